@@ -14,7 +14,9 @@ import (
 
 // checkPostings checks the postings of a platform, and what is compared with each of them.
 func (c *platformRun) checkPostings(ctx context.Context) error {
-	explainer := newExplainer(func(limit int) ([]ledger.Account, error) { return c.view.OldestAccounts(ctx, c.platform.Platform, limit) })
+	explainer := newExplainer(func(limit int) ([]ledger.Account, error) {
+		return c.view.OldestAccounts(ctx, c.platform.Platform, limit)
+	})
 	postings := &postingCheck{report: c.report, platform: c.platform, totals: c.totals, explainer: explainer}
 	var err error
 	if c.verify != nil {

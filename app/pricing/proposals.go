@@ -91,7 +91,9 @@ func (s *Service) Approve(ctx context.Context, by string, id ident.Proposal) (re
 		result, err = approve(ctx, tx, p)
 		return p, err
 	}
-	prepare := func(context.Context, proposal.Proposal) (foureyes.CarryOut[ports.PricingTx], error) { return carryOut, nil }
+	prepare := func(context.Context, proposal.Proposal) (foureyes.CarryOut[ports.PricingTx], error) {
+		return carryOut, nil
+	}
 	approved, err := s.decisions().Approve(ctx, decision(by, id), prepare)
 	result.Proposal = &approved.Proposal
 	return result, err
