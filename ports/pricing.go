@@ -9,7 +9,6 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
-	"causeway/core/proposal"
 )
 
 // PricingReader reads the operator's overrides of corridor terms.
@@ -29,10 +28,8 @@ type Pricing interface {
 	ChangePricing(ctx context.Context, fn func(context.Context, PricingTx) error) error
 	// CorridorChanges returns the history, oldest first.
 	CorridorChanges(ctx context.Context, f CorridorChangeFilter) ([]CorridorChange, error)
-	// PriceProposals lists the proposals to change prices, of all platforms. It ignores the action of the filter.
-	PriceProposals(ctx context.Context, f ProposalFilter) (Page[proposal.Proposal], error)
-	// PriceProposal returns one of them, or NOT_FOUND.
-	PriceProposal(ctx context.Context, id ident.Proposal) (proposal.Proposal, error)
+	// PriceProposals reads the proposals to change prices.
+	PriceProposals() ProposalReader
 }
 
 // PriceAudit reads what the check of prices compares.
@@ -45,16 +42,11 @@ type PriceAudit interface {
 // PricingTx is a transaction that changes the pricing.
 type PricingTx interface {
 	PricingReader
+	ProposalWriter
 	// FourEyesPlatforms returns the platforms whose present settings of the books list an action.
 	FourEyesPlatforms(ctx context.Context, a books.Action) ([]ident.Platform, error)
 	// SaveOverride replaces an override, and stores who did so in the history. An empty override is deleted.
 	SaveOverride(ctx context.Context, o CorridorOverride, by CorridorAuthor) error
-	CountPendingPriceProposals(ctx context.Context, now time.Time) (int, error)
-	CreatePriceProposal(ctx context.Context, p proposal.Proposal) error
-	// PriceProposal returns a proposal, or NOT_FOUND.
-	PriceProposal(ctx context.Context, id ident.Proposal) (proposal.Proposal, error)
-	// UpdatePriceProposal stores the decision, or the failure, of a proposal that is pending.
-	UpdatePriceProposal(ctx context.Context, p proposal.Proposal) error
 }
 
 // CorridorAuthor is who changes an override, and why.

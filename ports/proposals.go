@@ -9,7 +9,8 @@ import (
 	"causeway/core/proposal"
 )
 
-// ProposalWriter stores proposals of changes that need four eyes.
+// ProposalWriter stores proposals of changes that need four eyes. Those of the books are of a platform; those of prices
+// are of all, and ignore which is given.
 type ProposalWriter interface {
 	// CountPendingProposals counts the proposals of a platform that are pending at a time.
 	CountPendingProposals(ctx context.Context, p ident.Platform, now time.Time) (int, error)
@@ -20,10 +21,11 @@ type ProposalWriter interface {
 	UpdateProposal(ctx context.Context, p proposal.Proposal) error
 }
 
-// ProposalReader reads proposals.
+// ProposalReader reads proposals, of a platform as ProposalWriter says.
 type ProposalReader interface {
 	// Proposal returns a proposal, or NOT_FOUND.
 	Proposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposal.Proposal, error)
+	// Proposals returns a page of proposals. Those of prices have one action, and ignore that of the filter.
 	Proposals(ctx context.Context, p ident.Platform, f ProposalFilter) (Page[proposal.Proposal], error)
 }
 

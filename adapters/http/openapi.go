@@ -26,8 +26,8 @@ func (a *API) Tags(tags ...Tag) {
 	}
 }
 
-// Webhook describes a request that the service sends to the platform.
-func Webhook[Body any](a *API, name, tag, summary, description string) {
+// Webhook describes a request that the service sends to the platform. It returns the schema of its body.
+func Webhook[Body any](a *API, name, tag, summary, description string) *huma.Schema {
 	registry := a.document.openapi.Components.Schemas
 	media := &huma.MediaType{Schema: registry.Schema(reflect.TypeFor[Body](), true, name+"Request")}
 	a.document.openapi.Webhooks[name] = &huma.PathItem{Post: &huma.Operation{
@@ -39,6 +39,7 @@ func Webhook[Body any](a *API, name, tag, summary, description string) {
 			"409": {Description: "Duplicate. The event is not sent again."},
 		},
 	}}
+	return registry.SchemaFromRef(media.Schema.Ref)
 }
 
 // document is the published description of the interface: OpenAPI 3.1, generated from

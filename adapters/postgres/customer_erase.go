@@ -92,13 +92,11 @@ func (u *unit) eraseEvents(ctx context.Context, query string, args ...any) (n in
 	platforms, ids, bodies := make([]ident.Platform, len(events)), make([]ident.Webhook, len(events)), make([][]byte, len(events))
 	for i, e := range events {
 		platforms[i], ids[i] = e.Platform, e.ID
-		body, err := u.db.render(e)
+		body, err := outbox.SealBody(ctx, u.db.cipher, e.Platform.UUID(), e.ID.UUID(), e.Envelope())
 		if err != nil {
 			return 0, last, err
 		}
-		if bodies[i], err = outbox.SealBody(ctx, u.db.cipher, e.Platform.UUID(), e.ID.UUID(), body); err != nil {
-			return 0, last, err
-		}
+		bodies[i] = body
 	}
 	u.queueExec(eraseEventBodies, platforms, ids, bodies)
 	u.queueExec(eraseResponses, platforms, ids)

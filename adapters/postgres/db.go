@@ -179,6 +179,9 @@ func (db *DB) LedgerReader() ports.LedgerReader {
 	return ledgerdb.NewReader(db.ledgerStore, db.pool.Pool)
 }
 
+// LedgerAudit returns what checks the stored ledger.
+func (db *DB) LedgerAudit() ports.LedgerAudit { return ledgerdb.NewAudit(db.ledgerStore, db.pool.Pool) }
+
 // Finance returns a reader for reports and lists.
 func (db *DB) Finance() ports.Finance { return ledgerdb.NewReader(db.ledgerStore, db.readPool) }
 

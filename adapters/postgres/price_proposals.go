@@ -28,42 +28,48 @@ func (row *priceProposalRow) proposal() proposal.Proposal {
 	return p
 }
 
-// CountPendingPriceProposals scans the table: it has a row for each proposal of an operator.
-func (t pricingTx) CountPendingPriceProposals(ctx context.Context, now time.Time) (int, error) {
+// CountPendingProposals scans the table: it has a row for each proposal of an operator.
+func (t pricingTx) CountPendingProposals(ctx context.Context, _ ident.Platform, now time.Time) (int, error) {
 	pending, err := t.tx.NewSelect().Model((*priceProposalRow)(nil)).Where("status = 'PENDING' AND expires_at > ?", now).Count(ctx)
 	return int(pending), err
 }
 
-// CreatePriceProposal implements ports.PricingTx.
-func (t pricingTx) CreatePriceProposal(ctx context.Context, p proposal.Proposal) error {
+// CreateProposal implements ports.ProposalWriter.
+func (t pricingTx) CreateProposal(ctx context.Context, p proposal.Proposal) error {
 	_, err := t.tx.NewInsert().Model(&priceProposalRow{PlatformID: nullID(p.Platform.UUID()), Proposal: newProposalColumns(p)}).Exec(ctx)
 	return err
 }
 
-// PriceProposal needs no lock of the row: only transactions that have locked corridor_overrides write it.
-func (t pricingTx) PriceProposal(ctx context.Context, id ident.Proposal) (proposal.Proposal, error) {
+// LockProposal needs no lock of the row: only transactions that have locked corridor_overrides write it.
+func (t pricingTx) LockProposal(ctx context.Context, _ ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
 	return t.db.selectPriceProposal(ctx, t.tx.NewSelect(), id)
 }
 
-// UpdatePriceProposal uses the primary key.
-func (t pricingTx) UpdatePriceProposal(ctx context.Context, p proposal.Proposal) error {
+// UpdateProposal uses the primary key.
+func (t pricingTx) UpdateProposal(ctx context.Context, p proposal.Proposal) error {
 	_, err := t.tx.NewUpdate().Model(&priceProposalRow{Proposal: newProposalColumns(p)}).WherePK().
 		Column("status", "decider", "note", "error_code", "error_message", "error_at", "decided_at").Exec(ctx)
 	return err
 }
 
-// PriceProposal uses the primary key.
-func (db *DB) PriceProposal(ctx context.Context, id ident.Proposal) (proposal.Proposal, error) {
-	return db.selectPriceProposal(ctx, db.bun.NewSelect(), id)
+// priceProposals reads corridor_proposals.
+type priceProposals struct{ db *DB }
+
+// PriceProposals returns a reader of the proposals to change prices.
+func (db *DB) PriceProposals() ports.ProposalReader { return priceProposals{db} }
+
+// Proposal uses the primary key.
+func (r priceProposals) Proposal(ctx context.Context, _ ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
+	return r.db.selectPriceProposal(ctx, r.db.bun.NewSelect(), id)
 }
 
 func (db *DB) selectPriceProposal(ctx context.Context, query *bun.SelectQuery, id ident.Proposal) (proposal.Proposal, error) {
 	return selectOne(ctx, db, query.Where("id = ?", id.UUID()), (*priceProposalRow).proposal, proposal.PriceNotFound(id))
 }
 
-// PriceProposals scans the table: it has a row for each proposal of an operator.
-func (db *DB) PriceProposals(ctx context.Context, f ports.ProposalFilter) (ports.Page[proposal.Proposal], error) {
-	l := bunList{query: db.readBun.NewSelect()}
+// Proposals scans the table: it has a row for each proposal of an operator.
+func (r priceProposals) Proposals(ctx context.Context, _ ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Proposal], error) {
+	l := bunList{query: r.db.readBun.NewSelect()}
 	l.whereProposalStatus(f.Status, f.Now)
-	return selectBunPage(ctx, db, l, f.Paging, (*priceProposalRow).proposal)
+	return selectBunPage(ctx, r.db, l, f.Paging, (*priceProposalRow).proposal)
 }

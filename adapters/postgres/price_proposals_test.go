@@ -35,7 +35,7 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 	own, all := newPriceProposal(c.platform.ID), newPriceProposal(ident.Platform{})
 	c.mustChangePricing(t, func(ctx context.Context, tx ports.PricingTx) error {
 		for _, p := range []proposal.Proposal{own, all} {
-			if err := tx.CreatePriceProposal(ctx, p); err != nil {
+			if err := tx.CreateProposal(ctx, p); err != nil {
 				return err
 			}
 		}
@@ -48,27 +48,27 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 	}
 	c.mustChangePricing(t, func(ctx context.Context, tx ports.PricingTx) error {
 		for _, p := range []proposal.Proposal{own, rejected} {
-			if err := tx.UpdatePriceProposal(ctx, p); err != nil {
+			if err := tx.UpdateProposal(ctx, p); err != nil {
 				return err
 			}
 		}
-		pending, err := tx.CountPendingPriceProposals(ctx, noon)
-		expired, err2 := tx.CountPendingPriceProposals(ctx, noon.Add(proposal.Lifetime))
+		pending, err := tx.CountPendingProposals(ctx, ident.Platform{}, noon)
+		expired, err2 := tx.CountPendingProposals(ctx, ident.Platform{}, noon.Add(proposal.Lifetime))
 		if err != nil || err2 != nil || pending != 1 || expired != 0 {
 			t.Errorf("%d pending, then %d; %v, %v", pending, expired, err, err2)
 		}
-		if found, err := tx.PriceProposal(ctx, own.ID); err != nil || !reflect.DeepEqual(found, own) {
+		if found, err := tx.LockProposal(ctx, ident.Platform{}, own.ID); err != nil || !reflect.DeepEqual(found, own) {
 			t.Errorf("in the transaction %+v, %v\nwant %+v", found, err, own)
 		}
 		return nil
 	})
 
-	page, err := c.PriceProposals(t.Context(), ports.ProposalFilter{Paging: ports.Paging{Limit: 5}, Now: noon})
+	page, err := c.PriceProposals().Proposals(t.Context(), ident.Platform{}, ports.ProposalFilter{Paging: ports.Paging{Limit: 5}, Now: noon})
 
 	if err != nil || !reflect.DeepEqual(page.Items, []proposal.Proposal{rejected, own}) {
 		t.Errorf("read %+v, %v\nwant %+v and %+v", page.Items, err, rejected, own)
 	}
-	if _, err := c.PriceProposal(t.Context(), newPriceProposal(ident.Platform{}).ID); !fault.Is(err, fault.NotFound) {
+	if _, err := c.PriceProposals().Proposal(t.Context(), ident.Platform{}, newPriceProposal(ident.Platform{}).ID); !fault.Is(err, fault.NotFound) {
 		t.Errorf("an unknown proposal: %v", err)
 	}
 	// A session of another platform sees none of them.
@@ -77,7 +77,7 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer there.Close()
-	if _, err := there.PriceProposal(ports.ForPlatform(t.Context(), c.otherPlatform.ID), own.ID); !fault.Is(err, fault.NotFound) {
+	if _, err := there.PriceProposals().Proposal(ports.ForPlatform(t.Context(), c.otherPlatform.ID), ident.Platform{}, own.ID); !fault.Is(err, fault.NotFound) {
 		t.Errorf("from another platform: %v", err)
 	}
 }
@@ -93,13 +93,13 @@ func TestPriceProposals_OnlyDecidedOnceByAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.mustChangePricing(t, func(ctx context.Context, tx ports.PricingTx) error {
-		if err := tx.CreatePriceProposal(ctx, own); err != nil {
+		if err := tx.CreateProposal(ctx, own); err != nil {
 			return err
 		}
-		if err := tx.CreatePriceProposal(ctx, p); err != nil {
+		if err := tx.CreateProposal(ctx, p); err != nil {
 			return err
 		}
-		return tx.UpdatePriceProposal(ctx, approved)
+		return tx.UpdateProposal(ctx, approved)
 	})
 	operator := connect(t, c.url)
 	for _, statement := range []string{
@@ -127,7 +127,7 @@ func TestSaveOverride_RecordsApproval(t *testing.T) {
 	// change without a proposal has one name again.
 	c := newEnv(t)
 	p := newPriceProposal(ident.Platform{})
-	c.mustChangePricing(t, func(ctx context.Context, tx ports.PricingTx) error { return tx.CreatePriceProposal(ctx, p) })
+	c.mustChangePricing(t, func(ctx context.Context, tx ports.PricingTx) error { return tx.CreateProposal(ctx, p) })
 	by := ports.CorridorAuthor{By: "Ana", Note: "agreed", Approval: platform.Approval{Proposal: p.ID, By: platform.Author{Actor: "Ben"}}}
 	fee := func(minor int64) corridor.Override { return corridor.Override{Fixed: new(minor)} }
 	if err := saveOverride(t, c.DB, fee(7), by); err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -11,52 +12,17 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
-	"causeway/core/corridor"
 	"causeway/core/fault"
-	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/rail"
-	"causeway/core/settlement"
 	"causeway/ports"
 )
 
 var _ ports.RailConnectionStore = (*DB)(nil)
 
-// connectionSettings is the column settings of rail_connections.
+// connectionSettings is the column settings of rail_connections. It has a duration in nanoseconds.
 type connectionSettings struct {
-	Adapter    rail.Adapter         `json:"adapter"`
-	Rails      []corridor.Rail      `json:"rails"`
-	Currencies []money.Currency     `json:"currencies"`
-	Countries  []string             `json:"countries,omitempty"`
-	Platforms  []string             `json:"platforms,omitempty"`
-	Priority   int                  `json:"priority,omitempty"`
-	Limits     []connectionLimit    `json:"limits,omitempty"`
-	Schedules  []connectionSchedule `json:"schedules,omitempty"`
-	Unmatched  string               `json:"unmatched,omitempty"`
-	Settings   map[string]string    `json:"settings,omitempty"`
-	Exclusive  []string             `json:"exclusive"`
-}
-
-type connectionLimit struct {
-	Rail      corridor.Rail  `json:"rail,omitempty"`
-	Currency  money.Currency `json:"currency"`
-	PerPayout int64          `json:"perPayout,omitempty"`
-	PerHour   int64          `json:"perHour,omitempty"`
-	PerDay    int64          `json:"perDay,omitempty"`
-}
-
-type connectionSchedule struct {
-	Rail        corridor.Rail       `json:"rail"`
-	Zone        string              `json:"zone,omitempty"`
-	Calendar    settlement.Calendar `json:"calendar,omitempty"`
-	Opens       string              `json:"opens,omitempty"`
-	CutOff      string              `json:"cutOff,omitempty"`
-	SettlesAt   string              `json:"settlesAt,omitempty"`
-	Days        *int                `json:"days,omitempty"`
-	Takes       time.Duration       `json:"takes,omitempty"` // nanoseconds
-	Holidays    []string            `json:"holidays,omitempty"`
-	WorkingDays []string            `json:"workingDays,omitempty"`
-	Hold        bool                `json:"hold,omitempty"`
+	rail.Document[time.Duration]
+	Exclusive []string `json:"exclusive"`
 }
 
 // The states of versions.
@@ -123,43 +89,17 @@ func readConnectionSettings(data []byte, c *rail.Connection) error {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return err
 	}
-	c.Adapter, c.Rails, c.Currencies, c.Countries, c.Priority, c.Settings, c.Exclusive = s.Adapter, s.Rails, s.Currencies, s.Countries, s.Priority, s.Settings, s.Exclusive
-	for _, l := range s.Limits {
-		c.Limits = append(c.Limits, rail.Limit(l))
-	}
-	for _, schedule := range s.Schedules {
-		c.Schedules = append(c.Schedules, rail.Schedule(schedule))
-	}
-	for _, text := range s.Platforms {
-		p, err := ident.ParsePlatform(text)
-		if err != nil {
-			return err
-		}
-		c.Platforms = append(c.Platforms, p)
-	}
-	if s.Unmatched == "" {
-		return nil
-	}
-	var err error
-	c.Unmatched, err = ident.ParsePlatform(s.Unmatched)
-	return err
+	var failed error
+	s.Read(c, func(d time.Duration) (time.Duration, error) { return d, nil }, func(field string, err error) {
+		failed = errors.Join(failed, fmt.Errorf("%s: %w", field, err))
+	})
+	c.Exclusive = s.Exclusive
+	return failed
 }
 
 func writeConnectionSettings(c rail.Connection) ([]byte, error) {
-	s := connectionSettings{Adapter: c.Adapter, Rails: c.Rails, Currencies: c.Currencies, Countries: c.Countries, Priority: c.Priority, Settings: c.Settings, Exclusive: c.Exclusive}
-	for _, l := range c.Limits {
-		s.Limits = append(s.Limits, connectionLimit(l))
-	}
-	for _, schedule := range c.Schedules {
-		s.Schedules = append(s.Schedules, connectionSchedule(schedule))
-	}
-	for _, p := range c.Platforms {
-		s.Platforms = append(s.Platforms, p.String())
-	}
-	if !c.Unmatched.IsZero() {
-		s.Unmatched = c.Unmatched.String()
-	}
-	return json.Marshal(s)
+	document := rail.NewDocument(c, func(d time.Duration) time.Duration { return d })
+	return json.Marshal(connectionSettings{document, c.Exclusive})
 }
 
 // SaveRailConnection implements ports.RailConnectionStore.

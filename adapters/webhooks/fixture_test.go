@@ -153,7 +153,7 @@ func (f *fixture) delivery(url string) ports.WebhookDelivery {
 	e := event.Event{ID: id, Type: event.OutgoingPayment, Name: event.OutgoingPaymentCompleted, OccurredAt: f.clock.Now()}
 	return ports.WebhookDelivery{
 		Endpoint: ports.Endpoint{URL: url, Environment: platform.Sandbox, Signatures: platform.WebhookSignatures{ECDSA: true, HMAC: true, Ed25519: true}}, ID: id,
-		Body: e.Envelope([]byte(`{"id":"Transaction:1"}`)), At: f.clock.Now(),
+		Body: append(bytes.TrimSuffix(e.Envelope(), []byte("}")), `,"transaction":{"id":"Transaction:1"}}`...), At: f.clock.Now(),
 	}
 }
 

@@ -5,12 +5,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/adapters/postgres/ledgerdb"
 	"causeway/adapters/postgres/outbox"
 	"causeway/adapters/rates/market"
 	"causeway/app/accounting"
-	"causeway/app/audit"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/audittest"
 	"causeway/app/internal/prices"
 	"causeway/app/payments"
 	"causeway/core/fault"
@@ -89,12 +88,7 @@ func (e *env) balances(t *testing.T) map[string]string {
 // checkLedger checks every ledger invariant, also that the entries match the transactions.
 func (e *env) checkLedger(t *testing.T) {
 	t.Helper()
-	store := ledgerdb.New()
-	report, err := audit.NewChecker(ledgerdb.NewReader(store, e.Store.Pool()), ledgerdb.NewAudit(store, e.Store.Pool()), e.Store.CheckTransactions).Check(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range report.Findings {
+	for _, f := range audittest.Check(t, e.Env).Findings {
 		t.Error(f)
 	}
 }

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/audittest"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/ledger"
@@ -90,8 +90,7 @@ func (e *periodEnv) checkLedger() audit.Report {
 }
 
 func (e *periodEnv) tryCheckLedger() (audit.Report, error) {
-	store := ledgerdb.New()
-	return audit.NewChecker(ledgerdb.NewReader(store, e.Store.Pool()), ledgerdb.NewAudit(store, e.Store.Pool()), nil).Check(context.Background())
+	return audittest.New(e.Env).Check(context.Background())
 }
 
 func mustMonth(month string) period.Month {

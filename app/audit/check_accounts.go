@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"maps"
 	"math"
 	"math/big"
@@ -12,6 +13,21 @@ import (
 	"causeway/ledger"
 	"causeway/ports"
 )
+
+// checkAccounts checks the accounts of a platform, and the totals of its entries and accounts.
+func (c *platformRun) checkAccounts(ctx context.Context) error {
+	accounts := &accountCheck{report: c.report, platform: c.platform, totals: c.totals}
+	if err := c.view.Accounts(ctx, c.platform.Platform, accounts); err != nil {
+		return err
+	}
+	accounts.finishAccount()
+	if err := c.view.OrphanBalances(ctx, c.platform.Platform, accounts.orphanBalance); err != nil {
+		return err
+	}
+	accounts.checkSnapshotProgress()
+	c.totals.check(c.report, c.platform.Platform)
+	return nil
+}
 
 // accountCheck checks the accounts of one platform, each with its entries and balance
 // snapshots in the order of postings.

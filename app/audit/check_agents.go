@@ -8,33 +8,23 @@ import (
 	"causeway/ports"
 )
 
-// WithAgents adds the rules of the payments of agents. Counters of days before since ("2026-03-14") may have been
-// deleted at the end of their retention.
-func (c *Checker) WithAgents(agents ports.AgentAudit, since string) *Checker {
-	c.agents, c.agentCountersSince = agents, since
-	return c
-}
-
 // checkAgents checks the counters and the approved actions of agents. Each is read with its transactions at once,
 // so payments that run meanwhile are no violations.
-func (c *Checker) checkAgents(ctx context.Context, report *Report) error {
-	if c.agents == nil {
-		return nil
-	}
-	err := c.agents.EachAgentUsage(ctx, c.only, func(l ports.AgentUsageLine) error {
-		report.countChecked(RuleAgentUsage)
+func (c *run) checkAgents(ctx context.Context) error {
+	err := c.store.EachAgentUsage(ctx, c.only, func(l ports.AgentUsageLine) error {
+		c.report.countChecked(RuleAgentUsage)
 		if err := c.checkAgentUsage(l); err != nil {
-			report.addFinding(RuleAgentUsage, "%s on %s, %s in %s: %v", l.Agent, l.Platform, l.Counted.Day, l.Counted.Currency, err)
+			c.report.addFinding(RuleAgentUsage, "%s on %s, %s in %s: %v", l.Agent, l.Platform, l.Counted.Day, l.Counted.Currency, err)
 		}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("check usage of agents: %w", err)
 	}
-	err = c.agents.EachAgentPayment(ctx, c.only, func(l ports.AgentPaymentLine) error {
-		report.countChecked(RuleAgentActions)
+	err = c.store.EachAgentPayment(ctx, c.only, func(l ports.AgentPaymentLine) error {
+		c.report.countChecked(RuleAgentActions)
 		if err := checkAgentPayment(l.Action, l.Transaction); err != nil {
-			report.addFinding(RuleAgentActions, "%s on %s: %v", nameAgentPayment(l), l.Platform, err)
+			c.report.addFinding(RuleAgentActions, "%s on %s: %v", nameAgentPayment(l), l.Platform, err)
 		}
 		return nil
 	})
@@ -44,12 +34,12 @@ func (c *Checker) checkAgents(ctx context.Context, report *Report) error {
 	return nil
 }
 
-func (c *Checker) checkAgentUsage(l ports.AgentUsageLine) error {
+func (c *run) checkAgentUsage(l ports.AgentUsageLine) error {
 	counted := l.Counted
 	switch {
 	case !l.Misflagged.IsZero():
 		return fmt.Errorf("whether %s counts does not match its status", l.Misflagged)
-	case !l.Exists && (l.Transactions == 0 || counted.Day < c.agentCountersSince):
+	case !l.Exists && (l.Transactions == 0 || counted.Day < c.since.AgentCounters):
 		return nil
 	case !l.Exists:
 		return fmt.Errorf("there is no counter, and %d transactions have sent %d", l.Transactions, l.Spent)

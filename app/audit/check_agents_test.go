@@ -82,7 +82,7 @@ func TestCheck_CountersAndActionsOfAgents(t *testing.T) {
 	} {
 		stored := storedAgents{usage: usage, payment: payment}
 		c.edit(&stored.usage, &stored.payment)
-		report, err := env.newService(nil).WithAgents(stored, "2025-11-20").Check(t.Context())
+		report, err := env.newService(nil, func(s *sources) { s.AgentAudit, s.since.AgentCounters = stored, "2025-11-20" }).Check(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,8 @@ func TestCheck_CountersAndActionsOfAgents(t *testing.T) {
 		}
 	}
 	failing := errors.New("connection lost")
-	if _, err := env.newService(nil).WithAgents(storedAgents{usage: usage, payment: payment, err: failing}, "").Check(t.Context()); !errors.Is(err, failing) {
+	broken := storedAgents{usage: usage, payment: payment, err: failing}
+	if _, err := env.newService(nil, func(s *sources) { s.AgentAudit = broken }).Check(t.Context()); !errors.Is(err, failing) {
 		t.Errorf("lost connection: %v", err)
 	}
 }

@@ -18,27 +18,17 @@ import (
 	"causeway/ports"
 )
 
-// WithEvidence adds the rules of the facts beside the postings.
-func (c *Checker) WithEvidence(evidence ports.EvidenceAudit) *Checker {
-	c.evidence = evidence
-	return c
-}
-
-// checkEvidence compares the sealed facts of all platforms with what is stored, in one snapshot. v is nil unless the
-// log is verified too.
-func (c *Checker) checkEvidence(ctx context.Context, report *Report, v *VerifyOptions) error {
-	if c.evidence == nil {
-		return nil
-	}
-	err := c.evidence.EvidenceSnapshot(ctx, func(ctx context.Context, view ports.EvidenceView) error {
+// checkEvidence compares the sealed facts of all platforms with what is stored, in one snapshot.
+func (c *run) checkEvidence(ctx context.Context) error {
+	err := c.store.EvidenceSnapshot(ctx, func(ctx context.Context, view ports.EvidenceView) error {
 		platforms, err := view.EvidencePlatforms(ctx)
 		if err != nil {
 			return err
 		}
 		platforms = slices.DeleteFunc(platforms, c.ofOthers)
 		var options VerifyOptions
-		if v != nil {
-			options = *v
+		if c.verify != nil {
+			options = *c.verify
 			if len(options.Keys) == 0 {
 				if options.Keys, err = storedKeys(ctx, view.LogKeys); err != nil {
 					return err
@@ -51,8 +41,9 @@ func (c *Checker) checkEvidence(ctx context.Context, report *Report, v *VerifyOp
 			}
 		}
 		for _, p := range platforms {
-			check := &evidenceCheck{report: report, platform: p, view: view, sealed: map[ledger.FactKind][]uint64{}, versions: map[ledger.FactKind]map[string]sealedVersion{}}
-			if v != nil {
+			check := &evidenceCheck{report: c.report, platform: p, view: view,
+				sealed: map[ledger.FactKind][]uint64{}, versions: map[ledger.FactKind]map[string]sealedVersion{}}
+			if c.verify != nil {
 				check.addLog(options)
 			}
 			if err := check.run(ctx, options.SealedBefore); err != nil {

@@ -17,24 +17,15 @@ import (
 	"causeway/ports"
 )
 
-// WithMonthEnd adds the rules of postings at the end of a month.
-func (c *Checker) WithMonthEnd(stored ports.MonthEndAudit) *Checker {
-	c.monthEnd = stored
-	return c
-}
-
 // checkMonthEnd computes every result of a month-end run again, from the entries and the kept rates, up to the last
 // posting that the run read: what was posted later does not matter.
-func (c *Checker) checkMonthEnd(ctx context.Context, report *Report) error {
-	if c.monthEnd == nil {
-		return nil
-	}
-	platforms, err := c.monthEnd.MonthEndPlatforms(ctx)
+func (c *run) checkMonthEnd(ctx context.Context) error {
+	platforms, err := c.store.MonthEndPlatforms(ctx)
 	if err != nil {
 		return err
 	}
-	m := &monthEndCheck{report: report, stored: c.monthEnd, postings: c.monthEnd.LedgerReader(),
-		reader: &runs.Reader{Results: c.monthEnd, Views: c.monthEnd.MonthEndViews(), KeptRates: c.monthEnd}}
+	m := &monthEndCheck{report: c.report, stored: c.store, postings: c.store.LedgerReader(),
+		reader: &runs.Reader{Results: c.store, Views: c.store.MonthEndViews(), KeptRates: c.store}}
 	for _, platform := range slices.DeleteFunc(platforms, c.ofOthers) {
 		if err := m.checkRuns(ctx, platform, ledger.KindRevaluation, RuleExchangeResults, m.checkExchangeResult); err != nil {
 			return err

@@ -12,10 +12,15 @@ import (
 	"causeway/ports"
 )
 
+// withPayments adds what is stored beside payments.
+func (e *paidEnv) withPayments(repliesSince time.Time) func(*sources) {
+	return func(s *sources) { s.PaymentAudit, s.since.Replies = e.Store, repliesSince }
+}
+
 // checkPayments returns the report of the check with the rules of what is stored beside payments, and the findings of one rule.
 func (e *paidEnv) checkPayments(rule audit.Rule) (report audit.Report, findings []string) {
 	e.t.Helper()
-	report, err := e.newService(nil).WithPayments(e.Store, e.Clock.Now().AddDate(0, 0, -29)).Check(ports.ForAllPlatforms(e.t.Context()))
+	report, err := e.newService(nil, e.withPayments(e.Clock.Now().AddDate(0, 0, -29))).Check(ports.ForAllPlatforms(e.t.Context()))
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -79,7 +84,7 @@ func TestCheckPayments_ListsByStatus(t *testing.T) {
 
 	e.execAsSuperuser("DELETE FROM transaction_statuses")
 	other := e.NewPlatform()
-	alone, err := e.newService(nil).WithPayments(e.Store, e.Clock.Now()).Of(other.ID).Check(ports.ForAllPlatforms(t.Context()))
+	alone, err := e.newService(nil, e.withPayments(e.Clock.Now())).Of(other.ID).Check(ports.ForAllPlatforms(t.Context()))
 	if err != nil || !alone.Clean() {
 		t.Errorf("of another platform: %+v, %v", alone.Findings, err)
 	}

@@ -12,6 +12,59 @@ import (
 	"causeway/ports"
 )
 
+// checkPostings checks the postings of a platform, and what is compared with each of them.
+func (c *platformRun) checkPostings(ctx context.Context) error {
+	explainer := newExplainer(func(limit int) ([]ledger.Account, error) {
+		return c.view.OldestAccounts(ctx, c.platform.Platform, limit)
+	})
+	postings := &postingCheck{report: c.report, platform: c.platform, totals: c.totals, explainer: explainer}
+	var err error
+	if c.verify != nil {
+		if postings.log, err = c.newLogCheck(ctx); err != nil {
+			return err
+		}
+	}
+	treasury, err := c.newTreasuryCheck(ctx, c.platform.Platform)
+	if err != nil {
+		return err
+	}
+	receivables, err := c.newReceivableCheck(ctx, c.platform.Platform)
+	if err != nil {
+		return err
+	}
+	if err := c.view.Postings(ctx, c.platform.Platform, func(a ports.AuditPosting) error {
+		receivables.posting(a)
+		if err := treasury.posting(ctx, a); err != nil {
+			return err
+		}
+		return postings.check(ctx, a)
+	}); err != nil {
+		return err
+	}
+	if err := treasury.finish(ctx); err != nil {
+		return err
+	}
+	receivables.finish()
+	return postings.finish(ctx)
+}
+
+// newLogCheck compares the log of postings of a platform with its postings and checkpoints.
+func (c *platformRun) newLogCheck(ctx context.Context) (log *logCheck, err error) {
+	log = newLogCheck(c.report, c.platform.Platform, c.verify.Keys)
+	log.sealedBefore = c.verify.SealedBefore
+	if log.log, err = openStoredLog(ctx, c.view, c.platform.Platform); err != nil {
+		return nil, err
+	}
+	log.addStoredCheckpoints(RuleSignedCheckpoints, c.view.LogCheckpoints)
+	if err := log.addClosingCheckpoints(ctx, c.view); err != nil {
+		return nil, err
+	}
+	if published := platformCheckpoints(c.verify.Published, ledger.PostingLog, c.platform.Platform); len(published) > 0 {
+		log.addCheckpointList(RulePublishedCheckpoints, published)
+	}
+	return log, nil
+}
+
 // postingCheck checks the postings of one platform in the order of their numbers.
 type postingCheck struct {
 	report       *Report
@@ -147,6 +200,12 @@ func (c *postingCheck) checkClock() {
 		c.report.addFinding(RuleRecordedTime, "the clock of %s is at %s, before the last posting at %s",
 			c.platform.Platform, c.platform.Recorded.Format(time.RFC3339Nano), c.lastRecorded.Format(time.RFC3339Nano))
 	}
+}
+
+// checkReversals compares each reversal of a platform with the posting that it reverses.
+func checkReversals(ctx context.Context, view ports.AuditView, report *Report, platform ident.Platform) error {
+	c := &reversalCheck{report: report, platform: platform}
+	return view.Reversals(ctx, platform, c.check)
 }
 
 // reversalCheck checks the reversals of one platform, ordered by the posting they reverse.

@@ -12,22 +12,13 @@ import (
 	"causeway/ports"
 )
 
-// WithPrices adds the rule of the prices that operators set.
-func (c *Checker) WithPrices(prices ports.PriceAudit) *Checker {
-	c.prices = prices
-	return c
-}
-
 // checkPrices compares the prices in force, of platforms and of all platforms, with their history. Those of all platforms
 // are also prices of one that is checked alone.
-func (c *Checker) checkPrices(ctx context.Context, report *Report) error {
-	if c.prices == nil {
-		return nil
-	}
-	prices, changes, err := c.prices.PricesAndChanges(ctx)
+func (c *run) checkPrices(ctx context.Context) error {
+	prices, changes, err := c.store.PricesAndChanges(ctx)
 	if errors.Is(err, money.ErrInvalidRate) {
-		report.countChecked(RulePrices)
-		report.addFinding(RulePrices, "prices cannot be read: %v", err)
+		c.report.countChecked(RulePrices)
+		c.report.addFinding(RulePrices, "prices cannot be read: %v", err)
 		return nil
 	}
 	if err != nil {
@@ -37,9 +28,9 @@ func (c *Checker) checkPrices(ctx context.Context, report *Report) error {
 	prices = slices.DeleteFunc(prices, func(p ports.CorridorOverride) bool { return ofOthers(keyOf(p)) })
 	changes = slices.DeleteFunc(changes, func(p ports.CorridorChange) bool { return ofOthers(p.CorridorKey) })
 	checked, problems := comparePrices(prices, changes)
-	report.rule(RulePrices).Checked += checked
+	c.report.rule(RulePrices).Checked += checked
 	for _, problem := range problems {
-		report.addFinding(RulePrices, "%s", problem)
+		c.report.addFinding(RulePrices, "%s", problem)
 	}
 	return nil
 }

@@ -12,13 +12,7 @@ import (
 	"causeway/ports"
 )
 
-// WithReceivables adds the rule of receivables.
-func (c *Checker) WithReceivables(r ports.ReceivableAudit) *Checker {
-	c.receivables = r
-	return c
-}
-
-// receivableCheck compares the receivables of one platform with its postings. It is nil if they are not checked.
+// receivableCheck compares the receivables of one platform with its postings.
 type receivableCheck struct {
 	report   *Report
 	platform ident.Platform
@@ -35,22 +29,19 @@ type expectedPosting struct {
 
 // newReceivableCheck compares every receivable with its changes: they explain its amounts, so the postings of the
 // changes explain the balances of the accounts.
-func (c *Checker) newReceivableCheck(ctx context.Context, report *Report, platform ident.Platform) (*receivableCheck, error) {
-	if c.receivables == nil {
-		return nil, nil
-	}
-	check := &receivableCheck{report: report, platform: platform, expected: map[uuid.UUID]expectedPosting{}}
-	err := c.receivables.AuditedReceivables(ctx, platform, func(d ports.ReceivableDetails) error {
-		report.countChecked(RuleReceivables)
+func (c *run) newReceivableCheck(ctx context.Context, platform ident.Platform) (*receivableCheck, error) {
+	check := &receivableCheck{report: c.report, platform: platform, expected: map[uuid.UUID]expectedPosting{}}
+	err := c.store.AuditedReceivables(ctx, platform, func(d ports.ReceivableDetails) error {
+		c.report.countChecked(RuleReceivables)
 		if d.Transaction.IsZero() {
-			report.addFinding(RuleReceivables, "receivable %s on %s does not exist, and has %d changes", d.ID, platform, len(d.Changes))
+			c.report.addFinding(RuleReceivables, "receivable %s on %s does not exist, and has %d changes", d.ID, platform, len(d.Changes))
 			return nil
 		}
 		if err := d.CheckChanges(d.Changes); err != nil {
-			report.addFinding(RuleReceivables, "receivable %s on %s does not match its changes: %s", d.ID, platform, err)
+			c.report.addFinding(RuleReceivables, "receivable %s on %s does not match its changes: %s", d.ID, platform, err)
 		}
-		for _, c := range d.Changes {
-			check.expected[c.Posting] = expectedPosting{d.ID, c.At, d.PostingFor(c)}
+		for _, change := range d.Changes {
+			check.expected[change.Posting] = expectedPosting{d.ID, change.At, d.PostingFor(change)}
 		}
 		return nil
 	})
@@ -59,7 +50,7 @@ func (c *Checker) newReceivableCheck(ctx context.Context, report *Report, platfo
 
 // posting compares a posting with the change that it belongs to.
 func (c *receivableCheck) posting(a ports.AuditPosting) {
-	if c == nil || !a.Found {
+	if !a.Found {
 		return
 	}
 	c.recorded = a.Recorded
@@ -78,9 +69,6 @@ func (c *receivableCheck) posting(a ports.AuditPosting) {
 
 // finish checks that every change was posted. Changes that may be later than the snapshot are left to the next check.
 func (c *receivableCheck) finish() {
-	if c == nil {
-		return
-	}
 	for id, want := range c.expected {
 		if want.at.Before(c.recorded.Add(-postedAfter)) {
 			c.report.addFinding(RuleReceivables, "receivable %s on %s has the posting %s, which does not exist", want.receivable, c.platform, id)

@@ -81,7 +81,7 @@ func TestCheck_Receivables(t *testing.T) {
 	} {
 		copied := d
 		copied.Changes = slices.Clone(d.Changes)
-		report, err := env.newService(nil).WithReceivables(c.edit(storedReceivables{copied})).Check(t.Context())
+		report, err := env.newService(nil, func(s *sources) { s.ReceivableAudit = c.edit(storedReceivables{copied}) }).Check(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

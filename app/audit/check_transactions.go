@@ -11,11 +11,6 @@ import (
 	"causeway/ports"
 )
 
-// TransactionChecker compares the postings of each transaction, in order, with the transaction as it
-// is now. At the index of each transaction it returns nil, or how they
-// differ. The error means that it could not compare them.
-type TransactionChecker func(ctx context.Context, platform ident.Platform, transactions []ports.PostedTransaction) (mismatches []error, err error)
-
 // doubtfulTransaction is a transaction whose postings did not match its state.
 type doubtfulTransaction struct {
 	platform ident.Platform
@@ -26,24 +21,20 @@ type doubtfulTransaction struct {
 // checkTransactions compares the postings of every transaction with its state. Payments
 // continue during the check and states are read after postings, so a mismatch is not yet a
 // violation: recheckTransactions decides.
-func (c *Checker) checkTransactions(ctx context.Context, view ports.AuditView, report *Report, platform ident.Platform) (inDoubt []doubtfulTransaction, err error) {
-	if c.transactionChecker == nil {
-		return nil, nil
-	}
-	err = view.PostedTransactions(ctx, platform, func(group []ports.PostedTransaction) error {
-		mismatches, err := c.runTransactionChecker(ctx, platform, group)
+func (c *platformRun) checkTransactions(ctx context.Context) error {
+	return c.view.PostedTransactions(ctx, c.platform.Platform, func(group []ports.PostedTransaction) error {
+		mismatches, err := c.compareTransactions(ctx, c.platform.Platform, group)
 		if err != nil {
 			return err
 		}
 		for i, transaction := range group {
-			report.countChecked(RuleTransactions)
+			c.report.countChecked(RuleTransactions)
 			if mismatches[i] != nil {
-				inDoubt = append(inDoubt, doubtfulTransaction{platform, transaction, mismatches[i]})
+				c.inDoubt = append(c.inDoubt, doubtfulTransaction{c.platform.Platform, transaction, mismatches[i]})
 			}
 		}
 		return nil
 	})
-	return inDoubt, err
 }
 
 // maxRechecks is how often a transaction in doubt is compared again. Postings and state change
@@ -53,14 +44,14 @@ const maxRechecks = 3
 
 // recheckTransactions compares the transactions in doubt again, with their current postings,
 // and reports those that still do not match.
-func (c *Checker) recheckTransactions(ctx context.Context, report *Report, inDoubt []doubtfulTransaction) error {
-	for _, s := range inDoubt {
+func (c *run) recheckTransactions(ctx context.Context) error {
+	for _, s := range c.inDoubt {
 		for range maxRechecks {
 			postings, err := c.currentPostings(ctx, s.platform, s.Transaction)
 			if err != nil {
 				return err
 			}
-			mismatches, err := c.runTransactionChecker(ctx, s.platform, []ports.PostedTransaction{{Transaction: s.Transaction, Postings: postings}})
+			mismatches, err := c.compareTransactions(ctx, s.platform, []ports.PostedTransaction{{Transaction: s.Transaction, Postings: postings}})
 			if err != nil {
 				return err
 			}
@@ -69,14 +60,16 @@ func (c *Checker) recheckTransactions(ctx context.Context, report *Report, inDou
 			}
 		}
 		if s.err != nil {
-			report.addFinding(RuleTransactions, "%s on %s: %v", s.Transaction, s.platform, s.err)
+			c.report.addFinding(RuleTransactions, "%s on %s: %v", s.Transaction, s.platform, s.err)
 		}
 	}
 	return nil
 }
 
-func (c *Checker) runTransactionChecker(ctx context.Context, platform ident.Platform, transactions []ports.PostedTransaction) ([]error, error) {
-	mismatches, err := c.transactionChecker(ctx, platform, transactions)
+func (c *Checker) compareTransactions(
+	ctx context.Context, platform ident.Platform, transactions []ports.PostedTransaction,
+) ([]error, error) {
+	mismatches, err := c.store.CheckTransactions(ctx, platform, transactions)
 	if err != nil {
 		return nil, fmt.Errorf("check transactions: %w", err)
 	}

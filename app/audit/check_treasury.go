@@ -14,12 +14,6 @@ import (
 	"causeway/ports"
 )
 
-// WithTreasury adds the rules of safeguarding reports and of treasury movements.
-func (c *Checker) WithTreasury(t ports.TreasuryAudit) *Checker {
-	c.treasury = t
-	return c
-}
-
 // reportsPerRead is how many reports the check has in memory.
 const reportsPerRead = 100
 
@@ -42,12 +36,10 @@ type treasuryCheck struct {
 	recorded  time.Time                       // of the last posting
 }
 
-func (c *Checker) newTreasuryCheck(ctx context.Context, report *Report, platform ident.Platform) (*treasuryCheck, error) {
-	if c.treasury == nil {
-		return nil, nil
-	}
-	t := &treasuryCheck{source: c.treasury, report: report, platform: platform, replay: safeguarding.NewReplay(), movements: map[uuid.UUID]treasury.Movement{}, seen: map[uuid.UUID]ledger.Posting{}}
-	movements, err := c.treasury.AuditedMovements(ctx, platform)
+func (c *run) newTreasuryCheck(ctx context.Context, platform ident.Platform) (*treasuryCheck, error) {
+	t := &treasuryCheck{source: c.store, report: c.report, platform: platform, replay: safeguarding.NewReplay(),
+		movements: map[uuid.UUID]treasury.Movement{}, seen: map[uuid.UUID]ledger.Posting{}}
+	movements, err := c.store.AuditedMovements(ctx, platform)
 	for _, m := range movements {
 		t.movements[m.Posting] = m
 		if m.Arrival != nil {
@@ -59,7 +51,7 @@ func (c *Checker) newTreasuryCheck(ctx context.Context, report *Report, platform
 
 // posting checks the reports that were made before a posting, and then the posting.
 func (t *treasuryCheck) posting(ctx context.Context, a ports.AuditPosting) error {
-	if t == nil || !a.Found {
+	if !a.Found {
 		return nil
 	}
 	if err := t.checkReports(ctx, a.Seq); err != nil {
@@ -161,9 +153,6 @@ const postedAfter = 10 * time.Minute
 
 // finish checks the last reports, and that every movement was posted.
 func (t *treasuryCheck) finish(ctx context.Context) error {
-	if t == nil {
-		return nil
-	}
 	// Reports that were made after the snapshot are left to the next check.
 	if err := t.checkReports(ctx, t.lastSeq+1); err != nil {
 		return err

@@ -124,7 +124,7 @@ func TestCheck_SafeguardingReportsAndMovements(t *testing.T) {
 		stored := storedTreasury{reports: slices.Clone(whole.reports), movements: slices.Clone(whole.movements)}
 		stored.reports[0] = env.newReport(arrived, 3)
 		c.edit(&stored)
-		report, err := env.newService(nil).WithTreasury(stored).Check(t.Context())
+		report, err := env.newService(nil, func(s *sources) { s.TreasuryAudit = stored }).Check(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

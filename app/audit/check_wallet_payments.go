@@ -10,25 +10,16 @@ import (
 	"causeway/ports"
 )
 
-// WithWalletPayments adds the rule that the owners of wallets have signed what their wallets paid.
-func (c *Checker) WithWalletPayments(payments ports.WalletPayments, proofs ports.WalletProofsByEnvironment) *Checker {
-	c.walletPayments, c.walletProofs = payments, proofs
-	return c
-}
-
 // checkWalletPayments checks the evidence of every executed payment of a wallet. What is encrypted cannot
 // be checked without the master key, and is not counted: only that there is evidence. Each is read with its
 // evidence at once, so payments that are executed meanwhile are no violations.
-func (c *Checker) checkWalletPayments(ctx context.Context, report *Report) error {
-	if c.walletPayments == nil {
-		return nil
-	}
-	err := c.walletPayments.EachWalletPayment(ctx, c.only, func(p ports.WalletPayment) error {
+func (c *run) checkWalletPayments(ctx context.Context) error {
+	err := c.store.EachWalletPayment(ctx, c.only, func(p ports.WalletPayment) error {
 		if !errors.Is(p.Unreadable, ports.ErrNoMasterKey) {
-			report.countChecked(RuleWalletPayments)
+			c.report.countChecked(RuleWalletPayments)
 		}
 		if err := c.checkWalletPayment(p); err != nil {
-			report.addFinding(RuleWalletPayments, "%s on %s: %v", p.Transaction.ID, p.Transaction.Platform, err)
+			c.report.addFinding(RuleWalletPayments, "%s on %s: %v", p.Transaction.ID, p.Transaction.Platform, err)
 		}
 		return nil
 	})
@@ -38,7 +29,7 @@ func (c *Checker) checkWalletPayments(ctx context.Context, report *Report) error
 	return nil
 }
 
-func (c *Checker) checkWalletPayment(p ports.WalletPayment) error {
+func (c *run) checkWalletPayment(p ports.WalletPayment) error {
 	a, t := p.Authorization, p.Transaction
 	switch {
 	case a == nil:
@@ -59,7 +50,7 @@ func (c *Checker) checkWalletPayment(p ports.WalletPayment) error {
 
 // checkSignature checks the signature as it was checked at the execution: a test value of the sandbox is
 // one there. The session must be one that the wallet opened.
-func (c *Checker) checkSignature(p ports.WalletPayment) error {
+func (c *run) checkSignature(p ports.WalletPayment) error {
 	a := p.Authorization
 	session := wallet.Session{ID: a.Session, Account: a.Account, PublicKey: a.SessionKey}
 	var sessions []wallet.Session
@@ -79,7 +70,7 @@ func (c *Checker) checkSignature(p ports.WalletPayment) error {
 		}
 		sessions = append(sessions, session)
 	}
-	proofs, known := c.walletProofs[p.Environment]
+	proofs, known := c.proofs[p.Environment]
 	if !known {
 		return fmt.Errorf("signatures of %s platforms cannot be checked", p.Environment)
 	}

@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres/ledgerdb"
 	"causeway/adapters/rates/market"
 	"causeway/app/audit"
-	"causeway/app/internal/apptest"
+	"causeway/app/internal/audittest"
 	"causeway/app/internal/batch"
 	"causeway/app/internal/prices"
 	"causeway/app/payments"
@@ -20,9 +19,6 @@ import (
 	"causeway/core/transaction"
 	"causeway/ports"
 )
-
-// signatures check the signatures of wallets; a test value of the sandbox is one.
-var signatures = ports.WalletProofsByEnvironment{platform.Sandbox: apptest.Signatures{TestValue: "sandbox-valid-signature"}}
 
 // payFromWallet makes and completes a payment from a wallet of the customer that holds 100 USDB, signed by
 // a session of the wallet or, if signed is false, with the test value without a session.
@@ -62,10 +58,9 @@ func TestCheck_WalletPaymentsAreSigned(t *testing.T) {
 	// Every executed payment of a wallet has evidence for exactly this payment, signed by a session that the
 	// wallet certified. Whatever is changed in the database is found.
 	env := newEnv(t)
-	service := payments.New(payments.Config{Timetable: env.Timetable(), Store: env.Store, Jobs: env.Store, Rails: env.Rail, Chains: env.Chain, Custody: env.Custody, WalletProofs: signatures,
+	service := payments.New(payments.Config{Timetable: env.Timetable(), Store: env.Store, Jobs: env.Store, Rails: env.Rail, Chains: env.Chain, Custody: env.Custody, WalletProofs: audittest.Signatures,
 		Prices: prices.New(env.Store, market.New("test"), env.Clock), Clock: env.Clock, IDs: env.IDs, Log: env.Log, Batches: batch.Options{Timeout: time.Minute}})
-	checker := audit.NewChecker(ledgerdb.NewReader(env.ledgerDB, env.Store.Pool()), ledgerdb.NewAudit(env.ledgerDB, env.Store.Pool()), env.Store.CheckTransactions).
-		WithWalletPayments(env.Store, signatures)
+	checker := env.newService(env.Store.CheckTransactions)
 	findings := func() []string {
 		t.Helper()
 		report, err := checker.Check(context.Background())

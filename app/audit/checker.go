@@ -17,40 +17,39 @@ import (
 	"causeway/ports"
 )
 
-// Checker checks the ledger of all platforms, or of one.
-type Checker struct {
-	only               ident.Platform // zero: all platforms
-	reader             ports.LedgerReader
-	audit              ports.LedgerAudit
-	transactionChecker TransactionChecker
-	// walletPayments and walletProofs are those of WithWalletPayments.
-	walletPayments ports.WalletPayments
-	walletProofs   ports.WalletProofsByEnvironment
-	// monthEnd is that of WithMonthEnd.
-	monthEnd ports.MonthEndAudit
-	// agents and agentCountersSince are those of WithAgents.
-	agents             ports.AgentAudit
-	agentCountersSince string
-	// treasury is that of WithTreasury.
-	treasury ports.TreasuryAudit
-	// evidence is that of WithEvidence.
-	evidence ports.EvidenceAudit
-	// payments and repliesSince are those of WithPayments.
-	payments     ports.PaymentAudit
-	repliesSince time.Time
-	// receivables is that of WithReceivables.
-	receivables ports.ReceivableAudit
-	// prices is that of WithPrices.
-	prices ports.PriceAudit
+// Store is what the rules read.
+type Store interface {
+	LedgerAudit() ports.LedgerAudit
+	// CheckTransactions compares the postings of each transaction, in order, with the transaction as it is now. At the
+	// index of each transaction it returns nil, or how they differ. The error means that it could not compare them.
+	CheckTransactions(ctx context.Context, platform ident.Platform, transactions []ports.PostedTransaction) (mismatches []error, err error)
+	ports.MonthEndAudit
+	ports.TreasuryAudit
+	ports.PriceAudit
+	ports.ReceivableAudit
+	ports.PaymentAudit
+	ports.WalletPayments
+	ports.AgentAudit
+	ports.EvidenceAudit
 }
 
-// NewChecker returns a Checker. Without a state checker it leaves out RuleTransactions, and
-// RuleWalletPayments unless WithWalletPayments adds it, and RuleAgentUsage and RuleAgentActions unless WithAgents
-// adds them, and RuleStatuses and RuleReplies unless WithPayments adds them, and RuleExchangeResults and RuleDeferredFees
-// unless WithMonthEnd adds them, and RulePrices unless WithPrices adds it, and those of evidence unless WithEvidence adds
-// them.
-func NewChecker(reader ports.LedgerReader, audit ports.LedgerAudit, transactionChecker TransactionChecker) *Checker {
-	return &Checker{reader: reader, audit: audit, transactionChecker: transactionChecker}
+// Since are the times before which records may have been deleted at the end of their retention.
+type Since struct {
+	AgentCounters string // a day, "2026-03-14"
+	Replies       time.Time
+}
+
+// Checker checks the ledger of all platforms, or of one.
+type Checker struct {
+	only   ident.Platform // zero: all platforms
+	store  Store
+	proofs ports.WalletProofsByEnvironment
+	since  Since
+}
+
+// NewChecker returns a Checker of every rule. proofs verify what the owners of wallets have signed.
+func NewChecker(store Store, proofs ports.WalletProofsByEnvironment, since Since) *Checker {
+	return &Checker{store: store, proofs: proofs, since: since}
 }
 
 // Of returns a Checker of one platform alone: it neither counts nor reports anything of others.
@@ -67,7 +66,7 @@ func (c *Checker) ofOthers(p ident.Platform) bool { return !c.only.IsZero() && p
 // memory it needs does not grow with the ledger. Violations are in the report; an error means
 // that the check could not be completed.
 func (c *Checker) Check(ctx context.Context) (Report, error) {
-	return c.check(ctx, newReport(check, c.uncheckedRules()...), nil)
+	return c.check(ctx, newReport(check), nil)
 }
 
 // VerifyOptions is what the log is verified against, beside what is stored.
@@ -87,7 +86,7 @@ type VerifyOptions struct {
 // hashes and with every checkpoint.
 func (c *Checker) Verify(ctx context.Context, v VerifyOptions) (Report, error) {
 	v.Published = slices.DeleteFunc(slices.Clone(v.Published), func(p PublishedCheckpoint) bool { return c.ofOthers(p.Platform) })
-	except := c.uncheckedRules()
+	var except []Rule
 	for log, rule := range map[ledger.Log]Rule{ledger.PostingLog: RulePublishedCheckpoints, ledger.EvidenceLog: RulePublishedEvidence} {
 		if !slices.ContainsFunc(v.Published, func(p PublishedCheckpoint) bool { return p.Log == log }) {
 			except = append(except, rule)
@@ -99,84 +98,62 @@ func (c *Checker) Verify(ctx context.Context, v VerifyOptions) (Report, error) {
 	return c.check(ctx, newReport(check|verify, except...), &v)
 }
 
-func (c *Checker) uncheckedRules() []Rule {
-	var rules []Rule
-	if c.transactionChecker == nil {
-		rules = append(rules, RuleTransactions)
-	}
-	if c.walletPayments == nil {
-		rules = append(rules, RuleWalletPayments)
-	}
-	if c.monthEnd == nil {
-		rules = append(rules, RuleExchangeResults, RuleDeferredFees)
-	}
-	if c.agents == nil {
-		rules = append(rules, RuleAgentUsage, RuleAgentActions)
-	}
-	if c.prices == nil {
-		rules = append(rules, RulePrices)
-	}
-	if c.payments == nil {
-		rules = append(rules, RuleStatuses, RuleReplies)
-	}
-	if c.receivables == nil {
-		rules = append(rules, RuleReceivables)
-	}
-	if c.treasury == nil {
-		rules = append(rules, RuleSafeguarding, RuleTreasury)
-	}
-	if c.evidence == nil {
-		rules = append(rules, RuleEvidence, RulePayees, RuleAccounts, RuleErasedTexts, RuleEvidenceInTime, RuleEvidenceCheckpoints, RulePublishedEvidence)
-	}
-	return rules
+// run is one run of the rules.
+type run struct {
+	*Checker
+	report  *Report
+	verify  *VerifyOptions // nil unless the log is verified too
+	inDoubt []doubtfulTransaction
 }
 
+// platformRun is the part of a run that reads one platform in the snapshot of the ledger.
+type platformRun struct {
+	*run
+	view     ports.AuditView
+	platform ports.AuditPlatform
+	totals   totals // of the entries and accounts so far
+}
+
+// check runs the passes: in the snapshot of the ledger for each platform and then for what belongs to none, and
+// afterwards those that take a snapshot of their own.
 func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (Report, error) {
-	var inDoubt []doubtfulTransaction
-	err := c.audit.Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
+	r := &run{Checker: c, report: report, verify: v}
+	passes := passes()
+	err := c.store.LedgerAudit().Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
 		platforms, err := view.Platforms(ctx)
 		if err != nil {
 			return err
 		}
 		platforms = slices.DeleteFunc(platforms, func(p ports.AuditPlatform) bool { return c.ofOthers(p.Platform) })
 		if v != nil {
-			v, platforms, err = v.withStoredKeys(ctx, view, platforms)
+			r.verify, platforms, err = v.withStoredKeys(ctx, view, platforms)
 			if err != nil {
 				return err
 			}
 		}
 		for _, p := range platforms {
-			found, err := c.checkPlatform(ctx, view, report, p, v)
-			if err != nil {
-				return err
+			of := &platformRun{run: r, view: view, platform: p, totals: totals{}}
+			for _, pass := range passes {
+				if pass.platform == nil {
+					continue
+				}
+				if err := pass.platform(of, ctx); err != nil {
+					return err
+				}
 			}
-			inDoubt = append(inDoubt, found...)
 		}
-		return checkProposals(ctx, view, report, ident.Platform{})
+		return checkProposals(ctx, view, report, ident.Platform{}) // changes of all platforms
 	})
 	if err != nil {
 		return Report{}, err
 	}
-	if err := c.recheckTransactions(ctx, report, inDoubt); err != nil {
-		return Report{}, err
-	}
-	if err := c.checkWalletPayments(ctx, report); err != nil {
-		return Report{}, err
-	}
-	if err := c.checkMonthEnd(ctx, report); err != nil {
-		return Report{}, err
-	}
-	if err := c.checkAgents(ctx, report); err != nil {
-		return Report{}, err
-	}
-	if err := c.checkPrices(ctx, report); err != nil {
-		return Report{}, err
-	}
-	if err := c.checkPayments(ctx, report); err != nil {
-		return Report{}, err
-	}
-	if err := c.checkEvidence(ctx, report, v); err != nil {
-		return Report{}, err
+	for _, pass := range passes {
+		if pass.after == nil {
+			continue
+		}
+		if err := pass.after(r, ctx); err != nil {
+			return Report{}, err
+		}
 	}
 	return *report, nil
 }
@@ -206,82 +183,4 @@ func storedKeys(ctx context.Context, read func(context.Context) ([]ports.Checkpo
 		keys[i] = k.Public
 	}
 	return keys, err
-}
-
-func (c *Checker) checkPlatform(ctx context.Context, view ports.AuditView, report *Report, p ports.AuditPlatform, v *VerifyOptions) ([]doubtfulTransaction, error) {
-	totals := totals{}
-	postings := &postingCheck{report: report, platform: p, totals: totals, explainer: newExplainer(func(limit int) ([]ledger.Account, error) {
-		return view.OldestAccounts(ctx, p.Platform, limit)
-	})}
-	if v != nil {
-		var err error
-		postings.log = newLogCheck(report, p.Platform, v.Keys)
-		postings.log.sealedBefore = v.SealedBefore
-		if postings.log.log, err = openStoredLog(ctx, view, p.Platform); err != nil {
-			return nil, err
-		}
-		postings.log.addStoredCheckpoints(RuleSignedCheckpoints, view.LogCheckpoints)
-		if err := postings.log.addClosingCheckpoints(ctx, view); err != nil {
-			return nil, err
-		}
-		if published := platformCheckpoints(v.Published, ledger.PostingLog, p.Platform); len(published) > 0 {
-			postings.log.addCheckpointList(RulePublishedCheckpoints, published)
-		}
-	}
-	treasury, err := c.newTreasuryCheck(ctx, report, p.Platform)
-	if err != nil {
-		return nil, err
-	}
-	receivables, err := c.newReceivableCheck(ctx, report, p.Platform)
-	if err != nil {
-		return nil, err
-	}
-	if err := view.Postings(ctx, p.Platform, func(a ports.AuditPosting) error {
-		receivables.posting(a)
-		if err := treasury.posting(ctx, a); err != nil {
-			return err
-		}
-		return postings.check(ctx, a)
-	}); err != nil {
-		return nil, err
-	}
-	if err := treasury.finish(ctx); err != nil {
-		return nil, err
-	}
-	receivables.finish()
-	if err := postings.finish(ctx); err != nil {
-		return nil, err
-	}
-
-	accounts := &accountCheck{report: report, platform: p, totals: totals}
-	if err := view.Accounts(ctx, p.Platform, accounts); err != nil {
-		return nil, err
-	}
-	accounts.finishAccount()
-	if err := view.OrphanBalances(ctx, p.Platform, accounts.orphanBalance); err != nil {
-		return nil, err
-	}
-	accounts.checkSnapshotProgress()
-	totals.check(report, p.Platform)
-
-	if err := checkIndexes(ctx, view, report, p.Platform); err != nil {
-		return nil, err
-	}
-	reversals := &reversalCheck{report: report, platform: p.Platform}
-	if err := view.Reversals(ctx, p.Platform, reversals.check); err != nil {
-		return nil, err
-	}
-	if err := checkClosedMonths(ctx, view, report, p.Platform); err != nil {
-		return nil, err
-	}
-	if err := checkAdjustments(ctx, view, report, p.Platform); err != nil {
-		return nil, err
-	}
-	if err := checkYearEnds(ctx, view, report, p.Platform); err != nil {
-		return nil, err
-	}
-	if err := checkProposals(ctx, view, report, p.Platform); err != nil {
-		return nil, err
-	}
-	return c.checkTransactions(ctx, view, report, p.Platform)
 }

@@ -15,8 +15,10 @@ import (
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/audit"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/audittest"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/treasury"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -49,15 +51,85 @@ func (e *env) mustPost(postings ...ledger.Posting) {
 	}
 }
 
-func (e *env) newService(check audit.TransactionChecker) *audit.Checker {
-	return audit.NewChecker(ledgerdb.NewReader(e.ledgerDB, e.Store.Pool()), ledgerdb.NewAudit(e.ledgerDB, e.Store.Pool()), check)
+// transactionChecker compares postings with transactions, as Store.CheckTransactions does.
+type transactionChecker func(context.Context, ident.Platform, []ports.PostedTransaction) (mismatches []error, err error)
+
+// sources are what the rules read: the stored ledger alone, unless a test adds what its postings belong to.
+type sources struct {
+	base
+	transactions transactionChecker
+	ports.TreasuryAudit
+	ports.ReceivableAudit
+	ports.PaymentAudit
+	ports.AgentAudit
+	ports.EvidenceAudit
+	since audit.Since
 }
+
+// base has the methods that sources does not replace.
+type base struct{ audit.Store }
+
+func (s sources) CheckTransactions(ctx context.Context, p ident.Platform, transactions []ports.PostedTransaction) ([]error, error) {
+	if s.transactions == nil {
+		return make([]error, len(transactions)), nil
+	}
+	return s.transactions(ctx, p, transactions)
+}
+
+// nothing is what no posting belongs to.
+type nothing struct{}
+
+func (nothing) AuditedReports(context.Context, ident.Platform, int, int) ([]ports.KeptReport, error) {
+	return nil, nil
+}
+
+func (nothing) AuditedMovements(context.Context, ident.Platform) ([]treasury.Movement, error) {
+	return nil, nil
+}
+
+func (nothing) AuditedReceivables(context.Context, ident.Platform, func(ports.ReceivableDetails) error) error {
+	return nil
+}
+
+func (nothing) StatusMismatches(context.Context, ident.Platform, func(ports.StatusMismatch) error) (int64, error) {
+	return 0, nil
+}
+
+func (nothing) ChangedReplies(context.Context, ident.Platform, func(ports.ChangedReply) error) (compared, withoutKey int64, err error) {
+	return 0, 0, nil
+}
+
+func (nothing) MissingReplies(context.Context, ident.Platform, time.Time, func(ports.MissingReply) error) error {
+	return nil
+}
+
+func (nothing) EachAgentUsage(context.Context, ident.Platform, func(ports.AgentUsageLine) error) error {
+	return nil
+}
+
+func (nothing) EachAgentPayment(context.Context, ident.Platform, func(ports.AgentPaymentLine) error) error {
+	return nil
+}
+
+func (nothing) EvidenceSnapshot(context.Context, func(context.Context, ports.EvidenceView) error) error {
+	return nil
+}
+
+func (e *env) newService(check transactionChecker, edits ...func(*sources)) *audit.Checker {
+	s := sources{base{e.Store}, check, nothing{}, nothing{}, nothing{}, nothing{}, nothing{}, audit.Since{}}
+	for _, edit := range edits {
+		edit(&s)
+	}
+	return audit.NewChecker(s, audittest.Signatures, s.since)
+}
+
+func (e *env) withEvidence(s *sources) { s.EvidenceAudit = e.Store }
 
 func (e *env) newAudit() ports.LedgerAudit { return ledgerdb.NewAudit(e.ledgerDB, e.Store.Pool()) }
 
 func (e *env) newLog() *ledgerdb.Log { return ledgerdb.NewLog(e.ledgerDB, e.Store.Pool()) }
 
-func (e *env) check(checkStates audit.TransactionChecker) audit.Report {
+func (e *env) check(checkStates transactionChecker) audit.Report {
 	e.t.Helper()
 	report, err := e.newService(checkStates).Check(context.Background())
 	if err != nil {

@@ -37,7 +37,7 @@ func BenchmarkCheckEvidence(b *testing.B) {
 	}
 	var facts int64
 	for b.Loop() {
-		report, err := e.newService(nil).WithEvidence(e.Store).CheckEvidence(ctx)
+		report, err := e.newService(nil, e.withEvidence).CheckEvidence(ctx)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -103,7 +103,7 @@ func (e *evidenceEnv) verifyEvidence() (report audit.Report, findings []string) 
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	report, err = e.newService(e.Store.CheckTransactions).WithEvidence(e.Store).Verify(ports.ForAllPlatforms(e.t.Context()), audit.VerifyOptions{Published: published, SealedBefore: e.Clock.Now().Add(time.Hour)})
+	report, err = e.newService(e.Store.CheckTransactions, e.withEvidence).Verify(ports.ForAllPlatforms(e.t.Context()), audit.VerifyOptions{Published: published, SealedBefore: e.Clock.Now().Add(time.Hour)})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -335,7 +335,7 @@ func TestVerifyExport_Evidence(t *testing.T) {
 	e.deposit(e.NewInternalAccount(e.NewCustomer("third").ID, "USD", 0))
 	e.seal()
 	var file bytes.Buffer
-	if _, err := e.newService(nil).WithEvidence(e.Store).ExportEvidence(ports.ForAllPlatforms(t.Context()), e.platform, 0, &file); err != nil {
+	if _, err := e.newService(nil, e.withEvidence).ExportEvidence(ports.ForAllPlatforms(t.Context()), e.platform, 0, &file); err != nil {
 		t.Fatal(err)
 	}
 	published, err := audit.ReadCheckpoints("published", strings.NewReader(e.published.String()))

@@ -38,7 +38,7 @@ func (c *Checker) ExportEvidence(ctx context.Context, platform ident.Platform, u
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
 	tree := merkle.NewTree()
-	err = c.evidence.EvidenceSnapshot(ctx, func(ctx context.Context, view ports.EvidenceView) error {
+	err = c.store.EvidenceSnapshot(ctx, func(ctx context.Context, view ports.EvidenceView) error {
 		if err := lines.Encode(logHeader{EvidenceFormat, platform.String(), ledger.EvidenceLog.Origin(platform)}); err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func (c *Checker) ExportLog(ctx context.Context, platform ident.Platform, upto i
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
 	tree, unflushed := merkle.NewTree(), 0
-	err = c.audit.Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
+	err = c.store.LedgerAudit().Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
 		total, err := countPostings(ctx, view, platform)
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 // Balances lists the accounts of a platform, of all platforms if zero, with their current
 // balances, by platform, currency and path.
 func (c *Checker) Balances(ctx context.Context, platform ident.Platform) (lines []ports.AccountBalance, err error) {
-	err = c.reader.TrialBalance(ctx, platform, func(line ports.AccountBalance) error {
+	err = c.store.LedgerReader().TrialBalance(ctx, platform, func(line ports.AccountBalance) error {
 		lines = append(lines, line)
 		return nil
 	})
@@ -22,7 +22,7 @@ func (c *Checker) Balances(ctx context.Context, platform ident.Platform) (lines 
 func (c *Checker) TransactionEntries(ctx context.Context, platform ident.Platform, transaction ident.Transaction) (entries []ports.RecordedEntry, err error) {
 	filter := ports.EntryFilter{Platform: platform, Transaction: transaction, Limit: 1000}
 	for {
-		page, err := c.reader.Entries(ctx, filter)
+		page, err := c.store.LedgerReader().Entries(ctx, filter)
 		if err != nil {
 			return nil, fmt.Errorf("read the entries of %s: %w", transaction, err)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/audit"
 )
 
@@ -36,7 +35,7 @@ func BenchmarkLog(b *testing.B) {
 		}
 		b.ReportMetric(float64(size)/postings, "bytes/posting")
 	})
-	checker := audit.NewChecker(ledgerdb.NewReader(env.ledgerDB, env.Store.Pool()), ledgerdb.NewAudit(env.ledgerDB, env.Store.Pool()), nil)
+	checker := env.newService(nil)
 	b.Run("check", func(b *testing.B) {
 		for b.Loop() {
 			if report, err := checker.Check(context.Background()); err != nil || !report.Clean() {

@@ -22,7 +22,7 @@ func TestCheck_FindsEditsOfPrices(t *testing.T) {
 		DELETE FROM corridor_overrides WHERE source = 'EUR'`)
 	check := func(checker *audit.Checker) (found []string, checked int64) {
 		t.Helper()
-		report, err := checker.WithPrices(e.Store).Check(t.Context())
+		report, err := checker.Check(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

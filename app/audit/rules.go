@@ -1,6 +1,12 @@
 package audit
 
-import "slices"
+import (
+	"context"
+	"slices"
+
+	"causeway/core/ident"
+	"causeway/ports"
+)
 
 // Rule is an invariant of the ledger, as a report names it.
 type Rule string
@@ -61,55 +67,100 @@ const (
 	verifyEvidence                       // VerifyExport of the log of evidence
 )
 
-// rules is the table of all rules in the order of a report, with the unit that each counts
-// and the operations that check it.
+// rules is the table of all rules in the order of a report, with the unit that each counts, the
+// operations that check it, and the pass of a Checker that does.
 var rules = []struct {
 	rule       Rule
 	unit       string
 	operations operation
+	pass       *pass // nil: VerifyExport alone
 }{
-	{RuleSequence, "postings", check | verifyExport},
-	{RuleRecordedTime, "postings", check | verifyExport},
-	{RuleWellFormed, "postings", check | verifyExport},
-	{RuleUnchanged, "postings", check},
-	{RuleCurrency, "entries", check},
-	{RuleBalanced, "currencies of platforms", check},
-	{RuleChart, "accounts", check},
-	{RuleInternalPayments, "currencies of platforms", check},
-	{RuleNoOverdraft, "accounts", check},
-	{RuleBalanceSnapshots, "balance snapshots", check},
-	{RuleIndexes, "postings", check},
-	{RuleReversals, "reversals", check},
-	{RuleClosedMonths, "lines of closed months", check},
-	{RuleSoftClosedMonths, "changes of months", check},
-	{RuleAdjustments, "adjustments", check},
-	{RuleExchangeResults, "revalued months", check},
-	{RuleDeferredFees, "months with deferred fees", check},
-	{RuleSafeguarding, "safeguarding reports", check},
-	{RuleTreasury, "postings of movements", check},
-	{RuleOpeningBalances, "opening balances", check},
-	{RuleFourEyes, "proposed changes", check},
-	{RulePrices, "prices", check},
-	{RuleYearEnds, "closings of years", check},
-	{RuleReceivables, "receivables", check},
-	{RuleTransactions, "transactions", check},
-	{RuleStatuses, "transactions", check},
-	{RuleReplies, "replies", check},
-	{RuleWalletPayments, "payments of wallets", check},
-	{RuleAgentUsage, "counters", check},
-	{RuleAgentActions, "approved actions", check},
-	{RuleEvidence, "facts", check},
-	{RulePayees, "payments", check},
-	{RuleAccounts, "external accounts", check},
-	{RuleErasedTexts, "transactions", check},
-	{RuleSealed, "postings", verify},
-	{RuleSealedInTime, "postings not sealed yet", verify},
-	{RuleSignedCheckpoints, "checkpoints", verify},
-	{RuleEvidenceInTime, "facts not sealed yet", verify},
-	{RuleEvidenceCheckpoints, "checkpoints", verify},
-	{RuleExport, "exports", verifyExport | verifyEvidence},
-	{RulePublishedCheckpoints, "checkpoints", verify | verifyExport},
-	{RulePublishedEvidence, "checkpoints", verify | verifyEvidence},
+	{RuleSequence, "postings", check | verifyExport, ofPostings},
+	{RuleRecordedTime, "postings", check | verifyExport, ofPostings},
+	{RuleWellFormed, "postings", check | verifyExport, ofPostings},
+	{RuleUnchanged, "postings", check, ofPostings},
+	{RuleCurrency, "entries", check, ofPostings},
+	{RuleBalanced, "currencies of platforms", check, ofAccounts},
+	{RuleChart, "accounts", check, ofAccounts},
+	{RuleInternalPayments, "currencies of platforms", check, ofAccounts},
+	{RuleNoOverdraft, "accounts", check, ofAccounts},
+	{RuleBalanceSnapshots, "balance snapshots", check, ofAccounts},
+	{RuleIndexes, "postings", check, ofIndexes},
+	{RuleReversals, "reversals", check, ofReversals},
+	{RuleClosedMonths, "lines of closed months", check, ofMonths},
+	{RuleSoftClosedMonths, "changes of months", check, ofMonths},
+	{RuleAdjustments, "adjustments", check, ofAdjustments},
+	{RuleExchangeResults, "revalued months", check, ofMonthEndRuns},
+	{RuleDeferredFees, "months with deferred fees", check, ofMonthEndRuns},
+	{RuleSafeguarding, "safeguarding reports", check, ofPostings},
+	{RuleTreasury, "postings of movements", check, ofPostings},
+	{RuleOpeningBalances, "opening balances", check, ofPostings},
+	{RuleFourEyes, "proposed changes", check, ofProposedChanges},
+	{RulePrices, "prices", check, ofPrices},
+	{RuleYearEnds, "closings of years", check, ofYearClosings},
+	{RuleReceivables, "receivables", check, ofPostings},
+	{RuleTransactions, "transactions", check, ofTransactions},
+	{RuleStatuses, "transactions", check, ofPaymentRecords},
+	{RuleReplies, "replies", check, ofPaymentRecords},
+	{RuleWalletPayments, "payments of wallets", check, ofWalletPayments},
+	{RuleAgentUsage, "counters", check, ofAgents},
+	{RuleAgentActions, "approved actions", check, ofAgents},
+	{RuleEvidence, "facts", check, ofEvidence},
+	{RulePayees, "payments", check, ofEvidence},
+	{RuleAccounts, "external accounts", check, ofEvidence},
+	{RuleErasedTexts, "transactions", check, ofEvidence},
+	{RuleSealed, "postings", verify, ofPostings},
+	{RuleSealedInTime, "postings not sealed yet", verify, ofPostings},
+	{RuleSignedCheckpoints, "checkpoints", verify, ofPostings},
+	{RuleEvidenceInTime, "facts not sealed yet", verify, ofEvidence},
+	{RuleEvidenceCheckpoints, "checkpoints", verify, ofEvidence},
+	{RuleExport, "exports", verifyExport | verifyEvidence, nil},
+	{RulePublishedCheckpoints, "checkpoints", verify | verifyExport, ofPostings},
+	{RulePublishedEvidence, "checkpoints", verify | verifyEvidence, ofEvidence},
+}
+
+// pass reads one source, and checks every rule of it. The functions are nil if there is nothing for them to do.
+type pass struct {
+	// platform reads one platform in the snapshot of the ledger.
+	platform func(*platformRun, context.Context) error
+	// after reads all platforms after that, in a snapshot of its own: so payments that run meanwhile are no violations.
+	after func(*run, context.Context) error
+}
+
+// The passes, by what they read.
+var (
+	ofPostings        = &pass{platform: (*platformRun).checkPostings}
+	ofAccounts        = &pass{platform: (*platformRun).checkAccounts}
+	ofIndexes         = view(checkIndexes)
+	ofReversals       = view(checkReversals)
+	ofMonths          = view(checkClosedMonths)
+	ofAdjustments     = view(checkAdjustments)
+	ofProposedChanges = view(checkProposals)
+	ofYearClosings    = view(checkYearEnds)
+	ofTransactions    = &pass{platform: (*platformRun).checkTransactions, after: (*run).recheckTransactions}
+	ofMonthEndRuns    = &pass{after: (*run).checkMonthEnd}
+	ofPrices          = &pass{after: (*run).checkPrices}
+	ofPaymentRecords  = &pass{after: (*run).checkPayments}
+	ofWalletPayments  = &pass{after: (*run).checkWalletPayments}
+	ofAgents          = &pass{after: (*run).checkAgents}
+	ofEvidence        = &pass{after: (*run).checkEvidence}
+)
+
+// view is a pass that needs nothing but the snapshot of the ledger.
+func view(check func(context.Context, ports.AuditView, *Report, ident.Platform) error) *pass {
+	return &pass{platform: func(r *platformRun, ctx context.Context) error {
+		return check(ctx, r.view, r.report, r.platform.Platform)
+	}}
+}
+
+// passes returns the passes of all rules, in the order of the rules.
+func passes() (all []*pass) {
+	for _, line := range rules {
+		if line.pass != nil && !slices.Contains(all, line.pass) {
+			all = append(all, line.pass)
+		}
+	}
+	return all
 }
 
 // newReport returns a report on the rules that some operations check, except for those that

@@ -10,10 +10,10 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/pgembed/pgtest"
-	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/audit"
 	booksapp "causeway/app/books"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/audittest"
 	"causeway/core/account"
 	"causeway/core/event"
 	"causeway/core/fault"
@@ -52,12 +52,7 @@ func (e *env) openAccount(t *testing.T, currency money.Currency) account.Interna
 // findings runs the check of the ledger.
 func (e *env) findings(t *testing.T) []audit.Finding {
 	t.Helper()
-	store := ledgerdb.New()
-	report, err := audit.NewChecker(ledgerdb.NewReader(store, e.Store.Pool()), ledgerdb.NewAudit(store, e.Store.Pool()), nil).Check(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return report.Findings
+	return audittest.Check(t, e.Env).Findings
 }
 
 func TestService_ImportOpeningBalances(t *testing.T) {

@@ -128,7 +128,7 @@ func (c corridorsRejectCommand) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return listFields(err)
 		}
-		return writeProposal(out, rejected, rejected.State)
+		return writeProposal(out, rejected.Proposal, rejected.State)
 	})
 }
 

@@ -112,10 +112,8 @@ func ledgerOptions(newCipher func(ports.DataKeyStore) ports.Cipher) postgres.Opt
 }
 
 func newAudit(db *postgres.DB) *audit.Checker {
-	ledger, now := ledgerdb.New(), systemClock{}.Now()
-	return audit.NewChecker(ledgerdb.NewReader(ledger, db.Pool()), ledgerdb.NewAudit(ledger, db.Pool()), db.CheckTransactions).
-		WithWalletPayments(db, issuerFlags{}.newWalletProofs()).WithMonthEnd(db).WithTreasury(db).WithReceivables(db).WithPrices(db).
-		WithAgents(db, agentUsageSince(now)).WithPayments(db, repliesSince(now)).WithEvidence(db)
+	now := systemClock{}.Now()
+	return audit.NewChecker(db, issuerFlags{}.newWalletProofs(), audit.Since{AgentCounters: agentUsageSince(now), Replies: repliesSince(now)})
 }
 
 // openLedgerReader returns a reader of the ledger of a database, and a function that closes it.

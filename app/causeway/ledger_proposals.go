@@ -136,7 +136,7 @@ type proposalDecision struct {
 	actorFlag
 }
 
-func (c proposalDecision) decide(ctx context.Context, out io.Writer, do func(*proposals.Service, ident.Platform, platform.Author, ident.Proposal) (proposals.StatedProposal, error)) error {
+func (c proposalDecision) decide(ctx context.Context, out io.Writer, do func(*proposals.Service, ident.Platform, platform.Author, ident.Proposal) (proposal.Stated, error)) error {
 	id, err := c.id()
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (c proposalDecision) decide(ctx context.Context, out io.Writer, do func(*pr
 type proposalsApproveCommand struct{ proposalDecision }
 
 func (c proposalsApproveCommand) Run(ctx context.Context, out io.Writer) error {
-	return c.decide(ctx, out, func(s *proposals.Service, p ident.Platform, by platform.Author, id ident.Proposal) (proposals.StatedProposal, error) {
+	return c.decide(ctx, out, func(s *proposals.Service, p ident.Platform, by platform.Author, id ident.Proposal) (proposal.Stated, error) {
 		return s.Approve(ctx, p, by, nil, id)
 	})
 }
@@ -175,7 +175,7 @@ type proposalsRejectCommand struct {
 }
 
 func (c proposalsRejectCommand) Run(ctx context.Context, out io.Writer) error {
-	return c.decide(ctx, out, func(s *proposals.Service, p ident.Platform, by platform.Author, id ident.Proposal) (proposals.StatedProposal, error) {
+	return c.decide(ctx, out, func(s *proposals.Service, p ident.Platform, by platform.Author, id ident.Proposal) (proposal.Stated, error) {
 		return s.Reject(ctx, p, by, nil, id, c.Note)
 	})
 }

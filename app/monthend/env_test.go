@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/audittest"
 	"causeway/app/monthend"
 	"causeway/core/books"
 	"causeway/core/fault"
@@ -192,15 +192,10 @@ func (e *env) postings() int {
 	return len(page.Postings)
 }
 
-// checkLedger checks every rule of the ledger.
+// checkLedger checks every rule of the ledger. There are no transactions beside the postings.
 func (e *env) checkLedger() audit.Report {
 	e.t.Helper()
-	store := ledgerdb.New()
-	report, err := audit.NewChecker(ledgerdb.NewReader(store, e.Store.Pool()), ledgerdb.NewAudit(store, e.Store.Pool()), nil).WithMonthEnd(e.Store).Check(e.t.Context())
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	return report
+	return audittest.Check(e.t, e.Env, audit.RuleTransactions)
 }
 
 func wantConflict(t *testing.T, err error, reason string) {

@@ -4,8 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"causeway/adapters/postgres/ledgerdb"
-	"causeway/app/audit"
+	"causeway/app/internal/audittest"
 	"causeway/core/account"
 	"causeway/core/agent"
 	"causeway/core/ident"
@@ -107,13 +106,7 @@ func (e *agentEnv) wantUsage(transactions, spent int64) {
 	if got := e.usage(); got.Transactions != transactions || got.Spent != spent {
 		e.t.Errorf("the agent has spent %d in %d transactions, want %d in %d", got.Spent, got.Transactions, spent, transactions)
 	}
-	store := ledgerdb.New()
-	report, err := audit.NewChecker(ledgerdb.NewReader(store, e.Store.Pool()), ledgerdb.NewAudit(store, e.Store.Pool()), e.Store.CheckTransactions).
-		WithAgents(e.Store, agent.DayOf(e.Clock.Now().AddDate(0, -1, 0))).Check(e.t.Context())
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	for _, f := range report.Findings {
+	for _, f := range audittest.Check(e.t, e.Env).Findings {
 		e.t.Error(f)
 	}
 }

@@ -71,43 +71,41 @@ func (s *Service) propose(ctx context.Context, tx ports.PricingTx, by Author, ch
 	if !change.Reset {
 		operation, r.Set = operationSet, new(values(change.Set.Format()))
 	}
-	text, err := json.Marshal(r)
+	text, err := foureyes.FormatRequest(operation, r)
 	if err != nil {
-		return fmt.Errorf("store the request of %s: %w", operation, err)
+		return err
 	}
 	now := foureyes.Now(s.Clock)
-	pending, err := tx.CountPendingPriceProposals(ctx, now)
-	if err != nil {
-		return err
-	}
-	if err := proposal.CheckPending(pending, "`causeway corridors approve` or `causeway corridors reject`"); err != nil {
-		return err
-	}
 	created := proposal.New(ident.NewProposal(s.IDs.New, now), change.Platform, books.ActionPrice, operation, text, platform.Author{Actor: by.Actor}, now)
 	result.Proposal = &created
-	return tx.CreatePriceProposal(ctx, created)
+	return foureyes.Create(ctx, tx, created, func(pending int) error {
+		return proposal.CheckPending(pending, "`causeway corridors approve` or `causeway corridors reject`")
+	})
 }
 
 // Approve makes a proposed change in one commit with its approval by another operator. A change that has become
 // impossible, or whose corridor has changed since, is answered with its fault; the proposal keeps that fault and
 // stays pending. Faults: NOT_FOUND; those of proposal.Proposal.Approve and of corridor.Pricing.Approve.
-func (s *Service) Approve(ctx context.Context, by string, id ident.Proposal) (ChangeResult, error) {
-	update := func(ctx context.Context, tx ports.PricingTx, p proposal.Proposal) error {
-		return tx.UpdatePriceProposal(ctx, p)
-	}
-	approval := foureyes.Approval[ports.PricingTx]{By: platform.Author{Actor: by}, Clock: s.Clock, Do: s.Store.ChangePricing,
-		Lock: func(ctx context.Context, tx ports.PricingTx) (proposal.Proposal, []platform.Token, error) {
-			found, err := tx.PriceProposal(ctx, id)
-			return found, nil, err
-		}, Update: update, Save: update}
-	var result ChangeResult
+func (s *Service) Approve(ctx context.Context, by string, id ident.Proposal) (result ChangeResult, err error) {
 	carryOut := func(ctx context.Context, tx ports.PricingTx, p proposal.Proposal) (_ proposal.Proposal, err error) {
 		result, err = approve(ctx, tx, p)
 		return p, err
 	}
-	approved, err := approval.Run(ctx, func(context.Context) (foureyes.CarryOut[ports.PricingTx], error) { return carryOut, nil })
-	result.Proposal = &approved
+	prepare := func(context.Context, proposal.Proposal) (foureyes.CarryOut[ports.PricingTx], error) {
+		return carryOut, nil
+	}
+	approved, err := s.decisions().Approve(ctx, decision(by, id), prepare)
+	result.Proposal = &approved.Proposal
 	return result, err
+}
+
+// decisions decides the proposals of all platforms.
+func (s *Service) decisions() foureyes.Decisions[ports.PricingTx] {
+	return foureyes.Decisions[ports.PricingTx]{Reader: s.Store.PriceProposals(), Do: s.Store.ChangePricing, Clock: s.Clock}
+}
+
+func decision(by string, id ident.Proposal) foureyes.Decision[ports.PricingTx] {
+	return foureyes.Decision[ports.PricingTx]{ID: id, By: platform.Author{Actor: by}}
 }
 
 // approve makes the change of an approved proposal.
@@ -153,26 +151,14 @@ func (r request) change(p ident.Platform) (ports.CorridorKey, corridor.Change, e
 }
 
 // Reject rejects a proposal; the proposer withdraws it so. Faults: NOT_FOUND; those of proposal.Proposal.Reject.
-func (s *Service) Reject(ctx context.Context, by string, id ident.Proposal, note string) (rejected proposal.Proposal, err error) {
-	err = s.Store.ChangePricing(ctx, func(ctx context.Context, tx ports.PricingTx) error {
-		found, err := tx.PriceProposal(ctx, id)
-		if err != nil {
-			return err
-		}
-		if rejected, err = found.Reject(platform.Author{Actor: by}, note, foureyes.Now(s.Clock)); err != nil {
-			return err
-		}
-		return tx.UpdatePriceProposal(ctx, rejected)
-	})
-	return rejected, err
+func (s *Service) Reject(ctx context.Context, by string, id ident.Proposal, note string) (proposal.Stated, error) {
+	return s.decisions().Reject(ctx, decision(by, id), note)
 }
 
 // Proposal is a proposed change of a corridor.
 type Proposal struct {
-	proposal.Proposal
-	// Status is that of now.
-	Status proposal.Status
-	Key    ports.CorridorKey
+	proposal.Stated
+	Key ports.CorridorKey
 }
 
 // IsReset reports whether the change resets the corridor to its defaults.
@@ -180,23 +166,22 @@ func (p Proposal) IsReset() bool { return p.Operation == operationReset }
 
 // Proposal returns a proposal, or NOT_FOUND.
 func (s *Service) Proposal(ctx context.Context, id ident.Proposal) (Proposal, error) {
-	found, err := s.Store.PriceProposal(ctx, id)
+	found, err := s.decisions().Proposal(ctx, ident.Platform{}, id)
 	if err != nil {
 		return Proposal{}, err
 	}
-	return s.newProposal(found)
+	return newProposal(found)
 }
 
 // Proposals lists the proposals, newest first.
 func (s *Service) Proposals(ctx context.Context, f ports.ProposalFilter) ([]Proposal, error) {
-	f.Now = s.Clock.Now()
-	page, err := s.Store.PriceProposals(ctx, f)
+	page, err := s.decisions().Proposals(ctx, ident.Platform{}, f)
 	if err != nil {
 		return nil, err
 	}
 	var proposals []Proposal
 	for _, item := range page.Items {
-		p, err := s.newProposal(item)
+		p, err := newProposal(item)
 		if err != nil {
 			return nil, err
 		}
@@ -205,10 +190,10 @@ func (s *Service) Proposals(ctx context.Context, f ports.ProposalFilter) ([]Prop
 	return proposals, nil
 }
 
-func (s *Service) newProposal(p proposal.Proposal) (Proposal, error) {
+func newProposal(p proposal.Stated) (Proposal, error) {
 	var r request // also of a later version
 	if err := json.Unmarshal(p.Request, &r); err != nil {
 		return Proposal{}, fmt.Errorf("the request of %s: %w", p.ID, err)
 	}
-	return Proposal{Proposal: p, Status: p.Status(s.Clock.Now()), Key: ports.CorridorKey{Platform: p.Platform, From: r.From, To: r.To}}, nil
+	return Proposal{Stated: p, Key: ports.CorridorKey{Platform: p.Platform, From: r.From, To: r.To}}, nil
 }

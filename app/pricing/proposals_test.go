@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/audit"
+	"causeway/app/internal/audittest"
 	"causeway/app/pricing"
 	"causeway/core/books"
 	"causeway/core/corridor"
@@ -306,11 +306,7 @@ func TestCheck_FindsDamagedPriceChanges(t *testing.T) {
 // check returns the findings on proposed changes, and how many changes were checked.
 func (e *env) check() (found []string, checked int64) {
 	e.t.Helper()
-	store := ledgerdb.New()
-	report, err := audit.NewChecker(ledgerdb.NewReader(store, e.Store.Pool()), ledgerdb.NewAudit(store, e.Store.Pool()), nil).Check(e.t.Context())
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	report := audittest.Check(e.t, e.Env)
 	for _, f := range report.Findings {
 		if f.Rule == audit.RuleFourEyes {
 			found = append(found, f.Message)

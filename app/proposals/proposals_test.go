@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"causeway/adapters/bankfiles"
-	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	booksapp "causeway/app/books"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/audittest"
 	"causeway/app/monthend"
 	"causeway/app/proposals"
 	"causeway/app/reconciliation"
@@ -92,7 +92,7 @@ func (e *env) propose(a period.Adjustment) proposal.Proposal {
 	return *made.Proposal
 }
 
-func (e *env) approve(by platform.Author, id ident.Proposal) (proposals.StatedProposal, error) {
+func (e *env) approve(by platform.Author, id ident.Proposal) (proposal.Stated, error) {
 	return e.proposals.Approve(context.WithoutCancel(e.t.Context()), e.Platform.ID, by, nil, id)
 }
 
@@ -116,14 +116,10 @@ func (e *env) checkLedger() {
 	}
 }
 
+// checkedLedger checks the ledger. There are no transactions and receipts beside the postings.
 func (e *env) checkedLedger() audit.Report {
 	e.t.Helper()
-	store := ledgerdb.New()
-	report, err := audit.NewChecker(ledgerdb.NewReader(store, e.Store.Pool()), ledgerdb.NewAudit(store, e.Store.Pool()), nil).WithMonthEnd(e.Store).Check(e.t.Context())
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	return report
+	return audittest.Check(e.t, e.Env, audit.RuleTransactions, audit.RuleEvidence)
 }
 
 func TestApprove_AdjustmentKeepsBothPersons(t *testing.T) {

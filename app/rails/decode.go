@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"causeway/core/fault"
+	"causeway/core/rail"
 )
 
 // decoder reads the file of a connection field by field, and collects those that are unknown or of another type.
@@ -47,7 +48,7 @@ func decode(file []byte) (document, []fault.Field) {
 	var settings map[string]json.RawMessage
 	d.fields("", fields, map[string]any{"adapter": &doc.Adapter, "rails": &doc.Rails, "currencies": &doc.Currencies, "countries": &doc.Countries, "platforms": &doc.Platforms,
 		"unmatched": &doc.Unmatched, "priority": &doc.Priority, "limits": &limits, "schedules": &schedules, "settings": &settings})
-	doc.Limits, doc.Schedules = make([]limit, len(limits)), make([]schedule, len(schedules))
+	doc.Limits, doc.Schedules = make([]rail.DocumentLimit, len(limits)), make([]rail.DocumentSchedule[string], len(schedules))
 	for i, raw := range limits {
 		l := &doc.Limits[i]
 		d.object(fmt.Sprintf("limits[%d]", i), raw, map[string]any{"rail": &l.Rail, "currency": &l.Currency, "perPayout": &l.PerPayout, "perHour": &l.PerHour, "perDay": &l.PerDay})

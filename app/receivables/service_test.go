@@ -12,13 +12,13 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/bankfiles"
-	"causeway/adapters/postgres/ledgerdb"
 	"causeway/adapters/postgres/outbox"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	"causeway/app/books"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/audittest"
 	"causeway/app/internal/uow"
 	"causeway/app/proposals"
 	"causeway/app/receivables"
@@ -207,7 +207,7 @@ func TestReceivable_CollectedAndWrittenOff(t *testing.T) {
 // check runs the ledger check with the stored receivables.
 func (e *env) check(t *testing.T) (audit.Report, error) {
 	t.Helper()
-	return audit.NewChecker(ledgerdb.NewReader(ledgerdb.New(), e.Store.Pool()), ledgerdb.NewAudit(ledgerdb.New(), e.Store.Pool()), e.Store.CheckTransactions).WithReceivables(e.Store).Check(ports.ForAllPlatforms(t.Context()))
+	return audittest.New(e.Env).Check(ports.ForAllPlatforms(t.Context()))
 }
 
 func TestRecord_StatementLineMatchesByPartnerID(t *testing.T) {

@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -98,14 +99,14 @@ func (e *testEnv) createPlatform(endpoint string) ident.Platform {
 // newRows are the three events of each of so many payments, in their order.
 func (e *testEnv) newRows(p ident.Platform, payments int) []outbox.Row {
 	names := []string{event.OutgoingPaymentPending, event.OutgoingPaymentProcessing, event.OutgoingPaymentCompleted}
-	resource := []byte(`{"padding":"` + strings.Repeat("x", 1100) + `"}`)
+	resource := `,"transaction":{"padding":"` + strings.Repeat("x", 1100) + `"}}`
 	rows := make([]outbox.Row, 0, 3*payments)
 	for range payments {
 		now := time.Now().UTC()
 		subject := e.IDs.New(now)
 		for _, name := range names {
 			created := event.Event{ID: ident.NewWebhook(e.IDs.New, now), Platform: p, Type: event.OutgoingPayment, Name: name, Subject: subject, OccurredAt: now}
-			rows = append(rows, outbox.Row{Event: created, Body: created.Envelope(resource)})
+			rows = append(rows, outbox.Row{Event: created, Body: append(bytes.TrimSuffix(created.Envelope(), []byte("}")), resource...)})
 		}
 	}
 	return rows

@@ -157,7 +157,7 @@ type TestResult struct {
 func (s *Service) SendTest(ctx context.Context, p ident.Platform) (TestResult, error) {
 	now := s.Clock.Now()
 	test := event.NewTest(ident.NewWebhook(s.IDs.New, now), p, now)
-	endpoint, response, err := s.sendNow(ctx, test, test.Envelope(nil), 0)
+	endpoint, response, err := s.sendNow(ctx, test, test.Envelope(), 0)
 	if err != nil {
 		return TestResult{}, err
 	}

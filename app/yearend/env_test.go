@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres/ledgerdb"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/audittest"
 	app "causeway/app/yearend"
 	"causeway/core/books"
 	"causeway/core/fault"
@@ -167,10 +167,7 @@ func (e *env) wantClean(closings int64) {
 
 func (e *env) check() audit.Report {
 	e.t.Helper()
-	store := ledgerdb.New()
-	report, err := audit.NewChecker(ledgerdb.NewReader(store, e.Store.Pool()), ledgerdb.NewAudit(store, e.Store.Pool()), nil).Check(context.Background())
-	e.must(err)
-	return report
+	return audittest.Check(e.t, e.Env)
 }
 
 func wantConflict(t *testing.T, err error, reason string) {

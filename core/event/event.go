@@ -6,7 +6,8 @@
 package event
 
 import (
-	"strings"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,40 +51,6 @@ const (
 	Test                  Type = "TEST"
 )
 
-// Types lists every type.
-var Types = []Type{OutgoingPayment, IncomingPayment, InternalAccountStatus, CustomerStatus, VerificationStatus, BulkUpload, Invitation, AgentAction, SafeguardingReport, LedgerAsset, LedgerProposal, Receivable, Test}
-
-// ResourceKey returns the key of the resource in the body of an event; empty for TEST, which
-// has no resource.
-func (t Type) ResourceKey() string {
-	switch t {
-	case OutgoingPayment, IncomingPayment:
-		return "transaction"
-	case InternalAccountStatus:
-		return "internalAccount"
-	case CustomerStatus:
-		return "customer"
-	case VerificationStatus:
-		return "verification"
-	case BulkUpload:
-		return "bulkUpload"
-	case Invitation:
-		return "invitation"
-	case AgentAction:
-		return "agentAction"
-	case SafeguardingReport:
-		return "safeguardingReport"
-	case LedgerAsset:
-		return "ledgerAsset"
-	case LedgerProposal:
-		return "proposal"
-	case Receivable:
-		return "receivable"
-	case Test:
-	}
-	return ""
-}
-
 // NewTest returns the event that is sent once when a platform changes its webhook endpoint.
 func NewTest(id ident.Webhook, platform ident.Platform, at time.Time) Event {
 	return Event{ID: id, Platform: platform, Type: Test, Name: TestSent, Subject: id.UUID(), OccurredAt: at}
@@ -94,41 +61,10 @@ func NewTest(id ident.Webhook, platform ident.Platform, at time.Time) Event {
 // would be of no use.
 func SentOnce(name string) bool { return name == TestSent || name == IncomingPaymentPending }
 
-// TypeOf returns the type of the events of a name, or false for an unknown name.
-func TypeOf(name string) (Type, bool) {
-	for t, names := range Names {
-		for _, known := range names {
-			if known == name {
-				return t, true
-			}
-		}
-	}
-	return "", false
-}
-
-// Envelope returns the body of an event: its fields, and the resource, as JSON in the form
-// of its GET response, under the key of its type. These bytes are signed and sent. A nil
-// resource is omitted.
-func (e Event) Envelope(resource []byte) []byte {
-	var b strings.Builder
-	b.Grow(200 + len(resource))
-	b.WriteString(`{"webhookId":"`)
-	b.WriteString(e.ID.String())
-	b.WriteString(`","type":"`)
-	b.WriteString(string(e.Type))
-	b.WriteString(`","event":"`)
-	b.WriteString(e.Name)
-	b.WriteString(`","timestamp":"`)
-	b.WriteString(e.OccurredAt.UTC().Format("2006-01-02T15:04:05.000Z"))
-	b.WriteByte('"')
-	if key := e.Type.ResourceKey(); key != "" && resource != nil {
-		b.WriteString(`,"`)
-		b.WriteString(key)
-		b.WriteString(`":`)
-		b.Write(resource)
-	}
-	b.WriteByte('}')
-	return []byte(b.String())
+// Envelope returns the body of an event without its resource. These bytes are signed and sent.
+func (e Event) Envelope() []byte {
+	return fmt.Appendf(nil, `{"webhookId":"%s","type":"%s","event":"%s","timestamp":"%s"}`,
+		e.ID, e.Type, e.Name, e.OccurredAt.UTC().Format("2006-01-02T15:04:05.000Z"))
 }
 
 // The names of events, which say what happened to the resource.
@@ -191,28 +127,52 @@ const (
 	TestSent = "TEST"
 )
 
-// Names lists the names of the events of each type.
-var Names = map[Type][]string{
-	OutgoingPayment: {
+// registry has each type of events, with their names.
+var registry = []struct {
+	Type
+	names []string
+}{
+	{OutgoingPayment, []string{
 		OutgoingPaymentPending, OutgoingPaymentProcessing, OutgoingPaymentCompleted, OutgoingPaymentFailed,
 		OutgoingPaymentExpired, OutgoingPaymentRefundPending, OutgoingPaymentRefundCompleted, OutgoingPaymentRefundFailed,
-	},
-	IncomingPayment:       {IncomingPaymentPending, IncomingPaymentCompleted, IncomingPaymentFailed},
-	InternalAccountStatus: {InternalAccountBalanceUpdated, InternalAccountStatusUpdated},
-	CustomerStatus: {
+	}},
+	{IncomingPayment, []string{IncomingPaymentPending, IncomingPaymentCompleted, IncomingPaymentFailed}},
+	{InternalAccountStatus, []string{InternalAccountBalanceUpdated, InternalAccountStatusUpdated}},
+	{CustomerStatus, []string{
 		CustomerKYCPending, CustomerKYCApproved, CustomerKYCRejected,
 		CustomerKYBPending, CustomerKYBApproved, CustomerKYBRejected,
-	},
-	VerificationStatus: {
+	}},
+	{VerificationStatus, []string{
 		VerificationResolveErrors, VerificationReadyForVerification, VerificationInProgress, VerificationPendingManualReview,
 		VerificationApproved, VerificationRejected,
-	},
-	BulkUpload:         {BulkUploadCompleted, BulkUploadFailed},
-	Invitation:         {InvitationClaimed},
-	AgentAction:        {AgentActionPendingApproval},
-	SafeguardingReport: {SafeguardingShortfall},
-	LedgerAsset:        {LedgerAssetOverdrawn, LedgerAssetCovered},
-	Test:               {TestSent},
-	LedgerProposal:     {LedgerProposalPending, LedgerProposalExecuted, LedgerProposalRejected},
-	Receivable:         {ReceivableOpened, ReceivableCollected, ReceivableWrittenOff},
+	}},
+	{BulkUpload, []string{BulkUploadCompleted, BulkUploadFailed}},
+	{Invitation, []string{InvitationClaimed}},
+	{AgentAction, []string{AgentActionPendingApproval}},
+	{SafeguardingReport, []string{SafeguardingShortfall}},
+	{LedgerAsset, []string{LedgerAssetOverdrawn, LedgerAssetCovered}},
+	{LedgerProposal, []string{LedgerProposalPending, LedgerProposalExecuted, LedgerProposalRejected}},
+	{Receivable, []string{ReceivableOpened, ReceivableCollected, ReceivableWrittenOff}},
+	{Test, []string{TestSent}},
+}
+
+// Types lists every type, and Names the names of the events of each.
+var Types, Names = index()
+
+func index() (types []Type, names map[Type][]string) {
+	names = map[Type][]string{}
+	for _, kind := range registry {
+		types, names[kind.Type] = append(types, kind.Type), kind.names
+	}
+	return types, names
+}
+
+// TypeOf returns the type of the events of a name, or false for an unknown name.
+func TypeOf(name string) (Type, bool) {
+	for _, kind := range registry {
+		if slices.Contains(kind.names, name) {
+			return kind.Type, true
+		}
+	}
+	return "", false
 }

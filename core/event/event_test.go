@@ -24,13 +24,11 @@ var (
 
 func TestEnvelope(t *testing.T) {
 	t.Parallel()
-	// The body is JSON with the fields of the event, and the bytes of the resource under
-	// the key of its type.
+	// The body is JSON with the fields of the event.
 	for _, kind := range Types {
-		resource := []byte(`{"id":"x","amount":12345678901234567890}`)
 		e := Event{ID: testWebhook, Platform: testPlatform, Type: kind, Name: Names[kind][0], OccurredAt: testTime}
 
-		body := e.Envelope(resource)
+		body := e.Envelope()
 
 		var got map[string]json.RawMessage
 		if err := json.Unmarshal(body, &got); err != nil {
@@ -41,9 +39,6 @@ func TestEnvelope(t *testing.T) {
 			"type":      `"` + string(kind) + `"`,
 			"event":     `"` + Names[kind][0] + `"`,
 			"timestamp": `"2026-03-04T04:06:07.891Z"`,
-		}
-		if key := kind.ResourceKey(); key != "" {
-			want[key] = string(resource)
 		}
 		if len(got) != len(want) {
 			t.Errorf("%s: keys differ: %s", kind, body)
@@ -58,8 +53,7 @@ func TestEnvelope(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	// Every type has names, each name belongs to one type, and all but TEST have a resource
-	// and a dotted name.
+	// Every type has names, each name belongs to one type, and all but TEST are dotted.
 	var all []string
 	for _, kind := range Types {
 		if len(Names[kind]) == 0 {
@@ -73,8 +67,8 @@ func TestNames(t *testing.T) {
 				t.Errorf("%s belongs to two types", name)
 			}
 			all = append(all, name)
-			if kind != Test && (!strings.Contains(name, ".") || kind.ResourceKey() == "") {
-				t.Errorf("%s: no dot or no resource", name)
+			if kind != Test && !strings.Contains(name, ".") {
+				t.Errorf("%s: no dot", name)
 			}
 			if SentOnce(name) != (kind == Test || name == IncomingPaymentPending) {
 				t.Errorf("SentOnce(%s) = %v", name, SentOnce(name))

@@ -90,6 +90,15 @@ func (p Proposal) Status(now time.Time) Status {
 	return p.State
 }
 
+// Stated is a proposal with its status at a time.
+type Stated struct {
+	Proposal
+	Status Status
+}
+
+// At returns the proposal with its status at a time.
+func (p Proposal) At(now time.Time) Stated { return Stated{p, p.Status(now)} }
+
 // CheckCreate returns CONFLICT if a platform cannot have one more proposal: too many are pending, or no token
 // other than that of the proposer could approve it. tokens are all tokens of the platform.
 func CheckCreate(by platform.Author, tokens []platform.Token, pending int) error {

@@ -32,7 +32,7 @@ func testRedeliveryKeepsIDAndOrder(t *testing.T, b Fixture) {
 	due := w.exchange(nil, w.fetch(10, 10))
 	w.wantLabels(due.Retries, "a1", "a2", "b1")
 	for i, q := range due.Retries {
-		if q.ID != events[i].ID || string(q.Body) != string(events[i].Envelope(nil)) || q.Attempts != 1 || q.AttemptsSinceDue != 0 ||
+		if q.ID != events[i].ID || string(q.Body) != string(events[i].Envelope()) || q.Attempts != 1 || q.AttemptsSinceDue != 0 ||
 			!q.DueSince.Equal(w.now) || q.Blocked != (i == 1) {
 			t.Errorf("%d: %+v", i, q)
 		}
@@ -183,7 +183,7 @@ func testRecordUnqueuedEvent(t *testing.T, b Fixture) {
 	e := event.NewTest(newWebhookID(w.now), w.platform, w.now)
 	a := event.Attempt{AttemptedAt: w.now, Duration: 12 * time.Millisecond, Outcome: event.Accepted, StatusCode: 204, Response: "thanks"}
 
-	if err := b.Log.Record(context.Background(), e, e.Envelope(nil), a); err != nil {
+	if err := b.Log.Record(context.Background(), e, e.Envelope(), a); err != nil {
 		t.Fatal(err)
 	}
 
@@ -191,7 +191,7 @@ func testRecordUnqueuedEvent(t *testing.T, b Fixture) {
 	w.wantLabels(w.exchange(nil, w.fetch(10, 10)).Fresh)
 	d, err := b.Log.Delivery(context.Background(), w.platform, e.ID)
 	a.Number = 1
-	if err != nil || len(d.Attempts) != 1 || d.Attempts[0] != a || string(d.Body) != string(e.Envelope(nil)) || d.Type != event.Test {
+	if err != nil || len(d.Attempts) != 1 || d.Attempts[0] != a || string(d.Body) != string(e.Envelope()) || d.Type != event.Test {
 		t.Errorf("got %+v, %v", d, err)
 	}
 
@@ -201,7 +201,7 @@ func testRecordUnqueuedEvent(t *testing.T, b Fixture) {
 		t.Fatal(err)
 	}
 	d, err = b.Log.Delivery(context.Background(), w.platform, e.ID)
-	if err != nil || len(d.Attempts) != 2 || d.Attempts[0] != a || d.Attempts[1] != again || string(d.Body) != string(e.Envelope(nil)) {
+	if err != nil || len(d.Attempts) != 2 || d.Attempts[0] != a || d.Attempts[1] != again || string(d.Body) != string(e.Envelope()) {
 		t.Errorf("got %+v, %v", d, err)
 	}
 }

@@ -67,7 +67,7 @@ func (m *MemoryQueue) Append(events ...event.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range events {
-		s := &storedEvent{event: e, body: e.Envelope(nil), seq: int64(len(m.events) + 1), dueSince: e.OccurredAt}
+		s := &storedEvent{event: e, body: e.Envelope(), seq: int64(len(m.events) + 1), dueSince: e.OccurredAt}
 		if m.endpoints[e.Platform].URL != "" {
 			s.state = inQueue
 		}

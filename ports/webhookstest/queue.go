@@ -48,7 +48,7 @@ func testNewEventsInOrder(t *testing.T, b Fixture) {
 
 	w.wantLabels(due.Fresh, "a1", "b1", "a2")
 	first := due.Fresh[0]
-	if string(first.Body) != string(events[0].Envelope(nil)) || first.ID != events[0].ID || !first.Created.Equal(events[0].OccurredAt) ||
+	if string(first.Body) != string(events[0].Envelope()) || first.ID != events[0].ID || !first.Created.Equal(events[0].OccurredAt) ||
 		!first.DueSince.Equal(events[0].OccurredAt) || first.Attempts != 0 || first.AttemptsSinceDue != 0 || first.InBacklog || first.Blocked || first.HasSuccessor {
 		t.Errorf("got %+v", first)
 	}
@@ -157,7 +157,7 @@ func testAttemptsOutsideQueue(t *testing.T, b Fixture) {
 	got := w.take(1)[0]
 	outside := func() {
 		t.Helper()
-		if err := b.Log.Record(context.Background(), e, e.Envelope(nil), *w.attempt(event.TimedOut)); err != nil {
+		if err := b.Log.Record(context.Background(), e, e.Envelope(), *w.attempt(event.TimedOut)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/app/customers"
 	"causeway/app/payments"
-	"causeway/app/proposals"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/event"
@@ -103,9 +102,10 @@ func renderOverdraft(o treasury.Overdraft) ledgerAssetBody {
 // maxBulkUploadBytes bounds the body of an event of an import: many endpoints refuse more than 1 MB.
 const maxBulkUploadBytes = 256_000
 
-// renderBulkUpload returns a body with the first errors that fit.
-func renderBulkUpload(body bulkUploadWebhook) ([]byte, error) {
-	errors := body.BulkUpload.Errors
+// MarshalJSON leaves out the errors that do not fit.
+func (w bulkUploadWebhook) MarshalJSON() ([]byte, error) {
+	type all bulkUploadWebhook
+	body, errors := all(w), w.BulkUpload.Errors
 	body.BulkUpload.Errors = nil
 	rest, err := json.Marshal(body)
 	if err != nil {
@@ -133,6 +133,10 @@ type incomingPaymentWebhook struct {
 	RequestedInfo []customerInfoField `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"Only in INCOMING_PAYMENT.PENDING: information about the receiver that the sending institution requires and the service does not have. The approval must contain the mandatory fields."`
 }
 
+func renderInvitationClaimed(base BaseWebhook, e event.Event, i invitation.Invitation) invitationClaimedWebhook {
+	return invitationClaimedWebhook{base, renderInvitation(customers.StatedInvitation{Invitation: i, Status: i.Status(e.OccurredAt)})}
+}
+
 func renderIncomingPayment(base BaseWebhook, e event.Event, t transaction.Transaction) incomingPaymentWebhook {
 	body := incomingPaymentWebhook{BaseWebhook: base, Transaction: newTransactionBody(t, true)}
 	if e.Name == event.IncomingPaymentPending && t.Approval != nil {
@@ -142,75 +146,9 @@ func renderIncomingPayment(base BaseWebhook, e event.Event, t transaction.Transa
 	return body
 }
 
-// The types and names of the events are constants in the description, so that a generated
-// client can tell them apart.
-
-// TransformSchema adds the constants of outgoing payment events.
-func (outgoingPaymentWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withEventNames(s, event.OutgoingPayment)
-}
-
-// TransformSchema adds the constants of verification events.
-func (verificationStatusWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withEventNames(s, event.VerificationStatus)
-}
-
-// TransformSchema adds the constants of internal account events.
-func (internalAccountStatusWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withEventNames(s, event.InternalAccountStatus)
-}
-
-// TransformSchema adds the constants of customer events.
-func (customerStatusWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withEventNames(s, event.CustomerStatus)
-}
-
-// TransformSchema adds the constants of incoming payment events.
-func (incomingPaymentWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withEventNames(s, event.IncomingPayment)
-}
-
-// TransformSchema adds the constants of the events of imports.
-func (bulkUploadWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withEventNames(s, event.BulkUpload)
-}
-
-// TransformSchema adds the constants of the events of invitations.
-func (invitationClaimedWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withEventNames(s, event.Invitation)
-}
-
-// TransformSchema adds the constants of the events of agents.
-func (agentActionWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withEventNames(s, event.AgentAction)
-}
-
-// TransformSchema adds the constants of the events of safeguarding reports.
-func (safeguardingWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withEventNames(s, event.SafeguardingReport)
-}
-
-// TransformSchema adds the constants of the events of assets.
-func (ledgerAssetWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withEventNames(s, event.LedgerAsset)
-}
-
-// TransformSchema adds the constants of the events of proposals.
-func (ledgerProposalWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withEventNames(s, event.LedgerProposal)
-}
-
-// TransformSchema adds the constants of the events of receivables.
-func (receivableWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withEventNames(s, event.Receivable)
-}
-
-// TransformSchema adds the constants of test events.
-func (testWebhook) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withEventNames(s, event.Test)
-}
-
-func withEventNames(s *huma.Schema, t event.Type) *huma.Schema {
+// withEventNames makes the type and the names of events constants in the description, so that a generated client can tell
+// them apart.
+func withEventNames(s *huma.Schema, t event.Type) {
 	constant := func(name string, values ...string) {
 		property := *s.Properties[name]
 		property.Enum, property.Examples = enumSchema(values).Enum, []any{values[0]}
@@ -218,52 +156,62 @@ func withEventNames(s *huma.Schema, t event.Type) *huma.Schema {
 	}
 	constant("type", string(t))
 	constant("event", event.Names[t]...)
-	return s
+}
+
+// webhookType is a type of events: how it is described, and how its bodies are rendered.
+type webhookType struct {
+	event.Type
+	register func(*httpapi.API)
+	render   func(event.Event) ([]byte, error)
+}
+
+// describeEvents returns the type of events with a body, which render makes of a resource. An event without one has the
+// fields of BaseWebhook alone.
+func describeEvents[Body, Resource any](
+	t event.Type, id, summary, description string, render func(BaseWebhook, event.Event, Resource) Body,
+) webhookType {
+	return webhookType{t,
+		func(a *httpapi.API) {
+			withEventNames(httpapi.Webhook[Body](a, id, tagWebhooks, summary, description), t)
+		},
+		func(e event.Event) ([]byte, error) {
+			resource, ok := e.Resource.(Resource)
+			if !ok {
+				return nil, fmt.Errorf("event %s: no body for a %T", e.Name, e.Resource)
+			}
+			base := BaseWebhook{WebhookID: httpapi.NewID(e.ID), Type: string(e.Type), Event: e.Name, Timestamp: httpapi.NewTime(e.OccurredAt)}
+			return json.Marshal(render(base, e, resource))
+		},
+	}
 }
 
 // RenderEvent returns the body of an event, as it is signed and sent.
 func RenderEvent(e event.Event) ([]byte, error) {
-	base := BaseWebhook{WebhookID: httpapi.NewID(e.ID), Type: string(e.Type), Event: e.Name, Timestamp: httpapi.NewTime(e.OccurredAt)}
-	switch resource := e.Resource.(type) {
-	case nil:
-		return json.Marshal(base)
-	case transaction.Transaction:
-		if e.Type == event.IncomingPayment {
-			return json.Marshal(renderIncomingPayment(base, e, resource))
-		}
-		return json.Marshal(outgoingPaymentWebhook{base, newTransactionBody(resource, true)})
-	case customer.Customer:
-		return json.Marshal(customerStatusWebhook{base, renderCustomer(resource)})
-	case verification.Verification:
-		return json.Marshal(verificationStatusWebhook{base, renderVerification(resource)})
-	case account.WithBalance:
-		return json.Marshal(internalAccountStatusWebhook{base, newInternalAccountBody(resource, true)})
-	case invitation.Invitation:
-		return json.Marshal(invitationClaimedWebhook{base, renderInvitation(customers.StatedInvitation{Invitation: resource, Status: resource.Status(e.OccurredAt)})})
-	case payments.AgentAction:
-		return json.Marshal(agentActionWebhook{base, renderAgentAction(resource)})
-	case ports.KeptReport:
-		return json.Marshal(safeguardingWebhook{base, renderKeptReport(resource)})
-	case treasury.Overdraft:
-		return json.Marshal(ledgerAssetWebhook{base, renderOverdraft(resource)})
-	case proposal.Proposal:
-		return json.Marshal(ledgerProposalWebhook{base, renderProposal(proposals.StatedProposal{Proposal: resource, Status: resource.State})})
-	case receivable.Receivable:
-		return json.Marshal(receivableWebhook{base, renderReceivable(resource)})
-	case customer.ImportWithErrors:
-		return renderBulkUpload(bulkUploadWebhook{base, renderCustomerImport(resource)})
-	default:
-		return nil, fmt.Errorf("event %s: no body for a %T", e.Name, resource)
+	if e.Resource == nil {
+		return e.Envelope(), nil
 	}
+	for _, w := range webhookTypes {
+		if w.Type == e.Type {
+			return w.render(e)
+		}
+	}
+	return nil, fmt.Errorf("event %s: no body for the type %s", e.Name, e.Type)
 }
 
-func registerWebhooks(a *httpapi.API) {
-	httpapi.Webhook[outgoingPaymentWebhook](a, "outgoingPayment", tagWebhooks, "Receive outgoing payment events",
+// webhookTypes has every type of events.
+var webhookTypes = []webhookType{
+	describeEvents(event.OutgoingPayment, "outgoingPayment", "Receive outgoing payment events",
 		"Sent for every status change of an outgoing payment: PENDING, PROCESSING, COMPLETED, FAILED, EXPIRED, REFUND_PENDING, REFUND_COMPLETED, REFUND_FAILED. "+
-			"Events of one transaction are sent in order.")
-	httpapi.Webhook[internalAccountStatusWebhook](a, "internalAccountStatus", tagWebhooks, "Receive internal account events",
-		"Sent when an internal account changes: BALANCE_UPDATED, STATUS_UPDATED. Events of one account are sent in order.")
-	httpapi.Webhook[incomingPaymentWebhook](a, "incomingPayment", tagWebhooks, "Receive incoming payment events",
+			"Events of one transaction are sent in order.",
+		func(base BaseWebhook, _ event.Event, t transaction.Transaction) outgoingPaymentWebhook {
+			return outgoingPaymentWebhook{base, newTransactionBody(t, true)}
+		}),
+	describeEvents(event.InternalAccountStatus, "internalAccountStatus", "Receive internal account events",
+		"Sent when an internal account changes: BALANCE_UPDATED, STATUS_UPDATED. Events of one account are sent in order.",
+		func(base BaseWebhook, _ event.Event, a account.WithBalance) internalAccountStatusWebhook {
+			return internalAccountStatusWebhook{base, newInternalAccountBody(a, true)}
+		}),
+	describeEvents(event.IncomingPayment, "incomingPayment", "Receive incoming payment events",
 		"COMPLETED and FAILED report the result of a payment to an internal account; events of one transaction are sent in order.\n\n"+
 			"PENDING asks for approval: someone at another provider pays one of your customers, and your response approves or rejects the payment. It is sent once "+
 			"and not retried.\n"+
@@ -271,29 +219,63 @@ func registerWebhooks(a *httpapi.API) {
 			"- `202` defers the decision: approve or reject the transaction within 5 seconds, or it fails with `PAYMENT_APPROVAL_TIMED_OUT`. `409` (duplicate) means the same.\n"+
 			"- `403` rejects the payment; `reason` may contain the reason.\n"+
 			"- `422` rejects the payment because information about the sender is missing; `requiredFields` lists the fields.\n"+
-			"- Any other response, or none, fails the payment with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.")
-	httpapi.Webhook[bulkUploadWebhook](a, "bulkUpload", tagWebhooks, "Receive events of customer imports",
+			"- Any other response, or none, fails the payment with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.",
+		renderIncomingPayment),
+	describeEvents(event.BulkUpload, "bulkUpload", "Receive events of customer imports",
 		"Sent once for each import: COMPLETED when every row was imported or refused, or FAILED if the file was refused. "+
-			"The body has at most 256 kB: if the errors are longer, it has the first ones, and GET lists more.")
-	httpapi.Webhook[customerStatusWebhook](a, "customerStatus", tagWebhooks, "Receive customer status events",
+			"The body has at most 256 kB: if the errors are longer, it has the first ones, and GET lists more.",
+		func(base BaseWebhook, _ event.Event, i customer.ImportWithErrors) bulkUploadWebhook {
+			return bulkUploadWebhook{base, renderCustomerImport(i)}
+		}),
+	describeEvents(event.CustomerStatus, "customerStatus", "Receive customer status events",
 		"Sent when the status of a customer changes: KYC_PENDING, KYC_APPROVED, KYC_REJECTED for individuals, and KYB_PENDING, KYB_APPROVED, KYB_REJECTED for businesses. "+
-			"Only APPROVED customers can send and receive money. Events of one customer are sent in order.")
-	httpapi.Webhook[verificationStatusWebhook](a, "verification", tagWebhooks, "Receive verification events",
+			"Only APPROVED customers can send and receive money. Events of one customer are sent in order.",
+		func(base BaseWebhook, _ event.Event, c customer.Customer) customerStatusWebhook {
+			return customerStatusWebhook{base, renderCustomer(c)}
+		}),
+	describeEvents(event.VerificationStatus, "verification", "Receive verification events",
 		"Sent for every status of a verification: RESOLVE_ERRORS, READY_FOR_VERIFICATION, IN_PROGRESS, PENDING_MANUAL_REVIEW, APPROVED, REJECTED. "+
-			"Events of one verification are sent in order. The status of the customer is in the events of the customer.")
-	httpapi.Webhook[invitationClaimedWebhook](a, "invitationClaimed", tagWebhooks, "Receive events of invitations",
-		"CLAIMED is sent to the platform of the inviter. If the invitation has an amount, send it to inviteeUma: nothing is sent by itself.")
-	httpapi.Webhook[ledgerProposalWebhook](a, "ledgerProposal", tagWebhooks, "Receive events of proposals",
+			"Events of one verification are sent in order. The status of the customer is in the events of the customer.",
+		func(base BaseWebhook, _ event.Event, v verification.Verification) verificationStatusWebhook {
+			return verificationStatusWebhook{base, renderVerification(v)}
+		}),
+	describeEvents(event.Invitation, "invitationClaimed", "Receive events of invitations",
+		"CLAIMED is sent to the platform of the inviter. If the invitation has an amount, send it to inviteeUma: nothing is sent by itself.",
+		renderInvitationClaimed),
+	describeEvents(event.LedgerProposal, "ledgerProposal", "Receive events of proposals",
 		"Sent when a change of the books is proposed because it needs four eyes, and when it is decided: PENDING, EXECUTED, REJECTED. An expiry has no event. "+
-			"Events of one proposal are sent in order.")
-	httpapi.Webhook[agentActionWebhook](a, "agentAction", tagWebhooks, "Receive events of agents",
-		"PENDING_APPROVAL is sent when an agent asks for a payment that you have to approve or reject. There is no event for your decision; the payment has its own events.")
-	httpapi.Webhook[safeguardingWebhook](a, "safeguardingReport", tagWebhooks, "Receive events of safeguarding reports",
-		"SHORTFALL is sent when the report of a day shows that less is held for customers than is owed to them, in at least one currency.")
-	httpapi.Webhook[ledgerAssetWebhook](a, "ledgerAsset", tagWebhooks, "Receive events of ledger accounts",
-		"ASSET_OVERDRAWN is sent when an asset of the ledger is seen below zero, ASSET_COVERED when it is back, at most once an hour for each account.")
-	httpapi.Webhook[receivableWebhook](a, "receivable", tagWebhooks, "Receive events of receivables",
+			"Events of one proposal are sent in order.",
+		func(base BaseWebhook, _ event.Event, p proposal.Proposal) ledgerProposalWebhook {
+			return ledgerProposalWebhook{base, renderProposal(proposal.Stated{Proposal: p, Status: p.State})}
+		}),
+	describeEvents(event.AgentAction, "agentAction", "Receive events of agents",
+		"PENDING_APPROVAL is sent when an agent asks for a payment that you have to approve or reject. There is no event for your decision; the payment has its own events.",
+		func(base BaseWebhook, _ event.Event, a payments.AgentAction) agentActionWebhook {
+			return agentActionWebhook{base, renderAgentAction(a)}
+		}),
+	describeEvents(event.SafeguardingReport, "safeguardingReport", "Receive events of safeguarding reports",
+		"SHORTFALL is sent when the report of a day shows that less is held for customers than is owed to them, in at least one currency.",
+		func(base BaseWebhook, _ event.Event, r ports.KeptReport) safeguardingWebhook {
+			return safeguardingWebhook{base, renderKeptReport(r)}
+		}),
+	describeEvents(event.LedgerAsset, "ledgerAsset", "Receive events of ledger accounts",
+		"ASSET_OVERDRAWN is sent when an asset of the ledger is seen below zero, ASSET_COVERED when it is back, at most once an hour for each account.",
+		func(base BaseWebhook, _ event.Event, o treasury.Overdraft) ledgerAssetWebhook {
+			return ledgerAssetWebhook{base, renderOverdraft(o)}
+		}),
+	describeEvents(event.Receivable, "receivable", "Receive events of receivables",
 		"OPENED is sent when the payer's bank has taken back what was collected, COLLECTED whenever money of the account pays some or all of what is owed, WRITTEN_OFF when the rest is given up. "+
-			"Events of one receivable are sent in order.")
-	httpapi.Webhook[testWebhook](a, "test", tagWebhooks, "Receive test events", "Sent once when the webhook endpoint is set or changed. It is not retried.")
+			"Events of one receivable are sent in order.",
+		func(base BaseWebhook, _ event.Event, r receivable.Receivable) receivableWebhook {
+			return receivableWebhook{base, renderReceivable(r)}
+		}),
+	describeEvents(event.Test, "test", "Receive test events",
+		"Sent once when the webhook endpoint is set or changed. It is not retried.",
+		func(base BaseWebhook, _ event.Event, _ struct{}) testWebhook { return testWebhook{base} }),
+}
+
+func registerWebhooks(a *httpapi.API) {
+	for _, w := range webhookTypes {
+		w.register(a)
+	}
 }

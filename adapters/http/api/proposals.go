@@ -7,7 +7,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	httpapi "causeway/adapters/http"
-	"causeway/app/proposals"
 	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -18,10 +17,10 @@ import (
 
 // Proposals holds the use cases of proposals.
 type Proposals interface {
-	Proposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposals.StatedProposal, error)
-	Proposals(ctx context.Context, p ident.Platform, f ports.ProposalFilter) (ports.Page[proposals.StatedProposal], error)
-	Approve(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, id ident.Proposal) (proposals.StatedProposal, error)
-	Reject(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, id ident.Proposal, note string) (proposals.StatedProposal, error)
+	Proposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposal.Stated, error)
+	Proposals(ctx context.Context, p ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Stated], error)
+	Approve(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, id ident.Proposal) (proposal.Stated, error)
+	Reject(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, id ident.Proposal, note string) (proposal.Stated, error)
 }
 
 type proposalBody struct {
@@ -104,7 +103,7 @@ func (proposedFigures) Schema(huma.Registry) *huma.Schema {
 // MarshalJSON returns the figures as they are stored.
 func (f proposedFigures) MarshalJSON() ([]byte, error) { return json.RawMessage(f).MarshalJSON() }
 
-func renderProposal(p proposals.StatedProposal) proposalBody {
+func renderProposal(p proposal.Stated) proposalBody {
 	body := proposalBody{ID: httpapi.NewID(p.ID), Action: proposalAction(p.Action), Operation: p.Operation, Request: proposedRequest(p.Request), Figures: proposedFigures(p.Figures), Status: proposalStatus(p.Status),
 		ProposedBy: renderPerson(p.By), Note: p.Note, Result: p.Result, CreatedAt: httpapi.NewTime(p.CreatedAt), ExpiresAt: httpapi.NewTime(p.ExpiresAt), DecidedAt: optionalTime(p.DecidedAt)}
 	if !p.DecidedAt.IsZero() {
@@ -130,7 +129,7 @@ func withFourEyes(op httpapi.Operation, status int, body any) httpapi.Operation 
 func renderOutcome[Result, Body any](status int, render func(Result) Body) func(proposal.Outcome[Result]) httpapi.Reply {
 	return func(o proposal.Outcome[Result]) httpapi.Reply {
 		if o.Proposal != nil {
-			return httpapi.Reply{Status: 202, Body: renderProposal(proposals.StatedProposal{Proposal: *o.Proposal, Status: o.Proposal.State})}
+			return httpapi.Reply{Status: 202, Body: renderProposal(proposal.Stated{Proposal: *o.Proposal, Status: o.Proposal.State})}
 		}
 		return httpapi.Reply{Status: status, Body: render(o.Done)}
 	}
@@ -150,15 +149,15 @@ func registerProposals(a *httpapi.API, service Proposals) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listLedgerProposals", Path: "/ledger/proposals", Tag: tagLedger, Summary: "List proposals", Permission: platform.View,
 		Description: "Returns the changes of the books that were proposed because they need four eyes, newest first by default.",
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[proposals.StatedProposal], error) {
+	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[proposal.Stated], error) {
 		after, err := httpapi.CursorID[ident.Proposal](in.Cursor)
 		if err != nil {
-			return ports.Page[proposals.StatedProposal]{}, err
+			return ports.Page[proposal.Stated]{}, err
 		}
 		return service.Proposals(ctx, call.Principal.Platform, ports.ProposalFilter{Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
 			Action: books.Action(in.Action), Status: proposal.Status(in.Status)})
-	}, func(p ports.Page[proposals.StatedProposal]) httpapi.Page[proposalBody] {
-		return renderPage(p, renderProposal, func(p proposals.StatedProposal) string { return p.ID.String() })
+	}, func(p ports.Page[proposal.Stated]) httpapi.Page[proposalBody] {
+		return renderPage(p, renderProposal, func(p proposal.Stated) string { return p.ID.String() })
 	})
 
 	type proposalParams struct {
@@ -167,7 +166,7 @@ func registerProposals(a *httpapi.API, service Proposals) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getLedgerProposal", Path: "/ledger/proposals/{proposalId}", Tag: tagLedger, Summary: "Get a proposal", Permission: platform.View,
 		Description: "Returns a proposal with its current status.", Errors: []fault.Code{fault.NotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *proposalParams) (proposals.StatedProposal, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *proposalParams) (proposal.Stated, error) {
 		return service.Proposal(ctx, call.Principal.Platform, in.ProposalID.Value)
 	}, renderProposal)
 
@@ -178,7 +177,7 @@ func registerProposals(a *httpapi.API, service Proposals) {
 		Timeout: monthEndTimeout, // the longest of its operations
 		Errors: []fault.Code{fault.NotFound, fault.Conflict, fault.TransactionNotFound, fault.InternalAccountNotFound, fault.InsufficientBalance, fault.InvalidAmount,
 			fault.InvalidCurrency, fault.AmountOutOfRange, fault.CustomerDeleted, fault.BreakNotFound, fault.MonthArchived},
-	}, func(ctx context.Context, call httpapi.Call, in *proposalParams) (proposals.StatedProposal, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *proposalParams) (proposal.Stated, error) {
 		return service.Approve(ctx, call.Principal.Platform, call.Author(), call.IdempotentRequest, in.ProposalID.Value)
 	}, renderProposal)
 
@@ -190,7 +189,7 @@ func registerProposals(a *httpapi.API, service Proposals) {
 		ID: "rejectLedgerProposal", Path: "/ledger/proposals/{proposalId}/reject", Tag: tagLedger, Summary: "Reject a proposal", Permission: platform.Manage, Actor: true,
 		Description: "Refuses a proposal, for good. The proposer can withdraw it in this way. The body may be omitted.",
 		Errors:      []fault.Code{fault.NotFound, fault.Conflict},
-	}, func(ctx context.Context, call httpapi.Call, in *rejectInput) (proposals.StatedProposal, error) {
+	}, func(ctx context.Context, call httpapi.Call, in *rejectInput) (proposal.Stated, error) {
 		note := ""
 		if in.Body != nil {
 			note = in.Body.Note

@@ -101,7 +101,7 @@ func renderDelivery(d ports.Delivery) webhookDeliveryBody {
 		WebhookID: httpapi.NewID(d.ID), Type: string(d.Type), Event: d.Name, Status: deliveryStatus(d.Status), NextAttemptAt: optionalTime(d.NextAttempt),
 		Attempts: make([]deliveryAttemptBody, len(d.Attempts)), CreatedAt: httpapi.NewTime(d.Created), Body: d.Body,
 	}
-	if d.Type.ResourceKey() == "transaction" {
+	if d.Type == event.OutgoingPayment || d.Type == event.IncomingPayment {
 		body.TransactionID.Value.SetUUID(d.Subject)
 	}
 	for i, a := range d.Attempts {

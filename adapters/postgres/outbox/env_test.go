@@ -3,6 +3,7 @@ package outbox
 import (
 	"bytes"
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,7 +110,8 @@ func (h *testEnv) newRows(p ident.Platform, count, perSubject, size int) []Row {
 			ID: ident.NewWebhook(h.ids.New, h.now), Platform: p,
 			Type: event.OutgoingPayment, Name: names[i%perSubject%len(names)], Subject: subject, OccurredAt: h.now,
 		}
-		rows[i] = Row{Event: e, Body: e.Envelope(append([]byte(`{"x":"`), append(bytes.Repeat([]byte("y"), size), `"}`...)...))}
+		resource := `,"transaction":{"x":"` + strings.Repeat("y", size) + `"}}`
+		rows[i] = Row{Event: e, Body: append(bytes.TrimSuffix(e.Envelope(), []byte("}")), resource...)}
 	}
 	return rows
 }

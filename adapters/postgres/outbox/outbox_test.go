@@ -38,7 +38,7 @@ func TestQueue_Conformance(t *testing.T) {
 func toRows(events []event.Event) []Row {
 	rows := make([]Row, len(events))
 	for i, e := range events {
-		rows[i] = Row{Event: e, Body: e.Envelope(nil)}
+		rows[i] = Row{Event: e, Body: e.Envelope()}
 	}
 	return rows
 }

@@ -186,11 +186,8 @@ func (o Operation[Request, Result]) figures(result Result) ([]byte, error) {
 
 // propose makes a proposal of a request that was tried and came to these figures.
 func propose[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request, figures []byte) (made proposal.Outcome[Result], err error) {
-	request, err := json.Marshal(r)
+	request, err := FormatRequest(o.ID, r)
 	if err != nil {
-		return made, fmt.Errorf("store the request of %s: %w", o.ID, err)
-	}
-	if err := proposal.CheckRequest(request); err != nil {
 		return made, err
 	}
 	err = c.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
@@ -199,16 +196,9 @@ func propose[Request, Result any](ctx context.Context, c Config, o Operation[Req
 			return err
 		}
 		now := Now(c.Clock)
-		pending, err := tx.CountPendingProposals(ctx, p, now)
-		if err != nil {
-			return err
-		}
-		if err := proposal.CheckCreate(by, tokens, pending); err != nil {
-			return err
-		}
 		created := proposal.New(ident.NewProposal(c.IDs.New, now), p, o.Action, o.ID, request, by, now)
 		created.Figures = figures
-		if err := tx.CreateProposal(ctx, created); err != nil {
+		if err := Create(ctx, tx, created, func(pending int) error { return proposal.CheckCreate(by, tokens, pending) }); err != nil {
 			return err
 		}
 		if err := Emit(ctx, tx, c.IDs, created, now); err != nil {
@@ -261,6 +251,15 @@ func (o Operation[Request, Result]) PrepareRequest(ctx context.Context, p ident.
 		figures, err := o.figures(result)
 		return made, figures, err
 	}, nil
+}
+
+// FormatRequest returns the request of an operation as it is stored. Fault: CONFLICT if it is too large.
+func FormatRequest(operation string, r any) ([]byte, error) {
+	request, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("store the request of %s: %w", operation, err)
+	}
+	return request, proposal.CheckRequest(request)
 }
 
 // ParseRequest parses a stored request. A version that no longer knows a field refuses it, so that nothing else is

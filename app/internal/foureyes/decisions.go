@@ -1,0 +1,163 @@
+package foureyes
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"causeway/app/internal/uow"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/proposal"
+	"causeway/ports"
+)
+
+// Decisions lists, approves and rejects the proposals of one store, in units of work of type Tx.
+type Decisions[Tx ports.ProposalWriter] struct {
+	Reader ports.ProposalReader
+	Do     func(ctx context.Context, fn func(context.Context, Tx) error) error
+	Clock  ports.Clock
+	// Tokens locks all tokens of a platform; nil if operators decide, who have none.
+	Tokens func(ctx context.Context, tx Tx, p ident.Platform) ([]platform.Token, error)
+}
+
+// Decision is who decides which proposal.
+type Decision[Tx any] struct {
+	Platform ident.Platform // as in ports.ProposalWriter
+	ID       ident.Proposal
+	By       platform.Author
+	// Decided writes what belongs to a decided proposal, in the commit of the decision; nil if nothing does.
+	Decided func(ctx context.Context, tx Tx, p proposal.Stated) error
+}
+
+// CarryOut makes the change of an approved proposal in a unit of work, and returns the proposal with its result. It
+// returns uow.ErrChanged if the change must be prepared again.
+type CarryOut[Tx any] func(ctx context.Context, tx Tx, approved proposal.Proposal) (proposal.Proposal, error)
+
+// Proposal returns a proposal, or NOT_FOUND.
+func (d Decisions[Tx]) Proposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposal.Stated, error) {
+	found, err := d.Reader.Proposal(ctx, p, id)
+	return found.At(d.Clock.Now()), err
+}
+
+// Proposals lists proposals.
+func (d Decisions[Tx]) Proposals(ctx context.Context, p ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Stated], error) {
+	f.Now = d.Clock.Now()
+	found, err := d.Reader.Proposals(ctx, p, f)
+	page := ports.Page[proposal.Stated]{More: found.More, Total: found.Total, TotalIsMinimum: found.TotalIsMinimum}
+	for _, item := range found.Items {
+		page.Items = append(page.Items, item.At(f.Now))
+	}
+	return page, err
+}
+
+// Prepare reads what carrying out a proposal needs.
+type Prepare[Tx any] func(context.Context, proposal.Proposal) (CarryOut[Tx], error)
+
+// Approve carries out a proposal in one commit with its approval. A change that has become impossible is answered with
+// its fault; the proposal keeps that fault and stays pending. prepare is called outside of units of work, and only for a
+// person who may approve. Faults: NOT_FOUND; those of proposal.Proposal.Approve, and of the change.
+func (d Decisions[Tx]) Approve(ctx context.Context, by Decision[Tx], prepare Prepare[Tx]) (proposal.Stated, error) {
+	var approved proposal.Proposal
+	err := d.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
+		_, approved, err = d.lockAndApprove(ctx, tx, by)
+		return err
+	})
+	if err != nil {
+		return proposal.Stated{}, err
+	}
+	var failed error // of the change
+	err = uow.Repeat(func() error {
+		var carryOut CarryOut[Tx]
+		if carryOut, failed = prepare(ctx, approved); failed != nil {
+			return failed
+		}
+		return d.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
+			failed = nil
+			if _, approved, err = d.lockAndApprove(ctx, tx, by); err != nil {
+				return err
+			}
+			if approved, failed = carryOut(ctx, tx, approved); failed != nil {
+				return failed
+			}
+			return d.save(ctx, tx, by, approved)
+		})
+	})
+	if failed != nil && !errors.Is(failed, uow.ErrChanged) {
+		return proposal.Stated{}, d.fail(ctx, by, failed)
+	}
+	return approved.At(d.Clock.Now()), err
+}
+
+func (d Decisions[Tx]) lockAndApprove(ctx context.Context, tx Tx, by Decision[Tx]) (found, approved proposal.Proposal, err error) {
+	if found, err = tx.LockProposal(ctx, by.Platform, by.ID); err != nil {
+		return found, found, err
+	}
+	var tokens []platform.Token
+	if d.Tokens != nil {
+		if tokens, err = d.Tokens(ctx, tx, by.Platform); err != nil {
+			return found, found, err
+		}
+	}
+	approved, err = found.Approve(by.By, tokens, Now(d.Clock))
+	return found, approved, err
+}
+
+// fail keeps the fault of a change with its proposal, if the person may approve it, and returns the fault.
+func (d Decisions[Tx]) fail(ctx context.Context, by Decision[Tx], failed error) error {
+	f, ok := fault.As(failed)
+	if !ok || f.Code.Temporary() {
+		return failed
+	}
+	err := d.Do(ctx, func(ctx context.Context, tx Tx) error {
+		found, approved, err := d.lockAndApprove(ctx, tx, by)
+		if err != nil {
+			return err
+		}
+		return tx.UpdateProposal(ctx, found.Fail(f, approved.DecidedAt))
+	})
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
+// Reject rejects a proposal; the proposer withdraws it so. Faults: NOT_FOUND; those of proposal.Proposal.Reject.
+func (d Decisions[Tx]) Reject(ctx context.Context, by Decision[Tx], note string) (proposal.Stated, error) {
+	var rejected proposal.Proposal
+	err := d.Do(ctx, func(ctx context.Context, tx Tx) error {
+		found, err := tx.LockProposal(ctx, by.Platform, by.ID)
+		if err != nil {
+			return err
+		}
+		if rejected, err = found.Reject(by.By, note, Now(d.Clock)); err != nil {
+			return err
+		}
+		return d.save(ctx, tx, by, rejected)
+	})
+	return rejected.At(d.Clock.Now()), err
+}
+
+// save stores a decided proposal, with what belongs to it.
+func (d Decisions[Tx]) save(ctx context.Context, tx Tx, by Decision[Tx], p proposal.Proposal) error {
+	if err := tx.UpdateProposal(ctx, p); err != nil || by.Decided == nil {
+		return err
+	}
+	return by.Decided(ctx, tx, p.At(d.Clock.Now()))
+}
+
+// Create stores a new proposal, unless check refuses one beside so many that are pending.
+func Create(ctx context.Context, tx ports.ProposalWriter, p proposal.Proposal, check func(pending int) error) error {
+	pending, err := tx.CountPendingProposals(ctx, p.Platform, p.CreatedAt)
+	if err != nil {
+		return err
+	}
+	if err := check(pending); err != nil {
+		return err
+	}
+	return tx.CreateProposal(ctx, p)
+}
+
+// Now returns the time of a change, in whole microseconds.
+func Now(clock ports.Clock) time.Time { return clock.Now().Truncate(time.Microsecond) }

@@ -1,0 +1,104 @@
+package rail
+
+import (
+	"fmt"
+	"time"
+
+	"causeway/core/corridor"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/settlement"
+)
+
+// Document is a connection as JSON, without its name: in a file, or as it is stored. D is how it has a duration.
+type Document[D any] struct {
+	Adapter    Adapter               `json:"adapter"`
+	Rails      []corridor.Rail       `json:"rails"`
+	Currencies []money.Currency      `json:"currencies"`
+	Countries  []string              `json:"countries,omitempty"`
+	Platforms  []string              `json:"platforms,omitempty"`
+	Unmatched  string                `json:"unmatched,omitempty"`
+	Priority   int                   `json:"priority,omitempty"`
+	Limits     []DocumentLimit       `json:"limits,omitempty"`
+	Schedules  []DocumentSchedule[D] `json:"schedules,omitempty"`
+	Settings   map[string]string     `json:"settings,omitempty"`
+}
+
+// DocumentLimit is a Limit in a document.
+type DocumentLimit struct {
+	Rail      corridor.Rail  `json:"rail,omitempty"`
+	Currency  money.Currency `json:"currency"`
+	PerPayout int64          `json:"perPayout,omitempty"`
+	PerHour   int64          `json:"perHour,omitempty"`
+	PerDay    int64          `json:"perDay,omitempty"`
+}
+
+// DocumentSchedule is a Schedule in a document.
+type DocumentSchedule[D any] struct {
+	Rail        corridor.Rail       `json:"rail"`
+	Zone        string              `json:"zone,omitempty"`
+	Calendar    settlement.Calendar `json:"calendar,omitempty"`
+	Opens       string              `json:"opens,omitempty"`
+	CutOff      string              `json:"cutOff,omitempty"`
+	SettlesAt   string              `json:"settlesAt,omitempty"`
+	Days        *int                `json:"days,omitempty"`
+	Takes       D                   `json:"takes,omitempty"`
+	Holidays    []string            `json:"holidays,omitempty"`
+	WorkingDays []string            `json:"workingDays,omitempty"`
+	Hold        bool                `json:"hold,omitempty"`
+}
+
+// NewDocument returns the document of a connection.
+func NewDocument[D any](c Connection, format func(time.Duration) D) Document[D] {
+	d := Document[D]{Adapter: c.Adapter, Rails: c.Rails, Currencies: c.Currencies, Countries: c.Countries, Priority: c.Priority, Settings: c.Settings}
+	for _, l := range c.Limits {
+		d.Limits = append(d.Limits, DocumentLimit(l))
+	}
+	for _, s := range c.Schedules {
+		d.Schedules = append(d.Schedules, DocumentSchedule[D]{
+			Rail: s.Rail, Zone: s.Zone, Calendar: s.Calendar, Opens: s.Opens, CutOff: s.CutOff, SettlesAt: s.SettlesAt, Days: s.Days,
+			Takes: format(s.Takes), Holidays: s.Holidays, WorkingDays: s.WorkingDays, Hold: s.Hold,
+		})
+	}
+	for _, p := range c.Platforms {
+		d.Platforms = append(d.Platforms, p.String())
+	}
+	if !c.Unmatched.IsZero() {
+		d.Unmatched = c.Unmatched.String()
+	}
+	return d
+}
+
+// Read sets what the document has of a connection. It passes what cannot be read, by the name of its field, and leaves
+// it out.
+func (d Document[D]) Read(c *Connection, parse func(D) (time.Duration, error), bad func(field string, err error)) {
+	c.Adapter, c.Rails, c.Currencies, c.Countries = d.Adapter, d.Rails, d.Currencies, d.Countries
+	c.Priority, c.Settings = d.Priority, d.Settings
+	for _, l := range d.Limits {
+		c.Limits = append(c.Limits, Limit(l))
+	}
+	for i, s := range d.Schedules {
+		takes, err := parse(s.Takes)
+		if err != nil {
+			bad(fmt.Sprintf("schedules[%d].takes", i), err)
+		}
+		c.Schedules = append(c.Schedules, Schedule{
+			Rail: s.Rail, Zone: s.Zone, Calendar: s.Calendar, Opens: s.Opens, CutOff: s.CutOff, SettlesAt: s.SettlesAt, Days: s.Days,
+			Takes: takes, Holidays: s.Holidays, WorkingDays: s.WorkingDays, Hold: s.Hold,
+		})
+	}
+	for i, text := range d.Platforms {
+		p, err := ident.ParsePlatform(text)
+		if err != nil {
+			bad(fmt.Sprintf("platforms[%d]", i), err)
+			continue
+		}
+		c.Platforms = append(c.Platforms, p)
+	}
+	if d.Unmatched != "" {
+		var err error
+		if c.Unmatched, err = ident.ParsePlatform(d.Unmatched); err != nil {
+			bad("unmatched", err)
+		}
+	}
+}
