@@ -17,7 +17,8 @@ import (
 // receivedFiles is the table bank_received_files.
 var receivedFiles = schema.New("bank_received_files", []string{"connection", "number"}, func(r *bankorder.Received) schema.Columns {
 	return schema.Columns{
-		{Name: "connection", Field: &r.Connection}, {Name: "number", Field: &r.Number}, {Name: "name", Field: &r.Name}, {Name: "size", Field: &r.Size},
+		{Name: "connection", Field: &r.Connection}, {Name: "number", Field: &r.Number}, {Name: "name", Field: &r.Name},
+		{Name: "size", Field: &r.Size},
 		{Name: "modified_at", Field: &r.ModifiedAt}, {Name: "sha256", Field: &r.SHA256}, {Name: "state", Field: &r.State},
 		{Name: "problem", Field: &r.Problem}, {Name: "found_at", Field: &r.FoundAt},
 	}
@@ -31,9 +32,10 @@ var knownBankFiles = `SELECT ` + receivedColumns + ` FROM unnest($2::text[], $3:
 
 // KnownBankFiles implements ports.BankInbox.
 func (db *DB) KnownBankFiles(ctx context.Context, connection string, files []bankorder.Received) ([]bankorder.Received, error) {
-	return queryTable(ctx, db, db.read, receivedFiles, knownBankFiles, append([]any{connection}, schema.Arrays(files, func(f *bankorder.Received) []any {
-		return []any{&f.Name, &f.Size, &f.ModifiedAt}
-	})...)...)
+	return queryTable(ctx, db, db.read, receivedFiles, knownBankFiles, append([]any{connection}, schema.Arrays(files,
+		func(f *bankorder.Received) []any {
+			return []any{&f.Name, &f.Size, &f.ModifiedAt}
+		})...)...)
 }
 
 // sameBankFile uses bank_received_file_unique.
@@ -175,7 +177,8 @@ func deductionFee(o bankorder.Order, deducted money.Amount, r bankorder.Report, 
 }
 
 // lockReportedOrders returns the orders that reports name, by "id" and end-to-end id, and by "key" and key.
-func (db *DB) lockReportedOrders(ctx context.Context, tx preparedTx, connection string, reports []ports.BankOrderReport) (map[string]*bankorder.Order, error) {
+func (db *DB) lockReportedOrders(ctx context.Context, tx preparedTx, connection string,
+	reports []ports.BankOrderReport) (map[string]*bankorder.Order, error) {
 	var ids, keys []string
 	for _, r := range reports {
 		if r.EndToEndID != "" {
@@ -257,7 +260,8 @@ func (c *bankOrderChanges) write(ctx context.Context, tx preparedTx, connection 
 		}
 	}
 	columns := schema.Arrays(reported, func(r *reportedOrder) []any {
-		return []any{&r.Platform, &r.ID, &r.State, &r.PartnerID, &r.Code, &r.reason, &r.AcceptedAt, &r.SettledAt, &r.ReturnedAt, &r.news, &r.ReturnID}
+		return []any{&r.Platform, &r.ID, &r.State, &r.PartnerID, &r.Code, &r.reason, &r.AcceptedAt, &r.SettledAt, &r.ReturnedAt,
+			&r.news, &r.ReturnID}
 	})
 	if _, err := tx.exec(ctx, updateReportedOrders, append([]any{connection, c.file, news, c.now}, columns...)...); err != nil {
 		return err
@@ -297,7 +301,8 @@ func (db *DB) ReportBankFile(ctx context.Context, lease ports.BankLease, file in
 		}
 		if err == nil && report.Amount != (money.Amount{}) {
 			var same bool
-			if _, err = readValues(ctx, tx.read, bankFileHasSum, []any{lease.Connection, number, report.Amount.Minor, report.Amount.Currency}, &same); !same {
+			if _, err = readValues(ctx, tx.read, bankFileHasSum, []any{lease.Connection, number, report.Amount.Minor,
+				report.Amount.Currency}, &same); !same {
 				problem = bankorder.Contradiction
 			}
 			report.Amount = money.Amount{} // it is of no single order
@@ -305,7 +310,8 @@ func (db *DB) ReportBankFile(ctx context.Context, lease ports.BankLease, file in
 		if err != nil || problem != "" {
 			return err
 		}
-		orders, err := queryTable(ctx, db, tx.read, bankOrders, reportBankFile, lease.Connection, number, bankorder.Reportable(report.State), file, limit)
+		orders, err := queryTable(ctx, db, tx.read, bankOrders, reportBankFile, lease.Connection, number,
+			bankorder.Reportable(report.State), file, limit)
 		if err != nil {
 			return err
 		}

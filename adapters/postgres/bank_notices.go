@@ -19,7 +19,8 @@ func (db *DB) KeepBankNotice(ctx context.Context, lease ports.BankLease, n banko
 // insertNotices inserts rows of bank_notices.
 var insertNotices = schema.New("bank_notices", nil, func(n *bankorder.Notice) schema.Columns {
 	return schema.Columns{
-		{Name: "connection", Field: &n.Connection}, {Name: "file", Field: &n.File}, {Name: "place", Field: &n.Place}, {Name: "kind", Field: &n.Kind},
+		{Name: "connection", Field: &n.Connection}, {Name: "file", Field: &n.File}, {Name: "place", Field: &n.Place},
+		{Name: "kind", Field: &n.Kind},
 		{Name: "name", Field: &n.Name}, {Name: "code", Field: &n.Code}, {Name: "noticed_at", Field: &n.At},
 	}
 }).InsertAll("ON CONFLICT DO NOTHING")
@@ -28,7 +29,8 @@ func insertBankNotices(ctx context.Context, tx preparedTx, notices []bankorder.N
 	if len(notices) == 0 {
 		return nil
 	}
-	_, err := tx.exec(ctx, insertNotices.SQL, schema.Arrays(notices, func(n *bankorder.Notice) []any { return insertNotices.Table.Columns(n).Fields() })...)
+	_, err := tx.exec(ctx, insertNotices.SQL, schema.Arrays(notices,
+		func(n *bankorder.Notice) []any { return insertNotices.Table.Columns(n).Fields() })...)
 	return err
 }
 

@@ -37,20 +37,24 @@ type bankOrderAddress struct {
 // bankOrders is the table bank_orders.
 var bankOrders = schema.New("bank_orders", keyOfPlatform, func(o *bankorder.Order) schema.Columns {
 	return schema.Columns{
-		{Name: "platform_id", Field: &o.Platform}, {Name: "id", Field: &o.ID}, {Name: "subject_id", Field: &o.Subject}, {Name: "kind", Field: &o.Kind},
+		{Name: "platform_id", Field: &o.Platform}, {Name: "id", Field: &o.ID}, {Name: "subject_id", Field: &o.Subject},
+		{Name: "kind", Field: &o.Kind},
 		{Name: "connection", Field: &o.Connection}, {Name: "rail", Field: &o.Rail}, {Name: "batch", Field: &o.Batch},
-		{Name: "currency", Field: &o.Amount.Currency}, {Name: "amount", Field: &o.Amount.Minor}, {Name: "end_to_end_id", Field: &o.EndToEndID},
+		{Name: "currency", Field: &o.Amount.Currency}, {Name: "amount", Field: &o.Amount.Minor},
+		{Name: "end_to_end_id", Field: &o.EndToEndID},
 		{Name: "key", Field: &o.Key},
 		sealedJSON(bankOrdersDetails,
 			func() bankOrderDetails {
 				c := o.Counterparty
-				return bankOrderDetails{Name: c.Name, Business: c.Business, Fields: c.Fields, Remittance: o.Remittance, Address: (*bankOrderAddress)(c.Address)}
+				return bankOrderDetails{Name: c.Name, Business: c.Business, Fields: c.Fields, Remittance: o.Remittance,
+					Address: (*bankOrderAddress)(c.Address)}
 			},
 			func(d bankOrderDetails) {
 				o.Counterparty = bankorder.Counterparty{Name: d.Name, Business: d.Business, Fields: d.Fields, Address: (*party.Address)(d.Address)}
 				o.Remittance = d.Remittance
 			}),
-		{Name: "state", Field: &o.State}, {Name: "file_number", Field: schema.Optional(&o.File)}, {Name: "file_position", Field: schema.Optional(&o.Position)},
+		{Name: "state", Field: &o.State}, {Name: "file_number", Field: schema.Optional(&o.File)},
+		{Name: "file_position", Field: schema.Optional(&o.Position)},
 		{Name: "partner_id", Field: &o.PartnerID}, {Name: "code", Field: &o.Code}, sealedText(bankOrdersReason, &o.Text),
 		{Name: "queued_at", Field: &o.QueuedAt}, {Name: "accepted_at", Field: &o.AcceptedAt}, {Name: "settled_at", Field: &o.SettledAt},
 		{Name: "returned_at", Field: &o.ReturnedAt}, {Name: "return_id", Field: &o.ReturnID},

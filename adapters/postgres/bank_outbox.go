@@ -149,18 +149,22 @@ func leavingBankOrders(ctx context.Context, tx preparedTx, connection string, cu
 }
 
 func chosenBankOrders(ctx context.Context, tx preparedTx, connection string, cut ports.BankFileCut) (chosen []chosenOrder, err error) {
-	return collect(ctx, tx.read, chooseBankOrders, []any{connection, cut.Rail, cut.Currency, cut.MaxOrders, cut.MaxSum}, func(rows pgx.Rows, o *chosenOrder) error {
-		return rows.Scan(&o.payment.Platform, &o.id, &o.payment.ID, &o.payment.Kind, &o.batch, &o.amount)
-	})
+	return collect(ctx, tx.read, chooseBankOrders, []any{connection, cut.Rail, cut.Currency, cut.MaxOrders, cut.MaxSum},
+		func(rows pgx.Rows, o *chosenOrder) error {
+			return rows.Scan(&o.payment.Platform, &o.id, &o.payment.ID, &o.payment.Kind, &o.batch, &o.amount)
+		})
 }
 
 // bankFiles is the table bank_files.
 var bankFiles = schema.New("bank_files", []string{"connection", "number"}, func(f *bankorder.File) schema.Columns {
 	return schema.Columns{
-		{Name: "connection", Field: &f.Connection}, {Name: "number", Field: &f.Number}, {Name: "rail", Field: &f.Rail}, {Name: "currency", Field: &f.Currency},
+		{Name: "connection", Field: &f.Connection}, {Name: "number", Field: &f.Number}, {Name: "rail", Field: &f.Rail},
+		{Name: "currency", Field: &f.Currency},
 		{Name: "day_number", Field: &f.DayNumber}, {Name: "name", Field: &f.Name}, {Name: "message_id", Field: &f.MessageID},
-		{Name: "orders", Field: &f.Orders}, {Name: "sum", Field: &f.Sum}, {Name: "first_trace", Field: &f.FirstTrace}, {Name: "state", Field: &f.State},
-		{Name: "temporary_name", Field: &f.TemporaryName}, {Name: "sha256", Field: &f.SHA256}, {Name: "size", Field: schema.Optional(&f.Size)},
+		{Name: "orders", Field: &f.Orders}, {Name: "sum", Field: &f.Sum}, {Name: "first_trace", Field: &f.FirstTrace},
+		{Name: "state", Field: &f.State},
+		{Name: "temporary_name", Field: &f.TemporaryName}, {Name: "sha256", Field: &f.SHA256},
+		{Name: "size", Field: schema.Optional(&f.Size)},
 		{Name: "place", Field: &f.Place}, {Name: "created_at", Field: &f.CreatedAt}, {Name: "delivered_at", Field: &f.DeliveredAt},
 		{Name: "settles_at", Field: &f.SettlesAt},
 	}

@@ -133,7 +133,8 @@ func (s *bitcoinSave) newBatch(ctx context.Context) error {
 		return err
 	}
 	if int(taken) != len(b.Payments) {
-		return fmt.Errorf("%d of the %d payments of a batch of wallet %s are in another one", len(b.Payments)-int(taken), len(b.Payments), s.connection)
+		return fmt.Errorf("%d of the %d payments of a batch of wallet %s are in another one", len(b.Payments)-int(taken),
+			len(b.Payments), s.connection)
 	}
 	return s.version(ctx, number, 0, b.Versions[0])
 }

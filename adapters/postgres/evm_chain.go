@@ -268,8 +268,10 @@ var evmEvents = schema.New("evm_events", []string{"connection", "number"}, func(
 	return schema.Columns{
 		{Name: "connection", Field: &e.connection}, {Name: "number", Field: &e.Number}, {Name: "kind", Field: &e.Kind},
 		{Name: "platform_id", Field: &e.Platform}, {Name: "partner_id", Field: &e.PartnerID}, {Name: "receipt", Field: &e.Receipt},
-		{Name: "subject", Field: schema.Optional(&e.Subject)}, {Name: "reference", Field: &e.Reference}, {Name: "currency", Field: &e.Amount.Currency},
-		{Name: "amount", Field: &e.Amount.Minor}, {Name: "payer", Field: &e.Payer}, {Name: "at", Field: &e.At}, {Name: "memo", Field: &e.Memo},
+		{Name: "subject", Field: schema.Optional(&e.Subject)}, {Name: "reference", Field: &e.Reference},
+		{Name: "currency", Field: &e.Amount.Currency},
+		{Name: "amount", Field: &e.Amount.Minor}, {Name: "payer", Field: &e.Payer}, {Name: "at", Field: &e.At},
+		{Name: "memo", Field: &e.Memo},
 		{Name: "created_at", Field: &e.createdAt}, {Name: "sent", Field: bigOrZero(&e.Transfer.Sent)},
 		{Name: "arrived", Field: bigOrZero(&e.Transfer.Arrived)}, {Name: "taken", Field: bigOrZero(&e.Transfer.Taken)},
 	}

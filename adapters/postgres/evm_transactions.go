@@ -87,7 +87,8 @@ func (q evmQuerier) leaveEVM(ctx context.Context, t ports.EVMTransaction, now ti
 	if !isPayment {
 		return ports.EVMAdded, nil
 	}
-	departures, err := leaveRailPayments(ctx, q.preparedTx, t.Connection, []ports.RailPaymentKey{{Platform: t.Platform, ID: t.Subject, Kind: kind}}, now)
+	departures, err := leaveRailPayments(ctx, q.preparedTx, t.Connection,
+		[]ports.RailPaymentKey{{Platform: t.Platform, ID: t.Subject, Kind: kind}}, now)
 	switch {
 	case err != nil:
 		return "", err
@@ -124,23 +125,27 @@ func (q evmQuerier) isWithin(ctx context.Context, t ports.EVMTransaction, limit 
 }
 
 // evmTransactionRows is the table evm_transactions. A transaction that is in no block has no hash, block and fee.
-var evmTransactionRows = schema.New("evm_transactions", []string{"connection", "sender", "nonce"}, func(t *ports.EVMTransaction) schema.Columns {
-	return schema.Columns{
-		{Name: "connection", Field: &t.Connection}, {Name: "sender", Field: &t.Sender}, {Name: "nonce", Field: &t.Nonce},
-		{Name: "path", Type: "bigint[]", Field: schema.Converted(
-			func() []uint32 { return append([]uint32{}, t.Path...) },
-			func(path []uint32) error {
-				t.Path = append(t.Path, path...)
-				return nil
-			})},
-		{Name: "purpose", Field: &t.Purpose}, {Name: "subject", Field: schema.Optional(&t.Subject)}, {Name: "platform_id", Field: &t.Platform},
-		{Name: "target", Field: &t.To}, {Name: "value", Field: bigOrZero(&t.Value)}, {Name: "data", Field: &t.Data}, {Name: "gas_limit", Field: &t.GasLimit},
-		{Name: "recipient", Field: &t.Recipient}, {Name: "currency", Field: &t.Currency}, {Name: "amount", Field: bigOrZero(&t.Amount)},
-		{Name: "state", Field: &t.State}, {Name: "settled", Field: &t.Settled}, {Name: "hash", Field: schema.Optional(&t.Hash)},
-		{Name: "block_number", Field: schema.Optional(&t.Block.Number)}, {Name: "block_hash", Field: schema.Optional(&t.Block.Hash)},
-		{Name: "fee", Field: &t.Fee}, {Name: "version", Field: &t.Version}, {Name: "created_at", Field: &t.CreatedAt}, {Name: "updated_at", Field: &t.UpdatedAt},
-	}
-})
+var evmTransactionRows = schema.New("evm_transactions", []string{"connection", "sender", "nonce"},
+	func(t *ports.EVMTransaction) schema.Columns {
+		return schema.Columns{
+			{Name: "connection", Field: &t.Connection}, {Name: "sender", Field: &t.Sender}, {Name: "nonce", Field: &t.Nonce},
+			{Name: "path", Type: "bigint[]", Field: schema.Converted(
+				func() []uint32 { return append([]uint32{}, t.Path...) },
+				func(path []uint32) error {
+					t.Path = append(t.Path, path...)
+					return nil
+				})},
+			{Name: "purpose", Field: &t.Purpose}, {Name: "subject", Field: schema.Optional(&t.Subject)},
+			{Name: "platform_id", Field: &t.Platform},
+			{Name: "target", Field: &t.To}, {Name: "value", Field: bigOrZero(&t.Value)}, {Name: "data", Field: &t.Data},
+			{Name: "gas_limit", Field: &t.GasLimit},
+			{Name: "recipient", Field: &t.Recipient}, {Name: "currency", Field: &t.Currency}, {Name: "amount", Field: bigOrZero(&t.Amount)},
+			{Name: "state", Field: &t.State}, {Name: "settled", Field: &t.Settled}, {Name: "hash", Field: schema.Optional(&t.Hash)},
+			{Name: "block_number", Field: schema.Optional(&t.Block.Number)}, {Name: "block_hash", Field: schema.Optional(&t.Block.Hash)},
+			{Name: "fee", Field: &t.Fee}, {Name: "version", Field: &t.Version}, {Name: "created_at", Field: &t.CreatedAt},
+			{Name: "updated_at", Field: &t.UpdatedAt},
+		}
+	})
 
 // evmAttemptColumns are those of evm_attempts but its key: that of the transaction, and a number.
 func evmAttemptColumns(a *ports.EVMAttempt) schema.Columns {

@@ -28,7 +28,8 @@ type mailContent struct {
 var waitingMails = schema.New("mails", keyOfPlatform, func(m *ports.QueuedMail) schema.Columns {
 	status := ports.MailWaiting
 	return schema.Columns{
-		{Name: "platform_id", Field: &m.Platform}, {Name: "id", Field: &m.ID}, {Name: "kind", Field: &m.Kind}, {Name: "status", Field: &status},
+		{Name: "platform_id", Field: &m.Platform}, {Name: "id", Field: &m.ID}, {Name: "kind", Field: &m.Kind},
+		{Name: "status", Field: &status},
 		sealedJSON(mailsContent,
 			func() mailContent {
 				return mailContent{m.FromAddress, m.FromName, m.ReplyTo, m.To, m.Subject, m.Text, m.HTML}

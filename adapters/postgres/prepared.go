@@ -11,7 +11,8 @@ import (
 )
 
 // collect returns what scan reads of each row of a query.
-func collect[T any](ctx context.Context, read reader, query string, args []any, scan func(rows pgx.Rows, item *T) error) (found []T, err error) {
+func collect[T any](ctx context.Context, read reader, query string, args []any,
+	scan func(rows pgx.Rows, item *T) error) (found []T, err error) {
 	err = read(ctx, query, args, func(rows pgx.Rows) error {
 		var item T
 		err := scan(rows, &item)

@@ -73,7 +73,8 @@ func (db *DB) connectionVersions(ctx context.Context, query string, args ...any)
 var railTests = schema.New("rail_tests", nil, func(t *ports.RailTest) schema.Columns {
 	return schema.Columns{
 		{Name: "connection", Field: &t.Connection}, {Name: "version", Field: &t.Version}, {Name: "passed", Field: &t.Passed},
-		{Name: "checked", Type: "text[]", Field: schema.Array(&t.Checked)}, {Name: "problem", Field: &t.Problem}, {Name: "tested_at", Field: &t.At},
+		{Name: "checked", Type: "text[]", Field: schema.Array(&t.Checked)}, {Name: "problem", Field: &t.Problem},
+		{Name: "tested_at", Field: &t.At},
 	}
 })
 

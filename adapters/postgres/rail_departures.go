@@ -39,7 +39,8 @@ func saveDepartures(ctx context.Context, tx preparedTx, changed []rail.Payment) 
 
 // leaveRailPayments asks, in the transaction that makes payments of a connection irrevocable, whether they may leave, and
 // records that they have. It returns a departure for each key; a payment that is not recorded is withdrawn.
-func leaveRailPayments(ctx context.Context, tx preparedTx, connection string, keys []ports.RailPaymentKey, now time.Time) ([]rail.Departure, error) {
+func leaveRailPayments(ctx context.Context, tx preparedTx, connection string, keys []ports.RailPaymentKey,
+	now time.Time) ([]rail.Departure, error) {
 	if _, err := tx.exec(ctx, lockPausesShared); err != nil {
 		return nil, err
 	}

@@ -33,9 +33,11 @@ var railPayments = schema.New("rail_payments", []string{"platform_id", "id", "ki
 				p.Currency, p.Amount.Currency = currency, currency
 				return nil
 			})},
-		{Name: "amount", Field: &p.Amount.Minor}, {Name: "state", Field: &p.State}, {Name: "wait", Field: &p.Wait}, {Name: "reason", Field: &p.Reason},
+		{Name: "amount", Field: &p.Amount.Minor}, {Name: "state", Field: &p.State}, {Name: "wait", Field: &p.Wait},
+		{Name: "reason", Field: &p.Reason},
 		{Name: "reviewed", Field: &p.Reviewed}, {Name: "forced", Field: &p.Forced}, {Name: "sent_again", Field: &p.SentAgain},
-		{Name: "partner_id", Field: &p.PartnerID}, {Name: "recorded_at", Field: &p.RecordedAt}, {Name: "handed_over_at", Field: &p.HandedOverAt},
+		{Name: "partner_id", Field: &p.PartnerID}, {Name: "recorded_at", Field: &p.RecordedAt},
+		{Name: "handed_over_at", Field: &p.HandedOverAt},
 		{Name: "sent_at", Field: &p.SentAt}, {Name: "settled_at", Field: &p.SettledAt}, {Name: "returned_at", Field: &p.ReturnedAt},
 	}
 })
@@ -153,7 +155,8 @@ func (u *unit) LockRailQueue(ctx context.Context, key rail.AccountKey, except po
 		since = pgtype.Timestamptz{Time: after.RecordedAt, Valid: true}
 	}
 	return queryTable(ctx, u.db, u.query, railPayments, lockRailQueue, key.Connection, key.Currency,
-		append([]corridor.Rail{}, except.Stopped...), append([]corridor.Rail{}, except.Closed...), !after.Forced && isAfter, since, pgID(after.ID), limit)
+		append([]corridor.Rail{}, except.Stopped...), append([]corridor.Rail{}, except.Closed...),
+		!after.Forced && isAfter, since, pgID(after.ID), limit)
 }
 
 // RailPausesNow implements ports.RailPaymentWriter.
@@ -185,8 +188,10 @@ func (u *unit) writeRailPayments(ctx context.Context, s schema.Statement[rail.Pa
 var railDecisions = schema.New("rail_decisions", keyOfPlatform, func(d *ports.RailDecision) schema.Columns {
 	p := &d.Payment
 	return schema.Columns{
-		{Name: "platform_id", Field: &p.Platform}, {Name: "id", Field: &d.ID}, {Name: "payment_id", Field: &p.ID}, {Name: "kind", Field: &p.Kind},
-		{Name: "decision", Field: &d.Decision}, {Name: "state", Field: &p.State}, {Name: "wait", Field: &p.Wait}, {Name: "reason", Field: &p.Reason},
+		{Name: "platform_id", Field: &p.Platform}, {Name: "id", Field: &d.ID}, {Name: "payment_id", Field: &p.ID},
+		{Name: "kind", Field: &p.Kind},
+		{Name: "decision", Field: &d.Decision}, {Name: "state", Field: &p.State}, {Name: "wait", Field: &p.Wait},
+		{Name: "reason", Field: &p.Reason},
 		{Name: "actor", Field: &d.Actor}, {Name: "note", Field: &d.Note}, {Name: "decided_at", Field: &d.At},
 	}
 })

@@ -45,11 +45,13 @@ func (db *DB) RailPaymentsOfAmount(ctx context.Context, connections []string, am
 // railProofs is the table rail_proofs.
 var railProofs = schema.New("rail_proofs", nil, func(p *ports.DayProof) schema.Columns {
 	return schema.Columns{
-		{Name: "day", Field: &p.Day}, {Name: "currency", Field: &p.Currency}, {Name: "connections", Type: "text[]", Field: schema.Array(&p.Connections)},
+		{Name: "day", Field: &p.Day}, {Name: "currency", Field: &p.Currency},
+		{Name: "connections", Type: "text[]", Field: schema.Array(&p.Connections)},
 		{Name: "from_at", Field: &p.From}, {Name: "to_at", Field: &p.To}, {Name: "partners", Field: &p.Partners},
 		{Name: "ledger_from", Field: &p.LedgerFrom}, {Name: "ledger_to", Field: &p.LedgerTo}, {Name: "flight_out", Field: &p.Out},
 		{Name: "flight_in", Field: &p.In}, {Name: "state", Field: &p.State}, {Name: "difference", Field: &p.Difference},
-		{Name: "suspects", Type: "text[]", Field: schema.Array(&p.Suspects)}, {Name: "problem", Field: &p.Problem}, {Name: "proved_at", Field: &p.ProvedAt},
+		{Name: "suspects", Type: "text[]", Field: schema.Array(&p.Suspects)}, {Name: "problem", Field: &p.Problem},
+		{Name: "proved_at", Field: &p.ProvedAt},
 	}
 })
 

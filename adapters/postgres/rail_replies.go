@@ -15,7 +15,8 @@ import (
 var railReplies = schema.New("rail_replies", nil, func(r *ports.RailReply) schema.Columns {
 	return schema.Columns{
 		{Name: "platform_id", Field: &r.Platform}, {Name: "subject_id", Field: &r.Subject}, {Name: "replied_at", Field: &r.At},
-		{Name: "call", Field: &r.Call}, {Name: "verdict", Field: &r.Verdict}, {Name: "reason", Field: &r.Reason}, {Name: "accepted", Field: &r.Accepted},
+		{Name: "call", Field: &r.Call}, {Name: "verdict", Field: &r.Verdict}, {Name: "reason", Field: &r.Reason},
+		{Name: "accepted", Field: &r.Accepted},
 		{Name: "retry_at", Field: &r.RetryAt}, {Name: "partner_id", Field: &r.PartnerID}, {Name: "partner_code", Field: &r.Code},
 		{Name: "partner_text", Field: &r.Text}, {Name: "returned_at", Field: &r.ReturnedAt}, {Name: "expected_at", Field: &r.ExpectedAt},
 	}

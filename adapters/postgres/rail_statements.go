@@ -34,7 +34,8 @@ var (
 	listedStatements = schema.New("rail_statements", keyOfPlatform, func(s *queuedStatement) schema.Columns {
 		return schema.Columns{
 			{Name: "platform_id", Field: schema.ID(&s.Platform)}, {Name: "id", Field: &s.ID}, {Name: "connection", Field: &s.Connection},
-			{Name: "name", Field: &s.Name}, {Name: "format", Field: &s.Format}, {Name: "account", Field: &s.Account}, {Name: "currency", Field: &s.Currency},
+			{Name: "name", Field: &s.Name}, {Name: "format", Field: &s.Format}, {Name: "account", Field: &s.Account},
+			{Name: "currency", Field: &s.Currency},
 			{Name: "accounts", Field: &s.Accounts}, {Name: "received_at", Field: &s.ReceivedAt}, {Name: "retry_at", Field: &s.RetryAt},
 			{Name: "attempts", Field: &s.Attempts}, {Name: "problem", Field: &s.Problem}, {Name: "reconciled_at", Field: &s.endedAt},
 			{Name: "discarded_by", Field: &s.DiscardedBy}, {Name: "note", Field: &s.Note},
@@ -45,7 +46,8 @@ var (
 	})
 	insertStatement = schema.New("rail_statements", keyOfPlatform, func(s *queuedStatement) schema.Columns {
 		return append(queuedStatements.Columns(s),
-			schema.Column{Name: "digest", Field: schema.Converted(func() []byte { return contentDigest(s.RailStatement) }, func([]byte) error { return nil })},
+			schema.Column{Name: "digest", Field: schema.Converted(func() []byte { return contentDigest(s.RailStatement) },
+				func([]byte) error { return nil })},
 			schema.Column{Name: "balances", Type: "jsonb", Field: schema.JSON(
 				func() []storedBalance { return storedBalances(s.Balances) }, func([]storedBalance) {})})
 	}).Insert("ON CONFLICT (platform_id, connection, digest) DO NOTHING")

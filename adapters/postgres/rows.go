@@ -297,7 +297,8 @@ func selectRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[
 }
 
 // queryTableRow is queryTable for at most one row.
-func queryTableRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) (row T, found bool, err error) {
+func queryTableRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string,
+	args ...any) (row T, found bool, err error) {
 	return firstRow(queryTable(ctx, db, read, t, query, args...))
 }
 

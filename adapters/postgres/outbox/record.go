@@ -150,6 +150,7 @@ func queueResultRows(batch *pgx.Batch, sql string, p ident.Platform, rows []resu
 func resultArrays(rows []resultRow) []any {
 	return schema.Arrays(rows, func(r *resultRow) []any {
 		a := &r.attempt
-		return []any{&r.Event.Seq, &a.AttemptedAt, &r.durationMS, &a.StatusCode, &r.givenUp, &a.Outcome, &a.Error, &a.Response, &r.RetryAt, &r.Event.DueSince}
+		return []any{&r.Event.Seq, &a.AttemptedAt, &r.durationMS, &a.StatusCode, &r.givenUp, &a.Outcome, &a.Error, &a.Response,
+			&r.RetryAt, &r.Event.DueSince}
 	})
 }
