@@ -13,7 +13,6 @@ import (
 	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
 	"causeway/core/period"
-	"causeway/core/platform"
 )
 
 // Advisory locks of a platform: one for changes of its periods, shared by authorisations of
@@ -144,13 +143,4 @@ func monthStart(m period.Month) pgtype.Timestamptz {
 	return pgtype.Timestamptz{Time: m.Start(), Valid: true}
 }
 
-func tokenID(u pgtype.UUID) (t ident.Token) {
-	t.SetUUID(u.Bytes)
-	return t
-}
-
 func utcTime(t pgtype.Timestamptz) time.Time { return t.Time.UTC() }
-
-func authorOf(token pgtype.UUID, actor string) platform.Author {
-	return platform.Author{Token: tokenID(token), Actor: actor}
-}

@@ -29,11 +29,6 @@ func (db *DB) queryRows(ctx context.Context, query string, args []any, scan func
 	return queryRows(ctx, db.readPool, query, args, scan)
 }
 
-// queryTx is queryRows in a transaction.
-func queryTx(ctx context.Context, tx pgx.Tx, query string, args []any, scan func(pgx.Rows) error) error {
-	return queryRows(ctx, tx, query, args, scan)
-}
-
 // readOn returns the reader of a connection or an open transaction.
 func readOn(q querier) reader {
 	return func(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {

@@ -31,8 +31,6 @@ func timeOrZero(t *time.Time) time.Time {
 type (
 	idArray   = pgtype.FlatArray[pgtype.UUID]
 	timeArray = pgtype.FlatArray[pgtype.Timestamptz]
-	dayArray  = pgtype.FlatArray[pgtype.Date]
-	boolArray = pgtype.FlatArray[pgtype.Bool]
 )
 
 // nullID returns NULL for the zero UUID, in rows of bun.
@@ -44,12 +42,6 @@ func pgID(id uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: id !=
 // pgTime returns NULL for the zero time.
 func pgTime(t time.Time) pgtype.Timestamptz {
 	return pgtype.Timestamptz{Time: t, Valid: !t.IsZero()}
-}
-
-// pgDay returns a day such as "2026-03-14", or NULL for any other text.
-func pgDay(day string) pgtype.Date {
-	at, err := time.Parse(time.DateOnly, day)
-	return pgtype.Date{Time: at, Valid: err == nil}
 }
 
 func pgIDs(ids []uuid.UUID) idArray {
