@@ -8,8 +8,8 @@ import (
 	"iter"
 	"regexp"
 
-	"causeway/adapters/rails/bankfile/iso20022"
-	"causeway/adapters/rails/bankfile/nacha"
+	"causeway/core/formats/iso20022"
+	"causeway/core/formats/nacha"
 )
 
 // format is the kind of a file.

@@ -13,10 +13,10 @@ import (
 	"runtime/debug"
 	"time"
 
-	"causeway/adapters/rails/bankfile/iso20022"
-	"causeway/adapters/rails/bankfile/nacha"
 	"causeway/adapters/rails/bankfile/transport"
 	"causeway/core/bankorder"
+	"causeway/core/formats/iso20022"
+	"causeway/core/formats/nacha"
 	"causeway/ports"
 )
 

@@ -1,10 +1,10 @@
-// Package bankfiles reads statement files of partners: ISO 20022 camt.053, SWIFT MT940, CSV and
+// Package statements reads statement files of partners: ISO 20022 camt.053, SWIFT MT940, CSV and
 // BAI2.
 //
 // It reads a file once and keeps only its lines, so that memory is limited whatever the file
 // contains. It never guesses: an incomplete or ambiguous file is refused, with the position and
 // the reason. It does not interpret lines.
-package bankfiles
+package statements
 
 import (
 	"errors"
@@ -16,30 +16,40 @@ import (
 	"causeway/core/money"
 	"causeway/core/plaintext"
 	"causeway/core/reconcile"
-	"causeway/ports"
 )
 
 // MaxFileBytes is the maximum size of a file.
 const MaxFileBytes = 1 << 30
 
-// Reader reads statements in all formats.
-type Reader struct{}
+// Options say how a file is read.
+type Options struct {
+	Format reconcile.Format
+	// Currency is that of the only account in the file. Empty if the file may have several accounts
+	// and says itself which; CSV does if the layout names a column.
+	Currency money.Currency
+	// CommonCurrency is that of all accounts in a CSV file that does not say their currencies.
+	CommonCurrency money.Currency
+	// AcceptsMismatch reads a file whose lines do not lead to its balances, or that has gaps between
+	// its statements. Statement.Mismatches says so.
+	AcceptsMismatch bool
+	// Layout is used for CSV, and its encoding for MT940.
+	Layout reconcile.Layout
+}
 
-var _ ports.Statements = Reader{}
-
-// Read implements ports.Statements.
-func (Reader) Read(r io.Reader, format ports.StatementFormat) (statements []reconcile.Statement, err error) {
+// Read parses a whole file and returns one statement for each account in it, or INVALID_INPUT
+// with the error in the field file. It reads r as a stream and keeps only the lines in memory.
+func Read(r io.Reader, options Options) (statements []reconcile.Statement, err error) {
 	limited := &limitedReader{source: r, remaining: MaxFileBytes}
-	builder := statementBuilder{currency: format.Currency, acceptsMismatch: format.AcceptsMismatch}
-	switch format.Format {
+	builder := statementBuilder{currency: options.Currency, acceptsMismatch: options.AcceptsMismatch}
+	switch options.Format {
 	case reconcile.CAMT053:
 		statements, err = readCAMT053(limited, builder)
 	case reconcile.CSV:
-		statements, err = readCSV(limited, builder, format)
+		statements, err = readCSV(limited, builder, options)
 	case reconcile.BAI2:
 		statements, err = readBAI2(limited, builder)
 	case reconcile.MT940:
-		statements, err = readMT940(limited, builder, format.Layout.Encoding)
+		statements, err = readMT940(limited, builder, options.Layout.Encoding)
 	default:
 		return nil, fault.Invalid(fault.Field{Field: "format", Message: "must be one of " + strings.Join(reconcile.Formats(), ", ")})
 	}

@@ -1,4 +1,4 @@
-package bankfiles_test
+package statements_test
 
 import (
 	"fmt"
@@ -8,10 +8,9 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 
-	"causeway/adapters/bankfiles"
 	"causeway/core/fault"
+	"causeway/core/formats/statements"
 	"causeway/core/reconcile"
-	"causeway/ports"
 )
 
 // newMT940 returns a statement of a day whose fields are those after :25:.
@@ -219,7 +218,7 @@ func TestRead_NamedEncodings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		statements, err := bankfiles.Reader{}.Read(strings.NewReader(encoded), ports.StatementFormat{Format: reconcile.MT940, Layout: reconcile.Layout{Encoding: c.name}})
+		statements, err := statements.Read(strings.NewReader(encoded), statements.Options{Format: reconcile.MT940, Layout: reconcile.Layout{Encoding: c.name}})
 		if err != nil || statements[0].Lines[0].Description != c.text {
 			t.Errorf("%s: %v, %v", c.name, err, statements)
 		}
@@ -229,7 +228,7 @@ func TestRead_NamedEncodings(t *testing.T) {
 		t.Errorf("CSV: %v, %v", err, s)
 	}
 	for _, name := range reconcile.Encodings {
-		_, err := bankfiles.Reader{}.Read(strings.NewReader(file), ports.StatementFormat{Format: reconcile.MT940, Layout: reconcile.Layout{Encoding: reconcile.Encoding(name)}})
+		_, err := statements.Read(strings.NewReader(file), statements.Options{Format: reconcile.MT940, Layout: reconcile.Layout{Encoding: reconcile.Encoding(name)}})
 		if (err != nil) != (name == "UTF-16") {
 			t.Errorf("%s of a file in UTF-8: %v", name, err)
 		}
@@ -243,7 +242,7 @@ func FuzzRead_MT940(f *testing.F) {
 	f.Add("{1:F01A}{2:I940BN}{4:\n" + newMT940("1", "5/1", ":60F:C260309USD1,", ":62M:C260310USD1,") + newMT940("1", "5/2", ":60M:C260310USD1,", ":62F:C260310USD1,") + "-}")
 	f.Fuzz(func(t *testing.T, file string) {
 		for _, accepts := range []bool{false, true} {
-			statements, err := bankfiles.Reader{}.Read(strings.NewReader(file), ports.StatementFormat{Format: reconcile.MT940, AcceptsMismatch: accepts})
+			statements, err := statements.Read(strings.NewReader(file), statements.Options{Format: reconcile.MT940, AcceptsMismatch: accepts})
 			for _, s := range statements {
 				if s.Opening == nil || s.Closing == nil || s.From == reconcile.NoDay {
 					t.Fatalf("a statement without balances or days: %+v", s.Header)

@@ -1,4 +1,4 @@
-package bankfiles
+package statements
 
 import (
 	"bufio"
@@ -14,15 +14,14 @@ import (
 	"causeway/core/money"
 	"causeway/core/plaintext"
 	"causeway/core/reconcile"
-	"causeway/ports"
 )
 
 // maxLineBytes is the maximum length of a line.
 const maxLineBytes = 64 << 10
 
 // readCSV reads a CSV file with a layout. One of its first lines has the names of the columns.
-func readCSV(r io.Reader, builder statementBuilder, format ports.StatementFormat) ([]reconcile.Statement, error) {
-	layout := format.Layout
+func readCSV(r io.Reader, builder statementBuilder, options Options) ([]reconcile.Statement, error) {
+	layout := options.Layout
 	if len(layout.Columns) == 0 {
 		return nil, missingLayoutError()
 	}
@@ -33,7 +32,7 @@ func readCSV(r io.Reader, builder statementBuilder, format ports.StatementFormat
 	guard := &lineGuard{source: bufio.NewReaderSize(text, 64<<10)}
 	rows := csv.NewReader(guard)
 	rows.Comma, rows.ReuseRecord, rows.FieldsPerRecord = rune(layout.Delimiter), true, -1
-	p := &csvParser{statementBuilder: builder, layout: layout, lineCurrency: cmp.Or(builder.currency, format.CommonCurrency), balances: map[*accountBuilder]*runningBalance{}}
+	p := &csvParser{statementBuilder: builder, layout: layout, lineCurrency: cmp.Or(builder.currency, options.CommonCurrency), balances: map[*accountBuilder]*runningBalance{}}
 	if !layout.HasAccounts() {
 		if err := p.beginAccount("", string(p.currency)); err != nil {
 			return nil, err

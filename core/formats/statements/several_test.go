@@ -1,4 +1,4 @@
-package bankfiles_test
+package statements_test
 
 import (
 	"fmt"
@@ -8,11 +8,10 @@ import (
 
 	"golang.org/x/text/encoding/charmap"
 
-	"causeway/adapters/bankfiles"
 	"causeway/core/fault"
+	"causeway/core/formats/statements"
 	"causeway/core/money"
 	"causeway/core/reconcile"
-	"causeway/ports"
 )
 
 // newStmt returns a Stmt element of an account, with balances and entries.
@@ -41,7 +40,7 @@ const isoNamespace = ` xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"`
 
 // readAll reads a file that may have several accounts and writes down what it found.
 func readAll(format reconcile.Format, text string, acceptsMismatch bool) (string, error) {
-	statements, err := bankfiles.Reader{}.Read(strings.NewReader(text), ports.StatementFormat{Format: format, AcceptsMismatch: acceptsMismatch})
+	statements, err := statements.Read(strings.NewReader(text), statements.Options{Format: format, AcceptsMismatch: acceptsMismatch})
 	var all strings.Builder
 	for _, s := range statements {
 		all.WriteString(string(s.Currency) + " " + formatStatement(s))
@@ -58,7 +57,7 @@ func readAccounts(layout, currency, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	statements, err := bankfiles.Reader{}.Read(strings.NewReader(text), ports.StatementFormat{Format: reconcile.CSV, Layout: parsed, CommonCurrency: money.Currency(currency)})
+	statements, err := statements.Read(strings.NewReader(text), statements.Options{Format: reconcile.CSV, Layout: parsed, CommonCurrency: money.Currency(currency)})
 	var all strings.Builder
 	for _, s := range statements {
 		all.WriteString(string(s.Currency) + " " + formatStatement(s))
@@ -301,7 +300,7 @@ func FuzzRead_SeveralAccounts(f *testing.F) {
 	f.Add(string(reconcile.CAMT053), newMessage(isoNamespace, newStmt("A1", "DE1", "EUR", newBal("OPBD", "2026-03-10", "1.00", ""), newEntry("2026-03-10", "2.00", credit)), newStmt("B1", "DE2", "USD")))
 	f.Add(string(reconcile.BAI2), bai2Accounts)
 	f.Fuzz(func(t *testing.T, format, file string) {
-		statements, err := bankfiles.Reader{}.Read(strings.NewReader(file), ports.StatementFormat{Format: reconcile.Format(format), AcceptsMismatch: true})
+		statements, err := statements.Read(strings.NewReader(file), statements.Options{Format: reconcile.Format(format), AcceptsMismatch: true})
 		seen := map[string]bool{}
 		for _, s := range statements {
 			if key := fmt.Sprint(s.Currency, s.PartnerAccount); seen[key] || s.Currency == "" {

@@ -1,4 +1,4 @@
-package bankfiles_test
+package statements_test
 
 import (
 	"fmt"

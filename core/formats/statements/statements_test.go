@@ -1,4 +1,4 @@
-package bankfiles_test
+package statements_test
 
 import (
 	"errors"
@@ -9,10 +9,9 @@ import (
 	"testing/iotest"
 	"time"
 
-	"causeway/adapters/bankfiles"
 	"causeway/core/fault"
+	"causeway/core/formats/statements"
 	"causeway/core/reconcile"
-	"causeway/ports"
 )
 
 // formatStatement writes what was read down, one line a line of the statement.
@@ -51,14 +50,14 @@ func newNtry(amount, side, more string) string {
 
 // read reads a file of one account in USD.
 func read(format reconcile.Format, layout, text string) (reconcile.Statement, error) {
-	options := ports.StatementFormat{Format: format, Currency: "USD"}
+	options := statements.Options{Format: format, Currency: "USD"}
 	if layout != "" {
 		var err error
 		if options.Layout, err = reconcile.ParseLayout(layout); err != nil {
 			return reconcile.Statement{}, err
 		}
 	}
-	statements, err := bankfiles.Reader{}.Read(strings.NewReader(text), options)
+	statements, err := statements.Read(strings.NewReader(text), options)
 	if err != nil {
 		return reconcile.Statement{}, err
 	}
@@ -220,9 +219,9 @@ func TestRead_IOErrorIsNotInvalidFile(t *testing.T) {
 	// An I/O error is not reported as an invalid file.
 	broken := errors.New("disk error")
 	for name, start := range map[reconcile.Format]string{reconcile.CAMT053: "<?xml", reconcile.CSV: "D,A\n", reconcile.BAI2: "01,"} {
-		format := ports.StatementFormat{Format: name, Currency: "USD"}
+		format := statements.Options{Format: name, Currency: "USD"}
 		format.Layout, _ = reconcile.ParseLayout("date=D;amount=A")
-		_, err := bankfiles.Reader{}.Read(io.MultiReader(strings.NewReader(start), iotest.ErrReader(broken)), format)
+		_, err := statements.Read(io.MultiReader(strings.NewReader(start), iotest.ErrReader(broken)), format)
 		if !errors.Is(err, broken) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"causeway/adapters/rails/bankfile/iso20022"
+	"causeway/core/formats/iso20022"
 )
 
 func readStatuses(file []byte) (statuses []iso20022.Status, err error) {
@@ -98,7 +98,7 @@ func TestReadReports_Fixtures(t *testing.T) {
 	// Credits, returns, batches, charges and balances are read from notifications and statements of version 8, which are
 	// valid against the schemas, and of earlier versions.
 	validate(t, "testdata/camt.054.001.08.xsd", readFixture(t, "notification.xml"))
-	validate(t, "../../../../app/exports/testdata/camt.053.001.08.xsd", readFixture(t, "statement.xml"))
+	validate(t, "../../../app/exports/testdata/camt.053.001.08.xsd", readFixture(t, "statement.xml"))
 	for _, name := range []string{"notification.xml", "notification.04.xml", "notification.02.xml", "statement.xml"} {
 		items, err := readReports(readFixture(t, name))
 		if err != nil {

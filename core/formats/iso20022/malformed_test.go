@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"causeway/adapters/rails/bankfile/iso20022"
+	"causeway/core/formats/iso20022"
 )
 
 const (

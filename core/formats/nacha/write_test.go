@@ -15,7 +15,7 @@ import (
 	"github.com/moov-io/ach"
 	"pgregory.net/rapid"
 
-	"causeway/adapters/rails/bankfile/nacha"
+	"causeway/core/formats/nacha"
 	"causeway/core/money"
 )
 

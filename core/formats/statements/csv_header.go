@@ -1,4 +1,4 @@
-package bankfiles
+package statements
 
 import (
 	"encoding/csv"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/moov-io/ach"
 
-	"causeway/adapters/rails/bankfile/nacha"
+	"causeway/core/formats/nacha"
 )
 
 // reported is what a file contains.

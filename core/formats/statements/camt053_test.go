@@ -1,14 +1,13 @@
-package bankfiles_test
+package statements_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"causeway/adapters/bankfiles"
 	"causeway/core/fault"
+	"causeway/core/formats/statements"
 	"causeway/core/reconcile"
-	"causeway/ports"
 )
 
 // newPeriod returns a FrToDt element.
@@ -82,7 +81,7 @@ func TestRead_DaysOfStatement(t *testing.T) {
 		{"a single day", newStmt("A", "DE1", "EUR", newPeriod("2026-03-13T00:00:00", "2026-03-13T00:00:00"), opening, closing), "2026-03-13..2026-03-13"},
 		{"dates alone", newStmt("A", "DE1", "EUR", newPeriod("2026-03-09", "2026-03-13"), opening, closing), "2026-03-09..2026-03-13"},
 	} {
-		statements, err := bankfiles.Reader{}.Read(strings.NewReader(newMessage("", c.stmt)), ports.StatementFormat{Format: reconcile.CAMT053})
+		statements, err := statements.Read(strings.NewReader(newMessage("", c.stmt)), statements.Options{Format: reconcile.CAMT053})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue

@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"causeway/adapters/rails/bankfile/iso20022"
+	"causeway/core/formats/iso20022"
 	"causeway/core/money"
 	"causeway/core/party"
 )
