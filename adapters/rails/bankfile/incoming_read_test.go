@@ -16,7 +16,7 @@ import (
 
 	"causeway/adapters/rails/bankfile/transport"
 	"causeway/core/bankorder"
-	"causeway/core/formats/iso20022"
+	"causeway/core/formats/textfile"
 )
 
 // FuzzReading_ChecksWhatItGives checks that a file is recognised and checked without a panic, that the same content is always
@@ -114,7 +114,7 @@ func TestReading_ChecksInPieces(t *testing.T) {
 		}
 		r := &reading{copy: spool, copied: int64(len(content)), duplicates: map[string]bool{}}
 		calls := 0
-		var failed *iso20022.FileError
+		var failed *textfile.Error
 		for calls < 100 {
 			calls++
 			complete, err := r.check(time.Now().Add(-time.Second))

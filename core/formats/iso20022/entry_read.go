@@ -1,6 +1,7 @@
 package iso20022
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -10,51 +11,43 @@ import (
 	"causeway/core/money"
 )
 
-// rawEntry is an entry as it is written.
-type rawEntry struct {
-	entry                  Entry
-	amount, currency, side string
-	batch                  References // of a file of ours that is booked in one sum
-	batchSize              int
-	charges                rawCharges
-	payments               []rawPayment
-	line                   int
-}
-
-func (e *rawEntry) set(s *scanner, part, text string) error {
+func (e *WrittenEntry) set(s *scanner, part, text string) error {
 	switch part {
 	case "NtryRef":
-		e.entry.Reference = text
+		e.Reference = text
 	case "Amt":
-		e.amount, e.currency = text, s.currency
+		e.Amount.Digits, e.Amount.Currency = text, s.currency
 	case "CdtDbtInd":
-		e.side = text
+		e.Amount.Side = text
 	case "RvslInd":
-		e.entry.Reversal = text == "true" || text == "1"
+		e.Reversal = text == "true" || text == "1"
 	case "Sts", "Sts/Cd", "Sts/Prtry":
+		e.OwnStatus = e.OwnStatus || part == "Sts/Prtry"
 		if text != "" {
-			e.entry.Status = text
+			e.Status = text
 		}
 	case "BookgDt/Dt", "BookgDt/DtTm":
 		if part == "BookgDt/DtTm" {
-			e.entry.BookedAt, _ = parseTime(text)
+			e.BookedAt, _ = parseTime(text)
 		}
-		return s.setDay(&e.entry.Booked, text)
+		return s.setDay(&e.Booked, text)
 	case "ValDt/Dt", "ValDt/DtTm":
-		return s.setDay(&e.entry.Value, text)
+		return s.setDay(&e.Value, text)
 	case "AcctSvcrRef":
-		e.entry.PartnerID = provided(text)
+		e.ServicerReference, e.PartnerID = text, provided(text)
 	case "AddtlNtryInf":
-		e.entry.Text = text
+		e.Text = text
 	case "NtryDtls/Btch/MsgId":
 		e.batch.MessageID = provided(text)
+		addListed(&e.BatchReferences, text)
 	case "NtryDtls/Btch/PmtInfId":
 		e.batch.BlockID = provided(text)
+		addListed(&e.BatchReferences, text)
 	case "NtryDtls/Btch/NbOfTxs":
 		e.batchSize, _ = strconv.Atoi(text)
 	default:
 		if rest, found := strings.CutPrefix(part, "BkTxCd/"); found {
-			e.entry.TransactionCode.set(rest, text)
+			e.TransactionCode.set(rest, text)
 		} else if rest, found := strings.CutPrefix(part, "Chrgs/"); found {
 			e.charges.set(rest, text, s.currency)
 		}
@@ -85,30 +78,29 @@ func provided(reference string) string {
 	return reference
 }
 
-// finish returns the entry with its payments.
-func (e *rawEntry) finish() (Entry, error) {
-	result := e.entry
-	result.Line = e.line
-	amount, err := parseAmount(e.amount, e.currency)
+// understand returns the entry with its payments.
+func (e *WrittenEntry) understand() (Entry, error) {
+	result := e.Entry
+	amount, err := parseAmount(e.Amount)
 	switch {
 	case err != nil:
 		return Entry{}, fmt.Errorf("an entry: %w", err)
-	case e.side != "CRDT" && e.side != "DBIT":
+	case e.Amount.Side != "CRDT" && e.Amount.Side != "DBIT":
 		return Entry{}, errors.New("an entry is neither CRDT nor DBIT: ask the bank to state it")
 	}
-	result.Amount, result.Credit, result.Charges = amount, e.side == "CRDT", e.charges.list
+	result.Amount, result.Credit, result.Charges = amount, e.Amount.Side == "CRDT", e.charges.list
 	sum, known := e.divides(amount)
-	if known && sum != amount && len(e.payments) > 1 && !e.chargesExplain(amount, sum) {
+	if known && sum != amount && len(e.Payments) > 1 && !e.chargesExplain(amount, sum) {
 		result.Details = sum
 	}
-	if len(e.payments) > 1 && known && sum == amount {
-		result.Payments = make([]Payment, len(e.payments))
-		for i := range e.payments {
-			result.Payments[i] = e.payments[i].payment
+	if len(e.Payments) > 1 && known && sum == amount {
+		result.Payments = make([]Payment, len(e.details))
+		for i := range e.details {
+			result.Payments[i] = e.details[i].Payment
 		}
 	} else {
-		result.Payments = []Payment{e.whole()}
-		if result.Undivided = max(len(e.payments), e.batchSize); result.Undivided == 1 {
+		result.Payments = []Payment{e.whole(amount)}
+		if result.Undivided = max(len(e.Payments), e.batchSize); result.Undivided == 1 {
 			result.Undivided = 0
 		}
 	}
@@ -122,7 +114,7 @@ func (e *rawEntry) finish() (Entry, error) {
 }
 
 // chargesExplain reports whether the charges of the entry are what it differs by from its payments.
-func (e *rawEntry) chargesExplain(amount, sum money.Amount) bool {
+func (e *WrittenEntry) chargesExplain(amount, sum money.Amount) bool {
 	var charges int64
 	for _, c := range e.charges.list {
 		charges += c.Amount.Minor
@@ -131,45 +123,41 @@ func (e *rawEntry) chargesExplain(amount, sum money.Amount) bool {
 }
 
 // whole returns the entry as one payment: the only one that it has, or all together.
-func (e *rawEntry) whole() Payment {
+func (e *WrittenEntry) whole(amount money.Amount) Payment {
 	var result Payment
-	if len(e.payments) == 1 {
-		raw := &e.payments[0]
-		result = raw.payment
-		result.Charges = raw.charges.list
-		if stated, err := parseAmount(raw.amount, raw.currency); err == nil && result.Instructed == (money.Amount{}) {
+	if len(e.details) == 1 {
+		only := &e.details[0]
+		result = only.Payment
+		result.Charges = only.charges.list
+		if stated, err := parseAmount(e.Payments[0].Amount); err == nil && result.Instructed == (money.Amount{}) {
 			result.Instructed = stated
 		}
 	}
-	result.Amount, _ = parseAmount(e.amount, e.currency)
-	if result.Instructed == result.Amount {
+	result.Amount = amount
+	if result.Instructed == amount {
 		result.Instructed = money.Amount{}
 	}
-	if result.References.MessageID == "" {
-		result.References.MessageID = e.batch.MessageID
-	}
-	if result.References.BlockID == "" {
-		result.References.BlockID = e.batch.BlockID
-	}
+	result.References.MessageID = cmp.Or(result.References.MessageID, e.batch.MessageID)
+	result.References.BlockID = cmp.Or(result.References.BlockID, e.batch.BlockID)
 	return result
 }
 
 // divides returns what the amounts of the payments add up to, and whether they are all known in the currency of the account. It
 // sets them.
-func (e *rawEntry) divides(total money.Amount) (money.Amount, bool) {
+func (e *WrittenEntry) divides(total money.Amount) (money.Amount, bool) {
 	var sum int64
-	for i := range e.payments {
-		p := &e.payments[i]
-		amount, err := parseAmount(p.amount, p.currency)
-		if err != nil || amount.Currency != total.Currency || p.side != "" && p.side != e.side {
+	for i := range e.details {
+		stated, p := e.Payments[i].Amount, &e.details[i]
+		amount, err := parseAmount(stated)
+		if err != nil || amount.Currency != total.Currency || stated.Side != "" && stated.Side != e.Amount.Side {
 			return money.Amount{}, false
 		}
 		if sum, err = money.AddMinor(sum, amount.Minor); err != nil {
 			return money.Amount{}, false
 		}
-		p.payment.Amount, p.payment.Charges = amount, p.charges.list
-		if p.payment.Instructed == amount {
-			p.payment.Instructed = money.Amount{}
+		p.Amount, p.Charges = amount, p.charges.list
+		if p.Instructed == amount {
+			p.Instructed = money.Amount{}
 		}
 	}
 	return money.Amount{Minor: sum, Currency: total.Currency}, true
@@ -197,7 +185,7 @@ type rawCharges struct{ list []Charge }
 func (c *rawCharges) set(part, text, currency string) {
 	part = strings.TrimPrefix(part, "Rcrd/")
 	if part == "Amt" {
-		amount, err := parseAmount(text, currency)
+		amount, err := parseAmount(Stated{Digits: text, Currency: currency})
 		if err == nil {
 			c.list = append(c.list[:min(len(c.list), maxCharges-1)], Charge{Amount: amount})
 		}

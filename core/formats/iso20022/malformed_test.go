@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"causeway/core/formats/iso20022"
+	"causeway/core/formats/textfile"
 )
 
 const (
@@ -54,7 +55,7 @@ func TestReadStatuses_MalformedFiles(t *testing.T) {
 		"a long comment":        {statusStart + "<!-- " + strings.Repeat("A", 2<<20), "a text or tag has more than 1048576 bytes"},
 	} {
 		statuses, err := readStatuses([]byte(c.file))
-		var file *iso20022.FileError
+		var file *textfile.Error
 		if !errors.As(err, &file) || !strings.Contains(err.Error(), c.want) || file.Line < 1 {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
@@ -97,7 +98,7 @@ func TestReadReports_MalformedFiles(t *testing.T) {
 			file = reportStart + file + reportEnd
 		}
 		items, err := readReports([]byte(file))
-		var wrong *iso20022.FileError
+		var wrong *textfile.Error
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
@@ -216,7 +217,7 @@ func TestRead_ErrorOfSource(t *testing.T) {
 	// A file that cannot be read is not taken for a wrong one.
 	gone := errors.New("the disk is gone")
 	err := iso20022.ReadStatuses(io.MultiReader(strings.NewReader(statusStart), failing{gone}), func(iso20022.Status) error { return nil })
-	var file *iso20022.FileError
+	var file *textfile.Error
 	if !errors.Is(err, gone) || errors.As(err, &file) {
 		t.Errorf("%v", err)
 	}

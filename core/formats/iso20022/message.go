@@ -3,14 +3,15 @@ package iso20022
 import (
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"strings"
+
+	"causeway/core/formats/textfile"
 )
 
-// message is a message by its name and version, such as pain.002 and 10.
-type message struct {
+// Message is a message by its name and version, such as pain.002 and 10.
+type Message struct {
 	Name    string
 	Version string // empty if the namespace names none
 }
@@ -24,28 +25,46 @@ var elements = map[string]string{
 	"BkToCstmrDbtCdtNtfctn": "camt.054",
 }
 
+// namespaceRegexp finds the message and its version in a namespace. Those of banks and of SWIFT differ from ISO's in what
+// is around it.
 var namespaceRegexp = regexp.MustCompile(`(?:^|[^a-z])([a-z]{4}\.[0-9]{3})(?:\.001\.([0-9]{2}))?(?:[^0-9]|$)`)
 
+// MessageOfNamespace returns the message that a namespace names; none if it names none.
+func MessageOfNamespace(space string) Message {
+	if found := namespaceRegexp.FindStringSubmatch(space); found != nil {
+		return Message{found[1], found[2]}
+	}
+	return Message{}
+}
+
+// MessageOfElement returns the name of the message that consists of an element; empty if it is of none.
+func MessageOfElement(element string) string { return elements[element] }
+
 // messageOf returns the message that an element is; none if it is around one.
-func messageOf(name xml.Name) message {
-	found := namespaceRegexp.FindStringSubmatch(name.Space)
+func messageOf(name xml.Name) Message {
+	found := MessageOfNamespace(name.Space)
 	known := elements[name.Local]
 	switch {
-	case known != "" && found != nil && found[1] == known:
-		return message{known, found[2]}
+	case known != "" && found.Name == known:
+		return found
 	case known != "":
-		return message{Name: known}
-	case found != nil && found[1] != "head.001" && name.Local != "Document":
-		return message{found[1], found[2]}
+		return Message{Name: known}
+	case found.Name != "head.001" && name.Local != "Document":
+		return found
 	}
-	return message{}
+	return Message{}
 }
 
 // MessageOf returns the name of the first message of a file, such as "pain.002" or "camt.054". It reads no further than to
 // its beginning.
 func MessageOf(r io.Reader) (string, error) {
 	name, errFound := "", errors.New("found")
-	err := scan(r, func(m message) error { name = m.Name; return errFound }, nil)
+	err := scanFile(textfile.Limit(r, MaxFileBytes), func(found xml.Name) (bool, error) {
+		if name = messageOf(found).Name; name != "" {
+			return false, errFound
+		}
+		return false, nil
+	}, nil)
 	if name != "" {
 		return name, nil
 	}
@@ -53,17 +72,21 @@ func MessageOf(r io.Reader) (string, error) {
 }
 
 // accepting returns a function that refuses other messages and versions before the first that is known.
-func accepting(firstVersion string, names ...string) func(message) error {
-	return func(m message) error {
+func accepting(firstVersion string, names ...string) func(xml.Name) (bool, error) {
+	return func(name xml.Name) (bool, error) {
+		m := messageOf(name)
+		if m.Name == "" {
+			return false, nil
+		}
 		for _, name := range names {
 			switch {
 			case m.Name != name:
 			case m.Version != "" && m.Version < firstVersion:
-				return fmt.Errorf("it is %s of version %s, which is not supported: ask the bank for version %s or later", m.Name, m.Version, firstVersion)
+				return false, textfile.Errorf(0, "it is %s of version %s, which is not supported: ask the bank for version %s or later", m.Name, m.Version, firstVersion)
 			default:
-				return nil
+				return true, nil
 			}
 		}
-		return fmt.Errorf("it is a message %s, not %s: put it where such files are read", m.Name, strings.Join(names, " or "))
+		return false, textfile.Errorf(0, "it is a message %s, not %s: put it where such files are read", m.Name, strings.Join(names, " or "))
 	}
 }

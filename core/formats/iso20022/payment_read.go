@@ -9,58 +9,44 @@ import (
 	"causeway/core/money"
 )
 
-// rawPayment is a payment of an entry as it is written.
-type rawPayment struct {
-	payment                Payment
-	amount, currency, side string
-	ownAmount              bool // the amount is from Amt, not AmtDtls
-	charges                rawCharges
+// detail is what a payment of an entry consists of besides its amount.
+type detail struct {
+	Payment
+	charges rawCharges
 }
 
 // maxListed is how many references and documents of a payment are kept.
 const maxListed = 20
 
-func (p *rawPayment) set(part, text, currency string) {
+func (p *detail) set(part, text, currency string) {
 	switch first, rest, _ := strings.Cut(part, "/"); first {
 	case "Refs":
-		p.payment.References.set(rest, text)
+		p.References.set(rest, text)
 	case "RltdPties":
-		p.payment.setParty(rest, text)
+		p.setParty(rest, text)
 	case "RltdAgts":
-		p.payment.setAgent(rest, text)
+		p.setAgent(rest, text)
 	case "RmtInf":
-		p.payment.setRemittance(rest, text)
+		p.setRemittance(rest, text)
 	case "RtrInf":
-		p.payment.setReturn(rest, text)
+		p.setReturn(rest, text)
 	case "BkTxCd":
-		p.payment.TransactionCode.set(rest, text)
+		p.TransactionCode.set(rest, text)
 	case "Chrgs":
 		p.charges.set(rest, text, currency)
-	case "Amt":
-		if rest == "" {
-			p.amount, p.currency, p.ownAmount = text, currency, true
-		}
 	case "AmtDtls":
-		p.setAmountDetail(rest, text, currency)
-	case "CdtDbtInd":
-		p.side = text
+		if rest != "InstdAmt/Amt" {
+			return
+		}
+		if amount, err := parseAmount(Stated{Digits: text, Currency: currency}); err == nil {
+			p.Instructed = amount
+		}
 	case "Purp":
 		if rest != "" {
-			p.payment.Purpose = text
+			p.Purpose = text
 		}
 	case "AddtlTxInf":
-		p.payment.Text = text
-	}
-}
-
-func (p *rawPayment) setAmountDetail(part, text, currency string) {
-	switch {
-	case part == "TxAmt/Amt" && !p.ownAmount:
-		p.amount, p.currency = text, currency
-	case part == "InstdAmt/Amt":
-		if amount, err := parseAmount(text, currency); err == nil {
-			p.payment.Instructed = amount
-		}
+		p.Text = text
 	}
 }
 
@@ -212,7 +198,7 @@ type unnamedKey [16]byte
 
 // name sets the ids of the bank for the payments of an entry. They are the same however often and in whichever file the
 // bank reports the entry.
-func (p *reportReader) name(e Entry) {
+func (u *understanding) name(account Account, e Entry) {
 	single := ""
 	if len(e.Payments) == 1 {
 		single = e.PartnerID
@@ -222,7 +208,7 @@ func (p *reportReader) name(e Entry) {
 		payment := &e.Payments[i]
 		payment.PartnerID = cmp.Or(payment.References.PartnerID, single, payment.References.UETR, payment.References.ClearingID)
 		if payment.PartnerID == "" {
-			payment.PartnerID, payment.Unnamed = p.hashOf(e, *payment), true
+			payment.PartnerID, payment.Unnamed = u.hashOf(account, e, *payment), true
 		} else {
 			seen[payment.PartnerID]++
 		}
@@ -238,23 +224,24 @@ func (p *reportReader) name(e Entry) {
 }
 
 // hashOf returns an id of a payment to which the bank gave none.
-func (p *reportReader) hashOf(e Entry, payment Payment) string {
+func (u *understanding) hashOf(account Account, e Entry, payment Payment) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %v %v %d %d %d %v %q %q %q %q %q %q",
-		p.report.Account.IBAN, p.report.Account.Number, e.Credit, e.Reversal, e.Booked.Unix(), e.BookedAt.Unix(), e.Value.Unix(), payment.Amount,
+		account.IBAN, account.Number, e.Credit, e.Reversal, e.Booked.Unix(), e.BookedAt.Unix(), e.Value.Unix(), payment.Amount,
 		e.PartnerID, payment.References, payment.Debtor.Name, payment.DebtorAccount, payment.Remittance, payment.CreditorReferences))
 	key := unnamedKey(sum[:])
-	p.unnamed[key]++
-	if n := p.unnamed[key]; n > 1 {
+	u.unnamed[key]++
+	if n := u.unnamed[key]; n > 1 {
 		return fmt.Sprintf("sha256:%x/%d", key, n)
 	}
 	return fmt.Sprintf("sha256:%x", key)
 }
 
 // parseAmount parses an amount without a sign. Banks write zeros after the minor unit.
-func parseAmount(text, code string) (money.Amount, error) {
-	currency, err := money.ParseCurrency(code)
+func parseAmount(a Stated) (money.Amount, error) {
+	text := a.Digits
+	currency, err := money.ParseCurrency(a.Currency)
 	if err != nil {
-		return money.Amount{}, fmt.Errorf("its currency %.8q is unknown", code)
+		return money.Amount{}, fmt.Errorf("its currency %.8q is unknown", a.Currency)
 	}
 	whole, fraction, _ := strings.Cut(text, ".")
 	decimals := currency.Decimals()

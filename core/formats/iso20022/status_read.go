@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"time"
+
+	"causeway/core/formats/textfile"
 )
 
 // maxReasons is how many reasons of one status are kept.
@@ -12,7 +14,7 @@ const maxReasons = 20
 // ReadStatuses reads the status reports of a file, pain.002 of version 3 or later, and calls visit for each status in the
 // order of the file. An error of visit ends the reading, and is returned as it is.
 func ReadStatuses(r io.Reader, visit func(Status) error) error {
-	return scan(r, accepting("03", "pain.002"), &statusReader{visit: visit})
+	return scanFile(textfile.Limit(r, MaxFileBytes), accepting("03", "pain.002"), &statusReader{visit: visit})
 }
 
 // statusReader has the status of each level that is being read.

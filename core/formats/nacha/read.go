@@ -12,6 +12,7 @@ import (
 	"github.com/moov-io/ach"
 	"github.com/moov-io/base"
 
+	"causeway/core/formats/textfile"
 	"causeway/core/money"
 )
 
@@ -36,16 +37,16 @@ func Read(r io.Reader, v Visitor) error {
 		return err
 	}
 	if len(file.IATBatches) > 0 {
-		return &FileError{file.IATBatches[0].Header.LineNumber, "it has international (IAT) entries, which are not supported: read them at the bank"}
+		return textfile.Errorf(file.IATBatches[0].Header.LineNumber, "it has international (IAT) entries, which are not supported: read them at the bank")
 	}
 	created, _ := time.Parse("060102", file.Header.FileCreationDate)
 	for _, b := range file.Batches {
 		for _, e := range b.GetEntries() {
 			if e.Category == ach.CategoryForward {
-				return &FileError{e.LineNumber, "the entry is neither a return nor a notification of change: put the file where such files are read"}
+				return textfile.Errorf(e.LineNumber, "the entry is neither a return nor a notification of change: put the file where such files are read")
 			}
 			if code := codeOf(e); len(code) != 3 || strings.Trim(code[1:], "0123456789") != "" {
-				return &FileError{e.LineNumber, fmt.Sprintf("the code %.10q is none of Nacha: ask the bank for a new file", code)}
+				return textfile.Errorf(e.LineNumber, "the code %.10q is none of Nacha: ask the bank for a new file", code)
 			}
 		}
 	}
@@ -67,16 +68,16 @@ func parse(r io.Reader) (file ach.File, err error) {
 	case err != nil:
 		return file, fmt.Errorf("cannot read the file: %w", err)
 	case len(content) > MaxFileBytes:
-		return file, &FileError{Problem: fmt.Sprintf("the file has more than %d MB: ask the bank for several files", MaxFileBytes>>20)}
+		return file, textfile.Errorf(0, "the file has more than %d MB: ask the bank for several files", MaxFileBytes>>20)
 	case len(bytes.TrimSpace(content)) == 0:
-		return file, &FileError{Problem: "the file is empty: fetch it again"}
+		return file, textfile.Errorf(0, "the file is empty: fetch it again")
 	case !HasHeader(content):
-		return file, &FileError{1, "it does not begin with a file header (101): it is another file"}
+		return file, textfile.Errorf(1, "it does not begin with a file header (101): it is another file")
 	}
 	// A panic of the library is an error of the file, not of the program.
 	defer func() {
 		if recovered := recover(); recovered != nil {
-			err = &FileError{Problem: "the file is damaged so that it cannot be read: ask the bank for a new one"}
+			err = textfile.Errorf(0, "the file is damaged so that it cannot be read: ask the bank for a new one")
 		}
 	}()
 	reader := ach.NewReader(bytes.NewReader(content))
@@ -96,7 +97,7 @@ func fileError(err error) error {
 	if errors.As(err, &list) && len(list) > 0 {
 		err = list[0]
 	}
-	result := &FileError{}
+	result := &textfile.Error{}
 	var parsing *base.ParseError
 	if errors.As(err, &parsing) {
 		result.Line, err = parsing.Line, parsing.Err

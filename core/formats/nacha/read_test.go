@@ -11,6 +11,7 @@ import (
 	"github.com/moov-io/ach"
 
 	"causeway/core/formats/nacha"
+	"causeway/core/formats/textfile"
 )
 
 // reported is what a file contains.
@@ -248,7 +249,7 @@ func TestRead_MalformedFiles(t *testing.T) {
 		"a code of no change": {strings.Replace(good, "798C01", "798C99", 1), "ChangeCode", 28},
 	} {
 		got, err := read(c.file)
-		var wrong *nacha.FileError
+		var wrong *textfile.Error
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) || c.line > 0 && wrong.Line != c.line {
 			t.Errorf("%s: %v, want %s in line %d", name, err, c.want, c.line)
 			continue
@@ -258,7 +259,7 @@ func TestRead_MalformedFiles(t *testing.T) {
 		}
 	}
 	gone := errors.New("the disk is gone")
-	var wrong *nacha.FileError
+	var wrong *textfile.Error
 	if err := nacha.Read(failing{gone}, nacha.Visitor{}); !errors.Is(err, gone) || errors.As(err, &wrong) {
 		t.Errorf("%v", err)
 	}

@@ -1,7 +1,6 @@
 package nacha
 
 import (
-	"fmt"
 	"time"
 
 	"causeway/core/money"
@@ -59,17 +58,4 @@ type Change struct {
 	TransactionCode  int // such as 32 for a credit of a savings account; 0 if it is right
 	Identification   string
 	Line             int
-}
-
-// FileError says what is wrong with a file that was read, where, and what to do. Line is 0 if the whole file is wrong.
-type FileError struct {
-	Line    int
-	Problem string
-}
-
-func (e *FileError) Error() string {
-	if e.Line == 0 {
-		return e.Problem
-	}
-	return fmt.Sprintf("line %d: %s", e.Line, e.Problem)
 }

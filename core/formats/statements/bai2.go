@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"causeway/core/formats/textfile"
 	"causeway/core/money"
 	"causeway/core/plaintext"
 	"causeway/core/reconcile"
@@ -20,7 +21,7 @@ import (
 // totals and record counts must match, which shows that it is complete.
 func readBAI2(r io.Reader, builder statementBuilder) ([]reconcile.Statement, error) {
 	b := &bai2Parser{statementBuilder: builder, accountText: sha256.New()}
-	text, _ := decodeUnicode(r)
+	text, _ := textfile.DecodeUnicode(r)
 	lines := bufio.NewScanner(text)
 	lines.Buffer(make([]byte, 0, 4096), maxLineBytes)
 	for lines.Scan() {

@@ -4,184 +4,132 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
+	"causeway/core/formats/iso20022"
 	"causeway/core/money"
 	"causeway/core/reconcile"
 )
 
-// statementEntry has the fields of an Ntry element. It becomes one line, or one for each detail.
-type statementEntry struct {
-	line             reconcile.Line
-	amount, currency string
-	side, status     string
-	reference        string
-	details          []entryDetail
-}
-
-type entryDetail struct {
-	line                   reconcile.Line
-	amount, currency, side string
-	hasOwnAmount           bool // the amount is from Amt, not AmtDtls
-}
-
-func (c *camtParser) setEntryField(part, text string) (err error) {
-	e := &c.entry
-	switch part {
-	case "NtryRef":
-		e.reference = text
-	case "Amt":
-		e.amount, e.currency = text, c.elementCurrency
-	case "CdtDbtInd":
-		e.side = text
-	case "RvslInd":
-		e.line.Returned = text == "true" || text == "1"
-	case "Sts", "Sts/Cd":
-		if text != "" {
-			e.status = text
-		}
-	case "Sts/Prtry":
-		err = reconcile.InvalidFile("line %d: an entry has the status %.40q, which is none of ISO 20022", c.lineNumber(), text)
-	case "BookgDt/Dt", "BookgDt/DtTm":
-		e.line.Booked, err = c.parseDay(text)
-	case "ValDt/Dt", "ValDt/DtTm":
-		e.line.Value, err = c.parseDay(text)
-	case "AcctSvcrRef":
-		e.line.ServicerReference = text
-	case "AddtlNtryInf":
-		e.line.Description = text
-	case "NtryDtls/Btch/MsgId", "NtryDtls/Btch/PmtInfId":
-		addReference(&e.line, text)
+// Entry implements iso20022.StatementVisitor. It adds an entry: one line for each of its payments if their
+// amounts are known exactly, and one line for the entry otherwise.
+func (c *camtParser) Entry(_ *iso20022.WrittenReport, e *iso20022.WrittenEntry) error {
+	if e.OwnStatus {
+		return reconcile.InvalidFile("line %d: an entry has the status %.40q, which is none of ISO 20022", e.Line, e.Status)
 	}
-	return err
-}
-
-func (c *camtParser) setDetailField(part, text string) {
-	d := &c.entry.details[len(c.entry.details)-1]
-	switch part {
-	case "Amt":
-		d.amount, d.currency, d.hasOwnAmount = text, c.elementCurrency, true
-	case "AmtDtls/TxAmt/Amt":
-		if !d.hasOwnAmount {
-			d.amount, d.currency = text, c.elementCurrency
-		}
-	case "CdtDbtInd":
-		d.side = text
-	case "Refs/AcctSvcrRef":
-		d.line.ServicerReference = text
-	case "Refs/EndToEndId", "Refs/TxId", "Refs/InstrId", "Refs/UETR", "Refs/MsgId", "Refs/PmtInfId", "Refs/ChqNb", "Refs/ClrSysRef", "Refs/MndtId",
-		"Refs/Prtry/Ref", "RmtInf/Strd/CdtrRefInf/Ref", "RmtInf/Strd/RfrdDocInf/Nb":
-		if text != "NOTPROVIDED" {
-			addReference(&d.line, text)
-		}
-	case "RmtInf/Ustrd", "AddtlTxInf":
-		if d.line.Description != "" && text != "" {
-			text = " " + text
-		}
-		if len(d.line.Description) < maxTextBytes {
-			d.line.Description += text
-		}
-	case "RtrInf", "RtrInf/Rsn/Cd", "RtrInf/Rsn/Prtry":
-		d.line.Returned = true
+	if e.Status == "" && c.statement.withoutStatus == 0 {
+		c.statement.withoutStatus = e.Line
 	}
-}
-
-// addEntry adds an entry: one line for each of its payments if their amounts are known exactly,
-// and one line for the entry otherwise.
-func (c *camtParser) addEntry() error {
-	e := &c.entry
-	if e.status == "" && c.statement.withoutStatus == 0 {
-		c.statement.withoutStatus = c.lineNumber()
-	}
-	if e.status != "BOOK" && e.status != "" {
-		if err := c.beginStatementAccount(e.currency); err != nil {
+	if e.Status != "BOOK" && e.Status != "" {
+		if err := c.beginStatementAccount(e.Amount.Currency); err != nil {
 			return err
 		}
 		c.current.Ignored++
 		return nil
 	}
-	if e.line.Booked == reconcile.NoDay {
-		if e.line.Booked = cmp.Or(e.line.Value, c.statement.onlyDay()); e.line.Booked == reconcile.NoDay {
-			return reconcile.InvalidFile("line %d: an entry has no date, and the statement is not of a single day", c.lineNumber())
-		}
+	l := reconcile.Line{ServicerReference: e.ServicerReference, Description: e.Text, Returned: e.Reversal}
+	for _, r := range e.BatchReferences {
+		addReference(&l, r)
 	}
-	if e.line.Value == reconcile.NoDay {
-		e.line.Value = e.line.Booked
-	}
-	if err := c.beginStatementAccount(e.currency); err != nil {
+	if err := c.setDays(&l, e); err != nil {
 		return err
 	}
-	total, err := c.parseEntryAmount("an entry", e.amount, e.currency, e.side)
+	if err := c.beginStatementAccount(e.Amount.Currency); err != nil {
+		return err
+	}
+	total, err := c.parseEntryAmount("an entry", e.Amount, e.Line)
 	if err != nil {
 		return err
 	}
 	if c.statement.sum, err = money.AddMinor(c.statement.sum, total); err != nil {
 		return sumTooLargeError()
 	}
-	if c.detailsAddUp(total) {
-		for i := range e.details {
-			if err := c.addLine(e.detailLine(i)); err != nil {
+	if amounts := c.detailAmounts(e, total); amounts != nil {
+		for i, amount := range amounts {
+			if err := c.addLine(detailLine(l, e.Payments[i], amount, i+1)); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	e.line.Amount = total
-	addReference(&e.line, e.reference)
-	for i := range e.details {
-		d := &e.details[i].line
-		if e.line.ServicerReference == "" && len(e.details) == 1 {
-			e.line.ServicerReference = d.ServicerReference
+	l.Amount = total
+	addReference(&l, e.Reference)
+	for i := range e.Payments {
+		d := &e.Payments[i]
+		if l.ServicerReference == "" && len(e.Payments) == 1 {
+			l.ServicerReference = d.ServicerReference
 		}
-		addReference(&e.line, d.ServicerReference)
+		addReference(&l, d.ServicerReference)
 		for _, r := range d.References {
-			addReference(&e.line, r)
+			addReference(&l, r)
 		}
-		if len(e.line.Description) < reconcile.MaxDescription {
-			e.line.Description = strings.TrimSpace(e.line.Description + " " + d.Description)
+		if len(l.Description) < reconcile.MaxDescription {
+			l.Description = strings.TrimSpace(l.Description + " " + d.Description)
 		}
-		e.line.Returned = e.line.Returned || d.Returned
+		l.Returned = l.Returned || d.Returned
 	}
-	return c.addLine(e.line)
+	return c.addLine(l)
 }
 
-// detailsAddUp reports whether the entry has several details that each have an amount in the
-// account's currency and together add up to the entry.
-func (c *camtParser) detailsAddUp(total int64) bool {
-	e := &c.entry
-	if len(e.details) < 2 {
-		return false
+// setDays sets the days of a line of an entry. Without its own it has that of the statement, if that is of a single day.
+func (c *camtParser) setDays(l *reconcile.Line, e *iso20022.WrittenEntry) error {
+	for _, day := range []struct {
+		to      *reconcile.Day
+		written time.Time
+	}{{&l.Booked, e.Booked}, {&l.Value, e.Value}} {
+		if *day.to = dayOf(day.written); *day.to == reconcile.NoDay && !day.written.IsZero() {
+			return reconcile.InvalidFile("line %d: %q is not a date", e.Line, day.written.Format(time.DateOnly))
+		}
+	}
+	if l.Booked == reconcile.NoDay {
+		if err := c.statement.readPeriod(); err != nil {
+			return err
+		}
+		if l.Booked = cmp.Or(l.Value, c.statement.onlyDay()); l.Booked == reconcile.NoDay {
+			return reconcile.InvalidFile("line %d: an entry has no date, and the statement is not of a single day", e.Line)
+		}
+	}
+	l.Value = cmp.Or(l.Value, l.Booked)
+	return nil
+}
+
+// detailAmounts returns the amounts of the payments of an entry, if it has several that each have an
+// amount in the account's currency and together add up to the entry; otherwise nil.
+func (c *camtParser) detailAmounts(e *iso20022.WrittenEntry, total int64) []int64 {
+	if len(e.Payments) < 2 {
+		return nil
 	}
 	var sum int64
-	for i := range e.details {
-		d := &e.details[i]
-		side := d.side
-		if side == "" {
-			side = e.side
-		}
-		amount, err := c.parseEntryAmount("", d.amount, d.currency, side)
+	amounts := make([]int64, len(e.Payments))
+	for i := range e.Payments {
+		stated := e.Payments[i].Amount
+		stated.Side = cmp.Or(stated.Side, e.Amount.Side)
+		amount, err := c.parseEntryAmount("", stated, e.Line)
 		if err != nil || amount == 0 {
-			return false
+			return nil
 		}
-		d.line.Amount = amount
+		amounts[i] = amount
 		if sum, err = money.AddMinor(sum, amount); err != nil {
-			return false
+			return nil
 		}
 	}
-	return sum == total
+	if sum != total {
+		return nil
+	}
+	return amounts
 }
 
-// detailLine returns the line of a detail.
-func (e *statementEntry) detailLine(i int) reconcile.Line {
-	l := e.details[i].line
-	l.Booked, l.Value, l.Returned = e.line.Booked, e.line.Value, l.Returned || e.line.Returned
-	if l.ServicerReference == "" && e.line.ServicerReference != "" {
-		l.ServicerReference = fmt.Sprintf("%s#%d", e.line.ServicerReference, i+1)
+// detailLine returns the line of the n-th payment of an entry.
+func detailLine(entry reconcile.Line, d iso20022.WrittenPayment, amount int64, n int) reconcile.Line {
+	l := reconcile.Line{Booked: entry.Booked, Value: entry.Value, Amount: amount, ServicerReference: d.ServicerReference,
+		Description: cmp.Or(d.Description, entry.Description), Returned: d.Returned || entry.Returned}
+	if l.ServicerReference == "" && entry.ServicerReference != "" {
+		l.ServicerReference = fmt.Sprintf("%s#%d", entry.ServicerReference, n)
 	}
-	for _, r := range e.line.References {
-		addReference(&l, r)
-	}
-	if l.Description == "" {
-		l.Description = e.line.Description
+	for _, references := range [][]string{d.References, entry.References} {
+		for _, r := range references {
+			addReference(&l, r)
+		}
 	}
 	return l
 }

@@ -7,22 +7,20 @@ import (
 	"strings"
 	"time"
 
+	"causeway/core/formats/iso20022"
 	"causeway/core/money"
 	"causeway/core/plaintext"
 	"causeway/core/reconcile"
 )
 
-// camtStatement has the fields of a Stmt element.
+// camtStatement is the statement that is being read.
 type camtStatement struct {
-	id, number, currency string
-	sequences            string // its sequence numbers
-	page                 string
-	from, to             camtDay
-	account              *accountBuilder // set with the first amount
-	opening, closing     camtBalance
-	sum                  int64
-	balance              camtBalance // the current one
-	withoutStatus        int         // the line of the first entry without a status; 0 if there is none
+	written          *iso20022.WrittenReport
+	from, to         camtDay
+	account          *accountBuilder // set with the first amount
+	opening, closing camtBalance
+	sum              int64
+	withoutStatus    int // the line of the first entry without a status; 0 if there is none
 }
 
 // camtDay is a day, and how it is written: as a date or as a time.
@@ -39,58 +37,37 @@ func (d camtDay) timeOfDay() string {
 	return d.text[len(time.DateOnly):len("2006-01-02T15:04:05")]
 }
 
-// camtBalance has the fields of a Bal element as written.
+// camtBalance is an opening or closing balance as written.
 type camtBalance struct {
-	kind, amount, currency, side string
-	day                          camtDay
-	line                         int
+	iso20022.WrittenBalance
+	day camtDay
 }
 
-// balanceKinds are the codes of the opening and the closing balance in BAI2, which banks in North
+// balanceTypes are the codes of the opening and the closing balance in BAI2, which banks in North
 // America use in camt.053.
-var balanceKinds = map[string]string{"010": "OPBD", "015": "CLBD"}
+var balanceTypes = map[string]string{"010": "OPBD", "015": "CLBD"}
 
-func (c *camtParser) setStatementField(part, text string) (err error) {
-	s := &c.statement
-	switch part {
-	case "Id":
-		s.id = text
-	case "ElctrncSeqNb", "LglSeqNb":
-		s.sequences += " " + part + text
-	case "StmtPgntn/PgNb":
-		s.page = text
-	case "Acct/Id/IBAN", "Acct/Id/Othr/Id":
-		s.number = text
-	case "Acct/Ccy":
-		s.currency = text
-	case "FrToDt/FrDtTm":
-		s.from, err = c.parseWrittenDay(text)
-	case "FrToDt/ToDtTm":
-		s.to, err = c.parseWrittenDay(text)
-	case "Bal/Tp/CdOrPrtry/Cd":
-		s.balance.kind = text
-	case "Bal/Tp/CdOrPrtry/Prtry":
-		s.balance.kind = balanceKinds[text]
-	case "Bal/Amt":
-		s.balance.amount, s.balance.currency = text, c.elementCurrency
-	case "Bal/CdtDbtInd":
-		s.balance.side = text
-	case "Bal/Dt/Dt", "Bal/Dt/DtTm":
-		s.balance.day, err = c.parseWrittenDay(text)
-	case "Bal":
-		switch b := s.balance; {
-		case b.kind == "OPBD", b.kind == "PRCD" && s.opening.kind == "":
-			s.opening = b
-		case b.kind == "CLBD":
-			s.closing = b
-		}
+// Balance implements iso20022.StatementVisitor.
+func (c *camtParser) Balance(_ *iso20022.WrittenReport, w iso20022.WrittenBalance) error {
+	day, err := parseDay(w.At)
+	if w.OwnType {
+		w.Type = balanceTypes[w.Type]
+	}
+	switch s := &c.statement; {
+	case w.Type == "OPBD", w.Type == "PRCD" && s.opening.Type == "":
+		s.opening = camtBalance{w, day}
+	case w.Type == "CLBD":
+		s.closing = camtBalance{w, day}
 	}
 	return err
 }
 
-func (c *camtParser) parseWrittenDay(text string) (camtDay, error) {
-	d, err := c.parseDay(text)
-	return camtDay{d, text}, err
+// readPeriod reads the days that the statement says it covers.
+func (s *camtStatement) readPeriod() (err error) {
+	if s.from, err = parseDay(s.written.From); err == nil {
+		s.to, err = parseDay(s.written.To)
+	}
+	return err
 }
 
 // days returns the days that the statement covers and the day of its closing balance; NoDay for what
@@ -115,7 +92,7 @@ func (s *camtStatement) days() (from, to, closing reconcile.Day) {
 func (s *camtStatement) onlyDay() reconcile.Day {
 	from, to, closing := s.days()
 	saysDays := s.from.Day != reconcile.NoDay || s.to.Day != reconcile.NoDay
-	if from == to && (saysDays || s.opening.kind == "OPBD" && s.opening.day.Day == closing) {
+	if from == to && (saysDays || s.opening.Type == "OPBD" && s.opening.day.Day == closing) {
 		return from
 	}
 	return reconcile.NoDay
@@ -126,10 +103,9 @@ func (s *camtStatement) onlyDay() reconcile.Day {
 func (c *camtParser) beginStatementAccount(firstCurrency string) error {
 	s := &c.statement
 	if s.account == nil {
-		if s.currency == "" && c.currency != "" {
-			s.currency = string(c.currency) // an amount in another currency says where it is
-		}
-		if err := c.beginAccount(s.number, cmp.Or(s.currency, firstCurrency)); err != nil {
+		// An amount in another currency than that of the only account says where it is.
+		account := s.written.Account
+		if err := c.beginAccount(account.ID(), cmp.Or(account.Currency, string(c.currency), firstCurrency)); err != nil {
 			return err
 		}
 		s.account = c.current
@@ -138,18 +114,21 @@ func (c *camtParser) beginStatementAccount(firstCurrency string) error {
 	return nil
 }
 
-// endStatement finishes a statement.
-func (c *camtParser) endStatement() error {
+// End implements iso20022.StatementVisitor.
+func (c *camtParser) End(w *iso20022.WrittenReport) error {
 	s := &c.statement
-	firstCurrency := cmp.Or(s.opening.currency, s.closing.currency)
-	if s.account == nil && s.currency == "" && c.currency == "" && firstCurrency == "" {
-		return reconcile.InvalidFile("has the statement %.60q, which does not say its currency", s.id)
+	firstCurrency := cmp.Or(s.opening.Amount.Currency, s.closing.Amount.Currency)
+	if s.account == nil && w.Account.Currency == "" && c.currency == "" && firstCurrency == "" {
+		return reconcile.InvalidFile("has the statement %.60q, which does not say its currency", w.ID)
 	}
 	if err := c.beginStatementAccount(firstCurrency); err != nil {
 		return err
 	}
+	if err := s.readPeriod(); err != nil {
+		return err
+	}
 	a := c.current
-	p := page{name: fmt.Sprintf("the statement %.60q of account %.60q", s.id, a.PartnerAccount), id: s.id, sum: s.sum}
+	p := page{name: fmt.Sprintf("the statement %.60q of account %.60q", w.ID, a.PartnerAccount), id: w.ID, sum: s.sum}
 	var err error
 	var complete bool
 	if p.opening, p.closing, complete, err = c.parseBalances(); err != nil {
@@ -161,17 +140,17 @@ func (c *camtParser) endStatement() error {
 	from, to, closing := s.days()
 	p.day = max(closing, to, from)
 	var key string
-	if s.id != "" {
-		key = fmt.Sprintf("%s %s %s %s %s", s.id, s.sequences, s.page, s.from.Day, s.to.Day)
+	if w.ID != "" {
+		key = fmt.Sprintf("%s %s %s %s %s", w.ID, w.Numbers, w.Page, s.from.Day, s.to.Day)
 	}
-	if s.page == "" {
+	if w.Page == "" {
 		p.id = ""
 	}
 	if err := c.addPage(p, key); err != nil {
 		return err
 	}
-	if s.id != "" && len(a.Statements) < reconcile.MaxReferences {
-		a.Statements = append(a.Statements, plaintext.Clean(s.id, reconcile.MaxReference))
+	if w.ID != "" && len(a.Statements) < reconcile.MaxReferences {
+		a.Statements = append(a.Statements, plaintext.Clean(w.ID, reconcile.MaxReference))
 	}
 	if from != reconcile.NoDay && (a.From == reconcile.NoDay || from < a.From) {
 		a.From = from
@@ -212,7 +191,7 @@ func (c *camtParser) parseBalances() (opening, closing *int64, complete bool, er
 			unclear = s.closing
 		}
 		return nil, nil, false, reconcile.InvalidFile("line %d: the balance %s of the statement %.60q has no CdtDbtInd, and the lines do not show whether it is a credit or a debit",
-			unclear.line, unclear.kind, s.id)
+			unclear.Line, unclear.Type, s.written.ID)
 	case found == 0:
 		return first(openings), first(closings), false, nil
 	}
@@ -229,65 +208,53 @@ func first(balances []int64) *int64 {
 // possibleBalances returns what a balance can be: nothing if there is none, and both directions if
 // neither CdtDbtInd nor a sign says which.
 func (c *camtParser) possibleBalances(b camtBalance) ([]int64, error) {
-	if b.kind == "" {
+	if b.Type == "" {
 		return nil, nil
 	}
-	minor, err := c.parseMinor(b.amount, b.currency, "the balance", b.line)
+	minor, err := c.parseMinor(b.Amount, "the balance", b.Line)
 	if err != nil {
 		return nil, err
 	}
-	signed := strings.HasPrefix(b.amount, "-") || strings.HasPrefix(b.amount, "+")
+	signed := strings.HasPrefix(b.Amount.Digits, "-") || strings.HasPrefix(b.Amount.Digits, "+")
 	switch {
-	case b.side != "" && b.side != "CRDT" && b.side != "DBIT":
-		return nil, reconcile.InvalidFile("line %d: the balance %s is neither CRDT nor DBIT", b.line, b.kind)
-	case signed && b.side != "" && (minor < 0) != (b.side == "DBIT") && minor != 0:
-		return nil, reconcile.InvalidFile("line %d: the balance %s of %s has a sign that its CdtDbtInd %s contradicts", b.line, b.kind, b.amount, b.side)
-	case b.side == "DBIT" && !signed:
+	case b.Amount.Side != "" && b.Amount.Side != "CRDT" && b.Amount.Side != "DBIT":
+		return nil, reconcile.InvalidFile("line %d: the balance %s is neither CRDT nor DBIT", b.Line, b.Type)
+	case signed && b.Amount.Side != "" && (minor < 0) != (b.Amount.Side == "DBIT") && minor != 0:
+		return nil, reconcile.InvalidFile("line %d: the balance %s of %s has a sign that its CdtDbtInd %s contradicts", b.Line, b.Type, b.Amount.Digits, b.Amount.Side)
+	case b.Amount.Side == "DBIT" && !signed:
 		return []int64{-minor}, nil
-	case b.side == "" && !signed && minor != 0:
+	case b.Amount.Side == "" && !signed && minor != 0:
 		return []int64{minor, -minor}, nil
 	}
 	return []int64{minor}, nil
 }
 
 // parseEntryAmount parses an amount whose direction is in CdtDbtInd.
-func (c *camtParser) parseEntryAmount(subject, text, currency, side string) (int64, error) {
-	minor, err := c.parseMinor(text, currency, subject, c.lineNumber())
+func (c *camtParser) parseEntryAmount(subject string, a iso20022.Stated, line int) (int64, error) {
+	minor, err := c.parseMinor(a, subject, line)
 	switch {
 	case err != nil:
 		return 0, err
-	case strings.HasPrefix(text, "-"):
-		return 0, reconcile.InvalidFile("line %d: %q has a sign; CdtDbtInd has the direction", c.lineNumber(), text)
-	case side == "DBIT":
+	case strings.HasPrefix(a.Digits, "-"):
+		return 0, reconcile.InvalidFile("line %d: %q has a sign; CdtDbtInd has the direction", line, a.Digits)
+	case a.Side == "DBIT":
 		return -minor, nil
-	case side != "CRDT":
-		return 0, reconcile.InvalidFile("line %d: %s is neither CRDT nor DBIT", c.lineNumber(), subject)
+	case a.Side != "CRDT":
+		return 0, reconcile.InvalidFile("line %d: %s is neither CRDT nor DBIT", line, subject)
 	}
 	return minor, nil
 }
 
 // parseMinor parses an amount in the currency of the current account. Banks write zeros after the
 // minor unit.
-func (c *camtParser) parseMinor(text, currency, subject string, line int) (int64, error) {
-	if currency != string(c.current.Currency) {
-		return 0, currencyMismatch(subject, currency, c.current.Currency)
+func (c *camtParser) parseMinor(a iso20022.Stated, subject string, line int) (int64, error) {
+	if a.Currency != string(c.current.Currency) {
+		return 0, currencyMismatch(subject, a.Currency, c.current.Currency)
 	}
+	text := a.Digits
 	minor, err := reconcile.ParseAmount(trimDecimals(text, c.current.Currency), c.current.Currency, '.', 0)
 	if err != nil {
 		err = reconcile.InvalidFile("line %d: %v", line, errors.New(strings.Replace(err.Error(), trimDecimals(text, c.current.Currency), text, 1)))
 	}
 	return minor, err
-}
-
-// trimDecimals returns an amount with a decimal point without the zeros after the minor unit.
-func trimDecimals(text string, currency money.Currency) string {
-	whole, fraction, found := strings.Cut(text, ".")
-	if !found || len(fraction) <= currency.Decimals() {
-		return text
-	}
-	kept := fraction[:currency.Decimals()] + strings.TrimRight(fraction[currency.Decimals():], "0")
-	if kept == "" {
-		return whole
-	}
-	return whole + "." + kept
 }

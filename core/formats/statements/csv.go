@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"causeway/core/formats/textfile"
 	"causeway/core/money"
 	"causeway/core/plaintext"
 	"causeway/core/reconcile"
@@ -25,7 +26,7 @@ func readCSV(r io.Reader, builder statementBuilder, options Options) ([]reconcil
 	if len(layout.Columns) == 0 {
 		return nil, missingLayoutError()
 	}
-	text, err := decodeText(r, layout.Encoding)
+	text, err := decode(r, layout.Encoding)
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +307,7 @@ func (g *lineGuard) Read(p []byte) (int, error) {
 			g.lineBytes = 0
 		}
 		if g.lineBytes > maxLineBytes {
-			g.err = errTooLarge
+			g.err = textfile.ErrTooLarge
 			return 0, g.err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 // readMT940 reads customer statements of SWIFT: messages in blocks, or their fields alone.
 func readMT940(r io.Reader, builder statementBuilder, encoding reconcile.Encoding) ([]reconcile.Statement, error) {
-	text, err := decodeText(r, encoding)
+	text, err := decode(r, encoding)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"causeway/core/fault"
+	"causeway/core/formats/textfile"
 	"causeway/core/money"
 	"causeway/core/plaintext"
 	"causeway/core/reconcile"
@@ -39,7 +40,7 @@ type Options struct {
 // Read parses a whole file and returns one statement for each account in it, or INVALID_INPUT
 // with the error in the field file. It reads r as a stream and keeps only the lines in memory.
 func Read(r io.Reader, options Options) (statements []reconcile.Statement, err error) {
-	limited := &limitedReader{source: r, remaining: MaxFileBytes}
+	limited := textfile.Limit(r, MaxFileBytes)
 	builder := statementBuilder{currency: options.Currency, acceptsMismatch: options.AcceptsMismatch}
 	switch options.Format {
 	case reconcile.CAMT053:
@@ -55,37 +56,23 @@ func Read(r io.Reader, options Options) (statements []reconcile.Statement, err e
 	}
 	// An error of the source takes precedence over the parser error that it causes.
 	switch {
-	case errors.Is(limited.err, errTooLarge):
+	case errors.Is(limited.Err(), textfile.ErrTooLarge):
 		return nil, reconcile.InvalidFile("is larger than %d MiB; split it into several files", MaxFileBytes>>20)
-	case limited.err != nil:
-		return nil, fmt.Errorf("read the statement: %w", limited.err)
+	case limited.Err() != nil:
+		return nil, fmt.Errorf("read the statement: %w", limited.Err())
 	case err != nil:
 		return nil, err
 	}
 	return statements, nil
 }
 
-var errTooLarge = errors.New("the file is too large")
-
-// limitedReader returns an error, not io.EOF, after the limit, and keeps the first error.
-type limitedReader struct {
-	source    io.Reader
-	remaining int64
-	err       error
-}
-
-func (l *limitedReader) Read(p []byte) (int, error) {
-	if l.err != nil {
-		return 0, l.err
+// decode converts a file to UTF-8.
+func decode(r io.Reader, encoding reconcile.Encoding) (io.Reader, error) {
+	text, ok := textfile.Decode(r, string(encoding))
+	if !ok {
+		return nil, reconcile.InvalidFile("is not in the encoding %.20s that map names", encoding)
 	}
-	n, err := l.source.Read(p)
-	if l.remaining -= int64(n); l.remaining < 0 {
-		n, err = 0, errTooLarge
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		l.err = err
-	}
-	return n, err
+	return text, nil
 }
 
 // addReference adds a reference to a line.
