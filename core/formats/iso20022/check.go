@@ -26,6 +26,8 @@ const (
 	maxNameSEPA       = 70
 	maxName           = 140
 	maxRemittance     = 140
+	maxInformation    = 500
+	maxCode           = 4 // of most lists of ISO
 	maxSEPAMinor      = 999_999_999_99
 	maxStreet         = 70 // and of a room, and of a line of an address
 	maxTown           = 35

@@ -32,6 +32,9 @@ func (e *WrittenEntry) set(s *scanner, part, text string) error {
 		}
 		return s.setDay(&e.Booked, text)
 	case "ValDt/Dt", "ValDt/DtTm":
+		if part == "ValDt/DtTm" {
+			e.ValueAt, _ = parseTime(text)
+		}
 		return s.setDay(&e.Value, text)
 	case "AcctSvcrRef":
 		e.ServicerReference, e.PartnerID = text, provided(text)
@@ -173,6 +176,8 @@ func (c *TransactionCode) set(part, text string) {
 		c.SubFamily = text
 	case "Prtry/Cd":
 		c.Proprietary = text
+	case "Prtry/Issr":
+		c.Issuer = text
 	}
 }
 

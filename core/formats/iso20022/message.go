@@ -82,7 +82,8 @@ func accepting(firstVersion string, names ...string) func(xml.Name) (bool, error
 			switch {
 			case m.Name != name:
 			case m.Version != "" && m.Version < firstVersion:
-				return false, textfile.Errorf(0, "it is %s of version %s, which is not supported: ask the bank for version %s or later", m.Name, m.Version, firstVersion)
+				return false, textfile.Errorf(0, "it is %s of version %s, which is not supported: ask the bank for version %s or later",
+					m.Name, m.Version, firstVersion)
 			default:
 				return true, nil
 			}

@@ -9,6 +9,7 @@ type Party struct {
 	// OrganisationID identifies the party to the bank, such as a creditor identifier or the number of a customer;
 	// OrganisationScheme is a code of ISO's external list such as BANK or CUST, or empty.
 	OrganisationID, OrganisationScheme string
+	Person                             bool // the id is that of a person, not of an organisation
 }
 
 // Address is a postal address: structured, or hybrid with a town, a country and at most two lines. SEPA takes only

@@ -99,7 +99,7 @@ func (p *Party) set(part, text string) {
 	case "Nm", "Agt/FinInstnId/Nm":
 		p.Name = text
 	case "Id/OrgId/Othr/Id", "Id/PrvtId/Othr/Id":
-		p.OrganisationID = text
+		p.OrganisationID, p.Person = text, part == "Id/PrvtId/Othr/Id"
 	case "Id/OrgId/Othr/SchmeNm/Cd", "Id/PrvtId/Othr/SchmeNm/Cd":
 		p.OrganisationScheme = text
 	default:

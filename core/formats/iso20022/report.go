@@ -53,8 +53,8 @@ type Entry struct {
 	Reversal bool
 	// Status is BOOK, PDNG or INFO, or empty if the bank wrote none. Only what is booked has moved.
 	Status string
-	// Booked and Value are dates at midnight UTC; zero if unknown. BookedAt is the time of booking; zero if the bank wrote a date alone.
-	Booked, Value, BookedAt time.Time
+	// Booked and Value are dates at midnight UTC; zero if unknown. BookedAt and ValueAt are their times; zero if the bank wrote a date alone.
+	Booked, Value, BookedAt, ValueAt time.Time
 	// PartnerID is the bank's reference of the entry, and Reference its number in the report; empty if it named none.
 	PartnerID, Reference string
 	TransactionCode      TransactionCode
@@ -70,8 +70,8 @@ type Entry struct {
 }
 
 // TransactionCode is what kind of transaction an entry or payment is: domain, family and sub-family of ISO's list, such
-// as PMNT, RCDT and ESCT, and the bank's own code. Fields that the bank did not write are empty.
-type TransactionCode struct{ Domain, Family, SubFamily, Proprietary string }
+// as PMNT, RCDT and ESCT, and the bank's own code with who has issued it. Fields that the bank did not write are empty.
+type TransactionCode struct{ Domain, Family, SubFamily, Proprietary, Issuer string }
 
 // Payment is a payment of an entry. Fields that the bank did not write are empty or zero.
 type Payment struct {

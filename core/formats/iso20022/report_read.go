@@ -16,7 +16,8 @@ const maxPayments = 200_000
 // ReadReports reads the notifications and statements of a file, camt.054 and camt.053 of version 2 or later. It does not
 // check that the entries of a statement add up to its balances, as its reconciliation does.
 func ReadReports(r io.Reader, v Visitor) error {
-	return scanFile(textfile.Limit(r, MaxFileBytes), accepting("02", "camt.053", "camt.054"), &reportReader{visitor: &understanding{to: v}, maxPayments: maxPayments, detailed: true})
+	reader := &reportReader{visitor: &understanding{to: v}, maxPayments: maxPayments, detailed: true}
+	return scanFile(textfile.Limit(r, MaxFileBytes), accepting("02", "camt.053", "camt.054"), reader)
 }
 
 // ReadStatements reads the statements of a file of camt.053 as they are written. accepts says whether an element is the

@@ -107,9 +107,10 @@ func scanFile(file *textfile.Limited, accepts func(xml.Name) (bool, error), v vi
 
 func problemOf(e *xmlguard.Error) string {
 	const notOfBank = ": this is not a file of a bank"
+	const again = ": fetch the file again, or ask the bank for a new one"
 	switch e.Problem {
 	case xmlguard.UnknownEncoding:
-		return fmt.Sprintf("its encoding %.40q is not the one that it declares, or not supported: fetch the file again, or ask the bank for a new one", e.Detail)
+		return fmt.Sprintf("its encoding %.40q is not the one that it declares, or not supported", e.Detail) + again
 	case xmlguard.Empty:
 		return "the file is empty: fetch it again"
 	case xmlguard.Truncated:
@@ -124,8 +125,9 @@ func problemOf(e *xmlguard.Error) string {
 		return fmt.Sprintf("the file has more than %d nested elements", xmlguard.MaxDepth) + notOfBank
 	case xmlguard.ElementTooLarge:
 		return fmt.Sprintf("a text or tag has more than %d bytes", xmlguard.MaxElementBytes) + notOfBank
+	case xmlguard.Malformed:
 	}
-	return fmt.Sprintf("it is not valid XML (%s): fetch the file again, or ask the bank for a new one", e.Detail)
+	return fmt.Sprintf("it is not valid XML (%s)", e.Detail) + again
 }
 
 func (s *scanner) line() int { return s.reader.Line() }

@@ -27,7 +27,7 @@ func Write(w io.Writer, i Initiation) (Written, error) {
 	if err != nil {
 		return Written{}, err
 	}
-	x := &xmlWriter{w: bufio.NewWriterSize(w, 1<<16)}
+	x := &xmlWriter{w: bufio.NewWriterSize(w, 1<<16), text: cut}
 	x.raw(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
 	x.raw(`<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"><CstmrCdtTrfInitn>` + "\n")
 	x.open("GrpHdr")
@@ -163,7 +163,7 @@ func (b countedBlock) writeHeader(x *xmlWriter) {
 	if b.Scheme.isSEPA() {
 		agent = Agent{BIC: agent.BIC}
 	}
-	x.agent("DbtrAgt", agent)
+	x.agent("DbtrAgt", agent, "NOTPROVIDED") // as SEPA has it: it is found by the IBAN
 	switch {
 	case b.Scheme.isSEPA():
 		x.element("ChrgBr", "SLEV")
@@ -211,7 +211,7 @@ func (b countedBlock) writeTransfer(x *xmlWriter, t Transfer) {
 		x.party("UltmtDbtr", *t.UltimateDebtor, b.Scheme.nameLength())
 	}
 	if t.CreditorAgent.BIC != "" || t.CreditorAgent.MemberID != "" {
-		x.agent("CdtrAgt", t.CreditorAgent)
+		x.agent("CdtrAgt", t.CreditorAgent, "")
 	}
 	x.party("Cdtr", t.Creditor, b.Scheme.nameLength())
 	x.account("CdtrAcct", t.CreditorAccount)

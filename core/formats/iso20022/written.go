@@ -90,8 +90,8 @@ func (p *WrittenPayment) set(part, text string) {
 	switch part {
 	case "Refs/AcctSvcrRef":
 		p.ServicerReference = text
-	case "Refs/EndToEndId", "Refs/TxId", "Refs/InstrId", "Refs/UETR", "Refs/MsgId", "Refs/PmtInfId", "Refs/ChqNb", "Refs/ClrSysRef", "Refs/MndtId",
-		"Refs/Prtry/Ref", "RmtInf/Strd/CdtrRefInf/Ref", "RmtInf/Strd/RfrdDocInf/Nb":
+	case "Refs/EndToEndId", "Refs/TxId", "Refs/InstrId", "Refs/UETR", "Refs/MsgId", "Refs/PmtInfId", "Refs/ChqNb", "Refs/ClrSysRef",
+		"Refs/MndtId", "Refs/Prtry/Ref", "RmtInf/Strd/CdtrRefInf/Ref", "RmtInf/Strd/RfrdDocInf/Nb":
 		if text != "NOTPROVIDED" && !slices.Contains(p.References, text) {
 			addListed(&p.References, text)
 		}

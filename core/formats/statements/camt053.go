@@ -67,7 +67,8 @@ func camtError(err error) error {
 	var document *xmlguard.Error
 	switch {
 	case errors.As(err, &none):
-		return reconcile.InvalidFile("is not a camt.053 statement: it is %.60q in the namespace %.80q, without the element %s", none.Root.Local, none.Root.Space, messageElement)
+		return reconcile.InvalidFile("is not a camt.053 statement: it is %.60q in the namespace %.80q, without the element %s",
+			none.Root.Local, none.Root.Space, messageElement)
 	case errors.As(err, &wrong):
 		return reconcile.InvalidFile("%v", wrong)
 	case !errors.As(err, &document):
@@ -88,6 +89,7 @@ func camtError(err error) error {
 		return reconcile.InvalidFile("has more than %d nested elements in line %d", xmlguard.MaxDepth, document.Line)
 	case xmlguard.ElementTooLarge:
 		return reconcile.InvalidFile("has a text or tag of more than %d bytes near line %d", xmlguard.MaxElementBytes, document.Line)
+	case xmlguard.Malformed, xmlguard.TextOutside:
 	}
 	return reconcile.InvalidFile("is not valid XML: line %d: %s", document.Line, document.Detail)
 }

@@ -43,7 +43,12 @@ type Error struct {
 	cause   error
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.cause) }
+func (e *Error) Error() string {
+	if e.Problem == UnknownEncoding {
+		return fmt.Sprintf("line %d: %v", e.Line, e.cause)
+	}
+	return fmt.Sprintf("line %d: %s", e.Line, e.Detail)
+}
 
 // Unwrap returns what the decoder has said.
 func (e *Error) Unwrap() error { return e.cause }
@@ -125,7 +130,7 @@ func (r *Reader) failure(err error) error {
 	case r.charset != "":
 		return &Error{UnknownEncoding, r.Line(), r.charset, err}
 	case errors.As(err, &syntax) && strings.Contains(syntax.Msg, "unexpected EOF"):
-		return &Error{Truncated, syntax.Line, "", err}
+		return &Error{Truncated, syntax.Line, syntax.Msg, err}
 	case errors.As(err, &syntax):
 		return &Error{Malformed, syntax.Line, syntax.Msg, err}
 	}
