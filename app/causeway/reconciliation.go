@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"causeway/adapters/bankfiles"
 	"causeway/adapters/postgres"
 	"causeway/app/reconciliation"
 	"causeway/ports"
@@ -21,7 +20,7 @@ type reconciliations struct {
 
 func newReconciliation(db *postgres.DB, idGenerator ports.IDs) *reconciliations {
 	return &reconciliations{Service: reconciliation.New(reconciliation.Config{Store: db, Runs: db, Ledger: db.LedgerReader(), Accounts: db.Finance(),
-		Statements: bankfiles.Reader{}, Clock: systemClock{}, IDs: idGenerator})}
+		Clock: systemClock{}, IDs: idGenerator})}
 }
 
 // Import imports a file. If it is large, garbage is collected more often until it is imported.

@@ -27,9 +27,7 @@ func writeCamt053(ctx context.Context, out io.Writer, j exportJob) error {
 			return nil
 		}
 		if message == nil {
-			if message, err = camt053.New(out, j.header(), camt053.Parties{Platform: owner.Name, Servicer: j.servicer, Holder: j.holders.of}); err != nil {
-				return err
-			}
+			message = camt053.New(out, j.header(), camt053.Parties{Platform: owner.Name, Servicer: j.servicer, Holder: j.holders.of})
 		}
 		j.progress(0, -1) // the number of accounts is unknown
 		return j.writeDays(ctx, message, t, owners.of(t.Account.Path))
@@ -75,7 +73,7 @@ func (j exportJob) writeDays(ctx context.Context, m *camt053.Message, t ports.Ac
 				return err
 			}
 		}
-		return m.Entry(e)
+		return m.AddEntry(e)
 	}
 	for first := 0; first < len(statements); {
 		last, entries := first, statements[first].Entries()

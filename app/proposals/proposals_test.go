@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"causeway/adapters/bankfiles"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	booksapp "causeway/app/books"
@@ -64,7 +63,7 @@ func newEnvWithOneToken(t *testing.T) *env {
 	e.treasury = treasuryapp.New(treasuryapp.Config{Store: e.Store, Ledger: e.Store.Finance(), Balances: e.Store.LedgerReader(), KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
 	e.monthEnd = monthend.New(monthend.Config{Store: e.Store, Results: e.Store, Postings: e.Store.LedgerReader(), Views: e.Store.MonthEndViews(), KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
 	e.years = yearend.New(yearend.Config{Store: e.Store, Ledger: e.Store.LedgerReader(), Clock: e.Clock, IDs: e.IDs})
-	e.statements = reconciliation.New(reconciliation.Config{Store: e.Store, Runs: e.Store, Ledger: e.Store.LedgerReader(), Accounts: e.Store.Finance(), Statements: bankfiles.Reader{}, Clock: e.Clock, IDs: e.IDs})
+	e.statements = reconciliation.New(reconciliation.Config{Store: e.Store, Runs: e.Store, Ledger: e.Store.LedgerReader(), Accounts: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
 	e.proposals = proposals.New(proposals.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Executors: slices.Concat(e.periods.Executors(), e.accounting.Executors(), e.books.Executors(), e.treasury.Executors(),
 		e.monthEnd.Executors(), e.years.Executors(), e.statements.Executors())})
 	e.ana = platform.Author{Token: e.Admin.Token, Actor: "Ana"}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/adapters/bankfiles"
 	"causeway/adapters/postgres/outbox"
 	"causeway/app/accounting"
 	"causeway/app/audit"
@@ -228,7 +227,7 @@ func TestRecord_StatementLineMatchesByPartnerID(t *testing.T) {
 		posting[id] = d.Changes[0].Posting
 	}
 	service := reconciliation.New(reconciliation.Config{Store: e.Store, Runs: e.Store, Ledger: e.Store.LedgerReader(), Accounts: e.Store.Finance(),
-		Statements: bankfiles.Reader{}, Clock: e.Clock, IDs: e.IDs})
+		Clock: e.Clock, IDs: e.IDs})
 	today := e.Clock.Now().Format(time.DateOnly)
 	file := "Day,Amount,Id\n" + today + ",-10.00,RET20260314000042\n" + today + ",-10.00,RET20260314000040\n" + today + ",-10.00,RET20260314000041\n"
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/bankfiles"
 	"causeway/app/internal/apptest"
 	"causeway/app/reconciliation"
 	"causeway/core/fault"
@@ -279,7 +278,7 @@ func TestImport_UnitOfWorkThatRunsAgainIsRefused(t *testing.T) {
 	env := newEnv(t)
 	env.Post(env.receivedPosting(0, 500, "A"))
 	broken := reconciliation.New(reconciliation.Config{Store: retriedStore{env.Store}, Runs: env.Store, Ledger: env.Store.LedgerReader(), Accounts: env.Store.Finance(),
-		Statements: bankfiles.Reader{}, Clock: env.Clock, IDs: env.IDs})
+		Clock: env.Clock, IDs: env.IDs})
 	request := func() reconciliation.ImportRequest {
 		return camtRequest(env, "rails/RTP", camtStatement("S1", "111", 0, "0.00", "5.00", "5.00"))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"causeway/app/internal/uow"
 	"causeway/core/fault"
+	"causeway/core/formats/statements"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/reconcile"
@@ -62,25 +63,25 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 	now := r.Clock.Now()
 	digest := sha256.New()
 	digest.Write([]byte("causeway statement\x00" + in.Format + "\x00" + in.Layout + "\x00"))
-	statements, err := r.Statements.Read(io.TeeReader(in.File, digest), format)
+	read, err := statements.Read(io.TeeReader(in.File, digest), format)
 	if err != nil {
 		return ImportResult{}, err
 	}
-	paths, err := r.assignAccounts(ctx, in, statements, named)
+	paths, err := r.assignAccounts(ctx, in, read, named)
 	if err != nil {
 		return ImportResult{}, err
 	}
-	imports := make([]statementImport, len(statements))
-	for i := range statements {
-		if err := statements[i].Finalize(now); err != nil {
+	imports := make([]statementImport, len(read))
+	for i := range read {
+		if err := read[i].Finalize(now); err != nil {
 			return ImportResult{}, err
 		}
-		for l := range statements[i].Lines {
-			statements[i].Lines[l].ID = r.IDs.New(now)
+		for l := range read[i].Lines {
+			read[i].Lines[l].ID = r.IDs.New(now)
 		}
-		account := reconcile.Account{Platform: in.Platform, Path: paths[i], Currency: statements[i].Currency}
-		imports[i] = statementImport{statement: statements[i], run: reconcile.Run{ID: ident.NewReconciliation(r.IDs.New, now), Account: account, Format: format.Format,
-			Digest: [sha256.Size]byte(digest.Sum(nil)), Lines: len(statements[i].Lines), By: in.By, At: now}}
+		account := reconcile.Account{Platform: in.Platform, Path: paths[i], Currency: read[i].Currency}
+		imports[i] = statementImport{statement: read[i], run: reconcile.Run{ID: ident.NewReconciliation(r.IDs.New, now), Account: account, Format: format.Format,
+			Digest: [sha256.Size]byte(digest.Sum(nil)), Lines: len(read[i].Lines), By: in.By, At: now}}
 	}
 	release, err = take(ctx, r.slots)
 	if err != nil {
@@ -227,7 +228,7 @@ func (r *Service) checkAccount(ctx context.Context, p ident.Platform, path strin
 
 // parse returns the format of the file and the named accounts, or INVALID_INPUT with everything that
 // is wrong with the request. It does not read the file.
-func (in ImportRequest) parse() (ports.StatementFormat, reconcile.AccountPaths, error) {
+func (in ImportRequest) parse() (statements.Options, reconcile.AccountPaths, error) {
 	var bad []fault.Field
 	addFields := func(err error) {
 		if invalid, ok := fault.As(err); ok {
@@ -235,7 +236,7 @@ func (in ImportRequest) parse() (ports.StatementFormat, reconcile.AccountPaths, 
 		}
 	}
 	format, known := reconcile.ParseFormat(in.Format)
-	result := ports.StatementFormat{Format: format, AcceptsMismatch: in.Override != ""}
+	result := statements.Options{Format: format, AcceptsMismatch: in.Override != ""}
 	var layoutErr error
 	switch {
 	case format == reconcile.CSV:

@@ -17,13 +17,12 @@ import (
 
 // Config is what a Service needs.
 type Config struct {
-	Store      ports.Store
-	Runs       ports.ReconciliationReader
-	Ledger     ports.LedgerReader
-	Accounts   ports.Finance
-	Statements ports.Statements
-	Clock      ports.Clock
-	IDs        ports.IDs
+	Store    ports.Store
+	Runs     ports.ReconciliationReader
+	Ledger   ports.LedgerReader
+	Accounts ports.Finance
+	Clock    ports.Clock
+	IDs      ports.IDs
 }
 
 // The maximum numbers in a process of files that are read at the same time and of statements that are

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"causeway/adapters/bankfiles"
 	"causeway/app/reconciliation"
 	"causeway/core/ident"
 	"causeway/core/reconcile"
@@ -67,7 +66,7 @@ func TestImport_LocksTablesBeforeItTakesTheLines(t *testing.T) {
 	earlier.addLine(1, 900, "C", "payment C")
 	env.mustImport(t, earlier.String())
 	var locked, done []string
-	observed := reconciliation.New(reconciliation.Config{Runs: env.Store, Ledger: env.Store.LedgerReader(), Accounts: env.Store.Finance(), Statements: bankfiles.Reader{}, Clock: env.Clock, IDs: env.IDs,
+	observed := reconciliation.New(reconciliation.Config{Runs: env.Store, Ledger: env.Store.LedgerReader(), Accounts: env.Store.Finance(), Clock: env.Clock, IDs: env.IDs,
 		Store: observedStore{env.Store, func() { locked = env.QueryStrings(selectTableLocks) }, func() { done = env.QueryStrings(selectTableLocks) }}})
 	env.Post(env.receivedPosting(1, 900, "C"))
 	later := newStatementFile()

@@ -1,10 +1,9 @@
 package account
 
 import (
-	"crypto/sha256"
-	"math/big"
 	"regexp"
-	"strings"
+
+	"github.com/btcsuite/btcd/btcutil/base58"
 )
 
 // Each check returns what is wrong with a value, as words that follow the name of the field,
@@ -186,30 +185,9 @@ func checkTronAddress(address string) string {
 	if !tronAddress.MatchString(address) {
 		return "must be T and 33 base58 characters"
 	}
-	const tron, length = 0x41, 25
-	bytes := decodeBase58(address)
-	if len(bytes) != length || bytes[0] != tron {
-		return wrongCheckDigits
-	}
-	hash := sha256.Sum256(bytes[:length-4])
-	hash = sha256.Sum256(hash[:])
-	if string(hash[:4]) != string(bytes[length-4:]) {
+	const tron, length = 0x41, 20
+	if hash, version, err := base58.CheckDecode(address); err != nil || version != tron || len(hash) != length {
 		return wrongCheckDigits
 	}
 	return ""
-}
-
-// decodeBase58 returns the bytes of a base58 number without leading zeros; nil if the text
-// has other characters.
-func decodeBase58(text string) []byte {
-	const letters = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-	number, base := new(big.Int), big.NewInt(int64(len(letters)))
-	for _, c := range []byte(text) {
-		digit := strings.IndexByte(letters, c)
-		if digit < 0 {
-			return nil
-		}
-		number.Mul(number, base).Add(number, big.NewInt(int64(digit)))
-	}
-	return number.Bytes()
 }

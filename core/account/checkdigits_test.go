@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/btcsuite/btcd/btcutil/base58"
 	"pgregory.net/rapid"
 )
 
@@ -276,7 +277,7 @@ func FuzzCheckTronAddress(f *testing.F) {
 		if checkTronAddress(address) != "" {
 			return
 		}
-		if bytes := decodeBase58(address); len(address) != 34 || len(bytes) != 25 || bytes[0] != 0x41 {
+		if bytes := base58.Decode(address); len(address) != 34 || len(bytes) != 25 || bytes[0] != 0x41 {
 			t.Errorf("%q passed", address)
 		}
 	})

@@ -5,12 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/bankfiles"
 	"causeway/adapters/ids"
+	"causeway/core/formats/statements"
 	"causeway/core/money"
 	"causeway/core/reconcile"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 var (
@@ -44,11 +43,11 @@ func TestStatementFixture_ParsesInAllFormats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for format, how := range map[string]ports.StatementFormat{
+	for format, how := range map[string]statements.Options{
 		"csv":     {Format: reconcile.CSV, Currency: money.USD, Layout: layout},
 		"camt053": {Format: reconcile.CAMT053, Currency: money.USD},
 	} {
-		statements, err := bankfiles.Reader{}.Read(bytes.NewReader(testStatement.file(format)), how)
+		statements, err := statements.Read(bytes.NewReader(testStatement.file(format)), how)
 		if err != nil || len(statements) != 1 {
 			t.Fatalf("%s: %d statements, %v", format, len(statements), err)
 		}

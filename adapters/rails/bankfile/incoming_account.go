@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"causeway/adapters/rails/bankfile/iso20022"
 	"causeway/core/bankorder"
+	"causeway/core/formats/iso20022"
 	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/ports"

@@ -8,8 +8,9 @@ import (
 	"iter"
 	"regexp"
 
-	"causeway/adapters/rails/bankfile/iso20022"
-	"causeway/adapters/rails/bankfile/nacha"
+	"causeway/core/formats/iso20022"
+	"causeway/core/formats/nacha"
+	"causeway/core/formats/textfile"
 )
 
 // format is the kind of a file.
@@ -62,7 +63,7 @@ func formatOf(content io.Reader) (format, error) {
 	if found := format(name); found == formatStatus || found == formatNotification || found == formatStatement {
 		return found, nil
 	}
-	return "", &iso20022.FileError{Line: 1, Problem: "it is a message " + name + ", which is not read: ask the bank for pain.002, camt.054, camt.053 and MT940 only, or let its names be ignored"}
+	return "", textfile.Errorf(1, "it is a message %s, which is not read: ask the bank for pain.002, camt.054, camt.053 and MT940 only, or let its names be ignored", name)
 }
 
 // all yields everything in a file, once.
@@ -159,7 +160,7 @@ func achItems(content io.Reader) iter.Seq2[item, error] {
 // check returns what is wrong with an item, so that nothing in its file can be used.
 func (i item) check() error {
 	if i.entry != nil && i.entry.Status == "" {
-		return &iso20022.FileError{Line: i.entry.Line, Problem: "an entry does not say whether it is booked: ask the bank to state it"}
+		return textfile.Errorf(i.entry.Line, "an entry does not say whether it is booked: ask the bank to state it")
 	}
 	return nil
 }

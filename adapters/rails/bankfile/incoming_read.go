@@ -13,10 +13,10 @@ import (
 	"runtime/debug"
 	"time"
 
-	"causeway/adapters/rails/bankfile/iso20022"
-	"causeway/adapters/rails/bankfile/nacha"
 	"causeway/adapters/rails/bankfile/transport"
 	"causeway/core/bankorder"
+	"causeway/core/formats/iso20022"
+	"causeway/core/formats/textfile"
 	"causeway/ports"
 )
 
@@ -236,14 +236,11 @@ func (r *reading) takeBack(it item) {
 
 // problemOf returns what is wrong with a file; empty if an error is not about the file.
 func problemOf(err error) string {
-	var xml *iso20022.FileError
-	var ach *nacha.FileError
+	var wrong *textfile.Error
 	var panicked *panicError
 	switch {
-	case errors.As(err, &xml):
-		return xml.Error()
-	case errors.As(err, &ach):
-		return ach.Error()
+	case errors.As(err, &wrong):
+		return wrong.Error()
 	case errors.As(err, &panicked):
 		return panicked.Error()
 	}

@@ -14,15 +14,15 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"causeway/adapters/rails/bankfile/iso20022"
 	"causeway/adapters/rails/bankfile/transport"
 	"causeway/core/bankorder"
+	"causeway/core/formats/textfile"
 )
 
 // FuzzReading_ChecksWhatItGives checks that a file is recognised and checked without a panic, that the same content is always
 // read in the same way, and that what was checked can be read to its end from any place.
 func FuzzReading_ChecksWhatItGives(f *testing.F) {
-	for _, pattern := range []string{"iso20022/testdata/*.xml", "nacha/testdata/*.ach"} {
+	for _, pattern := range []string{"../../../core/formats/iso20022/testdata/*.xml", "../../../core/formats/nacha/testdata/*.ach"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			f.Fatal(pattern, err)
@@ -114,7 +114,7 @@ func TestReading_ChecksInPieces(t *testing.T) {
 		}
 		r := &reading{copy: spool, copied: int64(len(content)), duplicates: map[string]bool{}}
 		calls := 0
-		var failed *iso20022.FileError
+		var failed *textfile.Error
 		for calls < 100 {
 			calls++
 			complete, err := r.check(time.Now().Add(-time.Second))

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"causeway/adapters/rails/bankfile/iso20022"
 	"causeway/core/account"
+	"causeway/core/formats/iso20022"
 	"causeway/core/plaintext"
 )
 

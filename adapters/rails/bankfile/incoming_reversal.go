@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"causeway/adapters/rails/bankfile/iso20022"
 	"causeway/core/bankorder"
+	"causeway/core/formats/iso20022"
 	"causeway/core/transaction"
 	"causeway/ports"
 )

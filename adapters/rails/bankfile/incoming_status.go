@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"causeway/adapters/rails/bankfile/iso20022"
-	"causeway/adapters/rails/bankfile/nacha"
 	"causeway/core/bankorder"
+	"causeway/core/formats/iso20022"
+	"causeway/core/formats/nacha"
 	"causeway/core/rail"
 	"causeway/ports"
 )

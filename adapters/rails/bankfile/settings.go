@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"causeway/adapters/rails/bankfile/nacha"
 	"causeway/core/corridor"
+	"causeway/core/formats/nacha"
 	"causeway/core/rail"
 )
 

@@ -11,10 +11,10 @@ import (
 	"time"
 	"unicode"
 
-	"causeway/adapters/rails/bankfile/iso20022"
-	"causeway/adapters/rails/bankfile/nacha"
 	"causeway/core/bankorder"
 	"causeway/core/corridor"
+	"causeway/core/formats/iso20022"
+	"causeway/core/formats/nacha"
 	"causeway/core/money"
 	"causeway/core/plaintext"
 )

@@ -48,7 +48,7 @@ func validate(t testing.TB, message string) {
 	if err := os.WriteFile(path, []byte(message), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), "xmllint", "--nonet", "--noout", "--schema", "iso20022/testdata/pain.001.001.09.xsd", path).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "xmllint", "--nonet", "--noout", "--schema", "../../../core/formats/iso20022/testdata/pain.001.001.09.xsd", path).CombinedOutput()
 	if err != nil {
 		t.Errorf("not valid (if xmllint is missing, run make needs-readers): %v\n%.2000s\n%.3000s", err, out, message)
 	}

@@ -194,7 +194,11 @@ func (r *Rail) importRequests(ctx context.Context, addresses []ports.BitcoinAddr
 		if child.Address() != a.Address {
 			return nil, fmt.Errorf("address %s is not one of %s: the setting was changed; use the key that it had", a.Address, settingDepositXpub)
 		}
-		requests[i] = importRequest{child.PrivateDescriptor(), "now", addressLabel}
+		descriptor, err := child.PrivateDescriptor()
+		if err != nil {
+			return nil, err
+		}
+		requests[i] = importRequest{descriptor, "now", addressLabel}
 	}
 	return requests, nil
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"time"
 
+	"causeway/core/formats/xmlguard"
 	"causeway/core/money"
 )
 
@@ -40,13 +41,10 @@ var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 // Parse parses a file of the bank and returns its newest day. It skips unsupported currencies and
 // returns ErrInvalidFile for anything malformed.
 func Parse(in io.Reader) (DailyRates, error) {
-	decoder := xml.NewDecoder(in)
-	decoder.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {
-		return nil, fmt.Errorf("charset %q", charset)
-	}
+	reader := xmlguard.New(in)
 	p := fileParser{}
 	for depth := 0; ; {
-		token, err := decoder.Token()
+		token, err := reader.Token()
 		if errors.Is(err, io.EOF) {
 			break
 		}

@@ -123,7 +123,8 @@ func (f *file) importViolation(imported string) string {
 // checkPureImport checks an import from outside the module against the lists for pure code.
 func (f *file) checkPureImport(spec *ast.ImportSpec, name string) {
 	standard := !strings.Contains(strings.SplitN(name, "/", 2)[0], ".")
-	if standard && !slices.Contains(pureStdlib, name) || !standard && !inAnyPath(name, pureModules) {
+	known := standard && slices.Contains(pureStdlib, name) || !standard && inAnyPath(name, pureModules)
+	if !known && !(inPath(f.pkg, formatsPath) && (slices.Contains(formatsImports, name) || !standard && inAnyPath(name, formatsImports))) {
 		f.report(spec.Pos(), "%s is pure and imports %s", f.pkg, name)
 	}
 	// A blank import of embed has no effect at run time; it enables //go:embed.

@@ -54,7 +54,17 @@ var pureStdlib = []string{
 
 // pureModules lists the other modules that the pure layers may import.
 var pureModules = []string{
-	"github.com/decred/dcrd/dcrec/secp256k1/v4", "github.com/ericlagergren/decimal", "github.com/google/uuid", "github.com/rickar/cal/v2", "golang.org/x/text/unicode/norm",
+	"github.com/btcsuite/btcd/btcutil/base58", "github.com/btcsuite/btcd/btcutil/bech32", "github.com/decred/dcrd/dcrec/secp256k1/v4",
+	"github.com/ericlagergren/decimal", "github.com/google/uuid", "github.com/rickar/cal/v2", "golang.org/x/text/unicode/norm",
+}
+
+// formatsPath has the formats of files, which are read and written as streams: a large file fits into no memory.
+const formatsPath = "core/formats"
+
+// formatsImports lists what the formats may import besides: interfaces of streams, and codecs of what is given to them.
+var formatsImports = []string{
+	"bufio", "encoding/csv", "encoding/xml", "io",
+	"github.com/moov-io/ach", "github.com/moov-io/base", "golang.org/x/text/encoding", "golang.org/x/text/transform",
 }
 
 // impureFuncs lists the functions of those packages that read a clock, use randomness or return
@@ -66,7 +76,9 @@ var impureFuncs = map[string][]string{
 		"NewDCEGroup", "NewDCEPerson", "NewDCESecurity",
 	},
 	"github.com/decred/dcrd/dcrec/secp256k1/v4": {"GeneratePrivateKey", "GeneratePrivateKeyFromRand"},
-	"strconv": {"ParseFloat", "FormatFloat", "AppendFloat", "ParseComplex", "FormatComplex"},
+	"github.com/moov-io/ach":                    {"MergeDir", "ReadDir", "ReadFile", "ReadFiles", "ReadJSONFile", "ReadJSONFileWith"},
+	"github.com/moov-io/base":                   {"ID", "Now"},
+	"strconv":                                   {"ParseFloat", "FormatFloat", "AppendFloat", "ParseComplex", "FormatComplex"},
 }
 
 // layerOf returns the index of the layer of a package, or -1 if it is in none. The longest

@@ -1,13 +1,12 @@
 package btc
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/mr-tron/base58"
+	"causeway/core/bitcoin"
+
 	"golang.org/x/crypto/ripemd160" //nolint:staticcheck // deprecated for new designs; addresses are defined by it
 )
 
@@ -44,35 +43,28 @@ func NetworkNamed(name string) (Network, error) {
 
 // Script returns the output script of an address of the network, or what is wrong with the address.
 func (n Network) Script(address string) ([]byte, error) {
-	if strings.HasPrefix(strings.ToLower(address), n.prefix+"1") {
-		version, program, err := decodeSegWit(n.prefix, address)
-		if err != nil {
-			return nil, err
-		}
-		opcode := version
-		if version > 0 {
+	a, err := bitcoin.ParseAddress(address)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("is not an address of the network %s, or has a wrong letter", n.Name)
+	case a.Prefix == n.prefix:
+		opcode := a.Version
+		if opcode > 0 {
 			opcode += 0x50
 		}
-		return append([]byte{opcode, byte(len(program))}, program...), nil
+		return append([]byte{opcode, byte(len(a.Program))}, a.Program...), nil
+	case a.Prefix == "" && a.Version == n.keyHash: // OP_DUP OP_HASH160 <hash> OP_EQUALVERIFY OP_CHECKSIG
+		return append(append([]byte{0x76, 0xa9, 20}, a.Program...), 0x88, 0xac), nil
+	case a.Prefix == "" && a.Version == n.scriptHash: // OP_HASH160 <hash> OP_EQUAL
+		return append(append([]byte{0xa9, 20}, a.Program...), 0x87), nil
 	}
-	payload, err := decodeChecked(address)
-	if err != nil || len(payload) != 21 {
-		return nil, fmt.Errorf("is not an address of the network %s, or has a wrong letter", n.Name)
-	}
-	hash := payload[1:]
-	switch payload[0] {
-	case n.keyHash: // OP_DUP OP_HASH160 <hash> OP_EQUALVERIFY OP_CHECKSIG
-		return append(append([]byte{0x76, 0xa9, 20}, hash...), 0x88, 0xac), nil
-	case n.scriptHash: // OP_HASH160 <hash> OP_EQUAL
-		return append(append([]byte{0xa9, 20}, hash...), 0x87), nil
-	default:
-		return nil, fmt.Errorf("is an address of another network than %s", n.Name)
-	}
+	return nil, fmt.Errorf("is an address of another network than %s", n.Name)
 }
 
 // WitnessAddress returns the P2WPKH address of a compressed public key.
 func (n Network) WitnessAddress(publicKey []byte) string {
-	return encodeSegWit(n.prefix, hash160(publicKey))
+	address, _ := bitcoin.WitnessAddress(n.prefix, hash160(publicKey)) // a hash can always be encoded
+	return address
 }
 
 func hash160(data []byte) []byte {
@@ -85,27 +77,4 @@ func hash160(data []byte) []byte {
 func doubleHash(data []byte) [32]byte {
 	once := sha256.Sum256(data)
 	return sha256.Sum256(once[:])
-}
-
-var errBase58 = errors.New("is not valid base58 with a checksum")
-
-// decodeChecked decodes base58 with a checksum of four bytes.
-func decodeChecked(text string) ([]byte, error) {
-	if len(text) > 120 {
-		return nil, errBase58
-	}
-	data, err := base58.Decode(text)
-	if err != nil || len(data) < 5 {
-		return nil, errBase58
-	}
-	payload, checksum := data[:len(data)-4], data[len(data)-4:]
-	if sum := doubleHash(payload); !bytes.Equal(sum[:4], checksum) {
-		return nil, errBase58
-	}
-	return payload, nil
-}
-
-func encodeChecked(payload []byte) string {
-	sum := doubleHash(payload)
-	return base58.Encode(append(bytes.Clone(payload), sum[:4]...))
 }

@@ -166,7 +166,7 @@ func TestDescriptor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := k.PrivateDescriptor(); !strings.HasPrefix(d, "wpkh(K") && !strings.HasPrefix(d, "wpkh(L") || len(d) != 6+52+1+8 {
+	if d, err := k.PrivateDescriptor(); err != nil || !strings.HasPrefix(d, "wpkh(K") && !strings.HasPrefix(d, "wpkh(L") || len(d) != 6+52+1+8 {
 		t.Errorf("got a descriptor of %d letters", len(d))
 	}
 }

@@ -3,6 +3,7 @@ package btc
 import "strings"
 
 const (
+	checksumLetters   = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 	descriptorLetters = "0123456789()[],'/*abcdefgh@:$%{}" +
 		"IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~" +
 		"ijklmnopqrstuvwxyzABCDEFGH`#\"\\ "
@@ -39,7 +40,7 @@ func WithChecksum(descriptor string) string {
 	sum ^= 1
 	text := []byte(descriptor + "#")
 	for i := range 8 {
-		text = append(text, bech32Letters[sum>>(5*(7-i))&31])
+		text = append(text, checksumLetters[sum>>(5*(7-i))&31])
 	}
 	return string(text)
 }
