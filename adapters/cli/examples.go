@@ -147,6 +147,8 @@ var Examples = map[string]string{
 	"keys remove":                     "causeway keys remove 0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e44 --actor ana",
 	"mcp serve":                       "causeway mcp serve --url http://localhost:8080/2025-10-13",
 	"mcp pair":                        "causeway mcp pair AGENT-K7QF-M2XP --url http://localhost:8080/2025-10-13",
+	"complete":                        "causeway complete -- ledger ba",
+	"completion":                      "causeway completion bash",
 	"version":                         "causeway version",
 }
 

@@ -54,7 +54,11 @@ type commands struct {
 	Wallets   cli.WalletsCommand   `cmd:"" help:"Show embedded wallets, and verify their payments."`
 	Keys      cli.KeysCommand      `cmd:"" help:"Replace the keys that encrypt stored data."`
 	MCP       mcpCommand           `cmd:"" name:"mcp" help:"Let a language model pay for a customer, as an agent under its policy, over the Model Context Protocol."`
-	Version   versionCommand       `cmd:"" help:"Print the version, as --version does."`
+
+	Completion cli.CompletionCommand `cmd:"" help:"Print what makes a shell complete commands, flags and values: source <(causeway completion bash)."`
+	Complete   cli.CompleteCommand   `cmd:"" hidden:""`
+
+	Version versionCommand `cmd:"" help:"Print the version, as --version does."`
 }
 
 type versionCommand struct{}
