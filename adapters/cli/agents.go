@@ -78,7 +78,8 @@ func (c agentsShowCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		waiting, err := store.AgentActions(ctx, p, ports.AgentActionFilter{Paging: ports.Paging{Limit: 100}, Agent: id, Status: agent.ActionPending})
+		waiting, err := store.AgentActions(ctx, p, ports.AgentActionFilter{Paging: ports.Paging{Limit: 100}, Agent: id,
+			Status: agent.ActionPending})
 		if err != nil {
 			return err
 		}
@@ -120,7 +121,8 @@ func (r agentReader) addAgents(ctx context.Context, rows *table.Table, found []a
 		return err
 	}
 	for _, a := range found {
-		waiting, err := r.store.AgentActions(ctx, r.platform, ports.AgentActionFilter{Paging: ports.Paging{Limit: 1}, Agent: a.ID, Status: agent.ActionPending})
+		waiting, err := r.store.AgentActions(ctx, r.platform, ports.AgentActionFilter{Paging: ports.Paging{Limit: 1}, Agent: a.ID,
+			Status: agent.ActionPending})
 		if err != nil {
 			return err
 		}
@@ -131,7 +133,8 @@ func (r agentReader) addAgents(ctx context.Context, rows *table.Table, found []a
 		if err != nil {
 			return err
 		}
-		rows.Add(a.ID, a.Customer, agentState(a), table.OrDash(limitText(a.Policy.Limits, a.Policy.Limits.PerTransaction)), table.OrDash(sent), waiting.Total)
+		rows.Add(a.ID, a.Customer, agentState(a), table.OrDash(limitText(a.Policy.Limits, a.Policy.Limits.PerTransaction)), table.OrDash(sent),
+			waiting.Total)
 	}
 	return nil
 }
@@ -181,7 +184,8 @@ func addPolicy(record *table.Record, p agent.Policy) {
 		record.Add("allowed account", account)
 	}
 	for _, r := range p.AccountRules {
-		record.Add("rule", fmt.Sprintf("%s: mode %s, per transaction %s", r.Account, cmp.Or(string(r.Mode), "-"), cmp.Or(limitText(p.Limits, r.PerTransaction), "-")))
+		record.Add("rule", fmt.Sprintf("%s: mode %s, per transaction %s", r.Account, cmp.Or(string(r.Mode), "-"),
+			cmp.Or(limitText(p.Limits, r.PerTransaction), "-")))
 	}
 }
 

@@ -56,7 +56,8 @@ func (c corridorArgs) corridorInput() pricing.CorridorInput {
 }
 
 // change calls do with the use cases, which record the operator with the change.
-func (c corridorArgs) change(ctx context.Context, env *Env, kind platform.OperatorActionKind, do func(*pricing.Service, pricing.Author) (pricing.ChangeResult, error)) error {
+func (c corridorArgs) change(ctx context.Context, env *Env, kind platform.OperatorActionKind,
+	do func(*pricing.Service, pricing.Author) (pricing.ChangeResult, error)) error {
 	owner, _ := platformFlag{c.Platform}.parse() // do reports an invalid id, with other errors
 	action, err := c.action(env, kind, owner, c.From+" to "+c.To)
 	if err != nil {

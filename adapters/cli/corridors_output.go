@@ -18,10 +18,12 @@ import (
 
 // termsTable has a line for each currency pair.
 func termsTable(terms []pricing.CorridorTerms) *table.Table {
-	rows := table.New("from", "to", ">fixed fee", "|plus", ">variable", ">minimum", "|up_to", ">maximum", "lock", "changed from default|changed")
+	rows := table.New("from", "to", ">fixed fee", "|plus", ">variable", ">minimum", "|up_to", ">maximum", "lock",
+		"changed from default|changed")
 	for _, s := range terms {
 		rows.Add(s.From, s.To, table.Major(s.Terms.Fee.Fixed, s.From), "+", corridor.FormatPercent(s.Terms.Fee.Percent),
-			table.Major(s.Terms.MinSending, s.From), "to", table.Major(s.Terms.MaxSending, s.From), corridor.FormatLock(s.Terms.Lock), describeOverrides(s))
+			table.Major(s.Terms.MinSending, s.From), "to", table.Major(s.Terms.MaxSending, s.From),
+			corridor.FormatLock(s.Terms.Lock), describeOverrides(s))
 	}
 	return rows
 }
@@ -93,7 +95,8 @@ func (f outputFlag) printChange(env *Env, c pricing.ChangeResult) error {
 		page.Line("Servers apply the change within 10 seconds. Existing quotes keep their price.")
 	}
 	if c.Proposal != nil && !c.Proposal.DecidedAt.IsZero() {
-		page.Line("Proposed by %s and approved by %s: %s.", table.Printable(c.Proposal.By.Actor), table.Printable(c.Proposal.DecidedBy.Actor), c.Proposal.ID)
+		page.Line("Proposed by %s and approved by %s: %s.", table.Printable(c.Proposal.By.Actor), table.Printable(c.Proposal.DecidedBy.Actor),
+			c.Proposal.ID)
 		page.DataRecord("proposal", table.NewRecord("proposal", c.Proposal.ID))
 	}
 	return f.print(env, &page)

@@ -85,7 +85,8 @@ func (d documentsShowCommand) Run(ctx context.Context, env *Env) error {
 		if err := createPrivateFile(d.File, file); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(env.Out, "%s of %s, %s: %s, %d bytes, written to %s\nNumber %s, issued by %s, %s. Delete the file when you have seen it.\n",
+		_, err = fmt.Fprintf(env.Out,
+			"%s of %s, %s: %s, %d bytes, written to %s\nNumber %s, issued by %s, %s. Delete the file when you have seen it.\n",
 			found.Type, found.Holder, found.ID, found.File.ContentType, found.File.Size, d.File,
 			cmp.Or(found.Number, "-"), cmp.Or(found.IssuingAuthority, "-"), found.Country)
 		return err

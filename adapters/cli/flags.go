@@ -67,7 +67,8 @@ type ThresholdFlag struct {
 // CheckThreshold reports an invalid value with the name of its setting.
 func (f ThresholdFlag) CheckThreshold() error {
 	if f.ScreeningThreshold < screening.MinThreshold || f.ScreeningThreshold > 100 {
-		return fmt.Errorf("--screening-threshold (CAUSEWAY_SCREENING_THRESHOLD) must be from %d to 100, not %d", screening.MinThreshold, f.ScreeningThreshold)
+		return fmt.Errorf("--screening-threshold (CAUSEWAY_SCREENING_THRESHOLD) must be from %d to 100, not %d", screening.MinThreshold,
+			f.ScreeningThreshold)
 	}
 	return nil
 }
@@ -198,7 +199,8 @@ type changeFlags struct {
 
 // change calls do with the platform and the operator, if the clock of this machine may set times in the ledger. The outcome is
 // what the error says of a refused change.
-func (f changeFlags) change(ctx context.Context, env *Env, work Work, outcome string, do func(Services, ident.Platform, platform.Author) error) error {
+func (f changeFlags) change(ctx context.Context, env *Env, work Work, outcome string,
+	do func(Services, ident.Platform, platform.Author) error) error {
 	by, err := f.author()
 	if err != nil {
 		return fieldErrors(outcome, err)

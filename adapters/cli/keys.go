@@ -47,7 +47,8 @@ func (k keysRotateCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(env.Out, "Created data key %s and encrypted %d rows with it.\nEncrypted %d stored keys and secrets with the current master key.\n",
+		_, err = fmt.Fprintf(env.Out,
+			"Created data key %s and encrypted %d rows with it.\nEncrypted %d stored keys and secrets with the current master key.\n",
 			done.Key, done.Rows, done.Secrets)
 		return err
 	})

@@ -89,7 +89,8 @@ func checkUnposted(ctx context.Context, store Store, of ident.Platform, report *
 		if err := flow.CheckKinds(state, nil); err != nil {
 			rule.Violations++
 			if rule.Violations <= audit.MaxFindings {
-				report.Findings = append(report.Findings, audit.Finding{Rule: audit.RuleTransactions, Message: fmt.Sprintf("%s on %s: %v", key.ID, key.Platform, err)})
+				report.Findings = append(report.Findings, audit.Finding{Rule: audit.RuleTransactions,
+					Message: fmt.Sprintf("%s on %s: %v", key.ID, key.Platform, err)})
 			}
 		}
 		return nil

@@ -88,7 +88,8 @@ func (a *auditPack) read(ctx context.Context, number int) (err error) {
 	}
 	last := a.year.Year.Last()
 	if state := overview.Calendar.State(last); state != period.Closed {
-		return fmt.Errorf("%s, the last month of the year %s, is %s: close all months of the year first, with causeway ledger close", last, a.year.Year, state)
+		return fmt.Errorf("%s, the last month of the year %s, is %s: close all months of the year first, with causeway ledger close", last,
+			a.year.Year, state)
 	}
 	for _, c := range overview.Closings {
 		if !c.Month.Before(a.year.Year.First().Previous()) && !last.Before(c.Month) {
@@ -231,7 +232,8 @@ func (a *auditPack) notes() (notes []string) {
 // verify verifies the stored ledger of the platform and the exported logs, and writes the results.
 func (a *auditPack) verify(ctx context.Context, options audit.VerifyOptions) (failed, err error) {
 	err = a.files(packFile{packVerification, func(out io.Writer) error {
-		if _, err := fmt.Fprintf(out, "Verification of the ledger of %s at %s\n\n", a.platform, a.env.Clock.Now().UTC().Format(time.RFC3339)); err != nil {
+		if _, err := fmt.Fprintf(out, "Verification of the ledger of %s at %s\n\n", a.platform,
+			a.env.Clock.Now().UTC().Format(time.RFC3339)); err != nil {
 			return err
 		}
 		report, err := a.services.Audit().Of(a.platform).Verify(ctx, options)

@@ -62,7 +62,8 @@ func (a *auditPack) writeProofs(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := a.files(packJSON(fmt.Sprintf("proofs/consistency-%d-%d.json", from, sizes[i+1]), packConsistency{proof.From.Note, proof.To.Note, append([]merkle.Hash{}, proof.Path...)})); err != nil {
+		if err := a.files(packJSON(fmt.Sprintf("proofs/consistency-%d-%d.json", from, sizes[i+1]),
+			packConsistency{proof.From.Note, proof.To.Note, append([]merkle.Hash{}, proof.Path...)})); err != nil {
 			return err
 		}
 	}
@@ -81,7 +82,8 @@ func (a *auditPack) writeProofs(ctx context.Context) error {
 			}
 			var posting ident.Posting
 			ident.SetUUID(&posting, id)
-			err = a.files(packJSON("proofs/posting-"+id.String()+".json", packInclusion{posting.String(), proof.Leaf.Seq, proof.Leaf.Seq - 1, proof.Leaf.Encode(nil), proof.LeafHash,
+			err = a.files(packJSON("proofs/posting-"+id.String()+".json", packInclusion{posting.String(), proof.Leaf.Seq, proof.Leaf.Seq - 1,
+				proof.Leaf.Encode(nil), proof.LeafHash,
 				append([]merkle.Hash{}, proof.Path...), proof.Checkpoint.Note}))
 			if err != nil {
 				return err

@@ -50,5 +50,6 @@ docs/auditing.md of Causeway describes the logs, the proofs, and how to verify t
 
 func writePackReadme(out io.Writer, a *auditPack) error {
 	y := a.year.Year
-	return packReadme.Execute(out, struct{ Year, First, Last, Platform string }{y.String(), y.First().String(), y.Last().String(), a.platform.String()})
+	return packReadme.Execute(out, struct{ Year, First, Last, Platform string }{y.String(), y.First().String(), y.Last().String(),
+		a.platform.String()})
 }

@@ -62,7 +62,8 @@ func (l ledgerBreaksListCommand) Run(ctx context.Context, env *Env) error {
 		}
 		rows := table.New("break", "status", "reason", "account", "day", ">difference", "|currency", "suggestion")
 		for _, b := range found.Items {
-			rows.Add(b.ID, breakStatus(b), b.Reason, b.Account.Path, breakDay(b), table.Major(b.Difference, b.Account.Currency), b.Account.Currency, breakHint(b))
+			rows.Add(b.ID, breakStatus(b), b.Reason, b.Account.Path, breakDay(b), table.Major(b.Difference, b.Account.Currency),
+				b.Account.Currency, breakHint(b))
 		}
 		var page table.Page
 		page.Table("", rows, "There are no such breaks.")
@@ -189,7 +190,8 @@ func (l ledgerBreaksResolveCommand) Run(ctx context.Context, env *Env) error {
 		if p := outcome.Proposal; p != nil {
 			text = fmt.Sprintf("A correction needs a second person. Another one approves it with: causeway ledger proposals approve %s", p.ID)
 		} else if done := outcome.Done; done.Resolution.Method != reconcile.ResolvedByNote {
-			text = fmt.Sprintf("%s is resolved: %s was posted against %s.", id, money.Amount{Minor: done.Difference, Currency: done.Account.Currency}, l.Against)
+			amount := money.Amount{Minor: done.Difference, Currency: done.Account.Currency}
+			text = fmt.Sprintf("%s is resolved: %s was posted against %s.", id, amount, l.Against)
 		}
 		_, err = fmt.Fprintln(env.Out, text)
 		return err

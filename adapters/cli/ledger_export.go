@@ -68,7 +68,8 @@ const (
 func (l ledgerExportCommand) isLog() bool { return l.Format == formatLog || l.Format == formatEvidence }
 
 // export writes the ledger or a log, and reports its progress.
-func (l ledgerExportCommand) export(ctx context.Context, out io.Writer, services Services, p ident.Platform, request exports.Request, progress func(done, total int64)) error {
+func (l ledgerExportCommand) export(ctx context.Context, out io.Writer, services Services, p ident.Platform, request exports.Request,
+	progress func(done, total int64)) error {
 	switch l.Format {
 	case formatLog:
 		_, err := services.Audit().ExportLog(ctx, p, l.Size, out, progress)
@@ -101,7 +102,8 @@ func withLogFormat(err error) error {
 
 // parseRequest parses the flags and reports all invalid ones.
 func (l ledgerExportCommand) parseRequest() (exports.Request, error) {
-	r := exports.Request{Format: exports.Format(l.Format), LedgerFilter: ports.LedgerFilter{Path: l.Account, Currency: money.Currency(l.Currency)}, Names: l.Names}
+	r := exports.Request{Format: exports.Format(l.Format), Names: l.Names,
+		LedgerFilter: ports.LedgerFilter{Path: l.Account, Currency: money.Currency(l.Currency)}}
 	var errs []error
 	l.CheckCompany(func(setting, must string, got any) {
 		errs = append(errs, fmt.Errorf("%s must be %s, not %v", setting, must, got))
@@ -110,7 +112,8 @@ func (l ledgerExportCommand) parseRequest() (exports.Request, error) {
 		errs = append(errs, errors.New("--size is only valid with --format log or evidence"))
 	}
 	if l.isLog() && (l.AsOf != "" || l.From != "" || l.To != "" || l.Account != "" || l.Currency != "" || l.Names) {
-		errs = append(errs, fmt.Errorf("--format %s cannot be combined with --as-of, --from, --to, --account, --currency or --names: only a complete log can be verified; use --size", l.Format))
+		errs = append(errs,
+			fmt.Errorf("--format %s cannot be combined with --as-of, --from, --to, --account, --currency or --names: only a complete log can be verified; use --size", l.Format))
 	}
 	for _, flag := range []struct {
 		name, text string

@@ -16,7 +16,8 @@ type tableFlags struct {
 }
 
 // report prints a report on the ledger of the platform. amounts are the columns with amounts.
-func (f tableFlags) report(ctx context.Context, env *Env, report func(*accounting.Service, ident.Platform) (accounting.Table, error), amounts ...int) error {
+func (f tableFlags) report(ctx context.Context, env *Env, report func(*accounting.Service, ident.Platform) (accounting.Table, error),
+	amounts ...int) error {
 	return f.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
 		result, err := report(services.Accounting(), p)
 		if err != nil {

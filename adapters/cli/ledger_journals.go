@@ -51,7 +51,8 @@ func (l ledgerJournalsCommand) Run(ctx context.Context, env *Env) error {
 }
 
 // writeFiles writes a file for each journal that the program can take, and says which it cannot.
-func (l ledgerJournalsCommand) writeFiles(ctx context.Context, env *Env, service *journals.Service, p ident.Platform, span journal.Span, all []journal.Journal, control journals.Table) error {
+func (l ledgerJournalsCommand) writeFiles(ctx context.Context, env *Env, service *journals.Service, p ident.Platform, span journal.Span,
+	all []journal.Journal, control journals.Table) error {
 	if err := os.MkdirAll(l.Folder, 0o700); err != nil {
 		return err
 	}

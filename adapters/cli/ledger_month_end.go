@@ -42,7 +42,8 @@ func (f outputFlag) printRun(ctx context.Context, env *Env, run runs.Run, t mont
 	if err := f.printReport(ctx, env, t, amounts...); err != nil || f.Output != table.Text || run.Approval.IsZero() {
 		return err
 	}
-	_, err := fmt.Fprintf(env.Out, "\nRun %d, posted at %s by %s.\n", run.Number, run.At.Format("2006-01-02 15:04:05 MST"), changeText(run.By, run.Approval))
+	_, err := fmt.Fprintf(env.Out, "\nRun %d, posted at %s by %s.\n", run.Number, run.At.Format("2006-01-02 15:04:05 MST"),
+		changeText(run.By, run.Approval))
 	return err
 }
 
@@ -53,7 +54,8 @@ type monthEndPostCommand struct {
 	monthArg
 }
 
-func (c monthEndPostCommand) post(ctx context.Context, env *Env, post func(*monthend.Service, ident.Platform, platform.Author, period.Month) (monthend.Table, runs.Run, error), amounts ...int) error {
+func (c monthEndPostCommand) post(ctx context.Context, env *Env,
+	post func(*monthend.Service, ident.Platform, platform.Author, period.Month) (monthend.Table, runs.Run, error), amounts ...int) error {
 	month, err := c.month()
 	if err != nil {
 		return err

@@ -16,7 +16,8 @@ func entriesTable(entries []ports.RecordedEntry) *table.Table {
 	for _, e := range entries {
 		recorded := table.CellOf(e.Recorded)
 		recorded.Text = e.Recorded.Format("2006-01-02 15:04:05.000")
-		t.Add(fmt.Sprintf("%d.%d", e.Position.Seq, e.Position.N), recorded, e.Kind, e.Debit, e.Credit, table.Major(e.Amount, e.Currency), e.Currency)
+		t.Add(fmt.Sprintf("%d.%d", e.Position.Seq, e.Position.N), recorded, e.Kind, e.Debit, e.Credit, table.Major(e.Amount, e.Currency),
+			e.Currency)
 	}
 	return t
 }

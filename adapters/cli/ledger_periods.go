@@ -121,7 +121,8 @@ type ledgerCloseCommand struct {
 }
 
 func (l ledgerCloseCommand) Run(ctx context.Context, env *Env) error {
-	return l.changeState(ctx, env, accounting.MonthChange{Action: period.Close, WithoutRevaluation: l.WithoutRevaluation, WithoutFeeDeferral: l.WithoutFeeDeferral, WithoutYearEnd: l.WithoutYearEnd})
+	return l.changeState(ctx, env, accounting.MonthChange{Action: period.Close, WithoutRevaluation: l.WithoutRevaluation,
+		WithoutFeeDeferral: l.WithoutFeeDeferral, WithoutYearEnd: l.WithoutYearEnd})
 }
 
 // archiveMonthCommand holds the arguments of a command on a month of all platforms.
@@ -131,7 +132,8 @@ type archiveMonthCommand struct {
 	actorFlag
 }
 
-func (c archiveMonthCommand) withMonth(ctx context.Context, env *Env, kind platform.OperatorActionKind, apply func(*accounting.Periods, period.Month) error) error {
+func (c archiveMonthCommand) withMonth(ctx context.Context, env *Env, kind platform.OperatorActionKind,
+	apply func(*accounting.Periods, period.Month) error) error {
 	month, err := monthArg{c.Month}.month()
 	if err != nil {
 		return err
@@ -168,7 +170,8 @@ func (l ledgerArchiveCommand) Run(ctx context.Context, env *Env) error {
 		if err := p.Archive(ctx, m); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(env.Out, "%[1]s is archived in the tables ledger_postings_%[2]s and ledger_entries_%[2]s, which the service no longer reads.\n", m, m.Start().Format("200601"))
+		_, err := fmt.Fprintf(env.Out,
+			"%[1]s is archived in the tables ledger_postings_%[2]s and ledger_entries_%[2]s, which the service no longer reads.\n", m, m.Start().Format("200601"))
 		return err
 	})
 }

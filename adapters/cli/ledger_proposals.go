@@ -103,7 +103,8 @@ type proposalDecision struct {
 	proposalArg
 }
 
-func (c proposalDecision) decide(ctx context.Context, env *Env, do func(*proposals.Service, ident.Platform, platform.Author, ident.Proposal) (proposals.StatedProposal, error)) error {
+func (c proposalDecision) decide(ctx context.Context, env *Env,
+	do func(*proposals.Service, ident.Platform, platform.Author, ident.Proposal) (proposals.StatedProposal, error)) error {
 	id, err := c.id(listProposals)
 	if err != nil {
 		return err
@@ -120,7 +121,8 @@ func (c proposalDecision) decide(ctx context.Context, env *Env, do func(*proposa
 type proposalsApproveCommand struct{ proposalDecision }
 
 func (c proposalsApproveCommand) Run(ctx context.Context, env *Env) error {
-	return c.decide(ctx, env, func(s *proposals.Service, p ident.Platform, by platform.Author, id ident.Proposal) (proposals.StatedProposal, error) {
+	return c.decide(ctx, env, func(s *proposals.Service, p ident.Platform, by platform.Author, id ident.Proposal,
+	) (proposals.StatedProposal, error) {
 		return s.Approve(ctx, p, by, nil, id)
 	})
 }
@@ -131,7 +133,8 @@ type proposalsRejectCommand struct {
 }
 
 func (c proposalsRejectCommand) Run(ctx context.Context, env *Env) error {
-	return c.decide(ctx, env, func(s *proposals.Service, p ident.Platform, by platform.Author, id ident.Proposal) (proposals.StatedProposal, error) {
+	return c.decide(ctx, env, func(s *proposals.Service, p ident.Platform, by platform.Author, id ident.Proposal,
+	) (proposals.StatedProposal, error) {
 		return s.Reject(ctx, p, by, nil, id, c.Note)
 	})
 }
@@ -143,7 +146,8 @@ func (f outputFlag) printProposal(env *Env, p proposal.Proposal, status proposal
 		name  string
 		value table.Cell
 	}{
-		{"proposal", table.CellOf(p.ID)}, {"action", table.CellOf(p.Action)}, {"operation", table.CellOf(p.Operation)}, {"status", table.CellOf(status)},
+		{"proposal", table.CellOf(p.ID)}, {"action", table.CellOf(p.Action)}, {"operation", table.CellOf(p.Operation)},
+		{"status", table.CellOf(status)},
 		{"proposed by", table.CellOf(p.By)}, {"proposed", table.Second(p.CreatedAt)}, {"expires", table.Second(p.ExpiresAt)},
 		{"decided by", table.CellOf(deciderText(p))}, {"decided", table.Second(p.DecidedAt)}, {"note", table.CellOf(p.Note)},
 		{"made", table.CellOf(p.Result)}, {"last error", table.CellOf(failureText(p.LastError))},

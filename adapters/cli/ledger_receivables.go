@@ -29,8 +29,10 @@ type receivableChange struct {
 }
 
 // change makes a change, and prints the receivable.
-func (c receivableChange) change(ctx context.Context, env *Env, change func(*receivables.Service, ident.Platform, platform.Author) (ports.ReceivableDetails, error)) error {
-	return c.changeFlags.change(ctx, env, AsRequest, "nothing was posted", func(services Services, p ident.Platform, by platform.Author) error {
+func (c receivableChange) change(ctx context.Context, env *Env,
+	change func(*receivables.Service, ident.Platform, platform.Author) (ports.ReceivableDetails, error)) error {
+	return c.changeFlags.change(ctx, env, AsRequest, "nothing was posted", func(services Services, p ident.Platform,
+		by platform.Author) error {
 		details, err := change(services.Receivables(), p, by)
 		if err != nil {
 			return err
@@ -58,7 +60,8 @@ func (c receivablesRecordCommand) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	return c.change(ctx, env, func(s *receivables.Service, p ident.Platform, by platform.Author) (ports.ReceivableDetails, error) {
-		return s.Record(ctx, p, id, receivable.Return{ReasonCode: c.ReasonCode, PartnerID: c.PartnerID, ReturnedAt: at, Note: c.Note, By: by}, nil)
+		return s.Record(ctx, p, id, receivable.Return{ReasonCode: c.ReasonCode, PartnerID: c.PartnerID, ReturnedAt: at, Note: c.Note, By: by},
+			nil)
 	})
 }
 
@@ -124,7 +127,8 @@ func (f outputFlag) printReceivable(env *Env, d ports.ReceivableDetails) error {
 	return f.print(env, &page)
 }
 
-var changeNames = map[receivable.ChangeKind]string{receivable.Returned: "returned", receivable.Collected: "collected", receivable.GivenUp: "written off"}
+var changeNames = map[receivable.ChangeKind]string{receivable.Returned: "returned", receivable.Collected: "collected",
+	receivable.GivenUp: "written off"}
 
 type receivablesListCommand struct {
 	platformFlags
@@ -146,7 +150,8 @@ func (c receivablesListCommand) Run(ctx context.Context, env *Env) error {
 	})
 }
 
-var receivableColumns = []string{"receivable", "status", ">returned", ">collected", ">written off", ">owed", "returned (UTC)|returned_at", "reason", "transaction", "by"}
+var receivableColumns = []string{"receivable", "status", ">returned", ">collected", ">written off", ">owed", "returned (UTC)|returned_at",
+	"reason", "transaction", "by"}
 
 func addReceivable(t *table.Table, r receivable.Receivable) {
 	of := func(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: r.Amount.Currency} }

@@ -31,7 +31,8 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, env *Env) error {
 	return withFile(l.File, func(file io.Reader) error {
 		return l.change(ctx, env, OnImport, "nothing was imported", func(services Services, p ident.Platform, by platform.Author) error {
 			service := services.Reconciliation()
-			result, err := service.Import(ctx, reconciliation.ImportRequest{Platform: p, Path: l.Account, Currency: l.Currency, Accounts: l.Accounts, Format: l.Format,
+			result, err := service.Import(ctx, reconciliation.ImportRequest{Platform: p, Path: l.Account, Currency: l.Currency,
+				Accounts: l.Accounts, Format: l.Format,
 				Layout: l.Map, Override: l.Override, By: "operator " + by.Actor, File: file}, nil)
 			if err != nil {
 				return flagErrors(err)
@@ -45,7 +46,8 @@ func (l ledgerReconcileCommand) Run(ctx context.Context, env *Env) error {
 const maxBreaks = 200
 
 // printImport prints the result for each account of the file, with its open breaks.
-func (l ledgerReconcileCommand) printImport(ctx context.Context, env *Env, service Reconciliation, p ident.Platform, result reconciliation.ImportResult) error {
+func (l ledgerReconcileCommand) printImport(ctx context.Context, env *Env, service Reconciliation, p ident.Platform,
+	result reconciliation.ImportResult) error {
 	var page table.Page
 	for i, run := range append([]reconcile.Run{result.Run}, result.Others...) {
 		details, err := service.Get(ctx, p, run.ID)

@@ -105,7 +105,8 @@ func (l ledgerEntriesCommand) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	return l.report(ctx, env, func(s *accounting.Service, p ident.Platform) (accounting.Table, error) {
-		return s.EntriesTable(ports.AccountEntryFilter{Account: ledger.Account{Platform: p, Path: l.Account, Currency: money.Currency(l.Currency)},
+		return s.EntriesTable(ports.AccountEntryFilter{Account: ledger.Account{Platform: p, Path: l.Account,
+			Currency: money.Currency(l.Currency)},
 			By: l.timeKind(), Interval: interval, Ascending: true}), nil
 	}, 6, 7, 8)
 }

@@ -76,7 +76,8 @@ func safeguardingPage(r ports.KeptReport) (page table.Page) {
 		if r.By != (platform.Author{}) {
 			by = r.By.String()
 		}
-		title = fmt.Sprintf("Report of %s, version %d of %d, made %s by %s, digest %x", r.Day, r.Version, r.Versions, r.MadeAt.Format("2006-01-02 15:04:05 MST"), by, r.Digest)
+		title = fmt.Sprintf("Report of %s, version %d of %d, made %s by %s, digest %x", r.Day, r.Version, r.Versions,
+			r.MadeAt.Format("2006-01-02 15:04:05 MST"), by, r.Digest)
 	}
 	page.Line("%s\nLedger up to posting number %d.\n", title, r.Seq)
 	header, rows := treasury.Table(r.Report)
@@ -84,7 +85,8 @@ func safeguardingPage(r ports.KeptReport) (page table.Page) {
 	page.Line("\n%s", safeguardingValue(r.Report))
 	for _, f := range r.Figures {
 		if paths := f.Unconfirmed(); len(paths) > 0 {
-			page.Line("Nothing confirms %s in %s. Import the statement of the day with: causeway ledger reconcile", strings.Join(paths, ", "), f.Currency)
+			page.Line("Nothing confirms %s in %s. Import the statement of the day with: causeway ledger reconcile", strings.Join(paths, ", "),
+				f.Currency)
 		}
 	}
 	for _, s := range r.Statements {
@@ -110,7 +112,8 @@ func safeguardingValue(r safeguarding.Report) string {
 	case len(v.Missing) > 0:
 		return fmt.Sprintf("There is no rate of %v, so currencies are not added up.", v.Missing)
 	default:
-		return fmt.Sprintf("All currencies in %s at the rates of %s: %s owed, %s held, %s.", v.Currency, v.RatesKeptAt.Format("2006-01-02 15:04 MST"),
+		return fmt.Sprintf("All currencies in %s at the rates of %s: %s owed, %s held, %s.", v.Currency,
+			v.RatesKeptAt.Format("2006-01-02 15:04 MST"),
 			v.Requirement.Major(v.Currency), v.Resource.Major(v.Currency), r.ValuationStatus())
 	}
 }

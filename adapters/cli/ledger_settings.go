@@ -34,7 +34,8 @@ type booksChangeCommand struct {
 	Note string `help:"Reason, stored with the change."`
 }
 
-func (c booksChangeCommand) change(ctx context.Context, env *Env, change func(*booksapp.Service, ident.Platform, booksapp.Change) error) error {
+func (c booksChangeCommand) change(ctx context.Context, env *Env,
+	change func(*booksapp.Service, ident.Platform, booksapp.Change) error) error {
 	return c.changeFlags.change(ctx, env, OnBooks, "nothing was changed", func(services Services, p ident.Platform, by platform.Author) error {
 		return settingErrors("nothing was changed", change(services.Books(), p, booksapp.Change{By: by, Note: c.Note}))
 	})
@@ -59,7 +60,9 @@ type ledgerSettingsSetCommand struct {
 
 func (l ledgerSettingsSetCommand) Run(ctx context.Context, env *Env) error {
 	return l.change(ctx, env, func(service *booksapp.Service, p ident.Platform, change booksapp.Change) error {
-		set, err := service.EditSettings(ctx, p, change, func(present books.Settings) (books.Settings, error) { return present.With(l.Changes...) })
+		set, err := service.EditSettings(ctx, p, change, func(present books.Settings) (books.Settings, error) {
+			return present.With(l.Changes...)
+		})
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,8 @@ var yearsAmounts = []int{5, 6, 7}
 
 // yearsTable returns a line for each currency of the last closing of each year.
 func yearsTable(years []yearend.Year) accounting.Table {
-	t := accounting.Table{Header: []string{"year", "first_month", "last_month", "state", "currency", "income", "expense", "result", "changed", "by", "note"}}
+	t := accounting.Table{Header: []string{"year", "first_month", "last_month", "state", "currency", "income", "expense", "result",
+		"changed", "by", "note"}}
 	for _, y := range years {
 		row := []string{y.Year.String(), y.Year.First().String(), y.Year.Last().String(), "OPEN", "", "", "", "", "", "", ""}
 		if len(y.Closings) == 0 {
@@ -36,9 +37,11 @@ func yearsTable(years []yearend.Year) accounting.Table {
 			continue
 		}
 		last := y.Closings[len(y.Closings)-1]
-		row[3], row[8], row[9], row[10] = "CLOSED", last.At.Format("2006-01-02 15:04:05"), csvcell.Escape(changeText(last.By, last.Approval)), csvcell.Escape(last.Note)
+		row[3], row[8], row[9], row[10] = "CLOSED", last.At.Format("2006-01-02 15:04:05"),
+			csvcell.Escape(changeText(last.By, last.Approval)), csvcell.Escape(last.Note)
 		if r := last.Reversal; r != nil {
-			row[3], row[8], row[9], row[10] = "OPEN", r.At.Format("2006-01-02 15:04:05"), csvcell.Escape(changeText(r.By, r.Approval)), csvcell.Escape(r.Note)
+			row[3], row[8], row[9], row[10] = "OPEN", r.At.Format("2006-01-02 15:04:05"),
+				csvcell.Escape(changeText(r.By, r.Approval)), csvcell.Escape(r.Note)
 		}
 		if len(last.Results) == 0 || last.Reversal != nil {
 			t.Rows = append(t.Rows, row)
@@ -46,7 +49,8 @@ func yearsTable(years []yearend.Year) accounting.Table {
 		}
 		for _, r := range last.Results {
 			line := append([]string(nil), row...)
-			line[4], line[5], line[6], line[7] = string(r.Currency), r.Income.Major(r.Currency), r.Expense.Major(r.Currency), r.Net().Major(r.Currency)
+			line[4], line[5] = string(r.Currency), r.Income.Major(r.Currency)
+			line[6], line[7] = r.Expense.Major(r.Currency), r.Net().Major(r.Currency)
 			t.Rows = append(t.Rows, line)
 		}
 	}
@@ -61,7 +65,8 @@ type yearCommand struct {
 	Note string `required:"" help:"Reason, stored with the change."`
 }
 
-func (c yearCommand) changeYear(ctx context.Context, env *Env, change func(*yearend.Service, ident.Platform, yearend.Change) (yearend.Year, error)) error {
+func (c yearCommand) changeYear(ctx context.Context, env *Env,
+	change func(*yearend.Service, ident.Platform, yearend.Change) (yearend.Year, error)) error {
 	return c.change(ctx, env, OnBooks, "nothing was changed", func(services Services, p ident.Platform, by platform.Author) error {
 		year, err := change(services.Years(), p, yearend.Change{Year: c.Year, By: by, Note: c.Note})
 		if err != nil {

@@ -39,7 +39,8 @@ type waitingArgs struct {
 	Connection string `help:"Only payments of this connection." placeholder:"NAME"`
 }
 
-func (c waitingArgs) list(ctx context.Context, env *Env, columns []string, row func(*table.Table, rail.Payment), none string, states ...rail.State) error {
+func (c waitingArgs) list(ctx context.Context, env *Env, columns []string, row func(*table.Table, rail.Payment), none string,
+	states ...rail.State) error {
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -100,7 +101,8 @@ type payoutsUnsettledCommand struct{ waitingArgs }
 func (c payoutsUnsettledCommand) Run(ctx context.Context, env *Env) error {
 	columns := []string{"payment", "kind", ">amount", "rail", "connection", "handed over", "left", "partner's id|partner_id"}
 	return c.list(ctx, env, columns, func(t *table.Table, p rail.Payment) {
-		t.Add(paymentName(p), p.Kind, p.Amount, p.Rail, p.Connection, table.Minute(p.HandedOverAt), table.Minute(p.SentAt), table.OrDash(p.PartnerID))
+		t.Add(paymentName(p), p.Kind, p.Amount, p.Rail, p.Connection, table.Minute(p.HandedOverAt), table.Minute(p.SentAt),
+			table.OrDash(p.PartnerID))
 	}, "Every payment that was handed over is settled.", rail.HandedOver, rail.Sent)
 }
 
@@ -190,7 +192,8 @@ type payoutArgs struct {
 }
 
 // decide makes a decision about the payment, and prints what that did.
-func (c payoutArgs) decide(ctx context.Context, env *Env, decide func(*rails.Service, context.Context, uuid.UUID, rails.Author) (rail.Payment, error), done func(rail.Payment) string) error {
+func (c payoutArgs) decide(ctx context.Context, env *Env,
+	decide func(*rails.Service, context.Context, uuid.UUID, rails.Author) (rail.Payment, error), done func(rail.Payment) string) error {
 	id, err := parsePaymentID(c.ID)
 	if err != nil {
 		return err
@@ -227,7 +230,8 @@ func parsePaymentID(text string) (uuid.UUID, error) {
 type payoutsReleaseCommand struct{ payoutArgs }
 
 func (c payoutsReleaseCommand) Run(ctx context.Context, env *Env) error {
-	return c.decide(ctx, env, (*rails.Service).Release, always("is released. It is sent within seconds, unless it now waits for money; see: causeway payouts queue"))
+	return c.decide(ctx, env, (*rails.Service).Release,
+		always("is released. It is sent within seconds, unless it now waits for money; see: causeway payouts queue"))
 }
 
 type payoutsCancelCommand struct{ payoutArgs }

@@ -30,7 +30,8 @@ type platformCreateCommand struct {
 
 func (p platformCreateCommand) Run(ctx context.Context, env *Env) error {
 	return p.withOperator(ctx, env, p.actorFlag, func(_ Services, operator *platforms.Operator) error {
-		created, err := operator.CreatePlatform(ctx, platforms.CreateRequest{Name: p.Name, Environment: platform.Environment(p.Environment), Regulated: p.Regulated})
+		created, err := operator.CreatePlatform(ctx, platforms.CreateRequest{Name: p.Name, Environment: platform.Environment(p.Environment),
+			Regulated: p.Regulated})
 		if err != nil {
 			return fieldErrors("nothing was created", err)
 		}
@@ -124,7 +125,8 @@ type Credentials struct {
 
 // CredentialsOf returns the credentials of a new token for the API at a URL.
 func CredentialsOf(issued platforms.IssuedToken, baseURL string) Credentials {
-	return Credentials{PlatformID: issued.Token.Platform.String(), ClientID: issued.Token.ClientID, ClientSecret: issued.Secret, BaseURL: baseURL}
+	return Credentials{PlatformID: issued.Token.Platform.String(), ClientID: issued.Token.ClientID, ClientSecret: issued.Secret,
+		BaseURL: baseURL}
 }
 
 // Write writes the credentials as JSON.

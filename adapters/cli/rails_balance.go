@@ -30,7 +30,8 @@ func (c railsBalanceCommand) Run(ctx context.Context, env *Env) error {
 	}
 	return c.withRails(ctx, env, func(service *rails.Service) error {
 		if c.Set != nil {
-			b := ports.OpeningBalance{Connection: c.Name, Amount: money.Amount{Minor: *c.Set, Currency: money.Currency(c.Currency)}, Actor: c.Actor, Note: c.Note}
+			b := ports.OpeningBalance{Connection: c.Name, Amount: money.Amount{Minor: *c.Set, Currency: money.Currency(c.Currency)},
+				Actor: c.Actor, Note: c.Note}
 			if err := service.SetBalance(ctx, b); err != nil {
 				return settingErrors("nothing was changed", err)
 			}
@@ -76,7 +77,8 @@ func proofsPage(proofs []rail.Proof) (page table.Page) {
 	notes := table.New("connections", "currency", "problem", "suspect")
 	for _, p := range proofs {
 		major := func(total money.Total) string { return total.Major(p.Currency) }
-		t.Add(strings.Join(p.Connections, ","), p.Currency, table.Minute(p.To), major(p.Partners), major(p.LedgerTo), major(p.Out), major(p.In), major(p.Difference), p.State)
+		t.Add(strings.Join(p.Connections, ","), p.Currency, table.Minute(p.To), major(p.Partners), major(p.LedgerTo), major(p.Out), major(p.In),
+			major(p.Difference), p.State)
 	}
 	page.Table("proofs", t, "There are no connections, so there is nothing to prove.")
 	for _, p := range proofs {

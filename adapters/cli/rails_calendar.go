@@ -48,7 +48,8 @@ func schedulesTable(calendars []rails.RailCalendar) *table.Table {
 		if s.Hold {
 			held = "yes"
 		}
-		t.Add(c.Rail, s.Calendar, s.Zone, cmp.Or(s.Opens, "00:00"), cmp.Or(s.CutOff, "none"), settlesText(s), held, table.Minute(c.Executed), table.Minute(c.Settled))
+		t.Add(c.Rail, s.Calendar, s.Zone, cmp.Or(s.Opens, "00:00"), cmp.Or(s.CutOff, "none"), settlesText(s), held, table.Minute(c.Executed),
+			table.Minute(c.Settled))
 	}
 	return t
 }

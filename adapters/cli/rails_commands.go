@@ -109,7 +109,8 @@ func connectionsTable(listed []rails.Listed) *table.Table {
 func untestedText(v ports.RailConnectionVersion) string {
 	switch {
 	case v.Latest > v.Version:
-		return fmt.Sprintf("Version %d of %s was not tested, and version %d is in use until this passes: causeway rails test %s", v.Latest, v.Name, v.Version, v.Name)
+		return fmt.Sprintf("Version %d of %s was not tested, and version %d is in use until this passes: causeway rails test %s", v.Latest,
+			v.Name, v.Version, v.Name)
 	case v.Untested && !v.Retired:
 		return fmt.Sprintf("%s was not tested, and no payment takes it until this passes: causeway rails test %s", v.Name, v.Name)
 	}
@@ -150,7 +151,8 @@ func (c railsShowCommand) Run(ctx context.Context, env *Env) error {
 			return err
 		}
 		var page table.Page
-		page.Line("%s, version %d, set %s by %s: %s\n%s", shown.Name, shown.Version, formatMinute(shown.SetAt), table.Printable(shown.By), table.Printable(shown.Note), file)
+		page.Line("%s, version %d, set %s by %s: %s\n%s", shown.Name, shown.Version, formatMinute(shown.SetAt), table.Printable(shown.By),
+			table.Printable(shown.Note), file)
 		for _, p := range shown.PausedBy {
 			page.Line("%s is paused since %s by %s: %s", p.Name, formatMinute(p.At), table.Printable(p.By), table.Printable(p.Note))
 		}
@@ -163,7 +165,8 @@ func (c railsShowCommand) Run(ctx context.Context, env *Env) error {
 // addTestState adds whether a connection is retired, the last test of it, and what waits for one.
 func addTestState(page *table.Page, shown rails.Shown) {
 	if shown.Retired {
-		page.Line("%s is retired since %s by %s: %s", shown.Name, formatMinute(shown.SetAt), table.Printable(shown.By), table.Printable(shown.Note))
+		page.Line("%s is retired since %s by %s: %s", shown.Name, formatMinute(shown.SetAt), table.Printable(shown.By),
+			table.Printable(shown.Note))
 	}
 	if t := shown.Test; t != nil && t.Passed {
 		page.Line("Version %d was tested %s: %s", t.Version, formatMinute(t.At), table.Printable(strings.Join(t.Checked, "; ")))
@@ -216,7 +219,8 @@ func (c railsSetCommand) Run(ctx context.Context, env *Env) error {
 		v, checked, err := service.Set(ctx, c.Name, file, c.by(c.actorFlag), c.Untested)
 		var broken *rails.NotWorking
 		if errors.As(err, &broken) {
-			return errors.Join(writeChecked(env.Out, broken.Checked), fmt.Errorf("nothing was changed: %w. Correct it, or store it with --untested: no payment takes it then until causeway rails test passes", err))
+			return errors.Join(writeChecked(env.Out, broken.Checked),
+				fmt.Errorf("nothing was changed: %w. Correct it, or store it with --untested: no payment takes it then until causeway rails test passes", err))
 		}
 		if err != nil {
 			return settingErrors("nothing was changed", err)
@@ -287,7 +291,8 @@ type railsEndArgs struct {
 	actorFlag
 }
 
-func (c railsEndArgs) end(ctx context.Context, env *Env, change func(*rails.Service, context.Context, string, rails.Author) (ports.RailConnectionVersion, error), done string) error {
+func (c railsEndArgs) end(ctx context.Context, env *Env,
+	change func(*rails.Service, context.Context, string, rails.Author) (ports.RailConnectionVersion, error), done string) error {
 	return c.withRails(ctx, env, func(service *rails.Service) error {
 		v, err := change(service, ctx, c.Name, c.by(c.actorFlag))
 		if err != nil {

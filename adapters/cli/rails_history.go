@@ -34,7 +34,9 @@ func (c railsHistoryCommand) Run(ctx context.Context, env *Env) error {
 				continue
 			}
 			if test := change.Test; test != nil {
-				t.Add(table.Minute(test.At), fmt.Sprintf("test of version %d %s", test.Version, map[bool]string{true: "passed", false: "failed"}[test.Passed]), table.OrDash(""), cmp.Or(test.Problem, strings.Join(test.Checked, "; ")), table.OrDash(""))
+				result := map[bool]string{true: "passed", false: "failed"}[test.Passed]
+				t.Add(table.Minute(test.At), fmt.Sprintf("test of version %d %s", test.Version, result), table.OrDash(""),
+					cmp.Or(test.Problem, strings.Join(test.Checked, "; ")), table.OrDash(""))
 				continue
 			}
 			v := change.Version

@@ -33,7 +33,8 @@ type reportListArgs struct {
 }
 
 // listReports lists what find returns, of which it is asked for one more than the limit.
-func listReports[T any](ctx context.Context, env *Env, c reportListArgs, l listing[T], find func(s *rails.Service, connection string, limit int) ([]T, error)) error {
+func listReports[T any](ctx context.Context, env *Env, c reportListArgs, l listing[T],
+	find func(s *rails.Service, connection string, limit int) ([]T, error)) error {
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -51,7 +52,8 @@ type railsInboxListCommand struct{ reportListArgs }
 
 func (c railsInboxListCommand) Run(ctx context.Context, env *Env) error {
 	return listReports(ctx, env, c.reportListArgs, listing[ports.RailFeedItem]{
-		columns: []string{"report", "connection", "kind", "partner's id or place|partner_id_or_place", "since", "attempts", "next", "could not be taken because|problem"},
+		columns: []string{"report", "connection", "kind", "partner's id or place|partner_id_or_place", "since", "attempts", "next",
+			"could not be taken because|problem"},
 		row: func(t *table.Table, i ports.RailFeedItem) {
 			t.Add(i.ID, i.Connection, i.Kind, cmp.Or(i.Place, i.Key), table.Minute(i.KeptAt), i.Attempts, retryCell(i.RetryAt), i.Problem)
 		},
@@ -183,7 +185,8 @@ func (c railsInboxRetryCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(env.Out, "The report is tried again when %s is next read, within seconds unless that fails. If it stays in the list, the list says why: causeway rails inbox list\n", i.Connection)
+		_, err = fmt.Fprintf(env.Out,
+			"The report is tried again when %s is next read, within seconds unless that fails. If it stays in the list, the list says why: causeway rails inbox list\n", i.Connection)
 		return err
 	})
 }

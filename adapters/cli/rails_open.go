@@ -13,7 +13,8 @@ func addOpenPayments(ctx context.Context, page *table.Page, service *rails.Servi
 	if err != nil {
 		return err
 	}
-	t := table.New("payments of|connection", "rail", ">can be stopped", ">amount|amount_can_be_stopped", ">have left", ">amount|amount_have_left")
+	t := table.New("payments of|connection", "rail", ">can be stopped", ">amount|amount_can_be_stopped", ">have left",
+		">amount|amount_have_left")
 	for _, o := range open {
 		t.Add(table.OrDash(o.Connection), o.Rail, o.Held.Count, o.Held.Amount.Major(o.Currency)+" "+string(o.Currency),
 			o.Left.Count, o.Left.Amount.Major(o.Currency)+" "+string(o.Currency))

@@ -15,7 +15,8 @@ func TestRailsList_SaysHowMuchIsPaused(t *testing.T) {
 	t.Parallel()
 	// A connection hands nothing over if it is paused, or each of its rails is; with some of them it is partly paused.
 	for paused, want := range map[string]string{"": " open ", "SEPA": " partly paused ", "SEPA WIRE": " paused ", "bank-eur": " paused "} {
-		l := rails.Listed{RailConnectionVersion: ports.RailConnectionVersion{Connection: rail.Connection{Name: "bank-eur", Rails: []corridor.Rail{corridor.SEPA, corridor.Wire}}}}
+		l := rails.Listed{RailConnectionVersion: ports.RailConnectionVersion{Connection: rail.Connection{Name: "bank-eur",
+			Rails: []corridor.Rail{corridor.SEPA, corridor.Wire}}}}
 		for name := range strings.FieldsSeq(paused) {
 			l.PausedBy = append(l.PausedBy, ports.RailPause{Name: name, Paused: true})
 		}
@@ -41,7 +42,8 @@ func TestRailsList_SaysWhatWasNotTestedOrIsRetired(t *testing.T) {
 			"bank was not tested, and no payment takes it until this passes: causeway rails test bank"},
 		{ports.RailConnectionVersion{Latest: 3, Connection: rail.Connection{Name: "bank", Version: 2}}, " open ",
 			"Version 3 of bank was not tested, and version 2 is in use until this passes: causeway rails test bank"},
-		{ports.RailConnectionVersion{Latest: 2, Connection: rail.Connection{Name: "bank", Version: 2, Untested: true, Retired: true}}, " retired ", ""},
+		{ports.RailConnectionVersion{Latest: 2, Connection: rail.Connection{Name: "bank", Version: 2, Untested: true, Retired: true}},
+			" retired ", ""},
 	} {
 		tt.v.Rails = []corridor.Rail{corridor.SEPA}
 		var out strings.Builder

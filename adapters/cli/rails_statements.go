@@ -85,7 +85,8 @@ func (c railsStatementsRetryCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(env.Out, "%s is reconciled within a minute. If it is refused again, the list says why: causeway rails statements list\n", table.Printable(q.Name))
+		_, err = fmt.Fprintf(env.Out,
+			"%s is reconciled within a minute. If it is refused again, the list says why: causeway rails statements list\n", table.Printable(q.Name))
 		return err
 	})
 }

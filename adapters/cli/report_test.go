@@ -46,7 +46,9 @@ func TestTables_NamesAreNoFormulas(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
-		if err != nil || len(rows) != 2 || !slices.ContainsFunc(rows[1], func(cell string) bool { return strings.HasPrefix(cell, "'=HYPERLINK") }) ||
+		if err != nil || len(rows) != 2 || !slices.ContainsFunc(rows[1], func(cell string) bool {
+			return strings.HasPrefix(cell, "'=HYPERLINK")
+		}) ||
 			slices.ContainsFunc(rows[1], func(cell string) bool { return strings.HasPrefix(cell, "=") }) {
 			t.Errorf("%s: %q, %v", name, rows, err)
 		}

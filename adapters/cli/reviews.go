@@ -40,7 +40,8 @@ type reviewFlags struct {
 }
 
 // withVerifications calls do with the verifications of the platform.
-func (f reviewFlags) withVerifications(ctx context.Context, env *Env, do func(ident.Platform, *customers.Verifications, Services) error) error {
+func (f reviewFlags) withVerifications(ctx context.Context, env *Env,
+	do func(ident.Platform, *customers.Verifications, Services) error) error {
 	id, err := platformFlag{f.Platform}.parse()
 	if err != nil {
 		return err
@@ -174,7 +175,8 @@ type reviewDecisionFlags struct {
 }
 
 // decide applies a decision and prints what became of the verification.
-func (f reviewDecisionFlags) decide(ctx context.Context, env *Env, verdict verification.Verdict, problems func(verification.ReviewSubject, ident.Customer) ([]customer.CheckError, error), cleared ...string) error {
+func (f reviewDecisionFlags) decide(ctx context.Context, env *Env, verdict verification.Verdict,
+	problems func(verification.ReviewSubject, ident.Customer) ([]customer.CheckError, error), cleared ...string) error {
 	subject, err := verification.ParseReviewSubject(f.Subject)
 	if err != nil {
 		return err
@@ -184,7 +186,8 @@ func (f reviewDecisionFlags) decide(ctx context.Context, env *Env, verdict verif
 		return fmt.Errorf("--application: %q is not the id of an application; causeway reviews show prints it", f.Application)
 	}
 	return f.withVerifications(ctx, env, func(p ident.Platform, service *customers.Verifications, services Services) error {
-		d := verification.Decision{Application: application, By: strings.TrimSpace(f.Actor), Outcome: verification.Outcome{Verdict: verdict, Reason: f.Reason}}
+		d := verification.Decision{Application: application, By: strings.TrimSpace(f.Actor),
+			Outcome: verification.Outcome{Verdict: verdict, Reason: f.Reason}}
 		if problems != nil {
 			of := ident.Customer{}
 			if subject.Owner.IsZero() {
@@ -206,7 +209,8 @@ func (f reviewDecisionFlags) decide(ctx context.Context, env *Env, verdict verif
 			_, err = fmt.Fprintf(env.Out, "%s is decided. The business has no verification yet.\n", subject)
 			return err
 		}
-		lines := append([]string{fmt.Sprintf("%s is decided. %s is %s.", subject, decided.ID, decided.Status)}, checkErrorLines(decided.Errors)...)
+		lines := append([]string{fmt.Sprintf("%s is decided. %s is %s.", subject, decided.ID, decided.Status)},
+			checkErrorLines(decided.Errors)...)
 		_, err = fmt.Fprintln(env.Out, strings.Join(lines, "\n"))
 		return err
 	})
@@ -228,7 +232,8 @@ type reviewsRejectCommand struct {
 }
 
 func (c reviewsRejectCommand) Run(ctx context.Context, env *Env) error {
-	return c.decide(ctx, env, verification.Refused, func(subject verification.ReviewSubject, of ident.Customer) ([]customer.CheckError, error) {
+	return c.decide(ctx, env, verification.Refused, func(subject verification.ReviewSubject, of ident.Customer,
+	) ([]customer.CheckError, error) {
 		return []customer.CheckError{{Resource: reviewedResource(subject, of), Type: customer.CheckErrorType(c.Type), Reason: c.Show}}, nil
 	})
 }
@@ -248,7 +253,8 @@ type reviewsRequestCommand struct {
 }
 
 func (c reviewsRequestCommand) Run(ctx context.Context, env *Env) error {
-	return c.decide(ctx, env, verification.Correctable, func(subject verification.ReviewSubject, of ident.Customer) ([]customer.CheckError, error) {
+	return c.decide(ctx, env, verification.Correctable, func(subject verification.ReviewSubject, of ident.Customer,
+	) ([]customer.CheckError, error) {
 		return c.problems(reviewedResource(subject, of))
 	})
 }
@@ -266,7 +272,8 @@ func (c reviewsRequestCommand) problems(resource string) ([]customer.CheckError,
 				return nil, fmt.Errorf("--problem %s: %w", name, err)
 			}
 		}
-		found = append(found, customer.CheckError{Resource: cmp.Or(document, resource), Type: customer.CheckErrorType(kind), Reason: c.Problem[name]})
+		found = append(found, customer.CheckError{Resource: cmp.Or(document, resource), Type: customer.CheckErrorType(kind),
+			Reason: c.Problem[name]})
 	}
 	return found, nil
 }

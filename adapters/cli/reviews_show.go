@@ -101,13 +101,16 @@ func reviewPage(found customers.ReviewCase, documents []document.Document) (page
 		if m.Cleared {
 			cleared = "cleared before; "
 		}
-		text.AddAs(m.Entry.ID(), "entry", table.Cell{Text: fmt.Sprintf("%sscore %d: %s", cleared, m.Score, strings.Join(m.Reasons, "; ")), Value: m.Entry.ID()})
-		addFacts(text, [2]string{"resembles", m.Of}, [2]string{"name", m.Entry.Names[0].Text}, [2]string{"born", birthsText(m.Entry.Births)}, [2]string{"countries", strings.Join(m.Entry.Countries, ", ")},
+		text.AddAs(m.Entry.ID(), "entry", table.Cell{Text: fmt.Sprintf("%sscore %d: %s", cleared, m.Score, strings.Join(m.Reasons, "; ")),
+			Value: m.Entry.ID()})
+		addFacts(text, [2]string{"resembles", m.Of}, [2]string{"name", m.Entry.Names[0].Text}, [2]string{"born", birthsText(m.Entry.Births)},
+			[2]string{"countries", strings.Join(m.Entry.Countries, ", ")},
 			[2]string{"programs", strings.Join(m.Entry.Programs, ", ")})
 	}
 	for _, h := range found.Hits {
 		text.Add("screened", fmt.Sprintf("%s  %s  %s  %s, score %d", h.FoundAt.Format(time.RFC3339), h.Of(), h.EntryID(), h.Status, h.Score))
-		addFacts(text, [2]string{"name then", h.SubjectName}, [2]string{"resembled", h.EntryName}, [2]string{"reasons", strings.Join(h.Reasons, "; ")})
+		addFacts(text, [2]string{"name then", h.SubjectName}, [2]string{"resembled", h.EntryName},
+			[2]string{"reasons", strings.Join(h.Reasons, "; ")})
 		if h.By != "" {
 			text.Add("  last decision", fmt.Sprintf("%s by %q, %q", h.DecidedAt.Format(time.RFC3339), h.By, h.Reason))
 		}
@@ -149,11 +152,13 @@ func addFacts(text *table.Record, facts ...[2]string) {
 
 func addCustomer(text *table.Record, c customer.Customer) {
 	text.AddAs(c.ID.String(), "customer", table.Cell{Text: string(c.Type), Value: c.ID.String()})
-	addFacts(text, [2]string{"platform customer id", c.PlatformCustomerID}, [2]string{"name", c.FullName}, [2]string{"birth date", c.BirthDate},
+	addFacts(text, [2]string{"platform customer id", c.PlatformCustomerID}, [2]string{"name", c.FullName},
+		[2]string{"birth date", c.BirthDate},
 		[2]string{"nationality", c.Nationality}, [2]string{"region", c.Region}, [2]string{"email", c.Email})
 	if b := c.Business; b != nil {
 		addFacts(text, [2]string{"legal name", b.LegalName}, [2]string{"doing business as", b.DoingBusinessAs}, [2]string{"country", b.Country},
-			[2]string{"entity type", b.EntityType}, [2]string{"registration number", b.RegistrationNumber}, [2]string{"incorporated on", b.IncorporatedOn},
+			[2]string{"entity type", b.EntityType}, [2]string{"registration number", b.RegistrationNumber},
+			[2]string{"incorporated on", b.IncorporatedOn},
 			[2]string{"tax id", b.TaxID}, [2]string{"business type", b.BusinessType}, [2]string{"purpose of account", b.PurposeOfAccount},
 			[2]string{"source of funds", b.SourceOfFunds}, [2]string{"countries of operation", strings.Join(b.CountriesOfOperation, ", ")})
 	}
@@ -166,9 +171,12 @@ func addOwner(text *table.Record, o customer.BeneficialOwner) {
 	text.AddAs(o.ID.String(), "beneficial_owner", table.Cell{Text: string(o.Status), Value: o.ID.String()})
 	text.Add("  application", o.Check.Application)
 	p := o.Person
-	addFacts(text, [2]string{"roles", joinTexts(o.Roles, ", ")}, [2]string{"ownership", fmt.Sprintf("%d %%", o.OwnershipPercentage)}, [2]string{"name", p.FullName()},
-		[2]string{"birth date", p.BirthDate}, [2]string{"nationality", p.Nationality}, [2]string{"address", addressText(p.Address)}, [2]string{"email", p.Email},
-		[2]string{"phone number", p.PhoneNumber}, [2]string{"id type", p.IDType}, [2]string{"identifier", p.Identifier}, [2]string{"issued by", p.CountryOfIssuance})
+	addFacts(text, [2]string{"roles", joinTexts(o.Roles, ", ")}, [2]string{"ownership", fmt.Sprintf("%d %%", o.OwnershipPercentage)},
+		[2]string{"name", p.FullName()},
+		[2]string{"birth date", p.BirthDate}, [2]string{"nationality", p.Nationality},
+		[2]string{"address", addressText(p.Address)}, [2]string{"email", p.Email},
+		[2]string{"phone number", p.PhoneNumber}, [2]string{"id type", p.IDType}, [2]string{"identifier", p.Identifier},
+		[2]string{"issued by", p.CountryOfIssuance})
 }
 
 func addDocuments(text *table.Record, of document.Holder, documents []document.Document) {

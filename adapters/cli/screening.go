@@ -50,7 +50,8 @@ func (c screeningLoadCommand) Run(ctx context.Context, env *Env) error {
 		if err := services.Screening(screening.MinThreshold).Load(ctx, list, read.Entries, platforms, c.Fewer); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(env.Out, "Loaded %d entries of the list %s, published %s. The customers of %d production platforms are now screened against them; see: causeway screening status\n",
+		_, err = fmt.Fprintf(env.Out,
+			"Loaded %d entries of the list %s, published %s. The customers of %d production platforms are now screened against them; see: causeway screening status\n",
 			list.Entries, list.List, dateText(list.PublishedAt), len(platforms))
 		return err
 	})
@@ -118,7 +119,8 @@ func (c screeningStatusCommand) Run(ctx context.Context, env *Env) error {
 				page.Line("")
 			}
 			for _, r := range runs {
-				progress.Add(r.Platform, r.Status, fmt.Sprintf("%d of %d", r.Customers, max(r.Total, r.Customers)), r.Owners, r.Hits, r.StartedAt, r.UpdatedAt)
+				progress.Add(r.Platform, r.Status, fmt.Sprintf("%d of %d", r.Customers, max(r.Total, r.Customers)), r.Owners, r.Hits, r.StartedAt,
+					r.UpdatedAt)
 			}
 		}
 		page.Table("progress", progress, "")

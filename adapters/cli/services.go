@@ -148,7 +148,8 @@ type Store interface {
 	PeriodOverview(context.Context, ident.Platform) (ports.PeriodOverview, error)
 	RecordOperatorAction(context.Context, platform.OperatorAction) error
 	// EachTransactionWithoutPostings visits the transactions of a platform or, if it is zero, of all.
-	EachTransactionWithoutPostings(context.Context, ident.Platform, func(ports.TransactionKey, transaction.Flow, transaction.State) error) error
+	EachTransactionWithoutPostings(context.Context, ident.Platform, func(ports.TransactionKey, transaction.Flow,
+		transaction.State) error) error
 
 	Mails(context.Context, ports.MailFilter) ([]ports.ListedMail, error)
 	DocumentsOf(context.Context, ident.Platform, ...document.Holder) ([]document.Document, error)

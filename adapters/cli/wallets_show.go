@@ -88,7 +88,8 @@ func walletPage(ctx context.Context, env *Env, store Store, opened account.Inter
 		exported.Add(e.At, table.OrDash(e.Session.String()), table.OrDash(e.Credential.String()), e.Request, e.Token)
 	}
 	page := new(table.Page)
-	page.Line("%s of %s\nstatus %s, private %t\npublic key %s\n", opened.ID, owner.ID, opened.Status, opened.PrivateEnabled, cmp.Or(publicKey, "-"))
+	page.Line("%s of %s\nstatus %s, private %t\npublic key %s\n", opened.ID, owner.ID, opened.Status, opened.PrivateEnabled,
+		cmp.Or(publicKey, "-"))
 	shown := table.NewRecord("account", opened.ID)
 	shown.Add("customer", owner.ID)
 	shown.Add("status", opened.Status)

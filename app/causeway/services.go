@@ -48,7 +48,8 @@ import (
 
 // newEnv returns what the commands are run with.
 func newEnv(out, errOut io.Writer) *cli.Env {
-	return &cli.Env{Out: out, ErrOut: errOut, Clock: systemClock{}, IDs: ids.New(), Open: openServices, Version: versionText(), BaseURL: func(publicURL string) string { return serverFlags{PublicURL: publicURL}.baseURL(nil) },
+	return &cli.Env{Out: out, ErrOut: errOut, Clock: systemClock{}, IDs: ids.New(), Open: openServices, Version: versionText(),
+		BaseURL:         func(publicURL string) string { return serverFlags{PublicURL: publicURL}.baseURL(nil) },
 		ReadCheckpoints: readCheckpoints, ReadSanctions: readSanctions}
 }
 
@@ -68,7 +69,8 @@ const auditTimeout = 24 * time.Hour
 // openServices opens the database of a command.
 func openServices(ctx context.Context, database cli.DatabaseFlags, access cli.Access) (cli.Services, error) {
 	s := services{ids: ids.New()}
-	options := postgres.Options{AllPlatforms: true, NewCipher: cipherOf(database), MaxConnections: 2, Clock: systemClock{}, IDs: s.ids, Render: api.RenderEvent}
+	options := postgres.Options{AllPlatforms: true, NewCipher: cipherOf(database), MaxConnections: 2, Clock: systemClock{}, IDs: s.ids,
+		Render: api.RenderEvent}
 	if access.Work != cli.AsRequest {
 		options.MaxConnections, options.StatementTimeout, options.ForReports = 4, auditTimeout, access.Work == cli.OnBooks
 	}
@@ -169,8 +171,8 @@ func (s services) Rails() *rails.Service {
 
 // newRails returns the use cases of operators on connections.
 func newRails(a railAdapters) *rails.Service {
-	return rails.New(rails.Config{Store: a.db, Connections: a.db, Balances: a.db, Proofs: a.db, Finance: a.db.Finance(), Feeds: a.db, Statements: a.db,
-		BankNotices: a.db, Open: a.openConnection, Clock: a.clock, IDs: a.ids})
+	return rails.New(rails.Config{Store: a.db, Connections: a.db, Balances: a.db, Proofs: a.db, Finance: a.db.Finance(), Feeds: a.db,
+		Statements: a.db, BankNotices: a.db, Open: a.openConnection, Clock: a.clock, IDs: a.ids})
 }
 
 // Jobs implements cli.Services.
@@ -245,8 +247,8 @@ func (s services) Books() *books.Service {
 
 // MonthEnd implements cli.Services.
 func (s services) MonthEnd() *monthend.Service {
-	return monthend.New(monthend.Config{Store: s.db, Results: s.db, Postings: s.db.LedgerReader(), Views: s.db.MonthEndViews(), KeptRates: s.db,
-		Clock: systemClock{}, IDs: s.ids})
+	return monthend.New(monthend.Config{Store: s.db, Results: s.db, Postings: s.db.LedgerReader(), Views: s.db.MonthEndViews(),
+		KeptRates: s.db, Clock: systemClock{}, IDs: s.ids})
 }
 
 // Years implements cli.Services.
@@ -261,8 +263,8 @@ func (s services) Journals() *journals.Service {
 
 // Treasury implements cli.Services.
 func (s services) Treasury() *treasury.Service {
-	return treasury.New(treasury.Config{Store: s.db, Ledger: s.db.Finance(), Balances: s.db.Readers().LedgerReader(), KeptRates: s.db, Proofs: s.db,
-		Connections: s.db, Clock: systemClock{}, IDs: s.ids})
+	return treasury.New(treasury.Config{Store: s.db, Ledger: s.db.Finance(), Balances: s.db.Readers().LedgerReader(), KeptRates: s.db,
+		Proofs: s.db, Connections: s.db, Clock: systemClock{}, IDs: s.ids})
 }
 
 // Receivables implements cli.Services.
