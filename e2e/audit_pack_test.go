@@ -36,7 +36,7 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 	env := []string{"DATABASE_URL=" + h.databaseURL}
 	folder := filepath.Join(t.TempDir(), "pack")
 	write := func(folder string) (errOut string, status int) {
-		_, errOut, status = runCommand(t, env, "ledger", "audit-pack", year, "--output", folder, "--checkpoints", published, "--platform", h.platformID)
+		_, errOut, status = runCommand(t, env, "ledger", "audit-pack", year, "--folder", folder, "--checkpoints", published, "--platform", h.platformID)
 		return errOut, status
 	}
 

@@ -136,7 +136,7 @@ func TestDocuments_KilledDuringUploads(t *testing.T) {
 	env := []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey, "CAUSEWAY_BLOBS=folder:" + folder}
 	for i, d := range h.get("/documents?limit=100&documentHolder=" + holder).wantStatus(200).list("data") {
 		output := filepath.Join(t.TempDir(), fmt.Sprintf("%d.pdf", i))
-		mustRunCommand(t, env, "documents", "show", d.(map[string]any)["id"].(string), "--output", output, "--actor", "ana")
+		mustRunCommand(t, env, "documents", "show", d.(map[string]any)["id"].(string), "--file", output, "--actor", "ana")
 		content, err := os.ReadFile(output)
 		if err != nil || !slices.ContainsFunc(files, func(file []byte) bool { return bytes.Equal(file, content) }) {
 			t.Errorf("%s has %d bytes that were not uploaded, %v", output, len(content), err)
@@ -198,7 +198,7 @@ func TestDocuments_CommandsShowWhatIsStored(t *testing.T) {
 	}
 	kept := strings.Fields(lines[slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "replaced") })])[0]
 	output := filepath.Join(t.TempDir(), "photo.png")
-	shown := mustRunCommand(t, env, "documents", "show", kept, "--output", output, "--actor", "ana")
+	shown := mustRunCommand(t, env, "documents", "show", kept, "--file", output, "--actor", "ana")
 
 	if content, err := os.ReadFile(output); err != nil || !bytes.Equal(content, photo) || !strings.Contains(shown, output) {
 		t.Errorf("opened %d bytes, %v\n%s", len(content), err, shown)
@@ -209,7 +209,7 @@ func TestDocuments_CommandsShowWhatIsStored(t *testing.T) {
 	if n := h.query(`SELECT count(*) FROM operator_actions WHERE action = 'OPEN_DOCUMENT' AND subject = $1 AND actor = 'ana'`, kept); n != 1 {
 		t.Errorf("%d actions are recorded", n)
 	}
-	if _, errOut, status := runCommand(t, env, "documents", "show", kept, "--output", output, "--actor", "ana"); status == 0 || !strings.Contains(errOut, "exists") {
+	if _, errOut, status := runCommand(t, env, "documents", "show", kept, "--file", output, "--actor", "ana"); status == 0 || !strings.Contains(errOut, "exists") {
 		t.Errorf("an existing file is replaced: %d %s", status, errOut)
 	}
 }

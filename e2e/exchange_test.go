@@ -55,8 +55,8 @@ func TestExchangeResult_TwoMonths(t *testing.T) {
 	mustRunCommand(t, env, "ledger", "defer-fees", first.String(), "--platform", h.platformID, "--actor", "ana")
 	mustRunCommand(t, env, "ledger", "close", first.String(), "--platform", h.platformID)
 
-	printed := mustRunCommand(t, env, "ledger", "revalue", second.String(), "--platform", h.platformID, "--actor", "ana", "--format", "csv")
-	if shown := mustRunCommand(t, env, "ledger", "exchange-result", second.String(), "--platform", h.platformID, "--format", "csv"); shown != printed || !strings.Contains(printed, "realised CONVERSION,BTC") {
+	printed := mustRunCommand(t, env, "ledger", "revalue", second.String(), "--platform", h.platformID, "--actor", "ana", "--output", "csv")
+	if shown := mustRunCommand(t, env, "ledger", "exchange-result", second.String(), "--platform", h.platformID, "--output", "csv"); shown != printed || !strings.Contains(printed, "realised CONVERSION,BTC") {
 		t.Errorf("revalue printed\n%s\nand exchange-result\n%s", printed, shown)
 	}
 	h.checkExchangeResult(second.String())
@@ -64,7 +64,7 @@ func TestExchangeResult_TwoMonths(t *testing.T) {
 	h.get("/ledger/exchange-result/" + second.String()).wantStatus(200).wantValues(map[string]any{"changes.openingValue": closing, "openingResult": 0})
 	h.post("/ledger/periods/"+second.String()+"/close", object{}).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Month-end run missing"})
 	deferred := h.post("/ledger/deferred-fees/"+second.String()+"/post", nil).wantStatus(200)
-	payments := mustRunCommand(t, env, "ledger", "deferred-fees", second.String(), "--platform", h.platformID, "--detail", "payments", "--format", "csv")
+	payments := mustRunCommand(t, env, "ledger", "deferred-fees", second.String(), "--platform", h.platformID, "--detail", "payments", "--output", "csv")
 	if lines := int64(strings.Count(payments, "Transaction:")); lines < deferred.int("payments") || deferred.int("payments") == 0 {
 		t.Errorf("%d payments in transit, and the file has\n%s", deferred.int("payments"), payments)
 	}

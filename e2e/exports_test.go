@@ -53,7 +53,7 @@ func TestExport_SnapshotWhilePaymentsContinue(t *testing.T) {
 			t.Errorf("%d entries up to posting %d, want %d", entries, last, want)
 		}
 		path := filepath.Join(dir, fmt.Sprint(round))
-		mustRunCommand(t, env, "ledger", "export", "--format", "csv", "--output", path, "--as-of", moment)
+		mustRunCommand(t, env, "ledger", "export", "--format", "csv", "--file", path, "--as-of", moment)
 		if again := readFile(t, path); again != export {
 			t.Errorf("as of %s the command wrote %d bytes, and the interface %d", moment, len(again), len(export))
 		}

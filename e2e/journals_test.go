@@ -59,7 +59,7 @@ func TestJournals_CommandWritesTheFilesOfAPeriod(t *testing.T) {
 			"entries": []object{{"debit": "expense/rails", "credit": "rails/WIRE", "currency": currency, "amount": 700}}}).wantStatus(201)
 	}
 	env, folder := []string{"DATABASE_URL=" + h.databaseURL}, filepath.Join(t.TempDir(), "journals")
-	args := []string{"ledger", "journals", day.Format(time.DateOnly), "--platform", h.platformID, "--program", "quickbooks", "--output", folder, "--actor", "ana"}
+	args := []string{"ledger", "journals", day.Format(time.DateOnly), "--platform", h.platformID, "--program", "quickbooks", "--folder", folder, "--actor", "ana"}
 
 	out := mustRunCommand(t, env, args...)
 

@@ -295,7 +295,7 @@ func TestReconciliation_ImportAndResolveBreak(t *testing.T) {
 	if charge == "" || !strings.Contains(listed, "-1.50  USD") || strings.Contains(listed, "resolved") {
 		t.Errorf("ledger breaks list prints\n%s", listed)
 	}
-	table := mustRunCommand(t, env, "ledger", "breaks", "list", "--platform", h.platformID, "--reconciliation", run.text("id"), "--status", "all", "--format", "csv")
+	table := mustRunCommand(t, env, "ledger", "breaks", "list", "--platform", h.platformID, "--reconciliation", run.text("id"), "--status", "all", "--output", "csv")
 	if served := h.get(runPath + "/breaks?format=csv").wantStatus(200); table != string(served.body) || strings.Count(table, "\r\n") != 3 || !strings.HasPrefix(table, "break_id,") {
 		t.Errorf("breaks as CSV:\n%s\nfrom the API:\n%s", table, served.body)
 	}

@@ -59,7 +59,7 @@ func TestReports_APIAndCommandReturnSameCSV(t *testing.T) {
 			separator = "&"
 		}
 		got := h.get(c.path + separator + "format=csv").wantStatus(200)
-		if want := command(append(c.command, "--format", "csv")...); string(got.body) != want {
+		if want := command(append(c.command, "--output", "csv")...); string(got.body) != want {
 			t.Errorf("%s: the interface returns\n%.2000s\nand the command\n%.2000s", name, got.body, want)
 		}
 		rows, err := csv.NewReader(strings.NewReader(string(got.body))).ReadAll()

@@ -148,7 +148,7 @@ func migrate(ctx context.Context, databaseURL string) (migrations.Result, error)
 func build(ctx context.Context, c serverFlags, databaseURL string, master *encryption.Master, log *logrus.Logger) (*app, error) {
 	a := &app{serverFlags: c, log: log, metrics: prometheus.NewRegistry(), outage: new(outage)}
 	var err error
-	if a.files, err = c.openFiles(); err != nil {
+	if a.files, err = openFiles(c.BlobFlags); err != nil {
 		return nil, err
 	}
 	if a.mailers, err = c.openMailers(); err != nil {
@@ -205,7 +205,7 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 
 // wire creates the use cases with their adapters.
 func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identities ports.IdentityByEnvironment) {
-	log := logrus.NewEntry(a.log)
+	log, shared := logrus.NewEntry(a.log), services{db: a.db, ids: idGenerator}
 	adapters := railAdapters{db: a.db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: a.log}
 	a.connections, a.rails = newConnections(adapters, a.RailTimeout), newRails(adapters)
 	a.connectedRail = connections.NewRail(a.connections, a.db, a.db)
@@ -242,21 +242,21 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.feeds = a.payments.NewFeeds(payments.FeedConfig{Connections: a.connections, Feeds: a.db, Receipts: a.db, Balances: a.db, Statements: a.db, Received: a.db, Ledger: a.db.Finance(), CallAgain: a.payments.CallAgain})
 	a.receivers = receivers.New(receivers.Config{Store: a.db, Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
-	a.accounting = accounting.New(accounting.Config{Store: a.db, Ledger: a.db.Finance(), WebhookLog: outbox.NewLog(a.db.ReadPool(), a.db.Cipher()), Market: marketRates, KeptRates: a.db, Clock: systemClock{}, IDs: idGenerator})
-	a.treasury = newTreasury(a.db, idGenerator)
-	a.receivables = newReceivables(a.db, idGenerator)
+	a.accounting = shared.accountingWith(marketRates)
+	a.treasury = shared.Treasury()
+	a.receivables = shared.Receivables()
 	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{},
-		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform, Company: a.company()})
+		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform, Company: a.Company()})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
 	a.wallets = wallets.New(wallets.Config{Store: a.db, Ledger: a.db.LedgerReader(), Custody: a.custody, Proofs: a.walletProofs,
 		Mails: a.mails, Clock: systemClock{}, IDs: idGenerator})
 	a.agents = agents.New(agents.Config{Store: a.db, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
-	a.monthEnd = newMonthEnd(a.db, idGenerator)
-	a.years = newYears(a.db, idGenerator)
-	a.journals = newJournals(a.db)
-	a.books = books.New(books.Config{Store: a.db, Finance: a.db.Finance(), Clock: systemClock{}, IDs: idGenerator})
-	a.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: a.db, Ledger: a.db.LedgerReader(), Finance: a.db.Finance(), Clock: systemClock{}, IDs: idGenerator})
-	a.proposals = newProposals(a.db, idGenerator)
+	a.monthEnd = shared.MonthEnd()
+	a.years = shared.Years()
+	a.journals = shared.Journals()
+	a.books = shared.Books()
+	a.periods = shared.Periods()
+	a.proposals = shared.Proposals()
 }
 
 // approvals implements ports.Approvals with the webhooks of platforms.

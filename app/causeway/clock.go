@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"causeway/adapters/postgres"
 )
 
 // clockInterval is how often the clock is compared with the database's.
@@ -83,15 +81,4 @@ func (a *app) registerClockMetric() {
 		Name: "causeway_clock_offset_seconds",
 		Help: "How far the clock of this process is ahead of the database's. Beyond 2 seconds it records no payments.",
 	}, func() float64 { return a.db.ClockOffset().Seconds() }))
-}
-
-// requireClock returns an error if the clock of this machine must not set times in the ledger.
-func requireClock(ctx context.Context, db *postgres.DB) error {
-	if err := db.MeasureClock(ctx); err != nil {
-		return err
-	}
-	if db.CheckClock() != nil {
-		return fmt.Errorf("the clock of this machine differs from the database's by %s; correct it. Nothing was changed", db.ClockOffset().Abs().Round(time.Millisecond))
-	}
-	return nil
 }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
+	"causeway/adapters/cli"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	"causeway/core/fault"
@@ -29,8 +32,14 @@ func TestReady_ClockThatDiffers(t *testing.T) {
 	if f, ok := fault.As(a.ready(t.Context())); !ok || f.Reason != "Clock differs" || f.Code != fault.ServiceUnavailable {
 		t.Errorf("ready: %v", f)
 	}
-	if err := requireClock(t.Context(), db); err == nil || !strings.Contains(err.Error(), "by 1h") {
-		t.Errorf("a command: %v", err)
+	var errOut strings.Builder
+	env := newEnv(io.Discard, &errOut)
+	env.Open = func(context.Context, cli.DatabaseFlags, cli.Access) (cli.Services, error) {
+		return openedServices{services{db: db}}, nil
+	}
+	status := runIn(t.Context(), env, []string{"ledger", "soft-close", "2025-09", "--actor", "ana"})
+	if status != 1 || !strings.Contains(errOut.String(), "by 1h") {
+		t.Errorf("a command: exit %d, %s", status, &errOut)
 	}
 
 	clock.Set(0)
@@ -39,3 +48,8 @@ func TestReady_ClockThatDiffers(t *testing.T) {
 		t.Errorf("ready with the right clock: %v", err)
 	}
 }
+
+// openedServices are on a database that stays open after a command.
+type openedServices struct{ services }
+
+func (openedServices) Close() error { return nil }

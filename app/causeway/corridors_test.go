@@ -45,7 +45,7 @@ func TestCorridorsCommand_SetResetAndHistory(t *testing.T) {
 		FeeFixed, Min, Max, LockSeconds int64
 		Changed                         struct{ ForAll, ForPlatform []string }
 	}
-	text, _, _ := runCorridors(t, url, "list --json --platform "+fakePlatform)
+	text, _, _ := runCorridors(t, url, "list --output json --platform "+fakePlatform)
 	if err := json.Unmarshal([]byte(text), &terms); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}

@@ -9,18 +9,16 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/sirupsen/logrus"
 
-	"causeway/adapters/http/api"
-	"causeway/adapters/ids"
+	"causeway/adapters/cli"
 	"causeway/adapters/pgembed"
 	"causeway/adapters/postgres"
 	"causeway/migrations"
-	"causeway/ports"
 )
 
-// open returns the URL of the database of a command other than the server: the configured
+// openDatabase returns the URL of the database of a command other than the server: the configured
 // one, the one of a server that runs on the data folder, or that of the folder's private
-// Postgres, which open then starts. The caller calls the returned function when done.
-func (f databaseFlags) open(ctx context.Context, log logrus.FieldLogger) (string, func() error, error) {
+// Postgres, which it then starts. The caller calls the returned function when done.
+func openDatabase(ctx context.Context, f cli.DatabaseFlags, log logrus.FieldLogger) (string, func() error, error) {
 	release := func() error { return nil }
 	if f.DatabaseURL != "" {
 		return f.DatabaseURL, release, nil
@@ -29,7 +27,7 @@ func (f databaseFlags) open(ctx context.Context, log logrus.FieldLogger) (string
 		return running, release, nil
 	}
 	if _, err := os.Stat(f.Data); err != nil {
-		return "", nil, noDatabaseError(f.Data)
+		return "", nil, fmt.Errorf("no database: %s does not exist and DATABASE_URL is not set; run causeway dev, or set --data", f.Data)
 	}
 	server, err := pgembed.Start(ctx, pgembed.Options{Dir: f.Data, Log: log})
 	if err != nil {
@@ -60,34 +58,6 @@ func openMigrated(ctx context.Context, options postgres.Options) (*postgres.DB, 
 		return nil, err
 	}
 	return db, nil
-}
-
-// withDatabase opens the configured database to read its ledger, and calls do.
-func (f databaseFlags) withDatabase(ctx context.Context, do func(*postgres.DB) error) error {
-	return f.withOptions(ctx, ledgerOptions(f.cipher()), do)
-}
-
-// withWritableDatabase opens the configured database for units of work, and calls do.
-func (f databaseFlags) withWritableDatabase(ctx context.Context, do func(*postgres.DB, ports.IDs) error) error {
-	idGenerator := ids.New()
-	options := postgres.Options{AllPlatforms: true, NewCipher: f.cipher(), MaxConnections: 2, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent}
-	return f.withOptions(ctx, options, func(db *postgres.DB) error { return do(db, idGenerator) })
-}
-
-// withOptions opens the configured database with options, and calls do.
-func (f databaseFlags) withOptions(ctx context.Context, options postgres.Options, do func(*postgres.DB) error) (err error) {
-	url, release, err := f.open(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, release()) }()
-	options.URL = url
-	db, err := openMigrated(ctx, options)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	return do(db)
 }
 
 // allowOwnerSetting names the setting that lets serve run with any login.

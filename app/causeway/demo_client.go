@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/apiclient"
+	"causeway/adapters/cli"
 )
 
 // demoClient makes requests as a platform's program would, and shows them.
@@ -21,7 +22,7 @@ type demoClient struct {
 	quiet  bool // shows nothing
 }
 
-func newDemoClient(c credentials, s *screen) *demoClient {
+func newDemoClient(c cli.Credentials, s *screen) *demoClient {
 	return &demoClient{screen: s, Client: apiclient.Client{BaseURL: strings.TrimRight(c.BaseURL, "/"),
 		ClientID: c.ClientID, ClientSecret: c.ClientSecret, HTTP: &http.Client{Timeout: 30 * time.Second}}}
 }

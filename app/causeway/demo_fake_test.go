@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/cli"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
@@ -78,8 +79,8 @@ func newFakeService(t testing.TB) *fakeService {
 	return f
 }
 
-func (f *fakeService) credentials() credentials {
-	return credentials{PlatformID: fakePlatform, ClientID: "client", ClientSecret: fakeSecret, BaseURL: f.URL + "/v"}
+func (f *fakeService) credentials() cli.Credentials {
+	return cli.Credentials{PlatformID: fakePlatform, ClientID: "client", ClientSecret: fakeSecret, BaseURL: f.URL + "/v"}
 }
 
 // requireAuth requires the credentials, and a new idempotency key with every POST.

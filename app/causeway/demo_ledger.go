@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/cli/table"
 	"causeway/core/ident"
 	"causeway/ledger"
 	"causeway/ports"
@@ -25,16 +26,16 @@ func (p *paymentDemo) showEntries(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows := table{rightAligned: []int{3}}
+	rows := table.New("posting", "debit", "credit", ">amount", "|currency")
 	var last uuid.UUID
 	for _, e := range entries {
 		kind := ""
 		if e.Posting != last {
 			kind, last = string(e.Kind), e.Posting
 		}
-		rows.add(kind, e.Debit, e.Credit, formatMajor(e.Amount, e.Currency), string(e.Currency))
+		rows.Add(kind, e.Debit, e.Credit, table.Major(e.Amount, e.Currency), e.Currency)
 	}
-	p.screen.writeTable(rows, "posting", "debit", "credit", "amount", "")
+	p.screen.writeTable(rows)
 	return nil
 }
 
@@ -81,22 +82,22 @@ func (p *paymentDemo) showBalances(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows := table{rightAligned: []int{2, 3}}
+	rows := table.New("account", "class", ">this payment", ">balance", "|currency")
 	for _, c := range changes {
 		line, err := ledger.FindChartLine(c.Account.Path)
 		if err != nil {
 			return err
 		}
-		rows.add(c.Account.Path, string(line.Class), formatMajor(c.Amount, c.Account.Currency),
-			formatMajor(balances[c.Account], c.Account.Currency), string(c.Account.Currency))
+		rows.Add(c.Account.Path, line.Class, table.Major(c.Amount, c.Account.Currency),
+			table.Major(balances[c.Account], c.Account.Currency), c.Account.Currency)
 	}
-	p.screen.writeTable(rows, "account", "class", "this payment", "balance", "")
+	p.screen.writeTable(rows)
 	return nil
 }
 
-func (s *screen) writeTable(rows table, header ...string) {
+func (s *screen) writeTable(rows *table.Table) {
 	s.writeLine()
-	for i, line := range rows.lines(header...) {
+	for i, line := range rows.Lines() {
 		if i == 0 {
 			line = s.styled(dim, line)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/apiclient"
+	"causeway/adapters/cli"
 	"causeway/core/ident"
 	"causeway/ports"
 )
@@ -39,7 +40,7 @@ const (
 	demoTestEventTimeout = 2 * time.Second
 )
 
-func newPaymentDemo(c credentials, out io.Writer) *paymentDemo {
+func newPaymentDemo(c cli.Credentials, out io.Writer) *paymentDemo {
 	s := newScreen(out)
 	return &paymentDemo{screen: s, client: newDemoClient(c, s), webhookTimeout: demoWebhookTimeout, testEventTimeout: demoTestEventTimeout, program: os.Args[0]}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"causeway/adapters/cli"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -181,14 +183,14 @@ func TestDemo_Credentials(t *testing.T) {
 	bad := write("bad", `{"platformId"`)
 	for name, c := range map[string]struct {
 		command demoCommand
-		want    credentials
+		want    cli.Credentials
 		wrong   string
 	}{
-		"flags":       {demoCommand{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b", databaseFlags: databaseFlags{dataFlag: dataFlag{Data: good}}}, credentials{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b"}, ""},
-		"half a set":  {demoCommand{ClientID: "a", databaseFlags: databaseFlags{dataFlag: dataFlag{Data: good}}}, credentials{}, "together, or none"},
-		"a folder":    {demoCommand{databaseFlags: databaseFlags{dataFlag: dataFlag{Data: good}}}, credentials{"p", "c", "s", "http://localhost:8080/2025-10-13"}, ""},
-		"no folder":   {demoCommand{databaseFlags: databaseFlags{dataFlag: dataFlag{Data: filepath.Join(dir, "none")}}}, credentials{}, "start causeway dev"},
-		"broken file": {demoCommand{databaseFlags: databaseFlags{dataFlag: dataFlag{Data: bad}}}, credentials{}, "cannot read"},
+		"flags":       {demoCommand{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b", DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: good}}}, cli.Credentials{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b"}, ""},
+		"half a set":  {demoCommand{ClientID: "a", DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: good}}}, cli.Credentials{}, "together, or none"},
+		"a folder":    {demoCommand{DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: good}}}, cli.Credentials{PlatformID: "p", ClientID: "c", ClientSecret: "s", BaseURL: "http://localhost:8080/2025-10-13"}, ""},
+		"no folder":   {demoCommand{DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: filepath.Join(dir, "none")}}}, cli.Credentials{}, "start causeway dev"},
+		"broken file": {demoCommand{DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: bad}}}, cli.Credentials{}, "cannot read"},
 	} {
 		got, err := c.command.credentials()
 		if c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) || c.wrong == "" && (err != nil || got != c.want) {

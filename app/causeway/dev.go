@@ -13,6 +13,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"causeway/adapters/cli"
 	"causeway/adapters/pgembed"
 	"causeway/app/platforms"
 	"causeway/core/platform"
@@ -27,13 +28,13 @@ type devCommand struct {
 	// Not read from DATABASE_URL: a variable that was set for something else must not make dev
 	// migrate that database and create a platform in it.
 	DatabaseURL string `name:"database-url" help:"Postgres database URL. DATABASE_URL is not used. Default: the private Postgres in the data folder." placeholder:"URL"`
-	dataFlag
+	cli.DataFlag
 	Listen          string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
 	PrivateWebhooks bool   `name:"allow-private-webhooks" env:"CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS" default:"true" negatable:"" help:"Let webhooks of sandbox platforms reach private and loopback addresses, and show the response to a test webhook."`
 	NoDemo          bool   `env:"CAUSEWAY_NO_DEMO" help:"Do not run the demo payment on the first start."`
 }
 
-func (d devCommand) Run(ctx context.Context, out io.Writer) (err error) {
+func (d devCommand) Run(ctx context.Context, env *cli.Env) (err error) {
 	d.AllowPrivateWebhooks = d.PrivateWebhooks
 	if err := d.validate(); err != nil {
 		return err
@@ -64,7 +65,7 @@ func (d devCommand) Run(ctx context.Context, out io.Writer) (err error) {
 		case <-ctx.Done():
 		}
 	}()
-	err = d.serve(ctx, out, log, listener, database)
+	err = d.serve(ctx, env.Out, log, listener, database)
 	if cause := context.Cause(ctx); err == nil && cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
 	}
@@ -120,7 +121,7 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 	if d.Checkpoints == "" {
 		d.Checkpoints = filepath.Join(d.Data, "checkpoints")
 	}
-	d.blobFlags = d.inFolder(d.Data)
+	d.BlobFlags = d.InFolder(d.Data)
 	if d.MailFolder == "" {
 		d.MailFolder = filepath.Join(d.Data, "mail")
 	}
@@ -149,8 +150,8 @@ func (d devCommand) credentialsPath() string { return filepath.Join(d.Data, "cre
 
 // credentials returns the credentials of the data folder's platform, and creates the platform
 // on the first start. The second result reports whether it was created.
-func (d devCommand) credentials(ctx context.Context, a *app, baseURL string) (credentials, bool, error) {
-	var saved credentials
+func (d devCommand) credentials(ctx context.Context, a *app, baseURL string) (cli.Credentials, bool, error) {
+	var saved cli.Credentials
 	text, err := os.ReadFile(d.credentialsPath())
 	switch {
 	case err == nil:
@@ -169,11 +170,11 @@ func (d devCommand) credentials(ctx context.Context, a *app, baseURL string) (cr
 	if err != nil {
 		return saved, false, err
 	}
-	saved = credentialsOf(created.IssuedToken, baseURL)
+	saved = cli.CredentialsOf(created.IssuedToken, baseURL)
 	return saved, true, d.saveCredentials(saved)
 }
 
-func (d devCommand) saveCredentials(saved credentials) error {
+func (d devCommand) saveCredentials(saved cli.Credentials) error {
 	text, err := json.MarshalIndent(saved, "", "  ")
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"causeway/adapters/cli"
 	"causeway/core/ident"
 )
 
@@ -20,7 +21,7 @@ func TestHelp_EveryCommandHasValidExample(t *testing.T) {
 	t.Setenv("CAUSEWAY_MASTER_KEY", "key")
 	parser := newTestParser(t)
 	for _, command := range parser.Model.Leaves(false) {
-		path := commandPath(command)
+		path := cli.CommandPath(command)
 		var help bytes.Buffer
 		parser.Stdout = &help
 		func() {
@@ -31,23 +32,23 @@ func TestHelp_EveryCommandHasValidExample(t *testing.T) {
 			t.Errorf("%s --help has no example:\n%s", path, help.String())
 			continue
 		}
-		output, err := exec.Command("sh", "-c", `printf '%s\n' `+strings.TrimPrefix(examples[path], "causeway ")).Output()
+		output, err := exec.Command("sh", "-c", `printf '%s\n' `+strings.TrimPrefix(cli.Examples[path], "causeway ")).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
 		words := strings.Split(strings.TrimSpace(string(output)), "\n")
 		if _, err := parser.Parse(words); err != nil {
-			t.Errorf("%s: %v", examples[path], err)
+			t.Errorf("%s: %v", cli.Examples[path], err)
 		}
 		if i := slices.Index(words, "--platform"); i >= 0 {
 			if _, err := ident.ParsePlatform(words[i+1]); err != nil {
-				t.Errorf("%s: --platform %v", examples[path], err)
+				t.Errorf("%s: --platform %v", cli.Examples[path], err)
 			}
 		}
 	}
-	for path := range examples {
-		if strings.Fields(examples[path])[0] != "causeway" || !strings.HasPrefix(examples[path], "causeway "+path) {
-			t.Errorf("the example of %s is %s", path, examples[path])
+	for path := range cli.Examples {
+		if strings.Fields(cli.Examples[path])[0] != "causeway" || !strings.HasPrefix(cli.Examples[path], "causeway "+path) {
+			t.Errorf("the example of %s is %s", path, cli.Examples[path])
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"causeway/adapters/cli"
 	"causeway/adapters/identity/provider"
 	"causeway/adapters/identity/provider/conformance"
 )
@@ -27,7 +28,7 @@ type identityConformanceCommand struct {
 }
 
 // Run prints a line for each rule, and returns an error if one is broken.
-func (c identityConformanceCommand) Run(ctx context.Context, out io.Writer) error {
+func (c identityConformanceCommand) Run(ctx context.Context, env *cli.Env) error {
 	token, err := readSecretFile("--token-file", c.TokenFile)
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func (c identityConformanceCommand) Run(ctx context.Context, out io.Writer) erro
 	server := &http.Server{Handler: suite, ReadTimeout: 20 * time.Second, WriteTimeout: 20 * time.Second, MaxHeaderBytes: 32 << 10}
 	go func() { _ = server.Serve(listener) }() // until Close; without it the suite reports that no message arrives
 	defer server.Close()
-	return printConformance(ctx, out, suite)
+	return printConformance(ctx, env.Out, suite)
 }
 
 func printConformance(ctx context.Context, out io.Writer, suite *conformance.Suite) error {

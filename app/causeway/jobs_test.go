@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
@@ -132,15 +131,5 @@ func TestCountDeadJobs(t *testing.T) {
 	}
 	if len(got) != 21 || got["send-back"] != 1 || got["forward"] != 1 || got["deliver"] != 0 || families[0].GetName() != "causeway_jobs_dead" {
 		t.Errorf("%s: %v", families[0].GetName(), got)
-	}
-}
-
-func TestFormatJobAge(t *testing.T) {
-	t.Parallel()
-	// An age is shown in its two largest units.
-	for age, want := range map[time.Duration]string{1500 * time.Millisecond: "2s", 90 * time.Second: "1m30s", 3*time.Hour + 4*time.Minute: "3h04m", 49 * time.Hour: "2d"} {
-		if got := formatJobAge(age); got != want {
-			t.Errorf("%s: %s, want %s", age, got, want)
-		}
 	}
 }

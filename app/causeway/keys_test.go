@@ -12,10 +12,14 @@ import (
 	"github.com/google/uuid"
 	"github.com/sirupsen/logrus"
 
+	"causeway/adapters/cli"
 	"causeway/adapters/encryption"
 	"causeway/adapters/encryption/vault/vaulttest"
+	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
+	"causeway/app/datakeys"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -101,7 +105,7 @@ func TestEnsureDataKey_InterruptedCreationIsRepeated(t *testing.T) {
 	err := a.ensureDataKey(t.Context(), keys)
 
 	stored, failed := a.db.DataKeys(t.Context())
-	if err != nil || failed != nil || !hasDataKey(stored) {
+	if err != nil || failed != nil || !datakeys.HasDataKey(stored) {
 		t.Errorf("%d keys, %v, %v", len(stored), err, failed)
 	}
 }
@@ -178,21 +182,19 @@ func TestKeysRotate_FirstKeyIncludesRowsOfOtherProcesses(t *testing.T) {
 	a, _ := newKeysApp(t, url, key)
 	pgtest.ExecAsSuperuser(t, url, insertPlainCustomer)
 	for round, wantWait := range []bool{true, true, false} {
-		command := keysRotateCommand{databaseFlags: databaseFlags{DatabaseURL: url}, masterKeyFlag: masterKeyFlag{MasterKey: key}, actorFlag: actorFlag{"ana"}}
+		keys := openKeys(t, url, cli.MasterKeyFlag{MasterKey: key})
 		waited := false
-		command.awaitProcesses = func(ctx context.Context) error {
+		keys.AwaitFirstKey = func(ctx context.Context) error {
 			waited = true
 			stored, err := a.db.DataKeys(ctx)
-			if err != nil || isFirst(stored) {
+			if err != nil || datakeys.IsFirst(stored) {
 				t.Errorf("round %d: there is no data key yet: %v", round, err)
 			}
 			pgtest.ExecAsSuperuser(t, url, `UPDATE customers SET details = '{"fullName": "Ana"}'`)
 			return nil
 		}
 
-		if err := command.Run(t.Context(), io.Discard); err != nil {
-			t.Fatal(err)
-		}
+		rotateKeys(t, keys)
 
 		var kind string
 		if err := a.db.Pool().QueryRow(ports.ForAllPlatforms(t.Context()), `SELECT jsonb_typeof(details) FROM customers`).Scan(&kind); err != nil || kind != "string" {
@@ -234,10 +236,7 @@ func TestKeysRotate_MovesMasterKeyToVault(t *testing.T) {
 		return err
 	}
 
-	command := keysRotateCommand{databaseFlags: databaseFlags{DatabaseURL: url}, masterKeyFlag: masterKeyFlag{vaultFlag{vaulttest.Token}, inVault + "," + text}, actorFlag: actorFlag{"ana"}}
-	if err := command.Run(t.Context(), io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	rotateKeys(t, openKeys(t, url, cli.MasterKeyFlag{VaultFlag: cli.VaultFlag{VaultToken: vaulttest.Token}, MasterKey: inVault + "," + text}))
 
 	if err := use(inVault, vaulttest.Token); err != nil {
 		t.Errorf("Vault alone: %v", err)
@@ -262,3 +261,24 @@ const insertPlainCustomer = `
 	VALUES (gen_random_uuid(), 'Acme', 'SANDBOX', true, 'example.com', '[]', now(), now());
 	INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at)
 	SELECT id, gen_random_uuid(), 'one', 'INDIVIDUAL', '$one@example.com', 'APPROVED', '{"fullName": "Ana"}', now(), now() FROM platforms`
+
+// openKeys returns the use cases on the data keys of a database.
+func openKeys(t *testing.T, url string, master cli.MasterKeyFlag) *datakeys.Service {
+	t.Helper()
+	opened, err := openServices(t.Context(), cli.DatabaseFlags{DatabaseURL: url}, cli.Access{Work: cli.AsRequest, MasterKey: &master})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = opened.Close() })
+	return opened.DataKeys(nil)
+}
+
+func rotateKeys(t *testing.T, keys *datakeys.Service) {
+	t.Helper()
+	now := systemClock{}.Now()
+	id := ids.New().New(now)
+	action := platform.OperatorAction{ID: ids.New().New(now), Kind: platform.OperatorRotatedDataKey, Name: id.String(), Actor: "ana", At: now}
+	if _, err := keys.Rotate(t.Context(), id, action); err != nil {
+		t.Fatal(err)
+	}
+}

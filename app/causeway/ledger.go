@@ -2,114 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"slices"
-	"time"
 
 	"causeway/adapters/postgres"
 	ledgerdb "causeway/adapters/postgres/ledgerdb"
 	"causeway/app/audit"
-	"causeway/core/ident"
-	"causeway/core/transaction"
 	"causeway/ports"
 )
-
-// ledgerCommand reads and checks the ledger directly in the database, whether or not a server
-// is running.
-type ledgerCommand struct {
-	Check                  ledgerCheckCommand           `cmd:"" help:"Check every ledger invariant. Exits 1 on failure."`
-	Verify                 ledgerVerifyCommand          `cmd:"" help:"Verify that every posting matches the sealed and signed log and that none is missing. Exits 1 on failure."`
-	Export                 ledgerExportCommand          `cmd:"" help:"Export the ledger for spreadsheets, plain-text accounting or banks, or as a log for verify."`
-	RotateKey              ledgerRotateCommand          `cmd:"" help:"Replace the key that signs the checkpoints of the log."`
-	Balances               ledgerBalancesCommand        `cmd:"" help:"Print the balance of every account, as a table or CSV."`
-	TrialBalance           ledgerTrialBalanceCommand    `cmd:"" help:"Print the trial balance of a period, as a table or CSV."`
-	Income                 ledgerIncomeCommand          `cmd:"" help:"Print the income by day or month, as a table or CSV."`
-	FXPosition             ledgerFXPositionCommand      `cmd:"" name:"fx-position" help:"Print the foreign exchange position in each currency and its value, as a table or CSV."`
-	Unmatched              ledgerUnmatchedCommand       `cmd:"" help:"Print unmatched funds and their assignments, as a table or CSV."`
-	Entries                ledgerEntriesCommand         `cmd:"" help:"Print the entries of a ledger account with running balances, as a table or CSV, or those of a transaction."`
-	Postings               ledgerPostingsCommand        `cmd:"" help:"Print postings with their entries, as a table or CSV."`
-	Timeline               ledgerTimelineCommand        `cmd:"" help:"Print everything that happened to a transaction, as a table or CSV."`
-	Reconcile              ledgerReconcileCommand       `cmd:"" help:"Compare a partner's statement with the ledger, and print the differences."`
-	Breaks                 ledgerBreaksCommand          `cmd:"" help:"List and resolve the differences between partners' statements and the ledger."`
-	Periods                ledgerPeriodsCommand         `cmd:"" help:"Print the accounting periods of a platform and their states, or the trial balance of a closed month, as a table or CSV."`
-	SoftClose              ledgerSoftCloseCommand       `cmd:"" help:"Soft-close a month: only authorised adjustments can be posted into it."`
-	Reopen                 ledgerReopenCommand          `cmd:"" help:"Reopen a soft-closed month."`
-	Close                  ledgerCloseCommand           `cmd:"" help:"Close a soft-closed month permanently and store its trial balance."`
-	Settings               ledgerSettingsCommand        `cmd:"" help:"Show and change the accounting policies of a platform."`
-	Chart                  ledgerChartCommand           `cmd:"" help:"List the chart of accounts of a platform, and add accounts to it."`
-	GLMapping              ledgerGLMappingCommand       `cmd:"" name:"gl-mapping" help:"Show and change which account of the general ledger each account belongs to."`
-	Revalue                ledgerRevalueCommand         `cmd:"" help:"Post the exchange result of a soft-closed month."`
-	ExchangeResult         ledgerExchangeResultCommand  `cmd:"" help:"Print the exchange result of a month, or of each of its conversions."`
-	ExchangeChanges        ledgerExchangeChangesCommand `cmd:"" help:"Explain how the value of the FX position changed between two times."`
-	DeferFees              ledgerDeferFeesCommand       `cmd:"" help:"Defer the fees of payments that are in transit at the end of a soft-closed month."`
-	DeferredFees           ledgerDeferredFeesCommand    `cmd:"" help:"Print the deferred fees of a month, or the payments in transit at its end."`
-	Journals               ledgerJournalsCommand        `cmd:"" help:"Make journals of a day or a month for a general ledger, and write them as files for QuickBooks, Xero or NetSuite."`
-	Safeguarding           ledgerSafeguardingCommand    `cmd:"" help:"Print what is held for customers against what is owed to them, now or as kept for a day."`
-	Sweep                  ledgerSweepCommand           `cmd:"" help:"Post that fees earned were moved out of an account with customers' money, at most the excess."`
-	Proposals              ledgerProposalsCommand       `cmd:"" help:"List, approve and reject changes of the books that need the approval of a second person."`
-	Treasury               ledgerTreasuryCommand        `cmd:"" help:"Post movements of money between accounts at partners, and list them."`
-	Receivables            ledgerReceivablesCommand     `cmd:"" help:"Record returns of collected money, and handle what customers owe for them."`
-	OpeningBalances        ledgerOpeningBalancesCommand `cmd:"" help:"Take over the balances of earlier books from a CSV file, in one posting a currency."`
-	ReverseOpeningBalances ledgerReverseOpeningCommand  `cmd:"" help:"Reverse the opening balances in a currency, so that others can be imported."`
-	Years                  ledgerYearsCommand           `cmd:"" help:"Print the financial years of a platform and their results, as a table or CSV."`
-	CloseYear              ledgerCloseYearCommand       `cmd:"" help:"Close the income and expense of a financial year into retained earnings."`
-	ReverseYear            ledgerReverseYearCommand     `cmd:"" help:"Reverse the closing of a financial year."`
-	AuditPack              ledgerAuditPackCommand       `cmd:"" help:"Write the books of a closed financial year for an auditor, with proofs, as one folder. Exits 1 if the verification fails."`
-	Archive                ledgerArchiveCommand         `cmd:"" help:"Move the oldest month of all platforms out of the ledger, into separate tables."`
-	Restore                ledgerRestoreCommand         `cmd:"" help:"Move the month that was archived last back into the ledger."`
-}
-
-type ledgerCheckCommand struct {
-	databaseFlags
-	Platform string `help:"Check this platform alone, by its id. Default: all platforms." placeholder:"ID"`
-}
-
-func (l ledgerCheckCommand) Run(ctx context.Context, out io.Writer) error {
-	return l.withDatabase(ctx, func(db *postgres.DB) error {
-		var only ident.Platform
-		if l.Platform != "" {
-			var err error
-			if only, err = resolvePlatform(ctx, db, l.Platform); err != nil {
-				return err
-			}
-		}
-		report, err := newAudit(db).Of(only).Check(ctx)
-		if err != nil {
-			return err
-		}
-		if err := checkUnposted(ctx, db, only, &report); err != nil {
-			return err
-		}
-		return writeReport(out, report)
-	})
-}
-
-// checkUnposted checks the states of the transactions that have no posting. The ledger check
-// starts from postings, so it does not see them. They are those of one platform or, if it is zero, of all.
-func checkUnposted(ctx context.Context, db *postgres.DB, of ident.Platform, report *audit.Report) error {
-	return db.EachTransactionWithoutPostings(ctx, of, func(key ports.TransactionKey, flow transaction.Flow, state transaction.State) error {
-		i := slices.IndexFunc(report.Rules, func(r audit.RuleReport) bool { return r.Rule == audit.RuleTransactions })
-		rule := &report.Rules[i]
-		rule.Checked++
-		if err := flow.CheckKinds(state, nil); err != nil {
-			rule.Violations++
-			if rule.Violations <= audit.MaxFindings {
-				report.Findings = append(report.Findings, audit.Finding{Rule: audit.RuleTransactions, Message: fmt.Sprintf("%s on %s: %v", key.ID, key.Platform, err)})
-			}
-		}
-		return nil
-	})
-}
-
-// auditTimeout limits a statement of these commands, which read the whole ledger. The service
-// uses a much shorter limit.
-const auditTimeout = 24 * time.Hour
-
-// ledgerOptions are for reading a ledger.
-func ledgerOptions(newCipher func(ports.DataKeyStore) ports.Cipher) postgres.Options {
-	return postgres.Options{AllPlatforms: true, NewCipher: newCipher, MaxConnections: 4, StatementTimeout: auditTimeout, ForReports: true, Clock: systemClock{}}
-}
 
 func newAudit(db *postgres.DB) *audit.Checker {
 	now := systemClock{}.Now()
@@ -118,9 +16,7 @@ func newAudit(db *postgres.DB) *audit.Checker {
 
 // openLedgerReader returns a reader of the ledger of a database, and a function that closes it.
 func openLedgerReader(ctx context.Context, url string) (ports.LedgerReader, func(), error) {
-	options := ledgerOptions(nil)
-	options.URL = url
-	db, err := openMigrated(ctx, options)
+	db, err := openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 4, StatementTimeout: auditTimeout, ForReports: true, Clock: systemClock{}})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/csv"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +25,7 @@ func TestLedgerExport_RepeatableInEveryFormat(t *testing.T) {
 		if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		out, errOut, status := runLedger(t, url, "export --format "+format+" --output "+path)
+		out, errOut, status := runLedger(t, url, "export --format "+format+" --file "+path)
 		if status != 0 || errOut != "" || !strings.HasPrefix(out, path+": ") {
 			t.Errorf("%s: status %d, %s%s", format, status, out, errOut)
 		}
@@ -35,7 +33,7 @@ func TestLedgerExport_RepeatableInEveryFormat(t *testing.T) {
 		if !strings.HasPrefix(first, begins) || !strings.Contains(first, "2026-") {
 			t.Errorf("%s begins %.200s", format, first)
 		}
-		_, errOut, status = runLedger(t, url, "export --format "+format+" --output "+path+" --platform "+fakePlatform+" --as-of "+exportedAsOf(t, dir, url))
+		_, errOut, status = runLedger(t, url, "export --format "+format+" --file "+path+" --platform "+fakePlatform+" --as-of "+exportedAsOf(t, dir, url))
 		if again := readFile(t, path); status != 0 || again != first {
 			t.Errorf("%s: the second export differs: %s", format, errOut)
 		}
@@ -65,7 +63,7 @@ func TestLedgerExport_NamesAndCompany(t *testing.T) {
 func exportedAsOf(t *testing.T, dir, url string) string {
 	t.Helper()
 	path := filepath.Join(dir, "as-of.csv")
-	if _, errOut, status := runLedger(t, url, "export --format csv --output "+path); status != 0 {
+	if _, errOut, status := runLedger(t, url, "export --format csv --file "+path); status != 0 {
 		t.Fatal(errOut)
 	}
 	rows, err := csv.NewReader(strings.NewReader(readFile(t, path))).ReadAll()
@@ -94,7 +92,7 @@ func TestLedgerExport_ReportsInvalidFlags(t *testing.T) {
 		"--format camt053 --company-address London":                                   {"--company-name (CAUSEWAY_COMPANY_NAME) must be set if"},
 		"": {"--format"},
 	} {
-		_, errOut, status := runLedger(t, url, "export --output "+path+" "+args)
+		_, errOut, status := runLedger(t, url, "export --file "+path+" "+args)
 		for _, want := range wants {
 			if status == 0 || !strings.Contains(errOut, want) {
 				t.Errorf("%s: status %d, %s; want %s", args, status, errOut, want)
@@ -104,7 +102,7 @@ func TestLedgerExport_ReportsInvalidFlags(t *testing.T) {
 			t.Errorf("%s: the file is %q", args, got)
 		}
 	}
-	if _, errOut, status := runLedger(t, url, "export --format csv --output "+filepath.Join(path, "below")); status == 0 {
+	if _, errOut, status := runLedger(t, url, "export --format csv --file "+filepath.Join(path, "below")); status == 0 {
 		t.Errorf("output below a file: %s", errOut)
 	}
 }
@@ -115,7 +113,7 @@ func TestLedgerExport_OutputToPipeLinkAndFolder(t *testing.T) {
 	// rejected.
 	url := seededDatabase(t)
 	dir := t.TempDir()
-	printed, _, status := runLedger(t, url, "export --format log --output -")
+	printed, _, status := runLedger(t, url, "export --format log --file -")
 	if _, err := os.Stat("-"); status != 0 || !strings.HasSuffix(printed, "\n") || err == nil {
 		t.Errorf("to standard output: status %d, %s", status, printed)
 	}
@@ -129,7 +127,7 @@ func TestLedgerExport_OutputToPipeLinkAndFolder(t *testing.T) {
 		text, _ := os.ReadFile(pipe)
 		received <- string(text)
 	}()
-	out, errOut, status := runLedger(t, url, "export --format log --output "+pipe)
+	out, errOut, status := runLedger(t, url, "export --format log --file "+pipe)
 	if status != 0 || out != "" {
 		t.Fatalf("into a pipe: status %d, %s%s", status, out, errOut)
 	}
@@ -144,41 +142,17 @@ func TestLedgerExport_OutputToPipeLinkAndFolder(t *testing.T) {
 	if err := errors.Join(os.WriteFile(target, []byte("old"), 0o600), os.Symlink("target", link)); err != nil {
 		t.Fatal(err)
 	}
-	_, errOut, status = runLedger(t, url, "export --format log --output "+link)
+	_, errOut, status = runLedger(t, url, "export --format log --file "+link)
 	if to, err := os.Readlink(link); status != 0 || err != nil || to != "target" || readFile(t, target) != printed {
 		t.Errorf("through a link: status %d, %s; it leads to %q, %v", status, errOut, to, err)
 	}
 
-	_, errOut, status = runLedger(t, url, "export --format log --output "+dir)
+	_, errOut, status = runLedger(t, url, "export --format log --file "+dir)
 	if status != 1 || !strings.Contains(errOut, dir+" is a folder; specify a file") {
 		t.Errorf("output is a folder: status %d, %s", status, errOut)
 	}
-	_, errOut, status = runLedger(t, url, "export --format log --output "+filepath.Join(dir, "none", "x"))
-	if status != 1 || !strings.Contains(errOut, "--output: cannot create a file in "+filepath.Join(dir, "none")+": no such") {
+	_, errOut, status = runLedger(t, url, "export --format log --file "+filepath.Join(dir, "none", "x"))
+	if status != 1 || !strings.Contains(errOut, "--file: cannot create a file in "+filepath.Join(dir, "none")+": no such") {
 		t.Errorf("output in a missing folder: status %d, %s", status, errOut)
-	}
-}
-
-func TestWriteFileAtomically_KeepsOldFileOnError(t *testing.T) {
-	t.Parallel()
-	// After an error the file does not exist, or has its previous content.
-	dir := t.TempDir()
-	path := filepath.Join(dir, "out")
-	broken := errors.New("broken")
-	fail := func(out io.Writer) error {
-		_, err := out.Write(bytes.Repeat([]byte("x"), 1<<20))
-		return errors.Join(err, broken)
-	}
-	if err := writeFileAtomically(path, fail); !errors.Is(err, broken) {
-		t.Error(err)
-	}
-	if entries, _ := os.ReadDir(dir); len(entries) > 0 {
-		t.Errorf("files left: %v", entries)
-	}
-	if err := writeFileAtomically(path, func(out io.Writer) error { _, err := out.Write([]byte("complete")); return err }); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeFileAtomically(path, fail); !errors.Is(err, broken) || readFile(t, path) != "complete" {
-		t.Errorf("%v, %q", err, readFile(t, path))
 	}
 }

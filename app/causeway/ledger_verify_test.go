@@ -61,7 +61,7 @@ func TestLedgerVerify_DatabaseAndExport(t *testing.T) {
 	}
 	checkGolden(t, "verify.txt", out)
 
-	out, errOut, status = runLedger(t, url, "export --format log --output "+file)
+	out, errOut, status = runLedger(t, url, "export --format log --file "+file)
 	if status != 0 || errOut != "" || !strings.HasSuffix(out, " bytes, ledger of PlatformConfig:0199f0a2-0000-7000-8000-000000000001\n") {
 		t.Errorf("export: status %d, %s%s", status, out, errOut)
 	}
@@ -79,7 +79,7 @@ func TestLedgerVerify_DatabaseAndExport(t *testing.T) {
 		t.Errorf("verify the export: status %d, %s", status, errOut)
 	}
 	checkGolden(t, "verify_export.txt", out)
-	out, errOut, status = runLedger(t, url, "export --format evidence --output "+file)
+	out, errOut, status = runLedger(t, url, "export --format evidence --file "+file)
 	if status != 0 || errOut != "" {
 		t.Errorf("export the evidence: status %d, %s%s", status, out, errOut)
 	}
@@ -217,7 +217,7 @@ func TestLedgerVerify_ReportsInvalidFlags(t *testing.T) {
 		"export --format log --platform 17":                                         "--platform: must be an id of the form PlatformConfig:<uuid>",
 		"export --format log --platform " + other:                                   other + " does not exist",
 		"export --format log --size 8":                                              "has 7 postings, not 8",
-		"export --format log --output " + dir + "/none/books":                       "no such file or directory",
+		"export --format log --file " + dir + "/none/books":                         "no such file or directory",
 		"rotate-key --master-key short":                                             "CAUSEWAY_MASTER_KEY must be 32 random bytes",
 		"check --checkpoints " + checkpoints:                                        "unknown flag",
 		"verify --checkpoints http://127.0.0.1:1/ --database-url " + url:            "--checkpoints: ",

@@ -3,18 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"causeway/adapters/mail/folder"
 	"causeway/adapters/mail/smtp"
-	"causeway/adapters/postgres"
 	"causeway/app/mail"
-	"causeway/core/ident"
 	"causeway/core/party"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -139,55 +134,4 @@ func (a *app) countWaitingMails(ctx context.Context) error {
 	a.mailMetrics.waiting.Set(float64(min(n, maxCountedMails)))
 	a.mailMetrics.oldest.Set(age.Seconds())
 	return nil
-}
-
-type mailsCommand struct {
-	List mailsListCommand `cmd:"" help:"List the mails to customers and what became of them, newest first. Neither their recipients nor their content are shown."`
-}
-
-type mailsListCommand struct {
-	databaseFlags
-	Platform string `help:"Only mails of this platform." placeholder:"ID"`
-	Status   string `default:"" enum:",waiting,sent,refused,expired" help:"Only mails of this status: waiting (to be sent), sent, refused (the mail server will not take it) or expired (it could not be sent in time)." placeholder:"STATUS"`
-	Limit    int    `default:"100" help:"Maximum number of mails, from 1 to 10000."`
-}
-
-func (c mailsListCommand) Run(ctx context.Context, out io.Writer) error {
-	const maxLimit = 10_000
-	if c.Limit < 1 || c.Limit > maxLimit {
-		return fmt.Errorf("--limit must be from 1 to %d, not %d", maxLimit, c.Limit)
-	}
-	filter := ports.MailFilter{Status: ports.MailStatus(strings.ToUpper(c.Status)), Limit: c.Limit + 1}
-	if c.Platform != "" {
-		var err error
-		if filter.Platform, err = ident.ParsePlatform(c.Platform); err != nil {
-			return fmt.Errorf("--platform: %w", err)
-		}
-	}
-	return c.withDatabase(ctx, func(db *postgres.DB) error {
-		listed, err := db.Mails(ctx, filter)
-		if err != nil {
-			return err
-		}
-		if len(listed) == 0 {
-			_, err := fmt.Fprintln(out, "There are no such mails.")
-			return err
-		}
-		var t table
-		for _, m := range listed[:min(len(listed), c.Limit)] {
-			ended, reason := "-", "-"
-			if !m.At.IsZero() {
-				ended = m.At.Format(time.RFC3339)
-			}
-			if m.Reason != "" {
-				reason = strconv.Quote(m.Reason)
-			}
-			t.add(m.ID.String(), string(m.Kind), strings.ToLower(string(m.Status)), m.CreatedAt.Format(time.RFC3339), ended, m.Platform.String(), reason)
-		}
-		if err := t.write(out, "mail", "kind", "status", "created", "ended", "platform", "reason"); err != nil || len(listed) <= c.Limit {
-			return err
-		}
-		_, err = fmt.Fprintln(out, "There are more. Narrow the list with --platform or --status, or raise --limit.")
-		return err
-	})
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"causeway/adapters/cli"
 	"causeway/adapters/encryption"
 	"causeway/adapters/encryption/vault"
 	"causeway/ports"
@@ -95,21 +96,10 @@ func (p *masterParser) vaultToken() (string, error) {
 
 const vaultTokenEnv = "CAUSEWAY_VAULT_TOKEN"
 
-// vaultFlag is the token for a master key in Vault.
-type vaultFlag struct {
-	VaultToken string `name:"vault-token" env:"CAUSEWAY_VAULT_TOKEN" secret:"" help:"Token for a master key in Vault. Its file is read again for each request, so that the token can be renewed." placeholder:"TOKEN"`
-}
-
-// masterKeyFlag is the master key of a command other than the server.
-type masterKeyFlag struct {
-	vaultFlag
-	MasterKey string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" secret:"" help:"Master key of the service. Default: the one in the data folder." placeholder:"KEY"`
-}
-
-// sealer returns what encrypts private keys for the service. The key of the data folder is for the
+// newSealer returns what encrypts private keys for the service. The key of the data folder is for the
 // database of that folder only: keys that are encrypted with another one are of no use to the
 // service.
-func (m masterKeyFlag) sealer(database databaseFlags) (*encryption.Master, error) {
+func newSealer(m cli.MasterKeyFlag, database cli.DatabaseFlags) (*encryption.Master, error) {
 	if m.MasterKey != "" {
 		return newMaster(m.MasterKey, m.VaultToken)
 	}
@@ -135,11 +125,11 @@ func loadOrCreateMaster(dir string) (*encryption.Master, error) {
 	return new(masterParser).file(masterKeyPath(dir))
 }
 
-// cipher returns what reads and writes personal data for a command that has no setting for the
+// cipherOf returns what reads and writes personal data for a command that has no setting for the
 // master key: with the key of the environment or, for the database of a data folder, of the folder.
 // Without a usable key it fails where the database has data keys, so that nothing is stored in the
 // clear that should be encrypted.
-func (f databaseFlags) cipher() func(ports.DataKeyStore) ports.Cipher {
+func cipherOf(f cli.DatabaseFlags) func(ports.DataKeyStore) ports.Cipher {
 	var master ports.Sealer
 	var err error
 	parser := new(masterParser)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/cli"
 	"causeway/adapters/encryption"
 	"causeway/adapters/encryption/vault/vaulttest"
 	"causeway/ports"
@@ -43,32 +44,32 @@ func TestCipher_UsesKeyOfEnvironmentOrDataFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		flags     databaseFlags
+		flags     cli.DatabaseFlags
 		key, path string
 		has       bool
 	}{
-		"data folder":         {databaseFlags{dataFlag: dataFlag{folder}}, "", "", true},
-		"folder without key":  {databaseFlags{dataFlag: dataFlag{empty}}, "", "", false},
-		"other database":      {databaseFlags{dataFlag: dataFlag{folder}, DatabaseURL: "postgres://db"}, "", "", false},
-		"environment":         {databaseFlags{DatabaseURL: "postgres://db"}, encryption.NewKey(), "", true},
-		"file of environment": {databaseFlags{DatabaseURL: "postgres://db"}, "", file, true},
-		"invalid key":         {databaseFlags{DatabaseURL: "postgres://db"}, "short", "", false},
+		"data folder":         {cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: folder}}, "", "", true},
+		"folder without key":  {cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: empty}}, "", "", false},
+		"other database":      {cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: folder}, DatabaseURL: "postgres://db"}, "", "", false},
+		"environment":         {cli.DatabaseFlags{DatabaseURL: "postgres://db"}, encryption.NewKey(), "", true},
+		"file of environment": {cli.DatabaseFlags{DatabaseURL: "postgres://db"}, "", file, true},
+		"invalid key":         {cli.DatabaseFlags{DatabaseURL: "postgres://db"}, "short", "", false},
 	} {
 		t.Setenv(masterKeyEnv, c.key)
 		t.Setenv(masterKeyEnv+fileSuffix, c.path)
 		// Without data keys nothing is encrypted.
-		if sealed, err := c.flags.cipher()(&memoryKeys{}).Seal(t.Context(), []byte("ana"), nil); sealed != nil || err != nil {
+		if sealed, err := cipherOf(c.flags)(&memoryKeys{}).Seal(t.Context(), []byte("ana"), nil); sealed != nil || err != nil {
 			t.Errorf("%s: sealed %x without a data key, %v", name, sealed, err)
 		}
 		keys := &memoryKeys{}
 		if c.has {
-			if err := c.flags.cipher()(keys).Create(t.Context(), uuid.New()); err != nil {
+			if err := cipherOf(c.flags)(keys).Create(t.Context(), uuid.New()); err != nil {
 				t.Fatal(name, err)
 			}
 		} else {
 			keys.stored = []ports.SealedDataKey{{Purpose: ports.DataKey, Sealed: []byte("of another process")}}
 		}
-		if sealed, err := c.flags.cipher()(keys).Seal(t.Context(), []byte("ana"), nil); (sealed != nil) != c.has || (err == nil) != c.has {
+		if sealed, err := cipherOf(c.flags)(keys).Seal(t.Context(), []byte("ana"), nil); (sealed != nil) != c.has || (err == nil) != c.has {
 			t.Errorf("%s: sealed %x, %v", name, sealed, err)
 		}
 	}
@@ -96,7 +97,7 @@ func TestMaster_ReadsTheVaultTokenAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := databaseFlags{DatabaseURL: "postgres://db"}.cipher()
+	command := cipherOf(cli.DatabaseFlags{DatabaseURL: "postgres://db"})
 	seal := func() error {
 		_, err := master.Seal([]byte("private"), nil)
 		return errors.Join(err, command(&memoryKeys{}).Create(t.Context(), uuid.New()))

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
 
+	"causeway/adapters/cli"
 	"causeway/adapters/mcp"
 )
 
@@ -114,7 +114,7 @@ type mcpPairCommand struct {
 }
 
 // Run prints the agent, and where the token is; never the token.
-func (c mcpPairCommand) Run(ctx context.Context, out io.Writer) error {
+func (c mcpPairCommand) Run(ctx context.Context, env *cli.Env) error {
 	client, err := c.client()
 	if err != nil {
 		return err
@@ -127,6 +127,6 @@ func (c mcpPairCommand) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "Paired with %s. Its access token is in %s.\n", agent, store.Path)
+	_, err = fmt.Fprintf(env.Out, "Paired with %s. Its access token is in %s.\n", agent, store.Path)
 	return err
 }

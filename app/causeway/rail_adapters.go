@@ -14,7 +14,6 @@ import (
 	"causeway/adapters/rails/evm/localkeys"
 	"causeway/adapters/rails/partner"
 	"causeway/adapters/rails/timeout"
-	"causeway/adapters/secrets"
 	"causeway/app/internal/connections"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -58,19 +57,4 @@ func (a railAdapters) openEVM(c rail.Connection) (ports.ConnectedRail, error) {
 func newConnections(a railAdapters, limit time.Duration) *connections.Connections {
 	return connections.New(connections.Config{Store: a.db, Open: a.openConnection, Clock: a.clock, IDs: a.ids, Log: logrus.NewEntry(a.log),
 		Bound: func(r ports.Rail) ports.Rail { return timeout.New(r, limit, a.log) }})
-}
-
-// commandTimeout bounds the calls of adapters by commands.
-const commandTimeout = 20 * time.Second
-
-// withConnections calls fn with the connections of the database, and closes them.
-func withConnections(ctx context.Context, db *postgres.DB, idGenerator ports.IDs, fn func(*connections.Connections) error) error {
-	log := logrus.New()
-	log.SetLevel(logrus.ErrorLevel)
-	opened := newConnections(railAdapters{db: db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: log}, commandTimeout)
-	defer opened.Close()
-	if err := opened.Refresh(ctx); err != nil {
-		return err
-	}
-	return fn(opened)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"causeway/adapters/cli"
 	"causeway/adapters/rails/partner"
 	"causeway/adapters/rails/partner/conformance"
 	"causeway/adapters/secrets"
@@ -18,6 +19,13 @@ import (
 	"causeway/core/money"
 	"causeway/core/rail"
 )
+
+// railsCommand is the commands on connections, and the test of what a partner offers.
+type railsCommand struct {
+	cli.RailsCommand
+
+	Conform railsConformCommand `cmd:"" help:"Drive the test environment of a sidecar through the partner contract, docs/partner-contract.md, with invented payments, and print which rules it follows. Needs no database. Exits 1 if it breaks one."`
+}
 
 type railsConformCommand struct {
 	URL        string        `name:"url" required:"" help:"Base URL of the sidecar's test environment: https, or http for a loopback address." placeholder:"URL"`
@@ -34,7 +42,7 @@ type railsConformCommand struct {
 }
 
 // Run prints a line for each rule, and returns an error if one is broken.
-func (c railsConformCommand) Run(ctx context.Context, out io.Writer) error {
+func (c railsConformCommand) Run(ctx context.Context, env *cli.Env) error {
 	options, err := c.options()
 	if err != nil {
 		return err
@@ -51,11 +59,11 @@ func (c railsConformCommand) Run(ctx context.Context, out io.Writer) error {
 		server := &http.Server{Handler: suite, ReadTimeout: 20 * time.Second, WriteTimeout: 20 * time.Second, MaxHeaderBytes: 32 << 10}
 		go func() { _ = server.Serve(listener) }() // until Close; without it the suite reports that no message arrives
 		defer server.Close()
-		if _, err := fmt.Fprintf(out, "Let the sidecar send its events to %s\n", "http://"+listener.Addr().String()+strings.Replace(partner.CallbackPath, "{connection}", "test", 1)); err != nil {
+		if _, err := fmt.Fprintf(env.Out, "Let the sidecar send its events to %s\n", "http://"+listener.Addr().String()+strings.Replace(partner.CallbackPath, "{connection}", "test", 1)); err != nil {
 			return err
 		}
 	}
-	return printRailConformance(ctx, out, suite)
+	return printRailConformance(ctx, env.Out, suite)
 }
 
 func (c railsConformCommand) options() (conformance.Options, error) {

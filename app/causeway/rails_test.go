@@ -93,7 +93,7 @@ func TestRailsStatements_FileIsWritten(t *testing.T) {
 	t.Parallel()
 	// The file of a statement that waits is written to a new file that only its owner can read, and never over another one.
 	url, path := railsDatabase(t), filepath.Join(t.TempDir(), "statement.xml")
-	args := []string{"rails", "statements", "show", "00000000-0000-7000-8000-000000000032", "--output", path, "--database-url", url}
+	args := []string{"rails", "statements", "show", "00000000-0000-7000-8000-000000000032", "--file", path, "--database-url", url}
 	var out, errOut strings.Builder
 	if status := run(t.Context(), args, &out, &errOut); status != 0 {
 		t.Fatalf("status %d: %s", status, errOut.String())
@@ -114,7 +114,7 @@ func TestRailsInbox_BytesAreWritten(t *testing.T) {
 	for id, want := range map[string]string{"23": "\x1bP", "21": `{"PartnerID":"4711","Reference":"RENT"}`} {
 		path := filepath.Join(dir, id)
 		var out, errOut strings.Builder
-		if status := run(t.Context(), []string{"rails", "inbox", "show", "00000000-0000-7000-8000-0000000000" + id, "--output", path, "--database-url", url}, &out, &errOut); status != 0 {
+		if status := run(t.Context(), []string{"rails", "inbox", "show", "00000000-0000-7000-8000-0000000000" + id, "--file", path, "--database-url", url}, &out, &errOut); status != 0 {
 			t.Fatalf("status %d: %s", status, errOut.String())
 		}
 		if got := readFile(t, path); got != want {
@@ -132,7 +132,7 @@ func TestRailsCommands_Output(t *testing.T) {
 	for _, args := range []string{
 		"rails list",
 		"rails show bank-eur",
-		"rails show bank-eur --json",
+		"rails show bank-eur --output json",
 		"rails calendar bank-eur --year 2026",
 		"rails calendar ACH --year 2027",
 		"rails calendar bank-usd",

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"time"
+
+	"causeway/adapters/cli"
+	"causeway/adapters/cli/table"
 )
 
 type serveCommand struct {
@@ -14,7 +16,7 @@ type serveCommand struct {
 	DatabaseURL string `name:"database-url" env:"DATABASE_URL" secret:"" required:"" help:"Postgres database URL, with a login that is a member of causeway_service and does not own the tables. Run causeway migrate as the owner first." placeholder:"URL"`
 	Listen      string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
 	MasterKey   string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" secret:"" required:"" help:"32 random bytes in base64 that encrypt the stored private keys, or vault: and the address of a key in Vault, such as vault:https://vault.example.com:8200/transit/causeway. The same for every process." placeholder:"KEY"`
-	vaultFlag
+	cli.VaultFlag
 	PrivateWebhooks bool `name:"allow-private-webhooks" env:"CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS" help:"Let webhooks of sandbox platforms reach private and loopback addresses, and show the response to a test webhook."`
 	AllowOwner      bool `name:"allow-owner-login" env:"CAUSEWAY_ALLOW_OWNER_LOGIN" help:"Start even if the database login owns the tables or is a superuser. The ledger is then not protected against the service itself."`
 	NoWorkers       bool `env:"CAUSEWAY_NO_WORKERS" help:"Serve the API only; other processes run the jobs."`
@@ -72,14 +74,14 @@ type migrateCommand struct {
 }
 
 // Run prints each file that it applied, also if a later one failed.
-func (m migrateCommand) Run(ctx context.Context, out io.Writer) error {
+func (m migrateCommand) Run(ctx context.Context, env *cli.Env) error {
 	result, err := migrate(ctx, m.DatabaseURL)
-	rows := table{rightAligned: []int{1}}
+	rows := table.New("applied", ">duration")
 	for _, f := range result.Applied {
-		rows.add(f.Name, f.Duration.Round(time.Millisecond).String())
+		rows.Add(f.Name, f.Duration.Round(time.Millisecond))
 	}
-	if len(result.Applied) > 0 {
-		if err := rows.write(out, "applied", "duration"); err != nil {
+	if rows.Len() > 0 {
+		if err := rows.Write(env.Out, table.Text); err != nil {
 			return err
 		}
 	}
@@ -87,9 +89,9 @@ func (m migrateCommand) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if len(result.Applied) == 0 {
-		_, err = fmt.Fprintf(out, "Nothing to do: the database has version %d, that of this program.\n", result.To)
+		_, err = fmt.Fprintf(env.Out, "Nothing to do: the database has version %d, that of this program.\n", result.To)
 		return err
 	}
-	_, err = fmt.Fprintf(out, "The database is migrated from version %d to %d.\n", result.From, result.To)
+	_, err = fmt.Fprintf(env.Out, "The database is migrated from version %d to %d.\n", result.From, result.To)
 	return err
 }

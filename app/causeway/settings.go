@@ -13,21 +13,11 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"causeway/adapters/cli"
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/pages"
 	"causeway/core/customer"
 )
-
-// databaseFlags name the database of a command: by its URL, or by the data folder of a
-// private Postgres.
-type databaseFlags struct {
-	DatabaseURL string `name:"database-url" env:"DATABASE_URL" secret:"" help:"Postgres database URL. Default: the private Postgres in the data folder." placeholder:"URL"`
-	dataFlag
-}
-
-type dataFlag struct {
-	Data string `env:"CAUSEWAY_DATA" default:".causeway" help:"Folder for the private Postgres, the credentials and the keys." type:"path"`
-}
 
 // serverFlags are the settings of every command that runs the service.
 type serverFlags struct {
@@ -49,13 +39,13 @@ type serverFlags struct {
 	// AllowPrivateWebhooks is a flag of each command, because the defaults differ.
 	AllowPrivateWebhooks bool `kong:"-"`
 	readFlags
-	companyFlags
+	cli.CompanyFlags
 	jobFlags
 	retentionFlags
-	thresholdFlag
+	cli.ThresholdFlag
 	rateFlags
 	sealFlags
-	blobFlags
+	cli.BlobFlags
 	identityFlags
 	issuerFlags
 	mailFlags
@@ -90,7 +80,7 @@ func (c serverFlags) validate() error {
 		refuse("--request-timeout (CAUSEWAY_REQUEST_TIMEOUT)", "from 1s to 5m", c.RequestTimeout)
 	}
 	c.checkReads(refuse)
-	c.checkCompany(refuse)
+	c.CheckCompany(refuse)
 	c.checkAdmin(refuse)
 	if c.BatchSize < 1 || c.BatchSize > 1000 {
 		refuse("--batch-size (CAUSEWAY_BATCH_SIZE)", "from 1 to 1000", c.BatchSize)
@@ -103,7 +93,7 @@ func (c serverFlags) validate() error {
 	}
 	c.checkJobs(refuse)
 	c.checkRetention(refuse)
-	if err := c.checkThreshold(); err != nil {
+	if err := c.CheckThreshold(); err != nil {
 		errs = append(errs, err)
 	}
 	c.checkRates(refuse)

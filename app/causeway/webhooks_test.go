@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"causeway/adapters/cli"
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
@@ -29,7 +30,7 @@ func TestWebhooksRotateKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	sealer, err := masterKeyFlag{MasterKey: masterKey}.sealer(databaseFlags{})
+	sealer, err := newSealer(cli.MasterKeyFlag{MasterKey: masterKey}, cli.DatabaseFlags{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -186,7 +186,7 @@ func (f *booksFixture) awaitEvidence(ctx context.Context) {
 // measureAuditPack writes the pack of the year, which fails unless everything in it is verified.
 func (f *booksFixture) measureAuditPack(ctx context.Context) {
 	folder := filepath.Join(f.folder, "audit-pack")
-	result := f.command(ctx, "ledger", "audit-pack", f.year.String(), "--output", folder, "--checkpoints", filepath.Join(f.folder, f.name))
+	result := f.command(ctx, "ledger", "audit-pack", f.year.String(), "--folder", folder, "--checkpoints", filepath.Join(f.folder, f.name))
 	var size byteSize
 	check(filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

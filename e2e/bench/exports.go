@@ -35,7 +35,7 @@ func (b *bench) measureExports(ctx context.Context) {
 	var csvDigest string
 	for _, format := range []string{"csv", "hledger", "beancount", "camt053", "log"} {
 		path := filepath.Join(b.folder, "ledger."+format)
-		args := []string{"ledger", "export", "--format", format, "--output", path}
+		args := []string{"ledger", "export", "--format", format, "--file", path}
 		if format != "log" {
 			args = append(args, "--as-of", asOf)
 		}
@@ -121,7 +121,7 @@ func (p *pastMonth) measureProof(ctx context.Context) {
 	}{
 		{"`causeway ledger verify`, on the database in use", append([]string{"ledger", "verify"}, trusted...)},
 		{"`causeway ledger export --format log`",
-			[]string{"ledger", "export", "--format", "log", "--platform", p.full.id.String(), "--output", path}},
+			[]string{"ledger", "export", "--format", "log", "--platform", p.full.id.String(), "--file", path}},
 		{"`causeway ledger verify --export`, without a database",
 			append([]string{"ledger", "verify", "--export", path}, trusted...)},
 	} {

@@ -125,9 +125,12 @@ func (o Operation[Request, Result]) needsTwoPersons(ctx context.Context, c Confi
 	return found.Environment == platform.Production, err
 }
 
-// RunAlone carries out a request whatever the settings: that of an operator on the command line. One that always needs two
-// persons makes a proposal.
+// RunAlone carries out a request whatever the settings: that of an operator on the command line, for one of OperatorOperations.
+// One that always needs two persons makes a proposal.
 func RunAlone[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request) (done proposal.Outcome[Result], err error) {
+	if err := checkAlone(o.ID); err != nil {
+		return done, err
+	}
 	if always, err := o.needsTwoPersons(ctx, c, p, r); err != nil {
 		return done, err
 	} else if always {

@@ -140,3 +140,24 @@ func TestRun_SettingsAreChangedOneAtATime(t *testing.T) {
 		}
 	}
 }
+
+func TestRunAlone_OnlyWhatOperatorsMayDoAlone(t *testing.T) {
+	t.Parallel()
+	// An operation that is not one of operators is carried out for nobody alone; one that is, whatever the settings list.
+	env := apptest.New(t)
+	if err := switchOn(env, env.Platform.ID, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	config := foureyes.Config{Store: env.Store, Clock: env.Clock, IDs: env.IDs}
+	for id, want := range map[string]bool{"test": false, foureyes.OperatorOperations[0].ID: true} {
+		ran := false
+		o := operation(func() { ran = true })
+		o.ID = id
+
+		_, err := foureyes.RunAlone(t.Context(), config, o, env.Platform.ID, platform.Author{Actor: "ana"}, nil, request{"Fee"})
+
+		if ran != want || (err == nil) != want {
+			t.Errorf("%s: ran %t, %v", id, ran, err)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+
+	"causeway/adapters/cli/table"
+	"causeway/app/pricing"
+	"causeway/core/platform"
+	"causeway/core/proposal"
+	"causeway/ports"
+)
+
+// corridorsProposalsCommand reads the proposed changes of terms, which need the approval of a second operator.
+type corridorsProposalsCommand struct {
+	List corridorsProposalsListCommand `cmd:"" help:"List proposed changes of all platforms, newest first."`
+	Show corridorsProposalsShowCommand `cmd:"" help:"Print a proposal with the terms before and after the change."`
+}
+
+type corridorsProposalsListCommand struct {
+	DatabaseFlags
+	proposalListFlags
+}
+
+func (c corridorsProposalsListCommand) Run(ctx context.Context, env *Env) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.with(ctx, env, OnBooks, func(services Services) error {
+		found, err := services.Pricing().Proposals(ctx, ports.ProposalFilter{Paging: c.paging(), Status: proposal.Status(c.Status)})
+		if err != nil {
+			return err
+		}
+		return printList(env, c.listFlags, found, listing[pricing.Proposal]{
+			columns: []string{"proposal", "operation", "from", "to", "for", "status", "proposed (UTC)", "by", "decided by"}, none: noProposals,
+			row: func(t *table.Table, p pricing.Proposal) {
+				t.Add(p.ID, p.Operation, p.Key.From, p.Key.To, platformOrAll(p.Key), p.Status, table.Second(p.CreatedAt), p.By.Actor, p.DecidedBy.Actor)
+			},
+		})
+	})
+}
+
+// listPriceProposals is the command that lists the proposed changes of terms.
+const listPriceProposals = "causeway corridors proposals list"
+
+type corridorsProposalsShowCommand struct {
+	DatabaseFlags
+	outputFlag
+	proposalArg
+}
+
+func (c corridorsProposalsShowCommand) Run(ctx context.Context, env *Env) error {
+	id, err := c.id(listPriceProposals)
+	if err != nil {
+		return err
+	}
+	return c.with(ctx, env, OnBooks, func(services Services) error {
+		found, err := services.Pricing().Proposal(ctx, id)
+		if err != nil {
+			return err
+		}
+		return c.printProposal(env, found.Proposal, found.Status)
+	})
+}
+
+// priceDecision holds the arguments of a command that decides a proposed change of terms.
+type priceDecision struct {
+	DatabaseFlags
+	outputFlag
+	proposalArg
+	actorFlag
+}
+
+type corridorsApproveCommand struct{ priceDecision }
+
+func (c corridorsApproveCommand) Run(ctx context.Context, env *Env) error {
+	id, err := c.id(listPriceProposals)
+	if err != nil {
+		return err
+	}
+	return c.with(ctx, env, OnBooks, func(services Services) error {
+		if err := requireClock(ctx, services.Store()); err != nil {
+			return err
+		}
+		found, err := services.Pricing().Proposal(ctx, id)
+		if err != nil {
+			return err
+		}
+		kind := platform.OperatorSetCorridor
+		if found.IsReset() {
+			kind = platform.OperatorResetCorridor
+		}
+		action, err := c.action(env, kind, found.Key.Platform, string(found.Key.From)+" to "+string(found.Key.To))
+		if err != nil {
+			return err
+		}
+		approved, err := services.Recording(action).Pricing().Approve(ctx, action.Actor, id)
+		if err != nil {
+			return err
+		}
+		return c.printChange(env, approved)
+	})
+}
+
+type corridorsRejectCommand struct {
+	priceDecision
+	Note string `help:"Reason, stored with the proposal." placeholder:"TEXT"`
+}
+
+func (c corridorsRejectCommand) Run(ctx context.Context, env *Env) error {
+	id, err := c.id(listPriceProposals)
+	if err != nil {
+		return err
+	}
+	by, err := c.author()
+	if err != nil {
+		return fieldErrors("nothing was changed", err)
+	}
+	return c.with(ctx, env, OnBooks, func(services Services) error {
+		if err := requireClock(ctx, services.Store()); err != nil {
+			return err
+		}
+		rejected, err := services.Pricing().Reject(ctx, by.Actor, id, c.Note)
+		if err != nil {
+			return settingErrors("nothing was changed", err)
+		}
+		return c.printProposal(env, rejected.Proposal, rejected.State)
+	})
+}

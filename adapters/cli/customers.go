@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"causeway/adapters/cli/table"
+	"causeway/core/customer"
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// CustomersCommand shows customers without their names and other personal data.
+type CustomersCommand struct {
+	List  customersListCommand  `cmd:"" help:"Print customers without personal data, newest first."`
+	Show  customersShowCommand  `cmd:"" help:"Print a customer without personal data: its status, its money, and when it may be erased."`
+	Erase customersEraseCommand `cmd:"" help:"Erase the personal data of a deleted customer: its names, addresses and identifiers, external accounts, beneficial owners, verifications and documents, and the names and texts of its payments. The ledger remains, with amounts, times and references. Data of the last five years is kept by law."`
+}
+
+type customersListCommand struct {
+	platformFlags
+	listFlags
+	Deleted bool `help:"Only deleted customers."`
+}
+
+func (c customersListCommand) Run(ctx context.Context, env *Env) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
+		rows, service := table.New("customer", "type", "status", "created", "deleted", "erased"), services.Customers()
+		for paging := (ports.Paging{Limit: 100}); rows.Len() < c.Limit; {
+			page, err := service.List(ctx, p, ports.CustomerFilter{Paging: paging, IncludeDeleted: true})
+			if err != nil {
+				return err
+			}
+			for _, found := range page.Items {
+				paging.After = found.ID.UUID()
+				if c.Deleted && !found.Deleted() || rows.Len() == c.Limit {
+					continue
+				}
+				rows.Add(found.ID, found.Type, found.Status, found.CreatedAt, found.DeletedAt, found.ErasedAt)
+			}
+			if !page.More {
+				break
+			}
+		}
+		return c.printTable(env, rows, "There are no such customers.")
+	})
+}
+
+// customerArg names a customer.
+type customerArg struct {
+	Customer string `arg:"" help:"Id of the customer." placeholder:"CUSTOMER"`
+}
+
+type customersShowCommand struct {
+	tableFlags
+	customerArg
+}
+
+func (c customersShowCommand) Run(ctx context.Context, env *Env) error {
+	id, err := ident.ParseCustomer(c.Customer)
+	if err != nil {
+		return err
+	}
+	return c.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
+		found, err := services.Customers().Get(ctx, p, id)
+		if err != nil {
+			return err
+		}
+		left, err := services.Customers().Funds(ctx, p, id)
+		if err != nil {
+			return err
+		}
+		return c.printRecord(env, customerRecord(found, left))
+	})
+}
+
+func customerRecord(c customer.Customer, left customer.Funds) *table.Record {
+	balances := make([]string, len(left.Balances))
+	for i, b := range left.Balances {
+		balances[i] = b.String()
+	}
+	unsettled := table.OrDash("")
+	if !left.Unsettled.IsZero() {
+		unsettled = table.CellOf(left.Unsettled)
+	}
+	r := table.NewRecord("customer", c.ID)
+	r.Add("type", c.Type)
+	r.Add("status", c.Status)
+	r.Add("region", table.OrDash(c.Region))
+	r.Add("currencies", table.OrDash(joinTexts(c.Currencies, ", ")))
+	r.Add("created", c.CreatedAt)
+	r.Add("changed", c.UpdatedAt)
+	r.Add("deleted", c.DeletedAt)
+	r.Add("kept until", c.KeptUntil())
+	r.Add("erased", c.ErasedAt)
+	r.Add("balances", table.OrDash(strings.Join(balances, ", ")))
+	r.Add("unsettled payment", unsettled)
+	return r
+}
+
+type customersEraseCommand struct {
+	platformFlags
+	outputFlag
+	customerArg
+	Now bool `help:"Erase before the five years have passed, because no law asks you to keep the data."`
+	actorFlag
+}
+
+func (c customersEraseCommand) Run(ctx context.Context, env *Env) error {
+	id, err := ident.ParseCustomer(c.Customer)
+	if err != nil {
+		return err
+	}
+	return c.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
+		erased, err := services.Customers().Erase(ctx, p, id, c.Actor, c.Now)
+		if err != nil {
+			return fieldErrors("nothing was erased", err)
+		}
+		rows := table.New("erased", ">count")
+		rows.Add("payments: names, texts and UMA addresses", erased.Transactions)
+		rows.Add("external accounts", erased.ExternalAccounts)
+		rows.Add("beneficial owners", erased.BeneficialOwners)
+		rows.Add("verifications", erased.Verifications)
+		rows.Add("documents", erased.Documents)
+		rows.Add("webhooks: the resource, and what was responded", erased.Webhooks)
+		rows.Add("customer", 1)
+		var page table.Page
+		page.Table("", rows, "")
+		page.Line("Kept: the ledger, and the amounts, times and references of payments.\n" +
+			"Files of documents are deleted within minutes by a running service. Stored responses and lookups from before\n" +
+			"the deletion are deleted when their retention ends.")
+		return c.print(env, &page)
+	})
+}

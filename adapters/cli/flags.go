@@ -1,0 +1,340 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"causeway/adapters/cli/table"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/core/platform"
+	"causeway/core/reconcile"
+	"causeway/core/screening"
+	"causeway/ports"
+)
+
+// DatabaseFlags name the database of a command: by its URL, or by the data folder of a
+// private Postgres.
+type DatabaseFlags struct {
+	DatabaseURL string `name:"database-url" env:"DATABASE_URL" secret:"" help:"Postgres database URL. Default: the private Postgres in the data folder." placeholder:"URL"`
+	DataFlag
+}
+
+// DataFlag is the data folder.
+type DataFlag struct {
+	Data string `env:"CAUSEWAY_DATA" default:".causeway" help:"Folder for the private Postgres, the credentials and the keys." type:"path"`
+}
+
+// VaultFlag is the token for a master key in Vault.
+type VaultFlag struct {
+	VaultToken string `name:"vault-token" env:"CAUSEWAY_VAULT_TOKEN" secret:"" help:"Token for a master key in Vault. Its file is read again for each request, so that the token can be renewed." placeholder:"TOKEN"`
+}
+
+// MasterKeyFlag is the master key of a command other than the server.
+type MasterKeyFlag struct {
+	VaultFlag
+	MasterKey string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" secret:"" help:"Master key of the service. Default: the one in the data folder." placeholder:"KEY"`
+}
+
+// BlobFlags say where the files of documents are stored.
+type BlobFlags struct {
+	Blobs          string `name:"blobs" env:"CAUSEWAY_BLOBS" help:"Where the files of documents are stored, encrypted: folder:/path, shared by all processes, or s3://bucket/prefix?endpoint=https://host&region=name. Without it no documents are accepted; causeway dev uses a folder in the data folder." placeholder:"LOCATION"`
+	BlobsAccessKey string `name:"blobs-access-key" env:"CAUSEWAY_BLOBS_ACCESS_KEY" secret:"" help:"Access key of the bucket. Default: AWS_ACCESS_KEY_ID, or the role of the machine." placeholder:"KEY"`
+	BlobsSecretKey string `name:"blobs-secret-key" env:"CAUSEWAY_BLOBS_SECRET_KEY" secret:"" help:"Secret key of the bucket. Default: AWS_SECRET_ACCESS_KEY, or the role of the machine." placeholder:"KEY"`
+}
+
+// InFolder returns the flags with a folder of the data folder as the default.
+func (f BlobFlags) InFolder(data string) BlobFlags {
+	if f.Blobs == "" {
+		f.Blobs = "folder:" + filepath.ToSlash(filepath.Join(data, "blobs"))
+	}
+	return f
+}
+
+// ThresholdFlag is the score from which a match is shown.
+type ThresholdFlag struct {
+	ScreeningThreshold int `name:"screening-threshold" env:"CAUSEWAY_SCREENING_THRESHOLD" default:"80" help:"Score from which a name resembles an entry of a sanctions list, from 50 to 100."`
+}
+
+// CheckThreshold reports an invalid value with the name of its setting.
+func (f ThresholdFlag) CheckThreshold() error {
+	if f.ScreeningThreshold < screening.MinThreshold || f.ScreeningThreshold > 100 {
+		return fmt.Errorf("--screening-threshold (CAUSEWAY_SCREENING_THRESHOLD) must be from %d to 100, not %d", screening.MinThreshold,
+			f.ScreeningThreshold)
+	}
+	return nil
+}
+
+// with opens the services on the database, and calls do.
+func (f DatabaseFlags) with(ctx context.Context, env *Env, work Work, do func(Services) error) error {
+	return f.withAccess(ctx, env, Access{Work: work}, do)
+}
+
+func (f DatabaseFlags) withAccess(ctx context.Context, env *Env, access Access, do func(Services) error) (err error) {
+	services, err := env.Open(ctx, f, access)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, services.Close()) }()
+	return do(services)
+}
+
+// platformFlag selects a platform.
+type platformFlag struct {
+	Platform string `help:"Platform id, as printed by causeway platform list. Required if there are several platforms." placeholder:"ID"`
+}
+
+// resolve parses a platform id and checks that the platform exists. Without an id it returns the only platform.
+func (f platformFlag) resolve(ctx context.Context, store Store) (ident.Platform, error) {
+	if f.Platform != "" {
+		id, err := f.parse()
+		if err != nil {
+			return id, err
+		}
+		if _, err := store.Platform(ctx, id); err != nil {
+			return id, fmt.Errorf("--platform: %s does not exist", id)
+		}
+		return id, nil
+	}
+	ids, err := store.PlatformIDs(ctx, 2)
+	switch {
+	case err != nil:
+		return ident.Platform{}, err
+	case len(ids) == 0:
+		return ident.Platform{}, errors.New("no platform exists yet")
+	case len(ids) > 1:
+		return ident.Platform{}, errors.New("several platforms exist; set --platform")
+	}
+	return ids[0], nil
+}
+
+// parse returns the platform that is named, and the zero id for none.
+func (f platformFlag) parse() (ident.Platform, error) {
+	if f.Platform == "" {
+		return ident.Platform{}, nil
+	}
+	id, err := ident.ParsePlatform(f.Platform)
+	return id, flagError("--platform", err)
+}
+
+// platformFlags name a platform in a database.
+type platformFlags struct {
+	DatabaseFlags
+	platformFlag
+}
+
+// on opens the services on the database, and calls do with the platform.
+func (f platformFlags) on(ctx context.Context, env *Env, work Work, do func(Services, ident.Platform) error) error {
+	return f.with(ctx, env, work, func(services Services) error {
+		p, err := f.resolve(ctx, services.Store())
+		if err != nil {
+			return err
+		}
+		return do(services, p)
+	})
+}
+
+// anyPlatformFlag selects a platform in place of all.
+type anyPlatformFlag struct {
+	Platform string `help:"Only this platform, by its id. Default: all platforms." placeholder:"ID"`
+}
+
+// parse returns the platform that is named, and the zero id for all.
+func (f anyPlatformFlag) parse() (ident.Platform, error) { return platformFlag(f).parse() }
+
+// resolve is parse, and checks that the platform exists.
+func (f anyPlatformFlag) resolve(ctx context.Context, store Store) (ident.Platform, error) {
+	if f.Platform == "" {
+		return ident.Platform{}, nil
+	}
+	return platformFlag(f).resolve(ctx, store)
+}
+
+// actorFlag names the operator in the records of what a command changes.
+type actorFlag struct {
+	Actor string `help:"Who does it; recorded with the change. Default: the user of the operating system." placeholder:"NAME"`
+}
+
+// AfterApply sets the default.
+func (f *actorFlag) AfterApply(*kong.Context) error {
+	if f.Actor != "" {
+		return nil
+	}
+	if current, err := user.Current(); err == nil {
+		f.Actor = current.Username
+	}
+	return nil
+}
+
+// author returns the operator as the author of a change.
+func (f actorFlag) author() (platform.Author, error) {
+	actor, err := platform.ParseActor(f.Actor)
+	return platform.Author{Actor: actor}, err
+}
+
+// action returns the record of what the command does to what name says: of a platform, or of the
+// whole service if it is zero.
+func (f actorFlag) action(env *Env, kind platform.OperatorActionKind, p ident.Platform, name string) (platform.OperatorAction, error) {
+	actor, err := platform.ParseActor(f.Actor)
+	if err != nil {
+		return platform.OperatorAction{}, fieldErrors("nothing was changed", err)
+	}
+	now := env.Clock.Now()
+	return platform.OperatorAction{ID: env.IDs.New(now), Platform: p, Kind: kind, Name: name, Actor: actor, At: now}, nil
+}
+
+// changeFlags are those of a command that changes something of a platform for an operator.
+type changeFlags struct {
+	platformFlags
+	actorFlag
+}
+
+// change calls do with the platform and the operator, if the clock of this machine may set times in the ledger. The outcome is
+// what the error says of a refused change.
+func (f changeFlags) change(ctx context.Context, env *Env, work Work, outcome string,
+	do func(Services, ident.Platform, platform.Author) error) error {
+	by, err := f.author()
+	if err != nil {
+		return fieldErrors(outcome, err)
+	}
+	return f.with(ctx, env, work, func(services Services) error {
+		if err := requireClock(ctx, services.Store()); err != nil {
+			return err
+		}
+		p, err := f.resolve(ctx, services.Store())
+		if err != nil {
+			return err
+		}
+		return fieldErrors(outcome, do(services, p, by))
+	})
+}
+
+// requireClock returns an error if the clock of this machine must not set times in the ledger.
+func requireClock(ctx context.Context, store Store) error {
+	if err := store.MeasureClock(ctx); err != nil {
+		return err
+	}
+	if store.CheckClock() != nil {
+		return fmt.Errorf("the clock of this machine differs from the database's by %s; correct it. Nothing was changed",
+			store.ClockOffset().Abs().Round(time.Millisecond))
+	}
+	return nil
+}
+
+// outputFlag selects how a command prints what it lists or shows.
+type outputFlag struct {
+	Output table.Format `default:"table" enum:"table,csv,json" help:"table, or csv or json for programs."`
+}
+
+func (f outputFlag) print(env *Env, page *table.Page) error { return page.Write(env.Out, f.Output) }
+
+// printTable prints a table. If it is empty, people read the text none in its place.
+func (f outputFlag) printTable(env *Env, t *table.Table, none string) error {
+	var page table.Page
+	page.Table("", t, none)
+	return f.print(env, &page)
+}
+
+// printRecord prints a record.
+func (f outputFlag) printRecord(env *Env, r *table.Record) error {
+	var page table.Page
+	page.Record("", r)
+	return f.print(env, &page)
+}
+
+// note prints a line beside the result: where a program does not read it.
+func (f outputFlag) note(env *Env, line string) error {
+	out := env.Out
+	if f.Output != table.Text {
+		out = env.ErrOut
+	}
+	_, err := fmt.Fprintln(out, line)
+	return err
+}
+
+// maxListed is the maximum number of items that a command lists.
+const maxListed = 10_000
+
+// listFlags are those of a command that lists.
+type listFlags struct {
+	outputFlag
+	Limit int `default:"100" help:"Maximum number of items, from 1 to 10000."`
+}
+
+// check returns an error for a limit that is out of range.
+func (f listFlags) check() error {
+	if f.Limit < 1 || f.Limit > maxListed {
+		return fmt.Errorf("--limit must be from 1 to %d, not %d", maxListed, f.Limit)
+	}
+	return nil
+}
+
+// paging returns the first page with as many items as the limit allows.
+func (f listFlags) paging() ports.Paging { return ports.Paging{Limit: f.Limit} }
+
+// listing is how items are listed.
+type listing[T any] struct {
+	columns []string
+	row     func(t *table.Table, item T)
+	// none is printed if there is nothing to list, and more if there are items beyond the limit.
+	none, more string
+}
+
+// printList prints items, of which one more than the limit was read.
+func printList[T any](env *Env, f listFlags, items []T, l listing[T]) error {
+	t := table.New(l.columns...)
+	for _, item := range items[:min(len(items), f.Limit)] {
+		l.row(t, item)
+	}
+	if err := f.printTable(env, t, l.none); err != nil || len(items) <= f.Limit {
+		return err
+	}
+	return f.note(env, l.more)
+}
+
+// parseTime parses a flag with a time, which may be empty.
+func parseTime(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fmt.Errorf("%s must be an RFC 3339 timestamp, such as 2026-03-01T00:00:00Z, not %q", flag, text)
+	}
+	return t.UTC(), nil
+}
+
+// parseInterval parses the flags --from and --to, which may be empty.
+func parseInterval(from, to string) (i period.Interval, err error) {
+	var errFrom, errTo error
+	i.From, errFrom = parseTime("--from", from)
+	i.To, errTo = parseTime("--to", to)
+	return i, errors.Join(errFrom, errTo)
+}
+
+// noteFlag is the reason for a change.
+type noteFlag struct {
+	Note string `required:"" help:"Why. It is recorded." placeholder:"TEXT"`
+}
+
+// parseAmount parses an amount in major units with its currency.
+func parseAmount(flag, text string) (money.Amount, error) {
+	number, code, _ := strings.Cut(strings.TrimSpace(text), " ")
+	currency := money.Currency(strings.TrimSpace(code))
+	if !currency.Known() {
+		return money.Amount{}, fmt.Errorf("%s must be an amount and a currency, such as '12.50 USD', not %q", flag, text)
+	}
+	minor, err := reconcile.ParseAmount(number, currency, '.', 0)
+	if err != nil {
+		return money.Amount{}, flagError(flag, err)
+	}
+	return money.Amount{Minor: minor, Currency: currency}, nil
+}

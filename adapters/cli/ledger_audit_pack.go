@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"causeway/adapters/cli/table"
+	"causeway/app/accounting"
+	"causeway/app/audit"
+	"causeway/app/exports"
+	"causeway/app/exports/statement"
+	"causeway/app/yearend"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+type ledgerAuditPackCommand struct {
+	platformFlags
+	Year        int      `arg:"" help:"Calendar year in which the financial year ends, such as 2026. All its months must be closed."`
+	Folder      string   `required:"" help:"Folder to write, which must not exist or be empty. It appears when it is complete." type:"path" placeholder:"FOLDER"`
+	Checkpoints []string `aliases:"checkpoint" sep:"none" help:"Folder, file, or http or https URL of checkpoints published outside the database, to verify the ledger against them too. Repeatable." placeholder:"WHERE"`
+}
+
+func (l ledgerAuditPackCommand) Run(ctx context.Context, env *Env) error {
+	options, err := ledgerVerifyCommand{Checkpoints: l.Checkpoints, MaxUnsealed: time.Hour}.parseVerification(ctx, env)
+	if err != nil {
+		return err
+	}
+	folder, err := newPackFolder(l.Folder)
+	if err != nil {
+		return err
+	}
+	defer folder.discard()
+	return l.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
+		pack := auditPack{packFolder: folder, env: env, services: services, platform: p}
+		if err := pack.read(ctx, l.Year); err != nil {
+			return err
+		}
+		failed, err := pack.write(ctx, options)
+		if err != nil {
+			return err
+		}
+		if err := folder.finish(); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(env.Out, "%s: %d files, year %s of %s\n", l.Folder, len(folder.sums), pack.year.Year, p); err != nil || failed == nil {
+			return err
+		}
+		return fmt.Errorf("%s says what was found: %w", packVerification, failed)
+	})
+}
+
+// packVerification is the file with the result of the verification.
+const packVerification = "verification.txt"
+
+// auditPack is what an auditor receives of a financial year.
+type auditPack struct {
+	*packFolder
+	env      *Env
+	services Services
+	platform ident.Platform
+	year     yearend.Year
+	// closings are those of the months of the year, oldest first, and before them that of the month before the year,
+	// if that was closed.
+	closings []period.Closing
+	// checkpoint and evidence are the newest checkpoints of the two logs.
+	checkpoint, evidence ports.SignedCheckpoint
+	keys                 []ports.SealedCheckpointKey
+}
+
+// read reads what the pack is made from, and refuses a year that can still change or is not sealed.
+func (a *auditPack) read(ctx context.Context, number int) (err error) {
+	if a.year, err = a.services.Years().Get(ctx, a.platform, number); err != nil {
+		return fieldErrors("no pack was written", err, argument{"year", strconv.Itoa(number)})
+	}
+	overview, err := a.services.Store().PeriodOverview(ctx, a.platform)
+	if err != nil {
+		return err
+	}
+	last := a.year.Year.Last()
+	if state := overview.Calendar.State(last); state != period.Closed {
+		return fmt.Errorf("%s, the last month of the year %s, is %s: close all months of the year first, with causeway ledger close", last,
+			a.year.Year, state)
+	}
+	for _, c := range overview.Closings {
+		if !c.Month.Before(a.year.Year.First().Previous()) && !last.Before(c.Month) {
+			a.closings = append(a.closings, c)
+		}
+	}
+	slices.SortFunc(a.closings, func(x, y period.Closing) int { return x.Month.Start().Compare(y.Month.Start()) })
+
+	log, err := a.services.Log().Status(ctx, a.platform)
+	if err != nil {
+		return err
+	}
+	evidence, err := a.services.Log().EvidenceStatus(ctx, a.platform)
+	if err != nil {
+		return err
+	}
+	a.checkpoint, a.evidence = log.Checkpoint, evidence.Checkpoint
+	if closed := a.closings[len(a.closings)-1]; a.checkpoint.Size == 0 || a.checkpoint.Size < closed.Seq || a.evidence.Size == 0 {
+		return errNotSealed(closed.Month)
+	}
+	a.keys, err = a.services.CheckpointKeys(ctx)
+	return err
+}
+
+func errNotSealed(m period.Month) error {
+	return fmt.Errorf("the closing of %s is not sealed in the logs yet: a running service does that within CAUSEWAY_SEAL_EVERY (one minute); then repeat the command", m)
+}
+
+// write writes all files. failed is not nil if the verification found a violation, which is in its file.
+func (a *auditPack) write(ctx context.Context, options audit.VerifyOptions) (failed, err error) {
+	for _, write := range []func(context.Context) error{a.writeBooks, a.writeClosings, a.writeLogs, a.writeProofs} {
+		if err := write(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.files(packFile{"README.txt", func(out io.Writer) error { return writePackReadme(out, a) }}); err != nil {
+		return nil, err
+	}
+	return a.verify(ctx, options)
+}
+
+// writeBooks writes the year's reports.
+func (a *auditPack) writeBooks(ctx context.Context) error {
+	interval := period.Interval{From: a.year.Year.First().Start(), To: a.year.Year.Last().End()}
+	reports := a.services.Accounting()
+	query := accounting.TrialBalanceQuery{By: ports.ByEffective, Interval: interval}
+	balance, err := reports.TrialBalance(ctx, a.platform, query)
+	if fault.Is(err, fault.InvalidInput) { // too many accounts; the general ledger has the balances of each
+		query.Grouped = true
+		balance, err = reports.TrialBalance(ctx, a.platform, query)
+	}
+	if err != nil {
+		return flagErrors(err)
+	}
+	service := a.services.Exports(statement.Company{}, nil)
+	export := func(format exports.Format) func(io.Writer) error {
+		return func(out io.Writer) error {
+			document, err := service.Export(a.platform, exports.Request{Format: format, LedgerFilter: ports.LedgerFilter{Interval: interval}})
+			if err != nil {
+				return err
+			}
+			return document.Write(ctx, out)
+		}
+	}
+	return a.files(
+		packTable(ctx, "year.csv", yearsTable([]yearend.Year{a.year})),
+		packTable(ctx, "trial-balance.csv", balance.Table()),
+		packFile{"general-ledger.csv", func(out io.Writer) error { return service.WriteGeneralLedger(ctx, out, a.platform, interval) }},
+		packFile{"journals.csv", export(exports.CSV)},
+		packFile{"books.journal", export(exports.HLedger)},
+	)
+}
+
+// writeClosings writes the trial balance and the record of each closed month of the year.
+func (a *auditPack) writeClosings(ctx context.Context) error {
+	periods := a.services.Periods()
+	for _, c := range a.closings {
+		if c.Month.Before(a.year.Year.First()) {
+			continue
+		}
+		t, err := periods.ClosingTable(ctx, a.platform, c.Month)
+		if err != nil {
+			return err
+		}
+		name := "closings/" + c.Month.String()
+		if err := a.files(packTable(ctx, name+".csv", t), packJSON(name+".json", newPackClosing(c))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeLogs writes both logs up to their newest checkpoints, the checkpoints and the keys that signed them.
+func (a *auditPack) writeLogs(ctx context.Context) error {
+	checker := a.services.Audit()
+	month := a.closings[len(a.closings)-1].Month
+	closing := &textFinder{text: fmt.Sprintf(`{"kind":%q,"subject":%q`, ledger.FactClosing, month.Start().Format(time.DateOnly))}
+	err := a.files(
+		packFile{"ledger.log", func(out io.Writer) error {
+			_, err := checker.ExportLog(ctx, a.platform, a.checkpoint.Size, out, nil)
+			return err
+		}},
+		packFile{"evidence.log", func(out io.Writer) error {
+			_, err := checker.ExportEvidence(ctx, a.platform, a.evidence.Size, io.MultiWriter(out, closing))
+			return err
+		}},
+		packFile{"checkpoints.txt", func(out io.Writer) error {
+			for _, note := range a.notes() {
+				if _, err := io.WriteString(out, note+"\n"); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		packFile{"keys.txt", func(out io.Writer) error {
+			for _, key := range a.keys {
+				if _, err := fmt.Fprintln(out, audit.VerifierKey(a.platform, key.CheckpointKey)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+	)
+	if err == nil && !closing.found {
+		return errNotSealed(month)
+	}
+	return err
+}
+
+// notes returns the checkpoints that are stored with the closings, and the newest of each log.
+func (a *auditPack) notes() (notes []string) {
+	for _, c := range a.closings {
+		notes = append(notes, c.Checkpoint)
+	}
+	notes = append(notes, a.checkpoint.Note, a.evidence.Note)
+	notes = slices.DeleteFunc(notes, func(note string) bool { return note == "" })
+	return slices.Compact(notes)
+}
+
+// verify verifies the stored ledger of the platform and the exported logs, and writes the results.
+func (a *auditPack) verify(ctx context.Context, options audit.VerifyOptions) (failed, err error) {
+	err = a.files(packFile{packVerification, func(out io.Writer) error {
+		if _, err := fmt.Fprintf(out, "Verification of the ledger of %s at %s\n\n", a.platform,
+			a.env.Clock.Now().UTC().Format(time.RFC3339)); err != nil {
+			return err
+		}
+		report, err := a.services.Audit().Of(a.platform).Verify(ctx, options)
+		if err == nil {
+			err = checkUnposted(ctx, a.services.Store(), a.platform, &report)
+		}
+		if err != nil {
+			return err
+		}
+		if failed = printCheck(out, table.Text, report); failed != nil && !errors.Is(failed, errCheckFailed) {
+			return failed
+		}
+		return a.verifyLogs(ctx, out, &failed)
+	}})
+	return failed, err
+}
+
+func (a *auditPack) verifyLogs(ctx context.Context, out io.Writer, failed *error) error {
+	var options audit.VerifyOptions
+	for _, key := range a.keys {
+		options.Keys = append(options.Keys, key.Public)
+	}
+	var err error
+	if options.Published, err = a.env.ReadCheckpoints(ctx, a.path("checkpoints.txt")); err != nil {
+		return err
+	}
+	for _, name := range []string{"ledger.log", "evidence.log"} {
+		if _, err := fmt.Fprintf(out, "\ncauseway ledger verify --export %s --checkpoints checkpoints.txt\n\n", name); err != nil {
+			return err
+		}
+		log, err := os.Open(a.path(name))
+		if err != nil {
+			return err
+		}
+		report, err := audit.VerifyExport(ctx, log, options)
+		if err := errors.Join(err, log.Close()); err != nil {
+			return err
+		}
+		if err := printCheck(out, table.Text, report); errors.Is(err, errCheckFailed) {
+			*failed = err
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}

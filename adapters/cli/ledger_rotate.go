@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"causeway/core/ident"
+	"causeway/core/platform"
+)
+
+type ledgerRotateCommand struct {
+	DatabaseFlags
+	MasterKeyFlag
+	actorFlag
+}
+
+// Run replaces the key that signs checkpoints. It does not need the old key, which may be
+// lost.
+func (l ledgerRotateCommand) Run(ctx context.Context, env *Env) error {
+	action, err := l.action(env, platform.OperatorRotatedLedgerKey, ident.Platform{}, "")
+	if err != nil {
+		return err
+	}
+	return l.withAccess(ctx, env, Access{MasterKey: &l.MasterKeyFlag}, func(services Services) error {
+		if err := services.Store().RecordOperatorAction(ctx, action); err != nil {
+			return err
+		}
+		key, err := services.RotateLedgerKey(ctx)
+		if err == nil {
+			_, err = fmt.Fprintf(env.Out, "New checkpoints are signed with key %s, listed by GET /ledger/log/keys.\n", key.ID)
+		}
+		return err
+	})
+}

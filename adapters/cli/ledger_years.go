@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+
+	"causeway/app/accounting"
+	"causeway/app/yearend"
+	"causeway/core/csvcell"
+	"causeway/core/ident"
+	"causeway/core/platform"
+)
+
+type ledgerYearsCommand struct{ tableFlags }
+
+func (l ledgerYearsCommand) Run(ctx context.Context, env *Env) error {
+	return l.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
+		years, err := services.Years().List(ctx, p)
+		if err != nil {
+			return err
+		}
+		return l.printReport(ctx, env, yearsTable(years), yearsAmounts...)
+	})
+}
+
+// yearsAmounts are the columns of yearsTable that are right-aligned.
+var yearsAmounts = []int{5, 6, 7}
+
+// yearsTable returns a line for each currency of the last closing of each year.
+func yearsTable(years []yearend.Year) accounting.Table {
+	t := accounting.Table{Header: []string{"year", "first_month", "last_month", "state", "currency", "income", "expense", "result",
+		"changed", "by", "note"}}
+	for _, y := range years {
+		row := []string{y.Year.String(), y.Year.First().String(), y.Year.Last().String(), "OPEN", "", "", "", "", "", "", ""}
+		if len(y.Closings) == 0 {
+			t.Rows = append(t.Rows, row)
+			continue
+		}
+		last := y.Closings[len(y.Closings)-1]
+		row[3], row[8], row[9], row[10] = "CLOSED", last.At.Format("2006-01-02 15:04:05"),
+			csvcell.Escape(changeText(last.By, last.Approval)), csvcell.Escape(last.Note)
+		if r := last.Reversal; r != nil {
+			row[3], row[8], row[9], row[10] = "OPEN", r.At.Format("2006-01-02 15:04:05"),
+				csvcell.Escape(changeText(r.By, r.Approval)), csvcell.Escape(r.Note)
+		}
+		if len(last.Results) == 0 || last.Reversal != nil {
+			t.Rows = append(t.Rows, row)
+			continue
+		}
+		for _, r := range last.Results {
+			line := append([]string(nil), row...)
+			line[4], line[5] = string(r.Currency), r.Income.Major(r.Currency)
+			line[6], line[7] = r.Expense.Major(r.Currency), r.Net().Major(r.Currency)
+			t.Rows = append(t.Rows, line)
+		}
+	}
+	return t
+}
+
+// yearCommand holds the arguments of a command that changes a year.
+type yearCommand struct {
+	changeFlags
+	outputFlag
+	Year int    `arg:"" help:"Calendar year in which the financial year ends, such as 2026."`
+	Note string `required:"" help:"Reason, stored with the change."`
+}
+
+func (c yearCommand) changeYear(ctx context.Context, env *Env,
+	change func(*yearend.Service, ident.Platform, yearend.Change) (yearend.Year, error)) error {
+	return c.change(ctx, env, OnBooks, "nothing was changed", func(services Services, p ident.Platform, by platform.Author) error {
+		year, err := change(services.Years(), p, yearend.Change{Year: c.Year, By: by, Note: c.Note})
+		if err != nil {
+			return fieldErrors("nothing was changed", err, argument{"year", strconv.Itoa(c.Year)})
+		}
+		return c.printReport(ctx, env, yearsTable([]yearend.Year{year}), yearsAmounts...)
+	})
+}
+
+type ledgerCloseYearCommand struct{ yearCommand }
+
+func (l ledgerCloseYearCommand) Run(ctx context.Context, env *Env) error {
+	return l.changeYear(ctx, env, func(s *yearend.Service, p ident.Platform, c yearend.Change) (yearend.Year, error) {
+		return s.CloseAlone(ctx, p, c)
+	})
+}
+
+type ledgerReverseYearCommand struct{ yearCommand }
+
+func (l ledgerReverseYearCommand) Run(ctx context.Context, env *Env) error {
+	return l.changeYear(ctx, env, func(s *yearend.Service, p ident.Platform, c yearend.Change) (yearend.Year, error) {
+		return s.ReverseAlone(ctx, p, c)
+	})
+}

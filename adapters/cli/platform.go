@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"causeway/adapters/cli/table"
+	"causeway/app/platforms"
+	"causeway/core/ident"
+	"causeway/core/platform"
+)
+
+// PlatformCommand is about platforms.
+type PlatformCommand struct {
+	Create platformCreateCommand `cmd:"" help:"Create a platform and its first API token. The secret is shown only once."`
+	Set    platformSetCommand    `cmd:"" help:"Change what only the operator of the service decides about a platform."`
+	List   platformListCommand   `cmd:"" help:"Print the platforms, oldest first."`
+}
+
+type platformCreateCommand struct {
+	DatabaseFlags
+	Name        string `required:"" help:"Display name." placeholder:"NAME"`
+	Environment string `required:"" enum:"SANDBOX,PRODUCTION" help:"SANDBOX simulates payments; PRODUCTION moves money. It cannot be changed later." placeholder:"SANDBOX|PRODUCTION"`
+	Regulated   bool   `help:"The platform is a regulated financial institution that verifies its own customers."`
+	publicURLFlag
+	actorFlag
+}
+
+func (p platformCreateCommand) Run(ctx context.Context, env *Env) error {
+	return p.withOperator(ctx, env, p.actorFlag, func(_ Services, operator *platforms.Operator) error {
+		created, err := operator.CreatePlatform(ctx, platforms.CreateRequest{Name: p.Name, Environment: platform.Environment(p.Environment),
+			Regulated: p.Regulated})
+		if err != nil {
+			return fieldErrors("nothing was created", err)
+		}
+		return CredentialsOf(created.IssuedToken, env.BaseURL(p.PublicURL)).Write(env.Out)
+	})
+}
+
+// publicURLFlag is the base URL that commands print with credentials.
+type publicURLFlag struct {
+	PublicURL string `env:"CAUSEWAY_PUBLIC_URL" default:"http://localhost:8080" help:"URL to print as baseUrl, without the version." placeholder:"URL"`
+}
+
+type platformSetCommand struct {
+	platformFlags
+	Regulated bool `required:"" negatable:"" help:"Whether the platform is a regulated financial institution that verifies its own customers. Its new customers are then APPROVED; present ones keep their status."`
+	actorFlag
+}
+
+func (c platformSetCommand) Run(ctx context.Context, env *Env) error {
+	return c.withOperator(ctx, env, c.actorFlag, func(services Services, operator *platforms.Operator) error {
+		owner, err := c.resolve(ctx, services.Store())
+		if err != nil {
+			return err
+		}
+		changed, err := operator.SetRegulated(ctx, owner, c.Regulated)
+		if err != nil {
+			return fieldErrors("nothing was changed", err)
+		}
+		is := "is"
+		if !changed.Regulated {
+			is = "is not"
+		}
+		_, err = fmt.Fprintf(env.Out, "%s %s regulated.\n", changed.ID, is)
+		return err
+	})
+}
+
+// withOperator calls do with the use cases of an operator on platforms.
+func (f DatabaseFlags) withOperator(ctx context.Context, env *Env, actor actorFlag, do func(Services, *platforms.Operator) error) error {
+	return f.with(ctx, env, AsRequest, func(services Services) error {
+		err := services.WithOperator(ctx, actor.Actor, func(operator *platforms.Operator) error { return do(services, operator) })
+		return fieldErrors("nothing was changed", err)
+	})
+}
+
+type platformListCommand struct {
+	DatabaseFlags
+	outputFlag
+}
+
+func (p platformListCommand) Run(ctx context.Context, env *Env) error {
+	return p.with(ctx, env, OnBooks, func(services Services) error {
+		rows := table.New("platform", "environment", "created", "name")
+		err := eachPlatform(ctx, services.Store(), func(found platform.Platform) {
+			rows.Add(found.ID, found.Environment, found.CreatedAt, found.Name)
+		})
+		if err != nil {
+			return err
+		}
+		return p.printTable(env, rows, "There are no platforms. Create one with: causeway platform create")
+	})
+}
+
+// platformsPerRead is the number of platforms that one query reads.
+const platformsPerRead = 1000
+
+// eachPlatform calls do with all platforms, oldest first.
+func eachPlatform(ctx context.Context, store Store, do func(platform.Platform)) error {
+	for after := (ident.Platform{}); ; {
+		page, err := store.Platforms(ctx, after, platformsPerRead)
+		if err != nil {
+			return err
+		}
+		for _, found := range page {
+			do(found)
+			after = found.ID
+		}
+		if len(page) < platformsPerRead {
+			return nil
+		}
+	}
+}
+
+// Credentials is the content of credentials.json: what a client needs to call the API.
+type Credentials struct {
+	PlatformID   string `json:"platformId"`
+	ClientID     string `json:"clientId"`
+	ClientSecret string `json:"clientSecret"`
+	BaseURL      string `json:"baseUrl"`
+}
+
+// CredentialsOf returns the credentials of a new token for the API at a URL.
+func CredentialsOf(issued platforms.IssuedToken, baseURL string) Credentials {
+	return Credentials{PlatformID: issued.Token.Platform.String(), ClientID: issued.Token.ClientID, ClientSecret: issued.Secret,
+		BaseURL: baseURL}
+}
+
+// Write writes the credentials as JSON.
+func (c Credentials) Write(out io.Writer) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(c)
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"encoding/csv"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/cli/table"
+	"causeway/app/accounting"
+	yearendapp "causeway/app/yearend"
+	"causeway/core/period"
+	"causeway/core/platform"
+	"causeway/core/yearend"
+)
+
+func TestTables_NamesAreNoFormulas(t *testing.T) {
+	t.Parallel()
+	// A spreadsheet takes the name of the person who changed a month or a year for text, whatever it begins with.
+	by := platform.Author{Actor: "=HYPERLINK(1)"}
+	by.Token.SetUUID(uuid.UUID{1})
+	m := period.MonthOf(time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC))
+	year := yearend.OfNumber(2025, time.December)
+	reversed := yearend.Closing{Year: year, By: by, Reversal: &yearend.Reversal{By: by}}
+	f := outputFlag{table.CSV}
+	report := func(env *Env, years ...yearendapp.Year) error {
+		return f.printReport(t.Context(), env, yearsTable(years))
+	}
+	for name, write := range map[string]func(*Env) error{
+		"months": func(env *Env) error {
+			return f.printMonths(env, []accounting.Month{{Month: m, Changes: []period.Change{{By: by}}}})
+		},
+		"years": func(env *Env) error {
+			return report(env, yearendapp.Year{Year: year, Closings: []yearend.Closing{{Year: year, By: by}}})
+		},
+		"reversed year": func(env *Env) error {
+			return report(env, yearendapp.Year{Year: year, Closings: []yearend.Closing{reversed}})
+		},
+	} {
+		var out strings.Builder
+		if err := write(&Env{Out: &out}); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
+		if err != nil || len(rows) != 2 || !slices.ContainsFunc(rows[1], func(cell string) bool {
+			return strings.HasPrefix(cell, "'=HYPERLINK")
+		}) ||
+			slices.ContainsFunc(rows[1], func(cell string) bool { return strings.HasPrefix(cell, "=") }) {
+			t.Errorf("%s: %q, %v", name, rows, err)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"causeway/app/accounting"
+	"causeway/app/audit"
+	"causeway/app/books"
+	"causeway/app/customers"
+	"causeway/app/datakeys"
+	"causeway/app/exports"
+	"causeway/app/exports/statement"
+	"causeway/app/jobs"
+	"causeway/app/journals"
+	"causeway/app/monthend"
+	"causeway/app/platforms"
+	"causeway/app/pricing"
+	"causeway/app/proposals"
+	"causeway/app/rails"
+	"causeway/app/receivables"
+	"causeway/app/reconciliation"
+	"causeway/app/treasury"
+	"causeway/app/webhooks"
+	"causeway/app/yearend"
+	"causeway/core/account"
+	"causeway/core/agent"
+	"causeway/core/customer"
+	"causeway/core/document"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/proposal"
+	"causeway/core/reconcile"
+	"causeway/core/screening"
+	"causeway/core/transaction"
+	"causeway/core/verification"
+	"causeway/core/wallet"
+	"causeway/ports"
+)
+
+// Env is what a command is run with: where it prints, and what the program that it is a command of does for it.
+type Env struct {
+	// Out is for the result, and ErrOut for the progress and what is said beside the result.
+	Out, ErrOut io.Writer
+	Clock       ports.Clock
+	IDs         ports.IDs
+	// Open opens the services on a database.
+	Open func(context.Context, DatabaseFlags, Access) (Services, error)
+	// Version is the one that the program reports.
+	Version string
+	// BaseURL returns the URL of the API, version included, at the public URL of the service.
+	BaseURL func(publicURL string) string
+	// ReadCheckpoints reads the checkpoints that were published in a folder, a file or at a URL.
+	ReadCheckpoints func(ctx context.Context, where string) ([]audit.PublishedCheckpoint, error)
+	// ReadSanctions reads the files of a sanctions list. Those that a list does not have are nil.
+	ReadSanctions func(list screening.List, file, aliases, addresses io.Reader) (SanctionsFile, error)
+}
+
+// SanctionsFile is what the files of a sanctions list say.
+type SanctionsFile struct {
+	Entries []screening.Entry
+	// PublishedAt is zero if the file has no date of publication.
+	PublishedAt time.Time
+}
+
+// Access says how a command uses the database.
+type Access struct {
+	Work Work
+	// MasterKey is set for a command that encrypts: it is then required.
+	MasterKey *MasterKeyFlag
+}
+
+// Work is a kind of work on the database, which decides how long a statement may take.
+type Work int
+
+// The kinds of work.
+const (
+	// OnBooks reads a whole ledger, and may take hours.
+	OnBooks Work = iota
+	// AsRequest is the same as what a request to the API does.
+	AsRequest
+	// OnImport writes many rows in one unit of work, and may take hours.
+	OnImport
+)
+
+// Services are the use cases on one database: the same as those of the API, with the same dependencies.
+type Services interface {
+	// Close closes the database.
+	Close() error
+	// Store reads what no use case reads.
+	Store() Store
+	// Recording returns the services whose next change also records what an operator did.
+	Recording(platform.OperatorAction) Services
+
+	// WithOperator calls do with the use cases of an operator on platforms.
+	WithOperator(ctx context.Context, actor string, do func(*platforms.Operator) error) error
+	Pricing() *pricing.Service
+	Customers() *customers.Service
+	// Verifications compare names with sanctions lists from a score on.
+	Verifications(threshold int) *customers.Verifications
+	Screening(threshold int) *customers.Screening
+	// Documents returns the use cases on documents, whose files are where the flags say.
+	Documents(BlobFlags) (*customers.Documents, error)
+	Rails() *rails.Service
+	Jobs() *jobs.Service
+	Webhooks() *webhooks.Service
+	// DataKeys are the use cases on data keys, which report how far they have read.
+	DataKeys(progress func(done, total int64)) *datakeys.Service
+
+	Accounting() *accounting.Service
+	Periods() *accounting.Periods
+	Books() *books.Service
+	MonthEnd() *monthend.Service
+	Years() *yearend.Service
+	Journals() *journals.Service
+	Treasury() *treasury.Service
+	Receivables() *receivables.Service
+	Proposals() *proposals.Service
+	Reconciliation() Reconciliation
+	// Exports returns the exports of a company, which report their progress if progress is not nil.
+	Exports(company statement.Company, progress func(done, total int64)) *exports.Service
+	Audit() *audit.Checker
+	Log() *audit.Log
+	// CheckpointKeys returns all keys that ever signed checkpoints.
+	CheckpointKeys(context.Context) ([]ports.SealedCheckpointKey, error)
+	// RotateLedgerKey replaces the key that signs checkpoints.
+	RotateLedgerKey(context.Context) (ports.CheckpointKey, error)
+}
+
+// Reconciliation is what commands do with statements and breaks.
+type Reconciliation interface {
+	Import(context.Context, reconciliation.ImportRequest, *ports.IdempotentRequest) (reconciliation.ImportResult, error)
+	Get(context.Context, ident.Platform, ident.Reconciliation) (reconciliation.RunDetails, error)
+	Break(context.Context, ident.Platform, ident.Break) (reconcile.BreakDetails, error)
+	Breaks(context.Context, ident.Platform, ident.Reconciliation, ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error)
+	BreaksTable(ident.Platform, ident.Reconciliation, ports.BreakFilter) reconciliation.Table
+	ResolveAlone(context.Context, reconciliation.ResolveRequest) (proposal.Outcome[reconcile.BreakDetails], error)
+}
+
+// Store is what commands read without a use case, and what they record.
+type Store interface {
+	Platform(context.Context, ident.Platform) (platform.Platform, error)
+	PlatformIDs(ctx context.Context, limit int) ([]ident.Platform, error)
+	Platforms(ctx context.Context, after ident.Platform, limit int) ([]platform.Platform, error)
+	Tokens(context.Context, ident.Platform, ports.TokenFilter) (ports.Page[platform.Token], error)
+	PlatformOfTransaction(context.Context, ident.Transaction) (ident.Platform, error)
+	PeriodOverview(context.Context, ident.Platform) (ports.PeriodOverview, error)
+	RecordOperatorAction(context.Context, platform.OperatorAction) error
+	// EachTransactionWithoutPostings visits the transactions of a platform or, if it is zero, of all.
+	EachTransactionWithoutPostings(context.Context, ident.Platform, func(ports.TransactionKey, transaction.Flow,
+		transaction.State) error) error
+
+	Mails(context.Context, ports.MailFilter) ([]ports.ListedMail, error)
+	DocumentsOf(context.Context, ident.Platform, ...document.Holder) ([]document.Document, error)
+	Customer(context.Context, ident.Platform, ident.Customer) (customer.Customer, error)
+	InternalAccount(context.Context, ident.Platform, ident.InternalAccount) (account.Internal, error)
+	WalletKey(context.Context, ports.WalletID) (wallet.Key, error)
+	Wallet(context.Context, ports.WalletID, time.Time) (wallet.Wallet, error)
+	WalletExports(context.Context, ports.WalletID) ([]wallet.Export, error)
+	Agents(context.Context, ident.Platform, ports.AgentFilter) (ports.Page[agent.Agent], error)
+	Agent(context.Context, ident.Platform, ident.Agent) (agent.Agent, error)
+	AgentCounters(ctx context.Context, p ident.Platform, ids []ident.Agent, month string) (map[ident.Agent]agent.Counters, error)
+	AgentActions(context.Context, ident.Platform, ports.AgentActionFilter) (ports.Page[agent.Action], error)
+	Verifications(context.Context, ident.Platform, ports.VerificationFilter) (ports.Page[verification.Verification], error)
+	Verification(context.Context, ident.Platform, ident.Verification) (verification.Verification, error)
+	OpenScreeningHits(ctx context.Context, p ident.Platform, limit int) ([]screening.Hit, error)
+	SanctionsLists(context.Context) ([]screening.LoadedList, error)
+	LastScreeningRuns(context.Context) ([]screening.Run, error)
+
+	// MeasureClock compares the clock of this machine with that of the database. CheckClock returns an error if it differs too
+	// much, and ClockOffset by how much it is ahead.
+	MeasureClock(context.Context) error
+	CheckClock() error
+	ClockOffset() time.Duration
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"causeway/adapters/cli/table"
+	"causeway/app/platforms"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// TokenCommand manages the tokens of any platform without a token, for example after the
+// credentials of a platform were lost.
+type TokenCommand struct {
+	Create tokenCreateCommand `cmd:"" help:"Create a token of a platform, and print its credentials. The secret is shown only once."`
+	List   tokenListCommand   `cmd:"" help:"Print the tokens of a platform, without their secrets."`
+	Delete tokenDeleteCommand `cmd:"" help:"Delete a token of a platform. It stops working at once. The last token with the permission MANAGE cannot be deleted: create another one first."`
+}
+
+type tokenCreateCommand struct {
+	platformFlags
+	Name        string   `required:"" help:"Name of the token, such as who uses it." placeholder:"NAME"`
+	Permissions []string `default:"VIEW,TRANSACT,MANAGE" help:"Permissions: a list of VIEW, TRANSACT and MANAGE." placeholder:"LIST"`
+	publicURLFlag
+	actorFlag
+}
+
+func (c tokenCreateCommand) Run(ctx context.Context, env *Env) error {
+	permissions := make([]platform.Permission, len(c.Permissions))
+	for i, text := range c.Permissions {
+		permissions[i] = platform.Permission(strings.ToUpper(strings.TrimSpace(text)))
+	}
+	return c.withOperator(ctx, env, c.actorFlag, func(services Services, operator *platforms.Operator) error {
+		owner, err := c.resolve(ctx, services.Store())
+		if err != nil {
+			return err
+		}
+		issued, err := operator.CreateToken(ctx, owner, c.Name, permissions)
+		if err != nil {
+			return fieldErrors("nothing was created", err)
+		}
+		return CredentialsOf(issued, env.BaseURL(c.PublicURL)).Write(env.Out)
+	})
+}
+
+type tokenListCommand struct {
+	platformFlags
+	outputFlag
+}
+
+func (c tokenListCommand) Run(ctx context.Context, env *Env) error {
+	return c.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
+		rows := table.New("token", "client id", "permissions", "created", "name")
+		for paging := (ports.Paging{Limit: 100}); ; {
+			page, err := services.Store().Tokens(ctx, p, ports.TokenFilter{Paging: paging})
+			if err != nil {
+				return err
+			}
+			for _, t := range page.Items {
+				rows.Add(t.ID, t.ClientID, joinTexts(t.Permissions, ","), t.CreatedAt, t.Name)
+				paging.After = t.ID.UUID()
+			}
+			if !page.More {
+				break
+			}
+		}
+		return c.printTable(env, rows, "")
+	})
+}
+
+type tokenDeleteCommand struct {
+	platformFlags
+	Token string `arg:"" help:"Token id, as printed by causeway token list."`
+	actorFlag
+}
+
+func (c tokenDeleteCommand) Run(ctx context.Context, env *Env) error {
+	id, err := ident.ParseToken(c.Token)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Token, err)
+	}
+	return c.withOperator(ctx, env, c.actorFlag, func(services Services, operator *platforms.Operator) error {
+		owner, err := c.resolve(ctx, services.Store())
+		if err != nil {
+			return err
+		}
+		if err := operator.DeleteToken(ctx, owner, id); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(env.Out, "%s is deleted.\n", id)
+		return err
+	})
+}

@@ -1,0 +1,326 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/sirupsen/logrus"
+
+	"causeway/adapters/checkpoints"
+	"causeway/adapters/cli"
+	"causeway/adapters/documentfiles"
+	"causeway/adapters/encryption"
+	"causeway/adapters/http/api"
+	"causeway/adapters/ids"
+	"causeway/adapters/postgres"
+	"causeway/adapters/postgres/outbox"
+	"causeway/adapters/rails/sandbox"
+	"causeway/adapters/sanctions"
+	"causeway/adapters/secrets"
+	webhooksender "causeway/adapters/webhooks"
+	"causeway/app/accounting"
+	"causeway/app/audit"
+	"causeway/app/books"
+	"causeway/app/customers"
+	"causeway/app/datakeys"
+	"causeway/app/exports"
+	"causeway/app/exports/statement"
+	"causeway/app/internal/connections"
+	"causeway/app/jobs"
+	"causeway/app/journals"
+	"causeway/app/monthend"
+	"causeway/app/platforms"
+	"causeway/app/pricing"
+	"causeway/app/proposals"
+	"causeway/app/rails"
+	"causeway/app/receivables"
+	"causeway/app/treasury"
+	"causeway/app/webhooks"
+	"causeway/app/yearend"
+	"causeway/core/platform"
+	"causeway/core/screening"
+	"causeway/ports"
+)
+
+// newEnv returns what the commands are run with.
+func newEnv(out, errOut io.Writer) *cli.Env {
+	return &cli.Env{Out: out, ErrOut: errOut, Clock: systemClock{}, IDs: ids.New(), Open: openServices, Version: versionText(),
+		BaseURL:         func(publicURL string) string { return serverFlags{PublicURL: publicURL}.baseURL(nil) },
+		ReadCheckpoints: readCheckpoints, ReadSanctions: readSanctions}
+}
+
+// services implements cli.Services. The HTTP API gets the same use cases from it.
+type services struct {
+	db  *postgres.DB
+	ids ports.IDs
+	// master and dataKeys are nil unless a command encrypts.
+	master   *encryption.Master
+	dataKeys *encryption.DataKeys
+	release  func() error
+}
+
+// auditTimeout limits a statement of the commands that read or write a whole ledger. The service uses a much shorter limit.
+const auditTimeout = 24 * time.Hour
+
+// openServices opens the database of a command.
+func openServices(ctx context.Context, database cli.DatabaseFlags, access cli.Access) (cli.Services, error) {
+	s := services{ids: ids.New()}
+	options := postgres.Options{AllPlatforms: true, NewCipher: cipherOf(database), MaxConnections: 2, Clock: systemClock{}, IDs: s.ids,
+		Render: api.RenderEvent}
+	if access.Work != cli.AsRequest {
+		options.MaxConnections, options.StatementTimeout, options.ForReports = 4, auditTimeout, access.Work == cli.OnBooks
+	}
+	if access.MasterKey != nil {
+		master, err := newSealer(*access.MasterKey, database)
+		if err != nil {
+			return nil, err
+		}
+		s.master = master
+		options.NewCipher = func(store ports.DataKeyStore) ports.Cipher {
+			s.dataKeys = encryption.NewDataKeys(store, master, systemClock{})
+			return s.dataKeys
+		}
+	}
+	url, release, err := openDatabase(ctx, database, nil)
+	if err != nil {
+		return nil, err
+	}
+	options.URL, s.release = url, release
+	if s.db, err = openMigrated(ctx, options); err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return s, nil
+}
+
+// Close implements cli.Services.
+func (s services) Close() error {
+	s.db.Close()
+	return s.release()
+}
+
+// Store implements cli.Services.
+func (s services) Store() cli.Store { return s.db }
+
+// Recording implements cli.Services.
+func (s services) Recording(action platform.OperatorAction) cli.Services {
+	s.db = s.db.Recording(action)
+	return s
+}
+
+// commandTimeout bounds the calls of adapters by commands.
+const commandTimeout = 20 * time.Second
+
+// WithOperator implements cli.Services.
+func (s services) WithOperator(ctx context.Context, actor string, do func(*platforms.Operator) error) error {
+	log := logrus.New()
+	log.SetLevel(logrus.ErrorLevel)
+	opened := newConnections(railAdapters{db: s.db, secrets: secrets.New(), clock: systemClock{}, ids: s.ids, log: log}, commandTimeout)
+	defer opened.Close()
+	if err := opened.Refresh(ctx); err != nil {
+		return err
+	}
+	byEnvironment := railsByEnvironment(sandbox.New(systemClock{}, 1), connections.NewRail(opened, s.db, s.db))
+	operator, err := platforms.New(platforms.Config{Store: s.db, Clock: systemClock{}, IDs: s.ids, Rails: byEnvironment}).As(actor)
+	if err != nil {
+		return err
+	}
+	return do(operator)
+}
+
+// Pricing implements cli.Services.
+func (s services) Pricing() *pricing.Service {
+	return pricing.New(pricing.Config{Store: s.db, Clock: systemClock{}, IDs: s.ids})
+}
+
+// Customers implements cli.Services.
+func (s services) Customers() *customers.Service {
+	return customers.New(customers.Config{Store: s.db, Clock: systemClock{}, IDs: s.ids, Jobs: s.db})
+}
+
+// Verifications implements cli.Services. Names are compared on every platform that an operator reviews.
+func (s services) Verifications(threshold int) *customers.Verifications {
+	screener := customers.NewScreener(s.db, threshold)
+	return customers.NewVerifications(customers.VerificationsConfig{Store: s.db, Clock: systemClock{}, IDs: s.ids,
+		Sanctions: customers.Screeners{platform.Production: screener, platform.Sandbox: screener}})
+}
+
+// Screening implements cli.Services.
+func (s services) Screening(threshold int) *customers.Screening {
+	return customers.NewScreening(s.Verifications(threshold), s.db)
+}
+
+// Documents implements cli.Services.
+func (s services) Documents(flags cli.BlobFlags) (*customers.Documents, error) {
+	files, err := openFiles(flags)
+	if err != nil {
+		return nil, err
+	}
+	return customers.NewDocuments(s.Customers(), customers.DocumentsConfig{Files: files, Check: documentfiles.New(1)}), nil
+}
+
+// Rails implements cli.Services.
+func (s services) Rails() *rails.Service {
+	log := logrus.New()
+	log.SetOutput(io.Discard) // the adapter says what is wrong with an error
+	return newRails(railAdapters{db: s.db, secrets: secrets.New(), clock: systemClock{}, ids: s.ids, log: log})
+}
+
+// newRails returns the use cases of operators on connections.
+func newRails(a railAdapters) *rails.Service {
+	return rails.New(rails.Config{Store: a.db, Connections: a.db, Balances: a.db, Proofs: a.db, Finance: a.db.Finance(), Feeds: a.db,
+		Statements: a.db, BankNotices: a.db, Open: a.openConnection, Clock: a.clock, IDs: a.ids})
+}
+
+// Jobs implements cli.Services.
+func (s services) Jobs() *jobs.Service {
+	return jobs.New(jobs.Config{Store: s.db, Jobs: s.db, Clock: systemClock{}, IDs: s.ids})
+}
+
+// Webhooks implements cli.Services, with what replaces their keys.
+func (s services) Webhooks() *webhooks.Service {
+	keys := webhooksender.NewKeyring(outbox.NewKeys(s.db.Pool()), s.db, s.master, systemClock{}, s.ids)
+	return webhooks.New(webhooks.Config{Keys: keys, Clock: systemClock{}})
+}
+
+// firstKeyDelay leaves the other processes time to read the first data key, or the first of a
+// generation, and to finish what they began before.
+const firstKeyDelay = 2 * encryption.DataKeysInterval
+
+// DataKeys implements cli.Services.
+func (s services) DataKeys(progress func(done, total int64)) *datakeys.Service {
+	c := datakeys.Config{Store: keyStore{s.db}, CheckRemovable: encryption.CheckRemovable, Clock: systemClock{}, Progress: progress,
+		AwaitFirstKey: func(ctx context.Context) error {
+			select {
+			case <-time.After(firstKeyDelay):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}}
+	if s.master != nil {
+		c.Keyring, c.Master = s.dataKeys, s.master
+	}
+	return datakeys.New(c)
+}
+
+// keyStore implements datakeys.Store.
+type keyStore struct{ *postgres.DB }
+
+// DataKeyUses implements datakeys.Store.
+func (s keyStore) DataKeyUses(ctx context.Context, done func(table string, read int)) ([]datakeys.Use, error) {
+	found, err := s.DB.DataKeyUses(ctx, done)
+	uses := make([]datakeys.Use, len(found))
+	for i, u := range found {
+		uses[i] = datakeys.Use(u)
+	}
+	return uses, err
+}
+
+// RemoveDataKey implements datakeys.Store.
+func (s keyStore) RemoveDataKey(ctx context.Context, key uuid.UUID, action platform.OperatorAction) error {
+	return s.DB.Recording(action).RemoveDataKey(ctx, key)
+}
+
+// Accounting implements cli.Services.
+func (s services) Accounting() *accounting.Service { return s.accountingWith(nil) }
+
+// accountingWith returns the use cases with the present rates of the market; without them those that were kept are used.
+func (s services) accountingWith(market ports.Rates) *accounting.Service {
+	return accounting.New(accounting.Config{Store: s.db, Ledger: s.db.Finance(), WebhookLog: outbox.NewLog(s.db.ReadPool(), s.db.Cipher()),
+		Market: market, KeptRates: s.db, Clock: systemClock{}, IDs: s.ids})
+}
+
+// Periods implements cli.Services.
+func (s services) Periods() *accounting.Periods {
+	return accounting.NewPeriods(accounting.PeriodsConfig{Store: s.db, Archiver: s.db, Ledger: s.db.LedgerReader(), Finance: s.db.Finance(),
+		Clock: systemClock{}, IDs: s.ids})
+}
+
+// Books implements cli.Services.
+func (s services) Books() *books.Service {
+	return books.New(books.Config{Store: s.db, Finance: s.db.Finance(), Clock: systemClock{}, IDs: s.ids})
+}
+
+// MonthEnd implements cli.Services.
+func (s services) MonthEnd() *monthend.Service {
+	return monthend.New(monthend.Config{Store: s.db, Results: s.db, Postings: s.db.LedgerReader(), Views: s.db.MonthEndViews(),
+		KeptRates: s.db, Clock: systemClock{}, IDs: s.ids})
+}
+
+// Years implements cli.Services.
+func (s services) Years() *yearend.Service {
+	return yearend.New(yearend.Config{Store: s.db, Ledger: s.db.LedgerReader(), Clock: systemClock{}, IDs: s.ids})
+}
+
+// Journals implements cli.Services.
+func (s services) Journals() *journals.Service {
+	return journals.New(journals.Config{Store: s.db, Ledger: s.db.Finance(), Clock: systemClock{}})
+}
+
+// Treasury implements cli.Services.
+func (s services) Treasury() *treasury.Service {
+	return treasury.New(treasury.Config{Store: s.db, Ledger: s.db.Finance(), Balances: s.db.Readers().LedgerReader(), KeptRates: s.db,
+		Proofs: s.db, Connections: s.db, Clock: systemClock{}, IDs: s.ids})
+}
+
+// Receivables implements cli.Services.
+func (s services) Receivables() *receivables.Service {
+	return receivables.New(receivables.Config{Store: s.db, Clock: systemClock{}, IDs: s.ids})
+}
+
+// Reconciliation implements cli.Services.
+func (s services) Reconciliation() cli.Reconciliation { return newReconciliation(s.db, s.ids) }
+
+// Proposals implements cli.Services, with every operation that may need four eyes.
+func (s services) Proposals() *proposals.Service {
+	return proposals.New(proposals.Config{Store: s.db, Clock: systemClock{}, IDs: s.ids, Executors: slices.Concat(
+		s.Accounting().Executors(), s.Periods().Executors(), s.Books().Executors(), s.Treasury().Executors(), s.Receivables().Executors(),
+		s.MonthEnd().Executors(), s.Years().Executors(), newReconciliation(s.db, s.ids).Executors(),
+	)})
+}
+
+// Exports implements cli.Services.
+func (s services) Exports(company statement.Company, progress func(done, total int64)) *exports.Service {
+	return exports.New(exports.Config{Views: s.db.LedgerViews(), Store: s.db, Clock: systemClock{}, Company: company, Progress: progress})
+}
+
+// Audit implements cli.Services.
+func (s services) Audit() *audit.Checker { return newAudit(s.db) }
+
+// Log implements cli.Services.
+func (s services) Log() *audit.Log {
+	return audit.NewLog(audit.LogConfig{Log: s.db.LedgerLog(), Evidence: s.db.EvidenceLog(), Clock: systemClock{}})
+}
+
+// CheckpointKeys implements cli.Services.
+func (s services) CheckpointKeys(ctx context.Context) ([]ports.SealedCheckpointKey, error) {
+	return s.db.LedgerLog().CheckpointKeys(ctx)
+}
+
+// RotateLedgerKey implements cli.Services. It does not need the old key, which may be lost.
+func (s services) RotateLedgerKey(ctx context.Context) (ports.CheckpointKey, error) {
+	return checkpoints.NewKeyring(s.db.LedgerLog(), s.master, systemClock{}, s.ids).Rotate(ctx)
+}
+
+// readCheckpoints reads the checkpoints that were published in a folder, a file or at a URL.
+func readCheckpoints(ctx context.Context, where string) (found []audit.PublishedCheckpoint, err error) {
+	sources, err := checkpoints.Open(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	for _, source := range sources {
+		checkpoints, readErr := audit.ReadCheckpoints(source.Name, source.Text)
+		err = errors.Join(err, readErr, source.Text.Close())
+		found = append(found, checkpoints...)
+	}
+	return found, err
+}
+
+func readSanctions(list screening.List, file, aliases, addresses io.Reader) (cli.SanctionsFile, error) {
+	read, err := sanctions.Read(list, file, aliases, addresses)
+	return cli.SanctionsFile{Entries: read.Entries, PublishedAt: read.PublishedAt}, err
+}
