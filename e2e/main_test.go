@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"causeway/adapters/rails/bitcoin/devnet"
+	evmnet "causeway/adapters/rails/evm/devnet"
 	"causeway/e2e/kit"
 )
 
@@ -22,6 +23,7 @@ func runTests(m *testing.M) int {
 	}
 	defer remove()
 	defer devnet.RemoveNode()
+	defer evmnet.StopNodes()
 	binary = path
 	return m.Run()
 }

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	httpapi "causeway/adapters/http"
@@ -153,12 +154,21 @@ func walkSchemas(value any, path string, visit func(path string, schema map[stri
 	}
 }
 
+// published is the document as the first test fetched it: each server publishes the same, and renders it anew.
+var published struct {
+	sync.Once
+	document []byte
+}
+
 // fetchOpenAPI returns the published document.
 func fetchOpenAPI(t *testing.T) []byte {
 	t.Helper()
-	w := httptest.NewRecorder()
-	newTestServer(t, pgtest.New(t)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, httpapi.BasePath+"/openapi.json", nil))
-	return w.Body.Bytes()
+	published.Do(func() {
+		w := httptest.NewRecorder()
+		newTestServer(t, pgtest.New(t)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, httpapi.BasePath+"/openapi.json", nil))
+		published.document = w.Body.Bytes()
+	})
+	return published.document
 }
 
 // checkDescribed reports the properties below a schema without a description. A list or

@@ -121,7 +121,9 @@ func runHostProcess(dir string, idleTimeout time.Duration, status io.WriteCloser
 		Dir: dir, Throwaway: true, MaxConnections: 2000,
 		Settings: map[string]string{
 			// Many databases are created at once: a large WAL avoids checkpoints while copying.
-			"max_wal_size": "4GB", "shared_buffers": "256MB",
+			"max_wal_size": "4GB", "shared_buffers": "64MB",
+			// A database lives for some seconds. A test that needs statistics collects them.
+			"autovacuum": "off",
 			// In the folder, so that it is removed with it: a server that is killed leaves it behind.
 			"dynamic_shared_memory_type": "mmap",
 		},

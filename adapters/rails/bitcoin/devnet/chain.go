@@ -19,7 +19,13 @@ func (w *Wallet) Sync(ctx context.Context) error {
 	if err := w.Node.Call(ctx, &best, "getbestblockhash"); err != nil {
 		return err
 	}
-	if len(w.Hashes) == 0 || w.Hashes[w.tip()] != best {
+	for _, hash := range w.Node.first[min(len(w.Hashes), len(w.Node.first)):] {
+		if err := w.read(ctx, hash); err != nil {
+			return err
+		}
+		w.Hashes = append(w.Hashes, hash)
+	}
+	if w.Hashes[w.tip()] != best {
 		for len(w.Hashes) > 0 {
 			if hash, err := w.Node.HashAt(ctx, w.tip()); err == nil && hash == w.Hashes[w.tip()] {
 				break

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,7 +21,11 @@ import (
 )
 
 // Node is a private chain: btcd on regtest, whose blocks the tests make.
-type Node struct{ url string }
+type Node struct {
+	url string
+	// first are the hashes of the blocks that it started with.
+	first []string
+}
 
 // builtIn is the folder with the program of the node, if it was built.
 var builtIn atomic.Pointer[string]
@@ -70,16 +75,53 @@ func moduleRoot() (string, error) {
 // SegWitHeight is after the height at which the chain knows SegWit.
 const SegWitHeight = 450
 
+// start is the blocks that each chain begins with, and their hashes.
+type start struct{ hashes, blocks []string }
+
+// starts has them by the address that the rewards are paid to. Reading other blocks for each test takes long.
+var starts struct {
+	sync.Mutex
+	byMiner map[string]start
+}
+
 // StartNode starts a chain on which SegWit is active, and whose rewards are paid to an address.
 func StartNode(t testing.TB, miner string) *Node {
 	t.Helper()
-	path, err := buildNode()
+	program, err := buildNode()
 	if err != nil {
 		t.Fatal(err)
 	}
+	n := run(t, program, miner)
+	starts.Lock()
+	defer starts.Unlock()
+	if begin, ok := starts.byMiner[miner]; ok {
+		n.first = begin.hashes
+		var refusals []string
+		n.mustEach(t, &refusals, "submitblock", begin.blocks)
+		if reason := strings.Join(refusals, ""); reason != "" {
+			t.Fatal(reason)
+		}
+		return n
+	}
+	var genesis string
+	n.Must(t, &genesis, "getblockhash", 0)
+	mined := n.Mine(t, SegWitHeight)
+	n.first = append([]string{genesis}, mined...)
+	begin := start{hashes: n.first}
+	n.mustEach(t, &begin.blocks, "getblock", mined, 0)
+	if starts.byMiner == nil {
+		starts.byMiner = map[string]start{}
+	}
+	starts.byMiner[miner] = begin
+	return n
+}
+
+// run runs a node until the test ends, and returns when it answers.
+func run(t testing.TB, program, miner string) *Node {
+	t.Helper()
 	folder := t.TempDir()
 	rpc, peers := freePort(t), freePort(t)
-	command := exec.Command(path, "--regtest", "--notls", "--txindex", "--nodnsseed", "--datadir="+folder, "--logdir="+folder, "--debuglevel=error",
+	command := exec.Command(program, "--regtest", "--notls", "--txindex", "--nodnsseed", "--datadir="+folder, "--logdir="+folder, "--debuglevel=error",
 		"--rpcuser=u", "--rpcpass=p", "--rpclisten="+rpc, "--listen="+peers, "--miningaddr="+miner, "--configfile="+filepath.Join(folder, "none"))
 	var out bytes.Buffer
 	command.Stdout, command.Stderr = &out, &out
@@ -93,13 +135,11 @@ func StartNode(t testing.TB, miner string) *Node {
 	n := &Node{url: "http://" + rpc}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if err := n.Call(t.Context(), nil, "getblockcount"); err == nil {
-			break
+			return n
 		} else if time.Now().After(deadline) {
 			t.Fatalf("btcd does not answer: %v\n%s", err, out.String())
 		}
 	}
-	n.Mine(t, SegWitHeight)
-	return n
 }
 
 func freePort(t testing.TB) string {
@@ -120,11 +160,33 @@ type nodeError struct {
 
 func (e *nodeError) Error() string { return fmt.Sprintf("btcd: %s (%d)", e.Message, e.Code) }
 
-func (n *Node) Call(ctx context.Context, into any, method string, params ...any) error {
-	if params == nil {
-		params = []any{}
+// call is a request to btcd, which takes several at once of version 2.0 only.
+type call struct {
+	Version string `json:"jsonrpc"`
+	ID      int    `json:"id"`
+	Method  string `json:"method"`
+	Params  []any  `json:"params"`
+}
+
+// answer is the answer to a call.
+type answer struct {
+	Result json.RawMessage
+	Error  *nodeError
+}
+
+func (a answer) read(into any) error {
+	if a.Error != nil {
+		return a.Error
 	}
-	body, err := json.Marshal(map[string]any{"jsonrpc": "1.0", "id": 1, "method": method, "params": params})
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(a.Result, into)
+}
+
+// post sends one or several calls.
+func (n *Node) post(ctx context.Context, calls, answers any) error {
+	body, err := json.Marshal(calls)
 	if err != nil {
 		return err
 	}
@@ -143,20 +205,40 @@ func (n *Node) Call(ctx context.Context, into any, method string, params ...any)
 	if err != nil {
 		return err
 	}
-	var answer struct {
-		Result json.RawMessage
-		Error  *nodeError
-	}
-	if err := json.Unmarshal(text, &answer); err != nil {
+	if err := json.Unmarshal(text, answers); err != nil {
 		return fmt.Errorf("btcd answers %q", text)
 	}
-	if answer.Error != nil {
-		return answer.Error
+	return nil
+}
+
+func (n *Node) Call(ctx context.Context, into any, method string, params ...any) error {
+	if params == nil {
+		params = []any{}
 	}
-	if into == nil {
-		return nil
+	var a answer
+	if err := n.post(ctx, call{"1.0", 1, method, params}, &a); err != nil {
+		return err
 	}
-	return json.Unmarshal(answer.Result, into)
+	return a.read(into)
+}
+
+// mustEach calls a method once for each argument, with parameters after it, in one request.
+func (n *Node) mustEach(t testing.TB, into *[]string, method string, arguments []string, params ...any) {
+	t.Helper()
+	calls := make([]call, len(arguments))
+	for i, argument := range arguments {
+		calls[i] = call{"2.0", i, method, append([]any{argument}, params...)}
+	}
+	var answers []answer
+	if err := n.post(t.Context(), calls, &answers); err != nil || len(answers) != len(calls) {
+		t.Fatalf("%s: %d answers to %d calls, %v", method, len(answers), len(calls), err)
+	}
+	*into = make([]string, len(answers))
+	for i, a := range answers {
+		if err := a.read(&(*into)[i]); err != nil {
+			t.Fatalf("%s: %v", method, err)
+		}
+	}
 }
 
 func (n *Node) Must(t testing.TB, into any, method string, params ...any) {
@@ -190,8 +272,18 @@ type nodeBlock struct {
 	} `json:"rawtx"`
 }
 
+// blocks are those that were read, of all chains, by hash.
+var blocks sync.Map
+
 func (n *Node) Block(ctx context.Context, hash string) (b nodeBlock, err error) {
-	return b, n.Call(ctx, &b, "getblock", hash, 2)
+	if known, ok := blocks.Load(hash); ok {
+		return known.(nodeBlock), nil
+	}
+	if err := n.Call(ctx, &b, "getblock", hash, 2); err != nil {
+		return nodeBlock{}, err
+	}
+	blocks.Store(hash, b)
+	return b, nil
 }
 
 func (n *Node) HashAt(ctx context.Context, height int64) (hash string, err error) {

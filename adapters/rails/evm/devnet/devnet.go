@@ -72,37 +72,102 @@ type Chain struct {
 	id     atomic.Int64
 }
 
-// Start starts a node until the test ends. The folder is adapters/rails/evm/node, with the npm packages.
+// node is a process, whose chain is that of one test at a time.
+type node struct {
+	url     string
+	process *exec.Cmd
+	files   string // its folder of settings
+}
+
+// nodes are those that no test uses, by folder. One takes a second to start, and some milliseconds to begin another chain.
+var nodes struct {
+	sync.Mutex
+	idle map[string][]*node
+}
+
+// Start returns a chain that is the test's until it ends. The folder is adapters/rails/evm/node, with the npm packages.
+// TestMain calls StopNodes.
 func Start(t testing.TB, folder string) *Chain {
 	t.Helper()
 	checkModules(t, folder)
+	n := idleNode(folder)
+	if n == nil {
+		n = startNode(t, folder)
+	}
+	t.Cleanup(func() {
+		nodes.Lock()
+		defer nodes.Unlock()
+		if nodes.idle == nil {
+			nodes.idle = map[string][]*node{}
+		}
+		nodes.idle[folder] = append(nodes.idle[folder], n)
+	})
+	d := &Chain{t: t, folder: folder, URL: n.url}
+	d.Call("hardhat_reset")
+	return d
+}
+
+func idleNode(folder string) *node {
+	nodes.Lock()
+	defer nodes.Unlock()
+	idle := nodes.idle[folder]
+	if len(idle) == 0 {
+		return nil
+	}
+	n := idle[len(idle)-1]
+	nodes.idle[folder] = idle[:len(idle)-1]
+	return n
+}
+
+// StopNodes stops the nodes after the tests of a package.
+func StopNodes() {
+	nodes.Lock()
+	defer nodes.Unlock()
+	for _, idle := range nodes.idle {
+		for _, n := range idle {
+			n.stop()
+		}
+	}
+	nodes.idle = nil
+}
+
+func (n *node) stop() {
+	_ = n.process.Process.Kill()
+	_ = n.process.Wait()
+	_ = os.RemoveAll(n.files)
+}
+
+func startNode(t testing.TB, folder string) *node {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := listener.Addr().(*net.TCPAddr).Port
+	port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command("node", "node_modules/hardhat/internal/cli/cli.js", "--config", "hardhat.config.cjs", "node", "--hostname", "127.0.0.1", "--port", strconv.Itoa(port))
+	files, err := os.MkdirTemp("", "causeway-evm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("node", "node_modules/hardhat/internal/cli/cli.js", "--config", "hardhat.config.cjs", "node", "--hostname", "127.0.0.1", "--port", port)
 	command.Dir = folder
-	command.Env = append(os.Environ(), "HARDHAT_DISABLE_TELEMETRY_PROMPT=true", "XDG_CONFIG_HOME="+t.TempDir(), "XDG_DATA_HOME="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
+	command.Env = append(os.Environ(), "HARDHAT_DISABLE_TELEMETRY_PROMPT=true", "XDG_CONFIG_HOME="+files, "XDG_DATA_HOME="+files, "XDG_CACHE_HOME="+files)
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
-	})
-	d := &Chain{t: t, folder: folder, URL: fmt.Sprintf("http://127.0.0.1:%d", port)}
-	for range 600 {
+	n := &node{url: "http://127.0.0.1:" + port, process: command, files: files}
+	d := &Chain{t: t, URL: n.url}
+	for range 1200 {
 		if err := d.Try("eth_chainId", new(string)); err == nil {
-			return d
+			return n
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 	}
+	n.stop()
 	t.Fatal("the node did not start: " + output.String())
 	return nil
 }
