@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/DATA-DOG/go-sqlmock"
+
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/migrations"
 )
@@ -32,6 +34,29 @@ func TestCheck_SchemaVersion(t *testing.T) {
 	}
 	if err := migrations.Check(t.Context(), current); !errors.Is(err, migrations.ErrNewerDatabase) {
 		t.Errorf("a newer database: %v", err)
+	}
+}
+
+func TestCheck_ConnectionLostBetweenStatements(t *testing.T) {
+	t.Parallel()
+	// A connection that is lost after the first statements says nothing about the schema: the error is that of the
+	// connection, and does not ask for a migration.
+	db, mock, err := sqlmock.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	lost := errors.New("connection lost")
+	mock.ExpectQuery("to_regclass").WillReturnRows(sqlmock.NewRows([]string{"development"}).AddRow(false))
+	mock.ExpectQuery("FROM schema_migrations").WillReturnError(lost)
+
+	err = migrations.Check(t.Context(), db)
+
+	if !errors.Is(err, lost) || errors.Is(err, migrations.ErrNotMigrated) || !strings.Contains(err.Error(), "read the version of the database") {
+		t.Errorf("%v, want that of the connection", err)
+	}
+	if err := mock.ExpectationsWereMet(); err != nil {
+		t.Error(err)
 	}
 }
 

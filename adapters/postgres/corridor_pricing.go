@@ -2,13 +2,14 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
-	"github.com/google/uuid"
-	"github.com/uptrace/bun"
+	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/books"
 	"causeway/core/corridor"
 	"causeway/core/ident"
@@ -23,59 +24,85 @@ var (
 
 // overrideRow is a row of corridor_overrides. A row without a platform applies to all.
 type overrideRow struct {
-	bun.BaseModel `bun:"table:corridor_overrides"`
-
-	PlatformID  uuid.NullUUID `bun:"platform_id"`
-	Source      string        `bun:"source"`
-	Destination string        `bun:"destination"`
-	Terms       overrideTerms `bun:"embed:"`
+	ports.CorridorOverride
+	percent *string
 }
+
+var overrides = schema.New("corridor_overrides", nil, func(o *overrideRow) schema.Columns {
+	return slices.Concat(schema.Columns{
+		{Name: "platform_id", Field: &o.Platform}, {Name: "source", Field: &o.From}, {Name: "destination", Field: &o.To},
+	}, overrideColumns("", &o.Terms, &o.percent))
+})
 
 // changeRow is a row of corridor_changes.
 type changeRow struct {
-	bun.BaseModel `bun:"table:corridor_changes"`
-
-	Seq         int64         `bun:"seq"`
-	ChangedAt   time.Time     `bun:"changed_at"`
-	ChangedBy   string        `bun:"changed_by"`
-	Note        string        `bun:"note"`
-	PlatformID  uuid.NullUUID `bun:"platform_id"`
-	Source      string        `bun:"source"`
-	Destination string        `bun:"destination"`
-	ProposalID  uuid.NullUUID `bun:"proposal_id"`
-	Approver    string        `bun:"approver"`
-	Before      overrideTerms `bun:"embed:old_"`
-	After       overrideTerms `bun:"embed:new_"`
+	ports.CorridorChange
+	before, after *string // percent
 }
 
-// overrideTerms are the columns of an override; NULL keeps the built-in value.
-type overrideTerms struct {
-	FeeFixed    *int64  `bun:"fee_fixed"`
-	FeeFraction *string `bun:"fee_fraction"`
-	MinSending  *int64  `bun:"min_sending"`
-	MaxSending  *int64  `bun:"max_sending"`
-	LockSeconds *int64  `bun:"lock_seconds"`
+var corridorChanges = schema.New("corridor_changes", nil, func(c *changeRow) schema.Columns {
+	return slices.Concat(schema.Columns{
+		{Name: "seq", Field: &c.Number}, {Name: "changed_at", Field: &c.At}, {Name: "changed_by", Field: &c.By}, {Name: "note", Field: &c.Note},
+		{Name: "platform_id", Field: &c.Platform}, {Name: "source", Field: &c.From}, {Name: "destination", Field: &c.To},
+		{Name: "proposal_id", Field: &c.Approval.Proposal}, {Name: "approver", Field: schema.Optional(&c.Approval.By.Actor)},
+	}, overrideColumns("old_", &c.Before, &c.before), overrideColumns("new_", &c.After, &c.after))
+})
+
+// overrideColumns are the columns of terms; NULL keeps the built-in value. percent holds the text of their percentage.
+func overrideColumns(prefix string, o *corridor.Override, percent **string) schema.Columns {
+	return schema.Columns{
+		{Name: prefix + "fee_fixed", Field: &o.Fixed}, {Name: prefix + "fee_fraction", Field: percent},
+		{Name: prefix + "min_sending", Field: &o.MinSending}, {Name: prefix + "max_sending", Field: &o.MaxSending},
+		{Name: prefix + "lock_seconds", Field: schema.Converted(
+			func() *int64 {
+				if o.Lock == nil {
+					return nil
+				}
+				return new(int64(*o.Lock / time.Second))
+			},
+			func(seconds *int64) error {
+				if o.Lock = nil; seconds != nil {
+					o.Lock = new(time.Duration(*seconds) * time.Second)
+				}
+				return nil
+			})},
+	}
 }
+
+// setPercent parses the text of the percentage of terms.
+func setPercent(o *corridor.Override, text *string) error {
+	if text == nil {
+		return nil
+	}
+	percent, err := money.ParseFraction(*text)
+	if err != nil {
+		return fmt.Errorf("fee_fraction: %w", err)
+	}
+	o.Percent = &percent
+	return nil
+}
+
+var saveCorridorOverride = overrides.Insert(`
+	ON CONFLICT (coalesce(platform_id, '00000000-0000-0000-0000-000000000000'), source, destination) DO UPDATE
+	SET fee_fixed = EXCLUDED.fee_fixed, fee_fraction = EXCLUDED.fee_fraction, min_sending = EXCLUDED.min_sending,
+		max_sending = EXCLUDED.max_sending, lock_seconds = EXCLUDED.lock_seconds`)
 
 // CorridorOverrides reads the whole table, the overrides for all platforms first.
 func (db *DB) CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, error) {
-	return selectOverrides(ctx, db.bun)
+	return selectOverrides(ctx, db, db.read)
 }
 
-func selectOverrides(ctx context.Context, from bun.IDB) ([]ports.CorridorOverride, error) {
-	var rows []overrideRow
-	if err := from.NewSelect().Model(&rows).OrderExpr("platform_id NULLS FIRST, source, destination").Scan(ctx); err != nil {
+func selectOverrides(ctx context.Context, db *DB, read reader) ([]ports.CorridorOverride, error) {
+	rows, err := selectRows(ctx, db, read, overrides, "ORDER BY platform_id NULLS FIRST, source, destination")
+	if err != nil {
 		return nil, err
 	}
 	var found []ports.CorridorOverride
 	for _, row := range rows {
-		override := ports.CorridorOverride{From: money.Currency(row.Source), To: money.Currency(row.Destination)}
-		override.Platform.SetUUID(row.PlatformID.UUID)
-		var err error
-		if override.Terms, err = row.Terms.override(); err != nil {
-			return nil, fmt.Errorf("corridor_overrides %s to %s: %w", row.Source, row.Destination, err)
+		if err := setPercent(&row.Terms, row.percent); err != nil {
+			return nil, fmt.Errorf("corridor_overrides %s to %s: %w", row.From, row.To, err)
 		}
-		found = append(found, override)
+		found = append(found, row.CorridorOverride)
 	}
 	return found, nil
 }
@@ -98,44 +125,30 @@ var currenciesOfPlatforms = platforms.Only("id", "currencies")
 // ChangePricing works with the rights of the login and not of the service, which may only read the tables. The
 // trigger of corridor_overrides writes the history.
 func (db *DB) ChangePricing(ctx context.Context, fn func(context.Context, ports.PricingTx) error) error {
-	err := db.inTransaction(ctx, func(tx bun.Tx) error {
-		if _, err := tx.ExecContext(ctx, `SET LOCAL ROLE NONE`); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, `LOCK TABLE corridor_overrides IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+	return db.asOwner(ctx, overrides.Name, func(tx preparedTx) error {
+		if _, err := tx.exec(ctx, `LOCK TABLE corridor_overrides IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 			return err
 		}
 		return fn(ctx, pricingTx{db, tx})
 	})
-	if isForbidden(err) {
-		return fmt.Errorf("this login may not change corridor_overrides; use the one that migrates the database: %w", err)
-	}
-	return translate(err)
 }
 
 // pricingTx is a transaction of the owner that has locked corridor_overrides.
 type pricingTx struct {
 	db *DB
-	tx bun.Tx
+	tx preparedTx
 }
 
 // CorridorOverrides implements ports.PricingReader.
 func (t pricingTx) CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, error) {
-	return selectOverrides(ctx, t.tx)
+	return selectOverrides(ctx, t.db, t.tx.read)
 }
 
 // FourEyesPlatforms reads the latest settings of every platform, by the primary key.
 func (t pricingTx) FourEyesPlatforms(ctx context.Context, a books.Action) ([]ident.Platform, error) {
-	var ids []uuid.UUID
-	if err := t.tx.NewRaw(`SELECT platform_id FROM (SELECT DISTINCT ON (platform_id) platform_id, four_eyes FROM ledger_settings ORDER BY platform_id, version DESC) latest
-		WHERE ? = ANY (four_eyes) ORDER BY platform_id`, string(a)).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	platforms := make([]ident.Platform, len(ids))
-	for i, id := range ids {
-		platforms[i].SetUUID(id)
-	}
-	return platforms, nil
+	return queryValues[ident.Platform](ctx, t.tx.read, `
+		SELECT platform_id FROM (SELECT DISTINCT ON (platform_id) platform_id, four_eyes FROM ledger_settings ORDER BY platform_id, version DESC) latest
+		WHERE $1 = ANY (four_eyes) ORDER BY platform_id`, a)
 }
 
 // SaveOverride writes the override of a key; the history takes its author from the settings of the transaction.
@@ -144,41 +157,34 @@ func (t pricingTx) SaveOverride(ctx context.Context, o ports.CorridorOverride, b
 	if !by.Approval.IsZero() {
 		approved = by.Approval.Proposal.UUID().String()
 	}
-	if _, err := t.tx.ExecContext(ctx, `SELECT set_config('causeway.change_note', ?, true), set_config('causeway.operator', ?, true),
-		set_config('causeway.proposal', ?, true), set_config('causeway.approver', ?, true)`, by.Note, by.By, approved, by.Approval.By.Actor); err != nil {
+	if _, err := t.tx.exec(ctx, `SELECT set_config('causeway.change_note', $1, true), set_config('causeway.operator', $2, true),
+		set_config('causeway.proposal', $3, true), set_config('causeway.approver', $4, true)`, by.Note, by.By, approved, by.Approval.By.Actor); err != nil {
 		return err
 	}
 	if a := t.db.operatorAction; a != nil {
-		if _, err := t.tx.Tx.ExecContext(ctx, insertOperatorAction, operatorActionColumns(*a)...); err != nil {
+		if _, err := t.tx.exec(ctx, insertOperatorAction, operatorActionColumns(*a)...); err != nil {
 			return err
 		}
 	}
-	return saveOverride(ctx, t.tx, o)
-}
-
-// saveOverride replaces the override of a key; an override of nothing removes the row.
-func saveOverride(ctx context.Context, tx bun.Tx, o ports.CorridorOverride) error {
-	row := &overrideRow{PlatformID: nullID(o.Platform.UUID()), Source: string(o.From), Destination: string(o.To), Terms: newOverrideTerms(o.Terms)}
-	if o.Terms.IsZero() {
-		_, err := tx.NewDelete().Model(row).
-			Where("platform_id IS NOT DISTINCT FROM ?", row.PlatformID).Where("source = ?", row.Source).Where("destination = ?", row.Destination).Exec(ctx)
+	if o.Terms.IsZero() { // an override of nothing removes the row
+		_, err := t.tx.exec(ctx, `DELETE FROM corridor_overrides WHERE platform_id IS NOT DISTINCT FROM $1 AND source = $2 AND destination = $3`,
+			o.Platform, o.From, o.To)
 		return err
 	}
-	_, err := tx.NewInsert().Model(row).
-		On("CONFLICT (coalesce(platform_id, '00000000-0000-0000-0000-000000000000'), source, destination) DO UPDATE").
-		Set("fee_fixed = EXCLUDED.fee_fixed").Set("fee_fraction = EXCLUDED.fee_fraction").
-		Set("min_sending = EXCLUDED.min_sending").Set("max_sending = EXCLUDED.max_sending").
-		Set("lock_seconds = EXCLUDED.lock_seconds").Returning("NULL").Exec(ctx)
-	return err
+	row := overrideRow{CorridorOverride: o}
+	if o.Terms.Percent != nil {
+		row.percent = new(o.Terms.Percent.String())
+	}
+	return writeIn(ctx, t.db, t.tx, saveCorridorOverride, row)
 }
 
 // PricesAndChanges implements ports.PriceAudit.
 func (db *DB) PricesAndChanges(ctx context.Context) (prices []ports.CorridorOverride, changes []ports.CorridorChange, err error) {
-	err = db.bun.RunInTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, func(ctx context.Context, tx bun.Tx) (err error) {
-		if prices, err = selectOverrides(ctx, tx); err != nil {
+	err = db.inSnapshot(ctx, func(tx pgx.Tx) (err error) {
+		if prices, err = selectOverrides(ctx, db, readOn(tx)); err != nil {
 			return err
 		}
-		changes, err = selectChanges(ctx, tx, ports.CorridorChangeFilter{})
+		changes, err = selectChanges(ctx, db, readOn(tx), ports.CorridorChangeFilter{})
 		return err
 	})
 	return prices, changes, err
@@ -186,65 +192,21 @@ func (db *DB) PricesAndChanges(ctx context.Context) (prices []ports.CorridorOver
 
 // CorridorChanges scans the whole history: it has a row for each change by an operator.
 func (db *DB) CorridorChanges(ctx context.Context, f ports.CorridorChangeFilter) ([]ports.CorridorChange, error) {
-	return selectChanges(ctx, db.bun, f)
+	return selectChanges(ctx, db, db.queryRows, f)
 }
 
-func selectChanges(ctx context.Context, from bun.IDB, f ports.CorridorChangeFilter) ([]ports.CorridorChange, error) {
-	var rows []changeRow
-	query := from.NewSelect().Model(&rows).OrderExpr("seq")
-	if !f.Platform.IsZero() {
-		query = query.Where("platform_id IS NULL OR platform_id = ?", f.Platform.UUID())
-	}
-	if f.From != "" {
-		query = query.Where("source = ?", string(f.From))
-	}
-	if f.To != "" {
-		query = query.Where("destination = ?", string(f.To))
-	}
-	if err := query.Scan(ctx); err != nil {
+func selectChanges(ctx context.Context, db *DB, read reader, f ports.CorridorChangeFilter) ([]ports.CorridorChange, error) {
+	rows, err := selectRows(ctx, db, read, corridorChanges, `WHERE ($1::uuid IS NULL OR platform_id IS NULL OR platform_id = $1)
+		AND $2 IN ('', source) AND $3 IN ('', destination) ORDER BY seq`, f.Platform, f.From, f.To)
+	if err != nil {
 		return nil, err
 	}
 	var found []ports.CorridorChange
 	for _, row := range rows {
-		change := ports.CorridorChange{Number: row.Seq, At: row.ChangedAt.UTC(), CorridorAuthor: ports.CorridorAuthor{By: row.ChangedBy, Note: row.Note}}
-		change.Approval.By.Actor = row.Approver
-		change.Approval.Proposal.SetUUID(row.ProposalID.UUID)
-		change.From, change.To = money.Currency(row.Source), money.Currency(row.Destination)
-		change.Platform.SetUUID(row.PlatformID.UUID)
-		var err error
-		if change.Before, err = row.Before.override(); err == nil {
-			change.After, err = row.After.override()
+		if err := errors.Join(setPercent(&row.Before, row.before), setPercent(&row.After, row.after)); err != nil {
+			return nil, fmt.Errorf("corridor_changes %d, %s to %s: %w", row.Number, row.From, row.To, err)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("corridor_changes %d, %s to %s: %w", row.Seq, row.Source, row.Destination, err)
-		}
-		found = append(found, change)
+		found = append(found, row.CorridorChange)
 	}
 	return found, nil
-}
-
-func (t overrideTerms) override() (corridor.Override, error) {
-	override := corridor.Override{Fixed: t.FeeFixed, MinSending: t.MinSending, MaxSending: t.MaxSending}
-	if t.FeeFraction != nil {
-		percent, err := money.ParseFraction(*t.FeeFraction)
-		if err != nil {
-			return override, fmt.Errorf("fee_fraction: %w", err)
-		}
-		override.Percent = &percent
-	}
-	if t.LockSeconds != nil {
-		override.Lock = new(time.Duration(*t.LockSeconds) * time.Second)
-	}
-	return override, nil
-}
-
-func newOverrideTerms(override corridor.Override) overrideTerms {
-	terms := overrideTerms{FeeFixed: override.Fixed, MinSending: override.MinSending, MaxSending: override.MaxSending}
-	if override.Percent != nil {
-		terms.FeeFraction = new(override.Percent.String())
-	}
-	if override.Lock != nil {
-		terms.LockSeconds = new(int64(*override.Lock / time.Second))
-	}
-	return terms
 }

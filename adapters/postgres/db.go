@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -62,9 +61,8 @@ type Options struct {
 type DB struct {
 	pool        workPool
 	sql         *sql.DB
-	bun         *bun.DB
+	bun         *bun.DB       // composes the statements of lists; it runs none
 	readPool    *pgxpool.Pool // for lists, reports and exports; may be pool
-	readBun     *bun.DB       // readPool for bun
 	changes     *databaseChanges
 	ledgerStore *ledgerdb.Store
 	clock       ports.Clock
@@ -113,7 +111,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sessionSettings: o.workSettings(), sql: std, bun: bun.NewDB(std, pgdialect.New()),
 		changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), render: o.Render, emitted: o.Emitted}
 	db.OnDatabaseChange(db.ledgerStore.ForgetAccounts)
-	db.readPool, db.readBun = pool, db.bun
+	db.readPool = pool
 	if o.NewCipher != nil {
 		db.cipher = o.NewCipher(db)
 	}
@@ -122,7 +120,6 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 			db.Close()
 			return nil, err
 		}
-		db.readBun = bun.NewDB(stdlib.OpenDBFromPool(db.readPool), pgdialect.New())
 	}
 	return db, nil
 }
@@ -139,28 +136,6 @@ func (r reportPool) Begin(ctx context.Context) (pgx.Tx, error) {
 		return nil, errors.Join(err, tx.Rollback(ctx))
 	}
 	return tx, nil
-}
-
-// inTransaction runs fn in one transaction of database/sql and commits it when fn returns
-// nil. An error of the commit itself leaves open whether the change was made.
-func (db *DB) inTransaction(ctx context.Context, fn func(tx bun.Tx) error) (err error) {
-	tx, err := db.bun.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		// Without effect after a commit, or when the end of ctx has rolled it back.
-		if failed := tx.Rollback(); failed != nil && !errors.Is(failed, sql.ErrTxDone) {
-			err = errors.Join(err, fmt.Errorf("roll back: %w", failed))
-		}
-	}()
-	if err := fn(tx); err != nil {
-		return err
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	return nil
 }
 
 // AdvanceBalanceSnapshots creates all balance snapshots that are due.
@@ -209,7 +184,7 @@ func (db *DB) ReadPool() *pgxpool.Pool { return db.readPool }
 // write, and is closed with db.
 func (db *DB) Readers() *DB {
 	readers := *db
-	readers.pool, readers.sql, readers.bun = workPool{db.readPool, db.platformOf}, db.readBun.DB, db.readBun
+	readers.pool = workPool{db.readPool, db.platformOf}
 	return &readers
 }
 
@@ -228,7 +203,6 @@ func (db *DB) Close() {
 	go func() {
 		defer close(closed)
 		if db.readPool != nil && db.readPool != db.pool.Pool {
-			_ = db.readBun.Close()
 			db.readPool.Close()
 		}
 		_ = db.sql.Close()

@@ -1,110 +1,140 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 
-	"github.com/DATA-DOG/go-sqlmock"
-	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect/pgdialect"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
+	"causeway/adapters/pgembed/pgtest"
 	"causeway/core/corridor"
+	"causeway/core/fault"
 	"causeway/ports"
 )
 
-// These are errors of the connection that a real Postgres cannot be made to produce at a
-// chosen statement.
+// lostConn is a connection that is lost when it has sent a statement, so that its response never arrives.
+type lostConn struct {
+	net.Conn
+	statement []byte // lost after it; empty: never
+	lost      bool
+}
 
-var errConnectionLost = errors.New("connection lost")
+// Write implements net.Conn.
+func (c *lostConn) Write(sent []byte) (int, error) {
+	n, err := c.Conn.Write(sent)
+	if len(c.statement) > 0 && bytes.Contains(sent, c.statement) {
+		c.lost = true
+	}
+	return n, err
+}
 
-// newMockDB is a database whose driver follows a script.
-func newMockDB(t *testing.T) (*DB, sqlmock.Sqlmock) {
+// Read implements net.Conn.
+func (c *lostConn) Read(received []byte) (int, error) {
+	if c.lost {
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Read(received)
+}
+
+// newLostDB returns a database whose connections are lost when they have sent a statement, and another connection to it.
+func newLostDB(t *testing.T, statement string) (*DB, *pgx.Conn) {
 	t.Helper()
-	std, mock, err := sqlmock.New()
+	url := pgtest.New(t)
+	db, err := Open(t.Context(), Options{URL: url, AllPlatforms: true, MaxConnections: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		mock.ExpectClose()
-		if err := std.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := mock.ExpectationsWereMet(); err != nil {
-			t.Error(err)
-		}
-	})
-	db := &DB{sql: std, bun: bun.NewDB(std, pgdialect.New())}
-	db.readBun = db.bun
-	return db, mock
+	t.Cleanup(db.Close)
+	config := db.pool.Config()
+	dial := config.ConnConfig.DialFunc
+	config.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		return &lostConn{Conn: conn, statement: []byte(statement)}, err
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	lost := *db
+	lost.pool.Pool = pool
+	other, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Close(context.Background()) })
+	return &lost, other
 }
 
-// expectCorridorChange expects the statements of a change up to the override itself.
-func expectCorridorChange(mock sqlmock.Sqlmock) {
-	mock.ExpectBegin()
-	mock.ExpectExec("SET LOCAL ROLE NONE").WillReturnResult(sqlmock.NewResult(0, 0))
-	mock.ExpectExec("LOCK TABLE corridor_overrides").WillReturnResult(sqlmock.NewResult(0, 0))
-	mock.ExpectQuery(`SELECT .* FROM "corridor_overrides"`).WillReturnRows(sqlmock.NewRows([]string{"source"}))
-}
-
-func changeFixedFee(ctx context.Context, db *DB) (decided int, err error) {
+func changeFixedFee(ctx context.Context, db *DB, fee int64) (decided int, err error) {
 	err = db.ChangePricing(ctx, func(ctx context.Context, tx ports.PricingTx) error {
 		if _, err := tx.CorridorOverrides(ctx); err != nil {
 			return err
 		}
 		decided++
-		return tx.SaveOverride(ctx, ports.CorridorOverride{From: "USD", To: "BTC", Terms: corridor.Override{Fixed: new(int64(7))}}, ports.CorridorAuthor{Note: "a lower fee"})
+		override := ports.CorridorOverride{From: "USD", To: "BTC", Terms: corridor.Override{Fixed: &fee}}
+		return tx.SaveOverride(ctx, override, ports.CorridorAuthor{Note: "another fee"})
 	})
 	return decided, err
 }
 
+func countOverrides(t *testing.T, conn *pgx.Conn) (n int) {
+	t.Helper()
+	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM corridor_overrides`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 func TestChangePricing_LostCommitIsReportedOnce(t *testing.T) {
 	t.Parallel()
-	// A commit whose response is lost may have been made: it is an error, and it is not tried again.
-	db, mock := newMockDB(t)
-	expectCorridorChange(mock)
-	mock.ExpectExec("set_config").WillReturnResult(sqlmock.NewResult(0, 0))
-	mock.ExpectExec(`INSERT INTO "corridor_overrides"`).WillReturnResult(sqlmock.NewResult(0, 1))
-	mock.ExpectCommit().WillReturnError(errConnectionLost)
+	// A commit whose response is lost may have been made, as here: it is an error, and it is not tried again.
+	db, other := newLostDB(t, "commit\x00")
 
-	decided, err := changeFixedFee(t.Context(), db)
+	decided, err := changeFixedFee(t.Context(), db, 7)
 
-	if !errors.Is(err, errConnectionLost) || !strings.Contains(err.Error(), "commit") {
+	if !fault.Is(err, fault.ServiceUnavailable) || !strings.Contains(err.Error(), "commit") {
 		t.Errorf("%v, want an error of the commit", err)
 	}
 	if decided != 1 {
 		t.Errorf("decided %d times, want once", decided)
+	}
+	if n := countOverrides(t, other); n != 1 {
+		t.Errorf("%d overrides, want that of the commit", n)
 	}
 }
 
 func TestChangePricing_FailedRollbackKeepsBothErrors(t *testing.T) {
 	t.Parallel()
 	// When the rollback after a failed statement fails too, neither error hides the other.
-	db, mock := newMockDB(t)
-	refused := errors.New("disk full")
-	expectCorridorChange(mock)
-	mock.ExpectExec("set_config").WillReturnResult(sqlmock.NewResult(0, 0))
-	mock.ExpectExec(`INSERT INTO "corridor_overrides"`).WillReturnError(refused)
-	mock.ExpectRollback().WillReturnError(errConnectionLost)
+	db, other := newLostDB(t, "rollback\x00")
 
-	_, err := changeFixedFee(t.Context(), db)
+	_, err := changeFixedFee(t.Context(), db, -1) // a constraint refuses it
 
-	if !errors.Is(err, refused) || !errors.Is(err, errConnectionLost) {
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "roll back") {
 		t.Errorf("%v, want both errors", err)
+	}
+	if n := countOverrides(t, other); n != 0 {
+		t.Errorf("%d overrides, want none", n)
 	}
 }
 
 func TestChangePricing_RefusedDecisionRollsBack(t *testing.T) {
 	t.Parallel()
 	// A decision that is refused writes nothing, and its error is returned as it is.
-	db, mock := newMockDB(t)
+	db, other := newLostDB(t, "")
 	refused := errors.New("the minimum is above the maximum")
-	expectCorridorChange(mock)
-	mock.ExpectRollback()
 
 	err := db.ChangePricing(t.Context(), func(ctx context.Context, tx ports.PricingTx) error {
-		if _, err := tx.CorridorOverrides(ctx); err != nil {
+		override := ports.CorridorOverride{From: "USD", To: "BTC", Terms: corridor.Override{Fixed: new(int64(7))}}
+		if err := tx.SaveOverride(ctx, override, ports.CorridorAuthor{Note: "a lower fee"}); err != nil {
 			return err
 		}
 		return refused
@@ -113,20 +143,34 @@ func TestChangePricing_RefusedDecisionRollsBack(t *testing.T) {
 	if err != refused { //nolint:errorlint // the very error, not wrapped
 		t.Errorf("%v, want %v", err, refused)
 	}
+	if n := countOverrides(t, other); n != 0 {
+		t.Errorf("%d overrides, want none", n)
+	}
 }
 
 func TestCorridorOverrides_ErrorInTheMiddleOfTheRows(t *testing.T) {
 	t.Parallel()
 	// A table that was read in part is not an answer: payments would be priced without
 	// the overrides that are missing.
-	db, mock := newMockDB(t)
-	rows := sqlmock.NewRows([]string{"source", "destination", "fee_fixed"}).
-		AddRow("USD", "BTC", int64(7)).AddRow("USD", "EUR", int64(9)).RowError(1, errConnectionLost)
-	mock.ExpectQuery(`SELECT .* FROM "corridor_overrides"`).WillReturnRows(rows)
+	db, other := newLostDB(t, "")
+	for _, statement := range []string{
+		`SET causeway.change_note = 'here'`,
+		`INSERT INTO corridor_overrides (source, destination, fee_fixed) VALUES ('USD', 'BTC', 7), ('USD', 'EUR', 9)`,
+		`ALTER TABLE corridor_overrides RENAME TO stored_overrides`,
+		`CREATE VIEW corridor_overrides AS SELECT platform_id, source, destination, fee_fixed, fee_fraction, min_sending,
+			max_sending, lock_seconds / (destination <> 'EUR')::int AS lock_seconds FROM (
+				SELECT platform_id, source, destination, fee_fixed, fee_fraction, min_sending, max_sending, 60 AS lock_seconds FROM stored_overrides) o`,
+		`GRANT SELECT ON corridor_overrides TO causeway_service`,
+	} {
+		if _, err := other.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
 
 	found, err := db.CorridorOverrides(t.Context())
 
-	if !errors.Is(err, errConnectionLost) || found != nil {
+	var failed *pgconn.PgError
+	if !errors.As(err, &failed) || failed.Code != "22012" || found != nil {
 		t.Errorf("%+v, %v, want nothing but the error", found, err)
 	}
 }

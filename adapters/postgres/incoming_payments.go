@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/money"
@@ -28,18 +29,14 @@ const readIncomingPaymentParties = `
 // IncomingPaymentParties loads the receiving accounts with their owners, and the paying
 // accounts.
 func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.IncomingPaymentKey) ([]transaction.IncomingParties, error) {
-	n := len(keys)
-	platforms, internals, externals := make(idArray, n), make(idArray, n), make(idArray, n)
-	for i, k := range keys {
-		platforms[i], internals[i], externals[i] = pgID(k.Platform.UUID()), pgID(k.To.UUID()), pgID(k.From.UUID())
-	}
-	found := make([]transaction.IncomingParties, n)
-	err := u.query(ctx, readIncomingPaymentParties, []any{platforms, internals, externals}, func(rows pgx.Rows) error {
+	found := make([]transaction.IncomingParties, len(keys))
+	args := schema.Arrays(keys, func(k *ports.IncomingPaymentKey) []any { return []any{&k.Platform, &k.To, &k.From} })
+	err := u.query(ctx, readIncomingPaymentParties, args, func(rows pgx.Rows) error {
 		var (
 			at                                              int
 			internalID, ownerID, externalID, payerID        pgtype.UUID
 			currency, kind, status, reference, instructions *string
-			created, updated, ownerGone, externalGone       *time.Time
+			created, updated, ownerGone, externalGone       time.Time
 			platformCustomerID, ownerStatus, ownerType      *string
 			externalCurrency, externalType, externalStatus  *string
 			fields                                          []byte
@@ -52,7 +49,7 @@ func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 		parties, platform := &found[at-1], keys[at-1].Platform
 		if internalID.Valid {
 			parties.To = &account.Internal{Platform: platform, Currency: money.Currency(*currency), Type: account.InternalType(*kind),
-				Status: account.InternalStatus(*status), Reference: *reference, CreatedAt: timeOrZero(created), UpdatedAt: timeOrZero(updated)}
+				Status: account.InternalStatus(*status), Reference: *reference, CreatedAt: created, UpdatedAt: updated}
 			parties.To.ID.SetUUID(internalID.Bytes)
 			parties.To.Customer.SetUUID(ownerID.Bytes)
 			var err error
@@ -62,10 +59,10 @@ func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 		}
 		if platformCustomerID != nil {
 			parties.Owner = &customer.Customer{Platform: platform, PlatformCustomerID: *platformCustomerID,
-				Status: customer.Status(*ownerStatus), Type: customer.Type(*ownerType), DeletedAt: timeOrZero(ownerGone)}
+				Status: customer.Status(*ownerStatus), Type: customer.Type(*ownerType), DeletedAt: ownerGone}
 			parties.Owner.ID.SetUUID(ownerID.Bytes)
 		}
-		if externalID.Valid && externalGone == nil {
+		if externalID.Valid && externalGone.IsZero() {
 			parties.From = &account.External{Platform: platform, Currency: money.Currency(*externalCurrency),
 				Type: account.Type(*externalType), Status: account.Status(*externalStatus)}
 			parties.From.ID.SetUUID(externalID.Bytes)

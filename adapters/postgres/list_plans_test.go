@@ -12,9 +12,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect/pgdialect"
 
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/core/agent"
@@ -109,7 +106,7 @@ func newListEnv(t *testing.T) (*DB, *tracedStatements) {
 	}
 	t.Cleanup(pool.Close)
 	traced := *db
-	traced.readPool, traced.readBun = pool, bun.NewDB(stdlib.OpenDBFromPool(pool), pgdialect.New())
+	traced.readPool = pool
 	return &traced, trace
 }
 

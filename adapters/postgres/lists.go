@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -18,62 +17,6 @@ import (
 	"causeway/core/period"
 	"causeway/ports"
 )
-
-// insert sends the queued statements and then inserts one row.
-func (u *unit) insert(ctx context.Context, row any) error {
-	if err := u.flush(ctx); err != nil {
-		return err
-	}
-	_, err := u.db.bun.NewInsert().Conn(u.sqlConn).Model(row).Exec(ctx)
-	return translate(err)
-}
-
-// checkRowChanged returns none if a statement that should change one row changed no row.
-func checkRowChanged(result sql.Result, err, none error) error {
-	if err != nil {
-		return translate(err)
-	}
-	if n, err := result.RowsAffected(); err != nil || n > 0 {
-		return err
-	}
-	return none
-}
-
-// selectOne returns the row that a query finds, or none.
-func selectOne[Row, Item any](ctx context.Context, db *DB, query *bun.SelectQuery, item func(*Row) Item, none error) (Item, error) {
-	var row Row
-	err := query.Model(&row).Scan(ctx)
-	switch {
-	case isNoRows(err):
-		err = none
-	case err == nil:
-		err = openRow(ctx, db, &row)
-	}
-	if err != nil {
-		return *new(Item), err
-	}
-	return item(&row), nil
-}
-
-// selectAll returns all rows that a query finds.
-func selectAll[Row, Item any](ctx context.Context, db *DB, query *bun.SelectQuery, item func(*Row) Item) ([]Item, error) {
-	var rows []Row
-	if err := query.Model(&rows).Scan(ctx); err != nil {
-		return nil, err
-	}
-	return openBunRows(ctx, db, rows, item)
-}
-
-func openBunRows[Row, Item any](ctx context.Context, db *DB, rows []Row, item func(*Row) Item) ([]Item, error) {
-	items := slices.Grow([]Item(nil), len(rows))
-	for i := range rows {
-		if err := openRow(ctx, db, &rows[i]); err != nil {
-			return nil, err
-		}
-		items = append(items, item(&rows[i]))
-	}
-	return items, nil
-}
 
 // maxCandidates is the number of rows that are read to count those that match a filter without
 // an index. It limits what a total costs.
@@ -160,7 +103,7 @@ func (l *list) inIntervalByID(column string, interval period.Interval) {
 
 // query returns the query of the list's rows without a limit. The filter is left out unless filtered.
 func (l *list) query(db *DB, filtered bool) *bun.SelectQuery {
-	query := db.readBun.NewSelect().TableExpr(l.from)
+	query := db.bun.NewSelect().TableExpr(l.from)
 	conditions := l.index
 	if filtered {
 		conditions = slices.Concat(l.index, l.filter)
@@ -215,14 +158,14 @@ func (l *list) count(ctx context.Context, db *DB) (matching, read int64, err err
 		text, args := l.matches()
 		candidates = l.query(db, false).ColumnExpr("("+text+") AS matches", args...).OrderExpr("? DESC", bun.Ident(l.id())).Limit(maxCandidates + 1)
 	}
-	query := db.readBun.NewSelect().TableExpr("(?) AS candidates", candidates).ColumnExpr("count(*) FILTER (WHERE matches), count(*)")
+	query := db.bun.NewSelect().TableExpr("(?) AS candidates", candidates).ColumnExpr("count(*) FILTER (WHERE matches), count(*)")
 	err = db.readQuery(ctx, query, func(rows pgx.Rows) error { return rows.Scan(&matching, &read) })
 	return matching, read, err
 }
 
 // readQuery runs a query of a list.
 func (db *DB) readQuery(ctx context.Context, query *bun.SelectQuery, scan func(pgx.Rows) error) error {
-	text, err := query.AppendQuery(db.readBun.QueryGen(), nil)
+	text, err := query.AppendQuery(db.bun.QueryGen(), nil)
 	if err != nil {
 		return err
 	}

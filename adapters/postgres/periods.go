@@ -142,5 +142,3 @@ func monthStart(m period.Month) pgtype.Timestamptz {
 	}
 	return pgtype.Timestamptz{Time: m.Start(), Valid: true}
 }
-
-func utcTime(t pgtype.Timestamptz) time.Time { return t.Time.UTC() }

@@ -121,16 +121,3 @@ func (db *DB) open(ctx context.Context, row sealedRow, column sealedColumn, stor
 	}
 	return plain, nil
 }
-
-// opener is a row with sealed columns, which are opened after it was read.
-type opener interface {
-	open(ctx context.Context, db *DB) error
-}
-
-// openRow opens the sealed columns of a row, if it has any.
-func openRow(ctx context.Context, db *DB, row any) error {
-	if r, ok := row.(opener); ok {
-		return r.open(ctx, db)
-	}
-	return nil
-}

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -40,6 +41,15 @@ func writeAlone[T any](ctx context.Context, db *DB, s schema.Statement[T], row T
 	return db.exec(ctx, s.SQL, columns.Fields()...)
 }
 
+// writeIn runs a statement for one row in a transaction.
+func writeIn[T any](ctx context.Context, db *DB, tx preparedTx, s schema.Statement[T], row T) error {
+	columns, err := columnsToWrite(ctx, db, s, &row)
+	if err == nil {
+		_, err = tx.exec(ctx, s.SQL, columns.Fields()...)
+	}
+	return err
+}
+
 // exec runs a prepared statement outside of a unit of work. It returns how many rows it has changed.
 func (db *DB) exec(ctx context.Context, statement string, args ...any) (int64, error) {
 	done, err := db.pool.Exec(ctx, statement, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
@@ -69,9 +79,26 @@ func (db *DB) deleteOneBatch(ctx context.Context, sql string, before time.Time) 
 // preparedTx is a transaction whose statements are prepared.
 type preparedTx struct{ pgx.Tx }
 
-// inTx runs fn in a transaction.
-func (db *DB) inTx(ctx context.Context, fn func(tx preparedTx) error) error {
-	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error { return fn(preparedTx{tx}) })
+// inTx runs fn in one transaction and commits it when fn returns nil. An error of the commit itself leaves open whether the
+// change was made.
+func (db *DB) inTx(ctx context.Context, fn func(tx preparedTx) error) (err error) {
+	tx, err := db.pool.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		// Without effect after a commit, or when the end of ctx has closed the connection.
+		if failed := tx.Rollback(ctx); failed != nil && !errors.Is(failed, pgx.ErrTxClosed) && ctx.Err() == nil {
+			err = errors.Join(err, fmt.Errorf("roll back: %w", failed))
+		}
+	}()
+	if err := fn(preparedTx{tx}); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
 }
 
 // sendBatch runs statements in one transaction.

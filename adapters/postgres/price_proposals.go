@@ -2,54 +2,46 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"time"
 
-	"github.com/google/uuid"
-	"github.com/uptrace/bun"
-
+	"causeway/adapters/postgres/schema"
 	"causeway/core/books"
 	"causeway/core/ident"
 	"causeway/core/proposal"
 	"causeway/ports"
 )
 
-// priceProposalRow is a row of corridor_proposals. A row without a platform is for all.
-type priceProposalRow struct {
-	bun.BaseModel `bun:"table:corridor_proposals"`
-
-	PlatformID uuid.NullUUID   `bun:"platform_id"`
-	Proposal   proposalColumns `bun:"embed:"`
-}
-
-func (row *priceProposalRow) proposal() proposal.Proposal {
-	p := row.Proposal.proposal()
+// pricesProposed is the table corridor_proposals. A row without a platform is for all.
+var pricesProposed = schema.New("corridor_proposals", []string{"id"}, func(p *proposal.Proposal) schema.Columns {
 	p.Action = books.ActionPrice
-	p.Platform.SetUUID(row.PlatformID.UUID)
-	return p
-}
+	return slices.Concat(schema.Columns{{Name: "platform_id", Field: &p.Platform}}, proposalColumns(p))
+})
+
+var (
+	insertPriceProposal = pricesProposed.Insert("")
+	updatePriceProposal = pricesProposed.Update("status", "decider", "note", "error_code", "error_message", "error_at", "decided_at")
+)
 
 // CountPendingProposals scans the table: it has a row for each proposal of an operator.
-func (t pricingTx) CountPendingProposals(ctx context.Context, _ ident.Platform, now time.Time) (int, error) {
-	pending, err := t.tx.NewSelect().Model((*priceProposalRow)(nil)).Where("status = 'PENDING' AND expires_at > ?", now).Count(ctx)
-	return int(pending), err
+func (t pricingTx) CountPendingProposals(ctx context.Context, _ ident.Platform, now time.Time) (pending int, err error) {
+	_, err = readValues(ctx, t.tx.read, `SELECT count(*) FROM corridor_proposals WHERE status = 'PENDING' AND expires_at > $1`, []any{now}, &pending)
+	return pending, err
 }
 
 // CreateProposal implements ports.ProposalWriter.
 func (t pricingTx) CreateProposal(ctx context.Context, p proposal.Proposal) error {
-	_, err := t.tx.NewInsert().Model(&priceProposalRow{PlatformID: nullID(p.Platform.UUID()), Proposal: newProposalColumns(p)}).Exec(ctx)
-	return err
+	return writeIn(ctx, t.db, t.tx, insertPriceProposal, p)
 }
 
 // LockProposal needs no lock of the row: only transactions that have locked corridor_overrides write it.
 func (t pricingTx) LockProposal(ctx context.Context, _ ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
-	return t.db.selectPriceProposal(ctx, t.tx.NewSelect(), id)
+	return selectPriceProposal(ctx, t.db, t.tx.read, id)
 }
 
 // UpdateProposal uses the primary key.
 func (t pricingTx) UpdateProposal(ctx context.Context, p proposal.Proposal) error {
-	_, err := t.tx.NewUpdate().Model(&priceProposalRow{Proposal: newProposalColumns(p)}).WherePK().
-		Column("status", "decider", "note", "error_code", "error_message", "error_at", "decided_at").Exec(ctx)
-	return err
+	return writeIn(ctx, t.db, t.tx, updatePriceProposal, p)
 }
 
 // priceProposals reads corridor_proposals.
@@ -60,16 +52,16 @@ func (db *DB) PriceProposals() ports.ProposalReader { return priceProposals{db} 
 
 // Proposal uses the primary key.
 func (r priceProposals) Proposal(ctx context.Context, _ ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
-	return r.db.selectPriceProposal(ctx, r.db.bun.NewSelect(), id)
+	return selectPriceProposal(ctx, r.db, r.db.read, id)
 }
 
-func (db *DB) selectPriceProposal(ctx context.Context, query *bun.SelectQuery, id ident.Proposal) (proposal.Proposal, error) {
-	return selectOne(ctx, db, query.Where("id = ?", id.UUID()), (*priceProposalRow).proposal, proposal.PriceNotFound(id))
+func selectPriceProposal(ctx context.Context, db *DB, read reader, id ident.Proposal) (proposal.Proposal, error) {
+	return selectExisting(ctx, db, read, pricesProposed, proposal.PriceNotFound(id), `WHERE id = $1`, id)
 }
 
 // Proposals scans the table: it has a row for each proposal of an operator.
 func (r priceProposals) Proposals(ctx context.Context, _ ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Proposal], error) {
-	l := bunList{query: r.db.readBun.NewSelect()}
+	l := list{from: pricesProposed.Name}
 	l.whereProposalStatus(f.Status, f.Now)
-	return selectBunPage(ctx, r.db, l, f.Paging, (*priceProposalRow).proposal)
+	return selectPage(ctx, r.db, l, f.Paging, pricesProposed)
 }

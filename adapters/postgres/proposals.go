@@ -2,143 +2,101 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
-	"github.com/uptrace/bun"
 
-	"causeway/core/books"
-	"causeway/core/fault"
+	"causeway/adapters/postgres/schema"
 	"causeway/core/ident"
-	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/ports"
 )
 
-// proposalRow is a row of ledger_proposals.
-type proposalRow struct {
-	bun.BaseModel `bun:"table:ledger_proposals"`
-
-	PlatformID      uuid.UUID       `bun:"platform_id,pk"`
-	Action          string          `bun:"action"`
-	Figures         string          `bun:"figures"`
-	ProposerTokenID uuid.NullUUID   `bun:"proposer_token_id"`
-	DeciderTokenID  uuid.NullUUID   `bun:"decider_token_id"`
-	Result          string          `bun:"result"`
-	Proposal        proposalColumns `bun:"embed:"`
-}
+// proposals is the table ledger_proposals.
+var proposals = schema.New("ledger_proposals", keyOfPlatform, func(p *proposal.Proposal) schema.Columns {
+	return slices.Concat(schema.Columns{
+		{Name: "platform_id", Field: &p.Platform}, {Name: "action", Field: &p.Action}, {Name: "figures", Field: textOf(&p.Figures)},
+		{Name: "proposer_token_id", Field: &p.By.Token}, {Name: "decider_token_id", Field: &p.DecidedBy.Token}, {Name: "result", Field: &p.Result},
+	}, proposalColumns(p))
+})
 
 // proposalColumns are the columns of every table of proposals.
-type proposalColumns struct {
-	ID           uuid.UUID  `bun:"id,pk"`
-	Operation    string     `bun:"operation"`
-	Request      string     `bun:"request"`
-	Status       string     `bun:"status"`
-	Proposer     string     `bun:"proposer"`
-	Decider      string     `bun:"decider"`
-	Note         string     `bun:"note"`
-	ErrorCode    string     `bun:"error_code"`
-	ErrorMessage string     `bun:"error_message"`
-	ErrorAt      *time.Time `bun:"error_at"`
-	CreatedAt    time.Time  `bun:"created_at"`
-	ExpiresAt    time.Time  `bun:"expires_at"`
-	DecidedAt    *time.Time `bun:"decided_at"`
+func proposalColumns(p *proposal.Proposal) schema.Columns {
+	failure := p.LastError
+	if failure == nil {
+		failure = &proposal.Failure{}
+	}
+	return schema.Columns{
+		{Name: "id", Field: &p.ID}, {Name: "operation", Field: &p.Operation}, {Name: "request", Field: textOf(&p.Request)},
+		{Name: "status", Field: &p.State}, {Name: "proposer", Field: &p.By.Actor}, {Name: "decider", Field: &p.DecidedBy.Actor},
+		{Name: "note", Field: &p.Note}, {Name: "error_code", Field: &failure.Code}, {Name: "error_message", Field: &failure.Message},
+		{Name: "error_at", Field: schema.Converted(
+			func() time.Time { return failure.At },
+			func(at time.Time) error {
+				if !at.IsZero() {
+					failure.At, p.LastError = at, failure
+				}
+				return nil
+			})},
+		{Name: "created_at", Field: &p.CreatedAt}, {Name: "expires_at", Field: &p.ExpiresAt}, {Name: "decided_at", Field: &p.DecidedAt},
+	}
 }
 
-func newProposalRow(p proposal.Proposal) *proposalRow {
-	return &proposalRow{PlatformID: p.Platform.UUID(), Action: string(p.Action), ProposerTokenID: nullID(p.By.Token.UUID()), DeciderTokenID: nullID(p.DecidedBy.Token.UUID()),
-		Figures: string(p.Figures), Result: p.Result, Proposal: newProposalColumns(p)}
+// textOf is bytes in a column of type text; no bytes are the empty text.
+func textOf(value *[]byte) any {
+	return schema.Converted(
+		func() string { return string(*value) },
+		func(text string) error {
+			if *value = nil; text != "" {
+				*value = []byte(text)
+			}
+			return nil
+		})
 }
 
-func newProposalColumns(p proposal.Proposal) proposalColumns {
-	columns := proposalColumns{
-		ID: p.ID.UUID(), Operation: p.Operation, Request: string(p.Request), Status: string(p.State),
-		Proposer: p.By.Actor, Decider: p.DecidedBy.Actor, Note: p.Note, CreatedAt: p.CreatedAt, ExpiresAt: p.ExpiresAt,
-	}
-	if f := p.LastError; f != nil {
-		columns.ErrorCode, columns.ErrorMessage, columns.ErrorAt = string(f.Code), f.Message, &f.At
-	}
-	if !p.DecidedAt.IsZero() {
-		columns.DecidedAt = &p.DecidedAt
-	}
-	return columns
-}
-
-func (row *proposalRow) proposal() proposal.Proposal {
-	p := row.Proposal.proposal()
-	p.Action, p.Result = books.Action(row.Action), row.Result
-	if row.Figures != "" {
-		p.Figures = []byte(row.Figures)
-	}
-	p.Platform.SetUUID(row.PlatformID)
-	p.By.Token.SetUUID(row.ProposerTokenID.UUID)
-	p.DecidedBy.Token.SetUUID(row.DeciderTokenID.UUID)
-	return p
-}
-
-func (c proposalColumns) proposal() proposal.Proposal {
-	p := proposal.Proposal{
-		Operation: c.Operation, Request: []byte(c.Request), State: proposal.Status(c.Status),
-		By: platform.Author{Actor: c.Proposer}, DecidedBy: platform.Author{Actor: c.Decider}, Note: c.Note,
-		CreatedAt: c.CreatedAt.UTC(), ExpiresAt: c.ExpiresAt.UTC(), DecidedAt: timeOrZero(c.DecidedAt),
-	}
-	p.ID.SetUUID(c.ID)
-	if c.ErrorAt != nil {
-		p.LastError = &proposal.Failure{Code: fault.Code(c.ErrorCode), Message: c.ErrorMessage, At: c.ErrorAt.UTC()}
-	}
-	return p
-}
+var (
+	insertProposal = proposals.Insert("")
+	updateProposal = proposals.Update("status", "decider_token_id", "decider", "note", "result", "error_code", "error_message", "error_at", "decided_at")
+)
 
 // CountPendingProposals uses ledger_proposals_pending.
 func (u *unit) CountPendingProposals(ctx context.Context, p ident.Platform, now time.Time) (pending int, err error) {
 	err = u.query(ctx, `SELECT count(*) FROM ledger_proposals WHERE platform_id = $1 AND status = 'PENDING' AND expires_at > $2`,
-		[]any{pgID(p.UUID()), pgTime(now)}, func(rows pgx.Rows) error { return rows.Scan(&pending) })
+		[]any{p, now}, func(rows pgx.Rows) error { return rows.Scan(&pending) })
 	return pending, err
 }
 
 // CreateProposal implements ports.ProposalWriter.
 func (u *unit) CreateProposal(ctx context.Context, p proposal.Proposal) error {
-	return u.insert(ctx, newProposalRow(p))
+	return writeNow(ctx, u, insertProposal, p, nil)
 }
 
 // LockProposal uses the primary key.
 func (u *unit) LockProposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
-	if err := u.flush(ctx); err != nil {
-		return proposal.Proposal{}, err
-	}
-	query := u.db.bun.NewSelect().Conn(u.sqlConn).Where("platform_id = ? AND id = ?", p.UUID(), id.UUID()).For("NO KEY UPDATE")
-	found, err := selectOne(ctx, u.db, query, (*proposalRow).proposal, proposal.NotFound(id))
-	return found, translate(err)
+	return selectExisting(ctx, u.db, u.query, proposals, proposal.NotFound(id), `WHERE platform_id = $1 AND id = $2 FOR NO KEY UPDATE`, p, id)
 }
 
 // UpdateProposal uses the primary key. It is sent with the commit, after the postings of the change are queued.
-func (u *unit) UpdateProposal(_ context.Context, p proposal.Proposal) error {
-	row := newProposalRow(p)
-	u.queueExec(`UPDATE ledger_proposals SET status = $3, decider_token_id = $4, decider = $5, note = $6, result = $7,
-		error_code = $8, error_message = $9, error_at = $10, decided_at = $11 WHERE platform_id = $1 AND id = $2`,
-		pgID(row.PlatformID), pgID(row.Proposal.ID), row.Proposal.Status, pgID(row.DeciderTokenID.UUID), row.Proposal.Decider, row.Proposal.Note, row.Result,
-		row.Proposal.ErrorCode, row.Proposal.ErrorMessage, row.Proposal.ErrorAt, row.Proposal.DecidedAt)
-	return nil
+func (u *unit) UpdateProposal(ctx context.Context, p proposal.Proposal) error {
+	return write(ctx, u, updateProposal, p)
 }
 
 // Proposal uses the primary key.
 func (db *DB) Proposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
-	query := db.bun.NewSelect().Where("platform_id = ? AND id = ?", p.UUID(), id.UUID())
-	return selectOne(ctx, db, query, (*proposalRow).proposal, proposal.NotFound(id))
+	return selectExisting(ctx, db, db.read, proposals, proposal.NotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
 }
 
 // Proposals uses the primary key.
 func (db *DB) Proposals(ctx context.Context, p ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Proposal], error) {
-	l := bunList{query: db.readBun.NewSelect().Where("platform_id = ?", p.UUID())}
+	l := newList(proposals.Name, p)
 	l.whereEqual("action", string(f.Action))
 	l.whereProposalStatus(f.Status, f.Now)
-	return selectBunPage(ctx, db, l, f.Paging, (*proposalRow).proposal)
+	return selectPage(ctx, db, l, f.Paging, proposals)
 }
 
 // whereProposalStatus limits the list to proposals with a status at a time.
-func (l *bunList) whereProposalStatus(status proposal.Status, now time.Time) {
+func (l *list) whereProposalStatus(status proposal.Status, now time.Time) {
 	switch status {
 	case proposal.Pending:
 		l.where("status = 'PENDING' AND expires_at > ?", now)
@@ -147,12 +105,4 @@ func (l *bunList) whereProposalStatus(status proposal.Status, now time.Time) {
 	default:
 		l.whereEqual("status", string(status))
 	}
-}
-
-// scanApproval returns the approval that is stored with a change.
-func scanApproval(p, token pgtype.UUID, actor string) (a platform.Approval) {
-	a.Proposal.SetUUID(p.Bytes)
-	a.By.Token.SetUUID(token.Bytes)
-	a.By.Actor = actor
-	return a
 }

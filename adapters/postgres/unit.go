@@ -2,14 +2,13 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/ledger"
@@ -21,8 +20,8 @@ import (
 // then on other postings of the platform wait for the commit.
 type unit struct {
 	db       *DB
-	sqlConn  *sql.Conn // for bun: the same connection as conn
-	conn     *pgx.Conn
+	pooled   *pgxpool.Conn
+	conn     *pgx.Conn // of pooled
 	pending  *pgx.Batch
 	opening  int // number of statements that begin the transaction
 	postings []ledger.Posting
@@ -50,20 +49,14 @@ func (db *DB) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) 
 }
 
 func (db *DB) tryOnce(ctx context.Context, postFirst bool, fn func(context.Context, ports.Tx) error) (err error) {
-	std, err := db.sql.Conn(unscoped(ctx))
+	pooled, err := db.pool.Acquire(unscoped(ctx))
 	if err != nil {
 		return err
 	}
-	u := &unit{db: db, sqlConn: std, pending: &pgx.Batch{}}
+	u := &unit{db: db, pooled: pooled, conn: pooled.Conn(), pending: &pgx.Batch{}}
 	defer func() {
 		err = u.replayOnConflict(ctx, errors.Join(err, u.release()))
 	}()
-	if err := std.Raw(func(driver any) error {
-		u.conn = driver.(*stdlib.Conn).Conn()
-		return nil
-	}); err != nil {
-		return err
-	}
 	u.pending.Queue("BEGIN")
 	committed := queuePlatform(u.pending, u.conn, db.platformOf(ctx))
 	u.opening = u.pending.Len()
@@ -82,14 +75,15 @@ func (db *DB) tryOnce(ctx context.Context, postFirst bool, fn func(context.Conte
 // release rolls back an open transaction and returns the connection to the pool.
 func (u *unit) release() error {
 	var failed error
-	if u.conn != nil && !u.conn.IsClosed() && u.conn.PgConn().TxStatus() != 'I' {
+	if !u.conn.IsClosed() && u.conn.PgConn().TxStatus() != 'I' {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		if _, err := u.conn.Exec(ctx, "ROLLBACK"); err != nil {
 			failed = fmt.Errorf("rollback: %w", errors.Join(err, u.conn.Close(ctx)))
 		}
 	}
-	return errors.Join(failed, u.sqlConn.Close())
+	u.pooled.Release()
+	return failed
 }
 
 // commit sends what is queued, the postings and the commit in one round trip. With postFirst the

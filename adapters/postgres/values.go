@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"database/sql"
 	"errors"
 	"time"
 
@@ -10,31 +9,12 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// nullTime returns NULL for the zero time.
-func nullTime(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
-// timeOrZero returns the time in UTC, or the zero time for NULL.
-func timeOrZero(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return t.UTC()
-}
-
 // Arguments of prepared statements are of pgtype types, which pgx encodes without
 // reflection and without formatting identifiers as text.
 type (
 	idArray   = pgtype.FlatArray[pgtype.UUID]
 	timeArray = pgtype.FlatArray[pgtype.Timestamptz]
 )
-
-// nullID returns NULL for the zero UUID, in rows of bun.
-func nullID(id uuid.UUID) uuid.NullUUID { return uuid.NullUUID{UUID: id, Valid: id != uuid.Nil} }
 
 // pgID returns NULL for the zero UUID.
 func pgID(id uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: id != uuid.Nil} }
@@ -62,6 +42,4 @@ func uuids[T interface{ UUID() uuid.UUID }](ids []T) []uuid.UUID {
 }
 
 // isNoRows reports whether a query for one row found none.
-func isNoRows(err error) bool {
-	return errors.Is(err, pgx.ErrNoRows) || errors.Is(err, sql.ErrNoRows)
-}
+func isNoRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }

@@ -10,9 +10,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect/pgdialect"
 
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/core/ident"
@@ -136,8 +133,6 @@ func newTracedEnv(t *testing.T, url string) (*DB, *tracedStatements) {
 	}
 	t.Cleanup(pool.Close)
 	traced := *db
-	traced.pool.Pool, traced.sql = pool, stdlib.OpenDBFromPool(pool)
-	t.Cleanup(func() { _ = traced.sql.Close() })
-	traced.bun = bun.NewDB(traced.sql, pgdialect.New())
+	traced.pool.Pool = pool
 	return &traced, trace
 }
