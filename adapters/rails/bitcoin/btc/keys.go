@@ -47,8 +47,8 @@ func (n Network) extendedKey(key *hdkeychain.ExtendedKey) (ExtendedKey, error) {
 	return ExtendedKey{n, key, public.SerializeCompressed()}, nil
 }
 
-// IsPrivate reports whether the key is private.
-func (k ExtendedKey) IsPrivate() bool { return k.key.IsPrivate() }
+// IsPrivate reports whether the key is private. The zero key is not.
+func (k ExtendedKey) IsPrivate() bool { return k.key != nil && k.key.IsPrivate() }
 
 // SamePublic reports whether both keys have the same public key and chain code, and so the same children.
 func (k ExtendedKey) SamePublic(other ExtendedKey) bool {
