@@ -53,7 +53,17 @@ var agents = schema.New("agents", keyOfPlatform, func(a *agent.Agent) schema.Col
 		{Name: "policy", Type: "jsonb", Field: schema.JSON(
 			func() agentPolicyColumn { return newAgentPolicyColumn(a.Policy) },
 			func(c agentPolicyColumn) { a.Policy = c.policy() })},
-		{Name: "token_hash", Field: schema.Optional(&a.TokenHash)},
+		{Name: "token_hash", Field: schema.Converted(
+			func() []byte {
+				if !a.Connected() {
+					return nil
+				}
+				return a.TokenHash[:]
+			},
+			func(hash []byte) error {
+				copy(a.TokenHash[:], hash)
+				return nil
+			})},
 		{Name: "connected_at", Field: &a.ConnectedAt}, {Name: "created_at", Field: &a.CreatedAt}, {Name: "updated_at", Field: &a.UpdatedAt},
 	}
 })
@@ -181,8 +191,10 @@ func newAgentPolicyColumn(policy agent.Policy) agentPolicyColumn {
 
 func (c agentPolicyColumn) policy() agent.Policy {
 	p := agent.Policy{
-		Permissions: c.Permissions, DefaultMode: c.DefaultMode, Threshold: agent.ApprovalThreshold{Currency: c.ThresholdCurrency, Amount: c.ThresholdAmount},
-		Limits: agent.SpendingLimits{Currency: c.Currency, PerTransaction: c.PerTransaction, Daily: c.Daily, DailyTransactions: c.DailyTransactions, Monthly: c.Monthly},
+		Permissions: c.Permissions, DefaultMode: c.DefaultMode, Threshold: agent.ApprovalThreshold{Currency: c.ThresholdCurrency,
+			Amount: c.ThresholdAmount},
+		Limits: agent.SpendingLimits{Currency: c.Currency, PerTransaction: c.PerTransaction, Daily: c.Daily,
+			DailyTransactions: c.DailyTransactions, Monthly: c.Monthly},
 	}
 	if c.AllowedAccounts != nil {
 		p.AllowedAccounts = make([]ident.InternalAccount, len(c.AllowedAccounts))

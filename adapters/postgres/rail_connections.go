@@ -13,6 +13,7 @@ import (
 
 	"causeway/adapters/postgres/schema"
 	"causeway/core/fault"
+	"causeway/core/formats/connection"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -21,7 +22,7 @@ var _ ports.RailConnectionStore = (*DB)(nil)
 
 // connectionSettings is the column settings of rail_connections. It has a duration in nanoseconds.
 type connectionSettings struct {
-	rail.Document[time.Duration]
+	connection.Document[time.Duration]
 	Exclusive []string `json:"exclusive"`
 }
 
@@ -39,7 +40,8 @@ const connectionVersions = `FROM rail_connections c
 	CROSS JOIN LATERAL (SELECT max(l.version), coalesce(max(l.version) FILTER (WHERE l.state = 'DELETED'), 0) FROM rail_connections l WHERE l.name = c.name) AS all_versions(latest, deleted)`
 
 // connectionsInForce uses the primary keys; every process reads the tables every few seconds.
-const connectionsInForce = connectionVersions + ` WHERE c.version > deleted ORDER BY c.name, (c.state = 'RETIRED' OR test.passed) DESC, c.version DESC`
+const connectionsInForce = connectionVersions +
+	` WHERE c.version > deleted ORDER BY c.name, (c.state = 'RETIRED' OR test.passed) DESC, c.version DESC`
 
 const connectionColumns = `c.name, c.version, c.settings, c.set_by, c.note, c.set_at, c.state, test.passed, latest `
 
@@ -99,12 +101,13 @@ func readConnectionSettings(data []byte, c *rail.Connection) error {
 }
 
 func writeConnectionSettings(c rail.Connection) ([]byte, error) {
-	document := rail.NewDocument(c, func(d time.Duration) time.Duration { return d })
+	document := connection.NewDocument(c, func(d time.Duration) time.Duration { return d })
 	return json.Marshal(connectionSettings{document, c.Exclusive})
 }
 
 // SaveRailConnection implements ports.RailConnectionStore.
-func (db *DB) SaveRailConnection(ctx context.Context, v ports.RailConnectionVersion, test *ports.RailTest, seen []ports.RailConnectionVersion) error {
+func (db *DB) SaveRailConnection(ctx context.Context, v ports.RailConnectionVersion, test *ports.RailTest,
+	seen []ports.RailConnectionVersion) error {
 	settings, err := writeConnectionSettings(v.Connection)
 	if err != nil {
 		return err
@@ -121,7 +124,8 @@ func (db *DB) SaveRailConnection(ctx context.Context, v ports.RailConnectionVers
 		if isNew && len(seen) >= rail.MaxConnections {
 			return fault.New(fault.InvalidInput, "There are %d connections already, which is the maximum.", len(seen))
 		}
-		inserted, err := tx.exec(ctx, `INSERT INTO rail_connections (name, version, settings, set_by, note, set_at, state) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
+		inserted, err := tx.exec(
+			ctx, `INSERT INTO rail_connections (name, version, settings, set_by, note, set_at, state) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
 			v.Name, v.Version, string(settings), v.By, v.Note, v.SetAt, state)
 		if err != nil || inserted != 1 {
 			return cmp.Or(err, ports.ErrRailConnectionChanged)
@@ -183,7 +187,8 @@ const latestPauses = `SELECT DISTINCT ON (name) name, paused, set_by, note, set_
 
 // RailPauseHistory implements ports.RailConnectionReader. It uses the primary key.
 func (db *DB) RailPauseHistory(ctx context.Context, name string) ([]ports.RailPause, error) {
-	return collect(ctx, db.read, `SELECT name, paused, set_by, note, set_at FROM rail_controls WHERE name = $1 ORDER BY id`, []any{name}, scanPause)
+	return collect(ctx, db.read, `SELECT name, paused, set_by, note, set_at FROM rail_controls WHERE name = $1 ORDER BY id`,
+		[]any{name}, scanPause)
 }
 
 func scanPause(rows pgx.Rows, p *ports.RailPause) error {
@@ -196,7 +201,8 @@ func (db *DB) SaveRailPause(ctx context.Context, p ports.RailPause) error {
 		if _, err := tx.exec(ctx, lockPauses); err != nil {
 			return err
 		}
-		_, err := tx.exec(ctx, `INSERT INTO rail_controls (name, paused, set_by, note, set_at) VALUES ($1, $2, $3, $4, $5)`, p.Name, p.Paused, p.By, p.Note, p.At)
+		_, err := tx.exec(ctx, `INSERT INTO rail_controls (name, paused, set_by, note, set_at) VALUES ($1, $2, $3, $4, $5)`, p.Name, p.Paused,
+			p.By, p.Note, p.At)
 		return err
 	})
 }

@@ -29,7 +29,8 @@ func (e *NotWorking) Unwrap() error { return e.Err }
 // the error is a NotWorking. Untested stores it without a test: payments take it, in place of the version before, once Test has passed. A
 // change of other fields than adapters work with needs no test. It returns what the test has checked. INVALID_INPUT lists
 // every bad field.
-func (s *Service) Set(ctx context.Context, name string, file []byte, by Author, untested bool) (v ports.RailConnectionVersion, checked []string, err error) {
+func (s *Service) Set(ctx context.Context, name string, file []byte, by Author,
+	untested bool) (v ports.RailConnectionVersion, checked []string, err error) {
 	if by, err = by.check(); err != nil {
 		return v, nil, err
 	}
@@ -51,7 +52,8 @@ func (s *Service) Set(ctx context.Context, name string, file []byte, by Author, 
 	c.Version, c.SetAt = 1, s.Clock.Now()
 	if n := len(history); n > 0 {
 		if history[n-1].Adapter != c.Adapter {
-			return v, nil, fault.Invalid(fault.Field{Field: "adapter", Message: fmt.Sprintf("must stay %s, because its payments are called about; use another name for the new connection", history[n-1].Adapter)})
+			return v, nil, fault.Invalid(fault.Field{Field: "adapter", Message: fmt.Sprintf("must stay %s, because its payments are called about; "+
+				"use another name for the new connection", history[n-1].Adapter)})
 		}
 		c.Version = history[n-1].Version + 1
 	}
@@ -238,7 +240,8 @@ func (s *Service) Delete(ctx context.Context, name string, by Author) (ports.Rai
 }
 
 // end stores the version that change makes of the version in force.
-func (s *Service) end(ctx context.Context, name string, by Author, change func(*ports.RailConnectionVersion) error) (v ports.RailConnectionVersion, err error) {
+func (s *Service) end(ctx context.Context, name string, by Author, change func(*ports.RailConnectionVersion) error) (
+	v ports.RailConnectionVersion, err error) {
 	if by, err = by.check(); err != nil {
 		return v, err
 	}
@@ -294,7 +297,8 @@ func (s *Service) openOf(ctx context.Context, v ports.RailConnectionVersion) (op
 		switch holds, known := a.Available(); {
 		case !v.Retired: // its balance at the end is not known yet
 		case !known || a.BalanceAt.Before(v.SetAt):
-			add("balance", "in %s is not known since it was retired. Wait for the next report, or set the last one with: causeway rails balance %s --set 0 --currency %s", a.Currency, v.Name, a.Currency)
+			add("balance", "in %s is not known since it was retired. Wait for the next report, or set the last one with: causeway rails balance "+
+				"%s --set 0 --currency %s", a.Currency, v.Name, a.Currency)
 		case holds.Minor != 0:
 			add("balance", "must be 0, and it holds %s. Move the money to another connection first", holds)
 		}

@@ -102,7 +102,8 @@ func TestSet_FailedTestChangesNothing(t *testing.T) {
 	e.set(t, "bank-eur", bankFile)
 	e.broken = errors.New("cannot log in")
 	var broken *rails.NotWorking
-	if _, _, err := e.Set(t.Context(), "bank-eur", []byte(elsewhere("/srv/new")), ana, false); !errors.As(err, &broken) || !errors.Is(err, e.broken) || len(broken.Checked) != 1 {
+	if _, _, err := e.Set(t.Context(), "bank-eur", []byte(elsewhere("/srv/new")), ana, false); !errors.As(err, &broken) ||
+		!errors.Is(err, e.broken) || len(broken.Checked) != 1 {
 		t.Fatalf("%v", err)
 	}
 	if v := e.inForce(t, "bank-eur"); v.Version != 1 || v.Latest != 1 || v.Untested {
@@ -117,7 +118,8 @@ func TestSet_FailedTestChangesNothing(t *testing.T) {
 	if v := e.inForce(t, "bank-eur"); v.Version != 2 || v.Latest != 3 || v.Untested || v.Limits[0].PerDay != 2000 {
 		t.Errorf("in force is %+v", v)
 	}
-	if _, checked, err := e.Test(t.Context(), "bank-eur"); !errors.As(err, &broken) || len(checked) != 1 || e.inForce(t, "bank-eur").Version != 2 {
+	if _, checked, err := e.Test(t.Context(), "bank-eur"); !errors.As(err, &broken) || len(checked) != 1 ||
+		e.inForce(t, "bank-eur").Version != 2 {
 		t.Errorf("the test of it: %q, %v", checked, err)
 	}
 	e.broken = nil
@@ -130,7 +132,8 @@ func TestSet_FailedTestChangesNothing(t *testing.T) {
 	for _, test := range tests {
 		results = append(results, strings.Join(test.Checked, ";")+test.Problem)
 	}
-	want := []string{"the folder exists", "what version 1 was tested for has not changed", "the folder existscannot log in", "the folder exists"}
+	want := []string{"the folder exists", "what version 1 was tested for has not changed", "the folder existscannot log in",
+		"the folder exists"}
 	if err != nil || !slices.Equal(results, want) || tests[2].Passed || !tests[3].Passed || tests[3].Version != 3 {
 		t.Errorf("tests %+v, %v", tests, err)
 	}
@@ -192,7 +195,8 @@ func TestDelete_OnlyWhatIsRetiredAndSettled(t *testing.T) {
 	if got := e.open(t, "bank-eur"); got != "state" {
 		t.Errorf("not retired: %s", got)
 	}
-	p := rail.Payment{ID: uuid.UUID{15: 1}, Kind: rail.Payout, Connection: "bank-eur", Amount: money.Amount{Minor: 5, Currency: "EUR"}, State: rail.Sent,
+	p := rail.Payment{ID: uuid.UUID{15: 1}, Kind: rail.Payout, Connection: "bank-eur", Amount: money.Amount{Minor: 5, Currency: "EUR"},
+		State: rail.Sent,
 		Route: rail.Route{Platform: e.Platform.ID, Rail: corridor.SEPA, Currency: "EUR"}, RecordedAt: e.Clock.Now(), SentAt: e.Clock.Now()}
 	portstest.MustDo(t, e.Store, func(ctx context.Context, tx ports.Tx) error {
 		if _, err := tx.LockRailAccounts(ctx, []rail.AccountKey{p.Account()}, e.Clock.Now()); err != nil {
@@ -212,7 +216,8 @@ func TestDelete_OnlyWhatIsRetiredAndSettled(t *testing.T) {
 	e.Clock.Advance(time.Minute)
 	balance := func(minor int64) {
 		t.Helper()
-		if err := e.SetBalance(t.Context(), ports.OpeningBalance{Connection: "bank-eur", Amount: money.Amount{Minor: minor, Currency: "EUR"}, Actor: "ana", Note: "end"}); err != nil {
+		if err := e.SetBalance(t.Context(), ports.OpeningBalance{Connection: "bank-eur", Amount: money.Amount{Minor: minor, Currency: "EUR"},
+			Actor: "ana", Note: "end"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -249,7 +254,8 @@ func TestDelete_OnlyWhatIsRetiredAndSettled(t *testing.T) {
 
 func TestDelete_WhatWasNeverUsed(t *testing.T) {
 	t.Parallel()
-	// A connection that was never tested, and one that is retired and has carried nothing, are deleted. A retired one is opened by setting it again.
+	// A connection that was never tested, and one that is retired and has carried nothing, are deleted. A retired one is opened by setting it
+	// again.
 	e := newEnv(t)
 	if _, _, err := e.Set(t.Context(), "typo", []byte(bankFile), ana, true); err != nil {
 		t.Fatal(err)

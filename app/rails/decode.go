@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"causeway/core/fault"
-	"causeway/core/rail"
+	"causeway/core/formats/connection"
 )
 
 // decoder reads the file of a connection field by field, and collects those that are unknown or of another type.
@@ -33,7 +33,8 @@ func decode(file []byte) (document, []fault.Field) {
 	case errors.Is(err, io.EOF):
 		d.refuse("file", "must be the JSON object of a connection, and is empty")
 	case errors.As(err, &syntax):
-		d.refuse("file", "must be the JSON object of a connection; line %d is not valid: %v", 1+bytes.Count(file[:min(int(syntax.Offset), len(file))], []byte("\n")), err)
+		d.refuse("file", "must be the JSON object of a connection; line %d is not valid: %v",
+			1+bytes.Count(file[:min(int(syntax.Offset), len(file))], []byte("\n")), err)
 	case err != nil || fields == nil:
 		d.refuse("file", `must be the JSON object of a connection, which begins with { and ends with }`)
 	default:
@@ -46,16 +47,19 @@ func decode(file []byte) (document, []fault.Field) {
 	}
 	var limits, schedules []json.RawMessage
 	var settings map[string]json.RawMessage
-	d.fields("", fields, map[string]any{"adapter": &doc.Adapter, "rails": &doc.Rails, "currencies": &doc.Currencies, "countries": &doc.Countries, "platforms": &doc.Platforms,
+	d.fields("", fields, map[string]any{"adapter": &doc.Adapter, "rails": &doc.Rails, "currencies": &doc.Currencies,
+		"countries": &doc.Countries, "platforms": &doc.Platforms,
 		"unmatched": &doc.Unmatched, "priority": &doc.Priority, "limits": &limits, "schedules": &schedules, "settings": &settings})
-	doc.Limits, doc.Schedules = make([]rail.DocumentLimit, len(limits)), make([]rail.DocumentSchedule[string], len(schedules))
+	doc.Limits, doc.Schedules = make([]connection.Limit, len(limits)), make([]connection.Schedule[string], len(schedules))
 	for i, raw := range limits {
 		l := &doc.Limits[i]
-		d.object(fmt.Sprintf("limits[%d]", i), raw, map[string]any{"rail": &l.Rail, "currency": &l.Currency, "perPayout": &l.PerPayout, "perHour": &l.PerHour, "perDay": &l.PerDay})
+		d.object(fmt.Sprintf("limits[%d]", i), raw, map[string]any{"rail": &l.Rail, "currency": &l.Currency, "perPayout": &l.PerPayout,
+			"perHour": &l.PerHour, "perDay": &l.PerDay})
 	}
 	for i, raw := range schedules {
 		s := &doc.Schedules[i]
-		d.object(fmt.Sprintf("schedules[%d]", i), raw, map[string]any{"rail": &s.Rail, "zone": &s.Zone, "calendar": &s.Calendar, "opens": &s.Opens, "cutOff": &s.CutOff,
+		d.object(fmt.Sprintf("schedules[%d]", i), raw, map[string]any{"rail": &s.Rail, "zone": &s.Zone, "calendar": &s.Calendar,
+			"opens": &s.Opens, "cutOff": &s.CutOff,
 			"settlesAt": &s.SettlesAt, "days": &s.Days, "takes": &s.Takes, "holidays": &s.Holidays, "workingDays": &s.WorkingDays, "hold": &s.Hold})
 	}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
@@ -83,7 +87,8 @@ func (d *decoder) fields(prefix string, fields map[string]json.RawMessage, targe
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		target, known := targets[name]
 		if !known {
-			d.refuse(fmt.Sprintf("%s%.64s", prefix, printableName(name)), "is an unknown field; there are %s", strings.Join(slices.Sorted(maps.Keys(targets)), ", "))
+			d.refuse(fmt.Sprintf("%s%.64s", prefix, printableName(name)), "is an unknown field; there are %s",
+				strings.Join(slices.Sorted(maps.Keys(targets)), ", "))
 			continue
 		}
 		d.value(prefix+name, fields[name], target)

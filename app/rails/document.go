@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"causeway/core/fault"
+	"causeway/core/formats/connection"
 	"causeway/core/rail"
 )
 
@@ -15,7 +16,7 @@ import (
 const MaxFile = 1 << 20
 
 // document is the file of a connection. It has a duration as text, such as 20s.
-type document = rail.Document[string]
+type document = connection.Document[string]
 
 // messages say what is wrong with a value that cannot be read.
 const (
@@ -79,5 +80,5 @@ func isWithin(field, whole string) bool {
 
 // File returns the file of a connection.
 func File(c rail.Connection) ([]byte, error) {
-	return json.MarshalIndent(rail.NewDocument(c, formatTakes), "", "  ")
+	return json.MarshalIndent(connection.NewDocument(c, formatTakes), "", "  ")
 }

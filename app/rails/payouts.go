@@ -49,7 +49,8 @@ func saidOf(p rail.Payment, replies []ports.RailReply) (said ports.RailReply) {
 	return said
 }
 
-// Payments returns the payments with an id, with what their partners have said: a transaction can have a payout and a refund. INVALID_INPUT: there is none.
+// Payments returns the payments with an id, with what their partners have said: a transaction can have a payout and a refund.
+// INVALID_INPUT: there is none.
 func (s *Service) Payments(ctx context.Context, id uuid.UUID) ([]Decided, error) {
 	found, err := s.Store.RailPaymentsByID(ctx, id)
 	if err != nil {
@@ -95,7 +96,8 @@ func (s *Service) Cancel(ctx context.Context, id uuid.UUID, by Author) (rail.Pay
 
 // Withdraw takes a payment that has not left back from its connection. It then waits for a review.
 func (s *Service) Withdraw(ctx context.Context, id uuid.UUID, by Author) (rail.Payment, error) {
-	return s.decide(ctx, id, by, as(ports.WithdrawRailPayment, func(p rail.Payment) (rail.Payment, error) { return p.Withdraw(s.Clock.Now()) }))
+	return s.decide(ctx, id, by, as(ports.WithdrawRailPayment,
+		func(p rail.Payment) (rail.Payment, error) { return p.Withdraw(s.Clock.Now()) }))
 }
 
 // Move gives a payout that has not left to another connection, in whose queue it is then.
@@ -104,7 +106,8 @@ func (s *Service) Move(ctx context.Context, id uuid.UUID, to string, by Author) 
 	if err != nil {
 		return rail.Payment{}, err
 	}
-	return s.decide(ctx, id, by, as(ports.MoveRailPayment, func(p rail.Payment) (rail.Payment, error) { return p.Move(shown.Connection, s.Clock.Now()) }))
+	return s.decide(ctx, id, by, as(ports.MoveRailPayment,
+		func(p rail.Payment) (rail.Payment, error) { return p.Move(shown.Connection, s.Clock.Now()) }))
 }
 
 // MarkNotSent records that a payout was not sent although it has left by the records. When a second person has confirmed it, the payout
@@ -197,7 +200,8 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, by Author, change de
 				return err
 			}
 		}
-		return tx.RecordRailDecision(ctx, ports.RailDecision{ID: s.IDs.New(now), Payment: before, Decision: kind, Actor: by.Actor, Note: by.Note, At: now})
+		return tx.RecordRailDecision(ctx, ports.RailDecision{ID: s.IDs.New(now), Payment: before, Decision: kind, Actor: by.Actor,
+			Note: by.Note, At: now})
 	})
 	return target, err
 }

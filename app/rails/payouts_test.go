@@ -19,7 +19,8 @@ import (
 func (e *env) handOver(t *testing.T, minor int64, left bool) rail.Payment {
 	t.Helper()
 	now := e.Clock.Now()
-	p := rail.Payment{ID: e.IDs.New(now), Kind: rail.Payout, Connection: "bank-eur", Amount: money.Amount{Minor: minor, Currency: "EUR"}, State: rail.HandedOver,
+	p := rail.Payment{ID: e.IDs.New(now), Kind: rail.Payout, Connection: "bank-eur", Amount: money.Amount{Minor: minor, Currency: "EUR"},
+		State: rail.HandedOver,
 		Route: rail.Route{Platform: e.Platform.ID, Rail: corridor.SEPA, Currency: "EUR"}, RecordedAt: now, HandedOverAt: now}
 	e.Do(func(ctx context.Context, tx ports.Tx) error {
 		accounts, err := tx.LockRailAccounts(ctx, []rail.AccountKey{p.Account()}, now)
@@ -33,7 +34,8 @@ func (e *env) handOver(t *testing.T, minor int64, left bool) rail.Payment {
 		return tx.SaveRailAccounts(ctx, accounts, nil, now)
 	})
 	if left {
-		departures, err := e.Store.LeaveRailPayments(t.Context(), "bank-eur", []ports.RailPaymentKey{{Platform: p.Platform, ID: p.ID, Kind: p.Kind}}, now)
+		departures, err := e.Store.LeaveRailPayments(t.Context(), "bank-eur",
+			[]ports.RailPaymentKey{{Platform: p.Platform, ID: p.ID, Kind: p.Kind}}, now)
 		if err != nil || departures[0] != rail.Leaves {
 			t.Fatalf("%v, %v", departures, err)
 		}
@@ -99,7 +101,8 @@ func TestDecide_WhatHasNotLeft(t *testing.T) {
 			if got := e.inFlight(t, "bank-eur"); got != 2_00 {
 				t.Errorf("%d in flight, want 200", got)
 			}
-			departures, err := e.Store.LeaveRailPayments(t.Context(), "bank-eur", []ports.RailPaymentKey{{Platform: held.Platform, ID: held.ID, Kind: held.Kind}}, e.Clock.Now())
+			departures, err := e.Store.LeaveRailPayments(t.Context(), "bank-eur",
+				[]ports.RailPaymentKey{{Platform: held.Platform, ID: held.ID, Kind: held.Kind}}, e.Clock.Now())
 			if err != nil || departures[0] != rail.Withdrawn {
 				t.Errorf("the adapter gets %v, %v", departures, err)
 			}
@@ -153,7 +156,8 @@ func TestOpenPayments_HeldAndLeft(t *testing.T) {
 		if err != nil || len(open) != want {
 			t.Fatalf("%q: %+v, %v", name, open, err)
 		}
-		if want == 1 && (open[0].Held.Count != 2 || open[0].Held.Amount.String() != "4500" || open[0].Left.Count != 1 || open[0].Left.Amount.String() != "200") {
+		if want == 1 && (open[0].Held.Count != 2 || open[0].Held.Amount.String() != "4500" || open[0].Left.Count != 1 ||
+			open[0].Left.Amount.String() != "200") {
 			t.Errorf("%q: %+v", name, open)
 		}
 	}
@@ -167,7 +171,8 @@ func TestPayments_WhatThePartnerSays(t *testing.T) {
 	open, ended := e.handOver(t, 5_00, true), e.handOver(t, 6_00, true)
 	reply := func(p rail.Payment, call ports.RailCall, verdict ports.Verdict, code, text string) ports.RailReply {
 		e.Clock.Advance(time.Minute)
-		return ports.RailReply{Platform: p.Platform, Subject: p.ID, Call: call, At: e.Clock.Now(), Outcome: ports.Outcome{Verdict: verdict, Code: code, Text: text}}
+		return ports.RailReply{Platform: p.Platform, Subject: p.ID, Call: call, At: e.Clock.Now(), Outcome: ports.Outcome{Verdict: verdict,
+			Code: code, Text: text}}
 	}
 	replies := []ports.RailReply{
 		reply(open, ports.CallSend, ports.Waiting, "AM04", "No funds"), reply(open, ports.CallRefund, ports.Refused, "AC06", "Blocked"),

@@ -101,7 +101,8 @@ func (s *Service) prove(ctx context.Context, g rail.Group, connections []rail.Co
 			return p, err
 		}
 		if !known && c.Retired {
-			missing = append(missing, c.Name+" since it was retired; if its partner reports none, set it with: causeway rails balance "+c.Name+" --set")
+			missing = append(missing, c.Name+" since it was retired; if its partner reports none, set it with: causeway rails balance "+
+				c.Name+" --set")
 		} else if !known {
 			missing = append(missing, c.Name)
 		}
@@ -192,7 +193,8 @@ func (s *Service) addSuspects(ctx context.Context, p *rail.Proof) error {
 	if !small {
 		return nil
 	}
-	found, err := s.Proofs.RailPaymentsOfAmount(ctx, p.Connections, money.Amount{Minor: max(minor, -minor), Currency: p.Currency}, p.From.Add(-suspectsSince), maxSuspects)
+	found, err := s.Proofs.RailPaymentsOfAmount(ctx, p.Connections, money.Amount{Minor: max(minor, -minor), Currency: p.Currency},
+		p.From.Add(-suspectsSince), maxSuspects)
 	for _, payment := range found {
 		p.Suspects = append(p.Suspects, fmt.Sprintf("%s %s %s", rail.EndToEndID(payment.ID), payment.Kind, payment.State))
 	}

@@ -32,15 +32,18 @@ func newProofEnv(t *testing.T) *env {
 func (e *env) receive(t *testing.T, minor int64) {
 	t.Helper()
 	now := e.Clock.Now()
-	posting := ledger.UnmatchedReceived(ledger.Header{ID: e.IDs.New(now), Platform: e.Platform.ID, Effective: now}, corridor.SEPA.LedgerPath(), money.Amount{Minor: minor, Currency: "EUR"})
-	if err := e.Store.Do(ports.ForAllPlatforms(t.Context()), func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, []ledger.Posting{posting}) }); err != nil {
+	posting := ledger.UnmatchedReceived(ledger.Header{ID: e.IDs.New(now), Platform: e.Platform.ID, Effective: now}, corridor.SEPA.LedgerPath(),
+		money.Amount{Minor: minor, Currency: "EUR"})
+	if err := e.Store.Do(ports.ForAllPlatforms(t.Context()),
+		func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, []ledger.Posting{posting}) }); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (e *env) balance(t *testing.T, name string, minor int64, at time.Time) {
 	t.Helper()
-	if err := e.Store.SaveRailBalances(t.Context(), name, []ports.RailBalance{{Amount: money.Amount{Minor: minor, Currency: "EUR"}, At: at}}); err != nil {
+	if err := e.Store.SaveRailBalances(t.Context(), name,
+		[]ports.RailBalance{{Amount: money.Amount{Minor: minor, Currency: "EUR"}, At: at}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -49,7 +52,8 @@ func (e *env) balance(t *testing.T, name string, minor int64, at time.Time) {
 func (e *env) payment(t *testing.T, minor int64, state rail.State) rail.Payment {
 	t.Helper()
 	now := e.Clock.Now()
-	p := rail.Payment{ID: uuid.UUID{15: byte(minor)}, Kind: rail.Payout, Connection: "bank-eur", Amount: money.Amount{Minor: minor, Currency: "EUR"}, State: rail.Sent,
+	p := rail.Payment{ID: uuid.UUID{15: byte(minor)}, Kind: rail.Payout, Connection: "bank-eur",
+		Amount: money.Amount{Minor: minor, Currency: "EUR"}, State: rail.Sent,
 		Route: rail.Route{Platform: e.Platform.ID, Rail: corridor.SEPA, Currency: "EUR"}, RecordedAt: now, SentAt: now}
 	err := e.Store.Do(ports.ForAllPlatforms(t.Context()), func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.CreateRailPayments(ctx, []rail.Payment{p}); err != nil || state == rail.Sent {
@@ -100,7 +104,8 @@ func TestProve_InFlightExplainsADifference(t *testing.T) {
 	open := e.payment(t, 30, rail.Sent)
 	e.payment(t, 12, rail.Done)
 	e.Clock.Advance(time.Minute)
-	for balance, want := range map[int64]string{100_00: "PROVED 0", 99_58: "PROVED 0", 99_88: "PROVED 0", 99_28: "DIFFERENT -30", 100_30: "DIFFERENT 30"} {
+	for balance, want := range map[int64]string{100_00: "PROVED 0", 99_58: "PROVED 0", 99_88: "PROVED 0", 99_28: "DIFFERENT -30",
+		100_30: "DIFFERENT 30"} {
 		e.balance(t, "bank-eur", balance, e.Clock.Now())
 
 		p := e.prove(t, e.Clock.Now())
@@ -128,7 +133,8 @@ func TestProve_SumsConnectionsOfTheSameAccounts(t *testing.T) {
 
 	p := e.prove(t, apptest.Noon.Add(time.Hour))
 
-	if p.State != rail.Proved || len(p.Connections) != 2 || !p.From.Equal(apptest.Noon.Add(time.Minute)) || !p.To.Equal(apptest.Noon.Add(2*time.Minute)) {
+	if p.State != rail.Proved || len(p.Connections) != 2 || !p.From.Equal(apptest.Noon.Add(time.Minute)) ||
+		!p.To.Equal(apptest.Noon.Add(2*time.Minute)) {
 		t.Errorf("proof %+v", p)
 	}
 	if p := e.prove(t, apptest.Noon.Add(6*24*time.Hour)); p.State != rail.NoBalance {
@@ -156,10 +162,12 @@ func TestProve_WithoutARetiredConnection(t *testing.T) {
 	}
 	e.Clock.Advance(30 * 24 * time.Hour)
 	e.balance(t, "bank-eur", 95_00, e.Clock.Now())
-	if p := e.prove(t, e.Clock.Now()); p.State != rail.NoBalance || !strings.Contains(p.Problem, "bank-two since it was retired") || strings.Contains(p.Problem, "bank-new") {
+	if p := e.prove(t, e.Clock.Now()); p.State != rail.NoBalance || !strings.Contains(p.Problem, "bank-two since it was retired") ||
+		strings.Contains(p.Problem, "bank-new") {
 		t.Errorf("without its last balance: %+v", p)
 	}
-	if err := e.SetBalance(t.Context(), ports.OpeningBalance{Connection: "bank-two", Amount: money.Amount{Minor: 5_00, Currency: "EUR"}, Actor: "ana", Note: "closed"}); err != nil {
+	if err := e.SetBalance(t.Context(), ports.OpeningBalance{Connection: "bank-two", Amount: money.Amount{Minor: 5_00, Currency: "EUR"},
+		Actor: "ana", Note: "closed"}); err != nil {
 		t.Fatal(err)
 	}
 	e.Clock.Advance(30 * 24 * time.Hour)

@@ -20,7 +20,8 @@ func (s *Service) Items(ctx context.Context, connection string, limit int) ([]po
 func (s *Service) Item(ctx context.Context, id uuid.UUID) (ports.RailFeedItem, error) {
 	item, found, err := s.Feeds.RailFeedItem(ctx, id)
 	if err == nil && !found {
-		err = fault.New(fault.InvalidInput, "There is no report %s; one that was taken is gone. List the others with: causeway rails inbox list", id)
+		err = fault.New(fault.InvalidInput, "There is no report %s; one that was taken is gone. List the others with: causeway rails inbox list",
+			id)
 	}
 	return item, err
 }
@@ -35,7 +36,8 @@ func (s *Service) RetryItem(ctx context.Context, id uuid.UUID) (ports.RailFeedIt
 		return item, fault.New(fault.InvalidInput, "Nothing was changed: %s has discarded the report.", item.DiscardedBy)
 	}
 	if item.Kind == ports.RailFeedContradiction {
-		return item, fault.New(fault.InvalidInput, "Nothing was changed: the partner contradicts itself, and a repetition does not settle that. Ask it, post what is missing as an adjustment, and discard the report.")
+		return item, fault.New(fault.InvalidInput, "Nothing was changed: the partner contradicts itself, and a repetition does not settle "+
+			"that. Ask it, post what is missing as an adjustment, and discard the report.")
 	}
 	item.RetryAt = s.Clock.Now()
 	return item, s.Feeds.RetryRailFeedItem(ctx, item)

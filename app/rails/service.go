@@ -140,7 +140,8 @@ func (s *Service) Pause(ctx context.Context, name string, paused bool, by Author
 	}
 	isConnection := slices.ContainsFunc(listed, func(l Listed) bool { return l.Name == name })
 	if !isConnection && !corridor.Rail(name).Known() {
-		return fault.New(fault.InvalidInput, "%q is neither a connection nor a rail such as SEPA. List the connections with: causeway rails list", name)
+		return fault.New(fault.InvalidInput, "%q is neither a connection nor a rail such as SEPA. List the connections with: causeway rails list",
+			name)
 	}
 	if slices.ContainsFunc(pauses, func(p ports.RailPause) bool { return p.Name == name }) == paused {
 		state := map[bool]string{true: "paused already", false: "not paused"}[paused]

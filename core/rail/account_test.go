@@ -17,7 +17,8 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 // payout returns a new payout of euros over SEPA.
 func payout(minor int64) rail.Payment {
-	return rail.Payment{ID: uuid.UUID{15: 1}, Kind: rail.Payout, Connection: "bank-eur", Route: rail.Route{Rail: corridor.SEPA, Currency: "EUR"},
+	return rail.Payment{ID: uuid.UUID{15: 1}, Kind: rail.Payout, Connection: "bank-eur",
+		Route:  rail.Route{Rail: corridor.SEPA, Currency: "EUR"},
 		Amount: money.Amount{Minor: minor, Currency: "EUR"}}
 }
 
@@ -157,7 +158,8 @@ func TestTo_EveryPairOfStates(t *testing.T) {
 	// A payment that has left never waits again unless the partner did not take it, one that waits was not handed over, and
 	// the end is the end.
 	allowed := []string{"REVIEW QUEUED", "REVIEW CANCELLED", "QUEUED HANDED_OVER", "QUEUED REVIEW", "QUEUED CANCELLED",
-		"HANDED_OVER SENT", "HANDED_OVER QUEUED", "HANDED_OVER REVIEW", "HANDED_OVER DONE", "HANDED_OVER REFUSED", "HANDED_OVER RETURNED", "HANDED_OVER CANCELLED",
+		"HANDED_OVER SENT", "HANDED_OVER QUEUED", "HANDED_OVER REVIEW", "HANDED_OVER DONE", "HANDED_OVER REFUSED", "HANDED_OVER RETURNED",
+		"HANDED_OVER CANCELLED",
 		"SENT HANDED_OVER", "SENT DONE", "SENT REFUSED", "SENT RETURNED", "SENT CANCELLED", "DONE RETURNED", "REFUSED CANCELLED"}
 	for _, from := range rail.States {
 		for _, to := range rail.States {
@@ -174,7 +176,8 @@ func TestTo_EveryPairOfStates(t *testing.T) {
 func TestRelease_TwiceIsOneRelease(t *testing.T) {
 	t.Parallel()
 	// Two operators release the same payment: the second release does not send it without regard to the balance.
-	for _, p := range []rail.Payment{{State: rail.InReview, Wait: rail.WaitsForReview}, {State: rail.Queued, Wait: rail.WaitsForFunds}, {State: rail.Queued, Wait: rail.WaitsForOpening}} {
+	for _, p := range []rail.Payment{{State: rail.InReview, Wait: rail.WaitsForReview}, {State: rail.Queued, Wait: rail.WaitsForFunds},
+		{State: rail.Queued, Wait: rail.WaitsForOpening}} {
 		released, err := p.Release()
 		if err != nil {
 			t.Fatal(err)

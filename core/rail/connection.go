@@ -63,7 +63,8 @@ type Connection struct {
 
 // NeedsTest reports whether a version has to be tested beside one that was: what adapters work with has changed.
 func (c Connection) NeedsTest(tested Connection) bool {
-	return c.Adapter != tested.Adapter || !slices.Equal(c.Rails, tested.Rails) || !slices.Equal(c.Currencies, tested.Currencies) || !maps.Equal(c.Settings, tested.Settings)
+	return c.Adapter != tested.Adapter || !slices.Equal(c.Rails, tested.Rails) || !slices.Equal(c.Currencies, tested.Currencies) ||
+		!maps.Equal(c.Settings, tested.Settings)
 }
 
 // EndToEndID returns the id under which a payment travels: partners, statements and beneficiaries name the payment

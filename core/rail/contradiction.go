@@ -67,7 +67,8 @@ type Contradiction struct {
 
 // Key is the same for the same report, however often and at whichever time it is made.
 func (c Contradiction) Key() string {
-	said := fmt.Sprintf("%s/%s/%s/%s/%s/%s/%s", c.Kind, c.Name, c.Recorded.State, c.Reported.State, c.Reported.PartnerID, c.Reported.Code, c.Reported.Amount)
+	said := fmt.Sprintf("%s/%s/%s/%s/%s/%s/%s", c.Kind, c.Name, c.Recorded.State, c.Reported.State, c.Reported.PartnerID,
+		c.Reported.Code, c.Reported.Amount)
 	if c.Content != "" {
 		said += "/" + c.Content
 	}

@@ -70,7 +70,8 @@ func TestContradiction_KeyIsOfTheReport(t *testing.T) {
 	t.Parallel()
 	// The same report at another time is the same item; one with another id or amount is another. However long its parts are,
 	// the key can be stored.
-	c := rail.Contradiction{Name: strings.Repeat("x", 400), Recorded: rail.Said{State: "DONE"}, Reported: rail.Said{State: "REFUSED", PartnerID: "P1"}}
+	c := rail.Contradiction{Name: strings.Repeat("x", 400), Recorded: rail.Said{State: "DONE"},
+		Reported: rail.Said{State: "REFUSED", PartnerID: "P1"}}
 	later, other := c, c
 	later.Reported.At, other.Reported.Amount = time.Now(), money.Amount{Minor: 1, Currency: money.EUR}
 	if c.Key() != later.Key() || c.Key() == other.Key() || len(c.Key()) > 500 {

@@ -65,7 +65,8 @@ func TestPayment_LeavesOnceOrIsStopped(t *testing.T) {
 			before := p
 			var err error
 			stopped, departure := false, rail.Departure("")
-			switch step := rapid.SampledFrom([]string{"pause", "depart", "cancel", "withdraw", "move", "take back", "not taken", "done", "refused", "returned"}).Draw(t, "step"); step {
+			switch step := rapid.SampledFrom([]string{"pause", "depart", "cancel", "withdraw", "move", "take back", "not taken", "done", "refused",
+				"returned"}).Draw(t, "step"); step {
 			case "pause":
 				paused = !paused
 			case "depart":

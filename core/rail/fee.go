@@ -32,7 +32,8 @@ func (f Fee) Posting() ledger.Posting {
 	if f.Memo != "" {
 		memo += " " + f.Memo
 	}
-	header := ledger.Header{ID: ledger.DerivedID(f.subject(), ledger.KindRailFee, 0), Platform: f.Platform, Effective: f.At, Memo: ledger.MemoOf(memo)}
+	header := ledger.Header{ID: ledger.DerivedID(f.subject(), ledger.KindRailFee, 0), Platform: f.Platform, Effective: f.At,
+		Memo: ledger.MemoOf(memo)}
 	return ledger.RailFee(header, f.Rail.LedgerPath(), f.Amount)
 }
 
@@ -56,7 +57,8 @@ func (f Fee) Compare(posted ledger.Posting) (Contradiction, bool) {
 	return Contradiction{Platform: f.Platform, Name: f.PartnerID,
 		Recorded: Said{State: "FEE", At: posted.Effective, Amount: before, PartnerID: f.PartnerID, Text: posted.Memo},
 		Reported: Said{State: "FEE", At: f.At, Amount: f.Amount, PartnerID: f.PartnerID, Text: f.Memo},
-		Problem: fmt.Sprintf("the fee %s on %s is posted with %s of %s, and the partner reports it now with %s of %s: ask whether it is another fee, and post that as an adjustment",
+		Problem: fmt.Sprintf("the fee %s on %s is posted with %s of %s, and the partner reports it now with %s of %s: ask whether it is "+
+			"another fee, and post that as an adjustment",
 			f.PartnerID, f.Rail, before, formatTime(posted.Effective), f.Amount, formatTime(f.At)),
 		Content: formatTime(f.At)}, true
 }

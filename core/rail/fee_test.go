@@ -18,8 +18,9 @@ func TestFee_Posting(t *testing.T) {
 	// Every fee is a valid posting that moves its amount between the expense and the partner. The same platform, rail
 	// and partner's id have the same id of the posting, and others another.
 	draw := func(t *rapid.T, name string) rail.Fee {
-		f := rail.Fee{Rail: rapid.SampledFrom(corridor.Rails()).Draw(t, name+" rail"), PartnerID: rapid.SampledFrom([]string{"1", "2", "0xab:gas"}).Draw(t, name+" id"),
-			At: time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC), Memo: rapid.String().Draw(t, name+" memo")}
+		f := rail.Fee{Rail: rapid.SampledFrom(corridor.Rails()).Draw(t, name+" rail"),
+			PartnerID: rapid.SampledFrom([]string{"1", "2", "0xab:gas"}).Draw(t, name+" id"),
+			At:        time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC), Memo: rapid.String().Draw(t, name+" memo")}
 		f.Platform.SetUUID(uuid.UUID{15: rapid.ByteRange(1, 2).Draw(t, name+" platform")})
 		minor := rapid.Int64Range(1, money.MaxMinor).Draw(t, name+" amount")
 		if rapid.Bool().Draw(t, name+" given back") {
@@ -55,7 +56,8 @@ func TestFee_Compare(t *testing.T) {
 	t.Parallel()
 	// A fee that is reported again is a repeat if its amount and time are those that are posted, whatever its memo says. Its time does not
 	// count if the partner has named none, and is that of its day if it was posted into a later month.
-	fee := rail.Fee{Rail: corridor.ACH, PartnerID: "F1", Amount: money.Amount{Minor: 25, Currency: "USD"}, At: time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC), Memo: "gas"}
+	fee := rail.Fee{Rail: corridor.ACH, PartnerID: "F1", Amount: money.Amount{Minor: 25, Currency: "USD"},
+		At: time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC), Memo: "gas"}
 	fee.Platform.SetUUID(uuid.UUID{15: 1})
 	posted := fee.Posting()
 	for name, c := range map[string]struct {

@@ -79,7 +79,8 @@ func currenciesOf(connections []Connection) []money.Currency {
 // Covers reports whether the proof is about what an account holds in a currency, with the connections as they are now.
 func (p Proof) Covers(account LedgerAccount, currency money.Currency, connections []Connection) bool {
 	return p.Currency == currency && slices.ContainsFunc(connections, func(c Connection) bool {
-		return slices.Contains(p.Connections, c.Name) && slices.Contains(c.Currencies, currency) && slices.Contains(c.accounts([]ident.Platform{account.Platform}), account)
+		return slices.Contains(p.Connections, c.Name) && slices.Contains(c.Currencies, currency) &&
+			slices.Contains(c.accounts([]ident.Platform{account.Platform}), account)
 	})
 }
 

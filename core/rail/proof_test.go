@@ -27,7 +27,8 @@ func TestGroups(t *testing.T) {
 		{"other rails", []rail.Connection{connection("a", "EUR", nil, "SEPA"), connection("b", "EUR", nil, "SWIFT")}, "[EUR[a]2 EUR[b]2]"},
 		{"the same rail", []rail.Connection{connection("b", "EUR", nil, "SEPA"), connection("a", "EUR", one, "SEPA", "SWIFT")}, "[EUR[a b]3]"},
 		{"other platforms", []rail.Connection{connection("a", "EUR", one, "SEPA"), connection("b", "EUR", two, "SEPA")}, "[EUR[a]1 EUR[b]1]"},
-		{"joined by a third", []rail.Connection{connection("a", "EUR", one, "SEPA"), connection("b", "EUR", two, "SEPA"), connection("c", "EUR", nil, "SEPA")}, "[EUR[a b c]2]"},
+		{"joined by a third", []rail.Connection{connection("a", "EUR", one, "SEPA"), connection("b", "EUR", two, "SEPA"),
+			connection("c", "EUR", nil, "SEPA")}, "[EUR[a b c]2]"},
 		{"other currencies", []rail.Connection{connection("a", "USD", one, "SWIFT"), connection("b", "EUR", one, "SWIFT")}, "[EUR[b]1 USD[a]1]"},
 	}
 	for _, tt := range tests {
@@ -63,7 +64,8 @@ func TestProof_Concluded(t *testing.T) {
 		{201, 100, 200, 0, 0, rail.Different, 1},
 	}
 	for _, tt := range tests {
-		p := rail.Proof{Partners: money.TotalOf(tt.partners), LedgerFrom: money.TotalOf(tt.from), LedgerTo: money.TotalOf(tt.to), Out: money.TotalOf(tt.out), In: money.TotalOf(tt.in)}
+		p := rail.Proof{Partners: money.TotalOf(tt.partners), LedgerFrom: money.TotalOf(tt.from), LedgerTo: money.TotalOf(tt.to),
+			Out: money.TotalOf(tt.out), In: money.TotalOf(tt.in)}
 		if got := p.Concluded(); got.State != tt.state || !got.Difference.Equal(money.TotalOf(tt.difference)) {
 			t.Errorf("%+v: %s %s", tt, got.State, got.Difference)
 		}

@@ -87,13 +87,15 @@ func WhyNone(connections []Connection, r Route) (reason string, heldBack bool) {
 // NoConnection is the fault of a payment that no connection serves.
 func NoConnection(r Route) error {
 	if neverCarried(r.Rail) {
-		return fault.New(fault.NotImplemented, "Payments over %s are not supported in production. Use another network or account.", r.Rail.PublicName())
+		return fault.New(fault.NotImplemented, "Payments over %s are not supported in production. Use another network or account.",
+			r.Rail.PublicName())
 	}
 	to := ""
 	if r.Country != "" {
 		to = " to " + r.Country
 	}
-	return fault.New(fault.NotImplemented, "No connection carries %s over %s%s for this platform. Ask the operator of the service to connect a partner, or use another account.", r.Currency, r.Rail.PublicName(), to)
+	return fault.New(fault.NotImplemented, "No connection carries %s over %s%s for this platform. Ask the operator of the service to "+
+		"connect a partner, or use another account.", r.Currency, r.Rail.PublicName(), to)
 }
 
 // neverCarried reports whether no adapter can carry the rail.

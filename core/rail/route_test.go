@@ -120,7 +120,8 @@ func TestChoose_OnlyWhatWasTestedAndIsNotRetired(t *testing.T) {
 		t.Errorf("%q, want %q", reason, want)
 	}
 	euros.Rail = corridor.Wire
-	if reason, heldBack := rail.WhyNone([]rail.Connection{untested, retired}, euros); reason != "no connection carries EUR over WIRE" || heldBack {
+	if reason, heldBack := rail.WhyNone([]rail.Connection{untested, retired}, euros); reason != "no connection carries EUR over WIRE" ||
+		heldBack {
 		t.Errorf("%q, %t", reason, heldBack)
 	}
 }

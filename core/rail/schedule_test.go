@@ -18,16 +18,20 @@ func TestScheduleOf(t *testing.T) {
 	c := bank()
 	c.Schedules = []rail.Schedule{
 		{Rail: corridor.SEPA, CutOff: "13:30", Holidays: []string{"2026-12-24"}, Hold: true},
-		{Rail: corridor.SEPAInstant, Days: &two, SettlesAt: "09:00", Calendar: settlement.TARGET, Opens: "06:00", WorkingDays: []string{"2026-12-25"}},
+		{Rail: corridor.SEPAInstant, Days: &two, SettlesAt: "09:00", Calendar: settlement.TARGET, Opens: "06:00",
+			WorkingDays: []string{"2026-12-25"}},
 		{Rail: corridor.ACH, Days: &none},
 		{Rail: corridor.SWIFT, Takes: time.Hour, Zone: "Asia/Kolkata"},
 	}
-	sepa, instant, ach, swift := settlement.DefaultFor(corridor.SEPA), settlement.DefaultFor(corridor.SEPAInstant), settlement.DefaultFor(corridor.ACH), settlement.DefaultFor(corridor.SWIFT)
+	sepa, instant, ach, swift := settlement.DefaultFor(corridor.SEPA), settlement.DefaultFor(corridor.SEPAInstant),
+		settlement.DefaultFor(corridor.ACH), settlement.DefaultFor(corridor.SWIFT)
 	sepa.CutOff, sepa.Holidays, sepa.Hold = "13:30", []string{"2026-12-24"}, true
-	instant.Days, instant.SettlesAt, instant.Calendar, instant.Opens, instant.WorkingDays = 2, "09:00", settlement.TARGET, "06:00", []string{"2026-12-25"}
+	instant.Days, instant.SettlesAt, instant.Calendar, instant.Opens, instant.WorkingDays = 2, "09:00", settlement.TARGET, "06:00",
+		[]string{"2026-12-25"}
 	ach.Days = 0
 	swift.Takes, swift.Days, swift.SettlesAt, swift.Zone = time.Hour, 0, "", "Asia/Kolkata"
-	for r, want := range map[corridor.Rail]settlement.Schedule{corridor.SEPA: sepa, corridor.SEPAInstant: instant, corridor.ACH: ach, corridor.SWIFT: swift, corridor.Wire: settlement.DefaultFor(corridor.Wire)} {
+	for r, want := range map[corridor.Rail]settlement.Schedule{corridor.SEPA: sepa, corridor.SEPAInstant: instant, corridor.ACH: ach,
+		corridor.SWIFT: swift, corridor.Wire: settlement.DefaultFor(corridor.Wire)} {
 		if got := c.ScheduleOf(r); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", r, got, want)
 		}

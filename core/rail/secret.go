@@ -8,7 +8,8 @@ import (
 )
 
 // secretNames are parts of the names of settings whose value is a secret, in lower case.
-var secretNames = []string{"password", "passphrase", "secret", "seed", "mnemonic", "privatekey", "signingkey", "apikey", "token", "credential"}
+var secretNames = []string{"password", "passphrase", "secret", "seed", "mnemonic", "privatekey", "signingkey", "apikey",
+	"token", "credential"}
 
 // publicNames are parts of names that only sound like those of secrets.
 var publicNames = []string{"tokencontract", "tokenaddress", "tokens", "publickey"}

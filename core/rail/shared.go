@@ -19,7 +19,8 @@ func (c Connection) CheckShared(others []Connection) error {
 		for _, own := range c.Exclusive {
 			for _, taken := range o.Exclusive {
 				if isSame(own, taken) {
-					bad = append(bad, fault.Field{Field: "settings", Message: fmt.Sprintf("has %s, which %s has already: two connections would take what is for each other. "+
+					bad = append(bad, fault.Field{Field: "settings", Message: fmt.Sprintf("has %s, which %s has already: two connections would take "+
+						"what is for each other. "+
 						"Change that connection, or delete it first", own, o.Name)})
 				}
 			}

@@ -35,7 +35,8 @@ func Adapters() []Adapter { return []Adapter{BankFile, Partner, EVM, Bitcoin} }
 // CheckName returns INVALID_INPUT unless the text can name a connection.
 func CheckName(name string) error {
 	if !namePattern.MatchString(name) {
-		return fault.Invalid(fault.Field{Field: "name", Message: "must be 1 to 40 lower-case letters, digits and hyphens, and begin with a letter, such as bank-eur"})
+		return fault.Invalid(fault.Field{Field: "name", Message: "must be 1 to 40 lower-case letters, digits and hyphens, and begin with a " +
+			"letter, such as bank-eur"})
 	}
 	return nil
 }
@@ -43,7 +44,8 @@ func CheckName(name string) error {
 // CheckNote returns INVALID_INPUT unless the text can be the reason for a change or decision.
 func CheckNote(note string) error {
 	if n := utf8.RuneCountInString(note); n == 0 || n > MaxNote || !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl) {
-		return fault.Invalid(fault.Field{Field: "note", Message: fmt.Sprintf("must say why, in 1 to %d characters, none of them a control character", MaxNote)})
+		return fault.Invalid(fault.Field{Field: "note", Message: fmt.Sprintf("must say why, in 1 to %d characters, none of them a control "+
+			"character", MaxNote)})
 	}
 	return nil
 }

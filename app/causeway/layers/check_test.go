@@ -45,7 +45,8 @@ func walk(tree fs.FS, module string, examine func(*file)) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		f := &file{module: module, pkg: path.Dir(name), test: strings.HasSuffix(name, "_test.go") || path.Dir(name) == testEnvironmentPackage, set: set, ast: parsed}
+		f := &file{module: module, pkg: path.Dir(name), test: strings.HasSuffix(name, "_test.go") || slices.Contains(testEnvironmentPackages, path.Dir(name)),
+			set: set, ast: parsed}
 		examine(f)
 		violations = append(violations, f.violations...)
 		return nil
@@ -101,7 +102,7 @@ func (f *file) importViolation(imported string) string {
 			return ""
 		}
 		return "only main, e2e and test databases run migrations"
-	case imported == testEnvironmentPackage && !f.test:
+	case slices.Contains(testEnvironmentPackages, imported) && !f.test:
 		return "it is for tests of use cases"
 	case imported == testDatabasePackage:
 		if f.test && (from > layerOf("ports") || f.pkg == migrationsPackage) || inPath(f.pkg, testDatabasePackage) || layers[from].name == "e2e" {
@@ -114,6 +115,8 @@ func (f *file) importViolation(imported string) string {
 		return "it is in no layer"
 	case to > from:
 		return fmt.Sprintf("imports point down, and %s is above %s", layers[to].name, layers[from].name)
+	case f.pkg == testDatabasePackage && imported == codecsPackage:
+		return ""
 	case to == from && !layers[from].siblingImports && componentOf(imported) != componentOf(f.pkg):
 		return "imports do not go sideways: move what both share to a lower layer"
 	}
@@ -156,7 +159,7 @@ func (f *file) checkPurity() {
 		case *ast.GoStmt:
 			f.report(n.Pos(), "%s is pure and starts a goroutine", f.pkg)
 		case *ast.Field:
-			if n.Tag != nil {
+			if n.Tag != nil && !inPath(f.pkg, formatsPath) {
 				f.report(n.Tag.Pos(), "%s is domain and carries the tag %s", f.pkg, n.Tag.Value)
 			}
 		}

@@ -35,9 +35,12 @@ const migrationsPackage = "migrations"
 // layers above ports and of the migrations may import it.
 const testDatabasePackage = "adapters/pgembed/pgtest"
 
-// testEnvironmentPackage is the environment in which use cases are tested. It may import what
-// their tests may; only tests of the layers above ports may import it.
-const testEnvironmentPackage = "app/internal/apptest"
+// testEnvironmentPackages are the environment in which use cases are tested, and the checks of its ledger. They may import
+// what tests of use cases may; only tests of the layers above ports may import them.
+var testEnvironmentPackages = []string{"app/internal/apptest", "app/internal/audittest"}
+
+// codecsPackage has the codecs of values in the database, which the test database registers as the service does.
+const codecsPackage = "adapters/postgres/schema"
 
 // purePaths are the layers whose functions depend on their arguments alone.
 var purePaths = []string{"core", "ledger"}

@@ -1,4 +1,5 @@
-package rail
+// Package connection has the form of a connection to a partner in files and in storage: JSON.
+package connection
 
 import (
 	"fmt"
@@ -7,25 +8,26 @@ import (
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/rail"
 	"causeway/core/settlement"
 )
 
 // Document is a connection as JSON, without its name: in a file, or as it is stored. D is how it has a duration.
 type Document[D any] struct {
-	Adapter    Adapter               `json:"adapter"`
-	Rails      []corridor.Rail       `json:"rails"`
-	Currencies []money.Currency      `json:"currencies"`
-	Countries  []string              `json:"countries,omitempty"`
-	Platforms  []string              `json:"platforms,omitempty"`
-	Unmatched  string                `json:"unmatched,omitempty"`
-	Priority   int                   `json:"priority,omitempty"`
-	Limits     []DocumentLimit       `json:"limits,omitempty"`
-	Schedules  []DocumentSchedule[D] `json:"schedules,omitempty"`
-	Settings   map[string]string     `json:"settings,omitempty"`
+	Adapter    rail.Adapter      `json:"adapter"`
+	Rails      []corridor.Rail   `json:"rails"`
+	Currencies []money.Currency  `json:"currencies"`
+	Countries  []string          `json:"countries,omitempty"`
+	Platforms  []string          `json:"platforms,omitempty"`
+	Unmatched  string            `json:"unmatched,omitempty"`
+	Priority   int               `json:"priority,omitempty"`
+	Limits     []Limit           `json:"limits,omitempty"`
+	Schedules  []Schedule[D]     `json:"schedules,omitempty"`
+	Settings   map[string]string `json:"settings,omitempty"`
 }
 
-// DocumentLimit is a Limit in a document.
-type DocumentLimit struct {
+// Limit is a Limit in a document.
+type Limit struct {
 	Rail      corridor.Rail  `json:"rail,omitempty"`
 	Currency  money.Currency `json:"currency"`
 	PerPayout int64          `json:"perPayout,omitempty"`
@@ -33,8 +35,8 @@ type DocumentLimit struct {
 	PerDay    int64          `json:"perDay,omitempty"`
 }
 
-// DocumentSchedule is a Schedule in a document.
-type DocumentSchedule[D any] struct {
+// Schedule is a Schedule in a document.
+type Schedule[D any] struct {
 	Rail        corridor.Rail       `json:"rail"`
 	Zone        string              `json:"zone,omitempty"`
 	Calendar    settlement.Calendar `json:"calendar,omitempty"`
@@ -49,13 +51,14 @@ type DocumentSchedule[D any] struct {
 }
 
 // NewDocument returns the document of a connection.
-func NewDocument[D any](c Connection, format func(time.Duration) D) Document[D] {
-	d := Document[D]{Adapter: c.Adapter, Rails: c.Rails, Currencies: c.Currencies, Countries: c.Countries, Priority: c.Priority, Settings: c.Settings}
+func NewDocument[D any](c rail.Connection, format func(time.Duration) D) Document[D] {
+	d := Document[D]{Adapter: c.Adapter, Rails: c.Rails, Currencies: c.Currencies, Countries: c.Countries, Priority: c.Priority,
+		Settings: c.Settings}
 	for _, l := range c.Limits {
-		d.Limits = append(d.Limits, DocumentLimit(l))
+		d.Limits = append(d.Limits, Limit(l))
 	}
 	for _, s := range c.Schedules {
-		d.Schedules = append(d.Schedules, DocumentSchedule[D]{
+		d.Schedules = append(d.Schedules, Schedule[D]{
 			Rail: s.Rail, Zone: s.Zone, Calendar: s.Calendar, Opens: s.Opens, CutOff: s.CutOff, SettlesAt: s.SettlesAt, Days: s.Days,
 			Takes: format(s.Takes), Holidays: s.Holidays, WorkingDays: s.WorkingDays, Hold: s.Hold,
 		})
@@ -71,18 +74,18 @@ func NewDocument[D any](c Connection, format func(time.Duration) D) Document[D] 
 
 // Read sets what the document has of a connection. It passes what cannot be read, by the name of its field, and leaves
 // it out.
-func (d Document[D]) Read(c *Connection, parse func(D) (time.Duration, error), bad func(field string, err error)) {
+func (d Document[D]) Read(c *rail.Connection, parse func(D) (time.Duration, error), bad func(field string, err error)) {
 	c.Adapter, c.Rails, c.Currencies, c.Countries = d.Adapter, d.Rails, d.Currencies, d.Countries
 	c.Priority, c.Settings = d.Priority, d.Settings
 	for _, l := range d.Limits {
-		c.Limits = append(c.Limits, Limit(l))
+		c.Limits = append(c.Limits, rail.Limit(l))
 	}
 	for i, s := range d.Schedules {
 		takes, err := parse(s.Takes)
 		if err != nil {
 			bad(fmt.Sprintf("schedules[%d].takes", i), err)
 		}
-		c.Schedules = append(c.Schedules, Schedule{
+		c.Schedules = append(c.Schedules, rail.Schedule{
 			Rail: s.Rail, Zone: s.Zone, Calendar: s.Calendar, Opens: s.Opens, CutOff: s.CutOff, SettlesAt: s.SettlesAt, Days: s.Days,
 			Takes: takes, Holidays: s.Holidays, WorkingDays: s.WorkingDays, Hold: s.Hold,
 		})
