@@ -64,7 +64,8 @@ func TestToken_PermissionsAndDeletion(t *testing.T) {
 		t.Fatalf("tokens: %v", own)
 	}
 	h.delete("/tokens/"+own[0]).wantError(409, "CONFLICT")
-	for _, bad := range []object{{}, {"name": ""}, {"name": "x", "permissions": []string{}}, {"name": "x", "permissions": []string{"ALL"}}, {"name": "x", "permissions": "VIEW"}} {
+	for _, bad := range []object{{}, {"name": ""}, {"name": "x", "permissions": []string{}}, {"name": "x", "permissions": []string{"ALL"}},
+		{"name": "x", "permissions": "VIEW"}} {
 		h.post("/tokens", bad).wantError(400, "INVALID_INPUT")
 	}
 }
@@ -159,7 +160,8 @@ func TestLogs_ContainNoSecretsOrPersonalData(t *testing.T) {
 
 	h.server.awaitLine(id)
 	log := h.server.Output()
-	for _, secret := range []string{h.ClientSecret, created.text("clientSecret"), "guessed-secret", masterKey, "Zacharias", "zacharias", "Quux", "Ana Silva",
+	for _, secret := range []string{h.ClientSecret, created.text("clientSecret"), "guessed-secret", masterKey, "Zacharias", "zacharias",
+		"Quux", "Ana Silva",
 		"77665544332211", "Main Street", "1990-01-31"} {
 		if strings.Contains(log, secret) {
 			t.Errorf("%q is in the log", secret)

@@ -20,7 +20,8 @@ func TestInternalAccounts(t *testing.T) {
 			t.Errorf("%s has %d accounts: %s", owner, n, accounts.body)
 		}
 		dollars := h.get("/customers/internal-accounts?currency=USD&customerId=" + customer).wantStatus(200).wantValues(map[string]any{
-			"data.0.customerId": customer, "data.0.type": "INTERNAL_FIAT", "data.0.status": "ACTIVE", "data.0.balance.amount": 0, "data.0.balance.currency.code": "USD",
+			"data.0.customerId": customer, "data.0.type": "INTERNAL_FIAT", "data.0.status": "ACTIVE", "data.0.balance.amount": 0,
+			"data.0.balance.currency.code":                                              "USD",
 			"data.0.fundingPaymentInstructions.0.accountOrWalletInfo.accountHolderName": "Causeway Client Money FBO " + owner, "totalCount": 1})
 		if code := dollars.text("data.0.fundingPaymentInstructions.0.accountOrWalletInfo.reference"); !strings.HasPrefix(code, "FUND-") {
 			t.Errorf("the reference of %s is %q", owner, code)
@@ -36,18 +37,21 @@ func TestInternalAccounts(t *testing.T) {
 	h.patch("/internal-accounts/"+own[0], object{}).wantStatus(200).wantValues(map[string]any{"id": own[0]})
 
 	used := h.get("/config").wantStatus(200).list("supportedCurrencies")
-	euro := object{"currencyCode": "EUR", "minAmount": 1, "maxAmount": 100, "requiredCounterpartyFields": []any{}, "enabledTransactionTypes": []any{"OUTGOING"}}
+	euro := object{"currencyCode": "EUR", "minAmount": 1, "maxAmount": 100, "requiredCounterpartyFields": []any{},
+		"enabledTransactionTypes": []any{"OUTGOING"}}
 	h.patch("/config", object{"supportedCurrencies": append(used, euro)}).wantStatus(200)
 
 	h.get("/platform/internal-accounts?currency=EUR").wantStatus(200).wantValues(map[string]any{
-		"data.0.fundingPaymentInstructions.0.accountOrWalletInfo.accountType": "EUR_ACCOUNT", "data.0.fundingPaymentInstructions.0.isPlatformAccount": true})
+		"data.0.fundingPaymentInstructions.0.accountOrWalletInfo.accountType": "EUR_ACCOUNT",
+		"data.0.fundingPaymentInstructions.0.isPlatformAccount":               true})
 	eventually(t, "accounts in EUR of all customers", func() bool {
 		return h.get("/customers/internal-accounts?currency=EUR").wantStatus(200).int("totalCount") == 2
 	})
 
 	other.get("/customers/internal-accounts?customerId=" + ana).wantStatus(200).wantValues(map[string]any{"totalCount": 0})
 	other.patch("/internal-accounts/"+own[0], object{}).wantError(404, "INTERNAL_ACCOUNT_NOT_FOUND")
-	if otherAccounts := itemIDs(other.get("/platform/internal-accounts").wantStatus(200)); len(otherAccounts) != 4 || slices.ContainsFunc(otherAccounts, func(id string) bool { return slices.Contains(own, id) }) {
+	if otherAccounts := itemIDs(other.get("/platform/internal-accounts").wantStatus(200)); len(otherAccounts) != 4 ||
+		slices.ContainsFunc(otherAccounts, func(id string) bool { return slices.Contains(own, id) }) {
 		t.Errorf("another platform has %v", otherAccounts)
 	}
 }
@@ -69,7 +73,8 @@ func TestInternalAccounts_BalancesMatchLedger(t *testing.T) {
 	hooks.awaitOutgoingEvent(quote.text("transactionId"), "REFUND_COMPLETED")
 
 	path := "/customers/internal-accounts?customerId=" + customer
-	h.get(path + "&currency=USDC").wantStatus(200).wantValues(map[string]any{"data.0.balance.amount": 49_999_999, "data.0.balance.currency.decimals": 6})
+	h.get(path + "&currency=USDC").wantStatus(200).wantValues(map[string]any{"data.0.balance.amount": 49_999_999,
+		"data.0.balance.currency.decimals": 6})
 	for _, currency := range []string{"USD", "BTC", "USDB"} {
 		h.get(path + "&currency=" + currency).wantStatus(200).wantValues(map[string]any{"data.0.balance.amount": 0})
 	}

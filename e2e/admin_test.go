@@ -46,7 +46,8 @@ func TestAdmin_MetricsReadinessAndProfiles(t *testing.T) {
 	}
 
 	status, body := getText(t, admin+"/readyz")
-	if err := json.Unmarshal([]byte(body), &ready); err != nil || status != 200 || !ready.Ready || !ready.Checks["database"].OK || !ready.Checks["clock"].OK {
+	if err := json.Unmarshal([]byte(body), &ready); err != nil || status != 200 || !ready.Ready || !ready.Checks["database"].OK ||
+		!ready.Checks["clock"].OK {
 		t.Errorf("readyz: %d %s", status, body)
 	}
 	eventually(t, "the queues are counted", func() bool {
@@ -54,8 +55,10 @@ func TestAdmin_MetricsReadinessAndProfiles(t *testing.T) {
 		return strings.Contains(body, "causeway_operations_read_timestamp_seconds ") && strings.Contains(body, `causeway_jobs_dead{`)
 	})
 	for _, want := range []string{
-		`causeway_jobs_due{step="deliver"} `, `causeway_jobs_dead{step="deliver"} `, `causeway_transactions_stuck{state="PROCESSING"} 0`, `causeway_webhooks_waiting{queue="first"} `,
-		`causeway_ledger_unsealed_postings `, `causeway_database_connections_max{pool="work"} 8`, `causeway_build_info{`, `causeway_clock_offset_seconds `,
+		`causeway_jobs_due{step="deliver"} `, `causeway_jobs_dead{step="deliver"} `, `causeway_transactions_stuck{state="PROCESSING"} 0`,
+		`causeway_webhooks_waiting{queue="first"} `,
+		`causeway_ledger_unsealed_postings `, `causeway_database_connections_max{pool="work"} 8`, `causeway_build_info{`,
+		`causeway_clock_offset_seconds `,
 		`causeway_http_request_duration_seconds_count{class="2xx",method="GET",route="/readyz"}`,
 	} {
 		if !strings.Contains(body, want) {

@@ -66,7 +66,8 @@ func TestAgentPayments_ConcurrentPaymentsNeverExceedLimit(t *testing.T) {
 			}
 		}
 		a.wantUsage(2, 2*each)
-		h.get("/customers/internal-accounts?currency=USD&customerId=" + a.customer).wantValues(map[string]any{"data.0.balance.amount": 1000_00 - 2*each})
+		h.get("/customers/internal-accounts?currency=USD&customerId=" + a.customer).wantValues(
+			map[string]any{"data.0.balance.amount": 1000_00 - 2*each})
 		for decision, want := range map[string]int64{"REFUSED": 199, "ALLOWED": 102} { // quotes included
 			if n := h.queryInt("SELECT count(*) FROM agent_attempts WHERE agent_id = $1 AND decision = $2", uuidOf(a.id), decision); n != want {
 				t.Errorf("%s: %d attempts are %s, want %d", reason, n, decision, want)
@@ -85,7 +86,8 @@ func TestAgentPayments_ConcurrentApprovalsNeverExceedLimit(t *testing.T) {
 	servers := []*process{h.server, startServer(t, h.databaseURL, noRateLimit...)}
 	a := h.newPayingAgent(object{"defaultExecutionMode": "APPROVAL_REQUIRED"})
 	a.setPolicy(object{"spendingLimits": object{"dailyLimit": each}})
-	asked := a.postConcurrently(40, servers, func(int) string { return "/agents/me/transfer-out" }, func(int) any { return a.transferBody(a.bank, each) }, newKey)
+	asked := a.postConcurrently(40, servers, func(int) string { return "/agents/me/transfer-out" },
+		func(int) any { return a.transferBody(a.bank, each) }, newKey)
 	for _, r := range asked {
 		r.wantStatus(201).wantValues(map[string]any{"status": "PENDING_APPROVAL"})
 	}
@@ -109,7 +111,8 @@ func TestAgentPayments_ConcurrentApprovalsNeverExceedLimit(t *testing.T) {
 		t.Errorf("actions %v", n)
 	}
 	a.wantUsage(1, each)
-	h.get("/customers/internal-accounts?currency=USD&customerId=" + a.customer).wantValues(map[string]any{"data.0.balance.amount": 1000_00 - each})
+	h.get("/customers/internal-accounts?currency=USD&customerId=" + a.customer).wantValues(
+		map[string]any{"data.0.balance.amount": 1000_00 - each})
 }
 
 func TestLedgerCheck_FindsDamageOfAgentPayments(t *testing.T) {
@@ -120,14 +123,16 @@ func TestLedgerCheck_FindsDamageOfAgentPayments(t *testing.T) {
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	a := h.newPayingAgent()
-	made, failed := a.transferOut(10_00).wantStatus(201), a.post("/agents/me/transfer-out", a.transferBody(a.failingAccount, 20_00)).wantStatus(201)
+	made, failed := a.transferOut(10_00).wantStatus(201),
+		a.post("/agents/me/transfer-out", a.transferBody(a.failingAccount, 20_00)).wantStatus(201)
 	waiting := a.newQuote(5_00)
 	hooks.checkEvents(failed.text("transaction.id"), "PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED")
 	env := []string{"DATABASE_URL=" + h.databaseURL}
 	mustRunCommand(t, env, "ledger", "check")
 
 	agent, other := "'"+uuidOf(a.id)+"'", "'"+uuid.NewString()+"'"
-	payment, returned, unpaid := "'"+uuidOf(made.text("transaction.id"))+"'", "'"+uuidOf(failed.text("transaction.id"))+"'", "'"+uuidOf(waiting.text("transactionId"))+"'"
+	payment, returned, unpaid := "'"+uuidOf(made.text("transaction.id"))+"'", "'"+uuidOf(failed.text("transaction.id"))+"'",
+		"'"+uuidOf(waiting.text("transactionId"))+"'"
 	action := "'" + uuidOf(made.text("id")) + "'"
 	for _, c := range []struct{ table, damage, repair, where, named string }{
 		{"agent_usage", "spent = spent + 1", "spent = spent - 1", "agent_id = " + agent, a.id},
@@ -137,8 +142,10 @@ func TestLedgerCheck_FindsDamageOfAgentPayments(t *testing.T) {
 		{"agent_usage", "agent_id = " + other, "agent_id = " + agent, "currency = 'USD'", a.id},
 		{"transactions", "usage_given_back = true", "usage_given_back = false", "id = " + payment, made.text("transaction.id")},
 		{"transactions", "usage_given_back = false", "usage_given_back = true", "id = " + returned, failed.text("transaction.id")},
-		{"transactions", "usage_day = NULL, usage_given_back = NULL", "usage_day = created_at::date, usage_given_back = false", "id = " + payment, a.id},
-		{"transactions", "usage_day = created_at::date, usage_given_back = false", "usage_day = NULL, usage_given_back = NULL", "id = " + unpaid, a.id},
+		{"transactions", "usage_day = NULL, usage_given_back = NULL", "usage_day = created_at::date, usage_given_back = false",
+			"id = " + payment, a.id},
+		{"transactions", "usage_day = created_at::date, usage_given_back = false", "usage_day = NULL, usage_given_back = NULL",
+			"id = " + unpaid, a.id},
 		{"transactions", "agent_id = " + other, "agent_id = " + agent, "id = " + payment, made.text("id")},
 		{"agent_actions", "transaction_id = " + other, "transaction_id = " + payment, "id = " + action, made.text("id")},
 		{"agent_actions", "transaction_id = " + unpaid, "transaction_id = " + payment, "id = " + action, made.text("id")},

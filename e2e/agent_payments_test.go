@@ -43,7 +43,8 @@ func (h *testEnv) newPayingAgent(changes ...object) *payingAgent {
 // newAgentOf pairs an agent of a customer.
 func (h *testEnv) newAgentOf(customer string, changes ...object) (agent *client, id string) {
 	h.t.Helper()
-	policy := object{"permissions": allAgentPermissions, "defaultExecutionMode": "AUTO", "spendingLimits": object{"currency": "USD", "perTransactionLimit": 50_00}}
+	policy := object{"permissions": allAgentPermissions, "defaultExecutionMode": "AUTO", "spendingLimits": object{"currency": "USD",
+		"perTransactionLimit": 50_00}}
 	for _, change := range changes {
 		maps.Copy(policy, change)
 	}
@@ -68,16 +69,20 @@ func (a *payingAgent) newQuote(amount int64) apiResponse {
 }
 
 func (a *payingAgent) quoteBody(amount int64) object {
-	return object{"source": object{"accountId": a.dollars}, "destination": object{"accountId": a.euroAccount()}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": amount}
+	return object{"source": object{"accountId": a.dollars}, "destination": object{"accountId": a.euroAccount()},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": amount}
 }
 
 // euroAccount returns the German account of the customer, which it registers first.
 func (a *payingAgent) euroAccount() string {
 	a.t.Helper()
-	if found := a.platform.get("/customers/external-accounts?currency=EUR&customerId=" + a.customer).wantStatus(200); len(found.list("data")) > 0 {
+	if found := a.platform.get("/customers/external-accounts?currency=EUR&customerId=" + a.customer).wantStatus(200); len(
+		found.list("data")) > 0 {
 		return found.text("data.0.id")
 	}
-	return a.platform.post("/customers/external-accounts", kit.AccountBody(a.customer, "EUR", object{"accountType": "EUR_ACCOUNT", "iban": "DE89370400440532013000", "beneficiary": testBeneficiary})).wantStatus(201).text("id")
+	return a.platform.post("/customers/external-accounts",
+		kit.AccountBody(a.customer, "EUR", object{"accountType": "EUR_ACCOUNT", "iban": "DE89370400440532013000",
+			"beneficiary": testBeneficiary})).wantStatus(201).text("id")
 }
 
 func (a *payingAgent) preview(body object) apiResponse {
@@ -104,7 +109,8 @@ func (a *payingAgent) reject(action apiResponse, body any) apiResponse {
 // wantUsage checks the usage of the day and the month.
 func (a *payingAgent) wantUsage(count, spend int64) {
 	a.t.Helper()
-	a.get("/agents/me").wantStatus(200).wantValues(map[string]any{"usage.dailyTransactionCount": count, "usage.dailySpend": spend, "usage.monthlySpend": spend})
+	a.get("/agents/me").wantStatus(200).wantValues(map[string]any{"usage.dailyTransactionCount": count, "usage.dailySpend": spend,
+		"usage.monthlySpend": spend})
 }
 
 // wantRefused checks a refusal by the policy: the codes of all reasons, the first of which is the reason.
@@ -131,7 +137,8 @@ func (a *payingAgent) operations() (list []string) {
 	a.t.Helper()
 	page := a.platform.get("/agents/" + a.id + "/attempts?sortOrder=asc&limit=100").wantStatus(200)
 	for i := range page.list("data") {
-		list = append(list, strings.TrimSpace(page.text(fmt.Sprintf("data.%d.operation", i))+" "+page.text(fmt.Sprintf("data.%d.decision", i))+" "+page.text(fmt.Sprintf("data.%d.error", i))))
+		list = append(list, strings.TrimSpace(page.text(fmt.Sprintf("data.%d.operation", i))+" "+page.text(fmt.Sprintf("data.%d.decision", i))+
+			" "+page.text(fmt.Sprintf("data.%d.error", i))))
 	}
 	return list
 }
@@ -152,29 +159,40 @@ func TestAgentPayments_PaysWithinThePolicy(t *testing.T) {
 	a := h.newPayingAgent()
 
 	quote := a.newQuote(20_00)
-	a.preview(object{"quoteId": quote.text("id")}).wantValues(map[string]any{"decision": "ALLOWED", "reasons.0.code": "", "amount.amount": 20_00, "limitAmount.amount": 20_00, "usage.dailySpend": 0})
+	a.preview(object{"quoteId": quote.text("id")}).wantValues(map[string]any{"decision": "ALLOWED", "reasons.0.code": "",
+		"amount.amount": 20_00, "limitAmount.amount": 20_00, "usage.dailySpend": 0})
 	executed := a.post("/agents/me/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200)
 	out := a.transferOut(15_00).wantStatus(201)
-	in := a.post("/agents/me/transfer-in", object{"source": object{"accountId": a.bank}, "destination": object{"accountId": a.dollars}, "amount": 5_00}).wantStatus(201)
+	in := a.post("/agents/me/transfer-in", object{"source": object{"accountId": a.bank}, "destination": object{"accountId": a.dollars},
+		"amount": 5_00}).wantStatus(201)
 
-	executed.wantValues(map[string]any{"type": "EXECUTE_QUOTE", "status": "APPROVED", "agentId": a.id, "customerId": a.customer, "quote.id": quote.text("id"),
+	executed.wantValues(map[string]any{"type": "EXECUTE_QUOTE", "status": "APPROVED", "agentId": a.id, "customerId": a.customer,
+		"quote.id":       quote.text("id"),
 		"transaction.id": quote.text("transactionId"), "transaction.agentId": a.id, "transferDetails": "", "rejectionReason": ""})
-	out.wantValues(map[string]any{"type": "TRANSFER_OUT", "status": "APPROVED", "transferDetails.amount": 15_00, "transferDetails.currency": "USD",
-		"transferDetails.sourceAccountId": a.dollars, "transferDetails.destinationAccountId": a.bank, "transaction.sentAmount.amount": 15_00, "quote": ""})
-	in.wantValues(map[string]any{"type": "TRANSFER_IN", "status": "APPROVED", "transferDetails.sourceAccountId": a.bank, "transferDetails.destinationAccountId": a.dollars,
-		"transaction.type": "INCOMING", "transaction.agentId": a.id})
+	out.wantValues(map[string]any{"type": "TRANSFER_OUT", "status": "APPROVED", "transferDetails.amount": 15_00,
+		"transferDetails.currency":        "USD",
+		"transferDetails.sourceAccountId": a.dollars, "transferDetails.destinationAccountId": a.bank, "transaction.sentAmount.amount": 15_00,
+		"quote": ""})
+	in.wantValues(map[string]any{"type": "TRANSFER_IN", "status": "APPROVED", "transferDetails.sourceAccountId": a.bank,
+		"transferDetails.destinationAccountId": a.dollars,
+		"transaction.type":                     "INCOMING", "transaction.agentId": a.id})
 	a.wantUsage(3, 40_00)
 	for _, action := range []apiResponse{executed, out} {
 		hooks.checkEvents(action.text("transaction.id"), "PENDING", "PROCESSING", "COMPLETED")
 	}
-	a.get("/agents/me/transactions/" + out.text("transaction.id")).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED", "agentId": a.id})
-	a.get("/agents/me/actions/" + executed.text("id")).wantStatus(200).wantValues(map[string]any{"quote.status": "COMPLETED", "transaction.status": "COMPLETED"})
+	a.get("/agents/me/transactions/" + out.text("transaction.id")).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED",
+		"agentId": a.id})
+	a.get("/agents/me/actions/" + executed.text("id")).wantStatus(200).wantValues(map[string]any{"quote.status": "COMPLETED",
+		"transaction.status": "COMPLETED"})
 	a.get("/agents/me/quotes/" + quote.text("id")).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED"})
-	if listed := a.get("/agents/me/actions?status=APPROVED").wantStatus(200); len(listed.list("data")) != 3 || listed.text("data.0.id") != in.text("id") {
+	if listed := a.get("/agents/me/actions?status=APPROVED").wantStatus(200); len(listed.list("data")) != 3 ||
+		listed.text("data.0.id") != in.text("id") {
 		t.Errorf("actions %s", listed.body)
 	}
 	h.post("/transfer-out", a.transferBody(a.bank, 1_00)).wantStatus(201).wantValues(map[string]any{"agentId": ""})
-	if own, all := h.get("/transactions?agentId="+a.id).wantStatus(200), a.get("/agents/me/transactions").wantStatus(200); len(own.list("data")) != 3 || len(all.list("data")) != 5 { // with the deposit and that of the platform
+	// with the deposit and that of the platform
+	if own, all := h.get("/transactions?agentId="+a.id).wantStatus(200),
+		a.get("/agents/me/transactions").wantStatus(200); len(own.list("data")) != 3 || len(all.list("data")) != 5 {
 		t.Errorf("transactions of the agent %s\nand of the customer %s", own.body, all.body)
 	}
 	a.wantUsage(3, 40_00) // without that of the platform
@@ -203,17 +221,22 @@ func TestAgentPayments_EachLimitRefuses(t *testing.T) {
 		refused int64
 		want    []string
 	}{
-		"per transaction": {func(*payingAgent) object { return limits(object{"perTransactionLimit": 20_00}) }, []int64{20_00, 20_00}, 20_01, []string{"PER_TRANSACTION_LIMIT"}},
+		"per transaction": {func(*payingAgent) object { return limits(object{"perTransactionLimit": 20_00}) }, []int64{20_00, 20_00}, 20_01,
+			[]string{"PER_TRANSACTION_LIMIT"}},
 		"of the account": {func(a *payingAgent) object {
 			return object{"accountRestrictions": object{"accountRules": []object{{"accountId": a.dollars, "perTransactionLimit": 10_00}}}}
 		}, []int64{10_00}, 10_01, []string{"PER_TRANSACTION_LIMIT"}},
-		"daily":           {func(*payingAgent) object { return limits(object{"dailyLimit": 30_00}) }, []int64{10_00, 20_00}, 1_00, []string{"DAILY_LIMIT"}},
-		"number in a day": {func(*payingAgent) object { return limits(object{"dailyTransactionLimit": 2}) }, []int64{1_00, 1_00}, 1, []string{"DAILY_TRANSACTION_LIMIT"}},
-		"monthly":         {func(*payingAgent) object { return limits(object{"monthlyLimit": 25_00}) }, []int64{10_00}, 15_01, []string{"MONTHLY_LIMIT"}},
+		"daily": {func(*payingAgent) object { return limits(object{"dailyLimit": 30_00}) }, []int64{10_00, 20_00}, 1_00,
+			[]string{"DAILY_LIMIT"}},
+		"number in a day": {func(*payingAgent) object { return limits(object{"dailyTransactionLimit": 2}) }, []int64{1_00, 1_00}, 1,
+			[]string{"DAILY_TRANSACTION_LIMIT"}},
+		"monthly": {func(*payingAgent) object { return limits(object{"monthlyLimit": 25_00}) }, []int64{10_00}, 15_01,
+			[]string{"MONTHLY_LIMIT"}},
 		"allowed accounts": {func(*payingAgent) object {
 			return object{"accountRestrictions": object{"allowedAccountIds": []string{}}}
 		}, nil, 1_00, []string{"ACCOUNT_NOT_ALLOWED"}},
-		"permission": {func(*payingAgent) object { return object{"permissions": []string{"EXECUTE_QUOTES"}} }, nil, 1_00, []string{"PERMISSION_MISSING"}},
+		"permission": {func(*payingAgent) object { return object{"permissions": []string{"EXECUTE_QUOTES"}} }, nil, 1_00,
+			[]string{"PERMISSION_MISSING"}},
 		"all at once": {func(a *payingAgent) object {
 			policy := limits(object{"perTransactionLimit": 10_00, "dailyLimit": 10_00, "dailyTransactionLimit": 1, "monthlyLimit": 10_00})
 			policy["defaultExecutionMode"] = "AUTO"
@@ -231,16 +254,20 @@ func TestAgentPayments_EachLimitRefuses(t *testing.T) {
 		refusal := a.transferOut(c.refused).wantRefused(c.want...)
 		a.setPolicy(object{"defaultExecutionMode": "APPROVAL_REQUIRED"})
 		a.transferOut(c.refused).wantRefused(c.want...)
-		preview := a.preview(object{"transferOut": a.transferBody(a.bank, c.refused)}).wantValues(map[string]any{"decision": "REFUSED", "amount.amount": c.refused, "reasons.0.message": refusal.text("message")})
+		preview := a.preview(object{"transferOut": a.transferBody(a.bank, c.refused)}).wantValues(map[string]any{"decision": "REFUSED",
+			"amount.amount": c.refused, "reasons.0.message": refusal.text("message")})
 
 		if got := preview.reasonCodes("reasons"); !slices.Equal(got, c.want) {
 			t.Errorf("preview %q, want %q", got, c.want)
 		}
 		a.wantUsage(int64(len(c.allowed)), total)
-		if actions, made := a.get("/agents/me/actions").wantStatus(200), h.get("/transactions?agentId="+a.id).wantStatus(200); len(actions.list("data")) != len(c.allowed) || len(made.list("data")) != len(c.allowed) {
+		if actions, made := a.get("/agents/me/actions").wantStatus(200),
+			h.get("/transactions?agentId="+a.id).wantStatus(200); len(actions.list("data")) != len(c.allowed) ||
+			len(made.list("data")) != len(c.allowed) {
 			t.Errorf("actions %s\ntransactions %s", actions.body, made.body)
 		}
-		if refused := h.get("/agents/" + a.id + "/attempts?decision=REFUSED").wantStatus(200); len(refused.list("data")) != 2 || !slices.Equal(refused.reasonCodes("data.0.reasons"), c.want) || refused.int("data.0.amount.amount") != c.refused {
+		if refused := h.get("/agents/" + a.id + "/attempts?decision=REFUSED").wantStatus(200); len(refused.list("data")) != 2 ||
+			!slices.Equal(refused.reasonCodes("data.0.reasons"), c.want) || refused.int("data.0.amount.amount") != c.refused {
 			t.Errorf("attempts %s", refused.body)
 		}
 		if t.Failed() {
@@ -255,12 +282,14 @@ func TestAgentPayments_ForeignCurrencyIsConverted(t *testing.T) {
 	h := newTestEnv(t)
 	a := h.newPayingAgent(object{"spendingLimits": object{"currency": "EUR", "perTransactionLimit": 1}})
 
-	preview := a.preview(object{"transferOut": a.transferBody(a.bank, 30_00)}).wantValues(map[string]any{"decision": "REFUSED", "amount.currency.code": "USD", "limitAmount.currency.code": "EUR"})
+	preview := a.preview(object{"transferOut": a.transferBody(a.bank, 30_00)}).wantValues(map[string]any{"decision": "REFUSED",
+		"amount.currency.code": "USD", "limitAmount.currency.code": "EUR"})
 	euros := preview.int("limitAmount.amount")
 	a.setPolicy(object{"spendingLimits": object{"perTransactionLimit": euros - 1}})
 	a.transferOut(30_00).wantRefused("PER_TRANSACTION_LIMIT")
 	a.setPolicy(object{"spendingLimits": object{"currency": "VND"}})
-	huge := a.preview(object{"transferOut": a.transferBody(a.bank, 9_000_000_000_000_000)}).wantValues(map[string]any{"decision": "REFUSED", "amount.amount": 9_000_000_000_000_000})
+	huge := a.preview(object{"transferOut": a.transferBody(a.bank, 9_000_000_000_000_000)}).wantValues(map[string]any{"decision": "REFUSED",
+		"amount.amount": 9_000_000_000_000_000})
 	if strings.Contains(string(huge.body), "limitAmount") || !strings.Contains(huge.text("reasons.0.message"), "sends 90000000000000.00 USD") {
 		t.Errorf("more than there can be in the currency of the limits: %s", huge.body)
 	}
@@ -282,21 +311,26 @@ func TestAgentPayments_PlatformApproves(t *testing.T) {
 	a := h.newPayingAgent(object{"approvalThresholds": object{"currency": "USD", "amount": 10_00}})
 	a.transferOut(10_00).wantStatus(201).wantValues(map[string]any{"status": "APPROVED"}) // not above
 
-	waiting := a.transferOut(10_01).wantStatus(201).wantValues(map[string]any{"status": "PENDING_APPROVAL", "transaction": "", "transferDetails.amount": 10_01})
+	waiting := a.transferOut(10_01).wantStatus(201).wantValues(map[string]any{"status": "PENDING_APPROVAL", "transaction": "",
+		"transferDetails.amount": 10_01})
 	quote := a.newQuote(20_00)
-	a.preview(object{"quoteId": quote.text("id")}).wantValues(map[string]any{"decision": "APPROVAL_REQUIRED", "reasons.0.code": "APPROVAL_THRESHOLD"})
-	execution := a.post("/agents/me/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200).wantValues(map[string]any{"status": "PENDING_APPROVAL", "quote.status": "PENDING"})
+	a.preview(object{"quoteId": quote.text("id")}).wantValues(map[string]any{"decision": "APPROVAL_REQUIRED",
+		"reasons.0.code": "APPROVAL_THRESHOLD"})
+	execution := a.post("/agents/me/quotes/"+quote.text("id")+"/execute",
+		nil).wantStatus(200).wantValues(map[string]any{"status": "PENDING_APPROVAL", "quote.status": "PENDING"})
 
 	event := hooks.awaitDelivery("the event of the action", func(d delivery) bool {
 		return d.event == "AGENT_ACTION.PENDING_APPROVAL" && d.text("agentAction.id") == execution.text("id")
 	})
-	if read := a.get("/agents/me/actions/" + execution.text("id")).wantStatus(200); !bytes.Contains(event.body, read.body[:len(read.body)-1]) || event.text("type") != "AGENT_ACTION" {
+	if read := a.get("/agents/me/actions/" + execution.text("id")).wantStatus(200); !bytes.Contains(event.body,
+		read.body[:len(read.body)-1]) || event.text("type") != "AGENT_ACTION" {
 		t.Errorf("event %s\naction %s", event.body, read.body)
 	}
 	a.wantUsage(1, 10_00)
 	for query, want := range map[string][]string{
-		"": {execution.text("id"), waiting.text("id")}, "?sortOrder=asc&agentId=" + a.id: {waiting.text("id"), execution.text("id")}, "?customerId=" + a.customer + "&limit=1": {execution.text("id")},
-		"?endDate=2026-01-01T00:00:00Z": nil, "?customerId=" + h.createCustomer(): nil,
+		"": {execution.text("id"), waiting.text("id")}, "?sortOrder=asc&agentId=" + a.id: {waiting.text("id"), execution.text("id")},
+		"?customerId=" + a.customer + "&limit=1": {execution.text("id")},
+		"?endDate=2026-01-01T00:00:00Z":          nil, "?customerId=" + h.createCustomer(): nil,
 	} {
 		page := h.get("/agents/approvals" + query).wantStatus(200)
 		var got []string
@@ -308,8 +342,10 @@ func TestAgentPayments_PlatformApproves(t *testing.T) {
 		}
 	}
 
-	approved := a.approve(waiting).wantStatus(200).wantValues(map[string]any{"status": "APPROVED", "transaction.agentId": a.id, "transaction.sentAmount.amount": 10_01})
-	rejected := a.reject(execution, object{"reason": "Not this supplier."}).wantStatus(200).wantValues(map[string]any{"status": "REJECTED", "rejectionReason": "Not this supplier.", "transaction": ""})
+	approved := a.approve(waiting).wantStatus(200).wantValues(map[string]any{"status": "APPROVED", "transaction.agentId": a.id,
+		"transaction.sentAmount.amount": 10_01})
+	rejected := a.reject(execution, object{"reason": "Not this supplier."}).wantStatus(200).wantValues(map[string]any{"status": "REJECTED",
+		"rejectionReason": "Not this supplier.", "transaction": ""})
 
 	hooks.checkEvents(approved.text("transaction.id"), "PENDING", "PROCESSING", "COMPLETED")
 	for _, decided := range []apiResponse{approved, rejected} {
@@ -317,9 +353,11 @@ func TestAgentPayments_PlatformApproves(t *testing.T) {
 		a.reject(decided, nil).wantError(409, "ACTION_NOT_PENDING_APPROVAL")
 	}
 	a.get("/agents/me/quotes/" + quote.text("id")).wantStatus(200).wantValues(map[string]any{"status": "PENDING"})
-	a.get("/agents/me/actions?status=REJECTED").wantStatus(200).wantValues(map[string]any{"data.0.rejectionReason": "Not this supplier.", "data.1": ""})
+	a.get("/agents/me/actions?status=REJECTED").wantStatus(200).wantValues(map[string]any{"data.0.rejectionReason": "Not this supplier.",
+		"data.1": ""})
 	a.wantUsage(2, 20_01)
-	a.wantOperations("TRANSFER_OUT ALLOWED", "TRANSFER_OUT APPROVAL_REQUIRED", "CREATE_QUOTE ALLOWED", "EXECUTE_QUOTE APPROVAL_REQUIRED", "APPROVE_ACTION ALLOWED", "REJECT_ACTION REFUSED")
+	a.wantOperations("TRANSFER_OUT ALLOWED", "TRANSFER_OUT APPROVAL_REQUIRED", "CREATE_QUOTE ALLOWED", "EXECUTE_QUOTE APPROVAL_REQUIRED",
+		"APPROVE_ACTION ALLOWED", "REJECT_ACTION REFUSED")
 	if found := h.get("/agents/approvals").wantStatus(200); len(found.list("data")) != 0 {
 		t.Errorf("still waiting: %s", found.body)
 	}
@@ -351,7 +389,8 @@ func TestAgentPayments_ApprovalChecksEverythingAgain(t *testing.T) {
 	} {
 		a := h.newPayingAgent(object{"defaultExecutionMode": "APPROVAL_REQUIRED"})
 		quote := a.newQuote(20_00)
-		action := a.post("/agents/me/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200).wantValues(map[string]any{"status": "PENDING_APPROVAL"})
+		action := a.post("/agents/me/quotes/"+quote.text("id")+"/execute",
+			nil).wantStatus(200).wantValues(map[string]any{"status": "PENDING_APPROVAL"})
 		c.meanwhile(a, quote)
 
 		failed := a.approve(action).wantStatus(200).wantValues(map[string]any{"status": "FAILED", "failureCode": c.code, "transaction": ""})
@@ -360,7 +399,8 @@ func TestAgentPayments_ApprovalChecksEverythingAgain(t *testing.T) {
 			t.Errorf("failureReason %q does not say %q", failed.text("failureReason"), c.reason)
 		}
 		a.approve(action).wantError(409, "ACTION_NOT_PENDING_APPROVAL")
-		a.get("/agents/me/actions/" + action.text("id")).wantStatus(200).wantValues(map[string]any{"status": "FAILED", "failureReason": failed.text("failureReason")})
+		a.get("/agents/me/actions/" + action.text("id")).wantStatus(200).wantValues(map[string]any{"status": "FAILED",
+			"failureReason": failed.text("failureReason")})
 		if t.Failed() {
 			t.Fatalf("case: %s", name)
 		}
@@ -372,7 +412,8 @@ func TestAgentPayments_FailedPaymentIsGivenBack(t *testing.T) {
 	// A payment that fails no longer counts, and what it took of a limit can be spent again.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
-	a := h.newPayingAgent(object{"spendingLimits": object{"currency": "USD", "perTransactionLimit": 50_00, "dailyLimit": 50_00, "dailyTransactionLimit": 1}})
+	a := h.newPayingAgent(object{"spendingLimits": object{"currency": "USD", "perTransactionLimit": 50_00, "dailyLimit": 50_00,
+		"dailyTransactionLimit": 1}})
 
 	failing := a.post("/agents/me/transfer-out", a.transferBody(a.failingAccount, 50_00)).wantStatus(201)
 	hooks.checkEvents(failing.text("transaction.id"), "PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED")
@@ -396,12 +437,14 @@ func TestAgentPayments_PausedAgentOnlyReads(t *testing.T) {
 		server.post("/agents/me/quotes/"+quote.text("id")+"/execute", nil).wantRefused("AGENT_PAUSED")
 		server.post("/agents/me/quotes", a.quoteBody(5_00)).wantRefused("AGENT_PAUSED")
 		server.delete("/agents/me/external-accounts/" + a.bank).wantRefused("AGENT_PAUSED")
-		for _, path := range []string{"", "/transactions", "/internal-accounts", "/external-accounts", "/actions", "/quotes/" + quote.text("id")} {
+		for _, path := range []string{"", "/transactions", "/internal-accounts", "/external-accounts", "/actions",
+			"/quotes/" + quote.text("id")} {
 			server.get("/agents/me" + path).wantStatus(200)
 		}
 	}
 	h.patch("/agents/"+a.id, object{"isPaused": false}).wantStatus(200)
-	a.withServer(second).post("/agents/me/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200).wantValues(map[string]any{"status": "APPROVED"})
+	a.withServer(second).post("/agents/me/quotes/"+quote.text("id")+"/execute",
+		nil).wantStatus(200).wantValues(map[string]any{"status": "APPROVED"})
 }
 
 func TestAgentPayments_PolicyChangeIsInForceEverywhere(t *testing.T) {
@@ -416,7 +459,8 @@ func TestAgentPayments_PolicyChangeIsInForceEverywhere(t *testing.T) {
 	a.transferOut(40_00).wantStatus(201)
 	a.withServer(second).post("/agents/me/transfer-out", body(20_01)).wantRefused("DAILY_LIMIT")
 	a.withServer(second).post("/agents/me/transfer-out", body(20_00)).wantStatus(201)
-	h.withServer(second).patch("/agents/"+a.id+"/policy", object{"spendingLimits": object{"dailyLimit": 70_00, "perTransactionLimit": 5_00}}).wantStatus(200)
+	h.withServer(second).patch("/agents/"+a.id+"/policy",
+		object{"spendingLimits": object{"dailyLimit": 70_00, "perTransactionLimit": 5_00}}).wantStatus(200)
 	a.transferOut(5_01).wantRefused("PER_TRANSACTION_LIMIT")
 	a.transferOut(5_00).wantStatus(201)
 	h.withServer(second).patch("/agents/"+a.id+"/policy", object{"permissions": []string{"CREATE_QUOTES"}}).wantStatus(200)
@@ -448,7 +492,8 @@ func TestAgentPayments_DeletedInTheMiddle(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			for range 20 {
-				got, err := a.withServer(servers[i%2]).withHeader("Idempotency-Key", uuid.NewString()).do(t.Context(), http.MethodPost, "/agents/me/transfer-out", a.transferBody(a.bank, 1_00))
+				got, err := a.withServer(servers[i%2]).withHeader("Idempotency-Key", uuid.NewString()).do(t.Context(), http.MethodPost,
+					"/agents/me/transfer-out", a.transferBody(a.bank, 1_00))
 				if err != nil {
 					t.Error(err)
 					return
@@ -512,15 +557,18 @@ func TestAgentPayments_WhatIsNotTheirsDoesNotExist(t *testing.T) {
 		return func(c *client, id string) apiResponse { return c.get(path + id) }
 	}
 	same("QUOTE_NOT_FOUND", quote.text("id"), get("/agents/me/quotes/"))
-	same("QUOTE_NOT_FOUND", quote.text("id"), func(c *client, id string) apiResponse { return c.post("/agents/me/quotes/"+id+"/execute", nil) })
+	same("QUOTE_NOT_FOUND", quote.text("id"),
+		func(c *client, id string) apiResponse { return c.post("/agents/me/quotes/"+id+"/execute", nil) })
 	same("QUOTE_NOT_FOUND", quote.text("id"), func(c *client, id string) apiResponse {
 		return c.post("/agents/me/actions/preview", object{"quoteId": id})
 	})
 	same("AGENT_ACTION_NOT_FOUND", action.text("id"), get("/agents/me/actions/"))
 	same("TRANSACTION_NOT_FOUND", payment.text("id"), get("/agents/me/transactions/"))
-	for _, account := range []string{b.bank, strangerAccount, h.post("/platform/external-accounts", withoutCustomer(kit.USAccountBody("", "555"))).wantStatus(201).text("id")} {
+	for _, account := range []string{b.bank, strangerAccount,
+		h.post("/platform/external-accounts", withoutCustomer(kit.USAccountBody("", "555"))).wantStatus(201).text("id")} {
 		same("EXTERNAL_ACCOUNT_NOT_FOUND", account, get("/agents/me/external-accounts/"))
-		same("EXTERNAL_ACCOUNT_NOT_FOUND", account, func(c *client, id string) apiResponse { return c.delete("/agents/me/external-accounts/" + id) })
+		same("EXTERNAL_ACCOUNT_NOT_FOUND", account,
+			func(c *client, id string) apiResponse { return c.delete("/agents/me/external-accounts/" + id) })
 		same("EXTERNAL_ACCOUNT_NOT_FOUND", account, func(c *client, id string) apiResponse {
 			return c.post("/agents/me/transfer-out", a.transferBody(id, 1_00))
 		})
@@ -528,15 +576,19 @@ func TestAgentPayments_WhatIsNotTheirsDoesNotExist(t *testing.T) {
 			return c.post("/agents/me/actions/preview", object{"transferOut": a.transferBody(id, 1_00)})
 		})
 		same("EXTERNAL_ACCOUNT_NOT_FOUND", account, func(c *client, id string) apiResponse {
-			return c.post("/agents/me/quotes", object{"source": object{"accountId": a.dollars}, "destination": object{"accountId": id}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5_00})
+			return c.post("/agents/me/quotes", object{"source": object{"accountId": a.dollars}, "destination": object{"accountId": id},
+				"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5_00})
 		})
 	}
-	for _, account := range []string{b.dollars, strangerBalance, h.get("/platform/internal-accounts?currency=USD").wantStatus(200).text("data.0.id")} {
+	for _, account := range []string{b.dollars, strangerBalance,
+		h.get("/platform/internal-accounts?currency=USD").wantStatus(200).text("data.0.id")} {
 		same("INTERNAL_ACCOUNT_NOT_FOUND", account, func(c *client, id string) apiResponse {
-			return c.post("/agents/me/transfer-out", object{"source": object{"accountId": id}, "destination": object{"accountId": a.bank}, "amount": 1_00})
+			return c.post("/agents/me/transfer-out", object{"source": object{"accountId": id}, "destination": object{"accountId": a.bank},
+				"amount": 1_00})
 		})
 		same("INTERNAL_ACCOUNT_NOT_FOUND", account, func(c *client, id string) apiResponse {
-			return c.post("/agents/me/quotes", object{"source": object{"accountId": id}, "destination": object{"accountId": a.euroAccount()}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5_00})
+			return c.post("/agents/me/quotes", object{"source": object{"accountId": id}, "destination": object{"accountId": a.euroAccount()},
+				"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5_00})
 		})
 	}
 	for _, customer := range []string{b.customer, stranger} {
@@ -547,8 +599,10 @@ func TestAgentPayments_WhatIsNotTheirsDoesNotExist(t *testing.T) {
 			return c.post("/agents/me/quotes", kit.RampQuoteBody(id, h.createWallet(a.customer, ""), "SENDING", 50_00))
 		})
 	}
-	for _, path := range []string{"/agents/me/transactions", "/agents/me/transactions?accountIdentifier=" + b.dollars, "/agents/me/actions", "/agents/me/internal-accounts", "/agents/me/external-accounts"} {
-		if listed := a.get(path).wantStatus(200); strings.Contains(string(listed.body), b.customer) || strings.Contains(string(listed.body), stranger) {
+	for _, path := range []string{"/agents/me/transactions", "/agents/me/transactions?accountIdentifier=" + b.dollars, "/agents/me/actions",
+		"/agents/me/internal-accounts", "/agents/me/external-accounts"} {
+		if listed := a.get(path).wantStatus(200); strings.Contains(string(listed.body), b.customer) ||
+			strings.Contains(string(listed.body), stranger) {
 			t.Errorf("%s lists %s", path, listed.body)
 		}
 	}
@@ -580,15 +634,18 @@ func TestAgentPayments_ExternalAccounts(t *testing.T) {
 	a := h.newPayingAgent()
 
 	body := withoutCustomer(kit.USAccountBody("", "555"))
-	created := a.post("/agents/me/external-accounts", body).wantStatus(201).wantValues(map[string]any{"customerId": a.customer, "status": "ACTIVE"})
+	created := a.post("/agents/me/external-accounts", body).wantStatus(201).wantValues(map[string]any{"customerId": a.customer,
+		"status": "ACTIVE"})
 	id := created.text("id")
 	a.post("/agents/me/external-accounts", body).wantError(409, "CONFLICT")
-	a.post("/agents/me/external-accounts", object{"currency": "USD", "accountInfo": object{"accountType": "US_ACCOUNT"}}).wantError(400, "INVALID_INPUT")
+	a.post("/agents/me/external-accounts", object{"currency": "USD", "accountInfo": object{"accountType": "US_ACCOUNT"}}).wantError(400,
+		"INVALID_INPUT")
 	named := a.post("/agents/me/external-accounts", kit.USAccountBody(a.customer, "555")).wantStatus(201)
 	a.post("/agents/me/transfer-out", a.transferBody(id, 1_00)).wantStatus(201)
 	a.setPolicy(object{"permissions": []string{"CREATE_TRANSFERS"}})
 	a.get("/agents/me/external-accounts/" + id).wantStatus(200).wantValues(map[string]any{"id": id, "currency": "USD"})
-	if listed := a.get("/agents/me/external-accounts?limit=1").wantStatus(200); listed.text("data.0.id") != named.text("id") || listed.text("totalCount") != "4" {
+	if listed := a.get("/agents/me/external-accounts?limit=1").wantStatus(200); listed.text("data.0.id") != named.text("id") ||
+		listed.text("totalCount") != "4" {
 		t.Errorf("listed %s", listed.body)
 	}
 	a.post("/agents/me/external-accounts", withoutCustomer(kit.USAccountBody("", "555"))).wantRefused("PERMISSION_MISSING")
@@ -598,7 +655,8 @@ func TestAgentPayments_ExternalAccounts(t *testing.T) {
 
 	a.get("/agents/me/external-accounts/"+id).wantError(404, "EXTERNAL_ACCOUNT_NOT_FOUND")
 	a.delete("/agents/me/external-accounts/"+id).wantError(404, "EXTERNAL_ACCOUNT_NOT_FOUND")
-	a.wantOperations("CREATE_EXTERNAL_ACCOUNT ALLOWED", "CREATE_EXTERNAL_ACCOUNT ALLOWED CONFLICT", "CREATE_EXTERNAL_ACCOUNT ALLOWED", "TRANSFER_OUT ALLOWED",
+	a.wantOperations("CREATE_EXTERNAL_ACCOUNT ALLOWED", "CREATE_EXTERNAL_ACCOUNT ALLOWED CONFLICT", "CREATE_EXTERNAL_ACCOUNT ALLOWED",
+		"TRANSFER_OUT ALLOWED",
 		"CREATE_EXTERNAL_ACCOUNT REFUSED", "DELETE_EXTERNAL_ACCOUNT REFUSED", "DELETE_EXTERNAL_ACCOUNT ALLOWED")
 }
 
@@ -611,7 +669,8 @@ func TestAgentPayments_RepeatedRequestPaysOnce(t *testing.T) {
 	pay := func(key string, amount int64) apiResponse {
 		return a.withHeader("Idempotency-Key", key).post("/agents/me/transfer-out", a.transferBody(a.bank, amount))
 	}
-	first := map[string]apiResponse{"paid": pay("paid", 10_00).wantStatus(201), "waiting": pay("waiting", 20_01).wantStatus(201), "refused": pay("refused", 50_01).wantRefused("PER_TRANSACTION_LIMIT")}
+	first := map[string]apiResponse{"paid": pay("paid", 10_00).wantStatus(201), "waiting": pay("waiting", 20_01).wantStatus(201),
+		"refused": pay("refused", 50_01).wantRefused("PER_TRANSACTION_LIMIT")}
 	a.setPolicy(object{"spendingLimits": object{"perTransactionLimit": 500_00}, "approvalThresholds": object{"amount": nil}})
 
 	for key, amount := range map[string]int64{"paid": 10_00, "waiting": 20_01, "refused": 50_01} {
@@ -624,7 +683,8 @@ func TestAgentPayments_RepeatedRequestPaysOnce(t *testing.T) {
 	a.wantUsage(1, 10_00)
 	a.wantOperations("TRANSFER_OUT ALLOWED", "TRANSFER_OUT APPROVAL_REQUIRED", "TRANSFER_OUT REFUSED")
 	approve := func() apiResponse {
-		return h.withHeader("Idempotency-Key", "approve").post("/agents/"+a.id+"/actions/"+first["waiting"].text("id")+"/approve", nil).wantStatus(200)
+		return h.withHeader("Idempotency-Key", "approve").post("/agents/"+a.id+"/actions/"+first["waiting"].text("id")+"/approve",
+			nil).wantStatus(200)
 	}
 	if one, two := approve(), approve(); !bytes.Equal(one.body, two.body) || two.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("approved %s\nagain %s", one.body, two.body)
@@ -642,10 +702,12 @@ func TestAgentPayments_InvalidRequestsAreNotAttempts(t *testing.T) {
 	immediate := a.quoteBody(5_00)
 	immediate["immediatelyExecute"] = true
 
-	if fields := a.post("/agents/me/quotes", immediate).wantError(400, "INVALID_INPUT").errorFields(); !slices.Equal(fields, []string{"immediatelyExecute"}) {
+	if fields := a.post("/agents/me/quotes", immediate).wantError(400, "INVALID_INPUT").errorFields(); !slices.Equal(fields,
+		[]string{"immediatelyExecute"}) {
 		t.Errorf("immediate execution: %v", fields)
 	}
-	for _, body := range []any{object{}, object{"quoteId": quote.text("id"), "transferOut": a.transferBody(a.bank, 1)}, object{"quoteId": "x"}, "[]"} {
+	for _, body := range []any{object{}, object{"quoteId": quote.text("id"), "transferOut": a.transferBody(a.bank, 1)},
+		object{"quoteId": "x"}, "[]"} {
 		a.post("/agents/me/actions/preview", body).wantError(400, "INVALID_INPUT")
 	}
 	a.post("/agents/me/transfer-out", a.transferBody(a.bank, 0)).wantError(400, "INVALID_INPUT")
@@ -673,12 +735,15 @@ func TestAgentPayments_WalletNeedsTheOwnersSignature(t *testing.T) {
 	execute := "/agents/me/quotes/" + quote.text("id") + "/execute"
 
 	agent.post(execute, nil).wantError(401, "UNAUTHORIZED").wantValues(map[string]any{"reason": "Missing Service-Wallet-Signature"})
-	agent.withHeader("Service-Wallet-Signature", "wrong").post(execute, nil).wantError(401, "UNAUTHORIZED").wantValues(map[string]any{"reason": "Invalid Service-Wallet-Signature"})
-	waiting := agent.withHeader("Service-Wallet-Signature", "sandbox-valid-signature").post(execute, nil).wantStatus(200).wantValues(map[string]any{"status": "PENDING_APPROVAL"})
+	agent.withHeader("Service-Wallet-Signature", "wrong").post(execute, nil).wantError(401,
+		"UNAUTHORIZED").wantValues(map[string]any{"reason": "Invalid Service-Wallet-Signature"})
+	waiting := agent.withHeader("Service-Wallet-Signature", "sandbox-valid-signature").post(execute,
+		nil).wantStatus(200).wantValues(map[string]any{"status": "PENDING_APPROVAL"})
 	if strings.Contains(string(waiting.body), "sandbox-valid-signature") {
 		t.Errorf("the action shows the signature: %s", waiting.body)
 	}
-	h.post("/agents/"+id+"/actions/"+waiting.text("id")+"/approve", nil).wantStatus(200).wantValues(map[string]any{"status": "APPROVED", "transaction.id": quote.text("transactionId")})
+	h.post("/agents/"+id+"/actions/"+waiting.text("id")+"/approve", nil).wantStatus(200).wantValues(map[string]any{"status": "APPROVED",
+		"transaction.id": quote.text("transactionId")})
 }
 
 func TestAgentPayments_QuotesThatOthersPay(t *testing.T) {
@@ -690,7 +755,8 @@ func TestAgentPayments_QuotesThatOthersPay(t *testing.T) {
 	a := h.newPayingAgent()
 	coins := h.createWallet(a.customer, "")
 
-	justInTime := a.post("/agents/me/quotes", object{"source": object{"currency": "USD"}, "destination": object{"accountId": coins}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 40_00}).wantStatus(201)
+	justInTime := a.post("/agents/me/quotes", object{"source": object{"currency": "USD"}, "destination": object{"accountId": coins},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 40_00}).wantStatus(201)
 	justInTime.wantValues(map[string]any{"source.customerId": a.customer})
 	execute := "/agents/me/quotes/" + justInTime.text("id") + "/execute"
 	a.post(execute, nil).wantError(409, "QUOTE_NOT_EXECUTABLE")
@@ -703,7 +769,8 @@ func TestAgentPayments_QuotesThatOthersPay(t *testing.T) {
 		t.Errorf("actions %s", made.body)
 	}
 
-	pulled := object{"source": object{"accountId": a.bank}, "destination": object{"accountId": coins}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 20_00}
+	pulled := object{"source": object{"accountId": a.bank}, "destination": object{"accountId": coins}, "lockedCurrencySide": "SENDING",
+		"lockedCurrencyAmount": 20_00}
 	first := a.post("/agents/me/quotes", pulled).wantStatus(201)
 	a.setPolicy(object{"accountRestrictions": object{"allowedAccountIds": []string{a.dollars}}})
 	a.post("/agents/me/quotes", pulled).wantRefused("ACCOUNT_NOT_ALLOWED")
@@ -711,7 +778,8 @@ func TestAgentPayments_QuotesThatOthersPay(t *testing.T) {
 	a.setPolicy(object{"accountRestrictions": object{"allowedAccountIds": nil}})
 	a.post("/agents/me/quotes/"+first.text("id")+"/execute", nil).wantStatus(200).wantValues(map[string]any{"status": "APPROVED"})
 	a.wantUsage(1, 20_00)
-	a.wantOperations("CREATE_QUOTE ALLOWED", "EXECUTE_QUOTE ALLOWED QUOTE_NOT_EXECUTABLE", "CREATE_QUOTE ALLOWED", "CREATE_QUOTE REFUSED", "EXECUTE_QUOTE REFUSED", "EXECUTE_QUOTE ALLOWED")
+	a.wantOperations("CREATE_QUOTE ALLOWED", "EXECUTE_QUOTE ALLOWED QUOTE_NOT_EXECUTABLE", "CREATE_QUOTE ALLOWED", "CREATE_QUOTE REFUSED",
+		"EXECUTE_QUOTE REFUSED", "EXECUTE_QUOTE ALLOWED")
 }
 
 func TestAgentPayments_DeletedCustomerRejectsWhatWaits(t *testing.T) {
@@ -742,26 +810,31 @@ func TestAgentPayments_ReadsAreOfTheCustomer(t *testing.T) {
 	// An agent lists the accounts with which it may pay, and the transactions of its customer by any filter.
 	h := newTestEnv(t)
 	a := h.newPayingAgent()
-	if all := a.get("/agents/me/internal-accounts?limit=100").wantStatus(200); all.int("totalCount") != h.get("/customers/internal-accounts?customerId="+a.customer).int("totalCount") {
+	if all := a.get("/agents/me/internal-accounts?limit=100").wantStatus(200); all.int("totalCount") != h.get(
+		"/customers/internal-accounts?customerId="+a.customer).int("totalCount") {
 		t.Errorf("all accounts: %s", all.body)
 	}
 	a.setPolicy(object{"accountRestrictions": object{"allowedAccountIds": []string{a.dollars}}})
-	only := a.get("/agents/me/internal-accounts").wantStatus(200).wantValues(map[string]any{"totalCount": 1, "data.0.id": a.dollars, "data.0.balance.amount": 100_000})
+	only := a.get("/agents/me/internal-accounts").wantStatus(200).wantValues(map[string]any{"totalCount": 1, "data.0.id": a.dollars,
+		"data.0.balance.amount": 100_000})
 	a.get("/agents/me/internal-accounts?currency=EUR").wantStatus(200).wantValues(map[string]any{"totalCount": 0})
 	a.get("/agents/me/internal-accounts?type=EMBEDDED_WALLET").wantStatus(200).wantValues(map[string]any{"totalCount": 0})
-	if listed := h.get("/customers/internal-accounts?currency=USD&customerId=" + a.customer).wantStatus(200); !bytes.Equal([]byte(listed.text("data.0.id")), []byte(only.text("data.0.id"))) {
+	if listed := h.get("/customers/internal-accounts?currency=USD&customerId=" + a.customer).wantStatus(200); !bytes.Equal(
+		[]byte(listed.text("data.0.id")), []byte(only.text("data.0.id"))) {
 		t.Errorf("the platform lists %s", listed.body)
 	}
 
 	paid := a.transferOut(3_00).wantStatus(201).text("transaction.id")
-	for query, want := range map[string]int{"?type=OUTGOING": 1, "?type=INCOMING": 1, "?receiverAccountIdentifier=" + a.bank: 1, "?senderAccountIdentifier=" + a.bank: 0, "?accountIdentifier=" + a.dollars: 2,
+	for query, want := range map[string]int{"?type=OUTGOING": 1, "?type=INCOMING": 1, "?receiverAccountIdentifier=" + a.bank: 1,
+		"?senderAccountIdentifier=" + a.bank: 0, "?accountIdentifier=" + a.dollars: 2,
 		"?endDate=2026-01-01T00:00:00Z": 0, "?limit=1": 1} {
 		if got := a.get("/agents/me/transactions" + query).wantStatus(200); len(got.list("data")) != want {
 			t.Errorf("%s: %s", query, got.body)
 		}
 	}
 	page := a.get("/agents/me/transactions?limit=1").wantStatus(200).wantValues(map[string]any{"data.0.id": paid, "hasMore": true})
-	a.get("/agents/me/transactions?limit=1&cursor=" + url.QueryEscape(page.text("nextCursor"))).wantStatus(200).wantValues(map[string]any{"data.0.type": "INCOMING", "hasMore": false})
+	a.get("/agents/me/transactions?limit=1&cursor=" + url.QueryEscape(page.text("nextCursor"))).wantStatus(200).wantValues(
+		map[string]any{"data.0.type": "INCOMING", "hasMore": false})
 	a.get("/agents/me/transactions?customerId=x").wantStatus(200) // unknown here, and ignored
 	a.setPolicy(object{"permissions": []string{"CREATE_TRANSFERS"}})
 	for _, path := range []string{"/transactions", "/transactions/" + paid, "/internal-accounts"} {

@@ -61,11 +61,13 @@ func TestAgent_PairedProgramReadsItsAgent(t *testing.T) {
 		t.Errorf("the agent sees %s\nthe platform %s", me.body, got.body)
 	}
 
-	h.patch("/agents/"+id+"/policy", object{"permissions": []string{"CREATE_TRANSFERS"}, "spendingLimits": object{"monthlyLimit": 900_00}}).wantStatus(200)
+	h.patch("/agents/"+id+"/policy", object{"permissions": []string{"CREATE_TRANSFERS"},
+		"spendingLimits": object{"monthlyLimit": 900_00}}).wantStatus(200)
 	h.patch("/agents/"+id, object{"name": "Renamed", "isPaused": true}).wantStatus(200)
 	for _, server := range []*client{agent, agent.withServer(second)} {
 		server.get("/agents/me").wantStatus(200).wantValues(map[string]any{"name": "Renamed", "isPaused": true,
-			"policy.permissions.0": "CREATE_TRANSFERS", "policy.spendingLimits.monthlyLimit": 900_00, "policy.spendingLimits.perTransactionLimit": 50_00})
+			"policy.permissions.0": "CREATE_TRANSFERS", "policy.spendingLimits.monthlyLimit": 900_00,
+			"policy.spendingLimits.perTransactionLimit": 50_00})
 	}
 	h.patch("/agents/"+id, object{}).wantError(400, "INVALID_INPUT")
 
@@ -126,9 +128,11 @@ func TestAgent_OtherPlatformsAndTokensAreRefused(t *testing.T) {
 	foreign := other.get("/platform/internal-accounts?currency=USD").wantStatus(200).text("data.0.id")
 	own := h.get("/customers/internal-accounts?currency=USD&customerId=" + customer).wantStatus(200).text("data.0.id")
 	for _, account := range []string{foreign, h.get("/platform/internal-accounts?currency=USD").wantStatus(200).text("data.0.id")} {
-		restrictions := object{"accountRestrictions": object{"allowedAccountIds": []string{own, account}, "accountRules": []object{{"accountId": account, "executionMode": "AUTO"}}}}
+		restrictions := object{"accountRestrictions": object{"allowedAccountIds": []string{own, account},
+			"accountRules": []object{{"accountId": account, "executionMode": "AUTO"}}}}
 		refused := h.patch("/agents/"+id+"/policy", restrictions).wantError(400, "INVALID_INPUT")
-		if fields := fmt.Sprint(refused.errorFields()); fields != "[accountRestrictions.allowedAccountIds[1] accountRestrictions.accountRules[0].accountId]" {
+		if fields := fmt.Sprint(refused.errorFields()); fields != "[accountRestrictions.allowedAccountIds[1] "+
+			"accountRestrictions.accountRules[0].accountId]" {
 			t.Errorf("invalid fields %s for %s", fields, account)
 		}
 	}
@@ -178,10 +182,12 @@ func TestAgent_NoSecretIsStored(t *testing.T) {
 	code := created.text("deviceCode.code")
 	redeemed := h.anonymous().withHeader("Idempotency-Key", "redeem").post("/agents/device-codes/"+code+"/redeem", nil).wantStatus(200)
 
-	if again := keyed.post("/agents", body).wantStatus(201); again.text("agent.id") != created.text("agent.id") || again.text("deviceCode.code") != "" {
+	if again := keyed.post("/agents", body).wantStatus(201); again.text("agent.id") != created.text("agent.id") ||
+		again.text("deviceCode.code") != "" {
 		t.Errorf("repeated: %s", again.body)
 	}
-	h.anonymous().withHeader("Idempotency-Key", "redeem").post("/agents/device-codes/"+code+"/redeem", nil).wantError(400, "DEVICE_CODE_ALREADY_REDEEMED")
+	h.anonymous().withHeader("Idempotency-Key", "redeem").post("/agents/device-codes/"+code+"/redeem", nil).wantError(400,
+		"DEVICE_CODE_ALREADY_REDEEMED")
 	token := strings.TrimPrefix(redeemed.text("accessToken"), "agt_")
 	stored := fmt.Sprintf("%s|%s|%s|%x|%x", code, strings.ReplaceAll(code, "-", ""), token, code, token) // as text, and as bytes
 	for _, table := range []string{"agents", "agent_device_codes", "idempotency_keys"} {

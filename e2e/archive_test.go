@@ -19,7 +19,8 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 6000, Months: 15, Seed: 1}); err != nil {
+	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 6000, Months: 15,
+		Seed: 1}); err != nil {
 		t.Fatal(err)
 	}
 	// Not earlier: a payment of the history is stored after its first postings, which must not be sealed before.
@@ -39,7 +40,8 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 		t.Errorf("open: status %d, %s", status, errOut)
 	}
 	later, errOut, status := runCommand(t, env, "ledger", "soft-close", oldest.Next().String(), "--platform", h.platformID)
-	if status != 1 || !strings.Contains(errOut, "Soft-close "+oldest.String()+" first") || !strings.Contains(later, "customers/<InternalAccount>") {
+	if status != 1 || !strings.Contains(errOut, "Soft-close "+oldest.String()+" first") ||
+		!strings.Contains(later, "customers/<InternalAccount>") {
 		t.Errorf("while an earlier month is open: status %d, %s%s", status, errOut, later)
 	}
 	mustRunCommand(t, env, "ledger", "soft-close", oldest.String(), "--confirm-opening-balances", "--platform", h.platformID)
@@ -48,7 +50,8 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 		log := h.get("/ledger/log").wantStatus(200)
 		return log.value("sealed") == log.value("postings")
 	})
-	if _, errOut, status := runCommand(t, env, "ledger", "archive", oldest.Next().Next().Next().String()); status != 1 || !strings.Contains(errOut, "can be archived from") {
+	if _, errOut, status := runCommand(t, env, "ledger", "archive", oldest.Next().Next().Next().String()); status != 1 ||
+		!strings.Contains(errOut, "can be archived from") {
 		t.Errorf("a young month: status %d, %s", status, errOut)
 	}
 	mustRunCommand(t, env, "ledger", "archive", oldest.String(), "--actor", "ana")
@@ -72,7 +75,8 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 	}
 
 	mustRunCommand(t, env, "ledger", "restore", oldest.String(), "--actor", "ana")
-	if n := h.queryInt("SELECT count(*) FROM operator_actions WHERE actor = 'ana' AND action IN ('ARCHIVE_MONTH', 'RESTORE_MONTH') AND subject = '" + oldest.String() + "'"); n != 2 {
+	if n := h.queryInt("SELECT count(*) FROM operator_actions WHERE actor = 'ana' AND action IN ('ARCHIVE_MONTH', 'RESTORE_MONTH') AND " +
+		"subject = '" + oldest.String() + "'"); n != 2 {
 		t.Errorf("%d actions are recorded, want the archiving and the restoring", n)
 	}
 	h.get("/ledger/postings/" + first).wantStatus(200)

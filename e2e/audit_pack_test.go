@@ -21,7 +21,8 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 	now := time.Now().UTC()
 	last := time.Date(now.Year(), now.Month()-1, 1, 0, 0, 0, 0, time.UTC)
 	month, year := last.Format("2006-01"), last.Format("2006")
-	h.call("PUT", "/ledger/settings", object{"unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION", "yearEndMonth": int(last.Month()), "fourEyes": []string{}}).wantStatus(200)
+	h.call("PUT", "/ledger/settings", object{"unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION", "yearEndMonth": int(last.Month()),
+		"fourEyes": []string{}}).wantStatus(200)
 	for _, amount := range []int{12000, 345} {
 		h.post("/ledger/adjustments", object{"note": "=Invoice", "effectiveAt": formatTimestamp(last.AddDate(0, 0, 4)),
 			"entries": []object{{"debit": "rails/WIRE", "credit": "income/fees", "currency": "USD", "amount": amount}}}).wantStatus(201)
@@ -36,7 +37,8 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 	env := []string{"DATABASE_URL=" + h.databaseURL}
 	folder := filepath.Join(t.TempDir(), "pack")
 	write := func(folder string) (errOut string, status int) {
-		_, errOut, status = runCommand(t, env, "ledger", "audit-pack", year, "--folder", folder, "--checkpoints", published, "--platform", h.platformID)
+		_, errOut, status = runCommand(t, env, "ledger", "audit-pack", year, "--folder", folder, "--checkpoints", published,
+			"--platform", h.platformID)
 		return errOut, status
 	}
 
@@ -48,7 +50,8 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 	mustRunCommand(t, env, "ledger", "close-year", year, "--note", "Audited", "--platform", h.platformID)
 	sealed() // the closing stores the newest checkpoint
 	mustRunCommand(t, env, "ledger", "close", month)
-	h.post("/ledger/adjustments", object{"note": "Next year", "entries": []object{{"debit": "rails/WIRE", "credit": "income/fees", "currency": "USD", "amount": 1}}}).wantStatus(201)
+	h.post("/ledger/adjustments", object{"note": "Next year",
+		"entries": []object{{"debit": "rails/WIRE", "credit": "income/fees", "currency": "USD", "amount": 1}}}).wantStatus(201)
 	sealed()
 	h.server.terminate()
 	for _, f := range []string{folder, folder + "2"} {
@@ -74,7 +77,8 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 		}
 		return string(out)
 	}
-	if out := run("sha256sum", "--strict", "-c", "MANIFEST.sha256"); strings.Count(out, ": OK") != strings.Count(run("find", ".", "-type", "f"), "\n")-1 {
+	if out := run("sha256sum", "--strict", "-c", "MANIFEST.sha256"); strings.Count(out, ": OK") != strings.Count(run("find", ".",
+		"-type", "f"), "\n")-1 {
 		t.Errorf("the manifest does not have every file\n%s", out)
 	}
 	readme, err := os.ReadFile(filepath.Join(folder, "README.txt"))
@@ -85,7 +89,8 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 	for line := range strings.Lines(string(readme)) {
 		if command := strings.TrimSpace(line); strings.Contains(command, "ledger verify") {
 			verified++
-			if out := run("sh", "-c", strings.Replace(command, "causeway ", binary+" ", 1)); !strings.Contains(out, "rules passed") || strings.Contains(out, "not verified") {
+			if out := run("sh", "-c", strings.Replace(command, "causeway ", binary+" ", 1)); !strings.Contains(out, "rules passed") ||
+				strings.Contains(out, "not verified") {
 				t.Errorf("%s\n%s", command, out)
 			}
 		}
@@ -102,10 +107,12 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 		}
 		return text
 	}
-	if text := read("verification.txt"); bytes.Count(text, []byte("rules passed.")) != 3 || !bytes.Contains(text, []byte("published checkpoints match")) {
+	if text := read("verification.txt"); bytes.Count(text, []byte("rules passed.")) != 3 ||
+		!bytes.Contains(text, []byte("published checkpoints match")) {
 		t.Errorf("verification.txt is\n%s", text)
 	}
-	for _, name := range []string{"year.csv", "trial-balance.csv", "general-ledger.csv", "journals.csv", "books.journal", "closings/" + month + ".csv", "closings/" + month + ".json",
+	for _, name := range []string{"year.csv", "trial-balance.csv", "general-ledger.csv", "journals.csv", "books.journal",
+		"closings/" + month + ".csv", "closings/" + month + ".json",
 		"ledger.log", "evidence.log", "checkpoints.txt", "keys.txt"} {
 		again, err := os.ReadFile(filepath.Join(folder+"2", name))
 		if err != nil || !bytes.Equal(again, read(name)) {
@@ -128,11 +135,12 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 	}
 	all := func([]string) bool { return true }
 	for name, found := range map[string]map[string]string{
-		"trial-balance.csv":         balances("trial-balance.csv", 1, 6, all),
-		"the stored closing":        balances("closings/"+month+".csv", 1, 6, all),
-		"the end of the ledger":     balances("general-ledger.csv", 0, 14, func(row []string) bool { return row[5] == "closing" }),
-		"the last of its entries":   balances("general-ledger.csv", 0, 14, func(row []string) bool { return row[5] == "entry" }),
-		"what hledger has computed": hledgerBalances(t, run("hledger", "-f", "books.journal", "balance", "--flat", "--empty", "--no-total", "--layout=bare", "-O", "csv")),
+		"trial-balance.csv":       balances("trial-balance.csv", 1, 6, all),
+		"the stored closing":      balances("closings/"+month+".csv", 1, 6, all),
+		"the end of the ledger":   balances("general-ledger.csv", 0, 14, func(row []string) bool { return row[5] == "closing" }),
+		"the last of its entries": balances("general-ledger.csv", 0, 14, func(row []string) bool { return row[5] == "entry" }),
+		"what hledger has computed": hledgerBalances(t, run("hledger", "-f", "books.journal", "balance", "--flat", "--empty", "--no-total",
+			"--layout=bare", "-O", "csv")),
 	} {
 		if found["rails/WIRE"] != "123.45" || found["equity/retained-earnings"] != "-123.45" || strings.Trim(found["income/fees"], "0.") != "" {
 			t.Errorf("%s: %v", name, found)
@@ -153,7 +161,8 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 
 	// Damage of another platform in the database is found by verify, and is not in the pack.
 	other := h.createPlatform("Other", "SANDBOX").platformID
-	h.exec("INSERT INTO ledger_accounts (platform_id, path, currency, class, no_overdraft) VALUES ($1, 'nowhere', 'USD', 'asset', false)", uuidOf(other))
+	h.exec("INSERT INTO ledger_accounts (platform_id, path, currency, class, no_overdraft) VALUES ($1, 'nowhere', 'USD', 'asset', false)",
+		uuidOf(other))
 	out, _, status := runCommand(t, env, "ledger", "verify")
 	if status != 1 || !strings.Contains(out, other) {
 		t.Errorf("verify: status %d\n%s", status, out)
@@ -162,7 +171,8 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 		t.Errorf("beside a changed ledger: status %d, %s", status, errOut)
 	}
 	text, err := os.ReadFile(filepath.Join(folder+"4", "verification.txt"))
-	if err != nil || !bytes.HasPrefix(text, []byte("Verification of the ledger of "+h.platformID+" at ")) || bytes.Contains(text, []byte(other)) {
+	if err != nil || !bytes.HasPrefix(text, []byte("Verification of the ledger of "+h.platformID+" at ")) ||
+		bytes.Contains(text, []byte(other)) {
 		t.Errorf("verification.txt beside a changed ledger is %v\n%s", err, text)
 	}
 	h.exec("ALTER TABLE ledger_accounts DISABLE TRIGGER USER")
@@ -176,7 +186,8 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 	if errOut, status := write(changed); status != 1 || !strings.Contains(errOut, "verification.txt says what was found") {
 		t.Errorf("of a changed ledger: status %d, %s", status, errOut)
 	}
-	if text, err := os.ReadFile(filepath.Join(changed, "verification.txt")); err != nil || bytes.Count(text, []byte("Violations:")) != 2 || !bytes.Contains(text, []byte("rules passed.")) {
+	if text, err := os.ReadFile(filepath.Join(changed, "verification.txt")); err != nil || bytes.Count(text, []byte("Violations:")) != 2 ||
+		!bytes.Contains(text, []byte("rules passed.")) {
 		t.Errorf("verification.txt of a changed ledger is %v\n%s", err, text)
 	}
 }
@@ -188,7 +199,8 @@ func hledgerBalances(t *testing.T, report string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths := map[string]string{"Assets:Rails:WIRE": "rails/WIRE", "Equity:Retained-earnings": "equity/retained-earnings", "Income:Fees": "income/fees"}
+	paths := map[string]string{"Assets:Rails:WIRE": "rails/WIRE", "Equity:Retained-earnings": "equity/retained-earnings",
+		"Income:Fees": "income/fees"}
 	found := map[string]string{}
 	for _, row := range rows[1:] {
 		found[paths[row[0]]] = row[len(row)-1]

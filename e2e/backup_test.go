@@ -25,7 +25,8 @@ func TestBackup_RestoredDatabaseServes(t *testing.T) {
 		h.payQuote(quote, 0).wantStatus(200)
 		hooks.awaitOutgoingEvent(quote.text("transactionId"), "COMPLETED")
 		eventually(t, "the postings are sealed", func() bool {
-			return h.queryInt("SELECT count(*) FROM ledger_clocks c LEFT JOIN ledger_log_state s USING (platform_id) WHERE coalesce(s.published_size, 0) < c.seq") == 0
+			return h.queryInt("SELECT count(*) FROM ledger_clocks c LEFT JOIN ledger_log_state s USING (platform_id) WHERE "+
+				"coalesce(s.published_size, 0) < c.seq") == 0
 		})
 		return quote.text("transactionId")
 	}
@@ -136,7 +137,8 @@ func TestBackup_RestoresPointInTime(t *testing.T) {
 		"all":    {"", []string{before, since, after}, nil},
 	} {
 		data := filepath.Join(folder, name)
-		script := strings.NewReplacer("/mnt/backup", folder, "/var/lib/postgresql/data", data, "2026-01-31 12:34:56+00", c.target).Replace(blocks[2][1])
+		script := strings.NewReplacer("/mnt/backup", folder, "/var/lib/postgresql/data", data, "2026-01-31 12:34:56+00",
+			c.target).Replace(blocks[2][1])
 		if c.target == "" {
 			script = regexp.MustCompile(`(?m)^recovery_target_time.*\n`).ReplaceAllString(script, "")
 		}
@@ -152,7 +154,8 @@ func TestBackup_RestoresPointInTime(t *testing.T) {
 		eventually(t, "the end of the recovery", func() bool { return h.queryInt("SELECT pg_is_in_recovery()::int") == 0 })
 
 		h.checkLedger()
-		if out, status := h.runLedgerVerify(checkpoints); (status == 0) != (c.missing == nil) || status != 0 && !strings.Contains(out, "are missing") {
+		if out, status := h.runLedgerVerify(checkpoints); (status == 0) != (c.missing == nil) || status != 0 &&
+			!strings.Contains(out, "are missing") {
 			t.Errorf("%s: verify: status %d\n%s", name, status, out)
 		}
 		h.server = startServer(t, h.databaseURL)

@@ -45,9 +45,11 @@ func newBankEnv(t *testing.T) *bankEnv {
 		t.Fatal(err)
 	}
 	e.flags = []string{"--listen", address, "--public-url", "http://" + address, "--admin-listen", "127.0.0.1:0"}
-	connection, err := json.Marshal(object{"adapter": "BANK_FILE", "rails": []string{"SEPA"}, "currencies": []string{"EUR"}, "settings": object{
-		"folder": filepath.Join(folder, "bank"), "accountHolder": "Example Client Money", "iban": bankIBAN, "bic": "COBADEFFXXX", "bankName": "Example Bank",
-		"cutEvery": "0s", "stableFor": "0s"}})
+	connection, err := json.Marshal(object{"adapter": "BANK_FILE", "rails": []string{"SEPA"}, "currencies": []string{"EUR"},
+		"settings": object{
+			"folder": filepath.Join(folder, "bank"), "accountHolder": "Example Client Money", "iban": bankIBAN, "bic": "COBADEFFXXX",
+			"bankName": "Example Bank",
+			"cutEvery": "0s", "stableFor": "0s"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,8 +64,9 @@ func newBankEnv(t *testing.T) *bankEnv {
 	e.tenant = e.createPlatform("Live", "PRODUCTION", "--regulated")
 	e.support("EUR")
 	e.customer = e.createCustomer()
-	e.account = e.post("/customers/external-accounts", kit.AccountBody(e.customer, "EUR", object{"accountType": "EUR_ACCOUNT", "iban": "FR1420041010050500013M02606",
-		"beneficiary": testBeneficiary})).wantStatus(201).text("id")
+	e.account = e.post("/customers/external-accounts",
+		kit.AccountBody(e.customer, "EUR", object{"accountType": "EUR_ACCOUNT", "iban": "FR1420041010050500013M02606",
+			"beneficiary": testBeneficiary})).wantStatus(201).text("id")
 	return e
 }
 
@@ -90,7 +93,8 @@ func (e *bankEnv) restart() {
 // pay creates a quote that pays an exact amount to the account, and has the bank receive the money for it. It returns the transaction.
 func (e *bankEnv) pay(cents int64) string {
 	e.t.Helper()
-	quote := e.post("/quotes", object{"source": object{"customerId": e.customer, "currency": "EUR"}, "destination": object{"destinationType": "ACCOUNT", "accountId": e.account},
+	quote := e.post("/quotes", object{"source": object{"customerId": e.customer, "currency": "EUR"},
+		"destination":        object{"destinationType": "ACCOUNT", "accountId": e.account},
 		"lockedCurrencySide": "RECEIVING", "lockedCurrencyAmount": cents}).wantStatus(201)
 	e.do(e.bank.Book(banktest.Movement{Reference: "IN-" + paymentReference(quote), Credit: true, Cents: quote.int("totalSendingAmount"),
 		Name: "Max Payer", IBAN: "ES9121000418450200051332", Text: paymentReference(quote)}))

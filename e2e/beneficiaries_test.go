@@ -44,7 +44,8 @@ func TestBeneficiaryVerification_FollowsTestValue(t *testing.T) {
 				}
 				created.wantStatus(201)
 				for _, a := range []apiResponse{created, s.get("/customers/external-accounts/" + created.text("id")).wantStatus(200)} {
-					a.wantValues(map[string]any{"status": "ACTIVE", "currency": currency, "beneficiaryVerificationStatus": status, "beneficiaryVerifiedData.fullName": name})
+					a.wantValues(map[string]any{"status": "ACTIVE", "currency": currency, "beneficiaryVerificationStatus": status,
+						"beneficiaryVerifiedData.fullName": name})
 				}
 			}
 			stored := s.get("/customers/external-accounts?customerId=" + s.customerID).wantStatus(200).int("totalCount")
@@ -57,7 +58,8 @@ func TestBeneficiaryVerification_FollowsTestValue(t *testing.T) {
 
 			// The account can be paid.
 			created := s.post("/transfer-out", object{"source": object{"accountId": s.fundUSDAccount(5000)}, "amount": 5000,
-				"destination": object{"accountId": s.get("/customers/external-accounts?currency=USD&customerId=" + s.customerID).text("data.0.id")}}).wantStatus(201)
+				"destination": object{"accountId": s.get("/customers/external-accounts?currency=USD&customerId=" + s.customerID).text(
+					"data.0.id")}}).wantStatus(201)
 			s.checkTransactionEvents(created.text("id"), []string{"PENDING", "PROCESSING", "COMPLETED"})
 		})
 	}
@@ -72,7 +74,8 @@ func clabe(end string) string {
 }
 
 func withAddress(of object) object {
-	beneficiary := object{"address": object{"line1": "123 Main Street", "city": "London", "state": "London", "postalCode": "SW1A 1AA", "country": "GB"}}
+	beneficiary := object{"address": object{"line1": "123 Main Street", "city": "London", "state": "London", "postalCode": "SW1A 1AA",
+		"country": "GB"}}
 	for name, value := range of {
 		beneficiary[name] = value
 	}

@@ -19,7 +19,8 @@ type bitcoinEnv struct {
 
 func newBitcoinEnv(t *testing.T) *bitcoinEnv {
 	t.Helper()
-	e := &bitcoinEnv{chainEnv: &chainEnv{testEnv: newDatabaseEnv(t)}, hot: devnet.NewWallet(t, "hot"), payer: devnet.NewWallet(t, "payer"), own: devnet.NewWallet(t, "own")}
+	e := &bitcoinEnv{chainEnv: &chainEnv{testEnv: newDatabaseEnv(t)}, hot: devnet.NewWallet(t, "hot"), payer: devnet.NewWallet(t, "payer"),
+		own: devnet.NewWallet(t, "own")}
 	e.node = devnet.StartNode(t, e.payer.NewKey())
 	e.hot.Node, e.payer.Node, e.own.Node = e.node, e.node, e.node
 	e.payer.Pay(t, "10", map[string]int64{e.hot.Address(): 10_000_000})
@@ -32,8 +33,10 @@ func newBitcoinEnv(t *testing.T) *bitcoinEnv {
 		}
 		return path
 	}
-	connection := file("bitcoin.json", `{"adapter": "BITCOIN", "rails": ["BITCOIN"], "currencies": ["BTC"], "settings": {"url": "`+e.hot.Serve(t, devnet.Open)+`",
-		"wallet": "hot", "user": "causeway", "password": "file:`+file("rpc", "hunter2")+`", "network": "regtest", "depositXpub": "`+devnet.DepositXpub+`",
+	connection := file("bitcoin.json", `{"adapter": "BITCOIN", "rails": ["BITCOIN"], "currencies": ["BTC"], "settings": {"url": "`+
+		e.hot.Serve(t, devnet.Open)+`",
+		"wallet": "hot", "user": "causeway", "password": "file:`+file("rpc", "hunter2")+`", "network": "regtest", "depositXpub": "`+
+		devnet.DepositXpub+`",
 		"depositKey": "file:`+file("key", devnet.DepositXprv)+`"}}`)
 	e.operator("rails", "set", "bitcoin", connection, "--note", "Hot wallet", "--actor", "ana")
 	e.operator("rails", "test", "bitcoin")
@@ -82,12 +85,15 @@ func TestBitcoin_MoneyComesInAndGoesOut(t *testing.T) {
 	e.node.Mine(t, 1)
 	eventually(t, "the deposit is credited", func() bool { return e.balance() == 2_500_000 })
 
-	refused := e.post("/customers/external-accounts", kit.AccountBody(e.customer, "BTC", object{"accountType": "BITCOIN_L1", "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"}))
+	refused := e.post("/customers/external-accounts",
+		kit.AccountBody(e.customer, "BTC", object{"accountType": "BITCOIN_L1", "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"}))
 	if refused.wantStatus(400); !strings.Contains(refused.text("message")+refused.text("details"), "regtest") {
 		t.Errorf("an address of another network: %s", refused.text("message"))
 	}
-	to := e.post("/customers/external-accounts", kit.AccountBody(e.customer, "BTC", object{"accountType": "BITCOIN_L1", "address": e.own.Address()})).wantStatus(201).text("id")
-	sent := e.post("/transfer-out", object{"source": object{"accountId": e.account}, "destination": object{"accountId": to}, "amount": 1_000_000}).wantStatus(201)
+	to := e.post("/customers/external-accounts",
+		kit.AccountBody(e.customer, "BTC", object{"accountType": "BITCOIN_L1", "address": e.own.Address()})).wantStatus(201).text("id")
+	sent := e.post("/transfer-out", object{"source": object{"accountId": e.account}, "destination": object{"accountId": to},
+		"amount": 1_000_000}).wantStatus(201)
 	eventually(t, "the payout is signed", func() bool { return e.queryInt(`SELECT count(*) FROM bitcoin_transactions`) == 1 })
 	e.restart()
 	eventually(t, "the payout is sent", func() bool {

@@ -28,7 +28,8 @@ func newClient(t testing.TB, base, id, secret string) *client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 32
 	t.Cleanup(transport.CloseIdleConnections)
-	return &client{t: t, Client: apiclient.Client{BaseURL: base, ClientID: id, ClientSecret: secret, HTTP: &http.Client{Transport: transport, Timeout: waitTimeout}}}
+	return &client{t: t, Client: apiclient.Client{BaseURL: base, ClientID: id, ClientSecret: secret, HTTP: &http.Client{Transport: transport,
+		Timeout: waitTimeout}}}
 }
 
 // withServer returns the same client for another server.

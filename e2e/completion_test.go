@@ -32,7 +32,8 @@ func TestCompletion_Bash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		command := exec.CommandContext(t.Context(), "bash", append([]string{"--noprofile", "--norc", "-c", completeLine, "bash", program}, strings.Split(words, " ")...)...)
+		command := exec.CommandContext(t.Context(), "bash", append([]string{"--noprofile", "--norc", "-c", completeLine, "bash", program},
+			strings.Split(words, " ")...)...)
 		out, err := command.CombinedOutput()
 		if got := strings.Join(strings.Fields(string(out)), " "); err != nil || got != want {
 			t.Errorf("%q: %q, want %q, %v", words, got, want, err)

@@ -12,7 +12,8 @@ import (
 
 // postConcurrently sends n requests at once, to the servers in turn, and returns their
 // responses.
-func (c *client) postConcurrently(n int, servers []*process, path func(i int) string, body func(i int) any, key func(i int) string) []apiResponse {
+func (c *client) postConcurrently(n int, servers []*process, path func(i int) string, body func(i int) any,
+	key func(i int) string) []apiResponse {
 	c.t.Helper()
 	responses := make([]apiResponse, n)
 	start := make(chan struct{})
@@ -20,7 +21,8 @@ func (c *client) postConcurrently(n int, servers []*process, path func(i int) st
 	for i := range n {
 		all.Go(func() {
 			<-start
-			got, err := c.withServer(servers[i%len(servers)]).withHeader("Idempotency-Key", key(i)).do(c.t.Context(), http.MethodPost, path(i), body(i))
+			got, err := c.withServer(servers[i%len(servers)]).withHeader("Idempotency-Key", key(i)).do(c.t.Context(),
+				http.MethodPost, path(i), body(i))
 			if err != nil {
 				c.t.Errorf("POST %s: %v", path(i), err)
 			}
@@ -103,7 +105,8 @@ func TestPayout_ConcurrentPayoutsNeverOverdraw(t *testing.T) {
 	s.startReceiver()
 	account, bank, wallet := s.fundUSDAccount(affordable*each), s.createUSDAccount("000"), s.createBTCWallet("")
 	quotes := s.postConcurrently(requests/2, servers, func(int) string { return "/quotes" }, func(int) any {
-		return object{"source": object{"accountId": account}, "destination": object{"accountId": wallet}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": each}
+		return object{"source": object{"accountId": account}, "destination": object{"accountId": wallet}, "lockedCurrencySide": "SENDING",
+			"lockedCurrencyAmount": each}
 	}, func(int) string { return uuid.NewString() })
 	if n := countByStatus(quotes); n["Created "] != requests/2 {
 		t.Fatalf("responses to quotes %v", n)
@@ -140,7 +143,8 @@ func TestPayout_ConcurrentPayoutsNeverOverdraw(t *testing.T) {
 	}
 	s.awaitIdle()
 	s.internalAccounts("USD").wantValues(map[string]any{"data.0.balance.amount": 0})
-	if balances := s.notifiedBalances()["USD"]; !slices.IsSortedFunc(balances, func(a, b int64) int { return cmp.Compare(b, a) }) || balances[len(balances)-1] != 0 {
+	if balances := s.notifiedBalances()["USD"]; !slices.IsSortedFunc(balances, func(a, b int64) int { return cmp.Compare(b, a) }) ||
+		balances[len(balances)-1] != 0 {
 		t.Errorf("balances in events %v", balances)
 	}
 	if minimum := h.queryInt(`

@@ -43,35 +43,37 @@ func TestQuote_InvalidIsRejected(t *testing.T) {
 		code   string
 		field  string
 	}{
-		"malformed JSON":                {`{"source": {`, 400, "INVALID_INPUT", ""},
-		"text after JSON":               {`{} {}`, 400, "INVALID_INPUT", ""},
-		"no JSON":                       {`hello`, 400, "INVALID_INPUT", ""},
-		"not an object":                 {`[]`, 400, "INVALID_INPUT", ""},
-		"null":                          {`null`, 400, "INVALID_INPUT", ""},
-		"no body":                       {``, 400, "INVALID_INPUT", ""},
-		"a key twice":                   {`{"lockedCurrencyAmount": 1, "lockedCurrencyAmount": 2}`, 400, "INVALID_INPUT", ""},
-		"not UTF-8":                     {"{\"description\": \"\xff\xfe\"}", 400, "INVALID_INPUT", ""},
-		"deep nesting":                  {strings.Repeat(`{"a":`, 5000) + `1` + strings.Repeat(`}`, 5000), 400, "INVALID_INPUT", ""},
-		"amount 0":                      {change("lockedCurrencyAmount", 0), 400, "INVALID_INPUT", "lockedCurrencyAmount"},
-		"amount -1":                     {change("lockedCurrencyAmount", -1), 400, "INVALID_INPUT", "lockedCurrencyAmount"},
-		"amount 9e15+1":                 {change("lockedCurrencyAmount", int64(9_000_000_000_000_001)), 400, "INVALID_INPUT", "lockedCurrencyAmount"},
-		"amount 1.5":                    {change("lockedCurrencyAmount", 1.5), 400, "INVALID_INPUT", "lockedCurrencyAmount"},
-		"amount beyond int64":           {`{"lockedCurrencyAmount":99999999999999999999999}`, 400, "INVALID_INPUT", "lockedCurrencyAmount"},
-		"amount 1e400":                  {`{"lockedCurrencySide":"SENDING","lockedCurrencyAmount":1e400}`, 400, "INVALID_INPUT", ""},
-		"amount as text":                {change("lockedCurrencyAmount", "10050"), 400, "INVALID_INPUT", "lockedCurrencyAmount"},
-		"amount null":                   {change("lockedCurrencyAmount", nil), 400, "INVALID_INPUT", "lockedCurrencyAmount"},
-		"amount true":                   {change("lockedCurrencyAmount", true), 400, "INVALID_INPUT", "lockedCurrencyAmount"},
-		"amount 9e15":                   {change("lockedCurrencyAmount", int64(9_000_000_000_000_000)), 400, "AMOUNT_OUT_OF_RANGE", ""},
-		"amount 1":                      {change("lockedCurrencyAmount", 1), 400, "AMOUNT_OUT_OF_RANGE", ""},
-		"side unknown":                  {change("lockedCurrencySide", "BOTH"), 400, "INVALID_INPUT", "lockedCurrencySide"},
-		"side in lower case":            {change("lockedCurrencySide", "sending"), 400, "INVALID_INPUT", "lockedCurrencySide"},
-		"source of the wrong type":      {change("source", "USD"), 400, "INVALID_INPUT", "source"},
-		"source missing":                {change("source", nil), 400, "INVALID_INPUT", "source"},
-		"currency in lower case":        {change("source.currency", "usd"), 400, "INVALID_INPUT", "source.currency"},
-		"currency unknown":              {change("source.currency", "XYZ"), 400, "INVALID_INPUT", "source.currency"},
-		"currency missing":              {change("source.currency", nil), 400, "INVALID_INPUT", "source"},
-		"currency with no corridor":     {change("source.currency", "KRW"), 400, "INVALID_CURRENCY", ""},
-		"same currency from a balance":  {object{"source": object{"accountId": balance}, "destination": object{"accountId": bank}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 10050}, 400, "INVALID_CURRENCY", ""},
+		"malformed JSON":  {`{"source": {`, 400, "INVALID_INPUT", ""},
+		"text after JSON": {`{} {}`, 400, "INVALID_INPUT", ""},
+		"no JSON":         {`hello`, 400, "INVALID_INPUT", ""},
+		"not an object":   {`[]`, 400, "INVALID_INPUT", ""},
+		"null":            {`null`, 400, "INVALID_INPUT", ""},
+		"no body":         {``, 400, "INVALID_INPUT", ""},
+		"a key twice":     {`{"lockedCurrencyAmount": 1, "lockedCurrencyAmount": 2}`, 400, "INVALID_INPUT", ""},
+		"not UTF-8":       {"{\"description\": \"\xff\xfe\"}", 400, "INVALID_INPUT", ""},
+		"deep nesting":    {strings.Repeat(`{"a":`, 5000) + `1` + strings.Repeat(`}`, 5000), 400, "INVALID_INPUT", ""},
+		"amount 0":        {change("lockedCurrencyAmount", 0), 400, "INVALID_INPUT", "lockedCurrencyAmount"},
+		"amount -1":       {change("lockedCurrencyAmount", -1), 400, "INVALID_INPUT", "lockedCurrencyAmount"},
+		"amount 9e15+1": {change("lockedCurrencyAmount", int64(9_000_000_000_000_001)), 400, "INVALID_INPUT",
+			"lockedCurrencyAmount"},
+		"amount 1.5":                {change("lockedCurrencyAmount", 1.5), 400, "INVALID_INPUT", "lockedCurrencyAmount"},
+		"amount beyond int64":       {`{"lockedCurrencyAmount":99999999999999999999999}`, 400, "INVALID_INPUT", "lockedCurrencyAmount"},
+		"amount 1e400":              {`{"lockedCurrencySide":"SENDING","lockedCurrencyAmount":1e400}`, 400, "INVALID_INPUT", ""},
+		"amount as text":            {change("lockedCurrencyAmount", "10050"), 400, "INVALID_INPUT", "lockedCurrencyAmount"},
+		"amount null":               {change("lockedCurrencyAmount", nil), 400, "INVALID_INPUT", "lockedCurrencyAmount"},
+		"amount true":               {change("lockedCurrencyAmount", true), 400, "INVALID_INPUT", "lockedCurrencyAmount"},
+		"amount 9e15":               {change("lockedCurrencyAmount", int64(9_000_000_000_000_000)), 400, "AMOUNT_OUT_OF_RANGE", ""},
+		"amount 1":                  {change("lockedCurrencyAmount", 1), 400, "AMOUNT_OUT_OF_RANGE", ""},
+		"side unknown":              {change("lockedCurrencySide", "BOTH"), 400, "INVALID_INPUT", "lockedCurrencySide"},
+		"side in lower case":        {change("lockedCurrencySide", "sending"), 400, "INVALID_INPUT", "lockedCurrencySide"},
+		"source of the wrong type":  {change("source", "USD"), 400, "INVALID_INPUT", "source"},
+		"source missing":            {change("source", nil), 400, "INVALID_INPUT", "source"},
+		"currency in lower case":    {change("source.currency", "usd"), 400, "INVALID_INPUT", "source.currency"},
+		"currency unknown":          {change("source.currency", "XYZ"), 400, "INVALID_INPUT", "source.currency"},
+		"currency missing":          {change("source.currency", nil), 400, "INVALID_INPUT", "source"},
+		"currency with no corridor": {change("source.currency", "KRW"), 400, "INVALID_CURRENCY", ""},
+		"same currency from a balance": {object{"source": object{"accountId": balance}, "destination": object{"accountId": bank},
+			"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 10050}, 400, "INVALID_CURRENCY", ""},
 		"wrong currency echoed":         {change("destination.currency", "EUR"), 400, "INVALID_INPUT", "destination.currency"},
 		"customer malformed":            {change("source.customerId", "ana"), 400, "INVALID_INPUT", "source.customerId"},
 		"customer of another type":      {change("source.customerId", wallet), 400, "INVALID_INPUT", "source.customerId"},
@@ -96,7 +98,8 @@ func TestQuote_InvalidIsRejected(t *testing.T) {
 
 	all := h.post("/quotes", object{"source": object{"customerId": "x", "currency": "usd"}, "destination": object{"accountId": 5},
 		"lockedCurrencySide": "NEITHER", "lockedCurrencyAmount": 1.5}).wantError(400, "INVALID_INPUT").errorFields()
-	for _, field := range []string{"source.customerId", "source.currency", "destination.accountId", "lockedCurrencySide", "lockedCurrencyAmount"} {
+	for _, field := range []string{"source.customerId", "source.currency", "destination.accountId", "lockedCurrencySide",
+		"lockedCurrencyAmount"} {
 		if !slices.Contains(all, field) {
 			t.Errorf("only %v of five invalid fields are named", all)
 		}
@@ -126,19 +129,26 @@ func TestExternalAccount_InvalidIsRejected(t *testing.T) {
 		code   string
 		field  string
 	}{
-		"unknown type":             {account("BTC", object{"accountType": "MATTRESS", "address": "x"}), 400, "INVALID_INPUT", "accountInfo.accountType"},
-		"no type":                  {account("BTC", object{"address": "x"}), 400, "INVALID_INPUT", "accountInfo.accountType"},
-		"info of the wrong type":   {account("BTC", "x"), 400, "INVALID_INPUT", "accountInfo"},
-		"no info":                  {object{"customerId": customer, "currency": "BTC"}, 400, "INVALID_INPUT", "accountInfo"},
-		"currency it cannot hold":  {account("EUR", object{"accountType": "LAYER2_WALLET", "address": "spark1euro"}), 400, "INVALID_INPUT", "currency"},
-		"currency in lower case":   {account("btc", wallet), 400, "INVALID_INPUT", "currency"},
-		"no address":               {account("BTC", object{"accountType": "LAYER2_WALLET"}), 400, "INVALID_INPUT", "accountInfo.address"},
-		"address of another type":  {account("BTC", object{"accountType": "LAYER2_WALLET", "address": 5}), 400, "INVALID_INPUT", "accountInfo.address"},
-		"routing number too short": {account("USD", object{"accountType": "US_ACCOUNT", "accountNumber": "123456789", "routingNumber": "1", "beneficiary": object{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana"}}), 400, "INVALID_INPUT", "accountInfo.routingNumber"},
-		"no beneficiary":           {account("USD", object{"accountType": "US_ACCOUNT", "accountNumber": "123456789", "routingNumber": "021000021"}), 400, "INVALID_INPUT", "accountInfo.beneficiary"},
-		"the same again":           {account("BTC", wallet), 409, "CONFLICT", ""},
-		"no such bank account":     {account("BTC", object{"accountType": "LAYER2_WALLET", "address": "spark1w105"}), 400, "INVALID_BANK_ACCOUNT", ""},
-		"customer unknown":         {object{"customerId": "Customer:" + uuid.NewString(), "currency": "BTC", "accountInfo": wallet}, 404, "USER_NOT_FOUND", ""},
+		"unknown type": {account("BTC", object{"accountType": "MATTRESS", "address": "x"}), 400, "INVALID_INPUT",
+			"accountInfo.accountType"},
+		"no type":                {account("BTC", object{"address": "x"}), 400, "INVALID_INPUT", "accountInfo.accountType"},
+		"info of the wrong type": {account("BTC", "x"), 400, "INVALID_INPUT", "accountInfo"},
+		"no info":                {object{"customerId": customer, "currency": "BTC"}, 400, "INVALID_INPUT", "accountInfo"},
+		"currency it cannot hold": {account("EUR", object{"accountType": "LAYER2_WALLET", "address": "spark1euro"}), 400,
+			"INVALID_INPUT", "currency"},
+		"currency in lower case": {account("btc", wallet), 400, "INVALID_INPUT", "currency"},
+		"no address":             {account("BTC", object{"accountType": "LAYER2_WALLET"}), 400, "INVALID_INPUT", "accountInfo.address"},
+		"address of another type": {account("BTC", object{"accountType": "LAYER2_WALLET", "address": 5}), 400, "INVALID_INPUT",
+			"accountInfo.address"},
+		"routing number too short": {account("USD", object{"accountType": "US_ACCOUNT", "accountNumber": "123456789", "routingNumber": "1",
+			"beneficiary": object{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana"}}), 400, "INVALID_INPUT", "accountInfo.routingNumber"},
+		"no beneficiary": {account("USD", object{"accountType": "US_ACCOUNT", "accountNumber": "123456789",
+			"routingNumber": "021000021"}), 400, "INVALID_INPUT", "accountInfo.beneficiary"},
+		"the same again": {account("BTC", wallet), 409, "CONFLICT", ""},
+		"no such bank account": {account("BTC", object{"accountType": "LAYER2_WALLET", "address": "spark1w105"}), 400,
+			"INVALID_BANK_ACCOUNT", ""},
+		"customer unknown": {object{"customerId": "Customer:" + uuid.NewString(), "currency": "BTC", "accountInfo": wallet}, 404,
+			"USER_NOT_FOUND", ""},
 	} {
 		got := h.post("/customers/external-accounts", c.body)
 		if got.wantError(c.status, c.code); c.field != "" && !slices.Contains(got.errorFields(), c.field) {
@@ -170,7 +180,8 @@ func TestCustomer_InvalidIsRejected(t *testing.T) {
 	withAddress := func(country string) object {
 		return object{"customerType": "INDIVIDUAL", "address": object{"line1": "x", "city": "y", "postalCode": "z", "country": country}}
 	}
-	if got := h.post("/customers", withAddress("US")).wantError(400, "INVALID_INPUT").errorFields(); !slices.Equal(got, []string{"address.state"}) {
+	if got := h.post("/customers", withAddress("US")).wantError(400, "INVALID_INPUT").errorFields(); !slices.Equal(got,
+		[]string{"address.state"}) {
 		t.Errorf("an address in the United States without a state: %v", got)
 	}
 	if german := h.post("/customers", withAddress("DE")).wantStatus(201); german.text("address.state") != "" {
@@ -193,7 +204,8 @@ func TestCustomer_UnverifiedCannotMoveMoney(t *testing.T) {
 	shop := open.post("/customers", object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Acme"}}).wantStatus(201)
 	shop.wantValues(map[string]any{"kybStatus": "PENDING"})
 
-	open.post("/quotes", kit.RampQuoteBody(shop.text("id"), open.createWallet(shop.text("id"), ""), "SENDING", 10050)).wantError(403, "USER_NOT_READY")
+	open.post("/quotes", kit.RampQuoteBody(shop.text("id"), open.createWallet(shop.text("id"), ""), "SENDING", 10050)).wantError(403,
+		"USER_NOT_READY")
 	person := open.createCustomer()
 	open.post("/quotes", kit.RampQuoteBody(person, open.createWallet(person, ""), "SENDING", 10050)).wantStatus(201)
 }
@@ -224,7 +236,8 @@ func TestIDs_UnknownOrForeignReturn404(t *testing.T) {
 		if strings.ReplaceAll(string(foreign.body), c.id, never) != string(unknown.body) {
 			t.Errorf("%s differs from an unknown id:\n%s\n%s", c.path, foreign.body, unknown.body)
 		}
-		for _, malformed := range []string{"x", "Quote:", "Customer:1", "Card:" + uuid.NewString(), strings.ToUpper(c.id[:3]) + c.id[3:], "%00", "%27;--", c.id + "0"} {
+		for _, malformed := range []string{"x", "Quote:", "Customer:1", "Card:" + uuid.NewString(), strings.ToUpper(c.id[:3]) + c.id[3:], "%00",
+			"%27;--", c.id + "0"} {
 			h.call(c.method, fmt.Sprintf(c.path, malformed), nil).wantError(400, "INVALID_INPUT")
 		}
 	}
@@ -280,7 +293,8 @@ func TestExecute_DeletedPartyStopsTheQuote(t *testing.T) {
 	s.delete("/customers/external-accounts/" + wallet).wantStatus(204)
 	h.delete("/customers/external-accounts/" + justInTime.text("destination.accountId")).wantStatus(204)
 
-	s.post("/quotes/"+prefunded.text("id")+"/execute", nil).wantError(409, "QUOTE_NOT_EXECUTABLE").wantValues(map[string]any{"reason": "Account deleted"})
+	s.post("/quotes/"+prefunded.text("id")+"/execute", nil).wantError(409, "QUOTE_NOT_EXECUTABLE").wantValues(
+		map[string]any{"reason": "Account deleted"})
 	h.payQuote(justInTime, 0).wantStatus(200).wantValues(map[string]any{"status": "FAILED", "failureReason": "QUOTE_EXECUTION_FAILED"})
 
 	hooks.awaitOutgoingEvent(justInTime.text("transactionId"), "REFUND_COMPLETED")
@@ -296,10 +310,12 @@ func TestErrors_MalformedRequests(t *testing.T) {
 	h.get("/nothing/here").wantError(404, "NOT_FOUND")
 	h.get("//").wantError(404, "NOT_FOUND")
 	h.get("//2099-01-01/config").wantError(404, "NOT_FOUND")
-	if allow := h.delete("/quotes").wantError(405, "METHOD_NOT_ALLOWED").header.Get("Allow"); !strings.Contains(allow, "POST") || strings.Contains(allow, "DELETE") {
+	if allow := h.delete("/quotes").wantError(405, "METHOD_NOT_ALLOWED").header.Get("Allow"); !strings.Contains(allow, "POST") ||
+		strings.Contains(allow, "DELETE") {
 		t.Errorf("Allow %q", allow)
 	}
-	if allow := h.post("/config", object{}).wantError(405, "METHOD_NOT_ALLOWED").header.Get("Allow"); !strings.Contains(allow, "GET") || !strings.Contains(allow, "PATCH") {
+	if allow := h.post("/config", object{}).wantError(405, "METHOD_NOT_ALLOWED").header.Get("Allow"); !strings.Contains(allow, "GET") ||
+		!strings.Contains(allow, "PATCH") {
 		t.Errorf("Allow %q", allow)
 	}
 	h.withHeader("Content-Type", "text/plain").post("/quotes", "{}").wantError(415, "UNSUPPORTED_MEDIA_TYPE")

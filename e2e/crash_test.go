@@ -170,7 +170,8 @@ func (h *testEnv) startLoad(t *testing.T, where func(int) *process) *loadGenerat
 	ctx, stop := context.WithCancel(t.Context())
 	l := &loadGenerator{env: h, t: t, serverFor: where, stop: stop, progress: make(chan struct{}, 1)}
 	l.customerID = h.createCustomer()
-	l.walletID, l.bankAccountID, l.acceptedByMethod = h.createWallet(l.customerID, ""), h.createBankAccount(l.customerID), map[paymentMethod][]acceptedPayment{}
+	l.walletID, l.bankAccountID, l.acceptedByMethod = h.createWallet(l.customerID, ""), h.createBankAccount(l.customerID),
+		map[paymentMethod][]acceptedPayment{}
 	l.sourceAccountID = h.get("/customers/internal-accounts?currency=USD&customerId=" + l.customerID).wantStatus(200).text("data.0.id")
 	h.post("/sandbox/internal-accounts/"+l.sourceAccountID+"/fund", object{"amount": initialBalance}).wantStatus(200)
 	for n := range intFromEnv(t, workersEnv, 8) {
@@ -201,7 +202,8 @@ func (l *loadGenerator) runWorker(ctx context.Context, n int) {
 // makePayment makes one payment, and reports whether it was accepted in time.
 func (l *loadGenerator) makePayment(n int, kind paymentMethod) (acceptedPayment, bool) {
 	if kind == transferredOut {
-		payment := l.postUntilAnswered(n, "/transfer-out", object{"source": object{"accountId": l.sourceAccountID}, "destination": object{"accountId": l.bankAccountID}, "amount": 1000}, http.StatusCreated)
+		payment := l.postUntilAnswered(n, "/transfer-out", object{"source": object{"accountId": l.sourceAccountID},
+			"destination": object{"accountId": l.bankAccountID}, "amount": 1000}, http.StatusCreated)
 		return acceptedPayment{payment.text("id"), 1000, 1000}, payment.status != 0
 	}
 	request := kit.RampQuoteBody(l.customerID, l.walletID, "SENDING", 10050)
@@ -216,7 +218,8 @@ func (l *loadGenerator) makePayment(n int, kind paymentMethod) (acceptedPayment,
 	if kind == paidFromBalance {
 		return payment, l.postUntilAnswered(n, "/quotes/"+quote.text("id")+"/execute", nil, http.StatusOK).status != 0
 	}
-	paid := l.postUntilAnswered(n, "/sandbox/send", object{"reference": quote.text("paymentInstructions.0.accountOrWalletInfo.reference"), "currencyCode": "USD"}, http.StatusOK)
+	paid := l.postUntilAnswered(n, "/sandbox/send", object{"reference": quote.text("paymentInstructions.0.accountOrWalletInfo.reference"),
+		"currencyCode": "USD"}, http.StatusOK)
 	if paid.status != 0 && paid.text("id") != payment.transactionID {
 		l.t.Errorf("paying %s returned %s", payment.transactionID, paid.body)
 	}
@@ -280,7 +283,8 @@ func (l *loadGenerator) stopAndCheck(hooks *webhookReceiver) {
 			sums[kind] = acceptedPayment{"", sums[kind].sent + payment.sent, sums[kind].received + payment.received}
 		}
 	}
-	quoted, owned, out := int64(len(l.acceptedByMethod[paidJustInTime])), int64(len(l.acceptedByMethod[paidFromBalance])), int64(len(l.acceptedByMethod[transferredOut]))
+	quoted, owned, out := int64(len(l.acceptedByMethod[paidJustInTime])), int64(len(l.acceptedByMethod[paidFromBalance])),
+		int64(len(l.acceptedByMethod[transferredOut]))
 	l.t.Logf("%d just-in-time payments, %d payouts from an account, %d transfers, %d repeated requests, %s until the last event",
 		quoted, owned, out, l.retries.Load(), time.Since(began).Round(time.Millisecond))
 
@@ -289,23 +293,28 @@ func (l *loadGenerator) stopAndCheck(hooks *webhookReceiver) {
 		query string
 		want  int64
 	}{
-		"outgoing transactions that are completed":     {"SELECT count(*) FROM transactions WHERE status = 'COMPLETED' AND direction = 'OUTGOING'", quoted + owned + out},
-		"deliveries posted":                            {"SELECT count(*) FROM ledger_postings WHERE kind = 'delivered'", quoted + owned + out},
-		"conversions posted":                           {"SELECT count(*) FROM ledger_postings WHERE kind = 'converted'", quoted + owned},
-		"transfers posted":                             {"SELECT count(*) FROM ledger_postings WHERE kind = 'transfer_out'", out},
-		"payments taken in":                            {"SELECT count(*) FROM receipts", quoted},
-		"refunds":                                      {"SELECT count(*) FROM ledger_postings WHERE kind LIKE 'refund%'", 0},
-		"transactions posted more than once in a kind": {"SELECT count(*) FROM (SELECT FROM ledger_postings GROUP BY transaction_id, kind HAVING count(*) > 1) t", 0},
-		"transactions on their way":                    {"SELECT count(*) FROM transactions WHERE status = 'PROCESSING'", 0},
+		"outgoing transactions that are completed": {
+			"SELECT count(*) FROM transactions WHERE status = 'COMPLETED' AND direction = 'OUTGOING'", quoted + owned + out},
+		"deliveries posted":  {"SELECT count(*) FROM ledger_postings WHERE kind = 'delivered'", quoted + owned + out},
+		"conversions posted": {"SELECT count(*) FROM ledger_postings WHERE kind = 'converted'", quoted + owned},
+		"transfers posted":   {"SELECT count(*) FROM ledger_postings WHERE kind = 'transfer_out'", out},
+		"payments taken in":  {"SELECT count(*) FROM receipts", quoted},
+		"refunds":            {"SELECT count(*) FROM ledger_postings WHERE kind LIKE 'refund%'", 0},
+		"transactions posted more than once in a kind": {"SELECT count(*) FROM (SELECT FROM ledger_postings GROUP BY transaction_id, kind " +
+			"HAVING count(*) > 1) t", 0},
+		"transactions on their way": {"SELECT count(*) FROM transactions WHERE status = 'PROCESSING'", 0},
 	} {
 		if got := h.queryInt(c.query); got != c.want {
 			l.t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
-	received, sentBTC := initialBalance+sums[paidJustInTime].sent-sums[transferredOut].received, sums[paidJustInTime].received+sums[paidFromBalance].received
+	received, sentBTC := initialBalance+sums[paidJustInTime].sent-sums[transferredOut].received, sums[paidJustInTime].received+
+		sums[paidFromBalance].received
 	got := h.ledgerBalances(h.platformID)
-	if got["rails/RTP USD"] != -received || got["chains/LAYER2 BTC"] != sentBTC || got["funding/jit USD"] != 0 || got["transit/payouts BTC"] != 0 ||
-		got["transit/payouts USD"] != 0 || got["transit/refunds USD"] != 0 || got["customers/"+l.sourceAccountID+" USD"] != initialBalance-sums[paidFromBalance].sent-sums[transferredOut].sent {
+	if got["rails/RTP USD"] != -received || got["chains/LAYER2 BTC"] != sentBTC || got["funding/jit USD"] != 0 ||
+		got["transit/payouts BTC"] != 0 ||
+		got["transit/payouts USD"] != 0 || got["transit/refunds USD"] != 0 ||
+		got["customers/"+l.sourceAccountID+" USD"] != initialBalance-sums[paidFromBalance].sent-sums[transferredOut].sent {
 		l.t.Errorf("%d USD were received and %d BTC sent, but the ledger has %s", received, sentBTC, got)
 	}
 	if pending := h.queryInt("SELECT count(*) FROM webhook_queue") + h.queryInt("SELECT count(*) FROM webhook_backlog"); pending != 0 {

@@ -38,7 +38,8 @@ func (in *payments) fund() {
 }
 
 func (in *payments) quoteBody(from string) object {
-	return object{"source": object{"sourceType": "ACCOUNT", "accountId": from}, "destination": object{"destinationType": "ACCOUNT", "accountId": in.wallet},
+	return object{"source": object{"sourceType": "ACCOUNT", "accountId": from}, "destination": object{"destinationType": "ACCOUNT",
+		"accountId": in.wallet},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 20_00}
 }
 
@@ -49,17 +50,20 @@ func (in *payments) begin() map[string]apiResponse {
 		return object{"source": object{"accountId": from}, "destination": object{"accountId": to}, "amount": 10_00}
 	}
 	return map[string]apiResponse{
-		"quote just in time":          p.post("/quotes", kit.RampQuoteBody(in.customer, in.wallet, "SENDING", 100_50)),
-		"quote from the balance":      p.post("/quotes", in.quoteBody(in.balance)),
-		"quote from the platform":     p.post("/quotes", in.quoteBody(in.own)),
-		"transfer in":                 p.post("/transfer-in", transfer(in.bank, in.balance)),
-		"transfer out":                p.post("/transfer-out", transfer(in.balance, in.bank)),
-		"lookup of an address":        p.get("/receiver/uma/%24success.eur@sandbox.uma.test?customerId=" + in.customer),
-		"lookup of an account":        p.get("/receiver/external-account/" + in.bank + "?customerId=" + in.customer),
-		"UMA payment to the customer": p.post("/sandbox/uma/receive", object{"senderUmaAddress": "$bo@bank.example", "customerId": in.customer, "receivingCurrencyCode": "USD", "receivingCurrencyAmount": 10_00}),
-		"UMA payment to the address":  p.post("/sandbox/uma/receive", object{"senderUmaAddress": "$bo@bank.example", "receiverUmaAddress": in.uma, "receivingCurrencyCode": "USD", "receivingCurrencyAmount": 10_00}),
-		"sandbox fund":                p.post("/sandbox/internal-accounts/"+in.balance+"/fund", object{"amount": 10_00}),
-		"deposit":                     p.post("/sandbox/send", object{"reference": in.depositRef, "currencyCode": "USD", "currencyAmount": 10_00}),
+		"quote just in time":      p.post("/quotes", kit.RampQuoteBody(in.customer, in.wallet, "SENDING", 100_50)),
+		"quote from the balance":  p.post("/quotes", in.quoteBody(in.balance)),
+		"quote from the platform": p.post("/quotes", in.quoteBody(in.own)),
+		"transfer in":             p.post("/transfer-in", transfer(in.bank, in.balance)),
+		"transfer out":            p.post("/transfer-out", transfer(in.balance, in.bank)),
+		"lookup of an address":    p.get("/receiver/uma/%24success.eur@sandbox.uma.test?customerId=" + in.customer),
+		"lookup of an account":    p.get("/receiver/external-account/" + in.bank + "?customerId=" + in.customer),
+		"UMA payment to the customer": p.post("/sandbox/uma/receive", object{"senderUmaAddress": "$bo@bank.example", "customerId": in.customer,
+			"receivingCurrencyCode": "USD", "receivingCurrencyAmount": 10_00}),
+		"UMA payment to the address": p.post("/sandbox/uma/receive", object{"senderUmaAddress": "$bo@bank.example", "receiverUmaAddress": in.uma,
+			"receivingCurrencyCode": "USD", "receivingCurrencyAmount": 10_00}),
+		"sandbox fund": p.post("/sandbox/internal-accounts/"+in.balance+"/fund", object{"amount": 10_00}),
+		"deposit": p.post("/sandbox/send", object{"reference": in.depositRef, "currencyCode": "USD",
+			"currencyAmount": 10_00}),
 	}
 }
 
@@ -104,7 +108,8 @@ func TestCustomers_DeletedMovesNoMoney(t *testing.T) {
 	in := preparePayments(h.tenant, object{"platformCustomerId": "ana", "umaAddress": "$ana@uma.sandbox.test"})
 	in.fund()
 	h.delete("/customers/"+in.customer).wantError(409, "CONFLICT")
-	out := h.post("/transfer-out", object{"source": object{"accountId": in.balance}, "destination": object{"accountId": in.bank}, "amount": 100_00}).wantStatus(201).text("id")
+	out := h.post("/transfer-out", object{"source": object{"accountId": in.balance}, "destination": object{"accountId": in.bank},
+		"amount": 100_00}).wantStatus(201).text("id")
 	eventually(t, "a settled payment", func() bool { return h.get("/transactions/"+out).text("status") == "COMPLETED" })
 
 	h.delete("/customers/" + in.customer).wantStatus(200).wantValues(map[string]any{"id": in.customer, "isDeleted": true})
@@ -123,7 +128,8 @@ func TestCustomers_DeletedMovesNoMoney(t *testing.T) {
 	h.get("/customers/" + in.customer).wantStatus(200).wantValues(map[string]any{"isDeleted": true, "platformCustomerId": "ana"})
 	h.get("/customers/external-accounts/"+in.bank).wantError(404, "EXTERNAL_ACCOUNT_NOT_FOUND")
 	h.get("/transactions?platformCustomerId=ana").wantStatus(200).wantValues(map[string]any{"totalCount": 4})
-	if successor := h.createCustomer(object{"platformCustomerId": "ana", "umaAddress": "$ana@uma.sandbox.test"}); h.usdBalance(successor) != 0 {
+	if successor := h.createCustomer(object{"platformCustomerId": "ana", "umaAddress": "$ana@uma.sandbox.test"}); h.usdBalance(
+		successor) != 0 {
 		t.Error("the successor has the balance of the customer")
 	}
 }
@@ -154,7 +160,8 @@ func TestCustomers_ConcurrentUpdatesAreAllKept(t *testing.T) {
 	h := newTestEnv(t)
 	business := h.createCustomer(object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Ben GmbH"}})
 	changes := []object{
-		{"email": "ben@example.com"}, {"currencies": []string{"EUR"}}, {"businessInfo": object{"taxId": "DE1"}}, {"businessInfo": object{"country": "DE"}},
+		{"email": "ben@example.com"}, {"currencies": []string{"EUR"}}, {"businessInfo": object{"taxId": "DE1"}},
+		{"businessInfo": object{"country": "DE"}},
 		{"businessInfo": object{"entityType": "LLC"}}, {"businessInfo": object{"sourceOfFunds": "sales"}},
 	}
 	statuses := make(chan int, len(changes))
@@ -174,8 +181,10 @@ func TestCustomers_ConcurrentUpdatesAreAllKept(t *testing.T) {
 		}
 	}
 
-	h.get("/customers/" + business).wantStatus(200).wantValues(map[string]any{"email": "ben@example.com", "currencies.0": "EUR", "businessInfo.taxId": "DE1",
-		"businessInfo.country": "DE", "businessInfo.entityType": "LLC", "businessInfo.sourceOfFunds": "sales", "businessInfo.legalName": "Ben GmbH"})
+	h.get("/customers/" + business).wantStatus(200).wantValues(map[string]any{"email": "ben@example.com", "currencies.0": "EUR",
+		"businessInfo.taxId":   "DE1",
+		"businessInfo.country": "DE", "businessInfo.entityType": "LLC", "businessInfo.sourceOfFunds": "sales",
+		"businessInfo.legalName": "Ben GmbH"})
 	for range changes {
 		go func() {
 			response, err := h.do(t.Context(), "DELETE", "/customers/"+business, nil)
@@ -201,23 +210,28 @@ func TestCustomers_OperatorErases(t *testing.T) {
 	// texts of its payments says that they were erased. Without the flag, and before the deletion, it is refused.
 	h := newTestEnv(t, "--seal-every", "1s")
 	hooks := h.startReceiver()
-	in := preparePayments(h.tenant, object{"platformCustomerId": "zacharias", "umaAddress": "$zacharias@uma.sandbox.test", "fullName": "Zacharias Quux", "email": "z@example.com"})
+	in := preparePayments(h.tenant, object{"platformCustomerId": "zacharias", "umaAddress": "$zacharias@uma.sandbox.test",
+		"fullName": "Zacharias Quux", "email": "z@example.com"})
 	in.fund()
 	body := in.quoteBody(in.balance)
 	body["description"] = "Rent of Zacharias"
 	described := h.post("/quotes", body).wantStatus(201)
 	h.post("/quotes/"+described.text("id")+"/execute", nil).wantStatus(200)
-	out := h.post("/transfer-out", object{"source": object{"accountId": in.balance}, "destination": object{"accountId": in.bank}, "amount": 80_00}).wantStatus(201).text("id")
+	out := h.post("/transfer-out", object{"source": object{"accountId": in.balance}, "destination": object{"accountId": in.bank},
+		"amount": 80_00}).wantStatus(201).text("id")
 	eventually(t, "the texts of the payments are sealed", func() bool {
-		if h.get("/transactions/"+described.text("transactionId")).text("status") != "COMPLETED" || h.get("/transactions/"+out).text("status") != "COMPLETED" {
+		if h.get("/transactions/"+described.text("transactionId")).text("status") != "COMPLETED" ||
+			h.get("/transactions/"+out).text("status") != "COMPLETED" {
 			return false
 		}
-		return h.queryInt("SELECT count(*) FROM ledger_evidence WHERE 'transaction-texts' = ANY (kinds) AND $1 = ANY (subjects)", uuidOf(out)) == 1
+		return h.queryInt("SELECT count(*) FROM ledger_evidence WHERE 'transaction-texts' = ANY (kinds) AND $1 = ANY (subjects)",
+			uuidOf(out)) == 1
 	})
 	sent := hooks.awaitDelivery("a settled payment", func(d delivery) bool { return d.event == "OUTGOING_PAYMENT.COMPLETED" })
 	erase := func(want int, says string, flags ...string) {
 		t.Helper()
-		text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, append([]string{"customers", "erase", in.customer, "--platform", h.platformID, "--actor", "ana"}, flags...)...)
+		text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey},
+			append([]string{"customers", "erase", in.customer, "--platform", h.platformID, "--actor", "ana"}, flags...)...)
 		if status != want || !strings.Contains(text+errors, says) {
 			t.Errorf("erase %q: status %d\n%s%s\nwant %d and %q", flags, status, text, errors, want, says)
 		}
@@ -235,11 +249,15 @@ func TestCustomers_OperatorErases(t *testing.T) {
 	}
 	h.get("/transactions/" + out).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED", "sentAmount.amount": 80_00})
 	h.post("/webhook-deliveries/"+sent.id+"/redeliver", nil).wantStatus(200)
-	again := hooks.awaitDelivery("the event without its resource", func(d delivery) bool { return d.id == sent.id && d.value("transaction") == nil })
+	again := hooks.awaitDelivery("the event without its resource", func(d delivery) bool {
+		return d.id == sent.id &&
+			d.value("transaction") == nil
+	})
 	if again.event != sent.event || again.value("timestamp") != sent.value("timestamp") || sent.value("transaction") == nil {
 		t.Errorf("sent %v, and after the erasure %v", sent, again)
 	}
-	text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "customers", "show", in.customer, "--platform", h.platformID)
+	text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "customers", "show",
+		in.customer, "--platform", h.platformID)
 	if status != 0 || !strings.Contains(text, "erased") || strings.Contains(strings.ToLower(text), "zacharias") {
 		t.Errorf("show: status %d\n%s%s", status, text, errors)
 	}
@@ -247,7 +265,8 @@ func TestCustomers_OperatorErases(t *testing.T) {
 	if !regexp.MustCompile(`erased texts are those of deleted customers +[1-9]\d* +transactions +passed`).MatchString(verified) {
 		t.Errorf("verify:\n%s", verified)
 	}
-	text, errors, status = runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "customers", "list", "--deleted", "--platform", h.platformID)
+	text, errors, status = runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "customers", "list",
+		"--deleted", "--platform", h.platformID)
 	if status != 0 || !strings.Contains(text, in.customer) {
 		t.Errorf("list: status %d\n%s%s", status, text, errors)
 	}
@@ -263,11 +282,13 @@ func TestPlatform_OperatorSetsRegulated(t *testing.T) {
 		return p.post("/customers", object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Ben GmbH"}}).wantStatus(201)
 	}
 	before := firm().wantValues(map[string]any{"kybStatus": "PENDING"})
-	p.patch("/config", object{"isRegulatedFinancialInstitution": true}).wantStatus(200).wantValues(map[string]any{"isRegulatedFinancialInstitution": false})
+	p.patch("/config", object{"isRegulatedFinancialInstitution": true}).wantStatus(200).wantValues(
+		map[string]any{"isRegulatedFinancialInstitution": false})
 
 	set := func(flag, says string) {
 		t.Helper()
-		if text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "platform", "set", "--platform", p.platformID, flag, "--actor", "ana"); status != 0 || !strings.Contains(text, says) {
+		if text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "platform", "set",
+			"--platform", p.platformID, flag, "--actor", "ana"); status != 0 || !strings.Contains(text, says) {
 			t.Fatalf("%s: status %d\n%s%s", flag, status, text, errors)
 		}
 	}

@@ -71,22 +71,27 @@ func TestJobs_DeadJobIsRetriedOrDiscarded(t *testing.T) {
 	otherHooks.awaitIncomingEvent(received, "COMPLETED")
 	payout, forward := h.awaitDeadJob("deliver"), h.awaitDeadJob("forward")
 
-	h.awaitMetrics(`causeway_jobs_dead{step="deliver"} 1`, `causeway_jobs_dead{step="forward"} 1`, `causeway_transactions_stuck{state="PROCESSING"} 1`)
+	h.awaitMetrics(`causeway_jobs_dead{step="deliver"} 1`, `causeway_jobs_dead{step="forward"} 1`,
+		`causeway_transactions_stuck{state="PROCESSING"} 1`)
 	h.get("/transactions/" + payment).wantStatus(200).wantValues(map[string]any{"status": "PROCESSING"})
 	hooks.checkEvents(payment, "PENDING", "PROCESSING")
 	listed := mustRunCommand(t, env, "jobs", "list", "--state", "dead")
-	if !strings.Contains(listed, payout+"  deliver  dead ") || !strings.Contains(listed, payment) || !strings.Contains(listed, "cannot decrypt") ||
+	if !strings.Contains(listed, payout+"  deliver  dead ") || !strings.Contains(listed, payment) ||
+		!strings.Contains(listed, "cannot decrypt") ||
 		!strings.Contains(listed, forward+"  forward  dead ") || strings.Count(listed, "\n") != 3 {
 		t.Errorf("listed:\n%s", listed)
 	}
-	if _, errOut, status := runCommand(t, env, "jobs", "discard", payout, "--actor", "ana", "--reason", "Not needed"); status != 1 || !strings.Contains(errOut, "money that has not arrived") {
+	if _, errOut, status := runCommand(t, env, "jobs", "discard", payout, "--actor", "ana", "--reason", "Not needed"); status != 1 ||
+		!strings.Contains(errOut, "money that has not arrived") {
 		t.Errorf("discard the payout: status %d, %s", status, errOut)
 	}
-	if out := mustRunCommand(t, env, "jobs", "discard", forward, "--actor", "ben", "--reason", "The account was closed"); out != "1 jobs are discarded.\n" {
+	if out := mustRunCommand(t, env, "jobs", "discard", forward, "--actor", "ben", "--reason",
+		"The account was closed"); out != "1 jobs are discarded.\n" {
 		t.Errorf("discard printed %s", out)
 	}
 	repair()
-	if out := mustRunCommand(t, env, "jobs", "retry", "--all", "--actor", "ana", "--reason", "The account is restored"); out != "1 jobs are due now.\n" {
+	if out := mustRunCommand(t, env, "jobs", "retry", "--all", "--actor", "ana", "--reason",
+		"The account is restored"); out != "1 jobs are due now.\n" {
 		t.Errorf("retry printed %s", out)
 	}
 	hooks.checkEvents(payment, "PENDING", "PROCESSING", "COMPLETED")
@@ -99,7 +104,8 @@ func TestJobs_DeadJobIsRetriedOrDiscarded(t *testing.T) {
 	}
 	h.awaitMetrics(`causeway_jobs_dead{step="deliver"} 0`, `causeway_jobs_dead{step="forward"} 0`)
 	if n := h.queryInt(`SELECT count(*) FROM job_actions WHERE (action, actor, reason, job_id) IN
-		(('RETRY', 'ana', 'The account is restored', $1::uuid), ('DISCARD', 'ben', 'The account was closed', $2::uuid))`, payout, forward); n != 2 {
+		(('RETRY', 'ana', 'The account is restored', $1::uuid), ('DISCARD', 'ben', 'The account was closed', $2::uuid))`,
+		payout, forward); n != 2 {
 		t.Errorf("%d actions are recorded, want 2", n)
 	}
 	restore() // or the check of the ledger at the end names it

@@ -101,7 +101,8 @@ func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 	folder := newPrivateFolder(t)
 	first := startDev(t, folder)
 	first.awaitLine("Done in ")
-	for _, step := range []string{"POST /customers", "POST /quotes", "POST /sandbox/send", "OUTGOING_PAYMENT.COMPLETED", "jit_received", "converted", "delivered", "rails/RTP"} {
+	for _, step := range []string{"POST /customers", "POST /quotes", "POST /sandbox/send", "OUTGOING_PAYMENT.COMPLETED", "jit_received",
+		"converted", "delivered", "rails/RTP"} {
 		if !strings.Contains(first.Output(), step) {
 			t.Errorf("the output of the demo has no %s:\n%s", step, first.Output())
 		}
@@ -116,7 +117,8 @@ func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 	mustRunCommand(t, nil, check...)
 
 	second := startProcessNoCleanup(t, nil, "dev", "--listen", "127.0.0.1:0", "--data", folder)
-	if status := second.awaitExit(); status == 0 || !strings.Contains(second.Output(), folder) && !strings.Contains(second.Output(), "in use") {
+	if status := second.awaitExit(); status == 0 || !strings.Contains(second.Output(), folder) &&
+		!strings.Contains(second.Output(), "in use") {
 		t.Errorf("a second process on the folder: status %d\n%s", status, second.Output())
 	}
 	p.get("/config").wantStatus(200)

@@ -117,7 +117,8 @@ func TestDocuments_KilledDuringUploads(t *testing.T) {
 
 	h.server = start()
 	h.BaseURL = h.server.baseURL
-	_ = h.query(`INSERT INTO jobs (platform_id, id, step, due_at, subjects) SELECT id, $1, 'delete-blob', now() + interval '1 day', ARRAY[$1]::uuid[] FROM platforms RETURNING 1`, lost)
+	_ = h.query(
+		`INSERT INTO jobs (platform_id, id, step, due_at, subjects) SELECT id, $1, 'delete-blob', now() + interval '1 day', ARRAY[$1]::uuid[] FROM platforms RETURNING 1`, lost)
 	for i, file := range files {
 		got := h.upload(holder, "bill.pdf", file, fmt.Sprintf("document-%d", i)).wantStatus(201)
 		if replayed := got.header.Get("Idempotent-Replayed") == "true"; slices.Contains(answered, i) && !replayed {
@@ -129,7 +130,8 @@ func TestDocuments_KilledDuringUploads(t *testing.T) {
 		t.Errorf("%d documents, want %d", n, uploads)
 	}
 	_ = h.query(`WITH due AS (UPDATE jobs SET due_at = now() WHERE step = 'delete-blob' RETURNING 1) SELECT count(*) FROM due`)
-	eventually(t, "the deletion of files without a document", func() bool { return h.query(`SELECT count(*) FROM jobs WHERE step = 'delete-blob'`) == 0 })
+	eventually(t, "the deletion of files without a document",
+		func() bool { return h.query(`SELECT count(*) FROM jobs WHERE step = 'delete-blob'`) == 0 })
 	if left := storedFiles(t, folder); len(left) != uploads {
 		t.Errorf("%d files are left, want %d: %q", len(left), uploads, left)
 	}
@@ -209,7 +211,8 @@ func TestDocuments_CommandsShowWhatIsStored(t *testing.T) {
 	if n := h.query(`SELECT count(*) FROM operator_actions WHERE action = 'OPEN_DOCUMENT' AND subject = $1 AND actor = 'ana'`, kept); n != 1 {
 		t.Errorf("%d actions are recorded", n)
 	}
-	if _, errOut, status := runCommand(t, env, "documents", "show", kept, "--file", output, "--actor", "ana"); status == 0 || !strings.Contains(errOut, "exists") {
+	if _, errOut, status := runCommand(t, env, "documents", "show", kept, "--file", output, "--actor", "ana"); status == 0 ||
+		!strings.Contains(errOut, "exists") {
 		t.Errorf("an existing file is replaced: %d %s", status, errOut)
 	}
 }

@@ -131,7 +131,8 @@ func (p *tenant) createCustomer(change ...object) string {
 // support adds a currency to those of the platform, with any amounts.
 func (p *tenant) support(currency string) {
 	p.t.Helper()
-	added := object{"currencyCode": currency, "minAmount": 1, "maxAmount": 9_000_000_000_000_000, "requiredCounterpartyFields": []any{}, "enabledTransactionTypes": []any{"OUTGOING", "INCOMING"}}
+	added := object{"currencyCode": currency, "minAmount": 1, "maxAmount": 9_000_000_000_000_000, "requiredCounterpartyFields": []any{},
+		"enabledTransactionTypes": []any{"OUTGOING", "INCOMING"}}
 	p.patch("/config", object{"supportedCurrencies": append(p.get("/config").list("supportedCurrencies"), added)}).wantStatus(200)
 }
 

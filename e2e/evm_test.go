@@ -93,11 +93,15 @@ func TestEVM_MoneyComesInAndGoesOut(t *testing.T) {
 	eventually(t, "the deposit is swept", func() bool { return e.usdc.Balance(e.wallet) == 25_000_000 })
 
 	// The operator's own ether pays for the fees, so it is the company's money on the chain.
-	e.operator("ledger", "treasury", "transfer", "--from", "own/OPERATING", "--to", "chains/BASE", "--amount", "1 ETH", "--note", "For fees", "--allow-overdraft")
+	e.operator("ledger", "treasury", "transfer", "--from", "own/OPERATING", "--to", "chains/BASE", "--amount", "1 ETH", "--note", "For fees",
+		"--allow-overdraft")
 	payee := "0x" + strings.ReplaceAll(uuid.NewString(), "-", "") + "00000000"
-	to := e.post("/customers/external-accounts", kit.AccountBody(e.customer, "USDC", object{"accountType": "BASE_WALLET", "address": payee})).wantStatus(201).text("id")
-	sent := e.post("/transfer-out", object{"source": object{"accountId": e.account}, "destination": object{"accountId": to}, "amount": 10_000_000}).wantStatus(201)
-	eventually(t, "the payout is signed", func() bool { return e.queryInt(`SELECT count(*) FROM evm_transactions WHERE purpose = 'PAYOUT'`) == 1 })
+	to := e.post("/customers/external-accounts",
+		kit.AccountBody(e.customer, "USDC", object{"accountType": "BASE_WALLET", "address": payee})).wantStatus(201).text("id")
+	sent := e.post("/transfer-out", object{"source": object{"accountId": e.account}, "destination": object{"accountId": to},
+		"amount": 10_000_000}).wantStatus(201)
+	eventually(
+		t, "the payout is signed", func() bool { return e.queryInt(`SELECT count(*) FROM evm_transactions WHERE purpose = 'PAYOUT'`) == 1 })
 	e.restart()
 	eventually(t, "the payout is done", func() bool {
 		return e.get("/transactions/"+sent.text("id")).wantStatus(200).value("status") == "COMPLETED"

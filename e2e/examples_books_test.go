@@ -7,13 +7,17 @@ import (
 
 // recordBooks sets the accounting policies, adds an account and sets the mapping to the general ledger.
 func (s *exampleRecorder) recordBooks(string, externalAccounts) {
-	s.record("setLedgerSettings", "", "/ledger/settings", `{"functionalCurrency": "USD", "unrealisedResult": "REVERSE", "feeRecognition": "DELIVERY", "yearEndMonth": `+fmt.Sprint(int(previousMonth().Month()))+`,
+	s.record("setLedgerSettings", "", "/ledger/settings",
+		`{"functionalCurrency": "USD", "unrealisedResult": "REVERSE", "feeRecognition": "DELIVERY", "yearEndMonth": `+
+			fmt.Sprint(int(previousMonth().Month()))+`,
 		"fourEyes": [], "note": "The group reports in US dollars."}`).wantStatus(200)
 	s.record("getLedgerSettings", "", "/ledger/settings", "").wantStatus(200)
 	s.record("listLedgerSettingsVersions", "", "/ledger/settings/versions?limit=2", "").wantStatus(200)
 
-	s.record("addLedgerAccount", "", "/ledger/chart", `{"path": "expense/office-rent", "name": "Office rent", "description": "Offices in Lisbon and Porto"}`).wantStatus(201)
-	s.record("changeLedgerAccount", "", "/ledger/chart/expense%2Foffice-rent", `{"retired": true, "note": "The offices were closed."}`).wantStatus(200)
+	s.record("addLedgerAccount", "", "/ledger/chart",
+		`{"path": "expense/office-rent", "name": "Office rent", "description": "Offices in Lisbon and Porto"}`).wantStatus(201)
+	s.record("changeLedgerAccount", "", "/ledger/chart/expense%2Foffice-rent",
+		`{"retired": true, "note": "The offices were closed."}`).wantStatus(200)
 	s.record("getLedgerChart", "", "/ledger/chart", "").wantStatus(200)
 	present := s.record("getGLMapping", "", "/ledger/gl-mapping", "").wantStatus(200)
 	var mapping struct{ Lines []map[string]string }
@@ -43,6 +47,7 @@ func (s *exampleRecorder) recordOpeningBalances(string, externalAccounts) {
 	defer func() { s.testEnv = recorded }()
 	balances := "account,currency,debit,credit\nasset/taxes,CHF,1200.00,\nequity/capital,CHF,,1200.00\n"
 	s.record("importOpeningBalances", "", "/ledger/opening-balances?asOf=2025-12-31", balances).wantStatus(201)
-	s.record("importOpeningBalances", "A currency that does not balance", "/ledger/opening-balances?asOf=2025-12-31", "account,currency,debit,credit\nrails/RTP,SEK,10.00,\n").wantStatus(400)
+	s.record("importOpeningBalances", "A currency that does not balance", "/ledger/opening-balances?asOf=2025-12-31",
+		"account,currency,debit,credit\nrails/RTP,SEK,10.00,\n").wantStatus(400)
 	s.record("reverseOpeningBalances", "", "/ledger/opening-balances/CHF/reverse", `{"note": "The file lacked the loans."}`).wantStatus(201)
 }

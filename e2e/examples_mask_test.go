@@ -158,7 +158,8 @@ func (m *mask) learnValue(value any, key, under string) {
 			m.replacements[value] = derivedText("0123456789abcdef", 32, m.nextLabel("client id"))
 		case key == "kycUrl":
 			m.addSecret(value[strings.LastIndex(value, "/")+1:])
-			m.replacements[value] = "https://pay.example.com/verify/" + derivedText("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", 64, m.nextLabel("link"))
+			m.replacements[value] = "https://pay.example.com/verify/" + derivedText("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
+				64, m.nextLabel("link"))
 		case key == "clientSecret", key == "secret", key == "accessToken":
 			m.addSecret(value)
 			m.replacements[value] = "shown once, in this response"
@@ -240,7 +241,8 @@ func (m *mask) maskText(text string) string {
 	text = strings.ReplaceAll(text, time.Now().UTC().Format(time.DateOnly), examplesEpoch.Format(time.DateOnly))
 	text = strings.ReplaceAll(text, lastDay(previousMonth()), lastDay(examplesEpoch.AddDate(0, -1, 0)))
 	text = evidenceSizePattern.ReplaceAllString(text, "${1}"+evidenceSize+"\n")
-	text = yearPathPattern.ReplaceAllStringFunc(text, func(path string) string { return yearPath + maskYear("year", strings.TrimPrefix(path, yearPath)) })
+	text = yearPathPattern.ReplaceAllStringFunc(text,
+		func(path string) string { return yearPath + maskYear("year", strings.TrimPrefix(path, yearPath)) })
 	return monthPattern.ReplaceAllStringFunc(text, maskMonth)
 }
 
@@ -327,7 +329,8 @@ const (
 	exampleEd25519 = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n"
 	exampleRaw     = "Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE="
 	exampleWhpk    = "whpk_Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE="
-	exampleP256    = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEMKBCTNIcKUSDii11ySs3526iDZ8A\niTo7Tu6KPAqv7D7gS2XpJFbZiItSs3m9+9Ue6GnvHw/GW2ZZaVtszggXIw==\n-----END PUBLIC KEY-----\n"
+	exampleP256    = "-----BEGIN PUBLIC " +
+		"KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEMKBCTNIcKUSDii11ySs3526iDZ8A\niTo7Tu6KPAqv7D7gS2XpJFbZiItSs3m9+9Ue6GnvHw/GW2ZZaVtszggXIw==\n-----END PUBLIC KEY-----\n"
 )
 
 // maskJSON masks a body and cuts a list after two items.
@@ -424,7 +427,8 @@ func (m *mask) findLeak(text []byte) string {
 		}
 	}
 	for _, moment := range timestampPattern.FindAllString(string(text), -1) {
-		if !strings.HasPrefix(moment, maskedDayPrefix) && !strings.HasPrefix(moment, maskedNextDayPrefix) && !strings.HasPrefix(moment, maskedWeekPrefix) {
+		if !strings.HasPrefix(moment, maskedDayPrefix) && !strings.HasPrefix(moment, maskedNextDayPrefix) &&
+			!strings.HasPrefix(moment, maskedWeekPrefix) {
 			return moment
 		}
 	}

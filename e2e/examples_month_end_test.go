@@ -5,11 +5,14 @@ import "time"
 // recordMonthEnd posts what belongs to the end of last month, which is soft-closed: euros were bought, and a fee was
 // earned in them.
 func (s *exampleRecorder) recordMonthEnd() {
-	s.callUnrecorded("PUT", "/ledger/settings", object{"functionalCurrency": "USD", "unrealisedResult": "KEEP", "feeRecognition": "DELIVERY", "yearEndMonth": int(previousMonth().Month()), "fourEyes": []string{}})
+	s.callUnrecorded("PUT", "/ledger/settings", object{"functionalCurrency": "USD", "unrealisedResult": "KEEP", "feeRecognition": "DELIVERY",
+		"yearEndMonth": int(previousMonth().Month()), "fourEyes": []string{}})
 	trade := func(day, euros, dollars int) object {
-		return object{"note": "Traded with the liquidity provider", "effectiveAt": formatTimestamp(previousMonth().AddDate(0, 0, day)), "entries": []object{
-			{"debit": "rails/SEPA", "credit": "fx/position", "currency": "EUR", "amount": euros}, {"debit": "fx/position", "credit": "rails/WIRE", "currency": "USD", "amount": dollars},
-			{"debit": "rails/SEPA", "credit": "income/fees", "currency": "EUR", "amount": euros / 1000}}}
+		return object{"note": "Traded with the liquidity provider", "effectiveAt": formatTimestamp(previousMonth().AddDate(0, 0, day)),
+			"entries": []object{
+				{"debit": "rails/SEPA", "credit": "fx/position", "currency": "EUR", "amount": euros}, {"debit": "fx/position", "credit": "rails/WIRE",
+					"currency": "USD", "amount": dollars},
+				{"debit": "rails/SEPA", "credit": "income/fees", "currency": "EUR", "amount": euros / 1000}}}
 	}
 	s.callUnrecorded("POST", "/ledger/adjustments", trade(3, 1_000_000, 1_080_000))
 	month := previousMonth().Format("2006-01")

@@ -41,7 +41,8 @@ func newExampleRecorder(t *testing.T) *exampleRecorder {
 	t.Helper()
 	s := &exampleRecorder{testEnv: newDatabaseEnv(t), mask: newMask(), examples: map[string][]example{}}
 	ratesFile := filepath.Join(t.TempDir(), "rates.xml")
-	if err := os.WriteFile(ratesFile, fmt.Appendf(nil, ecbRatesXML, time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)), 0o600); err != nil {
+	if err := os.WriteFile(ratesFile, fmt.Appendf(nil, ecbRatesXML, time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.mask.beginStep()
@@ -91,7 +92,8 @@ func (s *exampleRecorder) record(id, title, path, body string) apiResponse {
 // response to the first.
 func (s *exampleRecorder) recordSigned(first apiResponse, id, title, path, body string) apiResponse {
 	s.t.Helper()
-	return s.recordWith("", map[string]string{"Request-Id": first.wantStatus(202).text("requestId"), "Service-Wallet-Signature": sandbox.WalletSignature}, id, title, path, body)
+	return s.recordWith("", map[string]string{"Request-Id": first.wantStatus(202).text("requestId"),
+		"Service-Wallet-Signature": sandbox.WalletSignature}, id, title, path, body)
 }
 
 // recordByAgent is record for a request with the access token of an agent.
@@ -173,7 +175,8 @@ func (s *exampleRecorder) recordWebhook(webhook, title string, d delivery, reply
 	}
 	s.checkSchema(webhook+" sends", schema, d.body)
 	s.mask.learnBody(d.body)
-	s.examples[webhook] = append(s.examples[webhook], example{Title: title, Method: "POST", Body: s.maskJSON(d.body), Status: d.responseStatus, Response: s.maskJSON([]byte(reply))})
+	s.examples[webhook] = append(s.examples[webhook], example{Title: title, Method: "POST", Body: s.maskJSON(d.body), Status: d.responseStatus,
+		Response: s.maskJSON([]byte(reply))})
 }
 
 // checkSchema checks that a body is as the description says.
@@ -208,8 +211,10 @@ func (s *exampleRecorder) awaitEventAbout(event, about string) delivery {
 	s.t.Helper()
 	return s.receiver.awaitDelivery(event+" of "+about, func(d delivery) bool {
 		return d.event == event && (d.transactionID == about || d.text("internalAccount.id") == about || d.text("bulkUpload.id") == about ||
-			d.text("verification.id") == about || d.text("agentAction.id") == about || d.text("customer.id") == about || d.text("invitation.code") == about ||
-			d.text("safeguardingReport.day") == about || d.text("proposal.id") == about || d.text("ledgerAsset.account") == about || d.text("receivable.id") == about)
+			d.text("verification.id") == about || d.text("agentAction.id") == about || d.text("customer.id") == about ||
+			d.text("invitation.code") == about ||
+			d.text("safeguardingReport.day") == about || d.text("proposal.id") == about || d.text("ledgerAsset.account") == about ||
+			d.text("receivable.id") == about)
 	})
 }
 

@@ -14,7 +14,10 @@ func (s *exampleRecorder) recordAll() {
 	ana := s.recordCustomers()
 	accounts := s.recordAccounts(ana)
 	s.recordLog(ana)
-	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment, s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods, s.recordImports, s.recordVerification, s.recordDocuments, s.recordInvitations, s.recordWallets, s.recordAgents, s.recordAgentPayments, s.recordBooks, s.recordTreasury, s.recordOpeningBalances, s.recordProposals, s.recordJournals, s.recordReceivables} {
+	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment,
+		s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods,
+		s.recordImports, s.recordVerification, s.recordDocuments, s.recordInvitations, s.recordWallets, s.recordAgents, s.recordAgentPayments,
+		s.recordBooks, s.recordTreasury, s.recordOpeningBalances, s.recordProposals, s.recordJournals, s.recordReceivables} {
 		s.mask.beginSection()
 		section(ana, accounts)
 	}
@@ -47,24 +50,28 @@ func (s *exampleRecorder) recordCustomers() (ana string) {
 	ana = s.record("createCustomer", "A person", "/customers", `{
 		"platformCustomerId": "9f84e0c2a72c4fa", "customerType": "INDIVIDUAL", "region": "US", "email": "ana@example.com", "umaAddress": "$ana@uma.example.com",
 		"fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US",
-		"address": {"line1": "123 Main Street", "city": "San Francisco", "state": "CA", "postalCode": "94105", "country": "US"}}`).wantStatus(201).text("id")
+		"address": {"line1": "123 Main Street", "city": "San Francisco", "state": "CA", "postalCode": "94105", "country": "US"}}`).wantStatus(
+		201).text("id")
 	acme := s.record("createCustomer", "A business", "/customers", `{
 		"platformCustomerId": "acme-7", "customerType": "BUSINESS", "umaAddress": "$acme@uma.example.com",
 		"businessInfo": {"legalName": "Acme Corporation", "country": "US", "registrationNumber": "5523041", "incorporatedOn": "2018-03-14", "taxId": "47-1234567"},
-		"address": {"line1": "5 Market Street", "city": "Austin", "state": "TX", "postalCode": "78701", "country": "US"}}`).wantStatus(201).text("id")
+		"address": {"line1": "5 Market Street", "city": "Austin", "state": "TX", "postalCode": "78701", "country": "US"}}`).wantStatus(
+		201).text("id")
 	s.record("createCustomer", "Several invalid fields", "/customers",
 		`{"customerType": "INDIVIDUAL", "fullName": "Bo Berg", "birthDate": "31.01.1990", "region": "usa"}`).wantStatus(400)
 	s.record("getCustomerById", "", "/customers/"+ana, "").wantStatus(200)
 	s.record("listCustomers", "", "/customers?limit=2", "").wantStatus(200)
 	s.record("updateCustomerById", "A person", "/customers/"+ana, `{
 		"customerType": "INDIVIDUAL", "email": "ana.silva@example.com",
-		"address": {"line1": "55 Mission Street", "city": "San Francisco", "state": "CA", "postalCode": "94105", "country": "US"}}`).wantStatus(200)
+		"address": {"line1": "55 Mission Street", "city": "San Francisco", "state": "CA", "postalCode": "94105", "country": "US"}}`).wantStatus(
+		200)
 	s.record("updateCustomerById", "A business", "/customers/"+acme, `{
 		"customerType": "BUSINESS", "businessInfo": {"doingBusinessAs": "Acme", "expectedMonthlyTransactionCount": "COUNT_10_TO_100"}}`).wantStatus(200)
 	s.record("updateCustomerById", "Fields that cannot change", "/customers/"+ana,
 		`{"customerType": "INDIVIDUAL", "region": "GB", "umaAddress": "$ana@uma.example.org"}`).wantStatus(400)
 	s.exec("UPDATE customers SET status = 'APPROVED' WHERE id = $1", uuidOf(acme)) // as a verification does
-	s.record("updateCustomerById", "A new identity, which ends the approval", "/customers/"+acme, `{"customerType": "BUSINESS", "businessInfo": {"legalName": "Acme Holding Corporation"}}`).
+	s.record("updateCustomerById", "A new identity, which ends the approval", "/customers/"+acme,
+		`{"customerType": "BUSINESS", "businessInfo": {"legalName": "Acme Holding Corporation"}}`).
 		wantStatus(200).wantValues(map[string]any{"kybStatus": "PENDING"})
 	s.recordWebhook("customerStatus", "CUSTOMER.KYB_PENDING", s.awaitEventAbout("CUSTOMER.KYB_PENDING", acme), "")
 	s.record("deleteCustomerById", "", "/customers/"+acme, "").wantStatus(200)
@@ -73,11 +80,13 @@ func (s *exampleRecorder) recordCustomers() (ana string) {
 
 // recordDocuments uploads documents of Ana.
 func (s *exampleRecorder) recordDocuments(ana string, _ externalAccounts) {
-	passport := s.record("uploadDocument", "A passport", "/documents", `{"documentHolder": "`+ana+`", "documentType": "PASSPORT", "country": "US",
+	passport := s.record("uploadDocument", "A passport", "/documents", `{"documentHolder": "`+ana+
+		`", "documentType": "PASSPORT", "country": "US",
 		"documentNumber": "C01X00T47", "issuingAuthority": "U.S. Department of State", "file": "passport.png"}`).wantStatus(201).text("id")
 	bill := s.record("uploadDocument", "A proof of address", "/documents",
 		`{"documentHolder": "`+ana+`", "documentType": "UTILITY_BILL", "country": "US", "file": "bill.png"}`).wantStatus(201).text("id")
-	s.record("uploadDocument", "Several invalid fields", "/documents", `{"documentHolder": "`+ana+`", "documentType": "DRIVERS_LICENSE", "country": "usa"}`).wantStatus(400)
+	s.record("uploadDocument", "Several invalid fields", "/documents", `{"documentHolder": "`+ana+
+		`", "documentType": "DRIVERS_LICENSE", "country": "usa"}`).wantStatus(400)
 	s.record("getDocument", "", "/documents/"+passport, "").wantStatus(200)
 	s.record("listDocuments", "", "/documents?limit=2&documentHolder="+ana, "").wantStatus(200)
 	s.record("replaceDocument", "", "/documents/"+passport, `{"documentType": "DRIVERS_LICENSE", "side": "FRONT", "country": "US",
@@ -105,7 +114,8 @@ func (s *exampleRecorder) recordImports(string, externalAccounts) {
 func (s *exampleRecorder) recordInvitations(string, externalAccounts) {
 	s.callUnrecorded("POST", "/customers", `{"customerType": "INDIVIDUAL", "umaAddress": "$lena@uma.example.com"}`).wantStatus(201)
 	claimed := s.record("createInvitation", "", "/invitations", `{
-		"inviterUma": "$ana@uma.example.com", "firstName": "Lena", "amountToSend": 1250, "expiresAt": "`+formatTimestamp(time.Now().Add(2*time.Hour+5*time.Second))+`"}`).wantStatus(201).text("code")
+		"inviterUma": "$ana@uma.example.com", "firstName": "Lena", "amountToSend": 1250, "expiresAt": "`+
+		formatTimestamp(time.Now().Add(2*time.Hour+5*time.Second))+`"}`).wantStatus(201).text("code")
 	cancelled := s.callUnrecorded("POST", "/invitations", `{"inviterUma": "$ana@uma.example.com"}`).wantStatus(201).text("code")
 	s.record("getInvitation", "", "/invitations/"+claimed, "").wantStatus(200)
 	const claim = `{"inviteeUma": "$lena@uma.example.com"}`
@@ -124,7 +134,8 @@ func (s *exampleRecorder) recordAccounts(ana string) (a externalAccounts) {
 	a.usd = s.record("createCustomerExternalAccount", "A US bank account", path, `{
 		"customerId": "`+ana+`", "currency": "USD", "platformAccountId": "ana-checking",
 		"accountInfo": {"accountType": "US_ACCOUNT", "accountNumber": "5512345678", "routingNumber": "021000021",
-			"beneficiary": {"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US"}}}`).wantStatus(201).text("id")
+			"beneficiary": {"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US"}}}`).wantStatus(
+		201).text("id")
 	a.eur = s.record("createCustomerExternalAccount", "A euro bank account", path, `{
 		"customerId": "`+ana+`", "currency": "EUR",
 		"accountInfo": {"accountType": "EUR_ACCOUNT", "iban": "DE89370400440532013000",
@@ -165,12 +176,14 @@ func (s *exampleRecorder) recordLog(ana string) {
 
 // recordBalances funds Ana's account in dollars, and pays some of it out.
 func (s *exampleRecorder) recordBalances(ana string, a externalAccounts) {
-	balance := s.record("listCustomerInternalAccounts", "", "/customers/internal-accounts?currency=USD&customerId="+ana, "").wantStatus(200).text("data.0.id")
+	balance := s.record("listCustomerInternalAccounts", "", "/customers/internal-accounts?currency=USD&customerId="+ana,
+		"").wantStatus(200).text("data.0.id")
 	s.record("listPlatformInternalAccounts", "", "/platform/internal-accounts?currency=USD", "").wantStatus(200)
 	s.record("updateInternalAccount", "Nothing to change", "/internal-accounts/"+balance, `{}`).wantStatus(200)
 
 	s.record("sandboxFundInternalAccount", "", "/sandbox/internal-accounts/"+balance+"/fund", `{"amount": 100000}`).wantStatus(200)
-	s.recordWebhook("internalAccountStatus", "INTERNAL_ACCOUNT.BALANCE_UPDATED", s.awaitEventAbout("INTERNAL_ACCOUNT.BALANCE_UPDATED", balance), "")
+	s.recordWebhook("internalAccountStatus", "INTERNAL_ACCOUNT.BALANCE_UPDATED",
+		s.awaitEventAbout("INTERNAL_ACCOUNT.BALANCE_UPDATED", balance), "")
 	in := s.record("createTransferIn", "", "/transfer-in", `{
 		"source": {"accountId": "`+a.usd+`"}, "destination": {"accountId": "`+balance+`"}, "amount": 12550}`).wantStatus(201).text("id")
 	s.recordWebhook("incomingPayment", "INCOMING_PAYMENT.COMPLETED", s.awaitEventAbout("INCOMING_PAYMENT.COMPLETED", in), "")
@@ -187,7 +200,8 @@ func (s *exampleRecorder) internalAccountID(customer, currency string) string {
 
 // recordQuotes sends euros from Ana's account in dollars.
 func (s *exampleRecorder) recordQuotes(ana string, a externalAccounts) {
-	s.record("getExchangeRates", "", "/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&destinationCurrency=MXN&sendingAmount=25000", "").wantStatus(200)
+	s.record("getExchangeRates", "", "/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&destinationCurrency=MXN&sendingAmount=25000",
+		"").wantStatus(200)
 	s.record("lookupExternalAccount", "", "/receiver/external-account/"+a.eur+"?customerId="+ana, "").wantStatus(200)
 	s.record("getDiscoveries", "", "/discoveries?country=NG&currency=NGN", "").wantStatus(200)
 	balance := s.internalAccountID(ana, "USD")
@@ -235,7 +249,8 @@ func (s *exampleRecorder) recordJITPayment(ana string, a externalAccounts) {
 	}).wantStatus(201)
 	s.record("sandboxSend", "A wrong amount is refunded", "/sandbox/send",
 		fmt.Sprintf(`{"reference": %q, "currencyCode": "USD", "currencyAmount": 4999}`, paymentReference(wrong))).wantStatus(200)
-	s.recordWebhook("outgoingPayment", "OUTGOING_PAYMENT.REFUND_COMPLETED", s.awaitEventAbout("OUTGOING_PAYMENT.REFUND_COMPLETED", wrong.text("transactionId")), "")
+	s.recordWebhook("outgoingPayment", "OUTGOING_PAYMENT.REFUND_COMPLETED", s.awaitEventAbout("OUTGOING_PAYMENT.REFUND_COMPLETED",
+		wrong.text("transactionId")), "")
 }
 
 // recordUMAPayment makes the requests before a payment, and pays a receiver at another
@@ -308,7 +323,8 @@ func (s *exampleRecorder) recordLedger(ana string, _ externalAccounts) {
 
 	s.callUnrecorded("POST", "/sandbox/send", object{"reference": "RENT MARCH", "currencyCode": "USD", "currencyAmount": 4200}).wantStatus(404)
 	found := s.record("listUnmatched", "", "/ledger/unmatched", "").wantStatus(200).text("data.0.receiptId")
-	s.record("assignUnmatched", "", "/ledger/unmatched/"+found+"/assign", `{"to": "`+balance+`", "note": "Ana called: it is hers."}`).wantStatus(200)
+	s.record("assignUnmatched", "", "/ledger/unmatched/"+found+"/assign",
+		`{"to": "`+balance+`", "note": "Ana called: it is hers."}`).wantStatus(200)
 }
 
 // recordReconciliation compares the ledger with a bank's statement of a day.
@@ -316,12 +332,14 @@ func (s *exampleRecorder) recordReconciliation(string, externalAccounts) {
 	const path = "/ledger/reconciliations"
 	file := "Booked,Amount,Ref,Text\n" + time.Now().UTC().Format(time.DateOnly) + ",-3.00,,Monthly fee\n"
 	columns := url.QueryEscape("date=Booked;amount=Amount;reference=Ref;description=Text")
-	run := s.record("createReconciliation", "", path+"?account=rails/RTP&currency=USD&format=csv&map="+columns, file).wantStatus(201).text("id")
+	run := s.record("createReconciliation", "", path+"?account=rails/RTP&currency=USD&format=csv&map="+columns,
+		file).wantStatus(201).text("id")
 	s.record("listReconciliations", "", path, "").wantStatus(200)
 	s.record("getReconciliationById", "", path+"/"+run, "").wantStatus(200)
 	s.record("listReconciliationLines", "", path+"/"+run+"/lines", "").wantStatus(200)
 	fee := s.record("listReconciliationBreaks", "", path+"/"+run+"/breaks?reason=MISSING_IN_LEDGER", "").wantStatus(200).text("data.0.id")
-	s.record("resolveReconciliationBreak", "", path+"/"+run+"/breaks/"+fee+"/resolve", `{"note": "Monthly fee, as agreed", "against": "EXPENSE"}`).wantStatus(200)
+	s.record("resolveReconciliationBreak", "", path+"/"+run+"/breaks/"+fee+"/resolve",
+		`{"note": "Monthly fee, as agreed", "against": "EXPENSE"}`).wantStatus(200)
 }
 
 func (s *exampleRecorder) recordDeliveries(string, externalAccounts) {
@@ -341,7 +359,8 @@ func (s *exampleRecorder) recordDeliveries(string, externalAccounts) {
 }
 
 func (s *exampleRecorder) recordTokens(string, externalAccounts) {
-	tokenID := s.record("createToken", "", "/tokens", `{"name": "Back office", "permissions": ["VIEW", "TRANSACT"]}`).wantStatus(201).text("id")
+	tokenID := s.record("createToken", "", "/tokens", `{"name": "Back office", "permissions": ["VIEW", "TRANSACT"]}`).wantStatus(
+		201).text("id")
 	s.record("getTokenById", "", "/tokens/"+tokenID, "").wantStatus(200)
 	s.record("listTokens", "", "/tokens?limit=2", "").wantStatus(200)
 	s.record("deleteTokenById", "", "/tokens/"+tokenID, "").wantStatus(204)
@@ -354,8 +373,9 @@ func (s *exampleRecorder) recordPeriods(string, externalAccounts) {
 	s.record("softCloseLedgerPeriod", "", last+"/soft-close", `{"note": "Closing time", "confirmOpeningBalances": true}`).wantStatus(200)
 	s.record("reopenLedgerPeriod", "", last+"/reopen", `{"note": "A statement is missing."}`).wantStatus(200)
 	s.callUnrecorded("POST", last+"/soft-close", object{"confirmOpeningBalances": true})
-	s.callUnrecorded("POST", "/ledger/adjustments", object{"note": "The bank's fee for the month", "effectiveAt": formatTimestamp(previousMonth().Add(time.Hour)),
-		"entries": []object{{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 4500}}})
+	s.callUnrecorded("POST", "/ledger/adjustments", object{"note": "The bank's fee for the month",
+		"effectiveAt": formatTimestamp(previousMonth().Add(time.Hour)),
+		"entries":     []object{{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 4500}}})
 	s.record("createLedgerAdjustment", "", "/ledger/adjustments", `{
 		"entries": [{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 2500}],
 		"note": "The bank charged the wire of the 3rd twice."}`).wantStatus(201)
@@ -379,23 +399,28 @@ func (s *exampleRecorder) awaitCheckpoint() {
 func (s *exampleRecorder) recordVerification(string, externalAccounts) {
 	business := s.callUnrecorded("POST", "/customers", `{"platformCustomerId": "acme-8", "customerType": "BUSINESS", "region": "US",
 		"businessInfo": {"legalName": "Acme Retail LLC", "country": "US", "registrationNumber": "5523042", "entityType": "LLC"},
-		"address": {"line1": "5 Market Street", "city": "Austin", "state": "TX", "postalCode": "78701", "country": "US"}}`).wantStatus(201).text("id")
+		"address": {"line1": "5 Market Street", "city": "Austin", "state": "TX", "postalCode": "78701", "country": "US"}}`).wantStatus(
+		201).text("id")
 	const path = "/beneficial-owners"
 	const home = `{"line1": "55 Mission Street", "city": "San Francisco", "state": "CA", "postalCode": "94105", "country": "US"}`
 	owner := s.record("createBeneficialOwner", "", path, `{
 		"customerId": "`+business+`", "roles": ["UBO", "CONTROL_PERSON"], "ownershipPercentage": 60,
 		"personalInfo": {"firstName": "Ana", "lastName": "Silva", "birthDate": "1980-01-31", "nationality": "US", "email": "ana@example.com",
-			"phoneNumber": "+14155550123", "address": `+home+`, "idType": "SSN", "identifier": "123-45-6789", "countryOfIssuance": "US"}}`).wantStatus(201).text("id")
+			"phoneNumber": "+14155550123", "address": `+home+
+		`, "idType": "SSN", "identifier": "123-45-6789", "countryOfIssuance": "US"}}`).wantStatus(201).text("id")
 	s.record("createBeneficialOwner", "More than 100 percent", path, `{
 		"customerId": "`+business+`", "roles": ["UBO"], "ownershipPercentage": 50,
 		"personalInfo": {"firstName": "Bo", "lastName": "Ek", "birthDate": "1985-06-12", "nationality": "SE", "address": `+home+`,
 			"idType": "NON_US_TAX_ID", "identifier": "850612-1234", "countryOfIssuance": "SE"}}`).wantStatus(400)
 	s.record("getBeneficialOwner", "", path+"/"+owner, "").wantStatus(200)
 	s.record("listBeneficialOwners", "", path+"?limit=2&customerId="+business, "").wantStatus(200)
-	s.record("updateBeneficialOwner", "", path+"/"+owner, `{"ownershipPercentage": 75, "personalInfo": {"middleName": "Maria", "phoneNumber": "+14155550199"}}`).wantStatus(200)
+	s.record("updateBeneficialOwner", "", path+"/"+owner,
+		`{"ownershipPercentage": 75, "personalInfo": {"middleName": "Maria", "phoneNumber": "+14155550199"}}`).wantStatus(200)
 
-	s.record("createCustomerKycLink", "", "/customers/"+business+"/kyc-link", `{"redirectUri": "https://example.com/onboarding/done"}`).wantStatus(201)
-	verification := s.record("createVerification", "What is missing", "/verifications", `{"customerId": "`+business+`"}`).wantStatus(200).text("id")
+	s.record("createCustomerKycLink", "", "/customers/"+business+"/kyc-link",
+		`{"redirectUri": "https://example.com/onboarding/done"}`).wantStatus(201)
+	verification := s.record("createVerification", "What is missing", "/verifications", `{"customerId": "`+business+
+		`"}`).wantStatus(200).text("id")
 	s.recordWebhook("verification", "VERIFICATION.RESOLVE_ERRORS", s.awaitEventAbout("VERIFICATION.RESOLVE_ERRORS", verification), "")
 	s.record("getVerification", "", "/verifications/"+verification, "").wantStatus(200)
 	s.record("listVerifications", "", "/verifications?limit=2&verificationStatus=RESOLVE_ERRORS", "").wantStatus(200)

@@ -162,7 +162,8 @@ func firstDifference(want, got []byte) string {
 		n++
 	}
 	part := func(lines []string) string { return strings.Join(lines[n:min(n+4, len(lines))], "\n") }
-	return fmt.Sprintf("%s\nrecorded from line %d:\n%s\nanswered:\n%s", strings.Join(wanted[max(0, n-3):n], "\n"), n+1, part(wanted), part(had))
+	return fmt.Sprintf("%s\nrecorded from line %d:\n%s\nanswered:\n%s", strings.Join(wanted[max(0, n-3):n], "\n"), n+1,
+		part(wanted), part(had))
 }
 
 // operation is the description of one operation.
@@ -188,7 +189,8 @@ func parseOperations(description apiResponse) (map[string]operation, map[string]
 			id, _ := op["operationId"].(string)
 			responses, _ := op["responses"].(map[string]any)
 			pattern := "^" + pathParameter.ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$"
-			found[id] = operation{strings.ToUpper(method), regexp.MustCompile(pattern), schemaOf(op["requestBody"]), responses, hasFileResponse(responses), uploadContentType(op["requestBody"])}
+			found[id] = operation{strings.ToUpper(method), regexp.MustCompile(pattern), schemaOf(op["requestBody"]), responses,
+				hasFileResponse(responses), uploadContentType(op["requestBody"])}
 		}
 	}
 	hooks, _ := description.value("webhooks").(map[string]any)

@@ -16,7 +16,8 @@ func base64URL(text string) string { return base64.RawURLEncoding.EncodeToString
 // passkeyBody returns a request to add a passkey, as a page would send it. Each needs a challenge of its own.
 func passkeyBody(wallet, nickname, challenge string) string {
 	challenge = base64URL(challenge)
-	return `{"type": "PASSKEY", "accountId": "` + wallet + `", "nickname": "` + nickname + `", "challenge": "` + challenge + `", "attestation": {
+	return `{"type": "PASSKEY", "accountId": "` + wallet + `", "nickname": "` + nickname + `", "challenge": "` + challenge +
+		`", "attestation": {
 		"credentialId": "` + base64URL("passkey of "+nickname) + `",
 		"clientDataJson": "` + base64URL(`{"type":"webauthn.create","challenge":"`+challenge+`","origin":"https://app.example.com"}`) + `",
 		"attestationObject": "o2NmbXRkbm9uZQ", "transports": ["internal", "hybrid"]}}`
@@ -24,15 +25,20 @@ func passkeyBody(wallet, nickname, challenge string) string {
 
 // googleToken returns a JWT in the form of an ID token of Google.
 func googleToken(subject string) string {
-	return base64URL(`{"alg":"RS256"}`) + "." + base64URL(`{"iss":"https://accounts.google.com","aud":"example.apps.googleusercontent.com","sub":"`+subject+`","email":"mia@example.com"}`) + "." + base64URL("signature")
+	return base64URL(`{"alg":"RS256"}`) + "." +
+		base64URL(`{"iss":"https://accounts.google.com","aud":"example.apps.googleusercontent.com","sub":"`+subject+
+			`","email":"mia@example.com"}`) + "." + base64URL("signature")
 }
 
 // recordWallets uses the embedded wallet of a new customer.
 func (s *exampleRecorder) recordWallets(string, externalAccounts) {
 	used := s.get("/config").wantStatus(200).list("supportedCurrencies")
-	usdb := object{"currencyCode": "USDB", "minAmount": 1, "maxAmount": 10000000000000, "requiredCounterpartyFields": []any{}, "enabledTransactionTypes": []any{"OUTGOING"}}
+	usdb := object{"currencyCode": "USDB", "minAmount": 1, "maxAmount": 10000000000000, "requiredCounterpartyFields": []any{},
+		"enabledTransactionTypes": []any{"OUTGOING"}}
 	s.callUnrecorded("PATCH", "/config", object{"supportedCurrencies": append(used, usdb)}).wantStatus(200)
-	mia := s.callUnrecorded("POST", "/customers", `{"customerType": "INDIVIDUAL", "fullName": "Mia Lind", "email": "mia@example.com", "umaAddress": "$mia@uma.example.com"}`).wantStatus(201).text("id")
+	mia := s.callUnrecorded("POST", "/customers",
+		`{"customerType": "INDIVIDUAL", "fullName": "Mia Lind", "email": "mia@example.com", "umaAddress": "$mia@uma.example.com"}`).wantStatus(
+		201).text("id")
 	wallet := s.internalAccountID(mia, "USDB")
 
 	// A session by a code.
@@ -51,12 +57,16 @@ func (s *exampleRecorder) recordWallets(string, externalAccounts) {
 		return s.recordSigned(first, "createAuthCredential", title+", signed", path[:len(path)-1], body).wantStatus(201).text("id")
 	}
 	passkey := add("A passkey", passkeyBody(wallet, "Mia's phone", "a challenge of the platform"))
-	google := add("An account at Google", `{"type": "OAUTH", "accountId": "`+wallet+`", "oidcToken": "`+googleToken("110169484474386276334")+`"}`)
-	s.record("createAuthCredential", "A second passkey", path[:len(path)-1], passkeyBody(wallet, "Mia's laptop", "another challenge of the platform")).wantStatus(400)
+	google := add("An account at Google", `{"type": "OAUTH", "accountId": "`+wallet+`", "oidcToken": "`+googleToken("110169484474386276334")+
+		`"}`)
+	s.record("createAuthCredential", "A second passkey", path[:len(path)-1], passkeyBody(wallet, "Mia's laptop", "another challenge of the "+
+		"platform")).wantStatus(400)
 
-	challenge := s.record("challengeAuthCredential", "A passkey", path+passkey+"/challenge", `{"clientPublicKey": "`+exampleClientKey+`"}`).wantStatus(200)
+	challenge := s.record("challengeAuthCredential", "A passkey", path+passkey+"/challenge", `{"clientPublicKey": "`+exampleClientKey+
+		`"}`).wantStatus(200)
 	shown := s.mask.replacements[challenge.text("challenge")] // the sandbox does not look at client data
-	s.recordWith("", map[string]string{"Request-Id": challenge.text("requestId")}, "verifyAuthCredential", "A passkey", path+passkey+"/verify", `{"type": "PASSKEY", "assertion": {
+	s.recordWith("", map[string]string{"Request-Id": challenge.text("requestId")}, "verifyAuthCredential", "A passkey", path+passkey+"/verify",
+		`{"type": "PASSKEY", "assertion": {
 		"credentialId": "`+base64URL("passkey of Mia's phone")+`",
 		"clientDataJson": "`+base64URL(`{"type":"webauthn.get","challenge":"`+shown+`","origin":"https://app.example.com"}`)+`",
 		"authenticatorData": "`+base64URL(strings.Repeat("a", 37))+`", "signature": "`+sandbox.WalletPasskeySignature+`"}}`).wantStatus(200)

@@ -26,7 +26,8 @@ func TestExchangeResult_TwoMonths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 8000, Months: 2, Seed: 3}); err != nil {
+	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 8000, Months: 2,
+		Seed: 3}); err != nil {
 		t.Fatal(err)
 	}
 	h.keepPastRates(100)
@@ -34,11 +35,14 @@ func TestExchangeResult_TwoMonths(t *testing.T) {
 	second := period.MonthOf(time.Now()).Previous()
 	first := second.Previous()
 	yearEnd := first.Previous().Start().Format("1") // none of these months ends a financial year
-	mustRunCommand(t, env, "ledger", "settings", "set", "functionalCurrency=USD", "feeRecognition=DELIVERY", "yearEndMonth="+yearEnd, "--platform", h.platformID, "--actor", "ana")
-	h.post("/ledger/exchange-result/"+first.String()+"/post", nil).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Wrong state"})
+	mustRunCommand(t, env, "ledger", "settings", "set", "functionalCurrency=USD", "feeRecognition=DELIVERY", "yearEndMonth="+yearEnd,
+		"--platform", h.platformID, "--actor", "ana")
+	h.post("/ledger/exchange-result/"+first.String()+"/post", nil).wantError(409,
+		"CONFLICT").wantValues(map[string]any{"reason": "Wrong state"})
 	mustRunCommand(t, env, "ledger", "soft-close", first.String(), "--platform", h.platformID, "--confirm-opening-balances")
 	mustRunCommand(t, env, "ledger", "soft-close", second.String(), "--platform", h.platformID)
-	h.post("/ledger/exchange-result/"+second.String()+"/post", nil).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Out of order"})
+	h.post("/ledger/exchange-result/"+second.String()+"/post", nil).wantError(409,
+		"CONFLICT").wantValues(map[string]any{"reason": "Out of order"})
 
 	posted := h.withHeader("Causeway-Actor", "Ana Lima").post("/ledger/exchange-result/"+first.String()+"/post", nil).wantStatus(200)
 	again := h.post("/ledger/exchange-result/"+first.String()+"/post", nil).wantStatus(200)
@@ -56,15 +60,19 @@ func TestExchangeResult_TwoMonths(t *testing.T) {
 	mustRunCommand(t, env, "ledger", "close", first.String(), "--platform", h.platformID)
 
 	printed := mustRunCommand(t, env, "ledger", "revalue", second.String(), "--platform", h.platformID, "--actor", "ana", "--output", "csv")
-	if shown := mustRunCommand(t, env, "ledger", "exchange-result", second.String(), "--platform", h.platformID, "--output", "csv"); shown != printed || !strings.Contains(printed, "realised CONVERSION,BTC") {
+	if shown := mustRunCommand(t, env, "ledger", "exchange-result", second.String(), "--platform", h.platformID, "--output",
+		"csv"); shown != printed || !strings.Contains(printed, "realised CONVERSION,BTC") {
 		t.Errorf("revalue printed\n%s\nand exchange-result\n%s", printed, shown)
 	}
 	h.checkExchangeResult(second.String())
 	closing := h.get("/ledger/exchange-result/" + first.String()).wantStatus(200).value("changes.closingValue")
-	h.get("/ledger/exchange-result/" + second.String()).wantStatus(200).wantValues(map[string]any{"changes.openingValue": closing, "openingResult": 0})
-	h.post("/ledger/periods/"+second.String()+"/close", object{}).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Month-end run missing"})
+	h.get("/ledger/exchange-result/" + second.String()).wantStatus(200).wantValues(map[string]any{"changes.openingValue": closing,
+		"openingResult": 0})
+	h.post("/ledger/periods/"+second.String()+"/close", object{}).wantError(409,
+		"CONFLICT").wantValues(map[string]any{"reason": "Month-end run missing"})
 	deferred := h.post("/ledger/deferred-fees/"+second.String()+"/post", nil).wantStatus(200)
-	payments := mustRunCommand(t, env, "ledger", "deferred-fees", second.String(), "--platform", h.platformID, "--detail", "payments", "--output", "csv")
+	payments := mustRunCommand(t, env, "ledger", "deferred-fees", second.String(), "--platform", h.platformID, "--detail",
+		"payments", "--output", "csv")
 	if lines := int64(strings.Count(payments, "Transaction:")); lines < deferred.int("payments") || deferred.int("payments") == 0 {
 		t.Errorf("%d payments in transit, and the file has\n%s", deferred.int("payments"), payments)
 	}
@@ -76,7 +84,8 @@ func (h *testEnv) checkExchangeResult(month string) {
 	h.t.Helper()
 	result := h.get("/ledger/exchange-result/" + month).wantStatus(200)
 	parts := result.int("changes.openingValue")
-	for _, part := range []string{"conversions", "reversals", "settlements", "adjustments", "incomeAndExpense", "ownFunds", "openingBalances", "rateChanges"} {
+	for _, part := range []string{"conversions", "reversals", "settlements", "adjustments", "incomeAndExpense", "ownFunds",
+		"openingBalances", "rateChanges"} {
 		parts += result.int("changes." + part)
 	}
 	if parts != result.int("changes.closingValue") {
@@ -86,7 +95,8 @@ func (h *testEnv) checkExchangeResult(month string) {
 	last := url.QueryEscape(formatTimestamp(m.End().Add(-time.Millisecond)))
 	valuation := h.get("/ledger/accounts/fx%2Fvaluation?currency=USD&by=effective&at=" + last).wantStatus(200)
 	if v := valuation.int("balances.0.balance"); v != result.int("translated")-result.int("changes.closingValue") {
-		h.t.Errorf("%s: fx/valuation is %d, %d were translated, and the position is worth %d", month, v, result.int("translated"), result.int("changes.closingValue"))
+		h.t.Errorf("%s: fx/valuation is %d, %d were translated, and the position is worth %d", month, v, result.int("translated"),
+			result.int("changes.closingValue"))
 	}
 	net := h.ownAssets(formatTimestamp(m.End()))
 	for i := range result.list("positions") {
@@ -144,7 +154,8 @@ func (h *testEnv) ownAssets(to string) map[string]int64 {
 func (h *testEnv) keepPastRates(days int) {
 	h.t.Helper()
 	h.get("/ledger/fx-position").wantStatus(200) // keeps the present ones
-	h.execAsService(`INSERT INTO market_rates SELECT r.kept_at - n * interval '1 day', r.currency, (r.usd_rate::numeric * CASE WHEN r.currency = 'USD' THEN 1 ELSE 1 + (n % 7) * 0.004 END)::text, r.rate_at - n * interval '1 day', r.source
+	h.execAsService(
+		`INSERT INTO market_rates SELECT r.kept_at - n * interval '1 day', r.currency, (r.usd_rate::numeric * CASE WHEN r.currency = 'USD' THEN 1 ELSE 1 + (n % 7) * 0.004 END)::text, r.rate_at - n * interval '1 day', r.source
 		FROM market_rates r, generate_series(1, $1::int) n WHERE r.kept_at = (SELECT min(kept_at) FROM market_rates)`, days)
 }
 
@@ -160,7 +171,8 @@ func TestExchangeChanges_PaymentAndReturn(t *testing.T) {
 	h.payQuote(returned, 0).wantStatus(200)
 	hooks.awaitOutgoingEvent(paid.text("transactionId"), "COMPLETED")
 	hooks.awaitOutgoingEvent(returned.text("transactionId"), "REFUND_COMPLETED")
-	h.execAsService(`INSERT INTO market_rates SELECT t.converted + (t.reversed - t.converted) / 2, r.currency, (r.usd_rate::numeric * CASE r.currency WHEN 'BTC' THEN 1.1 ELSE 1 END)::text, r.rate_at, r.source
+	h.execAsService(
+		`INSERT INTO market_rates SELECT t.converted + (t.reversed - t.converted) / 2, r.currency, (r.usd_rate::numeric * CASE r.currency WHEN 'BTC' THEN 1.1 ELSE 1 END)::text, r.rate_at, r.source
 		FROM market_rates r, (SELECT min(effective_at) AS converted, max(effective_at) FILTER (WHERE kind = 'reversal') AS reversed FROM ledger_postings WHERE transaction_id = $1 AND kind IN ('converted', 'reversal')) t
 		WHERE r.kept_at = (SELECT max(kept_at) FROM market_rates)`, uuidOf(returned.text("transactionId")))
 	to := formatTimestamp(time.Now())
@@ -168,13 +180,15 @@ func TestExchangeChanges_PaymentAndReturn(t *testing.T) {
 	changes := h.get("/ledger/exchange-changes?from=" + from + "&to=" + to).wantStatus(200)
 
 	position := h.get("/ledger/fx-position?by=effective&at=" + to).wantStatus(200)
-	if changes.int("closingValue") != position.int("value") || changes.int("openingValue") != 0 || changes.int("incomeAndExpense") != 0 || changes.int("conversions")+changes.int("reversals")+changes.int("rateChanges") != changes.int("closingValue") {
+	if changes.int("closingValue") != position.int("value") || changes.int("openingValue") != 0 || changes.int("incomeAndExpense") != 0 ||
+		changes.int("conversions")+changes.int("reversals")+changes.int("rateChanges") != changes.int("closingValue") {
 		t.Errorf("%s\nand the position %s", changes.body, position.body)
 	}
 	if changes.int("reversals") < 900 { // a tenth of what was sold for 100 dollars
 		t.Errorf("no gain on the reversal: %s", changes.body)
 	}
-	table := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "exchange-changes", "--platform", h.platformID, "--from", from, "--to", to)
+	table := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "exchange-changes", "--platform", h.platformID,
+		"--from", from, "--to", to)
 	if !strings.Contains(table, "change by REVERSAL") || !strings.Contains(table, "closing value") {
 		t.Errorf("on the command line:\n%s", table)
 	}

@@ -49,7 +49,8 @@ func TestExport_SnapshotWhilePaymentsContinue(t *testing.T) {
 		export := string(h.get("/ledger/export?format=csv").wantStatus(200).body)
 
 		moment, last, entries := parseCSVExport(t, export)
-		if want := h.queryInt("SELECT count(*) FROM ledger_entries WHERE platform_id = $1 AND seq <= $2", uuidOf(h.platformID), last); want != entries {
+		if want := h.queryInt("SELECT count(*) FROM ledger_entries WHERE platform_id = $1 AND seq <= $2", uuidOf(h.platformID),
+			last); want != entries {
 			t.Errorf("%d entries up to posting %d, want %d", entries, last, want)
 		}
 		path := filepath.Join(dir, fmt.Sprint(round))
@@ -71,7 +72,8 @@ func TestExport_IncomeStatementEqualsIncomeReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 5_000, Months: 3, Seed: 4}); err != nil {
+	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 5_000, Months: 3,
+		Seed: 4}); err != nil {
 		t.Fatal(err)
 	}
 	month := period.MonthOf(time.Now()).Previous()
@@ -82,7 +84,8 @@ func TestExport_IncomeStatementEqualsIncomeReport(t *testing.T) {
 	if err := os.WriteFile(path, h.get("/ledger/export?format=hledger&"+span).wantStatus(200).body, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	statement := exec.CommandContext(t.Context(), "hledger", "-f", path, "incomestatement", "--flat", "--no-total", "--layout=bare", "-O", "csv")
+	statement := exec.CommandContext(t.Context(), "hledger", "-f", path, "incomestatement", "--flat", "--no-total",
+		"--layout=bare", "-O", "csv")
 	statement.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "HOME="+t.TempDir())
 	out, err := statement.CombinedOutput()
 	if err != nil {
@@ -125,7 +128,8 @@ func TestExport_SlowClientHoldsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 25_000, Months: 1, Seed: 1}); err != nil {
+	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 25_000, Months: 1,
+		Seed: 1}); err != nil {
 		t.Fatal(err)
 	}
 	other := h.createPlatform("Other", "SANDBOX", "--regulated")
@@ -155,7 +159,8 @@ func TestExport_SlowClientHoldsNothing(t *testing.T) {
 	connection = limited.requestSlowly("/ledger/export?format=csv")
 	defer connection.Close()
 	readSlowly(t, connection)
-	eventually(t, "the slow export ends and the next one is served", func() bool { return limited.get("/ledger/export?format=csv&currency=JPY").status == 200 })
+	eventually(t, "the slow export ends and the next one is served",
+		func() bool { return limited.get("/ledger/export?format=csv&currency=JPY").status == 200 })
 	if took := time.Since(begin); took < shortest {
 		t.Errorf("it ended after %s", took)
 	}

@@ -16,7 +16,8 @@ func TestPayment_WrongAmountIsRefunded(t *testing.T) {
 		transaction := quote.text("transactionId")
 
 		h.payQuote(quote, amount).wantStatus(200).wantValues(map[string]any{"status": "FAILED", "failureReason": "FUNDING_AMOUNT_MISMATCH",
-			"refund.amount.amount": amount, "refund.status": "PENDING", "refund.reason": "TRANSACTION_FAILED", "refund.reference": paymentReference(quote) + "-REFUND"})
+			"refund.amount.amount": amount, "refund.status": "PENDING", "refund.reason": "TRANSACTION_FAILED",
+			"refund.reference": paymentReference(quote) + "-REFUND"})
 
 		hooks.checkEvents(transaction, "PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED")
 		h.get("/transactions/" + transaction).wantStatus(200).wantValues(map[string]any{"status": "FAILED", "refund.status": "COMPLETED"})
@@ -47,7 +48,8 @@ func TestPayment_AfterExpiryIsRefunded(t *testing.T) {
 	h.get("/transactions/" + unpaid.text("transactionId")).wantStatus(200).wantValues(map[string]any{"status": "EXPIRED"})
 
 	// The payment is received after the expiry was recorded.
-	h.payQuote(unpaid, 0).wantStatus(200).wantValues(map[string]any{"status": "EXPIRED", "refund.reason": "TIMEOUT", "refund.amount.amount": unpaid.int("totalSendingAmount")})
+	h.payQuote(unpaid, 0).wantStatus(200).wantValues(map[string]any{"status": "EXPIRED", "refund.reason": "TIMEOUT",
+		"refund.amount.amount": unpaid.int("totalSendingAmount")})
 	hooks.checkEvents(unpaid.text("transactionId"), "PENDING", "EXPIRED", "REFUND_PENDING", "REFUND_COMPLETED")
 
 	// The payment is received after the expiry, before it was recorded.
@@ -103,7 +105,8 @@ func TestPayment_UnknownReferenceIsKeptUnmatched(t *testing.T) {
 	}
 	h.checkLedgerBalances(h.platformID, accountBalances{"funding/unmatched USD": 4321, "rails/RTP USD": -4321})
 	h.post("/sandbox/send", object{"reference": "NOSUCHREF2", "currencyCode": "USD"}).wantError(404, "REFERENCE_NOT_FOUND")
-	h.post("/sandbox/send", object{"quoteId": "Quote:00000000-0000-7000-8000-000000000000", "currencyCode": "USD"}).wantError(404, "QUOTE_NOT_FOUND")
+	h.post("/sandbox/send", object{"quoteId": "Quote:00000000-0000-7000-8000-000000000000", "currencyCode": "USD"}).wantError(404,
+		"QUOTE_NOT_FOUND")
 	h.checkLedgerBalances(h.platformID, accountBalances{"funding/unmatched USD": 4321, "rails/RTP USD": -4321})
 }
 
@@ -131,7 +134,8 @@ func TestPayment_WrongCurrencyIsRejected(t *testing.T) {
 	quote := h.createQuote("")
 
 	for _, currency := range []string{"EUR", "BTC", "USDC"} {
-		h.post("/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": currency, "currencyAmount": 10050}).wantError(400, "INVALID_CURRENCY")
+		h.post("/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": currency, "currencyAmount": 10050}).wantError(400,
+			"INVALID_CURRENCY")
 	}
 	for _, currency := range []string{"usd", "XYZ", ""} {
 		h.post("/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": currency}).wantError(400, "INVALID_INPUT")

@@ -13,13 +13,15 @@ import (
 // requireFourEyes sets the actions that need four eyes, and returns a client with a second token.
 func requireFourEyes(t *testing.T, h *testEnv, actions ...string) *client {
 	t.Helper()
-	h.call(http.MethodPut, "/ledger/settings", object{"unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION", "yearEndMonth": 12, "fourEyes": actions}).wantStatus(200)
+	h.call(http.MethodPut, "/ledger/settings", object{"unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION", "yearEndMonth": 12,
+		"fourEyes": actions}).wantStatus(200)
 	token := h.post("/tokens", object{"name": "Ben", "permissions": []string{"VIEW", "MANAGE"}}).wantStatus(201)
 	return newClient(t, h.BaseURL, token.text("clientId"), token.text("clientSecret"))
 }
 
 func feeAdjustment(minor int) object {
-	return object{"note": "The bank's fee", "entries": []object{{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": minor}}}
+	return object{"note": "The bank's fee", "entries": []object{{"debit": "expense/rails", "credit": "rails/WIRE",
+		"currency": "USD", "amount": minor}}}
 }
 
 func TestFourEyes_TwoPersonsChangeTheBooks(t *testing.T) {
@@ -29,16 +31,21 @@ func TestFourEyes_TwoPersonsChangeTheBooks(t *testing.T) {
 	// nobody switches four eyes off alone.
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
-	h.call(http.MethodPut, "/ledger/settings", object{"unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION", "yearEndMonth": 12, "fourEyes": []string{"ADJUSTMENT"}}).wantStatus(200)
-	if refused := h.post("/ledger/adjustments", feeAdjustment(700)).wantError(409, "CONFLICT"); !strings.Contains(refused.text("message"), "POST /tokens") {
+	h.call(http.MethodPut, "/ledger/settings", object{"unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION", "yearEndMonth": 12,
+		"fourEyes": []string{"ADJUSTMENT"}}).wantStatus(200)
+	if refused := h.post("/ledger/adjustments", feeAdjustment(700)).wantError(409, "CONFLICT"); !strings.Contains(refused.text("message"),
+		"POST /tokens") {
 		t.Errorf("with one token: %s", refused.body)
 	}
 	token := h.post("/tokens", object{"name": "Ben", "permissions": []string{"VIEW", "MANAGE"}}).wantStatus(201)
-	ana, ben := h.withHeader("Causeway-Actor", "Ana"), newClient(t, h.BaseURL, token.text("clientId"), token.text("clientSecret")).withHeader("Causeway-Actor", "Ben")
+	ana, ben := h.withHeader("Causeway-Actor", "Ana"), newClient(t, h.BaseURL, token.text("clientId"), token.text("clientSecret")).withHeader(
+		"Causeway-Actor", "Ben")
 
 	proposed := ana.withHeader("Idempotency-Key", "propose").post("/ledger/adjustments", feeAdjustment(700)).wantStatus(202)
-	proposed.wantValues(map[string]any{"status": "PENDING", "operation": "createLedgerAdjustment", "request.entries.0.amount": 700, "proposedBy.actor": "Ana"})
-	if again := ana.withHeader("Idempotency-Key", "propose").post("/ledger/adjustments", feeAdjustment(700)).wantStatus(202); again.text("id") != proposed.text("id") {
+	proposed.wantValues(map[string]any{"status": "PENDING", "operation": "createLedgerAdjustment", "request.entries.0.amount": 700,
+		"proposedBy.actor": "Ana"})
+	if again := ana.withHeader("Idempotency-Key", "propose").post("/ledger/adjustments", feeAdjustment(700)).wantStatus(202); again.text(
+		"id") != proposed.text("id") {
 		t.Errorf("proposed again: %s", again.body)
 	}
 	path := "/ledger/proposals/" + proposed.text("id")
@@ -47,14 +54,17 @@ func TestFourEyes_TwoPersonsChangeTheBooks(t *testing.T) {
 	})
 	h.get("/ledger/accounts/expense%2Frails").wantError(404, "NOT_FOUND")
 	ana.post(path+"/approve", nil).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Same token"})
-	ben.withHeader("Causeway-Actor", "ana").post(path+"/approve", nil).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Same person"})
+	ben.withHeader("Causeway-Actor", "ana").post(path+"/approve", nil).wantError(409,
+		"CONFLICT").wantValues(map[string]any{"reason": "Same person"})
 
 	approved := ben.post(path+"/approve", nil).wantStatus(200)
 
 	approved.wantValues(map[string]any{"status": "EXECUTED", "decidedBy.actor": "Ben", "decidedBy.tokenId": token.text("id")})
 	h.get("/ledger/postings/" + approved.text("result")).wantStatus(200).wantValues(map[string]any{
-		"entries.0.amount": 700, "authorisation.actor": "Ana", "authorisation.approval.actor": "Ben", "authorisation.approval.proposalId": proposed.text("id")})
-	off := ana.call(http.MethodPut, "/ledger/settings", object{"unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION", "yearEndMonth": 12, "fourEyes": []string{}}).wantStatus(202)
+		"entries.0.amount": 700, "authorisation.actor": "Ana", "authorisation.approval.actor": "Ben",
+		"authorisation.approval.proposalId": proposed.text("id")})
+	off := ana.call(http.MethodPut, "/ledger/settings", object{"unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION",
+		"yearEndMonth": 12, "fourEyes": []string{}}).wantStatus(202)
 	h.get("/ledger/settings").wantStatus(200).wantValues(map[string]any{"fourEyes.0": "ADJUSTMENT"})
 	ben.post("/ledger/proposals/"+off.text("id")+"/approve", nil).wantStatus(200)
 	h.get("/ledger/settings").wantStatus(200).wantValues(map[string]any{"version": 2, "actor": "Ana", "approval.actor": "Ben"})
@@ -83,7 +93,8 @@ func TestFourEyes_KilledServerExecutesOnce(t *testing.T) {
 		for n, approver := range approvers {
 			for _, id := range batch {
 				group.Go(func() { // an error is expected: the server is killed
-					_, _ = approver.withServer(server).withHeader("Idempotency-Key", fmt.Sprint("approve", n, id)).do(context.Background(), http.MethodPost, "/ledger/proposals/"+id+"/approve", nil)
+					_, _ = approver.withServer(server).withHeader("Idempotency-Key", fmt.Sprint("approve", n, id)).do(context.Background(),
+						http.MethodPost, "/ledger/proposals/"+id+"/approve", nil)
 				})
 			}
 		}
@@ -93,7 +104,8 @@ func TestFourEyes_KilledServerExecutesOnce(t *testing.T) {
 		h.server = startServer(t, h.databaseURL)
 		for n, approver := range approvers {
 			for _, id := range batch {
-				got := approver.withServer(h.server).withHeader("Idempotency-Key", fmt.Sprint("approve", n, id)).post("/ledger/proposals/"+id+"/approve", nil)
+				got := approver.withServer(h.server).withHeader("Idempotency-Key", fmt.Sprint("approve", n, id)).post("/ledger/proposals/"+
+					id+"/approve", nil)
 				if got.status != 200 && got.text("reason") != "Proposal decided" {
 					t.Errorf("approved again: %d %s", got.status, got.body)
 				}

@@ -396,11 +396,16 @@ func patternTypes(pattern string) []string {
 }
 
 // hostile are values that no field expects.
-var hostile = []any{nil, "", " ", true, []any{}, map[string]any{}, []any{map[string]any{"a": nil}}, "\x00", "a\x00b", "\u202etxet", "é́́́", "🙂🙂🙂",
-	"'; DROP TABLE quotes; --", "%s%n%d", "../../etc/passwd", "<script>alert(1)</script>", "\r\nX-Injected: 1", "NaN", "Customer:", "Customer:00000000-0000-0000-0000-000000000000",
-	strings.Repeat("x", 20_000), strings.Repeat("漢", 300), "9999-12-31T23:59:59Z", "0000-01-01T00:00:00Z", "0001-01-01T00:00:00+23:59", "2026-02-30", "12345-01", "-1",
-	json.Number("-1"), json.Number("0"), json.Number("1"), json.Number("1.5"), json.Number("1e3"), json.Number("1e400"), json.Number("-0"), json.Number("1e-400"),
-	json.Number("9007199254740993"), json.Number("9223372036854775807"), json.Number("9223372036854775808"), json.Number("99999999999999999999999999999999"), json.Number("0.1")}
+var hostile = []any{nil, "", " ", true, []any{}, map[string]any{}, []any{map[string]any{"a": nil}}, "\x00", "a\x00b",
+	"\u202etxet", "é́́́", "🙂🙂🙂",
+	"'; DROP TABLE quotes; --", "%s%n%d", "../../etc/passwd", "<script>alert(1)</script>", "\r\nX-Injected: 1", "NaN", "Customer:",
+	"Customer:00000000-0000-0000-0000-000000000000",
+	strings.Repeat("x", 20_000), strings.Repeat("漢", 300), "9999-12-31T23:59:59Z", "0000-01-01T00:00:00Z", "0001-01-01T00:00:00+23:59",
+	"2026-02-30", "12345-01", "-1",
+	json.Number("-1"), json.Number("0"), json.Number("1"), json.Number("1.5"), json.Number("1e3"), json.Number("1e400"), json.Number("-0"),
+	json.Number("1e-400"),
+	json.Number("9007199254740993"), json.Number("9223372036854775807"), json.Number("9223372036854775808"),
+	json.Number("99999999999999999999999999999999"), json.Number("0.1")}
 
 // hostileValue returns one of them, or a deeply nested value.
 func (g *generator) hostileValue() any {
@@ -469,7 +474,8 @@ func (g *generator) changeRequest(request *fuzzRequest) {
 	text, _ := pickOne(g, hostile).(string)
 	switch g.r.IntN(15) {
 	case 0:
-		request.header["Content-Type"] = []string{pickOne(g, []string{"text/plain", "application/xml", "multipart/form-data", "multipart/form-data; boundary=x", "application/json; charset=latin1", ";", "a/b/c"})}
+		request.header["Content-Type"] = []string{pickOne(g, []string{"text/plain", "application/xml", "multipart/form-data",
+			"multipart/form-data; boundary=x", "application/json; charset=latin1", ";", "a/b/c"})}
 	case 1:
 		delete(request.header, "Content-Type")
 	case 2:
@@ -486,7 +492,8 @@ func (g *generator) changeRequest(request *fuzzRequest) {
 	case 5:
 		request.body = []byte(strings.Repeat("[", 1+g.r.IntN(100_000)))
 	case 6:
-		request.query = join(request.query, pickOne(g, []string{"limit", "limt", "cursor", "customerId", "startDate", "sortOrder", "x", "from", "currency", "month"})+"="+url.QueryEscape(text))
+		request.query = join(request.query, pickOne(g, []string{"limit", "limt", "cursor", "customerId", "startDate", "sortOrder", "x", "from",
+			"currency", "month"})+"="+url.QueryEscape(text))
 	case 7:
 		if parts := strings.Split(request.query, "&"); request.query != "" { // repeated
 			request.query = join(request.query, pickOne(g, parts))
@@ -505,9 +512,11 @@ func (g *generator) changeRequest(request *fuzzRequest) {
 	case 11:
 		request.header["Idempotency-Key"] = pickOne(g, [][]string{{""}, {"a", "b"}, {strings.Repeat("k", 300)}, {"é"}, {"\t"}})
 	case 12:
-		request.header["Authorization"] = pickOne(g, [][]string{{""}, {"Basic"}, {"Basic !"}, {"Bearer x"}, {"Basic Og=="}, {"Basic YQ==", "Basic YQ=="}})
+		request.header["Authorization"] = pickOne(g, [][]string{{""}, {"Basic"}, {"Basic !"}, {"Bearer x"}, {"Basic Og=="},
+			{"Basic YQ==", "Basic YQ=="}})
 	case 13:
-		request.header[pickOne(g, []string{"Request-Id", "X-Forwarded-For", "Accept", "Accept-Encoding", "Service-Wallet-Signature", "Content-Encoding", "If-None-Match"})] =
+		request.header[pickOne(g, []string{"Request-Id", "X-Forwarded-For", "Accept", "Accept-Encoding", "Service-Wallet-Signature",
+			"Content-Encoding", "If-None-Match"})] =
 			[]string{pickOne(g, []string{"", "x", uuid.NewString(), "gzip", "*/*", strings.Repeat("1.2.3.4, ", 300)})}
 	case 14:
 		request.method, request.operation = pickOne(g, []string{"PUT", "OPTIONS", "TRACE", "PROPFIND", "get"}), nil

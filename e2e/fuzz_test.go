@@ -86,7 +86,8 @@ func TestFuzz_ResponsesMatchDescription(t *testing.T) {
 func (s *exampleRecorder) replaceReceiver() {
 	var received atomic.Int64
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		statuses := []int{http.StatusOK, http.StatusAccepted, http.StatusAccepted, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusOK}
+		statuses := []int{http.StatusOK, http.StatusAccepted, http.StatusAccepted, http.StatusForbidden, http.StatusUnprocessableEntity,
+			http.StatusOK}
 		w.WriteHeader(statuses[received.Add(1)%int64(len(statuses))])
 	}))
 	s.t.Cleanup(endpoint.Close)
@@ -149,7 +150,8 @@ func (f *fuzzRun) addAgents(s *exampleRecorder) {
 	transfer := func(from, to string) string {
 		return fmt.Sprintf(`{"source":{"accountId":%q},"destination":{"accountId":%q},"amount":1000}`, from, to)
 	}
-	quote := fmt.Sprintf(`{"source":{"accountId":%q},"destination":{"destinationType":"ACCOUNT","accountId":%q},"lockedCurrencySide":"SENDING","lockedCurrencyAmount":1000}`, account, wallet)
+	quote := fmt.Sprintf(
+		`{"source":{"accountId":%q},"destination":{"destinationType":"ACCOUNT","accountId":%q},"lockedCurrencySide":"SENDING","lockedCurrencyAmount":1000}`, account, wallet)
 	for i, mode := range []string{"AUTO", "AUTO", "APPROVAL_REQUIRED"} {
 		limits := object{"currency": "USD", "perTransactionLimit": 1_000_000, "dailyLimit": 1_000_000_000}
 		program, id := s.newAgentOf(customer, object{"defaultExecutionMode": mode, "spendingLimits": limits})
@@ -206,7 +208,8 @@ func (f *fuzzRun) send(t *testing.T, g *generator, request fuzzRequest) {
 		return
 	}
 	// The path is sent as it is, without being cleaned.
-	r.URL = &url.URL{Scheme: f.base.Scheme, Host: f.base.Host, Opaque: "//" + f.base.Host + f.base.Path + request.path, RawQuery: request.query}
+	r.URL = &url.URL{Scheme: f.base.Scheme, Host: f.base.Host, Opaque: "//" + f.base.Host + f.base.Path + request.path,
+		RawQuery: request.query}
 	r.SetBasicAuth(f.client.ClientID, f.client.ClientSecret)
 	if request.operation != nil && request.operation.forAgents != g.chance(0.02) {
 		r.Header.Set("Authorization", "Bearer "+pickOne(g, f.agents))
@@ -341,7 +344,8 @@ func (f *fuzzRun) report(t *testing.T, seed uint64, took time.Duration) {
 	for _, n := range f.sent {
 		total += n
 	}
-	t.Logf("%d requests to %d operations in %s with FUZZ_SEED=%d, by status: %v", total, len(f.operations), took.Round(time.Second), seed, f.sent)
+	t.Logf("%d requests to %d operations in %s with FUZZ_SEED=%d, by status: %v", total, len(f.operations),
+		took.Round(time.Second), seed, f.sent)
 	for _, id := range slices.Sorted(maps.Keys(f.slowest)) {
 		t.Logf("slower than %s: %s took %s", maxFuzzResponse, id, f.slowest[id].Round(time.Millisecond))
 	}

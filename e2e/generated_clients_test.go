@@ -66,7 +66,8 @@ func TestDescription_PassesLinters(t *testing.T) {
 	// The recommended rules of Spectral and of Redocly find nothing in the description of the API and in that of the
 	// contract of partners, except what redocly.yaml allows.
 	h := newTestEnv(t)
-	for name, url := range map[string]string{"API": h.server.baseURL + "/openapi.json", "partners": h.server.rootURL() + "/rails/partner/openapi.json"} {
+	for name, url := range map[string]string{"API": h.server.baseURL + "/openapi.json", "partners": h.server.rootURL() +
+		"/rails/partner/openapi.json"} {
 		description := downloadDescription(t, t.TempDir(), url)
 		t.Run(name, func(t *testing.T) { lintDescription(t, description) })
 	}
@@ -76,7 +77,8 @@ func lintDescription(t *testing.T, description string) {
 	t.Helper()
 	t.Run("Spectral", func(t *testing.T) {
 		t.Parallel()
-		out, err := runNode(t, "node", "spectral", "lint", "--ruleset", "spectral.yaml", "--format", "json", "--quiet", "--fail-severity", "hint", description)
+		out, err := runNode(t, "node", "spectral", "lint", "--ruleset", "spectral.yaml", "--format", "json", "--quiet", "--fail-severity",
+			"hint", description)
 		var found []any
 		if decodeErr := json.Unmarshal([]byte(out), &found); err != nil || decodeErr != nil || len(found) > 0 {
 			t.Errorf("%v\n%s", err, out)
@@ -89,7 +91,8 @@ func lintDescription(t *testing.T, description string) {
 			Totals   struct{ Errors, Warnings int }
 			Problems []any
 		}
-		if decodeErr := json.Unmarshal([]byte(out), &found); err != nil || decodeErr != nil || found.Totals.Errors+found.Totals.Warnings > 0 || len(found.Problems) > 0 {
+		if decodeErr := json.Unmarshal([]byte(out), &found); err != nil || decodeErr != nil || found.Totals.Errors+found.Totals.Warnings > 0 ||
+			len(found.Problems) > 0 {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
@@ -112,7 +115,8 @@ func TestDescription_GeneratedClientsPay(t *testing.T) {
 			t.Errorf("%v: the client printed %q", err, out)
 		}
 	}
-	arguments := []string{h.BaseURL, h.ClientID, h.ClientSecret, source, destination, agent.bank, strings.TrimPrefix(agent.Header.Get("Authorization"), "Bearer ")}
+	arguments := []string{h.BaseURL, h.ClientID, h.ClientSecret, source, destination, agent.bank,
+		strings.TrimPrefix(agent.Header.Get("Authorization"), "Bearer ")}
 
 	// The Go clients are built in a module of their own, with the dependencies of their code.
 	clients := t.TempDir()
@@ -142,7 +146,8 @@ func TestDescription_GeneratedClientsPay(t *testing.T) {
 	t.Run("ogen", func(t *testing.T) {
 		t.Parallel()
 		folder := filepath.Join(clients, "ogen")
-		tool(t, "ogen", "--config", filepath.Join(folder, "config.yaml"), "--package", "client", "--target", filepath.Join(folder, "client"), description)
+		tool(t, "ogen", "--config", filepath.Join(folder, "config.yaml"), "--package", "client", "--target", filepath.Join(folder, "client"),
+			description)
 		pay(t, "ogen")
 	})
 	t.Run("openapi-typescript", func(t *testing.T) {

@@ -30,7 +30,8 @@ func TestIdempotency_RepeatReplaysResponse(t *testing.T) {
 	keyed.post("/customers", customerBody()).wantError(422, "IDEMPOTENCY_KEY_REUSED")
 	withToken := func(permission string) *client {
 		token := h.post("/tokens", object{"name": "x", "permissions": []string{permission}}).wantStatus(201)
-		return newClient(t, h.BaseURL, token.text("clientId"), token.text("clientSecret")).withHeader("Idempotency-Key", keyed.Header.Get("Idempotency-Key"))
+		return newClient(t, h.BaseURL, token.text("clientId"), token.text("clientSecret")).withHeader("Idempotency-Key",
+			keyed.Header.Get("Idempotency-Key"))
 	}
 	checkReplayed(t, first, withToken("TRANSACT").post("/quotes", body))
 	withToken("VIEW").post("/quotes", body).wantError(403, "FORBIDDEN")
@@ -41,7 +42,8 @@ func TestIdempotency_RepeatReplaysResponse(t *testing.T) {
 	// An error is replayed as well.
 	keyed = h.withHeader("Idempotency-Key", uuid.NewString())
 	wrong := kit.RampQuoteBody("Customer:"+uuid.NewString(), wallet, "SENDING", 10050)
-	checkReplayed(t, keyed.post("/quotes", wrong).wantError(404, "USER_NOT_FOUND"), keyed.post("/quotes", wrong).wantError(404, "USER_NOT_FOUND"))
+	checkReplayed(t, keyed.post("/quotes", wrong).wantError(404, "USER_NOT_FOUND"),
+		keyed.post("/quotes", wrong).wantError(404, "USER_NOT_FOUND"))
 
 	// A payment is made once, and its replayed response does not change while the payment
 	// continues.
@@ -55,9 +57,11 @@ func TestIdempotency_RepeatReplaysResponse(t *testing.T) {
 
 	// The same holds for every other POST; the secret of a token is returned once.
 	keyed = h.withHeader("Idempotency-Key", uuid.NewString())
-	checkReplayed(t, keyed.post("/customers", customerBody(object{"platformCustomerId": "once"})).wantStatus(201), keyed.post("/customers", customerBody(object{"platformCustomerId": "once"})).wantStatus(201))
+	checkReplayed(t, keyed.post("/customers", customerBody(object{"platformCustomerId": "once"})).wantStatus(201),
+		keyed.post("/customers", customerBody(object{"platformCustomerId": "once"})).wantStatus(201))
 	keyed = h.withHeader("Idempotency-Key", uuid.NewString())
-	checkReplayed(t, keyed.post("/customers/external-accounts", usAccountBodyWithNumber(customer, "5551110001")).wantStatus(201), keyed.post("/customers/external-accounts", usAccountBodyWithNumber(customer, "5551110001")).wantStatus(201))
+	checkReplayed(t, keyed.post("/customers/external-accounts", usAccountBodyWithNumber(customer, "5551110001")).wantStatus(201),
+		keyed.post("/customers/external-accounts", usAccountBodyWithNumber(customer, "5551110001")).wantStatus(201))
 	keyed = h.withHeader("Idempotency-Key", uuid.NewString())
 	token := object{"name": "y", "permissions": []string{"VIEW"}}
 	one, two := keyed.post("/tokens", token).wantStatus(201), keyed.post("/tokens", token).wantStatus(201)
@@ -79,7 +83,8 @@ func usAccountBodyWithNumber(customer, number string) object {
 func checkReplayed(t *testing.T, first, again apiResponse) {
 	t.Helper()
 	if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("%s: Idempotent-Replayed %q, then %q", first.request, first.header.Get("Idempotent-Replayed"), again.header.Get("Idempotent-Replayed"))
+		t.Errorf("%s: Idempotent-Replayed %q, then %q", first.request, first.header.Get("Idempotent-Replayed"),
+			again.header.Get("Idempotent-Replayed"))
 	}
 	if first.status != again.status || !bytes.Equal(first.body, again.body) {
 		t.Errorf("%s: another response:\n%d %s\n%d %s", first.request, first.status, first.body, again.status, again.body)
@@ -103,7 +108,8 @@ func TestIdempotency_ConcurrentServersMakeOneChange(t *testing.T) {
 		for i := range responses {
 			group.Go(func() {
 				<-start
-				responses[i], _ = h.withServer(servers[i%2]).withHeader("Idempotency-Key", key).do(t.Context(), http.MethodPost, "/sandbox/send", payment)
+				responses[i], _ = h.withServer(servers[i%2]).withHeader("Idempotency-Key", key).do(t.Context(), http.MethodPost,
+					"/sandbox/send", payment)
 			})
 		}
 		close(start)

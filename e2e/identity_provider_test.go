@@ -55,10 +55,13 @@ func (e *providerEnv) newBusinessOfTwo(registrationNumber string) {
 	e.business = e.newBusiness(registrationNumber)
 	e.uploadBusinessDocuments(e.business)
 	e.owners[0] = e.newOwner(e.business, "Silva").wantValues(map[string]any{"kycStatus": "PENDING"}).text("id")
-	e.owners[1] = e.post("/beneficial-owners", object{"customerId": e.business, "roles": []string{"UBO"}, "ownershipPercentage": 40, "personalInfo": object{
-		"firstName": "Luc", "lastName": "Moreau", "birthDate": "1975-06-18", "nationality": "US", "address": texas, "idType": "SSN", "identifier": "321-54-9876"}}).
+	e.owners[1] = e.post("/beneficial-owners", object{"customerId": e.business, "roles": []string{"UBO"}, "ownershipPercentage": 40,
+		"personalInfo": object{
+			"firstName": "Luc", "lastName": "Moreau", "birthDate": "1975-06-18", "nationality": "US", "address": texas, "idType": "SSN",
+			"identifier": "321-54-9876"}}).
 		wantStatus(201).wantValues(map[string]any{"kycStatus": "PENDING"}).text("id")
-	e.verification = e.post("/verifications", object{"customerId": e.business}).wantStatus(200).wantValues(map[string]any{"verificationStatus": "IN_PROGRESS"}).text("id")
+	e.verification = e.post("/verifications", object{"customerId": e.business}).wantStatus(200).wantValues(
+		map[string]any{"verificationStatus": "IN_PROGRESS"}).text("id")
 }
 
 func (e *providerEnv) awaitStatus(want string) {
@@ -79,19 +82,22 @@ func TestIdentityProvider_BusinessIsCorrectedAndApproved(t *testing.T) {
 	wallet := e.createWallet(e.business, "")
 	e.quote(wallet).wantError(403, "USER_NOT_READY")
 	e.awaitStatus("RESOLVE_ERRORS")
-	e.get("/verifications/" + e.verification).wantValues(map[string]any{"errors.0.resourceId": e.business, "errors.0.type": "INVALID_FIELD", "errors.0.field": "address",
+	e.get("/verifications/" + e.verification).wantValues(map[string]any{"errors.0.resourceId": e.business, "errors.0.type": "INVALID_FIELD",
+		"errors.0.field":  "address",
 		"errors.0.reason": "Differs from the register."})
 	if files := e.provider.Files(); files != 4 {
 		t.Errorf("the provider has %d files, want 4", files)
 	}
 
-	e.patch("/customers/"+e.business, object{"customerType": "BUSINESS", "businessInfo": object{"registrationNumber": "5523041"}}).wantStatus(200)
+	e.patch("/customers/"+e.business, object{"customerType": "BUSINESS", "businessInfo": object{"registrationNumber": "5523041"}}).wantStatus(
+		200)
 	if again := e.post("/verifications", object{"customerId": e.business}).wantStatus(200).text("id"); again != e.verification {
 		t.Errorf("the verification does not go on: %s after %s", again, e.verification)
 	}
 	e.awaitStatus("APPROVED")
 
-	e.get("/customers/" + e.business).wantValues(map[string]any{"kybStatus": "APPROVED", "beneficialOwners.0.kycStatus": "APPROVED", "beneficialOwners.1.kycStatus": "APPROVED"})
+	e.get("/customers/" + e.business).wantValues(map[string]any{"kybStatus": "APPROVED", "beneficialOwners.0.kycStatus": "APPROVED",
+		"beneficialOwners.1.kycStatus": "APPROVED"})
 	e.quote(wallet).wantError(501, "NOT_IMPLEMENTED")
 	e.wantEvents(slices.Concat(submittedEvents, []string{"RESOLVE_ERRORS"}, submittedEvents, []string{"APPROVED"}), []string{"KYB_APPROVED"})
 	if applications, _ := e.provider.Applications(); applications != 4 {
@@ -105,7 +111,8 @@ func TestIdentityProvider_BusinessIsRejected(t *testing.T) {
 	e := newProviderEnv(t)
 	e.newBusinessOfTwo("5523-REJECT")
 	e.awaitStatus("REJECTED")
-	e.get("/verifications/" + e.verification).wantValues(map[string]any{"errors.0.type": "APPLICANT_REJECTED", "errors.0.reason": "Rejected by a test value."})
+	e.get("/verifications/" + e.verification).wantValues(map[string]any{"errors.0.type": "APPLICANT_REJECTED",
+		"errors.0.reason": "Rejected by a test value."})
 	e.get("/customers/" + e.business).wantValues(map[string]any{"kybStatus": "REJECTED"})
 
 	e.newBusinessOfTwo("5523-REVIEW")
@@ -147,7 +154,8 @@ func TestIdentityProvider_IsDown(t *testing.T) {
 	e.server.awaitLine("identity provider: submit application")
 	eventually(t, "the metric counts a failure", func() bool {
 		_, metrics := getText(t, e.server.adminURL()+"/metrics")
-		count := regexp.MustCompile(`causeway_identity_request_seconds_count{operation="submit",outcome="failed"} (\d+)`).FindStringSubmatch(metrics)
+		count := regexp.MustCompile(`causeway_identity_request_seconds_count{operation="submit",outcome="failed"} (\d+)`).FindStringSubmatch(
+			metrics)
 		return count != nil && count[1] != "0"
 	})
 	e.get("/verifications/" + e.verification).wantValues(map[string]any{"verificationStatus": "IN_PROGRESS"})
@@ -173,7 +181,8 @@ func TestIdentityProvider_ApprovalOfListedNamesWaitsForAnOperator(t *testing.T) 
 	eventually(t, "the messages about the business and its owners were received", func() bool {
 		_, metrics := getText(t, e.server.adminURL()+"/metrics")
 		received := 0
-		for _, count := range regexp.MustCompile(`causeway_identity_decisions_total{result="(?:applied|unchanged)"} (\d+)`).FindAllStringSubmatch(metrics, -1) {
+		for _, count := range regexp.MustCompile(`causeway_identity_decisions_total{result="(?:applied|unchanged)"} (\d+)`).FindAllStringSubmatch(
+			metrics, -1) {
 			n, err := strconv.Atoi(count[1])
 			if err != nil {
 				t.Fatal(err)
@@ -185,7 +194,8 @@ func TestIdentityProvider_ApprovalOfListedNamesWaitsForAnOperator(t *testing.T) 
 
 	e.awaitStatus("PENDING_MANUAL_REVIEW")
 	e.quote(wallet).wantError(403, "USER_NOT_READY")
-	e.get("/customers/" + e.business).wantValues(map[string]any{"kybStatus": "PENDING", "beneficialOwners.0.kycStatus": "APPROVED", "beneficialOwners.1.kycStatus": "PENDING"})
+	e.get("/customers/" + e.business).wantValues(map[string]any{"kybStatus": "PENDING", "beneficialOwners.0.kycStatus": "APPROVED",
+		"beneficialOwners.1.kycStatus": "PENDING"})
 	if _, errOut, status := e.decide("approve", e.verification); status != 1 || !strings.Contains(errOut, "eu:2") {
 		t.Errorf("not cleared: %d: %s", status, errOut)
 	}
@@ -238,12 +248,15 @@ func TestIdentityConformance_ExitStatus(t *testing.T) {
 		server := httptest.NewServer(p)
 		t.Cleanup(server.Close)
 		t.Cleanup(p.Close)
-		out, errOut, status := runCommand(t, nil, "identity", "conformance", "--url", server.URL, "--token-file", token, "--secret-file", secret, "--timeout", "1m")
-		if status != want.status || !strings.Contains(out, want.out) || !strings.Contains(errOut, want.errOut) || strings.Contains(out+errOut, identityToken) {
+		out, errOut, status := runCommand(t, nil, "identity", "conformance", "--url", server.URL, "--token-file", token, "--secret-file",
+			secret, "--timeout", "1m")
+		if status != want.status || !strings.Contains(out, want.out) || !strings.Contains(errOut, want.errOut) ||
+			strings.Contains(out+errOut, identityToken) {
 			t.Errorf("%q: status %d\n%s%s", fault, status, out, errOut)
 		}
 	}
-	if _, errOut, status := runCommand(t, nil, "identity", "conformance", "--url", "http://identity.example.com", "--token-file", token, "--secret-file", secret); status != 1 || !strings.Contains(errOut, "--url") {
+	if _, errOut, status := runCommand(t, nil, "identity", "conformance", "--url", "http://identity.example.com", "--token-file", token,
+		"--secret-file", secret); status != 1 || !strings.Contains(errOut, "--url") {
 		t.Errorf("over http: status %d: %s", status, errOut)
 	}
 }

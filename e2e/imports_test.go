@@ -23,7 +23,8 @@ func importFile(domain string, rows int) string {
 		if (i+1)%100 == 0 {
 			birthDate = "soon"
 		}
-		fmt.Fprintf(&file, "$user-%[1]d@%[2]s,user-%[1]d,INDIVIDUAL,Ana Ng,%[3]s,\"1 Main St, Apt %[1]d\",Austin,TX,78701,US\n", i+1, domain, birthDate)
+		fmt.Fprintf(&file, "$user-%[1]d@%[2]s,user-%[1]d,INDIVIDUAL,Ana Ng,%[3]s,\"1 Main St, Apt %[1]d\",Austin,TX,78701,US\n",
+			i+1, domain, birthDate)
 	}
 	return file.String()
 }
@@ -73,7 +74,8 @@ func TestImport_KilledServerImportsEachRowOnce(t *testing.T) {
 	ready, sender := io.Pipe()
 	refused := make(chan error, 1)
 	go func() {
-		_, err := h.Do(context.Background(), apiclient.Request{Method: "POST", Path: "/customers/bulk/csv", Body: io.Reader(ready), ContentType: contentType, IdempotencyKey: "first"})
+		_, err := h.Do(context.Background(), apiclient.Request{Method: "POST", Path: "/customers/bulk/csv", Body: io.Reader(ready),
+			ContentType: contentType, IdempotencyKey: "first"})
 		refused <- err
 	}()
 	if _, err := sender.Write(form[:len(form)/2]); err != nil {
@@ -98,7 +100,8 @@ func TestImport_KilledServerImportsEachRowOnce(t *testing.T) {
 	h.importCustomers(file+"x", "first").wantError(422, "IDEMPOTENCY_KEY_REUSED")
 	event := hooks.awaitDelivery("the end of the import", func(d delivery) bool { return d.event == "BULK_UPLOAD.COMPLETED" })
 
-	ended := h.get(job).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED", "progress.total": rows, "progress.processed": rows, "progress.successful": rows * 99 / 100, "progress.failed": rows / 100})
+	ended := h.get(job).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED", "progress.total": rows, "progress.processed": rows,
+		"progress.successful": rows * 99 / 100, "progress.failed": rows / 100})
 	if got := len(ended.list("errors")); got != rows/100 || ended.text("errors.0.correlationId") != "user-100" {
 		t.Errorf("%d errors: %s", got, ended.body)
 	}
@@ -109,10 +112,12 @@ func TestImport_KilledServerImportsEachRowOnce(t *testing.T) {
 		t.Errorf("the event has\n%s\nwant\n%s", got, want)
 	}
 	for query, want := range map[string]int64{
-		"SELECT count(*) FROM webhook_events WHERE name = 'BULK_UPLOAD.COMPLETED'":                                                                                    1,
-		"SELECT count(*) FROM customers WHERE platform_customer_id LIKE 'user-%'":                                                                                     rows * 99 / 100,
-		"SELECT count(*) FROM internal_accounts WHERE customer_id IS NOT NULL":                                                                                        rows * 99 / 100 * h.queryInt("SELECT count(*) FROM internal_accounts WHERE customer_id IS NULL"),
-		"SELECT count(*) FROM customer_import_chunks c JOIN customer_imports i ON i.platform_id = c.platform_id AND i.id = c.import_id WHERE i.status <> 'UPLOADING'": 0,
+		"SELECT count(*) FROM webhook_events WHERE name = 'BULK_UPLOAD.COMPLETED'": 1,
+		"SELECT count(*) FROM customers WHERE platform_customer_id LIKE 'user-%'":  rows * 99 / 100,
+		"SELECT count(*) FROM internal_accounts WHERE customer_id IS NOT NULL": rows * 99 / 100 * h.queryInt(
+			"SELECT count(*) FROM internal_accounts WHERE customer_id IS NULL"),
+		"SELECT count(*) FROM customer_import_chunks c JOIN customer_imports i ON i.platform_id = c.platform_id AND i.id = c.import_id WHERE " +
+			"i.status <> 'UPLOADING'": 0,
 	} {
 		if got := h.queryInt(query); got != want {
 			t.Errorf("%s: %d, want %d", query, got, want)

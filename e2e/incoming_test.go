@@ -36,7 +36,8 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 	h.post("/sandbox/uma/receive", umaPaymentBody(ana)).wantError(400, "WEBHOOK_ENDPOINT_NOT_SET")
 	hooks := h.startReceiver()
 	h.patch("/config", object{"supportedCurrencies": []object{{"currencyCode": "USD", "minAmount": 1, "maxAmount": 1_000_000,
-		"requiredCounterpartyFields": []object{{"name": "FULL_NAME", "mandatory": true}}, "enabledTransactionTypes": []string{"INCOMING", "OUTGOING"}}}}).wantStatus(200)
+		"requiredCounterpartyFields": []object{{"name": "FULL_NAME", "mandatory": true}}, "enabledTransactionTypes": []string{"INCOMING",
+			"OUTGOING"}}}}).wantStatus(200)
 	second := startServer(t, h.databaseURL)
 
 	var credited int64
@@ -54,7 +55,8 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 		{"who is it", 422, `{"requiredFields": ["TAX_ID"]}`, nil, "FAILED", "PAY_REQUEST_FAILED"},
 		{"a mistake", 500, "", nil, "FAILED", "PAYMENT_APPROVAL_WEBHOOK_ERROR"},
 		{"approved at another server", 202, "", func(id string) {
-			h.withServer(second).post("/transactions/"+id+"/approve", nil).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED", "type": "INCOMING"})
+			h.withServer(second).post("/transactions/"+id+"/approve", nil).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED",
+				"type": "INCOMING"})
 		}, "COMPLETED", ""},
 		{"rejected", 202, "", func(id string) {
 			h.post("/transactions/"+id+"/reject", object{"reason": "not today"}).wantStatus(200).wantValues(map[string]any{"status": "FAILED"})
@@ -64,8 +66,10 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 		hooks.setApprovalResponse(test.status, test.reply)
 		payment := h.post("/sandbox/uma/receive", umaPaymentBody(ana)).wantStatus(200)
 		id := payment.text("id")
-		payment.wantValues(map[string]any{"status": "PENDING", "type": "INCOMING", "customerId": ana, "source.umaAddress": "$bo.berg@bank.example",
-			"senderUmaAddress": "$bo.berg@bank.example", "receiverUmaAddress": "$ana@uma.sandbox.test", "counterpartyInformation.FULL_NAME": "Bo Berg"})
+		payment.wantValues(map[string]any{"status": "PENDING", "type": "INCOMING", "customerId": ana,
+			"source.umaAddress": "$bo.berg@bank.example",
+			"senderUmaAddress":  "$bo.berg@bank.example", "receiverUmaAddress": "$ana@uma.sandbox.test",
+			"counterpartyInformation.FULL_NAME": "Bo Berg"})
 
 		request := hooks.awaitIncomingEvent(id, "PENDING")
 		if test.decide != nil {
@@ -73,7 +77,8 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 		}
 		event := hooks.awaitIncomingEvent(id, test.event)
 
-		request.wantValues(map[string]any{"type": "INCOMING_PAYMENT", "transaction.status": "PENDING", "transaction.counterpartyInformation.FULL_NAME": "Bo Berg"})
+		request.wantValues(map[string]any{"type": "INCOMING_PAYMENT", "transaction.status": "PENDING",
+			"transaction.counterpartyInformation.FULL_NAME": "Bo Berg"})
 		if n := len(hooks.attempts(request.id)); n != 1 {
 			t.Errorf("%s: %d approval requests", test.what, n)
 		}
@@ -89,7 +94,8 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 		// The approval request is stored once its response has been processed.
 		eventually(t, "the delivery is stored", func() bool { return h.get("/webhook-deliveries/"+request.id).status == 200 })
 		delivery := h.get("/webhook-deliveries/" + request.id).wantStatus(200)
-		delivery.wantValues(map[string]any{"event": "INCOMING_PAYMENT.PENDING", "transactionId": id, "attempts.0.statusCode": float64(test.status)})
+		delivery.wantValues(map[string]any{"event": "INCOMING_PAYMENT.PENDING", "transactionId": id,
+			"attempts.0.statusCode": float64(test.status)})
 		if len(delivery.list("attempts")) != 1 {
 			t.Errorf("%s: %s", test.what, delivery.body)
 		}
@@ -150,21 +156,25 @@ func TestIncomingPayment_DepositAndPull(t *testing.T) {
 	event := hooks.awaitIncomingEvent(pulled.text("id"), "COMPLETED")
 	event.wantValues(map[string]any{"transaction.status": "COMPLETED"})
 	hooks.awaitDelivery("the balance", func(d delivery) bool {
-		return d.event == "INTERNAL_ACCOUNT.BALANCE_UPDATED" && d.text("internalAccount.id") == account && d.int("internalAccount.balance.amount") == 75_00
+		return d.event == "INTERNAL_ACCOUNT.BALANCE_UPDATED" && d.text("internalAccount.id") == account &&
+			d.int("internalAccount.balance.amount") == 75_00
 	})
 
 	empty := usAccountBody(ana)
 	empty["accountInfo"].(object)["accountNumber"] = "5500000002"
 	broke := h.post("/customers/external-accounts", empty).wantStatus(201).text("id")
-	failed := h.post("/transfer-in", object{"source": object{"accountId": broke}, "destination": object{"accountId": account}, "amount": 100}).wantStatus(201)
+	failed := h.post("/transfer-in", object{"source": object{"accountId": broke}, "destination": object{"accountId": account},
+		"amount": 100}).wantStatus(201)
 	hooks.awaitIncomingEvent(failed.text("id"), "FAILED").wantValues(map[string]any{"transaction.failureReason": "QUOTE_EXECUTION_FAILED"})
 
 	if got := h.usdBalance(ana); got != 75_00 {
 		t.Errorf("the balance is %d", got)
 	}
 	h.post("/sandbox/internal-accounts/"+account+"/fund", object{"amount": 0}).wantError(400, "INVALID_INPUT")
-	h.post("/sandbox/internal-accounts/"+account[:len(account)-4]+"0000/fund", object{"amount": 1}).wantError(404, "INTERNAL_ACCOUNT_NOT_FOUND")
-	h.post("/transfer-in", object{"source": object{"accountId": h.createWallet(ana, "")}, "destination": object{"accountId": account}, "amount": 1}).wantError(400, "INVALID_CURRENCY")
+	h.post("/sandbox/internal-accounts/"+account[:len(account)-4]+"0000/fund", object{"amount": 1}).wantError(404,
+		"INTERNAL_ACCOUNT_NOT_FOUND")
+	h.post("/transfer-in", object{"source": object{"accountId": h.createWallet(ana, "")}, "destination": object{"accountId": account},
+		"amount": 1}).wantError(400, "INVALID_CURRENCY")
 
 	again := h.withHeader("Idempotency-Key", "0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b")
 	first, repeated := again.post("/transfer-in", transfer).wantStatus(201), again.post("/transfer-in", transfer).wantStatus(201)
@@ -190,12 +200,15 @@ func TestReceiver_Lookup(t *testing.T) {
 	person := h.get("/receiver/uma/%24success.eur@sandbox.uma.test" + by).wantStatus(200)
 	person.wantValues(map[string]any{"receiverUmaAddress": "$success.eur@sandbox.uma.test", "supportedCurrencies.0.currency.code": "EUR"})
 	if !strings.HasPrefix(person.text("lookupId"), "Lookup:") || person.int("supportedCurrencies.0.min") < 1 ||
-		person.int("supportedCurrencies.0.max") <= person.int("supportedCurrencies.0.min") || person.rat("supportedCurrencies.0.estimatedExchangeRate").Sign() <= 0 {
+		person.int("supportedCurrencies.0.max") <= person.int("supportedCurrencies.0.min") ||
+		person.rat("supportedCurrencies.0.estimatedExchangeRate").Sign() <= 0 {
 		t.Errorf("%s", person.body)
 	}
-	h.get("/receiver/uma/%24bo@uma.sandbox.test?senderUmaAddress=%24ana@uma.sandbox.test").wantStatus(200).wantValues(map[string]any{"receiverUmaAddress": "$bo@uma.sandbox.test"})
+	h.get("/receiver/uma/%24bo@uma.sandbox.test?senderUmaAddress=%24ana@uma.sandbox.test").wantStatus(200).wantValues(
+		map[string]any{"receiverUmaAddress": "$bo@uma.sandbox.test"})
 	bank := h.createBankAccount(ana)
-	h.get("/receiver/external-account/" + bank + by).wantStatus(200).wantValues(map[string]any{"accountId": bank, "supportedCurrencies.0.currency.code": "USD"})
+	h.get("/receiver/external-account/" + bank + by).wantStatus(200).wantValues(map[string]any{"accountId": bank,
+		"supportedCurrencies.0.currency.code": "USD"})
 
 	h.get("/receiver/uma/%24nobody@sandbox.uma.test"+by).wantError(404, "UMA_NOT_FOUND")
 	h.get("/receiver/uma/%24ana@uma.sandbox.test"+by).wantError(400, "SELF_PAYMENT")
@@ -232,7 +245,8 @@ func TestUMAPayment_BetweenCustomers(t *testing.T) {
 	taken := pay("USD")
 	first := incoming().text("transaction.id")
 	hooks.checkEvents(taken.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
-	hooks.awaitIncomingEvent(first, "COMPLETED").wantValues(map[string]any{"transaction.receivedAmount.amount": 20_00.0, "transaction.senderUmaAddress": "$ana@uma.sandbox.test"})
+	hooks.awaitIncomingEvent(first, "COMPLETED").wantValues(map[string]any{"transaction.receivedAmount.amount": 20_00.0,
+		"transaction.senderUmaAddress": "$ana@uma.sandbox.test"})
 	if a, b := h.usdBalance(ana), h.usdBalance(bo); a != 80_00 || b != 20_00 {
 		t.Errorf("Ana has %d and Bo %d", a, b)
 	}

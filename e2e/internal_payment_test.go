@@ -19,7 +19,8 @@ type onUs struct {
 func newOnUs(t *testing.T, options ...string) *onUs {
 	t.Helper()
 	o := &onUs{testEnv: newTestEnv(t, options...)}
-	o.ana, o.bo = o.createCustomer(object{"umaAddress": "$ana@uma.sandbox.test"}), o.createCustomer(object{"umaAddress": "$bo@uma.sandbox.test"})
+	o.ana, o.bo = o.createCustomer(object{"umaAddress": "$ana@uma.sandbox.test"}),
+		o.createCustomer(object{"umaAddress": "$bo@uma.sandbox.test"})
 	o.hooks = o.startReceiver()
 	o.account = o.get("/customers/internal-accounts?currency=USD&customerId=" + o.ana).text("data.0.id")
 	o.post("/sandbox/internal-accounts/"+o.account+"/fund", object{"amount": 1000_00}).wantStatus(200)
@@ -80,7 +81,10 @@ func TestInternalPayment_BothSidesAtOnce(t *testing.T) {
 	} {
 		o.hooks.setApprovalResponse(test.status, "")
 		sent := o.pay(20_00, "USD")
-		id := o.hooks.awaitDelivery("the request for approval", func(d delivery) bool { return d.event == "INCOMING_PAYMENT.PENDING" && !seen[d.transactionID] }).transactionID
+		id := o.hooks.awaitDelivery("the request for approval", func(d delivery) bool {
+			return d.event == "INCOMING_PAYMENT.PENDING" &&
+				!seen[d.transactionID]
+		}).transactionID
 		seen[id] = true
 		if test.decide != nil {
 			test.decide(id)
@@ -93,7 +97,8 @@ func TestInternalPayment_BothSidesAtOnce(t *testing.T) {
 		if test.event == "COMPLETED" {
 			received += 20_00
 			o.hooks.checkEvents(sent, "PENDING", "PROCESSING", "COMPLETED")
-			if timeline := o.get("/transactions/" + sent + "/timeline").wantStatus(200); strings.Contains(string(timeline.body), `"verdict":"DONE"`) {
+			if timeline := o.get("/transactions/" + sent + "/timeline").wantStatus(200); strings.Contains(string(timeline.body),
+				`"verdict":"DONE"`) {
 				t.Errorf("%s: a rail has delivered it: %s", test.what, timeline.body)
 			}
 		} else {

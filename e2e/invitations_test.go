@@ -18,11 +18,14 @@ func TestInvitation_ClaimedOnOtherPlatform(t *testing.T) {
 	other.createCustomer(object{"umaAddress": invitee})
 
 	h.post("/invitations", object{"inviterUma": inviter}).wantError(400, "INVITATIONS_NOT_CONFIGURED")
-	h.patch("/config", object{"invitationUrl": "https://example.com/join/"}).wantStatus(200).wantValues(map[string]any{"invitationUrl": "https://example.com/join"})
+	h.patch("/config", object{"invitationUrl": "https://example.com/join/"}).wantStatus(200).wantValues(
+		map[string]any{"invitationUrl": "https://example.com/join"})
 	h.post("/invitations", object{"inviterUma": invitee}).wantError(400, "INVALID_INPUT")
-	created := h.withHeader("Idempotency-Key", "invite").post("/invitations", object{"inviterUma": inviter, "firstName": "Maya", "amountToSend": 1250}).wantStatus(201)
+	created := h.withHeader("Idempotency-Key", "invite").post("/invitations", object{"inviterUma": inviter, "firstName": "Maya",
+		"amountToSend": 1250}).wantStatus(201)
 	path := "/invitations/" + created.text("code")
-	created.wantValues(map[string]any{"status": "PENDING", "url": "https://example.com/join/" + created.text("code"), "amountToSend.amount": 1250, "inviterUma": inviter})
+	created.wantValues(map[string]any{"status": "PENDING", "url": "https://example.com/join/" + created.text("code"),
+		"amountToSend.amount": 1250, "inviterUma": inviter})
 
 	if read := other.get(path).wantStatus(200); string(read.body) != string(created.body) {
 		t.Errorf("read %s, want %s", read.body, created.body)
@@ -33,9 +36,11 @@ func TestInvitation_ClaimedOnOtherPlatform(t *testing.T) {
 	other.post(path+"/claim", object{"inviteeUma": inviter}).wantError(400, "INVALID_INPUT")
 	second := startServer(t, h.databaseURL)
 	keyed := other.withHeader("Idempotency-Key", "claim")
-	claimed := keyed.post(path+"/claim", object{"inviteeUma": invitee}).wantStatus(200).wantValues(map[string]any{"status": "CLAIMED", "inviteeUma": invitee})
+	claimed := keyed.post(path+"/claim", object{"inviteeUma": invitee}).wantStatus(200).wantValues(map[string]any{"status": "CLAIMED",
+		"inviteeUma": invitee})
 
-	if replayed := keyed.withServer(second).post(path+"/claim", object{"inviteeUma": invitee}); replayed.header.Get("Idempotent-Replayed") != "true" || string(replayed.body) != string(claimed.body) {
+	if replayed := keyed.withServer(second).post(path+"/claim", object{"inviteeUma": invitee}); replayed.header.Get(
+		"Idempotent-Replayed") != "true" || string(replayed.body) != string(claimed.body) {
 		t.Errorf("repeated: %d %s", replayed.status, replayed.body)
 	}
 	other.post(path+"/claim", object{"inviteeUma": invitee}).wantError(400, "INVITATION_ALREADY_CLAIMED")

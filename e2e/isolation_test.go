@@ -61,7 +61,8 @@ func TestIsolation_IDsOfOtherPlatformsDoNotExist(t *testing.T) {
 func (s *exampleRecorder) onOtherPlatform() *exampleRecorder {
 	env := *s.testEnv
 	env.tenant = s.createPlatform("Other", "SANDBOX")
-	return &exampleRecorder{testEnv: &env, operations: s.operations, webhooks: s.webhooks, schemas: s.schemas, mask: newMask(), examples: map[string][]example{}}
+	return &exampleRecorder{testEnv: &env, operations: s.operations, webhooks: s.webhooks, schemas: s.schemas, mask: newMask(),
+		examples: map[string][]example{}}
 }
 
 // isolation calls operations with ids of another platform.
@@ -101,8 +102,9 @@ func (p idPlace) String() string { return p.in + " " + strings.Join(p.path, ".")
 
 // untypedPlaces are parameters and fields that take ids, although their schemas do not say so.
 var untypedPlaces = map[string][]string{
-	"accountIdentifier": {"InternalAccount", "ExternalAccount"}, "senderAccountIdentifier": {"InternalAccount"}, "receiverAccountIdentifier": {"ExternalAccount"},
-	"customerId": {"Customer", "PlatformConfig"}, "account": {"account"}, "reference": {"reference"}, "cursor": {"cursor"},
+	"accountIdentifier": {"InternalAccount", "ExternalAccount"}, "senderAccountIdentifier": {"InternalAccount"},
+	"receiverAccountIdentifier": {"ExternalAccount"},
+	"customerId":                {"Customer", "PlatformConfig"}, "account": {"account"}, "reference": {"reference"}, "cursor": {"cursor"},
 }
 
 // places returns where an operation takes ids.

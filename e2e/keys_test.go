@@ -52,7 +52,8 @@ func TestKeysRotate_UnderLoadWithoutError(t *testing.T) {
 					t.Errorf("create a customer: %d %s, %v", customer.status, customer.body, err)
 					return
 				}
-				if got, err := h.do(t.Context(), http.MethodGet, "/customers/"+customer.text("id"), nil); err != nil || got.text("fullName") != customer.text("fullName") {
+				if got, err := h.do(t.Context(), http.MethodGet, "/customers/"+customer.text("id"), nil); err != nil ||
+					got.text("fullName") != customer.text("fullName") {
 					failed.Add(1)
 					t.Errorf("read the customer: %d %s, %v", got.status, got.body, err)
 					return
@@ -109,12 +110,14 @@ func TestKeysRotate_UnderLoadWithoutError(t *testing.T) {
 	h.exec("UPDATE data_keys SET created_at = created_at - interval '25 hours'")
 	for _, line := range listed[1 : len(listed)-1] {
 		key := strings.Fields(line)[0]
-		if _, errOut, status := runCommand(t, service, "keys", "remove", key); status != 1 || !strings.Contains(errOut, "use the one that migrates the database") {
+		if _, errOut, status := runCommand(t, service, "keys", "remove", key); status != 1 ||
+			!strings.Contains(errOut, "use the one that migrates the database") {
 			t.Errorf("remove as the service: status %d, %s", status, errOut)
 		}
 		mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "keys", "remove", key, "--actor", "ana")
 	}
-	if n := h.queryInt("SELECT count(*) FROM operator_actions WHERE actor = 'ana' AND action IN ('ROTATE_DATA_KEY', 'REMOVE_DATA_KEY')"); n != 8 {
+	if n := h.queryInt(
+		"SELECT count(*) FROM operator_actions WHERE actor = 'ana' AND action IN ('ROTATE_DATA_KEY', 'REMOVE_DATA_KEY')"); n != 8 {
 		t.Errorf("%d actions are recorded, want four rotations and the removal of four keys", n)
 	}
 	// A process with the new master key only reads and signs.
@@ -143,9 +146,11 @@ func TestSettings_SecretsFromFilesAndMisspeltNames(t *testing.T) {
 		args string
 		says string
 	}{
-		"both variables":  {[]string{"DATABASE_URL_FILE=" + secret, "DATABASE_URL=" + h.databaseURL}, "ledger check", "DATABASE_URL and DATABASE_URL_FILE are both set"},
-		"no such file":    {[]string{"DATABASE_URL_FILE=" + secret + "x"}, "ledger check", "DATABASE_URL_FILE: open"},
-		"misspelt":        {[]string{"CAUSEWAY_CONECTIONS=8"}, "ledger check", "CAUSEWAY_CONECTIONS is not a setting; did you mean CAUSEWAY_CONNECTIONS?"},
+		"both variables": {[]string{"DATABASE_URL_FILE=" + secret, "DATABASE_URL=" + h.databaseURL}, "ledger check",
+			"DATABASE_URL and DATABASE_URL_FILE are both set"},
+		"no such file": {[]string{"DATABASE_URL_FILE=" + secret + "x"}, "ledger check", "DATABASE_URL_FILE: open"},
+		"misspelt": {[]string{"CAUSEWAY_CONECTIONS=8"}, "ledger check", "CAUSEWAY_CONECTIONS is not a setting; did you mean " +
+			"CAUSEWAY_CONNECTIONS?"},
 		"misspelt secret": {[]string{"CAUSEWAY_MASTERKEY_FILE=" + secret}, "ledger check", "did you mean CAUSEWAY_MASTER_KEY_FILE?"},
 		"without effect": {[]string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "serve --rates-dollars USDC",
 			"--rates-dollars (CAUSEWAY_RATES_DOLLARS) must be left out unless --rates (CAUSEWAY_RATES) is ecb"},
@@ -155,5 +160,6 @@ func TestSettings_SecretsFromFilesAndMisspeltNames(t *testing.T) {
 		}
 	}
 	// Variables of other programs, and those that Kubernetes sets for a service of this name, are not settings.
-	mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_PORT=tcp://10.0.0.1:80", "CAUSEWAY_SERVICE_HOST=10.0.0.1", "CAUSEWAY_TEAM=payments"}, "ledger", "check")
+	mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_PORT=tcp://10.0.0.1:80", "CAUSEWAY_SERVICE_HOST=10.0.0.1",
+		"CAUSEWAY_TEAM=payments"}, "ledger", "check")
 }

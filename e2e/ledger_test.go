@@ -34,7 +34,8 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 	accounts := h.get("/ledger/accounts?limit=4").wantStatus(200)
 	rest := h.get("/ledger/accounts?limit=4&cursor=" + accounts.text("nextCursor")).wantStatus(200)
 	all := append(accountPaths(accounts), accountPaths(rest)...)
-	if want := []string{"chains/LAYER2", "funding/jit", "fx/position", "fx/position", "income/fees", "rails/RTP", "transit/payouts"}; !slices.Equal(all, want) || rest.value("hasMore") != false {
+	if want := []string{"chains/LAYER2", "funding/jit", "fx/position", "fx/position", "income/fees", "rails/RTP",
+		"transit/payouts"}; !slices.Equal(all, want) || rest.value("hasMore") != false {
 		t.Errorf("accounts %v, want %v", all, want)
 	}
 	if got := accountPaths(h.get("/ledger/accounts?prefix=rails/&currency=USD").wantStatus(200)); !slices.Equal(got, []string{"rails/RTP"}) {
@@ -42,17 +43,22 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 	}
 
 	fee := h.get("/ledger/accounts/income%2Ffees").wantStatus(200)
-	fee.wantValues(map[string]any{"path": "income/fees", "balances.0.currency": "USD", "balances.0.class": "income", "balances.0.noOverdraft": false, "balances.0.balance": fees})
+	fee.wantValues(map[string]any{"path": "income/fees", "balances.0.currency": "USD", "balances.0.class": "income",
+		"balances.0.noOverdraft": false, "balances.0.balance": fees})
 	for _, by := range []string{"recorded", "effective"} {
-		h.get("/ledger/accounts/income%2Ffees?at=" + formatTimestamp(start) + "&by=" + by).wantStatus(200).wantValues(map[string]any{"balances.0.balance": 0, "by": by})
+		h.get("/ledger/accounts/income%2Ffees?at=" + formatTimestamp(start) + "&by=" + by).wantStatus(200).wantValues(
+			map[string]any{"balances.0.balance": 0, "by": by})
 	}
 	entries := h.get("/ledger/accounts/funding%2Fjit/entries?currency=USD").wantStatus(200)
-	entries.wantValues(map[string]any{"data.0.side": "DEBIT", "data.0.balance": 0, "data.0.kind": "converted", "data.2.side": "CREDIT", "data.2.balance": 10050,
+	entries.wantValues(map[string]any{"data.0.side": "DEBIT", "data.0.balance": 0, "data.0.kind": "converted", "data.2.side": "CREDIT",
+		"data.2.balance":     10050,
 		"data.2.counterpart": "rails/RTP", "data.2.transactionId": transaction})
 
 	postings := h.get("/ledger/postings?sortOrder=asc&transactionId=" + transaction).wantStatus(200)
-	postings.wantValues(map[string]any{"data.0.kind": "jit_received", "data.1.kind": "converted", "data.2.kind": "delivered", "data.1.entries.0.amount": fees, "data.1.memo": paymentReference(quote)})
-	for _, filter := range []string{"memo=" + paymentReference(quote), "customerId=" + quote.text("source.customerId"), "from=" + formatTimestamp(start), "by=effective&from=" + formatTimestamp(start)} {
+	postings.wantValues(map[string]any{"data.0.kind": "jit_received", "data.1.kind": "converted", "data.2.kind": "delivered",
+		"data.1.entries.0.amount": fees, "data.1.memo": paymentReference(quote)})
+	for _, filter := range []string{"memo=" + paymentReference(quote), "customerId=" + quote.text("source.customerId"),
+		"from=" + formatTimestamp(start), "by=effective&from=" + formatTimestamp(start)} {
 		if got := len(h.get("/ledger/postings?" + filter).wantStatus(200).list("data")); got != 3 {
 			t.Errorf("%s: %d postings, want 3", filter, got)
 		}
@@ -62,7 +68,8 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 
 	for _, detail := range []string{"account", "group"} {
 		trial := h.get("/ledger/trial-balance?detail=" + detail).wantStatus(200)
-		trial.wantValues(map[string]any{"totals.0.currency": "BTC", "totals.0.balanced": true, "totals.0.closing": 0, "totals.1.currency": "USD", "totals.1.balanced": true, "totals.1.debits": 20100})
+		trial.wantValues(map[string]any{"totals.0.currency": "BTC", "totals.0.balanced": true, "totals.0.closing": 0, "totals.1.currency": "USD",
+			"totals.1.balanced": true, "totals.1.debits": 20100})
 	}
 	h.get("/ledger/income?period=day&from=" + formatTimestamp(start)).wantStatus(200)
 	month := time.Now().UTC().AddDate(0, 0, -20)
@@ -71,10 +78,13 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 	income.wantValues(map[string]any{last + "path": "income/fees", last + "currency": "USD", last + "earned": fees})
 	position := h.get("/ledger/fx-position?reportingCurrency=EUR").wantStatus(200)
 	position.wantValues(map[string]any{
-		"lines.0.currency": "BTC", "lines.0.position": -received, "lines.1.currency": "USD", "lines.1.position": 10050 - fees, "reportingCurrency": "EUR"})
+		"lines.0.currency": "BTC", "lines.0.position": -received, "lines.1.currency": "USD", "lines.1.position": 10050 - fees,
+		"reportingCurrency": "EUR"})
 	past := h.get("/ledger/fx-position?reportingCurrency=EUR&at=" + position.text("at")).wantStatus(200)
-	past.wantValues(map[string]any{"value": position.value("value"), "valuedAt": position.text("valuedAt"), "lines.0.rate": position.text("lines.0.rate"), "lines.0.rateSource": "SIMULATED"})
-	h.get("/ledger/fx-position?at=" + formatTimestamp(month)).wantStatus(200).wantValues(map[string]any{"valuedAt": "", "value": "", "lines.0.rate": ""})
+	past.wantValues(map[string]any{"value": position.value("value"), "valuedAt": position.text("valuedAt"),
+		"lines.0.rate": position.text("lines.0.rate"), "lines.0.rateSource": "SIMULATED"})
+	h.get("/ledger/fx-position?at=" + formatTimestamp(month)).wantStatus(200).wantValues(map[string]any{"valuedAt": "", "value": "",
+		"lines.0.rate": ""})
 
 	timeline := h.get("/transactions/" + transaction + "/timeline").wantStatus(200)
 	var events []string
@@ -110,10 +120,12 @@ func TestLedgerReports_RejectInvalidRequests(t *testing.T) {
 	posting := h.get("/ledger/postings?limit=1").wantStatus(200).text("data.0.id")
 	future := url.QueryEscape(time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
 
-	if got := h.get("/ledger/accounts/rails%2FRTP?at="+future).wantError(400, "INVALID_INPUT").errorFields(); !slices.Equal(got, []string{"at"}) {
+	if got := h.get("/ledger/accounts/rails%2FRTP?at="+future).wantError(400, "INVALID_INPUT").errorFields(); !slices.Equal(got,
+		[]string{"at"}) {
 		t.Errorf("%v", got)
 	}
-	if got := h.get("/ledger/trial-balance?to="+future+"&from="+future).wantError(400, "INVALID_INPUT").errorFields(); !slices.Equal(got, []string{"from", "to"}) {
+	if got := h.get("/ledger/trial-balance?to="+future+"&from="+future).wantError(400, "INVALID_INPUT").errorFields(); !slices.Equal(got,
+		[]string{"from", "to"}) {
 		t.Errorf("%v", got)
 	}
 	for path, code := range map[string]string{
@@ -148,7 +160,8 @@ func TestLedgerReports_RejectInvalidRequests(t *testing.T) {
 	receipt := "Receipt:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"
 	auditor.post("/ledger/unmatched/"+receipt+"/assign", object{"to": "PAYER", "note": "x"}).wantError(403, "FORBIDDEN")
 	h.post("/ledger/unmatched/"+receipt+"/assign", object{"to": "PAYER", "note": "x"}).wantError(404, "NOT_FOUND")
-	if got := h.post("/ledger/unmatched/"+receipt+"/assign", object{"to": "me", "note": ""}).wantError(400, "INVALID_INPUT").errorFields(); !slices.Equal(got, []string{"note", "to"}) && !slices.Equal(got, []string{"to", "note"}) {
+	if got := h.post("/ledger/unmatched/"+receipt+"/assign", object{"to": "me", "note": ""}).wantError(400,
+		"INVALID_INPUT").errorFields(); !slices.Equal(got, []string{"note", "to"}) && !slices.Equal(got, []string{"to", "note"}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -160,17 +173,20 @@ func TestUnmatchedFunds_Assignment(t *testing.T) {
 	h := newTestEnv(t)
 	hooks := h.startReceiver()
 	arrive := func(amount int64) string {
-		h.post("/sandbox/send", object{"reference": "NOBODYKNOWS1", "currencyCode": "USD", "currencyAmount": amount}).wantError(404, "REFERENCE_NOT_FOUND")
+		h.post("/sandbox/send", object{"reference": "NOBODYKNOWS1", "currencyCode": "USD", "currencyAmount": amount}).wantError(404,
+			"REFERENCE_NOT_FOUND")
 		return h.get("/ledger/unmatched?assigned=false&limit=1").wantStatus(200).text("data.0.receiptId")
 	}
 	quote := h.createQuote("")
 	transaction := quote.text("transactionId")
-	account := h.get("/customers/internal-accounts?currency=USD&customerId=" + quote.text("source.customerId")).wantStatus(200).text("data.0.id")
+	account := h.get("/customers/internal-accounts?currency=USD&customerId=" + quote.text("source.customerId")).wantStatus(
+		200).text("data.0.id")
 
 	paying := "/ledger/unmatched/" + arrive(10050) + "/assign"
 	for range 2 {
 		h.withHeader("Idempotency-Key", "pays").post(paying, object{"to": transaction, "note": "the payer called"}).wantStatus(200).
-			wantValues(map[string]any{"assigned": true, "assignment.to": "TRANSACTION", "assignment.transactionId": transaction, "reference": "NOBODYKNOWS1"})
+			wantValues(map[string]any{"assigned": true, "assignment.to": "TRANSACTION", "assignment.transactionId": transaction,
+				"reference": "NOBODYKNOWS1"})
 	}
 	h.post(paying, object{"to": "PAYER", "note": "again"}).wantError(409, "CONFLICT")
 	hooks.awaitOutgoingEvent(transaction, "COMPLETED")
@@ -181,7 +197,8 @@ func TestUnmatchedFunds_Assignment(t *testing.T) {
 	if got := h.usdBalance(quote.text("source.customerId")); got != 700 {
 		t.Errorf("the account holds %d", got)
 	}
-	h.post("/ledger/unmatched/"+arrive(900)+"/assign", object{"to": "PAYER", "note": "unknown payer"}).wantStatus(200).wantValues(map[string]any{"assignment.to": "PAYER"})
+	h.post("/ledger/unmatched/"+arrive(900)+"/assign", object{"to": "PAYER", "note": "unknown payer"}).wantStatus(200).wantValues(
+		map[string]any{"assignment.to": "PAYER"})
 	eventually(t, "the money's way back", func() bool {
 		return h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'refund_paid'") == 1
 	})

@@ -20,7 +20,8 @@ func TestListTransactions_Filters(t *testing.T) {
 	createQuote := func(customer, account string) apiResponse {
 		return h.post("/quotes", kit.RampQuoteBody(customer, account, "SENDING", 5000)).wantStatus(201)
 	}
-	paid, open, other, wrong := createQuote(ana, anaWallet), createQuote(ana, anaWallet), createQuote(ana, anaOther), createQuote(ben, benWallet)
+	paid, open, other, wrong := createQuote(ana, anaWallet), createQuote(ana, anaWallet), createQuote(ana, anaOther),
+		createQuote(ben, benWallet)
 	h.payQuote(paid, 0).wantStatus(200)
 	h.payQuote(wrong, 4999).wantStatus(200)
 	hooks.awaitOutgoingEvent(paid.text("transactionId"), "COMPLETED")
@@ -76,7 +77,8 @@ func TestListTransactions_Filters(t *testing.T) {
 			t.Errorf("from %s to the same moment: %v, without %s", q.text("createdAt"), ids, q.text("transactionId"))
 		}
 	}
-	for _, query := range []string{"status=DONE", "type=outgoing", "limit=0", "limit=101", "limit=x", "cursor=x", "sortOrder=up", "startDate=yesterday", "customerId=ana"} {
+	for _, query := range []string{"status=DONE", "type=outgoing", "limit=0", "limit=101", "limit=x", "cursor=x", "sortOrder=up",
+		"startDate=yesterday", "customerId=ana"} {
 		h.get("/transactions?"+query).wantError(400, "INVALID_INPUT")
 	}
 }
@@ -99,7 +101,8 @@ func TestList_PagesReturnEachItemOnce(t *testing.T) {
 
 	for _, size := range []int{1, 2, 3, 7, 20} {
 		for order, want := range map[string][]string{"asc": created, "desc": backwards()} {
-			if got := h.listPages(fmt.Sprintf("/transactions?customerId=%s&sortOrder=%s&limit=%d", customer, order, size), nil); !slices.Equal(got, want) {
+			if got := h.listPages(fmt.Sprintf("/transactions?customerId=%s&sortOrder=%s&limit=%d", customer, order, size),
+				nil); !slices.Equal(got, want) {
 				t.Errorf("%s by %d: %v, want %v", order, size, got, want)
 			}
 		}
@@ -118,7 +121,8 @@ func TestList_PagesReturnEachItemOnce(t *testing.T) {
 		t.Errorf("customers: %v, want %v", got, append(customers, customer))
 	}
 	other := h.createWallet(customer, "")
-	if got := h.listPages("/customers/external-accounts?limit=1&customerId="+customer, nil); len(got) != 2 || !slices.Contains(got, other) || !slices.Contains(got, wallet) {
+	if got := h.listPages("/customers/external-accounts?limit=1&customerId="+customer, nil); len(got) != 2 || !slices.Contains(got, other) ||
+		!slices.Contains(got, wallet) {
 		t.Errorf("external accounts: %v", got)
 	}
 }
@@ -159,7 +163,8 @@ func TestListCustomers_Filters(t *testing.T) {
 	// Customers and their accounts are found by their filters and by their ids.
 	h := newTestEnv(t)
 	ana := h.createCustomer(object{"platformCustomerId": "ana", "region": "US"})
-	shop := h.post("/customers", object{"platformCustomerId": "shop", "customerType": "BUSINESS", "businessInfo": object{"legalName": "Acme"}}).wantStatus(201).text("id")
+	shop := h.post("/customers", object{"platformCustomerId": "shop", "customerType": "BUSINESS",
+		"businessInfo": object{"legalName": "Acme"}}).wantStatus(201).text("id")
 	wallet, bank := h.createWallet(ana, ""), h.createBankAccount(ana)
 
 	for query, want := range map[string][]string{
@@ -185,5 +190,6 @@ func TestListCustomers_Filters(t *testing.T) {
 		}
 	}
 	h.get("/customers/" + ana).wantStatus(200).wantValues(map[string]any{"id": ana, "platformCustomerId": "ana", "kycStatus": "APPROVED"})
-	h.get("/customers/external-accounts/" + wallet).wantStatus(200).wantValues(map[string]any{"id": wallet, "customerId": ana, "currency": "BTC"})
+	h.get("/customers/external-accounts/" + wallet).wantStatus(200).wantValues(map[string]any{"id": wallet, "customerId": ana,
+		"currency": "BTC"})
 }

@@ -57,7 +57,8 @@ func TestCommit_LostConnectionDoesNotDuplicatePayment(t *testing.T) {
 					}
 					if path == "/quotes" {
 						quote = again
-						if n := h.queryInt("SELECT count(*) FROM quotes q JOIN transactions t USING (platform_id) WHERE t.id = q.transaction_id AND t.customer_id = $1", uuidOf(customer)); n != 1 {
+						if n := h.queryInt("SELECT count(*) FROM quotes q JOIN transactions t USING (platform_id) WHERE t.id = q.transaction_id AND "+
+							"t.customer_id = $1", uuidOf(customer)); n != 1 {
 							t.Errorf("%d quotes with one key", n)
 						}
 						h.payQuote(quote, 0).wantStatus(200)

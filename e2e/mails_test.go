@@ -38,7 +38,8 @@ func newMailEnv(t *testing.T, flags ...string) *mailEnv {
 // start starts the service, in place of the one before.
 func (e *mailEnv) start(flags ...string) {
 	e.t.Helper()
-	e.server = startServerAs(e.t, e.login, append([]string{"--smtp-url", e.mails.URL(), "--mail-from", "wallet@acme.test", "--admin-listen", "127.0.0.1:0"}, flags...)...)
+	e.server = startServerAs(e.t, e.login, append([]string{"--smtp-url", e.mails.URL(), "--mail-from", "wallet@acme.test", "--admin-listen",
+		"127.0.0.1:0"}, flags...)...)
 	if e.tenant != nil {
 		e.client = e.withServer(e.server)
 	}
@@ -77,10 +78,12 @@ func TestMail_KilledServiceLosesNone(t *testing.T) {
 
 	received := e.mails.Mails(ana)
 	code, rest, _ := strings.Cut(received[0].Get("Subject"), " ")
-	if len(received) != 1 || rest != "is your code for Acme" || received[0].Get("From") != `"Notifications" <wallet@acme.test>` || !strings.Contains(received[0].Text, code) || !strings.Contains(received[0].HTML, code) {
+	if len(received) != 1 || rest != "is your code for Acme" || received[0].Get("From") != `"Notifications" <wallet@acme.test>` ||
+		!strings.Contains(received[0].Text, code) || !strings.Contains(received[0].HTML, code) {
 		t.Fatalf("received %+v", received)
 	}
-	e.post("/auth/credentials/"+credential+"/verify", object{"type": "EMAIL_OTP", "otp": code, "clientPublicKey": newClientKey(t)}).wantStatus(200)
+	e.post("/auth/credentials/"+credential+"/verify", object{"type": "EMAIL_OTP", "otp": code, "clientPublicKey": newClientKey(t)}).wantStatus(
+		200)
 	eventually(t, "the content is deleted", func() bool {
 		return e.queryInt("SELECT count(*) FROM mails WHERE status = 'SENT' AND content = ''") == 1
 	})
@@ -112,7 +115,8 @@ func TestMail_RefusedIsListed(t *testing.T) {
 
 	listed := mustRunCommand(t, nil, "mails", "list", "--status", "refused", "--database-url", e.databaseURL)
 
-	if strings.Count(listed, "\n") != 2 || !strings.Contains(listed, "550") || !strings.Contains(listed, "5.1.1") || !strings.Contains(listed, "no such mailbox") || strings.Contains(listed, "gone@") || strings.Contains(e.server.Output(), "gone@") {
+	if strings.Count(listed, "\n") != 2 || !strings.Contains(listed, "550") || !strings.Contains(listed, "5.1.1") ||
+		!strings.Contains(listed, "no such mailbox") || strings.Contains(listed, "gone@") || strings.Contains(e.server.Output(), "gone@") {
 		t.Errorf("listed\n%s\nthe log:\n%s", listed, e.server.Output())
 	}
 	if n := e.queryInt("SELECT count(*) FROM jobs WHERE step = 'send-mail'"); n != 0 {
@@ -127,7 +131,8 @@ func TestMail_LimitPerHour(t *testing.T) {
 	e := newMailEnv(t, "--mails-per-hour", "1")
 	first, second := e.newWallet("ana@example.com"), e.newWallet("bo@example.com")
 	// At the end of an hour both would be of another one.
-	e.exec("INSERT INTO mail_counts (platform_id, hour_at, mails) VALUES ($1, date_trunc('hour', now()) + interval '1 hour', 0)", uuidOf(e.platformID))
+	e.exec("INSERT INTO mail_counts (platform_id, hour_at, mails) VALUES ($1, date_trunc('hour', now()) + interval '1 hour', 0)",
+		uuidOf(e.platformID))
 	e.post("/auth/credentials/"+first+"/challenge", nil).wantStatus(200)
 
 	refused := e.post("/auth/credentials/"+second+"/challenge", nil).wantError(429, "RATE_LIMITED")

@@ -17,7 +17,8 @@ func TestMask_ReplacesChangingValues(t *testing.T) {
 	response := `{"id": "Quote:11111111-2222-7333-8444-555555555555", "b": 1.50, "a": "<&>", "data": [1, 2, 3],
 		"note": "Put exactly 4T9K2M7PXQ3A into the memo.", "accountOrWalletInfo": {"reference": "4T9K2M7PXQ3A", "address": "0x1ecdeaa68d2674ccf237290fca2d41101c55257a"},
 		"refund": {"reference": "4T9K2M7PXQ3A-REFUND"}, "accountInfo": {"address": "spark1mine"}, "reference": "order 66",
-		"clientSecret": "fff244c81bee944e", "nextCursor": "` + cursor + `", "durationMs": 17, "other": "Quote:99999999-2222-7333-8444-555555555555"}`
+		"clientSecret": "fff244c81bee944e", "nextCursor": "` + cursor +
+		`", "durationMs": 17, "other": "Quote:99999999-2222-7333-8444-555555555555"}`
 
 	m.learnBody([]byte(response))
 	masked, err := m.maskJSON([]byte(response))
@@ -37,7 +38,8 @@ func TestMask_ReplacesChangingValues(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
-	if !strings.HasSuffix(first, "-000000000001") || !strings.HasPrefix(first, "Quote:"+maskedIDPrefix) || !referencePattern.MatchString(code) {
+	if !strings.HasSuffix(first, "-000000000001") || !strings.HasPrefix(first, "Quote:"+maskedIDPrefix) ||
+		!referencePattern.MatchString(code) {
 		t.Errorf("%s and %s do not have the form of the originals", first, code)
 	}
 	if leak := m.findLeak(masked); leak != "" {

@@ -60,7 +60,8 @@ func TestMCP_InspectorListsAndCallsTools(t *testing.T) {
 	address := startMCP(t, h)
 	inspect := func(transport []string, args ...string) string {
 		t.Helper()
-		inspector := nodeProgram(t, []string{"CAUSEWAY_URL=" + h.BaseURL, "CAUSEWAY_AGENT_TOKEN=" + token}, slices.Concat([]string{"cli.js", "--cli"}, transport, args)...)
+		inspector := nodeProgram(t, []string{"CAUSEWAY_URL=" + h.BaseURL, "CAUSEWAY_AGENT_TOKEN=" + token},
+			slices.Concat([]string{"cli.js", "--cli"}, transport, args)...)
 		inspector.Dir = filepath.Join(inspector.Dir, "node_modules/@modelcontextprotocol/inspector-cli/build") // it reads ../package.json
 		got, err := kit.MustSucceed(waitContext(t), inspector)
 		if err != nil {
@@ -77,11 +78,13 @@ func TestMCP_InspectorListsAndCallsTools(t *testing.T) {
 				InputSchema struct{ Type string }
 			}
 		}
-		if err := json.Unmarshal([]byte(inspect(transport, "--method", "tools/list")), &list); err != nil || len(list.Tools) != 18 || list.Tools[0].InputSchema.Type != "object" {
+		if err := json.Unmarshal([]byte(inspect(transport, "--method", "tools/list")), &list); err != nil || len(list.Tools) != 18 ||
+			list.Tools[0].InputSchema.Type != "object" {
 			t.Errorf("%v: %+v", err, list)
 		}
 		var result mcp.CallToolResult
-		if err := json.Unmarshal([]byte(inspect(transport, "--method", "tools/call", "--tool-name", "get_agent")), &result); err != nil || result.IsError ||
+		if err := json.Unmarshal([]byte(inspect(transport, "--method", "tools/call", "--tool-name", "get_agent")), &result); err != nil ||
+			result.IsError ||
 			!strings.Contains(toolText(&result), "$200.00 left today") {
 			t.Errorf("%v: %+v", err, result)
 		}
@@ -115,7 +118,8 @@ func TestMCP_GoClientPaysOnceOverBothTransports(t *testing.T) {
 	command.Env = append(kit.CleanEnv(), "CAUSEWAY_URL="+h.BaseURL)
 	var log strings.Builder
 	command.Stderr = &log
-	transfer := map[string]any{"source": object{"accountId": account}, "destination": object{"accountId": bank}, "amount": 10_00, "intent": "the bicycle"}
+	transfer := map[string]any{"source": object{"accountId": account}, "destination": object{"accountId": bank}, "amount": 10_00,
+		"intent": "the bicycle"}
 	transactions := map[string]bool{}
 	for _, transport := range []mcp.Transport{
 		&mcp.CommandTransport{Command: command},
@@ -141,7 +145,8 @@ func TestMCP_GoClientPaysOnceOverBothTransports(t *testing.T) {
 	if len(transactions) != 1 || !transactions[list.text("data.0.id")] || list.text("data.1.id") != "" {
 		t.Errorf("transactions %v; the platform has %s", transactions, list.body)
 	}
-	if !strings.Contains(log.String(), "tool=transfer_out") || strings.Contains(log.String(), "agt_") || strings.Contains(log.String(), "bicycle") {
+	if !strings.Contains(log.String(), "tool=transfer_out") || strings.Contains(log.String(), "agt_") ||
+		strings.Contains(log.String(), "bicycle") {
 		t.Errorf("log:\n%s", log.String())
 	}
 }

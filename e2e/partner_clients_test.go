@@ -28,19 +28,22 @@ func TestPartnerDescription_GeneratedClientsPay(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(folder, "client"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		run(t, "..", "go", "tool", "-modfile=tools.mod", "oapi-codegen", "-generate", "types,client", "-package", "client", "-o", filepath.Join(folder, "client", "client.go"), description)
+		run(t, "..", "go", "tool", "-modfile=tools.mod", "oapi-codegen", "-generate", "types,client", "-package", "client", "-o",
+			filepath.Join(folder, "client", "client.go"), description)
 		program := filepath.Join(folder, "partner")
 		run(t, clients, "go", "build", "-trimpath", "-buildvcs=false", "-o", program, "./partner")
 		url, _ := startPartner(t, "sidecar.py")
 		id := uuid.New()
-		if out := run(t, clients, program, url, partnerSecret, id.String(), rail.EndToEndID(id), "PlatformConfig:"+uuid.NewString()); out != id.String()+" SETTLED\n" {
+		if out := run(t, clients, program, url, partnerSecret, id.String(), rail.EndToEndID(id),
+			"PlatformConfig:"+uuid.NewString()); out != id.String()+" SETTLED\n" {
 			t.Errorf("the client printed %q", out)
 		}
 	})
 	t.Run("ogen", func(t *testing.T) {
 		t.Parallel()
 		folder := filepath.Join(clients, "ogen")
-		run(t, "..", "go", "tool", "-modfile=tools.mod", "ogen", "--config", filepath.Join(folder, "config.yaml"), "--package", "partner", "--target", filepath.Join(folder, "partner"), description)
+		run(t, "..", "go", "tool", "-modfile=tools.mod", "ogen", "--config", filepath.Join(folder, "config.yaml"), "--package", "partner",
+			"--target", filepath.Join(folder, "partner"), description)
 		run(t, clients, "go", "build", "-trimpath", "-buildvcs=false", "./ogen/partner")
 	})
 	t.Run("openapi-typescript", func(t *testing.T) {

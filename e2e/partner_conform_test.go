@@ -26,7 +26,8 @@ func startPartner(t *testing.T, script string, args ...string) (url, secret stri
 		t.Fatal(err)
 	}
 	sidecar, err := kit.Start(kit.Command{Program: "python3", Dir: folder,
-		Args: append([]string{"-B", path, "--listen", "127.0.0.1:0", "--state", filepath.Join(folder, "sidecar.db"), "--secret-file", secret}, args...)})
+		Args: append([]string{"-B", path, "--listen", "127.0.0.1:0", "--state", filepath.Join(folder, "sidecar.db"), "--secret-file", secret},
+			args...)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,8 @@ func TestPartner_OperatorsReviewAndPause(t *testing.T) {
 	e.operator("payouts", "release", reviewed, "--note", "Confirmed by phone", "--actor", "ana")
 	e.server = startServerAs(t, e.login, e.flags...)
 	e.awaitTransaction(reviewed, "status", "COMPLETED")
-	if shown := e.operator("payouts", "show", reviewed); !strings.Contains(shown, "by ana: Confirmed by phone") || !strings.Contains(shown, "DONE") {
+	if shown := e.operator("payouts", "show", reviewed); !strings.Contains(shown, "by ana: Confirmed by phone") ||
+		!strings.Contains(shown, "DONE") {
 		t.Errorf("the payout is shown as\n%s", shown)
 	}
 

@@ -94,7 +94,8 @@ func (e *partnerEnv) startSidecar() {
 	if _, err := exec.LookPath("python3"); err != nil {
 		e.t.Fatal("python3 is not installed; install it with make needs-python")
 	}
-	e.sidecar, err = kit.Start(kit.Command{Program: "python3", Dir: e.folder, Args: []string{"-B", script, "--listen", e.address, "--state", filepath.Join(e.folder, "sidecar.db"),
+	e.sidecar, err = kit.Start(kit.Command{Program: "python3", Dir: e.folder, Args: []string{"-B", script, "--listen", e.address, "--state",
+		filepath.Join(e.folder, "sidecar.db"),
 		"--secret-file", filepath.Join(e.folder, "secret"), "--callback", e.callback, "--simulate"}})
 	if err != nil {
 		e.t.Fatal(err)
@@ -140,14 +141,16 @@ func (e *partnerEnv) simulate(what object) {
 // quoteDollars returns a quote that pays an exact amount to the bank account.
 func (e *partnerEnv) quoteDollars(received int64) apiResponse {
 	e.t.Helper()
-	return e.post("/quotes", object{"source": object{"customerId": e.customer, "currency": "USD"}, "destination": object{"destinationType": "ACCOUNT", "accountId": e.bank},
+	return e.post("/quotes", object{"source": object{"customerId": e.customer, "currency": "USD"},
+		"destination":        object{"destinationType": "ACCOUNT", "accountId": e.bank},
 		"lockedCurrencySide": "RECEIVING", "lockedCurrencyAmount": received}).wantStatus(201)
 }
 
 // pay has the bank receive the money of a quote.
 func (e *partnerEnv) pay(quote apiResponse) {
 	e.t.Helper()
-	e.simulate(object{"rail": "RTP", "reference": paymentReference(quote), "amount": object{"minor": strconv.Itoa(int(quote.int("totalSendingAmount"))), "currency": "USD", "decimals": 2}})
+	e.simulate(object{"rail": "RTP", "reference": paymentReference(quote),
+		"amount": object{"minor": strconv.Itoa(int(quote.int("totalSendingAmount"))), "currency": "USD", "decimals": 2}})
 }
 
 // bankPayouts returns how many payouts the bank has taken.
@@ -191,7 +194,8 @@ func TestPartner_MoneyComesInAndGoesOut(t *testing.T) {
 
 	e.pay(e.quoteDollars(20_99))
 	eventually(t, "the fee is posted", func() bool {
-		return e.queryInt(`SELECT count(*) FROM ledger_entries e JOIN ledger_accounts a ON a.platform_id = e.platform_id AND a.id = e.debit_account_id WHERE a.path = 'expense/rails' AND e.amount = 25`) == 1
+		return e.queryInt(
+			`SELECT count(*) FROM ledger_entries e JOIN ledger_accounts a ON a.platform_id = e.platform_id AND a.id = e.debit_account_id WHERE a.path = 'expense/rails' AND e.amount = 25`) == 1
 	})
 	e.simulate(object{"reportsBalances": true})
 	e.awaitProof()
@@ -202,12 +206,14 @@ func TestPartner_CollectionIsReturned(t *testing.T) {
 	// Money is pulled from a bank account, and the payer's bank takes it back: the customer owes it.
 	e := newPartnerEnv(t)
 	account := e.get("/customers/internal-accounts?currency=USD&customerId=" + e.customer).text("data.0.id")
-	pulled := e.post("/transfer-in", object{"source": object{"accountId": e.bank}, "destination": object{"accountId": account}, "amount": 25_00}).wantStatus(201)
+	pulled := e.post("/transfer-in", object{"source": object{"accountId": e.bank}, "destination": object{"accountId": account},
+		"amount": 25_00}).wantStatus(201)
 	e.awaitTransaction(pulled.text("id"), "status", "COMPLETED")
 
 	e.simulate(object{"kind": "COLLECTION", "returns": uuidOf(pulled.text("id"))})
 
-	eventually(t, "the customer owes the money", func() bool { return e.queryInt(`SELECT count(*) FROM receivables WHERE amount = 2500`) == 1 })
+	eventually(t, "the customer owes the money",
+		func() bool { return e.queryInt(`SELECT count(*) FROM receivables WHERE amount = 2500`) == 1 })
 }
 
 func TestPartner_ServiceAndSidecarAreKilled(t *testing.T) {

@@ -26,21 +26,27 @@ func TestPeriod_SoftCloseAdjustAndClose(t *testing.T) {
 
 	h.post(path+"/close", object{}).wantError(409, "CONFLICT")
 	h.post("/ledger/periods/"+now.Format("2006-01")+"/soft-close", object{}).wantError(409, "CONFLICT")
-	h.post(path+"/soft-close", nil).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Confirmation required", "details.firstPeriod": last.Format("2006-01")})
+	h.post(path+"/soft-close", nil).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Confirmation required",
+		"details.firstPeriod": last.Format("2006-01")})
 	env := []string{"DATABASE_URL=" + h.databaseURL}
-	if _, errOut, status := runCommand(t, env, "ledger", "soft-close", last.Format("2006-01"), "--platform", h.platformID); status != 1 || !strings.Contains(errOut, "repeat with --confirm-opening-balances") {
+	if _, errOut, status := runCommand(t, env, "ledger", "soft-close", last.Format("2006-01"), "--platform", h.platformID); status != 1 ||
+		!strings.Contains(errOut, "repeat with --confirm-opening-balances") {
 		t.Errorf("the command ends with status %d, %s", status, errOut)
 	}
-	h.post(path+"/soft-close", object{"note": "Closing time", "confirmOpeningBalances": true}).wantStatus(200).wantValues(map[string]any{"state": "SOFT_CLOSED", "changes.0.note": "Closing time"})
+	h.post(path+"/soft-close", object{"note": "Closing time", "confirmOpeningBalances": true}).wantStatus(200).wantValues(
+		map[string]any{"state": "SOFT_CLOSED", "changes.0.note": "Closing time"})
 	zoe := h.withHeader("Causeway-Actor", "Zo%C3%AB M.")
-	adjusted := zoe.post("/ledger/adjustments", fee(day, 700)).wantStatus(201).wantValues(map[string]any{"effectiveAt": formatTimestamp(day), "requestedEffectiveAt": "", "actor": "Zoë M."})
+	adjusted := zoe.post("/ledger/adjustments", fee(day, 700)).wantStatus(201).wantValues(map[string]any{"effectiveAt": formatTimestamp(day),
+		"requestedEffectiveAt": "", "actor": "Zoë M."})
 	h.get("/ledger/postings/" + adjusted.text("postingId")).wantStatus(200).wantValues(map[string]any{"authorisation.actor": "Zoë M."})
-	h.withHeader("Causeway-Actor", " ").post("/ledger/adjustments", fee(day, 700)).wantError(400, "INVALID_INPUT").wantValues(map[string]any{"details.errors.0.field": "Causeway-Actor"})
+	h.withHeader("Causeway-Actor", " ").post("/ledger/adjustments", fee(day, 700)).wantError(400,
+		"INVALID_INPUT").wantValues(map[string]any{"details.errors.0.field": "Causeway-Actor"})
 	again := zoe.withHeader("Idempotency-Key", "close")
 	closed := again.post(path+"/close", object{}).wantStatus(200)
 	closed.wantValues(map[string]any{"state": "CLOSED", "closing.posting": 1, "closing.actor": "Zoë M.", "changes.0.actor": "Zoë M."})
 	h.withHeader("Idempotency-Key", "close").post(path+"/close", object{}).wantStatus(422).wantError(422, "IDEMPOTENCY_KEY_REUSED")
-	if replay := again.post(path+"/close", object{}).wantStatus(200); string(replay.body) != string(closed.body) || replay.header.Get("Idempotent-Replayed") != "true" {
+	if replay := again.post(path+"/close", object{}).wantStatus(200); string(replay.body) != string(closed.body) ||
+		replay.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("closed again: %s", replay.body)
 	}
 	h.post(path+"/reopen", nil).wantError(409, "CONFLICT")
@@ -59,7 +65,8 @@ func TestPeriod_SoftCloseAdjustAndClose(t *testing.T) {
 		"closing.trialBalance.hasMore":          false,
 	})
 	out := mustRunCommand(t, env, "ledger", "periods", "--platform", h.platformID)
-	if lines := strings.Split(out, "\n"); len(lines) != 4 || !strings.Contains(lines[2], last.Format("2006-01")+"  CLOSED") || !strings.Contains(lines[2], "Zoë M. (Token:") {
+	if lines := strings.Split(out, "\n"); len(lines) != 4 || !strings.Contains(lines[2], last.Format("2006-01")+"  CLOSED") ||
+		!strings.Contains(lines[2], "Zoë M. (Token:") {
 		t.Errorf("on the command line:\n%s", out)
 	}
 }
@@ -87,7 +94,8 @@ func TestPeriod_PaymentDuringSoftClosePostsToNextMonth(t *testing.T) {
 	if n := h.queryInt("SELECT count(*) "+where, uuidOf(paid.text("transactionId")), next, redatedMemo); n != 3 {
 		t.Errorf("%d postings of the payment were posted to the next month, want 3", n)
 	}
-	if n := h.queryInt("SELECT count(*) FROM ledger_postings WHERE transaction_id = $1 AND effective_at < now() AND memo NOT LIKE $2", uuidOf(first.text("transactionId")), redatedMemo); n != 3 {
+	if n := h.queryInt("SELECT count(*) FROM ledger_postings WHERE transaction_id = $1 AND effective_at < now() AND memo NOT LIKE $2",
+		uuidOf(first.text("transactionId")), redatedMemo); n != 3 {
 		t.Errorf("%d postings of the first payment are where they were, want 3", n)
 	}
 	h.exec("UPDATE ledger_clocks SET closed_before = '-infinity', soft_closed_before = '-infinity'")

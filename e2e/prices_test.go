@@ -39,7 +39,8 @@ func TestPricing_OperatorChangeReachesAllServers(t *testing.T) {
 		client := h.withServer(server)
 		eventually(t, "new terms on "+server.baseURL, func() bool { return client.get(pair).wantStatus(200).int("data.0.fees.fixed") == 10 })
 		client.get(pair).wantStatus(200).wantValues(map[string]any{"data.0.fees.total": 21, "data.0.maxSendingAmount": 20000})
-		other.withServer(server).get(pair).wantStatus(200).wantValues(map[string]any{"data.0.fees.total": 101, "data.0.maxSendingAmount": 100_000_000})
+		other.withServer(server).get(pair).wantStatus(200).wantValues(map[string]any{"data.0.fees.total": 101,
+			"data.0.maxSendingAmount": 100_000_000})
 	}
 	after := h.createQuote("")
 	if fees := after.int("feesIncluded"); fees != 21 {
@@ -51,11 +52,13 @@ func TestPricing_OperatorChangeReachesAllServers(t *testing.T) {
 	customer := h.createCustomer()
 	h.post("/quotes", kit.RampQuoteBody(customer, h.createWallet(customer, ""), "SENDING", 20_001)).wantError(400, "AMOUNT_OUT_OF_RANGE").
 		wantValues(map[string]any{"reason": "Above the maximum of the corridor", "details.maxAmount": 20_000})
-	h.get("/quotes/" + before.text("id")).wantStatus(200).wantValues(map[string]any{"feesIncluded": 101, "totalReceivingAmount": before.int("totalReceivingAmount")})
+	h.get("/quotes/" + before.text("id")).wantStatus(200).wantValues(map[string]any{"feesIncluded": 101,
+		"totalReceivingAmount": before.int("totalReceivingAmount")})
 
 	mustRunCommand(t, env, "corridors", "reset", "USD", "BTC", "--platform", h.platformID)
 	eventually(t, "the old terms", func() bool { return h.get(pair).wantStatus(200).int("data.0.fees.total") == 101 })
-	if history := mustRunCommand(t, env, "corridors", "history", "USD", "BTC"); strings.Count(history, "\n") != 9 || !strings.Contains(history, "Agreed in spring") {
+	if history := mustRunCommand(t, env, "corridors", "history", "USD", "BTC"); strings.Count(history, "\n") != 9 ||
+		!strings.Contains(history, "Agreed in spring") {
 		t.Errorf("the history does not have the four changes:\n%s", history)
 	}
 }
@@ -65,14 +68,17 @@ func TestPricing_TwoOperatorsChangePrice(t *testing.T) {
 	// The settings of a platform list PRICE. An operator's change is only proposed, and its proposer cannot approve it.
 	// Approved by another operator, it is in the next quote, with both names in the history; the check passes.
 	h := newTestEnv(t)
-	h.call(http.MethodPut, "/ledger/settings", object{"unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION", "yearEndMonth": 12, "fourEyes": []string{"PRICE"}}).wantStatus(200)
+	h.call(http.MethodPut, "/ledger/settings", object{"unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION", "yearEndMonth": 12,
+		"fourEyes": []string{"PRICE"}}).wantStatus(200)
 	env := []string{"DATABASE_URL=" + h.databaseURL}
-	out := mustRunCommand(t, env, "corridors", "set", "USD", "BTC", "--platform", h.platformID, "--fee-fixed", "10", "--fee-percent", "0.1%", "--note", "Agreed in spring", "--actor", "Ana")
+	out := mustRunCommand(t, env, "corridors", "set", "USD", "BTC", "--platform", h.platformID, "--fee-fixed", "10", "--fee-percent", "0.1%",
+		"--note", "Agreed in spring", "--actor", "Ana")
 	id := regexp.MustCompile(`Proposal:[0-9a-f-]{36}`).FindString(out)
 	if id == "" || !strings.Contains(out, "corridors approve "+id) || !strings.Contains(out, "expires at") {
 		t.Fatalf("the output is\n%s", out)
 	}
-	if _, errOut, status := runCommand(t, env, "corridors", "approve", id, "--actor", "ana"); status != 1 || !strings.Contains(errOut, "another person") {
+	if _, errOut, status := runCommand(t, env, "corridors", "approve", id, "--actor", "ana"); status != 1 ||
+		!strings.Contains(errOut, "another person") {
 		t.Errorf("approved by the proposer: status %d, %s", status, errOut)
 	}
 	if fees := h.createQuote("").int("feesIncluded"); fees != 101 {
@@ -82,7 +88,8 @@ func TestPricing_TwoOperatorsChangePrice(t *testing.T) {
 	mustRunCommand(t, env, "corridors", "approve", id, "--actor", "Ben")
 
 	eventually(t, "the approved price", func() bool { return h.createQuote("").int("feesIncluded") == 21 })
-	if _, errOut, status := runCommand(t, env, "corridors", "approve", id, "--actor", "Carl"); status != 1 || !strings.Contains(errOut, "already EXECUTED") {
+	if _, errOut, status := runCommand(t, env, "corridors", "approve", id, "--actor", "Carl"); status != 1 ||
+		!strings.Contains(errOut, "already EXECUTED") {
 		t.Errorf("approved again: status %d, %s", status, errOut)
 	}
 	history := mustRunCommand(t, env, "corridors", "history", "USD", "BTC")
@@ -111,15 +118,18 @@ func TestPricing_PlatformLimits(t *testing.T) {
 	limits(5_000, 10_000)
 
 	for amount, reason := range map[int64]string{4_999: "Below the minimum of the platform", 10_001: "Above the maximum of the platform"} {
-		quote(amount).wantError(400, "AMOUNT_OUT_OF_RANGE").wantValues(map[string]any{"reason": reason, "details.minAmount": 5_000, "details.maxAmount": 10_000})
+		quote(amount).wantError(400, "AMOUNT_OUT_OF_RANGE").wantValues(map[string]any{"reason": reason, "details.minAmount": 5_000,
+			"details.maxAmount": 10_000})
 	}
 	quote(5_000).wantStatus(201)
 	quote(10_000).wantStatus(201)
-	h.get("/exchange-rates?destinationCurrency=BTC").wantStatus(200).wantValues(map[string]any{"data.0.minSendingAmount": 5_000, "data.0.maxSendingAmount": 10_000})
+	h.get("/exchange-rates?destinationCurrency=BTC").wantStatus(200).wantValues(map[string]any{"data.0.minSendingAmount": 5_000,
+		"data.0.maxSendingAmount": 10_000})
 
 	limits(0, 9_000_000_000_000_000)
 
-	quote(99).wantError(400, "AMOUNT_OUT_OF_RANGE").wantValues(map[string]any{"reason": "Below the minimum of the corridor", "details.minAmount": 100})
+	quote(99).wantError(400, "AMOUNT_OUT_OF_RANGE").wantValues(map[string]any{"reason": "Below the minimum of the corridor",
+		"details.minAmount": 100})
 	quote(10_001).wantStatus(201)
 }
 
@@ -144,7 +154,8 @@ func TestRates_ReferenceRatesFile(t *testing.T) {
 	}
 
 	rate("EUR", "USD").wantStatus(200).wantValues(map[string]any{"data.0.updatedAt": yesterday.Format(time.DateOnly) + "T13:15:00.000Z"})
-	for pair, want := range map[[2]string]string{{"EUR", "USD"}: "1.0873", {"GBP", "EUR"}: "1.18898995303", {"USDC", "USD"}: "0.0001", {"USDC", "EUR"}: "0.0000919709371838"} {
+	for pair, want := range map[[2]string]string{{"EUR", "USD"}: "1.0873", {"GBP", "EUR"}: "1.18898995303", {"USDC", "USD"}: "0.0001",
+		{"USDC", "EUR"}: "0.0000919709371838"} {
 		expected, _ := new(big.Rat).SetString(want)
 		if got := rate(pair[0], pair[1]).wantStatus(200).rat("data.0.exchangeRate"); got.Cmp(expected) != 0 {
 			t.Errorf("%s in %s: %s, want %s", pair[0], pair[1], got.FloatString(20), want)
@@ -158,7 +169,8 @@ func TestRates_ReferenceRatesFile(t *testing.T) {
 		`^No exchange rates$`: {"--rates-ecb", filepath.Join(t.TempDir(), "none.xml")},
 	} {
 		refusing := h.withServer(startServer(t, h.databaseURL, append(options, "--rates", "ecb")...))
-		for request, rejected := range map[string]apiResponse{"a quote": refusing.post("/quotes", fromEuro), "a rate": refusing.get("/exchange-rates?sourceCurrency=EUR&destinationCurrency=USD")} {
+		for request, rejected := range map[string]apiResponse{"a quote": refusing.post("/quotes", fromEuro),
+			"a rate": refusing.get("/exchange-rates?sourceCurrency=EUR&destinationCurrency=USD")} {
 			rejected.wantError(400, "QUOTE_REQUEST_FAILED")
 			if reason := rejected.text("reason"); !regexp.MustCompile(wantReason).MatchString(reason) {
 				t.Errorf("%s is rejected with the reason %q, want %s", request, reason, wantReason)
@@ -166,7 +178,8 @@ func TestRates_ReferenceRatesFile(t *testing.T) {
 		}
 		refusing.post("/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10_000)).wantStatus(201) // dollars to bitcoin need no reference
 	}
-	if old := h.withServer(startServer(t, h.databaseURL, "--rates", "ecb", "--rates-ecb", ratesFileAsOf(t, longAgo), "--rates-max-age", "720h")); old.post("/quotes", fromEuro).status != 201 {
+	if old := h.withServer(startServer(t, h.databaseURL, "--rates", "ecb", "--rates-ecb", ratesFileAsOf(t, longAgo), "--rates-max-age",
+		"720h")); old.post("/quotes", fromEuro).status != 201 {
 		t.Error("a greater maximum age has no effect")
 	}
 }

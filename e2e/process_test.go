@@ -40,7 +40,8 @@ func startServer(t testing.TB, database string, options ...string) *process {
 // startServerAs is startServer with the URL of the service's login.
 func startServerAs(t testing.TB, databaseURL string, options ...string) *process {
 	t.Helper()
-	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json", "--connections", "8", "--allow-private-webhooks",
+	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json", "--connections", "8",
+		"--allow-private-webhooks",
 		"--blobs", "folder:" + blobsFolder(t, databaseURL)}, options...)
 	return startServerWith(t, []string{"DATABASE_URL=" + databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, args...)
 }
@@ -66,7 +67,8 @@ func startServerWithKeyFile(t testing.TB, database, file string) *process {
 		t.Fatal(err)
 	}
 	return startServerWith(t, []string{"DATABASE_URL=" + url, "CAUSEWAY_MASTER_KEY_FILE=" + file}, "serve", "--listen", "127.0.0.1:0",
-		"--sandbox-speed", "1000", "--log-format", "json", "--connections", "8", "--allow-private-webhooks", "--rate-limit", "100000", "--rate-burst", "100000")
+		"--sandbox-speed", "1000", "--log-format", "json", "--connections", "8", "--allow-private-webhooks", "--rate-limit", "100000",
+		"--rate-burst", "100000")
 }
 
 func startServerWith(t testing.TB, env []string, args ...string) *process {

@@ -35,7 +35,8 @@ func TestProduction_DocumentedRolesServePayments(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	superuser, owner, service := openURL(t, server.SuperuserURL()), openURL(t, server.RoleURL("causeway")), openURL(t, server.RoleURL("causeway_web"))
+	superuser, owner, service := openURL(t, server.SuperuserURL()), openURL(t, server.RoleURL("causeway")),
+		openURL(t, server.RoleURL("causeway_web"))
 	mustExec(t, superuser, "DROP DATABASE causeway")
 	mustExec(t, superuser, "DROP ROLE causeway")
 
@@ -52,8 +53,10 @@ func TestProduction_DocumentedRolesServePayments(t *testing.T) {
 
 	var denied *pgconn.PgError
 	for _, statement := range []string{
-		"SET ROLE causeway", "RESET ROLE; DELETE FROM ledger_postings", "SET ROLE causeway_service; RESET ROLE; UPDATE ledger_entries SET amount = 1",
-		"SET ROLE causeway_service; UPDATE ledger_entries SET amount = 1", "SET ROLE causeway_service; ALTER TABLE ledger_entries DISABLE TRIGGER ALL",
+		"SET ROLE causeway", "RESET ROLE; DELETE FROM ledger_postings", "SET ROLE causeway_service; RESET ROLE; UPDATE ledger_entries SET " +
+			"amount = 1",
+		"SET ROLE causeway_service; UPDATE ledger_entries SET amount = 1", "SET ROLE causeway_service; ALTER TABLE ledger_entries DISABLE " +
+			"TRIGGER ALL",
 	} {
 		if _, err := service.Exec(statement); !errors.As(err, &denied) || denied.Code != "42501" {
 			t.Errorf("%s: %v, want permission denied", statement, err)

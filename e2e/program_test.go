@@ -17,12 +17,14 @@ func TestCommand_Help(t *testing.T) {
 	// The help lists the commands and how to start and use each; an error says what is wrong
 	// and where the help is.
 	out := mustRunCommand(t, nil, "--help")
-	for _, command := range []string{"dev", "serve", "migrate", "platform create", "corridors list", "corridors set", "corridors reset", "corridors history", "demo", "ledger check", "ledger balances", "ledger entries", "version", "causeway dev"} {
+	for _, command := range []string{"dev", "serve", "migrate", "platform create", "corridors list", "corridors set", "corridors reset",
+		"corridors history", "demo", "ledger check", "ledger balances", "ledger entries", "version", "causeway dev"} {
 		if !strings.Contains(out, command) {
 			t.Errorf("--help does not list %s:\n%s", command, out)
 		}
 	}
-	for _, command := range [][]string{{"dev"}, {"serve"}, {"migrate"}, {"platform", "create"}, {"corridors", "set"}, {"corridors", "history"}, {"demo"}, {"ledger", "check"}, {"ledger", "balances"}, {"ledger", "entries"}, {"version"}} {
+	for _, command := range [][]string{{"dev"}, {"serve"}, {"migrate"}, {"platform", "create"}, {"corridors", "set"}, {"corridors", "history"},
+		{"demo"}, {"ledger", "check"}, {"ledger", "balances"}, {"ledger", "entries"}, {"version"}} {
 		if out := mustRunCommand(t, nil, append(command, "--help")...); !strings.Contains(out, "Usage: causeway "+strings.Join(command, " ")) {
 			t.Errorf("%v --help:\n%s", command, out)
 		}
@@ -33,7 +35,8 @@ func TestCommand_Help(t *testing.T) {
 	if out, errOut, status := runCommand(t, nil); status == 0 || !strings.Contains(out+errOut, "dev") {
 		t.Errorf("without a command: status %d\n%s%s", status, out, errOut)
 	}
-	if _, errOut, status := runCommand(t, nil, "sevre"); status == 0 || !strings.Contains(errOut, "sevre") || !strings.Contains(errOut, "--help") {
+	if _, errOut, status := runCommand(t, nil, "sevre"); status == 0 || !strings.Contains(errOut, "sevre") ||
+		!strings.Contains(errOut, "--help") {
 		t.Errorf("an unknown command: status %d, %s", status, errOut)
 	}
 }
@@ -70,12 +73,14 @@ func TestServe_InvalidSettingExits(t *testing.T) {
 		"dollars":               {append(good, "CAUSEWAY_RATES_DOLLARS=BTC"), nil, "CAUSEWAY_RATES_DOLLARS"},
 		"identity":              {append(good, "CAUSEWAY_IDENTITY=oracle"), nil, "identity"},
 		"identity URL":          {append(good, "CAUSEWAY_IDENTITY=provider"), nil, "CAUSEWAY_IDENTITY_URL"},
-		"identity over http":    {append(good, "CAUSEWAY_IDENTITY=provider", "CAUSEWAY_IDENTITY_URL=http://identity.example.com"), nil, "CAUSEWAY_IDENTITY_URL"},
-		"identity token":        {append(good, "CAUSEWAY_IDENTITY=provider", "CAUSEWAY_IDENTITY_TOKEN=c2hvcnQ="), nil, "CAUSEWAY_IDENTITY_TOKEN"},
-		"identity secret":       {append(good, "CAUSEWAY_IDENTITY=provider", "CAUSEWAY_IDENTITY_SECRET=c2hvcnQ="), nil, "CAUSEWAY_IDENTITY_SECRET"},
-		"identity callback":     {append(good, "CAUSEWAY_IDENTITY=provider"), nil, "CAUSEWAY_PUBLIC_URL"},
-		"identity unused":       {append(good, "CAUSEWAY_IDENTITY_SECRET=c2hvcnQ="), nil, "CAUSEWAY_IDENTITY_SECRET"},
-		"unknown flag":          {good, []string{"--colour"}, "--colour"},
+		"identity over http": {append(good, "CAUSEWAY_IDENTITY=provider", "CAUSEWAY_IDENTITY_URL=http://identity.example.com"), nil,
+			"CAUSEWAY_IDENTITY_URL"},
+		"identity token": {append(good, "CAUSEWAY_IDENTITY=provider", "CAUSEWAY_IDENTITY_TOKEN=c2hvcnQ="), nil, "CAUSEWAY_IDENTITY_TOKEN"},
+		"identity secret": {append(good, "CAUSEWAY_IDENTITY=provider", "CAUSEWAY_IDENTITY_SECRET=c2hvcnQ="), nil,
+			"CAUSEWAY_IDENTITY_SECRET"},
+		"identity callback": {append(good, "CAUSEWAY_IDENTITY=provider"), nil, "CAUSEWAY_PUBLIC_URL"},
+		"identity unused":   {append(good, "CAUSEWAY_IDENTITY_SECRET=c2hvcnQ="), nil, "CAUSEWAY_IDENTITY_SECRET"},
+		"unknown flag":      {good, []string{"--colour"}, "--colour"},
 	} {
 		_, errOut, status := runCommand(t, c.env, append([]string{"serve"}, c.flags...)...)
 		if status == 0 || !strings.Contains(errOut, c.named) {
@@ -85,7 +90,8 @@ func TestServe_InvalidSettingExits(t *testing.T) {
 			t.Errorf("%s: the key is shown: %s", name, errOut)
 		}
 	}
-	if _, errOut, status := runCommand(t, good[:1], "platform", "create", "--name", "x", "--environment", "TEST"); status == 0 || !strings.Contains(errOut, "environment") {
+	if _, errOut, status := runCommand(t, good[:1], "platform", "create", "--name", "x", "--environment", "TEST"); status == 0 ||
+		!strings.Contains(errOut, "environment") {
 		t.Errorf("platform create: status %d, %s", status, errOut)
 	}
 }
@@ -141,11 +147,13 @@ func TestTokenCommands_ReplaceLostCredentials(t *testing.T) {
 		t.Fatalf("platform list:\n%s", platforms)
 	}
 	var created kit.Credentials
-	if err := json.Unmarshal([]byte(mustRunCommand(t, env, "token", "create", "--platform", h.platformID, "--name", "Replacement", "--actor", "ana")), &created); err != nil {
+	if err := json.Unmarshal([]byte(mustRunCommand(t, env, "token", "create", "--platform", h.platformID, "--name", "Replacement", "--actor",
+		"ana")), &created); err != nil {
 		t.Fatal(err)
 	}
 	listed := mustRunCommand(t, env, "token", "list", "--platform", h.platformID)
-	if strings.Contains(listed, created.ClientSecret) || !strings.Contains(listed, created.ClientID) || !strings.Contains(listed, "Replacement") {
+	if strings.Contains(listed, created.ClientSecret) || !strings.Contains(listed, created.ClientID) ||
+		!strings.Contains(listed, "Replacement") {
 		t.Errorf("token list:\n%s", listed)
 	}
 	for _, line := range strings.Split(listed, "\n") {
@@ -183,7 +191,8 @@ func TestServe_LoginMustNotOwnTables(t *testing.T) {
 	_, errOut, status := runCommand(t, owner, "serve", "--listen", "127.0.0.1:0")
 	allowed := startProcess(t, owner, "serve", "--listen", "127.0.0.1:0", "--allow-owner-login")
 
-	if status == 0 || !strings.Contains(errOut, "owns the tables") || !strings.Contains(errOut, "GRANT causeway_service TO") || !strings.Contains(errOut, "CAUSEWAY_ALLOW_OWNER_LOGIN") {
+	if status == 0 || !strings.Contains(errOut, "owns the tables") || !strings.Contains(errOut, "GRANT causeway_service TO") ||
+		!strings.Contains(errOut, "CAUSEWAY_ALLOW_OWNER_LOGIN") {
 		t.Errorf("as the owner: status %d, %s", status, errOut)
 	}
 	allowed.awaitLine("the database login may change the ledger")
@@ -205,7 +214,8 @@ func TestServe_GracefulShutdown(t *testing.T) {
 	}
 	responses := make(chan apiResponse, 1)
 	go func() {
-		got, _ := h.do(context.Background(), http.MethodPost, "/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": "USD"})
+		got, _ := h.do(context.Background(), http.MethodPost, "/sandbox/send", object{"reference": paymentReference(quote),
+			"currencyCode": "USD"})
 		responses <- got
 	}()
 	eventually(t, "the payment waits for the lock", func() bool {
@@ -308,11 +318,13 @@ func TestLedgerCommands_ShowPaymentAndDetectTampering(t *testing.T) {
 		t.Error("a posting was deleted")
 	}
 	h.exec("ALTER TABLE ledger_entries DISABLE TRIGGER append_only")
-	h.exec("UPDATE ledger_entries SET amount = amount + 1 WHERE (platform_id, seq, entry_no) = (SELECT platform_id, seq, entry_no FROM ledger_entries ORDER BY seq DESC, entry_no LIMIT 1)")
+	h.exec("UPDATE ledger_entries SET amount = amount + 1 WHERE (platform_id, seq, entry_no) = (SELECT platform_id, seq, entry_no FROM " +
+		"ledger_entries ORDER BY seq DESC, entry_no LIMIT 1)")
 	out, errOut, status := runCommand(t, env, "ledger", "check")
 	if status == 0 {
 		t.Errorf("tampering was not found:\n%s%s", out, errOut)
 	}
-	h.exec("UPDATE ledger_entries SET amount = amount - 1 WHERE (platform_id, seq, entry_no) = (SELECT platform_id, seq, entry_no FROM ledger_entries ORDER BY seq DESC, entry_no LIMIT 1)")
+	h.exec("UPDATE ledger_entries SET amount = amount - 1 WHERE (platform_id, seq, entry_no) = (SELECT platform_id, seq, entry_no FROM " +
+		"ledger_entries ORDER BY seq DESC, entry_no LIMIT 1)")
 	h.exec("ALTER TABLE ledger_entries ENABLE TRIGGER append_only")
 }

@@ -44,7 +44,8 @@ func TestRamp_FiatToBitcoin(t *testing.T) {
 			body["description"] = "Savings plan"
 			quote := p.post("/quotes", body).wantStatus(201)
 			checkPrice(t, quote, c.side, c.amount)
-			quote.wantValues(map[string]any{"status": "PENDING", "quoteId": quote.text("id"), "source.customerId": customer.text("id"), "source.currency": "USD",
+			quote.wantValues(map[string]any{"status": "PENDING", "quoteId": quote.text("id"), "source.customerId": customer.text("id"),
+				"source.currency":       "USD",
 				"destination.accountId": account.text("id"), "sendingCurrency.code": "USD", "sendingCurrency.decimals": 2,
 				"receivingCurrency.code": "BTC", "receivingCurrency.decimals": 8,
 				"paymentInstructions.0.accountOrWalletInfo.accountType": "US_ACCOUNT"})
@@ -77,7 +78,8 @@ func TestRamp_FiatToBitcoin(t *testing.T) {
 				t.Errorf("settled before it was created: %s", webhook.body)
 			}
 			found := p.get("/transactions/" + transaction).wantStatus(200)
-			for _, path := range []string{"id", "status", "settledAt", "createdAt", "updatedAt", "sentAmount.amount", "receivedAmount.amount", "exchangeRate"} {
+			for _, path := range []string{"id", "status", "settledAt", "createdAt", "updatedAt", "sentAmount.amount", "receivedAmount.amount",
+				"exchangeRate"} {
 				if found.text(path) != webhook.text("transaction."+path) {
 					t.Errorf("%s: %q in the response, %q in the webhook", path, found.text(path), webhook.text("transaction."+path))
 				}
@@ -120,7 +122,8 @@ func (h *testEnv) checkConversion(platform string, quote apiResponse, in, out st
 // checkPrice checks the amounts of a quote against the published formula.
 func checkPrice(t *testing.T, quote apiResponse, side string, amount int64) {
 	t.Helper()
-	sent, fees, received, rate := quote.int("totalSendingAmount"), quote.int("feesIncluded"), quote.int("totalReceivingAmount"), quote.rat("exchangeRate")
+	sent, fees, received, rate := quote.int("totalSendingAmount"), quote.int("feesIncluded"), quote.int("totalReceivingAmount"),
+		quote.rat("exchangeRate")
 	receivedFor := func(sending int64) int64 {
 		exact := new(big.Rat).Mul(new(big.Rat).SetInt64(sending), rate)
 		return new(big.Int).Quo(exact.Num(), exact.Denom()).Int64()
@@ -162,7 +165,8 @@ func TestRamp_StablecoinToFiat(t *testing.T) {
 		t.Errorf("no address to pay to: %s", quote.body)
 	}
 
-	h.post("/sandbox/send", object{"quoteId": quote.text("id"), "currencyCode": "USDC"}).wantStatus(200).wantValues(map[string]any{"status": "PROCESSING"})
+	h.post("/sandbox/send", object{"quoteId": quote.text("id"), "currencyCode": "USDC"}).wantStatus(200).wantValues(
+		map[string]any{"status": "PROCESSING"})
 
 	hooks.checkEvents(quote.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
 	h.checkConversion(h.platformID, quote, "chains/ALTCHAIN USDC", "rails/RTP USD")
@@ -178,7 +182,8 @@ func TestExternalAccount_AcceptsUSDAccountAlias(t *testing.T) {
 	created := h.post("/customers/external-accounts", body).wantStatus(201)
 
 	created.wantValues(map[string]any{"accountInfo.accountType": "US_ACCOUNT"})
-	h.get("/customers/external-accounts/" + created.text("id")).wantStatus(200).wantValues(map[string]any{"accountInfo.accountType": "US_ACCOUNT"})
+	h.get("/customers/external-accounts/" + created.text("id")).wantStatus(200).wantValues(
+		map[string]any{"accountInfo.accountType": "US_ACCOUNT"})
 }
 
 func TestExchangeRates_MatchQuotes(t *testing.T) {
@@ -186,12 +191,14 @@ func TestExchangeRates_MatchQuotes(t *testing.T) {
 	// A rate for an amount equals that of a quote made at the same time.
 	h := newTestEnv(t)
 	rates := h.get("/exchange-rates?sourceCurrency=USD&destinationCurrency=BTC&sendingAmount=10050").wantStatus(200)
-	rates.wantValues(map[string]any{"data.0.sourceCurrency.code": "USD", "data.0.destinationCurrency.code": "BTC", "data.0.sendingAmount": 10050})
+	rates.wantValues(map[string]any{"data.0.sourceCurrency.code": "USD", "data.0.destinationCurrency.code": "BTC",
+		"data.0.sendingAmount": 10050})
 
 	quote := h.createQuote("")
 
 	if rates.text("data.0.exchangeRate") == quote.text("exchangeRate") { // else the market moved in between
-		rates.wantValues(map[string]any{"data.0.receivingAmount": quote.int("totalReceivingAmount"), "data.0.fees.total": quote.int("feesIncluded")})
+		rates.wantValues(map[string]any{"data.0.receivingAmount": quote.int("totalReceivingAmount"),
+			"data.0.fees.total": quote.int("feesIncluded")})
 	}
 	if n := len(h.get("/exchange-rates?sourceCurrency=USD").wantStatus(200).list("data")); n < 5 {
 		t.Errorf("%d corridors from dollars", n)
@@ -210,10 +217,12 @@ func TestPlatformConfig_Update(t *testing.T) {
 		t.Errorf("config: %s", before.body)
 	}
 
-	h.patch("/config", object{"umaDomain": "uma.example.com"}).wantStatus(200).wantValues(map[string]any{"umaDomain": "uma.example.com", "webhookEndpoint": ""})
+	h.patch("/config", object{"umaDomain": "uma.example.com"}).wantStatus(200).wantValues(map[string]any{"umaDomain": "uma.example.com",
+		"webhookEndpoint": ""})
 
 	bad := h.patch("/config", object{"umaDomain": "not a host", "webhookEndpoint": "ftp://x", "supportedCurrencies": []any{
-		object{"currencyCode": "usd", "minAmount": 5, "maxAmount": 1, "requiredCounterpartyFields": []any{}, "enabledTransactionTypes": []any{"OUTGOING"}}}})
+		object{"currencyCode": "usd", "minAmount": 5, "maxAmount": 1, "requiredCounterpartyFields": []any{},
+			"enabledTransactionTypes": []any{"OUTGOING"}}}})
 	bad.wantError(400, "INVALID_INPUT")
 	for _, field := range []string{"umaDomain", "webhookEndpoint", "supportedCurrencies[0].currencyCode"} {
 		if !slices.Contains(bad.errorFields(), field) {
@@ -236,8 +245,10 @@ func TestOpenAPI_PublicAndComplete(t *testing.T) {
 	if version := description.text("openapi"); !strings.HasPrefix(version, "3.1") {
 		t.Errorf("openapi %q", version)
 	}
-	for path, method := range map[string]string{"/customers": "post", "/customers/external-accounts": "post", "/quotes": "post", "/quotes/{quoteId}": "get",
-		"/quotes/{quoteId}/execute": "post", "/sandbox/send": "post", "/transactions": "get", "/config": "patch", "/tokens": "post", "/webhook-keys": "get"} {
+	for path, method := range map[string]string{"/customers": "post", "/customers/external-accounts": "post", "/quotes": "post",
+		"/quotes/{quoteId}":         "get",
+		"/quotes/{quoteId}/execute": "post", "/sandbox/send": "post", "/transactions": "get", "/config": "patch", "/tokens": "post",
+		"/webhook-keys": "get"} {
 		if description.value("paths."+path+"."+method) == nil {
 			t.Errorf("%s %s is not described", method, path)
 		}

@@ -20,7 +20,8 @@ func TestReports_APIAndCommandReturnSameCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 6_000, Months: 3, Seed: 9}); err != nil {
+	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 6_000, Months: 3,
+		Seed: 9}); err != nil {
 		t.Fatal(err)
 	}
 	h.post("/sandbox/send", object{"reference": "=1+1", "currencyCode": "USD", "currencyAmount": 1250}).wantError(404, "REFERENCE_NOT_FOUND")
@@ -42,14 +43,20 @@ func TestReports_APIAndCommandReturnSameCSV(t *testing.T) {
 		command []string
 		minimum int // lines
 	}{
-		"trial balance": {"/ledger/trial-balance?by=effective&from=" + from + "&to=" + to, []string{"trial-balance", "--by", "effective", "--from", from, "--to", to}, 10},
-		"income":        {"/ledger/income?from=" + from + "&to=" + to + "&period=day", []string{"income", "--from", from, "--to", to, "--period", "day"}, 20},
-		"position":      {"/ledger/fx-position?reportingCurrency=EUR&at=" + now, []string{"fx-position", "--reporting-currency", "EUR", "--at", now}, 2},
-		"accounts":      {"/ledger/accounts?limit=1", []string{"balances"}, 10},
-		"a rail":        {"/ledger/accounts/rails%2FACH/entries?currency=USD&sortOrder=asc", []string{"entries", "rails/ACH", "--currency", "USD"}, 101},
-		"a customer": {"/ledger/accounts/" + strings.ReplaceAll(customer, "/", "%2F") + "/entries?currency=USD&sortOrder=asc&by=effective&to=" + to,
+		"trial balance": {"/ledger/trial-balance?by=effective&from=" + from + "&to=" + to, []string{"trial-balance", "--by", "effective",
+			"--from", from, "--to", to}, 10},
+		"income": {"/ledger/income?from=" + from + "&to=" + to + "&period=day", []string{"income", "--from", from, "--to", to,
+			"--period", "day"}, 20},
+		"position": {"/ledger/fx-position?reportingCurrency=EUR&at=" + now, []string{"fx-position", "--reporting-currency",
+			"EUR", "--at", now}, 2},
+		"accounts": {"/ledger/accounts?limit=1", []string{"balances"}, 10},
+		"a rail": {"/ledger/accounts/rails%2FACH/entries?currency=USD&sortOrder=asc",
+			[]string{"entries", "rails/ACH", "--currency", "USD"}, 101},
+		"a customer": {"/ledger/accounts/" + strings.ReplaceAll(customer, "/", "%2F") + "/entries?currency=USD&sortOrder=asc&by=effective&to=" +
+			to,
 			[]string{"entries", customer, "--currency", "USD", "--by", "effective", "--to", to}, 1},
-		"postings":     {"/ledger/postings?sortOrder=asc&by=effective&from=" + from + "&to=" + to, []string{"postings", "--by", "effective", "--from", from, "--to", to}, 101},
+		"postings": {"/ledger/postings?sortOrder=asc&by=effective&from=" + from + "&to=" + to, []string{"postings", "--by", "effective",
+			"--from", from, "--to", to}, 101},
 		"deposits":     {"/ledger/postings?sortOrder=asc&kind=deposit", []string{"postings", "--kind", "deposit"}, 101},
 		"unmatched":    {"/ledger/unmatched?sortOrder=asc", []string{"unmatched"}, 1},
 		"closed month": {"/ledger/periods/" + month + "?limit=1", []string{"periods", month, "--platform", h.platformID}, 10},

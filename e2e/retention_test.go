@@ -22,7 +22,8 @@ func TestRetention_DeletesOldAndKeepsMoney(t *testing.T) {
 	h.get("/transactions/" + paid.text("transactionId")).wantStatus(200)
 	h.expireQuote(unpaid)
 	h.expireQuote(fresh)
-	for transaction, status := range map[string]string{unpaid.text("transactionId"): "EXPIRED", fresh.text("transactionId"): "EXPIRED", paid.text("transactionId"): "COMPLETED"} {
+	for transaction, status := range map[string]string{unpaid.text("transactionId"): "EXPIRED", fresh.text("transactionId"): "EXPIRED",
+		paid.text("transactionId"): "COMPLETED"} {
 		eventually(t, transaction+" is "+status, func() bool {
 			return h.get("/transactions/"+transaction).text("status") == status
 		})
@@ -38,8 +39,10 @@ func TestRetention_DeletesOldAndKeepsMoney(t *testing.T) {
 	// All but the fresh quote become 100 days old: ids contain the time.
 	const oldID = `overlay(%::text PLACING left(first_uuid_v7(now() - interval '100 days')::text, 13) FROM 1)::uuid`
 	id := func(column string) string { return strings.ReplaceAll(oldID, "%", column) }
-	h.exec(`UPDATE webhook_events SET id = `+id("id")+`, created_at = created_at - interval '100 days' WHERE subject_id <> $1`, uuidOf(fresh.text("transactionId")))
-	h.exec(`WITH old AS (UPDATE quotes SET id = `+id("id")+`, created_at = created_at - interval '100 days' WHERE id <> $1 RETURNING id, transaction_id)
+	h.exec(`UPDATE webhook_events SET id = `+id("id")+`, created_at = created_at - interval '100 days' WHERE subject_id <> $1`,
+		uuidOf(fresh.text("transactionId")))
+	h.exec(`WITH old AS (UPDATE quotes SET id = `+id("id")+
+		`, created_at = created_at - interval '100 days' WHERE id <> $1 RETURNING id, transaction_id)
 		UPDATE transactions t SET quote_id = old.id FROM old WHERE t.id = old.transaction_id`, uuidOf(fresh.text("id")))
 	h.exec(`UPDATE idempotency_keys SET created_at = created_at - interval '100 days'`)
 	second := startServer(t, h.databaseURL) // deletes at its start what the first one did not
@@ -62,7 +65,8 @@ func TestRetention_DeletesOldAndKeepsMoney(t *testing.T) {
 	// Any process may have deleted the quote; it counts it after the commit.
 	eventually(t, "a process counts the deleted quote", func() bool {
 		for _, server := range []*process{h.server, second} {
-			if _, metrics := getText(t, server.adminURL()+"/metrics"); strings.Contains(metrics, `causeway_retention_deleted_rows_total{table="quotes"} 1`) {
+			if _, metrics := getText(t, server.adminURL()+"/metrics"); strings.Contains(metrics,
+				`causeway_retention_deleted_rows_total{table="quotes"} 1`) {
 				return true
 			}
 		}

@@ -24,8 +24,10 @@ func newReviewedBusiness(t *testing.T) *reviewedBusiness {
 	b := &reviewedBusiness{testEnv: h, business: h.newBusiness("5523041")}
 	h.uploadBusinessDocuments(b.business)
 	b.owners[0] = h.newOwner(b.business, "Silva").wantValues(map[string]any{"kycStatus": "PENDING"}).text("id")
-	b.owners[1] = h.post("/beneficial-owners", object{"customerId": b.business, "roles": []string{"UBO"}, "ownershipPercentage": 40, "personalInfo": object{
-		"firstName": "Luc", "lastName": "Moreau", "birthDate": "1975-06-18", "nationality": "US", "address": texas, "idType": "SSN", "identifier": "321-54-9876"}}).
+	b.owners[1] = h.post("/beneficial-owners", object{"customerId": b.business, "roles": []string{"UBO"}, "ownershipPercentage": 40,
+		"personalInfo": object{
+			"firstName": "Luc", "lastName": "Moreau", "birthDate": "1975-06-18", "nationality": "US", "address": texas, "idType": "SSN",
+			"identifier": "321-54-9876"}}).
 		wantStatus(201).wantValues(map[string]any{"kycStatus": "PENDING"}).text("id")
 	b.submit()
 	return b
@@ -41,7 +43,8 @@ func (b *reviewedBusiness) submit() {
 // causeway runs a command of the operator on the platform.
 func (b *reviewedBusiness) causeway(args ...string) (out, errOut string, status int) {
 	b.t.Helper()
-	env := []string{"DATABASE_URL=" + b.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey, "CAUSEWAY_BLOBS=folder:" + blobsFolder(b.t, b.databaseURL)}
+	env := []string{"DATABASE_URL=" + b.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey, "CAUSEWAY_BLOBS=folder:" +
+		blobsFolder(b.t, b.databaseURL)}
 	return runCommand(b.t, env, args...)
 }
 
@@ -62,7 +65,8 @@ func (b *reviewedBusiness) decide(command, subject string, args ...string) (out,
 	if shown == nil {
 		b.t.Fatalf("no application of %s is shown", subject)
 	}
-	return b.causeway(append([]string{"reviews", command, subject, "--platform", b.platformID, "--application", shown[1], "--actor", "ana", "--reason", "Ticket 17"}, args...)...)
+	return b.causeway(append([]string{"reviews", command, subject, "--platform", b.platformID, "--application", shown[1], "--actor", "ana",
+		"--reason", "Ticket 17"}, args...)...)
 }
 
 // mustDecide is decide, which has to succeed.
@@ -77,7 +81,8 @@ func (b *reviewedBusiness) mustDecide(command, subject string, args ...string) {
 func (b *reviewedBusiness) wantEvents(verification, customer []string) {
 	b.t.Helper()
 	for id, want := range map[string][]string{b.verification: verification, b.business: customer} {
-		rows, err := b.db.Query(`SELECT name FROM webhook_events WHERE subject_id = $1 AND type IN ('VERIFICATION_STATUS', 'CUSTOMER_STATUS') ORDER BY id`, uuidOf(id))
+		rows, err := b.db.Query(
+			`SELECT name FROM webhook_events WHERE subject_id = $1 AND type IN ('VERIFICATION_STATUS', 'CUSTOMER_STATUS') ORDER BY id`, uuidOf(id))
 		if err != nil {
 			b.t.Fatal(err)
 		}
@@ -99,7 +104,8 @@ func (b *reviewedBusiness) wantEvents(verification, customer []string) {
 // quote asks for a payment of the business.
 func (b *reviewedBusiness) quote(wallet string) apiResponse {
 	b.t.Helper()
-	return b.post("/quotes", object{"source": object{"customerId": b.business, "currency": "USD"}, "destination": object{"destinationType": "ACCOUNT", "accountId": wallet},
+	return b.post("/quotes", object{"source": object{"customerId": b.business, "currency": "USD"},
+		"destination":        object{"destinationType": "ACCOUNT", "accountId": wallet},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 10050})
 }
 
@@ -114,7 +120,8 @@ func TestReviews_BusinessIsApproved(t *testing.T) {
 	wallet := b.createWallet(b.business, "")
 	b.quote(wallet).wantError(403, "USER_NOT_READY")
 	list := filepath.Join(t.TempDir(), "eu.xml")
-	if err := os.WriteFile(list, []byte(`<export generationDate="2026-03-04T10:00:00Z"><sanctionEntity logicalId="701"><subjectType classificationCode="P"/>
+	if err := os.WriteFile(
+		list, []byte(`<export generationDate="2026-03-04T10:00:00Z"><sanctionEntity logicalId="701"><subjectType classificationCode="P"/>
 		<nameAlias wholeName="Luc Moreaux" strong="true"/><birthdate year="1975"/></sanctionEntity></export>`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -122,11 +129,13 @@ func TestReviews_BusinessIsApproved(t *testing.T) {
 		t.Fatalf("load: %d\n%s%s", status, out, errOut)
 	}
 
-	if out, _, status := b.causeway("reviews", "list"); status != 0 || !regexp.MustCompile(b.verification+` +PENDING_MANUAL_REVIEW `).MatchString(out) || !strings.Contains(out, b.platformID) {
+	if out, _, status := b.causeway("reviews", "list"); status != 0 ||
+		!regexp.MustCompile(b.verification+` +PENDING_MANUAL_REVIEW `).MatchString(out) || !strings.Contains(out, b.platformID) {
 		t.Errorf("list: %d\n%s", status, out)
 	}
 	shown := b.show()
-	for _, want := range []string{`"Acme LLC"`, b.owners[0], b.owners[1], `"Luc Moreau"`, "321-54-9876", "SHAREHOLDER_REGISTER", "eu published 2026-03-04", "eu:701", `resembles +"` + b.owners[1]} {
+	for _, want := range []string{`"Acme LLC"`, b.owners[0], b.owners[1], `"Luc Moreau"`, "321-54-9876", "SHAREHOLDER_REGISTER",
+		"eu published 2026-03-04", "eu:701", `resembles +"` + b.owners[1]} {
 		if !regexp.MustCompile(want).MatchString(shown) {
 			t.Errorf("show has no %q:\n%s", want, shown)
 		}
@@ -152,10 +161,12 @@ func TestReviews_BusinessIsApproved(t *testing.T) {
 	b.quote(wallet).wantError(403, "USER_NOT_READY")
 	b.mustDecide("approve", b.owners[1], "--clear=eu:701")
 
-	b.get("/customers/" + b.business).wantValues(map[string]any{"kybStatus": "APPROVED", "beneficialOwners.0.kycStatus": "APPROVED", "beneficialOwners.1.kycStatus": "APPROVED"})
+	b.get("/customers/" + b.business).wantValues(map[string]any{"kybStatus": "APPROVED", "beneficialOwners.0.kycStatus": "APPROVED",
+		"beneficialOwners.1.kycStatus": "APPROVED"})
 	b.quote(wallet).wantError(501, "NOT_IMPLEMENTED")
 	b.wantEvents(append(slices.Clone(inReviewEvents), "IN_PROGRESS", "APPROVED"), []string{"KYB_APPROVED"})
-	if shown := b.show(); strings.Count(shown, `by "ana": "Ticket 17"`) != 3 || !regexp.MustCompile(`eu:701 +cleared before`).MatchString(shown) {
+	if shown := b.show(); strings.Count(shown, `by "ana": "Ticket 17"`) != 3 ||
+		!regexp.MustCompile(`eu:701 +cleared before`).MatchString(shown) {
 		t.Errorf("show after the decisions:\n%s", shown)
 	}
 	if out, _, status := b.causeway("reviews", "list"); status != 0 || strings.Contains(out, b.verification) {
@@ -176,13 +187,16 @@ func TestReviews_BusinessIsRejectedOrCorrected(t *testing.T) {
 		customer        []string
 		correct, reopen bool
 	}{
-		"reject the business": {command: []string{"reject", "--type=APPLICANT_FRAUD", "--show=The register is forged."}, status: "REJECTED", kyb: "REJECTED",
+		"reject the business": {command: []string{"reject", "--type=APPLICANT_FRAUD", "--show=The register is forged."},
+			status: "REJECTED", kyb: "REJECTED",
 			kind: "APPLICANT_FRAUD", reason: "The register is forged.", customer: []string{"KYB_REJECTED"}},
 		"reject an owner": {owner: true, command: []string{"reject", "--type=APPLICANT_SANCTIONED"}, status: "REJECTED", kyb: "REJECTED",
 			kind: "APPLICANT_SANCTIONED", reason: "The verification was rejected.", customer: []string{"KYB_REJECTED"}},
-		"request of the business": {command: []string{"request", "--field=businessInfo.taxId=Differs from the register."}, status: "RESOLVE_ERRORS", kyb: "PENDING",
+		"request of the business": {command: []string{"request", "--field=businessInfo.taxId=Differs from the register."},
+			status: "RESOLVE_ERRORS", kyb: "PENDING",
 			kind: "INVALID_FIELD", field: "businessInfo.taxId", reason: "Differs from the register.", reopen: true},
-		"request of an owner": {owner: true, command: []string{"request", "--field=personalInfo.birthDate=Differs from the passport."}, status: "RESOLVE_ERRORS", kyb: "PENDING",
+		"request of an owner": {owner: true, command: []string{"request", "--field=personalInfo.birthDate=Differs from the passport."},
+			status: "RESOLVE_ERRORS", kyb: "PENDING",
 			kind: "INVALID_FIELD", field: "personalInfo.birthDate", reason: "Differs from the passport.", correct: true, reopen: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +208,8 @@ func TestReviews_BusinessIsRejectedOrCorrected(t *testing.T) {
 			}
 			b.mustDecide(c.command[0], subject, c.command[1:]...)
 
-			want := map[string]any{"verificationStatus": c.status, "errors.0.resourceId": resource, "errors.0.type": c.kind, "errors.0.reason": c.reason}
+			want := map[string]any{"verificationStatus": c.status, "errors.0.resourceId": resource, "errors.0.type": c.kind,
+				"errors.0.reason": c.reason}
 			if c.field != "" {
 				want["errors.0.field"] = c.field
 			}
@@ -209,7 +224,8 @@ func TestReviews_BusinessIsRejectedOrCorrected(t *testing.T) {
 				return
 			}
 			if c.correct {
-				b.post("/verifications", object{"customerId": b.business}).wantStatus(200).wantValues(map[string]any{"verificationStatus": "RESOLVE_ERRORS"})
+				b.post("/verifications", object{"customerId": b.business}).wantStatus(200).wantValues(
+					map[string]any{"verificationStatus": "RESOLVE_ERRORS"})
 				b.patch("/beneficial-owners/"+subject, object{"personalInfo": object{"birthDate": "1975-06-19"}}).wantStatus(200)
 			} else {
 				b.patch("/customers/"+b.business, object{"customerType": "BUSINESS", "businessInfo": object{"taxId": "98-7654321"}}).wantStatus(200)

@@ -39,26 +39,31 @@ func (s *scenarioEnv) postTimed(path string, body any) apiResponse {
 // createExternalAccount creates an external account of the customer.
 func (s *scenarioEnv) createExternalAccount(currency string, info object) string {
 	s.t.Helper()
-	return s.post("/customers/external-accounts", object{"customerId": s.customerID, "currency": currency, "accountInfo": info}).wantStatus(201).text("id")
+	return s.post("/customers/external-accounts", object{"customerId": s.customerID, "currency": currency, "accountInfo": info}).wantStatus(
+		201).text("id")
 }
 
-var testBeneficiary = object{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US", "countryOfResidence": "DE"}
+var testBeneficiary = object{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "US",
+	"countryOfResidence": "DE"}
 
 // createUSDAccount and the next functions create an account whose identifier has a suffix, a
 // test value.
 func (s *scenarioEnv) createUSDAccount(end string) string {
 	s.t.Helper()
-	return s.createExternalAccount("USD", object{"accountType": "US_ACCOUNT", "accountNumber": fmt.Sprintf("55%07d", kit.SerialNumber()) + end, "routingNumber": "021000021", "beneficiary": testBeneficiary})
+	return s.createExternalAccount("USD", object{"accountType": "US_ACCOUNT", "accountNumber": fmt.Sprintf("55%07d", kit.SerialNumber()) + end,
+		"routingNumber": "021000021", "beneficiary": testBeneficiary})
 }
 
 func (s *scenarioEnv) createEURAccount(end string) string {
 	s.t.Helper()
-	return s.createExternalAccount("EUR", object{"accountType": "EUR_ACCOUNT", "iban": "DE89370400440532013" + end, "beneficiary": testBeneficiary})
+	return s.createExternalAccount("EUR", object{"accountType": "EUR_ACCOUNT", "iban": "DE89370400440532013" + end,
+		"beneficiary": testBeneficiary})
 }
 
 func (s *scenarioEnv) createBRLAccount(end string) string {
 	s.t.Helper()
-	return s.createExternalAccount("BRL", object{"accountType": "BRL_ACCOUNT", "pixKey": "testuser." + end + "@pay999.example.com", "pixKeyType": "EMAIL", "taxId": "12345678909", "beneficiary": testBeneficiary})
+	return s.createExternalAccount("BRL", object{"accountType": "BRL_ACCOUNT", "pixKey": "testuser." + end + "@pay999.example.com",
+		"pixKeyType": "EMAIL", "taxId": "12345678909", "beneficiary": testBeneficiary})
 }
 
 func (s *scenarioEnv) createBTCWallet(end string) string {
@@ -76,7 +81,8 @@ func (s *scenarioEnv) internalAccounts(currency string) apiResponse {
 func (s *scenarioEnv) fundUSDAccount(amount int64) string {
 	s.t.Helper()
 	account := s.internalAccounts("USD").text("data.0.id")
-	s.post("/sandbox/internal-accounts/"+account+"/fund", object{"amount": amount}).wantStatus(200).wantValues(map[string]any{"id": account, "balance.amount": amount})
+	s.post("/sandbox/internal-accounts/"+account+"/fund", object{"amount": amount}).wantStatus(200).wantValues(map[string]any{"id": account,
+		"balance.amount": amount})
 	return account
 }
 
@@ -86,7 +92,8 @@ func (s *scenarioEnv) awaitIdle() {
 	s.t.Helper()
 	eventually(s.t, "the end of all jobs and webhooks", func() bool {
 		return s.queryInt(`SELECT (SELECT count(*) FROM jobs WHERE platform_id = $1 AND step <> 'expire')
-			+ (SELECT count(*) FROM webhook_queue WHERE platform_id = $1) + (SELECT count(*) FROM webhook_backlog WHERE platform_id = $1)`, uuidOf(s.platformID)) == 0
+			+ (SELECT count(*) FROM webhook_queue WHERE platform_id = $1) + (SELECT count(*) FROM webhook_backlog WHERE platform_id = $1)`,
+			uuidOf(s.platformID)) == 0
 	})
 }
 

@@ -16,16 +16,19 @@ func failureScenarios() []scenario {
 	var rows []scenario
 	for _, k := range []fundingCase{
 		{"fiat", "USD", 10050, "rails/RTP", "rails/RTP", func(s *scenarioEnv) string { return s.createBTCWallet("") }, "chains/LAYER2"},
-		{"crypto", "USDC", 50_001_234, "chains/ALTCHAIN", "customer", func(s *scenarioEnv) string { return s.createUSDAccount("000") }, "rails/RTP"},
+		{"crypto", "USDC", 50_001_234, "chains/ALTCHAIN", "customer", func(s *scenarioEnv) string { return s.createUSDAccount("000") },
+			"rails/RTP"},
 	} {
-		rows = append(rows, k.wrongAmount("too little", k.amount-1), k.wrongAmount("too much", k.amount+1), k.latePayment(false), k.latePayment(true), k.duplicatePayment(), k.unknownReference())
+		rows = append(rows, k.wrongAmount("too little", k.amount-1), k.wrongAmount("too much", k.amount+1), k.latePayment(false),
+			k.latePayment(true), k.duplicatePayment(), k.unknownReference())
 	}
 	return rows
 }
 
 // refundPostings is the refund of all that was received.
 func (k fundingCase) refundPostings(amount int64) []string {
-	return flow{flowAccounts: flowAccounts{source: k.sourceAccount, funding: "funding/jit", refund: k.refundAccount}, fromCurrency: k.currency, sent: amount}.postings("jit_received", "refund_owed", "refund_paid")
+	return flow{flowAccounts: flowAccounts{source: k.sourceAccount, funding: "funding/jit", refund: k.refundAccount}, fromCurrency: k.currency,
+		sent: amount}.postings("jit_received", "refund_owed", "refund_paid")
 }
 
 // refundBalances are the balance events after a refund.
@@ -37,18 +40,21 @@ func (k fundingCase) refundBalances(amount int64) map[string][]int64 {
 }
 
 func (k fundingCase) wrongAmount(name string, amount int64) scenario {
-	refunded := object{"refund.status": "PENDING", "refund.reason": "TRANSACTION_FAILED", "refund.amount.amount": amount, "refund.amount.currency.code": k.currency}
+	refunded := object{"refund.status": "PENDING", "refund.reason": "TRANSACTION_FAILED", "refund.amount.amount": amount,
+		"refund.amount.currency.code": k.currency}
 	return scenario{
 		name: "failure/" + name + " " + k.name,
 		run: func(s *scenarioEnv) scenarioResult {
 			quote := s.createJITQuote(k.currency, k.amount, k.newDestination(s))
-			s.postTimed("/sandbox/send", object{"quoteId": quote.text("id"), "currencyCode": k.currency, "currencyAmount": amount}).wantStatus(200).wantValues(refunded).wantValues(map[string]any{
+			s.postTimed("/sandbox/send", object{"quoteId": quote.text("id"), "currencyCode": k.currency, "currencyAmount": amount}).wantStatus(
+				200).wantValues(refunded).wantValues(map[string]any{
 				"id": quote.text("transactionId"), "status": "FAILED", "failureReason": "FUNDING_AMOUNT_MISMATCH"})
 			return scenarioResult{quote.text("transactionId"), k.refundPostings(amount)}
 		},
 		events: []string{"PENDING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"},
 		finalFields: object{"status": "FAILED", "failureReason": "FUNDING_AMOUNT_MISMATCH", "sentAmount.amount": k.amount,
-			"refund.status": "COMPLETED", "refund.reason": "TRANSACTION_FAILED", "refund.amount.amount": amount, "refund.amount.currency.code": k.currency},
+			"refund.status": "COMPLETED", "refund.reason": "TRANSACTION_FAILED", "refund.amount.amount": amount,
+			"refund.amount.currency.code": k.currency},
 		balances: k.refundBalances(amount),
 	}
 }
@@ -91,7 +97,8 @@ func (k fundingCase) duplicatePayment() scenario {
 		payment := object{"quoteId": quote.text("id"), "currencyCode": k.currency}
 		once := s.payJITQuote(quote, payment, flowAccounts{source: k.sourceAccount, destination: k.destinationAccount})
 		s.checkTransactionEvents(once.transactionID, row.events)
-		s.post("/sandbox/send", payment).wantStatus(200).wantValues(map[string]any{"id": once.transactionID, "status": "COMPLETED", "refund.status": ""})
+		s.post("/sandbox/send", payment).wantStatus(200).wantValues(map[string]any{"id": once.transactionID, "status": "COMPLETED",
+			"refund.status": ""})
 		return scenarioResult{once.transactionID, append(once.postings, k.refundPostings(k.amount)...)}
 	}
 	return row
@@ -106,7 +113,8 @@ func (k fundingCase) unknownReference() scenario {
 			s.post("/sandbox/send", payment).wantError(404, "REFERENCE_NOT_FOUND") // without an amount no money is received
 			payment["currencyAmount"] = k.amount
 			s.post("/sandbox/send", payment).wantError(404, "REFERENCE_NOT_FOUND")
-			return scenarioResult{postings: postingLines("unmatched_received", ledgerEntry{k.sourceAccount, "funding/unmatched", k.amount, k.currency})}
+			return scenarioResult{postings: postingLines("unmatched_received", ledgerEntry{k.sourceAccount, "funding/unmatched",
+				k.amount, k.currency})}
 		},
 	}
 }

@@ -23,7 +23,8 @@ func depositScenarios() []scenario {
 	return []scenario{
 		prefund("an account that a bank account fills", pulled, func(s *scenarioEnv) scenarioResult {
 			account := s.internalAccounts("USD").text("data.0.id")
-			in := s.post("/transfer-in", object{"source": object{"accountId": s.createUSDAccount("008")}, "destination": object{"accountId": account}, "amount": 20_000}).wantStatus(201)
+			in := s.post("/transfer-in", object{"source": object{"accountId": s.createUSDAccount("008")},
+				"destination": object{"accountId": account}, "amount": 20_000}).wantStatus(201)
 			s.checkTransactionEvents(in.text("id"), []string{"INCOMING_PAYMENT.COMPLETED"})
 			return s.executeFromAccount(account, postingLines("transfer_in", ledgerEntry{"rails/ACH", "customer", 20_000, "USD"}))
 		}),
@@ -48,27 +49,32 @@ func depositScenarios() []scenario {
 			s.postTimed("/quotes", object{"source": object{"accountId": account}, "destination": object{"accountId": s.createBTCWallet("")},
 				"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 10051, "immediatelyExecute": true}).wantError(400, "INSUFFICIENT_BALANCE")
 			quote := s.postTimed("/quotes", object{"source": object{"accountId": account}, "destination": object{"accountId": s.createBTCWallet("")},
-				"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 10050, "immediatelyExecute": true}).wantStatus(201).wantValues(map[string]any{"status": "PROCESSING"})
+				"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 10050, "immediatelyExecute": true}).wantStatus(201).wantValues(
+				map[string]any{"status": "PROCESSING"})
 			money := newFlow(quote, flowAccounts{funding: "customer", destination: "chains/LAYER2"})
 			return scenarioResult{quote.text("transactionId"), append(depositPostings(10_050), money.postings("converted", "delivered")...)}
 		}),
 		realtime("in fiat, by the quote", 10050, "USD", func(s *scenarioEnv) scenarioResult {
 			quote := s.createJITQuote("USD", 10050, s.createBTCWallet(""))
-			return s.payJITQuote(quote, object{"quoteId": quote.text("id"), "currencyCode": "USD"}, flowAccounts{source: "rails/RTP", destination: "chains/LAYER2"})
+			return s.payJITQuote(quote, object{"quoteId": quote.text("id"), "currencyCode": "USD"},
+				flowAccounts{source: "rails/RTP", destination: "chains/LAYER2"})
 		}),
 		realtime("in fiat, with the amount", 10050, "USD", func(s *scenarioEnv) scenarioResult {
 			quote := s.createJITQuote("USD", 10050, s.createBTCWallet(""))
-			return s.payJITQuote(quote, object{"reference": paymentReference(quote), "currencyCode": "USD", "currencyAmount": 10050}, flowAccounts{source: "rails/RTP", destination: "chains/LAYER2"})
+			return s.payJITQuote(quote, object{"reference": paymentReference(quote), "currencyCode": "USD", "currencyAmount": 10050},
+				flowAccounts{source: "rails/RTP", destination: "chains/LAYER2"})
 		}),
 		realtime("in euros", 10050, "EUR", func(s *scenarioEnv) scenarioResult {
 			s.support("EUR")
 			quote := s.createJITQuote("EUR", 10050, s.createUSDAccount("000"))
-			return s.payJITQuote(quote, object{"reference": paymentReference(quote), "currencyCode": "EUR"}, flowAccounts{source: "rails/SEPA_INSTANT", destination: "rails/RTP"})
+			return s.payJITQuote(quote, object{"reference": paymentReference(quote), "currencyCode": "EUR"},
+				flowAccounts{source: "rails/SEPA_INSTANT", destination: "rails/RTP"})
 		}),
 		realtime("after an execution that is refused", 10050, "USD", func(s *scenarioEnv) scenarioResult {
 			quote := s.createJITQuote("USD", 10050, s.createBTCWallet(""))
 			s.post("/quotes/"+quote.text("id")+"/execute", nil).wantError(409, "QUOTE_NOT_EXECUTABLE")
-			return s.payJITQuote(quote, object{"reference": paymentReference(quote), "currencyCode": "USD"}, flowAccounts{source: "rails/RTP", destination: "chains/LAYER2"})
+			return s.payJITQuote(quote, object{"reference": paymentReference(quote), "currencyCode": "USD"},
+				flowAccounts{source: "rails/RTP", destination: "chains/LAYER2"})
 		}),
 	}
 }
@@ -118,13 +124,16 @@ func platformFundedScenarios() []scenario {
 		quote := s.createQuoteTo(object{"accountId": s.createBTCWallet("004")}, object{"accountId": account, "customerId": s.customerID}, 10050)
 		s.postTimed("/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200)
 		postings := postingLines("deposit", ledgerEntry{"rails/RTP", "platform", 10_050, "USD"})
-		return scenarioResult{quote.text("transactionId"), append(postings, newFlow(quote, flowAccounts{funding: "platform", refund: "platform"}).postings(refused.postingKinds...)...)}
+		return scenarioResult{quote.text("transactionId"),
+			append(postings, newFlow(quote, flowAccounts{funding: "platform", refund: "platform"}).postings(refused.postingKinds...)...)}
 	}
 	forPlatform.balances = map[string][]int64{"platform USDC": {50_001_234}}
 	forPlatform.run = func(s *scenarioEnv) scenarioResult {
 		to := s.post("/platform/external-accounts", object{"currency": "USD", "accountInfo": object{
-			"accountType": "US_ACCOUNT", "accountNumber": "5512345004", "routingNumber": "021000021", "beneficiary": testBeneficiary}}).wantStatus(201).text("id")
-		quote := s.createQuoteTo(object{"accountId": to}, object{"sourceType": "REALTIME_FUNDING", "currency": "USDC", "cryptoNetwork": "SOLANA"}, 50_001_234)
+			"accountType": "US_ACCOUNT", "accountNumber": "5512345004", "routingNumber": "021000021", "beneficiary": testBeneficiary}}).wantStatus(
+			201).text("id")
+		quote := s.createQuoteTo(object{"accountId": to}, object{"sourceType": "REALTIME_FUNDING", "currency": "USDC", "cryptoNetwork": "SOLANA"},
+			50_001_234)
 		s.postTimed("/sandbox/send", object{"quoteId": quote.text("id"), "currencyCode": "USDC"}).wantStatus(200)
 		money := newFlow(quote, flowAccounts{source: "chains/ALTCHAIN", funding: "funding/jit", refund: "platform"})
 		return scenarioResult{quote.text("transactionId"), append(money.postings("jit_received"), money.postings(refused.postingKinds...)...)}
@@ -140,7 +149,8 @@ func (s *scenarioEnv) executeFromAccount(account string, postings []string) scen
 
 func (s *scenarioEnv) executeQuote(quote apiResponse, postings []string) scenarioResult {
 	s.t.Helper()
-	s.postTimed("/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200).wantValues(map[string]any{"status": "PROCESSING", "transactionId": quote.text("transactionId")})
+	s.postTimed("/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200).wantValues(map[string]any{"status": "PROCESSING",
+		"transactionId": quote.text("transactionId")})
 	money := newFlow(quote, flowAccounts{funding: "customer", destination: "chains/LAYER2"})
 	return scenarioResult{quote.text("transactionId"), append(postings, money.postings("converted", "delivered")...)}
 }
@@ -158,7 +168,8 @@ func (s *scenarioEnv) createJITQuote(currency string, amount int64, to string) a
 // payJITQuote pays the exact amount, and the payment completes.
 func (s *scenarioEnv) payJITQuote(quote apiResponse, payment object, w flowAccounts) scenarioResult {
 	s.t.Helper()
-	s.postTimed("/sandbox/send", payment).wantStatus(200).wantValues(map[string]any{"id": quote.text("transactionId"), "status": "PROCESSING", "quoteId": quote.text("id")})
+	s.postTimed("/sandbox/send", payment).wantStatus(200).wantValues(map[string]any{"id": quote.text("transactionId"), "status": "PROCESSING",
+		"quoteId": quote.text("id")})
 	w.funding = "funding/jit"
 	return scenarioResult{quote.text("transactionId"), newFlow(quote, w).postings("jit_received", "converted", "delivered")}
 }

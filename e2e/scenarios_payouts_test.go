@@ -19,7 +19,8 @@ var (
 		events: []string{"PENDING", "PROCESSING", "COMPLETED"}, postingKinds: []string{"converted", "delivered"}, status: "COMPLETED"}
 	outcomeRefunded = scenarioOutcome{
 		events:       []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"},
-		postingKinds: []string{"converted", "reversal", "refund_owed", "refund_paid"}, status: "FAILED", refundStatus: "COMPLETED", refundReason: "TRANSACTION_FAILED"}
+		postingKinds: []string{"converted", "reversal", "refund_owed", "refund_paid"}, status: "FAILED", refundStatus: "COMPLETED",
+		refundReason: "TRANSACTION_FAILED"}
 )
 
 // refundedWithReason is a refund for a reason.
@@ -31,7 +32,8 @@ func refundedWithReason(reason string) scenarioOutcome {
 
 // payoutOutcomes are the outcomes by test value of the account that is paid to.
 func payoutOutcomes() map[string]scenarioOutcome {
-	late, returned, cancelled, lost := outcomeDelivered, refundedWithReason("COUNTERPARTY_POST_TX_FAILED"), outcomeRefunded, refundedWithReason("COUNTERPARTY_POST_TX_FAILED")
+	late, returned, cancelled, lost := outcomeDelivered, refundedWithReason("COUNTERPARTY_POST_TX_FAILED"), outcomeRefunded,
+		refundedWithReason("COUNTERPARTY_POST_TX_FAILED")
 	late.delay, late.delayedEvent = longPaymentDelay, "COMPLETED"
 	returned.events = []string{"PENDING", "PROCESSING", "COMPLETED", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}
 	returned.postingKinds = []string{"converted", "delivered", "returned", "reversal", "refund_owed", "refund_paid"}
@@ -55,11 +57,15 @@ func payoutScenarios() []scenario {
 	var rows []scenario
 	for end, e := range payoutOutcomes() {
 		rows = append(rows,
-			fiatFundedScenario("payout paid in fiat/"+end, e, func(s *scenarioEnv) object { return object{"accountId": s.createBTCWallet(end)} }, "chains/LAYER2"),
-			cryptoFundedScenario("payout paid in crypto/"+end, e, func(s *scenarioEnv) object { return object{"accountId": s.createUSDAccount(end)} }, "rails/RTP"),
-			prefundedScenario("payout from an account/"+end, e, func(s *scenarioEnv) object { return object{"accountId": s.createEURAccount(end)} }, "rails/SEPA_INSTANT"))
+			fiatFundedScenario("payout paid in fiat/"+end, e, func(s *scenarioEnv) object { return object{"accountId": s.createBTCWallet(end)} },
+				"chains/LAYER2"),
+			cryptoFundedScenario("payout paid in crypto/"+end, e,
+				func(s *scenarioEnv) object { return object{"accountId": s.createUSDAccount(end)} }, "rails/RTP"),
+			prefundedScenario("payout from an account/"+end, e, func(s *scenarioEnv) object { return object{"accountId": s.createEURAccount(end)} },
+				"rails/SEPA_INSTANT"))
 		if e.delay < longPaymentDelay { // the name before the domain decides
-			rows = append(rows, prefundedScenario("payout to a name at a domain/"+end, e, func(s *scenarioEnv) object { return object{"accountId": s.createBRLAccount(end)} }, "rails/PIX"))
+			rows = append(rows, prefundedScenario("payout to a name at a domain/"+end, e,
+				func(s *scenarioEnv) object { return object{"accountId": s.createBRLAccount(end)} }, "rails/PIX"))
 		}
 	}
 	return rows
@@ -71,7 +77,8 @@ func fiatFundedScenario(name string, e scenarioOutcome, to func(*scenarioEnv) ob
 	row := e.newScenario(name, 10050, "USD")
 	row.run = func(s *scenarioEnv) scenarioResult {
 		quote := s.createQuoteTo(to(s), object{"customerId": s.customerID, "currency": "USD"}, 10050)
-		s.postTimed("/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": "USD"}).wantStatus(200).wantValues(map[string]any{
+		s.postTimed("/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": "USD"}).wantStatus(
+			200).wantValues(map[string]any{
 			"id": quote.text("transactionId"), "status": "PROCESSING", "type": "OUTGOING", "quoteId": quote.text("id")})
 		money := newFlow(quote, flowAccounts{"rails/RTP", "funding/jit", out, "rails/RTP"})
 		return scenarioResult{quote.text("transactionId"), append(money.postings("jit_received"), money.postings(e.postingKinds...)...)}
@@ -84,7 +91,8 @@ func fiatFundedScenario(name string, e scenarioOutcome, to func(*scenarioEnv) ob
 func cryptoFundedScenario(name string, e scenarioOutcome, to func(*scenarioEnv) object, out string) scenario {
 	row := e.newScenario(name, 50_001_234, "USDC")
 	row.run = func(s *scenarioEnv) scenarioResult {
-		quote := s.createQuoteTo(to(s), object{"sourceType": "REALTIME_FUNDING", "customerId": s.customerID, "currency": "USDC", "cryptoNetwork": "SOLANA"}, 50_001_234)
+		quote := s.createQuoteTo(to(s), object{"sourceType": "REALTIME_FUNDING", "customerId": s.customerID, "currency": "USDC",
+			"cryptoNetwork": "SOLANA"}, 50_001_234)
 		s.postTimed("/sandbox/send", object{"quoteId": quote.text("id"), "currencyCode": "USDC"}).wantStatus(200).wantValues(map[string]any{
 			"id": quote.text("transactionId"), "status": "PROCESSING", "type": "OUTGOING", "quoteId": quote.text("id")})
 		money := newFlow(quote, flowAccounts{"chains/ALTCHAIN", "funding/jit", out, "customer"})
@@ -102,7 +110,8 @@ func prefundedScenario(name string, e scenarioOutcome, to func(*scenarioEnv) obj
 	row := e.newScenario(name, 10050, "USD")
 	row.run = func(s *scenarioEnv) scenarioResult {
 		quote := s.createQuoteTo(to(s), object{"sourceType": "ACCOUNT", "accountId": s.fundUSDAccount(20_000)}, 10050)
-		s.postTimed("/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200).wantValues(map[string]any{"status": "PROCESSING", "transactionId": quote.text("transactionId")})
+		s.postTimed("/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200).wantValues(map[string]any{"status": "PROCESSING",
+			"transactionId": quote.text("transactionId")})
 		s.post("/quotes/"+quote.text("id")+"/execute", nil).wantError(409, "QUOTE_ALREADY_EXECUTED")
 		money := newFlow(quote, flowAccounts{funding: "customer", destination: out, refund: "customer"})
 		return scenarioResult{quote.text("transactionId"), append(depositPostings(20_000), money.postings(e.postingKinds...)...)}
@@ -116,7 +125,8 @@ func prefundedScenario(name string, e scenarioOutcome, to func(*scenarioEnv) obj
 
 // newScenario returns a scenario with this outcome, without its run function.
 func (e scenarioOutcome) newScenario(name string, sent int64, currency string) scenario {
-	final := object{"type": "OUTGOING", "status": e.status, "failureReason": e.failureReason, "refund.status": e.refundStatus, "refund.reason": e.refundReason,
+	final := object{"type": "OUTGOING", "status": e.status, "failureReason": e.failureReason, "refund.status": e.refundStatus,
+		"refund.reason":     e.refundReason,
 		"sentAmount.amount": sent, "sentAmount.currency.code": currency, "refund.amount.amount": "", "refund.amount.currency.code": ""}
 	if e.refundStatus != "" {
 		final["refund.amount.amount"], final["refund.amount.currency.code"] = sent, currency

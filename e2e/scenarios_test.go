@@ -49,7 +49,8 @@ func TestSandbox_Scenarios(t *testing.T) {
 	// the response, the events and their order, the final transaction, the balances, and every
 	// entry in the ledger.
 	h := newTestEnv(t, "--sandbox-speed", "60", "--sandbox-uma-domain", umaDomain)
-	for _, c := range slices.Concat(transferInScenarios(), transferOutScenarios(), payoutScenarios(), umaScenarios(), fundingScenarios(), failureScenarios()) {
+	for _, c := range slices.Concat(transferInScenarios(), transferOutScenarios(), payoutScenarios(), umaScenarios(), fundingScenarios(),
+		failureScenarios()) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			h.newScenarioEnv(t).runScenario(c)
@@ -109,7 +110,8 @@ func (s *scenarioEnv) checkTiming(c scenario, transaction string) {
 	if index > 0 {
 		before := s.awaitEvent(transaction, c.events[index-1])
 		s.checkInProgress(transaction, before.text("transaction.status"), s.requestedAt.Add(wait))
-		if took := s.awaitEvent(transaction, c.delayedEvent).time("transaction.updatedAt").Sub(before.time("transaction.updatedAt")); took < wait {
+		if took := s.awaitEvent(transaction, c.delayedEvent).time("transaction.updatedAt").Sub(
+			before.time("transaction.updatedAt")); took < wait {
 			s.t.Errorf("%s was received %s after %s, want %s", c.delayedEvent, took, c.events[index-1], wait)
 		}
 	} else {
@@ -134,7 +136,8 @@ func (s *scenarioEnv) checkFinalTransaction(transaction string, c scenario) {
 	s.t.Helper()
 	found := s.get("/transactions/" + transaction).wantStatus(200).wantValues(c.finalFields)
 	last := s.awaitEvent(transaction, c.events[len(c.events)-1])
-	for _, path := range []string{"id", "status", "type", "customerId", "quoteId", "failureReason", "refund.status", "refund.reason", "refund.reference",
+	for _, path := range []string{"id", "status", "type", "customerId", "quoteId", "failureReason", "refund.status", "refund.reason",
+		"refund.reference",
 		"refund.settledAt", "settledAt", "createdAt", "updatedAt", "receivedAmount.amount", "sentAmount.amount"} {
 		if found.text(path) != last.text("transaction."+path) {
 			s.t.Errorf("%s: %q in the response, %q in the last event", path, found.text(path), last.text("transaction."+path))
@@ -147,7 +150,8 @@ func (s *scenarioEnv) checkFinalTransaction(transaction string, c scenario) {
 	if found.text("refund.status") != "" && (found.text("refund.settledAt") != "") != (found.text("refund.status") == "COMPLETED") {
 		s.t.Errorf("a refund that is %s was settled at %q", found.text("refund.status"), found.text("refund.settledAt"))
 	}
-	if reference := found.text("refund.reference"); found.text("refund.status") != "" && (reference == "-REFUND" || !strings.HasSuffix(reference, "-REFUND")) {
+	if reference := found.text("refund.reference"); found.text("refund.status") != "" &&
+		(reference == "-REFUND" || !strings.HasSuffix(reference, "-REFUND")) {
 		s.t.Errorf("the reference of the refund is %q", reference)
 	}
 	if quote := found.text("quoteId"); quote != "" {

@@ -27,8 +27,10 @@ func transferInScenarios() []scenario {
 			name: "transfer in/" + c.end,
 			run: func(s *scenarioEnv) scenarioResult {
 				from, to := s.createUSDAccount(c.end), s.internalAccounts("USD").text("data.0.id")
-				transfer := s.postTimed("/transfer-in", object{"source": object{"accountId": from}, "destination": object{"accountId": to}, "amount": 5000}).wantStatus(201)
-				transfer.wantValues(map[string]any{"type": "INCOMING", "status": "PENDING", "settledAt": "", "receivedAmount.amount": 5000, "source.accountId": from, "destination.accountId": to})
+				transfer := s.postTimed("/transfer-in", object{"source": object{"accountId": from}, "destination": object{"accountId": to},
+					"amount": 5000}).wantStatus(201)
+				transfer.wantValues(map[string]any{"type": "INCOMING", "status": "PENDING", "settledAt": "", "receivedAmount.amount": 5000,
+					"source.accountId": from, "destination.accountId": to})
 				if c.status == "FAILED" {
 					return scenarioResult{transfer.text("id"), nil}
 				}
@@ -39,7 +41,8 @@ func transferInScenarios() []scenario {
 				return scenarioResult{transfer.text("id"), append(arrived, s.takenBack(transfer.text("id"), to)...)}
 			},
 			events: []string{event}, balances: c.balances, delay: c.takes, delayedEvent: event,
-			finalFields: object{"status": c.status, "failureReason": c.reason, "refund.status": "", "receivedAmount.amount": 5000, "receivedAmount.currency.code": "USD"},
+			finalFields: object{"status": c.status, "failureReason": c.reason, "refund.status": "", "receivedAmount.amount": 5000,
+				"receivedAmount.currency.code": "USD"},
 		})
 	}
 	return rows
@@ -53,7 +56,8 @@ func (s *scenarioEnv) takenBack(transaction, account string) []string {
 		return d.event == "RECEIVABLE.COLLECTED" && d.text("receivable.transactionId") == transaction
 	})
 	settled.wantValues(map[string]any{"receivable.status": "SETTLED", "receivable.reasonCode": "R01", "receivable.owed": 0})
-	if timeline := s.get("/transactions/" + transaction + "/timeline").wantStatus(200); !strings.Contains(string(timeline.body), `"RECEIVABLE"`) {
+	if timeline := s.get("/transactions/" + transaction + "/timeline").wantStatus(200); !strings.Contains(string(timeline.body),
+		`"RECEIVABLE"`) {
 		s.t.Errorf("the timeline lacks the return: %s", timeline.body)
 	}
 	owed := "customer-receivables/" + account
@@ -85,13 +89,16 @@ func transferOutScenarios() []scenario {
 			name: "transfer out/" + c.end,
 			run: func(s *scenarioEnv) scenarioResult {
 				from, to := s.fundUSDAccount(20_000), s.createUSDAccount(c.end)
-				transfer := s.postTimed("/transfer-out", object{"source": object{"accountId": from}, "destination": object{"accountId": to}, "amount": 5000}).wantStatus(201)
-				transfer.wantValues(map[string]any{"type": "OUTGOING", "status": "PENDING", "settledAt": "", "sentAmount.amount": 5000, "receivedAmount.amount": 5000, "fees": 0})
+				transfer := s.postTimed("/transfer-out", object{"source": object{"accountId": from}, "destination": object{"accountId": to},
+					"amount": 5000}).wantStatus(201)
+				transfer.wantValues(map[string]any{"type": "OUTGOING", "status": "PENDING", "settledAt": "", "sentAmount.amount": 5000,
+					"receivedAmount.amount": 5000, "fees": 0})
 				return scenarioResult{transfer.text("id"), append(depositPostings(20_000), money.postings(c.kinds...)...)}
 			},
 			events: c.events, delay: c.takes, delayedEvent: "FAILED",
-			finalFields: object{"status": "COMPLETED", "failureReason": "", "refund.status": "", "sentAmount.amount": 5000, "receivedAmount.amount": 5000, "exchangeRate": 1},
-			balances:    map[string][]int64{"USD": {20_000, 15_000}},
+			finalFields: object{"status": "COMPLETED", "failureReason": "", "refund.status": "", "sentAmount.amount": 5000,
+				"receivedAmount.amount": 5000, "exchangeRate": 1},
+			balances: map[string][]int64{"USD": {20_000, 15_000}},
 		}
 		if len(c.kinds) == len(back) {
 			row.finalFields = object{"status": "FAILED", "failureReason": "COUNTERPARTY_POST_TX_FAILED", "refund.status": "COMPLETED",

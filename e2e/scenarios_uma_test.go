@@ -26,7 +26,8 @@ func umaScenarios() []scenario {
 			e.postingKinds = slices.Replace(slices.Clone(e.postingKinds), 0, 1, "transfer_out")
 		}
 		to := func(s *scenarioEnv) object { return s.lookUpReceiver(c.name, c.currency) }
-		rows = append(rows, prefundedScenario("person paid from an account/"+c.name, e, to, "rails/UMA"), fiatFundedScenario("person paid in fiat/"+c.name, e, to, "rails/UMA"))
+		rows = append(rows, prefundedScenario("person paid from an account/"+c.name, e, to, "rails/UMA"),
+			fiatFundedScenario("person paid in fiat/"+c.name, e, to, "rails/UMA"))
 	}
 	return rows
 }
@@ -40,5 +41,6 @@ func (s *scenarioEnv) lookUpReceiver(name, currency string) object {
 	if n := len(found.list("supportedCurrencies")); n != 1 {
 		s.t.Errorf("%s receives %d currencies: %s", address, n, found.body)
 	}
-	return object{"destinationType": "UMA_ADDRESS", "umaAddress": address, "lookupId": found.text("lookupId"), "senderCustomerInfo": object{"FULL_NAME": "Ana Silva"}}
+	return object{"destinationType": "UMA_ADDRESS", "umaAddress": address, "lookupId": found.text("lookupId"),
+		"senderCustomerInfo": object{"FULL_NAME": "Ana Silva"}}
 }

@@ -41,7 +41,8 @@ func (s schemas) violations(schema any, value any, path string) []string {
 	if !hasType(described["type"], value) {
 		return []string{fmt.Sprintf("%s: %v is no %v", path, value, described["type"])}
 	}
-	if values, ok := described["enum"].([]any); ok && value != nil && !slices.ContainsFunc(values, func(v any) bool { return fmt.Sprint(v) == fmt.Sprint(value) }) {
+	if values, ok := described["enum"].([]any); ok && value != nil &&
+		!slices.ContainsFunc(values, func(v any) bool { return fmt.Sprint(v) == fmt.Sprint(value) }) {
 		return []string{fmt.Sprintf("%s: %v is none of %v", path, value, values)}
 	}
 	switch value := value.(type) {

@@ -36,7 +36,9 @@ func (p *screenedPlatform) load(names ...string) {
 	var xml strings.Builder
 	xml.WriteString(`<export generationDate="2026-03-04T10:00:00Z">`)
 	for i, name := range names {
-		fmt.Fprintf(&xml, `<sanctionEntity logicalId="%d"><subjectType classificationCode="P"/><nameAlias wholeName="%s" strong="true"/></sanctionEntity>`, i+1, name)
+		fmt.Fprintf(
+			&xml, `<sanctionEntity logicalId="%d"><subjectType classificationCode="P"/><nameAlias wholeName="%s" strong="true"/></sanctionEntity>`,
+			i+1, name)
 	}
 	xml.WriteString(`</export>`)
 	file := filepath.Join(p.t.TempDir(), "eu.xml")
@@ -50,13 +52,15 @@ func (p *screenedPlatform) load(names ...string) {
 func (p *screenedPlatform) awaitScreened() {
 	p.t.Helper()
 	eventually(p.t, "all customers are screened", func() bool {
-		return p.queryInt("SELECT count(*) FROM screening_runs WHERE status = 'RUNNING'") == 0 && p.queryInt("SELECT count(*) FROM jobs WHERE step LIKE 'screen-%'") == 0
+		return p.queryInt("SELECT count(*) FROM screening_runs WHERE status = 'RUNNING'") == 0 && p.queryInt("SELECT count(*) FROM jobs WHERE "+
+			"step LIKE 'screen-%'") == 0
 	})
 }
 
 func (p *screenedPlatform) newPerson(name string) string {
 	p.t.Helper()
-	return p.post("/customers", object{"customerType": "INDIVIDUAL", "fullName": name}).wantStatus(201).wantValues(map[string]any{"kycStatus": "APPROVED"}).text("id")
+	return p.post("/customers", object{"customerType": "INDIVIDUAL", "fullName": name}).wantStatus(201).wantValues(
+		map[string]any{"kycStatus": "APPROVED"}).text("id")
 }
 
 // wantMayPay checks whether the customer may pay: then only the missing rail of the platform prevents it.
@@ -67,7 +71,8 @@ func (p *screenedPlatform) wantMayPay(customer string, may bool) {
 		status, code = http.StatusNotImplemented, "NOT_IMPLEMENTED"
 	}
 	wallet := p.createWallet(customer, "")
-	p.post("/quotes", object{"source": object{"customerId": customer, "currency": "USD"}, "destination": object{"destinationType": "ACCOUNT", "accountId": wallet},
+	p.post("/quotes", object{"source": object{"customerId": customer, "currency": "USD"}, "destination": object{"destinationType": "ACCOUNT",
+		"accountId": wallet},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 10050}).wantError(status, code)
 }
 
@@ -93,14 +98,17 @@ func TestScreening_RenewedListStopsPayments(t *testing.T) {
 			t.Errorf("list has no %s:\n%s", id, waiting)
 		}
 	}
-	if shown := p.run("reviews", "show", cleared, "--platform", p.platformID, "--actor=ben"); !strings.Contains(shown, `"Testow Ivan"`) || !strings.Contains(shown, "eu:1  OPEN") || !strings.Contains(shown, "held since") {
+	if shown := p.run("reviews", "show", cleared, "--platform", p.platformID, "--actor=ben"); !strings.Contains(shown, `"Testow Ivan"`) ||
+		!strings.Contains(shown, "eu:1  OPEN") || !strings.Contains(shown, "held since") {
 		t.Errorf("show:\n%s", shown)
 	}
 	decide := []string{"--platform", p.platformID, "--actor=ana", "--reason=Ticket 17"}
-	if out := p.run(append([]string{"reviews", "clear", cleared, "--entry=eu:1"}, decide...)...); !strings.Contains(out, cleared+" is APPROVED") {
+	if out := p.run(append([]string{"reviews", "clear", cleared, "--entry=eu:1"}, decide...)...); !strings.Contains(out,
+		cleared+" is APPROVED") {
 		t.Errorf("clear: %s", out)
 	}
-	if out := p.run(append([]string{"reviews", "confirm", confirmed, "--entry=eu:2"}, decide...)...); !strings.Contains(out, confirmed+" is REJECTED") {
+	if out := p.run(append([]string{"reviews", "confirm", confirmed, "--entry=eu:2"}, decide...)...); !strings.Contains(out,
+		confirmed+" is REJECTED") {
 		t.Errorf("confirm: %s", out)
 	}
 
@@ -110,14 +118,18 @@ func TestScreening_RenewedListStopsPayments(t *testing.T) {
 	p.load(list...)
 	p.awaitScreened()
 	p.wantMayPay(cleared, true)
-	for id, want := range map[string]string{cleared: "CUSTOMER.KYC_PENDING,CUSTOMER.KYC_APPROVED", confirmed: "CUSTOMER.KYC_PENDING,CUSTOMER.KYC_REJECTED", other: ""} {
+	for id, want := range map[string]string{cleared: "CUSTOMER.KYC_PENDING,CUSTOMER.KYC_APPROVED",
+		confirmed: "CUSTOMER.KYC_PENDING,CUSTOMER.KYC_REJECTED", other: ""} {
 		var events string
-		if err := p.db.QueryRow(`SELECT coalesce(string_agg(name, ',' ORDER BY id), '') FROM webhook_events WHERE subject_id = $1`, uuidOf(id)).Scan(&events); err != nil || events != want {
+		if err := p.db.QueryRow(`SELECT coalesce(string_agg(name, ',' ORDER BY id), '') FROM webhook_events WHERE subject_id = $1`,
+			uuidOf(id)).Scan(&events); err != nil || events != want {
 			t.Errorf("events of %s: %q, %v; want %q", id, events, err, want)
 		}
 	}
 	var actions string
-	if err := p.db.QueryRow(`SELECT string_agg(action || ' ' || actor, ',' ORDER BY action) FROM operator_actions WHERE subject_id = ANY (ARRAY[$1, $2]::uuid[])`, uuidOf(cleared), uuidOf(confirmed)).Scan(&actions); err != nil ||
+	if err := p.db.QueryRow(
+		`SELECT string_agg(action || ' ' || actor, ',' ORDER BY action) FROM operator_actions WHERE subject_id = ANY (ARRAY[$1, $2]::uuid[])`,
+		uuidOf(cleared), uuidOf(confirmed)).Scan(&actions); err != nil ||
 		actions != "CLEAR_SCREENING_HIT ana,CONFIRM_SCREENING_HIT ana,OPEN_REVIEW ben" {
 		t.Errorf("recorded: %q, %v", actions, err)
 	}
@@ -134,7 +146,8 @@ func TestScreening_KilledServerScreensEachCustomerOnce(t *testing.T) {
 	listed := p.newPerson("Testow Ivan")
 	p.awaitScreened() // or the list would be found in the screening of the new customer, too
 	const customers = 1001
-	p.execAsService(`INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, region, currencies, email, uma_address, status, details, created_at, updated_at)
+	p.execAsService(
+		`INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, region, currencies, email, uma_address, status, details, created_at, updated_at)
 		SELECT platform_id, gen_random_uuid(), 'c' || n, customer_type, region, currencies, '', 'c' || n || '@test', status,
 			jsonb_build_object('fullName', CASE WHEN n % 50 = 0 THEN 'Ivan Testoff' ELSE 'Rosa Diaz' END), created_at, updated_at
 		FROM customers, generate_series(1, $2) AS n WHERE id = $1`, uuidOf(listed), customers-1)
@@ -152,10 +165,12 @@ func TestScreening_KilledServerScreensEachCustomerOnce(t *testing.T) {
 	}
 	p.awaitScreened()
 
-	if run := p.queryInt("SELECT count(*) FROM screening_runs WHERE status = 'COMPLETED' AND customers = $1 AND total = $1 AND hits = $2", customers, customers/50+1); run != 1 {
+	if run := p.queryInt("SELECT count(*) FROM screening_runs WHERE status = 'COMPLETED' AND customers = $1 AND total = $1 AND hits = $2",
+		customers, customers/50+1); run != 1 {
 		t.Errorf("%d runs with %d customers and %d hits; want 1", run, customers, customers/50+1)
 	}
-	if hits, held := p.queryInt("SELECT count(*) FROM screening_hits WHERE status = 'OPEN'"), p.queryInt("SELECT count(*) FROM customers WHERE held_at IS NOT NULL AND status = 'PENDING'"); hits != customers/50+1 || held != hits {
+	if hits, held := p.queryInt("SELECT count(*) FROM screening_hits WHERE status = 'OPEN'"), p.queryInt("SELECT count(*) FROM customers "+
+		"WHERE held_at IS NOT NULL AND status = 'PENDING'"); hits != customers/50+1 || held != hits {
 		t.Errorf("%d hits, %d customers are held; want %d", hits, held, customers/50+1)
 	}
 	if events := p.queryInt("SELECT count(*) FROM webhook_events WHERE name = 'CUSTOMER.KYC_PENDING'"); events != customers/50+1 {

@@ -10,7 +10,8 @@ import (
 // runLedgerVerify runs `ledger verify` on the database with the checkpoints of a folder.
 func (h *testEnv) runLedgerVerify(checkpoints string, flags ...string) (out string, status int) {
 	h.t.Helper()
-	out, errOut, status := runCommand(h.t, []string{"DATABASE_URL=" + h.databaseURL}, append([]string{"ledger", "verify", "--checkpoints", checkpoints}, flags...)...)
+	out, errOut, status := runCommand(h.t, []string{"DATABASE_URL=" + h.databaseURL},
+		append([]string{"ledger", "verify", "--checkpoints", checkpoints}, flags...)...)
 	return out + errOut, status
 }
 
@@ -65,9 +66,12 @@ func TestSeal_ExternalCheckpointsDetectTruncation(t *testing.T) {
 	h.server.terminate()
 
 	h.execWithoutTriggers(
-		"CREATE TABLE kept_postings AS SELECT * FROM ledger_postings WHERE seq > 2", "CREATE TABLE kept_entries AS SELECT * FROM ledger_entries WHERE seq > 2",
-		"CREATE TABLE kept_heads AS SELECT * FROM ledger_log_checkpoints", "CREATE TABLE kept_sealed AS SELECT * FROM ledger_log_state", "CREATE TABLE kept_clock AS SELECT * FROM ledger_clocks",
-		"DELETE FROM ledger_postings WHERE seq > 2", "DELETE FROM ledger_entries WHERE seq > 2", "DELETE FROM ledger_log_checkpoints", "DELETE FROM ledger_log_state",
+		"CREATE TABLE kept_postings AS SELECT * FROM ledger_postings WHERE seq > 2", "CREATE TABLE kept_entries AS SELECT * FROM "+
+			"ledger_entries WHERE seq > 2",
+		"CREATE TABLE kept_heads AS SELECT * FROM ledger_log_checkpoints", "CREATE TABLE kept_sealed AS SELECT * FROM ledger_log_state",
+		"CREATE TABLE kept_clock AS SELECT * FROM ledger_clocks",
+		"DELETE FROM ledger_postings WHERE seq > 2", "DELETE FROM ledger_entries WHERE seq > 2", "DELETE FROM ledger_log_checkpoints",
+		"DELETE FROM ledger_log_state",
 		"UPDATE ledger_clocks SET seq = 2, recorded_at = (SELECT max(recorded_at) FROM ledger_postings)",
 	)
 	out, status := h.runLedgerVerify(published)

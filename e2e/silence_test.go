@@ -97,7 +97,8 @@ func TestDatabase_SilenceCostsOnlyItsRequests(t *testing.T) {
 	hooks.checkEvents(quote.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
 	eventually(t, "no goroutine is left", func() bool { return h.server.goroutines() < goroutines+20 })
 	eventually(t, "no session is left in a transaction", func() bool {
-		return h.queryInt("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'causeway%' AND state LIKE 'idle in transaction%'") == 0
+		return h.queryInt("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'causeway%' AND "+
+			"state LIKE 'idle in transaction%'") == 0
 	})
 }
 
@@ -106,7 +107,8 @@ func TestCommit_VanishedHostLeavesNoLock(t *testing.T) {
 	// The host of one process vanishes at the commit of a payment. If the database got the commit, it
 	// has got the postings with it, and another process posts on the same platform and account at once.
 	// If not, it ends the session after some seconds and frees its locks.
-	for name, fault := range map[string]kit.CommitFault{"after the commit": kit.VanishAfterCommit, "before the commit": kit.VanishBeforeCommit} {
+	for name, fault := range map[string]kit.CommitFault{"after the commit": kit.VanishAfterCommit,
+		"before the commit": kit.VanishBeforeCommit} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newDatabaseEnv(t)

@@ -41,7 +41,8 @@ func TestUpgrade_EarlierProgramServesMeanwhile(t *testing.T) {
 	load.phase("migrate")
 	t.Log(mustRunCommand(t, []string{"DATABASE_URL=" + s.databaseURL}, "migrate"))
 	load.await("the earlier release on the new schema")
-	refused, err := kit.Run(waitContext(t), kit.Command{Program: *earlierProgram, Args: []string{"serve", "--listen", "127.0.0.1:0"}, Env: []string{"DATABASE_URL=" + s.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}})
+	refused, err := kit.Run(waitContext(t), kit.Command{Program: *earlierProgram, Args: []string{"serve", "--listen", "127.0.0.1:0"},
+		Env: []string{"DATABASE_URL=" + s.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}})
 	if err != nil || refused.ExitCode == 0 || !strings.Contains(refused.ErrorOutput, "start the newer release") {
 		t.Errorf("the earlier release starts on the new schema: %v, %s", err, refused.ErrorOutput)
 	}
@@ -56,7 +57,8 @@ func TestUpgrade_EarlierProgramServesMeanwhile(t *testing.T) {
 
 	s.client.BaseURL = newer.baseURL
 	s.awaitIdle()
-	if n := s.queryInt("SELECT count(*) FROM transactions WHERE status NOT IN ('COMPLETED', 'FAILED', 'EXPIRED') AND quote_id IS NULL OR status = 'PROCESSING' OR refund_status = 'PENDING'"); n != 0 {
+	if n := s.queryInt("SELECT count(*) FROM transactions WHERE status NOT IN ('COMPLETED', 'FAILED', 'EXPIRED') AND quote_id IS NULL OR " +
+		"status = 'PROCESSING' OR refund_status = 'PENDING'"); n != 0 {
 		t.Errorf("%d payments did not end", n)
 	}
 	if n := s.queryInt("SELECT count(*) FROM jobs WHERE due_at = 'infinity'"); n != 0 {
@@ -160,10 +162,12 @@ func (l *upgradeLoad) round() {
 	l.call("POST", "/transfer-out", object{"source": from, "destination": to, "amount": 500}, 201)
 	key := uuid.NewString()
 	transfer := l.call("POST", "/transfer-in", object{"source": to, "destination": from, "amount": 600}, 201, "Idempotency-Key", key)
-	if again := l.call("POST", "/transfer-in", object{"source": to, "destination": from, "amount": 600}, 201, "Idempotency-Key", key); again.text("id") != transfer.text("id") {
+	if again := l.call("POST", "/transfer-in", object{"source": to, "destination": from, "amount": 600}, 201, "Idempotency-Key",
+		key); again.text("id") != transfer.text("id") {
 		l.t.Errorf("a repeated request made %s again: %s", transfer.text("id"), again.body)
 	}
-	prefunded := l.call("POST", "/quotes", object{"source": object{"sourceType": "ACCOUNT", "accountId": account}, "destination": object{"accountId": wallet},
+	prefunded := l.call("POST", "/quotes", object{"source": object{"sourceType": "ACCOUNT", "accountId": account},
+		"destination":        object{"accountId": wallet},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5000}, 201).text("id")
 	l.call("POST", "/quotes/"+prefunded+"/execute", nil, 200)
 	l.call("POST", "/sandbox/uma/receive", umaPaymentBody(l.customerID), 200)
@@ -173,10 +177,13 @@ func (l *upgradeLoad) round() {
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 700, "immediatelyExecute": true}, 201)
 	token := l.call("POST", "/tokens", object{"name": "Short-lived", "permissions": []string{"VIEW"}}, 201).text("id")
 	l.call("DELETE", "/tokens/"+token, nil, 204)
-	l.call("POST", "/ledger/adjustments", object{"note": "The bank charged the wire twice.", "effectiveAt": formatTimestamp(time.Now().Add(-time.Minute)),
-		"entries": []object{{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 7}}}, 201)
-	for _, path := range []string{"/transactions?limit=5", "/customers?limit=5", "/customers/" + customer, "/ledger/trial-balance", "/ledger/accounts?limit=5",
-		"/ledger/postings?limit=5", "/webhook-deliveries?limit=5", "/transactions/" + transfer.text("id") + "/timeline", "/config", "/webhook-keys", "/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR"} {
+	l.call("POST", "/ledger/adjustments", object{"note": "The bank charged the wire twice.",
+		"effectiveAt": formatTimestamp(time.Now().Add(-time.Minute)),
+		"entries":     []object{{"debit": "expense/rails", "credit": "rails/WIRE", "currency": "USD", "amount": 7}}}, 201)
+	for _, path := range []string{"/transactions?limit=5", "/customers?limit=5", "/customers/" + customer, "/ledger/trial-balance",
+		"/ledger/accounts?limit=5",
+		"/ledger/postings?limit=5", "/webhook-deliveries?limit=5", "/transactions/" + transfer.text("id") + "/timeline", "/config",
+		"/webhook-keys", "/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR"} {
 		l.call("GET", path, nil, 200)
 	}
 }

@@ -27,9 +27,11 @@ type earlierEnv struct {
 
 func newEarlierEnv(t *testing.T) *earlierEnv {
 	t.Helper()
-	s := &earlierEnv{scenarioEnv: &scenarioEnv{testEnv: &testEnv{t: t, databaseURL: pgtest.NewEmpty(t)}}, folder: filepath.Join(t.TempDir(), "checkpoints")}
+	s := &earlierEnv{scenarioEnv: &scenarioEnv{testEnv: &testEnv{t: t, databaseURL: pgtest.NewEmpty(t)}},
+		folder: filepath.Join(t.TempDir(), "checkpoints")}
 	s.db = openURL(t, s.databaseURL)
-	if _, err := kit.MustSucceed(waitContext(t), kit.Command{Program: *earlierProgram, Args: []string{"migrate"}, Env: []string{"DATABASE_URL=" + s.databaseURL}}); err != nil {
+	if _, err := kit.MustSucceed(waitContext(t), kit.Command{Program: *earlierProgram, Args: []string{"migrate"},
+		Env: []string{"DATABASE_URL=" + s.databaseURL}}); err != nil {
 		t.Fatal(err)
 	}
 	created, err := kit.CreatePlatform(waitContext(t), *earlierProgram, s.databaseURL, "Earlier", "SANDBOX", "--regulated")
@@ -50,8 +52,10 @@ func (s *earlierEnv) start(options ...string) *process {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	running, err := kit.Start(kit.Command{Program: *earlierProgram, Dir: s.t.TempDir(), Env: []string{"DATABASE_URL=" + url, "CAUSEWAY_MASTER_KEY=" + masterKey},
-		Args: append([]string{"serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--connections", "8", "--seal-every", "1s", "--checkpoints", s.folder, "--allow-private-webhooks"}, options...)})
+	running, err := kit.Start(kit.Command{Program: *earlierProgram, Dir: s.t.TempDir(),
+		Env: []string{"DATABASE_URL=" + url, "CAUSEWAY_MASTER_KEY=" + masterKey},
+		Args: append([]string{"serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--connections", "8", "--seal-every", "1s",
+			"--checkpoints", s.folder, "--allow-private-webhooks"}, options...)})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -81,7 +85,8 @@ func recordEarlier(t *testing.T) {
 	s.start("--sandbox-speed", "1000")
 	s.patch("/config", object{"webhookEndpoint": endpoint.URL, "umaDomain": "uma.example.com"}).wantStatus(200)
 	s.customerID = s.createCustomer(object{"umaAddress": "$ana@uma.example.com"})
-	earlier := &earlierState{PlatformID: s.platformID, ClientID: s.ClientID, ClientSecret: s.ClientSecret, Checkpoints: map[string][]byte{}, Responses: map[string]json.RawMessage{}}
+	earlier := &earlierState{PlatformID: s.platformID, ClientID: s.ClientID, ClientSecret: s.ClientSecret, Checkpoints: map[string][]byte{},
+		Responses: map[string]json.RawMessage{}}
 	s.makeFinished(earlier)
 	s.awaitIdle()
 	eventually(t, "the postings are sealed and published", func() bool {
@@ -119,12 +124,15 @@ func (s *earlierEnv) makeFinished(earlier *earlierState) {
 	s.payQuote(s.newRamp("000"), 10049) // the wrong amount
 	account := s.fundUSDAccount(100_000)
 	s.payFromAccount(account, s.createEURAccount("000"))
-	s.post("/transfer-out", object{"source": object{"accountId": account}, "destination": object{"accountId": s.createUSDAccount("008")}, "amount": 5000}).wantStatus(201)
+	s.post("/transfer-out", object{"source": object{"accountId": account}, "destination": object{"accountId": s.createUSDAccount("008")},
+		"amount": 5000}).wantStatus(201)
 	s.post("/sandbox/uma/receive", umaPaymentBody(s.customerID)).wantStatus(200)
 
 	earlier.Repeatable.Key, earlier.Repeatable.Path = "0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "/transfer-in"
-	earlier.Repeatable.Body = object{"source": object{"accountId": s.createUSDAccount("008")}, "destination": object{"accountId": account}, "amount": 2500}
-	earlier.Repeatable.Response = s.withHeader("Idempotency-Key", earlier.Repeatable.Key).post(earlier.Repeatable.Path, earlier.Repeatable.Body).wantStatus(201).body
+	earlier.Repeatable.Body = object{"source": object{"accountId": s.createUSDAccount("008")}, "destination": object{"accountId": account},
+		"amount": 2500}
+	earlier.Repeatable.Response = s.withHeader("Idempotency-Key", earlier.Repeatable.Key).post(earlier.Repeatable.Path,
+		earlier.Repeatable.Body).wantStatus(201).body
 
 	now := time.Now().UTC()
 	last := time.Date(now.Year(), now.Month()-1, 1, 0, 0, 0, 0, time.UTC)
@@ -143,8 +151,10 @@ func (s *earlierEnv) makeWaiting() {
 	account := s.internalAccounts("USD").text("data.0.id")
 	s.payQuote(s.newRamp("003"), 0).wantStatus(200)
 	s.payFromAccount(account, s.createEURAccount("003"))
-	s.post("/transfer-in", object{"source": object{"accountId": s.createUSDAccount("005")}, "destination": object{"accountId": account}, "amount": 3000}).wantStatus(201)
-	s.post("/transfer-out", object{"source": object{"accountId": account}, "destination": object{"accountId": s.createUSDAccount("005")}, "amount": 3100}).wantStatus(201)
+	s.post("/transfer-in", object{"source": object{"accountId": s.createUSDAccount("005")}, "destination": object{"accountId": account},
+		"amount": 3000}).wantStatus(201)
+	s.post("/transfer-out", object{"source": object{"accountId": account}, "destination": object{"accountId": s.createUSDAccount("005")},
+		"amount": 3100}).wantStatus(201)
 	eventually(s.t, "the rails were asked, and a webhook was refused", func() bool {
 		return s.queryInt("SELECT count(*) FROM jobs WHERE step <> 'expire' AND due_at < now() + interval '1 second'") == 0 &&
 			s.queryInt("SELECT count(*) FROM webhook_backlog") > 0
@@ -159,8 +169,10 @@ func (s *earlierEnv) makeUntouched(earlier *earlierState) {
 	}
 	s.payFromAccount(account, s.createBRLAccount("000"))
 	s.payFromAccount(account, s.createBRLAccount("004"))
-	s.post("/transfer-in", object{"source": object{"accountId": s.createUSDAccount("008")}, "destination": object{"accountId": account}, "amount": 4000}).wantStatus(201)
-	s.post("/transfer-out", object{"source": object{"accountId": account}, "destination": object{"accountId": s.createUSDAccount("008")}, "amount": 4100}).wantStatus(201)
+	s.post("/transfer-in", object{"source": object{"accountId": s.createUSDAccount("008")}, "destination": object{"accountId": account},
+		"amount": 4000}).wantStatus(201)
+	s.post("/transfer-out", object{"source": object{"accountId": account}, "destination": object{"accountId": s.createUSDAccount("008")},
+		"amount": 4100}).wantStatus(201)
 	s.post("/sandbox/uma/receive", umaPaymentBody(s.customerID)).wantStatus(200)
 	earlier.UnpaidQuote = s.newRamp("000").text("id")
 	s.newRamp("000") // expires

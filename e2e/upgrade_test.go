@@ -26,7 +26,8 @@ import (
 //   - state.json.gz, an earlierState.
 const upgradeFolder = "testdata/upgrade"
 
-var earlierProgram = flag.String("earlier", "", "program of an earlier release, with which the tests of upgrades record their data and run side by side")
+var earlierProgram = flag.String("earlier", "", "program of an earlier release, with which the tests of upgrades record their data and "+
+	"run side by side")
 
 // earlierState is what the earlier release answered, and what it did next with the database when it
 // ran on by itself.
@@ -59,7 +60,8 @@ func TestUpgrade_EarlierDatabaseContinues(t *testing.T) {
 	h, earlier := restoreEarlier(t)
 	env := []string{"DATABASE_URL=" + h.databaseURL}
 
-	if _, errOut, status := runCommand(t, append(slices.Clone(env), "CAUSEWAY_MASTER_KEY="+masterKey), "serve", "--listen", "127.0.0.1:0"); status == 0 || !strings.Contains(errOut, "run causeway migrate") {
+	if _, errOut, status := runCommand(t, append(slices.Clone(env), "CAUSEWAY_MASTER_KEY="+masterKey), "serve", "--listen",
+		"127.0.0.1:0"); status == 0 || !strings.Contains(errOut, "run causeway migrate") {
 		t.Errorf("serve before the migration: status %d, %s", status, errOut)
 	}
 	// A file that cannot have its lock is not applied, and migrate continues there.
@@ -70,20 +72,23 @@ func TestUpgrade_EarlierDatabaseContinues(t *testing.T) {
 	if _, err := imported.Exec("LOCK TABLE customers IN ROW EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
-	if _, errOut, status := runCommand(t, env, "migrate"); status == 0 || !strings.Contains(errOut, "00019_") || !strings.Contains(errOut, "run causeway migrate again") {
+	if _, errOut, status := runCommand(t, env, "migrate"); status == 0 || !strings.Contains(errOut, "00019_") ||
+		!strings.Contains(errOut, "run causeway migrate again") {
 		t.Errorf("migrate beside a long import: status %d\n%s", status, errOut)
 	}
 	if err := imported.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if out := mustRunCommand(t, env, "migrate"); strings.Contains(out, "00018_") || !strings.Contains(out, "00019_") || !strings.Contains(out, "00020_") {
+	if out := mustRunCommand(t, env, "migrate"); strings.Contains(out, "00018_") || !strings.Contains(out, "00019_") ||
+		!strings.Contains(out, "00020_") {
 		t.Errorf("migrate: %s", out)
 	}
 	if out := mustRunCommand(t, env, "migrate"); !strings.Contains(out, "Nothing to do") {
 		t.Errorf("migrate again: %s", out)
 	}
 
-	if queued, customers := h.queryInt("SELECT count(*) FROM ledger_evidence_queue WHERE kind = 'customer-status'"), h.queryInt("SELECT count(*) FROM customers"); customers == 0 || queued != customers {
+	if queued, customers := h.queryInt("SELECT count(*) FROM ledger_evidence_queue WHERE kind = 'customer-status'"),
+		h.queryInt("SELECT count(*) FROM customers"); customers == 0 || queued != customers {
 		t.Errorf("%d of %d customers wait to be sealed", queued, customers)
 	}
 	h.checkLedger()
@@ -122,7 +127,8 @@ func TestUpgrade_EarlierDatabaseContinues(t *testing.T) {
 		t.Errorf("the transactions ended as\n%v, want\n%v", got, earlier.FinalStatuses)
 	}
 	eventually(t, "every version of a customer is sealed", func() bool {
-		return h.queryInt("SELECT count(*) FROM customers c WHERE NOT EXISTS (SELECT FROM ledger_evidence e WHERE e.platform_id = c.platform_id AND c.id::text = ANY (e.subjects) AND 'customer-status' = ANY (e.kinds))") == 0
+		return h.queryInt("SELECT count(*) FROM customers c WHERE NOT EXISTS (SELECT FROM ledger_evidence e WHERE e.platform_id = "+
+			"c.platform_id AND c.id::text = ANY (e.subjects) AND 'customer-status' = ANY (e.kinds))") == 0
 	})
 	for _, id := range earlier.Waiting {
 		if attempts := hooks.attempts(id); len(attempts) != 1 {
@@ -162,12 +168,14 @@ func (h *testEnv) finishEarlier(earlier *earlierState, startWorkers func() *proc
 	h.payQuote(h.get("/quotes/"+earlier.UnpaidQuote).wantStatus(200), 0).wantStatus(200)
 	// A quote that was paid is evidence, so that a change of it would be found.
 	h.exec(`UPDATE quotes q SET expires_at = now() - interval '1 second' WHERE expires_at > now() AND id <> $1
-		AND EXISTS (SELECT FROM transactions t WHERE t.platform_id = q.platform_id AND t.id = q.transaction_id AND t.status = 'PENDING')`, uuidOf(earlier.UnpaidQuote))
+		AND EXISTS (SELECT FROM transactions t WHERE t.platform_id = q.platform_id AND t.id = q.transaction_id AND t.status = 'PENDING')`,
+		uuidOf(earlier.UnpaidQuote))
 	h.server = startWorkers()
 	h.client.BaseURL = h.server.baseURL
 	eventually(h.t, "the end of all jobs and webhooks", func() bool {
 		h.exec("UPDATE jobs SET due_at = now() WHERE due_at > now() AND due_at < 'infinity'")
-		return h.queryInt("SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM webhook_queue) + (SELECT count(*) FROM webhook_backlog)") == 0
+		return h.queryInt(
+			"SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM webhook_queue) + (SELECT count(*) FROM webhook_backlog)") == 0
 	})
 }
 
@@ -223,7 +231,8 @@ func TestMissingValues(t *testing.T) {
 		`{"a": 1, "b": [{}]}`:                      {"b.0.c was x and is <nil>"},
 		`{"a": 1, "b": []}`:                        {"b was [map[c:x]] and is []"},
 	} {
-		if got := missingValues("", decodeJSON(t, []byte(`{"a": 1, "b": [{"c": "x"}]}`)), decodeJSON(t, []byte(later))); !slices.Equal(got, want) {
+		if got := missingValues("", decodeJSON(t, []byte(`{"a": 1, "b": [{"c": "x"}]}`)), decodeJSON(t, []byte(later))); !slices.Equal(got,
+			want) {
 			t.Errorf("%s: %q, want %q", later, got, want)
 		}
 	}

@@ -30,7 +30,8 @@ func TestMasterKey_InVault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	environment := []string{"DATABASE_URL=" + login, "CAUSEWAY_MASTER_KEY=vault:" + vault.URL + "/transit/causeway", "CAUSEWAY_VAULT_TOKEN_FILE=" + token}
+	environment := []string{"DATABASE_URL=" + login, "CAUSEWAY_MASTER_KEY=vault:" + vault.URL + "/transit/causeway",
+		"CAUSEWAY_VAULT_TOKEN_FILE=" + token}
 	h.server = startServerWith(t, environment, "serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--connections", "8")
 	h.tenant = h.createPlatform("Sandbox", "SANDBOX", "--regulated")
 	client := portstest.NewWalletClient(t)
@@ -39,7 +40,8 @@ func TestMasterKey_InVault(t *testing.T) {
 		customer := h.post("/customers", customerBody(object{"email": "ana@example.com"})).wantStatus(201).text("id")
 		wallet := h.get("/customers/internal-accounts?currency=USDB&customerId=" + customer).wantStatus(200).text("data.0.id")
 		credential := h.get("/auth/credentials?accountId=" + wallet).wantStatus(200).text("data.0.id")
-		session := h.post("/auth/credentials/"+credential+"/verify", object{"type": "EMAIL_OTP", "otp": sandbox.WalletCode, "clientPublicKey": hex.EncodeToString(client.Public.Bytes())}).wantStatus(200)
+		session := h.post("/auth/credentials/"+credential+"/verify", object{"type": "EMAIL_OTP", "otp": sandbox.WalletCode,
+			"clientPublicKey": hex.EncodeToString(client.Public.Bytes())}).wantStatus(200)
 		if _, err := client.OpenSessionKey(session.text("encryptedSessionSigningKey")); err != nil {
 			t.Fatal(err)
 		}

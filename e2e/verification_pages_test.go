@@ -170,7 +170,8 @@ func (b *pagesClient) upload(path string, fields map[string]string) pageResponse
 }
 
 func addressFields(path string, country string) map[string]string {
-	return map[string]string{path + ".line1": "1 Main St", path + ".city": "Austin", path + ".state": "TX", path + ".postalCode": "78701", path + ".country": country}
+	return map[string]string{path + ".line1": "1 Main St", path + ".city": "Austin", path + ".state": "TX", path + ".postalCode": "78701",
+		path + ".country": country}
 }
 
 func merged(maps ...map[string]string) map[string]string {
@@ -184,7 +185,8 @@ func merged(maps ...map[string]string) map[string]string {
 }
 
 func identityDocument(kind, side string) map[string]string {
-	return map[string]string{"documentType": kind, "side": side, "country": "DE", "documentNumber": "C01X00T47", "issuingAuthority": "Stadt Berlin"}
+	return map[string]string{"documentType": kind, "side": side, "country": "DE", "documentNumber": "C01X00T47",
+		"issuingAuthority": "Stadt Berlin"}
 }
 
 func TestVerificationPages_BusinessFromInvitationToErasure(t *testing.T) {
@@ -208,17 +210,21 @@ func TestVerificationPages_BusinessFromInvitationToErasure(t *testing.T) {
 	b := newPagesClient(t, p, business, "https://example.com/done?customer=1")
 	b.get("/verification").want(200, "Tax number", "who owns the business", "Acme Pay")
 
-	b.post("/verification/details", merged(addressFields("address", "US"), map[string]string{"businessInfo.country": "US", "businessInfo.entityType": "CORPORATION",
+	b.post("/verification/details", merged(addressFields("address", "US"), map[string]string{"businessInfo.country": "US",
+		"businessInfo.entityType":         "CORPORATION",
 		"businessInfo.registrationNumber": "HRB 12345", "businessInfo.taxId": "12-345"})).want(200, "Some details are not valid")
 	b.get("/verification/details").want(200, "nine digits")
 	b.post("/verification/details", merged(addressFields("address", "US"), map[string]string{"businessInfo.taxId": "12-3456789"})).want(200)
-	grace := merged(addressFields("personalInfo.address", "US"), map[string]string{"roles": "CONTROL_PERSON", "ownershipPercentage": "60", "personalInfo.firstName": "Grace",
-		"personalInfo.lastName": "Hopper", "personalInfo.birthDate": "1970-01-02", "personalInfo.nationality": "DE", "personalInfo.idType": "NON_US_TAX_ID", "personalInfo.identifier": "12345678901",
+	grace := merged(addressFields("personalInfo.address", "US"), map[string]string{"roles": "CONTROL_PERSON", "ownershipPercentage": "60",
+		"personalInfo.firstName": "Grace",
+		"personalInfo.lastName":  "Hopper", "personalInfo.birthDate": "1970-01-02", "personalInfo.nationality": "DE",
+		"personalInfo.idType": "NON_US_TAX_ID", "personalInfo.identifier": "12345678901",
 		"personalInfo.countryOfIssuance": "DE"})
 	b.postTogether("/verification/owners/new", grace).want(200, "Grace Hopper", "A passport")
 	p.get("/beneficial-owners?customerId=" + business).wantStatus(200).wantValues(map[string]any{"totalCount": 1})
-	ada := merged(grace, map[string]string{"roles": "UBO", "personalInfo.firstName": "Ada", "personalInfo.lastName": "Lovelace", "personalInfo.nationality": "US",
-		"personalInfo.idType": "SSN", "personalInfo.identifier": "123-45-6789", "personalInfo.countryOfIssuance": "US"})
+	ada := merged(grace, map[string]string{"roles": "UBO", "personalInfo.firstName": "Ada", "personalInfo.lastName": "Lovelace",
+		"personalInfo.nationality": "US",
+		"personalInfo.idType":      "SSN", "personalInfo.identifier": "123-45-6789", "personalInfo.countryOfIssuance": "US"})
 	b.post("/verification/owners/new", ada).want(422, "All owners together have at most 100 percent")
 	ada["ownershipPercentage"] = "40"
 	overview := b.post("/verification/owners/new", ada).want(200, "Ada Lovelace")
@@ -227,7 +233,8 @@ func TestVerificationPages_BusinessFromInvitationToErasure(t *testing.T) {
 	}
 	b.upload("/verification/documents/own", map[string]string{"documentType": "UTILITY_BILL", "country": "US"}).want(200, "Remove")
 	wrong := p.get("/documents?documentHolder=" + business).wantStatus(200).text("data.0.id")
-	b.post("/verification/documents/own/remove", map[string]string{"document": strings.TrimPrefix(wrong, "Document:")}).want(200, "Already uploaded")
+	b.post("/verification/documents/own/remove", map[string]string{"document": strings.TrimPrefix(wrong, "Document:")}).want(200,
+		"Already uploaded")
 	p.get("/documents/"+wrong).wantError(404, "DOCUMENT_NOT_FOUND")
 	graceDocuments := regexp.MustCompile(`/verification/documents/[0-9a-f-]{36}`).FindString(overview.body)
 	b.upload(graceDocuments, identityDocument("PASSPORT", "")).want(200, "Passport")
@@ -266,10 +273,13 @@ func TestVerificationPages_IndividualWaitsForOperator(t *testing.T) {
 	// can be changed. Another browser cannot open the link.
 	h := newTestEnv(t)
 	p := h.createPlatform("Acme Pay", "PRODUCTION")
-	customer := p.post("/customers", object{"customerType": "INDIVIDUAL", "region": "DE", "fullName": "Ada Lovelace"}).wantStatus(201).text("id")
+	customer := p.post("/customers", object{"customerType": "INDIVIDUAL", "region": "DE", "fullName": "Ada Lovelace"}).wantStatus(
+		201).text("id")
 	b := newPagesClient(t, p, customer, "")
-	b.post("/verification/details", merged(addressFields("address", "DE"), map[string]string{"birthDate": "2190-01-02"})).want(422, "Enter a date in the past.", `value="2190-01-02"`)
-	b.post("/verification/details", merged(addressFields("address", "DE"), map[string]string{"birthDate": "1990-01-02", "nationality": "DE"})).want(200)
+	b.post("/verification/details", merged(addressFields("address", "DE"), map[string]string{"birthDate": "2190-01-02"})).want(422,
+		"Enter a date in the past.", `value="2190-01-02"`)
+	b.post("/verification/details", merged(addressFields("address", "DE"), map[string]string{"birthDate": "1990-01-02",
+		"nationality": "DE"})).want(200)
 	b.upload("/verification/documents/own", identityDocument("PASSPORT", "")).want(200, "scan.png")
 	b.get("/verification").want(200)
 
@@ -281,10 +291,12 @@ func TestVerificationPages_IndividualWaitsForOperator(t *testing.T) {
 	env := []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}
 	verification := p.get("/verifications?customerId=" + customer).text("data.0.id")
 	application := ""
-	if err := h.db.QueryRow(`SELECT application_id::text FROM verifications WHERE id = $1`, uuidOf(verification)).Scan(&application); err != nil {
+	if err := h.db.QueryRow(`SELECT application_id::text FROM verifications WHERE id = $1`,
+		uuidOf(verification)).Scan(&application); err != nil {
 		t.Fatal(err)
 	}
-	if text, errors, status := runCommand(t, env, "reviews", "approve", verification, "--platform", p.platformID, "--application", application, "--actor", "ana", "--reason", "Compared with the passport"); status != 0 {
+	if text, errors, status := runCommand(t, env, "reviews", "approve", verification, "--platform", p.platformID, "--application", application,
+		"--actor", "ana", "--reason", "Compared with the passport"); status != 0 {
 		t.Fatalf("approve: %d\n%s%s", status, text, errors)
 	}
 	b.get("/verification").want(200, "You are verified")

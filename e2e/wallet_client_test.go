@@ -31,9 +31,11 @@ func TestWalletClient_WrittenFromTheDescriptionUsesAWallet(t *testing.T) {
 	if err := json.Unmarshal([]byte(story.Output), &got); err != nil {
 		t.Fatalf("%v: %s", err, story.Output)
 	}
-	shown := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "wallets", "show", got.Wallet, "--platform", h.platformID, "--actor", "ana")
+	shown := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "wallets", "show", got.Wallet,
+		"--platform", h.platformID, "--actor", "ana")
 	_, exports, _ := strings.Cut(shown, "\nexported ")
-	if !strings.Contains(shown, "public key "+got.PublicKey+"\n") || strings.Count(exports, got.ExportedBy) != 1 || strings.Count(exports, "Session:") != 1 {
+	if !strings.Contains(shown, "public key "+got.PublicKey+"\n") || strings.Count(exports, got.ExportedBy) != 1 ||
+		strings.Count(exports, "Session:") != 1 {
 		t.Errorf("the operator does not see the key %s and one export by %s:\n%s", got.PublicKey, got.ExportedBy, shown)
 	}
 }

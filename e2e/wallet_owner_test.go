@@ -24,7 +24,8 @@ func (p *tenant) newWalletOwner(change ...object) *walletOwner {
 	o.customer = p.createCustomer(append([]object{{"email": "ana@example.com"}}, change...)...)
 	o.wallet = p.get("/customers/internal-accounts?type=EMBEDDED_WALLET&customerId=" + o.customer).wantStatus(200).text("data.0.id")
 	o.credential = p.get("/auth/credentials?accountId=" + o.wallet).wantStatus(200).wantValues(map[string]any{
-		"data.0.type": "EMAIL_OTP", "data.0.accountId": o.wallet, "data.0.nickname": p.get("/customers/" + o.customer).text("email"), "data.1": ""}).text("data.0.id")
+		"data.0.type": "EMAIL_OTP", "data.0.accountId": o.wallet, "data.0.nickname": p.get("/customers/" + o.customer).text("email"),
+		"data.1": ""}).text("data.0.id")
 	return o
 }
 
@@ -69,7 +70,8 @@ func (o *walletOwner) signed(method, path string, body any) apiResponse {
 // addPasskey adds a passkey by a signed request, and returns its id.
 func (o *walletOwner) addPasskey(nickname string) string {
 	o.t.Helper()
-	return o.signed("POST", "/auth/credentials", passkeyBody(o.wallet, nickname, "challenge of "+nickname+" "+o.wallet)).wantStatus(201).text("id")
+	return o.signed("POST", "/auth/credentials", passkeyBody(o.wallet, nickname, "challenge of "+nickname+" "+o.wallet)).wantStatus(
+		201).text("id")
 }
 
 // wantReason checks a refusal.

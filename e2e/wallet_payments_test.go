@@ -56,27 +56,33 @@ func TestWalletPayments_OwnerSigns(t *testing.T) {
 	hooks := h.startReceiver()
 	customer := h.createCustomer()
 	wallet, coins := h.walletOf(customer), h.createWallet(customer, "")
-	h.post("/quotes", object{"source": object{"accountId": wallet}, "destination": object{"accountId": coins}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 25_000_000}).
+	h.post("/quotes", object{"source": object{"accountId": wallet}, "destination": object{"accountId": coins}, "lockedCurrencySide": "SENDING",
+		"lockedCurrencyAmount": 25_000_000}).
 		wantError(400, "INSUFFICIENT_FUNDS")
 	h.post("/sandbox/internal-accounts/"+wallet+"/fund", object{"amount": 100_000_000}).wantStatus(200)
-	h.post("/quotes", object{"source": object{"accountId": wallet}, "destination": object{"accountId": coins}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 25_000_000,
-		"immediatelyExecute": true}).wantError(400, "INVALID_INPUT")
+	h.post("/quotes", object{"source": object{"accountId": wallet}, "destination": object{"accountId": coins}, "lockedCurrencySide": "SENDING",
+		"lockedCurrencyAmount": 25_000_000,
+		"immediatelyExecute":   true}).wantError(400, "INVALID_INPUT")
 	quote := h.quoteFromWallet(wallet, coins)
 	execute := "/quotes/" + quote.text("id") + "/execute"
 
 	h.post(execute, nil).wantError(401, "UNAUTHORIZED").wantValues(map[string]any{"reason": "Missing Service-Wallet-Signature"})
-	h.executeSigned(quote, "sandbox-valid-signatur").wantError(401, "UNAUTHORIZED").wantValues(map[string]any{"reason": "Invalid Service-Wallet-Signature"})
+	h.executeSigned(quote, "sandbox-valid-signatur").wantError(401,
+		"UNAUTHORIZED").wantValues(map[string]any{"reason": "Invalid Service-Wallet-Signature"})
 	keyed := h.withHeader("Idempotency-Key", uuid.NewString())
 	keyed.post(execute, nil).wantError(401, "UNAUTHORIZED") // not stored under the key
-	keyed.withHeader("Service-Wallet-Signature", sandbox.WalletSignature).post(execute, nil).wantStatus(200).wantValues(map[string]any{"status": "PROCESSING"})
+	keyed.withHeader("Service-Wallet-Signature", sandbox.WalletSignature).post(execute,
+		nil).wantStatus(200).wantValues(map[string]any{"status": "PROCESSING"})
 	h.executeSigned(quote, sandbox.WalletSignature).wantError(409, "QUOTE_ALREADY_EXECUTED")
 
 	hooks.checkEvents(quote.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
 	timeline := h.get("/transactions/" + quote.text("transactionId") + "/timeline").wantStatus(200)
 	i := timelineIndex(timeline, "AUTHORIZED")
-	timeline.wantValues(map[string]any{i + ".authorization.payload": payloadToSign(quote), i + ".authorization.signature": sandbox.WalletSignature,
+	timeline.wantValues(map[string]any{i + ".authorization.payload": payloadToSign(quote),
+		i + ".authorization.signature":     sandbox.WalletSignature,
 		i + ".authorization.signatureForm": "TEST_VALUE", i + ".authorization.accountId": wallet})
-	back := h.post("/quotes", object{"source": object{"customerId": customer, "currency": "USD"}, "destination": object{"accountId": wallet}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 10050}).wantStatus(201)
+	back := h.post("/quotes", object{"source": object{"customerId": customer, "currency": "USD"}, "destination": object{"accountId": wallet},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 10050}).wantStatus(201)
 	h.payQuote(back, 0).wantStatus(200)
 	hooks.checkEvents(back.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
 	failing := h.quoteFromWallet(wallet, h.createWallet(customer, "004"))
@@ -87,7 +93,8 @@ func TestWalletPayments_OwnerSigns(t *testing.T) {
 	hooks.checkEvents(unrefunded.text("transactionId"), "PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_FAILED")
 	h.get("/customers/internal-accounts?currency=USDB&customerId=" + customer).wantStatus(200).wantValues(map[string]any{
 		"data.0.balance.amount": 50_000_000 + back.int("totalReceivingAmount")})
-	if out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "ledger", "check"); !regexp.MustCompile(`payments of their wallets +3 `).MatchString(out) {
+	if out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "ledger",
+		"check"); !regexp.MustCompile(`payments of their wallets +3 `).MatchString(out) {
 		t.Error(out)
 	}
 }
@@ -122,7 +129,8 @@ func TestWalletPayments_OneSignatureMovesMoneyOnce(t *testing.T) {
 	statuses := make([]int, 200)
 	for i := range statuses {
 		all.Go(func() {
-			response, err := h.withHeader("Service-Wallet-Signature", sandbox.WalletSignature).do(t.Context(), http.MethodPost, "/quotes/"+crowded.text("id")+"/execute", nil)
+			response, err := h.withHeader("Service-Wallet-Signature", sandbox.WalletSignature).do(t.Context(), http.MethodPost,
+				"/quotes/"+crowded.text("id")+"/execute", nil)
 			if err != nil {
 				t.Error(err)
 			}
@@ -154,11 +162,13 @@ func TestWalletPayments_OneSignatureMovesMoneyOnce(t *testing.T) {
 
 	for _, quote := range []apiResponse{crowded, lost} {
 		hooks.checkEvents(quote.text("transactionId"), "PENDING", "PROCESSING", "COMPLETED")
-		if n := h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'wallet_debit' AND transaction_id = $1", uuidOf(quote.text("transactionId"))); n != 1 {
+		if n := h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'wallet_debit' AND transaction_id = $1",
+			uuidOf(quote.text("transactionId"))); n != 1 {
 			t.Errorf("%d debits of %s", n, quote.text("id"))
 		}
 	}
-	h.get("/customers/internal-accounts?currency=USDB&customerId=" + customer).wantStatus(200).wantValues(map[string]any{"data.0.balance.amount": 50_000_000})
+	h.get("/customers/internal-accounts?currency=USDB&customerId=" + customer).wantStatus(200).wantValues(
+		map[string]any{"data.0.balance.amount": 50_000_000})
 }
 
 // sessionSigner signs with the key of a session.
@@ -191,7 +201,8 @@ func (p *tenant) openSessionByMail(mails, wallet string) sessionSigner {
 		return code != ""
 	})
 	client := portstest.NewWalletClient(p.t)
-	session := p.post("/auth/credentials/"+credential+"/verify", object{"type": "EMAIL_OTP", "otp": code, "clientPublicKey": hex.EncodeToString(client.Public.Bytes())}).wantStatus(200)
+	session := p.post("/auth/credentials/"+credential+"/verify", object{"type": "EMAIL_OTP", "otp": code,
+		"clientPublicKey": hex.EncodeToString(client.Public.Bytes())}).wantStatus(200)
 	key, err := client.OpenSessionKey(session.text("encryptedSessionSigningKey"))
 	if err != nil {
 		p.t.Fatal(err)
@@ -218,8 +229,10 @@ func TestWalletPayments_SignatureOfProductionProvesItself(t *testing.T) {
 	dollars := h.get("/customers/internal-accounts?currency=USD&customerId=" + customer).wantStatus(200).text("data.0.id")
 	ben := h.post("/tokens", object{"name": "Ben", "permissions": []string{"VIEW", "MANAGE"}}).wantStatus(201)
 	proposed := h.post("/ledger/adjustments", object{"note": "Coins of the customer, brought from another wallet", "ownedAccounts": true,
-		"entries": []object{{"debit": "chains/LAYER2", "credit": "wallets/" + wallet, "currency": "USDB", "amount": 100_000_000}}}).wantStatus(202)
-	newClient(t, h.BaseURL, ben.text("clientId"), ben.text("clientSecret")).post("/ledger/proposals/"+proposed.text("id")+"/approve", nil).wantStatus(200)
+		"entries": []object{{"debit": "chains/LAYER2", "credit": "wallets/" + wallet, "currency": "USDB", "amount": 100_000_000}}}).wantStatus(
+		202)
+	newClient(t, h.BaseURL, ben.text("clientId"), ben.text("clientSecret")).post("/ledger/proposals/"+proposed.text("id")+"/approve",
+		nil).wantStatus(200)
 	owner := h.openSessionByMail(mails, wallet)
 	quote, other := h.quoteFromWallet(wallet, dollars), h.quoteFromWallet(wallet, dollars)
 
@@ -270,7 +283,8 @@ func TestWalletPayments_SignatureOfProductionProvesItself(t *testing.T) {
 			t.Errorf("verified with %s: %d, %q", changed, command, node)
 		}
 	}
-	if out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "ledger", "check"); !regexp.MustCompile(`payments of their wallets +1 `).MatchString(out) {
+	if out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "ledger",
+		"check"); !regexp.MustCompile(`payments of their wallets +1 `).MatchString(out) {
 		t.Error(out)
 	}
 }

@@ -27,7 +27,8 @@ func TestWallets_NeitherLogNorDatabaseShowsKeys(t *testing.T) {
 	}
 	verify := func(credential string) apiResponse {
 		t.Helper()
-		return h.post("/auth/credentials/"+credential+"/verify", object{"type": "EMAIL_OTP", "otp": sandbox.WalletCode, "clientPublicKey": clientKey["clientPublicKey"]})
+		return h.post("/auth/credentials/"+credential+"/verify", object{"type": "EMAIL_OTP", "otp": sandbox.WalletCode,
+			"clientPublicKey": clientKey["clientPublicKey"]})
 	}
 	sessionKey := func(name string, response apiResponse) {
 		t.Helper()
@@ -40,7 +41,8 @@ func TestWallets_NeitherLogNorDatabaseShowsKeys(t *testing.T) {
 	sign := func(path string) apiResponse {
 		t.Helper()
 		request := h.post(path, clientKey).wantStatus(http.StatusAccepted)
-		return h.withHeader("Service-Wallet-Signature", sandbox.WalletSignature).withHeader("Request-Id", request.text("requestId")).post(path, clientKey)
+		return h.withHeader("Service-Wallet-Signature", sandbox.WalletSignature).withHeader("Request-Id", request.text("requestId")).post(path,
+			clientKey)
 	}
 
 	wallet, credential := newWallet()
@@ -61,7 +63,8 @@ func TestWallets_NeitherLogNorDatabaseShowsKeys(t *testing.T) {
 	damaged, credentialOfDamaged := newWallet()
 	verify(credentialOfDamaged).wantStatus(200)
 	accountID := damaged[len("InternalAccount:"):]
-	pgtest.ExecAsSuperuser(t, h.databaseURL, `UPDATE wallet_keys SET entropy = (SELECT entropy FROM wallet_keys WHERE id <> '`+accountID+`') WHERE id = '`+accountID+`'`)
+	pgtest.ExecAsSuperuser(t, h.databaseURL, `UPDATE wallet_keys SET entropy = (SELECT entropy FROM wallet_keys WHERE id <> '`+accountID+
+		`') WHERE id = '`+accountID+`'`)
 	verify(credentialOfDamaged).wantStatus(500)
 	h.server.awaitLine(accountID)
 

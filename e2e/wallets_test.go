@@ -18,7 +18,8 @@ func TestWallets_LifeInSandbox(t *testing.T) {
 	h := newTestEnv(t)
 	o := h.newWalletOwner()
 
-	o.post("/auth/credentials/"+o.credential+"/challenge", nil).wantStatus(200).wantValues(map[string]any{"id": o.credential, "type": "EMAIL_OTP", "challenge": "", "requestId": ""})
+	o.post("/auth/credentials/"+o.credential+"/challenge", nil).wantStatus(200).wantValues(map[string]any{"id": o.credential,
+		"type": "EMAIL_OTP", "challenge": "", "requestId": ""})
 	byCode := o.verify(o.credential, o.codeProof(sandbox.WalletCode)).wantStatus(200).wantValues(map[string]any{
 		"accountId": o.wallet, "type": "EMAIL_OTP", "nickname": "ana@example.com"})
 	if life := byCode.time("expiresAt").Sub(byCode.time("createdAt")); life.Minutes() != 15 {
@@ -28,12 +29,14 @@ func TestWallets_LifeInSandbox(t *testing.T) {
 	passkey := o.addPasskey("Ana's phone")
 	client, public := o.newClient()
 	challenge := o.post("/auth/credentials/"+passkey+"/challenge", object{"clientPublicKey": public}).wantStatus(200)
-	opened := o.withHeader("Request-Id", challenge.text("requestId")).post("/auth/credentials/"+passkey+"/verify", passkeyProof(sandbox.WalletPasskeySignature)).wantStatus(200).
+	opened := o.withHeader("Request-Id", challenge.text("requestId")).post("/auth/credentials/"+passkey+"/verify",
+		passkeyProof(sandbox.WalletPasskeySignature)).wantStatus(200).
 		wantValues(map[string]any{"type": "PASSKEY", "nickname": "Ana's phone", "credentialId": base64URL("passkey of Ana's phone")})
 	if _, err := client.OpenSessionKey(opened.text("encryptedSessionSigningKey")); err != nil {
 		t.Errorf("the key is not sealed to the key of the challenge: %v", err)
 	}
-	google := o.signed("POST", "/auth/credentials", object{"type": "OAUTH", "accountId": o.wallet, "oidcToken": googleToken("1")}).wantStatus(201).
+	google := o.signed("POST", "/auth/credentials", object{"type": "OAUTH", "accountId": o.wallet, "oidcToken": googleToken("1")}).wantStatus(
+		201).
 		wantValues(map[string]any{"type": "OAUTH", "nickname": "mia@example.com"}).text("id")
 	client, public = o.newClient()
 	opened = o.verify(google, object{"type": "OAUTH", "oidcToken": sandbox.WalletIDToken, "clientPublicKey": public}).wantStatus(200)
@@ -45,7 +48,8 @@ func TestWallets_LifeInSandbox(t *testing.T) {
 	}
 
 	// The lists show no keys. A refreshed session is another one; a revoked one is gone.
-	if sessions := o.listed("/auth/sessions", "type"); sessions != "EMAIL_OTP PASSKEY OAUTH" || strings.TrimSpace(o.listed("/auth/sessions", "encryptedSessionSigningKey")) != "" {
+	if sessions := o.listed("/auth/sessions", "type"); sessions != "EMAIL_OTP PASSKEY OAUTH" ||
+		strings.TrimSpace(o.listed("/auth/sessions", "encryptedSessionSigningKey")) != "" {
 		t.Errorf("sessions %s", sessions)
 	}
 	client, public = o.newClient()
@@ -63,7 +67,8 @@ func TestWallets_LifeInSandbox(t *testing.T) {
 	if sessions := o.listed("/auth/sessions", "type"); sessions != "PASSKEY" {
 		t.Errorf("sessions after the revocations: %s", sessions)
 	}
-	o.verify(google, object{"type": "OAUTH", "oidcToken": sandbox.WalletIDToken, "clientPublicKey": public}).wantError(404, "CREDENTIAL_NOT_FOUND")
+	o.verify(google, object{"type": "OAUTH", "oidcToken": sandbox.WalletIDToken, "clientPublicKey": public}).wantError(404,
+		"CREDENTIAL_NOT_FOUND")
 
 	// One credential of a kind, and one at least.
 	o.post("/auth/credentials", object{"type": "EMAIL_OTP", "accountId": o.wallet}).wantError(400, "EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS")
@@ -77,7 +82,8 @@ func TestWallets_LifeInSandbox(t *testing.T) {
 
 // passkeyProof is an assertion with a signature.
 func passkeyProof(signature string) object {
-	return object{"type": "PASSKEY", "assertion": object{"credentialId": "aWQ", "clientDataJson": "e30", "authenticatorData": "ZGF0YQ", "signature": signature}}
+	return object{"type": "PASSKEY", "assertion": object{"credentialId": "aWQ", "clientDataJson": "e30", "authenticatorData": "ZGF0YQ",
+		"signature": signature}}
 }
 
 func TestWallets_WrongProofsAreRefusedWithTheirReasons(t *testing.T) {
@@ -88,7 +94,8 @@ func TestWallets_WrongProofsAreRefusedWithTheirReasons(t *testing.T) {
 	o := h.newWalletOwner()
 	_, public := o.newClient()
 	passkey := o.addPasskey("phone")
-	google := o.signed("POST", "/auth/credentials", object{"type": "OAUTH", "accountId": o.wallet, "oidcToken": googleToken("1")}).wantStatus(201).text("id")
+	google := o.signed("POST", "/auth/credentials", object{"type": "OAUTH", "accountId": o.wallet, "oidcToken": googleToken("1")}).wantStatus(
+		201).text("id")
 	answer := func(requestID, signature string) apiResponse {
 		t.Helper()
 		return o.withHeader("Request-Id", requestID).post("/auth/credentials/"+passkey+"/verify", passkeyProof(signature))
@@ -121,11 +128,13 @@ func TestWallets_WrongProofsAreRefusedWithTheirReasons(t *testing.T) {
 	o.verify(google, o.codeProof(sandbox.WalletCode)).wantError(400, "INVALID_INPUT")
 	o.post("/auth/credentials/"+google+"/challenge", nil).wantError(400, "INVALID_INPUT")
 	o.post("/auth/credentials/"+passkey+"/challenge", nil).wantError(400, "INVALID_INPUT")
-	for _, token := range []string{sandbox.WalletIDToken, "a.b.c", base64URL("{}") + "." + base64URL(`{"iss":"https://example.com"}`) + ".c2ln"} {
+	for _, token := range []string{sandbox.WalletIDToken, "a.b.c", base64URL("{}") + "." + base64URL(`{"iss":"https://example.com"}`) +
+		".c2ln"} {
 		o.post("/auth/credentials", object{"type": "OAUTH", "accountId": o.wallet, "oidcToken": token}).wantError(400, "INVALID_INPUT")
 	}
 	other := h.newWalletOwner()
-	o.post("/auth/credentials", strings.Replace(passkeyBody(other.wallet, "phone", "first"), base64URL("first"), base64URL("second"), 1)).wantError(400, "INVALID_INPUT")
+	o.post("/auth/credentials", strings.Replace(passkeyBody(other.wallet, "phone", "first"), base64URL("first"), base64URL("second"),
+		1)).wantError(400, "INVALID_INPUT")
 	if sessions := o.listed("/auth/sessions", "type"); sessions != "PASSKEY" {
 		t.Errorf("sessions %s", sessions)
 	}
@@ -143,7 +152,8 @@ func TestWallets_SignedRequestsAreRefusedWithTheirReasons(t *testing.T) {
 
 	o.withHeader("Request-Id", id).patch(path, private).wantReason("Missing Service-Wallet-Signature")
 	o.withHeader("Service-Wallet-Signature", sandbox.WalletSignature).patch(path, private).wantReason("Missing Request-Id")
-	for _, unknown := range []string{uuid.NewString(), "Request:" + uuid.NewString(), "Request:", "Session:" + uuid.NewString(), strings.Repeat("x", 500)} {
+	for _, unknown := range []string{uuid.NewString(), "Request:" + uuid.NewString(), "Request:", "Session:" + uuid.NewString(),
+		strings.Repeat("x", 500)} {
 		o.with(unknown, sandbox.WalletSignature).patch(path, private).wantReason("Invalid Request-Id")
 	}
 	for _, signature := range []string{"x", strings.ToUpper(sandbox.WalletSignature), strings.Repeat("A", 5000)} {
@@ -156,7 +166,8 @@ func TestWallets_SignedRequestsAreRefusedWithTheirReasons(t *testing.T) {
 	second.post(path+"/export", object{"clientPublicKey": exampleClientKey}).wantReason("Request does not match Request-Id")
 	other := h.newWalletOwner()
 	second.patch("/internal-accounts/"+other.wallet, private).wantReason("Request does not match Request-Id")
-	h.createPlatform("Other", "SANDBOX").newWalletOwner().with(id, sandbox.WalletSignature).patch(path, private).wantError(404, "INTERNAL_ACCOUNT_NOT_FOUND")
+	h.createPlatform("Other", "SANDBOX").newWalletOwner().with(id, sandbox.WalletSignature).patch(path, private).wantError(404,
+		"INTERNAL_ACCOUNT_NOT_FOUND")
 	if text := o.patch(path, object{}).wantStatus(200).text("privateEnabled"); text != "false" {
 		t.Errorf("privateEnabled is %s after refused requests", text)
 	}
@@ -194,7 +205,8 @@ func TestWallets_ExportIsTheSameWalletEachTime(t *testing.T) {
 	export := func(o *walletOwner) string {
 		t.Helper()
 		client, public := o.newClient()
-		words, err := client.OpenExport(o.signed("POST", "/internal-accounts/"+o.wallet+"/export", object{"clientPublicKey": public}).wantStatus(200).text("encryptedWalletCredentials"))
+		words, err := client.OpenExport(o.signed("POST", "/internal-accounts/"+o.wallet+"/export", object{"clientPublicKey": public}).wantStatus(
+			200).text("encryptedWalletCredentials"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,18 +243,21 @@ func TestWallets_SecondServerCarriesOutRequestOfKilledOne(t *testing.T) {
 	servers := []*process{startServer(t, h.databaseURL), startServer(t, h.databaseURL)}
 	signed := *o.tenant
 	signed.client = o.with(first.text("requestId"), sandbox.WalletSignature)
-	responses := signed.postConcurrently(20, servers, func(int) string { return path }, func(int) any { return body }, func(i int) string { return fmt.Sprint("refresh ", i) })
+	responses := signed.postConcurrently(20, servers, func(int) string { return path }, func(int) any { return body },
+		func(i int) string { return fmt.Sprint("refresh ", i) })
 	if n := countByStatus(responses); n["Created "] != 1 || n["Unauthorized UNAUTHORIZED"] != 19 {
 		t.Errorf("refreshed: %v", n)
 	}
 	signed.client = o.with(passkey.text("requestId"), sandbox.WalletSignature)
-	responses = signed.postConcurrently(20, servers, func(int) string { return "/auth/credentials" }, func(int) any { return add }, func(int) string { return "once" })
+	responses = signed.postConcurrently(20, servers, func(int) string { return "/auth/credentials" }, func(int) any { return add },
+		func(int) string { return "once" })
 	if n := countByStatus(responses); n["Created "] == 0 || n["Created "]+n["Conflict IDEMPOTENCY_KEY_IN_USE"] != 20 {
 		t.Errorf("added: %v", n)
 	}
 
 	o.client = o.withServer(servers[0])
-	if credentials, sessions := o.credentialTypes(), o.listed("/auth/sessions", "type"); credentials != "EMAIL_OTP PASSKEY" || sessions != "EMAIL_OTP EMAIL_OTP" {
+	if credentials, sessions := o.credentialTypes(), o.listed("/auth/sessions", "type"); credentials != "EMAIL_OTP PASSKEY" ||
+		sessions != "EMAIL_OTP EMAIL_OTP" {
 		t.Errorf("credentials %s, sessions %s", credentials, sessions)
 	}
 }
@@ -272,10 +287,12 @@ func TestWallets_OtherPlatformSeesNothing(t *testing.T) {
 	other.post("/auth/sessions/"+session+"/refresh", key).wantError(404, "SESSION_NOT_FOUND")
 	other.post("/internal-accounts/"+o.wallet+"/export", key).wantError(404, "INTERNAL_ACCOUNT_NOT_FOUND")
 	request := o.patch("/internal-accounts/"+o.wallet, object{"privateEnabled": true}).wantStatus(202).text("requestId")
-	other.with(request, sandbox.WalletSignature).patch("/internal-accounts/"+other.wallet, object{"privateEnabled": true}).wantReason("Invalid Request-Id")
+	other.with(request, sandbox.WalletSignature).patch("/internal-accounts/"+other.wallet, object{"privateEnabled": true}).wantReason(
+		"Invalid Request-Id")
 	challenge := o.post("/auth/credentials/"+passkey+"/challenge", key).wantStatus(200).text("requestId")
 	others := other.addPasskey("phone")
-	other.withHeader("Request-Id", challenge).post("/auth/credentials/"+others+"/verify", passkeyProof(sandbox.WalletPasskeySignature)).wantReason("Invalid Request-Id")
+	other.withHeader("Request-Id", challenge).post("/auth/credentials/"+others+"/verify",
+		passkeyProof(sandbox.WalletPasskeySignature)).wantReason("Invalid Request-Id")
 }
 
 func TestWallets_EmailChangeIsSigned(t *testing.T) {
@@ -295,7 +312,8 @@ func TestWallets_EmailChangeIsSigned(t *testing.T) {
 	o.withHeader("Request-Id", uuid.NewString()).patch(path, object{"customerType": "INDIVIDUAL", "fullName": "Ana Souza"}).wantStatus(200)
 	o.patch(path, email("ana@example.org")).wantStatus(202).wantValues(map[string]any{"type": "EMAIL_OTP"})
 	o.get(path).wantValues(map[string]any{"email": "ana.silva@example.com"})
-	o.signed(http.MethodPatch, path, email("ana@example.org")).wantStatus(200).wantValues(map[string]any{"email": "ana@example.org", "fullName": "Ana Souza"})
+	o.signed(http.MethodPatch, path, email("ana@example.org")).wantStatus(200).wantValues(map[string]any{"email": "ana@example.org",
+		"fullName": "Ana Souza"})
 	if nickname := o.listed("/auth/credentials", "nickname"); nickname != "ana@example.org" {
 		t.Errorf("codes are sent to %s", nickname)
 	}

@@ -54,7 +54,8 @@ func (p *tenant) startReceiver() *webhookReceiver {
 // startReceiverNoWait is startReceiver without waiting.
 func (p *tenant) startReceiverNoWait() *webhookReceiver {
 	p.t.Helper()
-	h := &webhookReceiver{t: p.t, changed: make(chan struct{}), acceptedIDs: map[string]bool{}, rejectedIDs: map[string]string{}, inFlight: map[string]int{}}
+	h := &webhookReceiver{t: p.t, changed: make(chan struct{}), acceptedIDs: map[string]bool{}, rejectedIDs: map[string]string{},
+		inFlight: map[string]int{}}
 	verifier := apiclient.NewVerifier(&p.Client)
 	if p.webhookSecret == "" {
 		p.webhookSecret = p.post("/webhook-secrets", nil).wantStatus(201).text("secret")
@@ -75,13 +76,15 @@ func (p *tenant) startReceiverNoWait() *webhookReceiver {
 // handle checks one delivery, records it, and returns what to respond with.
 func (h *webhookReceiver) handle(received apiclient.Delivery) (status int, body string) {
 	request := received.Request
-	d := delivery{apiResponse: apiResponse{t: h.t, request: "webhook", body: received.Body}, receivedAt: received.ReceivedAt, header: request.Header, path: request.URL.Path}
+	d := delivery{apiResponse: apiResponse{t: h.t, request: "webhook", body: received.Body}, receivedAt: received.ReceivedAt,
+		header: request.Header, path: request.URL.Path}
 	d.id, d.event, d.transactionID = d.text("webhookId"), d.text("event"), d.text("transaction.id")
 	if received.Err != nil {
 		h.t.Errorf("webhook %s %s: %v", d.event, d.id, received.Err)
 		return http.StatusUnauthorized, ""
 	}
-	if !json.Valid(d.body) || !strings.HasPrefix(d.id, "Webhook:") || request.Method != http.MethodPost || request.Header.Get("Content-Type") != "application/json" {
+	if !json.Valid(d.body) || !strings.HasPrefix(d.id, "Webhook:") || request.Method != http.MethodPost ||
+		request.Header.Get("Content-Type") != "application/json" {
 		h.t.Errorf("an invalid webhook: %s %q %s", request.Method, request.Header.Get("Content-Type"), d.body)
 	}
 	// An approval request is sent at once, not in order with the events of its transaction.
@@ -172,7 +175,8 @@ func (h *webhookReceiver) awaitDelivery(what string, match func(delivery) bool) 
 func (h *webhookReceiver) awaitOutgoingEvent(transaction, event string) delivery {
 	h.t.Helper()
 	return h.awaitDelivery(event+" of "+transaction, func(d delivery) bool {
-		return d.transactionID == transaction && d.event == "OUTGOING_PAYMENT."+event && (d.responseStatus < 300 || d.responseStatus == http.StatusConflict)
+		return d.transactionID == transaction && d.event == "OUTGOING_PAYMENT."+event &&
+			(d.responseStatus < 300 || d.responseStatus == http.StatusConflict)
 	})
 }
 

@@ -118,9 +118,11 @@ func TestWebhook_RetriesKeepOrder(t *testing.T) {
 		return h.get("/webhook-deliveries/"+completed.id).wantStatus(200).text("status") == "DELIVERED"
 	})
 	found := h.get("/webhook-deliveries/" + processing.id).wantStatus(200)
-	found.wantValues(map[string]any{"status": "DELIVERED", "event": "OUTGOING_PAYMENT.PROCESSING", "transactionId": quote.text("transactionId"),
-		"attempts.0.outcome": "REFUSED", "attempts.0.statusCode": 500, "attempts.1.outcome": "REFUSED", "attempts.2.outcome": "ACCEPTED", "attempts.2.statusCode": 204,
-		"body.webhookId": processing.id, "body.transaction.status": "PROCESSING"})
+	found.wantValues(map[string]any{"status": "DELIVERED", "event": "OUTGOING_PAYMENT.PROCESSING",
+		"transactionId":      quote.text("transactionId"),
+		"attempts.0.outcome": "REFUSED", "attempts.0.statusCode": 500, "attempts.1.outcome": "REFUSED", "attempts.2.outcome": "ACCEPTED",
+		"attempts.2.statusCode": 204,
+		"body.webhookId":        processing.id, "body.transaction.status": "PROCESSING"})
 	h.get("/webhook-deliveries/" + completed.id).wantValues(map[string]any{"attempts.0.outcome": "DUPLICATE"})
 	if n := len(hooks.attempts(completed.id)); n != 1 {
 		t.Errorf("%d attempts of an event that was received before", n)
@@ -189,10 +191,12 @@ func TestWebhook_Redelivery(t *testing.T) {
 	}
 	eventually(t, "three deliveries", settled)
 
-	if got := eventNames(h.get("/webhook-deliveries?sortOrder=asc&transactionId=" + transaction)); !slices.Equal(got, []string{"PENDING", "PROCESSING", "COMPLETED"}) {
+	if got := eventNames(h.get("/webhook-deliveries?sortOrder=asc&transactionId=" + transaction)); !slices.Equal(got,
+		[]string{"PENDING", "PROCESSING", "COMPLETED"}) {
 		t.Errorf("deliveries: %v", got)
 	}
-	if got := eventNames(h.get("/webhook-deliveries?event=OUTGOING_PAYMENT.COMPLETED&status=DELIVERED&type=OUTGOING_PAYMENT")); !slices.Equal(got, []string{"COMPLETED"}) {
+	if got := eventNames(h.get("/webhook-deliveries?event=OUTGOING_PAYMENT.COMPLETED&status=DELIVERED&type=OUTGOING_PAYMENT")); !slices.Equal(
+		got, []string{"COMPLETED"}) {
 		t.Errorf("deliveries by event: %v", got)
 	}
 	other := h.createPlatform("Other", "SANDBOX")
@@ -308,7 +312,8 @@ func TestWebhook_PublishedKeys(t *testing.T) {
 	if algorithms["ECDSA_P256_SHA256"] != 1 || algorithms["ED25519"] != 1 {
 		t.Errorf("algorithms %v", algorithms)
 	}
-	if production := live.get("/webhook-keys").wantStatus(200); production.text("data.0.id") == firstKeys.text("data.0.id") || len(production.list("data")) != 2 {
+	if production := live.get("/webhook-keys").wantStatus(200); production.text("data.0.id") == firstKeys.text("data.0.id") ||
+		len(production.list("data")) != 2 {
 		t.Errorf("production keys: %s", production.body)
 	}
 	if strings.Contains(string(firstKeys.body), "PRIVATE") {

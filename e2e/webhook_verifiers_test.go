@@ -27,7 +27,8 @@ func TestWebhook_LibrariesFromNPMVerify(t *testing.T) {
 			quote := h.createQuote("")
 			h.payQuote(quote, 0).wantStatus(200)
 			eventually(t, "the delivery of all events", func() bool {
-				return h.get("/webhook-deliveries?status=DELIVERED&event=OUTGOING_PAYMENT.COMPLETED").text("data.0.transactionId") == quote.text("transactionId")
+				return h.get("/webhook-deliveries?status=DELIVERED&event=OUTGOING_PAYMENT.COMPLETED").text("data.0.transactionId") == quote.text(
+					"transactionId")
 			})
 
 			second := h.post("/webhook-secrets", object{"overlapSeconds": 3600}).wantStatus(201)

@@ -22,7 +22,8 @@ func TestYearEnd_CloseAndReverse(t *testing.T) {
 		h.post("/ledger/adjustments", object{"note": "Invoice", "effectiveAt": formatTimestamp(last.AddDate(0, 0, 4)),
 			"entries": []object{{"debit": debit, "credit": credit, "currency": "USD", "amount": amount}}}).wantStatus(201)
 	}
-	h.call("PUT", "/ledger/settings", object{"unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION", "yearEndMonth": int(last.Month()), "fourEyes": []string{}}).wantStatus(200)
+	h.call("PUT", "/ledger/settings", object{"unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION", "yearEndMonth": int(last.Month()),
+		"fourEyes": []string{}}).wantStatus(200)
 	post("rails/WIRE", "income/fees", 12000)
 	post("expense/rails", "rails/WIRE", 2000)
 
@@ -30,7 +31,8 @@ func TestYearEnd_CloseAndReverse(t *testing.T) {
 	command := func(name string, args ...string) string {
 		return mustRunCommand(t, env, append([]string{"ledger", name}, append(args, "--platform", h.platformID)...)...)
 	}
-	h.post("/ledger/years/"+year+"/close", object{"note": "Audited"}).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Wrong state"})
+	h.post("/ledger/years/"+year+"/close", object{"note": "Audited"}).wantError(409,
+		"CONFLICT").wantValues(map[string]any{"reason": "Wrong state"})
 	h.post(month+"/soft-close", object{"confirmOpeningBalances": true}).wantStatus(200)
 	if out := command("close-year", year, "--note", "Audited"); !strings.Contains(out, "CLOSED") || !strings.Contains(out, "100.00") {
 		t.Errorf("close-year prints\n%s", out)
@@ -64,7 +66,8 @@ func TestYearEnd_CloseAndReverse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for query, want := range map[string]string{"not:desc:Closing of the year": "125.00", "not:desc:nothing": "0"} {
-		out, err := exec.CommandContext(t.Context(), "hledger", "-f", path, "incomestatement", "--flat", "--no-total", "--layout=bare", "-O", "csv", query).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), "hledger", "-f", path, "incomestatement", "--flat", "--no-total", "--layout=bare", "-O",
+			"csv", query).CombinedOutput()
 		if err != nil {
 			t.Fatalf("hledger: %v\n%s; install it with .ci/need hledger", err, out)
 		}

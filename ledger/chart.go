@@ -221,7 +221,8 @@ func isPartnerName(name string) bool {
 // single hyphens, beginning with a letter. Journals bring balances forward from Equity:Opening-Balances, which
 // is no account of the ledger.
 func isAddedName(name string) bool {
-	if name == "" || len(name) > 40 || name == "opening-balances" || name[0] < 'a' || name[len(name)-1] == '-' || strings.Contains(name, "--") {
+	if name == "" || len(name) > 40 || name == "opening-balances" || name[0] < 'a' || name[len(name)-1] == '-' ||
+		strings.Contains(name, "--") {
 		return false
 	}
 	for _, c := range []byte(name) {

@@ -80,8 +80,10 @@ func TestChart_UnknownPath(t *testing.T) {
 		"customers/Customer:01900000-0000-7000-8000-00000000000a", "Customers/" + id, "customer/" + id,
 		"customers/<InternalAccount>", "funding", "funding/", "funding/jit/", "funding/JIT", " funding/jit", "funding/jit\x00",
 		"rails/", "rails/rtp", "rails/R T P", "rails/RTP/USD", "rails/<RAIL>", "rails/" + strings.Repeat("A", 41),
-		"chains/", "chains/layer2", "fx/", "fx/position/USD", "fx/other", "expense", "trading/other", "partner-payables/", "partner-receivables/rtp",
-		"income/", "income/Other", "income/other-", "income/-other", "income/other--fees", "income/2nd", "income/über", "income/a_b", "income/a/b",
+		"chains/", "chains/layer2", "fx/", "fx/position/USD", "fx/other", "expense", "trading/other", "partner-payables/",
+		"partner-receivables/rtp",
+		"income/", "income/Other", "income/other-", "income/-other", "income/other--fees", "income/2nd", "income/über",
+		"income/a_b", "income/a/b",
 		"income/<name>", "income/" + strings.Repeat("a", 41), "equity/opening-balances",
 	} {
 		if line, err := ledger.FindChartLine(path); !errors.Is(err, ledger.ErrNotInChart) {
@@ -103,7 +105,8 @@ func TestIsAdded(t *testing.T) {
 	t.Parallel()
 	// Only accounts that finance adds are added.
 	for path, want := range map[string]bool{
-		"income/interest": true, "asset/deposits": true, ledger.IncomeFees: false, ledger.EquityCapital: false, ledger.Rail("RTP"): false, "income/Interest": false, "": false,
+		"income/interest": true, "asset/deposits": true, ledger.IncomeFees: false, ledger.EquityCapital: false, ledger.Rail("RTP"): false,
+		"income/Interest": false, "": false,
 	} {
 		if got := ledger.IsAdded(path); got != want {
 			t.Errorf("%q: %t, want %t", path, got, want)

@@ -144,7 +144,8 @@ func ParseCheckpoint(text string) (Checkpoint, error) {
 	}
 	platform, err := uuid.Parse(name)
 	if !found || err != nil || platform.String() != name || platform == uuid.Nil {
-		return c, fmt.Errorf("%w: the first line is not %s<uuid> or %s<uuid>", ErrInvalidCheckpoint, logOriginPrefixes[PostingLog], logOriginPrefixes[EvidenceLog])
+		return c, fmt.Errorf("%w: the first line is not %s<uuid> or %s<uuid>", ErrInvalidCheckpoint, logOriginPrefixes[PostingLog],
+			logOriginPrefixes[EvidenceLog])
 	}
 	c.Platform.SetUUID(platform)
 	if c.Size, err = strconv.ParseInt(lines[1], 10, 64); err != nil || c.Size < 0 || strconv.FormatInt(c.Size, 10) != lines[1] {

@@ -37,7 +37,8 @@ func TestLeaf_Encode(t *testing.T) {
 		"00000003" +
 		"00000001" + "0000000b" + "66756e64696e672f6a6974" + "0000000b" + "696e636f6d652f66656573" + "00000003" + "555344" + "0000000000000032" +
 		"00000002" + "0000000b" + "66756e64696e672f6a6974" + "0000000b" + "66782f706f736974696f6e" + "00000003" + "555344" + "0000000000002710" +
-		"00000003" + "0000000b" + "66782f706f736974696f6e" + "0000000f" + "7472616e7369742f7061796f757473" + "00000003" + "425443" + "00000000000186a0"
+		"00000003" + "0000000b" + "66782f706f736974696f6e" + "0000000f" + "7472616e7369742f7061796f757473" + "00000003" +
+		"425443" + "00000000000186a0"
 
 	encoded := exampleLeaf().Encode(nil)
 
@@ -120,7 +121,8 @@ func TestCheckpoint_Text(t *testing.T) {
 func FuzzParseCheckpoint(f *testing.F) {
 	// A text is parsed only if it is exactly what the checkpoint is written as.
 	for _, text := range []string{
-		checkpointText, strings.Replace(checkpointText, "ledger", "evidence", 1), "", "\n\n\n", checkpointText + "extension\n", checkpointText[:len(checkpointText)-1],
+		checkpointText, strings.Replace(checkpointText, "ledger", "evidence", 1), "", "\n\n\n", checkpointText + "extension\n",
+		checkpointText[:len(checkpointText)-1],
 		"causeway.ledger/01900000-0000-7000-8000-000000000001\n01208\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",
 		"causeway.ledger/01900000-0000-7000-8000-000000000001\n-1\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",
 		"causeway.ledger/01900000-0000-7000-8000-000000000001\n99999999999999999999\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",

@@ -53,7 +53,8 @@ func UnrealisedReversed(h Header, g GainsAndLosses) Posting {
 //	fx/valuation → equity/retained-earnings, or the reverse for a loss
 func PositionOpened(h Header, result money.Amount) Posting {
 	if result.Minor < 0 {
-		return h.posting(KindRevaluation, entry(EquityRetainedEarnings, FXValuation, money.Amount{Minor: -result.Minor, Currency: result.Currency}))
+		return h.posting(KindRevaluation, entry(EquityRetainedEarnings, FXValuation,
+			money.Amount{Minor: -result.Minor, Currency: result.Currency}))
 	}
 	return h.posting(KindRevaluation, entry(FXValuation, EquityRetainedEarnings, result))
 }

@@ -56,8 +56,10 @@ func TestValidate_OpeningBalancesMayHaveManyEntries(t *testing.T) {
 		n     int
 		valid bool
 	}{
-		{ledger.KindOpeningBalances, ledger.MaxOpeningBalances, true}, {ledger.KindOpeningBalances, ledger.MaxOpeningBalances + 1, false}, {ledger.KindReversal, ledger.MaxOpeningBalances, true},
-		{ledger.KindReversal, ledger.MaxOpeningBalances + 1, false}, {ledger.KindAdjustment, ledger.MaxEntries, true}, {ledger.KindAdjustment, ledger.MaxEntries + 1, false},
+		{ledger.KindOpeningBalances, ledger.MaxOpeningBalances, true}, {ledger.KindOpeningBalances, ledger.MaxOpeningBalances + 1, false},
+		{ledger.KindReversal, ledger.MaxOpeningBalances, true},
+		{ledger.KindReversal, ledger.MaxOpeningBalances + 1, false}, {ledger.KindAdjustment, ledger.MaxEntries, true},
+		{ledger.KindAdjustment, ledger.MaxEntries + 1, false},
 	} {
 		if err := many(c.kind, c.n).Validate(); (err == nil) != c.valid {
 			t.Errorf("%s with %d entries: %v", c.kind, c.n, err)

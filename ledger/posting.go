@@ -80,7 +80,8 @@ const (
 var kinds = []Kind{
 	KindDeposit, KindJITReceived, KindConverted, KindFee, KindDelivered, KindReturned,
 	KindRefundOwed, KindRefundPaid, KindRefundFailed, KindTransferIn, KindTransferOut, KindWalletDebit, KindWalletCredit,
-	KindUnmatchedReceived, KindUnmatchedAssigned, KindReversal, KindAdjustment, KindOpeningBalances, KindRevaluation, KindFeeDeferral, KindYearEnd,
+	KindUnmatchedReceived, KindUnmatchedAssigned, KindReversal, KindAdjustment, KindOpeningBalances, KindRevaluation,
+	KindFeeDeferral, KindYearEnd,
 	KindSweep, KindTreasuryTransfer, KindFXSettlement,
 	KindCollectionReturned, KindReceivableCollected, KindReceivableWrittenOff,
 	KindRailFee, KindReceiptReversed,

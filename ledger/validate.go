@@ -31,7 +31,10 @@ const (
 
 // MemoOf returns as much of a text as fits into one line of a memo.
 func MemoOf(text string) string {
-	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(c rune) bool {
+		return unicode.IsSpace(c) ||
+			unicode.IsControl(c)
+	}), " ")
 	for len(text) > MaxMemo {
 		_, size := utf8.DecodeLastRuneInString(text)
 		text = text[:len(text)-size]

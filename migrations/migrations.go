@@ -134,7 +134,9 @@ func newResult(sources []*goose.Source, applied []*goose.MigrationResult) Result
 // before the first release.
 func checkNotDevelopment(ctx context.Context, db *sql.DB) error {
 	var development bool
-	if err := db.QueryRowContext(ctx, `SELECT to_regclass('goose_db_version') IS NOT NULL OR to_regproc('delete_webhook_events') IS NOT NULL`).Scan(&development); err != nil {
+	if err := db.QueryRowContext(
+		ctx, `SELECT to_regclass('goose_db_version') IS NOT NULL OR to_regproc('delete_webhook_events') IS NOT NULL`).Scan(
+		&development); err != nil {
 		return fmt.Errorf("read the version of the database: %w", err)
 	}
 	if development {

@@ -173,7 +173,8 @@ func TestUp_WaitsForNoLock(t *testing.T) {
 
 	err = migrations.UpFrom(t.Context(), db, files)
 
-	if err == nil || !strings.Contains(err.Error(), "00002_step.sql waited a second for a table") || !strings.Contains(err.Error(), "run causeway migrate again") {
+	if err == nil || !strings.Contains(err.Error(), "00002_step.sql waited a second for a table") ||
+		!strings.Contains(err.Error(), "run causeway migrate again") {
 		t.Errorf("beside a long report: %v", err)
 	}
 	if err := report.Rollback(); err != nil {
@@ -211,14 +212,18 @@ func TestBrokenRule(t *testing.T) {
 	// What the rules allow and what they do not.
 	const timeout, outside = "-- +goose Up\n-- Why.\nSET LOCAL lock_timeout = '1s';\n", "-- +goose NO TRANSACTION\n-- +goose Up\n"
 	for text, want := range map[string]string{
-		timeout + "ALTER TABLE a ADD COLUMN b int;":                                                            "",
-		"-- +goose Up\nALTER TABLE a ADD COLUMN b int;":                                                        "waits for locks: it needs SET LOCAL lock_timeout",
+		timeout + "ALTER TABLE a ADD COLUMN b int;": "",
+		"-- +goose Up\nALTER TABLE a ADD COLUMN b int;": "waits for locks: it needs SET " +
+			"LOCAL lock_timeout",
 		outside + "DROP INDEX CONCURRENTLY IF EXISTS i; -- left\nCREATE UNIQUE INDEX CONCURRENTLY i ON a (b);": "",
-		outside + "CREATE INDEX CONCURRENTLY i ON a (b);":                                                      "cannot be repeated after it failed to create i",
-		outside + "DROP INDEX CONCURRENTLY IF EXISTS i;\nCREATE INDEX CONCURRENTLY IF NOT EXISTS i ON a (b);":  "cannot be repeated after it failed to create i",
-		timeout + "CREATE INDEX i ON a (b);":                                                                   "creates i and blocks writes meanwhile: it needs CONCURRENTLY",
-		timeout + "CREATE INDEX i ON ONLY a (b);":                                                              "",
-		timeout + "CREATE TABLE a (b int);\nCREATE INDEX i ON a (b);":                                          "",
+		outside + "CREATE INDEX CONCURRENTLY i ON a (b);": "cannot be repeated after it " +
+			"failed to create i",
+		outside + "DROP INDEX CONCURRENTLY IF EXISTS i;\nCREATE INDEX CONCURRENTLY IF NOT EXISTS i ON a (b);": "cannot be repeated after it " +
+			"failed to create i",
+		timeout + "CREATE INDEX i ON a (b);": "creates i and blocks writes " +
+			"meanwhile: it needs CONCURRENTLY",
+		timeout + "CREATE INDEX i ON ONLY a (b);":                     "",
+		timeout + "CREATE TABLE a (b int);\nCREATE INDEX i ON a (b);": "",
 	} {
 		if got := brokenRule(text); got != want {
 			t.Errorf("%s\n%q, want %q", text, got, want)

@@ -72,7 +72,8 @@ func TestReadableSchema(t *testing.T) {
 		entry("b", "TABLE", "CREATE TABLE public.b (\n    id integer\n)\nPARTITION BY RANGE (id);") +
 		entry("b_first", "TABLE", "CREATE TABLE public.b_first (\n    id integer\n);") +
 		entry("a", "TABLE", "SET default_tablespace = '';\n\nCREATE TABLE public.a (\n    id integer\n);") +
-		entry("b_first", "TABLE ATTACH", "ALTER TABLE ONLY public.b ATTACH PARTITION public.b_first FOR VALUES FROM (MINVALUE) TO ('019e0000-0c00-0000-0000-000000000000');") +
+		entry("b_first", "TABLE ATTACH", "ALTER TABLE ONLY public.b ATTACH PARTITION public.b_first FOR VALUES FROM (MINVALUE) TO "+
+			"('019e0000-0c00-0000-0000-000000000000');") +
 		entry("b_first_key", "INDEX", "CREATE INDEX b_first_key ON public.b_first USING btree (id);") +
 		entry("a_by_id", "INDEX", "CREATE INDEX a_by_id ON public.a USING btree (id);") +
 		entry("COLUMN a.id", "ACL", "GRANT UPDATE(id) ON TABLE public.a TO service;") +

@@ -52,7 +52,8 @@ func TestCheck_ConnectionLostBetweenStatements(t *testing.T) {
 
 	err = migrations.Check(t.Context(), db)
 
-	if !errors.Is(err, lost) || errors.Is(err, migrations.ErrNotMigrated) || !strings.Contains(err.Error(), "read the version of the database") {
+	if !errors.Is(err, lost) || errors.Is(err, migrations.ErrNotMigrated) ||
+		!strings.Contains(err.Error(), "read the version of the database") {
 		t.Errorf("%v, want that of the connection", err)
 	}
 	if err := mock.ExpectationsWereMet(); err != nil {
@@ -74,7 +75,8 @@ func TestUp_DevelopmentDatabaseRefused(t *testing.T) {
 
 		for name, open := range map[string]func(context.Context, *sql.DB) error{"Up": migrations.Up, "Check": migrations.Check} {
 			err := open(t.Context(), db)
-			if !errors.Is(err, migrations.ErrDevelopmentDatabase) || !strings.Contains(err.Error(), "start with an empty data folder or a new database") {
+			if !errors.Is(err, migrations.ErrDevelopmentDatabase) || !strings.Contains(err.Error(), "start with an empty data folder or a new "+
+				"database") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

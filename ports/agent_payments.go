@@ -12,7 +12,8 @@ import (
 // AgentPaymentWriter changes what agents do: their usage, actions and audit trail.
 type AgentPaymentWriter interface {
 	// LockAgents returns agents of a platform with their counters of a month ("2026-03") and the number of actions that
-	// wait, and locks the agents in one order, so that no other payment of them, and no change of their policy, is decided until the end of the unit of
+	// wait, and locks the agents in one order, so that no other payment of them, and no change of their policy, is decided until the end of
+	// the unit of
 	// work. What does not exist is omitted.
 	LockAgents(ctx context.Context, p ident.Platform, ids []ident.Agent, month string) (map[ident.Agent]CountedAgent, error)
 	// AddAgentUsage counts payments that start now, of locked agents.

@@ -148,12 +148,14 @@ type BankInbox interface {
 	// ReportBankOrders applies reports of a file, and keeps notices of those that are about no order, or contradict it. It
 	// returns these notices, and as fees what was deducted from payments that came back. Applying the same again changes
 	// nothing, and returns the same.
-	ReportBankOrders(ctx context.Context, lease BankLease, file int64, reports []BankOrderReport, now time.Time) ([]bankorder.Notice, []RailFee, error)
+	ReportBankOrders(ctx context.Context, lease BankLease, file int64, reports []BankOrderReport,
+		now time.Time) ([]bankorder.Notice, []RailFee, error)
 	// ReportBankFile applies a report about a whole file to at most limit of its orders, without those about which the
 	// same file of the bank had a report of their own, and returns how many it has changed. It changes none if the message is
 	// an UnknownPayment, or if the amount of the report is a Contradiction: neither the sum of the file nor that without the
 	// orders that were rejected.
-	ReportBankFile(ctx context.Context, lease BankLease, file int64, messageID string, report bankorder.Report, now time.Time, limit int) (int, bankorder.NoticeKind, error)
+	ReportBankFile(ctx context.Context, lease BankLease, file int64, messageID string, report bankorder.Report, now time.Time,
+		limit int) (int, bankorder.NoticeKind, error)
 	// KeepBankNotice keeps a notice, once.
 	KeepBankNotice(ctx context.Context, lease BankLease, n bankorder.Notice) error
 }

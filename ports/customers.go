@@ -29,11 +29,13 @@ type CustomerWriter interface {
 	// EraseTransactionsOf removes the names, texts and UMA addresses of at most limit transactions of a
 	// customer after one, in the order of their ids, the accounts that paid for them, and erases their webhooks. It returns how many there
 	// were of both, and the last transaction.
-	EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction, limit int) (n, webhooks int, last ident.Transaction, err error)
+	EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction,
+		limit int) (n, webhooks int, last ident.Transaction, err error)
 	// EraseWebhooksOf erases at most limit webhooks after one, in the order of their ids, that are about a
 	// customer, its internal accounts, verifications, invitations and the actions of its agents: their
 	// resource, and what was responded. It returns how many there were, and the last.
-	EraseWebhooksOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Webhook, limit int) (n int, last ident.Webhook, err error)
+	EraseWebhooksOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Webhook,
+		limit int) (n int, last ident.Webhook, err error)
 	// EraseRecordsOf deletes the external accounts, beneficial owners, verifications, their links and the
 	// invitations of a customer, also deleted ones, its name in the invitations that it has claimed, the
 	// reasons of reviews and of what became of its agents' actions, the funding instructions of its internal

@@ -26,5 +26,6 @@ type DepositReferences interface {
 	// DepositReferences returns at most limit references of platforms in production, in one of the currencies and
 	// with an id after the given one, in the order of the ids. No platform means all of them. Ids begin with the time
 	// of creation, and a commit can add one that is some seconds old: callers read the last minutes again.
-	DepositReferences(ctx context.Context, platforms []ident.Platform, currencies []money.Currency, after uuid.UUID, limit int) ([]DepositReference, error)
+	DepositReferences(ctx context.Context, platforms []ident.Platform, currencies []money.Currency, after uuid.UUID,
+		limit int) ([]DepositReference, error)
 }

@@ -86,7 +86,8 @@ type EvidenceView interface {
 	ChangedPayees(ctx context.Context, p ident.Platform, each func(t ident.Transaction) error) (waiting int64, err error)
 	// ChangedAccounts counts the external accounts that were compared with what was registered, and passes those that are
 	// not what it was; unreadable is why one cannot be decrypted, because its data are not those of its row.
-	ChangedAccounts(ctx context.Context, p ident.Platform, each func(id ident.ExternalAccount, unreadable error) error) (compared int64, err error)
+	ChangedAccounts(ctx context.Context, p ident.Platform, each func(id ident.ExternalAccount, unreadable error) error) (
+		compared int64, err error)
 	// Unsealed counts the facts that are not sealed, and returns since when the oldest of them is not.
 	Unsealed(ctx context.Context, p ident.Platform) (count int64, since time.Time, err error)
 }

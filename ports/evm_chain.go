@@ -101,7 +101,8 @@ type EVMScanStore interface {
 	EVMEvents(ctx context.Context, connection string, after int64, limit int) ([]EVMEvent, error)
 	// ClaimEVMHoldings returns deposit addresses that hold at least an amount of a currency and were not claimed since a
 	// time, at most limit. Whatever changes a holding, also by nothing, ends its claim.
-	ClaimEVMHoldings(ctx context.Context, connection string, currency money.Currency, atLeast *big.Int, since time.Time, limit int) ([]EVMHolding, error)
+	ClaimEVMHoldings(ctx context.Context, connection string, currency money.Currency, atLeast *big.Int, since time.Time,
+		limit int) ([]EVMHolding, error)
 	// EVMHoldings returns the deposit addresses after one that hold something, in the order of currency and address.
 	EVMHoldings(ctx context.Context, connection string, after EVMHolding, limit int) ([]EVMHolding, error)
 }

@@ -233,7 +233,8 @@ func (r RailReply) Digest() string {
 	add(r.Platform.String())
 	add(r.Subject.String())
 	addTime(r.At)
-	for _, part := range []string{string(r.Call), string(r.Verdict), string(r.Reason), strconv.FormatBool(r.Accepted), r.PartnerID, r.Code, r.Text} {
+	for _, part := range []string{string(r.Call), string(r.Verdict), string(r.Reason), strconv.FormatBool(r.Accepted),
+		r.PartnerID, r.Code, r.Text} {
 		add(part)
 	}
 	for _, t := range []time.Time{r.RetryAt, r.ReturnedAt, r.ExpectedAt} {

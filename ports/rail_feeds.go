@@ -154,7 +154,8 @@ type RailStatementStore interface {
 	TakeRailStatement(ctx context.Context, now, again time.Time) (QueuedStatement, bool, error)
 	// RailStatementFailed stores why a statement could not be reconciled, and when to try again.
 	RailStatementFailed(ctx context.Context, s QueuedStatement, problem string, retryAt time.Time) error
-	// RailStatement returns a statement without its balances; its content is deleted when it is reconciled or discarded. It returns false if there is none.
+	// RailStatement returns a statement without its balances; its content is deleted when it is reconciled or discarded. It returns false if
+	// there is none.
 	RailStatement(ctx context.Context, id uuid.UUID) (QueuedStatement, bool, error)
 	// RailStatements returns the statements of a connection, or of all for an empty name, that wait, the oldest first,
 	// without their contents.

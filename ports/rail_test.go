@@ -11,8 +11,10 @@ import (
 // fullReply has a value in each field.
 func fullReply() ports.RailReply {
 	at := time.Date(2026, 3, 14, 12, 0, 0, 123_456_789, time.UTC)
-	r := ports.RailReply{Subject: [16]byte{1}, Call: ports.CallSend, At: at, Outcome: ports.Outcome{Verdict: ports.Returned, Reason: transaction.CounterpartyPostFailed,
-		PartnerID: "0199f0a2", Code: "AC04", Text: "account closed", ReturnedAt: at.Add(1), ExpectedAt: at.Add(time.Hour), Accepted: true, RetryAt: at.Add(time.Minute)}}
+	r := ports.RailReply{Subject: [16]byte{1}, Call: ports.CallSend, At: at, Outcome: ports.Outcome{Verdict: ports.Returned,
+		Reason:    transaction.CounterpartyPostFailed,
+		PartnerID: "0199f0a2", Code: "AC04", Text: "account closed", ReturnedAt: at.Add(1), ExpectedAt: at.Add(time.Hour), Accepted: true,
+		RetryAt: at.Add(time.Minute)}}
 	r.Platform.SetUUID([16]byte{2})
 	return r
 }

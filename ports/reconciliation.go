@@ -22,11 +22,13 @@ type ReconciliationWriter interface {
 	PreviousStatement(ctx context.Context, a reconcile.Account, number string, before reconcile.Day) (reconcile.Run, bool, error)
 	// AddStatementLines stores the lines of a run. Lines that an earlier run imported are not
 	// changed. It moves the others to the front of the lines, and returns them.
-	AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, lines []reconcile.Line) (added []reconcile.Line, err error)
+	AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account,
+		lines []reconcile.Line) (added []reconcile.Line, err error)
 	// LoadComparison adds what a statement of these days is compared with: the lines that the run has
 	// added, lines and entries of these and nearby days, open breaks, and the days of earlier runs. It
 	// clears each added line once the input has it.
-	LoadComparison(ctx context.Context, run ident.Reconciliation, a reconcile.Account, days reconcile.DayRange, added []reconcile.Line, to ComparisonInput) error
+	LoadComparison(ctx context.Context, run ident.Reconciliation, a reconcile.Account, days reconcile.DayRange, added []reconcile.Line,
+		to ComparisonInput) error
 	// SaveReconciliationResult stores the result of a run.
 	SaveReconciliationResult(ctx context.Context, run reconcile.Run, result ReconciliationResult) error
 	// AddReconciliation stores a run, after its lines and its result.

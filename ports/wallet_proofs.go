@@ -21,7 +21,8 @@ type WalletProofs interface {
 	RegisterPasskey(ctx context.Context, p platform.Platform, challenge []byte, a wallet.Attestation) (wallet.PasskeyKey, error)
 	// CheckPasskey checks an assertion for a challenge, and returns the passkey with its new counter; or
 	// UNAUTHORIZED with the reason "Invalid passkey signature", also if the counter shows a copy.
-	CheckPasskey(ctx context.Context, p platform.Platform, key wallet.PasskeyKey, challenge []byte, a wallet.Assertion) (wallet.PasskeyKey, error)
+	CheckPasskey(ctx context.Context, p platform.Platform, key wallet.PasskeyKey, challenge []byte,
+		a wallet.Assertion) (wallet.PasskeyKey, error)
 	// RegisterIdentity checks an ID token and returns whom it names; or INVALID_INPUT for a token of no
 	// known provider, and UNAUTHORIZED with the reason "Invalid OIDC token" for one that is not genuine,
 	// not for the platform, or not fresh.

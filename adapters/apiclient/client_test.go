@@ -49,7 +49,8 @@ func TestClient_SendsAndReads(t *testing.T) {
 		t.Errorf("got %v; want the response", err)
 	}
 	var refused *Error
-	if err := (&Client{BaseURL: service.URL}).Call(t.Context(), "GET", "/x", nil, nil); !errors.As(err, &refused) || refused.Status != 401 || refused.Code != "UNAUTHORIZED" {
+	if err := (&Client{BaseURL: service.URL}).Call(t.Context(), "GET", "/x", nil, nil); !errors.As(err, &refused) || refused.Status != 401 ||
+		refused.Code != "UNAUTHORIZED" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -62,7 +63,8 @@ func TestText_Paths(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"data.0.id": "a", "data.0.rate": "10.00000000001", "data.0.on": "true", "data": "", "data.1.id": "", "data.x": "", "data.0.id.x": "", "none": "",
+		"data.0.id": "a", "data.0.rate": "10.00000000001", "data.0.on": "true", "data": "", "data.1.id": "", "data.x": "",
+		"data.0.id.x": "", "none": "",
 	} {
 		if got := Text(document, path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)

@@ -67,7 +67,8 @@ func TestS3_ServiceFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = closed.Close()
-	for name, location := range map[string]string{"forbidden": failing, "closed": "s3://documents?region=x&endpoint=http://" + closed.Addr().String()} {
+	for name, location := range map[string]string{"forbidden": failing, "closed": "s3://documents?region=x&endpoint=http://" +
+		closed.Addr().String()} {
 		store, err := blobs.Open(location, keys)
 		if err != nil {
 			t.Fatal(err)
@@ -75,8 +76,10 @@ func TestS3_ServiceFails(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		_, getErr := store.Get(ctx, "a")
-		for operation, err := range map[string]error{"put": store.Put(ctx, "a", strings.NewReader("1"), 1), "get": getErr, "delete": store.Delete(ctx, "a")} {
-			if err == nil || errors.Is(err, ports.ErrNoBlob) || !strings.Contains(err.Error(), "documents") || strings.Contains(err.Error(), keys.SecretKey) {
+		for operation, err := range map[string]error{"put": store.Put(ctx, "a", strings.NewReader("1"), 1), "get": getErr,
+			"delete": store.Delete(ctx, "a")} {
+			if err == nil || errors.Is(err, ports.ErrNoBlob) || !strings.Contains(err.Error(), "documents") ||
+				strings.Contains(err.Error(), keys.SecretKey) {
 				t.Errorf("%s, %s: %v", name, operation, err)
 			}
 		}

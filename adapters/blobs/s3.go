@@ -36,7 +36,8 @@ func openS3(location *url.URL, c Credentials) (*s3, error) {
 	endpoint := &url.URL{Scheme: "https", Host: "s3.amazonaws.com"}
 	if text := query.Get("endpoint"); text != "" {
 		var err error
-		if endpoint, err = url.Parse(text); err != nil || endpoint.Host == "" || endpoint.Scheme != "https" && endpoint.Scheme != "http" || strings.Trim(endpoint.Path, "/") != "" {
+		if endpoint, err = url.Parse(text); err != nil || endpoint.Host == "" || endpoint.Scheme != "https" && endpoint.Scheme != "http" ||
+			strings.Trim(endpoint.Path, "/") != "" {
 			return nil, errors.New("endpoint must be an address such as https://s3.example.com")
 		}
 	}
@@ -55,9 +56,11 @@ func openS3(location *url.URL, c Credentials) (*s3, error) {
 	}
 	given := credentials.NewStaticV4(c.AccessKey, c.SecretKey, "")
 	if c.AccessKey == "" {
-		given = credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.IAM{Client: &http.Client{Timeout: 5 * time.Second}}})
+		given = credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{},
+			&credentials.IAM{Client: &http.Client{Timeout: 5 * time.Second}}})
 	}
-	client, err := minio.New(endpoint.Host, &minio.Options{Creds: given, Secure: endpoint.Scheme == "https", Region: query.Get("region"), Transport: transport, MaxRetries: 3})
+	client, err := minio.New(endpoint.Host, &minio.Options{Creds: given, Secure: endpoint.Scheme == "https", Region: query.Get("region"),
+		Transport: transport, MaxRetries: 3})
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +81,8 @@ func (s *s3) Put(ctx context.Context, name string, content io.Reader, size int64
 	ctx, cancel := context.WithTimeout(ctx, s3Timeout)
 	defer cancel()
 	exact := &exactly{r: content, left: size}
-	_, err := s.client.PutObject(ctx, s.bucket, s.prefix+name, exact, size, minio.PutObjectOptions{DisableMultipart: true, ContentType: "application/octet-stream"})
+	_, err := s.client.PutObject(ctx, s.bucket, s.prefix+name, exact, size, minio.PutObjectOptions{DisableMultipart: true,
+		ContentType: "application/octet-stream"})
 	if exact.failed != nil {
 		return exact.failed
 	}

@@ -133,7 +133,8 @@ const approverColumn = 8
 // overrideTexts returns the formatted values of an override by field name.
 func overrideTexts(o corridor.OverrideInput) map[string]string {
 	return map[string]string{
-		corridor.FieldFixed: o.Fixed, corridor.FieldPercent: o.Percent, corridor.FieldMin: o.Min, corridor.FieldMax: o.Max, corridor.FieldLock: o.Lock,
+		corridor.FieldFixed: o.Fixed, corridor.FieldPercent: o.Percent, corridor.FieldMin: o.Min, corridor.FieldMax: o.Max,
+		corridor.FieldLock: o.Lock,
 	}
 }
 

@@ -52,7 +52,8 @@ func (l ledgerAuditPackCommand) Run(ctx context.Context, env *Env) error {
 		if err := folder.finish(); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(env.Out, "%s: %d files, year %s of %s\n", l.Folder, len(folder.sums), pack.year.Year, p); err != nil || failed == nil {
+		if _, err := fmt.Fprintf(env.Out, "%s: %d files, year %s of %s\n", l.Folder, len(folder.sums), pack.year.Year, p); err != nil ||
+			failed == nil {
 			return err
 		}
 		return fmt.Errorf("%s says what was found: %w", packVerification, failed)
@@ -115,7 +116,8 @@ func (a *auditPack) read(ctx context.Context, number int) (err error) {
 }
 
 func errNotSealed(m period.Month) error {
-	return fmt.Errorf("the closing of %s is not sealed in the logs yet: a running service does that within CAUSEWAY_SEAL_EVERY (one minute); then repeat the command", m)
+	return fmt.Errorf("the closing of %s is not sealed in the logs yet: a running service does that within CAUSEWAY_SEAL_EVERY (one "+
+		"minute); then repeat the command", m)
 }
 
 // write writes all files. failed is not nil if the verification found a violation, which is in its file.

@@ -113,7 +113,8 @@ func (l ledgerExportCommand) parseRequest() (exports.Request, error) {
 	}
 	if l.isLog() && (l.AsOf != "" || l.From != "" || l.To != "" || l.Account != "" || l.Currency != "" || l.Names) {
 		errs = append(errs,
-			fmt.Errorf("--format %s cannot be combined with --as-of, --from, --to, --account, --currency or --names: only a complete log can be verified; use --size", l.Format))
+			fmt.Errorf("--format %s cannot be combined with --as-of, --from, --to, --account, --currency or --names: only a complete log can be "+
+				"verified; use --size", l.Format))
 	}
 	for _, flag := range []struct {
 		name, text string

@@ -171,7 +171,8 @@ func (l ledgerArchiveCommand) Run(ctx context.Context, env *Env) error {
 			return err
 		}
 		_, err := fmt.Fprintf(env.Out,
-			"%[1]s is archived in the tables ledger_postings_%[2]s and ledger_entries_%[2]s, which the service no longer reads.\n", m, m.Start().Format("200601"))
+			"%[1]s is archived in the tables ledger_postings_%[2]s and ledger_entries_%[2]s, which the service no longer reads.\n", m,
+			m.Start().Format("200601"))
 		return err
 	})
 }

@@ -36,7 +36,8 @@ func printCheck(out io.Writer, format table.Format, report audit.Report) error {
 		page.Line("\n%d replies of rails were not compared with what was recorded; set CAUSEWAY_MASTER_KEY to compare them.", n)
 	}
 	if n := report.MonthsWithoutRates; n > 0 {
-		page.Line("\nThe market rates of %d revalued months were deleted: their positions and closing values were checked, and not the result of each conversion.", n)
+		page.Line("\nThe market rates of %d revalued months were deleted: their positions and closing values were checked, and not the result "+
+			"of each conversion.", n)
 	}
 	if report.Clean() {
 		page.Line("\nAll %d rules passed.", len(report.Rules))

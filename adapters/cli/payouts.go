@@ -263,7 +263,8 @@ type payoutsMarkNotSentCommand struct{ payoutArgs }
 func (c payoutsMarkNotSentCommand) Run(ctx context.Context, env *Env) error {
 	return c.decide(ctx, env, (*rails.Service).MarkNotSent, func(p rail.Payment) string {
 		if p.State != rail.Cancelled {
-			return "is reported as not sent. Nothing changes until another person confirms it within 24 hours, with the same command and their own --actor."
+			return "is reported as not sent. Nothing changes until another person confirms it within 24 hours, with the same command and their " +
+				"own --actor."
 		}
 		return "is cancelled, because it was not sent. What was paid for it is refunded."
 	})

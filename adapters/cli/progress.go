@@ -33,7 +33,8 @@ func (p *progress) update(done, total int64) {
 	}
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.file), progressbar.OptionSetItsString(p.unit),
-			progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+			progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionClearOnFinish())
 	}
 	_ = p.bar.Set64(done) // display only
 }

@@ -220,7 +220,8 @@ func (c railsSetCommand) Run(ctx context.Context, env *Env) error {
 		var broken *rails.NotWorking
 		if errors.As(err, &broken) {
 			return errors.Join(writeChecked(env.Out, broken.Checked),
-				fmt.Errorf("nothing was changed: %w. Correct it, or store it with --untested: no payment takes it then until causeway rails test passes", err))
+				fmt.Errorf(
+					"nothing was changed: %w. Correct it, or store it with --untested: no payment takes it then until causeway rails test passes", err))
 		}
 		if err != nil {
 			return settingErrors("nothing was changed", err)

@@ -186,7 +186,8 @@ func (c railsInboxRetryCommand) Run(ctx context.Context, env *Env) error {
 			return err
 		}
 		_, err = fmt.Fprintf(env.Out,
-			"The report is tried again when %s is next read, within seconds unless that fails. If it stays in the list, the list says why: causeway rails inbox list\n", i.Connection)
+			"The report is tried again when %s is next read, within seconds unless that fails. If it stays in the list, the list says why: "+
+				"causeway rails inbox list\n", i.Connection)
 		return err
 	})
 }

@@ -51,7 +51,8 @@ func (c screeningLoadCommand) Run(ctx context.Context, env *Env) error {
 			return err
 		}
 		_, err = fmt.Fprintf(env.Out,
-			"Loaded %d entries of the list %s, published %s. The customers of %d production platforms are now screened against them; see: causeway screening status\n",
+			"Loaded %d entries of the list %s, published %s. The customers of %d production platforms are now screened against them; see: "+
+				"causeway screening status\n",
 			list.Entries, list.List, dateText(list.PublishedAt), len(platforms))
 		return err
 	})

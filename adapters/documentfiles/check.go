@@ -187,7 +187,8 @@ func checkDimensions(width, height int64) error {
 	case width == 0 || height == 0:
 		return errDamaged
 	case width > maxSide || height > maxSide || width*height > maxPixels:
-		return refuse("must have at most %d million pixels, and %d on a side: this image has %d × %d", maxPixels/1_000_000, maxSide, width, height)
+		return refuse("must have at most %d million pixels, and %d on a side: this image has %d × %d", maxPixels/1_000_000,
+			maxSide, width, height)
 	}
 	return nil
 }

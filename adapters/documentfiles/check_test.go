@@ -133,7 +133,8 @@ func TestCheck_ImageKeepsPixelsOnly(t *testing.T) {
 	photo, shot := jpegFile(t), pngFile(t)
 	metadata := [][]byte{
 		segment(0xe0, []byte("JFIF\x00\x01\x02\x01\x00\x48\x00\x48\x01\x01SEC")), segment(0xe0, []byte("JFXX SECRET")),
-		segment(0xe1, append([]byte("Exif\x00\x00"), exif(binary.LittleEndian, 6)...)), segment(0xe1, []byte("http://ns.adobe.com/xap/1.0/\x00SECRET")),
+		segment(0xe1, append([]byte("Exif\x00\x00"), exif(binary.LittleEndian, 6)...)),
+		segment(0xe1, []byte("http://ns.adobe.com/xap/1.0/\x00SECRET")),
 		segment(0xe2, []byte("MPF\x00SECRET")), segment(0xee, []byte("AdobeSECRET no transform")), segment(0xfe, []byte("SECRET")),
 	}
 	for name, c := range map[string]struct {
@@ -147,11 +148,13 @@ func TestCheck_ImageKeepsPixelsOnly(t *testing.T) {
 		"JPEG and JPEG":             {append(bytes.Clone(photo), insert(photo, 2, segment(0xfe, []byte("SECRET")))...), photo, ""},
 		"a PNG file":                {shot, shot, ""},
 		"a PNG file with metadata": {insert(shot, afterIHDR, chunk("tEXt", []byte("Comment\x00SECRET")), chunk("eXIf", exif(binary.BigEndian, 8)),
-			chunk("iTXt", []byte("SECRET")), chunk("prVt", []byte("SECRET")), chunk("gAMA", []byte{0, 0, 0xb1, 0x8f})), shot, "\x01\x12\x00\x03\x00\x00\x00\x01\x00\x08"},
+			chunk("iTXt", []byte("SECRET")), chunk("prVt", []byte("SECRET")), chunk("gAMA", []byte{0, 0, 0xb1, 0x8f})), shot,
+			"\x01\x12\x00\x03\x00\x00\x00\x01\x00\x08"},
 		"PNG and HTML": {append(bytes.Clone(shot), "<script>SECRET</script>"...), shot, ""},
 	} {
 		kept, contentType, problem := check(t, c.file)
-		if want := map[bool]document.ContentType{true: document.JPEG, false: document.PNG}[c.file[0] == 0xff]; problem != "" || contentType != want {
+		if want := map[bool]document.ContentType{true: document.JPEG, false: document.PNG}[c.file[0] == 0xff]; problem != "" ||
+			contentType != want {
 			t.Errorf("%s: %s, %q", name, contentType, problem)
 			continue
 		}
@@ -173,7 +176,8 @@ func TestCheck_ImageKeepsPixelsOnly(t *testing.T) {
 func TestCheck_ProgressiveAndInterlaced(t *testing.T) {
 	t.Parallel()
 	// All usual variants of the formats are accepted as they are.
-	for _, m := range []image.Image{image.NewGray(image.Rect(0, 0, 5, 9)), image.NewRGBA64(image.Rect(0, 0, 9, 5)), image.NewPaletted(image.Rect(0, 0, 33, 3), color.Palette{color.Black, color.White}), image.NewNRGBA(image.Rect(0, 0, 1, 1))} {
+	for _, m := range []image.Image{image.NewGray(image.Rect(0, 0, 5, 9)), image.NewRGBA64(image.Rect(0, 0, 9, 5)),
+		image.NewPaletted(image.Rect(0, 0, 33, 3), color.Palette{color.Black, color.White}), image.NewNRGBA(image.Rect(0, 0, 1, 1))} {
 		var file bytes.Buffer
 		if err := png.Encode(&file, m); err != nil {
 			t.Fatal(err)
@@ -245,7 +249,8 @@ func TestCheck_RefusedFiles(t *testing.T) {
 		"a lossless JPEG file":      {bytes.Replace(photo, []byte{0xff, 0xc0}, []byte{0xff, 0xc3}, 1), "usual JPEG"},
 		"bytes behind the pixels":   {insert(shot, len(shot)-12, chunk("IDAT", []byte("SECRET"))), "complete PNG"},
 		"an unknown critical chunk": {insert(shot, afterIHDR, chunk("SECR", []byte("ET"))), "complete PNG"},
-		"a wrong checksum":          {bytes.Replace(insert(shot, afterIHDR, chunk("tEXt", []byte("one"))), []byte("one"), []byte("two"), 1), "complete PNG"},
+		"a wrong checksum": {bytes.Replace(insert(shot, afterIHDR, chunk("tEXt", []byte("one"))), []byte("one"), []byte("two"), 1),
+			"complete PNG"},
 	} {
 		if _, _, problem := check(t, c.file); !strings.Contains(problem, c.want) || !strings.HasPrefix(problem, "must ") {
 			t.Errorf("%s: %q, want %q", name, problem, c.want)

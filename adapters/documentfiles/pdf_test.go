@@ -32,7 +32,8 @@ func pdfFile(t testing.TB) []byte {
 
 // simplePDF returns a PDF file with an object.
 func simplePDF(object string) []byte {
-	return []byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n" + object + "\nendobj\nxref\n0 2\n0000000000 65535 f \n0000000015 00000 n \ntrailer\n<< /Size 2 /Root 1 0 R >>\nstartxref\n99\n%%EOF")
+	return []byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n" + object + "\nendobj\nxref\n0 2\n0000000000 65535 f \n0000000015 00000 n " +
+		"\ntrailer\n<< /Size 2 /Root 1 0 R >>\nstartxref\n99\n%%EOF")
 }
 
 // stream returns the object of a stream.
@@ -67,24 +68,30 @@ func TestCheck_PDF(t *testing.T) {
 		file []byte
 		want string // of the problem
 	}{
-		"made by a program":            {pdfFile(t), ""},
-		"with a line end":              {append(pdfFile(t), "\r\n"...), ""},
-		"and ZIP":                      {append(pdfFile(t), "PK\x03\x04 SECRET"...), ""},
-		"a page":                       {simplePDF(stream("/Filter /FlateDecode", packed(t, "BT (Bill) Tj ET"))), ""},
-		"a name that begins alike":     {simplePDF("<< /JavaScriptFree /Launched /XFAx 1 >>"), ""},
-		"a short name in other data":   {simplePDF("<< /Type /XFA /Kind /XFA >>"), ""},
-		"an object stream":             {simplePDF(stream("/Type /ObjStm /N 1 /First 4 /Filter /FlateDecode", packed(t, "7 0 << /Type /Page >>"))), ""},
-		"a script":                     {simplePDF(script), "without scripts"},
-		"a script with escapes":        {simplePDF(strings.Replace(script, "/JavaScript", "/J#61va#53cript", 1)), "without scripts"},
-		"a script in an object stream": {simplePDF(stream("/Type /ObjStm /N 1 /First 4 /Filter /FlateDecode", packed(t, script))), "without scripts"},
-		"a script packed twice":        {simplePDF(stream("/Filter [/FlateDecode /FlateDecode]", packed(t, string(packed(t, script))))), "without scripts"},
-		"a script in base 85":          {simplePDF(stream("/Filter [/ASCII85Decode /FlateDecode]", in85(packed(t, script)))), "without scripts"},
-		"a script in base 16":          {simplePDF(stream("/Filter [/ASCIIHexDecode /Fl]", []byte(hex.EncodeToString(packed(t, script))+">"))), "without scripts"},
-		"a script in a page's stream":  {simplePDF(stream("/Filter /FlateDecode", packed(t, script))), "without scripts"},
-		"a script behind the window":   {simplePDF(strings.Repeat("x", 1<<16) + stream("/Filter /FlateDecode", packed(t, script))), "without scripts"},
-		"a script without an end":      {simplePDF(stream("/Filter /FlateDecode", packed(t, script)[:40])), "without scripts"},
-		"an odd object stream":         {simplePDF(stream("/N 1 /First 4 /Filter /LZWDecode", []byte("x"))), "packed in a usual way"},
-		"a predicted object stream":    {simplePDF(stream("/N 1 /First 4 /Filter /FlateDecode /DecodeParms << /Predictor 12 >>", packed(t, "x"))), "packed in a usual way"},
+		"made by a program":          {pdfFile(t), ""},
+		"with a line end":            {append(pdfFile(t), "\r\n"...), ""},
+		"and ZIP":                    {append(pdfFile(t), "PK\x03\x04 SECRET"...), ""},
+		"a page":                     {simplePDF(stream("/Filter /FlateDecode", packed(t, "BT (Bill) Tj ET"))), ""},
+		"a name that begins alike":   {simplePDF("<< /JavaScriptFree /Launched /XFAx 1 >>"), ""},
+		"a short name in other data": {simplePDF("<< /Type /XFA /Kind /XFA >>"), ""},
+		"an object stream": {simplePDF(stream("/Type /ObjStm /N 1 /First 4 /Filter /FlateDecode",
+			packed(t, "7 0 << /Type /Page >>"))), ""},
+		"a script":              {simplePDF(script), "without scripts"},
+		"a script with escapes": {simplePDF(strings.Replace(script, "/JavaScript", "/J#61va#53cript", 1)), "without scripts"},
+		"a script in an object stream": {simplePDF(stream("/Type /ObjStm /N 1 /First 4 /Filter /FlateDecode", packed(t, script))),
+			"without scripts"},
+		"a script packed twice": {simplePDF(stream("/Filter [/FlateDecode /FlateDecode]", packed(t, string(packed(t, script))))),
+			"without scripts"},
+		"a script in base 85": {simplePDF(stream("/Filter [/ASCII85Decode /FlateDecode]", in85(packed(t, script)))), "without scripts"},
+		"a script in base 16": {simplePDF(stream("/Filter [/ASCIIHexDecode /Fl]", []byte(hex.EncodeToString(packed(t, script))+">"))),
+			"without scripts"},
+		"a script in a page's stream": {simplePDF(stream("/Filter /FlateDecode", packed(t, script))), "without scripts"},
+		"a script behind the window": {simplePDF(strings.Repeat("x", 1<<16) + stream("/Filter /FlateDecode", packed(t, script))),
+			"without scripts"},
+		"a script without an end": {simplePDF(stream("/Filter /FlateDecode", packed(t, script)[:40])), "without scripts"},
+		"an odd object stream":    {simplePDF(stream("/N 1 /First 4 /Filter /LZWDecode", []byte("x"))), "packed in a usual way"},
+		"a predicted object stream": {simplePDF(stream("/N 1 /First 4 /Filter /FlateDecode /DecodeParms << /Predictor 12 >>", packed(t, "x"))),
+			"packed in a usual way"},
 		"a program":                    {simplePDF("<< /S/Launch/F(cmd.exe) >>"), "start programs"},
 		"an attachment":                {simplePDF("<< /Type /EmbeddedFile >>"), "attached files"},
 		"an attachment without a type": {simplePDF("<< /EF << /F 4 0 R >> >>"), "attached files"},
@@ -102,7 +109,8 @@ func TestCheck_PDF(t *testing.T) {
 	} {
 		kept, contentType, problem := check(t, c.file)
 		if c.want == "" {
-			if end := bytes.LastIndex(c.file, []byte("%%EOF")) + 5; problem != "" || contentType != document.PDF || !bytes.Equal(kept, c.file[:end]) {
+			if end := bytes.LastIndex(c.file, []byte("%%EOF")) + 5; problem != "" || contentType != document.PDF ||
+				!bytes.Equal(kept, c.file[:end]) {
 				t.Errorf("%s: %s, %d bytes kept, %q", name, contentType, len(kept), problem)
 			}
 		} else if !strings.Contains(problem, c.want) {

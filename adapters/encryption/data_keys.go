@@ -216,7 +216,8 @@ func CheckRemovable(keys []ports.SealedDataKey, id uuid.UUID, now time.Time) err
 	case replacedAt.IsZero():
 		return fmt.Errorf("the data key %s encrypts new data; replace it first with: causeway keys rotate", id)
 	case now.Sub(replacedAt) < removeAfter:
-		return fmt.Errorf("the data key %s can be removed from %s on, %.0f hours after it was replaced, because until then a process may still use it",
+		return fmt.Errorf("the data key %s can be removed from %s on, %.0f hours after it was replaced, because until then a process may still "+
+			"use it",
 			id, replacedAt.Add(removeAfter).UTC().Format(time.RFC3339), removeAfter.Hours())
 	}
 	return nil
@@ -297,7 +298,8 @@ func (d *DataKeys) load(ctx context.Context) (*dataKeySet, error) {
 			continue
 		}
 		set.keys[s.ID] = plain
-		if later := s.CreatedAt.Compare(newestAt); set.newest.ID == uuid.Nil || later > 0 || later == 0 && bytes.Compare(s.ID[:], set.newest.ID[:]) > 0 {
+		if later := s.CreatedAt.Compare(newestAt); set.newest.ID == uuid.Nil || later > 0 || later == 0 &&
+			bytes.Compare(s.ID[:], set.newest.ID[:]) > 0 {
 			set.newest, newestAt = ports.NewestKey{ID: s.ID, Generation: s.Generation}, s.CreatedAt
 		}
 	}

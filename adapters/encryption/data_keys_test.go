@@ -152,7 +152,8 @@ func TestDataKeys_NewKeyOfAnotherProcess(t *testing.T) {
 		t.Errorf("opened %q, %v", plain, err)
 	}
 	newest, err := one.NewestKey(ctx)
-	if oldKey, freshKey := uuid.UUID(old[1:17]), uuid.UUID(fresh[1:17]); err != nil || oldKey == newest.ID || freshKey != newest.ID || newest.Generation != ports.DataKeyGeneration {
+	if oldKey, freshKey := uuid.UUID(old[1:17]), uuid.UUID(fresh[1:17]); err != nil || oldKey == newest.ID || freshKey != newest.ID ||
+		newest.Generation != ports.DataKeyGeneration {
 		t.Errorf("sealed with %s and then with %s, the newest is %v, %v", oldKey, freshKey, newest, err)
 	}
 	if after, err := one.Fingerprint(ctx, "x"); after != before || err != nil {
@@ -302,7 +303,8 @@ func TestCheckRemovable(t *testing.T) {
 	first, second, third := uuid.New(), uuid.New(), uuid.New()
 	keys := []ports.SealedDataKey{
 		{ID: first, Purpose: ports.IndexKey, CreatedAt: noon}, {ID: first, Purpose: ports.DataKey, CreatedAt: noon},
-		{ID: third, Purpose: ports.DataKey, CreatedAt: noon.Add(2 * time.Hour)}, {ID: second, Purpose: ports.DataKey, CreatedAt: noon.Add(time.Hour)},
+		{ID: third, Purpose: ports.DataKey, CreatedAt: noon.Add(2 * time.Hour)},
+		{ID: second, Purpose: ports.DataKey, CreatedAt: noon.Add(time.Hour)},
 	}
 	for name, tt := range map[string]struct {
 		id    uuid.UUID

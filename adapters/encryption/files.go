@@ -42,7 +42,8 @@ func (f *Files) Put(ctx context.Context, name string, content io.Reader, size in
 		return nil, err
 	}
 	count := max(1, (size+frameLength-1)/frameLength)
-	return key, f.blobs.Put(ctx, name, &sealReader{frames: frames, plain: content, left: size, out: []byte{fileVersion}}, 1+size+count*tagLength)
+	return key, f.blobs.Put(ctx, name, &sealReader{frames: frames, plain: content, left: size, out: []byte{fileVersion}},
+		1+size+count*tagLength)
 }
 
 // Open implements ports.Files.

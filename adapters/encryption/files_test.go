@@ -129,9 +129,12 @@ func TestFiles_ChangesAreFound(t *testing.T) {
 		return all
 	}
 	for name, blob := range map[string][]byte{
-		"empty": {}, "version": flip(0), "version only": sealed[:1], "first byte": flip(1), "last byte": flip(len(sealed) - 1), "middle": flip(frame * 2),
-		"without the last": join(0, 1, 2, 3), "without the first": join(0, 2, 3, 4), "repeated": join(0, 1, 1, 2, 3, 4), "moved": join(0, 2, 1, 3, 4),
-		"added": append(bytes.Clone(sealed), frames[1]...), "one byte more": append(bytes.Clone(sealed), 0), "one byte less": sealed[:len(sealed)-1],
+		"empty": {}, "version": flip(0), "version only": sealed[:1], "first byte": flip(1), "last byte": flip(len(sealed) - 1),
+		"middle":           flip(frame * 2),
+		"without the last": join(0, 1, 2, 3), "without the first": join(0, 2, 3, 4), "repeated": join(0, 1, 1, 2, 3, 4),
+		"moved": join(0, 2, 1, 3, 4),
+		"added": append(bytes.Clone(sealed), frames[1]...), "one byte more": append(bytes.Clone(sealed), 0),
+		"one byte less":        sealed[:len(sealed)-1],
 		"two bytes of a frame": sealed[:frame+19], "the last only": join(0, 4),
 	} {
 		store.blobs["a"] = blob
@@ -156,7 +159,8 @@ func TestFiles_SizeMustBeRight(t *testing.T) {
 	files := encryption.NewFiles(store)
 	broken := errors.New("disk failed")
 	for name, content := range map[string]io.Reader{
-		"shorter": bytes.NewReader(make([]byte, frame)), "longer": bytes.NewReader(make([]byte, frame+2)), "fails": io.MultiReader(bytes.NewReader(make([]byte, 10)), iotest.ErrReader(broken)),
+		"shorter": bytes.NewReader(make([]byte, frame)), "longer": bytes.NewReader(make([]byte, frame+2)),
+		"fails": io.MultiReader(bytes.NewReader(make([]byte, 10)), iotest.ErrReader(broken)),
 	} {
 		if _, err := files.Put(t.Context(), name, content, frame+1); err == nil || name == "fails" && !errors.Is(err, broken) {
 			t.Errorf("%s: %v", name, err)

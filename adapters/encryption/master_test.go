@@ -115,7 +115,8 @@ func TestMaster_PanicOfSourceIsAnError(t *testing.T) {
 	if _, err := master.Seal([]byte("private"), nil); err != nil {
 		t.Error(err)
 	}
-	if _, err := NewMaster(func() (ports.Sealer, error) { panic("no such file") }, clock); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err := NewMaster(func() (ports.Sealer, error) { panic("no such file") }, clock); err == nil ||
+		!strings.Contains(err.Error(), "no such file") {
 		t.Errorf("the first read: %v", err)
 	}
 }
@@ -142,7 +143,8 @@ func TestParseMaster(t *testing.T) {
 		}
 		return sealer
 	}
-	for _, text := range []string{one + "," + other, one + "\n" + other + "\n", " " + one + "\r\n\r\n" + other, one + ",elsewhere", "elsewhere\n" + one} {
+	for _, text := range []string{one + "," + other, one + "\n" + other + "\n", " " + one + "\r\n\r\n" + other, one + ",elsewhere",
+		"elsewhere\n" + one} {
 		sealed, err := parse(text).Seal([]byte("private"), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -198,7 +200,8 @@ func TestSealers_Conform(t *testing.T) {
 	t.Parallel()
 	// A key, and several of them, pass the suite of the port.
 	portstest.Sealer(t, newSealer(t, testKey(1)), newSealer(t, testKey(2)))
-	portstest.Sealer(t, Sealers{newSealer(t, testKey(1)), newSealer(t, testKey(3))}, Sealers{newSealer(t, testKey(2)), newSealer(t, testKey(3))})
+	portstest.Sealer(t, Sealers{newSealer(t, testKey(1)), newSealer(t, testKey(3))},
+		Sealers{newSealer(t, testKey(2)), newSealer(t, testKey(3))})
 	master, err := NewMaster(func() (ports.Sealer, error) { return newSealer(t, testKey(1)), nil }, portstest.NewFakeClock(noon))
 	if err != nil {
 		t.Fatal(err)

@@ -97,7 +97,8 @@ func TestParseKey(t *testing.T) {
 			t.Errorf("%q: %x, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "secret", base64.StdEncoding.EncodeToString(raw[:31]), base64.StdEncoding.EncodeToString(append(raw, 0))} {
+	for _, text := range []string{"", "secret", base64.StdEncoding.EncodeToString(raw[:31]),
+		base64.StdEncoding.EncodeToString(append(raw, 0))} {
 		if _, err := ParseKey(text); err == nil {
 			t.Errorf("%q is accepted", text)
 		}

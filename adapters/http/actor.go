@@ -18,8 +18,9 @@ const actor = "Actor" // a component of the description
 
 var actorParameter = &huma.Param{
 	Name: actorHeader, In: "header",
-	Description: "Name of the person who makes the request, in 1 to 200 characters of UTF-8 or percent-encoded. It is stored with the change and returned beside the id of the token.",
-	Schema:      &huma.Schema{Type: huma.TypeString, Examples: []any{"Ana Lima"}},
+	Description: "Name of the person who makes the request, in 1 to 200 characters of UTF-8 or percent-encoded. It is stored with the " +
+		"change and returned beside the id of the token.",
+	Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{"Ana Lima"}},
 }
 
 // parseActor returns the person that a request names; empty if it names none. Clients that can send
@@ -37,7 +38,8 @@ func parseActor(header http.Header) (string, error) {
 	}
 	parsed, err := platform.ParseActor(name)
 	if len(values) > 1 || err != nil {
-		return "", fault.Invalid(fault.Field{Field: actorHeader, Message: "must be sent once and name who does this, in 1 to 200 characters of UTF-8 or percent-encoded"})
+		return "", fault.Invalid(fault.Field{Field: actorHeader, Message: "must be sent once and name who does this, in 1 to 200 characters of " +
+			"UTF-8 or percent-encoded"})
 	}
 	return parsed, nil
 }

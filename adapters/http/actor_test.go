@@ -14,7 +14,8 @@ func TestParseActor(t *testing.T) {
 	// A request names at most one person, in UTF-8 or percent-encoded. A percent sign that encodes nothing is
 	// part of the name.
 	for text, want := range map[string]string{
-		"Ana Lima": "Ana Lima", " Ana ": "Ana", "Zoë": "Zoë", "Zo%C3%AB": "Zoë", "100% Ana": "100% Ana", strings.Repeat("%C3%AB", 200): strings.Repeat("ë", 200),
+		"Ana Lima": "Ana Lima", " Ana ": "Ana", "Zoë": "Zoë", "Zo%C3%AB": "Zoë", "100% Ana": "100% Ana",
+		strings.Repeat("%C3%AB", 200): strings.Repeat("ë", 200),
 	} {
 		if got, err := parseActor(http.Header{actorHeader: {text}}); got != want || err != nil {
 			t.Errorf("%q: %q, %v", text, got, err)
@@ -37,7 +38,8 @@ func TestOperation_ActorIsPassedToTheHandler(t *testing.T) {
 	// runs, and refuses an idempotency key of another person. Other operations ignore the header.
 	f := newUnbuiltFixture(t)
 	var authors []platform.Author
-	Post(f.API, Operation{ID: "tipCarrier", Path: "/tips", Summary: "Tip the carrier", Tag: "Parcels", Permission: platform.Manage, Actor: true},
+	Post(f.API, Operation{ID: "tipCarrier", Path: "/tips", Summary: "Tip the carrier", Tag: "Parcels", Permission: platform.Manage,
+		Actor: true},
 		func(_ context.Context, call Call, _ *struct{}) (struct{}, error) {
 			authors = append(authors, call.Author())
 			return struct{}{}, nil

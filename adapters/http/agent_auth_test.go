@@ -21,7 +21,8 @@ type fakeAgents map[string]platform.Principal
 func (g fakeAgents) Authenticate(_ context.Context, accessToken string) (platform.Principal, error) {
 	p, ok := g[accessToken]
 	if !ok {
-		return platform.Principal{}, &fault.Error{Code: fault.Unauthorized, Message: "No agent has this access token.", Reason: "Invalid credentials"}
+		return platform.Principal{}, &fault.Error{Code: fault.Unauthorized, Message: "No agent has this access token.",
+			Reason: "Invalid credentials"}
 	}
 	return p, nil
 }
@@ -48,8 +49,10 @@ func newAgentFixture(t *testing.T, configure ...func(*Config)) *fixture {
 		return courier{NewID(call.Principal.Agent), calls}, nil
 	}
 	same := func(c courier) courier { return c }
-	Get(f.API, Operation{ID: "listRoutes", Path: "/couriers/me/routes", Summary: "List", Tag: "Parcels", Agent: true, AgentPermissions: []platform.Permission{"DRIVE", "PLAN"}}, handle, same)
-	Post(f.API, Operation{ID: "startRoute", Path: "/couriers/me/routes", Summary: "Start", Tag: "Parcels", Agent: true, AgentPermissions: []platform.Permission{"DRIVE"}, AgentAttempt: true}, handle, same)
+	Get(f.API, Operation{ID: "listRoutes", Path: "/couriers/me/routes", Summary: "List", Tag: "Parcels", Agent: true,
+		AgentPermissions: []platform.Permission{"DRIVE", "PLAN"}}, handle, same)
+	Post(f.API, Operation{ID: "startRoute", Path: "/couriers/me/routes", Summary: "Start", Tag: "Parcels", Agent: true,
+		AgentPermissions: []platform.Permission{"DRIVE"}, AgentAttempt: true}, handle, same)
 	Get(f.API, Operation{ID: "getCourier", Path: "/couriers/me", Summary: "Get the courier", Tag: "Parcels", Agent: true}, handle, same)
 	Post(f.API, Operation{ID: "callCourier", Path: "/couriers/me/calls", Summary: "Call", Tag: "Parcels", Agent: true}, handle, same)
 	Post(f.API, Operation{ID: "redeemVoucher", Path: "/vouchers/{code}/redeem", Summary: "Redeem", Tag: "Parcels", Public: true,
@@ -85,13 +88,14 @@ func TestAuthenticate_AgentsAndTokensHaveTheirOwnOperations(t *testing.T) {
 		status         int
 		reason, scheme string
 	}{
-		"agent":                {"/couriers/me", asAgent("robot"), 200, "", ""},
-		"odd case":             {"/couriers/me", withHeader("Authorization", "bEARER  robot"), 200, "", ""},
-		"unknown":              {"/couriers/me", asAgent("stranger"), 401, "Invalid credentials", "Bearer"},
-		"token for an agent":   {"/couriers/me", basic, 401, "Unsupported scheme", "Bearer"},
-		"agent for a token":    {"/parcels", asAgent("robot"), 401, "Unsupported scheme", "Basic"},
-		"none":                 {"/couriers/me", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "Missing credentials", "Bearer"},
-		"two":                  {"/couriers/me", func(r *http.Request) { r.Header["Authorization"] = []string{"Bearer robot", "Bearer robot"} }, 401, "Malformed credentials", "Bearer"},
+		"agent":              {"/couriers/me", asAgent("robot"), 200, "", ""},
+		"odd case":           {"/couriers/me", withHeader("Authorization", "bEARER  robot"), 200, "", ""},
+		"unknown":            {"/couriers/me", asAgent("stranger"), 401, "Invalid credentials", "Bearer"},
+		"token for an agent": {"/couriers/me", basic, 401, "Unsupported scheme", "Bearer"},
+		"agent for a token":  {"/parcels", asAgent("robot"), 401, "Unsupported scheme", "Basic"},
+		"none":               {"/couriers/me", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "Missing credentials", "Bearer"},
+		"two": {"/couriers/me", func(r *http.Request) { r.Header["Authorization"] = []string{"Bearer robot", "Bearer robot"} },
+			401, "Malformed credentials", "Bearer"},
 		"empty":                {"/couriers/me", asAgent(""), 401, "Malformed credentials", "Bearer"},
 		"a zero":               {"/couriers/me", asAgent("ro\x00bot"), 401, "Malformed credentials", "Bearer"},
 		"endless":              {"/couriers/me", asAgent(strings.Repeat("x", 2000)), 401, "Malformed credentials", "Bearer"},
@@ -124,7 +128,8 @@ func TestAuthorize_AgentNeedsOneOfThePermissions(t *testing.T) {
 	}
 	got := f.do("GET", "/couriers/me/routes", "", asAgent("clerk"))
 	reasons := fmt.Sprint(got.error.Details["reasons"])
-	if got.status != 403 || got.error.Code != "FORBIDDEN" || got.error.Reason != "PERMISSION_MISSING" || !strings.Contains(got.error.Message, "DRIVE or PLAN") ||
+	if got.status != 403 || got.error.Code != "FORBIDDEN" || got.error.Reason != "PERMISSION_MISSING" ||
+		!strings.Contains(got.error.Message, "DRIVE or PLAN") ||
 		!strings.Contains(reasons, "code:PERMISSION_MISSING") || !strings.Contains(reasons, "DRIVE or PLAN") {
 		t.Errorf("without: %d %s", got.status, got.body)
 	}
@@ -251,11 +256,13 @@ func TestOpenAPI_DescribesOperationsForAgents(t *testing.T) {
 			t.Errorf("%s = %s, want %s", path, got, want)
 		}
 	}
-	if parameters := jsonText(lookup(document, "paths", "/vouchers/{code}/redeem", "post", "parameters")); strings.Contains(parameters, idempotencyKey) {
+	if parameters := jsonText(lookup(document, "paths", "/vouchers/{code}/redeem", "post", "parameters")); strings.Contains(parameters,
+		idempotencyKey) {
 		t.Errorf("a public operation has parameters %s", parameters)
 	}
 	page := f.do("GET", "/docs", "").body
-	if !strings.Contains(page, "Authorization: Bearer $ACCESS_TOKEN") || !strings.Contains(page, "<span>for agents</span><span>requires DRIVE or PLAN</span>") {
+	if !strings.Contains(page, "Authorization: Bearer $ACCESS_TOKEN") || !strings.Contains(page, "<span>for agents</span><span>requires "+
+		"DRIVE or PLAN</span>") {
 		t.Error("the reference page does not say that an operation is for agents, and what it requires")
 	}
 }

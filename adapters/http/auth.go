@@ -110,17 +110,20 @@ const maxCredentialsLength = 1024
 // credentials parses the Authorization header of HTTP Basic authentication.
 func credentials(header []string) (clientID, secret string, err error) {
 	if len(header) == 0 {
-		return "", "", unauthorized("Missing credentials", "This operation requires credentials. Send the client id and secret of a token with HTTP Basic authentication.")
+		return "", "", unauthorized("Missing credentials", "This operation requires credentials. Send the client id and secret of a token with "+
+			"HTTP Basic authentication.")
 	}
 	if len(header) > 1 || len(header[0]) > maxCredentialsLength {
 		return "", "", unauthorized("Malformed credentials", "Send exactly one Authorization header, with the client id and secret of a token.")
 	}
 	scheme, encoded, _ := strings.Cut(header[0], " ")
 	if strings.EqualFold(scheme, "Bearer") {
-		return "", "", unauthorized("Unsupported scheme", "This operation is not for agents, whose operations are below /agents/me. Send the client id and secret of a token with HTTP Basic authentication.")
+		return "", "", unauthorized("Unsupported scheme", "This operation is not for agents, whose operations are below /agents/me. Send the "+
+			"client id and secret of a token with HTTP Basic authentication.")
 	}
 	if !strings.EqualFold(scheme, "Basic") {
-		return "", "", unauthorized("Unsupported scheme", "Only HTTP Basic authentication is supported. Send the client id and secret of a token.")
+		return "", "", unauthorized("Unsupported scheme",
+			"Only HTTP Basic authentication is supported. Send the client id and secret of a token.")
 	}
 	text, err := base64.StdEncoding.DecodeString(strings.TrimLeft(encoded, " "))
 	if err != nil {
@@ -136,17 +139,20 @@ func credentials(header []string) (clientID, secret string, err error) {
 // bearerToken parses the Authorization header of an agent (RFC 6750).
 func bearerToken(header []string) (string, error) {
 	if len(header) == 0 {
-		return "", unauthorized("Missing credentials", "This operation requires the access token of an agent. Send it as Authorization: Bearer ACCESS_TOKEN.")
+		return "", unauthorized("Missing credentials", "This operation requires the access token of an agent. Send it as Authorization: Bearer "+
+			"ACCESS_TOKEN.")
 	}
 	if len(header) > 1 || len(header[0]) > maxCredentialsLength {
 		return "", unauthorized("Malformed credentials", "Send exactly one Authorization header, with the access token of an agent.")
 	}
 	scheme, token, _ := strings.Cut(header[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return "", unauthorized("Unsupported scheme", "This operation is for agents only. Send the access token of an agent as Authorization: Bearer ACCESS_TOKEN.")
+		return "", unauthorized("Unsupported scheme", "This operation is for agents only. Send the access token of an agent as Authorization: "+
+			"Bearer ACCESS_TOKEN.")
 	}
 	if token = strings.TrimLeft(token, " "); token == "" || !isValidText(token) {
-		return "", unauthorized("Malformed credentials", "The header must have the form Authorization: Bearer ACCESS_TOKEN, with the access token of an agent.")
+		return "", unauthorized("Malformed credentials", "The header must have the form Authorization: Bearer ACCESS_TOKEN, with the access "+
+			"token of an agent.")
 	}
 	return token, nil
 }

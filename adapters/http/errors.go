@@ -59,7 +59,8 @@ func toFault(err error, requestID string) (f *fault.Error, internal bool) {
 	if errors.Is(err, ports.ErrReadTimeout) {
 		return &fault.Error{
 			Code: fault.ServiceUnavailable, Reason: "Too much to read", RetryAfter: 30 * time.Second,
-			Message: "The request reads more than it may. Narrow it with its parameters, such as a period, a customer or an account, and a smaller limit.",
+			Message: "The request reads more than it may. Narrow it with its parameters, such as a period, a customer or an account, and a " +
+				"smaller limit.",
 		}, true
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {

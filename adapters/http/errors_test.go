@@ -34,25 +34,36 @@ func TestValidation_ListsAllInvalidFields(t *testing.T) {
 		"missing fields": {"POST", "/parcels", `{}`, map[string]string{"to": required, "weight": required}},
 		"null fields":    {"POST", "/parcels", `{"to":null,"weight":null}`, map[string]string{"to": "must be a string", "weight": integer}},
 		"missing and of the wrong type": {"POST", "/parcels", `{"weight":"100","note":5,"label":{"lines":"x"}}`,
-			map[string]string{"to": required, "weight": integer, "note": "must be a string", "label.color": required, "label.lines": "must be a list"}},
-		"no id":                {"POST", "/parcels", `{"to":"Customer:1","weight":1}`, map[string]string{"to": "must be an id of the form Customer:<uuid>"}},
-		"another type's id":    {"POST", "/parcels", `{"to":"Quote:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1}`, map[string]string{"to": "must be an id of the form Customer:<uuid>"}},
-		"zero amount":          {"POST", "/parcels", strings.Replace(validParcel, "700", "0", 1), map[string]string{"weight": "must be 1 or more"}},
-		"negative amount":      {"POST", "/parcels", strings.Replace(validParcel, "700", "-1", 1), map[string]string{"weight": "must be 1 or more"}},
-		"amount too large":     {"POST", "/parcels", strings.Replace(validParcel, "700", "9000000000000001", 1), map[string]string{"weight": "must be 9000000000000000 or less"}},
-		"amount far too large": {"POST", "/parcels", strings.Replace(validParcel, "700", "99999999999999999999999", 1), map[string]string{"weight": "must be 9000000000000000 or less"}},
-		"fraction":             {"POST", "/parcels", strings.Replace(validParcel, "700", "1.5", 1), map[string]string{"weight": integer}},
-		"point":                {"POST", "/parcels", strings.Replace(validParcel, "700", "100.0", 1), map[string]string{"weight": integer}},
-		"exponent":             {"POST", "/parcels", strings.Replace(validParcel, "700", "1e3", 1), map[string]string{"weight": integer}},
-		"quoted amount":        {"POST", "/parcels", strings.Replace(validParcel, "700", `"700"`, 1), map[string]string{"weight": integer}},
+			map[string]string{"to": required, "weight": integer, "note": "must be a string", "label.color": required,
+				"label.lines": "must be a list"}},
+		"no id": {"POST", "/parcels", `{"to":"Customer:1","weight":1}`, map[string]string{"to": "must be an id of the form " +
+			"Customer:<uuid>"}},
+		"another type's id": {"POST", "/parcels", `{"to":"Quote:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1}`,
+			map[string]string{"to": "must be an id of the form Customer:<uuid>"}},
+		"zero amount": {"POST", "/parcels", strings.Replace(validParcel, "700", "0", 1),
+			map[string]string{"weight": "must be 1 or more"}},
+		"negative amount": {"POST", "/parcels", strings.Replace(validParcel, "700", "-1", 1),
+			map[string]string{"weight": "must be 1 or more"}},
+		"amount too large": {"POST", "/parcels", strings.Replace(validParcel, "700", "9000000000000001", 1),
+			map[string]string{"weight": "must be 9000000000000000 or less"}},
+		"amount far too large": {"POST", "/parcels", strings.Replace(validParcel, "700", "99999999999999999999999", 1),
+			map[string]string{"weight": "must be 9000000000000000 or less"}},
+		"fraction":      {"POST", "/parcels", strings.Replace(validParcel, "700", "1.5", 1), map[string]string{"weight": integer}},
+		"point":         {"POST", "/parcels", strings.Replace(validParcel, "700", "100.0", 1), map[string]string{"weight": integer}},
+		"exponent":      {"POST", "/parcels", strings.Replace(validParcel, "700", "1e3", 1), map[string]string{"weight": integer}},
+		"quoted amount": {"POST", "/parcels", strings.Replace(validParcel, "700", `"700"`, 1), map[string]string{"weight": integer}},
 		"lower-case currency": {"POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1,"currency":"usd"}`,
 			map[string]string{"currency": "must be a currency code in upper case, such as USD or BTC"}},
-		"inside of objects and lists": {"POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1,"label":{"color":"BLUE","lines":["a",2,"c","d"]}}`,
-			map[string]string{"label.color": "must be one of RED, GREEN", "label.lines": "must have at most 3 items", "label.lines[1]": "must be a string"}},
-		"too long": {"POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1,"note":"` + strings.Repeat("ä", 21) + `"}`,
+		"inside of objects and lists": {"POST", "/parcels",
+			`{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1,"label":{"color":"BLUE","lines":["a",2,"c","d"]}}`,
+			map[string]string{"label.color": "must be one of RED, GREEN", "label.lines": "must have at most 3 items",
+				"label.lines[1]": "must be a string"}},
+		"too long": {"POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":1,"note":"` +
+			strings.Repeat("ä", 21) + `"}`,
 			map[string]string{"note": "must have at most 20 characters"}},
 		"no moment, and what comes after it": {"POST", "/parcels", `{"to":"x","weight":1,"ready":"soon","way":{"kind":"SEA"}}`,
-			map[string]string{"to": "must be an id of the form Customer:<uuid>", "ready": "must be an RFC 3339 timestamp, such as 2025-10-13T09:30:00Z", "way.ship": required}},
+			map[string]string{"to": "must be an id of the form Customer:<uuid>", "ready": "must be an RFC 3339 timestamp, such as " +
+				"2025-10-13T09:30:00Z", "way.ship": required}},
 		"a parameter in the path": {"GET", "/parcels/1", "", map[string]string{"parcelId": "must be an id of the form Quote:<uuid>"}},
 		"parameters in the query": {"GET", "/parcels?limit=0&sortOrder=up&to=1&since=now&cursor=!", "", map[string]string{
 			"limit": "must be 1 or more", "sortOrder": "must be one of asc, desc", "to": "must be an id of the form Customer:<uuid>",
@@ -85,9 +96,11 @@ func TestValidation_ReportsConstraint(t *testing.T) {
 	// The constraint contains the violated rule and its value as JSON.
 	f := newFixture(t)
 
-	got := f.do("POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":9000000000000001,"note":"`+strings.Repeat("x", 21)+`","label":{"color":"BLUE","lines":[]}}`)
+	got := f.do("POST", "/parcels", `{"to":"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c","weight":9000000000000001,"note":"`+
+		strings.Repeat("x", 21)+`","label":{"color":"BLUE","lines":[]}}`)
 
-	for _, want := range []string{`"constraint":{"maximum":9000000000000000}`, `"constraint":{"maxLength":20}`, `"constraint":{"enum":["RED","GREEN"]}`} {
+	for _, want := range []string{`"constraint":{"maximum":9000000000000000}`, `"constraint":{"maxLength":20}`,
+		`"constraint":{"enum":["RED","GREEN"]}`} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("no %s in %s", want, got.body)
 		}
@@ -104,17 +117,20 @@ func TestServeHTTP_InvalidRequestReturnsError(t *testing.T) {
 		status             int
 		code, says         string
 	}{
-		"malformed JSON":        {"POST", "/parcels", "{\n  \"to\": }", nil, 400, "INVALID_INPUT", "line 2, column 9: a value is expected"},
-		"cut off JSON":          {"POST", "/parcels", `{"to":"Cus`, nil, 400, "INVALID_INPUT", "line 1, column 11: unexpected end of the body in a string"},
-		"two values":            {"POST", "/parcels", validParcel + validParcel, nil, 400, "INVALID_INPUT", "unexpected data after the value"},
-		"a field twice":         {"POST", "/parcels", `{"weight":1,"Weight":-5}`, nil, 400, "INVALID_INPUT", `the field "Weight" is duplicated`},
-		"the zero character":    {"POST", "/parcels", `{"note":"a\u0000b"}`, nil, 400, "INVALID_INPUT", "the NUL character is not allowed"},
-		"broken UTF-8":          {"POST", "/parcels", "{\"note\":\"\xff\"}", nil, 400, "INVALID_INPUT", "the string is not valid UTF-8"},
-		"endless nesting":       {"POST", "/parcels", strings.Repeat("[", 100_000), nil, 400, "INVALID_INPUT", "nesting is too deep"},
-		"no object":             {"POST", "/parcels", `[]`, nil, 400, "INVALID_INPUT", "The body must be a JSON object."},
-		"no body":               {"POST", "/parcels", "", nil, 400, "INVALID_INPUT", "requires a body"},
-		"the nil UUID":          {"POST", "/parcels", `{"to":"Customer:00000000-0000-0000-0000-000000000000","weight":1}`, nil, 400, "INVALID_INPUT", "Customer:<uuid>"},
-		"another content type":  {"POST", "/parcels", validParcel, []requestOption{withHeader("Content-Type", "application/x-www-form-urlencoded")}, 415, "UNSUPPORTED_MEDIA_TYPE", "application/json"},
+		"malformed JSON": {"POST", "/parcels", "{\n  \"to\": }", nil, 400, "INVALID_INPUT", "line 2, column 9: a value is expected"},
+		"cut off JSON": {"POST", "/parcels", `{"to":"Cus`, nil, 400, "INVALID_INPUT",
+			"line 1, column 11: unexpected end of the body in a string"},
+		"two values":         {"POST", "/parcels", validParcel + validParcel, nil, 400, "INVALID_INPUT", "unexpected data after the value"},
+		"a field twice":      {"POST", "/parcels", `{"weight":1,"Weight":-5}`, nil, 400, "INVALID_INPUT", `the field "Weight" is duplicated`},
+		"the zero character": {"POST", "/parcels", `{"note":"a\u0000b"}`, nil, 400, "INVALID_INPUT", "the NUL character is not allowed"},
+		"broken UTF-8":       {"POST", "/parcels", "{\"note\":\"\xff\"}", nil, 400, "INVALID_INPUT", "the string is not valid UTF-8"},
+		"endless nesting":    {"POST", "/parcels", strings.Repeat("[", 100_000), nil, 400, "INVALID_INPUT", "nesting is too deep"},
+		"no object":          {"POST", "/parcels", `[]`, nil, 400, "INVALID_INPUT", "The body must be a JSON object."},
+		"no body":            {"POST", "/parcels", "", nil, 400, "INVALID_INPUT", "requires a body"},
+		"the nil UUID": {"POST", "/parcels", `{"to":"Customer:00000000-0000-0000-0000-000000000000","weight":1}`, nil, 400,
+			"INVALID_INPUT", "Customer:<uuid>"},
+		"another content type": {"POST", "/parcels", validParcel,
+			[]requestOption{withHeader("Content-Type", "application/x-www-form-urlencoded")}, 415, "UNSUPPORTED_MEDIA_TYPE", "application/json"},
 		"unknown path":          {"GET", "/parcel", "", nil, 404, "NOT_FOUND", BasePath + "/docs"},
 		"zero in the path":      {"GET", "/parcels/%00", "", nil, 400, "INVALID_INPUT", "invalid text"},
 		"zero in the query":     {"GET", "/parcels?since=%00", "", nil, 400, "INVALID_INPUT", "invalid text"},
@@ -158,7 +174,8 @@ func TestServeHTTP_AcceptsUnusualButValidRequests(t *testing.T) {
 			t.Errorf("%s: %d %s", name, got.status, got.body)
 		}
 	}
-	if got := f.do("POST", "/parcels", strings.Replace(validParcel, "700", "9000000000000000", 1)); !strings.Contains(got.body, `"weight":9000000000000000`) {
+	if got := f.do("POST", "/parcels", strings.Replace(validParcel, "700", "9000000000000000", 1)); !strings.Contains(got.body,
+		`"weight":9000000000000000`) {
 		t.Errorf("the largest amount is %s", got.body)
 	}
 	if got := f.do("HEAD", "/parcels/Quote%3A0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", ""); got.status != 200 {
@@ -222,7 +239,8 @@ func TestError_InternalDetailsAreLoggedOnly(t *testing.T) {
 				t.Errorf("got %d %s", got.status, got.body)
 			}
 			entry := f.logs.LastEntry()
-			if entry == nil || entry.Level.String() != "error" || entry.Data["error"] == nil || entry.Data["request_id"] != got.header.Get("Request-Id") {
+			if entry == nil || entry.Level.String() != "error" || entry.Data["error"] == nil ||
+				entry.Data["request_id"] != got.header.Get("Request-Id") {
 				t.Fatalf("logged %+v", entry)
 			}
 			if stack, _ := entry.Data["stack"].(string); (c.err == nil) != strings.Contains(stack, "errors_test.go") {
@@ -326,10 +344,12 @@ func TestFieldErrors_MergedWithSchemaErrors(t *testing.T) {
 	t.Parallel()
 	// Errors found by core are added to those of the schema, with their constraints, except
 	// for fields in which the schema already found an error.
-	schema := []error{&huma.ErrorDetail{Location: "body.address", Message: "must be an object"}, &huma.ErrorDetail{Location: "body.email", Message: "must be a string"}}
+	schema := []error{&huma.ErrorDetail{Location: "body.address", Message: "must be an object"}, &huma.ErrorDetail{Location: "body.email",
+		Message: "must be a string"}}
 	core := FieldErrors(fault.Invalid(
 		fault.Field{Field: "email", Message: "is required"}, fault.Field{Field: "address.city", Message: "is required"},
-		fault.Field{Field: "address[0]", Message: "is odd"}, fault.Field{Field: "addressee", Message: "is required", Constraint: map[string]any{"minLength": 1}},
+		fault.Field{Field: "address[0]", Message: "is odd"}, fault.Field{Field: "addressee", Message: "is required",
+			Constraint: map[string]any{"minLength": 1}},
 	))
 
 	refused := validationFault(422, "validation failed", append(schema, core...))

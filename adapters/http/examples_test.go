@@ -50,12 +50,16 @@ func TestExamples_RecordedExamplesArePublished(t *testing.T) {
 
 	post := lookup(document, "paths", "/parcels", "post")
 	for _, c := range []struct{ got, want string }{
-		{jsonText(lookup(post, "requestBody", "content", "application/json", "examples")), `{"a-light-one":{"summary":"A light one","value":{"weight":1}},"to-bo-s":{"summary":"To Bo's","value":{"note":"it's","weight":7}}}`},
+		{jsonText(lookup(post, "requestBody", "content", "application/json", "examples")),
+			`{"a-light-one":{"summary":"A light one","value":{"weight":1}},"to-bo-s":{"summary":"To Bo's","value":{"note":"it's","weight":7}}}`},
 		{jsonText(lookup(post, "responses", "201", "content", "application/json", "examples", "to-bo-s", "value")), `{"id":"a","weight":7}`},
 		{jsonText(lookup(post, "responses", "409", "content", "application/json", "examples", "too-late", "value", "code")), `"QUOTE_EXPIRED"`},
-		{jsonText(lookup(document, "webhooks", "parcelArrived", "post", "requestBody", "content", "application/json", "examples", "arrived", "value")), `{"id":"a"}`},
-		{jsonText(lookup(document, "paths", "/parcels", "get", "responses", "200", "content", "application/json", "examples", "example", "value")), `{"data":[]}`},
-		{jsonText(lookup(document, "paths", "/parcels/{parcelId}", "get", "responses", "200", "content", "application/json", "examples")), `null`},
+		{jsonText(lookup(document, "webhooks", "parcelArrived", "post", "requestBody", "content", "application/json", "examples", "arrived",
+			"value")), `{"id":"a"}`},
+		{jsonText(lookup(document, "paths", "/parcels", "get", "responses", "200", "content", "application/json", "examples", "example",
+			"value")), `{"data":[]}`},
+		{jsonText(lookup(document, "paths", "/parcels/{parcelId}", "get", "responses", "200", "content", "application/json", "examples")),
+			`null`},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %s, want %s", c.got, c.want)
@@ -66,9 +70,12 @@ func TestExamples_RecordedExamplesArePublished(t *testing.T) {
 	}
 	rest := page
 	for _, want := range []string{
-		"To Bo'sRequest", "curl -X POST 'http://localhost:8080/2025-10-13/parcels' \\\n  -u \"$CLIENT_ID:$CLIENT_SECRET\" \\\n  -H \"Idempotency-Key: $(uuidgen)\" \\\n  -H 'Request-Id: it'\\''s'",
-		"-d '{\n  \"weight\": 7,\n  \"note\": \"it'\\''s\"\n}'", "Response 201", "{\n  \"weight\": 7,\n  \"id\": \"a\"\n}", "A light oneRequest", "Too lateRequest", "Response 409",
-		"curl 'http://localhost:8080/2025-10-13/parcels?limit=2&sortOrder=asc'", "-X DELETE 'http://localhost:8080/2025-10-13/parcels/Quote:1'", "Response 204",
+		"To Bo'sRequest", "curl -X POST 'http://localhost:8080/2025-10-13/parcels' \\\n  -u \"$CLIENT_ID:$CLIENT_SECRET\" \\\n  -H " +
+			"\"Idempotency-Key: $(uuidgen)\" \\\n  -H 'Request-Id: it'\\''s'",
+		"-d '{\n  \"weight\": 7,\n  \"note\": \"it'\\''s\"\n}'", "Response 201", "{\n  \"weight\": 7,\n  \"id\": \"a\"\n}", "A light oneRequest",
+		"Too lateRequest", "Response 409",
+		"curl 'http://localhost:8080/2025-10-13/parcels?limit=2&sortOrder=asc'", "-X DELETE 'http://localhost:8080/2025-10-13/parcels/Quote:1'",
+		"Response 204",
 		"ArrivedBody", "Your response 202",
 	} {
 		_, after, found := strings.Cut(rest, want)
@@ -92,7 +99,8 @@ func TestExamples_GeneratedFromSchemaWhenNotRecorded(t *testing.T) {
 	for _, op := range f.document.operations {
 		example := r.examplesFor(op.Method, op.Path, op)
 
-		if len(example) != 1 || example[0].Status == 0 || strings.Contains(example[0].Path, "{") || !pathPattern(op.Path).MatchString(example[0].Path) {
+		if len(example) != 1 || example[0].Status == 0 || strings.Contains(example[0].Path, "{") ||
+			!pathPattern(op.Path).MatchString(example[0].Path) {
 			t.Errorf("%s: %+v", op.OperationID, example)
 		}
 		if op.RequestBody != nil && (!json.Valid(example[0].Body) || !bytes.Contains(example[0].Body, []byte(`"weight"`))) {
@@ -114,8 +122,10 @@ func TestExamples_StaleExampleFailsBuild(t *testing.T) {
 		"other method":   {"sendParcel.json", `[{"method": "PUT", "path": "/parcels", "status": 201}]`, "PUT /parcels is not POST /parcels"},
 		"other path":     {"getParcel.json", `[{"method": "GET", "path": "/parcels/a/b", "status": 200}]`, "is not GET /parcels/{parcelId}"},
 		"other status":   {"sendParcel.json", `[{"method": "POST", "path": "/parcels", "status": 302}]`, "does not return 302"},
-		"body of none":   {"dropParcel.json", `[{"method": "DELETE", "path": "/parcels/a", "status": 204, "response": {}}]`, "where none is described"},
-		"same title":     {"sendParcel.json", strings.ReplaceAll(sendParcelExamples, "A light one", "To Bo's"), `two examples have the name "to-bo-s"`},
+		"body of none": {"dropParcel.json", `[{"method": "DELETE", "path": "/parcels/a", "status": 204, "response": {}}]`,
+			"where none is described"},
+		"same title": {"sendParcel.json", strings.ReplaceAll(sendParcelExamples, "A light one", "To Bo's"),
+			`two examples have the name "to-bo-s"`},
 	} {
 		f := newUnbuiltFixture(t)
 		f.Examples(exampleFiles(map[string]string{c.file: c.text}))

@@ -112,7 +112,8 @@ func (g *fakeAuthenticator) Authenticate(_ context.Context, id, given string) (p
 	defer g.mu.Unlock()
 	p, ok := g.tokens[id]
 	if !ok || given != secret {
-		return platform.Principal{}, &fault.Error{Code: fault.Unauthorized, Message: "No token has these credentials.", Reason: "Invalid credentials"}
+		return platform.Principal{}, &fault.Error{Code: fault.Unauthorized, Message: "No token has these credentials.",
+			Reason: "Invalid credentials"}
 	}
 	return p, nil
 }
@@ -196,7 +197,8 @@ func newUnbuiltFixture(t *testing.T, configure ...func(*Config)) *fixture {
 	f.handler = func(_ context.Context, _ Call, in *sendParcel) (parcel, error) {
 		return parcel{ID: parcelID, To: in.Body.To.Value, Weight: int64(in.Body.Weight)}, nil
 	}
-	config := Config{Authenticator: newFakeAuthenticator(), IdempotencyStore: f.store, Log: log, Metrics: prometheus.NewRegistry(), Rate: Unlimited}
+	config := Config{Authenticator: newFakeAuthenticator(), IdempotencyStore: f.store, Log: log, Metrics: prometheus.NewRegistry(),
+		Rate: Unlimited}
 	for _, change := range configure {
 		change(&config)
 	}
@@ -235,13 +237,15 @@ func newUnbuiltFixture(t *testing.T, configure ...func(*Config)) *fixture {
 			}
 			return NewPage(items, true, Cursor{ID: parcelID.String()}, 7, false)
 		})
-	Delete(f.API, Operation{ID: "dropParcel", Path: "/parcels/{parcelId}", Summary: "Drop a parcel", Tag: "Parcels", Permission: platform.Manage},
+	Delete(f.API, Operation{ID: "dropParcel", Path: "/parcels/{parcelId}", Summary: "Drop a parcel", Tag: "Parcels",
+		Permission: platform.Manage},
 		func(context.Context, Call, *struct {
 			ParcelID ID[ident.Quote] `path:"parcelId" doc:"Which one."`
 		}) (struct{}, error) {
 			return struct{}{}, nil
 		}, func(struct{}) NoBody { return NoBody{} })
-	Post(f.API, Operation{ID: "loseParcel", Path: "/sandbox/parcels/{parcelId}/lose", Summary: "Lose a parcel", Tag: "Parcels", Permission: platform.Transact, SandboxOnly: true},
+	Post(f.API, Operation{ID: "loseParcel", Path: "/sandbox/parcels/{parcelId}/lose", Summary: "Lose a parcel", Tag: "Parcels",
+		Permission: platform.Transact, SandboxOnly: true},
 		func(context.Context, Call, *struct {
 			ParcelID ID[ident.Quote] `path:"parcelId" doc:"Which one."`
 		}) (parcel, error) {

@@ -112,7 +112,8 @@ func (x *exchange) runIdempotent() error {
 // credential exists, or that the signature was used. It reports whether there is one.
 func (x *exchange) replaySavedMeanwhile(ctx context.Context) bool {
 	last := x.keyed.rendered.Load()
-	if !x.responded || x.replayed || x.status < http.StatusBadRequest || x.status >= http.StatusInternalServerError || last != nil && last.status == x.status {
+	if !x.responded || x.replayed || x.status < http.StatusBadRequest || x.status >= http.StatusInternalServerError || last != nil &&
+		last.status == x.status {
 		return false
 	}
 	stored, found, err := x.api.config.IdempotencyStore.Get(ctx, x.keyed.IdempotentRequest)
@@ -160,7 +161,8 @@ func (x *exchange) replay(status int, body []byte) {
 
 func (x *exchange) keyReused() error {
 	if x.call.Signed.Signature != "" || x.call.Signed.RequestID != "" {
-		return fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was used for another request. Send a signed request with another key than the request without a signature.")
+		return fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was used for another request. Send a signed request with another "+
+			"key than the request without a signature.")
 	}
 	return fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was used for another request. Use a new key for each new request.")
 }

@@ -386,7 +386,8 @@ func TestIdempotency_ErrorCausedBySameRequestElsewhereIsReplayed(t *testing.T) {
 		f.handler = func(ctx context.Context, call Call, _ *sendParcel) (parcel, error) {
 			elsewhere := *call.IdempotentRequest
 			if c.save(&elsewhere) {
-				if err := f.store.Save(ctx, elsewhere, ports.StoredResponse{Fingerprint: elsewhere.Fingerprint, Status: 201, Body: []byte(`{"weight":9}`)}); err != nil {
+				if err := f.store.Save(ctx, elsewhere, ports.StoredResponse{Fingerprint: elsewhere.Fingerprint, Status: 201,
+					Body: []byte(`{"weight":9}`)}); err != nil {
 					return parcel{}, err
 				}
 			}
@@ -396,7 +397,8 @@ func TestIdempotency_ErrorCausedBySameRequestElsewhereIsReplayed(t *testing.T) {
 		got := f.do("POST", "/parcels", validParcel, withKey(name))
 
 		replayed := got.header.Get("Idempotent-Replayed") == "true"
-		if got.status != c.want || replayed != (c.want == 201) || replayed && (got.body != `{"weight":9}` || got.header.Get("Www-Authenticate") != "") {
+		if got.status != c.want || replayed != (c.want == 201) || replayed &&
+			(got.body != `{"weight":9}` || got.header.Get("Www-Authenticate") != "") {
 			t.Errorf("%s: %d %v %s", name, got.status, got.header, got.body)
 		}
 	}

@@ -89,11 +89,14 @@ func newDocument(a *API) *document {
 				Type: "http", Scheme: "basic",
 				Description: "The user name is the client id of a token, the password its client secret.",
 			}},
-			Parameters: map[string]*huma.Param{actor: actorParameter, walletSignature: walletSignatureParameter, walletRequestID: walletRequestIDParameter, idempotencyKey: {
-				Name: "Idempotency-Key", In: "header",
-				Description: "Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.",
-				Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &minLength, MaxLength: &maxLength, Examples: []any{"0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"}},
-			}},
+			Parameters: map[string]*huma.Param{actor: actorParameter, walletSignature: walletSignatureParameter,
+				walletRequestID: walletRequestIDParameter, idempotencyKey: {
+					Name: "Idempotency-Key", In: "header",
+					Description: "Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the " +
+						"first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.",
+					Schema: &huma.Schema{Type: huma.TypeString, MinLength: &minLength, MaxLength: &maxLength,
+						Examples: []any{"0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"}},
+				}},
 		},
 	}}
 }
@@ -138,7 +141,8 @@ var commonErrors = map[fault.Code]string{
 	fault.InvalidInput:         "The request is invalid. `details.errors` lists all invalid fields.",
 	fault.InvalidRequestFormat: "The request body is incomplete or malformed.",
 	fault.Unauthorized:         "The credentials are missing or invalid.",
-	fault.Forbidden:            "The token lacks the required permission, or the operation is for sandbox platforms only. For agents: the policy does not allow it; `details.reasons` lists why.",
+	fault.Forbidden: "The token lacks the required permission, or the operation is for sandbox platforms only. For agents: the " +
+		"policy does not allow it; `details.reasons` lists why.",
 	fault.IdempotencyKeyInUse:  "The first request with this `Idempotency-Key` is still running.",
 	fault.IdempotencyKeyReused: "The `Idempotency-Key` was used for another request.",
 	fault.PayloadTooLarge:      "The request body is too large.",
@@ -196,7 +200,8 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 		outcomes = append([]Outcome{{Status: op.Status, Body: reflect.New(body).Elem().Interface()}}, outcomes...)
 	}
 	if op.SignedRetry {
-		described.Parameters = append(described.Parameters, &huma.Param{Ref: parameterPrefix + walletSignature}, &huma.Param{Ref: parameterPrefix + walletRequestID})
+		described.Parameters = append(described.Parameters, &huma.Param{Ref: parameterPrefix + walletSignature},
+			&huma.Param{Ref: parameterPrefix + walletRequestID})
 		outcomes = append(outcomes, signatureRequiredOutcome)
 	}
 	for _, outcome := range outcomes {

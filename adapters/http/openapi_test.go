@@ -33,7 +33,8 @@ func TestOpenAPI_IsComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if document["openapi"] != "3.1.0" || lookup(document, "info", "title") != "Causeway" || lookup(document, "info", "version") != "2025-10-13" {
+	if document["openapi"] != "3.1.0" || lookup(document, "info", "title") != "Causeway" ||
+		lookup(document, "info", "version") != "2025-10-13" {
 		t.Errorf("head: %v %v", document["openapi"], document["info"])
 	}
 	if lookup(document, "components", "securitySchemes", "BasicAuth", "scheme") != "basic" {
@@ -85,22 +86,30 @@ func TestOpenAPI_DescribesOperation(t *testing.T) {
 	post := lookup(document, "paths", "/parcels", "post")
 
 	for got, want := range map[string]string{
-		jsonText(lookup(post, "x-permission")):                                                                                      `"TRANSACT"`,
-		jsonText(lookup(post, "responses", "409", "description")):                                                                   `"IDEMPOTENCY_KEY_IN_USE, QUOTE_EXPIRED"`,
-		jsonText(lookup(post, "responses", "413", "description")):                                                                   `"PAYLOAD_TOO_LARGE"`,
-		jsonText(lookup(post, "responses", "409", "content", "application/json", "schema", "$ref")):                                 `"#/components/schemas/Error409"`,
-		jsonText(lookup(post, "responses", "201", "content", "application/json", "schema", "$ref")):                                 `"#/components/schemas/Parcel"`,
-		jsonText(lookup(document, "paths", "/sandbox/parcels/{parcelId}/lose", "post", "x-sandbox-only")):                           `true`,
-		jsonText(lookup(document, "paths", "/parcels", "get", "responses", "200", "content", "application/json", "schema", "$ref")): `"#/components/schemas/ParcelListResponse"`,
-		jsonText(lookup(document, "components", "schemas", "Error422", "properties", "code", "enum")):                               `["` + string(fault.IdempotencyKeyReused) + `"]`,
-		jsonText(lookup(document, "components", "schemas", "RoadWay", "properties", "kind", "enum")):                                `["ROAD","STREET"]`,
-		jsonText(lookup(document, "components", "schemas", "Problem")):                                                              `null`,
+		jsonText(lookup(post, "x-permission")): `"TRANSACT"`,
+		jsonText(lookup(post, "responses", "409",
+			"description")): `"IDEMPOTENCY_KEY_IN_USE, QUOTE_EXPIRED"`,
+		jsonText(lookup(post, "responses", "413",
+			"description")): `"PAYLOAD_TOO_LARGE"`,
+		jsonText(lookup(post, "responses", "409", "content", "application/json", "schema",
+			"$ref")): `"#/components/schemas/Error409"`,
+		jsonText(lookup(post, "responses", "201", "content", "application/json", "schema",
+			"$ref")): `"#/components/schemas/Parcel"`,
+		jsonText(lookup(document, "paths", "/sandbox/parcels/{parcelId}/lose", "post", "x-sandbox-only")): `true`,
+		jsonText(lookup(document, "paths", "/parcels", "get", "responses", "200", "content", "application/json", "schema",
+			"$ref")): `"#/components/schemas/ParcelListResponse"`,
+		jsonText(lookup(document, "components", "schemas", "Error422", "properties", "code", "enum")): `["` +
+			string(fault.IdempotencyKeyReused) + `"]`,
+		jsonText(lookup(document, "components", "schemas", "RoadWay", "properties", "kind",
+			"enum")): `["ROAD","STREET"]`,
+		jsonText(lookup(document, "components", "schemas", "Problem")): `null`,
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if forms := waySchema(document); !strings.Contains(forms, "#/components/schemas/RoadWay") || !strings.Contains(forms, `"propertyName":"kind"`) {
+	if forms := waySchema(document); !strings.Contains(forms, "#/components/schemas/RoadWay") ||
+		!strings.Contains(forms, `"propertyName":"kind"`) {
 		t.Errorf("the union is described as %s", forms)
 	}
 }
@@ -138,7 +147,8 @@ func TestStaticFile_CompressionAndETag(t *testing.T) {
 			t.Fatal(err)
 		}
 		unpacked, err := io.ReadAll(z)
-		if err != nil || string(unpacked) != plain.body || packed.header.Get("Content-Encoding") != "gzip" || len(packed.body) >= len(plain.body)/2 {
+		if err != nil || string(unpacked) != plain.body || packed.header.Get("Content-Encoding") != "gzip" ||
+			len(packed.body) >= len(plain.body)/2 {
 			t.Errorf("%s: %d packed into %d, %v", path, len(plain.body), len(packed.body), err)
 		}
 		if same.status != 304 || same.body != "" {
@@ -226,10 +236,14 @@ func TestMarkdown(t *testing.T) {
 			t.Errorf("%q = %s, want %s", source, got, want)
 		}
 	}
-	if got := string(highlight([]byte(`{"a<": "b\"c", "n": -1.5e3}`))); got != `{<i class="k">&#34;a&lt;&#34;:</i> <i class="s">&#34;b\&#34;c&#34;</i>, <i class="k">&#34;n&#34;:</i> <i class="n">-1.5e3</i>}` {
+	if got := string(
+		highlight(
+			[]byte(
+				`{"a<": "b\"c", "n": -1.5e3}`))); got != `{<i class="k">&#34;a&lt;&#34;:</i> <i class="s">&#34;b\&#34;c&#34;</i>, <i class="k">&#34;n&#34;:</i> <i class="n">-1.5e3</i>}` {
 		t.Errorf("highlighted %s", got)
 	}
-	for digits, want := range map[string]string{"5": "5", "100": "100", "1000": "1,000", "9000000": "9,000,000", "-100": "-100", "-1000": "-1,000", "1234.5": "1234.5"} {
+	for digits, want := range map[string]string{"5": "5", "100": "100", "1000": "1,000", "9000000": "9,000,000", "-100": "-100",
+		"-1000": "-1,000", "1234.5": "1234.5"} {
 		if got := groupDigits(digits); got != want {
 			t.Errorf("grouped(%s) = %s, want %s", digits, got, want)
 		}
@@ -240,7 +254,8 @@ func TestUndescribed_ListsMissingDescriptions(t *testing.T) {
 	t.Parallel()
 	// Operations, parameters and fields without a description are listed.
 	f := newUnbuiltFixture(t)
-	Get(f.API, Operation{ID: "peek", Path: "/peek", Summary: "Peek", Tag: "Parcels", Permission: platform.View, Description: "Returns a parcel."},
+	Get(f.API, Operation{ID: "peek", Path: "/peek", Summary: "Peek", Tag: "Parcels", Permission: platform.View,
+		Description: "Returns a parcel."},
 		func(context.Context, Call, *struct {
 			Dark  string `query:"dark"`
 			Light string `query:"light" doc:"Shines."`

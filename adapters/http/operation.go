@@ -158,7 +158,8 @@ var emptyOutput = &humaOutput{Body: func(huma.Context) {}}
 
 // register registers an operation. If csv is not nil, the operation also has responses in that form: csv
 // returns nil for a request that is answered in JSON.
-func register[In, Result, Body any](a *API, method string, op Operation, handle Handler[In, Result], render func(Result) Body, csv Handler[In, *File]) {
+func register[In, Result, Body any](a *API, method string, op Operation, handle Handler[In, Result], render func(Result) Body,
+	csv Handler[In, *File]) {
 	if err := op.validate(); err != nil {
 		panic(fmt.Sprintf("httpapi: %s %s: %v", method, op.Path, err))
 	}
@@ -276,7 +277,8 @@ func (x *exchange) fail(err error) {
 // renderResponse renders a response for a use case to save. It runs on the goroutine of
 // the use case, which may process a batch with requests of other callers, so a panic
 // becomes a response with status 500.
-func renderResponse[Result any](x *exchange, view func(*bytes.Buffer, Result) (int, error), result any, err error) (last *renderedResponse) {
+func renderResponse[Result any](x *exchange, view func(*bytes.Buffer, Result) (int, error), result any,
+	err error) (last *renderedResponse) {
 	out := getBuffer()
 	defer putBuffer(out)
 	renderError := func(err error) *renderedResponse {

@@ -109,7 +109,8 @@ func TestLimitByAddress_PagesOfOneAddressTogether(t *testing.T) {
 	// All limited pages share the rate of an address; another address is not affected. A refused request
 	// learns when to come again.
 	a := New(Config{Log: logrus.New(), Metrics: prometheus.NewRegistry()})
-	limit := a.LimitByAddress(Rate{PerSecond: 0.1, Burst: 2}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }))
+	limit := a.LimitByAddress(Rate{PerSecond: 0.1, Burst: 2},
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }))
 	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	first, second := limit(ok), limit(ok)
 	get := func(page http.Handler, address string) *httptest.ResponseRecorder {

@@ -32,7 +32,8 @@ var (
 
 	// referencePolicy is the Content-Security-Policy that allows only the embedded style
 	// and script.
-	referencePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	referencePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'; "+
+		"frame-ancestors 'none'",
 		sha256Base64(referenceCSS), sha256Base64(referenceJS))
 )
 
@@ -105,7 +106,8 @@ type objectView struct {
 }
 
 // renderReference renders the reference page.
-func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples map[string][]Example, programVersion string) ([]byte, error) {
+func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples map[string][]Example,
+	programVersion string) ([]byte, error) {
 	r := &referenceRenderer{api: api, base: api.Servers[0].URL, examples: examples, variants: map[string]bool{}}
 	if strings.HasPrefix(r.base, "/") {
 		r.base = "http://localhost:8080" + r.base

@@ -24,7 +24,8 @@ type CSV interface {
 
 // GetReport registers an operation that returns a report as JSON or, with format=csv, as CSV: render
 // and table turn the same result into each of them.
-func GetReport[In, Result, Body any, Table CSV](a *API, op Operation, handle Handler[In, Result], render func(Result) Body, table func(Result) Table) {
+func GetReport[In, Result, Body any, Table CSV](a *API, op Operation, handle Handler[In, Result], render func(Result) Body,
+	table func(Result) Table) {
 	GetLongReport(a, op, handle, render, func(ctx context.Context, call Call, in *In) (CSV, error) {
 		result, err := handle(ctx, call, in)
 		if err != nil {
@@ -37,7 +38,8 @@ func GetReport[In, Result, Body any, Table CSV](a *API, op Operation, handle Han
 // GetLongReport registers an operation that returns a page of a report as JSON, as handle and render
 // do, or with format=csv all of it: what table returns is written while the client reads, with the
 // timeouts of a File. An error before the first 32 KiB becomes an error response.
-func GetLongReport[In, Result, Body any, Table CSV](a *API, op Operation, handle Handler[In, Result], render func(Result) Body, table Handler[In, Table]) {
+func GetLongReport[In, Result, Body any, Table CSV](a *API, op Operation, handle Handler[In, Result], render func(Result) Body,
+	table Handler[In, Table]) {
 	if _, ok := any(new(In)).(interface{ isCSV() bool }); !ok {
 		panic(fmt.Sprintf("httpapi: the input of %s must embed ReportFormat", op.ID))
 	}

@@ -40,9 +40,11 @@ func newReportFixture(t *testing.T) *fixture {
 		return weights{"1", "2"}, nil
 	}
 	render := func(w weights) weightsBody { return weightsBody{w} }
-	GetReport(f.API, Operation{ID: "getWeights", Path: "/shelves/{shelf}/weights", Summary: "Get weights", Description: "Weights.", Tag: "Parcels", Permission: platform.View,
+	GetReport(f.API, Operation{ID: "getWeights", Path: "/shelves/{shelf}/weights", Summary: "Get weights", Description: "Weights.",
+		Tag: "Parcels", Permission: platform.View,
 		Errors: []fault.Code{fault.QuoteNotFound}}, find, render, func(w weights) weights { return w })
-	GetLongReport(f.API, Operation{ID: "listWeights", Path: "/shelves/{shelf}", Summary: "List weights", Description: "Weights.", Tag: "Parcels", Permission: platform.View,
+	GetLongReport(f.API, Operation{ID: "listWeights", Path: "/shelves/{shelf}", Summary: "List weights", Description: "Weights.",
+		Tag: "Parcels", Permission: platform.View,
 		Errors: []fault.Code{fault.QuoteNotFound}}, func(ctx context.Context, call Call, in *weightsInput) (weights, error) {
 		all, err := find(ctx, call, in)
 		return all[:min(in.Limit, len(all))], err

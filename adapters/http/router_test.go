@@ -118,7 +118,8 @@ func TestRouter_FindsEveryPath(t *testing.T) {
 	operations := 0
 	for _, p := range allPaths {
 		operations += len(strings.Fields(p.methods))
-		for _, value := range []string{"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "$success.usd@example.com", "a/b c%?#", "mé", "..", "execute"} {
+		for _, value := range []string{"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "$success.usd@example.com", "a/b c%?#",
+			"mé", "..", "execute"} {
 			path := fillParameters(BasePath+p.path, func(name string) string { return value + name })
 
 			var m match
@@ -173,8 +174,10 @@ func TestRouter_UnknownPath(t *testing.T) {
 	t.Parallel()
 	// Other paths match nothing.
 	r := newFullRouter()
-	for _, path := range []string{"/", "", BasePath, BasePath + "/", BasePath + "/customers/", BasePath + "//customers", BasePath + "/Customers",
-		BasePath + "/quotes//execute", BasePath + "/quotes/x/execute/y", BasePath + "/quotes/x/", "/quotes", BasePath + "/agents/me/actions/x/approve/z"} {
+	for _, path := range []string{"/", "", BasePath, BasePath + "/", BasePath + "/customers/", BasePath + "//customers",
+		BasePath + "/Customers",
+		BasePath + "/quotes//execute", BasePath + "/quotes/x/execute/y", BasePath + "/quotes/x/", "/quotes",
+		BasePath + "/agents/me/actions/x/approve/z"} {
 		var m match
 		r.find(path, &m)
 

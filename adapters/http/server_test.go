@@ -104,14 +104,16 @@ func TestReadBody_IncompleteBody(t *testing.T) {
 	t.Parallel()
 	// A client that sends less than it declared gets an error.
 	f := newFixture(t)
-	base, _, _ := f.startServer(Timeouts{ReadHeader: time.Minute, Read: 2 * time.Second, Write: time.Minute, Idle: time.Minute, Drain: time.Second})
+	base, _, _ := f.startServer(Timeouts{ReadHeader: time.Minute, Read: 2 * time.Second, Write: time.Minute, Idle: time.Minute,
+		Drain: time.Second})
 	connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer connection.Close()
 
-	fmt.Fprintf(connection, "POST %s/parcels HTTP/1.1\r\nHost: x\r\nAuthorization: Basic %s\r\nContent-Length: 50\r\n\r\n{", BasePath, basicCredentials(clientID))
+	fmt.Fprintf(connection, "POST %s/parcels HTTP/1.1\r\nHost: x\r\nAuthorization: Basic %s\r\nContent-Length: 50\r\n\r\n{", BasePath,
+		basicCredentials(clientID))
 	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +137,8 @@ func TestReadBody_DeclaredLengthTakesNoMemory(t *testing.T) {
 	if err := f.Build(); err != nil {
 		t.Fatal(err)
 	}
-	base, _, _ := f.startServer(Timeouts{ReadHeader: 10 * time.Second, Read: 3 * time.Second, Write: time.Minute, Idle: time.Minute, Drain: time.Second})
+	base, _, _ := f.startServer(Timeouts{ReadHeader: 10 * time.Second, Read: 3 * time.Second, Write: time.Minute, Idle: time.Minute,
+		Drain: time.Second})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 
@@ -146,7 +149,8 @@ func TestReadBody_DeclaredLengthTakesNoMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer connection.Close()
-		fmt.Fprintf(connection, "POST %s/depot HTTP/1.1\r\nHost: x\r\nAuthorization: Basic %s\r\nContent-Length: %d\r\n\r\n", BasePath, basicCredentials(clientID), declared)
+		fmt.Fprintf(connection, "POST %s/depot HTTP/1.1\r\nHost: x\r\nAuthorization: Basic %s\r\nContent-Length: %d\r\n\r\n", BasePath,
+			basicCredentials(clientID), declared)
 		open[i] = connection
 	}
 	for _, connection := range open {
@@ -175,7 +179,8 @@ func TestServe_ReadHeaderTimeout(t *testing.T) {
 	t.Parallel()
 	// A connection that never finishes its headers is closed.
 	f := newFixture(t)
-	base, _, _ := f.startServer(Timeouts{ReadHeader: 50 * time.Millisecond, Read: time.Minute, Write: time.Minute, Idle: time.Minute, Drain: time.Second})
+	base, _, _ := f.startServer(Timeouts{ReadHeader: 50 * time.Millisecond, Read: time.Minute, Write: time.Minute, Idle: time.Minute,
+		Drain: time.Second})
 	connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -366,7 +371,8 @@ func TestMount(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if got := f.request("GET", "/hosted/a%20b", ""); got.status != 200 || got.body != "<p>a b</p>" || got.header.Get("Content-Type") != "text/html" {
+	if got := f.request("GET", "/hosted/a%20b", ""); got.status != 200 || got.body != "<p>a b</p>" ||
+		got.header.Get("Content-Type") != "text/html" {
 		t.Errorf("page: %d %v %s", got.status, got.header, got.body)
 	}
 	if got := f.request("GET", "/hosted/broken", ""); got.status != 500 || got.error.Code != string(fault.InternalError) {
@@ -413,7 +419,8 @@ func TestMultipartForm_FileUpload(t *testing.T) {
 	again := f.do("POST", "/files", form.String(), withHeader("Content-Type", w.FormDataContentType()), withKey("k"))
 	bare := f.do("POST", "/files", "{}")
 
-	if got.status != 200 || !strings.Contains(got.body, "A of 2097152 bytes") || again.body != got.body || again.header.Get("Idempotent-Replayed") == "" {
+	if got.status != 200 || !strings.Contains(got.body, "A of 2097152 bytes") || again.body != got.body ||
+		again.header.Get("Idempotent-Replayed") == "" {
 		t.Errorf("got %d %s, again %s", got.status, got.body, again.body)
 	}
 	if bare.status != 400 || !strings.Contains(bare.error.Message, "multipart/form-data") {

@@ -88,8 +88,10 @@ func (x *exchange) signedCall() wallet.Call {
 var (
 	walletSignatureParameter = &huma.Param{
 		Name: signatureHeader, In: "header",
-		Description: "Signature over `payloadToSign`, as the section on wallets describes. Only on the second request, together with `Request-Id`.",
-		Schema:      &huma.Schema{Type: huma.TypeString, Examples: []any{"MEQCIAy7iYzE3QVbGq0yO1o2pP8uGq1mFZr7mZ3w2xJmJ6PzAiBzv0oYk8q3nqk4mE5rY0xM6u3s3mJ0s0h6v0v4iQm7Wg=="}},
+		Description: "Signature over `payloadToSign`, as the section on wallets describes. Only on the second request, together with " +
+			"`Request-Id`.",
+		Schema: &huma.Schema{Type: huma.TypeString,
+			Examples: []any{"MEQCIAy7iYzE3QVbGq0yO1o2pP8uGq1mFZr7mZ3w2xJmJ6PzAiBzv0oYk8q3nqk4mE5rY0xM6u3s3mJ0s0h6v0v4iQm7Wg=="}},
 	}
 	walletRequestIDParameter = &huma.Param{
 		Name: requestIDHeader, In: "header",
@@ -98,6 +100,7 @@ var (
 	}
 	signatureRequiredOutcome = Outcome{
 		Status: http.StatusAccepted, Body: signedRequestChallengeBody{},
-		Description: "Nothing has changed yet. Sign `payloadToSign`, and send the same request again with the headers `Service-Wallet-Signature` and `Request-Id`.",
+		Description: "Nothing has changed yet. Sign `payloadToSign`, and send the same request again with the headers " +
+			"`Service-Wallet-Signature` and `Request-Id`.",
 	}
 )

@@ -53,7 +53,8 @@ func newSignedFixture(t *testing.T) *signedFixture {
 		}
 		return result, nil, nil
 	}
-	op := Operation{ID: "sealParcel", Path: "/parcels/seal", Summary: "Seal a parcel", Tag: "Parcels", Permission: platform.Transact, Status: 201, SignedRetry: true}
+	op := Operation{ID: "sealParcel", Path: "/parcels/seal", Summary: "Seal a parcel", Tag: "Parcels", Permission: platform.Transact,
+		Status: 201, SignedRetry: true}
 	Post(f.API, op, Signed(handle), renderParcel)
 	op.ID, op.Status = "changeSeal", 200
 	Patch(f.API, op, Signed(handle), renderParcel)
@@ -87,7 +88,8 @@ func TestSignedRetry_FirstLegReturnsPayloadAndSecondResult(t *testing.T) {
 	if err := json.Unmarshal([]byte(first.body), &challenge); err != nil {
 		t.Fatal(err)
 	}
-	if first.status != 202 || len(challenge) != 4 || challenge["payloadToSign"] != signedRequest.Payload || challenge["requestId"] != signedRequest.ID.String() ||
+	if first.status != 202 || len(challenge) != 4 || challenge["payloadToSign"] != signedRequest.Payload ||
+		challenge["requestId"] != signedRequest.ID.String() ||
 		challenge["expiresAt"] != "2026-11-22T18:05:00.000Z" || challenge["type"] != "PASSKEY" {
 		t.Errorf("first leg: %d %s", first.status, first.body)
 	}
@@ -147,7 +149,8 @@ func TestSignedRetry_LegsNeedDifferentIdempotencyKeys(t *testing.T) {
 		} {
 			before := len(f.calls)
 			once, again := send(), send()
-			if once.status/100 != 2 || again.status != once.status || again.body != once.body || again.header.Get("Idempotent-Replayed") != "true" || len(f.calls) != before+1 {
+			if once.status/100 != 2 || again.status != once.status || again.body != once.body || again.header.Get("Idempotent-Replayed") != "true" ||
+				len(f.calls) != before+1 {
 				t.Errorf("save %v, %s: %d %s, then %d %s", save, name, once.status, once.body, again.status, again.body)
 			}
 		}
@@ -198,7 +201,8 @@ func TestSignedRetry_IsDescribed(t *testing.T) {
 
 	for _, method := range []string{"post", "patch", "delete"} {
 		op := lookup(document, "paths", "/parcels/seal", method)
-		if schema := jsonText(lookup(op, "responses", "202", "content", "application/json", "schema")); schema != `{"$ref":"#/components/schemas/SignedRequestChallenge"}` {
+		if schema := jsonText(lookup(op, "responses", "202", "content", "application/json",
+			"schema")); schema != `{"$ref":"#/components/schemas/SignedRequestChallenge"}` {
 			t.Errorf("%s: 202 is %s", method, schema)
 		}
 		parameters := jsonText(lookup(op, "parameters"))
@@ -212,7 +216,8 @@ func TestSignedRetry_IsDescribed(t *testing.T) {
 		t.Errorf("WalletSignature is %v", name)
 	}
 	page := f.do("GET", "/docs", "").body
-	if headers := strings.Count(page, `<code class="name">Service-Wallet-Signature</code>`); headers != 3 || !strings.Contains(page, "Nothing has changed yet. Sign <code>payloadToSign</code>") {
+	if headers := strings.Count(page, `<code class="name">Service-Wallet-Signature</code>`); headers != 3 ||
+		!strings.Contains(page, "Nothing has changed yet. Sign <code>payloadToSign</code>") {
 		t.Errorf("the page shows %d headers, want 3, and what to do after 202", headers)
 	}
 	required := jsonText(lookup(document, "components", "schemas", "SignedRequestChallenge", "required"))

@@ -76,7 +76,8 @@ func (x *exchange) stream(file File) {
 	if !x.r.ProtoAtLeast(1, 1) {
 		// In HTTP/1.0 the end of a response is a closed connection, so a client could not
 		// detect a partial file.
-		x.respondError(fault.New(fault.InvalidRequestFormat, "Files require HTTP/1.1 or later. If you use a proxy, configure it (nginx: proxy_http_version 1.1)."))
+		x.respondError(fault.New(fault.InvalidRequestFormat, "Files require HTTP/1.1 or later. If you use a proxy, configure it (nginx: "+
+			"proxy_http_version 1.1)."))
 		return
 	}
 	// The timeout of the operation does not apply; a disconnected client ends the context.
@@ -95,7 +96,8 @@ func (x *exchange) stream(file File) {
 	}
 	if err != nil && !time.Now().Before(deadline) {
 		err = errors.Join(&fault.Error{Code: fault.ServiceUnavailable, RetryAfter: time.Minute,
-			Message: fmt.Sprintf("The file was not complete after %s, the maximum. Request a shorter period, one account or one currency, and read faster.", limit)}, err)
+			Message: fmt.Sprintf("The file was not complete after %s, the maximum. Request a shorter period, one account or one currency, and "+
+				"read faster.", limit)}, err)
 	}
 	switch {
 	case err == nil && !x.headersSent: // an empty file

@@ -18,8 +18,9 @@ import (
 // newFileFixture returns an API with one operation that returns a file.
 func newFileFixture(t *testing.T, write func(ctx context.Context, out io.Writer) error, configure ...func(*Config)) *fixture {
 	f := newUnbuiltFixture(t, configure...)
-	GetFile(f.API, Operation{ID: "getBook", Path: "/books/{shelf}", Summary: "Get a book", Description: "A book.", Tag: "Parcels", Permission: platform.View,
-		Errors: []fault.Code{fault.QuoteNotFound}}, []string{"text/csv"}, func(_ context.Context, _ Call, in *struct {
+	GetFile(f.API, Operation{ID: "getBook", Path: "/books/{shelf}", Summary: "Get a book", Description: "A book.", Tag: "Parcels",
+		Permission: platform.View,
+		Errors:     []fault.Code{fault.QuoteNotFound}}, []string{"text/csv"}, func(_ context.Context, _ Call, in *struct {
 		Shelf int `path:"shelf" minimum:"1" doc:"Number of the shelf."`
 	}) (File, error) {
 		if in.Shelf > 9 {
@@ -58,7 +59,8 @@ func TestGetFile_StreamsLargeFile(t *testing.T) {
 	if got := response.Header.Get("Content-Disposition"); got != `attachment; filename="a book.csv"` {
 		t.Error(got)
 	}
-	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/csv; charset=utf-8" || response.Header.Get("Cache-Control") != "no-store" {
+	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/csv; charset=utf-8" ||
+		response.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %v", response.StatusCode, response.Header)
 	}
 	first := make([]byte, streamBufferSize)
@@ -107,7 +109,8 @@ func TestGetFile_EarlyFailureReturnsError(t *testing.T) {
 			return errors.Join(err, c.failed)
 		})
 		got := f.do("GET", c.path, "")
-		if got.status != c.status || got.error.Code != c.code || strings.Contains(got.body, "xx") || strings.Contains(got.body, "secret") || got.header.Get("Content-Disposition") != "" {
+		if got.status != c.status || got.error.Code != c.code || strings.Contains(got.body, "xx") || strings.Contains(got.body, "secret") ||
+			got.header.Get("Content-Disposition") != "" {
 			t.Errorf("%s: %d %s", name, got.status, got.body)
 		}
 	}

@@ -162,7 +162,8 @@ func compileUnion(spec UnionSpec) *compiledUnion {
 		schema := objectSchema(branch.Fields, nested)
 		schema.Description = branch.Description
 		if len(branch.Values) > 0 {
-			schema.Properties[spec.Discriminator] = &huma.Schema{Type: huma.TypeString, Enum: toAny(branch.Values), Description: discriminatorDescription}
+			schema.Properties[spec.Discriminator] = &huma.Schema{Type: huma.TypeString, Enum: toAny(branch.Values),
+				Description: discriminatorDescription}
 			if branch.Marker == "" {
 				schema.Required = append([]string{spec.Discriminator}, schema.Required...)
 			}
@@ -206,7 +207,8 @@ func (f Field) schema(nested map[string]*compiledUnion) *huma.Schema {
 	case f.Schema != nil:
 		s = *f.Schema
 	default:
-		s = huma.Schema{Type: huma.TypeString, Pattern: f.Pattern, PatternDescription: f.PatternDescription, Format: f.Format, Enum: toAny(f.Enum)}
+		s = huma.Schema{Type: huma.TypeString, Pattern: f.Pattern, PatternDescription: f.PatternDescription, Format: f.Format,
+			Enum: toAny(f.Enum)}
 		if f.MinLength > 0 {
 			s.MinLength = &f.MinLength
 		}

@@ -14,7 +14,8 @@ type payerUnion struct{}
 
 func (payerUnion) Union() UnionSpec {
 	return UnionSpec{Discriminator: "kind", Branches: []Branch{
-		{Name: "LaterPayer", Values: []string{"LATER"}, Marker: "customerId", Fields: []Field{{Name: "customerId", Required: true}, {Name: "currency", Required: true}}},
+		{Name: "LaterPayer", Values: []string{"LATER"}, Marker: "customerId", Fields: []Field{{Name: "customerId", Required: true},
+			{Name: "currency", Required: true}}},
 		{Name: "NowPayer", Values: []string{"NOW"}, Marker: "accountId", Fields: []Field{
 			{Name: "accountId", Required: true, MinLength: 3}, {Name: "since", Format: "date"}, {Name: "mode", Enum: []string{"A", "B"}},
 			{Name: "amount", Schema: Minor(0).Schema(nil)}, {Name: "address", Fields: []Field{{Name: "city", Required: true}}},
@@ -52,14 +53,16 @@ func TestUnion_ValidatesChosenBranch(t *testing.T) {
 		`{"payer":{"customerId":5}}`:            {"", map[string]string{"payer.customerId": "must be a string", "payer.currency": "is required"}},
 		`{"payer":{"kind":"NOW"}}`:              {"", map[string]string{"payer.accountId": "is required"}},
 		`{"payer":{"accountId":"ab","since":"x","mode":"C","amount":1.0,"address":{}}}`: {"", map[string]string{
-			"payer.accountId": "must have at least 3 characters", "payer.since": "must be a date, such as 2025-10-13", "payer.mode": "must be one of A, B",
+			"payer.accountId": "must have at least 3 characters", "payer.since": "must be a date, such as 2025-10-13",
+			"payer.mode":   "must be one of A, B",
 			"payer.amount": "must be an integer, without quotes, decimal point or exponent", "payer.address.city": "is required"}},
 		`{"payer":{"accountId":"abc"},"way":{}}`: {"", map[string]string{"way.kind": "must be one of ROAD, STREET, SEA"}},
 		`{"payer":{"accountId":"abc"},"way":{"kind":"ROAD","plate":"1","driver":{"kind":"ROBOT"}}}`: {"", map[string]string{
 			"way.plate": "must be a plate such as AB123", "way.driver.model": "is required"}},
 		`{"payer":{"accountId":"abc"},"way":{"kind":"ROAD","plate":"AB123","driver":{"kind":"GHOST"}}}`: {"", map[string]string{
 			"way.driver.kind": "must be one of PERSON, ROBOT"}},
-		`{"payer":{"accountId":"abc"},"way":{"kind":"ROAD","plate":"AB123","driver":5}}`: {"", map[string]string{"way.driver": "must be an object"}},
+		`{"payer":{"accountId":"abc"},"way":{"kind":"ROAD","plate":"AB123","driver":5}}`: {"",
+			map[string]string{"way.driver": "must be an object"}},
 	} {
 		t.Run(body, func(t *testing.T) {
 			t.Parallel()

@@ -35,7 +35,8 @@ func TestUnknown_FieldsAreIgnoredAndNamed(t *testing.T) {
 	}
 
 	// An operation without a body knows no field.
-	if got := f.do("POST", "/sandbox/parcels/"+parcelID.String()+"/lose", `{"where": {"city": "Bonn"}}`); got.status != 200 || got.header.Get("Causeway-Ignored-Fields") != "where" {
+	if got := f.do("POST", "/sandbox/parcels/"+parcelID.String()+"/lose", `{"where": {"city": "Bonn"}}`); got.status != 200 ||
+		got.header.Get("Causeway-Ignored-Fields") != "where" {
 		t.Errorf("without a body: %d, ignored %q", got.status, got.header.Get("Causeway-Ignored-Fields"))
 	}
 
@@ -44,7 +45,8 @@ func TestUnknown_FieldsAreIgnoredAndNamed(t *testing.T) {
 		t.Errorf("an invalid request: %d, ignored %q", got.status, got.header.Get("Causeway-Ignored-Fields"))
 	}
 	for range 2 {
-		if got := f.do("POST", "/parcels", `{`+to+`, "wait": 2}`, withKey("k")); got.status != 201 || got.header.Get("Causeway-Ignored-Fields") != "wait" {
+		if got := f.do("POST", "/parcels", `{`+to+`, "wait": 2}`, withKey("k")); got.status != 201 ||
+			got.header.Get("Causeway-Ignored-Fields") != "wait" {
 			t.Errorf("with a key: %d, ignored %q", got.status, got.header.Get("Causeway-Ignored-Fields"))
 		}
 	}
@@ -89,8 +91,9 @@ func TestUnknown_QueryParameters(t *testing.T) {
 		}
 	}
 	for name, similar := range map[string]string{
-		"limti": "limit", "Limit": "limit", "lmit": "limit", "imi": "limit", "curso": "cursor", "sort_order": "sortOrder", "sortorders": "sortOrder",
-		"To": "to", "ot": "to", "since%5B%5D": "since", "colour": "color",
+		"limti": "limit", "Limit": "limit", "lmit": "limit", "imi": "limit", "curso": "cursor", "sort_order": "sortOrder",
+		"sortorders": "sortOrder",
+		"To":         "to", "ot": "to", "since%5B%5D": "since", "colour": "color",
 	} {
 		got := f.do("GET", "/parcels?"+name+"=1", "")
 		field := strings.ReplaceAll(name, "%5B%5D", "[]")

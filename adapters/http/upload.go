@@ -65,7 +65,8 @@ func (x *exchange) uploadType() (boundary string, isForm bool, err error) {
 	case err == nil && kind == formType:
 		return parameters["boundary"], true, nil
 	case err != nil || !slices.Contains(x.route.upload.Types, kind):
-		return "", false, fault.New(fault.UnsupportedMediaType, "The body must be a file. Send it with its Content-Type, one of %s, or as the part %q of a form.",
+		return "", false, fault.New(fault.UnsupportedMediaType, "The body must be a file. Send it with its Content-Type, one of %s, or as the "+
+			"part %q of a form.",
 			strings.Join(x.route.upload.Types, ", "), filePart)
 	}
 	return "", false, nil
@@ -133,7 +134,8 @@ func (x *exchange) operationTimeout() time.Duration {
 // requestBody describes the body: the file, or a form with the file and the query
 // parameters.
 func (u *Upload) requestBody(parameters []*huma.Param) *huma.RequestBody {
-	form := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{filePart: binaryFile(u.Description)}, Required: []string{filePart}}
+	form := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{filePart: binaryFile(u.Description)},
+		Required: []string{filePart}}
 	for _, p := range parameters {
 		if p.In == "query" && p.Schema != nil {
 			schema := *p.Schema

@@ -49,7 +49,8 @@ func (x *exchange) readUploadForm() error {
 	switch {
 	case err != nil || kind != formType:
 		x.w.Header().Set("Connection", "close")
-		return fault.New(fault.UnsupportedMediaType, "The body must be a form. Send it with the Content-Type %s; the file is the part %q.", formType, filePart)
+		return fault.New(fault.UnsupportedMediaType, "The body must be a form. Send it with the Content-Type %s; the file is the part %q.",
+			formType, filePart)
 	case x.r.ContentLength > limit+maxFormOverhead:
 		x.w.Header().Set("Connection", "close")
 		return fileTooLarge(limit)

@@ -36,8 +36,9 @@ func newFormFixture(t *testing.T, handle func(*FormFile), configure ...func(*Con
 		Name    string `json:"name" doc:"What it is called."`
 		Content string `json:"content" doc:"What is in it."`
 	}
-	Post(f.API, Operation{ID: "frame", Path: "/frames", Summary: "Frame a picture", Description: "Keeps it.", Tag: "Parcels", Permission: platform.Manage,
-		MaxBody: 1 << 20, Timeout: time.Minute, Upload: &Upload{Form: true, Description: "The picture."}},
+	Post(f.API, Operation{ID: "frame", Path: "/frames", Summary: "Frame a picture", Description: "Keeps it.", Tag: "Parcels",
+		Permission: platform.Manage,
+		MaxBody:    1 << 20, Timeout: time.Minute, Upload: &Upload{Form: true, Description: "The picture."}},
 		func(_ context.Context, call Call, in *wanted) (stored, error) {
 			if handle != nil {
 				handle(call.FormFile)
@@ -69,9 +70,11 @@ func TestUploadForm_FieldsAndFileInAnyOrder(t *testing.T) {
 		status     int
 		want       string
 	}{
-		"the file last":          {"/frames", whole, multi, 200, `{"shelf":"top","name":"a.png","content":"picture"}`},
-		"the file first":         {"/frames", multipartForm("xyz", picturePart, shelfPart), multi, 200, `{"shelf":"top","name":"a.png","content":"picture"}`},
-		"a name beyond ASCII":    {"/frames", strings.Replace(whole, `filename="a.png"`, "filename*=UTF-8''K%C3%B6ln.png", 1), multi, 200, `Köln.png`},
+		"the file last": {"/frames", whole, multi, 200, `{"shelf":"top","name":"a.png","content":"picture"}`},
+		"the file first": {"/frames", multipartForm("xyz", picturePart, shelfPart), multi, 200,
+			`{"shelf":"top","name":"a.png","content":"picture"}`},
+		"a name beyond ASCII": {"/frames", strings.Replace(whole, `filename="a.png"`, "filename*=UTF-8''K%C3%B6ln.png", 1),
+			multi, 200, `Köln.png`},
 		"an empty file":          {"/frames", strings.Replace(whole, "picture\r", "\r", 1), multi, 200, `"content":""`},
 		"no file":                {"/frames", multipartForm("xyz", shelfPart), multi, 400, "file"},
 		"no field":               {"/frames", multipartForm("xyz", picturePart), multi, 400, "shelf"},
@@ -82,14 +85,15 @@ func TestUploadForm_FieldsAndFileInAnyOrder(t *testing.T) {
 		"a part without a name":  {"/frames", strings.Replace(whole, `; name="shelf"`, "", 1), multi, 400, "INVALID_REQUEST_FORMAT"},
 		"cut off in the file":    {"/frames", strings.TrimSuffix(whole, "ture\r\n--xyz--\r\n"), multi, 400, "INVALID_REQUEST_FORMAT"},
 		"cut off after the file": {"/frames", strings.TrimSuffix(whole, "--\r\n"), multi, 400, "INVALID_REQUEST_FORMAT"},
-		"too many fields":        {"/frames", multipartForm("xyz", slices.Repeat([]string{strings.Replace(shelfPart, "shelf", "x", 1)}, 40)...), multi, 400, "x: must be one part"},
-		"no boundary":            {"/frames", whole, withHeader("Content-Type", "multipart/form-data"), 400, "INVALID_REQUEST_FORMAT"},
-		"JSON":                   {"/frames", "{}", withHeader("Content-Type", "application/json"), 415, "multipart/form-data"},
-		"the file alone":         {"/frames", "picture", withHeader("Content-Type", "image/png"), 415, "multipart/form-data"},
-		"a file of the maximum":  {"/frames", strings.Replace(whole, "picture", strings.Repeat("p", 1<<20), 1), multi, 200, "pppp"},
-		"a larger file":          {"/frames", strings.Replace(whole, "picture", strings.Repeat("p", 1<<20+1), 1), multi, 413, "1 MiB"},
-		"a larger body":          {"/frames", strings.Replace(whole, "picture", strings.Repeat("p", 3<<20), 1), multi, 413, "1 MiB"},
-		"a large field":          {"/frames", strings.Replace(whole, "top", strings.Repeat("t", 70<<10), 1), multi, 413, "PAYLOAD_TOO_LARGE"},
+		"too many fields": {"/frames", multipartForm("xyz", slices.Repeat([]string{strings.Replace(shelfPart, "shelf", "x", 1)}, 40)...),
+			multi, 400, "x: must be one part"},
+		"no boundary":           {"/frames", whole, withHeader("Content-Type", "multipart/form-data"), 400, "INVALID_REQUEST_FORMAT"},
+		"JSON":                  {"/frames", "{}", withHeader("Content-Type", "application/json"), 415, "multipart/form-data"},
+		"the file alone":        {"/frames", "picture", withHeader("Content-Type", "image/png"), 415, "multipart/form-data"},
+		"a file of the maximum": {"/frames", strings.Replace(whole, "picture", strings.Repeat("p", 1<<20), 1), multi, 200, "pppp"},
+		"a larger file":         {"/frames", strings.Replace(whole, "picture", strings.Repeat("p", 1<<20+1), 1), multi, 413, "1 MiB"},
+		"a larger body":         {"/frames", strings.Replace(whole, "picture", strings.Repeat("p", 3<<20), 1), multi, 413, "1 MiB"},
+		"a large field":         {"/frames", strings.Replace(whole, "top", strings.Repeat("t", 70<<10), 1), multi, 413, "PAYLOAD_TOO_LARGE"},
 	} {
 		got := f.do("POST", c.path, c.body, c.kind)
 		if got.status != c.status || !strings.Contains(got.body, c.want) {
@@ -116,13 +120,15 @@ func TestUploadForm_IdempotencyKeyCoversForm(t *testing.T) {
 	// order; another file or field is not.
 	f := newFormFixture(t, nil)
 	send := func(boundary string, parts ...string) reply {
-		return f.do("POST", "/frames", multipartForm(boundary, parts...), withHeader("Content-Type", "multipart/form-data; boundary="+boundary), withKey("k"))
+		return f.do("POST", "/frames", multipartForm(boundary, parts...), withHeader("Content-Type", "multipart/form-data; boundary="+boundary),
+			withKey("k"))
 	}
 	first, again := send("one", shelfPart, picturePart), send("two", picturePart, shelfPart)
 	if first.status != 200 || again.body != first.body || again.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%+v, and again %+v", first, again)
 	}
-	for name, parts := range map[string][]string{"file": {shelfPart, picturePart + "s"}, "field": {strings.Replace(shelfPart, "top", "low", 1), picturePart}} {
+	for name, parts := range map[string][]string{"file": {shelfPart, picturePart + "s"},
+		"field": {strings.Replace(shelfPart, "top", "low", 1), picturePart}} {
 		if other := send("two", parts...); other.status != 422 {
 			t.Errorf("another %s: %d %s", name, other.status, other.body)
 		}
@@ -136,7 +142,8 @@ func TestUploadForm_TooManyAtOnce(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	f := newFormFixture(t, func(*FormFile) { entered <- struct{}{}; <-release }, func(c *Config) { c.MaxUploads = 4 })
 	send := func(client string) reply {
-		return f.do("POST", "/frames", multipartForm("xyz", shelfPart, picturePart), withHeader("Content-Type", "multipart/form-data; boundary=xyz"),
+		return f.do("POST", "/frames", multipartForm("xyz", shelfPart, picturePart), withHeader("Content-Type", "multipart/form-data; "+
+			"boundary=xyz"),
 			func(r *http.Request) { r.SetBasicAuth(client, secret) })
 	}
 	done := make(chan reply)
@@ -181,7 +188,8 @@ func TestUploadForm_SlowSenderIsGivenUp(t *testing.T) {
 	defer client.Close()
 	r := httptest.NewRequest("POST", BasePath+"/frames", nil)
 	r.SetBasicAuth(clientID, secret)
-	fmt.Fprintf(client, "POST %s/frames HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Type: multipart/form-data; boundary=xyz\r\nContent-Length: 100000\r\n\r\n--xyz\r\n%s",
+	fmt.Fprintf(client, "POST %s/frames HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Type: multipart/form-data; "+
+		"boundary=xyz\r\nContent-Length: 100000\r\n\r\n--xyz\r\n%s",
 		BasePath, r.Header.Get("Authorization"), picturePart)
 
 	response, err := http.ReadResponse(bufio.NewReader(client), r)
@@ -191,7 +199,8 @@ func TestUploadForm_SlowSenderIsGivenUp(t *testing.T) {
 	if got := f.decodeReply(response); got.status != 400 || !response.Close || !strings.Contains(got.body, "INVALID_REQUEST_FORMAT") {
 		t.Errorf("%d %s, closed %v", got.status, got.body, response.Close)
 	}
-	if got := f.do("POST", "/frames", multipartForm("xyz", shelfPart, picturePart), withHeader("Content-Type", "multipart/form-data; boundary=xyz")); got.status != 200 {
+	if got := f.do("POST", "/frames", multipartForm("xyz", shelfPart, picturePart), withHeader("Content-Type", "multipart/form-data; "+
+		"boundary=xyz")); got.status != 200 {
 		t.Errorf("afterwards: %d %s", got.status, got.body)
 	}
 	stop()
@@ -225,12 +234,17 @@ func TestUploadForm_IsInReference(t *testing.T) {
 	t.Parallel()
 	// The reference page has the fields of the form, and a command that sends the recorded example.
 	f := newUnbuiltFixture(t)
-	f.Examples(fstest.MapFS{"frame.json": {Data: []byte(`[{"method": "POST", "path": "/frames", "status": 200, "body": {"shelf": "top 'left'", "file": "a.png"}, "response": {}}]`)}})
+	f.Examples(
+		fstest.MapFS{
+			"frame.json": {
+				Data: []byte(
+					`[{"method": "POST", "path": "/frames", "status": 200, "body": {"shelf": "top 'left'", "file": "a.png"}, "response": {}}]`)}})
 	type wanted struct {
 		Shelf string `query:"shelf" required:"true" doc:"Where to hang it."`
 	}
-	Post(f.API, Operation{ID: "frame", Path: "/frames", Summary: "Frame a picture", Description: "Keeps it.", Tag: "Parcels", Permission: platform.Manage,
-		Upload: &Upload{Form: true, Description: "The picture."}},
+	Post(f.API, Operation{ID: "frame", Path: "/frames", Summary: "Frame a picture", Description: "Keeps it.", Tag: "Parcels",
+		Permission: platform.Manage,
+		Upload:     &Upload{Form: true, Description: "The picture."}},
 		func(context.Context, Call, *wanted) (label, error) { return label{}, nil }, func(l label) label { return l })
 	if err := f.Build(); err != nil {
 		t.Fatal(err)
@@ -269,7 +283,8 @@ func TestSpool_ReadsWhatWasWritten(t *testing.T) {
 		from := random.IntN(len(content))
 		part := make([]byte, 1+random.IntN(1000))
 		n, err := s.ReadAt(part, int64(from))
-		if want := min(len(part), len(content)-from); n != want || !bytes.Equal(part[:n], content[from:from+n]) || errors.Is(err, io.EOF) != (n < len(part)) {
+		if want := min(len(part), len(content)-from); n != want || !bytes.Equal(part[:n], content[from:from+n]) ||
+			errors.Is(err, io.EOF) != (n < len(part)) {
 			t.Fatalf("at %d: %d bytes, %v, want %d", from, n, err, want)
 		}
 	}

@@ -29,24 +29,35 @@ func TestUploadStream_FileOrForm(t *testing.T) {
 		status     int
 		want       string
 	}{
-		"as it is":             {"/depot?shelf=top", "a,b\n", []requestOption{csv}, 200, `{"shelf":"top","content":"a,b\n"}`},
-		"in a form":            {"/depot", multipartForm("xyz", shelfPart, csvFilePart), []requestOption{multi}, 200, `{"shelf":"top","content":"a,b\n"}`},
-		"with parts after it":  {"/depot?shelf=low", multipartForm("xyz", csvFilePart, shelfPart), []requestOption{multi}, 200, `{"shelf":"low","content":"a,b\n"}`},
-		"nothing":              {"/depot?shelf=top", "", []requestOption{csv}, 200, `{"shelf":"top","content":""}`},
-		"without a parameter":  {"/depot", "a,b\n", []requestOption{csv}, 400, "shelf"},
-		"two files":            {"/depot?shelf=low", multipartForm("xyz", csvFilePart, csvFilePart), []requestOption{multi}, 400, "file"},
-		"without a file":       {"/depot", multipartForm("xyz", shelfPart), []requestOption{multi}, 400, "file"},
-		"no boundary":          {"/depot", "a,b\n", []requestOption{withHeader("Content-Type", "multipart/form-data")}, 400, "INVALID_REQUEST_FORMAT"},
-		"no form":              {"/depot", "a,b\n", []requestOption{multi}, 400, "INVALID_REQUEST_FORMAT"},
-		"a form cut off":       {"/depot?shelf=low", strings.TrimSuffix(multipartForm("xyz", csvFilePart), "\r\n--xyz--\r\n"), []requestOption{multi}, 400, "INVALID_REQUEST_FORMAT"},
-		"cut off after a part": {"/depot?shelf=low", strings.TrimSuffix(multipartForm("xyz", csvFilePart, shelfPart), "--xyz--\r\n"), []requestOption{multi}, 400, "INVALID_REQUEST_FORMAT"},
-		"JSON":                 {"/depot?shelf=top", "{}", []requestOption{withHeader("Content-Type", "application/json")}, 415, "UNSUPPORTED_MEDIA_TYPE"},
+		"as it is": {"/depot?shelf=top", "a,b\n", []requestOption{csv}, 200, `{"shelf":"top","content":"a,b\n"}`},
+		"in a form": {"/depot", multipartForm("xyz", shelfPart, csvFilePart), []requestOption{multi}, 200,
+			`{"shelf":"top","content":"a,b\n"}`},
+		"with parts after it": {"/depot?shelf=low", multipartForm("xyz", csvFilePart, shelfPart), []requestOption{multi}, 200,
+			`{"shelf":"low","content":"a,b\n"}`},
+		"nothing":             {"/depot?shelf=top", "", []requestOption{csv}, 200, `{"shelf":"top","content":""}`},
+		"without a parameter": {"/depot", "a,b\n", []requestOption{csv}, 400, "shelf"},
+		"two files":           {"/depot?shelf=low", multipartForm("xyz", csvFilePart, csvFilePart), []requestOption{multi}, 400, "file"},
+		"without a file":      {"/depot", multipartForm("xyz", shelfPart), []requestOption{multi}, 400, "file"},
+		"no boundary": {"/depot", "a,b\n", []requestOption{withHeader("Content-Type", "multipart/form-data")}, 400,
+			"INVALID_REQUEST_FORMAT"},
+		"no form": {"/depot", "a,b\n", []requestOption{multi}, 400, "INVALID_REQUEST_FORMAT"},
+		"a form cut off": {"/depot?shelf=low", strings.TrimSuffix(multipartForm("xyz", csvFilePart), "\r\n--xyz--\r\n"),
+			[]requestOption{multi}, 400, "INVALID_REQUEST_FORMAT"},
+		"cut off after a part": {"/depot?shelf=low", strings.TrimSuffix(multipartForm("xyz", csvFilePart, shelfPart), "--xyz--\r\n"),
+			[]requestOption{multi}, 400, "INVALID_REQUEST_FORMAT"},
+		"JSON": {"/depot?shelf=top", "{}", []requestOption{withHeader("Content-Type", "application/json")}, 415,
+			"UNSUPPORTED_MEDIA_TYPE"},
 		"too large":            {"/depot?shelf=top", strings.Repeat("a", 401), []requestOption{csv}, 413, "PAYLOAD_TOO_LARGE"},
 		"too large at its end": {"/depot?shelf=top", strings.Repeat("a", 401), []requestOption{csv, unknownLength}, 413, "PAYLOAD_TOO_LARGE"},
-		"form too large":       {"/depot?shelf=top", multipartForm("xyz", csvFilePart+strings.Repeat("a", 401)), []requestOption{multi, unknownLength}, 413, "PAYLOAD_TOO_LARGE"},
-		"field too large":      {"/depot", multipartForm("xyz", shelfPart+strings.Repeat("a", maxFormFieldBytes), csvFilePart), []requestOption{multi, unknownLength}, 413, "PAYLOAD_TOO_LARGE"},
-		"no text in a part":    {"/depot", multipartForm("xyz", strings.Replace(shelfPart, "top", "\xff", 1), csvFilePart), []requestOption{multi}, 400, "INVALID_REQUEST_FORMAT"},
-		"many parts":           {"/depot?shelf=low", multipartForm("xyz", append(strings.Split(strings.Repeat("\r\n-", 40), "-"), csvFilePart)...), []requestOption{multi, unknownLength}, 400, "INVALID_REQUEST_FORMAT"},
+		"form too large": {"/depot?shelf=top", multipartForm("xyz", csvFilePart+strings.Repeat("a", 401)),
+			[]requestOption{multi, unknownLength}, 413, "PAYLOAD_TOO_LARGE"},
+		"field too large": {"/depot", multipartForm("xyz", shelfPart+strings.Repeat("a", maxFormFieldBytes), csvFilePart),
+			[]requestOption{multi, unknownLength}, 413, "PAYLOAD_TOO_LARGE"},
+		"no text in a part": {"/depot", multipartForm("xyz", strings.Replace(shelfPart, "top", "\xff", 1), csvFilePart),
+			[]requestOption{multi}, 400, "INVALID_REQUEST_FORMAT"},
+		"many parts": {"/depot?shelf=low",
+			multipartForm("xyz", append(strings.Split(strings.Repeat("\r\n-", 40), "-"), csvFilePart)...), []requestOption{multi, unknownLength},
+			400, "INVALID_REQUEST_FORMAT"},
 	} {
 		f := f
 		if name == "field too large" || name == "many parts" {
@@ -65,9 +76,11 @@ func TestUploadStream_IdempotencyKeyCoversFile(t *testing.T) {
 	// and the key of a request that did not arrive whole stays free.
 	f := newUploadFixture(t, streamed)
 	send := func(boundary, file string) reply {
-		return f.do("POST", "/depot?shelf=low", multipartForm(boundary, file), withHeader("Content-Type", "multipart/form-data; boundary="+boundary), withKey("k"))
+		return f.do("POST", "/depot?shelf=low", multipartForm(boundary, file),
+			withHeader("Content-Type", "multipart/form-data; boundary="+boundary), withKey("k"))
 	}
-	cut := f.do("POST", "/depot?shelf=low", multipartForm("one", csvFilePart)[:20], withHeader("Content-Type", "multipart/form-data; boundary=one"), withKey("k"))
+	cut := f.do("POST", "/depot?shelf=low", multipartForm("one", csvFilePart)[:20], withHeader("Content-Type", "multipart/form-data; "+
+		"boundary=one"), withKey("k"))
 	first, again, other := send("one", csvFilePart), send("two", csvFilePart), send("two", csvFilePart+"c")
 	if cut.status != 400 || first.status != 200 || again.body != first.body || again.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("cut %+v\nfirst %+v\nagain %+v", cut, first, again)
@@ -103,7 +116,8 @@ func TestUploadStream_ArrivesWhileSent(t *testing.T) {
 	// then sends nothing is given up after the stall timeout.
 	f := newUnbuiltFixture(t, func(c *Config) { c.StallTimeout = 100 * time.Millisecond })
 	arrived, failed := make(chan string, 1), make(chan error, 1)
-	Post(f.API, Operation{ID: "store", Path: "/depot", Summary: "Store", Description: "Keeps it.", Tag: "Parcels", Permission: platform.Manage, MaxBody: 1 << 20,
+	Post(f.API, Operation{ID: "store", Path: "/depot", Summary: "Store", Description: "Keeps it.", Tag: "Parcels", Permission: platform.Manage,
+		MaxBody: 1 << 20,
 		Timeout: time.Minute, Upload: &Upload{Types: []string{"text/csv"}, Description: "The file.", Stream: true}},
 		func(_ context.Context, call Call, _ *struct{}) (label, error) {
 			line, err := bufio.NewReaderSize(call.File, 16).ReadString('\n')
@@ -131,7 +145,8 @@ func TestUploadStream_ArrivesWhileSent(t *testing.T) {
 	defer client.Close()
 	r, _ := http.NewRequest("POST", "http://"+listener.Addr().String()+BasePath+"/depot", nil)
 	r.SetBasicAuth(clientID, secret)
-	fmt.Fprintf(client, "POST %s/depot HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Type: text/csv\r\nContent-Length: 1000\r\n\r\na,b\n0123456789ab", BasePath, r.Header.Get("Authorization"))
+	fmt.Fprintf(client, "POST %s/depot HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Type: text/csv\r\nContent-Length: "+
+		"1000\r\n\r\na,b\n0123456789ab", BasePath, r.Header.Get("Authorization"))
 
 	if line := <-arrived; line != "a,b\n" {
 		t.Errorf("arrived %q", line)

@@ -16,8 +16,9 @@ import (
 func newUploadFixture(t *testing.T, change ...func(*Operation)) *fixture {
 	t.Helper()
 	f := newUnbuiltFixture(t)
-	op := Operation{ID: "store", Path: "/depot", Summary: "Store a file", Description: "Keeps it.", Tag: "Parcels", Permission: platform.Manage,
-		MaxBody: 400, Timeout: time.Minute, Upload: &Upload{Types: []string{"text/csv"}, Description: "The file."}}
+	op := Operation{ID: "store", Path: "/depot", Summary: "Store a file", Description: "Keeps it.", Tag: "Parcels",
+		Permission: platform.Manage,
+		MaxBody:    400, Timeout: time.Minute, Upload: &Upload{Types: []string{"text/csv"}, Description: "The file."}}
 	for _, change := range change {
 		change(&op)
 	}
@@ -65,13 +66,16 @@ func TestUpload_FileOrForm(t *testing.T) {
 		"in a form, with the query": {"/depot?shelf=low", multipartForm("xyz", csvFilePart), multi, 200, `{"shelf":"low","content":"a,b\n"}`},
 		"nothing":                   {"/depot?shelf=top", "", csv, 200, `{"shelf":"top","content":""}`},
 		"without a parameter":       {"/depot", "a,b\n", csv, 400, "shelf"},
-		"a parameter too long":      {"/depot", multipartForm("xyz", strings.Replace(shelfPart, "top", "cellar", 1), csvFilePart), multi, 400, "shelf"},
-		"a form without a file":     {"/depot", multipartForm("xyz", shelfPart), multi, 400, "file"},
-		"no form":                   {"/depot", "a,b\n", multi, 400, "file"},
-		"a form cut off":            {"/depot", strings.TrimSuffix(multipartForm("xyz", csvFilePart), "\r\n--xyz--\r\n"), multi, 400, "INVALID_REQUEST_FORMAT"},
-		"JSON":                      {"/depot?shelf=top", "{}", withHeader("Content-Type", "application/json"), 415, "UNSUPPORTED_MEDIA_TYPE"},
-		"too large":                 {"/depot?shelf=top", strings.Repeat("a", 401), csv, 413, "PAYLOAD_TOO_LARGE"},
-		"no text in a part":         {"/depot", multipartForm("xyz", strings.Replace(shelfPart, "top", "\xff", 1), csvFilePart), multi, 400, "INVALID_REQUEST_FORMAT"},
+		"a parameter too long": {"/depot", multipartForm("xyz", strings.Replace(shelfPart, "top", "cellar", 1), csvFilePart),
+			multi, 400, "shelf"},
+		"a form without a file": {"/depot", multipartForm("xyz", shelfPart), multi, 400, "file"},
+		"no form":               {"/depot", "a,b\n", multi, 400, "file"},
+		"a form cut off": {"/depot", strings.TrimSuffix(multipartForm("xyz", csvFilePart), "\r\n--xyz--\r\n"), multi, 400,
+			"INVALID_REQUEST_FORMAT"},
+		"JSON":      {"/depot?shelf=top", "{}", withHeader("Content-Type", "application/json"), 415, "UNSUPPORTED_MEDIA_TYPE"},
+		"too large": {"/depot?shelf=top", strings.Repeat("a", 401), csv, 413, "PAYLOAD_TOO_LARGE"},
+		"no text in a part": {"/depot", multipartForm("xyz", strings.Replace(shelfPart, "top", "\xff", 1), csvFilePart), multi, 400,
+			"INVALID_REQUEST_FORMAT"},
 	} {
 		got := f.do("POST", c.path, c.body, c.kind)
 		if got.status != c.status || !strings.Contains(got.body, c.want) {
@@ -86,7 +90,8 @@ func TestUpload_IdempotentAcrossFormEncodings(t *testing.T) {
 	// another file is not.
 	f := newUploadFixture(t)
 	send := func(boundary, file string) reply {
-		return f.do("POST", "/depot", multipartForm(boundary, shelfPart, file), withHeader("Content-Type", "multipart/form-data; boundary="+boundary), withKey("k"))
+		return f.do("POST", "/depot", multipartForm(boundary, shelfPart, file),
+			withHeader("Content-Type", "multipart/form-data; boundary="+boundary), withKey("k"))
 	}
 	first, again, other := send("one", csvFilePart), send("two", csvFilePart), send("two", csvFilePart+"c")
 	if first.status != 200 || again.body != first.body || again.header.Get("Idempotent-Replayed") != "true" {
@@ -109,7 +114,8 @@ func TestUpload_IsDescribed(t *testing.T) {
 	if format := jsonText(lookup(content, "text/csv", "schema", "format")); format != `"binary"` {
 		t.Errorf("a file is %s", format)
 	}
-	if shelf := jsonText(lookup(content, "multipart/form-data", "schema", "properties", "shelf", "description")); shelf != `"Where to put it."` {
+	if shelf := jsonText(lookup(content, "multipart/form-data", "schema", "properties", "shelf",
+		"description")); shelf != `"Where to put it."` {
 		t.Errorf("a form has the shelf %s", shelf)
 	}
 }

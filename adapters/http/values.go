@@ -68,7 +68,8 @@ const decimalDigits = "It has up to 34 digits; a double keeps about 15 of them, 
 // Schema returns the schema of a number. Its format is double, because clients generated
 // without a format use floats of 32 bits.
 func (Decimal) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeNumber, Format: "double", Description: "Exact decimal number. " + decimalDigits, Examples: []any{rawNumber("0.9975")}}
+	return &huma.Schema{Type: huma.TypeNumber, Format: "double", Description: "Exact decimal number. " + decimalDigits,
+		Examples: []any{rawNumber("0.9975")}}
 }
 
 // Time is a timestamp: written in UTC with milliseconds, read with any offset.
@@ -146,7 +147,8 @@ func (m BigMinor) MarshalJSON() ([]byte, error) { return []byte(m.String()), nil
 // Schema returns the schema of an integer, without a format because it may exceed 64
 // bits.
 func (BigMinor) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeInteger, Description: "Amount in the smallest unit of the currency. It may exceed 64 bits.", Examples: []any{10050}}
+	return &huma.Schema{Type: huma.TypeInteger, Description: "Amount in the smallest unit of the currency. It may exceed 64 bits.",
+		Examples: []any{10050}}
 }
 
 // identifier is implemented by all ids of package ident.

@@ -186,7 +186,8 @@ func TestPage(t *testing.T) {
 	}{
 		{NewPage[int](nil, false, Cursor{}, 0, false), `{"data":[],"hasMore":false,"totalCount":0}`},
 		{NewPage([]int{1}, false, Cursor{ID: "x"}, 1, false), `{"data":[1],"hasMore":false,"totalCount":1}`},
-		{NewPage([]int{1, 2}, true, Cursor{ID: "x"}, 9, true), `{"data":[1,2],"hasMore":true,"nextCursor":"` + Cursor{ID: "x"}.String() + `","totalCount":9,"totalCountIsMinimum":true}`},
+		{NewPage([]int{1, 2}, true, Cursor{ID: "x"}, 9, true), `{"data":[1,2],"hasMore":true,"nextCursor":"` + Cursor{ID: "x"}.String() +
+			`","totalCount":9,"totalCountIsMinimum":true}`},
 	} {
 		if got, err := json.Marshal(c.page); err != nil || string(got) != c.want {
 			t.Errorf("got %s, %v; want %s", got, err, c.want)

@@ -27,7 +27,8 @@ func TestMessage_HasItsHeadersOnly(t *testing.T) {
 		m := portstest.NewMail()
 		m.FromName, m.Subject = text.Draw(t, "name"), text.Draw(t, "subject")
 		m.FromAddress, m.To, m.ReplyTo = address.Draw(t, "from"), address.Draw(t, "to"), address.Draw(t, "reply to")
-		m.Text, m.HTML = strings.ReplaceAll(text.Draw(t, "text"), "\r", "")+"\n", strings.Repeat(strings.ReplaceAll(text.Draw(t, "html"), "\r", ""), 50)+"\n"
+		m.Text, m.HTML = strings.ReplaceAll(text.Draw(t, "text"), "\r", "")+"\n",
+			strings.Repeat(strings.ReplaceAll(text.Draw(t, "html"), "\r", ""), 50)+"\n"
 
 		message, err := mail.Message(m, "wallet@example.com")
 

@@ -63,8 +63,9 @@ func NewClient(baseURL string) (*Client, error) {
 		return nil, errors.New("must be the URL of the service, version included, such as http://localhost:8080/2025-10-13")
 	}
 	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext, TLSHandshakeTimeout: 10 * time.Second,
-		MaxConnsPerHost: 64, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
+		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 10 * time.Second,
+		MaxConnsPerHost:     64, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
 	}
 	return &Client{base: strings.TrimRight(baseURL, "/"), http: &http.Client{
 		Transport: transport, Timeout: callTimeout,
@@ -165,7 +166,8 @@ func (c *Client) do(ctx context.Context, token Token, r request) (response, erro
 	if len(text) > maxResponse {
 		return response{}, fmt.Errorf("the response is longer than %d bytes", maxResponse)
 	}
-	return response{status: got.StatusCode, body: text, replayed: got.Header.Get("Idempotent-Replayed") == "true", retryAfter: got.Header.Get("Retry-After")}, nil
+	return response{status: got.StatusCode, body: text, replayed: got.Header.Get("Idempotent-Replayed") == "true",
+		retryAfter: got.Header.Get("Retry-After")}, nil
 }
 
 // errNotTheService is the error of a response that is not one of the service.

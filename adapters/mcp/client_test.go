@@ -11,7 +11,8 @@ func TestClient_URLIsChecked(t *testing.T) {
 	t.Parallel()
 	// The URL is that of a service, and names a connection that sends tokens unencrypted.
 	for url, unencrypted := range map[string]bool{
-		"https://pay.example.com/2025-10-13": false, "http://localhost:8080/2025-10-13/": false, "http://127.0.0.1/x": false, "http://[::1]:8080/x": false, "http://10.0.0.1/x": true, "http://causeway:8080/x": true,
+		"https://pay.example.com/2025-10-13": false, "http://localhost:8080/2025-10-13/": false, "http://127.0.0.1/x": false,
+		"http://[::1]:8080/x": false, "http://10.0.0.1/x": true, "http://causeway:8080/x": true,
 	} {
 		client, err := NewClient(url)
 		if err != nil || client.SendsTokensUnencrypted() != unencrypted || strings.HasSuffix(client.BaseURL(), "/") {
@@ -50,11 +51,13 @@ func TestClient_TokenGoesNowhereElse(t *testing.T) {
 	if err != nil || got.status != http.StatusTemporaryRedirect || other != 0 {
 		t.Errorf("%v, status %d, %d requests elsewhere", err, got.status, other)
 	}
-	if _, err := client.do(t.Context(), Token{agentToken}, request{method: "GET", path: "/long"}); err == nil || !strings.Contains(err.Error(), "longer than") {
+	if _, err := client.do(t.Context(), Token{agentToken}, request{method: "GET", path: "/long"}); err == nil ||
+		!strings.Contains(err.Error(), "longer than") {
 		t.Errorf("a long response: %v", err)
 	}
 	service.Close()
-	if _, err := client.do(t.Context(), Token{agentToken}, request{method: "POST", path: "/agents/device-codes/SECRET/redeem"}); err == nil || strings.Contains(err.Error(), "SECRET") {
+	if _, err := client.do(t.Context(), Token{agentToken}, request{method: "POST", path: "/agents/device-codes/SECRET/redeem"}); err == nil ||
+		strings.Contains(err.Error(), "SECRET") {
 		t.Errorf("without the service: %v", err)
 	}
 }

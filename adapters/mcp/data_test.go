@@ -25,18 +25,26 @@ func TestData_InstructionsOfOthersStayMarked(t *testing.T) {
 	f := newFakeService(t)
 	f.change(func() { f.agent["name"] = planted })
 	m := newModel(t, f)
-	f.respond("GET /agents/me/transactions/"+testQuote, 200, `{"id": `+evil+`, "status": `+evil+`, "type": "OUTGOING", "description": `+evil+`, "counterpartyInformation": {"FULL_NAME": `+evil+`, `+evil+`: "x"},
+	f.respond("GET /agents/me/transactions/"+testQuote, 200, `{"id": `+evil+`, "status": `+evil+`, "type": "OUTGOING", "description": `+evil+
+		`, "counterpartyInformation": {"FULL_NAME": `+evil+`, `+evil+`: "x"},
 		"sentAmount": {"amount": 5, "currency": {"code": `+evil+`, "name": `+evil+`}}, "reconciliationInstructions": {"reference": `+evil+`}}`)
-	f.respond("GET /agents/me/quotes/"+testQuote, 200, `{"id": `+evil+`, "status": `+evil+`, "expiresAt": `+evil+`, "description": `+evil+`, "sendingCurrency": {"code": `+evil+`}}`)
+	f.respond("GET /agents/me/quotes/"+testQuote, 200, `{"id": `+evil+`, "status": `+evil+`, "expiresAt": `+evil+`, "description": `+evil+
+		`, "sendingCurrency": {"code": `+evil+`}}`)
 	f.respond("GET /agents/me/actions/"+testAction, 200, `{"id": `+evil+`, "status": "REJECTED", "rejectionReason": `+evil+`}`)
-	f.respond("GET /agents/me/internal-accounts", 200, `{"data": [{"id": `+evil+`, "balance": {"amount": 5, "currency": {"code": `+evil+`}}}], "hasMore": true, "nextCursor": `+evil+`}`)
-	f.respond("GET /agents/me/external-accounts/"+bankID, 200, `{"id": "`+bankID+`", "platformAccountId": `+evil+`, "accountInfo": {"beneficiary": {"fullName": `+evil+`}}}`)
-	f.respond("POST /agents/me/actions/preview", 200, `{"decision": "REFUSED", "reasons": [{"code": `+evil+`, "message": `+evil+`}], "amount": {"amount": 1, "currency": {"code": `+evil+`}}}`)
-	f.respond("POST /agents/me/quotes/"+testQuote+"/execute", 424, `{"status": 424, "code": `+evil+`, "message": `+evil+`, "reason": `+evil+`}`)
+	f.respond("GET /agents/me/internal-accounts", 200, `{"data": [{"id": `+evil+`, "balance": {"amount": 5, "currency": {"code": `+evil+
+		`}}}], "hasMore": true, "nextCursor": `+evil+`}`)
+	f.respond("GET /agents/me/external-accounts/"+bankID, 200, `{"id": "`+bankID+`", "platformAccountId": `+evil+
+		`, "accountInfo": {"beneficiary": {"fullName": `+evil+`}}}`)
+	f.respond("POST /agents/me/actions/preview", 200, `{"decision": "REFUSED", "reasons": [{"code": `+evil+`, "message": `+evil+
+		`}], "amount": {"amount": 1, "currency": {"code": `+evil+`}}}`)
+	f.respond("POST /agents/me/quotes/"+testQuote+"/execute", 424, `{"status": 424, "code": `+evil+`, "message": `+evil+
+		`, "reason": `+evil+`}`)
 
 	for name, arguments := range map[string]map[string]any{
-		"get_agent": nil, "get_transaction": {"transactionId": testQuote}, "get_quote": {"quoteId": testQuote}, "get_action": {"actionId": testAction},
-		"list_internal_accounts": nil, "get_external_account": {"externalAccountId": bankID}, "preview_quote": {"quoteId": testQuote}, "execute_quote": {"quoteId": testQuote},
+		"get_agent": nil, "get_transaction": {"transactionId": testQuote}, "get_quote": {"quoteId": testQuote},
+		"get_action":             {"actionId": testAction},
+		"list_internal_accounts": nil, "get_external_account": {"externalAccountId": bankID}, "preview_quote": {"quoteId": testQuote},
+		"execute_quote": {"quoteId": testQuote},
 	} {
 		text, _ := m.call(name, arguments)
 		summary, data := split(t, text) // fails if the first end is not that of the whole text

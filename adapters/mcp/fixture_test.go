@@ -103,7 +103,8 @@ func (f *fakeService) serve(w http.ResponseWriter, r *http.Request) {
 	if !redeems && (f.deleted || r.Header.Get("Authorization") != "Bearer "+agentToken) {
 		if f.failures > 10 {
 			w.WriteHeader(429)
-			fmt.Fprint(w, `{"status": 429, "code": "RATE_LIMITED", "message": "Too many requests with invalid credentials.", "reason": "Too many failed authentications"}`)
+			fmt.Fprint(
+				w, `{"status": 429, "code": "RATE_LIMITED", "message": "Too many requests with invalid credentials.", "reason": "Too many failed authentications"}`)
 			return
 		}
 		w.WriteHeader(401)
@@ -114,7 +115,8 @@ func (f *fakeService) serve(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(f.agent)
 		return
 	}
-	call := fakeCall{operation: operation, key: r.Header.Get("Idempotency-Key"), signature: r.Header.Get("Service-Wallet-Signature"), query: r.URL.Query().Encode()}
+	call := fakeCall{operation: operation, key: r.Header.Get("Idempotency-Key"), signature: r.Header.Get("Service-Wallet-Signature"),
+		query: r.URL.Query().Encode()}
 	_ = json.Unmarshal(body, &call.body)
 	f.calls = append(f.calls, call)
 	response, found := f.responses[operation]

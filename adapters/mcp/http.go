@@ -65,7 +65,8 @@ func NewHTTPServer(o Options, allowedOrigins []string) (*HTTPServer, error) {
 }
 
 func newHTTPServer(o Options, allowedOrigins []string, sessionTimeout time.Duration) (*HTTPServer, error) {
-	h := &HTTPServer{options: o, slots: make(chan struct{}, maxInFlight), running: map[string]int{}, unused: sdk.NewServer(&sdk.Implementation{Name: "causeway", Version: o.Version}, nil)}
+	h := &HTTPServer{options: o, slots: make(chan struct{}, maxInFlight), running: map[string]int{},
+		unused: sdk.NewServer(&sdk.Implementation{Name: "causeway", Version: o.Version}, nil)}
 	for _, origin := range allowedOrigins {
 		u, err := url.Parse(origin)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Path != "" || u.RawQuery != "" || u.User != nil {
@@ -87,7 +88,8 @@ func (h *HTTPServer) Serve(ctx context.Context, listener net.Listener) error {
 	mux := http.NewServeMux()
 	mux.Handle(Path, h)
 	// ReadTimeout ends requests that are refused before their body is read; readBody gives the others a deadline of their own.
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: readTimeout, ReadTimeout: callTimeout + readTimeout, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: readTimeout, ReadTimeout: callTimeout + readTimeout, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 32 << 10}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }() // until Close
 	select {
@@ -281,7 +283,8 @@ func (h *HTTPServer) authenticate(w http.ResponseWriter, r *http.Request) (*http
 		}
 		h.options.Log.Warn("the access token could not be checked", "error", err.Error())
 		w.Header().Set("Retry-After", "5")
-		http.Error(w, "The service cannot be reached, so the access token was not checked. Try again in a few seconds.", http.StatusServiceUnavailable)
+		http.Error(w, "The service cannot be reached, so the access token was not checked. Try again in a few seconds.",
+			http.StatusServiceUnavailable)
 	}
 	return r, false
 }

@@ -61,7 +61,8 @@ func (s *httpServer) connect(token string) (*model, error) {
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { m.changed <- struct{}{} },
 	})
-	session, err := client.Connect(s.t.Context(), &sdk.StreamableClientTransport{Endpoint: s.url, HTTPClient: &http.Client{Transport: headers{"Authorization": "Bearer " + token}}}, nil)
+	session, err := client.Connect(s.t.Context(), &sdk.StreamableClientTransport{Endpoint: s.url,
+		HTTPClient: &http.Client{Transport: headers{"Authorization": "Bearer " + token}}}, nil)
 	m.session = session
 	return m, err
 }
@@ -139,7 +140,8 @@ func TestHTTP_UnknownTokensAreRefused(t *testing.T) {
 	f := newFakeService(t)
 	s := newTestHTTPServer(t, f)
 	other := strings.Replace(agentToken, "0", "f", 1)
-	for name, authorization := range map[string]string{"none": "", "basic": "Basic YTpi", "another form": "Bearer abc", "unknown": "Bearer " + other} {
+	for name, authorization := range map[string]string{"none": "", "basic": "Basic YTpi", "another form": "Bearer abc",
+		"unknown": "Bearer " + other} {
 		got := s.send("POST", initialize, headers{"Authorization": authorization})
 		if challenge := got.Header.Get("WWW-Authenticate"); got.StatusCode != 401 || !strings.HasPrefix(challenge, `Bearer realm="causeway"`) ||
 			strings.Contains(challenge, "invalid_token") != (name != "none") || got.Header.Get("Mcp-Session-Id") != "" {
@@ -224,7 +226,8 @@ func TestHTTP_ForeignPagesAreRefused(t *testing.T) {
 			t.Errorf("%s: allows %s", name, allowed)
 		}
 	}
-	preflight := s.send("OPTIONS", "", headers{"Origin": "https://app.example.com", "Authorization": "", "Access-Control-Request-Method": "POST"})
+	preflight := s.send("OPTIONS", "", headers{"Origin": "https://app.example.com", "Authorization": "",
+		"Access-Control-Request-Method": "POST"})
 	if preflight.StatusCode != 204 || !strings.Contains(preflight.Header.Get("Access-Control-Allow-Headers"), "Mcp-Session-Id") {
 		t.Errorf("preflight: %d %v", preflight.StatusCode, preflight.Header)
 	}
@@ -290,7 +293,8 @@ func TestHTTP_AgentLeavesPlacesToOthers(t *testing.T) {
 		}
 		defer connection.Close()
 		_ = connection.SetDeadline(time.Now().Add(waitTimeout))
-		fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n", Path, agentToken)
+		fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+			"application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n", Path, agentToken)
 		want := "HTTP/1.1 100" // the server waits for the body
 		if i == maxAgentInFlight {
 			want = "HTTP/1.1 429"
@@ -311,7 +315,8 @@ func TestHTTP_UnknownCallerIsRefusedBeforeItsBody(t *testing.T) {
 	}
 	defer connection.Close()
 	_ = connection.SetDeadline(time.Now().Add(waitTimeout))
-	fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n", Path)
+	fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: "+
+		"100-continue\r\n\r\n", Path)
 
 	line, err := bufio.NewReader(connection).ReadString('\n')
 
@@ -363,7 +368,8 @@ func TestHTTP_StopFinishesCalls(t *testing.T) {
 	m := s.mustConnect(agentToken) // has a stream of notifications
 	answer := make(chan error, 1)
 	go func() {
-		got, err := m.session.CallTool(context.Background(), &sdk.CallToolParams{Name: "transfer_out", Arguments: transferArguments("rent", 10_00)})
+		got, err := m.session.CallTool(context.Background(), &sdk.CallToolParams{Name: "transfer_out",
+			Arguments: transferArguments("rent", 10_00)})
 		if err == nil && got.IsError {
 			err = fmt.Errorf("refused: %v", got.Content[0])
 		}

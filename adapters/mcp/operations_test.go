@@ -118,7 +118,8 @@ func TestTools_AreTheOperationsOfAgents(t *testing.T) {
 			}
 		}
 		// A preview needs no permission, but without that of the payment its answer is known.
-		if asked := slices.Sorted(slices.Values(o.Permissions)); !slices.Equal(asked, slices.Sorted(slices.Values(tool.permissions))) && !strings.HasPrefix(tool.name, "preview_") {
+		if asked := slices.Sorted(slices.Values(o.Permissions)); !slices.Equal(asked, slices.Sorted(slices.Values(tool.permissions))) &&
+			!strings.HasPrefix(tool.name, "preview_") {
 			t.Errorf("%s is offered with %v, and the operation asks for one of %v", tool.name, tool.permissions, asked)
 		}
 	}

@@ -15,9 +15,11 @@ import (
 // pairTool is the only tool until the program is paired. It is no operation of an agent.
 var pairTool = tool{
 	name: "pair", title: "Pair with an agent", starts: true,
-	description: "Pairs this program with an agent of the platform, once. Ask the person for the device code that the platform showed, such as AGENT-K7QF-M2XP; never guess one. " +
+	description: "Pairs this program with an agent of the platform, once. Ask the person for the device code that the platform showed, such " +
+		"as AGENT-K7QF-M2XP; never guess one. " +
 		"Afterwards the tools of the agent are listed.",
-	arguments: []field{{name: "code", kind: text, required: true, maxLength: 40, description: "The device code, as the person gave it. Upper and lower case and hyphens do not matter."}},
+	arguments: []field{{name: "code", kind: text, required: true, maxLength: 40, description: "The device code, as the person gave it. " +
+		"Upper and lower case and hyphens do not matter."}},
 }
 
 // pairing redeems device codes and keeps the access tokens.
@@ -37,7 +39,8 @@ func Pair(ctx context.Context, client *Client, store *TokenStore, code string) (
 	if refused != nil {
 		var message struct{ Message string }
 		_ = json.Unmarshal(refused.body, &message) // without one, the code says it
-		return "", fmt.Errorf("the device code was refused (%d %s): %s", refused.status, safeCode(refused.failure().Code), escapeInvisible(message.Message))
+		return "", fmt.Errorf("the device code was refused (%d %s): %s", refused.status, safeCode(refused.failure().Code),
+			escapeInvisible(message.Message))
 	}
 	return agent, err
 }
@@ -83,7 +86,8 @@ func (s *server) pair(ctx context.Context, raw json.RawMessage) *sdk.CallToolRes
 	code, _ := arguments["code"].(string)
 	token, agent, refused, err := s.pairing.redeem(ctx, code)
 	if refused != nil {
-		return failed(fmt.Sprintf("The code was refused (%d %s). %s", refused.status, safeCode(refused.failure().Code), codeAdvice(refused)), refused.body)
+		return failed(fmt.Sprintf("The code was refused (%d %s). %s", refused.status, safeCode(refused.failure().Code), codeAdvice(refused)),
+			refused.body)
 	}
 	if token.IsZero() {
 		return failed(escapeInvisible(err.Error())+". Tell the person.", nil)
@@ -113,7 +117,8 @@ func codeAdvice(refused *response) string {
 	case "DEVICE_CODE_EXPIRED":
 		return "Ask the person for a new code of the platform."
 	case "DEVICE_CODE_ALREADY_REDEEMED":
-		return "Another program is paired with this agent, or the answer to an earlier attempt was lost. Ask the person for the code of a new agent."
+		return "Another program is paired with this agent, or the answer to an earlier attempt was lost. Ask the person for the code of a new " +
+			"agent."
 	}
 	if refused.isElsewhere() {
 		return wrongURLWords

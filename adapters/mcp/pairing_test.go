@@ -59,10 +59,12 @@ func TestPairing_RefusedCodesAreExplained(t *testing.T) {
 	// A refused code says what to ask for, and nothing is kept.
 	f := newFakeService(t)
 	m, store := newUnpairedModel(t, f)
-	for code, words := range map[string]string{"DEVICE_CODE_NOT_FOUND": "check the code", "DEVICE_CODE_EXPIRED": "a new code", "DEVICE_CODE_ALREADY_REDEEMED": "the code of a new agent"} {
+	for code, words := range map[string]string{"DEVICE_CODE_NOT_FOUND": "check the code", "DEVICE_CODE_EXPIRED": "a new code",
+		"DEVICE_CODE_ALREADY_REDEEMED": "the code of a new agent"} {
 		f.respond("POST /agents/device-codes/X/redeem", 400, `{"status": 400, "code": "`+code+`", "message": "The message."}`)
 		m.mustFail("pair", map[string]any{"code": "X"}, words, "The message.")
-		if _, err := Pair(t.Context(), f.client(t), store, "X"); err == nil || !strings.Contains(err.Error(), code) || !strings.Contains(err.Error(), "The message.") {
+		if _, err := Pair(t.Context(), f.client(t), store, "X"); err == nil || !strings.Contains(err.Error(), code) ||
+			!strings.Contains(err.Error(), "The message.") {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
@@ -87,7 +89,8 @@ func TestPairing_CodeIsKeptIfTheTokenCannotBe(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Pair(t.Context(), f.client(t), &TokenStore{Path: path}, "X")
-		if err == nil || !strings.Contains(err.Error(), "the code was not redeemed") || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "secret-in-the-file") {
+		if err == nil || !strings.Contains(err.Error(), "the code was not redeemed") || !strings.Contains(err.Error(), path) ||
+			strings.Contains(err.Error(), "secret-in-the-file") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -129,8 +132,10 @@ func TestTokenStore_KeepsTokensOfSeveralServices(t *testing.T) {
 func TestToken_IsNeverFormatted(t *testing.T) {
 	t.Parallel()
 	// A token has the form of one, and formatting hides it.
-	for text, ok := range map[string]bool{agentToken: true, " " + agentToken + "\n": true, strings.Replace(agentToken, "agt_", "cwa_", 1): true,
-		"": false, "agt_": false, "agt_short": false, agentToken + "\r\nHost: x": false, "sk_" + agentToken: false, "agt_" + strings.Repeat("a", 300): false} {
+	for text, ok := range map[string]bool{agentToken: true, " " + agentToken + "\n": true,
+		strings.Replace(agentToken, "agt_", "cwa_", 1): true,
+		"": false, "agt_": false, "agt_short": false, agentToken + "\r\nHost: x": false, "sk_" + agentToken: false,
+		"agt_" + strings.Repeat("a", 300): false} {
 		if token, err := NewToken(text); (err == nil) != ok || err != nil && strings.Contains(err.Error(), "0123") || token.IsZero() == ok {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -109,7 +109,8 @@ func (p *profile) limitWords() string {
 		up = append(up, amount(*limits.MonthlyLimit)+" a month")
 		left = append(left, amount(max(0, *limits.MonthlyLimit-p.Usage.MonthlySpend))+" left this month")
 	}
-	return "You may spend up to " + strings.Join(append(up, left...), ", ") + "; days and months are of UTC, and payments in other currencies count at the market rate. "
+	return "You may spend up to " + strings.Join(append(up, left...), ", ") + "; days and months are of UTC, and payments in other " +
+		"currencies count at the market rate. "
 }
 
 func paymentsInWords(n int64) string {

@@ -40,13 +40,16 @@ func reasonWords(reasons []reason) string {
 
 // advice says what to do about a code.
 var advice = map[string]string{
-	"INVALID_INPUT":               "Some arguments are wrong; the data lists each of them. Correct them and call again.",
-	"INSUFFICIENT_BALANCE":        "Nothing was sent: the account does not hold enough. Tell the person; do not try smaller amounts unless asked to.",
-	"AMOUNT_OUT_OF_RANGE":         "The amount is too small or too large for this payment; the data says what is possible.",
-	"INVALID_CURRENCY":            "The currencies do not fit. Use transfer_out or transfer_in between two accounts of one currency, and create_quote between two currencies.",
-	"QUOTE_EXPIRED":               "Nothing was sent: the quote has expired. Create a new quote, preview it, and execute that one.",
-	"QUOTE_ALREADY_EXECUTED":      "The quote was executed before, and is not paid twice. Call get_quote for its status.",
-	"QUOTE_NOT_EXECUTABLE":        "This quote is not executed by you: somebody else pays it by its paymentInstructions, or it cannot be executed any more.",
+	"INVALID_INPUT": "Some arguments are wrong; the data lists each of them. Correct them and call again.",
+	"INSUFFICIENT_BALANCE": "Nothing was sent: the account does not hold enough. Tell the person; do not try smaller amounts unless " +
+		"asked to.",
+	"AMOUNT_OUT_OF_RANGE": "The amount is too small or too large for this payment; the data says what is possible.",
+	"INVALID_CURRENCY": "The currencies do not fit. Use transfer_out or transfer_in between two accounts of one currency, and " +
+		"create_quote between two currencies.",
+	"QUOTE_EXPIRED":          "Nothing was sent: the quote has expired. Create a new quote, preview it, and execute that one.",
+	"QUOTE_ALREADY_EXECUTED": "The quote was executed before, and is not paid twice. Call get_quote for its status.",
+	"QUOTE_NOT_EXECUTABLE": "This quote is not executed by you: somebody else pays it by its paymentInstructions, or it cannot be " +
+		"executed any more.",
 	"IDEMPOTENCY_KEY_IN_USE":      "The same call is still running. Wait a few seconds and call again with the same arguments.",
 	"IDEMPOTENCY_KEY_REUSED":      "The same call was made before with other arguments.",
 	"CUSTOMER_DELETED":            "The customer was deleted. Stop, and tell the person.",
@@ -63,9 +66,11 @@ func refusal(t *tool, r response, arguments map[string]any) *sdk.CallToolResult 
 	words := t.adviceOn(r, e, arguments)
 	switch {
 	case r.replayed:
-		words += " This is the stored answer to an earlier call with the same intent, which was not evaluated again: nothing has been sent for it. " + t.newAttempt()
+		words += " This is the stored answer to an earlier call with the same intent, which was not evaluated again: nothing has been sent for " +
+			"it. " + t.newAttempt()
 	case t.hasIntent() && !r.isElsewhere() && (r.status == http.StatusBadRequest || r.status == http.StatusNotFound):
-		words += " An intent is for one set of arguments: to call again with others, use another intent, such as the same one with \"second attempt\" after it."
+		words += " An intent is for one set of arguments: to call again with others, use another intent, such as the same one with \"second " +
+			"attempt\" after it."
 	}
 	return failed("Refused ("+code+"). "+words, r.body)
 }
@@ -84,10 +89,12 @@ func (t *tool) adviceOn(r response, e serviceError, arguments map[string]any) st
 	case r.isElsewhere():
 		return wrongURLWords
 	case r.deniesToken(): // the token was checked: it is about the signature
-		return "Nothing was sent: an embedded wallet pays this, and the signature of its owner over payloadToSign of the quote is missing or wrong. Ask the person for it."
+		return "Nothing was sent: an embedded wallet pays this, and the signature of its owner over payloadToSign of the quote is missing or " +
+			"wrong. Ask the person for it."
 	case r.status == http.StatusForbidden && len(e.Details.Reasons) > 0:
 		return "The policy of the agent does not allow this" + reasonWords(e.Details.Reasons) +
-			". Nothing was done. Tell the person, who can ask the platform to change the policy. Do not split a payment or look for another way around a limit."
+			". Nothing was done. Tell the person, who can ask the platform to change the policy. Do not split a payment or look for another way " +
+			"around a limit."
 	case r.status == http.StatusForbidden:
 		return "The agent may not do this. Tell the person, and call get_agent to see what you may do."
 	case r.status == http.StatusNotFound:
@@ -103,7 +110,8 @@ func (t *tool) adviceOn(r response, e serviceError, arguments map[string]any) st
 const wrongURLWords = "Nothing was done: what answered is not the service, or another version of it. " +
 	"Tell the person to check CAUSEWAY_URL, the URL of the service with its version, such as http://localhost:8080/2025-10-13."
 
-const unauthorizedWords = "The access token is no longer accepted: the agent was deleted, or the token is wrong. Stop, and tell the person to pair this program with a new device code of the platform, or to set CAUSEWAY_AGENT_TOKEN anew if it was given that way."
+const unauthorizedWords = "The access token is no longer accepted: the agent was deleted, or the token is wrong. Stop, and tell the " +
+	"person to pair this program with a new device code of the platform, or to set CAUSEWAY_AGENT_TOKEN anew if it was given that way."
 
 // temporaryWords says what to do if it is unknown what became of a call.
 func (t *tool) temporaryWords() string {

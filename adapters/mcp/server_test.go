@@ -18,7 +18,8 @@ import (
 	"causeway/core/agent"
 )
 
-const quoteBody = `{"id": "` + testQuote + `", "status": "PENDING", "totalSendingAmount": 1200, "feesIncluded": 10, "totalReceivingAmount": 1100,
+const quoteBody = `{"id": "` + testQuote +
+	`", "status": "PENDING", "totalSendingAmount": 1200, "feesIncluded": 10, "totalReceivingAmount": 1100,
 	"sendingCurrency": {"code": "USD"}, "receivingCurrency": {"code": "EUR"}, "expiresAt": "2026-03-14T12:05:00Z", "source": {"sourceType": "ACCOUNT"}}`
 
 func action(status string) string { return actionWith(status, "PROCESSING") }
@@ -27,13 +28,15 @@ func action(status string) string { return actionWith(status, "PROCESSING") }
 func actionWith(status, payment string) string {
 	transaction := ""
 	if status == "APPROVED" {
-		transaction = `, "transaction": {"id": "Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e06", "status": "` + payment + `", "sentAmount": {"amount": 1200, "currency": {"code": "USD"}}}`
+		transaction = `, "transaction": {"id": "Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e06", "status": "` + payment +
+			`", "sentAmount": {"amount": 1200, "currency": {"code": "USD"}}}`
 	}
 	return `{"id": "` + testAction + `", "status": "` + status + `"` + transaction + `}`
 }
 
 func transferArguments(intent string, amount int) map[string]any {
-	return map[string]any{"source": map[string]any{"accountId": walletID}, "destination": map[string]any{"accountId": bankID}, "amount": amount, "intent": intent}
+	return map[string]any{"source": map[string]any{"accountId": walletID}, "destination": map[string]any{"accountId": bankID},
+		"amount": amount, "intent": intent}
 }
 
 func TestServer_OffersWhatThePolicyAllows(t *testing.T) {
@@ -48,8 +51,9 @@ func TestServer_OffersWhatThePolicyAllows(t *testing.T) {
 		viewTransactions: {"list_transactions", "get_transaction", "list_internal_accounts"},
 		createQuotes:     {"create_quote", "list_external_accounts", "get_external_account"},
 		executeQuotes:    {"preview_quote", "execute_quote"},
-		createTransfers:  {"preview_transfer_out", "transfer_out", "preview_transfer_in", "transfer_in", "list_external_accounts", "get_external_account"},
-		manageAccounts:   {"create_external_account", "delete_external_account", "list_external_accounts", "get_external_account"},
+		createTransfers: {"preview_transfer_out", "transfer_out", "preview_transfer_in", "transfer_in", "list_external_accounts",
+			"get_external_account"},
+		manageAccounts: {"create_external_account", "delete_external_account", "list_external_accounts", "get_external_account"},
 	} {
 		f.policy("permissions", []string{permission})
 		want := append([]string{"get_agent", "get_quote", "list_actions", "get_action"}, names...)
@@ -83,9 +87,11 @@ func TestServer_UnlistedToolIsRefusedByTheService(t *testing.T) {
 	f := newFakeService(t)
 	m := newModel(t, f)
 	f.change(func() { f.agent["isPaused"] = true })
-	f.respond("POST /agents/me/transfer-out", 403, `{"status": 403, "code": "FORBIDDEN", "message": "The agent is paused.", "reason": "AGENT_PAUSED", "details": {"reasons": [{"code": "AGENT_PAUSED", "message": "The agent is paused."}, {"code": "DAILY_LIMIT", "message": "Too much."}]}}`)
+	f.respond("POST /agents/me/transfer-out", 403,
+		`{"status": 403, "code": "FORBIDDEN", "message": "The agent is paused.", "reason": "AGENT_PAUSED", "details": {"reasons": [{"code": "AGENT_PAUSED", "message": "The agent is paused."}, {"code": "DAILY_LIMIT", "message": "Too much."}]}}`)
 
-	m.mustFail("transfer_out", transferArguments("rent", 10_00), "the agent is paused", "it would exceed the daily limit", "Too much.", "Nothing was done")
+	m.mustFail("transfer_out", transferArguments("rent", 10_00), "the agent is paused", "it would exceed the daily limit", "Too much.",
+		"Nothing was done")
 
 	if calls := f.received("POST /agents/me/transfer-out"); len(calls) != 1 {
 		t.Errorf("%d calls", len(calls))
@@ -107,9 +113,11 @@ func TestServer_SaysLimitsInWords(t *testing.T) {
 	if strings.Contains(m.session.InitializeResult().Instructions, "Assistant") {
 		t.Error("the instructions have the name of the agent, which others wrote")
 	}
-	f.policy("spendingLimits", map[string]any{"currency": "JPY", "perTransactionLimit": 1050, "dailyTransactionLimit": 3, "monthlyLimit": 9000})
+	f.policy("spendingLimits", map[string]any{"currency": "JPY", "perTransactionLimit": 1050, "dailyTransactionLimit": 3,
+		"monthlyLimit": 9000})
 	f.policy("approvalThresholds", map[string]any{})
-	f.policy("accountRestrictions", map[string]any{"allowedAccountIds": []string{walletID}, "accountRules": []any{map[string]any{"accountId": walletID, "executionMode": "APPROVAL_REQUIRED", "perTransactionLimit": 500}}})
+	f.policy("accountRestrictions", map[string]any{"allowedAccountIds": []string{walletID},
+		"accountRules": []any{map[string]any{"accountId": walletID, "executionMode": "APPROVAL_REQUIRED", "perTransactionLimit": 500}}})
 	summary, _ = m.mustCall("get_agent", nil)
 	contains(t, summary, "1050 JPY a payment, 3 payments a day, 9000 JPY a month, 1 payment left today, 4000 JPY left this month",
 		"need no approval", "Only 1 of the customer's accounts", "From "+walletID+": up to 500 JPY a payment, a person approves every payment.")
@@ -119,7 +127,8 @@ func TestServer_SaysLimitsInWords(t *testing.T) {
 	contains(t, summary, "A person approves every payment. ")
 	f.policy("accountRestrictions", map[string]any{"accountRules": []any{map[string]any{"accountId": walletID, "executionMode": "AUTO"}}})
 	summary, _ = m.mustCall("get_agent", nil)
-	contains(t, summary, "A person approves every payment, except where the rule of an account says otherwise. Above $3.00 a person approves.", "without approval unless above the threshold")
+	contains(t, summary, "A person approves every payment, except where the rule of an account says otherwise. Above $3.00 a person approves.",
+		"without approval unless above the threshold")
 	f.policy("permissions", []string{viewTransactions})
 	summary, _ = m.mustCall("get_agent", nil)
 	contains(t, summary, "You may see transactions, accounts and balances. You may not make payments.")
@@ -131,12 +140,15 @@ func TestServer_QuoteIsPaidOnce(t *testing.T) {
 	// another process.
 	f := newFakeService(t)
 	f.respond("POST /agents/me/quotes", 201, quoteBody)
-	f.respond("POST /agents/me/actions/preview", 200, `{"decision": "ALLOWED", "reasons": [], "amount": {"amount": 1200, "currency": {"code": "USD"}}, "limitAmount": {"amount": 1200, "currency": {"code": "USD"}}}`)
+	f.respond("POST /agents/me/actions/preview", 200,
+		`{"decision": "ALLOWED", "reasons": [], "amount": {"amount": 1200, "currency": {"code": "USD"}}, "limitAmount": {"amount": 1200, "currency": {"code": "USD"}}}`)
 	f.respond("POST /agents/me/quotes/"+testQuote+"/execute", 200, action("APPROVED"))
 	m := newModel(t, f)
 
-	summary, _ := m.mustCall("create_quote", map[string]any{"source": map[string]any{"accountId": walletID}, "destination": map[string]any{"accountId": bankID}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 12_00})
-	contains(t, summary, "nothing was sent", testQuote, "sends $12.00 in total, of which $0.10 are fees; the receiver gets 11.00 EUR", "2026-03-14T12:05:00Z")
+	summary, _ := m.mustCall("create_quote", map[string]any{"source": map[string]any{"accountId": walletID},
+		"destination": map[string]any{"accountId": bankID}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 12_00})
+	contains(t, summary, "nothing was sent", testQuote, "sends $12.00 in total, of which $0.10 are fees; the receiver gets 11.00 EUR",
+		"2026-03-14T12:05:00Z")
 	summary, _ = m.mustCall("preview_quote", map[string]any{"quoteId": testQuote})
 	contains(t, summary, "Nothing was sent. It would be allowed, and send $12.00.")
 	summary, _ = m.mustCall("execute_quote", map[string]any{"quoteId": testQuote, "walletSignature": "signed"})
@@ -170,7 +182,8 @@ func TestServer_OneIntentPaysOnce(t *testing.T) {
 	if other, _ := m.mustCall("transfer_out", transferArguments("rent for April 2026", 10_00)); strings.Contains(other, "not done again") {
 		t.Errorf("another intent: %s", other)
 	}
-	m.mustFail("transfer_out", transferArguments("rent for March 2026", 11_00), "Nothing was sent: this intent was used before with other arguments", "list_actions")
+	m.mustFail("transfer_out", transferArguments("rent for March 2026", 11_00), "Nothing was sent: this intent was used before with other "+
+		"arguments", "list_actions")
 
 	calls := f.received("POST /agents/me/transfer-out")
 	if calls[0].key != calls[1].key || calls[0].key != calls[3].key || calls[0].key == calls[2].key {
@@ -180,10 +193,12 @@ func TestServer_OneIntentPaysOnce(t *testing.T) {
 		t.Error("the intent was sent to the service")
 	}
 	// The keys never change: after an upgrade a repeated call must not pay again.
-	if key := idempotencyKey(testAgent, "transfer_out", "rent for March 2026"); key != calls[0].key || key != "6419eddf-63fa-8280-911f-881d04e536a2" {
+	if key := idempotencyKey(testAgent, "transfer_out", "rent for March 2026"); key != calls[0].key ||
+		key != "6419eddf-63fa-8280-911f-881d04e536a2" {
 		t.Errorf("the key is %s", key)
 	}
-	if idempotencyKey(testAgent, "transfer_in", "rent") == idempotencyKey(testAgent, "transfer_out", "rent") || idempotencyKey("Agent:other", "transfer_in", "rent") == idempotencyKey(testAgent, "transfer_in", "rent") {
+	if idempotencyKey(testAgent, "transfer_in", "rent") == idempotencyKey(testAgent, "transfer_out", "rent") ||
+		idempotencyKey("Agent:other", "transfer_in", "rent") == idempotencyKey(testAgent, "transfer_in", "rent") {
 		t.Error("keys of two tools or agents are the same")
 	}
 }
@@ -212,12 +227,14 @@ func TestServer_ApprovalIsAwaited(t *testing.T) {
 
 	summary, _ := m.mustCall("transfer_in", transferArguments("top up", 30_00))
 	contains(t, summary, "WAITING FOR APPROVAL: nothing was sent yet", testAction, "get_action")
-	for status, words := range map[string]string{"APPROVED": "It has started", "REJECTED": "REJECTED by the platform: nothing was sent", "FAILED": "approved but FAILED: nothing was sent"} {
+	for status, words := range map[string]string{"APPROVED": "It has started", "REJECTED": "REJECTED by the platform: nothing was sent",
+		"FAILED": "approved but FAILED: nothing was sent"} {
 		f.respond("GET /agents/me/actions/"+testAction, 200, action(status))
 		summary, _ := m.mustCall("get_action", map[string]any{"actionId": testAction})
 		contains(t, summary, words)
 	}
-	for payment, words := range map[string]string{"PENDING": "It has started", "COMPLETED": "It has arrived", "FAILED": "NOT delivered", "REFUNDED": "NOT delivered"} {
+	for payment, words := range map[string]string{"PENDING": "It has started", "COMPLETED": "It has arrived", "FAILED": "NOT delivered",
+		"REFUNDED": "NOT delivered"} {
 		f.respond("GET /agents/me/actions/"+testAction, 200, actionWith("APPROVED", payment))
 		summary, _ := m.mustCall("get_action", map[string]any{"actionId": testAction})
 		contains(t, summary, "is "+payment+", $12.00 sent", words)
@@ -245,7 +262,8 @@ func TestServer_PreviewSaysWhy(t *testing.T) {
 	t.Parallel()
 	// A preview says what would be sent, also in the currency of the limits, and every reason.
 	f := newFakeService(t)
-	f.respond("POST /agents/me/actions/preview", 200, `{"decision": "REFUSED", "reasons": [{"code": "PER_TRANSACTION_LIMIT", "message": "x"}, {"code": "MONTHLY_LIMIT", "message": "y"}, {"code": "<b>", "message": "z"}],
+	f.respond("POST /agents/me/actions/preview", 200,
+		`{"decision": "REFUSED", "reasons": [{"code": "PER_TRANSACTION_LIMIT", "message": "x"}, {"code": "MONTHLY_LIMIT", "message": "y"}, {"code": "<b>", "message": "z"}],
 		"amount": {"amount": 1050, "currency": {"code": "JPY"}}, "limitAmount": {"amount": 700, "currency": {"code": "USD"}}}`)
 	m := newModel(t, f)
 	arguments := transferArguments("", 1050)
@@ -253,11 +271,13 @@ func TestServer_PreviewSaysWhy(t *testing.T) {
 
 	summary, _ := m.mustCall("preview_transfer_out", arguments)
 
-	contains(t, summary, "Sending 1050 JPY ($7.00 of your limits) would be REFUSED: it is above the limit of a payment; it would exceed the monthly limit; UNKNOWN.")
+	contains(t, summary, "Sending 1050 JPY ($7.00 of your limits) would be REFUSED: it is above the limit of a payment; it would exceed the "+
+		"monthly limit; UNKNOWN.")
 	if sent := f.received("POST /agents/me/actions/preview")[0].body; sent["transferOut"] == nil || len(sent) != 1 {
 		t.Errorf("sent %v", sent)
 	}
-	f.respond("POST /agents/me/actions/preview", 200, `{"decision": "APPROVAL_REQUIRED", "reasons": [{"code": "APPROVAL_THRESHOLD", "message": "x"}], "amount": {"amount": 3000, "currency": {"code": "USD"}}}`)
+	f.respond("POST /agents/me/actions/preview", 200,
+		`{"decision": "APPROVAL_REQUIRED", "reasons": [{"code": "APPROVAL_THRESHOLD", "message": "x"}], "amount": {"amount": 3000, "currency": {"code": "USD"}}}`)
 	summary, _ = m.mustCall("preview_transfer_in", arguments)
 	contains(t, summary, "would ask for approval to send $30.00", "above the amount from which a person approves")
 }
@@ -283,14 +303,18 @@ func TestServer_WrongArgumentsAreAllNamed(t *testing.T) {
 	f := newFakeService(t)
 	m := newModel(t, f)
 
-	m.mustFail("transfer_out", map[string]any{"source": "x", "destination": map[string]any{"accountId": 5, "colour": "red"}, "amount": 10.5, "memo": "hi", "intent": " "},
-		"nothing was done", "again:\n- source must be an object", "destination.accountId must be a text", `destination."colour" is not an argument`, "amount must be a whole number",
+	m.mustFail("transfer_out", map[string]any{"source": "x", "destination": map[string]any{"accountId": 5, "colour": "red"}, "amount": 10.5,
+		"memo": "hi", "intent": " "},
+		"nothing was done", "again:\n- source must be an object", "destination.accountId must be a text",
+		`destination."colour" is not an argument`, "amount must be a whole number",
 		`"memo" is not an argument`, "intent must not be empty")
 	m.mustFail("transfer_out", nil, "source is required", "destination is required", "amount is required", "intent is required")
 	m.mustFail("transfer_out", transferArguments("x", -1), "amount must be from 1 to 9000000000000000")
-	m.mustFail("list_actions", map[string]any{"status": "DONE", "limit": 1000}, "status must be one of: PENDING_APPROVAL", "limit must be from 1 to 50")
+	m.mustFail("list_actions", map[string]any{"status": "DONE", "limit": 1000}, "status must be one of: PENDING_APPROVAL",
+		"limit must be from 1 to 50")
 	m.mustFail("get_quote", map[string]any{"quoteId": strings.Repeat("x", 2000)}, "at most 1000 characters")
-	m.mustFail("create_quote", map[string]any{"source": map[string]any{}, "destination": map[string]any{"accountId": bankID, "umaAddress": "$ana@bank.example"}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 1},
+	m.mustFail("create_quote", map[string]any{"source": map[string]any{}, "destination": map[string]any{"accountId": bankID,
+		"umaAddress": "$ana@bank.example"}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 1},
 		"source must have exactly one of: accountId, currency", "destination must have exactly one of: accountId, umaAddress")
 
 	if len(f.calls) != 0 {
@@ -446,7 +470,8 @@ func TestServer_MissingSignatureIsNotADeletedAgent(t *testing.T) {
 	t.Parallel()
 	// The service also answers 401 to a payment of a wallet without its owner's signature. Then the token is still right.
 	f := newFakeService(t)
-	f.respond("POST /agents/me/quotes/"+testQuote+"/execute", 401, `{"status": 401, "code": "UNAUTHORIZED", "message": "Sign payloadToSign.", "reason": "Missing signature"}`)
+	f.respond("POST /agents/me/quotes/"+testQuote+"/execute", 401,
+		`{"status": 401, "code": "UNAUTHORIZED", "message": "Sign payloadToSign.", "reason": "Missing signature"}`)
 	m := newModel(t, f)
 
 	m.mustFail("execute_quote", map[string]any{"quoteId": testQuote}, "signature of its owner", "Sign payloadToSign.")
@@ -480,14 +505,19 @@ func TestServer_RefusedAccountListsItsFields(t *testing.T) {
 	t.Parallel()
 	// The description names the types of accounts, and a refusal the fields of the type.
 	f := newFakeService(t)
-	f.respond("POST /agents/me/external-accounts", 400, `{"status": 400, "code": "INVALID_INPUT", "message": "m", "details": {"errors": [{"field": "accountInfo.routingNumber", "message": "is required"}]}}`)
+	f.respond("POST /agents/me/external-accounts", 400,
+		`{"status": 400, "code": "INVALID_INPUT", "message": "m", "details": {"errors": [{"field": "accountInfo.routingNumber", "message": "is required"}]}}`)
 	m := newModel(t, f)
 
-	m.mustFail("create_external_account", map[string]any{"currency": "USD", "accountInfo": map[string]any{"accountType": "US_ACCOUNT", "accountNumber": "1"}},
+	m.mustFail("create_external_account", map[string]any{"currency": "USD", "accountInfo": map[string]any{"accountType": "US_ACCOUNT",
+		"accountNumber": "1"}},
 		"routingNumber (required)", "beneficiary (required)", "is required", "ask the person")
-	m.mustFail("create_external_account", map[string]any{"currency": "USD", "accountInfo": map[string]any{"accountType": "MOON_ACCOUNT"}}, "no such accountType")
-	f.respond("POST /agents/me/external-accounts", 409, `{"status": 409, "code": "CONFLICT", "message": "m", "reason": "External account exists"}`)
-	m.mustFail("create_external_account", map[string]any{"currency": "USD", "accountInfo": map[string]any{"accountType": "US_ACCOUNT"}}, "Find it with list_external_accounts")
+	m.mustFail("create_external_account", map[string]any{"currency": "USD", "accountInfo": map[string]any{"accountType": "MOON_ACCOUNT"}},
+		"no such accountType")
+	f.respond("POST /agents/me/external-accounts", 409,
+		`{"status": 409, "code": "CONFLICT", "message": "m", "reason": "External account exists"}`)
+	m.mustFail("create_external_account", map[string]any{"currency": "USD", "accountInfo": map[string]any{"accountType": "US_ACCOUNT"}},
+		"Find it with list_external_accounts")
 }
 
 func TestTools_ExamplesOfAmountsAreRight(t *testing.T) {
@@ -496,7 +526,8 @@ func TestTools_ExamplesOfAmountsAreRight(t *testing.T) {
 	for _, c := range []struct {
 		minor             int64
 		currency, example string
-	}{{1050, "USD", "1050 USD is $10.50"}, {1050, "JPY", "1050 JPY is 1050 yen"}, {1_050_000, "USDC", "1050000 USDC is 1.05 USDC"}, {1050, "BTC", "1050 BTC is 0.00001050 BTC"}} {
+	}{{1050, "USD", "1050 USD is $10.50"}, {1050, "JPY", "1050 JPY is 1050 yen"}, {1_050_000, "USDC", "1050000 USDC is 1.05 USDC"},
+		{1050, "BTC", "1050 BTC is 0.00001050 BTC"}} {
 		contains(t, amountDescription, c.example)
 		number, _, _ := strings.Cut(c.example[strings.Index(c.example, " is ")+4:], " ")
 		if words := inWords(c.minor, c.currency); !strings.HasPrefix(words, number) {
@@ -530,7 +561,8 @@ func TestTools_AreDescribedForModels(t *testing.T) {
 		if pays && (hints.ReadOnlyHint || !*hints.DestructiveHint || !hints.IdempotentHint || !*hints.OpenWorldHint) {
 			t.Errorf("%s has the hints %+v", definition.Name, hints)
 		}
-		if read := tools[i].method == "GET" || strings.HasPrefix(definition.Name, "preview"); read != hints.ReadOnlyHint || read == tools[i].starts {
+		if read := tools[i].method == "GET" || strings.HasPrefix(definition.Name, "preview"); read != hints.ReadOnlyHint ||
+			read == tools[i].starts {
 			t.Errorf("%s has the hints %+v", definition.Name, hints)
 		}
 	}
@@ -538,7 +570,8 @@ func TestTools_AreDescribedForModels(t *testing.T) {
 		t.Errorf("the tools have %d bytes", size)
 	}
 	t.Logf("%d tools, %d bytes", len(tools), size)
-	if description := definitions()["create_external_account"].Description; !strings.Contains(description, "US_ACCOUNT (USD): accountNumber, routingNumber") {
+	if description := definitions()["create_external_account"].Description; !strings.Contains(description,
+		"US_ACCOUNT (USD): accountNumber, routingNumber") {
 		t.Errorf("types: %s", description)
 	}
 }

@@ -84,11 +84,13 @@ func (t *tool) definition() *sdk.Tool {
 		description += t.details()
 	}
 	readOnly := t.method == http.MethodGet || strings.HasSuffix(t.path, "/preview")
-	annotations := &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: readOnly, OpenWorldHint: &t.openWorld, IdempotentHint: readOnly || t.intent != nil || t.method == http.MethodDelete}
+	annotations := &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: readOnly, OpenWorldHint: &t.openWorld, IdempotentHint: readOnly ||
+		t.intent != nil || t.method == http.MethodDelete}
 	if !readOnly {
 		annotations.DestructiveHint = &t.destructive
 	}
-	return &sdk.Tool{Name: t.name, Title: t.title, Description: description, InputSchema: objectSchema(t.arguments, false), Annotations: annotations}
+	return &sdk.Tool{Name: t.name, Title: t.title, Description: description, InputSchema: objectSchema(t.arguments, false),
+		Annotations: annotations}
 }
 
 // request returns the request of a call with these arguments.

@@ -6,14 +6,17 @@ import (
 	"strings"
 )
 
-const amountDescription = "Amount as a whole number in the smallest unit of the currency: 1050 USD is $10.50, 1050 JPY is 1050 yen, 1050000 USDC is 1.05 USDC, 1050 BTC is 0.00001050 BTC."
+const amountDescription = "Amount as a whole number in the smallest unit of the currency: 1050 USD is $10.50, 1050 JPY is 1050 yen, " +
+	"1050000 USDC is 1.05 USDC, 1050 BTC is 0.00001050 BTC."
 
 const agentPath = "/agents/me"
 
 var getAgent = tool{
 	name: "get_agent", title: "Limits and permissions", operation: "getAgentMe", method: "GET", path: agentPath,
-	description: "Says what you may do and how much you may still spend: permissions, limits, what was spent today and this month, and which payments a person has to approve. " +
-		"Call it before the first payment, and after a refusal. Amounts in the data are whole numbers in the smallest unit of the limits' currency: 1050 USD is $10.50.",
+	description: "Says what you may do and how much you may still spend: permissions, limits, what was spent today and this month, and " +
+		"which payments a person has to approve. " +
+		"Call it before the first payment, and after a refusal. Amounts in the data are whole numbers in the smallest unit of the limits' " +
+		"currency: 1050 USD is $10.50.",
 	summary: func(_ *profile, body []byte) string {
 		var p profile
 		if json.Unmarshal(body, &p) != nil {
@@ -24,11 +27,15 @@ var getAgent = tool{
 }
 
 var (
-	quoteID   = field{name: "quoteId", kind: text, required: true, description: "Id of a quote that you created, such as Quote:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11."}
-	signature = field{name: signatureArgument, kind: text, maxLength: 8000, description: "Only for a quote that an embedded wallet pays: the signature of the wallet's owner over payloadToSign of the quote. Never invent one."}
-	intent    = field{name: intentArgument, kind: text, required: true, maxLength: 200,
-		description: "What this payment is for, in a few words that are different for each payment, such as \"rent for March 2026\" or \"invoice 4711\". " +
-			"Within 7 days, calls with the same intent pay once. Use the same intent to repeat a call whose result you did not see, and another one only for another payment."}
+	quoteID = field{name: "quoteId", kind: text, required: true, description: "Id of a quote that you created, such as " +
+		"Quote:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11."}
+	signature = field{name: signatureArgument, kind: text, maxLength: 8000, description: "Only for a quote that an embedded wallet pays: " +
+		"the signature of the wallet's owner over payloadToSign of the quote. Never invent one."}
+	intent = field{name: intentArgument, kind: text, required: true, maxLength: 200,
+		description: "What this payment is for, in a few words that are different for each payment, such as \"rent for March 2026\" or " +
+			"\"invoice 4711\". " +
+			"Within 7 days, calls with the same intent pay once. Use the same intent to repeat a call whose result you did not see, and another " +
+			"one only for another payment."}
 	amount = field{name: "amount", kind: integer, required: true, minimum: 1, maximum: 9_000_000_000_000_000, description: amountDescription}
 )
 
@@ -37,7 +44,8 @@ func accountID(description string) field {
 }
 
 var transferOutFields = []field{
-	{name: "source", kind: object, required: true, description: "The account that pays.", fields: []field{accountID("Id of an internal account, from list_internal_accounts.")}},
+	{name: "source", kind: object, required: true, description: "The account that pays.",
+		fields: []field{accountID("Id of an internal account, from list_internal_accounts.")}},
 	{name: "destination", kind: object, required: true, description: "The account that receives.", fields: []field{
 		accountID("Id of an external account, from list_external_accounts, in the currency of the source."),
 		{name: "paymentRail", kind: text, description: "Payment rail, such as ACH. Leave it out for the fastest."},
@@ -46,8 +54,10 @@ var transferOutFields = []field{
 }
 
 var transferInFields = []field{
-	{name: "source", kind: object, required: true, description: "The account that is debited.", fields: []field{accountID("Id of an external account that can be debited, from list_external_accounts.")}},
-	{name: "destination", kind: object, required: true, description: "The account that is credited.", fields: []field{accountID("Id of an internal account in the same currency, from list_internal_accounts.")}},
+	{name: "source", kind: object, required: true, description: "The account that is debited.",
+		fields: []field{accountID("Id of an external account that can be debited, from list_external_accounts.")}},
+	{name: "destination", kind: object, required: true, description: "The account that is credited.",
+		fields: []field{accountID("Id of an internal account in the same currency, from list_internal_accounts.")}},
 	amount,
 }
 
@@ -69,33 +79,43 @@ func quoteOf(arguments map[string]any) string {
 	return strings.TrimSpace(quote + " " + signature)
 }
 
-const previewDescription = " Moves no money and records nothing. Says whether the payment would be allowed, would wait for a person's approval, or would be refused and why, and what it would send including fees."
+const previewDescription = " Moves no money and records nothing. Says whether the payment would be allowed, would wait for a person's " +
+	"approval, or would be refused and why, and what it would send including fees."
 
 var paymentTools = []tool{
 	{
 		name: "create_quote", title: "Create a quote", operation: "agentCreateQuote", method: "POST", path: agentPath + "/quotes",
 		permissions: []string{createQuotes}, starts: true, openWorld: true,
-		description: "Locks the price of a payment from one currency to another: what is sent, the fees, and what the receiver gets. Moves no money. Within one currency use transfer_out. " +
-			"Then call preview_quote, and execute_quote before the quote expires. A quote with a source.currency instead of a source.accountId is paid by somebody else, by its paymentInstructions, and is not executed.",
+		description: "Locks the price of a payment from one currency to another: what is sent, the fees, and what the receiver gets. Moves no " +
+			"money. Within one currency use transfer_out. " +
+			"Then call preview_quote, and execute_quote before the quote expires. A quote with a source.currency instead of a source.accountId is " +
+			"paid by somebody else, by its paymentInstructions, and is not executed.",
 		arguments: []field{
-			{name: "source", kind: object, required: true, description: "What pays: accountId, or currency for a quote that somebody else pays.", oneOf: []string{"accountId", "currency"}, fields: []field{
-				{name: "accountId", kind: text, description: "Id of the account that pays, usually from list_internal_accounts."},
-				{name: "currency", kind: text, description: "Only without accountId: currency to pay in, such as USD."},
-				{name: "cryptoNetwork", kind: text, description: "Only without accountId: blockchain to pay a stablecoin on, such as SOLANA. Required if there are several."},
-			}},
-			{name: "destination", kind: object, required: true, description: "What receives: accountId, or umaAddress.", oneOf: []string{"accountId", "umaAddress"}, fields: []field{
-				{name: "accountId", kind: text, description: "Id of the account that receives, usually from list_external_accounts."},
-				{name: "umaAddress", kind: text, description: "UMA address that receives, such as $ana@bank.example. Needs lookupId."},
-				{name: "currency", kind: text, description: "Currency to receive. Leave it out unless a UMA address takes several."},
-				{name: "paymentRail", kind: text, description: "Payment rail of the payout, such as RTP. Leave it out for the fastest."},
-			}},
-			{name: "lockedCurrencySide", kind: text, required: true, enum: []string{"SENDING", "RECEIVING"}, description: "SENDING: lockedCurrencyAmount is what is sent, including fees. RECEIVING: it is what the receiver gets."},
-			{name: "lockedCurrencyAmount", kind: integer, required: true, minimum: 1, maximum: 9_000_000_000_000_000, description: amountDescription},
+			{name: "source", kind: object, required: true, description: "What pays: accountId, or currency for a quote that somebody else pays.",
+				oneOf: []string{"accountId", "currency"}, fields: []field{
+					{name: "accountId", kind: text, description: "Id of the account that pays, usually from list_internal_accounts."},
+					{name: "currency", kind: text, description: "Only without accountId: currency to pay in, such as USD."},
+					{name: "cryptoNetwork", kind: text, description: "Only without accountId: blockchain to pay a stablecoin on, such as SOLANA. " +
+						"Required if there are several."},
+				}},
+			{name: "destination", kind: object, required: true, description: "What receives: accountId, or umaAddress.",
+				oneOf: []string{"accountId", "umaAddress"}, fields: []field{
+					{name: "accountId", kind: text, description: "Id of the account that receives, usually from list_external_accounts."},
+					{name: "umaAddress", kind: text, description: "UMA address that receives, such as $ana@bank.example. Needs lookupId."},
+					{name: "currency", kind: text, description: "Currency to receive. Leave it out unless a UMA address takes several."},
+					{name: "paymentRail", kind: text, description: "Payment rail of the payout, such as RTP. Leave it out for the fastest."},
+				}},
+			{name: "lockedCurrencySide", kind: text, required: true, enum: []string{"SENDING", "RECEIVING"},
+				description: "SENDING: lockedCurrencyAmount is what is sent, including fees. RECEIVING: it is what the receiver gets."},
+			{name: "lockedCurrencyAmount", kind: integer, required: true, minimum: 1, maximum: 9_000_000_000_000_000,
+				description: amountDescription},
 			{name: "lookupId", kind: text, description: "Id of the lookup of a UMA address, if you were given one."},
 			{name: "description", kind: text, maxLength: 500, description: "A note about the payment, for the platform's records."},
 			{name: "purposeOfPayment", kind: text, description: "Purpose, required for some countries.",
-				enum: []string{"GIFT", "SELF", "GOODS_OR_SERVICES", "EDUCATION", "HEALTH_OR_MEDICAL", "REAL_ESTATE_PURCHASE", "TAX_PAYMENT", "LOAN_PAYMENT", "UTILITY_BILL", "DONATION", "TRAVEL", "OTHER"}},
-			{name: "senderCustomerInfo", kind: object, open: true, description: "Only for a UMA address: what its lookup requires about the sender, as texts by field name."},
+				enum: []string{"GIFT", "SELF", "GOODS_OR_SERVICES", "EDUCATION", "HEALTH_OR_MEDICAL", "REAL_ESTATE_PURCHASE", "TAX_PAYMENT",
+					"LOAN_PAYMENT", "UTILITY_BILL", "DONATION", "TRAVEL", "OTHER"}},
+			{name: "senderCustomerInfo", kind: object, open: true, description: "Only for a UMA address: what its lookup requires about the " +
+				"sender, as texts by field name."},
 		},
 		summary: func(_ *profile, body []byte) string {
 			return "The quote was created; nothing was sent. " + quoteWords(body)
@@ -108,22 +128,26 @@ var paymentTools = []tool{
 		summary:     func(_ *profile, body []byte) string { return quoteWords(body) },
 	},
 	{
-		name: "preview_quote", title: "Preview the execution of a quote", operation: "agentPreviewPayment", method: "POST", path: agentPath + "/actions/preview", permissions: []string{executeQuotes},
+		name: "preview_quote", title: "Preview the execution of a quote", operation: "agentPreviewPayment", method: "POST",
+		path: agentPath + "/actions/preview", permissions: []string{executeQuotes},
 		description: "Call this before execute_quote." + previewDescription,
 		arguments:   []field{quoteID},
 		summary:     func(_ *profile, body []byte) string { return previewWords(body, "execute_quote") },
 	},
 	{
-		name: "execute_quote", title: "Execute a quote", operation: "agentExecuteQuote", method: "POST", path: agentPath + "/quotes/{quoteId}/execute",
+		name: "execute_quote", title: "Execute a quote", operation: "agentExecuteQuote", method: "POST",
+		path:        agentPath + "/quotes/{quoteId}/execute",
 		permissions: []string{executeQuotes}, starts: true, destructive: true, openWorld: true,
-		description: "PAYS: sends the money of a quote. It cannot be undone. The result says whether the payment has started, or waits for a person's approval. " +
+		description: "PAYS: sends the money of a quote. It cannot be undone. The result says whether the payment has started, or waits for a " +
+			"person's approval. " +
 			"A quote is paid at most once: if you did not see the result, call it again with the same quoteId.",
 		arguments: []field{quoteID, signature},
 		intent:    quoteOf,
 		summary:   actionWords,
 	},
 	{
-		name: "preview_transfer_out", title: "Preview a transfer out", operation: "agentPreviewPayment", method: "POST", path: agentPath + "/actions/preview", permissions: []string{createTransfers},
+		name: "preview_transfer_out", title: "Preview a transfer out", operation: "agentPreviewPayment", method: "POST",
+		path: agentPath + "/actions/preview", permissions: []string{createTransfers},
 		description: "Call this before transfer_out, with the same source, destination and amount." + previewDescription,
 		arguments:   transferOutFields, body: previewed("transferOut"),
 		summary: func(_ *profile, body []byte) string { return previewWords(body, "transfer_out") },
@@ -131,15 +155,18 @@ var paymentTools = []tool{
 	{
 		name: "transfer_out", title: "Transfer out", operation: "agentCreateTransferOut", method: "POST", path: agentPath + "/transfer-out",
 		permissions: []string{createTransfers}, starts: true, destructive: true, openWorld: true,
-		description: "PAYS: sends money from an internal account to an external account in the same currency, without a fee. It cannot be undone. " +
-			"For another currency use create_quote. Call preview_transfer_out first. The result says whether the payment has started, or waits for a person's approval.",
+		description: "PAYS: sends money from an internal account to an external account in the same currency, without a fee. It cannot be " +
+			"undone. " +
+			"For another currency use create_quote. Call preview_transfer_out first. The result says whether the payment has started, or waits " +
+			"for a person's approval.",
 		arguments: append(append([]field{}, transferOutFields...), intent),
 		intent:    intentOf,
 		summary:   actionWords,
 		hint:      reusedIntent,
 	},
 	{
-		name: "preview_transfer_in", title: "Preview a transfer in", operation: "agentPreviewPayment", method: "POST", path: agentPath + "/actions/preview", permissions: []string{createTransfers},
+		name: "preview_transfer_in", title: "Preview a transfer in", operation: "agentPreviewPayment", method: "POST",
+		path: agentPath + "/actions/preview", permissions: []string{createTransfers},
 		description: "Call this before transfer_in, with the same source, destination and amount." + previewDescription,
 		arguments:   transferInFields, body: previewed("transferIn"),
 		summary: func(_ *profile, body []byte) string { return previewWords(body, "transfer_in") },
@@ -147,7 +174,8 @@ var paymentTools = []tool{
 	{
 		name: "transfer_in", title: "Transfer in", operation: "agentCreateTransferIn", method: "POST", path: agentPath + "/transfer-in",
 		permissions: []string{createTransfers}, starts: true, destructive: true, openWorld: true,
-		description: "Debits an external account of the customer, such as a bank account, and credits an internal account in the same currency. It counts against your limits like a payment. " +
+		description: "Debits an external account of the customer, such as a bank account, and credits an internal account in the same " +
+			"currency. It counts against your limits like a payment. " +
 			"Call preview_transfer_in first. The result says whether it has started, or waits for a person's approval.",
 		arguments: append(append([]field{}, transferInFields...), intent),
 		intent:    intentOf,
@@ -161,8 +189,10 @@ func reusedIntent(e serviceError, _ map[string]any) string {
 	if e.Code != "IDEMPOTENCY_KEY_REUSED" {
 		return ""
 	}
-	return "Nothing was sent: this intent was used before with other arguments. Call list_actions: if the payment is there, do not make it again. " +
-		"If the earlier call was refused, or this is another payment, call again with an intent that says how it differs, such as the same one with \"second attempt\" after it."
+	return "Nothing was sent: this intent was used before with other arguments. Call list_actions: if the payment is there, do not make it " +
+		"again. " +
+		"If the earlier call was refused, or this is another payment, call again with an intent that says how it differs, such as the same one " +
+		"with \"second attempt\" after it."
 }
 
 // quoteWords describes a quote.
@@ -208,9 +238,11 @@ func previewWords(body []byte, tool string) string {
 	case "ALLOWED":
 		return fmt.Sprintf("Nothing was sent. It would be allowed, and send %s. To pay, call %s.", amount, tool)
 	case "APPROVAL_REQUIRED":
-		return fmt.Sprintf("Nothing was sent. %s would ask for approval to send %s, and wait until a person decides%s.", tool, amount, reasonWords(p.Reasons))
+		return fmt.Sprintf("Nothing was sent. %s would ask for approval to send %s, and wait until a person decides%s.", tool, amount,
+			reasonWords(p.Reasons))
 	case "REFUSED":
-		return fmt.Sprintf("Nothing was sent. Sending %s would be REFUSED%s. Do not call %s with this payment.", amount, reasonWords(p.Reasons), tool)
+		return fmt.Sprintf("Nothing was sent. Sending %s would be REFUSED%s. Do not call %s with this payment.", amount,
+			reasonWords(p.Reasons), tool)
 	}
 	return "Nothing was sent. The data has the decision."
 }
@@ -230,7 +262,8 @@ func actionWords(p *profile, body []byte) string {
 	id := safeID(a.ID)
 	switch a.Status {
 	case "PENDING_APPROVAL":
-		return fmt.Sprintf("WAITING FOR APPROVAL: nothing was sent yet. A person at the platform approves or rejects %s. Do not make the payment again; call get_action with this actionId later to see the decision.", id)
+		return fmt.Sprintf("WAITING FOR APPROVAL: nothing was sent yet. A person at the platform approves or rejects %s. Do not make the "+
+			"payment again; call get_action with this actionId later to see the decision.", id)
 	case "APPROVED":
 		if a.Transaction == nil {
 			return id + " is approved."
@@ -252,7 +285,8 @@ func actionWords(p *profile, body []byte) string {
 	case "REJECTED":
 		return id + " was REJECTED by the platform: nothing was sent. Tell the person, and do not try to get around it."
 	case "FAILED":
-		return id + " was approved but FAILED: nothing was sent. The data says why, such as an expired quote or a missing balance. If the person still wants it, make a new payment: a new quote, or a transfer with another intent."
+		return id + " was approved but FAILED: nothing was sent. The data says why, such as an expired quote or a missing balance. If the " +
+			"person still wants it, make a new payment: a new quote, or a transfer with another intent."
 	}
 	return id + " is " + safeCode(a.Status) + "."
 }

@@ -30,7 +30,8 @@ func TestUpload_LargeFileKeepsWhatWasEntered(t *testing.T) {
 		s.start()
 		file := strings.NewReader(strings.Repeat("x", size))
 		got := s.send(s.uploadRequest(home+"/documents/own", map[string]string{"documentNumber": "C01X00T47"}, "photo.jpg", file))
-		if got.StatusCode != http.StatusRequestEntityTooLarge || got.value("documentNumber") != want || !strings.Contains(got.body, "at most 10 MB") {
+		if got.StatusCode != http.StatusRequestEntityTooLarge || got.value("documentNumber") != want ||
+			!strings.Contains(got.body, "at most 10 MB") {
 			t.Errorf("%d bytes: %d\n%s", size, got.StatusCode, got.body)
 		}
 		if len(s.service.calls) > 0 {
@@ -50,7 +51,8 @@ func TestUpload_FieldsAndFilesAreLimited(t *testing.T) {
 	// The fields beside a file have the limit of other forms, and there is one file.
 	s := newSite(t, public)
 	s.start()
-	if got := s.send(s.uploadRequest(home+"/documents/own", map[string]string{"documentNumber": strings.Repeat("x", maxForm)}, "a.pdf", strings.NewReader("x"))); got.StatusCode != http.StatusRequestEntityTooLarge {
+	if got := s.send(s.uploadRequest(home+"/documents/own", map[string]string{"documentNumber": strings.Repeat("x", maxForm)}, "a.pdf",
+		strings.NewReader("x"))); got.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("long fields: %d", got.StatusCode)
 	}
 	for name, parts := range map[string]string{
@@ -92,10 +94,12 @@ func TestForms_EarlierSessionLosesNothing(t *testing.T) {
 	s.start()
 	mine, other := customerMark(s.service.applicant), s.service.applicant
 	other.Customer.ID.SetUUID(numbered(ident.Customer{}, 77).UUID())
-	for path, field := range map[string]string{"/details": "businessInfo.legalName", "/owners/new": "personalInfo.firstName", "/owners/" + s.ownerID(): "personalInfo.lastName"} {
+	for path, field := range map[string]string{"/details": "businessInfo.legalName", "/owners/new": "personalInfo.firstName",
+		"/owners/" + s.ownerID(): "personalInfo.lastName"} {
 		sent := url.Values{"csrf": {csrfToken("earlier")}, "customer": {mine}, field: {"Entered"}}
 		got := s.post(home+path, sent)
-		if got.StatusCode != http.StatusUnprocessableEntity || got.value(field) != "Entered" || got.value("csrf") != csrfToken(s.service.secret) || !strings.Contains(got.body, "a new link meanwhile") {
+		if got.StatusCode != http.StatusUnprocessableEntity || got.value(field) != "Entered" ||
+			got.value("csrf") != csrfToken(s.service.secret) || !strings.Contains(got.body, "a new link meanwhile") {
 			t.Errorf("%s: %d\n%s", path, got.StatusCode, got.body)
 		}
 		for name, customer := range map[string]string{"another customer": customerMark(other), "no customer": ""} {
@@ -105,7 +109,8 @@ func TestForms_EarlierSessionLosesNothing(t *testing.T) {
 			}
 		}
 	}
-	upload := s.uploadRequest(home+"/documents/own", map[string]string{"csrf": "x", "customer": mine, "issuingAuthority": "Entered"}, "a.pdf", strings.NewReader("x"))
+	upload := s.uploadRequest(home+"/documents/own", map[string]string{"csrf": "x", "customer": mine, "issuingAuthority": "Entered"}, "a.pdf",
+		strings.NewReader("x"))
 	s.service.secret += "-other"
 	s.cookies["__Host-verification"].Value = s.service.secret
 	if got := s.send(upload); got.StatusCode != http.StatusUnprocessableEntity || len(got.elements("form")) != 1 {
@@ -127,8 +132,10 @@ func TestForms_DatesInAnyOrder(t *testing.T) {
 	t.Parallel()
 	// A date is understood in every order in which it can have one meaning only.
 	for sent, want := range map[string]string{
-		"1990-02-13": "1990-02-13", "1990/2/13": "1990-02-13", "1990.02.13": "1990-02-13", "13/02/1990": "1990-02-13", "02/13/1990": "1990-02-13", "13.2.1990": "1990-02-13",
-		"13 02 1990": "1990-02-13", "3-3-1990": "1990-03-03", "03/04/1990": "03/04/1990", "13/02/90": "13/02/90", "13 February 1990": "13 February 1990", "31/31/1990": "1990-31-31",
+		"1990-02-13": "1990-02-13", "1990/2/13": "1990-02-13", "1990.02.13": "1990-02-13", "13/02/1990": "1990-02-13", "02/13/1990": "1990-02-13",
+		"13.2.1990":  "1990-02-13",
+		"13 02 1990": "1990-02-13", "3-3-1990": "1990-03-03", "03/04/1990": "03/04/1990", "13/02/90": "13/02/90",
+		"13 February 1990": "13 February 1990", "31/31/1990": "1990-31-31",
 	} {
 		s := newSite(t, public)
 		s.start()
@@ -174,7 +181,8 @@ func TestForms_NamesOfEveryScript(t *testing.T) {
 	}
 	s.service.err = fault.Invalid(fault.Field{Field: "personalInfo.firstName", Message: "must be a name"},
 		fault.Field{Field: "personalInfo.lastName", Message: "must have at most 255 characters", Constraint: map[string]any{"maxLength": 255}})
-	if got := s.post(home+"/owners/new", nil); !strings.Contains(got.body, "Enter the first name, with letters") || !strings.Contains(got.body, "Last name: Use at most 255 characters.") {
+	if got := s.post(home+"/owners/new", nil); !strings.Contains(got.body, "Enter the first name, with letters") ||
+		!strings.Contains(got.body, "Last name: Use at most 255 characters.") {
 		t.Errorf("refused names: %s", got.body)
 	}
 }

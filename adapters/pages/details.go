@@ -51,7 +51,8 @@ func addressGroup(r *request, path, legend string, a party.Address) group {
 
 // address returns the address that was sent at a path.
 func (r *request) address(path string) party.Address {
-	return party.Address{Line1: r.text(path + ".line1"), Line2: r.text(path + ".line2"), City: r.text(path + ".city"), State: r.text(path + ".state"),
+	return party.Address{Line1: r.text(path + ".line1"), Line2: r.text(path + ".line2"), City: r.text(path + ".city"),
+		State:      r.text(path + ".state"),
 		PostalCode: r.text(path + ".postalCode"), Country: r.text(path + ".country")}
 }
 

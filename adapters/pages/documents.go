@@ -23,7 +23,8 @@ func uploadForm(r *request, h document.Holder) *formPage {
 	}
 	if !isBusiness {
 		fields = append(fields,
-			field{Name: "side", Kind: "select", Options: options("side.", []string{string(document.Front), string(document.Back)}), Hint: "hint.side", Optional: true},
+			field{Name: "side", Kind: "select", Options: options("side.", []string{string(document.Front), string(document.Back)}),
+				Hint: "hint.side", Optional: true},
 			field{Name: "documentNumber", Kind: "text", Hint: "hint.documentNumber"},
 			field{Name: "issuingAuthority", Kind: "text", Hint: "hint.issuingAuthority"})
 	}
@@ -116,7 +117,8 @@ func (p *Pages) upload(r *request) error {
 		form.field("file").Problem = "problem.large"
 		return p.showAgain(r, form, http.StatusRequestEntityTooLarge)
 	}
-	sent := customers.DocumentRequest{File: r.file, Details: document.Details{Type: document.Type(r.text("documentType")), Side: document.Side(r.text("side")),
+	sent := customers.DocumentRequest{File: r.file, Details: document.Details{Type: document.Type(r.text("documentType")),
+		Side:    document.Side(r.text("side")),
 		Country: r.text("country"), Number: r.text("documentNumber"), IssuingAuthority: r.text("issuingAuthority")}}
 	return p.finish(r, uploadForm(r, h), p.SelfService.Upload(r.Context(), r.secret, h.Owner, sent), documentsURL(h.Owner))
 }

@@ -31,7 +31,8 @@ func (p *Pages) readForm(r *request) error {
 	}
 	control := http.NewResponseController(r.w)
 	deadline := time.Now().Add(uploadTimeout)
-	if err := errors.Join(control.SetReadDeadline(deadline), control.SetWriteDeadline(deadline.Add(requestTimeout))); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := errors.Join(control.SetReadDeadline(deadline), control.SetWriteDeadline(deadline.Add(requestTimeout))); err != nil &&
+		!errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	r.Body = http.MaxBytesReader(r.w, r.Body, maxRead)

@@ -58,7 +58,8 @@ func (p *Pages) showHome(r *request) error {
 	if data.State == stateChange {
 		data.Steps = steps(r)
 		for _, e := range a.Verification.Errors {
-			if key := "found." + string(e.Type); !strings.HasPrefix(string(e.Type), "MISSING_") && !slices.Contains(data.Problems, key) && !isMissing(r, e) {
+			if key := "found." + string(e.Type); !strings.HasPrefix(string(e.Type), "MISSING_") && !slices.Contains(data.Problems, key) &&
+				!isMissing(r, e) {
 				data.Problems = append(data.Problems, key)
 			}
 		}
@@ -90,7 +91,8 @@ func steps(r *request) []step {
 	a := r.applicant
 	all := []step{
 		{Title: "step.details." + string(a.Customer.Type), Action: "step.edit", URL: home + "/details"},
-		{Title: "step.documents." + string(a.Customer.Type), Action: "step.upload", URL: documentsURL(ident.BeneficialOwner{}), Files: filesOf(r, document.Holder{Customer: a.Customer.ID})},
+		{Title: "step.documents." + string(a.Customer.Type), Action: "step.upload", URL: documentsURL(ident.BeneficialOwner{}),
+			Files: filesOf(r, document.Holder{Customer: a.Customer.ID})},
 	}
 	const details, documents = 0, 1
 	owners, none := map[string]int{}, -1
@@ -99,8 +101,9 @@ func steps(r *request) []step {
 		all = append(all, step{Title: "step.owners", Action: "step.addOwner", URL: home + "/owners/new"})
 		for _, o := range a.Owners {
 			owners[o.ID.String()] = len(all)
-			all = append(all, step{Name: o.Person.FullName(), Action: "step.edit", URL: home + "/owners/" + o.ID.UUID().String(), UploadURL: documentsURL(o.ID),
-				Files: filesOf(r, document.Holder{Owner: o.ID})})
+			all = append(all, step{Name: o.Person.FullName(), Action: "step.edit", URL: home + "/owners/" + o.ID.UUID().String(),
+				UploadURL: documentsURL(o.ID),
+				Files:     filesOf(r, document.Holder{Owner: o.ID})})
 		}
 	}
 	holders := map[string]string{}

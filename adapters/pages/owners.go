@@ -39,7 +39,8 @@ func ownerForm(r *request, o customer.BeneficialOwner) *formPage {
 		{"legend.identifier", []field{
 			{Name: "personalInfo.idType", Kind: "select", Options: options("id.", customer.IDTypes), Value: person.IDType},
 			{Name: "personalInfo.identifier", Kind: "text", Value: person.MaskedIdentifier(), Hint: "hint.identifier"},
-			{Name: "personalInfo.countryOfIssuance", Kind: "select", Options: r.language.countries, Value: person.CountryOfIssuance, Optional: true, Hint: "hint.countryOfIssuance"},
+			{Name: "personalInfo.countryOfIssuance", Kind: "select", Options: r.language.countries, Value: person.CountryOfIssuance, Optional: true,
+				Hint: "hint.countryOfIssuance"},
 		}},
 	}}
 }
@@ -95,7 +96,8 @@ func (p *Pages) saveOwner(r *request) error {
 		FirstName: r.text("personalInfo.firstName"), MiddleName: r.text("personalInfo.middleName"), LastName: r.text("personalInfo.lastName"),
 		BirthDate: r.date("personalInfo.birthDate"), Nationality: r.text("personalInfo.nationality"), Email: r.text("personalInfo.email"),
 		PhoneNumber: o.Person.PhoneNumber, Address: r.address("personalInfo.address"),
-		IDType: r.text("personalInfo.idType"), Identifier: r.text("personalInfo.identifier"), CountryOfIssuance: r.text("personalInfo.countryOfIssuance"),
+		IDType: r.text("personalInfo.idType"), Identifier: r.text("personalInfo.identifier"),
+		CountryOfIssuance: r.text("personalInfo.countryOfIssuance"),
 	}}
 	if o.ID.IsZero() {
 		err = p.SelfService.AddOwner(r.Context(), r.secret, sent)

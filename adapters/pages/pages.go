@@ -150,7 +150,8 @@ func (p *Pages) handler(serve func(*request) error) http.Handler {
 
 // setHeaders sets what keeps a page out of caches and frames, and foreign content out of the page.
 func (p *Pages) setHeaders(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "+
+		"base-uri 'none'; frame-ancestors 'none'")
 	h.Set("X-Frame-Options", "DENY")
 	// Other sites learn no address, as with no-referrer, with which browsers would send forms without
 	// their origin.

@@ -120,7 +120,8 @@ func newSite(t *testing.T, public string) *site {
 	token, hash := verification.NewSecret(platform, [32]byte{1})
 	secret, _ := verification.NewSecret(platform, [32]byte{2})
 	c := customer.Customer{ID: numbered(ident.Customer{}, 2), Platform: platform, Type: customer.Individual, Status: customer.Pending}
-	session := customers.KYCSession{Link: verification.Link{Platform: platform, Customer: c.ID, TokenHash: hash, SessionExpiresAt: time.Now().Add(time.Hour)}, Customer: c}
+	session := customers.KYCSession{Link: verification.Link{Platform: platform, Customer: c.ID, TokenHash: hash,
+		SessionExpiresAt: time.Now().Add(time.Hour)}, Customer: c}
 	s := &site{t: t, cookies: map[string]*http.Cookie{}, log: new(bytes.Buffer), origin: public,
 		service: &fakeService{token: token, secret: secret, session: session,
 			applicant: customers.Applicant{KYCSession: session, PlatformName: "Acme Pay", CanChange: true}}}
@@ -132,7 +133,8 @@ func newSite(t *testing.T, public string) *site {
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	p.Register(func(method, pattern string, h http.Handler) { mux.Handle(method+" "+pattern, h) }, func(page http.Handler) http.Handler { return page })
+	p.Register(func(method, pattern string, h http.Handler) { mux.Handle(method+" "+pattern, h) },
+		func(page http.Handler) http.Handler { return page })
 	s.handler = mux
 	return s
 }
@@ -200,10 +202,13 @@ func (s *site) start() {
 
 func (s *site) setBusiness() {
 	a := &s.service.applicant
-	a.Customer.Type, a.Customer.Business = customer.Business, &customer.BusinessInfo{LegalName: "Nordlicht GmbH", Country: "DE", EntityType: "LLC"}
+	a.Customer.Type, a.Customer.Business = customer.Business, &customer.BusinessInfo{LegalName: "Nordlicht GmbH",
+		Country: "DE", EntityType: "LLC"}
 	a.Customer.Address = &party.Address{Line1: "Hauptstraße 1", City: "Berlin", PostalCode: "10115", Country: "DE"}
-	a.Owners = []customer.BeneficialOwner{{ID: numbered(ident.BeneficialOwner{}, 9), Customer: a.Customer.ID, Roles: []customer.OwnerRole{customer.ControlPerson},
-		OwnershipPercentage: 60, Status: customer.Pending, Person: customer.PersonalInfo{FirstName: "Grace", LastName: "Hopper", BirthDate: "1970-01-02", Nationality: "DE",
+	a.Owners = []customer.BeneficialOwner{{ID: numbered(ident.BeneficialOwner{}, 9), Customer: a.Customer.ID,
+		Roles:               []customer.OwnerRole{customer.ControlPerson},
+		OwnershipPercentage: 60, Status: customer.Pending, Person: customer.PersonalInfo{FirstName: "Grace", LastName: "Hopper",
+			BirthDate: "1970-01-02", Nationality: "DE",
 			IDType: customer.NonUSTaxID, Identifier: "123456789", CountryOfIssuance: "DE"}}}
 	s.setMissing()
 }
@@ -216,8 +221,9 @@ func (s *site) setMissing() {
 
 func (s *site) addDocument(h document.Holder, kind document.Type, side document.Side, fileName string) {
 	a := &s.service.applicant
-	a.Documents = append(a.Documents, document.Document{ID: numbered(ident.Document{}, byte(len(a.Documents)+1)), Holder: h, UpdatedAt: time.Now(),
-		Details: document.Details{Type: kind, Side: side, Country: "DE"}, File: document.File{Name: fileName}})
+	a.Documents = append(a.Documents, document.Document{ID: numbered(ident.Document{}, byte(len(a.Documents)+1)), Holder: h,
+		UpdatedAt: time.Now(),
+		Details:   document.Details{Type: kind, Side: side, Country: "DE"}, File: document.File{Name: fileName}})
 	s.setMissing()
 }
 

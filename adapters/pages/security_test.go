@@ -49,7 +49,8 @@ func TestSession_CookieAndFixation(t *testing.T) {
 	s.cookies["__Host-verification"] = &http.Cookie{Name: "__Host-verification", Value: "chosen-by-someone"}
 	s.start()
 	c := s.cookies["__Host-verification"]
-	if c.Value != s.service.secret || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || c.Expires.IsZero() {
+	if c.Value != s.service.secret || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" ||
+		c.Expires.IsZero() {
 		t.Errorf("the cookie is %v", c)
 	}
 	local := newSite(t, "http://localhost:8080")
@@ -72,7 +73,8 @@ func TestForms_OnlyFromThePagesThemselves(t *testing.T) {
 		r.Header.Set("Origin", "https://other.example.com")
 	}
 	opaque := func(r *http.Request) { r.Header.Del("Sec-Fetch-Site"); r.Header.Set("Origin", "null") }
-	for name, edit := range map[string]func(*http.Request){"another site": cross, "an origin of the same site": sibling, "a page without an origin": opaque} {
+	for name, edit := range map[string]func(*http.Request){"another site": cross, "an origin of the same site": sibling,
+		"a page without an origin": opaque} {
 		s := newSite(t, public)
 		if got := s.post(LinkPath+s.service.token, nil, edit); got.StatusCode != http.StatusForbidden || s.service.opened {
 			t.Errorf("%s opens a link: %d", name, got.StatusCode)
@@ -89,7 +91,8 @@ func TestForms_OnlyFromThePagesThemselves(t *testing.T) {
 	}
 	// Browsers that do not say Sec-Fetch-Site send the origin, also through a proxy with another Host.
 	old := newSite(t, public)
-	if got := old.post(LinkPath+old.service.token, nil, func(r *http.Request) { r.Header.Del("Sec-Fetch-Site"); r.Host = "10.0.0.7:8080" }); got.StatusCode != http.StatusSeeOther {
+	if got := old.post(LinkPath+old.service.token, nil,
+		func(r *http.Request) { r.Header.Del("Sec-Fetch-Site"); r.Host = "10.0.0.7:8080" }); got.StatusCode != http.StatusSeeOther {
 		t.Errorf("an old browser: %d", got.StatusCode)
 	}
 	s := newSite(t, public)
@@ -118,8 +121,10 @@ func TestPages_Headers(t *testing.T) {
 	for name, show := range states {
 		got := show(newSite(t, public))
 		for header, want := range map[string]string{
-			"Cache-Control": "no-store", "Referrer-Policy": "same-origin", "X-Frame-Options": "DENY", "Strict-Transport-Security": "max-age=31536000",
-			"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+			"Cache-Control": "no-store", "Referrer-Policy": "same-origin", "X-Frame-Options": "DENY",
+			"Strict-Transport-Security": "max-age=31536000",
+			"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri " +
+				"'none'; frame-ancestors 'none'",
 		} {
 			if got.Header.Get(header) != want {
 				t.Errorf("%s: %s is %q", name, header, got.Header.Get(header))
@@ -183,7 +188,8 @@ func TestPages_OwnersOfOthersAreUnknown(t *testing.T) {
 	s.start()
 	for _, id := range []string{"00000000-0000-0000-0000-000000000063", "x", "..%2fown", "00000000-0000-0000-0000-000000000000"} {
 		for _, path := range []string{"/owners/", "/documents/"} {
-			if got := s.get(home + path + id); got.StatusCode != http.StatusNotFound && !(id == "00000000-0000-0000-0000-000000000000" && path == "/documents/") {
+			if got := s.get(home + path + id); got.StatusCode != http.StatusNotFound && !(id == "00000000-0000-0000-0000-000000000000" &&
+				path == "/documents/") {
 				t.Errorf("GET %s%s: %d", path, id, got.StatusCode)
 			}
 		}

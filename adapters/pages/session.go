@@ -25,7 +25,8 @@ func (p *Pages) cookieName() string {
 // setSession gives the browser the secret of a session. A secret that it had before is not used, so
 // nobody can choose it for someone else.
 func (p *Pages) setSession(r *request, secret string, until time.Time) {
-	http.SetCookie(r.w, &http.Cookie{Name: p.cookieName(), Value: secret, Path: "/", Expires: until, Secure: p.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(r.w, &http.Cookie{Name: p.cookieName(), Value: secret, Path: "/", Expires: until, Secure: p.secure, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode})
 }
 
 func (p *Pages) sessionSecret(r *http.Request) string {

@@ -65,17 +65,20 @@ var states = map[string]func(s *site) response{
 	},
 	"details of a business": func(s *site) response { s.setBusiness(); s.start(); return s.get(home + "/details") },
 	"refused details": func(s *site) response {
-		return s.refused(home+"/details", "fullName", "birthDate", "nationality", "address.line1", "address.state", "address.country", "elsewhere")
+		return s.refused(home+"/details", "fullName", "birthDate", "nationality", "address.line1", "address.state",
+			"address.country", "elsewhere")
 	},
 	"refused details of a business": func(s *site) response {
 		s.setBusiness()
-		return s.refused(home+"/details", "businessInfo.legalName", "businessInfo.doingBusinessAs", "businessInfo.taxId", "businessInfo.incorporatedOn", "businessInfo.entityType")
+		return s.refused(home+"/details", "businessInfo.legalName", "businessInfo.doingBusinessAs", "businessInfo.taxId",
+			"businessInfo.incorporatedOn", "businessInfo.entityType")
 	},
 	"new owner": func(s *site) response { s.setBusiness(); s.start(); return s.get(home + "/owners/new") },
 	"owner":     func(s *site) response { s.setBusiness(); s.start(); return s.get(home + "/owners/" + s.ownerID()) },
 	"refused owner": func(s *site) response {
 		s.setBusiness()
-		return s.refused(home+"/owners/new", "roles[0]", "ownershipPercentage", "personalInfo.firstName", "personalInfo.middleName", "personalInfo.lastName", "personalInfo.email", "personalInfo.idType",
+		return s.refused(home+"/owners/new", "roles[0]", "ownershipPercentage", "personalInfo.firstName", "personalInfo.middleName",
+			"personalInfo.lastName", "personalInfo.email", "personalInfo.idType",
 			"personalInfo.identifier", "personalInfo.countryOfIssuance", "personalInfo.address.state")
 	},
 	"upload":                func(s *site) response { s.setMissing(); s.start(); return s.get(home + "/documents/own") },
@@ -86,17 +89,20 @@ var states = map[string]func(s *site) response{
 	},
 	"name that is too long": func(s *site) response {
 		s.start()
-		s.service.err = fault.Invalid(fault.Field{Field: "fullName", Message: "must have at most 255 characters", Constraint: map[string]any{"maxLength": 255}})
+		s.service.err = fault.Invalid(fault.Field{Field: "fullName", Message: "must have at most 255 characters",
+			Constraint: map[string]any{"maxLength": 255}})
 		return s.post(home+"/details", url.Values{"fullName": {strings.Repeat("A", 256)}})
 	},
 	"file that is too large": func(s *site) response {
 		s.start()
-		return s.send(s.uploadRequest(home+"/documents/own", map[string]string{"documentNumber": "C01X00T47"}, "a.jpg", strings.NewReader(strings.Repeat("x", maxFile+1))))
+		return s.send(s.uploadRequest(home+"/documents/own", map[string]string{"documentNumber": "C01X00T47"}, "a.jpg",
+			strings.NewReader(strings.Repeat("x", maxFile+1))))
 	},
 	"form after the session": func(s *site) response { return s.post(home+"/details", nil) },
 	"form of an earlier session": func(s *site) response {
 		s.start()
-		return s.post(home+"/details", url.Values{"csrf": {csrfToken("earlier")}, "customer": {customerMark(s.service.applicant)}, "fullName": {"Ada Lovelace"}})
+		return s.post(home+"/details", url.Values{"csrf": {csrfToken("earlier")}, "customer": {customerMark(s.service.applicant)},
+			"fullName": {"Ada Lovelace"}})
 	},
 	"upload with every document": func(s *site) response { s.addAllDocuments(); s.start(); return s.get(home + "/documents/own") },
 	"every document":             func(s *site) response { s.addAllDocuments(); s.start(); return s.get(home) },
@@ -240,7 +246,8 @@ func TestTexts_SameKeysInEveryLanguage(t *testing.T) {
 func TestPages_LanguageOfBrowserOrChoice(t *testing.T) {
 	t.Parallel()
 	// The browser's languages decide, in its order, until the customer chooses one on a page.
-	for accept, want := range map[string]string{"": "en", "es-MX,es;q=0.9": "es", "fr, es;q=0.5, en;q=0.1": "es", "de": "en", "en-GB, es": "en", "*": "en", "\xff": "en"} {
+	for accept, want := range map[string]string{"": "en", "es-MX,es;q=0.9": "es", "fr, es;q=0.5, en;q=0.1": "es", "de": "en",
+		"en-GB, es": "en", "*": "en", "\xff": "en"} {
 		s := newSite(t, public)
 		r, _ := http.NewRequest(http.MethodGet, public+LinkPath+s.service.token, nil)
 		r.Header.Set("Accept-Language", accept)
@@ -269,7 +276,8 @@ func TestPages_MissingPartsLeadToForms(t *testing.T) {
 	s.setBusiness()
 	s.start()
 	got := s.get(home)
-	for _, want := range []string{"Tax number", "A document that shows who owns the business", "Grace Hopper", "A passport", home + "/documents/" + s.ownerID()} {
+	for _, want := range []string{"Tax number", "A document that shows who owns the business", "Grace Hopper", "A passport",
+		home + "/documents/" + s.ownerID()} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("the page does not have %q", want)
 		}
@@ -304,7 +312,8 @@ func TestPages_DocumentsCanBeRemovedUntilTheyAreSubmitted(t *testing.T) {
 			offered = append(offered, attribute(n, "value"))
 		}
 	}
-	if !slices.Equal(offered, []string{wanted.UUID().String()}) || !strings.Contains(page.body, `action="/verification/documents/own/remove"`) {
+	if !slices.Equal(offered, []string{wanted.UUID().String()}) ||
+		!strings.Contains(page.body, `action="/verification/documents/own/remove"`) {
 		t.Fatalf("it offers to remove %q\n%s", offered, page.body)
 	}
 
@@ -315,7 +324,8 @@ func TestPages_DocumentsCanBeRemovedUntilTheyAreSubmitted(t *testing.T) {
 		}
 	}
 	s.service.err = fault.New(fault.Conflict, "submitted")
-	if got := s.post(home+"/documents/own/remove", url.Values{"document": offered}); got.StatusCode != http.StatusConflict || !strings.Contains(got.body, `href="/verification/documents/own?lang=es"`) {
+	if got := s.post(home+"/documents/own/remove", url.Values{"document": offered}); got.StatusCode != http.StatusConflict ||
+		!strings.Contains(got.body, `href="/verification/documents/own?lang=es"`) {
 		t.Errorf("submitted meanwhile: %d %s", got.StatusCode, got.body)
 	}
 	if got := s.post(home+"/documents/own/remove", url.Values{"document": {"x"}}); got.StatusCode != http.StatusBadRequest {
@@ -357,18 +367,22 @@ func TestPages_FormsReachUseCases(t *testing.T) {
 	// What is entered reaches the use case without extra spaces, and the overview follows.
 	s := newSite(t, public)
 	s.start()
-	if got := s.post(home+"/details", url.Values{"fullName": {"  Ada   Lovelace "}, "address.line1": {"1 Main St"}, "address.country": {"US"}}); got.StatusCode != http.StatusSeeOther {
+	if got := s.post(home+"/details", url.Values{"fullName": {"  Ada   Lovelace "}, "address.line1": {"1 Main St"},
+		"address.country": {"US"}}); got.StatusCode != http.StatusSeeOther {
 		t.Fatalf("details: %d", got.StatusCode)
 	}
 	if c := s.service.change; *c.FullName != "Ada Lovelace" || c.BirthDate != nil || (*c.Address).Line1 != "1 Main St" {
 		t.Errorf("changed %+v", c)
 	}
 	s.setBusiness()
-	s.post(home+"/owners/"+s.ownerID(), url.Values{"roles": {"UBO", "DIRECTOR"}, "ownershipPercentage": {"40"}, "personalInfo.firstName": {"Ada"}})
-	if o := s.service.owner; !slices.Equal(o.Roles, []string{"UBO", "DIRECTOR"}) || o.OwnershipPercentage != 40 || o.Person.FirstName != "Ada" {
+	s.post(home+"/owners/"+s.ownerID(), url.Values{"roles": {"UBO", "DIRECTOR"}, "ownershipPercentage": {"40"},
+		"personalInfo.firstName": {"Ada"}})
+	if o := s.service.owner; !slices.Equal(o.Roles, []string{"UBO", "DIRECTOR"}) || o.OwnershipPercentage != 40 ||
+		o.Person.FirstName != "Ada" {
 		t.Errorf("owner %+v", o)
 	}
-	s.send(s.uploadRequest(home+"/documents/own", map[string]string{"documentType": "PASSPORT", "country": "DE"}, "../../pass.png", strings.NewReader("x")))
+	s.send(s.uploadRequest(home+"/documents/own", map[string]string{"documentType": "PASSPORT", "country": "DE"}, "../../pass.png",
+		strings.NewReader("x")))
 	if d := s.service.document; d.Type != document.Passport || d.Country != "DE" || d.File == nil || d.File.Size != 1 {
 		t.Errorf("document %+v", d)
 	}

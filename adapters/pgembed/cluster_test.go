@@ -97,7 +97,8 @@ func TestStart_EncodingLocaleAndChecksums(t *testing.T) {
 	t.Parallel()
 	// The database uses UTF-8, the C locale and data checksums.
 	conn := connect(t, startServer(t, Options{Dir: t.TempDir()}).URL())
-	got := queryValue[string](t, conn, "SELECT pg_encoding_to_char(encoding) || ' ' || datcollate || ' ' || datctype || ' ' || current_setting('data_checksums') FROM pg_database WHERE datname = current_database()")
+	got := queryValue[string](t, conn, "SELECT pg_encoding_to_char(encoding) || ' ' || datcollate || ' ' || datctype || ' ' || "+
+		"current_setting('data_checksums') FROM pg_database WHERE datname = current_database()")
 	if got != "UTF8 C C on" {
 		t.Errorf("the database is %s", got)
 	}

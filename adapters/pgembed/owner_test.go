@@ -23,7 +23,8 @@ func TestStart_RootDropsPrivileges(t *testing.T) {
 	s := startServer(t, Options{Dir: dir})
 
 	uid := s.cluster.owner.uid
-	if info, err := os.Stat("/proc/" + strings.TrimSpace(strings.Fields(pidFileText(t, s))[0])); err != nil || int(info.Sys().(*syscall.Stat_t).Uid) != uid || uid == 0 {
+	if info, err := os.Stat("/proc/" + strings.TrimSpace(strings.Fields(pidFileText(t, s))[0])); err != nil ||
+		int(info.Sys().(*syscall.Stat_t).Uid) != uid || uid == 0 {
 		t.Errorf("postgres does not run as %s (%d): %v", s.cluster.owner.name, uid, err)
 	}
 	list := exec.Command("/bin/ls", s.cluster.path)

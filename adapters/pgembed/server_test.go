@@ -54,10 +54,12 @@ func TestServer_ServiceRoleIsNotSuperuser(t *testing.T) {
 	s := startServer(t, Options{Dir: initializedDir(t)})
 	conn := connect(t, s.URL())
 
-	if got := queryValue[string](t, conn, "SELECT rolsuper::text || rolcreatedb::text || rolcreaterole::text FROM pg_roles WHERE rolname = current_user"); got != "falsefalsetrue" {
+	if got := queryValue[string](t, conn, "SELECT rolsuper::text || rolcreatedb::text || rolcreaterole::text FROM pg_roles WHERE rolname = "+
+		"current_user"); got != "falsefalsetrue" {
 		t.Errorf("superuser, createdb, createrole: %s", got)
 	}
-	if got := queryValue[string](t, conn, "SELECT datdba::regrole::text FROM pg_database WHERE datname = current_database()"); got != serviceRole {
+	if got := queryValue[string](
+		t, conn, "SELECT datdba::regrole::text FROM pg_database WHERE datname = current_database()"); got != serviceRole {
 		t.Errorf("the database belongs to %s", got)
 	}
 	if !queryValue[bool](t, connect(t, s.SuperuserURL()), "SELECT rolsuper FROM pg_roles WHERE rolname = current_user") {

@@ -37,7 +37,8 @@ func TestFlags_ThrowawayDisablesFsync(t *testing.T) {
 	t.Parallel()
 	// Throwaway disables fsync and synchronous_commit.
 	s := startServer(t, Options{Dir: initializedDir(t), Throwaway: true})
-	if got := queryValue[string](t, connect(t, s.URL()), "SELECT current_setting('fsync') || current_setting('synchronous_commit')"); got != "offoff" {
+	if got := queryValue[string](t, connect(t, s.URL()),
+		"SELECT current_setting('fsync') || current_setting('synchronous_commit')"); got != "offoff" {
 		t.Errorf("fsync and synchronous_commit are %s", got)
 	}
 }

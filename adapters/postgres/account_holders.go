@@ -18,12 +18,14 @@ var (
 
 // AccountHolders returns the customers who hold accounts, also deleted ones, with their names if these are
 // asked for. Accounts of the platform have no holder. The name of an erased customer is empty. It uses the primary keys.
-func (db *DB) AccountHolders(ctx context.Context, p ident.Platform, accounts []ident.InternalAccount, names bool) (map[ident.InternalAccount]ports.AccountHolder, error) {
+func (db *DB) AccountHolders(ctx context.Context, p ident.Platform, accounts []ident.InternalAccount,
+	names bool) (map[ident.InternalAccount]ports.AccountHolder, error) {
 	table := holderTypes
 	if names {
 		table = holderNames
 	}
-	query := `SELECT ` + table.Names("c") + `, a.id FROM internal_accounts a JOIN customers c ON c.platform_id = a.platform_id AND c.id = a.customer_id
+	query := `SELECT ` + table.Names(
+		"c") + `, a.id FROM internal_accounts a JOIN customers c ON c.platform_id = a.platform_id AND c.id = a.customer_id
 		WHERE a.platform_id = $1 AND a.id = ANY($2)`
 	var found []readRow[customer.Customer]
 	var ids []ident.InternalAccount

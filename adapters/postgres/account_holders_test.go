@@ -22,7 +22,8 @@ func TestAccountHolders_WithEncryptedNames(t *testing.T) {
 	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
 		t.Fatal(err)
 	}
-	person, business, deleted, erased := newCustomer(c.platform, "c-1"), newCustomer(c.platform, "c-2"), newCustomer(c.platform, "c-3"), newCustomer(c.platform, "c-4")
+	person, business, deleted, erased := newCustomer(c.platform, "c-1"), newCustomer(c.platform, "c-2"), newCustomer(c.platform, "c-3"),
+		newCustomer(c.platform, "c-4")
 	person.Type, person.FullName = customer.Individual, "Ana Secreta"
 	business.Type, business.Business = customer.Business, &customer.BusinessInfo{LegalName: "Secreto S.A."}
 	deleted.Type, deleted.FullName, deleted.DeletedAt = customer.Individual, "Ben Secreto", noon.Add(time.Hour)
@@ -56,8 +57,10 @@ func TestAccountHolders_WithEncryptedNames(t *testing.T) {
 		ids = append(ids, a.ID)
 	}
 	want := map[ident.InternalAccount]ports.AccountHolder{
-		accounts[0].ID: {Customer: person.ID, Type: customer.Individual, Name: "Ana Secreta"}, accounts[1].ID: {Customer: business.ID, Type: customer.Business, Name: "Secreto S.A."},
-		accounts[2].ID: {Customer: deleted.ID, Type: customer.Individual, Name: "Ben Secreto"}, accounts[3].ID: {Customer: erased.ID, Type: customer.Individual},
+		accounts[0].ID: {Customer: person.ID, Type: customer.Individual, Name: "Ana Secreta"},
+		accounts[1].ID: {Customer: business.ID, Type: customer.Business, Name: "Secreto S.A."},
+		accounts[2].ID: {Customer: deleted.ID, Type: customer.Individual, Name: "Ben Secreto"},
+		accounts[3].ID: {Customer: erased.ID, Type: customer.Individual},
 	}
 
 	if got, err := db.AccountHolders(t.Context(), c.platform.ID, ids, true); err != nil || !maps.Equal(got, want) {

@@ -25,7 +25,8 @@ type agentActionRow struct {
 var agentActions = schema.New("agent_actions", keyOfPlatform, func(row *agentActionRow) schema.Columns {
 	a, t := &row.Action, &row.transfer
 	return schema.Columns{
-		{Name: "platform_id", Field: &a.Platform}, {Name: "id", Field: &a.ID}, {Name: "agent_id", Field: &a.Agent}, {Name: "customer_id", Field: &a.Customer},
+		{Name: "platform_id", Field: &a.Platform}, {Name: "id", Field: &a.ID}, {Name: "agent_id", Field: &a.Agent},
+		{Name: "customer_id", Field: &a.Customer},
 		{Name: "action_type", Field: &a.Type}, {Name: "status", Field: &a.Status}, {Name: "quote_id", Field: &a.Quote},
 		{Name: "internal_account_id", Field: &t.Internal}, {Name: "external_account_id", Field: &t.External},
 		{Name: "currency", Field: schema.Optional(&t.Amount.Currency)}, {Name: "amount", Field: schema.Optional(&t.Amount.Minor)},
@@ -131,7 +132,8 @@ func (u *unit) writeAgentActions(ctx context.Context, s schema.Statement[agentAc
 }
 
 // LockAgentActions uses the primary key.
-func (u *unit) LockAgentActions(ctx context.Context, p ident.Platform, ids []ident.AgentAction) (map[ident.AgentAction]agent.Action, error) {
+func (u *unit) LockAgentActions(ctx context.Context, p ident.Platform,
+	ids []ident.AgentAction) (map[ident.AgentAction]agent.Action, error) {
 	locked, err := readAgentActions(ctx, u.db, u.query,
 		`WHERE a.platform_id = $1 AND a.id = ANY($2::uuid[]) ORDER BY a.id FOR NO KEY UPDATE OF a`, p, ids)
 	found := make(map[ident.AgentAction]agent.Action, len(locked))
@@ -144,7 +146,8 @@ func (u *unit) LockAgentActions(ctx context.Context, p ident.Platform, ids []ide
 // LockWaitingAgentActions uses agent_action_waiting_quote_unique.
 func (u *unit) LockWaitingAgentActions(ctx context.Context, p ident.Platform, quotes []ident.Quote) (map[ident.Quote]agent.Action, error) {
 	locked, err := readAgentActions(ctx, u.db, u.query,
-		`WHERE a.platform_id = $1 AND a.quote_id = ANY($2::uuid[]) AND a.status = 'PENDING_APPROVAL' ORDER BY a.id FOR NO KEY UPDATE OF a`, p, quotes)
+		`WHERE a.platform_id = $1 AND a.quote_id = ANY($2::uuid[]) AND a.status = 'PENDING_APPROVAL' ORDER BY a.id FOR NO KEY UPDATE OF a`,
+		p, quotes)
 	found := make(map[ident.Quote]agent.Action, len(locked))
 	for _, a := range locked {
 		found[a.Quote] = a

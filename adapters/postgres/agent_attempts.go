@@ -18,7 +18,8 @@ type agentAttemptReason struct {
 // agentAttempts is the table agent_attempts.
 var agentAttempts = schema.New("agent_attempts", keyOfPlatform, func(a *agent.Attempt) schema.Columns {
 	return schema.Columns{
-		{Name: "platform_id", Field: &a.Platform}, {Name: "id", Field: &a.ID}, {Name: "agent_id", Field: &a.Agent}, {Name: "customer_id", Field: &a.Customer},
+		{Name: "platform_id", Field: &a.Platform}, {Name: "id", Field: &a.ID}, {Name: "agent_id", Field: &a.Agent},
+		{Name: "customer_id", Field: &a.Customer},
 		{Name: "operation", Field: &a.Operation}, {Name: "decision", Field: &a.Decision},
 		{Name: "reasons", Type: "jsonb", Field: schema.JSON(
 			func() []agentAttemptReason {

@@ -82,7 +82,8 @@ func (db *DB) EachAgentUsage(ctx context.Context, of ident.Platform, visit func(
 
 // scanUsageLine returns false if the agent has no line.
 func scanUsageLine(rows pgx.Rows) (line ports.AgentUsageLine, exists bool, err error) {
-	err = rows.Scan(&line.Agent, schema.Day(&line.Counted.Day), &line.Counted.Currency, &line.Exists, &line.Counted.Transactions, &line.Counted.Spent,
+	err = rows.Scan(&line.Agent, schema.Day(&line.Counted.Day), &line.Counted.Currency, &line.Exists, &line.Counted.Transactions,
+		&line.Counted.Spent,
 		&line.Transactions, &line.Spent, &line.Misflagged)
 	return line, line.Counted.Day != "", err
 }
@@ -111,7 +112,8 @@ func (db *DB) EachAgentPayment(ctx context.Context, of ident.Platform, visit fun
 
 func scanApprovedAction(rows pgx.Rows) (line ports.AgentPaymentLine, err error) {
 	a := &line.Action
-	err = rows.Scan(append([]any{&line.Platform, &a.ID, &a.Agent, &a.Customer, &a.Quote, &a.Transaction, &a.Amount.Currency, &a.Amount.Minor, &a.Sharing},
+	err = rows.Scan(append([]any{&line.Platform, &a.ID, &a.Agent, &a.Customer, &a.Quote, &a.Transaction, &a.Amount.Currency,
+		&a.Amount.Minor, &a.Sharing},
 		auditedFields(&line.Transaction)...)...)
 	return line, err
 }

@@ -79,17 +79,21 @@ func TestAgentAudit_WhatIsStored(t *testing.T) {
 	}
 
 	line := func(a agent.Agent, currency money.Currency, n, spent int64) ports.AgentUsageLine {
-		return ports.AgentUsageLine{Platform: a.Platform, Agent: a.ID, Counted: agent.Counter{Day: today, Currency: currency, Transactions: n, Spent: spent},
+		return ports.AgentUsageLine{Platform: a.Platform, Agent: a.ID, Counted: agent.Counter{Day: today, Currency: currency,
+			Transactions: n, Spent: spent},
 			Exists: true, Transactions: n, Spent: spent}
 	}
-	if want := []ports.AgentUsageLine{line(a, "EUR", 1, 9), line(a, "USD", 1, 12_50), line(b, "USD", 1, 12_50)}; !reflect.DeepEqual(usage, want) {
+	if want := []ports.AgentUsageLine{line(a, "EUR", 1, 9), line(a, "USD", 1, 12_50), line(b, "USD", 1, 12_50)}; !reflect.DeepEqual(usage,
+		want) {
 		t.Errorf("usage %+v\nwant %+v", usage, want)
 	}
 	var want []ports.AgentPaymentLine
 	for i, p := range []transaction.Transaction{one, two, failed, others} {
 		l := ports.AgentPaymentLine{Platform: p.Platform,
-			Action:      ports.AuditedAction{ID: actions[i].ID, Agent: p.Agent, Customer: p.Customer, Quote: p.Quote, Transaction: p.ID, Amount: p.Pricing.Sent, Sharing: 1},
-			Transaction: ports.AuditedAgentTransaction{ID: p.ID, Agent: p.Agent, Customer: p.Customer, Quote: p.Quote, Started: true, Sent: p.Pricing.Sent}}
+			Action: ports.AuditedAction{ID: actions[i].ID, Agent: p.Agent, Customer: p.Customer, Quote: p.Quote, Transaction: p.ID,
+				Amount: p.Pricing.Sent, Sharing: 1},
+			Transaction: ports.AuditedAgentTransaction{ID: p.ID, Agent: p.Agent, Customer: p.Customer, Quote: p.Quote, Started: true,
+				Sent: p.Pricing.Sent}}
 		if !p.Quote.IsZero() {
 			l.Action.Amount = money.Amount{}
 		}
@@ -114,23 +118,30 @@ func TestAgentAudit_ShowsDamage(t *testing.T) {
 			usage: func(l *ports.AgentUsageLine, _ transaction.Transaction) {
 				l.Counted.Transactions, l.Counted.Spent = 3, 4
 			}},
-		"no counter": {damage: "DELETE FROM agent_usage WHERE $1::uuid IS NOT NULL", usage: func(l *ports.AgentUsageLine, _ transaction.Transaction) {
-			l.Counted.Transactions, l.Counted.Spent, l.Exists = 0, 0, false
-		}},
-		"amount": {damage: "UPDATE transactions SET sent_minor = 7 WHERE id = $1", usage: func(l *ports.AgentUsageLine, _ transaction.Transaction) { l.Spent = 7 },
+		"no counter": {damage: "DELETE FROM agent_usage WHERE $1::uuid IS NOT NULL",
+			usage: func(l *ports.AgentUsageLine, _ transaction.Transaction) {
+				l.Counted.Transactions, l.Counted.Spent, l.Exists = 0, 0, false
+			}},
+		"amount": {damage: "UPDATE transactions SET sent_minor = 7 WHERE id = $1",
+			usage:   func(l *ports.AgentUsageLine, _ transaction.Transaction) { l.Spent = 7 },
 			payment: func(l *ports.AgentPaymentLine) { l.Transaction.Sent.Minor = 7 }},
-		"flag": {damage: "UPDATE transactions SET usage_given_back = true WHERE id = $1", usage: func(l *ports.AgentUsageLine, p transaction.Transaction) {
-			l.Transactions, l.Spent, l.Misflagged = 0, 0, p.ID
-		}},
-		"agent of the action": {damage: "UPDATE agent_actions SET agent_id = transaction_id WHERE transaction_id = $1", payment: func(l *ports.AgentPaymentLine) {
-			l.Action.Agent.SetUUID(l.Action.Transaction.UUID())
-		}},
-		"no transaction": {damage: "DELETE FROM transactions WHERE id = $1", usage: func(l *ports.AgentUsageLine, _ transaction.Transaction) { l.Transactions, l.Spent = 0, 0 },
+		"flag": {damage: "UPDATE transactions SET usage_given_back = true WHERE id = $1",
+			usage: func(l *ports.AgentUsageLine, p transaction.Transaction) {
+				l.Transactions, l.Spent, l.Misflagged = 0, 0, p.ID
+			}},
+		"agent of the action": {damage: "UPDATE agent_actions SET agent_id = transaction_id WHERE transaction_id = $1",
+			payment: func(l *ports.AgentPaymentLine) {
+				l.Action.Agent.SetUUID(l.Action.Transaction.UUID())
+			}},
+		"no transaction": {damage: "DELETE FROM transactions WHERE id = $1",
+			usage:   func(l *ports.AgentUsageLine, _ transaction.Transaction) { l.Transactions, l.Spent = 0, 0 },
 			payment: func(l *ports.AgentPaymentLine) { l.Transaction = ports.AuditedAgentTransaction{} }},
-		"no action": {damage: "DELETE FROM agent_actions WHERE transaction_id = $1", payment: func(l *ports.AgentPaymentLine) { l.Action = ports.AuditedAction{} }},
+		"no action": {damage: "DELETE FROM agent_actions WHERE transaction_id = $1",
+			payment: func(l *ports.AgentPaymentLine) { l.Action = ports.AuditedAction{} }},
 		"not approved": {damage: "UPDATE agent_actions SET status = 'REJECTED', transaction_id = NULL WHERE transaction_id = $1",
 			payment: func(l *ports.AgentPaymentLine) { l.Action = ports.AuditedAction{} }},
-		"two actions": {damage: `WITH copied AS (INSERT INTO agent_actions SELECT platform_id, gen_random_uuid(), agent_id, customer_id, action_type, status, quote_id,
+		"two actions": {
+			damage: `WITH copied AS (INSERT INTO agent_actions SELECT platform_id, gen_random_uuid(), agent_id, customer_id, action_type, status, quote_id,
 				internal_account_id, external_account_id, currency, amount, rail, signature, transaction_id, reason, failure_code, decided_by, decided_at, created_at, updated_at
 				FROM agent_actions WHERE transaction_id = $1 RETURNING 1) SELECT * FROM copied`,
 			payment: func(l *ports.AgentPaymentLine) { l.Action.Sharing = 2 }, lines: 2},
@@ -217,10 +228,12 @@ func TestAgentAudit_ReadsAllBatches(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	calls := 0
-	if err := c.EachAgentUsage(t.Context(), ident.Platform{}, func(ports.AgentUsageLine) error { calls++; return stop }); !errors.Is(err, stop) || calls != 1 {
+	if err := c.EachAgentUsage(t.Context(), ident.Platform{}, func(ports.AgentUsageLine) error { calls++; return stop }); !errors.Is(err,
+		stop) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
-	if err := c.EachAgentPayment(t.Context(), ident.Platform{}, func(ports.AgentPaymentLine) error { calls++; return stop }); !errors.Is(err, stop) || calls != 2 {
+	if err := c.EachAgentPayment(t.Context(), ident.Platform{}, func(ports.AgentPaymentLine) error { calls++; return stop }); !errors.Is(err,
+		stop) || calls != 2 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
 }

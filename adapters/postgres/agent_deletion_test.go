@@ -113,7 +113,8 @@ func TestEraseRecords_ReasonsOfActions(t *testing.T) {
 		return err
 	})
 	for id, want := range map[ident.AgentAction]string{mine.ID: "", others.ID: "Not to Bo Berg", waiting.ID: ""} {
-		if got, err := c.AgentAction(t.Context(), a.Platform, id); err != nil || got.Status != agent.ActionRejected || got.RejectionReason != want {
+		if got, err := c.AgentAction(t.Context(), a.Platform, id); err != nil || got.Status != agent.ActionRejected ||
+			got.RejectionReason != want {
 			t.Errorf("the action is %s for %q, %v; want %q", got.Status, got.RejectionReason, err, want)
 		}
 	}
@@ -154,7 +155,8 @@ func TestDeleteOld_AgentUsage(t *testing.T) {
 	for _, day := range []string{"2025-12-31", "2026-02-28", "2026-03-01", today, "2026-04-01"} {
 		for _, p := range []ident.Platform{c.platform.ID, c.otherPlatform.ID} {
 			c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-				return tx.AddAgentUsage(ctx, p, []ports.AgentCount{{Agent: a.ID, Counter: agent.Counter{Day: day, Currency: "USD", Transactions: 1, Spent: 1}}})
+				return tx.AddAgentUsage(ctx, p, []ports.AgentCount{{Agent: a.ID, Counter: agent.Counter{Day: day, Currency: "USD",
+					Transactions: 1, Spent: 1}}})
 			})
 		}
 	}

@@ -44,7 +44,8 @@ func (db *DB) DeviceCode(ctx context.Context, hash agent.DeviceCodeHash) (agent.
 
 // LockDeviceCode uses the primary key.
 func (u *unit) LockDeviceCode(ctx context.Context, p ident.Platform, hash agent.DeviceCodeHash) (agent.DeviceCode, error) {
-	found, err := selectExisting(ctx, u.db, u.query, deviceCodes, agent.DeviceCodeNotFound(), `WHERE platform_id = $1 AND hash = $2 FOR UPDATE`, p, hash[:])
+	found, err := selectExisting(ctx, u.db, u.query, deviceCodes, agent.DeviceCodeNotFound(),
+		`WHERE platform_id = $1 AND hash = $2 FOR UPDATE`, p, hash[:])
 	return found, translate(err)
 }
 

@@ -44,7 +44,8 @@ func (c *env) start(t *testing.T, payments ...transaction.Transaction) {
 	t.Helper()
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		for _, p := range payments {
-			count := ports.AgentCount{Agent: p.Agent, Counter: agent.Counter{Day: p.AgentUsage.Day, Currency: p.Pricing.Sent.Currency, Transactions: 1, Spent: p.Pricing.Sent.Minor}}
+			count := ports.AgentCount{Agent: p.Agent, Counter: agent.Counter{Day: p.AgentUsage.Day, Currency: p.Pricing.Sent.Currency,
+				Transactions: 1, Spent: p.Pricing.Sent.Minor}}
 			if err := tx.AddAgentUsage(ctx, p.Platform, []ports.AgentCount{count}); err != nil {
 				return err
 			}
@@ -129,9 +130,11 @@ func TestAgentUsage_IsCountedAndGivenBackOnce(t *testing.T) {
 		return tx.AddAgentUsage(ctx, a.Platform, []ports.AgentCount{count, count})
 	})
 	c.wantCounters(t, a, agent.Counter{Day: "2026-03-13", Currency: "USD", Transactions: 1, Spent: 12_50},
-		agent.Counter{Day: today, Currency: "EUR", Transactions: 1, Spent: 12_50}, agent.Counter{Day: today, Currency: "USD", Transactions: 2, Spent: 25_00})
+		agent.Counter{Day: today, Currency: "EUR", Transactions: 1, Spent: 12_50}, agent.Counter{Day: today, Currency: "USD",
+			Transactions: 2, Spent: 25_00})
 	february, err := c.AgentCounters(t.Context(), a.Platform, []ident.Agent{a.ID, other.ID}, "2026-02")
-	if want := (agent.Counter{Day: "2026-02-28", Currency: "USD", Transactions: 2, Spent: 10}); err != nil || len(february) != 1 || !slices.Equal(february[a.ID], agent.Counters{want}) {
+	if want := (agent.Counter{Day: "2026-02-28", Currency: "USD", Transactions: 2, Spent: 10}); err != nil || len(february) != 1 ||
+		!slices.Equal(february[a.ID], agent.Counters{want}) {
 		t.Errorf("counters of February %+v, %v", february, err)
 	}
 
@@ -166,7 +169,8 @@ func TestAgentUsage_DamagedCounterKeepsNoPaymentFromFailing(t *testing.T) {
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return fail(ctx, tx, three) })
 
 	for _, p := range []transaction.Transaction{one, two, three} {
-		if read, err := c.Transaction(t.Context(), a.Platform, p.ID); err != nil || read.State.Status != transaction.Failed || !read.AgentUsage.GivenBack {
+		if read, err := c.Transaction(t.Context(), a.Platform, p.ID); err != nil || read.State.Status != transaction.Failed ||
+			!read.AgentUsage.GivenBack {
 			t.Errorf("read %+v, %+v, %v", read.State, read.AgentUsage, err)
 		}
 	}
@@ -207,7 +211,8 @@ func TestLockAgents_SeesWhatItWaitedFor(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if counters, err := c.AgentCounters(t.Context(), a.Platform, []ident.Agent{a.ID}, "2026-03"); err != nil || transactions(counters[a.ID]) != limit {
+	if counters, err := c.AgentCounters(t.Context(), a.Platform, []ident.Agent{a.ID}, "2026-03"); err != nil ||
+		transactions(counters[a.ID]) != limit {
 		t.Errorf("counters %+v, %v; want %d transactions", counters, err, limit)
 	}
 }
@@ -240,7 +245,8 @@ func TestAgentUsage_ConcurrentChangesAreExact(t *testing.T) {
 			done <- c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
 				var counts []ports.AgentCount
 				for _, p := range batch {
-					counts = append(counts, ports.AgentCount{Agent: p.Agent, Counter: agent.Counter{Day: today, Currency: "USD", Transactions: 1, Spent: 1}})
+					counts = append(counts, ports.AgentCount{Agent: p.Agent, Counter: agent.Counter{Day: today, Currency: "USD",
+						Transactions: 1, Spent: 1}})
 				}
 				return tx.AddAgentUsage(ctx, c.platform.ID, counts)
 			})
@@ -280,11 +286,13 @@ func TestLockAgents_ReturnsThoseOfThePlatform(t *testing.T) {
 		if err := tx.CreateAgentActions(ctx, []agent.Action{newAction(a), newTransferAction(a), decided, newAction(there)}); err != nil {
 			return err
 		}
-		return tx.AddAgentUsage(ctx, a.Platform, []ports.AgentCount{{Agent: a.ID, Counter: agent.Counter{Day: today, Currency: "USD", Transactions: 1, Spent: 2}}})
+		return tx.AddAgentUsage(ctx, a.Platform,
+			[]ports.AgentCount{{Agent: a.ID, Counter: agent.Counter{Day: today, Currency: "USD", Transactions: 1, Spent: 2}}})
 	})
 	asked := []ident.Agent{there.ID, ident.NewAgent(generator.New, noon), a.ID}
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-		for month, counters := range map[string]agent.Counters{"2026-03": {{Day: today, Currency: "USD", Transactions: 1, Spent: 2}}, "2026-04": nil} {
+		for month, counters := range map[string]agent.Counters{"2026-03": {{Day: today, Currency: "USD", Transactions: 1, Spent: 2}},
+			"2026-04": nil} {
 			want := map[ident.Agent]ports.CountedAgent{a.ID: {Agent: a, Counters: counters, Waiting: 2}}
 			if got, err := tx.LockAgents(ctx, a.Platform, asked, month); err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %+v, %v\nwant %+v", month, got, err, want)
@@ -302,15 +310,18 @@ func TestLockAgents_ReturnsThoseOfThePlatform(t *testing.T) {
 
 // newAction returns an action of an agent that waits for approval, for a quote.
 func newAction(a agent.Agent) agent.Action {
-	return agent.Action{ID: ident.NewAgentAction(generator.New, noon), Platform: a.Platform, Agent: a.ID, Customer: a.Customer, PlatformCustomerID: "ana",
-		Type: agent.ExecuteQuote, Status: agent.ActionPending, Quote: ident.NewQuote(generator.New, noon), Signature: "signed", CreatedAt: noon, UpdatedAt: noon}
+	return agent.Action{ID: ident.NewAgentAction(generator.New, noon), Platform: a.Platform, Agent: a.ID, Customer: a.Customer,
+		PlatformCustomerID: "ana",
+		Type:               agent.ExecuteQuote, Status: agent.ActionPending, Quote: ident.NewQuote(generator.New, noon), Signature: "signed",
+		CreatedAt: noon, UpdatedAt: noon}
 }
 
 func newTransferAction(a agent.Agent) agent.Action {
 	action := newAction(a)
 	action.Type, action.Quote, action.Signature = agent.TransferOut, ident.Quote{}, ""
-	action.Transfer = &agent.Transfer{Internal: ident.NewInternalAccount(generator.New, noon), External: ident.NewExternalAccount(generator.New, noon),
-		Amount: money.Amount{Minor: 7, Currency: "USD"}, Rail: "ACH"}
+	action.Transfer = &agent.Transfer{Internal: ident.NewInternalAccount(generator.New, noon),
+		External: ident.NewExternalAccount(generator.New, noon),
+		Amount:   money.Amount{Minor: 7, Currency: "USD"}, Rail: "ACH"}
 	return action
 }
 
@@ -331,7 +342,8 @@ func TestAgentActions_ReadAsStored(t *testing.T) {
 		t.Helper()
 		locked := map[ident.AgentAction]agent.Action{}
 		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) (err error) {
-			locked, err = tx.LockAgentActions(ctx, a.Platform, []ident.AgentAction{failed.ID, quoted.ID, transfer.ID, rejected.ID, ident.NewAgentAction(generator.New, noon)})
+			locked, err = tx.LockAgentActions(ctx, a.Platform, []ident.AgentAction{failed.ID, quoted.ID, transfer.ID, rejected.ID,
+				ident.NewAgentAction(generator.New, noon)})
 			return err
 		}); err != nil || len(locked) != len(all) {
 			t.Errorf("locked %d, %v", len(locked), err)
@@ -365,7 +377,8 @@ func TestAgentActions_ReadAsStored(t *testing.T) {
 	}
 	check()
 	var reasons string
-	if err := connect(t, c.url).QueryRow(t.Context(), "SELECT string_agg(reason, ' ') FROM agent_actions").Scan(&reasons); err != nil || strings.Contains(reasons, "Bo") || len(reasons) < 40 {
+	if err := connect(t, c.url).QueryRow(t.Context(), "SELECT string_agg(reason, ' ') FROM agent_actions").Scan(&reasons); err != nil ||
+		strings.Contains(reasons, "Bo") || len(reasons) < 40 {
 		t.Errorf("stored %q, %v", reasons, err)
 	}
 	if _, err := db.AgentAction(t.Context(), c.otherPlatform.ID, quoted.ID); !fault.Is(err, fault.AgentActionNotFound) {
@@ -373,7 +386,10 @@ func TestAgentActions_ReadAsStored(t *testing.T) {
 	}
 	twice := newAction(a)
 	twice.Status, twice.Transaction = agent.ActionApproved, all[0].Transaction
-	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgentActions(ctx, []agent.Action{twice}) }); err == nil {
+	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		return tx.CreateAgentActions(ctx,
+			[]agent.Action{twice})
+	}); err == nil {
 		t.Error("two actions have one transaction")
 	}
 }
@@ -404,7 +420,8 @@ func TestAgentActions_List(t *testing.T) {
 		"waiting, of others": {ports.AgentActionFilter{Status: agent.ActionPending, Agent: b.ID}, nil},
 		"approved":           {ports.AgentActionFilter{Status: agent.ActionApproved}, []ident.AgentAction{second.ID}},
 		"time":               {ports.AgentActionFilter{Created: period.Interval{From: noon.Add(time.Second)}}, []ident.AgentAction{third.ID}},
-		"time of the others": {ports.AgentActionFilter{Created: period.Interval{To: noon.Add(time.Second)}}, []ident.AgentAction{second.ID, first.ID}},
+		"time of the others": {ports.AgentActionFilter{Created: period.Interval{To: noon.Add(time.Second)}},
+			[]ident.AgentAction{second.ID, first.ID}},
 	} {
 		if test.filter.Limit == 0 {
 			test.filter.Limit = 10
@@ -467,7 +484,8 @@ func TestAgentAttempts_ReadAsStored(t *testing.T) {
 	}
 	service := connect(t, c.url)
 	exec(t, service, "SET ROLE causeway_service")
-	for _, statement := range []string{"UPDATE agent_attempts SET decision = 'ALLOWED'", "DELETE FROM agent_attempts", "DELETE FROM agent_actions", "UPDATE agent_actions SET amount = 1"} {
+	for _, statement := range []string{"UPDATE agent_attempts SET decision = 'ALLOWED'", "DELETE FROM agent_attempts",
+		"DELETE FROM agent_actions", "UPDATE agent_actions SET amount = 1"} {
 		if _, err := service.Exec(t.Context(), statement); err == nil || !strings.Contains(err.Error(), "permission denied") {
 			t.Errorf("%s: %v", statement, err)
 		}
@@ -486,8 +504,10 @@ func TestQuotesByKey_ReturnsThemWithTransactions(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := ports.QuoteKey{Platform: c.platform.ID, ID: id}
-	got, err := c.QuotesByKey(t.Context(), []ports.QuoteKey{key, {Platform: c.otherPlatform.ID, ID: id}, {Platform: c.platform.ID, ID: ident.NewQuote(generator.New, noon)}})
-	if err != nil || len(got) != 1 || !reflect.DeepEqual(got[key].Quote, want) || !reflect.DeepEqual(got[key].Transaction, paid) || paid.ID.UUID() == (uuid.UUID{}) {
+	got, err := c.QuotesByKey(t.Context(), []ports.QuoteKey{key, {Platform: c.otherPlatform.ID, ID: id},
+		{Platform: c.platform.ID, ID: ident.NewQuote(generator.New, noon)}})
+	if err != nil || len(got) != 1 || !reflect.DeepEqual(got[key].Quote, want) || !reflect.DeepEqual(got[key].Transaction, paid) ||
+		paid.ID.UUID() == (uuid.UUID{}) {
 		t.Errorf("read %+v, %v", got, err)
 	}
 }

@@ -55,7 +55,8 @@ const (
 
 // LockAgents reads the counters and counts what waits with statements of their own: their snapshots are taken when
 // the agents are locked, and so show every payment that the lock has waited for.
-func (u *unit) LockAgents(ctx context.Context, p ident.Platform, ids []ident.Agent, month string) (map[ident.Agent]ports.CountedAgent, error) {
+func (u *unit) LockAgents(ctx context.Context, p ident.Platform, ids []ident.Agent,
+	month string) (map[ident.Agent]ports.CountedAgent, error) {
 	first, next, err := monthDays(month)
 	if err != nil {
 		return nil, err
@@ -89,13 +90,15 @@ func (u *unit) LockAgents(ctx context.Context, p ident.Platform, ids []ident.Age
 }
 
 // AgentCounters implements ports.AgentPaymentReader.
-func (db *DB) AgentCounters(ctx context.Context, p ident.Platform, ids []ident.Agent, month string) (map[ident.Agent]agent.Counters, error) {
+func (db *DB) AgentCounters(ctx context.Context, p ident.Platform, ids []ident.Agent,
+	month string) (map[ident.Agent]agent.Counters, error) {
 	first, next, err := monthDays(month)
 	if err != nil {
 		return nil, err
 	}
 	counters := map[ident.Agent]agent.Counters{}
-	return counters, db.read(ctx, readAgentUsage, []any{p, ids, first, next}, func(rows pgx.Rows) error { return scanAgentUsage(rows, counters) })
+	return counters, db.read(ctx, readAgentUsage, []any{p, ids, first, next},
+		func(rows pgx.Rows) error { return scanAgentUsage(rows, counters) })
 }
 
 func scanAgentUsage(rows pgx.Rows, counters map[ident.Agent]agent.Counters) error {

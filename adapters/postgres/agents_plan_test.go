@@ -56,7 +56,11 @@ func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
 			_, err := tx.LockDeviceCode(ctx, p, agent.DeviceCodeHash{1})
 			return err
 		}},
-		"agent": {`platform_id = .*\(id = `, func(ctx context.Context, _ ports.Tx) error { _, err := db.Agent(ctx, p, ident.Agent{}); return err }},
+		"agent": {`platform_id = .*\(id = `, func(ctx context.Context, _ ports.Tx) error {
+			_,
+				err := db.Agent(ctx, p, ident.Agent{})
+			return err
+		}},
 		"locked agent": {`platform_id = .*\(id = `, func(ctx context.Context, tx ports.Tx) error {
 			_, err := tx.LockAgent(ctx, p, ident.Agent{})
 			return err
@@ -123,7 +127,8 @@ func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
 func checkAgentPlan(t *testing.T, name, condition string, lines []string) {
 	t.Helper()
 	plan := strings.Join(lines, "\n")
-	if strings.Contains(plan, "Seq Scan on agent") || strings.Contains(plan, "Seq Scan on transactions") || !regexp.MustCompile(`Index Cond: \(.*`+condition).MatchString(plan) {
+	if strings.Contains(plan, "Seq Scan on agent") || strings.Contains(plan, "Seq Scan on transactions") ||
+		!regexp.MustCompile(`Index Cond: \(.*`+condition).MatchString(plan) {
 		t.Errorf("%s:\n%s", name, plan)
 	}
 }

@@ -19,12 +19,15 @@ import (
 )
 
 func newAgent(owner customer.Customer) agent.Agent {
-	return agent.Agent{ID: ident.NewAgent(generator.New, noon), Platform: owner.Platform, Customer: owner.ID, Name: "Ana's assistant", CreatedAt: noon, UpdatedAt: noon,
-		Policy: agent.Policy{Permissions: []agent.Permission{agent.CreateQuotes}, DefaultMode: agent.Auto, Limits: agent.SpendingLimits{Currency: "USD", PerTransaction: 1}}}
+	return agent.Agent{ID: ident.NewAgent(generator.New, noon), Platform: owner.Platform, Customer: owner.ID, Name: "Ana's assistant",
+		CreatedAt: noon, UpdatedAt: noon,
+		Policy: agent.Policy{Permissions: []agent.Permission{agent.CreateQuotes}, DefaultMode: agent.Auto,
+			Limits: agent.SpendingLimits{Currency: "USD", PerTransaction: 1}}}
 }
 
 func newDeviceCode(a agent.Agent, n byte, at time.Time) agent.DeviceCode {
-	return agent.DeviceCode{Platform: a.Platform, Agent: a.ID, Hash: agent.DeviceCodeHash{n}, CreatedAt: at, ExpiresAt: at.Add(agent.DeviceCodeLifetime)}
+	return agent.DeviceCode{Platform: a.Platform, Agent: a.ID, Hash: agent.DeviceCodeHash{n}, CreatedAt: at,
+		ExpiresAt: at.Add(agent.DeviceCodeLifetime)}
 }
 
 func TestAgents_ReadAsStored(t *testing.T) {
@@ -41,10 +44,12 @@ func TestAgents_ReadAsStored(t *testing.T) {
 	small, zero := newAgent(ana), int64(0)
 	dollars, euros := ident.NewInternalAccount(generator.New, noon), ident.NewInternalAccount(generator.New, noon)
 	full := small
-	full.Name, full.Paused, full.TokenHash, full.ConnectedAt, full.UpdatedAt = "Other", true, agent.TokenHash{1, 2}, noon.Add(time.Minute), noon.Add(time.Hour)
+	full.Name, full.Paused, full.TokenHash, full.ConnectedAt, full.UpdatedAt = "Other", true, agent.TokenHash{1, 2}, noon.Add(time.Minute),
+		noon.Add(time.Hour)
 	full.Policy = agent.Policy{
 		Permissions: agent.Permissions, DefaultMode: agent.ApprovalRequired,
-		Limits:          agent.SpendingLimits{Currency: "EUR", PerTransaction: money.MaxMinor, Daily: money.MaxMinor, DailyTransactions: 7, Monthly: 8},
+		Limits: agent.SpendingLimits{Currency: "EUR", PerTransaction: money.MaxMinor, Daily: money.MaxMinor,
+			DailyTransactions: 7, Monthly: 8},
 		AllowedAccounts: []ident.InternalAccount{dollars, euros},
 		AccountRules:    []agent.AccountRule{{Account: euros, Mode: agent.Auto, PerTransaction: 9}, {Account: dollars}},
 		Threshold:       agent.ApprovalThreshold{Currency: "JPY", Amount: &zero},
@@ -67,12 +72,14 @@ func TestAgents_ReadAsStored(t *testing.T) {
 		if got, err := db.Agent(t.Context(), want.Platform, want.ID); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("read %+v, %v\nwant %+v", got, err, want)
 		}
-		if page, err := db.Agents(t.Context(), want.Platform, ports.AgentFilter{Paging: ports.Paging{Limit: 2}}); err != nil || !reflect.DeepEqual(page.Items, []agent.Agent{want}) {
+		if page, err := db.Agents(t.Context(), want.Platform, ports.AgentFilter{Paging: ports.Paging{Limit: 2}}); err != nil ||
+			!reflect.DeepEqual(page.Items, []agent.Agent{want}) {
 			t.Errorf("listed %+v, %v\nwant %+v", page, err, want)
 		}
 	}
 	var name string
-	if err := connect(t, c.url).QueryRow(t.Context(), "SELECT name FROM agents").Scan(&name); err != nil || name == "" || strings.Contains(name, "Other") {
+	if err := connect(t, c.url).QueryRow(t.Context(), "SELECT name FROM agents").Scan(&name); err != nil || name == "" ||
+		strings.Contains(name, "Other") {
 		t.Errorf("stored %q, %v", name, err)
 	}
 }
@@ -102,8 +109,10 @@ func TestAgents_TokensAcrossPlatforms(t *testing.T) {
 	}
 	t.Cleanup(db.Close)
 	asked := []agent.TokenHash{{}, {1}, {2}, {3}}
-	hereToken := ports.AgentToken{Platform: c.platform.ID, Environment: platform.Sandbox, Agent: here.ID, Customer: ana.ID, Permissions: here.Policy.Permissions, Hash: agent.TokenHash{1}}
-	thereToken := ports.AgentToken{Platform: c.otherPlatform.ID, Environment: platform.Sandbox, Agent: there.ID, Customer: bob.ID, Permissions: there.Policy.Permissions, Hash: agent.TokenHash{2}}
+	hereToken := ports.AgentToken{Platform: c.platform.ID, Environment: platform.Sandbox, Agent: here.ID, Customer: ana.ID,
+		Permissions: here.Policy.Permissions, Hash: agent.TokenHash{1}}
+	thereToken := ports.AgentToken{Platform: c.otherPlatform.ID, Environment: platform.Sandbox, Agent: there.ID, Customer: bob.ID,
+		Permissions: there.Policy.Permissions, Hash: agent.TokenHash{2}}
 
 	for name, test := range map[string]struct {
 		ctx  context.Context

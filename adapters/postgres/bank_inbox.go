@@ -85,7 +85,8 @@ func (db *DB) BankFileBeingRead(ctx context.Context, connection string, number i
 const bankFilesWithContent = `FROM bank_received_files WHERE connection = $1 AND sha256 = $2 ORDER BY state IN ('READING', 'READ', 'DUPLICATE') DESC, number DESC LIMIT 1`
 
 // BankFileWithContent implements ports.BankInbox.
-func (db *DB) BankFileWithContent(ctx context.Context, connection string, sha256 []byte) (state bankorder.ReceivedState, found bool, err error) {
+func (db *DB) BankFileWithContent(ctx context.Context, connection string,
+	sha256 []byte) (state bankorder.ReceivedState, found bool, err error) {
 	found, err = readValues(ctx, db.read, `SELECT state `+bankFilesWithContent, []any{connection, sha256}, &state)
 	return state, found, err
 }
@@ -100,19 +101,23 @@ func (db *DB) ReopenBankFile(ctx context.Context, lease ports.BankLease, sha256 
 }
 
 // EndBankFile implements ports.BankInbox.
-func (db *DB) EndBankFile(ctx context.Context, lease ports.BankLease, number int64, state bankorder.ReceivedState, problem string, at time.Time) error {
+func (db *DB) EndBankFile(ctx context.Context, lease ports.BankLease, number int64, state bankorder.ReceivedState, problem string,
+	at time.Time) error {
 	return db.underBankLease(ctx, lease, func(tx preparedTx) error {
-		_, err := tx.exec(ctx, `UPDATE bank_received_files SET state = $3, problem = $4, ended_at = $5 WHERE connection = $1 AND number = $2 AND state = 'READING'`,
+		_, err := tx.exec(
+			ctx, `UPDATE bank_received_files SET state = $3, problem = $4, ended_at = $5 WHERE connection = $1 AND number = $2 AND state = 'READING'`,
 			lease.Connection, number, state, storedText(problem, maxProblem), at)
 		return err
 	})
 }
 
 // ordersOfReports uses bank_order_end_to_end_id_unique and bank_order_key_unique.
-var ordersOfReports = `SELECT ` + bankOrderColumns + ` FROM bank_orders o WHERE o.connection = $1 AND (o.end_to_end_id = ANY($2::text[]) OR o.key = ANY($3::text[])) FOR UPDATE`
+var ordersOfReports = `SELECT ` + bankOrderColumns +
+	` FROM bank_orders o WHERE o.connection = $1 AND (o.end_to_end_id = ANY($2::text[]) OR o.key = ANY($3::text[])) FOR UPDATE`
 
 // ReportBankOrders implements ports.BankInbox. Reports about one order are applied one after the other.
-func (db *DB) ReportBankOrders(ctx context.Context, lease ports.BankLease, file int64, reports []ports.BankOrderReport, now time.Time) (notices []bankorder.Notice, fees []ports.RailFee, err error) {
+func (db *DB) ReportBankOrders(ctx context.Context, lease ports.BankLease, file int64, reports []ports.BankOrderReport,
+	now time.Time) (notices []bankorder.Notice, fees []ports.RailFee, err error) {
 	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
 		orders, err := db.lockReportedOrders(ctx, tx, lease.Connection, reports)
 		if err != nil {
@@ -120,7 +125,8 @@ func (db *DB) ReportBankOrders(ctx context.Context, lease ports.BankLease, file 
 		}
 		changes := &bankOrderChanges{db: db, file: file, now: now}
 		for _, r := range reports {
-			notice := bankorder.Notice{Connection: lease.Connection, File: file, Place: r.Place, Name: r.EndToEndID, Code: r.Code, At: now, Report: r.Report}
+			notice := bankorder.Notice{Connection: lease.Connection, File: file, Place: r.Place, Name: r.EndToEndID, Code: r.Code,
+				At: now, Report: r.Report}
 			if notice.Name == "" {
 				notice.Name = r.Key
 			}
@@ -173,7 +179,8 @@ func deductionFee(o bankorder.Order, deducted money.Amount, r bankorder.Report, 
 	if at.IsZero() {
 		at = now
 	}
-	return ports.RailFee{Platform: o.Platform, Rail: o.Rail, PartnerID: o.EndToEndID + "/return", Amount: deducted, At: at, Memo: "deducted from the return", Undated: true}
+	return ports.RailFee{Platform: o.Platform, Rail: o.Rail, PartnerID: o.EndToEndID + "/return", Amount: deducted, At: at,
+		Memo: "deducted from the return", Undated: true}
 }
 
 // lockReportedOrders returns the orders that reports name, by "id" and end-to-end id, and by "key" and key.
@@ -273,7 +280,8 @@ func (c *bankOrderChanges) write(ctx context.Context, tx preparedTx, connection 
 		if err != nil {
 			return err
 		}
-		if _, err := tx.exec(ctx, `INSERT INTO bank_corrections (platform_id, id, order_id, connection, file, place, details, received_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+		if _, err := tx.exec(
+			ctx, `INSERT INTO bank_corrections (platform_id, id, order_id, connection, file, place, details, received_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
 			platform, id, correction.order.ID, connection, c.file, correction.report.Place, details, c.now); err != nil {
 			return err
 		}
@@ -282,7 +290,8 @@ func (c *bankOrderChanges) write(ctx context.Context, tx preparedTx, connection 
 }
 
 // reportBankFile uses bank_file_message_unique and bank_orders_open_by_file.
-var reportBankFile = `SELECT ` + bankOrderColumns + ` FROM bank_orders o WHERE o.connection = $1 AND o.file_number = $2 AND o.state IN ('IN_FILE', 'ACCEPTED', 'PENDING')
+var reportBankFile = `SELECT ` + bankOrderColumns +
+	` FROM bank_orders o WHERE o.connection = $1 AND o.file_number = $2 AND o.state IN ('IN_FILE', 'ACCEPTED', 'PENDING')
 	AND o.state = ANY($3::text[]) AND o.reported_in <> $4 ORDER BY o.file_position LIMIT $5 FOR UPDATE`
 
 // bankFileHasSum uses the primary key, and bank_order_position_unique for a file whose sum differs.
@@ -291,10 +300,12 @@ const bankFileHasSum = `SELECT f.currency = $4 AND (f.sum = $3 OR $3 = (SELECT c
 	FROM bank_files f WHERE f.connection = $1 AND f.number = $2`
 
 // ReportBankFile implements ports.BankInbox.
-func (db *DB) ReportBankFile(ctx context.Context, lease ports.BankLease, file int64, messageID string, report bankorder.Report, now time.Time, limit int) (changed int, problem bankorder.NoticeKind, err error) {
+func (db *DB) ReportBankFile(ctx context.Context, lease ports.BankLease, file int64, messageID string, report bankorder.Report,
+	now time.Time, limit int) (changed int, problem bankorder.NoticeKind, err error) {
 	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
 		var number int64
-		found, err := readValues(ctx, tx.read, `SELECT number FROM bank_files WHERE connection = $1 AND message_id = $2`, []any{lease.Connection, messageID}, &number)
+		found, err := readValues(ctx, tx.read, `SELECT number FROM bank_files WHERE connection = $1 AND message_id = $2`,
+			[]any{lease.Connection, messageID}, &number)
 		if err == nil && !found {
 			problem = bankorder.UnknownPayment
 			return nil

@@ -106,7 +106,8 @@ func TestBankReports_NewsHaveNumbersInOrder(t *testing.T) {
 		t.Errorf("then %v up to %d", places, last)
 	}
 	first, last, err := c.ChangedBankOrders(t.Context(), bankName, 0, 2)
-	if err != nil || len(first) != 2 || last != 3 || first[1] != (ports.RailSubject{Platform: orders[2].Platform, Subject: orders[2].Subject}) {
+	if err != nil || len(first) != 2 || last != 3 ||
+		first[1] != (ports.RailSubject{Platform: orders[2].Platform, Subject: orders[2].Subject}) {
 		t.Errorf("the first piece %+v up to %d, %v", first, last, err)
 	}
 	if lease := c.take(generator.New(noon), noon.Add(time.Hour)); lease.News != 4 {
@@ -134,8 +135,10 @@ func TestBankReports_WhatIsNoticed(t *testing.T) {
 		{Key: rail.ShortID("x"), Place: "2", Report: settled},
 		{EndToEndID: other.EndToEndID, Place: "3", Report: settled},
 		{EndToEndID: queued.EndToEndID, Place: "4", Report: settled},
-		{EndToEndID: orders[1].EndToEndID, Place: "5", Notice: bankorder.DuplicateFile, Report: bankorder.Report{State: bankorder.Rejected, Code: "AM05"}},
-		{Key: orders[2].Key, Place: "6", Notice: bankorder.Correction, Report: bankorder.Report{Code: "C01"}, Correction: map[string]string{"accountNumber": "0042"}},
+		{EndToEndID: orders[1].EndToEndID, Place: "5", Notice: bankorder.DuplicateFile,
+			Report: bankorder.Report{State: bankorder.Rejected, Code: "AM05"}},
+		{Key: orders[2].Key, Place: "6", Notice: bankorder.Correction, Report: bankorder.Report{Code: "C01"},
+			Correction: map[string]string{"accountNumber": "0042"}},
 	}
 	want := []bankorder.Notice{
 		{Connection: bankName, File: 9, Place: "1", Kind: bankorder.UnknownPayment, Name: "NOTPROVIDED", Code: "S1", At: noon},
@@ -149,7 +152,8 @@ func TestBankReports_WhatIsNoticed(t *testing.T) {
 	for range 2 {
 		got := c.report(9, reports...)
 		for i := range got {
-			if about := orderOf[i]; !reflect.DeepEqual(got[i].Report, reports[i].Report) || (got[i].Order == nil) != (about == "") || about != "" && got[i].Order.EndToEndID != about {
+			if about := orderOf[i]; !reflect.DeepEqual(got[i].Report, reports[i].Report) || (got[i].Order == nil) != (about == "") || about != "" &&
+				got[i].Order.EndToEndID != about {
 				t.Errorf("notice %d is about %+v, of the report %+v", i, got[i].Order, got[i].Report)
 			}
 			got[i].Report, got[i].Order = bankorder.Report{}, nil
@@ -158,7 +162,8 @@ func TestBankReports_WhatIsNoticed(t *testing.T) {
 			t.Errorf("noticed %+v, want %+v", got, want)
 		}
 	}
-	unreadable := bankorder.Notice{Connection: bankName, File: 10, Place: "", Kind: bankorder.UnreadableFile, Name: "x.xml", At: noon.Add(time.Second)}
+	unreadable := bankorder.Notice{Connection: bankName, File: 10, Place: "", Kind: bankorder.UnreadableFile, Name: "x.xml",
+		At: noon.Add(time.Second)}
 	for range 2 {
 		if err := c.KeepBankNotice(ctx, c.lease, unreadable); err != nil {
 			t.Fatal(err)
@@ -167,7 +172,8 @@ func TestBankReports_WhatIsNoticed(t *testing.T) {
 
 	kept, err := c.BankNotices(ctx, bankName, 10)
 	if err != nil || len(kept) != 7 || !reflect.DeepEqual(kept[0], ports.BankNotice{Notice: unreadable}) ||
-		!reflect.DeepEqual(kept[1], ports.BankNotice{Notice: want[5], Correction: map[string]string{"accountNumber": "0042"}}) || !reflect.DeepEqual(kept[6].Notice, want[0]) {
+		!reflect.DeepEqual(kept[1], ports.BankNotice{Notice: want[5], Correction: map[string]string{"accountNumber": "0042"}}) ||
+		!reflect.DeepEqual(kept[6].Notice, want[0]) {
 		t.Errorf("kept %+v, %v", kept, err)
 	}
 	if newest, err := c.BankNotices(ctx, bankName, 1); err != nil || len(newest) != 1 {
@@ -213,7 +219,8 @@ func TestBankReports_WholeFileExceptItsOwnReports(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 	}
-	if want := []bankorder.State{bankorder.Settled, bankorder.Rejected, bankorder.Accepted, bankorder.InFile, bankorder.Rejected, bankorder.Rejected, bankorder.InFile}; !slices.Equal(got, want) {
+	if want := []bankorder.State{bankorder.Settled, bankorder.Rejected, bankorder.Accepted, bankorder.InFile, bankorder.Rejected,
+		bankorder.Rejected, bankorder.InFile}; !slices.Equal(got, want) {
 		t.Errorf("states %v, want %v", got, want)
 	}
 	if _, problem, err := c.ReportBankFile(ctx, c.lease, 2, "M9", rejected, noon, 2); problem != bankorder.UnknownPayment || err != nil {
@@ -238,12 +245,15 @@ func TestBankReports_Amounts(t *testing.T) {
 	c.report(1, ports.BankOrderReport{EndToEndID: orders[2].EndToEndID, Report: bankorder.Report{State: bankorder.Rejected}})
 	earlier := noon.Add(-time.Hour)
 	fee := func(i int, at time.Time) ports.RailFee {
-		return ports.RailFee{Platform: c.platform.ID, Rail: "SEPA", PartnerID: orders[i].EndToEndID + "/return", Amount: money.Amount{Minor: 1, Currency: "EUR"}, At: at, Memo: "deducted from the return", Undated: true}
+		return ports.RailFee{Platform: c.platform.ID, Rail: "SEPA", PartnerID: orders[i].EndToEndID + "/return",
+			Amount: money.Amount{Minor: 1, Currency: "EUR"}, At: at, Memo: "deducted from the return", Undated: true}
 	}
 	want := []ports.RailFee{fee(1, earlier), fee(2, earlier)}
 	for round, at := range []time.Time{earlier, earlier, noon} { // the last one in another file, with another time
-		notices, fees, err := c.ReportBankOrders(ctx, c.lease, int64(round/2+2), []ports.BankOrderReport{returned(0, 2, at), returned(1, 1, at), returned(2, 2, earlier)}, noon)
-		if err != nil || !reflect.DeepEqual(fees, want) || len(notices) != 1 || notices[0].Kind != bankorder.Contradiction || notices[0].Name != orders[0].EndToEndID {
+		notices, fees, err := c.ReportBankOrders(ctx, c.lease, int64(round/2+2), []ports.BankOrderReport{returned(0, 2, at), returned(1, 1, at),
+			returned(2, 2, earlier)}, noon)
+		if err != nil || !reflect.DeepEqual(fees, want) || len(notices) != 1 || notices[0].Kind != bankorder.Contradiction ||
+			notices[0].Name != orders[0].EndToEndID {
 			t.Errorf("round %d: fees %+v, notices %+v, %v", round, fees, notices, err)
 		}
 	}
@@ -274,7 +284,8 @@ func TestBankReports_SumsOfFiles(t *testing.T) {
 	settle(6, "EUR", 0, "")
 	c.inFile(1)
 	c.report(file, ports.BankOrderReport{EndToEndID: c.ordersIn(2)[0].EndToEndID, Report: bankorder.Report{State: bankorder.Rejected}})
-	if _, problem, err := c.ReportBankFile(t.Context(), c.lease, file+1, "M2", bankorder.Report{State: bankorder.Settled, Amount: money.Amount{Minor: 2, Currency: "EUR"}}, noon, 10); problem != bankorder.Contradiction || err != nil {
+	if _, problem, err := c.ReportBankFile(t.Context(), c.lease, file+1, "M2", bankorder.Report{State: bankorder.Settled,
+		Amount: money.Amount{Minor: 2, Currency: "EUR"}}, noon, 10); problem != bankorder.Contradiction || err != nil {
 		t.Errorf("a file of which all was rejected: %q, %v", problem, err)
 	}
 }
@@ -318,8 +329,10 @@ func TestBankInbox_FilesAreReadOnce(t *testing.T) {
 	begin(bad, 3, bankorder.Unreadable)
 	begin(received("c.xml", noon.Add(time.Hour), 2), 4, bankorder.Reading)
 
-	known, err := c.KnownBankFiles(ctx, bankName, []bankorder.Received{first, moved, bad, received("a.xml", noon, 1), received("d.xml", noon, 1)})
-	if err != nil || len(known) != 3 || known[0].Number != 1 || known[0].Name != "b.xml" || known[1].State != bankorder.Duplicate || known[2].Problem != "problem" {
+	known, err := c.KnownBankFiles(ctx, bankName, []bankorder.Received{first, moved, bad, received("a.xml", noon, 1),
+		received("d.xml", noon, 1)})
+	if err != nil || len(known) != 3 || known[0].Number != 1 || known[0].Name != "b.xml" || known[1].State != bankorder.Duplicate ||
+		known[2].Problem != "problem" {
 		t.Errorf("known %+v, %v", known, err)
 	}
 	if r, some, err := c.BankFileBeingRead(ctx, bankName, 4); err != nil || !some || r.Name != "c.xml" || r.State != bankorder.Reading {

@@ -107,7 +107,8 @@ func (db *DB) AddBankOrders(ctx context.Context, orders []bankorder.Order) ([]ba
 
 // BankOrdersByKey uses the primary key.
 func (db *DB) BankOrdersByKey(ctx context.Context, keys []ports.BankOrderKey) (map[ports.BankOrderKey]bankorder.Order, error) {
-	found, err := queryTable(ctx, db, db.read, bankOrders, `SELECT `+bankOrderColumns+` FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id) JOIN bank_orders o USING (platform_id, id)`,
+	found, err := queryTable(ctx, db, db.read, bankOrders, `SELECT `+bankOrderColumns+
+		` FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id) JOIN bank_orders o USING (platform_id, id)`,
 		schema.Arrays(keys, func(k *ports.BankOrderKey) []any { return []any{&k.Platform, &k.ID} })...)
 	orders := make(map[ports.BankOrderKey]bankorder.Order, len(keys))
 	for _, o := range found {
@@ -143,7 +144,8 @@ func (db *DB) TakeBankLease(ctx context.Context, connection string, holder uuid.
 func (db *DB) underBankLease(ctx context.Context, lease ports.BankLease, change func(tx preparedTx) error) error {
 	return db.inTx(ctx, func(tx preparedTx) error {
 		var fence int64
-		if _, err := readValues(ctx, tx.read, `SELECT fence FROM bank_connections WHERE connection = $1 FOR UPDATE`, []any{lease.Connection}, &fence); err != nil {
+		if _, err := readValues(ctx, tx.read, `SELECT fence FROM bank_connections WHERE connection = $1 FOR UPDATE`, []any{lease.Connection},
+			&fence); err != nil {
 			return err
 		}
 		if fence != lease.Fence || fence == 0 {

@@ -81,7 +81,8 @@ func (c *bankEnv) add(orders ...bankorder.Order) []bankorder.Order {
 
 // sepaCut cuts the next file of SEPA.
 func sepaCut(maxOrders int) ports.BankFileCut {
-	return ports.BankFileCut{Rail: "SEPA", Currency: "EUR", MaxOrders: maxOrders, MaxSum: 1_000_00, Day: "2026-03-14", MaxOfDay: 100, Now: noon,
+	return ports.BankFileCut{Rail: "SEPA", Currency: "EUR", MaxOrders: maxOrders, MaxSum: 1_000_00, Day: "2026-03-14",
+		MaxOfDay: 100, Now: noon,
 		Name: func(n int64) (string, string) { return fmt.Sprintf("file-%d", n), fmt.Sprintf("M%d", n) }}
 }
 
@@ -104,7 +105,8 @@ func (c *bankEnv) deliver(settlesAt time.Time) bankorder.File {
 	}
 	f.TemporaryName, f.SHA256, f.Size = "file.tmp", [32]byte{1}, 10
 	_, begun := c.BeginBankUpload(ctx, c.lease, f.Number)
-	if err := errors.Join(begun, c.BankFileUploaded(ctx, c.lease, f), c.BankFileDelivered(ctx, c.lease, f.Number, noon, settlesAt)); err != nil {
+	if err := errors.Join(begun, c.BankFileUploaded(ctx, c.lease, f), c.BankFileDelivered(ctx, c.lease, f.Number, noon,
+		settlesAt)); err != nil {
 		c.t.Fatal(err)
 	}
 	return f
@@ -128,7 +130,10 @@ func (c *bankEnv) changedAfter(after int64, orders []bankorder.Order) (places []
 		c.t.Fatal(err)
 	}
 	for _, s := range changed {
-		places = append(places, slices.IndexFunc(orders, func(o bankorder.Order) bool { return o.Platform == s.Platform && o.Subject == s.Subject }))
+		places = append(places, slices.IndexFunc(orders, func(o bankorder.Order) bool {
+			return o.Platform == s.Platform &&
+				o.Subject == s.Subject
+		}))
 	}
 	return places, last
 }
@@ -140,9 +145,11 @@ func TestBankOrders_AreStoredOnce(t *testing.T) {
 	c := newBankEnv(t)
 	ctx := t.Context()
 	payout := newBankOrders(c.platform.ID, 1)[0]
-	payout.Batch, payout.Counterparty.Business, payout.Counterparty.Address = "PPD", true, &party.Address{Line1: "1 Road", City: "Lisbon", PostalCode: "1000", Country: "PT"}
+	payout.Batch, payout.Counterparty.Business, payout.Counterparty.Address = "PPD", true, &party.Address{Line1: "1 Road", City: "Lisbon",
+		PostalCode: "1000", Country: "PT"}
 	refund := payout
-	refund.Kind, refund.ID, refund.EndToEndID = bankorder.Refund, bankorder.IDOf(bankorder.Refund, payout.Subject), bankorder.EndToEndIDOf(bankorder.Refund, payout.Subject)
+	refund.Kind, refund.ID, refund.EndToEndID = bankorder.Refund, bankorder.IDOf(bankorder.Refund, payout.Subject),
+		bankorder.EndToEndIDOf(bankorder.Refund, payout.Subject)
 	refund.Key = rail.ShortID(refund.EndToEndID)
 	other := newBankOrders(c.otherPlatform.ID, 1)[0]
 
@@ -154,15 +161,18 @@ func TestBankOrders_AreStoredOnce(t *testing.T) {
 	again.Amount.Minor, again.QueuedAt = 99, noon.Add(time.Hour)
 	got := c.add(again, refund)
 
-	if got[0].State != bankorder.InFile || got[0].File != 1 || got[0].Position != 1 || got[0].Amount.Minor != 1 || !reflect.DeepEqual(got[1], refund) {
+	if got[0].State != bankorder.InFile || got[0].File != 1 || got[0].Position != 1 || got[0].Amount.Minor != 1 ||
+		!reflect.DeepEqual(got[1], refund) {
 		t.Errorf("stored again: %+v", got)
 	}
-	keys := []ports.BankOrderKey{{Platform: payout.Platform, ID: payout.ID}, {Platform: other.Platform, ID: other.ID}, {Platform: payout.Platform, ID: other.ID}}
+	keys := []ports.BankOrderKey{{Platform: payout.Platform, ID: payout.ID}, {Platform: other.Platform, ID: other.ID},
+		{Platform: payout.Platform, ID: other.ID}}
 	seen, err := c.BankOrdersByKey(ports.ForPlatform(ctx, c.otherPlatform.ID), keys)
 	if err != nil || len(seen) != 1 || !reflect.DeepEqual(seen[keys[1]], other) {
 		t.Errorf("the other platform sees %+v, %v", seen, err)
 	}
-	if _, err := c.AddBankOrders(ports.ForPlatform(ctx, c.otherPlatform.ID), newBankOrders(c.platform.ID, 1)); err == nil || !strings.Contains(err.Error(), "row-level security") {
+	if _, err := c.AddBankOrders(ports.ForPlatform(ctx, c.otherPlatform.ID), newBankOrders(c.platform.ID, 1)); err == nil ||
+		!strings.Contains(err.Error(), "row-level security") {
 		t.Errorf("an order of another platform was stored: %v", err)
 	}
 }
@@ -184,7 +194,8 @@ func TestBankOrders_StoredByTwoAtOnce(t *testing.T) {
 	}
 	group.Wait()
 	queued, err := c.QueuedBankOrders(t.Context(), bankName)
-	if want := []ports.QueuedBankOrders{{Rail: "SEPA", Currency: "EUR", Orders: 200, Oldest: noon}}; err != nil || !reflect.DeepEqual(queued, want) {
+	if want := []ports.QueuedBankOrders{{Rail: "SEPA", Currency: "EUR", Orders: 200, Oldest: noon}}; err != nil ||
+		!reflect.DeepEqual(queued, want) {
 		t.Errorf("queued %+v, %v", queued, err)
 	}
 }
@@ -252,7 +263,8 @@ func TestBankLease_LostOneChangesNothing(t *testing.T) {
 	f := c.cut(sepaCut(1))
 	c.deliver(noon)
 	c.cut(sepaCut(1))
-	if _, err := c.BeginBankFile(ctx, c.lease, bankorder.Received{Name: "in", Size: 1, ModifiedAt: noon, SHA256: [32]byte{2}, FoundAt: noon}); err != nil {
+	if _, err := c.BeginBankFile(ctx, c.lease, bankorder.Received{Name: "in", Size: 1, ModifiedAt: noon, SHA256: [32]byte{2},
+		FoundAt: noon}); err != nil {
 		t.Fatal(err)
 	}
 	lost := c.lease
@@ -273,7 +285,8 @@ func TestBankLease_LostOneChangesNothing(t *testing.T) {
 		},
 		"end": func(l ports.BankLease) error { return c.EndBankFile(ctx, l, 1, bankorder.Read, "", noon) },
 		"orders": func(l ports.BankLease) error {
-			_, _, err := c.ReportBankOrders(ctx, l, 1, []ports.BankOrderReport{{EndToEndID: c.ordersIn(1)[0].EndToEndID, Place: "1", Report: report}}, noon)
+			_, _, err := c.ReportBankOrders(ctx, l, 1,
+				[]ports.BankOrderReport{{EndToEndID: c.ordersIn(1)[0].EndToEndID, Place: "1", Report: report}}, noon)
 			return err
 		},
 		"file": func(l ports.BankLease) error {
@@ -284,7 +297,8 @@ func TestBankLease_LostOneChangesNothing(t *testing.T) {
 			return c.KeepBankNotice(ctx, l, bankorder.Notice{Connection: bankName, File: 1, Place: "1", Kind: bankorder.UnreadableFile, At: noon})
 		},
 	} {
-		for _, lease := range []ports.BankLease{lost, {Connection: bankName}, {Connection: "unknown"}, {Connection: bankName, Fence: c.lease.Fence + 1}} {
+		for _, lease := range []ports.BankLease{lost, {Connection: bankName}, {Connection: "unknown"},
+			{Connection: bankName, Fence: c.lease.Fence + 1}} {
 			if err := call(lease); !errors.Is(err, ports.ErrBankLeaseLost) {
 				t.Errorf("%s with %+v: %v", name, lease, err)
 			}
@@ -299,9 +313,11 @@ func TestBankLease_LostOneChangesNothing(t *testing.T) {
 func (c *bankEnv) bankRows() string {
 	c.t.Helper()
 	var all []string
-	for _, table := range []string{"bank_connections", "bank_files", "bank_orders", "bank_received_files", "bank_notices", "bank_corrections"} {
+	for _, table := range []string{"bank_connections", "bank_files", "bank_orders", "bank_received_files", "bank_notices",
+		"bank_corrections"} {
 		var text string
-		if err := c.Pool().QueryRow(c.t.Context(), `SELECT coalesce(string_agg(t::text, E'\n' ORDER BY t::text), '') FROM `+table+` t`).Scan(&text); err != nil {
+		if err := c.Pool().QueryRow(c.t.Context(), `SELECT coalesce(string_agg(t::text, E'\n' ORDER BY t::text), '') FROM `+table+` t`).Scan(
+			&text); err != nil {
 			c.t.Fatal(err)
 		}
 		all = append(all, table+": "+text)
@@ -316,9 +332,11 @@ func TestBankOrders_StayInTheirFile(t *testing.T) {
 	c.add(newBankOrders(c.platform.ID, 2)...)
 	c.cut(sepaCut(1))
 	c.cut(sepaCut(1))
-	for _, change := range []string{"state = 'QUEUED', file_number = NULL, file_position = NULL", "file_number = 2", "file_position = 7", "connection = 'other'",
+	for _, change := range []string{"state = 'QUEUED', file_number = NULL, file_position = NULL", "file_number = 2", "file_position = 7",
+		"connection = 'other'",
 		"amount = 2", "end_to_end_id = 'x'", "key = 'x'", "rail = 'ACH'", "batch = 'CCD'", "kind = 'REFUND'"} {
-		if _, err := c.Pool().Exec(t.Context(), `UPDATE bank_orders SET `+change+` WHERE file_number = 1`); err == nil || !strings.Contains(err.Error(), "stays there") {
+		if _, err := c.Pool().Exec(t.Context(), `UPDATE bank_orders SET `+change+` WHERE file_number = 1`); err == nil ||
+			!strings.Contains(err.Error(), "stays there") {
 			t.Errorf("%s: %v", change, err)
 		}
 	}
@@ -338,7 +356,8 @@ func TestBankOrders_Retention(t *testing.T) {
 	}
 	begin := func(n byte, end time.Time) {
 		t.Helper()
-		r, err := c.BeginBankFile(ctx, c.lease, bankorder.Received{Name: "in", Size: int64(n), ModifiedAt: noon, SHA256: [32]byte{n}, FoundAt: noon})
+		r, err := c.BeginBankFile(ctx, c.lease, bankorder.Received{Name: "in", Size: int64(n), ModifiedAt: noon,
+			SHA256: [32]byte{n}, FoundAt: noon})
 		if err == nil && !end.IsZero() {
 			err = c.EndBankFile(ctx, c.lease, r.Number, bankorder.Read, "", end)
 		}
@@ -353,7 +372,8 @@ func TestBankOrders_Retention(t *testing.T) {
 		t.Helper()
 		if _, _, err := c.ReportBankOrders(ctx, c.lease, 1, []ports.BankOrderReport{
 			{EndToEndID: orders[i].EndToEndID, Place: fmt.Sprint(i), Report: bankorder.Report{State: bankorder.Settled}},
-			{EndToEndID: orders[i].EndToEndID, Place: fmt.Sprint(i, "c"), Notice: bankorder.Correction, Report: bankorder.Report{Code: "C01"}, Correction: map[string]string{"accountNumber": "1"}},
+			{EndToEndID: orders[i].EndToEndID, Place: fmt.Sprint(i, "c"), Notice: bankorder.Correction, Report: bankorder.Report{Code: "C01"},
+				Correction: map[string]string{"accountNumber": "1"}},
 		}, at); err != nil {
 			t.Fatal(err)
 		}
@@ -371,10 +391,12 @@ func TestBankOrders_Retention(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if want := map[string]int{"bank_orders": 2, "bank_files": 2, "bank_received_files": 1, "bank_notices": 2}; !reflect.DeepEqual(deleted, want) {
+	if want := map[string]int{"bank_orders": 2, "bank_files": 2, "bank_received_files": 1, "bank_notices": 2}; !reflect.DeepEqual(deleted,
+		want) {
 		t.Errorf("deleted %v, want %v", deleted, want)
 	}
-	left, err := c.BankOrdersByKey(ctx, []ports.BankOrderKey{{Platform: c.platform.ID, ID: orders[0].ID}, {Platform: c.platform.ID, ID: orders[1].ID},
+	left, err := c.BankOrdersByKey(ctx, []ports.BankOrderKey{{Platform: c.platform.ID, ID: orders[0].ID},
+		{Platform: c.platform.ID, ID: orders[1].ID},
 		{Platform: c.otherPlatform.ID, ID: orders[2].ID}, {Platform: c.otherPlatform.ID, ID: orders[3].ID}})
 	if err != nil || len(left) != 2 || left[ports.BankOrderKey{Platform: c.platform.ID, ID: orders[1].ID}].State != bankorder.InFile {
 		t.Errorf("left %+v, %v", left, err)
@@ -386,7 +408,8 @@ func TestBankOrders_Retention(t *testing.T) {
 	if f := c.cut(sepaCut(1)); f.Number != 5 {
 		t.Errorf("the next file is %d", f.Number)
 	}
-	if err := c.DeleteOld(ctx, postgres.RetentionCutoffs{BankOrders: later.Add(time.Hour)}, count); err != nil || deleted["bank_orders"] != 3 || deleted["bank_files"] != 3 || deleted["bank_received_files"] != 2 {
+	if err := c.DeleteOld(ctx, postgres.RetentionCutoffs{BankOrders: later.Add(time.Hour)}, count); err != nil ||
+		deleted["bank_orders"] != 3 || deleted["bank_files"] != 3 || deleted["bank_received_files"] != 2 {
 		t.Errorf("deleted %v, %v", deleted, err)
 	}
 }

@@ -53,7 +53,8 @@ const deleteWithdrawnOrders = `
 func (db *DB) CutBankFile(ctx context.Context, lease ports.BankLease, cut ports.BankFileCut) (f bankorder.File, some bool, err error) {
 	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
 		var traces, ofDay int
-		if _, err := readValues(ctx, tx.read, `SELECT c.files + 1, c.traces, (SELECT count(*) FROM bank_files WHERE connection = $1 AND rail = $2 AND day = $3::text::date)
+		if _, err := readValues(
+			ctx, tx.read, `SELECT c.files + 1, c.traces, (SELECT count(*) FROM bank_files WHERE connection = $1 AND rail = $2 AND day = $3::text::date)
 			FROM bank_connections c WHERE c.connection = $1`, []any{lease.Connection, cut.Rail, cut.Day}, &f.Number, &traces, &ofDay); err != nil {
 			return err
 		}
@@ -64,7 +65,8 @@ func (db *DB) CutBankFile(ctx context.Context, lease ports.BankLease, cut ports.
 		if err != nil || len(leaving) == 0 {
 			return err
 		}
-		f.Connection, f.Rail, f.Currency, f.DayNumber, f.State, f.CreatedAt = lease.Connection, cut.Rail, cut.Currency, ofDay+1, bankorder.FileCreated, cut.Now
+		f.Connection, f.Rail, f.Currency, f.DayNumber, f.State, f.CreatedAt = lease.Connection, cut.Rail, cut.Currency, ofDay+1,
+			bankorder.FileCreated, cut.Now
 		f.Name, f.MessageID = cut.Name(f.Number)
 		f.Orders, f.Sum = len(leaving), sumOfBankOrders(leaving)
 		if f.FirstTrace = traces + 1; traces+f.Orders > maxTrace {
@@ -171,7 +173,8 @@ var bankFiles = schema.New("bank_files", []string{"connection", "number"}, func(
 })
 
 // undeliveredBankFile uses bank_files_undelivered.
-var undeliveredBankFile = `SELECT ` + bankFiles.Names("") + ` FROM bank_files WHERE connection = $1 AND state <> 'DELIVERED' ORDER BY number LIMIT 1`
+var undeliveredBankFile = `SELECT ` + bankFiles.Names("") +
+	` FROM bank_files WHERE connection = $1 AND state <> 'DELIVERED' ORDER BY number LIMIT 1`
 
 // UndeliveredBankFile implements ports.BankOutbox.
 func (db *DB) UndeliveredBankFile(ctx context.Context, connection string) (f bankorder.File, some bool, err error) {
@@ -179,7 +182,8 @@ func (db *DB) UndeliveredBankFile(ctx context.Context, connection string) (f ban
 }
 
 // bankFileOrders uses bank_order_position_unique.
-var bankFileOrders = `SELECT ` + bankOrderColumns + ` FROM bank_orders o WHERE o.connection = $1 AND o.file_number = $2 AND o.file_position > $3
+var bankFileOrders = `SELECT ` + bankOrderColumns +
+	` FROM bank_orders o WHERE o.connection = $1 AND o.file_number = $2 AND o.file_position > $3
 	ORDER BY o.file_position LIMIT $4`
 
 // BankFileOrders implements ports.BankOutbox.
@@ -190,7 +194,8 @@ func (db *DB) BankFileOrders(ctx context.Context, connection string, number int6
 // BeginBankUpload implements ports.BankOutbox.
 func (db *DB) BeginBankUpload(ctx context.Context, lease ports.BankLease, number int64) (attempt int, err error) {
 	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
-		found, err := readValues(ctx, tx.read, `UPDATE bank_files SET attempts = attempts + 1 WHERE connection = $1 AND number = $2 AND state = 'CREATED' RETURNING attempts`,
+		found, err := readValues(
+			ctx, tx.read, `UPDATE bank_files SET attempts = attempts + 1 WHERE connection = $1 AND number = $2 AND state = 'CREATED' RETURNING attempts`,
 			[]any{lease.Connection, number}, &attempt)
 		if err == nil && !found {
 			return oneBankFile(0, number, nil)
@@ -203,8 +208,10 @@ func (db *DB) BeginBankUpload(ctx context.Context, lease ports.BankLease, number
 // BankFileUploaded implements ports.BankOutbox.
 func (db *DB) BankFileUploaded(ctx context.Context, lease ports.BankLease, f bankorder.File) error {
 	return db.underBankLease(ctx, lease, func(tx preparedTx) error {
-		done, err := tx.exec(ctx, `UPDATE bank_files SET state = 'UPLOADED', temporary_name = $3, fence = $4, sha256 = $5, size = $6, uploaded_at = $7, place = $8
-			WHERE connection = $1 AND number = $2 AND state = 'CREATED'`, lease.Connection, f.Number, f.TemporaryName, lease.Fence, f.SHA256, f.Size, db.clock.Now(), f.Place)
+		done, err := tx.exec(
+			ctx, `UPDATE bank_files SET state = 'UPLOADED', temporary_name = $3, fence = $4, sha256 = $5, size = $6, uploaded_at = $7, place = $8
+			WHERE connection = $1 AND number = $2 AND state = 'CREATED'`, lease.Connection, f.Number, f.TemporaryName, lease.Fence, f.SHA256, f.Size,
+			db.clock.Now(), f.Place)
 		return oneBankFile(done, f.Number, err)
 	})
 }
@@ -212,7 +219,8 @@ func (db *DB) BankFileUploaded(ctx context.Context, lease ports.BankLease, f ban
 // BankFileDelivered implements ports.BankOutbox.
 func (db *DB) BankFileDelivered(ctx context.Context, lease ports.BankLease, number int64, at, settlesAt time.Time) error {
 	return db.underBankLease(ctx, lease, func(tx preparedTx) error {
-		done, err := tx.exec(ctx, `UPDATE bank_files SET state = 'DELIVERED', delivered_at = $3, settles_at = $4 WHERE connection = $1 AND number = $2 AND state = 'UPLOADED'`,
+		done, err := tx.exec(
+			ctx, `UPDATE bank_files SET state = 'DELIVERED', delivered_at = $3, settles_at = $4 WHERE connection = $1 AND number = $2 AND state = 'UPLOADED'`,
 			lease.Connection, number, at, settlesAt)
 		return oneBankFile(done, number, err)
 	})

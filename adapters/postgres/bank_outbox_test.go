@@ -31,9 +31,11 @@ func TestBankFiles_AreCutOldestFirstByBatch(t *testing.T) {
 	first, second := c.cut(sepaCut(4)), c.cut(sepaCut(4))
 	_, some, err := c.CutBankFile(t.Context(), c.lease, sepaCut(4))
 
-	want := bankorder.File{Connection: bankName, Number: 1, DayNumber: 1, Rail: "SEPA", Currency: "EUR", Name: "file-1", MessageID: "M1", Orders: 4,
+	want := bankorder.File{Connection: bankName, Number: 1, DayNumber: 1, Rail: "SEPA", Currency: "EUR", Name: "file-1",
+		MessageID: "M1", Orders: 4,
 		Sum: money.TotalOf(7), FirstTrace: 1, State: bankorder.FileCreated, CreatedAt: noon}
-	if !reflect.DeepEqual(first, want) || second.Number != 2 || second.DayNumber != 2 || second.Orders != 1 || second.FirstTrace != 5 || some || err != nil {
+	if !reflect.DeepEqual(first, want) || second.Number != 2 || second.DayNumber != 2 || second.Orders != 1 || second.FirstTrace != 5 ||
+		some || err != nil {
 		t.Errorf("cut %+v and %+v, %t, %v", first, second, some, err)
 	}
 	if stored, _, err := c.UndeliveredBankFile(t.Context(), bankName); err != nil || !reflect.DeepEqual(stored, want) {
@@ -52,7 +54,8 @@ func TestBankFiles_AreCutOldestFirstByBatch(t *testing.T) {
 		t.Errorf("after 2: %+v, %v", page, err)
 	}
 	queued, err := c.QueuedBankOrders(t.Context(), bankName)
-	if want := []ports.QueuedBankOrders{{Rail: "ACH", Currency: "EUR", Orders: 1, Oldest: noon}, {Rail: "SEPA", Currency: "USD", Orders: 1, Oldest: noon}}; err != nil || !reflect.DeepEqual(queued, want) {
+	if want := []ports.QueuedBankOrders{{Rail: "ACH", Currency: "EUR", Orders: 1, Oldest: noon}, {Rail: "SEPA", Currency: "USD", Orders: 1,
+		Oldest: noon}}; err != nil || !reflect.DeepEqual(queued, want) {
 		t.Errorf("queued %+v, %v", queued, err)
 	}
 }
@@ -91,7 +94,8 @@ func TestBankFiles_AreNumberedByDay(t *testing.T) {
 	cut.MaxOfDay = 2
 	ach := cut
 	ach.Rail = "ACH"
-	if first, second, other := c.cut(cut), c.cut(cut), c.cut(ach); first.DayNumber != 1 || second.DayNumber != 2 || other.DayNumber != 1 || other.Number != 3 {
+	if first, second, other := c.cut(cut), c.cut(cut), c.cut(ach); first.DayNumber != 1 || second.DayNumber != 2 || other.DayNumber != 1 ||
+		other.Number != 3 {
 		t.Errorf("%+v, %+v, %+v", first, second, other)
 	}
 	if _, some, err := c.CutBankFile(t.Context(), c.lease, cut); some || !errors.Is(err, ports.ErrBankDayFull) {
@@ -126,7 +130,8 @@ func TestBankFiles_FailedCutLeavesOrdersQueued(t *testing.T) {
 	before := c.bankRows()
 	taken := sepaCut(1)
 	taken.Name = func(int64) (string, string) { return "file-1", "other" }
-	if _, some, err := c.CutBankFile(t.Context(), c.lease, taken); some || err == nil || !strings.Contains(err.Error(), "bank_file_name_unique") {
+	if _, some, err := c.CutBankFile(t.Context(), c.lease, taken); some || err == nil ||
+		!strings.Contains(err.Error(), "bank_file_name_unique") {
 		t.Errorf("cut: %t, %v", some, err)
 	}
 	if after := c.bankRows(); after != before {
@@ -256,7 +261,8 @@ func TestBankFiles_SettleWhenDue(t *testing.T) {
 		t.Errorf("changed %v up to %d", places, last)
 	}
 	stored := c.add(orders...)
-	if o := stored[2]; o.State != bankorder.Settled || !o.SettledAt.Equal(due) || stored[4].State != bankorder.Returned || !stored[6].SettledAt.Equal(due.Add(time.Hour)) {
+	if o := stored[2]; o.State != bankorder.Settled || !o.SettledAt.Equal(due) || stored[4].State != bankorder.Returned ||
+		!stored[6].SettledAt.Equal(due.Add(time.Hour)) {
 		t.Errorf("%+v", stored)
 	}
 }

@@ -58,7 +58,8 @@ func TestBankOrders_NoStatementScansHistory(t *testing.T) {
 		e.run("BEGIN")
 		e.run("PREPARE " + name + "(" + tt.types + ") AS " + tt.statement)
 		var text string
-		if err := e.conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE "+name+"("+tt.arguments+")", pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
+		if err := e.conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE "+name+"("+tt.arguments+")",
+			pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if pages := pagesOf(t, text); pages > tt.maxPages {

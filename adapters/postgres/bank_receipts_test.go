@@ -17,7 +17,8 @@ func TestBankReceipts_FoundByTheirNames(t *testing.T) {
 	// receipt again changes nothing.
 	c := newBankEnv(t)
 	receipts := []ports.BankReceipt{
-		{PartnerID: "B1", Names: []string{"own", "shared", "many"}}, {PartnerID: "B2", Names: []string{"shared", "many"}}, {PartnerID: "B3", Names: []string{"many"}},
+		{PartnerID: "B1", Names: []string{"own", "shared", "many"}}, {PartnerID: "B2", Names: []string{"shared", "many"}},
+		{PartnerID: "B3", Names: []string{"many"}},
 		{PartnerID: "B4"},
 	}
 	for range 2 {
@@ -29,7 +30,8 @@ func TestBankReceipts_FoundByTheirNames(t *testing.T) {
 
 	found, err := c.BankReceiptsByName(t.Context(), bankName, asked)
 
-	if want := (map[string][]string{"own": {"B1"}, "shared": {"B1", "B2"}, "many": {"B1", "B2"}}); err != nil || !reflect.DeepEqual(found, want) {
+	if want := (map[string][]string{"own": {"B1"}, "shared": {"B1", "B2"}, "many": {"B1", "B2"}}); err != nil ||
+		!reflect.DeepEqual(found, want) {
 		t.Errorf("%v, %v", found, err)
 	}
 	if other, err := c.BankReceiptsByName(t.Context(), "another", asked); err != nil || len(other) != 0 {
@@ -78,7 +80,8 @@ func TestBankNotices_OfEveryKind(t *testing.T) {
 		bankorder.Correction, bankorder.OtherAccount, bankorder.OtherCurrency}
 	for range 2 {
 		for _, kind := range kinds {
-			if err := c.KeepBankNotice(t.Context(), c.lease, bankorder.Notice{Connection: bankName, File: 1, Place: "1", Kind: kind, Name: "n", At: noon}); err != nil {
+			if err := c.KeepBankNotice(t.Context(), c.lease, bankorder.Notice{Connection: bankName, File: 1, Place: "1", Kind: kind, Name: "n",
+				At: noon}); err != nil {
 				t.Fatalf("%s: %v", kind, err)
 			}
 		}
@@ -89,7 +92,8 @@ func TestBankNotices_OfEveryKind(t *testing.T) {
 	if err != nil || len(notices) != len(kinds) {
 		t.Errorf("%d notices, %v", len(notices), err)
 	}
-	if err := c.KeepBankNotice(t.Context(), c.lease, bankorder.Notice{Connection: bankName, File: 2, Place: "1", Kind: bankorder.Contradiction, At: noon.AddDate(0, 0, -2)}); err != nil {
+	if err := c.KeepBankNotice(t.Context(), c.lease, bankorder.Notice{Connection: bankName, File: 2, Place: "1", Kind: bankorder.Contradiction,
+		At: noon.AddDate(0, 0, -2)}); err != nil {
 		t.Fatal(err)
 	}
 	// Metrics count those of a day.

@@ -14,7 +14,8 @@ var deleteBankFiles = []struct{ table, sql string }{
 		WHERE ended_at < $1 ORDER BY ended_at LIMIT $2)`},
 	{"bank_notices", `DELETE FROM bank_notices WHERE (connection, file, place, kind) IN (SELECT connection, file, place, kind FROM bank_notices
 		WHERE noticed_at < $1 ORDER BY noticed_at LIMIT $2)`},
-	{"bank_receipt_names", `DELETE FROM bank_receipt_names WHERE (connection, name, partner_id) IN (SELECT connection, name, partner_id FROM bank_receipt_names
+	{
+		"bank_receipt_names", `DELETE FROM bank_receipt_names WHERE (connection, name, partner_id) IN (SELECT connection, name, partner_id FROM bank_receipt_names
 		WHERE received_at < $1 ORDER BY received_at LIMIT $2)`},
 }
 

@@ -24,12 +24,14 @@ func TestDo_QueuedWriteFailureRollsBackPostings(t *testing.T) {
 				return err
 			}
 			return tx.Post(ctx, []ledger.Posting{ledger.Deposit(ledger.Header{ID: uuid.UUID{15: n}, Platform: c.platform.ID, Effective: noon},
-				ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledgerAccountOf(account).Path, Amount: money.Amount{Minor: 700, Currency: "USD"}})})
+				ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledgerAccountOf(account).Path,
+					Amount: money.Amount{Minor: 700, Currency: "USD"}})})
 		})
 	}
 
 	// From the third deposit on the accounts are cached, and only the postings are sent.
-	first, again, other, still := deposit("key", "first", 1), deposit("key", "again", 2), deposit("other", "other", 3), deposit("key", "still", 4)
+	first, again, other, still := deposit("key", "first", 1), deposit("key", "again", 2), deposit("other", "other", 3),
+		deposit("key", "still", 4)
 
 	if first != nil || other != nil {
 		t.Errorf("the deposits: %v, %v", first, other)

@@ -94,7 +94,8 @@ func (db *DB) BeneficialOwner(ctx context.Context, p ident.Platform, id ident.Be
 }
 
 // ListBeneficialOwners uses beneficial_owners_by_customer.
-func (db *DB) ListBeneficialOwners(ctx context.Context, p ident.Platform, f ports.BeneficialOwnerFilter) (ports.Page[customer.BeneficialOwner], error) {
+func (db *DB) ListBeneficialOwners(ctx context.Context, p ident.Platform,
+	f ports.BeneficialOwnerFilter) (ports.Page[customer.BeneficialOwner], error) {
 	l := newList("beneficial_owners", p)
 	l.byIndex("customer_id = ?", f.Customer.UUID())
 	return selectPage(ctx, db, l, f.Paging, beneficialOwners)
@@ -118,14 +119,16 @@ func (d beneficialOwnerDetails) set(o *customer.BeneficialOwner) {
 func newPersonColumn(p customer.PersonalInfo) personColumn {
 	return personColumn{
 		FirstName: p.FirstName, MiddleName: p.MiddleName, LastName: p.LastName, BirthDate: p.BirthDate, Nationality: p.Nationality,
-		Email: p.Email, PhoneNumber: p.PhoneNumber, Address: addressColumn(p.Address), IDType: p.IDType, Identifier: p.Identifier, CountryOfIssuance: p.CountryOfIssuance,
+		Email: p.Email, PhoneNumber: p.PhoneNumber, Address: addressColumn(p.Address), IDType: p.IDType, Identifier: p.Identifier,
+		CountryOfIssuance: p.CountryOfIssuance,
 	}
 }
 
 func (c personColumn) person() customer.PersonalInfo {
 	return customer.PersonalInfo{
 		FirstName: c.FirstName, MiddleName: c.MiddleName, LastName: c.LastName, BirthDate: c.BirthDate, Nationality: c.Nationality,
-		Email: c.Email, PhoneNumber: c.PhoneNumber, Address: party.Address(c.Address), IDType: c.IDType, Identifier: c.Identifier, CountryOfIssuance: c.CountryOfIssuance,
+		Email: c.Email, PhoneNumber: c.PhoneNumber, Address: party.Address(c.Address), IDType: c.IDType, Identifier: c.Identifier,
+		CountryOfIssuance: c.CountryOfIssuance,
 	}
 }
 

@@ -12,8 +12,10 @@ import (
 
 // BitcoinWallet implements ports.BitcoinStore. Uses the primary key.
 func (db *DB) BitcoinWallet(ctx context.Context, connection string) (w ports.BitcoinWallet, err error) {
-	found, err := readValues(ctx, db.read, `SELECT created_at, scanned_block, scanned_height, best_block, coalesce(rescan_height, -1), references_until
-		FROM bitcoin_wallets WHERE connection = $1`, []any{connection}, &w.CreatedAt, &w.ScannedBlock, &w.ScannedHeight, &w.Best, &w.RescanHeight, &w.ReferencesUntil)
+	found, err := readValues(
+		ctx, db.read, `SELECT created_at, scanned_block, scanned_height, best_block, coalesce(rescan_height, -1), references_until
+		FROM bitcoin_wallets WHERE connection = $1`, []any{connection}, &w.CreatedAt, &w.ScannedBlock, &w.ScannedHeight, &w.Best, &w.RescanHeight,
+		&w.ReferencesUntil)
 	if err == nil && !found {
 		w.RescanHeight = -1
 	}
@@ -112,9 +114,10 @@ func (db *DB) bitcoinPayments(ctx context.Context, sql string, args ...any) ([]p
 // bitcoin_transaction_version_once.
 func (db *DB) OpenBitcoinBatches(ctx context.Context, connection string, limit int) ([]ports.BitcoinBatch, error) {
 	batches, err := collect(ctx, db.read, `SELECT number, status, created_at, since, txid FROM bitcoin_batches
-		WHERE connection = $1 AND status IN ('SENT', 'CONFIRMED') ORDER BY number LIMIT $2`, []any{connection, limit}, func(rows pgx.Rows, b *ports.BitcoinBatch) error {
-		return rows.Scan(&b.Number, &b.Status, &b.CreatedAt, &b.Since, &b.TxID)
-	})
+		WHERE connection = $1 AND status IN ('SENT', 'CONFIRMED') ORDER BY number LIMIT $2`, []any{connection, limit},
+		func(rows pgx.Rows, b *ports.BitcoinBatch) error {
+			return rows.Scan(&b.Number, &b.Status, &b.CreatedAt, &b.Since, &b.TxID)
+		})
 	if err != nil || len(batches) == 0 {
 		return nil, err
 	}
@@ -124,7 +127,8 @@ func (db *DB) OpenBitcoinBatches(ctx context.Context, connection string, limit i
 		index[b.Number] = i
 		numbers = append(numbers, b.Number)
 	}
-	payments, err := db.bitcoinPayments(ctx, bitcoinPaymentColumns+` FROM bitcoin_payments p JOIN bitcoin_batches b ON b.connection = p.connection AND b.number = p.batch
+	payments, err := db.bitcoinPayments(ctx,
+		bitcoinPaymentColumns+` FROM bitcoin_payments p JOIN bitcoin_batches b ON b.connection = p.connection AND b.number = p.batch
 		WHERE p.connection = $1 AND p.batch = ANY ($2::bigint[]) ORDER BY p.batch, p.id`, connection, numbers)
 	if err != nil {
 		return nil, err
@@ -167,15 +171,18 @@ func (db *DB) bitcoinDeposits(ctx context.Context, sql string, args ...any) ([]p
 
 // BitcoinEvents implements ports.BitcoinStore. Uses the primary keys.
 func (db *DB) BitcoinEvents(ctx context.Context, connection string, after int64, limit int) ([]ports.BitcoinEvent, error) {
-	if _, err := db.exec(ctx, `UPDATE bitcoin_wallets SET read_event = $2 WHERE connection = $1 AND read_event < $2`, connection, after); err != nil {
+	if _, err := db.exec(ctx, `UPDATE bitcoin_wallets SET read_event = $2 WHERE connection = $1 AND read_event < $2`, connection,
+		after); err != nil {
 		return nil, err
 	}
-	return collect(ctx, db.read, `SELECT number, kind, partner_id, body FROM bitcoin_events WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`,
+	return collect(
+		ctx, db.read, `SELECT number, kind, partner_id, body FROM bitcoin_events WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`,
 		[]any{connection, after, limit}, func(rows pgx.Rows, e *ports.BitcoinEvent) error {
 			var body bitcoinEventBody
 			err := rows.Scan(&e.Number, &e.Kind, &e.PartnerID, &body)
 			e.Platform.SetUUID(body.Platform)
-			e.Receipt, e.Reference, e.Satoshis, e.Subject, e.Text, e.At = body.Receipt, body.Reference, body.Satoshis, body.Subject, body.Text, body.At.UTC()
+			e.Receipt, e.Reference, e.Satoshis, e.Subject, e.Text, e.At = body.Receipt, body.Reference, body.Satoshis, body.Subject,
+				body.Text, body.At.UTC()
 			return err
 		})
 }

@@ -30,7 +30,8 @@ func (db *DB) LeaseBitcoinWallet(ctx context.Context, connection string, now, un
 
 // EndBitcoinLease implements ports.BitcoinStore. Uses the primary key.
 func (db *DB) EndBitcoinLease(ctx context.Context, lease ports.BitcoinLease) error {
-	_, err := db.exec(ctx, `UPDATE bitcoin_wallets SET leased_until = '-infinity' WHERE connection = $1 AND lease = $2`, lease.Connection, lease.Number)
+	_, err := db.exec(ctx, `UPDATE bitcoin_wallets SET leased_until = '-infinity' WHERE connection = $1 AND lease = $2`,
+		lease.Connection, lease.Number)
 	return err
 }
 
@@ -39,7 +40,8 @@ func (db *DB) EndBitcoinLease(ctx context.Context, lease ports.BitcoinLease) err
 func (db *DB) SaveBitcoin(ctx context.Context, lease ports.BitcoinLease, changes ports.BitcoinChanges) error {
 	return db.inTx(ctx, func(tx preparedTx) error {
 		s := bitcoinSave{tx: tx, connection: lease.Connection, changes: changes}
-		held, err := readValues(ctx, tx.read, `SELECT last_batch, last_event FROM bitcoin_wallets WHERE connection = $1 AND lease = $2 FOR UPDATE`,
+		held, err := readValues(
+			ctx, tx.read, `SELECT last_batch, last_event FROM bitcoin_wallets WHERE connection = $1 AND lease = $2 FOR UPDATE`,
 			[]any{lease.Connection, lease.Number}, &s.lastBatch, &s.lastEvent)
 		if err != nil {
 			return err
@@ -126,7 +128,8 @@ func (s *bitcoinSave) newBatch(ctx context.Context) error {
 		s.connection, number, ports.BitcoinSent, s.changes.At, b.Since); err != nil {
 		return err
 	}
-	taken, err := s.tx.exec(ctx, `UPDATE bitcoin_payments p SET batch = $2 FROM unnest($3::uuid[], $4::uuid[], $5::text[]) AS k(platform_id, id, kind)
+	taken, err := s.tx.exec(
+		ctx, `UPDATE bitcoin_payments p SET batch = $2 FROM unnest($3::uuid[], $4::uuid[], $5::text[]) AS k(platform_id, id, kind)
 		WHERE p.connection = $1 AND p.platform_id = k.platform_id AND p.id = k.id AND p.kind = k.kind AND p.batch IS NULL`,
 		append([]any{s.connection, number}, railKeyColumns(keys)...)...)
 	if err != nil {
@@ -155,7 +158,8 @@ func (s *bitcoinSave) leave(ctx context.Context, keys []ports.RailPaymentKey) er
 
 // stay records that the payments of a batch that is released have not left.
 func (s *bitcoinSave) stay(ctx context.Context, batch int64) error {
-	keys, err := collect(ctx, s.tx.read, `SELECT platform_id, id, kind FROM bitcoin_payments WHERE connection = $1 AND batch = $2`, []any{s.connection, batch},
+	keys, err := collect(ctx, s.tx.read, `SELECT platform_id, id, kind FROM bitcoin_payments WHERE connection = $1 AND batch = $2`,
+		[]any{s.connection, batch},
 		func(rows pgx.Rows, k *ports.RailPaymentKey) error { return rows.Scan(&k.Platform, &k.ID, &k.Kind) })
 	if err != nil {
 		return err
@@ -171,7 +175,8 @@ func (s *bitcoinSave) replacement(ctx context.Context) error {
 }
 
 func (s *bitcoinSave) version(ctx context.Context, batch int64, number int, v ports.BitcoinVersion) error {
-	if err := s.exec(ctx, `INSERT INTO bitcoin_transactions (connection, txid, batch, version, raw, fee, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+	if err := s.exec(
+		ctx, `INSERT INTO bitcoin_transactions (connection, txid, batch, version, raw, fee, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		s.connection, v.TxID, batch, number, v.Raw, v.Fee, s.changes.At); err != nil {
 		return err
 	}
@@ -184,7 +189,8 @@ func (s *bitcoinSave) version(ctx context.Context, batch int64, number int, v po
 	if err != nil {
 		return err
 	}
-	added, err := s.tx.exec(ctx, `INSERT INTO bitcoin_inputs (connection, outpoint, batch) SELECT $1, o, $2 FROM unnest($3::text[]) AS o ON CONFLICT DO NOTHING`,
+	added, err := s.tx.exec(
+		ctx, `INSERT INTO bitcoin_inputs (connection, outpoint, batch) SELECT $1, o, $2 FROM unnest($3::text[]) AS o ON CONFLICT DO NOTHING`,
 		s.connection, batch, outpoints)
 	if err == nil && int(added)+known != len(outpoints) {
 		err = fmt.Errorf("a coin of transaction %s belongs to another batch of wallet %s", v.TxID, s.connection)
@@ -193,7 +199,8 @@ func (s *bitcoinSave) version(ctx context.Context, batch int64, number int, v po
 }
 
 func (s *bitcoinSave) inputsOf(ctx context.Context, batch int64, outpoints []string) (n int, err error) {
-	_, err = readValues(ctx, s.tx.read, `SELECT count(*) FROM bitcoin_inputs WHERE connection = $1 AND outpoint = ANY ($2::text[]) AND batch = $3`,
+	_, err = readValues(
+		ctx, s.tx.read, `SELECT count(*) FROM bitcoin_inputs WHERE connection = $1 AND outpoint = ANY ($2::text[]) AND batch = $3`,
 		[]any{s.connection, outpoints, batch}, &n)
 	return n, err
 }
@@ -241,7 +248,8 @@ func (s *bitcoinSave) events(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		batch.Queue(`INSERT INTO bitcoin_events (connection, number, kind, partner_id, body, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+		batch.Queue(
+			`INSERT INTO bitcoin_events (connection, number, kind, partner_id, body, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
 			s.connection, s.lastEvent+int64(i)+1, e.Kind, e.PartnerID, string(body), s.changes.At)
 	}
 	batch.Queue(`UPDATE bitcoin_wallets SET last_event = $2 WHERE connection = $1`, s.connection, s.lastEvent+int64(len(s.changes.Events)))

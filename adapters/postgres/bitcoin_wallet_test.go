@@ -105,7 +105,8 @@ func TestBitcoinBatches_EachPaymentAndCoinInOne(t *testing.T) {
 	if kept, err := c.AddBitcoinPayments(ctx, hotWallet, []ports.BitcoinPayment{changed}); err != nil || kept[0] != payments[0] {
 		t.Errorf("kept again as %+v, %v", kept, err)
 	}
-	c.saveBitcoin(t, lease, ports.BitcoinChanges{NewBatch: &ports.BitcoinBatch{Since: "b1", Payments: payments[:2], Versions: []ports.BitcoinVersion{bitcoinVersion("t1", 0, 1)}}})
+	c.saveBitcoin(t, lease, ports.BitcoinChanges{NewBatch: &ports.BitcoinBatch{Since: "b1", Payments: payments[:2],
+		Versions: []ports.BitcoinVersion{bitcoinVersion("t1", 0, 1)}}})
 
 	for name, refused := range map[string]ports.BitcoinBatch{
 		"a payment of another batch": {Since: "b1", Payments: payments[1:], Versions: []ports.BitcoinVersion{bitcoinVersion("t2", 2)}},
@@ -115,13 +116,15 @@ func TestBitcoinBatches_EachPaymentAndCoinInOne(t *testing.T) {
 			t.Errorf("%s was taken", name)
 		}
 	}
-	c.saveBitcoin(t, lease, ports.BitcoinChanges{Replacement: &ports.BitcoinBatchVersion{Batch: 1, Number: 1, BitcoinVersion: bitcoinVersion("t3", 0, 1, 3)}})
+	c.saveBitcoin(t, lease, ports.BitcoinChanges{Replacement: &ports.BitcoinBatchVersion{Batch: 1, Number: 1,
+		BitcoinVersion: bitcoinVersion("t3", 0, 1, 3)}})
 
 	open, err := c.OpenBitcoinBatches(ctx, hotWallet, 10)
 	if err != nil || len(open) != 1 {
 		t.Fatalf("%+v, %v", open, err)
 	}
-	if b := open[0]; b.Number != 1 || b.Status != ports.BitcoinSent || b.Since != "b1" || len(b.Payments) != 2 || len(b.Versions) != 2 || b.Versions[1].TxID != "t3" || b.Versions[0].Fee != 141 {
+	if b := open[0]; b.Number != 1 || b.Status != ports.BitcoinSent || b.Since != "b1" || len(b.Payments) != 2 || len(b.Versions) != 2 ||
+		b.Versions[1].TxID != "t3" || b.Versions[0].Fee != 141 {
 		t.Errorf("the batch %+v", b)
 	}
 	if unsigned, err := c.UnsignedBitcoinPayments(ctx, hotWallet, 10); err != nil || len(unsigned) != 1 || unsigned[0] != payments[2] {
@@ -129,9 +132,11 @@ func TestBitcoinBatches_EachPaymentAndCoinInOne(t *testing.T) {
 	}
 
 	c.saveBitcoin(t, lease, ports.BitcoinChanges{Batch: &ports.BitcoinBatchStatus{Batch: 1, Status: ports.BitcoinReleased}})
-	c.saveBitcoin(t, lease, ports.BitcoinChanges{NewBatch: &ports.BitcoinBatch{Since: "b9", Payments: payments, Versions: []ports.BitcoinVersion{bitcoinVersion("t4", 0, 3)}}})
+	c.saveBitcoin(t, lease, ports.BitcoinChanges{NewBatch: &ports.BitcoinBatch{Since: "b9", Payments: payments,
+		Versions: []ports.BitcoinVersion{bitcoinVersion("t4", 0, 3)}}})
 	c.saveBitcoin(t, lease, ports.BitcoinChanges{Batch: &ports.BitcoinBatchStatus{Batch: 2, Status: ports.BitcoinConfirmed, TxID: "t4"}})
-	got, err := c.BitcoinPayments(ctx, hotWallet, []ports.RailPaymentKey{payments[2].RailPaymentKey, {Platform: c.otherPlatform.ID, ID: payments[1].ID, Kind: rail.Payout}})
+	got, err := c.BitcoinPayments(ctx, hotWallet, []ports.RailPaymentKey{payments[2].RailPaymentKey,
+		{Platform: c.otherPlatform.ID, ID: payments[1].ID, Kind: rail.Payout}})
 	if err != nil || len(got) != 1 || got[0].Batch != 2 || got[0].Status != ports.BitcoinConfirmed || got[0].TxID != "t4" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -145,7 +150,8 @@ func TestBitcoinPayments_RefundOfCancelledPayout(t *testing.T) {
 	ctx := t.Context()
 	lease := c.leaseWallet(t, noon)
 	payout := c.addBitcoinPayments(t, 1)[0]
-	if _, err := c.Pool().Exec(ports.ForAllPlatforms(ctx), `UPDATE rail_payments SET state = 'CANCELLED' WHERE id = $1`, payout.ID.String()); err != nil {
+	if _, err := c.Pool().Exec(ports.ForAllPlatforms(ctx), `UPDATE rail_payments SET state = 'CANCELLED' WHERE id = $1`,
+		payout.ID.String()); err != nil {
 		t.Fatal(err)
 	}
 	refund := payout
@@ -158,7 +164,8 @@ func TestBitcoinPayments_RefundOfCancelledPayout(t *testing.T) {
 	if unsigned, err := c.UnsignedBitcoinPayments(ctx, hotWallet, 10); err != nil || len(unsigned) != 1 || unsigned[0] != refund {
 		t.Errorf("may leave: %+v, %v", unsigned, err)
 	}
-	batch := ports.BitcoinBatch{Since: "b1", Payments: []ports.BitcoinPayment{payout}, Versions: []ports.BitcoinVersion{bitcoinVersion("t1", 0)}}
+	batch := ports.BitcoinBatch{Since: "b1", Payments: []ports.BitcoinPayment{payout},
+		Versions: []ports.BitcoinVersion{bitcoinVersion("t1", 0)}}
 	if err := c.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: noon, NewBatch: &batch}); !errors.Is(err, ports.ErrBitcoinHeld) {
 		t.Errorf("the cancelled payout: %v", err)
 	}
@@ -185,7 +192,8 @@ func TestBitcoinAddressesAndDeposits(t *testing.T) {
 	one := ports.BitcoinAddress{Platform: c.platform.ID, Address: "a1", Reference: "R1", KnownAt: noon}
 	two := ports.BitcoinAddress{Platform: c.otherPlatform.ID, Address: "a2", Reference: "R2", KnownAt: noon}
 	c.saveBitcoin(t, lease, ports.BitcoinChanges{Addresses: []ports.BitcoinAddress{one, two}})
-	if found, err := c.BitcoinAddressesToImport(ctx, hotWallet, 10); err != nil || !reflect.DeepEqual(found, []ports.BitcoinAddress{one, two}) {
+	if found, err := c.BitcoinAddressesToImport(ctx, hotWallet, 10); err != nil ||
+		!reflect.DeepEqual(found, []ports.BitcoinAddress{one, two}) {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	one.ImportedAt, one.CheckedAt = noon, noon.Add(time.Hour)
@@ -195,12 +203,14 @@ func TestBitcoinAddressesAndDeposits(t *testing.T) {
 	if found, err := c.BitcoinAddressesToCheck(ctx, hotWallet, 10); err != nil || !reflect.DeepEqual(found, []ports.BitcoinAddress{two, one}) {
 		t.Fatalf("%+v, %v", found, err)
 	}
-	if found, err := c.BitcoinAddresses(ctx, hotWallet, []string{"a1", "a9"}); err != nil || !reflect.DeepEqual(found, []ports.BitcoinAddress{one}) {
+	if found, err := c.BitcoinAddresses(ctx, hotWallet, []string{"a1", "a9"}); err != nil ||
+		!reflect.DeepEqual(found, []ports.BitcoinAddress{one}) {
 		t.Fatalf("%+v, %v", found, err)
 	}
 
 	output := ports.BitcoinOutput{TxID: "t1", Vout: 1}
-	deposit := ports.BitcoinDeposit{BitcoinOutput: output, Address: "a1", Satoshis: 5000, Block: "b1", Height: 9, Status: ports.BitcoinCredited, Occurrence: 1}
+	deposit := ports.BitcoinDeposit{BitcoinOutput: output, Address: "a1", Satoshis: 5000, Block: "b1", Height: 9,
+		Status: ports.BitcoinCredited, Occurrence: 1}
 	c.saveBitcoin(t, lease, ports.BitcoinChanges{Deposits: []ports.BitcoinDeposit{deposit}})
 	for height, want := range map[int64]int{9: 1, 10: 0} {
 		if found, err := c.RecentBitcoinDeposits(ctx, hotWallet, height, 10); err != nil || len(found) != want {
@@ -212,7 +222,8 @@ func TestBitcoinAddressesAndDeposits(t *testing.T) {
 	if found, err := c.RecentBitcoinDeposits(ctx, hotWallet, 0, 10); err != nil || len(found) > 0 {
 		t.Errorf("a reversed one is recent: %+v, %v", found, err)
 	}
-	if found, err := c.BitcoinDeposits(ctx, hotWallet, []ports.BitcoinOutput{output, {TxID: "t1"}}); err != nil || !reflect.DeepEqual(found, []ports.BitcoinDeposit{deposit}) {
+	if found, err := c.BitcoinDeposits(ctx, hotWallet, []ports.BitcoinOutput{output, {TxID: "t1"}}); err != nil ||
+		!reflect.DeepEqual(found, []ports.BitcoinDeposit{deposit}) {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
@@ -243,20 +254,23 @@ func TestBitcoinEvents_OnceInOrderAndRetained(t *testing.T) {
 		}
 	}
 	payments := c.addBitcoinPayments(t, 1)
-	c.saveBitcoin(t, lease, ports.BitcoinChanges{NewBatch: &ports.BitcoinBatch{Payments: payments, Versions: []ports.BitcoinVersion{bitcoinVersion("t1", 0)}}})
+	c.saveBitcoin(t, lease, ports.BitcoinChanges{NewBatch: &ports.BitcoinBatch{Payments: payments,
+		Versions: []ports.BitcoinVersion{bitcoinVersion("t1", 0)}}})
 	c.saveBitcoin(t, lease, ports.BitcoinChanges{Batch: &ports.BitcoinBatchStatus{Batch: 1, Status: ports.BitcoinFinal, TxID: "t1"}})
 	if rest, err := c.BitcoinEvents(ctx, hotWallet, got[1].Number, 10); err != nil || len(rest) != 1 {
 		t.Fatalf("%+v, %v", rest, err)
 	}
 
 	deleted := map[string]int{}
-	if err := c.DeleteOld(ctx, postgres.RetentionCutoffs{BitcoinEvents: noon.Add(time.Minute)}, func(table string, n int) { deleted[table] += n }); err != nil {
+	if err := c.DeleteOld(ctx, postgres.RetentionCutoffs{BitcoinEvents: noon.Add(time.Minute)},
+		func(table string, n int) { deleted[table] += n }); err != nil {
 		t.Fatal(err)
 	}
 	if deleted["bitcoin_events"] != 2 || deleted["bitcoin_inputs"] != 1 || deleted["bitcoin_transactions"] != 1 {
 		t.Errorf("deleted %v", deleted)
 	}
-	if kept, err := c.BitcoinPayments(ctx, hotWallet, []ports.RailPaymentKey{payments[0].RailPaymentKey}); err != nil || len(kept) != 1 || kept[0].TxID != "t1" {
+	if kept, err := c.BitcoinPayments(ctx, hotWallet, []ports.RailPaymentKey{payments[0].RailPaymentKey}); err != nil || len(kept) != 1 ||
+		kept[0].TxID != "t1" {
 		t.Errorf("the payment is %+v, %v", kept, err)
 	}
 }
@@ -268,10 +282,12 @@ func TestBitcoinStore_ShowsNoUnfinishedSave(t *testing.T) {
 	lease := c.leaseWallet(t, noon)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := c.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: noon, Events: []ports.BitcoinEvent{{Kind: ports.BitcoinFee, PartnerID: "x"}}}); err == nil {
+	if err := c.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: noon,
+		Events: []ports.BitcoinEvent{{Kind: ports.BitcoinFee, PartnerID: "x"}}}); err == nil {
 		t.Error("saved after the caller had gone")
 	}
-	bad := ports.BitcoinChanges{At: noon, Position: &ports.BitcoinPosition{ScannedBlock: "b1"}, Batch: &ports.BitcoinBatchStatus{Batch: 1, Status: "SENT"},
+	bad := ports.BitcoinChanges{At: noon, Position: &ports.BitcoinPosition{ScannedBlock: "b1"},
+		Batch:       &ports.BitcoinBatchStatus{Batch: 1, Status: "SENT"},
 		Replacement: &ports.BitcoinBatchVersion{Batch: 1, BitcoinVersion: ports.BitcoinVersion{TxID: "t"}}}
 	if err := c.SaveBitcoin(t.Context(), lease, bad); err == nil {
 		t.Error("a version without a transaction was saved")

@@ -78,5 +78,6 @@ func isWrongClock(err error) bool {
 
 func wrongClock(how string) *fault.Error {
 	return &fault.Error{Code: fault.ServiceUnavailable, Reason: "Clock differs", RetryAfter: 5 * time.Second,
-		Message: "The clock of this server " + how + ", so it moves no money. Send the request again; another server may respond. Operators: correct the clock."}
+		Message: "The clock of this server " + how + ", so it moves no money. Send the request again; another server may respond. Operators: " +
+			"correct the clock."}
 }

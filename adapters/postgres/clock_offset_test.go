@@ -28,7 +28,8 @@ func TestDB_CheckClockAllowsTwoSeconds(t *testing.T) {
 	t.Parallel()
 	// A difference of up to two seconds is allowed, in either direction.
 	db := DB{clockOffset: new(atomic.Int64)}
-	for offset, allowed := range map[time.Duration]bool{0: true, 2 * time.Second: true, -2 * time.Second: true, 2*time.Second + 1: false, -2*time.Second - 1: false} {
+	for offset, allowed := range map[time.Duration]bool{0: true, 2 * time.Second: true, -2 * time.Second: true, 2*time.Second + 1: false,
+		-2*time.Second - 1: false} {
 		db.clockOffset.Store(int64(offset))
 		if err := db.CheckClock(); (err == nil) != allowed {
 			t.Errorf("a difference of %s: %v", offset, err)

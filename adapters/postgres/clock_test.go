@@ -89,7 +89,8 @@ func TestDo_WrongClockDoesNotPost(t *testing.T) {
 	}
 
 	var putOff int
-	if err := db.Pool().QueryRow(t.Context(), "SELECT count(*) FROM jobs WHERE step = 'expire' AND due_at > now() + interval '1 minute'").Scan(&putOff); err != nil || putOff > 0 {
+	if err := db.Pool().QueryRow(t.Context(), "SELECT count(*) FROM jobs WHERE step = 'expire' AND due_at > now() + interval '1 minute'").Scan(
+		&putOff); err != nil || putOff > 0 {
 		t.Errorf("%d jobs are due much later, %v", putOff, err)
 	}
 	var last time.Time

@@ -88,7 +88,8 @@ func (o Options) readSettings() map[string]string {
 
 // newPool opens a pool of sessions with these settings, and one connection. maxSilence is the longest that a statement may run
 // without a response. changes is notified of each connection, unless it is nil.
-func (o Options) newPool(ctx context.Context, maxConnections int32, settings map[string]string, maxSilence time.Duration, changes *databaseChanges) (*pgxpool.Pool, error) {
+func (o Options) newPool(ctx context.Context, maxConnections int32, settings map[string]string, maxSilence time.Duration,
+	changes *databaseChanges) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {
 		return nil, fmt.Errorf("the database URL is not usable: %w", err)
@@ -149,7 +150,8 @@ func prepareSession(ctx context.Context, conn *pgx.Conn, settings map[string]str
 	for i, name := range names {
 		values[i] = settings[name]
 	}
-	if _, err := conn.Exec(ctx, `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS s(name, value)`, names, values); err != nil {
+	if _, err := conn.Exec(ctx, `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS s(name, value)`, names,
+		values); err != nil {
 		return err
 	}
 	setSessionPlatform(conn, settings[platformSetting])
@@ -173,7 +175,8 @@ func setServiceRole(ctx context.Context, conn *pgx.Conn) error {
 	case "22023": // the role does not exist
 		return errors.New("it has no role causeway_service; run causeway migrate")
 	case "42501": // not a member of the role
-		return fmt.Errorf("its login %[1]s is not a member of the role causeway_service; run: GRANT causeway_service TO %[1]s", conn.Config().User)
+		return fmt.Errorf("its login %[1]s is not a member of the role causeway_service; run: GRANT causeway_service TO %[1]s",
+			conn.Config().User)
 	}
 	return err
 }

@@ -23,7 +23,8 @@ import (
 func TestOpen_SessionsHaveTheirOwnSettings(t *testing.T) {
 	t.Parallel()
 	// The settings that statements depend on are those of the session, whatever the server's are.
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1, Clock: portstest.NewFakeClock(noon)})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1,
+		Clock: portstest.NewFakeClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,8 @@ func TestOpen_FindsThePrimary(t *testing.T) {
 	t.Parallel()
 	// With target_session_attrs=read-write, as operators set it for a failover, all connections are
 	// to the primary, including those of readers, whose sessions are read-only.
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t) + "&target_session_attrs=read-write", MaxConnections: 1, MaxReadConnections: 1})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t) + "&target_session_attrs=read-write", MaxConnections: 1,
+		MaxReadConnections: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +168,8 @@ func TestOpen_ReadersHaveTheirOwnConnections(t *testing.T) {
 	t.Parallel()
 	// Reads that hold all connections of their pool take none from units of work, and the other
 	// way round.
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1, Clock: portstest.NewFakeClock(noon)})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1,
+		Clock: portstest.NewFakeClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +194,8 @@ func TestOpen_ReadersHaveTheirOwnConnections(t *testing.T) {
 func TestReaders_ReadWithoutConnectionsOfWork(t *testing.T) {
 	t.Parallel()
 	// Readers read while units of work hold all of their connections, and cannot write.
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1, AllPlatforms: true, Clock: portstest.NewFakeClock(noon)})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1, AllPlatforms: true,
+		Clock: portstest.NewFakeClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,8 @@ func (t pricingTx) SaveOverride(ctx context.Context, o ports.CorridorOverride, b
 		approved = by.Approval.Proposal.UUID().String()
 	}
 	if _, err := t.tx.exec(ctx, `SELECT set_config('causeway.change_note', $1, true), set_config('causeway.operator', $2, true),
-		set_config('causeway.proposal', $3, true), set_config('causeway.approver', $4, true)`, by.Note, by.By, approved, by.Approval.By.Actor); err != nil {
+		set_config('causeway.proposal', $3, true), set_config('causeway.approver', $4, true)`, by.Note, by.By, approved,
+		by.Approval.By.Actor); err != nil {
 		return err
 	}
 	if a := t.db.operatorAction; a != nil {

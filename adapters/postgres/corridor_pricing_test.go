@@ -71,20 +71,23 @@ func TestCorridorChanges_AppendOnly(t *testing.T) {
 	}
 	defer operator.Close(context.WithoutCancel(t.Context()))
 	for _, statement := range []string{
-		"UPDATE corridor_changes SET new_fee_fixed = 0", "DELETE FROM corridor_changes", "TRUNCATE corridor_changes", "TRUNCATE corridor_overrides",
+		"UPDATE corridor_changes SET new_fee_fixed = 0", "DELETE FROM corridor_changes", "TRUNCATE corridor_changes",
+		"TRUNCATE corridor_overrides",
 	} {
 		_, err := operator.Exec(t.Context(), statement)
 		wantCode(t, statement, err, "23001")
 	}
 	for _, statement := range []string{
-		"UPDATE corridor_overrides SET fee_fixed = 0", "DELETE FROM corridor_overrides", "INSERT INTO corridor_overrides VALUES (NULL, 'USD', 'EUR', 1)",
+		"UPDATE corridor_overrides SET fee_fixed = 0", "DELETE FROM corridor_overrides",
+		"INSERT INTO corridor_overrides VALUES (NULL, 'USD', 'EUR', 1)",
 		"INSERT INTO corridor_changes (note, source, destination) VALUES ('', 'USD', 'EUR')", "DELETE FROM corridor_changes",
 	} {
 		_, err := c.Pool().Exec(t.Context(), statement)
 		wantCode(t, statement, err, "42501")
 	}
 	changes, err := c.CorridorChanges(t.Context(), ports.CorridorChangeFilter{})
-	if err != nil || len(changes) != 1 || changes[0].Note != "why" || *changes[0].After.Fixed != 7 || *changes[0].After.Percent != money.MustRate("0.0025") {
+	if err != nil || len(changes) != 1 || changes[0].Note != "why" || *changes[0].After.Fixed != 7 ||
+		*changes[0].After.Percent != money.MustRate("0.0025") {
 		t.Errorf("the history is %+v, %v", changes, err)
 	}
 
@@ -148,7 +151,8 @@ func TestChangePricing_ServiceRoleRefused(t *testing.T) {
 	}
 	defer operator.Close(context.WithoutCancel(t.Context()))
 	login := fmt.Sprintf("web_%x", c.platform.ID.UUID().NodeID())
-	if _, err := operator.Exec(t.Context(), "CREATE ROLE "+login+" LOGIN PASSWORD 'web'; GRANT causeway_service TO "+login, pgx.QueryExecModeSimpleProtocol); err != nil {
+	if _, err := operator.Exec(t.Context(), "CREATE ROLE "+login+" LOGIN PASSWORD 'web'; GRANT causeway_service TO "+login,
+		pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dropRole(t, c.url, login) })
@@ -203,7 +207,8 @@ func TestPlatformCurrencies_RoundTrip(t *testing.T) {
 	for _, l := range found {
 		got[l.Platform] = append(got[l.Platform], l.Currency)
 	}
-	if want := map[ident.Platform][]platform.Currency{c.platform.ID: changed.Currencies, c.otherPlatform.ID: c.otherPlatform.Currencies}; !reflect.DeepEqual(got, want) {
+	if want := map[ident.Platform][]platform.Currency{c.platform.ID: changed.Currencies,
+		c.otherPlatform.ID: c.otherPlatform.Currencies}; !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v\nwant %+v", got, want)
 	}
 }

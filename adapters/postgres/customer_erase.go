@@ -27,7 +27,8 @@ const eraseTransactions = `
 	SELECT id FROM batch ORDER BY id`
 
 // EraseTransactionsOf implements ports.CustomerWriter.
-func (u *unit) EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction, limit int) (n, webhooks int, last ident.Transaction, err error) {
+func (u *unit) EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction,
+	limit int) (n, webhooks int, last ident.Transaction, err error) {
 	var erased []ident.Transaction
 	if err := u.query(ctx, eraseTransactions, []any{p, id, after.UUID(), limit}, func(rows pgx.Rows) error {
 		err := rows.Scan(&last)
@@ -73,7 +74,8 @@ const (
 )
 
 // EraseWebhooksOf implements ports.CustomerWriter.
-func (u *unit) EraseWebhooksOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Webhook, limit int) (n int, last ident.Webhook, err error) {
+func (u *unit) EraseWebhooksOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Webhook,
+	limit int) (n int, last ident.Webhook, err error) {
 	return u.eraseEvents(ctx, eventsOfCustomer, p, id, after.UUID(), limit)
 }
 
@@ -108,20 +110,27 @@ var eraseRecords = []struct {
 	sql   string
 	count func(*customer.Erased) *int
 }{
-	{`DELETE FROM external_accounts WHERE platform_id = $1 AND customer_id = $2`, func(e *customer.Erased) *int { return &e.ExternalAccounts }},
+	{`DELETE FROM external_accounts WHERE platform_id = $1 AND customer_id = $2`,
+		func(e *customer.Erased) *int { return &e.ExternalAccounts }},
 	{`DELETE FROM verifications WHERE platform_id = $1 AND customer_id = $2`, func(e *customer.Erased) *int { return &e.Verifications }},
-	{`DELETE FROM beneficial_owners WHERE platform_id = $1 AND customer_id = $2`, func(e *customer.Erased) *int { return &e.BeneficialOwners }},
+	{`DELETE FROM beneficial_owners WHERE platform_id = $1 AND customer_id = $2`,
+		func(e *customer.Erased) *int { return &e.BeneficialOwners }},
 	{`DELETE FROM kyc_links WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
-	{`UPDATE verification_reviews SET details = 'null' WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
+	{`UPDATE verification_reviews SET details = 'null' WHERE platform_id = $1 AND customer_id = $2`,
+		func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM screening_hits WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM invitations WHERE platform_id = $1 AND inviter_id = $2`, func(*customer.Erased) *int { return new(int) }},
-	{`UPDATE invitations SET invitee_uma = regexp_replace(invitee_uma, '^[^@]+', '$erased'), first_name = '' WHERE invitee_platform_id = $1 AND invitee_id = $2`, func(*customer.Erased) *int { return new(int) }},
+	{
+		`UPDATE invitations SET invitee_uma = regexp_replace(invitee_uma, '^[^@]+', '$erased'), first_name = '' WHERE invitee_platform_id = $1 AND invitee_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{erasePayers, func(*customer.Erased) *int { return new(int) }},
 	{releasePayers, func(*customer.Erased) *int { return new(int) }},
 	{eraseActions, func(*customer.Erased) *int { return new(int) }},
-	{`DELETE FROM wallet_credentials WHERE platform_id = $1 AND account_id IN (` + accountsOfCustomer + `)`, func(*customer.Erased) *int { return new(int) }},
-	{`DELETE FROM wallet_sessions WHERE platform_id = $1 AND account_id IN (` + accountsOfCustomer + `)`, func(*customer.Erased) *int { return new(int) }},
-	{`UPDATE internal_accounts SET instructions = '' WHERE platform_id = $1 AND ` + internalOwner + ` = $2`, func(*customer.Erased) *int { return new(int) }},
+	{`DELETE FROM wallet_credentials WHERE platform_id = $1 AND account_id IN (` + accountsOfCustomer + `)`,
+		func(*customer.Erased) *int { return new(int) }},
+	{`DELETE FROM wallet_sessions WHERE platform_id = $1 AND account_id IN (` + accountsOfCustomer + `)`,
+		func(*customer.Erased) *int { return new(int) }},
+	{`UPDATE internal_accounts SET instructions = '' WHERE platform_id = $1 AND ` + internalOwner + ` = $2`,
+		func(*customer.Erased) *int { return new(int) }},
 }
 
 // eraseActions uses agent_actions_asked.

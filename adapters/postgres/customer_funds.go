@@ -65,7 +65,8 @@ func (u *unit) customerFunds(ctx context.Context, p ident.Platform, id ident.Cus
 
 // DeleteExternalAccountsOf uses external_accounts_by_customer.
 func (u *unit) DeleteExternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer, at time.Time) error {
-	u.queueExec(`UPDATE external_accounts SET deleted_at = $3, updated_at = $3 WHERE platform_id = $1 AND customer_id = $2 AND deleted_at IS NULL`,
+	u.queueExec(
+		`UPDATE external_accounts SET deleted_at = $3, updated_at = $3 WHERE platform_id = $1 AND customer_id = $2 AND deleted_at IS NULL`,
 		p, id, at)
 	return nil
 }

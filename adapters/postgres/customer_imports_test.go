@@ -24,7 +24,8 @@ import (
 )
 
 func newImport(p platform.Platform, status customer.ImportStatus) customer.Import {
-	return customer.Import{ID: ident.NewCustomerImport(generator.New, noon), Platform: p.ID, Status: status, Columns: []string{"city", "x"}, Total: 3, CreatedAt: noon, UpdatedAt: noon}
+	return customer.Import{ID: ident.NewCustomerImport(generator.New, noon), Platform: p.ID, Status: status, Columns: []string{"city", "x"},
+		Total: 3, CreatedAt: noon, UpdatedAt: noon}
 }
 
 var anyNumber = ports.UnfinishedImports{Max: 1000, UploadsSince: noon.Add(-time.Hour)}
@@ -49,7 +50,8 @@ func TestCustomerImports_ReadAndDeleteChunks(t *testing.T) {
 	// A chunk is found by its first row, among those of its import, until it is deleted in a unit of
 	// work that commits.
 	c := newEnv(t)
-	one, other := c.createImport(t, newImport(c.platform, customer.ImportPending)), c.createImport(t, newImport(c.platform, customer.ImportPending))
+	one, other := c.createImport(t, newImport(c.platform, customer.ImportPending)),
+		c.createImport(t, newImport(c.platform, customer.ImportPending))
 	first, second, foreign := newChunk(1, "Ana", "Ben"), newChunk(3, "Cid"), newChunk(1, "Dan")
 	for _, chunk := range []ports.ImportChunk{second, first} {
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.AddImportChunk(ctx, one, chunk) })
@@ -95,10 +97,12 @@ func TestCustomerImports_UpdateAndRead(t *testing.T) {
 		t.Errorf("an upload: %v", err)
 	}
 	rows := []customer.ImportError{
-		{Row: 2, Line: 4, PlatformCustomerID: "ben", Code: fault.InvalidInput, Message: "city: is required.", Fields: []fault.Field{{Field: "city", Message: "is required"}}},
+		{Row: 2, Line: 4, PlatformCustomerID: "ben", Code: fault.InvalidInput, Message: "city: is required.",
+			Fields: []fault.Field{{Field: "city", Message: "is required"}}},
 		{Row: 3, Line: 7, Code: fault.Conflict, Message: "In use.", Reason: "platformCustomerId in use", Fields: []fault.Field{}},
 	}
-	stored.Status, stored.Columns, stored.Successful, stored.Failed, stored.UpdatedAt = customer.ImportProcessing, []string{"city"}, 1, 1, noon.Add(time.Second)
+	stored.Status, stored.Columns, stored.Successful, stored.Failed, stored.UpdatedAt = customer.ImportProcessing, []string{"city"}, 1, 1,
+		noon.Add(time.Second)
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdateCustomerImport(ctx, stored, rows[1:]) })
 	stored.Status, stored.Failed, stored.CompletedAt = customer.ImportCompleted, 2, noon.Add(time.Minute)
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdateCustomerImport(ctx, stored, rows[:1]) })
@@ -128,7 +132,8 @@ func TestCustomerImports_UpdateAndRead(t *testing.T) {
 	// What is wrong with a file are errors without rows.
 	invalid := c.createImport(t, newImport(c.platform, customer.ImportUploading))
 	invalid.Status, invalid.Total = customer.ImportPending, 0
-	reasons := []customer.ImportError{{Code: fault.InvalidRequestFormat, Reason: "a", Column: "city", Fields: []fault.Field{}}, {Code: fault.InvalidRequestFormat, Reason: "b", Fields: []fault.Field{}}}
+	reasons := []customer.ImportError{{Code: fault.InvalidRequestFormat, Reason: "a", Column: "city", Fields: []fault.Field{}},
+		{Code: fault.InvalidRequestFormat, Reason: "b", Fields: []fault.Field{}}}
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdateCustomerImport(ctx, invalid, reasons) })
 	if read, err := c.CustomerImport(t.Context(), c.platform.ID, invalid.ID); err != nil || !reflect.DeepEqual(read.Errors, reasons) {
 		t.Errorf("errors %+v, %v", read.Errors, err)
@@ -178,7 +183,8 @@ func TestCreateCustomers_LeavesOutConflicts(t *testing.T) {
 		created.UMAAddress = address
 		return created
 	}
-	list := []customer.Customer{newCustomer(c.platform, "ana"), newCustomer(c.platform, "free"), named("known", "$k@uma.test"), named("k", "$known@uma.test"), named("ana", "$ana2@uma.test"), named("ana3", "$ana@uma.test")}
+	list := []customer.Customer{newCustomer(c.platform, "ana"), newCustomer(c.platform, "free"), named("known", "$k@uma.test"),
+		named("k", "$known@uma.test"), named("ana", "$ana2@uma.test"), named("ana3", "$ana@uma.test")}
 	list[0].Address, list[0].Email = nil, "ana@example.com"
 	var running sync.WaitGroup
 	refused := make([]map[ident.Customer]*fault.Error, 2)
@@ -220,7 +226,8 @@ func TestCreateCustomers_LeavesOutConflicts(t *testing.T) {
 			t.Errorf("created %+v, %v", got, err)
 		}
 	}
-	if owners := c.count(t, "internal_accounts a JOIN customers c ON c.platform_id = a.platform_id AND c.id = a.customer_id WHERE c.platform_customer_id IN ('ana', 'free')"); owners != 2 || c.count(t, "internal_accounts") != 2 {
+	if owners := c.count(t, "internal_accounts a JOIN customers c ON c.platform_id = a.platform_id AND c.id = a.customer_id WHERE "+
+		"c.platform_customer_id IN ('ana', 'free')"); owners != 2 || c.count(t, "internal_accounts") != 2 {
 		t.Errorf("%d accounts of the customers that were created, %d in all; want 2", owners, c.count(t, "internal_accounts"))
 	}
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
@@ -299,7 +306,8 @@ func TestDeleteOld_Imports(t *testing.T) {
 	c := newRetentionEnv(t)
 	cutoffs := postgres.RetentionCutoffs{Imports: noon.Add(-time.Hour), Uploads: noon.Add(-time.Minute)}
 	want := []string{}
-	for _, status := range []customer.ImportStatus{customer.ImportUploading, customer.ImportPending, customer.ImportProcessing, customer.ImportCompleted, customer.ImportFailed} {
+	for _, status := range []customer.ImportStatus{customer.ImportUploading, customer.ImportPending, customer.ImportProcessing,
+		customer.ImportCompleted, customer.ImportFailed} {
 		for _, age := range []time.Duration{0, 2 * time.Minute, 2 * time.Hour} {
 			i := newImport(c.platform, status)
 			i.CreatedAt, i.UpdatedAt = noon.Add(-age), noon.Add(-age)
@@ -320,7 +328,8 @@ func TestDeleteOld_Imports(t *testing.T) {
 		if err := c.DeleteOld(t.Context(), cutoffs, func(string, int) {}); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := c.owner.Query(t.Context(), `SELECT i.status || ' ' || ($1 - i.created_at) FROM customer_imports i JOIN customer_import_chunks USING (platform_id) JOIN customer_import_errors e USING (platform_id)
+		rows, err := c.owner.Query(t.Context(),
+			`SELECT i.status || ' ' || ($1 - i.created_at) FROM customer_imports i JOIN customer_import_chunks USING (platform_id) JOIN customer_import_errors e USING (platform_id)
 			WHERE e.import_id = i.id AND customer_import_chunks.import_id = i.id`, noon)
 		if err != nil {
 			t.Fatal(err)

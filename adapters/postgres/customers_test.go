@@ -29,7 +29,8 @@ func TestCustomer_RoundTrip(t *testing.T) {
 	person := newCustomer(c.platform, "person")
 	person.Region, person.Currencies, person.Email = "BR", []money.Currency{"BRL", "USD"}, "ana@example.com"
 	person.FullName, person.BirthDate, person.Nationality = "Ana 'Aninha' D’Ávila", "1990-02-28", "BR"
-	person.Address = &party.Address{Line1: "Rua \"A\" 1", Line2: "ap. 2", City: "São Paulo", State: "SP", PostalCode: "01000-000", Country: "BR"}
+	person.Address = &party.Address{Line1: "Rua \"A\" 1", Line2: "ap. 2", City: "São Paulo", State: "SP",
+		PostalCode: "01000-000", Country: "BR"}
 	person.UpdatedAt, person.DeletedAt = noon.Add(time.Minute), noon.Add(time.Minute)
 	business := newCustomer(c.platform, "business")
 	business.Type, business.FullName = customer.Business, ""
@@ -85,7 +86,8 @@ func TestCustomers_Filters(t *testing.T) {
 	t.Parallel()
 	// Every filter returns exactly its customers, and filters can be combined.
 	c := newEnv(t)
-	ana, bea, gone, firm := newCustomer(c.platform, "ana"), newCustomer(c.platform, "bea"), newCustomer(c.platform, "gone"), newCustomer(c.platform, "firm")
+	ana, bea, gone, firm := newCustomer(c.platform, "ana"), newCustomer(c.platform, "bea"), newCustomer(c.platform, "gone"),
+		newCustomer(c.platform, "firm")
 	ana.Region, ana.Currencies = "US", []money.Currency{"USD", "BTC"}
 	bea.Region, bea.Currencies = "US", []money.Currency{"EUR"}
 	gone.DeletedAt = noon
@@ -106,8 +108,10 @@ func TestCustomers_Filters(t *testing.T) {
 		"by region and currency":  {ports.CustomerFilter{Region: "US", Currency: "EUR"}, []customer.Customer{bea}},
 		"by UMA address":          {ports.CustomerFilter{UMAAddress: "$bea@uma.test"}, []customer.Customer{bea}},
 		"created since":           {ports.CustomerFilter{Created: period.Interval{From: noon.Add(time.Second)}}, []customer.Customer{firm}},
-		"created until":           {ports.CustomerFilter{Created: period.Interval{To: noon.Add(time.Millisecond)}}, []customer.Customer{bea, ana}},
-		"updated in":              {ports.CustomerFilter{Updated: period.Interval{From: noon.Add(48 * time.Hour), To: noon.Add(48*time.Hour + time.Millisecond)}}, []customer.Customer{firm}},
+		"created until": {ports.CustomerFilter{Created: period.Interval{To: noon.Add(time.Millisecond)}},
+			[]customer.Customer{bea, ana}},
+		"updated in": {ports.CustomerFilter{Updated: period.Interval{From: noon.Add(48 * time.Hour),
+			To: noon.Add(48*time.Hour + time.Millisecond)}}, []customer.Customer{firm}},
 	} {
 		test.filter.Limit = 10
 		page, err := c.Customers(t.Context(), c.platform.ID, test.filter)

@@ -17,7 +17,8 @@ func (db *DB) EstimateSealedRows(ctx context.Context) (rows int64, err error) {
 		names = append(names, table.name)
 	}
 	err = db.pool.QueryRow(ctx, `SELECT coalesce(sum(greatest(reltuples, 0)), 0)::bigint FROM pg_class WHERE relkind = 'r'
-		AND (oid = ANY ($1::text[]::regclass[]) OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = ANY ($1::text[]::regclass[])))`, names).Scan(&rows)
+		AND (oid = ANY ($1::text[]::regclass[]) OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = ANY ($1::text[]::regclass[])))`,
+		names).Scan(&rows)
 	return rows, err
 }
 
@@ -51,7 +52,8 @@ func (db *DB) DataKeyUses(ctx context.Context, done func(table string, read int)
 	return uses, nil
 }
 
-func (db *DB) countBatch(ctx context.Context, t sealedTable, after rowPosition, rowsOf map[uuid.UUID]int) (read int, last rowPosition, err error) {
+func (db *DB) countBatch(ctx context.Context, t sealedTable, after rowPosition,
+	rowsOf map[uuid.UUID]int) (read int, last rowPosition, err error) {
 	ctx, cancel := context.WithTimeout(ctx, reencryptBatchTimeout)
 	defer cancel()
 	rows, err := db.pool.Query(ctx, t.countSQL(), pgx.QueryExecModeCacheStatement, after.platform, after.key, countBatchSize)

@@ -56,7 +56,8 @@ func TestDo_IDsOfLostAccountsArePostedToTheirAccounts(t *testing.T) {
 	// connection of the process, as behind a pooler. The process posts to the account that it means, and the
 	// caller learns nothing of it: the unit of work is run twice.
 	c := newEnv(t)
-	alice, bob := ledger.CustomerAccount(ident.NewInternalAccount(generator.New, noon)), ledger.CustomerAccount(ident.NewInternalAccount(generator.New, noon))
+	alice, bob := ledger.CustomerAccount(ident.NewInternalAccount(generator.New, noon)),
+		ledger.CustomerAccount(ident.NewInternalAccount(generator.New, noon))
 	p := c.platform.ID
 	post(t, c.DB, depositTo(p, alice, 1), depositTo(p, alice, 1))
 	pgtest.ExecAsSuperuser(t, c.url, fmt.Sprintf(`
@@ -89,7 +90,8 @@ func TestOnDatabaseChange_NewConnectionToAnotherDatabase(t *testing.T) {
 	db, otherDB := openDB(t, one), openDB(t, other)
 	var p ident.Platform
 	p.SetUUID(generator.New(noon))
-	alice, bob := ledger.CustomerAccount(ident.NewInternalAccount(generator.New, noon)), ledger.CustomerAccount(ident.NewInternalAccount(generator.New, noon))
+	alice, bob := ledger.CustomerAccount(ident.NewInternalAccount(generator.New, noon)),
+		ledger.CustomerAccount(ident.NewInternalAccount(generator.New, noon))
 	post(t, db, depositTo(p, alice, 1), depositTo(p, alice, 1))
 	post(t, otherDB, depositTo(p, bob, 3))
 	otherDB.Close()
@@ -135,6 +137,7 @@ func swapDatabases(t *testing.T, one, other string) {
 		return strings.TrimPrefix(parsed.Path, "/")
 	}
 	a, b := nameOf(one), nameOf(other)
-	pgtest.ExecAsSuperuser(t, pgtest.ServerURL(t), fmt.Sprintf(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname IN ('%[1]s', '%[2]s');
+	pgtest.ExecAsSuperuser(t, pgtest.ServerURL(t),
+		fmt.Sprintf(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname IN ('%[1]s', '%[2]s');
 		ALTER DATABASE %[1]s RENAME TO swapped_%[1]s; ALTER DATABASE %[2]s RENAME TO %[1]s; ALTER DATABASE swapped_%[1]s RENAME TO %[2]s;`, a, b))
 }

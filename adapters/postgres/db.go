@@ -108,7 +108,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		return nil, err
 	}
 	std := stdlib.OpenDBFromPool(pool)
-	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sessionSettings: o.workSettings(), sql: std, bun: bun.NewDB(std, pgdialect.New()),
+	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sessionSettings: o.workSettings(), sql: std,
+		bun:     bun.NewDB(std, pgdialect.New()),
 		changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), render: o.Render, emitted: o.Emitted}
 	db.OnDatabaseChange(db.ledgerStore.ForgetAccounts)
 	db.readPool = pool
@@ -132,7 +133,8 @@ func (r reportPool) Begin(ctx context.Context) (pgx.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.Exec(ctx, "SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = force_custom_plan", pgx.QueryExecModeSimpleProtocol); err != nil {
+	if _, err := tx.Exec(ctx, "SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = force_custom_plan",
+		pgx.QueryExecModeSimpleProtocol); err != nil {
 		return nil, errors.Join(err, tx.Rollback(ctx))
 	}
 	return tx, nil

@@ -25,7 +25,8 @@ const depositReferences = `
 	) AS r WHERE p.environment = 'PRODUCTION' AND (cardinality($1::uuid[]) = 0 OR p.id = ANY ($1)) ORDER BY r.id LIMIT $4`
 
 // DepositReferences implements ports.DepositReferences.
-func (db *DB) DepositReferences(ctx context.Context, platforms []ident.Platform, currencies []money.Currency, after uuid.UUID, limit int) (found []ports.DepositReference, err error) {
+func (db *DB) DepositReferences(ctx context.Context, platforms []ident.Platform, currencies []money.Currency, after uuid.UUID,
+	limit int) (found []ports.DepositReference, err error) {
 	if platforms == nil {
 		platforms = []ident.Platform{} // not NULL
 	}

@@ -19,7 +19,8 @@ func TestDepositReferences(t *testing.T) {
 	exec(t, owner, `UPDATE platforms SET environment = 'PRODUCTION' WHERE id = $1`, c.platform.ID.UUID())
 	account := func(p ident.Platform, at time.Time, currency string) uuid.UUID {
 		id := newIDAt(at)
-		exec(t, owner, `INSERT INTO internal_accounts (platform_id, id, currency, account_type, status, created_at, updated_at, reference, instructions)
+		exec(
+			t, owner, `INSERT INTO internal_accounts (platform_id, id, currency, account_type, status, created_at, updated_at, reference, instructions)
 			VALUES ($1, $2, $3, 'INTERNAL_FIAT', 'ACTIVE', $4, $4, $5, '')`, p.UUID(), id, currency, at, id.String())
 		return id
 	}

@@ -141,9 +141,10 @@ const documentsOfHolders = `WHERE platform_id = $1 AND holder_id = ANY($2) ORDER
 
 // HasBlob uses document_blob_unique.
 func (db *DB) HasBlob(ctx context.Context, p ident.Platform, blob uuid.UUID) (found bool, err error) {
-	err = db.read(ctx, `SELECT EXISTS (SELECT FROM documents WHERE platform_id = $1 AND blob_id = $2)`, []any{p, blob}, func(rows pgx.Rows) error {
-		return rows.Scan(&found)
-	})
+	err = db.read(ctx, `SELECT EXISTS (SELECT FROM documents WHERE platform_id = $1 AND blob_id = $2)`, []any{p, blob},
+		func(rows pgx.Rows) error {
+			return rows.Scan(&found)
+		})
 	return found, err
 }
 

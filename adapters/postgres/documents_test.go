@@ -21,7 +21,8 @@ import (
 func newDocument(p ident.Platform, h document.Holder) document.Document {
 	return document.Document{
 		ID: ident.NewDocument(generator.New, noon), Platform: p, Holder: h,
-		Details: document.Details{Type: document.Passport, Side: document.Front, Country: "BR", Number: "FX 123456", IssuingAuthority: "Polícia Federal"},
+		Details: document.Details{Type: document.Passport, Side: document.Front, Country: "BR", Number: "FX 123456",
+			IssuingAuthority: "Polícia Federal"},
 		File: document.File{Name: "passaporte.jpg", ContentType: document.JPEG, Size: 4711, SHA256: sha256.Sum256([]byte("a passport")),
 			Blob: generator.New(noon), Key: []byte("0123456789abcdef0123456789abcdef")},
 		CreatedAt: noon, UpdatedAt: noon,
@@ -55,7 +56,8 @@ func TestDocument_RoundTrip(t *testing.T) {
 
 	for _, d := range []document.Document{passport, other} {
 		changed := newDocument(c.platform.ID, d.Holder)
-		changed.ID, changed.Details, changed.UpdatedAt, changed.SubmittedAt = d.ID, document.Details{Type: "SELFIE", Country: "DE"}, noon.Add(time.Hour), noon.Add(time.Minute)
+		changed.ID, changed.Details, changed.UpdatedAt, changed.SubmittedAt = d.ID, document.Details{Type: "SELFIE", Country: "DE"},
+			noon.Add(time.Hour), noon.Add(time.Minute)
 		for _, want := range []document.Document{d, changed} {
 			if want.UpdatedAt != noon {
 				c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdateDocument(ctx, want) })
@@ -63,7 +65,8 @@ func TestDocument_RoundTrip(t *testing.T) {
 			if read, err := c.Document(t.Context(), c.platform.ID, d.ID); err != nil || !reflect.DeepEqual(read, want) {
 				t.Errorf("read %+v, %v\nwant %+v", read, err, want)
 			}
-			if found, err := c.DocumentsOf(t.Context(), c.platform.ID, newHolder(), d.Holder); err != nil || !reflect.DeepEqual(found, []document.Document{want}) {
+			if found, err := c.DocumentsOf(t.Context(), c.platform.ID, newHolder(), d.Holder); err != nil ||
+				!reflect.DeepEqual(found, []document.Document{want}) {
 				t.Errorf("found %+v, %v\nwant %+v", found, err, want)
 			}
 			if found, err := c.HasBlob(t.Context(), c.platform.ID, want.File.Blob); err != nil || !found {
@@ -121,7 +124,8 @@ func TestDocuments_ListLeavesOutSuperseded(t *testing.T) {
 	// replaced. Those are found by their holder.
 	c := newEnv(t)
 	ana, ben := newHolder(), newHolder()
-	old, first, second, other := newDocument(c.platform.ID, ana), newDocument(c.platform.ID, ana), newDocument(c.platform.ID, ana), newDocument(c.platform.ID, ben)
+	old, first, second, other := newDocument(c.platform.ID, ana), newDocument(c.platform.ID, ana), newDocument(c.platform.ID, ana),
+		newDocument(c.platform.ID, ben)
 	old.SubmittedAt, old.SupersededBy = noon, first.ID
 	c.createDocuments(t, old, first, second, other, newDocument(c.otherPlatform.ID, ana))
 
@@ -174,7 +178,8 @@ func TestDocuments_SubmitAndDelete(t *testing.T) {
 	if found, err := c.DocumentsOf(t.Context(), c.platform.ID, ana); err != nil || !reflect.DeepEqual(found, []document.Document{kept}) {
 		t.Errorf("left are %+v, %v\nwant %+v", found, err, kept)
 	}
-	if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.UpdateDocument(ctx, gone) }); !fault.Is(err, fault.DocumentNotFound) {
+	if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.UpdateDocument(ctx, gone) }); !fault.Is(err,
+		fault.DocumentNotFound) {
 		t.Errorf("updating a deleted document: %v", err)
 	}
 }

@@ -19,7 +19,8 @@ func TestEmit_NotifiesAfterCommit(t *testing.T) {
 	c := newEnv(t)
 	stored, calls := 0, 0
 	var db *postgres.DB
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: c.url, AllPlatforms: true, MaxConnections: 4, Clock: portstest.NewFakeClock(noon), IDs: generator,
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: c.url, AllPlatforms: true, MaxConnections: 4,
+		Clock: portstest.NewFakeClock(noon), IDs: generator,
 		Render: func(event.Event) ([]byte, error) { return []byte("{}"), nil },
 		Emitted: func() {
 			calls++

@@ -56,7 +56,8 @@ func newEnv(t testing.TB) *env {
 
 func openDB(t testing.TB, url string) *postgres.DB {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 8, Clock: portstest.NewFakeClock(noon), IDs: generator})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 8,
+		Clock: portstest.NewFakeClock(noon), IDs: generator})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,8 @@ func (c *env) handOver(t testing.TB, connection string, name corridor.Rail, amou
 		if _, err := c.Pool().Exec(ports.ForAllPlatforms(t.Context()), `INSERT INTO rail_payments
 			(platform_id, id, kind, rail, country, connection, currency, amount, state, wait, reason, recorded_at, handed_over_at)
 			VALUES ($1, $2, $3, $4, '', $5, $6, $7, 'HANDED_OVER', '', '', $8, $8) ON CONFLICT DO NOTHING`,
-			key.Platform.UUID().String(), key.ID.String(), string(key.Kind), string(name), connection, string(amount.Currency), amount.Minor, noon); err != nil {
+			key.Platform.UUID().String(), key.ID.String(), string(key.Kind), string(name), connection, string(amount.Currency), amount.Minor,
+			noon); err != nil {
 			t.Error(err)
 		}
 	}
@@ -147,7 +149,8 @@ func (c *env) createAccounts(t *testing.T, accounts ...account.External) {
 
 // readAllPages reads a list page by page and returns the ids in order, and the totals of the
 // pages.
-func readAllPages[T any](t *testing.T, p ports.Paging, read func(ports.Paging) (ports.Page[T], error), id func(T) uuid.UUID) (order []uuid.UUID, totals map[int64]bool) {
+func readAllPages[T any](t *testing.T, p ports.Paging, read func(ports.Paging) (ports.Page[T], error),
+	id func(T) uuid.UUID) (order []uuid.UUID, totals map[int64]bool) {
 	t.Helper()
 	totals = map[int64]bool{}
 	for {

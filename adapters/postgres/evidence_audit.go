@@ -71,7 +71,8 @@ func (v *evidenceView) EvidenceLog(ctx context.Context, p ident.Platform) (size 
 }
 
 // EvidenceCheckpoints implements ports.EvidenceView.
-func (v *evidenceView) EvidenceCheckpoints(ctx context.Context, p ident.Platform, above int64, limit int) ([]ports.SignedCheckpoint, error) {
+func (v *evidenceView) EvidenceCheckpoints(ctx context.Context, p ident.Platform, above int64,
+	limit int) ([]ports.SignedCheckpoint, error) {
 	return ledgerdb.ReadCheckpoints(ctx, v.tx, ledger.EvidenceLog, p, ports.CheckpointFilter{Before: above, Ascending: true}, limit)
 }
 
@@ -87,7 +88,8 @@ const evidenceLeavesPerRead = 20
 func (v *evidenceView) Leaves(ctx context.Context, p ident.Platform, each func(ledger.EvidenceLeaf) error) error {
 	for after := int64(0); ; {
 		var batch []ledger.EvidenceLeaf
-		err := queryRows(ctx, v.tx, `SELECT seq, sealed_at, kinds, subjects, hashes, hints FROM ledger_evidence WHERE platform_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
+		err := queryRows(
+			ctx, v.tx, `SELECT seq, sealed_at, kinds, subjects, hashes, hints FROM ledger_evidence WHERE platform_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
 			[]any{p, after, evidenceLeavesPerRead}, func(rows pgx.Rows) error {
 				leaf, err := scanEvidenceLeaf(rows, p)
 				batch = append(batch, leaf)
@@ -133,7 +135,8 @@ func scanEvidenceLeaf(rows pgx.Rows, p ident.Platform) (ledger.EvidenceLeaf, err
 }
 
 // Facts implements ports.EvidenceView.
-func (v *evidenceView) Facts(ctx context.Context, p ident.Platform, kind ledger.FactKind, subjects []string) (map[string]ports.StoredFact, error) {
+func (v *evidenceView) Facts(ctx context.Context, p ident.Platform, kind ledger.FactKind,
+	subjects []string) (map[string]ports.StoredFact, error) {
 	return v.db.readFacts(ctx, v.tx, p, kind, subjects)
 }
 
@@ -152,12 +155,13 @@ func (v *evidenceView) QueuedKinds() (kinds, versions []ledger.FactKind) {
 // QueuedSubjects implements ports.EvidenceView. It uses the primary key.
 func (v *evidenceView) QueuedSubjects(ctx context.Context, p ident.Platform, kind ledger.FactKind) (map[string]bool, error) {
 	queued := map[string]bool{}
-	return queued, queryRows(ctx, v.tx, `SELECT subject FROM ledger_evidence_queue WHERE platform_id = $1 AND kind = $2`, []any{p, kind}, func(rows pgx.Rows) error {
-		var subject string
-		err := rows.Scan(&subject)
-		queued[subject] = true
-		return err
-	})
+	return queued, queryRows(ctx, v.tx, `SELECT subject FROM ledger_evidence_queue WHERE platform_id = $1 AND kind = $2`, []any{p, kind},
+		func(rows pgx.Rows) error {
+			var subject string
+			err := rows.Scan(&subject)
+			queued[subject] = true
+			return err
+		})
 }
 
 // subjectsPerRead is the number of subjects that are read at once.

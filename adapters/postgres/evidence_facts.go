@@ -20,9 +20,11 @@ import (
 
 // transactionFields are the columns of a transaction t and of its quote q that never change.
 var transactionFields = inOrder(
-	"t.quote_id", "t.customer_id", "t.agent_id", "t.direction", "t.source_external", "t.source_internal", "t.destination_external", "t.destination_internal",
+	"t.quote_id", "t.customer_id", "t.agent_id", "t.direction", "t.source_external", "t.source_internal", "t.destination_external",
+	"t.destination_internal",
 	"t.destination_rail", "t.sent_currency", "t.sent_minor", "t.received_currency", "t.received_minor", "t.reference", "t.created_at",
-	"q.side", "q.locked_amount", "q.fees", "q.fee_fixed", "q.fee_variable", "q.fee_fraction", "q.rate", "q.market_rate", "q.rounding_sent", "q.rounding_received",
+	"q.side", "q.locked_amount", "q.fees", "q.fee_fixed", "q.fee_variable", "q.fee_fraction", "q.rate", "q.market_rate", "q.rounding_sent",
+	"q.rounding_received",
 	"q.network", "q.reference", "q.instructions", "q.purpose", "q.expires_at", "q.created_at",
 )
 
@@ -102,7 +104,8 @@ func (v *factValues) ScanIndexType() any { return new(pgtype.Text) }
 const textFormats = `SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1`
 
 // readFacts reads facts as they are stored. The session has textFormats.
-func (db *DB) readFacts(ctx context.Context, tx pgx.Tx, p ident.Platform, kind ledger.FactKind, subjects []string) (map[string]ports.StoredFact, error) {
+func (db *DB) readFacts(ctx context.Context, tx pgx.Tx, p ident.Platform, kind ledger.FactKind,
+	subjects []string) (map[string]ports.StoredFact, error) {
 	var statement string
 	var names []string // unless they are read
 	var keys []any

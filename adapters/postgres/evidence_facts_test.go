@@ -46,7 +46,8 @@ func TestQueuedFacts_AreThoseOfTheTriggers(t *testing.T) {
 	for _, f := range queuedFacts {
 		key := strings.ReplaceAll(strings.ReplaceAll(f.names(), "t.", ""), ",", "")
 		if triggers[string(f.kind)] != f.table+" "+key {
-			t.Errorf("facts of the kind %s are the rows of %s by %s, and their trigger is of %q; %s", f.kind, f.table, key, triggers[string(f.kind)], evidenceRecipe)
+			t.Errorf("facts of the kind %s are the rows of %s by %s, and their trigger is of %q; %s", f.kind, f.table, key, triggers[string(f.kind)],
+				evidenceRecipe)
 		}
 		delete(triggers, string(f.kind))
 		var primary string
@@ -54,14 +55,16 @@ func TestQueuedFacts_AreThoseOfTheTriggers(t *testing.T) {
 		if err := conn.QueryRow(t.Context(), `
 			SELECT (SELECT string_agg(a.attname, ' ' ORDER BY k.n) FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (no, n)
 				JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.no WHERE i.indrelid = to_regclass($1) AND i.indisprimary AND a.attname <> 'platform_id'),
-			has_table_privilege('causeway_service', $1, 'DELETE'), has_any_column_privilege('causeway_service', $1, 'UPDATE')`, f.table).Scan(&primary, &deletable, &changing); err != nil {
+			has_table_privilege('causeway_service', $1, 'DELETE'), has_any_column_privilege('causeway_service', $1, 'UPDATE')`,
+			f.table).Scan(&primary, &deletable, &changing); err != nil {
 			t.Fatal(err)
 		}
 		if f.of != "" {
 			primary, _, _ = strings.Cut(primary, " ")
 		}
 		if primary != key || !f.versions && (deletable || changing && f.columns == nil) {
-			t.Errorf("%s has the primary key %s, and the fact %s; the service may delete rows: %t, change them: %t", f.table, primary, key, deletable, changing)
+			t.Errorf("%s has the primary key %s, and the fact %s; the service may delete rows: %t, change them: %t", f.table, primary, key,
+				deletable, changing)
 		}
 	}
 	for kind, table := range triggers {
@@ -77,7 +80,8 @@ func TestQueuedFacts_AddedColumnsAreEmptyInOlderRows(t *testing.T) {
 	for _, f := range queuedFacts {
 		for _, c := range columnsOf(t, conn, f.table) {
 			if (f.columns == nil || slices.Contains(f.columns, c.name)) && c.older != "" {
-				t.Errorf("%s.%s is %q in older rows, which are facts of the kind %s without it: add it with no default, or the default ''; %s", f.table, c.name, c.older, f.kind, evidenceRecipe)
+				t.Errorf("%s.%s is %q in older rows, which are facts of the kind %s without it: add it with no default, or the default ''; %s", f.table,
+					c.name, c.older, f.kind, evidenceRecipe)
 			}
 		}
 		for name, digest := range f.more {
@@ -86,7 +90,8 @@ func TestQueuedFacts_AddedColumnsAreEmptyInOlderRows(t *testing.T) {
 			}
 			for _, c := range columnsOf(t, conn, digestTable.FindStringSubmatch(digest)[1]) {
 				if c.added {
-					t.Errorf("the column %s, in the digest %s of the facts of the kind %s, is not NULL in older rows; %s", c.name, name, f.kind, evidenceRecipe)
+					t.Errorf("the column %s, in the digest %s of the facts of the kind %s, is not NULL in older rows; %s", c.name, name,
+						f.kind, evidenceRecipe)
 				}
 			}
 		}
@@ -113,7 +118,8 @@ func TestQueuedFacts_OfSomeColumnsLeaveOutThoseThatChange(t *testing.T) {
 		}
 		for _, c := range columnsOf(t, conn, table) {
 			if c.name != "platform_id" && !slices.Contains(columns, c.name) && !slices.Contains(changing[table], c.name) {
-				t.Errorf("%s.%s is part of no fact: add it to its entry in queuedFacts, or name it here if it changes; %s", table, c.name, evidenceRecipe)
+				t.Errorf("%s.%s is part of no fact: add it to its entry in queuedFacts, or name it here if it changes; %s", table,
+					c.name, evidenceRecipe)
 			}
 		}
 	}

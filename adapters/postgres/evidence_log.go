@@ -56,7 +56,8 @@ const (
 )
 
 // SealEvidence implements ports.EvidenceLog. fn runs in one transaction that locks the platform's row.
-func (l *EvidenceLog) SealEvidence(ctx context.Context, p ident.Platform, fn func(context.Context, ports.EvidenceWriter) error) (locked bool, err error) {
+func (l *EvidenceLog) SealEvidence(ctx context.Context, p ident.Platform, fn func(context.Context, ports.EvidenceWriter) error) (
+	locked bool, err error) {
 	platform := p
 	err = pgx.BeginFunc(ctx, l.db.pool.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, textFormats); err != nil {
@@ -156,7 +157,8 @@ func (w *evidenceWriter) takeQueued(ctx context.Context) (facts []ledger.Fact, e
 
 // appendFacts appends the facts of subjects. One that was recorded and does not exist is sealed as such: the check
 // reports it as missing.
-func (w *evidenceWriter) appendFacts(ctx context.Context, facts []ledger.Fact, kind ledger.FactKind, subjects []string) ([]ledger.Fact, error) {
+func (w *evidenceWriter) appendFacts(ctx context.Context, facts []ledger.Fact, kind ledger.FactKind,
+	subjects []string) ([]ledger.Fact, error) {
 	if len(subjects) == 0 {
 		return facts, nil
 	}
@@ -226,7 +228,8 @@ func readTexts(ctx context.Context, tx pgx.Tx, statement string, args []any) (te
 
 // Add implements ports.EvidenceWriter.
 func (w *evidenceWriter) Add(ctx context.Context, leaf ledger.EvidenceLeaf) error {
-	kinds, subjects, hashes, hints := make([]string, len(leaf.Facts)), make([]string, len(leaf.Facts)), make([][]byte, len(leaf.Facts)), make([][]byte, len(leaf.Facts))
+	kinds, subjects, hashes, hints := make([]string, len(leaf.Facts)), make([]string, len(leaf.Facts)), make([][]byte, len(leaf.Facts)),
+		make([][]byte, len(leaf.Facts))
 	for i, f := range leaf.Facts {
 		kinds[i], subjects[i], hashes[i], hints[i] = string(f.Kind), f.Subject, f.Hash[:], f.Hints
 	}

@@ -35,7 +35,8 @@ type keyColumn struct{ name, sqlType string }
 
 // ofReconciliation selects the rows of a reconciliation, which repeat its account and currency. One that was changed to
 // those of another is missing from the digest.
-const ofReconciliation = "l.reconciliation_id = t.id AND l.reconciliation_id IS NOT NULL AND l.account = t.account AND l.currency = t.currency"
+const ofReconciliation = "l.reconciliation_id = t.id AND l.reconciliation_id IS NOT NULL AND l.account = t.account AND l.currency = " +
+	"t.currency"
 
 // ofMatch selects the rows of the matches of a reconciliation.
 const ofMatch = `l.match_id IS NOT NULL AND l.match_id IN (
@@ -55,7 +56,8 @@ var queuedFacts = []queuedFact{
 		"statement_lines": digestOf("reconciliation_lines", ofReconciliation, "l.id",
 			"l.id", "l.fingerprint", "l.ordinal", "l.booking_date", "l.value_date", "l.amount", "l.returned"),
 		"breaks_found": digestOf("reconciliation_breaks", ofReconciliation, "l.id",
-			"l.id", "l.reason", "l.line_id", "l.seq", "l.entry_no", "l.compared_line_id", "l.compared_seq", "l.compared_entry_no", "l.reference", "l.difference", "l.explanation"),
+			"l.id", "l.reason", "l.line_id", "l.seq", "l.entry_no", "l.compared_line_id", "l.compared_seq", "l.compared_entry_no", "l.reference",
+			"l.difference", "l.explanation"),
 	}},
 	{kind: ledger.FactMatches, table: "reconciliations", key: []keyColumn{{"id", "uuid"}}, columns: []string{"id"}, more: map[string]string{
 		"matches": digestOf("reconciliation_matches", "l.reconciliation_id = t.id AND l.reconciliation_id IS NOT NULL", "l.id",
@@ -79,29 +81,35 @@ var queuedFacts = []queuedFact{
 		columns: []string{"id", "action", "operation", "figures", "proposer_token_id", "proposer", "created_at", "expires_at"},
 		more:    map[string]string{"request": "encode(sha256(convert_to(t.request, 'UTF8')), 'hex')"}},
 	{kind: ledger.FactDecision, table: "ledger_proposals", key: []keyColumn{{"id", "uuid"}}, rows: "t.status <> 'PENDING'",
-		columns: []string{"id", "status", "decider_token_id", "decider", "note", "result", "error_code", "error_message", "error_at", "decided_at"}},
-	{kind: ledger.FactMonthEndRun, table: "ledger_month_end_runs", key: []keyColumn{{"kind", "text"}, {"month", "date"}, {"run", "integer"}}, more: map[string]string{
-		"exchange_result":       rowsDigest("ledger_exchange_results", runOf(ledger.KindRevaluation)),
-		"exchange_positions":    rowsDigest("ledger_exchange_positions", runOf(ledger.KindRevaluation)),
-		"exchange_origins":      rowsDigest("ledger_exchange_origins", runOf(ledger.KindRevaluation)),
-		"exchange_translations": rowsDigest("ledger_exchange_translations", runOf(ledger.KindRevaluation)),
-		"payments_in_transit":   rowsDigest("ledger_payments_in_transit", runOf(ledger.KindFeeDeferral)),
-	}},
-	{kind: ledger.FactYearClosing, table: "ledger_year_closings", key: []keyColumn{{"year", "integer"}, {"number", "integer"}}, more: map[string]string{
-		"year_results": rowsDigest("ledger_year_results", "l.year = t.year AND l.number = t.number"),
-	}},
+		columns: []string{"id", "status", "decider_token_id", "decider", "note", "result", "error_code", "error_message",
+			"error_at", "decided_at"}},
+	{kind: ledger.FactMonthEndRun, table: "ledger_month_end_runs", key: []keyColumn{{"kind", "text"}, {"month", "date"}, {"run", "integer"}},
+		more: map[string]string{
+			"exchange_result":       rowsDigest("ledger_exchange_results", runOf(ledger.KindRevaluation)),
+			"exchange_positions":    rowsDigest("ledger_exchange_positions", runOf(ledger.KindRevaluation)),
+			"exchange_origins":      rowsDigest("ledger_exchange_origins", runOf(ledger.KindRevaluation)),
+			"exchange_translations": rowsDigest("ledger_exchange_translations", runOf(ledger.KindRevaluation)),
+			"payments_in_transit":   rowsDigest("ledger_payments_in_transit", runOf(ledger.KindFeeDeferral)),
+		}},
+	{kind: ledger.FactYearClosing, table: "ledger_year_closings", key: []keyColumn{{"year", "integer"}, {"number", "integer"}},
+		more: map[string]string{
+			"year_results": rowsDigest("ledger_year_results", "l.year = t.year AND l.number = t.number"),
+		}},
 	{kind: ledger.FactYearReversal, table: "ledger_year_reversals", key: []keyColumn{{"year", "integer"}, {"number", "integer"}}},
 	{kind: ledger.FactReceivable, table: "receivables", key: []keyColumn{{"id", "uuid"}}, columns: []string{
-		"id", "transaction_id", "customer_id", "account_id", "account_path", "partner", "reference", "currency", "amount", "reason_code", "partner_id", "returned_at",
+		"id", "transaction_id", "customer_id", "account_id", "account_path", "partner", "reference", "currency", "amount", "reason_code",
+		"partner_id", "returned_at",
 		"note", "token_id", "actor", "created_at",
 	}},
 	{kind: ledger.FactReceivableChange, table: "receivable_changes", key: []keyColumn{{"receivable_id", "uuid"}, {"number", "integer"}}},
 	{kind: ledger.FactSafeguardingPurpose, table: "safeguarding_purposes", key: []keyColumn{{"account", "text"}, {"version", "integer"}}},
-	{kind: ledger.FactSafeguardingReport, table: "safeguarding_reports", key: []keyColumn{{"day", "date"}, {"version", "integer"}}, more: map[string]string{
-		"report_lines":      rowsDigest("safeguarding_report_lines", "l.day = t.day AND l.version = t.version"),
-		"report_statements": rowsDigest("safeguarding_report_statements", "l.day = t.day AND l.version = t.version"),
-	}},
-	{kind: ledger.FactSafeguardingAcknowledgement, table: "safeguarding_acknowledgements", key: []keyColumn{{"day", "date"}, {"version", "integer"}, {"id", "bigint"}}},
+	{kind: ledger.FactSafeguardingReport, table: "safeguarding_reports", key: []keyColumn{{"day", "date"}, {"version", "integer"}},
+		more: map[string]string{
+			"report_lines":      rowsDigest("safeguarding_report_lines", "l.day = t.day AND l.version = t.version"),
+			"report_statements": rowsDigest("safeguarding_report_statements", "l.day = t.day AND l.version = t.version"),
+		}},
+	{kind: ledger.FactSafeguardingAcknowledgement, table: "safeguarding_acknowledgements",
+		key: []keyColumn{{"day", "date"}, {"version", "integer"}, {"id", "bigint"}}},
 	{kind: ledger.FactTreasuryMovement, table: "treasury_movements", key: []keyColumn{{"id", "uuid"}}},
 	{kind: ledger.FactTreasuryArrival, table: "treasury_arrivals", key: []keyColumn{{"movement_id", "uuid"}}},
 	{kind: ledger.FactCorridorChange, table: "corridor_changes", key: []keyColumn{{"seq", "bigint"}}},
@@ -110,14 +118,17 @@ var queuedFacts = []queuedFact{
 	{kind: ledger.FactCorridorDecision, table: "corridor_proposals", key: []keyColumn{{"id", "uuid"}}, rows: "t.status <> 'PENDING'",
 		columns: []string{"id", "status", "decider", "note", "error_code", "error_message", "error_at", "decided_at"}},
 	{kind: ledger.FactExternalAccount, table: "external_accounts", key: []keyColumn{{"id", "uuid"}}, versions: true, columns: []string{
-		"id", "customer_id", "platform_account_id", "currency", "account_type", "rails", "status", "default_uma_deposit", "verification", "created_at", "deleted_at", "seal",
+		"id", "customer_id", "platform_account_id", "currency", "account_type", "rails", "status", "default_uma_deposit", "verification",
+		"created_at", "deleted_at", "seal",
 	}},
 	{kind: ledger.FactToken, table: "tokens", key: []keyColumn{{"id", "uuid"}}, versions: true},
 	{kind: ledger.FactCustomerStatus, table: "customers", key: []keyColumn{{"id", "uuid"}}, versions: true,
 		columns: []string{"id", "customer_type", "status", "held_at", "created_at", "deleted_at"}},
-	{kind: ledger.FactMarketRates, table: "market_rates", of: keptRatesOfPlatforms, key: []keyColumn{{"kept_at", "timestamptz"}}, versions: true, more: map[string]string{
-		"rates": digestOfColumns("market_rates", "l.kept_at = t.kept_at", `l.currency COLLATE "C"`, "l.currency", "l.usd_rate", "l.rate_at", "l.source"),
-	}},
+	{kind: ledger.FactMarketRates, table: "market_rates", of: keptRatesOfPlatforms, key: []keyColumn{{"kept_at", "timestamptz"}},
+		versions: true, more: map[string]string{
+			"rates": digestOfColumns("market_rates", "l.kept_at = t.kept_at", `l.currency COLLATE "C"`, "l.currency", "l.usd_rate",
+				"l.rate_at", "l.source"),
+		}},
 }
 
 // keptRatesOfPlatforms are the times at which market rates were kept, for each platform that has, or had, a functional
@@ -133,7 +144,8 @@ func digestOf(table, condition, order string, columns ...string) string {
 
 // digestOfColumns is digestOf in a table without platforms.
 func digestOfColumns(table, condition, order string, columns ...string) string {
-	return fmt.Sprintf(`(SELECT encode(sha256(string_agg(convert_to(ROW(%s)::text || E'\n', 'UTF8'), '' ORDER BY %s)), 'hex') FROM %s l WHERE %s)`,
+	return fmt.Sprintf(
+		`(SELECT encode(sha256(string_agg(convert_to(ROW(%s)::text || E'\n', 'UTF8'), '' ORDER BY %s)), 'hex') FROM %s l WHERE %s)`,
 		strings.Join(columns, ", "), order, table, condition)
 }
 
@@ -141,7 +153,8 @@ func digestOfColumns(table, condition, order string, columns ...string) string {
 // where they are NULL, so that one that is added later does not change the digest of older rows.
 func rowsDigest(table, condition string) string {
 	const row = `jsonb_strip_nulls(to_jsonb(l) - 'platform_id')::text`
-	return fmt.Sprintf(`(SELECT encode(sha256(string_agg(convert_to(%[1]s || E'\n', 'UTF8'), '' ORDER BY %[1]s COLLATE "C")), 'hex') FROM %[2]s l WHERE l.platform_id = t.platform_id AND %[3]s)`,
+	return fmt.Sprintf(
+		`(SELECT encode(sha256(string_agg(convert_to(%[1]s || E'\n', 'UTF8'), '' ORDER BY %[1]s COLLATE "C")), 'hex') FROM %[2]s l WHERE l.platform_id = t.platform_id AND %[3]s)`,
 		row, table, condition)
 }
 

@@ -56,10 +56,12 @@ func (q evmQuerier) evmPlatforms(ctx context.Context, of []ident.Platform) ([]id
 	if len(of) > 0 {
 		return of, nil
 	}
-	return collect(ctx, q.read, `SELECT id FROM platforms ORDER BY id`, nil, func(rows pgx.Rows, p *ident.Platform) error { return rows.Scan(p) })
+	return collect(ctx, q.read, `SELECT id FROM platforms ORDER BY id`, nil,
+		func(rows pgx.Rows, p *ident.Platform) error { return rows.Scan(p) })
 }
 
-func (q evmQuerier) unknownEVMReferences(ctx context.Context, query ports.EVMReferenceQuery, p ident.Platform, quotes bool, found *ports.EVMReferences) error {
+func (q evmQuerier) unknownEVMReferences(ctx context.Context, query ports.EVMReferenceQuery, p ident.Platform, quotes bool,
+	found *ports.EVMReferences) error {
 	from, err := q.evmReferencesFrom(ctx, query, p, quotes)
 	if err != nil {
 		return err
@@ -97,8 +99,10 @@ func (q evmQuerier) unknownEVMReferences(ctx context.Context, query ports.EVMRef
 }
 
 // evmReferencesFrom returns the id after which the references of a platform are read.
-func (q evmQuerier) evmReferencesFrom(ctx context.Context, query ports.EVMReferenceQuery, p ident.Platform, quotes bool) (from uuid.UUID, err error) {
-	found, err := q.row(ctx, `SELECT last FROM evm_reference_positions WHERE connection = $1 AND platform_id = $2 AND quotes = $3`, []any{query.Connection, p, quotes}, &from)
+func (q evmQuerier) evmReferencesFrom(ctx context.Context, query ports.EVMReferenceQuery, p ident.Platform,
+	quotes bool) (from uuid.UUID, err error) {
+	found, err := q.row(ctx, `SELECT last FROM evm_reference_positions WHERE connection = $1 AND platform_id = $2 AND quotes = $3`,
+		[]any{query.Connection, p, quotes}, &from)
 	switch {
 	case err != nil:
 		return from, err
@@ -121,27 +125,32 @@ func firstIDAt(t time.Time) (id uuid.UUID) {
 }
 
 // AddEVMAddresses uses the primary keys.
-func (db *DB) AddEVMAddresses(ctx context.Context, connection string, addresses []ports.EVMDepositAddress, read []ports.EVMReferencePosition) error {
+func (db *DB) AddEVMAddresses(ctx context.Context, connection string, addresses []ports.EVMDepositAddress,
+	read []ports.EVMReferencePosition) error {
 	return db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
 		batch := &pgx.Batch{}
 		now := db.clock.Now()
 		for _, a := range addresses {
-			batch.Queue(`INSERT INTO evm_addresses (connection, address, platform_id, reference, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+			batch.Queue(
+				`INSERT INTO evm_addresses (connection, address, platform_id, reference, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
 				connection, a.Address, a.Platform, a.Reference, now)
 		}
 		for _, r := range read {
 			batch.Queue(`INSERT INTO evm_reference_positions AS p (connection, platform_id, quotes, last) VALUES ($1, $2, $3, $4)
-				ON CONFLICT (connection, platform_id, quotes) DO UPDATE SET last = greatest(p.last, excluded.last)`, connection, r.Platform, r.Quotes, pgID(r.Last))
+				ON CONFLICT (connection, platform_id, quotes) DO UPDATE SET last = greatest(p.last, excluded.last)`, connection, r.Platform,
+				r.Quotes, pgID(r.Last))
 		}
 		return tx.send(ctx, batch)
 	})
 }
 
 // EVMDepositAddresses uses the primary key.
-func (db *DB) EVMDepositAddresses(ctx context.Context, connection string, addresses []ports.EVMAddress) (map[ports.EVMAddress]ports.EVMDepositAddress, error) {
+func (db *DB) EVMDepositAddresses(ctx context.Context, connection string,
+	addresses []ports.EVMAddress) (map[ports.EVMAddress]ports.EVMDepositAddress, error) {
 	found := map[ports.EVMAddress]ports.EVMDepositAddress{}
 	return found, db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
-		return tx.read(ctx, `SELECT e.address, e.platform_id, e.reference FROM unnest($2::bytea[]) AS k(address) JOIN evm_addresses e ON e.connection = $1 AND e.address = k.address`,
+		return tx.read(
+			ctx, `SELECT e.address, e.platform_id, e.reference FROM unnest($2::bytea[]) AS k(address) JOIN evm_addresses e ON e.connection = $1 AND e.address = k.address`,
 			[]any{connection, append([]ports.EVMAddress{}, addresses...)}, func(rows pgx.Rows) error {
 				var d ports.EVMDepositAddress
 				err := rows.Scan(&d.Address, &d.Platform, &d.Reference)

@@ -63,7 +63,8 @@ func (db *DB) OpenEVMChain(ctx context.Context, initial ports.EVMChain) (state p
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
 		if _, err := tx.exec(ctx, `
 			INSERT INTO evm_chains (connection, chain_id, wallet, position, position_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT DO NOTHING`, initial.Connection, initial.ChainID, initial.Wallet, initial.Position, initial.PositionHash, db.clock.Now()); err != nil {
+			ON CONFLICT DO NOTHING`, initial.Connection, initial.ChainID, initial.Wallet, initial.Position, initial.PositionHash,
+			db.clock.Now()); err != nil {
 			return err
 		}
 		// The block at which the reading begins is where a reorganisation ends.
@@ -99,7 +100,8 @@ func (q evmQuerier) evmChain(ctx context.Context, connection string) (state port
 // AdvanceEVMChain locks the row of the connection, so that events are numbered in the order of their commits.
 func (db *DB) AdvanceEVMChain(ctx context.Context, a ports.EVMAdvance) (advanced bool, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
-		n, err := tx.exec(ctx, `UPDATE evm_chains SET position = $4, position_hash = $5 WHERE connection = $1 AND position = $2 AND position_hash = $3`,
+		n, err := tx.exec(
+			ctx, `UPDATE evm_chains SET position = $4, position_hash = $5 WHERE connection = $1 AND position = $2 AND position_hash = $3`,
 			a.Connection, a.From.Number, a.From.Hash, a.To.Number, a.To.Hash)
 		if err != nil || n == 0 {
 			return err
@@ -126,7 +128,8 @@ func (q evmQuerier) addEVMBlock(ctx context.Context, a ports.EVMAdvance) error {
 	if _, err := q.exec(ctx, `DELETE FROM evm_blocks WHERE connection = $1 AND number >= $2`, a.Connection, a.To.Number); err != nil {
 		return err
 	}
-	if _, err := q.exec(ctx, `INSERT INTO evm_blocks (connection, number, hash) VALUES ($1, $2, $3)`, a.Connection, a.To.Number, a.To.Hash); err != nil {
+	if _, err := q.exec(ctx, `INSERT INTO evm_blocks (connection, number, hash) VALUES ($1, $2, $3)`, a.Connection, a.To.Number,
+		a.To.Hash); err != nil {
 		return err
 	}
 	if _, err := q.exec(ctx, `DELETE FROM evm_blocks WHERE connection = $1 AND number <=
@@ -148,11 +151,13 @@ func (q evmQuerier) addEVMBlock(ctx context.Context, a ports.EVMAdvance) error {
 }
 
 func (q evmQuerier) reverseEVMDeposit(ctx context.Context, connection string, d ports.EVMDeposit) error {
-	n, err := q.exec(ctx, `UPDATE evm_deposits SET reversed = true WHERE connection = $1 AND partner_id = $2 AND NOT reversed`, connection, d.PartnerID)
+	n, err := q.exec(ctx, `UPDATE evm_deposits SET reversed = true WHERE connection = $1 AND partner_id = $2 AND NOT reversed`,
+		connection, d.PartnerID)
 	if err != nil || n == 0 {
 		return err
 	}
-	return q.changeEVMHoldings(ctx, connection, []ports.EVMHolding{{Address: d.Address, Currency: d.Currency, Received: new(big.Int).Neg(d.Amount), Sent: new(big.Int)}})
+	return q.changeEVMHoldings(ctx, connection,
+		[]ports.EVMHolding{{Address: d.Address, Currency: d.Currency, Received: new(big.Int).Neg(d.Amount), Sent: new(big.Int)}})
 }
 
 func (q evmQuerier) addEVMDeposits(ctx context.Context, connection string, deposits []ports.EVMDeposit) error {
@@ -283,10 +288,12 @@ var insertEVMEvent = evmEvents.Insert("")
 func (db *DB) EVMEvents(ctx context.Context, connection string, after int64, limit int) (events []ports.EVMEvent, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
 		if _, err := tx.exec(ctx, `DELETE FROM evm_events WHERE connection = $1 AND number IN
-			(SELECT number FROM evm_events WHERE connection = $1 AND number <= $2 ORDER BY number LIMIT $3)`, connection, after-keptEVMEvents, maxDeletedEVMRows); err != nil {
+			(SELECT number FROM evm_events WHERE connection = $1 AND number <= $2 ORDER BY number LIMIT $3)`, connection, after-keptEVMEvents,
+			maxDeletedEVMRows); err != nil {
 			return err
 		}
-		found, err := selectRows(ctx, db, tx.read, evmEvents, `WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`, connection, after, limit)
+		found, err := selectRows(ctx, db, tx.read, evmEvents, `WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`,
+			connection, after, limit)
 		for _, e := range found {
 			if e.Kind != ports.EVMDiffers {
 				e.Transfer = ports.EVMTransfer{}
@@ -299,7 +306,8 @@ func (db *DB) EVMEvents(ctx context.Context, connection string, after int64, lim
 }
 
 // ClaimEVMHoldings uses evm_holdings_of_some_money.
-func (db *DB) ClaimEVMHoldings(ctx context.Context, connection string, currency money.Currency, atLeast *big.Int, since time.Time, limit int) (holdings []ports.EVMHolding, err error) {
+func (db *DB) ClaimEVMHoldings(ctx context.Context, connection string, currency money.Currency, atLeast *big.Int, since time.Time,
+	limit int) (holdings []ports.EVMHolding, err error) {
 	return db.evmHoldings(ctx, `
 		UPDATE evm_holdings h SET claimed_at = $6 FROM (
 			SELECT connection, currency, address FROM evm_holdings
@@ -310,7 +318,8 @@ func (db *DB) ClaimEVMHoldings(ctx context.Context, connection string, currency 
 }
 
 // EVMHoldings uses the primary key.
-func (db *DB) EVMHoldings(ctx context.Context, connection string, after ports.EVMHolding, limit int) (holdings []ports.EVMHolding, err error) {
+func (db *DB) EVMHoldings(ctx context.Context, connection string, after ports.EVMHolding,
+	limit int) (holdings []ports.EVMHolding, err error) {
 	return db.evmHoldings(ctx, `SELECT currency, address, received, sent FROM evm_holdings
 		WHERE connection = $1 AND (currency, address) > ($2, $3) AND received <> sent ORDER BY currency, address LIMIT $4`,
 		connection, after.Currency, after.Address, limit)

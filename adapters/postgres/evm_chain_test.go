@@ -32,7 +32,8 @@ func evmBlock(number uint64, branch byte) ports.EVMBlock {
 func (c *env) openEVM(t testing.TB, connection string) ports.EVMBlock {
 	t.Helper()
 	first := evmBlock(100, 1)
-	state, err := c.OpenEVMChain(t.Context(), ports.EVMChain{Connection: connection, ChainID: 8453, Wallet: baseWallet, Position: first.Number, PositionHash: first.Hash})
+	state, err := c.OpenEVMChain(t.Context(), ports.EVMChain{Connection: connection, ChainID: 8453, Wallet: baseWallet, Position: first.Number,
+		PositionHash: first.Hash})
 	if err != nil || state.Position != first.Number {
 		t.Fatalf("%+v, %v", state, err)
 	}
@@ -52,13 +53,15 @@ func (c *env) advanceEVM(t testing.TB, a ports.EVMAdvance) {
 
 // evmDeposit returns a deposit of an amount at an address.
 func (c *env) evmDeposit(n byte, block ports.EVMBlock, amount int64) ports.EVMDeposit {
-	d := ports.EVMDeposit{PartnerID: fmt.Sprintf("0x%02x:0", n), Transaction: ports.EVMHash{n}, Block: block, At: noon, Currency: money.USDC, Amount: big.NewInt(amount), Payer: ports.EVMAddress{0xfe, n}}
+	d := ports.EVMDeposit{PartnerID: fmt.Sprintf("0x%02x:0", n), Transaction: ports.EVMHash{n}, Block: block, At: noon, Currency: money.USDC,
+		Amount: big.NewInt(amount), Payer: ports.EVMAddress{0xfe, n}}
 	d.Platform, d.Reference, d.Address = c.platform.ID, fmt.Sprintf("FUND-%d", n), ports.EVMAddress{n}
 	return d
 }
 
 func (c *env) evmReceived(d ports.EVMDeposit) ports.EVMEvent {
-	return ports.EVMEvent{Kind: ports.EVMReceived, Platform: d.Platform, PartnerID: d.PartnerID, Reference: d.Reference, Amount: money.Amount{Minor: d.Amount.Int64(), Currency: d.Currency}, At: noon}
+	return ports.EVMEvent{Kind: ports.EVMReceived, Platform: d.Platform, PartnerID: d.PartnerID, Reference: d.Reference,
+		Amount: money.Amount{Minor: d.Amount.Int64(), Currency: d.Currency}, At: noon}
 }
 
 func TestEVMChain_OneProcessAdvancesIt(t *testing.T) {
@@ -69,7 +72,8 @@ func TestEVMChain_OneProcessAdvancesIt(t *testing.T) {
 	from := c.openEVM(t, baseChain)
 	to := evmBlock(110, 1)
 	d := c.evmDeposit(1, to, 500)
-	a := ports.EVMAdvance{Connection: baseChain, From: from, To: to, Deposits: []ports.EVMDeposit{d}, Events: []ports.EVMEvent{c.evmReceived(d)}, At: noon}
+	a := ports.EVMAdvance{Connection: baseChain, From: from, To: to, Deposits: []ports.EVMDeposit{d},
+		Events: []ports.EVMEvent{c.evmReceived(d)}, At: noon}
 	var advanced atomic.Int32
 	var group sync.WaitGroup
 	for range 8 {
@@ -90,7 +94,8 @@ func TestEVMChain_OneProcessAdvancesIt(t *testing.T) {
 	if err != nil || len(events) != 1 || events[0].Number != 1 || events[0].Amount.Minor != 500 || events[0].Reference != "FUND-1" {
 		t.Errorf("%+v, %v", events, err)
 	}
-	if state, found, err := c.EVMChainOf(t.Context(), baseChain); err != nil || !found || state.Position != 110 || state.PositionHash != to.Hash || state.ChainID != 8453 || state.Wallet != baseWallet {
+	if state, found, err := c.EVMChainOf(t.Context(), baseChain); err != nil || !found || state.Position != 110 ||
+		state.PositionHash != to.Hash || state.ChainID != 8453 || state.Wallet != baseWallet {
 		t.Errorf("%+v, %t, %v", state, found, err)
 	}
 	if _, found, err := c.EVMChainOf(t.Context(), "other"); found || err != nil {
@@ -117,7 +122,8 @@ func TestEVMChain_EventsHaveNoGaps(t *testing.T) {
 	for n := range uint64(transactions) {
 		group.Go(func() {
 			stored := c.addEVM(t, c.evmTransaction(n))
-			if ok, err := c.ConcludeEVMTransaction(t.Context(), stored, ports.EVMConclusion{State: ports.EVMConfirmed, Hash: stored.Attempts[0].Hash, Block: evmBlock(90, 1), Fee: big.NewInt(3_000_000_000), Native: money.ETH, Changed: true, At: noon}); err != nil || !ok {
+			if ok, err := c.ConcludeEVMTransaction(t.Context(), stored, ports.EVMConclusion{State: ports.EVMConfirmed, Hash: stored.Attempts[0].Hash,
+				Block: evmBlock(90, 1), Fee: big.NewInt(3_000_000_000), Native: money.ETH, Changed: true, At: noon}); err != nil || !ok {
 				t.Errorf("%t, %v", ok, err)
 			}
 		})
@@ -159,7 +165,8 @@ func TestEVMChain_TakesBackABranch(t *testing.T) {
 	c.advanceEVM(t, ports.EVMAdvance{From: from, To: evmBlock(110, 1), Deposits: []ports.EVMDeposit{kept}})
 	c.advanceEVM(t, ports.EVMAdvance{From: evmBlock(110, 1), To: evmBlock(120, 1), Deposits: []ports.EVMDeposit{lost}})
 	after, err := c.EVMDepositsAfter(t.Context(), baseChain, 110, 10)
-	if err != nil || len(after) != 1 || after[0].PartnerID != lost.PartnerID || after[0].Amount.Int64() != 700 || after[0].Payer != lost.Payer {
+	if err != nil || len(after) != 1 || after[0].PartnerID != lost.PartnerID || after[0].Amount.Int64() != 700 ||
+		after[0].Payer != lost.Payer {
 		t.Fatalf("%+v, %v", after, err)
 	}
 	c.advanceEVM(t, ports.EVMAdvance{From: evmBlock(120, 1), To: evmBlock(110, 1), Reversed: []ports.EVMDeposit{lost, lost}})
@@ -188,7 +195,8 @@ func TestEVMHoldings_AreClaimedOnceUntilTheyChange(t *testing.T) {
 	c := newEnv(t)
 	from := c.openEVM(t, baseChain)
 	to := evmBlock(110, 1)
-	c.advanceEVM(t, ports.EVMAdvance{From: from, To: to, Deposits: []ports.EVMDeposit{c.evmDeposit(1, to, 500), c.evmDeposit(2, to, 500), c.evmDeposit(3, to, 499)}})
+	c.advanceEVM(t, ports.EVMAdvance{From: from, To: to, Deposits: []ports.EVMDeposit{c.evmDeposit(1, to, 500), c.evmDeposit(2, to, 500),
+		c.evmDeposit(3, to, 499)}})
 	claim := func(since time.Time) (addresses []ports.EVMAddress) {
 		holdings, err := c.ClaimEVMHoldings(t.Context(), baseChain, money.USDC, big.NewInt(500), since, 1)
 		if err != nil {
@@ -226,7 +234,8 @@ func TestEVMHoldings_AreClaimedOnceUntilTheyChange(t *testing.T) {
 		t.Errorf("claimed again: %x", again)
 	}
 	stored := c.addEVM(t, c.evmTransaction(0))
-	conclusion := ports.EVMConclusion{State: ports.EVMConfirmed, Hash: stored.Attempts[0].Hash, Block: to, Fee: new(big.Int), Native: money.ETH, At: noon,
+	conclusion := ports.EVMConclusion{State: ports.EVMConfirmed, Hash: stored.Attempts[0].Hash, Block: to, Fee: new(big.Int),
+		Native: money.ETH, At: noon,
 		Holdings: []ports.EVMHolding{{Address: ports.EVMAddress{2}, Currency: money.USDC, Received: new(big.Int), Sent: new(big.Int)}}}
 	if ok, err := c.ConcludeEVMTransaction(t.Context(), stored, conclusion); !ok || err != nil {
 		t.Fatalf("%t, %v", ok, err)
@@ -253,12 +262,15 @@ func TestEVMChain_Retention(t *testing.T) {
 	oversized := c.evmDeposit(2, evmBlock(105, 1), 6)
 	oversized.Oversized = true
 	of := func(address byte, reference string) ports.EVMDepositAddress {
-		return ports.EVMDepositAddress{EVMReference: ports.EVMReference{Platform: c.platform.ID, Reference: reference}, Address: ports.EVMAddress{address}}
+		return ports.EVMDepositAddress{EVMReference: ports.EVMReference{Platform: c.platform.ID, Reference: reference},
+			Address: ports.EVMAddress{address}}
 	}
-	if err := c.AddEVMAddresses(t.Context(), baseChain, []ports.EVMDepositAddress{of(1, "QUOTE-1"), of(3, "QUOTE-3"), of(4, "FUND-4")}, nil); err != nil {
+	if err := c.AddEVMAddresses(t.Context(), baseChain, []ports.EVMDepositAddress{of(1, "QUOTE-1"), of(3, "QUOTE-3"), of(4, "FUND-4")},
+		nil); err != nil {
 		t.Fatal(err)
 	}
-	c.advanceEVM(t, ports.EVMAdvance{From: from, To: evmBlock(110, 1), Deposits: []ports.EVMDeposit{c.evmDeposit(1, evmBlock(105, 1), 5), oversized}})
+	c.advanceEVM(t, ports.EVMAdvance{From: from, To: evmBlock(110, 1),
+		Deposits: []ports.EVMDeposit{c.evmDeposit(1, evmBlock(105, 1), 5), oversized}})
 	for _, statement := range []string{
 		`INSERT INTO evm_blocks (connection, number, hash) SELECT '` + baseChain + `', n, sha256('') FROM generate_series(200, 1500) n`,
 		`INSERT INTO evm_events (connection, number, kind, partner_id, receipt, reference, currency, amount, payer, at, memo, created_at)
@@ -288,7 +300,8 @@ func TestEVMChain_Retention(t *testing.T) {
 		t.Errorf("oversized %+v, %v", shown, err)
 	}
 	addresses, err := c.EVMDepositAddresses(t.Context(), baseChain, []ports.EVMAddress{{1}, {3}, {4}})
-	if err != nil || len(addresses) != 2 || addresses[ports.EVMAddress{1}].Reference != "QUOTE-1" || addresses[ports.EVMAddress{4}].Reference != "FUND-4" {
+	if err != nil || len(addresses) != 2 || addresses[ports.EVMAddress{1}].Reference != "QUOTE-1" ||
+		addresses[ports.EVMAddress{4}].Reference != "FUND-4" {
 		t.Errorf("addresses %+v, %v", addresses, err)
 	}
 	events, err := c.EVMEvents(t.Context(), baseChain, 0, 1)
@@ -304,18 +317,21 @@ func TestEVMAddresses_OneForEachReference(t *testing.T) {
 	c.openEVM(t, baseChain)
 	var addresses []ports.EVMDepositAddress
 	for n := range byte(20) {
-		addresses = append(addresses, ports.EVMDepositAddress{EVMReference: ports.EVMReference{Platform: c.platform.ID, Reference: fmt.Sprintf("FUND-%d", n)}, Address: ports.EVMAddress{n}})
+		addresses = append(addresses, ports.EVMDepositAddress{EVMReference: ports.EVMReference{Platform: c.platform.ID,
+			Reference: fmt.Sprintf("FUND-%d", n)}, Address: ports.EVMAddress{n}})
 	}
 	var group sync.WaitGroup
 	for range 6 {
 		group.Go(func() {
-			if err := c.AddEVMAddresses(t.Context(), baseChain, addresses, []ports.EVMReferencePosition{{Platform: c.platform.ID, Last: generator.New(noon)}}); err != nil {
+			if err := c.AddEVMAddresses(t.Context(), baseChain, addresses,
+				[]ports.EVMReferencePosition{{Platform: c.platform.ID, Last: generator.New(noon)}}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	group.Wait()
-	if err := c.AddEVMAddresses(t.Context(), baseChain, nil, []ports.EVMReferencePosition{{Platform: c.platform.ID, Last: uuid.UUID{1}}}); err != nil {
+	if err := c.AddEVMAddresses(t.Context(), baseChain, nil,
+		[]ports.EVMReferencePosition{{Platform: c.platform.ID, Last: uuid.UUID{1}}}); err != nil {
 		t.Fatal(err)
 	}
 	found, err := c.EVMDepositAddresses(t.Context(), baseChain, []ports.EVMAddress{{0}, {7}, {19}, {20}})

@@ -27,24 +27,28 @@ func (db *DB) NextEVMNonce(ctx context.Context, w ports.EVMWallet, atLeast uint6
 
 // lockEVMWallet returns the next nonce of a sender, which stays until the transaction ends.
 func (q evmQuerier) lockEVMWallet(ctx context.Context, w ports.EVMWallet) (uint64, error) {
-	if _, err := q.exec(ctx, `INSERT INTO evm_wallets (chain_id, address, connection, next_nonce) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING`,
+	if _, err := q.exec(
+		ctx, `INSERT INTO evm_wallets (chain_id, address, connection, next_nonce) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING`,
 		w.ChainID, w.Address, w.Connection); err != nil {
 		return 0, err
 	}
 	var connection string
 	var next uint64
-	if _, err := q.row(ctx, `SELECT connection, next_nonce FROM evm_wallets WHERE chain_id = $1 AND address = $2 FOR UPDATE`, []any{w.ChainID, w.Address},
+	if _, err := q.row(ctx, `SELECT connection, next_nonce FROM evm_wallets WHERE chain_id = $1 AND address = $2 FOR UPDATE`,
+		[]any{w.ChainID, w.Address},
 		&connection, &next); err != nil {
 		return 0, err
 	}
 	if connection != w.Connection {
-		return 0, fmt.Errorf("the wallet 0x%x on chain %d belongs to the connection %s; give %s a seed of its own", w.Address, w.ChainID, connection, w.Connection)
+		return 0, fmt.Errorf("the wallet 0x%x on chain %d belongs to the connection %s; give %s a seed of its own", w.Address, w.ChainID,
+			connection, w.Connection)
 	}
 	return next, nil
 }
 
 // AddEVMTransaction locks the sender, so that its nonces and what it may spend are decided one after the other.
-func (db *DB) AddEVMTransaction(ctx context.Context, w ports.EVMWallet, t ports.EVMTransaction, limit *ports.EVMSpendingLimit) (stored ports.EVMTransaction, added ports.EVMAddition, err error) {
+func (db *DB) AddEVMTransaction(ctx context.Context, w ports.EVMWallet, t ports.EVMTransaction,
+	limit *ports.EVMSpendingLimit) (stored ports.EVMTransaction, added ports.EVMAddition, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
 		next, err := tx.lockEVMWallet(ctx, w)
 		if err != nil {
@@ -69,7 +73,8 @@ func (db *DB) AddEVMTransaction(ctx context.Context, w ports.EVMWallet, t ports.
 		if added, err = tx.leaveEVM(ctx, t, db.clock.Now()); err != nil || added != ports.EVMAdded {
 			return err
 		}
-		if _, err := tx.exec(ctx, `UPDATE evm_wallets SET next_nonce = $3 WHERE chain_id = $1 AND address = $2`, w.ChainID, w.Address, max(next, t.Nonce+1)); err != nil {
+		if _, err := tx.exec(ctx, `UPDATE evm_wallets SET next_nonce = $3 WHERE chain_id = $1 AND address = $2`, w.ChainID, w.Address,
+			max(next, t.Nonce+1)); err != nil {
 			return err
 		}
 		stored = t
@@ -117,7 +122,8 @@ func (q evmQuerier) isWithin(ctx context.Context, t ports.EVMTransaction, limit 
 		return true, nil
 	}
 	var spent *big.Int
-	if _, err := q.row(ctx, `SELECT coalesce(sum(amount), 0) FROM evm_transactions WHERE connection = $1 AND sender = $2 AND nonce >= $3 AND currency = $4 AND state IN ('PENDING', 'CONFIRMED')`,
+	if _, err := q.row(
+		ctx, `SELECT coalesce(sum(amount), 0) FROM evm_transactions WHERE connection = $1 AND sender = $2 AND nonce >= $3 AND currency = $4 AND state IN ('PENDING', 'CONFIRMED')`,
 		[]any{t.Connection, t.Sender, limit.FromNonce, t.Currency}, &spent); err != nil {
 		return false, err
 	}
@@ -168,24 +174,28 @@ func (q evmQuerier) insertEVMTransaction(ctx context.Context, t ports.EVMTransac
 
 func queueEVMAttempt(batch *pgx.Batch, t ports.EVMTransaction, number int, a ports.EVMAttempt) {
 	columns := evmAttemptColumns(&a)
-	batch.Queue(`INSERT INTO evm_attempts (connection, sender, nonce, number, `+columns.Names("")+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+	batch.Queue(`INSERT INTO evm_attempts (connection, sender, nonce, number, `+columns.Names("")+
+		`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		append([]any{t.Connection, t.Sender, t.Nonce, number}, columns.Fields()...)...)
 }
 
 // EVMTransactions uses evm_transaction_subject_unique.
-func (db *DB) EVMTransactions(ctx context.Context, connection string, purpose ports.EVMPurpose, subjects []uuid.UUID) ([]ports.EVMTransaction, error) {
+func (db *DB) EVMTransactions(ctx context.Context, connection string, purpose ports.EVMPurpose,
+	subjects []uuid.UUID) ([]ports.EVMTransaction, error) {
 	return db.readEVMTransactions(ctx, `connection = $1 AND purpose = $2 AND subject = ANY($3::uuid[])`, connection, purpose, subjects)
 }
 
 // PendingEVMTransactions uses evm_transactions_pending.
-func (db *DB) PendingEVMTransactions(ctx context.Context, connection string, sender ports.EVMAddress, nonce uint64, limit int) ([]ports.EVMTransaction, error) {
+func (db *DB) PendingEVMTransactions(ctx context.Context, connection string, sender ports.EVMAddress, nonce uint64,
+	limit int) ([]ports.EVMTransaction, error) {
 	return db.readEVMTransactions(ctx, `connection = $1 AND state = 'PENDING' AND (sender, nonce) > ($2, $3) ORDER BY sender, nonce LIMIT $4`,
 		connection, sender, nonce, limit)
 }
 
 // ConcludedEVMTransactions uses evm_transactions_by_block.
 func (db *DB) ConcludedEVMTransactions(ctx context.Context, connection string, after uint64, limit int) ([]ports.EVMTransaction, error) {
-	return db.readEVMTransactions(ctx, `connection = $1 AND block_number > $2 ORDER BY block_number, sender, nonce LIMIT $3`, connection, after, limit)
+	return db.readEVMTransactions(ctx, `connection = $1 AND block_number > $2 ORDER BY block_number, sender, nonce LIMIT $3`,
+		connection, after, limit)
 }
 
 func (db *DB) readEVMTransactions(ctx context.Context, condition string, args ...any) (found []ports.EVMTransaction, err error) {
@@ -199,7 +209,8 @@ func (db *DB) readEVMTransactions(ctx context.Context, condition string, args ..
 // evmTransactions reads transactions with their attempts, oldest first.
 func (q evmQuerier) evmTransactions(ctx context.Context, condition string, args ...any) (found []ports.EVMTransaction, err error) {
 	err = q.read(ctx, `SELECT `+evmTransactionRows.Names("t")+`, `+evmAttemptColumns(new(ports.EVMAttempt)).Names("a")+`
-		FROM (SELECT * FROM evm_transactions WHERE `+condition+`) t JOIN evm_attempts a ON a.connection = t.connection AND a.sender = t.sender AND a.nonce = t.nonce
+		FROM (SELECT * FROM evm_transactions WHERE `+condition+
+		`) t JOIN evm_attempts a ON a.connection = t.connection AND a.sender = t.sender AND a.nonce = t.nonce
 		ORDER BY t.sender, t.nonce, a.number`, args, func(rows pgx.Rows) error {
 		var t ports.EVMTransaction
 		var a ports.EVMAttempt
@@ -220,7 +231,8 @@ func (q evmQuerier) evmTransactions(ctx context.Context, condition string, args 
 // AddEVMAttempt uses the primary key.
 func (db *DB) AddEVMAttempt(ctx context.Context, t ports.EVMTransaction, a ports.EVMAttempt) (added bool, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
-		n, err := tx.exec(ctx, `UPDATE evm_transactions SET version = version + 1 WHERE connection = $1 AND sender = $2 AND nonce = $3 AND version = $4 AND state = 'PENDING'`,
+		n, err := tx.exec(
+			ctx, `UPDATE evm_transactions SET version = version + 1 WHERE connection = $1 AND sender = $2 AND nonce = $3 AND version = $4 AND state = 'PENDING'`,
 			t.Connection, t.Sender, t.Nonce, t.Version)
 		if err != nil || n == 0 {
 			return err
@@ -238,12 +250,15 @@ func (db *DB) ConcludeEVMTransaction(ctx context.Context, t ports.EVMTransaction
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
 		var total *big.Int
 		var reported int64
-		if _, err := tx.row(ctx, `SELECT fee_wei, fee_gwei FROM evm_chains WHERE connection = $1 FOR UPDATE`, []any{t.Connection}, &total, &reported); err != nil {
+		if _, err := tx.row(ctx, `SELECT fee_wei, fee_gwei FROM evm_chains WHERE connection = $1 FOR UPDATE`, []any{t.Connection}, &total,
+			&reported); err != nil {
 			return err
 		}
-		n, err := tx.exec(ctx, `UPDATE evm_transactions SET state = $5, settled = settled OR (state = 'CONFIRMED' AND $5 = 'PENDING'), hash = $6, block_number = $7, block_hash = $8,
+		n, err := tx.exec(
+			ctx, `UPDATE evm_transactions SET state = $5, settled = settled OR (state = 'CONFIRMED' AND $5 = 'PENDING'), hash = $6, block_number = $7, block_hash = $8,
 				fee = $9, version = version + 1, updated_at = $10
-			WHERE connection = $1 AND sender = $2 AND nonce = $3 AND version = $4`, append([]any{t.Connection, t.Sender, t.Nonce, t.Version, c.State}, minedColumns(c)...)...)
+			WHERE connection = $1 AND sender = $2 AND nonce = $3 AND version = $4`,
+			append([]any{t.Connection, t.Sender, t.Nonce, t.Version, c.State}, minedColumns(c)...)...)
 		if err != nil || n == 0 {
 			return err
 		}
@@ -258,7 +273,8 @@ func (db *DB) ConcludeEVMTransaction(ctx context.Context, t ports.EVMTransaction
 		for _, e := range events {
 			reported += e.Amount.Minor
 		}
-		if _, err := tx.exec(ctx, `UPDATE evm_chains SET fee_wei = $2, fee_gwei = $3 WHERE connection = $1`, t.Connection, total, reported); err != nil {
+		if _, err := tx.exec(ctx, `UPDATE evm_chains SET fee_wei = $2, fee_gwei = $3 WHERE connection = $1`, t.Connection, total,
+			reported); err != nil {
 			return err
 		}
 		if err := tx.changeEVMHoldings(ctx, t.Connection, c.Holdings); err != nil {
@@ -283,11 +299,13 @@ func minedColumns(c ports.EVMConclusion) []any {
 // any, a transfer that differs, and that there is news. What a vanished block had cost is taken off the next fees.
 func conclusionEvents(t ports.EVMTransaction, c ports.EVMConclusion, gwei int64) (events []ports.EVMEvent) {
 	if c.Fee != nil && gwei > 0 {
-		events = append(events, ports.EVMEvent{Kind: ports.EVMFee, Platform: t.Platform, PartnerID: fmt.Sprintf("fee:0x%x:0x%x", c.Hash, c.Block.Hash[:8]),
-			Amount: money.Amount{Minor: gwei, Currency: c.Native}, At: c.At, Memo: fmt.Sprintf("%s 0x%x", t.Purpose, c.Hash)})
+		events = append(events, ports.EVMEvent{Kind: ports.EVMFee, Platform: t.Platform,
+			PartnerID: fmt.Sprintf("fee:0x%x:0x%x", c.Hash, c.Block.Hash[:8]),
+			Amount:    money.Amount{Minor: gwei, Currency: c.Native}, At: c.At, Memo: fmt.Sprintf("%s 0x%x", t.Purpose, c.Hash)})
 	}
 	if c.Differs != nil {
-		events = append(events, ports.EVMEvent{Kind: ports.EVMDiffers, Platform: t.Platform, PartnerID: fmt.Sprintf("0x%x", c.Hash), Subject: t.Subject, At: c.At,
+		events = append(events, ports.EVMEvent{Kind: ports.EVMDiffers, Platform: t.Platform, PartnerID: fmt.Sprintf("0x%x", c.Hash),
+			Subject: t.Subject, At: c.At,
 			Amount: money.Amount{Currency: t.Currency}, Memo: string(t.Purpose), Transfer: *c.Differs})
 	}
 	if c.Changed {

@@ -19,8 +19,10 @@ var baseSender = ports.EVMWallet{Connection: baseChain, ChainID: 8453, Address: 
 
 // evmTransaction returns a payout of 10 that is not stored yet.
 func (c *env) evmTransaction(nonce uint64) ports.EVMTransaction {
-	return ports.EVMTransaction{Connection: baseChain, Sender: baseWallet, Nonce: nonce, Path: []uint32{44 | ports.ChainHardened, 0}, Purpose: ports.EVMPayout, Subject: uuid.New(), Platform: c.platform.ID,
-		To: ports.EVMAddress{0xcc}, Value: new(big.Int), Data: []byte{1}, GasLimit: 60_000, Recipient: ports.EVMAddress{0xdd}, Currency: money.USDC, Amount: big.NewInt(10),
+	return ports.EVMTransaction{Connection: baseChain, Sender: baseWallet, Nonce: nonce, Path: []uint32{44 | ports.ChainHardened, 0},
+		Purpose: ports.EVMPayout, Subject: uuid.New(), Platform: c.platform.ID,
+		To: ports.EVMAddress{0xcc}, Value: new(big.Int), Data: []byte{1}, GasLimit: 60_000, Recipient: ports.EVMAddress{0xdd},
+		Currency: money.USDC, Amount: big.NewInt(10),
 		State: ports.EVMPending, CreatedAt: noon, UpdatedAt: noon, Attempts: []ports.EVMAttempt{evmAttempt(1)}}
 }
 
@@ -33,7 +35,8 @@ func (c *env) handOverEVM(t testing.TB, transaction ports.EVMTransaction) {
 
 func evmAttempt(n int64) ports.EVMAttempt {
 	id := uuid.New()
-	return ports.EVMAttempt{Hash: ports.EVMHash(append(id[:], id[:]...)), Raw: id[:], MaxFee: big.NewInt(100 * n), MaxPriorityFee: big.NewInt(n), At: noon}
+	return ports.EVMAttempt{Hash: ports.EVMHash(append(id[:], id[:]...)), Raw: id[:], MaxFee: big.NewInt(100 * n),
+		MaxPriorityFee: big.NewInt(n), At: noon}
 }
 
 // addEVM stores a transaction with the next free nonce.
@@ -132,7 +135,8 @@ func TestEVMTransactions_NeverSpendMoreThanTheWalletHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, state := range []ports.EVMState{ports.EVMConfirmed, ports.EVMReverted} {
-		if ok, err := c.ConcludeEVMTransaction(t.Context(), pending[i], ports.EVMConclusion{State: state, Hash: pending[i].Attempts[0].Hash, Block: evmBlock(101, 1), Fee: big.NewInt(1), Native: money.ETH, At: noon}); err != nil || !ok {
+		if ok, err := c.ConcludeEVMTransaction(t.Context(), pending[i], ports.EVMConclusion{State: state, Hash: pending[i].Attempts[0].Hash,
+			Block: evmBlock(101, 1), Fee: big.NewInt(1), Native: money.ETH, At: noon}); err != nil || !ok {
 			t.Fatal(err)
 		}
 	}
@@ -155,7 +159,8 @@ func TestEVMTransactions_StaleVersionChangesNothing(t *testing.T) {
 	if ok, err := c.AddEVMAttempt(t.Context(), stored, evmAttempt(2)); !ok || err != nil {
 		t.Fatalf("%t, %v", ok, err)
 	}
-	conclusion := ports.EVMConclusion{State: ports.EVMConfirmed, Hash: stored.Attempts[0].Hash, Block: evmBlock(101, 1), Fee: big.NewInt(2_500_000_000), Native: money.ETH, Changed: true, At: noon}
+	conclusion := ports.EVMConclusion{State: ports.EVMConfirmed, Hash: stored.Attempts[0].Hash, Block: evmBlock(101, 1),
+		Fee: big.NewInt(2_500_000_000), Native: money.ETH, Changed: true, At: noon}
 	if ok, err := c.AddEVMAttempt(t.Context(), stored, evmAttempt(3)); ok || err != nil {
 		t.Errorf("replaced again: %t, %v", ok, err)
 	}
@@ -173,7 +178,8 @@ func TestEVMTransactions_StaleVersionChangesNothing(t *testing.T) {
 		t.Errorf("replaced after its end: %t, %v", ok, err)
 	}
 	events, err := c.EVMEvents(t.Context(), baseChain, 0, 10)
-	if err != nil || len(events) != 2 || events[0].Kind != ports.EVMFee || events[0].Amount != (money.Amount{Minor: 2, Currency: money.ETH}) || events[1].Kind != ports.EVMChanged || events[1].Subject != stored.Subject {
+	if err != nil || len(events) != 2 || events[0].Kind != ports.EVMFee || events[0].Amount != (money.Amount{Minor: 2, Currency: money.ETH}) ||
+		events[1].Kind != ports.EVMChanged || events[1].Subject != stored.Subject {
 		t.Errorf("%+v, %v", events, err)
 	}
 }
@@ -187,7 +193,8 @@ func TestEVMTransactions_WalletBelongsToOneConnection(t *testing.T) {
 	c.addEVM(t, c.evmTransaction(0))
 	other := baseSender
 	other.Connection = "base-two"
-	if _, err := c.NextEVMNonce(t.Context(), other, 0); err == nil || !strings.Contains(err.Error(), "belongs to the connection base-usdc; give base-two a seed of its own") {
+	if _, err := c.NextEVMNonce(t.Context(), other, 0); err == nil || !strings.Contains(err.Error(), "belongs to the connection base-usdc; "+
+		"give base-two a seed of its own") {
 		t.Errorf("%v", err)
 	}
 	other.ChainID = 1
@@ -236,7 +243,8 @@ func (m *evmModel) add(purpose ports.EVMPurpose, nonce uint64, subject uuid.UUID
 }
 
 // change applies a change to a transaction as it was read now, or before its last change, which must do nothing.
-func (m *evmModel) change(nonce uint64, fresh bool, possible func(ports.EVMTransaction) bool, apply func(ports.EVMTransaction) (ports.EVMTransaction, bool, error)) {
+func (m *evmModel) change(nonce uint64, fresh bool, possible func(ports.EVMTransaction) bool,
+	apply func(ports.EVMTransaction) (ports.EVMTransaction, bool, error)) {
 	present, stale := m.stored[nonce], m.stale[nonce]
 	from := stale
 	if fresh || stale.Version == present.Version {
@@ -264,7 +272,8 @@ func (m *evmModel) check() {
 	}
 	for _, got := range all {
 		want := m.stored[got.Nonce]
-		if got.State != want.State || got.Version != want.Version || len(got.Attempts) != len(want.Attempts) || got.Settled != want.Settled || (got.Fee == nil) != (want.Fee == nil) {
+		if got.State != want.State || got.Version != want.Version || len(got.Attempts) != len(want.Attempts) || got.Settled != want.Settled ||
+			(got.Fee == nil) != (want.Fee == nil) {
 			m.t.Fatalf("stored %+v, want %+v", got, want)
 		}
 		for i := range got.Attempts {
@@ -296,10 +305,12 @@ func TestEVMTransactions_NoncesAndReplacements(t *testing.T) {
 	tb := t
 	rapid.Check(t, func(t *rapid.T) {
 		cases++
-		m := &evmModel{t: t, tb: tb, c: c, connection: fmt.Sprintf("chain-%d", cases), stored: map[uint64]ports.EVMTransaction{}, stale: map[uint64]ports.EVMTransaction{}, bySubject: map[uuid.UUID]uint64{}, wei: new(big.Int)}
+		m := &evmModel{t: t, tb: tb, c: c, connection: fmt.Sprintf("chain-%d", cases), stored: map[uint64]ports.EVMTransaction{},
+			stale: map[uint64]ports.EVMTransaction{}, bySubject: map[uuid.UUID]uint64{}, wei: new(big.Int)}
 		m.sender = ports.EVMWallet{Connection: m.connection, ChainID: 8453, Address: ports.EVMAddress{1, byte(cases), byte(cases >> 8)}}
 		first := evmBlock(100, 1)
-		if _, err := c.OpenEVMChain(t.Context(), ports.EVMChain{Connection: m.connection, ChainID: 8453, Wallet: m.sender.Address, Position: first.Number, PositionHash: first.Hash}); err != nil {
+		if _, err := c.OpenEVMChain(t.Context(), ports.EVMChain{Connection: m.connection, ChainID: 8453, Wallet: m.sender.Address,
+			Position: first.Number, PositionHash: first.Hash}); err != nil {
 			t.Fatal(err)
 		}
 		subjects := []uuid.UUID{uuid.New(), uuid.New(), uuid.New(), uuid.New()}
@@ -317,25 +328,27 @@ func TestEVMTransactions_NoncesAndReplacements(t *testing.T) {
 		}
 		conclude := func(t *rapid.T, states []ports.EVMState) {
 			state := rapid.SampledFrom(states).Draw(t, "state")
-			m.change(some(t), rapid.Bool().Draw(t, "fresh"), func(ports.EVMTransaction) bool { return true }, func(from ports.EVMTransaction) (ports.EVMTransaction, bool, error) {
-				conclusion := ports.EVMConclusion{State: state, Native: money.ETH, At: noon}
-				if state == ports.EVMConfirmed || state == ports.EVMReverted {
-					conclusion.Hash, conclusion.Block, conclusion.Fee = from.Attempts[0].Hash, evmBlock(uint64(101+from.Version), 1), big.NewInt(rapid.Int64Range(0, 5_000_000_000).Draw(t, "fee"))
-				}
-				done, err := c.ConcludeEVMTransaction(t.Context(), from, conclusion)
-				after := from
-				after.Settled = from.Settled || from.State == ports.EVMConfirmed && state == ports.EVMPending
-				after.State, after.Fee = state, conclusion.Fee
-				if done {
-					if from.Fee != nil {
-						m.wei.Sub(m.wei, from.Fee)
+			m.change(some(t), rapid.Bool().Draw(t, "fresh"), func(ports.EVMTransaction) bool { return true },
+				func(from ports.EVMTransaction) (ports.EVMTransaction, bool, error) {
+					conclusion := ports.EVMConclusion{State: state, Native: money.ETH, At: noon}
+					if state == ports.EVMConfirmed || state == ports.EVMReverted {
+						conclusion.Hash, conclusion.Block, conclusion.Fee = from.Attempts[0].Hash, evmBlock(uint64(101+from.Version), 1),
+							big.NewInt(rapid.Int64Range(0, 5_000_000_000).Draw(t, "fee"))
 					}
-					if conclusion.Fee != nil {
-						m.wei.Add(m.wei, conclusion.Fee)
+					done, err := c.ConcludeEVMTransaction(t.Context(), from, conclusion)
+					after := from
+					after.Settled = from.Settled || from.State == ports.EVMConfirmed && state == ports.EVMPending
+					after.State, after.Fee = state, conclusion.Fee
+					if done {
+						if from.Fee != nil {
+							m.wei.Sub(m.wei, from.Fee)
+						}
+						if conclusion.Fee != nil {
+							m.wei.Add(m.wei, conclusion.Fee)
+						}
 					}
-				}
-				return after, done, err
-			})
+					return after, done, err
+				})
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"sign": func(t *rapid.T) {
@@ -344,11 +357,12 @@ func TestEVMTransactions_NoncesAndReplacements(t *testing.T) {
 			"fill": func(t *rapid.T) { m.add(ports.EVMFill, rapid.Uint64Range(0, 15).Draw(t, "nonce"), uuid.New()) },
 			"replace": func(t *rapid.T) {
 				attempt := evmAttempt(rapid.Int64Range(1, 9).Draw(t, "fee"))
-				m.change(some(t), rapid.Bool().Draw(t, "fresh"), func(p ports.EVMTransaction) bool { return p.State == ports.EVMPending }, func(from ports.EVMTransaction) (ports.EVMTransaction, bool, error) {
-					done, err := c.AddEVMAttempt(t.Context(), from, attempt)
-					from.Attempts = append(from.Attempts[:len(from.Attempts):len(from.Attempts)], attempt)
-					return from, done, err
-				})
+				m.change(some(t), rapid.Bool().Draw(t, "fresh"), func(p ports.EVMTransaction) bool { return p.State == ports.EVMPending },
+					func(from ports.EVMTransaction) (ports.EVMTransaction, bool, error) {
+						done, err := c.AddEVMAttempt(t.Context(), from, attempt)
+						from.Attempts = append(from.Attempts[:len(from.Attempts):len(from.Attempts)], attempt)
+						return from, done, err
+					})
 			},
 			"conclude":  func(t *rapid.T) { conclude(t, []ports.EVMState{ports.EVMConfirmed, ports.EVMReverted, ports.EVMLost}) },
 			"take back": func(t *rapid.T) { conclude(t, []ports.EVMState{ports.EVMPending}) },

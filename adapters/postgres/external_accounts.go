@@ -81,7 +81,8 @@ func (u *unit) CreateExternalAccount(ctx context.Context, a account.External) er
 	if a.DefaultUMADeposit {
 		// One new default at a time, so that each replaces the previous one.
 		u.queueExec(`SELECT FROM customers WHERE platform_id = $1 AND id = $2 FOR NO KEY UPDATE`, a.Platform, a.Customer)
-		u.queueExec(`UPDATE external_accounts SET default_uma_deposit = false, updated_at = $3 WHERE platform_id = $1 AND customer_id = $2 AND default_uma_deposit`,
+		u.queueExec(
+			`UPDATE external_accounts SET default_uma_deposit = false, updated_at = $3 WHERE platform_id = $1 AND customer_id = $2 AND default_uma_deposit`,
 			a.Platform, a.Customer, a.CreatedAt)
 	}
 	u.queueExec(insertExternalAccount.SQL, columns.Fields()...)

@@ -31,7 +31,8 @@ func TestExternalAccount_RoundTrip(t *testing.T) {
 		Currency: "COP", Type: "COP_ACCOUNT", Fields: map[string]string{"bankName": "Banco 'Uno'", "accountNumber": "123"},
 		Beneficiary: &account.Beneficiary{
 			Type: account.Individual, FullName: "José Ñandú", LegalName: "L", BirthDate: "1980-01-02", Nationality: "CO", Email: "j@example.com",
-			PhoneNumber: "+573001234567", CountryOfResidence: "CO", Address: &party.Address{Line1: "1", City: "B", State: "C", PostalCode: "2", Country: "CO"},
+			PhoneNumber: "+573001234567", CountryOfResidence: "CO", Address: &party.Address{Line1: "1", City: "B", State: "C",
+				PostalCode: "2", Country: "CO"},
 			RegistrationNumber: "R", TaxID: "T", DocumentType: "CC", DocumentNumber: "99",
 		},
 		Rails: []corridor.Rail{"BANK_TRANSFER", "MOBILE_MONEY"}, Status: account.UnderReview, DefaultUMADeposit: true,
@@ -108,7 +109,8 @@ func TestCreateExternalAccount_NewDefaultReplacesOld(t *testing.T) {
 	for name, test := range map[string]struct {
 		id   ident.ExternalAccount
 		want bool
-	}{"the old one": {old.ID, false}, "the new one": {next.ID, true}, "one that never was": {plain.ID, false}, "another customer's": {others.ID, true}} {
+	}{"the old one": {old.ID, false}, "the new one": {next.ID, true}, "one that never was": {plain.ID, false},
+		"another customer's": {others.ID, true}} {
 		read, err := c.ExternalAccount(t.Context(), c.platform.ID, test.id)
 		if err != nil || read.DefaultUMADeposit != test.want {
 			t.Errorf("%s: default %v, %v", name, read.DefaultUMADeposit, err)

@@ -80,13 +80,16 @@ func newPayments(p ident.Platform) (quotes []quote.Quote, payments []transaction
 			Destination: transaction.Endpoint{ExternalAccount: ident.NewExternalAccount(generator.New, noon), Customer: owner, Currency: "EUR"},
 			SourceRail:  "ACH", SourceAccount: "customers/1/balance", DestinationRail: "SEPA", DestinationAccount: "rails/SEPA",
 			Pricing: transaction.Pricing{Sent: money.Amount{Minor: 10_000, Currency: "USD"}, Received: money.Amount{Minor: 9_100, Currency: "EUR"},
-				Fees: 50, FixedFee: 20, VariableFee: 30, FeeRate: money.MustRate("0.003"), Rate: money.MustRate("0.915"), Market: money.MustRate("0.92")},
+				Fees: 50, FixedFee: 20, VariableFee: 30, FeeRate: money.MustRate("0.003"), Rate: money.MustRate("0.915"),
+				Market: money.MustRate("0.92")},
 			Counterparty: map[string]string{"FULL_NAME": "Ana Silva"}, Payee: "digest", CreatedAt: noon, UpdatedAt: noon,
 		}
 		t.Reference = ident.ShortCode(t.ID.UUID())
 		quotes = append(quotes, quote.Quote{
-			ID: t.Quote, Platform: p, Transaction: t.ID, Customer: owner, Source: t.Source, Destination: t.Destination, Side: quote.Sending, LockedAmount: 10_000,
-			Pricing: t.Pricing, Reference: t.Reference, Instructions: []account.Instruction{{Notes: "Pay"}}, Description: "Rent", Purpose: "RENT",
+			ID: t.Quote, Platform: p, Transaction: t.ID, Customer: owner, Source: t.Source, Destination: t.Destination, Side: quote.Sending,
+			LockedAmount: 10_000,
+			Pricing:      t.Pricing, Reference: t.Reference, Instructions: []account.Instruction{{Notes: "Pay"}},
+			Description: "Rent", Purpose: "RENT",
 			CreatedAt: noon, ExpiresAt: noon, DestinationRail: t.DestinationRail, Counterparty: t.Counterparty,
 		})
 		payments = append(payments, t)

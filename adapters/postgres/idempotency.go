@@ -28,7 +28,8 @@ func (u *unit) SaveResponse(ctx context.Context, request *ports.IdempotentReques
 		return nil
 	}
 	status, body := request.Render(result, err)
-	if status < http.StatusOK || status >= http.StatusInternalServerError || status == http.StatusUnauthorized || status == http.StatusTooManyRequests {
+	if status < http.StatusOK || status >= http.StatusInternalServerError || status == http.StatusUnauthorized ||
+		status == http.StatusTooManyRequests {
 		return nil
 	}
 	u.requests = append(u.requests, request)

@@ -59,7 +59,8 @@ func TestSaveResponse_CommitsWithChange(t *testing.T) {
 	// A response is stored if and only if the unit of work commits, byte for byte, for its
 	// platform, and never with a server error, nor if the request can be sent again later.
 	c := newEnv(t)
-	first, second, broken := c.idempotentRequest("1", "first", 201), c.idempotentRequest("2", "second", 404), c.idempotentRequest("3", "third", 500)
+	first, second, broken := c.idempotentRequest("1", "first", 201), c.idempotentRequest("2", "second", 404),
+		c.idempotentRequest("3", "third", 500)
 	limited := c.idempotentRequest("5", "fifth", 429)
 	if err := c.createWithRequests(t.Context(), c.DB, "ana", "made", first, second, nil, broken, limited); err != nil {
 		t.Fatal(err)
@@ -74,7 +75,8 @@ func TestSaveResponse_CommitsWithChange(t *testing.T) {
 	foreign := first.IdempotencyKey()
 	foreign.Platform = c.otherPlatform.ID
 
-	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{broken.IdempotencyKey(), second.IdempotencyKey(), foreign, first.IdempotencyKey(), undone.IdempotencyKey(), first.IdempotencyKey(), limited.IdempotencyKey()})
+	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{broken.IdempotencyKey(), second.IdempotencyKey(), foreign,
+		first.IdempotencyKey(), undone.IdempotencyKey(), first.IdempotencyKey(), limited.IdempotencyKey()})
 
 	created := &ports.StoredResponse{Fingerprint: first.Fingerprint, Status: 201, Body: []byte("made")}
 	missing := &ports.StoredResponse{Fingerprint: second.Fingerprint, Status: 404, Body: []byte("made")}
@@ -97,7 +99,8 @@ func TestSaveResponse_RepeatReturnsFirstResponse(t *testing.T) {
 	if !errors.As(err, &replay) || replay.Status != 201 || string(replay.Body) != "first" {
 		t.Errorf("the same request again: %v, want the first response", err)
 	}
-	if err := c.createWithRequests(t.Context(), c.DB, "cleo", "third", c.idempotentRequest("key", "another request", 201)); !fault.Is(err, fault.IdempotencyKeyReused) {
+	if err := c.createWithRequests(t.Context(), c.DB, "cleo", "third", c.idempotentRequest("key", "another request", 201)); !fault.Is(err,
+		fault.IdempotencyKeyReused) {
 		t.Errorf("another request under the key: %v, want IDEMPOTENCY_KEY_REUSED", err)
 	}
 	if n := c.countCustomers(t); n != 1 {
@@ -163,7 +166,8 @@ func TestSaveResponse_RepeatFailsWholeBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	err := c.createWithRequests(t.Context(), c.DB, "bea", "group", c.idempotentRequest("new", "other", 201), c.idempotentRequest("key", "request", 201))
+	err := c.createWithRequests(t.Context(), c.DB, "bea", "group", c.idempotentRequest("new", "other", 201),
+		c.idempotentRequest("key", "request", 201))
 
 	var replay *ports.Replay
 	if err == nil || errors.As(err, &replay) || fault.Is(err, fault.IdempotencyKeyReused) {
@@ -218,7 +222,8 @@ func TestSaveStoredResponse_KeepsFirst(t *testing.T) {
 	c := newEnv(t)
 	store := func(key string, status int, body []byte) {
 		t.Helper()
-		if err := c.SaveStoredResponse(t.Context(), *c.idempotentRequest(key, key, 0), ports.StoredResponse{Status: status, Body: body}); err != nil {
+		if err := c.SaveStoredResponse(t.Context(), *c.idempotentRequest(key, key, 0),
+			ports.StoredResponse{Status: status, Body: body}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -228,7 +233,8 @@ func TestSaveStoredResponse_KeepsFirst(t *testing.T) {
 	store("c", 200, []byte("c"))
 	recall := func() (bodies []string) {
 		t.Helper()
-		found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{c.idempotentRequest("a", "", 0).IdempotencyKey(), c.idempotentRequest("b", "", 0).IdempotencyKey(), c.idempotentRequest("c", "", 0).IdempotencyKey()})
+		found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{c.idempotentRequest("a", "", 0).IdempotencyKey(),
+			c.idempotentRequest("b", "", 0).IdempotencyKey(), c.idempotentRequest("c", "", 0).IdempotencyKey()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +279,8 @@ func TestSaveResponse_BatchIsOneStatement(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, stored := range found {
-		want := &ports.StoredResponse{Fingerprint: sha256.Sum256([]byte(numberedName("request", i))), Status: 200 + i, Body: []byte(numberedName("body", i))}
+		want := &ports.StoredResponse{Fingerprint: sha256.Sum256([]byte(numberedName("request", i))), Status: 200 + i,
+			Body: []byte(numberedName("body", i))}
 		if !reflect.DeepEqual(stored, want) {
 			t.Errorf("response %d: %+v, want %+v", i, stored, want)
 		}

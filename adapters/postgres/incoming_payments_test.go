@@ -30,7 +30,8 @@ func TestIncomingPaymentParties_LoadsBatch(t *testing.T) {
 		})
 		return a
 	}
-	anas, gones, own, elsewhere := open(c.platform.ID, ana.ID), open(c.platform.ID, gone.ID), open(c.platform.ID, ident.Customer{}), open(c.otherPlatform.ID, ident.Customer{})
+	anas, gones, own, elsewhere := open(c.platform.ID, ana.ID), open(c.platform.ID, gone.ID), open(c.platform.ID, ident.Customer{}),
+		open(c.otherPlatform.ID, ident.Customer{})
 	payer, deleted := newWallet(c.platform, ana.ID, "spark1"), newWallet(c.platform, ana.ID, "spark2")
 	c.createAccounts(t, payer, deleted)
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
@@ -40,7 +41,8 @@ func TestIncomingPaymentParties_LoadsBatch(t *testing.T) {
 	var found []transaction.IncomingParties
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
 		found, err = tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{
-			{Platform: c.platform.ID, To: own.ID}, {Platform: c.platform.ID, To: anas.ID, From: payer.ID}, {Platform: c.platform.ID, To: gones.ID, From: deleted.ID},
+			{Platform: c.platform.ID, To: own.ID}, {Platform: c.platform.ID, To: anas.ID, From: payer.ID},
+			{Platform: c.platform.ID, To: gones.ID, From: deleted.ID},
 			{Platform: c.platform.ID, To: elsewhere.ID, From: payer.ID}, {Platform: c.otherPlatform.ID, To: elsewhere.ID, From: payer.ID},
 		})
 		return err
@@ -49,7 +51,8 @@ func TestIncomingPaymentParties_LoadsBatch(t *testing.T) {
 	if p := found[0]; p.To == nil || p.To.ID != own.ID || p.To.Type != account.InternalFiat || p.Owner != nil || p.From != nil {
 		t.Errorf("the platform's own: %+v", p)
 	}
-	if p := found[1]; p.To == nil || p.To.Customer != ana.ID || p.To.Reference != anas.Reference || len(p.To.Instructions) != 1 || p.To.Instructions[0].Notes != "pay in" ||
+	if p := found[1]; p.To == nil || p.To.Customer != ana.ID || p.To.Reference != anas.Reference || len(p.To.Instructions) != 1 ||
+		p.To.Instructions[0].Notes != "pay in" ||
 		p.Owner == nil || p.Owner.ID != ana.ID || p.Owner.PlatformCustomerID != "ana" || p.Owner.Deleted() ||
 		p.From == nil || p.From.ID != payer.ID || p.From.Identifier() != payer.Identifier() || p.From.Status != payer.Status {
 		t.Errorf("Ana's: %+v", p)

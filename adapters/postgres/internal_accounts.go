@@ -202,7 +202,8 @@ func (db *DB) InternalAccounts(ctx context.Context, p ident.Platform, f ports.In
 
 // InternalAccountsOf uses internal_accounts_by_owner. The zero customer means
 // the platform.
-func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error) {
+func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform,
+	owners []ident.Customer) (map[ident.Customer][]account.Internal, error) {
 	found := make(map[ident.Customer][]account.Internal, len(owners))
 	if len(owners) == 0 {
 		return found, nil

@@ -74,7 +74,8 @@ func TestOpenInternalAccounts_Idempotent(t *testing.T) {
 	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
 	nobody := ident.Customer{}
-	dollars, coins, own := newInternal(t, c.platform.ID, ana.ID, "USD"), newInternal(t, c.platform.ID, ana.ID, "BTC"), newInternal(t, c.platform.ID, nobody, "USD")
+	dollars, coins, own := newInternal(t, c.platform.ID, ana.ID, "USD"), newInternal(t, c.platform.ID, ana.ID, "BTC"),
+		newInternal(t, c.platform.ID, nobody, "USD")
 	theirs := newInternal(t, c.otherPlatform.ID, nobody, "USD")
 	open := func(accounts ...account.Internal) {
 		t.Helper()
@@ -102,7 +103,8 @@ func TestOpenInternalAccounts_Idempotent(t *testing.T) {
 		"own, in another's coin": {c.platform.ID, nobody, "BTC", account.InternalCrypto, account.Internal{}},
 	} {
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-			found, ok, err := tx.InternalAccount(ctx, ports.InternalAccountKey{Platform: test.platform, Owner: test.owner, Currency: test.currency, Type: test.kind})
+			found, ok, err := tx.InternalAccount(ctx, ports.InternalAccountKey{Platform: test.platform, Owner: test.owner, Currency: test.currency,
+				Type: test.kind})
 			if ok != !test.want.ID.IsZero() || (ok && !reflect.DeepEqual(found, test.want)) {
 				t.Errorf("%s: %+v, %v\nwant %+v", name, found, ok, test.want)
 			}
@@ -135,8 +137,10 @@ func TestInternalAccounts_RoundTrip(t *testing.T) {
 	c := newEnv(t)
 	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
-	dollars, wallet, foreign := newInternal(t, c.platform.ID, ana.ID, "USD"), newInternal(t, c.platform.ID, ana.ID, "USDB"), newInternal(t, c.otherPlatform.ID, ident.Customer{}, "USD")
-	dollars.Instructions = []account.Instruction{{Notes: "Pay 'here'", PlatformAccount: true, Info: map[string]any{"reference": dollars.Reference}}}
+	dollars, wallet, foreign := newInternal(t, c.platform.ID, ana.ID, "USD"), newInternal(t, c.platform.ID, ana.ID, "USDB"),
+		newInternal(t, c.otherPlatform.ID, ident.Customer{}, "USD")
+	dollars.Instructions = []account.Instruction{{Notes: "Pay 'here'", PlatformAccount: true,
+		Info: map[string]any{"reference": dollars.Reference}}}
 	wallet.Instructions = []account.Instruction{}
 	all := []account.Internal{dollars, wallet, foreign}
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.OpenInternalAccounts(ctx, all) })
@@ -145,7 +149,8 @@ func TestInternalAccounts_RoundTrip(t *testing.T) {
 	var references []ports.ReferenceKey
 	for _, a := range all {
 		inLedger = append(inLedger, ledgerAccountOf(a), ledgerAccountOf(newInternal(t, a.Platform, ana.ID, "BTC")))
-		references = append(references, ports.ReferenceKey{Platform: a.Platform, Reference: a.Reference}, ports.ReferenceKey{Platform: a.Platform})
+		references = append(references, ports.ReferenceKey{Platform: a.Platform, Reference: a.Reference},
+			ports.ReferenceKey{Platform: a.Platform})
 		read, err := c.InternalAccount(t.Context(), a.Platform, a.ID)
 		if err != nil || !reflect.DeepEqual(read, a) {
 			t.Errorf("read %+v, %v\nwant %+v", read, err, a)
@@ -156,7 +161,8 @@ func TestInternalAccounts_RoundTrip(t *testing.T) {
 		locked, err = tx.LockBalances(ctx, inLedger)
 		return err
 	})
-	byReference, err := c.InternalAccountsByReference(t.Context(), append(references, ports.ReferenceKey{Platform: c.otherPlatform.ID, Reference: dollars.Reference}))
+	byReference, err := c.InternalAccountsByReference(t.Context(),
+		append(references, ports.ReferenceKey{Platform: c.otherPlatform.ID, Reference: dollars.Reference}))
 	if err != nil || len(locked) != len(inLedger) || len(byReference) != len(all) {
 		t.Fatalf("%d locked, %d by reference, %v; want %d and %d", len(locked), len(byReference), err, len(inLedger), len(all))
 	}

@@ -19,8 +19,10 @@ import (
 )
 
 func newInvitation(inviter customer.Customer, code string) invitation.Invitation {
-	return invitation.Invitation{ID: generator.New(noon), Platform: inviter.Platform, Code: code, URL: "https://acme.test/" + code, Inviter: inviter.ID, InviterUMA: inviter.UMAAddress,
-		FirstName: "Maya", Amount: money.Amount{Minor: 5, Currency: "USD"}, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour), State: invitation.Pending}
+	return invitation.Invitation{ID: generator.New(noon), Platform: inviter.Platform, Code: code, URL: "https://acme.test/" + code,
+		Inviter: inviter.ID, InviterUMA: inviter.UMAAddress,
+		FirstName: "Maya", Amount: money.Amount{Minor: 5, Currency: "USD"}, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
+		State: invitation.Pending}
 }
 
 func TestInvitations_ReadByCodeAcrossPlatforms(t *testing.T) {
@@ -106,7 +108,8 @@ func TestInvitations_UpdateAndEncrypt(t *testing.T) {
 		return err
 	})
 	var name string
-	if err := connect(t, c.url).QueryRow(t.Context(), "SELECT first_name FROM invitations").Scan(&name); err != nil || name == "" || strings.Contains(name, "Maya") {
+	if err := connect(t, c.url).QueryRow(t.Context(), "SELECT first_name FROM invitations").Scan(&name); err != nil || name == "" ||
+		strings.Contains(name, "Maya") {
 		t.Errorf("stored %q, %v", name, err)
 	}
 	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
@@ -136,7 +139,8 @@ func TestDeleteOld_Invitations(t *testing.T) {
 	cancelled.State, cancelled.CancelledAt = invitation.Cancelled, noon.Add(-2*time.Hour)
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateInvitation(ctx, cancelled) })
 
-	if err := c.DeleteOld(t.Context(), postgres.RetentionCutoffs{Invitations: noon.Add(-time.Hour), EndlessInvitations: noon.Add(-2 * time.Hour)}, func(string, int) {}); err != nil {
+	if err := c.DeleteOld(t.Context(), postgres.RetentionCutoffs{Invitations: noon.Add(-time.Hour),
+		EndlessInvitations: noon.Add(-2 * time.Hour)}, func(string, int) {}); err != nil {
 		t.Fatal(err)
 	}
 

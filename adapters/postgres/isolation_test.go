@@ -34,16 +34,19 @@ func TestDB_PlatformIsolation(t *testing.T) {
 		ask  func(p ident.Platform) error
 		want fault.Code
 	}{
-		"Token":           {func(p ident.Platform) error { _, err := c.Token(t.Context(), p, token.ID); return err }, fault.TokenNotFound},
-		"Customer":        {func(p ident.Platform) error { _, err := c.Customer(t.Context(), p, ana.ID); return err }, fault.UserNotFound},
-		"ExternalAccount": {func(p ident.Platform) error { _, err := c.ExternalAccount(t.Context(), p, wallet.ID); return err }, fault.ExternalAccountNotFound},
-		"Agent":           {func(p ident.Platform) error { _, err := c.Agent(t.Context(), p, robot.ID); return err }, fault.AgentNotFound},
-		"CustomerImport":  {func(p ident.Platform) error { _, err := c.CustomerImport(t.Context(), p, imported.ID); return err }, fault.BulkUploadJobNotFound},
+		"Token":    {func(p ident.Platform) error { _, err := c.Token(t.Context(), p, token.ID); return err }, fault.TokenNotFound},
+		"Customer": {func(p ident.Platform) error { _, err := c.Customer(t.Context(), p, ana.ID); return err }, fault.UserNotFound},
+		"ExternalAccount": {func(p ident.Platform) error { _, err := c.ExternalAccount(t.Context(), p, wallet.ID); return err },
+			fault.ExternalAccountNotFound},
+		"Agent": {func(p ident.Platform) error { _, err := c.Agent(t.Context(), p, robot.ID); return err }, fault.AgentNotFound},
+		"CustomerImport": {func(p ident.Platform) error { _, err := c.CustomerImport(t.Context(), p, imported.ID); return err },
+			fault.BulkUploadJobNotFound},
 		"DeleteToken": {change(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, there, token.ID) }),
 			fault.TokenNotFound},
 		"LockAgent": {change(func(ctx context.Context, tx ports.Tx) error { _, err := tx.LockAgent(ctx, there, robot.ID); return err }),
 			fault.AgentNotFound},
-		"DeleteAgent": {change(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgent(ctx, there, robot.ID) }), fault.AgentNotFound},
+		"DeleteAgent": {change(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgent(ctx, there, robot.ID) }),
+			fault.AgentNotFound},
 		"DeleteExternalAccount": {change(func(ctx context.Context, tx ports.Tx) error {
 			return tx.DeleteExternalAccount(ctx, there, wallet.ID, noon)
 		}), fault.ExternalAccountNotFound},

@@ -109,7 +109,8 @@ var takeJobsInTurn = `
 		WHERE p.step = $1 AND p.platform_id <> ALL($7::uuid[]) LIMIT $4)` + leaseDue
 
 // TakeJobsInTurn leases due jobs platform by platform.
-func (db *DB) TakeJobsInTurn(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, turn ports.Turn) ([]ports.Job, error) {
+func (db *DB) TakeJobsInTurn(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration,
+	turn ports.Turn) ([]ports.Job, error) {
 	except := append([]ident.Platform{}, turn.Except...) // not NULL
 	return db.take(ctx, takeJobsInTurn, step, now, now.Add(lease), turn.Limit, turn.After.UUID(), turn.PerPlatform, except)
 }
@@ -142,7 +143,8 @@ func (db *DB) RenewLeases(ctx context.Context, jobs []ports.Job, now time.Time, 
 	if err := db.CheckClock(); err != nil {
 		return err
 	}
-	_, err := db.pool.Exec(ctx, renewLeases, append(append([]any{pgx.QueryExecModeCacheStatement}, leaseColumns(jobs)...), now.Add(lease), now)...)
+	_, err := db.pool.Exec(ctx, renewLeases, append(append([]any{pgx.QueryExecModeCacheStatement}, leaseColumns(jobs)...),
+		now.Add(lease), now)...)
 	return err
 }
 
@@ -163,7 +165,8 @@ func (db *DB) FailJobs(ctx context.Context, jobs []ports.Job, now time.Time) err
 	for i, j := range jobs {
 		attempts[i], due[i], failures[i] = j.Attempts, pgDue(j), j.LastError
 	}
-	_, err := db.pool.Exec(ctx, failJobs, append(append([]any{pgx.QueryExecModeCacheStatement}, leaseColumns(jobs)...), attempts, due, failures, now)...)
+	_, err := db.pool.Exec(ctx, failJobs, append(append([]any{pgx.QueryExecModeCacheStatement}, leaseColumns(jobs)...), attempts,
+		due, failures, now)...)
 	return err
 }
 

@@ -63,7 +63,8 @@ func TestTakeJobs_ReadsLittleOfBacklog(t *testing.T) {
 		for statement, rows := range map[string]float64{oldest: 64, inTurn: 33} {
 			exec(conn, "BEGIN")
 			var text string
-			if err := conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+statement, pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
+			if err := conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+statement, pgx.QueryExecModeSimpleProtocol).Scan(
+				&text); err != nil {
 				t.Fatal(err)
 			}
 			exec(conn, "ROLLBACK")

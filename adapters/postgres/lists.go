@@ -156,7 +156,8 @@ func (l *list) count(ctx context.Context, db *DB) (matching, read int64, err err
 	candidates := l.query(db, false).ColumnExpr("true AS matches").Limit(ports.MaxTotal + 1)
 	if len(l.filter) > 0 {
 		text, args := l.matches()
-		candidates = l.query(db, false).ColumnExpr("("+text+") AS matches", args...).OrderExpr("? DESC", bun.Ident(l.id())).Limit(maxCandidates + 1)
+		candidates = l.query(db, false).ColumnExpr("("+text+") AS matches", args...).OrderExpr("? DESC",
+			bun.Ident(l.id())).Limit(maxCandidates + 1)
 	}
 	query := db.bun.NewSelect().TableExpr("(?) AS candidates", candidates).ColumnExpr("count(*) FILTER (WHERE matches), count(*)")
 	err = db.readQuery(ctx, query, func(rows pgx.Rows) error { return rows.Scan(&matching, &read) })
@@ -194,7 +195,8 @@ func pageOf[Row, T any](read ports.Page[Row], items []T) ports.Page[T] {
 }
 
 // selectPageOf reads one page of a list, ordered by id: the columns that scan reads, which opens none that are encrypted.
-func selectPageOf[T any](ctx context.Context, db *DB, l list, p ports.Paging, columns string, scan func(pgx.Rows) (T, error)) (found ports.Page[T], err error) {
+func selectPageOf[T any](ctx context.Context, db *DB, l list, p ports.Paging, columns string,
+	scan func(pgx.Rows) (T, error)) (found ports.Page[T], err error) {
 	matching, read, err := l.count(ctx, db)
 	if err != nil {
 		return found, err

@@ -35,7 +35,8 @@ var waitingMails = schema.New("mails", keyOfPlatform, func(m *ports.QueuedMail) 
 				return mailContent{m.FromAddress, m.FromName, m.ReplyTo, m.To, m.Subject, m.Text, m.HTML}
 			},
 			func(c mailContent) {
-				m.FromAddress, m.FromName, m.ReplyTo, m.To, m.Subject, m.Text, m.HTML = c.FromAddress, c.FromName, c.ReplyTo, c.To, c.Subject, c.Text, c.HTML
+				m.FromAddress, m.FromName, m.ReplyTo, m.To, m.Subject, m.Text, m.HTML = c.FromAddress, c.FromName, c.ReplyTo, c.To,
+					c.Subject, c.Text, c.HTML
 			}),
 		{Name: "created_at", Field: &m.CreatedAt}, {Name: "expires_at", Field: &m.ExpiresAt},
 	}
@@ -48,7 +49,8 @@ func (u *unit) AddMail(ctx context.Context, m ports.QueuedMail) error {
 	if err := write(ctx, u, insertMail, m); err != nil {
 		return err
 	}
-	return u.AddJobs(ctx, []ports.Job{{ID: m.ID, Platform: m.Platform, Step: ports.StepSendMail, Subjects: []uuid.UUID{m.ID}, Due: m.CreatedAt}})
+	return u.AddJobs(ctx, []ports.Job{{ID: m.ID, Platform: m.Platform, Step: ports.StepSendMail, Subjects: []uuid.UUID{m.ID},
+		Due: m.CreatedAt}})
 }
 
 // countMail uses the primary key. The clock of another process may be in the next hour already.
@@ -67,7 +69,8 @@ func (u *unit) CountMail(ctx context.Context, p ident.Platform, kind ports.MailK
 
 // EndMail uses the primary key.
 func (u *unit) EndMail(_ context.Context, p ident.Platform, id uuid.UUID, o ports.MailOutcome) error {
-	u.queueExec(`UPDATE mails SET status = $3, reason = $4, ended_at = $5, content = '' WHERE platform_id = $1 AND id = $2 AND status = 'WAITING'`,
+	u.queueExec(
+		`UPDATE mails SET status = $3, reason = $4, ended_at = $5, content = '' WHERE platform_id = $1 AND id = $2 AND status = 'WAITING'`,
 		p, id, o.Status, o.Reason, o.At)
 	return nil
 }
@@ -78,7 +81,8 @@ var selectWaitingMail = `
 	WHERE m.platform_id = $1 AND m.id = $2 AND m.status = 'WAITING'`
 
 // WaitingMail implements ports.MailReader.
-func (db *DB) WaitingMail(ctx context.Context, p ident.Platform, id uuid.UUID) (m ports.QueuedMail, environment platform.Environment, waits bool, err error) {
+func (db *DB) WaitingMail(ctx context.Context, p ident.Platform,
+	id uuid.UUID) (m ports.QueuedMail, environment platform.Environment, waits bool, err error) {
 	columns := waitingMails.Columns(&m)
 	if err := db.read(ctx, selectWaitingMail, []any{p, id}, func(rows pgx.Rows) error {
 		waits = true

@@ -43,7 +43,8 @@ func TestMails_RoundTrip(t *testing.T) {
 	if _, _, waits, err := c.WaitingMail(t.Context(), m.Platform, m.ID); waits || err != nil {
 		t.Errorf("waits after its end: %t, %v", waits, err)
 	}
-	want := []ports.ListedMail{{ID: m.ID, Platform: m.Platform, Kind: m.Kind, CreatedAt: m.CreatedAt, ExpiresAt: m.ExpiresAt, MailOutcome: outcome}}
+	want := []ports.ListedMail{{ID: m.ID, Platform: m.Platform, Kind: m.Kind, CreatedAt: m.CreatedAt, ExpiresAt: m.ExpiresAt,
+		MailOutcome: outcome}}
 	for _, f := range []ports.MailFilter{{Limit: 10}, {Platform: m.Platform, Status: ports.MailRefused, Limit: 10}} {
 		if listed, err := c.Mails(t.Context(), f); err != nil || !reflect.DeepEqual(listed, want) {
 			t.Errorf("listed %+v, %v\nwant %+v", listed, err, want)
@@ -52,7 +53,8 @@ func TestMails_RoundTrip(t *testing.T) {
 	if n, oldest, err := c.WaitingMails(t.Context(), 10); n != 0 || !oldest.IsZero() || err != nil {
 		t.Errorf("%d wait since %s, %v", n, oldest, err)
 	}
-	if listed, err := c.Mails(t.Context(), ports.MailFilter{Platform: ident.NewPlatform(generator.New, noon), Limit: 10}); len(listed) != 0 || err != nil {
+	if listed, err := c.Mails(t.Context(), ports.MailFilter{Platform: ident.NewPlatform(generator.New, noon), Limit: 10}); len(listed) != 0 ||
+		err != nil {
 		t.Errorf("another platform has %+v, %v", listed, err)
 	}
 }

@@ -54,7 +54,8 @@ func (db *DB) RatesBetween(ctx context.Context, after, upto time.Time) (all []pr
 }
 
 // readMarketRates calls each for every rate that a condition finds.
-func (db *DB) readMarketRates(ctx context.Context, where string, args []any, each func(keptAt time.Time, currency money.Currency, rate price.KeptRate)) error {
+func (db *DB) readMarketRates(ctx context.Context, where string, args []any, each func(keptAt time.Time, currency money.Currency,
+	rate price.KeptRate)) error {
 	return db.read(ctx, `SELECT kept_at, currency, usd_rate, rate_at, source FROM market_rates WHERE `+where, args, func(rows pgx.Rows) error {
 		var keptAt time.Time
 		var currency money.Currency

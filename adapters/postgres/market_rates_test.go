@@ -35,7 +35,8 @@ func TestMarketRates_RoundTripAndRetention(t *testing.T) {
 		}
 	}
 
-	for moment, want := range map[time.Time]price.KeptRates{noon: one, noon.Add(time.Hour - time.Microsecond): one, noon.Add(time.Hour): two, noon.AddDate(1, 0, 0): two} {
+	for moment, want := range map[time.Time]price.KeptRates{noon: one, noon.Add(time.Hour - time.Microsecond): one, noon.Add(time.Hour): two,
+		noon.AddDate(1, 0, 0): two} {
 		if got, err := c.RatesAt(ctx, moment); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("at %s: %+v, %v; want %+v", moment, got, err, want)
 		}
@@ -47,11 +48,13 @@ func TestMarketRates_RoundTripAndRetention(t *testing.T) {
 		t.Errorf("the first are of %s, %v", first, err)
 	}
 
-	if _, err := c.Pool().Exec(ctx, `INSERT INTO market_rates SELECT '2001-01-01Z'::timestamptz + n * interval '1 hour', 'EUR', '1', '2000-01-01Z', 'ECB' FROM generate_series(1, 2500) n`); err != nil {
+	if _, err := c.Pool().Exec(
+		ctx, `INSERT INTO market_rates SELECT '2001-01-01Z'::timestamptz + n * interval '1 hour', 'EUR', '1', '2000-01-01Z', 'ECB' FROM generate_series(1, 2500) n`); err != nil {
 		t.Fatal(err)
 	}
 	deleted := 0
-	if err := c.DeleteOld(ctx, postgres.RetentionCutoffs{MarketRates: noon.Add(time.Minute)}, func(_ string, n int) { deleted += n }); err != nil {
+	if err := c.DeleteOld(ctx, postgres.RetentionCutoffs{MarketRates: noon.Add(time.Minute)},
+		func(_ string, n int) { deleted += n }); err != nil {
 		t.Fatal(err)
 	}
 	if first, err := c.FirstRatesAt(ctx); err != nil || !first.Equal(two.At) || deleted != 2502 {

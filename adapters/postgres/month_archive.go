@@ -189,7 +189,8 @@ func (db *DB) changePartitions(ctx context.Context, action, lock string, stateme
 			return fmt.Errorf("%s: %w", action, err)
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%s: the ledger was in use for %s, for example by a check; nothing was changed; repeat the command later: %w", action, archivePatience, err)
+			return fmt.Errorf("%s: the ledger was in use for %s, for example by a check; nothing was changed; repeat the command later: %w", action,
+				archivePatience, err)
 		}
 		select {
 		case <-ctx.Done():

@@ -129,7 +129,8 @@ func (u *unit) PostedSince(ctx context.Context, p ident.Platform, path string, s
 // selectPositionPostedSince is selectPostedSince for the accounts of the position: an entry between two own ones changes
 // nothing.
 var selectPositionPostedSince = `
-WITH accounts AS MATERIALIZED (` + ledgerdb.PositionAccounts("$2", "$5", "$6") + `), own AS MATERIALIZED (SELECT id FROM accounts WHERE own), bound AS MATERIALIZED (
+WITH accounts AS MATERIALIZED (` + ledgerdb.PositionAccounts("$2", "$5", "$6") +
+	`), own AS MATERIALIZED (SELECT id FROM accounts WHERE own), bound AS MATERIALIZED (
 	SELECT ledger_seq_at($1, $4::timestamptz + interval '10 seconds') AS seq
 )
 SELECT EXISTS (

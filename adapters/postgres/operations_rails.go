@@ -100,7 +100,8 @@ const countBankNotices = `
 	GROUP BY connection, kind`
 
 // countRails reads what operators watch of connections.
-func countRails(read func(string, []any, func(pgx.Rows) error) error, age func(*time.Time) time.Duration, now time.Time) (RailOperations, error) {
+func countRails(read func(string, []any, func(pgx.Rows) error) error, age func(*time.Time) time.Duration,
+	now time.Time) (RailOperations, error) {
 	o := RailOperations{Waiting: map[rail.Wait]Backlog{}, RefusedStatements: map[string]Backlog{}}
 	err := read(countWaitingPayments, []any{MaxCounted}, func(rows pgx.Rows) error {
 		var wait rail.Wait

@@ -17,7 +17,8 @@ func TestOperations_CountsQueues(t *testing.T) {
 	// and so are webhooks. Transactions are stuck if their job is dead or long overdue, unless they
 	// are final. Verifications count that wait for an operator. Postings count as unsealed, and lag only if nothing was sealed for minutes.
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), AllPlatforms: true, MaxConnections: 2, Clock: portstest.NewFakeClock(now)})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), AllPlatforms: true, MaxConnections: 2,
+		Clock: portstest.NewFakeClock(now)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +26,8 @@ func TestOperations_CountsQueues(t *testing.T) {
 	const platform, sandbox = "'11111111-1111-4111-8111-111111111111'", "'22222222-1111-4111-8111-111111111111'"
 	for _, statement := range []string{
 		`INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at)
-			VALUES (` + platform + `, 'Acme', 'PRODUCTION', false, 'uma.test', '[]', now(), now()), (` + sandbox + `, 'Test', 'SANDBOX', false, 'sandbox.uma.test', '[]', now(), now())`,
+			VALUES (` + platform + `, 'Acme', 'PRODUCTION', false, 'uma.test', '[]', now(), now()), (` + sandbox +
+			`, 'Test', 'SANDBOX', false, 'sandbox.uma.test', '[]', now(), now())`,
 		`INSERT INTO jobs (platform_id, id, step, due_at, subjects) VALUES
 			(` + platform + `, gen_random_uuid(), 'deliver', '2026-03-01 11:59', '{}'),
 			(` + platform + `, gen_random_uuid(), 'deliver', '2026-03-01 11:00', '{22222222-2222-4222-8222-222222222222}'),
@@ -39,7 +41,8 @@ func TestOperations_CountsQueues(t *testing.T) {
 		`INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at, deleted_at)
 			SELECT platform::uuid, id::uuid, id, 'INDIVIDUAL', '$' || left(id, 1) || '@uma.test', 'PENDING', '{}', now(), now(), deleted::timestamptz FROM (VALUES
 			(` + platform + `, '66666666-6666-4666-8666-666666666666', NULL), (` + platform + `, '77777777-7777-4777-8777-777777777777', NULL),
-			(` + platform + `, '88888888-8888-4888-8888-888888888888', NULL), (` + platform + `, '99999999-9999-4999-8999-999999999999', '2026-03-01 01:00Z'),
+			(` + platform + `, '88888888-8888-4888-8888-888888888888', NULL), (` + platform +
+			`, '99999999-9999-4999-8999-999999999999', '2026-03-01 01:00Z'),
 			(` + sandbox + `, 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa', NULL)) AS c(platform, id, deleted)`,
 		`INSERT INTO verifications (platform_id, id, customer_id, status, application_id, customer_approved, details, created_at, updated_at)
 			SELECT c.platform_id, gen_random_uuid(), c.id, v.status, gen_random_uuid(), approved, '{}', '2026-03-01 01:00', at::timestamptz FROM (VALUES
@@ -65,13 +68,15 @@ func TestOperations_CountsQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if got.Jobs[transaction.StepDeliver] != (postgres.Backlog{Count: 2, Age: time.Hour}) || got.Jobs[transaction.StepRefund] != (postgres.Backlog{}) {
+	if got.Jobs[transaction.StepDeliver] != (postgres.Backlog{Count: 2, Age: time.Hour}) ||
+		got.Jobs[transaction.StepRefund] != (postgres.Backlog{}) {
 		t.Errorf("jobs %v", got.Jobs)
 	}
 	if len(got.Stuck) != 2 || got.Stuck["PROCESSING"] != 1 || got.Stuck["REFUND_PENDING"] != 1 {
 		t.Errorf("stuck %v", got.Stuck)
 	}
-	if got.Webhooks != (postgres.Backlog{Count: 1, Age: 2 * time.Minute}) || got.RetriedWebhooks != (postgres.Backlog{Count: 1, Age: 2 * time.Hour}) {
+	if got.Webhooks != (postgres.Backlog{Count: 1, Age: 2 * time.Minute}) ||
+		got.RetriedWebhooks != (postgres.Backlog{Count: 1, Age: 2 * time.Hour}) {
 		t.Errorf("webhooks %v, %v", got.Webhooks, got.RetriedWebhooks)
 	}
 	// Neither the sandbox nor a deleted customer waits for an operator; one that waits for its owner does.
@@ -81,7 +86,8 @@ func TestOperations_CountsQueues(t *testing.T) {
 	if got.Unsealed != (postgres.Backlog{}) || len(got.Unmatched) != 0 {
 		t.Errorf("unsealed %v, unmatched %v", got.Unsealed, got.Unmatched)
 	}
-	if want := []postgres.OpenReceivables{{Environment: "PRODUCTION", Currency: "USD", Owed: 1700, Backlog: postgres.Backlog{Count: 2, Age: 48 * time.Hour}}}; !slices.Equal(got.Receivables, want) {
+	if want := []postgres.OpenReceivables{{Environment: "PRODUCTION", Currency: "USD", Owed: 1700,
+		Backlog: postgres.Backlog{Count: 2, Age: 48 * time.Hour}}}; !slices.Equal(got.Receivables, want) {
 		t.Errorf("receivables %+v", got.Receivables)
 	}
 	if stats := db.PoolStats(); stats["work"].Max != 2 || stats["reads"].Max != 2 {

@@ -21,7 +21,8 @@ import (
 // not choose a partial index. OFFSET 0 makes it look customers up by both columns of the key: of a
 // plain join it applies one afterwards while there are few, and the plan is kept when there are many.
 var readParties = `
-	SELECT ` + partyCustomers.Names("c") + `, ` + ownersOfParties.Names("o") + `, ` + accountsPaidFrom.Names("fe") + `, ` + accountsPaidTo.Names("te") + `,
+	SELECT ` + partyCustomers.Names("c") + `, ` + ownersOfParties.Names("o") + `, ` + accountsPaidFrom.Names("fe") + `, ` +
+	accountsPaidTo.Names("te") + `,
 		` + partyInternals.Names("fi") + `, ` + partyInternals.Names("ti") + `, k.n
 	FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[])
 		WITH ORDINALITY AS k(platform_id, customer_id, from_external, to_external, from_internal, to_internal, n)

@@ -51,7 +51,8 @@ type partitionedTable struct {
 
 func (c RetentionCutoffs) partitionedTables() []partitionedTable {
 	return []partitionedTable{
-		{"webhook_events", c.WebhookEvents, `SELECT dropped, coalesce(events, 0) FROM drop_webhook_partition($1)`, `SELECT forget_dropped_webhooks()`},
+		{"webhook_events", c.WebhookEvents, `SELECT dropped, coalesce(events, 0) FROM drop_webhook_partition($1)`,
+			`SELECT forget_dropped_webhooks()`},
 		{"lookups", c.Lookups, `SELECT dropped, coalesce(lookups, 0) FROM drop_lookup_partition($1)`, ""},
 	}
 }

@@ -15,7 +15,8 @@ import (
 // partitionsOf returns the names of a table's partitions that end, the oldest first.
 func (c *retentionEnv) partitionsOf(t *testing.T, parent string) (names []string) {
 	t.Helper()
-	if err := c.owner.QueryRow(t.Context(), `SELECT array_agg(partition::text ORDER BY ends_before) FROM time_partitions($1::regclass)`, parent).Scan(&names); err != nil {
+	if err := c.owner.QueryRow(t.Context(), `SELECT array_agg(partition::text ORDER BY ends_before) FROM time_partitions($1::regclass)`,
+		parent).Scan(&names); err != nil {
 		t.Fatal(err)
 	}
 	return names
@@ -25,7 +26,8 @@ func (c *retentionEnv) partitionsOf(t *testing.T, parent string) (names []string
 func (c *retentionEnv) insertEvent(t *testing.T, at time.Time) (id uuid.UUID) {
 	t.Helper()
 	id = newIDAt(at)
-	exec(t, c.owner, `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $2, $2, $3, 'TEST', 'TEST', '\x00')`, c.platform.ID.UUID(), id, at)
+	exec(
+		t, c.owner, `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $2, $2, $3, 'TEST', 'TEST', '\x00')`, c.platform.ID.UUID(), id, at)
 	exec(t, c.owner, `INSERT INTO webhook_attempts VALUES ($1, $2, $3, 1, 1, 200, false, 'ACCEPTED', '', '')`, c.platform.ID.UUID(), id, at)
 	return id
 }
@@ -33,7 +35,8 @@ func (c *retentionEnv) insertEvent(t *testing.T, at time.Time) (id uuid.UUID) {
 // partitionOf returns the partition in which an event's row of a table is.
 func (c *retentionEnv) partitionOf(t *testing.T, table, key string, id uuid.UUID) (name string) {
 	t.Helper()
-	if err := c.owner.QueryRow(t.Context(), fmt.Sprintf("SELECT tableoid::regclass::text FROM %s WHERE %s = $1", table, key), id).Scan(&name); err != nil {
+	if err := c.owner.QueryRow(t.Context(), fmt.Sprintf("SELECT tableoid::regclass::text FROM %s WHERE %s = $1", table, key),
+		id).Scan(&name); err != nil {
 		t.Fatal(err)
 	}
 	return name
@@ -115,7 +118,8 @@ func TestCreatePartitions_MovesRowsThatHadNone(t *testing.T) {
 	go func() {
 		for {
 			id, at := newIDAt(time.Now()), time.Now()
-			_, err := writer.Exec(t.Context(), `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $1, $1, $2, 'TEST', 'TEST', '\x00')`, id, at)
+			_, err := writer.Exec(
+				t.Context(), `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $1, $1, $2, 'TEST', 'TEST', '\x00')`, id, at)
 			select {
 			case <-stop:
 				stored <- err

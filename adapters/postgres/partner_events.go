@@ -32,7 +32,8 @@ const insertPartnerEvents = `
 	ON CONFLICT (connection, event_id) DO NOTHING RETURNING event_id`
 
 // SavePartnerEvents implements ports.PartnerEvents.
-func (db *DB) SavePartnerEvents(ctx context.Context, connection string, now time.Time, events []ports.PartnerEvent) (differing []ports.PartnerEvent, err error) {
+func (db *DB) SavePartnerEvents(ctx context.Context, connection string, now time.Time,
+	events []ports.PartnerEvent) (differing []ports.PartnerEvent, err error) {
 	ctx = ports.ForAllPlatforms(ctx)
 	ids, eventIDs, bodies := make([]uuid.UUID, len(events)), make([]string, len(events)), make([]string, len(events))
 	for i, e := range events {
@@ -53,7 +54,8 @@ func (db *DB) SavePartnerEvents(ctx context.Context, connection string, now time
 }
 
 // differingPartnerEvents returns the events that are stored with another body, as they are stored. Uses partner_event_once.
-func (db *DB) differingPartnerEvents(ctx context.Context, connection string, events []ports.PartnerEvent, ids []string) ([]ports.PartnerEvent, error) {
+func (db *DB) differingPartnerEvents(ctx context.Context, connection string, events []ports.PartnerEvent,
+	ids []string) ([]ports.PartnerEvent, error) {
 	stored, err := db.readPartnerEvents(ctx, connection, `event_id = ANY($2)`, ids)
 	if err != nil {
 		return nil, err
@@ -77,7 +79,8 @@ func (db *DB) PartnerEvents(ctx context.Context, connection string, after int64,
 }
 
 func (db *DB) readPartnerEvents(ctx context.Context, connection, where string, args ...any) ([]ports.PartnerEvent, error) {
-	events, err := collect(ctx, db.read, `SELECT event_id, number, body FROM partner_events WHERE connection = $1 AND `+where, append([]any{connection}, args...),
+	events, err := collect(ctx, db.read, `SELECT event_id, number, body FROM partner_events WHERE connection = $1 AND `+where,
+		append([]any{connection}, args...),
 		func(rows pgx.Rows, e *ports.PartnerEvent) error { return rows.Scan(&e.ID, &e.Number, &e.Body) })
 	for i, e := range events {
 		if err == nil {

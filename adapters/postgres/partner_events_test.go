@@ -28,13 +28,15 @@ func TestPartnerEvents_Retention(t *testing.T) {
 	}
 	save("old", noon)
 	save("new", noon.Add(time.Hour))
-	if _, err := c.Pool().Exec(ctx, `INSERT INTO partner_events SELECT '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'other', n, 'e' || n, '', $1
+	if _, err := c.Pool().Exec(
+		ctx, `INSERT INTO partner_events SELECT '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'other', n, 'e' || n, '', $1
 		FROM generate_series(1, 2500) n`, noon); err != nil {
 		t.Fatal(err)
 	}
 
 	deleted := 0
-	if err := c.DeleteOld(ctx, postgres.RetentionCutoffs{PartnerEvents: noon.Add(time.Minute)}, func(_ string, n int) { deleted += n }); err != nil {
+	if err := c.DeleteOld(ctx, postgres.RetentionCutoffs{PartnerEvents: noon.Add(time.Minute)},
+		func(_ string, n int) { deleted += n }); err != nil {
 		t.Fatal(err)
 	}
 	save("newest", noon.Add(time.Hour))
@@ -50,7 +52,8 @@ func TestPartnerEvents_Plans(t *testing.T) {
 	// Events are read in the order of an index, without sorting.
 	c := newEnv(t)
 	ctx := ports.ForAllPlatforms(t.Context())
-	if _, err := c.Pool().Exec(ctx, `INSERT INTO partner_events SELECT '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'c' || n % 3, n, 'e' || n, '', $1
+	if _, err := c.Pool().Exec(
+		ctx, `INSERT INTO partner_events SELECT '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'c' || n % 3, n, 'e' || n, '', $1
 		FROM generate_series(1, 20000) n`, noon); err != nil {
 		t.Fatal(err)
 	}

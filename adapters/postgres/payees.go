@@ -117,7 +117,8 @@ const waitingPayments = `
 	ORDER BY id LIMIT $3`
 
 // ChangedPayees implements ports.EvidenceView.
-func (v *evidenceView) ChangedPayees(ctx context.Context, p ident.Platform, each func(t ident.Transaction) error) (waiting int64, err error) {
+func (v *evidenceView) ChangedPayees(ctx context.Context, p ident.Platform, each func(t ident.Transaction) error) (
+	waiting int64, err error) {
 	for last := (uuid.UUID{}); ; {
 		var keys []ports.TransactionKey
 		err := queryRows(ctx, v.tx, waitingPayments, []any{p, last, subjectsPerRead}, func(rows pgx.Rows) error {
@@ -151,10 +152,12 @@ func (v *evidenceView) ChangedPayees(ctx context.Context, p ident.Platform, each
 }
 
 // accountsAfter uses the primary key.
-var accountsAfter = `SELECT ` + externalAccounts.Names("") + ` FROM external_accounts WHERE platform_id = $1 AND id > $2 ORDER BY id LIMIT $3`
+var accountsAfter = `SELECT ` + externalAccounts.Names("") +
+	` FROM external_accounts WHERE platform_id = $1 AND id > $2 ORDER BY id LIMIT $3`
 
 // ChangedAccounts implements ports.EvidenceView. It reads the accounts by their primary key.
-func (v *evidenceView) ChangedAccounts(ctx context.Context, p ident.Platform, each func(id ident.ExternalAccount, unreadable error) error) (compared int64, err error) {
+func (v *evidenceView) ChangedAccounts(ctx context.Context, p ident.Platform, each func(id ident.ExternalAccount, unreadable error) error) (
+	compared int64, err error) {
 	for last := (uuid.UUID{}); ; {
 		var read []readRow[account.External]
 		if err := v.db.read(ctx, accountsAfter, []any{p, last, accountsPerRead}, func(rows pgx.Rows) error {

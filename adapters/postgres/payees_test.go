@@ -25,7 +25,8 @@ func TestPayouts_PayeeIsComparedWithItsKeyedSeal(t *testing.T) {
 	payee, thief := newWallet(c.platform, ident.Customer{}, "spark1payee"), newWallet(c.platform, ident.Customer{}, "spark1thief")
 	payment := func(to account.External) transaction.Transaction {
 		amount := money.Amount{Minor: 5, Currency: to.Currency}
-		p := transaction.Transaction{ID: ident.NewTransaction(generator.New, noon), Platform: c.platform.ID, Type: transaction.Outgoing, State: transaction.TransferInitial,
+		p := transaction.Transaction{ID: ident.NewTransaction(generator.New, noon), Platform: c.platform.ID, Type: transaction.Outgoing,
+			State:       transaction.TransferInitial,
 			Destination: transaction.Endpoint{ExternalAccount: to.ID}, Pricing: transaction.AtPar(amount), CreatedAt: noon, UpdatedAt: noon}
 		p.Payee = p.PayeeDigest(&to)
 		return p
@@ -43,7 +44,8 @@ func TestPayouts_PayeeIsComparedWithItsKeyedSeal(t *testing.T) {
 	}
 	wantChanged := func(edit string, want bool) {
 		t.Helper()
-		payouts, err := db.Payouts(t.Context(), []ports.TransactionKey{{Platform: c.platform.ID, ID: paid.ID}, {Platform: c.platform.ID, ID: other.ID}})
+		payouts, err := db.Payouts(t.Context(), []ports.TransactionKey{{Platform: c.platform.ID, ID: paid.ID},
+			{Platform: c.platform.ID, ID: other.ID}})
 		if err != nil || len(payouts) != 2 {
 			t.Fatalf("%s: %d payouts, %v", edit, len(payouts), err)
 		}
@@ -58,14 +60,17 @@ func TestPayouts_PayeeIsComparedWithItsKeyedSeal(t *testing.T) {
 	forged := paid
 	forged.Destination.ExternalAccount = thief.ID
 
-	exec(t, owner, "UPDATE transactions SET destination_external = $2, payee_seal = $3 WHERE id = $1", paid.ID.UUID(), thief.ID.UUID(), forged.PayeeDigest(&thief))
+	exec(t, owner, "UPDATE transactions SET destination_external = $2, payee_seal = $3 WHERE id = $1", paid.ID.UUID(), thief.ID.UUID(),
+		forged.PayeeDigest(&thief))
 	wantChanged("a forged seal", true)
 
-	exec(t, owner, "UPDATE transactions SET destination_external = $2, payee_seal = (SELECT payee_seal FROM transactions WHERE id = $3) WHERE id = $1",
+	exec(t, owner, "UPDATE transactions SET destination_external = $2, payee_seal = (SELECT payee_seal FROM transactions WHERE id = $3) "+
+		"WHERE id = $1",
 		paid.ID.UUID(), thief.ID.UUID(), other.ID.UUID())
 	wantChanged("the seal of another payment", true)
 
-	exec(t, owner, "UPDATE external_accounts SET fields = (SELECT fields FROM external_accounts WHERE id = $2) WHERE id = $1", payee.ID.UUID(), thief.ID.UUID())
+	exec(t, owner, "UPDATE external_accounts SET fields = (SELECT fields FROM external_accounts WHERE id = $2) WHERE id = $1",
+		payee.ID.UUID(), thief.ID.UUID())
 	exec(t, owner, "UPDATE transactions SET destination_external = $2 WHERE id = $1", paid.ID.UUID(), payee.ID.UUID())
 	wantChanged("details of another account", true)
 }

@@ -95,7 +95,8 @@ func writtenAt(r ports.RailReply) time.Time {
 const selectMissingReplies = `
 	SELECT p.platform_id, p.transaction_id, p.kind
 	FROM ledger_postings p JOIN transactions t ON t.platform_id = p.platform_id AND t.id = p.transaction_id
-	WHERE p.platform_id BETWEEN $1 AND $2 AND p.recorded_at >= $3 AND ` + ledgerdb.RareKindsCondition + ` AND p.kind IN ('returned', 'refund_owed', 'refund_failed')
+	WHERE p.platform_id BETWEEN $1 AND $2 AND p.recorded_at >= $3 AND ` + ledgerdb.RareKindsCondition +
+	` AND p.kind IN ('returned', 'refund_owed', 'refund_failed')
 	  AND (p.kind <> 'refund_owed' OR t.stage = 'CONVERTED' AND t.destination_uma = '')
 	  AND (p.kind = 'returned' OR NOT EXISTS (SELECT FROM receivables o WHERE o.platform_id = p.platform_id AND o.transaction_id = p.transaction_id))
 	  AND NOT EXISTS (SELECT FROM rail_replies r WHERE r.platform_id = p.platform_id AND r.subject_id = p.transaction_id

@@ -22,7 +22,8 @@ func TestChangedReplies_AreComparedWithKeyedSeal(t *testing.T) {
 		t.Fatal(err)
 	}
 	reply := func(code string) ports.RailReply {
-		outcome := ports.Outcome{Verdict: ports.Refused, PartnerID: "p-1", Code: code, Text: "closed", RetryAt: noon.Add(time.Minute), ExpectedAt: noon.Add(time.Hour)}
+		outcome := ports.Outcome{Verdict: ports.Refused, PartnerID: "p-1", Code: code, Text: "closed", RetryAt: noon.Add(time.Minute),
+			ExpectedAt: noon.Add(time.Hour)}
 		subject := ident.NewTransaction(generator.New, noon).UUID()
 		return ports.RailReply{Platform: c.platform.ID, Subject: subject, Call: ports.CallSend, At: noon.Add(time.Nanosecond), Outcome: outcome}
 	}
@@ -44,7 +45,8 @@ func TestChangedReplies_AreComparedWithKeyedSeal(t *testing.T) {
 	}
 	wantChanged("none")
 	var seal string
-	if err := owner.QueryRow(t.Context(), "SELECT seal FROM rail_replies WHERE partner_code = 'AC04'").Scan(&seal); err != nil || !strings.HasPrefix(seal, "hmac-sha256:") {
+	if err := owner.QueryRow(t.Context(), "SELECT seal FROM rail_replies WHERE partner_code = 'AC04'").Scan(&seal); err != nil ||
+		!strings.HasPrefix(seal, "hmac-sha256:") {
 		t.Fatalf("the seal is %q, %v", seal, err)
 	}
 

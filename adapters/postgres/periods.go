@@ -81,9 +81,11 @@ func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next per
 	u.queueExec(`INSERT INTO ledger_snapshot_progress (platform_id) VALUES ($1) ON CONFLICT DO NOTHING`, platform)
 	// The change gets a recorded time of its own: every posting recorded earlier was posted
 	// before it.
-	u.queueExec(`UPDATE ledger_clocks SET closed_before = $2, soft_closed_before = $3, recorded_at = greatest($4, recorded_at + interval '1 microsecond')
+	u.queueExec(
+		`UPDATE ledger_clocks SET closed_before = $2, soft_closed_before = $3, recorded_at = greatest($4, recorded_at + interval '1 microsecond')
 		WHERE platform_id = $1`, platform, monthStart(next.FirstUnclosed), monthStart(next.FirstOpen), change.At)
-	u.queueExec(`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, actor, note, proposal_id, approver_token_id, approver)
+	u.queueExec(
+		`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, actor, note, proposal_id, approver_token_id, approver)
 		SELECT $1, $2, $3, c.recorded_at, $4, $5, $6, $7, $8, $9 FROM ledger_clocks c WHERE c.platform_id = $1`,
 		platform, change.Month, change.Action, change.By.Token, change.By.Actor, change.Note,
 		change.Approval.Proposal, change.Approval.By.Token, change.Approval.By.Actor)

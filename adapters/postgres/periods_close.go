@@ -41,7 +41,8 @@ func (u *unit) RecordClosing(ctx context.Context, change period.Change, from per
 
 // bulkReadSettings restores the planner's defaults for this transaction, which reads many rows.
 var bulkReadSettings = []string{
-	"SET LOCAL statement_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 60000", "SET LOCAL plan_cache_mode = force_custom_plan",
+	"SET LOCAL statement_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 60000",
+	"SET LOCAL plan_cache_mode = force_custom_plan",
 	"SET LOCAL enable_seqscan = on", "SET LOCAL enable_hashjoin = on", "SET LOCAL enable_mergejoin = on",
 }
 

@@ -16,7 +16,8 @@ type sealedRow struct{ platform, id uuid.UUID }
 
 var (
 	errNoCipher  = errors.New("the data is encrypted; set CAUSEWAY_MASTER_KEY to read it")
-	errNoDataKey = errors.New("there is no data key, and this value is never stored without encryption; set CAUSEWAY_MASTER_KEY, and create a data key with: causeway keys rotate")
+	errNoDataKey = errors.New("there is no data key, and this value is never stored without encryption; set CAUSEWAY_MASTER_KEY, and create " +
+		"a data key with: causeway keys rotate")
 )
 
 // sealJSON returns the value of a jsonb column.

@@ -27,7 +27,8 @@ func openWithCipher(t *testing.T, c *env) (*postgres.DB, ports.Cipher) {
 		t.Fatal(err)
 	}
 	var cipher ports.Cipher
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: c.url, AllPlatforms: true, MaxConnections: 4, Clock: portstest.NewFakeClock(noon), IDs: generator,
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: c.url, AllPlatforms: true, MaxConnections: 4,
+		Clock: portstest.NewFakeClock(noon), IDs: generator,
 		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
 			cipher = encryption.NewDataKeys(store, sealer, portstest.NewFakeClock(noon))
 			return cipher
@@ -47,7 +48,8 @@ func TestPersonalData_IsEncryptedAtRest(t *testing.T) {
 	c := newEnv(t)
 	db, cipher := openWithCipher(t, c)
 	ana, ben := newCustomer(c.platform, "c-1"), newCustomer(c.platform, "c-2")
-	ana.FullName, ana.Email, ana.Address = "Ana Secreta", "ana@secreta.example", &party.Address{Line1: "Calle Secreta 1", City: "Lima", PostalCode: "1", Country: "PE"}
+	ana.FullName, ana.Email, ana.Address = "Ana Secreta", "ana@secreta.example", &party.Address{Line1: "Calle Secreta 1", City: "Lima",
+		PostalCode: "1", Country: "PE"}
 	ben.FullName, ben.Email = "Ben Secreto", "ben@secreto.example"
 	early, late := newWallet(c.platform, ana.ID, "spark1secreta"), newWallet(c.platform, ben.ID, "spark1secreto")
 	early.VerifiedName, late.VerifiedName = "Ana Secreta", "Ben Secreto"
@@ -73,7 +75,8 @@ func TestPersonalData_IsEncryptedAtRest(t *testing.T) {
 	for round, wantChanged := range []int{2, 0, 4} {
 		for _, want := range []account.External{early, late} {
 			got, err := db.ExternalAccount(t.Context(), c.platform.ID, want.ID)
-			if err != nil || !reflect.DeepEqual(got.Fields, want.Fields) || got.VerifiedName != want.VerifiedName || !reflect.DeepEqual(got.Beneficiary, want.Beneficiary) {
+			if err != nil || !reflect.DeepEqual(got.Fields, want.Fields) || got.VerifiedName != want.VerifiedName ||
+				!reflect.DeepEqual(got.Beneficiary, want.Beneficiary) {
 				t.Errorf("round %d: read %+v, %v\nwant %+v", round, got, err, want)
 			}
 			again := newWallet(c.platform, want.Customer, want.Fields["address"])
@@ -82,7 +85,8 @@ func TestPersonalData_IsEncryptedAtRest(t *testing.T) {
 			}
 		}
 		customers, err := db.Customers(t.Context(), c.platform.ID, ports.CustomerFilter{Paging: ports.Paging{Limit: 10, Ascending: true}})
-		if err != nil || len(customers.Items) != 2 || customers.Items[0].FullName != "Ana Secreta" || customers.Items[1].Email != "ben@secreto.example" ||
+		if err != nil || len(customers.Items) != 2 || customers.Items[0].FullName != "Ana Secreta" ||
+			customers.Items[1].Email != "ben@secreto.example" ||
 			!reflect.DeepEqual(customers.Items[0].Address, ana.Address) {
 			t.Errorf("round %d: customers %+v, %v", round, customers.Items, err)
 		}
@@ -178,7 +182,8 @@ func TestPersonalData_PartiesOfTransactions(t *testing.T) {
 		}
 	}
 	var shown int
-	if err := connect(t, c.url).QueryRow(t.Context(), `SELECT count(*) FROM transactions WHERE details LIKE '%Bo Berg%'`).Scan(&shown); err != nil || shown != 1 {
+	if err := connect(t, c.url).QueryRow(t.Context(), `SELECT count(*) FROM transactions WHERE details LIKE '%Bo Berg%'`).Scan(
+		&shown); err != nil || shown != 1 {
 		t.Errorf("%d transactions show a name, %v; want only the early one", shown, err)
 	}
 }

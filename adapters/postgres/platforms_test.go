@@ -32,8 +32,10 @@ func TestPlatform_RoundTrip(t *testing.T) {
 		RequiredCounterpartyFields: []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}, {Name: "EMAIL"}},
 	}}
 	changed.Wallets = &platform.Wallets{
-		AppName: "Acme", CodeLength: 8, AlphanumericCodes: true, CodeLifetime: time.Minute, FromAddress: "a@example.com", FromName: "N", ReplyTo: "r@example.com",
-		LogoURL: "https://example.com/l.png", PasskeyRPID: "example.com", PasskeyOrigins: []string{"https://example.com"}, OAuthClientIDs: []string{"id"},
+		AppName: "Acme", CodeLength: 8, AlphanumericCodes: true, CodeLifetime: time.Minute, FromAddress: "a@example.com", FromName: "N",
+		ReplyTo: "r@example.com",
+		LogoURL: "https://example.com/l.png", PasskeyRPID: "example.com", PasskeyOrigins: []string{"https://example.com"},
+		OAuthClientIDs: []string{"id"},
 	}
 	changed.UpdatedAt = noon.Add(time.Hour)
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })

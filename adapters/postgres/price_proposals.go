@@ -25,7 +25,8 @@ var (
 
 // CountPendingProposals scans the table: it has a row for each proposal of an operator.
 func (t pricingTx) CountPendingProposals(ctx context.Context, _ ident.Platform, now time.Time) (pending int, err error) {
-	_, err = readValues(ctx, t.tx.read, `SELECT count(*) FROM corridor_proposals WHERE status = 'PENDING' AND expires_at > $1`, []any{now}, &pending)
+	_, err = readValues(ctx, t.tx.read, `SELECT count(*) FROM corridor_proposals WHERE status = 'PENDING' AND expires_at > $1`,
+		[]any{now}, &pending)
 	return pending, err
 }
 

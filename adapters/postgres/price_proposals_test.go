@@ -17,7 +17,8 @@ import (
 
 // newPriceProposal returns a proposal of Ana's for a platform, or for all.
 func newPriceProposal(p ident.Platform) proposal.Proposal {
-	return proposal.New(ident.NewProposal(generator.New, noon), p, books.ActionPrice, "corridors set", []byte(`{"from": "USD"}`), platform.Author{Actor: "Ana"}, noon)
+	return proposal.New(ident.NewProposal(generator.New, noon), p, books.ActionPrice, "corridors set", []byte(`{"from": "USD"}`),
+		platform.Author{Actor: "Ana"}, noon)
 }
 
 // mustChangePricing calls fn in a transaction that changes the pricing.
@@ -68,7 +69,8 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(page.Items, []proposal.Proposal{rejected, own}) {
 		t.Errorf("read %+v, %v\nwant %+v and %+v", page.Items, err, rejected, own)
 	}
-	if _, err := c.PriceProposals().Proposal(t.Context(), ident.Platform{}, newPriceProposal(ident.Platform{}).ID); !fault.Is(err, fault.NotFound) {
+	if _, err := c.PriceProposals().Proposal(t.Context(), ident.Platform{}, newPriceProposal(ident.Platform{}).ID); !fault.Is(err,
+		fault.NotFound) {
 		t.Errorf("an unknown proposal: %v", err)
 	}
 	// A session of another platform sees none of them.
@@ -77,7 +79,8 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer there.Close()
-	if _, err := there.PriceProposals().Proposal(ports.ForPlatform(t.Context(), c.otherPlatform.ID), ident.Platform{}, own.ID); !fault.Is(err, fault.NotFound) {
+	if _, err := there.PriceProposals().Proposal(ports.ForPlatform(t.Context(), c.otherPlatform.ID), ident.Platform{}, own.ID); !fault.Is(err,
+		fault.NotFound) {
 		t.Errorf("from another platform: %v", err)
 	}
 }
@@ -110,10 +113,12 @@ func TestPriceProposals_OnlyDecidedOnceByAnother(t *testing.T) {
 		_, err := operator.Exec(t.Context(), statement)
 		wantCode(t, statement, err, "23001")
 	}
-	_, err = operator.Exec(t.Context(), "UPDATE corridor_proposals SET status = 'EXECUTED', decider = 'ana', decided_at = now() WHERE status = 'PENDING'")
+	_, err = operator.Exec(t.Context(), "UPDATE corridor_proposals SET status = 'EXECUTED', decider = 'ana', decided_at = now() WHERE "+
+		"status = 'PENDING'")
 	wantCode(t, "own approval", err, "23514")
 	for _, statement := range []string{
-		"INSERT INTO corridor_proposals (id, operation, request, status, proposer, created_at, expires_at) VALUES (gen_random_uuid(), '', '{}', 'PENDING', 'Ana', now(), now())",
+		"INSERT INTO corridor_proposals (id, operation, request, status, proposer, created_at, expires_at) VALUES (gen_random_uuid(), '', " +
+			"'{}', 'PENDING', 'Ana', now(), now())",
 		"UPDATE corridor_proposals SET note = 'x'", "DELETE FROM corridor_proposals",
 	} {
 		_, err := c.Pool().Exec(t.Context(), statement)

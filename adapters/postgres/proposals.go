@@ -17,7 +17,8 @@ import (
 var proposals = schema.New("ledger_proposals", keyOfPlatform, func(p *proposal.Proposal) schema.Columns {
 	return slices.Concat(schema.Columns{
 		{Name: "platform_id", Field: &p.Platform}, {Name: "action", Field: &p.Action}, {Name: "figures", Field: textOf(&p.Figures)},
-		{Name: "proposer_token_id", Field: &p.By.Token}, {Name: "decider_token_id", Field: &p.DecidedBy.Token}, {Name: "result", Field: &p.Result},
+		{Name: "proposer_token_id", Field: &p.By.Token}, {Name: "decider_token_id", Field: &p.DecidedBy.Token},
+		{Name: "result", Field: &p.Result},
 	}, proposalColumns(p))
 })
 
@@ -57,7 +58,8 @@ func textOf(value *[]byte) any {
 
 var (
 	insertProposal = proposals.Insert("")
-	updateProposal = proposals.Update("status", "decider_token_id", "decider", "note", "result", "error_code", "error_message", "error_at", "decided_at")
+	updateProposal = proposals.Update("status", "decider_token_id", "decider", "note", "result", "error_code", "error_message",
+		"error_at", "decided_at")
 )
 
 // CountPendingProposals uses ledger_proposals_pending.

@@ -22,7 +22,8 @@ func TestProposal_KeepsFigures(t *testing.T) {
 	// other platforms do not exist.
 	env := newEnv(t)
 	made := func(figures string) proposal.Proposal {
-		p := proposal.New(ident.NewProposal(generator.New, noon), env.platform.ID, books.ActionClose, "postExchangeResult", []byte(`{"month": "2026-02"}`), platform.Author{Actor: "Ana"}, noon)
+		p := proposal.New(ident.NewProposal(generator.New, noon), env.platform.ID, books.ActionClose, "postExchangeResult",
+			[]byte(`{"month": "2026-02"}`), platform.Author{Actor: "Ana"}, noon)
 		if figures != "" {
 			p.Figures = []byte(figures)
 		}

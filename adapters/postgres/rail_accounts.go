@@ -33,7 +33,8 @@ const (
 		(SELECT amount, at FROM rail_opening_balances b WHERE b.connection = k.connection AND b.currency = k.currency ORDER BY at DESC LIMIT 1)
 		ORDER BY at DESC LIMIT 1) AS balance ON true`
 
-	// movedSince is what an account k has moved since its balance. It uses rail_payments_settled, rail_payments_returned and those of rail_receipts,
+	// movedSince is what an account k has moved since its balance. It uses rail_payments_settled, rail_payments_returned and those of
+	// rail_receipts,
 	// and reads only what was settled since, which is little because balances are reported daily at least.
 	movedSince = `(SELECT coalesce(sum(CASE kind WHEN 'COLLECTION' THEN amount ELSE -amount END), 0) FROM rail_payments p
 			WHERE p.connection = k.connection AND p.currency = k.currency AND p.settled_at > balance.at AND p.state IN ('DONE', 'RETURNED'))
@@ -106,7 +107,8 @@ func scanAccountKey(rows pgx.Rows, k *rail.AccountKey) error {
 }
 
 // SaveRailAccounts implements ports.RailPaymentWriter.
-func (u *unit) SaveRailAccounts(_ context.Context, accounts map[rail.AccountKey]*rail.Account, paidOut []rail.Payment, now time.Time) error {
+func (u *unit) SaveRailAccounts(_ context.Context, accounts map[rail.AccountKey]*rail.Account, paidOut []rail.Payment,
+	now time.Time) error {
 	for _, key := range slices.SortedFunc(maps.Keys(accounts), compareAccounts) {
 		a := accounts[key]
 		u.queueExec(`UPDATE rail_accounts SET balance_at = $3, in_flight = $4, moved = $5 WHERE connection = $1 AND currency = $2`,
@@ -132,7 +134,8 @@ func (u *unit) SaveRailAccounts(_ context.Context, accounts map[rail.AccountKey]
 
 // RailAccounts implements ports.RailPaymentReader.
 func (db *DB) RailAccounts(ctx context.Context, connection string, now time.Time) ([]rail.Account, error) {
-	keys, err := collect(ctx, db.read, `SELECT connection, currency FROM rail_accounts WHERE connection = $1 ORDER BY currency`, []any{connection}, scanAccountKey)
+	keys, err := collect(ctx, db.read, `SELECT connection, currency FROM rail_accounts WHERE connection = $1 ORDER BY currency`,
+		[]any{connection}, scanAccountKey)
 	if err != nil || len(keys) == 0 {
 		return nil, err
 	}

@@ -25,15 +25,20 @@ func TestRailConnections_LatestVersionAndHistory(t *testing.T) {
 	env := newEnv(t)
 	db := env.DB
 	days := 0
-	first := ports.RailConnectionVersion{By: "ana", Note: "new bank", Connection: rail.Connection{Name: "bank-eur", Adapter: rail.BankFile, Version: 1,
-		Rails: []corridor.Rail{corridor.SEPA}, Currencies: []money.Currency{"EUR"}, Countries: []string{"DE"}, Platforms: []ident.Platform{env.platform.ID}, Unmatched: env.platform.ID,
-		Priority: 3, Limits: []rail.Limit{{Rail: corridor.SEPA, Currency: "EUR", PerPayout: 1, PerHour: 2, PerDay: 3}}, Settings: map[string]string{"password": "env:P"}, SetAt: noon}}
-	first.Schedules = []rail.Schedule{{Rail: corridor.SEPA, Zone: "Europe/Paris", Calendar: settlement.TARGET, Opens: "08:00", CutOff: "24:00", SettlesAt: "18:30", Days: &days,
+	first := ports.RailConnectionVersion{By: "ana", Note: "new bank", Connection: rail.Connection{Name: "bank-eur",
+		Adapter: rail.BankFile, Version: 1,
+		Rails: []corridor.Rail{corridor.SEPA}, Currencies: []money.Currency{"EUR"}, Countries: []string{"DE"},
+		Platforms: []ident.Platform{env.platform.ID}, Unmatched: env.platform.ID,
+		Priority: 3, Limits: []rail.Limit{{Rail: corridor.SEPA, Currency: "EUR", PerPayout: 1, PerHour: 2, PerDay: 3}},
+		Settings: map[string]string{"password": "env:P"}, SetAt: noon}}
+	first.Schedules = []rail.Schedule{{Rail: corridor.SEPA, Zone: "Europe/Paris", Calendar: settlement.TARGET, Opens: "08:00", CutOff: "24:00",
+		SettlesAt: "18:30", Days: &days,
 		Holidays: []string{"2026-12-24"}, WorkingDays: []string{"2026-05-01"}, Hold: true}, {Rail: corridor.SEPAInstant, Takes: 90 * time.Second}}
 	second := first
 	second.Version, second.By, second.Note, second.Countries = 2, "ben", "every country", nil
 	second.Schedules, second.Exclusive = nil, []string{"the account DE89"}
-	other := ports.RailConnectionVersion{By: "ana", Note: "wallet", Connection: rail.Connection{Name: "base", Adapter: rail.EVM, Version: 1, Rails: []corridor.Rail{corridor.Base}, Currencies: []money.Currency{"USDC"}, SetAt: noon}}
+	other := ports.RailConnectionVersion{By: "ana", Note: "wallet", Connection: rail.Connection{Name: "base", Adapter: rail.EVM, Version: 1,
+		Rails: []corridor.Rail{corridor.Base}, Currencies: []money.Currency{"USDC"}, SetAt: noon}}
 	for _, v := range []ports.RailConnectionVersion{first, second, other} {
 		portstest.SaveConnection(t, db, v)
 	}
@@ -92,7 +97,8 @@ func TestRailConnections_InForceIsTheLatestThatWasTested(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := env.SaveRailTest(t.Context(), ports.RailTest{Connection: "bank", Version: version, Passed: passed, Problem: "none", At: noon}, seen); err != nil {
+		if err := env.SaveRailTest(t.Context(), ports.RailTest{Connection: "bank", Version: version, Passed: passed, Problem: "none", At: noon},
+			seen); err != nil {
 			t.Fatal(err)
 		}
 	}

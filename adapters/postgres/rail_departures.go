@@ -88,7 +88,8 @@ func lockRailDepartures(ctx context.Context, tx preparedTx, keys []ports.RailPay
 }
 
 // LeaveRailPayments implements ports.RailDepartures.
-func (db *DB) LeaveRailPayments(ctx context.Context, connection string, keys []ports.RailPaymentKey, now time.Time) (departures []rail.Departure, err error) {
+func (db *DB) LeaveRailPayments(ctx context.Context, connection string, keys []ports.RailPaymentKey,
+	now time.Time) (departures []rail.Departure, err error) {
 	err = db.inTx(ctx, func(tx preparedTx) error {
 		departures, err = leaveRailPayments(ctx, tx, connection, keys, now)
 		return err

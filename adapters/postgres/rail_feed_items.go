@@ -34,7 +34,8 @@ var (
 )
 
 // queueRailFeedItems adds the statements that keep items to a batch.
-func (db *DB) queueRailFeedItems(ctx context.Context, items []ports.RailFeedItem, batch *pgx.Batch, inserted func(ports.RailFeedItem)) error {
+func (db *DB) queueRailFeedItems(ctx context.Context, items []ports.RailFeedItem, batch *pgx.Batch,
+	inserted func(ports.RailFeedItem)) error {
 	for _, i := range items {
 		stored := i
 		stored.Place, stored.Problem = storedText(i.Place, maxPlace), storedText(i.Problem, maxProblem)
@@ -70,12 +71,15 @@ func (u *unit) AddRailFeedItems(ctx context.Context, items []ports.RailFeedItem)
 
 // DueRailFeedItems uses rail_feed_items_open.
 func (db *DB) DueRailFeedItems(ctx context.Context, connection string, now time.Time, limit int) ([]ports.RailFeedItem, error) {
-	return selectRows(ctx, db, db.read, railFeedItems, `WHERE discarded_at IS NULL AND connection = $1 AND retry_at <= $2 ORDER BY retry_at LIMIT $3`, connection, now, limit)
+	return selectRows(ctx, db, db.read, railFeedItems,
+		`WHERE discarded_at IS NULL AND connection = $1 AND retry_at <= $2 ORDER BY retry_at LIMIT $3`, connection, now, limit)
 }
 
 // RailFeedItemsByKey uses rail_feed_items_once.
-func (db *DB) RailFeedItemsByKey(ctx context.Context, connection string, kind ports.RailFeedItemKind, keys []string) ([]ports.RailFeedItem, error) {
-	return selectRows(ctx, db, db.read, railFeedItems, `WHERE discarded_at IS NULL AND connection = $1 AND kind = $2 AND key = ANY($3)`, connection, kind, keys)
+func (db *DB) RailFeedItemsByKey(ctx context.Context, connection string, kind ports.RailFeedItemKind,
+	keys []string) ([]ports.RailFeedItem, error) {
+	return selectRows(ctx, db, db.read, railFeedItems, `WHERE discarded_at IS NULL AND connection = $1 AND kind = $2 AND key = ANY($3)`,
+		connection, kind, keys)
 }
 
 // RailFeedItem implements ports.RailFeedStore. It reads the whole table, which is small.
@@ -85,7 +89,8 @@ func (db *DB) RailFeedItem(ctx context.Context, id uuid.UUID) (ports.RailFeedIte
 
 // RailFeedItems implements ports.RailFeedStore.
 func (db *DB) RailFeedItems(ctx context.Context, connection string, limit int) ([]ports.RailFeedItem, error) {
-	return selectRows(ctx, db, db.read, listedRailFeedItems, `WHERE discarded_at IS NULL AND ($1 = '' OR connection = $1) ORDER BY kept_at, id LIMIT $2`, connection, limit)
+	return selectRows(ctx, db, db.read, listedRailFeedItems,
+		`WHERE discarded_at IS NULL AND ($1 = '' OR connection = $1) ORDER BY kept_at, id LIMIT $2`, connection, limit)
 }
 
 // RetryRailFeedItem uses the primary key.
@@ -103,7 +108,8 @@ func (db *DB) DeleteRailFeedItem(ctx context.Context, i ports.RailFeedItem) erro
 
 // DiscardRailFeedItem implements ports.RailFeedStore. The row stays, so that the item is not kept again.
 func (db *DB) DiscardRailFeedItem(ctx context.Context, id uuid.UUID, by, note string, now time.Time) (bool, error) {
-	changed, err := db.exec(ctx, `UPDATE rail_feed_items SET discarded_at = $2, discarded_by = $3, note = $4 WHERE id = $1 AND discarded_at IS NULL`,
+	changed, err := db.exec(
+		ctx, `UPDATE rail_feed_items SET discarded_at = $2, discarded_by = $3, note = $4 WHERE id = $1 AND discarded_at IS NULL`,
 		id, now, by, note)
 	return changed > 0, err
 }

@@ -27,7 +27,8 @@ const takeRailFeed = `
 	RETURNING fence, cursor, failures`
 
 // TakeRailFeed implements ports.RailFeedStore. With a wrong clock a lease would be taken too early.
-func (db *DB) TakeRailFeed(ctx context.Context, connection string, holder uuid.UUID, now, until time.Time) (ports.RailFeedLease, bool, error) {
+func (db *DB) TakeRailFeed(ctx context.Context, connection string, holder uuid.UUID, now,
+	until time.Time) (ports.RailFeedLease, bool, error) {
 	lease := ports.RailFeedLease{Connection: connection}
 	if err := db.CheckClock(); err != nil {
 		return lease, false, err

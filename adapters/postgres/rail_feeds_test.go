@@ -72,7 +72,8 @@ func TestRailFeeds_OneReaderAtATime(t *testing.T) {
 		t.Fatalf("after a failure the lease is %+v, %v", again, taken)
 	}
 	states, err := c.RailFeedStates(ctx)
-	if err != nil || len(states) != 1 || states[0].Failures != 1 || states[0].LastError != "bank closed\uFFFD" || !states[0].SucceededAt.Equal(now) {
+	if err != nil || len(states) != 1 || states[0].Failures != 1 || states[0].LastError != "bank closed\uFFFD" ||
+		!states[0].SucceededAt.Equal(now) {
 		t.Errorf("states %+v, %v", states, err)
 	}
 	if err := c.ReleaseRailFeed(ctx, again, now.Add(6*time.Minute)); err != nil {
@@ -111,10 +112,12 @@ func TestRailFeedItems_KeptOnceAndDiscarded(t *testing.T) {
 	if err := c.RetryRailFeedItem(ctx, owned); err != nil {
 		t.Fatal(err)
 	}
-	if due, err = c.DueRailFeedItems(ctx, "bank-eur", noon.Add(time.Minute), 10); err != nil || len(due) != 1 || due[0].Key != "1" || !due[0].Platform.IsZero() {
+	if due, err = c.DueRailFeedItems(ctx, "bank-eur", noon.Add(time.Minute), 10); err != nil || len(due) != 1 || due[0].Key != "1" ||
+		!due[0].Platform.IsZero() {
 		t.Errorf("due %+v, %v", due, err)
 	}
-	if found, err := c.RailFeedItemsByKey(ctx, "bank-eur", ports.RailFeedReceipt, []string{"2", "3"}); err != nil || len(found) != 1 || found[0].Problem != "still none" || found[0].Attempts != 2 {
+	if found, err := c.RailFeedItemsByKey(ctx, "bank-eur", ports.RailFeedReceipt, []string{"2", "3"}); err != nil || len(found) != 1 ||
+		found[0].Problem != "still none" || found[0].Attempts != 2 {
 		t.Errorf("by key %+v, %v", found, err)
 	}
 	states, err := c.RailFeedStates(ctx)
@@ -122,7 +125,8 @@ func TestRailFeedItems_KeptOnceAndDiscarded(t *testing.T) {
 		t.Errorf("states %+v, %v", states, err)
 	}
 
-	if listed, err := c.RailFeedItems(ctx, "bank-eur", 10); err != nil || len(listed) != 2 || listed[0].Content != nil || listed[0].Place+listed[1].Place != "in/camt.xml" {
+	if listed, err := c.RailFeedItems(ctx, "bank-eur", 10); err != nil || len(listed) != 2 || listed[0].Content != nil ||
+		listed[0].Place+listed[1].Place != "in/camt.xml" {
 		t.Errorf("listed %+v, %v", listed, err)
 	}
 
@@ -183,7 +187,8 @@ func TestRailBalances_LastOfEachDay(t *testing.T) {
 		}
 	}
 	want(yesterday.Add(time.Hour), money.Amount{Minor: 5, Currency: "ETH"}, money.Amount{Minor: 1, Currency: "EUR"})
-	want(noon.Add(2*time.Hour), money.Amount{Minor: 5, Currency: "ETH"}, money.Amount{Minor: 3, Currency: "EUR"}, money.Amount{Minor: -7, Currency: "USD"})
+	want(noon.Add(2*time.Hour), money.Amount{Minor: 5, Currency: "ETH"}, money.Amount{Minor: 3, Currency: "EUR"},
+		money.Amount{Minor: -7, Currency: "USD"})
 	if got, err := c.RailBalancesAt(ctx, "another", noon); err != nil || len(got) != 0 {
 		t.Errorf("another connection has %+v, %v", got, err)
 	}
@@ -214,7 +219,8 @@ func TestRailStatements_QueuedOnceUntilReconciled(t *testing.T) {
 	}
 
 	s, found := take(noon)
-	if !found || string(s.Data) != "<Document>Ana</Document>" || s.Accounts != "DE1=rails/SEPA" || s.Attempts != 1 || s.Platform != c.platform.ID {
+	if !found || string(s.Data) != "<Document>Ana</Document>" || s.Accounts != "DE1=rails/SEPA" || s.Attempts != 1 ||
+		s.Platform != c.platform.ID {
 		t.Fatalf("took %+v, %v", s, found)
 	}
 	if _, found := take(noon.Add(59 * time.Second)); found {
@@ -284,7 +290,8 @@ func TestRailStatements_RefusedAreListedUntilDiscarded(t *testing.T) {
 		t.Errorf("taken %v, %v; counted %v", found, err, refused())
 	}
 	shown, found, err := c.RailStatement(ctx, s.ID)
-	if err != nil || !found || len(shown.Data) != 0 || shown.Discarded != (ports.Discarded{DiscardedAt: noon, DiscardedBy: "ana", Note: "by hand"}) || !shown.ReconciledAt.IsZero() {
+	if err != nil || !found || len(shown.Data) != 0 ||
+		shown.Discarded != (ports.Discarded{DiscardedAt: noon, DiscardedBy: "ana", Note: "by hand"}) || !shown.ReconciledAt.IsZero() {
 		t.Errorf("shown %+v, %v, %v", shown, found, err)
 	}
 }
@@ -315,10 +322,12 @@ func TestDeleteOld_RailData(t *testing.T) {
 			SELECT '`+uuid.Nil.String()+`', gen_random_uuid(), 'b', '', 'CAMT053', '', '', '', sha256(n::text::bytea), '', '2020-01-01', '2020-01-01', CASE n WHEN 1 THEN timestamptz '2020-01-01' END
 			FROM generate_series(1, 2) AS n`)
 	deleted := map[string]int{}
-	if err := c.DeleteOld(ctx, postgres.RetentionCutoffs{RailData: noon.Add(-365 * 24 * time.Hour)}, func(table string, n int) { deleted[table] += n }); err != nil {
+	if err := c.DeleteOld(ctx, postgres.RetentionCutoffs{RailData: noon.Add(-365 * 24 * time.Hour)},
+		func(table string, n int) { deleted[table] += n }); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"rail_balances", "rail_proofs", "rail_receipts", "rail_usage", "rail_payments", "rail_feed_items", "rail_statements"} {
+	for _, table := range []string{"rail_balances", "rail_proofs", "rail_receipts", "rail_usage", "rail_payments", "rail_feed_items",
+		"rail_statements"} {
 		if deleted[table] != 1 || countRows(t, c.url, `SELECT count(*) FROM `+table) != 1 {
 			t.Errorf("%s: %d deleted", table, deleted[table])
 		}

@@ -78,14 +78,18 @@ func (db *DB) readRailPayments(ctx context.Context, query string, args ...any) (
 // WaitingRailPayments implements ports.RailPaymentReader. It uses rail_payments_review, rail_payments_queued,
 // rail_payments_handed_over or rail_payments_in_flight.
 func (db *DB) WaitingRailPayments(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error) {
-	query := `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'REVIEW' AND ($1 = '' OR connection = $1) ORDER BY recorded_at, id LIMIT $2`
+	query := `SELECT ` + railPaymentColumns +
+		` FROM rail_payments p WHERE state = 'REVIEW' AND ($1 = '' OR connection = $1) ORDER BY recorded_at, id LIMIT $2`
 	switch state {
 	case rail.HandedOver:
-		query = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'HANDED_OVER' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, handed_over_at LIMIT $2`
+		query = `SELECT ` + railPaymentColumns +
+			` FROM rail_payments p WHERE state = 'HANDED_OVER' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, handed_over_at LIMIT $2`
 	case rail.Sent:
-		query = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'SENT' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, sent_at LIMIT $2`
+		query = `SELECT ` + railPaymentColumns +
+			` FROM rail_payments p WHERE state = 'SENT' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, sent_at LIMIT $2`
 	case rail.Queued:
-		query = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'QUEUED' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, forced DESC, recorded_at, id LIMIT $2`
+		query = `SELECT ` + railPaymentColumns +
+			` FROM rail_payments p WHERE state = 'QUEUED' AND ($1 = '' OR connection = $1) ORDER BY connection, currency, forced DESC, recorded_at, id LIMIT $2`
 	default: // the others do not wait
 	}
 	return db.readRailPayments(ctx, query, connection, limit)
@@ -133,7 +137,8 @@ func (db *DB) RailTotals(ctx context.Context) ([]ports.RailTotal, error) {
 
 // LockRailPayments implements ports.RailPaymentWriter.
 func (u *unit) LockRailPayments(ctx context.Context, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error) {
-	locked, err := queryTable(ctx, u.db, u.query, railPayments, railPaymentsByKey+` ORDER BY platform_id, id, kind FOR UPDATE OF p`, railKeyColumns(keys)...)
+	locked, err := queryTable(ctx, u.db, u.query, railPayments, railPaymentsByKey+` ORDER BY platform_id, id, kind FOR UPDATE OF p`,
+		railKeyColumns(keys)...)
 	found := make(map[ports.RailPaymentKey]rail.Payment, len(keys))
 	for _, p := range locked {
 		found[railPaymentKey(p)] = p
@@ -143,12 +148,14 @@ func (u *unit) LockRailPayments(ctx context.Context, keys []ports.RailPaymentKey
 
 // lockRailQueue uses rail_payments_queued, in its order. The planner cannot estimate the CASE; of a comparison with the
 // array it expects no rows, and then sorts the whole queue.
-var lockRailQueue = `SELECT ` + railPaymentColumns + ` FROM rail_payments p WHERE state = 'QUEUED' AND connection = $1 AND currency = $2 AND CASE WHEN rail = ANY ($3::text[]) THEN false WHEN rail = ANY ($4::text[]) THEN forced ELSE true END
+var lockRailQueue = `SELECT ` + railPaymentColumns +
+	` FROM rail_payments p WHERE state = 'QUEUED' AND connection = $1 AND currency = $2 AND CASE WHEN rail = ANY ($3::text[]) THEN false WHEN rail = ANY ($4::text[]) THEN forced ELSE true END
 		AND (NOT forced, recorded_at, id) > ($5, $6::timestamptz, $7::uuid)
 	ORDER BY forced DESC, recorded_at, id LIMIT $8 FOR UPDATE`
 
 // LockRailQueue implements ports.RailPaymentWriter.
-func (u *unit) LockRailQueue(ctx context.Context, key rail.AccountKey, except ports.RailQueueExcept, after rail.Payment, limit int) ([]rail.Payment, error) {
+func (u *unit) LockRailQueue(ctx context.Context, key rail.AccountKey, except ports.RailQueueExcept, after rail.Payment,
+	limit int) ([]rail.Payment, error) {
 	isAfter := !after.RecordedAt.IsZero()
 	since := pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
 	if isAfter {

@@ -17,8 +17,10 @@ import (
 
 // railPayment returns a payment of a connection that was recorded some minutes after noon.
 func railPayment(c *env, kind rail.Kind, minutes int, minor int64, state rail.State, wait rail.Wait) rail.Payment {
-	p := rail.Payment{ID: generator.New(noon), Kind: kind, Connection: "bank", Amount: money.Amount{Minor: minor, Currency: "EUR"}, State: state, Wait: wait,
-		Route: rail.Route{Platform: c.platform.ID, Rail: corridor.SEPA, Currency: "EUR", Back: kind.IsReturn()}, RecordedAt: noon.Add(time.Duration(minutes) * time.Minute)}
+	p := rail.Payment{ID: generator.New(noon), Kind: kind, Connection: "bank", Amount: money.Amount{Minor: minor, Currency: "EUR"},
+		State: state, Wait: wait,
+		Route:      rail.Route{Platform: c.platform.ID, Rail: corridor.SEPA, Currency: "EUR", Back: kind.IsReturn()},
+		RecordedAt: noon.Add(time.Duration(minutes) * time.Minute)}
 	if state == rail.Sent {
 		p.SentAt = p.RecordedAt
 	}
@@ -64,7 +66,8 @@ func TestRailAccounts_CountFromTheLastBalance(t *testing.T) {
 	if a := c.lockRailAccount(t, noon); !a.BalanceAt.IsZero() || a.Moved != 0 {
 		t.Errorf("without a balance: %+v", a)
 	}
-	if err := c.SaveRailBalances(t.Context(), "bank", []ports.RailBalance{{Amount: money.Amount{Minor: 7, Currency: "EUR"}, At: at(10)}}); err != nil {
+	if err := c.SaveRailBalances(t.Context(), "bank",
+		[]ports.RailBalance{{Amount: money.Amount{Minor: 7, Currency: "EUR"}, At: at(10)}}); err != nil {
 		t.Fatal(err)
 	}
 	if a := c.lockRailAccount(t, noon); !a.BalanceAt.Equal(at(10)) || a.Balance != 7 || a.Moved != -20+300+4000-50_000 {
@@ -72,7 +75,8 @@ func TestRailAccounts_CountFromTheLastBalance(t *testing.T) {
 	}
 
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-		return tx.SaveOpeningBalance(ctx, ports.OpeningBalance{Connection: "bank", Amount: money.Amount{Minor: 9, Currency: "EUR"}, At: at(20), Actor: "ana", Note: "statement"})
+		return tx.SaveOpeningBalance(ctx, ports.OpeningBalance{Connection: "bank", Amount: money.Amount{Minor: 9, Currency: "EUR"}, At: at(20),
+			Actor: "ana", Note: "statement"})
 	})
 
 	if a := c.lockRailAccount(t, noon); !a.BalanceAt.Equal(at(20)) || a.Balance != 9 || a.Moved != 0 {
@@ -86,7 +90,8 @@ func TestRailReceipts_CountOnce(t *testing.T) {
 	// and only since the last balance.
 	c := newEnv(t)
 	receipt := func(partner string, minor int64, at time.Time) transaction.Receipt {
-		return transaction.Receipt{Platform: c.platform.ID, Rail: corridor.SEPA, PartnerID: partner, Amount: money.Amount{Minor: minor, Currency: "EUR"}, At: at}
+		return transaction.Receipt{Platform: c.platform.ID, Rail: corridor.SEPA, PartnerID: partner,
+			Amount: money.Amount{Minor: minor, Currency: "EUR"}, At: at}
 	}
 	keep := func(receipts ...transaction.Receipt) {
 		t.Helper()
@@ -94,7 +99,8 @@ func TestRailReceipts_CountOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.SaveRailBalances(t.Context(), "bank", []ports.RailBalance{{Amount: money.Amount{Minor: 1, Currency: "EUR"}, At: noon}}); err != nil {
+	if err := c.SaveRailBalances(t.Context(), "bank",
+		[]ports.RailBalance{{Amount: money.Amount{Minor: 1, Currency: "EUR"}, At: noon}}); err != nil {
 		t.Fatal(err)
 	}
 	early, one, two := receipt("A", 1000, noon), receipt("B", 200, noon.Add(time.Minute)), receipt("C", 30, noon.Add(2*time.Minute))
@@ -109,21 +115,24 @@ func TestRailReceipts_CountOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.ReverseRailReceipt(t.Context(), ports.RailReceiptKey{Platform: c.platform.ID, Rail: corridor.SEPA, PartnerID: "X"}, noon, noon); err != nil {
+	if err := c.ReverseRailReceipt(t.Context(), ports.RailReceiptKey{Platform: c.platform.ID, Rail: corridor.SEPA, PartnerID: "X"}, noon,
+		noon); err != nil {
 		t.Fatal(err)
 	}
 	if a := c.lockRailAccount(t, noon); a.Moved != 30 {
 		t.Errorf("reversed: %+v", a)
 	}
 
-	if err := c.SaveRailBalances(t.Context(), "bank", []ports.RailBalance{{Amount: money.Amount{Minor: 1, Currency: "EUR"}, At: noon.Add(90 * time.Second)}}); err != nil {
+	if err := c.SaveRailBalances(t.Context(), "bank",
+		[]ports.RailBalance{{Amount: money.Amount{Minor: 1, Currency: "EUR"}, At: noon.Add(90 * time.Second)}}); err != nil {
 		t.Fatal(err)
 	}
 
 	if a := c.lockRailAccount(t, noon); a.Moved != 30-200 {
 		t.Errorf("with a new balance: %+v", a)
 	}
-	found, err := c.RailReceiptConnections(t.Context(), []ports.RailReceiptKey{key, {Platform: c.otherPlatform.ID, Rail: corridor.SEPA, PartnerID: "B"}})
+	found, err := c.RailReceiptConnections(t.Context(),
+		[]ports.RailReceiptKey{key, {Platform: c.otherPlatform.ID, Rail: corridor.SEPA, PartnerID: "B"}})
 	if err != nil || len(found) != 1 || found[key] != "bank" {
 		t.Errorf("connections %v, %v", found, err)
 	}
@@ -135,7 +144,8 @@ func TestRailUsage_OfTheHourAndDay(t *testing.T) {
 	c := newEnv(t)
 	pay := func(kind rail.Kind, minor int64, now time.Time) {
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-			return tx.SaveRailAccounts(ctx, nil, []rail.Payment{railPayment(c, kind, 0, minor, rail.Sent, ""), railPayment(c, kind, 0, minor, rail.Sent, "")}, now)
+			return tx.SaveRailAccounts(ctx, nil, []rail.Payment{railPayment(c, kind, 0, minor, rail.Sent, ""),
+				railPayment(c, kind, 0, minor, rail.Sent, "")}, now)
 		})
 	}
 	pay(rail.Payout, 1, noon.Add(-13*time.Hour)) // the day before
@@ -153,7 +163,8 @@ func TestRailQueue_Order(t *testing.T) {
 	t.Parallel()
 	// A queue has the payments first that an operator sends, and then the oldest; without those on some rails.
 	c := newEnv(t)
-	late, early, forced, review := railPayment(c, rail.Payout, 3, 1, rail.Queued, rail.WaitsForFunds), railPayment(c, rail.Payout, 1, 2, rail.Queued, rail.WaitsForFunds),
+	late, early, forced, review := railPayment(c, rail.Payout, 3, 1, rail.Queued, rail.WaitsForFunds),
+		railPayment(c, rail.Payout, 1, 2, rail.Queued, rail.WaitsForFunds),
 		railPayment(c, rail.Payout, 4, 3, rail.Queued, rail.WaitsForFunds), railPayment(c, rail.Payout, 0, 4, rail.InReview, rail.WaitsForReview)
 	instant := railPayment(c, rail.Payout, 0, 5, rail.Queued, rail.WaitsForResumption)
 	instant.Rail = corridor.SEPAInstant
@@ -164,7 +175,8 @@ func TestRailQueue_Order(t *testing.T) {
 		if err := tx.UpdateRailPayments(ctx, []rail.Payment{forced}); err != nil {
 			return err
 		}
-		queue, err = tx.LockRailQueue(ctx, rail.AccountKey{Connection: "bank", Currency: "EUR"}, ports.RailQueueExcept{Stopped: []corridor.Rail{corridor.SEPAInstant}}, rail.Payment{}, 10)
+		queue, err = tx.LockRailQueue(ctx, rail.AccountKey{Connection: "bank", Currency: "EUR"},
+			ports.RailQueueExcept{Stopped: []corridor.Rail{corridor.SEPAInstant}}, rail.Payment{}, 10)
 		return err
 	})
 
@@ -200,7 +212,8 @@ func TestRailQueue_Order(t *testing.T) {
 		t.Errorf("queues %+v, %v", queues, err)
 	}
 	o, err := c.Operations(t.Context(), nil)
-	if err != nil || o.Rails.Waiting[rail.WaitsForFunds].Count != 3 || o.Rails.Waiting[rail.WaitsForReview].Count != 1 || len(o.Rails.Proofs) != 0 {
+	if err != nil || o.Rails.Waiting[rail.WaitsForFunds].Count != 3 || o.Rails.Waiting[rail.WaitsForReview].Count != 1 ||
+		len(o.Rails.Proofs) != 0 {
 		t.Errorf("operations %+v, %v", o.Rails, err)
 	}
 }
@@ -244,7 +257,8 @@ func TestRailDecisions_AreKept(t *testing.T) {
 
 	found, err := c.RailDecisions(t.Context(), p.Platform, p.ID)
 
-	if err != nil || len(found) != 1 || found[0].Actor != "ana" || found[0].Note != "confirmed" || found[0].Payment.Reason != "above the limit" || !found[0].At.Equal(noon) {
+	if err != nil || len(found) != 1 || found[0].Actor != "ana" || found[0].Note != "confirmed" ||
+		found[0].Payment.Reason != "above the limit" || !found[0].At.Equal(noon) {
 		t.Errorf("decisions %+v, %v", found, err)
 	}
 }

@@ -34,7 +34,8 @@ func TestRailPayments_NoSumScansHistory(t *testing.T) {
 		"usage":     {readRailUsage, "text[], text[], timestamptz, timestamptz", "'{bank}', '{EUR}', now(), now()", 20},
 		"queues":    {railQueues, "", "", 50},
 		"operators": {countWaitingPayments, "int", "100", 300},
-		"queue":     {lockRailQueue, "text, text, text[], text[], bool, timestamptz, uuid, int", "'bank', 'EUR', '{}', '{}', false, '-infinity', '00000000-0000-0000-0000-000000000000', 100", 500},
+		"queue": {lockRailQueue, "text, text, text[], text[], bool, timestamptz, uuid, int",
+			"'bank', 'EUR', '{}', '{}', false, '-infinity', '00000000-0000-0000-0000-000000000000', 100", 500},
 	} {
 		prepared := name
 		if tt.types != "" {
@@ -46,7 +47,8 @@ func TestRailPayments_NoSumScansHistory(t *testing.T) {
 			execute += "(" + tt.arguments + ")"
 		}
 		var text string
-		if err := e.conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+execute, pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
+		if err := e.conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+execute, pgx.QueryExecModeSimpleProtocol).Scan(
+			&text); err != nil {
 			t.Fatal(err)
 		}
 		if pages := pagesOf(t, text); pages > tt.maxPages {

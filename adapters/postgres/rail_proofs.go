@@ -28,13 +28,15 @@ const readInFlight = `
 	SELECT coalesce(sum(amount) FILTER (WHERE NOT comes_in), 0), coalesce(sum(amount) FILTER (WHERE comes_in), 0) FROM flight`
 
 // RailInFlight implements ports.RailProofStore.
-func (db *DB) RailInFlight(ctx context.Context, connections []string, currency money.Currency, from, to time.Time) (out, in money.Total, err error) {
+func (db *DB) RailInFlight(ctx context.Context, connections []string, currency money.Currency, from,
+	to time.Time) (out, in money.Total, err error) {
 	_, err = readValues(ctx, db.read, readInFlight, []any{connections, currency, from, to}, &out, &in)
 	return out, in, err
 }
 
 // RailPaymentsOfAmount implements ports.RailProofStore. It uses rail_payments_in_flight and rail_payments_settled.
-func (db *DB) RailPaymentsOfAmount(ctx context.Context, connections []string, amount money.Amount, since time.Time, limit int) ([]rail.Payment, error) {
+func (db *DB) RailPaymentsOfAmount(ctx context.Context, connections []string, amount money.Amount, since time.Time,
+	limit int) ([]rail.Payment, error) {
 	return db.readRailPayments(ctx, `SELECT `+railPaymentColumns+` FROM (
 			SELECT * FROM rail_payments WHERE connection = ANY ($1) AND currency = $2 AND state = 'SENT' AND amount = $3
 			UNION ALL
@@ -82,5 +84,6 @@ func (db *DB) RailProofs(ctx context.Context) ([]rail.Proof, time.Time, error) {
 
 // ProvedRails implements ports.RailProofReader. It uses the primary key.
 func (db *DB) ProvedRails(ctx context.Context, first, last time.Time) ([]ports.DayProof, error) {
-	return selectRows(ctx, db, db.read, railProofs, `WHERE day BETWEEN $1::date AND $2::date AND state = 'PROVED' ORDER BY day, currency, connections`, first.UTC(), last.UTC())
+	return selectRows(ctx, db, db.read, railProofs,
+		`WHERE day BETWEEN $1::date AND $2::date AND state = 'PROVED' ORDER BY day, currency, connections`, first.UTC(), last.UTC())
 }

@@ -65,7 +65,8 @@ func (db *DB) ReverseRailReceipt(ctx context.Context, key ports.RailReceiptKey, 
 	return db.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx ports.Tx) error {
 		u, account := tx.(*unit), rail.AccountKey{}
 		values := []any{key.Platform, key.Rail, key.PartnerID}
-		found, err := readValues(ctx, u.query, `SELECT connection, currency FROM rail_receipts WHERE platform_id = $1 AND rail = $2 AND partner_id = $3`, values,
+		found, err := readValues(
+			ctx, u.query, `SELECT connection, currency FROM rail_receipts WHERE platform_id = $1 AND rail = $2 AND partner_id = $3`, values,
 			&account.Connection, &account.Currency)
 		if err != nil || !found {
 			return err
@@ -74,12 +75,13 @@ func (db *DB) ReverseRailReceipt(ctx context.Context, key ports.RailReceiptKey, 
 		if err != nil {
 			return err
 		}
-		err = u.query(ctx, `UPDATE rail_receipts SET reversed_at = $4 WHERE platform_id = $1 AND rail = $2 AND partner_id = $3 AND reversed_at IS NULL
+		err = u.query(
+			ctx, `UPDATE rail_receipts SET reversed_at = $4 WHERE platform_id = $1 AND rail = $2 AND partner_id = $3 AND reversed_at IS NULL
 			RETURNING currency, amount, reversed_at`, append(values, at), func(rows pgx.Rows) error {
-			moved, minor, at, err := scanMoved(account.Connection, rows)
-			accounts[moved].Receive(-minor, at)
-			return err
-		})
+				moved, minor, at, err := scanMoved(account.Connection, rows)
+				accounts[moved].Receive(-minor, at)
+				return err
+			})
 		if err != nil {
 			return err
 		}
@@ -95,11 +97,12 @@ func (db *DB) RailReceiptConnections(ctx context.Context, keys []ports.RailRecei
 	}
 	columns := schema.Arrays(keys, func(k *ports.RailReceiptKey) []any { return []any{&k.Platform, &k.Rail, &k.PartnerID} })
 	return found, db.read(ctx, `SELECT platform_id, rail, partner_id, connection FROM rail_receipts
-		JOIN unnest($1::uuid[], $2::text[], $3::text[]) AS k(platform_id, rail, partner_id) USING (platform_id, rail, partner_id)`, columns, func(rows pgx.Rows) error {
-		var key ports.RailReceiptKey
-		var connection string
-		err := rows.Scan(&key.Platform, &key.Rail, &key.PartnerID, &connection)
-		found[key] = connection
-		return err
-	})
+		JOIN unnest($1::uuid[], $2::text[], $3::text[]) AS k(platform_id, rail, partner_id) USING (platform_id, rail, partner_id)`, columns,
+		func(rows pgx.Rows) error {
+			var key ports.RailReceiptKey
+			var connection string
+			err := rows.Scan(&key.Platform, &key.Rail, &key.PartnerID, &connection)
+			found[key] = connection
+			return err
+		})
 }

@@ -35,7 +35,8 @@ func (u *unit) SaveRailReplies(ctx context.Context, replies []ports.RailReply) e
 
 // RailReplies uses rail_replies_by_subject.
 func (db *DB) RailReplies(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]ports.RailReply, error) {
-	return selectRows(ctx, db, db.read, railReplies, `WHERE platform_id = $1 AND subject_id = $2 ORDER BY replied_at LIMIT $3`, p, subject, limit)
+	return selectRows(ctx, db, db.read, railReplies, `WHERE platform_id = $1 AND subject_id = $2 ORDER BY replied_at LIMIT $3`,
+		p, subject, limit)
 }
 
 // readPartnerIDs uses rail_replies_by_subject.
@@ -47,7 +48,8 @@ const readPartnerIDs = `
 		ORDER BY r.replied_at DESC LIMIT 1) AS last`
 
 // RailPartnerIDs reads the partner's ids of transactions.
-func (db *DB) RailPartnerIDs(ctx context.Context, keys []ports.TransactionKey, call ports.RailCall) (map[ports.TransactionKey]string, error) {
+func (db *DB) RailPartnerIDs(ctx context.Context, keys []ports.TransactionKey,
+	call ports.RailCall) (map[ports.TransactionKey]string, error) {
 	subjects := schema.Arrays(keys, func(k *ports.TransactionKey) []any { return []any{&k.Platform, &k.ID} })
 	found := map[ports.TransactionKey]string{}
 	return found, db.read(ctx, readPartnerIDs, append(subjects, call), func(rows pgx.Rows) error {

@@ -118,7 +118,8 @@ func (db *DB) RailStatements(ctx context.Context, connection string, limit int) 
 
 // RailStatementFailed uses the primary key.
 func (db *DB) RailStatementFailed(ctx context.Context, s ports.QueuedStatement, problem string, retryAt time.Time) error {
-	_, err := db.exec(ctx, `UPDATE rail_statements SET problem = $3, retry_at = $4 WHERE platform_id = $1 AND id = $2 AND reconciled_at IS NULL`,
+	_, err := db.exec(
+		ctx, `UPDATE rail_statements SET problem = $3, retry_at = $4 WHERE platform_id = $1 AND id = $2 AND reconciled_at IS NULL`,
 		s.Platform.UUID(), s.ID, storedText(problem, maxProblem), retryAt)
 	return err
 }
@@ -142,7 +143,8 @@ func (db *DB) RailStatementReconciled(ctx context.Context, s ports.QueuedStateme
 
 // DiscardRailStatement implements ports.RailStatementStore. The row stays, so that the statement is not queued again.
 func (db *DB) DiscardRailStatement(ctx context.Context, id uuid.UUID, by, note string, now time.Time) (bool, error) {
-	changed, err := db.exec(ctx, `UPDATE rail_statements SET content = '', reconciled_at = $2, discarded_by = $3, note = $4 WHERE id = $1 AND reconciled_at IS NULL`,
+	changed, err := db.exec(
+		ctx, `UPDATE rail_statements SET content = '', reconciled_at = $2, discarded_by = $3, note = $4 WHERE id = $1 AND reconciled_at IS NULL`,
 		id, now, by, note)
 	return changed > 0, err
 }

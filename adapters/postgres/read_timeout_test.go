@@ -18,7 +18,8 @@ func TestReads_TimeoutIsReported(t *testing.T) {
 	// A list or report whose statement takes longer than the time for reads ends with
 	// ErrReadTimeout, while units of work still wait: here all tables are locked.
 	url := pgtest.New(t)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 1, MaxReadConnections: 1, ReadTimeout: 100 * time.Millisecond, Clock: portstest.NewFakeClock(noon)})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 1, MaxReadConnections: 1,
+		ReadTimeout: 100 * time.Millisecond, Clock: portstest.NewFakeClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,8 @@ func TestReads_TimeoutIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = owner.Close(t.Context()) })
-	if _, err := owner.Exec(t.Context(), "BEGIN; LOCK TABLE transactions, customers, reconciliations, ledger_accounts, ledger_clocks, ledger_months, ledger_postings IN ACCESS EXCLUSIVE MODE"); err != nil {
+	if _, err := owner.Exec(t.Context(), "BEGIN; LOCK TABLE transactions, customers, reconciliations, ledger_accounts, ledger_clocks, "+
+		"ledger_months, ledger_postings IN ACCESS EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
 	platform := newPlatform(t, "P").ID

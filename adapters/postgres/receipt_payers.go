@@ -27,7 +27,8 @@ var receiptPayers = schema.New("receipt_payers", keyOfPlatform, func(p *ports.Re
 		sealedJSON(receiptPayersAccount,
 			func() payerColumn {
 				a := &p.Account
-				return payerColumn{Type: string(a.Type), Currency: string(a.Currency), Fields: a.Fields, Beneficiary: newBeneficiaryColumn(a.Beneficiary), Rails: a.Rails}
+				return payerColumn{Type: string(a.Type), Currency: string(a.Currency), Fields: a.Fields,
+					Beneficiary: newBeneficiaryColumn(a.Beneficiary), Rails: a.Rails}
 			},
 			func(c payerColumn) {
 				p.Account = account.External{Platform: p.Platform, Type: account.Type(c.Type), Currency: money.Currency(c.Currency), Fields: c.Fields,

@@ -28,8 +28,10 @@ func savePayer(t *testing.T, db *postgres.DB, on platform.Platform, id string, o
 	binary.BigEndian.PutUint64(received[:], uint64(at.UnixMilli())<<16|7<<12)
 	r.ID.SetUUID(received)
 	payer := ports.ReceiptPayer{Platform: on.ID, Receipt: r.ID, Customer: of, Account: account.External{
-		Platform: on.ID, Type: "EUR_ACCOUNT", Currency: "EUR", Fields: map[string]string{"iban": "DE89370400440532013000"}, Rails: []corridor.Rail{"SEPA"},
-		Beneficiary: &account.Beneficiary{Type: account.Individual, FullName: "Ana Secreta", Address: &party.Address{Line1: "Calle Secreta 1", City: "Lima", Country: "PE"}},
+		Platform: on.ID, Type: "EUR_ACCOUNT", Currency: "EUR", Fields: map[string]string{"iban": "DE89370400440532013000"},
+		Rails: []corridor.Rail{"SEPA"},
+		Beneficiary: &account.Beneficiary{Type: account.Individual, FullName: "Ana Secreta", Address: &party.Address{Line1: "Calle Secreta 1",
+			City: "Lima", Country: "PE"}},
 	}}
 	err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
 		if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{r}); err != nil {
@@ -58,7 +60,8 @@ func TestReceiptPayers_AreEncrypted(t *testing.T) {
 	if err != nil || len(got) != 1 || !reflect.DeepEqual(got[want.Receipt], want.Account) {
 		t.Errorf("%+v, %v; want %+v", got, err, want.Account)
 	}
-	if others, err := db.ReceiptPayers(t.Context(), ident.NewPlatform(generator.New, noon), []ident.Receipt{want.Receipt}); err != nil || len(others) != 0 {
+	if others, err := db.ReceiptPayers(t.Context(), ident.NewPlatform(generator.New, noon), []ident.Receipt{want.Receipt}); err != nil ||
+		len(others) != 0 {
 		t.Errorf("another platform reads %v, %v", others, err)
 	}
 	var stored string
@@ -79,13 +82,16 @@ func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 	c := newRetentionEnv(t)
 	ana, ben := newCustomer(c.platform, "c-1"), newCustomer(c.platform, "c-2")
 	c.createCustomers(t, ana, ben)
-	to := account.Internal{ID: ident.NewInternalAccount(generator.New, noon), Platform: c.platform.ID, Customer: ana.ID, Currency: "USD", Type: account.InternalFiat, Status: account.InternalActive, CreatedAt: noon, UpdatedAt: noon}
+	to := account.Internal{ID: ident.NewInternalAccount(generator.New, noon), Platform: c.platform.ID, Customer: ana.ID, Currency: "USD",
+		Type: account.InternalFiat, Status: account.InternalActive, CreatedAt: noon, UpdatedAt: noon}
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		return tx.OpenInternalAccounts(ctx, []account.Internal{to})
 	})
 	direct, surplus := savePayer(t, c.DB, c.platform, "direct", ana.ID, noon), savePayer(t, c.DB, c.platform, "surplus", ana.ID, noon)
-	rejected, unknown := savePayer(t, c.DB, c.platform, "rejected", ana.ID, noon), savePayer(t, c.DB, c.platform, "unknown", ident.Customer{}, noon)
-	assigned, another := savePayer(t, c.DB, c.platform, "assigned", ident.Customer{}, noon), savePayer(t, c.DB, c.platform, "another", ben.ID, noon)
+	rejected, unknown := savePayer(t, c.DB, c.platform, "rejected", ana.ID, noon), savePayer(t, c.DB, c.platform, "unknown",
+		ident.Customer{}, noon)
+	assigned, another := savePayer(t, c.DB, c.platform, "assigned", ident.Customer{}, noon),
+		savePayer(t, c.DB, c.platform, "another", ben.ID, noon)
 	deposit := newIncoming(c.platform.ID, ana.ID, to.ID, "")
 	deposit.Receipt = direct.Receipt
 	deposit.ID.SetUUID(direct.Receipt.UUID())
@@ -94,12 +100,15 @@ func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 			return err
 		}
 		for _, p := range []ports.ReceiptPayer{rejected, unknown, assigned} {
-			if err := tx.SaveUnmatched(ctx, []ports.UnmatchedFunds{{Platform: c.platform.ID, Posting: p.Receipt.UUID(), Receipt: p.Receipt}}); err != nil {
+			if err := tx.SaveUnmatched(ctx, []ports.UnmatchedFunds{{Platform: c.platform.ID, Posting: p.Receipt.UUID(),
+				Receipt: p.Receipt}}); err != nil {
 				return err
 			}
 		}
-		funds := transaction.Unmatched{Posting: assigned.Receipt.UUID(), Receipt: transaction.Receipt{Platform: c.platform.ID, ID: assigned.Receipt}}
-		return tx.AssignUnmatched(ctx, funds, transaction.Assignment{Transaction: ident.NewTransaction(generator.New, noon), Account: to.ID, Note: "rent", By: transaction.ReversedBy, At: noon})
+		funds := transaction.Unmatched{Posting: assigned.Receipt.UUID(), Receipt: transaction.Receipt{Platform: c.platform.ID,
+			ID: assigned.Receipt}}
+		return tx.AssignUnmatched(ctx, funds, transaction.Assignment{Transaction: ident.NewTransaction(generator.New, noon), Account: to.ID,
+			Note: "rent", By: transaction.ReversedBy, At: noon})
 	})
 	if n := c.count(t, `receipt_payers WHERE customer_id = $1`, ana.ID.UUID()); n != 4 {
 		t.Errorf("%d payers are the customer's, want 4 with the one that was assigned", n)
@@ -136,7 +145,8 @@ func TestReceiptPayers_DeletedAfterTheirRetention(t *testing.T) {
 	c.createCustomers(t, ana)
 	savePayer(t, c.DB, c.platform, "old", ident.Customer{}, noon.Add(justBefore))
 	savePayer(t, c.DB, c.platform, "older", ident.Customer{}, noon.Add(longBefore))
-	kept := []ports.ReceiptPayer{savePayer(t, c.DB, c.platform, "young", ident.Customer{}, noon), savePayer(t, c.DB, c.platform, "ana", ana.ID, noon.Add(longBefore))}
+	kept := []ports.ReceiptPayer{savePayer(t, c.DB, c.platform, "young", ident.Customer{}, noon), savePayer(t, c.DB, c.platform, "ana", ana.ID,
+		noon.Add(longBefore))}
 	var deleted int
 
 	err := c.DeleteOld(t.Context(), postgres.RetentionCutoffs{ReceiptPayers: noon}, func(table string, n int) {

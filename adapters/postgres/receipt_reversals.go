@@ -16,7 +16,8 @@ const insertReceiptReversal = `
 
 // SaveReceiptReversal implements ports.UnmatchedWriter.
 func (u *unit) SaveReceiptReversal(ctx context.Context, r transaction.ReceiptReversal) (isNew bool, err error) {
-	err = u.query(ctx, insertReceiptReversal, []any{pgID(r.Receipt.Platform.UUID()), pgID(r.Receipt.ID.UUID()), r.PartnerID, r.Code, r.Note, pgTime(r.At), pgTime(r.RecordedAt)},
+	err = u.query(ctx, insertReceiptReversal, []any{pgID(r.Receipt.Platform.UUID()), pgID(r.Receipt.ID.UUID()), r.PartnerID, r.Code, r.Note,
+		pgTime(r.At), pgTime(r.RecordedAt)},
 		func(pgx.Rows) error {
 			isNew = true
 			return nil
@@ -26,9 +27,10 @@ func (u *unit) SaveReceiptReversal(ctx context.Context, r transaction.ReceiptRev
 
 // IsReceiptReversed implements ports.UnmatchedWriter. It uses the primary key.
 func (u *unit) IsReceiptReversed(ctx context.Context, p ident.Platform, receipt ident.Receipt) (reversed bool, err error) {
-	err = u.query(ctx, `SELECT FROM receipt_reversals WHERE platform_id = $1 AND receipt_id = $2`, []any{pgID(p.UUID()), pgID(receipt.UUID())}, func(pgx.Rows) error {
-		reversed = true
-		return nil
-	})
+	err = u.query(ctx, `SELECT FROM receipt_reversals WHERE platform_id = $1 AND receipt_id = $2`, []any{pgID(p.UUID()), pgID(receipt.UUID())},
+		func(pgx.Rows) error {
+			reversed = true
+			return nil
+		})
 	return reversed, err
 }

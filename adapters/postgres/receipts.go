@@ -21,7 +21,8 @@ var _ ports.PartnerReceipts = (*DB)(nil)
 // receipts is the table receipts.
 var receipts = schema.New("receipts", keyOfPlatform, func(r *transaction.Receipt) schema.Columns {
 	return schema.Columns{
-		{Name: "platform_id", Field: &r.Platform}, {Name: "id", Field: &r.ID}, {Name: "rail", Field: &r.Rail}, {Name: "partner_id", Field: &r.PartnerID},
+		{Name: "platform_id", Field: &r.Platform}, {Name: "id", Field: &r.ID}, {Name: "rail", Field: &r.Rail},
+		{Name: "partner_id", Field: &r.PartnerID},
 		{Name: "reference", Field: &r.Reference}, {Name: "currency", Field: &r.Amount.Currency}, {Name: "amount", Field: &r.Amount.Minor},
 		{Name: "received_at", Field: &r.At},
 	}
@@ -162,7 +163,8 @@ func (k *receiptKeys) args() []any { return []any{k.platforms, k.rails, k.partne
 
 // Receipts uses the primary key.
 func (db *DB) Receipts(ctx context.Context, p ident.Platform, ids []ident.Receipt) ([]transaction.Receipt, error) {
-	return selectRows(ctx, db, db.read, receipts, `WHERE platform_id = $1 AND id = ANY($2::uuid[]) ORDER BY id`, p, slices.SortedFunc(slices.Values(ids), ident.Receipt.Compare))
+	return selectRows(ctx, db, db.read, receipts, `WHERE platform_id = $1 AND id = ANY($2::uuid[]) ORDER BY id`, p,
+		slices.SortedFunc(slices.Values(ids), ident.Receipt.Compare))
 }
 
 // receiptsByPartnerID uses receipts_by_partner_id.
@@ -197,7 +199,8 @@ var readTransactionsByReference = `
 	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
 
 // TransactionsByReference finds transactions by the references of payments.
-func (db *DB) TransactionsByReference(ctx context.Context, keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error) {
+func (db *DB) TransactionsByReference(ctx context.Context,
+	keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error) {
 	platforms, references := make([]ident.Platform, len(keys)), make([]string, len(keys))
 	for i, k := range keys {
 		platforms[i], references[i] = k.Platform, k.Reference

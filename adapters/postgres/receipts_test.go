@@ -27,7 +27,8 @@ func TestSaveReceipts_SamePaymentIsNewOnce(t *testing.T) {
 	c := newEnv(t)
 	report := func() []transaction.Receipt {
 		return []transaction.Receipt{
-			newReceipt(c.platform, "RTP", "p1", noon), newReceipt(c.platform, "RTP", "p1", noon.Add(time.Hour)), newReceipt(c.platform, "RTP", "p2", noon),
+			newReceipt(c.platform, "RTP", "p1", noon), newReceipt(c.platform, "RTP", "p1", noon.Add(time.Hour)),
+			newReceipt(c.platform, "RTP", "p2", noon),
 			newReceipt(c.platform, "RTP", "p1", noon), newReceipt(c.platform, "WIRE", "p1", noon), newReceipt(c.otherPlatform, "RTP", "p1", noon),
 		}
 	}

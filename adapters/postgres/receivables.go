@@ -77,7 +77,8 @@ func (u *unit) LockReceivableOf(ctx context.Context, p ident.Platform, id ident.
 }
 
 // readReceivable reads the changes after the receivable, so that those of a locked one are its last.
-func readReceivable(ctx context.Context, db *DB, read reader, rest string, p ident.Platform, id any) (d ports.ReceivableDetails, found bool, err error) {
+func readReceivable(ctx context.Context, db *DB, read reader, rest string, p ident.Platform,
+	id any) (d ports.ReceivableDetails, found bool, err error) {
 	if d.Receivable, found, err = selectRow(ctx, db, read, receivables, rest, p, id); err != nil || !found {
 		return d, false, err
 	}
@@ -119,7 +120,8 @@ func (db *DB) Receivables(ctx context.Context, p ident.Platform, f ports.Receiva
 
 // OpenReceivables uses receivables_open.
 func (db *DB) OpenReceivables(ctx context.Context, p ident.Platform, each func(money.Currency, int64, time.Time) error) error {
-	return db.queryRows(ctx, `SELECT currency, amount - collected - written_off, returned_at FROM receivables WHERE platform_id = $1 AND state = 'OPEN'`,
+	return db.queryRows(
+		ctx, `SELECT currency, amount - collected - written_off, returned_at FROM receivables WHERE platform_id = $1 AND state = 'OPEN'`,
 		[]any{p}, func(rows pgx.Rows) error {
 			var currency money.Currency
 			var owed int64
@@ -132,7 +134,8 @@ func (db *DB) OpenReceivables(ctx context.Context, p ident.Platform, each func(m
 }
 
 // CollectableReceivables uses receivables_open and, for each, ledger_accounts_by_path.
-func (db *DB) CollectableReceivables(ctx context.Context, after ports.CollectableReceivable, limit int) (found []ports.CollectableReceivable, err error) {
+func (db *DB) CollectableReceivables(ctx context.Context, after ports.CollectableReceivable,
+	limit int) (found []ports.CollectableReceivable, err error) {
 	first := pgtype.Timestamptz{Time: after.ReturnedAt, Valid: true} // a position, even if it is zero
 	err = db.queryRows(ctx, `
 		SELECT r.platform_id, r.id, r.returned_at FROM receivables r

@@ -20,7 +20,8 @@ import (
 // on each side, and further back, up to Lookback, if breaks of earlier statements are open.
 // It adds the open breaks too, so that they are not found a second time.
 func (u *unit) LoadComparison(
-	ctx context.Context, run ident.Reconciliation, a reconcile.Account, days reconcile.DayRange, added []reconcile.Line, to ports.ComparisonInput,
+	ctx context.Context, run ident.Reconciliation, a reconcile.Account, days reconcile.DayRange, added []reconcile.Line,
+	to ports.ComparisonInput,
 ) error {
 	open, err := u.openBreaks(ctx, a)
 	if err != nil {
@@ -92,7 +93,8 @@ var selectLines = `
 
 // addComparableLines adds the lines of earlier runs and those that the run has added.
 func (u *unit) addComparableLines(
-	ctx context.Context, run ident.Reconciliation, a reconcile.Account, span reconcile.DayRange, added []reconcile.Line, to ports.ComparisonInput,
+	ctx context.Context, run ident.Reconciliation, a reconcile.Account, span reconcile.DayRange, added []reconcile.Line,
+	to ports.ComparisonInput,
 ) error {
 	for i, l := range added {
 		added[i] = reconcile.Line{} // its texts are most of the memory of an import

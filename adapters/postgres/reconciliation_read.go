@@ -16,7 +16,8 @@ import (
 
 var _ ports.ReconciliationReader = (*DB)(nil)
 
-// selectRunCounts counts the lines of a reconciliation by their state, and its breaks. Uses reconciliation_lines_by_reconciliation and reconciliation_breaks_by_reconciliation.
+// selectRunCounts counts the lines of a reconciliation by their state, and its breaks. Uses reconciliation_lines_by_reconciliation and
+// reconciliation_breaks_by_reconciliation.
 const selectRunCounts = `
 	SELECT
 		(SELECT count(*) FROM reconciliation_lines l
@@ -52,7 +53,8 @@ func (db *DB) Reconciliation(
 
 // PartnerAccounts uses reconciliation_file_unique.
 func (db *DB) PartnerAccounts(ctx context.Context, p ident.Platform) (accounts []reconcile.PartnerAccount, err error) {
-	err = db.queryRows(ctx, `SELECT DISTINCT partner_account, currency, account FROM reconciliations WHERE platform_id = $1 AND partner_account <> '' ORDER BY 1, 2, 3`,
+	err = db.queryRows(
+		ctx, `SELECT DISTINCT partner_account, currency, account FROM reconciliations WHERE platform_id = $1 AND partner_account <> '' ORDER BY 1, 2, 3`,
 		[]any{p}, func(rows pgx.Rows) error {
 			var a reconcile.PartnerAccount
 			err := rows.Scan(&a.Number, &a.Currency, &a.Path)

@@ -107,7 +107,8 @@ type reencryptedBatch struct {
 
 // reencryptBatch reads a batch, after a key and up to the end, and encrypts what it must. Rows that change meanwhile, or stay locked,
 // are tried again.
-func (db *DB) reencryptBatch(ctx context.Context, t sealedTable, newest uuid.UUID, after string, end rowPosition) (reencryptedBatch, error) {
+func (db *DB) reencryptBatch(ctx context.Context, t sealedTable, newest uuid.UUID, after string,
+	end rowPosition) (reencryptedBatch, error) {
 	ctx, cancel := context.WithTimeout(ctx, reencryptBatchTimeout)
 	defer cancel()
 	changed := 0
@@ -137,13 +138,15 @@ type staleRow struct {
 	old, encrypted [][]byte
 }
 
-func (db *DB) readStale(ctx context.Context, t sealedTable, newest uuid.UUID, after string, end rowPosition) (batch reencryptedBatch, err error) {
+func (db *DB) readStale(ctx context.Context, t sealedTable, newest uuid.UUID, after string,
+	end rowPosition) (batch reencryptedBatch, err error) {
 	rows, err := db.pool.Query(ctx, t.readSQL(), pgx.QueryExecModeCacheStatement, newest[:], end.platform, after, end.key, reencryptBatchSize)
 	if err != nil {
 		return batch, err
 	}
 	err = forEachRow(rows, func(rows pgx.Rows) error {
-		row := staleRow{rowPosition: rowPosition{platform: end.platform}, old: make([][]byte, len(t.columns)), encrypted: make([][]byte, len(t.columns))}
+		row := staleRow{rowPosition: rowPosition{platform: end.platform}, old: make([][]byte, len(t.columns)),
+			encrypted: make([][]byte, len(t.columns))}
 		targets := []any{&row.key}
 		for i := range row.old {
 			targets = append(targets, &row.old[i])

@@ -33,7 +33,8 @@ func TestReencryptPersonalData_CoversEveryTable(t *testing.T) {
 	// row uses the key before. The counts say so, and no table contains the plain text.
 	url := pgtest.New(t)
 	fillTenantTables(t, url, uuid.New(), uuid.New())
-	pgtest.ExecAsSuperuser(t, url, "UPDATE internal_accounts a SET customer_id = c.id FROM customers c WHERE c.platform_id = a.platform_id") // others are not encrypted
+	// others are not encrypted
+	pgtest.ExecAsSuperuser(t, url, "UPDATE internal_accounts a SET customer_id = c.id FROM customers c WHERE c.platform_id = a.platform_id")
 	var clock *portstest.FakeClock
 	db, cipher := openForKeys(t, url, &clock)
 	tables := map[string]int{}
@@ -47,7 +48,8 @@ func TestReencryptPersonalData_CoversEveryTable(t *testing.T) {
 		postgres.EachSealedColumn(func(table, column, sqlType string) {
 			text := map[string]string{"text": column, "jsonb": column + "::text", "bytea": "encode(" + column + ", 'escape')"}[sqlType]
 			var n int
-			if err := connect(t, url).QueryRow(t.Context(), fmt.Sprintf("SELECT count(*) FROM %s WHERE %s LIKE '%%secret%%'", table, text)).Scan(&n); err != nil {
+			if err := connect(t, url).QueryRow(t.Context(), fmt.Sprintf("SELECT count(*) FROM %s WHERE %s LIKE '%%secret%%'", table,
+				text)).Scan(&n); err != nil {
 				t.Fatal(err)
 			}
 			shown += n
@@ -151,7 +153,8 @@ func TestReencryptPersonalData_EndsWhileRowsAreAdded(t *testing.T) {
 	add := func() {
 		exec(t, conn, fmt.Sprintf(`
 			INSERT INTO idempotency_keys (platform_id, token_id, key, fingerprint, status, body, created_at)
-			SELECT $1, gen_random_uuid(), to_char(%d + n, '00000000'), '', 200, 'a secret', now() FROM generate_series(1, 500) n`, added), c.platform.ID.UUID())
+			SELECT $1, gen_random_uuid(), to_char(%d + n, '00000000'), '', 200, 'a secret', now() FROM generate_series(1, 500) n`, added),
+			c.platform.ID.UUID())
 		added += 500
 	}
 	add()
@@ -187,7 +190,8 @@ func TestReencryptPersonalData_AccountAddedByTwoProcesses(t *testing.T) {
 	create := func(a account.External) error {
 		return db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) })
 	}
-	first, second, other := newWallet(c.platform, ana.ID, "spark1one"), newWallet(c.platform, ana.ID, "spark1one"), newWallet(c.platform, ana.ID, "spark1two")
+	first, second, other := newWallet(c.platform, ana.ID, "spark1one"), newWallet(c.platform, ana.ID, "spark1one"),
+		newWallet(c.platform, ana.ID, "spark1two")
 	if err := create(first); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +209,8 @@ func TestReencryptPersonalData_AccountAddedByTwoProcesses(t *testing.T) {
 			t.Errorf("%s was added again: %v", want.Fields["address"], err)
 		}
 	}
-	if n := countRows(t, c.url, `SELECT count(*) FROM external_accounts WHERE fingerprint NOT LIKE 'hmac-sha256:%' OR fields::text LIKE '%spark1%'`); n != 0 {
+	if n := countRows(
+		t, c.url, `SELECT count(*) FROM external_accounts WHERE fingerprint NOT LIKE 'hmac-sha256:%' OR fields::text LIKE '%spark1%'`); n != 0 {
 		t.Errorf("%d accounts are not encrypted", n)
 	}
 	if again := reencrypt(t, db); again != 0 {
@@ -231,7 +236,8 @@ func TestReencryptPersonalData_UnreadableRowStopsNoOther(t *testing.T) {
 
 	err := db.ReencryptPersonalData(t.Context(), func(_ string, _, changed int) { rows += changed })
 
-	if rows != 2 || !errors.Is(err, ports.ErrCannotDecrypt) || !strings.Contains(err.Error(), "customers.details of "+broken.ID.UUID().String()) {
+	if rows != 2 || !errors.Is(err, ports.ErrCannotDecrypt) ||
+		!strings.Contains(err.Error(), "customers.details of "+broken.ID.UUID().String()) {
 		t.Errorf("%d rows were encrypted, want the other customer and the account: %v", rows, err)
 	}
 }
@@ -254,12 +260,14 @@ func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 			pgtest.ExecAsSuperuser(t, c.url, "UPDATE data_keys SET generation = 1")
 		}
 		clock.Advance(time.Minute)
-		lookup := quote.Lookup{ID: ident.NewLookup(generator.New, noon), Platform: c.platform.ID, SenderUMA: "$a@uma.test", ReceiverUMA: "$b@uma.test",
-			Facts: map[string]string{"FULL_NAME": "Bo Secret"}, ExpiresAt: noon.Add(time.Hour), CreatedAt: noon}
+		lookup := quote.Lookup{ID: ident.NewLookup(generator.New, noon), Platform: c.platform.ID, SenderUMA: "$a@uma.test",
+			ReceiverUMA: "$b@uma.test",
+			Facts:       map[string]string{"FULL_NAME": "Bo Secret"}, ExpiresAt: noon.Add(time.Hour), CreatedAt: noon}
 		books := reconcile.Account{Platform: c.platform.ID, Path: "rails/RTP", Currency: "USD"}
 		line := reconcile.Line{ID: uuid.New(), Identity: sha256.Sum256([]byte{byte(round)}), Ordinal: 1, Amount: 5, Booked: 20000, Value: 20000,
 			References: []string{"Secret 1", "Secret 2"}, Description: "From Bo Secret"}
-		instructed, later := newInternal(t, c.platform.ID, bo.ID, money.Currency([]string{"USD", "GBP"}[round])), newInternal(t, c.platform.ID, bo.ID, money.Currency([]string{"EUR", "MXN"}[round]))
+		instructed, later := newInternal(t, c.platform.ID, bo.ID, money.Currency([]string{"USD", "GBP"}[round])),
+			newInternal(t, c.platform.ID, bo.ID, money.Currency([]string{"EUR", "MXN"}[round]))
 		instructed.Instructions = []account.Instruction{{Info: map[string]any{"accountHolderName": "Client Money FBO Bo Secret"}}}
 
 		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
@@ -294,9 +302,11 @@ func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 				t.Errorf("round %d: the receiver is %+v, %v", round, parties[0].To, err)
 			}
 			var input comparedLines
-			err = tx.LoadComparison(ctx, ident.NewReconciliation(generator.New, noon), books, reconcile.DayRange{First: 20000, Last: 20000}, nil, &input)
+			err = tx.LoadComparison(ctx, ident.NewReconciliation(generator.New, noon), books, reconcile.DayRange{First: 20000, Last: 20000},
+				nil, &input)
 			slices.SortFunc(input.lines, func(a, b reconcile.Line) int { return bytes.Compare(a.ID[:], b.ID[:]) })
-			if got := input.lines[len(input.lines)-1]; len(input.lines) != round+1 || !reflect.DeepEqual(got.References, line.References) || got.Description != line.Description {
+			if got := input.lines[len(input.lines)-1]; len(input.lines) != round+1 || !reflect.DeepEqual(got.References, line.References) ||
+				got.Description != line.Description {
 				t.Errorf("round %d: read %d lines, the last one %+v", round, len(input.lines), got)
 			}
 			return err
@@ -304,7 +314,8 @@ func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 			t.Fatal(err)
 		}
 		var plain int
-		if err := connect(t, c.url).QueryRow(t.Context(), `SELECT (SELECT count(*) FROM lookups WHERE id = $1 AND receiver_info::text ILIKE '%secret%')
+		if err := connect(t, c.url).QueryRow(t.Context(),
+			`SELECT (SELECT count(*) FROM lookups WHERE id = $1 AND receiver_info::text ILIKE '%secret%')
 			+ (SELECT count(*) FROM reconciliation_lines l WHERE id = $2 AND l::text ILIKE '%secret%')
 			+ (SELECT count(*) FROM internal_accounts i WHERE id IN ($3, $4) AND i::text ILIKE '%secret%')`,
 			lookup.ID.UUID(), line.ID, instructed.ID.UUID(), later.ID.UUID()).Scan(&plain); err != nil || plain != map[bool]int{true: 4}[wantPlain] {
@@ -312,7 +323,8 @@ func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 		}
 	}
 	reencrypt(t, db)
-	if n := countRows(t, c.url, `SELECT (SELECT count(*) FROM reconciliation_lines l WHERE l::text ILIKE '%secret%') + (SELECT count(*) FROM internal_accounts i WHERE i::text ILIKE '%secret%')`); n != 0 {
+	if n := countRows(
+		t, c.url, `SELECT (SELECT count(*) FROM reconciliation_lines l WHERE l::text ILIKE '%secret%') + (SELECT count(*) FROM internal_accounts i WHERE i::text ILIKE '%secret%')`); n != 0 {
 		t.Errorf("%d rows show a name after they were encrypted again", n)
 	}
 }
@@ -341,7 +353,8 @@ func TestReconciliationLines_OnlyEncryptedTextsReplaceOthers(t *testing.T) {
 	// The database accepts no other change of a statement line than texts that are encrypted.
 	c := newEnv(t)
 	conn := connect(t, c.url)
-	exec(t, conn, `INSERT INTO reconciliation_lines VALUES ($1, gen_random_uuid(), gen_random_uuid(), 'rails/RTP', 'USD', sha256('x'), 1, now(), now(), 5, '', 'INV-1', 'From Bo', false)`,
+	exec(
+		t, conn, `INSERT INTO reconciliation_lines VALUES ($1, gen_random_uuid(), gen_random_uuid(), 'rails/RTP', 'USD', sha256('x'), 1, now(), now(), 5, '', 'INV-1', 'From Bo', false)`,
 		c.platform.ID.UUID())
 	for change, allowed := range map[string]bool{
 		`description = E'\x01abc', reference_list = E'\x01abc'`: true,

@@ -74,10 +74,12 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"wallet_used_challenges", c.UsedChallenges, "", fmt.Sprintf(deleteByEnd, "wallet_used_challenges", "expires_at", "hash")},
 		{"wallet_credentials", c.RevokedCredentials, "", fmt.Sprintf(deleteByEnd, "wallet_credentials", "revoked_at", "id")},
 		{"agent_device_codes", c.DeviceCodes, "", fmt.Sprintf(deleteByEnd, "agent_device_codes", "expires_at", "hash")},
-		{"agent_attempts", c.AgentAttempts, uuid.Nil.String(), `SELECT checked, deleted, last::text FROM delete_agent_attempts($1, $2, $3::text::uuid, $4)`},
+		{"agent_attempts", c.AgentAttempts, uuid.Nil.String(),
+			`SELECT checked, deleted, last::text FROM delete_agent_attempts($1, $2, $3::text::uuid, $4)`},
 		{"agent_usage", c.AgentUsage, "", deleteAgentUsage},
 		{"mails", c.Mails, uuid.Nil.String(), deleteMails},
-		{"rail_replies", c.RailReplies, firstTime, `SELECT checked, deleted, last::text FROM delete_rail_replies($1, $2, $3::text::timestamptz, $4)`},
+		{"rail_replies", c.RailReplies, firstTime,
+			`SELECT checked, deleted, last::text FROM delete_rail_replies($1, $2, $3::text::timestamptz, $4)`},
 		{"customer_imports", c.Imports, "", fmt.Sprintf(deleteImports, "updated_at < $2")},
 		{"customer_imports", c.Uploads, "", fmt.Sprintf(deleteImports, "completed_at IS NULL AND status = 'UPLOADING' AND created_at < $2")},
 		{"invitations", c.Invitations, "", fmt.Sprintf(deleteInvitations, "ends_at < $2", "ends_at")},
@@ -229,7 +231,8 @@ func (db *DB) deleteOldOf(ctx context.Context, table retainedTable, platform uui
 	}
 }
 
-func (db *DB) deleteBatch(ctx context.Context, table retainedTable, platform uuid.UUID, position *string) (checked, deleted int, err error) {
+func (db *DB) deleteBatch(ctx context.Context, table retainedTable, platform uuid.UUID,
+	position *string) (checked, deleted int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, retentionBatchTimeout)
 	defer cancel()
 	err = db.pool.QueryRow(ctx, table.sql, pgx.QueryExecModeCacheStatement, platform, table.before, *position, retentionBatchSize).

@@ -8,16 +8,19 @@ import (
 	"causeway/adapters/postgres"
 )
 
-var retentionRows = flag.Int("retention-rows", 100_000, "rows of the table in BenchmarkDeleteOld, and of the partition in BenchmarkPartition")
+var retentionRows = flag.Int("retention-rows", 100_000, "rows of the table in BenchmarkDeleteOld, and of the partition in "+
+	"BenchmarkPartition")
 
 // BenchmarkDeleteOld deletes the rows of one day out of a table that has those of 30 days, of the
 // tables that are not partitioned. It
 // reports the rows deleted in a second, and the time of the longest batch with the pause before it.
 func BenchmarkDeleteOld(b *testing.B) {
 	for table, insert := range map[string][]string{
-		"idempotency_keys": {`INSERT INTO idempotency_keys SELECT $1, gen_random_uuid(), gen_random_uuid(), sha256(''), 200, convert_to(repeat('x', 300), 'UTF8'), t.at`},
+		"idempotency_keys": {
+			`INSERT INTO idempotency_keys SELECT $1, gen_random_uuid(), gen_random_uuid(), sha256(''), 200, convert_to(repeat('x', 300), 'UTF8'), t.at`},
 		"quotes": {
-			`INSERT INTO quotes SELECT $1, ` + uuidAt + `, gen_random_uuid(), 'SENDING', 1, 0, 0, 0, '0', '1', '1', 0, 0, '', gen_random_uuid(), '[]', '', '', t.at + interval '5 min', t.at`,
+			`INSERT INTO quotes SELECT $1, ` + uuidAt +
+				`, gen_random_uuid(), 'SENDING', 1, 0, 0, 0, '0', '1', '1', 0, 0, '', gen_random_uuid(), '[]', '', '', t.at + interval '5 min', t.at`,
 			`INSERT INTO transactions (platform_id, id, quote_id, direction, status, refund_status, stage, failure_reason, source_rail, source_account,
 				destination_rail, destination_account, sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details)
 				SELECT platform_id, transaction_id, id, 'OUTGOING', CASE WHEN random() < 0.5 THEN 'EXPIRED' ELSE 'COMPLETED' END, '', '', '', '', '', '', '',
@@ -69,8 +72,10 @@ func BenchmarkPartition(b *testing.B) {
 		p := c.platform.ID.UUID()
 		exec(b, c.owner, `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
 			SELECT $1, `+uuidAt+`, gen_random_uuid(), t.at, 'OUTGOING_PAYMENT', 'OUTGOING_PAYMENT.COMPLETED', convert_to(repeat('x', 300), 'UTF8')
-			FROM generate_series(1, $3::bigint) n, LATERAL (SELECT $2::timestamptz + n * interval '7 days' / $3 AS at) t`, p, noon.AddDate(0, 0, -8), *retentionRows)
-		exec(b, c.owner, `INSERT INTO webhook_attempts SELECT platform_id, id, created_at, 1, 20, 200, false, 'DELIVERED', '', '' FROM webhook_events`)
+			FROM generate_series(1, $3::bigint) n, LATERAL (SELECT $2::timestamptz + n * interval '7 days' / $3 AS at) t`, p,
+			noon.AddDate(0, 0, -8), *retentionRows)
+		exec(
+			b, c.owner, `INSERT INTO webhook_attempts SELECT platform_id, id, created_at, 1, 20, 200, false, 'DELIVERED', '', '' FROM webhook_events`)
 		exec(b, c.owner, "VACUUM (ANALYZE) webhook_events, webhook_attempts")
 		writer, stop, longest, inserted := connect(b, c.url), make(chan struct{}), make(chan time.Duration), make(chan struct{}, 1)
 		go func() {
@@ -84,7 +89,8 @@ func BenchmarkPartition(b *testing.B) {
 				default:
 				}
 				started, at := time.Now(), time.Now()
-				if _, err := writer.Exec(b.Context(), `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $2, $2, $3, 'TEST', 'TEST', '\x00')`, p, newIDAt(at), at); err != nil {
+				if _, err := writer.Exec(b.Context(),
+					`INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $2, $2, $3, 'TEST', 'TEST', '\x00')`, p, newIDAt(at), at); err != nil {
 					b.Error(err)
 					return
 				}
@@ -104,7 +110,8 @@ func BenchmarkPartition(b *testing.B) {
 			b.Fatal(err)
 		}
 		created := time.Since(started)
-		if err := c.DeleteOld(b.Context(), postgres.RetentionCutoffs{WebhookEvents: noon.AddDate(0, 0, 1)}, func(_ string, n int) { rows += n }); err != nil {
+		if err := c.DeleteOld(b.Context(), postgres.RetentionCutoffs{WebhookEvents: noon.AddDate(0, 0, 1)},
+			func(_ string, n int) { rows += n }); err != nil {
 			b.Fatal(err)
 		}
 		dropped := time.Since(started) - created

@@ -37,7 +37,9 @@ const (
 	longBefore = -100 * 24 * time.Hour
 )
 
-var allCutoffs = postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon, KYCLinks: noon, IdentityMessages: noon, ScreeningRuns: noon, WalletSessions: noon, WalletCodes: noon, UsedChallenges: noon, RevokedCredentials: noon, Mails: noon, DeviceCodes: noon, AgentAttempts: noon, AgentUsage: noon}
+var allCutoffs = postgres.RetentionCutoffs{Lookups: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon, RailReplies: noon,
+	KYCLinks: noon, IdentityMessages: noon, ScreeningRuns: noon, WalletSessions: noon, WalletCodes: noon, UsedChallenges: noon,
+	RevokedCredentials: noon, Mails: noon, DeviceCodes: noon, AgentAttempts: noon, AgentUsage: noon}
 
 // uuidAt is a UUIDv7 of the time t.at in SQL.
 const uuidAt = `overlay(gen_random_uuid()::text PLACING left(first_uuid_v7(t.at)::text, 13) FROM 1)::uuid`
@@ -161,7 +163,8 @@ func TestDeleteOld_ResponsesOfValidKeysStay(t *testing.T) {
 	if kept, all := c.count(t, "idempotency_keys WHERE key LIKE 'kept%'"), c.count(t, "idempotency_keys"); kept != 4 || all != 4 {
 		t.Errorf("%d of %d responses are those to keep, want 4 of 4", kept, all)
 	}
-	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{{Platform: c.platform.ID, Key: "kept1"}, {Platform: c.platform.ID, Key: "old1"}})
+	found, err := c.StoredResponses(t.Context(), []ports.IdempotencyKey{{Platform: c.platform.ID, Key: "kept1"},
+		{Platform: c.platform.ID, Key: "old1"}})
 	if err != nil || found[0] == nil || found[1] != nil {
 		t.Errorf("kept: %v, old: %v, %v", found[0], found[1], err)
 	}
@@ -217,7 +220,8 @@ func TestDeleteOld_WebhookEventsStillNeededStay(t *testing.T) {
 		case "new":
 			exec(t, c.owner, `INSERT INTO webhook_queue VALUES ($1, $2, $3, $3)`, p, seq, id)
 		case "retry", "blocked":
-			exec(t, c.owner, `INSERT INTO webhook_backlog VALUES ($1, $2, $3, $2, CASE WHEN $4 THEN now() END, now(), 1, 1)`, p, id, seq, e.queue == "retry")
+			exec(t, c.owner, `INSERT INTO webhook_backlog VALUES ($1, $2, $3, $2, CASE WHEN $4 THEN now() END, now(), 1, 1)`, p, id, seq,
+				e.queue == "retry")
 		}
 	}
 	exec(t, c.owner, "ANALYZE webhook_events")
@@ -321,11 +325,14 @@ func (c *retentionEnv) insertQuote(t *testing.T, at time.Time, changes string) (
 	t.Helper()
 	p := c.platform.ID.UUID()
 	quoteID, transactionID = newIDAt(at), newIDAt(at)
-	exec(t, c.owner, `INSERT INTO quotes VALUES ($1, $2, $3, 'SENDING', 1, 0, 0, 0, '0', '1', '1', 0, 0, '', $5, '[]', '', '', $4::timestamptz + interval '5 min', $4)`,
+	exec(
+		t, c.owner, `INSERT INTO quotes VALUES ($1, $2, $3, 'SENDING', 1, 0, 0, 0, '0', '1', '1', 0, 0, '', $5, '[]', '', '', $4::timestamptz + interval '5 min', $4)`,
 		p, quoteID, transactionID, at, quoteID.String())
-	exec(t, c.owner, `INSERT INTO transactions (platform_id, id, quote_id, direction, status, refund_status, stage, failure_reason, source_rail, source_account,
+	exec(
+		t, c.owner, `INSERT INTO transactions (platform_id, id, quote_id, direction, status, refund_status, stage, failure_reason, source_rail, source_account,
 			destination_rail, destination_account, sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details)
-		VALUES ($1, $2, $3, 'OUTGOING', 'EXPIRED', '', '', '', '', '', '', '', 'USD', 1, 'USD', 1, $4, $4, '', '', '', '')`, p, transactionID, quoteID, at)
+		VALUES ($1, $2, $3, 'OUTGOING', 'EXPIRED', '', '', '', '', '', '', '', 'USD', 1, 'USD', 1, $4, $4, '', '', '', '')`, p,
+		transactionID, quoteID, at)
 	if changes != "" {
 		exec(t, c.owner, "UPDATE transactions SET "+changes+" WHERE id = $1", transactionID)
 	}
@@ -358,9 +365,11 @@ func TestDeleteOld_QuotesThatMoneyBelongsToStay(t *testing.T) {
 		"with a receipt":        {createdAt: longBefore, changes: "receipt_id = gen_random_uuid()"},
 		"funded":                {createdAt: longBefore, changes: "funded_minor = 1"},
 		"received":              {createdAt: longBefore, changes: "stage = 'RECEIVED'"},
-		"with a posting": {createdAt: longBefore, insert: `INSERT INTO ledger_postings (platform_id, id, seq, transaction_id, effective_at, recorded_at, kind, memo, digest)
+		"with a posting": {createdAt: longBefore,
+			insert: `INSERT INTO ledger_postings (platform_id, id, seq, transaction_id, effective_at, recorded_at, kind, memo, digest)
 			VALUES ($1, gen_random_uuid(), 1, $2, '2026-03-01', '2026-03-01', 'adjustment', '', sha256(''))`},
-		"with assigned funds": {createdAt: longBefore, insert: `INSERT INTO unmatched_assignments VALUES ($1, gen_random_uuid(), gen_random_uuid(), $2, NULL, '', gen_random_uuid(), now())`},
+		"with assigned funds": {createdAt: longBefore,
+			insert: `INSERT INTO unmatched_assignments VALUES ($1, gen_random_uuid(), gen_random_uuid(), $2, NULL, '', gen_random_uuid(), now())`},
 		"with a dead job": {createdAt: longBefore, insert: `INSERT INTO jobs (platform_id, id, step, due_at, subjects)
 			VALUES ($1, first_uuid_v7('2025-12-04'), 'expire', 'infinity', ARRAY[gen_random_uuid(), $2::uuid])`},
 	} {
@@ -399,7 +408,8 @@ func TestDeleteOld_QuoteOpenWhenCheckedIsCheckedAgain(t *testing.T) {
 	_, open := c.insertQuote(t, old, "status = 'PENDING'")
 	_, paid := c.insertQuote(t, old, "status = 'PENDING'")
 	_, stuck := c.insertQuote(t, old, "")
-	exec(t, c.owner, `INSERT INTO jobs (platform_id, id, step, due_at, subjects) VALUES ($1, $2, 'expire', 'infinity', ARRAY[$3::uuid])`, p, newIDAt(old), stuck)
+	exec(t, c.owner, `INSERT INTO jobs (platform_id, id, step, due_at, subjects) VALUES ($1, $2, 'expire', 'infinity', ARRAY[$3::uuid])`, p,
+		newIDAt(old), stuck)
 	c.insertQuote(t, old, "")
 	c.insertQuote(t, old, "status = 'COMPLETED'")
 	payment, err := connect(t, c.url).Begin(t.Context())
@@ -443,9 +453,12 @@ func TestDeleteOld_ManyQuotesAreCheckedAgain(t *testing.T) {
 	t.Parallel()
 	// More quotes than one batch are checked again, and the ones after them are checked too.
 	c := newRetentionEnv(t)
-	exec(t, c.owner, `INSERT INTO quotes SELECT $1, `+uuidAt+`, gen_random_uuid(), 'SENDING', 1, 0, 0, 0, '0', '1', '1', 0, 0, '', gen_random_uuid(), '[]', '', '', t.at, t.at
-		FROM generate_series(1, 2500) n, LATERAL (SELECT $2::timestamptz + n * interval '1 s' AS at) t`, c.platform.ID.UUID(), noon.Add(longBefore))
-	exec(t, c.owner, `INSERT INTO transactions (platform_id, id, quote_id, direction, status, refund_status, stage, failure_reason, source_rail, source_account,
+	exec(t, c.owner, `INSERT INTO quotes SELECT $1, `+uuidAt+
+		`, gen_random_uuid(), 'SENDING', 1, 0, 0, 0, '0', '1', '1', 0, 0, '', gen_random_uuid(), '[]', '', '', t.at, t.at
+		FROM generate_series(1, 2500) n, LATERAL (SELECT $2::timestamptz + n * interval '1 s' AS at) t`, c.platform.ID.UUID(),
+		noon.Add(longBefore))
+	exec(
+		t, c.owner, `INSERT INTO transactions (platform_id, id, quote_id, direction, status, refund_status, stage, failure_reason, source_rail, source_account,
 			destination_rail, destination_account, sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details)
 		SELECT platform_id, transaction_id, id, 'OUTGOING', 'PENDING', '', '', '', '', '', '', '', 'USD', 1, 'USD', 1, created_at, created_at, '', '', '', '' FROM quotes`)
 	c.wantDeleted(t, "quotes", 0)
@@ -518,7 +531,8 @@ func TestDeleteOld_ServiceDeletesNothingYoung(t *testing.T) {
 		call   string
 	}{
 		"webhook_events": {oldestEvent, func(at time.Time) {
-			exec(t, c.owner, `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $2, $2, $3, 'TEST', 'TEST', '\x00')`, p, newIDAt(at), at)
+			exec(
+				t, c.owner, `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body) VALUES ($1, $2, $2, $3, 'TEST', 'TEST', '\x00')`, p, newIDAt(at), at)
 		}, `SELECT drop_webhook_partition('infinity') WHERE $1::uuid IS NOT NULL`},
 		"quotes": {oldestRow, func(at time.Time) { c.insertQuote(t, at, "") }, `SELECT delete_unpaid_quotes($1, 'infinity', 10)`},
 		"rail_replies": {oldestRow, func(at time.Time) {
@@ -543,14 +557,19 @@ func TestDeleteOld_SeveralProcessesAtOnce(t *testing.T) {
 	// counted once, and no call fails.
 	c := newRetentionEnv(t)
 	p, rows := c.platform.ID.UUID(), 3000
-	ends := []time.Time{noon.Add(longBefore + 1000*time.Second), noon.Add(longBefore + 2000*time.Second), noon.Add(longBefore + 3001*time.Second)}
+	ends := []time.Time{noon.Add(longBefore + 1000*time.Second), noon.Add(longBefore + 2000*time.Second),
+		noon.Add(longBefore + 3001*time.Second)}
 	c.splitWebhooks(t, ends...)
 	c.split(t, "lookups", ends...)
-	exec(t, c.owner, `INSERT INTO idempotency_keys SELECT $1, gen_random_uuid(), n, '\x00', 200, 'done', $2 FROM generate_series(1, $3::int) n`, p, noon.Add(longBefore), rows)
-	exec(t, c.owner, `INSERT INTO rail_replies SELECT $1, gen_random_uuid(), $2::timestamptz + n * interval '1 s', 'SEND', 'REFUSED', '', true FROM generate_series(1, $3::int) n`, p, noon.Add(longBefore), rows)
+	exec(
+		t, c.owner, `INSERT INTO idempotency_keys SELECT $1, gen_random_uuid(), n, '\x00', 200, 'done', $2 FROM generate_series(1, $3::int) n`, p,
+		noon.Add(longBefore), rows)
+	exec(
+		t, c.owner, `INSERT INTO rail_replies SELECT $1, gen_random_uuid(), $2::timestamptz + n * interval '1 s', 'SEND', 'REFUSED', '', true FROM generate_series(1, $3::int) n`, p, noon.Add(longBefore), rows)
 	exec(t, c.owner, `INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
 		SELECT $1, `+uuidAt+`, gen_random_uuid(), t.at, 'TEST', 'TEST', '\x00' FROM generate_series(1, $3::int) n, LATERAL (SELECT $2::timestamptz + n * interval '1 s' AS at) t`, p, noon.Add(longBefore), rows)
-	exec(t, c.owner, `INSERT INTO lookups (platform_id, id, sender_uma, receiver_uma, requested_fields, expires_at, created_at, currencies, receiver_info)
+	exec(
+		t, c.owner, `INSERT INTO lookups (platform_id, id, sender_uma, receiver_uma, requested_fields, expires_at, created_at, currencies, receiver_info)
 		SELECT $1, `+uuidAt+`, '', '$bo@uma.test', '[]', t.at, t.at, '{}', '{}' FROM generate_series(1, $3::int) n, LATERAL (SELECT $2::timestamptz + n * interval '1 s' AS at) t`, p, noon.Add(longBefore), rows)
 	exec(t, c.owner, "ANALYZE webhook_events, lookups")
 	var mu sync.Mutex
@@ -586,7 +605,8 @@ func TestDeleteOld_FailureOfOneTableDeletesOthers(t *testing.T) {
 	c := newRetentionEnv(t)
 	exec(t, c.owner, `ALTER TABLE webhook_events RENAME TO elsewhere`)
 	exec(t, c.owner, `ALTER TABLE idempotency_keys RENAME TO elsewhere_too`)
-	exec(t, c.owner, `INSERT INTO rail_replies VALUES ($1, $2, $3, 'SEND', 'REFUSED', '', true)`, c.platform.ID.UUID(), uuid.New(), noon.Add(longBefore))
+	exec(t, c.owner, `INSERT INTO rail_replies VALUES ($1, $2, $3, 'SEND', 'REFUSED', '', true)`, c.platform.ID.UUID(), uuid.New(),
+		noon.Add(longBefore))
 
 	deleted := 0
 	err := c.DeleteOld(t.Context(), allCutoffs, func(_ string, n int) { deleted += n })
@@ -605,7 +625,8 @@ func TestDeleteOld_KYCLinks(t *testing.T) {
 	c.createCustomers(t, customer)
 	for i, age := range []time.Duration{-longBefore, -justBefore, 0, -time.Hour} {
 		at := noon.Add(-age)
-		link := verification.Link{ID: newIDAt(at), Platform: c.platform.ID, Customer: customer.ID, TokenHash: verification.SecretHash{byte(i)}, CreatedAt: at, ExpiresAt: at.Add(time.Hour)}
+		link := verification.Link{ID: newIDAt(at), Platform: c.platform.ID, Customer: customer.ID, TokenHash: verification.SecretHash{byte(i)},
+			CreatedAt: at, ExpiresAt: at.Add(time.Hour)}
 		if i == 0 {
 			link.OpenedAt, link.SessionHash, link.SessionExpiresAt = at, verification.SecretHash{byte(i), 1}, at
 		}
@@ -682,7 +703,8 @@ func awaitBlockedStatement(t *testing.T, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for blocked := false; !blocked; {
-		err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database())`).Scan(&blocked)
+		err := conn.QueryRow(
+			ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database())`).Scan(&blocked)
 		if err != nil {
 			t.Fatalf("no statement waits for a lock: %v", err)
 		}

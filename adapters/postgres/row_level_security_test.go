@@ -56,7 +56,8 @@ func TestRowLevelSecurity_CoversEveryTenantTable(t *testing.T) {
 		t.Errorf("%d tables, %v", tables, err)
 	}
 	var owned int
-	if err := owner.QueryRow(t.Context(), `SELECT count(*) FROM pg_class WHERE pg_get_userbyid(relowner) = 'causeway_service'`).Scan(&owned); err != nil || owned != 0 {
+	if err := owner.QueryRow(t.Context(), `SELECT count(*) FROM pg_class WHERE pg_get_userbyid(relowner) = 'causeway_service'`).Scan(
+		&owned); err != nil || owned != 0 {
 		t.Errorf("the service owns %d tables, %v", owned, err)
 	}
 }
@@ -285,7 +286,8 @@ func insertMadeUpRow(t *testing.T, owner *pgx.Conn, url, table string, p uuid.UU
 	}); err != nil {
 		t.Fatal(err)
 	}
-	pgtest.ExecAsSuperuser(t, url, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(columns, ", "), strings.Join(values, ", ")))
+	pgtest.ExecAsSuperuser(t, url, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(columns, ", "),
+		strings.Join(values, ", ")))
 }
 
 func connect(t testing.TB, url string) *pgx.Conn {

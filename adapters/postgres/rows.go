@@ -292,7 +292,8 @@ func firstRow[T any](items []T, err error) (first T, found bool, _ error) {
 }
 
 // selectRow is selectRows for at most one row.
-func selectRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string, args ...any) (row T, found bool, err error) {
+func selectRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string,
+	args ...any) (row T, found bool, err error) {
 	return firstRow(selectRows(ctx, db, read, t, rest, args...))
 }
 

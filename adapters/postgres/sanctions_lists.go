@@ -82,7 +82,8 @@ func (db *DB) ReplaceSanctionsList(ctx context.Context, list screening.LoadedLis
 		if _, err := tx.exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('sanctions_lists'))`); err != nil {
 			return err
 		}
-		if _, err := tx.exec(ctx, `DELETE FROM sanctions_entries e USING sanctions_lists l WHERE l.id = e.list_id AND l.list = $1`, list.List); err != nil {
+		if _, err := tx.exec(ctx, `DELETE FROM sanctions_entries e USING sanctions_lists l WHERE l.id = e.list_id AND l.list = $1`,
+			list.List); err != nil {
 			return err
 		}
 		if _, err := tx.exec(ctx, insertSanctionsList.SQL, sanctionsLists.Columns(&list).Fields()...); err != nil {
@@ -98,14 +99,16 @@ func (db *DB) ReplaceSanctionsList(ctx context.Context, list screening.LoadedLis
 				}
 				refs[i], contents[i] = e.Ref, string(content)
 			}
-			if _, err := tx.exec(ctx, `INSERT INTO sanctions_entries (list_id, ref, content) SELECT $1, e.ref, e.content::jsonb FROM unnest($2::text[], $3::text[]) AS e(ref, content)`,
+			if _, err := tx.exec(
+				ctx, `INSERT INTO sanctions_entries (list_id, ref, content) SELECT $1, e.ref, e.content::jsonb FROM unnest($2::text[], $3::text[]) AS e(ref, content)`,
 				list.ID, refs, contents); err != nil {
 				return err
 			}
 			entries = entries[n:]
 		}
 		for _, r := range runs {
-			if _, err := tx.exec(ctx, `UPDATE screening_runs SET status = 'REPLACED', updated_at = $2 WHERE platform_id = $1 AND status = 'RUNNING'`, r.Platform, list.LoadedAt); err != nil {
+			if _, err := tx.exec(ctx, `UPDATE screening_runs SET status = 'REPLACED', updated_at = $2 WHERE platform_id = $1 AND status = 'RUNNING'`,
+				r.Platform, list.LoadedAt); err != nil {
 				return err
 			}
 			if _, err := tx.exec(ctx, insertScreeningRun, r.Platform, r.ID, list.ID, list.LoadedAt); err != nil {
@@ -119,7 +122,8 @@ func (db *DB) ReplaceSanctionsList(ctx context.Context, list screening.LoadedLis
 // SanctionsLists has those lists whose entries are stored: of two that were loaded at once, or by computers
 // whose clocks differ, the times do not tell. The table has a few rows.
 func (db *DB) SanctionsLists(ctx context.Context) ([]screening.LoadedList, error) {
-	return selectRows(ctx, db, db.queryRows, sanctionsLists, `l WHERE EXISTS (SELECT FROM sanctions_entries e WHERE e.list_id = l.id) ORDER BY list`)
+	return selectRows(ctx, db, db.queryRows, sanctionsLists,
+		`l WHERE EXISTS (SELECT FROM sanctions_entries e WHERE e.list_id = l.id) ORDER BY list`)
 }
 
 // SanctionsEntries reads the whole table, which has the entries of the newest lists only.

@@ -13,7 +13,8 @@ import (
 
 // insertScreeningRun counts the customers once, and adds the job that screens the first of them.
 const insertScreeningRun = `
-	WITH job AS (INSERT INTO jobs (platform_id, id, step, due_at, subjects) VALUES ($1, $2, '` + string(ports.StepScreenPlatform) + `', $4, ARRAY[$2::uuid]))
+	WITH job AS (INSERT INTO jobs (platform_id, id, step, due_at, subjects) VALUES ($1, $2, '` + string(ports.StepScreenPlatform) +
+	`', $4, ARRAY[$2::uuid]))
 	INSERT INTO screening_runs (platform_id, id, list_id, status, after_id, total, started_at, updated_at)
 	SELECT $1, $2, $3, 'RUNNING', '00000000-0000-0000-0000-000000000000', (SELECT count(*) FROM customers WHERE platform_id = $1 AND deleted_at IS NULL), $4, $4`
 

@@ -26,7 +26,8 @@ func TestSealedColumns_AreColumnsThatTheServiceCanReencrypt(t *testing.T) {
 		var key []string
 		if err := conn.QueryRow(t.Context(), `
 			SELECT array_agg(a.attname::text ORDER BY k.n) FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (column_no, n)
-			JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.column_no WHERE i.indrelid = to_regclass($1) AND i.indisprimary`, table.name).Scan(&key); err != nil {
+			JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.column_no WHERE i.indrelid = to_regclass($1) AND i.indisprimary`,
+			table.name).Scan(&key); err != nil {
 			t.Fatal(err)
 		}
 		if len(key) != 2 || key[0] != "platform_id" || key[1] != table.key {
@@ -35,11 +36,14 @@ func TestSealedColumns_AreColumnsThatTheServiceCanReencrypt(t *testing.T) {
 		for _, c := range table.columns {
 			var kind string
 			var updatable bool
-			if err := conn.QueryRow(t.Context(), `SELECT format_type(atttypid, NULL), has_column_privilege('causeway_service', attrelid, attnum, 'UPDATE')
-				FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = $2`, table.name, sealedColumns[c].name).Scan(&kind, &updatable); err != nil {
+			if err := conn.QueryRow(
+				t.Context(), `SELECT format_type(atttypid, NULL), has_column_privilege('causeway_service', attrelid, attnum, 'UPDATE')
+				FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = $2`, table.name, sealedColumns[c].name).Scan(&kind,
+				&updatable); err != nil {
 				t.Fatalf("%s.%s: %v", table.name, sealedColumns[c].name, err)
 			}
-			want := map[columnFormat]string{textFormat: "text", jsonFormat: "jsonb", bytesFormat: "bytea", fingerprintFormat: "text"}[sealedColumns[c].format]
+			want := map[columnFormat]string{textFormat: "text", jsonFormat: "jsonb", bytesFormat: "bytea",
+				fingerprintFormat: "text"}[sealedColumns[c].format]
 			if kind != want || !updatable {
 				t.Errorf("%s.%s has type %s, want %s; the service may update it: %t", table.name, sealedColumns[c].name, kind, want, updatable)
 			}
@@ -66,7 +70,8 @@ func TestSealedColumns_AreReadByPrimaryKey(t *testing.T) {
 	for i, table := range sealedTables() {
 		first := table.start().key
 		for purpose, statement := range map[string]struct{ sql, arguments, condition string }{
-			"read":  {table.readSQL(), "'', gen_random_uuid(), '" + first + "', '" + first + "', 500", "((platform_id = $2) AND (" + table.key + " > "},
+			"read": {table.readSQL(), "'', gen_random_uuid(), '" + first + "', '" + first + "', 500", "((platform_id = $2) AND (" +
+				table.key + " > "},
 			"last":  {table.lastSQL(), "gen_random_uuid()", "(platform_id < $1)"},
 			"count": {table.countSQL(), "gen_random_uuid(), '" + first + "', 500", "(ROW(platform_id, " + table.key + ") > ROW("},
 		} {
@@ -84,7 +89,8 @@ func TestSealedColumns_AreReadByPrimaryKey(t *testing.T) {
 			}
 			plan := strings.Join(lines, "\n")
 			page, _, _ := strings.Cut(plan, "CTE last")
-			if strings.Contains(page, "Sort  (") || strings.Contains(page, "Incremental Sort") || !strings.Contains(page, "Index Cond: "+statement.condition) {
+			if strings.Contains(page, "Sort  (") || strings.Contains(page, "Incremental Sort") ||
+				!strings.Contains(page, "Index Cond: "+statement.condition) {
 				t.Errorf("%s %s:\n%s", purpose, table.name, plan)
 			}
 		}

@@ -60,7 +60,9 @@ func (t sealedTable) start() rowPosition {
 
 // lastSQL reads the last row of the last platform before $1.
 func (t sealedTable) lastSQL() string {
-	return fmt.Sprintf(`SELECT platform_id, %[1]s::text AS position FROM %[2]s WHERE platform_id < $1 ORDER BY platform_id DESC, %[1]s DESC LIMIT 1`, t.key, t.name)
+	return fmt.Sprintf(
+		`SELECT platform_id, %[1]s::text AS position FROM %[2]s WHERE platform_id < $1 ORDER BY platform_id DESC, %[1]s DESC LIMIT 1`,
+		t.key, t.name)
 }
 
 // readSQL reads the rows of the platform $2 after the key $3 and up to the key $4, at most $5, by the
@@ -70,7 +72,8 @@ func (t sealedTable) readSQL() string {
 	for _, c := range t.columns {
 		fmt.Fprintf(&values, ", CASE WHEN %s <> $1 THEN %s END", c.keySQL(), sealedColumns[c].name)
 	}
-	return fmt.Sprintf(`SELECT %[1]s::text AS position%[2]s FROM %[3]s WHERE platform_id = $2 AND %[1]s > $3::text::%[4]s AND %[1]s <= $4::text::%[4]s ORDER BY %[1]s LIMIT $5`,
+	return fmt.Sprintf(
+		`SELECT %[1]s::text AS position%[2]s FROM %[3]s WHERE platform_id = $2 AND %[1]s > $3::text::%[4]s AND %[1]s <= $4::text::%[4]s ORDER BY %[1]s LIMIT $5`,
 		t.key, values.String(), t.name, t.keyType)
 }
 
@@ -103,7 +106,8 @@ func (t sealedTable) writeSQL() string {
 		names += fmt.Sprintf(", old%[1]d, new%[1]d", i)
 		unchanged += fmt.Sprintf(" AND (w.new%[2]d IS NULL OR t.%[1]s = w.old%[2]d)", name, i)
 	}
-	return fmt.Sprintf(`UPDATE %s t SET %s FROM unnest($1::uuid[], $2::text[]::%s[]%s) AS w (platform_id, key%s) WHERE t.platform_id = w.platform_id AND t.%s = w.key%s`,
+	return fmt.Sprintf(
+		`UPDATE %s t SET %s FROM unnest($1::uuid[], $2::text[]::%s[]%s) AS w (platform_id, key%s) WHERE t.platform_id = w.platform_id AND t.%s = w.key%s`,
 		t.name, set[2:], t.keyType, arrays, names, t.key, unchanged)
 }
 

@@ -25,7 +25,8 @@ var insertToken = tokens.Insert("")
 
 // readTokens uses token_client_id_unique and the primary key of platforms. It
 // runs for every request, in batches.
-var readTokens = `SELECT ` + tokens.Names("t") + `, p.environment FROM tokens t JOIN platforms p ON p.id = t.platform_id WHERE t.client_id = ANY($1)`
+var readTokens = `SELECT ` + tokens.Names("t") +
+	`, p.environment FROM tokens t JOIN platforms p ON p.id = t.platform_id WHERE t.client_id = ANY($1)`
 
 // TokensByClientID finds tokens by their client ids.
 func (db *DB) TokensByClientID(ctx context.Context, clientIDs []string) (map[string]ports.TokenWithEnvironment, error) {

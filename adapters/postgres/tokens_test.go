@@ -76,14 +76,17 @@ func TestTokens_Filters(t *testing.T) {
 		filter ports.TokenFilter
 		want   []platform.Token
 	}{
-		"all":                       {ports.TokenFilter{}, []platform.Token{tokens[2], tokens[1], tokens[0]}},
-		"by name":                   {ports.TokenFilter{Name: "web"}, []platform.Token{tokens[2], tokens[0]}},
-		"by another name":           {ports.TokenFilter{Name: "we"}, nil},
-		"since":                     {ports.TokenFilter{Created: period.Interval{From: noon.Add(time.Hour)}}, []platform.Token{tokens[2], tokens[1]}},
-		"until the same milli":      {ports.TokenFilter{Created: period.Interval{To: noon.Add(time.Hour + time.Millisecond)}}, []platform.Token{tokens[1], tokens[0]}},
-		"until the milli before":    {ports.TokenFilter{Created: period.Interval{To: noon.Add(time.Hour)}}, []platform.Token{tokens[0]}},
-		"updated later than ever":   {ports.TokenFilter{Updated: period.Interval{From: noon.Add(time.Hour)}}, nil},
-		"updated in its only milli": {ports.TokenFilter{Updated: period.Interval{From: noon, To: noon.Add(time.Millisecond)}}, []platform.Token{tokens[2], tokens[1], tokens[0]}},
+		"all":             {ports.TokenFilter{}, []platform.Token{tokens[2], tokens[1], tokens[0]}},
+		"by name":         {ports.TokenFilter{Name: "web"}, []platform.Token{tokens[2], tokens[0]}},
+		"by another name": {ports.TokenFilter{Name: "we"}, nil},
+		"since": {ports.TokenFilter{Created: period.Interval{From: noon.Add(time.Hour)}},
+			[]platform.Token{tokens[2], tokens[1]}},
+		"until the same milli": {ports.TokenFilter{Created: period.Interval{To: noon.Add(time.Hour + time.Millisecond)}},
+			[]platform.Token{tokens[1], tokens[0]}},
+		"until the milli before":  {ports.TokenFilter{Created: period.Interval{To: noon.Add(time.Hour)}}, []platform.Token{tokens[0]}},
+		"updated later than ever": {ports.TokenFilter{Updated: period.Interval{From: noon.Add(time.Hour)}}, nil},
+		"updated in its only milli": {ports.TokenFilter{Updated: period.Interval{From: noon, To: noon.Add(time.Millisecond)}},
+			[]platform.Token{tokens[2], tokens[1], tokens[0]}},
 	} {
 		test.filter.Limit = 10
 		page, err := c.Tokens(t.Context(), c.platform.ID, test.filter)

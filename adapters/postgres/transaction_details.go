@@ -47,7 +47,8 @@ func newDetailsColumn(t *transaction.Transaction) *detailsColumn {
 		c.SentBy = t.SentBy.UUID()
 		c.Approval = &approvalColumn{Webhook: a.Webhook.UUID(), Requested: a.Requested, Until: a.Deadline, Receiver: a.Receiver, Note: a.Note}
 	}
-	if len(c.Counterparty) == 0 && len(c.Payer) == 0 && c.Description == "" && c.Approval == nil && c.Payload == "" && c.Rejection == (rejectionColumn{}) {
+	if len(c.Counterparty) == 0 && len(c.Payer) == 0 && c.Description == "" && c.Approval == nil && c.Payload == "" &&
+		c.Rejection == (rejectionColumn{}) {
 		return nil
 	}
 	return c

@@ -61,7 +61,8 @@ func (l *transactionList) arg(value any) string {
 
 // Transactions uses the primary key, or the index of the reference, account, agent or customer of the
 // filter; and transaction_statuses if it has a status or a type only.
-func (db *DB) Transactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (page ports.Page[transaction.Transaction], err error) {
+func (db *DB) Transactions(ctx context.Context, p ident.Platform,
+	f ports.TransactionFilter) (page ports.Page[transaction.Transaction], err error) {
 	l, ok := newTransactionList(p, f)
 	if !ok {
 		return page, nil
@@ -119,7 +120,8 @@ func newTransactionList(p ident.Platform, f ports.TransactionFilter) (*transacti
 	}
 	if f.PlatformCustomerID != "" {
 		// The further condition allows the use of the partial index customers_by_platform_customer_id.
-		owners := "SELECT c.id FROM customers c WHERE c.platform_id = $1 AND c.platform_customer_id <> '' AND c.platform_customer_id = " + l.arg(f.PlatformCustomerID)
+		owners := "SELECT c.id FROM customers c WHERE c.platform_id = $1 AND c.platform_customer_id <> '' AND c.platform_customer_id = " +
+			l.arg(f.PlatformCustomerID)
 		if len(indexed) > 0 {
 			l.conditions = append(l.conditions, "t.customer_id IN ("+owners+")")
 		} else {
@@ -150,7 +152,8 @@ func newTransactionList(p ident.Platform, f ports.TransactionFilter) (*transacti
 func (l *transactionList) selectByStatus(status transaction.Status, kind transaction.Type) {
 	statuses, types := []transaction.Status{status}, []transaction.Type{kind}
 	if status == "" {
-		statuses = []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed, transaction.Expired}
+		statuses = []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed,
+			transaction.Expired}
 	}
 	if kind == "" {
 		types = []transaction.Type{transaction.Outgoing, transaction.Incoming}
@@ -241,7 +244,8 @@ func (l *transactionList) selectEach(columns, condition, order string, limit int
 	if l.byStatus {
 		from = "transaction_statuses s WHERE s.platform_id = $1"
 		if strings.Contains(columns+condition, "t.") { // OFFSET 0: row by row, by the primary key
-			from = "transaction_statuses s CROSS JOIN LATERAL (SELECT * FROM transactions x WHERE x.platform_id = $1 AND x.id = s.id OFFSET 0) t WHERE s.platform_id = $1"
+			from = "transaction_statuses s CROSS JOIN LATERAL (SELECT * FROM transactions x WHERE x.platform_id = $1 AND x.id = s.id OFFSET 0) t " +
+				"WHERE s.platform_id = $1"
 		}
 	}
 	selects := make([]string, len(l.alternatives))

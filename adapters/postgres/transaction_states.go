@@ -53,11 +53,13 @@ func scanState(rows pgx.Rows, more ...any) (stateRow, error) {
 
 // evidenceColumns are the columns that scanEvidence reads: of a transaction, without what is long or sealed, and
 // of its quote, its accounts and its receipt.
-var evidenceColumns = strings.NewReplacer("coalesce(c.platform_customer_id, '')", "''", "q.instructions", "''", "q.description", "''", "t.details", "''").Replace(transactionColumns) + `,
+var evidenceColumns = strings.NewReplacer("coalesce(c.platform_customer_id, '')", "''", "q.instructions", "''", "q.description", "''",
+	"t.details", "''").Replace(transactionColumns) + `,
 	q.id IS NOT NULL, c.deleted_at IS NOT NULL, fi.id, fi.customer_id, fi.account_type, fi.currency, ti.id, ti.customer_id, ti.account_type, ti.currency,
 	fe.id, fe.customer_id, te.id, te.customer_id, r.id, r.rail, r.reference, r.currency, r.amount, r.received_at,
 	CASE WHEN t.refund_status = 'COMPLETED' AND t.source_internal IS NULL THEN ARRAY(SELECT a.id FROM internal_accounts a
-		WHERE a.platform_id = t.platform_id AND ` + strings.ReplaceAll(internalOwner, "customer_id", "a.customer_id") + ` = ` + strings.ReplaceAll(internalOwner, "customer_id", "t.customer_id") + `
+		WHERE a.platform_id = t.platform_id AND ` + strings.ReplaceAll(internalOwner, "customer_id", "a.customer_id") + ` = ` +
+	strings.ReplaceAll(internalOwner, "customer_id", "t.customer_id") + `
 		AND a.currency = CASE WHEN t.funded_minor > 0 THEN t.funded_currency ELSE t.sent_currency END) END`
 
 // readEvidence uses the primary keys and, for a refund, internal_account_owner_currency_type_unique.
@@ -136,9 +138,12 @@ func scanEvidence(ctx context.Context, db *DB, rows pgx.Rows) (t transaction.Tra
 	var received pgtype.Timestamptz
 	var refundAccounts []uuid.UUID
 	t, err = scanTransaction(ctx, db, rows, &e.HasQuote, &e.CustomerDeleted,
-		&fromInternal.id, &fromInternal.owner, &fromInternal.kind, &fromInternal.currency, &toInternal.id, &toInternal.owner, &toInternal.kind, &toInternal.currency,
-		&fromExternal.id, &fromExternal.owner, &toExternal.id, &toExternal.owner, &receipt, &rail, &reference, &currency, &amount, &received, &refundAccounts)
-	e.FromInternal, e.ToInternal, e.FromExternal, e.ToExternal = fromInternal.internal(), toInternal.internal(), fromExternal.external(), toExternal.external()
+		&fromInternal.id, &fromInternal.owner, &fromInternal.kind, &fromInternal.currency, &toInternal.id, &toInternal.owner, &toInternal.kind,
+		&toInternal.currency,
+		&fromExternal.id, &fromExternal.owner, &toExternal.id, &toExternal.owner, &receipt, &rail, &reference, &currency, &amount,
+		&received, &refundAccounts)
+	e.FromInternal, e.ToInternal, e.FromExternal, e.ToExternal = fromInternal.internal(), toInternal.internal(), fromExternal.external(),
+		toExternal.external()
 	if receipt.Valid {
 		e.Receipt = &transaction.Receipt{Platform: t.Platform, Rail: corridor.Rail(rail.String), Reference: reference.String,
 			Amount: money.Amount{Minor: amount.Int64, Currency: money.Currency(currency.String)}, At: received.Time.UTC()}
@@ -162,7 +167,8 @@ const readPostedFlags = `
 
 // EachTransactionWithoutPostings calls visit for every transaction without postings, of one platform or,
 // if it is zero, of all. It reads in batches.
-func (db *DB) EachTransactionWithoutPostings(ctx context.Context, of ident.Platform, visit func(ports.TransactionKey, transaction.Flow, transaction.State) error) error {
+func (db *DB) EachTransactionWithoutPostings(ctx context.Context, of ident.Platform, visit func(ports.TransactionKey, transaction.Flow,
+	transaction.State) error) error {
 	const batchSize = 1000
 	var id uuid.UUID
 	platform, lastPlatform := platformRange(of)

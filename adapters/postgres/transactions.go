@@ -29,18 +29,21 @@ var transactions = schema.New("transactions", keyOfPlatform, func(t *transaction
 		reference = new(string) // the quote has it
 	}
 	return schema.Columns{
-		{Name: "platform_id", Field: &t.Platform}, {Name: "id", Field: &t.ID}, {Name: "quote_id", Field: &t.Quote}, {Name: "customer_id", Field: &t.Customer},
+		{Name: "platform_id", Field: &t.Platform}, {Name: "id", Field: &t.ID}, {Name: "quote_id", Field: &t.Quote},
+		{Name: "customer_id", Field: &t.Customer},
 		{Name: "direction", Field: &t.Type}, {Name: "status", Field: &t.State.Status}, {Name: "refund_status", Field: &t.State.Refund},
 		{Name: "stage", Field: &t.State.Stage}, {Name: "failure_reason", Field: &t.State.Reason},
 		{Name: "source_external", Field: &t.Source.ExternalAccount}, {Name: "source_internal", Field: &t.Source.InternalAccount},
-		{Name: "destination_external", Field: &t.Destination.ExternalAccount}, {Name: "destination_internal", Field: &t.Destination.InternalAccount},
+		{Name: "destination_external", Field: &t.Destination.ExternalAccount},
+		{Name: "destination_internal", Field: &t.Destination.InternalAccount},
 		{Name: "source_rail", Field: &t.SourceRail}, {Name: "source_account", Field: &t.SourceAccount},
 		{Name: "destination_rail", Field: &t.DestinationRail}, {Name: "destination_account", Field: &t.DestinationAccount},
 		{Name: "receipt_id", Field: &t.Receipt},
 		{Name: "sent_currency", Field: &t.Pricing.Sent.Currency}, {Name: "sent_minor", Field: &t.Pricing.Sent.Minor},
 		{Name: "received_currency", Field: &t.Pricing.Received.Currency}, {Name: "received_minor", Field: &t.Pricing.Received.Minor},
 		{Name: "funded_currency", Field: &t.Funded.Currency}, {Name: "funded_minor", Field: &t.Funded.Minor},
-		{Name: "refund_reason", Field: &refund.Reason}, {Name: "refund_at", Field: &refund.InitiatedAt}, {Name: "refund_settled_at", Field: &refund.SettledAt},
+		{Name: "refund_reason", Field: &refund.Reason}, {Name: "refund_at", Field: &refund.InitiatedAt},
+		{Name: "refund_settled_at", Field: &refund.SettledAt},
 		{Name: "created_at", Field: &t.CreatedAt}, {Name: "updated_at", Field: &t.UpdatedAt}, {Name: "settled_at", Field: &t.SettledAt},
 		{Name: "expected_settlement_at", Field: &t.ExpectedSettlementAt},
 		{Name: "source_uma", Field: &t.Source.UMA}, {Name: "destination_uma", Field: &t.Destination.UMA}, {Name: "reference", Field: reference},
@@ -178,12 +181,14 @@ var lockTransactions = `
 	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
 
 // LockTransactions implements ports.PaymentWriter.
-func (u *unit) LockTransactions(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
+func (u *unit) LockTransactions(ctx context.Context,
+	keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
 	return transactionsByKey(ctx, u.db, u.query, lockTransactions, keys)
 }
 
 // TransactionsByKey implements ports.PaymentReader.
-func (db *DB) TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
+func (db *DB) TransactionsByKey(ctx context.Context,
+	keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
 	return transactionsByKey(ctx, db, db.read, readTransactions, keys)
 }
 

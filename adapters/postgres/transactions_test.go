@@ -80,7 +80,8 @@ func TestTransactions_ByUMAAddressAndReference(t *testing.T) {
 	account := ident.NewInternalAccount(generator.New, noon)
 	in := newIncoming(c.platform.ID, ana.ID, account, "$bo@bank.example")
 	out := newIncoming(c.platform.ID, ana.ID, account, "")
-	out.Type, out.Source, out.Destination = transaction.Outgoing, out.Destination, transaction.Endpoint{UMA: "$bo@bank.example", Customer: ana.ID, Currency: "USD"}
+	out.Type, out.Source, out.Destination = transaction.Outgoing, out.Destination, transaction.Endpoint{UMA: "$bo@bank.example",
+		Customer: ana.ID, Currency: "USD"}
 	elsewhere := newIncoming(c.otherPlatform.ID, ident.Customer{}, account, "$bo@bank.example")
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		return tx.CreateTransactions(ctx, []transaction.Transaction{in, out, elsewhere})
@@ -132,7 +133,8 @@ func TestCollections_IncludeSourceAccount(t *testing.T) {
 		return tx.DeleteExternalAccount(ctx, c.platform.ID, payer.ID, noon)
 	})
 
-	found, err := c.Collections(t.Context(), []ports.TransactionKey{{Platform: c.platform.ID, ID: payment.ID}, {Platform: c.otherPlatform.ID, ID: payment.ID}})
+	found, err := c.Collections(t.Context(), []ports.TransactionKey{{Platform: c.platform.ID, ID: payment.ID},
+		{Platform: c.otherPlatform.ID, ID: payment.ID}})
 
 	if err != nil || len(found) != 1 || found[0].Account.ID != payer.ID || found[0].Account.Identifier() != payer.Identifier() ||
 		found[0].Transaction.ID != payment.ID {
@@ -148,7 +150,8 @@ func TestPayouts_IncludeBeneficiary(t *testing.T) {
 	c.createCustomers(t, ana)
 	to := newWallet(c.platform, ana.ID, "x")
 	to.Type, to.Currency, to.Fields = "EUR_ACCOUNT", "EUR", map[string]string{"iban": "DE89370400440532013000"}
-	to.Beneficiary = &account.Beneficiary{Type: account.Business, LegalName: "Silva & Sons", Address: &party.Address{Line1: "1 Road", City: "Lisbon", PostalCode: "1000", Country: "PT"}}
+	to.Beneficiary = &account.Beneficiary{Type: account.Business, LegalName: "Silva & Sons", Address: &party.Address{Line1: "1 Road",
+		City: "Lisbon", PostalCode: "1000", Country: "PT"}}
 	c.createAccounts(t, to)
 	payment := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "")
 	payment.Destination.ExternalAccount = to.ID
@@ -161,7 +164,8 @@ func TestPayouts_IncludeBeneficiary(t *testing.T) {
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	if got := found[0].Account; got.ID != to.ID || got.Currency != "EUR" || !reflect.DeepEqual(got.Fields, to.Fields) || !reflect.DeepEqual(got.Beneficiary, to.Beneficiary) {
+	if got := found[0].Account; got.ID != to.ID || got.Currency != "EUR" || !reflect.DeepEqual(got.Fields, to.Fields) ||
+		!reflect.DeepEqual(got.Beneficiary, to.Beneficiary) {
 		t.Errorf("paid to %+v, want %+v", got, to)
 	}
 }
@@ -188,7 +192,8 @@ func TestTransactions_ListByStatusFollowsEveryChange(t *testing.T) {
 	// A transaction is listed by its status and type after each change, in one list only, and in none
 	// after it was deleted. A change that is rolled back does not move it.
 	c := newRetentionEnv(t)
-	statuses := []transaction.Status{transaction.Pending, transaction.Expired, transaction.Processing, transaction.Completed, transaction.Failed}
+	statuses := []transaction.Status{transaction.Pending, transaction.Expired, transaction.Processing, transaction.Completed,
+		transaction.Failed}
 	_, id := c.insertQuote(t, noon, "")
 	c.insertQuote(t, noon, "status = 'COMPLETED'")
 	for _, now := range statuses {

@@ -46,7 +46,8 @@ func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, er
 	u.Receipt.Platform = p
 	r, a := &u.Receipt, &transaction.Assignment{}
 	if err := rows.Scan(&u.Posting, &u.Kind, &u.Since, &r.ID, &r.Rail, &u.SourceAccount, &r.PartnerID, &r.Reference, &r.Amount.Currency,
-		&r.Amount.Minor, &r.At, &u.RefundOf, &a.Transaction, &a.Account, schema.Optional(&a.Note), &a.By.Token, schema.Optional(&a.By.Actor), &a.At,
+		&r.Amount.Minor, &r.At, &u.RefundOf, &a.Transaction, &a.Account, schema.Optional(&a.Note), &a.By.Token,
+		schema.Optional(&a.By.Actor), &a.At,
 		&a.Approval.Proposal, &a.Approval.By.Token, schema.Optional(&a.Approval.By.Actor)); err != nil {
 		return u, err
 	}
@@ -60,7 +61,8 @@ func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, er
 }
 
 var unmatchedFunds = schema.New("unmatched_funds", []string{"platform_id", "posting_id"}, func(f *ports.UnmatchedFunds) schema.Columns {
-	return schema.Columns{{Name: "platform_id", Field: &f.Platform}, {Name: "posting_id", Field: &f.Posting}, {Name: "receipt_id", Field: &f.Receipt}}
+	return schema.Columns{{Name: "platform_id", Field: &f.Platform}, {Name: "posting_id", Field: &f.Posting},
+		{Name: "receipt_id", Field: &f.Receipt}}
 })
 
 var insertUnmatched = unmatchedFunds.InsertAll("ON CONFLICT (platform_id, posting_id) DO NOTHING")
@@ -88,7 +90,8 @@ const lockUnmatched = `
 	WHERE r.id = $2 ORDER BY p.seq`
 
 // LockUnmatched loads the unmatched funds of a receipt and locks them.
-func (u *unit) LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (funds transaction.Unmatched, found bool, err error) {
+func (u *unit) LockUnmatched(ctx context.Context, p ident.Platform,
+	receipt ident.Receipt) (funds transaction.Unmatched, found bool, err error) {
 	if err := u.query(ctx, lockReceipt, []any{receipt}, func(pgx.Rows) error { return nil }); err != nil {
 		return funds, false, err
 	}
@@ -143,7 +146,8 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 		err := db.readPool.QueryRow(ctx, `SELECT seq FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2`, pgx.QueryExecModeCacheStatement,
 			p, f.After).Scan(&seq)
 		if isNoRows(err) {
-			return page, fault.Invalid(fault.Field{Field: "cursor", Message: "must be the nextCursor of the previous page; omit it for the first page"})
+			return page, fault.Invalid(fault.Field{Field: "cursor", Message: "must be the nextCursor of the previous page; omit it for the first " +
+				"page"})
 		}
 		if err != nil {
 			return page, err
@@ -157,8 +161,9 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 		}
 		filter.clauses = append(filter.clauses, exists)
 	}
-	rows, err := db.readPool.Query(ctx, fmt.Sprintf(`SELECT %s FROM (SELECT p.* FROM ledger_postings p %s ORDER BY p.seq %s LIMIT %d) p %s ORDER BY p.seq %s`,
-		unmatchedColumns, filter.where(), order, f.Limit+1, unmatchedTables, order), filter.args...)
+	rows, err := db.readPool.Query(
+		ctx, fmt.Sprintf(`SELECT %s FROM (SELECT p.* FROM ledger_postings p %s ORDER BY p.seq %s LIMIT %d) p %s ORDER BY p.seq %s`,
+			unmatchedColumns, filter.where(), order, f.Limit+1, unmatchedTables, order), filter.args...)
 	if err != nil {
 		return page, ledgerdb.ReadError(err)
 	}
@@ -184,7 +189,8 @@ const readAssignment = `
 		WHERE w.platform_id = $1 AND w.transaction_id = $2) p` + unmatchedTables
 
 // AssignmentOf reads the assignment of unmatched funds to a transaction.
-func (db *DB) AssignmentOf(ctx context.Context, p ident.Platform, t ident.Transaction) (funds transaction.Unmatched, found bool, err error) {
+func (db *DB) AssignmentOf(ctx context.Context, p ident.Platform,
+	t ident.Transaction) (funds transaction.Unmatched, found bool, err error) {
 	err = db.read(ctx, readAssignment, []any{p, t}, func(rows pgx.Rows) (err error) {
 		funds, err = scanUnmatched(rows, p)
 		found = true

@@ -115,7 +115,8 @@ func (db *DB) Verification(ctx context.Context, p ident.Platform, id ident.Verif
 }
 
 // Verifications uses verifications_by_customer, verifications_by_status or the primary key.
-func (db *DB) Verifications(ctx context.Context, p ident.Platform, f ports.VerificationFilter) (ports.Page[verification.Verification], error) {
+func (db *DB) Verifications(ctx context.Context, p ident.Platform,
+	f ports.VerificationFilter) (ports.Page[verification.Verification], error) {
 	l := newList("verifications", p)
 	switch {
 	case !f.Customer.IsZero():
@@ -160,7 +161,8 @@ func (c verificationDetails) set(row *verificationRow) {
 func newApplicationColumn(a verification.Application) *applicationColumn {
 	c := a.Customer
 	column := &applicationColumn{
-		SubmittedAt: a.SubmittedAt, PlatformCustomerID: c.PlatformCustomerID, Type: c.Type, Region: c.Region, Email: c.Email, Customer: newCustomerDetails(c), Files: a.Files,
+		SubmittedAt: a.SubmittedAt, PlatformCustomerID: c.PlatformCustomerID, Type: c.Type, Region: c.Region, Email: c.Email,
+		Customer: newCustomerDetails(c), Files: a.Files,
 	}
 	for _, o := range a.Owners {
 		column.Owners = append(column.Owners, submittedOwnerColumn{
@@ -176,7 +178,8 @@ func (c *applicationColumn) application(id uuid.UUID, v verification.Verificatio
 		FullName: c.Customer.FullName, BirthDate: c.Customer.BirthDate, Nationality: c.Customer.Nationality,
 		Business: (*customer.BusinessInfo)(c.Customer.Business), Address: (*party.Address)(c.Customer.Address),
 	}
-	a := &verification.Application{ID: id, Platform: v.Platform, Verification: v.ID, Customer: submitted, Files: c.Files, SubmittedAt: c.SubmittedAt.UTC()}
+	a := &verification.Application{ID: id, Platform: v.Platform, Verification: v.ID, Customer: submitted, Files: c.Files,
+		SubmittedAt: c.SubmittedAt.UTC()}
 	for _, column := range c.Owners {
 		owner := customer.BeneficialOwner{Platform: v.Platform, Customer: v.Customer, Roles: column.Roles,
 			OwnershipPercentage: column.Percentage, Status: column.Status, Person: column.Person.person()}

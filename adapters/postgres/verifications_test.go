@@ -20,12 +20,15 @@ import (
 // newOwner returns an owner of a business with every field.
 func newOwner(c customer.Customer) customer.BeneficialOwner {
 	return customer.BeneficialOwner{
-		ID: ident.NewBeneficialOwner(generator.New, noon), Platform: c.Platform, Customer: c.ID, Roles: []customer.OwnerRole{customer.Director, customer.UltimateOwner},
+		ID: ident.NewBeneficialOwner(generator.New, noon), Platform: c.Platform, Customer: c.ID, Roles: []customer.OwnerRole{customer.Director,
+			customer.UltimateOwner},
 		OwnershipPercentage: 40, Status: customer.Pending, CreatedAt: noon, UpdatedAt: noon,
 		Check: customer.Check{Application: uuid.New(), Submitted: true, By: "ana", At: noon, Reason: "r", Errors: []customer.CheckError{
 			{Resource: "Document:x", Type: customer.ExpiredDocument, Field: "f", AcceptedDocuments: []string{"PASSPORT"}, Reason: "Expired."}}},
-		Person: customer.PersonalInfo{FirstName: "Ana", MiddleName: "B", LastName: "D’Ávila", BirthDate: "1990-02-28", Nationality: "BR", Email: "a@example.com",
-			PhoneNumber: "+5511999999999", Address: party.Address{Line1: "Rua 1", Line2: "ap. 2", City: "São Paulo", State: "SP", PostalCode: "01000-000", Country: "BR"},
+		Person: customer.PersonalInfo{FirstName: "Ana", MiddleName: "B", LastName: "D’Ávila", BirthDate: "1990-02-28", Nationality: "BR",
+			Email:       "a@example.com",
+			PhoneNumber: "+5511999999999", Address: party.Address{Line1: "Rua 1", Line2: "ap. 2", City: "São Paulo", State: "SP",
+				PostalCode: "01000-000", Country: "BR"},
 			IDType: customer.NonUSTaxID, Identifier: "123.456.789-09", CountryOfIssuance: "BR"},
 	}
 }
@@ -56,7 +59,8 @@ func TestBeneficialOwner_RoundTrip(t *testing.T) {
 		}
 		return nil
 	})
-	first.Roles, first.OwnershipPercentage, first.Status, first.UpdatedAt = []customer.OwnerRole{customer.Trustee}, 1, customer.Rejected, noon.Add(time.Hour)
+	first.Roles, first.OwnershipPercentage, first.Status, first.UpdatedAt = []customer.OwnerRole{customer.Trustee}, 1, customer.Rejected,
+		noon.Add(time.Hour)
 	first.Person.LastName = "Silva"
 	want := []customer.BeneficialOwner{first, second}
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
@@ -76,7 +80,8 @@ func TestBeneficialOwner_RoundTrip(t *testing.T) {
 	if o, err := c.BeneficialOwner(t.Context(), c.platform.ID, second.ID); err != nil || !reflect.DeepEqual(o, second) {
 		t.Errorf("read\n%+v, %v, want\n%+v", o, err, second)
 	}
-	page, err := c.ListBeneficialOwners(t.Context(), c.platform.ID, ports.BeneficialOwnerFilter{Paging: ports.Paging{Limit: 1}, Customer: business.ID})
+	page, err := c.ListBeneficialOwners(t.Context(), c.platform.ID, ports.BeneficialOwnerFilter{Paging: ports.Paging{Limit: 1},
+		Customer: business.ID})
 	if err != nil || page.Total != 2 || !page.More || len(page.Items) != 1 || !reflect.DeepEqual(page.Items[0], second) {
 		t.Errorf("page %+v, %v", page, err)
 	}
@@ -111,7 +116,8 @@ func TestVerification_RoundTrip(t *testing.T) {
 	a.Owners[0].Platform, a.Owners[0].Customer = c.platform.ID, business.ID
 	a.Files = []uuid.UUID{uuid.New(), uuid.New()}
 	v.Status, v.Errors, v.Submitted, v.CustomerApproved, v.UpdatedAt = verification.InProgress, nil, &a, true, noon.Add(time.Hour)
-	v.LastDecision = verification.Decision{Application: uuid.New(), By: "ana", At: noon, Outcome: verification.Outcome{Verdict: verification.Correctable, Errors: errors, Reason: "r"}}
+	v.LastDecision = verification.Decision{Application: uuid.New(), By: "ana", At: noon,
+		Outcome: verification.Outcome{Verdict: verification.Correctable, Errors: errors, Reason: "r"}}
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.UpdateVerification(ctx, v); err != nil {
 			return err
@@ -142,7 +148,8 @@ func TestVerifications_Filter(t *testing.T) {
 		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateVerification(ctx, v) })
 		return v
 	}
-	rejected, open, review := create(acme, verification.Rejected), create(acme, verification.InProgress), create(other, verification.PendingManualReview)
+	rejected, open, review := create(acme, verification.Rejected), create(acme, verification.InProgress),
+		create(other, verification.PendingManualReview)
 	for name, test := range map[string]struct {
 		filter ports.VerificationFilter
 		want   []verification.Verification

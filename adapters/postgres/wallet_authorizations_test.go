@@ -22,12 +22,15 @@ import (
 // newWalletPayment returns a quote of a wallet with its transaction, and what its owner signs.
 func newWalletPayment(w ports.WalletID) (quote.Quote, transaction.Transaction) {
 	amount := money.Amount{Minor: 25_000_000, Currency: money.USDB}
-	q := quote.Quote{ID: ident.NewQuote(generator.New, noon), Platform: w.Platform, Transaction: ident.NewTransaction(generator.New, noon), Side: quote.Sending, LockedAmount: amount.Minor,
+	q := quote.Quote{ID: ident.NewQuote(generator.New, noon), Platform: w.Platform, Transaction: ident.NewTransaction(generator.New, noon),
+		Side: quote.Sending, LockedAmount: amount.Minor,
 		Source: transaction.Endpoint{InternalAccount: w.Account, Currency: amount.Currency}, Pricing: transaction.AtPar(amount),
 		Instructions: transaction.SigningInstructions(`{"address":"spark1secreta"}`), CreatedAt: noon, ExpiresAt: noon.Add(time.Minute)}
-	return q, transaction.Transaction{ID: q.Transaction, Platform: w.Platform, Quote: q.ID, Type: transaction.Outgoing, State: transaction.Initial, Source: q.Source, SourceRail: corridor.Layer2,
-		SourceAccount: ledger.Wallet(w.Account), DestinationRail: corridor.Layer2, DestinationAccount: "chains/LAYER2", Pricing: q.Pricing, Instructions: q.Instructions,
-		Payload: `{"address":"spark1secreta"}`, ExpiresAt: q.ExpiresAt, CreatedAt: noon, UpdatedAt: noon}
+	return q, transaction.Transaction{ID: q.Transaction, Platform: w.Platform, Quote: q.ID, Type: transaction.Outgoing,
+		State: transaction.Initial, Source: q.Source, SourceRail: corridor.Layer2,
+		SourceAccount: ledger.Wallet(w.Account), DestinationRail: corridor.Layer2, DestinationAccount: "chains/LAYER2", Pricing: q.Pricing,
+		Instructions: q.Instructions,
+		Payload:      `{"address":"spark1secreta"}`, ExpiresAt: q.ExpiresAt, CreatedAt: noon, UpdatedAt: noon}
 }
 
 func TestWalletAuthorizations_RoundTrip(t *testing.T) {
@@ -80,7 +83,8 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 	for range 2 {
 		for i, p := range payments {
 			key := ports.TransactionKey{Platform: p.Platform, ID: p.ID}
-			if got, found, err := db.WalletAuthorization(t.Context(), key); err != nil || found != (i < 2) || found && !reflect.DeepEqual(got, want[i]) {
+			if got, found, err := db.WalletAuthorization(t.Context(), key); err != nil || found != (i < 2) || found &&
+				!reflect.DeepEqual(got, want[i]) {
 				t.Errorf("evidence %d: %+v, %t, %v\nwant %+v", i, got, found, err, want[i])
 			}
 			q, read, err := db.Quote(t.Context(), p.Platform, p.Quote)
@@ -90,7 +94,8 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 		}
 		conn := connect(t, c.url)
 		var shown int
-		if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM (SELECT a::text AS row FROM wallet_authorizations a UNION ALL SELECT t::text FROM transactions t UNION ALL SELECT q::text FROM quotes q) rows
+		if err := conn.QueryRow(
+			t.Context(), `SELECT count(*) FROM (SELECT a::text AS row FROM wallet_authorizations a UNION ALL SELECT t::text FROM transactions t UNION ALL SELECT q::text FROM quotes q) rows
 			WHERE strpos(row, 'secreta') > 0`).Scan(&shown); err != nil || shown > 0 {
 			t.Errorf("%d rows show the address, %v", shown, err)
 		}
@@ -111,8 +116,10 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 		}
 		for i, p := range payments[:2] {
 			got := executed[p.ID]
-			if len(executed) != 2 || got.Environment != platform.Sandbox || got.Transaction.Pricing.Sent != p.Pricing.Sent || got.Authorization == nil || got.Authorization.Session != want[i].Session ||
-				errors.Is(got.Unreadable, ports.ErrNoMasterKey) != (name == "without") || got.Unreadable == nil && got.Authorization.Payload != p.Payload {
+			if len(executed) != 2 || got.Environment != platform.Sandbox || got.Transaction.Pricing.Sent != p.Pricing.Sent ||
+				got.Authorization == nil || got.Authorization.Session != want[i].Session ||
+				errors.Is(got.Unreadable, ports.ErrNoMasterKey) != (name == "without") || got.Unreadable == nil &&
+				got.Authorization.Payload != p.Payload {
 				t.Errorf("%s, %d of %d: %+v", name, i, len(executed), got)
 			}
 		}
@@ -123,7 +130,8 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 			t.Errorf("of %s: %d, %v, want %d", of, found, err, want)
 		}
 	}
-	if _, err := connect(t, c.url).Exec(t.Context(), `UPDATE wallet_authorizations SET payload = E'\x01AAAA' WHERE id = $1`, payments[0].ID.UUID()); err != nil {
+	if _, err := connect(t, c.url).Exec(t.Context(), `UPDATE wallet_authorizations SET payload = E'\x01AAAA' WHERE id = $1`,
+		payments[0].ID.UUID()); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.EachWalletPayment(t.Context(), ident.Platform{}, func(p ports.WalletPayment) error {

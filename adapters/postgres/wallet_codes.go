@@ -72,7 +72,8 @@ func (u *unit) CreatePasskeyChallenge(ctx context.Context, c wallet.PasskeyChall
 
 // LockPasskeyChallenge uses the primary key.
 func (u *unit) LockPasskeyChallenge(ctx context.Context, p ident.Platform, id ident.SignedRequest) (wallet.PasskeyChallenge, error) {
-	c, err := selectExisting(ctx, u.db, u.query, passkeyChallenges, wallet.InvalidRequestID(), `WHERE platform_id = $1 AND id = $2 FOR UPDATE`, p, id)
+	c, err := selectExisting(ctx, u.db, u.query, passkeyChallenges, wallet.InvalidRequestID(), `WHERE platform_id = $1 AND id = $2 FOR UPDATE`,
+		p, id)
 	return c, translate(err)
 }
 
@@ -89,13 +90,15 @@ func (u *unit) UsePasskeyChallenge(ctx context.Context, c wallet.PasskeyChalleng
 
 // UseOnce uses the primary key: of two units of work, the second waits for the first.
 func (u *unit) UseOnce(ctx context.Context, p ident.Platform, hash [sha256.Size]byte, until time.Time) (inserted bool, err error) {
-	_, err = readValues(ctx, u.query, `INSERT INTO wallet_used_challenges (platform_id, hash, expires_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING true`,
+	_, err = readValues(
+		ctx, u.query, `INSERT INTO wallet_used_challenges (platform_id, hash, expires_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING true`,
 		[]any{p, hash, until}, &inserted)
 	return inserted, translate(err)
 }
 
 // WasUsed uses the primary key.
 func (db *DB) WasUsed(ctx context.Context, p ident.Platform, hash [sha256.Size]byte) (used bool, err error) {
-	_, err = readValues(ctx, db.read, `SELECT EXISTS (SELECT FROM wallet_used_challenges WHERE platform_id = $1 AND hash = $2)`, []any{p, hash}, &used)
+	_, err = readValues(ctx, db.read, `SELECT EXISTS (SELECT FROM wallet_used_challenges WHERE platform_id = $1 AND hash = $2)`,
+		[]any{p, hash}, &used)
 	return used, err
 }

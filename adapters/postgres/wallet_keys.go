@@ -11,7 +11,8 @@ var _ ports.WalletKeyStore = (*DB)(nil)
 
 // WalletKey uses the primary key.
 func (db *DB) WalletKey(ctx context.Context, w ports.WalletID) (key wallet.Key, err error) {
-	_, err = readValues(ctx, db.read, `SELECT public_key FROM wallet_keys WHERE platform_id = $1 AND id = $2`, []any{w.Platform, w.Account}, &key)
+	_, err = readValues(ctx, db.read, `SELECT public_key FROM wallet_keys WHERE platform_id = $1 AND id = $2`,
+		[]any{w.Platform, w.Account}, &key)
 	return key, err
 }
 
@@ -33,7 +34,8 @@ func (db *DB) AddWalletKey(ctx context.Context, w ports.WalletID, key wallet.Key
 	if err != nil {
 		return wallet.Key{}, err
 	}
-	if _, err := db.exec(ctx, `INSERT INTO wallet_keys (platform_id, id, entropy, public_key, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+	if _, err := db.exec(
+		ctx, `INSERT INTO wallet_keys (platform_id, id, entropy, public_key, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
 		w.Platform, w.Account, sealed, key, db.clock.Now()); err != nil {
 		return wallet.Key{}, err
 	}

@@ -31,7 +31,8 @@ func (u *unit) CreateSignedRequest(ctx context.Context, r wallet.SignedRequest) 
 
 // LockSignedRequest uses the primary key.
 func (u *unit) LockSignedRequest(ctx context.Context, p ident.Platform, id ident.SignedRequest) (wallet.SignedRequest, error) {
-	r, err := selectExisting(ctx, u.db, u.query, signedRequests, wallet.InvalidRequestID(), `WHERE platform_id = $1 AND id = $2 FOR UPDATE`, p, id)
+	r, err := selectExisting(ctx, u.db, u.query, signedRequests, wallet.InvalidRequestID(), `WHERE platform_id = $1 AND id = $2 FOR UPDATE`,
+		p, id)
 	return r, translate(err)
 }
 
@@ -64,5 +65,6 @@ func (u *unit) RecordExport(ctx context.Context, e wallet.Export) error {
 
 // WalletExports uses wallet_exports_by_account.
 func (db *DB) WalletExports(ctx context.Context, w ports.WalletID) ([]wallet.Export, error) {
-	return selectRows(ctx, db, db.read, walletExports, `WHERE platform_id = $1 AND account_id = $2 ORDER BY exported_at, id`, w.Platform, w.Account)
+	return selectRows(ctx, db, db.read, walletExports, `WHERE platform_id = $1 AND account_id = $2 ORDER BY exported_at, id`,
+		w.Platform, w.Account)
 }

@@ -22,7 +22,8 @@ var walletSessions = schema.New("wallet_sessions", keyOfPlatform, func(s *wallet
 	}
 })
 
-var saveWalletSession = walletSessions.Insert(`ON CONFLICT (platform_id, id) DO UPDATE SET updated_at = EXCLUDED.updated_at, revoked_at = EXCLUDED.revoked_at`)
+var saveWalletSession = walletSessions.Insert(
+	`ON CONFLICT (platform_id, id) DO UPDATE SET updated_at = EXCLUDED.updated_at, revoked_at = EXCLUDED.revoked_at`)
 
 // ActiveWalletSessions uses wallet_sessions_by_account.
 func (db *DB) ActiveWalletSessions(ctx context.Context, w ports.WalletID, now time.Time) ([]wallet.Session, error) {
@@ -31,7 +32,8 @@ func (db *DB) ActiveWalletSessions(ctx context.Context, w ports.WalletID, now ti
 
 func selectActiveSessions(ctx context.Context, db *DB, read reader, w ports.WalletID, now time.Time) ([]wallet.Session, error) {
 	return selectRows(ctx, db, read, walletSessions,
-		`WHERE platform_id = $1 AND account_id = $2 AND expires_at > $3 AND revoked_at IS NULL ORDER BY created_at, id`, w.Platform, w.Account, now)
+		`WHERE platform_id = $1 AND account_id = $2 AND expires_at > $3 AND revoked_at IS NULL ORDER BY created_at, id`,
+		w.Platform, w.Account, now)
 }
 
 // WalletSession uses the primary key.
@@ -45,7 +47,8 @@ func (u *unit) LockWalletSessions(ctx context.Context, p ident.Platform, ids []i
 	if len(ids) == 0 {
 		return found, nil
 	}
-	sessions, err := selectRows(ctx, u.db, u.query, walletSessions, `WHERE platform_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR SHARE`, p, ids)
+	sessions, err := selectRows(ctx, u.db, u.query, walletSessions, `WHERE platform_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR SHARE`,
+		p, ids)
 	for _, s := range sessions {
 		found[s.ID] = s
 	}

@@ -62,11 +62,12 @@ func TestWalletPlans_ReadsUseIndexes(t *testing.T) {
 		"credential":               {"id", func() error { _, err := db.WalletCredential(ctx, p, ident.AuthMethod{}); return err }},
 		"session":                  {"id", func() error { _, err := db.WalletSession(ctx, p, ident.Session{}); return err }},
 		"sessions":                 {"expires_at", func() error { _, err := db.ActiveWalletSessions(ctx, w, now); return err }},
-		"address":                  {"email_fingerprint", func() error { _, err := db.OtherWalletWithEmail(ctx, w, "ana@example.com"); return err }},
-		"request":                  {"id", func() error { _, err := db.SignedRequest(ctx, p, ident.SignedRequest{}); return err }},
-		"challenge":                {"id", func() error { _, err := db.PasskeyChallenge(ctx, p, ident.SignedRequest{}); return err }},
-		"used":                     {"hash", func() error { _, err := db.WasUsed(ctx, p, [32]byte{}); return err }},
-		"exports":                  {"account_id", func() error { _, err := db.WalletExports(ctx, w); return err }},
+		"address": {"email_fingerprint",
+			func() error { _, err := db.OtherWalletWithEmail(ctx, w, "ana@example.com"); return err }},
+		"request":   {"id", func() error { _, err := db.SignedRequest(ctx, p, ident.SignedRequest{}); return err }},
+		"challenge": {"id", func() error { _, err := db.PasskeyChallenge(ctx, p, ident.SignedRequest{}); return err }},
+		"used":      {"hash", func() error { _, err := db.WasUsed(ctx, p, [32]byte{}); return err }},
+		"exports":   {"account_id", func() error { _, err := db.WalletExports(ctx, w); return err }},
 		"locked": {"id", func() error {
 			return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 				_, err := tx.LockWalletSessions(ctx, p, []ident.Session{{}})
@@ -96,7 +97,8 @@ func TestWalletPlans_ReadsUseIndexes(t *testing.T) {
 		if !strings.HasPrefix(table.name, "wallet_") {
 			continue
 		}
-		column := map[string]string{"wallet_codes": "expires_at", "wallet_used_challenges": "expires_at", "wallet_credentials": "revoked_at"}[table.name]
+		column := map[string]string{"wallet_codes": "expires_at", "wallet_used_challenges": "expires_at",
+			"wallet_credentials": "revoked_at"}[table.name]
 		if column == "" {
 			column = "id"
 		}

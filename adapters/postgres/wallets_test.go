@@ -46,13 +46,15 @@ func (c *env) newWalletOf(t *testing.T, name string) ports.WalletID {
 }
 
 func newCredential(w ports.WalletID, t wallet.CredentialType, at time.Time) wallet.Credential {
-	c := wallet.Credential{ID: ident.NewAuthMethod(generator.New, at), Platform: w.Platform, Account: w.Account, Type: t, CreatedAt: at, UpdatedAt: at}
+	c := wallet.Credential{ID: ident.NewAuthMethod(generator.New, at), Platform: w.Platform, Account: w.Account, Type: t,
+		CreatedAt: at, UpdatedAt: at}
 	switch t {
 	case wallet.EmailOTP:
 		c.Email, c.Nickname = "Ana@secreta.example", "Ana@secreta.example"
 	case wallet.Passkey:
 		c.Nickname = "Secreta's phone"
-		c.Passkey = &wallet.PasskeyKey{CredentialID: []byte{1, 2}, PublicKey: []byte{3}, SignCount: 1<<32 - 1, Transports: []string{"usb"}, BackupEligible: true, BackedUp: true, UserVerified: true}
+		c.Passkey = &wallet.PasskeyKey{CredentialID: []byte{1, 2}, PublicKey: []byte{3}, SignCount: 1<<32 - 1, Transports: []string{"usb"},
+			BackupEligible: true, BackedUp: true, UserVerified: true}
 	case wallet.OAuth:
 		c.Nickname = "ana@secreta.example"
 		c.Identity = &wallet.Identity{Issuer: "https://accounts.google.com", Audience: "app", Subject: "Secreta", Email: "ana@secreta.example"}
@@ -61,8 +63,10 @@ func newCredential(w ports.WalletID, t wallet.CredentialType, at time.Time) wall
 }
 
 func newSession(c wallet.Credential, at time.Time) wallet.Session {
-	return wallet.Session{ID: ident.NewSession(generator.New, at), Platform: c.Platform, Account: c.Account, Credential: c.ID, Type: c.Type, PublicKey: wallet.SessionKey{2, 7},
-		Certificate: wallet.Certificate{Statement: "statement", Key: wallet.Key{3, 8}, Signature: []byte{9}}, CreatedAt: at, UpdatedAt: at, ExpiresAt: at.Add(wallet.SessionLifetime)}
+	return wallet.Session{ID: ident.NewSession(generator.New, at), Platform: c.Platform, Account: c.Account, Credential: c.ID, Type: c.Type,
+		PublicKey:   wallet.SessionKey{2, 7},
+		Certificate: wallet.Certificate{Statement: "statement", Key: wallet.Key{3, 8}, Signature: []byte{9}}, CreatedAt: at, UpdatedAt: at,
+		ExpiresAt: at.Add(wallet.SessionLifetime)}
 }
 
 func TestWallets_RoundTrip(t *testing.T) {
@@ -70,10 +74,13 @@ func TestWallets_RoundTrip(t *testing.T) {
 	// A wallet is read as it was stored: the active credentials and sessions, oldest first, with the names of
 	// the credentials. What a change says is stored, and nothing else.
 	c := newWalletEnv(t)
-	email, passkey, identity := newCredential(c.wallet, wallet.EmailOTP, noon), newCredential(c.wallet, wallet.Passkey, noon.Add(time.Second)), newCredential(c.wallet, wallet.OAuth, noon.Add(2*time.Second))
-	first, second, expired := newSession(email, noon), newSession(passkey, noon.Add(time.Second)), newSession(identity, noon.Add(-wallet.SessionLifetime))
+	email, passkey, identity := newCredential(c.wallet, wallet.EmailOTP, noon), newCredential(c.wallet, wallet.Passkey, noon.Add(time.Second)),
+		newCredential(c.wallet, wallet.OAuth, noon.Add(2*time.Second))
+	first, second, expired := newSession(email, noon), newSession(passkey, noon.Add(time.Second)),
+		newSession(identity, noon.Add(-wallet.SessionLifetime))
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
-		return tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{email, passkey, identity}, Sessions: []wallet.Session{first, second, expired}})
+		return tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{email, passkey, identity},
+			Sessions: []wallet.Session{first, second, expired}})
 	})
 	read := func() wallet.Wallet {
 		t.Helper()
@@ -90,7 +97,8 @@ func TestWallets_RoundTrip(t *testing.T) {
 		return w
 	}
 
-	want := wallet.Wallet{Platform: c.wallet.Platform, Account: c.wallet.Account, Credentials: []wallet.Credential{email, passkey, identity}, Sessions: []wallet.Session{first.Of(email), second.Of(passkey)}}
+	want := wallet.Wallet{Platform: c.wallet.Platform, Account: c.wallet.Account, Credentials: []wallet.Credential{email, passkey, identity},
+		Sessions: []wallet.Session{first.Of(email), second.Of(passkey)}}
 	if got := read(); !reflect.DeepEqual(got, want) {
 		t.Fatalf("read\n%+v\nwant\n%+v", got, want)
 	}
@@ -99,7 +107,8 @@ func TestWallets_RoundTrip(t *testing.T) {
 			t.Errorf("read %+v, %v", got, err)
 		}
 	}
-	if got, err := c.ActiveWalletSessions(t.Context(), c.wallet, noon); err != nil || !reflect.DeepEqual(got, []wallet.Session{first, second}) {
+	if got, err := c.ActiveWalletSessions(t.Context(), c.wallet, noon); err != nil ||
+		!reflect.DeepEqual(got, []wallet.Session{first, second}) {
 		t.Errorf("active %+v, %v", got, err)
 	}
 	if got, err := c.WalletSession(t.Context(), c.wallet.Platform, expired.ID); err != nil || !reflect.DeepEqual(got, expired) {
@@ -127,8 +136,10 @@ func TestWallets_OfOtherPlatformAreNotFound(t *testing.T) {
 	c := newWalletEnv(t)
 	email := newCredential(c.wallet, wallet.EmailOTP, noon)
 	session := newSession(email, noon)
-	request := wallet.NewSignedRequest(ident.NewSignedRequest(generator.New, noon), wallet.Action{Platform: c.wallet.Platform, Account: c.wallet.Account, Operation: wallet.ExportWallet}, wallet.Call{Path: "/"}, noon)
-	challenge := wallet.PasskeyChallenge{ID: ident.NewSignedRequest(generator.New, noon), Platform: c.wallet.Platform, Credential: email.ID, Challenge: []byte{1}, CreatedAt: noon, ExpiresAt: noon}
+	request := wallet.NewSignedRequest(ident.NewSignedRequest(generator.New, noon), wallet.Action{Platform: c.wallet.Platform,
+		Account: c.wallet.Account, Operation: wallet.ExportWallet}, wallet.Call{Path: "/"}, noon)
+	challenge := wallet.PasskeyChallenge{ID: ident.NewSignedRequest(generator.New, noon), Platform: c.wallet.Platform, Credential: email.ID,
+		Challenge: []byte{1}, CreatedAt: noon, ExpiresAt: noon}
 	hash := sha256.Sum256([]byte("token"))
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.CreateSignedRequest(ctx, request); err != nil {
@@ -143,7 +154,8 @@ func TestWallets_OfOtherPlatformAreNotFound(t *testing.T) {
 		if first, err := tx.UseOnce(ctx, c.otherPlatform.ID, hash, noon); err != nil || !first {
 			t.Errorf("used on another platform: %t, %v", first, err)
 		}
-		if err := tx.RecordExport(ctx, wallet.Export{ID: generator.New(noon), Platform: c.wallet.Platform, Account: c.wallet.Account, Request: request.ID, At: noon}); err != nil {
+		if err := tx.RecordExport(ctx, wallet.Export{ID: generator.New(noon), Platform: c.wallet.Platform, Account: c.wallet.Account,
+			Request: request.ID, At: noon}); err != nil {
 			return err
 		}
 		return tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{email}, Sessions: []wallet.Session{session}})
@@ -184,8 +196,10 @@ func TestWallets_OfOtherPlatformAreNotFound(t *testing.T) {
 		err  error
 		want fault.Code
 	}{
-		"credential": {credentialErr, fault.CredentialNotFound}, "session": {sessionErr, fault.SessionNotFound}, "request": {requestErr, fault.Unauthorized}, "challenge": {challengeErr, fault.Unauthorized},
-		"locked wallet": {locked[0], fault.InternalAccountNotFound}, "locked request": {locked[1], fault.Unauthorized}, "locked challenge": {locked[2], fault.Unauthorized},
+		"credential": {credentialErr, fault.CredentialNotFound}, "session": {sessionErr, fault.SessionNotFound},
+		"request": {requestErr, fault.Unauthorized}, "challenge": {challengeErr, fault.Unauthorized},
+		"locked wallet": {locked[0], fault.InternalAccountNotFound}, "locked request": {locked[1], fault.Unauthorized},
+		"locked challenge": {locked[2], fault.Unauthorized},
 	} {
 		if !fault.Is(got.err, got.want) {
 			t.Errorf("%s: %v, want %s", name, got.err, got.want)
@@ -247,7 +261,8 @@ func TestWallets_PersonalDataIsEncrypted(t *testing.T) {
 	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
 		t.Fatal(err)
 	}
-	credentials := []wallet.Credential{newCredential(c.wallet, wallet.EmailOTP, noon), newCredential(c.wallet, wallet.Passkey, noon), newCredential(c.wallet, wallet.OAuth, noon)}
+	credentials := []wallet.Credential{newCredential(c.wallet, wallet.EmailOTP, noon), newCredential(c.wallet, wallet.Passkey, noon),
+		newCredential(c.wallet, wallet.OAuth, noon)}
 	const text = "123456"
 	hash, err := db.WalletCodeHash(t.Context(), c.wallet.Platform, credentials[0].ID, text)
 	if err != nil {
@@ -261,7 +276,8 @@ func TestWallets_PersonalDataIsEncrypted(t *testing.T) {
 		t.Errorf("the hash does not depend on the key, %v", err)
 	}
 	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.SaveWalletCode(ctx, wallet.Code{Platform: c.wallet.Platform, Credential: credentials[0].ID, Hash: hash, ExpiresAt: noon}); err != nil {
+		if err := tx.SaveWalletCode(ctx, wallet.Code{Platform: c.wallet.Platform, Credential: credentials[0].ID, Hash: hash,
+			ExpiresAt: noon}); err != nil {
 			return err
 		}
 		return tx.SaveWallet(ctx, wallet.Change{Credentials: credentials})
@@ -270,7 +286,10 @@ func TestWallets_PersonalDataIsEncrypted(t *testing.T) {
 	owner := connect(t, c.url)
 	for _, table := range []string{"wallet_credentials", "wallet_codes"} {
 		var rows int
-		if err := owner.QueryRow(t.Context(), fmt.Sprintf(`SELECT count(*) FROM %s r WHERE r::text ILIKE '%%secreta%%' OR r::text ILIKE '%%google%%' OR r::text LIKE '%%%s%%'`, table, text)).Scan(&rows); err != nil || rows != 0 {
+		if err := owner.QueryRow(
+			t.Context(), fmt.Sprintf(
+				`SELECT count(*) FROM %s r WHERE r::text ILIKE '%%secreta%%' OR r::text ILIKE '%%google%%' OR r::text LIKE '%%%s%%'`, table,
+				text)).Scan(&rows); err != nil || rows != 0 {
 			t.Errorf("%d rows of %s, %v", rows, table, err)
 		}
 	}
@@ -330,7 +349,8 @@ func TestWallets_LockedSessionsCannotEnd(t *testing.T) {
 			_, err := tx.LockWalletSessions(ctx, c.wallet.Platform, []ident.Session{session.ID})
 			return err
 		})
-		if _, err := owner.Exec(t.Context(), "UPDATE wallet_sessions SET revoked_at = now()"); err == nil || !strings.Contains(err.Error(), "lock timeout") {
+		if _, err := owner.Exec(t.Context(), "UPDATE wallet_sessions SET revoked_at = now()"); err == nil ||
+			!strings.Contains(err.Error(), "lock timeout") {
 			t.Errorf("a locked session was ended: %v", err)
 		}
 		return nil
@@ -342,9 +362,11 @@ func TestWallets_ExportsCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	// What was recorded of an export stays, in the order of time.
 	c := newWalletEnv(t)
-	first := wallet.Export{ID: generator.New(noon), Platform: c.wallet.Platform, Account: c.wallet.Account, Request: ident.NewSignedRequest(generator.New, noon), Token: ident.NewToken(generator.New, noon), At: noon}
+	first := wallet.Export{ID: generator.New(noon), Platform: c.wallet.Platform, Account: c.wallet.Account,
+		Request: ident.NewSignedRequest(generator.New, noon), Token: ident.NewToken(generator.New, noon), At: noon}
 	second := first
-	second.ID, second.Session, second.Credential, second.At = generator.New(noon), ident.NewSession(generator.New, noon), ident.NewAuthMethod(generator.New, noon), noon.Add(time.Second)
+	second.ID, second.Session, second.Credential, second.At = generator.New(noon), ident.NewSession(generator.New, noon),
+		ident.NewAuthMethod(generator.New, noon), noon.Add(time.Second)
 	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.RecordExport(ctx, second); err != nil {
 			return err
@@ -356,7 +378,8 @@ func TestWallets_ExportsCannotBeChanged(t *testing.T) {
 		t.Errorf("exports %+v, %v", exports, err)
 	}
 	owner := connect(t, c.url)
-	for _, statement := range []string{"UPDATE wallet_exports SET exported_at = now()", "DELETE FROM wallet_exports", "TRUNCATE wallet_exports"} {
+	for _, statement := range []string{"UPDATE wallet_exports SET exported_at = now()", "DELETE FROM wallet_exports",
+		"TRUNCATE wallet_exports"} {
 		if _, err := owner.Exec(t.Context(), statement); err == nil {
 			t.Errorf("%s succeeded", statement)
 		}
@@ -398,7 +421,8 @@ func TestDeleteOld_Wallets(t *testing.T) {
 		})
 	}
 
-	want := map[string]int{"wallet_sessions": 2, "wallet_signed_requests": 2, "wallet_passkey_challenges": 2, "wallet_codes": 2, "wallet_used_challenges": 2, "wallet_credentials": 2}
+	want := map[string]int{"wallet_sessions": 2, "wallet_signed_requests": 2, "wallet_passkey_challenges": 2, "wallet_codes": 2,
+		"wallet_used_challenges": 2, "wallet_credentials": 2}
 	if deleted := c.deleteOld(t); !reflect.DeepEqual(deleted, want) {
 		t.Errorf("deleted %v, want %v", deleted, want)
 	}

@@ -70,7 +70,8 @@ func (j *Joined) Rate(ctx context.Context, from, to money.Currency, now time.Tim
 	if bought.At.Before(oldest) {
 		oldest = bought.At
 	}
-	return ports.MarketRate{Rate: rate.TruncateSignificant(significantDigits), At: oldest, Source: joinSources(sold.Source, bought.Source)}, nil
+	return ports.MarketRate{Rate: rate.TruncateSignificant(significantDigits), At: oldest, Source: joinSources(sold.Source, bought.Source)},
+		nil
 }
 
 // joinSources names the sources of a crossed rate. A fixed rate is named only if both are.

@@ -230,8 +230,10 @@ func clean(text string) string {
 var countryCodes = func() map[string]string {
 	codes := map[string]string{
 		"burma": "MM", "congo, democratic republic of the": "CD", "congo, republic of the": "CG", "cote d ivoire": "CI", "czech republic": "CZ",
-		"hong kong": "HK", "korea, north": "KP", "korea, south": "KR", "macau": "MO", "macedonia, the former yugoslav republic of": "MK", "palestinian": "PS",
-		"west bank": "PS", "region: gaza": "PS", "region: crimea": "UA", "the bahamas": "BS", "the gambia": "GM", "turkey": "TR", "swaziland": "SZ",
+		"hong kong": "HK", "korea, north": "KP", "korea, south": "KR", "macau": "MO", "macedonia, the former yugoslav republic of": "MK",
+		"palestinian": "PS",
+		"west bank":   "PS", "region: gaza": "PS", "region: crimea": "UA", "the bahamas": "BS", "the gambia": "GM",
+		"turkey": "TR", "swaziland": "SZ",
 		"bosnia and herzegovina": "BA", "trinidad and tobago": "TT", "saint kitts and nevis": "KN", "saint vincent and the grenadines": "VC",
 		"antigua and barbuda": "AG", "sao tome and principe": "ST", "cape verde": "CV", "ivory coast": "CI",
 	}

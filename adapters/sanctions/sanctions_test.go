@@ -32,7 +32,8 @@ var ofacEntries = []screening.Entry{
 		Births:    []screening.Birth{{Year: 1956, ToYear: 1956, Month: 6, Day: 18}, {Year: 1958, ToYear: 1958}},
 		Countries: []string{"RU", "KP"}, Programs: []string{"EXAMPLE1", "EXAMPLE2"},
 	},
-	{List: screening.OFAC, Ref: "90002", Kind: screening.Organization, Names: []screening.EntryName{{Text: "ZARYA EXAMPLE EXPORT LLC"}}, Programs: []string{"EXAMPLE1"}},
+	{List: screening.OFAC, Ref: "90002", Kind: screening.Organization, Names: []screening.EntryName{{Text: "ZARYA EXAMPLE EXPORT LLC"}},
+		Programs: []string{"EXAMPLE1"}},
 	{List: screening.OFAC, Ref: "90003", Kind: screening.Vessel, Names: []screening.EntryName{{Text: "EXAMPLE STAR"}}},
 }
 
@@ -64,7 +65,8 @@ func TestRead_EU(t *testing.T) {
 			Names:  []screening.EntryName{{Text: "Ivan Testov"}, {Text: "Иван Тестов"}, {Text: "Van Ya", Weak: true}},
 			Births: []screening.Birth{{Year: 1956, ToYear: 1956, Month: 6, Day: 18}, {Year: 1950, ToYear: 1955}},
 		},
-		{List: screening.EU, Ref: "702", Kind: screening.Organization, Countries: []string{"BY"}, Names: []screening.EntryName{{Text: "Zarya Example Export"}}},
+		{List: screening.EU, Ref: "702", Kind: screening.Organization, Countries: []string{"BY"},
+			Names: []screening.EntryName{{Text: "Zarya Example Export"}}},
 	}
 	if err != nil || !reflect.DeepEqual(read.Entries, want) || !read.PublishedAt.Equal(time.Date(2026, 3, 4, 9, 0, 0, 0, time.UTC)) {
 		t.Errorf("%+v, %v", read, err)
@@ -75,8 +77,10 @@ func TestParseOFACBirth(t *testing.T) {
 	// A date of birth is read as far as it is known.
 	t.Parallel()
 	for text, want := range map[string]screening.Birth{
-		"18 Jun 1956": {Year: 1956, ToYear: 1956, Month: 6, Day: 18}, "Jun 1956": {Year: 1956, ToYear: 1956, Month: 6}, "1956": {Year: 1956, ToYear: 1956},
-		"circa 1956": {Year: 1956, ToYear: 1956}, "1956 to 1958": {Year: 1956, ToYear: 1958}, "01 Jan 1956 to 31 Dec 1958": {Year: 1956, ToYear: 1958}, "unknown": {},
+		"18 Jun 1956": {Year: 1956, ToYear: 1956, Month: 6, Day: 18}, "Jun 1956": {Year: 1956, ToYear: 1956, Month: 6},
+		"1956":       {Year: 1956, ToYear: 1956},
+		"circa 1956": {Year: 1956, ToYear: 1956}, "1956 to 1958": {Year: 1956, ToYear: 1958}, "01 Jan 1956 to 31 Dec 1958": {Year: 1956,
+			ToYear: 1958}, "unknown": {},
 	} {
 		if got, known := parseOFACBirth(text); got != want || known != (want.Year > 0) {
 			t.Errorf("%q: %+v %v", text, got, known)
@@ -101,12 +105,18 @@ func TestRead_RefusesInvalidFiles(t *testing.T) {
 		sdn(named + "\n<sdnEnt"):                 "line 4:",
 		sdn(named + named):                       "the entry 1 occurs twice",
 		sdn("<sdnEntry><uid>1</uid></sdnEntry>"): "the entry 1 has no name",
-		sdn("<sdnEntry><lastName>A</lastName></sdnEntry>"):                                                                            "line 2: an sdnEntry has no uid",
-		sdn("<sdnEntry><uid>1,2</uid><lastName>A</lastName></sdnEntry>"):                                                              `the entry "1,2" has a number with other characters`,
-		sdn("<sdnEntry><uid>1</uid><lastName>A</lastName><akaList>" + manyAliases + "</akaList></sdnEntry>"):                          "the entry 1 has more than 1000 names",
-		sdn("<publshInformation><Publish_Date>soon</Publish_Date></publshInformation>"):                                               `line 2: Publish_Date is "soon"`,
-		sdn("<publshInformation><Publish_Date>03/05/2026</Publish_Date><Record_Count>2</Record_Count></publshInformation>" + named):   "has 1 entries, but says that it has 2",
-		"<!DOCTYPE x [<!ENTITY e SYSTEM \"file:///etc/passwd\">]>" + sdn("<sdnEntry><uid>1</uid><lastName>&e;</lastName></sdnEntry>"): "invalid character entity &e;",
+		sdn(
+			"<sdnEntry><lastName>A</lastName></sdnEntry>"): "line 2: an sdnEntry has no uid",
+		sdn(
+			"<sdnEntry><uid>1,2</uid><lastName>A</lastName></sdnEntry>"): `the entry "1,2" has a number with other characters`,
+		sdn("<sdnEntry><uid>1</uid><lastName>A</lastName><akaList>" + manyAliases +
+			"</akaList></sdnEntry>"): "the entry 1 has more than 1000 names",
+		sdn(
+			"<publshInformation><Publish_Date>soon</Publish_Date></publshInformation>"): `line 2: Publish_Date is "soon"`,
+		sdn("<publshInformation><Publish_Date>03/05/2026</Publish_Date><Record_Count>2</Record_Count></publshInformation>" +
+			named): "has 1 entries, but says that it has 2",
+		"<!DOCTYPE x [<!ENTITY e SYSTEM \"file:///etc/passwd\">]>" +
+			sdn("<sdnEntry><uid>1</uid><lastName>&e;</lastName></sdnEntry>"): "invalid character entity &e;",
 	} {
 		if _, err := Read(screening.OFAC, strings.NewReader(text), nil, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
@@ -120,7 +130,8 @@ func TestRead_RefusesInvalidFiles(t *testing.T) {
 		{sdnLine + "\x1a\n", "\n2,1,aka,B,-0-\n", "", "alt.csv, line 2: there is no entry 2 in sdn.csv"},
 		{sdnLine + "\x1a\n", "", "1,1,x\n", "add.csv, line 1: has 3 columns, want 6"},
 	} {
-		if _, err := Read(screening.OFAC, strings.NewReader(c.sdn), strings.NewReader(c.alt), strings.NewReader(c.add)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Read(screening.OFAC, strings.NewReader(c.sdn), strings.NewReader(c.alt), strings.NewReader(c.add)); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.sdn, err, c.want)
 		}
 	}
@@ -137,7 +148,8 @@ func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		"<sdnList><publshInformation><Publish_Date>03/05/2026</Publish_Date><Record_Count>1</Record_Count></publshInformation></sdnList>",
 		"<sdnList><sdnEntry><uid>1</uid><lastName>A</lastName><akaList><aka><lastName>B</lastName></aka></akaList></sdnEntry></sdnList>",
-		"<sdnList><sdnEntry><uid>1</uid><lastName>A</lastName><dateOfBirthList><dateOfBirthItem><dateOfBirth>circa 1956</dateOfBirth></dateOfBirthItem></dateOfBirthList></sdnEntry></sdnList>",
+		"<sdnList><sdnEntry><uid>1</uid><lastName>A</lastName><dateOfBirthList><dateOfBirthItem><dateOfBirth>circa " +
+			"1956</dateOfBirth></dateOfBirthItem></dateOfBirthList></sdnEntry></sdnList>",
 		`<export><sanctionEntity logicalId="7"><nameAlias wholeName="A"/><birthdate year="1956"/></sanctionEntity></export>`,
 		"1,\"A\x1b, B\x00\",individual,X] [Y,-0-,-0-,-0-,-0-,-0-,-0-,-0-,DOB 1956; citizen Cuba.\n\x1a\n",
 	} {
@@ -159,7 +171,8 @@ func FuzzRead(f *testing.F) {
 				refs := make(map[string]bool)
 				for _, e := range read.Entries {
 					refs[e.Ref] = true
-					if e.List != list || len(e.Names) == 0 || len(e.Names) > maxNames || len(e.Births) > maxValues || len(e.Countries) > maxValues || len(e.Programs) > maxValues {
+					if e.List != list || len(e.Names) == 0 || len(e.Names) > maxNames || len(e.Births) > maxValues || len(e.Countries) > maxValues ||
+						len(e.Programs) > maxValues {
 						t.Errorf("%+v", e)
 					}
 					for _, n := range e.Names {

@@ -70,7 +70,8 @@ func (s *fakeKeyStore) WebhookKeys(_ context.Context, env platform.Environment, 
 	return found, nil
 }
 
-func (s *fakeKeyStore) ReplaceWebhookKeys(_ context.Context, replaced []uuid.UUID, until time.Time, added []ports.SealedWebhookKey) (bool, error) {
+func (s *fakeKeyStore) ReplaceWebhookKeys(_ context.Context, replaced []uuid.UUID, until time.Time,
+	added []ports.SealedWebhookKey) (bool, error) {
 	if before := s.beforeReplace; before != nil {
 		s.beforeReplace = nil
 		before()
@@ -152,7 +153,8 @@ func (f *fixture) delivery(url string) ports.WebhookDelivery {
 	id.SetUUID(uuid.Must(uuid.NewV7()))
 	e := event.Event{ID: id, Type: event.OutgoingPayment, Name: event.OutgoingPaymentCompleted, OccurredAt: f.clock.Now()}
 	return ports.WebhookDelivery{
-		Endpoint: ports.Endpoint{URL: url, Environment: platform.Sandbox, Signatures: platform.WebhookSignatures{ECDSA: true, HMAC: true, Ed25519: true}}, ID: id,
+		Endpoint: ports.Endpoint{URL: url, Environment: platform.Sandbox, Signatures: platform.WebhookSignatures{ECDSA: true, HMAC: true,
+			Ed25519: true}}, ID: id,
 		Body: append(bytes.TrimSuffix(e.Envelope(), []byte("}")), `,"transaction":{"id":"Transaction:1"}}`...), At: f.clock.Now(),
 	}
 }

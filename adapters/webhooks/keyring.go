@@ -39,7 +39,8 @@ type Keyring struct {
 var _ ports.WebhookKeys = (*Keyring)(nil)
 
 // NewKeyring returns a keyring on a store.
-func NewKeyring(store ports.WebhookKeyStore, secrets ports.WebhookSecretReader, sealer ports.Sealer, clock ports.Clock, ids ports.IDs) *Keyring {
+func NewKeyring(store ports.WebhookKeyStore, secrets ports.WebhookSecretReader, sealer ports.Sealer, clock ports.Clock,
+	ids ports.IDs) *Keyring {
 	return &Keyring{store: store, secretReader: secrets, sealer: sealer, clock: clock, ids: ids, caches: map[platform.Environment]*keyCache{
 		platform.Sandbox: {}, platform.Production: {},
 	}}

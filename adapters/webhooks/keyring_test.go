@@ -183,7 +183,8 @@ func TestKeyring_SignsWhileStoreIsUnavailable(t *testing.T) {
 	}
 	d := f.delivery("https://example.com")
 	d.Endpoint.Environment = platform.Production
-	if response := f.sender.Deliver(ctx, d); response.Outcome != event.InternalError || response.Error != "sign the delivery: "+errStore.Error() {
+	if response := f.sender.Deliver(ctx, d); response.Outcome != event.InternalError ||
+		response.Error != "sign the delivery: "+errStore.Error() {
 		t.Errorf("response %+v", response)
 	}
 }

@@ -40,7 +40,8 @@ func TestSender_OutcomeByStatus(t *testing.T) {
 		if c.status == 204 {
 			want = ""
 		}
-		if response.Outcome != c.want || response.StatusCode != c.status || response.Response != want || response.Error != "" || response.Duration <= 0 {
+		if response.Outcome != c.want || response.StatusCode != c.status || response.Response != want || response.Error != "" ||
+			response.Duration <= 0 {
 			t.Errorf("%d: %+v", c.status, response)
 		}
 	}
@@ -151,7 +152,8 @@ func TestSender_ResponseIsValidText(t *testing.T) {
 	t.Parallel()
 	// The excerpt of a response is valid text without NUL, and no character is cut in two.
 	f := newFixture(t, Options{})
-	for _, body := range []string{"a\x00b", "\xff\xfe", strings.Repeat("é", 2000), "x" + strings.Repeat("é", 2000), "日本" + strings.Repeat("語", 500)} {
+	for _, body := range []string{"a\x00b", "\xff\xfe", strings.Repeat("é", 2000), "x" + strings.Repeat("é", 2000),
+		"日本" + strings.Repeat("語", 500)} {
 		server, _ := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(500)
 			_, _ = io.WriteString(w, body)
@@ -192,12 +194,15 @@ func TestSender_FailureReasons(t *testing.T) {
 		want    event.Outcome
 		message string
 	}{
-		"silent":        {f, serveTCP(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), event.TimedOut, "no response in time"},
-		"closes":        {unlimited, serveTCP(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 10)); _ = c.Close() }), event.Unreachable, "connection"},
-		"not HTTP text": {unlimited, serveTCP(t, func(c net.Conn) { _, _ = io.WriteString(c, "hello\r\n\r\n"); _ = c.Close() }), event.Unreachable, "no valid HTTP response"},
+		"silent": {f, serveTCP(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), event.TimedOut, "no response in time"},
+		"closes": {unlimited, serveTCP(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 10)); _ = c.Close() }),
+			event.Unreachable, "connection"},
+		"not HTTP text": {unlimited, serveTCP(t, func(c net.Conn) { _, _ = io.WriteString(c, "hello\r\n\r\n"); _ = c.Close() }),
+			event.Unreachable, "no valid HTTP response"},
 		"nothing there": {unlimited, closedPortURL(t), event.Unreachable, "connection refused"},
 		"unknown name":  {unlimited, "http://receiver.invalid/", event.Unreachable, "does not resolve"},
-		"not TLS":       {unlimited, strings.Replace(serveTCP(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 no\r\n\r\n") }), "http:", "https:", 1), event.Unreachable, "TLS"},
+		"not TLS": {unlimited, strings.Replace(serveTCP(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 no\r\n\r\n") }),
+			"http:", "https:", 1), event.Unreachable, "TLS"},
 		"not a URL":     {unlimited, "://", event.Forbidden, "not sent to this address"},
 		"not HTTP":      {unlimited, "ftp://example.com/", event.Forbidden, "not sent to this address"},
 		"with password": {unlimited, "http://a:b@example.com/", event.Forbidden, "not sent to this address"},
@@ -277,7 +282,8 @@ func TestSender_ProductionRequiresPublicHTTPS(t *testing.T) {
 	server, requests := newReceiver(t, nil)
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	defer secure.Close()
-	for _, url := range []string{server.URL, secure.URL, "https://localhost:1/", "https://[::ffff:10.0.0.1]/", "https://0x7f000001/", "https://2130706433/"} {
+	for _, url := range []string{server.URL, secure.URL, "https://localhost:1/", "https://[::ffff:10.0.0.1]/", "https://0x7f000001/",
+		"https://2130706433/"} {
 		d := f.delivery(url)
 		d.Endpoint.Environment = platform.Production
 		if response := f.sender.Deliver(context.Background(), d); response.Outcome.Responded() ||

@@ -62,7 +62,8 @@ func (f *fixture) newSecret(t testing.TB, e *ports.Endpoint) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.secrets.stored = append([]ports.SealedWebhookSecret{{WebhookSecret: platform.WebhookSecret{ID: id}, Sealed: sealed}}, f.secrets.stored...)
+	f.secrets.stored = append([]ports.SealedWebhookSecret{{WebhookSecret: platform.WebhookSecret{ID: id}, Sealed: sealed}},
+		f.secrets.stored...)
 	e.SecretsVersion++
 	return text
 }
@@ -99,7 +100,8 @@ func TestSign_StandardWebhooksLibraryVerifies(t *testing.T) {
 	}
 
 	first := f.newSecret(t, &endpoint)
-	if !strings.HasPrefix(first, "whsec_") || !verifiesWith(t, first, deliver()) || !verifiesWith(t, first, deliver()) || f.secrets.reads != 1 {
+	if !strings.HasPrefix(first, "whsec_") || !verifiesWith(t, first, deliver()) || !verifiesWith(t, first, deliver()) ||
+		f.secrets.reads != 1 {
 		t.Errorf("the first secret does not verify, or was read %d times", f.secrets.reads)
 	}
 	f.secrets.stored[0].ValidUntil = f.clock.Now().Add(time.Hour)

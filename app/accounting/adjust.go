@@ -33,12 +33,14 @@ type PostedAdjustment struct {
 // month that is not closed. Faults: INVALID_INPUT with everything that is wrong;
 // INTERNAL_ACCOUNT_NOT_FOUND; NOT_FOUND for an unknown posting to correct;
 // CONFLICT for a balance left on transit/internal; INSUFFICIENT_BALANCE; INVALID_AMOUNT; those of foureyes.Run.
-func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest, a period.Adjustment) (proposal.Outcome[PostedAdjustment], error) {
+func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
+	a period.Adjustment) (proposal.Outcome[PostedAdjustment], error) {
 	return foureyes.Run(ctx, s.foureyes(), s.adjustment(), p, by, request, newAdjustmentRequest(a))
 }
 
 func (s *Periods) adjustment() foureyes.Operation[adjustmentRequest, PostedAdjustment] {
-	return foureyes.Operation[adjustmentRequest, PostedAdjustment]{ID: "createLedgerAdjustment", Action: books.ActionAdjustment, Check: s.checkAdjustment, Execute: s.adjust,
+	return foureyes.Operation[adjustmentRequest, PostedAdjustment]{ID: "createLedgerAdjustment", Action: books.ActionAdjustment,
+		Check: s.checkAdjustment, Execute: s.adjust,
 		TwoPersons: func(r adjustmentRequest) bool { return r.adjustment(ident.Platform{}).MovesHeldMoney() }}
 }
 
@@ -113,7 +115,8 @@ func (s *Periods) checkInternalTransit(ctx context.Context, a period.Adjustment)
 	return nil
 }
 
-func (s *Periods) adjust(ctx context.Context, tx ports.Tx, c foureyes.Change, r adjustmentRequest) (done PostedAdjustment, made string, err error) {
+func (s *Periods) adjust(ctx context.Context, tx ports.Tx, c foureyes.Change,
+	r adjustmentRequest) (done PostedAdjustment, made string, err error) {
 	calendar, err := tx.LockPeriodsShared(ctx, c.Platform)
 	if err != nil {
 		return done, "", err
@@ -191,7 +194,8 @@ func (s *Periods) checkOwnedAccounts(ctx context.Context, a period.Adjustment) e
 	return nil
 }
 
-func (s *Periods) checkOwnedAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount, path string, e ledger.Entry) (string, error) {
+func (s *Periods) checkOwnedAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount, path string,
+	e ledger.Entry) (string, error) {
 	account, err := s.Store.InternalAccount(ctx, p, id)
 	if err != nil {
 		return "", err

@@ -105,7 +105,8 @@ func TestAdjust_MemoNamesCorrectedPosting(t *testing.T) {
 	}
 	others := newAdjustment(time.Time{})
 	others.Corrects.SetUUID(posted.Posting.ID)
-	if _, err := env.periods.Adjust(t.Context(), env.NewPrincipal(env.NewPlatform()).Platform, env.Admin.Author(), nil, others); !fault.Is(err, fault.NotFound) {
+	if _, err := env.periods.Adjust(t.Context(), env.NewPrincipal(env.NewPlatform()).Platform, env.Admin.Author(), nil, others); !fault.Is(err,
+		fault.NotFound) {
 		t.Errorf("of another platform's posting: %v", err)
 	}
 }
@@ -115,11 +116,15 @@ func TestAdjust_CustomerAccounts(t *testing.T) {
 	// The account of a customer or the platform is adjusted only if ownedAccounts is set, the
 	// account exists, and its balance does not become negative; a refusal posts nothing.
 	env := newPeriodEnv(t)
-	own, err := account.NewInternal(ident.NewInternalAccount(env.IDs.New, apptest.Noon), env.Admin.Platform, ident.Customer{}, money.USD, apptest.Noon)
+	own, err := account.NewInternal(ident.NewInternalAccount(env.IDs.New, apptest.Noon), env.Admin.Platform, ident.Customer{},
+		money.USD, apptest.Noon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := env.Store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error { return tx.OpenInternalAccounts(ctx, []account.Internal{own}) }); err != nil {
+	if err := env.Store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error {
+		return tx.OpenInternalAccounts(ctx,
+			[]account.Internal{own})
+	}); err != nil {
 		t.Fatal(err)
 	}
 	path := ledger.PlatformAccount(own.ID)
@@ -164,7 +169,8 @@ func TestAdjust_CustomerAccounts(t *testing.T) {
 	if err := adjust(env.Admin, true, debit(12), credit(2)); err != nil {
 		t.Errorf("entries of one posting do not count together: %v", err)
 	}
-	balances, err := env.Store.LedgerReader().Balances(t.Context(), []ledger.Account{{Platform: env.Admin.Platform, Path: path, Currency: money.USD}})
+	balances, err := env.Store.LedgerReader().Balances(t.Context(),
+		[]ledger.Account{{Platform: env.Admin.Platform, Path: path, Currency: money.USD}})
 	for a, balance := range balances {
 		if balance != 0 {
 			t.Errorf("%s has %d, want 0", a, balance)
@@ -202,9 +208,11 @@ func TestAdjust_InternalTransitIsAlwaysZero(t *testing.T) {
 	if found := env.checkLedger().Findings; len(found) > 0 {
 		t.Errorf("findings %v", found)
 	}
-	earlier := ledger.Adjustment(ledger.Header{ID: env.IDs.New(apptest.Noon), Platform: env.Admin.Platform, Effective: apptest.Noon, Memo: "earlier"}, []ledger.Entry{entry(wire, internal, 5)})
+	earlier := ledger.Adjustment(ledger.Header{ID: env.IDs.New(apptest.Noon), Platform: env.Admin.Platform, Effective: apptest.Noon,
+		Memo: "earlier"}, []ledger.Entry{entry(wire, internal, 5)})
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.Authorise(ctx, []period.Authorisation{{Platform: env.Admin.Platform, Posting: earlier.ID, By: env.Admin.Author(), Note: "earlier", At: apptest.Noon}}); err != nil {
+		if err := tx.Authorise(ctx, []period.Authorisation{{Platform: env.Admin.Platform, Posting: earlier.ID, By: env.Admin.Author(),
+			Note: "earlier", At: apptest.Noon}}); err != nil {
 			return err
 		}
 		return tx.Post(ctx, []ledger.Posting{earlier})
@@ -224,7 +232,8 @@ func TestAdjust_FutureEffectiveTime(t *testing.T) {
 	t.Parallel()
 	// The effective time must not be in the future.
 	env := newPeriodEnv(t)
-	if _, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, newAdjustment(apptest.Noon.Add(time.Second))); !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "effectiveAt") {
+	if _, err := env.periods.Adjust(t.Context(), env.Admin.Platform, env.Admin.Author(), nil,
+		newAdjustment(apptest.Noon.Add(time.Second))); !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "effectiveAt") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -258,7 +267,8 @@ func TestAdjust_AddedAccounts(t *testing.T) {
 		t.Errorf("findings %v", found)
 	}
 	pgtest.ExecAsSuperuser(t, env.URL, "ALTER TABLE ledger_added_accounts DISABLE TRIGGER append_only; DELETE FROM ledger_added_accounts")
-	if found := env.checkLedger().Findings; len(found) != 1 || found[0].Rule != audit.RuleChart || !strings.Contains(found[0].Message, "expense/rent") {
+	if found := env.checkLedger().Findings; len(found) != 1 || found[0].Rule != audit.RuleChart ||
+		!strings.Contains(found[0].Message, "expense/rent") {
 		t.Errorf("findings %v", found)
 	}
 }
@@ -268,9 +278,10 @@ func TestCheck_FindsAdjustmentWithoutAuthorisation(t *testing.T) {
 	// An adjustment is found that was posted without an authorisation, or whose authorisation was deleted or
 	// got another note.
 	for name, c := range map[string]struct{ damage, want string }{
-		"none":     {"", ""},
-		"deleted":  {"DELETE FROM ledger_authorisations", "is an adjustment that nobody has authorised"},
-		"its note": {"UPDATE ledger_authorisations SET note = 'agreed'", `has the memo "charged twice", which does not begin its authorisation "agreed"`},
+		"none":    {"", ""},
+		"deleted": {"DELETE FROM ledger_authorisations", "is an adjustment that nobody has authorised"},
+		"its note": {"UPDATE ledger_authorisations SET note = 'agreed'",
+			`has the memo "charged twice", which does not begin its authorisation "agreed"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -282,7 +293,8 @@ func TestCheck_FindsAdjustmentWithoutAuthorisation(t *testing.T) {
 
 			found := env.checkLedger().Findings
 
-			if c.want == "" && len(found) > 0 || c.want != "" && (len(found) != 1 || found[0].Rule != audit.RuleAdjustments || !strings.Contains(found[0].Message, c.want)) {
+			if c.want == "" && len(found) > 0 || c.want != "" && (len(found) != 1 || found[0].Rule != audit.RuleAdjustments ||
+				!strings.Contains(found[0].Message, c.want)) {
 				t.Errorf("findings %v, want %q", found, c.want)
 			}
 		})
@@ -293,7 +305,8 @@ func TestCheck_FindsAdjustmentThatNobodyAuthorised(t *testing.T) {
 	t.Parallel()
 	// A posting of an adjustment beside the service, in an open month, is found.
 	env := newPeriodEnv(t)
-	posting := ledger.Adjustment(ledger.Header{ID: env.IDs.New(apptest.Noon), Platform: env.Admin.Platform, Effective: apptest.Noon, Memo: "gift"}, newAdjustment(time.Time{}).Entries)
+	posting := ledger.Adjustment(ledger.Header{ID: env.IDs.New(apptest.Noon), Platform: env.Admin.Platform, Effective: apptest.Noon,
+		Memo: "gift"}, newAdjustment(time.Time{}).Entries)
 	if err := env.tryPost(posting); err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,8 @@ func (e *archiveEnv) setClock(at time.Time) { e.Clock.Advance(at.Sub(e.Clock.Now
 func (e *archiveEnv) deposit(to ident.InternalAccount, minor int64) ledger.Posting {
 	e.t.Helper()
 	p := ledger.Deposit(ledger.Header{ID: e.IDs.New(e.Clock.Now()), Platform: e.Admin.Platform, Effective: e.Clock.Now()},
-		ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to), Amount: money.Amount{Minor: minor, Currency: money.USD}})
+		ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(to),
+			Amount: money.Amount{Minor: minor, Currency: money.USD}})
 	e.Post(p)
 	e.posted = append(e.posted, p)
 	return p
@@ -71,8 +72,9 @@ func (e *archiveEnv) seal() {
 		e.t.Fatal(err)
 	}
 	quiet, _ := test.NewNullLogger()
-	err = audit.NewLog(audit.LogConfig{Log: e.Store.LedgerLog(), Signer: checkpoints.NewKeyring(e.Store.LedgerLog(), box, e.Clock, e.IDs), Publisher: discardPublisher{},
-		Clock: e.Clock, Logger: logrus.NewEntry(quiet), Interval: time.Hour}).SealDue(e.t.Context())
+	err = audit.NewLog(audit.LogConfig{Log: e.Store.LedgerLog(), Signer: checkpoints.NewKeyring(e.Store.LedgerLog(), box, e.Clock, e.IDs),
+		Publisher: discardPublisher{},
+		Clock:     e.Clock, Logger: logrus.NewEntry(quiet), Interval: time.Hour}).SealDue(e.t.Context())
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -115,7 +117,8 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 	}
 	for _, by := range []ports.TimeKind{ports.ByRecorded, ports.ByEffective} {
 		for _, a := range []ledger.Account{ana, ach} {
-			for at, want := range map[time.Time]int64{day(time.February, 1).Add(-time.Microsecond): 100, day(time.February, 3): 100, day(time.March, 1): 107} {
+			for at, want := range map[time.Time]int64{day(time.February, 1).Add(-time.Microsecond): 100, day(time.February, 3): 100,
+				day(time.March, 1): 107} {
 				if a == ach {
 					want += 20
 				}
@@ -134,7 +137,8 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 			wantArchived(t, "the entries before them", err)
 			_, _, err = reports.AccountEntries(ctx, ports.AccountEntryFilter{Account: a, By: by, Limit: 9, Ascending: true})
 			wantArchived(t, "the oldest entries", err)
-			page, _, err = reports.AccountEntries(ctx, ports.AccountEntryFilter{Account: a, By: by, Limit: 9, Ascending: true, Interval: period.Interval{From: day(time.February, 1)}})
+			page, _, err = reports.AccountEntries(ctx, ports.AccountEntryFilter{Account: a, By: by, Limit: 9, Ascending: true,
+				Interval: period.Interval{From: day(time.February, 1)}})
 			if err != nil || len(page.Entries) != 2 || page.More {
 				t.Errorf("entries since February: %+v, %v", page, err)
 			}
@@ -142,13 +146,15 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 		var lines []string
 		cuts := []ports.Cutoff{{By: by, Moment: day(time.February, 1).Add(-time.Microsecond)}, {By: by, Moment: day(time.March, 1)}}
 		err := reports.Turnovers(ctx, p, "", cuts, func(l ports.AccountTurnovers) error {
-			lines = append(lines, fmt.Sprintf("%s-%s %s-%s", l.Turnovers[0].Debits, l.Turnovers[0].Credits, l.Turnovers[1].Debits, l.Turnovers[1].Credits))
+			lines = append(lines, fmt.Sprintf("%s-%s %s-%s", l.Turnovers[0].Debits, l.Turnovers[0].Credits, l.Turnovers[1].Debits,
+				l.Turnovers[1].Credits))
 			return nil
 		})
 		if want := []string{"0-100 0-107", "0-20 0-20", "120-0 127-0"}; err != nil || !slices.Equal(lines, want) {
 			t.Errorf("turnovers by %d: %q, %v; want %q", by, lines, err, want)
 		}
-		err = reports.Turnovers(ctx, p, "", []ports.Cutoff{{By: by, Moment: day(time.January, 31)}}, func(ports.AccountTurnovers) error { return nil })
+		err = reports.Turnovers(ctx, p, "", []ports.Cutoff{{By: by, Moment: day(time.January, 31)}},
+			func(ports.AccountTurnovers) error { return nil })
 		wantArchived(t, "turnovers of January", err)
 
 		list, err := reports.Postings(ctx, ports.PostingFilter{Platform: p, By: by, Limit: 9})
@@ -157,7 +163,8 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 		}
 		_, err = reports.Postings(ctx, ports.PostingFilter{Platform: p, By: by, Limit: 9, After: list.Postings[1].Seq})
 		wantArchived(t, "the postings before them", err)
-		_, err = reports.Postings(ctx, ports.PostingFilter{Platform: p, By: by, Limit: 9, Interval: period.Interval{From: day(time.January, 5), To: day(time.February, 5)}})
+		_, err = reports.Postings(ctx, ports.PostingFilter{Platform: p, By: by, Limit: 9, Interval: period.Interval{From: day(time.January, 5),
+			To: day(time.February, 5)}})
 		wantArchived(t, "postings from January on", err)
 	}
 	_, _, err = reports.RecordedPosting(ctx, p, env.posted[0].ID)
@@ -243,7 +250,8 @@ func TestArchive_PostingContinues(t *testing.T) {
 	env.deposit(env.bob, 5)
 	env.changeState(period.SoftClose, "2026-02")
 	env.changeState(period.Close, "2026-02")
-	wantLines(t, env.getMonth("2026-02"), "customers/"+env.ana.String()+" 100 0 7 107", "rails/ACH 120 7 0 127", "customers/"+env.bob.String()+" 20 0 0 20")
+	wantLines(t, env.getMonth("2026-02"), "customers/"+env.ana.String()+" 100 0 7 107", "rails/ACH 120 7 0 127",
+		"customers/"+env.bob.String()+" 20 0 0 20")
 	if err := env.periods.Restore(t.Context(), mustMonth("2026-01")); err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +315,8 @@ func TestArchive_Blockers(t *testing.T) {
 		"another platform": {func(env *archiveEnv) {
 			other := env.NewPrincipal(env.NewPlatform())
 			env.setClock(day(time.January, 12))
-			env.Post(ledger.FeePaid(ledger.Header{ID: env.IDs.New(apptest.Noon), Platform: other.Platform, Effective: day(time.January, 9)}, ledger.Rail("WIRE"), money.Amount{Minor: 1, Currency: money.USD}))
+			env.Post(ledger.FeePaid(ledger.Header{ID: env.IDs.New(apptest.Noon), Platform: other.Platform, Effective: day(time.January, 9)},
+				ledger.Rail("WIRE"), money.Amount{Minor: 1, Currency: money.USD}))
 			env.setClock(time.Date(2027, time.March, 14, 12, 0, 0, 0, time.UTC))
 			env.seal()
 		}, "the month is not closed; close it"},
@@ -317,12 +326,14 @@ func TestArchive_Blockers(t *testing.T) {
 			}
 		}, "1 of its postings are not in a checkpoint of the log yet"},
 		"a posting effective later": {func(env *archiveEnv) {
-			if err := env.Exec("ALTER TABLE ledger_postings DISABLE TRIGGER append_only", "UPDATE ledger_postings SET effective_at = '2026-02-02' WHERE seq = 2"); err != nil {
+			if err := env.Exec("ALTER TABLE ledger_postings DISABLE TRIGGER append_only", "UPDATE ledger_postings SET effective_at = '2026-02-02' "+
+				"WHERE seq = 2"); err != nil {
 				env.t.Fatal(err)
 			}
 		}, "1 of its postings are effective after it"},
 		"unmatched funds": {func(env *archiveEnv) {
-			if err := env.Exec("ALTER TABLE ledger_postings DISABLE TRIGGER append_only", "UPDATE ledger_postings SET kind = 'unmatched_received' WHERE seq = 1"); err != nil {
+			if err := env.Exec("ALTER TABLE ledger_postings DISABLE TRIGGER append_only", "UPDATE ledger_postings SET kind = 'unmatched_received' "+
+				"WHERE seq = 1"); err != nil {
 				env.t.Fatal(err)
 			}
 		}, "1 payments received in it are unmatched"},
@@ -333,10 +344,12 @@ func TestArchive_Blockers(t *testing.T) {
 			c.prepare(env)
 			err := env.periods.Archive(t.Context(), mustMonth("2026-01"))
 			var refused *fault.Error
-			if !errors.As(err, &refused) || refused.Code != fault.Conflict || !slices.ContainsFunc(refused.Fields, func(f fault.Field) bool { return strings.Contains(f.Message, c.want) }) {
+			if !errors.As(err, &refused) || refused.Code != fault.Conflict ||
+				!slices.ContainsFunc(refused.Fields, func(f fault.Field) bool { return strings.Contains(f.Message, c.want) }) {
 				t.Errorf("%+v, want that it says %q", err, c.want)
 			}
-			if got, err := env.Store.LedgerReader().BalanceAt(t.Context(), ledger.Account{Platform: env.Admin.Platform, Path: ledger.Rail("ACH"), Currency: money.USD}, ports.ByRecorded, day(time.January, 20)); err != nil || got != 120 {
+			if got, err := env.Store.LedgerReader().BalanceAt(t.Context(), ledger.Account{Platform: env.Admin.Platform, Path: ledger.Rail("ACH"),
+				Currency: money.USD}, ports.ByRecorded, day(time.January, 20)); err != nil || got != 120 {
 				t.Errorf("January is archived nevertheless: %d, %v", got, err)
 			}
 		})

@@ -131,7 +131,8 @@ type MonthChange struct {
 
 // ChangeState applies a change, or makes a proposal of it. Faults: INVALID_INPUT; CONFLICT if the month does
 // not take the action, or if it would be the first and that is not confirmed; those of foureyes.Run.
-func (s *Periods) ChangeState(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest, c MonthChange) (proposal.Outcome[Month], error) {
+func (s *Periods) ChangeState(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
+	c MonthChange) (proposal.Outcome[Month], error) {
 	changed, err := foureyes.Run(ctx, s.foureyes(), s.monthChange(c.Action), p, by, request, newMonthRequest(c))
 	return changed, s.describeFirst(ctx, p, c, err)
 }
@@ -217,7 +218,8 @@ func (s *Periods) change(ctx context.Context, tx ports.Tx, c foureyes.Change, a 
 	}
 	done = Month{Month: month, State: next.State(month), Changes: []period.Change{change}}
 	if a == period.Close {
-		if err := checkMonthEnd(ctx, tx, c.Platform, MonthChange{Month: month, WithoutRevaluation: r.WithoutRevaluation, WithoutFeeDeferral: r.WithoutFeeDeferral}); err != nil {
+		if err := checkMonthEnd(ctx, tx, c.Platform, MonthChange{Month: month, WithoutRevaluation: r.WithoutRevaluation,
+			WithoutFeeDeferral: r.WithoutFeeDeferral}); err != nil {
 			return Month{}, err
 		}
 		if err := checkYearEnd(ctx, tx, c.Platform, MonthChange{Month: month, WithoutYearEnd: r.WithoutYearEnd}); err != nil {
@@ -265,7 +267,8 @@ func checkMonthEnd(ctx context.Context, tx ports.Tx, p ident.Platform, c MonthCh
 		if n.Previous, err = tx.MonthEndRunBefore(ctx, p, needed.kind, c.Month); err != nil {
 			return err
 		}
-		if n.Changed, err = runs.Changed(ctx, tx, monthend.Run{Platform: p, Month: c.Month, Kind: needed.kind}, settings.FunctionalCurrency, n.Run.LastSeq); err != nil {
+		if n.Changed, err = runs.Changed(ctx, tx, monthend.Run{Platform: p, Month: c.Month, Kind: needed.kind}, settings.FunctionalCurrency,
+			n.Run.LastSeq); err != nil {
 			return err
 		}
 		if err := monthend.CheckClose(c.Month, n); err != nil {
@@ -291,7 +294,8 @@ func (s *Periods) confirmFirst(ctx context.Context, p ident.Platform, first peri
 		return err
 	}
 	refused := period.ConfirmFirst(first, overview.FirstPosted)
-	before := TrialBalance{TrialBalanceQuery: TrialBalanceQuery{By: ports.ByEffective, Interval: period.Interval{To: first.Start()}, Grouped: true}}
+	before := TrialBalance{TrialBalanceQuery: TrialBalanceQuery{By: ports.ByEffective, Interval: period.Interval{To: first.Start()},
+		Grouped: true}}
 	err = s.Finance.Turnovers(ctx, p, "", []ports.Cutoff{{By: before.By, Moment: before.Last()}}, func(a ports.AccountTurnovers) error {
 		before.addAccount(a)
 		return nil

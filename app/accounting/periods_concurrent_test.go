@@ -62,7 +62,8 @@ func TestClosedMonths_ConcurrentPosting(t *testing.T) {
 	for closed := 0; closed < len(months); {
 		m := months[random.IntN(len(months))]
 		a := period.Actions()[random.IntN(3)]
-		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, accounting.MonthChange{Action: a, Month: m, ConfirmOpeningBalances: true})
+		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, accounting.MonthChange{Action: a, Month: m,
+			ConfirmOpeningBalances: true})
 		switch {
 		case err == nil && a == period.Close:
 			closed++
@@ -133,7 +134,8 @@ func TestClose_ConcurrentCallers(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range errs {
 		all.Go(func() {
-			_, errs[i] = env.periods.ChangeState(context.Background(), env.Admin.Platform, env.Admin.Author(), nil, accounting.MonthChange{Action: period.Close, Month: mustMonth("2026-01")})
+			_, errs[i] = env.periods.ChangeState(context.Background(), env.Admin.Platform, env.Admin.Author(), nil,
+				accounting.MonthChange{Action: period.Close, Month: mustMonth("2026-01")})
 		})
 	}
 	all.Wait()
@@ -197,7 +199,8 @@ func (e *periodEnv) postWithoutLock(p ledger.Posting) {
 		e.t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback(context.Background()) }()
-	_, err = tx.Exec(context.Background(), `INSERT INTO ledger_authorisations (platform_id, posting_id, token_id, note, authorised_at) VALUES ($1, $2, $2, 'x', now())`,
+	_, err = tx.Exec(
+		context.Background(), `INSERT INTO ledger_authorisations (platform_id, posting_id, token_id, note, authorised_at) VALUES ($1, $2, $2, 'x', now())`,
 		p.Platform.UUID(), p.ID)
 	if err == nil {
 		err = ledgerdb.New().Post(context.Background(), tx, apptest.Noon, []ledger.Posting{p})

@@ -23,7 +23,8 @@ func TestPeriods_SoftCloseAndClose(t *testing.T) {
 	// A month is soft-closed and closed: its trial balance is stored and adds up, the next month
 	// opens with its closing balances, and the ledger check is clean.
 	env := newPeriodEnv(t)
-	before, january, february := env.newFeePosting(day(time.December, 5).AddDate(-1, 0, 0), 100), env.newFeePosting(day(time.January, 31), 20), env.newFeePosting(day(time.February, 1), 3)
+	before, january, february := env.newFeePosting(day(time.December, 5).AddDate(-1, 0, 0), 100), env.newFeePosting(day(time.January, 31), 20),
+		env.newFeePosting(day(time.February, 1), 3)
 	env.Post(before, january, february)
 
 	env.changeState(period.SoftClose, "2026-01")
@@ -40,7 +41,8 @@ func TestPeriods_SoftCloseAndClose(t *testing.T) {
 	}
 	wantLines(t, env.getMonth("2026-01"), "expense/rails 100 20 0 120", "rails/WIRE -100 0 20 -120")
 	wantLines(t, env.getMonth("2026-02"), "expense/rails 120 3 0 123", "rails/WIRE -120 0 3 -123")
-	if totals := env.getMonth("2026-02").Totals; len(totals) != 1 || totals[0].Accounts != 2 || totals[0].Debits.String() != "3" || totals[0].Credits.String() != "3" {
+	if totals := env.getMonth("2026-02").Totals; len(totals) != 1 || totals[0].Accounts != 2 || totals[0].Debits.String() != "3" ||
+		totals[0].Credits.String() != "3" {
 		t.Errorf("totals %v", totals)
 	}
 	for _, f := range env.checkLedger().Findings {
@@ -57,7 +59,8 @@ func TestPeriods_OperatorIsRecorded(t *testing.T) {
 
 	_, err := env.periods.ChangeStateAs(t.Context(), env.Admin.Platform, " ", accounting.MonthChange{Action: period.SoftClose, Month: month})
 	apptest.WantFault(t, "no name", err, fault.InvalidInput, "actor")
-	if _, err := env.periods.ChangeStateAs(t.Context(), env.Admin.Platform, "ana", accounting.MonthChange{Action: period.SoftClose, Month: month, ConfirmOpeningBalances: true}); err != nil {
+	if _, err := env.periods.ChangeStateAs(t.Context(), env.Admin.Platform, "ana", accounting.MonthChange{Action: period.SoftClose,
+		Month: month, ConfirmOpeningBalances: true}); err != nil {
 		t.Fatal(err)
 	}
 	env.changeState(period.Close, "2026-01")
@@ -84,10 +87,12 @@ func TestSoftClose_FirstNeedsConfirmation(t *testing.T) {
 
 	refused, ok := fault.As(softClose("2026-02", false))
 
-	if !ok || refused.Code != fault.Conflict || refused.Reason != "Earlier months are open" || !strings.Contains(refused.Message, "Soft-close 2026-01 first.") || refused.Details["earliestOpenMonth"] != "2026-01" {
+	if !ok || refused.Code != fault.Conflict || refused.Reason != "Earlier months are open" ||
+		!strings.Contains(refused.Message, "Soft-close 2026-01 first.") || refused.Details["earliestOpenMonth"] != "2026-01" {
 		t.Fatalf("refused with %v", refused)
 	}
-	want := []accounting.OpeningBalance{{Account: "expense/rails", Currency: "USD", Balance: "20"}, {Account: "rails/<RAIL>", Currency: "USD", Balance: "-20"}}
+	want := []accounting.OpeningBalance{{Account: "expense/rails", Currency: "USD", Balance: "20"},
+		{Account: "rails/<RAIL>", Currency: "USD", Balance: "-20"}}
 	if got, _ := refused.Details["openingBalances"].([]accounting.OpeningBalance); !slices.Equal(got, want) {
 		t.Errorf("opening balances %v, want %v", got, want)
 	}
@@ -142,7 +147,8 @@ func TestPost_IntoClosedMonth(t *testing.T) {
 	env.changeState(period.Close, "2026-01")
 	env.changeState(period.SoftClose, "2026-02")
 
-	closed, softClosed, open := env.newFeePosting(day(time.January, 20), 2), env.newFeePosting(day(time.February, 20), 3), env.newFeePosting(day(time.March, 2), 4)
+	closed, softClosed, open := env.newFeePosting(day(time.January, 20), 2), env.newFeePosting(day(time.February, 20), 3),
+		env.newFeePosting(day(time.March, 2), 4)
 	env.Post(closed, softClosed, open, early)
 	env.Post(open, closed, softClosed)
 	reversal := ledger.Reverse(closed, env.IDs.New(apptest.Noon), day(time.January, 21), "a mistake")
@@ -204,7 +210,8 @@ func TestPeriods_Refused(t *testing.T) {
 	env := newPeriodEnv(t)
 	env.changeState(period.SoftClose, "2026-01")
 	change := func(a period.Action, m string, note string) error {
-		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Author(), nil, accounting.MonthChange{Action: a, Month: mustMonth(m), Note: note})
+		_, err := env.periods.ChangeState(t.Context(), env.Admin.Platform, env.Admin.Author(), nil,
+			accounting.MonthChange{Action: a, Month: mustMonth(m), Note: note})
 		return err
 	}
 	get := func(m string) error {
@@ -277,7 +284,8 @@ func TestAuthorise_RequiresPosting(t *testing.T) {
 	// An authorisation without its posting fails the unit of work.
 	env := newPeriodEnv(t)
 	err := env.Store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error {
-		return tx.Authorise(ctx, []period.Authorisation{{Platform: env.Admin.Platform, Posting: uuid.New(), By: env.Admin.Author(), Note: "x", At: apptest.Noon}})
+		return tx.Authorise(ctx, []period.Authorisation{{Platform: env.Admin.Platform, Posting: uuid.New(), By: env.Admin.Author(), Note: "x",
+			At: apptest.Noon}})
 	})
 	if err == nil {
 		t.Error("the authorisation is committed")
@@ -289,7 +297,9 @@ func TestClose_RecordsLatestCheckpoint(t *testing.T) {
 	// The closing records the newest checkpoint of the log.
 	env := newPeriodEnv(t)
 	env.Post(env.newFeePosting(day(time.January, 1), 1))
-	if err := env.Exec(fmt.Sprintf(`INSERT INTO ledger_log_checkpoints (platform_id, size, sealed_at, root_hash, signed_note) SELECT '%s', n, now(), sha256('x'), 'checkpoint ' || n FROM generate_series(1, 2) n`, env.Admin.Platform.UUID())); err != nil {
+	if err := env.Exec(
+		fmt.Sprintf(
+			`INSERT INTO ledger_log_checkpoints (platform_id, size, sealed_at, root_hash, signed_note) SELECT '%s', n, now(), sha256('x'), 'checkpoint ' || n FROM generate_series(1, 2) n`, env.Admin.Platform.UUID())); err != nil {
 		t.Fatal(err)
 	}
 	env.changeState(period.SoftClose, "2026-01")

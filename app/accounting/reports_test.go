@@ -53,12 +53,15 @@ func TestTimeline_PaymentOfAgent(t *testing.T) {
 	// The timeline of a payment that an agent asked for has what its audit trail says about it.
 	env := newEnv(t)
 	now := env.Clock.Now()
-	a := agent.Agent{ID: ident.NewAgent(env.IDs.New, now), Platform: env.Platform.ID, Customer: env.Customer.ID, Name: "Shopping assistant", CreatedAt: now, UpdatedAt: now,
-		Policy: agent.Policy{Permissions: agent.Permissions, DefaultMode: agent.ApprovalRequired, Limits: agent.SpendingLimits{Currency: "USD", PerTransaction: 100_00}}}
+	a := agent.Agent{ID: ident.NewAgent(env.IDs.New, now), Platform: env.Platform.ID, Customer: env.Customer.ID, Name: "Shopping assistant",
+		CreatedAt: now, UpdatedAt: now,
+		Policy: agent.Policy{Permissions: agent.Permissions, DefaultMode: agent.ApprovalRequired, Limits: agent.SpendingLimits{Currency: "USD",
+			PerTransaction: 100_00}}}
 	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, a) })
 	caller := platform.Principal{Platform: env.Platform.ID, Environment: platform.Sandbox, Agent: a.ID, Customer: env.Customer.ID}
 	from, to := env.NewInternalAccount(env.Customer.ID, "USD", 100_00), env.NewWallet("spark1good")
-	q, err := env.payments.CreateAgentQuote(t.Context(), caller, quote.Request{Source: quote.Source{Internal: from.ID}, Destination: quote.Destination{External: to.ID}, Side: quote.Sending, Amount: 50_00}, nil)
+	q, err := env.payments.CreateAgentQuote(t.Context(), caller, quote.Request{Source: quote.Source{Internal: from.ID},
+		Destination: quote.Destination{External: to.ID}, Side: quote.Sending, Amount: 50_00}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,11 +94,14 @@ func TestTimeline_ApprovedTransferOfAgent(t *testing.T) {
 	// The timeline of a transfer has also what its agent asked for before there was a transaction.
 	env := newEnv(t)
 	now := env.Clock.Now()
-	a := agent.Agent{ID: ident.NewAgent(env.IDs.New, now), Platform: env.Platform.ID, Customer: env.Customer.ID, Name: "Shopping assistant", CreatedAt: now, UpdatedAt: now,
-		Policy: agent.Policy{Permissions: agent.Permissions, DefaultMode: agent.ApprovalRequired, Limits: agent.SpendingLimits{Currency: "USD", PerTransaction: 100_00}}}
+	a := agent.Agent{ID: ident.NewAgent(env.IDs.New, now), Platform: env.Platform.ID, Customer: env.Customer.ID, Name: "Shopping assistant",
+		CreatedAt: now, UpdatedAt: now,
+		Policy: agent.Policy{Permissions: agent.Permissions, DefaultMode: agent.ApprovalRequired, Limits: agent.SpendingLimits{Currency: "USD",
+			PerTransaction: 100_00}}}
 	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, a) })
 	caller := platform.Principal{Platform: env.Platform.ID, Environment: platform.Sandbox, Agent: a.ID, Customer: env.Customer.ID}
-	out := transaction.TransferOut{From: env.NewInternalAccount(env.Customer.ID, "USD", 100_00).ID, To: env.NewBankAccount("123456789").ID, Amount: 50_00}
+	out := transaction.TransferOut{From: env.NewInternalAccount(env.Customer.ID, "USD", 100_00).ID, To: env.NewBankAccount("123456789").ID,
+		Amount: 50_00}
 	waiting, err := env.payments.AgentTransferOut(t.Context(), caller, out, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -162,8 +168,10 @@ func TestTimeline_WhatThePartnerSays(t *testing.T) {
 	env.receivePayment(t, q.Reference, 10050)
 	env.WaitForState(q.Transaction, "FAILED (refund COMPLETED)")
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
-		return tx.SaveRailReplies(ctx, []ports.RailReply{{Platform: env.Admin.Platform, Subject: q.Transaction.UUID(), Call: ports.CallSend, At: env.Clock.Now(),
-			Outcome: ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "TRX-1", Code: "AC04", Text: "Closed in May"}}})
+		return tx.SaveRailReplies(ctx, []ports.RailReply{{Platform: env.Admin.Platform, Subject: q.Transaction.UUID(), Call: ports.CallSend,
+			At: env.Clock.Now(),
+			Outcome: ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "TRX-1", Code: "AC04",
+				Text: "Closed in May"}}})
 	})
 
 	s, err := env.accounting.Timeline(t.Context(), env.Admin.Platform, q.Transaction)
@@ -174,7 +182,10 @@ func TestTimeline_WhatThePartnerSays(t *testing.T) {
 	shown := slices.ContainsFunc(s.Events, func(e accounting.TimelineEvent) bool {
 		return e.RailReply != nil && e.RailReply.Code == "AC04" && e.RailReply.Text == "Closed in May"
 	})
-	written := slices.ContainsFunc(s.Table().Rows, func(row []string) bool { return row[len(row)-1] == "COUNTERPARTY_POST_TX_FAILED, AC04, Closed in May" })
+	written := slices.ContainsFunc(s.Table().Rows, func(row []string) bool {
+		return row[len(row)-1] == "COUNTERPARTY_POST_TX_FAILED, AC04, "+
+			"Closed in May"
+	})
 	if !shown || !written {
 		t.Errorf("shown %t, in the table %t: %v", shown, written, s.Table().Rows)
 	}
@@ -190,7 +201,8 @@ func dollars(minor int64) money.Amount { return money.Amount{Minor: minor, Curre
 func (e *env) postFee(t *testing.T, effective time.Time, minor int64) {
 	t.Helper()
 	e.Post(ledger.JITReceived(e.header(effective), "rails/RTP", dollars(100)),
-		ledger.Converted(e.header(effective), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: dollars(100), Fees: minor,
+		ledger.Converted(e.header(effective), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts,
+			Sent: dollars(100), Fees: minor,
 			Received: money.Amount{Minor: 7, Currency: "BTC"}}))
 }
 
@@ -208,12 +220,16 @@ func TestTrialBalance(t *testing.T) {
 		query accounting.TrialBalanceQuery
 		want  [4]string // of income/fees USD
 	}{
-		"all":                 {accounting.TrialBalanceQuery{}, [4]string{"0", "0", "8", "-8"}},
-		"recorded first":      {accounting.TrialBalanceQuery{Interval: period.Interval{To: day(1)}}, [4]string{"0", "0", "5", "-5"}},
-		"recorded second":     {accounting.TrialBalanceQuery{Interval: period.Interval{From: day(1), To: day(2).Add(time.Millisecond)}}, [4]string{"-5", "0", "3", "-8"}},
-		"effective first":     {accounting.TrialBalanceQuery{By: ports.ByEffective, Interval: period.Interval{To: day(1).Add(time.Millisecond)}}, [4]string{"0", "0", "8", "-8"}},
-		"effective second":    {accounting.TrialBalanceQuery{By: ports.ByEffective, Interval: period.Interval{From: day(1).Add(time.Millisecond), To: day(2)}}, [4]string{"-8", "0", "0", "-8"}},
-		"effective from then": {accounting.TrialBalanceQuery{By: ports.ByEffective, Interval: period.Interval{From: day(1)}}, [4]string{"-5", "0", "3", "-8"}},
+		"all":            {accounting.TrialBalanceQuery{}, [4]string{"0", "0", "8", "-8"}},
+		"recorded first": {accounting.TrialBalanceQuery{Interval: period.Interval{To: day(1)}}, [4]string{"0", "0", "5", "-5"}},
+		"recorded second": {accounting.TrialBalanceQuery{Interval: period.Interval{From: day(1), To: day(2).Add(time.Millisecond)}},
+			[4]string{"-5", "0", "3", "-8"}},
+		"effective first": {accounting.TrialBalanceQuery{By: ports.ByEffective, Interval: period.Interval{To: day(1).Add(time.Millisecond)}},
+			[4]string{"0", "0", "8", "-8"}},
+		"effective second": {accounting.TrialBalanceQuery{By: ports.ByEffective, Interval: period.Interval{From: day(1).Add(time.Millisecond),
+			To: day(2)}}, [4]string{"-8", "0", "0", "-8"}},
+		"effective from then": {accounting.TrialBalanceQuery{By: ports.ByEffective, Interval: period.Interval{From: day(1)}},
+			[4]string{"-5", "0", "3", "-8"}},
 	} {
 		for _, grouped := range []bool{false, true} {
 			c.query.Grouped = grouped
@@ -234,15 +250,18 @@ func TestTrialBalance(t *testing.T) {
 			if got := [4]string{l.Opening.String(), l.Debits.String(), l.Credits.String(), l.Closing.String()}; got != c.want {
 				t.Errorf("%s, grouped %t: %v, want %v", name, grouped, got, c.want)
 			}
-			if rails := slices.ContainsFunc(b.Lines, func(l accounting.TrialBalanceLine) bool { return l.Path == "rails/<RAIL>" }); rails != grouped {
+			if rails := slices.ContainsFunc(b.Lines,
+				func(l accounting.TrialBalanceLine) bool { return l.Path == "rails/<RAIL>" }); rails != grouped {
 				t.Errorf("%s: grouped %t, asked %t", name, rails, grouped)
 			}
 		}
 	}
 	for name, interval := range map[string]period.Interval{
-		"future": {To: env.Clock.Now().Add(time.Second)}, "future from": {From: env.Clock.Now().Add(time.Second)}, "reversed": {From: day(1), To: day(0)}, "empty": {From: day(1), To: day(1)},
+		"future": {To: env.Clock.Now().Add(time.Second)}, "future from": {From: env.Clock.Now().Add(time.Second)},
+		"reversed": {From: day(1), To: day(0)}, "empty": {From: day(1), To: day(1)},
 	} {
-		if _, err := env.accounting.TrialBalance(t.Context(), env.Admin.Platform, accounting.TrialBalanceQuery{Interval: interval}); !fault.Is(err, fault.InvalidInput) {
+		if _, err := env.accounting.TrialBalance(t.Context(), env.Admin.Platform, accounting.TrialBalanceQuery{Interval: interval}); !fault.Is(
+			err, fault.InvalidInput) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -267,7 +286,8 @@ func TestIncome(t *testing.T) {
 		{ports.ByEffective, accounting.Daily, []string{"8", "", ""}},
 		{ports.ByRecorded, accounting.Monthly, []string{"8"}},
 	} {
-		got, err := env.accounting.Income(t.Context(), env.Admin.Platform, accounting.IncomeQuery{By: c.by, Interval: period.Interval{From: apptest.Noon}, Granularity: c.step})
+		got, err := env.accounting.Income(t.Context(), env.Admin.Platform,
+			accounting.IncomeQuery{By: c.by, Interval: period.Interval{From: apptest.Noon}, Granularity: c.step})
 		if err != nil || len(got.Periods) != len(c.want) {
 			t.Fatalf("%+v, %v", got, err)
 		}
@@ -287,7 +307,9 @@ func TestIncome(t *testing.T) {
 			t.Errorf("from %s to %s", got.Periods[0].From, got.Periods[len(got.Periods)-1].To)
 		}
 	}
-	if _, err := env.accounting.Income(t.Context(), env.Admin.Platform, accounting.IncomeQuery{Interval: period.Interval{From: apptest.Noon.AddDate(-1, 0, 0)}, Granularity: accounting.Daily}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := env.accounting.Income(t.Context(), env.Admin.Platform,
+		accounting.IncomeQuery{Interval: period.Interval{From: apptest.Noon.AddDate(-1, 0, 0)}, Granularity: accounting.Daily}); !fault.Is(err,
+		fault.InvalidInput) {
 		t.Errorf("a year of days: %v", err)
 	}
 }
@@ -313,13 +335,15 @@ func TestFXPosition(t *testing.T) {
 	}
 	env.accounting.Market = fakeRates{}
 	env.Clock.Advance(5 * time.Minute)
-	if got, err = env.accounting.FXPosition(t.Context(), env.Admin.Platform, ports.Cutoff{}, "USD"); err != nil || got.AllValued || got.Lines[0].Valued {
+	if got, err = env.accounting.FXPosition(t.Context(), env.Admin.Platform, ports.Cutoff{}, "USD"); err != nil || got.AllValued ||
+		got.Lines[0].Valued {
 		t.Errorf("without a rate: %+v, %v", got, err)
 	}
 	if _, err = env.accounting.FXPosition(t.Context(), env.Admin.Platform, ports.Cutoff{}, "XXX"); !fault.Is(err, fault.InvalidCurrency) {
 		t.Errorf("in no currency: %v", err)
 	}
-	if _, err = env.accounting.FXPosition(t.Context(), env.Admin.Platform, ports.Cutoff{Moment: apptest.Noon.Add(time.Hour)}, "USD"); !fault.Is(err, fault.InvalidInput) {
+	if _, err = env.accounting.FXPosition(t.Context(), env.Admin.Platform, ports.Cutoff{Moment: apptest.Noon.Add(time.Hour)},
+		"USD"); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("in the future: %v", err)
 	}
 }
@@ -339,7 +363,8 @@ func TestFXPosition_PastRates(t *testing.T) {
 		}
 		return got
 	}
-	if got := position(apptest.Noon, "USD"); got.AllValued || got.Lines[0].Valued || got.Lines[1].Valued || !got.RatesKeptAt.IsZero() || !got.FirstRatesAt.IsZero() || got.Lines[1].Position.String() != "95" {
+	if got := position(apptest.Noon, "USD"); got.AllValued || got.Lines[0].Valued || got.Lines[1].Valued || !got.RatesKeptAt.IsZero() ||
+		!got.FirstRatesAt.IsZero() || got.Lines[1].Position.String() != "95" {
 		t.Errorf("before any rates: %+v", got)
 	}
 	env.Clock.Advance(time.Minute)
@@ -372,7 +397,8 @@ func TestFXPosition_PastRates(t *testing.T) {
 		if again := position(c.at, c.in); !reflect.DeepEqual(got, again) {
 			t.Errorf("%s: %+v, asked again %+v", name, got, again)
 		}
-		if !got.AllValued || got.Value.String() != c.value || got.Lines[0].Rate.Cmp(money.MustRate(c.rate)) != 0 || got.Lines[0].RateSource != "TEST" || !got.RatesKeptAt.Equal(first.Add(c.keptAfter)) {
+		if !got.AllValued || got.Value.String() != c.value || got.Lines[0].Rate.Cmp(money.MustRate(c.rate)) != 0 ||
+			got.Lines[0].RateSource != "TEST" || !got.RatesKeptAt.Equal(first.Add(c.keptAfter)) {
 			t.Errorf("%s: %+v, want a value of %s at %s", name, got, c.value, c.rate)
 		}
 	}
@@ -380,7 +406,8 @@ func TestFXPosition_PastRates(t *testing.T) {
 		t.Errorf("asked later %+v, at first %+v", got, asked)
 	}
 	for name, at := range map[string]time.Time{"before rates were kept": first.Add(-time.Millisecond), "in a gap": first.Add(27 * time.Hour)} {
-		if got := position(at, "USD"); got.AllValued || got.Lines[0].Valued || !got.Lines[0].Rate.IsZero() || !got.RatesKeptAt.IsZero() || !got.FirstRatesAt.Equal(first) {
+		if got := position(at, "USD"); got.AllValued || got.Lines[0].Valued || !got.Lines[0].Rate.IsZero() || !got.RatesKeptAt.IsZero() ||
+			!got.FirstRatesAt.Equal(first) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -428,7 +455,8 @@ func TestAccount_AtTime(t *testing.T) {
 			t.Errorf("at %s: %+v, %v; want %s", moment, got, err, want)
 		}
 	}
-	if _, err := env.accounting.Account(t.Context(), env.Admin.Platform, "rails/RTP", "", ports.Cutoff{Moment: apptest.Noon.Add(time.Second)}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := env.accounting.Account(t.Context(), env.Admin.Platform, "rails/RTP", "",
+		ports.Cutoff{Moment: apptest.Noon.Add(time.Second)}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("the future: %v", err)
 	}
 	for _, path := range []string{"rails/ACH", "rails/", "' OR 1=1", ""} {
@@ -478,14 +506,16 @@ func (currentRates) RatesAt(_ context.Context, moment time.Time) (price.KeptRate
 func TestReports_TooSlowSayWhatToNarrow(t *testing.T) {
 	t.Parallel()
 	// A report that reads for too long is refused with the parameters that make it smaller.
-	service := accounting.New(accounting.Config{Store: noYears{}, Ledger: slowLedger{}, KeptRates: currentRates{}, Clock: portstest.NewFakeClock(apptest.Noon)})
+	service := accounting.New(accounting.Config{Store: noYears{}, Ledger: slowLedger{}, KeptRates: currentRates{},
+		Clock: portstest.NewFakeClock(apptest.Noon)})
 	ctx, from := t.Context(), apptest.Noon.Add(-time.Hour)
 	var p ident.Platform
 	for name, c := range map[string]struct {
 		read func() error
 		want string
 	}{
-		"trial balance": {func() error { _, err := service.TrialBalance(ctx, p, accounting.TrialBalanceQuery{}); return err }, "GET /ledger/accounts"},
+		"trial balance": {func() error { _, err := service.TrialBalance(ctx, p, accounting.TrialBalanceQuery{}); return err },
+			"GET /ledger/accounts"},
 		"income": {func() error {
 			_, err := service.Income(ctx, p, accounting.IncomeQuery{Interval: period.Interval{From: from}, Granularity: accounting.Daily})
 			return err
@@ -493,7 +523,8 @@ func TestReports_TooSlowSayWhatToNarrow(t *testing.T) {
 		"fx":       {func() error { _, err := service.FXPosition(ctx, p, ports.Cutoff{}, money.USD); return err }, "by=recorded"},
 		"postings": {func() error { _, err := service.Postings(ctx, ports.PostingFilter{Platform: p}); return err }, "from and to"},
 		"entries": {func() error {
-			_, err := service.Entries(ctx, ports.AccountEntryFilter{Account: ledger.Account{Platform: p, Path: ledger.IncomeFees, Currency: money.USD}})
+			_, err := service.Entries(ctx, ports.AccountEntryFilter{Account: ledger.Account{Platform: p, Path: ledger.IncomeFees,
+				Currency: money.USD}})
 			return err
 		}, "from and to"},
 		"accounts": {func() error { _, err := service.Accounts(ctx, p, ports.LedgerAccountFilter{}); return err }, "prefix"},

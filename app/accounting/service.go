@@ -79,7 +79,8 @@ func (s *Service) withGLAccounts(ctx context.Context, p ident.Platform, accounts
 
 // Account returns the balances at a path at the end of a cutoff's millisecond, or now if its
 // moment is zero. Faults: NOT_FOUND; INVALID_INPUT for a time in the future.
-func (s *Service) Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]LedgerAccount, error) {
+func (s *Service) Account(ctx context.Context, p ident.Platform, path string, currency money.Currency,
+	at ports.Cutoff) ([]LedgerAccount, error) {
 	if _, err := ledger.FindChartLine(path); err != nil {
 		return nil, accountNotFound(path, currency)
 	}

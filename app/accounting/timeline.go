@@ -45,7 +45,8 @@ const (
 )
 
 // TimelineEventTypes lists every type, in that order.
-var TimelineEventTypes = []TimelineEventType{TimelineRequested, TimelineQuoted, TimelineAgent, TimelineAuthorized, TimelineAssigned, TimelineRailReplied, TimelineReceivable, TimelinePosted, TimelineWebhookEvent, TimelineWebhookAttempt}
+var TimelineEventTypes = []TimelineEventType{TimelineRequested, TimelineQuoted, TimelineAgent, TimelineAuthorized, TimelineAssigned,
+	TimelineRailReplied, TimelineReceivable, TimelinePosted, TimelineWebhookEvent, TimelineWebhookAttempt}
 
 // Timeline is everything recorded about one transaction, in the order of time.
 type Timeline struct {
@@ -83,7 +84,8 @@ func (s *Service) Timeline(ctx context.Context, p ident.Platform, id ident.Trans
 		return Timeline{}, err
 	}
 	timeline := Timeline{Transaction: t, Complete: true, Events: []TimelineEvent{{At: t.CreatedAt, Type: TimelineRequested}}}
-	for _, add := range []func(context.Context, *Timeline) error{s.addQuote, s.addAgentAttempts, s.addAuthorization, s.addAssignment, s.addReceivable, s.addPostings, s.addRailReplies, s.addWebhookEvents} {
+	for _, add := range []func(context.Context, *Timeline) error{s.addQuote, s.addAgentAttempts, s.addAuthorization, s.addAssignment,
+		s.addReceivable, s.addPostings, s.addRailReplies, s.addWebhookEvents} {
 		if err := add(ctx, &timeline); err != nil {
 			return Timeline{}, err
 		}
@@ -241,7 +243,8 @@ func (s *Service) addRailReplies(ctx context.Context, timeline *Timeline) error 
 }
 
 func (s *Service) addWebhookEvents(ctx context.Context, timeline *Timeline) error {
-	page, err := s.WebhookLog.Deliveries(ctx, timeline.Transaction.Platform, ports.DeliveryFilter{Limit: maxEventsPerType, Ascending: true, Subject: timeline.Transaction.ID.UUID()})
+	page, err := s.WebhookLog.Deliveries(ctx, timeline.Transaction.Platform, ports.DeliveryFilter{Limit: maxEventsPerType, Ascending: true,
+		Subject: timeline.Transaction.ID.UUID()})
 	if err != nil {
 		return err
 	}

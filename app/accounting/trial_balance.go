@@ -91,7 +91,8 @@ func (s *Service) TrialBalance(ctx context.Context, p ident.Platform, q TrialBal
 			Message: "must be group: a trial balance has at most 50000 accounts"})
 	}
 	if err != nil {
-		return TrialBalance{}, report.TooSlow(err, "Use by=recorded, omit from, list the accounts in pages with GET /ledger/accounts, or export the ledger.")
+		return TrialBalance{}, report.TooSlow(err, "Use by=recorded, omit from, list the accounts in pages with GET /ledger/accounts, or "+
+			"export the ledger.")
 	}
 	mapping, err := s.Store.GLMapping(ctx, p, time.Time{})
 	for i, line := range balance.Lines {

@@ -37,12 +37,14 @@ func (s *Service) Unmatched(ctx context.Context, p ident.Platform, filter ports.
 // if it is assigned already or cannot be assigned this way; INVALID_INPUT; TRANSACTION_NOT_FOUND;
 // INTERNAL_ACCOUNT_NOT_FOUND; INVALID_CURRENCY; AMOUNT_OUT_OF_RANGE; CUSTOMER_DELETED; those of
 // transaction.CheckParties and foureyes.Run.
-func (s *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by platform.Author, a AssignCommand, request *ports.IdempotentRequest) (proposal.Outcome[transaction.Unmatched], error) {
+func (s *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by platform.Author, a AssignCommand,
+	request *ports.IdempotentRequest) (proposal.Outcome[transaction.Unmatched], error) {
 	return foureyes.Run(ctx, foureyes.Config{Store: s.Store, Clock: s.Clock, IDs: s.IDs}, s.assignment(), p, by, request, a)
 }
 
 func (s *Service) assignment() foureyes.Operation[AssignCommand, transaction.Unmatched] {
-	return foureyes.Operation[AssignCommand, transaction.Unmatched]{ID: "assignUnmatched", Action: books.ActionAssignment, Check: checkAssignment, Execute: s.assign}
+	return foureyes.Operation[AssignCommand, transaction.Unmatched]{ID: "assignUnmatched", Action: books.ActionAssignment,
+		Check: checkAssignment, Execute: s.assign}
 }
 
 // Executors carry out the approved proposals of this service.
@@ -55,7 +57,8 @@ func checkAssignment(_ context.Context, _ ident.Platform, a AssignCommand) error
 	return nil
 }
 
-func (s *Service) assign(ctx context.Context, tx ports.Tx, c foureyes.Change, a AssignCommand) (done transaction.Unmatched, made string, err error) {
+func (s *Service) assign(ctx context.Context, tx ports.Tx, c foureyes.Change,
+	a AssignCommand) (done transaction.Unmatched, made string, err error) {
 	work := uow.NewWork(c.At, s.IDs, 0)
 	if done, err = s.assignInTx(ctx, tx, work, c, a); err != nil {
 		return done, "", err
@@ -67,7 +70,8 @@ func (s *Service) assign(ctx context.Context, tx ports.Tx, c foureyes.Change, a 
 	return done, made, work.Write(ctx, tx)
 }
 
-func (s *Service) assignInTx(ctx context.Context, tx ports.Tx, w *uow.Work, c foureyes.Change, a AssignCommand) (transaction.Unmatched, error) {
+func (s *Service) assignInTx(ctx context.Context, tx ports.Tx, w *uow.Work, c foureyes.Change,
+	a AssignCommand) (transaction.Unmatched, error) {
 	u, found, err := tx.LockUnmatched(ctx, c.Platform, a.Receipt)
 	if err != nil {
 		return u, err
@@ -75,7 +79,8 @@ func (s *Service) assignInTx(ctx context.Context, tx ports.Tx, w *uow.Work, c fo
 	if !found {
 		return u, fault.New(fault.NotFound, "No unmatched payment has the id %s. List them with GET /ledger/unmatched.", a.Receipt)
 	}
-	assignment := transaction.Assignment{Transaction: a.Transaction, Account: a.Account, Note: a.Note, By: c.By, Approval: c.Approval, At: w.Now}
+	assignment := transaction.Assignment{Transaction: a.Transaction, Account: a.Account, Note: a.Note, By: c.By,
+		Approval: c.Approval, At: w.Now}
 	switch {
 	case !a.Transaction.IsZero():
 		err = fundTransaction(ctx, tx, w, u, a)
@@ -118,7 +123,8 @@ func fundTransaction(ctx context.Context, tx ports.Tx, w *uow.Work, u transactio
 }
 
 // depositToAccount credits the payment to an account and returns the transaction that it creates.
-func depositToAccount(ctx context.Context, tx ports.Tx, w *uow.Work, u transaction.Unmatched, a AssignCommand) (id ident.Transaction, err error) {
+func depositToAccount(ctx context.Context, tx ports.Tx, w *uow.Work, u transaction.Unmatched,
+	a AssignCommand) (id ident.Transaction, err error) {
 	parties, err := tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{{Platform: u.Receipt.Platform, To: a.Account}})
 	if err != nil {
 		return id, err
@@ -132,7 +138,8 @@ func depositToAccount(ctx context.Context, tx ports.Tx, w *uow.Work, u transacti
 	case owner != nil && owner.Deleted():
 		return id, owner.CheckReady()
 	case to.Currency != u.Receipt.Amount.Currency:
-		return id, fault.New(fault.InvalidCurrency, "The account is in %s and the payment is %s. Choose an account in its currency.", to.Currency, u.Receipt.Amount)
+		return id, fault.New(fault.InvalidCurrency, "The account is in %s and the payment is %s. Choose an account in its currency.",
+			to.Currency, u.Receipt.Amount)
 	}
 	id = u.DepositID()
 	in := transaction.IncomingPayment{ID: id, Platform: to.Platform, Customer: to.Customer, Account: to.ID, AccountPath: (*to).LedgerPath(),

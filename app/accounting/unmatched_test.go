@@ -63,7 +63,8 @@ func TestUnmatched_ListsAll(t *testing.T) {
 	env.receivePayment(t, env.createQuote(t, "spark1good", 10050).Reference, 10050)
 	account := env.NewInternalAccount(env.Customer.ID, "USD", 0)
 
-	if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, ana(env.Admin), accounting.AssignCommand{Receipt: want[2], Account: account.ID, Note: "rent"}, nil); err != nil {
+	if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, ana(env.Admin), accounting.AssignCommand{Receipt: want[2],
+		Account: account.ID, Note: "rent"}, nil); err != nil {
 		t.Fatal(err)
 	}
 
@@ -79,15 +80,18 @@ func TestUnmatched_ListsAll(t *testing.T) {
 			t.Fatalf("%s: %+v, want %v", name, got, c.want)
 		}
 		for i, u := range got {
-			if u.Receipt.ID != c.want[i] || u.Receipt.Amount.Minor != 100 || u.Receipt.Reference != "unknown" || u.Kind != ledger.KindUnmatchedReceived {
+			if u.Receipt.ID != c.want[i] || u.Receipt.Amount.Minor != 100 || u.Receipt.Reference != "unknown" ||
+				u.Kind != ledger.KindUnmatchedReceived {
 				t.Errorf("%s: at %d %+v, want %s", name, i, u, c.want[i])
 			}
-			if a := u.Assignment; (a != nil) != (u.Receipt.ID == want[2]) || a != nil && (a.Note != "rent" || a.By != ana(env.Admin) || a.Account != account.ID) {
+			if a := u.Assignment; (a != nil) != (u.Receipt.ID == want[2]) || a != nil && (a.Note != "rent" || a.By != ana(env.Admin) ||
+				a.Account != account.ID) {
 				t.Errorf("%s: at %d assigned %+v", name, i, a)
 			}
 		}
 	}
-	if others, err := env.accounting.Unmatched(t.Context(), newPlatformID(), ports.UnmatchedFilter{Limit: 5}); err != nil || len(others.Items) > 0 {
+	if others, err := env.accounting.Unmatched(t.Context(), newPlatformID(), ports.UnmatchedFilter{Limit: 5}); err != nil ||
+		len(others.Items) > 0 {
 		t.Errorf("another platform sees %v, %v", others, err)
 	}
 }
@@ -102,10 +106,12 @@ func TestAssignUnmatched_AnyReference(t *testing.T) {
 		noise[i] = byte(i * i * 31 >> 7) // does not compress, and is not UTF-8
 	}
 	account := env.NewInternalAccount(env.Customer.ID, "USD", 0)
-	for i, reference := range []string{"two\nlines\r\n", "control \x01\x1b\u0085\x00", "emoji 🙂🙂", strings.Repeat("long ", 2000), string(noise)} {
+	for i, reference := range []string{"two\nlines\r\n", "control \x01\x1b\u0085\x00", "emoji 🙂🙂", strings.Repeat("long ", 2000),
+		string(noise)} {
 		for _, to := range []ident.InternalAccount{account.ID, {}} {
 			receipt := env.receivePayment(t, reference, 100)
-			if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), accounting.AssignCommand{Receipt: receipt, Account: to, Note: "it is"}, nil); err != nil {
+			if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(),
+				accounting.AssignCommand{Receipt: receipt, Account: to, Note: "it is"}, nil); err != nil {
 				t.Fatalf("reference %d: %v", i, err)
 			}
 			stored, err := env.Store.Receipts(t.Context(), env.Platform.ID, []ident.Receipt{receipt})
@@ -126,7 +132,8 @@ func TestAssignUnmatched_FundsQuote(t *testing.T) {
 	receipt, q := env.receivePayment(t, "", 10050), env.createQuote(t, "spark1good", 10050)
 	env.Clock.Advance(time.Second)
 
-	if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), accounting.AssignCommand{Receipt: receipt, Transaction: q.Transaction, Note: "the payer called"}, nil); err != nil {
+	if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), accounting.AssignCommand{Receipt: receipt,
+		Transaction: q.Transaction, Note: "the payer called"}, nil); err != nil {
 		t.Fatal(err)
 	}
 
@@ -146,14 +153,16 @@ func TestAssignUnmatched_DepositsToAccount(t *testing.T) {
 	env := newEnv(t)
 	receipt, account := env.receivePayment(t, "rent of March", 700), env.NewInternalAccount(env.Customer.ID, "USD", 0)
 
-	outcome, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "Ana's"}, nil)
+	outcome, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(),
+		accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "Ana's"}, nil)
 
 	done := outcome.Done
 	if err != nil || done.Assignment == nil || done.Assignment.Transaction.IsZero() {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	deposit := env.WaitForState(done.Assignment.Transaction, "COMPLETED")
-	if deposit.Type != transaction.Incoming || deposit.Pricing.Received.Minor != 700 || deposit.Customer != env.Customer.ID || deposit.PlatformCustomerID != "ana" {
+	if deposit.Type != transaction.Incoming || deposit.Pricing.Received.Minor != 700 || deposit.Customer != env.Customer.ID ||
+		deposit.PlatformCustomerID != "ana" {
 		t.Errorf("%+v", deposit)
 	}
 	env.wantBalances(t, map[string]string{"rails/RTP USD": "700", account.LedgerPath() + " USD": "700"})
@@ -177,7 +186,8 @@ func TestAssignUnmatched_OwnerDeletedMeanwhile(t *testing.T) {
 			return err
 		}
 		go func() {
-			_, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), accounting.AssignCommand{Receipt: receipt, Account: to.ID, Note: "Ana's"}, nil)
+			_, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), accounting.AssignCommand{Receipt: receipt,
+				Account: to.ID, Note: "Ana's"}, nil)
 			assigned <- err
 		}()
 		env.AwaitLockWait()
@@ -197,7 +207,8 @@ func TestAssignUnmatched_LaterDepositIsListedByItsTime(t *testing.T) {
 	receipt := env.receivePayment(t, "unknown", 100)
 	env.Clock.Advance(20 * 24 * time.Hour)
 	to := env.NewInternalAccount(env.Customer.ID, "USD", 0)
-	if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), accounting.AssignCommand{Receipt: receipt, Account: to.ID, Note: "rent"}, nil); err != nil {
+	if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), accounting.AssignCommand{Receipt: receipt,
+		Account: to.ID, Note: "rent"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	yesterday := env.Clock.Now().Add(-24 * time.Hour)
@@ -209,7 +220,8 @@ func TestAssignUnmatched_LaterDepositIsListedByItsTime(t *testing.T) {
 		"in twenty-one days": {period.Interval{From: yesterday.Add(-20 * 24 * time.Hour)}, 1},
 		"before yesterday":   {period.Interval{To: yesterday}, 0},
 	} {
-		page, err := env.Store.Transactions(t.Context(), env.Admin.Platform, ports.TransactionFilter{Created: c.created, Customer: env.Customer.ID, Paging: ports.Paging{Limit: 10}})
+		page, err := env.Store.Transactions(t.Context(), env.Admin.Platform, ports.TransactionFilter{Created: c.created,
+			Customer: env.Customer.ID, Paging: ports.Paging{Limit: 10}})
 		if err != nil || int64(len(page.Items)) != c.want || page.Total != c.want {
 			t.Errorf("%s: %d of %d, %v, want %d", name, len(page.Items), page.Total, err, c.want)
 		}
@@ -247,11 +259,13 @@ func TestAssignUnmatched_ReturnsToPayer(t *testing.T) {
 			if got := env.listUnmatched(t, nil); len(got) != 2 || got[0].Assignment == nil || got[1].Assignment != nil || !got[1].IsFailedRefund() {
 				t.Fatalf("%+v", got)
 			}
-			if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), back, nil); !fault.Is(err, fault.Conflict) {
+			if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), back,
+				nil); !fault.Is(err, fault.Conflict) {
 				t.Errorf("sent back again: %v", err)
 			}
 			account := env.NewInternalAccount(env.Customer.ID, "USD", 0)
-			if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "found"}, nil); err != nil {
+			if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(),
+				accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "found"}, nil); err != nil {
 				t.Fatal(err)
 			}
 			env.wantBalances(t, map[string]string{"rails/RTP USD": "700", account.LedgerPath() + " USD": "700"})
@@ -279,17 +293,21 @@ func TestAssignUnmatched_FailedRefund(t *testing.T) {
 		t.Fatalf("%+v", listed)
 	}
 	u := listed[0]
-	if u.RefundOf != failed.ID || u.Receipt.Amount != failed.Pricing.Sent || u.Receipt.Rail != "RTP" || u.SourceAccount != "rails/RTP" || u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.IsFailedRefund() {
+	if u.RefundOf != failed.ID || u.Receipt.Amount != failed.Pricing.Sent || u.Receipt.Rail != "RTP" || u.SourceAccount != "rails/RTP" ||
+		u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.IsFailedRefund() {
 		t.Errorf("%+v", u)
 	}
-	for name, to := range map[string]accounting.AssignCommand{"to its payer": {}, "to a quote": {Transaction: env.createQuote(t, "spark1good", 10050).Transaction}} {
+	for name, to := range map[string]accounting.AssignCommand{"to its payer": {},
+		"to a quote": {Transaction: env.createQuote(t, "spark1good", 10050).Transaction}} {
 		to.Receipt, to.Note = u.Receipt.ID, "x"
-		if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), to, nil); !fault.Is(err, fault.Conflict) {
+		if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), to,
+			nil); !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, again := range []bool{false, true} {
-		_, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), accounting.AssignCommand{Receipt: u.Receipt.ID, Account: account.ID, Note: "they have one here"}, nil)
+		_, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(),
+			accounting.AssignCommand{Receipt: u.Receipt.ID, Account: account.ID, Note: "they have one here"}, nil)
 		if again != fault.Is(err, fault.Conflict) || again != (err != nil) {
 			t.Errorf("again %t: %v", again, err)
 		}
@@ -371,20 +389,23 @@ func TestAssignUnmatched_Refused(t *testing.T) {
 		a    accounting.AssignCommand
 		code fault.Code
 	}{
-		"no note":             {accounting.AssignCommand{Receipt: receipt}, fault.InvalidInput},
-		"a long note":         {accounting.AssignCommand{Receipt: receipt, Note: strings.Repeat("é", 101)}, fault.InvalidInput},
-		"an unknown receipt":  {accounting.AssignCommand{Receipt: newReceiptID(), Note: "x"}, fault.NotFound},
-		"a matched receipt":   {accounting.AssignCommand{Receipt: owned, Note: "x"}, fault.NotFound},
-		"no such transaction": {accounting.AssignCommand{Receipt: receipt, Transaction: ident.NewTransaction(env.IDs.New, apptest.Noon), Note: "x"}, fault.TransactionNotFound},
-		"another amount":      {accounting.AssignCommand{Receipt: receipt, Transaction: other.Transaction, Note: "x"}, fault.Conflict},
-		"no such account":     {accounting.AssignCommand{Receipt: receipt, Account: ident.NewInternalAccount(env.IDs.New, apptest.Noon), Note: "x"}, fault.InternalAccountNotFound},
+		"no note":            {accounting.AssignCommand{Receipt: receipt}, fault.InvalidInput},
+		"a long note":        {accounting.AssignCommand{Receipt: receipt, Note: strings.Repeat("é", 101)}, fault.InvalidInput},
+		"an unknown receipt": {accounting.AssignCommand{Receipt: newReceiptID(), Note: "x"}, fault.NotFound},
+		"a matched receipt":  {accounting.AssignCommand{Receipt: owned, Note: "x"}, fault.NotFound},
+		"no such transaction": {accounting.AssignCommand{Receipt: receipt, Transaction: ident.NewTransaction(env.IDs.New, apptest.Noon),
+			Note: "x"}, fault.TransactionNotFound},
+		"another amount": {accounting.AssignCommand{Receipt: receipt, Transaction: other.Transaction, Note: "x"}, fault.Conflict},
+		"no such account": {accounting.AssignCommand{Receipt: receipt, Account: ident.NewInternalAccount(env.IDs.New, apptest.Noon),
+			Note: "x"}, fault.InternalAccountNotFound},
 		"an account in euros": {accounting.AssignCommand{Receipt: receipt, Account: euros.ID, Note: "x"}, fault.InvalidCurrency},
 	} {
 		if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), c.a, nil); !fault.Is(err, c.code) {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
 	}
-	if _, err := env.accounting.AssignUnmatched(t.Context(), otherAdmin.Platform, otherAdmin.Author(), accounting.AssignCommand{Receipt: receipt, Note: "x"}, nil); !fault.Is(err, fault.NotFound) {
+	if _, err := env.accounting.AssignUnmatched(t.Context(), otherAdmin.Platform, otherAdmin.Author(),
+		accounting.AssignCommand{Receipt: receipt, Note: "x"}, nil); !fault.Is(err, fault.NotFound) {
 		t.Errorf("another platform: %v", err)
 	}
 	if got := env.balances(t)["funding/unmatched USD"]; got != "700" {
@@ -398,7 +419,8 @@ func TestAssignUnmatched_AccountAtMaximum(t *testing.T) {
 	env := newEnv(t)
 	full := env.NewInternalAccount(env.Customer.ID, "USD", 0)
 	for _, minor := range []int64{account.MaxBalance, 700} {
-		_, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), accounting.AssignCommand{Receipt: env.receivePayment(t, "", minor), Account: full.ID, Note: "Ana's"}, nil)
+		_, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(),
+			accounting.AssignCommand{Receipt: env.receivePayment(t, "", minor), Account: full.ID, Note: "Ana's"}, nil)
 		if refused := minor == 700; fault.Is(err, fault.AmountOutOfRange) != refused || err != nil != refused {
 			t.Errorf("%d: %v", minor, err)
 		}
@@ -418,7 +440,8 @@ func TestAssignUnmatched_ConcurrentCallers(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range refusals {
 		all.Go(func() {
-			_, refusals[i] = env.accounting.AssignUnmatched(context.WithoutCancel(t.Context()), env.Admin.Platform, env.Admin.Author(), accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "mine"}, nil)
+			_, refusals[i] = env.accounting.AssignUnmatched(context.WithoutCancel(t.Context()), env.Admin.Platform, env.Admin.Author(),
+				accounting.AssignCommand{Receipt: receipt, Account: account.ID, Note: "mine"}, nil)
 		})
 	}
 	all.Wait()

@@ -28,7 +28,8 @@ func newEnv(t *testing.T) *env {
 	e := apptest.New(t)
 	return &env{Env: e, accounts: accounts.New(accounts.Config{
 		Store: e.Store, Ledger: e.Store.LedgerReader(), Clock: e.Clock, IDs: e.IDs,
-		Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}},
+		Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{},
+			platform.Production: unsupported.Beneficiaries{}},
 	})}
 }
 
@@ -125,7 +126,8 @@ func TestService_CreateRejections(t *testing.T) {
 		}
 	}
 
-	page, err := env.accounts.List(t.Context(), env.Admin.Platform, accounts.OwnedByCustomers, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}})
+	page, err := env.accounts.List(t.Context(), env.Admin.Platform, accounts.OwnedByCustomers,
+		ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}})
 	if err != nil || page.Total != 1 {
 		t.Errorf("%d accounts, %v; want 1", page.Total, err)
 	}
@@ -153,7 +155,8 @@ func TestService_EnvironmentSelectsBeneficiaryCheck(t *testing.T) {
 	}
 	unknown := env.Admin
 	unknown.Environment = "ELSEWHERE"
-	if _, err := env.accounts.Create(t.Context(), unknown, nil, walletRequest(ident.Customer{}, "spark1")); !fault.Is(err, fault.NotImplemented) {
+	if _, err := env.accounts.Create(t.Context(), unknown, nil, walletRequest(ident.Customer{}, "spark1")); !fault.Is(err,
+		fault.NotImplemented) {
 		t.Errorf("unknown environment: %v", err)
 	}
 }
@@ -171,14 +174,17 @@ func TestService_DeleteAllowsReRegistration(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := env.accounts.Delete(t.Context(), env.Admin.Platform, accounts.OwnedByCustomers, created.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
+	if err := env.accounts.Delete(t.Context(), env.Admin.Platform, accounts.OwnedByCustomers, created.ID); !fault.Is(err,
+		fault.ExternalAccountNotFound) {
 		t.Errorf("deleted again: %v", err)
 	}
-	page, err := env.accounts.List(t.Context(), env.Admin.Platform, accounts.OwnedByCustomers, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}, Customer: env.Customer.ID})
+	page, err := env.accounts.List(t.Context(), env.Admin.Platform, accounts.OwnedByCustomers,
+		ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}, Customer: env.Customer.ID})
 	if err != nil || page.Total != 0 {
 		t.Errorf("listed: %+v, %v", page, err)
 	}
-	if again, err := env.accounts.Create(t.Context(), env.Admin, nil, walletRequest(env.Customer.ID, "spark1ana")); err != nil || again.ID == created.ID {
+	if again, err := env.accounts.Create(t.Context(), env.Admin, nil, walletRequest(env.Customer.ID, "spark1ana")); err != nil ||
+		again.ID == created.ID {
 		t.Errorf("registered again: %+v, %v", again, err)
 	}
 }
@@ -213,10 +219,12 @@ func TestService_AccountsOfOtherPlatformAreNotFound(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if _, err := env.accounts.Get(t.Context(), otherAdmin.Platform, accounts.OwnedByCustomers, created.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
+	if _, err := env.accounts.Get(t.Context(), otherAdmin.Platform, accounts.OwnedByCustomers, created.ID); !fault.Is(err,
+		fault.ExternalAccountNotFound) {
 		t.Errorf("another platform reads: %v", err)
 	}
-	if err := env.accounts.Delete(t.Context(), otherAdmin.Platform, accounts.OwnedByCustomers, created.ID); !fault.Is(err, fault.ExternalAccountNotFound) {
+	if err := env.accounts.Delete(t.Context(), otherAdmin.Platform, accounts.OwnedByCustomers, created.ID); !fault.Is(err,
+		fault.ExternalAccountNotFound) {
 		t.Errorf("another platform deletes: %v", err)
 	}
 }

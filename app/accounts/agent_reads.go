@@ -12,7 +12,8 @@ import (
 
 // ListInternalForAgent returns the internal accounts of the customer of an agent that match the filter, with their
 // balances: those from which the agent may spend. Faults: UNAUTHORIZED if the agent was deleted meanwhile.
-func (s *Service) ListInternalForAgent(ctx context.Context, caller platform.Principal, f ports.InternalAccountFilter) (ports.Page[account.WithBalance], error) {
+func (s *Service) ListInternalForAgent(ctx context.Context, caller platform.Principal,
+	f ports.InternalAccountFilter) (ports.Page[account.WithBalance], error) {
 	a, err := s.callingAgent(ctx, caller)
 	if err != nil {
 		return ports.Page[account.WithBalance]{}, err
@@ -31,7 +32,8 @@ func (s *Service) GetForAgent(ctx context.Context, caller platform.Principal, id
 }
 
 // ListForAgent returns the external accounts of the customer of an agent that match the filter.
-func (s *Service) ListForAgent(ctx context.Context, caller platform.Principal, f ports.ExternalAccountFilter) (ports.Page[account.External], error) {
+func (s *Service) ListForAgent(ctx context.Context, caller platform.Principal,
+	f ports.ExternalAccountFilter) (ports.Page[account.External], error) {
 	f.Customer = caller.Customer
 	return s.List(ctx, caller.Platform, OwnedByCustomers, f)
 }

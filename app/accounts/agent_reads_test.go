@@ -23,7 +23,8 @@ func (e *env) newAgent(t *testing.T, allowed []ident.InternalAccount) platform.P
 		t.Fatal(err)
 	}
 	a, err := agent.New(agent.Request{Name: "Assistant", Customer: e.Customer.ID, Policy: agent.PolicyChange{
-		Permissions: &permissions, DefaultMode: &mode, Limits: &agent.LimitsChange{Currency: &currency, PerTransaction: &limit}, AllowedAccounts: &allowed,
+		Permissions: &permissions, DefaultMode: &mode, Limits: &agent.LimitsChange{Currency: &currency, PerTransaction: &limit},
+		AllowedAccounts: &allowed,
 	}}, e.Customer, owned[e.Customer.ID], ident.NewAgent(e.IDs.New, e.Clock.Now()), e.Clock.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +70,8 @@ func TestService_ListInternalForAgentShowsAllowedAccounts(t *testing.T) {
 	deleted.Agent = ident.NewAgent(e.IDs.New, e.Clock.Now())
 	_, err := e.accounts.ListInternalForAgent(t.Context(), deleted, ports.InternalAccountFilter{Paging: ports.Paging{Limit: 10}})
 	apptest.WantFault(t, "deleted after its token was checked", err, fault.Unauthorized)
-	if page, err := e.accounts.ListInternalForAgent(t.Context(), limited, ports.InternalAccountFilter{Paging: ports.Paging{Limit: 10}}); err != nil || page.Items[0].Balance != 25_00 {
+	if page, err := e.accounts.ListInternalForAgent(t.Context(), limited,
+		ports.InternalAccountFilter{Paging: ports.Paging{Limit: 10}}); err != nil || page.Items[0].Balance != 25_00 {
 		t.Errorf("balance %+v, %v", page, err)
 	}
 }
@@ -95,7 +97,8 @@ func TestService_GetForAgentHidesOtherOwners(t *testing.T) {
 	}
 	for _, id := range []ident.ExternalAccount{bobs.ID, platforms.ID, ident.NewExternalAccount(e.IDs.New, e.Clock.Now())} {
 		got, err := e.accounts.GetForAgent(t.Context(), caller, id)
-		if f, ok := fault.As(err); !ok || f.Code != fault.ExternalAccountNotFound || f.Message != "There is no external account "+id.String()+"." || got.ID == id {
+		if f, ok := fault.As(err); !ok || f.Code != fault.ExternalAccountNotFound || f.Message != "There is no external account "+id.String()+
+			"." || got.ID == id {
 			t.Errorf("%s: %+v, %v", id, got, err)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 // CreateForAgent registers an account of the customer of an agent, if the policy allows it, and records that it
 // asked for it. Faults: those of Create; FORBIDDEN with all reasons if the policy refuses; UNAUTHORIZED if the agent
 // was deleted meanwhile.
-func (s *Service) CreateForAgent(ctx context.Context, caller platform.Principal, request *ports.IdempotentRequest, r Request) (account.External, error) {
+func (s *Service) CreateForAgent(ctx context.Context, caller platform.Principal, request *ports.IdempotentRequest,
+	r Request) (account.External, error) {
 	if r.Customer.IsZero() {
 		r.Customer = caller.Customer
 	}
@@ -36,7 +37,8 @@ func (s *Service) CreateForAgent(ctx context.Context, caller platform.Principal,
 	if f, ok := fault.As(unverified); unverified != nil && (!ok || f.Code.Temporary()) {
 		return account.External{}, unverified
 	}
-	attempt := accountAttempt{caller: caller, request: request, operation: agent.OpCreateExternalAccount, account: created.ID, result: created, evaluation: now,
+	attempt := accountAttempt{caller: caller, request: request, operation: agent.OpCreateExternalAccount, account: created.ID,
+		result: created, evaluation: now,
 		run: func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, created) }}
 	err = s.attempt(ctx, attempt, unverified)
 	if fault.Is(err, fault.Conflict) { // nothing of that unit of work is stored
@@ -105,7 +107,8 @@ func (s *Service) attempt(ctx context.Context, a accountAttempt, failed error) e
 		if evaluation.Decision != agent.Refused {
 			evaluation = asking.EvaluateAccounts()
 		}
-		entry := agent.Attempt{ID: ident.NewAgentAttempt(s.IDs.New, now), Platform: asking.Platform, Agent: asking.ID, Customer: asking.Customer, At: now,
+		entry := agent.Attempt{ID: ident.NewAgentAttempt(s.IDs.New, now), Platform: asking.Platform, Agent: asking.ID,
+			Customer: asking.Customer, At: now,
 			Operation: a.operation, Decision: evaluation.Decision, Reasons: evaluation.Reasons}
 		if outcome = evaluation.Err(); outcome == nil {
 			outcome = failed

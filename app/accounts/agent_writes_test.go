@@ -37,7 +37,8 @@ func (e *env) setPolicy(t *testing.T, id ident.Agent, edit func(*agent.Agent)) {
 // wantTrail compares the trail of an agent, oldest first, each entry as "operation decision error".
 func (e *env) wantTrail(t *testing.T, id ident.Agent, want ...string) []agent.Attempt {
 	t.Helper()
-	page, err := e.Store.AgentAttempts(t.Context(), e.Platform.ID, ports.AgentAttemptFilter{Agent: id, Paging: ports.Paging{Limit: 100, Ascending: true}})
+	page, err := e.Store.AgentAttempts(t.Context(), e.Platform.ID,
+		ports.AgentAttemptFilter{Agent: id, Paging: ports.Paging{Limit: 100, Ascending: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +93,10 @@ func TestService_AgentManagesAccounts(t *testing.T) {
 	}
 	apptest.WantFault(t, "of the platform", e.accounts.DeleteForAgent(t.Context(), caller, platforms.ID), fault.ExternalAccountNotFound)
 
-	entries := e.wantTrail(t, caller.Agent, "CREATE_EXTERNAL_ACCOUNT ALLOWED", "CREATE_EXTERNAL_ACCOUNT ALLOWED CONFLICT", "DELETE_EXTERNAL_ACCOUNT ALLOWED")
-	if entries[0].External != created.ID || !entries[1].External.IsZero() || entries[2].External != created.ID || entries[0].Customer != e.Customer.ID {
+	entries := e.wantTrail(t, caller.Agent, "CREATE_EXTERNAL_ACCOUNT ALLOWED", "CREATE_EXTERNAL_ACCOUNT ALLOWED CONFLICT",
+		"DELETE_EXTERNAL_ACCOUNT ALLOWED")
+	if entries[0].External != created.ID || !entries[1].External.IsZero() || entries[2].External != created.ID ||
+		entries[0].Customer != e.Customer.ID {
 		t.Errorf("recorded %+v", entries)
 	}
 }
@@ -123,7 +126,8 @@ func TestService_PolicyRefusesAccounts(t *testing.T) {
 
 	e.wantTrail(t, caller.Agent, "CREATE_EXTERNAL_ACCOUNT ALLOWED", "CREATE_EXTERNAL_ACCOUNT REFUSED", "DELETE_EXTERNAL_ACCOUNT REFUSED",
 		"CREATE_EXTERNAL_ACCOUNT REFUSED", "DELETE_EXTERNAL_ACCOUNT REFUSED")
-	if page, err := e.accounts.ListForAgent(t.Context(), caller, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}}); err != nil || len(page.Items) != 1 || page.Items[0].ID != kept.ID {
+	if page, err := e.accounts.ListForAgent(t.Context(), caller, ports.ExternalAccountFilter{Paging: ports.Paging{Limit: 10}}); err != nil ||
+		len(page.Items) != 1 || page.Items[0].ID != kept.ID {
 		t.Errorf("listed %+v, %v", page.Items, err)
 	}
 	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgent(ctx, e.Platform.ID, caller.Agent) })

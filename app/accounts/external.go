@@ -53,7 +53,8 @@ const (
 // Create registers an account after its beneficiary was verified. Faults: INVALID_INPUT
 // with every invalid field, USER_NOT_FOUND, CUSTOMER_DELETED, MISSING_MANDATORY_USER_INFO for a customer
 // without a name, INVALID_BANK_ACCOUNT, and CONFLICT if the account is registered already.
-func (s *Service) Create(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, r Request) (account.External, error) {
+func (s *Service) Create(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest,
+	r Request) (account.External, error) {
 	created, beneficiaries, err := s.newAccount(ctx, principal, r)
 	if err != nil {
 		return account.External{}, err
@@ -76,7 +77,8 @@ func (s *Service) Create(ctx context.Context, principal platform.Principal, requ
 func (s *Service) newAccount(ctx context.Context, principal platform.Principal, r Request) (account.External, ports.Beneficiaries, error) {
 	beneficiaries, connected := s.Beneficiaries[principal.Environment]
 	if !connected {
-		return account.External{}, nil, fault.New(fault.NotImplemented, "Accounts of %s platforms cannot be verified by this service.", principal.Environment)
+		return account.External{}, nil, fault.New(fault.NotImplemented, "Accounts of %s platforms cannot be verified by this service.",
+			principal.Environment)
 	}
 	now := s.Clock.Now()
 	created, err := account.Validate(account.CreateRequest{
@@ -125,7 +127,8 @@ func (s *Service) Get(ctx context.Context, platformID ident.Platform, owner Owne
 }
 
 // List returns the accounts of this kind of owner that match the filter.
-func (s *Service) List(ctx context.Context, platformID ident.Platform, owner Owner, f ports.ExternalAccountFilter) (ports.Page[account.External], error) {
+func (s *Service) List(ctx context.Context, platformID ident.Platform, owner Owner,
+	f ports.ExternalAccountFilter) (ports.Page[account.External], error) {
 	f.PlatformOwned = bool(owner)
 	return s.Store.ExternalAccounts(ctx, platformID, f)
 }

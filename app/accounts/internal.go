@@ -11,7 +11,8 @@ import (
 
 // ListInternal returns the internal accounts of this kind of owner that match the filter,
 // with their balances.
-func (s *Service) ListInternal(ctx context.Context, platformID ident.Platform, owner Owner, f ports.InternalAccountFilter) (ports.Page[account.WithBalance], error) {
+func (s *Service) ListInternal(ctx context.Context, platformID ident.Platform, owner Owner,
+	f ports.InternalAccountFilter) (ports.Page[account.WithBalance], error) {
 	f.PlatformOwned = bool(owner)
 	page, err := s.Store.InternalAccounts(ctx, platformID, f)
 	if err != nil {

@@ -19,7 +19,8 @@ func TestService_ListInternalReturnsBalances(t *testing.T) {
 	bitcoin := env.NewInternalAccount(env.Customer.ID, "BTC", 0)
 	env.NewInternalAccount(ident.Customer{}, "USD", 7_00)
 
-	page, err := service.ListInternal(t.Context(), env.Platform.ID, accounts.OwnedByCustomers, ports.InternalAccountFilter{Paging: ports.Paging{Limit: 10}})
+	page, err := service.ListInternal(t.Context(), env.Platform.ID, accounts.OwnedByCustomers,
+		ports.InternalAccountFilter{Paging: ports.Paging{Limit: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}

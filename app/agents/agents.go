@@ -140,7 +140,8 @@ func (s *Service) UpdatePolicy(ctx context.Context, p ident.Platform, id ident.A
 	return s.update(ctx, p, id, func(a agent.Agent) (agent.Agent, error) { return a.UpdatePolicy(change, accounts, s.Clock.Now()) })
 }
 
-func (s *Service) update(ctx context.Context, p ident.Platform, id ident.Agent, decide func(agent.Agent) (agent.Agent, error)) (agent.WithUsage, error) {
+func (s *Service) update(ctx context.Context, p ident.Platform, id ident.Agent, decide func(agent.Agent) (agent.Agent, error)) (
+	agent.WithUsage, error) {
 	var updated agent.Agent
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		locked, err := tx.LockAgent(ctx, p, id)
@@ -157,7 +158,8 @@ func (s *Service) update(ctx context.Context, p ident.Platform, id ident.Agent, 
 	}
 	changed, err := s.withUsage(ctx, updated)
 	if f, ok := fault.As(err); ok {
-		err = &fault.Error{Code: f.Code, Reason: f.Reason, RetryAfter: f.RetryAfter, Message: "The agent was changed, and its usage cannot be shown. " + f.Message}
+		err = &fault.Error{Code: f.Code, Reason: f.Reason, RetryAfter: f.RetryAfter, Message: "The agent was changed, and its usage cannot be " +
+			"shown. " + f.Message}
 	}
 	return changed, err
 }

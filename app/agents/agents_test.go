@@ -44,7 +44,8 @@ func ptr[T any](value T) *T { return &value }
 // request is a valid request for an agent of the customer of the environment.
 func (e *env) request(edits ...func(*agent.Request)) agent.Request {
 	r := agent.Request{Name: "Shopping assistant", Customer: e.Customer.ID, Policy: agent.PolicyChange{
-		Permissions: ptr([]string{"CREATE_QUOTES"}), DefaultMode: ptr("AUTO"), Limits: &agent.LimitsChange{Currency: ptr("USD"), PerTransaction: ptr(int64(50_00))},
+		Permissions: ptr([]string{"CREATE_QUOTES"}), DefaultMode: ptr("AUTO"), Limits: &agent.LimitsChange{Currency: ptr("USD"),
+			PerTransaction: ptr(int64(50_00))},
 		AllowedAccounts: ptr([]ident.InternalAccount{e.dollars.ID}),
 	}}
 	for _, edit := range edits {
@@ -68,25 +69,29 @@ func TestService_CreateShowsCodeOnce(t *testing.T) {
 	// contains it, nor the name of the agent in a list of the other platform.
 	e := newEnv(t)
 	var sent string
-	request := apptest.IdempotentRequest(e.Admin, "key", func(result any) string { sent = "code:" + result.(agents.Created).Code.Code; return sent })
+	request := apptest.IdempotentRequest(e.Admin, "key",
+		func(result any) string { sent = "code:" + result.(agents.Created).Code.Code; return sent })
 
 	created, err := e.agents.Create(t.Context(), e.Platform.ID, request, e.request())
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if code, ok := agent.ParseDeviceCode(created.Code.Code); !ok || code != created.Code.Code || sent != "code:"+code || !created.Code.ExpiresAt.Equal(e.Clock.Now().Add(24*time.Hour)) {
+	if code, ok := agent.ParseDeviceCode(created.Code.Code); !ok || code != created.Code.Code || sent != "code:"+code ||
+		!created.Code.ExpiresAt.Equal(e.Clock.Now().Add(24*time.Hour)) {
 		t.Errorf("created %+v, sent %q", created.Code, sent)
 	}
 	want := agent.Usage{Day: "2026-03-14", Month: "2026-03"}
-	if read, err := e.agents.Get(t.Context(), e.Platform.ID, created.Agent.ID); err != nil || !reflect.DeepEqual(read, created.Agent) || read.Usage != want || read.Connected() || read.Name != "Shopping assistant" {
+	if read, err := e.agents.Get(t.Context(), e.Platform.ID, created.Agent.ID); err != nil || !reflect.DeepEqual(read, created.Agent) ||
+		read.Usage != want || read.Connected() || read.Name != "Shopping assistant" {
 		t.Errorf("read %+v, %v, created %+v", read, err, created.Agent)
 	}
 	_, err = e.agents.Create(t.Context(), e.Platform.ID, request, e.request())
 	if replay := (*ports.Replay)(nil); !errors.As(err, &replay) || string(replay.Body) != "code:" {
 		t.Errorf("repeated: %+v, %v", replay, err)
 	}
-	for _, query := range []string{`SELECT encode(hash, 'escape') FROM agent_device_codes`, `SELECT encode(body, 'escape') FROM idempotency_keys`, `SELECT a::text FROM agents a`} {
+	for _, query := range []string{`SELECT encode(hash, 'escape') FROM agent_device_codes`,
+		`SELECT encode(body, 'escape') FROM idempotency_keys`, `SELECT a::text FROM agents a`} {
 		rows := e.QueryStrings(query)
 		if len(rows) != 1 || strings.Contains(rows[0], created.Code.Code) {
 			t.Errorf("%s: %q", query, rows)
@@ -116,12 +121,15 @@ func TestService_CreateRefusesOtherCustomersAndAccounts(t *testing.T) {
 		"of other platform": {theirs.ID, []ident.InternalAccount{theirAccount.ID}, fault.UserNotFound, nil},
 		"deleted":           {gone.ID, nil, fault.CustomerDeleted, nil},
 		"foreign accounts": {e.Customer.ID, []ident.InternalAccount{e.dollars.ID, bobs.ID, own.ID, theirAccount.ID}, fault.InvalidInput,
-			[]string{"policy.accountRestrictions.allowedAccountIds[1]", "policy.accountRestrictions.allowedAccountIds[2]", "policy.accountRestrictions.allowedAccountIds[3]"}},
+			[]string{"policy.accountRestrictions.allowedAccountIds[1]", "policy.accountRestrictions.allowedAccountIds[2]",
+				"policy.accountRestrictions.allowedAccountIds[3]"}},
 	} {
-		_, err := e.agents.Create(t.Context(), e.Platform.ID, nil, e.request(func(r *agent.Request) { r.Customer, r.Policy.AllowedAccounts = c.customer, &c.accounts }))
+		_, err := e.agents.Create(t.Context(), e.Platform.ID, nil,
+			e.request(func(r *agent.Request) { r.Customer, r.Policy.AllowedAccounts = c.customer, &c.accounts }))
 		apptest.WantFault(t, name, err, c.want, c.fields...)
 	}
-	if page, err := e.agents.List(t.Context(), e.Platform.ID, ports.AgentFilter{Paging: ports.Paging{Limit: 10}}); err != nil || len(page.Items) != 0 {
+	if page, err := e.agents.List(t.Context(), e.Platform.ID, ports.AgentFilter{Paging: ports.Paging{Limit: 10}}); err != nil ||
+		len(page.Items) != 0 {
 		t.Errorf("listed %+v, %v", page, err)
 	}
 }
@@ -141,14 +149,17 @@ func TestService_UpdateIsEffectiveInEveryProcess(t *testing.T) {
 	}
 	changed, err := e.agents.UpdatePolicy(t.Context(), e.Platform.ID, created.Agent.ID, agent.PolicyChange{
 		Permissions: ptr([]string{"VIEW_TRANSACTIONS"}), Limits: &agent.LimitsChange{Currency: ptr("EUR"), Daily: ptr(ptr(int64(7)))},
-		AccountRules: ptr([]agent.AccountRuleRequest{{Account: e.dollars.ID, Mode: "APPROVAL_REQUIRED"}}), Threshold: &agent.ThresholdChange{Currency: ptr("USD"), Amount: ptr(ptr(int64(0)))}})
+		AccountRules: ptr([]agent.AccountRuleRequest{{Account: e.dollars.ID, Mode: "APPROVAL_REQUIRED"}}),
+		Threshold:    &agent.ThresholdChange{Currency: ptr("USD"), Amount: ptr(ptr(int64(0)))}})
 	want := created.Agent.Policy
 	want.Permissions, want.Limits.Currency, want.Limits.Daily = []agent.Permission{agent.ViewTransactions}, "EUR", 7
-	want.AccountRules, want.Threshold = []agent.AccountRule{{Account: e.dollars.ID, Mode: agent.ApprovalRequired}}, agent.ApprovalThreshold{Currency: "USD", Amount: ptr(int64(0))}
+	want.AccountRules, want.Threshold = []agent.AccountRule{{Account: e.dollars.ID, Mode: agent.ApprovalRequired}},
+		agent.ApprovalThreshold{Currency: "USD", Amount: ptr(int64(0))}
 	if err != nil || !reflect.DeepEqual(changed.Policy, want) || changed.Name != "Other" || !changed.Paused {
 		t.Fatalf("updated %+v, %v", changed, err)
 	}
-	_, refused := e.agents.UpdatePolicy(t.Context(), e.Platform.ID, created.Agent.ID, agent.PolicyChange{Permissions: ptr([]string{}), DefaultMode: ptr("APPROVAL_REQUIRED"),
+	_, refused := e.agents.UpdatePolicy(t.Context(), e.Platform.ID, created.Agent.ID, agent.PolicyChange{Permissions: ptr([]string{}),
+		DefaultMode:     ptr("APPROVAL_REQUIRED"),
 		AllowedAccounts: ptr([]ident.InternalAccount{e.NewInternalAccount(ident.Customer{}, "EUR", 0).ID})})
 	apptest.WantFault(t, "invalid policy", refused, fault.InvalidInput, "permissions", "accountRestrictions.allowedAccountIds[0]")
 	_, refused = e.agents.Update(t.Context(), e.Platform.ID, created.Agent.ID, agent.Change{Name: ptr(""), Paused: ptr(false)})
@@ -181,7 +192,8 @@ func TestService_OtherPlatformsAgentsAreNotFound(t *testing.T) {
 	} {
 		apptest.WantFault(t, name, call(), fault.AgentNotFound)
 	}
-	for name, ctx := range map[string]context.Context{"their scope": ports.ForPlatform(t.Context(), there), "all platforms": ports.ForAllPlatforms(t.Context())} {
+	for name, ctx := range map[string]context.Context{"their scope": ports.ForPlatform(t.Context(), there),
+		"all platforms": ports.ForAllPlatforms(t.Context())} {
 		_, err := e.agents.CodeStatus(ctx, there, created.Code.Code)
 		apptest.WantFault(t, name, err, fault.DeviceCodeNotFound)
 	}

@@ -154,17 +154,18 @@ func (s *Service) Authenticate(ctx context.Context, token string) (platform.Prin
 }
 
 func newTokenReader(store ports.AgentReader) *batch.Batcher[agent.TokenHash, *ports.AgentToken] {
-	return batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, hashes []agent.TokenHash) ([]batch.Result[*ports.AgentToken], error) {
-		found, err := store.AgentTokens(ports.ForAllPlatforms(ctx), hashes)
-		if err != nil {
-			return nil, err
-		}
-		results := make([]batch.Result[*ports.AgentToken], len(hashes))
-		for i, hash := range hashes {
-			if token, ok := found[hash]; ok {
-				results[i].Value = &token
+	return batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2},
+		func(ctx context.Context, hashes []agent.TokenHash) ([]batch.Result[*ports.AgentToken], error) {
+			found, err := store.AgentTokens(ports.ForAllPlatforms(ctx), hashes)
+			if err != nil {
+				return nil, err
 			}
-		}
-		return results, nil
-	})
+			results := make([]batch.Result[*ports.AgentToken], len(hashes))
+			for i, hash := range hashes {
+				if token, ok := found[hash]; ok {
+					results[i].Value = &token
+				}
+			}
+			return results, nil
+		})
 }

@@ -46,12 +46,14 @@ func TestService_RedeemConnectsOnce(t *testing.T) {
 
 	_, again := e.agents.Redeem(t.Context(), code)
 	apptest.WantFault(t, "redeemed again", again, fault.DeviceCodeAlreadyRedeemed)
-	if status, err := e.agents.CodeStatus(t.Context(), p, strings.ToLower(code)); err != nil || !status.Redeemed() || status.Code != code || status.Agent != created.Agent.ID {
+	if status, err := e.agents.CodeStatus(t.Context(), p, strings.ToLower(code)); err != nil || !status.Redeemed() || status.Code != code ||
+		status.Agent != created.Agent.ID {
 		t.Errorf("after: %+v, %v", status, err)
 	}
 	_, issued := e.agents.IssueCode(t.Context(), p, nil, created.Agent.ID)
 	apptest.WantFault(t, "a code for a connected agent", issued, fault.Conflict)
-	want := platform.Principal{Platform: p, Environment: platform.Sandbox, Agent: created.Agent.ID, Customer: e.Customer.ID, Permissions: []platform.Permission{"CREATE_QUOTES"}}
+	want := platform.Principal{Platform: p, Environment: platform.Sandbox, Agent: created.Agent.ID, Customer: e.Customer.ID,
+		Permissions: []platform.Permission{"CREATE_QUOTES"}}
 	for name, process := range map[string]*agents.Service{"this process": e.agents, "another one": e.newService(e.Store)} {
 		got, err := process.Authenticate(ports.ForPlatform(t.Context(), e.NewPlatform().ID), paired.AccessToken)
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -104,7 +106,8 @@ func TestService_CodesThatCannotBeRedeemed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sent string
-	request := apptest.IdempotentRequest(e.Admin, "key", func(result any) string { sent = "code:" + result.(agents.IssuedCode).Code; return sent })
+	request := apptest.IdempotentRequest(e.Admin, "key",
+		func(result any) string { sent = "code:" + result.(agents.IssuedCode).Code; return sent })
 	newer, err := e.agents.IssueCode(t.Context(), e.Platform.ID, request, replaced.Agent.ID)
 	if err != nil || sent != "code:"+newer.Code || newer.Code == replaced.Code.Code {
 		t.Fatalf("issued %+v, sent %q, %v", newer, sent, err)
@@ -127,7 +130,8 @@ func TestService_CodesThatCannotBeRedeemed(t *testing.T) {
 	e.Clock.Advance(24 * time.Hour)
 	_, err = e.agents.Redeem(t.Context(), expired.Code.Code)
 	apptest.WantFault(t, "expired", err, fault.DeviceCodeExpired)
-	if renewed, err := e.agents.IssueCode(t.Context(), e.Platform.ID, nil, expired.Agent.ID); err != nil || !renewed.ExpiresAt.Equal(e.Clock.Now().Add(24*time.Hour)) {
+	if renewed, err := e.agents.IssueCode(t.Context(), e.Platform.ID, nil, expired.Agent.ID); err != nil ||
+		!renewed.ExpiresAt.Equal(e.Clock.Now().Add(24*time.Hour)) {
 		t.Errorf("renewed %+v, %v", renewed, err)
 	}
 }

@@ -20,7 +20,8 @@ import (
 // count counts one payment of an agent at a day.
 func (e *env) count(id ident.Agent, day string, currency money.Currency, spent int64) {
 	e.Do(func(ctx context.Context, tx ports.Tx) error {
-		return tx.AddAgentUsage(ctx, e.Platform.ID, []ports.AgentCount{{Agent: id, Counter: agent.Counter{Day: day, Currency: currency, Transactions: 1, Spent: spent}}})
+		return tx.AddAgentUsage(ctx, e.Platform.ID,
+			[]ports.AgentCount{{Agent: id, Counter: agent.Counter{Day: day, Currency: currency, Transactions: 1, Spent: spent}}})
 	})
 }
 
@@ -55,10 +56,12 @@ func TestService_ShowsUsage(t *testing.T) {
 		t.Errorf("read %+v, %v, want %+v", read.Usage, err, want)
 	}
 	page, err := service.List(t.Context(), e.Platform.ID, ports.AgentFilter{Paging: ports.Paging{Limit: 10}})
-	if err != nil || len(page.Items) != 2 || page.Items[0].ID != other || page.Items[0].Usage != (agent.Usage{Day: want.Day, Month: want.Month}) || page.Items[1].Usage != want {
+	if err != nil || len(page.Items) != 2 || page.Items[0].ID != other ||
+		page.Items[0].Usage != (agent.Usage{Day: want.Day, Month: want.Month}) || page.Items[1].Usage != want {
 		t.Errorf("listed %+v, %v", page.Items, err)
 	}
-	if updated, err := service.Update(t.Context(), e.Platform.ID, spender, agent.Change{Paused: ptr(true)}); err != nil || updated.Usage != want {
+	if updated, err := service.Update(t.Context(), e.Platform.ID, spender, agent.Change{Paused: ptr(true)}); err != nil ||
+		updated.Usage != want {
 		t.Errorf("updated %+v, %v", updated.Usage, err)
 	}
 }
@@ -91,8 +94,10 @@ func TestService_AttemptsOfDeletedAgent(t *testing.T) {
 	busy, idle := e.create().Agent.ID, e.create().Agent.ID
 	now := e.Clock.Now()
 	e.Do(func(ctx context.Context, tx ports.Tx) error {
-		return tx.SaveAgentAttempts(ctx, []agent.Attempt{{ID: ident.NewAgentAttempt(e.IDs.New, now), Platform: e.Platform.ID, Agent: busy, Customer: e.Customer.ID, At: now,
-			Operation: agent.OpTransferIn, Decision: agent.Refused, Reasons: []agent.Reason{{Code: agent.AgentPaused, Message: "The agent is paused."}}}})
+		return tx.SaveAgentAttempts(ctx, []agent.Attempt{{ID: ident.NewAgentAttempt(e.IDs.New, now), Platform: e.Platform.ID, Agent: busy,
+			Customer: e.Customer.ID, At: now,
+			Operation: agent.OpTransferIn, Decision: agent.Refused,
+			Reasons: []agent.Reason{{Code: agent.AgentPaused, Message: "The agent is paused."}}}})
 	})
 	if err := e.agents.Delete(t.Context(), e.Platform.ID, busy); err != nil {
 		t.Fatal(err)

@@ -62,7 +62,8 @@ func (c *accountCheck) Account(a ports.AuditAccount) error {
 	case line.Class != a.Class:
 		c.report.addFinding(RuleChart, "account %d, %s, is of class %s and not %s", a.Number, a.Account, a.Class, line.Class)
 	case line.NoOverdraft != a.NoOverdraft:
-		c.report.addFinding(RuleChart, "account %d, %s, may not be overdrawn: %t and not %t", a.Number, a.Account, a.NoOverdraft, line.NoOverdraft)
+		c.report.addFinding(RuleChart, "account %d, %s, may not be overdrawn: %t and not %t", a.Number, a.Account,
+			a.NoOverdraft, line.NoOverdraft)
 	case ledger.IsAdded(a.Account.Path) && !a.Added:
 		c.report.addFinding(RuleChart, "account %d, %s, was posted to and is not in the chart of the platform", a.Number, a.Account)
 	case !a.Account.Currency.Known():
@@ -108,18 +109,23 @@ func (c *accountCheck) BalanceSnapshot(k ports.AuditBalanceSnapshot) error {
 	}
 	switch {
 	case !c.hasAccount || c.account.Number != k.Number:
-		c.report.addFinding(RuleBalanceSnapshots, "a balance snapshot on %s is of account %d, which does not exist", c.platform.Platform, k.Number)
+		c.report.addFinding(RuleBalanceSnapshots, "a balance snapshot on %s is of account %d, which does not exist",
+			c.platform.Platform, k.Number)
 	case k.Balance != c.balance.String():
-		c.report.addFinding(RuleBalanceSnapshots, "the balance snapshot of account %d, %s, after posting number %d is %s; its entries add up to %s",
+		c.report.addFinding(RuleBalanceSnapshots, "the balance snapshot of account %d, %s, after posting number %d is %s; its entries add up "+
+			"to %s",
 			k.Number, c.account.Account, k.Seq, k.Balance, &c.balance)
 	case k.Debits != "" && k.Debits != c.debits.String():
-		c.report.addFinding(RuleBalanceSnapshots, "the balance snapshot of account %d, %s, after posting number %d has debits of %s; its entries add up to %s",
+		c.report.addFinding(RuleBalanceSnapshots, "the balance snapshot of account %d, %s, after posting number %d has debits of %s; its "+
+			"entries add up to %s",
 			k.Number, c.account.Account, k.Seq, k.Debits, &c.debits)
 	case k.Seq > c.platform.SnapshotSeq:
-		c.report.addFinding(RuleBalanceSnapshots, "the balance snapshot of account %d, %s, after posting number %d is later than the progress of snapshots, which is at %d",
+		c.report.addFinding(RuleBalanceSnapshots, "the balance snapshot of account %d, %s, after posting number %d is later than the progress "+
+			"of snapshots, which is at %d",
 			k.Number, c.account.Account, k.Seq, c.platform.SnapshotSeq)
 	case !k.Earliest.Equal(k.TrueEarliest) || !k.Latest.Equal(k.TrueLatest):
-		c.report.addFinding(RuleBalanceSnapshots, "the balance snapshot of account %d, %s, after posting number %d has effective times %s to %s; its entries have %s to %s",
+		c.report.addFinding(RuleBalanceSnapshots, "the balance snapshot of account %d, %s, after posting number %d has effective times %s to "+
+			"%s; its entries have %s to %s",
 			k.Number, c.account.Account, k.Seq, k.Earliest.Format(time.RFC3339Nano), k.Latest.Format(time.RFC3339Nano),
 			k.TrueEarliest.Format(time.RFC3339Nano), k.TrueLatest.Format(time.RFC3339Nano))
 	}
@@ -148,7 +154,8 @@ func (c *accountCheck) finishAccount() {
 	case a.NoOverdraft && !a.HasBalance:
 		c.report.addFinding(RuleNoOverdraft, "account %d, %s, may not be overdrawn and has no stored balance", a.Number, a.Account)
 	case a.NoOverdraft && !c.balance.equals(a.Balance):
-		c.report.addFinding(RuleNoOverdraft, "account %d, %s, has a stored balance of %d; its entries add up to %s", a.Number, a.Account, a.Balance, &c.balance)
+		c.report.addFinding(RuleNoOverdraft, "account %d, %s, has a stored balance of %d; its entries add up to %s", a.Number, a.Account,
+			a.Balance, &c.balance)
 	case !a.NoOverdraft && a.HasBalance:
 		c.report.addFinding(RuleNoOverdraft, "account %d, %s, may be overdrawn and has a stored balance", a.Number, a.Account)
 	}
@@ -161,7 +168,8 @@ func (c *accountCheck) checkMonthEnds(seq int64) {
 	for ; c.monthEndsPassed < len(ends) && ends[c.monthEndsPassed] < seq; c.monthEndsPassed++ {
 		if c.changedSinceSnapshot {
 			c.changedSinceSnapshot = false // later months lack the same snapshot
-			c.report.addFinding(RuleBalanceSnapshots, "account %d, %s, has no balance snapshot at the end of the month that ended with posting number %d",
+			c.report.addFinding(RuleBalanceSnapshots, "account %d, %s, has no balance snapshot at the end of the month that ended with posting "+
+				"number %d",
 				c.account.Number, c.account.Account, ends[c.monthEndsPassed])
 		}
 	}
@@ -170,13 +178,15 @@ func (c *accountCheck) checkMonthEnds(seq int64) {
 func (c *accountCheck) checkOverdraft() {
 	if c.hasAccount && c.account.NoOverdraft && c.balance.isNegative() && !c.overdrawn {
 		c.overdrawn = true
-		c.report.addFinding(RuleNoOverdraft, "account %d, %s, had a balance of %s after posting number %d", c.account.Number, c.account.Account, &c.balance, c.lastSeq)
+		c.report.addFinding(RuleNoOverdraft, "account %d, %s, had a balance of %s after posting number %d", c.account.Number, c.account.Account,
+			&c.balance, c.lastSeq)
 	}
 }
 
 // orphanBalance reports a stored balance of an account that does not exist.
 func (c *accountCheck) orphanBalance(number, balance int64) error {
-	c.report.addFinding(RuleNoOverdraft, "a stored balance of %d on %s is of account %d, which does not exist", balance, c.platform.Platform, number)
+	c.report.addFinding(RuleNoOverdraft, "a stored balance of %d on %s is of account %d, which does not exist", balance,
+		c.platform.Platform, number)
 	return nil
 }
 

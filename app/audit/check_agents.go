@@ -44,7 +44,8 @@ func (c *run) checkAgentUsage(l ports.AgentUsageLine) error {
 	case !l.Exists:
 		return fmt.Errorf("there is no counter, and %d transactions have sent %d", l.Transactions, l.Spent)
 	case counted.Transactions != l.Transactions || counted.Spent != l.Spent:
-		return fmt.Errorf("%d transactions and %d are counted, and %d transactions have sent %d", counted.Transactions, counted.Spent, l.Transactions, l.Spent)
+		return fmt.Errorf("%d transactions and %d are counted, and %d transactions have sent %d", counted.Transactions, counted.Spent,
+			l.Transactions, l.Spent)
 	}
 	return nil
 }

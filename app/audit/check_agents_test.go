@@ -37,9 +37,11 @@ func TestCheck_CountersAndActionsOfAgents(t *testing.T) {
 	tx := ident.NewTransaction(env.IDs.New, noon)
 	q := ident.NewQuote(env.IDs.New, noon)
 	five := money.Amount{Minor: 5, Currency: "USD"}
-	usage := ports.AgentUsageLine{Platform: env.platform, Agent: a, Counted: agent.Counter{Day: "2026-11-20", Currency: "USD", Transactions: 2, Spent: 7}, Exists: true, Transactions: 2, Spent: 7}
+	usage := ports.AgentUsageLine{Platform: env.platform, Agent: a, Counted: agent.Counter{Day: "2026-11-20", Currency: "USD", Transactions: 2,
+		Spent: 7}, Exists: true, Transactions: 2, Spent: 7}
 	payment := ports.AgentPaymentLine{Platform: env.platform,
-		Action:      ports.AuditedAction{ID: ident.NewAgentAction(env.IDs.New, noon), Agent: a, Customer: env.Customer.ID, Transaction: tx, Amount: five, Sharing: 1},
+		Action: ports.AuditedAction{ID: ident.NewAgentAction(env.IDs.New, noon), Agent: a, Customer: env.Customer.ID, Transaction: tx,
+			Amount: five, Sharing: 1},
 		Transaction: ports.AuditedAgentTransaction{ID: tx, Agent: a, Customer: env.Customer.ID, Started: true, Sent: five}}
 	for name, c := range map[string]struct {
 		edit func(*ports.AgentUsageLine, *ports.AgentPaymentLine)
@@ -62,23 +64,36 @@ func TestCheck_CountersAndActionsOfAgents(t *testing.T) {
 			u.Counted = agent.Counter{Day: "2025-11-20", Currency: "USD"}
 			u.Exists = false
 		}, audit.RuleAgentUsage, "2025-11-20 in USD: there is no counter, and 2 transactions have sent 7"},
-		"number":           {func(u *ports.AgentUsageLine, _ *ports.AgentPaymentLine) { u.Transactions = 3 }, audit.RuleAgentUsage, "2 transactions and 7 are counted, and 3 transactions have sent 7"},
-		"amount":           {func(u *ports.AgentUsageLine, _ *ports.AgentPaymentLine) { u.Counted.Spent = 6 }, audit.RuleAgentUsage, "2 transactions and 6 are counted, and 2 transactions have sent 7"},
-		"old counter":      {func(u *ports.AgentUsageLine, _ *ports.AgentPaymentLine) { u.Counted.Day, u.Spent = "2025-01-01", 8 }, audit.RuleAgentUsage, "sent 8"},
-		"without payments": {func(u *ports.AgentUsageLine, _ *ports.AgentPaymentLine) { u.Transactions, u.Spent = 0, 0 }, audit.RuleAgentUsage, "0 transactions have sent 0"},
-		"flag":             {func(u *ports.AgentUsageLine, _ *ports.AgentPaymentLine) { u.Misflagged = tx }, audit.RuleAgentUsage, "whether " + tx.String() + " counts"},
+		"number": {func(u *ports.AgentUsageLine, _ *ports.AgentPaymentLine) { u.Transactions = 3 }, audit.RuleAgentUsage,
+			"2 transactions and 7 are counted, and 3 transactions have sent 7"},
+		"amount": {func(u *ports.AgentUsageLine, _ *ports.AgentPaymentLine) { u.Counted.Spent = 6 }, audit.RuleAgentUsage,
+			"2 transactions and 6 are counted, and 2 transactions have sent 7"},
+		"old counter": {func(u *ports.AgentUsageLine, _ *ports.AgentPaymentLine) { u.Counted.Day, u.Spent = "2025-01-01", 8 },
+			audit.RuleAgentUsage, "sent 8"},
+		"without payments": {func(u *ports.AgentUsageLine, _ *ports.AgentPaymentLine) { u.Transactions, u.Spent = 0, 0 }, audit.RuleAgentUsage,
+			"0 transactions have sent 0"},
+		"flag": {func(u *ports.AgentUsageLine, _ *ports.AgentPaymentLine) { u.Misflagged = tx }, audit.RuleAgentUsage,
+			"whether " + tx.String() + " counts"},
 
-		"no action": {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Action = ports.AuditedAction{} }, audit.RuleAgentActions, tx.String() + " on " + env.platform.String() + ": " + a.String() + " has started it"},
+		"no action": {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Action = ports.AuditedAction{} }, audit.RuleAgentActions,
+			tx.String() + " on " + env.platform.String() + ": " + a.String() + " has started it"},
 		"no transaction": {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) {
 			p.Transaction = ports.AuditedAgentTransaction{}
 		}, audit.RuleAgentActions, "its transaction " + tx.String() + " does not exist"},
-		"two actions":           {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Action.Sharing = 2 }, audit.RuleAgentActions, "belongs to 2 actions"},
-		"of another agent":      {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Transaction.Agent = other }, audit.RuleAgentActions, "is " + other.String()},
-		"of no agent":           {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Transaction.Agent = ident.Agent{} }, audit.RuleAgentActions, "is none"},
-		"not counted":           {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Transaction.Started = false }, audit.RuleAgentActions, "does not count"},
-		"of another customer":   {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Transaction.Customer = ident.Customer{} }, audit.RuleAgentActions, "another customer"},
-		"of a quote, unlike it": {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Transaction.Quote = q }, audit.RuleAgentActions, "not that of its quote"},
-		"another amount":        {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Transaction.Sent.Minor = 6 }, audit.RuleAgentActions, "a transfer of 0.05 USD, and its transaction " + tx.String() + " has sent 0.06 USD"},
+		"two actions": {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Action.Sharing = 2 }, audit.RuleAgentActions,
+			"belongs to 2 actions"},
+		"of another agent": {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Transaction.Agent = other },
+			audit.RuleAgentActions, "is " + other.String()},
+		"of no agent": {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Transaction.Agent = ident.Agent{} },
+			audit.RuleAgentActions, "is none"},
+		"not counted": {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Transaction.Started = false },
+			audit.RuleAgentActions, "does not count"},
+		"of another customer": {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Transaction.Customer = ident.Customer{} },
+			audit.RuleAgentActions, "another customer"},
+		"of a quote, unlike it": {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Transaction.Quote = q }, audit.RuleAgentActions,
+			"not that of its quote"},
+		"another amount": {func(_ *ports.AgentUsageLine, p *ports.AgentPaymentLine) { p.Transaction.Sent.Minor = 6 },
+			audit.RuleAgentActions, "a transfer of 0.05 USD, and its transaction " + tx.String() + " has sent 0.06 USD"},
 	} {
 		stored := storedAgents{usage: usage, payment: payment}
 		c.edit(&stored.usage, &stored.payment)
@@ -91,7 +106,8 @@ func TestCheck_CountersAndActionsOfAgents(t *testing.T) {
 				t.Errorf("%s: checked %d for %q", name, r.Checked, r.Rule)
 			}
 		}
-		if c.want == "" && !report.Clean() || c.want != "" && (len(report.Findings) != 1 || report.Findings[0].Rule != c.rule || !strings.Contains(report.Findings[0].Message, c.want)) {
+		if c.want == "" && !report.Clean() || c.want != "" && (len(report.Findings) != 1 || report.Findings[0].Rule != c.rule ||
+			!strings.Contains(report.Findings[0].Message, c.want)) {
 			t.Errorf("%s: %v, want %q", name, report.Findings, c.want)
 		}
 	}

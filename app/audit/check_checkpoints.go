@@ -94,7 +94,8 @@ func (c *checkpointCheck) checkPrevious(rule Rule, stored ports.SignedCheckpoint
 	switch {
 	case stored.PreviousSize == before:
 	case stored.PreviousSize > before:
-		c.report.addFinding(rule, "the %s of size %d of %s is missing: the one of size %d was sealed after it", c.names.checkpoint, stored.PreviousSize, c.platform, stored.Size)
+		c.report.addFinding(rule, "the %s of size %d of %s is missing: the one of size %d was sealed after it", c.names.checkpoint,
+			stored.PreviousSize, c.platform, stored.Size)
 	default:
 		c.report.addFinding(rule, "the %s of size %d of %s was inserted later: the one of size %d was sealed after that of size %d",
 			c.names.checkpoint, before, c.platform, stored.Size, stored.PreviousSize)

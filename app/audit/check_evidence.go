@@ -107,14 +107,16 @@ func (c *evidenceCheck) run(ctx context.Context, sealedBefore time.Time) error {
 		}
 	}
 	err = c.view.SkippedPayments(ctx, c.platform, func(kind ledger.FactKind, subject string) error {
-		c.report.addFinding(RuleEvidence, "the %s %s of %s has no evidence: its postings were marked as sealed, and it was not", kind, subject, c.platform)
+		c.report.addFinding(RuleEvidence, "the %s %s of %s has no evidence: its postings were marked as sealed, and it was not", kind,
+			subject, c.platform)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	err = c.view.UnmatchedWithoutReceipt(ctx, c.platform, func(posting uuid.UUID) error {
-		c.report.addFinding(RuleEvidence, "the posting %s of %s is of unmatched funds, and has no receipt: they are missing from the list of unmatched funds", posting, c.platform)
+		c.report.addFinding(RuleEvidence, "the posting %s of %s is of unmatched funds, and has no receipt: they are missing from the list of "+
+			"unmatched funds", posting, c.platform)
 		return nil
 	})
 	if err != nil {
@@ -221,21 +223,25 @@ func (c *evidenceCheck) compare(at time.Time, sealed ledger.Fact, stored map[str
 	switch {
 	case !exists && sealed.Kind == ledger.FactTexts: // the finding is that its transaction is missing
 	case !exists:
-		c.report.addFinding(RuleEvidence, "the %s %s of %s, sealed at %s, is missing", sealed.Kind, sealed.Subject, c.platform, at.Format(time.RFC3339))
+		c.report.addFinding(RuleEvidence, "the %s %s of %s, sealed at %s, is missing", sealed.Kind, sealed.Subject, c.platform,
+			at.Format(time.RFC3339))
 	case now.Unreadable != nil:
-		c.report.addFinding(RuleEvidence, "the texts of the transaction %s of %s cannot be decrypted: %v", sealed.Subject, c.platform, now.Unreadable)
+		c.report.addFinding(RuleEvidence, "the texts of the transaction %s of %s cannot be decrypted: %v", sealed.Subject,
+			c.platform, now.Unreadable)
 	case now.Hash == sealed.Hash:
 	case now.Erased && now.OfDeleted:
 		c.report.countChecked(RuleErasedTexts)
 	case now.Erased:
 		c.report.countChecked(RuleErasedTexts)
-		c.report.addFinding(RuleErasedTexts, "the texts of the transaction %s of %s are removed, and its customer is not deleted", sealed.Subject, c.platform)
+		c.report.addFinding(RuleErasedTexts, "the texts of the transaction %s of %s are removed, and its customer is not deleted",
+			sealed.Subject, c.platform)
 	default:
 		differing := strings.Join(sealed.Differences(now.Fact, now.Names), ", ")
 		if differing == "" {
 			differing = "its evidence" // the stored hash was changed, or a value that has the same hint
 		}
-		c.report.addFinding(RuleEvidence, "the %s %s of %s is not what was sealed at %s: %s was changed", sealed.Kind, sealed.Subject, c.platform, at.Format(time.RFC3339), differing)
+		c.report.addFinding(RuleEvidence, "the %s %s of %s is not what was sealed at %s: %s was changed", sealed.Kind, sealed.Subject, c.platform,
+			at.Format(time.RFC3339), differing)
 	}
 }
 
@@ -276,9 +282,11 @@ func (c *evidenceCheck) finishLog(ctx context.Context) error {
 	}
 	switch {
 	case c.log.stored.lastSize != size:
-		c.report.addFinding(RuleEvidenceCheckpoints, "the log of evidence of %s has size %d, but its last checkpoint has size %d", c.platform, size, c.log.stored.lastSize)
+		c.report.addFinding(RuleEvidenceCheckpoints, "the log of evidence of %s has size %d, but its last checkpoint has size %d", c.platform,
+			size, c.log.stored.lastSize)
 	case c.log.lastSeq != size || c.log.firstMissing > 0:
-		c.report.addFinding(RuleEvidenceCheckpoints, "the log of evidence of %s has size %d, but not as many leaves: the last one has number %d", c.platform, size, c.log.lastSeq)
+		c.report.addFinding(RuleEvidenceCheckpoints, "the log of evidence of %s has size %d, but not as many leaves: the last one has number %d",
+			c.platform, size, c.log.lastSeq)
 	default:
 		_, computed, err := c.log.tree.Flush()
 		if err != nil {
@@ -302,7 +310,8 @@ func (c *evidenceCheck) checkSealedInTime(ctx context.Context, before time.Time)
 	}
 	c.report.rule(RuleEvidenceInTime).Checked += count
 	if count > 0 && since.Before(before) {
-		c.report.addFinding(RuleEvidenceInTime, "%d facts or postings of %s are not sealed in the log of evidence, the oldest since %s", count, c.platform, since.Format(time.RFC3339))
+		c.report.addFinding(RuleEvidenceInTime, "%d facts or postings of %s are not sealed in the log of evidence, the oldest since %s", count,
+			c.platform, since.Format(time.RFC3339))
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ func checkIndexes(ctx context.Context, view ports.AuditView, report *Report, pla
 	}{
 		{indexes.UnindexedPostings, "%d postings on %s are missing from the index of ids or have wrong values there; the first is number %d"},
 		{indexes.DanglingIDs, "%d ids on %s belong to no posting; the first has number %d"},
-		{indexes.BackdatedMismatches, "%d postings on %s are missing from the list of backdated entries or have wrong values there; the first is number %d"},
+		{indexes.BackdatedMismatches, "%d postings on %s are missing from the list of backdated entries or have wrong values there; the first " +
+			"is number %d"},
 		{indexes.RecordedTimeMismatches, "%d entries on %s have another recorded time than their posting; the first is of number %d"},
 	} {
 		if found.Count > 0 {
@@ -42,7 +43,8 @@ func checkMonthRanges(report *Report, platform ident.Platform, indexes ports.Aud
 	for _, m := range indexes.Months {
 		switch {
 		case m.First == 0:
-			report.addFinding(RuleIndexes, "%s on %s, with postings number %d to %d, has no stored first number", m.Month, platform, m.Lowest, m.Highest)
+			report.addFinding(RuleIndexes, "%s on %s, with postings number %d to %d, has no stored first number", m.Month, platform,
+				m.Lowest, m.Highest)
 		case m.First <= highest || m.First < last.First || m.Highest > 0 && m.First > m.Lowest:
 			report.addFinding(RuleIndexes, "%s on %s has the first number %d; its postings have numbers %d to %d, and the month before ends with %d",
 				m.Month, platform, m.First, m.Lowest, m.Highest, highest)

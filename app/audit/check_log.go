@@ -34,7 +34,8 @@ const leavesPerFlush = 4_096
 func (c *logCheck) addPosting(ctx context.Context, a ports.AuditPosting, posting ledger.Posting, why string, near []ledger.Leaf) error {
 	if a.Seq <= c.lastSeq { // below 1, or a duplicate
 		if c.log != nil {
-			c.report.addFinding(RuleSealed, "posting %s (%s) on %s has number %d, which was sealed with another posting", posting.ID, posting.Kind, c.platform, a.Seq)
+			c.report.addFinding(RuleSealed, "posting %s (%s) on %s has number %d, which was sealed with another posting", posting.ID,
+				posting.Kind, c.platform, a.Seq)
 		}
 		return nil
 	}
@@ -174,7 +175,8 @@ func (c *logCheck) addClosingCheckpoints(ctx context.Context, view ports.AuditVi
 // matches the postings as they are.
 func (c *logCheck) clearSuspects(p PublishedCheckpoint) {
 	for _, s := range c.suspects {
-		c.report.addFinding(RuleSealed, "the log's hash of posting number %d on %s has been changed; the posting matches the checkpoint of size %d",
+		c.report.addFinding(RuleSealed, "the log's hash of posting number %d on %s has been changed; the posting matches the checkpoint of "+
+			"size %d",
 			s.leaf.Seq, c.platform, p.Size)
 	}
 	c.suspects = nil
@@ -191,7 +193,8 @@ func (c *logCheck) finish(ctx context.Context, explain *explainer) error {
 			return err
 		}
 		if c.late > 0 {
-			c.report.addFinding(RuleSealedInTime, "%d postings of %s are not sealed, %d of them for longer than allowed; the first is number %d, recorded at %s",
+			c.report.addFinding(RuleSealedInTime, "%d postings of %s are not sealed, %d of them for longer than allowed; the first is number %d, "+
+				"recorded at %s",
 				c.unsealed, c.platform, c.late, c.firstLate.Seq, c.firstLate.Recorded.Format(time.RFC3339))
 		}
 	}
@@ -201,7 +204,8 @@ func (c *logCheck) finish(ctx context.Context, explain *explainer) error {
 		}
 	}
 	if c.log != nil && c.stored.lastSize != c.log.size {
-		c.report.addFinding(RuleSignedCheckpoints, "the log of %s has size %d, but its last checkpoint has size %d", c.platform, c.log.size, c.stored.lastSize)
+		c.report.addFinding(RuleSignedCheckpoints, "the log of %s has size %d, but its last checkpoint has size %d", c.platform,
+			c.log.size, c.stored.lastSize)
 	}
 	for _, s := range c.suspects {
 		c.report.addFinding(RuleSealed, "posting %s (%s, number %d on %s) is not what was sealed: %s",

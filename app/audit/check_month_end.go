@@ -45,7 +45,8 @@ type monthEndCheck struct {
 }
 
 // checkRuns checks the last run of each month. Months that are archived are left out.
-func (c *monthEndCheck) checkRuns(ctx context.Context, p ident.Platform, kind ledger.Kind, rule Rule, check func(ctx context.Context, run, previous monthend.Run, current bool) ([]ledger.Posting, string, error)) error {
+func (c *monthEndCheck) checkRuns(ctx context.Context, p ident.Platform, kind ledger.Kind, rule Rule,
+	check func(ctx context.Context, run, previous monthend.Run, current bool) ([]ledger.Posting, string, error)) error {
 	all, err := c.stored.MonthEndRuns(ctx, p, kind)
 	if err != nil {
 		return err
@@ -81,7 +82,8 @@ func (c *monthEndCheck) checkRuns(ctx context.Context, p ident.Platform, kind le
 // the other rules from being checked.
 func isOfStored(err error) bool {
 	f, isFault := fault.As(err)
-	return isFault && !f.Code.Temporary() || errors.Is(err, ports.ErrMonthEndMissing) || errors.Is(err, money.ErrInvalidRate) || errors.Is(err, money.ErrOverflow)
+	return isFault && !f.Code.Temporary() || errors.Is(err, ports.ErrMonthEndMissing) || errors.Is(err, money.ErrInvalidRate) ||
+		errors.Is(err, money.ErrOverflow)
 }
 
 // comparePostings returns how the postings in force differ from those that follow from the result.
@@ -103,7 +105,8 @@ func (c *monthEndCheck) comparePostings(ctx context.Context, run monthend.Run, w
 	return "", nil
 }
 
-func (c *monthEndCheck) checkExchangeResult(ctx context.Context, run, previous monthend.Run, current bool) ([]ledger.Posting, string, error) {
+func (c *monthEndCheck) checkExchangeResult(ctx context.Context, run, previous monthend.Run,
+	current bool) ([]ledger.Posting, string, error) {
 	stored, err := c.stored.ExchangeResult(ctx, run)
 	if err != nil {
 		return nil, "", err
@@ -136,7 +139,8 @@ func (c *monthEndCheck) checkExchangeResult(ctx context.Context, run, previous m
 
 // checkWithoutRates checks the result of a month whose market rates were deleted: its quantities by the entries, and
 // that the rest of it follows from them, the closing rates that are stored with it, and the result before it.
-func (c *monthEndCheck) checkWithoutRates(ctx context.Context, run, previous monthend.Run, stored monthend.ExchangeResult, current bool) ([]ledger.Posting, string, error) {
+func (c *monthEndCheck) checkWithoutRates(ctx context.Context, run, previous monthend.Run, stored monthend.ExchangeResult,
+	current bool) ([]ledger.Posting, string, error) {
 	var before monthend.ExchangeResult
 	if previous.Exists() {
 		var err error
@@ -170,7 +174,8 @@ func (c *monthEndCheck) checkValuation(ctx context.Context, run monthend.Run, re
 	valuation := ledger.Account{Platform: run.Platform, Path: ledger.FXValuation, Currency: result.Functional}
 	balance, err := c.postings.BalanceAt(ctx, valuation, ports.ByEffective, monthend.Last(run.Month))
 	if err == nil && balance != want {
-		return fmt.Sprintf("%s is %d %s, and by the value of the position less what was translated it must be %d", ledger.FXValuation, balance, result.Functional, want), nil
+		return fmt.Sprintf("%s is %d %s, and by the value of the position less what was translated it must be %d", ledger.FXValuation, balance,
+			result.Functional, want), nil
 	}
 	return "", err
 }
@@ -182,11 +187,13 @@ func compareResults(stored, computed monthend.ExchangeResult) string {
 		return fmt.Sprintf("the position is stored as %d %s and %v, and by the entries and kept rates it is %d and %v",
 			stored.Cash, stored.Functional, stored.Lines, computed.Cash, computed.Lines)
 	case !slices.EqualFunc(stored.Translations, computed.Translations, exchange.Translation.Equal) || stored.Translated != computed.Translated:
-		return fmt.Sprintf("income, expense and own funds are stored as %v, and by the entries and kept rates they are %v", stored.Translations, computed.Translations)
+		return fmt.Sprintf("income, expense and own funds are stored as %v, and by the entries and kept rates they are %v", stored.Translations,
+			computed.Translations)
 	case !slices.Equal(stored.Realised, computed.Realised) || stored.Opening != computed.Opening:
 		return fmt.Sprintf("the realised result is stored as %v, and by the entries it is %v", stored.Realised, computed.Realised)
 	case !stored.Changes.Equal(computed.Changes):
-		return fmt.Sprintf("the changes of the position are stored as %+v, and by the entries and kept rates they are %+v", stored.Changes, computed.Changes)
+		return fmt.Sprintf("the changes of the position are stored as %+v, and by the entries and kept rates they are %+v",
+			stored.Changes, computed.Changes)
 	}
 	return ""
 }
@@ -213,7 +220,8 @@ func (c *monthEndCheck) checkDeferredFees(ctx context.Context, run, previous mon
 		stored = slices.DeleteFunc(stored, func(l monthend.InTransit) bool { return l.Amount == 0 })
 	}
 	if !slices.Equal(stored, computed) {
-		return nil, fmt.Sprintf("%d lines of payments in transit are stored, and by the entries there are others (%d)", len(stored), len(computed)), nil
+		return nil, fmt.Sprintf("%d lines of payments in transit are stored, and by the entries there are others (%d)", len(stored),
+			len(computed)), nil
 	}
 	fees, err := monthend.DeferredFees(computed)
 	return monthend.FeePostings(run, fees), "", err

@@ -38,7 +38,8 @@ func (c *openingCheck) check(report *Report, seq int64, p ledger.Posting) {
 		next.nth = before.nth + 1
 	}
 	if repeated && !before.reversed {
-		report.addFinding(RuleOpeningBalances, "posting %s (number %d on %s) has opening balances in %s, and so has %s, which is not reversed", p.ID, seq, p.Platform, currency, before.id)
+		report.addFinding(RuleOpeningBalances, "posting %s (number %d on %s) has opening balances in %s, and so has %s, which is not reversed",
+			p.ID, seq, p.Platform, currency, before.id)
 	}
 	if err := p.CheckOpeningBalances(next.nth); err != nil {
 		report.addFinding(RuleOpeningBalances, "posting %s (number %d on %s) is not one of opening balances: %v", p.ID, seq, p.Platform, err)

@@ -72,12 +72,16 @@ func TestCheckPayments_ListsByStatus(t *testing.T) {
 		damage string
 		want   []string
 	}{
-		{"UPDATE transaction_statuses SET status = 'FAILED'" + of(e.delivered), []string{lacks("COMPLETED", "OUTGOING", e.delivered), wrong("FAILED", "OUTGOING", e.delivered)}},
-		{"UPDATE transaction_statuses SET direction = 'INCOMING'" + of(e.refunded), []string{lacks("FAILED", "OUTGOING", e.refunded), wrong("FAILED", "INCOMING", e.refunded)}},
+		{"UPDATE transaction_statuses SET status = 'FAILED'" + of(e.delivered), []string{lacks("COMPLETED", "OUTGOING", e.delivered),
+			wrong("FAILED", "OUTGOING", e.delivered)}},
+		{"UPDATE transaction_statuses SET direction = 'INCOMING'" + of(e.refunded), []string{lacks("FAILED", "OUTGOING", e.refunded),
+			wrong("FAILED", "INCOMING", e.refunded)}},
 		{"DELETE FROM transaction_statuses" + of(e.deposited), []string{lacks("COMPLETED", "INCOMING", e.deposited)}},
 		{"DELETE FROM transaction_statuses" + of(waiting), []string{lacks("PENDING", "OUTGOING", waiting)}},
-		{"INSERT INTO transaction_statuses SELECT platform_id, 'PROCESSING', direction, id FROM transaction_statuses" + of(e.delivered), []string{wrong("PROCESSING", "OUTGOING", e.delivered)}},
-		{"INSERT INTO transaction_statuses SELECT platform_id, status, direction, platform_id FROM transaction_statuses" + of(e.delivered), []string{wrong("COMPLETED", "OUTGOING", nobody)}},
+		{"INSERT INTO transaction_statuses SELECT platform_id, 'PROCESSING', direction, id FROM transaction_statuses" + of(e.delivered),
+			[]string{wrong("PROCESSING", "OUTGOING", e.delivered)}},
+		{"INSERT INTO transaction_statuses SELECT platform_id, status, direction, platform_id FROM transaction_statuses" + of(e.delivered),
+			[]string{wrong("COMPLETED", "OUTGOING", nobody)}},
 	} {
 		e.wantDamage(audit.RuleStatuses, "transaction_statuses", d.damage, d.want...)
 	}
@@ -114,34 +118,44 @@ func TestCheckPayments_Replies(t *testing.T) {
 	}
 	var call, verdict string
 	var at time.Time
-	if err := e.Store.Pool().QueryRow(ports.ForAllPlatforms(t.Context()), "SELECT call, verdict, replied_at FROM rail_replies WHERE subject_id = $1 AND verdict = 'REFUSED' AND call <> 'REFUND'",
+	if err := e.Store.Pool().QueryRow(ports.ForAllPlatforms(t.Context()), "SELECT call, verdict, replied_at FROM rail_replies WHERE "+
+		"subject_id = $1 AND verdict = 'REFUSED' AND call <> 'REFUND'",
 		e.refunded.UUID()).Scan(&call, &verdict, &at); err != nil {
 		t.Fatal(err)
 	}
 	of := " WHERE subject_id = '" + e.refunded.UUID().String() + "' AND verdict = 'REFUSED' AND call <> 'REFUND'"
 	name := func(verdict string, at time.Time) string {
-		return fmt.Sprintf("the reply %s to %s about %s of %s, of %s, ", verdict, call, e.refunded.UUID(), e.platform, at.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("the reply %s to %s about %s of %s, of %s, ", verdict, call, e.refunded.UUID(), e.platform,
+			at.UTC().Format(time.RFC3339))
 	}
 	const changed, inserted = "is not what was recorded: it was changed", "has no hash: it was not recorded by the service"
 	missing := func(id ident.Transaction, end string) string {
-		return fmt.Sprintf("%s of %s has a posting that its %s, and no reply of the rail says so: the reply was deleted or changed", id, e.platform, end)
+		return fmt.Sprintf("%s of %s has a posting that its %s, and no reply of the rail says so: the reply was deleted or changed",
+			id, e.platform, end)
 	}
-	for _, d := range []string{"reason = 'OTHER'", "accepted = NOT accepted", "retry_at = '2026-11-21'", "partner_id = 'other'", "partner_code = 'AC05'", "partner_text = 'other words'",
+	for _, d := range []string{"reason = 'OTHER'", "accepted = NOT accepted", "retry_at = '2026-11-21'", "partner_id = 'other'",
+		"partner_code = 'AC05'", "partner_text = 'other words'",
 		"returned_at = '2026-11-21'", "expected_at = '2026-11-21'", "seal = 'other'"} {
 		e.wantDamage(audit.RuleReplies, "rail_replies", "UPDATE rail_replies SET "+d+of, name(verdict, at)+changed)
 	}
-	e.wantDamage(audit.RuleReplies, "rail_replies", "UPDATE rail_replies SET replied_at = replied_at + interval '1 hour'"+of, name(verdict, at.Add(time.Hour))+changed)
-	e.wantDamage(audit.RuleReplies, "rail_replies", "UPDATE rail_replies SET verdict = 'WAITING'"+of, name("WAITING", at)+changed, missing(e.refunded, "payout was refused"))
+	e.wantDamage(audit.RuleReplies, "rail_replies", "UPDATE rail_replies SET replied_at = replied_at + interval '1 hour'"+of,
+		name(verdict, at.Add(time.Hour))+changed)
+	e.wantDamage(audit.RuleReplies, "rail_replies", "UPDATE rail_replies SET verdict = 'WAITING'"+of, name("WAITING", at)+changed,
+		missing(e.refunded, "payout was refused"))
 	e.wantDamage(audit.RuleReplies, "rail_replies", "UPDATE rail_replies SET seal = ''"+of, name(verdict, at)+inserted)
-	e.wantDamage(audit.RuleReplies, "rail_replies", `INSERT INTO rail_replies (platform_id, subject_id, replied_at, call, verdict, reason, accepted)
+	e.wantDamage(audit.RuleReplies, "rail_replies",
+		`INSERT INTO rail_replies (platform_id, subject_id, replied_at, call, verdict, reason, accepted)
 		SELECT platform_id, subject_id, replied_at, call, 'WAITING', '', true FROM rail_replies`+of, name("WAITING", at)+inserted)
-	e.wantDamage(audit.RuleReplies, "rail_replies", "INSERT INTO rail_replies SELECT (jsonb_populate_record(r, '{\"verdict\": \"UNKNOWN\"}')).* FROM rail_replies r"+of, name("UNKNOWN", at)+changed)
-	for id, end := range map[ident.Transaction]string{e.refunded: "payout was refused", returned: "payout was returned", failing: "refund was refused"} {
+	e.wantDamage(audit.RuleReplies, "rail_replies", "INSERT INTO rail_replies SELECT (jsonb_populate_record(r, '{\"verdict\": "+
+		"\"UNKNOWN\"}')).* FROM rail_replies r"+of, name("UNKNOWN", at)+changed)
+	for id, end := range map[ident.Transaction]string{e.refunded: "payout was refused", returned: "payout was returned",
+		failing: "refund was refused"} {
 		call := " AND call <> 'REFUND'"
 		if id == failing {
 			call = " AND call = 'REFUND'"
 		}
-		e.wantDamage(audit.RuleReplies, "rail_replies", "DELETE FROM rail_replies WHERE subject_id = '"+id.UUID().String()+"'"+call, missing(id, end))
+		e.wantDamage(audit.RuleReplies, "rail_replies", "DELETE FROM rail_replies WHERE subject_id = '"+id.UUID().String()+"'"+call,
+			missing(id, end))
 	}
 }
 

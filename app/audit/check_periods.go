@@ -95,14 +95,16 @@ func (c *monthCheck) compareLine(l ports.AuditMonthLine) {
 	c.report.countChecked(RuleClosedMonths)
 	switch {
 	case !l.Stored:
-		c.addFinding("account %d, %s, has no line for %s; its entries have debits of %s and credits of %s", l.Number, l.Account, l.Month, l.TrueDebits, l.TrueCredits)
+		c.addFinding("account %d, %s, has no line for %s; its entries have debits of %s and credits of %s", l.Number, l.Account, l.Month,
+			l.TrueDebits, l.TrueCredits)
 	case !l.Line.Opening.Equal(c.balance):
 		c.addFinding("account %d, %s, opens %s with %s; its entries add up to %s", l.Number, l.Account, l.Month, l.Line.Opening, c.balance)
 	case !l.Line.Debits.Equal(l.TrueDebits) || !l.Line.Credits.Equal(l.TrueCredits):
 		c.addFinding("account %d, %s, has debits of %s and credits of %s in %s; its entries add up to %s and %s",
 			l.Number, l.Account, l.Line.Debits, l.Line.Credits, l.Month, l.TrueDebits, l.TrueCredits)
 	case !l.Line.Closing.Equal(l.Line.ExpectedClosing()):
-		c.addFinding("account %d, %s, closes %s with %s; the other columns of the line come to %s", l.Number, l.Account, l.Month, l.Line.Closing, l.Line.ExpectedClosing())
+		c.addFinding("account %d, %s, closes %s with %s; the other columns of the line come to %s", l.Number, l.Account, l.Month, l.Line.Closing,
+			l.Line.ExpectedClosing())
 	}
 }
 
@@ -152,13 +154,15 @@ func checkSoftClosed(ctx context.Context, view ports.AuditView, report *Report, 
 			return err
 		}
 		if many > 0 {
-			report.addFinding(RuleSoftClosedMonths, "%d postings on %s are effective before %s, the first open month from %s on, and are not authorised; the first is number %d",
+			report.addFinding(RuleSoftClosedMonths, "%d postings on %s are effective before %s, the first open month from %s on, and are not "+
+				"authorised; the first is number %d",
 				many, platform, calendar.FirstOpen, change.At.Format(time.DateTime), first)
 		}
 	}
 	if calendar.FirstUnclosed != months.FirstUnclosed || calendar.FirstOpen != months.FirstOpen {
 		report.addFinding(RuleSoftClosedMonths, "by their changes the months of %s are %s; the clock has them %s",
-			platform, describeCalendar(calendar), describeCalendar(period.Calendar{FirstUnclosed: months.FirstUnclosed, FirstOpen: months.FirstOpen}))
+			platform, describeCalendar(calendar), describeCalendar(period.Calendar{FirstUnclosed: months.FirstUnclosed,
+				FirstOpen: months.FirstOpen}))
 	}
 	return nil
 }
@@ -166,7 +170,8 @@ func checkSoftClosed(ctx context.Context, view ports.AuditView, report *Report, 
 // newCalendarInForce is the calendar from the first of the changes to the one after it. A
 // posting recorded at the very time of a change was recorded before it.
 func newCalendarInForce(c period.Calendar, changes []period.Change) ports.AuditCalendar {
-	inForce := ports.AuditCalendar{Recorded: period.Interval{From: changes[0].At.Add(time.Microsecond)}, AuthorisedFrom: c.FirstUnclosed.Start(), OpenFrom: c.FirstOpen.Start()}
+	inForce := ports.AuditCalendar{Recorded: period.Interval{From: changes[0].At.Add(time.Microsecond)},
+		AuthorisedFrom: c.FirstUnclosed.Start(), OpenFrom: c.FirstOpen.Start()}
 	if len(changes) > 1 {
 		inForce.Recorded.To = changes[1].At.Add(time.Microsecond)
 	}
@@ -188,16 +193,19 @@ func checkAdjustments(ctx context.Context, view ports.AuditView, report *Report,
 	return view.Adjustments(ctx, platform, func(a ports.AuditAdjustment) error {
 		if a.Kind == ledger.KindOpeningBalances {
 			if !a.Authorised {
-				report.addFinding(RuleOpeningBalances, "posting %s (number %d on %s) has opening balances that nobody has authorised", a.Posting, a.Seq, platform)
+				report.addFinding(RuleOpeningBalances, "posting %s (number %d on %s) has opening balances that nobody has authorised",
+					a.Posting, a.Seq, platform)
 			}
 			return nil
 		}
 		report.countChecked(RuleAdjustments)
 		switch {
 		case !a.Authorised:
-			report.addFinding(RuleAdjustments, "posting %s (number %d on %s) is an adjustment that nobody has authorised", a.Posting, a.Seq, platform)
+			report.addFinding(RuleAdjustments, "posting %s (number %d on %s) is an adjustment that nobody has authorised",
+				a.Posting, a.Seq, platform)
 		case !a.Authorisation.Authorises(a.Memo):
-			report.addFinding(RuleAdjustments, "posting %s (number %d on %s) has the memo %q, which does not begin its authorisation %q", a.Posting, a.Seq, platform, a.Memo, a.Authorisation.Note)
+			report.addFinding(RuleAdjustments, "posting %s (number %d on %s) has the memo %q, which does not begin its authorisation %q", a.Posting,
+				a.Seq, platform, a.Memo, a.Authorisation.Note)
 		}
 		return nil
 	})

@@ -79,7 +79,8 @@ type postingCheck struct {
 
 func (c *postingCheck) check(ctx context.Context, p ports.AuditPosting) error {
 	if !p.Found {
-		c.report.addFinding(RuleWellFormed, "%d entries on %s belong to posting number %d, which does not exist", len(p.Entries), c.platform.Platform, p.Seq)
+		c.report.addFinding(RuleWellFormed, "%d entries on %s belong to posting number %d, which does not exist", len(p.Entries),
+			c.platform.Platform, p.Seq)
 		c.addToTotals(p.Entries)
 		return nil
 	}
@@ -130,10 +131,12 @@ func (c *postingCheck) checkNumber(p ports.AuditPosting) {
 	c.report.countChecked(RuleSequence)
 	switch missing := p.Seq - c.lastSeq - 1; {
 	case p.Seq <= c.lastSeq:
-		c.report.addFinding(RuleSequence, "posting %s on %s has number %d, which is not a valid number or already used", p.Posting.ID, c.platform.Platform, p.Seq)
+		c.report.addFinding(RuleSequence, "posting %s on %s has number %d, which is not a valid number or already used", p.Posting.ID,
+			c.platform.Platform, p.Seq)
 		return
 	case missing != 0:
-		c.report.addFinding(RuleSequence, "%d postings are missing on %s between number %d and number %d", missing, c.platform.Platform, c.lastSeq, p.Seq)
+		c.report.addFinding(RuleSequence, "%d postings are missing on %s between number %d and number %d", missing,
+			c.platform.Platform, c.lastSeq, p.Seq)
 	}
 	c.lastSeq = p.Seq
 }
@@ -151,7 +154,8 @@ func (c *postingCheck) checkRecordedTime(p ports.AuditPosting) {
 func (c *postingCheck) checkEntries(p ports.AuditPosting) ledger.Posting {
 	for i, e := range p.Entries {
 		if e.N != i+1 {
-			c.report.addFinding(RuleWellFormed, "posting %s (number %d on %s) has entry number %d at position %d", p.Posting.ID, p.Seq, c.platform.Platform, e.N, i+1)
+			c.report.addFinding(RuleWellFormed, "posting %s (number %d on %s) has entry number %d at position %d", p.Posting.ID, p.Seq,
+				c.platform.Platform, e.N, i+1)
 		}
 		if c.explainer == nil {
 			continue // an export has no accounts
@@ -192,9 +196,11 @@ func (c *postingCheck) checkClock() {
 		c.report.addFinding(RuleSequence, "%s has postings but no clock", c.platform.Platform)
 	case !c.platform.HasClock: // only accounts, created for a first posting that was refused
 	case c.platform.Seq > c.lastSeq:
-		c.report.addFinding(RuleSequence, "%d postings are missing on %s after number %d", c.platform.Seq-c.lastSeq, c.platform.Platform, c.lastSeq)
+		c.report.addFinding(RuleSequence, "%d postings are missing on %s after number %d", c.platform.Seq-c.lastSeq,
+			c.platform.Platform, c.lastSeq)
 	case c.platform.Seq < c.lastSeq:
-		c.report.addFinding(RuleSequence, "the clock of %s is at number %d, but the last posting has number %d", c.platform.Platform, c.platform.Seq, c.lastSeq)
+		c.report.addFinding(RuleSequence, "the clock of %s is at number %d, but the last posting has number %d", c.platform.Platform,
+			c.platform.Seq, c.lastSeq)
 	}
 	if c.platform.HasClock && c.platform.Recorded.Before(c.lastRecorded) {
 		c.report.addFinding(RuleRecordedTime, "the clock of %s is at %s, before the last posting at %s",

@@ -87,7 +87,8 @@ func textOfTerms(o corridor.Override) string {
 		return "the built-in terms"
 	}
 	text := o.Format()
-	values := map[string]string{corridor.FieldFixed: text.Fixed, corridor.FieldPercent: text.Percent, corridor.FieldMin: text.Min, corridor.FieldMax: text.Max, corridor.FieldLock: text.Lock}
+	values := map[string]string{corridor.FieldFixed: text.Fixed, corridor.FieldPercent: text.Percent, corridor.FieldMin: text.Min,
+		corridor.FieldMax: text.Max, corridor.FieldLock: text.Lock}
 	var texts []string
 	for _, name := range o.Names() {
 		texts = append(texts, name+" "+values[name])

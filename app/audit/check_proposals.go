@@ -36,7 +36,8 @@ func checkProposedChange(c ports.AuditProposedChange) error {
 	case c.Status != proposal.Executed:
 		return fmt.Errorf("%s was made by %s, which is %s", c.Change, c.Proposal, c.Status)
 	case c.By != c.Proposer || c.ApprovedBy != c.Decider:
-		return fmt.Errorf("%s was made by %s and approved by %s; %s was made by %s and approved by %s", c.Change, c.By, c.ApprovedBy, c.Proposal, c.Proposer, c.Decider)
+		return fmt.Errorf("%s was made by %s and approved by %s; %s was made by %s and approved by %s", c.Change, c.By, c.ApprovedBy, c.Proposal,
+			c.Proposer, c.Decider)
 	case c.By.Token == c.ApprovedBy.Token && (!c.By.Token.IsZero() || platform.IsSameActor(c.By.Actor, c.ApprovedBy.Actor)):
 		return fmt.Errorf("%s was made and approved by one person, %s", c.Change, c.By)
 	}

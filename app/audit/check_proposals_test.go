@@ -17,7 +17,8 @@ func TestCheckProposedChange(t *testing.T) {
 	var ana, ben platform.Author
 	ana.Token.SetUUID(uuid.UUID{1})
 	ben.Token.SetUUID(uuid.UUID{2})
-	right := ports.AuditProposedChange{Operation: "createLedgerAdjustment", Status: proposal.Executed, Proposer: ana, Decider: ben, Change: "posting 7", By: ana, ApprovedBy: ben}
+	right := ports.AuditProposedChange{Operation: "createLedgerAdjustment", Status: proposal.Executed, Proposer: ana, Decider: ben,
+		Change: "posting 7", By: ana, ApprovedBy: ben}
 	operator := platform.Author{Actor: "ops"}
 	for name, test := range map[string]struct {
 		change func(*ports.AuditProposedChange)

@@ -58,7 +58,8 @@ func (c *receivableCheck) posting(a ports.AuditPosting) {
 	want, found := c.expected[p.ID]
 	switch {
 	case found && !want.posting.IsRepeatOf(p):
-		c.report.addFinding(RuleReceivables, "posting %s (number %d on %s) is not what receivable %s says", p.ID, a.Seq, c.platform, want.receivable)
+		c.report.addFinding(RuleReceivables, "posting %s (number %d on %s) is not what receivable %s says", p.ID, a.Seq,
+			c.platform, want.receivable)
 	case !found && slices.ContainsFunc(p.Entries, func(e ledger.Entry) bool {
 		return ledger.IsCustomerReceivable(e.Debit) || ledger.IsCustomerReceivable(e.Credit)
 	}):

@@ -129,7 +129,8 @@ func TestCheck_FindsDamage(t *testing.T) {
 			audit.RuleWellFormed, "entry number 3 at position 2"},
 		"all entries of a posting": {"DELETE FROM ledger_entries WHERE seq = 6",
 			audit.RuleWellFormed, "no entries"},
-		"an added entry": {"INSERT INTO ledger_entries SELECT platform_id, seq, recorded_at, debit_account_id, credit_account_id, amount, 2, currency FROM ledger_entries WHERE seq = 5",
+		"an added entry": {"INSERT INTO ledger_entries SELECT platform_id, seq, recorded_at, debit_account_id, credit_account_id, amount, 2, " +
+			"currency FROM ledger_entries WHERE seq = 5",
 			audit.RuleUnchanged, "number 5"},
 		"a posting": {"DELETE FROM ledger_postings WHERE seq = 500",
 			audit.RuleWellFormed, "1 entries on PLATFORM"},
@@ -154,17 +155,21 @@ func TestCheck_FindsDamage(t *testing.T) {
 			audit.RuleNoOverdraft, "has a stored balance of 1001241; its entries add up to 1241"},
 		"no balance": {"DELETE FROM ledger_balances",
 			audit.RuleNoOverdraft, "has no stored balance"},
-		"a balance of an account with overdraft": {"INSERT INTO ledger_balances SELECT platform_id, id, 5 FROM ledger_accounts WHERE path = 'funding/jit'",
+		"a balance of an account with overdraft": {"INSERT INTO ledger_balances SELECT platform_id, id, 5 FROM ledger_accounts WHERE path = " +
+			"'funding/jit'",
 			audit.RuleNoOverdraft, "may be overdrawn and has a stored balance"},
-		"a negative balance": {"UPDATE ledger_entries SET seq = seq + 10000 WHERE seq < 4; UPDATE ledger_postings SET seq = seq + 10000 WHERE seq < 4",
+		"a negative balance": {"UPDATE ledger_entries SET seq = seq + 10000 WHERE seq < 4; UPDATE ledger_postings SET seq = seq + 10000 WHERE " +
+			"seq < 4",
 			audit.RuleNoOverdraft, "had a balance of -30 after posting number 4"},
 		"a balance snapshot": {"UPDATE ledger_balance_snapshots SET balance = balance + 1 WHERE account_id = " + customer,
 			audit.RuleBalanceSnapshots, "is 1241; its entries add up to 1240"},
 		"times of a balance snapshot": {"UPDATE ledger_balance_snapshots SET latest_effective_at = latest_effective_at - interval '1 day'",
 			audit.RuleBalanceSnapshots, "its entries have 2026-11-20T12:00:00Z to"},
-		"a balance snapshot after the progress": {"UPDATE ledger_balance_snapshots SET seq = 1208, balance = balance + 1 WHERE account_id = " + customer,
+		"a balance snapshot after the progress": {"UPDATE ledger_balance_snapshots SET seq = 1208, balance = balance + 1 WHERE account_id = " +
+			customer,
 			audit.RuleBalanceSnapshots, "is later than the progress of snapshots"},
-		"a balance snapshot without an account": {"INSERT INTO ledger_balance_snapshots SELECT platform_id, 999999, 5, 0, now(), now(), 0 FROM ledger_clocks",
+		"a balance snapshot without an account": {"INSERT INTO ledger_balance_snapshots SELECT platform_id, 999999, 5, 0, now(), now(), 0 FROM " +
+			"ledger_clocks",
 			audit.RuleBalanceSnapshots, "account 999999, which does not exist"},
 		"a class": {"UPDATE ledger_accounts SET class = 'asset' WHERE no_overdraft",
 			audit.RuleChart, "is of class asset and not liability"},
@@ -192,13 +197,17 @@ func TestCheck_FindsDamage(t *testing.T) {
 			audit.RuleIndexes, "1 ids on PLATFORM belong to no posting; the first has number 4"},
 		"an id's reversal": {"UPDATE ledger_posting_ids SET reverses = NULL WHERE seq = 2",
 			audit.RuleIndexes, "the index of ids or have wrong values there; the first is number 2"},
-		"an id that was never posted": {"INSERT INTO ledger_posting_ids SELECT platform_id, gen_random_uuid(), NULL, seq, recorded_at FROM ledger_postings WHERE seq = 7",
+		"an id that was never posted": {"INSERT INTO ledger_posting_ids SELECT platform_id, gen_random_uuid(), NULL, seq, recorded_at FROM " +
+			"ledger_postings WHERE seq = 7",
 			audit.RuleIndexes, "1 ids on PLATFORM belong to no posting"},
 		"the time of an entry": {"UPDATE ledger_entries SET recorded_at = recorded_at + interval '1 day' WHERE seq = 9",
 			audit.RuleIndexes, "1 entries on PLATFORM have another recorded time than their posting; the first is of number 9"},
-		"a wrong backdated entry": {"INSERT INTO ledger_backdated_entries SELECT platform_id, 3, recorded_at - interval '1 day', recorded_at, 1, 2, 3, 1 FROM ledger_postings WHERE seq = 3",
-			audit.RuleIndexes, "1 postings on PLATFORM are missing from the list of backdated entries or have wrong values there; the first is number 3"},
-		"a missing backdated entry": {"UPDATE ledger_postings SET effective_at = effective_at - interval '1 day' WHERE seq = 4; DELETE FROM ledger_backdated_entries WHERE seq = 4",
+		"a wrong backdated entry": {"INSERT INTO ledger_backdated_entries SELECT platform_id, 3, recorded_at - interval '1 day', recorded_at, " +
+			"1, 2, 3, 1 FROM ledger_postings WHERE seq = 3",
+			audit.RuleIndexes, "1 postings on PLATFORM are missing from the list of backdated entries or have wrong values there; the first is " +
+				"number 3"},
+		"a missing backdated entry": {"UPDATE ledger_postings SET effective_at = effective_at - interval '1 day' WHERE seq = 4; DELETE FROM " +
+			"ledger_backdated_entries WHERE seq = 4",
 			audit.RuleIndexes, "backdated entries or have wrong values there; the first is number 4"},
 		"the first number of a month": {"UPDATE ledger_months SET first_seq = 5",
 			audit.RuleIndexes, "2026-11 on PLATFORM has the first number 5; its postings have numbers 1 to 1208"},
@@ -208,7 +217,8 @@ func TestCheck_FindsDamage(t *testing.T) {
 			audit.RuleIndexes, "ends at 2026-12-01T00:00:00Z, but the last month with a first number is 2026-12"},
 		"when the month ends": {"UPDATE ledger_clocks SET month_end = '2027-06-01Z'",
 			audit.RuleIndexes, "the clock of PLATFORM has a month that ends at 2027-06-01T00:00:00Z"},
-		"a month that is not complete": {"INSERT INTO ledger_months SELECT platform_id, '2026-12-01', 1209 FROM ledger_clocks; UPDATE ledger_snapshot_progress SET months_complete_before = '2026-12-01Z'",
+		"a month that is not complete": {"INSERT INTO ledger_months SELECT platform_id, '2026-12-01', 1209 FROM ledger_clocks; UPDATE " +
+			"ledger_snapshot_progress SET months_complete_before = '2026-12-01Z'",
 			audit.RuleBalanceSnapshots, "has no balance snapshot at the end of the month that ended with posting number 1208"},
 		"what was reversed": {"DELETE FROM ledger_postings WHERE seq = 1",
 			audit.RuleReversals, "which does not exist"},
@@ -217,7 +227,8 @@ func TestCheck_FindsDamage(t *testing.T) {
 		"a second reversal": {`DROP INDEX ledger_posting_reversed_once; UPDATE ledger_postings SET kind = 'reversal',
 			reverses = (SELECT id FROM ledger_postings WHERE seq = 1) WHERE seq = 9`,
 			audit.RuleReversals, "which another posting reverses too"},
-		"a reversal before its original": {"UPDATE ledger_postings SET seq = 20000 + seq WHERE seq = 1; UPDATE ledger_entries SET seq = 20000 + seq WHERE seq = 1; UPDATE ledger_posting_ids SET seq = 20000 + seq WHERE seq = 1",
+		"a reversal before its original": {"UPDATE ledger_postings SET seq = 20000 + seq WHERE seq = 1; UPDATE ledger_entries SET seq = 20000 " +
+			"+ seq WHERE seq = 1; UPDATE ledger_posting_ids SET seq = 20000 + seq WHERE seq = 1",
 			audit.RuleReversals, "which is later"},
 		"a digest": {`UPDATE ledger_postings SET digest = '\x' WHERE seq = 8`,
 			audit.RuleUnchanged, "number 8"},
@@ -290,7 +301,8 @@ func TestCheck_RechecksTransactionsInProgress(t *testing.T) {
 	}
 
 	broken := errors.New("no database")
-	_, err := env.newService(func(context.Context, ident.Platform, []ports.PostedTransaction) ([]error, error) { return nil, broken }).Check(context.Background())
+	_, err := env.newService(func(context.Context, ident.Platform, []ports.PostedTransaction) ([]error, error) { return nil, broken }).Check(
+		context.Background())
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want the error of the state checker", err)
 	}

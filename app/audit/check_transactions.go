@@ -80,7 +80,8 @@ func (c *Checker) compareTransactions(
 }
 
 // currentPostings returns the postings of a transaction as they are now.
-func (c *Checker) currentPostings(ctx context.Context, platform ident.Platform, id ident.Transaction) (posted []transaction.Posted, err error) {
+func (c *Checker) currentPostings(ctx context.Context, platform ident.Platform,
+	id ident.Transaction) (posted []transaction.Posted, err error) {
 	entries, err := c.TransactionEntries(ctx, platform, id)
 	for len(entries) > 0 {
 		n := slices.IndexFunc(entries, func(e ports.RecordedEntry) bool { return e.Position.Seq != entries[0].Position.Seq })
@@ -88,12 +89,14 @@ func (c *Checker) currentPostings(ctx context.Context, platform ident.Platform, 
 			n = len(entries)
 		}
 		first := entries[0]
-		posting := ledger.Posting{ID: first.Posting, Platform: platform, Kind: first.Kind, Transaction: id, Effective: first.Effective, Memo: first.Memo, Reverses: first.Reverses}
+		posting := ledger.Posting{ID: first.Posting, Platform: platform, Kind: first.Kind, Transaction: id, Effective: first.Effective,
+			Memo: first.Memo, Reverses: first.Reverses}
 		for _, e := range entries[:n] {
 			posting.Entries = append(posting.Entries, e.Entry)
 		}
 		digest := posting.Digest()
-		posted = append(posted, transaction.Posted{ID: first.Posting, Kind: first.Kind, Effective: first.Effective, Recorded: first.Recorded, Memo: first.Memo, Digest: digest[:]})
+		posted = append(posted, transaction.Posted{ID: first.Posting, Kind: first.Kind, Effective: first.Effective, Recorded: first.Recorded,
+			Memo: first.Memo, Digest: digest[:]})
 		entries = entries[n:]
 	}
 	return posted, err

@@ -28,13 +28,16 @@ type paidEnv struct {
 func newPaidEnv(t testing.TB) *paidEnv {
 	t.Helper()
 	e := &paidEnv{env: newEnv(t)}
-	e.service = payments.New(payments.Config{Timetable: e.Timetable(), Store: e.Store, Jobs: e.Store, Rails: e.Rail, Chains: e.Chain, Custody: e.Custody,
-		Prices: prices.New(e.Store, market.New("test"), e.Clock), Clock: e.Clock, IDs: e.IDs, Log: e.Log, Batches: batch.Options{Timeout: time.Minute}})
+	e.service = payments.New(payments.Config{Timetable: e.Timetable(), Store: e.Store, Jobs: e.Store, Rails: e.Rail, Chains: e.Chain,
+		Custody: e.Custody,
+		Prices:  prices.New(e.Store, market.New("test"), e.Clock), Clock: e.Clock, IDs: e.IDs, Log: e.Log,
+		Batches: batch.Options{Timeout: time.Minute}})
 	e.delivered = e.receive(e.quote(e.QuoteRequest("USD", 10050, e.NewWallet("spark1good"))))
 	e.refunded = e.receive(e.quote(e.QuoteRequest("USD", 10050, e.NewBankAccount("000123004"))))
 	owner, other := e.NewCustomer("owner").ID, e.NewCustomer("other").ID
 	from, to := e.NewInternalAccount(owner, "USD", 50_000), e.NewInternalAccount(owner, "USDC", 0)
-	paid := e.quote(quote.Request{Platform: e.platform, Source: quote.Source{Internal: from.ID}, Destination: quote.Destination{Internal: to.ID}, Side: quote.Sending, Amount: 25_000})
+	paid := e.quote(quote.Request{Platform: e.platform, Source: quote.Source{Internal: from.ID},
+		Destination: quote.Destination{Internal: to.ID}, Side: quote.Sending, Amount: 25_000})
 	if _, err := e.service.ExecuteQuote(t.Context(), e.platform, paid.ID, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +49,8 @@ func newPaidEnv(t testing.TB) *paidEnv {
 			t.Fatal(err)
 		}
 	}
-	for id, want := range map[ident.Transaction]string{e.delivered: "COMPLETED", e.refunded: "FAILED (refund COMPLETED)", e.paid: "COMPLETED", e.deposited: "COMPLETED"} {
+	for id, want := range map[ident.Transaction]string{e.delivered: "COMPLETED", e.refunded: "FAILED (refund COMPLETED)", e.paid: "COMPLETED",
+		e.deposited: "COMPLETED"} {
 		if got := e.Transaction(id).State.String(); got != want {
 			t.Fatalf("the payment is %s, not %s", got, want)
 		}
@@ -114,12 +118,14 @@ func TestCheck_FindsChangedTransactions(t *testing.T) {
 		{"UPDATE transactions SET status = 'PROCESSING'", "is PROCESSING with its funds DELIVERED", e.delivered},
 		{"UPDATE transactions SET status = 'PROCESSING', stage = 'CONVERTED'", "should have the postings", e.delivered},
 		{"UPDATE transactions SET status = 'COMPLETED'", "is COMPLETED (refund COMPLETED)", e.refunded},
-		{"UPDATE transactions SET status = 'COMPLETED', refund_status = '', failure_reason = ''", "is COMPLETED with its funds CONVERTED", e.refunded},
+		{"UPDATE transactions SET status = 'COMPLETED', refund_status = '', failure_reason = ''", "is COMPLETED with its funds CONVERTED",
+			e.refunded},
 		{"UPDATE transactions SET status = 'EXPIRED', failure_reason = ''", "is EXPIRED (refund COMPLETED) with its funds CONVERTED", e.refunded},
 		{"UPDATE transactions SET failure_reason = 'QUOTE_EXPIRED'", `the reason "QUOTE_EXPIRED"`, e.delivered},
 		{"UPDATE transactions SET direction = 'OUTGOING'", "should have the postings", e.deposited},
 		{"UPDATE transactions SET sent_minor = sent_minor + 1", "its quote: ", e.delivered},
-		{"UPDATE transactions SET sent_minor = sent_minor + 1, received_minor = received_minor + 1", "its amounts, accounts or reference", e.deposited},
+		{"UPDATE transactions SET sent_minor = sent_minor + 1, received_minor = received_minor + 1", "its amounts, accounts or reference",
+			e.deposited},
 		{"UPDATE transactions SET received_minor = received_minor - 1", "its quote: ", e.paid},
 		{"UPDATE transactions SET received_currency = 'GBP'", "its amounts, accounts or reference", e.paid},
 		{"UPDATE transactions SET funded_minor = funded_minor + 1", "it has received", e.delivered},
@@ -127,16 +133,19 @@ func TestCheck_FindsChangedTransactions(t *testing.T) {
 		{"UPDATE transactions SET source_account = 'rails/ACH'", "its amounts, accounts or reference", e.delivered},
 		{"UPDATE transactions SET destination_account = 'chains/BASE'", "its amounts, accounts or reference", e.delivered},
 		{"UPDATE transactions SET reference = 'other'", "its amounts, accounts or reference", e.deposited},
-		{"UPDATE transactions SET customer_id = (SELECT customer_id FROM transactions WHERE id = '" + e.deposited.UUID().String() + "')", "the account that paid belongs to", e.paid},
+		{"UPDATE transactions SET customer_id = (SELECT customer_id FROM transactions WHERE id = '" + e.deposited.UUID().String() + "')",
+			"the account that paid belongs to", e.paid},
 		{"UPDATE transactions SET customer_id = NULL", "its account belongs to", e.deposited},
-		{"UPDATE transactions SET customer_id = (SELECT customer_id FROM transactions WHERE id = '" + e.paid.UUID().String() + "')", "its account belongs to", e.deposited},
+		{"UPDATE transactions SET customer_id = (SELECT customer_id FROM transactions WHERE id = '" + e.paid.UUID().String() + "')",
+			"its account belongs to", e.deposited},
 		{"UPDATE transactions SET source_internal = destination_internal", "and its ledger account is", e.paid},
 		{"UPDATE transactions SET destination_internal = source_internal", "and its ledger account is", e.paid},
 		{"UPDATE transactions SET destination_external = platform_id", "does not exist", e.delivered},
 		{"UPDATE transactions SET source_rail = 'ACH'", "its receipt", e.delivered},
 		{"UPDATE transactions SET receipt_id = NULL", "was funded and has no receipt", e.delivered},
 		{"UPDATE transactions SET receipt_id = platform_id", "does not exist", e.delivered},
-		{"UPDATE transactions SET receipt_id = (SELECT receipt_id FROM transactions WHERE id = '" + e.refunded.UUID().String() + "')", "has the reference", e.delivered},
+		{"UPDATE transactions SET receipt_id = (SELECT receipt_id FROM transactions WHERE id = '" + e.refunded.UUID().String() + "')",
+			"has the reference", e.delivered},
 		{"UPDATE transactions SET settled_at = settled_at + interval '1 day'", "it was settled at", e.delivered},
 		{"UPDATE transactions SET settled_at = settled_at - interval '1 microsecond'", "it was settled at", e.delivered},
 		{"UPDATE transactions SET settled_at = NULL", "it was settled at", e.paid},
@@ -179,7 +188,8 @@ func TestCheck_FindsChangedTransactions(t *testing.T) {
 
 	e.execAsSuperuser(`UPDATE internal_accounts a SET customer_id = b.customer_id FROM internal_accounts b
 		WHERE a.currency = 'USD' AND b.currency = 'USD' AND a.id <> b.id AND a.customer_id IS NOT NULL AND b.customer_id IS NOT NULL`)
-	if found := findings(); len(found) != 2 || !strings.Contains(strings.Join(found, " "), "the account that paid belongs to") || !strings.Contains(strings.Join(found, " "), "its account belongs to") {
+	if found := findings(); len(found) != 2 || !strings.Contains(strings.Join(found, " "), "the account that paid belongs to") ||
+		!strings.Contains(strings.Join(found, " "), "its account belongs to") {
 		t.Errorf("owners of two balances swapped: findings %v", found)
 	}
 	e.restore(tables)

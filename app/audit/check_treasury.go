@@ -97,7 +97,8 @@ func (t *treasuryCheck) checkReports(ctx context.Context, before int64) error {
 func (t *treasuryCheck) checkReport(r ports.KeptReport) {
 	t.report.countChecked(RuleSafeguarding)
 	finding := func(format string, args ...any) {
-		t.report.addFinding(RuleSafeguarding, "the report of %s, version %d, on %s "+format, append([]any{r.Day, r.Version, t.platform}, args...)...)
+		t.report.addFinding(RuleSafeguarding, "the report of %s, version %d, on %s "+format,
+			append([]any{r.Day, r.Version, t.platform}, args...)...)
 	}
 	if digest := r.Report.Digest(); !bytes.Equal(digest[:], r.Digest) {
 		finding("has been changed")
@@ -111,7 +112,8 @@ func (t *treasuryCheck) checkReport(r ports.KeptReport) {
 		finding("has %s of %s for %s; the postings up to number %d come to %s", line.Amount, line.Currency, line.Path, r.Seq, want)
 	}
 	if line, want, found := t.replay.ManualMismatch(r.Report); found {
-		finding("says that %s of %s were posted by hand to %s since %s; the adjustments up to number %d come to %s", line.Manual, line.Currency, line.Path, line.ManualSince, r.Seq, want)
+		finding("says that %s of %s were posted by hand to %s since %s; the adjustments up to number %d come to %s", line.Manual, line.Currency,
+			line.Path, line.ManualSince, r.Seq, want)
 	}
 	if line, found := r.UnconfirmedLine(); found {
 		finding("says that a statement of the day confirms %s in %s, and has none", line.Path, line.Currency)

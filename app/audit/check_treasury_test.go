@@ -32,8 +32,10 @@ func (s storedTreasury) AuditedMovements(context.Context, ident.Platform) ([]tre
 
 // newMovement returns a transfer in transit that has arrived.
 func (e *env) newMovement() treasury.Movement {
-	m := treasury.Movement{Platform: e.platform, Kind: treasury.Transfer, From: "rails/RTP", To: "rails/WIRE", Amount: money.Amount{Minor: 60, Currency: "USD"}, InTransit: true,
-		Note: "Bank change", Effective: noon, At: noon, Posting: e.IDs.New(noon), Arrival: &treasury.Arrival{Posting: e.IDs.New(noon), Effective: noon, At: noon}}
+	m := treasury.Movement{Platform: e.platform, Kind: treasury.Transfer, From: "rails/RTP", To: "rails/WIRE",
+		Amount: money.Amount{Minor: 60, Currency: "USD"}, InTransit: true,
+		Note: "Bank change", Effective: noon, At: noon, Posting: e.IDs.New(noon), Arrival: &treasury.Arrival{Posting: e.IDs.New(noon),
+			Effective: noon, At: noon}}
 	m.ID.SetUUID(e.IDs.New(noon))
 	return m
 }
@@ -45,9 +47,11 @@ func (e *env) newReport(last ledger.Posting, seq int64) ports.KeptReport {
 	usd := func(section safeguarding.Section, path string, minor int64) safeguarding.Line {
 		return safeguarding.Line{Section: section, Path: path, Currency: "USD", Amount: money.TotalOf(minor)}
 	}
-	r := safeguarding.Report{Platform: e.platform, Day: day, Version: 1, AsOf: day.Last(), MadeAt: day.End().Add(time.Hour), Seq: seq, PostingDigest: digest[:],
+	r := safeguarding.Report{Platform: e.platform, Day: day, Version: 1, AsOf: day.Last(), MadeAt: day.End().Add(time.Hour), Seq: seq,
+		PostingDigest: digest[:],
 		Figures: safeguarding.FiguresOf([]safeguarding.Line{
-			usd(safeguarding.Requirement, "funding/unmatched", 100), usd(safeguarding.Resource, "rails/RTP", 40), usd(safeguarding.Resource, "rails/WIRE", 60), usd(safeguarding.Resource, "transit/client-money", 0),
+			usd(safeguarding.Requirement, "funding/unmatched", 100), usd(safeguarding.Resource, "rails/RTP", 40),
+			usd(safeguarding.Resource, "rails/WIRE", 60), usd(safeguarding.Resource, "transit/client-money", 0),
 		})}
 	return sealed(r)
 }
@@ -71,10 +75,12 @@ func TestCheck_SafeguardingReportsAndMovements(t *testing.T) {
 	// has its postings, and they have it. Whatever differs is named.
 	env := newEnv(t)
 	m := env.newMovement()
-	received := ledger.UnmatchedReceived(ledger.Header{ID: env.IDs.New(noon), Platform: env.platform, Effective: noon}, "rails/RTP", money.Amount{Minor: 100, Currency: "USD"})
+	received := ledger.UnmatchedReceived(ledger.Header{ID: env.IDs.New(noon), Platform: env.platform, Effective: noon}, "rails/RTP",
+		money.Amount{Minor: 100, Currency: "USD"})
 	sent := m.PostingFor(nil)
 	arrived := m.ArrivalPosting(*m.Arrival, sent)
-	later := ledger.UnmatchedReceived(ledger.Header{ID: env.IDs.New(noon), Platform: env.platform, Effective: noon}, "rails/RTP", money.Amount{Minor: 1, Currency: "USD"})
+	later := ledger.UnmatchedReceived(ledger.Header{ID: env.IDs.New(noon), Platform: env.platform, Effective: noon}, "rails/RTP",
+		money.Amount{Minor: 1, Currency: "USD"})
 	env.mustPost(received, sent, arrived)
 	if err := env.post(noon.Add(time.Hour), later); err != nil {
 		t.Fatal(err)
@@ -102,19 +108,23 @@ func TestCheck_SafeguardingReportsAndMovements(t *testing.T) {
 			s.reports[0] = sealed(s.reports[0].Report)
 		}, audit.RuleSafeguarding, []string{"was made at posting number 3, which has been changed or is missing"}},
 		"nothing was posted by hand": {func(s *storedTreasury) { s.reports[0] = confirmedBy(s.reports[0], safeguarding.NoEvidence, 0) }, "", nil},
-		"an invented manual amount": {func(s *storedTreasury) { s.reports[0] = confirmedBy(s.reports[0], safeguarding.NoEvidence, 7) }, audit.RuleSafeguarding,
+		"an invented manual amount": {func(s *storedTreasury) { s.reports[0] = confirmedBy(s.reports[0], safeguarding.NoEvidence, 7) },
+			audit.RuleSafeguarding,
 			[]string{"says that 7 of USD were posted by hand to rails/RTP since 2025-12-01; the adjustments up to number 3 come to 0"}},
-		"a statement that does not exist": {func(s *storedTreasury) { s.reports[0] = confirmedBy(s.reports[0], safeguarding.ByStatement, 0) }, audit.RuleSafeguarding,
+		"a statement that does not exist": {func(s *storedTreasury) { s.reports[0] = confirmedBy(s.reports[0], safeguarding.ByStatement, 0) },
+			audit.RuleSafeguarding,
 			[]string{"says that a statement of the day confirms rails/RTP in USD, and has none"}},
 		"a confirmation was changed": {func(s *storedTreasury) {
 			s.reports[0] = confirmedBy(s.reports[0], safeguarding.NoEvidence, 0)
 			s.reports[0].Figures[0].Lines[1].Confirmation = safeguarding.ByRailProof
 		}, audit.RuleSafeguarding, []string{"has been changed"}},
 		"a movement was deleted": {func(s *storedTreasury) { s.movements = nil }, audit.RuleTreasury,
-			[]string{"posting " + sent.ID.String() + " (treasury_transfer, number 2", "posting " + arrived.ID.String() + " (treasury_transfer, number 3"}},
+			[]string{"posting " + sent.ID.String() + " (treasury_transfer, number 2", "posting " + arrived.ID.String() +
+				" (treasury_transfer, number 3"}},
 		"an amount was changed": {func(s *storedTreasury) { s.movements[0].Amount.Minor = 61 }, audit.RuleTreasury,
 			[]string{"number 2 on " + env.platform.String() + ") is not what movement", "is not the arrival of movement"}},
-		"an arrival was changed": {func(s *storedTreasury) { s.movements[0].To = "rails/ACH" }, audit.RuleTreasury, []string{"is not the arrival of movement"}},
+		"an arrival was changed": {func(s *storedTreasury) { s.movements[0].To = "rails/ACH" }, audit.RuleTreasury,
+			[]string{"is not the arrival of movement"}},
 		"an invented movement": {func(s *storedTreasury) {
 			other := env.newMovement()
 			other.Arrival = nil

@@ -36,11 +36,13 @@ func (e *env) payFromWallet(service *payments.Service, signed bool) ident.Transa
 	if signed {
 		session := e.NewWalletSession(from)
 		signature = session.Sign(e.t, payload)
-		if err := e.Exec(fmt.Sprintf(`INSERT INTO wallet_keys VALUES ('%s', '%s', '\x01' || repeat('x', 32)::bytea, '\x%x', now())`, from.Platform.UUID(), from.ID.UUID(), session.Certificate.Key)); err != nil {
+		if err := e.Exec(fmt.Sprintf(`INSERT INTO wallet_keys VALUES ('%s', '%s', '\x01' || repeat('x', 32)::bytea, '\x%x', now())`,
+			from.Platform.UUID(), from.ID.UUID(), session.Certificate.Key)); err != nil {
 			e.t.Fatal(err)
 		}
 	}
-	if _, err := service.ExecuteSignedQuote(e.t.Context(), e.platform, created.Quote.ID, payments.Signature{Text: signature, Environment: platform.Sandbox}, nil); err != nil {
+	if _, err := service.ExecuteSignedQuote(e.t.Context(), e.platform, created.Quote.ID,
+		payments.Signature{Text: signature, Environment: platform.Sandbox}, nil); err != nil {
 		e.t.Fatal(err)
 	}
 	e.Clock.Advance(time.Minute)
@@ -58,8 +60,10 @@ func TestCheck_WalletPaymentsAreSigned(t *testing.T) {
 	// Every executed payment of a wallet has evidence for exactly this payment, signed by a session that the
 	// wallet certified. Whatever is changed in the database is found.
 	env := newEnv(t)
-	service := payments.New(payments.Config{Timetable: env.Timetable(), Store: env.Store, Jobs: env.Store, Rails: env.Rail, Chains: env.Chain, Custody: env.Custody, WalletProofs: audittest.Signatures,
-		Prices: prices.New(env.Store, market.New("test"), env.Clock), Clock: env.Clock, IDs: env.IDs, Log: env.Log, Batches: batch.Options{Timeout: time.Minute}})
+	service := payments.New(payments.Config{Timetable: env.Timetable(), Store: env.Store, Jobs: env.Store, Rails: env.Rail, Chains: env.Chain,
+		Custody: env.Custody, WalletProofs: audittest.Signatures,
+		Prices: prices.New(env.Store, market.New("test"), env.Clock), Clock: env.Clock, IDs: env.IDs, Log: env.Log,
+		Batches: batch.Options{Timeout: time.Minute}})
 	checker := env.newService(env.Store.CheckTransactions)
 	findings := func() []string {
 		t.Helper()
@@ -114,15 +118,19 @@ func TestCheck_WalletPaymentsAreSigned(t *testing.T) {
 		`UPDATE wallet_authorizations SET signed_at = signed_at + interval '15 minutes' WHERE id = $1`:                          "not active",
 	} {
 		changed := strings.ReplaceAll(statement, "$1", "'"+signed.UUID().String()+"'")
-		if err := env.Exec("CREATE TABLE kept_a AS TABLE wallet_authorizations", "CREATE TABLE kept_t AS TABLE transactions", "CREATE TABLE kept_q AS TABLE quotes", "CREATE TABLE kept_k AS TABLE wallet_keys", changed); err != nil {
+		if err := env.Exec("CREATE TABLE kept_a AS TABLE wallet_authorizations", "CREATE TABLE kept_t AS TABLE transactions",
+			"CREATE TABLE kept_q AS TABLE quotes", "CREATE TABLE kept_k AS TABLE wallet_keys", changed); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 		if found := findings(); len(found) != 1 || !strings.Contains(found[0], want) || !strings.Contains(found[0], signed.String()) {
 			t.Errorf("%s: findings %v, want one with %q", statement, found, want)
 		}
 		if err := env.Exec("DELETE FROM wallet_authorizations", "INSERT INTO wallet_authorizations SELECT * FROM kept_a",
-			"DELETE FROM wallet_keys", "INSERT INTO wallet_keys SELECT * FROM kept_k", "UPDATE transactions t SET details = k.details, destination_account = k.destination_account, received_minor = k.received_minor, destination_internal = k.destination_internal FROM kept_t k WHERE k.id = t.id",
-			"UPDATE quotes q SET fees = k.fees, rate = k.rate, expires_at = k.expires_at FROM kept_q k WHERE k.id = q.id", "DROP TABLE kept_a, kept_t, kept_q, kept_k"); err != nil {
+			"DELETE FROM wallet_keys", "INSERT INTO wallet_keys SELECT * FROM kept_k", "UPDATE transactions t SET details = k.details, "+
+				"destination_account = k.destination_account, received_minor = k.received_minor, destination_internal = k.destination_internal FROM "+
+				"kept_t k WHERE k.id = t.id",
+			"UPDATE quotes q SET fees = k.fees, rate = k.rate, expires_at = k.expires_at FROM kept_q k WHERE k.id = q.id",
+			"DROP TABLE kept_a, kept_t, kept_q, kept_k"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -26,7 +26,8 @@ func checkYearEnds(ctx context.Context, view ports.AuditView, report *Report, pl
 	}
 	return view.YearEndPostings(ctx, platform, func(n ports.NumberedPosting) error {
 		if !recorded[n.Posting.ID] {
-			report.addFinding(RuleYearEnds, "posting %s (number %d on %s) closes a year, and no closing of a year names it", n.Posting.ID, n.Seq, platform)
+			report.addFinding(RuleYearEnds, "posting %s (number %d on %s) closes a year, and no closing of a year names it",
+				n.Posting.ID, n.Seq, platform)
 		}
 		return nil
 	})

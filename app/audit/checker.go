@@ -160,7 +160,8 @@ func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (
 
 // withStoredKeys returns the options with the stored keys if they have none, and the platforms
 // with those that only have published checkpoints left.
-func (v VerifyOptions) withStoredKeys(ctx context.Context, view ports.AuditView, platforms []ports.AuditPlatform) (*VerifyOptions, []ports.AuditPlatform, error) {
+func (v VerifyOptions) withStoredKeys(ctx context.Context, view ports.AuditView,
+	platforms []ports.AuditPlatform) (*VerifyOptions, []ports.AuditPlatform, error) {
 	if len(v.Keys) == 0 {
 		var err error
 		if v.Keys, err = storedKeys(ctx, view.LogKeys); err != nil {
@@ -168,7 +169,8 @@ func (v VerifyOptions) withStoredKeys(ctx context.Context, view ports.AuditView,
 		}
 	}
 	for _, published := range v.Published {
-		if published.Log == ledger.PostingLog && !slices.ContainsFunc(platforms, func(p ports.AuditPlatform) bool { return p.Platform == published.Platform }) {
+		if published.Log == ledger.PostingLog &&
+			!slices.ContainsFunc(platforms, func(p ports.AuditPlatform) bool { return p.Platform == published.Platform }) {
 			platforms = append(platforms, ports.AuditPlatform{Platform: published.Platform})
 		}
 	}

@@ -186,7 +186,8 @@ func (w *workload) drawUnits(t *rapid.T) []unitOfWork {
 
 func (w *workload) drawPosting(t *rapid.T) ledger.Posting {
 	header := ledger.Header{ID: newID(), Platform: rapid.SampledFrom(w.platforms[:]).Draw(t, "platform"), Effective: noon}
-	amount := money.Amount{Minor: rapid.Int64Range(1, 100).Draw(t, "amount"), Currency: rapid.SampledFrom([]money.Currency{money.USD, money.BTC}).Draw(t, "currency")}
+	amount := money.Amount{Minor: rapid.Int64Range(1, 100).Draw(t, "amount"),
+		Currency: rapid.SampledFrom([]money.Currency{money.USD, money.BTC}).Draw(t, "currency")}
 	customer := rapid.SampledFrom(w.customers).Draw(t, "customer")
 	var p ledger.Posting
 	switch rapid.IntRange(0, 9).Draw(t, "kind") {
@@ -196,7 +197,8 @@ func (w *workload) drawPosting(t *rapid.T) ledger.Posting {
 		p = ledger.TransferOut(header, ledger.OutgoingFunds{From: customer, Amount: amount, Fees: 1})
 	case 7:
 		p = ledger.Converted(header, ledger.Conversion{From: customer, To: rapid.SampledFrom(w.customers).Draw(t, "to"),
-			Sent: money.Amount{Minor: 30, Currency: money.USD}, Fees: 2, RoundingSent: 1, Received: money.Amount{Minor: 7, Currency: money.BTC}, RoundingReceived: 1})
+			Sent: money.Amount{Minor: 30, Currency: money.USD}, Fees: 2, RoundingSent: 1, Received: money.Amount{Minor: 7, Currency: money.BTC},
+			RoundingReceived: 1})
 	default:
 		if len(w.drawn) == 0 {
 			return w.drawPosting(t)

@@ -54,12 +54,15 @@ func newPaymentsEnv(b *testing.B, payments int) *evidenceEnv {
 	e := &evidenceEnv{paidEnv: newPaidEnv(b)}
 	e.openLog()
 	e.seal()
-	e.execAsSuperuser(fmt.Sprintf(`CREATE TEMPORARY TABLE copies AS SELECT gen_random_uuid() AS t, gen_random_uuid() AS q, gen_random_uuid() AS r, n FROM generate_series(1, %[2]d) n;
+	e.execAsSuperuser(
+		fmt.Sprintf(
+			`CREATE TEMPORARY TABLE copies AS SELECT gen_random_uuid() AS t, gen_random_uuid() AS q, gen_random_uuid() AS r, n FROM generate_series(1, %[2]d) n;
 		INSERT INTO receipts SELECT (jsonb_populate_record(s, jsonb_build_object('id', c.r, 'partner_id', c.r))).* FROM receipts s, copies c WHERE s.id = (SELECT receipt_id FROM transactions WHERE id = '%[1]s');
 		INSERT INTO quotes SELECT (jsonb_populate_record(s, jsonb_build_object('id', c.q, 'transaction_id', c.t, 'reference', ''))).* FROM quotes s, copies c WHERE s.transaction_id = '%[1]s';
 		INSERT INTO transactions SELECT (jsonb_populate_record(s, jsonb_build_object('id', c.t, 'quote_id', c.q, 'receipt_id', c.r))).* FROM transactions s, copies c WHERE s.id = '%[1]s';
 		INSERT INTO ledger_postings SELECT (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(), 'transaction_id', c.t, 'recorded_at', s.recorded_at + interval '1 hour', 'seq', 2 * c.n + 998 + k))).* FROM ledger_postings s, copies c, generate_series(0, 1) k
 			WHERE s.seq = (SELECT min(seq) FROM ledger_postings WHERE transaction_id = '%[1]s');
-		UPDATE ledger_evidence_state SET posting_seq = 999; UPDATE ledger_log_state SET size = 999 + 2 * %[2]d; ANALYZE`, e.delivered.UUID(), payments))
+		UPDATE ledger_evidence_state SET posting_seq = 999; UPDATE ledger_log_state SET size = 999 + 2 * %[2]d; ANALYZE`,
+			e.delivered.UUID(), payments))
 	return e
 }

@@ -73,23 +73,39 @@ var booksFacts = []struct {
 	table, subject, change, column, copy, copied string
 }{
 	{ledger.FactSettings, "ledger_settings", "1", "functional_currency = 'EUR'", "functional_currency", `{"version": 2}`, "2"},
-	{ledger.FactAddedAccount, "ledger_added_accounts", "income/Consulting/1", "retired = true", "retired", `{"version": 2}`, "income/Consulting/2"},
+	{ledger.FactAddedAccount, "ledger_added_accounts", "income/Consulting/1", "retired = true", "retired", `{"version": 2}`,
+		"income/Consulting/2"},
 	{ledger.FactGLMapping, "ledger_gl_mappings", "1", "note = 'theirs'", "note", `{"version": 2}`, "2"},
-	{ledger.FactGLJournal, "gl_journals", "CW-2026-10-USD-1", "made_at = '2026-01-01'", "made_at", `{"number": "CW-2026-10-USD-2", "revision": 2}`, "CW-2026-10-USD-2"},
-	{ledger.FactProposal, "ledger_proposals", "01930000-0000-7000-8000-0000000000c2", "request = '{}'", "request", `{"id": "01930000-0000-7000-8000-0000000000c9"}`, "01930000-0000-7000-8000-0000000000c9"},
-	{ledger.FactDecision, "ledger_proposals", "01930000-0000-7000-8000-0000000000c1", "decider = 'eve'", "decider", `{"id": "01930000-0000-7000-8000-0000000000c9"}`, "01930000-0000-7000-8000-0000000000c9"},
-	{ledger.FactMonthEndRun, "ledger_month_end_runs", "revaluation/2026-10-01/1", "last_seq = 2", "last_seq", `{"run": 2}`, "fee_deferral/2026-10-01/2"},
+	{ledger.FactGLJournal, "gl_journals", "CW-2026-10-USD-1", "made_at = '2026-01-01'", "made_at",
+		`{"number": "CW-2026-10-USD-2", "revision": 2}`, "CW-2026-10-USD-2"},
+	{ledger.FactProposal, "ledger_proposals", "01930000-0000-7000-8000-0000000000c2", "request = '{}'", "request",
+		`{"id": "01930000-0000-7000-8000-0000000000c9"}`, "01930000-0000-7000-8000-0000000000c9"},
+	{ledger.FactDecision, "ledger_proposals", "01930000-0000-7000-8000-0000000000c1", "decider = 'eve'", "decider",
+		`{"id": "01930000-0000-7000-8000-0000000000c9"}`, "01930000-0000-7000-8000-0000000000c9"},
+	{ledger.FactMonthEndRun, "ledger_month_end_runs", "revaluation/2026-10-01/1", "last_seq = 2", "last_seq", `{"run": 2}`,
+		"fee_deferral/2026-10-01/2"},
 	{ledger.FactYearClosing, "ledger_year_closings", "2025/1", "seq = 2", "seq", `{"number": 2}`, "2025/2"},
 	{ledger.FactYearReversal, "ledger_year_reversals", "2025/1", "actor = 'eve'", "actor", `{"year": 2024}`, "2024/1"},
-	{ledger.FactReceivable, "receivables", "01930000-0000-7000-8000-0000000000d1", "amount = 90", "amount", `{"id": "01930000-0000-7000-8000-0000000000d9", "transaction_id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000d9"},
-	{ledger.FactReceivableChange, "receivable_changes", "01930000-0000-7000-8000-0000000000d1/1", "amount = 90", "amount", `{"number": 2, "posting_id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000d1/2"},
+	{ledger.FactReceivable, "receivables", "01930000-0000-7000-8000-0000000000d1", "amount = 90", "amount",
+		`{"id": "01930000-0000-7000-8000-0000000000d9", "transaction_id": "01930000-0000-7000-8000-0000000000f9"}`,
+		"01930000-0000-7000-8000-0000000000d9"},
+	{ledger.FactReceivableChange, "receivable_changes", "01930000-0000-7000-8000-0000000000d1/1", "amount = 90", "amount",
+		`{"number": 2, "posting_id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000d1/2"},
 	{ledger.FactSafeguardingPurpose, "safeguarding_purposes", "rails/RTP/1", "purpose = 'CLIENT'", "purpose", `{"version": 2}`, "rails/RTP/2"},
-	{ledger.FactSafeguardingReport, "safeguarding_reports", "2026-11-19/1", "resource_value = 9", "resource_value", `{"day": "2026-11-18"}`, "2026-11-18/1"},
-	{ledger.FactSafeguardingAcknowledgement, "safeguarding_acknowledgements", "2026-11-19/1/1", "note = 'not seen'", "note", `{"id": 9}`, "2026-11-19/1/9"},
-	{ledger.FactTreasuryMovement, "treasury_movements", "01930000-0000-7000-8000-0000000000e1", "to_account = 'own/OTHER'", "to_account", `{"id": "01930000-0000-7000-8000-0000000000e9", "posting_id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000e9"},
-	{ledger.FactTreasuryArrival, "treasury_arrivals", "01930000-0000-7000-8000-0000000000e1", "effective_at = '2026-01-01'", "effective_at", `{"movement_id": "01930000-0000-7000-8000-0000000000e9", "posting_id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000e9"},
-	{ledger.FactCorridorProposal, "corridor_proposals", "01930000-0000-7000-8000-0000000000f2", "request = '{}'", "request", `{"id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000f9"},
-	{ledger.FactCorridorDecision, "corridor_proposals", "01930000-0000-7000-8000-0000000000f1", "decider = 'eve'", "decider", `{"id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000f9"},
+	{ledger.FactSafeguardingReport, "safeguarding_reports", "2026-11-19/1", "resource_value = 9", "resource_value", `{"day": "2026-11-18"}`,
+		"2026-11-18/1"},
+	{ledger.FactSafeguardingAcknowledgement, "safeguarding_acknowledgements", "2026-11-19/1/1", "note = 'not seen'", "note",
+		`{"id": 9}`, "2026-11-19/1/9"},
+	{ledger.FactTreasuryMovement, "treasury_movements", "01930000-0000-7000-8000-0000000000e1", "to_account = 'own/OTHER'", "to_account",
+		`{"id": "01930000-0000-7000-8000-0000000000e9", "posting_id": "01930000-0000-7000-8000-0000000000f9"}`,
+		"01930000-0000-7000-8000-0000000000e9"},
+	{ledger.FactTreasuryArrival, "treasury_arrivals", "01930000-0000-7000-8000-0000000000e1", "effective_at = '2026-01-01'", "effective_at",
+		`{"movement_id": "01930000-0000-7000-8000-0000000000e9", "posting_id": "01930000-0000-7000-8000-0000000000f9"}`,
+		"01930000-0000-7000-8000-0000000000e9"},
+	{ledger.FactCorridorProposal, "corridor_proposals", "01930000-0000-7000-8000-0000000000f2", "request = '{}'", "request",
+		`{"id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000f9"},
+	{ledger.FactCorridorDecision, "corridor_proposals", "01930000-0000-7000-8000-0000000000f1", "decider = 'eve'", "decider",
+		`{"id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000f9"},
 	{ledger.FactCorridorChange, "corridor_changes", "1", "changed_by = 'eve'", "changed_by", `{"seq": 9}`, "9"},
 }
 
@@ -100,7 +116,8 @@ var booksLines = []struct{ table, change, copy, fact, name string }{
 	{"ledger_exchange_results", "closing_value = 4", "", "month-end-run revaluation/2026-10-01/1", "exchange_result"},
 	{"ledger_exchange_positions", "rate = '1.2'", `{"currency": "GBP"}`, "month-end-run revaluation/2026-10-01/1", "exchange_positions"},
 	{"ledger_exchange_origins", "amount = 6", `{"currency": "GBP"}`, "month-end-run revaluation/2026-10-01/1", "exchange_origins"},
-	{"ledger_exchange_translations", "value = 8", `{"account": "income/rounding"}`, "month-end-run revaluation/2026-10-01/1", "exchange_translations"},
+	{"ledger_exchange_translations", "value = 8", `{"account": "income/rounding"}`, "month-end-run revaluation/2026-10-01/1",
+		"exchange_translations"},
 	{"ledger_payments_in_transit", "fee = 2", `{"currency": "GBP"}`, "month-end-run fee_deferral/2026-10-01/1", "payments_in_transit"},
 	{"ledger_year_results", "income = 90", `{"currency": "GBP"}`, "year-closing 2025/1", "year_results"},
 	{"safeguarding_report_lines", "amount = 9", `{"currency": "GBP"}`, "safeguarding-report 2026-11-19/1", "report_lines"},
@@ -161,7 +178,8 @@ func TestEvidence_BooksAreSealed(t *testing.T) {
 	}
 	for _, f := range booksFacts {
 		want := 1
-		if f.kind == ledger.FactProposal || f.kind == ledger.FactDecision || f.kind == ledger.FactMonthEndRun || f.kind == ledger.FactCorridorProposal {
+		if f.kind == ledger.FactProposal || f.kind == ledger.FactDecision || f.kind == ledger.FactMonthEndRun ||
+			f.kind == ledger.FactCorridorProposal {
 			want = 2
 		}
 		if sealed[string(f.kind)] != want {
@@ -179,7 +197,8 @@ func TestEvidence_FindsDamageOfBooks(t *testing.T) {
 	type damage struct{ table, statement, want string }
 	var damages []damage
 	insert := func(table, changes string) string {
-		return fmt.Sprintf("INSERT INTO %[1]s OVERRIDING SYSTEM VALUE SELECT (jsonb_populate_record(t, '%[2]s')).* FROM %[1]s t ORDER BY 1, 2 LIMIT 1", table, changes)
+		return fmt.Sprintf("INSERT INTO %[1]s OVERRIDING SYSTEM VALUE SELECT (jsonb_populate_record(t, '%[2]s')).* FROM %[1]s t ORDER BY 1, 2 "+
+			"LIMIT 1", table, changes)
 	}
 	for _, f := range booksFacts {
 		where := ""
@@ -201,11 +220,13 @@ func TestEvidence_FindsDamageOfBooks(t *testing.T) {
 		damages = append(damages,
 			damage{f.table, "UPDATE " + f.table + " SET " + f.change + where, strings.Replace(fact+" "+changed, " ,", ",", 1)},
 			damage{f.table, "DELETE FROM " + f.table + where, fact + ", sealed at 2026-11-20T12:03:00Z, is missing"},
-			damage{f.table, copied, fmt.Sprintf("the %s %s of %s has no evidence: it was not recorded by the service", f.kind, f.copied, e.platform)})
+			damage{f.table, copied, fmt.Sprintf("the %s %s of %s has no evidence: it was not recorded by the service", f.kind,
+				f.copied, e.platform)})
 	}
 	for _, l := range booksLines {
 		want := fmt.Sprintf("the %s of %s is not what was sealed at %s: %s was changed", l.fact, e.platform, "2026-11-20T12:03:00Z", l.name)
-		damages = append(damages, damage{l.table, "UPDATE " + l.table + " SET " + l.change, want}, damage{l.table, "DELETE FROM " + l.table, want})
+		damages = append(damages, damage{l.table, "UPDATE " + l.table + " SET " + l.change, want},
+			damage{l.table, "DELETE FROM " + l.table, want})
 		if l.copy != "" {
 			damages = append(damages, damage{l.table, insert(l.table, l.copy), want})
 		}
@@ -214,9 +235,11 @@ func TestEvidence_FindsDamageOfBooks(t *testing.T) {
 	damages = append(damages,
 		damage{"ledger_proposals", "UPDATE ledger_proposals SET status = 'PENDING', decider_token_id = NULL, decider = '', decided_at = NULL",
 			"the proposal-decision 01930000-0000-7000-8000-0000000000c1 of " + e.platform.String() + ", sealed at"},
-		damage{"ledger_proposals", "UPDATE ledger_proposals SET status = 'REJECTED', decider = 'eve', decided_at = now() WHERE status = 'PENDING'",
+		damage{
+			"ledger_proposals", "UPDATE ledger_proposals SET status = 'REJECTED', decider = 'eve', decided_at = now() WHERE status = 'PENDING'",
 			"the proposal-decision 01930000-0000-7000-8000-0000000000c2 of " + e.platform.String() + " has no evidence"},
-		damage{"corridor_changes", "UPDATE corridor_changes SET platform_id = NULL", "the corridor-change 1 of " + e.platform.String() + ", sealed at"})
+		damage{"corridor_changes", "UPDATE corridor_changes SET platform_id = NULL", "the corridor-change 1 of " +
+			e.platform.String() + ", sealed at"})
 
 	for _, d := range damages {
 		kept := "kept_" + d.table

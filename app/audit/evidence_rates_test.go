@@ -16,7 +16,8 @@ import (
 // keepRates keeps the rates of a time as the service does.
 func (e *evidenceEnv) keepRates(at time.Time, euro string, more ...money.Currency) {
 	e.t.Helper()
-	rates := map[money.Currency]price.KeptRate{"USD": {Rate: money.MustRate("1"), At: at, Source: "FIXED"}, "EUR": {Rate: money.MustRate(euro), At: at, Source: "ECB"}}
+	rates := map[money.Currency]price.KeptRate{"USD": {Rate: money.MustRate("1"), At: at, Source: "FIXED"},
+		"EUR": {Rate: money.MustRate(euro), At: at, Source: "ECB"}}
 	for _, currency := range more {
 		rates[currency] = price.KeptRate{Rate: money.MustRate("2"), At: at, Source: "ECB"}
 	}
@@ -43,7 +44,8 @@ func (e *evidenceEnv) saveFunctionalCurrency(version int, currency string) error
 // sealedRates returns the subjects of the sealed facts of market rates, in order.
 func (e *evidenceEnv) sealedRates() (subjects []string) {
 	e.t.Helper()
-	if err := e.Store.Pool().QueryRow(e.t.Context(), `SELECT array_agg(f.subject ORDER BY e.seq, f.subject) FROM ledger_evidence e CROSS JOIN LATERAL unnest(e.kinds, e.subjects) f (kind, subject)
+	if err := e.Store.Pool().QueryRow(e.t.Context(),
+		`SELECT array_agg(f.subject ORDER BY e.seq, f.subject) FROM ledger_evidence e CROSS JOIN LATERAL unnest(e.kinds, e.subjects) f (kind, subject)
 		WHERE f.kind = $1`, string(ledger.FactMarketRates)).Scan(&subjects); err != nil {
 		e.t.Fatal(err)
 	}
@@ -86,7 +88,8 @@ func TestEvidence_RatesOfTheServiceAreNoFindings(t *testing.T) {
 	}
 	unchanged("deleted")
 
-	want := []string{"2026-11-20 12:00:00+00", "2026-11-20 13:00:00.000123+00", "2026-11-20 14:00:00+00", "2026-11-20 14:00:00+00", "2026-11-20 12:00:00+00"}
+	want := []string{"2026-11-20 12:00:00+00", "2026-11-20 13:00:00.000123+00", "2026-11-20 14:00:00+00", "2026-11-20 14:00:00+00",
+		"2026-11-20 12:00:00+00"}
 	if sealed := e.sealedRates(); !slices.Equal(sealed, want) {
 		t.Errorf("sealed are %q, want %q", sealed, want)
 	}
@@ -107,7 +110,8 @@ func TestEvidence_SealsRatesKeptBesideFirstFunctionalCurrency(t *testing.T) {
 	chosen := make(chan error, 1)
 	go func() { chosen <- e.saveFunctionalCurrency(1, "USD") }()
 	for waiting := false; !waiting && len(chosen) == 0; {
-		if err := e.Store.Pool().QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'market_rates'::regclass AND NOT granted)").Scan(&waiting); err != nil {
+		if err := e.Store.Pool().QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'market_rates'::regclass AND NOT "+
+			"granted)").Scan(&waiting); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,14 +143,17 @@ func TestEvidence_FindsEditsOfRates(t *testing.T) {
 	changed := fact("12:00:00") + " is not what was sealed at 2026-11-20T12:03:00Z: rates was changed"
 	inserted := `INSERT INTO market_rates SELECT %s FROM market_rates WHERE kept_at = '2026-11-20 12:00Z' AND currency = 'EUR'`
 	for edit, want := range map[string]string{
-		"UPDATE market_rates SET usd_rate = '1.3' WHERE usd_rate = '1.1'":                                              changed,
-		"UPDATE market_rates SET rate_at = rate_at - interval '1 day' WHERE usd_rate = '1.1'":                          changed,
-		"UPDATE market_rates SET source = 'OTHER' WHERE usd_rate = '1.1'":                                              changed,
-		"DELETE FROM market_rates WHERE usd_rate = '1.1'":                                                              changed,
-		"DELETE FROM market_rates WHERE kept_at = '2026-11-20 12:00Z'":                                                 fact("12:00:00") + ", sealed at 2026-11-20T12:03:00Z, is missing",
-		"UPDATE market_rates SET kept_at = '2026-11-20 12:30Z' WHERE kept_at = '2026-11-20 12:00Z'":                    fact("12:30:00") + " has no evidence",
-		fmt.Sprintf(inserted, "kept_at, 'GBP', '2', rate_at, source"):                                                  changed,
-		fmt.Sprintf(inserted, "'2026-11-20 12:59:59.999999Z', currency, '1.3', rate_at, source"):                       fact("12:59:59.999999") + " has no evidence",
+		"UPDATE market_rates SET usd_rate = '1.3' WHERE usd_rate = '1.1'":                     changed,
+		"UPDATE market_rates SET rate_at = rate_at - interval '1 day' WHERE usd_rate = '1.1'": changed,
+		"UPDATE market_rates SET source = 'OTHER' WHERE usd_rate = '1.1'":                     changed,
+		"DELETE FROM market_rates WHERE usd_rate = '1.1'":                                     changed,
+		"DELETE FROM market_rates WHERE kept_at = '2026-11-20 12:00Z'": fact("12:00:00") +
+			", sealed at 2026-11-20T12:03:00Z, is missing",
+		"UPDATE market_rates SET kept_at = '2026-11-20 12:30Z' WHERE kept_at = '2026-11-20 12:00Z'": fact("12:30:00") +
+			" has no evidence",
+		fmt.Sprintf(inserted, "kept_at, 'GBP', '2', rate_at, source"): changed,
+		fmt.Sprintf(inserted, "'2026-11-20 12:59:59.999999Z', currency, '1.3', rate_at, source"): fact("12:59:59.999999") +
+			" has no evidence",
 		"UPDATE market_rates SET usd_rate = CASE usd_rate WHEN '1.1' THEN '1.2' ELSE '1.1' END WHERE currency = 'EUR'": changed,
 	} {
 		for _, execute := range []func(string){e.asOwner, e.execAsSuperuser} { // with and without triggers

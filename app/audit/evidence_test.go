@@ -74,7 +74,8 @@ func (e *evidenceEnv) openLog() {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	e.log = audit.NewLog(audit.LogConfig{Log: e.Store.LedgerLog(), Evidence: e.Store.EvidenceLog(), Signer: checkpoints.NewKeyring(e.Store.LedgerLog(), box, e.Clock, e.IDs), Publisher: e,
+	e.log = audit.NewLog(audit.LogConfig{Log: e.Store.LedgerLog(), Evidence: e.Store.EvidenceLog(),
+		Signer: checkpoints.NewKeyring(e.Store.LedgerLog(), box, e.Clock, e.IDs), Publisher: e,
 		Clock: e.Clock, Logger: e.Log, Interval: time.Minute})
 }
 
@@ -103,7 +104,8 @@ func (e *evidenceEnv) verifyEvidence() (report audit.Report, findings []string) 
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	report, err = e.newService(e.Store.CheckTransactions, e.withEvidence).Verify(ports.ForAllPlatforms(e.t.Context()), audit.VerifyOptions{Published: published, SealedBefore: e.Clock.Now().Add(time.Hour)})
+	report, err = e.newService(e.Store.CheckTransactions, e.withEvidence).Verify(ports.ForAllPlatforms(e.t.Context()),
+		audit.VerifyOptions{Published: published, SealedBefore: e.Clock.Now().Add(time.Hour)})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -138,10 +140,12 @@ func TestEvidence_UnchangedFactsHaveNoFindings(t *testing.T) {
 	if n := e.countChecked(report, audit.RuleEvidence); n < 4+4+1+8+1 {
 		t.Errorf("%d facts are sealed", n)
 	}
-	for _, kind := range []ledger.FactKind{ledger.FactTransaction, ledger.FactTexts, ledger.FactReceipt, ledger.FactClosing, ledger.FactPeriodChange, ledger.FactAuthorisation,
+	for _, kind := range []ledger.FactKind{ledger.FactTransaction, ledger.FactTexts, ledger.FactReceipt, ledger.FactClosing,
+		ledger.FactPeriodChange, ledger.FactAuthorisation,
 		ledger.FactAssignment, ledger.FactReconciliation, ledger.FactMatches, ledger.FactResolution, ledger.FactCheckpoint} {
 		var sealed bool
-		if err := e.Store.Pool().QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM ledger_evidence WHERE $1 = ANY (kinds))", string(kind)).Scan(&sealed); err != nil || !sealed {
+		if err := e.Store.Pool().QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM ledger_evidence WHERE $1 = ANY (kinds))",
+			string(kind)).Scan(&sealed); err != nil || !sealed {
 			t.Errorf("no fact of the kind %s is sealed, %v", kind, err)
 		}
 	}
@@ -173,23 +177,28 @@ func TestEvidence_FindsDamage(t *testing.T) {
 	e := newEvidenceEnv(t)
 	e.deposit(e.NewInternalAccount(e.NewCustomer("third").ID, "USD", 0))
 	e.seal() // a second checkpoint
-	tables := []string{"transactions", "quotes", "receipts", "unmatched_funds", "unmatched_assignments", "ledger_closings", "ledger_closing_lines", "ledger_period_changes", "ledger_authorisations",
-		"reconciliations", "reconciliation_lines", "reconciliation_matches", "reconciliation_matched_lines", "reconciliation_matched_entries", "reconciliation_breaks",
+	tables := []string{"transactions", "quotes", "receipts", "unmatched_funds", "unmatched_assignments", "ledger_closings",
+		"ledger_closing_lines", "ledger_period_changes", "ledger_authorisations",
+		"reconciliations", "reconciliation_lines", "reconciliation_matches", "reconciliation_matched_lines", "reconciliation_matched_entries",
+		"reconciliation_breaks",
 		"reconciliation_resolutions", "ledger_log_checkpoints",
 		"ledger_evidence", "ledger_evidence_checkpoints", "ledger_evidence_state", "ledger_evidence_queue"}
 	for _, table := range tables {
 		e.execAsSuperuser("CREATE TABLE kept_" + table + " AS TABLE " + table)
 	}
 	delivered := e.delivered.UUID().String()
-	matches := "the reconciliation-matches 01930000-0000-7000-8000-0000000000a0 of " + e.platform.String() + " is not what was sealed at 2026-11-20T12:03:00Z"
+	matches := "the reconciliation-matches 01930000-0000-7000-8000-0000000000a0 of " + e.platform.String() +
+		" is not what was sealed at 2026-11-20T12:03:00Z"
 	for damage, want := range map[string]string{
-		"UPDATE transactions SET customer_id = NULL WHERE id = '" + delivered + "'":                       "the transaction " + delivered + " of " + e.platform.String() + " is not what was sealed",
+		"UPDATE transactions SET customer_id = NULL WHERE id = '" + delivered + "'": "the transaction " + delivered +
+			" of " + e.platform.String() + " is not what was sealed",
 		"UPDATE transactions SET destination_external = gen_random_uuid() WHERE id = '" + delivered + "'": "destination_external was changed",
 		"UPDATE quotes SET purpose = 'GIFT' WHERE transaction_id = '" + delivered + "'":                   "quote.purpose was changed",
 		"UPDATE quotes SET description = 'nothing to see' WHERE transaction_id = '" + delivered + "'":     "description was changed",
 		"UPDATE transactions SET source_uma = '$mallory@example.com' WHERE id = '" + delivered + "'":      "source_uma was changed",
-		"DELETE FROM transactions WHERE id = '" + delivered + "'":                                         "the transaction " + delivered + " of " + e.platform.String() + ", sealed at",
-		"UPDATE receipts SET reference = 'known'":                                                         "reference was changed",
+		"DELETE FROM transactions WHERE id = '" + delivered + "'": "the transaction " + delivered +
+			" of " + e.platform.String() + ", sealed at",
+		"UPDATE receipts SET reference = 'known'":     "reference was changed",
 		"DELETE FROM receipts":                        "the receipt ",
 		"UPDATE ledger_closings SET note = 'nothing'": "the closing 2026-10-01 of " + e.platform.String() + " is not what was sealed",
 		"UPDATE ledger_closing_lines SET debits = 1, closing = 1 WHERE account_id = (SELECT min(account_id) FROM ledger_closing_lines)": "trial_balance was changed",
@@ -198,57 +207,74 @@ func TestEvidence_FindsDamage(t *testing.T) {
 		"UPDATE ledger_closings SET month = '2026-09-01'":   "the closing 2026-09-01 of " + e.platform.String() + " has no evidence",
 		"UPDATE ledger_period_changes SET note = 'nothing'": "the period-change 1 of " + e.platform.String() + " is not what was sealed",
 		"DELETE FROM ledger_period_changes":                 "the period-change 1 of " + e.platform.String() + ", sealed at",
-		"INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, note) SELECT platform_id, month, 'reopen', changed_at, '' FROM ledger_period_changes": "has no evidence: it was not recorded by the service",
+		"INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, note) SELECT platform_id, month, 'reopen', changed_at, '' " +
+			"FROM ledger_period_changes": "has no evidence: it was not recorded by the service",
 		"UPDATE ledger_authorisations SET token_id = gen_random_uuid()": "token_id was changed",
 		"DELETE FROM ledger_authorisations":                             "the authorisation ",
-		"INSERT INTO ledger_authorisations (platform_id, posting_id, token_id, note, authorised_at) SELECT platform_id, id, gen_random_uuid(), 'agreed', now() FROM ledger_postings WHERE seq = 2": "has no evidence: it was not recorded by the service",
+		"INSERT INTO ledger_authorisations (platform_id, posting_id, token_id, note, authorised_at) SELECT platform_id, id, gen_random_uuid(), " +
+			"'agreed', now() FROM ledger_postings WHERE seq = 2": "has no evidence: it was not recorded by the service",
 		"UPDATE unmatched_assignments SET note = 'kept'":            "the assignment ",
 		"DELETE FROM unmatched_funds":                               "is of unmatched funds, and has no receipt",
 		"UPDATE unmatched_funds SET posting_id = gen_random_uuid()": "is of unmatched funds, and has no receipt",
 		"DELETE FROM unmatched_assignments":                         "the assignment ",
-		"INSERT INTO unmatched_assignments SELECT platform_id, gen_random_uuid(), receipt_id, NULL, NULL, 'x', token_id, assigned_at FROM unmatched_assignments": "has no evidence: it was not recorded by the service",
-		"UPDATE reconciliations SET matched_line_count = 1":                                    "matched_line_count was changed",
-		"UPDATE reconciliation_lines SET amount = 6":                                           "statement_lines was changed",
-		"UPDATE reconciliation_lines SET account = 'rails/WIRE'":                               "statement_lines was changed",
-		"UPDATE reconciliation_breaks SET account = 'rails/WIRE'":                              "breaks_found was changed",
-		"UPDATE reconciliation_breaks SET currency = 'EUR'":                                    "breaks_found was changed",
-		"DELETE FROM reconciliation_lines":                                                     "statement_lines was changed",
-		"UPDATE reconciliation_breaks SET difference = 6":                                      "breaks_found was changed",
-		"DELETE FROM reconciliations":                                                          "the reconciliation ",
-		"UPDATE reconciliations SET id = gen_random_uuid()":                                    "has no evidence: it was not recorded by the service",
-		"UPDATE reconciliation_matches SET rule = 'AMOUNT'":                                    matches + ": matches was changed",
-		"UPDATE reconciliation_matches SET reconciliation_id = gen_random_uuid()":              matches + ": matched_entries, matched_lines, matches was changed",
+		"INSERT INTO unmatched_assignments SELECT platform_id, gen_random_uuid(), receipt_id, NULL, NULL, 'x', token_id, assigned_at FROM " +
+			"unmatched_assignments": "has no evidence: it was not recorded by the service",
+		"UPDATE reconciliations SET matched_line_count = 1":       "matched_line_count was changed",
+		"UPDATE reconciliation_lines SET amount = 6":              "statement_lines was changed",
+		"UPDATE reconciliation_lines SET account = 'rails/WIRE'":  "statement_lines was changed",
+		"UPDATE reconciliation_breaks SET account = 'rails/WIRE'": "breaks_found was changed",
+		"UPDATE reconciliation_breaks SET currency = 'EUR'":       "breaks_found was changed",
+		"DELETE FROM reconciliation_lines":                        "statement_lines was changed",
+		"UPDATE reconciliation_breaks SET difference = 6":         "breaks_found was changed",
+		"DELETE FROM reconciliations":                             "the reconciliation ",
+		"UPDATE reconciliations SET id = gen_random_uuid()": "has no evidence: it was not recorded by the " +
+			"service",
+		"UPDATE reconciliation_matches SET rule = 'AMOUNT'": matches + ": matches was changed",
+		"UPDATE reconciliation_matches SET reconciliation_id = gen_random_uuid()": matches +
+			": matched_entries, matched_lines, matches was changed",
 		"DELETE FROM reconciliation_matches WHERE id = '01930000-0000-7000-8000-0000000000d2'": matches + ": matches was changed",
-		"INSERT INTO reconciliation_matches SELECT platform_id, gen_random_uuid(), reconciliation_id, rule, reference, day_difference, explanation FROM reconciliation_matches LIMIT 1": matches + ": matches was changed",
-		"UPDATE reconciliation_matched_lines SET line_id = '01930000-0000-7000-8000-0000000000a1'":                                                                                      matches + ": matched_lines was changed",
-		"UPDATE reconciliation_matched_lines SET match_id = '01930000-0000-7000-8000-0000000000d2'":                                                                                     matches + ": matched_lines was changed",
-		"DELETE FROM reconciliation_matched_lines": matches + ": matched_lines was changed",
-		"INSERT INTO reconciliation_matched_lines SELECT platform_id, gen_random_uuid(), match_id FROM reconciliation_matched_lines": matches + ": matched_lines was changed",
-		"UPDATE reconciliation_matched_entries SET seq = 2":                                                                          matches + ": matched_entries was changed",
-		"DELETE FROM reconciliation_matched_entries":                                                                                 matches + ": matched_entries was changed",
-		"INSERT INTO reconciliation_matched_entries SELECT platform_id, account, 2, 1, match_id FROM reconciliation_matched_entries": matches + ": matched_entries was changed",
+		"INSERT INTO reconciliation_matches SELECT platform_id, gen_random_uuid(), reconciliation_id, rule, reference, day_difference, " +
+			"explanation FROM reconciliation_matches LIMIT 1": matches + ": matches was changed",
+		"UPDATE reconciliation_matched_lines SET line_id = '01930000-0000-7000-8000-0000000000a1'":  matches + ": matched_lines was changed",
+		"UPDATE reconciliation_matched_lines SET match_id = '01930000-0000-7000-8000-0000000000d2'": matches + ": matched_lines was changed",
+		"DELETE FROM reconciliation_matched_lines":                                                  matches + ": matched_lines was changed",
+		"INSERT INTO reconciliation_matched_lines SELECT platform_id, gen_random_uuid(), match_id FROM reconciliation_matched_lines": matches +
+			": matched_lines was changed",
+		"UPDATE reconciliation_matched_entries SET seq = 2": matches +
+			": matched_entries was changed",
+		"DELETE FROM reconciliation_matched_entries": matches +
+			": matched_entries was changed",
+		"INSERT INTO reconciliation_matched_entries SELECT platform_id, account, 2, 1, match_id FROM reconciliation_matched_entries": matches +
+			": matched_entries was changed",
 		// What belongs to no match, or to no reconciliation, would keep a line from being matched.
-		"INSERT INTO reconciliation_matches SELECT platform_id, '01930000-0000-7000-8000-0000000000d9', gen_random_uuid(), rule, reference, day_difference, explanation FROM reconciliation_matches LIMIT 1": "the match 01930000-0000-7000-8000-0000000000d9 of " + e.platform.String() + " belongs to no reconciliation",
-		"INSERT INTO reconciliation_matched_lines SELECT platform_id, '01930000-0000-7000-8000-0000000000a9', gen_random_uuid() FROM ledger_clocks":                                                          "the matched line 01930000-0000-7000-8000-0000000000a9 of " + e.platform.String() + " belongs to no match",
-		"INSERT INTO reconciliation_matched_entries SELECT platform_id, 'rails/RTP', 3, 1, gen_random_uuid() FROM ledger_clocks":                                                                             "the matched entry rails/RTP/3/1 of " + e.platform.String() + " belongs to no match",
-		"UPDATE reconciliation_resolutions SET note = 'lost'":                                                             "the resolution ",
-		"DELETE FROM reconciliation_resolutions":                                                                          "the resolution ",
-		"UPDATE reconciliation_resolutions SET break_id = gen_random_uuid()":                                              "has no evidence: it was not recorded by the service",
-		"UPDATE ledger_log_checkpoints SET previous_size = 1 WHERE size = (SELECT min(size) FROM ledger_log_checkpoints)": "previous_size was changed",
-		"DELETE FROM ledger_log_checkpoints WHERE size = (SELECT min(size) FROM ledger_log_checkpoints)":                  "the checkpoint ",
+		"INSERT INTO reconciliation_matches SELECT platform_id, '01930000-0000-7000-8000-0000000000d9', gen_random_uuid(), rule, reference, " +
+			"day_difference, explanation FROM reconciliation_matches LIMIT 1": "the match 01930000-0000-7000-8000-0000000000d9 of " +
+			e.platform.String() + " belongs to no reconciliation",
+		"INSERT INTO reconciliation_matched_lines SELECT platform_id, '01930000-0000-7000-8000-0000000000a9', gen_random_uuid() FROM " +
+			"ledger_clocks": "the matched line 01930000-0000-7000-8000-0000000000a9 of " +
+			e.platform.String() + " belongs to no match",
+		"INSERT INTO reconciliation_matched_entries SELECT platform_id, 'rails/RTP', 3, 1, gen_random_uuid() FROM ledger_clocks": "the matched entry rails/RTP/3/1 of " + e.platform.String() + " belongs to no match",
+		"UPDATE reconciliation_resolutions SET note = 'lost'":                                                                    "the resolution ",
+		"DELETE FROM reconciliation_resolutions":                                                                                 "the resolution ",
+		"UPDATE reconciliation_resolutions SET break_id = gen_random_uuid()":                                                     "has no evidence: it was not recorded by the service",
+		"UPDATE ledger_log_checkpoints SET previous_size = 1 WHERE size = (SELECT min(size) FROM ledger_log_checkpoints)":        "previous_size was changed",
+		"DELETE FROM ledger_log_checkpoints WHERE size = (SELECT min(size) FROM ledger_log_checkpoints)":                         "the checkpoint ",
 
-		"UPDATE ledger_evidence SET hashes[1] = sha256('other') WHERE seq = 1":                                                                              "the checkpoint of evidence of size",
-		"UPDATE ledger_evidence SET subjects[1] = gen_random_uuid()::text WHERE seq = 1":                                                                    "does not match the leaves of evidence: no earlier one matches",
-		"DELETE FROM ledger_evidence WHERE seq = 1":                                                                                                         "leaf of evidence number 1 is missing",
-		"DELETE FROM ledger_evidence WHERE seq = (SELECT max(seq) FROM ledger_evidence)":                                                                    "the newest 1 leaves of evidence are missing",
-		"INSERT INTO ledger_evidence SELECT platform_id, seq + 1, sealed_at, kinds, subjects, hashes, hints FROM ledger_evidence ORDER BY seq DESC LIMIT 1": "but not as many leaves",
-		"DELETE FROM ledger_evidence_checkpoints WHERE size = (SELECT min(size) FROM ledger_evidence_checkpoints)":                                          "was sealed after it",
-		"DELETE FROM ledger_evidence_checkpoints WHERE size = (SELECT max(size) FROM ledger_evidence_checkpoints)":                                          "is missing among the stored checkpoints",
-		"UPDATE ledger_evidence_checkpoints SET root_hash = sha256('other')":                                                                                "its signed note has another content",
-		"UPDATE ledger_evidence_state SET partial_tiles = set_byte(partial_tiles, 0, 1 # get_byte(partial_tiles, 0))":                                       "has wrong hashes in its partial tiles",
-		"DELETE FROM ledger_evidence; DELETE FROM ledger_evidence_checkpoints; DELETE FROM ledger_evidence_state":                                           "are missing on " + e.platform.String(),
-		"UPDATE ledger_evidence_state SET posting_seq = 0":                                                                                                  "are not sealed in the log of evidence",
-		"INSERT INTO ledger_evidence_queue SELECT platform_id, 'closing', '2026-10-01', '2026-01-01' FROM ledger_clocks":                                    "1 facts or postings of",
+		"UPDATE ledger_evidence SET hashes[1] = sha256('other') WHERE seq = 1": "the checkpoint of evidence of size",
+		"UPDATE ledger_evidence SET subjects[1] = gen_random_uuid()::text WHERE seq = 1": "does not match the leaves of evidence: no earlier " +
+			"one matches",
+		"DELETE FROM ledger_evidence WHERE seq = 1":                                      "leaf of evidence number 1 is missing",
+		"DELETE FROM ledger_evidence WHERE seq = (SELECT max(seq) FROM ledger_evidence)": "the newest 1 leaves of evidence are missing",
+		"INSERT INTO ledger_evidence SELECT platform_id, seq + 1, sealed_at, kinds, subjects, hashes, hints FROM ledger_evidence ORDER BY seq " +
+			"DESC LIMIT 1": "but not as many leaves",
+		"DELETE FROM ledger_evidence_checkpoints WHERE size = (SELECT min(size) FROM ledger_evidence_checkpoints)":    "was sealed after it",
+		"DELETE FROM ledger_evidence_checkpoints WHERE size = (SELECT max(size) FROM ledger_evidence_checkpoints)":    "is missing among the stored checkpoints",
+		"UPDATE ledger_evidence_checkpoints SET root_hash = sha256('other')":                                          "its signed note has another content",
+		"UPDATE ledger_evidence_state SET partial_tiles = set_byte(partial_tiles, 0, 1 # get_byte(partial_tiles, 0))": "has wrong hashes in its partial tiles",
+		"DELETE FROM ledger_evidence; DELETE FROM ledger_evidence_checkpoints; DELETE FROM ledger_evidence_state": "are missing on " +
+			e.platform.String(),
+		"UPDATE ledger_evidence_state SET posting_seq = 0":                                                               "are not sealed in the log of evidence",
+		"INSERT INTO ledger_evidence_queue SELECT platform_id, 'closing', '2026-10-01', '2026-01-01' FROM ledger_clocks": "1 facts or postings of",
 	} {
 		e.execAsSuperuser(damage)
 
@@ -283,7 +309,8 @@ func TestEvidence_FindsSkippedPayments(t *testing.T) {
 	_, findings := e.verifyEvidence()
 
 	suffix := " of " + e.platform.String() + " has no evidence: its postings were marked as sealed, and it was not"
-	if want := []string{"the receipt " + unmatched.ID.UUID().String() + suffix, "the transaction " + skipped.UUID().String() + suffix}; !slices.Equal(findings, want) {
+	if want := []string{"the receipt " + unmatched.ID.UUID().String() + suffix, "the transaction " + skipped.UUID().String() +
+		suffix}; !slices.Equal(findings, want) {
 		t.Errorf("found %q, want %q", findings, want)
 	}
 }
@@ -299,7 +326,8 @@ func TestEvidence_LeavesFactsOfLaterVersions(t *testing.T) {
 	e.seal()
 
 	var queued []string
-	if err := e.Store.Pool().QueryRow(t.Context(), "SELECT array_agg(kind) FROM ledger_evidence_queue").Scan(&queued); err != nil || !slices.Equal(queued, []string{"a-later-kind"}) {
+	if err := e.Store.Pool().QueryRow(t.Context(), "SELECT array_agg(kind) FROM ledger_evidence_queue").Scan(&queued); err != nil ||
+		!slices.Equal(queued, []string{"a-later-kind"}) {
 		t.Errorf("queued are %v, %v", queued, err)
 	}
 }
@@ -313,7 +341,8 @@ func TestEvidence_ErasedTextsNeedDeletedCustomer(t *testing.T) {
 	if _, findings := e.verifyEvidence(); len(findings) != 1 || !strings.Contains(findings[0], "the texts of the transaction "+delivered) {
 		t.Errorf("removed: %v", findings)
 	}
-	if _, err := e.Store.Pool().Exec(t.Context(), "UPDATE customers SET deleted_at = now() WHERE id = (SELECT customer_id FROM transactions WHERE id = '"+delivered+"')"); err != nil {
+	if _, err := e.Store.Pool().Exec(t.Context(), "UPDATE customers SET deleted_at = now() WHERE id = (SELECT customer_id FROM transactions "+
+		"WHERE id = '"+delivered+"')"); err != nil {
 		t.Fatal(err)
 	}
 
@@ -349,16 +378,20 @@ func TestVerifyExport_Evidence(t *testing.T) {
 	complete := file.String()
 	lines := strings.SplitAfter(complete, "\n")
 	for name, c := range map[string]struct{ export, finding, err string }{
-		"complete":       {export: complete},
-		"a subject":      {export: strings.Replace(complete, `"subject":"2026-10-01"`, `"subject":"2026-11-01"`, 1), finding: "does not match the leaves of evidence"},
-		"a kind":         {export: strings.Replace(complete, `"kind":"closing"`, `"kind":"opening"`, 1), finding: "does not match the leaves of evidence"},
+		"complete": {export: complete},
+		"a subject": {export: strings.Replace(complete, `"subject":"2026-10-01"`, `"subject":"2026-11-01"`, 1),
+			finding: "does not match the leaves of evidence"},
+		"a kind": {export: strings.Replace(complete, `"kind":"closing"`, `"kind":"opening"`, 1), finding: "does not match the leaves " +
+			"of evidence"},
 		"the root":       {export: changeRoot(complete), finding: "changed after it was written"},
 		"a deleted line": {export: lines[0] + strings.Join(lines[2:], ""), finding: "leaf of evidence number 1 is missing"},
 		"truncated":      {export: strings.Join(lines[:2], ""), err: "truncated after line 2, number 1"},
 		"a short hash":   {export: strings.Replace(complete, `"hash":"`, `"hash":"AAAA","x":"`, 1), err: "unknown field"},
-		"no newest leaf": {export: strings.Join(append(lines[:len(lines)-3:len(lines)-3], lines[len(lines)-2:]...), ""), finding: "the newest 1 leaves of evidence are missing"},
+		"no newest leaf": {export: strings.Join(append(lines[:len(lines)-3:len(lines)-3], lines[len(lines)-2:]...), ""),
+			finding: "the newest 1 leaves of evidence are missing"},
 	} {
-		report, err := audit.VerifyExport(t.Context(), strings.NewReader(c.export), audit.VerifyOptions{Published: published, Keys: [][32]byte{keys[0].Public}})
+		report, err := audit.VerifyExport(t.Context(), strings.NewReader(c.export), audit.VerifyOptions{Published: published,
+			Keys: [][32]byte{keys[0].Public}})
 		found := ""
 		for _, f := range report.Findings {
 			found += f.String() + "\n"

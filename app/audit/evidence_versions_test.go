@@ -67,12 +67,15 @@ func TestEvidence_FindsEditsOfRowsThatChange(t *testing.T) {
 	account := e.NewWallet("spark1good2")
 	e.seal()
 	kinds := []struct{ kind, table, id, change, column, copy string }{
-		{"external-account", "external_accounts", account.ID.UUID().String(), "customer_id = NULL", "customer_id", `{"id": "01930000-0000-7000-8000-0000000000a9", "fingerprint": "x"}`},
+		{"external-account", "external_accounts", account.ID.UUID().String(), "customer_id = NULL", "customer_id",
+			`{"id": "01930000-0000-7000-8000-0000000000a9", "fingerprint": "x"}`},
 		{"external-account", "external_accounts", account.ID.UUID().String(), "status = 'INACTIVE'", "status", ""},
 		{"external-account", "external_accounts", account.ID.UUID().String(), "verification = 'MATCHED'", "verification", ""},
-		{"token", "tokens", e.Admin.Token.UUID().String(), "permissions = '{VIEW}'", "permissions", `{"id": "01930000-0000-7000-8000-0000000000b9", "client_id": "x"}`},
+		{"token", "tokens", e.Admin.Token.UUID().String(), "permissions = '{VIEW}'", "permissions",
+			`{"id": "01930000-0000-7000-8000-0000000000b9", "client_id": "x"}`},
 		{"token", "tokens", e.Admin.Token.UUID().String(), "secret_hash = sha256('thief')", "secret_hash", ""},
-		{"customer-status", "customers", e.Customer.ID.UUID().String(), "held_at = now()", "held_at", `{"id": "01930000-0000-7000-8000-0000000000c9", "platform_customer_id": "x", "uma_address": "$x@uma.test"}`},
+		{"customer-status", "customers", e.Customer.ID.UUID().String(), "held_at = now()", "held_at",
+			`{"id": "01930000-0000-7000-8000-0000000000c9", "platform_customer_id": "x", "uma_address": "$x@uma.test"}`},
 		{"customer-status", "customers", e.Customer.ID.UUID().String(), "status = 'REJECTED'", "status", ""},
 	}
 	for _, k := range kinds {
@@ -106,8 +109,10 @@ func TestEvidence_FindsEditsOfDetailsOfAccounts(t *testing.T) {
 	account := e.NewWallet("spark1good2")
 	e.seal()
 	want := fmt.Sprintf("the external account %s of %s does not have the details that were registered", account.ID, e.platform)
-	for _, edit := range []string{`fields = '{"address": "spark1thief"}'`, "verified_name = 'Eve'", `beneficiary = '{"type": "INDIVIDUAL", "fullName": "Eve"}'`} {
-		e.asOwner("CREATE TABLE kept AS TABLE external_accounts; UPDATE external_accounts SET " + edit + " WHERE id = '" + account.ID.UUID().String() + "'")
+	for _, edit := range []string{`fields = '{"address": "spark1thief"}'`, "verified_name = 'Eve'",
+		`beneficiary = '{"type": "INDIVIDUAL", "fullName": "Eve"}'`} {
+		e.asOwner("CREATE TABLE kept AS TABLE external_accounts; UPDATE external_accounts SET " + edit + " WHERE id = '" +
+			account.ID.UUID().String() + "'")
 		e.wantFinding(edit, want)
 		e.execAsSuperuser("DELETE FROM external_accounts; INSERT INTO external_accounts SELECT * FROM kept; DROP TABLE kept")
 	}
@@ -122,7 +127,8 @@ func TestEvidence_SealsVersionsOfEarlierCustomers(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.seal()
-	e.execAsSuperuser("DELETE FROM ledger_evidence; DELETE FROM ledger_evidence_queue; UPDATE ledger_evidence_state SET size = 0, partial_tiles = ''")
+	e.execAsSuperuser("DELETE FROM ledger_evidence; DELETE FROM ledger_evidence_queue; UPDATE ledger_evidence_state SET size = 0, " +
+		"partial_tiles = ''")
 	named := func() bool {
 		report, _ := e.verifyEvidence()
 		return slices.ContainsFunc(report.Findings, func(f audit.Finding) bool { return strings.Contains(f.Message, "the customer-status ") })

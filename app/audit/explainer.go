@@ -100,7 +100,8 @@ func (x *explainer) explainSuspect(s suspect, all []suspect) string {
 
 // findChange looks for the one change after which original reports true.
 func (x *explainer) findChange(l ledger.Leaf, original func(ledger.Leaf) bool) string {
-	for _, try := range [...]func(ledger.Leaf, func(ledger.Leaf) bool) string{x.tryKind, x.tryMemo, x.tryTimes, x.tryReferences, x.tryAmount, x.tryAccount, x.tryExtraEntry} {
+	for _, try := range [...]func(ledger.Leaf, func(ledger.Leaf) bool) string{x.tryKind, x.tryMemo, x.tryTimes, x.tryReferences, x.tryAmount,
+		x.tryAccount, x.tryExtraEntry} {
 		if why := try(l, original); why != "" {
 			return why
 		}
@@ -169,13 +170,15 @@ func (x *explainer) tryReferences(l ledger.Leaf, original func(ledger.Leaf) bool
 	other := l
 	for _, other.Transaction = range transactions {
 		if original(other) {
-			return fmt.Sprintf("its transaction was %s and is %s", orNone(other.Transaction.IsZero(), other.Transaction), orNone(l.Transaction.IsZero(), l.Transaction))
+			return fmt.Sprintf("its transaction was %s and is %s", orNone(other.Transaction.IsZero(), other.Transaction),
+				orNone(l.Transaction.IsZero(), l.Transaction))
 		}
 	}
 	other = l
 	for _, other.Reverses = range reversed {
 		if original(other) {
-			return fmt.Sprintf("it reversed %s and reverses %s", orNone(other.Reverses == uuid.Nil, other.Reverses), orNone(l.Reverses == uuid.Nil, l.Reverses))
+			return fmt.Sprintf("it reversed %s and reverses %s", orNone(other.Reverses == uuid.Nil, other.Reverses),
+				orNone(l.Reverses == uuid.Nil, l.Reverses))
 		}
 	}
 	return ""

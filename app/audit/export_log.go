@@ -63,7 +63,8 @@ const logTimeFormat = "2006-01-02T15:04:05.000000Z"
 
 // ExportLog writes the postings of a platform up to a number, all if it is zero, and returns
 // how many it wrote. It calls progress after each, if that is not nil.
-func (c *Checker) ExportLog(ctx context.Context, platform ident.Platform, upto int64, out io.Writer, progress func(done, total int64)) (size int64, err error) {
+func (c *Checker) ExportLog(ctx context.Context, platform ident.Platform, upto int64, out io.Writer, progress func(done, total int64)) (
+	size int64, err error) {
 	w := bufio.NewWriterSize(out, 64<<10)
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
@@ -147,7 +148,8 @@ func newLogLine(a ports.AuditPosting) logLine {
 
 // toAuditPosting converts the line for the check of postings.
 func (l logLine) toAuditPosting(platform ident.Platform) (a ports.AuditPosting, err error) {
-	a = ports.AuditPosting{Seq: l.Seq, Found: true, Posting: ledger.Posting{ID: l.ID, Platform: platform, Kind: ledger.Kind(l.Kind), Memo: l.Memo}}
+	a = ports.AuditPosting{Seq: l.Seq, Found: true, Posting: ledger.Posting{ID: l.ID, Platform: platform, Kind: ledger.Kind(l.Kind),
+		Memo: l.Memo}}
 	if l.Transaction != nil {
 		a.Posting.Transaction.SetUUID(*l.Transaction)
 	}

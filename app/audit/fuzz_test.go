@@ -100,7 +100,8 @@ func FuzzVerifyExport(f *testing.F) {
 
 func FuzzReadCheckpoints(f *testing.F) {
 	// Checkpoints that can be read are the same when they are written and read again.
-	for _, text := range []string{smallCheckpoint, smallCheckpoint + "\n" + smallCheckpoint, smallCheckpoint + smallCheckpoint, "", "\n\n\n", strings.TrimSuffix(smallCheckpoint, "\n"),
+	for _, text := range []string{smallCheckpoint, smallCheckpoint + "\n" + smallCheckpoint, smallCheckpoint + smallCheckpoint, "", "\n\n\n",
+		strings.TrimSuffix(smallCheckpoint, "\n"),
 		strings.ReplaceAll(smallCheckpoint, "\n", "\r\n"), "— x\n", "\n— \n", strings.Repeat("x", 1<<17)} {
 		f.Add(text)
 	}

@@ -19,7 +19,8 @@ func (c *Checker) Balances(ctx context.Context, platform ident.Platform) (lines 
 }
 
 // TransactionEntries lists the entries of a transaction in the order of posting.
-func (c *Checker) TransactionEntries(ctx context.Context, platform ident.Platform, transaction ident.Transaction) (entries []ports.RecordedEntry, err error) {
+func (c *Checker) TransactionEntries(ctx context.Context, platform ident.Platform,
+	transaction ident.Transaction) (entries []ports.RecordedEntry, err error) {
 	filter := ports.EntryFilter{Platform: platform, Transaction: transaction, Limit: 1000}
 	for {
 		page, err := c.store.LedgerReader().Entries(ctx, filter)

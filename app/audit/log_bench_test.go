@@ -54,7 +54,8 @@ func BenchmarkLog(b *testing.B) {
 	})
 	b.Run("prove", func(b *testing.B) {
 		var posting uuid.UUID
-		if err := env.Store.Pool().QueryRow(context.Background(), "SELECT id::text FROM ledger_postings WHERE platform_id = $1 AND seq = 77777", env.platform.UUID().String()).Scan(&posting); err != nil {
+		if err := env.Store.Pool().QueryRow(context.Background(), "SELECT id::text FROM ledger_postings WHERE platform_id = $1 AND seq = 77777",
+			env.platform.UUID().String()).Scan(&posting); err != nil {
 			b.Fatal(err)
 		}
 		worker := env.newLogService()

@@ -62,8 +62,9 @@ func (e *logEnv) newLogService() *audit.Log {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	return audit.NewLog(audit.LogConfig{Log: e.Store.LedgerLog(), Signer: checkpoints.NewKeyring(e.Store.LedgerLog(), box, e.Clock, e.IDs), Publisher: e.publisher,
-		Clock: e.Clock, Logger: e.Log, Interval: time.Hour})
+	return audit.NewLog(audit.LogConfig{Log: e.Store.LedgerLog(), Signer: checkpoints.NewKeyring(e.Store.LedgerLog(), box, e.Clock, e.IDs),
+		Publisher: e.publisher,
+		Clock:     e.Clock, Logger: e.Log, Interval: time.Hour})
 }
 
 // postDeposits posts n deposits to a platform.
@@ -192,14 +193,16 @@ func TestSealDue_RefusesChangedPosting(t *testing.T) {
 	// A posting that is changed or deleted before it is sealed stops the log of its platform, and of
 	// no other, with an error that names the posting.
 	for name, c := range map[string]struct{ damage, message string }{
-		"a memo":          {"UPDATE ledger_postings SET memo = 'x' WHERE seq = 3", "number 3, has been changed"},
-		"an amount":       {"UPDATE ledger_entries SET amount = 7 WHERE seq = 3", "number 3, has been changed"},
-		"entries":         {"DELETE FROM ledger_entries WHERE seq = 3", "number 3, has been changed"},
-		"a posting":       {"DELETE FROM ledger_postings WHERE seq = 3", "number 3 is missing"},
-		"the whole row":   {"DELETE FROM ledger_postings WHERE seq = 3; DELETE FROM ledger_entries WHERE seq = 3", "number 3 is missing"},
-		"the last ones":   {"DELETE FROM ledger_postings WHERE seq > 3; DELETE FROM ledger_entries WHERE seq > 3", "2 postings are missing after number 3"},
+		"a memo":        {"UPDATE ledger_postings SET memo = 'x' WHERE seq = 3", "number 3, has been changed"},
+		"an amount":     {"UPDATE ledger_entries SET amount = 7 WHERE seq = 3", "number 3, has been changed"},
+		"entries":       {"DELETE FROM ledger_entries WHERE seq = 3", "number 3, has been changed"},
+		"a posting":     {"DELETE FROM ledger_postings WHERE seq = 3", "number 3 is missing"},
+		"the whole row": {"DELETE FROM ledger_postings WHERE seq = 3; DELETE FROM ledger_entries WHERE seq = 3", "number 3 is missing"},
+		"the last ones": {"DELETE FROM ledger_postings WHERE seq > 3; DELETE FROM ledger_entries WHERE seq > 3",
+			"2 postings are missing after number 3"},
 		"an entry number": {"UPDATE ledger_entries SET entry_no = 2 WHERE seq = 3", "number 3, has been changed"},
-		"the log state":   {"INSERT INTO ledger_log_state (platform_id, size, partial_tiles) SELECT platform_id, 2, '\\x00' FROM ledger_clocks", "truncated"},
+		"the log state": {"INSERT INTO ledger_log_state (platform_id, size, partial_tiles) SELECT platform_id, 2, '\\x00' FROM ledger_clocks",
+			"truncated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -73,7 +73,8 @@ func (s *Log) InclusionProof(ctx context.Context, p ident.Platform, posting uuid
 		return InclusionProof{}, err
 	}
 	if leaf.Seq > status.Checkpoint.Size {
-		return InclusionProof{}, fault.New(fault.Conflict, "The posting is number %d and the latest checkpoint covers %d. Retry later: new postings are sealed every %s.",
+		return InclusionProof{}, fault.New(fault.Conflict, "The posting is number %d and the latest checkpoint covers %d. Retry later: new "+
+			"postings are sealed every %s.",
 			leaf.Seq, status.Checkpoint.Size, s.Interval)
 	}
 	checkpoint, err := s.findCheckpoint(ctx, p, status, "size", size)
@@ -81,7 +82,8 @@ func (s *Log) InclusionProof(ctx context.Context, p ident.Platform, posting uuid
 		return InclusionProof{}, err
 	}
 	if leaf.Seq > checkpoint.Size {
-		return InclusionProof{}, fault.Invalid(fault.Field{Field: "size", Message: fmt.Sprintf("must be at least %d, the number of the posting", leaf.Seq)})
+		return InclusionProof{}, fault.Invalid(fault.Field{Field: "size", Message: fmt.Sprintf("must be at least %d, the number of the posting",
+			leaf.Seq)})
 	}
 	path, hash, err := s.storedTree(ctx, p, status).InclusionProof(leaf.Seq-1, checkpoint.Size)
 	if err != nil {
@@ -112,7 +114,8 @@ func (s *Log) ConsistencyProof(ctx context.Context, p ident.Platform, from, to i
 		return ConsistencyProof{}, err
 	}
 	if from > later.Size {
-		return ConsistencyProof{}, fault.Invalid(fault.Field{Field: "from", Message: fmt.Sprintf("must be at most %d, the size of the later checkpoint", later.Size)})
+		return ConsistencyProof{}, fault.Invalid(fault.Field{Field: "from", Message: fmt.Sprintf("must be at most %d, the size of the later "+
+			"checkpoint", later.Size)})
 	}
 	earlier, err := s.findCheckpoint(ctx, p, status, "from", from)
 	if err != nil {
@@ -126,7 +129,8 @@ func (s *Log) ConsistencyProof(ctx context.Context, p ident.Platform, from, to i
 }
 
 // findCheckpoint returns the checkpoint of a size, the latest one if the size is zero.
-func (s *Log) findCheckpoint(ctx context.Context, p ident.Platform, status ports.LogStatus, field string, size int64) (ports.SignedCheckpoint, error) {
+func (s *Log) findCheckpoint(ctx context.Context, p ident.Platform, status ports.LogStatus, field string,
+	size int64) (ports.SignedCheckpoint, error) {
 	if (size == 0 || size == status.Checkpoint.Size) && status.Checkpoint.Size > 0 {
 		return status.Checkpoint, nil
 	}
@@ -139,11 +143,13 @@ func (s *Log) findCheckpoint(ctx context.Context, p ident.Platform, status ports
 			return page.Checkpoints[0], nil
 		}
 	}
-	return ports.SignedCheckpoint{}, fault.Invalid(fault.Field{Field: field, Message: "must be the size of a checkpoint; list them with GET /ledger/log/checkpoints"})
+	return ports.SignedCheckpoint{}, fault.Invalid(fault.Field{Field: field, Message: "must be the size of a checkpoint; list them with GET " +
+		"/ledger/log/checkpoints"})
 }
 
 func (s *Log) storedTree(ctx context.Context, p ident.Platform, status ports.LogStatus) merkle.StoredTree {
-	return merkle.StoredTree{Size: status.Checkpoint.Size, Root: status.Checkpoint.Root, Edge: status.Edge, Fetch: func(indexes []ports.TileIndex) ([][]byte, error) {
-		return s.Reads.Tiles(ctx, p, indexes)
-	}}
+	return merkle.StoredTree{Size: status.Checkpoint.Size, Root: status.Checkpoint.Root, Edge: status.Edge,
+		Fetch: func(indexes []ports.TileIndex) ([][]byte, error) {
+			return s.Reads.Tiles(ctx, p, indexes)
+		}}
 }

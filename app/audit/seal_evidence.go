@@ -62,7 +62,8 @@ func (s *Log) sealNextFacts(ctx context.Context, p ident.Platform, w ports.Evide
 			return false, err
 		}
 	}
-	checkpoint := ports.SignedCheckpoint{Checkpoint: ledger.Checkpoint{Platform: p, Log: ledger.EvidenceLog, Size: tree.Size()}, Sealed: s.Clock.Now()}
+	checkpoint := ports.SignedCheckpoint{Checkpoint: ledger.Checkpoint{Platform: p, Log: ledger.EvidenceLog, Size: tree.Size()},
+		Sealed: s.Clock.Now()}
 	if tree.Size() > size {
 		if checkpoint.Root, err = tree.Root(); err != nil {
 			return false, err

@@ -38,7 +38,8 @@ func newSealedEnv(t *testing.T) *sealedEnv {
 		e.mustPost(e.deposit(bob, 1000))
 	}
 	e.seal()
-	if err := e.Store.Pool().QueryRow(t.Context(), "SELECT size, partial_tiles FROM ledger_log_state").Scan(&e.earlierLog.size, &e.earlierLog.partialTiles); err != nil {
+	if err := e.Store.Pool().QueryRow(t.Context(), "SELECT size, partial_tiles FROM ledger_log_state").Scan(&e.earlierLog.size,
+		&e.earlierLog.partialTiles); err != nil {
 		t.Fatal(err)
 	}
 	for range 10 {
@@ -56,7 +57,8 @@ func (e *sealedEnv) openLog() {
 		e.t.Fatal(err)
 	}
 	log := e.newLog()
-	e.logService = audit.NewLog(audit.LogConfig{Log: log, Signer: checkpoints.NewKeyring(log, box, e.Clock, e.IDs), Publisher: e, Clock: e.Clock,
+	e.logService = audit.NewLog(audit.LogConfig{Log: log, Signer: checkpoints.NewKeyring(log, box, e.Clock, e.IDs),
+		Publisher: e, Clock: e.Clock,
 		Logger: e.Log, Interval: time.Minute})
 }
 
@@ -123,5 +125,6 @@ const recomputeBalancesSQL = `UPDATE ledger_balances b SET balance = (
 
 // rewindLogSQL resets the log to its state before the newest ten postings.
 func (e *sealedEnv) rewindLogSQL() string {
-	return fmt.Sprintf(`DELETE FROM ledger_log_checkpoints WHERE size > %d; UPDATE ledger_log_state SET size = %[1]d, partial_tiles = '\x%x', published_size = %[1]d`, e.earlierLog.size, e.earlierLog.partialTiles)
+	return fmt.Sprintf(
+		`DELETE FROM ledger_log_checkpoints WHERE size > %d; UPDATE ledger_log_state SET size = %[1]d, partial_tiles = '\x%x', published_size = %[1]d`, e.earlierLog.size, e.earlierLog.partialTiles)
 }

@@ -54,7 +54,8 @@ func (c *checkpointCheck) checkExportRoot(trailer logTrailer) error {
 	}
 	root, err := c.tree.Root()
 	if err == nil && !bytes.Equal(root[:], trailer.Root) {
-		c.report.addFinding(RuleExport, "the root hash in its last line does not match its %s: the file was changed after it was written", c.names.leaves)
+		c.report.addFinding(RuleExport, "the root hash in its last line does not match its %s: the file was changed after it was written",
+			c.names.leaves)
 	}
 	return err
 }
@@ -66,7 +67,8 @@ func readHeader(lines *bufio.Reader) (header logHeader, platform ident.Platform,
 	}
 	log, known := map[string]ledger.Log{LogFormat: ledger.PostingLog, EvidenceFormat: ledger.EvidenceLog}[header.Format]
 	if err != nil || !known {
-		return header, platform, fmt.Errorf("this is not an export of a log: its first line does not have the format %q or %q", LogFormat, EvidenceFormat)
+		return header, platform, fmt.Errorf("this is not an export of a log: its first line does not have the format %q or %q",
+			LogFormat, EvidenceFormat)
 	}
 	if platform, err = ident.ParsePlatform(header.Platform); err != nil || header.Origin != log.Origin(platform) {
 		return header, platform, errors.New("this is not an export of a log: its first line has no valid platform and origin")

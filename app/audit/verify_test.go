@@ -84,13 +84,17 @@ var tamperings = map[string]struct {
 		rule: audit.RuleSealed, want: "the amount of entry 1 was 1 USD and is 42"},
 	"an amount, found by a checkpoint": {damage: "UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 1211", fits: []int64{1211},
 		rule: audit.RuleSignedCheckpoints, want: "the one of size 1208 matches, so the first change is after number 1208"},
-	"an amount, found by a published checkpoint": {damage: "UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 1211", fits: []int64{1211},
+	"an amount, found by a published checkpoint": {damage: "UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 1211",
+		fits: []int64{1211},
 		rule: audit.RulePublishedCheckpoints, want: "(published.checkpoints, line 7) does not match the postings"},
-	"an account": {damage: "UPDATE ledger_entries SET credit_account_id = (SELECT id FROM ledger_accounts WHERE path = 'income/fees') WHERE seq = 7",
+	"an account": {damage: "UPDATE ledger_entries SET credit_account_id = (SELECT id FROM ledger_accounts WHERE path = 'income/fees') WHERE " +
+		"seq = 7",
 		rule: audit.RuleUnchanged, want: "entry 1 credited chains/LAYER2 and credits income/fees"},
-	"an account and the digest": {damage: "UPDATE ledger_entries SET credit_account_id = (SELECT id FROM ledger_accounts WHERE path = 'transit/payouts' AND currency = 'BTC') WHERE seq = 5", fits: []int64{5},
+	"an account and the digest": {damage: "UPDATE ledger_entries SET credit_account_id = (SELECT id FROM ledger_accounts WHERE path = " +
+		"'transit/payouts' AND currency = 'BTC') WHERE seq = 5", fits: []int64{5},
 		rule: audit.RuleSealed, want: "entry 1 credited funding/jit and credits transit/payouts"},
-	"swapped accounts": {damage: "UPDATE ledger_entries SET debit_account_id = credit_account_id, credit_account_id = debit_account_id WHERE seq = 1214", fits: []int64{1214},
+	"swapped accounts": {damage: "UPDATE ledger_entries SET debit_account_id = credit_account_id, credit_account_id = debit_account_id " +
+		"WHERE seq = 1214", fits: []int64{1214},
 		rule: audit.RuleSealed, want: "and has been swapped"},
 	"a memo": {damage: "UPDATE ledger_postings SET memo = 'nothing to see' WHERE seq = 900",
 		rule: audit.RuleUnchanged, want: `its memo was "" and is "nothing to see"`},
@@ -98,15 +102,18 @@ var tamperings = map[string]struct {
 		rule: audit.RuleSealed, want: `its memo was "" and is "nothing to see"`},
 	"an effective date": {damage: "UPDATE ledger_postings SET effective_at = effective_at - interval '30 days' WHERE seq = 900",
 		rule: audit.RuleUnchanged, want: "its effective time was 2026-11-20T12:00:00Z and is 2026-10-21T12:00:00Z"},
-	"an effective date and the digest": {damage: "UPDATE ledger_postings SET effective_at = effective_at - interval '30 days' WHERE seq = 900", fits: []int64{900},
+	"an effective date and the digest": {damage: "UPDATE ledger_postings SET effective_at = effective_at - interval '30 days' WHERE seq = 900",
+		fits: []int64{900},
 		rule: audit.RuleSealed, want: "its effective time was 2026-11-20T12:00:00Z and is 2026-10-21T12:00:00Z"},
-	"a recorded time": {damage: "UPDATE ledger_postings SET recorded_at = recorded_at + interval '1 hour' WHERE seq = 1223; UPDATE ledger_clocks SET recorded_at = recorded_at + interval '1 hour'",
+	"a recorded time": {damage: "UPDATE ledger_postings SET recorded_at = recorded_at + interval '1 hour' WHERE seq = 1223; UPDATE " +
+		"ledger_clocks SET recorded_at = recorded_at + interval '1 hour'",
 		rule: audit.RuleSealed, want: "its recorded time was 2026-11-20T12:00:00"},
 	"a kind": {damage: "UPDATE ledger_postings SET kind = 'transfer_in' WHERE seq = 1211", fits: []int64{1211},
 		rule: audit.RuleSealed, want: "its kind was deposit and is transfer_in"},
 	"a transaction": {damage: "UPDATE ledger_postings SET transaction_id = NULL WHERE seq = 7", fits: []int64{7},
 		rule: audit.RuleSealed, want: "and is none"},
-	"what it reverses": {damage: "UPDATE ledger_postings SET kind = 'reversal', reverses = (SELECT id FROM ledger_postings WHERE seq = 3) WHERE seq = 4", fits: []int64{4},
+	"what it reverses": {damage: "UPDATE ledger_postings SET kind = 'reversal', reverses = (SELECT id FROM ledger_postings WHERE seq = 3) " +
+		"WHERE seq = 4", fits: []int64{4},
 		rule: audit.RuleSealed, want: "number 4 on"},
 	"a balance": {damage: "UPDATE ledger_balances SET balance = balance + 1000000",
 		rule: audit.RuleNoOverdraft, want: "; its entries add up to"},
@@ -120,7 +127,8 @@ var tamperings = map[string]struct {
 		rule: audit.RuleUnchanged, want: "number 6 on"},
 	"a deleted entry and the digest": {damage: "DELETE FROM ledger_entries WHERE seq = 6 AND entry_no = 3", fits: []int64{6},
 		rule: audit.RuleSealed, want: "converted, number 6 on"},
-	"an added entry": {damage: "INSERT INTO ledger_entries SELECT platform_id, seq, recorded_at, debit_account_id, credit_account_id, amount, 2, currency FROM ledger_entries WHERE seq = 1211", fits: []int64{1211},
+	"an added entry": {damage: "INSERT INTO ledger_entries SELECT platform_id, seq, recorded_at, debit_account_id, credit_account_id, " +
+		"amount, 2, currency FROM ledger_entries WHERE seq = 1211", fits: []int64{1211},
 		rule: audit.RuleSealed, want: "entry 2 was added"},
 	"a deleted posting": {damage: deletePostingsSQL("seq = 900") + "; " + recomputeBalancesSQL,
 		rule: audit.RuleSealed, want: "1 sealed postings are missing on PlatformConfig"},
@@ -128,16 +136,20 @@ var tamperings = map[string]struct {
 		rule: audit.RuleSignedCheckpoints, want: "posting number 900 is missing"},
 	"the newest ten deleted": {damage: deletePostingsSQL("seq > 1213") + "; " + recomputeBalancesSQL + "; " + setClockSQL("1213"),
 		rule: audit.RuleSealed, want: "the newest 10 postings are missing on PlatformConfig"},
-	"the newest ten deleted, found by a checkpoint": {damage: deletePostingsSQL("seq > 1213") + "; " + recomputeBalancesSQL + "; " + setClockSQL("1213"),
+	"the newest ten deleted, found by a checkpoint": {damage: deletePostingsSQL("seq > 1213") + "; " + recomputeBalancesSQL + "; " +
+		setClockSQL("1213"),
 		rule: audit.RuleSignedCheckpoints, want: "the newest 10 postings are missing on PlatformConfig"},
-	"the newest ten deleted from the log too": {damage: deletePostingsSQL("seq > 1213") + "; " + recomputeBalancesSQL + "; " + setClockSQL("1213"), rewind: true,
+	"the newest ten deleted from the log too": {damage: deletePostingsSQL("seq > 1213") + "; " + recomputeBalancesSQL + "; " +
+		setClockSQL("1213"), rewind: true,
 		rule: audit.RulePublishedCheckpoints, want: "the newest 10 postings are missing on PlatformConfig"},
-	"the newest ten replaced": {damage: deletePostingsSQL("seq > 1213") + "; " + recomputeBalancesSQL + "; " + setClockSQL("1213") + "; " + insertCopiesSQL(1214, 1223, 1211), rewind: true,
+	"the newest ten replaced": {damage: deletePostingsSQL("seq > 1213") + "; " + recomputeBalancesSQL + "; " + setClockSQL("1213") + "; " +
+		insertCopiesSQL(1214, 1223, 1211), rewind: true,
 		fits: []int64{1214, 1215, 1216, 1217, 1218, 1219, 1220, 1221, 1222, 1223},
 		rule: audit.RulePublishedCheckpoints, want: "the checkpoint of size 1223 of PlatformConfig"},
 	"an inserted posting": {damage: renumberFromSQL("1210") + "; " + insertCopiesSQL(1210, 1210, 1211), fits: []int64{1210},
 		rule: audit.RuleSealed, want: "number 1210 on"},
-	"an inserted posting, the next ones renumbered": {damage: renumberFromSQL("1210") + "; " + insertCopiesSQL(1210, 1210, 1211), fits: []int64{1210},
+	"an inserted posting, the next ones renumbered": {damage: renumberFromSQL("1210") + "; " + insertCopiesSQL(1210, 1210, 1211),
+		fits: []int64{1210},
 		rule: audit.RuleSealed, want: "is not what was sealed: it was sealed as number 1222"},
 	"an appended posting": {damage: insertCopiesSQL(1224, 1224, 1211), fits: []int64{1224},
 		rule: audit.RuleSequence, want: "the clock of"},
@@ -145,12 +157,14 @@ var tamperings = map[string]struct {
 		rule: audit.RuleSealed, want: "has number -5, which was sealed with another posting"},
 	"two swapped": {damage: swapPostingsSQL("1210", "1216"),
 		rule: audit.RuleSealed, want: "it was sealed as number 1216"},
-	"a hash of the log": {damage: `UPDATE ledger_log_tiles SET hashes = set_byte(hashes, 32, get_byte(hashes, 32) # 1) WHERE level = 0 AND tile_index = 1`,
-		rule: audit.RuleSealed, want: "the log's hash of posting number 258"},
+	"a hash of the log": {
+		damage: `UPDATE ledger_log_tiles SET hashes = set_byte(hashes, 32, get_byte(hashes, 32) # 1) WHERE level = 0 AND tile_index = 1`,
+		rule:   audit.RuleSealed, want: "the log's hash of posting number 258"},
 	"hashes of the log": {damage: `DELETE FROM ledger_log_tiles WHERE level = 0 AND tile_index = 1`,
 		rule: audit.RuleSealed, want: "has no hashes around number 257"},
-	"the partial tiles of the log": {damage: `UPDATE ledger_log_state SET partial_tiles = set_byte(partial_tiles, length(partial_tiles) - 1, get_byte(partial_tiles, length(partial_tiles) - 1) # 1)`,
-		rule: audit.RuleSealed, want: "wrong hashes in its partial tiles"},
+	"the partial tiles of the log": {
+		damage: `UPDATE ledger_log_state SET partial_tiles = set_byte(partial_tiles, length(partial_tiles) - 1, get_byte(partial_tiles, length(partial_tiles) - 1) # 1)`,
+		rule:   audit.RuleSealed, want: "wrong hashes in its partial tiles"},
 	"a stored checkpoint": {damage: `UPDATE ledger_log_checkpoints SET root_hash = sha256(root_hash) WHERE size = 1213`,
 		rule: audit.RuleSignedCheckpoints, want: "its signed note has another content"},
 	"a deleted checkpoint": {damage: `DELETE FROM ledger_log_checkpoints WHERE size = 1223`,
@@ -159,21 +173,25 @@ var tamperings = map[string]struct {
 		rule: audit.RuleSignedCheckpoints, want: "the checkpoint of size 1208 of PlatformConfig"},
 	"a checkpoint in the middle deleted": {damage: `DELETE FROM ledger_log_checkpoints WHERE size = 1213`,
 		rule: audit.RuleSignedCheckpoints, want: "is missing: the one of size 1223 was sealed after it"},
-	"a checkpoint deleted from the chain too": {damage: `DELETE FROM ledger_log_checkpoints WHERE size = 1213; UPDATE ledger_log_checkpoints SET previous_size = 1208 WHERE size = 1223`,
-		rule: audit.RulePublishedCheckpoints, want: "(published.checkpoints, line 7) is missing among the stored checkpoints"},
+	"a checkpoint deleted from the chain too": {
+		damage: `DELETE FROM ledger_log_checkpoints WHERE size = 1213; UPDATE ledger_log_checkpoints SET previous_size = 1208 WHERE size = 1223`,
+		rule:   audit.RulePublishedCheckpoints, want: "(published.checkpoints, line 7) is missing among the stored checkpoints"},
 	"the newest checkpoint deleted and the log rewound": {damage: "SELECT 1", rewind: true,
 		rule: audit.RulePublishedCheckpoints, want: "(published.checkpoints, line 13) is missing among the stored checkpoints"},
-	"a checkpoint inserted": {damage: `INSERT INTO ledger_log_checkpoints SELECT platform_id, 1210, sealed_at, root_hash, signed_note, 1208 FROM ledger_log_checkpoints WHERE size = 1208`,
-		rule: audit.RuleSignedCheckpoints, want: "the checkpoint of size 1210 of PlatformConfig"},
+	"a checkpoint inserted": {
+		damage: `INSERT INTO ledger_log_checkpoints SELECT platform_id, 1210, sealed_at, root_hash, signed_note, 1208 FROM ledger_log_checkpoints WHERE size = 1208`,
+		rule:   audit.RuleSignedCheckpoints, want: "the checkpoint of size 1210 of PlatformConfig"},
 	"a checkpoint of a closed month": {damage: closeMonthSQL("replace(signed_note, E'\\n1208\\n', E'\\n1209\\n')"),
 		rule: audit.RuleSignedCheckpoints, want: "(recorded with the closing of 2026-10): invalid signature"},
-	"a checkpoint of a closed month, of another log": {damage: closeMonthSQL("replace(signed_note, substr(signed_note, 17, 36), '01900000-0000-7000-8000-000000000001')"),
+	"a checkpoint of a closed month, of another log": {damage: closeMonthSQL("replace(signed_note, substr(signed_note, 17, 36), " +
+		"'01900000-0000-7000-8000-000000000001')"),
 		rule: audit.RuleSignedCheckpoints, want: "what was recorded with the closing of 2026-10 on PlatformConfig"},
 	"an invalid checkpoint of a closed month": {damage: closeMonthSQL("'none'"),
 		rule: audit.RuleSignedCheckpoints, want: "what was recorded with the closing of 2026-10 on PlatformConfig"},
 	"a key": {damage: `UPDATE ledger_log_keys SET public_key = sha256(public_key)`,
 		rule: audit.RuleSignedCheckpoints, want: "not signed with a key of the log"},
-	"everything": {damage: `DELETE FROM ledger_postings; DELETE FROM ledger_entries; DELETE FROM ledger_balances; DELETE FROM ledger_balance_snapshots; DELETE FROM ledger_accounts;
+	"everything": {
+		damage: `DELETE FROM ledger_postings; DELETE FROM ledger_entries; DELETE FROM ledger_balances; DELETE FROM ledger_balance_snapshots; DELETE FROM ledger_accounts;
 			DELETE FROM ledger_clocks; DELETE FROM ledger_snapshot_progress; DELETE FROM ledger_log_state; DELETE FROM ledger_log_checkpoints; DELETE FROM ledger_log_tiles`,
 		rule: audit.RulePublishedCheckpoints, want: "the newest 1223 postings are missing"},
 }
@@ -181,7 +199,8 @@ var tamperings = map[string]struct {
 // closeMonthSQL closes a month without postings and records a checkpoint with it.
 func closeMonthSQL(checkpoint string) string {
 	return `INSERT INTO ledger_closings (platform_id, month, closed_at, note, seq, digest, next_month_seq, log_checkpoint)
-		SELECT platform_id, '2026-10-01', now(), '', 1208, (SELECT digest FROM ledger_postings WHERE seq = 1208), 1, ` + checkpoint + ` FROM ledger_log_checkpoints WHERE size = 1208;
+		SELECT platform_id, '2026-10-01', now(), '', 1208, (SELECT digest FROM ledger_postings WHERE seq = 1208), 1, ` + checkpoint +
+		` FROM ledger_log_checkpoints WHERE size = 1208;
 		INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, note)
 		SELECT platform_id, '2026-10-01', action, '2026-11-25Z', '' FROM ledger_clocks, unnest(ARRAY['soft-close', 'close']) action;
 		UPDATE ledger_clocks SET closed_before = '2026-11-01', soft_closed_before = '2026-11-01'`
@@ -227,7 +246,8 @@ func insertCopiesSQL(from, to, like int) string {
 // renumberFromSQL increments all numbers from one on.
 func renumberFromSQL(seq string) string {
 	return `UPDATE ledger_postings SET seq = -seq WHERE seq >= ` + seq + `; UPDATE ledger_postings SET seq = 1 - seq WHERE seq < 0;
-		UPDATE ledger_entries SET seq = -seq WHERE seq >= ` + seq + `; UPDATE ledger_entries SET seq = 1 - seq WHERE seq < 0; UPDATE ledger_clocks SET seq = seq + 1`
+		UPDATE ledger_entries SET seq = -seq WHERE seq >= ` + seq +
+		`; UPDATE ledger_entries SET seq = 1 - seq WHERE seq < 0; UPDATE ledger_clocks SET seq = seq + 1`
 }
 
 // swapPostingsSQL swaps the numbers and recorded times of two postings.
@@ -276,7 +296,8 @@ func TestVerify_RebuiltLogContradictsPublishedCheckpoints(t *testing.T) {
 	// After an amount is changed and the complete log is computed and signed again, everything
 	// stored matches, and only the published checkpoints do not.
 	env := newSealedEnv(t)
-	env.execAsSuperuser("UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 900; UPDATE ledger_balance_snapshots SET balance = balance + 1 WHERE seq >= 900; " +
+	env.execAsSuperuser("UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 900; UPDATE ledger_balance_snapshots SET balance = " +
+		"balance + 1 WHERE seq >= 900; " +
 		"DELETE FROM ledger_log_tiles; DELETE FROM ledger_log_checkpoints; DELETE FROM ledger_log_state")
 	env.recomputeDigests(900)
 	outside := env.publishedCheckpoints()
@@ -298,7 +319,8 @@ func TestVerify_RebuiltLogContradictsPublishedCheckpoints(t *testing.T) {
 	}
 	found := false
 	for _, f := range report.Findings {
-		found = found || f.Rule == audit.RulePublishedCheckpoints && strings.Contains(f.Message, "does not match the postings: no earlier one matches")
+		found = found || f.Rule == audit.RulePublishedCheckpoints && strings.Contains(f.Message, "does not match the postings: no earlier one "+
+			"matches")
 	}
 	if !found {
 		t.Errorf("no published checkpoint differs: %v", report.Findings)
@@ -336,29 +358,40 @@ func TestVerifyExport_ValidAndTampered(t *testing.T) {
 		finding string // in the report; none if empty
 		err     string
 	}{
-		"complete":                    {export: complete.String(), against: against},
-		"earlier checkpoints":         {export: complete.String(), against: last},
-		"up to a checkpoint":          {export: part.String(), against: last},
-		"a later checkpoint":          {export: part.String(), against: against, finding: "the newest 10 postings are missing"},
-		"no signature":                {export: complete.String(), against: audit.VerifyOptions{Published: env.publishedCheckpoints()}},
-		"another key":                 {export: complete.String(), against: audit.VerifyOptions{Published: env.publishedCheckpoints(), Keys: [][32]byte{{1}}}, finding: "not signed with a key of the log"},
-		"a forged checkpoint":         {export: complete.String(), against: audit.VerifyOptions{Published: forgeLastCheckpoint(env), Keys: against.Keys}, finding: "invalid signature"},
-		"an amount":                   {export: strings.Replace(complete.String(), `"amount":"7"`, `"amount":"8"`, 1), against: against, finding: "the one of size 1213 matches"},
-		"a date":                      {export: strings.Replace(complete.String(), `"effective":"2026-11-20`, `"effective":"2026-10-20`, 1), against: against, finding: "does not match the postings: no earlier one matches"},
-		"the file's own root":         {export: changeRoot(complete.String()), against: against, finding: "changed after it was written"},
-		"a deleted line":              {export: strings.Join(append(append([]string{}, lines[:900]...), lines[901:]...), ""), against: against, finding: "1 postings are missing"},
-		"lines swapped":               {export: strings.Join(swapped, ""), against: against, finding: "postings are missing"},
-		"a duplicate line":            {export: strings.Join(append(append([]string{}, lines[:900]...), lines[899:]...), ""), against: against, finding: "has number 899, which is not a valid number or already used"},
-		"truncated":                   {export: strings.Join(lines[:900], ""), against: against, err: "truncated after line 900"},
-		"truncated in a line":         {export: complete.String()[:complete.Len()-5], against: against, err: "truncated after line 1224"},
-		"something after":             {export: complete.String() + "{}\n", against: against, err: "continues after its trailer"},
-		"another file":                {export: "date,amount\n", against: against, err: "not an export of a log"},
-		"nothing":                     {against: against, err: "not an export of a log"},
-		"a broken line":               {export: strings.Replace(complete.String(), `{"seq":7,`, `{"seq":7,,`, 1), against: against, err: "line 8 of the export is not a posting"},
-		"an unknown field":            {export: strings.Replace(complete.String(), `{"seq":7,`, `{"seq":7,"x":1,`, 1), against: against, err: "unknown field"},
-		"a fraction":                  {export: strings.Replace(complete.String(), `"amount":"7"`, `"amount":"7.5"`, 1), against: against, err: "not an integer"},
-		"a time that is none":         {export: strings.Replace(complete.String(), `"effective":"2026`, `"effective":"x026`, 1), against: against, err: "effective:"},
-		"a checkpoint of another log": {export: complete.String(), against: audit.VerifyOptions{Published: withOtherPlatforms(env.publishedCheckpoints())}, err: "no checkpoint is of"},
+		"complete":            {export: complete.String(), against: against},
+		"earlier checkpoints": {export: complete.String(), against: last},
+		"up to a checkpoint":  {export: part.String(), against: last},
+		"a later checkpoint":  {export: part.String(), against: against, finding: "the newest 10 postings are missing"},
+		"no signature":        {export: complete.String(), against: audit.VerifyOptions{Published: env.publishedCheckpoints()}},
+		"another key": {export: complete.String(), against: audit.VerifyOptions{Published: env.publishedCheckpoints(),
+			Keys: [][32]byte{{1}}}, finding: "not signed with a key of the log"},
+		"a forged checkpoint": {export: complete.String(), against: audit.VerifyOptions{Published: forgeLastCheckpoint(env),
+			Keys: against.Keys}, finding: "invalid signature"},
+		"an amount": {export: strings.Replace(complete.String(), `"amount":"7"`, `"amount":"8"`, 1), against: against,
+			finding: "the one of size 1213 matches"},
+		"a date": {export: strings.Replace(complete.String(), `"effective":"2026-11-20`, `"effective":"2026-10-20`, 1),
+			against: against, finding: "does not match the postings: no earlier one matches"},
+		"the file's own root": {export: changeRoot(complete.String()), against: against, finding: "changed after it was written"},
+		"a deleted line": {export: strings.Join(append(append([]string{}, lines[:900]...), lines[901:]...), ""), against: against,
+			finding: "1 postings are missing"},
+		"lines swapped": {export: strings.Join(swapped, ""), against: against, finding: "postings are missing"},
+		"a duplicate line": {export: strings.Join(append(append([]string{}, lines[:900]...), lines[899:]...), ""), against: against,
+			finding: "has number 899, which is not a valid number or already used"},
+		"truncated":           {export: strings.Join(lines[:900], ""), against: against, err: "truncated after line 900"},
+		"truncated in a line": {export: complete.String()[:complete.Len()-5], against: against, err: "truncated after line 1224"},
+		"something after":     {export: complete.String() + "{}\n", against: against, err: "continues after its trailer"},
+		"another file":        {export: "date,amount\n", against: against, err: "not an export of a log"},
+		"nothing":             {against: against, err: "not an export of a log"},
+		"a broken line": {export: strings.Replace(complete.String(), `{"seq":7,`, `{"seq":7,,`, 1), against: against,
+			err: "line 8 of the export is not a posting"},
+		"an unknown field": {export: strings.Replace(complete.String(), `{"seq":7,`, `{"seq":7,"x":1,`, 1), against: against,
+			err: "unknown field"},
+		"a fraction": {export: strings.Replace(complete.String(), `"amount":"7"`, `"amount":"7.5"`, 1), against: against,
+			err: "not an integer"},
+		"a time that is none": {export: strings.Replace(complete.String(), `"effective":"2026`, `"effective":"x026`, 1), against: against,
+			err: "effective:"},
+		"a checkpoint of another log": {export: complete.String(),
+			against: audit.VerifyOptions{Published: withOtherPlatforms(env.publishedCheckpoints())}, err: "no checkpoint is of"},
 	} {
 		report, err := audit.VerifyExport(t.Context(), strings.NewReader(c.export), c.against)
 		switch {

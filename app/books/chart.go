@@ -46,12 +46,14 @@ func (s *Service) Chart(ctx context.Context, p ident.Platform) ([]ChartAccount, 
 }
 
 func newChartAccount(a books.AddedAccount, mapping books.MappingVersion) ChartAccount {
-	return ChartAccount{ChartLine: ledger.ChartLine{Path: a.Path, Class: a.Class(), Description: a.Description}, GL: mapping.Resolve(a.Path, ""), Added: &a}
+	return ChartAccount{ChartLine: ledger.ChartLine{Path: a.Path, Class: a.Class(), Description: a.Description},
+		GL: mapping.Resolve(a.Path, ""), Added: &a}
 }
 
 // AddAccount adds an account to the chart, or makes a proposal of that. Faults: INVALID_INPUT; CONFLICT if it was
 // added before, or if there are too many; those of foureyes.Run.
-func (s *Service) AddAccount(ctx context.Context, p ident.Platform, c Change, request *ports.IdempotentRequest, a books.AddedAccount) (proposal.Outcome[ChartAccount], error) {
+func (s *Service) AddAccount(ctx context.Context, p ident.Platform, c Change, request *ports.IdempotentRequest,
+	a books.AddedAccount) (proposal.Outcome[ChartAccount], error) {
 	return run(ctx, s, s.addition(), p, c, request, additionRequest{a.Path, a.Name, a.Description, c.Note})
 }
 
@@ -79,7 +81,8 @@ func (s *Service) addition() foureyes.Operation[additionRequest, ChartAccount] {
 			a := r.account()
 			changed, err := changeAccount(ctx, tx, c, r.Note, r.Path, func(all books.AddedAccounts) (books.AddedAccount, error) {
 				if _, exists := all[a.Path]; exists {
-					return a, conflict("Account exists", "The account %s was added before. Change it with PATCH /ledger/chart/{account} or `causeway ledger chart change`.", a.Path)
+					return a, conflict("Account exists", "The account %s was added before. Change it with PATCH /ledger/chart/{account} or `causeway "+
+						"ledger chart change`.", a.Path)
 				}
 				if len(all) >= books.MaxAddedAccounts {
 					return a, conflict("Too many accounts", "A platform can add %d accounts.", books.MaxAddedAccounts)
@@ -99,7 +102,8 @@ type AccountChange struct {
 
 // ChangeAccount changes an account that was added, or makes a proposal of that. A change to what it is already changes
 // nothing. Faults: INVALID_INPUT; NOT_FOUND; those of foureyes.Run.
-func (s *Service) ChangeAccount(ctx context.Context, p ident.Platform, c Change, path string, change AccountChange) (proposal.Outcome[ChartAccount], error) {
+func (s *Service) ChangeAccount(ctx context.Context, p ident.Platform, c Change, path string,
+	change AccountChange) (proposal.Outcome[ChartAccount], error) {
 	return run(ctx, s, s.accountChange(), p, c, nil, accountChangeRequest{path, change, c.Note})
 }
 
@@ -117,7 +121,8 @@ func (s *Service) accountChange() foureyes.Operation[accountChangeRequest, Chart
 			changed, err := changeAccount(ctx, tx, c, r.Note, r.Account, func(all books.AddedAccounts) (books.AddedAccount, error) {
 				a, exists := all[r.Account]
 				if !exists {
-					return a, fault.New(fault.NotFound, "No account %.80q was added to the chart. List the chart with GET /ledger/chart or `causeway ledger chart list`.", r.Account)
+					return a, fault.New(fault.NotFound, "No account %.80q was added to the chart. List the chart with GET /ledger/chart or `causeway "+
+						"ledger chart list`.", r.Account)
 				}
 				if r.Name != nil {
 					a.Name = *r.Name
@@ -173,7 +178,8 @@ func ChartRows(chart []ChartAccount) [][]string {
 		if a.Added != nil {
 			name, retired = a.Added.Name, strconv.FormatBool(a.Added.Retired)
 		}
-		rows[i] = []string{a.Path, string(a.Class), csvcell.Escape(name), csvcell.Escape(a.Description), retired, csvcell.Escape(a.GL.Code), csvcell.Escape(a.GL.Name)}
+		rows[i] = []string{a.Path, string(a.Class), csvcell.Escape(name), csvcell.Escape(a.Description), retired, csvcell.Escape(a.GL.Code),
+			csvcell.Escape(a.GL.Name)}
 	}
 	return rows
 }

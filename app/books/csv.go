@@ -13,7 +13,8 @@ import (
 
 const byteOrderMark = "\ufeff"
 
-// readCSV reads a CSV file (RFC 4180, UTF-8, with or without a byte order mark) with at most maxRows rows. Fault: INVALID_INPUT. Other errors are those
+// readCSV reads a CSV file (RFC 4180, UTF-8, with or without a byte order mark) with at most maxRows rows. Fault: INVALID_INPUT. Other
+// errors are those
 // of reading.
 func readCSV(file io.Reader, maxRows int) ([][]string, error) {
 	text := bufio.NewReader(file)

@@ -26,20 +26,23 @@ func (s *Service) GLMapping(ctx context.Context, p ident.Platform, version *int)
 	}
 	found, exists, err := s.Store.GLMappingVersion(ctx, p, *version)
 	if err == nil && !exists {
-		err = fault.New(fault.NotFound, "The mapping has no version %d. List the versions with GET /ledger/gl-mapping/versions or `causeway ledger gl-mapping versions`.", *version)
+		err = fault.New(fault.NotFound, "The mapping has no version %d. List the versions with GET /ledger/gl-mapping/versions or `causeway "+
+			"ledger gl-mapping versions`.", *version)
 	}
 	return found, err
 }
 
 // GLMappingVersions returns a page of the versions of the mapping without their lines, newest first.
-func (s *Service) GLMappingVersions(ctx context.Context, p ident.Platform, f ports.VersionFilter) (ports.VersionPage[books.MappingVersion], error) {
+func (s *Service) GLMappingVersions(ctx context.Context, p ident.Platform,
+	f ports.VersionFilter) (ports.VersionPage[books.MappingVersion], error) {
 	return s.Store.GLMappingVersions(ctx, p, f)
 }
 
 // SetGLMapping replaces the mapping of version base and returns the new version, or the present one if the lines
 // do not differ; or it makes a proposal of the change. Faults: INVALID_INPUT; CONFLICT if base is not the present
 // version; those of foureyes.Run.
-func (s *Service) SetGLMapping(ctx context.Context, p ident.Platform, c Change, base int, lines []books.MappingLine) (proposal.Outcome[books.MappingVersion], error) {
+func (s *Service) SetGLMapping(ctx context.Context, p ident.Platform, c Change, base int,
+	lines []books.MappingLine) (proposal.Outcome[books.MappingVersion], error) {
 	return run(ctx, s, s.glMapping(), p, c, nil, newMappingRequest(base, lines, c.Note))
 }
 
@@ -96,7 +99,8 @@ func setGLMapping(ctx context.Context, tx ports.Tx, c foureyes.Change, r mapping
 		return set, err
 	}
 	if present.Version != r.BaseVersion {
-		return set, conflict("Mapping changed", "The mapping has version %d, not %d: another change was made since. Read it again, and repeat your change with the new version.", present.Version, r.BaseVersion)
+		return set, conflict("Mapping changed", "The mapping has version %d, not %d: another change was made since. Read it again, and repeat "+
+			"your change with the new version.", present.Version, r.BaseVersion)
 	}
 	if present.Equal(mapping) && c.Approval.IsZero() {
 		return present, nil
@@ -110,7 +114,8 @@ func setGLMapping(ctx context.Context, tx ports.Tx, c foureyes.Change, r mapping
 }
 
 // ImportGLMapping is SetGLMapping with the lines of a CSV file. Faults name the rows of the file.
-func (s *Service) ImportGLMapping(ctx context.Context, p ident.Platform, c Change, base int, file io.Reader) (set proposal.Outcome[books.MappingVersion], err error) {
+func (s *Service) ImportGLMapping(ctx context.Context, p ident.Platform, c Change, base int,
+	file io.Reader) (set proposal.Outcome[books.MappingVersion], err error) {
 	rows, err := readCSV(file, books.MaxMappingLines+1)
 	if err != nil {
 		return set, err

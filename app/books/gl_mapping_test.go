@@ -127,7 +127,8 @@ func TestService_ImportGLMapping(t *testing.T) {
 	_, err = done(env.books.ImportGLMapping(t.Context(), env.Platform.ID, env.change(""), 0, strings.NewReader(file)))
 	apptest.WantFault(t, "from a former version", err, fault.Conflict)
 	broken := errors.New("connection lost")
-	if _, err := done(env.books.ImportGLMapping(t.Context(), env.Platform.ID, env.change(""), 1, iotest.ErrReader(broken))); !errors.Is(err, broken) {
+	if _, err := done(env.books.ImportGLMapping(t.Context(), env.Platform.ID, env.change(""), 1, iotest.ErrReader(broken))); !errors.Is(err,
+		broken) {
 		t.Errorf("a file that cannot be read: %v", err)
 	}
 	if present, err := env.books.GLMapping(t.Context(), env.Platform.ID, nil); err != nil || present.Version != 1 {

@@ -42,7 +42,8 @@ type PostedOpening struct {
 // day, or makes a proposal of that. Faults: INVALID_INPUT with every row that is wrong; CONFLICT if there are opening
 // balances in a currency that are not reversed, if accounts have a balance at that time, or if the month of the day
 // accepts no posting; AMOUNT_OUT_OF_RANGE for the balance of a customer that is too large; those of foureyes.Run.
-func (s *Service) ImportOpeningBalances(ctx context.Context, p ident.Platform, c Change, request *ports.IdempotentRequest, in OpeningImport) (posted proposal.Outcome[[]PostedOpening], err error) {
+func (s *Service) ImportOpeningBalances(ctx context.Context, p ident.Platform, c Change, request *ports.IdempotentRequest,
+	in OpeningImport) (posted proposal.Outcome[[]PostedOpening], err error) {
 	r := openingRequest{AsOf: in.AsOf.Format(time.DateOnly), Note: c.Note}
 	if in.AgainstBroughtForward {
 		r.BalanceAgainst = ledger.EquityBroughtForward
@@ -104,7 +105,8 @@ func (r openingRequest) asOf() time.Time {
 func (s *Service) checkOpeningRequest(r openingRequest) error {
 	effective, bad := books.OpeningMoment(r.asOf()), Change{Note: r.Note}.problems()
 	if !effective.Before(s.now()) || effective.Before(period.Earliest.Start()) {
-		bad = append(bad, fault.Field{Field: "asOf", Message: fmt.Sprintf("must be a day from %s on that is over (UTC)", period.Earliest.Start().Format(time.DateOnly))})
+		bad = append(bad, fault.Field{Field: "asOf", Message: fmt.Sprintf("must be a day from %s on that is over (UTC)",
+			period.Earliest.Start().Format(time.DateOnly))})
 	}
 	if len(bad) > 0 {
 		return fault.Invalid(bad...)
@@ -127,7 +129,8 @@ func (s *Service) opening() foureyes.Operation[openingRequest, []PostedOpening] 
 		Execute: s.postOpening}
 }
 
-func (s *Service) postOpening(ctx context.Context, tx ports.Tx, c foureyes.Change, r openingRequest) (posted []PostedOpening, made string, err error) {
+func (s *Service) postOpening(ctx context.Context, tx ports.Tx, c foureyes.Change,
+	r openingRequest) (posted []PostedOpening, made string, err error) {
 	calendar, err := tx.LockPeriodsShared(ctx, c.Platform)
 	if err != nil {
 		return nil, "", err
@@ -145,9 +148,11 @@ func (s *Service) postOpening(ctx context.Context, tx ports.Tx, c foureyes.Chang
 		if err != nil {
 			return nil, "", err
 		}
-		posting := ledger.OpeningBalances(ledger.Header{ID: id, Platform: c.Platform, Effective: books.OpeningMoment(asOf), Memo: books.OpeningMemo(asOf)}, b.Currency, b.Balances())
+		posting := ledger.OpeningBalances(ledger.Header{ID: id, Platform: c.Platform, Effective: books.OpeningMoment(asOf),
+			Memo: books.OpeningMemo(asOf)}, b.Currency, b.Balances())
 		if redated := calendar.Redate(posting, true); !redated.Effective.Equal(posting.Effective) {
-			return nil, "", conflict("Month closed", "The month of %s accepts no opening balances: the first that does begins on %s.", r.AsOf, redated.Effective.Format(time.DateOnly))
+			return nil, "", conflict("Month closed", "The month of %s accepts no opening balances: the first that does begins on %s.", r.AsOf,
+				redated.Effective.Format(time.DateOnly))
 		}
 		postings, authorisations = append(postings, posting), append(authorisations, authorisation(c, r.Note, posting))
 		posted, ids = append(posted, PostedOpening{posting, b}), append(ids, postingID(id).String())
@@ -161,7 +166,8 @@ func (s *Service) postOpening(ctx context.Context, tx ports.Tx, c foureyes.Chang
 	}
 	err = work.Write(ctx, tx)
 	if errors.Is(err, ledger.ErrConflict) {
-		err = conflict("Opening balances exist", "Another request has just imported opening balances in one of these currencies. List them with GET /ledger/postings?kind=opening_balances.")
+		err = conflict("Opening balances exist", "Another request has just imported opening balances in one of these currencies. List them "+
+			"with GET /ledger/postings?kind=opening_balances.")
 	}
 	return posted, strings.Join(ids, ", "), err
 }
@@ -176,7 +182,8 @@ func authorisation(c foureyes.Change, note string, p ledger.Posting) period.Auth
 }
 
 // checkOpening returns the checked balances of a request. Fault: INVALID_INPUT.
-func checkOpening(ctx context.Context, reader ports.BooksReader, p ident.Platform, r openingRequest) (_ []books.OpeningBalances, err error) {
+func checkOpening(ctx context.Context, reader ports.BooksReader, p ident.Platform,
+	r openingRequest) (_ []books.OpeningBalances, err error) {
 	lines := r.lines()
 	checks := books.OpeningChecks{AgainstBroughtForward: r.BalanceAgainst != ""}
 	if checks.Added, err = reader.AddedAccounts(ctx, p, books.OpeningPaths(lines)); err != nil {
@@ -202,7 +209,8 @@ func (s *Service) checkNothingBefore(ctx context.Context, p ident.Platform, effe
 		balance := a.Turnovers[0].Balance(a.Class)
 		if found == nil && currencies[a.Account.Currency] && balance.Sign() != 0 {
 			found = fault.New(fault.Conflict, "The account %s has a balance of %s %s at that time, which the opening balances would count again. "+
-				"Choose a day before the first posting, or reverse earlier opening balances.", a.Account.Path, balance.Major(a.Account.Currency), a.Account.Currency)
+				"Choose a day before the first posting, or reverse earlier opening balances.", a.Account.Path, balance.Major(a.Account.Currency),
+				a.Account.Currency)
 			found.Reason = "Balances exist"
 			found.Details = map[string]any{"account": a.Account.Path, "currency": string(a.Account.Currency)}
 		}
@@ -222,7 +230,8 @@ const maxOpenings = 1000
 func (s *Service) nextOpening(ctx context.Context, p ident.Platform, currency money.Currency) (uuid.UUID, error) {
 	present, next, err := s.latestOpening(ctx, p, currency)
 	if err == nil && present.ID != uuid.Nil {
-		err = conflict("Opening balances exist", "The platform has opening balances in %s, as of %s (%s). Reverse them first, with POST /ledger/opening-balances/%s/reverse or `causeway ledger reverse-opening-balances %s`.",
+		err = conflict("Opening balances exist", "The platform has opening balances in %s, as of %s (%s). Reverse them first, with POST "+
+			"/ledger/opening-balances/%s/reverse or `causeway ledger reverse-opening-balances %s`.",
 			currency, present.Effective.Format(time.DateOnly), postingID(present.ID), currency, currency)
 	}
 	return next, err
@@ -230,7 +239,8 @@ func (s *Service) nextOpening(ctx context.Context, p ident.Platform, currency mo
 
 // latestOpening returns the opening balances in a currency that are not reversed, without an id if there are none,
 // and the id of the next ones.
-func (s *Service) latestOpening(ctx context.Context, p ident.Platform, currency money.Currency) (present ports.RecordedPosting, next uuid.UUID, err error) {
+func (s *Service) latestOpening(ctx context.Context, p ident.Platform,
+	currency money.Currency) (present ports.RecordedPosting, next uuid.UUID, err error) {
 	for nth := range maxOpenings {
 		id := ledger.OpeningBalancesID(p, currency, nth)
 		found, exists, err := s.Finance.RecordedPosting(ctx, p, id)
@@ -241,12 +251,14 @@ func (s *Service) latestOpening(ctx context.Context, p ident.Platform, currency 
 			return found, uuid.Nil, nil
 		}
 	}
-	return present, next, conflict("Too many opening balances", "The opening balances in %s were imported and reversed %d times.", currency, maxOpenings)
+	return present, next, conflict("Too many opening balances", "The opening balances in %s were imported and reversed %d times.",
+		currency, maxOpenings)
 }
 
 // checkOpeningAccounts locks the balances of customers, wallets and the platform in the postings, and returns
 // INVALID_INPUT for accounts that do not exist in that currency or whose customer was deleted.
-func checkOpeningAccounts(ctx context.Context, tx ports.Tx, work *uow.Work, p ident.Platform, opening []books.OpeningBalances, postings []ledger.Posting) error {
+func checkOpeningAccounts(ctx context.Context, tx ports.Tx, work *uow.Work, p ident.Platform, opening []books.OpeningBalances,
+	postings []ledger.Posting) error {
 	rows := map[ledger.Account]int{}
 	var accounts []ledger.Account
 	for _, b := range opening {
@@ -296,7 +308,8 @@ func checkOpeningAccounts(ctx context.Context, tx ports.Tx, work *uow.Work, p id
 // proposal of that. The reversal is effective when they are, or at the start of the first month that is not closed.
 // Faults: INVALID_INPUT; NOT_FOUND if there are none; INSUFFICIENT_BALANCE if a customer has spent a balance; those
 // of foureyes.Run.
-func (s *Service) ReverseOpeningBalances(ctx context.Context, p ident.Platform, c Change, request *ports.IdempotentRequest, currency money.Currency) (proposal.Outcome[ledger.Posting], error) {
+func (s *Service) ReverseOpeningBalances(ctx context.Context, p ident.Platform, c Change, request *ports.IdempotentRequest,
+	currency money.Currency) (proposal.Outcome[ledger.Posting], error) {
 	return run(ctx, s, s.openingReversal(), p, c, request, openingReversalRequest{currency, c.Note})
 }
 
@@ -315,7 +328,8 @@ func (s *Service) openingReversal() foureyes.Operation[openingReversalRequest, l
 		}}
 }
 
-func (s *Service) reverseOpening(ctx context.Context, tx ports.Tx, c foureyes.Change, r openingReversalRequest) (reversal ledger.Posting, err error) {
+func (s *Service) reverseOpening(ctx context.Context, tx ports.Tx, c foureyes.Change,
+	r openingReversalRequest) (reversal ledger.Posting, err error) {
 	present, _, err := s.latestOpening(ctx, c.Platform, r.Currency)
 	if err == nil && present.ID == uuid.Nil {
 		err = fault.New(fault.NotFound, "The platform has no opening balances in %.10s that are not reversed.", r.Currency)
@@ -327,7 +341,8 @@ func (s *Service) reverseOpening(ctx context.Context, tx ports.Tx, c foureyes.Ch
 	if err != nil {
 		return reversal, err
 	}
-	reversal = calendar.Redate(ledger.Reverse(present.Posting, ledger.DerivedID(present.ID, ledger.KindReversal, 0), present.Effective, "Reversal of: "+present.Memo), true)
+	reversal = calendar.Redate(ledger.Reverse(present.Posting, ledger.DerivedID(present.ID, ledger.KindReversal, 0), present.Effective,
+		"Reversal of: "+present.Memo), true)
 	work := uow.NewWork(c.At, s.IDs, 0)
 	if err := work.CheckBalances(ctx, tx, reversal); err != nil {
 		return reversal, err

@@ -29,7 +29,8 @@ var lastYear = time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC)
 
 func (e *env) importOpening(file string, against bool) ([]booksapp.PostedOpening, error) {
 	return done(e.books.ImportOpeningBalances(context.Background(), e.Platform.ID, e.change("From the former provider"), nil,
-		booksapp.OpeningImport{File: strings.NewReader("account,currency,debit,credit\n" + file), AsOf: lastYear, AgainstBroughtForward: against}))
+		booksapp.OpeningImport{File: strings.NewReader("account,currency,debit,credit\n" + file), AsOf: lastYear,
+			AgainstBroughtForward: against}))
 }
 
 func (e *env) reverseOpening(currency money.Currency) (ledger.Posting, error) {
@@ -63,15 +64,19 @@ func TestService_ImportOpeningBalances(t *testing.T) {
 	ana := env.openAccount(t, money.USD)
 	path := ledger.CustomerAccount(ana.ID)
 
-	posted, err := env.importOpening("rails/RTP,USD,150.00,\n"+path+",USD,,100.50\nequity/capital,USD,,49.50\nchains/LAYER2,BTC,0.5,\nfx/position,BTC,,0.5\n", false)
+	posted, err := env.importOpening("rails/RTP,USD,150.00,\n"+path+
+		",USD,,100.50\nequity/capital,USD,,49.50\nchains/LAYER2,BTC,0.5,\nfx/position,BTC,,0.5\n", false)
 
-	if err != nil || len(posted) != 2 || posted[0].Currency != money.BTC || posted[1].Debits.String() != "15000" || posted[1].Difference.Sign() != 0 {
+	if err != nil || len(posted) != 2 || posted[0].Currency != money.BTC || posted[1].Debits.String() != "15000" ||
+		posted[1].Difference.Sign() != 0 {
 		t.Fatalf("posted %+v, %v", posted, err)
 	}
-	env.WantBalances(map[string]int64{"rails/RTP USD": 150_00, path + " USD": -100_50, "equity/capital USD": -49_50, "chains/LAYER2 BTC": 50_000_000, "fx/position BTC": -50_000_000})
+	env.WantBalances(map[string]int64{"rails/RTP USD": 150_00, path + " USD": -100_50, "equity/capital USD": -49_50,
+		"chains/LAYER2 BTC": 50_000_000, "fx/position BTC": -50_000_000})
 	env.Events.Want(ana.ID.UUID(), event.InternalAccountBalanceUpdated)
 	stored, found, err := env.Store.LedgerReader().Posting(t.Context(), env.Platform.ID, posted[1].Posting.ID)
-	if err != nil || !found || stored.Kind != ledger.KindOpeningBalances || stored.Memo != "Opening balances as of 2025-12-31" || !stored.Effective.Equal(lastYear.AddDate(0, 0, 1).Add(-time.Microsecond)) {
+	if err != nil || !found || stored.Kind != ledger.KindOpeningBalances || stored.Memo != "Opening balances as of 2025-12-31" ||
+		!stored.Effective.Equal(lastYear.AddDate(0, 0, 1).Add(-time.Microsecond)) {
 		t.Errorf("stored %+v, %v", stored, err)
 	}
 	authorisation, found, err := env.Store.Authorisation(t.Context(), env.Platform.ID, stored.ID)
@@ -121,12 +126,14 @@ func TestService_ImportOpeningBalancesOnce(t *testing.T) {
 			t.Fatalf("reversed %+v, %v", reversal, err)
 		}
 		env.WantBalances(map[string]int64{"rails/SEPA EUR": 10_00, "equity/capital EUR": -10_00})
-		if again, err := env.importOpening("rails/RTP,USD,20,\nequity/capital,USD,,20\n", false); err != nil || again[0].Posting.ID == first[0].Posting.ID {
+		if again, err := env.importOpening("rails/RTP,USD,20,\nequity/capital,USD,,20\n", false); err != nil ||
+			again[0].Posting.ID == first[0].Posting.ID {
 			t.Fatalf("imported again %+v, %v", again, err)
 		}
 	}
 
-	env.WantBalances(map[string]int64{"rails/RTP USD": 20_00, "equity/capital USD": -20_00, "rails/SEPA EUR": 10_00, "equity/capital EUR": -10_00})
+	env.WantBalances(map[string]int64{"rails/RTP USD": 20_00, "equity/capital USD": -20_00, "rails/SEPA EUR": 10_00,
+		"equity/capital EUR": -10_00})
 	_, err = env.reverseOpening(money.BTC)
 	apptest.WantFault(t, "nothing to reverse", err, fault.NotFound)
 	if found := env.findings(t); len(found) > 0 {
@@ -142,18 +149,21 @@ func TestService_ImportOpeningBalancesRefuses(t *testing.T) {
 	env := newEnv(t)
 	euros := env.openAccount(t, "EUR")
 	unknown := ledger.CustomerAccount(ident.NewInternalAccount(env.IDs.New, apptest.Noon))
-	_, err := env.importOpening(fmt.Sprintf("rails/RTP,USD,3,\n%s,USD,,1\n%s,USD,,1\n%s,USD,,1\n", ledger.CustomerAccount(euros.ID), ledger.PlatformAccount(euros.ID), unknown), false)
+	_, err := env.importOpening(fmt.Sprintf("rails/RTP,USD,3,\n%s,USD,,1\n%s,USD,,1\n%s,USD,,1\n", ledger.CustomerAccount(euros.ID),
+		ledger.PlatformAccount(euros.ID), unknown), false)
 	apptest.WantFault(t, "internal accounts", err, fault.InvalidInput, "row 3 account", "row 4 account", "row 5 account")
 	_, err = env.importOpening("rails/RTP,USD,3,\nliability/loans,USD,,3\n", false)
 	apptest.WantFault(t, "an account that was not added", err, fault.InvalidInput, "row 3 account")
 	for _, day := range []time.Time{apptest.Noon, {}} {
-		_, err = done(env.books.ImportOpeningBalances(t.Context(), env.Platform.ID, env.change(""), nil, booksapp.OpeningImport{File: strings.NewReader(""), AsOf: day}))
+		_, err = done(env.books.ImportOpeningBalances(t.Context(), env.Platform.ID, env.change(""), nil,
+			booksapp.OpeningImport{File: strings.NewReader(""), AsOf: day}))
 		apptest.WantFault(t, day.String(), err, fault.InvalidInput, "asOf")
 	}
 	env.WantBalances(map[string]int64{})
 
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
-		return tx.Post(ctx, []ledger.Posting{ledger.FeePaid(ledger.Header{ID: uuid.New(), Platform: env.Platform.ID, Effective: lastYear, Memo: "x"}, ledger.Rail("RTP"), money.Amount{Minor: 5, Currency: money.USD})})
+		return tx.Post(ctx, []ledger.Posting{ledger.FeePaid(ledger.Header{ID: uuid.New(), Platform: env.Platform.ID, Effective: lastYear,
+			Memo: "x"}, ledger.Rail("RTP"), money.Amount{Minor: 5, Currency: money.USD})})
 	})
 	_, err = env.importOpening("rails/RTP,USD,3,\nequity/capital,USD,,3\n", false)
 	apptest.WantFault(t, "balances exist", err, fault.Conflict)
@@ -214,7 +224,8 @@ func TestService_ReverseOpeningBalancesOfSpentMoney(t *testing.T) {
 		t.Fatal(err)
 	}
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
-		return tx.Post(ctx, []ledger.Posting{ledger.FeeCharged(ledger.Header{ID: uuid.New(), Platform: env.Platform.ID, Effective: apptest.Noon, Memo: "x"}, path, money.Amount{Minor: 1, Currency: money.USD})})
+		return tx.Post(ctx, []ledger.Posting{ledger.FeeCharged(ledger.Header{ID: uuid.New(), Platform: env.Platform.ID, Effective: apptest.Noon,
+			Memo: "x"}, path, money.Amount{Minor: 1, Currency: money.USD})})
 	})
 
 	_, err := env.reverseOpening(money.USD)
@@ -228,7 +239,8 @@ func TestCheck_FindsDamagedOpeningBalances(t *testing.T) {
 	// found.
 	post := func(env *env, nth int, entries ...ledger.Entry) {
 		env.Do(func(ctx context.Context, tx ports.Tx) error {
-			p := ledger.OpeningBalances(ledger.Header{ID: ledger.OpeningBalancesID(env.Platform.ID, money.USD, nth), Platform: env.Platform.ID, Effective: apptest.Noon, Memo: "x"}, money.USD, nil)
+			p := ledger.OpeningBalances(ledger.Header{ID: ledger.OpeningBalancesID(env.Platform.ID, money.USD, nth), Platform: env.Platform.ID,
+				Effective: apptest.Noon, Memo: "x"}, money.USD, nil)
 			p.Entries = entries
 			return tx.Post(ctx, []ledger.Posting{p})
 		})
@@ -277,7 +289,8 @@ func TestService_ImportOpeningBalancesOfManyAccounts(t *testing.T) {
 	for i := range accounts {
 		fmt.Fprintf(&file, "liability/c%d,USD,,1.00\n", i)
 	}
-	if _, err := env.Store.Pool().Exec(t.Context(), `INSERT INTO ledger_added_accounts SELECT $1, 'liability/c' || n, 1, 'A', '', false, now(), NULL, 'ana', '' FROM generate_series(0, $2) n`,
+	if _, err := env.Store.Pool().Exec(t.Context(),
+		`INSERT INTO ledger_added_accounts SELECT $1, 'liability/c' || n, 1, 'A', '', false, now(), NULL, 'ana', '' FROM generate_series(0, $2) n`,
 		env.Platform.ID.UUID(), accounts); err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,8 @@ func (s *Service) Executors() []foureyes.Executor {
 }
 
 // run carries out a request or makes a proposal of it, as the settings say. Requests of operators need no approval.
-func run[Request, Result any](ctx context.Context, s *Service, o foureyes.Operation[Request, Result], p ident.Platform, c Change, key *ports.IdempotentRequest, r Request) (proposal.Outcome[Result], error) {
+func run[Request, Result any](ctx context.Context, s *Service, o foureyes.Operation[Request, Result], p ident.Platform, c Change,
+	key *ports.IdempotentRequest, r Request) (proposal.Outcome[Result], error) {
 	if c.By.Token.IsZero() {
 		return foureyes.RunAlone(ctx, s.foureyes(), o, p, c.By, key, r)
 	}

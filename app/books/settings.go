@@ -20,7 +20,8 @@ func (s *Service) Settings(ctx context.Context, p ident.Platform) (books.Setting
 }
 
 // SettingsVersions returns a page of the versions of the settings, newest first.
-func (s *Service) SettingsVersions(ctx context.Context, p ident.Platform, f ports.VersionFilter) (ports.VersionPage[books.SettingsVersion], error) {
+func (s *Service) SettingsVersions(ctx context.Context, p ident.Platform,
+	f ports.VersionFilter) (ports.VersionPage[books.SettingsVersion], error) {
 	return s.Store.BooksSettingsVersions(ctx, p, f)
 }
 
@@ -28,7 +29,8 @@ func (s *Service) SettingsVersions(ctx context.Context, p ident.Platform, f port
 // not differ; or it makes a proposal of the change. A proposal replaces the version that it was made from, and no later
 // one. Faults: INVALID_INPUT; CONFLICT for a setting that can no longer change, or if another change was made meanwhile;
 // those of foureyes.Run.
-func (s *Service) SetSettings(ctx context.Context, p ident.Platform, c Change, next books.Settings) (proposal.Outcome[books.SettingsVersion], error) {
+func (s *Service) SetSettings(ctx context.Context, p ident.Platform, c Change,
+	next books.Settings) (proposal.Outcome[books.SettingsVersion], error) {
 	present, err := s.Store.BooksSettings(ctx, p)
 	if err != nil {
 		return proposal.Outcome[books.SettingsVersion]{}, err
@@ -38,7 +40,8 @@ func (s *Service) SetSettings(ctx context.Context, p ident.Platform, c Change, n
 
 // EditSettings applies what edit makes of the present settings: the change of an operator. An error of edit is
 // returned.
-func (s *Service) EditSettings(ctx context.Context, p ident.Platform, c Change, edit func(books.Settings) (books.Settings, error)) (set books.SettingsVersion, err error) {
+func (s *Service) EditSettings(ctx context.Context, p ident.Platform, c Change, edit func(books.Settings) (books.Settings, error)) (
+	set books.SettingsVersion, err error) {
 	if bad := c.problems(); len(bad) > 0 {
 		return set, fault.Invalid(bad...)
 	}
@@ -60,7 +63,8 @@ func (s *Service) settings() foureyes.Operation[settingsRequest, books.SettingsV
 		Execute: func(ctx context.Context, tx ports.Tx, c foureyes.Change, r settingsRequest) (books.SettingsVersion, string, error) {
 			set, err := editSettings(ctx, tx, c, r.Note, func(present books.SettingsVersion) (books.Settings, error) {
 				if present.Version != r.BaseVersion {
-					return books.Settings{}, conflict("Settings changed", "The settings have version %d, not %d: another change was made since. Read them, and make your change again.", present.Version, r.BaseVersion)
+					return books.Settings{}, conflict("Settings changed", "The settings have version %d, not %d: another change was made since. Read "+
+						"them, and make your change again.", present.Version, r.BaseVersion)
 				}
 				return r.settings(), nil
 			})
@@ -84,10 +88,12 @@ func newSettingsRequest(base int, s books.Settings, note string) settingsRequest
 }
 
 func (r settingsRequest) settings() books.Settings {
-	return books.Settings{FunctionalCurrency: r.FunctionalCurrency, UnrealisedResult: r.UnrealisedResult, FeeRecognition: r.FeeRecognition, YearEndMonth: r.YearEndMonth, FourEyes: r.FourEyes}
+	return books.Settings{FunctionalCurrency: r.FunctionalCurrency, UnrealisedResult: r.UnrealisedResult, FeeRecognition: r.FeeRecognition,
+		YearEndMonth: r.YearEndMonth, FourEyes: r.FourEyes}
 }
 
-func editSettings(ctx context.Context, tx ports.Tx, c foureyes.Change, note string, edit func(books.SettingsVersion) (books.Settings, error)) (books.SettingsVersion, error) {
+func editSettings(ctx context.Context, tx ports.Tx, c foureyes.Change, note string,
+	edit func(books.SettingsVersion) (books.Settings, error)) (books.SettingsVersion, error) {
 	present, err := tx.LockBooksSettings(ctx, c.Platform)
 	if err != nil {
 		return books.SettingsVersion{}, err

@@ -22,7 +22,8 @@ func TestService_SetSettingsKeepsEveryVersion(t *testing.T) {
 	// A platform begins with the defaults. Each change is a version with who made it and why; settings that
 	// are the present ones make none. Another platform keeps its own.
 	env := newEnv(t)
-	if first, err := env.books.Settings(t.Context(), env.Platform.ID); err != nil || first.Version != 0 || !first.Equal(books.DefaultSettings()) {
+	if first, err := env.books.Settings(t.Context(), env.Platform.ID); err != nil || first.Version != 0 ||
+		!first.Equal(books.DefaultSettings()) {
 		t.Fatalf("at first %+v, %v", first, err)
 	}
 	euro := books.DefaultSettings()
@@ -31,13 +32,16 @@ func TestService_SetSettingsKeepsEveryVersion(t *testing.T) {
 	done, err := env.books.SetSettings(t.Context(), env.Platform.ID, env.change("The group reports in euros."), euro)
 	set := done.Done
 
-	if err != nil || set.Version != 1 || set.Note != "The group reports in euros." || set.By != env.change("").By || !set.At.Equal(apptest.Noon) {
+	if err != nil || set.Version != 1 || set.Note != "The group reports in euros." || set.By != env.change("").By ||
+		!set.At.Equal(apptest.Noon) {
 		t.Fatalf("set %+v, %v", set, err)
 	}
-	if again, err := env.books.EditSettings(t.Context(), env.Platform.ID, env.change("again"), func(books.Settings) (books.Settings, error) { return euro, nil }); err != nil || again.Version != 1 {
+	if again, err := env.books.EditSettings(t.Context(), env.Platform.ID, env.change("again"),
+		func(books.Settings) (books.Settings, error) { return euro, nil }); err != nil || again.Version != 1 {
 		t.Errorf("the same settings: %+v, %v", again, err)
 	}
-	edited, err := env.books.EditSettings(t.Context(), env.Platform.ID, env.change(""), func(s books.Settings) (books.Settings, error) { return s.With("yearEndMonth=6") })
+	edited, err := env.books.EditSettings(t.Context(), env.Platform.ID, env.change(""),
+		func(s books.Settings) (books.Settings, error) { return s.With("yearEndMonth=6") })
 	if err != nil || edited.Version != 2 || edited.YearEndMonth != time.June || edited.FunctionalCurrency != "EUR" {
 		t.Errorf("edited %+v, %v", edited, err)
 	}
@@ -46,7 +50,8 @@ func TestService_SetSettingsKeepsEveryVersion(t *testing.T) {
 		t.Errorf("versions %+v, %v", page, err)
 	}
 	page, err = env.books.SettingsVersions(t.Context(), env.Platform.ID, ports.VersionFilter{Before: 2, Limit: 1})
-	if err != nil || len(page.Versions) != 1 || page.More || page.Versions[0].Note != set.Note || page.Versions[0].By != set.By || !page.Versions[0].At.Equal(set.At) {
+	if err != nil || len(page.Versions) != 1 || page.More || page.Versions[0].Note != set.Note || page.Versions[0].By != set.By ||
+		!page.Versions[0].At.Equal(set.At) {
 		t.Errorf("versions before 2: %+v, %v", page, err)
 	}
 }
@@ -65,7 +70,8 @@ func TestService_SetSettingsRefusesInvalidAndFixed(t *testing.T) {
 		t.Fatal(err)
 	}
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
-		return tx.Post(ctx, []ledger.Posting{ledger.Adjustment(ledger.Header{ID: uuid.New(), Platform: env.Platform.ID, Effective: apptest.Noon, Memo: "revaluation"},
+		return tx.Post(ctx, []ledger.Posting{ledger.Adjustment(ledger.Header{ID: uuid.New(), Platform: env.Platform.ID, Effective: apptest.Noon,
+			Memo: "revaluation"},
 			[]ledger.Entry{{Debit: ledger.FXValuation, Credit: ledger.IncomeExchangeGains, Currency: money.USD, Amount: 1}})})
 	})
 

@@ -18,7 +18,8 @@ func checkActions(t *testing.T, url string, want ...string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
-	rows, err := conn.Query(t.Context(), `SELECT trim(action || ' ' || actor || ' ' || subject) FROM operator_actions WHERE subject_id = '00000000-0000-0000-0000-000000000000' ORDER BY id`)
+	rows, err := conn.Query(
+		t.Context(), `SELECT trim(action || ' ' || actor || ' ' || subject) FROM operator_actions WHERE subject_id = '00000000-0000-0000-0000-000000000000' ORDER BY id`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,8 @@ func (a *app) serveAdmin(ctx context.Context) error {
 	}
 	a.log.WithField("admin", "http://"+listener.Addr().String()).Info("serving metrics, readiness and profiles to operators")
 	// A processor profile takes as long as its parameter says, so responses have no deadline.
-	server := &http.Server{Handler: a.adminHandler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	server := &http.Server{Handler: a.adminHandler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		IdleTimeout: 2 * time.Minute}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	go func() { _ = server.Serve(listener) }() // ends with ctx
 	return nil

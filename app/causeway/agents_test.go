@@ -25,7 +25,8 @@ func TestAgents(t *testing.T) {
 	// Agents are listed and shown with their policy, what they have sent exactly, and what waits for approval;
 	// without their names.
 	url, idGenerator, now := pgtest.New(t), ids.New(), systemClock{}.Now()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{},
+		IDs: idGenerator, Render: api.RenderEvent})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,12 +37,14 @@ func TestAgents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spender := newTestAgent(t, idGenerator, ana, now, []account.Internal{dollars}, agent.PolicyChange{Permissions: &[]string{"CREATE_TRANSFERS"}})
+	spender := newTestAgent(t, idGenerator, ana, now, []account.Internal{dollars},
+		agent.PolicyChange{Permissions: &[]string{"CREATE_TRANSFERS"}})
 	spender.ConnectedAt = now
 	idle := newTestAgent(t, idGenerator, ben, now.Add(time.Second), nil, agent.PolicyChange{AllowedAccounts: new([]ident.InternalAccount{})})
 	idle.Paused = true
 	waiting := agent.NewTransferAction(ident.NewAgentAction(idGenerator.New, now), spender, "ana", agent.TransferOut,
-		agent.Transfer{Internal: dollars.ID, External: ident.NewExternalAccount(idGenerator.New, now), Amount: money.Amount{Minor: 25_00, Currency: "USD"}}, now)
+		agent.Transfer{Internal: dollars.ID, External: ident.NewExternalAccount(idGenerator.New, now),
+			Amount: money.Amount{Minor: 25_00, Currency: "USD"}}, now)
 	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
 		if err := tx.CreatePlatform(ctx, p); err != nil {
 			return err
@@ -80,16 +83,20 @@ func TestAgents(t *testing.T) {
 		absent string
 	}{
 		"list": {[]string{"list"}, []string{
-			`^agent +customer +state +per transaction +sent today +waiting\n` + idle.ID.String() + ` +` + ben.ID.String() + ` +paused +50.00 USD +- +0\n`,
+			`^agent +customer +state +per transaction +sent today +waiting\n` + idle.ID.String() + ` +` + ben.ID.String() +
+				` +paused +50.00 USD +- +0\n`,
 			`\n` + spender.ID.String() + ` +` + ana.ID.String() + ` +connected +50.00 USD +300 JPY, 15.50 USD \(3\) +1\n$`}, "Assistant"},
 		"waiting":  {[]string{"list", "--waiting"}, []string{spender.ID.String()}, idle.ID.String()},
 		"customer": {[]string{"list", "--customer", ben.ID.String()}, []string{idle.ID.String()}, spender.ID.String()},
 		"limit":    {[]string{"list", "--limit", "1"}, []string{idle.ID.String()}, spender.ID.String()},
 		"show": {[]string{"show", spender.ID.String()}, []string{
-			`customer +` + ana.ID.String() + `\n`, `state +connected\n`, `permissions +CREATE_TRANSFERS\n`, `mode +AUTO\n`, `per transaction +50.00 USD\n`, `per day +200.00 USD\n`,
+			`customer +` + ana.ID.String() + `\n`, `state +connected\n`, `permissions +CREATE_TRANSFERS\n`, `mode +AUTO\n`,
+			`per transaction +50.00 USD\n`, `per day +200.00 USD\n`,
 			`transactions per day +-\n`, `per month +-\n`, `approval above +20.00 EUR\n`, `allowed account +` + dollars.ID.String() + `\n`,
-			`rule +` + dollars.ID.String() + `: mode -, per transaction 10.00 USD\n`, `sent today +300 JPY, 15.50 USD \(3\)\n`, `sent this month +300 JPY, 15.50 USD \(3\)\n`,
-			`waits for approval +` + waiting.ID.String() + ` since [-0-9T:Z]+: TRANSFER_OUT of 25.00 USD between ` + dollars.ID.String() + ` and ExternalAccount:`}, "Assistant"},
+			`rule +` + dollars.ID.String() + `: mode -, per transaction 10.00 USD\n`, `sent today +300 JPY, 15.50 USD \(3\)\n`,
+			`sent this month +300 JPY, 15.50 USD \(3\)\n`,
+			`waits for approval +` + waiting.ID.String() + ` since [-0-9T:Z]+: TRANSFER_OUT of 25.00 USD between ` + dollars.ID.String() +
+				` and ExternalAccount:`}, "Assistant"},
 		"show paused": {[]string{"show", idle.ID.String()}, []string{`state +paused\n`, `allowed accounts +none\n`, `sent today +-\n`}, "waits"},
 	} {
 		out, status := agents(c.args...)
@@ -113,7 +120,8 @@ func TestAgents(t *testing.T) {
 }
 
 // newTestAgent returns an agent that may send 50 USD at once and 200 USD a day.
-func newTestAgent(t *testing.T, idGenerator ports.IDs, owner customer.Customer, now time.Time, accounts []account.Internal, change agent.PolicyChange) agent.Agent {
+func newTestAgent(t *testing.T, idGenerator ports.IDs, owner customer.Customer, now time.Time, accounts []account.Internal,
+	change agent.PolicyChange) agent.Agent {
 	t.Helper()
 	daily, threshold := new(int64(200_00)), new(int64(20_00))
 	policy := agent.PolicyChange{Permissions: &[]string{"CREATE_QUOTES"}, DefaultMode: new("AUTO"),
@@ -127,7 +135,8 @@ func newTestAgent(t *testing.T, idGenerator ports.IDs, owner customer.Customer, 
 		policy.AllowedAccounts = &[]ident.InternalAccount{a.ID}
 		policy.AccountRules = &[]agent.AccountRuleRequest{{Account: a.ID, PerTransaction: new(int64(10_00))}}
 	}
-	created, err := agent.New(agent.Request{Name: "Assistant", Customer: owner.ID, Policy: policy}, owner, accounts, ident.NewAgent(idGenerator.New, now), now)
+	created, err := agent.New(agent.Request{Name: "Assistant", Customer: owner.ID, Policy: policy}, owner, accounts,
+		ident.NewAgent(idGenerator.New, now), now)
 	if err != nil {
 		t.Fatal(err)
 	}

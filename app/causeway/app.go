@@ -216,14 +216,17 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	quotePrices := prices.New(a.db, marketRates, systemClock{})
 	a.db.OnDatabaseChange(quotePrices.Invalidate)
 	a.db.OnDatabaseChange(a.connections.Reopen)
-	a.platforms = platforms.New(platforms.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Prices: quotePrices})
+	a.platforms = platforms.New(platforms.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment,
+		Prices: quotePrices})
 	a.idempotency = platforms.NewIdempotencyStore(a.db)
 	a.mailMetrics = newMailMetrics(a.metrics)
 	a.mails = mails.New(mails.Config{IDs: idGenerator, Mailers: a.mailers, From: a.sender(), MaxPerHour: a.MailsPerHour})
-	a.mailSender = mail.New(mail.Config{Store: a.db, Jobs: a.db, Mailers: a.mailers, Clock: systemClock{}, Log: log, JobMetrics: a.jobMetrics, Metrics: a.mailMetrics})
+	a.mailSender = mail.New(mail.Config{Store: a.db, Jobs: a.db, Mailers: a.mailers, Clock: systemClock{}, Log: log, JobMetrics: a.jobMetrics,
+		Metrics: a.mailMetrics})
 	sanctions := customers.Screeners{platform.Production: customers.NewScreener(a.db, a.ScreeningThreshold)}
 	a.walletProofs = a.newWalletProofs()
-	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment, Identity: identities, Sanctions: sanctions, WalletProofs: a.walletProofs, Mails: a.mails, Jobs: a.db, Log: log,
+	a.customers = customers.New(customers.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment,
+		Identity: identities, Sanctions: sanctions, WalletProofs: a.walletProofs, Mails: a.mails, Jobs: a.db, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.imports = customers.NewImports(a.customers)
 	a.db.OnDatabaseChange(a.imports.ForgetPrepared)
@@ -234,14 +237,20 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.documents = customers.NewDocuments(a.customers, customers.DocumentsConfig{Files: a.files, Check: documentfiles.New(maxDocumentChecks)})
 	a.kycLinks = customers.NewKYCLinks(customers.KYCLinksConfig{Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.custody = localcustody.New(a.db)
-	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator, Beneficiaries: ports.BeneficiariesByEnvironment{
-		platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: reachableBeneficiaries{unsupported.Beneficiaries{}, a.connectedRail}}})
-	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Chains: rails, Custody: a.custody, WalletProofs: a.walletProofs, Prices: quotePrices, Timetable: a.timetable, Counterparties: counterparties,
+	a.accounts = accounts.New(accounts.Config{Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator,
+		Beneficiaries: ports.BeneficiariesByEnvironment{
+			platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: reachableBeneficiaries{unsupported.Beneficiaries{},
+				a.connectedRail}}})
+	a.payments = payments.New(payments.Config{Store: a.db, Jobs: a.db, Rails: rails, Chains: rails, Custody: a.custody,
+		WalletProofs: a.walletProofs, Prices: quotePrices, Timetable: a.timetable, Counterparties: counterparties,
 		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log,
-		Batches:  batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout, Observer: newBatchMetrics(a.metrics)},
+		Batches: batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout,
+			Observer: newBatchMetrics(a.metrics)},
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
-	a.feeds = a.payments.NewFeeds(payments.FeedConfig{Connections: a.connections, Feeds: a.db, Receipts: a.db, Balances: a.db, Statements: a.db, Received: a.db, Ledger: a.db.Finance(), CallAgain: a.payments.CallAgain})
-	a.receivers = receivers.New(receivers.Config{Store: a.db, Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
+	a.feeds = a.payments.NewFeeds(payments.FeedConfig{Connections: a.connections, Feeds: a.db, Receipts: a.db, Balances: a.db,
+		Statements: a.db, Received: a.db, Ledger: a.db.Finance(), CallAgain: a.payments.CallAgain})
+	a.receivers = receivers.New(receivers.Config{Store: a.db, Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{},
+		IDs: idGenerator})
 	a.accounting = shared.accountingWith(marketRates)
 	a.treasury = shared.Treasury()
 	a.receivables = shared.Receivables()
@@ -276,8 +285,9 @@ func (a *app) openWebhooks(sealer ports.Sealer, idGenerator *ids.Generator) {
 	keys := webhooksender.NewKeyring(outbox.NewKeys(a.db.Pool()), a.db, sealer, systemClock{}, idGenerator)
 	a.db.OnDatabaseChange(keys.Forget)
 	a.webhooks = webhooks.New(webhooks.Config{
-		Store: a.db, Queue: outbox.NewQueue(a.db.Connect, a.db.Cipher()), Log: outbox.NewLog(a.db.Pool(), a.db.Cipher()), Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks}),
-		Keys: keys, Clock: systemClock{}, IDs: idGenerator, Metrics: newWebhookMetrics(a.metrics, a.log), Grace: 3 * time.Second,
+		Store: a.db, Queue: outbox.NewQueue(a.db.Connect, a.db.Cipher()), Log: outbox.NewLog(a.db.Pool(), a.db.Cipher()),
+		Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks}),
+		Keys:     keys, Clock: systemClock{}, IDs: idGenerator, Metrics: newWebhookMetrics(a.metrics, a.log), Grace: 3 * time.Second,
 		ShowTestResponses: a.AllowPrivateWebhooks,
 	})
 }
@@ -289,16 +299,21 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		return nil, err
 	}
 	server := httpapi.New(httpapi.Config{
-		Authenticator: platforms.NewAuthenticator(a.db), AgentAuthenticator: a.agents, IdempotencyStore: a.idempotency, Log: a.log, Metrics: a.metrics, Ready: a.ready, IsOutage: postgres.IsUnavailable,
+		Authenticator: platforms.NewAuthenticator(a.db), AgentAuthenticator: a.agents, IdempotencyStore: a.idempotency, Log: a.log,
+		Metrics: a.metrics, Ready: a.ready, IsOutage: postgres.IsUnavailable,
 		Rate:           httpapi.Rate{PerSecond: float64(a.RatePerSecond), Burst: a.RateBurst},
-		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, MaxUploads: a.Uploads, TrustedProxies: proxies, PublicURL: a.baseURL(address), Version: version,
+		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, MaxUploads: a.Uploads, TrustedProxies: proxies,
+		PublicURL: a.baseURL(address), Version: version,
 	})
-	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, Invitations: a.invitations, BeneficialOwners: a.verifications, Verifications: a.verifications,
+	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, Invitations: a.invitations,
+		BeneficialOwners: a.verifications, Verifications: a.verifications,
 		Documents: a.documents, KYCLinks: a.kycLinks, VerificationURL: a.verificationURL(address),
 		ExternalAccounts: a.accounts, InternalAccounts: a.accounts, Wallets: a.wallets, Agents: a.agents, AgentPayments: a.payments,
-		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks, WebhookSecrets: a.webhooks,
-		Safeguarding: a.treasury, Treasury: a.treasury, Receivables: a.receivables,
-		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods, Books: a.books, MonthEnd: a.monthEnd, Years: a.years, Journals: a.journals, Proposals: a.proposals})
+		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks,
+		WebhookSecrets: a.webhooks,
+		Safeguarding:   a.treasury, Treasury: a.treasury, Receivables: a.receivables,
+		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods, Books: a.books,
+		MonthEnd: a.monthEnd, Years: a.years, Journals: a.journals, Proposals: a.proposals})
 	a.mountPartners(server)
 	return server, errors.Join(a.mountPages(server, address), a.mountIdentity(server), server.Build())
 }

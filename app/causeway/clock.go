@@ -26,7 +26,8 @@ func (a *app) watchClock(ctx context.Context) {
 		a.measureClock(ctx)
 		switch now := a.db.CheckClock(); {
 		case now != nil && refused == nil:
-			a.log.WithField("offset", a.db.ClockOffset().String()).Error("the clock differs from the database's by more than 2s; no payments until it is corrected")
+			a.log.WithField("offset", a.db.ClockOffset().String()).Error("the clock differs from the database's by more than 2s; no payments " +
+				"until it is corrected")
 		case now == nil && refused != nil:
 			a.log.WithField("offset", a.db.ClockOffset().String()).Info("the clock agrees with the database's again")
 		}

@@ -37,7 +37,8 @@ func TestCorridorsCommand_SetResetAndHistory(t *testing.T) {
 
 	// The list marks changed terms, as text and as JSON.
 	list, _, _ := runCorridors(t, url, "list --platform "+fakePlatform)
-	if !regexp.MustCompile(`(?m)^USD +BTC +0\.25 +\+ +0\.3% +1\.00 +to +500\.00 +5m +fee-fixed, fee-percent for all; max for this platform$`).MatchString(list) {
+	if !regexp.MustCompile(
+		`(?m)^USD +BTC +0\.25 +\+ +0\.3% +1\.00 +to +500\.00 +5m +fee-fixed, fee-percent for all; max for this platform$`).MatchString(list) {
 		t.Errorf("wrong line for USD to BTC:\n%s", list)
 	}
 	var terms []struct {
@@ -146,7 +147,8 @@ func TestCorridorsCommand_ReportsAllInvalidFlags(t *testing.T) {
 	url := seededDatabase(t)
 	for args, want := range map[string][]string{
 		"set USD CAD --fee-percent 3 --fee-fixed x --min=-1 --max 0 --lock 1h --platform acme": {"nothing was changed", "not yet live",
-			"--fee-percent must be a percentage", "--fee-fixed must be", "--min must be", "--max must be", "--lock must be", "--platform must be an id of the form"},
+			"--fee-percent must be a percentage", "--fee-fixed must be", "--min must be", "--max must be", "--lock must be",
+			"--platform must be an id of the form"},
 		"set USD BTC":                      {"Set at least one of fee-fixed"},
 		"set USD BTC --min 500 --max 400":  {"--min would be 5.00 USD, above the maximum of 4.00 USD"},
 		"set USD":                          {"<to>"},

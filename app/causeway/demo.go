@@ -41,7 +41,8 @@ func (d demoCommand) credentials() (cli.Credentials, error) {
 	path := filepath.Join(d.Data, "credentials.json")
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return fromFlags, fmt.Errorf("%s does not exist: start causeway dev, set --data to its folder, or set --base-url, --client-id and --client-secret", path)
+		return fromFlags, fmt.Errorf("%s does not exist: start causeway dev, set --data to its folder, or set --base-url, --client-id and "+
+			"--client-secret", path)
 	}
 	if err != nil {
 		return fromFlags, err

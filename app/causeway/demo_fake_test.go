@@ -63,7 +63,8 @@ const (
 
 func newFakeService(t testing.TB) *fakeService {
 	t.Helper()
-	f := &fakeService{t: t, key: newTestKey(t), ed25519Key: newEd25519Key(t), idempotencyKeys: map[string]bool{}, endpoint: "https://platform.example/webhooks"}
+	f := &fakeService{t: t, key: newTestKey(t), ed25519Key: newEd25519Key(t), idempotencyKeys: map[string]bool{},
+		endpoint: "https://platform.example/webhooks"}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v/config", f.config)
 	mux.HandleFunc("PATCH /v/config", f.config)
@@ -122,7 +123,8 @@ func (f *fakeService) config(w http.ResponseWriter, r *http.Request) {
 		f.endpoints = append(f.endpoints, f.endpoint)
 		if len(f.endpoints) == 1 {
 			f.deliveries.Go(func() {
-				f.deliver("TEST", `{"webhookId":"Webhook:0199f0a2-0000-7000-8000-0000000000a0","type":"TEST","event":"TEST","timestamp":"2026-03-02T12:00:00Z"}`)
+				f.deliver(
+					"TEST", `{"webhookId":"Webhook:0199f0a2-0000-7000-8000-0000000000a0","type":"TEST","event":"TEST","timestamp":"2026-03-02T12:00:00Z"}`)
 			})
 		}
 	}
@@ -132,7 +134,8 @@ func (f *fakeService) config(w http.ResponseWriter, r *http.Request) {
 func (f *fakeService) webhookKeys(w http.ResponseWriter, _ *http.Request) {
 	f.writeJSON(w, 200, fmt.Sprintf(`{"data":[
 		{"id":"0199f0a2-0000-7000-8000-0000000000b1","algorithm":"ED25519","publicKey":%q},
-		{"id":"0199f0a2-0000-7000-8000-0000000000b2","algorithm":"ECDSA_P256_SHA256","publicKey":%q}]}`, publicPEM(f.t, f.ed25519Key.Public()), publicPEM(f.t, &f.key.PublicKey)))
+		{"id":"0199f0a2-0000-7000-8000-0000000000b2","algorithm":"ECDSA_P256_SHA256","publicKey":%q}]}`, publicPEM(f.t, f.ed25519Key.Public()),
+		publicPEM(f.t, &f.key.PublicKey)))
 }
 
 func (f *fakeService) createCustomer(w http.ResponseWriter, r *http.Request) {
@@ -141,10 +144,13 @@ func (f *fakeService) createCustomer(w http.ResponseWriter, r *http.Request) {
 		Address      struct{ Line1, City, State, PostalCode, Country string }
 	}
 	f.decode(r, &request)
-	if a := request.Address; request.CustomerType != "INDIVIDUAL" || a.Line1 == "" || a.City == "" || a.State == "" || a.PostalCode == "" || a.Country == "" {
+	if a := request.Address; request.CustomerType != "INDIVIDUAL" || a.Line1 == "" || a.City == "" || a.State == "" ||
+		a.PostalCode == "" || a.Country == "" {
 		f.t.Errorf("a customer that would be refused: %+v", request)
 	}
-	f.writeJSON(w, 201, fmt.Sprintf(`{"id":%q,"kycStatus":"APPROVED","umaAddress":"$0199f0a2@uma.sandbox.test","createdAt":"2026-03-02T12:00:01Z"}`, fakeCustomer))
+	f.writeJSON(
+		w, 201, fmt.Sprintf(`{"id":%q,"kycStatus":"APPROVED","umaAddress":"$0199f0a2@uma.sandbox.test","createdAt":"2026-03-02T12:00:01Z"}`,
+			fakeCustomer))
 }
 
 func (f *fakeService) registerWallet(w http.ResponseWriter, r *http.Request) {
@@ -153,7 +159,8 @@ func (f *fakeService) registerWallet(w http.ResponseWriter, r *http.Request) {
 		AccountInfo          struct{ AccountType, Address string }
 	}
 	f.decode(r, &request)
-	if request.CustomerID != fakeCustomer || request.Currency != "BTC" || request.AccountInfo.AccountType != "LAYER2_WALLET" || request.AccountInfo.Address == "" {
+	if request.CustomerID != fakeCustomer || request.Currency != "BTC" || request.AccountInfo.AccountType != "LAYER2_WALLET" ||
+		request.AccountInfo.Address == "" {
 		f.t.Errorf("an account that would be refused: %+v", request)
 	}
 	f.writeJSON(w, 201, fmt.Sprintf(`{"id":%q,"status":"ACTIVE","currency":"BTC","accountInfo":{"accountType":"LAYER2_WALLET"}}`, fakeAccount))
@@ -208,7 +215,8 @@ func (f *fakeService) send(w http.ResponseWriter, r *http.Request) {
 
 func (f *fakeService) transaction(w http.ResponseWriter, r *http.Request) {
 	f.writeJSON(w, 200, fmt.Sprintf(`{"id":%q,"status":"COMPLETED","sentAmount":{"amount":10050,"currency":{"code":"USD"}},"fees":50,
-		"receivedAmount":{"amount":100000,"currency":{"code":"BTC"}},"exchangeRate":10.00000000001,"settledAt":"2026-03-02T12:00:03Z"}`, r.PathValue("id")))
+		"receivedAmount":{"amount":100000,"currency":{"code":"BTC"}},"exchangeRate":10.00000000001,"settledAt":"2026-03-02T12:00:03Z"}`,
+		r.PathValue("id")))
 }
 
 func (f *fakeService) decode(r *http.Request, into any) {

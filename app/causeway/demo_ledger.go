@@ -13,7 +13,8 @@ import (
 )
 
 // ledgerUnavailable is shown instead of the entries.
-const ledgerUnavailable = "The entries are in the server's database. To show them, set DATABASE_URL, or --data if the server is causeway dev."
+const ledgerUnavailable = "The entries are in the server's database. To show them, set DATABASE_URL, or --data if the server is causeway " +
+	"dev."
 
 // showEntries shows the ledger entries of the payment.
 func (p *paymentDemo) showEntries(ctx context.Context) error {
@@ -21,7 +22,8 @@ func (p *paymentDemo) showEntries(ctx context.Context) error {
 		p.screen.beginStep("Read the ledger entries", ledgerUnavailable)
 		return nil
 	}
-	p.screen.beginStep("Read the ledger entries", "Every movement of money is an entry from a debit account to a credit account. Entries are never changed.")
+	p.screen.beginStep("Read the ledger entries", "Every movement of money is an entry from a debit account to a credit account. Entries "+
+		"are never changed.")
 	entries, err := p.entries(ctx)
 	if err != nil {
 		return err

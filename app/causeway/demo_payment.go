@@ -42,7 +42,8 @@ const (
 
 func newPaymentDemo(c cli.Credentials, out io.Writer) *paymentDemo {
 	s := newScreen(out)
-	return &paymentDemo{screen: s, client: newDemoClient(c, s), webhookTimeout: demoWebhookTimeout, testEventTimeout: demoTestEventTimeout, program: os.Args[0]}
+	return &paymentDemo{screen: s, client: newDemoClient(c, s), webhookTimeout: demoWebhookTimeout, testEventTimeout: demoTestEventTimeout,
+		program: os.Args[0]}
 }
 
 // run runs all steps. It sets the platform's webhook endpoint to its own, and restores it
@@ -97,7 +98,8 @@ func (p *paymentDemo) receiveWebhooks(ctx context.Context) (restore func() error
 	restore = func() error { return p.restoreEndpoint(context.WithoutCancel(ctx), before.text("webhookEndpoint")) }
 	switch _, err := p.awaitWebhook(ctx, "TEST", p.testEventTimeout); {
 	case errors.Is(err, errNoWebhook):
-		p.screen.writeText(margin, "No TEST event was received. It is sent only once; the events of the payment are sent until they are accepted. A service that was not started with causeway dev needs --allow-private-webhooks to reach this program.")
+		p.screen.writeText(margin, "No TEST event was received. It is sent only once; the events of the payment are sent until they are "+
+			"accepted. A service that was not started with causeway dev needs --allow-private-webhooks to reach this program.")
 	case err != nil:
 		return nil, errors.Join(err, restore())
 	}
@@ -213,7 +215,8 @@ func (p *paymentDemo) createQuote(ctx context.Context) error {
 
 func (p *paymentDemo) payQuote(ctx context.Context) error {
 	p.screen.beginStep("Pay the quote", "In the sandbox this request is the bank transfer. Conversion and payout follow by themselves.")
-	sent, err := p.client.post(ctx, "/sandbox/send", `{"reference":`+quoted(p.reference)+`,"currencyCode":`+quoted(p.quote.text("sendingCurrency.code"))+
+	sent, err := p.client.post(ctx, "/sandbox/send", `{"reference":`+quoted(p.reference)+`,"currencyCode":`+
+		quoted(p.quote.text("sendingCurrency.code"))+
 		`,"currencyAmount":`+p.quote.text("totalSendingAmount")+`}`)
 	if err != nil {
 		return err

@@ -55,9 +55,11 @@ func TestDemo_RestoresEndpointOnFailure(t *testing.T) {
 		spoil func(*fakeService, *paymentDemo)
 		want  string
 	}{
-		"a request is refused": {func(f *fakeService, _ *paymentDemo) { f.refusePath = "/quotes" }, "POST /quotes was refused: 403 FORBIDDEN: This token may not do that."},
-		"the payment fails":    {func(f *fakeService, _ *paymentDemo) { f.failPayment = true }, "ended as OUTGOING_PAYMENT.FAILED"},
-		"a webhook is forged":  {func(f *fakeService, _ *paymentDemo) { f.forgeEvent = "OUTGOING_PAYMENT.PENDING" }, "none of the published keys"},
+		"a request is refused": {func(f *fakeService, _ *paymentDemo) { f.refusePath = "/quotes" },
+			"POST /quotes was refused: 403 FORBIDDEN: This token may not do that."},
+		"the payment fails": {func(f *fakeService, _ *paymentDemo) { f.failPayment = true }, "ended as OUTGOING_PAYMENT.FAILED"},
+		"a webhook is forged": {func(f *fakeService, _ *paymentDemo) { f.forgeEvent = "OUTGOING_PAYMENT.PENDING" },
+			"none of the published keys"},
 		"no webhook is sent": {func(f *fakeService, p *paymentDemo) {
 			f.noWebhooks, p.webhookTimeout, p.testEventTimeout = true, time.Millisecond, time.Millisecond
 		}, "no webhook OUTGOING_PAYMENT.PENDING within"},
@@ -159,7 +161,8 @@ func TestDemo_WithoutDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, ledgerUnavailable) || strings.Contains(text, "rails/RTP") {
+	if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, ledgerUnavailable) ||
+		strings.Contains(text, "rails/RTP") {
 		t.Error(out.String())
 	}
 }
@@ -186,10 +189,15 @@ func TestDemo_Credentials(t *testing.T) {
 		want    cli.Credentials
 		wrong   string
 	}{
-		"flags":       {demoCommand{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b", DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: good}}}, cli.Credentials{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b"}, ""},
-		"half a set":  {demoCommand{ClientID: "a", DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: good}}}, cli.Credentials{}, "together, or none"},
-		"a folder":    {demoCommand{DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: good}}}, cli.Credentials{PlatformID: "p", ClientID: "c", ClientSecret: "s", BaseURL: "http://localhost:8080/2025-10-13"}, ""},
-		"no folder":   {demoCommand{DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: filepath.Join(dir, "none")}}}, cli.Credentials{}, "start causeway dev"},
+		"flags": {demoCommand{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b",
+			DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: good}}}, cli.Credentials{BaseURL: "http://h/v", ClientID: "a",
+			ClientSecret: "b"}, ""},
+		"half a set": {demoCommand{ClientID: "a", DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: good}}}, cli.Credentials{},
+			"together, or none"},
+		"a folder": {demoCommand{DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: good}}},
+			cli.Credentials{PlatformID: "p", ClientID: "c", ClientSecret: "s", BaseURL: "http://localhost:8080/2025-10-13"}, ""},
+		"no folder": {demoCommand{DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: filepath.Join(dir, "none")}}},
+			cli.Credentials{}, "start causeway dev"},
 		"broken file": {demoCommand{DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: bad}}}, cli.Credentials{}, "cannot read"},
 	} {
 		got, err := c.command.credentials()

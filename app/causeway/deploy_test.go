@@ -88,7 +88,8 @@ func TestDeploy_AlertsHaveRunbooks(t *testing.T) {
 	}
 	for _, alert := range alerts {
 		name, _, _ := strings.Cut(alert, "\n")
-		for _, line := range []string{`\n        expr: '.+'\n`, `\n        for: \d+[mh]\n`, `\n          severity: (critical|warning)\n`, `\n          summary: '.+'\n`, `\n          description: '.+'\n`} {
+		for _, line := range []string{`\n        expr: '.+'\n`, `\n        for: \d+[mh]\n`, `\n          severity: (critical|warning)\n`,
+			`\n          summary: '.+'\n`, `\n          description: '.+'\n`} {
 			if !regexp.MustCompile(line).MatchString(alert) {
 				t.Errorf("%s has no line %q", name, line)
 			}

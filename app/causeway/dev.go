@@ -77,7 +77,8 @@ type devDatabase struct{ ownerURL, serviceURL string }
 
 // database returns the configured database, or starts the private Postgres of the data folder.
 // stopped is closed when the private Postgres exits.
-func (d devCommand) database(ctx context.Context, log *logrus.Logger) (database devDatabase, stop func() error, stopped <-chan struct{}, err error) {
+func (d devCommand) database(ctx context.Context,
+	log *logrus.Logger) (database devDatabase, stop func() error, stopped <-chan struct{}, err error) {
 	stop = func() error { return nil }
 	if d.DatabaseURL != "" {
 		return devDatabase{d.DatabaseURL, d.DatabaseURL}, stop, nil, d.migrate(ctx, log, d.DatabaseURL)
@@ -135,7 +136,8 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "causeway %s serves %s\n  API reference  %s/docs\n  credentials    %s\n", version, saved.BaseURL, saved.BaseURL, d.credentialsPath())
+	fmt.Fprintf(out, "causeway %s serves %s\n  API reference  %s/docs\n  credentials    %s\n", version, saved.BaseURL, saved.BaseURL,
+		d.credentialsPath())
 	if first && !d.NoDemo {
 		go func() {
 			if err := runDemo(ctx, saved, database.ownerURL, out); err != nil && ctx.Err() == nil {
@@ -166,7 +168,8 @@ func (d devCommand) credentials(ctx context.Context, a *app, baseURL string) (cl
 	case !errors.Is(err, os.ErrNotExist):
 		return saved, false, err
 	}
-	created, err := a.platforms.Create(ports.ForAllPlatforms(ctx), platforms.CreateRequest{Name: "Sandbox", Environment: platform.Sandbox, KYCRedirectOrigins: devRedirectOrigins})
+	created, err := a.platforms.Create(ports.ForAllPlatforms(ctx), platforms.CreateRequest{Name: "Sandbox", Environment: platform.Sandbox,
+		KYCRedirectOrigins: devRedirectOrigins})
 	if err != nil {
 		return saved, false, err
 	}

@@ -99,7 +99,8 @@ func TestArchitectureDoc_PathsExist(t *testing.T) {
 	t.Parallel()
 	// Every path on the architecture page and in the recipes exists.
 	for _, page := range []string{"docs/architecture.md", "CONTRIBUTING.md"} {
-		paths := regexp.MustCompile("`((?:app|core|adapters|ports|ledger|e2e|docs)/[a-z_0-9/.]+)`").FindAllStringSubmatch(readFile(t, "../../"+page), -1)
+		paths := regexp.MustCompile("`((?:app|core|adapters|ports|ledger|e2e|docs)/[a-z_0-9/.]+)`").FindAllStringSubmatch(readFile(t,
+			"../../"+page), -1)
 		if len(paths) == 0 {
 			t.Errorf("%s names no path", page)
 		}

@@ -23,7 +23,8 @@ func TestOperatorOperations_AreDocumentedCommands(t *testing.T) {
 		}
 		fmt.Fprintf(&rows, "| `%s` | `%s` |\n", o.Command, o.ID)
 	}
-	if table := "| Command | Operation of the API |\n|---|---|\n" + rows.String() + "\n"; !strings.Contains(readFile(t, "../../docs/books.md"), table) {
+	if table := "| Command | Operation of the API |\n|---|---|\n" + rows.String() + "\n"; !strings.Contains(readFile(t, "../../docs/books.md"),
+		table) {
 		t.Errorf("docs/books.md does not have\n%s", table)
 	}
 }

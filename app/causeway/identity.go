@@ -28,7 +28,8 @@ type identityFlags struct {
 func (f identityFlags) checkIdentity(publicURL string, refuse func(setting, must string, got any)) {
 	if f.Identity != "provider" {
 		for setting, value := range map[string]string{
-			"--identity-url (CAUSEWAY_IDENTITY_URL)": f.IdentityURL, "--identity-token (CAUSEWAY_IDENTITY_TOKEN)": f.IdentityToken, "--identity-secret (CAUSEWAY_IDENTITY_SECRET)": f.IdentitySecret,
+			"--identity-url (CAUSEWAY_IDENTITY_URL)": f.IdentityURL, "--identity-token (CAUSEWAY_IDENTITY_TOKEN)": f.IdentityToken,
+			"--identity-secret (CAUSEWAY_IDENTITY_SECRET)": f.IdentitySecret,
 		} {
 			if value != "" {
 				refuse(setting, "left out unless --identity (CAUSEWAY_IDENTITY) is provider", "set")
@@ -60,7 +61,8 @@ func (a *app) openIdentity() (ports.IdentityByEnvironment, error) {
 		return by, nil
 	}
 	a.identityMetrics = newIdentityMetrics(a.metrics)
-	connected, err := provider.New(provider.Config{URL: a.IdentityURL, Token: a.IdentityToken, CallbackURL: strings.TrimRight(a.PublicURL, "/") + provider.CallbackPath,
+	connected, err := provider.New(provider.Config{URL: a.IdentityURL, Token: a.IdentityToken, CallbackURL: strings.TrimRight(a.PublicURL,
+		"/") + provider.CallbackPath,
 		Files: a.files, Clock: systemClock{}, PollInterval: a.IdentityPoll, Metrics: a.identityMetrics})
 	by[platform.Production] = connected
 	return by, err
@@ -78,7 +80,8 @@ func (a *app) mountIdentity(server *httpapi.API) error {
 	if err != nil {
 		return err
 	}
-	limit := server.LimitByAddress(callbackRate, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }))
+	limit := server.LimitByAddress(callbackRate,
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }))
 	server.Mount(http.MethodPost, provider.CallbackPath, limit(&provider.Callback{
 		Secrets: secrets, Decisions: a.verifications, Clock: systemClock{}, Log: a.log, Received: a.identityMetrics.received}))
 	return nil

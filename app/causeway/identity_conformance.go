@@ -53,7 +53,8 @@ func (c identityConformanceCommand) Run(ctx context.Context, env *cli.Env) error
 	if callbackURL == "" {
 		callbackURL = "http://" + listener.Addr().String() + provider.CallbackPath
 	}
-	suite, err := conformance.New(conformance.Options{URL: c.URL, Token: token, Secrets: secrets, CallbackURL: callbackURL, Clock: systemClock{}, Timeout: c.Timeout})
+	suite, err := conformance.New(conformance.Options{URL: c.URL, Token: token, Secrets: secrets, CallbackURL: callbackURL,
+		Clock: systemClock{}, Timeout: c.Timeout})
 	if err != nil {
 		return fmt.Errorf("--url or --token-file: %w", err)
 	}

@@ -28,17 +28,20 @@ const (
 func jobsDatabase(t *testing.T) string {
 	t.Helper()
 	url := pgtest.New(t)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: portstest.NewFakeClock(noon)})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
+		Clock: portstest.NewFakeClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	job := func(id string, step transaction.Step) ports.Job {
-		return ports.Job{ID: uuid.MustParse(id), Platform: must(ident.ParsePlatform(fakePlatform)), Step: step, Subjects: []uuid.UUID{{15: 1}, {15: 2}}, Due: noon,
+		return ports.Job{ID: uuid.MustParse(id), Platform: must(ident.ParsePlatform(fakePlatform)), Step: step,
+			Subjects: []uuid.UUID{{15: 1}, {15: 2}}, Due: noon,
 			Attempts: 30, LastError: "no such account\n(tried \"000123\")", Dead: id != retriedJob}
 	}
 	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
-		return tx.AddJobs(ctx, []ports.Job{job(deadForward, transaction.StepForward), job(deadSurplus, transaction.StepSendBack), job(retriedJob, transaction.StepDeliver)})
+		return tx.AddJobs(ctx, []ports.Job{job(deadForward, transaction.StepForward), job(deadSurplus, transaction.StepSendBack),
+			job(retriedJob, transaction.StepDeliver)})
 	})
 	return url
 }
@@ -60,7 +63,8 @@ func TestJobsCommands(t *testing.T) {
 	if status != 0 || strings.Count(out, "\n") != 3 || strings.Contains(out, retriedJob) {
 		t.Fatalf("status %d\n%s%s", status, out, errOut)
 	}
-	for _, want := range []string{deadForward + "  forward    dead         30", fakePlatform, "Transaction:00000000-0000-0000-0000-000000000001 and 1 more",
+	for _, want := range []string{deadForward + "  forward    dead         30", fakePlatform,
+		"Transaction:00000000-0000-0000-0000-000000000001 and 1 more",
 		"Receipt:00000000-0000-0000-0000-000000000001 and 1 more", `"no such account\n(tried \"000123\")"`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the list does not contain %q:\n%s", want, out)
@@ -74,7 +78,8 @@ func TestJobsCommands(t *testing.T) {
 		!strings.Contains(errOut, "is the next step of money that has not arrived") {
 		t.Errorf("discard stranded money: status %d, %s", status, errOut)
 	}
-	if out, errOut, status = runJobs(t, url, "discard", deadForward, "--actor", "ana", "--reason", "paid by hand"); status != 0 || out != "1 jobs are discarded.\n" {
+	if out, errOut, status = runJobs(t, url, "discard", deadForward, "--actor", "ana", "--reason", "paid by hand"); status != 0 ||
+		out != "1 jobs are discarded.\n" {
 		t.Errorf("discard: status %d, %s%s", status, out, errOut)
 	}
 	if out, errOut, status = runJobs(t, url, "retry", "--all", "--step", "send-back"); status != 0 || out != "1 jobs are due now.\n" {
@@ -109,7 +114,8 @@ func TestJobsCommands_ReportInvalidFlags(t *testing.T) {
 func TestCountDeadJobs(t *testing.T) {
 	t.Parallel()
 	// The metric counts the dead jobs of each step, also where there are none.
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: jobsDatabase(t), AllPlatforms: true, MaxConnections: 2, Clock: portstest.NewFakeClock(noon)})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: jobsDatabase(t), AllPlatforms: true, MaxConnections: 2,
+		Clock: portstest.NewFakeClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -197,7 +197,8 @@ func TestKeysRotate_FirstKeyIncludesRowsOfOtherProcesses(t *testing.T) {
 		rotateKeys(t, keys)
 
 		var kind string
-		if err := a.db.Pool().QueryRow(ports.ForAllPlatforms(t.Context()), `SELECT jsonb_typeof(details) FROM customers`).Scan(&kind); err != nil || kind != "string" {
+		if err := a.db.Pool().QueryRow(ports.ForAllPlatforms(t.Context()), `SELECT jsonb_typeof(details) FROM customers`).Scan(
+			&kind); err != nil || kind != "string" {
 			t.Errorf("round %d: the details are a JSON %s, %v", round, kind, err)
 		}
 		if waited != wantWait {
@@ -244,13 +245,15 @@ func TestKeysRotate_MovesMasterKeyToVault(t *testing.T) {
 	if err := use(text, ""); !errors.Is(err, encryption.ErrCannotDecrypt) {
 		t.Errorf("the old key alone: %v", err)
 	}
-	if err := use(inVault, "expired"); err == nil || errors.Is(err, encryption.ErrCannotDecrypt) || !strings.Contains(err.Error(), vaultTokenEnv) {
+	if err := use(inVault, "expired"); err == nil || errors.Is(err, encryption.ErrCannotDecrypt) ||
+		!strings.Contains(err.Error(), vaultTokenEnv) {
 		t.Errorf("an expired token: %v", err)
 	}
 	if err := use(inVault, ""); err == nil || !strings.Contains(err.Error(), vaultTokenEnv) {
 		t.Errorf("no token: %v", err)
 	}
-	if err := use("vault:http://vault.example.com/transit/causeway", vaulttest.Token); err == nil || !strings.Contains(err.Error(), masterKeyEnv) {
+	if err := use("vault:http://vault.example.com/transit/causeway", vaulttest.Token); err == nil ||
+		!strings.Contains(err.Error(), masterKeyEnv) {
 		t.Errorf("an address without protection: %v", err)
 	}
 }

@@ -16,7 +16,8 @@ func newAudit(db *postgres.DB) *audit.Checker {
 
 // openLedgerReader returns a reader of the ledger of a database, and a function that closes it.
 func openLedgerReader(ctx context.Context, url string) (ports.LedgerReader, func(), error) {
-	db, err := openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 4, StatementTimeout: auditTimeout, ForReports: true, Clock: systemClock{}})
+	db, err := openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 4, StatementTimeout: auditTimeout,
+		ForReports: true, Clock: systemClock{}})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -33,7 +33,8 @@ func TestLedgerExport_RepeatableInEveryFormat(t *testing.T) {
 		if !strings.HasPrefix(first, begins) || !strings.Contains(first, "2026-") {
 			t.Errorf("%s begins %.200s", format, first)
 		}
-		_, errOut, status = runLedger(t, url, "export --format "+format+" --file "+path+" --platform "+fakePlatform+" --as-of "+exportedAsOf(t, dir, url))
+		_, errOut, status = runLedger(t, url, "export --format "+format+" --file "+path+" --platform "+fakePlatform+" --as-of "+
+			exportedAsOf(t, dir, url))
 		if again := readFile(t, path); status != 0 || again != first {
 			t.Errorf("%s: the second export differs: %s", format, errOut)
 		}
@@ -82,10 +83,14 @@ func TestLedgerExport_ReportsInvalidFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, wants := range map[string][]string{
-		"--format csv --as-of yesterday --from x":                                     {"--as-of must be an RFC 3339", "--from must be an RFC 3339"},
-		"--format xls --as-of 2999-01-01T00:00:00Z --account x --currency xyz":        {"--format must be one of csv, hledger, ledger, beancount, camt053, log", "--as-of must not be in the future", "--account must be the path", "--currency must be"},
-		"--format csv --account rails/FEDNOW":                                         {"--account had no postings"},
-		"--format csv --platform Customer:1":                                          {"--platform: must be an id of the form PlatformConfig:<uuid>"},
+		"--format csv --as-of yesterday --from x": {"--as-of must be an RFC 3339",
+			"--from must be an RFC 3339"},
+		"--format xls --as-of 2999-01-01T00:00:00Z --account x --currency xyz": {
+			"--format must be one of csv, hledger, ledger, beancount, camt053, log", "--as-of must not be in the future",
+			"--account must be the path", "--currency must be"},
+		"--format csv --account rails/FEDNOW": {"--account had no postings"},
+		"--format csv --platform Customer:1": {
+			"--platform: must be an id of the form PlatformConfig:<uuid>"},
 		"--format csv --platform " + strings.Replace(fakePlatform, "0001", "0009", 1): {"does not exist"},
 		"--format camt053 --currency BTC":                                             {"--currency must be an ISO 4217 currency"},
 		"--format log --names":                                                        {"--format log cannot be combined with"},

@@ -21,22 +21,28 @@ func TestLedgerProposals_ApprovedByAnotherOperator(t *testing.T) {
 	url := seededDatabase(t)
 	first, second := addProposal(t, url, 1), addProposal(t, url, 2)
 
-	if out, errOut, status := runLedger(t, url, "proposals list --status PENDING --action ADJUSTMENT"); status != 0 || strings.Count(out, "PENDING") != 2 || !strings.Contains(out, "operator ana") {
+	if out, errOut, status := runLedger(t, url, "proposals list --status PENDING --action ADJUSTMENT"); status != 0 ||
+		strings.Count(out, "PENDING") != 2 || !strings.Contains(out, "operator ana") {
 		t.Errorf("listed: status %d, %s%s", status, errOut, out)
 	}
-	if out, errOut, status := runLedger(t, url, "proposals show "+first); status != 0 || !strings.Contains(out, `"note": "A fee"`) || !strings.Contains(out, "createLedgerAdjustment") {
+	if out, errOut, status := runLedger(t, url, "proposals show "+first); status != 0 || !strings.Contains(out, `"note": "A fee"`) ||
+		!strings.Contains(out, "createLedgerAdjustment") {
 		t.Errorf("shown: status %d, %s%s", status, errOut, out)
 	}
-	if out, errOut, status := runLedger(t, url, "proposals approve "+first+" --actor Ana"); status != 1 || !strings.Contains(errOut, "another person") || out != "" {
+	if out, errOut, status := runLedger(t, url, "proposals approve "+first+" --actor Ana"); status != 1 ||
+		!strings.Contains(errOut, "another person") || out != "" {
 		t.Errorf("approved by the proposer: status %d, %s%s", status, errOut, out)
 	}
-	if out, errOut, status := runLedger(t, url, "proposals approve "+first+" --actor ben"); status != 0 || !strings.Contains(out, "EXECUTED") || !strings.Contains(out, "operator ben") || !strings.Contains(out, "Posting:") {
+	if out, errOut, status := runLedger(t, url, "proposals approve "+first+" --actor ben"); status != 0 ||
+		!strings.Contains(out, "EXECUTED") || !strings.Contains(out, "operator ben") || !strings.Contains(out, "Posting:") {
 		t.Errorf("approved: status %d, %s%s", status, errOut, out)
 	}
-	if _, errOut, status := runLedger(t, url, "proposals approve "+first+" --actor cem"); status != 1 || !strings.Contains(errOut, "already EXECUTED") {
+	if _, errOut, status := runLedger(t, url, "proposals approve "+first+" --actor cem"); status != 1 ||
+		!strings.Contains(errOut, "already EXECUTED") {
 		t.Errorf("approved again: status %d, %s", status, errOut)
 	}
-	if out, errOut, status := runLedger(t, url, "proposals reject "+second+" --actor ben --note Refunded"); status != 0 || !strings.Contains(out, "REJECTED") || !strings.Contains(out, "Refunded") {
+	if out, errOut, status := runLedger(t, url, "proposals reject "+second+" --actor ben --note Refunded"); status != 0 ||
+		!strings.Contains(out, "REJECTED") || !strings.Contains(out, "Refunded") {
 		t.Errorf("rejected: status %d, %s%s", status, errOut, out)
 	}
 	if out, errOut, status := runLedger(t, url, "proposals list --status PENDING"); status != 0 || out != "There are no such proposals.\n" {
@@ -73,7 +79,8 @@ func addProposal(t *testing.T, url string, n byte) string {
 	var id ident.Proposal
 	id.SetUUID(uuid.UUID{15: n})
 	request := `{"entries": [{"debit": "expense/rails", "credit": "rails/RTP", "currency": "USD", "amount": 5}], "note": "A fee"}`
-	p := proposal.New(id, must(ident.ParsePlatform(fakePlatform)), books.ActionAdjustment, "createLedgerAdjustment", []byte(request), platform.Author{Actor: "ana"}, systemClock{}.Now())
+	p := proposal.New(id, must(ident.ParsePlatform(fakePlatform)), books.ActionAdjustment, "createLedgerAdjustment", []byte(request),
+		platform.Author{Actor: "ana"}, systemClock{}.Now())
 	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateProposal(ctx, p) }); err != nil {
 		t.Fatal(err)
 	}

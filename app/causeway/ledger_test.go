@@ -139,7 +139,8 @@ func TestLedgerCheck_OfOnePlatform(t *testing.T) {
 	// With a platform, the check counts and reports nothing of others. A platform that does not exist is named.
 	url := seededDatabase(t)
 	other := must(ident.ParsePlatform("PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e12"))
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: portstest.NewFakeClock(noon)})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
+		Clock: portstest.NewFakeClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +157,8 @@ func TestLedgerCheck_OfOnePlatform(t *testing.T) {
 		t.Errorf("status %d, %s%s", status, out, errOut)
 	}
 	const missing = "PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e13"
-	if _, errOut, status := runLedger(t, url, "check --platform "+missing); status != 1 || !strings.Contains(errOut, missing+" does not exist") {
+	if _, errOut, status := runLedger(t, url, "check --platform "+missing); status != 1 ||
+		!strings.Contains(errOut, missing+" does not exist") {
 		t.Errorf("status %d, %s", status, errOut)
 	}
 }
@@ -178,7 +180,8 @@ func runLedger(t testing.TB, url, args string) (out, errOut string, status int) 
 func seededDatabase(t testing.TB) string {
 	t.Helper()
 	url := pgtest.SimulateClock(t, pgtest.New(t))
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: portstest.NewFakeClock(noon)})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
+		Clock: portstest.NewFakeClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +201,8 @@ func seededDatabase(t testing.TB) string {
 		if err := tx.CreatePlatform(ctx, created); err != nil {
 			return err
 		}
-		return tx.CreateQuotes(ctx, []quote.Quote{newQuote(delivered), newQuote(refunded), newQuote(unpaid)}, []transaction.Transaction{delivered, refunded, unpaid})
+		return tx.CreateQuotes(ctx, []quote.Quote{newQuote(delivered), newQuote(refunded), newQuote(unpaid)},
+			[]transaction.Transaction{delivered, refunded, unpaid})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +212,8 @@ func seededDatabase(t testing.TB) string {
 		postings = append(postings, d.Postings...)
 	}
 	err = db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-		if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{newReceipt(delivered, 10050), newReceipt(refunded, 9900), unmatched}); err != nil {
+		if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{newReceipt(delivered, 10050), newReceipt(refunded, 9900),
+			unmatched}); err != nil {
 			return err
 		}
 		if err := tx.UpdateTransactions(ctx, []transaction.Transaction{completed.Transaction, refundPaid.Transaction}); err != nil {
@@ -231,7 +236,8 @@ func newRamp(t testing.TB, id string) transaction.Transaction {
 	t.Helper()
 	created := transaction.Transaction{
 		ID: must(ident.ParseTransaction(id)), Platform: must(ident.ParsePlatform(fakePlatform)), Type: transaction.Outgoing,
-		State: transaction.Initial, SourceRail: "RTP", SourceAccount: "rails/RTP", DestinationRail: "LAYER2", DestinationAccount: "chains/LAYER2", Reference: "REF" + id[len(id)-2:],
+		State: transaction.Initial, SourceRail: "RTP", SourceAccount: "rails/RTP", DestinationRail: "LAYER2", DestinationAccount: "chains/LAYER2",
+		Reference: "REF" + id[len(id)-2:],
 		Pricing: transaction.Pricing{
 			Sent: money.Amount{Minor: 10050, Currency: money.USD}, Received: money.Amount{Minor: 100_000, Currency: money.BTC},
 			Fees: 50, FixedFee: 50, Rate: money.MustRate("10"), Market: money.MustRate("10"),

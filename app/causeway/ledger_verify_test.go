@@ -26,7 +26,8 @@ func sealedDatabase(t *testing.T) (url, checkpoints, key string) {
 	url, checkpoints = seededDatabase(t), filepath.Join(t.TempDir(), "checkpoints")
 	quiet, _ := test.NewNullLogger()
 	a, err := build(t.Context(), serverFlags{Connections: 4, SandboxSpeed: 1, rateFlags: rateFlags{Rates: "sandbox"},
-		sealFlags: sealFlags{SealEvery: time.Minute, Checkpoints: checkpoints, CheckpointTimeout: time.Minute}}, url, must(newMaster(encryption.NewKey(), "")), quiet)
+		sealFlags: sealFlags{SealEvery: time.Minute, Checkpoints: checkpoints, CheckpointTimeout: time.Minute}}, url,
+		must(newMaster(encryption.NewKey(), "")), quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,11 +84,13 @@ func TestLedgerVerify_DatabaseAndExport(t *testing.T) {
 	if status != 0 || errOut != "" {
 		t.Errorf("export the evidence: status %d, %s%s", status, out, errOut)
 	}
-	if out, errOut, status = runLedger(t, "postgres://nobody:1/no", "verify --export "+file+" --checkpoint "+checkpoints+" --key "+key); status != 0 || errOut != "" {
+	if out, errOut, status = runLedger(t, "postgres://nobody:1/no", "verify --export "+file+" --checkpoint "+checkpoints+" --key "+
+		key); status != 0 || errOut != "" {
 		t.Errorf("verify the export of the evidence: status %d, %s", status, errOut)
 	}
 	checkGolden(t, "verify_evidence.txt", out)
-	if out, _, _ := runLedger(t, url, "verify --export "+file+" --checkpoint "+checkpoints); !strings.HasPrefix(out, "The signatures of the checkpoints were not verified; set --key to verify them.\n") {
+	if out, _, _ := runLedger(t, url, "verify --export "+file+" --checkpoint "+checkpoints); !strings.HasPrefix(out,
+		"The signatures of the checkpoints were not verified; set --key to verify them.\n") {
 		t.Errorf("without a key the output is\n%s", out)
 	}
 }
@@ -129,7 +132,8 @@ func TestLedgerVerify_DetectsTruncatedLog(t *testing.T) {
 			}
 		}
 	}
-	for _, statement := range []string{"DELETE FROM ledger_log_state", "UPDATE ledger_clocks SET seq = 5", "DELETE FROM transactions WHERE status = 'FAILED'"} {
+	for _, statement := range []string{"DELETE FROM ledger_log_state", "UPDATE ledger_clocks SET seq = 5",
+		"DELETE FROM transactions WHERE status = 'FAILED'"} {
 		if _, err := conn.Exec(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
@@ -160,10 +164,12 @@ func TestLedgerVerify_DetectsUnsealedPostings(t *testing.T) {
 	if want := "sealed in time: 7 facts or postings of " + fakePlatform; !strings.Contains(out, want) {
 		t.Errorf("want %q in\n%s", want, out)
 	}
-	if want := "postings are sealed in time: 7 postings of " + fakePlatform + " are not sealed, 7 of them for longer than allowed; the first is number 1"; status != 1 || !strings.Contains(out, want) {
+	if want := "postings are sealed in time: 7 postings of " + fakePlatform + " are not sealed, 7 of them for longer than allowed; the " +
+		"first is number 1"; status != 1 || !strings.Contains(out, want) {
 		t.Errorf("status %d, want %q in\n%s", status, want, out)
 	}
-	if out, errOut, status := runLedger(t, url, "verify --max-unsealed 1000000h"); status != 0 || !regexp.MustCompile(`postings are sealed in time +7 +postings not sealed yet +passed`).MatchString(out) {
+	if out, errOut, status := runLedger(t, url, "verify --max-unsealed 1000000h"); status != 0 ||
+		!regexp.MustCompile(`postings are sealed in time +7 +postings not sealed yet +passed`).MatchString(out) {
 		t.Errorf("with a longer time: status %d, %s%s", status, errOut, out)
 	}
 }
@@ -178,7 +184,8 @@ func TestLedgerVerify_DetectsMissingPostings(t *testing.T) {
 	}
 	defer conn.Close(context.WithoutCancel(t.Context()))
 	var id string
-	err = conn.QueryRow(t.Context(), "UPDATE transactions SET status = 'COMPLETED', stage = 'DELIVERED' WHERE status = 'PENDING' RETURNING id::text").Scan(&id)
+	err = conn.QueryRow(t.Context(), "UPDATE transactions SET status = 'COMPLETED', stage = 'DELIVERED' WHERE status = 'PENDING' RETURNING "+
+		"id::text").Scan(&id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,14 +207,18 @@ func TestLedgerVerify_ReportsInvalidFlags(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("not a checkpoint\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(torn, []byte("causeway.ledger/0199f0a2-0000-7000-8000-000000000001\n7\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"), 0o644); err != nil {
+	if err := os.WriteFile(
+		torn, []byte("causeway.ledger/0199f0a2-0000-7000-8000-000000000001\n7\nAQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	other := strings.Replace(fakePlatform, "0001", "0009", 1)
 	for args, want := range map[string]string{
-		"verify --checkpoints " + dir + "/none":                                     "--checkpoints: ",
-		"verify --checkpoints " + broken:                                            "broken.checkpoints, line 1: not a checkpoint of a ledger log",
-		"verify --checkpoints " + torn:                                              "torn.checkpoints, line 1: the checkpoint of size 7 is not a complete signed note",
+		"verify --checkpoints " + dir + "/none": "--checkpoints: ",
+		"verify --checkpoints " + broken: "broken.checkpoints, line 1: not a checkpoint of a ledger " +
+			"log",
+		"verify --checkpoints " + torn: "torn.checkpoints, line 1: the checkpoint of size 7 is " +
+			"not a complete signed note",
 		"verify --max-unsealed 0s":                                                  "--max-unsealed must be above zero",
 		"verify --key nonsense":                                                     `--key: "nonsense" is not a key`,
 		"verify --export " + broken:                                                 "--export requires --checkpoints",

@@ -24,7 +24,8 @@ func mailsDatabase(t *testing.T) (url string, p platform.Platform) {
 	t.Helper()
 	url = pgtest.SimulateClock(t, pgtest.New(t))
 	idGenerator := ids.New()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
+		Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,13 +36,15 @@ func mailsDatabase(t *testing.T) (url string, p platform.Platform) {
 			return err
 		}
 		for _, status := range []ports.MailStatus{ports.MailWaiting, ports.MailRefused} {
-			m := ports.QueuedMail{Mail: portstest.NewMail(), Platform: p.ID, Kind: ports.MailCode, CreatedAt: noon, ExpiresAt: noon.Add(5 * time.Minute)}
+			m := ports.QueuedMail{Mail: portstest.NewMail(), Platform: p.ID, Kind: ports.MailCode, CreatedAt: noon,
+				ExpiresAt: noon.Add(5 * time.Minute)}
 			m.ID = idGenerator.New(noon)
 			if err := tx.AddMail(ctx, m); err != nil {
 				return err
 			}
 			if status == ports.MailRefused {
-				if err := tx.EndMail(ctx, p.ID, m.ID, ports.MailOutcome{Status: status, Reason: "550 no such\nmailbox\x1b", At: noon.Add(time.Second)}); err != nil {
+				if err := tx.EndMail(ctx, p.ID, m.ID, ports.MailOutcome{Status: status, Reason: "550 no such\nmailbox\x1b",
+					At: noon.Add(time.Second)}); err != nil {
 					return err
 				}
 			}
@@ -64,13 +67,16 @@ func TestMailsList(t *testing.T) {
 
 	out, errOut, status := list()
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if status != 0 || len(lines) != 3 || !strings.Contains(lines[1], `refused  2026-`) || !strings.Contains(lines[1], `"550 no such\nmailbox\x1b"`) || !strings.Contains(lines[2], "CODE  waiting") || !strings.Contains(lines[2], p.ID.String()) {
+	if status != 0 || len(lines) != 3 || !strings.Contains(lines[1], `refused  2026-`) ||
+		!strings.Contains(lines[1], `"550 no such\nmailbox\x1b"`) || !strings.Contains(lines[2], "CODE  waiting") ||
+		!strings.Contains(lines[2], p.ID.String()) {
 		t.Errorf("status %d\n%s%s", status, out, errOut)
 	}
 	if strings.Contains(out, "ana@") || strings.Contains(out, "123456") {
 		t.Errorf("the list shows a recipient or a code:\n%s", out)
 	}
-	if out, _, status = list("--status", "waiting", "--platform", p.ID.String()); status != 0 || strings.Contains(out, "refused") || !strings.Contains(out, "waiting") {
+	if out, _, status = list("--status", "waiting", "--platform", p.ID.String()); status != 0 || strings.Contains(out, "refused") ||
+		!strings.Contains(out, "waiting") {
 		t.Errorf("status %d\n%s", status, out)
 	}
 	if out, _, status = list("--limit", "1"); status != 0 || !strings.Contains(out, "There are more.") {
@@ -79,7 +85,8 @@ func TestMailsList(t *testing.T) {
 	if out, _, status = list("--status", "expired"); status != 0 || out != "There are no such mails.\n" {
 		t.Errorf("status %d\n%s", status, out)
 	}
-	for args, want := range map[string]string{"--limit 0": "--limit must be from 1 to 10000", "--platform 1": "--platform: must be an id", "--status lost": "--status"} {
+	for args, want := range map[string]string{"--limit 0": "--limit must be from 1 to 10000", "--platform 1": "--platform: must be an id",
+		"--status lost": "--status"} {
 		if _, errOut, status := list(strings.Fields(args)...); status == 0 || !strings.Contains(errOut, want) {
 			t.Errorf("%s: status %d, %s", args, status, errOut)
 		}
@@ -91,16 +98,19 @@ func TestMailFlags_ReportInvalidValues(t *testing.T) {
 	// Invalid settings of mails are reported by name, and the URL with its password is not shown.
 	for arguments, want := range map[string]string{
 		"--smtp-url smtps://ana:secret@mail.test --mail-from wallet@mail.test": "",
-		"--mail-folder /tmp/mail":                                                      "",
-		"--smtp-url smtps://ana:secret@mail.test":                                      "--mail-from (CAUSEWAY_MAIL_FROM) must be set with --smtp-url",
-		"--smtp-url http://ana:secret@mail.test --mail-from wallet@mail.test":          "--smtp-url (CAUSEWAY_SMTP_URL) must be smtps://",
-		"--smtp-url smtp://ana:secret@mail.test?tls=none --mail-from wallet@mail.test": "--smtp-url (CAUSEWAY_SMTP_URL) must be a URL without tls=none",
-		"--smtp-url smtps://ana@mail.test --mail-from wallet@mail.test":                "--smtp-url (CAUSEWAY_SMTP_URL) must be",
+		"--mail-folder /tmp/mail": "",
+		"--smtp-url smtps://ana:secret@mail.test": "--mail-from (CAUSEWAY_MAIL_FROM) must be set with " +
+			"--smtp-url",
+		"--smtp-url http://ana:secret@mail.test --mail-from wallet@mail.test": "--smtp-url (CAUSEWAY_SMTP_URL) must be smtps://",
+		"--smtp-url smtp://ana:secret@mail.test?tls=none --mail-from wallet@mail.test": "--smtp-url (CAUSEWAY_SMTP_URL) must be a URL without " +
+			"tls=none",
+		"--smtp-url smtps://ana@mail.test --mail-from wallet@mail.test": "--smtp-url (CAUSEWAY_SMTP_URL) must be",
 		"--mail-from Wallet": "--mail-from (CAUSEWAY_MAIL_FROM) must be an e-mail address",
 		"--mails-per-hour 0": "--mails-per-hour (CAUSEWAY_MAILS_PER_HOUR) must be from 1 to 1000000",
 	} {
 		err := parseDev(t, strings.Fields(arguments)...).validate()
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) || err != nil && strings.Contains(err.Error(), "secret") {
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) || err != nil &&
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want %q", arguments, err, want)
 		}
 	}
@@ -131,7 +141,8 @@ func TestOpenMailers(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (mailFlags{MailFolder: filepath.Join(file, "mail")}).openMailers(); err == nil || !strings.Contains(err.Error(), "--mail-folder (CAUSEWAY_MAIL_FOLDER)") {
+	if _, err := (mailFlags{MailFolder: filepath.Join(file, "mail")}).openMailers(); err == nil ||
+		!strings.Contains(err.Error(), "--mail-folder (CAUSEWAY_MAIL_FOLDER)") {
 		t.Errorf("a folder below a file: %v", err)
 	}
 }

@@ -25,13 +25,16 @@ func (a *app) maintenanceTasks() []maintenanceTask {
 	}
 	return []maintenanceTask{
 		{name: "advance balance snapshots", interval: 5 * time.Second, run: a.db.AdvanceBalanceSnapshots},
-		{name: "create partitions", interval: time.Hour, run: func(ctx context.Context) error { return a.db.CreatePartitions(ctx, a.WebhookRetention) }},
+		{name: "create partitions", interval: time.Hour,
+			run: func(ctx context.Context) error { return a.db.CreatePartitions(ctx, a.WebhookRetention) }},
 		{name: "keep market rates", interval: time.Minute, run: a.accounting.KeepRates},
 		{name: "keep safeguarding reports", interval: 5 * time.Minute, run: of(a.treasury.KeepDueReports, platform.Production)},
 		{name: "announce overdrawn assets", interval: time.Minute, run: of(a.treasury.AnnounceOverdrafts, platform.Production)},
 		// The rails of sandbox platforms are overdrawn by design, and their events are not urgent.
-		{name: "keep safeguarding reports of sandboxes", interval: time.Hour, delay: time.Hour, run: of(a.treasury.KeepDueReports, platform.Sandbox)},
-		{name: "announce overdrawn assets of sandboxes", interval: time.Hour, delay: time.Hour, run: of(a.treasury.AnnounceOverdrafts, platform.Sandbox)},
+		{name: "keep safeguarding reports of sandboxes", interval: time.Hour, delay: time.Hour,
+			run: of(a.treasury.KeepDueReports, platform.Sandbox)},
+		{name: "announce overdrawn assets of sandboxes", interval: time.Hour, delay: time.Hour,
+			run: of(a.treasury.AnnounceOverdrafts, platform.Sandbox)},
 		{name: "collect receivables", interval: time.Minute, run: a.receivables.CollectDue},
 		{name: "count dead jobs", interval: 15 * time.Second, run: a.countDeadJobs},
 		{name: "count waiting mails", interval: 15 * time.Second, run: a.countWaitingMails},
@@ -46,7 +49,8 @@ func (a *app) railTasks() []maintenanceTask {
 // proofTasks returns the daily proof, which reads the ledgers of all production platforms.
 func (a *app) proofTasks() []maintenanceTask {
 	return []maintenanceTask{
-		{name: "reconcile statements of partners", interval: time.Minute, run: func(ctx context.Context) error { return a.reconciliation.ReconcileQueued(ctx, a.db) }},
+		{name: "reconcile statements of partners", interval: time.Minute,
+			run: func(ctx context.Context) error { return a.reconciliation.ReconcileQueued(ctx, a.db) }},
 		{name: "prove rails", interval: 10 * time.Minute, delay: time.Minute, run: a.rails.ProveYesterday},
 	}
 }

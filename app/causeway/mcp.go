@@ -96,7 +96,8 @@ func (c mcpServeCommand) serveHTTP(ctx context.Context, options mcp.Options) err
 	}
 	defer listener.Close()
 	if address, ok := listener.Addr().(*net.TCPAddr); ok && !address.IP.IsLoopback() {
-		options.Log.Warn("other machines can reach this port, and access tokens arrive without encryption; put a proxy with TLS before it", "setting", "--listen")
+		options.Log.Warn("other machines can reach this port, and access tokens arrive without encryption; put a proxy with TLS before it",
+			"setting", "--listen")
 	}
 	options.Log.Info("serving", "address", "http://"+listener.Addr().String()+mcp.Path)
 	return server.Serve(ctx, listener)

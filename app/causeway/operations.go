@@ -40,43 +40,64 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 
 // These are the metrics of operations. Counts end at 10,000.
 var (
-	dueJobsDesc         = describe("causeway_jobs_due", "Jobs that are due and that no process runs, by step.", "step")
-	dueJobsAgeDesc      = describe("causeway_jobs_oldest_due_seconds", "How long the oldest of these jobs is due, by step.", "step")
-	stuckDesc           = describe("causeway_transactions_stuck", "Transactions whose next job is dead or more than 15 minutes overdue, by state.", "state")
-	webhooksDesc        = describe("causeway_webhooks_waiting", "Webhooks waiting for an attempt, by queue: first for the first attempt, retry for a later one.", "queue")
-	webhooksAgeDesc     = describe("causeway_webhooks_oldest_seconds", "Age of the oldest of these webhooks, by queue.", "queue")
-	reviewsDesc         = describe("causeway_reviews_waiting", "Verifications of production platforms that wait for the decision of an operator.")
-	reviewsAgeDesc      = describe("causeway_reviews_oldest_seconds", "How long the oldest of these verifications waits.")
-	hitsDesc            = describe("causeway_screening_hits_open", "Entries of sanctions lists that customers or their owners resemble and that wait for the decision of an operator.")
-	hitsAgeDesc         = describe("causeway_screening_hits_oldest_seconds", "How long the oldest of these waits.")
-	unsealedDesc        = describe("causeway_ledger_unsealed_postings", "Postings that are not sealed in the ledger log.")
-	unsealedAgeDesc     = describe("causeway_ledger_seal_lag_seconds", "Age of the oldest posting that should have been sealed.")
-	shortfallsDesc      = describe("causeway_safeguarding_shortfalls", "Production platforms whose last safeguarding report has a shortfall that nobody has acknowledged.")
-	reportAgeDesc       = describe("causeway_safeguarding_report_age_seconds", "Time since the end of the last reported day, of the production platform where it is longest.")
-	overdrawnDesc       = describe("causeway_ledger_overdrawn_assets", "Assets of production platforms that are below zero.")
-	receivablesDesc     = describe("causeway_receivables_open", "Collections that were returned and for which something is owed, by environment of the platform and currency.", "environment", "currency")
-	receivablesOwedDesc = describe("causeway_receivables_owed", "What is owed for these collections in the smallest unit, by environment and currency.", "environment", "currency")
-	receivablesAgeDesc  = describe("causeway_receivables_oldest_seconds", "Time since the oldest of these returns, by environment and currency.", "environment", "currency")
-	railWaitingDesc     = describe("causeway_rail_payments_waiting", "Payments of production platforms that were not handed over, by what they wait for: REVIEW, FUNDS, RESUMPTION, OPENING or CONNECTION.", "wait")
-	railWaitingAgeDesc  = describe("causeway_rail_payments_oldest_seconds", "How long the oldest of these payments waits.", "wait")
-	railUnsettledDesc   = describe("causeway_rail_payments_unsettled_oldest_seconds", "Time since the oldest payment was handed over that is not settled, by connection and currency.", "connection", "currency")
-	railDifferenceDesc  = describe("causeway_rail_proof_difference", "How much partners and chains hold more or less than the ledger, in the smallest unit, in the last daily proof, by the connections that were compared together and currency.", "connections", "currency")
-	railNoBalanceDesc   = describe("causeway_rail_proof_without_balance", "1 if the last daily proof was not possible because a connection has no balance, by the connections that are compared together and currency.", "connections", "currency")
-	railProofAgeDesc    = describe("causeway_rail_proof_age_seconds", "Time since the last daily proof.")
-	railFeedAgeDesc     = describe("causeway_rail_feed_age_seconds", "Time since the reports of a partner were read, by connection; 0 before the first time.", "connection")
-	railFeedErrorsDesc  = describe("causeway_rail_feed_failures", "How often reading the reports of a partner has failed since the last success, by connection.", "connection")
-	railKeptAsideDesc   = describe("causeway_rail_feed_kept_aside", "Reports of partners that could not be taken and wait to be tried again, by connection.", "connection")
-	bankNoticesDesc     = describe("causeway_bank_notices", "What operators have to look at in the files of banks of the last day, by connection and kind of the notice.", "connection", "kind")
-	railRefusedDesc     = describe("causeway_rail_statements_refused", "Statements of partners that reconciliation refused and that wait to be tried again, by connection.", "connection")
-	railRefusedAgeDesc  = describe("causeway_rail_statements_refused_oldest_seconds", "Time since the oldest of these statements was received, by connection.", "connection")
+	dueJobsDesc    = describe("causeway_jobs_due", "Jobs that are due and that no process runs, by step.", "step")
+	dueJobsAgeDesc = describe("causeway_jobs_oldest_due_seconds", "How long the oldest of these jobs is due, by step.", "step")
+	stuckDesc      = describe("causeway_transactions_stuck", "Transactions whose next job is dead or more than 15 minutes overdue, by "+
+		"state.", "state")
+	webhooksDesc = describe("causeway_webhooks_waiting", "Webhooks waiting for an attempt, by queue: first for the first attempt, "+
+		"retry for a later one.", "queue")
+	webhooksAgeDesc = describe("causeway_webhooks_oldest_seconds", "Age of the oldest of these webhooks, by queue.", "queue")
+	reviewsDesc     = describe("causeway_reviews_waiting", "Verifications of production platforms that wait for the decision of an "+
+		"operator.")
+	reviewsAgeDesc = describe("causeway_reviews_oldest_seconds", "How long the oldest of these verifications waits.")
+	hitsDesc       = describe("causeway_screening_hits_open", "Entries of sanctions lists that customers or their owners resemble and "+
+		"that wait for the decision of an operator.")
+	hitsAgeDesc     = describe("causeway_screening_hits_oldest_seconds", "How long the oldest of these waits.")
+	unsealedDesc    = describe("causeway_ledger_unsealed_postings", "Postings that are not sealed in the ledger log.")
+	unsealedAgeDesc = describe("causeway_ledger_seal_lag_seconds", "Age of the oldest posting that should have been sealed.")
+	shortfallsDesc  = describe("causeway_safeguarding_shortfalls", "Production platforms whose last safeguarding report has a shortfall "+
+		"that nobody has acknowledged.")
+	reportAgeDesc = describe("causeway_safeguarding_report_age_seconds", "Time since the end of the last reported day, of the "+
+		"production platform where it is longest.")
+	overdrawnDesc   = describe("causeway_ledger_overdrawn_assets", "Assets of production platforms that are below zero.")
+	receivablesDesc = describe("causeway_receivables_open", "Collections that were returned and for which something is owed, by "+
+		"environment of the platform and currency.", "environment", "currency")
+	receivablesOwedDesc = describe("causeway_receivables_owed", "What is owed for these collections in the smallest unit, by environment "+
+		"and currency.", "environment", "currency")
+	receivablesAgeDesc = describe("causeway_receivables_oldest_seconds", "Time since the oldest of these returns, by environment and "+
+		"currency.", "environment", "currency")
+	railWaitingDesc = describe("causeway_rail_payments_waiting", "Payments of production platforms that were not handed over, by what "+
+		"they wait for: REVIEW, FUNDS, RESUMPTION, OPENING or CONNECTION.", "wait")
+	railWaitingAgeDesc = describe("causeway_rail_payments_oldest_seconds", "How long the oldest of these payments waits.", "wait")
+	railUnsettledDesc  = describe("causeway_rail_payments_unsettled_oldest_seconds",
+		"Time since the oldest payment was handed over that is not settled, by connection and currency.", "connection", "currency")
+	railDifferenceDesc = describe("causeway_rail_proof_difference", "How much partners and chains hold more or less than the ledger, in "+
+		"the smallest unit, in the last daily proof, by the connections that were compared together and currency.", "connections", "currency")
+	railNoBalanceDesc = describe("causeway_rail_proof_without_balance", "1 if the last daily proof was not possible because a connection "+
+		"has no balance, by the connections that are compared together and currency.", "connections", "currency")
+	railProofAgeDesc = describe("causeway_rail_proof_age_seconds", "Time since the last daily proof.")
+	railFeedAgeDesc  = describe("causeway_rail_feed_age_seconds", "Time since the reports of a partner were read, by connection; 0 "+
+		"before the first time.", "connection")
+	railFeedErrorsDesc = describe("causeway_rail_feed_failures", "How often reading the reports of a partner has failed since the last "+
+		"success, by connection.", "connection")
+	railKeptAsideDesc = describe("causeway_rail_feed_kept_aside", "Reports of partners that could not be taken and wait to be tried "+
+		"again, by connection.", "connection")
+	bankNoticesDesc = describe("causeway_bank_notices", "What operators have to look at in the files of banks of the last day, by "+
+		"connection and kind of the notice.", "connection", "kind")
+	railRefusedDesc = describe("causeway_rail_statements_refused", "Statements of partners that reconciliation refused and that wait to "+
+		"be tried again, by connection.", "connection")
+	railRefusedAgeDesc = describe("causeway_rail_statements_refused_oldest_seconds",
+		"Time since the oldest of these statements was received, by connection.", "connection")
 	unmatchedDesc       = describe("causeway_unmatched_funds", "Balance of unmatched funds in the smallest unit, by currency.", "currency")
 	rateAgeDesc         = describe("causeway_rates_age_seconds", "Age of the reference rates that quotes use.")
 	poolInUseDesc       = describe("causeway_database_connections_in_use", "Database connections in use, by pool.", "pool")
 	poolMaxDesc         = describe("causeway_database_connections_max", "Maximum number of database connections, by pool.", "pool")
 	poolWaitsDesc       = describe("causeway_database_connection_waits_total", "How often a connection had to be waited for, by pool.", "pool")
 	poolWaitSecondsDesc = describe("causeway_database_connection_wait_seconds_total", "Time spent waiting for a connection, by pool.", "pool")
-	readAtDesc          = describe("causeway_operations_read_timestamp_seconds", "When the queues were last counted. The database was available then.")
-	buildDesc           = describe("causeway_build_info", "Version, Go version and commit of the program; always 1.", "version", "goversion", "commit")
+	readAtDesc          = describe("causeway_operations_read_timestamp_seconds", "When the queues were last counted. The database was "+
+		"available then.")
+	buildDesc = describe("causeway_build_info", "Version, Go version and commit of the program; always 1.", "version",
+		"goversion", "commit")
 )
 
 // stuckStates are the states of causeway_transactions_stuck.
@@ -132,8 +153,12 @@ func (o *operations) read(ctx context.Context) {
 
 // Describe implements prometheus.Collector.
 func (o *operations) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{dueJobsDesc, dueJobsAgeDesc, stuckDesc, webhooksDesc, webhooksAgeDesc, reviewsDesc, reviewsAgeDesc, hitsDesc, hitsAgeDesc, unsealedDesc, unsealedAgeDesc,
-		shortfallsDesc, reportAgeDesc, overdrawnDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, railWaitingDesc, railWaitingAgeDesc, railUnsettledDesc, railDifferenceDesc, railNoBalanceDesc, railProofAgeDesc, railFeedAgeDesc, railFeedErrorsDesc, railKeptAsideDesc, bankNoticesDesc, railRefusedDesc, railRefusedAgeDesc, unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc, poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
+	for _, d := range []*prometheus.Desc{dueJobsDesc, dueJobsAgeDesc, stuckDesc, webhooksDesc, webhooksAgeDesc, reviewsDesc, reviewsAgeDesc,
+		hitsDesc, hitsAgeDesc, unsealedDesc, unsealedAgeDesc,
+		shortfallsDesc, reportAgeDesc, overdrawnDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, railWaitingDesc,
+		railWaitingAgeDesc, railUnsettledDesc, railDifferenceDesc, railNoBalanceDesc, railProofAgeDesc, railFeedAgeDesc, railFeedErrorsDesc,
+		railKeptAsideDesc, bankNoticesDesc, railRefusedDesc, railRefusedAgeDesc, unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc,
+		poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
 		descriptions <- d
 	}
 }

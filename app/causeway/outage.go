@@ -79,7 +79,8 @@ func (f outageFormatter) Format(e *logrus.Entry) ([]byte, error) {
 	began, belongs := f.outage.observe(err, e.Time)
 	switch {
 	case began:
-		return f.Formatter.Format(&logrus.Entry{Logger: e.Logger, Time: e.Time, Level: logrus.ErrorLevel, Data: logrus.Fields{logrus.ErrorKey: err},
+		return f.Formatter.Format(&logrus.Entry{Logger: e.Logger, Time: e.Time, Level: logrus.ErrorLevel,
+			Data:    logrus.Fields{logrus.ErrorKey: err},
 			Message: "the database is not available; requests get 503 and jobs wait until it is"})
 	case belongs && !e.Logger.IsLevelEnabled(logrus.DebugLevel):
 		return nil, nil

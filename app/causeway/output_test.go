@@ -23,7 +23,8 @@ func TestOutput_EveryCommandThatShowsSomething(t *testing.T) {
 	for _, command := range newTestParser(t).Model.Leaves(false) {
 		path := cli.CommandPath(command)
 		has := slices.ContainsFunc(command.Flags, func(f *kong.Flag) bool { return f.Name == "output" })
-		if shows := slices.Contains([]string{"list", "show", "history", "status", "versions", "aging", "calendar", "notices"}, command.Name); shows && !has &&
+		if shows := slices.Contains([]string{"list", "show", "history", "status", "versions", "aging", "calendar", "notices"},
+			command.Name); shows && !has &&
 			path != "documents show" {
 			t.Errorf("causeway %s has no --output", path)
 		}

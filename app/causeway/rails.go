@@ -69,7 +69,8 @@ func (r *railSelector) ChainFor(p ident.Platform) (ports.WalletChain, error) {
 	if chain, connected := r.chains[environment]; connected {
 		return chain, nil
 	}
-	return nil, fault.New(fault.NotImplemented, "No chain of embedded wallets is connected for production platforms, so that wallets can neither pay nor be paid. Use a sandbox platform.")
+	return nil, fault.New(fault.NotImplemented, "No chain of embedded wallets is connected for production platforms, so that wallets can "+
+		"neither pay nor be paid. Use a sandbox platform.")
 }
 
 func (r *railSelector) environment(p ident.Platform) (platform.Environment, error) {

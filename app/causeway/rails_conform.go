@@ -59,7 +59,8 @@ func (c railsConformCommand) Run(ctx context.Context, env *cli.Env) error {
 		server := &http.Server{Handler: suite, ReadTimeout: 20 * time.Second, WriteTimeout: 20 * time.Second, MaxHeaderBytes: 32 << 10}
 		go func() { _ = server.Serve(listener) }() // until Close; without it the suite reports that no message arrives
 		defer server.Close()
-		if _, err := fmt.Fprintf(env.Out, "Let the sidecar send its events to %s\n", "http://"+listener.Addr().String()+strings.Replace(partner.CallbackPath, "{connection}", "test", 1)); err != nil {
+		if _, err := fmt.Fprintf(env.Out, "Let the sidecar send its events to %s\n", "http://"+listener.Addr().String()+
+			strings.Replace(partner.CallbackPath, "{connection}", "test", 1)); err != nil {
 			return err
 		}
 	}
@@ -76,7 +77,8 @@ func (c railsConformCommand) options() (conformance.Options, error) {
 	case c.Timeout <= 0:
 		return conformance.Options{}, fmt.Errorf("--timeout must be positive, not %s", c.Timeout)
 	}
-	o := conformance.Options{Connection: rail.Connection{Name: "test", Adapter: rail.Partner, Settings: map[string]string{"url": c.URL, "secret": "file:" + c.SecretFile}}, Secrets: secrets.New(), Clock: systemClock{}, Timeout: c.Timeout,
+	o := conformance.Options{Connection: rail.Connection{Name: "test", Adapter: rail.Partner, Settings: map[string]string{"url": c.URL,
+		"secret": "file:" + c.SecretFile}}, Secrets: secrets.New(), Clock: systemClock{}, Timeout: c.Timeout,
 		Rail: c.Rail, Currency: currency, Account: conformance.DefaultAccount(), Sends: c.Listen != "", Skip: c.Skip}
 	for _, k := range c.Kinds {
 		o.Kinds = append(o.Kinds, partner.Kind(k))

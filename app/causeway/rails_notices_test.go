@@ -26,7 +26,8 @@ func TestRailsNotices_ListsWhatBanksReported(t *testing.T) {
 	if text := list("bank-eur"); !strings.HasPrefix(text, "There is nothing to look at") {
 		t.Error(text)
 	}
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: portstest.NewFakeClock(noon)})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
+		Clock: portstest.NewFakeClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,8 @@ func TestRailsNotices_ListsWhatBanksReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := db.BeginBankFile(t.Context(), lease, bankorder.Received{Connection: "bank-eur", Name: "camt.xml", Size: 1, ModifiedAt: noon, FoundAt: noon})
+	file, err := db.BeginBankFile(t.Context(), lease, bankorder.Received{Connection: "bank-eur", Name: "camt.xml", Size: 1,
+		ModifiedAt: noon, FoundAt: noon})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +46,8 @@ func TestRailsNotices_ListsWhatBanksReported(t *testing.T) {
 	}
 	for _, n := range []ports.BankNotice{
 		{Notice: bankorder.Notice{File: file.Number, Place: "file", Kind: bankorder.UnreadableFile, Name: "camt.xml", At: noon}},
-		{Notice: bankorder.Notice{File: 7, Place: "status 3, line 9", Kind: bankorder.Contradiction, Name: "0199F0A2", Code: "AC04", At: noon.Add(time.Minute)}},
+		{Notice: bankorder.Notice{File: 7, Place: "status 3, line 9", Kind: bankorder.Contradiction, Name: "0199F0A2", Code: "AC04",
+			At: noon.Add(time.Minute)}},
 	} {
 		n.Connection = "bank-eur"
 		if err := db.KeepBankNotice(t.Context(), lease, n.Notice); err != nil {
@@ -55,7 +58,8 @@ func TestRailsNotices_ListsWhatBanksReported(t *testing.T) {
 	text := list("bank-eur")
 
 	rows := strings.Split(strings.TrimSpace(text), "\n")
-	if len(rows) != 3 || !strings.Contains(rows[1], "CONTRADICTION") || !strings.Contains(rows[1], "AC04") || !strings.Contains(rows[2], "line 3: it is truncated") || !strings.Contains(rows[2], "camt.xml") {
+	if len(rows) != 3 || !strings.Contains(rows[1], "CONTRADICTION") || !strings.Contains(rows[1], "AC04") ||
+		!strings.Contains(rows[2], "line 3: it is truncated") || !strings.Contains(rows[2], "camt.xml") {
 		t.Errorf("%s", text)
 	}
 	if text := list("bank-eur", "--limit", "1"); !strings.Contains(text, "There are more") || strings.Contains(text, "truncated") {

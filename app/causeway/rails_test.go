@@ -26,21 +26,26 @@ import (
 func railsDatabase(t *testing.T) string {
 	t.Helper()
 	url := seededDatabase(t)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: portstest.NewFakeClock(noon)})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
+		Clock: portstest.NewFakeClock(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	c := rail.Connection{Name: "bank-eur", Adapter: rail.BankFile, Version: 1, Rails: []corridor.Rail{corridor.SEPA, corridor.SEPAInstant}, Currencies: []money.Currency{"EUR"},
-		Limits: []rail.Limit{{Currency: "EUR", PerPayout: 1_000_000}}, Settings: map[string]string{"folder": "/srv/bank", "sftpPassword": "file:/run/secrets/bank"}, SetAt: noon}
+	c := rail.Connection{Name: "bank-eur", Adapter: rail.BankFile, Version: 1, Rails: []corridor.Rail{corridor.SEPA, corridor.SEPAInstant},
+		Currencies: []money.Currency{"EUR"},
+		Limits:     []rail.Limit{{Currency: "EUR", PerPayout: 1_000_000}}, Settings: map[string]string{"folder": "/srv/bank",
+			"sftpPassword": "file:/run/secrets/bank"}, SetAt: noon}
 	portstest.SaveConnection(t, db, ports.RailConnectionVersion{Connection: c, By: "ana", Note: "Account at Example Bank"})
 	c.Version, c.Priority, c.Countries, c.SetAt = 2, 5, []string{"DE", "FR"}, noon.Add(time.Hour)
 	c.Settings = map[string]string{"folder": "/srv/bank2"}
 	c.Schedules = []rail.Schedule{{Rail: corridor.SEPA, CutOff: "13:30", Holidays: []string{"2026-12-24"}, Hold: true}}
 	portstest.SaveConnection(t, db, ports.RailConnectionVersion{Connection: c, By: "ben", Note: "Only two countries"})
 	payment := func(n byte, minor int64, state rail.State, wait rail.Wait, reason string) rail.Payment {
-		return rail.Payment{ID: uuid.UUID{6: 0x70, 8: 0x80, 15: n}, Kind: rail.Payout, Connection: "bank-eur", Amount: money.Amount{Minor: minor, Currency: "EUR"}, State: state, Wait: wait, Reason: reason,
-			Route: rail.Route{Platform: must(ident.ParsePlatform(fakePlatform)), Rail: corridor.SEPA, Currency: "EUR", Country: "DE"}, RecordedAt: noon.Add(time.Duration(n) * time.Minute)}
+		return rail.Payment{ID: uuid.UUID{6: 0x70, 8: 0x80, 15: n}, Kind: rail.Payout, Connection: "bank-eur",
+			Amount: money.Amount{Minor: minor, Currency: "EUR"}, State: state, Wait: wait, Reason: reason,
+			Route:      rail.Route{Platform: must(ident.ParsePlatform(fakePlatform)), Rail: corridor.SEPA, Currency: "EUR", Country: "DE"},
+			RecordedAt: noon.Add(time.Duration(n) * time.Minute)}
 	}
 	sent := payment(4, 700, rail.Sent, rail.WaitsForNothing, "")
 	sent.SentAt = noon.Add(time.Hour)
@@ -48,7 +53,8 @@ func railsDatabase(t *testing.T) string {
 	rejected.SentAt, rejected.SettledAt, rejected.PartnerID = noon.Add(time.Hour), noon.Add(2*time.Hour), "TRX-5"
 	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
 		reply := ports.RailReply{Platform: rejected.Platform, Subject: rejected.ID, Call: ports.CallSend, At: noon.Add(2 * time.Hour),
-			Outcome: ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "TRX-5", Code: "AC04", Text: "Closed in\x1b May"}}
+			Outcome: ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "TRX-5", Code: "AC04",
+				Text: "Closed in\x1b May"}}
 		if err := tx.SaveRailReplies(ctx, []ports.RailReply{reply}); err != nil {
 			return err
 		}
@@ -63,7 +69,8 @@ func railsDatabase(t *testing.T) string {
 		})
 	})
 	keep := func(n byte, kind ports.RailFeedItemKind, key, content, problem string) ports.RailFeedItem {
-		return ports.RailFeedItem{ID: uuid.UUID{6: 0x70, 8: 0x80, 15: n}, Connection: "bank-eur", Kind: kind, Key: key, Content: []byte(content), Problem: problem,
+		return ports.RailFeedItem{ID: uuid.UUID{6: 0x70, 8: 0x80, 15: n}, Connection: "bank-eur", Kind: kind, Key: key, Content: []byte(content),
+			Problem:  problem,
 			Attempts: 3, KeptAt: noon.Add(time.Duration(n) * time.Minute), RetryAt: noon.Add(time.Hour)}
 	}
 	file := keep(0x23, ports.RailFeedFile, "sha256:5e88", `{"data":"G1A=","size":700000,"sha256":"5e88"}`, "it is not XML")
@@ -77,8 +84,10 @@ func railsDatabase(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for n, problem := range []string{"", "the statement begins with 5.00 EUR, and the one before ended with 4.00 EUR"} {
-		s := ports.QueuedStatement{ID: uuid.UUID{6: 0x70, 8: 0x80, 15: byte(0x31 + n)}, Platform: must(ident.ParsePlatform(fakePlatform)), Connection: "bank-eur", ReceivedAt: noon,
-			RailStatement: ports.RailStatement{Name: fmt.Sprintf("statement-%d.xml", n), Format: "CAMT053", Data: []byte(fmt.Sprintf("<Document>%d</Document>", n))}}
+		s := ports.QueuedStatement{ID: uuid.UUID{6: 0x70, 8: 0x80, 15: byte(0x31 + n)}, Platform: must(ident.ParsePlatform(fakePlatform)),
+			Connection: "bank-eur", ReceivedAt: noon,
+			RailStatement: ports.RailStatement{Name: fmt.Sprintf("statement-%d.xml", n), Format: "CAMT053",
+				Data: []byte(fmt.Sprintf("<Document>%d</Document>", n))}}
 		if err := db.QueueRailStatement(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +123,8 @@ func TestRailsInbox_BytesAreWritten(t *testing.T) {
 	for id, want := range map[string]string{"23": "\x1bP", "21": `{"PartnerID":"4711","Reference":"RENT"}`} {
 		path := filepath.Join(dir, id)
 		var out, errOut strings.Builder
-		if status := run(t.Context(), []string{"rails", "inbox", "show", "00000000-0000-7000-8000-0000000000" + id, "--file", path, "--database-url", url}, &out, &errOut); status != 0 {
+		if status := run(t.Context(), []string{"rails", "inbox", "show", "00000000-0000-7000-8000-0000000000" + id, "--file", path,
+			"--database-url", url}, &out, &errOut); status != 0 {
 			t.Fatalf("status %d: %s", status, errOut.String())
 		}
 		if got := readFile(t, path); got != want {
@@ -221,23 +231,33 @@ func TestRailsSet_ListsEveryBadField(t *testing.T) {
 		want []string
 	}{
 		"fields": {`{"adapter": "FAX", "rails": ["SEPA", "SEPA"], "platforms": ["x"], "settings": {"password": "hunter2"}}`,
-			[]string{"nothing was changed:", "platforms[0] must be", "adapter must be one of", "rails[1] is listed twice", "currencies must name", "settings.password must not hold a secret"}},
-		"schedules": {`{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "schedules": [{"rail": "WIRE", "zone": "CET/Nowhere", "calendar": "BANK", "opens": "18:00", "cutOff": "25:00",
+			[]string{"nothing was changed:", "platforms[0] must be", "adapter must be one of", "rails[1] is listed twice", "currencies must name",
+				"settings.password must not hold a secret"}},
+		"schedules": {
+			`{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "schedules": [{"rail": "WIRE", "zone": "CET/Nowhere", "calendar": "BANK", "opens": "18:00", "cutOff": "25:00",
 			"days": 31, "takes": "soon", "holidays": ["24 December"], "workingDays": ["2026-02-30"]}]}`,
-			[]string{"schedules[0].rail must be one of rails", "schedules[0].zone must", "schedules[0].calendar must be one of EVERY_DAY, WEEKDAYS, ", "schedules[0].cutOff must", "schedules[0].days must",
-				"schedules[0].takes must be a duration", "schedules[0].holidays must be days such as", "schedules[0].workingDays must be days such as"}},
-		"unknown fields": {`{"adapter": "BANK_FILE", "colour": "hunter2", "rail": [], "rails": ["SEPA"], "currencies": ["EUR"], "limits": [{"curency": "EUR"}], "schedules": [{"rail": "SEPA", "cutoff": "10:00"}]}`,
-			[]string{"colour is an unknown field; there are adapter, countries,", "rail is an unknown field", "limits[0].curency is an unknown field", "schedules[0].cutoff is an unknown field"}},
-		"types": {`{"adapter": 7, "rails": "SEPA", "currencies": ["EUR"], "priority": "1", "limits": {}, "schedules": [{"rail": "SEPA", "days": 1.5, "hold": "yes"}, 7], "settings": {"maxPayments": 5, "password": {"a": "hunter2"}}}`,
-			[]string{"adapter must be a text in quotes", "rails must be a list in brackets of texts", "priority must be a whole number", "limits must be a list in brackets of objects", "schedules[0].days must be a whole number",
-				"schedules[0].hold must be true or false", "schedules[1] must be an object", "settings.maxPayments must be a text in quotes", "settings.password must be a text"}},
-		"empty file":      {``, []string{"file must be the JSON object of a connection, and is empty"}},
-		"list":            {`[]`, []string{"begins with {"}},
-		"null":            {`null`, []string{"begins with {"}},
-		"missing comma":   {"{\n\"adapter\": \"PARTNER\"\n\"rails\": []}", []string{"line 3 is not valid"}},
-		"no JSON":         {`adapter: PARTNER`, []string{"file must be the JSON object"}},
-		"two values":      {`{} {}`, []string{"more than one value"}},
-		"other platform":  {`{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "platforms": ["PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4eff"]}`, []string{"platforms[0] is", "does not exist"}},
+			[]string{"schedules[0].rail must be one of rails", "schedules[0].zone must",
+				"schedules[0].calendar must be one of EVERY_DAY, WEEKDAYS, ", "schedules[0].cutOff must", "schedules[0].days must",
+				"schedules[0].takes must be a duration", "schedules[0].holidays must be days such as",
+				"schedules[0].workingDays must be days such as"}},
+		"unknown fields": {
+			`{"adapter": "BANK_FILE", "colour": "hunter2", "rail": [], "rails": ["SEPA"], "currencies": ["EUR"], "limits": [{"curency": "EUR"}], "schedules": [{"rail": "SEPA", "cutoff": "10:00"}]}`,
+			[]string{"colour is an unknown field; there are adapter, countries,", "rail is an unknown field",
+				"limits[0].curency is an unknown field", "schedules[0].cutoff is an unknown field"}},
+		"types": {
+			`{"adapter": 7, "rails": "SEPA", "currencies": ["EUR"], "priority": "1", "limits": {}, "schedules": [{"rail": "SEPA", "days": 1.5, "hold": "yes"}, 7], "settings": {"maxPayments": 5, "password": {"a": "hunter2"}}}`,
+			[]string{"adapter must be a text in quotes", "rails must be a list in brackets of texts", "priority must be a whole number",
+				"limits must be a list in brackets of objects", "schedules[0].days must be a whole number",
+				"schedules[0].hold must be true or false", "schedules[1] must be an object", "settings.maxPayments must be a text in quotes",
+				"settings.password must be a text"}},
+		"empty file":    {``, []string{"file must be the JSON object of a connection, and is empty"}},
+		"list":          {`[]`, []string{"begins with {"}},
+		"null":          {`null`, []string{"begins with {"}},
+		"missing comma": {"{\n\"adapter\": \"PARTNER\"\n\"rails\": []}", []string{"line 3 is not valid"}},
+		"no JSON":       {`adapter: PARTNER`, []string{"file must be the JSON object"}},
+		"two values":    {`{} {}`, []string{"more than one value"}},
+		"other platform": {
+			`{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "platforms": ["PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4eff"]}`, []string{"platforms[0] is", "does not exist"}},
 		"changed adapter": {`{"adapter": "PARTNER", "rails": ["SEPA"], "currencies": ["EUR"]}`, []string{"adapter must stay BANK_FILE"}},
 	} {
 		path := filepath.Join(t.TempDir(), "bank-eur.json")
@@ -245,7 +265,8 @@ func TestRailsSet_ListsEveryBadField(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out, errOut strings.Builder
-		status := run(t.Context(), []string{"rails", "set", "bank-eur", path, "--note", "test", "--actor", "ana", "--database-url", url}, &out, &errOut)
+		status := run(t.Context(), []string{"rails", "set", "bank-eur", path, "--note", "test", "--actor", "ana", "--database-url", url},
+			&out, &errOut)
 		if status != 1 || strings.Contains(errOut.String(), "hunter2") {
 			t.Errorf("%s: status %d, %s%s", name, status, out.String(), errOut.String())
 		}
@@ -279,18 +300,21 @@ func TestRailsSet_RefusesASecondConnectionOfAWallet(t *testing.T) {
 		}
 	}
 	evm := func(rail, settings string) string {
-		return `{"adapter": "EVM", "rails": ["` + rail + `"], "currencies": ["USDC"], "settings": {"urls": "https://node.example.com", "seed": "` + seed +
+		return `{"adapter": "EVM", "rails": ["` + rail +
+			`"], "currencies": ["USDC"], "settings": {"urls": "https://node.example.com", "seed": "` + seed +
 			`", "usdcContract": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"` + settings + `}}`
 	}
 	partner := func(address, currency string) string {
-		return `{"adapter": "PARTNER", "rails": ["ACH"], "currencies": ["` + currency + `"], "settings": {"url": "` + address + `", "secret": "` + secret + `"}}`
+		return `{"adapter": "PARTNER", "rails": ["ACH"], "currencies": ["` + currency + `"], "settings": {"url": "` + address +
+			`", "secret": "` + secret + `"}}`
 	}
 	bank := func(name, iban, more string) string {
 		return `{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "settings": {"folder": "` + filepath.Join(folder, name) +
 			`", "accountHolder": "Example Client Money", "bankName": "Example Bank", "bic": "COBADEFFXXX", "iban": "` + iban + `"` + more + `}}`
 	}
 	bitcoin := func(wallet string) string {
-		return `{"adapter": "BITCOIN", "rails": ["BITCOIN"], "currencies": ["BTC"], "settings": {"url": "http://127.0.0.1:8332", "wallet": "` + wallet + `", "cookie": "` + secret + `", "network": "main",
+		return `{"adapter": "BITCOIN", "rails": ["BITCOIN"], "currencies": ["BTC"], "settings": {"url": "http://127.0.0.1:8332", "wallet": "` +
+			wallet + `", "cookie": "` + secret + `", "network": "main",
 			"depositXpub": "xpub661MyMwAqRbcFW31YEwpkMuc5THy2PSt5bDMsktWQcFF8syAmRUapSCGu8ED9W6oDMSgv6Zz8idoc4a6mr8BDzTJY47LJhkJ8UB7WEGuduB", "depositKey": "` + secret + `"}}`
 	}
 	german, french := "DE89370400440532013000", "FR1420041010050500013M02606"
@@ -313,7 +337,8 @@ func TestRailsSet_RefusesASecondConnectionOfAWallet(t *testing.T) {
 		{"bitcoin-3", bitcoin("cold"), "the deposit key xpub"},
 	} {
 		var out, errOut strings.Builder
-		run(t.Context(), []string{"rails", "set", step.name, write(step.name+".json", step.file), "--untested", "--note", "test", "--actor", "ana", "--database-url", url}, &out, &errOut)
+		run(t.Context(), []string{"rails", "set", step.name, write(step.name+".json", step.file), "--untested", "--note", "test", "--actor",
+			"ana", "--database-url", url}, &out, &errOut)
 		if got := errOut.String(); (got == "") != (step.refusal == "") || !strings.Contains(got, step.refusal) {
 			t.Errorf("%s: %s%s, want %q", step.name, out.String(), got, step.refusal)
 		}

@@ -75,7 +75,8 @@ func (a *app) openRates(ctx context.Context) (ports.Rates, error) {
 	if a.Rates != "ecb" {
 		return simulated, nil
 	}
-	ecbRates, err := ecb.New(ecb.Options{Source: a.RatesECB, Timeout: a.RatesTimeout, MaxAge: a.RatesMaxAge, CacheFile: a.RatesCacheFile, Log: a.log})
+	ecbRates, err := ecb.New(ecb.Options{Source: a.RatesECB, Timeout: a.RatesTimeout, MaxAge: a.RatesMaxAge, CacheFile: a.RatesCacheFile,
+		Log: a.log})
 	if err != nil {
 		return nil, err
 	}

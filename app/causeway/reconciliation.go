@@ -19,12 +19,14 @@ type reconciliations struct {
 }
 
 func newReconciliation(db *postgres.DB, idGenerator ports.IDs) *reconciliations {
-	return &reconciliations{Service: reconciliation.New(reconciliation.Config{Store: db, Runs: db, Ledger: db.LedgerReader(), Accounts: db.Finance(),
-		Clock: systemClock{}, IDs: idGenerator})}
+	return &reconciliations{Service: reconciliation.New(reconciliation.Config{Store: db, Runs: db, Ledger: db.LedgerReader(),
+		Accounts: db.Finance(),
+		Clock:    systemClock{}, IDs: idGenerator})}
 }
 
 // Import imports a file. If it is large, garbage is collected more often until it is imported.
-func (r *reconciliations) Import(ctx context.Context, in reconciliation.ImportRequest, request *ports.IdempotentRequest) (reconciliation.ImportResult, error) {
+func (r *reconciliations) Import(ctx context.Context, in reconciliation.ImportRequest, request *ports.IdempotentRequest) (
+	reconciliation.ImportResult, error) {
 	file := &largeFile{source: in.File, onLarge: r.collector.begin}
 	defer func() {
 		if file.isLarge {

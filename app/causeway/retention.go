@@ -69,7 +69,8 @@ func (f retentionFlags) checkRetention(refuse func(setting, must string, got any
 		value         time.Duration
 		from, to      time.Duration
 	}{
-		{"--idempotency-retention (CAUSEWAY_IDEMPOTENCY_RETENTION)", "from 168h to 720h", f.IdempotencyRetention, 168 * time.Hour, 720 * time.Hour},
+		{"--idempotency-retention (CAUSEWAY_IDEMPOTENCY_RETENTION)", "from 168h to 720h", f.IdempotencyRetention,
+			168 * time.Hour, 720 * time.Hour},
 		{"--webhook-retention (CAUSEWAY_WEBHOOK_RETENTION)", "from 192h to 87600h", f.WebhookRetention, 192 * time.Hour, maxRetention},
 		{"--quote-retention (CAUSEWAY_QUOTE_RETENTION)", "from 720h to 87600h", f.QuoteRetention, 720 * time.Hour, maxRetention},
 		{"--rail-reply-retention (CAUSEWAY_RAIL_REPLY_RETENTION)", "from 720h to 87600h", f.RailReplyRetention, 720 * time.Hour, maxRetention},
@@ -89,8 +90,13 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		Lookups: now.Add(-lookupRetention), Responses: now.Add(-f.IdempotencyRetention), WebhookEvents: now.Add(-f.WebhookRetention),
 		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
 		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention), Invitations: now.Add(-invitationRetention),
-		EndlessInvitations: now.Add(-endlessInvitationRetention), KYCLinks: now.Add(-kycLinkRetention), IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention), Mails: now.Add(-mailRetention), DeviceCodes: now.Add(-deviceCodeRetention), AgentAttempts: now.Add(-agentRetention), AgentUsage: now.Add(-agentRetention),
-		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now, MarketRates: now.Add(-maxRetention), RailData: now.Add(-railDataRetention), PartnerEvents: now.Add(-partnerEventRetention), ReceiptPayers: now.Add(-payerRetention), BitcoinEvents: now.Add(-f.RailReplyRetention), BankOrders: now.Add(-bankOrderRetention), RevokedCredentials: now.Add(-revokedCredentialRetention),
+		EndlessInvitations: now.Add(-endlessInvitationRetention), KYCLinks: now.Add(-kycLinkRetention),
+		IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention), Mails: now.Add(-mailRetention),
+		DeviceCodes: now.Add(-deviceCodeRetention), AgentAttempts: now.Add(-agentRetention), AgentUsage: now.Add(-agentRetention),
+		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now,
+		MarketRates: now.Add(-maxRetention), RailData: now.Add(-railDataRetention), PartnerEvents: now.Add(-partnerEventRetention),
+		ReceiptPayers: now.Add(-payerRetention), BitcoinEvents: now.Add(-f.RailReplyRetention), BankOrders: now.Add(-bankOrderRetention),
+		RevokedCredentials: now.Add(-revokedCredentialRetention),
 	}
 }
 

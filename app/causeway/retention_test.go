@@ -16,14 +16,25 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 	// Without settings, every kind of data has its documented retention; a setting moves its cutoff.
 	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	daysAgo := func(n int) time.Time { return now.AddDate(0, 0, -n) }
-	defaults := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(7), WebhookEvents: daysAgo(30), UnpaidQuotes: daysAgo(90), RailReplies: daysAgo(400), KYCLinks: daysAgo(30), Imports: daysAgo(90), Uploads: now.Add(-time.Hour), Invitations: daysAgo(365), EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30), WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30), AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90), ReceiptPayers: daysAgo(1827), BitcoinEvents: daysAgo(400), BankOrders: daysAgo(730)}
-	changed := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(8), WebhookEvents: daysAgo(9), UnpaidQuotes: daysAgo(31), RailReplies: daysAgo(32), KYCLinks: daysAgo(30), Imports: daysAgo(90), Uploads: now.Add(-time.Hour), Invitations: daysAgo(365), EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30), WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30), AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90), ReceiptPayers: daysAgo(1827), BitcoinEvents: daysAgo(32), BankOrders: daysAgo(730)}
+	defaults := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(7), WebhookEvents: daysAgo(30), UnpaidQuotes: daysAgo(90),
+		RailReplies: daysAgo(400), KYCLinks: daysAgo(30), Imports: daysAgo(90), Uploads: now.Add(-time.Hour), Invitations: daysAgo(365),
+		EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30),
+		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30),
+		AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
+		ReceiptPayers: daysAgo(1827), BitcoinEvents: daysAgo(400), BankOrders: daysAgo(730)}
+	changed := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(8), WebhookEvents: daysAgo(9), UnpaidQuotes: daysAgo(31),
+		RailReplies: daysAgo(32), KYCLinks: daysAgo(30), Imports: daysAgo(90), Uploads: now.Add(-time.Hour), Invitations: daysAgo(365),
+		EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30),
+		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30),
+		AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
+		ReceiptPayers: daysAgo(1827), BitcoinEvents: daysAgo(32), BankOrders: daysAgo(730)}
 	for _, test := range []struct {
 		arguments []string
 		want      postgres.RetentionCutoffs
 	}{
 		{nil, defaults},
-		{[]string{"--idempotency-retention", "192h", "--webhook-retention", "216h", "--quote-retention", "744h", "--rail-reply-retention", "768h"}, changed},
+		{[]string{"--idempotency-retention", "192h", "--webhook-retention", "216h", "--quote-retention", "744h", "--rail-reply-retention",
+			"768h"}, changed},
 	} {
 		flags := parseDev(t, test.arguments...)
 		if err := flags.validate(); err != nil {
@@ -38,7 +49,8 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 func TestAgentUsageSince_IsAfterEveryDeletedMonth(t *testing.T) {
 	t.Parallel()
 	// The day is the first of the month after the one that the retention has reached, also at the end of a year.
-	for now, want := range map[string]string{"2026-06-01": "2025-05-01", "2026-01-15": "2025-01-01", "2026-02-04": "2025-01-01", "2026-02-05": "2025-02-01"} {
+	for now, want := range map[string]string{"2026-06-01": "2025-05-01", "2026-01-15": "2025-01-01", "2026-02-04": "2025-01-01",
+		"2026-02-05": "2025-02-01"} {
 		at, err := time.Parse(time.DateOnly, now)
 		if err != nil {
 			t.Fatal(err)

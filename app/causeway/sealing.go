@@ -31,7 +31,9 @@ func (s sealFlags) checkSealing(refuse func(setting, must string, got any)) {
 // openSealing creates the log of postings. Its signing key is encrypted in the database.
 func (a *app) openSealing(sealer ports.Sealer, idGenerator *ids.Generator) error {
 	log := a.db.LedgerLog()
-	config := audit.LogConfig{Log: log, Evidence: a.db.EvidenceLog(), Reads: a.db.Readers().LedgerLog(), Signer: checkpoints.NewKeyring(log, sealer, systemClock{}, idGenerator), Clock: systemClock{}, Logger: logrus.NewEntry(a.log), Interval: a.SealEvery}
+	config := audit.LogConfig{Log: log, Evidence: a.db.EvidenceLog(), Reads: a.db.Readers().LedgerLog(),
+		Signer: checkpoints.NewKeyring(log, sealer, systemClock{}, idGenerator), Clock: systemClock{}, Logger: logrus.NewEntry(a.log),
+		Interval: a.SealEvery}
 	if a.Checkpoints != "" {
 		var err error
 		if config.Publisher, err = checkpoints.NewPublisher(a.Checkpoints, a.CheckpointTimeout); err != nil {

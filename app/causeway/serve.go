@@ -50,10 +50,12 @@ func (s serveCommand) Run(ctx context.Context) error {
 		log.Warn("documents of customers are not accepted, because no place for their files is configured; set CAUSEWAY_BLOBS")
 	}
 	if s.SMTPURL == "" && s.MailFolder == "" {
-		log.Warn("one-time codes for embedded wallets of production platforms are not available, because no mail server is configured; set CAUSEWAY_SMTP_URL")
+		log.Warn("one-time codes for embedded wallets of production platforms are not available, because no mail server is configured; set " +
+			"CAUSEWAY_SMTP_URL")
 	}
 	if s.Checkpoints == "" && !s.NoWorkers {
-		log.Warn("ledger log checkpoints are stored in the database only, which cannot prove that no posting was removed; set CAUSEWAY_CHECKPOINTS")
+		log.Warn("ledger log checkpoints are stored in the database only, which cannot prove that no posting was removed; set " +
+			"CAUSEWAY_CHECKPOINTS")
 	}
 	return a.run(ctx, listener, !s.NoWorkers)
 }

@@ -25,7 +25,8 @@ func TestWebhooksRotateKeys(t *testing.T) {
 		status = run(t.Context(), argv, &stdout, &stderr)
 		return stdout.String(), stderr.String(), status
 	}
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{}, IDs: ids.New()})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
+		Clock: systemClock{}, IDs: ids.New()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,8 @@ func TestWebhooksRotateKeys(t *testing.T) {
 	}
 	published := func(env platform.Environment) (current, old int) {
 		t.Helper()
-		keys, err := webhooksender.NewKeyring(outbox.NewKeys(db.Pool()), db, sealer, systemClock{}, ids.New()).Keys(t.Context(), env, systemClock{}.Now())
+		keys, err := webhooksender.NewKeyring(outbox.NewKeys(db.Pool()), db, sealer, systemClock{}, ids.New()).Keys(t.Context(), env,
+			systemClock{}.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +70,8 @@ func TestWebhooksRotateKeys(t *testing.T) {
 		t.Errorf("%d current and %d old keys after refused commands", current, old)
 	}
 
-	if out, errOut, status := rotate("--environment SANDBOX --actor ana --master-key " + masterKey); status != 0 || !strings.Contains(out, "SANDBOX platforms are signed with new keys") {
+	if out, errOut, status := rotate("--environment SANDBOX --actor ana --master-key " + masterKey); status != 0 ||
+		!strings.Contains(out, "SANDBOX platforms are signed with new keys") {
 		t.Errorf("status %d, %s%s", status, out, errOut)
 	}
 	if current, old := published(platform.Sandbox); current != 2 || old != 2 {

@@ -16,7 +16,8 @@ import (
 // CreateOwner adds a beneficial owner to a business and begins the check of the person. Faults:
 // USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT with every invalid field, CONFLICT for a
 // person who is an owner already or for too many.
-func (s *Verifications) CreateOwner(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, business ident.Customer, r customer.OwnerRequest) (customer.BeneficialOwner, error) {
+func (s *Verifications) CreateOwner(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest,
+	business ident.Customer, r customer.OwnerRequest) (customer.BeneficialOwner, error) {
 	identity, err := s.identityOf(principal.Environment)
 	if err != nil {
 		return customer.BeneficialOwner{}, err
@@ -55,7 +56,8 @@ func (s *Verifications) CreateOwner(ctx context.Context, principal platform.Prin
 // UpdateOwner changes a beneficial owner. If that changes what identifies the person, the person is
 // checked again. Faults: BENEFICIAL_OWNER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT with every
 // invalid field.
-func (s *Verifications) UpdateOwner(ctx context.Context, principal platform.Principal, id ident.BeneficialOwner, u customer.OwnerUpdate) (customer.BeneficialOwner, error) {
+func (s *Verifications) UpdateOwner(ctx context.Context, principal platform.Principal, id ident.BeneficialOwner,
+	u customer.OwnerUpdate) (customer.BeneficialOwner, error) {
 	identity, err := s.identityOf(principal.Environment)
 	if err != nil {
 		return customer.BeneficialOwner{}, err
@@ -103,7 +105,8 @@ func (s *Verifications) Owner(ctx context.Context, p ident.Platform, id ident.Be
 }
 
 // Owners returns the beneficial owners of a customer, or USER_NOT_FOUND.
-func (s *Verifications) Owners(ctx context.Context, p ident.Platform, f ports.BeneficialOwnerFilter) (ports.Page[customer.BeneficialOwner], error) {
+func (s *Verifications) Owners(ctx context.Context, p ident.Platform,
+	f ports.BeneficialOwnerFilter) (ports.Page[customer.BeneficialOwner], error) {
 	if _, err := s.Store.Customer(ctx, p, f.Customer); err != nil {
 		return ports.Page[customer.BeneficialOwner]{}, err
 	}

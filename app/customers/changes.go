@@ -18,7 +18,8 @@ import (
 // to sign to an unsigned call, and has changed nothing. Faults: USER_NOT_FOUND, CUSTOMER_DELETED,
 // INVALID_INPUT with every invalid field, UMA_ADDRESS_EXISTS; UNAUTHORIZED,
 // EMAIL_OTP_EMAIL_ALREADY_EXISTS, EMAIL_OTP_CREDENTIAL_SET_CHANGED and RATE_LIMITED for a wallet.
-func (s *Service) Update(ctx context.Context, platformID ident.Platform, call wallet.Call, id ident.Customer, change customer.Change) (customer.Customer, *wallet.SignedRequest, error) {
+func (s *Service) Update(ctx context.Context, platformID ident.Platform, call wallet.Call, id ident.Customer,
+	change customer.Change) (customer.Customer, *wallet.SignedRequest, error) {
 	after, protected, err := s.update(ctx, platformID, id, change, nil)
 	if err != nil || protected == nil {
 		return after, nil, err
@@ -41,7 +42,8 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, call wa
 
 // update changes a customer. If the owner of its wallet has to sign the change and signed is nil, it
 // changes nothing and returns what has to be signed.
-func (s *Service) update(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change, signed *signedEmailChange) (customer.Customer, *signedEmailChange, error) {
+func (s *Service) update(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change,
+	signed *signedEmailChange) (customer.Customer, *signedEmailChange, error) {
 	var after customer.Customer
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		owner, err := tx.LockPlatformShared(ctx, platformID)

@@ -38,7 +38,8 @@ func TestUpdate_ChangesAndReads(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for _, change := range []customer.Change{{Type: "INDIVIDUAL", Email: new("ana@example.com")}, {Type: "INDIVIDUAL", FullName: new("Ana Souza")}} {
+	for _, change := range []customer.Change{{Type: "INDIVIDUAL", Email: new("ana@example.com")},
+		{Type: "INDIVIDUAL", FullName: new("Ana Souza")}} {
 		changed, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, ana.ID, change)
 		if err != nil {
 			t.Fatal(err)
@@ -64,7 +65,8 @@ func TestUpdate_SandboxNameDecidesAgain(t *testing.T) {
 		name string
 		want customer.Status
 	}{{"Ana Souza", customer.Approved}, {"Ana Souza002", customer.Rejected}} {
-		changed, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, ana.ID, customer.Change{Type: "INDIVIDUAL", FullName: new(c.name)})
+		changed, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, ana.ID,
+			customer.Change{Type: "INDIVIDUAL", FullName: new(c.name)})
 		if err != nil || changed.Status != c.want {
 			t.Errorf("%s: %s, %v; want %s", c.name, changed.Status, err, c.want)
 		}
@@ -79,7 +81,8 @@ func TestUpdate_RefusedChangesNothing(t *testing.T) {
 	env := newEnv(t)
 	admin := env.createPlatform(t, platform.Sandbox, false)
 	create := func(name string) customer.Customer {
-		created, err := env.customers.Create(t.Context(), admin.Platform, nil, customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: name, UMAAddress: "$" + name + "@uma.acme.test"})
+		created, err := env.customers.Create(t.Context(), admin.Platform, nil, customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: name,
+			UMAAddress: "$" + name + "@uma.acme.test"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,8 +96,10 @@ func TestUpdate_RefusedChangesNothing(t *testing.T) {
 		fields []string
 	}{
 		"of another platform": {env.Customer.ID, customer.Change{Type: "INDIVIDUAL"}, fault.UserNotFound, nil},
-		"invalid":             {ana.ID, customer.Change{Type: "INDIVIDUAL", Email: new("ana"), Region: new("US")}, fault.InvalidInput, []string{"region", "email"}},
-		"in use":              {ana.ID, customer.Change{Type: "INDIVIDUAL", UMAAddress: new("$BO@uma.acme.test"), Email: new("a@example.com")}, fault.UMAAddressExists, nil},
+		"invalid": {ana.ID, customer.Change{Type: "INDIVIDUAL", Email: new("ana"), Region: new("US")}, fault.InvalidInput,
+			[]string{"region", "email"}},
+		"in use": {ana.ID, customer.Change{Type: "INDIVIDUAL", UMAAddress: new("$BO@uma.acme.test"), Email: new("a@example.com")},
+			fault.UMAAddressExists, nil},
 	} {
 		_, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, c.id, c.change)
 		apptest.WantFault(t, name, err, c.want, c.fields...)
@@ -131,7 +136,8 @@ func TestUpdate_ConcurrentChangesAreAllKept(t *testing.T) {
 
 	got, err := env.customers.Get(t.Context(), env.Platform.ID, acme.ID)
 	want := customer.BusinessInfo{LegalName: "Acme", TaxID: "12", SourceOfFunds: "sales", EntityType: "LLC", Country: "DE"}
-	if err != nil || got.Email != "a@example.com" || !slices.Equal(got.Currencies, []money.Currency{"EUR"}) || !reflect.DeepEqual(*got.Business, want) {
+	if err != nil || got.Email != "a@example.com" || !slices.Equal(got.Currencies, []money.Currency{"EUR"}) ||
+		!reflect.DeepEqual(*got.Business, want) {
 		t.Errorf("%+v with %+v, %v", got, got.Business, err)
 	}
 }
@@ -144,7 +150,8 @@ func TestUpdate_CurrenciesOpenMissingAccounts(t *testing.T) {
 	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 5_00)
 
 	for _, currencies := range [][]string{{"USD", "BTC"}, {"BTC"}} {
-		if _, _, err := env.customers.Update(t.Context(), env.Platform.ID, wallet.Call{}, env.Customer.ID, customer.Change{Type: "INDIVIDUAL", Currencies: &currencies}); err != nil {
+		if _, _, err := env.customers.Update(t.Context(), env.Platform.ID, wallet.Call{}, env.Customer.ID,
+			customer.Change{Type: "INDIVIDUAL", Currencies: &currencies}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -209,7 +216,8 @@ func TestUpdate_NameInAccountsOpenedMeanwhile(t *testing.T) {
 			return err
 		}
 		go func() {
-			_, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, ana.ID, customer.Change{Type: "INDIVIDUAL", FullName: new("Ana Souza")})
+			_, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, ana.ID,
+				customer.Change{Type: "INDIVIDUAL", FullName: new("Ana Souza")})
 			changed <- err
 		}()
 		env.AwaitLockWait()
@@ -239,7 +247,8 @@ func TestDelete_MarksCustomerAndAccounts(t *testing.T) {
 	// are changes.
 	env := newEnv(t)
 	bank := env.NewBankAccount("123456789")
-	ofDeleted := agent.Agent{ID: ident.NewAgent(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: env.Customer.ID, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
+	ofDeleted := agent.Agent{ID: ident.NewAgent(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: env.Customer.ID,
+		CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
 	ofOther := ofDeleted
 	ofOther.ID, ofOther.Customer = ident.NewAgent(env.IDs.New, apptest.Noon), env.NewCustomer("other").ID
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
@@ -278,16 +287,19 @@ func TestDelete_RefusedWhileThereIsMoney(t *testing.T) {
 	// A customer with a balance or with a payment in transit is not deleted, and neither are its accounts.
 	env := newEnv(t)
 	bank := env.NewBankAccount("123456789")
-	rich, paying, expecting, refunded, done := env.NewCustomer("rich"), env.NewCustomer("paying"), env.NewCustomer("expecting"), env.NewCustomer("refunded"), env.NewCustomer("done")
+	rich, paying, expecting, refunded, done := env.NewCustomer("rich"), env.NewCustomer("paying"), env.NewCustomer("expecting"),
+		env.NewCustomer("refunded"), env.NewCustomer("done")
 	env.NewInternalAccount(rich.ID, "USD", 1)
 	env.NewInternalAccount(done.ID, "USD", 0)
 	env.newTransaction(paying, transaction.Outgoing, transaction.State{Status: transaction.Processing, Stage: transaction.Converted})
 	env.newTransaction(expecting, transaction.Incoming, transaction.Initial)
-	env.newTransaction(refunded, transaction.Outgoing, transaction.State{Status: transaction.Failed, Refund: transaction.RefundPending, Stage: transaction.Received})
+	env.newTransaction(refunded, transaction.Outgoing, transaction.State{Status: transaction.Failed, Refund: transaction.RefundPending,
+		Stage: transaction.Received})
 	env.newTransaction(done, transaction.Outgoing, transaction.State{Status: transaction.Completed, Stage: transaction.Delivered})
 	env.newTransaction(done, transaction.Outgoing, transaction.Initial) // an open quote
 
-	for name, c := range map[string]customer.Customer{"a balance": rich, "a payment": paying, "an incoming payment": expecting, "a refund": refunded} {
+	for name, c := range map[string]customer.Customer{"a balance": rich, "a payment": paying, "an incoming payment": expecting,
+		"a refund": refunded} {
 		_, err := env.customers.Delete(t.Context(), env.Platform.ID, c.ID)
 		apptest.WantFault(t, name, err, fault.Conflict)
 		if read, err := env.customers.Get(t.Context(), env.Platform.ID, c.ID); err != nil || read.Deleted() {
@@ -318,11 +330,13 @@ func TestDelete_RefusedWhileDebiting(t *testing.T) {
 		}
 		now := env.Clock.Now()
 		id := ident.NewTransaction(env.IDs.New, now)
-		if err := tx.CreateTransactions(ctx, []transaction.Transaction{env.transaction(id, env.Customer, transaction.Outgoing, transaction.TransferInitial)}); err != nil {
+		if err := tx.CreateTransactions(ctx, []transaction.Transaction{env.transaction(id, env.Customer, transaction.Outgoing,
+			transaction.TransferInitial)}); err != nil {
 			return err
 		}
 		deleted("before the commit")
-		return tx.Post(ctx, []ledger.Posting{ledger.TransferOut(ledger.Header{ID: env.IDs.New(now), Platform: env.Platform.ID, Transaction: id, Effective: now},
+		return tx.Post(ctx, []ledger.Posting{ledger.TransferOut(ledger.Header{ID: env.IDs.New(now), Platform: env.Platform.ID,
+			Transaction: id, Effective: now},
 			ledger.OutgoingFunds{From: dollars.LedgerPath(), Amount: money.Amount{Minor: 5_00, Currency: "USD"}})})
 	})
 	deleted("after the commit")
@@ -361,7 +375,8 @@ func TestDelete_WaitsForPaymentOfAgent(t *testing.T) {
 	// The deletion waits for it without a lock that other payments need.
 	env := newEnv(t)
 	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 0).LedgerAccount()
-	spender := agent.Agent{ID: ident.NewAgent(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: env.Customer.ID, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
+	spender := agent.Agent{ID: ident.NewAgent(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: env.Customer.ID,
+		CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
 	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, spender) })
 	deleted := make(chan error, 1)
 
@@ -391,11 +406,13 @@ func TestDelete_WaitsForPaymentOfAgent(t *testing.T) {
 // newTransaction stores a payment of 1 USD of a customer in a state.
 func (e *env) newTransaction(c customer.Customer, kind transaction.Type, state transaction.State) {
 	e.Do(func(ctx context.Context, tx ports.Tx) error {
-		return tx.CreateTransactions(ctx, []transaction.Transaction{e.transaction(ident.NewTransaction(e.IDs.New, e.Clock.Now()), c, kind, state)})
+		return tx.CreateTransactions(ctx, []transaction.Transaction{e.transaction(ident.NewTransaction(e.IDs.New, e.Clock.Now()),
+			c, kind, state)})
 	})
 }
 
-func (e *env) transaction(id ident.Transaction, c customer.Customer, kind transaction.Type, state transaction.State) transaction.Transaction {
+func (e *env) transaction(id ident.Transaction, c customer.Customer, kind transaction.Type,
+	state transaction.State) transaction.Transaction {
 	now, amount := e.Clock.Now(), money.Amount{Minor: 1_00, Currency: money.USD}
 	return transaction.Transaction{
 		ID: id, Platform: c.Platform, Customer: c.ID, PlatformCustomerID: c.PlatformCustomerID, Type: kind, State: state,

@@ -53,7 +53,8 @@ type Service struct {
 
 // New returns a Service.
 func New(c Config) *Service {
-	s := &Service{Config: c, signed: signedrequests.New(signedrequests.Config{Store: c.Store, Proofs: c.WalletProofs, Clock: c.Clock, IDs: c.IDs})}
+	s := &Service{Config: c, signed: signedrequests.New(signedrequests.Config{Store: c.Store, Proofs: c.WalletProofs,
+		Clock: c.Clock, IDs: c.IDs})}
 	s.workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, Retry: c.JobRetry, Metrics: c.JobMetrics},
 		jobs.Handler{Step: ports.StepOpenAccounts, Do: s.runJob, MaxBatch: 1})
 	return s
@@ -62,7 +63,8 @@ func New(c Config) *Service {
 // Create creates a customer, with an internal account for each of the platform's
 // currencies. Faults: INVALID_INPUT with every invalid field, CONFLICT for a
 // platformCustomerId in use, UMA_ADDRESS_EXISTS.
-func (s *Service) Create(ctx context.Context, platformID ident.Platform, request *ports.IdempotentRequest, r customer.Request) (customer.Customer, error) {
+func (s *Service) Create(ctx context.Context, platformID ident.Platform, request *ports.IdempotentRequest,
+	r customer.Request) (customer.Customer, error) {
 	now := s.Clock.Now()
 	var created customer.Customer
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {

@@ -35,7 +35,8 @@ func newEnv(t *testing.T) *env {
 		customers: customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Rails: rails, Jobs: e.Store,
 			Identity:     ports.IdentityByEnvironment{platform.Sandbox: sandbox.Identity{}, platform.Production: manual.Identity{}},
 			WalletProofs: ports.WalletProofsByEnvironment{platform.Production: signatures{}},
-			Mails:        mails.New(mails.Config{IDs: e.IDs, Mailers: ports.MailersByEnvironment{platform.Production: mailer{}}, From: "wallets@example.com", MaxPerHour: 1})}),
+			Mails: mails.New(mails.Config{IDs: e.IDs, Mailers: ports.MailersByEnvironment{platform.Production: mailer{}},
+				From: "wallets@example.com", MaxPerHour: 1})}),
 		platforms: platforms.New(platforms.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Rails: rails}),
 	}
 }
@@ -51,7 +52,8 @@ func (e *env) createPlatform(t *testing.T, environment platform.Environment, reg
 	if err != nil {
 		t.Fatal(err)
 	}
-	return platform.Principal{Platform: created.Platform.ID, Environment: environment, Token: created.Token.ID, Permissions: created.Token.Permissions}
+	return platform.Principal{Platform: created.Platform.ID, Environment: environment, Token: created.Token.ID,
+		Permissions: created.Token.Permissions}
 }
 
 func TestService_CreateOpensAccounts(t *testing.T) {
@@ -61,7 +63,8 @@ func TestService_CreateOpensAccounts(t *testing.T) {
 	env := newEnv(t)
 	admin := env.createPlatform(t, platform.Sandbox, false)
 
-	created, err := env.customers.Create(t.Context(), admin.Platform, nil, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Silva", Region: "US"})
+	created, err := env.customers.Create(t.Context(), admin.Platform, nil,
+		customer.Request{Type: "INDIVIDUAL", FullName: "Ana Silva", Region: "US"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +75,10 @@ func TestService_CreateOpensAccounts(t *testing.T) {
 	if created.PlatformCustomerID == "" || created.UMAAddress == "" {
 		t.Errorf("no generated platformCustomerId or UMA address: %+v", created)
 	}
-	accounts := env.QueryStrings(`SELECT currency || ' ' || account_type FROM internal_accounts WHERE customer_id = $1 ORDER BY 1`, created.ID.UUID())
-	if want := []string{"BTC INTERNAL_CRYPTO", "USD INTERNAL_FIAT", "USDB EMBEDDED_WALLET", "USDC INTERNAL_CRYPTO"}; !slices.Equal(accounts, want) {
+	accounts := env.QueryStrings(`SELECT currency || ' ' || account_type FROM internal_accounts WHERE customer_id = $1 ORDER BY 1`,
+		created.ID.UUID())
+	if want := []string{"BTC INTERNAL_CRYPTO", "USD INTERNAL_FIAT", "USDB EMBEDDED_WALLET", "USDC INTERNAL_CRYPTO"}; !slices.Equal(accounts,
+		want) {
 		t.Errorf("accounts %q, want %q", accounts, want)
 	}
 }
@@ -89,9 +94,11 @@ func TestService_InitialStatusDependsOnPlatform(t *testing.T) {
 		request     customer.Request
 		want        customer.Status
 	}{
-		"individual in the sandbox":    {platform.Sandbox, false, customer.Request{Type: "INDIVIDUAL"}, customer.Approved},
-		"business in the sandbox":      {platform.Sandbox, false, customer.Request{Type: "BUSINESS", Business: &customer.BusinessInfo{LegalName: "Acme"}}, customer.Pending},
-		"individual in production":     {platform.Production, false, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Ng002"}, customer.Pending},
+		"individual in the sandbox": {platform.Sandbox, false, customer.Request{Type: "INDIVIDUAL"}, customer.Approved},
+		"business in the sandbox": {platform.Sandbox, false,
+			customer.Request{Type: "BUSINESS", Business: &customer.BusinessInfo{LegalName: "Acme"}}, customer.Pending},
+		"individual in production": {platform.Production, false, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Ng002"},
+			customer.Pending},
 		"test value 001":               {platform.Sandbox, false, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Ng001"}, customer.Pending},
 		"test value 002":               {platform.Sandbox, false, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Ng002"}, customer.Rejected},
 		"test value 003":               {platform.Sandbox, false, customer.Request{Type: "INDIVIDUAL", FullName: "Ana Ng003"}, customer.Pending},
@@ -143,7 +150,8 @@ func TestService_CreateIsIdempotent(t *testing.T) {
 	admin := env.createPlatform(t, platform.Sandbox, false)
 	create := func() error {
 		_, err := env.customers.Create(t.Context(), admin.Platform, apptest.IdempotentRequest(admin, "key",
-			func(result any) string { return result.(customer.Customer).ID.String() }), customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: "ana"})
+			func(result any) string { return result.(customer.Customer).ID.String() }),
+			customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: "ana"})
 		return err
 	}
 	if err := create(); err != nil {

@@ -67,7 +67,8 @@ type DocumentFile struct {
 // Upload adds a document. Faults: INVALID_INPUT with every invalid field, USER_NOT_FOUND,
 // BENEFICIAL_OWNER_NOT_FOUND, CUSTOMER_DELETED, CONFLICT if the holder has too many,
 // SERVICE_UNAVAILABLE if the file cannot be stored, NOT_IMPLEMENTED if no place for files is configured.
-func (d *Documents) Upload(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest, r DocumentRequest) (document.Document, error) {
+func (d *Documents) Upload(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest,
+	r DocumentRequest) (document.Document, error) {
 	var bad party.Problems
 	holder, err := document.ParseHolder(r.Holder)
 	if err != nil {
@@ -296,10 +297,12 @@ const unusedFileAge = 24 * time.Hour
 // stays so, whatever happens to this process.
 func (d *Documents) store(ctx context.Context, p ident.Platform, checked ports.CheckedFile, name string) (document.File, error) {
 	if d.Files == nil {
-		return document.File{}, fault.New(fault.NotImplemented, "This service accepts no documents, because its operator has not configured where their files are stored.")
+		return document.File{}, fault.New(fault.NotImplemented, "This service accepts no documents, because its operator has not configured "+
+			"where their files are stored.")
 	}
 	now := d.Clock.Now()
-	file := document.File{Name: document.CleanFileName(name, checked.ContentType), ContentType: checked.ContentType, Size: checked.Size, Blob: d.IDs.New(now)}
+	file := document.File{Name: document.CleanFileName(name, checked.ContentType), ContentType: checked.ContentType, Size: checked.Size,
+		Blob: d.IDs.New(now)}
 	deletion := d.fileDeletion(p, file.Blob, now.Add(unusedFileAge))
 	if err := d.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.AddJobs(ctx, []ports.Job{deletion}) }); err != nil {
 		return file, err
@@ -309,7 +312,8 @@ func (d *Documents) store(ctx context.Context, p ident.Platform, checked ports.C
 	file.Key, err = d.Files.Put(ctx, document.BlobName(p, file.Blob), io.TeeReader(checked.Open(), digest), checked.Size)
 	digest.Sum(file.SHA256[:0])
 	if _, isFault := fault.As(err); err != nil && !isFault {
-		err = fmt.Errorf("%w: store %s: %w", fault.New(fault.ServiceUnavailable, "The file cannot be stored at the moment. Send the request again with the same Idempotency-Key."), document.BlobName(p, file.Blob), err)
+		err = fmt.Errorf("%w: store %s: %w", fault.New(fault.ServiceUnavailable, "The file cannot be stored at the moment. Send the request "+
+			"again with the same Idempotency-Key."), document.BlobName(p, file.Blob), err)
 	}
 	return file, err
 }

@@ -40,7 +40,8 @@ func (anyText) Check(_ context.Context, file io.ReaderAt, size int64) (ports.Che
 	if err != nil || !isText {
 		return ports.CheckedFile{}, "must be a text", err
 	}
-	return ports.CheckedFile{ContentType: document.PDF, Size: int64(len(rest)), Open: func() io.Reader { return bytes.NewReader(rest) }}, "", nil
+	return ports.CheckedFile{ContentType: document.PDF, Size: int64(len(rest)), Open: func() io.Reader { return bytes.NewReader(rest) }},
+		"", nil
 }
 
 func newDocumentEnv(t *testing.T) *documentEnv {
@@ -48,7 +49,8 @@ func newDocumentEnv(t *testing.T) *documentEnv {
 	e := apptest.New(t)
 	files := &portstest.Files{}
 	service := customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log})
-	return &documentEnv{Env: e, files: files, documents: customers.NewDocuments(service, customers.DocumentsConfig{Files: files, Check: anyText{}})}
+	return &documentEnv{Env: e, files: files, documents: customers.NewDocuments(service,
+		customers.DocumentsConfig{Files: files, Check: anyText{}})}
 }
 
 func fileOf(content string) *customers.DocumentFile {
@@ -57,7 +59,8 @@ func fileOf(content string) *customers.DocumentFile {
 
 // bill is a document of a holder.
 func bill(holder, content string) customers.DocumentRequest {
-	return customers.DocumentRequest{Holder: holder, Details: document.Details{Type: "UTILITY_BILL", Country: "US"}, File: fileOf("text\n" + content)}
+	return customers.DocumentRequest{Holder: holder, Details: document.Details{Type: "UTILITY_BILL", Country: "US"},
+		File: fileOf("text\n" + content)}
 }
 
 func (e *documentEnv) upload(t *testing.T, holder, content string) document.Document {
@@ -117,7 +120,8 @@ func TestDocuments_UploadOfCustomerAndOwner(t *testing.T) {
 	for _, holder := range []string{env.Customer.ID.String(), env.newOwner(t).ID.String()} {
 		d := env.upload(t, holder, "electricity of "+holder)
 
-		if d.Holder.String() != holder || d.File.Name != "bill.pdf" || d.File.Size != int64(len("electricity of "+holder)) || !d.SubmittedAt.IsZero() {
+		if d.Holder.String() != holder || d.File.Name != "bill.pdf" || d.File.Size != int64(len("electricity of "+holder)) ||
+			!d.SubmittedAt.IsZero() {
 			t.Errorf("uploaded %+v", d)
 		}
 		if read, err := env.documents.Get(t.Context(), env.Platform.ID, d.ID); err != nil || !reflect.DeepEqual(read, d) {
@@ -136,7 +140,8 @@ func TestDocuments_UploadOfCustomerAndOwner(t *testing.T) {
 			}
 		}
 	}
-	if page, err := env.documents.List(t.Context(), other.ID, ports.DocumentFilter{Paging: ports.Paging{Limit: 10}}); err != nil || page.Total != 0 {
+	if page, err := env.documents.List(t.Context(), other.ID, ports.DocumentFilter{Paging: ports.Paging{Limit: 10}}); err != nil ||
+		page.Total != 0 {
 		t.Errorf("another platform lists %d, %v", page.Total, err)
 	}
 }
@@ -153,8 +158,9 @@ func TestDocuments_RefusedUploadStoresNothing(t *testing.T) {
 		want    fault.Code
 		fields  []string
 	}{
-		"nothing":        {customers.DocumentRequest{}, fault.InvalidInput, []string{"documentHolder", "documentType", "country", "file"}},
-		"no text":        {customers.DocumentRequest{Holder: env.Customer.ID.String(), Details: document.Details{Type: "PASSPORT", Country: "US"}, File: fileOf("image")}, fault.InvalidInput, []string{"documentNumber", "issuingAuthority", "file"}},
+		"nothing": {customers.DocumentRequest{}, fault.InvalidInput, []string{"documentHolder", "documentType", "country", "file"}},
+		"no text": {customers.DocumentRequest{Holder: env.Customer.ID.String(), Details: document.Details{Type: "PASSPORT", Country: "US"},
+			File: fileOf("image")}, fault.InvalidInput, []string{"documentNumber", "issuingAuthority", "file"}},
 		"unknown":        {bill(stranger.ID.String(), "x"), fault.UserNotFound, nil},
 		"unknown owner":  {bill("BeneficialOwner:"+uuid.Max.String(), "x"), fault.BeneficialOwnerNotFound, nil},
 		"deleted holder": {bill(gone.ID.String(), "x"), fault.CustomerDeleted, nil},
@@ -182,7 +188,8 @@ func TestDocuments_WithoutPlaceForFiles(t *testing.T) {
 	if n := env.CountJobs(ports.StepDeleteBlob); n != 0 {
 		t.Errorf("%d jobs are left", n)
 	}
-	if _, _, err := env.documents.Open(t.Context(), env.Platform.ID, existing.ID); err == nil || !strings.Contains(err.Error(), "CAUSEWAY_BLOBS") {
+	if _, _, err := env.documents.Open(t.Context(), env.Platform.ID, existing.ID); err == nil ||
+		!strings.Contains(err.Error(), "CAUSEWAY_BLOBS") {
 		t.Errorf("open: %v", err)
 	}
 }
@@ -257,7 +264,8 @@ func TestDocuments_ReplaceAndDelete(t *testing.T) {
 
 	second, err := env.documents.Replace(t.Context(), env.Platform.ID, first.ID, request)
 
-	if err != nil || second.ID != first.ID || second.Type != "BANK_STATEMENT" || second.Holder != first.Holder || second.File.Blob == first.File.Blob {
+	if err != nil || second.ID != first.ID || second.Type != "BANK_STATEMENT" || second.Holder != first.Holder ||
+		second.File.Blob == first.File.Blob {
 		t.Fatalf("replaced by %+v, %v", second, err)
 	}
 	if content := env.content(t, first.ID); content != "second" {
@@ -310,7 +318,8 @@ func TestDocuments_SubmittedFileIsKept(t *testing.T) {
 	if _, err := env.documents.Get(t.Context(), env.Platform.ID, kept.ID); !fault.Is(err, fault.DocumentNotFound) {
 		t.Errorf("the platform gets what is kept: %v", err)
 	}
-	if page, err := env.documents.List(t.Context(), env.Platform.ID, ports.DocumentFilter{Paging: ports.Paging{Limit: 10}, Holder: d.Holder}); err != nil || page.Total != 1 {
+	if page, err := env.documents.List(t.Context(), env.Platform.ID, ports.DocumentFilter{Paging: ports.Paging{Limit: 10},
+		Holder: d.Holder}); err != nil || page.Total != 1 {
 		t.Errorf("the platform lists %d documents, %v", page.Total, err)
 	}
 	if err := env.documents.Delete(t.Context(), env.Platform.ID, d.ID); err != nil {

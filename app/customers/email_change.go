@@ -33,7 +33,8 @@ func (*unsignedError) Error() string {
 // wallet are sent, and ends the code that was sent to the old one. It returns *unsignedError if that has to
 // be signed and signed is nil. The old address gets a notice of a change that was signed: its owner may not
 // be who signed it.
-func (s *Service) moveWalletCodes(ctx context.Context, tx ports.Tx, owner platform.Platform, before, after customer.Customer, accounts []account.Internal, signed *signedEmailChange) error {
+func (s *Service) moveWalletCodes(ctx context.Context, tx ports.Tx, owner platform.Platform, before, after customer.Customer,
+	accounts []account.Internal, signed *signedEmailChange) error {
 	for _, a := range accounts {
 		if a.Type != account.EmbeddedWallet {
 			continue
@@ -78,10 +79,12 @@ func (s *Service) moveWalletCodes(ctx context.Context, tx ports.Tx, owner platfo
 }
 
 // useSignature checks the signature of the owner of a locked wallet, and uses it up.
-func (s *Service) useSignature(ctx context.Context, tx ports.Tx, owner platform.Platform, locked wallet.Wallet, signed *signedEmailChange) error {
+func (s *Service) useSignature(ctx context.Context, tx ports.Tx, owner platform.Platform, locked wallet.Wallet,
+	signed *signedEmailChange) error {
 	if signed == nil {
 		return &unsignedError{&signedEmailChange{operation: signedrequests.Operation{
-			Action:      wallet.Action{Platform: locked.Platform, Account: locked.Account, Operation: wallet.UpdateCustomerEmail, Credential: wallet.EmailOTP},
+			Action: wallet.Action{Platform: locked.Platform, Account: locked.Account, Operation: wallet.UpdateCustomerEmail,
+				Credential: wallet.EmailOTP},
 			Environment: owner.Environment, Basis: locked.CredentialSet(),
 		}}}
 	}

@@ -70,7 +70,8 @@ func (e *emailEnv) newOwner(t *testing.T, email string) (customer.Customer, port
 // addCredential stores a credential of a wallet; that for codes is the default one.
 func (e *emailEnv) addCredential(w ports.WalletID, kind wallet.CredentialType, email string, verified bool) wallet.Credential {
 	now := e.Clock.Now()
-	c := wallet.Credential{ID: ident.NewAuthMethod(e.IDs.New, now), Platform: w.Platform, Account: w.Account, Type: kind, Nickname: "phone", CreatedAt: now, UpdatedAt: now}
+	c := wallet.Credential{ID: ident.NewAuthMethod(e.IDs.New, now), Platform: w.Platform, Account: w.Account, Type: kind, Nickname: "phone",
+		CreatedAt: now, UpdatedAt: now}
 	switch kind {
 	case wallet.EmailOTP:
 		c.ID, c.Email, c.Nickname = wallet.DefaultCredentialID(w.Account), email, email
@@ -99,7 +100,8 @@ func (e *emailEnv) openSession(t *testing.T, c wallet.Credential) func(payload s
 	e.save(wallet.Change{Sessions: []wallet.Session{{
 		ID: ident.NewSession(e.IDs.New, now), Platform: c.Platform, Account: c.Account, Credential: c.ID, Type: c.Type,
 		PublicKey:   wallet.SessionKey(elliptic.MarshalCompressed(elliptic.P256(), key.X, key.Y)),
-		Certificate: wallet.Certificate{Statement: "opened", Signature: []byte("signature")}, CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(wallet.SessionLifetime),
+		Certificate: wallet.Certificate{Statement: "opened", Signature: []byte("signature")}, CreatedAt: now, UpdatedAt: now,
+		ExpiresAt: now.Add(wallet.SessionLifetime),
 	}}})
 	return func(payload string) string {
 		digest := sha256.Sum256([]byte(payload))
@@ -147,7 +149,8 @@ func TestUpdate_EmailOfVerifiedWalletNeedsSignature(t *testing.T) {
 	code := env.addCredential(env.wallet, wallet.EmailOTP, "ana@example.com", true)
 	sign := env.openSession(t, code)
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
-		return tx.SaveWalletCode(ctx, wallet.Code{Platform: env.platform, Credential: code.ID, Hash: wallet.CodeHash{1}, ExpiresAt: env.Clock.Now().Add(time.Minute), Failures: 4,
+		return tx.SaveWalletCode(ctx, wallet.Code{Platform: env.platform, Credential: code.ID, Hash: wallet.CodeHash{1},
+			ExpiresAt: env.Clock.Now().Add(time.Minute), Failures: 4,
 			Sending: wallet.CodeSending{BurstUntil: env.Clock.Now(), HourUntil: env.Clock.Now()}})
 	})
 
@@ -259,7 +262,8 @@ func TestUpdate_EmailRefusals(t *testing.T) {
 	if customerEmail, credentialEmail := env.stored(t); customerEmail != "ana@example.com" || credentialEmail != "ana@example.com" {
 		t.Errorf("stored %s and %s", customerEmail, credentialEmail)
 	}
-	if _, request, err := env.update(t, wallet.Call{RequestID: "proxy", Signature: "x"}, customer.Change{Email: new("ana@example.com"), FullName: new("Ana Souza")}); err != nil || request != nil {
+	if _, request, err := env.update(t, wallet.Call{RequestID: "proxy", Signature: "x"}, customer.Change{Email: new("ana@example.com"),
+		FullName: new("Ana Souza")}); err != nil || request != nil {
 		t.Errorf("another field: %+v, %v", request, err)
 	}
 

@@ -19,7 +19,8 @@ const eraseBatch = 500
 // amounts, the times and the references remain. Stored responses and lookups have retentions of their
 // own. A repeated call continues one that was interrupted. Faults: USER_NOT_FOUND,
 // INVALID_INPUT without a name; CONFLICT if it is not deleted, has money left, must be kept or is erased.
-func (s *Service) Erase(ctx context.Context, platformID ident.Platform, id ident.Customer, actor string, early bool) (customer.Erased, error) {
+func (s *Service) Erase(ctx context.Context, platformID ident.Platform, id ident.Customer, actor string,
+	early bool) (customer.Erased, error) {
 	actor, err := platform.ParseActor(actor)
 	if err != nil {
 		return customer.Erased{}, err
@@ -51,7 +52,8 @@ func (s *Service) Erase(ctx context.Context, platformID ident.Platform, id ident
 			return err
 		}
 		return tx.RecordOperatorAction(ctx, platform.OperatorAction{
-			ID: s.IDs.New(after.ErasedAt), Platform: platformID, Kind: platform.OperatorErasedCustomer, Subject: id.UUID(), Actor: actor, At: after.ErasedAt,
+			ID: s.IDs.New(after.ErasedAt), Platform: platformID, Kind: platform.OperatorErasedCustomer, Subject: id.UUID(), Actor: actor,
+			At: after.ErasedAt,
 			Name: fmt.Sprintf("transactions %d, external accounts %d, beneficial owners %d, verifications %d, documents %d, webhooks %d, early %t",
 				erased.Transactions, erased.ExternalAccounts, erased.BeneficialOwners, erased.Verifications, erased.Documents, erased.Webhooks, early),
 		})
@@ -62,7 +64,8 @@ func (s *Service) Erase(ctx context.Context, platformID ident.Platform, id ident
 // eraseTransactions erases the transactions of a customer who may be erased with their webhooks, and
 // returns how many there were. The money that is left is looked for once, because that reads all of them;
 // Erase does so again.
-func (s *Service) eraseTransactions(ctx context.Context, platformID ident.Platform, id ident.Customer, early bool) (total, webhooks int, err error) {
+func (s *Service) eraseTransactions(ctx context.Context, platformID ident.Platform, id ident.Customer,
+	early bool) (total, webhooks int, err error) {
 	if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		_, err := s.lockErasable(ctx, tx, platformID, id, early)
 		return err
@@ -103,7 +106,8 @@ func (s *Service) eraseWebhooks(ctx context.Context, platformID ident.Platform, 
 }
 
 // lockErasable locks a customer who may be erased.
-func (s *Service) lockErasable(ctx context.Context, tx ports.Tx, platformID ident.Platform, id ident.Customer, early bool) (customer.Customer, error) {
+func (s *Service) lockErasable(ctx context.Context, tx ports.Tx, platformID ident.Platform, id ident.Customer,
+	early bool) (customer.Customer, error) {
 	found, err := tx.LockCustomer(ctx, platformID, id)
 	if err != nil {
 		return found, err

@@ -115,11 +115,14 @@ func (f *importFile) read() (ports.ImportRow, error) {
 	var malformed *csv.ParseError
 	switch {
 	case errors.As(err, &malformed) && errors.Is(malformed.Err, csv.ErrBareQuote):
-		return ports.ImportRow{}, newFileError(customer.ImportMalformedCSV, "Line %d: a quotation mark is inside a value that does not begin with one. Enclose the value in quotation marks and double those inside.", malformed.Line)
+		return ports.ImportRow{}, newFileError(customer.ImportMalformedCSV, "Line %d: a quotation mark is inside a value that does not begin "+
+			"with one. Enclose the value in quotation marks and double those inside.", malformed.Line)
 	case errors.As(err, &malformed):
-		return ports.ImportRow{}, newFileError(customer.ImportMalformedCSV, "The value in quotation marks that begins on line %d does not end, or is followed by other characters than a comma, such as a semicolon.", malformed.StartLine)
+		return ports.ImportRow{}, newFileError(customer.ImportMalformedCSV, "The value in quotation marks that begins on line %d does not end, "+
+			"or is followed by other characters than a comma, such as a semicolon.", malformed.StartLine)
 	case errors.Is(err, errRowTooLong):
-		return ports.ImportRow{}, newFileError(customer.ImportRowTooLong, "After line %d comes a row of more than %d KiB. A value is too long, or a quotation mark is not closed.", f.source.lines, MaxImportRowBytes>>10)
+		return ports.ImportRow{}, newFileError(customer.ImportRowTooLong, "After line %d comes a row of more than %d KiB. A value is too long, "+
+			"or a quotation mark is not closed.", f.source.lines, MaxImportRowBytes>>10)
 	case err != nil:
 		return ports.ImportRow{}, err
 	}

@@ -59,9 +59,13 @@ func (i *Imports) Get(ctx context.Context, p ident.Platform, id ident.CustomerIm
 // errors of the import. Faults: those of reading the file, RATE_LIMITED.
 func (i *Imports) Upload(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest, file io.Reader) (customer.Import, error) {
 	now := i.Clock.Now()
-	upload := customer.Import{ID: ident.NewCustomerImport(i.IDs.New, now), Platform: p, Status: customer.ImportUploading, CreatedAt: now, UpdatedAt: now}
+	upload := customer.Import{ID: ident.NewCustomerImport(i.IDs.New, now), Platform: p, Status: customer.ImportUploading,
+		CreatedAt: now, UpdatedAt: now}
 	limit := ports.UnfinishedImports{Max: MaxUnfinishedImports, UploadsSince: now.Add(-UploadTimeout)}
-	if err := i.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.CreateCustomerImport(ctx, upload, limit) }); err != nil {
+	if err := i.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		return tx.CreateCustomerImport(ctx, upload,
+			limit)
+	}); err != nil {
 		return upload, err
 	}
 	stored, job, err := i.store(ctx, upload, request, file)
@@ -77,7 +81,8 @@ func (i *Imports) Upload(ctx context.Context, p ident.Platform, request *ports.I
 }
 
 // store stores the rows chunk by chunk, and then the import with its job and the response.
-func (i *Imports) store(ctx context.Context, upload customer.Import, request *ports.IdempotentRequest, file io.Reader) (stored customer.Import, job ports.Job, err error) {
+func (i *Imports) store(ctx context.Context, upload customer.Import, request *ports.IdempotentRequest,
+	file io.Reader) (stored customer.Import, job ports.Job, err error) {
 	upload.Columns, upload.Total, err = i.storeRows(ctx, upload, file)
 	var invalid fileError
 	if err != nil && !errors.As(err, &invalid) {
@@ -136,7 +141,8 @@ func (i *Imports) storeRows(ctx context.Context, upload customer.Import, source 
 
 // job returns the job that imports the next rows. This process runs it, if it has workers.
 func (i *Imports) job(of customer.Import, now time.Time) ports.Job {
-	return ports.Job{ID: i.IDs.New(now), Platform: of.Platform, Step: ports.StepImportCustomers, Subjects: []uuid.UUID{of.ID.UUID()}, Due: now.Add(i.workers.LocalLease())}
+	return ports.Job{ID: i.IDs.New(now), Platform: of.Platform, Step: ports.StepImportCustomers, Subjects: []uuid.UUID{of.ID.UUID()},
+		Due: now.Add(i.workers.LocalLease())}
 }
 
 // ForgetPrepared drops batches that were prepared: a database that has lost commits may not have the key
@@ -178,7 +184,8 @@ func (i *Imports) runOnce(ctx context.Context, due []ports.Job, id ident.Custome
 }
 
 // commitBatch imports a batch and returns the next job, if any.
-func (i *Imports) commitBatch(ctx context.Context, due []ports.Job, id ident.CustomerImport, batch *importBatch) (next []ports.Job, err error) {
+func (i *Imports) commitBatch(ctx context.Context, due []ports.Job, id ident.CustomerImport,
+	batch *importBatch) (next []ports.Job, err error) {
 	err = i.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		next = nil
 		if err := tx.FinishJobs(ctx, due); err != nil {
@@ -209,7 +216,8 @@ func pause(ctx context.Context, d time.Duration) {
 
 // importBatch creates the customers of a batch, stores why others were refused, and emits the event of
 // an import that ends.
-func (i *Imports) importBatch(ctx context.Context, tx ports.Tx, locked customer.Import, batch *importBatch) (after customer.Import, err error) {
+func (i *Imports) importBatch(ctx context.Context, tx ports.Tx, locked customer.Import,
+	batch *importBatch) (after customer.Import, err error) {
 	owner, err := tx.LockPlatformShared(ctx, locked.Platform)
 	if err != nil {
 		return locked, err

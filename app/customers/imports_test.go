@@ -94,21 +94,25 @@ func TestImports_CreatesCustomersAsRequestsDo(t *testing.T) {
 
 	result := env.run(t, importRows(600))
 
-	if result.Status != customer.ImportCompleted || result.Total != 600 || result.Successful != 600 || result.Failed != 0 || len(result.Errors) > 0 || !result.CompletedAt.Equal(apptest.Noon) {
+	if result.Status != customer.ImportCompleted || result.Total != 600 || result.Successful != 600 || result.Failed != 0 ||
+		len(result.Errors) > 0 || !result.CompletedAt.Equal(apptest.Noon) {
 		t.Errorf("%+v", result)
 	}
-	page, err := env.customers.List(t.Context(), env.admin.Platform, ports.CustomerFilter{Paging: ports.Paging{Limit: 10}, PlatformCustomerID: "user-600"})
+	page, err := env.customers.List(t.Context(), env.admin.Platform, ports.CustomerFilter{Paging: ports.Paging{Limit: 10},
+		PlatformCustomerID: "user-600"})
 	if err != nil || len(page.Items) != 1 {
 		t.Fatalf("%+v, %v", page, err)
 	}
 	imported := page.Items[0]
-	requested, err := env.customers.Create(t.Context(), env.admin.Platform, nil, customer.Request{PlatformCustomerID: "requested", Type: "INDIVIDUAL",
+	requested, err := env.customers.Create(t.Context(), env.admin.Platform, nil, customer.Request{PlatformCustomerID: "requested",
+		Type:     "INDIVIDUAL",
 		FullName: imported.FullName, BirthDate: imported.BirthDate, Address: imported.Address})
 	if err != nil || imported.Status != requested.Status || imported.FullName != "Ana Ng" || imported.UMAAddress != "$user-600@uma.test" {
 		t.Errorf("imported %+v, requested %+v, %v", imported, requested, err)
 	}
 	accounts := func(id ident.Customer) []string {
-		return env.QueryStrings(`SELECT currency || ' ' || account_type || ' ' || status || (instructions <> '') FROM internal_accounts WHERE customer_id = $1 ORDER BY 1`, id.UUID())
+		return env.QueryStrings(
+			`SELECT currency || ' ' || account_type || ' ' || status || (instructions <> '') FROM internal_accounts WHERE customer_id = $1 ORDER BY 1`, id.UUID())
 	}
 	if got, want := accounts(imported.ID), accounts(requested.ID); !slices.Equal(got, want) || len(got) == 0 {
 		t.Errorf("accounts %q, want %q", got, want)
@@ -140,7 +144,8 @@ func TestImports_RefusesRowsAndKeepsOthers(t *testing.T) {
 	// A row that is invalid, or whose ids are in use by a customer or an earlier row, is reported with
 	// its number, its line and its columns. The others are imported.
 	env := newImportEnv(t)
-	if _, err := env.customers.Create(t.Context(), env.admin.Platform, nil, customer.Request{PlatformCustomerID: "known", Type: "INDIVIDUAL", UMAAddress: "$known@uma.test"}); err != nil {
+	if _, err := env.customers.Create(t.Context(), env.admin.Platform, nil, customer.Request{PlatformCustomerID: "known", Type: "INDIVIDUAL",
+		UMAAddress: "$known@uma.test"}); err != nil {
 		t.Fatal(err)
 	}
 	row := func(name, old, new string) string { return strings.Replace(importRow(name), old, new, 1) }
@@ -220,12 +225,14 @@ func TestImports_RefusesFiles(t *testing.T) {
 			continue
 		}
 		e := result.Errors[0]
-		if got := strings.TrimSpace(e.Reason + " " + e.Column); got != c.want || result.Status != customer.ImportFailed || result.Total != 0 || e.CorrelationID() != "file" || result.CompletedAt.IsZero() {
+		if got := strings.TrimSpace(e.Reason + " " + e.Column); got != c.want || result.Status != customer.ImportFailed || result.Total != 0 ||
+			e.CorrelationID() != "file" || result.CompletedAt.IsZero() {
 			t.Errorf("%s: %q, want %s: %+v", name, got, c.want, result)
 		}
 		env.Events.Want(result.ID.UUID(), event.BulkUploadFailed)
 	}
-	if left := env.count(t, "SELECT (SELECT count(*) FROM customer_import_chunks) + (SELECT count(*) FROM customers WHERE platform_customer_id <> 'ana')"); left != "0" {
+	if left := env.count(t, "SELECT (SELECT count(*) FROM customer_import_chunks) + (SELECT count(*) FROM customers WHERE "+
+		"platform_customer_id <> 'ana')"); left != "0" {
 		t.Errorf("%s chunks or customers are stored", left)
 	}
 }
@@ -245,19 +252,22 @@ func TestImports_CarelessFiles(t *testing.T) {
 	row := func(old, new string) string { return strings.Replace(importRow("someone"), old, new, 1) }
 	const imported = "imported"
 	for name, c := range map[string]struct{ file, want string }{
-		"UTF-16":                 {utf16(importHeader + importRow("someone")), "probably UTF-16. Save it as CSV in UTF-8."},
-		"byte order mark":        {"\ufeff" + importHeader + importRow("someone"), imported},
-		"byte order mark only":   {"\ufeff", "The file is empty."},
-		"empty":                  {"", "The file is empty."},
-		"header only":            {importHeader, "no rows below the names"},
-		"semicolons":             {strings.ReplaceAll(importHeader+importRow("someone"), ",", ";"), "Separate the columns by commas."},
-		"semicolons and quotes":  {`"umaAddress";"platformCustomerId"` + "\n", "other characters than a comma, such as a semicolon."},
-		"semicolons in rows":     {importHeader + strings.ReplaceAll(importRow("someone"), ",", ";"), "has 1 values, but the header has 10 columns"},
-		"tabs":                   {strings.ReplaceAll(importHeader+importRow("someone"), ",", "\t"), "Separate the columns by commas."},
-		"CRLF":                   {strings.ReplaceAll(importHeader+importRow("someone"), "\n", "\r\n"), imported},
-		"CR":                     {strings.ReplaceAll(importHeader+importRow("someone"), "\n", "\r"), "Save the file with the line ends LF or CRLF."},
-		"no line end":            {importHeader + strings.TrimSpace(importRow("someone")), imported},
-		"quotes everywhere":      {strings.ReplaceAll("\""+strings.ReplaceAll(strings.TrimSpace(importHeader+importRow("someone")), "\n", "\"\n\""), ",", "\",\"") + "\"\n", imported},
+		"UTF-16":                {utf16(importHeader + importRow("someone")), "probably UTF-16. Save it as CSV in UTF-8."},
+		"byte order mark":       {"\ufeff" + importHeader + importRow("someone"), imported},
+		"byte order mark only":  {"\ufeff", "The file is empty."},
+		"empty":                 {"", "The file is empty."},
+		"header only":           {importHeader, "no rows below the names"},
+		"semicolons":            {strings.ReplaceAll(importHeader+importRow("someone"), ",", ";"), "Separate the columns by commas."},
+		"semicolons and quotes": {`"umaAddress";"platformCustomerId"` + "\n", "other characters than a comma, such as a semicolon."},
+		"semicolons in rows": {importHeader + strings.ReplaceAll(importRow("someone"), ",", ";"),
+			"has 1 values, but the header has 10 columns"},
+		"tabs": {strings.ReplaceAll(importHeader+importRow("someone"), ",", "\t"), "Separate the columns by commas."},
+		"CRLF": {strings.ReplaceAll(importHeader+importRow("someone"), "\n", "\r\n"), imported},
+		"CR": {strings.ReplaceAll(importHeader+importRow("someone"), "\n", "\r"),
+			"Save the file with the line ends LF or CRLF."},
+		"no line end": {importHeader + strings.TrimSpace(importRow("someone")), imported},
+		"quotes everywhere": {strings.ReplaceAll("\""+strings.ReplaceAll(strings.TrimSpace(importHeader+importRow("someone")), "\n",
+			"\"\n\""), ",", "\",\"") + "\"\n", imported},
 		"quote in a value":       {importHeader + row("Austin", `Aus"tin`), "a quotation mark is inside a value"},
 		"quote not closed":       {importHeader + row("Austin", `"Austin`), "that begins on line 2 does not end"},
 		"blank lines":            {"\n" + importHeader + "\n  \n , ,,,,,,,,\n" + importRow("someone") + "\n\n", imported},
@@ -266,11 +276,12 @@ func TestImports_CarelessFiles(t *testing.T) {
 		"repeated column":        {header("city", "city,CITY ") + importRow("someone"), "The column city is in the header twice."},
 		"Latin-1":                {importHeader + row("Ana", "Jos\xe9"), "Line 2 is not UTF-8."},
 		"huge value":             {importHeader + row("Austin", strings.Repeat("x", 10<<20)), "After line 1 comes a row of more than 64 KiB."},
-		"huge quoted value":      {importHeader + row("Austin", `"`+strings.Repeat("x\n", 5<<20)+`"`), "After line 1 comes a row of more than 64 KiB."},
-		"formula":                {importHeader + row("Ana Ng", "=1+1"), "fullName: must be a name"},
-		"protected formula":      {importHeader + row("1 Main St", "'=1+1"), imported},
-		"null character":         {importHeader + row("Austin", "Aus\x00tin"), "city: must not contain control characters"},
-		"no header":              {importRow("someone"), "The column umaAddress is missing in the header."},
+		"huge quoted value": {importHeader + row("Austin", `"`+strings.Repeat("x\n", 5<<20)+`"`),
+			"After line 1 comes a row of more than 64 KiB."},
+		"formula":           {importHeader + row("Ana Ng", "=1+1"), "fullName: must be a name"},
+		"protected formula": {importHeader + row("1 Main St", "'=1+1"), imported},
+		"null character":    {importHeader + row("Austin", "Aus\x00tin"), "city: must not contain control characters"},
+		"no header":         {importRow("someone"), "The column umaAddress is missing in the header."},
 	} {
 		id := strings.ToLower(strings.ReplaceAll(name, " ", "-"))
 
@@ -300,7 +311,8 @@ func TestImports_KeepsFirstErrors(t *testing.T) {
 
 	result := env.run(t, file.String()+importRow("ben"))
 
-	if result.Status != customer.ImportCompleted || result.Failed != 1100 || result.Successful != 1 || len(result.Errors) != customer.MaxImportErrors || result.Errors[999].Row != 1000 {
+	if result.Status != customer.ImportCompleted || result.Failed != 1100 || result.Successful != 1 ||
+		len(result.Errors) != customer.MaxImportErrors || result.Errors[999].Row != 1000 {
 		t.Errorf("%d failed, %d successful, %d errors kept", result.Failed, result.Successful, len(result.Errors))
 	}
 }
@@ -316,10 +328,12 @@ func TestImports_FailedUploadLeavesNothing(t *testing.T) {
 	// leaves no import, no rows and no job.
 	env := newImportEnv(t)
 	broken := fault.New(fault.InvalidRequestFormat, "Incomplete request body.")
-	for name, text := range map[string]string{"before the header": "uma", "between rows": importRows(600), "in a row": importRows(600) + "$ana@", "after an error": strings.Replace(importRows(600), "city,", "", 1)} {
+	for name, text := range map[string]string{"before the header": "uma", "between rows": importRows(600), "in a row": importRows(600) +
+		"$ana@", "after an error": strings.Replace(importRows(600), "city,", "", 1)} {
 		_, err := env.imports.Upload(t.Context(), env.admin.Platform, nil, failingReader(text, broken))
 		apptest.WantFault(t, name, err, fault.InvalidRequestFormat)
-		if left := env.count(t, "SELECT (SELECT count(*) FROM customer_import_chunks) + (SELECT count(*) FROM customer_imports) + (SELECT count(*) FROM jobs)"); left != "0" {
+		if left := env.count(t, "SELECT (SELECT count(*) FROM customer_import_chunks) + (SELECT count(*) FROM customer_imports) + (SELECT "+
+			"count(*) FROM jobs)"); left != "0" {
 			t.Errorf("%s: %s rows are left", name, left)
 		}
 	}
@@ -341,7 +355,8 @@ func TestImports_RepeatedUploadIsReplayed(t *testing.T) {
 	if !errors.As(err, &replay) || string(replay.Body) != first.ID.String() {
 		t.Errorf("again: %v", err)
 	}
-	if got := env.QueryStrings("SELECT id || ' ' || (SELECT count(*) FROM customer_import_chunks) || ' ' || (SELECT count(*) FROM jobs) FROM customer_imports"); !slices.Equal(got, []string{first.ID.UUID().String() + " 2 1"}) {
+	if got := env.QueryStrings("SELECT id || ' ' || (SELECT count(*) FROM customer_import_chunks) || ' ' || (SELECT count(*) FROM jobs) " +
+		"FROM customer_imports"); !slices.Equal(got, []string{first.ID.UUID().String() + " 2 1"}) {
 		t.Errorf("stored %q", got)
 	}
 }
@@ -359,7 +374,8 @@ func TestImports_LimitsUnfinishedImports(t *testing.T) {
 	if err == nil {
 		t.Fatal("uploaded")
 	}
-	stopped := customer.Import{ID: ident.NewCustomerImport(env.IDs.New, apptest.Noon), Platform: env.admin.Platform, Status: customer.ImportUploading, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
+	stopped := customer.Import{ID: ident.NewCustomerImport(env.IDs.New, apptest.Noon), Platform: env.admin.Platform,
+		Status: customer.ImportUploading, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
 		return tx.CreateCustomerImport(ctx, stopped, ports.UnfinishedImports{Max: 1})
 	})
@@ -392,7 +408,8 @@ type repeatingStore struct{ ports.Store }
 
 func (s repeatingStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
 	rolledBack := errors.New("serialization failure")
-	if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return errors.Join(fn(ctx, tx), rolledBack) }); !errors.Is(err, rolledBack) {
+	if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return errors.Join(fn(ctx, tx), rolledBack) }); !errors.Is(err,
+		rolledBack) {
 		return err
 	}
 	return s.Store.Do(ctx, fn)
@@ -459,7 +476,8 @@ func TestImports_PlatformChangesBetweenChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	accounts := func(name string) string {
-		return env.count(t, "SELECT string_agg(a.currency, ' ' ORDER BY a.currency) FROM internal_accounts a JOIN customers c ON c.platform_id = a.platform_id AND c.id = a.customer_id WHERE c.platform_customer_id = '"+name+"'")
+		return env.count(t, "SELECT string_agg(a.currency, ' ' ORDER BY a.currency) FROM internal_accounts a JOIN customers c ON c.platform_id "+
+			"= a.platform_id AND c.id = a.customer_id WHERE c.platform_customer_id = '"+name+"'")
 	}
 
 	env.addCurrency(t, env.admin, "MXN")

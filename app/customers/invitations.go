@@ -41,7 +41,8 @@ func (s *Invitations) stated(i invitation.Invitation) StatedInvitation {
 
 // Create creates an invitation by a customer of the platform. Faults: INVALID_INPUT,
 // INVITATIONS_NOT_CONFIGURED.
-func (s *Invitations) Create(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest, r invitation.Request) (StatedInvitation, error) {
+func (s *Invitations) Create(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest,
+	r invitation.Request) (StatedInvitation, error) {
 	now := s.Clock.Now()
 	owner, err := s.Store.Platform(ctx, p)
 	if err != nil {
@@ -74,7 +75,8 @@ func (s *Invitations) Get(ctx context.Context, caller ident.Platform, code strin
 
 // Claim claims the invitation with a code for a customer of the caller, and emits an event for the
 // platform of the inviter. Faults: those of Get and of invitation.Claim.
-func (s *Invitations) Claim(ctx context.Context, caller ident.Platform, request *ports.IdempotentRequest, code, inviteeUMA string) (StatedInvitation, error) {
+func (s *Invitations) Claim(ctx context.Context, caller ident.Platform, request *ports.IdempotentRequest, code,
+	inviteeUMA string) (StatedInvitation, error) {
 	found, err := s.find(ctx, caller, code)
 	if err != nil {
 		return StatedInvitation{}, err
@@ -120,7 +122,8 @@ func (s *Invitations) Claim(ctx context.Context, caller ident.Platform, request 
 }
 
 // Cancel cancels the invitation with a code. Faults: those of Get and of invitation.Cancel.
-func (s *Invitations) Cancel(ctx context.Context, caller ident.Platform, request *ports.IdempotentRequest, code string) (StatedInvitation, error) {
+func (s *Invitations) Cancel(ctx context.Context, caller ident.Platform, request *ports.IdempotentRequest,
+	code string) (StatedInvitation, error) {
 	found, err := s.find(ctx, caller, code)
 	if err != nil {
 		return StatedInvitation{}, err

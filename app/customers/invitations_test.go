@@ -59,10 +59,12 @@ func TestInvitations_ClaimedByCustomerOfOtherPlatform(t *testing.T) {
 	caller := ports.ForPlatform(t.Context(), env.other.Platform)
 
 	read, err := env.invitations.Get(caller, env.other.Platform, strings.ToLower(created.Code))
-	if err != nil || read != created || read.Status != invitation.Pending || read.FirstName != "Maya" || read.Amount != (money.Amount{Minor: 1250, Currency: "USD"}) || read.URL != "https://acme.test/join/"+created.Code {
+	if err != nil || read != created || read.Status != invitation.Pending || read.FirstName != "Maya" ||
+		read.Amount != (money.Amount{Minor: 1250, Currency: "USD"}) || read.URL != "https://acme.test/join/"+created.Code {
 		t.Fatalf("read %+v, %v", read, err)
 	}
-	request := apptest.IdempotentRequest(env.other, "key", func(result any) string { return string(result.(customers.StatedInvitation).Status) })
+	request := apptest.IdempotentRequest(env.other, "key",
+		func(result any) string { return string(result.(customers.StatedInvitation).Status) })
 	claimed, err := env.invitations.Claim(caller, env.other.Platform, request, created.Code, strings.ToUpper(env.maya.UMAAddress))
 
 	if err != nil || claimed.Status != invitation.Claimed || claimed.Invitee != env.maya.ID || claimed.InviteePlatform != env.other.Platform {
@@ -112,7 +114,8 @@ func TestInvitations_ConcurrentClaimsOneWins(t *testing.T) {
 			t.Errorf("%d: %v, want %s", i, err, want)
 		}
 	}
-	if stored := env.QueryStrings("SELECT count(*)::text FROM webhook_events WHERE name = 'INVITATION.CLAIMED'"); stored[0] != []string{"0", "1"}[events] {
+	if stored := env.QueryStrings("SELECT count(*)::text FROM webhook_events WHERE name = 'INVITATION.CLAIMED'"); stored[0] != []string{"0",
+		"1"}[events] {
 		t.Errorf("%s events, want %d", stored[0], events)
 	}
 }
@@ -144,7 +147,8 @@ func TestInvitations_Refusals(t *testing.T) {
 	}
 	apptest.WantFault(t, "another's customer as inviter", create(env.inviter.ID, "$nobody@uma.test"), fault.InvalidInput, "inviterUma")
 	apptest.WantFault(t, "no page", create(env.other.Platform, env.maya.UMAAddress), fault.InvitationsNotConfigured)
-	apptest.WantFault(t, "another's customer as invitee", claim(env.inviter.ID, created.Code, "$nobody@uma.test"), fault.InvalidInput, "inviteeUma")
+	apptest.WantFault(t, "another's customer as invitee", claim(env.inviter.ID, created.Code, "$nobody@uma.test"),
+		fault.InvalidInput, "inviteeUma")
 	apptest.WantFault(t, "no address", claim(env.other.Platform, created.Code, "maya"), fault.InvalidInput, "inviteeUma")
 	apptest.WantFault(t, "the inviter", claim(env.inviter.ID, created.Code, env.Customer.UMAAddress), fault.InvalidInput, "inviteeUma")
 	apptest.WantFault(t, "cancelled by another", cancel(env.other.Platform, created.Code), fault.Forbidden)

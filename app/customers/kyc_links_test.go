@@ -55,7 +55,8 @@ func TestKYCLinks_OpenedOnce(t *testing.T) {
 		t.Fatalf("session %+v", session)
 	}
 	env.Clock.Advance(verification.SessionLifetime - time.Second)
-	if again, err := links.Session(t.Context(), session.Secret); err != nil || again.Link.ID != first.ID || again.Customer.ID != env.Customer.ID || again.Secret != "" {
+	if again, err := links.Session(t.Context(), session.Secret); err != nil || again.Link.ID != first.ID ||
+		again.Customer.ID != env.Customer.ID || again.Secret != "" {
 		t.Errorf("continued: %+v, %v", again, err)
 	}
 	env.Clock.Advance(time.Second)
@@ -91,7 +92,8 @@ func TestKYCLinks_TokensAreNotStored(t *testing.T) {
 	_, malformedSession := links.Session(t.Context(), "")
 	other, _ := verification.NewSecret(env.NewPlatform().ID, [32]byte{})
 	_, unknown := links.Open(t.Context(), other)
-	for name, err := range map[string]error{"a token as a session": unopened, "a session as a token": sessionAsToken, "malformed": malformed, "malformed session": malformedSession, "unknown": unknown} {
+	for name, err := range map[string]error{"a token as a session": unopened, "a session as a token": sessionAsToken, "malformed": malformed,
+		"malformed session": malformedSession, "unknown": unknown} {
 		apptest.WantFault(t, name, err, fault.NotFound)
 	}
 }

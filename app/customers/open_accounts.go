@@ -80,14 +80,16 @@ func (s *Service) platformInstructions(ctx context.Context, p platform.Platform,
 	for _, a := range existing[ident.Customer{}] {
 		currencies = append(currencies, a.Currency)
 	}
-	opener := account.Opener{Platform: p.ID, Owner: p.Name, FundingInstructions: s.Rails.Funding(p.ID, p.Environment), NewID: s.IDs.New, Now: now}
+	opener := account.Opener{Platform: p.ID, Owner: p.Name, FundingInstructions: s.Rails.Funding(p.ID, p.Environment),
+		NewID: s.IDs.New, Now: now}
 	_, instructed, err := opener.OpenMissing(currencies, existing[ident.Customer{}])
 	return instructed, err
 }
 
 // missingAccounts returns the accounts to open for customers, and the existing accounts
 // that get their funding instructions.
-func (s *Service) missingAccounts(ctx context.Context, p platform.Platform, customers []customer.Customer, now time.Time) (opened, instructed []account.Internal, err error) {
+func (s *Service) missingAccounts(ctx context.Context, p platform.Platform, customers []customer.Customer,
+	now time.Time) (opened, instructed []account.Internal, err error) {
 	ids := make([]ident.Customer, len(customers))
 	for i, c := range customers {
 		ids[i] = c.ID

@@ -63,7 +63,8 @@ func TestOpenDue_OpensNewCurrencyForEveryCustomer(t *testing.T) {
 	if err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
 		for n := range 2 * customers.BatchSize { // created before accounts were opened at once: they have none
 			id := ident.NewCustomer(env.IDs.New, apptest.Noon)
-			created, err := customer.Create(customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: fmt.Sprint("n", n)}, settings, id, id.UUID(), apptest.Noon)
+			created, err := customer.Create(customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: fmt.Sprint("n", n)}, settings, id,
+				id.UUID(), apptest.Noon)
 			if err != nil {
 				return err
 			}
@@ -98,7 +99,8 @@ func TestOpenDue_OpensNewCurrencyForEveryCustomer(t *testing.T) {
 			t.Errorf("the account in %s changed from %+v to %+v", currency, a, b)
 		}
 	}
-	if euros := after["EUR"]; len(euros.Instructions) != 1 || euros.Instructions[0].Info["accountHolderName"] != "Causeway Client Money FBO Ana Silva" {
+	if euros := after["EUR"]; len(euros.Instructions) != 1 || euros.Instructions[0].Info["accountHolderName"] != "Causeway Client Money FBO "+
+		"Ana Silva" {
 		t.Errorf("the account in EUR: %+v", euros)
 	}
 	if own := env.accountsOf(t, admin, ident.Customer{})["EUR"]; len(own.Instructions) != 1 || !own.Instructions[0].PlatformAccount {
@@ -190,7 +192,8 @@ func TestOpenDue_AddsInstructionsOverANewConnection(t *testing.T) {
 	env.rails[platform.Production] = env.Rail
 	run := func() {
 		env.Do(func(ctx context.Context, tx ports.Tx) error {
-			return tx.AddJobs(ctx, []ports.Job{{ID: env.IDs.New(apptest.Noon), Platform: admin.Platform, Step: ports.StepOpenAccounts, Due: env.Clock.Now()}})
+			return tx.AddJobs(ctx, []ports.Job{{ID: env.IDs.New(apptest.Noon), Platform: admin.Platform, Step: ports.StepOpenAccounts,
+				Due: env.Clock.Now()}})
 		})
 		if err := env.customers.OpenDue(t.Context()); err != nil {
 			t.Fatal(err)
@@ -200,7 +203,8 @@ func TestOpenDue_AddsInstructionsOverANewConnection(t *testing.T) {
 	run()
 
 	own, customers := env.accountsOf(t, admin, ident.Customer{})["USD"], env.accountsOf(t, admin, ana.ID)["USD"]
-	if len(own.Instructions) != 1 || !own.Instructions[0].PlatformAccount || len(customers.Instructions) != 1 || customers.Reference != before.Reference {
+	if len(own.Instructions) != 1 || !own.Instructions[0].PlatformAccount || len(customers.Instructions) != 1 ||
+		customers.Reference != before.Reference {
 		t.Errorf("the platform's %+v\nthe customer's %+v", own, customers)
 	}
 	env.Clock.Advance(time.Hour)

@@ -17,7 +17,8 @@ import (
 )
 
 // reported is a message with a decision on the last application of a verification.
-func (e *verificationEnv) reported(message string, v verification.Verification, verdict verification.Verdict, errs ...customer.CheckError) customers.ReportedDecision {
+func (e *verificationEnv) reported(message string, v verification.Verification, verdict verification.Verdict,
+	errs ...customer.CheckError) customers.ReportedDecision {
 	return customers.ReportedDecision{Message: message, Platform: e.Platform.ID, Subject: verification.ReviewSubject{Verification: v.ID},
 		Application: v.Submitted.ID, Outcome: verification.Outcome{Verdict: verdict, Errors: errs}}
 }
@@ -101,7 +102,8 @@ func TestVerifications_ReportOfAnEarlierApplication(t *testing.T) {
 	// After a correction was asked for, the decision on what was submitted before changes nothing, and the
 	// one on what is submitted again does.
 	env, v, owner := newAwaitedBusiness(t)
-	env.report(env.reported("1", v, verification.Correctable, customer.CheckError{Resource: v.Customer.String(), Type: customer.InvalidField, Field: "address", Reason: "It differs."}), true)
+	env.report(env.reported("1", v, verification.Correctable, customer.CheckError{Resource: v.Customer.String(), Type: customer.InvalidField,
+		Field: "address", Reason: "It differs."}), true)
 	env.wantStatus(v, verification.ResolveErrors, customer.Pending)
 	env.report(env.reported("2", v, verification.Accepted), false)
 

@@ -78,7 +78,8 @@ func (s *Verifications) completeCase(ctx context.Context, p ident.Platform, id i
 	for _, party := range screening.Parties(found.Customer, found.Owners) {
 		earlier := append(clearancesOf(found.Reviews, party.Owner), screening.ClearedHits(found.Hits, party.Owner)...)
 		for _, m := range compared.Screen(party.Subject) {
-			found.Matches = append(found.Matches, ReviewMatch{Match: m, Of: party.String(), Cleared: slices.Contains(earlier, m.Clearance(party.Subject))})
+			found.Matches = append(found.Matches, ReviewMatch{Match: m, Of: party.String(),
+				Cleared: slices.Contains(earlier, m.Clearance(party.Subject))})
 		}
 	}
 	return found, nil
@@ -98,9 +99,11 @@ func clearancesOf(reviews []verification.Review, owner ident.BeneficialOwner) (c
 // about or that waits for the owner; zero if none does. To accept, cleared must have the ids of all
 // entries of sanctions lists that resemble the subject and were not cleared before. Faults:
 // INVALID_INPUT for a decision that says not enough or names a document of others,
-// VERIFICATION_NOT_FOUND, BENEFICIAL_OWNER_NOT_FOUND, CUSTOMER_DELETED, CONFLICT if the subject is decided already, other data was submitted meanwhile, or an entry is not
+// VERIFICATION_NOT_FOUND, BENEFICIAL_OWNER_NOT_FOUND, CUSTOMER_DELETED, CONFLICT if the subject is decided already, other data was
+// submitted meanwhile, or an entry is not
 // cleared; then nothing changes.
-func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject verification.ReviewSubject, d verification.Decision, cleared ...string) (decided verification.Verification, err error) {
+func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject verification.ReviewSubject, d verification.Decision,
+	cleared ...string) (decided verification.Verification, err error) {
 	if err := verification.CheckReview(d); err != nil {
 		return decided, err
 	}
@@ -156,7 +159,8 @@ func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject ve
 
 // clear returns the clearances of the entries that resemble a subject, and clears its open hits. A held
 // customer without others is approved again.
-func (w *customerWork) clear(ctx context.Context, compared screening.Compared, subject verification.ReviewSubject, named []string, d verification.Decision) ([]screening.Clearance, error) {
+func (w *customerWork) clear(ctx context.Context, compared screening.Compared, subject verification.ReviewSubject, named []string,
+	d verification.Decision) ([]screening.Clearance, error) {
 	reviews, err := w.tx.ReviewsOf(ctx, w.customer.Platform, w.customer.ID)
 	if err != nil {
 		return nil, err
@@ -209,7 +213,8 @@ func (w *customerWork) checkResources(ctx context.Context, errors []customer.Che
 	}
 	for _, e := range errors {
 		if !known[e.Resource] {
-			return fault.Invalid(fault.Field{Field: "problem", Message: "must be about the customer, its owners or their documents; " + e.Resource + " is not"})
+			return fault.Invalid(fault.Field{Field: "problem", Message: "must be about the customer, its owners or their documents; " +
+				e.Resource + " is not"})
 		}
 	}
 	return nil

@@ -24,7 +24,8 @@ func newReviewEnv(t *testing.T) *verificationEnv {
 	t.Helper()
 	e := apptest.New(t)
 	env := &verificationEnv{Env: e, t: t, remote: new(remoteIdentity)}
-	env.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log,
+	env.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: e.Store, Clock: e.Clock, IDs: e.IDs,
+		Jobs: e.Store, Log: e.Log,
 		Identity: ports.IdentityByEnvironment{platform.Sandbox: manual.Identity{}}})
 	return env
 }
@@ -46,7 +47,8 @@ func (e *verificationEnv) submittedBusiness(registration string) (verification.V
 }
 
 func review(application uuid.UUID, verdict verification.Verdict, errors ...customer.CheckError) verification.Decision {
-	return verification.Decision{Application: application, By: "ana", Outcome: verification.Outcome{Verdict: verdict, Reason: "compared with the passport", Errors: errors}}
+	return verification.Decision{Application: application, By: "ana", Outcome: verification.Outcome{Verdict: verdict,
+		Reason: "compared with the passport", Errors: errors}}
 }
 
 func TestReview_ApprovesBusinessAndOwner(t *testing.T) {
@@ -56,22 +58,26 @@ func TestReview_ApprovesBusinessAndOwner(t *testing.T) {
 	e := newReviewEnv(t)
 	v, owner := e.submittedBusiness("5523041")
 
-	got, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Verification: v.ID}, review(v.Submitted.ID, verification.Accepted))
+	got, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Verification: v.ID},
+		review(v.Submitted.ID, verification.Accepted))
 	if err != nil || got.Status != verification.InProgress {
 		t.Fatalf("%s, %v; want it to wait for the owner", got.Status, err)
 	}
 	e.Clock.Advance(time.Minute)
-	got, err = e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Owner: owner.ID}, review(owner.Check.Application, verification.Accepted))
+	got, err = e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Owner: owner.ID},
+		review(owner.Check.Application, verification.Accepted))
 	if err != nil || got.Status != verification.Approved {
 		t.Fatalf("%s, %v", got.Status, err)
 	}
 
 	found, err := e.verifications.ReviewCase(t.Context(), v.Platform, v.ID)
-	if err != nil || found.Customer.Status != customer.Approved || len(found.Owners) != 1 || found.Owners[0].Status != customer.Approved || len(found.Reviews) != 2 {
+	if err != nil || found.Customer.Status != customer.Approved || len(found.Owners) != 1 || found.Owners[0].Status != customer.Approved ||
+		len(found.Reviews) != 2 {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	first, second := found.Reviews[0], found.Reviews[1]
-	if first.Subject.Verification != v.ID || first.By != "ana" || first.Reason != "compared with the passport" || first.Verdict != verification.Accepted ||
+	if first.Subject.Verification != v.ID || first.By != "ana" || first.Reason != "compared with the passport" ||
+		first.Verdict != verification.Accepted ||
 		second.Subject.Owner != owner.ID || !second.At.Equal(first.At.Add(time.Minute)) || second.Application != owner.Check.Application {
 		t.Errorf("%+v", found.Reviews)
 	}
@@ -86,9 +92,11 @@ func TestReview_AsksForCorrections(t *testing.T) {
 	t.Parallel()
 	e := newReviewEnv(t)
 	v, _ := e.submittedBusiness("5523042")
-	wanted := customer.CheckError{Resource: v.Customer.String(), Type: customer.InvalidField, Field: "businessInfo.taxId", Reason: "Differs from the excerpt."}
+	wanted := customer.CheckError{Resource: v.Customer.String(), Type: customer.InvalidField, Field: "businessInfo.taxId",
+		Reason: "Differs from the excerpt."}
 
-	got, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Verification: v.ID}, review(v.Submitted.ID, verification.Correctable, wanted))
+	got, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Verification: v.ID},
+		review(v.Submitted.ID, verification.Correctable, wanted))
 	if err != nil || got.Status != verification.ResolveErrors || len(got.Errors) != 1 || got.Errors[0].Reason != wanted.Reason {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -104,7 +112,8 @@ func TestReview_RejectedOwnerRejectsTheBusiness(t *testing.T) {
 	e := newReviewEnv(t)
 	v, owner := e.submittedBusiness("5523043")
 	sanctioned := customer.CheckError{Resource: owner.ID.String(), Type: customer.ApplicantSanctioned, Reason: "is listed"}
-	got, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Owner: owner.ID}, review(owner.Check.Application, verification.Refused, sanctioned))
+	got, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Owner: owner.ID},
+		review(owner.Check.Application, verification.Refused, sanctioned))
 	if err != nil || got.Status != verification.Rejected || len(got.Errors) != 1 || got.Errors[0].Type != customer.ApplicantSanctioned {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -134,7 +143,8 @@ func TestReview_RefusesWhatWasNotShown(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
 	}
-	if _, err := e.verifications.Review(t.Context(), other.ID, subject, review(v.Submitted.ID, verification.Accepted)); !fault.Is(err, fault.VerificationNotFound) {
+	if _, err := e.verifications.Review(t.Context(), other.ID, subject, review(v.Submitted.ID, verification.Accepted)); !fault.Is(err,
+		fault.VerificationNotFound) {
 		t.Errorf("of another platform: %v", err)
 	}
 	if rows := e.QueryStrings(`SELECT id::text FROM verification_reviews`); len(rows) != 0 {
@@ -144,7 +154,8 @@ func TestReview_RefusesWhatWasNotShown(t *testing.T) {
 	if _, err := e.verifications.Review(t.Context(), v.Platform, subject, review(v.Submitted.ID, verification.Refused)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.verifications.Review(t.Context(), v.Platform, subject, review(v.Submitted.ID, verification.Accepted)); !fault.Is(err, fault.Conflict) {
+	if _, err := e.verifications.Review(t.Context(), v.Platform, subject, review(v.Submitted.ID, verification.Accepted)); !fault.Is(err,
+		fault.Conflict) {
 		t.Errorf("decided: %v, want CONFLICT", err)
 	}
 }
@@ -154,7 +165,8 @@ func TestReview_StaysWithoutReasonWhenTheCustomerIsErased(t *testing.T) {
 	t.Parallel()
 	e := newReviewEnv(t)
 	v, _ := e.submittedBusiness("5523045")
-	if _, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Verification: v.ID}, review(v.Submitted.ID, verification.Accepted)); err != nil {
+	if _, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Verification: v.ID},
+		review(v.Submitted.ID, verification.Accepted)); err != nil {
 		t.Fatal(err)
 	}
 	e.Do(func(ctx context.Context, tx ports.Tx) error {
@@ -172,11 +184,13 @@ func TestReview_NeedsClearanceOfSanctionsEntries(t *testing.T) {
 	// recorded. Neither is needed to reject.
 	t.Parallel()
 	e := newReviewEnv(t)
-	e.verifications.Sanctions = sandboxScreeners(t, e.Env, screening.Entry{List: screening.OFAC, Ref: "9", Kind: screening.Person, Names: []screening.EntryName{{Text: "Anna Lindt"}}})
+	e.verifications.Sanctions = sandboxScreeners(t, e.Env, screening.Entry{List: screening.OFAC, Ref: "9", Kind: screening.Person,
+		Names: []screening.EntryName{{Text: "Anna Lindt"}}})
 	v, owner := e.submittedBusiness("5523046")
 	subject, accepted := verification.ReviewSubject{Owner: owner.ID}, review(owner.Check.Application, verification.Accepted)
 
-	if found, err := e.verifications.ReviewCase(t.Context(), v.Platform, v.ID); err != nil || len(found.Matches) != 1 || found.Matches[0].Entry.Ref != "9" {
+	if found, err := e.verifications.ReviewCase(t.Context(), v.Platform, v.ID); err != nil || len(found.Matches) != 1 ||
+		found.Matches[0].Entry.Ref != "9" {
 		t.Errorf("%+v, %v", found.Matches, err)
 	}
 	if _, err := e.verifications.Review(t.Context(), v.Platform, subject, accepted); !fault.Is(err, fault.Conflict) {
@@ -189,12 +203,14 @@ func TestReview_NeedsClearanceOfSanctionsEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	reviews, err := e.Store.ReviewsOf(t.Context(), v.Platform, v.Customer)
-	if err != nil || len(reviews) != 1 || len(reviews[0].Cleared) != 1 || reviews[0].Cleared[0].Ref != "9" || reviews[0].Cleared[0].EntryVersion == "" {
+	if err != nil || len(reviews) != 1 || len(reviews[0].Cleared) != 1 || reviews[0].Cleared[0].Ref != "9" ||
+		reviews[0].Cleared[0].EntryVersion == "" {
 		t.Errorf("%+v, %v", reviews, err)
 	}
 
 	other, rejected := e.submittedBusiness("5523047")
-	if _, err := e.verifications.Review(t.Context(), other.Platform, verification.ReviewSubject{Owner: rejected.ID}, review(rejected.Check.Application, verification.Refused)); err != nil {
+	if _, err := e.verifications.Review(t.Context(), other.Platform, verification.ReviewSubject{Owner: rejected.ID},
+		review(rejected.Check.Application, verification.Refused)); err != nil {
 		t.Error(err)
 	}
 }
@@ -212,7 +228,8 @@ func TestReview_RefusesOtherResourcesAndDecidedOwners(t *testing.T) {
 	}
 	expired := customer.CheckError{Resource: foreign[0].ID.String(), Type: customer.ExpiredDocument, Reason: "Is expired."}
 	subject := verification.ReviewSubject{Owner: owner.ID}
-	if _, err := e.verifications.Review(t.Context(), v.Platform, subject, review(owner.Check.Application, verification.Correctable, expired)); !fault.Is(err, fault.InvalidInput) {
+	if _, err := e.verifications.Review(t.Context(), v.Platform, subject, review(owner.Check.Application, verification.Correctable,
+		expired)); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a document of another customer: %v", err)
 	}
 	own, err := e.Store.DocumentsOf(t.Context(), v.Platform, document.Holder{Customer: v.Customer})
@@ -220,11 +237,14 @@ func TestReview_RefusesOtherResourcesAndDecidedOwners(t *testing.T) {
 		t.Fatal(err)
 	}
 	expired.Resource = own[0].ID.String()
-	if _, err := e.verifications.Review(t.Context(), v.Platform, subject, review(owner.Check.Application, verification.Correctable, expired)); err != nil {
+	if _, err := e.verifications.Review(t.Context(), v.Platform, subject, review(owner.Check.Application, verification.Correctable,
+		expired)); err != nil {
 		t.Fatal(err)
 	}
-	for verdict, problems := range map[verification.Verdict][]customer.CheckError{verification.Accepted: nil, verification.Refused: nil, verification.Correctable: {expired}} {
-		if _, err := e.verifications.Review(t.Context(), v.Platform, subject, review(owner.Check.Application, verdict, problems...)); !fault.Is(err, fault.Conflict) {
+	for verdict, problems := range map[verification.Verdict][]customer.CheckError{verification.Accepted: nil, verification.Refused: nil,
+		verification.Correctable: {expired}} {
+		if _, err := e.verifications.Review(t.Context(), v.Platform, subject, review(owner.Check.Application, verdict, problems...)); !fault.Is(
+			err, fault.Conflict) {
 			t.Errorf("%s after the request: %v, want CONFLICT", verdict, err)
 		}
 	}
@@ -242,7 +262,8 @@ func TestReview_RefusesDeletedCustomers(t *testing.T) {
 	if _, err := service.Delete(t.Context(), v.Platform, v.Customer); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Verification: v.ID}, review(v.Submitted.ID, verification.Accepted)); !fault.Is(err, fault.CustomerDeleted) {
+	if _, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Verification: v.ID},
+		review(v.Submitted.ID, verification.Accepted)); !fault.Is(err, fault.CustomerDeleted) {
 		t.Errorf("%v, want CUSTOMER_DELETED", err)
 	}
 }

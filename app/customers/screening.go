@@ -39,7 +39,8 @@ const (
 func NewScreening(v *Verifications, lists ports.SanctionsLists) *Screening {
 	s := &Screening{Verifications: v, lists: lists, sessions: make(chan *screening.Session, 2)}
 	s.workers = jobs.New(jobs.Config{Jobs: v.Jobs, Clock: v.Clock, Log: v.Log, Retry: v.JobRetry, Metrics: v.JobMetrics},
-		jobs.Handler{Step: ports.StepScreenCustomers, Do: s.screenCustomers, MaxBatch: maxScreeningJobs, MaxConcurrency: 1, Timeout: screeningTimeout},
+		jobs.Handler{Step: ports.StepScreenCustomers, Do: s.screenCustomers, MaxBatch: maxScreeningJobs, MaxConcurrency: 1,
+			Timeout: screeningTimeout},
 		jobs.Handler{Step: ports.StepScreenPlatform, Do: s.screenPlatform, MaxBatch: 1, MaxConcurrency: 1, Timeout: screeningTimeout})
 	return s
 }
@@ -52,7 +53,8 @@ func (s *Screening) ScreenDue(ctx context.Context) error { return s.workers.RunD
 
 // Load makes a list the one that is screened against, and begins to screen all customers of the
 // platforms. Fault: CONFLICT if the list has far fewer entries than before, unless allowFewer.
-func (s *Screening) Load(ctx context.Context, list screening.LoadedList, entries []screening.Entry, platforms []ident.Platform, allowFewer bool) error {
+func (s *Screening) Load(ctx context.Context, list screening.LoadedList, entries []screening.Entry, platforms []ident.Platform,
+	allowFewer bool) error {
 	loaded, err := s.lists.SanctionsLists(ctx)
 	if err != nil {
 		return err
@@ -62,7 +64,8 @@ func (s *Screening) Load(ctx context.Context, list screening.LoadedList, entries
 	}
 	runs := make([]screening.Run, len(platforms))
 	for i, p := range platforms {
-		runs[i] = screening.Run{ID: s.IDs.New(list.LoadedAt), Platform: p, ListID: list.ID, Status: screening.RunRunning, StartedAt: list.LoadedAt, UpdatedAt: list.LoadedAt}
+		runs[i] = screening.Run{ID: s.IDs.New(list.LoadedAt), Platform: p, ListID: list.ID, Status: screening.RunRunning,
+			StartedAt: list.LoadedAt, UpdatedAt: list.LoadedAt}
 	}
 	return s.lists.ReplaceSanctionsList(ctx, list, entries, runs)
 }
@@ -141,7 +144,8 @@ func (s *Screening) screenPlatform(ctx context.Context, due []ports.Job) error {
 		locked = locked.Proceed(customers, screeningBatch, owners, hits, s.Clock.Now())
 		if locked.Status == screening.RunRunning {
 			now := s.Clock.Now()
-			next = []ports.Job{{ID: s.IDs.New(now), Platform: p, Step: ports.StepScreenPlatform, Subjects: due[0].Subjects, Due: now.Add(s.workers.LocalLease())}}
+			next = []ports.Job{{ID: s.IDs.New(now), Platform: p, Step: ports.StepScreenPlatform, Subjects: due[0].Subjects,
+				Due: now.Add(s.workers.LocalLease())}}
 			if err := tx.AddJobs(ctx, next); err != nil {
 				return err
 			}
@@ -158,7 +162,8 @@ func (s *Screening) screenPlatform(ctx context.Context, due []ports.Job) error {
 
 // compare returns how many owners customers have, and those customers who resemble an entry or whose
 // owners do.
-func (s *Screening) compare(ctx context.Context, compared screening.Compared, p ident.Platform, customers []customer.Customer) (owners int, suspects []ident.Customer, err error) {
+func (s *Screening) compare(ctx context.Context, compared screening.Compared, p ident.Platform,
+	customers []customer.Customer) (owners int, suspects []ident.Customer, err error) {
 	if len(customers) == 0 || compared.Index == nil {
 		return 0, nil, nil
 	}
@@ -209,7 +214,8 @@ func (s *Screening) keep(session *screening.Session) {
 
 // record locks customers, compares them again as they are then, records the hits that are new or open
 // again, and stops the payments of those with open hits. It returns how many hits were recorded.
-func (s *Screening) record(ctx context.Context, tx ports.Tx, compared screening.Compared, p ident.Platform, customers []ident.Customer) (recorded int, err error) {
+func (s *Screening) record(ctx context.Context, tx ports.Tx, compared screening.Compared, p ident.Platform,
+	customers []ident.Customer) (recorded int, err error) {
 	for _, id := range customers {
 		work, err := s.lock(ctx, tx, nil, p, id)
 		if fault.Is(err, fault.UserNotFound) {

@@ -19,7 +19,8 @@ import (
 
 // recordHits records the hits of parties that are new or open again. It returns all hits of the customer
 // and its owners, and how many were recorded.
-func (w *customerWork) recordHits(ctx context.Context, compared screening.Compared, parties ...screening.Party) (hits []screening.Hit, recorded int, err error) {
+func (w *customerWork) recordHits(ctx context.Context, compared screening.Compared,
+	parties ...screening.Party) (hits []screening.Hit, recorded int, err error) {
 	if hits, err = w.tx.ScreeningHitsOf(ctx, w.customer.Platform, w.customer.ID); err != nil {
 		return nil, 0, err
 	}
@@ -96,7 +97,8 @@ func (w *customerWork) screenedCustomer(ctx context.Context, d verification.Deci
 	return w.screened(ctx, screening.Party{Platform: w.customer.Platform, Customer: w.customer.ID, Subject: subject}, d)
 }
 
-func (w *customerWork) screenedOwner(ctx context.Context, o customer.BeneficialOwner, d verification.Decision) (verification.Decision, error) {
+func (w *customerWork) screenedOwner(ctx context.Context, o customer.BeneficialOwner,
+	d verification.Decision) (verification.Decision, error) {
 	return w.screened(ctx, screening.OwnerParty(o), d)
 }
 
@@ -109,7 +111,8 @@ func (s *Screening) Hits(ctx context.Context, p ident.Platform, limit int) ([]sc
 // resembles, and returns the customer. When no entry is open any more, a held customer is approved
 // again; a confirmed one is rejected. Faults: INVALID_INPUT, USER_NOT_FOUND, BENEFICIAL_OWNER_NOT_FOUND,
 // CUSTOMER_DELETED, CONFLICT if an entry is decided already.
-func (s *Screening) Judge(ctx context.Context, p ident.Platform, subject screening.Party, entries []string, v screening.Verdict) (judged customer.Customer, err error) {
+func (s *Screening) Judge(ctx context.Context, p ident.Platform, subject screening.Party, entries []string,
+	v screening.Verdict) (judged customer.Customer, err error) {
 	if err := v.Check(); err != nil {
 		return judged, err
 	}
@@ -154,8 +157,9 @@ func (s *Screening) Judge(ctx context.Context, p ident.Platform, subject screeni
 			return err
 		}
 		judged = work.customer
-		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(work.now), Platform: p, Kind: action, Subject: subject.Customer.UUID(),
-			Name: subject.String() + " " + strings.Join(entries, ","), Actor: strings.TrimSpace(v.By), At: work.now})
+		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(work.now), Platform: p, Kind: action,
+			Subject: subject.Customer.UUID(),
+			Name:    subject.String() + " " + strings.Join(entries, ","), Actor: strings.TrimSpace(v.By), At: work.now})
 	})
 	return judged, err
 }
@@ -184,6 +188,7 @@ func (w *customerWork) sanction(ctx context.Context, owner ident.BeneficialOwner
 			return err
 		}
 	}
-	w.customer, err = setStatus(ctx, w.tx, w.IDs, w.Clock, StatusChange{Platform: w.customer.Platform, Customer: w.customer.ID, Decision: customer.Decision{To: customer.Rejected}})
+	w.customer, err = setStatus(ctx, w.tx, w.IDs, w.Clock, StatusChange{Platform: w.customer.Platform, Customer: w.customer.ID,
+		Decision: customer.Decision{To: customer.Rejected}})
 	return err
 }

@@ -26,7 +26,8 @@ import (
 func sandboxScreeners(t *testing.T, e *apptest.Env, entries ...screening.Entry) customers.Screeners {
 	t.Helper()
 	if len(entries) > 0 {
-		list := screening.LoadedList{ID: e.IDs.New(e.Clock.Now()), List: entries[0].List, SHA256: "00", Entries: len(entries), LoadedAt: e.Clock.Now(), Actor: "ana"}
+		list := screening.LoadedList{ID: e.IDs.New(e.Clock.Now()), List: entries[0].List, SHA256: "00", Entries: len(entries),
+			LoadedAt: e.Clock.Now(), Actor: "ana"}
 		if err := e.Store.ReplaceSanctionsList(t.Context(), list, entries, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +48,8 @@ func newScreeningEnv(t *testing.T, remote bool) *screeningEnv {
 	e := &screeningEnv{verificationEnv: newVerificationEnv(t, remote)}
 	e.verifications.Sanctions = sandboxScreeners(t, e.Env)
 	e.screening = customers.NewScreening(e.verifications, e.Store)
-	e.customers = customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log, Sanctions: e.verifications.Sanctions})
+	e.customers = customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log,
+		Sanctions: e.verifications.Sanctions})
 	return e
 }
 
@@ -64,7 +66,8 @@ func (e *screeningEnv) load(entries ...screening.Entry) {
 	e.t.Helper()
 	e.loads++
 	now := e.Clock.Now()
-	list := screening.LoadedList{ID: e.IDs.New(now), List: screening.EU, SHA256: fmt.Sprint(e.loads), Entries: len(entries), LoadedAt: now, Actor: "ana"}
+	list := screening.LoadedList{ID: e.IDs.New(now), List: screening.EU, SHA256: fmt.Sprint(e.loads), Entries: len(entries),
+		LoadedAt: now, Actor: "ana"}
 	if err := e.screening.Load(e.t.Context(), list, entries, []ident.Platform{e.Platform.ID}, true); err != nil {
 		e.t.Fatal(err)
 	}
@@ -101,7 +104,8 @@ func (e *screeningEnv) wantOpen(want ...string) {
 }
 
 func (e *screeningEnv) judge(status screening.HitStatus, subject screening.Party, entries ...string) error {
-	_, err := e.screening.Judge(e.t.Context(), e.Platform.ID, subject, entries, screening.Verdict{Status: status, By: "ana", Reason: "ticket 17"})
+	_, err := e.screening.Judge(e.t.Context(), e.Platform.ID, subject, entries, screening.Verdict{Status: status, By: "ana",
+		Reason: "ticket 17"})
 	return err
 }
 
@@ -129,7 +133,8 @@ func TestScreening_RenewedListHoldsCustomersUntilTheyAreJudged(t *testing.T) {
 		t.Errorf("of a deleted customer: %+v, %v", hits, err)
 	}
 
-	if err := errors.Join(e.judge(screening.Cleared, screening.Party{Customer: cleared.ID}, "eu:1"), e.judge(screening.Confirmed, screening.Party{Customer: confirmed.ID}, "eu:2")); err != nil {
+	if err := errors.Join(e.judge(screening.Cleared, screening.Party{Customer: cleared.ID}, "eu:1"),
+		e.judge(screening.Confirmed, screening.Party{Customer: confirmed.ID}, "eu:2")); err != nil {
 		t.Fatal(err)
 	}
 	e.wantOpen()
@@ -137,7 +142,8 @@ func TestScreening_RenewedListHoldsCustomersUntilTheyAreJudged(t *testing.T) {
 	e.wantCustomer(confirmed.ID, customer.Rejected, false)
 	e.Events.Want(cleared.ID.UUID(), "CUSTOMER.KYC_PENDING", "CUSTOMER.KYC_APPROVED")
 	e.Events.Want(confirmed.ID.UUID(), "CUSTOMER.KYC_PENDING", "CUSTOMER.KYC_REJECTED")
-	if actions := e.QueryStrings(`SELECT action || ' ' || subject || ' ' || actor FROM operator_actions ORDER BY action`); !slices.Equal(actions,
+	if actions := e.QueryStrings(`SELECT action || ' ' || subject || ' ' || actor FROM operator_actions ORDER BY action`); !slices.Equal(
+		actions,
 		[]string{"CLEAR_SCREENING_HIT " + cleared.ID.String() + " eu:1 ana", "CONFIRM_SCREENING_HIT " + confirmed.ID.String() + " eu:2 ana"}) {
 		t.Errorf("actions %q", actions)
 	}
@@ -207,7 +213,8 @@ func TestScreening_ConfirmedOwnerRejectsTheBusiness(t *testing.T) {
 	business := e.NewCustomer("acme", func(c *customer.Customer) {
 		c.Type, c.Business = customer.Business, &customer.BusinessInfo{LegalName: "Acme"}
 	})
-	owner := customer.BeneficialOwner{ID: ident.NewBeneficialOwner(e.IDs.New, e.Clock.Now()), Platform: e.Platform.ID, Customer: business.ID, Roles: []customer.OwnerRole{customer.Director},
+	owner := customer.BeneficialOwner{ID: ident.NewBeneficialOwner(e.IDs.New, e.Clock.Now()), Platform: e.Platform.ID, Customer: business.ID,
+		Roles:  []customer.OwnerRole{customer.Director},
 		Person: ownerRequest("Testow").Person, Status: customer.Approved, CreatedAt: e.Clock.Now(), UpdatedAt: e.Clock.Now()}
 	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateBeneficialOwner(ctx, owner) })
 	e.load(person("1", owner.Person.FullName()))
@@ -222,7 +229,8 @@ func TestScreening_ConfirmedOwnerRejectsTheBusiness(t *testing.T) {
 	e.wantCustomer(business.ID, customer.Rejected, false)
 	e.Events.Want(business.ID.UUID(), "CUSTOMER.KYB_PENDING", "CUSTOMER.KYB_REJECTED")
 	found, err := e.Store.BeneficialOwner(t.Context(), e.Platform.ID, owner.ID)
-	if err != nil || found.Status != customer.Rejected || len(found.Check.Errors) != 1 || found.Check.Errors[0].Type != customer.ApplicantSanctioned {
+	if err != nil || found.Status != customer.Rejected || len(found.Check.Errors) != 1 ||
+		found.Check.Errors[0].Type != customer.ApplicantSanctioned {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
@@ -245,7 +253,8 @@ func TestScreening_MatchStopsAnAutomaticApproval(t *testing.T) {
 	}
 	e.wantOpen("eu:1 " + owners[0].ID.String())
 	approve := func(cleared ...string) error {
-		_, err := e.verifications.Review(t.Context(), e.Platform.ID, verification.ReviewSubject{Owner: owners[0].ID}, review(owners[0].Check.Application, verification.Accepted), cleared...)
+		_, err := e.verifications.Review(t.Context(), e.Platform.ID, verification.ReviewSubject{Owner: owners[0].ID},
+			review(owners[0].Check.Application, verification.Accepted), cleared...)
 		return err
 	}
 	if err := approve(); !fault.Is(err, fault.Conflict) {
@@ -260,7 +269,8 @@ func TestScreening_MatchStopsAnAutomaticApproval(t *testing.T) {
 	e.screenDue()
 	e.wantCustomer(business.ID, customer.Approved, false)
 	found, err := e.verifications.ReviewCase(t.Context(), e.Platform.ID, v.ID)
-	if err != nil || len(found.Reviews) != 1 || !containsThreshold(found.Reviews[0].Screened) || !containsThreshold(found.Verification.LastDecision.Reason) || !found.Matches[0].Cleared {
+	if err != nil || len(found.Reviews) != 1 || !containsThreshold(found.Reviews[0].Screened) ||
+		!containsThreshold(found.Verification.LastDecision.Reason) || !found.Matches[0].Cleared {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
@@ -283,7 +293,8 @@ func TestScreening_ApprovalAfterAHitHoldsTheCustomer(t *testing.T) {
 	e.wantOpen("eu:5 " + business.ID.String())
 	e.load(person("1", "Ivan Testov"))
 
-	d := verification.Decision{Application: v.Submitted.ID, By: "provider", At: e.Clock.Now(), Outcome: verification.Outcome{Verdict: verification.Accepted}}
+	d := verification.Decision{Application: v.Submitted.ID, By: "provider", At: e.Clock.Now(),
+		Outcome: verification.Outcome{Verdict: verification.Accepted}}
 	decided, _, err := e.verifications.Decide(t.Context(), e.Platform.ID, v.ID, d)
 	if err != nil || decided.Status != verification.PendingManualReview {
 		t.Errorf("%s, %v; want a review", decided.Status, err)
@@ -311,13 +322,15 @@ func TestScreening_ApprovalOfAnOwnerReleasesTheBusiness(t *testing.T) {
 		owner := e.newOwner(business.ID, "Lind")
 		list := []screening.Entry{person("1", "Anna Lindt")}
 		if other {
-			list = append(list, screening.Entry{List: screening.EU, Ref: "5", Kind: screening.Organization, Names: []screening.EntryName{{Text: "Acme"}}})
+			list = append(list, screening.Entry{List: screening.EU, Ref: "5", Kind: screening.Organization,
+				Names: []screening.EntryName{{Text: "Acme"}}})
 		}
 		e.load(list...)
 		e.screenDue()
 		e.wantCustomer(business.ID, customer.Pending, true)
 
-		if _, err := e.verifications.Review(t.Context(), e.Platform.ID, verification.ReviewSubject{Owner: owner.ID}, review(owner.Check.Application, verification.Accepted), "eu:1"); err != nil {
+		if _, err := e.verifications.Review(t.Context(), e.Platform.ID, verification.ReviewSubject{Owner: owner.ID},
+			review(owner.Check.Application, verification.Accepted), "eu:1"); err != nil {
 			t.Fatal(err)
 		}
 
@@ -376,7 +389,8 @@ func TestScreening_RunIsCountedOnceAndReplaced(t *testing.T) {
 	e.screenDue()
 
 	runs, err := e.Store.LastScreeningRuns(t.Context())
-	if err != nil || len(runs) != 1 || runs[0].Status != screening.RunCompleted || runs[0].Customers != 1201 || runs[0].Total != 1201 || runs[0].Hits != 1200 {
+	if err != nil || len(runs) != 1 || runs[0].Status != screening.RunCompleted || runs[0].Customers != 1201 || runs[0].Total != 1201 ||
+		runs[0].Hits != 1200 {
 		t.Errorf("%+v, %v", runs, err)
 	}
 	if states := e.QueryStrings(`SELECT status FROM screening_runs ORDER BY id`); !slices.Equal(states, []string{"REPLACED", "COMPLETED"}) {

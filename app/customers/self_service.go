@@ -146,7 +146,8 @@ func (s *SelfService) Update(ctx context.Context, secret string, change customer
 	change.Type = string(a.Customer.Type)
 	_, protected, err := s.customers.update(ctx, a.Platform, a.Customer.ID, change, nil)
 	if err == nil && protected != nil {
-		err = fault.Invalid(fault.Field{Field: "email", Message: "is where the codes of your wallet are sent; change it in the app of " + a.PlatformName})
+		err = fault.Invalid(fault.Field{Field: "email", Message: "is where the codes of your wallet are sent; change it in the app of " +
+			a.PlatformName})
 	}
 	return err
 }

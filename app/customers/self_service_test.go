@@ -82,7 +82,8 @@ func missingTypes(a customers.Applicant) []customer.CheckErrorType {
 
 // passport is an upload of a passport.
 func passport(content string) customers.DocumentRequest {
-	return customers.DocumentRequest{File: fileOf("text\n" + content), Details: document.Details{Type: document.Passport, Country: "US", Number: "C01X00T47", IssuingAuthority: "State"}}
+	return customers.DocumentRequest{File: fileOf("text\n" + content), Details: document.Details{Type: document.Passport, Country: "US",
+		Number: "C01X00T47", IssuingAuthority: "State"}}
 }
 
 func TestSelfService_IndividualFromLinkToApproval(t *testing.T) {
@@ -102,7 +103,8 @@ func TestSelfService_IndividualFromLinkToApproval(t *testing.T) {
 	change := customer.Change{FullName: new("Ada Lovelace"), BirthDate: new("1990-01-02"), Nationality: new("US"), Address: &address}
 	e.must(e.service.Update(ctx, secret, change))
 	e.must(e.service.Update(ctx, secret, change))
-	apptest.WantFault(t, "a wrong date", e.service.Update(ctx, secret, customer.Change{BirthDate: new("2090-01-01")}), fault.InvalidInput, "birthDate")
+	apptest.WantFault(t, "a wrong date", e.service.Update(ctx, secret, customer.Change{BirthDate: new("2090-01-01")}),
+		fault.InvalidInput, "birthDate")
 	e.must(e.service.Submit(ctx, secret)) // too early: it says what is missing
 	if got := missingTypes(e.applicant(secret)); !slices.Equal(got, []customer.CheckErrorType{customer.MissingIdentityDocument}) {
 		t.Fatalf("after the details: %q", got)
@@ -117,7 +119,8 @@ func TestSelfService_IndividualFromLinkToApproval(t *testing.T) {
 	e.must(e.verifications.CheckDue(ports.ForAllPlatforms(ctx)))
 
 	a := e.applicant(secret)
-	if a.Customer.Status != customer.Approved || a.Verification.Status != verification.Approved || a.CanChange || a.Customer.FullName != "Ada Lovelace" {
+	if a.Customer.Status != customer.Approved || a.Verification.Status != verification.Approved || a.CanChange ||
+		a.Customer.FullName != "Ada Lovelace" {
 		t.Errorf("after: %+v", a)
 	}
 	apptest.WantFault(t, "a change", e.service.Update(ctx, secret, change), fault.Conflict)
@@ -178,7 +181,8 @@ func TestSelfService_RemovesDocumentsUntilTheyAreSubmitted(t *testing.T) {
 	e.must(e.service.Upload(ctx, foreign, ident.BeneficialOwner{}, passport("z")))
 	documents := e.applicant(secret).Documents
 
-	apptest.WantFault(t, "of another customer", e.service.RemoveDocument(ctx, secret, e.applicant(foreign).Documents[0].ID), fault.DocumentNotFound)
+	apptest.WantFault(t, "of another customer", e.service.RemoveDocument(ctx, secret, e.applicant(foreign).Documents[0].ID),
+		fault.DocumentNotFound)
 	e.must(e.service.RemoveDocument(ctx, secret, documents[0].ID))
 	apptest.WantFault(t, "gone", e.service.RemoveDocument(ctx, secret, documents[0].ID), fault.DocumentNotFound)
 	e.must(e.Exec(`UPDATE documents SET submitted_at = now()`))
@@ -228,14 +232,17 @@ func TestSelfService_ReachesOneCustomerOnly(t *testing.T) {
 	if d := e.applicant(secret).Documents; len(d) != 1 || d[0].Holder.Customer != mine.ID {
 		t.Errorf("the document has the holder %+v", d)
 	}
-	if owners, err := e.Store.BeneficialOwnersOf(ports.ForAllPlatforms(ctx), e.Platform.ID, other.ID); err != nil || owners[0].Person.LastName != "Hopper" {
+	if owners, err := e.Store.BeneficialOwnersOf(ports.ForAllPlatforms(ctx), e.Platform.ID, other.ID); err != nil ||
+		owners[0].Person.LastName != "Hopper" {
 		t.Errorf("the owner is %+v, %v", owners, err)
 	}
 	foreign, _ := verification.NewSecret(e.NewPlatform().ID, [32]byte{7})
 	for _, wrong := range []string{"", "x", foreign} {
 		_, err := e.service.Applicant(ctx, wrong)
-		for name, err := range map[string]error{"read": err, "update": e.service.Update(ctx, wrong, customer.Change{}), "submit": e.service.Submit(ctx, wrong),
-			"add": e.service.AddOwner(ctx, wrong, ownerRequest("A")), "upload": e.service.Upload(ctx, wrong, ident.BeneficialOwner{}, passport("x"))} {
+		for name, err := range map[string]error{"read": err, "update": e.service.Update(ctx, wrong, customer.Change{}),
+			"submit": e.service.Submit(ctx, wrong),
+			"add":    e.service.AddOwner(ctx, wrong, ownerRequest("A")), "upload": e.service.Upload(ctx, wrong, ident.BeneficialOwner{},
+				passport("x"))} {
 			apptest.WantFault(t, name+" with "+wrong, err, fault.NotFound)
 		}
 	}
@@ -295,7 +302,8 @@ func TestSelfService_EmailOfWalletIsRefused(t *testing.T) {
 	account := e.NewInternalAccount(ada.ID, "USDB", 0)
 	now := e.Clock.Now()
 	e.Do(func(ctx context.Context, tx ports.Tx) error {
-		return tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{{ID: wallet.DefaultCredentialID(account.ID), Platform: e.Platform.ID, Account: account.ID,
+		return tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{{ID: wallet.DefaultCredentialID(account.ID),
+			Platform: e.Platform.ID, Account: account.ID,
 			Type: wallet.EmailOTP, Nickname: ada.Email, Email: ada.Email, VerifiedAt: now, CreatedAt: now, UpdatedAt: now}}})
 	})
 

@@ -30,7 +30,8 @@ func TestSetStatus_ChangesOnceWithEvent(t *testing.T) {
 			}
 		})
 		for _, to := range []customer.Status{customer.Approved, customer.Approved, customer.Rejected, customer.Pending} {
-			changed, err := env.customers.SetStatus(t.Context(), customers.StatusChange{Platform: env.Platform.ID, Customer: created.ID, Decision: customer.Decision{To: to}})
+			changed, err := env.customers.SetStatus(t.Context(), customers.StatusChange{Platform: env.Platform.ID, Customer: created.ID,
+				Decision: customer.Decision{To: to}})
 			if err != nil || changed.Status != to {
 				t.Fatalf("%s to %s: %+v, %v", c.kind, to, changed, err)
 			}
@@ -52,10 +53,14 @@ func TestSetStatus_RefusedChangesNothing(t *testing.T) {
 		change customers.StatusChange
 		want   fault.Code
 	}{
-		"decided on another status": {customers.StatusChange{Platform: env.Platform.ID, Customer: env.Customer.ID, Decision: customer.Decision{From: customer.Pending, To: customer.Rejected}}, fault.Conflict},
-		"impossible":                {customers.StatusChange{Platform: env.Platform.ID, Customer: env.Customer.ID, Decision: customer.Decision{To: customer.Unverified}}, fault.Conflict},
-		"deleted":                   {customers.StatusChange{Platform: env.Platform.ID, Customer: gone.ID, Decision: customer.Decision{To: customer.Rejected}}, fault.CustomerDeleted},
-		"of another platform":       {customers.StatusChange{Platform: env.NewPlatform().ID, Customer: env.Customer.ID, Decision: customer.Decision{To: customer.Rejected}}, fault.UserNotFound},
+		"decided on another status": {customers.StatusChange{Platform: env.Platform.ID, Customer: env.Customer.ID,
+			Decision: customer.Decision{From: customer.Pending, To: customer.Rejected}}, fault.Conflict},
+		"impossible": {customers.StatusChange{Platform: env.Platform.ID, Customer: env.Customer.ID,
+			Decision: customer.Decision{To: customer.Unverified}}, fault.Conflict},
+		"deleted": {customers.StatusChange{Platform: env.Platform.ID, Customer: gone.ID,
+			Decision: customer.Decision{To: customer.Rejected}}, fault.CustomerDeleted},
+		"of another platform": {customers.StatusChange{Platform: env.NewPlatform().ID, Customer: env.Customer.ID,
+			Decision: customer.Decision{To: customer.Rejected}}, fault.UserNotFound},
 	} {
 		_, err := env.customers.SetStatus(t.Context(), c.change)
 		apptest.WantFault(t, name, err, c.want)
@@ -78,7 +83,8 @@ func TestSetStatus_ConcurrentDecisionsOneWins(t *testing.T) {
 	errs := make([]error, 2)
 	for i, to := range []customer.Status{customer.Approved, customer.Rejected} {
 		decisions.Go(func() {
-			_, errs[i] = env.customers.SetStatus(t.Context(), customers.StatusChange{Platform: env.Platform.ID, Customer: pending.ID, Decision: customer.Decision{From: customer.Pending, To: to}})
+			_, errs[i] = env.customers.SetStatus(t.Context(), customers.StatusChange{Platform: env.Platform.ID, Customer: pending.ID,
+				Decision: customer.Decision{From: customer.Pending, To: to}})
 		})
 	}
 	decisions.Wait()

@@ -19,7 +19,8 @@ import (
 // Decide applies a decision on the customer of a verification, and reports whether it changed
 // anything: a repeated or late decision does not, nor does one about an earlier application. Fault:
 // VERIFICATION_NOT_FOUND.
-func (s *Verifications) Decide(ctx context.Context, p ident.Platform, id ident.Verification, d verification.Decision) (decided verification.Verification, applied bool, err error) {
+func (s *Verifications) Decide(ctx context.Context, p ident.Platform, id ident.Verification,
+	d verification.Decision) (decided verification.Verification, applied bool, err error) {
 	found, err := s.Store.Verification(ctx, p, id)
 	if err != nil {
 		return decided, false, err
@@ -29,7 +30,8 @@ func (s *Verifications) Decide(ctx context.Context, p ident.Platform, id ident.V
 	})
 }
 
-func (w *customerWork) decide(ctx context.Context, id ident.Verification, d verification.Decision) (verification.Verification, bool, error) {
+func (w *customerWork) decide(ctx context.Context, id ident.Verification,
+	d verification.Decision) (verification.Verification, bool, error) {
 	all, err := w.tx.VerificationsOf(ctx, w.customer.Platform, w.customer.ID)
 	if err != nil {
 		return verification.Verification{}, false, err
@@ -47,7 +49,8 @@ func (w *customerWork) decide(ctx context.Context, id ident.Verification, d veri
 
 // DecideOwner applies a decision on a beneficial owner, and to the verification of the business that
 // waits for it. It reports whether anything changed, as Decide does. Fault: BENEFICIAL_OWNER_NOT_FOUND.
-func (s *Verifications) DecideOwner(ctx context.Context, p ident.Platform, id ident.BeneficialOwner, d verification.Decision) (decided customer.BeneficialOwner, applied bool, err error) {
+func (s *Verifications) DecideOwner(ctx context.Context, p ident.Platform, id ident.BeneficialOwner,
+	d verification.Decision) (decided customer.BeneficialOwner, applied bool, err error) {
 	found, err := s.Store.BeneficialOwner(ctx, p, id)
 	if err != nil {
 		return decided, false, err
@@ -57,7 +60,8 @@ func (s *Verifications) DecideOwner(ctx context.Context, p ident.Platform, id id
 	})
 }
 
-func (w *customerWork) decideOwner(ctx context.Context, id ident.BeneficialOwner, d verification.Decision) (o customer.BeneficialOwner, applied bool, err error) {
+func (w *customerWork) decideOwner(ctx context.Context, id ident.BeneficialOwner,
+	d verification.Decision) (o customer.BeneficialOwner, applied bool, err error) {
 	i := slices.IndexFunc(w.owners, func(o customer.BeneficialOwner) bool { return o.ID == id })
 	if i < 0 {
 		return o, false, nil // erased meanwhile
@@ -75,7 +79,8 @@ func (w *customerWork) decideOwner(ctx context.Context, id ident.BeneficialOwner
 }
 
 // decideLocked locks a customer, applies a decision on a T of it, and returns what apply returned.
-func decideLocked[T any](ctx context.Context, s *Verifications, p ident.Platform, of ident.Customer, apply func(context.Context, *customerWork) (T, bool, error)) (decided T, applied bool, err error) {
+func decideLocked[T any](ctx context.Context, s *Verifications, p ident.Platform, of ident.Customer,
+	apply func(context.Context, *customerWork) (T, bool, error)) (decided T, applied bool, err error) {
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		work, err := s.lock(ctx, tx, nil, p, of)
 		if err != nil {
@@ -104,7 +109,8 @@ func (s *Verifications) Run(ctx context.Context) { s.workers.Run(ctx) }
 func (s *Verifications) CheckDue(ctx context.Context) error { return s.workers.RunDue(ctx) }
 
 func (w *customerWork) enqueue(ctx context.Context, due time.Time, subjects ...uuid.UUID) error {
-	return w.tx.AddJobs(ctx, []ports.Job{{ID: w.IDs.New(w.now), Platform: w.customer.Platform, Step: ports.StepCheckIdentity, Due: due, Subjects: subjects}})
+	return w.tx.AddJobs(ctx, []ports.Job{{ID: w.IDs.New(w.now), Platform: w.customer.Platform, Step: ports.StepCheckIdentity, Due: due,
+		Subjects: subjects}})
 }
 
 // checkIdentity submits the application of a job, or asks for its outcome if it was submitted, and
@@ -130,7 +136,8 @@ func (s *Verifications) checkIdentity(ctx context.Context, jobs []ports.Job) err
 		if err := tx.FinishJobs(ctx, jobs); err != nil {
 			return err
 		}
-		if _, err = work.applyOutcome(ctx, subject.application.Subject(), subject.application.ID, outcome); err != nil || outcome.RetryAt.IsZero() || outcome.IsFinal() {
+		if _, err = work.applyOutcome(ctx, subject.application.Subject(), subject.application.ID, outcome); err != nil ||
+			outcome.RetryAt.IsZero() || outcome.IsFinal() {
 			return err
 		}
 		return work.enqueue(ctx, outcome.RetryAt, job.Subjects...)
@@ -139,7 +146,8 @@ func (s *Verifications) checkIdentity(ctx context.Context, jobs []ports.Job) err
 
 // applyOutcome applies the outcome of an application, and reports whether it changed anything. Fault:
 // INVALID_INPUT for one that no application has, or with errors about others than the subject's customer.
-func (w *customerWork) applyOutcome(ctx context.Context, of verification.ReviewSubject, application uuid.UUID, outcome verification.Outcome) (applied bool, err error) {
+func (w *customerWork) applyOutcome(ctx context.Context, of verification.ReviewSubject, application uuid.UUID,
+	outcome verification.Outcome) (applied bool, err error) {
 	if err := verification.CheckOutcome(outcome); err != nil {
 		return false, err
 	}
@@ -175,13 +183,14 @@ func (s *Verifications) Report(ctx context.Context, r ReportedDecision) (applied
 	if err != nil {
 		return false, err
 	}
-	_, applied, err = decideLocked(ctx, s, r.Platform, of, func(ctx context.Context, work *customerWork) (none struct{}, applied bool, err error) {
-		isNew, err := work.tx.SaveDecisionMessage(ctx, r.Platform, r.Message, work.now)
-		if err == nil && isNew {
-			applied, err = work.applyOutcome(ctx, r.Subject, r.Application, r.Outcome)
-		}
-		return none, applied, err
-	})
+	_, applied, err = decideLocked(ctx, s, r.Platform, of,
+		func(ctx context.Context, work *customerWork) (none struct{}, applied bool, err error) {
+			isNew, err := work.tx.SaveDecisionMessage(ctx, r.Platform, r.Message, work.now)
+			if err == nil && isNew {
+				applied, err = work.applyOutcome(ctx, r.Subject, r.Application, r.Outcome)
+			}
+			return none, applied, err
+		})
 	return applied, err
 }
 

@@ -64,7 +64,8 @@ func (s *Verifications) Verification(ctx context.Context, p ident.Platform, id i
 }
 
 // List returns the verifications that match the filter.
-func (s *Verifications) List(ctx context.Context, p ident.Platform, f ports.VerificationFilter) (ports.Page[verification.Verification], error) {
+func (s *Verifications) List(ctx context.Context, p ident.Platform,
+	f ports.VerificationFilter) (ports.Page[verification.Verification], error) {
 	return s.Store.Verifications(ctx, p, f)
 }
 
@@ -72,7 +73,8 @@ func (s *Verifications) List(ctx context.Context, p ident.Platform, f ports.Veri
 // verification that waits for corrections is continued; one that is submitted is returned as it is.
 // Faults: USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT for a customer that is decided, CONFLICT for
 // too many verifications.
-func (s *Verifications) Submit(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, id ident.Customer) (verification.Verification, error) {
+func (s *Verifications) Submit(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest,
+	id ident.Customer) (verification.Verification, error) {
 	identity, err := s.identityOf(principal.Environment)
 	if err != nil {
 		return verification.Verification{}, err
@@ -117,7 +119,8 @@ type customerWork struct {
 	reviewed bool
 }
 
-func (s *Verifications) lock(ctx context.Context, tx ports.Tx, identity ports.Identity, p ident.Platform, id ident.Customer) (*customerWork, error) {
+func (s *Verifications) lock(ctx context.Context, tx ports.Tx, identity ports.Identity, p ident.Platform,
+	id ident.Customer) (*customerWork, error) {
 	c, err := tx.LockCustomer(ctx, p, id)
 	if err != nil {
 		return nil, err
@@ -139,7 +142,8 @@ func (w *customerWork) submit(ctx context.Context) (change verification.Change, 
 	if err != nil {
 		return change, false, err
 	}
-	application := verification.Application{ID: w.IDs.New(w.now), Platform: w.customer.Platform, Verification: v.ID, Customer: w.customer, Owners: slices.Clone(w.owners), SubmittedAt: w.now}
+	application := verification.Application{ID: w.IDs.New(w.now), Platform: w.customer.Platform, Verification: v.ID, Customer: w.customer,
+		Owners: slices.Clone(w.owners), SubmittedAt: w.now}
 	for _, d := range documents {
 		application.Files = append(application.Files, d.File.Blob)
 	}

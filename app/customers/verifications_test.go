@@ -40,7 +40,8 @@ func (r *remoteIdentity) Immediate(verification.Application) (verification.Outco
 
 func (r *remoteIdentity) NewCustomer(customer.Customer) customer.Status { return customer.Pending }
 
-func (r *remoteIdentity) Submit(_ context.Context, a verification.Application, documents []document.Document) (verification.Outcome, error) {
+func (r *remoteIdentity) Submit(_ context.Context, a verification.Application,
+	documents []document.Document) (verification.Outcome, error) {
 	return r.called(fmt.Sprintf("submit %d documents of %s", len(documents), subjectName(a)), a)
 }
 
@@ -87,7 +88,8 @@ func newVerificationEnv(t *testing.T, remote bool) *verificationEnv {
 	if remote {
 		identity = env.remote
 	}
-	env.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log,
+	env.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: e.Store, Clock: e.Clock, IDs: e.IDs,
+		Jobs: e.Store, Log: e.Log,
 		Identity: ports.IdentityByEnvironment{platform.Sandbox: identity}})
 	return env
 }
@@ -98,7 +100,8 @@ var texas = party.Address{Line1: "1 Main St", City: "Austin", State: "TX", Posta
 func (e *verificationEnv) newBusiness(registrationNumber string) customer.Customer {
 	return e.NewCustomer("acme"+registrationNumber, func(c *customer.Customer) {
 		c.Type, c.Status, c.Address = customer.Business, customer.Pending, &texas
-		c.Business = &customer.BusinessInfo{LegalName: "Acme", Country: "US", EntityType: "CORPORATION", RegistrationNumber: registrationNumber, TaxID: "12-3456789"}
+		c.Business = &customer.BusinessInfo{LegalName: "Acme", Country: "US", EntityType: "CORPORATION", RegistrationNumber: registrationNumber,
+			TaxID: "12-3456789"}
 	})
 }
 
@@ -114,7 +117,8 @@ func (e *verificationEnv) newOwner(business ident.Customer, lastName string) cus
 
 func ownerRequest(lastName string) customer.OwnerRequest {
 	return customer.OwnerRequest{Roles: []string{"CONTROL_PERSON"}, OwnershipPercentage: 30, Person: customer.PersonalInfo{
-		FirstName: "Ana", LastName: lastName, BirthDate: "1980-01-01", Nationality: "US", Address: texas, IDType: "SSN", Identifier: "123-45-6789"}}
+		FirstName: "Ana", LastName: lastName, BirthDate: "1980-01-01", Nationality: "US", Address: texas, IDType: "SSN",
+		Identifier: "123-45-6789"}}
 }
 
 // newDocuments stores documents of a holder.
@@ -187,11 +191,15 @@ func TestVerifications_SandboxOutcomes(t *testing.T) {
 		events        []string
 		customerEvent []string
 	}{
-		{"5523041", "Silva", verification.Approved, customer.Approved, []string{ready, progress, "VERIFICATION.APPROVED"}, []string{"CUSTOMER.KYB_APPROVED"}},
-		{"5523001", "Silva", verification.PendingManualReview, customer.Pending, []string{ready, progress, "VERIFICATION.PENDING_MANUAL_REVIEW"}, nil},
-		{"5523002", "Silva", verification.Rejected, customer.Rejected, []string{ready, progress, "VERIFICATION.REJECTED"}, []string{"CUSTOMER.KYB_REJECTED"}},
+		{"5523041", "Silva", verification.Approved, customer.Approved, []string{ready, progress, "VERIFICATION.APPROVED"},
+			[]string{"CUSTOMER.KYB_APPROVED"}},
+		{"5523001", "Silva", verification.PendingManualReview, customer.Pending, []string{ready, progress, "VERIFICATION.PENDING_MANUAL_REVIEW"},
+			nil},
+		{"5523002", "Silva", verification.Rejected, customer.Rejected, []string{ready, progress, "VERIFICATION.REJECTED"},
+			[]string{"CUSTOMER.KYB_REJECTED"}},
 		{"5524041", "Silva001", verification.InProgress, customer.Pending, []string{ready, progress}, nil},
-		{"5525041", "Silva002", verification.Rejected, customer.Rejected, []string{ready, progress, "VERIFICATION.REJECTED"}, []string{"CUSTOMER.KYB_REJECTED"}},
+		{"5525041", "Silva002", verification.Rejected, customer.Rejected, []string{ready, progress, "VERIFICATION.REJECTED"},
+			[]string{"CUSTOMER.KYB_REJECTED"}},
 	} {
 		v := env.submit(env.newCompleteBusiness(c.number, c.owner).ID)
 		if v.Status != c.want || (c.want == verification.Rejected) != (len(v.Errors) > 0) {
@@ -217,7 +225,8 @@ func TestVerifications_SubmitListsWhatIsMissingUntilComplete(t *testing.T) {
 	for _, e := range first.Errors {
 		types = append(types, string(e.Type))
 	}
-	if want := "MISSING_LEGAL_PRESENCE_DOCUMENT MISSING_CONTROL_STRUCTURE_DOCUMENT MISSING_OWNERSHIP_STRUCTURE_DOCUMENT MISSING_PROOF_OF_ADDRESS_DOCUMENT MISSING_BENEFICIAL_OWNER"; strings.Join(types, " ") != want {
+	if want := "MISSING_LEGAL_PRESENCE_DOCUMENT MISSING_CONTROL_STRUCTURE_DOCUMENT MISSING_OWNERSHIP_STRUCTURE_DOCUMENT " +
+		"MISSING_PROOF_OF_ADDRESS_DOCUMENT MISSING_BENEFICIAL_OWNER"; strings.Join(types, " ") != want {
 		t.Errorf("errors %q, want %q", types, want)
 	}
 	env.wantStatus(first, verification.ResolveErrors, customer.Pending)
@@ -236,7 +245,8 @@ func TestVerifications_SubmitListsWhatIsMissingUntilComplete(t *testing.T) {
 		t.Errorf("the verification was not continued")
 	}
 	env.wantStatus(third, verification.Approved, customer.Approved)
-	env.Events.Want(third.ID.UUID(), "VERIFICATION.RESOLVE_ERRORS", "VERIFICATION.READY_FOR_VERIFICATION", "VERIFICATION.IN_PROGRESS", "VERIFICATION.APPROVED")
+	env.Events.Want(third.ID.UUID(), "VERIFICATION.RESOLVE_ERRORS", "VERIFICATION.READY_FOR_VERIFICATION", "VERIFICATION.IN_PROGRESS",
+		"VERIFICATION.APPROVED")
 	documents, err := env.Store.DocumentsOf(t.Context(), env.Platform.ID, holder)
 	if err != nil || len(documents) != len(businessDocuments) {
 		t.Fatalf("%d documents, %v", len(documents), err)
@@ -266,7 +276,8 @@ func TestVerifications_ProviderDecidesInJobs(t *testing.T) {
 	if want := []string{"submit 0 documents of Silva", "submit 4 documents of Acme"}; !slices.Equal(env.remote.calls, want) {
 		t.Fatalf("calls %q, want %q", env.remote.calls, want)
 	}
-	if again := env.submit(business.ID); again.ID != v.ID || again.Status != verification.InProgress || env.CountJobs(ports.StepCheckIdentity) != 2 {
+	if again := env.submit(business.ID); again.ID != v.ID || again.Status != verification.InProgress ||
+		env.CountJobs(ports.StepCheckIdentity) != 2 {
 		t.Errorf("submitted again: %+v", again)
 	}
 
@@ -319,7 +330,8 @@ func TestVerifications_DecideIsFenced(t *testing.T) {
 		if verdict == verification.Correctable {
 			outcome.Errors = []customer.CheckError{{Resource: business.ID.String(), Type: customer.InvalidField, Field: "address", Reason: "wrong"}}
 		}
-		_, applied, err := env.verifications.Decide(t.Context(), env.Platform.ID, v.ID, verification.Decision{Application: application, Outcome: outcome, By: "ana", At: env.Clock.Now()})
+		_, applied, err := env.verifications.Decide(t.Context(), env.Platform.ID, v.ID, verification.Decision{Application: application,
+			Outcome: outcome, By: "ana", At: env.Clock.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +347,8 @@ func TestVerifications_DecideIsFenced(t *testing.T) {
 		t.Error("a decision about the earlier application was applied")
 	}
 	env.wantStatus(v, verification.InProgress, customer.Pending)
-	if !decide(v.Submitted.ID, verification.Refused) || decide(v.Submitted.ID, verification.Refused) || decide(v.Submitted.ID, verification.Accepted) {
+	if !decide(v.Submitted.ID, verification.Refused) || decide(v.Submitted.ID, verification.Refused) ||
+		decide(v.Submitted.ID, verification.Accepted) {
 		t.Error("the rejection was not applied once")
 	}
 	env.wantStatus(v, verification.Rejected, customer.Rejected)
@@ -343,7 +356,8 @@ func TestVerifications_DecideIsFenced(t *testing.T) {
 
 	var unknown ident.Verification
 	unknown.SetUUID(uuid.New())
-	if _, _, err := env.verifications.Decide(t.Context(), env.Platform.ID, unknown, verification.Decision{}); !fault.Is(err, fault.VerificationNotFound) {
+	if _, _, err := env.verifications.Decide(t.Context(), env.Platform.ID, unknown, verification.Decision{}); !fault.Is(err,
+		fault.VerificationNotFound) {
 		t.Errorf("unknown: %v", err)
 	}
 }
@@ -359,7 +373,8 @@ func TestVerifications_ConcurrentDecisionsApplyOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, applied, err := env.verifications.DecideOwner(t.Context(), env.Platform.ID, owner[0].ID,
-		verification.Decision{Application: owner[0].Check.Application, Outcome: verification.Outcome{Verdict: verification.Accepted}}); err != nil || !applied {
+		verification.Decision{Application: owner[0].Check.Application,
+			Outcome: verification.Outcome{Verdict: verification.Accepted}}); err != nil || !applied {
 		t.Fatal(applied, err)
 	}
 	var running sync.WaitGroup
@@ -397,13 +412,15 @@ func TestVerifications_PatchDuringReviewIsNotApproved(t *testing.T) {
 	v := env.submit(business.ID)
 	service := customers.New(customers.Config{Store: env.Store, Clock: env.Clock, IDs: env.IDs})
 	name := "Acme Holding"
-	if _, _, err := service.Update(t.Context(), env.Platform.ID, wallet.Call{}, business.ID, customer.Change{Type: "BUSINESS", Business: new(&customer.BusinessChange{LegalName: &name})}); err != nil {
+	if _, _, err := service.Update(t.Context(), env.Platform.ID, wallet.Call{}, business.ID,
+		customer.Change{Type: "BUSINESS", Business: new(&customer.BusinessChange{LegalName: &name})}); err != nil {
 		t.Fatal(err)
 	}
 	env.wantStatus(v, verification.PendingManualReview, customer.Pending)
 	approve := func(v verification.Verification) verification.Verification {
 		decided, _, err := env.verifications.Decide(t.Context(), env.Platform.ID, v.ID,
-			verification.Decision{Application: v.Submitted.ID, Outcome: verification.Outcome{Verdict: verification.Accepted}, By: "ana", At: env.Clock.Now()})
+			verification.Decision{Application: v.Submitted.ID, Outcome: verification.Outcome{Verdict: verification.Accepted}, By: "ana",
+				At: env.Clock.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -435,7 +452,8 @@ func TestVerifications_DeletedCustomerIsNotApproved(t *testing.T) {
 	}
 
 	if _, applied, err := env.verifications.Decide(t.Context(), env.Platform.ID, v.ID,
-		verification.Decision{Application: v.Submitted.ID, Outcome: verification.Outcome{Verdict: verification.Accepted}}); err != nil || !applied {
+		verification.Decision{Application: v.Submitted.ID, Outcome: verification.Outcome{Verdict: verification.Accepted}}); err != nil ||
+		!applied {
 		t.Fatal(applied, err)
 	}
 
@@ -458,13 +476,16 @@ func TestVerifications_UpdatedOwnerIsCheckedAgain(t *testing.T) {
 	}
 	name, email := "Silva", "ana@example.com"
 
-	same, err := env.verifications.UpdateOwner(t.Context(), env.Admin, owners[0].ID, customer.OwnerUpdate{Person: customer.PersonUpdate{Email: &email}})
+	same, err := env.verifications.UpdateOwner(t.Context(), env.Admin, owners[0].ID,
+		customer.OwnerUpdate{Person: customer.PersonUpdate{Email: &email}})
 	if err != nil || same.Status != customer.Pending || same.Check.Application != owners[0].Check.Application {
 		t.Errorf("new e-mail address: %+v, %v", same, err)
 	}
-	changed, err := env.verifications.UpdateOwner(t.Context(), env.Admin, owners[0].ID, customer.OwnerUpdate{Person: customer.PersonUpdate{LastName: &name}})
+	changed, err := env.verifications.UpdateOwner(t.Context(), env.Admin, owners[0].ID,
+		customer.OwnerUpdate{Person: customer.PersonUpdate{LastName: &name}})
 
-	if err != nil || changed.Status != customer.Approved || changed.Person.Email != email || changed.Check.Application == owners[0].Check.Application {
+	if err != nil || changed.Status != customer.Approved || changed.Person.Email != email ||
+		changed.Check.Application == owners[0].Check.Application {
 		t.Errorf("new name: %+v, %v", changed, err)
 	}
 	env.wantStatus(v, verification.Approved, customer.Approved)
@@ -546,7 +567,8 @@ func TestVerifications_RequestsAreIdempotent(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for name, repeat := range map[string]func() error{"created": func() error { return create("first") }, "refused": func() error { return create("second") }, "submitted": submit} {
+	for name, repeat := range map[string]func() error{"created": func() error { return create("first") },
+		"refused": func() error { return create("second") }, "submitted": submit} {
 		var replay *ports.Replay
 		if err := repeat(); !errors.As(err, &replay) || (replay.Status == 201) != (name != "refused") {
 			t.Errorf("%s again: %v", name, err)
@@ -554,7 +576,8 @@ func TestVerifications_RequestsAreIdempotent(t *testing.T) {
 	}
 
 	owners, err := env.Store.BeneficialOwnersOf(t.Context(), env.Platform.ID, business.ID)
-	page, listErr := env.verifications.List(t.Context(), env.Platform.ID, ports.VerificationFilter{Paging: ports.Paging{Limit: 10}, Customer: business.ID})
+	page, listErr := env.verifications.List(t.Context(), env.Platform.ID, ports.VerificationFilter{Paging: ports.Paging{Limit: 10},
+		Customer: business.ID})
 	if err != nil || listErr != nil || len(owners) != 1 || page.Total != 1 {
 		t.Errorf("%d owners and %d verifications, %v %v", len(owners), page.Total, err, listErr)
 	}
@@ -592,7 +615,8 @@ func TestVerifications_OtherPlatformFindsNothing(t *testing.T) {
 	_, adding := env.verifications.CreateOwner(t.Context(), other, nil, business.ID, ownerRequest("Ek"))
 	_, updating := env.verifications.UpdateOwner(t.Context(), other, owners[0].ID, customer.OwnerUpdate{})
 	_, reading := env.verifications.Owner(t.Context(), other.Platform, owners[0].ID)
-	_, listing := env.verifications.Owners(t.Context(), other.Platform, ports.BeneficialOwnerFilter{Paging: ports.Paging{Limit: 10}, Customer: business.ID})
+	_, listing := env.verifications.Owners(t.Context(), other.Platform, ports.BeneficialOwnerFilter{Paging: ports.Paging{Limit: 10},
+		Customer: business.ID})
 	_, verificationReading := env.verifications.Verification(t.Context(), other.Platform, v.ID)
 	for name, c := range map[string]struct {
 		err  error
@@ -634,7 +658,8 @@ func TestService_BusinessIsShownWithItsOwners(t *testing.T) {
 		}
 	}
 	email := "acme@example.com"
-	updated, _, err := service.Update(t.Context(), env.Platform.ID, wallet.Call{}, business.ID, customer.Change{Type: "BUSINESS", Email: &email})
+	updated, _, err := service.Update(t.Context(), env.Platform.ID, wallet.Call{}, business.ID,
+		customer.Change{Type: "BUSINESS", Email: &email})
 	if err != nil || names(updated) != "Silva Ek" || updated.Email != email {
 		t.Errorf("updated: %q, %v", names(updated), err)
 	}

@@ -133,7 +133,8 @@ func (j exportJob) statements(ctx context.Context, t ports.AccountTurnover) ([]c
 
 // readDays returns the statements of an account, numbered if all days since the start of the year of the
 // first are read.
-func (j exportJob) readDays(ctx context.Context, t ports.AccountTurnover, since time.Time, numbered bool) (list []camt053.Statement, err error) {
+func (j exportJob) readDays(ctx context.Context, t ports.AccountTurnover, since time.Time,
+	numbered bool) (list []camt053.Statement, err error) {
 	opening, year, number := t.Opening, 0, 0
 	err = j.view.Days(ctx, t.Account, since, j.filter.Interval, func(d ports.DayTurnover) error {
 		if d.Day.Year() != year {

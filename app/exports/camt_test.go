@@ -88,7 +88,8 @@ func parseStatements(t testing.TB, path string) map[[2]string][]camtStatement {
 	}
 	statements := map[[2]string][]camtStatement{}
 	for _, s := range document.BkToCstmrStmt.Stmt {
-		read := camtStatement{id: s.Id, number: s.ElctrncSeqNb, legalNumber: s.LglSeqNb, owner: s.Acct.Owner, ownerID: s.Acct.Private + s.Acct.Company, servicer: s.Acct.Svcr,
+		read := camtStatement{id: s.Id, number: s.ElctrncSeqNb, legalNumber: s.LglSeqNb, owner: s.Acct.Owner, ownerID: s.Acct.Private +
+			s.Acct.Company, servicer: s.Acct.Svcr,
 			from: s.FrToDt.FrDtTm, to: s.FrToDt.ToDtTm}
 		for _, balance := range s.Bal {
 			if balance.Amt.Currency != s.Acct.Ccy {
@@ -191,7 +192,8 @@ func TestExportCamt053_NumbersAreStable(t *testing.T) {
 
 	deposit(start.AddDate(0, 0, 9))
 	for i, span := range []period.Interval{
-		{From: day(0), To: day(1)}, {From: day(2), To: day(3)}, {From: day(3), To: day(4)}, {From: day(4), To: day(5)}, {From: day(5), To: day(7)},
+		{From: day(0), To: day(1)}, {From: day(2), To: day(3)}, {From: day(3), To: day(4)}, {From: day(4), To: day(5)},
+		{From: day(5), To: day(7)},
 	} {
 		got := env.exportCamt(t, exports.Request{LedgerFilter: ports.LedgerFilter{Interval: span}})[rail]
 		if len(got) != 1 || got[0] != all[i] {
@@ -199,7 +201,8 @@ func TestExportCamt053_NumbersAreStable(t *testing.T) {
 		}
 	}
 
-	half := env.exportCamt(t, exports.Request{LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: start.Add(time.Minute), To: day(3)}}})[rail]
+	half := env.exportCamt(t, exports.Request{LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: start.Add(time.Minute),
+		To: day(3)}}})[rail]
 	if len(half) != 1 || half[0].number != 2 {
 		t.Errorf("from within a day: %+v", half)
 	}
@@ -226,7 +229,8 @@ func TestExportCamt053_PeriodWithoutEntries(t *testing.T) {
 
 	_, err := env.export(exports.Request{Format: exports.Camt053, LedgerFilter: ports.LedgerFilter{Interval: quiet}})
 
-	if f, ok := fault.As(err); !ok || f.Code != fault.InvalidInput || len(f.Fields) != 1 || !strings.Contains(f.Fields[0].Message, "none had entries") {
+	if f, ok := fault.As(err); !ok || f.Code != fault.InvalidInput || len(f.Fields) != 1 ||
+		!strings.Contains(f.Fields[0].Message, "none had entries") {
 		t.Errorf("%v", err)
 	}
 }
@@ -238,7 +242,8 @@ func (a *archivedYear) View(ctx context.Context, _ ident.Platform, _ time.Time, 
 	return fn(ctx, a)
 }
 
-func (a *archivedYear) Days(_ context.Context, _ ledger.Account, since time.Time, _ period.Interval, each func(ports.DayTurnover) error) error {
+func (a *archivedYear) Days(_ context.Context, _ ledger.Account, since time.Time, _ period.Interval,
+	each func(ports.DayTurnover) error) error {
 	day := noon.Truncate(24 * time.Hour)
 	if since.Before(day) {
 		return fault.New(fault.MonthArchived, "archived")
@@ -251,11 +256,13 @@ func TestExportCamt053_NoNumbersInArchivedYear(t *testing.T) {
 	// If a month of the year is archived, statements have no numbers, because they would be wrong.
 	rail := ledger.Account{Platform: platformID(1), Path: "rails/ACH", Currency: money.USD}
 	a := &archivedYear{fakeLedger{
-		turnover:  ports.AccountTurnover{Account: rail, Class: ledger.Asset, Opening: 5, Closing: 105, Debits: ports.Tally{Count: 1, Sum: 100}},
-		movements: []ports.RecordedEntry{{Entry: ledger.Entry{Debit: rail.Path, Credit: "funding/unmatched", Currency: money.USD, Amount: 100}, Position: ports.EntryPosition{Seq: 9, N: 1}, Kind: ledger.KindUnmatchedReceived, Effective: noon, Recorded: noon}},
+		turnover: ports.AccountTurnover{Account: rail, Class: ledger.Asset, Opening: 5, Closing: 105, Debits: ports.Tally{Count: 1, Sum: 100}},
+		movements: []ports.RecordedEntry{{Entry: ledger.Entry{Debit: rail.Path, Credit: "funding/unmatched", Currency: money.USD, Amount: 100},
+			Position: ports.EntryPosition{Seq: 9, N: 1}, Kind: ledger.KindUnmatchedReceived, Effective: noon, Recorded: noon}},
 	}}
 	document, err := exports.New(exports.Config{Views: a, Store: a, Clock: portstest.NewFakeClock(noon)}).Export(platformID(1),
-		exports.Request{Format: exports.Camt053, LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: noon.Truncate(24 * time.Hour)}}})
+		exports.Request{Format: exports.Camt053,
+			LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: noon.Truncate(24 * time.Hour)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

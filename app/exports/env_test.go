@@ -64,7 +64,8 @@ func transactionID(n byte) (p ident.Transaction) {
 // header is the header of a posting with the next id, which belongs to a transaction.
 func (e *env) header(at time.Time, memo string) ledger.Header {
 	e.lastID++
-	return ledger.Header{ID: uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x83, 15: e.lastID}, Platform: e.platform, Transaction: transactionID(e.lastID), Effective: at, Memo: memo}
+	return ledger.Header{ID: uuid.UUID{0x01, 0x99, 6: 0x70, 8: 0x83, 15: e.lastID}, Platform: e.platform, Transaction: transactionID(e.lastID),
+		Effective: at, Memo: memo}
 }
 
 // post records postings at a time.
@@ -78,7 +79,8 @@ func (e *env) post(now time.Time, postings ...ledger.Posting) {
 }
 
 func (e *env) newService() *exports.Service {
-	return exports.New(exports.Config{Views: e.newViews(), Store: e.Store, Clock: e.Clock, Company: statement.Company{Name: "Causeway Payments Ltd", Address: "1 Bridge Street, London"}})
+	return exports.New(exports.Config{Views: e.newViews(), Store: e.Store, Clock: e.Clock,
+		Company: statement.Company{Name: "Causeway Payments Ltd", Address: "1 Bridge Street, London"}})
 }
 
 func (e *env) export(r exports.Request) (string, error) {
@@ -107,12 +109,15 @@ func newSmallEnv(t testing.TB) *env {
 	t.Helper()
 	e := newEnv(t)
 	ana := ledger.CustomerAccount(internalAccountID(1))
-	e.post(noon, ledger.Deposit(e.header(noon.Add(-time.Second), "Salary; \"March\"\n{x}"), ledger.IncomingFunds{Partner: ledger.Rail("SEPA_INSTANT"), To: ana, Amount: newAmount(150_000, money.EUR)}))
-	converted := ledger.Converted(e.header(noon.Add(time.Hour), "=1+1"), ledger.Conversion{From: ana, To: ledger.TransitPayouts, Sent: newAmount(10_050, money.EUR), Fees: 50,
+	e.post(noon, ledger.Deposit(e.header(noon.Add(-time.Second), "Salary; \"March\"\n{x}"),
+		ledger.IncomingFunds{Partner: ledger.Rail("SEPA_INSTANT"), To: ana, Amount: newAmount(150_000, money.EUR)}))
+	converted := ledger.Converted(e.header(noon.Add(time.Hour), "=1+1"), ledger.Conversion{From: ana, To: ledger.TransitPayouts,
+		Sent: newAmount(10_050, money.EUR), Fees: 50,
 		Received: newAmount(100_000, money.BTC)})
 	e.post(noon.Add(time.Hour), converted)
 	e.post(noon.AddDate(0, 0, 1), ledger.Reverse(converted, e.header(noon, "").ID, noon.AddDate(0, 0, 1), "[=2020/01/01] key:: 1/0"))
-	e.post(noon.AddDate(0, 0, 2), ledger.UnmatchedReceived(e.header(noon.AddDate(0, 0, 2), "]]></Ustrd> & <b>"), ledger.Rail("_X"), newAmount(1, "JPY")),
+	e.post(noon.AddDate(0, 0, 2), ledger.UnmatchedReceived(e.header(noon.AddDate(0, 0, 2), "]]></Ustrd> & <b>"), ledger.Rail("_X"),
+		newAmount(1, "JPY")),
 		ledger.FeePaid(e.header(noon.AddDate(0, -1, 0), "02/2026"), ledger.Rail("SEPA_INSTANT"), newAmount(199, money.EUR)))
 	return e
 }
@@ -123,9 +128,12 @@ func newAmount(minor int64, currency money.Currency) money.Amount {
 
 // maliciousMemos are memos that some program could interpret as more than text.
 var maliciousMemos = []string{
-	"", "=1+1", "+1", "-1", "@SUM(A1)", "\t=1+1", "a\nb", "a\r\n2026-01-01 open Assets:Evil", "\n2026-01-01 * evil\n    Assets:Evil  1 USD\n    Assets:Rails:ACH\n",
-	`say "hi" ; {x} \" \`, "[=2026/01/01]", "[2026-99-99]", ":tag:other:", "key:: (1/0)", "a | b", "comment", "end comment", "~ monthly", "  two  spaces ; and a comment",
-	"]]></Ustrd>&amp;<!--", "\u2028line\u2029paragraph", "\u202eright to left", "日本語 Ελληνικά Кириллица", "= ; expr", "(code) * !", "#hash ^link", "%(account)", "\x01\x7f", "＝1+1",
+	"", "=1+1", "+1", "-1", "@SUM(A1)", "\t=1+1", "a\nb", "a\r\n2026-01-01 open Assets:Evil",
+	"\n2026-01-01 * evil\n    Assets:Evil  1 USD\n    Assets:Rails:ACH\n",
+	`say "hi" ; {x} \" \`, "[=2026/01/01]", "[2026-99-99]", ":tag:other:", "key:: (1/0)", "a | b", "comment", "end comment", "~ monthly",
+	"  two  spaces ; and a comment",
+	"]]></Ustrd>&amp;<!--", "\u2028line\u2029paragraph", "\u202eright to left", "日本語 Ελληνικά Кириллица", "= ; expr", "(code) * !",
+	"#hash ^link", "%(account)", "\x01\x7f", "＝1+1",
 }
 
 // postRandom posts up to n random postings of most kinds in several currencies, effective within
@@ -141,7 +149,8 @@ func (e *env) postRandom(random *rand.Rand, n int) {
 		customer := ledger.CustomerAccount(internalAccountID(byte(random.IntN(4))))
 		currency := currencies[random.IntN(len(currencies))]
 		amount := newAmount(1+random.Int64N(1_000_000), currency)
-		header := ledger.Header{ID: uuid.UUID{0x01, 6: 0x70, 8: 0x90, 12: byte(i >> 16), 13: byte(i >> 8), 14: byte(i), 15: 1}, Platform: e.platform,
+		header := ledger.Header{ID: uuid.UUID{0x01, 6: 0x70, 8: 0x90, 12: byte(i >> 16), 13: byte(i >> 8), 14: byte(i), 15: 1},
+			Platform:  e.platform,
 			Effective: noon.Add(time.Duration(random.Int64N(int64(90 * 24 * time.Hour)))), Memo: maliciousMemos[random.IntN(len(maliciousMemos))]}
 		if random.IntN(3) > 0 {
 			header.Transaction = transactionID(byte(random.IntN(200)))
@@ -153,8 +162,10 @@ func (e *env) postRandom(random *rand.Rand, n int) {
 		case 2:
 			posting = ledger.TransferOut(header, ledger.OutgoingFunds{From: customer, Amount: amount, Fees: random.Int64N(20)})
 		case 3:
-			posting = ledger.Converted(header, ledger.Conversion{From: customer, To: ledger.TransitPayouts, Sent: newAmount(amount.Minor+3, currency), Fees: random.Int64N(2), RoundingSent: random.Int64N(2),
-				Received: newAmount(1+random.Int64N(1_000_000), currencies[(random.IntN(len(currencies)-1)+1+currencyIndex(currencies, currency))%len(currencies)])})
+			posting = ledger.Converted(header, ledger.Conversion{From: customer, To: ledger.TransitPayouts,
+				Sent: newAmount(amount.Minor+3, currency), Fees: random.Int64N(2), RoundingSent: random.Int64N(2),
+				Received: newAmount(1+random.Int64N(1_000_000),
+					currencies[(random.IntN(len(currencies)-1)+1+currencyIndex(currencies, currency))%len(currencies)])})
 		case 4:
 			posting = ledger.FeePaid(header, pick(partners), amount)
 		default:

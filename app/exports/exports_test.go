@@ -23,7 +23,8 @@ import (
 )
 
 var goldenFiles = map[exports.Format]string{
-	exports.CSV: "all.csv", exports.HLedger: "all.journal", exports.Ledger: "all.ledger", exports.Beancount: "all.beancount", exports.Camt053: "all.xml",
+	exports.CSV: "all.csv", exports.HLedger: "all.journal", exports.Ledger: "all.ledger", exports.Beancount: "all.beancount",
+	exports.Camt053: "all.xml",
 }
 
 func TestExport_Formats(t *testing.T) {
@@ -33,7 +34,9 @@ func TestExport_Formats(t *testing.T) {
 	march := period.Interval{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)}
 	for format, name := range goldenFiles {
 		compareGolden(t, name, env.mustExport(exports.Request{Format: format}))
-		compareGolden(t, strings.Replace(name, "all", "march", 1), env.mustExport(exports.Request{Format: format, LedgerFilter: ports.LedgerFilter{Interval: march, Path: "rails/SEPA_INSTANT", Currency: money.EUR}}))
+		compareGolden(t, strings.Replace(name, "all", "march", 1),
+			env.mustExport(exports.Request{Format: format, LedgerFilter: ports.LedgerFilter{Interval: march, Path: "rails/SEPA_INSTANT",
+				Currency: money.EUR}}))
 	}
 }
 
@@ -90,7 +93,8 @@ func TestExportCSV_MatchesBalances(t *testing.T) {
 			if err != nil {
 				r.Fatal(err)
 			}
-			if want := (money.Amount{Minor: minor, Currency: money.Currency(line["currency"])}).String(); want != line["amount"]+" "+line["currency"] {
+			if want := (money.Amount{Minor: minor, Currency: money.Currency(line["currency"])}).String(); want != line["amount"]+
+				" "+line["currency"] {
 				r.Errorf("%s is written %s", want, line["amount"])
 			}
 			sums[[2]string{line["debit"], line["currency"]}] += minor
@@ -158,20 +162,28 @@ func TestExport_InvalidRequest(t *testing.T) {
 		request exports.Request
 		fields  string
 	}{
-		"an unknown format":          {exports.Request{Format: "xls"}, "format"},
-		"a time in the future":       {exports.Request{Format: exports.CSV, AsOf: now.Add(time.Second)}, "asOf"},
-		"a period in the future":     {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: now.Add(1), To: now.Add(2)}}}, "from to"},
-		"a period that is not over":  {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: noon, To: now.Add(2)}}}, "to"},
-		"a reversed period":          {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: noon, To: noon}}}, "to"},
-		"a path outside the chart":   {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/ach"}}, "account"},
-		"an account not posted to":   {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/FEDNOW"}}, "account"},
-		"not in that currency":       {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/_X", Currency: "EUR"}}, "account"},
-		"not at that time":           {exports.Request{Format: exports.CSV, AsOf: noon, LedgerFilter: ports.LedgerFilter{Path: "rails/_X"}}, "account"},
-		"an unknown currency":        {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Currency: "XYZ"}}, "currency"},
-		"bitcoin as camt.053":        {exports.Request{Format: exports.Camt053, LedgerFilter: ports.LedgerFilter{Currency: money.BTC}}, "currency"},
-		"camt.053 without accounts":  {exports.Request{Format: exports.Camt053, AsOf: noon.AddDate(-1, 0, 0)}, "format"},
-		"every field invalid":        {exports.Request{Format: "x", AsOf: now.AddDate(1, 0, 0), LedgerFilter: ports.LedgerFilter{Path: "x", Currency: "x"}}, "format asOf account currency"},
-		"an account of another name": {exports.Request{Format: exports.HLedger, LedgerFilter: ports.LedgerFilter{Path: "customers/" + internalAccountID(9).String()}}, "account"},
+		"an unknown format":    {exports.Request{Format: "xls"}, "format"},
+		"a time in the future": {exports.Request{Format: exports.CSV, AsOf: now.Add(time.Second)}, "asOf"},
+		"a period in the future": {exports.Request{Format: exports.CSV,
+			LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: now.Add(1), To: now.Add(2)}}}, "from to"},
+		"a period that is not over": {exports.Request{Format: exports.CSV,
+			LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: noon, To: now.Add(2)}}}, "to"},
+		"a reversed period": {exports.Request{Format: exports.CSV,
+			LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: noon, To: noon}}}, "to"},
+		"a path outside the chart": {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/ach"}}, "account"},
+		"an account not posted to": {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/FEDNOW"}}, "account"},
+		"not in that currency": {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/_X", Currency: "EUR"}},
+			"account"},
+		"not at that time": {exports.Request{Format: exports.CSV, AsOf: noon, LedgerFilter: ports.LedgerFilter{Path: "rails/_X"}},
+			"account"},
+		"an unknown currency": {exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Currency: "XYZ"}}, "currency"},
+		"bitcoin as camt.053": {exports.Request{Format: exports.Camt053, LedgerFilter: ports.LedgerFilter{Currency: money.BTC}},
+			"currency"},
+		"camt.053 without accounts": {exports.Request{Format: exports.Camt053, AsOf: noon.AddDate(-1, 0, 0)}, "format"},
+		"every field invalid": {exports.Request{Format: "x", AsOf: now.AddDate(1, 0, 0), LedgerFilter: ports.LedgerFilter{Path: "x",
+			Currency: "x"}}, "format asOf account currency"},
+		"an account of another name": {exports.Request{Format: exports.HLedger,
+			LedgerFilter: ports.LedgerFilter{Path: "customers/" + internalAccountID(9).String()}}, "account"},
 	} {
 		written, err := env.export(c.request)
 
@@ -215,7 +227,8 @@ func TestExport_MaxConcurrency(t *testing.T) {
 		total, perPlatform int
 		otherRejected      bool
 	}{"in all": {1, 0, true}, "of a platform": {9, 1, false}, "no limit": {0, 0, false}} {
-		limited := exports.New(exports.Config{Views: env.newViews(), Store: env.Store, Clock: env.Clock, MaxConcurrency: c.total, MaxPerPlatform: c.perPlatform})
+		limited := exports.New(exports.Config{Views: env.newViews(), Store: env.Store, Clock: env.Clock, MaxConcurrency: c.total,
+			MaxPerPlatform: c.perPlatform})
 		export := func(p ident.Platform, out io.Writer) error {
 			document, err := limited.Export(p, exports.Request{Format: exports.CSV})
 			if err != nil {

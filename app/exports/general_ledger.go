@@ -19,7 +19,8 @@ import (
 
 // generalLedgerColumns is the header of a general ledger. Balances are debits minus credits.
 var generalLedgerColumns = []string{
-	"account", "class", "currency", "gl_code", "gl_name", "line", "posting_number", "entry_number", "effective_at", "recorded_at", "kind", "counterpart",
+	"account", "class", "currency", "gl_code", "gl_name", "line", "posting_number", "entry_number", "effective_at", "recorded_at",
+	"kind", "counterpart",
 	"debit", "credit", "balance", "posting_id", "transaction_id", "memo",
 }
 
@@ -78,8 +79,10 @@ func (a generalLedgerAccount) write(ctx context.Context, view ports.LedgerView, 
 		} else {
 			balance, debit, credit, counterpart = balance.Sub(amount), "", debit, e.Debit
 		}
-		return a.line(entryLine, strconv.FormatInt(e.Position.Seq, 10), strconv.Itoa(e.Position.N), records.FormatTime(e.Effective), records.FormatTime(e.Recorded),
-			string(e.Kind), counterpart, debit, credit, balance.Major(e.Currency), e.Posting.String(), e.Transaction.String(), csvcell.Escape(records.SingleLine(e.Memo)))
+		return a.line(entryLine, strconv.FormatInt(e.Position.Seq, 10), strconv.Itoa(e.Position.N), records.FormatTime(e.Effective),
+			records.FormatTime(e.Recorded),
+			string(e.Kind), counterpart, debit, credit, balance.Major(e.Currency), e.Posting.String(), e.Transaction.String(),
+			csvcell.Escape(records.SingleLine(e.Memo)))
 	})
 	if err != nil {
 		return err
@@ -95,5 +98,6 @@ func (a generalLedgerAccount) balance(line string, minor int64) error {
 }
 
 func (a generalLedgerAccount) line(line string, cells ...string) error {
-	return a.csv.Write(append([]string{a.Account.Path, string(a.Class), string(a.Account.Currency), csvcell.Escape(a.gl.Code), csvcell.Escape(a.gl.Name), line}, cells...))
+	return a.csv.Write(append([]string{a.Account.Path, string(a.Class), string(a.Account.Currency), csvcell.Escape(a.gl.Code),
+		csvcell.Escape(a.gl.Name), line}, cells...))
 }

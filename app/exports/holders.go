@@ -63,7 +63,8 @@ func (h *holders) load(ctx context.Context, paths []string) error {
 
 // withHolders reads a stream in batches, loads the holders of the accounts at the paths of each, and calls
 // each for its items.
-func withHolders[T any](ctx context.Context, h *holders, stream func(each func(T) error) error, paths func(T) []string, each func(T) error) error {
+func withHolders[T any](ctx context.Context, h *holders, stream func(each func(T) error) error, paths func(T) []string,
+	each func(T) error) error {
 	batch := make([]T, 0, holderBatchSize)
 	handOn := func() error {
 		var all []string

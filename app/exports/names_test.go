@@ -22,7 +22,8 @@ import (
 )
 
 // customerNames are names of customers, also such that some program could interpret.
-var customerNames = []string{"Ada Lovelace", "Ada Lovelace", "ünal özgür", "李雷", "=cmd|' /C calc'!A0", "O'Brien & Söhne (GmbH); \"x\"", "🦊", "3M"}
+var customerNames = []string{"Ada Lovelace", "Ada Lovelace", "ünal özgür", "李雷", "=cmd|' /C calc'!A0", "O'Brien & Söhne (GmbH); \"x\"",
+	"🦊", "3M"}
 
 // newNamedEnv is an environment with a customer of each name, each with two accounts, and one of the
 // platform.
@@ -196,7 +197,8 @@ func (m *manyAccounts) Entries(_ context.Context, _ ports.LedgerFilter, each fun
 	return nil
 }
 
-func (m *manyAccounts) AccountHolders(_ context.Context, _ ident.Platform, accounts []ident.InternalAccount, _ bool) (map[ident.InternalAccount]ports.AccountHolder, error) {
+func (m *manyAccounts) AccountHolders(_ context.Context, _ ident.Platform, accounts []ident.InternalAccount,
+	_ bool) (map[ident.InternalAccount]ports.AccountHolder, error) {
 	m.largestRead = max(m.largestRead, len(accounts))
 	found := map[ident.InternalAccount]ports.AccountHolder{}
 	for _, id := range accounts {
@@ -211,7 +213,8 @@ func TestExport_NamesOfManyAccounts(t *testing.T) {
 	t.Parallel()
 	// Holders are read in batches, also of more accounts than are kept in memory.
 	many := &manyAccounts{accounts: 50_000}
-	document, err := exports.New(exports.Config{Views: many, Store: many, Clock: portstest.NewFakeClock(noon)}).Export(platformID(1), exports.Request{Format: exports.CSV, Names: true})
+	document, err := exports.New(exports.Config{Views: many, Store: many, Clock: portstest.NewFakeClock(noon)}).Export(platformID(1),
+		exports.Request{Format: exports.CSV, Names: true})
 	if err != nil {
 		t.Fatal(err)
 	}

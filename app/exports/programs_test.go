@@ -90,8 +90,9 @@ func TestJournal_IncomeStatementOfPeriod(t *testing.T) {
 	env.postRandom(rand.New(rand.NewPCG(5, 3)), 400)
 	april := period.Interval{From: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
 	for name, filter := range map[string]ports.LedgerFilter{
-		"whole": {}, "month": {Interval: april}, "from a month on": {Interval: period.Interval{From: april.From}}, "up to a month": {Interval: period.Interval{To: april.To}},
-		"one account": {Interval: april, Path: "income/fees"}, "one currency": {Interval: april, Currency: "EUR"},
+		"whole": {}, "month": {Interval: april}, "from a month on": {Interval: period.Interval{From: april.From}},
+		"up to a month": {Interval: period.Interval{To: april.To}},
+		"one account":   {Interval: april, Path: "income/fees"}, "one currency": {Interval: april, Currency: "EUR"},
 	} {
 		journal := writeFile(t, "export.journal", env.mustExport(exports.Request{Format: exports.HLedger, LedgerFilter: filter}))
 		out, err := runProgram(t, "hledger", "-f", journal, "incomestatement", "--flat", "--no-total", "--layout=bare", "-O", "csv")

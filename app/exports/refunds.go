@@ -39,7 +39,8 @@ func isRefund(kind ledger.Kind) bool {
 // countWhatMoved sets the totals of a statement, whose TotalIn and TotalOut are the sums of credits
 // and debits: it counts refunded payments with what is left of them, and adds up the fees. It reads
 // the entries twice if there are refunds, because these come after what they refund.
-func countWhatMoved(ctx context.Context, view ports.LedgerView, a ledger.Account, interval period.Interval, s *statement.Summary) (refundedPayments, error) {
+func countWhatMoved(ctx context.Context, view ports.LedgerView, a ledger.Account, interval period.Interval,
+	s *statement.Summary) (refundedPayments, error) {
 	refunded := refundedPayments{}
 	filter := ports.LedgerFilter{Interval: interval, Path: a.Path, Currency: a.Currency}
 	err := view.Entries(ctx, filter, func(e ports.RecordedEntry) error {
@@ -53,7 +54,8 @@ func countWhatMoved(ctx context.Context, view ports.LedgerView, a ledger.Account
 			return nil
 		}
 		if len(refunded) == maxRefundedPayments {
-			return fault.Invalid(fault.Field{Field: "to", Message: fmt.Sprintf("must be earlier: a statement has at most %d refunded payments", maxRefundedPayments)})
+			return fault.Invalid(fault.Field{Field: "to", Message: fmt.Sprintf("must be earlier: a statement has at most %d refunded payments",
+				maxRefundedPayments)})
 		}
 		refunded[e.Transaction] = &paymentTurnover{}
 		return nil

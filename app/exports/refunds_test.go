@@ -49,7 +49,8 @@ func TestStatement_RefundedPayment(t *testing.T) {
 	// neither as money in nor as money out, nor do its fees. The other payment states its rate and
 	// the amount received.
 	refunded, paid := transactionID(1), transactionID(2)
-	pricing := transaction.Pricing{Sent: newAmount(5_050, money.EUR), Received: newAmount(5_425, money.USD), Rate: money.MustRate("1.085"), Fees: 50}
+	pricing := transaction.Pricing{Sent: newAmount(5_050, money.EUR), Received: newAmount(5_425, money.USD), Rate: money.MustRate("1.085"),
+		Fees: 50}
 	d := &fakeLedger{payments: map[ident.Transaction]transaction.Transaction{
 		refunded: {Type: transaction.Outgoing, State: transaction.State{Status: transaction.Failed}, Pricing: pricing},
 		paid:     {Type: transaction.Outgoing, State: transaction.State{Status: transaction.Completed}, Pricing: pricing},

@@ -47,7 +47,8 @@ type Store interface {
 	InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error)
 	InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error)
 	ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error)
-	AccountHolders(ctx context.Context, p ident.Platform, accounts []ident.InternalAccount, names bool) (map[ident.InternalAccount]ports.AccountHolder, error)
+	AccountHolders(ctx context.Context, p ident.Platform, accounts []ident.InternalAccount,
+		names bool) (map[ident.InternalAccount]ports.AccountHolder, error)
 	// GLMapping returns the accounts of the general ledger that the CSV names.
 	GLMapping(ctx context.Context, p ident.Platform, moment time.Time) (books.MappingVersion, error)
 	TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error)
@@ -97,15 +98,17 @@ func (e *Service) Export(p ident.Platform, r Request) (Document, error) {
 		return Document{}, fault.Invalid(bad...)
 	}
 	writer := formatWriters[r.Format]
-	return Document{Name: "ledger-export." + writer.extension, ContentType: writer.contentType, Write: e.limitConcurrency(p, func(ctx context.Context, out io.Writer) error {
-		return e.Views.View(ctx, p, r.AsOf, func(ctx context.Context, view ports.LedgerView) error {
-			if err := checkAccountExists(ctx, view, r); err != nil {
-				return err
-			}
-			return writer.write(ctx, out, exportJob{view: view, asOf: r.AsOf, filter: r.LedgerFilter, platform: p, progress: e.Progress, store: e.Store,
-				holders: newHolders(e.Store, p, r.Names), servicer: camt053.Party{Name: e.Company.Name, Address: e.Company.Address}})
-		})
-	})}, nil
+	return Document{Name: "ledger-export." + writer.extension, ContentType: writer.contentType,
+		Write: e.limitConcurrency(p, func(ctx context.Context, out io.Writer) error {
+			return e.Views.View(ctx, p, r.AsOf, func(ctx context.Context, view ports.LedgerView) error {
+				if err := checkAccountExists(ctx, view, r); err != nil {
+					return err
+				}
+				return writer.write(ctx, out, exportJob{view: view, asOf: r.AsOf, filter: r.LedgerFilter, platform: p,
+					progress: e.Progress, store: e.Store,
+					holders: newHolders(e.Store, p, r.Names), servicer: camt053.Party{Name: e.Company.Name, Address: e.Company.Address}})
+			})
+		})}, nil
 }
 
 // limitConcurrency returns RATE_LIMITED instead of writing if the maximum number of documents are
@@ -126,7 +129,8 @@ func (e *Service) begin(p ident.Platform) error {
 	var message string
 	switch {
 	case e.MaxPerPlatform > 0 && e.runningByPlatform[p] >= e.MaxPerPlatform:
-		message = fmt.Sprintf("Your platform is already downloading as many exports and statements as it may at the same time (%d). Retry when one is complete.", e.MaxPerPlatform)
+		message = fmt.Sprintf("Your platform is already downloading as many exports and statements as it may at the same time (%d). Retry when "+
+			"one is complete.", e.MaxPerPlatform)
 	case e.MaxConcurrency > 0 && e.running >= e.MaxConcurrency:
 		message = fmt.Sprintf("%d exports and statements are being written, which is the maximum. Retry when one is complete.", e.MaxConcurrency)
 	default:
@@ -163,5 +167,6 @@ func checkAccountExists(ctx context.Context, view ports.LedgerView, r Request) e
 	if r.Currency != "" {
 		in = " in " + string(r.Currency)
 	}
-	return fault.Invalid(fault.Field{Field: "account", Message: fmt.Sprintf("had no postings%s at that time; check account, currency and asOf", in)})
+	return fault.Invalid(fault.Field{Field: "account", Message: fmt.Sprintf("had no postings%s at that time; check account, currency and asOf",
+		in)})
 }

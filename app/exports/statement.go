@@ -111,7 +111,8 @@ func (e *Service) findAccount(ctx context.Context, p ident.Platform, r Statement
 		return account.Internal{}, fault.New(fault.InternalAccountNotFound,
 			"This customer has no account with this id. List the customer's accounts with GET /customers/internal-accounts.")
 	case r.Currency != "" && found.Currency != r.Currency:
-		return account.Internal{}, fault.Invalid(fault.Field{Field: "currency", Message: "must be " + string(found.Currency) + ", the currency of the account"})
+		return account.Internal{}, fault.Invalid(fault.Field{Field: "currency", Message: "must be " + string(found.Currency) +
+			", the currency of the account"})
 	}
 	return found, nil
 }
@@ -133,7 +134,8 @@ func (e *Service) statementDocument(r StatementRequest, a account.Internal, issu
 			}
 			if r.Format == PDF && s.MovementCount > statement.MaxPDFMovements {
 				return fault.Invalid(fault.Field{Field: "format",
-					Message: fmt.Sprintf("must be html for %d movements: a pdf has at most %d; or choose a shorter period", s.MovementCount, statement.MaxPDFMovements)})
+					Message: fmt.Sprintf("must be html for %d movements: a pdf has at most %d; or choose a shorter period", s.MovementCount,
+						statement.MaxPDFMovements)})
 			}
 			refunded, err := countWhatMoved(ctx, view, ledgerAccount, r.Interval, &s)
 			if err != nil {

@@ -57,10 +57,12 @@ func (d *fakeLedger) Entries(ctx context.Context, _ ports.LedgerFilter, each fun
 func (d *fakeLedger) Days(context.Context, ledger.Account, time.Time, period.Interval, func(ports.DayTurnover) error) error {
 	return nil
 }
-func (d *fakeLedger) AccountHolders(context.Context, ident.Platform, []ident.InternalAccount, bool) (map[ident.InternalAccount]ports.AccountHolder, error) {
+func (d *fakeLedger) AccountHolders(context.Context, ident.Platform, []ident.InternalAccount,
+	bool) (map[ident.InternalAccount]ports.AccountHolder, error) {
 	return nil, nil
 }
-func (d *fakeLedger) EntriesByEffectiveTime(_ context.Context, _ ledger.Account, _ period.Interval, each func(ports.RecordedEntry) error) error {
+func (d *fakeLedger) EntriesByEffectiveTime(_ context.Context, _ ledger.Account, _ period.Interval,
+	each func(ports.RecordedEntry) error) error {
 	for _, e := range d.movements {
 		if err := each(e); err != nil {
 			return err
@@ -75,7 +77,8 @@ func (d *fakeLedger) Customer(context.Context, ident.Platform, ident.Customer) (
 	return customer.Customer{FullName: "Ana"}, nil
 }
 func (d *fakeLedger) InternalAccount(context.Context, ident.Platform, ident.InternalAccount) (account.Internal, error) {
-	return account.Internal{ID: internalAccountID(1), Platform: platformID(1), Customer: testCustomer, Currency: money.EUR, Type: account.InternalFiat}, nil
+	return account.Internal{ID: internalAccountID(1), Platform: platformID(1), Customer: testCustomer, Currency: money.EUR,
+		Type: account.InternalFiat}, nil
 }
 func (d *fakeLedger) InternalAccountsOf(context.Context, ident.Platform, []ident.Customer) (map[ident.Customer][]account.Internal, error) {
 	return nil, nil
@@ -87,7 +90,8 @@ func (d *fakeLedger) ExternalAccount(context.Context, ident.Platform, ident.Exte
 func (d *fakeLedger) GLMapping(context.Context, ident.Platform, time.Time) (books.MappingVersion, error) {
 	return books.MappingVersion{Mapping: books.DefaultMapping()}, nil
 }
-func (d *fakeLedger) TransactionsByKey(_ context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
+func (d *fakeLedger) TransactionsByKey(_ context.Context,
+	keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
 	found := map[ports.TransactionKey]transaction.Transaction{}
 	for _, key := range keys {
 		if t, ok := d.payments[key.ID]; ok {
@@ -116,7 +120,8 @@ func newFakeLedger(n int, transactions ...transaction.Transaction) *fakeLedger {
 	d := &fakeLedger{payments: map[ident.Transaction]transaction.Transaction{}}
 	for i := range n {
 		d.payments[transactionID(byte(i%250+1))] = transactions[i%len(transactions)]
-		d.movements = append(d.movements, ports.RecordedEntry{Entry: ledger.Entry{Debit: ledger.CustomerAccount(internalAccountID(1)), Credit: ledger.TransitPayouts, Currency: money.EUR, Amount: 100},
+		d.movements = append(d.movements, ports.RecordedEntry{Entry: ledger.Entry{Debit: ledger.CustomerAccount(internalAccountID(1)),
+			Credit: ledger.TransitPayouts, Currency: money.EUR, Amount: 100},
 			Kind: ledger.KindTransferOut, Transaction: transactionID(byte(i%250 + 1)), Effective: noon, Recorded: noon})
 	}
 	d.turnover = ports.AccountTurnover{Opening: -int64(n) * 100, Closing: 0, Debits: ports.Tally{Count: int64(n), Sum: int64(n) * 100}}
@@ -128,7 +133,8 @@ func TestStatement_NamesCounterparty(t *testing.T) {
 	// A movement names its counterparty: by what the platform said, by its address, or by the
 	// beneficiary of the account. Each account is read once.
 	d := newFakeLedger(1200,
-		transaction.Transaction{Type: transaction.Outgoing, Counterparty: map[string]string{"FULL_NAME": "Cy Counterparty"}, Destination: transaction.Endpoint{UMA: "$no@no"}},
+		transaction.Transaction{Type: transaction.Outgoing, Counterparty: map[string]string{"FULL_NAME": "Cy Counterparty"},
+			Destination: transaction.Endpoint{UMA: "$no@no"}},
 		transaction.Transaction{Type: transaction.Outgoing, Destination: transaction.Endpoint{UMA: "$di@bank.example"}, Description: "Lunch"},
 		transaction.Transaction{Type: transaction.Outgoing, Destination: transaction.Endpoint{ExternalAccount: testExternalAccount}})
 	text, err := d.statement(t, exports.HTML)
@@ -227,7 +233,8 @@ func (f largeLedger) EntriesByEffectiveTime(context.Context, ledger.Account, per
 	return nil
 }
 func (f largeLedger) Entries(_ context.Context, _ ports.LedgerFilter, each func(ports.RecordedEntry) error) error {
-	e := ports.RecordedEntry{Entry: ledger.Entry{Debit: "rails/ACH", Credit: "funding/unmatched", Currency: money.USD, Amount: 1}, Kind: ledger.KindUnmatchedReceived, Effective: noon, Recorded: noon}
+	e := ports.RecordedEntry{Entry: ledger.Entry{Debit: "rails/ACH", Credit: "funding/unmatched", Currency: money.USD, Amount: 1},
+		Kind: ledger.KindUnmatchedReceived, Effective: noon, Recorded: noon}
 	for i := range int(f) {
 		e.Position.Seq, e.Position.N, e.Memo = int64(i+1), 1, fmt.Sprint("memo ", i)
 		if err := each(e); err != nil {

@@ -64,7 +64,8 @@ func (s *Service) Discard(ctx context.Context, ids []uuid.UUID, by By) ([]ports.
 }
 
 // act locks jobs, acts on them and records it.
-func (s *Service) act(ctx context.Context, ids []uuid.UUID, kind ports.JobActionKind, by By, do func(context.Context, ports.Tx, []ports.Job) error) ([]ports.ListedJob, error) {
+func (s *Service) act(ctx context.Context, ids []uuid.UUID, kind ports.JobActionKind, by By,
+	do func(context.Context, ports.Tx, []ports.Job) error) ([]ports.ListedJob, error) {
 	if by.Actor == "" {
 		return nil, fault.Invalid(fault.Field{Field: "actor", Message: "must name who acts"})
 	}
@@ -119,7 +120,8 @@ func checkDiscard(ctx context.Context, tx ports.Tx, j ports.Job) error {
 	}
 	if !j.Step.CanDiscard(subjects) {
 		return &fault.Error{Code: fault.Conflict, Reason: "Money would be stranded",
-			Message: fmt.Sprintf("Job %s (%s) is the next step of money that has not arrived. Remove the cause of the failure, then retry it.", j.ID, j.Step)}
+			Message: fmt.Sprintf("Job %s (%s) is the next step of money that has not arrived. Remove the cause of the failure, then retry it.",
+				j.ID, j.Step)}
 	}
 	return nil
 }

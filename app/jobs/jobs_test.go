@@ -28,7 +28,8 @@ func newEnv(t *testing.T) *env {
 
 // add stores a job and returns it.
 func (e *env) add(step transaction.Step, change func(*ports.Job)) ports.Job {
-	j := ports.Job{ID: e.IDs.New(e.Clock.Now()), Platform: e.Platform.ID, Step: step, Subjects: []uuid.UUID{e.IDs.New(e.Clock.Now())}, Due: e.Clock.Now()}
+	j := ports.Job{ID: e.IDs.New(e.Clock.Now()), Platform: e.Platform.ID, Step: step, Subjects: []uuid.UUID{e.IDs.New(e.Clock.Now())},
+		Due: e.Clock.Now()}
 	change(&j)
 	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.AddJobs(ctx, []ports.Job{j}) })
 	return j
@@ -61,7 +62,8 @@ func TestList_Filters(t *testing.T) {
 	} {
 		got, err := env.List(t.Context(), c.filter)
 		if err != nil || !slices.EqualFunc(got, c.want, func(a ports.ListedJob, b ports.Job) bool {
-			return a.ID == b.ID && a.Step == b.Step && a.Attempts == b.Attempts && a.LastError == b.LastError && a.Dead == b.Dead && a.AddedAt.Equal(apptest.Noon)
+			return a.ID == b.ID && a.Step == b.Step && a.Attempts == b.Attempts && a.LastError == b.LastError && a.Dead == b.Dead &&
+				a.AddedAt.Equal(apptest.Noon)
 		}) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
@@ -83,7 +85,8 @@ func TestRetry_MakesDeadJobDue(t *testing.T) {
 	if err != nil || len(taken) != 1 || taken[0].ID != given.ID || taken[0].Attempts != 1 {
 		t.Errorf("taken %+v, %v", taken, err)
 	}
-	if got := env.QueryStrings(`SELECT concat_ws(' ', action, actor, step, attempts, last_error) FROM job_actions WHERE job_id = $1`, given.ID); !slices.Equal(got, []string{"RETRY ana deliver 30 no such account"}) {
+	if got := env.QueryStrings(`SELECT concat_ws(' ', action, actor, step, attempts, last_error) FROM job_actions WHERE job_id = $1`,
+		given.ID); !slices.Equal(got, []string{"RETRY ana deliver 30 no such account"}) {
 		t.Errorf("recorded %q", got)
 	}
 }
@@ -101,7 +104,8 @@ func TestDiscard_RecordsWhoAndWhy(t *testing.T) {
 	if n := env.CountJobs(transaction.StepForward); n != 0 {
 		t.Errorf("%d jobs left", n)
 	}
-	if got := env.QueryStrings(`SELECT concat_ws(' ', action, actor, reason) FROM job_actions WHERE job_id = $1`, given.ID); !slices.Equal(got, []string{"DISCARD ana The account was closed."}) {
+	if got := env.QueryStrings(`SELECT concat_ws(' ', action, actor, reason) FROM job_actions WHERE job_id = $1`, given.ID); !slices.Equal(got,
+		[]string{"DISCARD ana The account was closed."}) {
 		t.Errorf("recorded %q", got)
 	}
 }

@@ -39,7 +39,8 @@ type Table = report.Table
 // up to date with what is posted, by effective time; the closing of a year is not part of any. Faults:
 // INVALID_INPUT for a span that is not over; CONFLICT if journals of other spans have the same days;
 // SERVICE_UNAVAILABLE.
-func (s *Service) Make(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest, span journal.Span) (all []journal.Journal, err error) {
+func (s *Service) Make(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
+	span journal.Span) (all []journal.Journal, err error) {
 	now := s.Clock.Now().UTC().Truncate(time.Microsecond)
 	if err := span.Check(now); err != nil {
 		return nil, err
@@ -58,7 +59,8 @@ func (s *Service) Make(ctx context.Context, p ident.Platform, by platform.Author
 	return all, err
 }
 
-func (s *Service) makeInTx(ctx context.Context, tx ports.Tx, p ident.Platform, by platform.Author, span journal.Span, turnovers []journal.Turnover, now time.Time) ([]journal.Journal, error) {
+func (s *Service) makeInTx(ctx context.Context, tx ports.Tx, p ident.Platform, by platform.Author, span journal.Span,
+	turnovers []journal.Turnover, now time.Time) ([]journal.Journal, error) {
 	if _, err := tx.LockPeriods(ctx, p); err != nil {
 		return nil, err
 	}
@@ -169,7 +171,8 @@ func (s *Service) List(ctx context.Context, p ident.Platform, span *journal.Span
 func (s *Service) Journal(ctx context.Context, p ident.Platform, number string) (journal.Journal, error) {
 	j, found, err := s.Store.Journal(ctx, p, number)
 	if err == nil && !found {
-		err = fault.New(fault.NotFound, "There is no journal %.40q. List the journals with GET /ledger/journals, or make them with POST /ledger/journals.", number)
+		err = fault.New(fault.NotFound, "There is no journal %.40q. List the journals with GET /ledger/journals, or make them with POST "+
+			"/ledger/journals.", number)
 	}
 	return j, err
 }

@@ -57,8 +57,10 @@ type Service struct {
 // New returns a Service.
 func New(c Config) *Service {
 	s := &Service{Config: c}
-	s.workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, Retry: jobs.RetryPolicy{MaxAttempts: maxAttempts}, Metrics: c.JobMetrics},
-		jobs.Handler{Step: ports.StepSendMail, Do: s.send, MaxBatch: 1, MaxConcurrency: maxConcurrency, MaxPerPlatform: maxPerPlatform, Timeout: sendTimeout})
+	s.workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, Retry: jobs.RetryPolicy{MaxAttempts: maxAttempts},
+		Metrics: c.JobMetrics},
+		jobs.Handler{Step: ports.StepSendMail, Do: s.send, MaxBatch: 1, MaxConcurrency: maxConcurrency, MaxPerPlatform: maxPerPlatform,
+			Timeout: sendTimeout})
 	return s
 }
 
@@ -94,7 +96,8 @@ func (s *Service) send(ctx context.Context, batch []ports.Job) error {
 		return err
 	}
 	if outcome.Status == ports.MailRefused {
-		s.Log.WithField("mail", m.ID.String()).WithField("platform", m.Platform.String()).WithField("reason", outcome.Reason).Warn("a mail was refused: see causeway mails list")
+		s.Log.WithField("mail", m.ID.String()).WithField("platform", m.Platform.String()).WithField("reason",
+			outcome.Reason).Warn("a mail was refused: see causeway mails list")
 	}
 	if s.Metrics != nil {
 		s.Metrics.Ended(m.Kind, outcome.Status, outcome.At.Sub(m.CreatedAt))

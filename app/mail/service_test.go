@@ -108,7 +108,8 @@ func TestService_SendsQueuedMail(t *testing.T) {
 	e.sendDue()
 	e.sendDue()
 
-	if len(e.mailer.sent) != 1 || e.mailer.sent[0].To != "ana@example.com" || e.mailer.sent[0].FromAddress != "wallet@example.com" || e.metrics.counts[ports.MailSent] != 1 {
+	if len(e.mailer.sent) != 1 || e.mailer.sent[0].To != "ana@example.com" || e.mailer.sent[0].FromAddress != "wallet@example.com" ||
+		e.metrics.counts[ports.MailSent] != 1 {
 		t.Errorf("sent %+v, counted %v", e.mailer.sent, e.metrics.counts)
 	}
 	e.want(ports.MailSent, "")
@@ -282,7 +283,8 @@ func TestService_JobWithoutMailIsFinished(t *testing.T) {
 	e := newEnv(t)
 	now := e.Clock.Now()
 	if err := e.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
-		return tx.AddJobs(ctx, []ports.Job{{ID: e.IDs.New(now), Platform: e.Platform.ID, Step: ports.StepSendMail, Subjects: []uuid.UUID{e.IDs.New(now)}, Due: now}})
+		return tx.AddJobs(ctx, []ports.Job{{ID: e.IDs.New(now), Platform: e.Platform.ID, Step: ports.StepSendMail,
+			Subjects: []uuid.UUID{e.IDs.New(now)}, Due: now}})
 	}); err != nil {
 		t.Fatal(err)
 	}

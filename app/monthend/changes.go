@@ -27,7 +27,8 @@ type PositionChanges struct {
 }
 
 // Changes explains how the value of the position changed between the ends of the milliseconds of two times, in
-// any currency, as if it were the functional one. Fault: INVALID_INPUT for times that are not in order, in the future, or without kept rates.
+// any currency, as if it were the functional one. Fault: INVALID_INPUT for times that are not in order, in the future, or without kept
+// rates.
 func (s *Service) Changes(ctx context.Context, p ident.Platform, from, to time.Time, in money.Currency) (c PositionChanges, err error) {
 	if !in.Known() {
 		return c, fault.New(fault.InvalidCurrency, "%.8q is not a supported currency.", string(in))

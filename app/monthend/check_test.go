@@ -52,12 +52,15 @@ func TestCheck_FindsChangesOfMonthsWhoseRatesWereDeleted(t *testing.T) {
 		"the cash":    {"UPDATE ledger_exchange_results SET cash = cash + 1", "by the entries it is"},
 		"a rate":      {"UPDATE ledger_exchange_positions SET rate = '1.3' WHERE currency = 'EUR'", "does not follow from its quantity"},
 		"a value":     {"UPDATE ledger_exchange_positions SET value = value + 1", "does not follow from its quantity"},
-		"a cost":      {"UPDATE ledger_exchange_positions SET cost = cost + 1, unrealised = unrealised - 1 WHERE month = '2026-04-01'", "the cost of the position has changed"},
-		"a result":    {"UPDATE ledger_exchange_origins SET amount = amount + 1 WHERE currency <> ''", "the realised result is stored as"},
-		"a change":    {"UPDATE ledger_exchange_origins SET amount = amount + 1 WHERE currency = ''", "the changes of the position"},
-		"an entry":    {"UPDATE ledger_entries SET amount = amount + 1 WHERE credit_account_id = (SELECT id FROM ledger_accounts WHERE path = 'fx/position' AND currency = 'EUR')", "by the entries it is"},
-		"a posting":   {"UPDATE ledger_month_end_runs SET posting_ids = posting_ids[2:]", "its postings are not those"},
-		"a valuation": {"UPDATE ledger_entries SET amount = amount + 1 WHERE debit_account_id = (SELECT id FROM ledger_accounts WHERE path = 'fx/valuation') AND amount = 20", "its postings are not those"},
+		"a cost": {"UPDATE ledger_exchange_positions SET cost = cost + 1, unrealised = unrealised - 1 WHERE month = '2026-04-01'",
+			"the cost of the position has changed"},
+		"a result": {"UPDATE ledger_exchange_origins SET amount = amount + 1 WHERE currency <> ''", "the realised result is stored as"},
+		"a change": {"UPDATE ledger_exchange_origins SET amount = amount + 1 WHERE currency = ''", "the changes of the position"},
+		"an entry": {"UPDATE ledger_entries SET amount = amount + 1 WHERE credit_account_id = (SELECT id FROM ledger_accounts WHERE path = " +
+			"'fx/position' AND currency = 'EUR')", "by the entries it is"},
+		"a posting": {"UPDATE ledger_month_end_runs SET posting_ids = posting_ids[2:]", "its postings are not those"},
+		"a valuation": {"UPDATE ledger_entries SET amount = amount + 1 WHERE debit_account_id = (SELECT id FROM ledger_accounts WHERE path = " +
+			"'fx/valuation') AND amount = 20", "its postings are not those"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -74,7 +74,8 @@ func (s *Service) formerPostings(ctx context.Context, run monthend.Run) ([]ledge
 
 // write writes the run with its postings, and what save adds. It returns the run as it counts now, which is the one
 // before, and nothing made, if nothing has changed. Error: uow.ErrChanged.
-func (d draft) write(ctx context.Context, tx ports.Tx, c foureyes.Change, save func(monthend.Run) error) (run monthend.Run, made string, err error) {
+func (d draft) write(ctx context.Context, tx ports.Tx, c foureyes.Change,
+	save func(monthend.Run) error) (run monthend.Run, made string, err error) {
 	unchanged, err := d.check(ctx, tx)
 	if err != nil {
 		return run, "", err

@@ -44,7 +44,8 @@ func newEnv(t *testing.T, settings ...string) *env {
 	e.by = platform.Author{Token: e.Admin.Token, Actor: "Ana Lima"}
 	e.service = monthend.New(monthend.Config{Store: e.Store, Results: e.Store, Postings: e.Store.LedgerReader(),
 		Views: e.Store.MonthEndViews(), KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
-	e.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
+	e.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
+		Clock: e.Clock, IDs: e.IDs})
 	e.set(append([]string{"functionalCurrency=USD"}, settings...)...)
 	e.keepRates(march.Start().Add(-time.Hour), "1.1")
 	return e
@@ -65,7 +66,8 @@ func (e *env) set(changes ...string) {
 		if err != nil {
 			return err
 		}
-		return tx.SaveBooksSettings(ctx, e.Platform.ID, books.SettingsVersion{Settings: settings, Version: present.Version + 1, At: e.Clock.Now(), By: e.by})
+		return tx.SaveBooksSettings(ctx, e.Platform.ID, books.SettingsVersion{Settings: settings, Version: present.Version + 1,
+			At: e.Clock.Now(), By: e.by})
 	})
 }
 
@@ -115,7 +117,8 @@ func (e *env) postAuthorised(postings ...ledger.Posting) {
 	e.do(func(ctx context.Context, tx ports.Tx) error {
 		var authorisations []period.Authorisation
 		for _, p := range postings {
-			authorisations = append(authorisations, period.Authorisation{Platform: p.Platform, Posting: p.ID, By: e.by, Note: "Test", At: e.Clock.Now()})
+			authorisations = append(authorisations, period.Authorisation{Platform: p.Platform, Posting: p.ID, By: e.by, Note: "Test",
+				At: e.Clock.Now()})
 		}
 		if err := tx.Authorise(ctx, authorisations); err != nil {
 			return err
@@ -127,7 +130,8 @@ func (e *env) postAuthorised(postings ...ledger.Posting) {
 // deliver posts the delivery of a conversion now.
 func (e *env) deliver(converted ledger.Posting, received money.Amount) {
 	e.t.Helper()
-	e.post(ledger.Delivered(ledger.Header{ID: uuid.Must(uuid.NewV7()), Platform: e.Platform.ID, Transaction: converted.Transaction, Effective: e.Clock.Now()}, ledger.Rail("SEPA"), received))
+	e.post(ledger.Delivered(ledger.Header{ID: uuid.Must(uuid.NewV7()), Platform: e.Platform.ID, Transaction: converted.Transaction,
+		Effective: e.Clock.Now()}, ledger.Rail("SEPA"), received))
 }
 
 // moveTo moves the clock forward to a time.

@@ -29,7 +29,8 @@ type FeeDeferral struct {
 // makes a proposal of that. A repetition posts nothing if nothing has changed. Once fees are recognised at conversion
 // again, it takes back what it deferred. The payments in transit are in memory. Faults: CONFLICT if the month does not
 // take it, or if fees are recognised at conversion; those of foureyes.Run.
-func (s *Service) DeferFees(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest, m period.Month) (proposal.Outcome[FeeDeferral], error) {
+func (s *Service) DeferFees(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
+	m period.Month) (proposal.Outcome[FeeDeferral], error) {
 	return foureyes.Run(ctx, s.foureyes(), s.feeDeferral(), p, by, request, deferralRequest{Month: m.String()})
 }
 
@@ -61,7 +62,8 @@ func (s *Service) computeDeferral(ctx context.Context, p ident.Platform, r defer
 	}
 	deferred := r.draft.settings.FeeRecognition == books.AtDelivery
 	if !deferred && !r.draft.current.Exists() {
-		f := fault.New(fault.Conflict, "The platform recognises fees at conversion. Set feeRecognition to DELIVERY with PUT /ledger/settings or `causeway ledger settings set` first.")
+		f := fault.New(fault.Conflict, "The platform recognises fees at conversion. Set feeRecognition to DELIVERY with PUT /ledger/settings "+
+			"or `causeway ledger settings set` first.")
 		f.Reason = "Fees are recognised at conversion"
 		return r, f
 	}

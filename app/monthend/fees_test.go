@@ -86,7 +86,8 @@ func TestDeferFees_ClosedOutOfDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := func(transaction ident.Transaction) ledger.Header {
-		return ledger.Header{ID: e.IDs.New(e.Clock.Now()), Platform: e.Platform.ID, Transaction: transaction, Effective: march.End().Add(-time.Hour)}
+		return ledger.Header{ID: e.IDs.New(e.Clock.Now()), Platform: e.Platform.ID, Transaction: transaction,
+			Effective: march.End().Add(-time.Hour)}
 	}
 	e.post(ledger.Delivered(late(delivered.Transaction), ledger.Rail("SEPA"), money.Amount{Minor: 1_080, Currency: "USD"}))
 	converted := late(ident.NewTransaction(e.IDs.New, e.Clock.Now()))
@@ -95,7 +96,8 @@ func TestDeferFees_ClosedOutOfDate(t *testing.T) {
 	e.softCloseNow(march)
 	_, err := e.change(accounting.MonthChange{Action: period.Close, Month: march, WithoutRevaluation: true})
 	wantConflict(t, err, "Month-end run out of date")
-	if _, err := e.change(accounting.MonthChange{Action: period.Close, Month: march, WithoutRevaluation: true, WithoutFeeDeferral: true}); err != nil {
+	if _, err := e.change(accounting.MonthChange{Action: period.Close, Month: march, WithoutRevaluation: true,
+		WithoutFeeDeferral: true}); err != nil {
 		t.Fatal(err)
 	}
 	e.softClose(april)
@@ -124,7 +126,8 @@ func TestDeferFees_AtConversion(t *testing.T) {
 
 	done, err := e.deferFees(march)
 
-	if err != nil || done.Run.Number != 2 || len(done.Run.Postings) != 0 || len(done.Fees) != 0 || e.balance(ledger.IncomeFees, coremonthend.Last(march), "EUR") != 2 {
+	if err != nil || done.Run.Number != 2 || len(done.Run.Postings) != 0 || len(done.Fees) != 0 ||
+		e.balance(ledger.IncomeFees, coremonthend.Last(march), "EUR") != 2 {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if report := e.checkLedger(); !report.Clean() {
@@ -147,14 +150,22 @@ func TestCheck_FindsChangedMonthEndResults(t *testing.T) {
 		rule   audit.Rule
 		want   string
 	}{
-		"a rate":         {"UPDATE market_rates SET usd_rate = '1.3' WHERE usd_rate = '1.2'", audit.RuleExchangeResults, "by the entries and kept rates"},
-		"a quantity":     {"UPDATE ledger_exchange_positions SET quantity = quantity + 1", audit.RuleExchangeResults, "by the entries and kept rates"},
-		"an origin":      {"UPDATE ledger_exchange_origins SET amount = amount + 1 WHERE currency = ''", audit.RuleExchangeResults, "the changes of the position"},
-		"the postings":   {"UPDATE ledger_month_end_runs SET posting_ids = posting_ids[2:] WHERE kind = 'revaluation'", audit.RuleExchangeResults, "its postings are not those"},
-		"a valuation":    {"UPDATE ledger_entries SET amount = amount + 1 WHERE debit_account_id = (SELECT id FROM ledger_accounts WHERE path = 'fx/valuation') AND amount = 20", audit.RuleExchangeResults, "its postings are not those"},
-		"a lost result":  {"SET session_replication_role = replica; DELETE FROM ledger_exchange_results", audit.RuleExchangeResults, "cannot be computed again: the exchange result of run 1 of 2026-03 is not stored"},
-		"the currency":   {"UPDATE ledger_exchange_results SET functional_currency = 'JPY'", audit.RuleExchangeResults, "cannot be computed again: CONFLICT: No market rate"},
-		"no rate at all": {"UPDATE market_rates SET usd_rate = 'NaN' WHERE usd_rate = '1.2'", audit.RuleExchangeResults, "cannot be computed again: market rate of EUR"},
+		"a rate": {"UPDATE market_rates SET usd_rate = '1.3' WHERE usd_rate = '1.2'", audit.RuleExchangeResults,
+			"by the entries and kept rates"},
+		"a quantity": {"UPDATE ledger_exchange_positions SET quantity = quantity + 1", audit.RuleExchangeResults,
+			"by the entries and kept rates"},
+		"an origin": {"UPDATE ledger_exchange_origins SET amount = amount + 1 WHERE currency = ''", audit.RuleExchangeResults,
+			"the changes of the position"},
+		"the postings": {"UPDATE ledger_month_end_runs SET posting_ids = posting_ids[2:] WHERE kind = 'revaluation'", audit.RuleExchangeResults,
+			"its postings are not those"},
+		"a valuation": {"UPDATE ledger_entries SET amount = amount + 1 WHERE debit_account_id = (SELECT id FROM ledger_accounts WHERE path " +
+			"= 'fx/valuation') AND amount = 20", audit.RuleExchangeResults, "its postings are not those"},
+		"a lost result": {"SET session_replication_role = replica; DELETE FROM ledger_exchange_results", audit.RuleExchangeResults,
+			"cannot be computed again: the exchange result of run 1 of 2026-03 is not stored"},
+		"the currency": {"UPDATE ledger_exchange_results SET functional_currency = 'JPY'", audit.RuleExchangeResults,
+			"cannot be computed again: CONFLICT: No market rate"},
+		"no rate at all": {"UPDATE market_rates SET usd_rate = 'NaN' WHERE usd_rate = '1.2'", audit.RuleExchangeResults,
+			"cannot be computed again: market rate of EUR"},
 		"a fee":          {"UPDATE ledger_payments_in_transit SET fee = fee + 1", audit.RuleDeferredFees, "by the entries there are others"},
 		"a lost line":    {"DELETE FROM ledger_payments_in_transit", audit.RuleDeferredFees, "by the entries there are others"},
 		"no fees at all": {"UPDATE ledger_payments_in_transit SET fee = 0", audit.RuleDeferredFees, "its postings are not those"},

@@ -77,8 +77,10 @@ func TestRevalue_PostingAfterTheLastRunOfAClosedMonth(t *testing.T) {
 
 	// The 100 euros cost 110 and were sold for 130. Two more were earned as a fee before March.
 	end := coremonthend.Last(april)
-	if line := done.Result.Lines[0]; line.Quantity != e.balance(ledger.FXPosition, end, "EUR")+e.balance(ledger.IncomeFees, end, "EUR") || done.Result.Cash != e.balance(ledger.FXPosition, end) {
-		t.Errorf("%+v and %d in cash, and the position is %d euros and %d dollars", line, done.Result.Cash, e.balance(ledger.FXPosition, end, "EUR"), e.balance(ledger.FXPosition, end))
+	if line := done.Result.Lines[0]; line.Quantity != e.balance(ledger.FXPosition, end, "EUR")+e.balance(ledger.IncomeFees, end, "EUR") ||
+		done.Result.Cash != e.balance(ledger.FXPosition, end) {
+		t.Errorf("%+v and %d in cash, and the position is %d euros and %d dollars", line, done.Result.Cash,
+			e.balance(ledger.FXPosition, end, "EUR"), e.balance(ledger.FXPosition, end))
 	}
 	if got := done.Result.Realised; len(got) != 1 || got[0].Origin != exchange.Adjustment || got[0].Amount != 20 {
 		t.Errorf("realised %+v", got)
@@ -119,7 +121,8 @@ func TestRevalue_FixesTheFunctionalCurrency(t *testing.T) {
 
 func (e *env) adjust(at time.Time, entries ...ledger.Entry) {
 	e.t.Helper()
-	if _, err := e.periods.Adjust(e.t.Context(), e.Platform.ID, e.by, nil, period.Adjustment{Note: "Late", Effective: at, Entries: entries}); err != nil {
+	if _, err := e.periods.Adjust(e.t.Context(), e.Platform.ID, e.by, nil, period.Adjustment{Note: "Late", Effective: at,
+		Entries: entries}); err != nil {
 		e.t.Fatal(err)
 	}
 }

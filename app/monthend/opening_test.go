@@ -14,7 +14,8 @@ import (
 func (e *env) importOpening(at time.Time, currency money.Currency, position int64) ledger.Posting {
 	e.t.Helper()
 	header := ledger.Header{ID: ledger.OpeningBalancesID(e.Platform.ID, currency, 0), Platform: e.Platform.ID, Effective: at}
-	posting := ledger.OpeningBalances(header, currency, []ledger.OpeningBalance{{Path: ledger.FXPosition, Minor: -position}, {Path: ledger.Rail("SEPA"), Minor: position}})
+	posting := ledger.OpeningBalances(header, currency, []ledger.OpeningBalance{{Path: ledger.FXPosition, Minor: -position},
+		{Path: ledger.Rail("SEPA"), Minor: position}})
 	e.postAuthorised(posting)
 	return posting
 }
@@ -35,12 +36,14 @@ func TestRevalue_OpeningBalancesWithinTheFirstMonth(t *testing.T) {
 	done := e.revalue(march)
 
 	end := coremonthend.Last(march)
-	for path, want := range map[string]int64{ledger.EquityRetainedEarnings: 20, ledger.IncomeExchangeGains: 50, ledger.ExpenseExchangeLosses: 0, ledger.IncomeUnrealisedExchangeGains: 50, ledger.FXValuation: -120} {
+	for path, want := range map[string]int64{ledger.EquityRetainedEarnings: 20, ledger.IncomeExchangeGains: 50,
+		ledger.ExpenseExchangeLosses: 0, ledger.IncomeUnrealisedExchangeGains: 50, ledger.FXValuation: -120} {
 		if got := e.balance(path, end); got != want {
 			t.Errorf("%s: %d, want %d", path, got, want)
 		}
 	}
-	if done.Result.Opening != 20 || len(done.Result.Realised) != 1 || done.Result.Realised[0].Amount != 50 || done.Result.Changes.ByOrigin[exchange.Opening] != 20 {
+	if done.Result.Opening != 20 || len(done.Result.Realised) != 1 || done.Result.Realised[0].Amount != 50 ||
+		done.Result.Changes.ByOrigin[exchange.Opening] != 20 {
 		t.Errorf("%+v", done.Result)
 	}
 	stored, err := e.service.Result(t.Context(), e.Platform.ID, march)
@@ -74,7 +77,8 @@ func TestRevalue_OpeningBalancesOfALaterMonthAndTheirReversal(t *testing.T) {
 
 	done := e.revalue(april)
 
-	if got := e.balance(ledger.EquityRetainedEarnings, coremonthend.Last(april)); got != 20 || done.Result.Opening != 0 || len(done.Result.Realised) != 0 || done.Result.Changes.ByOrigin[exchange.Opening] != 0 {
+	if got := e.balance(ledger.EquityRetainedEarnings, coremonthend.Last(april)); got != 20 || done.Result.Opening != 0 ||
+		len(done.Result.Realised) != 0 || done.Result.Changes.ByOrigin[exchange.Opening] != 0 {
 		t.Errorf("retained earnings %d; %+v", got, done.Result)
 	}
 }

@@ -18,7 +18,8 @@ import (
 // entry posts one entry now.
 func (e *env) entry(debit, credit string, currency money.Currency, minor int64) {
 	e.t.Helper()
-	e.postAuthorised(ledger.Adjustment(ledger.Header{ID: e.IDs.New(e.Clock.Now()), Platform: e.Platform.ID, Effective: e.Clock.Now(), Memo: "Test"},
+	e.postAuthorised(ledger.Adjustment(ledger.Header{ID: e.IDs.New(e.Clock.Now()), Platform: e.Platform.ID, Effective: e.Clock.Now(),
+		Memo: "Test"},
 		[]ledger.Entry{{Debit: debit, Credit: credit, Currency: currency, Amount: minor}}))
 }
 
@@ -50,7 +51,8 @@ func TestRevalue_OwnFundsIncomeAndExpense(t *testing.T) {
 
 	// 10,000 + 100 - 40 + 500 = 10,560 euros that cost 11,616 are worth 12,672.
 	wantLine := exchange.Line{Currency: "EUR", Holding: exchange.Holding{Quantity: 10_560, Cost: 11_616}, Value: 12_672, Unrealised: 1_056}
-	if l := done.Result.Lines; len(l) != 1 || l[0].Holding != wantLine.Holding || l[0].Value != wantLine.Value || l[0].Unrealised != wantLine.Unrealised {
+	if l := done.Result.Lines; len(l) != 1 || l[0].Holding != wantLine.Holding || l[0].Value != wantLine.Value ||
+		l[0].Unrealised != wantLine.Unrealised {
 		t.Errorf("%+v, want %+v", l, wantLine)
 	}
 	want := []exchange.Translation{
@@ -59,14 +61,17 @@ func TestRevalue_OwnFundsIncomeAndExpense(t *testing.T) {
 		{Account: ledger.IncomeFees, Currency: "EUR", Quantity: 100, Value: 110, Postings: 1},
 		{Account: "platform/<InternalAccount>", Currency: "EUR", Quantity: 500, Value: 550, Postings: 1},
 	}
-	if !slices.EqualFunc(done.Result.Translations, want, exchange.Translation.Equal) || done.Result.Translated != 11_616 || done.Result.Opening != 0 {
+	if !slices.EqualFunc(done.Result.Translations, want, exchange.Translation.Equal) || done.Result.Translated != 11_616 ||
+		done.Result.Opening != 0 {
 		t.Errorf("%+v, %d", done.Result.Translations, done.Result.Translated)
 	}
-	if c := done.Result.Changes; c.ByOrigin[exchange.IncomeAndExpense] != 66 || c.ByOrigin[exchange.OwnFunds] != 11_550 || c.RateChanges != 1_056 || c.Closing != 12_672 {
+	if c := done.Result.Changes; c.ByOrigin[exchange.IncomeAndExpense] != 66 || c.ByOrigin[exchange.OwnFunds] != 11_550 ||
+		c.RateChanges != 1_056 || c.Closing != 12_672 {
 		t.Errorf("%+v", c)
 	}
 	end := coremonthend.Last(march)
-	for path, want := range map[string]int64{ledger.IncomeUnrealisedExchangeGains: 1_056, ledger.IncomeExchangeGains: 0, ledger.FXValuation: -1_056} {
+	for path, want := range map[string]int64{ledger.IncomeUnrealisedExchangeGains: 1_056, ledger.IncomeExchangeGains: 0,
+		ledger.FXValuation: -1_056} {
 		if got := e.balance(path, end); got != want {
 			t.Errorf("%s: %d, want %d", path, got, want)
 		}
@@ -106,7 +111,8 @@ func TestRevalue_NextMonthOfOwnFunds(t *testing.T) {
 	done := e.revalue(april)
 
 	want := []exchange.Realised{{Origin: exchange.IncomeAndExpense, Currency: "EUR", Amount: 100, Trades: 1}}
-	if !slices.Equal(done.Result.Realised, want) || done.Result.Translated != 11_616-1_200 || done.Result.Changes.Opening != 12_672 || done.Result.Lines[0].Holding != (exchange.Holding{Quantity: 9_560, Cost: 10_516}) {
+	if !slices.Equal(done.Result.Realised, want) || done.Result.Translated != 11_616-1_200 || done.Result.Changes.Opening != 12_672 ||
+		done.Result.Lines[0].Holding != (exchange.Holding{Quantity: 9_560, Cost: 10_516}) {
 		t.Errorf("%+v", done.Result)
 	}
 	if got, want := e.balance(ledger.FXValuation, coremonthend.Last(april)), -(9_560*115/100)+11_616-1_200; got != int64(want) {
@@ -129,15 +135,18 @@ func TestRevalue_EntriesBetweenOwnAccountsChangeNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	header := ledger.Header{ID: e.IDs.New(e.Clock.Now()), Platform: e.Platform.ID, Effective: coremonthend.Last(march), Memo: "Closing"}
-	e.postAuthorised(ledger.YearEnd(header, []ledger.NetBalance{{Path: ledger.IncomeFees, Currency: "EUR", Net: money.TotalOf(-100)}, {Path: ledger.ExpenseRails, Currency: "EUR", Net: money.TotalOf(40)}}))
+	e.postAuthorised(ledger.YearEnd(header, []ledger.NetBalance{{Path: ledger.IncomeFees, Currency: "EUR", Net: money.TotalOf(-100)},
+		{Path: ledger.ExpenseRails, Currency: "EUR", Net: money.TotalOf(40)}}))
 
 	again := e.revalue(march)
 
-	if again.Run.Number != 1 || !slices.Equal(again.Result.Lines, first.Result.Lines) || !slices.EqualFunc(again.Result.Translations, first.Result.Translations, exchange.Translation.Equal) {
+	if again.Run.Number != 1 || !slices.Equal(again.Result.Lines, first.Result.Lines) || !slices.EqualFunc(again.Result.Translations,
+		first.Result.Translations, exchange.Translation.Equal) {
 		t.Errorf("%+v, want %+v", again, first)
 	}
-	_, err := e.periods.Adjust(t.Context(), e.Platform.ID, e.by, nil, period.Adjustment{Note: "A fee", Effective: march.End().AddDate(0, 0, -1),
-		Entries: []ledger.Entry{{Debit: ledger.Rail("SEPA"), Credit: ledger.IncomeFees, Currency: "EUR", Amount: 5}}})
+	_, err := e.periods.Adjust(t.Context(), e.Platform.ID, e.by, nil,
+		period.Adjustment{Note: "A fee", Effective: march.End().AddDate(0, 0, -1),
+			Entries: []ledger.Entry{{Debit: ledger.Rail("SEPA"), Credit: ledger.IncomeFees, Currency: "EUR", Amount: 5}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +173,8 @@ func TestRevalue_FirstMonthWithOwnFundsOfBefore(t *testing.T) {
 	done := e.revalue(march)
 
 	// 2,003 euros are worth 2,203 when March begins, of which 1,100 were bought for 1,080; and 2,403 at its end.
-	if done.Result.Opening != 20 || done.Result.Translated != 1_103 || done.Result.Changes.Opening != 2_203-1_080 || done.Result.Lines[0].Unrealised != 200 {
+	if done.Result.Opening != 20 || done.Result.Translated != 1_103 || done.Result.Changes.Opening != 2_203-1_080 ||
+		done.Result.Lines[0].Unrealised != 200 {
 		t.Errorf("%+v", done.Result)
 	}
 	if got := e.balance(ledger.FXValuation, coremonthend.Last(march)); got != -220 {
@@ -185,11 +195,13 @@ func TestChanges_OfOwnFunds(t *testing.T) {
 
 	got, err := e.service.Changes(t.Context(), e.Platform.ID, from, march.End(), "USD")
 
-	if err != nil || got.Opening != 0 || got.ByOrigin[exchange.OwnFunds] != 11_550 || got.ByOrigin[exchange.IncomeAndExpense] != 66 || got.Trades[exchange.IncomeAndExpense] != 3 || got.RateChanges != 1_056 || got.Closing != 12_672 {
+	if err != nil || got.Opening != 0 || got.ByOrigin[exchange.OwnFunds] != 11_550 || got.ByOrigin[exchange.IncomeAndExpense] != 66 ||
+		got.Trades[exchange.IncomeAndExpense] != 3 || got.RateChanges != 1_056 || got.Closing != 12_672 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	// In euros, only the fee of 9 dollars is foreign: worth 8.18, and 7.5 at the end.
-	if got, err = e.service.Changes(t.Context(), e.Platform.ID, from, march.End(), "EUR"); err != nil || got.ByOrigin[exchange.IncomeAndExpense] != 8 || got.RateChanges != -1 || got.Closing != 7 || got.ByOrigin[exchange.OwnFunds] != 0 {
+	if got, err = e.service.Changes(t.Context(), e.Platform.ID, from, march.End(), "EUR"); err != nil ||
+		got.ByOrigin[exchange.IncomeAndExpense] != 8 || got.RateChanges != -1 || got.Closing != 7 || got.ByOrigin[exchange.OwnFunds] != 0 {
 		t.Errorf("in euros: %+v, %v", got, err)
 	}
 }

@@ -24,7 +24,8 @@ type Revaluation struct {
 // Revalue computes the exchange result of a soft-closed month and posts it, or makes a proposal of that. A repetition
 // posts nothing if nothing has changed; otherwise it reverses what it posted before. Faults: CONFLICT if the month
 // does not take it, if the platform has no functional currency, or if a market rate is missing; those of foureyes.Run.
-func (s *Service) Revalue(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest, m period.Month) (proposal.Outcome[Revaluation], error) {
+func (s *Service) Revalue(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
+	m period.Month) (proposal.Outcome[Revaluation], error) {
 	return foureyes.Run(ctx, s.foureyes(), s.revaluation(), p, by, request, revaluationRequest{Month: m.String()})
 }
 
@@ -42,7 +43,8 @@ type revaluationRequest struct {
 }
 
 func (s *Service) revaluation() foureyes.Operation[revaluationRequest, Revaluation] {
-	return foureyes.Operation[revaluationRequest, Revaluation]{ID: "postExchangeResult", Action: books.ActionClose, Prepare: s.computeRevaluation,
+	return foureyes.Operation[revaluationRequest, Revaluation]{ID: "postExchangeResult", Action: books.ActionClose,
+		Prepare: s.computeRevaluation,
 		Execute: func(ctx context.Context, tx ports.Tx, c foureyes.Change, r revaluationRequest) (Revaluation, string, error) {
 			run, made, err := r.draft.write(ctx, tx, c, func(run monthend.Run) error { return tx.SaveExchangeResult(ctx, run, r.result) })
 			return Revaluation{run, r.result}, made, err

@@ -49,21 +49,26 @@ func TestRevalue_FirstMonth(t *testing.T) {
 	}{
 		{ledger.EquityRetainedEarnings, begin, 20}, {ledger.FXValuation, begin, -20},
 		{ledger.IncomeExchangeGains, end, 50}, {ledger.IncomeUnrealisedExchangeGains, end, 50}, {ledger.FXValuation, end, -120},
-		{ledger.IncomeExchangeGains, april.Start(), 50}, {ledger.IncomeUnrealisedExchangeGains, april.Start(), 0}, {ledger.FXValuation, april.Start(), -70},
+		{ledger.IncomeExchangeGains, april.Start(), 50}, {ledger.IncomeUnrealisedExchangeGains, april.Start(), 0},
+		{ledger.FXValuation, april.Start(), -70},
 	} {
 		if got := e.balance(c.path, c.at); got != c.want {
 			t.Errorf("%s at %s: %d, want %d", c.path, c.at, got, c.want)
 		}
 	}
-	if value := must(done.Result.Value())(t); value != 122 || done.Result.Translated != 2 || done.Result.Opening != 20 || done.Run.Number != 1 || len(done.Run.Postings) != 4 || done.Run.By != e.by {
+	if value := must(done.Result.Value())(t); value != 122 || done.Result.Translated != 2 || done.Result.Opening != 20 ||
+		done.Run.Number != 1 || len(done.Run.Postings) != 4 || done.Run.By != e.by {
 		t.Errorf("%+v", done)
 	}
-	want := coremonthend.Changes{Opening: 22, Closing: 122, ByOrigin: map[exchange.Origin]int64{exchange.Conversion: 50}, Trades: map[exchange.Origin]int64{exchange.Conversion: 1}, RateChanges: 50}
-	if c := done.Result.Changes; c.Opening != want.Opening || c.Closing != want.Closing || c.ByOrigin[exchange.Conversion] != 50 || c.RateChanges != 50 {
+	want := coremonthend.Changes{Opening: 22, Closing: 122, ByOrigin: map[exchange.Origin]int64{exchange.Conversion: 50},
+		Trades: map[exchange.Origin]int64{exchange.Conversion: 1}, RateChanges: 50}
+	if c := done.Result.Changes; c.Opening != want.Opening || c.Closing != want.Closing || c.ByOrigin[exchange.Conversion] != 50 ||
+		c.RateChanges != 50 {
 		t.Errorf("%+v, want %+v", c, want)
 	}
 	stored, err := e.service.Result(t.Context(), e.Platform.ID, march)
-	if err != nil || stored.Result.Changes.ByOrigin[exchange.Conversion] != 50 || !slices.Equal(stored.Result.Lines, done.Result.Lines) || !slices.Equal(stored.Result.Realised, done.Result.Realised) ||
+	if err != nil || stored.Result.Changes.ByOrigin[exchange.Conversion] != 50 || !slices.Equal(stored.Result.Lines, done.Result.Lines) ||
+		!slices.Equal(stored.Result.Realised, done.Result.Realised) ||
 		!slices.Equal(stored.Run.Postings, done.Run.Postings) || stored.Result.Month.Cash != done.Result.Cash {
 		t.Errorf("stored %+v, %v; want %+v", stored, err, done)
 	}
@@ -84,8 +89,10 @@ func TestRevalue_RepetitionPostsOnlyChanges(t *testing.T) {
 	if again := e.revalue(march); again.Run.Number != 1 || e.postings() != before {
 		t.Errorf("the repetition is run %d, with %d postings", again.Run.Number, e.postings()-before)
 	}
-	_, err := e.periods.Adjust(t.Context(), e.Platform.ID, e.by, nil, period.Adjustment{Note: "Settled 100 euros at 1.2.", Effective: march.End().AddDate(0, 0, -2), Entries: []ledger.Entry{
-		{Debit: ledger.FXPosition, Credit: ledger.Rail("SEPA"), Currency: "EUR", Amount: 100}, {Debit: ledger.Rail("WIRE"), Credit: ledger.FXPosition, Currency: "USD", Amount: 120}}})
+	_, err := e.periods.Adjust(t.Context(), e.Platform.ID, e.by, nil, period.Adjustment{Note: "Settled 100 euros at 1.2.",
+		Effective: march.End().AddDate(0, 0, -2), Entries: []ledger.Entry{
+			{Debit: ledger.FXPosition, Credit: ledger.Rail("SEPA"), Currency: "EUR", Amount: 100},
+			{Debit: ledger.Rail("WIRE"), Credit: ledger.FXPosition, Currency: "USD", Amount: 120}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +106,8 @@ func TestRevalue_RepetitionPostsOnlyChanges(t *testing.T) {
 		t.Errorf("%+v", second.Run)
 	}
 	end := coremonthend.Last(march)
-	for path, want := range map[string]int64{ledger.IncomeExchangeGains: 60, ledger.IncomeUnrealisedExchangeGains: 40, ledger.FXValuation: -120} {
+	for path, want := range map[string]int64{ledger.IncomeExchangeGains: 60, ledger.IncomeUnrealisedExchangeGains: 40,
+		ledger.FXValuation: -120} {
 		if got := e.balance(path, end); got != want {
 			t.Errorf("%s: %d, want %d", path, got, want)
 		}
@@ -136,8 +144,9 @@ func TestRevalue_PostingsWhileItReads(t *testing.T) {
 	e.moveTo(march.End().Add(time.Second))
 	e.softCloseNow(march)
 	adjust := func(euros int64, before time.Duration) {
-		_, err := e.periods.Adjust(t.Context(), e.Platform.ID, e.by, nil, period.Adjustment{Note: "Late", Effective: march.End().Add(-before), Entries: []ledger.Entry{
-			{Debit: ledger.Rail("SEPA"), Credit: ledger.FXPosition, Currency: "EUR", Amount: euros}}})
+		_, err := e.periods.Adjust(t.Context(), e.Platform.ID, e.by, nil, period.Adjustment{Note: "Late", Effective: march.End().Add(-before),
+			Entries: []ledger.Entry{
+				{Debit: ledger.Rail("SEPA"), Credit: ledger.FXPosition, Currency: "EUR", Amount: euros}}})
 		if err != nil {
 			t.Error(err)
 		}
@@ -219,7 +228,8 @@ func TestRevalue_ReversalAtAnotherRateIsALoss(t *testing.T) {
 
 	// The euros come back at 1,050 and 1,100 dollars are given back; before, they were sold for 1,100: a gain of
 	// 50 on the short position, and a loss of 50 on the reversal.
-	want := []exchange.Realised{{Origin: exchange.Conversion, Currency: "EUR", Trades: 1}, {Origin: exchange.Reversal, Currency: "EUR", Amount: 0, Trades: 1}}
+	want := []exchange.Realised{{Origin: exchange.Conversion, Currency: "EUR", Trades: 1}, {Origin: exchange.Reversal, Currency: "EUR",
+		Amount: 0, Trades: 1}}
 	if !slices.Equal(done.Result.Realised, want) {
 		t.Errorf("%+v, want %+v", done.Result.Realised, want)
 	}
@@ -249,13 +259,17 @@ func TestChanges_BetweenAnyTwoTimes(t *testing.T) {
 
 	got, err := e.service.Changes(t.Context(), e.Platform.ID, from, to, "USD")
 
-	if err != nil || got.Opening != 0 || got.Closing != 122 || got.ByOrigin[exchange.Conversion] != 20 || got.ByOrigin[exchange.IncomeAndExpense] != 2 || got.RateChanges != 100 {
+	if err != nil || got.Opening != 0 || got.Closing != 122 || got.ByOrigin[exchange.Conversion] != 20 ||
+		got.ByOrigin[exchange.IncomeAndExpense] != 2 || got.RateChanges != 100 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err = e.service.Changes(t.Context(), e.Platform.ID, from, to, "EUR"); err != nil || got.Closing != got.Opening+got.ByOrigin[exchange.Conversion]+got.RateChanges || got.Closing != 101 { // 1,080 dollars are 899.99 euros at the kept rates
+	// 1,080 dollars are 899.99 euros at the kept rates
+	if got, err = e.service.Changes(t.Context(), e.Platform.ID, from, to, "EUR"); err != nil || got.Closing != got.Opening+
+		got.ByOrigin[exchange.Conversion]+got.RateChanges || got.Closing != 101 {
 		t.Errorf("in euros: %+v, %v", got, err)
 	}
-	for name, times := range map[string][2]time.Time{"no rates": {march.Start().AddDate(0, 0, -9), to}, "in the future": {from, to.Add(time.Hour)}, "order": {to, from}} {
+	for name, times := range map[string][2]time.Time{"no rates": {march.Start().AddDate(0, 0, -9), to},
+		"in the future": {from, to.Add(time.Hour)}, "order": {to, from}} {
 		if _, err := e.service.Changes(t.Context(), e.Platform.ID, times[0], times[1], "USD"); !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%s: %v", name, err)
 		}

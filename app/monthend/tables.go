@@ -16,7 +16,8 @@ import (
 type Table = report.Table
 
 // Table returns the result of a month: the position in each currency, the realised result, income, expense and own
-// funds at the rates of their times, and what changed the value of the position. Values are in the functional currency; amounts and rates are in major units.
+// funds at the rates of their times, and what changed the value of the position. Values are in the functional currency; amounts and rates
+// are in major units.
 func (r Revaluation) Table() report.Table {
 	in := r.Result.Functional
 	t := report.Table{Header: []string{"item", "currency", "quantity", "cost", "rate", "rate_source", "value", "result"}}
@@ -26,13 +27,15 @@ func (r Revaluation) Table() report.Table {
 		if rateInMajor, err := money.RateToMajor(l.Rate, l.Currency, in); err == nil && l.Quantity != 0 {
 			rate = rateInMajor.String()
 		}
-		t.Rows = append(t.Rows, []string{"position", string(l.Currency), major(l.Quantity, l.Currency), major(l.Cost, in), rate, l.RateSource, major(l.Value, in), major(l.Unrealised, in)})
+		t.Rows = append(t.Rows, []string{"position", string(l.Currency), major(l.Quantity, l.Currency), major(l.Cost, in), rate, l.RateSource,
+			major(l.Value, in), major(l.Unrealised, in)})
 	}
 	for _, o := range r.Result.Realised {
 		t.Rows = append(t.Rows, []string{"realised " + string(o.Origin), string(o.Currency), "", "", "", "", "", major(o.Amount, in)})
 	}
 	for _, o := range r.Result.Translations {
-		t.Rows = append(t.Rows, []string{"translated " + o.Account, string(o.Currency), major(o.Quantity, o.Currency), "", "", "", major(o.Value, in), ""})
+		t.Rows = append(t.Rows, []string{"translated " + o.Account, string(o.Currency), major(o.Quantity, o.Currency), "", "", "",
+			major(o.Value, in), ""})
 	}
 	return report.Table{Header: t.Header, Rows: append(t.Rows, changeRows(r.Result.Changes, in, func(item, value string) []string {
 		return []string{item, string(in), "", "", "", "", value, ""}
@@ -50,9 +53,10 @@ func changeRows(c monthend.Changes, in money.Currency, row func(item, value stri
 
 // Table returns the parts of the change.
 func (c PositionChanges) Table() report.Table {
-	return report.Table{Header: []string{"item", "currency", "value"}, Rows: changeRows(c.Changes, c.Currency, func(item, value string) []string {
-		return []string{item, string(c.Currency), value}
-	})}
+	return report.Table{Header: []string{"item", "currency", "value"},
+		Rows: changeRows(c.Changes, c.Currency, func(item, value string) []string {
+			return []string{item, string(c.Currency), value}
+		})}
 }
 
 // rowsAtOnce is the number of rows that a table of any length has in memory.
@@ -64,7 +68,8 @@ const rowsAtOnce = 1000
 func (s *Service) MeasuredTable(r Revaluation) report.Table {
 	in := r.Result.Functional
 	return report.Table{
-		Header: []string{"effective_at", "posting", "posting_number", "transaction", "origin", "account", "currency", "quantity", "value_currency", "value", "result"},
+		Header: []string{"effective_at", "posting", "posting_number", "transaction", "origin", "account", "currency", "quantity",
+			"value_currency", "value", "result"},
 		Pages: func(ctx context.Context, write func([][]string) error) error {
 			var rows [][]string
 			err := s.EachMeasured(ctx, r, func(m MeasuredPosting) error {

@@ -13,7 +13,8 @@ func TestRevaluation_TableIsInMajorUnits(t *testing.T) {
 	t.Parallel()
 	// The rate fits the quantity and the value beside it, whatever the decimal places of the currencies.
 	r := monthend.Revaluation{Result: coremonthend.ExchangeResult{Month: exchange.Month{Functional: "JPY", Lines: []exchange.Line{
-		{Currency: "BTC", Holding: exchange.Holding{Quantity: 150_000_000, Cost: 20_000_000}, Rate: money.MustRate("0.15"), RateSource: "TEST", Value: 22_500_000, Unrealised: 2_500_000},
+		{Currency: "BTC", Holding: exchange.Holding{Quantity: 150_000_000, Cost: 20_000_000}, Rate: money.MustRate("0.15"), RateSource: "TEST",
+			Value: 22_500_000, Unrealised: 2_500_000},
 		{Currency: "EUR"},
 	}}}}
 

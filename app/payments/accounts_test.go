@@ -51,7 +51,8 @@ func TestExecute_FromPlatformAccount(t *testing.T) {
 	// the customer.
 	env := newEnv(t)
 	dollars := env.account(ident.Customer{}, "USD", 500)
-	q := env.quoteFrom(t, quote.Source{Internal: dollars.ID, Customer: env.Customer.ID}, 500, quote.Destination{External: env.NewWallet("spark1good").ID})
+	q := env.quoteFrom(t, quote.Source{Internal: dollars.ID, Customer: env.Customer.ID}, 500,
+		quote.Destination{External: env.NewWallet("spark1good").ID})
 
 	env.execute(t, q)
 	done := env.WaitForState(q.Transaction, "COMPLETED")
@@ -221,7 +222,8 @@ func TestTransferOut(t *testing.T) {
 			dollars := env.account(env.Customer.ID, "USD", 10050)
 			bank := env.NewBankAccount("000123" + suffix)
 
-			created, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000}, nil)
+			created, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID,
+				Amount: 5000}, nil)
 			if err != nil || created.State.Status != transaction.Pending {
 				t.Fatalf("%s, %v", created.State, err)
 			}
@@ -250,12 +252,16 @@ func TestPlatformSettings_BindQuotesAndTransfers(t *testing.T) {
 	changed.Currencies = []platform.Currency{{Code: "USD", MinAmount: 5_00, MaxAmount: 50_00, Directions: []string{"OUTGOING", "INCOMING"}},
 		{Code: "EUR", MaxAmount: 1_000_000, Directions: []string{"INCOMING"}}}
 	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
-	dollars, euros, pounds := env.account(env.Customer.ID, "USD", 100_00), env.account(env.Customer.ID, "EUR", 100_00), env.account(env.Customer.ID, "GBP", 100_00)
+	dollars, euros, pounds := env.account(env.Customer.ID, "USD", 100_00), env.account(env.Customer.ID, "EUR", 100_00),
+		env.account(env.Customer.ID, "GBP", 100_00)
 	bank, wallet := env.NewBankAccount("000123456"), env.NewWallet("spark1good")
-	iban := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "EUR", Type: "EUR_ACCOUNT", Fields: map[string]string{"iban": "DE89370400440532013000"}, Rails: []corridor.Rail{corridor.SEPA}})
-	sortCode := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "GBP", Type: "GBP_ACCOUNT", Fields: map[string]string{"sortCode": "200000", "accountNumber": "55779911"}, Rails: []corridor.Rail{corridor.FasterPayments}})
+	iban := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "EUR", Type: "EUR_ACCOUNT",
+		Fields: map[string]string{"iban": "DE89370400440532013000"}, Rails: []corridor.Rail{corridor.SEPA}})
+	sortCode := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "GBP", Type: "GBP_ACCOUNT",
+		Fields: map[string]string{"sortCode": "200000", "accountNumber": "55779911"}, Rails: []corridor.Rail{corridor.FasterPayments}})
 	quoteFrom := func(from quote.Source, minor int64) error {
-		_, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: from, Destination: quote.Destination{External: wallet.ID}, Side: quote.Sending, Amount: minor}, nil)
+		_, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: from,
+			Destination: quote.Destination{External: wallet.ID}, Side: quote.Sending, Amount: minor}, nil)
 		return err
 	}
 	out := func(from account.Internal, to account.External, minor int64) error {
@@ -263,7 +269,8 @@ func TestPlatformSettings_BindQuotesAndTransfers(t *testing.T) {
 		return err
 	}
 	in := func(minor int64) error {
-		_, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: dollars.ID, Amount: minor}, nil)
+		_, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: dollars.ID, Amount: minor},
+			nil)
 		return err
 	}
 
@@ -303,7 +310,8 @@ func TestTransferOutWithID_IsIdempotent(t *testing.T) {
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
-			if err := env.TransferOutWithID(t.Context(), id, transaction.TransferOut{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 1000}); err != nil {
+			if err := env.TransferOutWithID(t.Context(), id, transaction.TransferOut{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID,
+				Amount: 1000}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -395,8 +403,9 @@ func TestExecute_ConcurrentNeverOverdraws(t *testing.T) {
 	var paid, refused []quote.Quote
 	for range payouts {
 		all.Go(func() {
-			created, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID}, Destination: wallet,
-				Side: quote.Sending, Amount: each}, nil)
+			created, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID},
+				Destination: wallet,
+				Side:        quote.Sending, Amount: each}, nil)
 			if err != nil {
 				t.Error(err)
 				return
@@ -437,8 +446,9 @@ func TestCreateQuote_ExecuteImmediately(t *testing.T) {
 	// INSUFFICIENT_BALANCE.
 	env := newEnv(t)
 	dollars := env.account(env.Customer.ID, "USD", 10050)
-	request := quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID}, Destination: quote.Destination{External: env.NewWallet("spark1good").ID},
-		Side: quote.Sending, Amount: 10050, ExecuteImmediately: true}
+	request := quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID},
+		Destination: quote.Destination{External: env.NewWallet("spark1good").ID},
+		Side:        quote.Sending, Amount: 10050, ExecuteImmediately: true}
 
 	created, err := env.CreateQuote(t.Context(), request, nil)
 	if err != nil || created.Status != quote.Processing {
@@ -493,8 +503,10 @@ func TestExecute_ToUMAAddress(t *testing.T) {
 			t.Parallel()
 			env := newEnv(t)
 			dollars := env.account(env.Customer.ID, "USD", 10050)
-			lookup := quote.Lookup{ID: ident.NewLookup(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: env.Customer.ID, SenderUMA: "$ana@uma.test",
-				ReceiverUMA: address, Currencies: []money.Currency{c.currency}, CreatedAt: apptest.Noon, ExpiresAt: apptest.Noon.Add(quote.LookupValidity)}
+			lookup := quote.Lookup{ID: ident.NewLookup(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: env.Customer.ID,
+				SenderUMA:   "$ana@uma.test",
+				ReceiverUMA: address, Currencies: []money.Currency{c.currency}, CreatedAt: apptest.Noon,
+				ExpiresAt: apptest.Noon.Add(quote.LookupValidity)}
 			if err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, lookup) }); err != nil {
 				t.Fatal(err)
 			}
@@ -517,7 +529,8 @@ func TestExecute_ToUMAAddress(t *testing.T) {
 				want = map[string]int64{"rails/WIRE USD": 10050, dollars.LedgerPath() + " USD": -10050}
 			case c.currency != "USD":
 				p := created.Quote.Pricing
-				want["income/fees USD"], want["fx/position USD"], want["fx/position EUR"] = -p.Fees, -(p.Sent.Minor - p.Fees - p.RoundingSent), p.Received.Minor
+				want["income/fees USD"], want["fx/position USD"], want["fx/position EUR"] = -p.Fees, -(p.Sent.Minor - p.Fees - p.RoundingSent),
+					p.Received.Minor
 				if p.RoundingSent > 0 {
 					want["income/rounding USD"] = -p.RoundingSent
 				}

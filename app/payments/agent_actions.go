@@ -82,7 +82,8 @@ func (s *Service) withPayments(ctx context.Context, actions []agent.Action) ([]A
 
 // RejectAgentAction rejects an action that waits; reason may be empty. Faults: AGENT_ACTION_NOT_FOUND,
 // ACTION_NOT_PENDING_APPROVAL, INVALID_INPUT.
-func (s *Service) RejectAgentAction(ctx context.Context, by platform.Principal, a ident.Agent, id ident.AgentAction, reason string, claim *ports.IdempotentRequest) (AgentAction, error) {
+func (s *Service) RejectAgentAction(ctx context.Context, by platform.Principal, a ident.Agent, id ident.AgentAction, reason string,
+	claim *ports.IdempotentRequest) (AgentAction, error) {
 	view, err := s.AgentAction(ctx, by.Platform, a, id)
 	if err != nil {
 		return AgentAction{}, err

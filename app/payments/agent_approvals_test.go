@@ -80,10 +80,12 @@ func TestApproveAgentAction_EvaluatedAgain(t *testing.T) {
 
 			failed, err := e.approve(action.ID)
 
-			if err != nil || failed.Status != agent.ActionFailed || failed.Transaction != nil || failed.Failure == nil || failed.Failure.Code != c.want || !strings.Contains(failed.Failure.Message, c.why) || failed.DecidedBy != e.Admin.Token {
+			if err != nil || failed.Status != agent.ActionFailed || failed.Transaction != nil || failed.Failure == nil ||
+				failed.Failure.Code != c.want || !strings.Contains(failed.Failure.Message, c.why) || failed.DecidedBy != e.Admin.Token {
 				t.Fatalf("%+v, failure %+v, %v", failed.Action, failed.Failure, err)
 			}
-			if read, err := e.AgentAction(t.Context(), e.Platform.ID, e.agent.ID, action.ID); err != nil || read.Failure == nil || *read.Failure != *failed.Failure {
+			if read, err := e.AgentAction(t.Context(), e.Platform.ID, e.agent.ID, action.ID); err != nil || read.Failure == nil ||
+				*read.Failure != *failed.Failure {
 				t.Errorf("read %+v, %v", read.Action, err)
 			}
 			entries, lines := e.trail()
@@ -94,7 +96,8 @@ func TestApproveAgentAction_EvaluatedAgain(t *testing.T) {
 			case c.want != fault.Forbidden:
 				want += " " + string(c.want)
 			}
-			if len(lines) != len(before)+1 || lines[len(before)] != want || (len(last.Reasons) > 0) != (c.want == fault.Forbidden) || last.Action != action.ID || last.Amount != dollarsOf(100_00) {
+			if len(lines) != len(before)+1 || lines[len(before)] != want || (len(last.Reasons) > 0) != (c.want == fault.Forbidden) ||
+				last.Action != action.ID || last.Amount != dollarsOf(100_00) {
 				t.Errorf("recorded %q, want %q, last %+v", lines[len(before):], want, last)
 			}
 			if name == "spent meanwhile" {
@@ -123,14 +126,17 @@ func TestApproveAgentAction_ExpiredQuote(t *testing.T) {
 	waiting, expired := execute(q), execute(e.agentQuote(50_00))
 	e.change(func(a *agent.Agent) { a.Policy.DefaultMode = agent.Auto })
 
-	if approved, err := e.ExecuteAgentQuote(t.Context(), e.caller, q.ID, payments.Signature{}, nil); err != nil || approved.ID == waiting.ID || approved.Status != agent.ActionApproved || approved.Quote.Status != quote.Processing || approved.Transaction.ID != q.Transaction {
+	if approved, err := e.ExecuteAgentQuote(t.Context(), e.caller, q.ID, payments.Signature{}, nil); err != nil || approved.ID == waiting.ID ||
+		approved.Status != agent.ActionApproved || approved.Quote.Status != quote.Processing || approved.Transaction.ID != q.Transaction {
 		t.Errorf("%+v, %v", approved, err)
 	}
-	if again, err := e.approve(waiting.ID); err != nil || again.Status != agent.ActionFailed || again.Failure.Code != fault.QuoteAlreadyExecuted {
+	if again, err := e.approve(waiting.ID); err != nil || again.Status != agent.ActionFailed ||
+		again.Failure.Code != fault.QuoteAlreadyExecuted {
 		t.Errorf("%+v, %v", again.Action, err)
 	}
 	e.Clock.Advance(time.Hour)
-	if late, err := e.approve(expired.ID); err != nil || late.Status != agent.ActionFailed || late.Failure.Code != fault.QuoteExpired || !strings.Contains(late.Failure.Message, "expired") {
+	if late, err := e.approve(expired.ID); err != nil || late.Status != agent.ActionFailed || late.Failure.Code != fault.QuoteExpired ||
+		!strings.Contains(late.Failure.Message, "expired") {
 		t.Errorf("%+v, %v", late.Action, err)
 	}
 	e.wantUsage(1, 100_00)
@@ -208,13 +214,15 @@ func TestExecuteAgentQuote_WaitsAgainAfterFailedApproval(t *testing.T) {
 		})
 		e.AwaitLockWait()
 		running.Go(func() {
-			if failed, err := service.ApproveAgentAction(t.Context(), e.Admin, e.agent.ID, first.ID, nil); err != nil || failed.Failure == nil || failed.Failure.Code != fault.InsufficientBalance {
+			if failed, err := service.ApproveAgentAction(t.Context(), e.Admin, e.agent.ID, first.ID, nil); err != nil || failed.Failure == nil ||
+				failed.Failure.Code != fault.InsufficientBalance {
 				t.Errorf("%+v, %v", failed.Action, err)
 			}
 		})
 		awaitQueued(1)
 		running.Go(func() {
-			if next, err := service.ExecuteAgentQuote(t.Context(), e.caller, q.ID, payments.Signature{}, nil); err != nil || next.ID == first.ID || next.Status != agent.ActionPending {
+			if next, err := service.ExecuteAgentQuote(t.Context(), e.caller, q.ID, payments.Signature{}, nil); err != nil || next.ID == first.ID ||
+				next.Status != agent.ActionPending {
 				t.Errorf("%+v, %v", next.Action, err)
 			}
 		})
@@ -223,7 +231,8 @@ func TestExecuteAgentQuote_WaitsAgainAfterFailedApproval(t *testing.T) {
 	})
 	running.Wait()
 
-	page, err := e.AgentActions(t.Context(), e.Platform.ID, ports.AgentActionFilter{Status: agent.ActionPending, Paging: ports.Paging{Limit: 10}})
+	page, err := e.AgentActions(t.Context(), e.Platform.ID, ports.AgentActionFilter{Status: agent.ActionPending,
+		Paging: ports.Paging{Limit: 10}})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID == first.ID {
 		t.Errorf("%+v, %v", page, err)
 	}
@@ -243,7 +252,8 @@ func TestAgentPayment_OnlySoManyWait(t *testing.T) {
 		actions := make([]agent.Action, agent.MaxWaiting-2)
 		transfer := agent.Transfer{Internal: e.from.ID, External: e.bank.ID, Amount: dollarsOf(1)}
 		for i := range actions {
-			actions[i] = agent.NewTransferAction(ident.NewAgentAction(e.IDs.New, apptest.Noon), e.agent, "", agent.TransferOut, transfer, apptest.Noon)
+			actions[i] = agent.NewTransferAction(ident.NewAgentAction(e.IDs.New, apptest.Noon), e.agent, "", agent.TransferOut,
+				transfer, apptest.Noon)
 		}
 		return tx.CreateAgentActions(ctx, actions)
 	})
@@ -271,7 +281,8 @@ func TestAgentPayment_OnlySoManyWait(t *testing.T) {
 	if again, err := e.ExecuteAgentQuote(t.Context(), e.caller, q.ID, payments.Signature{}, nil); err != nil || again.ID != first.ID {
 		t.Errorf("%+v, %v", again.Action, err)
 	}
-	if preview, err := e.PreviewAgentPayment(t.Context(), e.caller, payments.AgentPaymentRequest{Quote: q.ID}); err != nil || preview.Decision != agent.NeedsApproval {
+	if preview, err := e.PreviewAgentPayment(t.Context(), e.caller, payments.AgentPaymentRequest{Quote: q.ID}); err != nil ||
+		preview.Decision != agent.NeedsApproval {
 		t.Errorf("%+v, %v", preview, err)
 	}
 	out := e.out(1_00)
@@ -325,13 +336,15 @@ func TestRejectAgentAction(t *testing.T) {
 
 	rejected, err := e.RejectAgentAction(t.Context(), e.Admin, e.agent.ID, action.ID, "Too expensive.", request)
 
-	if err != nil || rejected.Status != agent.ActionRejected || rejected.RejectionReason != "Too expensive." || rejected.DecidedBy != e.Admin.Token || rejected.Transaction != nil {
+	if err != nil || rejected.Status != agent.ActionRejected || rejected.RejectionReason != "Too expensive." ||
+		rejected.DecidedBy != e.Admin.Token || rejected.Transaction != nil {
 		t.Fatalf("%+v, %v", rejected, err)
 	}
 	_, approved := e.approve(action.ID)
 	apptest.WantFault(t, "approved", approved, fault.ActionNotPendingApproval)
 	entries, lines := e.trail()
-	if last := entries[len(entries)-1]; lines[len(lines)-1] != "REJECT_ACTION REFUSED" || last.Token != e.Admin.Token || last.Action != action.ID || last.Amount != dollarsOf(100_00) {
+	if last := entries[len(entries)-1]; lines[len(lines)-1] != "REJECT_ACTION REFUSED" || last.Token != e.Admin.Token ||
+		last.Action != action.ID || last.Amount != dollarsOf(100_00) {
 		t.Errorf("the trail is %q", lines)
 	}
 	e.wantUsage(0, 0)
@@ -378,7 +391,8 @@ func TestApproveAgentAction_Races(t *testing.T) {
 				if read.Status == agent.ActionApproved {
 					paid++
 				}
-				if (read.Status == agent.ActionApproved) != (read.Transaction != nil) || name == "approve" && read.Status != agent.ActionApproved || errs[0] == nil && read.Status != agent.ActionApproved {
+				if (read.Status == agent.ActionApproved) != (read.Transaction != nil) || name == "approve" && read.Status != agent.ActionApproved ||
+					errs[0] == nil && read.Status != agent.ActionApproved {
 					t.Errorf("%+v after %v", read.Action, errs)
 				}
 			}
@@ -452,7 +466,8 @@ func TestAgentPayment_MissingRateChangesNothing(t *testing.T) {
 		t.Errorf("read %+v, %v", read.Action, err)
 	}
 	rates.missing = false
-	if approved, err := service.ApproveAgentAction(t.Context(), e.Admin, e.agent.ID, action.ID, nil); err != nil || approved.Status != agent.ActionApproved {
+	if approved, err := service.ApproveAgentAction(t.Context(), e.Admin, e.agent.ID, action.ID, nil); err != nil ||
+		approved.Status != agent.ActionApproved {
 		t.Errorf("%+v, %v", approved, err)
 	}
 	e.wantUsage(1, 100_00)
@@ -496,7 +511,8 @@ func TestAgentQuote_FromWallet(t *testing.T) {
 	}
 	session := e.NewWalletSession(coins)
 	newQuote := func() quote.Quote {
-		created, err := e.CreateAgentQuote(t.Context(), e.caller, quote.Request{Source: quote.Source{Internal: coins.ID}, Destination: quote.Destination{External: e.bank.ID}, Side: quote.Sending, Amount: 10_000_000}, nil)
+		created, err := e.CreateAgentQuote(t.Context(), e.caller, quote.Request{Source: quote.Source{Internal: coins.ID},
+			Destination: quote.Destination{External: e.bank.ID}, Side: quote.Sending, Amount: 10_000_000}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -524,7 +540,8 @@ func TestAgentQuote_FromWallet(t *testing.T) {
 	if err != nil || approved.Status != agent.ActionApproved {
 		t.Fatalf("%+v, %v", approved.Action, err)
 	}
-	if evidence, found, err := e.Store.WalletAuthorization(t.Context(), ports.TransactionKey{Platform: e.Platform.ID, ID: q.Transaction}); err != nil || !found || evidence.Session != session.ID {
+	if evidence, found, err := e.Store.WalletAuthorization(t.Context(), ports.TransactionKey{Platform: e.Platform.ID,
+		ID: q.Transaction}); err != nil || !found || evidence.Session != session.ID {
 		t.Errorf("evidence %+v, %v", evidence, err)
 	}
 	e.Revoke(session)

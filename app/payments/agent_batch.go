@@ -47,7 +47,8 @@ func (c *agentCommand) committed(stored agent.Action) bool {
 	if !c.approves() {
 		return true // nobody else knows its id
 	}
-	return stored.DecidedBy == c.approver && !c.decidedAt.IsZero() && stored.DecidedAt.Truncate(time.Microsecond).Equal(c.decidedAt.Truncate(time.Microsecond))
+	return stored.DecidedBy == c.approver && !c.decidedAt.IsZero() &&
+		stored.DecidedAt.Truncate(time.Microsecond).Equal(c.decidedAt.Truncate(time.Microsecond))
 }
 
 func (s *Service) runAgentBatch(ctx context.Context, commands []*agentCommand) ([]batch.Result[AgentAction], error) {
@@ -111,7 +112,8 @@ type agentRun struct {
 }
 
 func (s *Service) newAgentRun(commands []*agentCommand) *agentRun {
-	return &agentRun{work: s.newWork(), service: s, commands: commands, out: map[int]transaction.TransferOutParties{}, in: map[int]transaction.IncomingParties{}}
+	return &agentRun{work: s.newWork(), service: s, commands: commands, out: map[int]transaction.TransferOutParties{},
+		in: map[int]transaction.IncomingParties{}}
 }
 
 // lock locks what the commands are about, in one order: sessions, agents, actions, quotes, balances.

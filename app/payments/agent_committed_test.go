@@ -85,7 +85,8 @@ func TestAgentBatch_LostCommitIsNotRepeated(t *testing.T) {
 				t.Parallel()
 				e := newAgentEnv(t, newIdleEnv(t), c.policy)
 				submit := c.prepare(e)
-				store := &lostBatchStore{lostCommitStore: &lostCommitStore{Store: e.Store, firstBlocked: make(chan struct{}), release: make(chan struct{})}, committed: committed}
+				store := &lostBatchStore{lostCommitStore: &lostCommitStore{Store: e.Store, firstBlocked: make(chan struct{}),
+					release: make(chan struct{})}, committed: committed}
 				waiting := &waitingCommands{}
 				service := newService(e.Env, store, nil, func(c *payments.Config) { c.Batches.Observer = waiting })
 				var mu sync.Mutex
@@ -140,7 +141,8 @@ func TestAgentBatch_LostRefusalOfAnOlderPolicy(t *testing.T) {
 	// A refusal is committed and its result is lost; when the batch runs again the policy has been changed. The
 	// payments start, and the trail has both.
 	e := newAgentEnv(t, newIdleEnv(t), func(p *agent.Policy) { p.Limits.PerTransaction = 1 })
-	store := &lostBatchStore{lostCommitStore: &lostCommitStore{Store: e.Store, firstBlocked: make(chan struct{}), release: make(chan struct{})}, committed: true}
+	store := &lostBatchStore{lostCommitStore: &lostCommitStore{Store: e.Store, firstBlocked: make(chan struct{}),
+		release: make(chan struct{})}, committed: true}
 	store.afterwards = func() { e.change(func(a *agent.Agent) { a.Policy.Limits.PerTransaction = 100_00 }) }
 	waiting := &waitingCommands{}
 	service := newService(e.Env, store, nil, func(c *payments.Config) { c.Batches.Observer = waiting })

@@ -58,7 +58,8 @@ func (r *agentRun) executeQuote(c *agentCommand) (askedPayment, error) {
 		return askedPayment{}, fault.New(fault.QuoteNotFound, "There is no quote %s.", c.execution.quote.ID)
 	}
 	t := r.Latest(state.Transaction)
-	asked := askedPayment{payment: agent.Payment{Type: agent.ExecuteQuote, Account: t.Source.InternalAccount, Amount: t.Pricing.Sent}, stateErr: t.CheckExecutable(r.Now)}
+	asked := askedPayment{payment: agent.Payment{Type: agent.ExecuteQuote, Account: t.Source.InternalAccount, Amount: t.Pricing.Sent},
+		stateErr: t.CheckExecutable(r.Now)}
 	state.Transaction.AgentUsage = &transaction.AgentUsage{Day: agent.DayOf(r.Now)}
 	asked.decision, asked.evidence, asked.err = r.decideExecution(state, &c.execution, r.sessions)
 	if c.signatureErr != nil {
@@ -72,7 +73,8 @@ func (r *agentRun) transferOut(c *agentCommand, p transaction.TransferOutParties
 	if isUnrecorded(err) {
 		return askedPayment{}, err
 	}
-	return r.transfer(c, d, err, nil, p.To, agent.Payment{Type: agent.TransferOut, Account: p.From.ID, Amount: money.Amount{Minor: c.request.Out.Amount, Currency: p.From.Currency}}), nil
+	return r.transfer(c, d, err, nil, p.To, agent.Payment{Type: agent.TransferOut, Account: p.From.ID,
+		Amount: money.Amount{Minor: c.request.Out.Amount, Currency: p.From.Currency}}), nil
 }
 
 func (r *agentRun) transferIn(c *agentCommand, p transaction.IncomingParties) (askedPayment, error) {
@@ -80,7 +82,8 @@ func (r *agentRun) transferIn(c *agentCommand, p transaction.IncomingParties) (a
 	if isUnrecorded(err) {
 		return askedPayment{}, err
 	}
-	return r.transfer(c, d, err, p.From, nil, agent.Payment{Type: agent.TransferIn, Account: p.To.ID, Amount: money.Amount{Minor: c.request.In.Amount, Currency: p.To.Currency}}), nil
+	return r.transfer(c, d, err, p.From, nil, agent.Payment{Type: agent.TransferIn, Account: p.To.ID,
+		Amount: money.Amount{Minor: c.request.In.Amount, Currency: p.To.Currency}}), nil
 }
 
 // transfer returns a transfer with the marks of its agent.
@@ -200,9 +203,11 @@ func (r *agentRun) newAction(c *agentCommand, a agent.Agent, asked askedPayment)
 	owner := asked.decision.Transaction.PlatformCustomerID
 	switch amount := asked.payment.Amount; {
 	case c.request.Out != nil:
-		return agent.NewTransferAction(c.action, a, owner, agent.TransferOut, agent.Transfer{Internal: c.request.Out.From, External: c.request.Out.To, Amount: amount, Rail: c.request.Out.Rail}, r.Now)
+		return agent.NewTransferAction(c.action, a, owner, agent.TransferOut, agent.Transfer{Internal: c.request.Out.From,
+			External: c.request.Out.To, Amount: amount, Rail: c.request.Out.Rail}, r.Now)
 	case c.request.In != nil:
-		return agent.NewTransferAction(c.action, a, owner, agent.TransferIn, agent.Transfer{Internal: c.request.In.To, External: c.request.In.From, Amount: amount}, r.Now)
+		return agent.NewTransferAction(c.action, a, owner, agent.TransferIn, agent.Transfer{Internal: c.request.In.To,
+			External: c.request.In.From, Amount: amount}, r.Now)
 	default:
 		return agent.NewQuoteAction(c.action, a, owner, c.request.Quote, c.execution.signature, r.Now)
 	}
@@ -239,7 +244,8 @@ func (r *agentRun) start(c *agentCommand, action agent.Action, asked askedPaymen
 	}
 	r.authorized = append(r.authorized, asked.evidence...)
 	r.agents[c.agent] = counted
-	r.counted = append(r.counted, ports.AgentCount{Agent: c.agent, Counter: agent.Counter{Day: day, Currency: amount.Currency, Transactions: 1, Spent: amount.Minor}})
+	r.counted = append(r.counted, ports.AgentCount{Agent: c.agent, Counter: agent.Counter{Day: day, Currency: amount.Currency, Transactions: 1,
+		Spent: amount.Minor}})
 	return approved, nil
 }
 

@@ -28,7 +28,8 @@ type agentEnv struct {
 
 func newAgentEnv(t *testing.T, e *env, edits ...func(*agent.Policy)) *agentEnv {
 	t.Helper()
-	a := &agentEnv{env: e, t: t, from: e.account(e.Customer.ID, "USD", 10_000_00), bank: e.NewBankAccount("123456789"), wallet: e.NewWallet("spark1good")}
+	a := &agentEnv{env: e, t: t, from: e.account(e.Customer.ID, "USD", 10_000_00), bank: e.NewBankAccount("123456789"),
+		wallet: e.NewWallet("spark1good")}
 	a.agent, a.caller = a.newAgent(e.Customer.ID, edits...)
 	return a
 }
@@ -37,8 +38,10 @@ func newAgentEnv(t *testing.T, e *env, edits ...func(*agent.Policy)) *agentEnv {
 func (e *agentEnv) newAgent(owner ident.Customer, edits ...func(*agent.Policy)) (agent.Agent, platform.Principal) {
 	e.t.Helper()
 	now := e.Clock.Now()
-	a := agent.Agent{ID: ident.NewAgent(e.IDs.New, now), Platform: e.Platform.ID, Customer: owner, Name: "Shopping assistant", CreatedAt: now, UpdatedAt: now,
-		Policy: agent.Policy{Permissions: agent.Permissions, DefaultMode: agent.Auto, Limits: agent.SpendingLimits{Currency: "USD", PerTransaction: 1000_00}}}
+	a := agent.Agent{ID: ident.NewAgent(e.IDs.New, now), Platform: e.Platform.ID, Customer: owner, Name: "Shopping assistant",
+		CreatedAt: now, UpdatedAt: now,
+		Policy: agent.Policy{Permissions: agent.Permissions, DefaultMode: agent.Auto, Limits: agent.SpendingLimits{Currency: "USD",
+			PerTransaction: 1000_00}}}
 	for _, edit := range edits {
 		edit(&a.Policy)
 	}
@@ -71,7 +74,8 @@ func (e *agentEnv) in(minor int64) transaction.TransferIn {
 
 // quoteRequest asks to send minor dollars from the account to a wallet.
 func (e *agentEnv) quoteRequest(minor int64) quote.Request {
-	return quote.Request{Source: quote.Source{Internal: e.from.ID}, Destination: quote.Destination{External: e.wallet.ID}, Side: quote.Sending, Amount: minor}
+	return quote.Request{Source: quote.Source{Internal: e.from.ID}, Destination: quote.Destination{External: e.wallet.ID},
+		Side: quote.Sending, Amount: minor}
 }
 
 func (e *agentEnv) agentQuote(minor int64) quote.Quote {
@@ -114,7 +118,8 @@ func (e *agentEnv) wantUsage(transactions, spent int64) {
 // trail returns the trail of the agent, oldest first, each entry as "operation decision error".
 func (e *agentEnv) trail() (entries []agent.Attempt, lines []string) {
 	e.t.Helper()
-	page, err := e.Store.AgentAttempts(e.t.Context(), e.Platform.ID, ports.AgentAttemptFilter{Agent: e.agent.ID, Paging: ports.Paging{Limit: 100, Ascending: true}})
+	page, err := e.Store.AgentAttempts(e.t.Context(), e.Platform.ID, ports.AgentAttemptFilter{Agent: e.agent.ID,
+		Paging: ports.Paging{Limit: 100, Ascending: true}})
 	if err != nil {
 		e.t.Fatal(err)
 	}

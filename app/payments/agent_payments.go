@@ -32,7 +32,8 @@ type AgentPaymentRequest struct {
 // ExecuteAgentQuote executes a quote that the agent has created, or waits for the approval of the platform, as
 // the policy says. Faults: those of ExecuteSignedQuote; FORBIDDEN with all reasons if the policy refuses;
 // UNAUTHORIZED if the agent was deleted meanwhile.
-func (s *Service) ExecuteAgentQuote(ctx context.Context, caller platform.Principal, id ident.Quote, signature Signature, claim *ports.IdempotentRequest) (AgentAction, error) {
+func (s *Service) ExecuteAgentQuote(ctx context.Context, caller platform.Principal, id ident.Quote, signature Signature,
+	claim *ports.IdempotentRequest) (AgentAction, error) {
 	c := s.newAgentCommand(caller, AgentPaymentRequest{Quote: id}, claim)
 	if signature.Text != "" {
 		_, t, err := s.Store.Quote(ctx, caller.Platform, id)
@@ -49,17 +50,20 @@ func (s *Service) ExecuteAgentQuote(ctx context.Context, caller platform.Princip
 // AgentTransferOut makes a transfer out, or waits for the approval of the platform, as the policy says. Faults:
 // those of TransferOut; FORBIDDEN with all reasons if the policy refuses; UNAUTHORIZED if the agent was deleted
 // meanwhile.
-func (s *Service) AgentTransferOut(ctx context.Context, caller platform.Principal, out transaction.TransferOut, claim *ports.IdempotentRequest) (AgentAction, error) {
+func (s *Service) AgentTransferOut(ctx context.Context, caller platform.Principal, out transaction.TransferOut,
+	claim *ports.IdempotentRequest) (AgentAction, error) {
 	return s.agentTransfer(ctx, caller, AgentPaymentRequest{Out: &out}, claim)
 }
 
 // AgentTransferIn makes a transfer in, or waits for the approval of the platform, as the policy says. Faults: those
 // of TransferIn; FORBIDDEN with all reasons if the policy refuses; UNAUTHORIZED if the agent was deleted meanwhile.
-func (s *Service) AgentTransferIn(ctx context.Context, caller platform.Principal, in transaction.TransferIn, claim *ports.IdempotentRequest) (AgentAction, error) {
+func (s *Service) AgentTransferIn(ctx context.Context, caller platform.Principal, in transaction.TransferIn,
+	claim *ports.IdempotentRequest) (AgentAction, error) {
 	return s.agentTransfer(ctx, caller, AgentPaymentRequest{In: &in}, claim)
 }
 
-func (s *Service) agentTransfer(ctx context.Context, caller platform.Principal, r AgentPaymentRequest, claim *ports.IdempotentRequest) (AgentAction, error) {
+func (s *Service) agentTransfer(ctx context.Context, caller platform.Principal, r AgentPaymentRequest,
+	claim *ports.IdempotentRequest) (AgentAction, error) {
 	if err := s.checkAgentRequest(ctx, caller.Platform, r); err != nil {
 		return AgentAction{}, err
 	}
@@ -89,7 +93,8 @@ func (s *Service) checkAgentRequest(ctx context.Context, p ident.Platform, r Age
 // ApproveAgentAction runs an action that waits, and returns it: APPROVED, or FAILED if it cannot run any more, for
 // which the failure says why. The policy is evaluated again, with the usage of now. Faults: AGENT_ACTION_NOT_FOUND,
 // ACTION_NOT_PENDING_APPROVAL; a temporary fault changes nothing, and the action waits.
-func (s *Service) ApproveAgentAction(ctx context.Context, by platform.Principal, a ident.Agent, id ident.AgentAction, claim *ports.IdempotentRequest) (AgentAction, error) {
+func (s *Service) ApproveAgentAction(ctx context.Context, by platform.Principal, a ident.Agent, id ident.AgentAction,
+	claim *ports.IdempotentRequest) (AgentAction, error) {
 	stored, err := s.Store.AgentAction(ctx, by.Platform, id)
 	switch {
 	case err != nil:
@@ -119,9 +124,11 @@ func (s *Service) ApproveAgentAction(ctx context.Context, by platform.Principal,
 func paymentOf(a agent.Action) AgentPaymentRequest {
 	switch a.Type {
 	case agent.TransferOut:
-		return AgentPaymentRequest{Out: &transaction.TransferOut{Platform: a.Platform, From: a.Transfer.Internal, To: a.Transfer.External, Amount: a.Transfer.Amount.Minor, Rail: a.Transfer.Rail}}
+		return AgentPaymentRequest{Out: &transaction.TransferOut{Platform: a.Platform, From: a.Transfer.Internal, To: a.Transfer.External,
+			Amount: a.Transfer.Amount.Minor, Rail: a.Transfer.Rail}}
 	case agent.TransferIn:
-		return AgentPaymentRequest{In: &transaction.TransferIn{Platform: a.Platform, From: a.Transfer.External, To: a.Transfer.Internal, Amount: a.Transfer.Amount.Minor}}
+		return AgentPaymentRequest{In: &transaction.TransferIn{Platform: a.Platform, From: a.Transfer.External, To: a.Transfer.Internal,
+			Amount: a.Transfer.Amount.Minor}}
 	default:
 		return AgentPaymentRequest{Quote: a.Quote}
 	}
@@ -136,8 +143,9 @@ func (s *Service) convert(ctx context.Context) agent.Converter {
 func (s *Service) newAgentCommand(caller platform.Principal, r AgentPaymentRequest, claim *ports.IdempotentRequest) *agentCommand {
 	now := s.Clock.Now()
 	return &agentCommand{platform: caller.Platform, agent: caller.Agent, request: r, idempotency: claim,
-		action: ident.NewAgentAction(s.IDs.New, now), attempt: ident.NewAgentAttempt(s.IDs.New, now), transaction: ident.NewTransaction(s.IDs.New, now),
-		execution: executeCommand{quote: ports.QuoteKey{Platform: caller.Platform, ID: r.Quote}}}
+		action: ident.NewAgentAction(s.IDs.New, now), attempt: ident.NewAgentAttempt(s.IDs.New, now),
+		transaction: ident.NewTransaction(s.IDs.New, now),
+		execution:   executeCommand{quote: ports.QuoteKey{Platform: caller.Platform, ID: r.Quote}}}
 }
 
 // checkAgentSignature adds a signature to a command. That it is not valid is a fault of the payment, which is

@@ -49,9 +49,12 @@ func TestAgentPayment_RunsWithinPolicy(t *testing.T) {
 			}
 
 			paid := action.Transaction
-			if action.Status != agent.ActionApproved || action.Type != kind || action.Customer != e.Customer.ID || action.PlatformCustomerID != e.Customer.PlatformCustomerID ||
-				paid == nil || paid.ID != action.Action.Transaction || paid.Agent != e.agent.ID || *paid.AgentUsage != (transaction.AgentUsage{Day: "2026-03-14"}) ||
-				(action.Quote != nil) != (kind == agent.ExecuteQuote) || (action.Transfer != nil) == (kind == agent.ExecuteQuote) || !action.DecidedBy.IsZero() {
+			if action.Status != agent.ActionApproved || action.Type != kind || action.Customer != e.Customer.ID ||
+				action.PlatformCustomerID != e.Customer.PlatformCustomerID ||
+				paid == nil || paid.ID != action.Action.Transaction || paid.Agent != e.agent.ID ||
+				*paid.AgentUsage != (transaction.AgentUsage{Day: "2026-03-14"}) ||
+				(action.Quote != nil) != (kind == agent.ExecuteQuote) || (action.Transfer != nil) == (kind == agent.ExecuteQuote) ||
+				!action.DecidedBy.IsZero() {
 				t.Errorf("returned %+v, transaction %+v", action, paid)
 			}
 			stored := e.Transaction(paid.ID)
@@ -59,13 +62,15 @@ func TestAgentPayment_RunsWithinPolicy(t *testing.T) {
 				t.Errorf("stored %+v", stored)
 			}
 			read, err := e.AgentAction(t.Context(), e.Platform.ID, e.agent.ID, action.ID)
-			if err != nil || !reflect.DeepEqual(read.Action, action.Action) || read.Transaction == nil || read.Transaction.State != paid.State || !reflect.DeepEqual(read.Quote, action.Quote) {
+			if err != nil || !reflect.DeepEqual(read.Action, action.Action) || read.Transaction == nil || read.Transaction.State != paid.State ||
+				!reflect.DeepEqual(read.Quote, action.Quote) {
 				t.Errorf("read %+v, %v", read, err)
 			}
 			e.wantUsage(1, 100_00)
 			entries, lines := e.trail()
 			last := entries[len(entries)-1]
-			if lines[len(lines)-1] != string(kind)+" ALLOWED" || last.Action != action.ID || last.Transaction != paid.ID || last.Amount != dollarsOf(100_00) || last.Customer != e.Customer.ID || !last.At.Equal(e.Clock.Now()) {
+			if lines[len(lines)-1] != string(kind)+" ALLOWED" || last.Action != action.ID || last.Transaction != paid.ID ||
+				last.Amount != dollarsOf(100_00) || last.Customer != e.Customer.ID || !last.At.Equal(e.Clock.Now()) {
 				t.Errorf("the trail is %q, last %+v", lines, last)
 			}
 			if events := e.Events.About(action.ID.UUID()); len(events) != 0 {
@@ -106,10 +111,12 @@ func TestAgentPayment_RefusedByPolicy(t *testing.T) {
 			e.WantBalances(balances)
 			entries, lines := e.trail()
 			last := entries[len(entries)-1]
-			if len(lines) != 2 || lines[1] != string(kind)+" REFUSED" || len(last.Reasons) != 4 || !last.Action.IsZero() || last.Transaction.IsZero() != (kind != agent.ExecuteQuote) {
+			if len(lines) != 2 || lines[1] != string(kind)+" REFUSED" || len(last.Reasons) != 4 || !last.Action.IsZero() ||
+				last.Transaction.IsZero() != (kind != agent.ExecuteQuote) {
 				t.Errorf("the trail is %q, last %+v", lines, last)
 			}
-			if page, err := e.AgentActions(t.Context(), e.Platform.ID, ports.AgentActionFilter{Paging: ports.Paging{Limit: 10}}); err != nil || len(page.Items) != 0 {
+			if page, err := e.AgentActions(t.Context(), e.Platform.ID, ports.AgentActionFilter{Paging: ports.Paging{Limit: 10}}); err != nil ||
+				len(page.Items) != 0 {
 				t.Errorf("actions %+v, %v", page.Items, err)
 			}
 			// A repeated request gets the same response, and is not recorded again.
@@ -139,25 +146,30 @@ func TestAgentPayment_WaitsForApproval(t *testing.T) {
 			}
 
 			e.wantUsage(0, 0)
-			if events := e.Events.About(waiting.ID.UUID()); len(events) != 1 || events[0].Name != "AGENT_ACTION.PENDING_APPROVAL" || !reflect.DeepEqual(events[0].Resource, waiting) {
+			if events := e.Events.About(waiting.ID.UUID()); len(events) != 1 || events[0].Name != "AGENT_ACTION.PENDING_APPROVAL" ||
+				!reflect.DeepEqual(events[0].Resource, waiting) {
 				t.Errorf("events %+v", events)
 			}
 			e.Clock.Advance(time.Second)
-			approval := apptest.IdempotentRequest(e.Admin, "approval", func(result any) string { return string(result.(payments.AgentAction).Status) })
+			approval := apptest.IdempotentRequest(e.Admin, "approval",
+				func(result any) string { return string(result.(payments.AgentAction).Status) })
 			approved, err := e.ApproveAgentAction(t.Context(), e.Admin, e.agent.ID, waiting.ID, approval)
-			if err != nil || approved.Status != agent.ActionApproved || approved.DecidedBy != e.Admin.Token || !approved.DecidedAt.Equal(e.Clock.Now()) ||
+			if err != nil || approved.Status != agent.ActionApproved || approved.DecidedBy != e.Admin.Token ||
+				!approved.DecidedAt.Equal(e.Clock.Now()) ||
 				approved.Transaction == nil || approved.Transaction.Agent != e.agent.ID || approved.Transaction.AgentUsage == nil {
 				t.Fatalf("approved %+v, %v", approved, err)
 			}
 			e.wantUsage(1, 100_00)
-			if read, err := e.AgentAction(t.Context(), e.Platform.ID, ident.Agent{}, waiting.ID); err != nil || !reflect.DeepEqual(read.Action, approved.Action) {
+			if read, err := e.AgentAction(t.Context(), e.Platform.ID, ident.Agent{}, waiting.ID); err != nil ||
+				!reflect.DeepEqual(read.Action, approved.Action) {
 				t.Errorf("read %+v, %v, want %+v", read.Action, err, approved.Action)
 			}
 			entries, lines := e.trail()
 			if want := []string{string(kind) + " APPROVAL_REQUIRED", "APPROVE_ACTION ALLOWED"}; !slices.Equal(lines[len(lines)-2:], want) {
 				t.Errorf("the trail is %q, want %q at its end", lines, want)
 			}
-			if last := entries[len(entries)-1]; last.Token != e.Admin.Token || last.Action != waiting.ID || last.Transaction != approved.Transaction.ID || last.Amount != dollarsOf(100_00) {
+			if last := entries[len(entries)-1]; last.Token != e.Admin.Token || last.Action != waiting.ID ||
+				last.Transaction != approved.Transaction.ID || last.Amount != dollarsOf(100_00) {
 				t.Errorf("recorded %+v", last)
 			}
 			_, again := e.ApproveAgentAction(t.Context(), e.Admin, e.agent.ID, waiting.ID, nil)
@@ -205,7 +217,8 @@ func TestAgentPayment_LimitHoldsForConcurrentRequests(t *testing.T) {
 				t.Errorf("%d were paid and %d refused", paid, refused)
 			}
 			e.wantUsage(1, 1_00)
-			e.WantBalances(map[string]int64{"rails/WIRE USD": 10_000_00, "customers/" + e.from.ID.String() + " USD": -9_999_00, "transit/payouts USD": -1_00})
+			e.WantBalances(map[string]int64{"rails/WIRE USD": 10_000_00, "customers/" + e.from.ID.String() + " USD": -9_999_00,
+				"transit/payouts USD": -1_00})
 		})
 	}
 }
@@ -392,7 +405,8 @@ func TestAgentPreview(t *testing.T) {
 	} {
 		got, err := e.PreviewAgentPayment(t.Context(), e.caller, c.request)
 		if err != nil || got.Decision != c.want || got.Amount != dollarsOf(c.minor) || got.Spend != dollarsOf(c.minor) ||
-			got.Usage != (agent.Usage{DailyTransactionCount: 1, DailySpend: 50_00, Day: "2026-03-14", MonthlySpend: 50_00, Month: "2026-03"}) || (len(got.Reasons) == 0) != (c.want == agent.Allowed) {
+			got.Usage != (agent.Usage{DailyTransactionCount: 1, DailySpend: 50_00, Day: "2026-03-14", MonthlySpend: 50_00, Month: "2026-03"}) ||
+			(len(got.Reasons) == 0) != (c.want == agent.Allowed) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -404,7 +418,8 @@ func TestAgentPreview(t *testing.T) {
 	_, expired := e.PreviewAgentPayment(t.Context(), e.caller, payments.AgentPaymentRequest{Quote: q.ID})
 	apptest.WantFault(t, "expired", expired, fault.QuoteExpired)
 	other := ident.NewExternalAccount(e.IDs.New, e.Clock.Now())
-	_, unknown := e.PreviewAgentPayment(t.Context(), e.caller, payments.AgentPaymentRequest{Out: &transaction.TransferOut{From: e.from.ID, To: other, Amount: 1}})
+	_, unknown := e.PreviewAgentPayment(t.Context(), e.caller,
+		payments.AgentPaymentRequest{Out: &transaction.TransferOut{From: e.from.ID, To: other, Amount: 1}})
 	apptest.WantFault(t, fmt.Sprint(other), unknown, fault.ExternalAccountNotFound)
 }
 
@@ -460,7 +475,8 @@ func TestAgentPreview_ManyShareOneUnitOfWork(t *testing.T) {
 					out.Amount++
 				}
 				got, err := service.PreviewAgentPayment(t.Context(), e.caller, payments.AgentPaymentRequest{Out: &out})
-				if want := map[bool]agent.Decision{false: agent.Allowed, true: agent.Refused}[i == 1]; err != nil || got.Decision != want || got.Amount.Minor != out.Amount {
+				if want := map[bool]agent.Decision{false: agent.Allowed, true: agent.Refused}[i == 1]; err != nil || got.Decision != want ||
+					got.Amount.Minor != out.Amount {
 					t.Errorf("%+v, %v, want %s", got, err, want)
 				}
 			})

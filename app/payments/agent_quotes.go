@@ -17,7 +17,8 @@ import (
 // CreateAgentQuote creates a quote for an agent, from and to accounts of its customer. Faults: those of CreateQuote,
 // as if nothing but what is the customer's existed; FORBIDDEN with all reasons if the policy refuses; UNAUTHORIZED if
 // the agent was deleted meanwhile.
-func (s *Service) CreateAgentQuote(ctx context.Context, caller platform.Principal, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
+func (s *Service) CreateAgentQuote(ctx context.Context, caller platform.Principal, r quote.Request,
+	claim *ports.IdempotentRequest) (quote.WithStatus, error) {
 	r.Platform, r.Agent, r.Owner = caller.Platform, caller.Agent, caller.Customer
 	command, err := s.newQuoteCommand(ctx, r, claim)
 	if err != nil {
@@ -40,7 +41,8 @@ func (s *Service) AgentQuote(ctx context.Context, caller platform.Principal, id 
 }
 
 // lockQuotingAgents locks the agents that ask for quotes. It reads nothing if the platform does.
-func lockQuotingAgents(ctx context.Context, tx ports.Tx, commands []*quoteCommand, now time.Time) (map[ident.Agent]ports.CountedAgent, error) {
+func lockQuotingAgents(ctx context.Context, tx ports.Tx, commands []*quoteCommand,
+	now time.Time) (map[ident.Agent]ports.CountedAgent, error) {
 	var ids []ident.Agent
 	for _, c := range commands {
 		if !c.request.Agent.IsZero() && !slices.Contains(ids, c.request.Agent) {
@@ -55,7 +57,8 @@ func lockQuotingAgents(ctx context.Context, tx ports.Tx, commands []*quoteComman
 
 // evaluate adds what the policy says to what was decided about a quote that an agent asks for, and records it. err
 // is why there is no quote, or nil.
-func (c *quoteCommand) evaluate(agents map[ident.Agent]ports.CountedAgent, t transaction.Transaction, err error, writes *quoteWrites) error {
+func (c *quoteCommand) evaluate(agents map[ident.Agent]ports.CountedAgent, t transaction.Transaction, err error,
+	writes *quoteWrites) error {
 	r := c.request
 	a, exists := agents[r.Agent]
 	switch {
@@ -65,8 +68,9 @@ func (c *quoteCommand) evaluate(agents map[ident.Agent]ports.CountedAgent, t tra
 		return err
 	}
 	evaluation := a.EvaluateQuote(r.Source.Internal, !r.Source.External.IsZero())
-	entry := agent.Attempt{ID: c.attempt, Platform: r.Platform, Agent: a.ID, Customer: a.Customer, At: writes.now, Operation: agent.OpCreateQuote,
-		Decision: evaluation.Decision, Reasons: evaluation.Reasons, Internal: r.Source.Internal, External: r.Destination.External}
+	entry := agent.Attempt{ID: c.attempt, Platform: r.Platform, Agent: a.ID, Customer: a.Customer, At: writes.now,
+		Operation: agent.OpCreateQuote,
+		Decision:  evaluation.Decision, Reasons: evaluation.Reasons, Internal: r.Source.Internal, External: r.Destination.External}
 	if entry.Internal.IsZero() {
 		entry.Internal = r.Destination.Internal
 	}

@@ -33,7 +33,8 @@ func TestCreateAgentQuote(t *testing.T) {
 	if stored := e.Transaction(created.Quote.Transaction); stored.Agent != e.agent.ID || stored.AgentUsage != nil {
 		t.Errorf("stored %+v", stored)
 	}
-	if read, err := e.AgentQuote(t.Context(), e.caller, created.Quote.ID); err != nil || read.Quote.ID != created.Quote.ID || read.Status != quote.Pending {
+	if read, err := e.AgentQuote(t.Context(), e.caller, created.Quote.ID); err != nil || read.Quote.ID != created.Quote.ID ||
+		read.Status != quote.Pending {
 		t.Errorf("read %+v, %v", read, err)
 	}
 	_, err = e.AgentQuote(t.Context(), other, created.Quote.ID)
@@ -41,7 +42,8 @@ func TestCreateAgentQuote(t *testing.T) {
 	_, err = e.ExecuteAgentQuote(t.Context(), other, created.Quote.ID, payments.Signature{}, nil)
 	apptest.WantFault(t, "executed by another agent", err, fault.QuoteNotFound)
 	entries, lines := e.trail()
-	if last := entries[len(entries)-1]; !slices.Equal(lines, []string{"CREATE_QUOTE ALLOWED"}) || last.Quote != created.Quote.ID || last.Transaction != created.Quote.Transaction ||
+	if last := entries[len(entries)-1]; !slices.Equal(lines, []string{"CREATE_QUOTE ALLOWED"}) || last.Quote != created.Quote.ID ||
+		last.Transaction != created.Quote.Transaction ||
 		last.Internal != e.from.ID || last.External != e.wallet.ID || last.Amount != dollarsOf(100_00) {
 		t.Errorf("the trail is %q, %+v", lines, entries)
 	}
@@ -52,7 +54,8 @@ func TestCreateAgentQuote_JustInTimeCountsNothing(t *testing.T) {
 	t.Parallel()
 	// A quote that somebody pays just in time is no payment of the agent that created it.
 	e := newAgentEnv(t, newEnv(t))
-	created, err := e.CreateAgentQuote(t.Context(), e.caller, quote.Request{Source: quote.Source{Currency: "USD"}, Destination: quote.Destination{External: e.wallet.ID}, Side: quote.Sending, Amount: 100_00}, nil)
+	created, err := e.CreateAgentQuote(t.Context(), e.caller, quote.Request{Source: quote.Source{Currency: "USD"},
+		Destination: quote.Destination{External: e.wallet.ID}, Side: quote.Sending, Amount: 100_00}, nil)
 	if err != nil || created.Quote.Customer != e.Customer.ID {
 		t.Fatalf("%+v, %v", created, err)
 	}
@@ -80,12 +83,14 @@ func TestCreateAgentQuote_Refused(t *testing.T) {
 		want   fault.Code
 		fields []string
 	}{
-		"an account of another customer":    {quote.Source{Internal: foreign.ID}, to, fault.InternalAccountNotFound, nil},
-		"an account of the platform":        {quote.Source{Internal: own.ID}, to, fault.InternalAccountNotFound, nil},
-		"another customer":                  {quote.Source{Customer: stranger.ID, Currency: "USD"}, to, fault.UserNotFound, nil},
-		"to an account of another customer": {quote.Source{Customer: e.Customer.ID, Currency: "EUR"}, quote.Destination{Internal: foreign.ID}, fault.InternalAccountNotFound, nil},
+		"an account of another customer": {quote.Source{Internal: foreign.ID}, to, fault.InternalAccountNotFound, nil},
+		"an account of the platform":     {quote.Source{Internal: own.ID}, to, fault.InternalAccountNotFound, nil},
+		"another customer":               {quote.Source{Customer: stranger.ID, Currency: "USD"}, to, fault.UserNotFound, nil},
+		"to an account of another customer": {quote.Source{Customer: e.Customer.ID, Currency: "EUR"}, quote.Destination{Internal: foreign.ID},
+			fault.InternalAccountNotFound, nil},
 	} {
-		_, err := e.CreateAgentQuote(t.Context(), e.caller, quote.Request{Source: c.from, Destination: c.to, Side: quote.Sending, Amount: 10_00}, nil)
+		_, err := e.CreateAgentQuote(t.Context(), e.caller, quote.Request{Source: c.from, Destination: c.to, Side: quote.Sending, Amount: 10_00},
+			nil)
 		apptest.WantFault(t, name, err, c.want, c.fields...)
 	}
 	immediate := e.quoteRequest(10_00)
@@ -143,7 +148,8 @@ func TestAgentPayment_RepeatedRequestWaitsOnce(t *testing.T) {
 	}
 	all.Wait()
 
-	page, err := e.AgentActions(t.Context(), e.Platform.ID, ports.AgentActionFilter{Agent: e.agent.ID, Status: agent.ActionPending, Paging: ports.Paging{Limit: 10}})
+	page, err := e.AgentActions(t.Context(), e.Platform.ID, ports.AgentActionFilter{Agent: e.agent.ID, Status: agent.ActionPending,
+		Paging: ports.Paging{Limit: 10}})
 	if err != nil || len(page.Items) != 1 || first != 1 || len(replayed) != 1 || !replayed[page.Items[0].ID.String()] {
 		t.Errorf("%d actions wait, %d were new, the responses name %v (%v)", len(page.Items), first, replayed, err)
 	}
@@ -220,6 +226,7 @@ func TestAgentPayment_DeletedWhileRequestsRun(t *testing.T) {
 	if paid != counted {
 		t.Errorf("%d were paid, and %d counted when the agent was deleted", paid, counted)
 	}
-	_, err := e.AgentTransferOut(t.Context(), platform.Principal{Platform: e.Platform.ID, Agent: e.agent.ID, Customer: e.Customer.ID}, e.out(1_00), nil)
+	_, err := e.AgentTransferOut(t.Context(), platform.Principal{Platform: e.Platform.ID, Agent: e.agent.ID, Customer: e.Customer.ID},
+		e.out(1_00), nil)
 	apptest.WantFault(t, "afterwards", err, fault.Unauthorized)
 }

@@ -20,7 +20,8 @@ func (s *Service) AgentTransaction(ctx context.Context, caller platform.Principa
 }
 
 // AgentTransactions returns the transactions of the customer of an agent that match the filter.
-func (s *Service) AgentTransactions(ctx context.Context, caller platform.Principal, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
+func (s *Service) AgentTransactions(ctx context.Context, caller platform.Principal,
+	f ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
 	f.Customer = caller.Customer
 	return s.Store.Transactions(ctx, caller.Platform, f)
 }

@@ -45,7 +45,8 @@ func (r *agentRun) recordForeignQuote(c *agentCommand, a agent.Agent, err error)
 
 // newAttempt returns an entry that has no decision yet.
 func (c *agentCommand) newAttempt(a agent.Agent, operation agent.Operation, now time.Time) agent.Attempt {
-	entry := agent.Attempt{ID: c.attempt, Platform: c.platform, Agent: a.ID, Customer: a.Customer, At: now, Operation: operation, Quote: c.request.Quote}
+	entry := agent.Attempt{ID: c.attempt, Platform: c.platform, Agent: a.ID, Customer: a.Customer, At: now, Operation: operation,
+		Quote: c.request.Quote}
 	switch {
 	case c.request.Out != nil:
 		entry.Internal, entry.External = c.request.Out.From, c.request.Out.To

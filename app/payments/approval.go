@@ -23,7 +23,8 @@ const MaxNote = 500
 // Approve approves a payment that waits for the decision of the platform, with the requested facts
 // about the receiver. Faults: TRANSACTION_NOT_FOUND,
 // TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, USER_NOT_READY, CUSTOMER_DELETED, INVALID_INPUT.
-func (s *Service) Approve(ctx context.Context, p ident.Platform, id ident.Transaction, receiver map[string]string, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) Approve(ctx context.Context, p ident.Platform, id ident.Transaction, receiver map[string]string,
+	claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	var bad []fault.Field
 	for _, name := range slices.Sorted(maps.Keys(receiver)) {
 		if len(receiver[name]) > MaxNote {
@@ -33,7 +34,8 @@ func (s *Service) Approve(ctx context.Context, p ident.Platform, id ident.Transa
 	if len(bad) > 0 {
 		return transaction.Transaction{}, fault.Invalid(bad...)
 	}
-	return s.decide(ctx, p, id, claim, func(ctx context.Context, tx ports.Tx, w work, t transaction.Transaction) (transaction.Decision, error) {
+	return s.decide(ctx, p, id, claim, func(ctx context.Context, tx ports.Tx, w work,
+		t transaction.Transaction) (transaction.Decision, error) {
 		parties, err := tx.TransactionParties(ctx, transactionKey(t))
 		if err != nil {
 			return transaction.Decision{}, err
@@ -47,7 +49,8 @@ func (s *Service) Approve(ctx context.Context, p ident.Platform, id ident.Transa
 }
 
 // Reject rejects a payment that waits for the decision of the platform. Faults: as Approve.
-func (s *Service) Reject(ctx context.Context, p ident.Platform, id ident.Transaction, reason string, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) Reject(ctx context.Context, p ident.Platform, id ident.Transaction, reason string,
+	claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if len(reason) > MaxNote {
 		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "reason", Message: "must not be longer than 500 bytes"})
 	}

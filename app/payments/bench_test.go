@@ -68,7 +68,8 @@ func BenchmarkTransferOut(b *testing.B) {
 	dollars, bank := env.account(env.Customer.ID, "USD", 1_000_000_000_000), env.NewBankAccount("000123456")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := env.TransferOut(b.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000}, nil); err != nil {
+		if _, err := env.TransferOut(b.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 5000},
+			nil); err != nil {
 			b.Fatal(err)
 		}
 		<-completed
@@ -80,7 +81,8 @@ func BenchmarkTransferOut(b *testing.B) {
 // The time to sign is part of the second.
 func BenchmarkExecute_FromBalance(b *testing.B) {
 	benchmarkExecute(b, func(env *env) (quote.Source, func(quote.Quote) payments.Signature) {
-		return quote.Source{Internal: env.account(env.Customer.ID, "USD", 1_000_000_000_000).ID}, func(quote.Quote) payments.Signature { return payments.Signature{} }
+		return quote.Source{Internal: env.account(env.Customer.ID, "USD", 1_000_000_000_000).ID},
+			func(quote.Quote) payments.Signature { return payments.Signature{} }
 	})
 }
 
@@ -110,8 +112,9 @@ func benchmarkExecute(b *testing.B, prepare func(*env) (quote.Source, func(quote
 	for range 64 {
 		all.Go(func() {
 			for range next {
-				created, err := env.CreateQuote(b.Context(), quote.Request{Platform: env.Platform.ID, Source: source, Destination: quote.Destination{External: coins.ID},
-					Side: quote.Sending, Amount: 10_050_000}, nil)
+				created, err := env.CreateQuote(b.Context(), quote.Request{Platform: env.Platform.ID, Source: source,
+					Destination: quote.Destination{External: coins.ID},
+					Side:        quote.Sending, Amount: 10_050_000}, nil)
 				if err != nil {
 					b.Error(err)
 					return

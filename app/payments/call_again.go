@@ -83,7 +83,8 @@ func (s *Service) callAboutNews(ctx context.Context, jobs []ports.Job) error {
 		ask  func(context.Context, []ports.TransactionKey) (answers, error)
 	}{
 		{transaction.StepCollect, s.askCollect}, {transaction.StepPull, s.askPull}, {transaction.StepDeliver, s.askDeliver},
-		{transaction.StepCheckReturn, s.askReturns}, {transaction.StepRefund, s.askRefunds}, {transaction.StepCheckCollection, s.askCollectionReturns},
+		{transaction.StepCheckReturn, s.askReturns}, {transaction.StepRefund, s.askRefunds},
+		{transaction.StepCheckCollection, s.askCollectionReturns},
 	} {
 		if len(byStep[about.step]) == 0 {
 			continue

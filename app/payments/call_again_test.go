@@ -64,7 +64,8 @@ func newPartnerEnv(t *testing.T) (*env, *fakePartner) {
 	t.Helper()
 	e, p := newIdleEnv(t), &fakePartner{calls: map[ports.RailCall]int{}}
 	e.Rail.OnSend, e.Rail.OnStatus = answer[ports.Payout](p, ports.CallSend), answer[ports.Payout](p, ports.CallStatus)
-	e.Rail.OnCollect, e.Rail.OnCollectionStatus = answer[ports.Collection](p, ports.CallCollect), answer[ports.Collection](p, ports.CallCollectionStatus)
+	e.Rail.OnCollect, e.Rail.OnCollectionStatus = answer[ports.Collection](p, ports.CallCollect),
+		answer[ports.Collection](p, ports.CallCollectionStatus)
 	e.Rail.OnRefund = answer[ports.Refund](p, ports.CallRefund)
 	e.dollars = e.NewInternalAccount(e.Customer.ID, "USD", 0)
 	return e, p
@@ -93,7 +94,8 @@ func (e *env) news(t *testing.T, subjects ...ident.Transaction) {
 // transferIn starts a transfer of 25.00 from a bank account.
 func (e *env) transferIn(t *testing.T) transaction.Transaction {
 	t.Helper()
-	started, err := e.TransferIn(t.Context(), transaction.TransferIn{Platform: e.Platform.ID, From: e.NewBankAccount("1234567001").ID, To: e.dollars.ID, Amount: 25_00}, nil)
+	started, err := e.TransferIn(t.Context(), transaction.TransferIn{Platform: e.Platform.ID, From: e.NewBankAccount("1234567001").ID,
+		To: e.dollars.ID, Amount: 25_00}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,8 @@ func (e *env) transferIn(t *testing.T) transaction.Transaction {
 func (e *env) transferOut(t *testing.T) transaction.Transaction {
 	t.Helper()
 	from := e.account(ident.Customer{}, "USD", 100_00)
-	started, err := e.TransferOut(t.Context(), transaction.TransferOut{Platform: e.Platform.ID, From: from.ID, To: e.newOwnBank().ID, Amount: 25_00}, nil)
+	started, err := e.TransferOut(t.Context(), transaction.TransferOut{Platform: e.Platform.ID, From: from.ID, To: e.newOwnBank().ID,
+		Amount: 25_00}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +138,8 @@ func TestCallAgain_CallsBeforeTheJobIsDue(t *testing.T) {
 	env.news(t, payout.ID, payout.ID)
 	env.news(t, payout.ID)
 
-	if n := partner.count(ports.CallSend); n != 3 || env.CountJobs(transaction.StepCallAgain) != 0 || env.CountJobs(transaction.StepDeliver) != 1 {
+	if n := partner.count(ports.CallSend); n != 3 || env.CountJobs(transaction.StepCallAgain) != 0 ||
+		env.CountJobs(transaction.StepDeliver) != 1 {
 		t.Errorf("%d calls, %d jobs of news, %d jobs", n, env.CountJobs(transaction.StepCallAgain), env.CountJobs(transaction.StepDeliver))
 	}
 	partner.set(ports.Outcome{Verdict: ports.Done, PartnerID: "TRX-1"})
@@ -303,7 +307,8 @@ func TestCallAgain_ReceiptThatIsSentBack(t *testing.T) {
 	if got := env.QueryStrings(`SELECT count(*)::text FROM ledger_postings WHERE kind = 'refund_paid'`); got[0] != "1" {
 		t.Errorf("%s postings of the refund", got[0])
 	}
-	if n, jobs := partner.count(ports.CallRefund), env.CountJobs(transaction.StepSendBack)+env.CountJobs(transaction.StepCallAgain); n != 2 || jobs != 0 {
+	if n, jobs := partner.count(ports.CallRefund), env.CountJobs(transaction.StepSendBack)+env.CountJobs(transaction.StepCallAgain); n != 2 ||
+		jobs != 0 {
 		t.Errorf("%d calls, %d jobs are left", n, jobs)
 	}
 }
@@ -322,7 +327,8 @@ func TestRefund_CarriesTheOriginalPayment(t *testing.T) {
 	if _, err := env.Receive(t.Context(), receipt, nil); err != nil {
 		t.Fatal(err)
 	}
-	env.Rail.OnSend = apptest.AllOutcomes[ports.Payout](ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04"})
+	env.Rail.OnSend = apptest.AllOutcomes[ports.Payout](ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed,
+		Code: "AC04"})
 
 	env.runDue(t)
 
@@ -332,7 +338,8 @@ func TestRefund_CarriesTheOriginalPayment(t *testing.T) {
 	for _, r := range partner.refunds {
 		switch r.ID {
 		case collected.Transaction.UUID():
-			if o := r.Original; o.PartnerID != "COLL-1" || o.Collection != collected.Transaction || o.Payer == nil || o.Payer.ID != bank.ID || o.Payer.Identifier() != bank.Identifier() {
+			if o := r.Original; o.PartnerID != "COLL-1" || o.Collection != collected.Transaction || o.Payer == nil || o.Payer.ID != bank.ID ||
+				o.Payer.Identifier() != bank.Identifier() {
 				t.Errorf("of the collection: %+v", o)
 			}
 		case paid.Transaction.UUID():
@@ -378,17 +385,20 @@ func TestCheckCollection_ReturnedDaysLater(t *testing.T) {
 	env.news(t, in.ID)
 
 	d := env.wantReceivable(t, in.ID)
-	if d.ReasonCode != "R01" || d.PartnerID != "RET-1" || !d.ReturnedAt.Equal(at) || d.Note != "Insufficient Funds" || d.By != platform.Service || d.Owed() != 0 || len(d.Changes) != 2 {
+	if d.ReasonCode != "R01" || d.PartnerID != "RET-1" || !d.ReturnedAt.Equal(at) || d.Note != "Insufficient Funds" ||
+		d.By != platform.Service || d.Owed() != 0 || len(d.Changes) != 2 {
 		t.Errorf("%+v", d)
 	}
 	env.WantBalances(nil)
-	if names := env.QueryStrings(`SELECT name FROM webhook_events WHERE subject_id = $1 ORDER BY id`, d.ID.UUID()); !slices.Equal(names, []string{"RECEIVABLE.OPENED", "RECEIVABLE.COLLECTED"}) {
+	if names := env.QueryStrings(`SELECT name FROM webhook_events WHERE subject_id = $1 ORDER BY id`, d.ID.UUID()); !slices.Equal(names,
+		[]string{"RECEIVABLE.OPENED", "RECEIVABLE.COLLECTED"}) {
 		t.Errorf("events %v", names)
 	}
 	if n := env.CountJobs(transaction.StepCheckCollection); n != 0 {
 		t.Errorf("%d jobs are left", n)
 	}
-	if ids, err := env.Store.RailPartnerIDs(t.Context(), []ports.TransactionKey{{Platform: env.Platform.ID, ID: in.ID}}, ports.CallCollect); err != nil || len(ids) != 1 {
+	if ids, err := env.Store.RailPartnerIDs(t.Context(), []ports.TransactionKey{{Platform: env.Platform.ID, ID: in.ID}},
+		ports.CallCollect); err != nil || len(ids) != 1 {
 		t.Errorf("partner's ids %v, %v", ids, err)
 	}
 }
@@ -399,7 +409,8 @@ func TestCheckCollection_TakenBackInTransit(t *testing.T) {
 	// once, although the payment is delivered later.
 	env, partner := newPartnerEnv(t)
 	partner.set(ports.Outcome{Verdict: ports.Done})
-	q := env.quoteFrom(t, quote.Source{External: env.NewBankAccount("1234567001").ID}, 100_00, quote.Destination{External: env.NewWallet("spark1good").ID})
+	q := env.quoteFrom(t, quote.Source{External: env.NewBankAccount("1234567001").ID}, 100_00,
+		quote.Destination{External: env.NewWallet("spark1good").ID})
 	env.Rail.OnSend = apptest.AllOutcomes[ports.Payout](waiting(env, time.Hour))
 	env.execute(t, q)
 	env.runDue(t)

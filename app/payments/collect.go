@@ -38,15 +38,19 @@ func isPulling(t transaction.Transaction) bool {
 }
 
 // askCollections calls the rails about collections whose state is still the one that the call is for.
-func (s *Service) askCollections(ctx context.Context, keys []ports.TransactionKey, call ports.RailCall, applies func(transaction.Transaction) bool,
-	settle func(work, transaction.Transaction, ports.Outcome) error, callRail func(ports.Rail, context.Context, []ports.Collection) []ports.Outcome) (answers, error) {
+func (s *Service) askCollections(ctx context.Context, keys []ports.TransactionKey, call ports.RailCall,
+	applies func(transaction.Transaction) bool,
+	settle func(work, transaction.Transaction, ports.Outcome) error, callRail func(ports.Rail, context.Context,
+		[]ports.Collection) []ports.Outcome) (answers, error) {
 	collections, err := s.Store.Collections(ctx, keys)
 	if err != nil {
 		return answers{}, err
 	}
-	collections = slices.DeleteFunc(collections, func(c ports.Collection) bool { return !applies(c.Transaction) }) // settled by an earlier attempt
+	// settled by an earlier attempt
+	collections = slices.DeleteFunc(collections, func(c ports.Collection) bool { return !applies(c.Transaction) })
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
-	for i, o := range callRails(ctx, s, collections, s.Rails.RailFor, func(c ports.Collection) ident.Platform { return c.Transaction.Platform },
+	for i, o := range callRails(ctx, s, collections, s.Rails.RailFor,
+		func(c ports.Collection) ident.Platform { return c.Transaction.Platform },
 		func(ctx context.Context, rail ports.Rail, batch []ports.Collection) []ports.Outcome {
 			return callRail(rail, ctx, batch)
 		}) {

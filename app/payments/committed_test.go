@@ -76,14 +76,16 @@ func TestBatch_LostCommitIsNotRepeated(t *testing.T) {
 			}
 		},
 		"transfer in": func(env *env) func(context.Context, *payments.Service) (ident.Transaction, error) {
-			in := transaction.TransferIn{Platform: env.Platform.ID, From: env.NewBankAccount("123456789").ID, To: env.account(env.Customer.ID, "USD", 0).ID, Amount: 700}
+			in := transaction.TransferIn{Platform: env.Platform.ID, From: env.NewBankAccount("123456789").ID,
+				To: env.account(env.Customer.ID, "USD", 0).ID, Amount: 700}
 			return func(ctx context.Context, service *payments.Service) (ident.Transaction, error) {
 				transfer, err := service.TransferIn(ctx, in, nil)
 				return transfer.ID, err
 			}
 		},
 		"transfer out": func(env *env) func(context.Context, *payments.Service) (ident.Transaction, error) {
-			out := transaction.TransferOut{Platform: env.Platform.ID, From: env.account(env.Customer.ID, "USD", 700*(others+1)).ID, To: env.NewBankAccount("123456789").ID, Amount: 700}
+			out := transaction.TransferOut{Platform: env.Platform.ID, From: env.account(env.Customer.ID, "USD", 700*(others+1)).ID,
+				To: env.NewBankAccount("123456789").ID, Amount: 700}
 			return func(ctx context.Context, service *payments.Service) (ident.Transaction, error) {
 				transfer, err := service.TransferOut(ctx, out, nil)
 				return transfer.ID, err
@@ -122,7 +124,8 @@ func TestBatch_LostCommitIsNotRepeated(t *testing.T) {
 			all.Wait()
 
 			var stored int
-			if err := env.Store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM transactions").Scan(&stored); err != nil || stored != others+1 || len(created) != others+1 {
+			if err := env.Store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM transactions").Scan(&stored); err != nil || stored != others+1 ||
+				len(created) != others+1 {
 				t.Errorf("%d transactions are stored and %d returned, want %d (%v)", stored, len(created), others+1, err)
 			}
 			for id := range created {

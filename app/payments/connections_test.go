@@ -52,11 +52,13 @@ func newConnectedEnv(t *testing.T) *connectedEnv {
 func newIdleConnectedEnv(t *testing.T, around func(ports.Rail, *env) ports.Rail) *connectedEnv {
 	t.Helper()
 	e := newIdleEnv(t)
-	bank := rail.Connection{Name: "bank", Adapter: rail.Partner, Version: 1, Rails: []corridor.Rail{corridor.ACH}, Currencies: []money.Currency{"USD"},
-		Limits: []rail.Limit{{Currency: "USD", PerPayout: 60_00}}, SetAt: e.Clock.Now()}
+	bank := rail.Connection{Name: "bank", Adapter: rail.Partner, Version: 1, Rails: []corridor.Rail{corridor.ACH},
+		Currencies: []money.Currency{"USD"},
+		Limits:     []rail.Limit{{Currency: "USD", PerPayout: 60_00}}, SetAt: e.Clock.Now()}
 	portstest.SaveConnection(t, e.Store, ports.RailConnectionVersion{Connection: bank, By: "ana", Note: "test"})
 	open := func(rail.Connection) (ports.ConnectedRail, error) { return connected{around(e.Env.Rail, e)}, nil }
-	opened := connections.New(connections.Config{Store: e.Store, Open: open, Bound: func(r ports.Rail) ports.Rail { return r }, Clock: e.Clock, IDs: e.IDs, Log: e.Log})
+	opened := connections.New(connections.Config{Store: e.Store, Open: open, Bound: func(r ports.Rail) ports.Rail { return r }, Clock: e.Clock,
+		IDs: e.IDs, Log: e.Log})
 	if err := opened.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,8 @@ func newIdleConnectedEnv(t *testing.T, around func(ports.Rail, *env) ports.Rail)
 func (c *connectedEnv) transfer(t *testing.T, minor int64) transaction.Transaction {
 	t.Helper()
 	dollars, bank := c.account(c.Customer.ID, "USD", 10050), c.NewBankAccount("000123456")
-	created, err := c.TransferOut(t.Context(), transaction.TransferOut{Platform: c.Platform.ID, From: dollars.ID, To: bank.ID, Amount: minor}, nil)
+	created, err := c.TransferOut(t.Context(), transaction.TransferOut{Platform: c.Platform.ID, From: dollars.ID, To: bank.ID, Amount: minor},
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +155,8 @@ func TestConnections_RefuseWhatNoneCarries(t *testing.T) {
 	// A transfer or quote that no connection carries is refused when it is created, with the rail and the currency.
 	c := newConnectedEnv(t)
 	bitcoin := c.account(c.Customer.ID, "BTC", 100_000)
-	_, err := c.TransferOut(t.Context(), transaction.TransferOut{Platform: c.Platform.ID, From: bitcoin.ID, To: c.NewWallet("spark1good").ID, Amount: 1000}, nil)
+	_, err := c.TransferOut(t.Context(), transaction.TransferOut{Platform: c.Platform.ID, From: bitcoin.ID, To: c.NewWallet("spark1good").ID,
+		Amount: 1000}, nil)
 	if !fault.Is(err, fault.NotImplemented) {
 		t.Errorf("transfer to a wallet: %v", err)
 	}
@@ -160,8 +164,10 @@ func TestConnections_RefuseWhatNoneCarries(t *testing.T) {
 	if !fault.Is(err, fault.NotImplemented) || !strings.Contains(err.Error(), corridor.Layer2.PublicName()) {
 		t.Errorf("quote for a wallet: %v", err)
 	}
-	pounds := c.NewExternalAccount(account.External{Customer: c.Customer.ID, Currency: "GBP", Type: "GBP_ACCOUNT", Fields: map[string]string{"sortCode": "200000", "accountNumber": "55779911"}, Rails: []corridor.Rail{corridor.FasterPayments}})
-	_, err = c.TransferOut(t.Context(), transaction.TransferOut{Platform: c.Platform.ID, From: c.account(c.Customer.ID, "GBP", 10_00).ID, To: pounds.ID, Amount: 1000}, nil)
+	pounds := c.NewExternalAccount(account.External{Customer: c.Customer.ID, Currency: "GBP", Type: "GBP_ACCOUNT",
+		Fields: map[string]string{"sortCode": "200000", "accountNumber": "55779911"}, Rails: []corridor.Rail{corridor.FasterPayments}})
+	_, err = c.TransferOut(t.Context(), transaction.TransferOut{Platform: c.Platform.ID, From: c.account(c.Customer.ID, "GBP", 10_00).ID,
+		To: pounds.ID, Amount: 1000}, nil)
 	if !fault.Is(err, fault.NotImplemented) || !strings.Contains(err.Error(), "GBP over FASTER_PAYMENTS to GB") {
 		t.Errorf("transfer in pounds: %v", err)
 	}
@@ -173,7 +179,8 @@ func TestConnections_TokenIsFundedOnTheOnlyNetwork(t *testing.T) {
 	c := newConnectedEnv(t)
 	wallet := func(name string, chain corridor.Rail) {
 		t.Helper()
-		connection := rail.Connection{Name: name, Adapter: rail.Partner, Version: 1, Rails: []corridor.Rail{chain}, Currencies: []money.Currency{money.USDC}, SetAt: c.Clock.Now()}
+		connection := rail.Connection{Name: name, Adapter: rail.Partner, Version: 1, Rails: []corridor.Rail{chain},
+			Currencies: []money.Currency{money.USDC}, SetAt: c.Clock.Now()}
 		portstest.SaveConnection(t, c.Store, ports.RailConnectionVersion{Connection: connection, By: "ana", Note: "test"})
 		if err := c.rail.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
@@ -257,11 +264,13 @@ func (c *connectedEnv) sendBack(t *testing.T, minor int64) (named transaction.Tr
 	}
 	c.Post(posting)
 	c.Do(func(ctx context.Context, tx ports.Tx) error {
-		err := tx.AssignUnmatched(ctx, page.Items[0], transaction.Assignment{Note: "Unknown payer", By: transaction.ReversedBy, At: c.Clock.Now()})
+		err := tx.AssignUnmatched(ctx, page.Items[0], transaction.Assignment{Note: "Unknown payer", By: transaction.ReversedBy,
+			At: c.Clock.Now()})
 		if err != nil {
 			return err
 		}
-		return tx.AddJobs(ctx, []ports.Job{{ID: c.IDs.New(c.Clock.Now()), Platform: c.Platform.ID, Step: transaction.StepSendBack, Due: c.Clock.Now(), Subjects: []uuid.UUID{r.ID.UUID()}}})
+		return tx.AddJobs(ctx, []ports.Job{{ID: c.IDs.New(c.Clock.Now()), Platform: c.Platform.ID, Step: transaction.StepSendBack,
+			Due: c.Clock.Now(), Subjects: []uuid.UUID{r.ID.UUID()}}})
 	})
 	named.ID.SetUUID(r.ID.UUID())
 	return named

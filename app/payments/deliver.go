@@ -35,7 +35,8 @@ func (s *Service) askReturns(ctx context.Context, keys []ports.TransactionKey) (
 }
 
 // callAbout calls the rails about the transactions of jobs, outside of any unit of work, and settles the outcomes in one.
-func (s *Service) callAbout(ctx context.Context, jobs []ports.Job, ask func(context.Context, []ports.TransactionKey) (answers, error)) error {
+func (s *Service) callAbout(ctx context.Context, jobs []ports.Job,
+	ask func(context.Context, []ports.TransactionKey) (answers, error)) error {
 	replied, err := ask(ctx, uow.TransactionKeys(jobs))
 	if err != nil {
 		return err
@@ -58,7 +59,8 @@ func (s *Service) askPayouts(ctx context.Context, keys []ports.TransactionKey, c
 	for i, o := range callRails(ctx, s, payouts, s.Rails.RailFor, platformOfPayout, callRail) {
 		outcomes[transactionKey(payouts[i].Transaction)] = o
 	}
-	return answers{call: call, outcomes: outcomes, applies: func(t transaction.Transaction) bool { return applies(t.State) }, settle: work.settlePayout}, nil
+	return answers{call: call, outcomes: outcomes, applies: func(t transaction.Transaction) bool { return applies(t.State) },
+		settle: work.settlePayout}, nil
 }
 
 // refuseChanged reports whether the payee of a payment is not the one that was accepted. Then nothing is handed over: the

@@ -23,7 +23,8 @@ type depositCommand struct {
 // repeated receipt changes nothing. Money that the account cannot receive (it is of another currency, the
 // account is closed or full, or its owner is not verified) is held as unmatched funds, with a fault: those of
 // transaction.Receipt.Deposit.
-func (s *Service) Deposit(ctx context.Context, receipt transaction.Receipt, to ident.InternalAccount, request *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) Deposit(ctx context.Context, receipt transaction.Receipt, to ident.InternalAccount, request *ports.IdempotentRequest) (
+	transaction.Transaction, error) {
 	return s.depositBatcher.Do(ctx, receipt.Platform, depositCommand{storableReceipt(ports.RailReceipt{Receipt: receipt}), to, request})
 }
 
@@ -103,7 +104,8 @@ func (w work) deposit(ctx context.Context, tx ports.Tx, commands []depositComman
 }
 
 // existingDeposits returns the deposits of receipts that were received before.
-func existingDeposits(ctx context.Context, tx ports.Tx, receipts []transaction.Receipt, saved []ports.SavedReceipt) (map[ident.Receipt]transaction.Transaction, error) {
+func existingDeposits(ctx context.Context, tx ports.Tx, receipts []transaction.Receipt,
+	saved []ports.SavedReceipt) (map[ident.Receipt]transaction.Transaction, error) {
 	deposits := map[ident.Receipt]transaction.Transaction{}
 	var keys []ports.TransactionKey
 	for i, r := range receipts {
@@ -163,12 +165,15 @@ func (c *fundCommand) transactionKey() (ports.TransactionKey, bool) {
 // Fund simulates a deposit into an internal account of a sandbox platform, and returns the account
 // with its new balance. Faults: INVALID_INPUT, CUSTOMER_DELETED, USER_NOT_READY, INTERNAL_ACCOUNT_NOT_FOUND,
 // AMOUNT_OUT_OF_RANGE.
-func (s *Service) Fund(ctx context.Context, platform ident.Platform, to ident.InternalAccount, minor int64, request *ports.IdempotentRequest) (FundedAccount, error) {
+func (s *Service) Fund(ctx context.Context, platform ident.Platform, to ident.InternalAccount, minor int64,
+	request *ports.IdempotentRequest) (FundedAccount, error) {
 	if minor < 1 || minor > MaxSimulatedDeposit {
-		return FundedAccount{}, fault.Invalid(fault.Field{Field: "amount", Message: "must be a whole number of the smallest currency unit, from 1 to 100000000000",
+		return FundedAccount{}, fault.Invalid(fault.Field{Field: "amount", Message: "must be a whole number of the smallest currency unit, " +
+			"from 1 to 100000000000",
 			Constraint: map[string]any{"minimum": 1, "maximum": MaxSimulatedDeposit}})
 	}
-	return s.fundBatcher.Do(ctx, platform, &fundCommand{platform: platform, to: to, minor: minor, id: ident.NewTransaction(s.IDs.New, s.Clock.Now()), idempotency: request})
+	return s.fundBatcher.Do(ctx, platform, &fundCommand{platform: platform, to: to, minor: minor,
+		id: ident.NewTransaction(s.IDs.New, s.Clock.Now()), idempotency: request})
 }
 
 func (s *Service) fundBatch(ctx context.Context, commands []*fundCommand) ([]batch.Result[FundedAccount], error) {

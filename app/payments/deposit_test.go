@@ -44,10 +44,12 @@ func TestFund_CreditsAccount(t *testing.T) {
 	}
 	env.WantBalances(map[string]int64{
 		"customers/" + env.dollars.ID.String() + " USD": -100_01, "rails/RTP USD": 100_01,
-		"platform/" + own.ID.String() + " USDC": -5_000_000, first.Transaction.SourceAccount + " USD": 100_01, platforms.Transaction.SourceAccount + " USDC": 5_000_000,
+		"platform/" + own.ID.String() + " USDC": -5_000_000, first.Transaction.SourceAccount + " USD": 100_01,
+		platforms.Transaction.SourceAccount + " USDC": 5_000_000,
 	})
 	read := env.Transaction(first.Transaction.ID)
-	if read.State.Status != transaction.Completed || read.Type != transaction.Incoming || read.Customer != env.Customer.ID || read.PlatformCustomerID != "ana" ||
+	if read.State.Status != transaction.Completed || read.Type != transaction.Incoming || read.Customer != env.Customer.ID ||
+		read.PlatformCustomerID != "ana" ||
 		read.Destination.InternalAccount != env.dollars.ID || read.SettledAt.IsZero() || read.Reference != env.dollars.Reference {
 		t.Errorf("%+v", read)
 	}
@@ -62,7 +64,8 @@ func TestFund_Refused(t *testing.T) {
 	t.Parallel()
 	// Nothing is posted for amounts out of range, or for accounts of another platform or not in use.
 	env := newReceivingEnv(t)
-	frozen, err := account.NewInternal(ident.NewInternalAccount(env.IDs.New, apptest.Noon), env.Platform.ID, env.Customer.ID, "EUR", apptest.Noon)
+	frozen, err := account.NewInternal(ident.NewInternalAccount(env.IDs.New, apptest.Noon), env.Platform.ID, env.Customer.ID,
+		"EUR", apptest.Noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +218,8 @@ func TestDeposit_AccountFull(t *testing.T) {
 	bank := env.NewBankAccount("000123456")
 	pay := func(partner string, minor int64) error {
 		_, err := env.Deposit(t.Context(), transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, apptest.Noon), PartnerID: partner,
-			Platform: env.Platform.ID, Rail: "ACH", Reference: env.dollars.Reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: apptest.Noon}, env.dollars.ID, nil)
+			Platform: env.Platform.ID, Rail: "ACH", Reference: env.dollars.Reference, Amount: money.Amount{Minor: minor, Currency: "USD"},
+			At: apptest.Noon}, env.dollars.ID, nil)
 		return err
 	}
 	if err := pay("almost the maximum", account.MaxBalance-10); err != nil {
@@ -228,7 +232,8 @@ func TestDeposit_AccountFull(t *testing.T) {
 	apptest.WantFault(t, "a simulated deposit", err, fault.AmountOutOfRange)
 	_, err = env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 11}, nil)
 	apptest.WantFault(t, "a transfer", err, fault.AmountOutOfRange)
-	_, err = env.SimulateUMAPayment(t.Context(), env.Platform.ID, payments.UMAPayment{Sender: "$bo@elsewhere.test", Customer: env.Customer.ID, Currency: "USD", Amount: 10000}, nil)
+	_, err = env.SimulateUMAPayment(t.Context(), env.Platform.ID, payments.UMAPayment{Sender: "$bo@elsewhere.test", Customer: env.Customer.ID,
+		Currency: "USD", Amount: 10000}, nil)
 	apptest.WantFault(t, "a payment from another provider", err, fault.AmountOutOfRange)
 	if err := pay("the last", 10); err != nil {
 		t.Error(err)
@@ -257,8 +262,9 @@ func TestDeposit_ManyAtOnce(t *testing.T) {
 	refused := make([][2]error, payers)
 	var all sync.WaitGroup
 	for i := range payers {
-		receipt := transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, apptest.Noon), PartnerID: "P" + strconv.Itoa(i), Platform: env.Platform.ID,
-			Rail: "ACH", Reference: env.dollars.Reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: apptest.Noon}
+		receipt := transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, apptest.Noon), PartnerID: "P" + strconv.Itoa(i),
+			Platform: env.Platform.ID,
+			Rail:     "ACH", Reference: env.dollars.Reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: apptest.Noon}
 		again := receipt
 		again.ID = ident.NewReceipt(env.IDs.New, apptest.Noon)
 		for n, r := range []transaction.Receipt{receipt, again} {
@@ -279,5 +285,6 @@ func TestDeposit_ManyAtOnce(t *testing.T) {
 	if beyond != 10 {
 		t.Errorf("%d of %d payments were refused, want 10", beyond, payers)
 	}
-	env.WantBalances(map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -30 * minor, "funding/unmatched USD": -10 * minor, "rails/ACH USD": 40 * minor})
+	env.WantBalances(map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -30 * minor, "funding/unmatched USD": -10 * minor,
+		"rails/ACH USD": 40 * minor})
 }

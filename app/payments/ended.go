@@ -18,7 +18,8 @@ const (
 )
 
 // ends are the states of a payment that verdicts say it has ended in.
-var ends = map[ports.Verdict]rail.State{ports.Done: rail.Done, ports.Refused: rail.Refused, ports.CancelledByUser: rail.Refused, ports.Returned: rail.Returned}
+var ends = map[ports.Verdict]rail.State{ports.Done: rail.Done, ports.Refused: rail.Refused, ports.CancelledByUser: rail.Refused,
+	ports.Returned: rail.Returned}
 
 // endOf returns how that has ended which a call is about, and what it is called there.
 func endOf(call ports.RailCall, t transaction.Transaction) (rail.State, rail.Kind) {
@@ -53,7 +54,8 @@ func (w work) compare(call ports.RailCall, t transaction.Transaction, o ports.Ou
 }
 
 func contradictionProblem(kind rail.Kind, name string, recorded, reported rail.State) string {
-	return fmt.Sprintf("the %s %s is recorded as %s, and the partner says now that it is %s: ask it where the money is, and post what is missing as an adjustment",
+	return fmt.Sprintf("the %s %s is recorded as %s, and the partner says now that it is %s: ask it where the money is, and post what is "+
+		"missing as an adjustment",
 		kind.Word(), name, recorded, reported)
 }
 
@@ -74,7 +76,8 @@ func (w work) contradictCode(c rail.Contradiction, o ports.Outcome) {
 	}
 	c.Recorded = rail.Said{State: string(reported), At: w.Now}
 	c.Reported = rail.Said{State: string(reported), At: o.ReturnedAt, PartnerID: o.PartnerID, Code: o.Code, Text: o.Text}
-	c.Problem = fmt.Sprintf("the partner gives the reason %s for which the %s %s is %s, and no standard has that code: it is recorded as with any other reason; ask the partner what it means",
+	c.Problem = fmt.Sprintf("the partner gives the reason %s for which the %s %s is %s, and no standard has that code: it is recorded as "+
+		"with any other reason; ask the partner what it means",
 		o.Code, c.Kind.Word(), c.Name, reported)
 	w.Contradict(c)
 }
@@ -111,7 +114,8 @@ func (s *Service) askEnded(ctx context.Context, ended []transaction.Transaction)
 		all = append(all, a)
 	}
 	if len(collections) > 0 {
-		a, err := s.askCollections(ctx, collections, ports.CallCollectionStatus, func(t transaction.Transaction) bool { return t.CollectionEnd() != "" },
+		a, err := s.askCollections(ctx, collections, ports.CallCollectionStatus,
+			func(t transaction.Transaction) bool { return t.CollectionEnd() != "" },
 			settle(ports.CallCollectionStatus), ports.Rail.CollectionStatus)
 		if err != nil {
 			return nil, err

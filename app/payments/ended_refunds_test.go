@@ -61,7 +61,8 @@ func TestEnded_PartnerContradictsMoneySentBack(t *testing.T) {
 				t.Fatalf("items: %+v", found)
 			}
 			for _, got := range found {
-				if got.Kind != rail.SendBack || got.Recorded.State == got.Reported.State || got.Recorded.Amount.Minor != 5_00 || got.Recorded.At.IsZero() ||
+				if got.Kind != rail.SendBack || got.Recorded.State == got.Reported.State || got.Recorded.Amount.Minor != 5_00 ||
+					got.Recorded.At.IsZero() ||
 					got.Reported.Code != c.now.Code || !strings.Contains(got.Problem, got.Name) {
 					t.Errorf("%+v", got)
 				}
@@ -101,7 +102,8 @@ func TestEnded_PartnerHasDoneWhatWasMarkedAsNotSent(t *testing.T) {
 	e.Env.Rail.OnStatus = apptest.AllOutcomes[ports.Payout](saysDone)
 	e.news(t, payout.ID)
 
-	if found := e.contradictions(t, payout.ID); len(found) != 1 || found[0].Recorded.State != string(rail.Refused) || found[0].Reported.State != string(rail.Done) {
+	if found := e.contradictions(t, payout.ID); len(found) != 1 || found[0].Recorded.State != string(rail.Refused) ||
+		found[0].Reported.State != string(rail.Done) {
 		t.Errorf("items: %+v", found)
 	}
 }

@@ -36,8 +36,9 @@ func (e *env) contradictions(t *testing.T, id ident.Transaction) []rail.Contradi
 }
 
 var (
-	saysDone     = ports.Outcome{Verdict: ports.Done, Accepted: true, PartnerID: "TRX-1"}
-	saysRefused  = ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "TRX-1", Code: "AC04", Text: "closed"}
+	saysDone    = ports.Outcome{Verdict: ports.Done, Accepted: true, PartnerID: "TRX-1"}
+	saysRefused = ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "TRX-1",
+		Code: "AC04", Text: "closed"}
 	saysReturned = ports.Outcome{Verdict: ports.Returned, Accepted: true, PartnerID: "TRX-1", Code: "AC06", Text: "blocked"}
 )
 
@@ -75,8 +76,10 @@ func TestEnded_PartnerContradictsWhatIsRecorded(t *testing.T) {
 				t.Fatalf("items: %+v", found)
 			}
 			got := found[0]
-			if got.Kind != rail.Payout || got.Recorded.State != string(c.state) || got.Reported.State != string(c.says) || got.Recorded.Code != c.recorded ||
-				got.Reported.Code != c.code || got.Reported.PartnerID != "TRX-1" || got.Recorded.At.IsZero() && c.recorded != "" || !strings.Contains(got.Problem, payout.ID.String()) {
+			if got.Kind != rail.Payout || got.Recorded.State != string(c.state) || got.Reported.State != string(c.says) ||
+				got.Recorded.Code != c.recorded ||
+				got.Reported.Code != c.code || got.Reported.PartnerID != "TRX-1" || got.Recorded.At.IsZero() && c.recorded != "" ||
+				!strings.Contains(got.Problem, payout.ID.String()) {
 				t.Errorf("%+v", got)
 			}
 			if after := env.Transaction(payout.ID).State; after != before {
@@ -137,7 +140,8 @@ func TestEnded_AnySequenceIsExplained(t *testing.T) {
 	from, to := env.account(ident.Customer{}, "USD", 1000_00), env.newOwnBank()
 	for range 12 {
 		partner.set(waiting(env, 24*time.Hour))
-		payout, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: from.ID, To: to.ID, Amount: 25_00}, nil)
+		payout, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: from.ID, To: to.ID, Amount: 25_00},
+			nil)
 		if err != nil {
 			t.Fatal(err)
 		}

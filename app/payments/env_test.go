@@ -65,9 +65,12 @@ func newIdleEnv(t testing.TB, opts ...apptest.Option) *env {
 }
 
 func newService(e *apptest.Env, store ports.Store, approvals ports.Approvals, edits ...func(*payments.Config)) *payments.Service {
-	c := payments.Config{Timetable: e.Timetable(), Store: store, Jobs: e.Store, Rails: e.Rail, Chains: e.Chain, Custody: e.Custody, WalletProofs: ports.WalletProofsByEnvironment{platform.Sandbox: apptest.Signatures{}}, Prices: prices.New(store, market.New("test"), e.Clock),
-		Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: counterparties.New(counterparties.DefaultDomain)}, Approvals: approvals,
-		Clock: e.Clock, IDs: e.IDs, Log: e.Log,
+	c := payments.Config{Timetable: e.Timetable(), Store: store, Jobs: e.Store, Rails: e.Rail, Chains: e.Chain, Custody: e.Custody,
+		WalletProofs:   ports.WalletProofsByEnvironment{platform.Sandbox: apptest.Signatures{}},
+		Prices:         prices.New(store, market.New("test"), e.Clock),
+		Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: counterparties.New(counterparties.DefaultDomain)},
+		Approvals:      approvals,
+		Clock:          e.Clock, IDs: e.IDs, Log: e.Log,
 		Batches: batch.Options{Timeout: time.Minute}} // a loaded machine is slow
 	for _, edit := range edits {
 		edit(&c)
@@ -143,7 +146,8 @@ func (e *env) quote(t testing.TB, from money.Currency, minor int64, to account.E
 // quoteFrom creates a quote with any source and destination.
 func (e *env) quoteFrom(t testing.TB, from quote.Source, minor int64, to quote.Destination) quote.Quote {
 	t.Helper()
-	created, err := e.CreateQuote(t.Context(), quote.Request{Platform: e.Platform.ID, Source: from, Destination: to, Side: quote.Sending, Amount: minor}, nil)
+	created, err := e.CreateQuote(t.Context(), quote.Request{Platform: e.Platform.ID, Source: from, Destination: to, Side: quote.Sending,
+		Amount: minor}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

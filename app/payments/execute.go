@@ -33,10 +33,13 @@ type executeCommand struct {
 
 // ExecuteQuote executes a quote that an account funds, and returns the quote afterwards. Any number of
 // calls execute it once. Faults: QUOTE_NOT_FOUND, QUOTE_EXPIRED,
-// QUOTE_ALREADY_EXECUTED; UNAUTHORIZED (an embedded wallet pays); QUOTE_NOT_EXECUTABLE and USER_NOT_READY, also if an account or a customer was
-// deleted or suspended since the quote was created; INSUFFICIENT_BALANCE and AMOUNT_OUT_OF_RANGE (the quote does not change, and can be executed once the account is funded, or
+// QUOTE_ALREADY_EXECUTED; UNAUTHORIZED (an embedded wallet pays); QUOTE_NOT_EXECUTABLE and USER_NOT_READY, also if an account or a customer
+// was
+// deleted or suspended since the quote was created; INSUFFICIENT_BALANCE and AMOUNT_OUT_OF_RANGE (the quote does not change, and can be
+// executed once the account is funded, or
 // the receiving account has capacity).
-func (s *Service) ExecuteQuote(ctx context.Context, platform ident.Platform, id ident.Quote, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
+func (s *Service) ExecuteQuote(ctx context.Context, platform ident.Platform, id ident.Quote,
+	claim *ports.IdempotentRequest) (quote.WithStatus, error) {
 	return s.executeBatcher.Do(ctx, platform, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim})
 }
 
@@ -49,7 +52,8 @@ type Signature struct {
 // ExecuteSignedQuote is ExecuteQuote for a request that may have a signature. It is ignored unless an
 // embedded wallet pays; then the owner of the wallet must have signed the payload of the quote, in a
 // session that is active at the commit.
-func (s *Service) ExecuteSignedQuote(ctx context.Context, p ident.Platform, id ident.Quote, signature Signature, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
+func (s *Service) ExecuteSignedQuote(ctx context.Context, p ident.Platform, id ident.Quote, signature Signature,
+	claim *ports.IdempotentRequest) (quote.WithStatus, error) {
 	command := &executeCommand{quote: ports.QuoteKey{Platform: p, ID: id}, idempotency: claim}
 	if signature.Text != "" {
 		if err := s.checkSignature(ctx, command, signature); err != nil {
@@ -69,7 +73,8 @@ func (s *Service) checkSignature(ctx context.Context, command *executeCommand, s
 	}
 	proofs, known := s.WalletProofs[signature.Environment]
 	if !known {
-		return fault.New(fault.NotImplemented, "Signatures of embedded wallets cannot be checked on %s platforms of this service.", signature.Environment)
+		return fault.New(fault.NotImplemented, "Signatures of embedded wallets cannot be checked on %s platforms of this service.",
+			signature.Environment)
 	}
 	sessions, err := s.Store.ActiveWalletSessions(ctx, ports.WalletID{Platform: t.Platform, Account: t.Source.InternalAccount}, now)
 	if err != nil {
@@ -138,7 +143,8 @@ func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 
 // execute decides about one command, after those before it in the batch. It returns the quote, and the
 // evidence if the owner of a wallet authorised the payment.
-func (w work) execute(state ports.QuoteState, o *executeCommand, sessions map[ident.Session]wallet.Session, balances ledger.Balances) (quote.WithStatus, []wallet.Authorization, error) {
+func (w work) execute(state ports.QuoteState, o *executeCommand, sessions map[ident.Session]wallet.Session,
+	balances ledger.Balances) (quote.WithStatus, []wallet.Authorization, error) {
 	d, evidence, err := w.decideExecution(state, o, sessions)
 	if o.executed && fault.Is(err, fault.QuoteAlreadyExecuted) {
 		return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(w.Latest(state.Transaction).State)}, nil, nil
@@ -154,7 +160,8 @@ func (w work) execute(state ports.QuoteState, o *executeCommand, sessions map[id
 }
 
 // decideExecution decides about one command without regard to balances.
-func (w work) decideExecution(state ports.QuoteState, o *executeCommand, sessions map[ident.Session]wallet.Session) (transaction.Decision, []wallet.Authorization, error) {
+func (w work) decideExecution(state ports.QuoteState, o *executeCommand, sessions map[ident.Session]wallet.Session) (
+	transaction.Decision, []wallet.Authorization, error) {
 	t := w.Latest(state.Transaction)
 	var d transaction.Decision
 	var evidence []wallet.Authorization
@@ -166,10 +173,12 @@ func (w work) decideExecution(state ports.QuoteState, o *executeCommand, session
 		if err == nil && !quote.PayloadMatches(t.Payload, t) {
 			err = notAsSigned(t)
 		}
-		evidence = []wallet.Authorization{wallet.NewAuthorization(t.Platform, t.ID, t.Source.InternalAccount, t.Payload, o.signature, o.session, w.Now)}
+		evidence = []wallet.Authorization{wallet.NewAuthorization(t.Platform, t.ID, t.Source.InternalAccount, t.Payload,
+			o.signature, o.session, w.Now)}
 	}
 	if err == nil && !o.session.ID.IsZero() && !sessions[o.session.ID].Active(w.Now) {
-		err = wallet.InvalidSignature("The session that made the signature in Service-Wallet-Signature has ended. Open a new one, and sign payloadToSign again.")
+		err = wallet.InvalidSignature("The session that made the signature in Service-Wallet-Signature has ended. Open a new one, and sign " +
+			"payloadToSign again.")
 	}
 	return d, evidence, err
 }

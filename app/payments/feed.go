@@ -69,7 +69,8 @@ type Feeds struct {
 
 // NewFeeds returns the reader of the feeds of a process.
 func (s *Service) NewFeeds(c FeedConfig) *Feeds {
-	return &Feeds{FeedConfig: c, service: s, holder: s.IDs.New(s.Clock.Now()), next: map[string]time.Time{}, busy: map[string]bool{}, askedAt: map[string]time.Time{}}
+	return &Feeds{FeedConfig: c, service: s, holder: s.IDs.New(s.Clock.Now()), next: map[string]time.Time{}, busy: map[string]bool{},
+		askedAt: map[string]time.Time{}}
 }
 
 // Run reads the feeds of all connections until ctx ends.
@@ -189,7 +190,8 @@ func (f *Feeds) holdLease(ctx context.Context, lease ports.RailFeedLease) (held 
 
 // readPieces passes on one piece after the other, and stores the cursor after each. It returns what does not work beside
 // them.
-func (f *Feeds) readPieces(ctx context.Context, c ports.LiveConnection, feed ports.RailFeed, lease *ports.RailFeedLease) (problem, err error) {
+func (f *Feeds) readPieces(ctx context.Context, c ports.LiveConnection, feed ports.RailFeed,
+	lease *ports.RailFeedLease) (problem, err error) {
 	for range maxFeedPieces {
 		report, err := poll(ctx, feed, lease.Cursor)
 		if err != nil {

@@ -24,7 +24,8 @@ func TestFeeds_FeeIsReportedAgain(t *testing.T) {
 	undated.Undated = true
 	givenBack := fee("F3", -7, apptest.Noon)
 	e.adapter.add(ports.RailReport{Fees: []ports.RailFee{fee("F1", 25, apptest.Noon), fee("F2", 10, apptest.Noon), givenBack}})
-	e.adapter.add(ports.RailReport{Fees: []ports.RailFee{fee("F1", 25, apptest.Noon), fee("F1", 25, later), fee("F1", 26, apptest.Noon), undated, fee("F3", 7, apptest.Noon)}})
+	e.adapter.add(ports.RailReport{Fees: []ports.RailFee{fee("F1", 25, apptest.Noon), fee("F1", 25, later), fee("F1", 26, apptest.Noon),
+		undated, fee("F3", 7, apptest.Noon)}})
 	e.adapter.add(ports.RailReport{Fees: []ports.RailFee{fee("F1", 25, later), fee("F4", 100, apptest.Noon), fee("F4", 101, apptest.Noon)},
 		Receipts: []ports.RailReceipt{e.receipt("1", e.dollars.Reference, 10_00)}})
 
@@ -43,7 +44,8 @@ func TestFeeds_FeeIsReportedAgain(t *testing.T) {
 		}
 		found[said{c.Name, c.Recorded.Amount.Minor, c.Reported.Amount.Minor, c.Reported.At}] = true
 	}
-	if len(e.items()) != 4 || !found[said{"F1", 25, 25, later.UTC()}] || !found[said{"F1", 25, 26, apptest.Noon}] || !found[said{"F3", -7, 7, apptest.Noon}] || !found[said{"F4", 100, 101, apptest.Noon}] {
+	if len(e.items()) != 4 || !found[said{"F1", 25, 25, later.UTC()}] || !found[said{"F1", 25, 26, apptest.Noon}] ||
+		!found[said{"F3", -7, 7, apptest.Noon}] || !found[said{"F4", 100, 101, apptest.Noon}] {
 		t.Errorf("%d items: %+v", len(e.items()), found)
 	}
 }

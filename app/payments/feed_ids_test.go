@@ -45,7 +45,8 @@ func TestFeeds_OtherMoneyWithTheSameID(t *testing.T) {
 	e.readOver(adapters, "bank-c", later)
 	e.readOver(adapters, "bank-d", e.receipt("2", e.dollars.Reference, 1_00), e.receipt("2", e.dollars.Reference, 3_00))
 
-	reasons := map[string]string{"bank-usd": "is that of 5.00 USD, and now of 6.00 USD", "bank-b": "the connection bank-usd has reported", "bank-c": "the connection bank-usd has reported", "bank-d": "is that of "}
+	reasons := map[string]string{"bank-usd": "is that of 5.00 USD, and now of 6.00 USD", "bank-b": "the connection bank-usd has reported",
+		"bank-c": "the connection bank-usd has reported", "bank-d": "is that of "}
 	items := e.items()
 	for _, item := range items {
 		if want := reasons[item.Connection]; want == "" || !strings.Contains(item.Problem, want) {

@@ -89,7 +89,8 @@ func (f *Feeds) keepAside(ctx context.Context, p *piece) error {
 			return errors.Join(append(p.failures, err)...)
 		}
 		for _, item := range kept {
-			f.service.Log.WithField("connection", p.Name).WithField("kind", string(item.Kind)).WithField("item", item.ID.String()).WithField("place", item.Place).
+			f.service.Log.WithField("connection", p.Name).WithField("kind", string(item.Kind)).WithField("item", item.ID.String()).WithField("place",
+				item.Place).
 				Errorf("kept aside what a partner reported: %s", item.Problem)
 		}
 	}

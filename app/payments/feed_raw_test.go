@@ -26,7 +26,8 @@ func (r *rawRail) ReadRaw(_ context.Context, raw ports.RawReport) (ports.RailRep
 }
 
 func rawEvent(key string) ports.RawReport {
-	return ports.RawReport{Kind: ports.RailFeedEvent, Key: key, Place: "event " + key, Problem: "rail is not a known name", Data: []byte("{" + key), Size: 7}
+	return ports.RawReport{Kind: ports.RailFeedEvent, Key: key, Place: "event " + key, Problem: "rail is not a known name",
+		Data: []byte("{" + key), Size: 7}
 }
 
 func TestFeeds_RawReportsHoldNothingUp(t *testing.T) {
@@ -37,13 +38,15 @@ func TestFeeds_RawReportsHoldNothingUp(t *testing.T) {
 	e := newFeedEnv(t)
 	adapter := &rawRail{feedRail: e.adapter, knows: map[string]ports.RailReport{}}
 	e.live.Adapter = adapter
-	e.adapter.add(ports.RailReport{Raw: []ports.RawReport{rawEvent("e1"), rawEvent("e2")}, Receipts: []ports.RailReceipt{e.receipt("1", e.dollars.Reference, 1_00)}})
+	e.adapter.add(ports.RailReport{Raw: []ports.RawReport{rawEvent("e1"), rawEvent("e2")},
+		Receipts: []ports.RailReceipt{e.receipt("1", e.dollars.Reference, 1_00)}})
 	e.adapter.add(ports.RailReport{Raw: []ports.RawReport{rawEvent("e1")}})
 	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("2", e.dollars.Reference, 2_00)}})
 	e.read()
 
 	items := e.items()
-	if len(items) != 2 || items[0].Kind != ports.RailFeedEvent || items[0].Place != "event e1" || items[0].Problem != "rail is not a known name" {
+	if len(items) != 2 || items[0].Kind != ports.RailFeedEvent || items[0].Place != "event e1" ||
+		items[0].Problem != "rail is not a known name" {
 		t.Fatalf("kept aside %+v", items)
 	}
 	kept, _, err := e.Store.RailFeedItem(ports.ForAllPlatforms(t.Context()), items[0].ID)
@@ -53,13 +56,15 @@ func TestFeeds_RawReportsHoldNothingUp(t *testing.T) {
 	}
 	e.WantBalances(map[string]int64{e.account(): -3_00, "rails/ACH USD": 3_00})
 
-	adapter.knows["{e1"] = ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("3", e.dollars.Reference, 4_00), e.receipt("4", e.dollars.Reference, 0)}}
+	adapter.knows["{e1"] = ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("3", e.dollars.Reference, 4_00),
+		e.receipt("4", e.dollars.Reference, 0)}}
 	e.Clock.Advance(time.Minute)
 	e.read()
 
 	e.WantBalances(map[string]int64{e.account(): -7_00, "rails/ACH USD": 7_00})
 	items = e.items()
-	if len(items) != 2 || items[0].Key != "e2" || items[0].Problem != "EVENT of 7 bytes at event e2 is not understood" || items[1].Key != "ACH/4" {
+	if len(items) != 2 || items[0].Key != "e2" || items[0].Problem != "EVENT of 7 bytes at event e2 is not understood" ||
+		items[1].Key != "ACH/4" {
 		t.Errorf("left are %+v", items)
 	}
 }
@@ -71,7 +76,8 @@ func TestFeeds_ProblemDelaysNothing(t *testing.T) {
 	e := newFeedEnv(t)
 	const failures = 7
 	for n := range failures {
-		e.adapter.add(ports.RailReport{Problem: errors.New("the folder in is full"), Receipts: []ports.RailReceipt{e.receipt(fmt.Sprint(n), e.dollars.Reference, 1_00)}})
+		e.adapter.add(ports.RailReport{Problem: errors.New("the folder in is full"),
+			Receipts: []ports.RailReceipt{e.receipt(fmt.Sprint(n), e.dollars.Reference, 1_00)}})
 	}
 	state := func() ports.RailFeedState {
 		states, err := e.Store.RailFeedStates(ports.ForAllPlatforms(t.Context()))

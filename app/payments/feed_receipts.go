@@ -42,7 +42,8 @@ func (s *Service) fundingAccounts(ctx context.Context, receipts ...transaction.R
 }
 
 // receiveOrDeposit takes a receipt: for the account that has its reference, or else for the quote that has it.
-func (s *Service) receiveOrDeposit(ctx context.Context, r ports.RailReceipt, accounts map[ports.ReferenceKey]account.Internal, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) receiveOrDeposit(ctx context.Context, r ports.RailReceipt, accounts map[ports.ReferenceKey]account.Internal,
+	claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if to, known := accounts[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]; known {
 		return s.depositBatcher.Do(ctx, r.Platform, depositCommand{storableReceipt(r), to.ID, claim})
 	}

@@ -80,7 +80,8 @@ func (f *Feeds) compareStored(ctx context.Context, p *piece, receipts []transact
 
 // compareConnections rejects receipts that were reported before over another connection, unless they are the same in
 // everything: partners with the same ids, and not one account whose connection has a new name.
-func (f *Feeds) compareConnections(ctx context.Context, p *piece, receipts []transaction.Receipt, stored map[ports.RailReceiptKey]transaction.Receipt,
+func (f *Feeds) compareConnections(ctx context.Context, p *piece, receipts []transaction.Receipt,
+	stored map[ports.RailReceiptKey]transaction.Receipt,
 	again []int, keys []ports.RailReceiptKey, problems []error) error {
 	connections, err := f.Received.RailReceiptConnections(ctx, keys)
 	if err != nil {
@@ -89,7 +90,8 @@ func (f *Feeds) compareConnections(ctx context.Context, p *piece, receipts []tra
 	for _, i := range again {
 		r, before, over := receipts[i], stored[receiptKey(receipts[i])], connections[receiptKey(receipts[i])]
 		if over != "" && over != p.Name && (r.Reference != before.Reference || !r.At.Truncate(time.Microsecond).Equal(before.At)) {
-			problems[i] = reject("the partner's id %.100s on %s is that of other money, which the connection %s has reported", r.PartnerID, r.Rail, over)
+			problems[i] = reject("the partner's id %.100s on %s is that of other money, which the connection %s has reported",
+				r.PartnerID, r.Rail, over)
 		}
 	}
 	return nil

@@ -22,7 +22,8 @@ func (f *Feeds) takeReversals(ctx context.Context, p *piece, reversals []ports.R
 		} else if err = f.takeReversal(ctx, p, reversal); err == nil {
 			continue
 		}
-		item := ports.RailFeedItem{ID: f.service.IDs.New(now), Platform: of, Kind: ports.RailFeedReversal, Key: reversalKey(reversal.Rail, reversal.Receipt)}
+		item := ports.RailFeedItem{ID: f.service.IDs.New(now), Platform: of, Kind: ports.RailFeedReversal,
+			Key: reversalKey(reversal.Rail, reversal.Receipt)}
 		if err := p.failed(now, item, reversal, err); err != nil {
 			return err
 		}
@@ -49,7 +50,8 @@ func (f *Feeds) takeReversal(ctx context.Context, p *piece, reversal ports.Recei
 	return f.takeContradictions(p, []rail.Contradiction{{Platform: receipt.Platform, Name: receipt.PartnerID,
 		Recorded: rail.Said{State: "RECEIVED", At: receipt.At, Amount: receipt.Amount, PartnerID: receipt.PartnerID},
 		Reported: rail.Said{State: "REVERSED", At: reversal.At, PartnerID: reversal.PartnerID, Code: reversal.Code, Text: reversal.Text},
-		Problem: fmt.Sprintf("the partner gives the reason %s for which it has taken back the receipt %s, and no standard has that code: it is recorded as with any other reason; ask the partner what it means",
+		Problem: fmt.Sprintf("the partner gives the reason %s for which it has taken back the receipt %s, and no standard has that code: it is "+
+			"recorded as with any other reason; ask the partner what it means",
 			reversal.Code, receipt.PartnerID)}})
 }
 

@@ -78,7 +78,8 @@ func (p *piece) checkPlatform(of ident.Platform) error {
 	if of.IsZero() || slices.Contains(p.platforms, of) {
 		return nil
 	}
-	return reject("the partner names the platform %s, which the connection does not serve: add it to the platforms of the connection, if that is right", of)
+	return reject("the partner names the platform %s, which the connection does not serve: add it to the platforms of the connection, if "+
+		"that is right", of)
 }
 
 // checkMoney returns why an amount on a rail cannot be posted.
@@ -155,7 +156,8 @@ func (f *Feeds) compareFee(ctx context.Context, p *piece, fee rail.Fee) error {
 }
 
 func (f *Feeds) feeItem(fee rail.Fee) ports.RailFeedItem {
-	return ports.RailFeedItem{ID: f.service.IDs.New(f.service.Clock.Now()), Platform: fee.Platform, Kind: ports.RailFeedFee, Key: string(fee.Rail) + "/" + fee.PartnerID}
+	return ports.RailFeedItem{ID: f.service.IDs.New(f.service.Clock.Now()), Platform: fee.Platform, Kind: ports.RailFeedFee,
+		Key: string(fee.Rail) + "/" + fee.PartnerID}
 }
 
 func (f *Feeds) postFees(ctx context.Context, fees []rail.Fee) error {
@@ -183,7 +185,8 @@ func (f *Feeds) takeBalances(ctx context.Context, p *piece, balances []ports.Rai
 	known := make([]ports.RailBalance, 0, len(balances))
 	for _, b := range balances {
 		if !b.Amount.Currency.Known() || b.At.IsZero() {
-			f.service.Log.WithField("connection", p.Name).Errorf("a partner reported a balance in the currency %.8q at %s, which is not possible", string(b.Amount.Currency), b.At)
+			f.service.Log.WithField("connection", p.Name).Errorf("a partner reported a balance in the currency %.8q at %s, which is not possible",
+				string(b.Amount.Currency), b.At)
 			continue
 		}
 		known = append(known, b)
@@ -195,7 +198,8 @@ func (f *Feeds) takeBalances(ctx context.Context, p *piece, balances []ports.Rai
 func (f *Feeds) takeStatements(ctx context.Context, p *piece, statements []ports.RailStatement) error {
 	now := f.service.Clock.Now()
 	for _, s := range statements {
-		queued := ports.QueuedStatement{ID: f.service.IDs.New(now), Platform: p.orUnmatched(ident.Platform{}), Connection: p.Name, RailStatement: s,
+		queued := ports.QueuedStatement{ID: f.service.IDs.New(now), Platform: p.orUnmatched(ident.Platform{}),
+			Connection: p.Name, RailStatement: s,
 			Accounts: p.Settings[rail.SettingStatementAccounts], ReceivedAt: now}
 		if queued.Accounts == "" && len(p.Rails) == 1 && len(p.Currencies) == 1 {
 			queued.Account, queued.Currency = p.Rails[0].LedgerPath(), string(p.Currencies[0])

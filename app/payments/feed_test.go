@@ -101,13 +101,15 @@ func newFeedEnv(t *testing.T) *feedEnv {
 	t.Helper()
 	e := &feedEnv{env: newReceivingEnv(t), t: t, adapter: &feedRail{}}
 	e.store = &brokenStore{RailFeedStore: e.Store}
-	e.live = ports.LiveConnection{Connection: rail.Connection{Name: "bank-usd", Platforms: []ident.Platform{e.Platform.ID}}, Adapter: e.adapter}
+	e.live = ports.LiveConnection{Connection: rail.Connection{Name: "bank-usd", Platforms: []ident.Platform{e.Platform.ID}},
+		Adapter: e.adapter}
 	e.feeds = e.newFeeds()
 	return e
 }
 
 func (e *feedEnv) newFeeds() *payments.Feeds {
-	return e.NewFeeds(payments.FeedConfig{Feeds: e.store, Receipts: e.Store, Balances: e.Store, Statements: e.Store, Received: e.Store, Ledger: e.Store.Finance(),
+	return e.NewFeeds(payments.FeedConfig{Feeds: e.store, Receipts: e.Store, Balances: e.Store, Statements: e.Store, Received: e.Store,
+		Ledger: e.Store.Finance(),
 		CallAgain: func(_ context.Context, subjects []ports.RailSubject) error {
 			e.called = append(e.called, subjects...)
 			return nil
@@ -122,11 +124,13 @@ func (e *feedEnv) read() {
 }
 
 func (e *feedEnv) receipt(partnerID, reference string, minor int64) ports.RailReceipt {
-	return ports.RailReceipt{Receipt: transaction.Receipt{Rail: "ACH", PartnerID: partnerID, Reference: reference, Amount: money.Amount{Minor: minor, Currency: "USD"}, At: apptest.Noon}}
+	return ports.RailReceipt{Receipt: transaction.Receipt{Rail: "ACH", PartnerID: partnerID, Reference: reference,
+		Amount: money.Amount{Minor: minor, Currency: "USD"}, At: apptest.Noon}}
 }
 
 func (e *feedEnv) reversal(receipt string) ports.ReceiptReversal {
-	return ports.ReceiptReversal{Rail: "ACH", Receipt: receipt, PartnerID: "REV-" + receipt, Code: "AC04", Text: "Account closed", At: apptest.Noon}
+	return ports.ReceiptReversal{Rail: "ACH", Receipt: receipt, PartnerID: "REV-" + receipt, Code: "AC04", Text: "Account closed",
+		At: apptest.Noon}
 }
 
 func (e *feedEnv) account() string { return e.dollars.LedgerPath() + " USD" }
@@ -146,7 +150,8 @@ func TestFeeds_EverythingIsPassedOn(t *testing.T) {
 	// calls about news are made, also if pieces are read again from the beginning.
 	e := newFeedEnv(t)
 	subject := ports.RailSubject{Platform: e.Platform.ID, Subject: e.IDs.New(apptest.Noon)}
-	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("1", e.dollars.Reference, 10_00), e.receipt("2", "RENT", 3_00), e.receipt("1", e.dollars.Reference, 10_00)}})
+	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("1", e.dollars.Reference, 10_00), e.receipt("2", "RENT", 3_00),
+		e.receipt("1", e.dollars.Reference, 10_00)}})
 	e.adapter.add(ports.RailReport{
 		Fees: []ports.RailFee{{Rail: "ACH", PartnerID: "F1", Amount: money.Amount{Minor: 25, Currency: "USD"}, At: apptest.Noon},
 			{Rail: "ETHEREUM", PartnerID: "0xab", Amount: money.Amount{Minor: 130_000, Currency: "ETH"}, At: apptest.Noon, Memo: "gas"}},
@@ -164,11 +169,13 @@ func TestFeeds_EverythingIsPassedOn(t *testing.T) {
 
 	e.WantBalances(map[string]int64{e.account(): -10_00, "funding/unmatched USD": -3_00, "rails/ACH USD": 12_75,
 		"expense/rails USD": 25, "expense/rails ETH": 130_000, "chains/ETHEREUM ETH": -130_000})
-	if balances, err := e.Store.RailBalancesAt(t.Context(), "bank-usd", e.Clock.Now()); err != nil || len(balances) != 1 || balances[0].Amount.Minor != 12_75 {
+	if balances, err := e.Store.RailBalancesAt(t.Context(), "bank-usd", e.Clock.Now()); err != nil || len(balances) != 1 ||
+		balances[0].Amount.Minor != 12_75 {
 		t.Errorf("balances %+v, %v", balances, err)
 	}
 	ctx := ports.ForAllPlatforms(t.Context())
-	if s, found, err := e.Store.TakeRailStatement(ctx, e.Clock.Now(), e.Clock.Now().Add(time.Hour)); err != nil || !found || s.Name != "s.xml" || s.Platform != e.Platform.ID {
+	if s, found, err := e.Store.TakeRailStatement(ctx, e.Clock.Now(), e.Clock.Now().Add(time.Hour)); err != nil || !found ||
+		s.Name != "s.xml" || s.Platform != e.Platform.ID {
 		t.Errorf("statement %+v, %v, %v", s, found, err)
 	}
 	if _, found, err := e.Store.TakeRailStatement(ctx, e.Clock.Now(), e.Clock.Now().Add(time.Hour)); err != nil || found {
@@ -274,7 +281,8 @@ func TestFeeds_ItemsKeptAside(t *testing.T) {
 	gas := e.receipt("5", e.dollars.Reference, 1_00)
 	gas.Amount.Currency = "ETH"
 	e.adapter.add(ports.RailReport{
-		Receipts: []ports.RailReceipt{e.receipt("1", e.dollars.Reference, -5), e.receipt("2", e.dollars.Reference, money.MaxMinor+1), e.receipt("3", "NOBODY", 2_00), unknownRail, gas,
+		Receipts: []ports.RailReceipt{e.receipt("1", e.dollars.Reference, -5), e.receipt("2", e.dollars.Reference, money.MaxMinor+1),
+			e.receipt("3", "NOBODY", 2_00), unknownRail, gas,
 			e.receipt("6", e.dollars.Reference, 7_00), e.receipt("7", elsewhere.Reference, 8_00)},
 		Fees:       []ports.RailFee{{Rail: "ACH", PartnerID: "F1", Amount: money.Amount{Minor: 25, Currency: "USD"}, At: apptest.Noon}},
 		Statements: []ports.RailStatement{{Name: "s.xml", Format: "CAMT053", Data: []byte("<Document/>")}},
@@ -317,8 +325,10 @@ func TestFeeds_PlatformThatTheConnectionDoesNotServe(t *testing.T) {
 	foreign.Platform, unknown.Platform = other.ID, ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.New() }, apptest.Noon)
 	reversal := e.reversal("9")
 	reversal.Platform = other.ID
-	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{foreign, unknown, e.receipt("3", e.dollars.Reference, 7_00)}, Reversals: []ports.ReceiptReversal{reversal},
-		Fees: []ports.RailFee{{Platform: other.ID, Rail: "ACH", PartnerID: "F1", Amount: money.Amount{Minor: 25, Currency: "USD"}, At: apptest.Noon}}})
+	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{foreign, unknown, e.receipt("3", e.dollars.Reference, 7_00)},
+		Reversals: []ports.ReceiptReversal{reversal},
+		Fees: []ports.RailFee{{Platform: other.ID, Rail: "ACH", PartnerID: "F1", Amount: money.Amount{Minor: 25, Currency: "USD"},
+			At: apptest.Noon}}})
 
 	e.read()
 
@@ -431,7 +441,8 @@ func TestFeeds_PayersAreGivenToRefunds(t *testing.T) {
 	env, partner := newPartnerEnv(t)
 	adapter := &feedRail{}
 	live := ports.LiveConnection{Connection: rail.Connection{Name: "bank-usd", Platforms: []ident.Platform{env.Platform.ID}}, Adapter: adapter}
-	feeds := env.NewFeeds(payments.FeedConfig{Feeds: env.Store, Receipts: env.Store, Balances: env.Store, Statements: env.Store, Received: env.Store, Ledger: env.Store.Finance()})
+	feeds := env.NewFeeds(payments.FeedConfig{Feeds: env.Store, Receipts: env.Store, Balances: env.Store, Statements: env.Store,
+		Received: env.Store, Ledger: env.Store.Finance()})
 	to := env.NewWallet("spark1good")
 	refunded, paid := env.quote(t, "USD", 100_00, to), env.quote(t, "USD", 50_00, to)
 	var receipts []ports.RailReceipt
@@ -439,14 +450,17 @@ func TestFeeds_PayersAreGivenToRefunds(t *testing.T) {
 		reference string
 		minor     int64
 	}{
-		"other-amount": {refunded.Reference, 90_00}, "first": {paid.Reference, 50_00}, "unknown": {"RENT", 3_00}, "deposit": {env.dollars.Reference, 7_00},
+		"other-amount": {refunded.Reference, 90_00}, "first": {paid.Reference, 50_00}, "unknown": {"RENT", 3_00},
+		"deposit": {env.dollars.Reference, 7_00},
 	} {
 		payer := account.External{Type: account.USAccount, Currency: "USD", Fields: map[string]string{"accountNumber": "of " + partnerID}}
-		receipts = append(receipts, ports.RailReceipt{Payer: &payer, Receipt: transaction.Receipt{Rail: "ACH", PartnerID: partnerID, Reference: r.reference,
-			Amount: money.Amount{Minor: r.minor, Currency: "USD"}, At: apptest.Noon}})
+		receipts = append(receipts, ports.RailReceipt{Payer: &payer, Receipt: transaction.Receipt{Rail: "ACH", PartnerID: partnerID,
+			Reference: r.reference,
+			Amount:    money.Amount{Minor: r.minor, Currency: "USD"}, At: apptest.Noon}})
 	}
 	second := receipts[0]
-	second.PartnerID, second.Reference, second.Payer = "second", paid.Reference, &account.External{Type: account.USAccount, Currency: "USD", Fields: map[string]string{"accountNumber": "of second"}}
+	second.PartnerID, second.Reference, second.Payer = "second", paid.Reference, &account.External{Type: account.USAccount, Currency: "USD",
+		Fields: map[string]string{"accountNumber": "of second"}}
 	nameless := second
 	nameless.PartnerID, nameless.Payer = "nameless", nil
 	adapter.add(ports.RailReport{Receipts: receipts})
@@ -465,10 +479,12 @@ func TestFeeds_PayersAreGivenToRefunds(t *testing.T) {
 	}
 	env.Post(posting)
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.AssignUnmatched(ctx, u, transaction.Assignment{Note: "Unknown payer", By: transaction.ReversedBy, At: env.Clock.Now()}); err != nil {
+		if err := tx.AssignUnmatched(ctx, u, transaction.Assignment{Note: "Unknown payer", By: transaction.ReversedBy,
+			At: env.Clock.Now()}); err != nil {
 			return err
 		}
-		return tx.AddJobs(ctx, []ports.Job{{ID: env.IDs.New(env.Clock.Now()), Platform: env.Platform.ID, Step: transaction.StepSendBack, Subjects: []uuid.UUID{u.Receipt.ID.UUID()}, Due: env.Clock.Now()}})
+		return tx.AddJobs(ctx, []ports.Job{{ID: env.IDs.New(env.Clock.Now()), Platform: env.Platform.ID, Step: transaction.StepSendBack,
+			Subjects: []uuid.UUID{u.Receipt.ID.UUID()}, Due: env.Clock.Now()}})
 	})
 	partner.set(ports.Outcome{Verdict: ports.Done})
 

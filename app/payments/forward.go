@@ -31,7 +31,8 @@ func (s *Service) forwardOne(ctx context.Context, t transaction.Transaction) err
 	if err != nil || !wanted || to.Currency != t.Pricing.Received.Currency || to.Status != account.Active {
 		return err
 	}
-	err = s.transferOutWithID(ctx, transaction.CounterpartID(t.ID), transaction.TransferOut{Platform: t.Platform, From: t.Destination.InternalAccount, To: to.ID, Amount: t.Pricing.Received.Minor})
+	err = s.transferOutWithID(ctx, transaction.CounterpartID(t.ID), transaction.TransferOut{Platform: t.Platform,
+		From: t.Destination.InternalAccount, To: to.ID, Amount: t.Pricing.Received.Minor})
 	if fault.IsFinal(err) { // also an embedded wallet, whose owner signs each payment
 		s.Log.WithError(err).WithField("transaction", t.ID.String()).Warn("payment not forwarded; it stays on the balance")
 		return nil

@@ -62,7 +62,8 @@ func TestForward_ToChosenAccount(t *testing.T) {
 				return
 			}
 			sent := env.waitForStatus(id, transaction.Completed)
-			if sent.Source.InternalAccount != env.dollars.ID || sent.Destination.ExternalAccount != to.ID || sent.Pricing.Sent != (money.Amount{Minor: 12_50, Currency: "USD"}) {
+			if sent.Source.InternalAccount != env.dollars.ID || sent.Destination.ExternalAccount != to.ID ||
+				sent.Pricing.Sent != (money.Amount{Minor: 12_50, Currency: "USD"}) {
 				t.Errorf("forwarded by %+v", sent)
 			}
 			env.WantBalances(map[string]int64{"rails/UMA USD": 12_50, "rails/RTP USD": -12_50})
@@ -84,7 +85,8 @@ func TestForward_FromWalletStays(t *testing.T) {
 	received := env.waitForStatus(env.receiveUMA(t, payment).ID, transaction.Completed)
 
 	env.WaitForNoJobs(transaction.StepForward)
-	if _, err := env.Store.Transaction(t.Context(), env.Platform.ID, transaction.CounterpartID(received.ID)); !fault.Is(err, fault.TransactionNotFound) {
+	if _, err := env.Store.Transaction(t.Context(), env.Platform.ID, transaction.CounterpartID(received.ID)); !fault.Is(err,
+		fault.TransactionNotFound) {
 		t.Errorf("want no transfer, got %v", err)
 	}
 }

@@ -96,7 +96,8 @@ func (s *Service) createInternal(ctx context.Context, sent transaction.Transacti
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	in := UMAPayment{Sender: payer.UMAAddress, Receiver: to.UMAAddress, Currency: sent.Pricing.Received.Currency, Amount: sent.Pricing.Received.Minor}
+	in := UMAPayment{Sender: payer.UMAAddress, Receiver: to.UMAAddress, Currency: sent.Pricing.Received.Currency,
+		Amount: sent.Pricing.Received.Minor}
 	on, err := s.Store.Platform(ctx, sent.Platform)
 	if err != nil {
 		return transaction.Transaction{}, err
@@ -113,7 +114,8 @@ func (s *Service) createInternal(ctx context.Context, sent transaction.Transacti
 }
 
 // lockReceived locks incoming payments, each with the one of its sender if that is a customer of the same platform.
-func lockReceived(ctx context.Context, tx ports.Tx, received ...transaction.Transaction) (map[ports.TransactionKey]transaction.Transaction, error) {
+func lockReceived(ctx context.Context, tx ports.Tx, received ...transaction.Transaction) (
+	map[ports.TransactionKey]transaction.Transaction, error) {
 	var keys []ports.TransactionKey
 	for _, t := range received {
 		if keys = append(keys, transactionKey(t)); !t.SentBy.IsZero() {
@@ -125,7 +127,8 @@ func lockReceived(ctx context.Context, tx ports.Tx, received ...transaction.Tran
 
 // settleReceived adds a decision about an incoming payment, and the one that follows for its sender, if the sender
 // is locked. It returns the first of them.
-func (w work) settleReceived(d transaction.Decision, locked map[ports.TransactionKey]transaction.Transaction) (transaction.Decision, error) {
+func (w work) settleReceived(d transaction.Decision, locked map[ports.TransactionKey]transaction.Transaction) (
+	transaction.Decision, error) {
 	decisions := []transaction.Decision{d}
 	if sent, internal := locked[senderKey(d.Transaction)]; internal {
 		var err error

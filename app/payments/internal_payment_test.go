@@ -38,10 +38,12 @@ func (env *env) internalPayout(names ...string) ports.Payout {
 		return tx.CreateTransactions(ctx, []transaction.Transaction{sent})
 	})
 	header := func(kind ledger.Kind) ledger.Header {
-		return ledger.Header{ID: ledger.DerivedID(sent.ID.UUID(), kind, 0), Platform: env.Platform.ID, Transaction: sent.ID, Effective: apptest.Noon}
+		return ledger.Header{ID: ledger.DerivedID(sent.ID.UUID(), kind, 0), Platform: env.Platform.ID, Transaction: sent.ID,
+			Effective: apptest.Noon}
 	}
 	env.Post(ledger.JITReceived(header(ledger.KindJITReceived), sent.SourceAccount, sent.Pricing.Sent),
-		ledger.TransferOut(header(ledger.KindTransferOut), ledger.OutgoingFunds{From: ledger.FundingJIT, To: ledger.TransitPayouts, Amount: sent.Pricing.Sent}))
+		ledger.TransferOut(header(ledger.KindTransferOut), ledger.OutgoingFunds{From: ledger.FundingJIT, To: ledger.TransitPayouts,
+			Amount: sent.Pricing.Sent}))
 	return ports.Payout{Transaction: sent}
 }
 
@@ -92,11 +94,14 @@ func (env *env) payAna(t *testing.T) (sent, received ident.Transaction) {
 	t.Helper()
 	ben := env.NewCustomer("ben", func(c *customer.Customer) { c.FullName = "Ben Berg" })
 	from := env.account(ben.ID, "USD", 100_00)
-	lookup := quote.Lookup{ID: ident.NewLookup(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: ben.ID, SenderUMA: ben.UMAAddress,
-		ReceiverUMA: env.Customer.UMAAddress, Currencies: []money.Currency{"USD"}, CreatedAt: apptest.Noon, ExpiresAt: apptest.Noon.Add(quote.LookupValidity)}
+	lookup := quote.Lookup{ID: ident.NewLookup(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: ben.ID,
+		SenderUMA:   ben.UMAAddress,
+		ReceiverUMA: env.Customer.UMAAddress, Currencies: []money.Currency{"USD"}, CreatedAt: apptest.Noon,
+		ExpiresAt: apptest.Noon.Add(quote.LookupValidity)}
 	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, lookup) })
 	created, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: from.ID},
-		Destination: quote.Destination{UMA: env.Customer.UMAAddress}, Lookup: lookup.ID, Side: quote.Sending, Amount: 12_50, ExecuteImmediately: true}, nil)
+		Destination: quote.Destination{UMA: env.Customer.UMAAddress}, Lookup: lookup.ID, Side: quote.Sending, Amount: 12_50,
+		ExecuteImmediately: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +170,8 @@ func TestInternalPayment_BothSidesInOneCommit(t *testing.T) {
 			env.wantIncomingEvents(t, receivedID, "INCOMING_PAYMENT.COMPLETED")
 			env.WantBalances(map[string]int64{"rails/WIRE USD": 100_00, from: -87_50, env.dollars.LedgerPath() + " USD": -12_50})
 			env.WantEntries(receivedID, "deposit transit/internal "+env.dollars.LedgerPath()+" 1250 USD")
-			if commits := env.QueryStrings("SELECT count(DISTINCT xmin::text)::text FROM ledger_postings WHERE kind IN ('delivered', 'deposit') AND transaction_id IS NOT NULL"); commits[0] != "1" {
+			if commits := env.QueryStrings("SELECT count(DISTINCT xmin::text)::text FROM ledger_postings WHERE kind IN ('delivered', 'deposit') " +
+				"AND transaction_id IS NOT NULL"); commits[0] != "1" {
 				t.Errorf("settled in %s commits", commits[0])
 			}
 		})
@@ -194,9 +200,11 @@ func TestInternalPayment_OfEarlierRelease(t *testing.T) {
 	if between := env.Transaction(sent.Transaction.ID); !between.State.InTransit() {
 		t.Errorf("the sender's payment is %s", between.State)
 	}
-	env.WantBalances(map[string]int64{"rails/RTP USD": 12_50, "rails/UMA USD": 12_50, "transit/payouts USD": -12_50, env.dollars.LedgerPath() + " USD": -12_50})
+	env.WantBalances(map[string]int64{"rails/RTP USD": 12_50, "rails/UMA USD": 12_50, "transit/payouts USD": -12_50,
+		env.dollars.LedgerPath() + " USD": -12_50})
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
-		return tx.AddJobs(ctx, []ports.Job{{ID: env.IDs.New(apptest.Noon), Platform: env.Platform.ID, Step: transaction.StepDeliver, Due: apptest.Noon, Subjects: []uuid.UUID{sent.Transaction.ID.UUID()}}})
+		return tx.AddJobs(ctx, []ports.Job{{ID: env.IDs.New(apptest.Noon), Platform: env.Platform.ID, Step: transaction.StepDeliver,
+			Due: apptest.Noon, Subjects: []uuid.UUID{sent.Transaction.ID.UUID()}}})
 	})
 	env.waitForStatus(sent.Transaction.ID, transaction.Completed)
 
@@ -289,7 +297,8 @@ func TestSend_OutcomesInOrder(t *testing.T) {
 
 	got := service.Send(t.Context(), env.Rail, []ports.Payout{first, other, failing, account, second, unavailable})
 
-	done, waiting := ports.Outcome{Verdict: ports.Done}, ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: apptest.Noon.Add(time.Second)}
+	done, waiting := ports.Outcome{Verdict: ports.Done}, ports.Outcome{Verdict: ports.Waiting, Accepted: true,
+		RetryAt: apptest.Noon.Add(time.Second)}
 	later := ports.Outcome{Verdict: ports.Waiting, RetryAt: apptest.Noon.Add(5 * time.Second)}
 	if want := []ports.Outcome{waiting, done, {Verdict: ports.Unknown}, done, waiting, later}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -93,7 +93,8 @@ func TestQuote_ReceiverOfPlatformDeleted(t *testing.T) {
 	env.setParty(t, "UPDATE customers SET deleted_at = now() WHERE platform_id = $1 AND id = $2", receiver.ID.UUID())
 
 	_, executeErr := env.ExecuteQuote(t.Context(), env.Platform.ID, q.ID, nil)
-	_, quoteErr := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: from, Destination: to, Side: quote.Sending, Amount: 10050}, nil)
+	_, quoteErr := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: from, Destination: to, Side: quote.Sending,
+		Amount: 10050}, nil)
 
 	apptest.WantFault(t, "executed", executeErr, fault.QuoteNotExecutable)
 	apptest.WantFault(t, "quoted", quoteErr, fault.CustomerDeleted)

@@ -19,13 +19,19 @@ func TestPayee_ChangedInTheDatabaseIsNotPaid(t *testing.T) {
 	// account, its amount, or its seal. Nothing is handed over to the rail, the job says why, and the payment goes on when
 	// the payee is put back.
 	for name, c := range map[string]struct{ edit, undo string }{
-		"account":      {"UPDATE transactions SET destination_external = 'THIEF' WHERE id = 'THIS'", "UPDATE transactions SET destination_external = 'PAYEE' WHERE id = 'THIS'"},
-		"amount":       {"UPDATE transactions SET received_minor = received_minor + 1 WHERE id = 'THIS'", "UPDATE transactions SET received_minor = received_minor - 1 WHERE id = 'THIS'"},
-		"details":      {"UPDATE external_accounts SET fields = (SELECT fields FROM external_accounts WHERE id = 'THIEF') WHERE id = 'PAYEE'", `UPDATE external_accounts SET fields = '{"address": "spark1good"}' WHERE id = 'PAYEE'`},
-		"beneficiary":  {`UPDATE external_accounts SET beneficiary = '{"type": "INDIVIDUAL", "fullName": "Eve"}' WHERE id = 'PAYEE'`, "UPDATE external_accounts SET beneficiary = NULL WHERE id = 'PAYEE'"},
-		"address":      {"UPDATE transactions SET destination_external = NULL, destination_uma = '$eve@uma.test' WHERE id = 'THIS'", "UPDATE transactions SET destination_external = 'PAYEE', destination_uma = '' WHERE id = 'THIS'"},
+		"account": {"UPDATE transactions SET destination_external = 'THIEF' WHERE id = 'THIS'",
+			"UPDATE transactions SET destination_external = 'PAYEE' WHERE id = 'THIS'"},
+		"amount": {"UPDATE transactions SET received_minor = received_minor + 1 WHERE id = 'THIS'",
+			"UPDATE transactions SET received_minor = received_minor - 1 WHERE id = 'THIS'"},
+		"details": {"UPDATE external_accounts SET fields = (SELECT fields FROM external_accounts WHERE id = 'THIEF') WHERE id = 'PAYEE'",
+			`UPDATE external_accounts SET fields = '{"address": "spark1good"}' WHERE id = 'PAYEE'`},
+		"beneficiary": {`UPDATE external_accounts SET beneficiary = '{"type": "INDIVIDUAL", "fullName": "Eve"}' WHERE id = 'PAYEE'`,
+			"UPDATE external_accounts SET beneficiary = NULL WHERE id = 'PAYEE'"},
+		"address": {"UPDATE transactions SET destination_external = NULL, destination_uma = '$eve@uma.test' WHERE id = 'THIS'",
+			"UPDATE transactions SET destination_external = 'PAYEE', destination_uma = '' WHERE id = 'THIS'"},
 		"without seal": {"UPDATE transactions SET destination_external = 'THIEF', payee_seal = '' WHERE id = 'THIS'", ""},
-		"seal of another": {"UPDATE transactions SET destination_external = 'THIEF', payee_seal = (SELECT payee_seal FROM transactions WHERE destination_external = 'THIEF' AND id <> 'THIS') WHERE id = 'THIS'",
+		"seal of another": {"UPDATE transactions SET destination_external = 'THIEF', payee_seal = (SELECT payee_seal FROM transactions WHERE " +
+			"destination_external = 'THIEF' AND id <> 'THIS') WHERE id = 'THIS'",
 			""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +65,8 @@ func TestPayee_ChangedInTheDatabaseIsNotPaid(t *testing.T) {
 			if len(sent) > 0 {
 				t.Fatalf("paid to %q", sent)
 			}
-			if errors := env.QueryStrings("SELECT last_error FROM jobs WHERE step = 'deliver'"); len(errors) != 1 || !strings.Contains(errors[0], "its payee or its amount was changed in the database") {
+			if errors := env.QueryStrings("SELECT last_error FROM jobs WHERE step = 'deliver'"); len(errors) != 1 ||
+				!strings.Contains(errors[0], "its payee or its amount was changed in the database") {
 				t.Errorf("the job says %q", errors)
 			}
 			if c.undo == "" {
@@ -91,7 +98,8 @@ func TestPayee_ChangedInternalAccountIsNotCredited(t *testing.T) {
 				from = quote.Source{Internal: dollars.ID}
 			}
 			q := env.quoteFrom(t, from, 100_00, quote.Destination{Internal: env.NewInternalAccount(env.Customer.ID, "USDC", 0).ID})
-			pgtest.ExecAsSuperuser(t, env.URL, fmt.Sprintf("UPDATE transactions SET destination_internal = '%s', destination_account = '%s' WHERE id = '%s'",
+			pgtest.ExecAsSuperuser(t, env.URL, fmt.Sprintf("UPDATE transactions SET destination_internal = '%s', destination_account = '%s' WHERE "+
+				"id = '%s'",
 				thief.ID.UUID(), thief.LedgerPath(), q.Transaction.UUID()))
 
 			if justInTime {

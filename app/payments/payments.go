@@ -96,7 +96,8 @@ func New(c Config) *Service {
 	references := options("find reference")
 	references.MaxDelay = 0
 	s.referenceBatcher = batch.New(references, s.findByReference)
-	s.Workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.Batches.MaxDelay, Retry: c.JobRetry, Metrics: c.JobMetrics},
+	s.Workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.Batches.MaxDelay, Retry: c.JobRetry,
+		Metrics: c.JobMetrics},
 		jobs.Handler{Step: transaction.StepDeliver, Do: s.deliver},
 		jobs.Handler{Step: transaction.StepCheckReturn, Do: s.checkReturns},
 		jobs.Handler{Step: transaction.StepCheckCollection, Do: s.checkCollections},
@@ -122,6 +123,7 @@ func (s *Service) GetTransaction(ctx context.Context, platform ident.Platform, i
 }
 
 // ListTransactions reads a page of the transactions of a platform that match the filter.
-func (s *Service) ListTransactions(ctx context.Context, platform ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
+func (s *Service) ListTransactions(ctx context.Context, platform ident.Platform,
+	f ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
 	return s.Store.Transactions(ctx, platform, f)
 }

@@ -80,8 +80,10 @@ func TestReceive_JustInTimeWithinOneCurrency(t *testing.T) {
 		state    string
 		received string // the account that has the received amount, if it is not refunded
 	}{
-		"to a bank account": {func(e *env) quote.Destination { return quote.Destination{External: e.NewBankAccount("000123456").ID} }, "COMPLETED", "rails/RTP USD"},
-		"refused":           {func(e *env) quote.Destination { return quote.Destination{External: e.NewBankAccount("000123004").ID} }, "FAILED (refund COMPLETED)", ""},
+		"to a bank account": {func(e *env) quote.Destination { return quote.Destination{External: e.NewBankAccount("000123456").ID} },
+			"COMPLETED", "rails/RTP USD"},
+		"refused": {func(e *env) quote.Destination { return quote.Destination{External: e.NewBankAccount("000123004").ID} },
+			"FAILED (refund COMPLETED)", ""},
 		"to a balance": {func(e *env) quote.Destination {
 			return quote.Destination{Internal: e.account(e.Customer.ID, "USD", 0).ID}
 		}, "COMPLETED", "balance"},
@@ -91,7 +93,8 @@ func TestReceive_JustInTimeWithinOneCurrency(t *testing.T) {
 				t.Parallel()
 				env := newEnv(t)
 				to := c.to(env)
-				created, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Customer: env.Customer.ID, Currency: "USD"},
+				created, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID,
+					Source:      quote.Source{Customer: env.Customer.ID, Currency: "USD"},
 					Destination: to, Side: side, Amount: amount}, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -142,14 +145,16 @@ func TestCreateQuote_FundingInUnsupportedCurrency(t *testing.T) {
 	wallet := env.NewWallet("spark1good")
 	_, err := env.CreateQuote(t.Context(), env.QuoteRequest("EUR", 100_50, wallet), nil)
 	f, _ := fault.As(err)
-	if f == nil || f.Code != fault.InvalidCurrency || f.Reason != "Not supported by the platform" || !strings.Contains(f.Message, "[BTC USD USDB USDC]") {
+	if f == nil || f.Code != fault.InvalidCurrency || f.Reason != "Not supported by the platform" ||
+		!strings.Contains(f.Message, "[BTC USD USDB USDC]") {
 		t.Fatalf("funding in euros: %v", err)
 	}
 	euros := env.account(env.Customer.ID, "EUR", 100_50)
 	env.quoteFrom(t, quote.Source{Internal: euros.ID}, 100_50, quote.Destination{External: wallet.ID})
 
 	changed := env.Platform
-	changed.Currencies = append(slices.Clone(changed.Currencies), platform.Currency{Code: "EUR", MinAmount: 1, MaxAmount: 1_000_000_00, Directions: []string{"OUTGOING"}})
+	changed.Currencies = append(slices.Clone(changed.Currencies), platform.Currency{Code: "EUR", MinAmount: 1, MaxAmount: 1_000_000_00,
+		Directions: []string{"OUTGOING"}})
 	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
 	env.Service.Prices.Invalidate()
 	if _, err := env.CreateQuote(t.Context(), env.QuoteRequest("EUR", 100_50, wallet), nil); err != nil {
@@ -292,11 +297,15 @@ func TestDeliver_RailReplies(t *testing.T) {
 		events []string
 		want   map[string]int64 // the balances; nil if all are zero
 	}{
-		"002": {"FAILED (refund COMPLETED)", transaction.QuoteExecutionFailed, []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}, nil},
-		"004": {"FAILED (refund COMPLETED)", transaction.CounterpartyPostFailed, []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}, nil},
-		"005": {"FAILED (refund COMPLETED)", transaction.CounterpartyPostFailed, []string{"PENDING", "PROCESSING", "COMPLETED", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}, nil},
+		"002": {"FAILED (refund COMPLETED)", transaction.QuoteExecutionFailed, []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING",
+			"REFUND_COMPLETED"}, nil},
+		"004": {"FAILED (refund COMPLETED)", transaction.CounterpartyPostFailed, []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING",
+			"REFUND_COMPLETED"}, nil},
+		"005": {"FAILED (refund COMPLETED)", transaction.CounterpartyPostFailed, []string{"PENDING", "PROCESSING", "COMPLETED", "FAILED",
+			"REFUND_PENDING", "REFUND_COMPLETED"}, nil},
 		"006": {"FAILED (refund COMPLETED)", "", []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}, nil},
-		"007": {"FAILED (refund FAILED)", transaction.CounterpartyPostFailed, []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_FAILED"},
+		"007": {"FAILED (refund FAILED)", transaction.CounterpartyPostFailed, []string{"PENDING", "PROCESSING", "FAILED",
+			"REFUND_PENDING", "REFUND_FAILED"},
 			map[string]int64{"rails/RTP USD": 10050, "funding/unmatched USD": -10050}},
 	} {
 		t.Run(suffix, func(t *testing.T) {
@@ -374,7 +383,8 @@ func TestDeliver_ExpectedSettlement(t *testing.T) {
 			}
 			select {
 			case <-timeout:
-				t.Fatalf("after %d calls it is expected to settle at %s, want %s", calls+1, env.transaction(t, q.Transaction).ExpectedSettlementAt, want)
+				t.Fatalf("after %d calls it is expected to settle at %s, want %s", calls+1, env.transaction(t, q.Transaction).ExpectedSettlementAt,
+					want)
 			case <-time.After(time.Millisecond):
 			}
 		}
@@ -436,7 +446,8 @@ func TestRefund_WalletStablecoinCanBeSpent(t *testing.T) {
 	env.WantBalances(map[string]int64{"chains/LAYER2 USDB": 25_000_000, refunded.LedgerPath() + " USDB": -25_000_000})
 	to := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "USDB", Type: account.Layer2Wallet,
 		Fields: map[string]string{"address": "spark1good"}, Rails: []corridor.Rail{corridor.Layer2}})
-	sent, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: refunded.ID, To: to.ID, Amount: 25_000_000}, nil)
+	sent, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: refunded.ID, To: to.ID,
+		Amount: 25_000_000}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -467,8 +478,9 @@ func TestSendBack_SurplusCryptoGoesToCustomerAccount(t *testing.T) {
 	env.wantNotifiedBalances(t, tokens, 7_000_000)
 	p := q.Pricing
 	env.WantBalances(map[string]int64{
-		"chains/ALTCHAIN USDC": 32_000_000, tokens.LedgerPath() + " USDC": -7_000_000, "income/fees USDC": -p.Fees, "income/rounding USDC": -p.RoundingSent,
-		"fx/position USDC": -(25_000_000 - p.Fees - p.RoundingSent), "fx/position USD": p.Received.Minor, "rails/RTP USD": -p.Received.Minor,
+		"chains/ALTCHAIN USDC": 32_000_000, tokens.LedgerPath() + " USDC": -7_000_000, "income/fees USDC": -p.Fees,
+		"income/rounding USDC": -p.RoundingSent,
+		"fx/position USDC":     -(25_000_000 - p.Fees - p.RoundingSent), "fx/position USD": p.Received.Minor, "rails/RTP USD": -p.Received.Minor,
 	})
 }
 

@@ -74,7 +74,8 @@ func (s *Service) newQuoteCommand(ctx context.Context, r quote.Request, claim *p
 		return nil, err
 	}
 	now := s.Clock.Now()
-	command := &quoteCommand{request: r, idempotency: claim, quote: ident.NewQuote(s.IDs.New, now), transaction: ident.NewTransaction(s.IDs.New, now)}
+	command := &quoteCommand{request: r, idempotency: claim, quote: ident.NewQuote(s.IDs.New, now),
+		transaction: ident.NewTransaction(s.IDs.New, now)}
 	if !r.Lookup.IsZero() {
 		receiver, err := s.Store.Lookup(ctx, r.Platform, r.Lookup)
 		if err != nil {
@@ -96,8 +97,9 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 	keys := make([]ports.PartyKey, len(commands))
 	for i, c := range commands {
 		from, to := c.request.Source, c.request.Destination
-		keys[i] = ports.PartyKey{Platform: c.request.Platform, Customer: c.request.PayingCustomer(), FromInternal: from.Internal, FromExternal: from.External,
-			ToInternal: to.Internal, ToExternal: to.External}
+		keys[i] = ports.PartyKey{Platform: c.request.Platform, Customer: c.request.PayingCustomer(), FromInternal: from.Internal,
+			FromExternal: from.External,
+			ToInternal:   to.Internal, ToExternal: to.External}
 	}
 	var results []batch.Result[quote.WithStatus]
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
@@ -153,7 +155,8 @@ func walletBalances(ctx context.Context, tx ports.Tx, parties []quote.Parties) (
 }
 
 // makeQuote decides one quote: its route, price, terms and payment instructions.
-func (s *Service) makeQuote(ctx context.Context, c *quoteCommand, p quote.Parties, now time.Time) (quote.Quote, transaction.Transaction, error) {
+func (s *Service) makeQuote(ctx context.Context, c *quoteCommand, p quote.Parties,
+	now time.Time) (quote.Quote, transaction.Transaction, error) {
 	var none transaction.Transaction
 	route, err := c.request.Route(p)
 	if err != nil {

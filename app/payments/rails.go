@@ -21,7 +21,8 @@ const noRailDelay = time.Minute
 
 // callRails calls the rails, or the chains, of the platforms of items, each rail once and all at the same
 // time, and returns one outcome for each item. An item whose rail cannot be called has the outcome Unknown.
-func callRails[R comparable, T any](ctx context.Context, s *Service, items []T, railFor func(ident.Platform) (R, error), platformOf func(T) ident.Platform,
+func callRails[R comparable, T any](ctx context.Context, s *Service, items []T, railFor func(ident.Platform) (R, error),
+	platformOf func(T) ident.Platform,
 	call func(context.Context, R, []T) []ports.Outcome) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(items))
 	byRail := map[R][]int{}
@@ -66,7 +67,8 @@ func storable(o ports.Outcome) ports.Outcome {
 
 // callRail calls one rail. It returns an error if the rail panics, or does not return one outcome for
 // each item: then none of its outcomes can be trusted.
-func callRail[R, T any](ctx context.Context, rail R, items []T, call func(context.Context, R, []T) []ports.Outcome) (outcomes []ports.Outcome, err error) {
+func callRail[R, T any](ctx context.Context, rail R, items []T, call func(context.Context, R, []T) []ports.Outcome) (
+	outcomes []ports.Outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())

@@ -111,7 +111,8 @@ func TestRates_UnpricedCurrency(t *testing.T) {
 			t.Errorf("%s to %s is priced", r.From, r.To)
 		}
 	}
-	for _, wanted := range []payments.RatesRequest{{From: "USD", To: []money.Currency{"BTC", "EUR"}}, {From: "EUR"}, {To: []money.Currency{"EUR"}}} {
+	for _, wanted := range []payments.RatesRequest{{From: "USD", To: []money.Currency{"BTC", "EUR"}}, {From: "EUR"},
+		{To: []money.Currency{"EUR"}}} {
 		if list, err := quotes.Rates(t.Context(), here, wanted); !fault.Is(err, fault.QuoteRequestFailed) {
 			t.Errorf("%+v: %d rates, %v", wanted, len(list), err)
 		}

@@ -49,7 +49,8 @@ func TestReadiness_NewPaymentsAreRefused(t *testing.T) {
 			transactions := env.QueryStrings("SELECT id::text FROM transactions")
 			env.setCustomers(t, state.set)
 			newQuote := func(from quote.Source, to quote.Destination) error {
-				_, err := env.CreateQuote(t.Context(), quote.Request{Platform: p, Source: from, Destination: to, Side: quote.Sending, Amount: 10_00}, nil)
+				_, err := env.CreateQuote(t.Context(), quote.Request{Platform: p, Source: from, Destination: to, Side: quote.Sending, Amount: 10_00},
+					nil)
 				return err
 			}
 			deletedIs := func(code fault.Code) fault.Code {
@@ -69,15 +70,26 @@ func TestReadiness_NewPaymentsAreRefused(t *testing.T) {
 				"quote from a balance": {func() error {
 					return newQuote(quote.Source{Internal: dollars.ID}, quote.Destination{External: wallet.ID})
 				}, state.code},
-				"quote from a bank account":           {func() error { return newQuote(quote.Source{External: bank.ID}, quote.Destination{External: wallet.ID}) }, state.code},
-				"quote of the platform to an account": {func() error { return newQuote(quote.Source{Internal: own.ID}, quote.Destination{External: wallet.ID}) }, state.code},
-				"quote of the platform to a balance":  {func() error { return newQuote(quote.Source{Internal: own.ID}, quote.Destination{Internal: euros.ID}) }, state.code},
+				"quote from a bank account": {func() error {
+					return newQuote(quote.Source{External: bank.ID},
+						quote.Destination{External: wallet.ID})
+				}, state.code},
+				"quote of the platform to an account": {func() error {
+					return newQuote(quote.Source{Internal: own.ID},
+						quote.Destination{External: wallet.ID})
+				}, state.code},
+				"quote of the platform to a balance": {func() error {
+					return newQuote(quote.Source{Internal: own.ID},
+						quote.Destination{Internal: euros.ID})
+				}, state.code},
 				"quote executed at once": {func() error {
-					_, err := env.CreateQuote(t.Context(), quote.Request{Platform: p, Source: quote.Source{Internal: dollars.ID}, Destination: quote.Destination{External: wallet.ID},
-						Side: quote.Sending, Amount: 10_00, ExecuteImmediately: true}, nil)
+					_, err := env.CreateQuote(t.Context(), quote.Request{Platform: p, Source: quote.Source{Internal: dollars.ID},
+						Destination: quote.Destination{External: wallet.ID},
+						Side:        quote.Sending, Amount: 10_00, ExecuteImmediately: true}, nil)
 					return err
 				}, state.code},
-				"execution": {func() error { _, err := env.ExecuteQuote(t.Context(), p, open.ID, nil); return err }, deletedIs(fault.QuoteNotExecutable)},
+				"execution": {func() error { _, err := env.ExecuteQuote(t.Context(), p, open.ID, nil); return err },
+					deletedIs(fault.QuoteNotExecutable)},
 				"transfer in": {func() error {
 					_, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: p, From: bank.ID, To: dollars.ID, Amount: 10_00}, nil)
 					return err
@@ -86,10 +98,12 @@ func TestReadiness_NewPaymentsAreRefused(t *testing.T) {
 					_, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: p, From: dollars.ID, To: bank.ID, Amount: 10_00}, nil)
 					return err
 				}, state.code},
-				"sandbox fund":               {func() error { _, err := env.Fund(t.Context(), p, dollars.ID, 10_00, nil); return err }, state.code},
-				"UMA payment to the address": {func() error { _, err := env.SimulateUMAPayment(t.Context(), p, env.umaPayment(), nil); return err }, deletedIs(fault.UserNotFound)},
+				"sandbox fund": {func() error { _, err := env.Fund(t.Context(), p, dollars.ID, 10_00, nil); return err }, state.code},
+				"UMA payment to the address": {func() error { _, err := env.SimulateUMAPayment(t.Context(), p, env.umaPayment(), nil); return err },
+					deletedIs(fault.UserNotFound)},
 				"UMA payment to the customer": {func() error {
-					_, err := env.SimulateUMAPayment(t.Context(), p, payments.UMAPayment{Sender: "$bo@bank.example", Customer: env.Customer.ID, Currency: "USD", Amount: 10_00}, nil)
+					_, err := env.SimulateUMAPayment(t.Context(), p, payments.UMAPayment{Sender: "$bo@bank.example", Customer: env.Customer.ID,
+						Currency: "USD", Amount: 10_00}, nil)
 					return err
 				}, state.code},
 			} {
@@ -119,7 +133,8 @@ func TestReadiness_ReceivedMoneyIsNotCredited(t *testing.T) {
 			env.setCustomers(t, state.set)
 
 			_, err := env.Receive(t.Context(), env.receipt(q, "RTP", 10_00), nil)
-			_, deposited := env.Deposit(t.Context(), env.NewReceipt("ACH", dollars.Reference, money.Amount{Minor: 5_00, Currency: "USD"}), dollars.ID, nil)
+			_, deposited := env.Deposit(t.Context(), env.NewReceipt("ACH", dollars.Reference, money.Amount{Minor: 5_00, Currency: "USD"}),
+				dollars.ID, nil)
 
 			if err != nil {
 				t.Fatal(err)

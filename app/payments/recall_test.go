@@ -51,7 +51,8 @@ func (a *askingRail) ask(ctx context.Context, keys []ports.RailPaymentKey) []por
 	outcomes := make([]ports.Outcome, len(keys))
 	departures, err := a.Store.LeaveRailPayments(ctx, "bank", keys, a.Clock.Now())
 	for i, key := range keys {
-		if outcomes[i] = (ports.Outcome{Verdict: ports.Waiting, RetryAt: a.Clock.Now().Add(time.Minute)}); err == nil && departures[i].MayBeSent() {
+		if outcomes[i] = (ports.Outcome{Verdict: ports.Waiting, RetryAt: a.Clock.Now().Add(time.Minute)}); err == nil &&
+			departures[i].MayBeSent() {
 			outcomes[i], a.left[string(key.Kind)+" "+key.ID.String()] = a.outcome, true
 		}
 	}
@@ -78,7 +79,8 @@ func newRecallEnv(t *testing.T) *recallEnv {
 		return e.adapter
 	})
 	e.adapter.outcome = e.waiting()
-	e.feeds = e.NewFeeds(payments.FeedConfig{Feeds: e.Store, Receipts: e.Store, Balances: e.Store, Statements: e.Store, Received: e.Store, Ledger: e.Store.Finance(), CallAgain: e.CallAgain})
+	e.feeds = e.NewFeeds(payments.FeedConfig{Feeds: e.Store, Receipts: e.Store, Balances: e.Store, Statements: e.Store, Received: e.Store,
+		Ledger: e.Store.Finance(), CallAgain: e.CallAgain})
 	to := e.NewExternalAccount(account.External{Customer: e.Customer.ID, Currency: "USD", Type: account.USAccount,
 		Fields: map[string]string{"accountNumber": "000123456", "routingNumber": "021000021"}, Rails: []corridor.Rail{corridor.ACH}})
 	e.quoted = e.quote(t, "USD", 50_00, to)
@@ -92,7 +94,8 @@ func (e *recallEnv) waiting() ports.Outcome {
 func (e *recallEnv) report(r ports.RailReport) {
 	e.t.Helper()
 	e.feed.add(r)
-	live := ports.LiveConnection{Connection: rail.Connection{Name: "bank", Rails: []corridor.Rail{corridor.ACH}, Platforms: nil}, Adapter: e.feed}
+	live := ports.LiveConnection{Connection: rail.Connection{Name: "bank", Rails: []corridor.Rail{corridor.ACH}, Platforms: nil},
+		Adapter: e.feed}
 	live.Platforms = append(live.Platforms, e.Platform.ID)
 	if err := e.feeds.Read(e.t.Context(), live); err != nil {
 		e.t.Fatal(err)
@@ -109,7 +112,8 @@ func (e *recallEnv) pay(partnerID string, minor int64) {
 
 func (e *recallEnv) recall(partnerID string) {
 	e.t.Helper()
-	e.report(ports.RailReport{Reversals: []ports.ReceiptReversal{{Rail: corridor.ACH, Receipt: partnerID, PartnerID: "REV-" + partnerID, Code: "FOCR", At: e.Clock.Now()}}})
+	e.report(ports.RailReport{Reversals: []ports.ReceiptReversal{{Rail: corridor.ACH, Receipt: partnerID, PartnerID: "REV-" + partnerID,
+		Code: "FOCR", At: e.Clock.Now()}}})
 }
 
 func (e *recallEnv) pause(paused bool) {
@@ -156,7 +160,8 @@ func TestRecall_BeforeThePayoutLeaves(t *testing.T) {
 			e.pause(false)
 		},
 		"held by its adapter": func(e *recallEnv) {
-			if err := e.Store.SaveRailPause(e.t.Context(), ports.RailPause{Name: "ACH", Paused: true, By: "ana", Note: "test", At: e.Clock.Now()}); err != nil {
+			if err := e.Store.SaveRailPause(e.t.Context(), ports.RailPause{Name: "ACH", Paused: true, By: "ana", Note: "test",
+				At: e.Clock.Now()}); err != nil {
 				e.t.Fatal(err)
 			}
 			e.runDue(e.t)
@@ -205,8 +210,9 @@ func TestRecall_AfterThePayoutLeft(t *testing.T) {
 		owed     int64
 	}{
 		"delivered": {[]ports.Outcome{{Verdict: ports.Done}}, "COMPLETED", 50_00},
-		"rejected":  {[]ports.Outcome{{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04"}}, "FAILED (refund COMPLETED)", 0},
-		"returned":  {[]ports.Outcome{{Verdict: ports.Returned, Code: "AC04"}}, "FAILED (refund COMPLETED)", 0},
+		"rejected": {[]ports.Outcome{{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04"}},
+			"FAILED (refund COMPLETED)", 0},
+		"returned": {[]ports.Outcome{{Verdict: ports.Returned, Code: "AC04"}}, "FAILED (refund COMPLETED)", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -95,7 +95,8 @@ func lockFailedRefunds(ctx context.Context, tx ports.Tx, keys []ports.Transactio
 
 // reverseUsed opens a receivable for the transaction that has the money, takes it from a refund of that which has failed, or posts a
 // loss if none has it.
-func (s *Service) reverseUsed(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, keys []ports.TransactionKey, goesInside bool) error {
+func (s *Service) reverseUsed(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, keys []ports.TransactionKey,
+	goesInside bool) error {
 	failed, err := lockFailedRefunds(ctx, tx, keys)
 	if err != nil {
 		return err
@@ -142,7 +143,8 @@ func (s *Service) reverseUsed(ctx context.Context, tx ports.Tx, w *uow.Work, v t
 
 // openReceivable records that the owner of a transaction owes the money that was taken back. Later money and the
 // balance pay it, as for collections that were returned.
-func (s *Service) openReceivable(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, t transaction.Transaction) error {
+func (s *Service) openReceivable(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal,
+	t transaction.Transaction) error {
 	returned := receivable.Return{ReasonCode: v.Code, PartnerID: v.PartnerID, ReturnedAt: v.At, Note: v.Note, By: transaction.ReversedBy}
 	_, err := s.recorder().Open(ctx, tx, w, t, v.Receipt.Amount.Currency, returned, func(opened receivable.Receivable) receivable.Receivable {
 		opened.Amount, opened.Partner = v.Receipt.Amount, v.Receipt.Rail.LedgerPath()

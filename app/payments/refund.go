@@ -38,13 +38,15 @@ func (s *Service) askRefunds(ctx context.Context, keys []ports.TransactionKey) (
 	for _, payout := range payouts {
 		t := payout.Transaction
 		if t.Flow().Funding == transaction.Wallet {
-			toWallets = append(toWallets, ports.WalletCredit{Transaction: t, Wallet: ports.WalletID{Platform: t.Platform, Account: t.Source.InternalAccount},
+			toWallets = append(toWallets, ports.WalletCredit{Transaction: t, Wallet: ports.WalletID{Platform: t.Platform,
+				Account: t.Source.InternalAccount},
 				Amount: t.Refundable(), Refunded: &payout})
 			continue
 		}
 		_, inside := homes[t.ID]
 		refunds = append(refunds, ports.Refund{ID: t.ID.UUID(), Platform: t.Platform,
-			Rail: t.SourceRail, Reference: t.Refund.Reference, Amount: t.Refundable(), Original: originals[transactionKey(t)], Payout: &payout, Internal: inside})
+			Rail: t.SourceRail, Reference: t.Refund.Reference, Amount: t.Refundable(), Original: originals[transactionKey(t)],
+			Payout: &payout, Internal: inside})
 	}
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
 	for i, o := range s.credit(ctx, toWallets) {
@@ -53,7 +55,8 @@ func (s *Service) askRefunds(ctx context.Context, keys []ports.TransactionKey) (
 	for i, o := range s.sendRefunds(ctx, refunds) {
 		outcomes[transactionKey(refunds[i].Payout.Transaction)] = o
 	}
-	return answers{call: ports.CallRefund, outcomes: outcomes, applies: isRefunding, settle: func(w work, t transaction.Transaction, o ports.Outcome) error {
+	return answers{call: ports.CallRefund, outcomes: outcomes, applies: isRefunding, settle: func(w work, t transaction.Transaction,
+		o ports.Outcome) error {
 		to, inside := homes[t.ID]
 		if !inside {
 			to = t.SourceAccount
@@ -119,7 +122,8 @@ func (s *Service) paysOwed(ctx context.Context, t transaction.Transaction) (owed
 		return owed, !t.Refund.InitiatedAt.Before(owed.CreatedAt), nil
 	}
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
-		pays, err = s.stop(ctx, tx, rail.Refund, t.Platform, t.ID.UUID(), t.SourceRail, t.Refundable(), transaction.TakenBackReason(owed.ReasonCode))
+		pays, err = s.stop(ctx, tx, rail.Refund, t.Platform, t.ID.UUID(), t.SourceRail, t.Refundable(),
+			transaction.TakenBackReason(owed.ReasonCode))
 		return err
 	})
 	return owed, pays, err
@@ -276,7 +280,8 @@ func (s *Service) surplusAccounts(ctx context.Context, receipts []transaction.Re
 func (w work) settleSendBack(b sentBack) {
 	r, o := b.receipt, b.outcome
 	w.RecordReply(ports.RailReply{Platform: r.Platform, Subject: r.ID.UUID(), Call: ports.CallSendBack, At: w.Now, Outcome: o})
-	w.contradictCode(rail.Contradiction{Platform: r.Platform, Kind: rail.SendBack, Subject: r.ID.UUID(), Name: rail.EndToEndID(r.ID.UUID())}, o)
+	w.contradictCode(rail.Contradiction{Platform: r.Platform, Kind: rail.SendBack, Subject: r.ID.UUID(), Name: rail.EndToEndID(r.ID.UUID())},
+		o)
 	switch o.Verdict {
 	case ports.Done:
 		w.Post(r.SentBack(b.to, w.Now))

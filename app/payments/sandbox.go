@@ -40,7 +40,8 @@ type SendRequest struct {
 // SimulatePayment simulates a payment from outside. If an amount is given, a payment with an unknown
 // reference is received too, as in production, and held as unmatched funds. Faults: INVALID_INPUT,
 // INVALID_CURRENCY, QUOTE_NOT_FOUND, REFERENCE_NOT_FOUND.
-func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, in SendRequest, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, in SendRequest,
+	claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if err := in.validate(); err != nil {
 		return transaction.Transaction{}, err
 	}
@@ -71,7 +72,8 @@ func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, 
 }
 
 // deposit pays into the internal account that has the reference.
-func (s *Service) deposit(ctx context.Context, receipt transaction.Receipt, in SendRequest, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) deposit(ctx context.Context, receipt transaction.Receipt, in SendRequest,
+	claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	accounts, err := s.fundingAccounts(ctx, receipt)
 	switch {
 	case err != nil:
@@ -79,7 +81,8 @@ func (s *Service) deposit(ctx context.Context, receipt transaction.Receipt, in S
 	case len(accounts) == 0 && in.Amount == nil:
 		return transaction.Transaction{}, fault.New(fault.ReferenceNotFound, "No account of this platform has the reference %.80q.", in.Reference)
 	case in.Amount == nil:
-		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "currencyAmount", Message: "must be given for a payment to an account"})
+		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "currencyAmount",
+			Message: "must be given for a payment to an account"})
 	}
 	receipt.Amount.Minor = *in.Amount
 	return s.receiveOrDeposit(ctx, ports.RailReceipt{Receipt: receipt}, accounts, claim)
@@ -109,7 +112,8 @@ func (in SendRequest) invalidTarget() error {
 	if in.Quote.IsZero() {
 		field = "reference"
 	}
-	return fault.Invalid(fault.Field{Field: field, Message: "must be that of a quote with payment instructions; this one is paid from an account"})
+	return fault.Invalid(fault.Field{Field: field, Message: "must be that of a quote with payment instructions; this one is paid from an " +
+		"account"})
 }
 
 // findTransaction returns the transaction of the named quote or reference.

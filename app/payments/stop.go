@@ -50,7 +50,8 @@ func (s *Service) canStop(p ident.Platform) bool {
 
 // stop ends a payment that has not left, and reports whether it will never leave. What a rail that cannot stop payments has
 // been called about may have left.
-func (s *Service) stop(ctx context.Context, tx ports.Tx, kind rail.Kind, p ident.Platform, id uuid.UUID, on corridor.Rail, amount money.Amount, reason string) (bool, error) {
+func (s *Service) stop(ctx context.Context, tx ports.Tx, kind rail.Kind, p ident.Platform, id uuid.UUID, on corridor.Rail,
+	amount money.Amount, reason string) (bool, error) {
 	connected, err := s.Rails.RailFor(p)
 	if err != nil {
 		return false, err
@@ -59,7 +60,8 @@ func (s *Service) stop(ctx context.Context, tx ports.Tx, kind rail.Kind, p ident
 	if !can {
 		return false, nil
 	}
-	payment := rail.Payment{ID: id, Kind: kind, Amount: amount, Route: rail.Route{Platform: p, Rail: on, Currency: amount.Currency, Back: kind.IsReturn()}}
+	payment := rail.Payment{ID: id, Kind: kind, Amount: amount, Route: rail.Route{Platform: p, Rail: on, Currency: amount.Currency,
+		Back: kind.IsReturn()}}
 	stopped, err := stoppable.StopPayments(ctx, tx, []rail.Payment{payment}, reason)
 	return err == nil && stopped[0], err
 }

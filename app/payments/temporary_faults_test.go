@@ -67,7 +67,8 @@ func (s *interruptedStore) Do(ctx context.Context, fn func(context.Context, port
 	})
 }
 
-func (s *interruptedStore) TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
+func (s *interruptedStore) TransactionsByKey(ctx context.Context,
+	keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
 	return interruptible(s, func() (map[ports.TransactionKey]transaction.Transaction, error) {
 		return s.Store.TransactionsByKey(ctx, keys)
 	})
@@ -77,7 +78,8 @@ func (s *interruptedStore) Transaction(ctx context.Context, p ident.Platform, id
 	return interruptible(s, func() (transaction.Transaction, error) { return s.Store.Transaction(ctx, p, id) })
 }
 
-func (s *interruptedStore) TransactionsByReference(ctx context.Context, keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error) {
+func (s *interruptedStore) TransactionsByReference(ctx context.Context,
+	keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error) {
 	return interruptible(s, func() (map[ports.ReferenceKey]transaction.Transaction, error) {
 		return s.Store.TransactionsByReference(ctx, keys)
 	})
@@ -120,7 +122,8 @@ type interruptedTx struct {
 	store *interruptedStore
 }
 
-func (x interruptedTx) LockTransactions(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
+func (x interruptedTx) LockTransactions(ctx context.Context,
+	keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
 	return interruptible(x.store, func() (map[ports.TransactionKey]transaction.Transaction, error) {
 		return x.Tx.LockTransactions(ctx, keys)
 	})
@@ -286,7 +289,8 @@ func (e *interruptedEnv) beginUnpaid(t testing.TB) ident.Transaction {
 // beginPull begins a transfer from a bank account.
 func (e *interruptedEnv) beginPull(t testing.TB) ident.Transaction {
 	t.Helper()
-	transfer, err := e.TransferIn(t.Context(), transaction.TransferIn{Platform: e.Platform.ID, From: e.bank.ID, To: e.dollars.ID, Amount: 25_00}, nil)
+	transfer, err := e.TransferIn(t.Context(), transaction.TransferIn{Platform: e.Platform.ID, From: e.bank.ID, To: e.dollars.ID,
+		Amount: 25_00}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,8 +305,9 @@ func (e *interruptedEnv) beginInternal(t testing.TB) ident.Transaction {
 	lookup := quote.Lookup{ID: ident.NewLookup(e.IDs.New, now), Platform: e.Platform.ID, Customer: ben.ID, SenderUMA: ben.UMAAddress,
 		ReceiverUMA: e.Customer.UMAAddress, Currencies: []money.Currency{"USD"}, CreatedAt: now, ExpiresAt: now.Add(quote.LookupValidity)}
 	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, lookup) })
-	created, err := e.CreateQuote(t.Context(), quote.Request{Platform: e.Platform.ID, Source: quote.Source{Internal: e.account(ben.ID, "USD", 100_50).ID},
-		Destination: quote.Destination{UMA: e.Customer.UMAAddress}, Lookup: lookup.ID, Side: quote.Sending, Amount: 100_50}, nil)
+	created, err := e.CreateQuote(t.Context(),
+		quote.Request{Platform: e.Platform.ID, Source: quote.Source{Internal: e.account(ben.ID, "USD", 100_50).ID},
+			Destination: quote.Destination{UMA: e.Customer.UMAAddress}, Lookup: lookup.ID, Side: quote.Sending, Amount: 100_50}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,14 +29,16 @@ func (c *transferInCommand) transactionKey() (ports.TransactionKey, bool) {
 // TransferIn creates a transfer from an external account to an internal one. The transaction is
 // PENDING until the rail reports the outcome. Faults: those of transaction.TransferIn, and
 // NOT_IMPLEMENTED if no connection serves it.
-func (s *Service) TransferIn(ctx context.Context, in transaction.TransferIn, request *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) TransferIn(ctx context.Context, in transaction.TransferIn, request *ports.IdempotentRequest) (
+	transaction.Transaction, error) {
 	if err := in.Check(); err != nil {
 		return transaction.Transaction{}, err
 	}
 	if err := s.Prices.Refresh(ctx); err != nil {
 		return transaction.Transaction{}, err
 	}
-	return s.transferInBatcher.Do(ctx, in.Platform, &transferInCommand{in: in, id: ident.NewTransaction(s.IDs.New, s.Clock.Now()), idempotency: request})
+	return s.transferInBatcher.Do(ctx, in.Platform, &transferInCommand{in: in, id: ident.NewTransaction(s.IDs.New, s.Clock.Now()),
+		idempotency: request})
 }
 
 func (s *Service) transferInBatch(ctx context.Context, commands []*transferInCommand) ([]batch.Result[transaction.Transaction], error) {

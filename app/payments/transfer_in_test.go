@@ -22,7 +22,8 @@ func TestTransferIn_RailOutcomes(t *testing.T) {
 			env := newReceivingEnv(t)
 			bank := env.NewBankAccount("1234567" + suffix)
 
-			transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 125_50}, nil)
+			transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID,
+				Amount: 125_50}, nil)
 
 			if err != nil || transfer.State != transaction.Initial || transfer.Type != transaction.Incoming || !transfer.SettledAt.IsZero() {
 				t.Fatalf("%+v, %v", transfer, err)
@@ -50,7 +51,8 @@ func TestTransferIn_StaysPending(t *testing.T) {
 	// With 005 the rail has no outcome for thirty seconds, and then fails.
 	env := newReceivingEnv(t)
 	bank := env.NewBankAccount("1234567005")
-	transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 100}, nil)
+	transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID,
+		To: env.dollars.ID, Amount: 100}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +73,8 @@ func TestTransferIn_ResumedByAnotherProcess(t *testing.T) {
 	env := newIdleEnv(t)
 	env.dollars = env.NewInternalAccount(env.Customer.ID, "USD", 0)
 	bank := env.NewBankAccount("1234567001")
-	transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID, To: env.dollars.ID, Amount: 107}, nil)
+	transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: bank.ID,
+		To: env.dollars.ID, Amount: 107}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +93,8 @@ func TestTransferIn_Refused(t *testing.T) {
 	bank := env.NewBankAccount("1234567001")
 	own := env.NewExternalAccount(account.External{Currency: "USD", Type: account.USAccount,
 		Fields: map[string]string{"accountNumber": "7654321001", "routingNumber": "021000021"}})
-	iban := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "EUR", Type: "EUR_ACCOUNT", Fields: map[string]string{"iban": "DE89370400440532013000"}})
+	iban := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "EUR", Type: "EUR_ACCOUNT",
+		Fields: map[string]string{"iban": "DE89370400440532013000"}})
 	euros := env.NewInternalAccount(env.Customer.ID, "EUR", 0)
 	unknownBank, unknownAccount := ident.NewExternalAccount(env.IDs.New, apptest.Noon), ident.NewInternalAccount(env.IDs.New, apptest.Noon)
 
@@ -104,7 +108,8 @@ func TestTransferIn_Refused(t *testing.T) {
 		"unknown account": {transaction.TransferIn{From: bank.ID, To: unknownAccount, Amount: 1}, fault.InternalAccountNotFound, nil},
 		"other currency":  {transaction.TransferIn{From: bank.ID, To: euros.ID, Amount: 1}, fault.InvalidCurrency, nil},
 		"not pullable":    {transaction.TransferIn{From: iban.ID, To: euros.ID, Amount: 1}, fault.InvalidInput, []string{"source.accountId"}},
-		"another owner's": {transaction.TransferIn{From: own.ID, To: env.dollars.ID, Amount: 1}, fault.InvalidInput, []string{"source.accountId"}},
+		"another owner's": {transaction.TransferIn{From: own.ID, To: env.dollars.ID, Amount: 1}, fault.InvalidInput,
+			[]string{"source.accountId"}},
 	} {
 		test.transfer.Platform = env.Platform.ID
 		_, err := env.TransferIn(t.Context(), test.transfer, nil)

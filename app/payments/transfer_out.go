@@ -29,14 +29,16 @@ func (c *transferOutCommand) transactionKey() (ports.TransactionKey, bool) {
 
 // TransferOut sends money from an internal account to an external one, and returns the
 // transaction. Faults: those of transaction.TransferOut, INSUFFICIENT_BALANCE, and NOT_IMPLEMENTED if no connection serves it.
-func (s *Service) TransferOut(ctx context.Context, out transaction.TransferOut, request *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) TransferOut(ctx context.Context, out transaction.TransferOut, request *ports.IdempotentRequest) (
+	transaction.Transaction, error) {
 	if err := out.Check(); err != nil {
 		return transaction.Transaction{}, err
 	}
 	if err := s.Prices.Refresh(ctx); err != nil {
 		return transaction.Transaction{}, err
 	}
-	return s.transferOutBatcher.Do(ctx, out.Platform, &transferOutCommand{out: out, idempotency: request, id: ident.NewTransaction(s.IDs.New, s.Clock.Now())})
+	return s.transferOutBatcher.Do(ctx, out.Platform, &transferOutCommand{out: out, idempotency: request,
+		id: ident.NewTransaction(s.IDs.New, s.Clock.Now())})
 }
 
 // transferOutWithID is TransferOut with an id that the caller has chosen. Repeated calls create one
@@ -137,7 +139,8 @@ func (w work) transferAll(ctx context.Context, tx ports.Tx, check func(t transac
 
 // lockCommitted returns the transfers that another attempt has committed since they were last looked
 // for. Each attempt locks the same balance first, so while this one holds it none is committed.
-func lockCommitted(ctx context.Context, tx ports.Tx, attempted []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
+func lockCommitted(ctx context.Context, tx ports.Tx, attempted []ports.TransactionKey) (
+	map[ports.TransactionKey]transaction.Transaction, error) {
 	if len(attempted) == 0 {
 		return nil, nil
 	}

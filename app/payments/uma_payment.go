@@ -30,7 +30,8 @@ type UMAPayment struct {
 // PENDING until the platform approves the payment. Faults: INVALID_INPUT,
 // WEBHOOK_ENDPOINT_NOT_SET, USER_NOT_FOUND, CUSTOMER_DELETED, USER_NOT_READY, INVALID_CURRENCY,
 // INVALID_RECEIVER, AMOUNT_OUT_OF_RANGE, SELF_PAYMENT.
-func (s *Service) SimulateUMAPayment(ctx context.Context, p ident.Platform, in UMAPayment, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+func (s *Service) SimulateUMAPayment(ctx context.Context, p ident.Platform, in UMAPayment,
+	claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	in, err := in.normalize()
 	if err != nil {
 		return transaction.Transaction{}, err
@@ -73,7 +74,8 @@ func (in UMAPayment) normalize() (UMAPayment, error) {
 	address := func(field, text string) string {
 		parsed, ok := customer.ParseUMAAddress(text)
 		if !ok {
-			bad = append(bad, fault.Field{Field: field, Message: customer.UMAAddressRule, Constraint: map[string]any{"pattern": customer.UMAAddressPattern}})
+			bad = append(bad, fault.Field{Field: field, Message: customer.UMAAddressRule,
+				Constraint: map[string]any{"pattern": customer.UMAAddressPattern}})
 		}
 		return parsed
 	}
@@ -88,7 +90,8 @@ func (in UMAPayment) normalize() (UMAPayment, error) {
 		bad = append(bad, fault.Field{Field: "receivingCurrencyCode", Message: "must be a known currency code in upper case, such as USD"})
 	}
 	if in.Amount < 1 || in.Amount > money.MaxMinor {
-		bad = append(bad, fault.Field{Field: "receivingCurrencyAmount", Message: "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
+		bad = append(bad, fault.Field{Field: "receivingCurrencyAmount", Message: "must be a whole number of the smallest currency unit, from 1 " +
+			"to 9000000000000000",
 			Constraint: map[string]any{"minimum": 1, "maximum": money.MaxMinor}})
 	}
 	if len(bad) > 0 {
@@ -106,7 +109,8 @@ func (s *Service) findReceiver(ctx context.Context, p ident.Platform, in UMAPaym
 			return to, err
 		}
 		if in.Receiver != "" && in.Receiver != found.UMAAddress {
-			return to, fault.Invalid(fault.Field{Field: "receiverUmaAddress", Message: "is not the address of this customer; leave one of the two out"})
+			return to, fault.Invalid(fault.Field{Field: "receiverUmaAddress", Message: "is not the address of this customer; leave one of the two " +
+				"out"})
 		}
 		to = found
 	} else {
@@ -139,7 +143,8 @@ func (s *Service) customerByAddress(ctx context.Context, p ident.Platform, addre
 func (in UMAPayment) checkCurrency(on platform.Platform) (platform.Currency, error) {
 	settings, used := on.CurrencySettings(in.Currency)
 	if !used {
-		return settings, fault.New(fault.InvalidCurrency, "Customers of this platform do not receive %s. Use a currency of supportedCurrencies in GET /config.", in.Currency)
+		return settings, fault.New(fault.InvalidCurrency, "Customers of this platform do not receive %s. Use a currency of supportedCurrencies "+
+			"in GET /config.", in.Currency)
 	}
 	if err := settings.CheckDirection(string(transaction.Incoming)); err != nil {
 		return settings, err
@@ -157,9 +162,11 @@ func fieldNames(fields []platform.CounterpartyField) []string {
 
 // createUMAPayment stores the payment, with the request for approval as its next step. sentBy is the
 // outgoing payment of another customer of the platform, which must be in transit; zero for none.
-func (s *Service) createUMAPayment(ctx context.Context, id ident.Transaction, in UMAPayment, to customer.Customer, sender ports.Counterparty, request *ports.IdempotentRequest,
+func (s *Service) createUMAPayment(ctx context.Context, id ident.Transaction, in UMAPayment, to customer.Customer,
+	sender ports.Counterparty, request *ports.IdempotentRequest,
 	sentBy ident.Transaction) (transaction.Transaction, error) {
-	approval := transaction.Approval{Webhook: ident.NewWebhook(s.IDs.New, s.Clock.Now()), Requested: transaction.MissingFields(to.Facts(), sender.WantedFields)}
+	approval := transaction.Approval{Webhook: ident.NewWebhook(s.IDs.New, s.Clock.Now()), Requested: transaction.MissingFields(to.Facts(),
+		sender.WantedFields)}
 	var d transaction.Decision
 	var w work
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {

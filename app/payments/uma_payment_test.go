@@ -48,13 +48,16 @@ func TestApproval_EndpointResponse(t *testing.T) {
 		reason transaction.FailureReason
 		note   string
 	}{
-		"yes":                {200, "", transaction.Completed, "", ""},
-		"yes, with facts":    {200, `{"receiverCustomerInfo": {"BIRTH_DATE": "1990-01-02", "TAX_ID": 7, "SHOE_SIZE": "9", "EMAIL": null}}`, transaction.Completed, "", ""},
-		"no":                 {403, `{"code": 1, "message": "no", "reason": "not her"}`, transaction.Failed, transaction.PayRequestFailed, "not her"},
+		"yes": {200, "", transaction.Completed, "", ""},
+		"yes, with facts": {200, `{"receiverCustomerInfo": {"BIRTH_DATE": "1990-01-02", "TAX_ID": 7, "SHOE_SIZE": "9", "EMAIL": null}}`,
+			transaction.Completed, "", ""},
+		"no": {403, `{"code": 1, "message": "no", "reason": "not her"}`, transaction.Failed, transaction.PayRequestFailed,
+			"not her"},
 		"no, without reason": {403, `<html>`, transaction.Failed, transaction.PayRequestFailed, ""},
-		"more facts needed":  {422, `{"requiredFields": ["TAX_ID", {"name": "NATIONALITY"}]}`, transaction.Failed, transaction.PayRequestFailed, "more facts about the sender are required: TAX_ID, NATIONALITY"},
-		"server error":       {500, `{"message": "oh no"}`, transaction.Failed, transaction.ApprovalWebhookError, "oh no"},
-		"a redirect":         {302, "", transaction.Failed, transaction.ApprovalWebhookError, ""},
+		"more facts needed": {422, `{"requiredFields": ["TAX_ID", {"name": "NATIONALITY"}]}`, transaction.Failed, transaction.PayRequestFailed,
+			"more facts about the sender are required: TAX_ID, NATIONALITY"},
+		"server error": {500, `{"message": "oh no"}`, transaction.Failed, transaction.ApprovalWebhookError, "oh no"},
+		"a redirect":   {302, "", transaction.Failed, transaction.ApprovalWebhookError, ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -64,15 +67,18 @@ func TestApproval_EndpointResponse(t *testing.T) {
 			payment := env.receiveUMA(t, env.umaPayment())
 			final := env.waitForStatus(payment.ID, test.want)
 
-			if payment.State != transaction.Initial || payment.Source.UMA != "$bo.berg@bank.example" || payment.Destination.UMA != env.Customer.UMAAddress ||
-				payment.Destination.InternalAccount != env.dollars.ID || payment.Counterparty["FULL_NAME"] != "Bo Berg" || len(payment.Counterparty) != 1 {
+			if payment.State != transaction.Initial || payment.Source.UMA != "$bo.berg@bank.example" ||
+				payment.Destination.UMA != env.Customer.UMAAddress ||
+				payment.Destination.InternalAccount != env.dollars.ID || payment.Counterparty["FULL_NAME"] != "Bo Berg" ||
+				len(payment.Counterparty) != 1 {
 				t.Errorf("%+v", payment)
 			}
 			if final.State.Reason != test.reason || final.Approval.Note != test.note {
 				t.Errorf("state %s, reason %q, note %q", final.State, final.State.Reason, final.Approval.Note)
 			}
 			requests := env.approvals.all()
-			if len(requests) != 1 || requests[0].ID != payment.Approval.Webhook || requests[0].Name != event.IncomingPaymentPending || requests[0].Subject != payment.ID.UUID() {
+			if len(requests) != 1 || requests[0].ID != payment.Approval.Webhook || requests[0].Name != event.IncomingPaymentPending ||
+				requests[0].Subject != payment.ID.UUID() {
 				t.Errorf("requested %+v", requests)
 			}
 			if want := []transaction.InfoField{{Name: "BIRTH_DATE"}}; len(final.Approval.Requested) != 1 || final.Approval.Requested[0] != want[0] {
@@ -84,7 +90,8 @@ func TestApproval_EndpointResponse(t *testing.T) {
 			}
 			env.WantBalances(balances)
 			env.wantIncomingEvents(t, payment.ID, emitted)
-			if what == "yes, with facts" && (final.Approval.Receiver["BIRTH_DATE"] != "1990-01-02" || final.Approval.Receiver["TAX_ID"] != "7" || len(final.Approval.Receiver) != 2) {
+			if what == "yes, with facts" && (final.Approval.Receiver["BIRTH_DATE"] != "1990-01-02" || final.Approval.Receiver["TAX_ID"] != "7" ||
+				len(final.Approval.Receiver) != 2) {
 				t.Errorf("stored facts about the receiver: %v", final.Approval.Receiver)
 			}
 			if n := env.CountJobs(transaction.StepRequestApproval) + env.CountJobs(transaction.StepTimeOut); n != 0 {
@@ -187,7 +194,8 @@ func TestApproval_ResponseThatCouldNotBeStoredIsKept(t *testing.T) {
 				if calls.Add(1) > 1 {
 					return ports.WebhookResponse{Outcome: event.Duplicate, StatusCode: 409}, nil
 				}
-				return ports.WebhookResponse{Outcome: event.Accepted, StatusCode: 200, Response: `{"receiverCustomerInfo": {"TAX_ID": "7"}}`}, fails(store)
+				return ports.WebhookResponse{Outcome: event.Accepted, StatusCode: 200, Response: `{"receiverCustomerInfo": {"TAX_ID": "7"}}`},
+					fails(store)
 			}
 
 			payment := env.receiveUMA(t, env.umaPayment())
@@ -238,8 +246,10 @@ func TestApproval_DecidedLater(t *testing.T) {
 	t.Parallel()
 	// After 202 the payment waits five seconds for the platform. It is approved or rejected once, by
 	// any process, or it times out.
-	for what, decide := range map[string]func(*testing.T, *env, *payments.Service, ident.Transaction) (transaction.Status, transaction.FailureReason){
-		"approved elsewhere": func(t *testing.T, env *env, other *payments.Service, id ident.Transaction) (transaction.Status, transaction.FailureReason) {
+	for what, decide := range map[string]func(*testing.T, *env, *payments.Service,
+		ident.Transaction) (transaction.Status, transaction.FailureReason){
+		"approved elsewhere": func(t *testing.T, env *env, other *payments.Service,
+			id ident.Transaction) (transaction.Status, transaction.FailureReason) {
 			if _, err := other.Approve(t.Context(), env.Platform.ID, id, nil, nil); err != nil {
 				t.Error(err)
 			}

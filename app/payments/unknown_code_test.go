@@ -15,20 +15,23 @@ import (
 func TestUnknownCode_PayoutEndsAndIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	// A partner rejects or returns a payout with a reason that no standard has: the payout ends as with any other reason, which its
-	// transaction says, and one item stands with the words of the partner, however often it says so. A reason that a standard has makes no item.
-	rejected := ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "TRX-1", Code: "XX99", Text: "see letter"}
+	// transaction says, and one item stands with the words of the partner, however often it says so. A reason that a standard has makes no
+	// item.
+	rejected := ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "TRX-1", Code: "XX99",
+		Text: "see letter"}
 	returned := ports.Outcome{Verdict: ports.Returned, Accepted: true, PartnerID: "TRX-1", Code: "R48", Text: "see letter"}
 	for name, c := range map[string]struct {
 		says  []ports.Outcome
 		state rail.State
 		code  string
 	}{
-		"rejected":                       {[]ports.Outcome{rejected}, rail.Refused, "XX99"},
-		"returned":                       {[]ports.Outcome{saysDone, returned}, rail.Returned, "R48"},
-		"returned at once":               {[]ports.Outcome{returned}, rail.Returned, "R48"},
-		"rejected with a known reason":   {[]ports.Outcome{saysRefused}, rail.Refused, ""},
-		"returned with a known reason":   {[]ports.Outcome{saysDone, saysReturned}, rail.Returned, ""},
-		"rejected without any reason":    {[]ports.Outcome{{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed}}, rail.Refused, ""},
+		"rejected":                     {[]ports.Outcome{rejected}, rail.Refused, "XX99"},
+		"returned":                     {[]ports.Outcome{saysDone, returned}, rail.Returned, "R48"},
+		"returned at once":             {[]ports.Outcome{returned}, rail.Returned, "R48"},
+		"rejected with a known reason": {[]ports.Outcome{saysRefused}, rail.Refused, ""},
+		"returned with a known reason": {[]ports.Outcome{saysDone, saysReturned}, rail.Returned, ""},
+		"rejected without any reason": {[]ports.Outcome{{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed}},
+			rail.Refused, ""},
 		"waits with a reason of its own": {[]ports.Outcome{{Verdict: ports.Waiting, Accepted: true, Code: "CLOSED"}}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +104,8 @@ func TestUnknownCode_CollectionsRefundsAndSendBacks(t *testing.T) {
 	}
 	env.runDue(t)
 
-	for kind, id := range map[rail.Kind]ident.Transaction{rail.Collection: pulled.ID, rail.SendBack: late.DepositID(), rail.Refund: wrong.Transaction} {
+	for kind, id := range map[rail.Kind]ident.Transaction{rail.Collection: pulled.ID, rail.SendBack: late.DepositID(),
+		rail.Refund: wrong.Transaction} {
 		found := env.contradictions(t, id)
 		if len(found) != 1 || found[0].Kind != kind || found[0].Reported.Code != "XX99" || found[0].Reported.Text != "see letter" {
 			t.Errorf("%s: %+v", kind, found)
@@ -119,9 +123,11 @@ func TestUnknownCode_ReceiptIsTakenBack(t *testing.T) {
 		v.Code, v.Text = "XX99", "see letter"
 		return v
 	}
-	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("1", "RENT", 3_00)}, Reversals: []ports.ReceiptReversal{taken("1"), taken("1"), taken("later")}})
+	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("1", "RENT", 3_00)}, Reversals: []ports.ReceiptReversal{taken("1"),
+		taken("1"), taken("later")}})
 	e.read()
-	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("later", "RENT", 4_00)}, Reversals: []ports.ReceiptReversal{taken("later")}})
+	e.adapter.add(ports.RailReport{Receipts: []ports.RailReceipt{e.receipt("later", "RENT", 4_00)},
+		Reversals: []ports.ReceiptReversal{taken("later")}})
 	e.read()
 
 	e.WantBalances(map[string]int64{})

@@ -28,7 +28,8 @@ func (s *Service) debitWallets(ctx context.Context, jobs []ports.Job) error {
 			altered[t.ID] = notAsSigned(t)
 		}
 		transfers[i] = ports.WalletTransfer{Wallet: ports.WalletID{Platform: t.Platform, Account: t.Source.InternalAccount},
-			Transfer: wallet.Transfer{Transaction: t.ID, Account: t.Source.InternalAccount, Amount: t.Pricing.Sent, Network: string(t.SourceRail), Payload: t.Payload}}
+			Transfer: wallet.Transfer{Transaction: t.ID, Account: t.Source.InternalAccount, Amount: t.Pricing.Sent, Network: string(t.SourceRail),
+				Payload: t.Payload}}
 	}
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
 	for i, o := range callChains(ctx, s, transfers,
@@ -45,7 +46,8 @@ func (s *Service) debitWallets(ctx context.Context, jobs []ports.Job) error {
 		}) {
 		outcomes[transactionKey(transactions[i])] = o
 	}
-	return s.settleAnswers(ctx, jobs, answers{call: ports.CallCollect, outcomes: outcomes, applies: isCollecting, settle: work.settleCollection})
+	return s.settleAnswers(ctx, jobs, answers{call: ports.CallCollect, outcomes: outcomes, applies: isCollecting,
+		settle: work.settleCollection})
 }
 
 // creditWallets transfers payments to wallets on their chain.
@@ -59,7 +61,8 @@ func (s *Service) creditWallets(ctx context.Context, jobs []ports.Job) error {
 	transactions = slices.DeleteFunc(transactions, func(t transaction.Transaction) bool { return s.refuseChanged(t, outcomes) })
 	credits := make([]ports.WalletCredit, len(transactions))
 	for i, t := range transactions {
-		credits[i] = ports.WalletCredit{Transaction: t, Wallet: ports.WalletID{Platform: t.Platform, Account: t.Destination.InternalAccount}, Amount: t.Pricing.Received}
+		credits[i] = ports.WalletCredit{Transaction: t, Wallet: ports.WalletID{Platform: t.Platform, Account: t.Destination.InternalAccount},
+			Amount: t.Pricing.Received}
 	}
 	for i, o := range s.credit(ctx, credits) {
 		outcomes[transactionKey(transactions[i])] = o
@@ -68,7 +71,8 @@ func (s *Service) creditWallets(ctx context.Context, jobs []ports.Job) error {
 }
 
 // transactionsOf returns the transactions of jobs for which the work is still to be done.
-func (s *Service) transactionsOf(ctx context.Context, jobs []ports.Job, isWaiting func(transaction.Transaction) bool) ([]transaction.Transaction, error) {
+func (s *Service) transactionsOf(ctx context.Context, jobs []ports.Job, isWaiting func(transaction.Transaction) bool) (
+	[]transaction.Transaction, error) {
 	keys := uow.TransactionKeys(jobs)
 	read, err := s.Store.TransactionsByKey(ctx, keys)
 	return slices.DeleteFunc(inOrder(keys, read), func(t transaction.Transaction) bool { return !isWaiting(t) }), err
@@ -92,7 +96,8 @@ const maxCustodyCalls = 4
 
 // callChains prepares items with the help of custody and calls their chains. An item that cannot be
 // prepared, or whose chain cannot be called, has the outcome Unknown.
-func callChains[T any](ctx context.Context, s *Service, items []T, platformOf func(*T) ident.Platform, prepare func(context.Context, *T) error,
+func callChains[T any](ctx context.Context, s *Service, items []T, platformOf func(*T) ident.Platform,
+	prepare func(context.Context, *T) error,
 	call func(context.Context, ports.WalletChain, []T) []ports.Outcome) []ports.Outcome {
 	if len(items) == 0 {
 		return nil

@@ -54,7 +54,8 @@ func payloadOf(q quote.Quote) string {
 }
 
 func (e *walletEnv) executeSigned(service *payments.Service, q quote.Quote, signature string) (quote.WithStatus, error) {
-	return service.ExecuteSignedQuote(context.Background(), e.Platform.ID, q.ID, payments.Signature{Text: signature, Environment: platform.Sandbox}, nil)
+	return service.ExecuteSignedQuote(context.Background(), e.Platform.ID, q.ID,
+		payments.Signature{Text: signature, Environment: platform.Sandbox}, nil)
 }
 
 func (e *walletEnv) mustExecuteSigned(t testing.TB, q quote.Quote) quote.WithStatus {
@@ -98,7 +99,8 @@ func TestExecute_WalletPaysWithSignature(t *testing.T) {
 	}
 	env.waitForStatus(q.Transaction, transaction.Completed)
 	p := q.Pricing
-	env.WantBalances(map[string]int64{"rails/WIRE USDB": 100_000_000, env.wallet.LedgerPath() + " USDB": -75_000_000, "income/fees USDB": -p.Fees, "income/rounding USDB": -p.RoundingSent,
+	env.WantBalances(map[string]int64{"rails/WIRE USDB": 100_000_000, env.wallet.LedgerPath() + " USDB": -75_000_000,
+		"income/fees USDB": -p.Fees, "income/rounding USDB": -p.RoundingSent,
 		"fx/position USDB": -(25_000_000 - p.Fees - p.RoundingSent), "fx/position BTC": p.Received.Minor, "chains/LAYER2 BTC": -p.Received.Minor})
 	env.wantOutgoingEvents(q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
 	env.wantNotifiedBalances(t, env.wallet, 75_000_000)
@@ -169,7 +171,8 @@ func TestExecute_ChangedInTheDatabaseMovesNothing(t *testing.T) {
 	}
 	set := func(account account.External, q quote.Quote) {
 		t.Helper()
-		if err := env.Exec(fmt.Sprintf("UPDATE transactions SET destination_external = '%s' WHERE id = '%s'", account.ID.UUID(), q.Transaction.UUID())); err != nil {
+		if err := env.Exec(fmt.Sprintf("UPDATE transactions SET destination_external = '%s' WHERE id = '%s'", account.ID.UUID(),
+			q.Transaction.UUID())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -260,7 +263,8 @@ func TestExecute_OneSignatureMovesMoneyOnce(t *testing.T) {
 	if executed.Load() != 1 {
 		t.Errorf("executed %d times", executed.Load())
 	}
-	if got := env.QueryStrings(`SELECT kind FROM ledger_postings WHERE transaction_id = $1 ORDER BY seq`, q.Transaction.UUID()); strings.Join(got, " ") != "wallet_debit converted delivered" {
+	if got := env.QueryStrings(`SELECT kind FROM ledger_postings WHERE transaction_id = $1 ORDER BY seq`, q.Transaction.UUID()); strings.Join(
+		got, " ") != "wallet_debit converted delivered" {
 		t.Errorf("postings %v", got)
 	}
 }
@@ -297,7 +301,8 @@ func TestExecute_LostCommitOfWalletsIsFound(t *testing.T) {
 	all.Wait()
 
 	for _, q := range quotes {
-		if got := env.QueryStrings(`SELECT kind FROM ledger_postings WHERE transaction_id = $1 AND kind LIKE 'wallet%'`, q.Transaction.UUID()); len(got) != 1 {
+		if got := env.QueryStrings(`SELECT kind FROM ledger_postings WHERE transaction_id = $1 AND kind LIKE 'wallet%'`,
+			q.Transaction.UUID()); len(got) != 1 {
 			t.Errorf("postings %v", got)
 		}
 	}
@@ -310,7 +315,8 @@ func TestDebitWallet_RefusedByChain(t *testing.T) {
 	t.Parallel()
 	// If the chain refuses the transfer the wallet has its money again, and nothing is refunded.
 	env := newWalletEnv(t)
-	env.Chain.OnDebit = apptest.AllOutcomes[ports.WalletTransfer](ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed})
+	env.Chain.OnDebit = apptest.AllOutcomes[ports.WalletTransfer](ports.Outcome{Verdict: ports.Refused,
+		Reason: transaction.QuoteExecutionFailed})
 	q := env.walletQuote(t, env.bitcoin())
 
 	env.mustExecuteSigned(t, q)
@@ -406,7 +412,8 @@ func TestDeliver_ToWalletSettlesOnChain(t *testing.T) {
 	for _, q := range []quote.Quote{just, prefunded} {
 		env.waitForStatus(q.Transaction, transaction.Completed)
 		env.wantOutgoingEvents(q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
-		if got := env.QueryStrings(`SELECT kind FROM ledger_postings WHERE transaction_id = $1 ORDER BY seq DESC LIMIT 1`, q.Transaction.UUID()); got[0] != "wallet_credit" {
+		if got := env.QueryStrings(`SELECT kind FROM ledger_postings WHERE transaction_id = $1 ORDER BY seq DESC LIMIT 1`,
+			q.Transaction.UUID()); got[0] != "wallet_credit" {
 			t.Errorf("postings %v", got)
 		}
 	}
@@ -423,8 +430,10 @@ func TestCreateQuote_WalletWithinOneCurrency(t *testing.T) {
 	env := newWalletEnv(t)
 	outside := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: money.USDB, Type: account.Layer2Wallet,
 		Fields: map[string]string{"address": "spark1good"}, Rails: []corridor.Rail{corridor.Layer2}})
-	_, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: env.wallet.ID, To: outside.ID, Amount: 25_000_000}, nil)
-	if refused, _ := fault.As(err); refused == nil || refused.Code != fault.InvalidInput || !strings.Contains(refused.Fields[0].Message, "POST /quotes") {
+	_, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: env.wallet.ID, To: outside.ID,
+		Amount: 25_000_000}, nil)
+	if refused, _ := fault.As(err); refused == nil || refused.Code != fault.InvalidInput ||
+		!strings.Contains(refused.Fields[0].Message, "POST /quotes") {
 		t.Errorf("a transfer: %v", err)
 	}
 
@@ -432,7 +441,8 @@ func TestCreateQuote_WalletWithinOneCurrency(t *testing.T) {
 	env.mustExecuteSigned(t, q)
 
 	env.waitForStatus(q.Transaction, transaction.Completed)
-	env.WantBalances(map[string]int64{"rails/WIRE USDB": 100_000_000, env.wallet.LedgerPath() + " USDB": -75_000_000, "chains/LAYER2 USDB": -25_000_000})
+	env.WantBalances(map[string]int64{"rails/WIRE USDB": 100_000_000, env.wallet.LedgerPath() + " USDB": -75_000_000,
+		"chains/LAYER2 USDB": -25_000_000})
 }
 
 func TestCreateQuote_WalletFaults(t *testing.T) {
@@ -440,7 +450,8 @@ func TestCreateQuote_WalletFaults(t *testing.T) {
 	// A wallet that holds too little gets no quote, nor does one whose chain is not connected, and it never
 	// pays without a signature. A wallet that was emptied meanwhile cannot pay.
 	env := newWalletEnv(t)
-	request := quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: env.wallet.ID}, Destination: env.bitcoin(), Side: quote.Sending, Amount: 100_000_001}
+	request := quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: env.wallet.ID}, Destination: env.bitcoin(),
+		Side: quote.Sending, Amount: 100_000_001}
 	_, err := env.CreateQuote(t.Context(), request, nil)
 	apptest.WantFault(t, "too little", err, fault.InsufficientFunds)
 	request.Amount = 100_000_000
@@ -449,7 +460,8 @@ func TestCreateQuote_WalletFaults(t *testing.T) {
 	_, err = env.CreateQuote(t.Context(), immediately, nil)
 	apptest.WantFault(t, "at once", err, fault.InvalidInput, "immediatelyExecute")
 
-	first, second := env.quoteFrom(t, request.Source, 100_000_000, request.Destination), env.quoteFrom(t, request.Source, 100_000_000, request.Destination)
+	first, second := env.quoteFrom(t, request.Source, 100_000_000, request.Destination), env.quoteFrom(t, request.Source, 100_000_000,
+		request.Destination)
 	env.mustExecuteSigned(t, first)
 	_, err = env.executeSigned(env.Service, second, env.session.Sign(t, payloadOf(second)))
 	apptest.WantFault(t, "emptied", err, fault.InsufficientBalance)
@@ -460,7 +472,8 @@ func TestCreateQuote_WalletFaults(t *testing.T) {
 	unconnected := newService(env.Env, env.Store, env.approvals, func(c *payments.Config) {
 		c.Chains = &apptest.Chain{Missing: fault.New(fault.NotImplemented, "No chain.")}
 	})
-	_, err = unconnected.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Customer: env.Customer.ID, Currency: "USD"},
+	_, err = unconnected.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID,
+		Source:      quote.Source{Customer: env.Customer.ID, Currency: "USD"},
 		Destination: quote.Destination{Internal: env.wallet.ID}, Side: quote.Sending, Amount: 10050}, nil)
 	apptest.WantFault(t, "no chain", err, fault.NotImplemented)
 }

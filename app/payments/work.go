@@ -51,7 +51,8 @@ func (s *Service) afterCommit(w work) {
 }
 
 // settle locks transactions, decides about each, and finishes the jobs in the same unit of work.
-func (s *Service) settle(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey, decide func(work, transaction.Transaction) error) error {
+func (s *Service) settle(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey,
+	decide func(work, transaction.Transaction) error) error {
 	return s.settleWith(ctx, jobs, keys, func(work) {}, decide)
 }
 
@@ -127,7 +128,8 @@ func (w work) settleAnswer(a answers, t transaction.Transaction) error {
 }
 
 // settleWith is settle that calls begin before it decides.
-func (s *Service) settleWith(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey, begin func(work), decide func(work, transaction.Transaction) error) error {
+func (s *Service) settleWith(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey, begin func(work),
+	decide func(work, transaction.Transaction) error) error {
 	var done work
 	newWork := func() *uow.Work {
 		done = s.newJobWork(jobs)

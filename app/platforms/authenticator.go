@@ -23,19 +23,20 @@ type TokenReader interface {
 
 // NewAuthenticator returns an Authenticator that reads from tokens.
 func NewAuthenticator(tokens TokenReader) *Authenticator {
-	return &Authenticator{batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, clientIDs []string) ([]batch.Result[*ports.TokenWithEnvironment], error) {
-		found, err := tokens.TokensByClientID(ports.ForAllPlatforms(ctx), deduplicate(clientIDs))
-		if err != nil {
-			return nil, err
-		}
-		results := make([]batch.Result[*ports.TokenWithEnvironment], len(clientIDs))
-		for i, clientID := range clientIDs {
-			if token, ok := found[clientID]; ok {
-				results[i].Value = &token
+	return &Authenticator{batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2},
+		func(ctx context.Context, clientIDs []string) ([]batch.Result[*ports.TokenWithEnvironment], error) {
+			found, err := tokens.TokensByClientID(ports.ForAllPlatforms(ctx), deduplicate(clientIDs))
+			if err != nil {
+				return nil, err
 			}
-		}
-		return results, nil
-	})}
+			results := make([]batch.Result[*ports.TokenWithEnvironment], len(clientIDs))
+			for i, clientID := range clientIDs {
+				if token, ok := found[clientID]; ok {
+					results[i].Value = &token
+				}
+			}
+			return results, nil
+		})}
 }
 
 // Authenticate returns the principal of a client id and secret, or UNAUTHORIZED. The

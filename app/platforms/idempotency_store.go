@@ -16,17 +16,18 @@ type IdempotencyStore struct {
 
 // NewIdempotencyStore returns an IdempotencyStore on a store of responses.
 func NewIdempotencyStore(store ports.IdempotencyStore) *IdempotencyStore {
-	return &IdempotencyStore{store, batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2}, func(ctx context.Context, keys []ports.IdempotencyKey) ([]batch.Result[*ports.StoredResponse], error) {
-		found, err := store.StoredResponses(ctx, keys)
-		if err != nil {
-			return nil, err
-		}
-		results := make([]batch.Result[*ports.StoredResponse], len(keys))
-		for i := range found {
-			results[i].Value = found[i]
-		}
-		return results, nil
-	})}
+	return &IdempotencyStore{store, batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2},
+		func(ctx context.Context, keys []ports.IdempotencyKey) ([]batch.Result[*ports.StoredResponse], error) {
+			found, err := store.StoredResponses(ctx, keys)
+			if err != nil {
+				return nil, err
+			}
+			results := make([]batch.Result[*ports.StoredResponse], len(keys))
+			for i := range found {
+				results[i].Value = found[i]
+			}
+			return results, nil
+		})}
 }
 
 // Get returns the response stored under the request's key, which may be the response to a

@@ -17,7 +17,8 @@ func TestIdempotencyStore_KeepsResponses(t *testing.T) {
 	if _, found, err := store.Get(t.Context(), request); found || err != nil {
 		t.Errorf("before: %v, %v", found, err)
 	}
-	if err := store.Save(t.Context(), request, ports.StoredResponse{Fingerprint: request.Fingerprint, Status: 404, Body: []byte("none")}); err != nil {
+	if err := store.Save(t.Context(), request, ports.StoredResponse{Fingerprint: request.Fingerprint, Status: 404,
+		Body: []byte("none")}); err != nil {
 		t.Fatal(err)
 	}
 

@@ -46,7 +46,8 @@ func (o *Operator) SetRegulated(ctx context.Context, p ident.Platform, regulated
 		if err := tx.UpdatePlatform(ctx, changed); err != nil {
 			return err
 		}
-		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: o.service.IDs.New(now), Platform: p, Kind: platform.OperatorUpdatedPlatform,
+		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: o.service.IDs.New(now), Platform: p,
+			Kind:    platform.OperatorUpdatedPlatform,
 			Subject: p.UUID(), Name: fmt.Sprintf("regulated %t", regulated), Actor: o.actor, At: now})
 	})
 	return changed, err
@@ -82,7 +83,8 @@ func (o *Operator) DeleteToken(ctx context.Context, p ident.Platform, id ident.T
 	})
 }
 
-func (o *Operator) record(ctx context.Context, tx ports.Tx, p ident.Platform, kind platform.OperatorActionKind, subject uuid.UUID, now time.Time) error {
+func (o *Operator) record(ctx context.Context, tx ports.Tx, p ident.Platform, kind platform.OperatorActionKind, subject uuid.UUID,
+	now time.Time) error {
 	return tx.RecordOperatorAction(ctx, platform.OperatorAction{
 		ID: o.service.IDs.New(now), Platform: p, Kind: kind, Subject: subject, Actor: o.actor, At: now,
 	})

@@ -38,8 +38,10 @@ func TestOperator_ReplacesLostCredentials(t *testing.T) {
 	if err != nil || principal.Platform != id || len(principal.Permissions) != 3 {
 		t.Errorf("the new token authenticates %+v, %v", principal, err)
 	}
-	got := env.QueryStrings(`SELECT action || ' ' || actor || ' ' || subject_id FROM operator_actions WHERE platform_id = $1 ORDER BY id`, id.UUID())
-	if want := []string{"CREATE_PLATFORM ana " + id.UUID().String(), "CREATE_TOKEN ana " + issued.Token.ID.UUID().String(), "DELETE_TOKEN ana " + created.Token.ID.UUID().String()}; !slices.Equal(got, want) {
+	got := env.QueryStrings(`SELECT action || ' ' || actor || ' ' || subject_id FROM operator_actions WHERE platform_id = $1 ORDER BY id`,
+		id.UUID())
+	if want := []string{"CREATE_PLATFORM ana " + id.UUID().String(), "CREATE_TOKEN ana " + issued.Token.ID.UUID().String(),
+		"DELETE_TOKEN ana " + created.Token.ID.UUID().String()}; !slices.Equal(got, want) {
 		t.Errorf("recorded %q, want %q", got, want)
 	}
 }

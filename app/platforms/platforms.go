@@ -58,7 +58,8 @@ func (s *Service) Create(ctx context.Context, r CreateRequest) (Created, error) 
 }
 
 // create creates a platform, and calls record in the same unit of work.
-func (s *Service) create(ctx context.Context, r CreateRequest, record func(context.Context, ports.Tx, ident.Platform, time.Time) error) (Created, error) {
+func (s *Service) create(ctx context.Context, r CreateRequest, record func(context.Context, ports.Tx, ident.Platform, time.Time) error) (
+	Created, error) {
 	now := s.Clock.Now()
 	created, err := platform.New(ident.NewPlatform(s.IDs.New, now), r.Name, r.Environment, r.Regulated, now)
 	if err == nil {

@@ -19,7 +19,8 @@ func TestService_CreatePlatform(t *testing.T) {
 	// with every permission.
 	env := newEnv(t)
 
-	created, err := env.platforms.Create(t.Context(), platforms.CreateRequest{Name: " Bank ", Environment: platform.Production, Regulated: true})
+	created, err := env.platforms.Create(t.Context(), platforms.CreateRequest{Name: " Bank ", Environment: platform.Production,
+		Regulated: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,12 +35,14 @@ func TestService_CreatePlatform(t *testing.T) {
 		t.Errorf("accounts %q, want %q", got, want)
 	}
 	principal, err := platforms.NewAuthenticator(env.Store).Authenticate(t.Context(), created.Token.ClientID, created.Secret)
-	if err != nil || principal.Platform != created.Platform.ID || principal.Environment != platform.Production || len(principal.Permissions) != 3 {
+	if err != nil || principal.Platform != created.Platform.ID || principal.Environment != platform.Production ||
+		len(principal.Permissions) != 3 {
 		t.Errorf("its token authenticates %+v, %v", principal, err)
 	}
 
 	// An invalid request creates nothing.
-	if _, err := env.platforms.Create(t.Context(), platforms.CreateRequest{Name: "", Environment: platform.Sandbox}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := env.platforms.Create(t.Context(), platforms.CreateRequest{Name: "", Environment: platform.Sandbox}); !fault.Is(err,
+		fault.InvalidInput) {
 		t.Errorf("without a name: %v", err)
 	}
 }
@@ -57,7 +60,8 @@ func TestService_UpdateSettings(t *testing.T) {
 	}
 
 	read, err := env.platforms.Settings(t.Context(), env.admin.Platform)
-	if err != nil || read.UMADomain != domain || len(read.Currencies) != 1 || read.WebhookEndpoint != "" || read.UMADomain != changed.UMADomain {
+	if err != nil || read.UMADomain != domain || len(read.Currencies) != 1 || read.WebhookEndpoint != "" ||
+		read.UMADomain != changed.UMADomain {
 		t.Errorf("the settings are %+v, %v", read, err)
 	}
 	if got := env.QueryStrings(ownAccountsQuery, env.admin.Platform.UUID()); !slices.Contains(got, "EUR INTERNAL_FIAT") || len(got) != 5 {

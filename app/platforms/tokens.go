@@ -19,7 +19,8 @@ type IssuedToken struct {
 
 // CreateToken creates a token of a platform. The secret is in the first response only: the
 // response that is stored for a repeated request does not contain it.
-func (s *Service) CreateToken(ctx context.Context, platformID ident.Platform, request *ports.IdempotentRequest, name string, permissions []platform.Permission) (IssuedToken, error) {
+func (s *Service) CreateToken(ctx context.Context, platformID ident.Platform, request *ports.IdempotentRequest, name string,
+	permissions []platform.Permission) (IssuedToken, error) {
 	issued, err := s.newToken(platformID, name, permissions, s.Clock.Now())
 	if err != nil {
 		return IssuedToken{}, err

@@ -17,7 +17,8 @@ func TestService_TokenSecretIsReturnedOnce(t *testing.T) {
 	// later reads and the database do not contain it.
 	env := newEnv(t)
 	var sent string
-	request := apptest.IdempotentRequest(env.admin, "key", func(result any) string { sent = "secret:" + result.(platforms.IssuedToken).Secret; return sent })
+	request := apptest.IdempotentRequest(env.admin, "key",
+		func(result any) string { sent = "secret:" + result.(platforms.IssuedToken).Secret; return sent })
 
 	issued, err := env.platforms.CreateToken(t.Context(), env.admin.Platform, request, "web", []platform.Permission{platform.View})
 	if err != nil || len(issued.Secret) != 64 {

@@ -50,7 +50,8 @@ func (s *Service) List(ctx context.Context, platformID string) ([]CorridorTerms,
 	corridors := make([]CorridorTerms, 0, len(all))
 	for _, pair := range all {
 		pricing := pricingOf(pair, overrides[ports.CorridorKey{From: pair.From, To: pair.To}])
-		line := CorridorTerms{From: pair.From, To: pair.To, Terms: pricing.TermsWithin(p, limits[pair.From]), ChangedForAll: pricing.AllPlatforms.Names()}
+		line := CorridorTerms{From: pair.From, To: pair.To, Terms: pricing.TermsWithin(p, limits[pair.From]),
+			ChangedForAll: pricing.AllPlatforms.Names()}
 		if !p.IsZero() {
 			line.ChangedForPlatform = pricing.OverrideFor(p).Names()
 		}

@@ -81,7 +81,8 @@ func (s *Service) Reset(ctx context.Context, by Author, in CorridorInput) (Chang
 	return s.change(ctx, by, in, nil, corridor.Change{Reset: true})
 }
 
-func (s *Service) change(ctx context.Context, by Author, in CorridorInput, bad []fault.Field, change corridor.Change) (ChangeResult, error) {
+func (s *Service) change(ctx context.Context, by Author, in CorridorInput, bad []fault.Field,
+	change corridor.Change) (ChangeResult, error) {
 	pair, key, wrong, err := s.parseCorridor(ctx, in)
 	if err != nil {
 		return ChangeResult{}, err

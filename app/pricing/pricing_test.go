@@ -26,7 +26,8 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	limit := func(p *platform.Platform) { p.Currencies[0].MaxAmount = 700_00 }
 	e := apptest.New(t, apptest.EditPlatform(limit))
-	return &env{Env: e, t: t, pricing: pricing.New(pricing.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs}), otherPlatform: e.NewPlatform(limit)}
+	return &env{Env: e, t: t, pricing: pricing.New(pricing.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs}),
+		otherPlatform: e.NewPlatform(limit)}
 }
 
 func (e *env) mustSet(at pricing.CorridorInput, values corridor.OverrideInput) pricing.ChangeResult {
@@ -73,15 +74,18 @@ func TestService_SetAndReset(t *testing.T) {
 		t.Errorf("the second change: %v, want %v", second.ChangedFields, want)
 	}
 	general := corridor.OverrideInput{Fixed: "30", Percent: "0.2%", Min: "100", Max: "100000000", Lock: "2m"}
-	if got := env.termsOf("", "USD", "BTC"); got.Terms.Format() != general || len(got.ChangedForPlatform) > 0 || !slices.Equal(got.ChangedForAll, []string{"fee-fixed", "fee-percent", "lock"}) {
+	if got := env.termsOf("", "USD", "BTC"); got.Terms.Format() != general || len(got.ChangedForPlatform) > 0 ||
+		!slices.Equal(got.ChangedForAll, []string{"fee-fixed", "fee-percent", "lock"}) {
 		t.Errorf("general terms: %+v", got)
 	}
 	general.Max = "70000" // the platform's own limit
-	if got := env.termsOf(otherID, "USD", "BTC"); got.Terms.Format() != general || len(got.ChangedForPlatform) > 0 || !slices.Equal(got.LimitedByPlatform, []string{"max"}) {
+	if got := env.termsOf(otherID, "USD", "BTC"); got.Terms.Format() != general || len(got.ChangedForPlatform) > 0 ||
+		!slices.Equal(got.LimitedByPlatform, []string{"max"}) {
 		t.Errorf("the other platform: %+v", got)
 	}
 	general.Fixed = "0"
-	if got := env.termsOf(platformID, "USD", "BTC"); got.Terms.Format() != general || !slices.Equal(got.ChangedForPlatform, []string{"fee-fixed"}) {
+	if got := env.termsOf(platformID, "USD", "BTC"); got.Terms.Format() != general ||
+		!slices.Equal(got.ChangedForPlatform, []string{"fee-fixed"}) {
 		t.Errorf("the platform: %+v", got)
 	}
 	if got := env.termsOf(platformID, "USDC", "BTC"); len(got.ChangedForAll)+len(got.ChangedForPlatform)+len(got.LimitedByPlatform) > 0 {
@@ -103,7 +107,8 @@ func TestService_SetWithinOneCurrency(t *testing.T) {
 	// The fees of payments that are funded and paid out in one currency can be changed like those of
 	// any pair.
 	env := newEnv(t)
-	done, err := env.pricing.Set(t.Context(), pricing.Author{Note: "domestic"}, pricing.CorridorInput{From: "USD", To: "USD"}, corridor.OverrideInput{Fixed: "20"})
+	done, err := env.pricing.Set(t.Context(), pricing.Author{Note: "domestic"}, pricing.CorridorInput{From: "USD", To: "USD"},
+		corridor.OverrideInput{Fixed: "20"})
 	if err != nil || done.Before.Fee.Fixed != 50 || done.After.Fee.Fixed != 20 {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -121,13 +126,16 @@ func TestService_ReportsAllInvalidFields(t *testing.T) {
 		note   string
 		bad    []string
 	}{
-		"everything":              {pricing.CorridorInput{From: "USD", To: "CAD", Platform: unknownID}, corridor.OverrideInput{Fixed: "x", Percent: "3", Min: "0", Max: "-1", Lock: "1h"}, strings.Repeat("n", 501), []string{"corridor", "platform", "fee-fixed", "fee-percent", "lock", "max", "min", "note"}},
+		"everything": {pricing.CorridorInput{From: "USD", To: "CAD", Platform: unknownID},
+			corridor.OverrideInput{Fixed: "x", Percent: "3", Min: "0", Max: "-1", Lock: "1h"}, strings.Repeat("n", 501),
+			[]string{"corridor", "platform", "fee-fixed", "fee-percent", "lock", "max", "min", "note"}},
 		"nothing to change":       {pricing.CorridorInput{From: "USD", To: "BTC"}, corridor.OverrideInput{}, "", []string{"change"}},
 		"one currency, announced": {pricing.CorridorInput{From: "CAD", To: "CAD"}, valid, "", []string{"corridor"}},
 		"lower case currency":     {pricing.CorridorInput{From: "usd", To: "BTC"}, valid, "", []string{"corridor"}},
 		"invalid platform id":     {pricing.CorridorInput{From: "USD", To: "BTC", Platform: "acme"}, valid, "", []string{"platform"}},
-		"minimum over maximum":    {pricing.CorridorInput{From: "USD", To: "BTC"}, corridor.OverrideInput{Min: "500", Max: "400"}, "", []string{"min"}},
-		"fee over minimum":        {pricing.CorridorInput{From: "USD", To: "BTC"}, corridor.OverrideInput{Fixed: "100"}, "", []string{"min"}},
+		"minimum over maximum": {pricing.CorridorInput{From: "USD", To: "BTC"}, corridor.OverrideInput{Min: "500", Max: "400"},
+			"", []string{"min"}},
+		"fee over minimum": {pricing.CorridorInput{From: "USD", To: "BTC"}, corridor.OverrideInput{Fixed: "100"}, "", []string{"min"}},
 	} {
 		_, err := env.pricing.Set(t.Context(), pricing.Author{Note: tt.note}, tt.at, tt.values)
 		invalid, ok := fault.As(err)
@@ -154,7 +162,8 @@ func TestService_ReportsAllInvalidFields(t *testing.T) {
 	if _, err := env.pricing.History(t.Context(), pricing.HistoryFilter{From: "XXX", Platform: "acme"}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("history of an unknown currency and platform: %v", err)
 	}
-	if _, err := env.pricing.Reset(t.Context(), pricing.Author{}, pricing.CorridorInput{From: "USD", To: "CAD"}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := env.pricing.Reset(t.Context(), pricing.Author{}, pricing.CorridorInput{From: "USD", To: "CAD"}); !fault.Is(err,
+		fault.InvalidInput) {
 		t.Errorf("reset of an unknown corridor: %v", err)
 	}
 }
@@ -203,11 +212,13 @@ func TestService_History(t *testing.T) {
 				t.Errorf("no actor or no time: %+v", c)
 			}
 			before, after := c.Before.Format(), c.After.Format()
-			lines = append(lines, strings.Join([]string{string(c.From), string(c.To), before.Fixed + before.Percent + before.Lock, after.Fixed + after.Percent + after.Lock, c.Note}, " "))
+			lines = append(lines, strings.Join([]string{string(c.From), string(c.To), before.Fixed + before.Percent + before.Lock,
+				after.Fixed + after.Percent + after.Lock, c.Note}, " "))
 		}
 		return lines
 	}
-	general, own, others, manual, reset := "USD BTC  30 as agreed", "USD BTC  20 as agreed", "EUR USD  0.1% as agreed", "USD BTC 30 302m ", "USD BTC 302m  over"
+	general, own, others, manual, reset := "USD BTC  30 as agreed", "USD BTC  20 as agreed", "EUR USD  0.1% as agreed", "USD BTC 30 302m ",
+		"USD BTC 302m  over"
 	for name, tt := range map[string]struct {
 		filter pricing.HistoryFilter
 		want   []string
@@ -239,7 +250,8 @@ func TestService_ConcurrentChangesAreAllKept(t *testing.T) {
 	}
 	changing.Wait()
 
-	if got := env.termsOf("", "USD", "BTC").Terms.Format(); got != (corridor.OverrideInput{Fixed: "1", Percent: "0.1%", Min: "200", Max: "9000", Lock: "3m"}) {
+	if got := env.termsOf("", "USD", "BTC").Terms.Format(); got != (corridor.OverrideInput{Fixed: "1", Percent: "0.1%", Min: "200",
+		Max: "9000", Lock: "3m"}) {
 		t.Errorf("the terms are %+v", got)
 	}
 	changes, err := env.pricing.History(t.Context(), pricing.HistoryFilter{})

@@ -58,7 +58,8 @@ func (s state) state() corridor.State {
 }
 
 // propose stores a proposal of a change, unless the change would have no effect.
-func (s *Service) propose(ctx context.Context, tx ports.PricingTx, by Author, change corridor.Change, before, after corridor.Pricing, result *ChangeResult) error {
+func (s *Service) propose(ctx context.Context, tx ports.PricingTx, by Author, change corridor.Change, before, after corridor.Pricing,
+	result *ChangeResult) error {
 	was, will := before.StateFor(change.Platform), after.StateFor(change.Platform)
 	if result.ChangedFields = was.ChangedFields(will); len(result.ChangedFields) == 0 {
 		return nil
@@ -76,7 +77,8 @@ func (s *Service) propose(ctx context.Context, tx ports.PricingTx, by Author, ch
 		return err
 	}
 	now := foureyes.Now(s.Clock)
-	created := proposal.New(ident.NewProposal(s.IDs.New, now), change.Platform, books.ActionPrice, operation, text, platform.Author{Actor: by.Actor}, now)
+	created := proposal.New(ident.NewProposal(s.IDs.New, now), change.Platform, books.ActionPrice, operation, text,
+		platform.Author{Actor: by.Actor}, now)
 	result.Proposal = &created
 	return foureyes.Create(ctx, tx, created, func(pending int) error {
 		return proposal.CheckPending(pending, "`causeway corridors approve` or `causeway corridors reject`")

@@ -32,7 +32,8 @@ func (e *env) requireFourEyes(p platform.Platform, actions ...books.Action) {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	next := books.SettingsVersion{Settings: present.Settings, Version: present.Version + 1, At: e.Clock.Now(), By: platform.Author{Actor: "ops"}}
+	next := books.SettingsVersion{Settings: present.Settings, Version: present.Version + 1, At: e.Clock.Now(),
+		By: platform.Author{Actor: "ops"}}
 	next.FourEyes = actions
 	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.SaveBooksSettings(ctx, p.ID, next) })
 }
@@ -121,7 +122,8 @@ func TestService_ApproveByAnotherOperatorOnce(t *testing.T) {
 	in := pricing.CorridorInput{From: "USD", To: "BTC", Platform: env.Platform.ID.String()}
 	id := env.propose(in, corridor.OverrideInput{Fixed: "30"})
 	for _, own := range []string{"Ana", "ana"} {
-		if _, err := env.pricing.Approve(t.Context(), own, id); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "another person") {
+		if _, err := env.pricing.Approve(t.Context(), own, id); !fault.Is(err, fault.Conflict) ||
+			!strings.Contains(err.Error(), "another person") {
 			t.Errorf("approved by %s: %v", own, err)
 		}
 	}
@@ -153,11 +155,13 @@ func TestService_ApproveByAnotherOperatorOnce(t *testing.T) {
 		t.Errorf("approved %d times: %+v", done, got)
 	}
 	changes := env.history()
-	if len(changes) != 1 || changes[0].By != "Ana" || changes[0].Note != "as agreed" || changes[0].Approval != (platform.Approval{Proposal: id, By: platform.Author{Actor: ben}}) {
+	if len(changes) != 1 || changes[0].By != "Ana" || changes[0].Note != "as agreed" ||
+		changes[0].Approval != (platform.Approval{Proposal: id, By: platform.Author{Actor: ben}}) {
 		t.Errorf("the history is %+v", changes)
 	}
 	stored, err := env.pricing.Proposal(t.Context(), id)
-	if err != nil || stored.Status != proposal.Executed || stored.DecidedBy.Actor != ben || stored.Key.Platform != env.Platform.ID || stored.Key.To != "BTC" || stored.IsReset() {
+	if err != nil || stored.Status != proposal.Executed || stored.DecidedBy.Actor != ben || stored.Key.Platform != env.Platform.ID ||
+		stored.Key.To != "BTC" || stored.IsReset() {
 		t.Errorf("stored %+v, %v", stored, err)
 	}
 }
@@ -176,11 +180,13 @@ func TestService_StaleProposalStaysPending(t *testing.T) {
 
 	_, err := env.pricing.Approve(t.Context(), ben, second)
 
-	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "fee-fixed 50,") || !strings.Contains(err.Error(), "fee-fixed 30 (set),") {
+	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "fee-fixed 50,") ||
+		!strings.Contains(err.Error(), "fee-fixed 30 (set),") {
 		t.Errorf("approved: %v", err)
 	}
 	stored, storedErr := env.pricing.Proposal(t.Context(), second)
-	if storedErr != nil || stored.Status != proposal.Pending || stored.LastError == nil || !strings.Contains(err.Error(), stored.LastError.Message) {
+	if storedErr != nil || stored.Status != proposal.Pending || stored.LastError == nil ||
+		!strings.Contains(err.Error(), stored.LastError.Message) {
 		t.Errorf("stored %+v, %v", stored, storedErr)
 	}
 	if changes := env.history(); len(changes) != 1 {
@@ -211,7 +217,8 @@ func TestService_RejectAndExpire(t *testing.T) {
 	if _, err := env.pricing.Reject(t.Context(), "Ana", withdrawn, strings.Repeat("n", 501)); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a long note: %v", err)
 	}
-	if rejected, err := env.pricing.Reject(t.Context(), "Ana", withdrawn, "a typo"); err != nil || rejected.State != proposal.Rejected || rejected.Note != "a typo" {
+	if rejected, err := env.pricing.Reject(t.Context(), "Ana", withdrawn, "a typo"); err != nil || rejected.State != proposal.Rejected ||
+		rejected.Note != "a typo" {
 		t.Errorf("rejected: %+v, %v", rejected, err)
 	}
 	env.Clock.Advance(proposal.Lifetime)
@@ -224,7 +231,8 @@ func TestService_RejectAndExpire(t *testing.T) {
 			t.Errorf("rejected %s: %v", id, err)
 		}
 	}
-	for status, want := range map[proposal.Status]ident.Proposal{proposal.Pending: pending, proposal.Rejected: withdrawn, proposal.Expired: expired} {
+	for status, want := range map[proposal.Status]ident.Proposal{proposal.Pending: pending, proposal.Rejected: withdrawn,
+		proposal.Expired: expired} {
 		found, err := env.pricing.Proposals(t.Context(), ports.ProposalFilter{Paging: ports.Paging{Limit: 10}, Status: status})
 		if err != nil || len(found) != 1 || found[0].ID != want || found[0].Status != status {
 			t.Errorf("%s: %+v, %v", status, found, err)
@@ -294,7 +302,8 @@ func TestCheck_FindsDamagedPriceChanges(t *testing.T) {
 	found, _ := env.check()
 
 	want := []string{
-		"on " + env.Platform.ID.String() + ", price change 1 of USD to BTC was made by operator Ana and approved by operator Ben; " + ids[0].String() + " was made by operator Ana and approved by operator Carl",
+		"on " + env.Platform.ID.String() + ", price change 1 of USD to BTC was made by operator Ana and approved by operator Ben; " +
+			ids[0].String() + " was made by operator Ana and approved by operator Carl",
 		"on all platforms, price change 2 of USD to BTC was made by " + ids[1].String() + ", which is REJECTED",
 		"on all platforms, " + ids[2].String() + " (corridors set) is executed, and no change was made by it",
 	}

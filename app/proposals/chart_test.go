@@ -58,7 +58,8 @@ func TestApprove_ChartKeepsBothPersons(t *testing.T) {
 		t.Errorf("versions %+v, %v", versions, err)
 	}
 
-	operator, err := e.books.AddAccount(t.Context(), e.Platform.ID, booksapp.Change{By: platform.Author{Actor: "ops"}}, nil, books.AddedAccount{Path: "expense/post", Name: "Postage"})
+	operator, err := e.books.AddAccount(t.Context(), e.Platform.ID, booksapp.Change{By: platform.Author{Actor: "ops"}}, nil,
+		books.AddedAccount{Path: "expense/post", Name: "Postage"})
 	if err != nil || operator.Proposal != nil || !added()["expense/post"].Approval.IsZero() {
 		t.Errorf("by an operator: %+v, %v", operator, err)
 	}

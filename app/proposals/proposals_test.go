@@ -57,14 +57,19 @@ func newEnv(t *testing.T) *env {
 func newEnvWithOneToken(t *testing.T) *env {
 	t.Helper()
 	e := &env{Env: apptest.New(t), t: t}
-	e.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
+	e.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
+		Clock: e.Clock, IDs: e.IDs})
 	e.accounting = accounting.New(accounting.Config{Store: e.Store, Ledger: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
 	e.books = booksapp.New(booksapp.Config{Store: e.Store, Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
-	e.treasury = treasuryapp.New(treasuryapp.Config{Store: e.Store, Ledger: e.Store.Finance(), Balances: e.Store.LedgerReader(), KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
-	e.monthEnd = monthend.New(monthend.Config{Store: e.Store, Results: e.Store, Postings: e.Store.LedgerReader(), Views: e.Store.MonthEndViews(), KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
+	e.treasury = treasuryapp.New(treasuryapp.Config{Store: e.Store, Ledger: e.Store.Finance(), Balances: e.Store.LedgerReader(),
+		KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
+	e.monthEnd = monthend.New(monthend.Config{Store: e.Store, Results: e.Store, Postings: e.Store.LedgerReader(),
+		Views: e.Store.MonthEndViews(), KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
 	e.years = yearend.New(yearend.Config{Store: e.Store, Ledger: e.Store.LedgerReader(), Clock: e.Clock, IDs: e.IDs})
-	e.statements = reconciliation.New(reconciliation.Config{Store: e.Store, Runs: e.Store, Ledger: e.Store.LedgerReader(), Accounts: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
-	e.proposals = proposals.New(proposals.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Executors: slices.Concat(e.periods.Executors(), e.accounting.Executors(), e.books.Executors(), e.treasury.Executors(),
+	e.statements = reconciliation.New(reconciliation.Config{Store: e.Store, Runs: e.Store, Ledger: e.Store.LedgerReader(),
+		Accounts: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
+	e.proposals = proposals.New(proposals.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Executors: slices.Concat(e.periods.Executors(),
+		e.accounting.Executors(), e.books.Executors(), e.treasury.Executors(),
 		e.monthEnd.Executors(), e.years.Executors(), e.statements.Executors())})
 	e.ana = platform.Author{Token: e.Admin.Token, Actor: "Ana"}
 	operator := booksapp.Change{By: platform.Author{Actor: "ops"}}
@@ -79,7 +84,8 @@ func newEnvWithOneToken(t *testing.T) *env {
 
 // adjustment moves cents from a rail to its fees.
 func adjustment(minor int64) period.Adjustment {
-	return period.Adjustment{Note: "The bank's fee", Entries: []ledger.Entry{{Debit: ledger.ExpenseRails, Credit: ledger.Rail("WIRE"), Currency: money.USD, Amount: minor}}}
+	return period.Adjustment{Note: "The bank's fee", Entries: []ledger.Entry{{Debit: ledger.ExpenseRails, Credit: ledger.Rail("WIRE"),
+		Currency: money.USD, Amount: minor}}}
 }
 
 func (e *env) propose(a period.Adjustment) proposal.Proposal {
@@ -150,7 +156,8 @@ func TestApprove_AdjustmentKeepsBothPersons(t *testing.T) {
 	if err != nil || !found || a.By != e.ana || a.Approval != (platform.Approval{Proposal: p.ID, By: e.ben}) {
 		t.Errorf("authorised %+v, %v", a, err)
 	}
-	if stored, err := e.proposals.Proposal(t.Context(), e.Platform.ID, p.ID); err != nil || stored.Status != proposal.Executed || stored.Result != approved.Result {
+	if stored, err := e.proposals.Proposal(t.Context(), e.Platform.ID, p.ID); err != nil || stored.Status != proposal.Executed ||
+		stored.Result != approved.Result {
 		t.Errorf("stored %+v, %v", stored, err)
 	}
 	if _, err := e.approve(e.ben, p.ID); !fault.Is(err, fault.Conflict) || e.fees() != "700" {
@@ -205,10 +212,12 @@ func TestApprove_RepeatedRequestsAreReplayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var replay *ports.Replay
-	if _, err := e.periods.Adjust(t.Context(), e.Platform.ID, e.ana, key(e.ana, "propose"), adjustment(5)); !errors.As(err, &replay) || !strings.Contains(string(replay.Body), made.Proposal.ID.UUID().String()) {
+	if _, err := e.periods.Adjust(t.Context(), e.Platform.ID, e.ana, key(e.ana, "propose"), adjustment(5)); !errors.As(err, &replay) ||
+		!strings.Contains(string(replay.Body), made.Proposal.ID.UUID().String()) {
 		t.Errorf("proposed again: %v", err)
 	}
-	if page, err := e.proposals.Proposals(t.Context(), e.Platform.ID, ports.ProposalFilter{Paging: ports.Paging{Limit: 10}}); err != nil || len(page.Items) != 1 {
+	if page, err := e.proposals.Proposals(t.Context(), e.Platform.ID, ports.ProposalFilter{Paging: ports.Paging{Limit: 10}}); err != nil ||
+		len(page.Items) != 1 {
 		t.Errorf("%d proposals, %v", len(page.Items), err)
 	}
 	approve := func() error {
@@ -233,7 +242,8 @@ func TestApprove_ImpossibleChangeStaysPending(t *testing.T) {
 	// possible again, it can be approved.
 	e := newEnv(t)
 	account := e.NewInternalAccount(e.Customer.ID, "USD", 100)
-	a := period.Adjustment{Note: "A fee", OwnedAccounts: true, Entries: []ledger.Entry{{Debit: account.LedgerPath(), Credit: ledger.ExpenseRails, Currency: money.USD, Amount: 80}}}
+	a := period.Adjustment{Note: "A fee", OwnedAccounts: true,
+		Entries: []ledger.Entry{{Debit: account.LedgerPath(), Credit: ledger.ExpenseRails, Currency: money.USD, Amount: 80}}}
 	first, second := e.propose(a), e.propose(a)
 	if _, err := e.approve(e.ben, first.ID); err != nil {
 		t.Fatal(err)
@@ -335,10 +345,12 @@ func TestSettings_OnePersonCannotSwitchFourEyesOff(t *testing.T) {
 	approved, err := e.approve(e.ben, made.Proposal.ID)
 
 	now, settingsErr := e.books.Settings(t.Context(), e.Platform.ID)
-	if err != nil || settingsErr != nil || approved.Result != "3" || now.Version != 3 || len(now.FourEyes) != 0 || now.By != e.ana || now.Approval.By != e.ben || now.Note != "no more" {
+	if err != nil || settingsErr != nil || approved.Result != "3" || now.Version != 3 || len(now.FourEyes) != 0 || now.By != e.ana ||
+		now.Approval.By != e.ben || now.Note != "no more" {
 		t.Errorf("%+v, %v; settings %+v, %v", approved, err, now, settingsErr)
 	}
-	if made, err := e.periods.Adjust(t.Context(), e.Platform.ID, e.ana, nil, adjustment(5)); err != nil || made.Proposal != nil || e.fees() != "5" {
+	if made, err := e.periods.Adjust(t.Context(), e.Platform.ID, e.ana, nil, adjustment(5)); err != nil || made.Proposal != nil ||
+		e.fees() != "5" {
 		t.Errorf("%+v, %v", made, err)
 	}
 	e.checkLedger()
@@ -374,7 +386,8 @@ func TestSettings_StaleProposalRevertsNothing(t *testing.T) {
 	if err != nil || present.FeeRecognition != books.AtDelivery || present.YearEndMonth != 12 {
 		t.Errorf("%+v, %v", present, err)
 	}
-	if kept, err := e.proposals.Proposal(t.Context(), e.Platform.ID, stale); err != nil || kept.Status != proposal.Pending || kept.LastError == nil {
+	if kept, err := e.proposals.Proposal(t.Context(), e.Platform.ID, stale); err != nil || kept.Status != proposal.Pending ||
+		kept.LastError == nil {
 		t.Errorf("%+v, %v", kept, err)
 	}
 }
@@ -386,7 +399,8 @@ func TestPeriods_MonthsAreClosedByTwoPersons(t *testing.T) {
 	e := newEnv(t)
 	month := period.MonthOf(e.Clock.Now()).Previous()
 	change := func(a period.Action, confirmed bool) (proposal.Outcome[accounting.Month], error) {
-		return e.periods.ChangeState(t.Context(), e.Platform.ID, e.ana, nil, accounting.MonthChange{Action: a, Month: month, Note: "done", ConfirmOpeningBalances: confirmed})
+		return e.periods.ChangeState(t.Context(), e.Platform.ID, e.ana, nil, accounting.MonthChange{Action: a, Month: month, Note: "done",
+			ConfirmOpeningBalances: confirmed})
 	}
 	if _, err := change(period.SoftClose, false); !fault.Is(err, fault.Conflict) {
 		t.Errorf("without a confirmation: %v", err)
@@ -430,7 +444,8 @@ func TestAssignUnmatched_ByTwoPersons(t *testing.T) {
 		}
 		return tx.Post(ctx, []ledger.Posting{posting})
 	})
-	made, err := e.accounting.AssignUnmatched(t.Context(), e.Platform.ID, e.ana, accounting.AssignCommand{Receipt: receipt.ID, Account: account.ID, Note: "hers"}, nil)
+	made, err := e.accounting.AssignUnmatched(t.Context(), e.Platform.ID, e.ana, accounting.AssignCommand{Receipt: receipt.ID,
+		Account: account.ID, Note: "hers"}, nil)
 	if err != nil || made.Proposal == nil {
 		t.Fatalf("%+v, %v", made, err)
 	}
@@ -441,7 +456,8 @@ func TestAssignUnmatched_ByTwoPersons(t *testing.T) {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	page, err := e.accounting.Unmatched(t.Context(), e.Platform.ID, ports.UnmatchedFilter{Limit: 10})
-	if err != nil || len(page.Items) != 1 || page.Items[0].Assignment == nil || page.Items[0].Assignment.By != e.ana || page.Items[0].Assignment.Approval.By != e.ben {
+	if err != nil || len(page.Items) != 1 || page.Items[0].Assignment == nil || page.Items[0].Assignment.By != e.ana ||
+		page.Items[0].Assignment.Approval.By != e.ben {
 		t.Errorf("%+v, %v", page, err)
 	}
 	e.checkLedger()
@@ -459,7 +475,8 @@ func TestRun_RefusedWithoutSecondToken(t *testing.T) {
 		t.Errorf("proposed: %v", err)
 	}
 	month := period.MonthOf(e.Clock.Now()).Previous()
-	if done, err := e.periods.ChangeStateAs(t.Context(), e.Platform.ID, "ops", accounting.MonthChange{Action: period.SoftClose, Month: month, ConfirmOpeningBalances: true}); err != nil || done.State != period.SoftClosed {
+	if done, err := e.periods.ChangeStateAs(t.Context(), e.Platform.ID, "ops", accounting.MonthChange{Action: period.SoftClose, Month: month,
+		ConfirmOpeningBalances: true}); err != nil || done.State != period.SoftClosed {
 		t.Errorf("%+v, %v", done, err)
 	}
 }
@@ -494,7 +511,8 @@ func TestCheck_FindsProposedChangesOfOnePerson(t *testing.T) {
 	}
 	slices.Sort(found)
 	all := strings.Join(found, "\n")
-	if len(found) != 3 || !strings.Contains(all, "Carl") || !strings.Contains(all, "no change was made") || !strings.Contains(all, "no proposal of it") {
+	if len(found) != 3 || !strings.Contains(all, "Carl") || !strings.Contains(all, "no change was made") ||
+		!strings.Contains(all, "no proposal of it") {
 		t.Errorf("findings %q", found)
 	}
 }

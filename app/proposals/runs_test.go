@@ -56,7 +56,8 @@ func newEnvAtMonthEnd(t *testing.T) *env {
 // set changes settings of the books as an operator.
 func (e *env) set(changes ...string) {
 	e.t.Helper()
-	_, err := e.books.EditSettings(e.t.Context(), e.Platform.ID, booksapp.Change{By: operator}, func(s books.Settings) (books.Settings, error) { return s.With(changes...) })
+	_, err := e.books.EditSettings(e.t.Context(), e.Platform.ID, booksapp.Change{By: operator},
+		func(s books.Settings) (books.Settings, error) { return s.With(changes...) })
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -67,14 +68,16 @@ func (e *env) convert(euros int64) {
 	e.t.Helper()
 	header := ledger.Header{ID: uuid.Must(uuid.NewV7()), Platform: e.Platform.ID, Effective: month.Start().AddDate(0, 0, 9)}
 	header.Transaction.SetUUID(uuid.Must(uuid.NewV7()))
-	e.authorised(ledger.Converted(header, ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: money.Amount{Minor: euros + 2, Currency: "EUR"}, Fees: 2,
+	e.authorised(ledger.Converted(header, ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts,
+		Sent: money.Amount{Minor: euros + 2, Currency: "EUR"}, Fees: 2,
 		Received: money.Amount{Minor: euros * 108 / 100, Currency: "USD"}}))
 }
 
 func (e *env) authorised(p ledger.Posting) {
 	e.t.Helper()
 	e.Do(func(ctx context.Context, tx ports.Tx) error {
-		if err := tx.Authorise(ctx, []period.Authorisation{{Platform: p.Platform, Posting: p.ID, By: e.ana, Note: "Late", At: e.Clock.Now()}}); err != nil {
+		if err := tx.Authorise(ctx, []period.Authorisation{{Platform: p.Platform, Posting: p.ID, By: e.ana, Note: "Late",
+			At: e.Clock.Now()}}); err != nil {
 			return err
 		}
 		return tx.Post(ctx, []ledger.Posting{p})
@@ -84,8 +87,9 @@ func (e *env) authorised(p ledger.Posting) {
 // changeMonth changes the state of the month as an operator.
 func (e *env) changeMonth(a period.Action) {
 	e.t.Helper()
-	_, err := e.periods.ChangeStateAs(e.t.Context(), e.Platform.ID, "ops", accounting.MonthChange{Action: a, Month: month, ConfirmOpeningBalances: true,
-		WithoutRevaluation: true, WithoutFeeDeferral: true, WithoutYearEnd: true})
+	_, err := e.periods.ChangeStateAs(e.t.Context(), e.Platform.ID, "ops", accounting.MonthChange{Action: a, Month: month,
+		ConfirmOpeningBalances: true,
+		WithoutRevaluation:     true, WithoutFeeDeferral: true, WithoutYearEnd: true})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -165,10 +169,12 @@ func TestApprove_MonthEndRunsKeepBothPersons(t *testing.T) {
 	// another one approves them. When they are in force, a repetition changes nothing and needs nobody.
 	e := newEnvAtMonthEnd(t)
 	revalued, err := e.revalue()
-	proposed(t, revalued, err, `"kind":"revaluation"`, `"run":1`, `"functionalCurrency":"USD"`, `"currency":"EUR","quantity":1002,"cost":1082,"rate":"1.1","value":1102,"unrealised":20`,
+	proposed(t, revalued, err, `"kind":"revaluation"`, `"run":1`, `"functionalCurrency":"USD"`,
+		`"currency":"EUR","quantity":1002,"cost":1082,"rate":"1.1","value":1102,"unrealised":20`,
 		`{"debit":"fx/valuation","credit":"income/unrealised-exchange-gains","currency":"USD","amount":20}`)
 	deferred, err := e.deferFees()
-	proposed(t, deferred, err, `"kind":"fee_deferral"`, `"payments":1`, `"fees":[{"currency":"EUR","amount":2}]`, `"debit":"income/fees","credit":"liability/deferred-fees"`)
+	proposed(t, deferred, err, `"kind":"fee_deferral"`, `"payments":1`, `"fees":[{"currency":"EUR","amount":2}]`,
+		`"debit":"income/fees","credit":"liability/deferred-fees"`)
 	if posted := e.postings(ledger.KindRevaluation, ledger.KindFeeDeferral); len(posted) != 0 {
 		t.Fatalf("proposals have posted %v", posted)
 	}
@@ -177,7 +183,8 @@ func TestApprove_MonthEndRunsKeepBothPersons(t *testing.T) {
 	q := approved(t, e, deferred, err)
 
 	result, err := e.monthEnd.Result(t.Context(), e.Platform.ID, month)
-	if err != nil || p.Result != month.String() || result.Run.Number != 1 || result.Run.By != e.ana || result.Run.Approval != (platform.Approval{Proposal: p.ID, By: e.ben}) {
+	if err != nil || p.Result != month.String() || result.Run.Number != 1 || result.Run.By != e.ana ||
+		result.Run.Approval != (platform.Approval{Proposal: p.ID, By: e.ben}) {
 		t.Errorf("%+v, %v; of %+v", result.Run, err, p)
 	}
 	e.wantApproved(p, result.Run.Postings, 2)
@@ -251,7 +258,8 @@ func TestRun_ImpossibleRunIsNotProposed(t *testing.T) {
 	t.Parallel()
 	// A month that is not soft-closed makes no proposal. One that was closed after the proposal is refused.
 	e := newEnvAtMonthEnd(t)
-	if made, err := e.monthEnd.Revalue(t.Context(), e.Platform.ID, e.ana, nil, month.Next()); !fault.Is(err, fault.Conflict) || made.Proposal != nil {
+	if made, err := e.monthEnd.Revalue(t.Context(), e.Platform.ID, e.ana, nil, month.Next()); !fault.Is(err, fault.Conflict) ||
+		made.Proposal != nil {
 		t.Errorf("%+v, %v", made, err)
 	}
 	made, err := e.revalue()
@@ -278,7 +286,8 @@ func TestApprove_YearEndKeepsBothPersons(t *testing.T) {
 
 	year, err := e.years.Get(t.Context(), e.Platform.ID, e.year().Year)
 	closing, closed := year.Current()
-	if err != nil || !closed || closing.By != e.ana || closing.Approval != (platform.Approval{Proposal: p.ID, By: e.ben}) || p.Result != year.Year.String() {
+	if err != nil || !closed || closing.By != e.ana || closing.Approval != (platform.Approval{Proposal: p.ID, By: e.ben}) ||
+		p.Result != year.Year.String() {
 		t.Fatalf("%+v, %v; of %+v", year, err, p)
 	}
 	e.wantApproved(p, []uuid.UUID{closing.Posting}, 1)
@@ -305,8 +314,10 @@ func TestApprove_YearEndKeepsBothPersons(t *testing.T) {
 func (e *env) importBreak(reference string) reconcile.BreakDetails {
 	e.t.Helper()
 	day := e.Clock.Now().Format(time.DateOnly)
-	done, err := e.statements.Import(e.t.Context(), reconciliation.ImportRequest{Platform: e.Platform.ID, Path: "rails/RTP", Currency: "USD", Format: "csv", By: "Token:test",
-		Layout: "date=Booked;amount=Amount;id=Id;reference=Reference", File: strings.NewReader("Booked,Amount,Id,Reference\n" + day + ",-7.00," + reference + "," + reference + "\n")}, nil)
+	done, err := e.statements.Import(e.t.Context(), reconciliation.ImportRequest{Platform: e.Platform.ID, Path: "rails/RTP", Currency: "USD",
+		Format: "csv", By: "Token:test",
+		Layout: "date=Booked;amount=Amount;id=Id;reference=Reference", File: strings.NewReader("Booked,Amount,Id,Reference\n" + day + ",-7.00," +
+			reference + "," + reference + "\n")}, nil)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -341,7 +352,8 @@ func TestApprove_CorrectionOfBreakKeepsBothPersons(t *testing.T) {
 	p := approved(t, e, made, err)
 
 	found, err := e.statements.Break(t.Context(), e.Platform.ID, b.ID)
-	if err != nil || found.Resolution == nil || found.Resolution.Actor != "Ana" || found.Resolution.Approval != (platform.Approval{Proposal: p.ID, By: e.ben}) {
+	if err != nil || found.Resolution == nil || found.Resolution.Actor != "Ana" ||
+		found.Resolution.Approval != (platform.Approval{Proposal: p.ID, By: e.ben}) {
 		t.Errorf("%+v, %v", found.Resolution, err)
 	}
 	if p.Action != books.ActionAdjustment || p.Result != b.ID.String() || e.fees() != "700" {
@@ -389,7 +401,8 @@ func TestCheck_FindsRunsOfOnePerson(t *testing.T) {
 	}
 
 	all := strings.Join(found, "\n")
-	for _, subject := range []string{"revaluation run 1 of " + month.String(), "closing 1 of the year", "reversal of closing 1 of the year", "resolution of break"} {
+	for _, subject := range []string{"revaluation run 1 of " + month.String(), "closing 1 of the year", "reversal of closing 1 of the year",
+		"resolution of break"} {
 		if !strings.Contains(all, subject) {
 			t.Errorf("findings %s lack %s", all, subject)
 		}

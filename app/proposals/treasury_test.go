@@ -20,7 +20,8 @@ import (
 
 // movement moves 1.00 USD between two rails.
 func (e *env) movement() treasury.Movement {
-	return treasury.Movement{Platform: e.Platform.ID, Kind: treasury.Transfer, From: "rails/RTP", To: "rails/WIRE", Amount: money.Amount{Minor: 100, Currency: money.USD}, InTransit: true, By: e.ana}
+	return treasury.Movement{Platform: e.Platform.ID, Kind: treasury.Transfer, From: "rails/RTP", To: "rails/WIRE",
+		Amount: money.Amount{Minor: 100, Currency: money.USD}, InTransit: true, By: e.ana}
 }
 
 func (e *env) fundRail(minor int64) {
@@ -64,7 +65,8 @@ func TestApprove_MovementsKeepBothPersons(t *testing.T) {
 	}
 	e.fundRail(100)
 	made, err := e.treasury.Move(t.Context(), e.movement(), nil)
-	if page, err := e.treasury.Movements(t.Context(), e.Platform.ID, ports.MovementFilter{Paging: ports.Paging{Limit: 10}}); err != nil || len(page.Items) != 0 {
+	if page, err := e.treasury.Movements(t.Context(), e.Platform.ID, ports.MovementFilter{Paging: ports.Paging{Limit: 10}}); err != nil ||
+		len(page.Items) != 0 {
 		t.Errorf("proposed: movements %+v, %v", page.Items, err)
 	}
 	sent := approved(t, e, made, err)
@@ -72,7 +74,8 @@ func TestApprove_MovementsKeepBothPersons(t *testing.T) {
 	if err != nil || len(page.Items) != 1 {
 		t.Fatalf("movements %+v, %v", page.Items, err)
 	}
-	if m := page.Items[0]; m.ID.String() != sent.Result || !m.IsOpen() || m.By != e.ana || m.Approval != (platform.Approval{Proposal: sent.ID, By: e.ben}) {
+	if m := page.Items[0]; m.ID.String() != sent.Result || !m.IsOpen() || m.By != e.ana ||
+		m.Approval != (platform.Approval{Proposal: sent.ID, By: e.ben}) {
 		t.Errorf("movement %+v of proposal %+v", m, sent)
 	}
 
@@ -105,7 +108,8 @@ func TestApprove_PurposeKeepsBothPersons(t *testing.T) {
 	}
 	p := approved(t, e, made, err)
 	accounts := purposes()
-	if len(accounts) != 1 || accounts[0].Purpose != safeguarding.Own || accounts[0].Changes[0].By != e.ana || accounts[0].Changes[0].Approval != (platform.Approval{Proposal: p.ID, By: e.ben}) {
+	if len(accounts) != 1 || accounts[0].Purpose != safeguarding.Own || accounts[0].Changes[0].By != e.ana ||
+		accounts[0].Changes[0].Approval != (platform.Approval{Proposal: p.ID, By: e.ben}) {
 		t.Errorf("approved: %+v", accounts)
 	}
 

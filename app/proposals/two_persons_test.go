@@ -49,7 +49,8 @@ func TestAdjust_HeldMoneyOfProductionNeedsTwoPersons(t *testing.T) {
 	if err != nil || done.DecidedBy != e.ben || e.fees() != "700" {
 		t.Errorf("%+v, %v, fees %s", done, err, e.fees())
 	}
-	own := period.Adjustment{Note: "Interest", Entries: []ledger.Entry{{Debit: ledger.Own("OPERATING"), Credit: ledger.IncomeFees, Currency: money.USD, Amount: 5}}}
+	own := period.Adjustment{Note: "Interest", Entries: []ledger.Entry{{Debit: ledger.Own("OPERATING"), Credit: ledger.IncomeFees,
+		Currency: money.USD, Amount: 5}}}
 	if made, err := e.periods.Adjust(t.Context(), e.Platform.ID, e.ana, nil, own); err != nil || made.Proposal != nil {
 		t.Errorf("%+v, %v", made, err)
 	}
@@ -80,7 +81,8 @@ func TestResolve_CorrectionOfProductionNeedsTwoPersons(t *testing.T) {
 		t.Errorf("%v, fees %s", err, e.fees())
 	}
 	found = found[1:]
-	if made, err := e.statements.ResolveAlone(t.Context(), resolve(reconcile.ResolveCommand{Note: "Known"})); err != nil || made.Proposal != nil {
+	if made, err := e.statements.ResolveAlone(t.Context(), resolve(reconcile.ResolveCommand{Note: "Known"})); err != nil ||
+		made.Proposal != nil {
 		t.Errorf("%+v, %v", made, err)
 	}
 }

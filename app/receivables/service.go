@@ -41,7 +41,8 @@ func New(c Config) *Service { return &Service{c} }
 // Record records that the collection of a transaction was returned: the whole amount is posted against the partner,
 // and what the customer has pays at once. A return that is recorded again changes nothing. Faults: INVALID_INPUT;
 // TRANSACTION_NOT_FOUND; CONFLICT.
-func (s *Service) Record(ctx context.Context, p ident.Platform, id ident.Transaction, returned receivable.Return, request *ports.IdempotentRequest) (recorded ports.ReceivableDetails, err error) {
+func (s *Service) Record(ctx context.Context, p ident.Platform, id ident.Transaction, returned receivable.Return,
+	request *ports.IdempotentRequest) (recorded ports.ReceivableDetails, err error) {
 	now := s.Clock.Now().Truncate(time.Microsecond)
 	returned.ReturnedAt = returned.ReturnedAt.Truncate(time.Microsecond)
 	if bad := returned.Check(now); len(bad) > 0 {
@@ -50,9 +51,10 @@ func (s *Service) Record(ctx context.Context, p ident.Platform, id ident.Transac
 	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
 		work := uow.NewWork(now, s.IDs, 0)
 		var isNew bool
-		recorded, isNew, err = s.recorder().Record(ctx, tx, work, ports.TransactionKey{Platform: p, ID: id}, func(t transaction.Transaction) (receivable.Return, error) {
-			return returned, receivable.CheckEnded(t)
-		})
+		recorded, isNew, err = s.recorder().Record(ctx, tx, work, ports.TransactionKey{Platform: p, ID: id},
+			func(t transaction.Transaction) (receivable.Return, error) {
+				return returned, receivable.CheckEnded(t)
+			})
 		if err == nil && !isNew {
 			err = recorded.CheckRepeated(returned)
 		}
@@ -78,12 +80,14 @@ type WriteOffCommand struct {
 
 // WriteOff gives up what is still owed, or makes a proposal of that. Faults: INVALID_INPUT; NOT_FOUND; CONFLICT if
 // nothing is owed; those of foureyes.Run.
-func (s *Service) WriteOff(ctx context.Context, p ident.Platform, by platform.Author, c WriteOffCommand, request *ports.IdempotentRequest) (proposal.Outcome[ports.ReceivableDetails], error) {
+func (s *Service) WriteOff(ctx context.Context, p ident.Platform, by platform.Author, c WriteOffCommand, request *ports.IdempotentRequest) (
+	proposal.Outcome[ports.ReceivableDetails], error) {
 	return foureyes.Run(ctx, foureyes.Config{Store: s.Store, Clock: s.Clock, IDs: s.IDs}, s.writeOff(), p, by, request, c)
 }
 
 // WriteOffAlone is WriteOff by an operator on the command line, who needs no second person.
-func (s *Service) WriteOffAlone(ctx context.Context, p ident.Platform, by platform.Author, c WriteOffCommand) (ports.ReceivableDetails, error) {
+func (s *Service) WriteOffAlone(ctx context.Context, p ident.Platform, by platform.Author,
+	c WriteOffCommand) (ports.ReceivableDetails, error) {
 	done, err := foureyes.RunAlone(ctx, foureyes.Config{Store: s.Store, Clock: s.Clock, IDs: s.IDs}, s.writeOff(), p, by, nil, c)
 	return done.Done, err
 }
@@ -92,7 +96,8 @@ func (s *Service) WriteOffAlone(ctx context.Context, p ident.Platform, by platfo
 func (s *Service) Executors() []foureyes.Executor { return []foureyes.Executor{s.writeOff()} }
 
 func (s *Service) writeOff() foureyes.Operation[WriteOffCommand, ports.ReceivableDetails] {
-	return foureyes.Operation[WriteOffCommand, ports.ReceivableDetails]{ID: "writeOffReceivable", Action: books.ActionWriteOff, Check: checkWriteOff, Execute: s.executeWriteOff}
+	return foureyes.Operation[WriteOffCommand, ports.ReceivableDetails]{ID: "writeOffReceivable", Action: books.ActionWriteOff,
+		Check: checkWriteOff, Execute: s.executeWriteOff}
 }
 
 func checkWriteOff(_ context.Context, _ ident.Platform, c WriteOffCommand) error {
@@ -102,7 +107,8 @@ func checkWriteOff(_ context.Context, _ ident.Platform, c WriteOffCommand) error
 	return nil
 }
 
-func (s *Service) executeWriteOff(ctx context.Context, tx ports.Tx, c foureyes.Change, command WriteOffCommand) (ports.ReceivableDetails, string, error) {
+func (s *Service) executeWriteOff(ctx context.Context, tx ports.Tx, c foureyes.Change,
+	command WriteOffCommand) (ports.ReceivableDetails, string, error) {
 	details, found, err := tx.LockReceivable(ctx, c.Platform, command.Receivable)
 	if err != nil {
 		return details, "", err

@@ -117,7 +117,8 @@ func (e *env) wantState(id ident.Receivable, state receivable.State, collected, 
 	e.t.Helper()
 	d, err := e.Service.Receivable(e.t.Context(), e.Platform.ID, id)
 	if err != nil || d.State != state || d.Collected != collected || d.WrittenOff != writtenOff {
-		e.t.Errorf("%s with %d collected and %d written off, %v; want %s, %d, %d", d.State, d.Collected, d.WrittenOff, err, state, collected, writtenOff)
+		e.t.Errorf("%s with %d collected and %d written off, %v; want %s, %d, %d", d.State, d.Collected, d.WrittenOff, err, state,
+			collected, writtenOff)
 	}
 	return d
 }
@@ -161,14 +162,16 @@ func TestReceivable_CollectedAndWrittenOff(t *testing.T) {
 	e.wantBalance(owed, 30_00)
 	e.Clock.Advance(45 * 24 * time.Hour)
 	report, err := e.Aging(t.Context(), e.Platform.ID)
-	if err != nil || len(report.Currencies) != 1 || report.Currencies[0].Owed.String() != "3000" || report.Currencies[0].ByAge[receivable.UpTo60].String() != "3000" {
+	if err != nil || len(report.Currencies) != 1 || report.Currencies[0].Owed.String() != "3000" ||
+		report.Currencies[0].ByAge[receivable.UpTo60].String() != "3000" {
 		t.Errorf("aging %+v, %v", report, err)
 	}
 	if rows := report.Table().Rows; len(rows) != 1 || strings.Join(rows[0], " ") != "USD 1 0.00 30.00 0.00 0.00 30.00" {
 		t.Errorf("table %v", rows)
 	}
 
-	done, err := e.WriteOffAlone(t.Context(), e.Platform.ID, e.by(), receivables.WriteOffCommand{Receivable: d.ID, Note: "The customer cannot be reached"})
+	done, err := e.WriteOffAlone(t.Context(), e.Platform.ID, e.by(), receivables.WriteOffCommand{Receivable: d.ID,
+		Note: "The customer cannot be reached"})
 
 	if err != nil || len(done.Changes) != 4 || done.Changes[3].By != e.by() || done.Changes[3].Note == "" {
 		t.Fatalf("written off %+v, %v", done, err)
@@ -194,7 +197,8 @@ func TestReceivable_CollectedAndWrittenOff(t *testing.T) {
 	apptest.WantFault(t, "a second write-off", err, fault.Conflict)
 	_, err = e.WriteOff(t.Context(), e.Platform.ID, e.by(), receivables.WriteOffCommand{Receivable: d.ID}, nil)
 	apptest.WantFault(t, "a write-off without a note", err, fault.InvalidInput, "note")
-	_, err = e.WriteOff(t.Context(), e.Platform.ID, e.by(), receivables.WriteOffCommand{Receivable: ident.NewReceivable(e.IDs.New, e.Clock.Now()), Note: "Gone"}, nil)
+	_, err = e.WriteOff(t.Context(), e.Platform.ID, e.by(),
+		receivables.WriteOffCommand{Receivable: ident.NewReceivable(e.IDs.New, e.Clock.Now()), Note: "Gone"}, nil)
 	apptest.WantFault(t, "a write-off of an unknown receivable", err, fault.NotFound)
 
 	check, err := e.check(t)
@@ -226,18 +230,22 @@ func TestRecord_StatementLineMatchesByPartnerID(t *testing.T) {
 		}
 		posting[id] = d.Changes[0].Posting
 	}
-	service := reconciliation.New(reconciliation.Config{Store: e.Store, Runs: e.Store, Ledger: e.Store.LedgerReader(), Accounts: e.Store.Finance(),
-		Clock: e.Clock, IDs: e.IDs})
+	service := reconciliation.New(reconciliation.Config{Store: e.Store, Runs: e.Store, Ledger: e.Store.LedgerReader(),
+		Accounts: e.Store.Finance(),
+		Clock:    e.Clock, IDs: e.IDs})
 	today := e.Clock.Now().Format(time.DateOnly)
-	file := "Day,Amount,Id\n" + today + ",-10.00,RET20260314000042\n" + today + ",-10.00,RET20260314000040\n" + today + ",-10.00,RET20260314000041\n"
+	file := "Day,Amount,Id\n" + today + ",-10.00,RET20260314000042\n" + today + ",-10.00,RET20260314000040\n" + today +
+		",-10.00,RET20260314000041\n"
 
-	run, err := service.Import(t.Context(), reconciliation.ImportRequest{Platform: e.Platform.ID, Path: "rails/ACH", Currency: "USD", Format: "csv",
+	run, err := service.Import(t.Context(), reconciliation.ImportRequest{Platform: e.Platform.ID, Path: "rails/ACH",
+		Currency: "USD", Format: "csv",
 		Layout: "date=Day;amount=Amount;id=Id", By: "Token:test", File: strings.NewReader(file)}, nil)
 
 	if err != nil || run.Matches[reconcile.ReferenceAmountDate] != 2 || run.Breaks[reconcile.MissingInLedger] != 1 {
 		t.Fatalf("%+v, %v", run, err)
 	}
-	lines, err := service.Lines(t.Context(), e.Platform.ID, run.ID, ports.StatementLineFilter{Paging: ports.Paging{Limit: 10, Ascending: true}})
+	lines, err := service.Lines(t.Context(), e.Platform.ID, run.ID,
+		ports.StatementLineFilter{Paging: ports.Paging{Limit: 10, Ascending: true}})
 	if err != nil || len(lines.Items) != 3 {
 		t.Fatalf("%+v, %v", lines, err)
 	}
@@ -318,8 +326,10 @@ func TestRecord_QuotePaidFromABank(t *testing.T) {
 	e := newEnv(t)
 	now := e.Clock.Now()
 	euros := money.Amount{Minor: 70_00, Currency: "EUR"}
-	paid := transaction.Transaction{ID: ident.NewTransaction(e.IDs.New, now), Platform: e.Platform.ID, Customer: e.Customer.ID, Type: transaction.Outgoing,
-		State: transaction.State{Status: transaction.Completed, Stage: transaction.Delivered}, Source: transaction.Endpoint{ExternalAccount: e.bank.ID, Currency: "EUR"},
+	paid := transaction.Transaction{ID: ident.NewTransaction(e.IDs.New, now), Platform: e.Platform.ID, Customer: e.Customer.ID,
+		Type:       transaction.Outgoing,
+		State:      transaction.State{Status: transaction.Completed, Stage: transaction.Delivered},
+		Source:     transaction.Endpoint{ExternalAccount: e.bank.ID, Currency: "EUR"},
 		SourceRail: "ACH", SourceAccount: "rails/ACH", DestinationRail: "RTP", DestinationAccount: "rails/RTP", Reference: "REFQ",
 		Pricing: transaction.Pricing{Sent: euros, Received: usd(60_00)}, CreatedAt: now, UpdatedAt: now, SettledAt: now}
 	e.Do(func(ctx context.Context, tx ports.Tx) error {
@@ -373,7 +383,8 @@ func TestRecord_FailedCommitChangesNothing(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	e.wantBalance("rails/ACH", 100_00)
-	if page, err := e.Receivables(t.Context(), e.Platform.ID, ports.ReceivableFilter{Paging: ports.Paging{Limit: 10}}); err != nil || len(page.Items) != 0 {
+	if page, err := e.Receivables(t.Context(), e.Platform.ID, ports.ReceivableFilter{Paging: ports.Paging{Limit: 10}}); err != nil ||
+		len(page.Items) != 0 {
 		t.Errorf("listed %+v, %v", page.Items, err)
 	}
 	d := e.mustRecord(collected.ID)
@@ -410,9 +421,10 @@ func TestWriteOff_NeedsASecondPerson(t *testing.T) {
 	e.spend(100_00)
 	d := e.mustRecord(collected.ID)
 	booksService := books.New(books.Config{Store: e.Store, Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
-	if _, err := booksService.EditSettings(t.Context(), e.Platform.ID, books.Change{By: e.by()}, func(s corebooks.Settings) (corebooks.Settings, error) {
-		return s.With("fourEyes=WRITE_OFF")
-	}); err != nil {
+	if _, err := booksService.EditSettings(t.Context(), e.Platform.ID, books.Change{By: e.by()},
+		func(s corebooks.Settings) (corebooks.Settings, error) {
+			return s.With("fourEyes=WRITE_OFF")
+		}); err != nil {
 		t.Fatal(err)
 	}
 	second := e.NewPrincipal(e.Platform)
@@ -470,7 +482,8 @@ func TestTimeline_ShowsTheReturn(t *testing.T) {
 	collected := e.collect(10_00)
 	e.spend(4_00)
 	e.mustRecord(collected.ID)
-	service := accounting.New(accounting.Config{Store: e.Store, Ledger: e.Store.Finance(), WebhookLog: outbox.NewLog(e.Store.ReadPool(), e.Store.Cipher()), Clock: e.Clock, IDs: e.IDs})
+	service := accounting.New(accounting.Config{Store: e.Store, Ledger: e.Store.Finance(), WebhookLog: outbox.NewLog(e.Store.ReadPool(),
+		e.Store.Cipher()), Clock: e.Clock, IDs: e.IDs})
 
 	timeline, err := service.Timeline(t.Context(), e.Platform.ID, collected.ID)
 

@@ -54,7 +54,8 @@ func (s *Service) LookupUMAAddress(ctx context.Context, p ident.Platform, addres
 		return LookupResult{}, err
 	}
 	if request.sender.UMAAddress == parsed {
-		return LookupResult{}, fault.New(fault.SelfPayment, "%s is the sender's own address. Use a transfer or a quote between the customer's accounts.", parsed)
+		return LookupResult{}, fault.New(fault.SelfPayment, "%s is the sender's own address. Use a transfer or a quote between the customer's "+
+			"accounts.", parsed)
 	}
 	request.lookup.ReceiverUMA = parsed
 	receiver, err := s.findReceiver(ctx, request, parsed)
@@ -77,10 +78,12 @@ func (s *Service) LookupExternalAccount(ctx context.Context, p ident.Platform, i
 		return LookupResult{}, err
 	}
 	if receiver.Status != account.Active {
-		return LookupResult{}, fault.New(fault.InvalidReceiver, "The external account is %s; only an ACTIVE account receives money.", receiver.Status)
+		return LookupResult{}, fault.New(fault.InvalidReceiver, "The external account is %s; only an ACTIVE account receives money.",
+			receiver.Status)
 	}
 	if !receiver.Customer.IsZero() && receiver.Customer != request.sender.ID {
-		return LookupResult{}, fault.New(fault.InvalidReceiver, "The external account belongs to another customer; use one of the sender's, or the platform's own.")
+		return LookupResult{}, fault.New(fault.InvalidReceiver, "The external account belongs to another customer; use one of the sender's, or "+
+			"the platform's own.")
 	}
 	request.lookup.External = id
 	return s.priceAndSave(ctx, request, receiver.Country(), ports.Counterparty{Currencies: []money.Currency{receiver.Currency}})
@@ -97,7 +100,8 @@ func (s *Service) newLookupRequest(ctx context.Context, p ident.Platform, by Sen
 	request := lookupRequest{}
 	if (by.UMA == "") == by.Customer.IsZero() {
 		message := "give exactly one of senderUmaAddress and customerId"
-		return request, fault.Invalid(fault.Field{Field: "senderUmaAddress", Message: message}, fault.Field{Field: "customerId", Message: message})
+		return request, fault.Invalid(fault.Field{Field: "senderUmaAddress", Message: message},
+			fault.Field{Field: "customerId", Message: message})
 	}
 	var err error
 	if request.sender, err = s.findSender(ctx, p, by); err != nil {
@@ -121,7 +125,8 @@ func (s *Service) findSender(ctx context.Context, p ident.Platform, by Sender) (
 	}
 	address, ok := customer.ParseUMAAddress(by.UMA)
 	if !ok {
-		return customer.Customer{}, fault.Invalid(fault.Field{Field: "senderUmaAddress", Message: customer.UMAAddressRule, Constraint: map[string]any{"pattern": customer.UMAAddressPattern}})
+		return customer.Customer{}, fault.Invalid(fault.Field{Field: "senderUmaAddress", Message: customer.UMAAddressRule,
+			Constraint: map[string]any{"pattern": customer.UMAAddressPattern}})
 	}
 	found, err := s.customerByUMA(ctx, p, address)
 	if err == nil && found == nil {
@@ -215,7 +220,8 @@ func fieldNames(fields []transaction.InfoField) []string {
 
 // priceAndSave prices the receiver's currencies and stores the lookup. It leaves out currencies
 // that cannot be paid now, and fails if none can.
-func (s *Service) priceAndSave(ctx context.Context, request lookupRequest, country string, receiver ports.Counterparty) (LookupResult, error) {
+func (s *Service) priceAndSave(ctx context.Context, request lookupRequest, country string,
+	receiver ports.Counterparty) (LookupResult, error) {
 	if err := s.Prices.Refresh(ctx); err != nil {
 		return LookupResult{}, err
 	}
@@ -260,7 +266,8 @@ func (s *Service) priceCurrency(ctx context.Context, request lookupRequest, coun
 	return SupportedCurrency{}, lastFault
 }
 
-func (s *Service) pricePair(ctx context.Context, request lookupRequest, from, to money.Currency, country string) (SupportedCurrency, error) {
+func (s *Service) pricePair(ctx context.Context, request lookupRequest, from, to money.Currency,
+	country string) (SupportedCurrency, error) {
 	pair, err := corridor.Find(from, to, country)
 	switch {
 	case from == to && request.lookup.ReceiverUMA != "":

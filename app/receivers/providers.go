@@ -26,7 +26,8 @@ type ProviderFilter struct {
 
 // Providers returns the providers of UMA addresses that platforms of an environment can pay to,
 // ordered by domain. Faults: INVALID_INPUT, NOT_IMPLEMENTED.
-func (s *Service) Providers(ctx context.Context, environment platform.Environment, filter ProviderFilter) (ports.Page[ports.Provider], error) {
+func (s *Service) Providers(ctx context.Context, environment platform.Environment,
+	filter ProviderFilter) (ports.Page[ports.Provider], error) {
 	var page ports.Page[ports.Provider]
 	var bad []fault.Field
 	if filter.Country != "" && !party.KnownCountry(filter.Country) {

@@ -61,7 +61,8 @@ func newEnv(t *testing.T) *env {
 	e := apptest.New(t, apptest.EditPlatform(func(p *platform.Platform) {
 		p.Currencies[0].RequiredCounterpartyFields = []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}}
 	}))
-	return &env{Env: e, receivers: receivers.New(receivers.Config{Store: e.Store, Prices: prices.New(fakeTerms{e.Store}, fakeMarket{}, e.Clock), Clock: e.Clock, IDs: e.IDs,
+	return &env{Env: e, receivers: receivers.New(receivers.Config{Store: e.Store, Prices: prices.New(fakeTerms{e.Store}, fakeMarket{},
+		e.Clock), Clock: e.Clock, IDs: e.IDs,
 		Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: counterparties.New(counterparties.DefaultDomain)}})}
 }
 
@@ -70,7 +71,8 @@ func TestService_LookupExpiresAfterTenMinutes(t *testing.T) {
 	// The lookup of a person names the sender, the currencies and the required fields. It is
 	// found under its id for ten minutes, by its own platform only.
 	env := newEnv(t)
-	result, err := env.receivers.LookupUMAAddress(t.Context(), env.Platform.ID, "$Success.EUR@sandbox.uma.test", receivers.Sender{UMA: "$ANA@uma.test"})
+	result, err := env.receivers.LookupUMAAddress(t.Context(), env.Platform.ID, "$Success.EUR@sandbox.uma.test",
+		receivers.Sender{UMA: "$ANA@uma.test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,14 +84,16 @@ func TestService_LookupExpiresAfterTenMinutes(t *testing.T) {
 	if !reflect.DeepEqual(result.Lookup, want) {
 		t.Errorf("lookup %+v\nwant %+v", result.Lookup, want)
 	}
-	if p := result.Currencies; len(p) != 1 || p[0].Currency != "EUR" || p[0].Rate != money.MustRate("0.92") || p[0].Min != 91 || p[0].Max != 91_540 {
+	if p := result.Currencies; len(p) != 1 || p[0].Currency != "EUR" || p[0].Rate != money.MustRate("0.92") || p[0].Min != 91 ||
+		p[0].Max != 91_540 {
 		t.Errorf("currencies %+v", p)
 	}
 	env.Clock.Advance(10*time.Minute - time.Millisecond)
 	if stored, err := env.Store.Lookup(t.Context(), env.Platform.ID, result.ID); err != nil || !reflect.DeepEqual(stored, want) {
 		t.Errorf("stored %+v, %v", stored, err)
 	}
-	if _, err := env.Store.Lookup(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), result.ID); !fault.Is(err, fault.LookupRequestNotFound) {
+	if _, err := env.Store.Lookup(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), result.ID); !fault.Is(err,
+		fault.LookupRequestNotFound) {
 		t.Errorf("another platform: %v", err)
 	}
 	env.Clock.Advance(time.Millisecond)
@@ -105,8 +109,10 @@ func TestService_LookupExternalAccount(t *testing.T) {
 	// apply, because the payment is funded just in time.
 	env := newEnv(t)
 	sender := receivers.Sender{Customer: env.Customer.ID}
-	wallet := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "BTC", Type: account.Layer2Wallet, Fields: map[string]string{"address": "spark1"}})
-	bank := env.NewExternalAccount(account.External{Currency: "USD", Type: account.USAccount, Fields: map[string]string{"accountNumber": "1", "routingNumber": "2"}})
+	wallet := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "BTC", Type: account.Layer2Wallet,
+		Fields: map[string]string{"address": "spark1"}})
+	bank := env.NewExternalAccount(account.External{Currency: "USD", Type: account.USAccount, Fields: map[string]string{"accountNumber": "1",
+		"routingNumber": "2"}})
 
 	bitcoin, err := env.receivers.LookupExternalAccount(t.Context(), env.Platform.ID, wallet.ID, sender)
 	if err != nil {
@@ -117,10 +123,12 @@ func TestService_LookupExternalAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if want := []receivers.SupportedCurrency{{Currency: "BTC", Rate: money.MustRate("10"), Min: 990, Max: 995_000}}; !slices.Equal(bitcoin.Currencies, want) || bitcoin.External != wallet.ID {
+	if want := []receivers.SupportedCurrency{{Currency: "BTC", Rate: money.MustRate("10"), Min: 990, Max: 995_000}}; !slices.Equal(
+		bitcoin.Currencies, want) || bitcoin.External != wallet.ID {
 		t.Errorf("%+v", bitcoin)
 	}
-	if want := []receivers.SupportedCurrency{{Currency: "USD", Rate: money.MustRate("1"), Min: 49, Max: 996_999_950}}; !slices.Equal(dollars.Currencies, want) || len(dollars.Fields) > 0 {
+	if want := []receivers.SupportedCurrency{{Currency: "USD", Rate: money.MustRate("1"), Min: 49, Max: 996_999_950}}; !slices.Equal(
+		dollars.Currencies, want) || len(dollars.Fields) > 0 {
 		t.Errorf("%+v", dollars)
 	}
 }
@@ -144,7 +152,8 @@ func TestService_LookupOwnCustomer(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if !slices.Equal(result.Lookup.Currencies, []money.Currency{"USD", "BTC"}) || result.Facts["FULL_NAME"] != "Bo Berg" || len(result.Fields) != 0 {
+	if !slices.Equal(result.Lookup.Currencies, []money.Currency{"USD", "BTC"}) || result.Facts["FULL_NAME"] != "Bo Berg" ||
+		len(result.Fields) != 0 {
 		t.Errorf("%+v", result.Lookup)
 	}
 	if want := []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true}}; !slices.Equal(byNameless.Fields, want) {
@@ -161,8 +170,10 @@ func TestService_LookupRejections(t *testing.T) {
 	pending := env.NewCustomer("pending", func(c *customer.Customer) { c.Status = customer.Pending })
 	rejected := env.NewCustomer("rejected", func(c *customer.Customer) { c.Status = customer.Rejected })
 	gone := env.NewCustomer("gone", func(c *customer.Customer) { c.DeletedAt = apptest.Noon })
-	bos := env.NewExternalAccount(account.External{Customer: bo.ID, Currency: "BTC", Type: account.Layer2Wallet, Fields: map[string]string{"address": "spark2"}})
-	inactive := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "BTC", Type: account.Layer2Wallet, Status: account.Inactive, Fields: map[string]string{"address": "spark3"}})
+	bos := env.NewExternalAccount(account.External{Customer: bo.ID, Currency: "BTC", Type: account.Layer2Wallet,
+		Fields: map[string]string{"address": "spark2"}})
+	inactive := env.NewExternalAccount(account.External{Customer: env.Customer.ID, Currency: "BTC", Type: account.Layer2Wallet,
+		Status: account.Inactive, Fields: map[string]string{"address": "spark3"}})
 	sandbox := env.Platform.ID
 	production := env.NewPlatform(func(p *platform.Platform) { p.Environment = platform.Production }).ID
 	producer := env.NewCustomer("pro", func(c *customer.Customer) { c.Platform = production })
@@ -182,19 +193,22 @@ func TestService_LookupRejections(t *testing.T) {
 		"sender as receiver": {platform: sandbox, address: "$Ana@uma.test", sender: ana, code: fault.SelfPayment},
 		"pending receiver":   {platform: sandbox, address: pending.UMAAddress, sender: ana, code: fault.InvalidReceiver},
 		"no sender":          {platform: sandbox, address: euros, code: fault.InvalidInput},
-		"two senders":        {platform: sandbox, address: euros, sender: receivers.Sender{UMA: "$ana@uma.test", Customer: env.Customer.ID}, code: fault.InvalidInput},
+		"two senders": {platform: sandbox, address: euros, sender: receivers.Sender{UMA: "$ana@uma.test", Customer: env.Customer.ID},
+			code: fault.InvalidInput},
 		"unknown sender":     {platform: sandbox, address: euros, sender: receivers.Sender{UMA: "$eve@uma.test"}, code: fault.UserNotFound},
 		"invalid sender":     {platform: sandbox, address: euros, sender: receivers.Sender{UMA: "eve"}, code: fault.InvalidInput},
 		"pending sender":     {platform: sandbox, address: euros, sender: receivers.Sender{Customer: pending.ID}, code: fault.UserNotReady},
 		"pending by address": {platform: sandbox, address: euros, sender: receivers.Sender{UMA: pending.UMAAddress}, code: fault.UserNotReady},
 		"rejected sender":    {platform: sandbox, address: euros, sender: receivers.Sender{Customer: rejected.ID}, code: fault.UserNotReady},
-		"rejected, account":  {platform: sandbox, account: inactive.ID, sender: receivers.Sender{Customer: rejected.ID}, code: fault.UserNotReady},
-		"deleted sender":     {platform: sandbox, address: euros, sender: receivers.Sender{Customer: gone.ID}, code: fault.CustomerDeleted},
-		"deleted, account":   {platform: sandbox, account: inactive.ID, sender: receivers.Sender{Customer: gone.ID}, code: fault.CustomerDeleted},
-		"deleted receiver":   {platform: sandbox, address: gone.UMAAddress, sender: ana, code: fault.UMANotFound},
-		"no rate":            {platform: sandbox, address: "$success.mxn@sandbox.uma.test", sender: ana, code: fault.QuoteRequestFailed},
-		"not connected":      {platform: production, address: euros, sender: receivers.Sender{Customer: producer.ID}, code: fault.NotImplemented},
-		"unknown account":    {platform: sandbox, account: ident.NewExternalAccount(env.IDs.New, apptest.Noon), sender: ana, code: fault.ExternalAccountNotFound},
+		"rejected, account": {platform: sandbox, account: inactive.ID, sender: receivers.Sender{Customer: rejected.ID},
+			code: fault.UserNotReady},
+		"deleted sender":   {platform: sandbox, address: euros, sender: receivers.Sender{Customer: gone.ID}, code: fault.CustomerDeleted},
+		"deleted, account": {platform: sandbox, account: inactive.ID, sender: receivers.Sender{Customer: gone.ID}, code: fault.CustomerDeleted},
+		"deleted receiver": {platform: sandbox, address: gone.UMAAddress, sender: ana, code: fault.UMANotFound},
+		"no rate":          {platform: sandbox, address: "$success.mxn@sandbox.uma.test", sender: ana, code: fault.QuoteRequestFailed},
+		"not connected":    {platform: production, address: euros, sender: receivers.Sender{Customer: producer.ID}, code: fault.NotImplemented},
+		"unknown account": {platform: sandbox, account: ident.NewExternalAccount(env.IDs.New, apptest.Noon), sender: ana,
+			code: fault.ExternalAccountNotFound},
 		"account of another": {platform: sandbox, account: bos.ID, sender: ana, code: fault.InvalidReceiver},
 		"inactive account":   {platform: sandbox, account: inactive.ID, sender: ana, code: fault.InvalidReceiver},
 	} {
@@ -261,7 +275,8 @@ func TestService_ProvidersPagination(t *testing.T) {
 			}
 		}
 	}
-	if _, err := service.Providers(t.Context(), platform.Sandbox, receivers.ProviderFilter{Limit: 1, Country: "XX", Currency: "XXX"}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := service.Providers(t.Context(), platform.Sandbox, receivers.ProviderFilter{Limit: 1, Country: "XX",
+		Currency: "XXX"}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("unknown codes: %v", err)
 	}
 }
@@ -275,32 +290,38 @@ func TestService_EstimateWithdrawalFee(t *testing.T) {
 	for _, currency := range []money.Currency{"USD", "BTC", "USDC", "USDT", "USDB"} {
 		accounts[currency] = env.NewInternalAccount(ident.Customer{}, currency, 0)
 	}
-	addresses := map[corridor.Rail]string{corridor.Layer2: "spark1qw508d6qejxtdg4y5r3zarvary0c5xw7k", corridor.Lightning: "ana@wallet.example.com",
-		corridor.Altchain: "7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU", corridor.Bitcoin: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", corridor.Tron: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"}
+	addresses := map[corridor.Rail]string{corridor.Layer2: "spark1qw508d6qejxtdg4y5r3zarvary0c5xw7k",
+		corridor.Lightning: "ana@wallet.example.com",
+		corridor.Altchain:  "7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU", corridor.Bitcoin: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+		corridor.Tron: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"}
 	for _, evm := range []corridor.Rail{corridor.Base, corridor.Polygon, corridor.Ethereum} {
 		addresses[evm] = "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"
 	}
 	for currency, from := range accounts {
 		for _, chain := range corridor.Chains(currency) {
-			cost, err := env.receivers.EstimateWithdrawalFee(t.Context(), env.Platform.ID, receivers.Withdrawal{From: from.ID, Currency: currency, Chain: chain, Amount: 1_000_000, Address: addresses[chain]})
+			cost, err := env.receivers.EstimateWithdrawalFee(t.Context(), env.Platform.ID, receivers.Withdrawal{From: from.ID, Currency: currency,
+				Chain: chain, Amount: 1_000_000, Address: addresses[chain]})
 			if err != nil || cost.Total+cost.Net != 1_000_000 || cost.NetworkFeeAsset == "" || cost.ApplicationFee > cost.Total {
 				t.Errorf("%s over %s: %+v, %v", currency, chain, cost, err)
 			}
 		}
 	}
 
-	valid := receivers.Withdrawal{From: accounts["USDC"].ID, Currency: "USDC", Chain: corridor.Base, Amount: 1, Address: addresses[corridor.Base]}
+	valid := receivers.Withdrawal{From: accounts["USDC"].ID, Currency: "USDC", Chain: corridor.Base, Amount: 1,
+		Address: addresses[corridor.Base]}
 	for name, test := range map[string]struct {
 		change func(*receivers.Withdrawal)
 		code   fault.Code
 		fields []string
 	}{
-		"amount and address": {func(w *receivers.Withdrawal) { w.Amount, w.Address = 0, "0x" }, fault.InvalidInput, []string{"amount", "destinationAddress"}},
-		"not on a chain":     {func(w *receivers.Withdrawal) { w.Currency = "USD" }, fault.InvalidInput, []string{"currency"}},
-		"unsupported chain":  {func(w *receivers.Withdrawal) { w.Chain = corridor.Tron }, fault.InvalidInput, []string{"cryptoNetwork"}},
-		"no chain":           {func(w *receivers.Withdrawal) { w.Chain = "" }, fault.InvalidInput, []string{"cryptoNetwork"}},
-		"other currency":     {func(w *receivers.Withdrawal) { w.From = accounts["BTC"].ID }, fault.InvalidInput, []string{"currency"}},
-		"unknown account":    {func(w *receivers.Withdrawal) { w.From = ident.NewInternalAccount(env.IDs.New, apptest.Noon) }, fault.InternalAccountNotFound, nil},
+		"amount and address": {func(w *receivers.Withdrawal) { w.Amount, w.Address = 0, "0x" }, fault.InvalidInput,
+			[]string{"amount", "destinationAddress"}},
+		"not on a chain":    {func(w *receivers.Withdrawal) { w.Currency = "USD" }, fault.InvalidInput, []string{"currency"}},
+		"unsupported chain": {func(w *receivers.Withdrawal) { w.Chain = corridor.Tron }, fault.InvalidInput, []string{"cryptoNetwork"}},
+		"no chain":          {func(w *receivers.Withdrawal) { w.Chain = "" }, fault.InvalidInput, []string{"cryptoNetwork"}},
+		"other currency":    {func(w *receivers.Withdrawal) { w.From = accounts["BTC"].ID }, fault.InvalidInput, []string{"currency"}},
+		"unknown account": {func(w *receivers.Withdrawal) { w.From = ident.NewInternalAccount(env.IDs.New, apptest.Noon) },
+			fault.InternalAccountNotFound, nil},
 	} {
 		w := valid
 		test.change(&w)

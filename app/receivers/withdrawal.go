@@ -49,27 +49,32 @@ func (s *Service) EstimateWithdrawalFee(ctx context.Context, p ident.Platform, w
 		return WithdrawalCost{}, err
 	}
 	if from.Currency != w.Currency {
-		return WithdrawalCost{}, fault.Invalid(fault.Field{Field: "currency", Message: "the account holds " + string(from.Currency) + "; withdraw that currency, or create a quote to convert it"})
+		return WithdrawalCost{}, fault.Invalid(fault.Field{Field: "currency", Message: "the account holds " + string(from.Currency) +
+			"; withdraw that currency, or create a quote to convert it"})
 	}
 	cost, _ := corridor.WithdrawalFeesFor(w.Currency, w.Chain)
 	if cost.ServiceFee >= w.Amount {
-		return WithdrawalCost{}, fault.New(fault.AmountOutOfRange, "The fee exceeds the amount: the withdrawal costs %d in the smallest unit of %s.", cost.ServiceFee, w.Currency)
+		return WithdrawalCost{}, fault.New(fault.AmountOutOfRange, "The fee exceeds the amount: the withdrawal costs %d in the smallest unit "+
+			"of %s.", cost.ServiceFee, w.Currency)
 	}
-	return WithdrawalCost{NetworkFee: cost.NetworkFee, NetworkFeeAsset: cost.Asset, ApplicationFee: cost.ServiceFee, Total: cost.ServiceFee, Net: w.Amount - cost.ServiceFee}, nil
+	return WithdrawalCost{NetworkFee: cost.NetworkFee, NetworkFeeAsset: cost.Asset, ApplicationFee: cost.ServiceFee, Total: cost.ServiceFee,
+		Net: w.Amount - cost.ServiceFee}, nil
 }
 
 // validate returns every invalid field.
 func (w Withdrawal) validate(p ident.Platform) []fault.Field {
 	var bad []fault.Field
 	if w.Amount < 1 || w.Amount > money.MaxMinor {
-		bad = append(bad, fault.Field{Field: "amount", Message: "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
+		bad = append(bad, fault.Field{Field: "amount",
+			Message:    "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
 			Constraint: map[string]any{"minimum": 1, "maximum": money.MaxMinor}})
 	}
 	if !w.Currency.Payable() || !w.Currency.IsCrypto() {
 		return append(bad, fault.Field{Field: "currency", Message: "must be a crypto currency, such as USDC or BTC"})
 	}
 	if chains := corridor.Chains(w.Currency); !slices.Contains(chains, w.Chain) {
-		return append(bad, fault.Field{Field: "cryptoNetwork", Message: "is not a network that supports " + string(w.Currency) + "; use " + strings.Join(corridor.PublicNames(chains), ", "),
+		return append(bad, fault.Field{Field: "cryptoNetwork", Message: "is not a network that supports " + string(w.Currency) + "; use " +
+			strings.Join(corridor.PublicNames(chains), ", "),
 			Constraint: map[string]any{"enum": corridor.PublicNames(chains)}})
 	}
 	return append(bad, w.validateAddress(p)...)

@@ -22,10 +22,13 @@ func day(n int) string { return monday.AddDate(0, 0, n).Format(time.DateOnly) }
 // camtStatement returns a statement in USD of one day with one credit.
 func camtStatement(id, number string, n int, opening, credit, closing string) string {
 	balance := func(kind, amount string) string {
-		return `<Bal><Tp><CdOrPrtry><Cd>` + kind + `</Cd></CdOrPrtry></Tp><Amt Ccy="USD">` + amount + `</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>` + day(n) + `</Dt></Dt></Bal>`
+		return `<Bal><Tp><CdOrPrtry><Cd>` + kind + `</Cd></CdOrPrtry></Tp><Amt Ccy="USD">` + amount +
+			`</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>` + day(n) + `</Dt></Dt></Bal>`
 	}
-	return `<Stmt><Id>` + id + `</Id><Acct><Id><Othr><Id>` + number + `</Id></Othr></Id><Ccy>USD</Ccy></Acct>` + balance("OPBD", opening) + balance("CLBD", closing) +
-		`<Ntry><Amt Ccy="USD">` + credit + `</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>` + day(n) + `</Dt></BookgDt><AcctSvcrRef>` + id + `</AcctSvcrRef></Ntry></Stmt>`
+	return `<Stmt><Id>` + id + `</Id><Acct><Id><Othr><Id>` + number + `</Id></Othr></Id><Ccy>USD</Ccy></Acct>` + balance("OPBD", opening) +
+		balance("CLBD", closing) +
+		`<Ntry><Amt Ccy="USD">` + credit + `</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>` + day(n) +
+		`</Dt></BookgDt><AcctSvcrRef>` + id + `</AcctSvcrRef></Ntry></Stmt>`
 }
 
 func camtRequest(e *env, path string, statements ...string) reconciliation.ImportRequest {
@@ -40,7 +43,8 @@ func camtRequest(e *env, path string, statements ...string) reconciliation.Impor
 func wantInvalid(t *testing.T, err error, field, text string) {
 	t.Helper()
 	f, ok := fault.As(err)
-	if !ok || f.Code != fault.InvalidInput || len(f.Fields) == 0 || f.Fields[0].Field != field || !strings.Contains(f.Fields[0].Message, text) {
+	if !ok || f.Code != fault.InvalidInput || len(f.Fields) == 0 || f.Fields[0].Field != field ||
+		!strings.Contains(f.Fields[0].Message, text) {
 		t.Errorf("got %v; want the field %s with %q", err, field, text)
 	}
 }
@@ -64,17 +68,20 @@ func TestImport_SeveralAccountsInFile(t *testing.T) {
 	in = first()
 	in.Accounts = "222=rails/ACH;111=rails/RTP"
 	done, err := env.reconciliation.Import(t.Context(), in, nil)
-	if err != nil || len(done.Others) != 1 || done.Account.Path != "rails/ACH" || done.Others[0].Account.Path != "rails/RTP" || done.AlreadyImported {
+	if err != nil || len(done.Others) != 1 || done.Account.Path != "rails/ACH" || done.Others[0].Account.Path != "rails/RTP" ||
+		done.AlreadyImported {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	if ach, rtp := done.Run, done.Others[0]; ach.MatchedLines != 0 || rtp.MatchedLines != 1 || ach.PartnerAccount != "222" || rtp.PartnerAccount != "111" || *rtp.Closing != 500 {
+	if ach, rtp := done.Run, done.Others[0]; ach.MatchedLines != 0 || rtp.MatchedLines != 1 || ach.PartnerAccount != "222" ||
+		rtp.PartnerAccount != "111" || *rtp.Closing != 500 {
 		t.Errorf("ACH: %+v\nRTP: %+v", ach, rtp)
 	}
 	again, err := env.reconciliation.Import(t.Context(), first(), nil)
 	if err != nil || !again.AlreadyImported || again.ID != done.ID || again.Others[0].ID != done.Others[0].ID {
 		t.Errorf("the same file again: %+v, %v", again, err)
 	}
-	next, err := env.reconciliation.Import(t.Context(), camtRequest(env, "", camtStatement("S3", "222", 1, "7.00", "1.00", "8.00"), camtStatement("S4", "111", 1, "5.00", "1.00", "6.00")), nil)
+	next, err := env.reconciliation.Import(t.Context(), camtRequest(env, "", camtStatement("S3", "222", 1, "7.00", "1.00", "8.00"),
+		camtStatement("S4", "111", 1, "5.00", "1.00", "6.00")), nil)
 	if err != nil || next.Account.Path != "rails/ACH" || next.Others[0].Account.Path != "rails/RTP" {
 		t.Errorf("the next day: %+v, %v", next, err)
 	}
@@ -87,7 +94,8 @@ func TestImport_SeveralAccountsInFile(t *testing.T) {
 		return n
 	}
 	before := count()
-	_, err = env.reconciliation.Import(t.Context(), camtRequest(env, "", camtStatement("S5", "222", 2, "8.00", "1.00", "9.00"), camtStatement("S6", "111", 2, "9.00", "1.00", "10.00")), nil)
+	_, err = env.reconciliation.Import(t.Context(), camtRequest(env, "", camtStatement("S5", "222", 2, "8.00", "1.00", "9.00"),
+		camtStatement("S6", "111", 2, "9.00", "1.00", "10.00")), nil)
 	wantInvalid(t, err, "file", "a statement between them is missing")
 	if after := count(); after != before || before != 4 {
 		t.Errorf("%d reconciliations, %d before", after, before)
@@ -105,12 +113,14 @@ func TestImport_OwnAccountsOfCompany(t *testing.T) {
 	// without postings is refused, and corrections of one are never posted against unmatched funds.
 	env := newEnv(t)
 	header := func(hours int) ledger.Header {
-		return ledger.Header{ID: env.IDs.New(now), Platform: env.Platform.ID, Effective: monday.Add(time.Duration(hours) * time.Hour), Memo: "TRANSFER 7"}
+		return ledger.Header{ID: env.IDs.New(now), Platform: env.Platform.ID, Effective: monday.Add(time.Duration(hours) * time.Hour),
+			Memo: "TRANSFER 7"}
 	}
 	env.Post(env.receivedPosting(0, 5_000, "A"), ledger.Sweep(header(11), ledger.Rail("RTP"), ledger.Own("OPERATING"), usd(500)),
 		ledger.TreasuryTransfer(header(12), ledger.Own("OPERATING"), ledger.Own("TAXES"), usd(200)))
 	file := func(operating, taxes string) reconciliation.ImportRequest {
-		return camtRequest(env, "", camtStatement("S1", "DE02120300000000202051", 0, "0.00", operating, operating), camtStatement("S2", "DE88500105175419327931", 0, "0.00", taxes, taxes))
+		return camtRequest(env, "", camtStatement("S1", "DE02120300000000202051", 0, "0.00", operating, operating),
+			camtStatement("S2", "DE88500105175419327931", 0, "0.00", taxes, taxes))
 	}
 	in := file("3.00", "1.50")
 	in.Accounts = "DE02120300000000202051=own/OPERATING;DE88500105175419327931=own/TAXSE"
@@ -125,11 +135,13 @@ func TestImport_OwnAccountsOfCompany(t *testing.T) {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	operating, taxes := done.Run, done.Others[0]
-	if operating.Balance.Difference() != 0 || operating.Balance.Ledger != 300 || taxes.Balance.Difference() != -50 || taxes.Balance.OpenBreaks != -50 {
+	if operating.Balance.Difference() != 0 || operating.Balance.Ledger != 300 || taxes.Balance.Difference() != -50 ||
+		taxes.Balance.OpenBreaks != -50 {
 		t.Errorf("OPERATING: %+v\nTAXES: %+v", operating.Balance, taxes.Balance)
 	}
 	for _, b := range env.breaksByReason(t, taxes.ID) {
-		if _, err := env.resolve(t, b.ID, reconcile.ResolveCommand{Note: "?", Offset: reconcile.OffsetUnmatched}); !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "the company's own money") {
+		if _, err := env.resolve(t, b.ID, reconcile.ResolveCommand{Note: "?", Offset: reconcile.OffsetUnmatched}); !fault.Is(err,
+			fault.InvalidInput) || !strings.Contains(err.Error(), "the company's own money") {
 			t.Errorf("against unmatched funds: %v", err)
 		}
 	}
@@ -139,7 +151,8 @@ func TestImport_AnotherPartnersAccountIsRefused(t *testing.T) {
 	t.Parallel()
 	// A statement of another number than the earlier ones is refused until a person names it.
 	env := newEnv(t)
-	if _, err := env.reconciliation.Import(t.Context(), camtRequest(env, "rails/RTP", camtStatement("S1", "111", 0, "0.00", "5.00", "5.00")), nil); err != nil {
+	if _, err := env.reconciliation.Import(t.Context(), camtRequest(env, "rails/RTP", camtStatement("S1", "111", 0, "0.00", "5.00", "5.00")),
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	other := camtRequest(env, "rails/RTP", camtStatement("S2", "999", 1, "1.00", "5.00", "6.00"))
@@ -166,15 +179,18 @@ func TestImport_MismatchIsRefusedOrRecorded(t *testing.T) {
 	// A missing day, and balances that the lines do not lead to, are refused. A person may say why
 	// the file is right, which is kept with what did not fit.
 	env := newEnv(t)
-	if _, err := env.reconciliation.Import(t.Context(), camtRequest(env, "rails/RTP", camtStatement("S1", "111", 0, "0.00", "5.00", "5.00")), nil); err != nil {
+	if _, err := env.reconciliation.Import(t.Context(), camtRequest(env, "rails/RTP", camtStatement("S1", "111", 0, "0.00", "5.00", "5.00")),
+		nil); err != nil {
 		t.Fatal(err)
 	}
-	const missing = "opens on 2026-03-11 with 9.00 USD, and the statement before it, of 2026-03-09 to 2026-03-09, closed with 5.00 USD: a statement between them is missing"
+	const missing = "opens on 2026-03-11 with 9.00 USD, and the statement before it, of 2026-03-09 to 2026-03-09, closed with 5.00 USD: a " +
+		"statement between them is missing"
 	gap := func() reconciliation.ImportRequest {
 		return camtRequest(env, "rails/RTP", camtStatement("S3", "111", 2, "9.00", "1.00", "12.00"))
 	}
 	_, err := env.reconciliation.Import(t.Context(), gap(), nil)
-	wantInvalid(t, err, "file", `the lines of the statement "S3" of account "111" add up to 1.00 USD, but its opening balance is 9.00 USD and its closing balance 12.00 USD; if it is right, say why with override`)
+	wantInvalid(
+		t, err, "file", `the lines of the statement "S3" of account "111" add up to 1.00 USD, but its opening balance is 9.00 USD and its closing balance 12.00 USD; if it is right, say why with override`)
 	_, err = env.reconciliation.Import(t.Context(), camtRequest(env, "rails/RTP", camtStatement("S3", "111", 2, "9.00", "1.00", "10.00")), nil)
 	wantInvalid(t, err, "file", missing)
 	for _, reason := range []string{" ", strings.Repeat("x", 501)} {
@@ -191,7 +207,8 @@ func TestImport_MismatchIsRefusedOrRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	read, err := env.reconciliation.Get(t.Context(), env.Platform.ID, done.ID)
-	if err != nil || read.Override != "Confirmed by the bank" || len(read.Mismatches) != 2 || !strings.Contains(read.Mismatches[1], missing) || fmt.Sprint(read.Mismatches) != fmt.Sprint(done.Mismatches) {
+	if err != nil || read.Override != "Confirmed by the bank" || len(read.Mismatches) != 2 || !strings.Contains(read.Mismatches[1], missing) ||
+		fmt.Sprint(read.Mismatches) != fmt.Sprint(done.Mismatches) {
 		t.Errorf("%+v, %v", read.Run, err)
 	}
 
@@ -223,8 +240,10 @@ func TestImport_StatementsOfOneDayContinue(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := env.reconciliation.Import(t.Context(), camtRequest(env, "rails/RTP", camtStatement("S6", "111", 3, "20.00", "1.00", "21.00")), nil)
-	wantInvalid(t, err, "file", "opens on 2026-03-12 with 20.00 USD, and the statement before it, of 2026-03-10 to 2026-03-11, closed with 8.00 USD")
+	_, err := env.reconciliation.Import(t.Context(), camtRequest(env, "rails/RTP", camtStatement("S6", "111", 3, "20.00", "1.00", "21.00")),
+		nil)
+	wantInvalid(t, err, "file", "opens on 2026-03-12 with 20.00 USD, and the statement before it, of 2026-03-10 to 2026-03-11, closed with "+
+		"8.00 USD")
 }
 
 func TestImport_SeveralAccountsInCSV(t *testing.T) {
@@ -250,7 +269,8 @@ func TestImport_SeveralAccountsInCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done.Account.Path != "rails/ACH" || len(done.Others) != 1 || done.Others[0].Account.Path != "rails/RTP" || done.Others[0].PartnerAccount != "111" || done.Others[0].MatchedLines != 1 {
+	if done.Account.Path != "rails/ACH" || len(done.Others) != 1 || done.Others[0].Account.Path != "rails/RTP" ||
+		done.Others[0].PartnerAccount != "111" || done.Others[0].MatchedLines != 1 {
 		t.Errorf("%+v and %+v", done.Run, done.Others)
 	}
 	in := request(layout, "USD")
@@ -265,7 +285,8 @@ type retriedStore struct{ ports.Store }
 
 func (s retriedStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
 	deadlock := errors.New("deadlock")
-	if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return errors.Join(fn(ctx, tx), deadlock) }); !errors.Is(err, deadlock) {
+	if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return errors.Join(fn(ctx, tx), deadlock) }); !errors.Is(err,
+		deadlock) {
 		return err
 	}
 	return s.Store.Do(ctx, fn)
@@ -277,8 +298,9 @@ func TestImport_UnitOfWorkThatRunsAgainIsRefused(t *testing.T) {
 	// nothing and asks for a repetition, which imports everything.
 	env := newEnv(t)
 	env.Post(env.receivedPosting(0, 500, "A"))
-	broken := reconciliation.New(reconciliation.Config{Store: retriedStore{env.Store}, Runs: env.Store, Ledger: env.Store.LedgerReader(), Accounts: env.Store.Finance(),
-		Clock: env.Clock, IDs: env.IDs})
+	broken := reconciliation.New(reconciliation.Config{Store: retriedStore{env.Store}, Runs: env.Store, Ledger: env.Store.LedgerReader(),
+		Accounts: env.Store.Finance(),
+		Clock:    env.Clock, IDs: env.IDs})
 	request := func() reconciliation.ImportRequest {
 		return camtRequest(env, "rails/RTP", camtStatement("S1", "111", 0, "0.00", "5.00", "5.00"))
 	}

@@ -69,7 +69,8 @@ func TestBalance_IsExplainedByBreaksAndOtherDays(t *testing.T) {
 	// A partner's balance is compared with the ledger's. What only one side has is in open breaks, what
 	// comes a day later is explained by that, and after a note or a correction the rest still adds up.
 	env := newEnv(t)
-	env.Post(env.receivedPosting(0, 10_000, "REFERENCE1"), env.receivedPosting(0, 2_000, "REFERENCE2"), env.receivedPosting(1, 700, "REFERENCE3"), env.receivedPosting(2, 50_000, "REFERENCE4"))
+	env.Post(env.receivedPosting(0, 10_000, "REFERENCE1"), env.receivedPosting(0, 2_000, "REFERENCE2"),
+		env.receivedPosting(1, 700, "REFERENCE3"), env.receivedPosting(2, 50_000, "REFERENCE4"))
 	var bank dailyStatements
 	bank.add(0, 10_000, "REFERENCE1")
 	bank.add(0, 700, "REFERENCE3") // a day before the ledger
@@ -79,21 +80,25 @@ func TestBalance_IsExplainedByBreaksAndOtherDays(t *testing.T) {
 
 	first := env.importDays(t, &bank, 0, 0)
 
-	if want := (reconcile.BalanceComparison{Partner: 10_700, Ledger: 12_000, OpenBreaks: -2_000, OtherDay: 700}); first.Balance == nil || *first.Balance != want || want.Unexplained() != 0 {
+	if want := (reconcile.BalanceComparison{Partner: 10_700, Ledger: 12_000, OpenBreaks: -2_000, OtherDay: 700}); first.Balance == nil ||
+		*first.Balance != want || want.Unexplained() != 0 {
 		t.Errorf("the first day is %+v, want %+v", first.Balance, want)
 	}
 	second := env.importDays(t, &bank, 1, 1)
-	if want := (reconcile.BalanceComparison{Partner: 10_400, Ledger: 12_700, OpenBreaks: -2_300}); *second.Balance != want || want.Unexplained() != 0 {
+	if want := (reconcile.BalanceComparison{Partner: 10_400, Ledger: 12_700, OpenBreaks: -2_300}); *second.Balance != want ||
+		want.Unexplained() != 0 {
 		t.Errorf("the second day is %+v, want %+v", second.Balance, want)
 	}
 	third := env.importDays(t, &bank, 2, 2)
-	if want := (reconcile.BalanceComparison{Partner: 61_400, Ledger: 62_700, OpenBreaks: -1_300}); *third.Balance != want || want.Unexplained() != 0 {
+	if want := (reconcile.BalanceComparison{Partner: 61_400, Ledger: 62_700, OpenBreaks: -1_300}); *third.Balance != want ||
+		want.Unexplained() != 0 {
 		t.Errorf("the third day is %+v, want %+v", third.Balance, want)
 	}
 
 	resolve := func(run ident.Reconciliation, reason reconcile.Reason, offset reconcile.OffsetAccount) {
 		t.Helper()
-		if _, err := env.reconciliation.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: env.Platform.ID, Break: env.breaksByReason(t, run)[reason].ID,
+		if _, err := env.reconciliation.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: env.Platform.ID,
+			Break:          env.breaksByReason(t, run)[reason].ID,
 			ResolveCommand: reconcile.ResolveCommand{Note: "As agreed", Offset: offset}, By: env.Admin.Author()}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +197,8 @@ func TestBalance_IsExplainedWhateverHappens(t *testing.T) {
 					t.Errorf("%s to %s: %+v leaves %d", run.From, run.To, run.Balance, run.Balance.Unexplained())
 				}
 			}
-			page, err := env.reconciliation.Breaks(t.Context(), env.Platform.ID, ident.Reconciliation{}, ports.BreakFilter{Paging: ports.Paging{Limit: 1000}, Status: "OPEN"})
+			page, err := env.reconciliation.Breaks(t.Context(), env.Platform.ID, ident.Reconciliation{},
+				ports.BreakFilter{Paging: ports.Paging{Limit: 1000}, Status: "OPEN"})
 			if err != nil || len(page.Items) < 10 {
 				t.Fatalf("%d breaks, %v", len(page.Items), err)
 			}

@@ -18,17 +18,19 @@ type Table = report.Table
 // BreaksTable returns the breaks that Breaks lists, without the texts of their lines, which can name the payer.
 func (r *Service) BreaksTable(p ident.Platform, id ident.Reconciliation, filter ports.BreakFilter) Table {
 	filter.Limit = report.PageSize
-	header := []string{"break_id", "reconciliation_id", "status", "reason", "path", "currency", "difference", "reference", "explanation", "found_at",
+	header := []string{"break_id", "reconciliation_id", "status", "reason", "path", "currency", "difference", "reference",
+		"explanation", "found_at",
 		"line_number", "booked_on", "value_on", "line_amount", "partner_id",
 		"posting_number", "entry_number", "effective_at", "kind", "entry_amount", "transaction_id", "suggestion",
 		"resolved_at", "method", "note", "correction_posting_id", "resolved_by", "actor"}
-	return Table{Header: header, Pages: report.Pages(filter, func(ctx context.Context, f *ports.BreakFilter) ([]reconcile.BreakDetails, bool, error) {
-		page, err := r.Breaks(ctx, p, id, *f)
-		if n := len(page.Items); n > 0 {
-			f.After = page.Items[n-1].ID.UUID()
-		}
-		return page.Items, page.More, err
-	}, func(b reconcile.BreakDetails) [][]string { return [][]string{breakRow(b)} })}
+	return Table{Header: header, Pages: report.Pages(filter,
+		func(ctx context.Context, f *ports.BreakFilter) ([]reconcile.BreakDetails, bool, error) {
+			page, err := r.Breaks(ctx, p, id, *f)
+			if n := len(page.Items); n > 0 {
+				f.After = page.Items[n-1].ID.UUID()
+			}
+			return page.Items, page.More, err
+		}, func(b reconcile.BreakDetails) [][]string { return [][]string{breakRow(b)} })}
 }
 
 func breakRow(b reconcile.BreakDetails) []string {
@@ -48,7 +50,8 @@ func breakRow(b reconcile.BreakDetails) []string {
 		row = append(row, "", "", "", "", "")
 	}
 	if e := b.Entry; e != nil {
-		row = append(row, strconv.FormatInt(e.Seq, 10), strconv.Itoa(e.N), report.Time(e.Effective), string(e.Kind), major(e.Amount), e.Transaction.String())
+		row = append(row, strconv.FormatInt(e.Seq, 10), strconv.Itoa(e.N), report.Time(e.Effective), string(e.Kind), major(e.Amount),
+			e.Transaction.String())
 	} else {
 		row = append(row, "", "", "", "", "", "")
 	}

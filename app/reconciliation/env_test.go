@@ -37,13 +37,15 @@ func newEnv(t testing.TB) *env {
 // receivedPosting is a payment received over RTP on a day counted from Monday.
 func (e *env) receivedPosting(day int, minor int64, memo string) ledger.Posting {
 	effective := monday.AddDate(0, 0, day).Add(10 * time.Hour)
-	return ledger.JITReceived(ledger.Header{ID: e.IDs.New(effective), Platform: e.Platform.ID, Effective: effective, Memo: memo}, ledger.Rail("RTP"), usd(minor))
+	return ledger.JITReceived(ledger.Header{ID: e.IDs.New(effective), Platform: e.Platform.ID, Effective: effective, Memo: memo},
+		ledger.Rail("RTP"), usd(minor))
 }
 
 // deliveredPosting is a payment delivered over RTP.
 func (e *env) deliveredPosting(day int, minor int64, memo string) ledger.Posting {
 	effective := monday.AddDate(0, 0, day).Add(11 * time.Hour)
-	return ledger.Delivered(ledger.Header{ID: e.IDs.New(effective), Platform: e.Platform.ID, Effective: effective, Memo: memo}, ledger.Rail("RTP"), usd(minor))
+	return ledger.Delivered(ledger.Header{ID: e.IDs.New(effective), Platform: e.Platform.ID, Effective: effective, Memo: memo},
+		ledger.Rail("RTP"), usd(minor))
 }
 
 func usd(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: money.USD} }
@@ -73,7 +75,8 @@ func (s *statementFile) addLine(day int, minor int64, reference, text string) {
 }
 
 func (e *env) importRequest(file string) reconciliation.ImportRequest {
-	return reconciliation.ImportRequest{Platform: e.Platform.ID, Path: "rails/RTP", Currency: "USD", Format: "csv", Layout: weekLayout, By: "Token:test", File: bytes.NewReader([]byte(file))}
+	return reconciliation.ImportRequest{Platform: e.Platform.ID, Path: "rails/RTP", Currency: "USD", Format: "csv", Layout: weekLayout,
+		By: "Token:test", File: bytes.NewReader([]byte(file))}
 }
 
 func (e *env) mustImport(t testing.TB, file string) reconciliation.ImportResult {

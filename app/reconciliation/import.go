@@ -80,7 +80,8 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 			read[i].Lines[l].ID = r.IDs.New(now)
 		}
 		account := reconcile.Account{Platform: in.Platform, Path: paths[i], Currency: read[i].Currency}
-		imports[i] = statementImport{statement: read[i], run: reconcile.Run{ID: ident.NewReconciliation(r.IDs.New, now), Account: account, Format: format.Format,
+		imports[i] = statementImport{statement: read[i], run: reconcile.Run{ID: ident.NewReconciliation(r.IDs.New, now), Account: account,
+			Format: format.Format,
 			Digest: [sha256.Size]byte(digest.Sum(nil)), Lines: len(read[i].Lines), By: in.By, At: now}}
 	}
 	release, err = take(ctx, r.slots)
@@ -194,7 +195,8 @@ func checkContinues(ctx context.Context, tx ports.Tx, a reconcile.Account, s rec
 }
 
 // assignAccounts returns the path of the ledger account of each statement.
-func (r *Service) assignAccounts(ctx context.Context, in ImportRequest, statements []reconcile.Statement, named reconcile.AccountPaths) ([]string, error) {
+func (r *Service) assignAccounts(ctx context.Context, in ImportRequest, statements []reconcile.Statement,
+	named reconcile.AccountPaths) ([]string, error) {
 	known, err := r.Runs.PartnerAccounts(ctx, in.Platform)
 	if err != nil {
 		return nil, err
@@ -250,9 +252,11 @@ func (in ImportRequest) parse() (statements.Options, reconcile.AccountPaths, err
 	// for that.
 	linesSayAccount := result.Layout.HasAccounts() && in.Path == ""
 	if !linesSayAccount && (in.Path != "" || in.Currency != "" || format == reconcile.CSV) && !reconcile.IsReconcilable(in.Path) {
-		bad = append(bad, fault.Field{Field: "account", Message: "must be the ledger account of a partner, " + reconcile.AccountForms + ", such as rails/RTP"})
+		bad = append(bad, fault.Field{Field: "account", Message: "must be the ledger account of a partner, " + reconcile.AccountForms +
+			", such as rails/RTP"})
 	}
-	if in.Path != "" || in.Currency != "" || format == reconcile.CSV && (!linesSayAccount || result.Layout.Columns[reconcile.ColumnCurrency] == "") {
+	if in.Path != "" || in.Currency != "" || format == reconcile.CSV &&
+		(!linesSayAccount || result.Layout.Columns[reconcile.ColumnCurrency] == "") {
 		currency, err := money.ParseCurrency(in.Currency)
 		if err != nil {
 			bad = append(bad, fault.Field{Field: "currency", Message: "must be a currency code, such as USD"})
@@ -368,8 +372,9 @@ func matchRecord(id uuid.UUID, c *reconcile.Comparison, m reconcile.Match) ports
 }
 
 func breakRecord(id ident.Break, currency money.Currency, c *reconcile.Comparison, b reconcile.Break) ports.BreakRecord {
-	return ports.BreakRecord{ID: id, Reason: b.Reason, Line: c.Line(b.Line), Entry: c.Entry(b.Entry), OtherLine: c.Line(b.OtherLine), OtherEntry: c.Entry(b.OtherEntry),
-		Reference: b.Reference, Difference: c.Difference(b), Explanation: c.Explain(b, currency)}
+	return ports.BreakRecord{ID: id, Reason: b.Reason, Line: c.Line(b.Line), Entry: c.Entry(b.Entry), OtherLine: c.Line(b.OtherLine),
+		OtherEntry: c.Entry(b.OtherEntry),
+		Reference:  b.Reference, Difference: c.Difference(b), Explanation: c.Explain(b, currency)}
 }
 
 func newResolution(b ident.Break, method reconcile.ResolutionMethod, run *reconcile.Run) reconcile.Resolution {

@@ -15,7 +15,8 @@ func TestImport_OpeningBalancesAreOnNoStatement(t *testing.T) {
 	// has no breaks, and no line is matched with them.
 	env := newEnv(t)
 	received := env.receivedPosting(0, 500, "INVOICE 7")
-	opening := ledger.OpeningBalances(ledger.Header{ID: ledger.OpeningBalancesID(env.Platform.ID, money.USD, 0), Platform: env.Platform.ID, Effective: monday, Memo: "opening"},
+	opening := ledger.OpeningBalances(ledger.Header{ID: ledger.OpeningBalancesID(env.Platform.ID, money.USD, 0), Platform: env.Platform.ID,
+		Effective: monday, Memo: "opening"},
 		money.USD, []ledger.OpeningBalance{{Path: "rails/RTP", Minor: 700}})
 	reversal := ledger.Reverse(opening, env.IDs.New(monday), monday, "a mistake")
 	env.Do(func(ctx context.Context, tx ports.Tx) error {

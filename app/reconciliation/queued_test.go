@@ -18,8 +18,10 @@ func TestReconcileQueued(t *testing.T) {
 	env.Post(env.receivedPosting(0, 500, "A"))
 	ctx := ports.ForAllPlatforms(t.Context())
 	queue := func(name, accounts, statement string) {
-		err := env.Store.QueueRailStatement(ctx, ports.QueuedStatement{ID: env.IDs.New(env.Clock.Now()), Platform: env.Platform.ID, Connection: "bank-usd", Accounts: accounts,
-			RailStatement: ports.RailStatement{Name: name, Format: "CAMT053", Data: []byte("<Document><BkToCstmrStmt>" + statement + "</BkToCstmrStmt></Document>")}, ReceivedAt: env.Clock.Now()})
+		err := env.Store.QueueRailStatement(ctx, ports.QueuedStatement{ID: env.IDs.New(env.Clock.Now()), Platform: env.Platform.ID,
+			Connection: "bank-usd", Accounts: accounts,
+			RailStatement: ports.RailStatement{Name: name, Format: "CAMT053",
+				Data: []byte("<Document><BkToCstmrStmt>" + statement + "</BkToCstmrStmt></Document>")}, ReceivedAt: env.Clock.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +31,8 @@ func TestReconcileQueued(t *testing.T) {
 
 	err := env.reconciliation.ReconcileQueued(ctx, env.Store)
 
-	if err == nil || !strings.Contains(err.Error(), "statement unknown.xml of bank-usd") || strings.Contains(err.Error(), "statement known.xml") {
+	if err == nil || !strings.Contains(err.Error(), "statement unknown.xml of bank-usd") ||
+		strings.Contains(err.Error(), "statement known.xml") {
 		t.Errorf("the error is %v", err)
 	}
 	runs := func() int {
@@ -63,7 +66,8 @@ func TestReconcileQueued_BalanceOfARefusedStatement(t *testing.T) {
 	}
 	queue := func(accounts, statement string, balances ...ports.RailBalance) ports.QueuedStatement {
 		t.Helper()
-		s := ports.QueuedStatement{ID: env.IDs.New(env.Clock.Now()), Platform: env.Platform.ID, Connection: "bank-usd", Accounts: accounts, ReceivedAt: env.Clock.Now(),
+		s := ports.QueuedStatement{ID: env.IDs.New(env.Clock.Now()), Platform: env.Platform.ID, Connection: "bank-usd", Accounts: accounts,
+			ReceivedAt: env.Clock.Now(),
 			RailStatement: ports.RailStatement{Name: "s.xml", Format: "CAMT053", Balances: balances,
 				Data: []byte("<Document><BkToCstmrStmt>" + statement + "</BkToCstmrStmt></Document>")}}
 		if err := env.Store.QueueRailStatement(ctx, s); err != nil {
@@ -85,7 +89,8 @@ func TestReconcileQueued_BalanceOfARefusedStatement(t *testing.T) {
 	}
 	want("refused")
 
-	queue("111=rails/RTP", camtStatement("S1", "111", 0, "0.00", "5.00", "5.00"), balance(4_00, now.Add(-2*time.Second)), balance(5_00, now.Add(-time.Second)))
+	queue("111=rails/RTP", camtStatement("S1", "111", 0, "0.00", "5.00", "5.00"), balance(4_00, now.Add(-2*time.Second)),
+		balance(5_00, now.Add(-time.Second)))
 	if err := env.reconciliation.ReconcileQueued(ctx, env.Store); err != nil {
 		t.Error(err)
 	}

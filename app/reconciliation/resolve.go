@@ -33,7 +33,8 @@ type ResolveRequest struct {
 // Resolve resolves a break with a note, and with a correction if there is an offset account. A correction is an
 // adjustment, so that it may make a proposal; a note alone changes no balance and never does.
 // Faults: BREAK_NOT_FOUND; CONFLICT if it is resolved already; INVALID_INPUT; those of foureyes.Run.
-func (r *Service) Resolve(ctx context.Context, in ResolveRequest, request *ports.IdempotentRequest) (proposal.Outcome[reconcile.BreakDetails], error) {
+func (r *Service) Resolve(ctx context.Context, in ResolveRequest, request *ports.IdempotentRequest) (
+	proposal.Outcome[reconcile.BreakDetails], error) {
 	if in.Offset == "" {
 		return foureyes.RunAlone(ctx, r.foureyes(), r.resolution(), in.Platform, in.By, request, newResolveRequest(in))
 	}
@@ -99,10 +100,12 @@ func resolve(ctx context.Context, tx ports.Tx, c foureyes.Change, r resolveReque
 	case !r.Run.IsZero() && found.Run != r.Run:
 		return done, "", fault.New(fault.BreakNotFound, "No break has the id %s.", r.Break)
 	case found.Resolution != nil:
-		return done, "", &fault.Error{Code: fault.Conflict, Reason: "Break resolved", Details: map[string]any{"resolvedBy": string(found.Resolution.Method)},
+		return done, "", &fault.Error{Code: fault.Conflict, Reason: "Break resolved",
+			Details: map[string]any{"resolvedBy": string(found.Resolution.Method)},
 			Message: "The break is already resolved."}
 	}
-	resolution := reconcile.Resolution{Break: r.Break, Method: reconcile.ResolvedByNote, Note: r.Note, By: resolvedBy(c.By), Approval: c.Approval, At: c.At}
+	resolution := reconcile.Resolution{Break: r.Break, Method: reconcile.ResolvedByNote, Note: r.Note, By: resolvedBy(c.By),
+		Approval: c.Approval, At: c.At}
 	if !c.By.Token.IsZero() {
 		resolution.Actor = c.By.Actor
 	}
@@ -170,7 +173,8 @@ func unmatchedReceipt(found reconcile.BreakDetails, at time.Time) (transaction.R
 	rail, ok := corridor.AtPath(found.Account.Path)
 	if !ok {
 		return transaction.Receipt{}, fault.Invalid(fault.Field{Field: "against",
-			Message: "cannot be UNMATCHED: " + found.Account.Path + " is not a chain of the service, which could not return the funds; use another account, or a note"})
+			Message: "cannot be UNMATCHED: " + found.Account.Path + " is not a chain of the service, which could not return the funds; use " +
+				"another account, or a note"})
 	}
 	r := transaction.Receipt{PartnerID: found.ID.String(), Platform: found.Account.Platform, Rail: rail,
 		Amount: money.Amount{Minor: found.Difference, Currency: found.Account.Currency}, At: at}

@@ -78,7 +78,8 @@ func (r *Service) ledgerBalance(ctx context.Context, run reconcile.Run) (int64, 
 }
 
 // compareBalance compares the closing balance of a statement with the ledger; nil if it has none.
-func (r *Service) compareBalance(ctx context.Context, explainer ports.BalanceExplainer, run reconcile.Run) (*reconcile.BalanceComparison, error) {
+func (r *Service) compareBalance(ctx context.Context, explainer ports.BalanceExplainer,
+	run reconcile.Run) (*reconcile.BalanceComparison, error) {
 	if run.Closing == nil {
 		return nil, nil
 	}
@@ -97,13 +98,15 @@ func (r *Service) List(ctx context.Context, p ident.Platform, f ports.Reconcilia
 }
 
 // Lines lists the new lines of a run with their matches and breaks.
-func (r *Service) Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error) {
+func (r *Service) Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation,
+	f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error) {
 	return r.Runs.StatementLines(ctx, p, id, f)
 }
 
 // Breaks lists the breaks that a run found, or those of all runs if id is zero, with suggestions for the
 // open ones.
-func (r *Service) Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error) {
+func (r *Service) Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation,
+	f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error) {
 	page, err := r.Runs.Breaks(ctx, p, id, f)
 	if err != nil {
 		return page, err
@@ -131,8 +134,9 @@ func (r *Service) suggest(ctx context.Context, breaks []reconcile.BreakDetails) 
 		}
 		suggester, found := suggesters[b.Account]
 		if !found {
-			open, err := r.Runs.Breaks(ctx, b.Account.Platform, ident.Reconciliation{}, ports.BreakFilter{Paging: ports.Paging{Limit: reconcile.MaxSuggestedFrom},
-				Path: b.Account.Path, Currency: string(b.Account.Currency), Status: "OPEN"})
+			open, err := r.Runs.Breaks(ctx, b.Account.Platform, ident.Reconciliation{},
+				ports.BreakFilter{Paging: ports.Paging{Limit: reconcile.MaxSuggestedFrom},
+					Path: b.Account.Path, Currency: string(b.Account.Currency), Status: "OPEN"})
 			if err != nil {
 				return err
 			}

@@ -42,7 +42,8 @@ func TestImport_Week(t *testing.T) {
 	if got := breakCounts(done.Breaks); !maps.Equal(got, want) {
 		t.Errorf("breaks %v, want %v", got, want)
 	}
-	if broken := want[reconcile.MissingInLedger] + want[reconcile.AmountDiffers] + want[reconcile.Duplicate] + want[reconcile.Returned]; done.MatchedLines != lines-broken {
+	if broken := want[reconcile.MissingInLedger] + want[reconcile.AmountDiffers] + want[reconcile.Duplicate] +
+		want[reconcile.Returned]; done.MatchedLines != lines-broken {
 		t.Errorf("%d lines are matched, want %d", done.MatchedLines, lines-broken)
 	}
 	env.checkCounts(t, done)
@@ -53,7 +54,8 @@ func TestImport_Week(t *testing.T) {
 	}
 	// Its lines in another file change nothing either.
 	more := env.mustImport(t, file.String()+"2026-03-15,2026-03-15,1.00,LAST,,interest\n")
-	if more.AlreadyImported || more.KnownLines != lines || more.Lines != lines+1 || more.MatchedLines != 0 || len(more.Breaks) != 1 || more.Breaks[reconcile.MissingInLedger] != 1 || more.EarlierBreaksResolved != 0 {
+	if more.AlreadyImported || more.KnownLines != lines || more.Lines != lines+1 || more.MatchedLines != 0 || len(more.Breaks) != 1 ||
+		more.Breaks[reconcile.MissingInLedger] != 1 || more.EarlierBreaksResolved != 0 {
 		t.Errorf("the same lines and one more: %+v", more)
 	}
 }
@@ -106,14 +108,16 @@ func TestBreaks_SuggestOtherOpenBreaks(t *testing.T) {
 	// Each break of a line suggests the break of the entry that it may belong to, on another date or
 	// with a typing error, and the other way round, in a list and alone; not when it is resolved.
 	env := newEnv(t)
-	env.Post(env.receivedPosting(0, 7_000, "REFERENCE1"), env.receivedPosting(0, 9_000, "REFERENCE2"), env.receivedPosting(0, 111, "REFERENCE3"))
+	env.Post(env.receivedPosting(0, 7_000, "REFERENCE1"), env.receivedPosting(0, 9_000, "REFERENCE2"),
+		env.receivedPosting(0, 111, "REFERENCE3"))
 	file := newStatementFile()
 	file.addLine(0, 111, "REFERENCE3", "")
 	file.addLine(6, 7_000, "REFERENCE1", "")
 	file.addLine(6, 9_000, "REFERENEC2", "")
 	run := env.mustImport(t, file.String())
 	list := func() map[int64]reconcile.BreakDetails {
-		page, err := env.reconciliation.Breaks(t.Context(), env.Platform.ID, ident.Reconciliation{}, ports.BreakFilter{Paging: ports.Paging{Limit: 10}, Path: "rails/RTP", Currency: "USD"})
+		page, err := env.reconciliation.Breaks(t.Context(), env.Platform.ID, ident.Reconciliation{},
+			ports.BreakFilter{Paging: ports.Paging{Limit: 10}, Path: "rails/RTP", Currency: "USD"})
 		if err != nil || len(page.Items) != 4 {
 			t.Fatalf("%d breaks, %v", len(page.Items), err)
 		}
@@ -125,10 +129,12 @@ func TestBreaks_SuggestOtherOpenBreaks(t *testing.T) {
 	}
 
 	found := list()
-	for difference, want := range map[int64]reconcile.SuggestionReason{7_000: reconcile.SuggestSameReference, -7_000: reconcile.SuggestSameReference,
-		9_000: reconcile.SuggestSimilarReference, -9_000: reconcile.SuggestSimilarReference} {
+	for difference, want := range map[int64]reconcile.SuggestionReason{7_000: reconcile.SuggestSameReference,
+		-7_000: reconcile.SuggestSameReference,
+		9_000:  reconcile.SuggestSimilarReference, -9_000: reconcile.SuggestSimilarReference} {
 		b := found[difference]
-		if len(b.Suggestions) == 0 || b.Suggestions[0].Reason != want || !slices.Equal(b.Suggestions[0].Breaks, []ident.Break{found[-difference].ID}) {
+		if len(b.Suggestions) == 0 || b.Suggestions[0].Reason != want ||
+			!slices.Equal(b.Suggestions[0].Breaks, []ident.Break{found[-difference].ID}) {
 			t.Errorf("%d: suggests %+v, want %s", difference, b.Suggestions, want)
 		}
 		alone, err := env.reconciliation.Break(t.Context(), env.Platform.ID, b.ID)
@@ -140,7 +146,8 @@ func TestBreaks_SuggestOtherOpenBreaks(t *testing.T) {
 		t.Errorf("of another platform: %v", err)
 	}
 	for _, difference := range []int64{7_000, -7_000} {
-		if _, err := env.reconciliation.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: env.Platform.ID, Run: run.ID, Break: found[difference].ID,
+		if _, err := env.reconciliation.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: env.Platform.ID, Run: run.ID,
+			Break:          found[difference].ID,
 			ResolveCommand: reconcile.ResolveCommand{Note: "The same payment"}, By: env.Admin.Author()}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +174,8 @@ func (e *env) breaksByReason(t *testing.T, run ident.Reconciliation) map[reconci
 
 func (e *env) resolve(t *testing.T, b ident.Break, o reconcile.ResolveCommand) (reconcile.BreakDetails, error) {
 	t.Helper()
-	done, err := e.reconciliation.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: e.Platform.ID, Break: b, ResolveCommand: o, By: e.Admin.Author()}, nil)
+	done, err := e.reconciliation.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: e.Platform.ID, Break: b, ResolveCommand: o,
+		By: e.Admin.Author()}, nil)
 	return done.Done, err
 }
 
@@ -180,8 +188,9 @@ func TestImport_MatchesUnmatchedFundsByPayerReference(t *testing.T) {
 	var receipts []transaction.Receipt
 	for i, reference := range []string{"Rent March", "Rent April"} {
 		partner := fmt.Sprint("UNMATCHED", i)
-		receipts = append(receipts, transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, received), PartnerID: partner, Platform: env.Platform.ID,
-			Rail: "RTP", Reference: reference, Amount: usd(1250), At: received})
+		receipts = append(receipts, transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, received), PartnerID: partner,
+			Platform: env.Platform.ID,
+			Rail:     "RTP", Reference: reference, Amount: usd(1250), At: received})
 	}
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
 		_, err := tx.SaveReceipts(ctx, receipts)
@@ -194,7 +203,8 @@ func TestImport_MatchesUnmatchedFundsByPayerReference(t *testing.T) {
 	done := env.mustImport(t, file.String())
 
 	breaks := env.breaksByReason(t, done.ID)
-	if done.Matches[reconcile.ReferenceAmountDate] != 1 || len(breaks) != 1 || breaks[reconcile.MissingOnStatement].Entry.Memo != "unknown reference Rent March" {
+	if done.Matches[reconcile.ReferenceAmountDate] != 1 || len(breaks) != 1 ||
+		breaks[reconcile.MissingOnStatement].Entry.Memo != "unknown reference Rent March" {
 		t.Errorf("matched %v, breaks %+v", done.Matches, breaks)
 	}
 }
@@ -231,7 +241,8 @@ func TestImport_MatchesPaymentsByReceipt(t *testing.T) {
 	done := env.mustImport(t, file.String())
 
 	breaks := env.breaksByReason(t, done.ID)
-	if done.Matches[reconcile.ReferenceAmountDate] != 1 || len(breaks) != 1 || breaks[reconcile.MissingOnStatement].Entry.Transaction != transactions["FIRST001"] {
+	if done.Matches[reconcile.ReferenceAmountDate] != 1 || len(breaks) != 1 ||
+		breaks[reconcile.MissingOnStatement].Entry.Transaction != transactions["FIRST001"] {
 		t.Errorf("matched %v, breaks %+v", done.Matches, breaks)
 	}
 }
@@ -256,7 +267,8 @@ func TestResolve_CreatesUnmatchedFunds(t *testing.T) {
 		t.Fatalf("listed %+v, %v", page.Items, err)
 	}
 	u := page.Items[0]
-	if u.Posting != resolved.Resolution.Posting || u.Receipt.Amount != usd(700) || u.Receipt.Rail != "RTP" || u.Receipt.PartnerID != "P1" || u.Receipt.Reference != "Rent March" || u.Assignment != nil {
+	if u.Posting != resolved.Resolution.Posting || u.Receipt.Amount != usd(700) || u.Receipt.Rail != "RTP" || u.Receipt.PartnerID != "P1" ||
+		u.Receipt.Reference != "Rent March" || u.Assignment != nil {
 		t.Errorf("listed as %+v", u)
 	}
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
@@ -269,7 +281,8 @@ func TestResolve_CreatesUnmatchedFunds(t *testing.T) {
 
 	// The next statement with the same line has no break for it.
 	file.addLine(1, 1, "REFERENCE1", "")
-	if later := env.mustImport(t, file.String()); later.KnownLines != 1 || len(later.Breaks) != 1 || later.Breaks[reconcile.MissingInLedger] != 1 {
+	if later := env.mustImport(t, file.String()); later.KnownLines != 1 || len(later.Breaks) != 1 ||
+		later.Breaks[reconcile.MissingInLedger] != 1 {
 		t.Errorf("later %+v", later)
 	}
 }
@@ -289,7 +302,8 @@ func TestImport_UnknownAccountIsRefused(t *testing.T) {
 	for _, path := range []string{"rails/NOPE", "chains/DOGE"} {
 		_, err := env.reconciliation.Import(t.Context(), request(path), nil)
 		refused, ok := fault.As(err)
-		if !ok || len(refused.Fields) != 1 || refused.Fields[0].Field != "account" || !strings.Contains(refused.Fields[0].Message, "rails/RTP") || !strings.Contains(refused.Fields[0].Message, "chains/TRON") {
+		if !ok || len(refused.Fields) != 1 || refused.Fields[0].Field != "account" || !strings.Contains(refused.Fields[0].Message, "rails/RTP") ||
+			!strings.Contains(refused.Fields[0].Message, "chains/TRON") {
 			t.Errorf("%s: %+v", path, err)
 		}
 		env.Post(ledger.FeePaid(ledger.Header{ID: env.IDs.New(monday), Platform: env.Platform.ID, Effective: monday}, path, usd(1)))
@@ -332,7 +346,8 @@ func TestResolve_PartnerIDOfReceivedPayment(t *testing.T) {
 	// the line has the partner's id of that payment.
 	env := newEnv(t)
 	received := monday.Add(10 * time.Hour)
-	receipt := transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, received), PartnerID: "P1", Platform: env.Platform.ID, Rail: "RTP", Reference: "Rent", Amount: usd(500), At: received}
+	receipt := transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, received), PartnerID: "P1", Platform: env.Platform.ID, Rail: "RTP",
+		Reference: "Rent", Amount: usd(500), At: received}
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
 		_, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt})
 		return err
@@ -364,7 +379,8 @@ func TestResolve_NoteOrCorrection(t *testing.T) {
 	file.addLine(1, -300, "", "monthly fee")
 	first := env.mustImport(t, file.String())
 	breaks := env.breaksByReason(t, first.ID)
-	if summary := fmt.Sprint(len(breaks), breaks[reconcile.AmountDiffers].Difference, breaks[reconcile.MissingInLedger].Difference, breaks[reconcile.MissingOnStatement].Difference); summary != "3 -15 -300 -5000" {
+	if summary := fmt.Sprint(len(breaks), breaks[reconcile.AmountDiffers].Difference, breaks[reconcile.MissingInLedger].Difference,
+		breaks[reconcile.MissingOnStatement].Difference); summary != "3 -15 -300 -5000" {
 		t.Fatalf("breaks and differences %s", summary)
 	}
 
@@ -372,13 +388,16 @@ func TestResolve_NoteOrCorrection(t *testing.T) {
 	if err != nil || fee.Resolution.Method != reconcile.ResolvedByPosting {
 		t.Fatalf("%+v, %v", fee.Resolution, err)
 	}
-	if _, err := env.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "their fee", Offset: reconcile.OffsetFees}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := env.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "their fee",
+		Offset: reconcile.OffsetFees}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a fee of the partner as income: %v", err)
 	}
-	if _, err := env.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "their fee", Offset: reconcile.OffsetExpense}); err != nil {
+	if _, err := env.resolve(t, breaks[reconcile.AmountDiffers].ID, reconcile.ResolveCommand{Note: "their fee",
+		Offset: reconcile.OffsetExpense}); err != nil {
 		t.Error(err)
 	}
-	if _, err := env.resolve(t, breaks[reconcile.MissingOnStatement].ID, reconcile.ResolveCommand{Note: "asked, they will book it"}); err != nil {
+	if _, err := env.resolve(t, breaks[reconcile.MissingOnStatement].ID,
+		reconcile.ResolveCommand{Note: "asked, they will book it"}); err != nil {
 		t.Error(err)
 	}
 
@@ -386,7 +405,8 @@ func TestResolve_NoteOrCorrection(t *testing.T) {
 	if _, err := env.resolve(t, fee.ID, reconcile.ResolveCommand{Note: "again"}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a second time: %v", err)
 	}
-	_, err = env.reconciliation.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: env.otherPlatform.ID, Break: fee.ID, ResolveCommand: reconcile.ResolveCommand{Note: "mine"}}, nil)
+	_, err = env.reconciliation.Resolve(t.Context(), reconciliation.ResolveRequest{Platform: env.otherPlatform.ID, Break: fee.ID,
+		ResolveCommand: reconcile.ResolveCommand{Note: "mine"}}, nil)
 	if !fault.Is(err, fault.BreakNotFound) {
 		t.Errorf("of another platform: %v", err)
 	}
@@ -403,7 +423,8 @@ func TestResolve_NoteOrCorrection(t *testing.T) {
 
 	// As CSV, each break is a line with what was compared and how it was resolved.
 	var text strings.Builder
-	if err := env.reconciliation.BreaksTable(env.Platform.ID, first.ID, ports.BreakFilter{Paging: ports.Paging{Ascending: true}}).CSV(t.Context(), &text); err != nil {
+	if err := env.reconciliation.BreaksTable(env.Platform.ID, first.ID, ports.BreakFilter{Paging: ports.Paging{Ascending: true}}).CSV(
+		t.Context(), &text); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(text.String())).ReadAll()
@@ -418,10 +439,14 @@ func TestResolve_NoteOrCorrection(t *testing.T) {
 		}
 	}
 	for reason, want := range map[string]map[string]string{
-		"AMOUNT_DIFFERS": {"status": "RESOLVED", "path": "rails/RTP", "currency": "USD", "difference": "-0.15", "reference": "REFERENCE1", "line_number": "1", "booked_on": "2026-03-09", "line_amount": "99.85",
-			"partner_id": "P1", "posting_number": "1", "entry_number": "1", "kind": "jit_received", "entry_amount": "100.00", "method": "POSTING", "note": "their fee", "resolved_by": env.Admin.Token.String()},
-		"MISSING_IN_LEDGER":    {"difference": "-3.00", "line_amount": "-3.00", "posting_number": "", "entry_amount": "", "note": "March", "correction_posting_id": postingID(fee.Resolution.Posting)},
-		"MISSING_ON_STATEMENT": {"difference": "-50.00", "line_number": "", "line_amount": "", "posting_number": "2", "method": "NOTE", "correction_posting_id": ""},
+		"AMOUNT_DIFFERS": {"status": "RESOLVED", "path": "rails/RTP", "currency": "USD", "difference": "-0.15", "reference": "REFERENCE1",
+			"line_number": "1", "booked_on": "2026-03-09", "line_amount": "99.85",
+			"partner_id": "P1", "posting_number": "1", "entry_number": "1", "kind": "jit_received", "entry_amount": "100.00", "method": "POSTING",
+			"note": "their fee", "resolved_by": env.Admin.Token.String()},
+		"MISSING_IN_LEDGER": {"difference": "-3.00", "line_amount": "-3.00", "posting_number": "", "entry_amount": "", "note": "March",
+			"correction_posting_id": postingID(fee.Resolution.Posting)},
+		"MISSING_ON_STATEMENT": {"difference": "-50.00", "line_number": "", "line_amount": "", "posting_number": "2", "method": "NOTE",
+			"correction_posting_id": ""},
 	} {
 		for column, cell := range want {
 			if cells[reason][column] != cell {
@@ -455,7 +480,8 @@ func TestImport_LaterStatementResolvesBreak(t *testing.T) {
 	// An entry that the partner books a day later is a break until the next statement matches it;
 	// a break that becomes another one is resolved by that.
 	env := newEnv(t)
-	env.Post(env.receivedPosting(0, 100, "REFERENCE0"), env.receivedPosting(1, 10_000, "REFERENCE1"), env.receivedPosting(1, 2_000, "REFERENCE2"))
+	env.Post(env.receivedPosting(0, 100, "REFERENCE0"), env.receivedPosting(1, 10_000, "REFERENCE1"),
+		env.receivedPosting(1, 2_000, "REFERENCE2"))
 	file := newStatementFile()
 	file.addLine(0, 100, "REFERENCE0", "")
 	file.addLine(1, 1, "", "")
@@ -470,11 +496,13 @@ func TestImport_LaterStatementResolvesBreak(t *testing.T) {
 	next.addLine(2, 1_999, "REFERENCE2", "")
 	second := env.mustImport(t, next.String())
 
-	if second.EarlierBreaksResolved != 2 || second.MatchedLines != 1 || !maps.Equal(breakCounts(second.Breaks), breakCounts{reconcile.AmountDiffers: 1}) {
+	if second.EarlierBreaksResolved != 2 || second.MatchedLines != 1 ||
+		!maps.Equal(breakCounts(second.Breaks), breakCounts{reconcile.AmountDiffers: 1}) {
 		t.Errorf("second %+v", second)
 	}
 	methods := map[reconcile.ResolutionMethod]int{}
-	page, err := env.reconciliation.Breaks(t.Context(), env.Platform.ID, first.ID, ports.BreakFilter{Paging: ports.Paging{Limit: 10}, Status: "RESOLVED"})
+	page, err := env.reconciliation.Breaks(t.Context(), env.Platform.ID, first.ID, ports.BreakFilter{Paging: ports.Paging{Limit: 10},
+		Status: "RESOLVED"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -506,7 +534,8 @@ func TestImport_OpenBreakFoundOnce(t *testing.T) {
 		next := newStatementFile()
 		next.lines = 10 + day
 		next.addLine(day+1, 777, "", "")
-		if later := env.mustImport(t, next.String()); !maps.Equal(breakCounts(later.Breaks), breakCounts{reconcile.MissingInLedger: 1}) || later.EarlierBreaksResolved != 0 {
+		if later := env.mustImport(t, next.String()); !maps.Equal(breakCounts(later.Breaks), breakCounts{reconcile.MissingInLedger: 1}) ||
+			later.EarlierBreaksResolved != 0 {
 			t.Errorf("later %v, %d cleared", later.Breaks, later.EarlierBreaksResolved)
 		}
 	}
@@ -523,7 +552,8 @@ func TestImport_InvalidFile(t *testing.T) {
 		change func(*reconciliation.ImportRequest)
 		want   []string
 	}{
-		{"everything", func(i *reconciliation.ImportRequest) { i.Path, i.Currency, i.Format = "funding/jit", "XXX", "pdf" }, []string{"account", "currency", "format"}},
+		{"everything", func(i *reconciliation.ImportRequest) { i.Path, i.Currency, i.Format = "funding/jit", "XXX", "pdf" },
+			[]string{"account", "currency", "format"}},
 		{"a map", func(i *reconciliation.ImportRequest) { i.Layout = "date=D;amount" }, []string{"map"}},
 		{"a map for another format", func(i *reconciliation.ImportRequest) { i.Format = "camt053" }, []string{"map"}},
 		{"a future day", func(i *reconciliation.ImportRequest) {
@@ -554,7 +584,8 @@ func TestImport_InvalidFile(t *testing.T) {
 	}
 	page, err := env.reconciliation.List(t.Context(), env.Platform.ID, ports.ReconciliationFilter{Paging: ports.Paging{Limit: 10}})
 	var lines int
-	if scan := env.Store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM reconciliation_lines").Scan(&lines); err != nil || scan != nil || page.Total != 0 || lines != 0 {
+	if scan := env.Store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM reconciliation_lines").Scan(&lines); err != nil || scan != nil ||
+		page.Total != 0 || lines != 0 {
 		t.Errorf("%d runs and %d lines are stored, %v, %v", page.Total, lines, err, scan)
 	}
 }
@@ -579,7 +610,8 @@ func TestImport_ConcurrentImports(t *testing.T) {
 		}
 	}
 	var stored int
-	if err := env.Store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM reconciliation_lines").Scan(&stored); err != nil || stored != lines+4 {
+	if err := env.Store.Pool().QueryRow(t.Context(), "SELECT count(*) FROM reconciliation_lines").Scan(&stored); err != nil ||
+		stored != lines+4 {
 		t.Errorf("%d lines, want %d, %v", stored, lines+4, err)
 	}
 }

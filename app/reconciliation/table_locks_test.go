@@ -31,7 +31,8 @@ type observedTx struct {
 	store observedStore
 }
 
-func (tx observedTx) AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account, lines []reconcile.Line) ([]reconcile.Line, error) {
+func (tx observedTx) AddStatementLines(ctx context.Context, run ident.Reconciliation, a reconcile.Account,
+	lines []reconcile.Line) ([]reconcile.Line, error) {
 	tx.store.locked()
 	return tx.Tx.AddStatementLines(ctx, run, a, lines)
 }
@@ -66,8 +67,10 @@ func TestImport_LocksTablesBeforeItTakesTheLines(t *testing.T) {
 	earlier.addLine(1, 900, "C", "payment C")
 	env.mustImport(t, earlier.String())
 	var locked, done []string
-	observed := reconciliation.New(reconciliation.Config{Runs: env.Store, Ledger: env.Store.LedgerReader(), Accounts: env.Store.Finance(), Clock: env.Clock, IDs: env.IDs,
-		Store: observedStore{env.Store, func() { locked = env.QueryStrings(selectTableLocks) }, func() { done = env.QueryStrings(selectTableLocks) }}})
+	observed := reconciliation.New(reconciliation.Config{Runs: env.Store, Ledger: env.Store.LedgerReader(), Accounts: env.Store.Finance(),
+		Clock: env.Clock, IDs: env.IDs,
+		Store: observedStore{env.Store, func() { locked = env.QueryStrings(selectTableLocks) },
+			func() { done = env.QueryStrings(selectTableLocks) }}})
 	env.Post(env.receivedPosting(1, 900, "C"))
 	later := newStatementFile()
 	later.lines = earlier.lines

@@ -31,7 +31,8 @@ type evidence struct {
 }
 
 // evidenceUpTo reads what people posted and what was proved, up to a moment and the posting with a number, or all if it is 0.
-func (s *Service) evidenceUpTo(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, moment time.Time, seq int64) (e evidence, err error) {
+func (s *Service) evidenceUpTo(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, moment time.Time,
+	seq int64) (e evidence, err error) {
 	e = evidence{platform: p, purposes: purposes}
 	found, err := s.Store.Platform(ctx, p)
 	if err != nil {
@@ -47,7 +48,8 @@ func (s *Service) evidenceUpTo(ctx context.Context, p ident.Platform, purposes s
 		if kind == ledger.KindAdjustment {
 			from = first
 		}
-		filter := ports.PostingFilter{Platform: p, Kind: kind, By: ports.ByEffective, Interval: period.Interval{From: from, To: moment.Add(time.Microsecond)},
+		filter := ports.PostingFilter{Platform: p, Kind: kind, By: ports.ByEffective,
+			Interval:  period.Interval{From: from, To: moment.Add(time.Microsecond)},
 			Ascending: true, Limit: postingsPerRead}
 		for more := true; more; {
 			page, err := s.Ledger.Postings(ctx, filter)
@@ -139,7 +141,8 @@ func (s *Service) manualSince(ctx context.Context, e evidence, day safeguarding.
 	}
 	for _, p := range e.proofsOf(l) {
 		proved := safeguarding.DayOf(p.From)
-		if safeguarding.DayOf(p.Day) < day && proved > since && e.added(l, proved.Start(), p.ProvedAt).Equal(e.added(l, proved.Start(), time.Time{})) {
+		if safeguarding.DayOf(p.Day) < day && proved > since &&
+			e.added(l, proved.Start(), p.ProvedAt).Equal(e.added(l, proved.Start(), time.Time{})) {
 			since = proved // nothing was posted into the time before it later
 		}
 	}
@@ -170,7 +173,8 @@ func (s *Service) compare(ctx context.Context, p ident.Platform, statement *safe
 	if !statement.HasClosing {
 		return nil
 	}
-	balance, err := s.Balances.BalanceAt(ctx, ledger.Account{Platform: p, Path: statement.Path, Currency: statement.Currency}, ports.ByEffective, statement.Day.Last())
+	balance, err := s.Balances.BalanceAt(ctx, ledger.Account{Platform: p, Path: statement.Path, Currency: statement.Currency},
+		ports.ByEffective, statement.Day.Last())
 	if f, isFault := fault.As(err); isFault && f.Code == fault.MonthArchived {
 		statement.HasClosing, statement.Closing = false, money.Total{}
 		return nil
@@ -181,7 +185,8 @@ func (s *Service) compare(ctx context.Context, p ident.Platform, statement *safe
 
 // checkConfirmed returns CONFLICT if more would leave the accounts with customers' money than what is confirmed of the excess at a
 // moment. figures are those of that moment in the currency.
-func (s *Service) checkConfirmed(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, out money.Amount, figures []safeguarding.Figures, moment time.Time) error {
+func (s *Service) checkConfirmed(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, out money.Amount,
+	figures []safeguarding.Figures, moment time.Time) error {
 	var excess money.Total
 	r := safeguarding.Report{Platform: p}
 	for _, f := range figures {

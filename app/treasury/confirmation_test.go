@@ -36,13 +36,15 @@ func newProductionEnv(t *testing.T) *env {
 // adjust posts an amount into an account by hand.
 func (e *env) adjust(path string, amount money.Amount) {
 	e.t.Helper()
-	e.Post(ledger.Adjustment(e.header(), []ledger.Entry{{Debit: path, Credit: "equity/capital", Currency: amount.Currency, Amount: amount.Minor}}))
+	e.Post(ledger.Adjustment(e.header(), []ledger.Entry{{Debit: path, Credit: "equity/capital", Currency: amount.Currency,
+		Amount: amount.Minor}}))
 }
 
 // importStatement stores a statement of a day of rails/RTP in USD.
 func (e *env) importStatement(of time.Time, closing int64) {
 	e.t.Helper()
-	run := reconcile.Run{ID: ident.NewReconciliation(e.IDs.New, e.Clock.Now()), Account: reconcile.Account{Platform: e.Platform.ID, Path: "rails/RTP", Currency: "USD"},
+	run := reconcile.Run{ID: ident.NewReconciliation(e.IDs.New, e.Clock.Now()), Account: reconcile.Account{Platform: e.Platform.ID,
+		Path: "rails/RTP", Currency: "USD"},
 		Format: reconcile.CSV, By: "Ana Silva", At: e.Clock.Now()}
 	run.Digest = sha256.Sum256([]byte(run.ID.String()))
 	run.From, run.To, run.Closing = reconcile.DayOf(of), reconcile.DayOf(of), &closing
@@ -81,7 +83,8 @@ func TestMove_NoSweepOfWhatNoBankHasConfirmed(t *testing.T) {
 	e.wantReport(safeguarding.Unconfirmed, 9_000_00, safeguarding.NoEvidence)
 
 	f := e.wantRefused(e.sweep(9_000_00), "Excess is not confirmed")
-	if !strings.Contains(f.Message, "rails/RTP") || !strings.Contains(f.Message, "Import the statement of 2026-03-16") || f.Details["confirmedExcess"] != "0" {
+	if !strings.Contains(f.Message, "rails/RTP") || !strings.Contains(f.Message, "Import the statement of 2026-03-16") ||
+		f.Details["confirmedExcess"] != "0" {
 		t.Errorf("%s, %v", f.Message, f.Details)
 	}
 	e.wantRefused(e.sweep(1_00), "Excess is not confirmed")
@@ -172,7 +175,8 @@ func TestMove_ProofOfConnectionsConfirms(t *testing.T) {
 	t.Parallel()
 	// The daily proof confirms what it compared, and not what was posted by hand after its balances or after it was made.
 	e := newProductionEnv(t)
-	connection := rail.Connection{Name: "bank-usd", Adapter: rail.BankFile, Rails: []corridor.Rail{"RTP"}, Currencies: []money.Currency{"USD"}, Platforms: []ident.Platform{e.Platform.ID}, SetAt: e.Clock.Now()}
+	connection := rail.Connection{Name: "bank-usd", Adapter: rail.BankFile, Rails: []corridor.Rail{"RTP"}, Currencies: []money.Currency{"USD"},
+		Platforms: []ident.Platform{e.Platform.ID}, SetAt: e.Clock.Now()}
 	e.Connections = connections{RailConnectionReader: e.Store, list: []ports.RailConnectionVersion{{Connection: connection}}}
 	midnight := e.Clock.Now().Truncate(day).Add(day)
 	prove := func(state rail.ProofState) {
@@ -264,8 +268,10 @@ func TestReports_OlderOnesStayWhatTheyWere(t *testing.T) {
 	t.Parallel()
 	// A report that was kept before confirmations were recorded is read as it was made, with its digest, and is not made again.
 	e := newProductionEnv(t)
-	old := safeguarding.Report{Platform: e.Platform.ID, Day: "2026-03-16", Version: 1, AsOf: safeguarding.Day("2026-03-16").Last(), MadeAt: e.Clock.Now(),
-		Figures: safeguarding.FiguresOf([]safeguarding.Line{{Section: safeguarding.Resource, Path: "rails/RTP", Currency: "USD", Amount: money.TotalOf(5)},
+	old := safeguarding.Report{Platform: e.Platform.ID, Day: "2026-03-16", Version: 1, AsOf: safeguarding.Day("2026-03-16").Last(),
+		MadeAt: e.Clock.Now(),
+		Figures: safeguarding.FiguresOf([]safeguarding.Line{{Section: safeguarding.Resource, Path: "rails/RTP", Currency: "USD",
+			Amount: money.TotalOf(5)},
 			{Section: safeguarding.OwnFunds, Path: "income/fees", Currency: "USD", Amount: money.TotalOf(5)}})}
 	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.SaveSafeguardingReport(ctx, old) })
 	if err := e.KeepDueReports(t.Context(), platform.Production); err != nil {
@@ -279,7 +285,8 @@ func TestReports_OlderOnesStayWhatTheyWere(t *testing.T) {
 	if err != nil || kept.Version != 1 || known || kept.Status() != safeguarding.Excess || !slices.Equal(digest[:], kept.Digest) {
 		t.Errorf("%+v, %v", kept, err)
 	}
-	stored := e.QueryStrings(`SELECT count(*)::text FROM safeguarding_report_lines WHERE platform_id = $1 AND confirmation IS NULL AND manual IS NULL AND manual_since IS NULL`, e.Platform.ID.UUID())
+	stored := e.QueryStrings(
+		`SELECT count(*)::text FROM safeguarding_report_lines WHERE platform_id = $1 AND confirmation IS NULL AND manual IS NULL AND manual_since IS NULL`, e.Platform.ID.UUID())
 	if stored[0] != "2" {
 		t.Errorf("%s lines without a confirmation", stored[0])
 	}

@@ -21,7 +21,8 @@ import (
 // Move posts a movement of money between accounts at partners, or makes a proposal of it. It is effective when
 // requested if that month is open, and otherwise at the start of the first open month. Faults: INVALID_INPUT;
 // CONFLICT if it would take customers' money beyond the excess, or an account below zero; those of foureyes.Run.
-func (s *Service) Move(ctx context.Context, m treasury.Movement, request *ports.IdempotentRequest) (proposal.Outcome[treasury.Movement], error) {
+func (s *Service) Move(ctx context.Context, m treasury.Movement, request *ports.IdempotentRequest) (
+	proposal.Outcome[treasury.Movement], error) {
 	return foureyes.Run(ctx, s.foureyes(), s.movement(m.Kind), m.Platform, m.By, request, newMovementRequest(m))
 }
 
@@ -59,12 +60,14 @@ type movementRequest struct {
 }
 
 func newMovementRequest(m treasury.Movement) movementRequest {
-	return movementRequest{m.From, m.To, m.Amount.Currency, m.Amount.Minor, m.Bought.Currency, m.Bought.Minor, m.InTransit, m.AllowOverdraft, m.Note, m.Effective}
+	return movementRequest{m.From, m.To, m.Amount.Currency, m.Amount.Minor, m.Bought.Currency, m.Bought.Minor, m.InTransit, m.AllowOverdraft,
+		m.Note, m.Effective}
 }
 
 func (r movementRequest) movement(p ident.Platform, kind treasury.Kind) treasury.Movement {
 	return treasury.Movement{Platform: p, Kind: kind, From: r.From, To: r.To, Amount: money.Amount{Minor: r.Amount, Currency: r.Currency},
-		Bought: money.Amount{Minor: r.BoughtAmount, Currency: r.BoughtCurrency}, InTransit: r.InTransit, AllowOverdraft: r.AllowOverdraft, Note: r.Note, Effective: r.Effective}
+		Bought: money.Amount{Minor: r.BoughtAmount, Currency: r.BoughtCurrency}, InTransit: r.InTransit, AllowOverdraft: r.AllowOverdraft,
+		Note: r.Note, Effective: r.Effective}
 }
 
 func (s *Service) move(ctx context.Context, tx ports.Tx, c foureyes.Change, m treasury.Movement) (treasury.Movement, error) {
@@ -108,12 +111,14 @@ func (s *Service) move(ctx context.Context, tx ports.Tx, c foureyes.Change, m tr
 // Arrive posts the arrival of a transfer in transit, once, or makes a proposal of it. Faults: NOT_FOUND; INVALID_INPUT;
 // CONFLICT, also if money of customers would arrive in an account that has become the company's own meanwhile;
 // those of foureyes.Run.
-func (s *Service) Arrive(ctx context.Context, p ident.Platform, id ident.Movement, by platform.Author, effective time.Time, request *ports.IdempotentRequest) (proposal.Outcome[treasury.Movement], error) {
+func (s *Service) Arrive(ctx context.Context, p ident.Platform, id ident.Movement, by platform.Author, effective time.Time,
+	request *ports.IdempotentRequest) (proposal.Outcome[treasury.Movement], error) {
 	return foureyes.Run(ctx, s.foureyes(), s.arrival(), p, by, request, arrivalRequest{id, effective})
 }
 
 // ArriveAlone posts an arrival for an operator, whatever the settings.
-func (s *Service) ArriveAlone(ctx context.Context, p ident.Platform, id ident.Movement, by platform.Author, effective time.Time) (treasury.Movement, error) {
+func (s *Service) ArriveAlone(ctx context.Context, p ident.Platform, id ident.Movement, by platform.Author,
+	effective time.Time) (treasury.Movement, error) {
 	done, err := foureyes.RunAlone(ctx, s.foureyes(), s.arrival(), p, by, nil, arrivalRequest{id, effective})
 	return done.Done, err
 }
@@ -243,7 +248,8 @@ func (s *Service) checkAssets(ctx context.Context, posting ledger.Posting, allow
 
 // ownFunds returns what the accounts with customers' money hold, and what of it is not owed, in one currency. That is the
 // company's own money in them, so the balances of customers need not be read.
-func (s *Service) ownFunds(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, currency money.Currency) ([]safeguarding.Figures, error) {
+func (s *Service) ownFunds(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes,
+	currency money.Currency) ([]safeguarding.Figures, error) {
 	accounts, err := s.Ledger.CurrentBalances(ctx, p, safeguarding.OwnFundsPrefixes(), currency)
 	if err != nil {
 		return nil, tooSlow(err)
@@ -258,7 +264,8 @@ func (s *Service) ownFunds(ctx context.Context, p ident.Platform, purposes safeg
 }
 
 // figuresAt returns the comparison of a past moment, by effective time. It reads every account.
-func (s *Service) figuresAt(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, at time.Time) ([]safeguarding.Figures, error) {
+func (s *Service) figuresAt(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes,
+	at time.Time) ([]safeguarding.Figures, error) {
 	counter := safeguarding.NewCounter(purposes)
 	_, err := s.Ledger.BalancesAt(ctx, p, at, func(a ports.LedgerAccount) error {
 		return counter.Add(a.Account.Path, a.Account.Currency, a.Balance)
@@ -268,7 +275,8 @@ func (s *Service) figuresAt(ctx context.Context, p ident.Platform, purposes safe
 
 // checkReclassified returns CONFLICT if an account with customers' money can not become the company's own,
 // because less would be held than is owed, or more would leave than is confirmed.
-func (s *Service) checkReclassified(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, path string, now time.Time) error {
+func (s *Service) checkReclassified(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes, path string,
+	now time.Time) error {
 	if purpose, _ := purposes.Of(path); purpose == safeguarding.Own {
 		return nil
 	}

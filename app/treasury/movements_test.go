@@ -89,7 +89,8 @@ func TestMove_TransferKeepsCustomersMoney(t *testing.T) {
 
 	e.wantBalances(map[string]int64{"rails/RTP USD": 40_00, "rails/WIRE USD": 60_00, "transit/client-money USD": 0})
 	stored, err := e.Movement(t.Context(), e.Platform.ID, transfer.ID)
-	if err != nil || stored.Arrival == nil || stored.Arrival.Posting != arrived.Done.Arrival.Posting || stored.By != e.by() || stored.Note != "Bank change" || stored.Amount != usd(60_00) {
+	if err != nil || stored.Arrival == nil || stored.Arrival.Posting != arrived.Done.Arrival.Posting || stored.By != e.by() ||
+		stored.Note != "Bank change" || stored.Amount != usd(60_00) {
 		t.Errorf("stored %+v, %v", stored, err)
 	}
 }
@@ -119,7 +120,8 @@ func TestMove_BackdatedSweepTakesAtMostTheExcessOfItsTime(t *testing.T) {
 	e := newEnv(t)
 	m := e.movement(movements.Sweep, "rails/RTP", "own/OPERATING", usd(1_00))
 	m.Effective = e.Clock.Now().AddDate(0, 0, -3)
-	if f := e.wantRefused(m, "Exceeds the excess"); f.Details["excess"] != "0" || f.Details["effectiveAt"] != m.Effective.Format(time.RFC3339) {
+	if f := e.wantRefused(m, "Exceeds the excess"); f.Details["excess"] != "0" ||
+		f.Details["effectiveAt"] != m.Effective.Format(time.RFC3339) {
 		t.Errorf("details %v", f.Details)
 	}
 	e.Clock.Advance(24 * time.Hour)
@@ -148,7 +150,8 @@ func TestMove_NoAssetGoesBelowZero(t *testing.T) {
 	}
 
 	page, err := e.Ledger.LedgerAccounts(t.Context(), e.Platform.ID, ports.LedgerAccountFilter{Overdrawn: true, Limit: 10})
-	if overdrawn := page.Accounts; err != nil || len(overdrawn) != 1 || overdrawn[0].Account.Path != "own/OPERATING" || overdrawn[0].Balance.String() != "-500" {
+	if overdrawn := page.Accounts; err != nil || len(overdrawn) != 1 || overdrawn[0].Account.Path != "own/OPERATING" ||
+		overdrawn[0].Balance.String() != "-500" {
 		t.Errorf("overdrawn %+v, %v", page.Accounts, err)
 	}
 }
@@ -159,7 +162,8 @@ func TestMove_SettlementCoversWhatWasConverted(t *testing.T) {
 	// are in excess, until both are settled with a provider, here with payment later.
 	e := newEnv(t)
 	account := e.NewInternalAccount(e.Customer.ID, "BTC", 0).ID
-	e.Post(ledger.Converted(e.header(), ledger.Conversion{From: ledger.CustomerAccount(e.account), To: ledger.CustomerAccount(account), Sent: usd(60_00), Received: btc(100_000)}))
+	e.Post(ledger.Converted(e.header(), ledger.Conversion{From: ledger.CustomerAccount(e.account), To: ledger.CustomerAccount(account),
+		Sent: usd(60_00), Received: btc(100_000)}))
 	if short, more := e.difference("BTC"), e.difference("USD"); short != "-100000" || more != "6100" {
 		t.Fatalf("bitcoin %s, dollars %s", short, more)
 	}
@@ -168,7 +172,8 @@ func TestMove_SettlementCoversWhatWasConverted(t *testing.T) {
 	e.mustMove(settlement)
 	e.mustMove(e.movement(movements.Transfer, "rails/RTP", "partner-payables/PROVIDER", usd(60_00)))
 
-	e.wantBalances(map[string]int64{"fx/position USD": 0, "fx/position BTC": 0, "partner-payables/PROVIDER USD": 0, "chains/LAYER2 BTC": 100_000, "rails/RTP USD": 40_00})
+	e.wantBalances(map[string]int64{"fx/position USD": 0, "fx/position BTC": 0, "partner-payables/PROVIDER USD": 0,
+		"chains/LAYER2 BTC": 100_000, "rails/RTP USD": 40_00})
 	if bitcoin, dollars := e.difference("BTC"), e.difference("USD"); bitcoin != "0" || dollars != "100" {
 		t.Errorf("after the settlement: bitcoin %s, dollars %s", bitcoin, dollars)
 	}
@@ -179,14 +184,16 @@ func TestMove_ClosedMonthIsNotChanged(t *testing.T) {
 	// A movement for a closed month takes effect at the start of the next one, and its memo says so.
 	e := newEnv(t)
 	if err := e.Exec(`INSERT INTO ledger_clocks (platform_id) VALUES ('`+e.Platform.ID.UUID().String()+`') ON CONFLICT DO NOTHING`,
-		`UPDATE ledger_clocks SET soft_closed_before = '2026-03-01', closed_before = '2026-02-01' WHERE platform_id = '`+e.Platform.ID.UUID().String()+`'`); err != nil {
+		`UPDATE ledger_clocks SET soft_closed_before = '2026-03-01', closed_before = '2026-02-01' WHERE platform_id = '`+
+			e.Platform.ID.UUID().String()+`'`); err != nil {
 		t.Fatal(err)
 	}
 	m := e.movement(movements.Transfer, "rails/RTP", "rails/WIRE", usd(1))
 	m.Effective = time.Date(2026, 2, 28, 12, 0, 0, 0, time.UTC)
 	done := e.mustMove(m)
 	posting, _, err := e.Store.LedgerReader().Posting(t.Context(), e.Platform.ID, done.Posting)
-	if err != nil || !posting.Effective.Equal(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)) || posting.Memo != done.ID.String()+" (for 2026-02-28)" {
+	if err != nil || !posting.Effective.Equal(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)) || posting.Memo != done.ID.String()+
+		" (for 2026-02-28)" {
 		t.Errorf("posting %+v, %v", posting, err)
 	}
 }
@@ -210,7 +217,8 @@ func TestSetPurpose_VersionsAndMoneyOfCustomers(t *testing.T) {
 		t.Fatalf("accounts %+v, %v", accounts, err)
 	}
 	ach := accounts[0]
-	if ach.Path != "rails/ACH" || ach.Purpose != safeguarding.Client || len(ach.Changes) != 2 || ach.Changes[1].Version != 2 || ach.Changes[0].By != e.by() || ach.Balances[0].Balance.String() != "100" {
+	if ach.Path != "rails/ACH" || ach.Purpose != safeguarding.Client || len(ach.Changes) != 2 || ach.Changes[1].Version != 2 ||
+		ach.Changes[0].By != e.by() || ach.Balances[0].Balance.String() != "100" {
 		t.Errorf("account %+v", ach)
 	}
 	if difference := e.difference("USD"); difference != "100" {

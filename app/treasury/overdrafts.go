@@ -16,7 +16,8 @@ import (
 // assets returns every asset of a platform with its present balance.
 func (s *Service) assets(ctx context.Context, p ident.Platform) ([]ports.LedgerAccount, error) {
 	var assets []ports.LedgerAccount
-	balances, err := s.Ledger.CurrentBalances(ctx, p, []string{"asset/", "chains/", "own/", "partner-receivables/", "rails/", ledger.TransitClientMoney, ledger.TransitTreasury}, "")
+	balances, err := s.Ledger.CurrentBalances(ctx, p, []string{"asset/", "chains/", "own/", "partner-receivables/", "rails/",
+		ledger.TransitClientMoney, ledger.TransitTreasury}, "")
 	for _, b := range balances {
 		if b.Class == ledger.Asset {
 			assets = append(assets, b)

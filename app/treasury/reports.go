@@ -50,7 +50,8 @@ func (s *Service) fill(ctx context.Context, r *safeguarding.Report, purposes saf
 	r.Figures, r.Seq, r.PostingDigest, r.Checkpoint = counter.Figures(), state.Seq, state.Digest, state.Checkpoint
 	for _, f := range r.Figures {
 		if !f.Explained() {
-			return fmt.Errorf("safeguarding report of %s: the ledger does not balance in %s: %s held, %s owed, own funds of %s; run causeway ledger check",
+			return fmt.Errorf("safeguarding report of %s: the ledger does not balance in %s: %s held, %s owed, own funds of %s; run causeway "+
+				"ledger check",
 				r.Platform, f.Currency, f.Resource, f.Requirement, f.OwnFunds)
 		}
 	}
@@ -61,7 +62,8 @@ func (s *Service) fill(ctx context.Context, r *safeguarding.Report, purposes saf
 }
 
 // addConfirmation adds the statements that ended by a day, and what confirms the resource.
-func (s *Service) addConfirmation(ctx context.Context, r *safeguarding.Report, purposes safeguarding.Purposes, statementsBy safeguarding.Day) error {
+func (s *Service) addConfirmation(ctx context.Context, r *safeguarding.Report, purposes safeguarding.Purposes,
+	statementsBy safeguarding.Day) error {
 	if err := s.addStatements(ctx, r, statementsBy); err != nil {
 		return err
 	}
@@ -112,7 +114,8 @@ func (s *Service) addValuation(ctx context.Context, r *safeguarding.Report) erro
 
 // KeepReport makes the report of a day and keeps it as its next version. Faults: INVALID_INPUT for a day that is
 // not over; CONFLICT if a later one was made meanwhile; MONTH_ARCHIVED.
-func (s *Service) KeepReport(ctx context.Context, p ident.Platform, day safeguarding.Day, by platform.Author, request *ports.IdempotentRequest) (ports.KeptReport, error) {
+func (s *Service) KeepReport(ctx context.Context, p ident.Platform, day safeguarding.Day, by platform.Author,
+	request *ports.IdempotentRequest) (ports.KeptReport, error) {
 	if !s.Clock.Now().After(day.End()) {
 		return ports.KeptReport{}, fault.Invalid(fault.Field{Field: "day", Message: "must be a day that is over, in UTC"})
 	}
@@ -122,7 +125,8 @@ func (s *Service) KeepReport(ctx context.Context, p ident.Platform, day safeguar
 
 // keep makes the report of a day and keeps it, if it is wanted. The figures are read before the unit of work,
 // which could be long; the lock makes versions follow each other.
-func (s *Service) keep(ctx context.Context, p ident.Platform, day safeguarding.Day, wanted func(safeguarding.Report) bool, by platform.Author, request *ports.IdempotentRequest) (kept ports.KeptReport, err error) {
+func (s *Service) keep(ctx context.Context, p ident.Platform, day safeguarding.Day, wanted func(safeguarding.Report) bool,
+	by platform.Author, request *ports.IdempotentRequest) (kept ports.KeptReport, err error) {
 	purposes, err := s.purposesAt(ctx, p, day.Last())
 	if err != nil {
 		return kept, err
@@ -157,7 +161,8 @@ func (s *Service) keep(ctx context.Context, p ident.Platform, day safeguarding.D
 		if len(r.Shortfalls()) == 0 {
 			return nil
 		}
-		return tx.Emit(ctx, []event.Event{{ID: ident.NewWebhook(s.IDs.New, r.MadeAt), Platform: p, Type: event.SafeguardingReport, Name: event.SafeguardingShortfall,
+		return tx.Emit(ctx, []event.Event{{ID: ident.NewWebhook(s.IDs.New, r.MadeAt), Platform: p, Type: event.SafeguardingReport,
+			Name:    event.SafeguardingShortfall,
 			Subject: subjectOf(p), OccurredAt: r.MadeAt, Resource: kept}})
 	})
 	return kept, err
@@ -171,7 +176,8 @@ const platformsPerRead = 100
 
 // eachPlatform calls do for every platform of an environment. It goes on after an error, so that one platform's trouble is never
 // another's, and returns all errors.
-func (s *Service) eachPlatform(ctx context.Context, environment platform.Environment, do func(context.Context, platform.Platform) error) error {
+func (s *Service) eachPlatform(ctx context.Context, environment platform.Environment,
+	do func(context.Context, platform.Platform) error) error {
 	var errs []error
 	for after := (ident.Platform{}); ; {
 		platforms, err := s.Store.Platforms(ctx, after, platformsPerRead)
@@ -262,12 +268,14 @@ func reportNotFound(day safeguarding.Day, version int) error {
 	if version > 0 {
 		return fault.New(fault.NotFound, "There is no version %d of the report of %s.", version, day)
 	}
-	return fault.New(fault.NotFound, "There is no report of %s. Reports are kept soon after the end of a day, in UTC; make one with POST /ledger/safeguarding/%s/run.", day, day)
+	return fault.New(fault.NotFound, "There is no report of %s. Reports are kept soon after the end of a day, in UTC; make one with POST "+
+		"/ledger/safeguarding/%s/run.", day, day)
 }
 
 // Acknowledge records that someone has seen the last version of the report of a day, and what was done. Faults:
 // INVALID_INPUT; NOT_FOUND.
-func (s *Service) Acknowledge(ctx context.Context, p ident.Platform, day safeguarding.Day, by platform.Author, note string, request *ports.IdempotentRequest) (ports.KeptReport, error) {
+func (s *Service) Acknowledge(ctx context.Context, p ident.Platform, day safeguarding.Day, by platform.Author, note string,
+	request *ports.IdempotentRequest) (ports.KeptReport, error) {
 	if bad := period.CheckNote(note, false); len(bad) > 0 {
 		return ports.KeptReport{}, fault.Invalid(bad...)
 	}

@@ -65,13 +65,15 @@ func TestReport_ValuedInFunctionalCurrency(t *testing.T) {
 	rate := func(text string) price.KeptRate {
 		return price.KeptRate{Rate: money.MustRate(text), At: apptest.Noon, Source: "TEST"}
 	}
-	if err := e.Store.KeepRates(t.Context(), price.KeptRates{At: apptest.Noon, InUSD: map[money.Currency]price.KeptRate{"USD": rate("1"), "EUR": rate("1.1")}}); err != nil {
+	if err := e.Store.KeepRates(t.Context(), price.KeptRates{At: apptest.Noon, InUSD: map[money.Currency]price.KeptRate{"USD": rate("1"),
+		"EUR": rate("1.1")}}); err != nil {
 		t.Fatal(err)
 	}
 
 	report, err := e.Report(t.Context(), e.Platform.ID, time.Time{})
 
-	if v := report.Valuation; err != nil || !v.Complete() || v.Requirement.String() != "11000" || v.Resource.String() != "11100" || v.Status() != safeguarding.Excess {
+	if v := report.Valuation; err != nil || !v.Complete() || v.Requirement.String() != "11000" || v.Resource.String() != "11100" ||
+		v.Status() != safeguarding.Excess {
 		t.Errorf("valuation %+v, %v", report.Valuation, err)
 	}
 }
@@ -171,7 +173,8 @@ func TestKeepReport_NewVersionKeepsTheFormer(t *testing.T) {
 		t.Errorf("first version %+v, %v", first, err)
 	}
 	last, err := e.KeptReport(t.Context(), e.Platform.ID, yesterday, 0)
-	if err != nil || second.Version != 2 || last.Version != 2 || last.Figures[0].Difference().String() != "60" || last.By != e.by() || last.Seq != 3 {
+	if err != nil || second.Version != 2 || last.Version != 2 || last.Figures[0].Difference().String() != "60" ||
+		last.By != e.by() || last.Seq != 3 {
 		t.Errorf("second version %+v, %v", last, err)
 	}
 	e.wantCode(fault.NotFound, func() error {
@@ -190,7 +193,8 @@ type laterReport struct {
 	then func()
 }
 
-func (l *laterReport) BalancesAt(ctx context.Context, p ident.Platform, at time.Time, each func(ports.LedgerAccount) error) (ports.LedgerState, error) {
+func (l *laterReport) BalancesAt(ctx context.Context, p ident.Platform, at time.Time, each func(ports.LedgerAccount) error) (
+	ports.LedgerState, error) {
 	state, err := l.Finance.BalancesAt(ctx, p, at, each)
 	if then := l.then; then != nil {
 		l.then = nil
@@ -253,7 +257,8 @@ func TestReport_PurposesOfItsMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if got := before.Figures[0].Difference().String() + " " + past.Figures[0].Difference().String() + " " + after.Figures[0].Difference().String(); got != "40 40 10" {
+	if got := before.Figures[0].Difference().String() + " " + past.Figures[0].Difference().String() + " " +
+		after.Figures[0].Difference().String(); got != "40 40 10" {
 		t.Errorf("excess on the day, as of its end, and now: %s; want 40 40 10", got)
 	}
 }

@@ -163,7 +163,8 @@ func (s *Service) setPurpose(ctx context.Context, tx ports.Tx, c foureyes.Change
 			return Account{}, err
 		}
 	}
-	stored, err := tx.SetAccountPurpose(ctx, c.Platform, ports.AccountPurpose{Path: r.Account, Purpose: r.Purpose, At: c.At, By: c.By, Approval: c.Approval, Note: r.Note})
+	stored, err := tx.SetAccountPurpose(ctx, c.Platform, ports.AccountPurpose{Path: r.Account, Purpose: r.Purpose, At: c.At, By: c.By,
+		Approval: c.Approval, Note: r.Note})
 	if err != nil {
 		return Account{}, err
 	}

@@ -39,13 +39,15 @@ const (
 // CreateCredential adds a credential: the first one of a wallet at once, others by a signed request. Faults:
 // INTERNAL_ACCOUNT_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS,
 // PASSKEY_CREDENTIAL_ALREADY_EXISTS; UNAUTHORIZED for an ID token or a signature; CONFLICT.
-func (s *Service) CreateCredential(ctx context.Context, principal platform.Principal, call wallet.Call, request *ports.IdempotentRequest, r NewCredential) (_ wallet.Credential, _ *wallet.SignedRequest, err error) {
+func (s *Service) CreateCredential(ctx context.Context, principal platform.Principal, call wallet.Call, request *ports.IdempotentRequest,
+	r NewCredential) (_ wallet.Credential, _ *wallet.SignedRequest, err error) {
 	defer func() { err = s.replayed(ctx, request, err) }()
 	w, err := s.read(ctx, principal.Platform, r.Account, "accountId")
 	if err != nil {
 		return wallet.Credential{}, nil, err
 	}
-	operation := signedrequests.Operation{Action: w.action(wallet.AddCredential, r.Type), Environment: principal.Environment, Refused: w.CheckAdd(r.Type)}
+	operation := signedrequests.Operation{Action: w.action(wallet.AddCredential, r.Type), Environment: principal.Environment,
+		Refused: w.CheckAdd(r.Type)}
 	signed := w.NeedsSignature()
 	checkedAt := s.now()
 	if signed && !call.Unsigned() {
@@ -85,7 +87,8 @@ func (s *Service) CreateCredential(ctx context.Context, principal platform.Princ
 			}
 		}
 		if locked.NeedsSignature() != signed || locked.owner.Email != w.owner.Email {
-			return &fault.Error{Code: fault.Conflict, Reason: "Wallet changed meanwhile", Message: "The credentials of the wallet changed meanwhile. Send the request again without a signature."}
+			return &fault.Error{Code: fault.Conflict, Reason: "Wallet changed meanwhile", Message: "The credentials of the wallet changed " +
+				"meanwhile. Send the request again without a signature."}
 		}
 		if err := created.once.use(ctx, tx, principal.Platform, now); err != nil {
 			return err
@@ -119,18 +122,21 @@ type preparedCredential struct {
 }
 
 // prepare checks what a new credential is made of.
-func (s *Service) prepare(ctx context.Context, principal platform.Principal, w openedWallet, r NewCredential, checkedAt time.Time) (c preparedCredential, err error) {
+func (s *Service) prepare(ctx context.Context, principal platform.Principal, w openedWallet, r NewCredential,
+	checkedAt time.Time) (c preparedCredential, err error) {
 	proofs, settings, err := s.proofs(ctx, principal)
 	if err != nil {
 		return c, err
 	}
 	now := s.now()
 	c.settings = settings
-	c.Credential = wallet.Credential{ID: ident.NewAuthMethod(s.IDs.New, now), Platform: principal.Platform, Account: w.account.ID, Type: r.Type, CreatedAt: now, UpdatedAt: now}
+	c.Credential = wallet.Credential{ID: ident.NewAuthMethod(s.IDs.New, now), Platform: principal.Platform, Account: w.account.ID,
+		Type: r.Type, CreatedAt: now, UpdatedAt: now}
 	switch r.Type {
 	case wallet.EmailOTP:
 		if w.owner.Email == "" {
-			return c, fault.Invalid(fault.Field{Field: "accountId", Message: "is of a customer without an e-mail address; set one with PATCH /customers/" + w.owner.ID.String()})
+			return c, fault.Invalid(fault.Field{Field: "accountId", Message: "is of a customer without an e-mail address; set one with PATCH " +
+				"/customers/" + w.owner.ID.String()})
 		}
 		c.Email, c.Nickname = w.owner.Email, w.owner.Email
 		c.code, err = s.newCode(ctx, proofs, settings, c.Credential)
@@ -228,7 +234,8 @@ func (s *Service) list(ctx context.Context, p ident.Platform, id ident.InternalA
 
 // RevokeCredential revokes a credential and ends its sessions, by a request that a session of another
 // credential signs. Faults: CREDENTIAL_NOT_FOUND; INVALID_INPUT for the last credential; UNAUTHORIZED.
-func (s *Service) RevokeCredential(ctx context.Context, principal platform.Principal, call wallet.Call, id ident.AuthMethod) (*wallet.SignedRequest, error) {
+func (s *Service) RevokeCredential(ctx context.Context, principal platform.Principal, call wallet.Call,
+	id ident.AuthMethod) (*wallet.SignedRequest, error) {
 	c, w, err := s.readCredential(ctx, principal.Platform, id)
 	if err != nil {
 		return nil, err
@@ -250,7 +257,8 @@ func (s *Service) RevokeCredential(ctx context.Context, principal platform.Princ
 
 // carryOut runs a leg of an operation that only changes the wallet. after runs in its unit of work.
 func (s *Service) carryOut(ctx context.Context, o signedrequests.Operation, call wallet.Call, w openedWallet,
-	decide func(openedWallet, time.Time) (wallet.Change, error), after func(context.Context, ports.Tx, openedWallet, time.Time) error) (*wallet.SignedRequest, error) {
+	decide func(openedWallet, time.Time) (wallet.Change, error), after func(context.Context, ports.Tx, openedWallet, time.Time) error) (
+	*wallet.SignedRequest, error) {
 	if call.Unsigned() {
 		_, o.Refused = decide(w, s.now())
 		return s.signed.Issue(ctx, nil, o, call)
@@ -276,7 +284,8 @@ func (s *Service) carryOut(ctx context.Context, o signedrequests.Operation, call
 // UpdateAccount changes the settings of an internal account: the privacy of a wallet by a signed request.
 // Faults: INTERNAL_ACCOUNT_NOT_FOUND; INVALID_INPUT for a setting that the account does not have;
 // CUSTOMER_DELETED, UNAUTHORIZED.
-func (s *Service) UpdateAccount(ctx context.Context, principal platform.Principal, call wallet.Call, id ident.InternalAccount, change account.InternalChange) (account.WithBalance, *wallet.SignedRequest, error) {
+func (s *Service) UpdateAccount(ctx context.Context, principal platform.Principal, call wallet.Call, id ident.InternalAccount,
+	change account.InternalChange) (account.WithBalance, *wallet.SignedRequest, error) {
 	found, err := s.Store.InternalAccount(ctx, principal.Platform, id)
 	if err != nil {
 		return account.WithBalance{}, nil, err

@@ -43,7 +43,8 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	e := &env{Env: apptest.New(t, apptest.Connections(30)), t: t, custody: &custody{keys: map[wallet.SessionKey]*ecdsa.PrivateKey{}}, proofs: &proofs{}}
+	e := &env{Env: apptest.New(t, apptest.Connections(30)), t: t, custody: &custody{keys: map[wallet.SessionKey]*ecdsa.PrivateKey{}},
+		proofs: &proofs{}}
 	e.setEmail(e.Customer, "ana@example.com")
 	e.wallet = e.NewInternalAccount(e.Customer.ID, "USDB", 0)
 	live := e.NewPlatform(func(p *platform.Platform) { p.Environment = platform.Production })
@@ -55,9 +56,12 @@ func newEnv(t *testing.T) *env {
 }
 
 func (e *env) newService(store ports.Store) *wallets.Service {
-	queue := mails.New(mails.Config{IDs: e.IDs, Mailers: ports.MailersByEnvironment{platform.Production: noMailer{}}, From: "wallets@example.com", MaxPerHour: 1000})
-	return wallets.New(wallets.Config{Store: store, Mails: queue, Ledger: e.Store.LedgerReader(), Custody: e.custody, Clock: e.Clock, IDs: e.IDs,
-		Proofs: ports.WalletProofsByEnvironment{platform.Sandbox: sandbox.New([]string{"https://accounts.google.com"}), platform.Production: e.proofs}})
+	queue := mails.New(mails.Config{IDs: e.IDs, Mailers: ports.MailersByEnvironment{platform.Production: noMailer{}},
+		From: "wallets@example.com", MaxPerHour: 1000})
+	return wallets.New(wallets.Config{Store: store, Mails: queue, Ledger: e.Store.LedgerReader(), Custody: e.custody,
+		Clock: e.Clock, IDs: e.IDs,
+		Proofs: ports.WalletProofsByEnvironment{platform.Sandbox: sandbox.New([]string{"https://accounts.google.com"}),
+			platform.Production: e.proofs}})
 }
 
 // noMailer stands for a mailer: mails stay in the queue.
@@ -131,14 +135,16 @@ func (p *proofs) NewCode(length int, _ bool) (string, error) {
 
 func (p *proofs) AcceptsTestCode(string) bool { return false }
 
-func (p *proofs) RegisterPasskey(_ context.Context, _ platform.Platform, challenge []byte, a wallet.Attestation) (wallet.PasskeyKey, error) {
+func (p *proofs) RegisterPasskey(_ context.Context, _ platform.Platform, challenge []byte,
+	a wallet.Attestation) (wallet.PasskeyKey, error) {
 	if a.ClientDataJSON != string(challenge) {
 		return wallet.PasskeyKey{}, fault.Invalid(fault.Field{Field: "attestation.clientDataJson", Message: "has another challenge"})
 	}
 	return wallet.PasskeyKey{CredentialID: []byte(a.CredentialID), PublicKey: []byte("cose"), SignCount: 1, Transports: a.Transports}, nil
 }
 
-func (p *proofs) CheckPasskey(_ context.Context, _ platform.Platform, key wallet.PasskeyKey, challenge []byte, a wallet.Assertion) (wallet.PasskeyKey, error) {
+func (p *proofs) CheckPasskey(_ context.Context, _ platform.Platform, key wallet.PasskeyKey, challenge []byte,
+	a wallet.Assertion) (wallet.PasskeyKey, error) {
 	if a.Signature != "signed "+hex.EncodeToString(challenge) {
 		return key, wallet.InvalidPasskey("The assertion is wrong.")
 	}
@@ -156,9 +162,11 @@ func (p *proofs) RegisterIdentity(_ context.Context, _ platform.Platform, token 
 	return identity, nil
 }
 
-func (p *proofs) CheckIdentity(_ context.Context, _ platform.Platform, known wallet.Identity, token string, _ wallet.ClientKey, _ time.Time) error {
+func (p *proofs) CheckIdentity(_ context.Context, _ platform.Platform, known wallet.Identity, token string, _ wallet.ClientKey,
+	_ time.Time) error {
 	var found wallet.Identity
-	if n, err := fmt.Sscan(token, &found.Issuer, &found.Subject); n < 2 || err != nil || found.Issuer != known.Issuer || found.Subject != known.Subject {
+	if n, err := fmt.Sscan(token, &found.Issuer, &found.Subject); n < 2 || err != nil || found.Issuer != known.Issuer ||
+		found.Subject != known.Subject {
 		return wallet.InvalidIdentity("The token is wrong.")
 	}
 	return nil
@@ -230,7 +238,8 @@ func (e *env) liveSession() wallet.Session {
 	if _, err := e.wallets.Challenge(e.t.Context(), e.live, nil, id, nil); err != nil {
 		e.t.Fatal(err)
 	}
-	opened, err := e.wallets.Verify(e.t.Context(), e.live, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: e.proofs.code, ClientKey: clientKey(e.t)})
+	opened, err := e.wallets.Verify(e.t.Context(), e.live, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: e.proofs.code,
+		ClientKey: clientKey(e.t)})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -264,5 +273,6 @@ func wantReason(t *testing.T, name string, err error, reason string) {
 
 // clientData is the client data of a passkey for a challenge, as a browser makes it.
 func clientData(kind string, challenge []byte) string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"type":%q,"challenge":%q,"origin":"https://app.example.com"}`, kind, base64.RawURLEncoding.EncodeToString(challenge)))
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"type":%q,"challenge":%q,"origin":"https://app.example.com"}`, kind,
+		base64.RawURLEncoding.EncodeToString(challenge)))
 }

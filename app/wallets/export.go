@@ -20,7 +20,8 @@ type Exported struct {
 
 // Export returns the words of a wallet, by a signed request. It is recorded for ever. Faults:
 // INTERNAL_ACCOUNT_NOT_FOUND; INVALID_INPUT if the account is no wallet; CUSTOMER_DELETED, UNAUTHORIZED.
-func (s *Service) Export(ctx context.Context, principal platform.Principal, call wallet.Call, request *ports.IdempotentRequest, id ident.InternalAccount, client wallet.ClientKey) (_ Exported, _ *wallet.SignedRequest, err error) {
+func (s *Service) Export(ctx context.Context, principal platform.Principal, call wallet.Call, request *ports.IdempotentRequest,
+	id ident.InternalAccount, client wallet.ClientKey) (_ Exported, _ *wallet.SignedRequest, err error) {
 	defer func() { err = s.replayed(ctx, request, err) }()
 	w, err := s.read(ctx, principal.Platform, id, "id")
 	if err != nil {

@@ -45,7 +45,8 @@ func (s *Service) readSession(ctx context.Context, p ident.Platform, id ident.Se
 
 // RefreshSession opens another session of the same credential, by a request that the session itself signs.
 // The session stays as it is. Faults: SESSION_NOT_FOUND, CUSTOMER_DELETED, USER_NOT_READY, UNAUTHORIZED.
-func (s *Service) RefreshSession(ctx context.Context, principal platform.Principal, call wallet.Call, request *ports.IdempotentRequest, id ident.Session, client wallet.ClientKey) (_ OpenedSession, _ *wallet.SignedRequest, err error) {
+func (s *Service) RefreshSession(ctx context.Context, principal platform.Principal, call wallet.Call, request *ports.IdempotentRequest,
+	id ident.Session, client wallet.ClientKey) (_ OpenedSession, _ *wallet.SignedRequest, err error) {
 	defer func() { err = s.replayed(ctx, request, err) }()
 	session, w, err := s.readSession(ctx, principal.Platform, id)
 	if err != nil {
@@ -102,11 +103,13 @@ func (s *Service) RefreshSession(ctx context.Context, principal platform.Princip
 
 // RevokeSession ends a session, by a request that it or another session of the wallet signs. Faults:
 // SESSION_NOT_FOUND, CUSTOMER_DELETED, UNAUTHORIZED.
-func (s *Service) RevokeSession(ctx context.Context, principal platform.Principal, call wallet.Call, id ident.Session) (*wallet.SignedRequest, error) {
+func (s *Service) RevokeSession(ctx context.Context, principal platform.Principal, call wallet.Call,
+	id ident.Session) (*wallet.SignedRequest, error) {
 	session, w, err := s.readSession(ctx, principal.Platform, id)
 	if err != nil {
 		return nil, err
 	}
 	operation := signedrequests.Operation{Action: w.action(wallet.RevokeSession, session.Type), Environment: principal.Environment}
-	return s.carryOut(ctx, operation, call, w, func(w openedWallet, now time.Time) (wallet.Change, error) { return w.EndSession(id, now) }, nil)
+	return s.carryOut(ctx, operation, call, w, func(w openedWallet, now time.Time) (wallet.Change, error) { return w.EndSession(id, now) },
+		nil)
 }

@@ -14,26 +14,30 @@ func TestService_DefaultCredentialOpensSession(t *testing.T) {
 	// whose certificate is its statement; the credential keeps its id and is stored then.
 	env := newEnv(t)
 	before := env.credentials(env.wallet)
-	if len(before) != 1 || before[0].Type != wallet.EmailOTP || before[0].Nickname != "ana@example.com" || before[0].ID != wallet.DefaultCredentialID(env.wallet.ID) {
+	if len(before) != 1 || before[0].Type != wallet.EmailOTP || before[0].Nickname != "ana@example.com" ||
+		before[0].ID != wallet.DefaultCredentialID(env.wallet.ID) {
 		t.Fatalf("credentials %+v", before)
 	}
 	if rows := env.QueryStrings(`SELECT id::text FROM wallet_credentials`); len(rows) != 0 {
 		t.Errorf("stored %v", rows)
 	}
 
-	opened, err := env.wallets.Verify(t.Context(), env.Admin, nil, before[0].ID, wallets.Verification{Type: wallet.EmailOTP, Code: "000000", ClientKey: clientKey(t)})
+	opened, err := env.wallets.Verify(t.Context(), env.Admin, nil, before[0].ID, wallets.Verification{Type: wallet.EmailOTP, Code: "000000",
+		ClientKey: clientKey(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	sessions := env.sessions(env.wallet)
-	if len(sessions) != 1 || sessions[0].ID != opened.ID || sessions[0].Nickname != "ana@example.com" || sessions[0].Certificate.Statement != sessions[0].Statement() {
+	if len(sessions) != 1 || sessions[0].ID != opened.ID || sessions[0].Nickname != "ana@example.com" ||
+		sessions[0].Certificate.Statement != sessions[0].Statement() {
 		t.Errorf("sessions %+v", sessions)
 	}
 	if after := env.credentials(env.wallet); len(after) != 1 || after[0].ID != before[0].ID || after[0].VerifiedAt.IsZero() {
 		t.Errorf("credentials %+v", after)
 	}
-	if _, err := env.wallets.Verify(t.Context(), env.Admin, nil, before[0].ID, wallets.Verification{Type: wallet.EmailOTP, Code: "000001", ClientKey: clientKey(t)}); err == nil {
+	if _, err := env.wallets.Verify(t.Context(), env.Admin, nil, before[0].ID, wallets.Verification{Type: wallet.EmailOTP, Code: "000001",
+		ClientKey: clientKey(t)}); err == nil {
 		t.Error("a wrong code opens a session")
 	} else {
 		wantReason(t, "a wrong code", err, "Invalid OTP code")
@@ -57,14 +61,16 @@ func TestService_SignedRequestsInProduction(t *testing.T) {
 	_, err = env.wallets.RevokeCredential(t.Context(), env.live, env.signedBy(session, call, toSign), id)
 	wantReason(t, "signed by its own session", err, "Signed by the revoked credential")
 
-	other, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: "google bo-1 again", ClientKey: clientKey(t)})
+	other, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: "google bo-1 again",
+		ClientKey: clientKey(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := env.wallets.RevokeCredential(t.Context(), env.live, env.signedBy(other.Session, call, toSign), id); err != nil {
 		t.Fatal(err)
 	}
-	if credentials, sessions := env.credentials(env.liveWallet), env.sessions(env.liveWallet); len(credentials) != 1 || credentials[0].ID != added.ID || len(sessions) != 1 || sessions[0].ID != other.ID {
+	if credentials, sessions := env.credentials(env.liveWallet), env.sessions(env.liveWallet); len(credentials) != 1 ||
+		credentials[0].ID != added.ID || len(sessions) != 1 || sessions[0].ID != other.ID {
 		t.Errorf("left: %+v, %+v", credentials, sessions)
 	}
 	_, err = env.wallets.RevokeCredential(t.Context(), env.live, env.signedBy(other.Session, call, toSign), id)

@@ -31,7 +31,8 @@ func TestService_SecondLegIsRefusedWithItsReason(t *testing.T) {
 		return err
 	}
 	_, toSign, err := env.wallets.Export(t.Context(), env.live, call, nil, env.liveWallet.ID, client)
-	if err != nil || toSign == nil || toSign.Credential != "" || !toSign.ExpiresAt.Equal(toSign.CreatedAt.Add(wallet.RequestLifetime)) || !strings.Contains(toSign.Payload, env.liveWallet.ID.String()) {
+	if err != nil || toSign == nil || toSign.Credential != "" || !toSign.ExpiresAt.Equal(toSign.CreatedAt.Add(wallet.RequestLifetime)) ||
+		!strings.Contains(toSign.Payload, env.liveWallet.ID.String()) {
 		t.Fatalf("%+v, %v", toSign, err)
 	}
 	right := env.signedBy(session, call, toSign)
@@ -40,26 +41,30 @@ func TestService_SecondLegIsRefusedWithItsReason(t *testing.T) {
 		edit(&c)
 		return c
 	}
-	otherAccount := env.NewInternalAccountOn(env.live.Platform, env.NewCustomer("cy", func(c *customer.Customer) { c.Platform = env.live.Platform }).ID, "USDB", 0)
+	otherAccount := env.NewInternalAccountOn(env.live.Platform,
+		env.NewCustomer("cy", func(c *customer.Customer) { c.Platform = env.live.Platform }).ID, "USDB", 0)
 	for name, c := range map[string]struct {
 		call wallet.Call
 		want string
 	}{
-		"no signature":   {with(func(c *wallet.Call) { c.Signature = "" }), "Missing Service-Wallet-Signature"},
-		"no request id":  {with(func(c *wallet.Call) { c.RequestID = "" }), "Missing Request-Id"},
-		"malformed":      {with(func(c *wallet.Call) { c.RequestID = "1" }), "Invalid Request-Id"},
-		"unknown":        {with(func(c *wallet.Call) { c.RequestID = ident.NewSignedRequest(env.IDs.New, env.Clock.Now()).String() }), "Invalid Request-Id"},
-		"other body":     {with(func(c *wallet.Call) { c.BodyHash = sha256.Sum256([]byte("{ }")) }), "Request does not match Request-Id"},
-		"other path":     {with(func(c *wallet.Call) { c.Path = "/other" }), "Request does not match Request-Id"},
-		"no base64":      {with(func(c *wallet.Call) { c.Signature = "?" }), "Invalid Service-Wallet-Signature"},
-		"other payload":  {with(func(c *wallet.Call) { c.Signature = env.custody.sign(t, session, toSign.Payload+" ") }), "Invalid Service-Wallet-Signature"},
+		"no signature":  {with(func(c *wallet.Call) { c.Signature = "" }), "Missing Service-Wallet-Signature"},
+		"no request id": {with(func(c *wallet.Call) { c.RequestID = "" }), "Missing Request-Id"},
+		"malformed":     {with(func(c *wallet.Call) { c.RequestID = "1" }), "Invalid Request-Id"},
+		"unknown": {with(func(c *wallet.Call) { c.RequestID = ident.NewSignedRequest(env.IDs.New, env.Clock.Now()).String() }),
+			"Invalid Request-Id"},
+		"other body": {with(func(c *wallet.Call) { c.BodyHash = sha256.Sum256([]byte("{ }")) }), "Request does not match Request-Id"},
+		"other path": {with(func(c *wallet.Call) { c.Path = "/other" }), "Request does not match Request-Id"},
+		"no base64":  {with(func(c *wallet.Call) { c.Signature = "?" }), "Invalid Service-Wallet-Signature"},
+		"other payload": {with(func(c *wallet.Call) { c.Signature = env.custody.sign(t, session, toSign.Payload+" ") }),
+			"Invalid Service-Wallet-Signature"},
 		"sandbox's text": {with(func(c *wallet.Call) { c.Signature = "sandbox-valid-signature" }), "Invalid Service-Wallet-Signature"},
 	} {
 		wantReason(t, name, export(c.call), c.want)
 	}
 	_, _, err = env.wallets.Export(t.Context(), env.live, right, nil, otherAccount.ID, client)
 	wantReason(t, "another account", err, "Request does not match Request-Id")
-	if _, _, err = env.wallets.Export(t.Context(), env.Admin, right, nil, env.liveWallet.ID, client); !fault.Is(err, fault.InternalAccountNotFound) {
+	if _, _, err = env.wallets.Export(t.Context(), env.Admin, right, nil, env.liveWallet.ID, client); !fault.Is(err,
+		fault.InternalAccountNotFound) {
 		t.Errorf("another platform: %v", err)
 	}
 	if rows := env.QueryStrings(`SELECT id::text FROM wallet_exports`); len(rows) != 0 {
@@ -71,7 +76,8 @@ func TestService_SecondLegIsRefusedWithItsReason(t *testing.T) {
 	}
 	wantReason(t, "again", export(right), "Request-Id already used")
 	exports, err := env.Store.WalletExports(t.Context(), ports.WalletID{Platform: env.live.Platform, Account: env.liveWallet.ID})
-	if err != nil || len(exports) != 1 || exports[0].Session != session.ID || exports[0].Credential != session.Credential || exports[0].Request != toSign.ID || exports[0].Token != env.live.Token {
+	if err != nil || len(exports) != 1 || exports[0].Session != session.ID || exports[0].Credential != session.Credential ||
+		exports[0].Request != toSign.ID || exports[0].Token != env.live.Token {
 		t.Errorf("exports %+v, %v", exports, err)
 	}
 	if mails := env.QueryStrings(`SELECT kind FROM mails ORDER BY id`); !slices.Equal(mails, []string{"CODE", "WALLET_EXPORTED"}) {
@@ -133,7 +139,8 @@ func TestService_LostAnswerOfSecondLegKeepsResponse(t *testing.T) {
 	}
 	second := apptest.IdempotentRequest(env.live, "second", func(result any) string { return result.(wallets.Exported).Encrypted })
 
-	_, _, err = env.newService(lostStore{env.Store}).Export(t.Context(), env.live, env.signedBy(session, call, toSign), second, env.liveWallet.ID, clientKey(t))
+	_, _, err = env.newService(lostStore{env.Store}).Export(t.Context(), env.live, env.signedBy(session, call, toSign), second,
+		env.liveWallet.ID, clientKey(t))
 	words := "words of " + env.liveWallet.ID.String()
 	wantReplay(t, "lost", err, words)
 	_, _, err = env.wallets.Export(t.Context(), env.live, call, first, env.liveWallet.ID, clientKey(t))
@@ -162,7 +169,8 @@ func TestService_SameRequestInTwoProcessesHasOneResponse(t *testing.T) {
 	// get its response, although the request and the code are used up.
 	env := newEnv(t)
 	session := env.liveSession()
-	request := wallets.NewCredential{Account: env.liveWallet.ID, Type: wallet.Passkey, Nickname: "Phone", Challenge: []byte("challenge"), Attestation: wallet.Attestation{ClientDataJSON: "challenge"}}
+	request := wallets.NewCredential{Account: env.liveWallet.ID, Type: wallet.Passkey, Nickname: "Phone", Challenge: []byte("challenge"),
+		Attestation: wallet.Attestation{ClientDataJSON: "challenge"}}
 	call := newCall("/auth/credentials")
 	_, toSign, err := env.wallets.CreateCredential(t.Context(), env.live, call, nil, request)
 	if err != nil {
@@ -192,7 +200,8 @@ func TestService_FirstCredentialNeedsNoSignature(t *testing.T) {
 	if credentials := env.credentials(empty); len(credentials) != 0 {
 		t.Fatalf("credentials %+v", credentials)
 	}
-	_, _, err := env.wallets.CreateCredential(t.Context(), env.live, newCall("/auth/credentials"), nil, wallets.NewCredential{Account: empty.ID, Type: wallet.EmailOTP})
+	_, _, err := env.wallets.CreateCredential(t.Context(), env.live, newCall("/auth/credentials"), nil,
+		wallets.NewCredential{Account: empty.ID, Type: wallet.EmailOTP})
 	apptest.WantFault(t, "no address", err, fault.InvalidInput, "accountId")
 
 	n := make(chan int, 20)
@@ -212,7 +221,8 @@ func TestService_FirstCredentialNeedsNoSignature(t *testing.T) {
 			t.Errorf("concurrent: %v", err)
 		}
 	}
-	if credentials := env.credentials(empty); added.succeeded != 1 || len(credentials) != 1 || credentials[0].Nickname != credentials[0].Identity.Subject {
+	if credentials := env.credentials(empty); added.succeeded != 1 || len(credentials) != 1 ||
+		credentials[0].Nickname != credentials[0].Identity.Subject {
 		t.Errorf("%d were added: %+v", added.succeeded, credentials)
 	}
 
@@ -246,7 +256,8 @@ func TestService_RevokedCredentialOpensNothingMeanwhile(t *testing.T) {
 			_, err := env.wallets.RevokeCredential(t.Context(), env.live, right, added.ID)
 			return err
 		}
-		_, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: fmt.Sprint("google bo-1 ", turn), ClientKey: clientKey(t)})
+		_, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth,
+			Token: fmt.Sprint("google bo-1 ", turn), ClientKey: clientKey(t)})
 		return err
 	})
 
@@ -255,10 +266,12 @@ func TestService_RevokedCredentialOpensNothingMeanwhile(t *testing.T) {
 			t.Errorf("meanwhile: %v", err)
 		}
 	}
-	if sessions, credentials := env.sessions(env.liveWallet), env.credentials(env.liveWallet); len(sessions) != 1 || sessions[0].ID != session.ID || len(credentials) != 1 {
+	if sessions, credentials := env.sessions(env.liveWallet), env.credentials(env.liveWallet); len(sessions) != 1 ||
+		sessions[0].ID != session.ID || len(credentials) != 1 {
 		t.Errorf("left: %+v, %+v", sessions, credentials)
 	}
-	if active := env.QueryStrings(`SELECT s.id::text FROM wallet_sessions s JOIN wallet_credentials c ON c.platform_id = s.platform_id AND c.id = s.credential_id WHERE s.revoked_at IS NULL AND c.revoked_at IS NOT NULL`); len(active) > 0 {
+	if active := env.QueryStrings(
+		`SELECT s.id::text FROM wallet_sessions s JOIN wallet_credentials c ON c.platform_id = s.platform_id AND c.id = s.credential_id WHERE s.revoked_at IS NULL AND c.revoked_at IS NOT NULL`); len(active) > 0 {
 		t.Errorf("active sessions of a revoked credential: %v", active)
 	}
 }
@@ -280,7 +293,8 @@ func TestService_RefreshIsSignedByTheSessionItself(t *testing.T) {
 	wantReason(t, "another session", err, "Invalid Service-Wallet-Signature")
 
 	opened, _, err := env.wallets.RefreshSession(t.Context(), env.live, env.signedBy(session, call, toSign), nil, session.ID, client)
-	if err != nil || opened.Credential != session.Credential || opened.PublicKey == session.PublicKey || opened.EncryptedKey == "" || !opened.ExpiresAt.Equal(env.Clock.Now().Add(wallet.SessionLifetime)) {
+	if err != nil || opened.Credential != session.Credential || opened.PublicKey == session.PublicKey || opened.EncryptedKey == "" ||
+		!opened.ExpiresAt.Equal(env.Clock.Now().Add(wallet.SessionLifetime)) {
 		t.Fatalf("%+v, %v", opened, err)
 	}
 	if sessions := env.sessions(env.liveWallet); len(sessions) != 3 {
@@ -363,7 +377,8 @@ func TestService_RevocationSendsNoticeAndWaitsForNone(t *testing.T) {
 	}
 	revoke(second.ID)
 
-	if credentials, queued := env.credentials(env.liveWallet), env.QueryStrings(`SELECT kind FROM mails`); len(credentials) != 1 || len(queued) != len(mails) {
+	if credentials, queued := env.credentials(env.liveWallet), env.QueryStrings(`SELECT kind FROM mails`); len(credentials) != 1 ||
+		len(queued) != len(mails) {
 		t.Errorf("credentials %+v, mails %v", credentials, queued)
 	}
 	if _, err := env.addPasskey(session, "challenge"); !fault.Is(err, fault.RateLimited) {
@@ -392,14 +407,16 @@ func TestService_PrivacyIsSigned(t *testing.T) {
 	if err != nil || !changed.PrivateEnabled {
 		t.Errorf("%+v, %v", changed, err)
 	}
-	if stored, err := env.Store.InternalAccount(t.Context(), env.live.Platform, env.liveWallet.ID); err != nil || !stored.PrivateEnabled || !stored.UpdatedAt.Equal(changed.UpdatedAt) {
+	if stored, err := env.Store.InternalAccount(t.Context(), env.live.Platform, env.liveWallet.ID); err != nil || !stored.PrivateEnabled ||
+		!stored.UpdatedAt.Equal(changed.UpdatedAt) {
 		t.Errorf("stored %+v, %v", stored, err)
 	}
 	_, _, err = env.wallets.UpdateAccount(t.Context(), env.live, env.signedBy(session, call, toSign), env.liveWallet.ID, change)
 	wantReason(t, "again", err, "Request-Id already used")
 
 	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 5_00)
-	if read, _, err := env.wallets.UpdateAccount(t.Context(), env.Admin, call, dollars.ID, account.InternalChange{}); err != nil || read.Balance != 5_00 {
+	if read, _, err := env.wallets.UpdateAccount(t.Context(), env.Admin, call, dollars.ID, account.InternalChange{}); err != nil ||
+		read.Balance != 5_00 {
 		t.Errorf("dollars: %+v, %v", read, err)
 	}
 	_, _, err = env.wallets.UpdateAccount(t.Context(), env.Admin, call, dollars.ID, change)

@@ -36,7 +36,8 @@ func TestService_StolenSessionTakesTheWallet(t *testing.T) {
 		t.Errorf("export: %v", err)
 	}
 	thief := env.addIdentity(renewed.Session, "google thief-1")
-	own, err := env.wallets.Verify(t.Context(), env.live, nil, thief.ID, wallets.Verification{Type: wallet.OAuth, Token: "google thief-1 now", ClientKey: clientKey(t)})
+	own, err := env.wallets.Verify(t.Context(), env.live, nil, thief.ID, wallets.Verification{Type: wallet.OAuth, Token: "google thief-1 now",
+		ClientKey: clientKey(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,11 +63,13 @@ func TestService_StolenSessionEndsAndCannotEndItsCredential(t *testing.T) {
 	added := env.addIdentity(stolen, "google bo-1")
 	wantReason(t, "its own credential", env.revoke(stolen, stolen.Credential), "Signed by the revoked credential")
 	other := env.NewCustomer("cy", func(c *customer.Customer) { c.Platform, c.Email = env.live.Platform, "cy@example.com" })
-	wantReason(t, "another wallet", env.exportOf(env.NewInternalAccountOn(env.live.Platform, other.ID, "USDB", 0), stolen), "Invalid Service-Wallet-Signature")
+	wantReason(t, "another wallet", env.exportOf(env.NewInternalAccountOn(env.live.Platform, other.ID, "USDB", 0), stolen),
+		"Invalid Service-Wallet-Signature")
 
 	env.Clock.Advance(wallet.SessionLifetime)
 	wantReason(t, "expired", env.exportOf(env.liveWallet, stolen), "Invalid Service-Wallet-Signature")
-	if _, _, err := env.wallets.RefreshSession(t.Context(), env.live, newCall("/refresh"), nil, stolen.ID, clientKey(t)); !fault.Is(err, fault.SessionNotFound) {
+	if _, _, err := env.wallets.RefreshSession(t.Context(), env.live, newCall("/refresh"), nil, stolen.ID, clientKey(t)); !fault.Is(err,
+		fault.SessionNotFound) {
 		t.Errorf("refresh of an expired session: %v", err)
 	}
 
@@ -75,7 +78,8 @@ func TestService_StolenSessionEndsAndCannotEndItsCredential(t *testing.T) {
 	wantReason(t, "ended by the customer", env.exportOf(env.liveWallet, stolen), "Invalid Service-Wallet-Signature")
 
 	stolen = env.liveSession()
-	own, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: "google bo-1 now", ClientKey: clientKey(t)})
+	own, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: "google bo-1 now",
+		ClientKey: clientKey(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,8 @@ type Challenged struct {
 // for a passkey, for which it needs the client's key. Faults: CREDENTIAL_NOT_FOUND, CUSTOMER_DELETED,
 // USER_NOT_READY; INVALID_INPUT for OAUTH, and without a key for a passkey; RATE_LIMITED if too many codes were sent or
 // too many wrong ones tried.
-func (s *Service) Challenge(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, id ident.AuthMethod, client *wallet.ClientKey) (_ Challenged, err error) {
+func (s *Service) Challenge(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, id ident.AuthMethod,
+	client *wallet.ClientKey) (_ Challenged, err error) {
 	defer func() { err = s.replayed(ctx, request, err) }()
 	c, w, err := s.readActive(ctx, principal.Platform, id)
 	if err != nil {
@@ -36,7 +37,8 @@ func (s *Service) Challenge(ctx context.Context, principal platform.Principal, r
 	}
 	switch {
 	case c.Type == wallet.OAuth:
-		return Challenged{}, fault.Invalid(fault.Field{Field: "id", Message: "is an OAUTH credential, which has no challenge; verify it with a new ID token"})
+		return Challenged{}, fault.Invalid(fault.Field{Field: "id", Message: "is an OAUTH credential, which has no challenge; verify it with a " +
+			"new ID token"})
 	case c.Type == wallet.Passkey && client == nil:
 		return Challenged{}, fault.Invalid(fault.Field{Field: "clientPublicKey", Message: "is required for a PASSKEY credential"})
 	case c.Type == wallet.Passkey:
@@ -58,12 +60,14 @@ func (s *Service) readActive(ctx context.Context, p ident.Platform, id ident.Aut
 	return c, w, err
 }
 
-func (s *Service) challengePasskey(ctx context.Context, request *ports.IdempotentRequest, w openedWallet, c wallet.Credential, client wallet.ClientKey) (Challenged, error) {
+func (s *Service) challengePasskey(ctx context.Context, request *ports.IdempotentRequest, w openedWallet, c wallet.Credential,
+	client wallet.ClientKey) (Challenged, error) {
 	now := s.now()
 	var random [32]byte
 	_, _ = rand.Read(random[:]) // never fails
 	challenge := wallet.PasskeyChallenge{
-		ID: ident.NewSignedRequest(s.IDs.New, now), Platform: c.Platform, Credential: c.ID, Challenge: wallet.BoundChallenge(random, client), Client: client,
+		ID: ident.NewSignedRequest(s.IDs.New, now), Platform: c.Platform, Credential: c.ID, Challenge: wallet.BoundChallenge(random, client),
+		Client:    client,
 		CreatedAt: now, ExpiresAt: now.Add(wallet.PasskeyChallengeLifetime),
 	}
 	result := Challenged{c, &challenge}
@@ -82,7 +86,8 @@ func (s *Service) challengePasskey(ctx context.Context, request *ports.Idempoten
 	})
 }
 
-func (s *Service) sendCode(ctx context.Context, proofs ports.WalletProofs, settings platform.Platform, request *ports.IdempotentRequest, w openedWallet, c wallet.Credential) (Challenged, error) {
+func (s *Service) sendCode(ctx context.Context, proofs ports.WalletProofs, settings platform.Platform, request *ports.IdempotentRequest,
+	w openedWallet, c wallet.Credential) (Challenged, error) {
 	code, err := s.newCode(ctx, proofs, settings, c)
 	if err != nil {
 		return Challenged{}, err
@@ -117,7 +122,8 @@ type newCode struct {
 }
 
 // newCode makes a code of a credential. It returns NOT_IMPLEMENTED if none can be sent.
-func (s *Service) newCode(ctx context.Context, proofs ports.WalletProofs, settings platform.Platform, c wallet.Credential) (code newCode, err error) {
+func (s *Service) newCode(ctx context.Context, proofs ports.WalletProofs, settings platform.Platform,
+	c wallet.Credential) (code newCode, err error) {
 	if err := s.Mails.CheckAvailable(settings); err != nil {
 		return code, err
 	}
@@ -131,7 +137,8 @@ func (s *Service) newCode(ctx context.Context, proofs ports.WalletProofs, settin
 
 // queueCode makes a code the only one of a credential, and adds the mail with it to the queue. Fault:
 // RATE_LIMITED.
-func (s *Service) queueCode(ctx context.Context, tx ports.Tx, settings platform.Platform, c wallet.Credential, code newCode, now time.Time) error {
+func (s *Service) queueCode(ctx context.Context, tx ports.Tx, settings platform.Platform, c wallet.Credential, code newCode,
+	now time.Time) error {
 	last, err := tx.LockWalletCode(ctx, c.Platform, c.ID)
 	if err != nil {
 		return err
@@ -160,7 +167,8 @@ type Verification struct {
 
 // Verify opens a session. Faults: CREDENTIAL_NOT_FOUND, CUSTOMER_DELETED, USER_NOT_READY; INVALID_INPUT for
 // another type of credential; UNAUTHORIZED with a reason; RATE_LIMITED if too many wrong codes were tried.
-func (s *Service) Verify(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, id ident.AuthMethod, v Verification) (_ OpenedSession, err error) {
+func (s *Service) Verify(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, id ident.AuthMethod,
+	v Verification) (_ OpenedSession, err error) {
 	defer func() { err = s.replayed(ctx, request, err) }()
 	c, w, err := s.readActive(ctx, principal.Platform, id)
 	if err != nil {
@@ -280,7 +288,8 @@ func (s *Service) proveCode(ctx context.Context, proofs ports.WalletProofs, c wa
 }
 
 // provePasskey checks the assertion of a passkey.
-func (s *Service) provePasskey(ctx context.Context, proofs ports.WalletProofs, settings platform.Platform, c wallet.Credential, v Verification) (proof, error) {
+func (s *Service) provePasskey(ctx context.Context, proofs ports.WalletProofs, settings platform.Platform, c wallet.Credential,
+	v Verification) (proof, error) {
 	if v.RequestID == "" {
 		return proof{}, wallet.MissingRequestID()
 	}
@@ -317,7 +326,8 @@ func (s *Service) provePasskey(ctx context.Context, proofs ports.WalletProofs, s
 }
 
 // proveIdentity checks an ID token.
-func (s *Service) proveIdentity(ctx context.Context, proofs ports.WalletProofs, settings platform.Platform, c wallet.Credential, v Verification) (proof, error) {
+func (s *Service) proveIdentity(ctx context.Context, proofs ports.WalletProofs, settings platform.Platform, c wallet.Credential,
+	v Verification) (proof, error) {
 	if err := proofs.CheckIdentity(ctx, settings, *c.Identity, v.Token, v.ClientKey, s.now()); err != nil {
 		return proof{}, err
 	}

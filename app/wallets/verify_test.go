@@ -26,7 +26,8 @@ func TestService_CodesAreSingleUseAndForgetful(t *testing.T) {
 	env := newEnv(t)
 	id := wallet.DefaultCredentialID(env.liveWallet.ID)
 	verify := func(code string) error {
-		_, err := env.wallets.Verify(t.Context(), env.live, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: code, ClientKey: clientKey(t)})
+		_, err := env.wallets.Verify(t.Context(), env.live, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: code,
+			ClientKey: clientKey(t)})
 		return err
 	}
 	challenge := func() string {
@@ -94,7 +95,8 @@ func TestService_CodesAreQueuedWithinLimits(t *testing.T) {
 	if _, err := env.wallets.Challenge(t.Context(), env.Admin, nil, wallet.DefaultCredentialID(env.wallet.ID), nil); err != nil {
 		t.Fatal(err)
 	}
-	if mails := env.QueryStrings(`SELECT kind FROM mails WHERE content LIKE '%bo@example.com%'`); !slices.Equal(mails, slices.Repeat([]string{"CODE"}, 5)) {
+	if mails := env.QueryStrings(`SELECT kind FROM mails WHERE content LIKE '%bo@example.com%'`); !slices.Equal(mails,
+		slices.Repeat([]string{"CODE"}, 5)) {
 		t.Errorf("mails %v", mails)
 	}
 	if mails := env.QueryStrings(`SELECT kind FROM mails`); len(mails) != 5 {
@@ -219,7 +221,8 @@ func TestService_SandboxCodeIsNeverDelayed(t *testing.T) {
 	env := newEnv(t)
 	id := wallet.DefaultCredentialID(env.wallet.ID)
 	guess := func(code string) error {
-		_, err := env.wallets.Verify(t.Context(), env.Admin, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: code, ClientKey: clientKey(t)})
+		_, err := env.wallets.Verify(t.Context(), env.Admin, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: code,
+			ClientKey: clientKey(t)})
 		return err
 	}
 	if _, err := env.wallets.Challenge(t.Context(), env.Admin, nil, id, nil); err != nil {
@@ -384,7 +387,8 @@ func TestService_PasskeyChallengesAreSingleUse(t *testing.T) {
 		return challenged.Challenge
 	}
 	verification := func(c *wallet.PasskeyChallenge, requestID string) wallets.Verification {
-		return wallets.Verification{Type: wallet.Passkey, RequestID: requestID, Assertion: wallet.Assertion{Signature: "signed " + hex.EncodeToString(c.Challenge)}}
+		return wallets.Verification{Type: wallet.Passkey, RequestID: requestID,
+			Assertion: wallet.Assertion{Signature: "signed " + hex.EncodeToString(c.Challenge)}}
 	}
 	verify := func(v wallets.Verification) error {
 		_, err := env.wallets.Verify(t.Context(), env.live, nil, passkey.ID, v)
@@ -418,7 +422,8 @@ func TestService_PasskeyChallengesAreSingleUse(t *testing.T) {
 	// The challenge of a registration is used once too.
 	otherOwner := env.NewCustomer("cy", func(c *customer.Customer) { c.Platform = env.live.Platform })
 	other := env.NewInternalAccountOn(env.live.Platform, otherOwner.ID, "USDB", 0)
-	_, _, err = env.wallets.CreateCredential(t.Context(), env.live, newCall("/auth/credentials"), nil, wallets.NewCredential{Account: other.ID, Type: wallet.Passkey, Nickname: "Phone",
+	_, _, err = env.wallets.CreateCredential(t.Context(), env.live, newCall("/auth/credentials"), nil, wallets.NewCredential{Account: other.ID,
+		Type: wallet.Passkey, Nickname: "Phone",
 		Challenge: []byte("challenge"), Attestation: wallet.Attestation{ClientDataJSON: "challenge"}})
 	apptest.WantFault(t, "a used challenge", err, fault.InvalidInput, "challenge")
 }
@@ -432,7 +437,8 @@ func TestService_IDTokensAreSingleUse(t *testing.T) {
 	session := env.liveSession()
 	added := env.addIdentity(session, "google bo-1")
 	verify := func(token string) error {
-		_, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: token, ClientKey: clientKey(t)})
+		_, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: token,
+			ClientKey: clientKey(t)})
 		return err
 	}
 	once := concurrently(20, func() error { return verify("google bo-1 first.signature") })
@@ -445,7 +451,8 @@ func TestService_IDTokensAreSingleUse(t *testing.T) {
 	wantReason(t, "with another signature", verify("google bo-1 first.another"), "Invalid OIDC token")
 	wantReason(t, "of another person", verify("google ana-1"), "Invalid OIDC token")
 	wantReason(t, "that added the credential", verify("google bo-1"), "Invalid OIDC token")
-	_, _, err := env.wallets.CreateCredential(t.Context(), env.live, newCall("/auth/credentials"), nil, wallets.NewCredential{Account: env.liveWallet.ID, Type: wallet.OAuth, Token: "google bo-1\n"})
+	_, _, err := env.wallets.CreateCredential(t.Context(), env.live, newCall("/auth/credentials"), nil,
+		wallets.NewCredential{Account: env.liveWallet.ID, Type: wallet.OAuth, Token: "google bo-1\n"})
 	apptest.WantFault(t, "the same identity", err, fault.InvalidInput, "oidcToken")
 	if _, err := env.wallets.Challenge(t.Context(), env.live, nil, added.ID, nil); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a challenge of an identity: %v", err)
@@ -472,14 +479,16 @@ func TestService_SandboxValuesOpenSessions(t *testing.T) {
 		return created
 	}
 	client := clientKey(t)
-	const header, claims = "eyJhbGciOiJub25lIn0", "eyJpc3MiOiJodHRwczovL2FjY291bnRzLmdvb2dsZS5jb20iLCJzdWIiOiIxIiwiYXVkIjoiYXBwIiwiZW1haWwiOiJhbmFAZ29vZ2xlLnRlc3QifQ"
+	const header, claims = "eyJhbGciOiJub25lIn0",
+		"eyJpc3MiOiJodHRwczovL2FjY291bnRzLmdvb2dsZS5jb20iLCJzdWIiOiIxIiwiYXVkIjoiYXBwIiwiZW1haWwiOiJhbmFAZ29vZ2xlLnRlc3QifQ"
 	identity := add(wallets.NewCredential{Type: wallet.OAuth, Token: header + "." + claims + ".c2ln"})
 	if identity.Nickname != "ana@google.test" {
 		t.Errorf("identity %+v", identity)
 	}
 	challenge := []byte("a challenge of the platform")
-	passkey := add(wallets.NewCredential{Type: wallet.Passkey, Nickname: "Ana's phone", Challenge: challenge, Attestation: wallet.Attestation{CredentialID: "a2V5",
-		ClientDataJSON: clientData("webauthn.create", challenge)}})
+	passkey := add(wallets.NewCredential{Type: wallet.Passkey, Nickname: "Ana's phone", Challenge: challenge,
+		Attestation: wallet.Attestation{CredentialID: "a2V5",
+			ClientDataJSON: clientData("webauthn.create", challenge)}})
 	email := wallet.DefaultCredentialID(env.wallet.ID)
 	if credentials := env.credentials(env.wallet); len(credentials) != 3 || credentials[0].ID != email {
 		t.Errorf("credentials %+v", credentials)
@@ -494,19 +503,22 @@ func TestService_SandboxValuesOpenSessions(t *testing.T) {
 		v      wallets.Verification
 		reason string
 	}{
-		"code":          {email, wallets.Verification{Type: wallet.EmailOTP, Code: "000000", ClientKey: client}, ""},
-		"code again":    {email, wallets.Verification{Type: wallet.EmailOTP, Code: "000000", ClientKey: client}, ""},
-		"wrong code":    {email, wallets.Verification{Type: wallet.EmailOTP, Code: "123456", ClientKey: client}, "Invalid OTP code"},
-		"token":         {identity.ID, wallets.Verification{Type: wallet.OAuth, Token: "sandbox-valid-oidc-token", ClientKey: client}, ""},
-		"token again":   {identity.ID, wallets.Verification{Type: wallet.OAuth, Token: "sandbox-valid-oidc-token", ClientKey: client}, ""},
-		"wrong token":   {identity.ID, wallets.Verification{Type: wallet.OAuth, Token: "other", ClientKey: client}, "Invalid OIDC token"},
-		"passkey":       {passkey.ID, wallets.Verification{Type: wallet.Passkey, RequestID: challenged.Challenge.ID.String(), Assertion: wallet.Assertion{Signature: "sandbox-valid-passkey-signature"}}, ""},
-		"wrong passkey": {passkey.ID, wallets.Verification{Type: wallet.Passkey, RequestID: "", Assertion: wallet.Assertion{Signature: "other"}}, "Missing Request-Id"},
+		"code":        {email, wallets.Verification{Type: wallet.EmailOTP, Code: "000000", ClientKey: client}, ""},
+		"code again":  {email, wallets.Verification{Type: wallet.EmailOTP, Code: "000000", ClientKey: client}, ""},
+		"wrong code":  {email, wallets.Verification{Type: wallet.EmailOTP, Code: "123456", ClientKey: client}, "Invalid OTP code"},
+		"token":       {identity.ID, wallets.Verification{Type: wallet.OAuth, Token: "sandbox-valid-oidc-token", ClientKey: client}, ""},
+		"token again": {identity.ID, wallets.Verification{Type: wallet.OAuth, Token: "sandbox-valid-oidc-token", ClientKey: client}, ""},
+		"wrong token": {identity.ID, wallets.Verification{Type: wallet.OAuth, Token: "other", ClientKey: client}, "Invalid OIDC token"},
+		"passkey": {passkey.ID, wallets.Verification{Type: wallet.Passkey, RequestID: challenged.Challenge.ID.String(),
+			Assertion: wallet.Assertion{Signature: "sandbox-valid-passkey-signature"}}, ""},
+		"wrong passkey": {passkey.ID, wallets.Verification{Type: wallet.Passkey, RequestID: "", Assertion: wallet.Assertion{Signature: "other"}},
+			"Missing Request-Id"},
 	} {
 		opened, err := env.wallets.Verify(t.Context(), env.Admin, nil, c.id, c.v)
 		if c.reason != "" {
 			wantReason(t, name, err, c.reason)
-		} else if err != nil || opened.EncryptedKey == "" || opened.Type != c.v.Type || !opened.ExpiresAt.Equal(opened.CreatedAt.Add(wallet.SessionLifetime)) {
+		} else if err != nil || opened.EncryptedKey == "" || opened.Type != c.v.Type ||
+			!opened.ExpiresAt.Equal(opened.CreatedAt.Add(wallet.SessionLifetime)) {
 			t.Errorf("%s: %+v, %v", name, opened, err)
 		}
 	}
@@ -550,7 +562,8 @@ func TestService_VerifyRefusals(t *testing.T) {
 	if err := verify(env.Admin, wallet.DefaultCredentialID(dollars.ID), verification); !fault.Is(err, fault.CredentialNotFound) {
 		t.Errorf("an account that is no wallet: %v", err)
 	}
-	apptest.WantFault(t, "another type", verify(env.Admin, id, wallets.Verification{Type: wallet.OAuth, Token: "sandbox-valid-oidc-token"}), fault.InvalidInput, "type")
+	apptest.WantFault(t, "another type", verify(env.Admin, id, wallets.Verification{Type: wallet.OAuth, Token: "sandbox-valid-oidc-token"}),
+		fault.InvalidInput, "type")
 
 	edit(func(c *customer.Customer) { c.Status = customer.Pending })
 	if err := verify(env.Admin, id, verification); !fault.Is(err, fault.UserNotReady) {

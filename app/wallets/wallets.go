@@ -58,7 +58,8 @@ func (w openedWallet) id() ports.WalletID {
 }
 
 // notify adds a notice to the customer to the queue of mails, if an address is known.
-func (s *Service) notify(ctx context.Context, tx ports.Tx, settings platform.Platform, w openedWallet, m mails.Message, now time.Time) error {
+func (s *Service) notify(ctx context.Context, tx ports.Tx, settings platform.Platform, w openedWallet, m mails.Message,
+	now time.Time) error {
 	to := w.owner.Email
 	if c, exists := w.EmailOTP(); exists {
 		to = c.Email
@@ -82,7 +83,8 @@ func (s *Service) read(ctx context.Context, p ident.Platform, id ident.InternalA
 		return openedWallet{}, err
 	}
 	if found.Type != account.EmbeddedWallet {
-		return openedWallet{}, fault.Invalid(fault.Field{Field: field, Message: "must be an account of the type EMBEDDED_WALLET; this one is " + string(found.Type)})
+		return openedWallet{}, fault.Invalid(fault.Field{Field: field, Message: "must be an account of the type EMBEDDED_WALLET; this one is " +
+			string(found.Type)})
 	}
 	owner, err := s.Store.Customer(ctx, p, found.Customer)
 	if err != nil {
@@ -153,7 +155,8 @@ func (s *Service) replayed(ctx context.Context, request *ports.IdempotentRequest
 func (s *Service) proofs(ctx context.Context, principal platform.Principal) (ports.WalletProofs, platform.Platform, error) {
 	proofs, connected := s.Proofs[principal.Environment]
 	if !connected {
-		return nil, platform.Platform{}, fault.New(fault.NotImplemented, "Wallets of %s platforms cannot be used with this service.", principal.Environment)
+		return nil, platform.Platform{}, fault.New(fault.NotImplemented, "Wallets of %s platforms cannot be used with this service.",
+			principal.Environment)
 	}
 	settings, err := s.Store.Platform(ctx, principal.Platform)
 	return proofs, settings, err

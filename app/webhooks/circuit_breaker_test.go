@@ -81,7 +81,8 @@ func TestCircuitBreaker_ConcurrencyStaysInBounds(t *testing.T) {
 			default:
 				breaker.recordFailure(now, true, probe)
 			}
-			if breaker.concurrency < 1 || breaker.concurrency > breaker.maxConcurrency || !breaker.open && breaker.allowed(now) != breaker.concurrency || breaker.nextProbe.Sub(now) > maxProbeDelay {
+			if breaker.concurrency < 1 || breaker.concurrency > breaker.maxConcurrency || !breaker.open &&
+				breaker.allowed(now) != breaker.concurrency || breaker.nextProbe.Sub(now) > maxProbeDelay {
 				t.Fatalf("%+v allows %d", breaker, breaker.allowed(now))
 			}
 		}

@@ -266,8 +266,10 @@ func TestService_AbandonsAfterSevenDays(t *testing.T) {
 
 		d := env.delivery(t, failing)
 		last := d.Attempts[len(d.Attempts)-1]
-		if d.Status != event.Failed || last.AttemptedAt.Sub(failing.OccurredAt) < event.RetryWindow || last.Outcome != event.GivenUp && last.Outcome != event.Refused || metrics.get("abandoned") != 1 {
-			t.Errorf("%s, %d attempts, the last after %v, abandoned %d", d.Status, len(d.Attempts), last.AttemptedAt.Sub(failing.OccurredAt), metrics.get("abandoned"))
+		if d.Status != event.Failed || last.AttemptedAt.Sub(failing.OccurredAt) < event.RetryWindow || last.Outcome != event.GivenUp &&
+			last.Outcome != event.Refused || metrics.get("abandoned") != 1 {
+			t.Errorf("%s, %d attempts, the last after %v, abandoned %d", d.Status, len(d.Attempts), last.AttemptedAt.Sub(failing.OccurredAt),
+				metrics.get("abandoned"))
 		}
 		for i := 1; i < len(d.Attempts); i++ {
 			if gap := d.Attempts[i].AttemptedAt.Sub(d.Attempts[i-1].AttemptedAt); gap > event.MaxBackoff+event.MaxBackoff/2+time.Second {

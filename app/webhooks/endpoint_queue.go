@@ -41,7 +41,8 @@ type endpointQueue struct {
 func newEndpointQueue(s *Service, p ident.Platform, endpoint ports.Endpoint, wake func(), endSession func(error)) *endpointQueue {
 	return &endpointQueue{
 		service: s, platform: p, endpoint: endpoint, wake: wake, endSession: endSession, breaker: newCircuitBreaker(s.MaxConcurrency),
-		subjects: map[uuid.UUID]*subjectQueue{}, inFlight: map[int64]bool{}, fetchState: fetchState{mayHaveNew: true, retryAt: s.Clock.Now(), lastActive: time.Now()},
+		subjects: map[uuid.UUID]*subjectQueue{}, inFlight: map[int64]bool{}, fetchState: fetchState{mayHaveNew: true, retryAt: s.Clock.Now(),
+			lastActive: time.Now()},
 	}
 }
 
@@ -137,7 +138,8 @@ func (q *endpointQueue) attempt(ctx context.Context, d delivery, at time.Time) (
 
 // finishAttempt sets the outcome of an event after an attempt. It returns the next delivery of the
 // worker, and false if the worker ends.
-func (q *endpointQueue) finishAttempt(ctx context.Context, d delivery, attemptedAt time.Time, response ports.WebhookResponse) (delivery, bool) {
+func (q *endpointQueue) finishAttempt(ctx context.Context, d delivery, attemptedAt time.Time,
+	response ports.WebhookResponse) (delivery, bool) {
 	now := q.service.readClocks()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -162,7 +164,8 @@ func (q *endpointQueue) finishAttempt(ctx context.Context, d delivery, attempted
 }
 
 // resultOf decides what happens to an event after an attempt.
-func (q *endpointQueue) resultOf(w ports.QueuedWebhook, attemptedAt time.Time, response ports.WebhookResponse, now time.Time) ports.WebhookResult {
+func (q *endpointQueue) resultOf(w ports.QueuedWebhook, attemptedAt time.Time, response ports.WebhookResponse,
+	now time.Time) ports.WebhookResult {
 	if response.Outcome == event.InternalError {
 		// The attempt does not count. Others are not delayed if only this event fails.
 		return ports.WebhookResult{Event: w, Outcome: ports.WebhookRetry, RetryAt: now.Add(internalErrorDelay + rand.N(internalErrorDelay))}

@@ -142,7 +142,8 @@ func (q *endpointQueue) nextTurn(now clockReading) time.Time {
 	if len(q.results) > 0 {
 		next = earlier(next, q.firstResultAt.Add(maxRecordDelay))
 	}
-	if capacity := q.service.maxQueued - len(q.inFlight); !q.stopped && capacity >= q.service.maxQueued/8 && (!q.isBlocked() || len(q.inFlight) == 0) {
+	if capacity := q.service.maxQueued - len(q.inFlight); !q.stopped && capacity >= q.service.maxQueued/8 &&
+		(!q.isBlocked() || len(q.inFlight) == 0) {
 		if q.mayHaveNew {
 			next = now.machine
 		}

@@ -91,7 +91,8 @@ func (e *testEnv) newEvent(p ident.Platform, subject byte) event.Event {
 	for i := range 6 {
 		id[i] = byte(uint64(now.UnixMilli()) >> (40 - 8*i))
 	}
-	created := event.Event{Platform: p, Type: event.OutgoingPayment, Name: event.OutgoingPaymentCompleted, Subject: uuid.UUID{0: 1, 15: subject}, OccurredAt: now}
+	created := event.Event{Platform: p, Type: event.OutgoingPayment, Name: event.OutgoingPaymentCompleted,
+		Subject: uuid.UUID{0: 1, 15: subject}, OccurredAt: now}
 	created.ID.SetUUID(id)
 	return created
 }

@@ -52,7 +52,8 @@ func newTestEnv(t testing.TB) *testEnv {
 		t.Fatal(err)
 	}
 	pool := e.Store.Pool()
-	return &testEnv{Env: e, t: t, log: outbox.NewLog(pool, nil), keys: sending.NewKeyring(outbox.NewKeys(pool), e.Store, box, realClock{}, e.IDs)}
+	return &testEnv{Env: e, t: t, log: outbox.NewLog(pool, nil), keys: sending.NewKeyring(outbox.NewKeys(pool), e.Store, box,
+		realClock{}, e.IDs)}
 }
 
 // connectFunc opens the connection of a session, with name as its application name.
@@ -105,7 +106,8 @@ func (e *testEnv) newRows(p ident.Platform, payments int) []outbox.Row {
 		now := time.Now().UTC()
 		subject := e.IDs.New(now)
 		for _, name := range names {
-			created := event.Event{ID: ident.NewWebhook(e.IDs.New, now), Platform: p, Type: event.OutgoingPayment, Name: name, Subject: subject, OccurredAt: now}
+			created := event.Event{ID: ident.NewWebhook(e.IDs.New, now), Platform: p, Type: event.OutgoingPayment, Name: name,
+				Subject: subject, OccurredAt: now}
 			rows = append(rows, outbox.Row{Event: created, Body: append(bytes.TrimSuffix(created.Envelope(), []byte("}")), resource...)})
 		}
 	}
@@ -276,7 +278,8 @@ func TestService_TakesOverAfterConnectionLoss(t *testing.T) {
 			t.Fatalf("%s delivers beside %s", agent, owner)
 		}
 	}
-	env.QueryStrings(`SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()`, owner)
+	env.QueryStrings(
+		`SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()`, owner)
 	env.appendRows(rows[300:])
 	<-endpoint.complete
 

@@ -171,7 +171,8 @@ func (q *panickingQueue) OpenSession(ctx context.Context) (ports.WebhookSession,
 	return panickingSession{session, q}, err
 }
 
-func (s panickingSession) Exchange(ctx context.Context, now time.Time, results []ports.WebhookResult, fetches []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
+func (s panickingSession) Exchange(ctx context.Context, now time.Time, results []ports.WebhookResult,
+	fetches []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
 	if len(results) > 0 && !s.queue.panicked.Swap(true) {
 		panic("exchange")
 	}
@@ -260,7 +261,8 @@ func (q *unreadableQueue) OpenSession(ctx context.Context) (ports.WebhookSession
 	return unreadableSession{session, q}, err
 }
 
-func (s unreadableSession) Exchange(ctx context.Context, now time.Time, results []ports.WebhookResult, fetches []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
+func (s unreadableSession) Exchange(ctx context.Context, now time.Time, results []ports.WebhookResult,
+	fetches []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
 	due, err := s.WebhookSession.Exchange(ctx, now, results, fetches)
 	for _, d := range due {
 		for _, events := range [][]ports.QueuedWebhook{d.Fresh, d.Retries} {

@@ -21,7 +21,8 @@ func (s *Service) Wake() { s.wakeup.wake(true) }
 func (s *Service) Run(ctx context.Context) {
 	var unrecorded []ports.WebhookResult
 	for failures := 0; ctx.Err() == nil; failures++ {
-		d := &dispatcher{service: s, queues: map[ident.Platform]*endpointQueue{}, releasedBreakers: map[ident.Platform]circuitBreaker{}, panicked: make(chan error, 1)}
+		d := &dispatcher{service: s, queues: map[ident.Platform]*endpointQueue{}, releasedBreakers: map[ident.Platform]circuitBreaker{},
+			panicked: make(chan error, 1)}
 		err := d.runSession(ctx, unrecorded)
 		unrecorded = d.unrecordedDeliveries()
 		if err == nil {

@@ -20,7 +20,8 @@ type IssuedSecret struct {
 // CreateSecret creates a secret with which the platform verifies webhooks. The current one remains
 // valid for the overlap. The text is in the first response only: the response that is stored for a
 // repeated request does not contain it. Faults: INVALID_INPUT, and CONFLICT if two are valid.
-func (s *Service) CreateSecret(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest, overlap time.Duration) (IssuedSecret, error) {
+func (s *Service) CreateSecret(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest,
+	overlap time.Duration) (IssuedSecret, error) {
 	var created platform.WebhookSecret
 	var text string
 	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {

@@ -28,7 +28,8 @@ func TestService_WebhookSecretIsReturnedOnce(t *testing.T) {
 	service := env.newSecretService()
 	p := env.createPlatform("https://example.com/")
 	var sent string
-	request := apptest.IdempotentRequest(platform.Principal{Platform: p}, "key", func(result any) string { sent = "secret:" + result.(webhooks.IssuedSecret).Text; return sent })
+	request := apptest.IdempotentRequest(platform.Principal{Platform: p}, "key",
+		func(result any) string { sent = "secret:" + result.(webhooks.IssuedSecret).Text; return sent })
 
 	issued, err := service.CreateSecret(t.Context(), p, request, time.Hour)
 	if err != nil || !strings.HasPrefix(issued.Text, "whsec_") || len(issued.Text) != len("whsec_")+44 {
@@ -45,7 +46,8 @@ func TestService_WebhookSecretIsReturnedOnce(t *testing.T) {
 	if listed, err := service.Secrets(t.Context(), p); err != nil || len(listed) != 1 || listed[0].Text != "" || listed[0].ID != issued.ID {
 		t.Errorf("listed %+v, %v", listed, err)
 	}
-	for _, query := range []string{`SELECT s::text FROM webhook_secrets s`, `SELECT encode(encrypted_secret, 'base64') FROM webhook_secrets`, `SELECT encode(body, 'escape') FROM idempotency_keys`} {
+	for _, query := range []string{`SELECT s::text FROM webhook_secrets s`, `SELECT encode(encrypted_secret, 'base64') FROM webhook_secrets`,
+		`SELECT encode(body, 'escape') FROM idempotency_keys`} {
 		for _, row := range env.QueryStrings(query) {
 			if strings.Contains(row, strings.TrimPrefix(issued.Text, "whsec_")[:20]) {
 				t.Errorf("the secret is stored in the database: %s", row)

@@ -192,7 +192,8 @@ func (s *Service) SendAndWait(ctx context.Context, e event.Event, body []byte) (
 	return response, err
 }
 
-func (s *Service) sendNow(ctx context.Context, e event.Event, body []byte, maxResponseBytes int) (ports.Endpoint, ports.WebhookResponse, error) {
+func (s *Service) sendNow(ctx context.Context, e event.Event, body []byte,
+	maxResponseBytes int) (ports.Endpoint, ports.WebhookResponse, error) {
 	endpoint, err := s.Log.Endpoint(ctx, e.Platform)
 	if err != nil {
 		return endpoint, ports.WebhookResponse{}, err
@@ -202,7 +203,8 @@ func (s *Service) sendNow(ctx context.Context, e event.Event, body []byte, maxRe
 			"No webhook endpoint is set. Set webhookEndpoint in the platform's configuration first.")
 	}
 	now := s.Clock.Now()
-	response := s.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: endpoint, ID: e.ID, Body: body, At: now, MaxResponseBytes: maxResponseBytes})
+	response := s.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: endpoint, ID: e.ID, Body: body, At: now,
+		MaxResponseBytes: maxResponseBytes})
 	s.Metrics.Attempted(response.Outcome, response.Duration)
 	if response.Outcome == event.InternalError {
 		return endpoint, response, fmt.Errorf("send webhook %s: %s", e.ID, response.Error)
@@ -213,7 +215,8 @@ func (s *Service) sendNow(ctx context.Context, e event.Event, body []byte, maxRe
 }
 
 func newAttempt(at time.Time, r ports.WebhookResponse) event.Attempt {
-	return event.Attempt{AttemptedAt: at, Duration: r.Duration, Outcome: r.Outcome, StatusCode: r.StatusCode, Error: r.Error, Response: r.Response}
+	return event.Attempt{AttemptedAt: at, Duration: r.Duration, Outcome: r.Outcome, StatusCode: r.StatusCode, Error: r.Error,
+		Response: r.Response}
 }
 
 func oneOf[T ~string](field string, values []T) fault.Field {

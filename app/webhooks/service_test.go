@@ -27,7 +27,8 @@ func TestService_SendTestReturnsResponse(t *testing.T) {
 		t.Errorf("got %+v, %v", result, err)
 	}
 	page, err := service.Deliveries(context.Background(), p, ports.DeliveryFilter{Type: event.Test})
-	if result, err := env.newService(Config{}).SendTest(context.Background(), p); err != nil || result.StatusCode != 500 || result.Response != "" {
+	if result, err := env.newService(Config{}).SendTest(context.Background(), p); err != nil || result.StatusCode != 500 ||
+		result.Response != "" {
 		t.Errorf("without bodies: %+v, %v", result, err)
 	}
 	if err != nil || len(page.Items) != 1 || page.Items[0].Status != event.Failed || len(page.Items[0].Attempts) != 1 {
@@ -69,7 +70,8 @@ func TestService_InvalidFiltersAreRejected(t *testing.T) {
 	if f, ok := fault.As(err); !ok || f.Code != fault.InvalidInput || len(f.Fields) != 3 {
 		t.Errorf("got %v", err)
 	}
-	for _, r := range []ports.Redelivery{{}, {Status: event.Failed}, {Created: period.Interval{From: time.Now()}}, {Created: period.Interval{To: time.Now()}}} {
+	for _, r := range []ports.Redelivery{{}, {Status: event.Failed}, {Created: period.Interval{From: time.Now()}},
+		{Created: period.Interval{To: time.Now()}}} {
 		if _, err := service.Redeliver(ctx, p, r); !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%+v: %v", r, err)
 		}
@@ -124,7 +126,8 @@ func TestService_KeysAndRotation(t *testing.T) {
 	if err != nil || len(got) != 1 || got[0].Environment != platform.Production {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if err := service.Rotate(context.Background(), platform.Sandbox, 24*time.Hour); err != nil || keys.environment != platform.Sandbox || keys.overlap != 24*time.Hour {
+	if err := service.Rotate(context.Background(), platform.Sandbox, 24*time.Hour); err != nil || keys.environment != platform.Sandbox ||
+		keys.overlap != 24*time.Hour {
 		t.Errorf("rotated %s with %v, %v", keys.environment, keys.overlap, err)
 	}
 }

@@ -44,7 +44,8 @@ func (s *Service) CloseAlone(ctx context.Context, p ident.Platform, c Change) (Y
 
 // Reverse reverses the closing of a year, or makes a proposal of that. Faults: INVALID_INPUT; CONFLICT if the year is
 // not closed or a later one is; those of foureyes.Run.
-func (s *Service) Reverse(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest, c Change) (proposal.Outcome[Year], error) {
+func (s *Service) Reverse(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest,
+	c Change) (proposal.Outcome[Year], error) {
 	return foureyes.Run(ctx, s.foureyes(), s.reversal(), p, c.By, request, c.request())
 }
 
@@ -80,7 +81,8 @@ func checkRequest(_ context.Context, _ ident.Platform, r changeRequest) error {
 }
 
 func (s *Service) closing() foureyes.Operation[changeRequest, Year] {
-	return foureyes.Operation[changeRequest, Year]{ID: "closeLedgerYear", Action: books.ActionYearEnd, Check: checkRequest, Prepare: s.readFirstPosted,
+	return foureyes.Operation[changeRequest, Year]{ID: "closeLedgerYear", Action: books.ActionYearEnd, Check: checkRequest,
+		Prepare: s.readFirstPosted,
 		Execute: closeYear, Figures: closingFigures}
 }
 
@@ -102,7 +104,8 @@ func closeYear(ctx context.Context, tx ports.Tx, c foureyes.Change, r changeRequ
 	if err != nil {
 		return done, "", err
 	}
-	closing, postings, authorisations := yearend.Close(yearend.Closing{Platform: c.Platform, Year: year, At: c.At, By: c.By, Approval: c.Approval, Note: r.Note, Seq: seq}, balances, closings)
+	closing, postings, authorisations := yearend.Close(yearend.Closing{Platform: c.Platform, Year: year, At: c.At, By: c.By,
+		Approval: c.Approval, Note: r.Note, Seq: seq}, balances, closings)
 	if err := tx.SaveYearClosing(ctx, closing); err != nil {
 		return done, "", err
 	}
@@ -110,7 +113,8 @@ func closeYear(ctx context.Context, tx ports.Tx, c foureyes.Change, r changeRequ
 }
 
 func (s *Service) reversal() foureyes.Operation[changeRequest, Year] {
-	return foureyes.Operation[changeRequest, Year]{ID: "reverseLedgerYear", Action: books.ActionYearEnd, Check: checkRequest, Prepare: s.readClosingPosting,
+	return foureyes.Operation[changeRequest, Year]{ID: "reverseLedgerYear", Action: books.ActionYearEnd, Check: checkRequest,
+		Prepare: s.readClosingPosting,
 		Execute: reverseYear, Figures: reversalFigures}
 }
 
@@ -140,7 +144,8 @@ func reverseYear(ctx context.Context, tx ports.Tx, c foureyes.Change, r changeRe
 	if closing.Posting != r.posted.ID {
 		return done, "", fault.New(fault.Conflict, "The year was closed again meanwhile. Repeat the request.")
 	}
-	reversal, postings, authorisations := yearend.Reverse(closing, calendar, r.posted, yearend.Reversal{At: c.At, By: c.By, Approval: c.Approval, Note: r.Note})
+	reversal, postings, authorisations := yearend.Reverse(closing, calendar, r.posted,
+		yearend.Reversal{At: c.At, By: c.By, Approval: c.Approval, Note: r.Note})
 	if err := tx.SaveYearReversal(ctx, closing, reversal); err != nil {
 		return done, "", err
 	}
@@ -150,7 +155,8 @@ func reverseYear(ctx context.Context, tx ports.Tx, c foureyes.Change, r changeRe
 }
 
 // lock locks the calendar and reads what a change of a year is decided from.
-func lock(ctx context.Context, tx ports.Tx, p ident.Platform, number int) (calendar period.Calendar, year yearend.Year, closings []yearend.Closing, err error) {
+func lock(ctx context.Context, tx ports.Tx, p ident.Platform,
+	number int) (calendar period.Calendar, year yearend.Year, closings []yearend.Closing, err error) {
 	if calendar, err = tx.LockPeriods(ctx, p); err != nil {
 		return calendar, year, nil, err
 	}
@@ -188,7 +194,8 @@ type resultFigures struct {
 func newYearFigures(c yearend.Closing, effective time.Time) yearFigures {
 	f := yearFigures{Closing: c.Number, LastMonth: c.Year.Last().String(), Effective: effective, Results: []resultFigures{}}
 	for _, r := range c.Results {
-		f.Results = append(f.Results, resultFigures{r.Currency, json.Number(r.Income.String()), json.Number(r.Expense.String()), json.Number(r.Net().String())})
+		f.Results = append(f.Results, resultFigures{r.Currency, json.Number(r.Income.String()), json.Number(r.Expense.String()),
+			json.Number(r.Net().String())})
 	}
 	return f
 }

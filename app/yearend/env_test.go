@@ -36,13 +36,15 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	base := apptest.New(t, apptest.At(january))
 	e := &env{Env: base, t: t,
-		years:      app.New(app.Config{Store: base.Store, Ledger: base.Store.LedgerReader(), Clock: base.Clock, IDs: base.IDs}),
-		periods:    accounting.NewPeriods(accounting.PeriodsConfig{Store: base.Store, Ledger: base.Store.LedgerReader(), Finance: base.Store.Finance(), Clock: base.Clock, IDs: base.IDs}),
+		years: app.New(app.Config{Store: base.Store, Ledger: base.Store.LedgerReader(), Clock: base.Clock, IDs: base.IDs}),
+		periods: accounting.NewPeriods(accounting.PeriodsConfig{Store: base.Store, Ledger: base.Store.LedgerReader(),
+			Finance: base.Store.Finance(), Clock: base.Clock, IDs: base.IDs}),
 		accounting: accounting.New(accounting.Config{Store: base.Store, Ledger: base.Store.Finance(), Clock: base.Clock, IDs: base.IDs}),
 		by:         platform.Author{Token: base.Admin.Token, Actor: "Ana Lima"},
 	}
 	e.post(e.fee(time.Date(2025, 11, 10, 8, 0, 0, 0, time.UTC), 7000), e.fee(time.Date(2025, 12, 10, 8, 0, 0, 0, time.UTC), 5000),
-		ledger.FeePaid(e.header(time.Date(2025, 12, 11, 8, 0, 0, 0, time.UTC)), ledger.Rail("WIRE"), money.Amount{Minor: 2000, Currency: money.USD}),
+		ledger.FeePaid(e.header(time.Date(2025, 12, 11, 8, 0, 0, 0, time.UTC)), ledger.Rail("WIRE"),
+			money.Amount{Minor: 2000, Currency: money.USD}),
 		e.fee(time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC), 1000))
 	return e
 }
@@ -53,7 +55,8 @@ func (e *env) header(at time.Time) ledger.Header {
 
 // fee is an adjustment that earns some US cents.
 func (e *env) fee(at time.Time, minor int64) ledger.Posting {
-	return ledger.Adjustment(e.header(at), []ledger.Entry{{Debit: ledger.Rail("WIRE"), Credit: ledger.IncomeFees, Currency: money.USD, Amount: minor}})
+	return ledger.Adjustment(e.header(at), []ledger.Entry{{Debit: ledger.Rail("WIRE"), Credit: ledger.IncomeFees,
+		Currency: money.USD, Amount: minor}})
 }
 
 func (e *env) do(fn func(context.Context, ports.Tx) error) {
@@ -69,7 +72,8 @@ func (e *env) post(postings ...ledger.Posting) {
 	e.do(func(ctx context.Context, tx ports.Tx) error {
 		var authorisations []period.Authorisation
 		for _, p := range postings {
-			authorisations = append(authorisations, period.Authorisation{Platform: p.Platform, Posting: p.ID, By: e.by, Note: "Test", At: e.Clock.Now()})
+			authorisations = append(authorisations, period.Authorisation{Platform: p.Platform, Posting: p.ID, By: e.by, Note: "Test",
+				At: e.Clock.Now()})
 		}
 		if err := tx.Authorise(ctx, authorisations); err != nil {
 			return err
@@ -98,7 +102,8 @@ func (e *env) changeMonth(a period.Action, month string) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.periods.ChangeState(e.t.Context(), e.Platform.ID, e.by, nil, accounting.MonthChange{Action: a, Month: m, ConfirmOpeningBalances: true, WithoutRevaluation: true})
+	_, err = e.periods.ChangeState(e.t.Context(), e.Platform.ID, e.by, nil, accounting.MonthChange{Action: a, Month: m,
+		ConfirmOpeningBalances: true, WithoutRevaluation: true})
 	return err
 }
 
@@ -133,8 +138,10 @@ func (e *env) reverse(year int, note string) (app.Year, error) {
 // wantBalances checks the balances of income, expense and retained earnings at the end of a time.
 func (e *env) wantBalances(at time.Time, income, expense, earnings int64) {
 	e.t.Helper()
-	for path, want := range map[string]int64{ledger.IncomeFees: income, ledger.ExpenseRails: expense, ledger.EquityRetainedEarnings: earnings} {
-		got, err := e.Store.LedgerReader().BalanceAt(e.t.Context(), ledger.Account{Platform: e.Platform.ID, Path: path, Currency: money.USD}, ports.ByEffective, at)
+	for path, want := range map[string]int64{ledger.IncomeFees: income, ledger.ExpenseRails: expense,
+		ledger.EquityRetainedEarnings: earnings} {
+		got, err := e.Store.LedgerReader().BalanceAt(e.t.Context(), ledger.Account{Platform: e.Platform.ID, Path: path, Currency: money.USD},
+			ports.ByEffective, at)
 		if err != nil || got != want {
 			e.t.Errorf("%s at %s: %d, %v; want %d", path, at, got, err, want)
 		}
@@ -144,8 +151,9 @@ func (e *env) wantBalances(at time.Time, income, expense, earnings int64) {
 // income returns the income by month of November, December and January.
 func (e *env) income() (months [3]string) {
 	e.t.Helper()
-	report, err := e.accounting.Income(e.t.Context(), e.Platform.ID, accounting.IncomeQuery{By: ports.ByEffective, Granularity: accounting.Monthly,
-		Interval: period.Interval{From: time.Date(2025, 11, 1, 0, 0, 0, 0, time.UTC)}})
+	report, err := e.accounting.Income(e.t.Context(), e.Platform.ID, accounting.IncomeQuery{By: ports.ByEffective,
+		Granularity: accounting.Monthly,
+		Interval:    period.Interval{From: time.Date(2025, 11, 1, 0, 0, 0, 0, time.UTC)}})
 	e.must(err)
 	for i, p := range report.Periods[:3] {
 		for _, l := range p.Lines {

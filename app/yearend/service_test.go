@@ -31,7 +31,8 @@ func TestClose_ClosesIncomeAndExpense(t *testing.T) {
 	year := e.closeYear()
 
 	closing, closed := year.Current()
-	if !closed || len(closing.Results) != 1 || closing.Results[0].Income.String() != "12000" || closing.Results[0].Expense.String() != "2000" || closing.By != e.by {
+	if !closed || len(closing.Results) != 1 || closing.Results[0].Income.String() != "12000" ||
+		closing.Results[0].Expense.String() != "2000" || closing.By != e.by {
 		t.Errorf("%+v", year)
 	}
 	e.wantBalances(endOf2025, 0, 0, 10000)
@@ -44,7 +45,8 @@ func TestClose_ClosesIncomeAndExpense(t *testing.T) {
 
 	// It is stored: the same is read again, and closing twice is refused.
 	stored, err := e.years.Get(t.Context(), e.Platform.ID, 2025)
-	if again, _ := stored.Current(); err != nil || again.Posting != closing.Posting || !again.At.Equal(closing.At) || again.Note != "Audited" || len(again.Results) != 1 {
+	if again, _ := stored.Current(); err != nil || again.Posting != closing.Posting || !again.At.Equal(closing.At) ||
+		again.Note != "Audited" || len(again.Results) != 1 {
 		t.Errorf("%+v, %v", stored, err)
 	}
 	_, err = e.years.Close(t.Context(), e.Platform.ID, nil, app.Change{Year: 2025, By: e.by, Note: "Again"})
@@ -187,7 +189,8 @@ func TestClose_YearEndsInNovember(t *testing.T) {
 	e := newEnv(t)
 	e.set("yearEndMonth=11")
 	years, err := e.years.List(t.Context(), e.Platform.ID)
-	if err != nil || len(years) != 2 || years[0].Year.String() != "2026" || years[0].Year.First().String() != "2025-12" || years[1].Year.Last().String() != "2025-11" {
+	if err != nil || len(years) != 2 || years[0].Year.String() != "2026" || years[0].Year.First().String() != "2025-12" ||
+		years[1].Year.Last().String() != "2025-11" {
 		t.Fatalf("%+v, %v", years, err)
 	}
 	e.must(e.changeMonth(period.SoftClose, "2025-11"))

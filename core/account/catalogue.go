@@ -73,7 +73,8 @@ func withPattern(field FieldSpec, pattern, example string) FieldSpec {
 }
 
 func bankName() FieldSpec {
-	return FieldSpec{Name: "bankName", Description: "The bank or wallet operator, as named by GET /discoveries.", Example: "First National Bank",
+	return FieldSpec{Name: "bankName", Description: "The bank or wallet operator, as named by GET /discoveries.",
+		Example:   "First National Bank",
 		MinLength: 1, MaxLength: 255}
 }
 

@@ -20,7 +20,8 @@ var africa = []TypeSpec{
 		Type: "EGP_ACCOUNT", Description: "An Egyptian bank account or mobile wallet.",
 		Currencies: currencies("EGP"), Country: "EG",
 		Fields: []FieldSpec{
-			inFingerprint(required(bankName())), accountNumber(), iban(`^EG[0-9]{27}$`, "EG380019000500000000263180002"), swiftCode(), phoneNumber(anyPhone, "+201001234567"),
+			inFingerprint(required(bankName())), accountNumber(), iban(`^EG[0-9]{27}$`, "EG380019000500000000263180002"), swiftCode(),
+			phoneNumber(anyPhone, "+201001234567"),
 		},
 		AnyOf: []string{"iban", "accountNumber", "phoneNumber"}, Identifiers: []string{"iban", "accountNumber", "phoneNumber"},
 		Individual: anyIndividual, Business: anyBusiness,

@@ -43,7 +43,8 @@ var asia = []TypeSpec{
 		Currencies: currencies("IDR"), Country: "ID",
 		Fields: []FieldSpec{
 			required(bankName()), required(accountNumber()), inFingerprint(required(swiftCode())),
-			{Name: "phoneNumber", Description: "The owner's phone number.", Example: "+628123456789", Required: true, Pattern: `^\+62[0-9]{9,12}$`, Masked: true},
+			{Name: "phoneNumber", Description: "The owner's phone number.", Example: "+628123456789", Required: true, Pattern: `^\+62[0-9]{9,12}$`,
+				Masked: true},
 		},
 		Identifiers: []string{"accountNumber"}, Individual: anyIndividual, Business: anyBusiness,
 		rails: []railOption{{corridor.BankTransfer, ""}},
@@ -54,7 +55,8 @@ var asia = []TypeSpec{
 		Fields: []FieldSpec{
 			{Name: "vpa", Description: "The UPI address (virtual payment address).", Example: "ana.ng@okbank", Required: true,
 				Pattern: `^[a-zA-Z0-9.\-_]+@[a-zA-Z0-9]+$`, MinLength: 3, MaxLength: 255, InFingerprint: true, Masked: true},
-			{Name: "accountNumber", Description: "The account number behind the UPI address, for the records.", Example: "123456789012", Pattern: `^[0-9]{9,18}$`, Masked: true},
+			{Name: "accountNumber", Description: "The account number behind the UPI address, for the records.", Example: "123456789012",
+				Pattern: `^[0-9]{9,18}$`, Masked: true},
 			{Name: "ifsc", Description: "The bank branch behind the UPI address.", Example: "HDFC0001234", Pattern: `^[A-Z]{4}0[A-Z0-9]{6}$`},
 			bankName(),
 		},
@@ -79,7 +81,8 @@ var asia = []TypeSpec{
 		Type: "PKR_ACCOUNT", Description: "A Pakistani bank account or mobile wallet.",
 		Currencies: currencies("PKR"), Country: "PK",
 		Fields: []FieldSpec{
-			inFingerprint(bankName()), accountNumber(), iban(`^PK[0-9]{2}[A-Z]{4}[0-9]{16}$`, "PK36SCBL0000001123456702"), phoneNumber(anyPhone, "+923001234567"),
+			inFingerprint(bankName()), accountNumber(), iban(`^PK[0-9]{2}[A-Z]{4}[0-9]{16}$`, "PK36SCBL0000001123456702"),
+			phoneNumber(anyPhone, "+923001234567"),
 		},
 		AnyOf: []string{"iban", "accountNumber", "phoneNumber"}, Identifiers: []string{"iban", "accountNumber", "phoneNumber"},
 		Individual: anyIndividual, Business: anyBusiness,

@@ -25,7 +25,8 @@ var europe = []TypeSpec{
 		Type: "GBP_ACCOUNT", Description: "A British bank account.",
 		Currencies: currencies("GBP"), Country: "GB",
 		Fields: []FieldSpec{
-			{Name: "sortCode", Description: "The sort code: 6 digits, without dashes.", Example: "200000", Required: true, Pattern: `^[0-9]{6}$`, InFingerprint: true},
+			{Name: "sortCode", Description: "The sort code: 6 digits, without dashes.", Example: "200000", Required: true, Pattern: `^[0-9]{6}$`,
+				InFingerprint: true},
 			required(withPattern(accountNumber(), `^[0-9]{8}$`, "55779911")),
 		},
 		Identifiers: []string{"accountNumber"},

@@ -11,7 +11,8 @@ var worldwide = []TypeSpec{{
 	Type: SWIFTAccount, Description: "A bank account anywhere, reached through correspondent banks.",
 	Currencies: allFiat(), CountryFrom: "country",
 	Fields: []FieldSpec{
-		{Name: "country", Description: "The country of the bank, two letters.", Example: "GB", Required: true, Pattern: `^[A-Z]{2}$`, check: checkCountry},
+		{Name: "country", Description: "The country of the bank, two letters.", Example: "GB", Required: true, Pattern: `^[A-Z]{2}$`,
+			check: checkCountry},
 		inFingerprint(required(swiftCode())),
 		required(bankName()),
 		accountNumber(),
@@ -45,9 +46,11 @@ var wallets = []TypeSpec{
 		Description: "A payee on the Lightning network: exactly one of a one-time invoice, a reusable offer and an address.",
 		Currencies:  corridor.Lightning.ChainCurrencies(),
 		Fields: []FieldSpec{
-			{Name: "invoice", Description: "A BOLT 11 invoice, good for one payment.", Example: "lnbc20u1p3y0x3hpp5743k2g0fsqqxj7n8qzuhns5gmkk4djeejk3wkp64ppevgekvc0js",
+			{Name: "invoice", Description: "A BOLT 11 invoice, good for one payment.",
+				Example: "lnbc20u1p3y0x3hpp5743k2g0fsqqxj7n8qzuhns5gmkk4djeejk3wkp64ppevgekvc0js",
 				Pattern: `^[lL][nN][0-9A-Za-z]+$`, MinLength: 12, MaxLength: 4096, InFingerprint: true},
-			{Name: "bolt12", Description: "A BOLT 12 offer.", Example: "lno1pqps7sjqpgtyzm3qv4uxzmtsd3jjqer9wd3hy6tsw35k7msjzfpy7nz5yqcnygrfdej82um5wf5k2uckyypwa3eyt44h6txtxquqh7lz5djge4afgfjn7k4rgrkuag0jsd5xvxg",
+			{Name: "bolt12", Description: "A BOLT 12 offer.",
+				Example: "lno1pqps7sjqpgtyzm3qv4uxzmtsd3jjqer9wd3hy6tsw35k7msjzfpy7nz5yqcnygrfdej82um5wf5k2uckyypwa3eyt44h6txtxquqh7lz5djge4afgfjn7k4rgrkuag0jsd5xvxg",
 				Pattern: `^[lL][nN][oO]1[0-9A-Za-z]+$`, MinLength: 12, MaxLength: 4096, InFingerprint: true},
 			{Name: "lightningAddress", Description: "A Lightning address.", Example: "ana@wallet.example.com",
 				MaxLength: 254, Pattern: `^[!-~]+$`, InFingerprint: true, check: checkLightningAddress},

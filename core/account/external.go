@@ -173,7 +173,8 @@ func (a External) Fingerprint() string {
 func (a External) Digest() string {
 	hash := sha256.New()
 	write := func(part string) { fmt.Fprintf(hash, "%d:%s,", len(part), part) }
-	for _, part := range []string{"causeway account 1", a.Platform.String(), a.ID.String(), a.Customer.String(), string(a.Verification), a.VerifiedName} {
+	for _, part := range []string{"causeway account 1", a.Platform.String(), a.ID.String(), a.Customer.String(), string(a.Verification),
+		a.VerifiedName} {
 		write(part)
 	}
 	for _, part := range a.PaymentDetails() {
@@ -202,11 +203,13 @@ func (a External) PaymentDetails() []string {
 	}
 	for _, v := range [][2]string{{"type", string(b.Type)}, {"fullName", b.FullName}, {"legalName", b.LegalName}, {"birthDate", b.BirthDate},
 		{"nationality", b.Nationality}, {"email", b.Email}, {"phoneNumber", b.PhoneNumber}, {"countryOfResidence", b.CountryOfResidence},
-		{"registrationNumber", b.RegistrationNumber}, {"taxId", b.TaxID}, {"documentType", b.DocumentType}, {"documentNumber", b.DocumentNumber}} {
+		{"registrationNumber", b.RegistrationNumber}, {"taxId", b.TaxID}, {"documentType", b.DocumentType},
+		{"documentNumber", b.DocumentNumber}} {
 		add("beneficiary "+v[0], v[1])
 	}
 	if p := b.Address; p != nil {
-		for _, v := range [][2]string{{"line1", p.Line1}, {"line2", p.Line2}, {"city", p.City}, {"state", p.State}, {"postalCode", p.PostalCode}, {"country", p.Country}} {
+		for _, v := range [][2]string{{"line1", p.Line1}, {"line2", p.Line2}, {"city", p.City}, {"state", p.State}, {"postalCode", p.PostalCode},
+			{"country", p.Country}} {
 			add("address "+v[0], v[1])
 		}
 	}

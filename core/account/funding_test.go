@@ -130,17 +130,22 @@ func TestOpener_OpenMissing(t *testing.T) {
 	later.Now = now.Add(time.Hour)
 
 	opened, instructed, err := later.OpenMissing([]money.Currency{"EUR", "USD"}, old)
-	if still, none, err := newOpener(customerID, func(string, string, money.Currency) ([]account.Instruction, error) { return nil, nil }).OpenMissing([]money.Currency{"USD"}, old); err != nil || len(still)+len(none) > 0 {
+	if still, none, err := newOpener(customerID, func(string, string, money.Currency) ([]account.Instruction, error) {
+		return nil,
+			nil
+	}).OpenMissing([]money.Currency{"USD"}, old); err != nil || len(still)+len(none) > 0 {
 		t.Errorf("while no connection receives it: %+v, %+v, %v", still, none, err)
 	}
 
 	if err != nil || len(opened) != 1 || opened[0].Currency != "EUR" {
 		t.Errorf("opened %+v, %v", opened, err)
 	}
-	if len(instructed) != 1 || instructed[0].ID != old[0].ID || len(instructed[0].Instructions) != 1 || !instructed[0].UpdatedAt.Equal(later.Now) {
+	if len(instructed) != 1 || instructed[0].ID != old[0].ID || len(instructed[0].Instructions) != 1 ||
+		!instructed[0].UpdatedAt.Equal(later.Now) {
 		t.Errorf("instructed %+v", instructed)
 	}
-	if opened, instructed, err = newOpener(customerID, nil).OpenMissing([]money.Currency{"USD", "BRL"}, old); err != nil || len(opened)+len(instructed) > 0 {
+	if opened, instructed, err = newOpener(customerID, nil).OpenMissing([]money.Currency{"USD", "BRL"}, old); err != nil ||
+		len(opened)+len(instructed) > 0 {
 		t.Errorf("without a rail: %+v, %+v, %v", opened, instructed, err)
 	}
 }

@@ -57,7 +57,8 @@ const (
 // NewInternal returns a new account of a customer or, if the customer is zero, of the
 // platform. A customer's USDB account is an embedded wallet; others are fiat or crypto
 // accounts. It returns an error for a zero id or platform and an unknown currency.
-func NewInternal(id ident.InternalAccount, platform ident.Platform, customer ident.Customer, currency money.Currency, now time.Time) (Internal, error) {
+func NewInternal(id ident.InternalAccount, platform ident.Platform, customer ident.Customer, currency money.Currency,
+	now time.Time) (Internal, error) {
 	if id.IsZero() || platform.IsZero() {
 		return Internal{}, fmt.Errorf("an internal account needs an id and a platform")
 	}
@@ -73,7 +74,8 @@ func NewInternal(id ident.InternalAccount, platform ident.Platform, customer ide
 // NewRefundAccount returns the account to which what a customer (zero: the platform) paid in a currency
 // is refunded. It is as NewInternal returns, except that the stablecoin of embedded wallets has a
 // crypto account: a wallet cannot pay without its owner's signature.
-func NewRefundAccount(id ident.InternalAccount, platform ident.Platform, customer ident.Customer, currency money.Currency, now time.Time) (Internal, error) {
+func NewRefundAccount(id ident.InternalAccount, platform ident.Platform, customer ident.Customer, currency money.Currency,
+	now time.Time) (Internal, error) {
 	a, err := NewInternal(id, platform, customer, currency, now)
 	if a.Type == EmbeddedWallet {
 		a.Type = InternalCrypto
@@ -125,7 +127,8 @@ func CheckCapacity(balance int64, amount money.Amount) error {
 		return nil
 	}
 	return &fault.Error{Code: fault.AmountOutOfRange, Reason: "More than an account can hold",
-		Message: "The receiving account has a balance of " + money.Amount{Minor: balance, Currency: amount.Currency}.String() + " and cannot receive another " +
+		Message: "The receiving account has a balance of " + money.Amount{Minor: balance, Currency: amount.Currency}.String() +
+			" and cannot receive another " +
 			amount.String() + ". Pay a smaller amount, or to another account.",
 		Details: map[string]any{"currency": string(amount.Currency), "amount": amount.Minor, "maxAmount": max(0, MaxBalance-balance)}}
 }
@@ -141,7 +144,8 @@ func (a WithBalance) StatusUpdatedEvent(id ident.Webhook, at time.Time) event.Ev
 }
 
 func (a WithBalance) newEvent(name string, id ident.Webhook, at time.Time) event.Event {
-	return event.Event{ID: id, Platform: a.Platform, Type: event.InternalAccountStatus, Name: name, Subject: a.ID.UUID(), OccurredAt: at, Resource: a}
+	return event.Event{ID: id, Platform: a.Platform, Type: event.InternalAccountStatus, Name: name, Subject: a.ID.UUID(),
+		OccurredAt: at, Resource: a}
 }
 
 // InternalChange is a partial update; nil does not change a setting.

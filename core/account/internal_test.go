@@ -71,11 +71,13 @@ func TestWithBalance_Events(t *testing.T) {
 	id, _ := ident.ParseWebhook("Webhook:019542f5-b3e7-7d02-8000-000000000005")
 
 	for name, e := range map[string]event.Event{
-		"INTERNAL_ACCOUNT.BALANCE_UPDATED": withBalance.BalanceUpdatedEvent(id, now), "INTERNAL_ACCOUNT.STATUS_UPDATED": withBalance.StatusUpdatedEvent(id, now),
+		"INTERNAL_ACCOUNT.BALANCE_UPDATED": withBalance.BalanceUpdatedEvent(id, now),
+		"INTERNAL_ACCOUNT.STATUS_UPDATED":  withBalance.StatusUpdatedEvent(id, now),
 	} {
 		resource, ok := e.Resource.(account.WithBalance)
 		kind, known := event.TypeOf(e.Name)
-		if e.Name != name || !known || e.Type != kind || e.Platform != platformID || e.Subject != internalID.UUID() || e.ID != id || !ok || resource.Balance != 10050 {
+		if e.Name != name || !known || e.Type != kind || e.Platform != platformID || e.Subject != internalID.UUID() || e.ID != id || !ok ||
+			resource.Balance != 10050 {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
@@ -86,7 +88,8 @@ func TestInternal_CheckChangeAllowsPrivacyOnlyForEmbeddedWallets(t *testing.T) {
 	// The setting is refused for every other type of account, whatever its value; a change
 	// without it is accepted.
 	for _, private := range []bool{true, false} {
-		for kind, good := range map[account.InternalType]bool{account.EmbeddedWallet: true, account.InternalFiat: false, account.InternalCrypto: false} {
+		for kind, good := range map[account.InternalType]bool{account.EmbeddedWallet: true, account.InternalFiat: false,
+			account.InternalCrypto: false} {
 			err := account.Internal{Type: kind}.CheckChange(account.InternalChange{PrivateEnabled: &private})
 			if (err == nil) != good || err != nil && !fault.Is(err, fault.InvalidInput) {
 				t.Errorf("%s: %v", kind, err)

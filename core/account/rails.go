@@ -29,7 +29,8 @@ func (a External) ResolveRail(wanted corridor.Rail, minor int64) (corridor.Rail,
 		return "", err
 	}
 	if !slices.Contains(rails, wanted) {
-		return "", fault.Invalid(fault.Field{Field: "destination.paymentRail", Message: "is " + wanted.PublicName() + ", which does not reach this account; omit it, or choose one of the enum",
+		return "", fault.Invalid(fault.Field{Field: "destination.paymentRail", Message: "is " + wanted.PublicName() +
+			", which does not reach this account; omit it, or choose one of the enum",
 			Constraint: map[string]any{"enum": corridor.PublicNames(rails)}})
 	}
 	return corridor.Choose([]corridor.Rail{wanted}, a.Currency, minor)

@@ -76,7 +76,8 @@ func Validate(r CreateRequest) (External, error) {
 
 // checkName refuses a name of which no rail of the account can carry a letter: nobody could be paid by it.
 func (v *validation) checkName(a External) {
-	if a.Beneficiary == nil || a.Beneficiary.Name() == "" || slices.ContainsFunc(a.Rails, func(on corridor.Rail) bool { return !on.IsLatin() }) ||
+	if a.Beneficiary == nil || a.Beneficiary.Name() == "" ||
+		slices.ContainsFunc(a.Rails, func(on corridor.Rail) bool { return !on.IsLatin() }) ||
 		plaintext.HasLetters(plaintext.Transliterate(a.Beneficiary.Name())) {
 		return
 	}
@@ -84,7 +85,8 @@ func (v *validation) checkName(a External) {
 	if a.Beneficiary.Type == Business {
 		name = "legalName"
 	}
-	v.Add("accountInfo.beneficiary."+name, "is in a script that the rails of the account cannot carry; give it in Latin letters, as the bank of the beneficiary has it")
+	v.Add("accountInfo.beneficiary."+name, "is in a script that the rails of the account cannot carry; give it in Latin letters, as the "+
+		"bank of the beneficiary has it")
 }
 
 type validation struct {

@@ -26,7 +26,8 @@ func TestValidate_KeepsRequestValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.ID != externalID || got.Platform != platformID || got.Customer != customerID || got.PlatformAccountID != "acct-1" || !got.DefaultUMADeposit {
+	if got.ID != externalID || got.Platform != platformID || got.Customer != customerID || got.PlatformAccountID != "acct-1" ||
+		!got.DefaultUMADeposit {
 		t.Errorf("values: %+v", got)
 	}
 	if got.Type != account.USAccount || got.Currency != "USD" || !got.CreatedAt.Equal(now) || !got.UpdatedAt.Equal(now) || got.Deleted() {
@@ -55,7 +56,8 @@ func TestValidate_ListsEveryInvalidField(t *testing.T) {
 	r := newRequest("US_ACCOUNT", "EUR", map[string]any{
 		"accountNumber": 1234567890.0,
 		"routingNumber": "021000022",
-		"beneficiary": parseObject(`{"beneficiaryType": "INDIVIDUAL", "birthDate": "tomorrow", "email": "ana", "phoneNumber": "555", "nationality": "Peru",
+		"beneficiary": parseObject(
+			`{"beneficiaryType": "INDIVIDUAL", "birthDate": "tomorrow", "email": "ana", "phoneNumber": "555", "nationality": "Peru",
 			"address": {"line1": "1 Main St", "city": 5, "country": "US"}}`),
 	})
 	r.PlatformAccountID = strings.Repeat("x", 256)
@@ -92,8 +94,10 @@ func TestValidate_RejectsInvalidTopLevelFields(t *testing.T) {
 		{"null type", func(r *account.CreateRequest) { r.Info["accountType"] = nil }, "accountInfo.accountType"},
 		{"unknown type", func(r *account.CreateRequest) { r.Info["accountType"] = "PIGGY_BANK" }, "accountInfo.accountType"},
 		{"a type that is no text", func(r *account.CreateRequest) { r.Info["accountType"] = 7.0 }, "accountInfo.accountType"},
-		{"an agent's choice of the deposit account", func(r *account.CreateRequest) { r.Agent.SetUUID(externalID.UUID()); r.DefaultUMADeposit = true }, "defaultUmaDepositAccount"},
-		{"the platform's own as a deposit account", func(r *account.CreateRequest) { r.Customer, r.DefaultUMADeposit = ident.Customer{}, true }, "defaultUmaDepositAccount"},
+		{"an agent's choice of the deposit account",
+			func(r *account.CreateRequest) { r.Agent.SetUUID(externalID.UUID()); r.DefaultUMADeposit = true }, "defaultUmaDepositAccount"},
+		{"the platform's own as a deposit account", func(r *account.CreateRequest) { r.Customer, r.DefaultUMADeposit = ident.Customer{}, true },
+			"defaultUmaDepositAccount"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -139,13 +143,15 @@ func TestValidate_BeneficiaryFieldsByType(t *testing.T) {
 		{"a person under a legal name", "US_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "legalName": "Ana Ng"}`, []string{".fullName"}},
 		{"a name with markup", "US_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "<b>Ana</b>"}`, []string{".fullName"}},
 		{"a name in letters that no rail carries", "US_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "李小龙"}`, []string{".fullName"}},
-		{"a legal name in letters that no rail carries", "EUR_ACCOUNT", `{"beneficiaryType": "BUSINESS", "legalName": "東京電力"}`, []string{".legalName"}},
+		{"a legal name in letters that no rail carries", "EUR_ACCOUNT", `{"beneficiaryType": "BUSINESS", "legalName": "東京電力"}`,
+			[]string{".legalName"}},
 		{"a name in Greek letters, which banks convert", "US_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ελευθέριος Ψαρράς"}`, nil},
 		{"a name in letters of the country", "CNY_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "李小龙"}`, nil},
 		{"a business", "US_ACCOUNT", `{"beneficiaryType": "BUSINESS", "legalName": "Acme & Sons, Inc."}`, nil},
 		{"a business without a name", "US_ACCOUNT", `{"beneficiaryType": "BUSINESS", "fullName": "Acme"}`, []string{".legalName"}},
 		{"a business is not born", "US_ACCOUNT", `{"beneficiaryType": "BUSINESS", "legalName": "Acme", "birthDate": "ignored"}`, nil},
-		{"an address that is no object", "US_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", "address": "Main St"}`, []string{".address"}},
+		{"an address that is no object", "US_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", "address": "Main St"}`,
+			[]string{".address"}},
 		{"euro without residence", "EUR_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng"}`, []string{".countryOfResidence"}},
 		{"euro with residence", "EUR_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", "countryOfResidence": "DE"}`, nil},
 		{"euro with the country in the address", "EUR_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", ` + address + `}`, nil},
@@ -155,8 +161,10 @@ func TestValidate_BeneficiaryFieldsByType(t *testing.T) {
 		{"pounds without an address", "GBP_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng"}`, []string{".address"}},
 		{"Guatemala", "GTQ_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng"}`, []string{".phoneNumber", ".countryOfResidence"}},
 		{"Jamaica", "JMD_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng"}`, []string{".address", ".phoneNumber"}},
-		{"Colombia's documents", "COP_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", "documentType": "XX", "documentNumber": "1"}`, []string{".documentType"}},
-		{"documents of other countries are ignored", "US_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", "documentType": "XX"}`, nil},
+		{"Colombia's documents", "COP_ACCOUNT",
+			`{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", "documentType": "XX", "documentNumber": "1"}`, []string{".documentType"}},
+		{"documents of other countries are ignored", "US_ACCOUNT",
+			`{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Ng", "documentType": "XX"}`, nil},
 		{"texts that are none", "CAD_ACCOUNT", `{"beneficiaryType": "INDIVIDUAL", "fullName": 1, "registrationNumber": [], "email": {}}`,
 			[]string{".fullName", ".registrationNumber", ".email"}},
 	}

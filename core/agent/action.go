@@ -112,7 +112,8 @@ func (a Action) CheckPending() error {
 	if a.Status == ActionPending {
 		return nil
 	}
-	return fault.New(fault.ActionNotPendingApproval, "The action %s is %s; only one that is %s can be approved or rejected.", a.ID, a.Status, ActionPending)
+	return fault.New(fault.ActionNotPendingApproval, "The action %s is %s; only one that is %s can be approved or rejected.", a.ID,
+		a.Status, ActionPending)
 }
 
 // decided returns the action with a final status, or ACTION_NOT_PENDING_APPROVAL if it has one already.
@@ -137,7 +138,8 @@ func CheckWaiting(waiting int) error {
 		return nil
 	}
 	return &fault.Error{Code: fault.RateLimited, Reason: "Too many actions wait", RetryAfter: time.Minute,
-		Message: fmt.Sprintf("%d payments of this agent wait for the approval of the platform. Nothing was done; send the request again when the platform has decided some of them.", MaxWaiting)}
+		Message: fmt.Sprintf("%d payments of this agent wait for the approval of the platform. Nothing was done; send the request again when "+
+			"the platform has decided some of them.", MaxWaiting)}
 }
 
 // ActionNotFound returns AGENT_ACTION_NOT_FOUND.

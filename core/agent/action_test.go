@@ -33,12 +33,14 @@ func newAction() agent.Action {
 func TestAction_NewIsPending(t *testing.T) {
 	t.Parallel()
 	// A new action belongs to its agent and waits, with what is to be done.
-	want := agent.Action{ID: actionID, Platform: acme, Agent: agentID, Customer: anaID, PlatformCustomerID: "ana", Type: agent.ExecuteQuote, Status: agent.ActionPending,
-		Quote: id[ident.Quote](1), Signature: "signature", CreatedAt: now, UpdatedAt: now}
+	want := agent.Action{ID: actionID, Platform: acme, Agent: agentID, Customer: anaID, PlatformCustomerID: "ana", Type: agent.ExecuteQuote,
+		Status: agent.ActionPending,
+		Quote:  id[ident.Quote](1), Signature: "signature", CreatedAt: now, UpdatedAt: now}
 	if got := newAction(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	transfer := agent.Transfer{Internal: dollars.ID, External: id[ident.ExternalAccount](1), Amount: money.Amount{Minor: 5, Currency: "USD"}, Rail: "RTP"}
+	transfer := agent.Transfer{Internal: dollars.ID, External: id[ident.ExternalAccount](1), Amount: money.Amount{Minor: 5, Currency: "USD"},
+		Rail: "RTP"}
 	got := agent.NewTransferAction(actionID, spender(), "ana", agent.TransferIn, transfer, now)
 	want.Type, want.Quote, want.Signature, want.Transfer = agent.TransferIn, ident.Quote{}, "", &transfer
 	if !reflect.DeepEqual(got, want) {
@@ -67,7 +69,8 @@ func TestAction_EachDecisionIsFinal(t *testing.T) {
 		}
 		for second, again := range decisions {
 			after, err := again(decided)
-			if !fault.Is(err, fault.ActionNotPendingApproval) || !strings.Contains(err.Error(), string(status)) || !reflect.DeepEqual(after, decided) {
+			if !fault.Is(err, fault.ActionNotPendingApproval) || !strings.Contains(err.Error(), string(status)) ||
+				!reflect.DeepEqual(after, decided) {
 				t.Errorf("%s, then %s: %+v, %v", status, second, after, err)
 			}
 		}
@@ -92,7 +95,8 @@ func TestAction_FailsForFinalFaultsOnly(t *testing.T) {
 	// A fault that may be gone the next time is returned, and the action keeps waiting; every other one ends it.
 	for _, code := range fault.Codes() {
 		after, err := newAction().Fail(fault.New(code, "x"), approver, now)
-		if code.Temporary() && (!fault.Is(err, code) || !reflect.DeepEqual(after, newAction())) || !code.Temporary() && (err != nil || after.Status != agent.ActionFailed) {
+		if code.Temporary() && (!fault.Is(err, code) || !reflect.DeepEqual(after, newAction())) || !code.Temporary() &&
+			(err != nil || after.Status != agent.ActionFailed) {
 			t.Errorf("%s: %+v, %v", code, after, err)
 		}
 	}
@@ -117,7 +121,8 @@ func TestAction_RejectionReasons(t *testing.T) {
 		" ": false, "two\nlines": false, strings.Repeat("a", 501): false, "\xff": false,
 	} {
 		after, err := newAction().Reject(reason, approver, now)
-		if accepted && (err != nil || after.RejectionReason != reason) || !accepted && (!fault.Is(err, fault.InvalidInput) || after.Status != agent.ActionPending) {
+		if accepted && (err != nil || after.RejectionReason != reason) || !accepted &&
+			(!fault.Is(err, fault.InvalidInput) || after.Status != agent.ActionPending) {
 			t.Errorf("%q: %+v, %v", reason, after, err)
 		}
 	}

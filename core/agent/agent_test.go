@@ -51,8 +51,9 @@ func valid() agent.Request {
 		Limits: &agent.LimitsChange{Currency: ptr("USD"), PerTransaction: ptr(int64(50_00)), Daily: ptr(ptr(int64(200_00))),
 			DailyTransactions: ptr(ptr(int64(20))), Monthly: ptr(ptr(int64(1000_00)))},
 		AllowedAccounts: ptr([]ident.InternalAccount{dollars.ID, euros.ID}),
-		AccountRules:    ptr([]agent.AccountRuleRequest{{Account: euros.ID, Mode: "APPROVAL_REQUIRED", PerTransaction: ptr(int64(10_00))}, {Account: dollars.ID}}),
-		Threshold:       &agent.ThresholdChange{Currency: ptr("EUR"), Amount: ptr(ptr(int64(0)))},
+		AccountRules: ptr([]agent.AccountRuleRequest{{Account: euros.ID, Mode: "APPROVAL_REQUIRED", PerTransaction: ptr(int64(10_00))},
+			{Account: dollars.ID}}),
+		Threshold: &agent.ThresholdChange{Currency: ptr("EUR"), Amount: ptr(ptr(int64(0)))},
 	}}
 }
 
@@ -116,7 +117,8 @@ func TestNew_OnlyOfExistingCustomer(t *testing.T) {
 		t.Error("without an id")
 	}
 	created := create(t, valid())
-	if created.ID != agentID || created.Platform != acme || created.Customer != anaID || created.Paused || created.Connected() || !created.CreatedAt.Equal(now) || !created.UpdatedAt.Equal(now) {
+	if created.ID != agentID || created.Platform != acme || created.Customer != anaID || created.Paused || created.Connected() ||
+		!created.CreatedAt.Equal(now) || !created.UpdatedAt.Equal(now) {
 		t.Errorf("created %+v", created)
 	}
 }

@@ -50,7 +50,8 @@ const (
 )
 
 // Operations lists every operation.
-var Operations = []Operation{OpCreateQuote, OpExecuteQuote, OpTransferOut, OpTransferIn, OpCreateExternalAccount, OpDeleteExternalAccount, OpApprove, OpReject}
+var Operations = []Operation{OpCreateQuote, OpExecuteQuote, OpTransferOut, OpTransferIn, OpCreateExternalAccount, OpDeleteExternalAccount,
+	OpApprove, OpReject}
 
 // Decision is what a policy says about an attempt.
 type Decision string
@@ -93,5 +94,6 @@ const (
 )
 
 // ReasonCodes lists every reason.
-var ReasonCodes = []ReasonCode{AgentPaused, PermissionMissing, AccountNotAllowed, PerTransactionLimit, DailyLimit, DailyTransactionsMet, MonthlyLimit,
+var ReasonCodes = []ReasonCode{AgentPaused, PermissionMissing, AccountNotAllowed, PerTransactionLimit, DailyLimit,
+	DailyTransactionsMet, MonthlyLimit,
 	ModeRequiresApproval, AboveThreshold}

@@ -40,7 +40,8 @@ func (c Counters) Add(day string, amount money.Amount) (Counters, error) {
 	}
 	spent, err := money.AddMinor(c[i].Spent, amount.Minor)
 	if err != nil {
-		return nil, fault.New(fault.AmountOutOfRange, "The agent has sent %s today, and the sum with this payment would be too large to count. Send less, or wait until the next day (UTC).",
+		return nil, fault.New(fault.AmountOutOfRange, "The agent has sent %s today, and the sum with this payment would be too large to count. "+
+			"Send less, or wait until the next day (UTC).",
 			money.Amount{Minor: c[i].Spent, Currency: amount.Currency})
 	}
 	c[i].Transactions, c[i].Spent = c[i].Transactions+1, spent

@@ -25,9 +25,12 @@ func TestCounters_Add(t *testing.T) {
 		amount money.Amount
 		want   agent.Counters
 	}{
-		"counted":  {"2026-03-14", money.Amount{Minor: 6, Currency: "USD"}, agent.Counters{{"2026-03-14", "USD", 2, 11}, {"2026-03-13", "EUR", 2, 7}}},
-		"day":      {"2026-03-15", money.Amount{Minor: 6, Currency: "USD"}, append(slices.Clone(before), agent.Counter{Day: "2026-03-15", Currency: "USD", Transactions: 1, Spent: 6})},
-		"currency": {"2026-03-14", money.Amount{Minor: 6, Currency: "EUR"}, append(slices.Clone(before), agent.Counter{Day: "2026-03-14", Currency: "EUR", Transactions: 1, Spent: 6})},
+		"counted": {"2026-03-14", money.Amount{Minor: 6, Currency: "USD"}, agent.Counters{{"2026-03-14", "USD", 2, 11},
+			{"2026-03-13", "EUR", 2, 7}}},
+		"day": {"2026-03-15", money.Amount{Minor: 6, Currency: "USD"},
+			append(slices.Clone(before), agent.Counter{Day: "2026-03-15", Currency: "USD", Transactions: 1, Spent: 6})},
+		"currency": {"2026-03-14", money.Amount{Minor: 6, Currency: "EUR"},
+			append(slices.Clone(before), agent.Counter{Day: "2026-03-14", Currency: "EUR", Transactions: 1, Spent: 6})},
 	} {
 		got, err := before.Add(c.day, c.amount)
 		if err != nil || !slices.Equal(got, c.want) {
@@ -46,7 +49,8 @@ func TestAgent_UsageConverts(t *testing.T) {
 	t.Parallel()
 	// The usage is that of the day and of the month, in the currency of the limits, whatever it is: each currency
 	// is added up exactly and then rounded up. Another currency of the limits needs no change of the counters.
-	counters := agent.Counters{{"2026-03-14", "USD", 2, 10_00}, {"2026-03-14", "EUR", 1, 1}, {"2026-03-01", "EUR", 3, 2}, {"2026-03-02", "JPY", 1, 5}, {"2026-02-14", "USD", 4, 99}}
+	counters := agent.Counters{{"2026-03-14", "USD", 2, 10_00}, {"2026-03-14", "EUR", 1, 1}, {"2026-03-01", "EUR", 3, 2},
+		{"2026-03-02", "JPY", 1, 5}, {"2026-02-14", "USD", 4, 99}}
 	for currency, want := range map[money.Currency]agent.Usage{
 		"USD": {3, 10_00 + 2, "2026-03-14", 10_00 + 4 + 5, "2026-03"},
 		"EUR": {3, 8_00 + 1, "2026-03-14", 8_00 + 3 + 4, "2026-03"},
@@ -163,7 +167,8 @@ func drawSpender(t *rapid.T) agent.Agent {
 		a.Policy.Threshold = agent.ApprovalThreshold{Currency: currency.Draw(t, "currency of the threshold"), Amount: &threshold}
 	}
 	if rapid.Bool().Draw(t, "with a rule") {
-		a.Policy.AccountRules = []agent.AccountRule{{Account: euros.ID, Mode: rapid.SampledFrom([]agent.ExecutionMode{"", agent.Auto, agent.ApprovalRequired}).Draw(t, "mode of the rule"),
+		a.Policy.AccountRules = []agent.AccountRule{{Account: euros.ID,
+			Mode:           rapid.SampledFrom([]agent.ExecutionMode{"", agent.Auto, agent.ApprovalRequired}).Draw(t, "mode of the rule"),
 			PerTransaction: limit(80, "limit of the rule")}}
 	}
 	return a
@@ -172,7 +177,8 @@ func drawSpender(t *rapid.T) agent.Agent {
 func drawPayment(t *rapid.T) agent.Payment {
 	return agent.Payment{Type: rapid.SampledFrom(agent.ActionTypes).Draw(t, "type"),
 		Account: rapid.SampledFrom([]ident.InternalAccount{dollars.ID, euros.ID, {}}).Draw(t, "account"),
-		Amount:  money.Amount{Minor: rapid.Int64Range(1, 70).Draw(t, "amount"), Currency: rapid.SampledFrom([]money.Currency{"USD", "EUR", "JPY"}).Draw(t, "currency")}}
+		Amount: money.Amount{Minor: rapid.Int64Range(1, 70).Draw(t, "amount"),
+			Currency: rapid.SampledFrom([]money.Currency{"USD", "EUR", "JPY"}).Draw(t, "currency")}}
 }
 
 // checkLimits compares an evaluation with the exact history after the payment.
@@ -208,7 +214,8 @@ func checkLimits(t *rapid.T, a agent.Agent, p agent.Payment, e agent.Evaluation,
 			t.Fatalf("refused for %s of %d, and %s would not exceed it", c.code, c.limit, c.sum)
 		}
 	}
-	if restricted := a.Policy.AllowedAccounts != nil && p.Account != dollars.ID; restricted != slices.Contains(reasons, agent.AccountNotAllowed) {
+	if restricted := a.Policy.AllowedAccounts != nil && p.Account != dollars.ID; restricted != slices.Contains(reasons,
+		agent.AccountNotAllowed) {
 		t.Fatalf("account %s: %q", p.Account, reasons)
 	}
 	if err := checkDecision(a, p, e); err != nil {
@@ -240,7 +247,8 @@ func checkDecision(a agent.Agent, p agent.Payment, e agent.Evaluation) error {
 		mode = a.Policy.AccountRules[0].Mode
 	}
 	value := new(big.Rat).Mul(big.NewRat(p.Amount.Minor, 1), worth[p.Amount.Currency])
-	if limit := a.Policy.Threshold; limit.Amount != nil && value.Cmp(new(big.Rat).Mul(big.NewRat(*limit.Amount, 1), worth[limit.Currency])) > 0 || mode != agent.Auto {
+	if limit := a.Policy.Threshold; limit.Amount != nil &&
+		value.Cmp(new(big.Rat).Mul(big.NewRat(*limit.Amount, 1), worth[limit.Currency])) > 0 || mode != agent.Auto {
 		return fmt.Errorf("allowed %s without approval: mode %s, threshold %+v", p.Amount, mode, limit)
 	}
 	return nil

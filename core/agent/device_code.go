@@ -72,7 +72,8 @@ func (a Agent) IssueCode(hash DeviceCodeHash, now time.Time) (DeviceCode, error)
 	if a.Connected() {
 		return DeviceCode{}, &fault.Error{
 			Code: fault.Conflict, Reason: "Agent connected",
-			Message: "A program is connected to the agent " + a.ID.String() + " already. To connect another one, delete the agent and create a new one.",
+			Message: "A program is connected to the agent " + a.ID.String() + " already. To connect another one, delete the agent and create a " +
+				"new one.",
 		}
 	}
 	return DeviceCode{Platform: a.Platform, Agent: a.ID, Hash: hash, CreatedAt: now, ExpiresAt: now.Add(DeviceCodeLifetime)}, nil
@@ -85,7 +86,8 @@ func (a Agent) Redeem(c DeviceCode, token TokenHash, now time.Time) (Agent, Devi
 	case c.Redeemed():
 		return a, c, fault.New(fault.DeviceCodeAlreadyRedeemed, "The device code was redeemed already. A code connects one program, once.")
 	case !c.VoidedAt.IsZero() || !now.Before(c.ExpiresAt):
-		return a, c, fault.New(fault.DeviceCodeExpired, "The device code has expired, or a newer one was issued. Ask the platform for a new code.")
+		return a, c, fault.New(fault.DeviceCodeExpired,
+			"The device code has expired, or a newer one was issued. Ask the platform for a new code.")
 	}
 	a.TokenHash, a.ConnectedAt, a.UpdatedAt = token, now, a.nextUpdateTime(now)
 	c.RedeemedAt = now

@@ -17,10 +17,12 @@ func TestParseDeviceCode(t *testing.T) {
 	// hyphens and spaces; in no other form.
 	const code = "AGENT-K7QF-M2XP"
 	for text, want := range map[string]string{
-		code: code, "agent-k7qf-m2xp": code, "AGENTK7QFM2XP": code, " agent k7qf m2xp ": code, "K7QF-M2XP": code, "k7qfm2xp": code, "K7-QF-M2-XP": code,
-		"oil0-1111": "AGENT-0110-1111", "AGENT-AGEN-TAGE": "AGENT-AGEN-TAGE", "AGEN-TAGE": "AGENT-AGEN-TAGE",
-		"": "", "AGENT": "", "AGENT-K7QF": "", "AGENT-AGENT-K7QF-M2XP": "", "K7QF-M2X": "", "K7QF-M2XP9": "", "AGENT-K7QF-M2XP9": "", "BGENT-K7QF-M2XP": "",
-		"K7QF-M2XU": "", "K7QF_M2XP": "", "K7QF-M2XÜ": "", "K7QF-M2X\xff": "", "K7QF3-M2XP9": "", strings.Repeat("-", 1000) + code: "",
+		code: code, "agent-k7qf-m2xp": code, "AGENTK7QFM2XP": code, " agent k7qf m2xp ": code, "K7QF-M2XP": code, "k7qfm2xp": code,
+		"K7-QF-M2-XP": code,
+		"oil0-1111":   "AGENT-0110-1111", "AGENT-AGEN-TAGE": "AGENT-AGEN-TAGE", "AGEN-TAGE": "AGENT-AGEN-TAGE",
+		"": "", "AGENT": "", "AGENT-K7QF": "", "AGENT-AGENT-K7QF-M2XP": "", "K7QF-M2X": "", "K7QF-M2XP9": "", "AGENT-K7QF-M2XP9": "",
+		"BGENT-K7QF-M2XP": "",
+		"K7QF-M2XU":       "", "K7QF_M2XP": "", "K7QF-M2XÜ": "", "K7QF-M2X\xff": "", "K7QF3-M2XP9": "", strings.Repeat("-", 1000) + code: "",
 	} {
 		got, ok := agent.ParseDeviceCode(text)
 		if ok != (want != "") || got != want {
@@ -55,7 +57,8 @@ func TestAgent_Redeem(t *testing.T) {
 	// is paused; a connected agent has no new codes.
 	fresh := create(t, valid())
 	code, err := fresh.IssueCode(agent.DeviceCodeHash{1}, now)
-	if want := (agent.DeviceCode{Platform: acme, Agent: agentID, Hash: agent.DeviceCodeHash{1}, CreatedAt: now, ExpiresAt: now.Add(24 * time.Hour)}); err != nil || code != want || code.Redeemed() {
+	if want := (agent.DeviceCode{Platform: acme, Agent: agentID, Hash: agent.DeviceCodeHash{1}, CreatedAt: now,
+		ExpiresAt: now.Add(24 * time.Hour)}); err != nil || code != want || code.Redeemed() {
 		t.Fatalf("issued %+v, %v", code, err)
 	}
 	paused := fresh
@@ -86,7 +89,8 @@ func TestAgent_Redeem(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || !connected.Connected() || connected.TokenHash != token || !connected.ConnectedAt.Equal(c.at) || !connected.UpdatedAt.After(c.agent.UpdatedAt) || !used.RedeemedAt.Equal(c.at) {
+		if err != nil || !connected.Connected() || connected.TokenHash != token || !connected.ConnectedAt.Equal(c.at) ||
+			!connected.UpdatedAt.After(c.agent.UpdatedAt) || !used.RedeemedAt.Equal(c.at) {
 			t.Errorf("%s: %+v, %+v, %v", name, connected, used, err)
 		}
 		if _, err := connected.IssueCode(agent.DeviceCodeHash{2}, c.at); !fault.Is(err, fault.Conflict) {

@@ -112,7 +112,8 @@ func (e Evaluation) Err() error {
 	for i, r := range e.Reasons {
 		all[i] = map[string]any{"code": string(r.Code), "message": r.Message}
 	}
-	return &fault.Error{Code: fault.Forbidden, Message: e.Reasons[0].Message, Reason: string(e.Reasons[0].Code), Details: map[string]any{"reasons": all}}
+	return &fault.Error{Code: fault.Forbidden, Message: e.Reasons[0].Message, Reason: string(e.Reasons[0].Code),
+		Details: map[string]any{"reasons": all}}
 }
 
 // generalReasons returns the reasons that do not depend on accounts and amounts.
@@ -121,7 +122,8 @@ func (a Agent) generalReasons(need Permission) (reasons []Reason) {
 		reasons = append(reasons, Reason{AgentPaused, "The agent is paused and can start nothing. Ask the platform to resume it."})
 	}
 	if !slices.Contains(a.Policy.Permissions, need) {
-		reasons = append(reasons, Reason{PermissionMissing, fmt.Sprintf("The policy of this agent does not have the permission %s. Ask the platform to add it.", need)})
+		reasons = append(reasons, Reason{PermissionMissing, fmt.Sprintf("The policy of this agent does not have the permission %s. Ask the "+
+			"platform to add it.", need)})
 	}
 	return reasons
 }
@@ -133,18 +135,21 @@ func (p Policy) allows(account ident.InternalAccount) bool {
 
 func accountReason(account ident.InternalAccount) Reason {
 	if account.IsZero() {
-		return Reason{AccountNotAllowed, "The policy allows payments from certain internal accounts only, and an external account would pay. Use one of the allowed accounts."}
+		return Reason{AccountNotAllowed, "The policy allows payments from certain internal accounts only, and an external account would pay. " +
+			"Use one of the allowed accounts."}
 	}
 	return Reason{AccountNotAllowed, fmt.Sprintf("The policy does not allow the account %s. Use one of the allowed accounts.", account)}
 }
 
 // exceededLimits returns the reasons for which a payment would exceed limits. Amounts are converted only for
 // limits that there are.
-func (a Agent) exceededLimits(p Payment, spend money.Amount, counters Counters, now time.Time, convert Converter) (reasons []Reason, err error) {
+func (a Agent) exceededLimits(p Payment, spend money.Amount, counters Counters, now time.Time,
+	convert Converter) (reasons []Reason, err error) {
 	limits, sends := a.Policy.Limits, p.shownAs(spend)
 	if limit := a.Policy.perTransaction(p.Account); spend.Minor > limit {
-		reasons = append(reasons, Reason{PerTransactionLimit, fmt.Sprintf("The payment sends %s, and the limit of a transaction is %s. Send less.",
-			sends, limits.amount(limit))})
+		reasons = append(reasons, Reason{PerTransactionLimit,
+			fmt.Sprintf("The payment sends %s, and the limit of a transaction is %s. Send less.",
+				sends, limits.amount(limit))})
 	}
 	if limits.Daily > 0 {
 		spent, err := counters.spent(DayOf(now), limits.Currency, convert)
@@ -152,12 +157,14 @@ func (a Agent) exceededLimits(p Payment, spend money.Amount, counters Counters, 
 			return nil, err
 		}
 		if left := limits.Daily - spent; spend.Minor > left {
-			reasons = append(reasons, Reason{DailyLimit, fmt.Sprintf("The payment sends %s, and %s of the daily limit of %s is left. Send less, or wait until the next day (UTC).",
+			reasons = append(reasons, Reason{DailyLimit, fmt.Sprintf("The payment sends %s, and %s of the daily limit of %s is left. Send less, "+
+				"or wait until the next day (UTC).",
 				sends, limits.amount(max(left, 0)), limits.amount(limits.Daily))})
 		}
 	}
 	if limits.DailyTransactions > 0 && counters.Transactions(DayOf(now)) >= limits.DailyTransactions {
-		reasons = append(reasons, Reason{DailyTransactionsMet, fmt.Sprintf("The agent has made the %d transactions that the policy allows in a day. Wait until the next day (UTC).",
+		reasons = append(reasons, Reason{DailyTransactionsMet, fmt.Sprintf("The agent has made the %d transactions that the policy allows in a "+
+			"day. Wait until the next day (UTC).",
 			limits.DailyTransactions)})
 	}
 	if limits.Monthly > 0 {
@@ -166,7 +173,8 @@ func (a Agent) exceededLimits(p Payment, spend money.Amount, counters Counters, 
 			return nil, err
 		}
 		if left := limits.Monthly - spent; spend.Minor > left {
-			reasons = append(reasons, Reason{MonthlyLimit, fmt.Sprintf("The payment sends %s, and %s of the monthly limit of %s is left. Send less, or wait until the next month (UTC).",
+			reasons = append(reasons, Reason{MonthlyLimit, fmt.Sprintf("The payment sends %s, and %s of the monthly limit of %s is left. Send "+
+				"less, or wait until the next month (UTC).",
 				sends, limits.amount(max(left, 0)), limits.amount(limits.Monthly))})
 		}
 	}
@@ -211,7 +219,8 @@ func (p Policy) approvalReasons(payment Payment, convert Converter) (reasons []R
 		return nil, err
 	}
 	if threshold := (money.Amount{Minor: *p.Threshold.Amount, Currency: p.Threshold.Currency}); amount.Minor > threshold.Minor {
-		reasons = append(reasons, Reason{AboveThreshold, fmt.Sprintf("The payment sends %s, and the policy asks for approval above %s.", payment.shownAs(amount), threshold)})
+		reasons = append(reasons, Reason{AboveThreshold, fmt.Sprintf("The payment sends %s, and the policy asks for approval above %s.",
+			payment.shownAs(amount), threshold)})
 	}
 	return reasons, nil
 }

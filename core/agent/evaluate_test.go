@@ -15,7 +15,8 @@ import (
 
 // atRates converts at 1.25 USD for 1 EUR, and 1 JPY for 0.01 USD.
 func atRates(a money.Amount, to money.Currency) (money.Amount, error) {
-	rates := map[[2]money.Currency]string{{"EUR", "USD"}: "1.25", {"USD", "EUR"}: "0.8", {"JPY", "USD"}: "1", {"USD", "JPY"}: "1", {"EUR", "JPY"}: "1.25", {"JPY", "EUR"}: "0.8"}
+	rates := map[[2]money.Currency]string{{"EUR", "USD"}: "1.25", {"USD", "EUR"}: "0.8", {"JPY", "USD"}: "1", {"USD", "JPY"}: "1",
+		{"EUR", "JPY"}: "1.25", {"JPY", "EUR"}: "0.8"}
 	minor, err := money.MustRate(rates[[2]money.Currency{a.Currency, to}]).Ceil(a.Minor)
 	return money.Amount{Minor: minor, Currency: to}, err
 }
@@ -87,50 +88,72 @@ func TestAgent_EvaluateEachRule(t *testing.T) {
 		counters agent.Counters
 		want     []agent.ReasonCode
 	}{
-		"nothing spent":      {spender(), sends(50_00, "USD"), nil, nil},
-		"paused":             {spender(func(a *agent.Agent) { a.Paused = true }), sends(1, "USD"), nil, []agent.ReasonCode{agent.AgentPaused}},
-		"transfer out":       {spender(permit(agent.CreateTransfers)), sends(1, "USD"), nil, nil},
-		"transfer in":        {spender(permit(agent.CreateTransfers)), sends(1, "USD", paidIn), nil, nil},
-		"quote":              {spender(permit(agent.ExecuteQuotes)), sends(1, "USD", quoted), nil, nil},
-		"no transfer out":    {spender(permit(agent.ExecuteQuotes, agent.CreateQuotes)), sends(1, "USD"), nil, []agent.ReasonCode{agent.PermissionMissing}},
-		"no transfer in":     {spender(permit(agent.ExecuteQuotes, agent.ManageExternalAccounts)), sends(1, "USD", paidIn), nil, []agent.ReasonCode{agent.PermissionMissing}},
-		"no quote":           {spender(permit(agent.CreateTransfers, agent.CreateQuotes)), sends(1, "USD", quoted), nil, []agent.ReasonCode{agent.PermissionMissing}},
-		"unknown type":       {spender(), sends(1, "USD", func(p *agent.Payment) { p.Type = "X" }), nil, []agent.ReasonCode{agent.PermissionMissing}},
-		"allowed account":    {spender(only(dollars.ID)), sends(1, "USD"), nil, nil},
-		"other account":      {spender(only(euros.ID)), sends(1, "USD"), nil, []agent.ReasonCode{agent.AccountNotAllowed}},
-		"no account":         {spender(func(a *agent.Agent) { a.Policy.AllowedAccounts = []ident.InternalAccount{} }), sends(1, "USD"), nil, []agent.ReasonCode{agent.AccountNotAllowed}},
+		"nothing spent": {spender(), sends(50_00, "USD"), nil, nil},
+		"paused":        {spender(func(a *agent.Agent) { a.Paused = true }), sends(1, "USD"), nil, []agent.ReasonCode{agent.AgentPaused}},
+		"transfer out":  {spender(permit(agent.CreateTransfers)), sends(1, "USD"), nil, nil},
+		"transfer in":   {spender(permit(agent.CreateTransfers)), sends(1, "USD", paidIn), nil, nil},
+		"quote":         {spender(permit(agent.ExecuteQuotes)), sends(1, "USD", quoted), nil, nil},
+		"no transfer out": {spender(permit(agent.ExecuteQuotes, agent.CreateQuotes)), sends(1, "USD"), nil,
+			[]agent.ReasonCode{agent.PermissionMissing}},
+		"no transfer in": {spender(permit(agent.ExecuteQuotes, agent.ManageExternalAccounts)), sends(1, "USD", paidIn), nil,
+			[]agent.ReasonCode{agent.PermissionMissing}},
+		"no quote": {spender(permit(agent.CreateTransfers, agent.CreateQuotes)), sends(1, "USD", quoted), nil,
+			[]agent.ReasonCode{agent.PermissionMissing}},
+		"unknown type": {spender(), sends(1, "USD", func(p *agent.Payment) { p.Type = "X" }), nil,
+			[]agent.ReasonCode{agent.PermissionMissing}},
+		"allowed account": {spender(only(dollars.ID)), sends(1, "USD"), nil, nil},
+		"other account":   {spender(only(euros.ID)), sends(1, "USD"), nil, []agent.ReasonCode{agent.AccountNotAllowed}},
+		"no account": {spender(func(a *agent.Agent) { a.Policy.AllowedAccounts = []ident.InternalAccount{} }), sends(1, "USD"), nil,
+			[]agent.ReasonCode{agent.AccountNotAllowed}},
 		"external account":   {spender(), sends(1, "USD", pulled), nil, nil},
 		"external, only own": {spender(only(dollars.ID)), sends(1, "USD", pulled), nil, []agent.ReasonCode{agent.AccountNotAllowed}},
 
 		"above a transaction":         {spender(), sends(50_01, "USD"), nil, []agent.ReasonCode{agent.PerTransactionLimit}},
 		"converted, at a transaction": {spender(), sends(40_00, "EUR"), nil, nil},
 		"converted, rounded up":       {spender(), sends(40_01, "EUR"), nil, []agent.ReasonCode{agent.PerTransactionLimit}},
-		"above its account's limit":   {spender(rule(agent.AccountRule{Account: dollars.ID, PerTransaction: 10_00})), sends(10_01, "USD"), nil, []agent.ReasonCode{agent.PerTransactionLimit}},
-		"at its account's limit":      {spender(rule(agent.AccountRule{Account: dollars.ID, PerTransaction: 60_00})), sends(60_00, "USD"), nil, nil},
-		"rule without a limit":        {spender(rule(agent.AccountRule{Account: dollars.ID, Mode: agent.Auto})), sends(50_01, "USD"), nil, []agent.ReasonCode{agent.PerTransactionLimit}},
-		"another account's rule":      {spender(rule(agent.AccountRule{Account: euros.ID, PerTransaction: 60_00})), sends(50_01, "USD"), nil, []agent.ReasonCode{agent.PerTransactionLimit}},
+		"above its account's limit": {spender(rule(agent.AccountRule{Account: dollars.ID, PerTransaction: 10_00})), sends(10_01, "USD"), nil,
+			[]agent.ReasonCode{agent.PerTransactionLimit}},
+		"at its account's limit": {spender(rule(agent.AccountRule{Account: dollars.ID, PerTransaction: 60_00})),
+			sends(60_00, "USD"), nil, nil},
+		"rule without a limit": {spender(rule(agent.AccountRule{Account: dollars.ID, Mode: agent.Auto})), sends(50_01, "USD"), nil,
+			[]agent.ReasonCode{agent.PerTransactionLimit}},
+		"another account's rule": {spender(rule(agent.AccountRule{Account: euros.ID, PerTransaction: 60_00})), sends(50_01, "USD"), nil,
+			[]agent.ReasonCode{agent.PerTransactionLimit}},
 
-		"at the day's limit":         {spender(), sends(50_00, "USD"), agent.Counters{{today, "USD", 1, 150_00}}, nil},
-		"above the day's limit":      {spender(), sends(50_00, "USD"), agent.Counters{{today, "USD", 1, 150_01}}, []agent.ReasonCode{agent.DailyLimit}},
-		"of two currencies":          {spender(), sends(50_00, "USD"), agent.Counters{{today, "USD", 1, 50_00}, {today, "EUR", 1, 80_00}}, nil},
-		"rounded up once a currency": {spender(), sends(50_00, "USD"), agent.Counters{{today, "USD", 1, 50_00}, {today, "EUR", 1, 80_01}}, []agent.ReasonCode{agent.DailyLimit}},
-		"of another day":             {spender(), sends(50_00, "USD"), agent.Counters{{earlier, "USD", 9, 199_00}}, nil},
-		"over the day's limit by now": {spender(func(a *agent.Agent) { a.Policy.Limits.Daily = 1 }), sends(1, "USD"), agent.Counters{{today, "USD", 1, 150_00}},
+		"at the day's limit": {spender(), sends(50_00, "USD"), agent.Counters{{today, "USD", 1, 150_00}}, nil},
+		"above the day's limit": {spender(), sends(50_00, "USD"), agent.Counters{{today, "USD", 1, 150_01}},
 			[]agent.ReasonCode{agent.DailyLimit}},
-		"no day's limit": {spender(func(a *agent.Agent) { a.Policy.Limits.Daily = 0 }), sends(50_00, "USD"), agent.Counters{{today, "USD", 1, 190_00}}, nil},
+		"of two currencies": {spender(), sends(50_00, "USD"), agent.Counters{{today, "USD", 1, 50_00}, {today, "EUR", 1, 80_00}}, nil},
+		"rounded up once a currency": {spender(), sends(50_00, "USD"), agent.Counters{{today, "USD", 1, 50_00}, {today, "EUR", 1, 80_01}},
+			[]agent.ReasonCode{agent.DailyLimit}},
+		"of another day": {spender(), sends(50_00, "USD"), agent.Counters{{earlier, "USD", 9, 199_00}}, nil},
+		"over the day's limit by now": {spender(func(a *agent.Agent) { a.Policy.Limits.Daily = 1 }), sends(1, "USD"),
+			agent.Counters{{today, "USD", 1, 150_00}},
+			[]agent.ReasonCode{agent.DailyLimit}},
+		"no day's limit": {spender(func(a *agent.Agent) { a.Policy.Limits.Daily = 0 }), sends(50_00, "USD"),
+			agent.Counters{{today, "USD", 1, 190_00}}, nil},
 
-		"last of the day":        {spender(), sends(1, "USD"), agent.Counters{{today, "USD", 1, 1}, {today, "EUR", 1, 1}}, nil},
-		"one too many":           {spender(), sends(1, "USD"), agent.Counters{{today, "USD", 2, 1}, {today, "EUR", 1, 1}}, []agent.ReasonCode{agent.DailyTransactionsMet}},
-		"many on other days":     {spender(), sends(1, "USD"), agent.Counters{{earlier, "USD", 3, 1}}, nil},
-		"any number":             {spender(func(a *agent.Agent) { a.Policy.Limits.DailyTransactions = 0 }), sends(1, "USD"), agent.Counters{{today, "USD", 1_000_000, 1}}, nil},
-		"at the month's limit":   {spender(), sends(50_00, "USD"), agent.Counters{{earlier, "USD", 9, 400_00}, {today, "USD", 1, 50_00}}, nil},
-		"above the month's":      {spender(), sends(50_00, "USD"), agent.Counters{{earlier, "USD", 9, 400_01}, {today, "USD", 1, 50_00}}, []agent.ReasonCode{agent.MonthlyLimit}},
-		"month in euros":         {spender(), sends(50_00, "USD"), agent.Counters{{earlier, "EUR", 9, 160_01}, {"2026-03-02", "EUR", 9, 200_00}}, []agent.ReasonCode{agent.MonthlyLimit}},
-		"of another month":       {spender(), sends(50_00, "USD"), agent.Counters{{"2026-02-14", "USD", 9, 499_00}, {"2025-03-14", "USD", 9, 499_00}}, nil},
-		"no month's limit":       {spender(func(a *agent.Agent) { a.Policy.Limits.Monthly = 0 }), sends(50_00, "USD"), agent.Counters{{earlier, "USD", 9, 10_000_00}}, nil},
-		"more than can be added": {spender(), sends(1, "USD"), agent.Counters{{earlier, "USD", 1, math.MaxInt64}, {"2026-03-02", "USD", 1, 1}}, []agent.ReasonCode{agent.MonthlyLimit}},
-		"all": {spender(func(a *agent.Agent) { a.Paused = true }, permit(agent.ViewTransactions), only(euros.ID)), sends(50_01, "USD"), agent.Counters{{today, "USD", 3, 500_00}},
-			[]agent.ReasonCode{agent.AgentPaused, agent.PermissionMissing, agent.AccountNotAllowed, agent.PerTransactionLimit, agent.DailyLimit, agent.DailyTransactionsMet, agent.MonthlyLimit}},
+		"last of the day": {spender(), sends(1, "USD"), agent.Counters{{today, "USD", 1, 1}, {today, "EUR", 1, 1}}, nil},
+		"one too many": {spender(), sends(1, "USD"), agent.Counters{{today, "USD", 2, 1}, {today, "EUR", 1, 1}},
+			[]agent.ReasonCode{agent.DailyTransactionsMet}},
+		"many on other days": {spender(), sends(1, "USD"), agent.Counters{{earlier, "USD", 3, 1}}, nil},
+		"any number": {spender(func(a *agent.Agent) { a.Policy.Limits.DailyTransactions = 0 }), sends(1, "USD"),
+			agent.Counters{{today, "USD", 1_000_000, 1}}, nil},
+		"at the month's limit": {spender(), sends(50_00, "USD"), agent.Counters{{earlier, "USD", 9, 400_00}, {today, "USD", 1, 50_00}}, nil},
+		"above the month's": {spender(), sends(50_00, "USD"), agent.Counters{{earlier, "USD", 9, 400_01}, {today, "USD", 1, 50_00}},
+			[]agent.ReasonCode{agent.MonthlyLimit}},
+		"month in euros": {spender(), sends(50_00, "USD"), agent.Counters{{earlier, "EUR", 9, 160_01}, {"2026-03-02", "EUR", 9, 200_00}},
+			[]agent.ReasonCode{agent.MonthlyLimit}},
+		"of another month": {spender(), sends(50_00, "USD"), agent.Counters{{"2026-02-14", "USD", 9, 499_00},
+			{"2025-03-14", "USD", 9, 499_00}}, nil},
+		"no month's limit": {spender(func(a *agent.Agent) { a.Policy.Limits.Monthly = 0 }), sends(50_00, "USD"),
+			agent.Counters{{earlier, "USD", 9, 10_000_00}}, nil},
+		"more than can be added": {spender(), sends(1, "USD"), agent.Counters{{earlier, "USD", 1, math.MaxInt64}, {"2026-03-02", "USD", 1, 1}},
+			[]agent.ReasonCode{agent.MonthlyLimit}},
+		"all": {spender(func(a *agent.Agent) { a.Paused = true }, permit(agent.ViewTransactions), only(euros.ID)), sends(50_01, "USD"),
+			agent.Counters{{today, "USD", 3, 500_00}},
+			[]agent.ReasonCode{agent.AgentPaused, agent.PermissionMissing, agent.AccountNotAllowed, agent.PerTransactionLimit, agent.DailyLimit,
+				agent.DailyTransactionsMet, agent.MonthlyLimit}},
 	} {
 		e := evaluate(t, c.agent, c.payment, c.counters, atRates)
 		want := agent.Allowed
@@ -153,7 +176,8 @@ func TestAgent_EvaluateEachRule(t *testing.T) {
 		if got := codes(e.Reasons); e.Decision != want || !slices.Equal(got, c.want) {
 			t.Errorf("%s, with approval: %s for %q, want %s for %q", name, e.Decision, got, want, c.want)
 		}
-		if approved := e.Approved(); (approved.Decision == agent.Allowed && len(approved.Reasons) == 0) != (want == agent.NeedsApproval) || want == agent.Refused && approved.Err() == nil {
+		if approved := e.Approved(); (approved.Decision == agent.Allowed && len(approved.Reasons) == 0) != (want == agent.NeedsApproval) ||
+			want == agent.Refused && approved.Err() == nil {
 			t.Errorf("%s, approved: %+v", name, approved)
 		}
 	}
@@ -181,18 +205,19 @@ func TestAgent_EvaluateAsksForApproval(t *testing.T) {
 		minor  int64
 		reason []agent.ReasonCode
 	}{
-		"automatic":                      {spender(), 50_00, nil},
-		"by default":                     {spender(mode(agent.ApprovalRequired)), 1, []agent.ReasonCode{agent.ModeRequiresApproval}},
-		"by rule":                        {spender(rule(agent.ApprovalRequired)), 1, []agent.ReasonCode{agent.ModeRequiresApproval}},
-		"not by rule":                    {spender(mode(agent.ApprovalRequired), rule(agent.Auto)), 1, nil},
-		"rule without a mode":            {spender(mode(agent.ApprovalRequired), rule("")), 1, []agent.ReasonCode{agent.ModeRequiresApproval}},
-		"at the threshold":               {spender(above(20_00, "USD")), 20_00, nil},
-		"above the threshold":            {spender(above(20_00, "USD")), 20_01, []agent.ReasonCode{agent.AboveThreshold}},
-		"any amount":                     {spender(above(0, "USD")), 1, []agent.ReasonCode{agent.AboveThreshold}},
-		"at the threshold in euros":      {spender(above(16_00, "EUR")), 20_00, nil},
-		"above the threshold in euros":   {spender(above(16_00, "EUR")), 20_01, []agent.ReasonCode{agent.AboveThreshold}},
-		"above, although not by rule":    {spender(rule(agent.Auto), above(20_00, "USD")), 20_01, []agent.ReasonCode{agent.AboveThreshold}},
-		"by default, and above":          {spender(mode(agent.ApprovalRequired), above(20_00, "USD")), 20_01, []agent.ReasonCode{agent.ModeRequiresApproval, agent.AboveThreshold}},
+		"automatic":                    {spender(), 50_00, nil},
+		"by default":                   {spender(mode(agent.ApprovalRequired)), 1, []agent.ReasonCode{agent.ModeRequiresApproval}},
+		"by rule":                      {spender(rule(agent.ApprovalRequired)), 1, []agent.ReasonCode{agent.ModeRequiresApproval}},
+		"not by rule":                  {spender(mode(agent.ApprovalRequired), rule(agent.Auto)), 1, nil},
+		"rule without a mode":          {spender(mode(agent.ApprovalRequired), rule("")), 1, []agent.ReasonCode{agent.ModeRequiresApproval}},
+		"at the threshold":             {spender(above(20_00, "USD")), 20_00, nil},
+		"above the threshold":          {spender(above(20_00, "USD")), 20_01, []agent.ReasonCode{agent.AboveThreshold}},
+		"any amount":                   {spender(above(0, "USD")), 1, []agent.ReasonCode{agent.AboveThreshold}},
+		"at the threshold in euros":    {spender(above(16_00, "EUR")), 20_00, nil},
+		"above the threshold in euros": {spender(above(16_00, "EUR")), 20_01, []agent.ReasonCode{agent.AboveThreshold}},
+		"above, although not by rule":  {spender(rule(agent.Auto), above(20_00, "USD")), 20_01, []agent.ReasonCode{agent.AboveThreshold}},
+		"by default, and above": {spender(mode(agent.ApprovalRequired), above(20_00, "USD")), 20_01,
+			[]agent.ReasonCode{agent.ModeRequiresApproval, agent.AboveThreshold}},
 		"currency of a former threshold": {spender(func(a *agent.Agent) { a.Policy.Threshold.Currency = "EUR" }), 50_00, nil},
 	} {
 		e := evaluate(t, c.agent, sends(c.minor, "USD"), nil, atRates)
@@ -200,7 +225,8 @@ func TestAgent_EvaluateAsksForApproval(t *testing.T) {
 		if c.reason != nil {
 			want = agent.NeedsApproval
 		}
-		if got := codes(e.Reasons); e.Decision != want || !slices.Equal(got, c.reason) || e.Err() != nil || e.Spend != (money.Amount{Minor: c.minor, Currency: "USD"}) {
+		if got := codes(e.Reasons); e.Decision != want || !slices.Equal(got, c.reason) || e.Err() != nil ||
+			e.Spend != (money.Amount{Minor: c.minor, Currency: "USD"}) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
@@ -218,8 +244,9 @@ func TestAgent_EvaluateWithoutRate(t *testing.T) {
 		fails    bool
 	}{
 		"of the payment": {spender(), sends(1, "EUR"), nil, true},
-		"of today":       {spender(func(a *agent.Agent) { a.Policy.Limits.Monthly = 0 }), sends(1, "USD"), agent.Counters{{today, "EUR", 1, 1}}, true},
-		"of the month":   {spender(), sends(1, "USD"), agent.Counters{{"2026-03-01", "EUR", 1, 1}}, true},
+		"of today": {spender(func(a *agent.Agent) { a.Policy.Limits.Monthly = 0 }), sends(1, "USD"), agent.Counters{{today, "EUR", 1, 1}},
+			true},
+		"of the month": {spender(), sends(1, "USD"), agent.Counters{{"2026-03-01", "EUR", 1, 1}}, true},
 		"of the threshold": {spender(func(a *agent.Agent) {
 			a.Policy.Threshold = agent.ApprovalThreshold{Currency: "EUR", Amount: &threshold}
 		}), sends(1, "USD"), nil, true},
@@ -251,7 +278,8 @@ func TestAgent_EvaluateAmountsThatDoNotFit(t *testing.T) {
 		a.Policy.Limits = agent.SpendingLimits{Currency: "USD", PerTransaction: money.MaxMinor, Daily: money.MaxMinor, Monthly: money.MaxMinor}
 	})
 	e := evaluate(t, boundless, sends(money.MaxMinor, "EUR"), nil, huge)
-	if got := codes(e.Reasons); !slices.Equal(got, []agent.ReasonCode{agent.PerTransactionLimit, agent.DailyLimit, agent.MonthlyLimit}) || e.Spend != (money.Amount{}) {
+	if got := codes(e.Reasons); !slices.Equal(got, []agent.ReasonCode{agent.PerTransactionLimit, agent.DailyLimit, agent.MonthlyLimit}) ||
+		e.Spend != (money.Amount{}) {
 		t.Errorf("%+v", e)
 	}
 	double := func(a money.Amount, to money.Currency) (money.Amount, error) {
@@ -280,7 +308,8 @@ func TestAgent_EvaluateAmountsThatDoNotFit(t *testing.T) {
 		}
 	}
 	spent := agent.Counters{{agent.DayOf(now), "EUR", 1, money.MaxMinor}, {agent.DayOf(now), "JPY", 1, money.MaxMinor}}
-	if got := codes(evaluate(t, boundless, sends(1, "USD"), spent, huge).Reasons); !slices.Equal(got, []agent.ReasonCode{agent.DailyLimit, agent.MonthlyLimit}) {
+	if got := codes(evaluate(t, boundless, sends(1, "USD"), spent, huge).Reasons); !slices.Equal(got,
+		[]agent.ReasonCode{agent.DailyLimit, agent.MonthlyLimit}) {
 		t.Errorf("spent: %q", got)
 	}
 	for _, minor := range []int64{0, -1} {
@@ -303,19 +332,23 @@ func TestAgent_EvaluateQuotesAndAccounts(t *testing.T) {
 		got  agent.Evaluation
 		want []agent.ReasonCode
 	}{
-		"quote":                       {with(agent.CreateQuotes).EvaluateQuote(dollars.ID, false), nil},
-		"quote from external":         {with(agent.CreateQuotes).EvaluateQuote(ident.InternalAccount{}, true), nil},
-		"quote from allowed":          {with(agent.CreateQuotes, dollars.ID).EvaluateQuote(dollars.ID, false), nil},
-		"quote from other":            {with(agent.CreateQuotes, euros.ID).EvaluateQuote(dollars.ID, false), []agent.ReasonCode{agent.AccountNotAllowed}},
-		"quote from external, not so": {with(agent.CreateQuotes, euros.ID).EvaluateQuote(ident.InternalAccount{}, true), []agent.ReasonCode{agent.AccountNotAllowed}},
-		"just in time":                {with(agent.CreateQuotes, euros.ID).EvaluateQuote(ident.InternalAccount{}, false), nil},
-		"quote without permission":    {with(agent.ExecuteQuotes).EvaluateQuote(dollars.ID, false), []agent.ReasonCode{agent.PermissionMissing}},
-		"quote, all":                  {paused.EvaluateQuote(dollars.ID, false), []agent.ReasonCode{agent.AgentPaused, agent.PermissionMissing, agent.AccountNotAllowed}},
-		"account":                     {with(agent.ManageExternalAccounts, euros.ID).EvaluateAccounts(), nil},
-		"account without permission":  {with(agent.CreateTransfers).EvaluateAccounts(), []agent.ReasonCode{agent.PermissionMissing}},
-		"account, all":                {paused.EvaluateAccounts(), []agent.ReasonCode{agent.AgentPaused, agent.PermissionMissing}},
+		"quote":               {with(agent.CreateQuotes).EvaluateQuote(dollars.ID, false), nil},
+		"quote from external": {with(agent.CreateQuotes).EvaluateQuote(ident.InternalAccount{}, true), nil},
+		"quote from allowed":  {with(agent.CreateQuotes, dollars.ID).EvaluateQuote(dollars.ID, false), nil},
+		"quote from other": {with(agent.CreateQuotes, euros.ID).EvaluateQuote(dollars.ID, false),
+			[]agent.ReasonCode{agent.AccountNotAllowed}},
+		"quote from external, not so": {with(agent.CreateQuotes, euros.ID).EvaluateQuote(ident.InternalAccount{}, true),
+			[]agent.ReasonCode{agent.AccountNotAllowed}},
+		"just in time":             {with(agent.CreateQuotes, euros.ID).EvaluateQuote(ident.InternalAccount{}, false), nil},
+		"quote without permission": {with(agent.ExecuteQuotes).EvaluateQuote(dollars.ID, false), []agent.ReasonCode{agent.PermissionMissing}},
+		"quote, all": {paused.EvaluateQuote(dollars.ID, false), []agent.ReasonCode{agent.AgentPaused, agent.PermissionMissing,
+			agent.AccountNotAllowed}},
+		"account":                    {with(agent.ManageExternalAccounts, euros.ID).EvaluateAccounts(), nil},
+		"account without permission": {with(agent.CreateTransfers).EvaluateAccounts(), []agent.ReasonCode{agent.PermissionMissing}},
+		"account, all":               {paused.EvaluateAccounts(), []agent.ReasonCode{agent.AgentPaused, agent.PermissionMissing}},
 	} {
-		if got := codes(c.got.Reasons); !slices.Equal(got, c.want) || (c.got.Decision == agent.Allowed) != (c.want == nil) || (c.got.Err() == nil) != (c.want == nil) {
+		if got := codes(c.got.Reasons); !slices.Equal(got, c.want) || (c.got.Decision == agent.Allowed) != (c.want == nil) ||
+			(c.got.Err() == nil) != (c.want == nil) {
 			t.Errorf("%s: %+v, want %q", name, c.got, c.want)
 		}
 	}
@@ -332,10 +365,12 @@ func TestEvaluation_ErrNamesEveryReason(t *testing.T) {
 	}
 	all := refused.Details["reasons"].([]map[string]any)
 	if len(all) != 2 || all[0]["message"] != refused.Message || all[1]["code"] != "DAILY_LIMIT" ||
-		all[1]["message"] != "The payment sends 60.00 USD, and 39.50 USD of the daily limit of 200.00 USD is left. Send less, or wait until the next day (UTC)." {
+		all[1]["message"] != "The payment sends 60.00 USD, and 39.50 USD of the daily limit of 200.00 USD is left. Send less, or wait until "+
+			"the next day (UTC)." {
 		t.Errorf("%v", all)
 	}
-	e = evaluate(t, spender(func(a *agent.Agent) { a.Policy.AllowedAccounts = []ident.InternalAccount{euros.ID} }), sends(1, "USD"), nil, atRates)
+	e = evaluate(t, spender(func(a *agent.Agent) { a.Policy.AllowedAccounts = []ident.InternalAccount{euros.ID} }),
+		sends(1, "USD"), nil, atRates)
 	if err := e.Err(); !strings.Contains(err.Error(), dollars.ID.String()) {
 		t.Error(err)
 	}

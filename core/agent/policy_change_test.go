@@ -27,9 +27,11 @@ func TestNew_WholePolicy(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 
-	smallest := agent.Request{Name: "a", Customer: anaID, Policy: agent.PolicyChange{Permissions: ptr([]string{"CREATE_TRANSFERS"}), DefaultMode: ptr("APPROVAL_REQUIRED"),
-		Limits: &agent.LimitsChange{Currency: ptr("JPY"), PerTransaction: ptr(int64(1))}}}
-	want = agent.Policy{Permissions: []agent.Permission{agent.CreateTransfers}, DefaultMode: agent.ApprovalRequired, Limits: agent.SpendingLimits{Currency: "JPY", PerTransaction: 1}}
+	smallest := agent.Request{Name: "a", Customer: anaID, Policy: agent.PolicyChange{Permissions: ptr([]string{"CREATE_TRANSFERS"}),
+		DefaultMode: ptr("APPROVAL_REQUIRED"),
+		Limits:      &agent.LimitsChange{Currency: ptr("JPY"), PerTransaction: ptr(int64(1))}}}
+	want = agent.Policy{Permissions: []agent.Permission{agent.CreateTransfers}, DefaultMode: agent.ApprovalRequired,
+		Limits: agent.SpendingLimits{Currency: "JPY", PerTransaction: 1}}
 	if got := create(t, smallest).Policy; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -44,37 +46,49 @@ func TestPolicyChange_RefusesEachInvalidField(t *testing.T) {
 		edit func(*agent.PolicyChange)
 		want []string
 	}{
-		"valid":              {func(*agent.PolicyChange) {}, nil},
-		"no permission":      {func(p *agent.PolicyChange) { p.Permissions = ptr([]string{}) }, []string{"permissions"}},
-		"unknown permission": {func(p *agent.PolicyChange) { p.Permissions = ptr([]string{"VIEW", ""}) }, []string{"permissions[0]", "permissions[1]"}},
-		"permission twice":   {func(p *agent.PolicyChange) { p.Permissions = ptr([]string{"CREATE_QUOTES", "CREATE_QUOTES"}) }, []string{"permissions[1]"}},
-		"six permissions":    {func(p *agent.PolicyChange) { p.Permissions = ptr(append(permissionNames(), "CREATE_QUOTES")) }, []string{"permissions"}},
-		"unknown mode":       {func(p *agent.PolicyChange) { p.DefaultMode = ptr("auto") }, []string{"defaultExecutionMode"}},
-		"empty mode":         {func(p *agent.PolicyChange) { p.DefaultMode = ptr("") }, []string{"defaultExecutionMode"}},
-		"unknown currency":   {func(p *agent.PolicyChange) { p.Limits.Currency = ptr("usd") }, []string{"spendingLimits.currency"}},
-		"zero limits":        {func(p *agent.PolicyChange) { p.Limits = limits(zero, &zero) }, limitPaths},
-		"negative limits":    {func(p *agent.PolicyChange) { p.Limits = limits(negative, &negative) }, limitPaths},
-		"huge limits":        {func(p *agent.PolicyChange) { p.Limits = limits(huge, &huge) }, limitPaths},
+		"valid":         {func(*agent.PolicyChange) {}, nil},
+		"no permission": {func(p *agent.PolicyChange) { p.Permissions = ptr([]string{}) }, []string{"permissions"}},
+		"unknown permission": {func(p *agent.PolicyChange) { p.Permissions = ptr([]string{"VIEW", ""}) },
+			[]string{"permissions[0]", "permissions[1]"}},
+		"permission twice": {func(p *agent.PolicyChange) { p.Permissions = ptr([]string{"CREATE_QUOTES", "CREATE_QUOTES"}) },
+			[]string{"permissions[1]"}},
+		"six permissions": {func(p *agent.PolicyChange) { p.Permissions = ptr(append(permissionNames(), "CREATE_QUOTES")) },
+			[]string{"permissions"}},
+		"unknown mode":     {func(p *agent.PolicyChange) { p.DefaultMode = ptr("auto") }, []string{"defaultExecutionMode"}},
+		"empty mode":       {func(p *agent.PolicyChange) { p.DefaultMode = ptr("") }, []string{"defaultExecutionMode"}},
+		"unknown currency": {func(p *agent.PolicyChange) { p.Limits.Currency = ptr("usd") }, []string{"spendingLimits.currency"}},
+		"zero limits":      {func(p *agent.PolicyChange) { p.Limits = limits(zero, &zero) }, limitPaths},
+		"negative limits":  {func(p *agent.PolicyChange) { p.Limits = limits(negative, &negative) }, limitPaths},
+		"huge limits":      {func(p *agent.PolicyChange) { p.Limits = limits(huge, &huge) }, limitPaths},
 		"largest limits": {func(p *agent.PolicyChange) {
 			p.Limits = limits(money.MaxMinor, nil)
 			p.Limits.DailyTransactions = ptr(ptr(int64(1_000_000)))
 		}, nil},
-		"many transactions":      {func(p *agent.PolicyChange) { p.Limits.DailyTransactions = ptr(ptr(int64(1_000_001))) }, []string{"spendingLimits.dailyTransactionLimit"}},
-		"foreign account":        {func(p *agent.PolicyChange) { p.AllowedAccounts = ptr([]ident.InternalAccount{dollars.ID, foreign}) }, []string{"accountRestrictions.allowedAccountIds[1]"}},
-		"account twice":          {func(p *agent.PolicyChange) { p.AllowedAccounts = ptr([]ident.InternalAccount{dollars.ID, dollars.ID}) }, []string{"accountRestrictions.allowedAccountIds[1]"}},
-		"too many accounts":      {func(p *agent.PolicyChange) { p.AllowedAccounts = &tooMany }, []string{"accountRestrictions.allowedAccountIds"}},
-		"too many rules":         {func(p *agent.PolicyChange) { p.AccountRules = ptr(make([]agent.AccountRuleRequest, 101)) }, []string{"accountRestrictions.accountRules"}},
-		"foreign account's rule": {func(p *agent.PolicyChange) { p.AccountRules = ptr([]agent.AccountRuleRequest{{Account: foreign}}) }, []string{"accountRestrictions.accountRules[0].accountId"}},
+		"many transactions": {func(p *agent.PolicyChange) { p.Limits.DailyTransactions = ptr(ptr(int64(1_000_001))) },
+			[]string{"spendingLimits.dailyTransactionLimit"}},
+		"foreign account": {func(p *agent.PolicyChange) { p.AllowedAccounts = ptr([]ident.InternalAccount{dollars.ID, foreign}) },
+			[]string{"accountRestrictions.allowedAccountIds[1]"}},
+		"account twice": {func(p *agent.PolicyChange) { p.AllowedAccounts = ptr([]ident.InternalAccount{dollars.ID, dollars.ID}) },
+			[]string{"accountRestrictions.allowedAccountIds[1]"}},
+		"too many accounts": {func(p *agent.PolicyChange) { p.AllowedAccounts = &tooMany },
+			[]string{"accountRestrictions.allowedAccountIds"}},
+		"too many rules": {func(p *agent.PolicyChange) { p.AccountRules = ptr(make([]agent.AccountRuleRequest, 101)) },
+			[]string{"accountRestrictions.accountRules"}},
+		"foreign account's rule": {func(p *agent.PolicyChange) { p.AccountRules = ptr([]agent.AccountRuleRequest{{Account: foreign}}) },
+			[]string{"accountRestrictions.accountRules[0].accountId"}},
 		"two rules": {func(p *agent.PolicyChange) {
 			p.AccountRules = ptr([]agent.AccountRuleRequest{{Account: euros.ID}, {Account: euros.ID, Mode: "AUTO"}})
 		}, []string{"accountRestrictions.accountRules[1].accountId"}},
 		"invalid rule": {func(p *agent.PolicyChange) {
 			p.AccountRules = ptr([]agent.AccountRuleRequest{{Account: euros.ID}, {Account: dollars.ID, Mode: "X", PerTransaction: &zero}})
 		}, []string{"accountRestrictions.accountRules[1].executionMode", "accountRestrictions.accountRules[1].perTransactionLimit"}},
-		"negative threshold":             {func(p *agent.PolicyChange) { p.Threshold.Amount = ptr(&negative) }, []string{"approvalThresholds.amount"}},
-		"huge threshold":                 {func(p *agent.PolicyChange) { p.Threshold.Amount = ptr(&huge) }, []string{"approvalThresholds.amount"}},
-		"threshold in no known currency": {func(p *agent.PolicyChange) { p.Threshold.Currency = ptr("X") }, []string{"approvalThresholds.currency"}},
-		"no threshold":                   {func(p *agent.PolicyChange) { p.Threshold = &agent.ThresholdChange{Amount: ptr[*int64](nil)} }, nil},
+		"negative threshold": {func(p *agent.PolicyChange) { p.Threshold.Amount = ptr(&negative) },
+			[]string{"approvalThresholds.amount"}},
+		"huge threshold": {func(p *agent.PolicyChange) { p.Threshold.Amount = ptr(&huge) },
+			[]string{"approvalThresholds.amount"}},
+		"threshold in no known currency": {func(p *agent.PolicyChange) { p.Threshold.Currency = ptr("X") },
+			[]string{"approvalThresholds.currency"}},
+		"no threshold": {func(p *agent.PolicyChange) { p.Threshold = &agent.ThresholdChange{Amount: ptr[*int64](nil)} }, nil},
 		"all": {func(p *agent.PolicyChange) {
 			p.Permissions, p.DefaultMode, p.Limits.Monthly = ptr([]string{}), ptr("X"), ptr(&zero)
 			p.AllowedAccounts, p.AccountRules = ptr([]ident.InternalAccount{foreign}), ptr([]agent.AccountRuleRequest{{Account: foreign}})
@@ -109,7 +123,8 @@ func TestPolicyChange_RefusesEachInvalidField(t *testing.T) {
 	}
 }
 
-var limitPaths = []string{"spendingLimits.perTransactionLimit", "spendingLimits.dailyLimit", "spendingLimits.dailyTransactionLimit", "spendingLimits.monthlyLimit"}
+var limitPaths = []string{"spendingLimits.perTransactionLimit", "spendingLimits.dailyLimit", "spendingLimits.dailyTransactionLimit",
+	"spendingLimits.monthlyLimit"}
 
 // limits returns limits in dollars that are all n, or, but for the one of a transaction, other.
 func limits(n int64, other *int64) *agent.LimitsChange {
@@ -130,9 +145,11 @@ func TestNew_RequiredPolicyFields(t *testing.T) {
 		policy agent.PolicyChange
 		want   []string
 	}{
-		"empty":         {agent.PolicyChange{}, []string{"policy.permissions", "policy.defaultExecutionMode", "policy.spendingLimits"}},
-		"without limit": {agent.PolicyChange{Limits: &agent.LimitsChange{}}, []string{"policy.permissions", "policy.defaultExecutionMode", "policy.spendingLimits.currency", "policy.spendingLimits.perTransactionLimit"}},
-		"threshold without currency": {agent.PolicyChange{Permissions: valid().Policy.Permissions, DefaultMode: ptr("AUTO"), Limits: valid().Policy.Limits,
+		"empty": {agent.PolicyChange{}, []string{"policy.permissions", "policy.defaultExecutionMode", "policy.spendingLimits"}},
+		"without limit": {agent.PolicyChange{Limits: &agent.LimitsChange{}}, []string{"policy.permissions", "policy.defaultExecutionMode",
+			"policy.spendingLimits.currency", "policy.spendingLimits.perTransactionLimit"}},
+		"threshold without currency": {agent.PolicyChange{Permissions: valid().Policy.Permissions, DefaultMode: ptr("AUTO"),
+			Limits:    valid().Policy.Limits,
 			Threshold: &agent.ThresholdChange{Amount: ptr(ptr(int64(5)))}}, []string{"policy.approvalThresholds.currency"}},
 	} {
 		r := valid()
@@ -154,17 +171,25 @@ func TestAgent_UpdatePolicyChangesGivenFields(t *testing.T) {
 		change agent.PolicyChange
 		want   func(*agent.Policy)
 	}{
-		"nothing":      {agent.PolicyChange{}, func(*agent.Policy) {}},
-		"permissions":  {agent.PolicyChange{Permissions: ptr([]string{"EXECUTE_QUOTES"})}, func(p *agent.Policy) { p.Permissions = []agent.Permission{agent.ExecuteQuotes} }},
-		"mode":         {agent.PolicyChange{DefaultMode: ptr("APPROVAL_REQUIRED")}, func(p *agent.Policy) { p.DefaultMode = agent.ApprovalRequired }},
-		"currency":     {agent.PolicyChange{Limits: &agent.LimitsChange{Currency: ptr("EUR")}}, func(p *agent.Policy) { p.Limits.Currency = "EUR" }},
-		"no limits":    {agent.PolicyChange{Limits: &agent.LimitsChange{Daily: none, DailyTransactions: none, Monthly: none}}, func(p *agent.Policy) { p.Limits.Daily, p.Limits.DailyTransactions, p.Limits.Monthly = 0, 0, 0 }},
-		"one limit":    {agent.PolicyChange{Limits: &agent.LimitsChange{Monthly: ptr(ptr(int64(7)))}}, func(p *agent.Policy) { p.Limits.Monthly = 7 }},
-		"all accounts": {agent.PolicyChange{AllowedAccounts: ptr[[]ident.InternalAccount](nil)}, func(p *agent.Policy) { p.AllowedAccounts = nil }},
-		"no account":   {agent.PolicyChange{AllowedAccounts: ptr([]ident.InternalAccount{})}, func(p *agent.Policy) { p.AllowedAccounts = []ident.InternalAccount{} }},
+		"nothing": {agent.PolicyChange{}, func(*agent.Policy) {}},
+		"permissions": {agent.PolicyChange{Permissions: ptr([]string{"EXECUTE_QUOTES"})},
+			func(p *agent.Policy) { p.Permissions = []agent.Permission{agent.ExecuteQuotes} }},
+		"mode": {agent.PolicyChange{DefaultMode: ptr("APPROVAL_REQUIRED")},
+			func(p *agent.Policy) { p.DefaultMode = agent.ApprovalRequired }},
+		"currency": {agent.PolicyChange{Limits: &agent.LimitsChange{Currency: ptr("EUR")}},
+			func(p *agent.Policy) { p.Limits.Currency = "EUR" }},
+		"no limits": {agent.PolicyChange{Limits: &agent.LimitsChange{Daily: none, DailyTransactions: none, Monthly: none}},
+			func(p *agent.Policy) { p.Limits.Daily, p.Limits.DailyTransactions, p.Limits.Monthly = 0, 0, 0 }},
+		"one limit": {agent.PolicyChange{Limits: &agent.LimitsChange{Monthly: ptr(ptr(int64(7)))}},
+			func(p *agent.Policy) { p.Limits.Monthly = 7 }},
+		"all accounts": {agent.PolicyChange{AllowedAccounts: ptr[[]ident.InternalAccount](nil)},
+			func(p *agent.Policy) { p.AllowedAccounts = nil }},
+		"no account": {agent.PolicyChange{AllowedAccounts: ptr([]ident.InternalAccount{})},
+			func(p *agent.Policy) { p.AllowedAccounts = []ident.InternalAccount{} }},
 		"no rules":     {agent.PolicyChange{AccountRules: ptr([]agent.AccountRuleRequest{})}, func(p *agent.Policy) { p.AccountRules = nil }},
 		"no threshold": {agent.PolicyChange{Threshold: &agent.ThresholdChange{Amount: none}}, func(p *agent.Policy) { p.Threshold.Amount = nil }},
-		"threshold":    {agent.PolicyChange{Threshold: &agent.ThresholdChange{Amount: ptr(ptr(int64(3)))}}, func(p *agent.Policy) { p.Threshold.Amount = ptr(int64(3)) }},
+		"threshold": {agent.PolicyChange{Threshold: &agent.ThresholdChange{Amount: ptr(ptr(int64(3)))}},
+			func(p *agent.Policy) { p.Threshold.Amount = ptr(int64(3)) }},
 	} {
 		want := before.Policy
 		c.want(&want)
@@ -214,9 +239,11 @@ func drawChange(t *rapid.T) (ch agent.PolicyChange) {
 		ch.DefaultMode = ptr(mode.Draw(t, "name"))
 	}
 	if given.Draw(t, "limits") {
-		ch.Limits = &agent.LimitsChange{Currency: rapid.Ptr(currency, true).Draw(t, "currency"), PerTransaction: rapid.Ptr(number, true).Draw(t, "transaction")}
+		ch.Limits = &agent.LimitsChange{Currency: rapid.Ptr(currency, true).Draw(t, "currency"),
+			PerTransaction: rapid.Ptr(number, true).Draw(t, "transaction")}
 		if given.Draw(t, "more") {
-			ch.Limits.Daily, ch.Limits.DailyTransactions, ch.Limits.Monthly = nullable.Draw(t, "daily"), nullable.Draw(t, "count"), nullable.Draw(t, "monthly")
+			ch.Limits.Daily, ch.Limits.DailyTransactions, ch.Limits.Monthly = nullable.Draw(t, "daily"), nullable.Draw(t, "count"),
+				nullable.Draw(t, "monthly")
 		}
 	}
 	if given.Draw(t, "allowed") {
@@ -224,7 +251,8 @@ func drawChange(t *rapid.T) (ch agent.PolicyChange) {
 	}
 	if given.Draw(t, "rules") {
 		ch.AccountRules = ptr(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) agent.AccountRuleRequest {
-			return agent.AccountRuleRequest{Account: account.Draw(t, "account"), Mode: mode.Draw(t, "mode"), PerTransaction: rapid.Ptr(number, true).Draw(t, "limit")}
+			return agent.AccountRuleRequest{Account: account.Draw(t, "account"), Mode: mode.Draw(t, "mode"),
+				PerTransaction: rapid.Ptr(number, true).Draw(t, "limit")}
 		}), 0, 3).Draw(t, "rules"))
 	}
 	if given.Draw(t, "threshold") {
@@ -238,7 +266,8 @@ func checkPolicy(t *rapid.T, p agent.Policy) {
 	ours := func(id ident.InternalAccount) bool { return id == dollars.ID || id == euros.ID }
 	l := p.Limits
 	ok := len(p.Permissions) > 0 && slices.Contains(agent.ExecutionModes, p.DefaultMode) && l.Currency.Known() && l.PerTransaction >= 1 &&
-		within(l.PerTransaction, money.MaxMinor) && within(l.Daily, money.MaxMinor) && within(l.Monthly, money.MaxMinor) && within(l.DailyTransactions, 1_000_000) &&
+		within(l.PerTransaction, money.MaxMinor) && within(l.Daily, money.MaxMinor) && within(l.Monthly, money.MaxMinor) &&
+		within(l.DailyTransactions, 1_000_000) &&
 		(p.Threshold.Amount == nil || p.Threshold.Currency.Known() && within(*p.Threshold.Amount, money.MaxMinor))
 	for i, permission := range p.Permissions {
 		ok = ok && slices.Contains(agent.Permissions, permission) && !slices.Contains(p.Permissions[:i], permission)
@@ -248,7 +277,8 @@ func checkPolicy(t *rapid.T, p agent.Policy) {
 	}
 	seen := map[ident.InternalAccount]bool{}
 	for _, rule := range p.AccountRules {
-		ok = ok && ours(rule.Account) && !seen[rule.Account] && within(rule.PerTransaction, money.MaxMinor) && (rule.Mode == "" || slices.Contains(agent.ExecutionModes, rule.Mode))
+		ok = ok && ours(rule.Account) && !seen[rule.Account] && within(rule.PerTransaction, money.MaxMinor) &&
+			(rule.Mode == "" || slices.Contains(agent.ExecutionModes, rule.Mode))
 		seen[rule.Account] = true
 	}
 	if !ok {

@@ -14,7 +14,8 @@ import (
 )
 
 var (
-	states   = []bankorder.State{bankorder.Queued, bankorder.InFile, bankorder.Accepted, bankorder.Pending, bankorder.Settled, bankorder.Rejected, bankorder.Returned}
+	states = []bankorder.State{bankorder.Queued, bankorder.InFile, bankorder.Accepted, bankorder.Pending, bankorder.Settled,
+		bankorder.Rejected, bankorder.Returned}
 	reported = states[2:]
 	noon     = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 )
@@ -64,7 +65,8 @@ func TestOrder_KeepsWhatTheBankSaid(t *testing.T) {
 	} {
 		o, _ = o.Apply(r, noon)
 	}
-	if o.PartnerID != "B1" || o.Code != "AC04" || o.Text != "closed" || !o.AcceptedAt.Equal(earlier) || !o.SettledAt.Equal(noon) || !o.ReturnedAt.Equal(noon) {
+	if o.PartnerID != "B1" || o.Code != "AC04" || o.Text != "closed" || !o.AcceptedAt.Equal(earlier) || !o.SettledAt.Equal(noon) ||
+		!o.ReturnedAt.Equal(noon) {
 		t.Errorf("%+v", o)
 	}
 }
@@ -192,7 +194,8 @@ func TestOrder_ChargesExplainAReturnOfLess(t *testing.T) {
 func TestApply_SettlesOnRailsOfTheReport(t *testing.T) {
 	t.Parallel()
 	// A report settles payments of its rails. By a status, the others are pending; by an entry, nothing is said of them.
-	order := bankorder.Order{Kind: bankorder.Payout, Rail: corridor.Wire, State: bankorder.Accepted, Amount: money.Amount{Minor: 5, Currency: "USD"}}
+	order := bankorder.Order{Kind: bankorder.Payout, Rail: corridor.Wire, State: bankorder.Accepted,
+		Amount: money.Amount{Minor: 5, Currency: "USD"}}
 	for name, c := range map[string]struct {
 		settles []corridor.Rail
 		booked  bool
@@ -205,7 +208,8 @@ func TestApply_SettlesOnRailsOfTheReport(t *testing.T) {
 		"status of another":   {[]corridor.Rail{corridor.ACH}, false, bankorder.Pending, bankorder.Changes},
 		"an entry of another": {[]corridor.Rail{corridor.ACH}, true, bankorder.Accepted, bankorder.Repeats},
 	} {
-		got, effect := order.Apply(bankorder.Report{State: bankorder.Settled, Settles: c.settles, Booked: c.booked, PartnerID: "B1"}, time.Unix(1, 0))
+		got, effect := order.Apply(bankorder.Report{State: bankorder.Settled, Settles: c.settles, Booked: c.booked, PartnerID: "B1"},
+			time.Unix(1, 0))
 		if got.State != c.state || effect != c.effect {
 			t.Errorf("%s: %s, %d", name, got.State, effect)
 		}

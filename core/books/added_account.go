@@ -47,7 +47,8 @@ func (a AddedAccount) Class() ledger.Class {
 // Check returns what is wrong with an account that is to be added or changed.
 func (a AddedAccount) Check() (bad []fault.Field) {
 	if !ledger.IsAdded(a.Path) {
-		problem := "must be asset/, liability/, equity/, income/ or expense/ and a name of up to 40 small letters, digits and hyphens, such as expense/office-rent"
+		problem := "must be asset/, liability/, equity/, income/ or expense/ and a name of up to 40 small letters, digits and hyphens, such as " +
+			"expense/office-rent"
 		if _, err := ledger.FindChartLine(a.Path); err == nil {
 			problem = "is an account of the built-in chart"
 		}
@@ -57,7 +58,8 @@ func (a AddedAccount) Check() (bad []fault.Field) {
 		bad = append(bad, fault.Field{Field: "name", Message: fmt.Sprintf("must be a line of 1 to %d characters", MaxAccountName)})
 	}
 	if !isText(a.Description, 0, MaxAccountDescription) {
-		bad = append(bad, fault.Field{Field: "description", Message: fmt.Sprintf("must be a line of at most %d characters", MaxAccountDescription)})
+		bad = append(bad, fault.Field{Field: "description", Message: fmt.Sprintf("must be a line of at most %d characters",
+			MaxAccountDescription)})
 	}
 	return bad
 }

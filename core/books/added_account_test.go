@@ -33,7 +33,8 @@ func TestAddedAccount_Check(t *testing.T) {
 		"two lines":               {AddedAccount{Path: "asset/cars", Name: "Cars\nand vans", Description: "x\u2028y"}, "name description"},
 		"spaces around":           {AddedAccount{Path: "asset/cars", Name: " Cars"}, "name"},
 		"a name that is too long": {AddedAccount{Path: "asset/cars", Name: strings.Repeat("ä", MaxAccountName+1)}, "name"},
-		"the longest texts":       {AddedAccount{Path: "asset/cars", Name: strings.Repeat("ä", MaxAccountName), Description: strings.Repeat("ö", MaxAccountDescription)}, ""},
+		"the longest texts": {AddedAccount{Path: "asset/cars", Name: strings.Repeat("ä", MaxAccountName),
+			Description: strings.Repeat("ö", MaxAccountDescription)}, ""},
 	} {
 		if got := fieldsOf(test.account.Check()); got != test.bad {
 			t.Errorf("%s: wrong fields %q, want %q", name, got, test.bad)

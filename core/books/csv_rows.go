@@ -26,7 +26,8 @@ func parseHeader(rows [][]string, known []string, optional string) (columns, err
 		return nil, fault.Invalid(fault.Field{Field: "file", Message: "is empty: its first row must be " + strings.Join(known, ",")})
 	}
 	if wrong := wrongDelimiter(rows[0]); wrong != "" {
-		return nil, fault.Invalid(rowField(1, "", "has its columns separated by %s: export the file with commas between columns, and with a point in amounts, such as 1234.56", wrong))
+		return nil, fault.Invalid(rowField(1, "", "has its columns separated by %s: export the file with commas between columns, and with a "+
+			"point in amounts, such as 1234.56", wrong))
 	}
 	found := columns{}
 	var bad []fault.Field

@@ -62,7 +62,8 @@ func NewMapping(lines []MappingLine) (Mapping, error) {
 			wrong = append(wrong, fault.Field{Field: at, Message: "is the second line for " + line.accounts()})
 		}
 		if name, known := names[line.Code]; known && name != line.Name {
-			wrong = append(wrong, fault.Field{Field: at + ".name", Message: fmt.Sprintf("must be the same for every line with the code %s, which is also called %s", line.Code, name)})
+			wrong = append(wrong, fault.Field{Field: at + ".name", Message: fmt.Sprintf("must be the same for every line with the code %s, which "+
+				"is also called %s", line.Code, name)})
 		}
 		if len(wrong) > 0 {
 			bad = append(bad, wrong...)
@@ -114,7 +115,8 @@ func (l MappingLine) accounts() string {
 
 func (l MappingLine) check(at string) (bad []fault.Field) {
 	if _, err := ledger.FindChartLine(l.Path); err != nil && !isGroup(l.Path) {
-		bad = append(bad, fault.Field{Field: at + ".path", Message: "must be a path of the chart of accounts, such as income/fees, or of a group of it, such as rails/*"})
+		bad = append(bad, fault.Field{Field: at + ".path", Message: "must be a path of the chart of accounts, such as income/fees, or of a " +
+			"group of it, such as rails/*"})
 	}
 	if l.Currency != "" && !l.Currency.Known() {
 		bad = append(bad, fault.Field{Field: at + ".currency", Message: "must be a currency that the service knows, or empty for all"})
@@ -152,7 +154,8 @@ func groupOf(path string) string {
 func (m Mapping) checkComplete() (bad []fault.Field) {
 	for _, line := range ledger.Chart() {
 		if _, found := m.find(line.Path, ""); !found {
-			bad = append(bad, fault.Field{Field: "lines", Message: "must have a line without currency for " + line.Path + " or for " + groupOf(line.Path)})
+			bad = append(bad, fault.Field{Field: "lines", Message: "must have a line without currency for " + line.Path + " or for " +
+				groupOf(line.Path)})
 		}
 	}
 	return bad

@@ -17,7 +17,8 @@ func TestDefaultMapping_NamesEveryLineOfTheChart(t *testing.T) {
 	t.Parallel()
 	// Every line of the chart has an account in the built-in mapping, in the range of numbers of its class, and
 	// the built-in mapping is itself a valid one.
-	ranges := map[ledger.Class]string{ledger.Asset: "1", ledger.Liability: "2", ledger.Equity: "3", ledger.Income: "4", ledger.Expense: "56", ledger.Trading: "7"}
+	ranges := map[ledger.Class]string{ledger.Asset: "1", ledger.Liability: "2", ledger.Equity: "3", ledger.Income: "4", ledger.Expense: "56",
+		ledger.Trading: "7"}
 	for _, line := range ledger.Chart() {
 		account, found := DefaultMapping().find(line.Path, "")
 		if !found || len(account.Code) != 4 || !strings.Contains(ranges[line.Class], account.Code[:1]) || account.Name == "" {
@@ -46,7 +47,8 @@ func TestMapping_MostExactLineCounts(t *testing.T) {
 		{"rails/RTP", "USD", GLAccount{"4", "path in dollars"}},
 	}
 	m := mapped(t, lines)
-	for account, want := range map[[2]string]string{{"rails/RTP", "USD"}: "4", {"rails/RTP", "EUR"}: "3", {"rails/WIRE", "USD"}: "2", {"rails/WIRE", "EUR"}: "1", {"rails/<RAIL>", "USD"}: "2", {"income/fees", "USD"}: "4000"} {
+	for account, want := range map[[2]string]string{{"rails/RTP", "USD"}: "4", {"rails/RTP", "EUR"}: "3", {"rails/WIRE", "USD"}: "2",
+		{"rails/WIRE", "EUR"}: "1", {"rails/<RAIL>", "USD"}: "2", {"income/fees", "USD"}: "4000"} {
 		if got := m.Resolve(account[0], money.Currency(account[1])); got.Code != want {
 			t.Errorf("%v has the code %s, want %s", account, got.Code, want)
 		}
@@ -69,7 +71,8 @@ func mapped(t interface{ Fatal(...any) }, lines []MappingLine) Mapping {
 }
 
 var testAccounts = []ledger.Account{
-	{Path: "rails/RTP", Currency: "USD"}, {Path: "rails/RTP", Currency: "EUR"}, {Path: "rails/WIRE", Currency: "USD"}, {Path: "income/fees", Currency: "USD"},
+	{Path: "rails/RTP", Currency: "USD"}, {Path: "rails/RTP", Currency: "EUR"}, {Path: "rails/WIRE", Currency: "USD"},
+	{Path: "income/fees", Currency: "USD"},
 	{Path: "income/subscriptions", Currency: "EUR"}, {Path: "asset/taxes", Currency: "USD"}, {Path: "asset/cars", Currency: "EUR"},
 }
 
@@ -81,7 +84,8 @@ func TestMapping_ResolvesAsPlainSearch(t *testing.T) {
 		paths := []string{"rails/*", "rails/RTP", "income/*", "income/fees", "asset/*", "asset/taxes", "asset/cars"}
 		var lines []MappingLine
 		for i, n := 0, rapid.IntRange(0, 8).Draw(t, "lines"); i < n; i++ {
-			line := MappingLine{Path: rapid.SampledFrom(paths).Draw(t, "path"), Currency: rapid.SampledFrom([]money.Currency{"", "USD", "EUR"}).Draw(t, "currency")}
+			line := MappingLine{Path: rapid.SampledFrom(paths).Draw(t, "path"),
+				Currency: rapid.SampledFrom([]money.Currency{"", "USD", "EUR"}).Draw(t, "currency")}
 			line.GLAccount = GLAccount{fmt.Sprintf("X%d", i), fmt.Sprintf("account %d", i)}
 			if !slices.ContainsFunc(lines, func(l MappingLine) bool { return l.Path == line.Path && l.Currency == line.Currency }) {
 				lines = append(lines, line)
@@ -121,14 +125,19 @@ func TestNewMapping_ListsEverythingWrong(t *testing.T) {
 		{"own/*", "", GLAccount{"-1100", "'=Bank"}}, // a journal would have them escaped
 	})
 	f, _ := fault.As(err)
-	if got := fieldsOf(f.Fields); got != "lines[1] lines[2].name lines[3].path lines[3].currency lines[3].code lines[3].name lines[4].code lines[4].name" {
+	if got := fieldsOf(f.Fields); got != "lines[1] lines[2].name lines[3].path lines[3].currency lines[3].code lines[3].name lines[4].code "+
+		"lines[4].name" {
 		t.Errorf("wrong fields %q", got)
 	}
 
-	incomplete := slices.DeleteFunc(DefaultMapping().Lines(), func(l MappingLine) bool { return l.Path == "fx/valuation" || l.Path == "rails/*" })
+	incomplete := slices.DeleteFunc(DefaultMapping().Lines(), func(l MappingLine) bool {
+		return l.Path == "fx/valuation" ||
+			l.Path == "rails/*"
+	})
 	_, err = NewMapping(append(incomplete, MappingLine{"rails/*", "USD", GLAccount{"1101", "Dollars"}}))
 	f, _ = fault.As(err)
-	if got := fieldsOf(f.Fields); got != "lines lines" || !strings.Contains(f.Fields[0].Message, "rails/<RAIL> or for rails/*") || !strings.Contains(f.Fields[1].Message, "fx/valuation") {
+	if got := fieldsOf(f.Fields); got != "lines lines" || !strings.Contains(f.Fields[0].Message, "rails/<RAIL> or for rails/*") ||
+		!strings.Contains(f.Fields[1].Message, "fx/valuation") {
 		t.Errorf("incomplete: %+v", f.Fields)
 	}
 	if _, err := NewMapping(make([]MappingLine, MaxMappingLines+1)); !fault.Is(err, fault.InvalidInput) {

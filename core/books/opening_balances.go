@@ -45,7 +45,8 @@ func ParseOpeningRows(rows [][]string) ([]OpeningLine, error) {
 			bad = append(bad, rowField(line.Row, "", "must have %d values, as the header, not %d", len(rows[0]), len(row)))
 			continue
 		}
-		line.Path, line.Currency, line.GLCode = columns.cell(row, "account"), money.Currency(columns.cell(row, "currency")), columns.cell(row, "gl_code")
+		line.Path, line.Currency, line.GLCode = columns.cell(row, "account"), money.Currency(columns.cell(row, "currency")),
+			columns.cell(row, "gl_code")
 		if !line.Currency.Known() {
 			bad = append(bad, rowField(line.Row, "currency", "must be a currency that the service knows, such as USD"))
 			continue
@@ -73,7 +74,8 @@ func ParseOpeningRows(rows [][]string) ([]OpeningLine, error) {
 
 // parseMajor parses an amount in major units of a currency, such as 1234.5; empty is zero.
 func parseMajor(text string, currency money.Currency) (int64, error) {
-	wrong := fmt.Errorf("must be an amount in %s without sign and thousands separators, such as %s, not %.40q", currency, money.TotalOf(123456).Major(currency), text)
+	wrong := fmt.Errorf("must be an amount in %s without sign and thousands separators, such as %s, not %.40q", currency,
+		money.TotalOf(123456).Major(currency), text)
 	if text == "" {
 		return 0, nil
 	}
@@ -140,7 +142,8 @@ func CheckOpening(lines []OpeningLine, checks OpeningChecks) ([]OpeningBalances,
 		} else if first, repeated := rows[account]; repeated {
 			bad = append(bad, rowField(line.Row, "account", "is in row %d too, in the same currency", first))
 		} else if code := checks.Mapping.Resolve(line.Path, line.Currency).Code; line.GLCode != "" && line.GLCode != code {
-			bad = append(bad, rowField(line.Row, "gl_code", "must be %s, the code of %s in %s by the mapping of the platform, or empty", code, line.Path, line.Currency))
+			bad = append(bad, rowField(line.Row, "gl_code", "must be %s, the code of %s in %s by the mapping of the platform, or empty", code,
+				line.Path, line.Currency))
 		}
 		rows[account] = line.Row
 		b := byCurrency[line.Currency]
@@ -157,10 +160,12 @@ func CheckOpening(lines []OpeningLine, checks OpeningChecks) ([]OpeningBalances,
 			continue
 		}
 		if len(b.Lines) > ledger.MaxOpeningBalances {
-			bad = append(bad, fault.Field{Field: "file", Message: fmt.Sprintf("must have at most %d lines in a currency; %s has %d", ledger.MaxOpeningBalances, currency, len(b.Lines))})
+			bad = append(bad, fault.Field{Field: "file", Message: fmt.Sprintf("must have at most %d lines in a currency; %s has %d",
+				ledger.MaxOpeningBalances, currency, len(b.Lines))})
 		}
 		if b.Difference.Sign() != 0 && !checks.AgainstBroughtForward {
-			bad = append(bad, fault.Field{Field: string(currency), Message: fmt.Sprintf("has debits of %s and credits of %s, which differ by %s; correct the file, or leave the difference at %s",
+			bad = append(bad, fault.Field{Field: string(currency), Message: fmt.Sprintf("has debits of %s and credits of %s, which differ by %s; "+
+				"correct the file, or leave the difference at %s",
 				b.Debits.Major(currency), b.Credits.Major(currency), b.Difference.Major(currency), ledger.EquityBroughtForward)})
 		}
 		if len(b.Balances()) == 1 && b.Lines[0].Path == ledger.EquityBroughtForward {
@@ -193,7 +198,8 @@ func (c OpeningChecks) problem(line OpeningLine) string {
 	case line.Path == ledger.TransitInternal:
 		return "is always zero"
 	case line.Path == ledger.FXValuation:
-		return "is posted by the revaluation of a month only; import the position as fx/position, and the earlier result as " + ledger.EquityRetainedEarnings
+		return "is posted by the revaluation of a month only; import the position as fx/position, and the earlier result as " +
+			ledger.EquityRetainedEarnings
 	case ledger.IsCustomerReceivable(line.Path):
 		return "changes only with a receivable: use an account of your own, such as asset/earlier-receivables"
 	case found.NoOverdraft && line.Minor > 0:

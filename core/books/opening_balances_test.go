@@ -50,9 +50,11 @@ func TestParseOpeningRows_ReadsMajorUnits(t *testing.T) {
 	t.Parallel()
 	// Amounts are in major units of their currency, on one side. Zeros after the minor unit are accepted, and lines
 	// without an amount are left out.
-	lines, err := ParseOpeningRows(openingRows(t, "Currency,account,debit,credit\nUSD,rails/RTP,1234.5,\nUSD,income/fees,,0.010\nJPY,rails/X,7,0\nBTC,chains/LAYER2,0.00000001,\nEUR,asset/taxes,0,0.00\n"))
+	lines, err := ParseOpeningRows(openingRows(t,
+		"Currency,account,debit,credit\nUSD,rails/RTP,1234.5,\nUSD,income/fees,,0.010\nJPY,rails/X,7,0\nBTC,chains/LAYER2,0.00000001,\nEUR,asset/taxes,0,0.00\n"))
 
-	want := []OpeningLine{{2, "rails/RTP", "USD", 123450, ""}, {3, "income/fees", "USD", -1, ""}, {4, "rails/X", "JPY", 7, ""}, {5, "chains/LAYER2", "BTC", 1, ""}}
+	want := []OpeningLine{{2, "rails/RTP", "USD", 123450, ""}, {3, "income/fees", "USD", -1, ""}, {4, "rails/X", "JPY", 7, ""},
+		{5, "chains/LAYER2", "BTC", 1, ""}}
 	if err != nil || !slices.Equal(lines, want) {
 		t.Errorf("got %+v, %v", lines, err)
 	}
@@ -95,7 +97,8 @@ func TestCheckOpening_ListsEveryWrongLine(t *testing.T) {
 	// the mapping, and currencies that do not balance are listed together.
 	lines := []OpeningLine{
 		{2, "rails/RTP", "USD", 100, "1100"}, {3, "rails/RTP", "USD", 1, ""}, {4, "banks/x", "USD", -1, ""}, {5, "asset/cars", "USD", 1, ""},
-		{6, testCustomer, "USD", 1, ""}, {7, "transit/internal", "USD", -1, ""}, {8, "income/fees", "USD", -1, "4711"}, {9, "equity/brought-forward", "EUR", 5, ""},
+		{6, testCustomer, "USD", 1, ""}, {7, "transit/internal", "USD", -1, ""}, {8, "income/fees", "USD", -1, "4711"},
+		{9, "equity/brought-forward", "EUR", 5, ""},
 		{10, "fx/valuation", "JPY", 0, ""}, {11, "customer-receivables/InternalAccount:01990000-0000-7000-8100-000000000001", "JPY", 0, ""},
 	}
 	_, err := CheckOpening(lines, OpeningChecks{Mapping: DefaultMapping()})
@@ -105,7 +108,8 @@ func TestCheckOpening_ListsEveryWrongLine(t *testing.T) {
 	for _, field := range f.Fields {
 		got = append(got, field.Field)
 	}
-	if want := "row 3 account,row 4 account,row 5 account,row 6 account,row 7 account,row 8 gl_code,row 10 account,row 11 account,EUR,row 9 account,USD"; strings.Join(got, ",") != want {
+	if want := "row 3 account,row 4 account,row 5 account,row 6 account,row 7 account,row 8 gl_code,row 10 account,row 11 account,EUR,row 9 " +
+		"account,USD"; strings.Join(got, ",") != want {
 		t.Errorf("fields %q, want %q", got, want)
 	}
 	if last := f.Fields[len(f.Fields)-1].Message; !strings.Contains(last, "differ by 1.00") {
@@ -121,7 +125,8 @@ func TestOpeningBalances_ReproduceTrialBalance(t *testing.T) {
 	// Whatever the balances, the entries leave every account with that of the file, and equity/brought-forward with
 	// that of the file and the difference. The posting is one that the ledger accepts, its reversal restores zero.
 	platform := ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.New() }, time.Now())
-	paths := []string{"rails/RTP", "chains/LAYER2", "fx/position", "income/fees", "expense/rails", "liability/taxes", "equity/capital", "equity/brought-forward"}
+	paths := []string{"rails/RTP", "chains/LAYER2", "fx/position", "income/fees", "expense/rails", "liability/taxes", "equity/capital",
+		"equity/brought-forward"}
 	rapid.Check(t, func(t *rapid.T) {
 		var file bytes.Buffer
 		w := csv.NewWriter(&file)
@@ -158,7 +163,8 @@ func TestOpeningBalances_ReproduceTrialBalance(t *testing.T) {
 
 		got := map[ledger.Account]int64{}
 		for _, b := range opening {
-			header := ledger.Header{ID: ledger.OpeningBalancesID(platform, b.Currency, 0), Platform: platform, Effective: time.Now(), Memo: OpeningMemo(time.Now())}
+			header := ledger.Header{ID: ledger.OpeningBalancesID(platform, b.Currency, 0), Platform: platform, Effective: time.Now(),
+				Memo: OpeningMemo(time.Now())}
 			p := ledger.OpeningBalances(header, b.Currency, b.Balances())
 			if err := p.Validate(); err != nil {
 				t.Fatal(err)
@@ -191,14 +197,16 @@ func TestOpeningBalances_ReproduceTrialBalance(t *testing.T) {
 func TestCheckOpening_BroughtForwardInFileNeedsNoEntry(t *testing.T) {
 	t.Parallel()
 	// A balance of equity/brought-forward in the file follows from the other accounts.
-	opening, err := CheckOpening([]OpeningLine{{2, "rails/RTP", "USD", 100, ""}, {3, "equity/brought-forward", "USD", -100, ""}}, OpeningChecks{Mapping: DefaultMapping()})
+	opening, err := CheckOpening([]OpeningLine{{2, "rails/RTP", "USD", 100, ""}, {3, "equity/brought-forward", "USD", -100, ""}},
+		OpeningChecks{Mapping: DefaultMapping()})
 	if err != nil || opening[0].Difference.Sign() != 0 {
 		t.Fatalf("%+v, %v", opening, err)
 	}
 
 	p := ledger.OpeningBalances(ledger.Header{}, "USD", opening[0].Balances())
 
-	if len(p.Entries) != 1 || p.Entries[0] != (ledger.Entry{Debit: "rails/RTP", Credit: "equity/brought-forward", Currency: "USD", Amount: 100}) {
+	if len(p.Entries) != 1 || p.Entries[0] != (ledger.Entry{Debit: "rails/RTP", Credit: "equity/brought-forward",
+		Currency: "USD", Amount: 100}) {
 		t.Errorf("entries %+v", p.Entries)
 	}
 }

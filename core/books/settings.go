@@ -79,7 +79,8 @@ func (s Settings) NeedsFourEyes(a Action) bool {
 // RequireFunctionalCurrency returns the functional currency, or CONFLICT with what to do if none is chosen.
 func (s Settings) RequireFunctionalCurrency() (money.Currency, error) {
 	if s.FunctionalCurrency == "" {
-		f := fault.New(fault.Conflict, "The platform has no functional currency. Set functionalCurrency with PUT /ledger/settings or `causeway ledger settings set`.")
+		f := fault.New(fault.Conflict, "The platform has no functional currency. Set functionalCurrency with PUT /ledger/settings or `causeway "+
+			"ledger settings set`.")
 		f.Reason = "No functional currency"
 		return "", f
 	}
@@ -130,7 +131,8 @@ func actionNames() string {
 
 // Equal reports whether two checked settings are the same.
 func (s Settings) Equal(other Settings) bool {
-	return slices.Equal(s.FourEyes, other.FourEyes) && s.FunctionalCurrency == other.FunctionalCurrency && s.UnrealisedResult == other.UnrealisedResult &&
+	return slices.Equal(s.FourEyes, other.FourEyes) && s.FunctionalCurrency == other.FunctionalCurrency &&
+		s.UnrealisedResult == other.UnrealisedResult &&
 		s.FeeRecognition == other.FeeRecognition && s.YearEndMonth == other.YearEndMonth
 }
 
@@ -194,7 +196,8 @@ func (s Settings) With(changes ...string) (Settings, error) {
 				}
 			}
 		default:
-			bad = append(bad, fault.Field{Field: name, Message: "must be one of functionalCurrency, unrealisedResult, feeRecognition, yearEndMonth, fourEyes"})
+			bad = append(bad, fault.Field{Field: name, Message: "must be one of functionalCurrency, unrealisedResult, feeRecognition, " +
+				"yearEndMonth, fourEyes"})
 		}
 	}
 	if len(bad) > 0 {

@@ -29,7 +29,8 @@ func TestSettings_DefaultsAreValid(t *testing.T) {
 func TestSettings_CheckedListsEveryInvalidField(t *testing.T) {
 	t.Parallel()
 	// Each invalid field is named, all at once.
-	_, err := Settings{FunctionalCurrency: "BTC", UnrealisedResult: "keep", FeeRecognition: "", YearEndMonth: 13, FourEyes: []Action{ActionClose, "DELETE"}}.Checked()
+	_, err := Settings{FunctionalCurrency: "BTC", UnrealisedResult: "keep", FeeRecognition: "", YearEndMonth: 13,
+		FourEyes: []Action{ActionClose, "DELETE"}}.Checked()
 
 	f, ok := fault.As(err)
 	if !ok || f.Code != fault.InvalidInput {
@@ -76,7 +77,8 @@ func TestSettings_CheckChange(t *testing.T) {
 	// The functional currency is fixed once exchange results are posted in it. Everything else can change.
 	euro := DefaultSettings()
 	euro.FunctionalCurrency = "EUR"
-	other := Settings{FunctionalCurrency: "EUR", UnrealisedResult: Keep, FeeRecognition: AtDelivery, YearEndMonth: time.June, FourEyes: Actions()}
+	other := Settings{FunctionalCurrency: "EUR", UnrealisedResult: Keep, FeeRecognition: AtDelivery, YearEndMonth: time.June,
+		FourEyes: Actions()}
 	dollar, none := other, other
 	dollar.FunctionalCurrency, none.FunctionalCurrency = "USD", ""
 
@@ -100,7 +102,8 @@ func TestSettings_CheckChange(t *testing.T) {
 func TestSettings_RequireFunctionalCurrency(t *testing.T) {
 	t.Parallel()
 	// Without a functional currency the fault says how to set it.
-	if _, err := DefaultSettings().RequireFunctionalCurrency(); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "PUT /ledger/settings") {
+	if _, err := DefaultSettings().RequireFunctionalCurrency(); !fault.Is(err, fault.Conflict) ||
+		!strings.Contains(err.Error(), "PUT /ledger/settings") {
 		t.Errorf("got %v", err)
 	}
 	if c, err := (Settings{FunctionalCurrency: "CHF"}).RequireFunctionalCurrency(); c != "CHF" || err != nil {
@@ -113,14 +116,17 @@ func TestSettings_With(t *testing.T) {
 	// Only what is named changes. An unknown name is an error that lists the names.
 	changed, err := DefaultSettings().With("functionalCurrency=CHF", "fourEyes=CLOSE, ADJUSTMENT", "yearEndMonth=6")
 
-	want := Settings{FunctionalCurrency: "CHF", UnrealisedResult: Reverse, FeeRecognition: AtConversion, YearEndMonth: time.June, FourEyes: []Action{ActionAdjustment, ActionClose}}
+	want := Settings{FunctionalCurrency: "CHF", UnrealisedResult: Reverse, FeeRecognition: AtConversion, YearEndMonth: time.June,
+		FourEyes: []Action{ActionAdjustment, ActionClose}}
 	if err != nil || !changed.Equal(want) {
 		t.Errorf("got %+v, %v", changed, err)
 	}
-	if cleared, err := changed.With("functionalCurrency=", "fourEyes="); err != nil || cleared.FunctionalCurrency != "" || len(cleared.FourEyes) != 0 || cleared.YearEndMonth != time.June {
+	if cleared, err := changed.With("functionalCurrency=", "fourEyes="); err != nil || cleared.FunctionalCurrency != "" ||
+		len(cleared.FourEyes) != 0 || cleared.YearEndMonth != time.June {
 		t.Errorf("got %+v, %v", cleared, err)
 	}
-	if _, err := changed.With("currency=USD", "yearEndMonth=June"); !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "currency, yearEndMonth") {
+	if _, err := changed.With("currency=USD", "yearEndMonth=June"); !fault.Is(err, fault.InvalidInput) ||
+		!strings.Contains(err.Error(), "currency, yearEndMonth") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -84,7 +84,8 @@ func (p Pricing) Approve(c Change, proposed State) (Pricing, error) {
 		return &fault.Error{Code: fault.Conflict, Reason: reason, Message: message + " Reject the proposal and make it again."}
 	}
 	if now := p.StateFor(c.Platform); now != proposed {
-		return p, conflict("Terms changed", fmt.Sprintf("The terms have changed since the change was proposed. Then: %s. Now: %s.", proposed, now))
+		return p, conflict("Terms changed", fmt.Sprintf("The terms have changed since the change was proposed. Then: %s. Now: %s.",
+			proposed, now))
 	}
 	after := p.WithChange(c)
 	if bad := after.Check(); len(bad) > 0 {

@@ -53,9 +53,10 @@ func TestState_ChangedFields(t *testing.T) {
 		change corridor.Change
 		want   []string
 	}{
-		"nothing":            {corridor.Change{}, nil},
-		"reset of nothing":   {corridor.Change{Reset: true}, nil},
-		"two values":         {corridor.Change{Set: corridor.Override{Fixed: new(int64(1)), MaxSending: new(int64(5_000))}}, []string{corridor.FieldFixed, corridor.FieldMax}},
+		"nothing":          {corridor.Change{}, nil},
+		"reset of nothing": {corridor.Change{Reset: true}, nil},
+		"two values": {corridor.Change{Set: corridor.Override{Fixed: new(int64(1)), MaxSending: new(int64(5_000))}},
+			[]string{corridor.FieldFixed, corridor.FieldMax}},
 		"the built-in value": {corridor.Change{Set: corridor.Override{Lock: &builtIn.Lock}}, []string{corridor.FieldLock}},
 	} {
 		after := pricing.WithChange(test.change)
@@ -76,11 +77,12 @@ func TestPricing_ApproveOnlyWhatWasProposed(t *testing.T) {
 		change  corridor.Change // since
 		refused bool
 	}{
-		"nothing":            {corridor.Change{}, false},
-		"another platform":   {corridor.Change{Platform: platformID(2), Set: corridor.Override{Fixed: new(int64(7))}}, false},
-		"all platforms":      {corridor.Change{Set: corridor.Override{Fixed: new(int64(7))}}, true},
-		"another value":      {corridor.Change{Platform: platformID(1), Set: corridor.Override{MinSending: new(int64(777))}}, true},
-		"the built-in value": {corridor.Change{Platform: platformID(1), Set: corridor.Override{MinSending: &pricing.Corridor.Terms.MinSending}}, true},
+		"nothing":          {corridor.Change{}, false},
+		"another platform": {corridor.Change{Platform: platformID(2), Set: corridor.Override{Fixed: new(int64(7))}}, false},
+		"all platforms":    {corridor.Change{Set: corridor.Override{Fixed: new(int64(7))}}, true},
+		"another value":    {corridor.Change{Platform: platformID(1), Set: corridor.Override{MinSending: new(int64(777))}}, true},
+		"the built-in value": {corridor.Change{Platform: platformID(1), Set: corridor.Override{MinSending: &pricing.Corridor.Terms.MinSending}},
+			true},
 	} {
 		now := pricing.WithChange(test.change)
 		after, err := now.Approve(fee, proposed)
@@ -104,13 +106,15 @@ func TestPricing_ApproveRefusesInvalidTerms(t *testing.T) {
 	fees := corridor.Change{Set: corridor.Override{Fixed: new(int64(99))}}
 	pricing := usdToBTC(t)
 	proposed := pricing.StateFor(platformID(0))
-	since := pricing.WithChange(corridor.Change{Platform: platformID(1), Set: corridor.Override{Fixed: new(int64(0)), MinSending: new(int64(2))}}).
+	since := pricing.WithChange(corridor.Change{Platform: platformID(1), Set: corridor.Override{Fixed: new(int64(0)),
+		MinSending: new(int64(2))}}).
 		WithChange(corridor.Change{Platform: platformID(2), Set: corridor.Override{MinSending: new(int64(90))}})
 
 	_, err := since.Approve(fees, proposed)
 
 	f, _ := fault.As(err)
-	if f == nil || f.Code != fault.Conflict || f.Reason != "Terms not valid" || !strings.Contains(f.Message, platformID(2).String()) || strings.Contains(f.Message, platformID(1).String()) {
+	if f == nil || f.Code != fault.Conflict || f.Reason != "Terms not valid" || !strings.Contains(f.Message, platformID(2).String()) ||
+		strings.Contains(f.Message, platformID(1).String()) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -42,7 +42,8 @@ func Within(currency money.Currency, country string) (Corridor, error) {
 func find(from, to money.Currency, country string) (Corridor, error) {
 	for _, currency := range []money.Currency{from, to} {
 		if !currency.Payable() {
-			return Corridor{}, fault.New(fault.InvalidCurrency, "%.8q is not a known currency; use a code in capital letters, such as USD or BTC.", string(currency))
+			return Corridor{}, fault.New(fault.InvalidCurrency, "%.8q is not a known currency; use a code in capital letters, such as USD or BTC.",
+				string(currency))
 		}
 	}
 	funding, err := FundingRails(from)
@@ -67,7 +68,8 @@ func find(from, to money.Currency, country string) (Corridor, error) {
 // providers, without a fee unless the operator sets one. It returns INVALID_CURRENCY if the currency cannot be paid in.
 func SameCurrency(currency money.Currency) (Corridor, error) {
 	if !currency.Payable() {
-		return Corridor{}, fault.New(fault.InvalidCurrency, "%.8q is not a known currency; use a code in capital letters, such as USD or BTC.", string(currency))
+		return Corridor{}, fault.New(fault.InvalidCurrency, "%.8q is not a known currency; use a code in capital letters, such as USD or BTC.",
+			string(currency))
 	}
 	funding, err := FundingRails(currency)
 	if err != nil {

@@ -128,13 +128,20 @@ func TestFind(t *testing.T) {
 		least, most int64
 		lock        time.Duration
 	}{
-		{"dollars to bitcoin", "USD", "BTC", "", []corridor.Rail{corridor.RTP, corridor.FedNow}, corridor.Layer2, 50, "0.005", 1_00, 1_000_000_00, 5 * time.Minute},
-		{"bitcoin to dollars", "BTC", "USD", "US", []corridor.Rail{corridor.Layer2, corridor.Lightning, corridor.Bitcoin}, corridor.RTP, 500, "0.005", 1_000, 1_000_000_000, 5 * time.Minute},
-		{"dollar token to dollar", "USDC", "USD", "US", []corridor.Rail{corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum}, corridor.RTP, 250_000, "0.001", 1_000_000, 1_000_000_000_000, 5 * time.Minute},
-		{"bank to bank", "USD", "INR", "IN", []corridor.Rail{corridor.RTP, corridor.FedNow}, corridor.UPI, 50, "0.003", 1_00, 10_000_000_00, 5 * time.Minute},
-		{"from a slow bank", "ZAR", "USD", "US", []corridor.Rail{corridor.BankTransfer}, corridor.RTP, 9_00, "0.003", 18_00, 180_000_000_00, 15 * time.Minute},
-		{"from chain to chain", "USDC", "BTC", "", []corridor.Rail{corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum}, corridor.Layer2, 100_000, "0.004", 1_000_000, 1_000_000_000_000, time.Minute},
-		{"no minor units", "VND", "USDT", "", []corridor.Rail{corridor.BankTransfer}, corridor.Tron, 12_500, "0.003", 25_000, 25_000_000_000, 15 * time.Minute},
+		{"dollars to bitcoin", "USD", "BTC", "", []corridor.Rail{corridor.RTP, corridor.FedNow}, corridor.Layer2, 50, "0.005", 1_00,
+			1_000_000_00, 5 * time.Minute},
+		{"bitcoin to dollars", "BTC", "USD", "US", []corridor.Rail{corridor.Layer2, corridor.Lightning, corridor.Bitcoin}, corridor.RTP, 500,
+			"0.005", 1_000, 1_000_000_000, 5 * time.Minute},
+		{"dollar token to dollar", "USDC", "USD", "US", []corridor.Rail{corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum},
+			corridor.RTP, 250_000, "0.001", 1_000_000, 1_000_000_000_000, 5 * time.Minute},
+		{"bank to bank", "USD", "INR", "IN", []corridor.Rail{corridor.RTP, corridor.FedNow}, corridor.UPI, 50, "0.003", 1_00,
+			10_000_000_00, 5 * time.Minute},
+		{"from a slow bank", "ZAR", "USD", "US", []corridor.Rail{corridor.BankTransfer}, corridor.RTP, 9_00, "0.003", 18_00,
+			180_000_000_00, 15 * time.Minute},
+		{"from chain to chain", "USDC", "BTC", "", []corridor.Rail{corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum},
+			corridor.Layer2, 100_000, "0.004", 1_000_000, 1_000_000_000_000, time.Minute},
+		{"no minor units", "VND", "USDT", "", []corridor.Rail{corridor.BankTransfer}, corridor.Tron, 12_500, "0.003", 25_000,
+			25_000_000_000, 15 * time.Minute},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -280,7 +287,8 @@ func TestWithin(t *testing.T) {
 	// that cannot be paid out is refused.
 	for _, currency := range corridor.Currencies() {
 		found, err := corridor.Within(currency, "")
-		if err != nil || found.From != currency || found.To != currency || len(found.Funding) == 0 || len(found.Rails) == 0 || found.Terms.MinSending < 1 {
+		if err != nil || found.From != currency || found.To != currency || len(found.Funding) == 0 || len(found.Rails) == 0 ||
+			found.Terms.MinSending < 1 {
 			t.Errorf("%s: %+v, %v", currency, found, err)
 		}
 	}

@@ -120,7 +120,8 @@ func TestParse_RejectsInvalidLines(t *testing.T) {
 	t.Parallel()
 	// The error for an invalid line names its line number.
 	good := "NG,NGN,ACCESS_BANK,Access Bank\n"
-	if list, err := corridor.ParseInstitutions("# words\n\n" + good + "NG,NGN,B,Bank, of Commas\n"); err != nil || len(list) != 2 || list[1].Name != "Bank, of Commas" {
+	if list, err := corridor.ParseInstitutions("# words\n\n" + good + "NG,NGN,B,Bank, of Commas\n"); err != nil || len(list) != 2 ||
+		list[1].Name != "Bank, of Commas" {
 		t.Errorf("valid lines: %v, %v", list, err)
 	}
 	for name, line := range map[string]string{

@@ -126,11 +126,13 @@ func (o Override) Check() []fault.Field {
 func (t Terms) Check(sending money.Currency) []fault.Field {
 	amount := func(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: sending} }
 	if t.MinSending > t.MaxSending {
-		return []fault.Field{{Field: FieldMin, Message: fmt.Sprintf("would be %s, above the maximum of %s; change both", amount(t.MinSending), amount(t.MaxSending))}}
+		return []fault.Field{{Field: FieldMin, Message: fmt.Sprintf("would be %s, above the maximum of %s; change both", amount(t.MinSending),
+			amount(t.MaxSending))}}
 	}
 	variable, err := t.Fee.Percent.Ceil(t.MinSending)
 	if err == nil && variable < t.MinSending && t.Fee.Fixed < t.MinSending-variable {
 		return nil
 	}
-	return []fault.Field{{Field: FieldMin, Message: fmt.Sprintf("would be %s, which is not more than the fees; raise it, or lower the fees", amount(t.MinSending))}}
+	return []fault.Field{{Field: FieldMin, Message: fmt.Sprintf("would be %s, which is not more than the fees; raise it, or lower the fees",
+		amount(t.MinSending))}}
 }

@@ -21,10 +21,12 @@ func TestOverrideInput_Parse(t *testing.T) {
 		bad     []string
 	}{
 		{corridor.OverrideInput{}, corridor.OverrideInput{}, nil},
-		{corridor.OverrideInput{Fixed: "50", Percent: "0.3%", Min: "100", Max: "1000", Lock: "5m"}, corridor.OverrideInput{Fixed: "50", Percent: "0.3%", Min: "100", Max: "1000", Lock: "5m"}, nil},
+		{corridor.OverrideInput{Fixed: "50", Percent: "0.3%", Min: "100", Max: "1000", Lock: "5m"},
+			corridor.OverrideInput{Fixed: "50", Percent: "0.3%", Min: "100", Max: "1000", Lock: "5m"}, nil},
 		{corridor.OverrideInput{Fixed: "0", Percent: "0%", Lock: "90s"}, corridor.OverrideInput{Fixed: "0", Percent: "0%", Lock: "90s"}, nil},
 		{corridor.OverrideInput{Percent: "12.50 %", Lock: "1m30s"}, corridor.OverrideInput{Percent: "12.5%", Lock: "90s"}, nil},
-		{written: corridor.OverrideInput{Fixed: "half", Percent: "0.3", Min: "1.5", Max: "1e9", Lock: "soon"}, bad: []string{"fee-fixed", "fee-percent", "min", "max", "lock"}},
+		{written: corridor.OverrideInput{Fixed: "half", Percent: "0.3", Min: "1.5", Max: "1e9", Lock: "soon"},
+			bad: []string{"fee-fixed", "fee-percent", "min", "max", "lock"}},
 		{written: corridor.OverrideInput{Percent: "100%"}, bad: []string{"fee-percent"}},
 		{written: corridor.OverrideInput{Percent: "-1%"}, bad: []string{"fee-percent"}},
 		{written: corridor.OverrideInput{Percent: "%"}, bad: []string{"fee-percent"}},

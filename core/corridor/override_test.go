@@ -109,7 +109,8 @@ func TestOverride_CheckRejectsOutOfRangeValues(t *testing.T) {
 		{"below", corridor.Override{Fixed: new(int64(-1)), MinSending: new(int64(0)), MaxSending: new(int64(0)), Lock: new(59 * time.Second)},
 			[]string{"fee-fixed", "min", "max", "lock"}},
 		{"above", corridor.Override{Fixed: new(money.MaxMinor + 1), Percent: percent("1.1"), MinSending: new(money.MaxMinor + 1),
-			MaxSending: new(money.MaxMinor + 1), Lock: new(15*time.Minute + time.Second)}, []string{"fee-fixed", "fee-percent", "min", "max", "lock"}},
+			MaxSending: new(money.MaxMinor + 1), Lock: new(15*time.Minute + time.Second)},
+			[]string{"fee-fixed", "fee-percent", "min", "max", "lock"}},
 		{"part of a second", corridor.Override{Lock: new(90*time.Second + time.Millisecond)}, []string{"lock"}},
 	} {
 		if got := fieldNames(tt.override.Check()); !slices.Equal(got, tt.bad) {
@@ -131,7 +132,8 @@ func TestTerms_CheckRejectsUnusableTerms(t *testing.T) {
 		{"nothing between the limits", corridor.Terms{MinSending: 101, MaxSending: 100}, false},
 		{"the fixed fee leaves one", corridor.Terms{Fee: corridor.Fee{Fixed: 99}, MinSending: 100, MaxSending: 1000}, true},
 		{"the fixed fee equals the minimum", corridor.Terms{Fee: corridor.Fee{Fixed: 100}, MinSending: 100, MaxSending: 1000}, false},
-		{"both fees together equal the minimum", corridor.Terms{Fee: corridor.Fee{Fixed: 90, Percent: money.MustRate("0.1")}, MinSending: 100, MaxSending: 1000}, false},
+		{"both fees together equal the minimum", corridor.Terms{Fee: corridor.Fee{Fixed: 90, Percent: money.MustRate("0.1")}, MinSending: 100,
+			MaxSending: 1000}, false},
 	} {
 		if got := fieldNames(tt.terms.Check("USD")); (len(got) == 0) != tt.good || len(got) > 0 && got[0] != corridor.FieldMin {
 			t.Errorf("%s: %v", tt.name, got)

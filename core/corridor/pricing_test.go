@@ -23,14 +23,16 @@ func TestPricing(t *testing.T) {
 	there.SetUUID(uuid.UUID{15: 2})
 	builtIn := corridor.Pricing{Corridor: way}
 
-	pricing := builtIn.WithOverride(all, corridor.Override{Fixed: new(int64(40)), MaxSending: new(int64(5_000))}).WithOverride(here, corridor.Override{Fixed: new(int64(10))})
+	pricing := builtIn.WithOverride(all, corridor.Override{Fixed: new(int64(40)), MaxSending: new(int64(5_000))}).WithOverride(here,
+		corridor.Override{Fixed: new(int64(10))})
 
 	for p, want := range map[ident.Platform][2]int64{all: {40, 5_000}, here: {10, 5_000}, there: {40, 5_000}} {
 		if got := pricing.TermsFor(p); got.Fee.Fixed != want[0] || got.MaxSending != want[1] {
 			t.Errorf("%s pays %+v, want %v", p, got, want)
 		}
 	}
-	if back := pricing.WithOverride(here, corridor.Override{}).WithOverride(all, corridor.Override{}); back.TermsFor(here) != way.Terms || len(back.PerPlatform) != 0 {
+	if back := pricing.WithOverride(here, corridor.Override{}).WithOverride(all, corridor.Override{}); back.TermsFor(here) != way.Terms ||
+		len(back.PerPlatform) != 0 {
 		t.Errorf("without overrides the pricing is %+v", back)
 	}
 	if pricing.TermsFor(here).Fee.Fixed != 10 || len(builtIn.PerPlatform) != 0 {

@@ -135,7 +135,8 @@ func TestRail_IsInstantAndIsChain(t *testing.T) {
 	// Only bank transfers are slow, and only the eight below are chains.
 	t.Parallel()
 	slow := []corridor.Rail{corridor.ACH, corridor.BankTransfer, corridor.MobileMoney, corridor.SEPA, corridor.SWIFT, corridor.Wire}
-	chains := []corridor.Rail{corridor.Layer2, corridor.Lightning, corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum, corridor.Tron, corridor.Bitcoin}
+	chains := []corridor.Rail{corridor.Layer2, corridor.Lightning, corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum,
+		corridor.Tron, corridor.Bitcoin}
 	for _, rail := range corridor.Rails() {
 		if rail.IsInstant() == slices.Contains(slow, rail) {
 			t.Errorf("%s: IsInstant() = %v", rail, rail.IsInstant())

@@ -110,7 +110,8 @@ type OwnerRequest struct {
 // NewBeneficialOwner returns a beneficial owner of a business, whose check begins. others are the
 // owners that the business has. Faults: CUSTOMER_DELETED, CONFLICT for a person who is one of them or
 // for too many, INVALID_INPUT with every invalid field.
-func NewBeneficialOwner(r OwnerRequest, business Customer, others []BeneficialOwner, id ident.BeneficialOwner, now time.Time) (BeneficialOwner, error) {
+func NewBeneficialOwner(r OwnerRequest, business Customer, others []BeneficialOwner, id ident.BeneficialOwner,
+	now time.Time) (BeneficialOwner, error) {
 	if id.IsZero() || business.ID.IsZero() {
 		return BeneficialOwner{}, errors.New("a beneficial owner needs an id and a customer")
 	}
@@ -119,12 +120,14 @@ func NewBeneficialOwner(r OwnerRequest, business Customer, others []BeneficialOw
 	}
 	for _, other := range others {
 		if other.Person.IsSamePerson(r.Person) {
-			return BeneficialOwner{}, &fault.Error{Code: fault.Conflict, Reason: "Same person", Details: map[string]any{"beneficialOwnerId": other.ID.String()},
+			return BeneficialOwner{}, &fault.Error{Code: fault.Conflict, Reason: "Same person",
+				Details: map[string]any{"beneficialOwnerId": other.ID.String()},
 				Message: "This person is a beneficial owner of the customer already: " + other.ID.String() + ". Update that one instead."}
 		}
 	}
 	if len(others) >= MaxBeneficialOwners {
-		return BeneficialOwner{}, fault.New(fault.Conflict, "The customer %s has %d beneficial owners, the maximum. Update one of them instead.", business.ID, len(others))
+		return BeneficialOwner{}, fault.New(fault.Conflict, "The customer %s has %d beneficial owners, the maximum. Update one of them instead.",
+			business.ID, len(others))
 	}
 	owner := BeneficialOwner{ID: id, Platform: business.Platform, Customer: business.ID, OwnershipPercentage: r.OwnershipPercentage,
 		Person: r.Person, Status: Pending, CreatedAt: now, UpdatedAt: now}
@@ -148,7 +151,8 @@ func (r OwnerRequest) Update() OwnerUpdate {
 	p := r.Person
 	return OwnerUpdate{Roles: &r.Roles, OwnershipPercentage: &r.OwnershipPercentage, Person: PersonUpdate{
 		FirstName: &p.FirstName, MiddleName: &p.MiddleName, LastName: &p.LastName, BirthDate: &p.BirthDate, Nationality: &p.Nationality,
-		Email: &p.Email, PhoneNumber: &p.PhoneNumber, Address: &p.Address, IDType: &p.IDType, Identifier: &p.Identifier, CountryOfIssuance: &p.CountryOfIssuance,
+		Email: &p.Email, PhoneNumber: &p.PhoneNumber, Address: &p.Address, IDType: &p.IDType, Identifier: &p.Identifier,
+		CountryOfIssuance: &p.CountryOfIssuance,
 	}}
 }
 
@@ -163,7 +167,8 @@ type PersonUpdate struct {
 // Apply returns the changed owner, and whether the person must be checked again because what
 // identifies the person has changed. others are the other owners of the business. Faults:
 // CUSTOMER_DELETED, INVALID_INPUT with every invalid field.
-func (o BeneficialOwner) Apply(u OwnerUpdate, business Customer, others []BeneficialOwner, now time.Time) (changed BeneficialOwner, check bool, err error) {
+func (o BeneficialOwner) Apply(u OwnerUpdate, business Customer, others []BeneficialOwner,
+	now time.Time) (changed BeneficialOwner, check bool, err error) {
 	if err := business.checkHasOwners(); err != nil {
 		return o, false, err
 	}
@@ -250,6 +255,7 @@ func checkOwnership(o BeneficialOwner, others []BeneficialOwner, bad *party.Prob
 		left -= other.OwnershipPercentage
 	}
 	if o.OwnershipPercentage > left {
-		bad.AddRule(field, fmt.Sprintf("must be at most %d: the other owners of the customer have %d percent", max(left, 0), 100-left), "maximum", max(left, 0))
+		bad.AddRule(field, fmt.Sprintf("must be at most %d: the other owners of the customer have %d percent", max(left, 0), 100-left),
+			"maximum", max(left, 0))
 	}
 }

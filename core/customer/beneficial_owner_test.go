@@ -66,7 +66,8 @@ func TestNewBeneficialOwner_ChecksEveryField(t *testing.T) {
 	} {
 		owner, err := newOwner(t, edit)
 		if field == "" {
-			if err != nil || owner.Status != customer.Pending || owner.Customer != customerID || !slices.Equal(owner.Roles, []customer.OwnerRole{"CONTROL_PERSON", "UBO"}) {
+			if err != nil || owner.Status != customer.Pending || owner.Customer != customerID ||
+				!slices.Equal(owner.Roles, []customer.OwnerRole{"CONTROL_PERSON", "UBO"}) {
 				t.Errorf("valid: %+v, %v", owner, err)
 			}
 			continue
@@ -83,8 +84,10 @@ func TestNewBeneficialOwner_Identifiers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ idType, text, want string }{
 		{"SSN", "123456789", "123-45-6789"}, {"SSN", "123-456789", "123-45-6789"}, {"SSN", "000-45-6789", ""}, {"SSN", "666-45-6789", ""},
-		{"SSN", "912-70-1234", ""}, {"SSN", "123-00-6789", ""}, {"SSN", "123-45-0000", ""}, {"SSN", "123 45 6789", ""}, {"SSN", "", ""}, {"SSN", "1234567890", ""},
-		{"ITIN", "912701234", "912-70-1234"}, {"ITIN", "812-70-1234", ""}, {"ITIN", "912-93-1234", ""}, {"ITIN", "912-49-1234", ""}, {"ITIN", "999-99-1234", "999-99-1234"},
+		{"SSN", "912-70-1234", ""}, {"SSN", "123-00-6789", ""}, {"SSN", "123-45-0000", ""}, {"SSN", "123 45 6789", ""}, {"SSN", "", ""},
+		{"SSN", "1234567890", ""},
+		{"ITIN", "912701234", "912-70-1234"}, {"ITIN", "812-70-1234", ""}, {"ITIN", "912-93-1234", ""}, {"ITIN", "912-49-1234", ""},
+		{"ITIN", "999-99-1234", "999-99-1234"},
 		{"EIN", "123456789", "12-3456789"}, {"EIN", "00-3456789", ""}, {"EIN", "123-45-6789", ""},
 		{"NON_US_TAX_ID", "DE 12/345.678", "DE 12/345.678"}, {"NON_US_TAX_ID", strings.Repeat("1", 65), ""}, {"NON_US_TAX_ID", "a\nb", ""},
 	} {
@@ -218,18 +221,21 @@ func TestBeneficialOwner_ApplyChecksIdentityAgain(t *testing.T) {
 		"the masked number": {customer.OwnerUpdate{Person: customer.PersonUpdate{Identifier: text("***-**-6789")}}, false},
 		"the same number":   {customer.OwnerUpdate{Person: customer.PersonUpdate{Identifier: text("123456789")}}, false},
 		"the name":          {customer.OwnerUpdate{Person: customer.PersonUpdate{LastName: text("Silva")}}, true},
-		"the address":       {customer.OwnerUpdate{Person: customer.PersonUpdate{Address: &party.Address{Line1: "2 Main St", City: "Austin", State: "TX", PostalCode: "78701", Country: "US"}}}, true},
+		"the address": {customer.OwnerUpdate{Person: customer.PersonUpdate{Address: &party.Address{Line1: "2 Main St", City: "Austin",
+			State: "TX", PostalCode: "78701", Country: "US"}}}, true},
 	} {
 		changed, check, err := owner.Apply(c.update, acme, nil, later)
 		if err != nil || check != c.check || !changed.UpdatedAt.Equal(later) || changed.Person.Identifier != owner.Person.Identifier {
 			t.Errorf("%s: %+v, check %v, %v", name, changed, check, err)
 		}
-		if want := map[bool]customer.Status{true: customer.Pending, false: customer.Rejected}[c.check]; changed.Status != want || (len(changed.Check.Errors) == 0) != c.check {
+		if want := map[bool]customer.Status{true: customer.Pending, false: customer.Rejected}[c.check]; changed.Status != want ||
+			(len(changed.Check.Errors) == 0) != c.check {
 			t.Errorf("%s: %s %v, want %s", name, changed.Status, changed.Check.Errors, want)
 		}
 	}
 
-	unchanged, _, err := owner.Apply(customer.OwnerUpdate{Person: customer.PersonUpdate{LastName: text(""), Identifier: text("1")}}, acme, nil, later)
+	unchanged, _, err := owner.Apply(customer.OwnerUpdate{Person: customer.PersonUpdate{LastName: text(""), Identifier: text("1")}},
+		acme, nil, later)
 	if f, ok := fault.As(err); !ok || len(f.Fields) != 2 || !reflect.DeepEqual(unchanged, owner) {
 		t.Errorf("invalid: %+v, %+v", unchanged, err)
 	}

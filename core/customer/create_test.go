@@ -63,11 +63,14 @@ func TestCreate_Individual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.ID != customerID || got.Platform != platformID || got.PlatformCustomerID != "user-1" || got.Type != customer.Individual || got.Region != "US" ||
-		got.Email != "ana@example.com" || got.UMAAddress != "$ana.ng@uma.acme.test" || !slices.Equal(got.Currencies, []money.Currency{"USD", "USDC"}) {
+	if got.ID != customerID || got.Platform != platformID || got.PlatformCustomerID != "user-1" || got.Type != customer.Individual ||
+		got.Region != "US" ||
+		got.Email != "ana@example.com" || got.UMAAddress != "$ana.ng@uma.acme.test" ||
+		!slices.Equal(got.Currencies, []money.Currency{"USD", "USDC"}) {
 		t.Errorf("%+v", got)
 	}
-	if got.FullName != "Ana Ng" || got.BirthDate != "1990-02-28" || got.Nationality != "PH" || *got.Address != *r.Address || got.Business != nil || got.Name() != "Ana Ng" {
+	if got.FullName != "Ana Ng" || got.BirthDate != "1990-02-28" || got.Nationality != "PH" || *got.Address != *r.Address ||
+		got.Business != nil || got.Name() != "Ana Ng" {
 		t.Errorf("%+v", got)
 	}
 	if !got.CreatedAt.Equal(now) || !got.UpdatedAt.Equal(now) || got.Deleted() {
@@ -87,13 +90,16 @@ func TestCreate_Business(t *testing.T) {
 		t.Fatal(err)
 	}
 	info, want := *got.Business, *r.Business
-	if !slices.Equal(info.CountriesOfOperation, want.CountriesOfOperation) || !slices.Equal(info.ExpectedRecipientJurisdictions, want.ExpectedRecipientJurisdictions) {
+	if !slices.Equal(info.CountriesOfOperation, want.CountriesOfOperation) || !slices.Equal(info.ExpectedRecipientJurisdictions,
+		want.ExpectedRecipientJurisdictions) {
 		t.Errorf("countries %v, jurisdictions %v", info.CountriesOfOperation, info.ExpectedRecipientJurisdictions)
 	}
-	if info.LegalName != want.LegalName || info.TaxID != want.TaxID || info.IncorporatedOn != want.IncorporatedOn || info.BusinessType != want.BusinessType {
+	if info.LegalName != want.LegalName || info.TaxID != want.TaxID || info.IncorporatedOn != want.IncorporatedOn ||
+		info.BusinessType != want.BusinessType {
 		t.Errorf("%+v", info)
 	}
-	if got.FullName != "" || got.BirthDate != "" || got.Nationality != "" || got.Name() != "Acme & Sons GmbH" || !slices.Equal(got.Currencies, []money.Currency{"EUR"}) {
+	if got.FullName != "" || got.BirthDate != "" || got.Nationality != "" || got.Name() != "Acme & Sons GmbH" ||
+		!slices.Equal(got.Currencies, []money.Currency{"EUR"}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -105,7 +111,8 @@ func TestCreate_AppliesDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.PlatformCustomerID != generatedID.String() || got.UMAAddress != "$019542f5b3e77d028000000000000002@uma.acme.test" || got.Currencies != nil || got.Address != nil {
+	if got.PlatformCustomerID != generatedID.String() || got.UMAAddress != "$019542f5b3e77d028000000000000002@uma.acme.test" ||
+		got.Currencies != nil || got.Address != nil {
 		t.Errorf("%+v", got)
 	}
 
@@ -169,8 +176,10 @@ func TestCreate_RejectsEachInvalidField(t *testing.T) {
 		{"businessInfo.purposeOfAccount", company(func(b *customer.BusinessInfo) { b.PurposeOfAccount = "FUN" })},
 		{"businessInfo.sourceOfFunds", company(func(b *customer.BusinessInfo) { b.SourceOfFunds = strings.Repeat("x", 1001) })},
 		{"businessInfo.expectedMonthlyTransactionCount", company(func(b *customer.BusinessInfo) { b.ExpectedMonthlyTransactionCount = "100" })},
-		{"businessInfo.expectedMonthlyTransactionVolume", company(func(b *customer.BusinessInfo) { b.ExpectedMonthlyTransactionVolume = "VOLUME" })},
-		{"businessInfo.expectedRecipientJurisdictions[0]", company(func(b *customer.BusinessInfo) { b.ExpectedRecipientJurisdictions = []string{""} })},
+		{"businessInfo.expectedMonthlyTransactionVolume",
+			company(func(b *customer.BusinessInfo) { b.ExpectedMonthlyTransactionVolume = "VOLUME" })},
+		{"businessInfo.expectedRecipientJurisdictions[0]",
+			company(func(b *customer.BusinessInfo) { b.ExpectedRecipientJurisdictions = []string{""} })},
 	}
 	for _, tt := range tests {
 		_, err := create(tt.request)

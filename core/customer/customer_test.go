@@ -90,8 +90,10 @@ func TestCustomer_Facts(t *testing.T) {
 		customer customer.Customer
 		want     map[string]string
 	}{
-		{person, map[string]string{"FULL_NAME": "Ana Silva", "NATIONALITY": "PT", "USER_TYPE": "INDIVIDUAL", "ACCOUNT_IDENTIFIER": "$ana@uma.test", "COUNTRY_OF_RESIDENCE": "PT"}},
-		{business, map[string]string{"FULL_NAME": "Acme", "COMPANY_LEGAL_NAME": "Acme", "TAX_ID": "12", "EMAIL": "pay@acme.example", "USER_TYPE": "BUSINESS", "ACCOUNT_IDENTIFIER": "$acme@uma.test"}},
+		{person, map[string]string{"FULL_NAME": "Ana Silva", "NATIONALITY": "PT", "USER_TYPE": "INDIVIDUAL",
+			"ACCOUNT_IDENTIFIER": "$ana@uma.test", "COUNTRY_OF_RESIDENCE": "PT"}},
+		{business, map[string]string{"FULL_NAME": "Acme", "COMPANY_LEGAL_NAME": "Acme", "TAX_ID": "12", "EMAIL": "pay@acme.example",
+			"USER_TYPE": "BUSINESS", "ACCOUNT_IDENTIFIER": "$acme@uma.test"}},
 	} {
 		got := test.customer.Facts()
 		if !reflect.DeepEqual(got, test.want) {

@@ -45,7 +45,8 @@ func (c Customer) Delete(left Funds, now time.Time) (Customer, error) {
 	if !left.Receivable.IsZero() {
 		return c, &fault.Error{
 			Code: fault.Conflict, Reason: "Receivable open",
-			Message: "The customer " + c.ID.String() + " owes money that was collected and returned: " + left.Receivable.String() + ". Collect it, or write it off, then delete the customer.",
+			Message: "The customer " + c.ID.String() + " owes money that was collected and returned: " + left.Receivable.String() +
+				". Collect it, or write it off, then delete the customer.",
 			Details: map[string]any{"customerId": c.ID.String(), "receivableId": left.Receivable.String()},
 		}
 	}

@@ -35,7 +35,8 @@ func (c Customer) CheckErasable(left Funds, early bool, now time.Time) error {
 	case !left.Unsettled.IsZero():
 		return refuse("Payment not settled", "has the payment "+left.Unsettled.String()+", which is not settled.")
 	case !early && now.Before(c.KeptUntil()):
-		return refuse("Kept by law", "was deleted at "+c.DeletedAt.Format(time.RFC3339)+", and its records are kept until "+c.KeptUntil().Format(time.DateOnly)+
+		return refuse("Kept by law", "was deleted at "+c.DeletedAt.Format(time.RFC3339)+", and its records are kept until "+
+			c.KeptUntil().Format(time.DateOnly)+
 			". If no law asks you to keep them, erase them earlier with --now.")
 	}
 	return nil

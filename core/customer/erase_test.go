@@ -22,12 +22,13 @@ func TestCustomer_CheckErasable(t *testing.T) {
 		at     time.Time
 		reason string
 	}{
-		"after five years":            {deleted, customer.Funds{}, false, now.AddDate(5, 0, 0), ""},
-		"a moment before":             {deleted, customer.Funds{}, false, now.AddDate(5, 0, 0).Add(-1), "Kept by law"},
-		"at once":                     {deleted, customer.Funds{}, true, now, ""},
-		"not deleted":                 {func(*customer.Customer) {}, customer.Funds{}, true, now.AddDate(9, 0, 0), "Not deleted"},
-		"money that came back":        {deleted, money, true, now.AddDate(9, 0, 0), "Balance left"},
-		"erased before":               {func(c *customer.Customer) { c.DeletedAt, c.ErasedAt = now, now }, customer.Funds{}, true, now.AddDate(9, 0, 0), "Already erased"},
+		"after five years":     {deleted, customer.Funds{}, false, now.AddDate(5, 0, 0), ""},
+		"a moment before":      {deleted, customer.Funds{}, false, now.AddDate(5, 0, 0).Add(-1), "Kept by law"},
+		"at once":              {deleted, customer.Funds{}, true, now, ""},
+		"not deleted":          {func(*customer.Customer) {}, customer.Funds{}, true, now.AddDate(9, 0, 0), "Not deleted"},
+		"money that came back": {deleted, money, true, now.AddDate(9, 0, 0), "Balance left"},
+		"erased before": {func(c *customer.Customer) { c.DeletedAt, c.ErasedAt = now, now }, customer.Funds{}, true,
+			now.AddDate(9, 0, 0), "Already erased"},
 		"money and kept, not at once": {deleted, money, false, now, "Balance left"},
 	}
 	for name, test := range tests {
@@ -52,8 +53,10 @@ func TestCustomer_EraseLeavesNoPersonalData(t *testing.T) {
 
 		got := c.Erase(later)
 
-		want := customer.Customer{ID: c.ID, Platform: c.Platform, PlatformCustomerID: "019542f5-b3e7-7d02-8000-000000000002", Type: c.Type, Region: c.Region, Currencies: c.Currencies,
-			UMAAddress: "$019542f5b3e77d028000000000000002@uma.acme.test", Status: c.Status, CreatedAt: c.CreatedAt, UpdatedAt: later, DeletedAt: now, ErasedAt: later}
+		want := customer.Customer{ID: c.ID, Platform: c.Platform, PlatformCustomerID: "019542f5-b3e7-7d02-8000-000000000002", Type: c.Type,
+			Region: c.Region, Currencies: c.Currencies,
+			UMAAddress: "$019542f5b3e77d028000000000000002@uma.acme.test", Status: c.Status, CreatedAt: c.CreatedAt, UpdatedAt: later,
+			DeletedAt: now, ErasedAt: later}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("got  %+v\nwant %+v", got, want)
 		}

@@ -81,7 +81,8 @@ func (i Import) Proceed(successful, failed int, now time.Time) (Import, error) {
 	i.Successful, i.Failed = i.Successful+successful, i.Failed+failed
 	switch {
 	case i.Processed() > i.Total, successful+failed == 0 && i.Total > 0:
-		return i, fmt.Errorf("import %s has %d rows, but %d were processed, the last %d of them now", i.ID, i.Total, i.Processed(), successful+failed)
+		return i, fmt.Errorf("import %s has %d rows, but %d were processed, the last %d of them now", i.ID, i.Total,
+			i.Processed(), successful+failed)
 	case i.Total == 0:
 		return i.to(ImportFailed, now)
 	case i.Processed() == i.Total:
@@ -173,5 +174,6 @@ func (i ImportWithErrors) Event(id ident.Webhook) event.Event {
 	if i.Status == ImportFailed {
 		name = event.BulkUploadFailed
 	}
-	return event.Event{ID: id, Platform: i.Platform, Type: event.BulkUpload, Name: name, Subject: i.ID.UUID(), OccurredAt: i.CompletedAt, Resource: i}
+	return event.Event{ID: id, Platform: i.Platform, Type: event.BulkUpload, Name: name, Subject: i.ID.UUID(),
+		OccurredAt: i.CompletedAt, Resource: i}
 }

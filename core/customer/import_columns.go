@@ -29,7 +29,8 @@ type ImportColumn struct {
 var importFields = map[string]string{
 	"addressLine1": "address.line1", "addressLine2": "address.line2", "city": "address.city", "state": "address.state",
 	"postalCode": "address.postalCode", "country": "address.country",
-	"businessLegalName": "businessInfo.legalName", "businessRegistrationNumber": "businessInfo.registrationNumber", "businessTaxId": "businessInfo.taxId",
+	"businessLegalName": "businessInfo.legalName", "businessRegistrationNumber": "businessInfo.registrationNumber",
+	"businessTaxId": "businessInfo.taxId",
 }
 
 // ImportColumns lists every column of a file of customers.
@@ -71,7 +72,8 @@ type ImportHeader struct {
 func ParseImportHeader(names []string) (ImportHeader, []ImportError) {
 	h := ImportHeader{count: len(names), position: make(map[string]int, len(names))}
 	if len(names) > maxImportColumns {
-		return h, []ImportError{NewImportFileError(ImportMalformedCSV, "The header has %d columns. At most %d are possible.", len(names), maxImportColumns)}
+		return h, []ImportError{NewImportFileError(ImportMalformedCSV, "The header has %d columns. At most %d are possible.",
+			len(names), maxImportColumns)}
 	}
 	var errors []ImportError
 	refuse := func(reason, column, format string) {
@@ -102,7 +104,8 @@ func ParseImportHeader(names []string) (ImportHeader, []ImportError) {
 	switch {
 	case len(errors) == 0:
 	case slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "\r") }):
-		errors = []ImportError{NewImportFileError(ImportMalformedCSV, "The lines end in a carriage return (CR) only. Save the file with the line ends LF or CRLF.")}
+		errors = []ImportError{NewImportFileError(ImportMalformedCSV, "The lines end in a carriage return (CR) only. Save the file with the "+
+			"line ends LF or CRLF.")}
 	case len(names) == 1 && strings.ContainsAny(names[0], ";\t"):
 		errors = []ImportError{NewImportFileError(ImportMalformedCSV, "The header is one column. Separate the columns by commas.")}
 	}
@@ -184,7 +187,8 @@ func (h ImportHeader) request(row []string) Request {
 			PostalCode: value("postalCode"), Country: value("country")},
 	}
 	if r.Type == string(Business) {
-		r.Business = &BusinessInfo{LegalName: value("businessLegalName"), RegistrationNumber: value("businessRegistrationNumber"), TaxID: value("businessTaxId")}
+		r.Business = &BusinessInfo{LegalName: value("businessLegalName"), RegistrationNumber: value("businessRegistrationNumber"),
+			TaxID: value("businessTaxId")}
 	}
 	return r
 }

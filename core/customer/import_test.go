@@ -63,7 +63,8 @@ func TestImport_Transitions(t *testing.T) {
 		{after(processing.Proceed(1, 0, now)), customer.ImportProcessing, 2, time.Time{}},
 		{failed, customer.ImportFailed, 0, now},
 	} {
-		if c.got.Status != c.status || c.got.Processed() != c.processed || !c.got.CompletedAt.Equal(c.completed) || c.got.Ended() == c.completed.IsZero() {
+		if c.got.Status != c.status || c.got.Processed() != c.processed || !c.got.CompletedAt.Equal(c.completed) ||
+			c.got.Ended() == c.completed.IsZero() {
 			t.Errorf("%+v, want %s with %d rows", c.got, c.status, c.processed)
 		}
 	}
@@ -94,13 +95,14 @@ func TestParseImportHeader_Accepts(t *testing.T) {
 		header  string
 		ignored []string
 	}{
-		"individuals":      {individualHeader, nil},
-		"businesses":       {businessHeader, nil},
-		"both":             {individualHeader + ",businessLegalName", nil},
-		"another order":    {strings.Join(shuffled, ","), nil},
-		"another case":     {strings.ToUpper(individualHeader), nil},
-		"spaces":           {strings.ReplaceAll(individualHeader, ",", " , "), nil},
-		"columns not used": {individualHeader + ",description,Shoe size,,platformAccountId", []string{"description", "Shoe size", "platformAccountId"}},
+		"individuals":   {individualHeader, nil},
+		"businesses":    {businessHeader, nil},
+		"both":          {individualHeader + ",businessLegalName", nil},
+		"another order": {strings.Join(shuffled, ","), nil},
+		"another case":  {strings.ToUpper(individualHeader), nil},
+		"spaces":        {strings.ReplaceAll(individualHeader, ",", " , "), nil},
+		"columns not used": {individualHeader + ",description,Shoe size,,platformAccountId",
+			[]string{"description", "Shoe size", "platformAccountId"}},
 		"known and unused": {individualHeader + ",email,region,nationality,addressLine2", nil},
 	} {
 		h, errors := customer.ParseImportHeader(fields(c.header))
@@ -117,8 +119,9 @@ func TestParseImportHeader_NamesEveryError(t *testing.T) {
 		header string
 		want   []string
 	}{
-		"missing":               {strings.Replace(individualHeader, "city,", "", 1), []string{"missing_required_column city"}},
-		"several":               {strings.Replace(strings.Replace(individualHeader, "city,", "", 1), "umaAddress,", "", 1), []string{"missing_required_column umaAddress", "missing_required_column city"}},
+		"missing": {strings.Replace(individualHeader, "city,", "", 1), []string{"missing_required_column city"}},
+		"several": {strings.Replace(strings.Replace(individualHeader, "city,", "", 1), "umaAddress,", "", 1),
+			[]string{"missing_required_column umaAddress", "missing_required_column city"}},
 		"birth date of persons": {strings.Replace(individualHeader, "birthDate,", "", 1), []string{"missing_required_column birthDate"}},
 		"neither name":          {strings.Replace(businessHeader, "businessLegalName,", "", 1), []string{"missing_required_column fullName"}},
 		"twice":                 {individualHeader + ",City", []string{"duplicate_column city"}},
@@ -146,11 +149,12 @@ func TestImportHeader_CreatesAsRequestDoes(t *testing.T) {
 		header, row string
 		request     customer.Request
 	}{
-		"individual": {individualHeader + ",email,region,nationality,addressLine2", individualRow + ",ana@example.com,US,PH,Flat 2", func() customer.Request {
-			r := individualRequest()
-			r.Currencies, r.UMAAddress = nil, "$ana@uma.acme.test"
-			return r
-		}()},
+		"individual": {individualHeader + ",email,region,nationality,addressLine2", individualRow + ",ana@example.com,US,PH,Flat 2",
+			func() customer.Request {
+				r := individualRequest()
+				r.Currencies, r.UMAAddress = nil, "$ana@uma.acme.test"
+				return r
+			}()},
 		"business": {businessHeader, businessRow, func() customer.Request {
 			r := businessRequest()
 			r.Region, r.UMAAddress, r.Address.State = "", "$acme@uma.acme.test", ""
@@ -186,7 +190,8 @@ func TestImportHeader_NamesInvalidColumns(t *testing.T) {
 		header, row string
 		want        []string
 	}{
-		"empty":              {individualHeader, ",,INDIVIDUAL,,,,,,,", []string{"umaAddress", "platformCustomerId", "fullName", "birthDate", "addressLine1", "city", "postalCode", "country"}},
+		"empty": {individualHeader, ",,INDIVIDUAL,,,,,,,", []string{"umaAddress", "platformCustomerId", "fullName", "birthDate",
+			"addressLine1", "city", "postalCode", "country"}},
 		"type":               {individualHeader, strings.Replace(individualRow, "INDIVIDUAL", "PERSON", 1), []string{"customerType"}},
 		"no type":            {individualHeader, strings.Replace(individualRow, "INDIVIDUAL", "", 1), []string{"customerType"}},
 		"address":            {individualHeader, strings.Replace(individualRow, ",TX,78701,US", ",,78701,US", 1), []string{"state"}},
@@ -219,7 +224,8 @@ func TestImportHeader_RemovesProtectionFromFormulas(t *testing.T) {
 	t.Parallel()
 	// An apostrophe before what a spreadsheet takes for a formula is removed, and no other.
 	h := importHeader(t, individualHeader)
-	for cell, want := range map[string]string{"'+1": "+1", "'=1": "=1", "'-1": "-1", "'@a": "@a", "'s-Gravenhage": "'s-Gravenhage", "'": "'", "+1": "+1", " x ": "x"} {
+	for cell, want := range map[string]string{"'+1": "+1", "'=1": "=1", "'-1": "-1", "'@a": "@a", "'s-Gravenhage": "'s-Gravenhage", "'": "'",
+		"+1": "+1", " x ": "x"} {
 		row := fields(individualRow)
 		row[1] = cell
 		if got := h.PlatformCustomerID(row); got != want {
@@ -260,7 +266,8 @@ func TestNewImportRowError(t *testing.T) {
 		{"user-1", fault.New(fault.Conflict, "In use."), "user-1", "In use."},
 	} {
 		e := customer.NewImportRowError(7, 9, c.id, c.refused)
-		if e.CorrelationID() != c.want || e.Message != c.message || e.Row != 7 || e.Line != 9 || e.Code != c.refused.Code || len(e.Fields) != len(c.refused.Fields) {
+		if e.CorrelationID() != c.want || e.Message != c.message || e.Row != 7 || e.Line != 9 || e.Code != c.refused.Code ||
+			len(e.Fields) != len(c.refused.Fields) {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -279,7 +286,8 @@ func TestImportHeader_AnyRowHasCustomerOrFields(t *testing.T) {
 		if len(errors) > 0 {
 			t.Fatal(errors)
 		}
-		row := rapid.SliceOfN(rapid.OneOf(rapid.String(), rapid.SampledFrom(append(fields(individualRow), fields(businessRow)...))), len(header)-1, len(header)+1).Draw(t, "row")
+		row := rapid.SliceOfN(rapid.OneOf(rapid.String(), rapid.SampledFrom(append(fields(individualRow), fields(businessRow)...))),
+			len(header)-1, len(header)+1).Draw(t, "row")
 
 		created, err := h.Create(row, sandboxPlatform, customerID, now)
 

@@ -63,7 +63,8 @@ func (c Customer) CheckName() error {
 		return nil
 	}
 	return &fault.Error{
-		Code: fault.MissingMandatoryUserInfo, Fields: []fault.Field{{Field: c.fieldPath("FULL_NAME"), Message: "is required of a customer who has an account"}},
+		Code: fault.MissingMandatoryUserInfo, Fields: []fault.Field{{Field: c.fieldPath("FULL_NAME"), Message: "is required of a customer who " +
+			"has an account"}},
 		Message: "The customer " + c.ID.String() + " has no name. Add it with PATCH /customers/{customerId}.",
 		Details: map[string]any{"customerId": c.ID.String(), "missingFields": []string{"FULL_NAME"}},
 	}

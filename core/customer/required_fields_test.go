@@ -23,17 +23,18 @@ func TestCustomer_CheckRequiredFields(t *testing.T) {
 		currencies []money.Currency
 		want       []string
 	}{
-		"dollars and bitcoin":            {unnamed, []money.Currency{"USD", "BTC"}, []string{"fullName"}},
-		"stablecoins":                    {unnamed, []money.Currency{"USDC", "USDB"}, []string{"fullName"}},
-		"dollars with a name":            {named, []money.Currency{"USD", "USDC"}, nil},
-		"euros without a name":           {unnamed, []money.Currency{"USD", "EUR"}, []string{"fullName"}},
-		"euros on both sides":            {unnamed, []money.Currency{"EUR", "GBP"}, []string{"fullName"}},
-		"euros with a name":              {named, []money.Currency{"EUR", "GBP"}, nil},
-		"rupees with a name only":        {named, []money.Currency{"USD", "INR"}, []string{"birthDate", "nationality"}},
-		"rupees without anything":        {unnamed, []money.Currency{"EUR", "INR"}, []string{"fullName", "birthDate", "nationality"}},
-		"rupees with everything":         {whole, []money.Currency{"EUR", "INR"}, nil},
-		"rupees of a business":           {business, []money.Currency{"EUR", "INR"}, nil},
-		"euros of a business, no record": {customer.Customer{ID: customerID, Type: customer.Business}, []money.Currency{"EUR"}, []string{"businessInfo.legalName"}},
+		"dollars and bitcoin":     {unnamed, []money.Currency{"USD", "BTC"}, []string{"fullName"}},
+		"stablecoins":             {unnamed, []money.Currency{"USDC", "USDB"}, []string{"fullName"}},
+		"dollars with a name":     {named, []money.Currency{"USD", "USDC"}, nil},
+		"euros without a name":    {unnamed, []money.Currency{"USD", "EUR"}, []string{"fullName"}},
+		"euros on both sides":     {unnamed, []money.Currency{"EUR", "GBP"}, []string{"fullName"}},
+		"euros with a name":       {named, []money.Currency{"EUR", "GBP"}, nil},
+		"rupees with a name only": {named, []money.Currency{"USD", "INR"}, []string{"birthDate", "nationality"}},
+		"rupees without anything": {unnamed, []money.Currency{"EUR", "INR"}, []string{"fullName", "birthDate", "nationality"}},
+		"rupees with everything":  {whole, []money.Currency{"EUR", "INR"}, nil},
+		"rupees of a business":    {business, []money.Currency{"EUR", "INR"}, nil},
+		"euros of a business, no record": {customer.Customer{ID: customerID, Type: customer.Business}, []money.Currency{"EUR"},
+			[]string{"businessInfo.legalName"}},
 	} {
 		err := test.customer.CheckRequiredFields(test.currencies...)
 		if len(test.want) == 0 {

@@ -92,7 +92,8 @@ func (c Customer) StatusEvent(id ident.Webhook) event.Event {
 	if c.Type == Business {
 		name = "CUSTOMER.KYB_" + string(c.Status)
 	}
-	return event.Event{ID: id, Platform: c.Platform, Type: event.CustomerStatus, Name: name, Subject: c.ID.UUID(), OccurredAt: c.UpdatedAt, Resource: c}
+	return event.Event{ID: id, Platform: c.Platform, Type: event.CustomerStatus, Name: name, Subject: c.ID.UUID(),
+		OccurredAt: c.UpdatedAt, Resource: c}
 }
 
 // CheckReady returns nil if money may be moved for the customer, else CUSTOMER_DELETED or
@@ -106,7 +107,8 @@ func (c Customer) CheckReady() error {
 	}
 	message := "Send the customer through the link of POST /customers/{customerId}/kyc-link and wait for the approval."
 	if c.Type == Business {
-		message = "Submit the data of the business with POST /verifications, or send the customer through the link of POST /customers/{customerId}/kyc-link, and wait for the approval."
+		message = "Submit the data of the business with POST /verifications, or send the customer through the link of POST " +
+			"/customers/{customerId}/kyc-link, and wait for the approval."
 	}
 	if c.Status == Rejected {
 		message = "The verification was rejected; money cannot be moved for this customer."

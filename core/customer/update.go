@@ -102,7 +102,8 @@ func isSameUMAAddress(wanted, present string) bool {
 
 func (ch Change) check(kind Type, region, domain string, bad *party.Problems, now time.Time) {
 	sent := Request{
-		Email: value(ch.Email), FullName: value(ch.FullName), BirthDate: value(ch.BirthDate), Nationality: value(ch.Nationality), Address: value(ch.Address),
+		Email: value(ch.Email), FullName: value(ch.FullName), BirthDate: value(ch.BirthDate), Nationality: value(ch.Nationality),
+		Address: value(ch.Address),
 	}
 	if ch.Business != nil && kind == Business {
 		if business := *ch.Business; business == nil {
@@ -191,6 +192,7 @@ func (c Customer) Identity() Identity {
 	b := value(c.Business)
 	return Identity{
 		FullName: c.FullName, BirthDate: c.BirthDate, Nationality: c.Nationality,
-		LegalName: b.LegalName, Country: b.Country, RegistrationNumber: b.RegistrationNumber, IncorporatedOn: b.IncorporatedOn, EntityType: b.EntityType, TaxID: b.TaxID,
+		LegalName: b.LegalName, Country: b.Country, RegistrationNumber: b.RegistrationNumber, IncorporatedOn: b.IncorporatedOn,
+		EntityType: b.EntityType, TaxID: b.TaxID,
 	}
 }

@@ -54,13 +54,16 @@ func TestCustomer_UpdateChangesOnlyWhatIsSent(t *testing.T) {
 		change customer.Change
 		want   func(*customer.Customer)
 	}{
-		"email":              {person, customer.Change{Email: new("bo@example.com")}, func(c *customer.Customer) { c.Email = "bo@example.com" }},
-		"email removed":      {person, customer.Change{Email: new("")}, func(c *customer.Customer) { c.Email = "" }},
-		"currencies":         {person, customer.Change{Currencies: &[]string{"EUR", "BTC"}}, func(c *customer.Customer) { c.Currencies = []money.Currency{"EUR", "BTC"} }},
-		"currencies removed": {person, customer.Change{Currencies: &[]string{}}, func(c *customer.Customer) { c.Currencies = []money.Currency{"USD"} }},
-		"UMA address":        {person, customer.Change{UMAAddress: new("$Bo@uma.acme.test")}, func(c *customer.Customer) { c.UMAAddress = "$bo@uma.acme.test" }},
-		"address":            {person, customer.Change{Address: new(&other)}, func(c *customer.Customer) { c.Address = &other }},
-		"address removed":    {person, customer.Change{Address: new(*party.Address)}, func(c *customer.Customer) { c.Address = nil }},
+		"email":         {person, customer.Change{Email: new("bo@example.com")}, func(c *customer.Customer) { c.Email = "bo@example.com" }},
+		"email removed": {person, customer.Change{Email: new("")}, func(c *customer.Customer) { c.Email = "" }},
+		"currencies": {person, customer.Change{Currencies: &[]string{"EUR", "BTC"}},
+			func(c *customer.Customer) { c.Currencies = []money.Currency{"EUR", "BTC"} }},
+		"currencies removed": {person, customer.Change{Currencies: &[]string{}},
+			func(c *customer.Customer) { c.Currencies = []money.Currency{"USD"} }},
+		"UMA address": {person, customer.Change{UMAAddress: new("$Bo@uma.acme.test")},
+			func(c *customer.Customer) { c.UMAAddress = "$bo@uma.acme.test" }},
+		"address":         {person, customer.Change{Address: new(&other)}, func(c *customer.Customer) { c.Address = &other }},
+		"address removed": {person, customer.Change{Address: new(*party.Address)}, func(c *customer.Customer) { c.Address = nil }},
 		"full name": {person, customer.Change{FullName: new("Bo Berg")}, func(c *customer.Customer) {
 			c.FullName, c.IdentityChangedAt, c.Status = "Bo Berg", later, customer.Pending
 		}},
@@ -72,7 +75,8 @@ func TestCustomer_UpdateChangesOnlyWhatIsSent(t *testing.T) {
 			func(c *customer.Customer) { c.Business.CountriesOfOperation = nil }},
 		"the present region": {person, customer.Change{Region: new("US"), PlatformCustomerID: new("user-1"), Email: new("bo@example.com")},
 			func(c *customer.Customer) { c.Email = "bo@example.com" }},
-		"fields of the other type": {person, customer.Change{Email: new("bo@example.com"), Business: new(&customer.BusinessChange{LegalName: new("")})},
+		"fields of the other type": {person, customer.Change{Email: new("bo@example.com"),
+			Business: new(&customer.BusinessChange{LegalName: new("")})},
 			func(c *customer.Customer) { c.Email = "bo@example.com" }},
 	}
 	for name, test := range tests {
@@ -103,15 +107,23 @@ func TestCustomer_UpdateListsAllInvalidFields(t *testing.T) {
 	}{
 		"another type": {approved(t, individualRequest()), customer.Change{Type: "BUSINESS"}, []string{"customerType"}},
 		"no type":      {approved(t, individualRequest()), customer.Change{}, []string{"customerType"}},
-		"a person": {approved(t, individualRequest()), customer.Change{Type: "INDIVIDUAL", PlatformCustomerID: new("user-2"), Region: new("GB"), Currencies: &[]string{"usd", "XXX"},
-			Email: new("ana"), UMAAddress: new("$ana@elsewhere.test"), FullName: new("Ana  <Silva>"), BirthDate: new("2999-01-01"), Nationality: new("ZZ"),
-			Address: new(&party.Address{Line1: "1 Main St", City: "Austin", Country: "US"})},
-			[]string{"address.postalCode", "address.state", "birthDate", "currencies[0]", "currencies[1]", "email", "fullName", "nationality", "platformCustomerId", "region", "umaAddress"}},
-		"a removed UMA address":    {approved(t, individualRequest()), customer.Change{Type: "INDIVIDUAL", UMAAddress: new(""), Region: new("")}, []string{"region", "umaAddress"}},
-		"removed business details": {approved(t, businessRequest()), customer.Change{Type: "BUSINESS", Business: new(*customer.BusinessChange)}, []string{"businessInfo"}},
-		"a business": {approved(t, businessRequest()), customer.Change{Type: "BUSINESS", Business: new(&customer.BusinessChange{LegalName: new(""), Country: new("us"), IncorporatedOn: new("yesterday"),
-			EntityType: new("CLUB"), TaxID: new(strings.Repeat("1", 65)), CountriesOfOperation: &[]string{"US", "ZZ"}})},
-			[]string{"businessInfo.countriesOfOperation[1]", "businessInfo.country", "businessInfo.entityType", "businessInfo.incorporatedOn", "businessInfo.legalName", "businessInfo.taxId"}},
+		"a person": {approved(t, individualRequest()), customer.Change{Type: "INDIVIDUAL", PlatformCustomerID: new("user-2"), Region: new("GB"),
+			Currencies: &[]string{"usd", "XXX"},
+			Email:      new("ana"), UMAAddress: new("$ana@elsewhere.test"), FullName: new("Ana  <Silva>"), BirthDate: new("2999-01-01"),
+			Nationality: new("ZZ"),
+			Address:     new(&party.Address{Line1: "1 Main St", City: "Austin", Country: "US"})},
+			[]string{"address.postalCode", "address.state", "birthDate", "currencies[0]", "currencies[1]", "email", "fullName", "nationality",
+				"platformCustomerId", "region", "umaAddress"}},
+		"a removed UMA address": {approved(t, individualRequest()), customer.Change{Type: "INDIVIDUAL", UMAAddress: new(""), Region: new("")},
+			[]string{"region", "umaAddress"}},
+		"removed business details": {approved(t, businessRequest()), customer.Change{Type: "BUSINESS", Business: new(*customer.BusinessChange)},
+			[]string{"businessInfo"}},
+		"a business": {approved(t, businessRequest()),
+			customer.Change{Type: "BUSINESS", Business: new(&customer.BusinessChange{LegalName: new(""), Country: new("us"),
+				IncorporatedOn: new("yesterday"),
+				EntityType:     new("CLUB"), TaxID: new(strings.Repeat("1", 65)), CountriesOfOperation: &[]string{"US", "ZZ"}})},
+			[]string{"businessInfo.countriesOfOperation[1]", "businessInfo.country", "businessInfo.entityType", "businessInfo.incorporatedOn",
+				"businessInfo.legalName", "businessInfo.taxId"}},
 	}
 	for name, test := range tests {
 		got, err := test.of.Update(test.change, sandboxPlatform, later)
@@ -132,17 +144,28 @@ func TestCustomer_UpdateOfIdentityEndsApproval(t *testing.T) {
 		change  customer.Change
 		want    customer.Status
 	}{
-		"name in production":           {individualRequest(), customer.Approved, productionPlatform, customer.Change{FullName: new("Bo Berg")}, customer.Pending},
-		"birth date in production":     {individualRequest(), customer.Approved, productionPlatform, customer.Change{BirthDate: new("1991-01-31")}, customer.Pending},
-		"birth date removed":           {individualRequest(), customer.Approved, productionPlatform, customer.Change{BirthDate: new("")}, customer.Pending},
-		"the same name":                {individualRequest(), customer.Approved, productionPlatform, customer.Change{FullName: new("Ana Ng")}, customer.Approved},
-		"address in production":        {individualRequest(), customer.Approved, productionPlatform, customer.Change{Address: new(*party.Address)}, customer.Approved},
-		"name of a regulated platform": {individualRequest(), customer.Approved, regulatedPlatform, customer.Change{FullName: new("Bo Berg")}, customer.Approved},
-		"name in the sandbox":          {individualRequest(), customer.Approved, sandboxPlatform, customer.Change{FullName: new("Bo Berg")}, customer.Pending},
-		"a rejected customer":          {individualRequest(), customer.Rejected, productionPlatform, customer.Change{FullName: new("Bo Berg")}, customer.Rejected},
-		"legal name in the sandbox":    {businessRequest(), customer.Approved, sandboxPlatform, customer.Change{Business: new(&customer.BusinessChange{LegalName: new("Other")})}, customer.Pending},
-		"tax id in production":         {businessRequest(), customer.Approved, productionPlatform, customer.Change{Business: new(&customer.BusinessChange{TaxID: new("99")})}, customer.Pending},
-		"trading name in production":   {businessRequest(), customer.Approved, productionPlatform, customer.Change{Business: new(&customer.BusinessChange{DoingBusinessAs: new("Other")})}, customer.Approved},
+		"name in production": {individualRequest(), customer.Approved, productionPlatform, customer.Change{FullName: new("Bo Berg")},
+			customer.Pending},
+		"birth date in production": {individualRequest(), customer.Approved, productionPlatform,
+			customer.Change{BirthDate: new("1991-01-31")}, customer.Pending},
+		"birth date removed": {individualRequest(), customer.Approved, productionPlatform, customer.Change{BirthDate: new("")},
+			customer.Pending},
+		"the same name": {individualRequest(), customer.Approved, productionPlatform, customer.Change{FullName: new("Ana Ng")},
+			customer.Approved},
+		"address in production": {individualRequest(), customer.Approved, productionPlatform,
+			customer.Change{Address: new(*party.Address)}, customer.Approved},
+		"name of a regulated platform": {individualRequest(), customer.Approved, regulatedPlatform, customer.Change{FullName: new("Bo Berg")},
+			customer.Approved},
+		"name in the sandbox": {individualRequest(), customer.Approved, sandboxPlatform, customer.Change{FullName: new("Bo Berg")},
+			customer.Pending},
+		"a rejected customer": {individualRequest(), customer.Rejected, productionPlatform, customer.Change{FullName: new("Bo Berg")},
+			customer.Rejected},
+		"legal name in the sandbox": {businessRequest(), customer.Approved, sandboxPlatform,
+			customer.Change{Business: new(&customer.BusinessChange{LegalName: new("Other")})}, customer.Pending},
+		"tax id in production": {businessRequest(), customer.Approved, productionPlatform,
+			customer.Change{Business: new(&customer.BusinessChange{TaxID: new("99")})}, customer.Pending},
+		"trading name in production": {businessRequest(), customer.Approved, productionPlatform,
+			customer.Change{Business: new(&customer.BusinessChange{DoingBusinessAs: new("Other")})}, customer.Approved},
 	}
 	for name, test := range tests {
 		c := approved(t, test.request)
@@ -186,8 +209,10 @@ func TestCustomer_UpdateTwiceIsOnce(t *testing.T) {
 		text := rapid.SampledFrom([]*string{nil, new(""), new("Ana"), new("Bo")})
 		mail := rapid.SampledFrom([]*string{nil, new(""), new("ana@example.com"), new("bo@example.com")})
 		business := approved(t, businessRequest())
-		first := customer.Change{Type: "BUSINESS", Email: mail.Draw(t, "email"), Business: new(&customer.BusinessChange{DoingBusinessAs: text.Draw(t, "name"), TaxID: text.Draw(t, "tax id")})}
-		second := customer.Change{Type: "BUSINESS", Business: new(&customer.BusinessChange{SourceOfFunds: text.Draw(t, "source"), RegistrationNumber: text.Draw(t, "number")})}
+		first := customer.Change{Type: "BUSINESS", Email: mail.Draw(t, "email"),
+			Business: new(&customer.BusinessChange{DoingBusinessAs: text.Draw(t, "name"), TaxID: text.Draw(t, "tax id")})}
+		second := customer.Change{Type: "BUSINESS",
+			Business: new(&customer.BusinessChange{SourceOfFunds: text.Draw(t, "source"), RegistrationNumber: text.Draw(t, "number")})}
 		update := func(c customer.Customer, changes ...customer.Change) customer.Customer {
 			for _, change := range changes {
 				var err error

@@ -169,13 +169,15 @@ func checkFiles(h Holder, existing []Document) error {
 	if len(existing) < MaxFilesPerHolder {
 		return nil
 	}
-	return fault.New(fault.Conflict, "%s has %d files, with those that were submitted for verification and then replaced, which is the maximum.", h, len(existing))
+	return fault.New(fault.Conflict, "%s has %d files, with those that were submitted for verification and then replaced, which is the "+
+		"maximum.", h, len(existing))
 }
 
 // Replace returns the document with other details and another file. If the file that it had was
 // submitted for verification, superseded is the document that keeps it, with the given id; else
 // superseded is nil and the file is no longer needed.
-func (d Document) Replace(details Details, f File, supersededID ident.Document, existing []Document, now time.Time) (next Document, superseded *Document, err error) {
+func (d Document) Replace(details Details, f File, supersededID ident.Document, existing []Document,
+	now time.Time) (next Document, superseded *Document, err error) {
 	next = d
 	next.Details, next.File, next.UpdatedAt, next.SubmittedAt = details, f, now, time.Time{}
 	if d.SubmittedAt.IsZero() {
@@ -195,5 +197,6 @@ func (d Document) CheckDelete() error {
 		return nil
 	}
 	return &fault.Error{Code: fault.Conflict, Reason: "Submitted for verification",
-		Message: fmt.Sprintf("The document %s was submitted for verification and cannot be deleted. Replace it with PUT /documents/{documentId} if it is wrong.", d.ID)}
+		Message: fmt.Sprintf("The document %s was submitted for verification and cannot be deleted. Replace it with PUT "+
+			"/documents/{documentId} if it is wrong.", d.ID)}
 }

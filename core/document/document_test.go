@@ -49,12 +49,13 @@ func TestDetails_EveryInvalidFieldIsListed(t *testing.T) {
 		details document.Details
 		want    string
 	}{
-		"a passport":                    {passport, ""},
-		"the photo page of a passport":  {with(passport, func(d *document.Details) { d.Side = document.Front }), ""},
-		"the back of a passport":        {with(passport, func(d *document.Details) { d.Side = document.Back }), "side"},
-		"a licence without a side":      {with(passport, func(d *document.Details) { d.Type = document.DriversLicense }), "side"},
-		"the back of an id card":        {with(passport, func(d *document.Details) { d.Type, d.Side = document.NationalID, document.Back }), ""},
-		"an id card without a number":   {document.Details{Type: document.NationalID, Side: document.Front, Country: "DE"}, "documentNumber issuingAuthority"},
+		"a passport":                   {passport, ""},
+		"the photo page of a passport": {with(passport, func(d *document.Details) { d.Side = document.Front }), ""},
+		"the back of a passport":       {with(passport, func(d *document.Details) { d.Side = document.Back }), "side"},
+		"a licence without a side":     {with(passport, func(d *document.Details) { d.Type = document.DriversLicense }), "side"},
+		"the back of an id card":       {with(passport, func(d *document.Details) { d.Type, d.Side = document.NationalID, document.Back }), ""},
+		"an id card without a number": {document.Details{Type: document.NationalID, Side: document.Front, Country: "DE"},
+			"documentNumber issuingAuthority"},
 		"a bill":                        {document.Details{Type: "UTILITY_BILL", Country: "US"}, ""},
 		"a bill with a side and number": {document.Details{Type: "UTILITY_BILL", Country: "US", Side: document.Front, Number: "1"}, ""},
 		"nothing":                       {document.Details{}, "documentType country"},
@@ -110,7 +111,8 @@ func TestTypes_EveryCategoryHasKnownTypes(t *testing.T) {
 			}
 		}
 	}
-	if document.Type("SELFIE").In(document.Identity) || !document.Type("TRUST_AGREEMENT").In(document.ControlStructure) || !document.Type("TRUST_AGREEMENT").In(document.OwnershipStructure) {
+	if document.Type("SELFIE").In(document.Identity) || !document.Type("TRUST_AGREEMENT").In(document.ControlStructure) ||
+		!document.Type("TRUST_AGREEMENT").In(document.OwnershipStructure) {
 		t.Error("a type is in a wrong category")
 	}
 }
@@ -136,7 +138,8 @@ func TestNew_NumberOfDocumentsIsBounded(t *testing.T) {
 		"many that were replaced":     {1, document.MaxPerHolder, false},
 		"too many that were replaced": {1, document.MaxFilesPerHolder - 1, true},
 	} {
-		d, err := document.New(id[ident.Document](4), platform, holder, document.Details{Type: "OTHER", Country: "US"}, file, existing(c.current, c.superseded), noon)
+		d, err := document.New(id[ident.Document](4), platform, holder, document.Details{Type: "OTHER", Country: "US"}, file,
+			existing(c.current, c.superseded), noon)
 		if fault.Is(err, fault.Conflict) != c.refused || (err == nil) == c.refused {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -164,17 +167,20 @@ func TestReplace_KeepsSubmittedFile(t *testing.T) {
 
 		next, kept, err := d.Replace(document.Details{Type: "SELFIE", Country: "DE"}, other, id[ident.Document](5), existing(1, 0), later)
 
-		if err != nil || next.ID != d.ID || next.Type != "SELFIE" || next.File.Blob != other.Blob || !next.SubmittedAt.IsZero() || !next.UpdatedAt.Equal(later) || !next.CreatedAt.Equal(noon) {
+		if err != nil || next.ID != d.ID || next.Type != "SELFIE" || next.File.Blob != other.Blob || !next.SubmittedAt.IsZero() ||
+			!next.UpdatedAt.Equal(later) || !next.CreatedAt.Equal(noon) {
 			t.Errorf("replaced by %+v, %v", next, err)
 		}
 		if submitted.IsZero() != (kept == nil) {
 			t.Fatalf("submitted %s: kept %+v", submitted, kept)
 		}
-		if kept != nil && (kept.ID != id[ident.Document](5) || kept.SupersededBy != d.ID || kept.File.Blob != file.Blob || kept.Type != "OTHER" || kept.SubmittedAt != submitted) {
+		if kept != nil && (kept.ID != id[ident.Document](5) || kept.SupersededBy != d.ID || kept.File.Blob != file.Blob || kept.Type != "OTHER" ||
+			kept.SubmittedAt != submitted) {
 			t.Errorf("kept %+v", kept)
 		}
 	}
-	if _, _, err := d.Replace(d.Details, other, id[ident.Document](5), existing(1, document.MaxFilesPerHolder), later); !fault.Is(err, fault.Conflict) {
+	if _, _, err := d.Replace(d.Details, other, id[ident.Document](5), existing(1, document.MaxFilesPerHolder), later); !fault.Is(err,
+		fault.Conflict) {
 		t.Errorf("one file too many: %v", err)
 	}
 }
@@ -224,7 +230,8 @@ func TestCleanFileName_Properties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.StringMatching(`[./\\a. ]{0,300}(\.PDF|\.pdf)?`)).Draw(t, "name")
 		got := document.CleanFileName(name, document.PDF)
-		if len(got) > 200 || !utf8.ValidString(got) || strings.ContainsAny(got, "/\\\x00\n") || !strings.EqualFold(got[len(got)-4:], ".pdf") || len(got) < 5 {
+		if len(got) > 200 || !utf8.ValidString(got) || strings.ContainsAny(got, "/\\\x00\n") || !strings.EqualFold(got[len(got)-4:], ".pdf") ||
+			len(got) < 5 {
 			t.Fatalf("%q is %q", name, got)
 		}
 		if again := document.CleanFileName(got, document.PDF); again != got {

@@ -77,7 +77,8 @@ func (x *Explanation) Trade(t Trade, rates *Rates) error {
 		}
 	}
 	for i, leg := range t.Own {
-		counted := leg.Origin == t.Origin && len(t.Legs) > 0 || slices.ContainsFunc(t.Own[:i], func(l OwnLeg) bool { return l.Origin == leg.Origin })
+		counted := leg.Origin == t.Origin && len(t.Legs) > 0 ||
+			slices.ContainsFunc(t.Own[:i], func(l OwnLeg) bool { return l.Origin == leg.Origin })
 		if !counted {
 			x.Trades[leg.Origin]++
 		}

@@ -43,8 +43,10 @@ func TestNewTrade_OwnAccounts(t *testing.T) {
 		return exchange.OwnLeg{Origin: origin, Account: account, Leg: exchange.Leg{Currency: currency, Quantity: quantity}}
 	}
 	for origin, want := range map[exchange.Origin][]exchange.OwnLeg{
-		exchange.Adjustment: {leg(exchange.IncomeAndExpense, ledger.ExpenseRails, "BTC", -1), leg(exchange.IncomeAndExpense, ledger.IncomeFees, "EUR", 7), leg(exchange.OwnFunds, "platform/<InternalAccount>", "EUR", 11)},
-		exchange.Opening:    {leg(exchange.Opening, ledger.ExpenseRails, "BTC", -1), leg(exchange.Opening, ledger.IncomeFees, "EUR", 7), leg(exchange.Opening, "platform/<InternalAccount>", "EUR", 11)},
+		exchange.Adjustment: {leg(exchange.IncomeAndExpense, ledger.ExpenseRails, "BTC", -1), leg(exchange.IncomeAndExpense, ledger.IncomeFees,
+			"EUR", 7), leg(exchange.OwnFunds, "platform/<InternalAccount>", "EUR", 11)},
+		exchange.Opening: {leg(exchange.Opening, ledger.ExpenseRails, "BTC", -1), leg(exchange.Opening, ledger.IncomeFees, "EUR", 7),
+			leg(exchange.Opening, "platform/<InternalAccount>", "EUR", 11)},
 	} {
 		if got := must[exchange.Trade](t)(exchange.NewTrade(origin, nil, entries)); got.IsZero() || !slices.Equal(got.Own, want) {
 			t.Errorf("%s: %+v, want %+v", origin, got.Own, want)

@@ -30,7 +30,8 @@ func drawTrade(t *rapid.T) exchange.Trade {
 	if rapid.Bool().Draw(t, "sold") {
 		legs[0].Quantity = -legs[0].Quantity
 	}
-	origin := rapid.SampledFrom([]exchange.Origin{exchange.Conversion, exchange.Reversal, exchange.Settlement, exchange.Adjustment, exchange.Opening}).Draw(t, "origin")
+	origin := rapid.SampledFrom([]exchange.Origin{exchange.Conversion, exchange.Reversal, exchange.Settlement, exchange.Adjustment,
+		exchange.Opening}).Draw(t, "origin")
 	if second := rapid.SampledFrom(all).Draw(t, "other currency"); second != first {
 		legs = append(legs, exchange.Leg{second, quantity.Draw(t, "other quantity")})
 		if legs[0].Quantity > 0 {
@@ -74,7 +75,8 @@ func (m *model) trade(measured exchange.Measured, market func(money.Currency, in
 	own := map[money.Currency]exchange.MeasuredLeg{}
 	for _, leg := range measured.Own {
 		sum := own[leg.Currency]
-		own[leg.Currency] = exchange.MeasuredLeg{Leg: exchange.Leg{Currency: leg.Currency, Quantity: sum.Quantity + leg.Quantity}, Value: sum.Value + leg.Value}
+		own[leg.Currency] = exchange.MeasuredLeg{Leg: exchange.Leg{Currency: leg.Currency, Quantity: sum.Quantity + leg.Quantity},
+			Value: sum.Value + leg.Value}
 		m.translated.Add(m.translated, big.NewInt(leg.Value))
 	}
 	for _, leg := range measured.Legs {
@@ -176,8 +178,10 @@ func TestMonth_ResultIsChangeOfValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		market := drawRates(t)
 		opening := exchange.Positions{
-			Traded: map[money.Currency]int64{"GBP": rapid.Int64Range(-1_000_000, 1_000_000).Draw(t, "cash"), "EUR": rapid.Int64Range(-1_000_000, 1_000_000).Draw(t, "euros")},
-			Own:    map[money.Currency]int64{"EUR": rapid.Int64Range(-1_000_000, 1_000_000).Draw(t, "own euros"), "BTC": rapid.Int64Range(-1_000, 1_000).Draw(t, "own bitcoin")},
+			Traded: map[money.Currency]int64{"GBP": rapid.Int64Range(-1_000_000, 1_000_000).Draw(t, "cash"),
+				"EUR": rapid.Int64Range(-1_000_000, 1_000_000).Draw(t, "euros")},
+			Own: map[money.Currency]int64{"EUR": rapid.Int64Range(-1_000_000, 1_000_000).Draw(t, "own euros"),
+				"BTC": rapid.Int64Range(-1_000, 1_000).Draw(t, "own bitcoin")},
 		}
 		book := must[*exchange.Book](t)(exchange.Open("GBP", opening, market))
 		valuation := -must[int64](t)(book.Result()) // what the first month posts
@@ -213,7 +217,8 @@ func TestMonth_ResultIsChangeOfValue(t *testing.T) {
 				income += tr.Value
 			}
 			if realised.Net()+change+month.Opening+income != closing-value || translated+income != month.Translated {
-				t.Errorf("realised %d, unrealised %d, from earlier books %d and translated %d, and the value changed by %d", realised.Net(), change, month.Opening, income, closing-value)
+				t.Errorf("realised %d, unrealised %d, from earlier books %d and translated %d, and the value changed by %d", realised.Net(), change,
+					month.Opening, income, closing-value)
 			}
 			valuation -= realised.Net() + change + month.Opening
 			if posted := must[int64](t)(month.Valuation()); posted != valuation {
@@ -249,17 +254,20 @@ func TestBook_EntriesBetweenOwnAccountsChangeNothing(t *testing.T) {
 	// What is moved between accounts of income, expense and own funds, as at the end of a year, changes no position
 	// and no cost, and has no result, at whatever rates, but for the rounding of each account.
 	rapid.Check(t, func(t *rapid.T) {
-		book := &exchange.Book{Functional: "GBP", Translated: 7, Holdings: map[money.Currency]exchange.Holding{"EUR": {1_000, 800}, "MXN": {-5_000, -300}}}
+		book := &exchange.Book{Functional: "GBP", Translated: 7, Holdings: map[money.Currency]exchange.Holding{"EUR": {1_000, 800},
+			"MXN": {-5_000, -300}}}
 		moved := drawOwn(t)
 		for _, leg := range moved {
 			moved = append(moved, exchange.OwnLeg{Account: "equity/retained-earnings", Leg: exchange.Leg{leg.Currency, -leg.Quantity}})
 		}
-		measured := must[exchange.Measured](t)(book.Trade(must[exchange.Trade](t)(exchange.NewTrade(exchange.Adjustment, nil, moved)), drawRates(t)))
+		measured := must[exchange.Measured](t)(
+			book.Trade(must[exchange.Trade](t)(exchange.NewTrade(exchange.Adjustment, nil, moved)), drawRates(t)))
 		rounding := book.Translated - 7
 		if max(rounding, -rounding) <= int64(len(measured.Own)) {
 			rounding = 0
 		}
-		if rounding != 0 || measured.Realised != 7-book.Translated || book.Holdings["EUR"] != (exchange.Holding{1_000, 800}) || book.Holdings["MXN"] != (exchange.Holding{-5_000, -300}) || book.Holdings["BTC"] != (exchange.Holding{}) {
+		if rounding != 0 || measured.Realised != 7-book.Translated || book.Holdings["EUR"] != (exchange.Holding{1_000, 800}) ||
+			book.Holdings["MXN"] != (exchange.Holding{-5_000, -300}) || book.Holdings["BTC"] != (exchange.Holding{}) {
 			t.Errorf("%+v after %+v", book, measured)
 		}
 	})
@@ -282,7 +290,8 @@ func TestCalculation_OpeningBalancesAreNoIncome(t *testing.T) {
 			must[exchange.Measured](t)(c.Trade(trade(exchange.Opening, leg), market))
 		}
 		month := must[exchange.Month](t)(c.Close(market))
-		if result := must[int64](t)(c.Book.Result()); len(month.Realised) != 0 || month.Opening != result || must[int64](t)(month.Value()) != result {
+		if result := must[int64](t)(c.Book.Result()); len(month.Realised) != 0 || month.Opening != result ||
+			must[int64](t)(month.Value()) != result {
 			t.Fatalf("%+v of a book with the result %d", month, result)
 		}
 		for _, leg := range opened {

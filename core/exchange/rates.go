@@ -31,7 +31,8 @@ func (r *Rates) Rate(currency money.Currency) (price.KeptRate, error) {
 	}
 	rate, ok := r.kept.Rate(currency, r.functional)
 	if !ok {
-		refused := fault.New(fault.Conflict, "No market rate of %s to %s was kept at %s, so the position in %s has no value. Settle that position, or close the month without a revaluation.",
+		refused := fault.New(fault.Conflict, "No market rate of %s to %s was kept at %s, so the position in %s has no value. Settle that "+
+			"position, or close the month without a revaluation.",
 			currency, r.functional, r.kept.At.UTC().Format(time.RFC3339), currency)
 		refused.Reason = "No market rate"
 		return rate, refused

@@ -173,7 +173,8 @@ func (c *Calculation) closeLine(currency money.Currency, rates *Rates) (Line, er
 
 // Book returns the book with which the next month begins.
 func (m Month) Book() *Book {
-	b := &Book{Functional: m.Functional, Cash: m.Cash, Holdings: make(map[money.Currency]Holding, len(m.Lines)), Translated: m.Translated, lines: m.carriedLines()}
+	b := &Book{Functional: m.Functional, Cash: m.Cash, Holdings: make(map[money.Currency]Holding, len(m.Lines)), Translated: m.Translated,
+		lines: m.carriedLines()}
 	for _, line := range m.Lines {
 		if line.Holding != (Holding{}) {
 			b.Holdings[line.Currency] = line.Holding

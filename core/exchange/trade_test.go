@@ -14,7 +14,8 @@ import (
 func TestNewTrade_NetByCurrency(t *testing.T) {
 	t.Parallel()
 	// Entries of one currency are added up, and currencies that add up to zero are no part of the trade.
-	got := must[exchange.Trade](t)(exchange.NewTrade(exchange.Conversion, []exchange.Leg{{"USD", 10_000}, {"EUR", -9_000}, {"MXN", -5}, {"EUR", -1}, {"MXN", 5}}, nil))
+	got := must[exchange.Trade](t)(
+		exchange.NewTrade(exchange.Conversion, []exchange.Leg{{"USD", 10_000}, {"EUR", -9_000}, {"MXN", -5}, {"EUR", -1}, {"MXN", 5}}, nil))
 	want := []exchange.Leg{{"EUR", -9_001}, {"USD", 10_000}}
 	if got.Origin != exchange.Conversion || !slices.Equal(got.Legs, want) {
 		t.Errorf("%+v, want %v", got, want)

@@ -17,7 +17,8 @@ func TestCalculation_SmallFeesAreNoExchangeGain(t *testing.T) {
 	market := rates("EUR", map[money.Currency]string{"EUR": "1.1111111111"})
 	c := &exchange.Calculation{Book: &exchange.Book{Functional: "EUR", Holdings: map[money.Currency]exchange.Holding{}}}
 	for range 300 {
-		fee := must[exchange.Trade](t)(exchange.NewTrade(exchange.Adjustment, nil, []exchange.OwnLeg{{Account: ledger.IncomeFees, Leg: exchange.Leg{"USD", 1}}}))
+		fee := must[exchange.Trade](t)(
+			exchange.NewTrade(exchange.Adjustment, nil, []exchange.OwnLeg{{Account: ledger.IncomeFees, Leg: exchange.Leg{"USD", 1}}}))
 		must[exchange.Measured](t)(c.Trade(fee, market))
 	}
 
@@ -76,7 +77,8 @@ func TestCalculation_TranslationsAreExact(t *testing.T) {
 			if len(sums) > 0 {
 				t.Fatalf("%v are missing from %+v", sums, month.Translations)
 			}
-			realised, change := must[ledger.GainsAndLosses](t)(month.RealisedResult()), must[ledger.GainsAndLosses](t)(month.UnrealisedResult()).Net()-unrealised
+			realised, change := must[ledger.GainsAndLosses](t)(month.RealisedResult()),
+				must[ledger.GainsAndLosses](t)(month.UnrealisedResult()).Net()-unrealised
 			result, unrealised = result+realised.Net()+change, unrealised+change
 			exactResult := money.ExactOf(must[int64](t)(month.Value())).Sub(ever)
 			if lost := money.ExactOf(result).Sub(exactResult); !within(lost, money.MustRate("0.5").Times(int64(len(accounts)))) {

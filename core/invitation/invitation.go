@@ -102,9 +102,11 @@ func New(r Request, owner platform.Platform, inviter *customer.Customer, id uuid
 		return Invitation{}, fmt.Errorf("an invitation needs an id, a code and a customer of the platform as inviter")
 	}
 	if owner.InvitationURL == "" {
-		return Invitation{}, fault.New(fault.InvitationsNotConfigured, "Your platform has no page for invitations. Set invitationUrl with PATCH /config.")
+		return Invitation{}, fault.New(fault.InvitationsNotConfigured, "Your platform has no page for invitations. Set invitationUrl with "+
+			"PATCH /config.")
 	}
-	i := Invitation{ID: id, Platform: owner.ID, Code: code, URL: owner.InvitationURL + "/" + code, FirstName: r.FirstName, CreatedAt: now, ExpiresAt: r.ExpiresAt, State: Pending}
+	i := Invitation{ID: id, Platform: owner.ID, Code: code, URL: owner.InvitationURL + "/" + code, FirstName: r.FirstName, CreatedAt: now,
+		ExpiresAt: r.ExpiresAt, State: Pending}
 	bad := party.Problems{Fields: checkYours("inviterUma", r.InviterUMA, inviter)}
 	bad.PersonName("firstName", r.FirstName, party.Optional)
 	switch {
@@ -176,7 +178,8 @@ func (i Invitation) Claim(inviter, invitee customer.Customer, now time.Time) (In
 // INVITATION_ALREADY_CLAIMED, INVITATION_CANCELLED, INVITATION_EXPIRED.
 func (i Invitation) Cancel(by ident.Platform, now time.Time) (Invitation, error) {
 	if by != i.Platform {
-		return i, &fault.Error{Code: fault.Forbidden, Reason: "Not the inviter's platform", Message: "Only the platform of the inviter can cancel an invitation."}
+		return i, &fault.Error{Code: fault.Forbidden, Reason: "Not the inviter's platform", Message: "Only the platform of the inviter can " +
+			"cancel an invitation."}
 	}
 	if err := i.checkPending(now); err != nil {
 		return i, err
@@ -192,7 +195,8 @@ func (i Invitation) checkPending(now time.Time) error {
 	case Cancelled:
 		return fault.New(fault.InvitationCancelled, "The invitation was cancelled by the inviter.")
 	case Expired:
-		return fault.New(fault.InvitationExpired, "The invitation expired at %s. Ask the inviter for another one.", i.ExpiresAt.UTC().Format(time.RFC3339))
+		return fault.New(fault.InvitationExpired, "The invitation expired at %s. Ask the inviter for another one.",
+			i.ExpiresAt.UTC().Format(time.RFC3339))
 	default:
 		return nil
 	}
@@ -200,7 +204,8 @@ func (i Invitation) checkPending(now time.Time) error {
 
 // ClaimedEvent returns the event that tells the platform of the inviter who claimed the invitation.
 func (i Invitation) ClaimedEvent(id ident.Webhook) event.Event {
-	return event.Event{ID: id, Platform: i.Platform, Type: event.Invitation, Name: event.InvitationClaimed, Subject: i.ID, OccurredAt: i.ClaimedAt, Resource: i}
+	return event.Event{ID: id, Platform: i.Platform, Type: event.Invitation, Name: event.InvitationClaimed, Subject: i.ID,
+		OccurredAt: i.ClaimedAt, Resource: i}
 }
 
 // NotFound returns the fault for a code of no invitation.

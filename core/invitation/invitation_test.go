@@ -50,22 +50,27 @@ func TestNew(t *testing.T) {
 	// An invitation has the page of the platform with its code, and its amount is in the first currency
 	// of the inviter, or else of the platform.
 	amount := int64(1250)
-	got, err := create(invitation.Request{InviterUMA: "$ANA@acme.test", FirstName: "Maya", Amount: &amount, ExpiresAt: now.Add(time.Hour)}, inviterHome, &ana)
-	want := invitation.Invitation{ID: uuid.Max, Platform: acme, Code: code, URL: "https://acme.test/join/" + code, Inviter: anaID, InviterUMA: "$ana@acme.test",
-		FirstName: "Maya", Amount: money.Amount{Minor: 1250, Currency: "EUR"}, CreatedAt: now, ExpiresAt: now.Add(time.Hour), State: invitation.Pending}
+	got, err := create(invitation.Request{InviterUMA: "$ANA@acme.test", FirstName: "Maya", Amount: &amount, ExpiresAt: now.Add(time.Hour)},
+		inviterHome, &ana)
+	want := invitation.Invitation{ID: uuid.Max, Platform: acme, Code: code, URL: "https://acme.test/join/" + code, Inviter: anaID,
+		InviterUMA: "$ana@acme.test",
+		FirstName:  "Maya", Amount: money.Amount{Minor: 1250, Currency: "EUR"}, CreatedAt: now, ExpiresAt: now.Add(time.Hour),
+		State: invitation.Pending}
 	if err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
 	poor := ana
 	poor.Currencies = nil
-	if got, err := create(invitation.Request{InviterUMA: ana.UMAAddress, Amount: &amount}, inviterHome, &poor); err != nil || got.Amount.Currency != "USD" || !got.ExpiresAt.IsZero() {
+	if got, err := create(invitation.Request{InviterUMA: ana.UMAAddress, Amount: &amount}, inviterHome, &poor); err != nil ||
+		got.Amount.Currency != "USD" || !got.ExpiresAt.IsZero() {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if got, err := create(invitation.Request{InviterUMA: ana.UMAAddress}, inviterHome, &ana); err != nil || got.Amount != (money.Amount{}) {
 		t.Errorf("without an amount: %+v, %v", got, err)
 	}
 	latest := now.Add(invitation.MaxValidity)
-	if got, err := create(invitation.Request{InviterUMA: ana.UMAAddress, ExpiresAt: latest}, inviterHome, &ana); err != nil || !got.ExpiresAt.Equal(latest) {
+	if got, err := create(invitation.Request{InviterUMA: ana.UMAAddress, ExpiresAt: latest}, inviterHome, &ana); err != nil ||
+		!got.ExpiresAt.Equal(latest) {
 		t.Errorf("with the latest expiry: %+v, %v", got, err)
 	}
 }
@@ -89,10 +94,12 @@ func TestNew_RefusesEachInvalidField(t *testing.T) {
 		"no amount":         {invitation.Request{InviterUMA: "$ana@acme.test", Amount: &zero}, &ana, []string{"amountToSend"}},
 		"large amount":      {invitation.Request{InviterUMA: "$ana@acme.test", Amount: &huge}, &ana, []string{"amountToSend"}},
 		"expired":           {invitation.Request{InviterUMA: "$ana@acme.test", ExpiresAt: now}, &ana, []string{"expiresAt"}},
-		"late expiry":       {invitation.Request{InviterUMA: "$ana@acme.test", ExpiresAt: now.Add(invitation.MaxValidity + time.Second)}, &ana, []string{"expiresAt"}},
-		"name":              {invitation.Request{InviterUMA: "$ana@acme.test", FirstName: "<b>"}, &ana, []string{"firstName"}},
-		"all":               {invitation.Request{InviterUMA: "x", FirstName: "<b>", ExpiresAt: now.Add(-time.Hour), Amount: &zero}, nil, []string{"inviterUma", "firstName", "expiresAt", "amountToSend"}},
-		"no currency":       {invitation.Request{InviterUMA: "$ana@acme.test", Amount: &one}, &noCurrency, []string{"amountToSend"}},
+		"late expiry": {invitation.Request{InviterUMA: "$ana@acme.test", ExpiresAt: now.Add(invitation.MaxValidity + time.Second)}, &ana,
+			[]string{"expiresAt"}},
+		"name": {invitation.Request{InviterUMA: "$ana@acme.test", FirstName: "<b>"}, &ana, []string{"firstName"}},
+		"all": {invitation.Request{InviterUMA: "x", FirstName: "<b>", ExpiresAt: now.Add(-time.Hour), Amount: &zero}, nil,
+			[]string{"inviterUma", "firstName", "expiresAt", "amountToSend"}},
+		"no currency": {invitation.Request{InviterUMA: "$ana@acme.test", Amount: &one}, &noCurrency, []string{"amountToSend"}},
 	} {
 		owner := inviterHome
 		if name == "no currency" {
@@ -112,7 +119,8 @@ func TestNew_RefusesEachInvalidField(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if _, err := create(invitation.Request{InviterUMA: ana.UMAAddress}, platform.Platform{ID: acme}, &ana); !fault.Is(err, fault.InvitationsNotConfigured) {
+	if _, err := create(invitation.Request{InviterUMA: ana.UMAAddress}, platform.Platform{ID: acme}, &ana); !fault.Is(err,
+		fault.InvitationsNotConfigured) {
 		t.Errorf("without a page: %v", err)
 	}
 	if _, err := create(invitation.Request{}, inviterHome, &maya); err == nil {
@@ -158,10 +166,12 @@ func TestInvitation_EveryTransition(t *testing.T) {
 			}
 		}
 	}
-	if claimed.InviteeUMA != maya.UMAAddress || claimed.Invitee != mayaID || claimed.InviteePlatform != other || !claimed.ClaimedAt.Equal(now) {
+	if claimed.InviteeUMA != maya.UMAAddress || claimed.Invitee != mayaID || claimed.InviteePlatform != other ||
+		!claimed.ClaimedAt.Equal(now) {
 		t.Errorf("claimed %+v", claimed)
 	}
-	if e := claimed.ClaimedEvent(webhookID); e.Platform != acme || e.Type != event.Invitation || e.Name != "INVITATION.CLAIMED" || e.Resource != claimed || !e.OccurredAt.Equal(now) {
+	if e := claimed.ClaimedEvent(webhookID); e.Platform != acme || e.Type != event.Invitation || e.Name != "INVITATION.CLAIMED" ||
+		e.Resource != claimed || !e.OccurredAt.Equal(now) {
 		t.Errorf("event %+v", e)
 	}
 }

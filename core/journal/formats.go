@@ -50,21 +50,29 @@ type layout struct {
 }
 
 var layouts = map[Format]layout{
-	CSV: {header: []string{"number", "span", "date", "currency", "revision", "gl_code", "gl_name", "debit", "credit"}, row: func(j Journal, l Line, _ Options) []string {
-		return []string{j.Number, j.Span.String(), j.date("2006-01-02"), string(j.Currency), fmt.Sprint(j.Revision), csvcell.Escape(l.Code), csvcell.Escape(l.Name),
-			j.amount(l.Debit), j.amount(l.Credit)}
-	}},
-	QuickBooks: {program: "QuickBooks", header: []string{"Journal No.", "Journal Date", "Account Name", "Debits", "Credits", "Description", "Currency"}, maxLines: 1000, decimals: 2, maxDigits: 11,
+	CSV: {header: []string{"number", "span", "date", "currency", "revision", "gl_code", "gl_name", "debit", "credit"},
 		row: func(j Journal, l Line, _ Options) []string {
-			return []string{j.Number, j.date("01/02/2006"), csvcell.Escape(l.Name), j.amount(l.Debit), j.amount(l.Credit), csvcell.Escape(j.describe(l)), string(j.Currency)}
+			return []string{j.Number, j.Span.String(), j.date("2006-01-02"), string(j.Currency), fmt.Sprint(j.Revision), csvcell.Escape(l.Code),
+				csvcell.Escape(l.Name),
+				j.amount(l.Debit), j.amount(l.Credit)}
 		}},
-	Xero: {program: "Xero", header: []string{"Narration", "Date", "Description", "AccountCode", "TaxRate", "Amount"}, maxLines: 300, decimals: 2, maxDigits: 12,
-		row: func(j Journal, l Line, o Options) []string {
-			return []string{j.Number + " " + string(j.Currency), j.date("02/01/2006"), csvcell.Escape(j.describe(l)), csvcell.Escape(l.Code), csvcell.Escape(o.TaxRate), l.signed().Major(j.Currency)}
+	QuickBooks: {program: "QuickBooks", header: []string{"Journal No.", "Journal Date", "Account Name", "Debits", "Credits", "Description",
+		"Currency"}, maxLines: 1000, decimals: 2, maxDigits: 11,
+		row: func(j Journal, l Line, _ Options) []string {
+			return []string{j.Number, j.date("01/02/2006"), csvcell.Escape(l.Name), j.amount(l.Debit), j.amount(l.Credit),
+				csvcell.Escape(j.describe(l)), string(j.Currency)}
 		}},
-	NetSuite: {program: "NetSuite", header: []string{"External ID", "Date", "Currency", "Subsidiary", "Account", "Debit", "Credit", "Memo"}, maxLines: 10_000, decimals: 2, maxDigits: 10,
+	Xero: {program: "Xero", header: []string{"Narration", "Date", "Description", "AccountCode", "TaxRate", "Amount"}, maxLines: 300,
+		decimals: 2, maxDigits: 12,
 		row: func(j Journal, l Line, o Options) []string {
-			return []string{j.Number, j.date("01/02/2006"), string(j.Currency), csvcell.Escape(o.Subsidiary), csvcell.Escape(l.Code), j.amount(l.Debit), j.amount(l.Credit), csvcell.Escape(j.describe(l))}
+			return []string{j.Number + " " + string(j.Currency), j.date("02/01/2006"), csvcell.Escape(j.describe(l)), csvcell.Escape(l.Code),
+				csvcell.Escape(o.TaxRate), l.signed().Major(j.Currency)}
+		}},
+	NetSuite: {program: "NetSuite", header: []string{"External ID", "Date", "Currency", "Subsidiary", "Account", "Debit", "Credit", "Memo"},
+		maxLines: 10_000, decimals: 2, maxDigits: 10,
+		row: func(j Journal, l Line, o Options) []string {
+			return []string{j.Number, j.date("01/02/2006"), string(j.Currency), csvcell.Escape(o.Subsidiary), csvcell.Escape(l.Code),
+				j.amount(l.Debit), j.amount(l.Credit), csvcell.Escape(j.describe(l))}
 		}},
 }
 
@@ -76,7 +84,8 @@ func (f Format) Header() []string { return layouts[f].header }
 func (j Journal) Rows(f Format, o Options) ([][]string, error) {
 	to := layouts[f]
 	if to.decimals > 0 && j.Currency.Decimals() > to.decimals {
-		return nil, j.notFor(to, "amounts in %s have %d decimals and %s takes %d. Book it by hand, or in the functional currency", j.Currency, j.Currency.Decimals(), to.program, to.decimals)
+		return nil, j.notFor(to, "amounts in %s have %d decimals and %s takes %d. Book it by hand, or in the functional currency", j.Currency,
+			j.Currency.Decimals(), to.program, to.decimals)
 	}
 	var rows [][]string
 	for _, l := range j.Lines {
@@ -85,7 +94,8 @@ func (j Journal) Rows(f Format, o Options) ([][]string, error) {
 		}
 	}
 	if to.maxLines > 0 && len(rows) > to.maxLines {
-		return nil, j.notFor(to, "it has %d lines and %s takes %d. Map the accounts to fewer codes, or make journals of days", len(rows), to.program, to.maxLines)
+		return nil, j.notFor(to, "it has %d lines and %s takes %d. Map the accounts to fewer codes, or make journals of days", len(rows),
+			to.program, to.maxLines)
 	}
 	return rows, nil
 }

@@ -149,7 +149,8 @@ func ControlHeader() []string {
 // ControlRow returns the control totals as a line of a file, amounts in major units.
 func (j Journal) ControlRow() []string {
 	c := j.Control()
-	return []string{j.Number, j.Span.String(), j.date(time.DateOnly), string(j.Currency), strconv.Itoa(j.Revision), strconv.Itoa(j.MappingVersion),
+	return []string{j.Number, j.Span.String(), j.date(time.DateOnly), string(j.Currency), strconv.Itoa(j.Revision),
+		strconv.Itoa(j.MappingVersion),
 		strconv.Itoa(c.Lines), c.Debits.Major(j.Currency), c.Credits.Major(j.Currency), c.SHA256}
 }
 
@@ -158,7 +159,8 @@ func Without(p ledger.Posting) []Turnover {
 	turnovers := make([]Turnover, 0, 2*len(p.Entries))
 	for _, e := range p.Entries {
 		amount := money.TotalOf(e.Amount).Neg()
-		turnovers = append(turnovers, Turnover{Path: e.Debit, Currency: e.Currency, Debits: amount}, Turnover{Path: e.Credit, Currency: e.Currency, Credits: amount})
+		turnovers = append(turnovers, Turnover{Path: e.Debit, Currency: e.Currency, Debits: amount},
+			Turnover{Path: e.Credit, Currency: e.Currency, Credits: amount})
 	}
 	return turnovers
 }
@@ -168,7 +170,8 @@ func Without(p ledger.Posting) []Turnover {
 func CheckSpans(span Span, made []Span) error {
 	for _, other := range made {
 		if other != span && other.Overlaps(span) {
-			f := fault.New(fault.Conflict, "Journals of %s exist, which has the same days. Import a month or its days, not both: the general ledger would have them twice.", other)
+			f := fault.New(fault.Conflict, "Journals of %s exist, which has the same days. Import a month or its days, not both: the general "+
+				"ledger would have them twice.", other)
 			f.Reason = "Overlapping journals"
 			return f
 		}

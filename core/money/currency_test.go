@@ -80,7 +80,8 @@ func TestParseCurrency_RejectsUnknown(t *testing.T) {
 			t.Errorf("ParseCurrency(%q) = %q, %v; want ErrUnknownCurrency", text, got, err)
 		}
 	}
-	if unknown := money.Currency("XXX"); unknown.Known() || unknown.Decimals() != 0 || unknown.Name() != "" || unknown.Symbol() != "" || unknown.IsCrypto() {
+	if unknown := money.Currency("XXX"); unknown.Known() || unknown.Decimals() != 0 || unknown.Name() != "" || unknown.Symbol() != "" ||
+		unknown.IsCrypto() {
 		t.Error("an unknown currency has a name, a symbol or decimals")
 	}
 }

@@ -19,7 +19,8 @@ func TestExact_EqualsRationalNumbers(t *testing.T) {
 		var sum money.Exact
 		want := new(big.Rat)
 		for range rapid.IntRange(0, 5).Draw(t, "products") {
-			rate := money.MustRate(rapid.SampledFrom([]string{"0.5", "0.25", "1", "3", "17.3", "0.9174311926605504587155963302752294", "1e-62", "1.5e-30"}).Draw(t, "rate"))
+			rate := money.MustRate(rapid.SampledFrom([]string{"0.5", "0.25", "1", "3", "17.3", "0.9174311926605504587155963302752294", "1e-62",
+				"1.5e-30"}).Draw(t, "rate"))
 			minor := rapid.OneOf(rapid.Int64Range(-9, 9), rapid.Int64Range(-money.MaxMinor, money.MaxMinor)).Draw(t, "minor")
 			sum = sum.Add(rate.Times(minor))
 			exact, _ := new(big.Rat).SetString(rate.String())

@@ -49,7 +49,8 @@ func TestRate_CmpMatchesNumericOrder(t *testing.T) {
 			t.Fatalf("%s against %s: %d, want %d", a, b, a.Cmp(b), want)
 		}
 	})
-	if zero := (money.Rate{}); zero.Cmp(money.MustRate("1e-62")) != -1 || zero.Cmp(zero) != 0 || !zero.IsZero() || money.MustRate("1").IsZero() {
+	if zero := (money.Rate{}); zero.Cmp(money.MustRate("1e-62")) != -1 || zero.Cmp(zero) != 0 || !zero.IsZero() ||
+		money.MustRate("1").IsZero() {
 		t.Error("zero is not the smallest")
 	}
 }
@@ -190,7 +191,8 @@ func TestSimplestRate_NoCoarserRateFits(t *testing.T) {
 }
 
 func FuzzParseRate(f *testing.F) {
-	for _, text := range []string{"1", "0.003", "1e-5", "1e99999999", "NaN", "-1", "00", "1.", "9999999999999999999999999999999999", "1.5E+10"} {
+	for _, text := range []string{"1", "0.003", "1e-5", "1e99999999", "NaN", "-1", "00", "1.", "9999999999999999999999999999999999",
+		"1.5E+10"} {
 		f.Add(text)
 	}
 	// A parsed rate equals the number that an independent parser returns, and its text is

@@ -17,7 +17,8 @@ func TestTotal_Major(t *testing.T) {
 		currency money.Currency
 		want     string
 	}{
-		{"0", money.USD, "0.00"}, {"-1", money.USD, "-0.01"}, {"10050", money.USD, "100.50"}, {"-100", money.USD, "-1.00"}, {"7", "JPY", "7"}, {"-7", "JPY", "-7"},
+		{"0", money.USD, "0.00"}, {"-1", money.USD, "-0.01"}, {"10050", money.USD, "100.50"}, {"-100", money.USD, "-1.00"}, {"7", "JPY", "7"},
+		{"-7", "JPY", "-7"},
 		{"5", money.BTC, "0.00000005"}, {"123456789012345678901234567890", money.EUR, "1234567890123456789012345678.90"},
 	} {
 		total, err := money.ParseTotal(c.total)

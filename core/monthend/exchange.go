@@ -75,7 +75,8 @@ func (r ExchangeResult) Check(previous ExchangeResult, quantities map[money.Curr
 		case err != nil:
 			return "", err
 		case line.Quantity != left[line.Currency]:
-			return fmt.Sprintf("the position is stored as %d %s, and by the entries it is %d", line.Quantity, line.Currency, left[line.Currency]), nil
+			return fmt.Sprintf("the position is stored as %d %s, and by the entries it is %d", line.Quantity, line.Currency, left[line.Currency]),
+				nil
 		case line.Value != value || line.Unrealised != unrealised || line.Carried != carried[line.Currency]:
 			return fmt.Sprintf("the value of the position is stored as %v, which does not follow from its quantity, cost and rate", line), nil
 		}
@@ -123,9 +124,11 @@ func (r ExchangeResult) checkSums(previous ExchangeResult) (problem string, err 
 	}
 	switch {
 	case !money.TotalOf(before).Add(money.TotalOf(r.Opening)).Add(money.TotalOf(realised.Net())).Equal(money.TotalOf(after)):
-		return fmt.Sprintf("the realised result is stored as %v, and the cost of the position has changed the result from %d to %d", r.Realised, before, after), nil
+		return fmt.Sprintf("the realised result is stored as %v, and the cost of the position has changed the result from %d to %d", r.Realised,
+			before, after), nil
 	case previous.Functional != "" && !translated.Equal(money.TotalOf(r.Translated)):
-		return fmt.Sprintf("income, expense and own funds are stored as %v, which is not the change of what was translated, from %d to %d", r.Translations, previous.Translated, r.Translated), nil
+		return fmt.Sprintf("income, expense and own funds are stored as %v, which is not the change of what was translated, from %d to %d",
+			r.Translations, previous.Translated, r.Translated), nil
 	case r.Changes.Closing != value || !changes.Equal(money.TotalOf(value)):
 		return fmt.Sprintf("the changes of the position are stored as %+v, and it is worth %d", r.Changes, value), nil
 	}
@@ -156,7 +159,8 @@ func (r ExchangeResult) Postings(run Run) ([]ledger.Posting, error) {
 	}
 	end := Last(run.Month)
 	postings := []ledger.Posting{
-		ledger.PositionOpened(header(run.Month.Start(), "earlier result of the position"), money.Amount{Minor: r.Opening, Currency: r.Functional}),
+		ledger.PositionOpened(header(run.Month.Start(), "earlier result of the position"),
+			money.Amount{Minor: r.Opening, Currency: r.Functional}),
 		ledger.RealisedResult(header(end, "realised exchange result"), realised),
 		ledger.UnrealisedResult(header(end, "unrealised exchange result"), unrealised),
 	}

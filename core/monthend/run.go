@@ -134,9 +134,11 @@ func CheckClose(m period.Month, n Needed) error {
 	skip := map[ledger.Kind]string{ledger.KindRevaluation: "withoutRevaluation", ledger.KindFeeDeferral: "withoutFeeDeferral"}[n.Kind]
 	switch {
 	case !n.Run.Exists():
-		return conflict("Month-end run missing", "The %s of %s is not posted. Post it (%s), or confirm with %s to close the month without it.", name, m, Command(n.Kind, m), skip)
+		return conflict("Month-end run missing", "The %s of %s is not posted. Post it (%s), or confirm with %s to close the month without it.",
+			name, m, Command(n.Kind, m), skip)
 	case n.Changed || n.Run.Previous != n.Previous.Ref():
-		return conflict("Month-end run out of date", "The %s of %s is out of date: postings were added after it. Post it again (%s), or confirm with %s to close the month as it is.", name, m, Command(n.Kind, m), skip)
+		return conflict("Month-end run out of date", "The %s of %s is out of date: postings were added after it. Post it again (%s), or "+
+			"confirm with %s to close the month as it is.", name, m, Command(n.Kind, m), skip)
 	}
 	return nil
 }

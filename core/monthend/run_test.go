@@ -21,7 +21,8 @@ var (
 )
 
 func newRun(number int) monthend.Run {
-	run := monthend.Run{Month: october, Kind: ledger.KindFeeDeferral, Number: number, At: november.Start().Add(time.Hour), By: platform.Author{Actor: "ana"}}
+	run := monthend.Run{Month: october, Kind: ledger.KindFeeDeferral, Number: number, At: november.Start().Add(time.Hour),
+		By: platform.Author{Actor: "ana"}}
 	run.Platform.SetUUID(uuid.UUID{1, 2, 6: 0x70, 8: 0x80, 15: 3})
 	run.Approval.By.Actor = "ben"
 	run.Approval.Proposal.SetUUID(uuid.UUID{15: 7})
@@ -44,7 +45,8 @@ func TestRun_PostReversesTheFormerPostings(t *testing.T) {
 	}
 	ids := map[uuid.UUID]bool{first[0].ID: true, first[1].ID: true}
 	for i, p := range all {
-		if err := p.Validate(); err != nil || ids[p.ID] || authorisations[i].Posting != p.ID || authorisations[i].By != run.By || authorisations[i].Approval != run.Approval || authorisations[i].Note == "" {
+		if err := p.Validate(); err != nil || ids[p.ID] || authorisations[i].Posting != p.ID || authorisations[i].By != run.By ||
+			authorisations[i].Approval != run.Approval || authorisations[i].Note == "" {
 			t.Errorf("%v, %v: %v", p, authorisations[i], err)
 		}
 		ids[p.ID] = true
@@ -55,7 +57,8 @@ func TestRun_PostReversesTheFormerPostings(t *testing.T) {
 	if !first[0].Effective.Equal(november.Start().Add(-time.Microsecond)) || !first[1].Effective.Equal(november.Start()) {
 		t.Errorf("effective %s and %s", first[0].Effective, first[1].Effective)
 	}
-	if monthend.SameEntries(first, postings) || !monthend.SameEntries(all[2:], postings) || !monthend.SameEntries(nil, monthend.FeePostings(run, nil)) {
+	if monthend.SameEntries(first, postings) || !monthend.SameEntries(all[2:], postings) ||
+		!monthend.SameEntries(nil, monthend.FeePostings(run, nil)) {
 		t.Error("the same entries are not recognised")
 	}
 }
@@ -139,7 +142,8 @@ func TestTransit_FeesOfWhatIsInTransit(t *testing.T) {
 		lines := transit.WithFees(fees)
 
 		deferred, err := monthend.DeferredFees(lines)
-		if err != nil || total > 0 && (len(deferred) != 1 || deferred[0] != money.Amount{Minor: total, Currency: "USD"}) || total == 0 && len(deferred) > 0 {
+		if err != nil || total > 0 && (len(deferred) != 1 || deferred[0] != money.Amount{Minor: total, Currency: "USD"}) || total == 0 &&
+			len(deferred) > 0 {
 			t.Errorf("%v, %v; want %d", deferred, err, total)
 		}
 		for i, l := range lines {

@@ -84,7 +84,8 @@ func (p *Problems) PersonName(path, value string, need Need) {
 
 // BusinessName checks a business's name, which may also hold & / ( ) + ! # @ : and quotation marks.
 func (p *Problems) BusinessName(path, value string, need Need) {
-	p.name(path, value, need, nameMarks+"&/()+!#@:\"“”„«»*?", "must be a business name without special characters such as < > { } $ or control characters")
+	p.name(path, value, need, nameMarks+"&/()+!#@:\"“”„«»*?", "must be a business name without special characters such as < > { } $ or "+
+		"control characters")
 }
 
 func (p *Problems) name(path, value string, need Need, marks, message string) {
@@ -113,7 +114,8 @@ func (p *Problems) Country(path, value string, need Need) {
 	}
 }
 
-var emailRegexp = regexp.MustCompile(`^[^\s@<>"(),;:\\\[\]]+@([a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?\.)+[a-zA-Z]([a-zA-Z0-9-]*[a-zA-Z0-9])$`)
+var emailRegexp = regexp.MustCompile(
+	`^[^\s@<>"(),;:\\\[\]]+@([a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?\.)+[a-zA-Z]([a-zA-Z0-9-]*[a-zA-Z0-9])$`)
 
 // IsEmail reports whether the text has the form of an e-mail address.
 func IsEmail(value string) bool { return len(value) <= 254 && emailRegexp.MatchString(value) }

@@ -61,11 +61,14 @@ func (a Adjustment) checkEntry(field string, e ledger.Entry) (bad []fault.Field)
 		line, err := ledger.FindChartLine(side.path)
 		switch {
 		case err != nil:
-			bad = append(bad, fault.Field{Field: field + side.name, Message: "must be an account of the chart of accounts, such as income/fees or rails/RTP"})
+			bad = append(bad, fault.Field{Field: field + side.name, Message: "must be an account of the chart of accounts, such as income/fees or " +
+				"rails/RTP"})
 		case side.path == ledger.FXValuation:
-			bad = append(bad, fault.Field{Field: field + side.name, Message: "is posted by the revaluation of a month only; adjust fx/position, and revalue the month again"})
+			bad = append(bad, fault.Field{Field: field + side.name, Message: "is posted by the revaluation of a month only; adjust fx/position, " +
+				"and revalue the month again"})
 		case ledger.IsCustomerReceivable(side.path):
-			bad = append(bad, fault.Field{Field: field + side.name, Message: "changes only with a receivable: record, or write off, one at /ledger/receivables"})
+			bad = append(bad, fault.Field{Field: field + side.name, Message: "changes only with a receivable: record, or write off, one at " +
+				"/ledger/receivables"})
 		case line.NoOverdraft && !a.OwnedAccounts:
 			bad = append(bad, fault.Field{Field: field + side.name,
 				Message: "is an account of a customer, the platform or a wallet; set ownedAccounts to true to adjust it"})

@@ -41,8 +41,9 @@ func TestAdjustment_Check(t *testing.T) {
 		"an owned account":          {func(a *period.Adjustment) { a.Entries[0] = owned }, []string{"entries[0].debit"}},
 		"an owned account, allowed": {func(a *period.Adjustment) { a.Entries[0], a.OwnedAccounts = owned, true }, nil},
 		"the exchange result":       {func(a *period.Adjustment) { a.Entries[0].Debit = ledger.FXValuation }, []string{"entries[0].debit"}},
-		"a receivable":              {func(a *period.Adjustment) { a.Entries[0].Credit, a.OwnedAccounts = receivable, true }, []string{"entries[0].credit"}},
-		"debit equals credit":       {func(a *period.Adjustment) { a.Entries[0].Debit = a.Entries[0].Credit }, []string{"entries[0].credit"}},
+		"a receivable": {func(a *period.Adjustment) { a.Entries[0].Credit, a.OwnedAccounts = receivable, true },
+			[]string{"entries[0].credit"}},
+		"debit equals credit": {func(a *period.Adjustment) { a.Entries[0].Debit = a.Entries[0].Credit }, []string{"entries[0].credit"}},
 		"everything": {func(a *period.Adjustment) {
 			a.Note, a.Entries = "", []ledger.Entry{fee(), {Debit: "no/where", Credit: "", Currency: "XXX", Amount: -1}}
 		}, []string{"note", "entries[1].debit", "entries[1].credit", "entries[1].currency", "entries[1].amount"}},
@@ -85,7 +86,8 @@ func TestAuthorisation_AuthorisesItsAdjustment(t *testing.T) {
 	// An authorisation authorises the memo of its adjustment, whatever its note and also redated; not one of
 	// another note.
 	rapid.Check(t, func(t *rapid.T) {
-		note := rapid.OneOf(rapid.StringN(1, 300, 600), rapid.SampledFrom([]string{"fee (for 2026-01-03)", "fee (corrects Posting:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b)"})).
+		note := rapid.OneOf(rapid.StringN(1, 300, 600), rapid.SampledFrom([]string{"fee (for 2026-01-03)", "fee (corrects " +
+			"Posting:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b)"})).
 			Filter(func(s string) bool { return len(period.CheckNote(s, false)) == 0 }).Draw(t, "note")
 		a := period.Adjustment{Entries: []ledger.Entry{fee()}, Note: note}
 		if rapid.Bool().Draw(t, "corrects") {
@@ -109,7 +111,8 @@ func TestAuthorisation_AuthorisesItsAdjustment(t *testing.T) {
 func TestLine_ExpectedClosing(t *testing.T) {
 	t.Parallel()
 	// Debits increase debit-normal balances and decrease the others.
-	for class, want := range map[ledger.Class]int64{ledger.Asset: 107, ledger.Expense: 107, ledger.Liability: 93, ledger.Income: 93, ledger.Trading: 93} {
+	for class, want := range map[ledger.Class]int64{ledger.Asset: 107, ledger.Expense: 107, ledger.Liability: 93, ledger.Income: 93,
+		ledger.Trading: 93} {
 		line := period.Line{Class: class, Opening: money.TotalOf(100), Debits: money.TotalOf(10), Credits: money.TotalOf(3)}
 		if got := line.ExpectedClosing(); !got.Equal(money.TotalOf(want)) {
 			t.Errorf("%s: %s, want %d", class, got, want)

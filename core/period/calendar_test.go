@@ -41,23 +41,30 @@ func TestCalendar_Apply(t *testing.T) {
 		want   period.Calendar
 		reason string
 	}{
-		"soft close of the first month":           {period.Calendar{}, period.SoftClose, "2026-09", started, ""},
-		"soft close of the next month":            {started, period.SoftClose, "2026-10", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, ""},
-		"soft close of a later month":             {started, period.SoftClose, "2026-11", started, "Month is not over"},
-		"soft close before the first month":       {started, period.SoftClose, "2026-08", started, "Before the first month"},
-		"soft close of the current month":         {period.Calendar{}, period.SoftClose, "2026-11", period.Calendar{}, "Month is not over"},
-		"soft close of a future month":            {period.Calendar{}, period.SoftClose, "2027-01", period.Calendar{}, "Month is not over"},
-		"soft close twice":                        {started, period.SoftClose, "2026-09", started, "Wrong state"},
-		"reopening of the only month":             {started, period.Reopen, "2026-09", period.Calendar{}, ""},
-		"reopening of the last soft-closed month": {calendar(), period.Reopen, "2026-10", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-10"), FirstOpen: month("2026-10")}, ""},
-		"reopening of an open month":              {calendar(), period.Reopen, "2026-11", calendar(), "Wrong state"},
-		"reopening of a closed month":             {calendar(), period.Reopen, "2026-09", calendar(), "Wrong state"},
-		"reopening of an earlier month":           {period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, period.Reopen, "2026-09", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, "Out of order"},
-		"closing of the soft-closed month":        {calendar(), period.Close, "2026-10", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-11"), FirstOpen: month("2026-11")}, ""},
-		"closing of an open month":                {calendar(), period.Close, "2026-11", calendar(), "Wrong state"},
-		"closing twice":                           {calendar(), period.Close, "2026-09", calendar(), "Wrong state"},
-		"closing of a later month":                {period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, period.Close, "2026-10", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, "Out of order"},
-		"closing without a soft close":            {period.Calendar{}, period.Close, "2026-09", period.Calendar{}, "Wrong state"},
+		"soft close of the first month": {period.Calendar{}, period.SoftClose, "2026-09", started, ""},
+		"soft close of the next month": {started, period.SoftClose, "2026-10", period.Calendar{First: month("2026-09"),
+			FirstUnclosed: month("2026-09"), FirstOpen: month("2026-11")}, ""},
+		"soft close of a later month":       {started, period.SoftClose, "2026-11", started, "Month is not over"},
+		"soft close before the first month": {started, period.SoftClose, "2026-08", started, "Before the first month"},
+		"soft close of the current month":   {period.Calendar{}, period.SoftClose, "2026-11", period.Calendar{}, "Month is not over"},
+		"soft close of a future month":      {period.Calendar{}, period.SoftClose, "2027-01", period.Calendar{}, "Month is not over"},
+		"soft close twice":                  {started, period.SoftClose, "2026-09", started, "Wrong state"},
+		"reopening of the only month":       {started, period.Reopen, "2026-09", period.Calendar{}, ""},
+		"reopening of the last soft-closed month": {calendar(), period.Reopen, "2026-10", period.Calendar{First: month("2026-09"),
+			FirstUnclosed: month("2026-10"), FirstOpen: month("2026-10")}, ""},
+		"reopening of an open month":  {calendar(), period.Reopen, "2026-11", calendar(), "Wrong state"},
+		"reopening of a closed month": {calendar(), period.Reopen, "2026-09", calendar(), "Wrong state"},
+		"reopening of an earlier month": {period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"),
+			FirstOpen: month("2026-11")}, period.Reopen, "2026-09", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"),
+			FirstOpen: month("2026-11")}, "Out of order"},
+		"closing of the soft-closed month": {calendar(), period.Close, "2026-10", period.Calendar{First: month("2026-09"),
+			FirstUnclosed: month("2026-11"), FirstOpen: month("2026-11")}, ""},
+		"closing of an open month": {calendar(), period.Close, "2026-11", calendar(), "Wrong state"},
+		"closing twice":            {calendar(), period.Close, "2026-09", calendar(), "Wrong state"},
+		"closing of a later month": {period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"),
+			FirstOpen: month("2026-11")}, period.Close, "2026-10", period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"),
+			FirstOpen: month("2026-11")}, "Out of order"},
+		"closing without a soft close": {period.Calendar{}, period.Close, "2026-09", period.Calendar{}, "Wrong state"},
 	} {
 		got, err := c.from.Apply(c.action, month(c.month), now)
 		f, _ := fault.As(err)
@@ -75,7 +82,8 @@ func TestCalendar_FirstMonth(t *testing.T) {
 	t.Parallel()
 	// Months are listed from the calendar's first one on, also if there are earlier postings; without a calendar from
 	// the first posting on.
-	present, started := month("2026-11"), period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"), FirstOpen: month("2026-10")}
+	present, started := month("2026-11"), period.Calendar{First: month("2026-09"), FirstUnclosed: month("2026-09"),
+		FirstOpen: month("2026-10")}
 	for name, tt := range map[string]struct {
 		calendar          period.Calendar
 		firstPosted, want period.Month
@@ -159,7 +167,8 @@ func TestCalendar_Redate(t *testing.T) {
 		if accepts(c.State(period.MonthOf(at))) != redated.Equal(p) {
 			t.Errorf("%s, authorised %t, becomes %v", at, authorised, redated)
 		}
-		if !redated.Equal(p) && (redated.Effective != c.EarliestEffective(authorised) || redated.Memo != "rent (for "+at.Format(time.DateOnly)+")") {
+		if !redated.Equal(p) && (redated.Effective != c.EarliestEffective(authorised) || redated.Memo != "rent (for "+
+			at.Format(time.DateOnly)+")") {
 			t.Errorf("%s becomes %s, %q", at, redated.Effective, redated.Memo)
 		}
 		if redated.Effective.Before(at) || redated.Effective.After(now) {

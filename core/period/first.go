@@ -15,7 +15,8 @@ const ConfirmationRequired = "Confirmation required"
 // It names the earlier months that would become the opening balances; earliest is the month of the
 // earliest posting, and zero if there is none.
 func ConfirmFirst(first, earliest Month) *fault.Error {
-	f := fault.New(fault.Conflict, "%s would be the first accounting period. There are no earlier postings, so every account would begin at zero. "+
+	f := fault.New(fault.Conflict, "%s would be the first accounting period. There are no earlier postings, so every account would begin at "+
+		"zero. "+
 		"No posting can be added before the first period. To begin with %s, repeat with confirmOpeningBalances.", first, first)
 	f.Reason = ConfirmationRequired
 	f.Details = map[string]any{"firstPeriod": first.String()}
@@ -28,7 +29,8 @@ func ConfirmFirst(first, earliest Month) *fault.Error {
 		months = "The months " + earliest.String() + " to " + last.String() + " are"
 	}
 	f.Reason = "Earlier months are open"
-	f.Message = months + " still open. Soft-close " + earliest.String() + " first. Or begin with " + first.String() + ": repeat with confirmOpeningBalances, and the balances at the end of " + last.String() +
+	f.Message = months + " still open. Soft-close " + earliest.String() + " first. Or begin with " + first.String() +
+		": repeat with confirmOpeningBalances, and the balances at the end of " + last.String() +
 		" become its opening balances; earlier months then accept no postings and cannot be closed."
 	f.Details["earliestOpenMonth"] = earliest.String()
 	return f

@@ -29,7 +29,8 @@ func Transliterate(text string) string {
 }
 
 func isBasic(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r < utf8.RuneSelf && strings.IndexByte(" /-?:().,'+", byte(r)) >= 0
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r < utf8.RuneSelf &&
+		strings.IndexByte(" /-?:().,'+", byte(r)) >= 0
 }
 
 // replacementOf returns the replacement of a character, or of the characters that it consists of.

@@ -41,7 +41,8 @@ func TestClean_Any(t *testing.T) {
 		text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
 		most := rapid.IntRange(0, 40).Draw(t, "most")
 		got := plaintext.Clean(text, most)
-		if !utf8.ValidString(got) || len(got) > most || strings.ContainsFunc(got, unicode.IsControl) || got != strings.TrimSpace(got) && strings.Trim(got, " ") != got {
+		if !utf8.ValidString(got) || len(got) > most || strings.ContainsFunc(got, unicode.IsControl) || got != strings.TrimSpace(got) &&
+			strings.Trim(got, " ") != got {
 			t.Fatalf("%q becomes %q", text, got)
 		}
 		if again := plaintext.Clean(got, most); again != got {

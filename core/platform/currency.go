@@ -13,7 +13,8 @@ import (
 func NotSupported(currency money.Currency, supported []money.Currency) error {
 	return &fault.Error{
 		Code: fault.InvalidCurrency, Reason: "Not supported by the platform",
-		Message: fmt.Sprintf("The platform does not support %s: it is not in supportedCurrencies, which are %v. Add it with PATCH /config, or pay in another currency.", currency, supported),
+		Message: fmt.Sprintf("The platform does not support %s: it is not in supportedCurrencies, which are %v. Add it with PATCH /config, or "+
+			"pay in another currency.", currency, supported),
 		Details: map[string]any{"currency": string(currency), "supportedCurrencies": supported},
 	}
 }
@@ -26,7 +27,8 @@ func (c Currency) CheckDirection(direction string) error {
 	}
 	return &fault.Error{
 		Code: fault.InvalidCurrency, Reason: "Not enabled by the platform",
-		Message: fmt.Sprintf("%s payments in %s are not enabled: enabledTransactionTypes of %[2]s in supportedCurrencies is %s. Change it with PATCH /config, or use another currency.",
+		Message: fmt.Sprintf("%s payments in %s are not enabled: enabledTransactionTypes of %[2]s in supportedCurrencies is %s. Change it with "+
+			"PATCH /config, or use another currency.",
 			direction, c.Code, strings.Join(c.Directions, ", ")),
 		Details: map[string]any{"currency": string(c.Code), "enabledTransactionTypes": c.Directions},
 	}

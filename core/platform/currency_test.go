@@ -18,9 +18,11 @@ func TestCurrency_Checks(t *testing.T) {
 	if err := c.CheckDirection("OUTGOING"); !fault.Is(err, fault.InvalidCurrency) {
 		t.Errorf("outgoing: %v", err)
 	}
-	for minor, reason := range map[int64]string{99: "Below the minimum of the platform", 100: "", 200: "", 201: "Above the maximum of the platform"} {
+	for minor, reason := range map[int64]string{99: "Below the minimum of the platform", 100: "", 200: "", 201: "Above the maximum of the " +
+		"platform"} {
 		refused, _ := fault.As(c.CheckAmount(minor))
-		if (refused != nil) != (reason != "") || refused != nil && (refused.Code != fault.AmountOutOfRange || refused.Reason != reason || refused.Details["minAmount"] != int64(100)) {
+		if (refused != nil) != (reason != "") || refused != nil && (refused.Code != fault.AmountOutOfRange || refused.Reason != reason ||
+			refused.Details["minAmount"] != int64(100)) {
 			t.Errorf("%d: %+v, want %q", minor, refused, reason)
 		}
 	}

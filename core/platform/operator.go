@@ -57,8 +57,10 @@ const maxActorLength = 200 // characters
 func ParseActor(text string) (string, error) {
 	actor := strings.TrimSpace(text)
 	n := utf8.RuneCountInString(actor)
-	if n == 0 || n > maxActorLength || !utf8.ValidString(actor) || strings.ContainsFunc(actor, unicode.IsControl) || actorKey(actor) == "" || IsSameActor(actor, Service.Actor) {
-		return "", fault.Invalid(fault.Field{Field: "actor", Message: "must name who does this, in 1 to 200 characters, none of them a control character, and is not " + Service.Actor})
+	if n == 0 || n > maxActorLength || !utf8.ValidString(actor) || strings.ContainsFunc(actor, unicode.IsControl) || actorKey(actor) == "" ||
+		IsSameActor(actor, Service.Actor) {
+		return "", fault.Invalid(fault.Field{Field: "actor", Message: "must name who does this, in 1 to 200 characters, none of them a control " +
+			"character, and is not " + Service.Actor})
 	}
 	return actor, nil
 }

@@ -26,7 +26,8 @@ func (p Platform) CheckRedirectURI(redirectURI string) error {
 	case !ok:
 		field.Message = "must be an https URL of at most 2048 characters, such as https://example.com/done; http is allowed for localhost only"
 	case !p.allowsRedirectTo(origin):
-		field.Message = fmt.Sprintf("is not allowed: its origin %s is not in kycRedirectOrigins of your configuration; add it with PATCH /config", origin)
+		field.Message = fmt.Sprintf("is not allowed: its origin %s is not in kycRedirectOrigins of your configuration; add it with PATCH /config",
+			origin)
 	default:
 		return nil
 	}

@@ -28,7 +28,8 @@ type Token struct {
 
 // NewToken returns a token, made of 16 random bytes for its client id and 32 for its secret,
 // and the secret in hexadecimal.
-func NewToken(id ident.Token, p ident.Platform, name string, permissions []Permission, clientID [16]byte, secret [32]byte, now time.Time) (Token, string, error) {
+func NewToken(id ident.Token, p ident.Platform, name string, permissions []Permission, clientID [16]byte, secret [32]byte,
+	now time.Time) (Token, string, error) {
 	var bad []fault.Field
 	name = strings.TrimSpace(name)
 	if name == "" || len(name) > 200 {

@@ -128,7 +128,8 @@ func (p Platform) applyWallets(c WalletsChange) (*Wallets, []fault.Field) {
 	w.setDefaults()
 	bad := w.checkMails()
 	if lowest := minCodeLength(p.Environment); c.CodeLength != nil && (w.CodeLength < lowest || w.CodeLength > MaxCodeLength) {
-		bad = append(bad, fault.Field{Field: embeddedWalletPath + "otpLength", Message: fmt.Sprintf("must be between %d and %d", lowest, MaxCodeLength),
+		bad = append(bad, fault.Field{Field: embeddedWalletPath + "otpLength", Message: fmt.Sprintf("must be between %d and %d",
+			lowest, MaxCodeLength),
 			Constraint: map[string]any{"minimum": lowest, "maximum": MaxCodeLength}})
 	}
 	if c.PasskeyRPID != nil || c.PasskeyOrigins != nil {
@@ -175,7 +176,8 @@ func (w *Wallets) checkMails() (bad []fault.Field) {
 		}
 	}
 	if w.LogoURL != "" && !isLogoURL(w.LogoURL) {
-		refuse("logoUrl", fmt.Sprintf("must be the https URL of a PNG image, of at most %d characters, such as https://example.com/logo.png", maxLogoURL))
+		refuse("logoUrl", fmt.Sprintf("must be the https URL of a PNG image, of at most %d characters, such as https://example.com/logo.png",
+			maxLogoURL))
 	}
 	slices.SortFunc(bad, func(a, b fault.Field) int { return strings.Compare(a.Field, b.Field) })
 	return bad
@@ -187,7 +189,8 @@ func isWalletName(name string) bool {
 	hidden := func(r rune) bool {
 		return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 	}
-	return utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxWalletName && strings.TrimSpace(name) == name && !strings.ContainsFunc(name, hidden)
+	return utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxWalletName && strings.TrimSpace(name) == name &&
+		!strings.ContainsFunc(name, hidden)
 }
 
 func isLogoURL(text string) bool {
@@ -202,7 +205,8 @@ func (w *Wallets) checkPasskeys(environment Environment) (bad []fault.Field) {
 	}
 	knownRPID := w.PasskeyRPID != "" && isRelyingParty(w.PasskeyRPID, environment)
 	if w.PasskeyRPID != "" && !knownRPID {
-		refuse("passkeyRpId", "must be a domain in lower case, such as example.com, without a scheme and a port; sandbox platforms may also use localhost")
+		refuse("passkeyRpId", "must be a domain in lower case, such as example.com, without a scheme and a port; sandbox platforms may also "+
+			"use localhost")
 	}
 	if len(w.PasskeyOrigins) > maxPasskeyOrigins {
 		refuse("passkeyOrigins", fmt.Sprintf("must have at most %d origins", maxPasskeyOrigins))

@@ -39,7 +39,8 @@ func (s WebhookSecret) ValidAt(t time.Time) bool {
 // that no secret that may be in use ends early without notice.
 func RotateWebhookSecrets(existing []WebhookSecret, id ident.WebhookSecret, overlap time.Duration, now time.Time) ([]WebhookSecret, error) {
 	if overlap < 0 || overlap > MaxWebhookSecretOverlap {
-		return nil, fault.Invalid(fault.Field{Field: "overlapSeconds", Message: fmt.Sprintf("must be from 0 to %.0f, which is 7 days", MaxWebhookSecretOverlap.Seconds())})
+		return nil, fault.Invalid(fault.Field{Field: "overlapSeconds", Message: fmt.Sprintf("must be from 0 to %.0f, which is 7 days",
+			MaxWebhookSecretOverlap.Seconds())})
 	}
 	valid := ValidWebhookSecrets(existing, now)
 	if len(valid) >= maxWebhookSecrets {

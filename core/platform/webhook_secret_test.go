@@ -29,7 +29,8 @@ func TestRotateWebhookSecrets(t *testing.T) {
 	}
 
 	both, err := platform.RotateWebhookSecrets(first, webhookSecretID(2), time.Hour, now)
-	if err != nil || len(both) != 2 || both[0].ID != webhookSecretID(2) || !both[0].ValidUntil.IsZero() || !both[1].ValidUntil.Equal(now.Add(time.Hour)) {
+	if err != nil || len(both) != 2 || both[0].ID != webhookSecretID(2) || !both[0].ValidUntil.IsZero() ||
+		!both[1].ValidUntil.Equal(now.Add(time.Hour)) {
 		t.Errorf("second: %+v, %v", both, err)
 	}
 	if !first[0].ValidUntil.IsZero() {
@@ -53,7 +54,8 @@ func TestDeleteWebhookSecret(t *testing.T) {
 	t.Parallel()
 	// A valid secret can be deleted, also the current one and the last one; any other is not found.
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	secrets := []platform.WebhookSecret{{ID: webhookSecretID(2)}, {ID: webhookSecretID(1), ValidUntil: now.Add(time.Hour)}, {ID: webhookSecretID(0), ValidUntil: now}}
+	secrets := []platform.WebhookSecret{{ID: webhookSecretID(2)}, {ID: webhookSecretID(1), ValidUntil: now.Add(time.Hour)},
+		{ID: webhookSecretID(0), ValidUntil: now}}
 	kept, err := platform.DeleteWebhookSecret(secrets, webhookSecretID(2), now)
 	if err != nil || len(kept) != 1 || kept[0].ID != webhookSecretID(1) {
 		t.Errorf("the current one: %+v, %v", kept, err)

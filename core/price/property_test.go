@@ -45,8 +45,9 @@ func TestPrice_Check(t *testing.T) {
 				t.Fatalf("%s: %v", c, err)
 			}
 			for name, change := range map[string]func(*price.Price){
-				"fees": func(p *price.Price) { p.Fees++ }, "fixed fee": func(p *price.Price) { p.FixedFee++ }, "variable fee": func(p *price.Price) { p.VariableFee++ },
-				"receiving": func(p *price.Price) { p.Receiving++ }, "rounding": func(p *price.Price) { p.RoundingReceiving++ },
+				"fees": func(p *price.Price) { p.Fees++ }, "fixed fee": func(p *price.Price) { p.FixedFee++ },
+				"variable fee": func(p *price.Price) { p.VariableFee++ },
+				"receiving":    func(p *price.Price) { p.Receiving++ }, "rounding": func(p *price.Price) { p.RoundingReceiving++ },
 			} {
 				changed := p
 				change(&changed)

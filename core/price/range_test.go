@@ -33,7 +33,8 @@ func TestReceivingRange_EndsCostSendingLimits(t *testing.T) {
 		least := rapid.Int64Range(1, 1_000_000).Draw(t, "least")
 		most := rapid.Int64Range(least, 1_000_000_000).Draw(t, "most")
 		market := money.MustRate(rapid.SampledFrom([]string{"1", "0.00001", "0.92", "17.31", "1536.2", "0.333333333"}).Draw(t, "market"))
-		fee := price.Fee{Fixed: rapid.Int64Range(0, 100).Draw(t, "fixed"), Percent: money.MustFraction(rapid.SampledFrom([]string{"0", "0.003", "0.05"}).Draw(t, "percent"))}
+		fee := price.Fee{Fixed: rapid.Int64Range(0, 100).Draw(t, "fixed"),
+			Percent: money.MustFraction(rapid.SampledFrom([]string{"0", "0.003", "0.05"}).Draw(t, "percent"))}
 
 		minimum, maximum, err := price.ReceivingRange(least, most, market, fee)
 

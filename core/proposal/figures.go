@@ -26,7 +26,8 @@ func (p Proposal) Carried(made string, figures []byte) (Proposal, error) {
 		if n := len(differences) - shown; n > 0 {
 			differences, more = differences[:shown], fmt.Sprintf(", and %d more", n)
 		}
-		return p, conflict("Figures changed", "The figures have changed since the proposal: %s%s. Reject the proposal and make it again.", strings.Join(differences, "; "), more)
+		return p, conflict("Figures changed", "The figures have changed since the proposal: %s%s. Reject the proposal and make it again.",
+			strings.Join(differences, "; "), more)
 	}
 	p.Result = made
 	return p, nil

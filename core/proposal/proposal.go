@@ -78,8 +78,10 @@ const (
 )
 
 // New returns a pending proposal.
-func New(id ident.Proposal, p ident.Platform, action books.Action, operation string, request []byte, by platform.Author, now time.Time) Proposal {
-	return Proposal{ID: id, Platform: p, Action: action, Operation: operation, Request: request, State: Pending, By: by, CreatedAt: now, ExpiresAt: now.Add(Lifetime)}
+func New(id ident.Proposal, p ident.Platform, action books.Action, operation string, request []byte, by platform.Author,
+	now time.Time) Proposal {
+	return Proposal{ID: id, Platform: p, Action: action, Operation: operation, Request: request, State: Pending, By: by, CreatedAt: now,
+		ExpiresAt: now.Add(Lifetime)}
 }
 
 // Status returns the status at a time.
@@ -106,7 +108,8 @@ func CheckCreate(by platform.Author, tokens []platform.Token, pending int) error
 		return t.ID != by.Token && slices.Contains(t.Permissions, platform.Manage)
 	}
 	if !slices.ContainsFunc(tokens, approves) {
-		return conflict("No second token", "This change needs the approval of a second token with the permission MANAGE, and the platform has none. %s", createToken)
+		return conflict("No second token", "This change needs the approval of a second token with the permission MANAGE, and the platform has "+
+			"none. %s", createToken)
 	}
 	return CheckPending(pending, "POST /ledger/proposals/{proposalId}/approve or /reject")
 }
@@ -125,7 +128,8 @@ const createToken = "Create one for another person with POST /tokens or `causewa
 // CheckRequest returns CONFLICT for a request that is too large for a proposal.
 func CheckRequest(request []byte) error {
 	if len(request) > MaxRequest {
-		return conflict("Request too large", "This change needs the approval of a second token, and a proposal is at most 1 MiB. Make several changes, such as one for each currency.")
+		return conflict("Request too large", "This change needs the approval of a second token, and a proposal is at most 1 MiB. Make several "+
+			"changes, such as one for each currency.")
 	}
 	return nil
 }
@@ -140,9 +144,11 @@ func (p Proposal) Approve(by platform.Author, tokens []platform.Token, now time.
 	exists := func(t platform.Token) bool { return t.ID == p.By.Token }
 	switch {
 	case !p.By.Token.IsZero() && !slices.ContainsFunc(tokens, exists):
-		return p, conflict("Token deleted", "The token that made this proposal was deleted. Reject the proposal and make it again with another token.")
+		return p, conflict("Token deleted", "The token that made this proposal was deleted. Reject the proposal and make it again with another "+
+			"token.")
 	case p.By.Token == by.Token && !by.Token.IsZero():
-		return p, conflict("Same token", "A proposal is approved with another token than the one that made it, with the permission MANAGE. %s", createToken)
+		return p, conflict("Same token", "A proposal is approved with another token than the one that made it, with the permission MANAGE. %s",
+			createToken)
 	case by.Actor != "" && platform.IsSameActor(by.Actor, p.By.Actor):
 		return p, conflict("Same person", "%s made this proposal; another person must approve it.", p.By.Actor)
 	}

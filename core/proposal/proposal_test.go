@@ -81,7 +81,8 @@ func TestProposal_NeverApprovedByOnePerson(t *testing.T) {
 	// Whichever persons propose and approve: an executed proposal has two different tokens, or an operator and another
 	// name; and never one name twice.
 	person := rapid.Custom(func(t *rapid.T) platform.Author {
-		a := platform.Author{Token: token(rapid.ByteMax(3).Draw(t, "token")), Actor: rapid.SampledFrom([]string{"", "Ana", "ANA", "Ben"}).Draw(t, "actor")}
+		a := platform.Author{Token: token(rapid.ByteMax(3).Draw(t, "token")),
+			Actor: rapid.SampledFrom([]string{"", "Ana", "ANA", "Ben"}).Draw(t, "actor")}
 		if a.Token.IsZero() && a.Actor == "" {
 			a.Actor = "Ops"
 		}
@@ -123,7 +124,8 @@ func TestProposal_FailStaysPending(t *testing.T) {
 	// A failed approval is kept until the next one; the proposal can still be approved.
 	by := platform.Author{Token: token(1)}
 	failed := pending(by).Fail(fault.New(fault.InsufficientBalance, "too little"), now)
-	if failed.Status(now) != proposal.Pending || failed.LastError == nil || failed.LastError.Code != fault.InsufficientBalance || failed.LastError.Message != "too little" {
+	if failed.Status(now) != proposal.Pending || failed.LastError == nil || failed.LastError.Code != fault.InsufficientBalance ||
+		failed.LastError.Message != "too little" {
 		t.Errorf("%+v", failed)
 	}
 	if approved, err := failed.Approve(platform.Author{Token: token(2)}, tokens(1, 2), now); err != nil || approved.LastError != nil {

@@ -90,13 +90,16 @@ func (r Request) Check() error {
 		bad = append(bad, fault.Field{Field: "source.currency", Message: "must be a known currency code in upper case, such as USD or USDC"})
 	}
 	if r.ExecuteImmediately && r.Source.JustInTime() {
-		bad = append(bad, fault.Field{Field: "immediatelyExecute", Message: "requires a source account; a just-in-time funded quote is executed when its payment arrives"})
+		bad = append(bad, fault.Field{Field: "immediatelyExecute", Message: "requires a source account; a just-in-time funded quote is " +
+			"executed when its payment arrives"})
 	}
 	if r.ExecuteImmediately && !r.Agent.IsZero() {
-		bad = append(bad, fault.Field{Field: "immediatelyExecute", Message: "is not possible for agents; execute the quote with POST /agents/me/quotes/{quoteId}/execute"})
+		bad = append(bad, fault.Field{Field: "immediatelyExecute", Message: "is not possible for agents; execute the quote with POST " +
+			"/agents/me/quotes/{quoteId}/execute"})
 	}
 	if r.Destination.UMA != "" && r.Lookup.IsZero() {
-		bad = append(bad, fault.Field{Field: "lookupId", Message: "is required to pay a UMA address; get one with GET /receiver/uma/{receiverUmaAddress}"})
+		bad = append(bad, fault.Field{Field: "lookupId", Message: "is required to pay a UMA address; get one with GET " +
+			"/receiver/uma/{receiverUmaAddress}"})
 	}
 	if len(r.Description) > MaxDescription {
 		bad = append(bad, fault.Field{Field: "description", Message: "must not be longer than 500 bytes"})
@@ -217,7 +220,8 @@ func (r Request) outOfRange(reason error, params MakeParams, fee price.Fee, from
 	}
 	return &fault.Error{
 		Code: fault.AmountOutOfRange,
-		Message: fmt.Sprintf("This amount cannot be quoted: %s. lockedCurrencyAmount must be between %d (%s) and %d (%s).", outOfRangeReason(reason),
+		Message: fmt.Sprintf("This amount cannot be quoted: %s. lockedCurrencyAmount must be between %d (%s) and %d (%s).",
+			outOfRangeReason(reason),
 			lowest, money.Amount{Minor: lowest, Currency: currency}, highest, money.Amount{Minor: highest, Currency: currency}),
 		Details: map[string]any{"currency": string(currency), "amount": r.Amount, "minAmount": lowest, "maxAmount": highest},
 	}

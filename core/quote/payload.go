@@ -83,7 +83,8 @@ func PayloadMatches(text string, t transaction.Transaction) bool {
 	}
 	return p.Type == "PAYMENT" && p.Version == 1 && p.QuoteID == t.Quote.String() && p.TransactionID == t.ID.String() &&
 		p.PlatformID == t.Platform.String() && p.AccountID == t.Source.InternalAccount.String() &&
-		p.TotalSendingAmount == t.Pricing.Sent.Minor && p.SendingCurrency == string(t.Pricing.Sent.Currency) && p.FeesIncluded == t.Pricing.Fees &&
+		p.TotalSendingAmount == t.Pricing.Sent.Minor && p.SendingCurrency == string(t.Pricing.Sent.Currency) &&
+		p.FeesIncluded == t.Pricing.Fees &&
 		p.TotalReceivingAmount == t.Pricing.Received.Minor && p.ReceivingCurrency == string(t.Pricing.Received.Currency) &&
 		p.ExchangeRate.String() == t.Pricing.Rate.String() && p.ExpiresAt == payloadTime(t.ExpiresAt) &&
 		t.SourceAccount == ledger.Wallet(t.Source.InternalAccount) && credited &&

@@ -24,7 +24,8 @@ func embeddedWallet() *account.Internal {
 }
 
 // makeQuote makes a quote that sends 100.50 to some parties at a rate.
-func makeQuote(t interface{ Fatal(...any) }, p quote.Parties, rate money.Rate, changes ...func(*quote.Request)) (quote.Quote, transaction.Transaction) {
+func makeQuote(t interface{ Fatal(...any) }, p quote.Parties, rate money.Rate,
+	changes ...func(*quote.Request)) (quote.Quote, transaction.Transaction) {
 	r := newRequest(p)
 	r.Amount = 100_500_000
 	for _, change := range changes {
@@ -60,14 +61,17 @@ func TestMake_WalletSignsCanonicalPayload(t *testing.T) {
 		`"platformId":"PlatformConfig:00000000-0000-0000-0000-000000000001","accountId":"InternalAccount:00000000-0000-0000-0000-000000000006",` +
 		`"totalSendingAmount":100500000,"sendingCurrency":"USDB","feesIncluded":FEES,"totalReceivingAmount":RECEIVED,"receivingCurrency":"BTC","exchangeRate":0.0011,` +
 		`"destination":{"accountId":"ExternalAccount:00000000-0000-0000-0000-000000000009","address":"spark1<good>&\u2028"},"expiresAt":"EXPIRES"}`
-	replaced := strings.NewReplacer("FEES", jsonOf(t, q.Pricing.Fees), "RECEIVED", jsonOf(t, q.Pricing.Received.Minor), "EXPIRES", q.ExpiresAt.Format("2006-01-02T15:04:05.000Z")).Replace(want)
-	if got := payloadOf(q); got != replaced || tx.Payload != got || len(q.Instructions) != 1 || q.Instructions[0].Info["accountType"] != "EMBEDDED_WALLET" {
+	replaced := strings.NewReplacer("FEES", jsonOf(t, q.Pricing.Fees), "RECEIVED", jsonOf(t, q.Pricing.Received.Minor), "EXPIRES",
+		q.ExpiresAt.Format("2006-01-02T15:04:05.000Z")).Replace(want)
+	if got := payloadOf(q); got != replaced || tx.Payload != got || len(q.Instructions) != 1 ||
+		q.Instructions[0].Info["accountType"] != "EMBEDDED_WALLET" {
 		t.Errorf("got  %s\nwant %s", got, replaced)
 	}
 	if !quote.PayloadMatches(tx.Payload, tx) || !transaction.IsSigned(tx.Instructions) {
 		t.Error("the payload is not that of its transaction")
 	}
-	if flow := tx.Flow(); flow.Funding != transaction.Wallet || tx.SourceRail != "LAYER2" || tx.SourceAccount != embeddedWallet().LedgerPath() {
+	if flow := tx.Flow(); flow.Funding != transaction.Wallet || tx.SourceRail != "LAYER2" ||
+		tx.SourceAccount != embeddedWallet().LedgerPath() {
 		t.Errorf("%+v from %s %s", flow, tx.SourceRail, tx.SourceAccount)
 	}
 }
@@ -86,7 +90,8 @@ func TestPayloadMatches_OnlyItsTransaction(t *testing.T) {
 	// A payload is that of a transaction only while everything that it names is the same: who pays, who
 	// receives, the amounts, the fees, the rate and the time.
 	rapid.Check(t, func(t *rapid.T) {
-		_, tx := makeQuote(t, quote.Parties{Customer: ana, FromInternal: embeddedWallet(), ToExternal: walletAccount(ana)}, money.MustRate("0.0011"),
+		_, tx := makeQuote(t, quote.Parties{Customer: ana, FromInternal: embeddedWallet(), ToExternal: walletAccount(ana)},
+			money.MustRate("0.0011"),
 			func(r *quote.Request) { r.Amount = rapid.Int64Range(2_000_000, 1_000_000_000).Draw(t, "amount") })
 		tx.ExpiresAt = tx.ExpiresAt.Truncate(time.Microsecond) // as it is stored
 		other := tx
@@ -141,11 +146,13 @@ func TestPayloadMatches_UMAAddress(t *testing.T) {
 	t.Parallel()
 	// A payload names the UMA address that receives. It still matches when the name was erased with the
 	// customer, and not with the address of anybody else.
-	lookup := &quote.Lookup{ID: testID(ident.Lookup{}, 5), Customer: ana.ID, ReceiverUMA: "$bob@bank.example", Currencies: []money.Currency{money.USDB}, ExpiresAt: noon.Add(time.Hour)}
+	lookup := &quote.Lookup{ID: testID(ident.Lookup{}, 5), Customer: ana.ID, ReceiverUMA: "$bob@bank.example",
+		Currencies: []money.Currency{money.USDB}, ExpiresAt: noon.Add(time.Hour)}
 	_, tx := makeQuote(t, quote.Parties{Customer: ana, FromInternal: embeddedWallet(), Receiver: lookup}, money.MustRate("1"),
 		func(r *quote.Request) { r.Destination.UMA, r.Lookup = lookup.ReceiverUMA, lookup.ID })
 
-	for address, want := range map[string]bool{"$bob@bank.example": true, "$erased@bank.example": true, "$erased@other.example": false, "$eve@bank.example": false, "": false} {
+	for address, want := range map[string]bool{"$bob@bank.example": true, "$erased@bank.example": true, "$erased@other.example": false,
+		"$eve@bank.example": false, "": false} {
 		tx.Destination.UMA = address
 		if got := quote.PayloadMatches(tx.Payload, tx); got != want {
 			t.Errorf("%q: %t, want %t", address, got, want)
@@ -176,10 +183,12 @@ func TestMake_WalletWithinOneCurrency(t *testing.T) {
 func TestMake_ToWalletNamesItsChain(t *testing.T) {
 	t.Parallel()
 	// A payment to a wallet is delivered on its chain; its owner signs nothing.
-	q, tx := makeQuote(t, quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToInternal: embeddedWallet()}, money.MustRate("10000"),
+	q, tx := makeQuote(t, quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToInternal: embeddedWallet()},
+		money.MustRate("10000"),
 		func(r *quote.Request) { r.Amount = 10050 })
 
-	if flow := tx.Flow(); !flow.ToWallet || flow.Internal || tx.DestinationRail != "LAYER2" || tx.DestinationAccount != embeddedWallet().LedgerPath() || len(q.Instructions) > 0 {
+	if flow := tx.Flow(); !flow.ToWallet || flow.Internal || tx.DestinationRail != "LAYER2" ||
+		tx.DestinationAccount != embeddedWallet().LedgerPath() || len(q.Instructions) > 0 {
 		t.Errorf("%+v: %+v", flow, tx)
 	}
 }
@@ -187,7 +196,8 @@ func TestMake_ToWalletNamesItsChain(t *testing.T) {
 func TestQuote_CheckFunds(t *testing.T) {
 	t.Parallel()
 	// A wallet that holds less than the quote needs gets no quote.
-	q, _ := makeQuote(t, quote.Parties{Customer: ana, FromInternal: embeddedWallet(), ToExternal: walletAccount(ana)}, money.MustRate("0.0011"))
+	q, _ := makeQuote(t, quote.Parties{Customer: ana, FromInternal: embeddedWallet(), ToExternal: walletAccount(ana)},
+		money.MustRate("0.0011"))
 
 	if err := q.CheckFunds(q.Pricing.Sent.Minor); err != nil {
 		t.Error(err)

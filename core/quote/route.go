@@ -157,7 +157,8 @@ func (r Request) checkFound(p Parties) error {
 	case !r.Destination.External.IsZero() && p.ToExternal == nil:
 		return fault.New(fault.ExternalAccountNotFound, "There is no external account %s.", r.Destination.External)
 	case !r.Lookup.IsZero() && p.Receiver == nil:
-		return fault.New(fault.LookupRequestNotFound, "There is no lookup %s, or it has expired. Look the receiver up again and use its lookupId.", r.Lookup)
+		return fault.New(fault.LookupRequestNotFound,
+			"There is no lookup %s, or it has expired. Look the receiver up again and use its lookupId.", r.Lookup)
 	}
 	return nil
 }
@@ -195,7 +196,8 @@ func (r Request) resolvePayer(p Parties) (money.Currency, ident.Customer, []faul
 		if r.Source.Network == "" && r.Source.Currency.IsStablecoin() && len(p.Networks) > 1 {
 			names := corridor.PublicNames(p.Networks)
 			bad = append(bad, fault.Field{Field: "source.cryptoNetwork", Constraint: map[string]any{"enum": names},
-				Message: "is required to pay in " + string(r.Source.Currency) + ", which can be received on " + strings.Join(names, ", ") + "; name the one that the payer sends on"})
+				Message: "is required to pay in " + string(r.Source.Currency) + ", which can be received on " + strings.Join(names, ", ") +
+					"; name the one that the payer sends on"})
 		}
 		return r.Source.Currency, r.Source.Customer, bad
 	}
@@ -270,13 +272,15 @@ func (r Request) receiverCurrency(l Lookup) (money.Currency, []fault.Field) {
 	const field = "destination.currency"
 	switch {
 	case r.Destination.ExpectedCurrency != "" && !slices.Contains(l.Currencies, r.Destination.ExpectedCurrency):
-		return r.Destination.ExpectedCurrency, []fault.Field{{Field: field, Message: "is not supported by this receiver; choose one of enum", Constraint: map[string]any{"enum": l.Currencies}}}
+		return r.Destination.ExpectedCurrency, []fault.Field{{Field: field, Message: "is not supported by this receiver; choose one of enum",
+			Constraint: map[string]any{"enum": l.Currencies}}}
 	case r.Destination.ExpectedCurrency != "":
 		return r.Destination.ExpectedCurrency, nil
 	case len(l.Currencies) == 1:
 		return l.Currencies[0], nil
 	default:
-		return "", []fault.Field{{Field: field, Message: "is required, because the receiver supports several; choose one of enum", Constraint: map[string]any{"enum": l.Currencies}}}
+		return "", []fault.Field{{Field: field, Message: "is required, because the receiver supports several; choose one of enum",
+			Constraint: map[string]any{"enum": l.Currencies}}}
 	}
 }
 

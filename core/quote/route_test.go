@@ -26,13 +26,16 @@ func testID[K ident.Kind](id ident.ID[K], n byte) ident.ID[K] {
 
 var (
 	platformID = testID(ident.Platform{}, 1)
-	ana        = &customer.Customer{ID: testID(ident.Customer{}, 1), Platform: platformID, PlatformCustomerID: "ana", Type: customer.Individual, FullName: "Ana Silva", Status: customer.Approved}
-	ben        = &customer.Customer{ID: testID(ident.Customer{}, 2), Platform: platformID, PlatformCustomerID: "ben", Type: customer.Individual, FullName: "Ben Berg", Status: customer.Approved}
-	noon       = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	ana        = &customer.Customer{ID: testID(ident.Customer{}, 1), Platform: platformID, PlatformCustomerID: "ana",
+		Type: customer.Individual, FullName: "Ana Silva", Status: customer.Approved}
+	ben = &customer.Customer{ID: testID(ident.Customer{}, 2), Platform: platformID, PlatformCustomerID: "ben",
+		Type: customer.Individual, FullName: "Ben Berg", Status: customer.Approved}
+	noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 )
 
 func internalAccount(owner *customer.Customer, currency money.Currency) *account.Internal {
-	a := &account.Internal{ID: testID(ident.InternalAccount{}, 7), Platform: platformID, Currency: currency, Type: account.InternalFiat, Status: account.InternalActive}
+	a := &account.Internal{ID: testID(ident.InternalAccount{}, 7), Platform: platformID, Currency: currency, Type: account.InternalFiat,
+		Status: account.InternalActive}
 	if owner != nil {
 		a.Customer = owner.ID
 	}
@@ -40,7 +43,8 @@ func internalAccount(owner *customer.Customer, currency money.Currency) *account
 }
 
 func bankAccount(owner *customer.Customer) *account.External {
-	a := &account.External{ID: testID(ident.ExternalAccount{}, 8), Platform: platformID, Currency: "USD", Type: account.USAccount, Status: account.Active,
+	a := &account.External{ID: testID(ident.ExternalAccount{}, 8), Platform: platformID, Currency: "USD", Type: account.USAccount,
+		Status: account.Active,
 		Fields: map[string]string{"accountNumber": "000123456", "routingNumber": "021000021"}, Rails: []corridor.Rail{corridor.RTP, corridor.ACH}}
 	if owner != nil {
 		a.Customer = owner.ID
@@ -49,7 +53,8 @@ func bankAccount(owner *customer.Customer) *account.External {
 }
 
 func walletAccount(owner *customer.Customer) *account.External {
-	a := &account.External{ID: testID(ident.ExternalAccount{}, 9), Platform: platformID, Currency: "BTC", Type: account.Layer2Wallet, Status: account.Active,
+	a := &account.External{ID: testID(ident.ExternalAccount{}, 9), Platform: platformID, Currency: "BTC", Type: account.Layer2Wallet,
+		Status: account.Active,
 		Fields: map[string]string{"address": "spark1good"}, Rails: []corridor.Rail{corridor.Layer2}}
 	if owner != nil {
 		a.Customer = owner.ID
@@ -91,16 +96,27 @@ func TestRoute(t *testing.T) {
 		funding  transaction.Funding
 		internal bool
 	}{
-		"just in time to a wallet":                  {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)}, "rails/RTP", "", transaction.JustInTime, false},
-		"just in time to a balance":                 {quote.Parties{Customer: ana, ToInternal: internalAccount(ana, "EUR")}, "rails/RTP", (*internalAccount(ana, "EUR")).LedgerPath(), transaction.JustInTime, true},
-		"just in time for the platform":             {quote.Parties{ToExternal: walletAccount(nil)}, "rails/RTP", "", transaction.JustInTime, false},
-		"a balance to a wallet":                     {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, (*internalAccount(ana, "USD")).LedgerPath(), "", transaction.Balance, false},
-		"a balance to a balance":                    {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToInternal: internalAccount(ana, "EUR")}, (*internalAccount(ana, "USD")).LedgerPath(), (*internalAccount(ana, "EUR")).LedgerPath(), transaction.Balance, true},
-		"the platform to a customer":                {quote.Parties{Customer: ana, FromInternal: internalAccount(nil, "USD"), ToExternal: walletAccount(ana)}, (*internalAccount(nil, "USD")).LedgerPath(), "", transaction.Balance, false},
-		"a bank account to a wallet":                {quote.Parties{Customer: ana, FromExternal: bankAccount(ana), ToExternal: walletAccount(ana)}, "rails/ACH", "", transaction.Pull, false},
-		"a customer to the platform's wallet":       {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(nil)}, (*internalAccount(ana, "USD")).LedgerPath(), "", transaction.Balance, false},
-		"a bank account to a balance":               {quote.Parties{Customer: ana, FromExternal: bankAccount(ana), ToInternal: internalAccount(ana, "EUR")}, "rails/ACH", (*internalAccount(ana, "EUR")).LedgerPath(), transaction.Pull, true},
-		"the platform's bank account to its wallet": {quote.Parties{FromExternal: bankAccount(nil), ToExternal: walletAccount(nil)}, "rails/ACH", "", transaction.Pull, false},
+		"just in time to a wallet": {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)}, "rails/RTP", "",
+			transaction.JustInTime, false},
+		"just in time to a balance": {quote.Parties{Customer: ana, ToInternal: internalAccount(ana, "EUR")}, "rails/RTP",
+			(*internalAccount(ana, "EUR")).LedgerPath(), transaction.JustInTime, true},
+		"just in time for the platform": {quote.Parties{ToExternal: walletAccount(nil)}, "rails/RTP", "",
+			transaction.JustInTime, false},
+		"a balance to a wallet": {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"),
+			ToExternal: walletAccount(ana)}, (*internalAccount(ana, "USD")).LedgerPath(), "", transaction.Balance, false},
+		"a balance to a balance": {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"),
+			ToInternal: internalAccount(ana, "EUR")}, (*internalAccount(ana, "USD")).LedgerPath(), (*internalAccount(ana, "EUR")).LedgerPath(),
+			transaction.Balance, true},
+		"the platform to a customer": {quote.Parties{Customer: ana, FromInternal: internalAccount(nil, "USD"),
+			ToExternal: walletAccount(ana)}, (*internalAccount(nil, "USD")).LedgerPath(), "", transaction.Balance, false},
+		"a bank account to a wallet": {quote.Parties{Customer: ana, FromExternal: bankAccount(ana),
+			ToExternal: walletAccount(ana)}, "rails/ACH", "", transaction.Pull, false},
+		"a customer to the platform's wallet": {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"),
+			ToExternal: walletAccount(nil)}, (*internalAccount(ana, "USD")).LedgerPath(), "", transaction.Balance, false},
+		"a bank account to a balance": {quote.Parties{Customer: ana, FromExternal: bankAccount(ana),
+			ToInternal: internalAccount(ana, "EUR")}, "rails/ACH", (*internalAccount(ana, "EUR")).LedgerPath(), transaction.Pull, true},
+		"the platform's bank account to its wallet": {quote.Parties{FromExternal: bankAccount(nil), ToExternal: walletAccount(nil)}, "rails/ACH",
+			"", transaction.Pull, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -133,7 +149,8 @@ func TestRoute(t *testing.T) {
 				internal bool
 				rail     corridor.Rail
 				account  string
-			}{{c.parties.FromInternal != nil, tx.SourceRail, tx.SourceAccount}, {c.parties.ToInternal != nil, tx.DestinationRail, tx.DestinationAccount}} {
+			}{{c.parties.FromInternal != nil, tx.SourceRail, tx.SourceAccount}, {c.parties.ToInternal != nil, tx.DestinationRail,
+				tx.DestinationAccount}} {
 				if (end.rail == "") != end.internal || !end.internal && end.rail.LedgerPath() != end.account {
 					t.Errorf("rail %q with account %q", end.rail, end.account)
 				}
@@ -163,34 +180,55 @@ func TestRoute_RejectsInvalidParties(t *testing.T) {
 		code    fault.Code
 		field   string
 	}{
-		"a customer without a name pays in dollars": {quote.Parties{Customer: &unnamed, ToExternal: walletAccount(ana)}, nil, fault.MissingMandatoryUserInfo, "fullName"},
-		"a customer without a name pays from an account": {quote.Parties{Customer: &unnamed, FromInternal: internalAccount(ana, "USDC"), ToExternal: walletAccount(ana)}, nil,
+		"a customer without a name pays in dollars": {quote.Parties{Customer: &unnamed, ToExternal: walletAccount(ana)}, nil,
 			fault.MissingMandatoryUserInfo, "fullName"},
-		"a token on any of two chains": {quote.Parties{Customer: ana, ToExternal: bankAccount(ana), Networks: []corridor.Rail{corridor.Base, corridor.Ethereum}},
+		"a customer without a name pays from an account": {quote.Parties{Customer: &unnamed, FromInternal: internalAccount(ana, "USDC"),
+			ToExternal: walletAccount(ana)}, nil,
+			fault.MissingMandatoryUserInfo, "fullName"},
+		"a token on any of two chains": {quote.Parties{Customer: ana, ToExternal: bankAccount(ana), Networks: []corridor.Rail{corridor.Base,
+			corridor.Ethereum}},
 			func(r *quote.Request) { r.Source.Currency = money.USDC }, fault.InvalidInput, "source.cryptoNetwork"},
-		"a token on a chain where it is not": {quote.Parties{Customer: ana, ToExternal: bankAccount(ana), Networks: []corridor.Rail{corridor.Base, corridor.Ethereum}},
-			func(r *quote.Request) { r.Source.Currency, r.Source.Network = money.USDC, string(corridor.Tron) }, fault.InvalidInput, "source.cryptoNetwork"},
-		"no such customer": {quote.Parties{ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Customer = ana.ID }, fault.UserNotFound, ""},
-		"no such balance": {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Internal = frozen.ID },
+		"a token on a chain where it is not": {quote.Parties{Customer: ana, ToExternal: bankAccount(ana), Networks: []corridor.Rail{corridor.Base,
+			corridor.Ethereum}},
+			func(r *quote.Request) { r.Source.Currency, r.Source.Network = money.USDC, string(corridor.Tron) }, fault.InvalidInput,
+			"source.cryptoNetwork"},
+		"no such customer": {quote.Parties{ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Customer = ana.ID },
+			fault.UserNotFound, ""},
+		"no such balance": {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)},
+			func(r *quote.Request) { r.Source.Internal = frozen.ID },
 			fault.InternalAccountNotFound, ""},
-		"no such bank account": {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.External = european.ID },
+		"no such bank account": {quote.Parties{Customer: ana, ToExternal: walletAccount(ana)},
+			func(r *quote.Request) { r.Source.External = european.ID },
 			fault.ExternalAccountNotFound, ""},
-		"no such external account to pay": {quote.Parties{Customer: ana}, func(r *quote.Request) { r.Destination.External = inactive.ID }, fault.ExternalAccountNotFound, ""},
+		"no such external account to pay": {quote.Parties{Customer: ana}, func(r *quote.Request) { r.Destination.External = inactive.ID },
+			fault.ExternalAccountNotFound, ""},
 		"no such internal account to pay": {quote.Parties{Customer: ana}, func(r *quote.Request) { r.Destination.Internal = frozen.ID },
 			fault.InternalAccountNotFound, ""},
-		"a customer who is not ready":         {quote.Parties{Customer: &pending, ToExternal: walletAccount(ana)}, nil, fault.UserNotReady, ""},
-		"a frozen account pays":               {quote.Parties{Customer: ana, FromInternal: frozen, ToExternal: walletAccount(ana)}, nil, fault.InvalidInput, "source.accountId"},
-		"an inactive account receives":        {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: inactive}, nil, fault.InvalidInput, "destination.accountId"},
-		"another customer's account receives": {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ben)}, nil, fault.InvalidInput, "destination.accountId"},
-		"another customer's account pays": {quote.Parties{Customer: ben, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(nil)},
+		"a customer who is not ready": {quote.Parties{Customer: &pending, ToExternal: walletAccount(ana)}, nil, fault.UserNotReady, ""},
+		"a frozen account pays": {quote.Parties{Customer: ana, FromInternal: frozen, ToExternal: walletAccount(ana)}, nil,
+			fault.InvalidInput, "source.accountId"},
+		"an inactive account receives": {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: inactive},
+			nil, fault.InvalidInput, "destination.accountId"},
+		"another customer's account receives": {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"),
+			ToExternal: walletAccount(ben)}, nil, fault.InvalidInput, "destination.accountId"},
+		"another customer's account pays": {quote.Parties{Customer: ben, FromInternal: internalAccount(ana, "USD"),
+			ToExternal: walletAccount(nil)},
 			func(r *quote.Request) { r.Source.Customer = ben.ID }, fault.InvalidInput, "source.customerId"},
-		"an account that cannot be debited":     {quote.Parties{Customer: ana, FromExternal: european, ToExternal: walletAccount(ana)}, nil, fault.InvalidInput, "source.accountId"},
-		"another source currency expected":      {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Currency = "EUR" }, fault.InvalidInput, "source.currency"},
-		"another destination currency expected": {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Destination.ExpectedCurrency = "EUR" }, fault.InvalidInput, "destination.currency"},
-		"no purpose for Nigeria":                {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: nigerian}, nil, fault.InvalidInput, "purposeOfPayment"},
-		"an embedded wallet pays at once":       {quote.Parties{Customer: ana, FromInternal: wallet, ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.ExecuteImmediately = true }, fault.InvalidInput, "immediatelyExecute"},
-		"an embedded wallet pays itself":        {quote.Parties{Customer: ana, FromInternal: wallet, ToInternal: wallet}, nil, fault.InvalidInput, "destination.accountId"},
-		"the same currency":                     {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: bankAccount(ana)}, nil, fault.InvalidCurrency, ""},
+		"an account that cannot be debited": {quote.Parties{Customer: ana, FromExternal: european, ToExternal: walletAccount(ana)}, nil,
+			fault.InvalidInput, "source.accountId"},
+		"another source currency expected": {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"),
+			ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Source.Currency = "EUR" }, fault.InvalidInput, "source.currency"},
+		"another destination currency expected": {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"),
+			ToExternal: walletAccount(ana)}, func(r *quote.Request) { r.Destination.ExpectedCurrency = "EUR" }, fault.InvalidInput,
+			"destination.currency"},
+		"no purpose for Nigeria": {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"), ToExternal: nigerian},
+			nil, fault.InvalidInput, "purposeOfPayment"},
+		"an embedded wallet pays at once": {quote.Parties{Customer: ana, FromInternal: wallet, ToExternal: walletAccount(ana)},
+			func(r *quote.Request) { r.ExecuteImmediately = true }, fault.InvalidInput, "immediatelyExecute"},
+		"an embedded wallet pays itself": {quote.Parties{Customer: ana, FromInternal: wallet, ToInternal: wallet}, nil, fault.InvalidInput,
+			"destination.accountId"},
+		"the same currency": {quote.Parties{Customer: ana, FromInternal: internalAccount(ana, "USD"),
+			ToExternal: bankAccount(ana)}, nil, fault.InvalidCurrency, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -247,7 +285,8 @@ func TestRoute_NetworkOfFunding(t *testing.T) {
 	r := newRequest(several)
 	r.Source.Currency = money.USDC
 	_, err := r.Route(several)
-	if refused, _ := fault.As(err); refused == nil || !strings.Contains(refused.Message, "SOLANA, ETHEREUM") || !slices.Equal(refused.Fields[0].Constraint["enum"].([]string), []string{"SOLANA", "ETHEREUM"}) {
+	if refused, _ := fault.As(err); refused == nil || !strings.Contains(refused.Message, "SOLANA, ETHEREUM") ||
+		!slices.Equal(refused.Fields[0].Constraint["enum"].([]string), []string{"SOLANA", "ETHEREUM"}) {
 		t.Errorf("on several: %v", err)
 	}
 }
@@ -284,7 +323,8 @@ func TestMake_UsesRequestedRail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	params := quote.MakeParams{Quote: testID(ident.Quote{}, 3), Transaction: testID(ident.Transaction{}, 4), Market: money.MustRate("1.1"), Terms: route.Corridor.Terms, Now: noon}
+	params := quote.MakeParams{Quote: testID(ident.Quote{}, 3), Transaction: testID(ident.Transaction{}, 4), Market: money.MustRate("1.1"),
+		Terms: route.Corridor.Terms, Now: noon}
 
 	for rail, path := range map[corridor.Rail]string{"": "rails/RTP", corridor.ACH: "rails/ACH", corridor.SEPA: ""} {
 		r.Destination.Rail = rail

@@ -75,12 +75,19 @@ func TestRoute_RejectsInvalidUMAReceiver(t *testing.T) {
 		code   fault.Code
 		field  string
 	}{
-		"the lookup does not exist":           {func(_ *quote.Request, p *quote.Parties) { p.Receiver = nil }, fault.LookupRequestNotFound, ""},
-		"it is for another receiver":          {func(r *quote.Request, _ *quote.Parties) { r.Destination.UMA = "$eve@other.example" }, fault.InvalidInput, "lookupId"},
-		"it is for another customer":          {func(_ *quote.Request, p *quote.Parties) { p.Receiver.Customer = ben.ID }, fault.InvalidInput, "lookupId"},
-		"a currency that is not accepted":     {func(r *quote.Request, _ *quote.Parties) { r.Destination.ExpectedCurrency = "GBP" }, fault.InvalidInput, "destination.currency"},
-		"neither of two currencies requested": {func(_ *quote.Request, p *quote.Parties) { p.Receiver.Currencies = []money.Currency{"EUR", "MXN"} }, fault.InvalidInput, "destination.currency"},
-		"a mandatory fact is missing":         {func(r *quote.Request, _ *quote.Parties) { r.Payer = map[string]string{"EMAIL": "a@b.example"} }, fault.MissingMandatoryUserInfo, "senderCustomerInfo.NATIONALITY"},
+		"the lookup does not exist": {func(_ *quote.Request, p *quote.Parties) { p.Receiver = nil }, fault.LookupRequestNotFound, ""},
+		"it is for another receiver": {func(r *quote.Request, _ *quote.Parties) { r.Destination.UMA = "$eve@other.example" },
+			fault.InvalidInput, "lookupId"},
+		"it is for another customer": {func(_ *quote.Request, p *quote.Parties) { p.Receiver.Customer = ben.ID },
+			fault.InvalidInput, "lookupId"},
+		"a currency that is not accepted": {func(r *quote.Request, _ *quote.Parties) { r.Destination.ExpectedCurrency = "GBP" },
+			fault.InvalidInput, "destination.currency"},
+		"neither of two currencies requested": {func(_ *quote.Request, p *quote.Parties) {
+			p.Receiver.Currencies = []money.Currency{"EUR",
+				"MXN"}
+		}, fault.InvalidInput, "destination.currency"},
+		"a mandatory fact is missing": {func(r *quote.Request, _ *quote.Parties) { r.Payer = map[string]string{"EMAIL": "a@b.example"} },
+			fault.MissingMandatoryUserInfo, "senderCustomerInfo.NATIONALITY"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

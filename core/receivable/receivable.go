@@ -129,7 +129,8 @@ func (r Receivable) WriteOff(by platform.Author, note string, last int, now time
 func (r Receivable) changed(kind ChangeKind, posted ledger.Kind, amount int64, last int, now time.Time) (Receivable, Change, bool) {
 	r.UpdatedAt = now
 	n := last + 1
-	return r, Change{Receivable: r.ID, Number: n, Kind: kind, Amount: amount, Posting: ledger.DerivedID(r.ID.UUID(), posted, n), Effective: now, At: now}, true
+	return r, Change{Receivable: r.ID, Number: n, Kind: kind, Amount: amount, Posting: ledger.DerivedID(r.ID.UUID(), posted, n),
+		Effective: now, At: now}, true
 }
 
 // PostingFor returns the posting of a change.
@@ -183,7 +184,8 @@ func (r Receivable) CheckChanges(changes []Change) error {
 			state = Settled
 		}
 	}
-	if len(changes) == 0 || collected != r.Collected || writtenOff != r.WrittenOff || state != r.State || r.Owed() < 0 || state != Open && r.Owed() != 0 {
+	if len(changes) == 0 || collected != r.Collected || writtenOff != r.WrittenOff || state != r.State || r.Owed() < 0 ||
+		state != Open && r.Owed() != 0 {
 		return fmt.Errorf("it is %s with %d collected and %d written off of %d; its changes come to %s with %d and %d",
 			r.State, r.Collected, r.WrittenOff, r.Amount.Minor, state, collected, writtenOff)
 	}

@@ -49,7 +49,8 @@ func owner() account.Internal {
 func open(n byte, minor int64) (receivable.Receivable, receivable.Change) {
 	var key ident.Receivable
 	key.SetUUID(id(n + 100))
-	return receivable.New(key, collection(n, minor), owner(), receivable.Return{ReasonCode: "R01", ReturnedAt: noon, Note: "Unpaid"}).Open(noon)
+	return receivable.New(key, collection(n, minor), owner(), receivable.Return{ReasonCode: "R01", ReturnedAt: noon,
+		Note: "Unpaid"}).Open(noon)
 }
 
 func TestReceivable_EveryChangeInEveryState(t *testing.T) {
@@ -80,7 +81,8 @@ func TestReceivable_EveryChangeInEveryState(t *testing.T) {
 		if ok != (c.collected > 0) || change.Amount != c.collected || after.State != c.afterCollect {
 			t.Errorf("%s: collected %+v, %t, %s", name, change, ok, after.State)
 		}
-		if _, change, ok := r.WriteOff(platform.Author{Actor: "Ana"}, "Gone", 1, noon); ok != c.canBeWrittenOff || change.Amount != c.writtenOffAmount {
+		if _, change, ok := r.WriteOff(platform.Author{Actor: "Ana"}, "Gone", 1, noon); ok != c.canBeWrittenOff ||
+			change.Amount != c.writtenOffAmount {
 			t.Errorf("%s: written off %+v, %t", name, change, ok)
 		}
 	}
@@ -156,7 +158,8 @@ func TestReceivable_MoneyIsConserved(t *testing.T) {
 			if sum != balances[owed] {
 				t.Fatalf("receivables owe %d and their account has %d", sum, balances[owed])
 			}
-			if total := balances["rails/ACH"] + balances[owed] + balances[ledger.ExpenseWriteOffs]; total != -balances[path]-balances[ledger.IncomeFees] {
+			if total := balances["rails/ACH"] + balances[owed] +
+				balances[ledger.ExpenseWriteOffs]; total != -balances[path]-balances[ledger.IncomeFees] {
 				t.Fatalf("assets and expenses are %d, the customer and income have %d", total, -balances[path]-balances[ledger.IncomeFees])
 			}
 		}
@@ -178,9 +181,10 @@ func TestReceivable_CheckChanges(t *testing.T) {
 		"one removed": {func(_ *receivable.Receivable, c []receivable.Change) []receivable.Change {
 			return append(c[:1:1], c[2])
 		}, "number 2 is missing"},
-		"last removed":     {func(_ *receivable.Receivable, c []receivable.Change) []receivable.Change { return c[:2] }, "come to"},
-		"other amount":     {func(_ *receivable.Receivable, c []receivable.Change) []receivable.Change { c[1].Amount++; return c }, "come to"},
-		"other return":     {func(_ *receivable.Receivable, c []receivable.Change) []receivable.Change { c[0].Amount++; return c }, "cannot follow"},
+		"last removed": {func(_ *receivable.Receivable, c []receivable.Change) []receivable.Change { return c[:2] }, "come to"},
+		"other amount": {func(_ *receivable.Receivable, c []receivable.Change) []receivable.Change { c[1].Amount++; return c }, "come to"},
+		"other return": {func(_ *receivable.Receivable, c []receivable.Change) []receivable.Change { c[0].Amount++; return c },
+			"cannot follow"},
 		"collected of row": {func(r *receivable.Receivable, c []receivable.Change) []receivable.Change { r.Collected = 30; return c }, "come to"},
 		"state of row": {func(r *receivable.Receivable, c []receivable.Change) []receivable.Change {
 			r.State = receivable.Open
@@ -210,12 +214,15 @@ func TestCheckReturnable(t *testing.T) {
 		}, noon, ""},
 		"a deposit": {func(t *transaction.Transaction) { t.Source.ExternalAccount = ident.ExternalAccount{} }, noon, fault.Conflict},
 		"pending":   {func(t *transaction.Transaction) { t.State = transaction.State{Status: transaction.Pending} }, noon, fault.Conflict},
-		"failed":    {func(t *transaction.Transaction) { t.State = transaction.State{Status: transaction.Failed, Reason: "X"} }, noon, fault.Conflict},
+		"failed": {func(t *transaction.Transaction) { t.State = transaction.State{Status: transaction.Failed, Reason: "X"} },
+			noon, fault.Conflict},
 		"refunded": {func(t *transaction.Transaction) {
-			t.Type, t.State = transaction.Outgoing, transaction.State{Status: transaction.Failed, Stage: transaction.Converted, Refund: transaction.RefundCompleted}
+			t.Type, t.State = transaction.Outgoing, transaction.State{Status: transaction.Failed, Stage: transaction.Converted,
+				Refund: transaction.RefundCompleted}
 		}, noon, ""},
 		"to be refunded": {func(t *transaction.Transaction) {
-			t.Type, t.State = transaction.Outgoing, transaction.State{Status: transaction.Failed, Stage: transaction.Converted, Refund: transaction.RefundPending}
+			t.Type, t.State = transaction.Outgoing, transaction.State{Status: transaction.Failed, Stage: transaction.Converted,
+				Refund: transaction.RefundPending}
 		}, noon, ""},
 		"returned before that": {func(*transaction.Transaction) {}, noon.AddDate(0, 0, -1), fault.InvalidInput},
 	} {
@@ -254,7 +261,8 @@ func TestNew_AmountIsWhatWasCollected(t *testing.T) {
 		t    transaction.Transaction
 		want money.Amount
 	}{{collection(1, 90), usd(90)}, {quoted, usd(100)}} {
-		if r := receivable.New(ident.Receivable{}, c.t, owner(), receivable.Return{}); r.Amount != c.want || r.Partner != "rails/ACH" || r.Customer != owner().Customer {
+		if r := receivable.New(ident.Receivable{}, c.t, owner(), receivable.Return{}); r.Amount != c.want || r.Partner != "rails/ACH" ||
+			r.Customer != owner().Customer {
 			t.Errorf("%+v, want %s", r, c.want)
 		}
 	}
@@ -298,7 +306,8 @@ func TestReceivable_CheckRepeated(t *testing.T) {
 func TestBandOf(t *testing.T) {
 	t.Parallel()
 	// Ages are whole days since the return.
-	for days, want := range map[int]receivable.Band{0: receivable.UpTo30, 30: receivable.UpTo30, 31: receivable.UpTo60, 60: receivable.UpTo60, 61: receivable.UpTo90, 90: receivable.UpTo90, 91: receivable.Over90, 4000: receivable.Over90} {
+	for days, want := range map[int]receivable.Band{0: receivable.UpTo30, 30: receivable.UpTo30, 31: receivable.UpTo60, 60: receivable.UpTo60,
+		61: receivable.UpTo90, 90: receivable.UpTo90, 91: receivable.Over90, 4000: receivable.Over90} {
 		if got := receivable.BandOf(noon.AddDate(0, 0, -days), noon.Add(time.Hour)); got != want {
 			t.Errorf("%d days: %s, want %s", days, got, want)
 		}
@@ -315,12 +324,15 @@ func TestReported_IsAlwaysAccepted(t *testing.T) {
 		at             time.Time
 		want           receivable.Return
 	}{
-		"as it should be": {"R01", "RET1", "Insufficient Funds", noon.Add(time.Hour), receivable.Return{ReasonCode: "R01", PartnerID: "RET1", Note: "Insufficient Funds", ReturnedAt: noon.Add(time.Hour)}},
-		"nothing":         {"", "", "", time.Time{}, receivable.Return{ReasonCode: "NONE", ReturnedAt: noon.Add(2 * time.Hour)}},
-		"in the future":   {"R01", "", "", noon.Add(3 * time.Hour), receivable.Return{ReasonCode: "R01", ReturnedAt: noon.Add(2 * time.Hour)}},
-		"too early":       {"R01", "", "", noon.AddDate(0, 0, -1), receivable.Return{ReasonCode: "R01", ReturnedAt: noon.Add(2 * time.Hour)}},
-		"not plain":       {" R01\n", "a\x00b\xff", strings.Repeat("ä", 300), noon, receivable.Return{ReasonCode: "R01", PartnerID: "a b\uFFFD", Note: strings.Repeat("ä", 250), ReturnedAt: noon}},
-		"too long":        {strings.Repeat("R", 50), strings.Repeat("x", 200), "", noon, receivable.Return{ReasonCode: strings.Repeat("R", 40), PartnerID: strings.Repeat("x", 140), ReturnedAt: noon}},
+		"as it should be": {"R01", "RET1", "Insufficient Funds", noon.Add(time.Hour), receivable.Return{ReasonCode: "R01", PartnerID: "RET1",
+			Note: "Insufficient Funds", ReturnedAt: noon.Add(time.Hour)}},
+		"nothing":       {"", "", "", time.Time{}, receivable.Return{ReasonCode: "NONE", ReturnedAt: noon.Add(2 * time.Hour)}},
+		"in the future": {"R01", "", "", noon.Add(3 * time.Hour), receivable.Return{ReasonCode: "R01", ReturnedAt: noon.Add(2 * time.Hour)}},
+		"too early":     {"R01", "", "", noon.AddDate(0, 0, -1), receivable.Return{ReasonCode: "R01", ReturnedAt: noon.Add(2 * time.Hour)}},
+		"not plain": {" R01\n", "a\x00b\xff", strings.Repeat("ä", 300), noon, receivable.Return{ReasonCode: "R01", PartnerID: "a b\uFFFD",
+			Note: strings.Repeat("ä", 250), ReturnedAt: noon}},
+		"too long": {strings.Repeat("R", 50), strings.Repeat("x", 200), "", noon, receivable.Return{ReasonCode: strings.Repeat("R", 40),
+			PartnerID: strings.Repeat("x", 140), ReturnedAt: noon}},
 	} {
 		c.want.By = platform.Service
 		got := receivable.Reported(c.code, c.id, c.text, c.at, collected, noon.Add(2*time.Hour))

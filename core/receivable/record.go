@@ -24,7 +24,8 @@ const (
 func (r Return) Check(now time.Time) []fault.Field {
 	bad := period.CheckNote(r.Note, true)
 	if r.ReasonCode == "" || !isPlain(r.ReasonCode, maxReasonCode) {
-		bad = append(bad, fault.Field{Field: "reasonCode", Message: "must be the partner's code of the return, such as R01: 1 to 40 bytes of printable text"})
+		bad = append(bad, fault.Field{Field: "reasonCode", Message: "must be the partner's code of the return, such as R01: 1 to 40 bytes of " +
+			"printable text"})
 	}
 	if !isPlain(r.PartnerID, maxPartnerID) {
 		bad = append(bad, fault.Field{Field: "partnerId", Message: "must have at most 140 bytes of printable text"})
@@ -53,7 +54,8 @@ func Reported(code, partnerID, text string, at time.Time, t transaction.Transact
 }
 
 func isPlain(text string, maxBytes int) bool {
-	return len(text) <= maxBytes && utf8.ValidString(text) && text == strings.TrimSpace(text) && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f })
+	return len(text) <= maxBytes && utf8.ValidString(text) && text == strings.TrimSpace(text) &&
+		!strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f })
 }
 
 func refuseReturn(t transaction.Transaction, message string) error {
@@ -74,9 +76,11 @@ func CheckEnded(t transaction.Transaction) error {
 func CheckReturnable(t transaction.Transaction, returnedAt time.Time) error {
 	switch {
 	case t.Flow().Funding != transaction.Pull:
-		return refuseReturn(t, "The transaction "+t.ID.String()+" collected nothing from an external account. If a partner took money back, post it as an adjustment.")
+		return refuseReturn(t, "The transaction "+t.ID.String()+" collected nothing from an external account. If a partner took money back, "+
+			"post it as an adjustment.")
 	case !t.HasCollected():
-		return refuseReturn(t, "The money of the transaction "+t.ID.String()+" was never collected. Post what the partner took back as an adjustment.")
+		return refuseReturn(t, "The money of the transaction "+t.ID.String()+" was never collected. Post what the partner took back as an "+
+			"adjustment.")
 	case returnedAt.Before(t.CreatedAt.Truncate(24 * time.Hour)):
 		return fault.Invalid(fault.Field{Field: "returnedAt", Message: "must not be before the transaction was created"})
 	}
@@ -89,8 +93,9 @@ func New(id ident.Receivable, t transaction.Transaction, owedBy account.Internal
 	if t.Type == transaction.Incoming {
 		collected = t.Pricing.Received
 	}
-	return Receivable{ID: id, Platform: t.Platform, Transaction: t.ID, Customer: owedBy.Customer, Account: owedBy.ID, AccountPath: owedBy.LedgerPath(),
-		Partner: t.SourceAccount, Reference: t.Reference, Amount: collected, Return: returned}
+	return Receivable{ID: id, Platform: t.Platform, Transaction: t.ID, Customer: owedBy.Customer, Account: owedBy.ID,
+		AccountPath: owedBy.LedgerPath(),
+		Partner:     t.SourceAccount, Reference: t.Reference, Amount: collected, Return: returned}
 }
 
 // CheckRepeated returns CONFLICT unless a return that is recorded again has the content of the first. Its note and
@@ -110,12 +115,14 @@ func (r Receivable) CheckRepeated(again Return) error {
 		return nil
 	}
 	return &fault.Error{Code: fault.Conflict, Reason: "Return already recorded",
-		Message: "The return of this transaction is recorded as " + r.ID.String() + " with another " + strings.Join(differs, " and ") + ". A collection is returned once: check the transaction.",
+		Message: "The return of this transaction is recorded as " + r.ID.String() + " with another " + strings.Join(differs, " and ") +
+			". A collection is returned once: check the transaction.",
 		Details: map[string]any{"receivableId": r.ID.String(), "transactionId": r.Transaction.String()}}
 }
 
 // ErrNotOpen returns CONFLICT for a write-off of a receivable that is not open.
 func (r Receivable) ErrNotOpen() error {
-	return &fault.Error{Code: fault.Conflict, Reason: "Receivable not open", Message: "The receivable " + r.ID.String() + " is " + string(r.State) + ": nothing is owed.",
+	return &fault.Error{Code: fault.Conflict, Reason: "Receivable not open", Message: "The receivable " + r.ID.String() + " is " +
+		string(r.State) + ": nothing is owed.",
 		Details: map[string]any{"receivableId": r.ID.String(), "status": string(r.State)}}
 }

@@ -64,19 +64,22 @@ func (p AccountPaths) Assign(statements []Statement, known []PartnerAccount) ([]
 		case len(earlier) == 1:
 			paths[i] = earlier[0]
 		case len(earlier) > 1:
-			return nil, InvalidFile("has a statement of the account %s in %s, which was imported for %s; name one of them with accounts", s.PartnerAccount, s.Currency, strings.Join(earlier, " and "))
+			return nil, InvalidFile("has a statement of the account %s in %s, which was imported for %s; name one of them with accounts",
+				s.PartnerAccount, s.Currency, strings.Join(earlier, " and "))
 		default:
 			unknown = append(unknown, fmt.Sprintf("%s in %s", s.PartnerAccount, s.Currency))
 			continue
 		}
 		for j := range i {
 			if paths[j] == paths[i] && statements[j].Currency == s.Currency {
-				return nil, InvalidFile("has statements of the accounts %s and %s, which are both of %s in %s", statements[j].PartnerAccount, s.PartnerAccount, paths[i], s.Currency)
+				return nil, InvalidFile("has statements of the accounts %s and %s, which are both of %s in %s", statements[j].PartnerAccount,
+					s.PartnerAccount, paths[i], s.Currency)
 			}
 		}
 	}
 	if len(unknown) > 0 {
-		return nil, InvalidFile("has statements of accounts that no ledger account is known for: %s; name it with accounts, as in accounts=%s=rails/RTP",
+		return nil, InvalidFile("has statements of accounts that no ledger account is known for: %s; name it with accounts, as in "+
+			"accounts=%s=rails/RTP",
 			strings.Join(unknown, ", "), unknown[0][:strings.IndexByte(unknown[0], ' ')])
 	}
 	return paths, p.checkAllFound(statements)
@@ -105,9 +108,11 @@ func (p AccountPaths) CheckNumber(s Statement, path string, known []PartnerAccou
 	switch {
 	case slices.Contains(other, path):
 	case len(other) > 0:
-		return InvalidFile("is a statement of the account %s, whose earlier statements are of %s, not %s"+remedy, s.PartnerAccount, strings.Join(other, " and "), path, s.PartnerAccount, path)
+		return InvalidFile("is a statement of the account %s, whose earlier statements are of %s, not %s"+remedy, s.PartnerAccount,
+			strings.Join(other, " and "), path, s.PartnerAccount, path)
 	case len(earlier) > 0:
-		return InvalidFile("is a statement of the account %s, and the earlier statements of %s in %s are of %s"+remedy, s.PartnerAccount, path, s.Currency, strings.Join(earlier, " and "), s.PartnerAccount, path)
+		return InvalidFile("is a statement of the account %s, and the earlier statements of %s in %s are of %s"+remedy, s.PartnerAccount, path,
+			s.Currency, strings.Join(earlier, " and "), s.PartnerAccount, path)
 	}
 	return p.checkAllFound([]Statement{s})
 }

@@ -174,7 +174,8 @@ func (c *Comparison) Explain(b Break, currency money.Currency) string {
 	case Returned:
 		if b.OtherEntry != None {
 			e := c.entries.items[b.OtherEntry]
-			return fmt.Sprintf("The statement has %s on %s, which reverses entry %d.%d of %s on %s with the reference %s; the ledger has no such return.",
+			return fmt.Sprintf("The statement has %s on %s, which reverses entry %d.%d of %s on %s with the reference %s; the ledger has no such "+
+				"return.",
 				amount(l), l.day, e.order, e.n, amount(e), e.day, b.Reference)
 		}
 		return fmt.Sprintf("The statement marks %s on %s as a returned payment; the ledger has no such return.", amount(l), l.day)

@@ -67,7 +67,8 @@ func describe(r result) string {
 		text = append(text, fmt.Sprintf("%s %v=%v", m.Rule, m.Lines, m.Entries))
 	}
 	for _, b := range r.Breaks {
-		text = append(text, strings.NewReplacer("-1", "").Replace(fmt.Sprintf("%s %d|%d (%d|%d)", b.Reason, b.Line, b.Entry, b.OtherLine, b.OtherEntry)))
+		text = append(text, strings.NewReplacer("-1", "").Replace(fmt.Sprintf("%s %d|%d (%d|%d)", b.Reason, b.Line, b.Entry,
+			b.OtherLine, b.OtherEntry)))
 	}
 	return strings.Join(text, ", ")
 }
@@ -102,20 +103,25 @@ func TestCompare(t *testing.T) {
 		{"nothing", nil, nil, ""},
 		{"reference, amount and day", []reconcile.Line{line(0, 500, "REFERENCE1")}, []testEntry{entry(0, 500, "REFERENCE1")},
 			"REFERENCE_AMOUNT_DATE [0]=[0]"},
-		{"the reference in the description, in small letters with a hyphen", []reconcile.Line{{Amount: 500, Booked: monday, Value: monday, Description: "for rent 4t9k-2m7pxq3a, thanks"}},
+		{"the reference in the description, in small letters with a hyphen",
+			[]reconcile.Line{{Amount: 500, Booked: monday, Value: monday, Description: "for rent 4t9k-2m7pxq3a, thanks"}},
 			[]testEntry{entry(0, 500, "4T9K2M7PXQ3A")}, "REFERENCE_AMOUNT_DATE [0]=[0]"},
-		{"the reference in a memo with words", []reconcile.Line{line(0, 500, "4T9K2M7PXQ3A")}, []testEntry{entry(0, 500, "unknown reference 4T9K2M7PXQ3A")},
+		{"the reference in a memo with words", []reconcile.Line{line(0, 500, "4T9K2M7PXQ3A")},
+			[]testEntry{entry(0, 500, "unknown reference 4T9K2M7PXQ3A")},
 			"REFERENCE_AMOUNT_DATE [0]=[0]"},
 		{"over a weekend", []reconcile.Line{line(3, 500, "REFERENCE1")}, []testEntry{entry(0, 500, "REFERENCE1")}, "REFERENCE_AMOUNT [0]=[0]"},
 		{"the same day before the nearest", []reconcile.Line{line(1, 500, "REFERENCE1"), line(0, 500, "REFERENCE1")},
 			[]testEntry{entry(0, 500, "REFERENCE1"), entry(2, 500, "REFERENCE1")}, "REFERENCE_AMOUNT_DATE [1]=[0], REFERENCE_AMOUNT [0]=[1]"},
 		{"too many days apart", []reconcile.Line{line(6, 500, "REFERENCE1")}, []testEntry{entry(0, 500, "REFERENCE1")},
 			"MISSING_IN_LEDGER 0| (|), MISSING_ON_STATEMENT |0 (|)"},
-		{"a batch line", []reconcile.Line{line(0, 600, "BATCH-2026-03")}, []testEntry{entry(0, 100, "BATCH-2026-03"), entry(0, 200, "BATCH-2026-03"), entry(0, 300, "BATCH-2026-03")},
+		{"a batch line", []reconcile.Line{line(0, 600, "BATCH-2026-03")}, []testEntry{entry(0, 100, "BATCH-2026-03"),
+			entry(0, 200, "BATCH-2026-03"), entry(0, 300, "BATCH-2026-03")},
 			"REFERENCE_SUM [0]=[0 1 2]"},
-		{"a batch line of several days", []reconcile.Line{line(2, 300, "BATCH-2026-03")}, []testEntry{entry(0, 100, "BATCH-2026-03"), entry(1, 200, "BATCH-2026-03")},
+		{"a batch line of several days", []reconcile.Line{line(2, 300, "BATCH-2026-03")}, []testEntry{entry(0, 100, "BATCH-2026-03"),
+			entry(1, 200, "BATCH-2026-03")},
 			"REFERENCE_SUM [0]=[0 1]"},
-		{"one entry in several lines", []reconcile.Line{line(0, -100, "REFERENCE1"), line(0, -50, "REFERENCE1")}, []testEntry{entry(0, -150, "REFERENCE1")},
+		{"one entry in several lines", []reconcile.Line{line(0, -100, "REFERENCE1"), line(0, -50, "REFERENCE1")},
+			[]testEntry{entry(0, -150, "REFERENCE1")},
 			"REFERENCE_SUM [0 1]=[0]"},
 		{"amount and day without references", []reconcile.Line{line(0, 500)}, []testEntry{entry(0, 500, "no reference")}, "AMOUNT_DATE [0]=[0]"},
 		{"as many lines as entries", []reconcile.Line{line(0, 500), line(0, 500)}, []testEntry{entry(0, 500, ""), entry(0, 500, "")},
@@ -124,11 +130,13 @@ func TestCompare(t *testing.T) {
 			"AMOUNT_DATE [0]=[0], AMOUNT_DATE [1]=[1], MISSING_IN_LEDGER 2| (|)"},
 		{"more entries than lines", []reconcile.Line{line(0, 500)}, []testEntry{entry(0, 500, ""), entry(0, 500, "")},
 			"AMOUNT_DATE [0]=[0], MISSING_ON_STATEMENT |1 (|)"},
-		{"a day's sum has more entries of an amount than lines", []reconcile.Line{line(0, 100), line(0, 350)}, []testEntry{entry(0, 100, ""), entry(0, 100, ""), entry(0, 150, "")},
+		{"a day's sum has more entries of an amount than lines", []reconcile.Line{line(0, 100), line(0, 350)},
+			[]testEntry{entry(0, 100, ""), entry(0, 100, ""), entry(0, 150, "")},
 			"DAY_SUM [1]=[0 1 2], MISSING_IN_LEDGER 0| (|)"},
 		{"the rest of an amount is a day late", []reconcile.Line{line(0, 500), line(0, 500)}, []testEntry{entry(0, 500, ""), entry(1, 500, "")},
 			"AMOUNT_DATE [0]=[0], AMOUNT [1]=[1]"},
-		{"a day's sum, settled the day after", []reconcile.Line{line(1, 350)}, []testEntry{entry(0, 100, "REFERENCE1"), entry(0, 250, "REFERENCE2"), entry(1, 1, "REFERENCE3")},
+		{"a day's sum, settled the day after", []reconcile.Line{line(1, 350)}, []testEntry{entry(0, 100, "REFERENCE1"),
+			entry(0, 250, "REFERENCE2"), entry(1, 1, "REFERENCE3")},
 			"DAY_SUM [0]=[0 1], MISSING_ON_STATEMENT |2 (|)"},
 		{"unique amount", []reconcile.Line{line(2, 500)}, []testEntry{entry(0, 500, "REFERENCE1")}, "AMOUNT [0]=[0]"},
 		{"ambiguous amount", []reconcile.Line{line(2, 500)}, []testEntry{entry(0, 500, "REFERENCE1"), entry(1, 500, "REFERENCE2")},
@@ -305,7 +313,8 @@ func TestCompare_FindsTransactionsByTheirIDs(t *testing.T) {
 		return e
 	}
 	entries := []testEntry{of(one), of(other)}
-	for _, reference := range []string{"0199F0A27B1C7E559D6B2F1F6A0C4E12", "0199F0A27B1C7E559D6B2F1F6A0C4E12-R", rail.ShortID("0199F0A27B1C7E559D6B2F1F6A0C4E12"),
+	for _, reference := range []string{"0199F0A27B1C7E559D6B2F1F6A0C4E12", "0199F0A27B1C7E559D6B2F1F6A0C4E12-R",
+		rail.ShortID("0199F0A27B1C7E559D6B2F1F6A0C4E12"),
 		"PPD " + strings.ToLower(rail.ShortID("0199F0A27B1C7E559D6B2F1F6A0C4E12-R"))} {
 		lines := []reconcile.Line{line(0, -500, reference)}
 		assignNumbers(lines, entries)

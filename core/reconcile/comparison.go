@@ -80,7 +80,8 @@ func (c *Comparison) AddLine(l Line) error {
 	}
 	first := len(c.lines.keys)
 	c.lines.keys = c.shared.appendLine(c.lines.keys, l.keys())
-	c.lines.items = append(c.lines.items, item{amount: l.Amount, order: int64(l.Ordinal), day: l.Value, taken: l.Reconciled, returned: l.Returned,
+	c.lines.items = append(c.lines.items, item{amount: l.Amount, order: int64(l.Ordinal), day: l.Value, taken: l.Reconciled,
+		returned: l.Returned,
 		firstKey: uint32(first), keyCount: uint8(len(c.lines.keys) - first)})
 	c.lineIDs = append(c.lineIDs, l.ID)
 	return nil

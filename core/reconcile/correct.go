@@ -79,11 +79,13 @@ func (c ResolveCommand) Check() []fault.Field {
 // posted against the offset account.
 func (c ResolveCommand) Correction(id ident.Break, account Account, difference int64, effective time.Time) (ledger.Posting, error) {
 	if difference == 0 || difference < -ledger.MaxAmount || difference > ledger.MaxAmount {
-		return ledger.Posting{}, fault.Invalid(fault.Field{Field: "against", Message: "cannot be used: the difference is zero or exceeds one posting; resolve the break with a note"})
+		return ledger.Posting{}, fault.Invalid(fault.Field{Field: "against", Message: "cannot be used: the difference is zero or exceeds one " +
+			"posting; resolve the break with a note"})
 	}
 	amount := money.Amount{Minor: max(difference, -difference), Currency: account.Currency}
 	header := func(kind ledger.Kind) ledger.Header {
-		return ledger.Header{ID: ledger.DerivedID(id.UUID(), kind, 0), Platform: account.Platform, Effective: effective, Memo: ledger.MemoOf(id.String() + ": " + c.Note)}
+		return ledger.Header{ID: ledger.DerivedID(id.UUID(), kind, 0), Platform: account.Platform, Effective: effective,
+			Memo: ledger.MemoOf(id.String() + ": " + c.Note)}
 	}
 	switch {
 	case c.Offset == OffsetUnmatched && isOwn(account.Path):

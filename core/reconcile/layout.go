@@ -35,7 +35,8 @@ const (
 )
 
 // Encodings lists the supported encodings.
-var Encodings = []string{string(UTF8), string(UTF16), "ISO-8859-1", "ISO-8859-2", "ISO-8859-15", "windows-1250", "windows-1252", "CP850", "CP852"}
+var Encodings = []string{string(UTF8), string(UTF16), "ISO-8859-1", "ISO-8859-2", "ISO-8859-15", "windows-1250",
+	"windows-1252", "CP850", "CP852"}
 
 // Column is a field of a line.
 type Column string
@@ -56,7 +57,8 @@ const (
 	ColumnDescription Column = "description"
 )
 
-var columns = []Column{ColumnDate, ColumnAccount, ColumnValueDate, ColumnAmount, ColumnSide, ColumnDebit, ColumnCredit, ColumnBalance, ColumnCurrency, ColumnID, ColumnReference, ColumnDescription}
+var columns = []Column{ColumnDate, ColumnAccount, ColumnValueDate, ColumnAmount, ColumnSide, ColumnDebit, ColumnCredit, ColumnBalance,
+	ColumnCurrency, ColumnID, ColumnReference, ColumnDescription}
 
 // DateFormats lists the supported date formats.
 var DateFormats = []string{"YYYY-MM-DD", "YYYY/MM/DD", "YYYYMMDD", "DD.MM.YYYY", "DD/MM/YYYY", "DD-MM-YYYY", "MM/DD/YYYY", "MM-DD-YYYY",
@@ -193,7 +195,8 @@ func (l Layout) check(bad []string) error {
 	return nil
 }
 
-var timeOfDay = regexp.MustCompile(`^[T ,]{1,2}[0-9]{1,2}[:.][0-9]{2}([:.][0-9]{2}([.,][0-9]{1,9})?)?( ?(AM|PM|am|pm))?( ?(Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?$`)
+var timeOfDay = regexp.MustCompile(
+	`^[T ,]{1,2}[0-9]{1,2}[:.][0-9]{2}([:.][0-9]{2}([.,][0-9]{1,9})?)?( ?(AM|PM|am|pm))?( ?(Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?$`)
 
 // ParseDay parses a day in the date format of the layout. A time of day after it is not used: the
 // day is the written one. Day and month may have one digit if something separates them.
@@ -251,7 +254,8 @@ func ParseSide(text string) (credit bool, err error) {
 	case "D", "DR", "DBIT", "DEBIT", "S", "SOLL", "AF", "-":
 		return false, nil
 	}
-	return false, fmt.Errorf("%.40q is neither a credit nor a debit: one of C and D, CR and DR, CRDT and DBIT, Credit and Debit, H and S, Haben and Soll, Bij and Af, + and -", text)
+	return false, fmt.Errorf("%.40q is neither a credit nor a debit: one of C and D, CR and DR, CRDT and DBIT, Credit and Debit, H and S, "+
+		"Haben and Soll, Bij and Af, + and -", text)
 }
 
 func invalidMap(format string, args ...any) error {

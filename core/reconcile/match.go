@@ -73,7 +73,8 @@ func (c *Comparison) Compare() {
 }
 
 func (c *Comparison) match(rule Rule, shared key, lines, entries []int) {
-	m := storedMatch{rule: int8(slices.Index(Rules(), rule)), key: shared, first: uint32(len(c.matched)), lines: int32(len(lines)), entries: int32(len(entries))}
+	m := storedMatch{rule: int8(slices.Index(Rules(), rule)), key: shared, first: uint32(len(c.matched)), lines: int32(len(lines)),
+		entries: int32(len(entries))}
 	for _, l := range lines {
 		for _, e := range entries {
 			m.days = max(m.days, int8(daysBetween(c.lines.items[l].day, c.entries.items[e].day)))

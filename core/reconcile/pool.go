@@ -104,7 +104,8 @@ func (p *pool) indexByAmountAndDay() {
 		}
 	}
 	slices.SortStableFunc(p.byAmountAndDay, func(a, b keyedItem) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(p.items[a.item].amount, p.items[b.item].amount), cmp.Compare(p.items[a.item].day, p.items[b.item].day))
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(p.items[a.item].amount, p.items[b.item].amount),
+			cmp.Compare(p.items[a.item].day, p.items[b.item].day))
 	})
 	for i := range p.byAmountAndDay {
 		p.byAmountAndDay[i].next = int32(i + 1)

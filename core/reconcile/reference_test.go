@@ -101,7 +101,8 @@ func (p *plainComparison) sums() {
 			var found []int
 			var sum int64
 			for _, e := range p.orderedEntry {
-				if !p.entryTaken[e] && p.sharesKey(l, e) && isCredit(p.entries[e].Amount) == isCredit(p.lines[l].Amount) && apart(p.lines[l].Value, p.entries[e].Day) <= reach {
+				if !p.entryTaken[e] && p.sharesKey(l, e) && isCredit(p.entries[e].Amount) == isCredit(p.lines[l].Amount) &&
+					apart(p.lines[l].Value, p.entries[e].Day) <= reach {
 					found, sum = append(found, e), sum+p.entries[e].Amount
 				}
 			}
@@ -115,7 +116,8 @@ func (p *plainComparison) sums() {
 			var found []int
 			var sum int64
 			for _, l := range p.orderedLines {
-				if !p.lineTaken[l] && p.sharesKey(l, e) && isCredit(p.entries[e].Amount) == isCredit(p.lines[l].Amount) && apart(p.lines[l].Value, p.entries[e].Day) <= reach {
+				if !p.lineTaken[l] && p.sharesKey(l, e) && isCredit(p.entries[e].Amount) == isCredit(p.lines[l].Amount) &&
+					apart(p.lines[l].Value, p.entries[e].Day) <= reach {
 					found, sum = append(found, l), sum+p.lines[l].Amount
 				}
 			}
@@ -162,7 +164,8 @@ func (p *plainComparison) daySums() {
 			var found []int
 			var sum int64
 			for _, e := range p.orderedEntry {
-				if !p.entryTaken[e] && p.entryKeys[e] == nil && isCredit(p.entries[e].Amount) == isCredit(p.lines[l].Amount) && p.entries[e].Day == p.lines[l].Value-back {
+				if !p.entryTaken[e] && p.entryKeys[e] == nil && isCredit(p.entries[e].Amount) == isCredit(p.lines[l].Amount) &&
+					p.entries[e].Day == p.lines[l].Value-back {
 					found, sum = append(found, e), sum+p.entries[e].Amount
 				}
 			}

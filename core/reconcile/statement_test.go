@@ -60,7 +60,8 @@ func TestParseAmount_RoundTrip(t *testing.T) {
 	t.Parallel()
 	// Every amount of every currency is parsed back to the same minor units.
 	rapid.Check(t, func(t *rapid.T) {
-		amount := money.Amount{Minor: rapid.Int64Range(-money.MaxMinor, money.MaxMinor).Draw(t, "minor"), Currency: rapid.SampledFrom(money.Currencies()).Draw(t, "currency")}
+		amount := money.Amount{Minor: rapid.Int64Range(-money.MaxMinor, money.MaxMinor).Draw(t, "minor"),
+			Currency: rapid.SampledFrom(money.Currencies()).Draw(t, "currency")}
 		text, _, _ := strings.Cut(amount.String(), " ")
 		if got, err := reconcile.ParseAmount(text, amount.Currency, '.', 0); err != nil || got != amount.Minor {
 			t.Fatalf("%q is read as %d, %v", text, got, err)
@@ -107,10 +108,12 @@ func TestParseEncoding(t *testing.T) {
 	t.Parallel()
 	// A file without columns may have an encoding and nothing else.
 	for text, want := range map[string]string{
-		"": "", "encoding=CP850": "", " encoding = UTF-16 ;": "", "date=D": `"date" is only valid for the format csv`, "encoding=x": "encoding must be one of",
+		"": "", "encoding=CP850": "", " encoding = UTF-16 ;": "", "date=D": `"date" is only valid for the format csv`,
+		"encoding=x":                    "encoding must be one of",
 		"encoding=UTF-8;encoding=UTF-8": "given twice", "\xff": "bytes of UTF-8",
 	} {
-		if _, err := reconcile.ParseEncoding(text); (err == nil) != (want == "") || err != nil && (!fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), want)) {
+		if _, err := reconcile.ParseEncoding(text); (err == nil) != (want == "") || err != nil &&
+			(!fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -123,12 +126,17 @@ func TestLayout_ParseDay(t *testing.T) {
 		format, text string
 		ok           bool
 	}{
-		{"YYYY-MM-DD", "2026-03-09", true}, {"YYYY-MM-DD", "2026-03-09T23:59:59.999999-11:00", true}, {"YYYY-MM-DD", "2026-03-09 08:15:00 UTC", true},
-		{"YYYY-MM-DD", "2026-03-09T00:00:00Z", true}, {"DD.MM.YYYY", "9.3.2026", true}, {"DD.MM.YYYY", "09.03.2026 08.15", true}, {"MM/DD/YYYY", "3/9/2026 11:59 PM", true},
-		{"MM/DD/YYYY", "03/09/2026, 1:02 am", true}, {"YYYYMMDD", "20260309", true}, {"DD.MM.YY", "09.03.26", true}, {"DD/MM/YY", "9/3/26", true}, {"MM/DD/YY", "03/09/26", true},
+		{"YYYY-MM-DD", "2026-03-09", true}, {"YYYY-MM-DD", "2026-03-09T23:59:59.999999-11:00", true},
+		{"YYYY-MM-DD", "2026-03-09 08:15:00 UTC", true},
+		{"YYYY-MM-DD", "2026-03-09T00:00:00Z", true}, {"DD.MM.YYYY", "9.3.2026", true}, {"DD.MM.YYYY", "09.03.2026 08.15", true},
+		{"MM/DD/YYYY", "3/9/2026 11:59 PM", true},
+		{"MM/DD/YYYY", "03/09/2026, 1:02 am", true}, {"YYYYMMDD", "20260309", true}, {"DD.MM.YY", "09.03.26", true}, {"DD/MM/YY", "9/3/26", true},
+		{"MM/DD/YY", "03/09/26", true},
 		{"DD MMM YYYY", "9 Mar 2026", true}, {"DD-MMM-YYYY", "09-MAR-2026", true}, {"DD-MMM-YY", "09-mar-26", true},
-		{"YYYYMMDD", "2026039", false}, {"YYYY-MM-DD", "26-03-09", false}, {"DD.MM.YY", "09.03.2026", false}, {"DD MMM YYYY", "9 Mär 2026", false}, {"DD MMM YYYY", "9 anf 2026", false},
-		{"DD MMM YYYY", "9 M", false}, {"YYYY-MM-DD", "2026-02-30", false}, {"YYYY-MM-DD", "2026-03-090", false}, {"YYYY-MM-DD", "2026-03-09x", false}, {"YYYY-MM-DD", "2026-03-09T", false},
+		{"YYYYMMDD", "2026039", false}, {"YYYY-MM-DD", "26-03-09", false}, {"DD.MM.YY", "09.03.2026", false},
+		{"DD MMM YYYY", "9 Mär 2026", false}, {"DD MMM YYYY", "9 anf 2026", false},
+		{"DD MMM YYYY", "9 M", false}, {"YYYY-MM-DD", "2026-02-30", false}, {"YYYY-MM-DD", "2026-03-090", false},
+		{"YYYY-MM-DD", "2026-03-09x", false}, {"YYYY-MM-DD", "2026-03-09T", false},
 		{"YYYY-MM-DD", "2026-03", false}, {"YYYY-MM-DD", "", false}, {"DD.MM.YYYY", ".3.2026", false},
 	} {
 		day, err := reconcile.Layout{DateFormat: c.format}.ParseDay(c.text)
@@ -141,7 +149,8 @@ func TestLayout_ParseDay(t *testing.T) {
 func TestParseSide(t *testing.T) {
 	t.Parallel()
 	// A word of either side is read in any case, and any other is refused.
-	for text, want := range map[string]bool{"C": true, "cr": true, "Credit": true, "H": true, "Bij": true, "+": true, "D": false, "DBIT": false, "Soll": false, "af": false, "-": false} {
+	for text, want := range map[string]bool{"C": true, "cr": true, "Credit": true, "H": true, "Bij": true, "+": true, "D": false,
+		"DBIT": false, "Soll": false, "af": false, "-": false} {
 		if credit, err := reconcile.ParseSide(text); err != nil || credit != want {
 			t.Errorf("%q: %v, %v", text, credit, err)
 		}
@@ -162,13 +171,15 @@ func TestStatement_Finalize(t *testing.T) {
 	}{
 		{"lines", reconcile.Statement{Lines: []reconcile.Line{line(0, 20)}}, ""},
 		{"balances", reconcile.Statement{Header: reconcile.Header{Opening: &ten, Closing: &thirty}, Lines: []reconcile.Line{line(0, 20)}}, ""},
-		{"balances that do not fit", reconcile.Statement{Header: reconcile.Header{Opening: &ten, Closing: &thirty}, Lines: []reconcile.Line{line(0, 21)}}, "is not complete"},
+		{"balances that do not fit", reconcile.Statement{Header: reconcile.Header{Opening: &ten, Closing: &thirty},
+			Lines: []reconcile.Line{line(0, 21)}}, "is not complete"},
 		{"no lines of some days", reconcile.Statement{Header: reconcile.Header{From: monday, To: monday + 1}}, ""},
 		{"no lines of no days", reconcile.Statement{}, "has no lines"},
 		{"tomorrow, where it is day already", reconcile.Statement{Lines: []reconcile.Line{line(8, 20)}}, ""},
 		{"the day after tomorrow", reconcile.Statement{Lines: []reconcile.Line{line(9, 20)}}, "is in the future"},
 		{"days to come", reconcile.Statement{Header: reconcile.Header{From: monday, To: monday + 10}}, "is in the future"},
-		{"made in days to come", reconcile.Statement{Header: reconcile.Header{Created: noon.AddDate(0, 0, 2)}, Lines: []reconcile.Line{line(0, 20)}}, "is in the future"},
+		{"made in days to come", reconcile.Statement{Header: reconcile.Header{Created: noon.AddDate(0, 0, 2)},
+			Lines: []reconcile.Line{line(0, 20)}}, "is in the future"},
 		{"days in disorder", reconcile.Statement{Header: reconcile.Header{From: monday + 1, To: monday}}, "the end is before the start"},
 		{"years", reconcile.Statement{Lines: []reconcile.Line{line(-500, 20), line(0, 20)}}, "split it into several files"},
 	} {
@@ -210,7 +221,8 @@ func TestResolveCommand_Correction(t *testing.T) {
 	// break; one that is not possible is refused.
 	var b ident.Break
 	b.SetUUID([16]byte{15: 7})
-	account := reconcile.Account{Platform: ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.UUID{15: 1} }, noon), Path: "rails/RTP", Currency: "USD"}
+	account := reconcile.Account{Platform: ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.UUID{15: 1} }, noon),
+		Path: "rails/RTP", Currency: "USD"}
 	for _, c := range []struct {
 		against    reconcile.OffsetAccount
 		difference int64
@@ -251,7 +263,8 @@ func TestResolveCommand_Correction(t *testing.T) {
 				t.Errorf("%s: the account changes by %d, want %d", c.against, change.Amount, c.difference)
 			}
 		}
-		if got := string(p.Kind) + " " + p.Entries[0].Debit + " → " + p.Entries[0].Credit; got != c.want || !strings.HasPrefix(p.Memo, b.String()+": long é") {
+		if got := string(p.Kind) + " " + p.Entries[0].Debit + " → " + p.Entries[0].Credit; got != c.want ||
+			!strings.HasPrefix(p.Memo, b.String()+": long é") {
 			t.Errorf("%s with %q, want %s", got, p.Memo, c.want)
 		}
 	}
@@ -265,7 +278,8 @@ func TestBreakDetails_CorrectedAt(t *testing.T) {
 		line      *reconcile.Line
 		now, want time.Time
 	}{
-		"later":           {&reconcile.Line{Booked: reconcile.DayOf(noon)}, noon.AddDate(0, 0, 30), booked.AddDate(0, 0, 1).Add(-time.Microsecond)},
+		"later": {&reconcile.Line{Booked: reconcile.DayOf(noon)}, noon.AddDate(0, 0, 30),
+			booked.AddDate(0, 0, 1).Add(-time.Microsecond)},
 		"on the same day": {&reconcile.Line{Booked: reconcile.DayOf(noon)}, noon, noon},
 		"without a line":  {nil, noon, noon},
 		"without a day":   {&reconcile.Line{}, noon, noon},

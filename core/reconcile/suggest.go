@@ -106,7 +106,8 @@ func (r *Suggester) For(of BreakDetails) []Suggestion {
 			}
 			return 1
 		}
-		return cmp.Or(leaves(a)-leaves(b), slices.Index(ranks, a.Reason)-slices.Index(ranks, b.Reason), len(a.Breaks)-len(b.Breaks), a.days-b.days)
+		return cmp.Or(leaves(a)-leaves(b), slices.Index(ranks, a.Reason)-slices.Index(ranks, b.Reason), len(a.Breaks)-len(b.Breaks),
+			a.days-b.days)
 	})
 	return s.found[:min(len(s.found), MaxSuggestions)]
 }
@@ -158,7 +159,8 @@ func (s *suggester) amount(minor int64) string {
 func (s *suggester) suggestFeeOfBreak() {
 	if s.of.Line != nil && s.of.Entry != nil && isFee(s.of.Difference, s.of.Entry.Amount) {
 		s.found = append(s.found, Suggestion{Reason: SuggestFee, Remaining: s.of.Difference, Against: OffsetExpense,
-			Explanation: fmt.Sprintf("The partner has %s less than the ledger of a payment of %s, as if it had kept a fee; if so, resolve it against %s.",
+			Explanation: fmt.Sprintf("The partner has %s less than the ledger of a payment of %s, as if it had kept a fee; if so, resolve it "+
+				"against %s.",
 				s.amount(-s.of.Difference), s.amount(s.of.Entry.Amount), OffsetExpense)})
 	}
 }
@@ -183,7 +185,8 @@ func (s *suggester) suggestPair(other *brokenItem) {
 	switch {
 	case shared >= 0 && remaining == 0:
 		found.Reason = SuggestSameReference
-		found.Explanation = fmt.Sprintf("%s has the same reference %s and amount, %s apart.", s.describe(other), s.of.keys[shared], formatDays(days))
+		found.Explanation = fmt.Sprintf("%s has the same reference %s and amount, %s apart.", s.describe(other),
+			s.of.keys[shared], formatDays(days))
 	case shared >= 0:
 		found.Reason = SuggestSameReference
 		found.Explanation = fmt.Sprintf("%s has the same reference %s; %s are left.", s.describe(other), s.of.keys[shared], s.amount(remaining))
@@ -195,7 +198,8 @@ func (s *suggester) suggestPair(other *brokenItem) {
 		found.Explanation = fmt.Sprintf("%s has the same amount, %s apart, and another reference.", s.describe(other), formatDays(days))
 		if a, b, ok := similarKeys(s.of.keys, other.keys); ok {
 			found.Reason = SuggestSimilarReference
-			found.Explanation = fmt.Sprintf("%s has the same amount, %s apart, and the reference %s, which is nearly %s.", s.describe(other), formatDays(days), b, a)
+			found.Explanation = fmt.Sprintf("%s has the same amount, %s apart, and the reference %s, which is nearly %s.", s.describe(other),
+				formatDays(days), b, a)
 		}
 	case days <= Window && isFee(remaining, other.amount):
 		found.Reason, found.Against = SuggestFee, OffsetExpense
@@ -230,7 +234,8 @@ func (s *suggester) suggestSums() {
 				sum.Breaks = append(sum.Breaks, b.ID)
 				sum.days = max(sum.days, daysBetween(b.day, s.of.day))
 			}
-			sum.Explanation = fmt.Sprintf("%d other open breaks add up to %s, at most %s apart.", count, s.amount(-s.of.Difference), formatDays(sum.days))
+			sum.Explanation = fmt.Sprintf("%d other open breaks add up to %s, at most %s apart.", count, s.amount(-s.of.Difference),
+				formatDays(sum.days))
 			s.found = append(s.found, sum)
 		}
 	}

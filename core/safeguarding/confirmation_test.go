@@ -31,25 +31,34 @@ func TestLine_ConfirmedBy(t *testing.T) {
 		evidence       safeguarding.Evidence
 		want           safeguarding.Confirmation
 	}{
-		"nothing":                           {"rails/RTP", 5, 0, safeguarding.Evidence{}, safeguarding.NoEvidence},
-		"equal statement":                   {"rails/RTP", 5, 5, safeguarding.Evidence{Statement: statement(tuesday, 0)}, safeguarding.ByStatement},
-		"statement that says more":          {"rails/RTP", 5, 0, safeguarding.Evidence{Statement: statement(tuesday, 1)}, safeguarding.ByStatement},
-		"statement that says less":          {"rails/RTP", 5, 0, safeguarding.Evidence{Statement: statement(tuesday, -1)}, safeguarding.NoEvidence},
-		"statement of another day":          {"rails/RTP", 5, 0, safeguarding.Evidence{Statement: statement("2026-03-16", 0)}, safeguarding.NoEvidence},
-		"statement without a balance":       {"rails/RTP", 5, 0, safeguarding.Evidence{Statement: safeguarding.Statement{Day: tuesday}}, safeguarding.NoEvidence},
-		"proof":                             {"rails/RTP", 5, 5, safeguarding.Evidence{ProvedAt: proved}, safeguarding.ByRailProof},
-		"proof, then posted by hand":        {"rails/RTP", 5, 5, safeguarding.Evidence{ProvedAt: proved, AddedSince: money.TotalOf(1)}, safeguarding.NoEvidence},
-		"proof beside an earlier booking":   {"rails/RTP", 5, 0, safeguarding.Evidence{ProvedAt: proved, Statement: statement(tuesday, -1)}, safeguarding.ByRailProof},
-		"sandbox":                           {"rails/RTP", 5, 0, safeguarding.Evidence{Sandbox: true}, safeguarding.BySandbox},
-		"sandbox, less by hand":             {"rails/RTP", 5, -1, safeguarding.Evidence{Sandbox: true}, safeguarding.BySandbox},
-		"sandbox, more by hand":             {"rails/RTP", 5, 1, safeguarding.Evidence{Sandbox: true}, safeguarding.NoEvidence},
-		"sandbox, statement that says less": {"rails/RTP", 5, 0, safeguarding.Evidence{Sandbox: true, Statement: statement(tuesday, -1)}, safeguarding.NoEvidence},
-		"nothing held":                      {"rails/RTP", 0, 0, safeguarding.Evidence{}, safeguarding.NothingHeld},
-		"nothing held, by hand":             {"rails/RTP", 0, 5, safeguarding.Evidence{}, safeguarding.NoEvidence},
-		"in transit":                        {"transit/client-money", 5, 0, safeguarding.Evidence{}, safeguarding.InTransit},
-		"in transit, by hand":               {"transit/client-money", 5, 5, safeguarding.Evidence{}, safeguarding.NoEvidence},
+		"nothing": {"rails/RTP", 5, 0, safeguarding.Evidence{}, safeguarding.NoEvidence},
+		"equal statement": {"rails/RTP", 5, 5, safeguarding.Evidence{Statement: statement(tuesday, 0)},
+			safeguarding.ByStatement},
+		"statement that says more": {"rails/RTP", 5, 0, safeguarding.Evidence{Statement: statement(tuesday, 1)},
+			safeguarding.ByStatement},
+		"statement that says less": {"rails/RTP", 5, 0, safeguarding.Evidence{Statement: statement(tuesday, -1)},
+			safeguarding.NoEvidence},
+		"statement of another day": {"rails/RTP", 5, 0, safeguarding.Evidence{Statement: statement("2026-03-16", 0)},
+			safeguarding.NoEvidence},
+		"statement without a balance": {"rails/RTP", 5, 0, safeguarding.Evidence{Statement: safeguarding.Statement{Day: tuesday}},
+			safeguarding.NoEvidence},
+		"proof": {"rails/RTP", 5, 5, safeguarding.Evidence{ProvedAt: proved}, safeguarding.ByRailProof},
+		"proof, then posted by hand": {"rails/RTP", 5, 5, safeguarding.Evidence{ProvedAt: proved, AddedSince: money.TotalOf(1)},
+			safeguarding.NoEvidence},
+		"proof beside an earlier booking": {"rails/RTP", 5, 0, safeguarding.Evidence{ProvedAt: proved, Statement: statement(tuesday, -1)},
+			safeguarding.ByRailProof},
+		"sandbox":               {"rails/RTP", 5, 0, safeguarding.Evidence{Sandbox: true}, safeguarding.BySandbox},
+		"sandbox, less by hand": {"rails/RTP", 5, -1, safeguarding.Evidence{Sandbox: true}, safeguarding.BySandbox},
+		"sandbox, more by hand": {"rails/RTP", 5, 1, safeguarding.Evidence{Sandbox: true}, safeguarding.NoEvidence},
+		"sandbox, statement that says less": {"rails/RTP", 5, 0, safeguarding.Evidence{Sandbox: true, Statement: statement(tuesday, -1)},
+			safeguarding.NoEvidence},
+		"nothing held":          {"rails/RTP", 0, 0, safeguarding.Evidence{}, safeguarding.NothingHeld},
+		"nothing held, by hand": {"rails/RTP", 0, 5, safeguarding.Evidence{}, safeguarding.NoEvidence},
+		"in transit":            {"transit/client-money", 5, 0, safeguarding.Evidence{}, safeguarding.InTransit},
+		"in transit, by hand":   {"transit/client-money", 5, 5, safeguarding.Evidence{}, safeguarding.NoEvidence},
 	} {
-		l := safeguarding.Line{Section: safeguarding.Resource, Path: c.path, Currency: "USD", Amount: money.TotalOf(c.amount), Manual: money.TotalOf(c.manual)}
+		l := safeguarding.Line{Section: safeguarding.Resource, Path: c.path, Currency: "USD", Amount: money.TotalOf(c.amount),
+			Manual: money.TotalOf(c.manual)}
 		if got := l.ConfirmedBy(tuesday, c.evidence); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -65,12 +74,15 @@ func TestFigures_UnconfirmedIsNeverAnExcess(t *testing.T) {
 		by   safeguarding.Confirmation
 		want safeguarding.Status
 	}{
-		{5, safeguarding.NoEvidence, safeguarding.Unconfirmed}, {10, safeguarding.NoEvidence, safeguarding.Unconfirmed}, {11, safeguarding.NoEvidence, safeguarding.Shortfall},
-		{5, safeguarding.ByStatement, safeguarding.Excess}, {10, safeguarding.BySandbox, safeguarding.Even}, {11, safeguarding.ByRailProof, safeguarding.Shortfall},
+		{5, safeguarding.NoEvidence, safeguarding.Unconfirmed}, {10, safeguarding.NoEvidence, safeguarding.Unconfirmed},
+		{11, safeguarding.NoEvidence, safeguarding.Shortfall},
+		{5, safeguarding.ByStatement, safeguarding.Excess}, {10, safeguarding.BySandbox, safeguarding.Even},
+		{11, safeguarding.ByRailProof, safeguarding.Shortfall},
 		{5, "", safeguarding.Excess}, {10, "", safeguarding.Even},
 	} {
 		f := safeguarding.Figures{Currency: "USD", Requirement: money.TotalOf(c.owed), Resource: money.TotalOf(10), Lines: []safeguarding.Line{
-			{Section: safeguarding.Resource, Path: "rails/RTP", Currency: "USD", Amount: money.TotalOf(10), Confirmation: c.by, Manual: money.TotalOf(3)}}}
+			{Section: safeguarding.Resource, Path: "rails/RTP", Currency: "USD", Amount: money.TotalOf(10), Confirmation: c.by,
+				Manual: money.TotalOf(3)}}}
 		r := safeguarding.Report{Figures: []safeguarding.Figures{{Currency: "EUR", Resource: money.TotalOf(1)}, f}}
 		all := c.want
 		if all == safeguarding.Even {
@@ -89,7 +101,8 @@ func TestReport_DigestCoversTheConfirmation(t *testing.T) {
 	report := func(edit func(*safeguarding.Line)) [32]byte {
 		l := safeguarding.Line{Section: safeguarding.Resource, Path: "rails/RTP", Currency: "USD", Amount: money.TotalOf(10)}
 		edit(&l)
-		return safeguarding.Report{Day: tuesday, Version: 1, AsOf: tuesday.Last(), MadeAt: tuesday.End(), Figures: safeguarding.FiguresOf([]safeguarding.Line{l})}.Digest()
+		return safeguarding.Report{Day: tuesday, Version: 1, AsOf: tuesday.Last(), MadeAt: tuesday.End(),
+			Figures: safeguarding.FiguresOf([]safeguarding.Line{l})}.Digest()
 	}
 	confirmed := func(l *safeguarding.Line) {
 		l.Confirmation, l.Manual, l.ManualSince = safeguarding.ByStatement, money.TotalOf(3), tuesday
@@ -162,7 +175,8 @@ func TestHold_NoMoreThanWhatIsConfirmedCanBeTakenOut(t *testing.T) {
 					if source == "out" {
 						e.Debit, e.Credit = e.Credit, e.Debit
 					}
-					hand = append(hand, safeguarding.HandPosting{Posting: ledger.Posting{Kind: ledger.KindAdjustment, Effective: effective, Entries: []ledger.Entry{e}}})
+					hand = append(hand, safeguarding.HandPosting{Posting: ledger.Posting{Kind: ledger.KindAdjustment, Effective: effective,
+						Entries: []ledger.Entry{e}}})
 				}
 			}
 			post(12, "before")
@@ -173,7 +187,8 @@ func TestHold_NoMoreThanWhatIsConfirmedCanBeTakenOut(t *testing.T) {
 			}
 			post(36, "after")
 			believed = believed.Add(money.TotalOf(atBank))
-			l := safeguarding.Line{Section: safeguarding.Resource, Path: path, Currency: "USD", Amount: money.TotalOf(held), Manual: hand.Manual(path, "USD", time.Time{})}
+			l := safeguarding.Line{Section: safeguarding.Resource, Path: path, Currency: "USD", Amount: money.TotalOf(held),
+				Manual: hand.Manual(path, "USD", time.Time{})}
 			a := l.Hold(days, evidence, func(from, compared time.Time) money.Total { return hand.AddedTo(nil, path, "USD", from, compared) })
 			accounts = append(accounts, a)
 			unconfirmed = unconfirmed || !a.Confirmed

@@ -177,7 +177,8 @@ var sectionOrder = map[Section]int{Requirement: 0, Resource: 1, OwnFunds: 2}
 func FiguresOf(lines []Line) []Figures {
 	lines = slices.Clone(lines)
 	slices.SortFunc(lines, func(a, b Line) int {
-		return cmp.Or(strings.Compare(string(a.Currency), string(b.Currency)), sectionOrder[a.Section]-sectionOrder[b.Section], strings.Compare(a.Path, b.Path))
+		return cmp.Or(strings.Compare(string(a.Currency), string(b.Currency)), sectionOrder[a.Section]-sectionOrder[b.Section],
+			strings.Compare(a.Path, b.Path))
 	})
 	var all []Figures
 	for _, l := range lines {

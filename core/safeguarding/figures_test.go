@@ -21,7 +21,8 @@ var customer = func() ident.InternalAccount {
 
 // paths has an account of every line of the chart.
 func paths(t interface{ Fatal(...any) }) []string {
-	names := map[string]string{"<InternalAccount>": customer.String(), "<RAIL>": "RTP", "<network>": "LAYER2", "<NAME>": "OPERATING", "<name>": "other"}
+	names := map[string]string{"<InternalAccount>": customer.String(), "<RAIL>": "RTP", "<network>": "LAYER2", "<NAME>": "OPERATING",
+		"<name>": "other"}
 	var all []string
 	for _, line := range ledger.Chart() {
 		path := line.Path
@@ -131,11 +132,14 @@ func TestPurposes_SectionOf(t *testing.T) {
 		"customers/" + customer.String(): safeguarding.Requirement, "wallets/" + customer.String(): safeguarding.Requirement,
 		"funding/jit": safeguarding.Requirement, "funding/unmatched": safeguarding.Requirement,
 		"transit/payouts": safeguarding.Requirement, "transit/internal": safeguarding.Requirement, "transit/refunds": safeguarding.Requirement,
-		"rails/RTP": safeguarding.Resource, "chains/LAYER2": safeguarding.Resource, "chains/SOLANA": safeguarding.Resource, "transit/client-money": safeguarding.Resource,
-		"rails/ACH": safeguarding.OwnFunds, "own/OPERATING": safeguarding.OwnFunds, "transit/treasury": safeguarding.OwnFunds,
-		"platform/" + customer.String(): safeguarding.OwnFunds, "partner-payables/RTP": safeguarding.OwnFunds, "partner-receivables/RTP": safeguarding.OwnFunds,
-		"liability/loan": safeguarding.OwnFunds, "asset/office": safeguarding.OwnFunds, "income/fees": safeguarding.OwnFunds, "expense/rails": safeguarding.OwnFunds,
-		"fx/position": safeguarding.OwnFunds, "equity/capital": safeguarding.OwnFunds,
+		"rails/RTP": safeguarding.Resource, "chains/LAYER2": safeguarding.Resource, "chains/SOLANA": safeguarding.Resource,
+		"transit/client-money": safeguarding.Resource,
+		"rails/ACH":            safeguarding.OwnFunds, "own/OPERATING": safeguarding.OwnFunds, "transit/treasury": safeguarding.OwnFunds,
+		"platform/" + customer.String(): safeguarding.OwnFunds, "partner-payables/RTP": safeguarding.OwnFunds,
+		"partner-receivables/RTP": safeguarding.OwnFunds,
+		"liability/loan":          safeguarding.OwnFunds, "asset/office": safeguarding.OwnFunds, "income/fees": safeguarding.OwnFunds,
+		"expense/rails": safeguarding.OwnFunds,
+		"fx/position":   safeguarding.OwnFunds, "equity/capital": safeguarding.OwnFunds,
 	} {
 		if got, err := purposes.SectionOf(path); err != nil || got != want {
 			t.Errorf("%s: %s, %v, want %s", path, got, err, want)
@@ -153,8 +157,10 @@ func TestFiguresOf_Status(t *testing.T) {
 		return safeguarding.Line{Section: section, Path: path, Currency: currency, Amount: money.TotalOf(minor)}
 	}
 	figures := safeguarding.FiguresOf([]safeguarding.Line{
-		line(safeguarding.Resource, "rails/RTP", "USD", 90), line(safeguarding.Requirement, "funding/jit", "USD", 100), line(safeguarding.OwnFunds, "expense/rails", "USD", -10),
-		line(safeguarding.Resource, "rails/SEPA", "EUR", 7), line(safeguarding.OwnFunds, "income/fees", "EUR", 7), line(safeguarding.OwnFunds, "fx/position", "EUR", 0),
+		line(safeguarding.Resource, "rails/RTP", "USD", 90), line(safeguarding.Requirement, "funding/jit", "USD", 100),
+		line(safeguarding.OwnFunds, "expense/rails", "USD", -10),
+		line(safeguarding.Resource, "rails/SEPA", "EUR", 7), line(safeguarding.OwnFunds, "income/fees", "EUR", 7),
+		line(safeguarding.OwnFunds, "fx/position", "EUR", 0),
 		line(safeguarding.Resource, "rails/PIX", "BRL", 0),
 	})
 	want := map[money.Currency]safeguarding.Status{"USD": safeguarding.Shortfall, "EUR": safeguarding.Excess, "BRL": safeguarding.Even}
@@ -175,7 +181,8 @@ func TestFiguresOf_Status(t *testing.T) {
 func TestCheckPurpose(t *testing.T) {
 	t.Parallel()
 	// Only accounts at rails and on chains have a purpose that can be set.
-	for path, ok := range map[string]bool{"rails/RTP": true, "chains/LAYER2": true, "own/OPERATING": false, "income/fees": false, "rails/rtp": false, "": false} {
+	for path, ok := range map[string]bool{"rails/RTP": true, "chains/LAYER2": true, "own/OPERATING": false, "income/fees": false,
+		"rails/rtp": false, "": false} {
 		if err := safeguarding.CheckPurpose(path, safeguarding.Own); (err == nil) != ok {
 			t.Errorf("%s: %v", path, err)
 		}

@@ -46,7 +46,8 @@ func canBeSet(path string) bool {
 func CheckPurpose(path string, purpose Purpose) error {
 	var bad []fault.Field
 	if _, err := ledger.FindChartLine(path); err != nil || !canBeSet(path) {
-		bad = append(bad, fault.Field{Field: "account", Message: "must be rails/<RAIL> or chains/<network>; accounts below own/ always hold the company's own money"})
+		bad = append(bad, fault.Field{Field: "account", Message: "must be rails/<RAIL> or chains/<network>; accounts below own/ always hold " +
+			"the company's own money"})
 	}
 	if purpose != Client && purpose != Own {
 		bad = append(bad, fault.Field{Field: "purpose", Message: "must be CLIENT or OWN"})

@@ -28,7 +28,8 @@ func TestReplay_FindsExactlyTheChangedReports(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			day := start.AddDate(0, 0, rapid.IntRange(0, 5).Draw(t, "day"))
 			if rapid.Bool().Draw(t, "post") {
-				e := ledger.Entry{Debit: rapid.SampledFrom(accounts).Draw(t, "debit"), Credit: rapid.SampledFrom(accounts).Draw(t, "credit"), Currency: "USD", Amount: rapid.Int64Range(1, 5).Draw(t, "amount")}
+				e := ledger.Entry{Debit: rapid.SampledFrom(accounts).Draw(t, "debit"), Credit: rapid.SampledFrom(accounts).Draw(t, "credit"),
+					Currency: "USD", Amount: rapid.Int64Range(1, 5).Draw(t, "amount")}
 				history = append(history, posted{day, e})
 				if err := replay.Add(ledger.Posting{Effective: day, Entries: []ledger.Entry{e}}); err != nil {
 					t.Fatal(err)

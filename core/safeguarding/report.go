@@ -115,7 +115,8 @@ func (r Report) CheckFollows(last Report) error {
 	if r.Seq >= last.Seq {
 		return nil
 	}
-	f := fault.New(fault.Conflict, "Version %d of the report of %s was made meanwhile, with later postings. Repeat the request.", last.Version, r.Day)
+	f := fault.New(fault.Conflict, "Version %d of the report of %s was made meanwhile, with later postings. Repeat the request.",
+		last.Version, r.Day)
 	f.Reason = "Made meanwhile"
 	return f
 }

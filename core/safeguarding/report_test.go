@@ -13,13 +13,16 @@ import (
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 func newReport() safeguarding.Report {
-	r := safeguarding.Report{Day: "2026-03-13", Version: 1, AsOf: noon.Add(-12*time.Hour - time.Microsecond), MadeAt: noon, Seq: 7, PostingDigest: []byte{1, 2}, Checkpoint: "note",
+	r := safeguarding.Report{Day: "2026-03-13", Version: 1, AsOf: noon.Add(-12*time.Hour - time.Microsecond), MadeAt: noon, Seq: 7,
+		PostingDigest: []byte{1, 2}, Checkpoint: "note",
 		Figures: safeguarding.FiguresOf([]safeguarding.Line{
 			{Section: safeguarding.Resource, Path: "rails/RTP", Currency: "USD", Amount: money.TotalOf(100)},
 			{Section: safeguarding.Requirement, Path: "funding/jit", Currency: "USD", Amount: money.TotalOf(100)},
 		}),
-		Statements: []safeguarding.Statement{{Path: "rails/RTP", Currency: "USD", Day: "2026-03-12", Closing: money.TotalOf(90), Difference: money.TotalOf(-10), HasClosing: true}},
-		Valuation:  safeguarding.Valuation{Currency: "EUR", RatesKeptAt: noon, Missing: []money.Currency{"BTC"}, Requirement: money.TotalOf(91), Resource: money.TotalOf(90)},
+		Statements: []safeguarding.Statement{{Path: "rails/RTP", Currency: "USD", Day: "2026-03-12", Closing: money.TotalOf(90),
+			Difference: money.TotalOf(-10), HasClosing: true}},
+		Valuation: safeguarding.Valuation{Currency: "EUR", RatesKeptAt: noon, Missing: []money.Currency{"BTC"}, Requirement: money.TotalOf(91),
+			Resource: money.TotalOf(90)},
 	}
 	r.By.Actor = "Ana"
 	return r
@@ -77,7 +80,8 @@ func TestValue_RoundsAgainstTheCompany(t *testing.T) {
 
 	// 3.3 and 3.9 rounded up to 4 and 4; 3.3 down to 3 and -3.9 down to -4.
 	want := safeguarding.Valuation{Currency: "USD", RatesKeptAt: noon, Missing: []money.Currency{"BRL"}}
-	if got := [2]string{v.Requirement.String(), v.Resource.String()}; got != [2]string{"8", "-1"} || v.Complete() || v.Status() != safeguarding.Shortfall {
+	if got := [2]string{v.Requirement.String(), v.Resource.String()}; got != [2]string{"8", "-1"} || v.Complete() ||
+		v.Status() != safeguarding.Shortfall {
 		t.Errorf("value %v, complete %t", got, v.Complete())
 	}
 	v.Requirement, v.Resource = money.Total{}, money.Total{}
@@ -125,12 +129,14 @@ func TestDueDays(t *testing.T) {
 func TestParseDay(t *testing.T) {
 	t.Parallel()
 	// A day has the form of ISO 8601 and exists.
-	for text, ok := range map[string]bool{"2026-03-14": true, "2026-02-29": false, "2024-02-29": true, "2026-3-14": false, "1999-12-31": false, "": false} {
+	for text, ok := range map[string]bool{"2026-03-14": true, "2026-02-29": false, "2024-02-29": true, "2026-3-14": false,
+		"1999-12-31": false, "": false} {
 		if day, err := safeguarding.ParseDay(text); (err == nil) != ok || ok && string(day) != text {
 			t.Errorf("%q: %s, %v", text, day, err)
 		}
 	}
-	if day := safeguarding.Day("2026-12-31"); day.Next() != "2027-01-01" || !day.Last().Before(day.End()) || day.End().Sub(day.Last()) != time.Microsecond {
+	if day := safeguarding.Day("2026-12-31"); day.Next() != "2027-01-01" || !day.Last().Before(day.End()) ||
+		day.End().Sub(day.Last()) != time.Microsecond {
 		t.Errorf("after %s comes %s", day, day.Next())
 	}
 }

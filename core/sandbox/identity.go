@@ -33,7 +33,8 @@ func IdentityOutcome(a verification.Application) verification.Outcome {
 		}}
 	case verdict == verification.Correctable && field == "fullName":
 		return verification.Outcome{Verdict: verdict, Errors: []customer.CheckError{
-			{Resource: resource, Type: customer.InvalidField, Field: field, Reason: "Not valid, as the test value asks for. Use a name that does not end in 003."},
+			{Resource: resource, Type: customer.InvalidField, Field: field, Reason: "Not valid, as the test value asks for. Use a name that does " +
+				"not end in 003."},
 		}}
 	}
 	return verification.Outcome{Verdict: verification.Accepted}

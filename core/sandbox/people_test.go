@@ -41,7 +41,8 @@ func TestFacts(t *testing.T) {
 	t.Parallel()
 	// Every fact that a platform can require is disclosed, and no other.
 	facts := sandbox.Facts("$ana.silva@bank.example", platform.CounterpartyFieldNames)
-	if len(facts) != len(platform.CounterpartyFieldNames) || facts["FULL_NAME"] != "Ana Silva" || facts["ACCOUNT_IDENTIFIER"] != "$ana.silva@bank.example" {
+	if len(facts) != len(platform.CounterpartyFieldNames) || facts["FULL_NAME"] != "Ana Silva" ||
+		facts["ACCOUNT_IDENTIFIER"] != "$ana.silva@bank.example" {
 		t.Errorf("facts %v", facts)
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -29,7 +29,8 @@ func TestTransferScenario(t *testing.T) {
 	// The last three digits of an account of any type decide the scenario of transfers.
 	t.Parallel()
 	want := map[string]sandbox.Scenario{
-		"002": sandbox.InsufficientFunds, "003": sandbox.AccountClosed, "004": sandbox.RejectedByBank, "005": sandbox.PendingThenFails, "006": sandbox.TakenBack,
+		"002": sandbox.InsufficientFunds, "003": sandbox.AccountClosed, "004": sandbox.RejectedByBank, "005": sandbox.PendingThenFails,
+		"006": sandbox.TakenBack,
 		"000": sandbox.Succeeds, "001": sandbox.Succeeds, "007": sandbox.Succeeds, "102": sandbox.Succeeds, "999": sandbox.Succeeds,
 	}
 	for digits, scenario := range want {

@@ -44,13 +44,15 @@ func Clear(s Subject, matches []Match, open []Hit, named []string, earlier []Cle
 	for _, m := range matches {
 		c := m.Clearance(s)
 		if known[m.Entry.ID()] = true; !slices.Contains(named, m.Entry.ID()) && !slices.Contains(earlier, c) {
-			return nil, fault.New(fault.Conflict, "%q resembles the entry %s, %q (score %d). Clear the entry if it is about somebody else, or reject.", m.SubjectName, m.Entry.ID(), m.EntryName, m.Score)
+			return nil, fault.New(fault.Conflict, "%q resembles the entry %s, %q (score %d). Clear the entry if it is about somebody else, or "+
+				"reject.", m.SubjectName, m.Entry.ID(), m.EntryName, m.Score)
 		}
 		cleared = append(cleared, c)
 	}
 	for _, h := range open {
 		if !known[h.EntryID()] && !slices.Contains(named, h.EntryID()) {
-			return nil, fault.New(fault.Conflict, "%q resembled the entry %s, %q (score %d). Clear the entry if it is about somebody else, or reject.", h.SubjectName, h.EntryID(), h.EntryName, h.Score)
+			return nil, fault.New(fault.Conflict, "%q resembled the entry %s, %q (score %d). Clear the entry if it is about somebody else, or "+
+				"reject.", h.SubjectName, h.EntryID(), h.EntryName, h.Score)
 		}
 		known[h.EntryID()] = true
 	}

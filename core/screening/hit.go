@@ -162,7 +162,8 @@ func (v Verdict) Check() error {
 	if _, err := platform.ParseActor(v.By); err != nil {
 		bad = append(bad, fault.Field{Field: "actor", Message: "must name who decides, in 1 to 200 characters"})
 	}
-	if n := utf8.RuneCountInString(v.Reason); strings.TrimSpace(v.Reason) == "" || n > maxReasonLength || !utf8.ValidString(v.Reason) || strings.ContainsRune(v.Reason, 0) {
+	if n := utf8.RuneCountInString(v.Reason); strings.TrimSpace(v.Reason) == "" || n > maxReasonLength || !utf8.ValidString(v.Reason) ||
+		strings.ContainsRune(v.Reason, 0) {
 		bad = append(bad, fault.Field{Field: "reason", Message: "must say why, in 1 to 2000 characters"})
 	}
 	if v.Status != Cleared && v.Status != Confirmed {
@@ -185,7 +186,8 @@ func Judge(hits []Hit, of string, entries []string, v Verdict) ([]Hit, error) {
 		case i < 0:
 			return nil, fault.Invalid(fault.Field{Field: "entry", Message: "must be entries that " + of + " resembles; " + id + " is not"})
 		case hits[i].Status == v.Status, hits[i].Status == Confirmed:
-			return nil, fault.New(fault.Conflict, "The entry %s was decided for %s: %s by %q. Nothing was changed.", id, of, hits[i].Status, hits[i].By)
+			return nil, fault.New(fault.Conflict, "The entry %s was decided for %s: %s by %q. Nothing was changed.", id, of,
+				hits[i].Status, hits[i].By)
 		}
 		h := hits[i]
 		h.Status, h.By, h.Reason, h.DecidedAt = v.Status, v.By, v.Reason, v.At

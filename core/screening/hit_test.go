@@ -22,7 +22,8 @@ type screenedParty struct {
 func newScreenedParty() screenedParty {
 	list := LoadedList{ID: uuid.New(), List: OFAC, PublishedAt: noon, Entries: 1}
 	entry := Entry{List: OFAC, Ref: "36", Kind: Person, Names: []EntryName{{Text: "Ivan Testov"}}}
-	s := screenedParty{compared: Compared{Lists: []LoadedList{list}, Threshold: DefaultThreshold, Index: NewIndex([]Entry{entry}, DefaultThreshold)}}
+	s := screenedParty{compared: Compared{Lists: []LoadedList{list}, Threshold: DefaultThreshold,
+		Index: NewIndex([]Entry{entry}, DefaultThreshold)}}
 	s.party.Customer.SetUUID(uuid.New())
 	s.party.Subject = Subject{Kind: Person, Names: []string{"Testow Ivan"}}
 	return s
@@ -38,8 +39,10 @@ func TestHits_AreRecordedOnceUntilSomethingChanges(t *testing.T) {
 	// goes on waiting since then; a confirmed one stays confirmed. What a review cleared is no hit.
 	s := newScreenedParty()
 	created, changed := s.hits(nil, nil, noon)
-	if len(created) != 1 || len(changed) != 0 || created[0].EntryID() != "ofac:36" || created[0].Status != Open || created[0].ListID != s.compared.Lists[0].ID ||
-		created[0].Score < DefaultThreshold || len(created[0].Reasons) == 0 || created[0].Of() != s.party.Customer.String() || !created[0].FoundAt.Equal(noon) {
+	if len(created) != 1 || len(changed) != 0 || created[0].EntryID() != "ofac:36" || created[0].Status != Open ||
+		created[0].ListID != s.compared.Lists[0].ID ||
+		created[0].Score < DefaultThreshold || len(created[0].Reasons) == 0 || created[0].Of() != s.party.Customer.String() ||
+		!created[0].FoundAt.Equal(noon) {
 		t.Fatalf("created %+v, changed %+v", created, changed)
 	}
 	hit := created[0]
@@ -53,7 +56,8 @@ func TestHits_AreRecordedOnceUntilSomethingChanges(t *testing.T) {
 	renamed := s
 	renamed.party.Names = []string{"Testov Iwan"}
 	other := s
-	other.compared.Index = NewIndex([]Entry{{List: OFAC, Ref: "36", Kind: Person, Names: []EntryName{{Text: "Ivan Testov"}}, Programs: []string{"X"}}}, DefaultThreshold)
+	other.compared.Index = NewIndex([]Entry{{List: OFAC, Ref: "36", Kind: Person, Names: []EntryName{{Text: "Ivan Testov"}},
+		Programs: []string{"X"}}}, DefaultThreshold)
 	for name, c := range map[string]struct {
 		screenedParty
 		status HitStatus
@@ -88,7 +92,8 @@ func TestJudge_NamedOpenHits(t *testing.T) {
 	of := s.party.String()
 	v := Verdict{Status: Cleared, By: "ana", Reason: "ticket 17", At: noon}
 	judged, err := Judge(created, of, []string{"ofac:36"}, v)
-	if err != nil || len(judged) != 1 || judged[0].Status != Cleared || judged[0].By != "ana" || judged[0].Reason != "ticket 17" || !judged[0].DecidedAt.Equal(noon) {
+	if err != nil || len(judged) != 1 || judged[0].Status != Cleared || judged[0].By != "ana" || judged[0].Reason != "ticket 17" ||
+		!judged[0].DecidedAt.Equal(noon) {
 		t.Fatalf("%+v, %v", judged, err)
 	}
 	if cleared := ClearedHits(judged, ident.BeneficialOwner{}); len(cleared) != 1 || cleared[0] != created[0].Clearance {
@@ -119,7 +124,8 @@ func TestJudge_NamedOpenHits(t *testing.T) {
 			t.Errorf("%s after it was confirmed: %v, want CONFLICT", v.Status, err)
 		}
 	}
-	for name, bad := range map[string]Verdict{"nobody": {Status: Cleared, Reason: "x"}, "no reason": {Status: Cleared, By: "ana"}, "open": {Status: Open, By: "ana", Reason: "x"}} {
+	for name, bad := range map[string]Verdict{"nobody": {Status: Cleared, Reason: "x"}, "no reason": {Status: Cleared, By: "ana"},
+		"open": {Status: Open, By: "ana", Reason: "x"}} {
 		if err := bad.Check(); !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -151,7 +157,8 @@ func TestCheckReplacement_RefusesAListThatShrinks(t *testing.T) {
 		entries int
 		ok      bool
 	}{{OFAC, 1000, true}, {OFAC, 900, true}, {OFAC, 899, false}, {OFAC, 2000, true}, {EU, 1000, false}, {"other", 1, true}} {
-		if err := CheckReplacement(loaded, LoadedList{List: c.list, Entries: c.entries}); (err == nil) != c.ok || err != nil && !fault.Is(err, fault.Conflict) {
+		if err := CheckReplacement(loaded, LoadedList{List: c.list, Entries: c.entries}); (err == nil) != c.ok || err != nil &&
+			!fault.Is(err, fault.Conflict) {
 			t.Errorf("%s with %d: %v", c.list, c.entries, err)
 		}
 	}

@@ -96,7 +96,8 @@ const maxRememberedWords = 10_000
 
 // NewSession returns a session that remembers nothing yet.
 func (ix *Index) NewSession() *Session {
-	return &Session{index: ix, of: make([]int32, len(ix.names)), seen: make([]uint64, len(ix.words)/64+1), similar: make(map[string][]similarWord)}
+	return &Session{index: ix, of: make([]int32, len(ix.names)), seen: make([]uint64, len(ix.words)/64+1),
+		similar: make(map[string][]similarWord)}
 }
 
 // Index returns the index of which this is a session.

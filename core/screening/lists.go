@@ -23,8 +23,10 @@ func CheckReplacement(loaded []LoadedList, next LoadedList) error {
 	if i < 0 || 100*next.Entries >= (100-maxShrinkage)*loaded[i].Entries {
 		return nil
 	}
-	return fault.New(fault.Conflict, "The file has %d entries, and the list %s that is loaded has %d: more than %d percent fewer. Nothing was changed. "+
-		"The file may be incomplete; download it again, or load it with --allow-fewer if that many entries were removed.", next.Entries, next.List, loaded[i].Entries, maxShrinkage)
+	return fault.New(fault.Conflict, "The file has %d entries, and the list %s that is loaded has %d: more than %d percent fewer. Nothing "+
+		"was changed. "+
+		"The file may be incomplete; download it again, or load it with --allow-fewer if that many entries were removed.", next.Entries,
+		next.List, loaded[i].Entries, maxShrinkage)
 }
 
 // Basis says what a decision relied on: the versions of the lists, and the threshold.

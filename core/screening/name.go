@@ -29,12 +29,15 @@ var letters = map[rune]string{
 
 // legalForms are words that say what kind of company it is.
 var legalForms = wordSet("ab ag aktiengesellschaft aps as asa bhd bv bvba cjsc cia cic co company corp corporation cv cyf ead eood " +
-	"fze fzc fzco fzllc gesellschaft gmbh inc incorporated jsc kg kgaa kft limitada limited llc llp lp lllp ltd ltda mbh nv oao ojsc oo ood ooo " +
-	"oy oyj pao pc pjsc plc pllc pt pte pty pvt private qjsc rt sa sac sal saoc saog sarl sas sca scs sdn se sl slu spa spol srl sro snc sp tbk ug " +
+	"fze fzc fzco fzllc gesellschaft gmbh inc incorporated jsc kg kgaa kft limitada limited llc llp lp lllp ltd ltda mbh nv oao ojsc oo ood " +
+	"ooo " +
+	"oy oyj pao pc pjsc plc pllc pt pte pty pvt private qjsc rt sa sac sal saoc saog sarl sas sca scs sdn se sl slu spa spol srl sro snc sp " +
+	"tbk ug " +
 	"unlimited wll zao zoo zrt")
 
 // particles are words of names that are often left out or written as part of the next word.
-var particles = wordSet("al el ul as ad an ar at de da do dos das del della der den di du la le van von zu bin ibn ben bint abu and und et y the of for")
+var particles = wordSet("al el ul as ad an ar at de da do dos das del della der den di du la le van von zu bin ibn ben bint abu and und " +
+	"et y the of for")
 
 func wordSet(words string) map[string]bool {
 	set := make(map[string]bool)

@@ -20,7 +20,8 @@ func anyName() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.StringN(0, 40, 80),
 		rapid.StringMatching(`[A-Za-zÀ-ž'. -]{1,40}`),
-		rapid.Map(rapid.SliceOfN(rapid.SampledFrom(strings.Fields("abdul rahman abdulrahman al-Hakim ivan ivanov Иванов müller mueller john jon j smith o'brien ltd co van der berg")), 1, 14),
+		rapid.Map(rapid.SliceOfN(rapid.SampledFrom(strings.Fields("abdul rahman abdulrahman al-Hakim ivan ivanov Иванов müller mueller john "+
+			"jon j smith o'brien ltd co van der berg")), 1, 14),
 			func(words []string) string { return strings.Join(words, " ") }))
 }
 
@@ -54,20 +55,23 @@ func TestNameScore_EqualNamesAre100(t *testing.T) {
 		}
 		words := strings.Fields(a)
 		slices.Reverse(words)
-		if got := score(strings.Join(strings.Fields(a), " "), strings.Join(words, " "), Person); len(words) <= maxTokens && got < 100 && !strings.Contains(a, ".") {
+		if got := score(strings.Join(strings.Fields(a), " "), strings.Join(words, " "), Person); len(words) <= maxTokens && got < 100 &&
+			!strings.Contains(a, ".") {
 			rt.Fatalf("%q reversed: %d", a, got)
 		}
 	})
 	for a, b := range map[string]string{
-		"José Ñandú": "JOSE NANDU", "O’Brien, Séan": "sean o'brien", "Łukasz Øst": "lukasz ost", "Ｊｏｈｎ Ｄｏｅ": "john doe", "Anne-Marie Roux": "roux anne marie",
-		"J. R. Ortega": "J R Ortega",
+		"José Ñandú": "JOSE NANDU", "O’Brien, Séan": "sean o'brien", "Łukasz Øst": "lukasz ost", "Ｊｏｈｎ Ｄｏｅ": "john doe",
+		"Anne-Marie Roux": "roux anne marie",
+		"J. R. Ortega":    "J R Ortega",
 	} {
 		if got := score(a, b, Person); got != 100 {
 			t.Errorf("%q, %q: %d", a, b, got)
 		}
 	}
 	for a, b := range map[string]string{
-		"Northgate Trading Co., Ltd.": "NORTHGATE TRADING", "Zarya OOO": "Zarya", "Comercio S.A. de C.V.": "comercio de", "Limited": "LIMITED", "Ost Handels GmbH & Co. KG": "Ost Handels",
+		"Northgate Trading Co., Ltd.": "NORTHGATE TRADING", "Zarya OOO": "Zarya", "Comercio S.A. de C.V.": "comercio de", "Limited": "LIMITED",
+		"Ost Handels GmbH & Co. KG": "Ost Handels",
 	} {
 		if got := score(a, b, Organization); got != 100 {
 			t.Errorf("%q, %q: %d", a, b, got)
@@ -77,12 +81,14 @@ func TestNameScore_EqualNamesAre100(t *testing.T) {
 
 // variants are spellings of one name, as transliterations and typing errors produce them.
 var variants = []struct{ listed, given string }{
-	{"Mohammed Al-Rashedi", "Muhammad Al Rashidi"}, {"Mohammed Al-Rashedi", "Mohamed Rashedi"}, {"Abd al-Rahman Qasimi", "Abdulrahman Kassimi"},
+	{"Mohammed Al-Rashedi", "Muhammad Al Rashidi"}, {"Mohammed Al-Rashedi", "Mohamed Rashedi"},
+	{"Abd al-Rahman Qasimi", "Abdulrahman Kassimi"},
 	{"Yusuf Hadadi", "Youssef Haddadi"}, {"Sergei Vladimirovich Antonov", "Sergey Antonov"}, {"Dmitriy Zhukovsky", "Dmitri Joukovski"},
 	{"Aleksandr Yemelyanov", "Alexander Emelianov"}, {"Jürgen Großmann", "Juergen Grossmann"}, {"Chidi Okonkwo", "Chidi Okonkow"},
 	{"Petar Jovanović", "Peter Jovanovic"}, {"Nguyen Van Thanh", "Thanh Nguyen"}, {"Maria Fernanda Lopez Ruiz", "Maria Lopez Ruis"},
 	{"Hussein Karim", "Husayn Kareem"}, {"Gholam Reza Tehrani", "Gholamreza Tehrani"}, {"Kim Jong Su", "Kim Jongsu"},
-	{"Oleksandr Shevchuk", "Olexandr Shevtchuk"}, {"Ibrahim bin Khalil Mansur", "Ebrahim Khalil Mansour"}, {"Katarzyna Wiśniewska", "Katarzyna Wisnewska"},
+	{"Oleksandr Shevchuk", "Olexandr Shevtchuk"}, {"Ibrahim bin Khalil Mansur", "Ebrahim Khalil Mansour"},
+	{"Katarzyna Wiśniewska", "Katarzyna Wisnewska"},
 }
 
 func TestScreen_FindsVariants(t *testing.T) {
@@ -101,7 +107,8 @@ func TestScreen_LeavesOutOthers(t *testing.T) {
 	t.Parallel()
 	for _, v := range []struct{ listed, given string }{
 		{"Mohammed Al-Rashedi", "Mohammed Al-Farsi"}, {"John Smith", "Smith"}, {"Ivan Petrov", "Ivan Sidorov"}, {"Kim Jong Su", "Kim Min Ho"},
-		{"Maria Lopez", "Maria Gomez"}, {"Anna Lee", "Anna Li Wang"}, {"Northgate Trading", "Southgate Trading"}, {"Northgate Trading", "Trading"},
+		{"Maria Lopez", "Maria Gomez"}, {"Anna Lee", "Anna Li Wang"}, {"Northgate Trading", "Southgate Trading"},
+		{"Northgate Trading", "Trading"},
 	} {
 		for _, kind := range []Kind{Person, Organization} {
 			index := NewIndex([]Entry{{List: EU, Ref: "1", Kind: kind, Names: []EntryName{{Text: v.listed}}}}, DefaultThreshold)
@@ -148,14 +155,16 @@ func TestScreen_BirthDateAndCountryChangeTheScore(t *testing.T) {
 		}},
 	} {
 		m := newMatch(subject, entry(c.edit), "Ivan Testow", EntryName{Text: "Ivan Testov"}, 90)
-		if m.Score != 90+c.points || len(m.Reasons) < 2 || !strings.HasSuffix(m.Reasons[1], fmt.Sprintf("%+d", c.points)) && !strings.Contains(name, " and a ") {
+		if m.Score != 90+c.points || len(m.Reasons) < 2 || !strings.HasSuffix(m.Reasons[1], fmt.Sprintf("%+d", c.points)) &&
+			!strings.Contains(name, " and a ") {
 			t.Errorf("%s: %d %q, want %+d", name, m.Score, m.Reasons, c.points)
 		}
 	}
 	if weak := newMatch(subject, entry(func(*Entry) {}), "Ivan Testow", EntryName{Text: "Ivan Testov", Weak: true}, 90); weak.Score != 80 {
 		t.Errorf("weak alias: %d", weak.Score)
 	}
-	if exact := newMatch(subject, entry(func(e *Entry) { e.Births = []Birth{{Year: 1970, ToYear: 1970, Month: 3, Day: 9}} }), "x", EntryName{Text: "x"}, 100); exact.Score != 100 {
+	if exact := newMatch(subject, entry(func(e *Entry) { e.Births = []Birth{{Year: 1970, ToYear: 1970, Month: 3, Day: 9}} }), "x",
+		EntryName{Text: "x"}, 100); exact.Score != 100 {
 		t.Errorf("more than 100: %d", exact.Score)
 	}
 }
@@ -165,10 +174,12 @@ func TestScreen_ReturnsEachEntryOnceByItsBestName(t *testing.T) {
 	t.Parallel()
 	index := NewIndex([]Entry{
 		{List: EU, Ref: "b", Kind: Organization, Names: []EntryName{{Text: "Zarya Eksport"}}},
-		{List: EU, Ref: "a", Kind: Organization, Names: []EntryName{{Text: "Zaria Export"}, {Text: "Zarya Export", Weak: true}, {Text: "Zarya Export LLC"}}},
+		{List: EU, Ref: "a", Kind: Organization, Names: []EntryName{{Text: "Zaria Export"}, {Text: "Zarya Export", Weak: true},
+			{Text: "Zarya Export LLC"}}},
 	}, DefaultThreshold)
 	found := index.Screen(Subject{Kind: Organization, Names: []string{"Zarya Export", "ZARYA"}})
-	if len(found) != 2 || found[0].Entry.Ref != "a" || found[0].EntryName != "Zarya Export LLC" || found[0].Score != 100 || found[1].Entry.Ref != "b" {
+	if len(found) != 2 || found[0].Entry.Ref != "a" || found[0].EntryName != "Zarya Export LLC" || found[0].Score != 100 ||
+		found[1].Entry.Ref != "b" {
 		t.Errorf("%+v", found)
 	}
 }
@@ -176,18 +187,22 @@ func TestScreen_ReturnsEachEntryOnceByItsBestName(t *testing.T) {
 func TestSubjects(t *testing.T) {
 	// Individuals are screened by their name, businesses by both of theirs, and owners.
 	t.Parallel()
-	person, ok := CustomerSubject(customer.Customer{Type: customer.Individual, FullName: "Ana Ruiz", BirthDate: "1990-01-02", Nationality: "ES", Address: &party.Address{Country: "FR"}})
-	if !ok || person.Kind != Person || fmt.Sprintf("%v %s %v", person.Names, person.BirthDate, person.Countries) != "[Ana Ruiz] 1990-01-02 [ES FR]" {
+	person, ok := CustomerSubject(customer.Customer{Type: customer.Individual, FullName: "Ana Ruiz", BirthDate: "1990-01-02",
+		Nationality: "ES", Address: &party.Address{Country: "FR"}})
+	if !ok || person.Kind != Person || fmt.Sprintf("%v %s %v", person.Names, person.BirthDate,
+		person.Countries) != "[Ana Ruiz] 1990-01-02 [ES FR]" {
 		t.Errorf("person: %+v", person)
 	}
-	business, ok := CustomerSubject(customer.Customer{Type: customer.Business, Business: &customer.BusinessInfo{LegalName: "Acme Inc", DoingBusinessAs: "Acme", Country: "US"}})
+	business, ok := CustomerSubject(customer.Customer{Type: customer.Business, Business: &customer.BusinessInfo{LegalName: "Acme Inc",
+		DoingBusinessAs: "Acme", Country: "US"}})
 	if !ok || business.Kind != Organization || fmt.Sprintf("%v %v", business.Names, business.Countries) != "[Acme Inc Acme] [US]" {
 		t.Errorf("business: %+v", business)
 	}
 	if _, ok := CustomerSubject(customer.Customer{Type: customer.Individual}); ok {
 		t.Error("a customer without a name is screened")
 	}
-	owner := OwnerSubject(customer.BeneficialOwner{Person: customer.PersonalInfo{FirstName: "Li", LastName: "Wei", BirthDate: "1980-05-05", Nationality: "CN"}})
+	owner := OwnerSubject(customer.BeneficialOwner{Person: customer.PersonalInfo{FirstName: "Li", LastName: "Wei", BirthDate: "1980-05-05",
+		Nationality: "CN"}})
 	if owner.Kind != Person || fmt.Sprintf("%v %v", owner.Names, owner.Countries) != "[Li Wei] [CN]" {
 		t.Errorf("owner: %+v", owner)
 	}
@@ -199,7 +214,8 @@ func TestSubjects(t *testing.T) {
 }
 
 // syllables of invented names.
-var syllables = strings.Fields("ba be bi bo da de di do fa fi ga go ha ho ja jo ka ke ki ko la le li lo ma me mi mo na ne ni no pa pe ra re ri ro sa se si so ta te ti to va ve vi vo ya za ze zo shi chu kov sky ian dze")
+var syllables = strings.Fields("ba be bi bo da de di do fa fi ga go ha ho ja jo ka ke ki ko la le li lo ma me mi mo na ne ni no pa pe ra " +
+	"re ri ro sa se si so ta te ti to va ve vi vo ya za ze zo shi chu kov sky ian dze")
 
 func inventedName(random *rand.Rand) string {
 	words := make([]string, 2+random.IntN(2))
@@ -283,7 +299,8 @@ func TestScreen_FindsWhatComparingAllFinds(t *testing.T) {
 		for _, other := range entries {
 			best := 0
 			for _, n := range other.Names {
-				best = max(best, newMatch(subject, other, subject.Names[0], n, nameScore(newName(subject.Names[0], Person), newName(n.Text, other.Kind))).Score)
+				best = max(best, newMatch(subject, other, subject.Names[0], n, nameScore(newName(subject.Names[0], Person),
+					newName(n.Text, other.Kind))).Score)
 			}
 			if best >= DefaultThreshold {
 				all++

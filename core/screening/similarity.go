@@ -142,7 +142,8 @@ func nameScore(a, b name) int {
 		// Among assignments with the same sum, either direction may choose another.
 		score = max(score, tokensScore(b, a))
 	}
-	if longest, shortest := max(len(a.joined), len(b.joined)), min(len(a.joined), len(b.joined)); score < 100 && shortest > 3 && 4*shortest >= 3*longest {
+	if longest, shortest := max(len(a.joined), len(b.joined)), min(len(a.joined), len(b.joined)); score < 100 && shortest > 3 &&
+		4*shortest >= 3*longest {
 		score = max(score, tokenScore(a.joined, b.joined))
 	}
 	return score

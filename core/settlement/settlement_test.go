@@ -65,7 +65,8 @@ func TestTimetable_SettlesAt(t *testing.T) {
 func TestTimetable_HolidaysOfPartner(t *testing.T) {
 	t.Parallel()
 	// A partner closes on days of its own.
-	s := settlement.Schedule{Zone: "Europe/London", Calendar: settlement.England, CutOff: "16:00", SettlesAt: "17:00", Holidays: []string{"2026-06-01"}}
+	s := settlement.Schedule{Zone: "Europe/London", Calendar: settlement.England, CutOff: "16:00", SettlesAt: "17:00",
+		Holidays: []string{"2026-06-01"}}
 	times := timetable(t, s)
 
 	got := times.ExecutedAt(s, instant(t, "2026-05-29T16:30:00+01:00"))
@@ -108,13 +109,15 @@ func TestSchedule_Check(t *testing.T) {
 			t.Errorf("%s: %v", rail, bad)
 		}
 	}
-	bad := settlement.Schedule{Zone: "Europe/Atlantis", Calendar: "LUNAR", Opens: "24:00", CutOff: "3 pm", Days: 40, Takes: -time.Second, Holidays: []string{"24.12.2026", "2026-12-31"},
+	bad := settlement.Schedule{Zone: "Europe/Atlantis", Calendar: "LUNAR", Opens: "24:00", CutOff: "3 pm", Days: 40, Takes: -time.Second,
+		Holidays:    []string{"24.12.2026", "2026-12-31"},
 		WorkingDays: []string{"2026-12-31"}}.Check("schedule.", time.LoadLocation)
 	var fields []string
 	for _, field := range bad {
 		fields = append(fields, field.Field)
 	}
-	want := []string{"schedule.calendar", "schedule.cutOff", "schedule.days", "schedule.holidays", "schedule.opens", "schedule.settlesAt", "schedule.takes", "schedule.workingDays", "schedule.zone"}
+	want := []string{"schedule.calendar", "schedule.cutOff", "schedule.days", "schedule.holidays", "schedule.opens", "schedule.settlesAt",
+		"schedule.takes", "schedule.workingDays", "schedule.zone"}
 	if !slices.Equal(fields, want) {
 		t.Errorf("fields %v, want %v", fields, want)
 	}

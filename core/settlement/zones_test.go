@@ -11,8 +11,10 @@ import (
 
 // zones are zones with whole and odd offsets, on both sides of Greenwich, with clocks that change at 1, 2 and 3 o'clock, at
 // midnight and by half an hour, and that stay.
-var zones = []string{"UTC", "Europe/Berlin", "Europe/London", "America/New_York", "America/Santiago", "America/Havana", "Africa/Cairo", "Asia/Beirut",
-	"Asia/Kathmandu", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Chatham", "Pacific/Apia", "Pacific/Kiritimati", "America/St_Johns", "Asia/Tehran"}
+var zones = []string{"UTC", "Europe/Berlin", "Europe/London", "America/New_York", "America/Santiago", "America/Havana",
+	"Africa/Cairo", "Asia/Beirut",
+	"Asia/Kathmandu", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Chatham", "Pacific/Apia", "Pacific/Kiritimati",
+	"America/St_Johns", "Asia/Tehran"}
 
 func minute(of int) string {
 	return time.Date(2000, 1, 1, 0, of, 0, 0, time.UTC).Format("15:04")
@@ -20,7 +22,8 @@ func minute(of int) string {
 
 // drawSchedule returns any valid schedule.
 func drawSchedule(t *rapid.T) settlement.Schedule {
-	s := settlement.Schedule{Zone: rapid.SampledFrom(zones).Draw(t, "zone"), Calendar: rapid.SampledFrom(settlement.Calendars()).Draw(t, "calendar"), Hold: true}
+	s := settlement.Schedule{Zone: rapid.SampledFrom(zones).Draw(t, "zone"), Calendar: rapid.SampledFrom(settlement.Calendars()).Draw(t,
+		"calendar"), Hold: true}
 	opens := rapid.IntRange(0, 24*60-2).Draw(t, "opens")
 	if rapid.Bool().Draw(t, "has opening") {
 		s.Opens = minute(opens)
@@ -135,7 +138,8 @@ func TestTimetable_OpensWhenTheClocksFirstShowIt(t *testing.T) {
 						want = at
 					}
 				}
-				yesterday := settlement.Schedule{Zone: name, Calendar: settlement.EveryDay, Opens: s.Opens, Holidays: []string{before.In(zone).Format(time.DateOnly)}}
+				yesterday := settlement.Schedule{Zone: name, Calendar: settlement.EveryDay, Opens: s.Opens,
+					Holidays: []string{before.In(zone).Format(time.DateOnly)}}
 				if got := made.ExecutedAt(yesterday, before); !got.Equal(want) {
 					t.Errorf("%s opens at %s on %s: %s, want %s", name, s.Opens, date, got.In(zone), want.In(zone))
 				}
@@ -147,17 +151,20 @@ func TestTimetable_OpensWhenTheClocksFirstShowIt(t *testing.T) {
 func TestTimetable_OpeningAndHolidaysOfPartner(t *testing.T) {
 	t.Parallel()
 	// A partner opens in the morning, closes on days beside weekends and holidays, and works on a Saturday.
-	s := settlement.Schedule{Zone: "Europe/Berlin", Calendar: settlement.TARGET, Opens: "08:00", CutOff: "15:30", Days: 1, SettlesAt: "12:00", Hold: true,
+	s := settlement.Schedule{Zone: "Europe/Berlin", Calendar: settlement.TARGET, Opens: "08:00", CutOff: "15:30", Days: 1,
+		SettlesAt: "12:00", Hold: true,
 		Holidays: []string{"2026-04-02", "2026-04-07", "2026-12-24", "2026-12-31"}, WorkingDays: []string{"2026-10-24", "2026-04-03"}}
 	made := timetable(t, s)
 	tests := []struct{ name, at, executed, settled string }{
 		{"at opening", "2026-03-03T08:00:00+01:00", "2026-03-03T08:00:00+01:00", "2026-03-04T12:00:00+01:00"},
 		{"at night", "2026-03-03T02:00:00+01:00", "2026-03-03T08:00:00+01:00", "2026-03-04T12:00:00+01:00"},
 		{"after the cut-off", "2026-03-03T15:30:00+01:00", "2026-03-04T08:00:00+01:00", "2026-03-05T12:00:00+01:00"},
-		{"before Easter: Good Friday is worked, Tuesday is not", "2026-04-01T16:00:00+02:00", "2026-04-03T08:00:00+02:00", "2026-04-08T12:00:00+02:00"},
+		{"before Easter: Good Friday is worked, Tuesday is not", "2026-04-01T16:00:00+02:00", "2026-04-03T08:00:00+02:00",
+			"2026-04-08T12:00:00+02:00"},
 		{"before Christmas and a weekend", "2026-12-23T16:00:00+01:00", "2026-12-28T08:00:00+01:00", "2026-12-29T12:00:00+01:00"},
 		{"before New Year's Day, a Friday", "2026-12-30T16:00:00+01:00", "2027-01-04T08:00:00+01:00", "2027-01-05T12:00:00+01:00"},
-		{"over the change to winter time, with a Saturday that is worked", "2026-10-23T16:00:00+02:00", "2026-10-24T08:00:00+02:00", "2026-10-26T12:00:00+01:00"},
+		{"over the change to winter time, with a Saturday that is worked", "2026-10-23T16:00:00+02:00", "2026-10-24T08:00:00+02:00",
+			"2026-10-26T12:00:00+01:00"},
 	}
 	for _, tt := range tests {
 		at := instant(t, tt.at)
@@ -189,14 +196,16 @@ func TestSchedule_Exceptions(t *testing.T) {
 	t.Parallel()
 	// A year is listed with the reason of each day that is not worked, and those that are although the calendar is closed. It
 	// does not end with the data of the calendar.
-	s := settlement.Schedule{Zone: "Europe/Berlin", Calendar: settlement.TARGET, Holidays: []string{"2026-12-24", "2026-12-26"}, WorkingDays: []string{"2026-05-01", "2026-10-24"}}
+	s := settlement.Schedule{Zone: "Europe/Berlin", Calendar: settlement.TARGET, Holidays: []string{"2026-12-24", "2026-12-26"},
+		WorkingDays: []string{"2026-05-01", "2026-10-24"}}
 	want := []string{"2026-01-01 false New Year's Day", "2026-04-03 false Good Friday", "2026-04-06 false Easter Monday",
 		"2026-05-01 true working day of the partner, although it is closed otherwise: Labour Day",
 		"2026-10-24 true working day of the partner, although it is closed otherwise: Saturday",
 		"2026-12-24 false holiday of the partner", "2026-12-25 false Christmas Day", "2026-12-26 false holiday of the partner"}
 	days := s.Exceptions(2026)
 	for i, day := range days {
-		if got := day.Date.Format(time.DateOnly) + map[bool]string{true: " true ", false: " false "}[day.Open] + day.Why; i >= len(want) || got != want[i] {
+		if got := day.Date.Format(time.DateOnly) + map[bool]string{true: " true ", false: " false "}[day.Open] + day.Why; i >= len(want) ||
+			got != want[i] {
 			t.Errorf("day %d is %s", i, got)
 		}
 	}

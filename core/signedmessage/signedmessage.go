@@ -77,7 +77,8 @@ func (s Secrets) Sign(id string, at time.Time, body []byte) Headers {
 // signed it at about the time.
 func (s Secrets) Verify(h Headers, body []byte, now time.Time) (time.Time, error) {
 	seconds, err := strconv.ParseInt(h.Timestamp, 10, 64)
-	if h.ID == "" || h.Signature == "" || err != nil || len(h.ID) > maxID || strings.ContainsFunc(h.ID, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if h.ID == "" || h.Signature == "" || err != nil || len(h.ID) > maxID ||
+		strings.ContainsFunc(h.ID, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return time.Time{}, ErrHeaders
 	}
 	if !s.signed(h, body) {

@@ -62,8 +62,10 @@ func TestSecrets_VerifyRefusesWhatWasChanged(t *testing.T) {
 		"long id":      {func(h *signedmessage.Headers, _ *[]byte, _ *time.Time) { h.ID = strings.Repeat("x", 257) }, signedmessage.ErrHeaders},
 		"no time":      {func(h *signedmessage.Headers, _ *[]byte, _ *time.Time) { h.Timestamp = "today" }, signedmessage.ErrHeaders},
 		"no signature": {func(h *signedmessage.Headers, _ *[]byte, _ *time.Time) { h.Signature = "" }, signedmessage.ErrHeaders},
-		"too late":     {func(_ *signedmessage.Headers, _ *[]byte, now *time.Time) { *now = at.Add(5*time.Minute + 1) }, signedmessage.ErrTimestamp},
-		"too early":    {func(_ *signedmessage.Headers, _ *[]byte, now *time.Time) { *now = at.Add(-5*time.Minute - 1) }, signedmessage.ErrTimestamp},
+		"too late": {func(_ *signedmessage.Headers, _ *[]byte, now *time.Time) { *now = at.Add(5*time.Minute + 1) },
+			signedmessage.ErrTimestamp},
+		"too early": {func(_ *signedmessage.Headers, _ *[]byte, now *time.Time) { *now = at.Add(-5*time.Minute - 1) },
+			signedmessage.ErrTimestamp},
 	} {
 		body, now := []byte("body"), at
 		h := secrets.Sign("msg_1", at, body)
@@ -77,7 +79,8 @@ func TestSecrets_VerifyRefusesWhatWasChanged(t *testing.T) {
 func TestParse_Refuses(t *testing.T) {
 	t.Parallel()
 	// A secret has the prefix and enough random bytes, there are a few at most, and none is in an error.
-	for _, text := range []string{"", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "whsec_", "whsec_c2hvcnQ=", "whsec_???", newSecret + ",x", strings.Repeat(newSecret+" ", 9)} {
+	for _, text := range []string{"", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "whsec_", "whsec_c2hvcnQ=", "whsec_???",
+		newSecret + ",x", strings.Repeat(newSecret+" ", 9)} {
 		if secrets, err := signedmessage.Parse(text); err == nil || strings.Contains(err.Error(), "AAECA") {
 			t.Errorf("%q: %d secrets, %v", text, len(secrets), err)
 		}

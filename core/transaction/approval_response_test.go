@@ -21,18 +21,26 @@ func TestTransaction_ApprovalResponded(t *testing.T) {
 		reason   transaction.FailureReason
 		note     string
 	}{
-		"approved":                           {transaction.ApprovalResponse{Status: 200, Receiver: receiver}, transaction.Credited, "", ""},
-		"approved without a mandatory fact":  {transaction.ApprovalResponse{Status: 200}, transaction.Declined, transaction.MissingPayeeData, "the response lacks mandatory facts about the receiver: FULL_NAME"},
-		"acknowledged":                       {transaction.ApprovalResponse{Status: 202}, transaction.ApprovalPending, "", ""},
-		"requested before":                   {transaction.ApprovalResponse{Status: 409}, transaction.ApprovalPending, "", ""},
-		"rejected":                           {transaction.ApprovalResponse{Status: 403, Note: "not her"}, transaction.Declined, transaction.PayRequestFailed, "not her"},
-		"rejected with required fields":      {transaction.ApprovalResponse{Status: 422, RequiredFields: []string{"BIRTH_DATE", "TAX_ID"}}, transaction.Declined, transaction.PayRequestFailed, "more facts about the sender are required: BIRTH_DATE, TAX_ID"},
-		"rejected as incomplete with a note": {transaction.ApprovalResponse{Status: 422, Note: "unknown"}, transaction.Declined, transaction.PayRequestFailed, "unknown"},
-		"another status":                     {transaction.ApprovalResponse{Status: 204, Receiver: receiver}, transaction.Declined, transaction.ApprovalWebhookError, ""},
-		"a server error":                     {transaction.ApprovalResponse{Status: 500}, transaction.Declined, transaction.ApprovalWebhookError, ""},
-		"no response":                        {transaction.ApprovalResponse{Note: "no connection"}, transaction.Declined, transaction.ApprovalWebhookError, "no connection"},
+		"approved": {transaction.ApprovalResponse{Status: 200, Receiver: receiver}, transaction.Credited, "", ""},
+		"approved without a mandatory fact": {transaction.ApprovalResponse{Status: 200}, transaction.Declined, transaction.MissingPayeeData,
+			"the response lacks mandatory facts about the receiver: FULL_NAME"},
+		"acknowledged":     {transaction.ApprovalResponse{Status: 202}, transaction.ApprovalPending, "", ""},
+		"requested before": {transaction.ApprovalResponse{Status: 409}, transaction.ApprovalPending, "", ""},
+		"rejected": {transaction.ApprovalResponse{Status: 403, Note: "not her"}, transaction.Declined,
+			transaction.PayRequestFailed, "not her"},
+		"rejected with required fields": {transaction.ApprovalResponse{Status: 422, RequiredFields: []string{"BIRTH_DATE", "TAX_ID"}},
+			transaction.Declined, transaction.PayRequestFailed, "more facts about the sender are required: BIRTH_DATE, TAX_ID"},
+		"rejected as incomplete with a note": {transaction.ApprovalResponse{Status: 422, Note: "unknown"}, transaction.Declined,
+			transaction.PayRequestFailed, "unknown"},
+		"another status": {transaction.ApprovalResponse{Status: 204, Receiver: receiver}, transaction.Declined,
+			transaction.ApprovalWebhookError, ""},
+		"a server error": {transaction.ApprovalResponse{Status: 500}, transaction.Declined,
+			transaction.ApprovalWebhookError, ""},
+		"no response": {transaction.ApprovalResponse{Note: "no connection"}, transaction.Declined,
+			transaction.ApprovalWebhookError, "no connection"},
 	} {
-		requested := newIncoming().RequestApproval(transaction.Approval{Requested: []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true}, {Name: "EMAIL"}}}, nil, noon).Transaction
+		requested := newIncoming().RequestApproval(transaction.Approval{Requested: []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true},
+			{Name: "EMAIL"}}}, nil, noon).Transaction
 
 		d, err := requested.ApprovalResponded(test.response, readyCustomer, later)
 
@@ -63,7 +71,8 @@ func TestTransaction_ApprovalRespondedForCustomerNotReady(t *testing.T) {
 		d, err := requested.ApprovalResponded(transaction.ApprovalResponse{Status: 200}, test.owner, noon.Add(time.Second))
 		_, refused := requested.Approved(nil, test.owner, noon.Add(time.Second))
 
-		if got := d.Transaction; err != nil || got.IncomingState() != transaction.Declined || got.State.Reason != transaction.PayRequestFailed || got.Approval.Note == "" || len(d.Postings) > 0 {
+		if got := d.Transaction; err != nil || got.IncomingState() != transaction.Declined || got.State.Reason != transaction.PayRequestFailed ||
+			got.Approval.Note == "" || len(d.Postings) > 0 {
 			t.Errorf("%s: %+v, %v", name, d, err)
 		}
 		if !fault.Is(refused, test.want) {

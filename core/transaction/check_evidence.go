@@ -164,7 +164,8 @@ func (t Transaction) checkOwners(e Evidence) error {
 		path     string
 		internal *account.Internal
 		external *account.External
-	}{{"source", t.Source, t.SourceAccount, e.FromInternal, e.FromExternal}, {"destination", t.Destination, t.DestinationAccount, e.ToInternal, e.ToExternal}} {
+	}{{"source", t.Source, t.SourceAccount, e.FromInternal, e.FromExternal}, {"destination", t.Destination, t.DestinationAccount,
+		e.ToInternal, e.ToExternal}} {
 		switch {
 		case !end.InternalAccount.IsZero() && end.internal == nil:
 			return fmt.Errorf("its %s %s does not exist", end.name, end.InternalAccount)
@@ -223,7 +224,8 @@ func (t Transaction) checkReceipt(e Evidence) error {
 	case r.Reference != t.Reference:
 		return fmt.Errorf("its receipt %s has the reference %q, and its postings have %q", r.ID, r.Reference, t.Reference)
 	case !e.Posted[received].isAt(r.At):
-		return fmt.Errorf("its receipt %s was received at %s, and its posting is effective at %s", r.ID, formatTime(r.At), formatTime(e.Posted[received].Effective))
+		return fmt.Errorf("its receipt %s was received at %s, and its posting is effective at %s", r.ID, formatTime(r.At),
+			formatTime(e.Posted[received].Effective))
 	}
 	return nil
 }
@@ -242,7 +244,8 @@ func (t Transaction) checkRefund(e Evidence) error {
 	}
 	switch wrong := t.State.Reason == FundingAmountMismatch; {
 	case late == e.Receipt.At.Before(t.ExpiresAt):
-		return fmt.Errorf("it is %s, its money was received at %s, and its quote expired at %s", t.State, formatTime(e.Receipt.At), formatTime(t.ExpiresAt))
+		return fmt.Errorf("it is %s, its money was received at %s, and its quote expired at %s", t.State, formatTime(e.Receipt.At),
+			formatTime(t.ExpiresAt))
 	case !late && wrong != (t.Funded != t.Pricing.Sent):
 		return fmt.Errorf("it failed because of %s, has received %s, and its quote is of %s", t.State.Reason, t.Funded, t.Pricing.Sent)
 	}
@@ -295,7 +298,8 @@ func (t Transaction) checkTimes(e Evidence) error {
 func (t Transaction) checkFirstAndLast(first, last Posted) error {
 	switch {
 	case t.CreatedAt.After(first.latest()):
-		return fmt.Errorf("it was created at %s, and its posting %s recorded at %s", formatTime(t.CreatedAt), first.ID, formatTime(first.Recorded))
+		return fmt.Errorf("it was created at %s, and its posting %s recorded at %s", formatTime(t.CreatedAt), first.ID,
+			formatTime(first.Recorded))
 	case t.State.IsFinal() && t.State != (State{Status: Expired}) && !last.isDated(t.UpdatedAt), t.UpdatedAt.Before(last.earliest()):
 		return fmt.Errorf("it changed last at %s, and its last posting %s was effective at %s and recorded at %s", formatTime(t.UpdatedAt),
 			last.ID, formatTime(last.Effective), formatTime(last.Recorded))

@@ -125,7 +125,8 @@ func changesOf(tx transaction.Transaction) map[string]func(*transaction.Transact
 			}
 		},
 	}
-	for _, status := range []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed, transaction.Expired} {
+	for _, status := range []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed,
+		transaction.Expired} {
 		// The acceptance of a transfer by its rail is no posting.
 		accepted := tx.State.Stage == transaction.Converted && tx.State.Refund == transaction.NoRefund &&
 			(status == transaction.Pending || status == transaction.Processing)

@@ -13,7 +13,8 @@ import (
 // it must have in it. The assignment of unmatched funds counts as the posting that received them.
 func (f Flow) CheckKinds(s State, posted []ledger.Kind) error {
 	if !f.canBe(s) {
-		return fmt.Errorf("is %s with its funds %s and the reason %q, which no %s transaction can be", s, cmp.Or(s.Stage, "not moved"), s.Reason, f.Type)
+		return fmt.Errorf("is %s with its funds %s and the reason %q, which no %s transaction can be", s, cmp.Or(s.Stage, "not moved"),
+			s.Reason, f.Type)
 	}
 	want, got := f.Kinds(s), slices.Clone(posted)
 	if i := slices.Index(got, ledger.KindUnmatchedAssigned); i >= 0 && f.Funding == JustInTime {

@@ -96,7 +96,8 @@ func (t Transaction) Execute(p Parties, now time.Time) (Decision, error) {
 	switch t.Flow().Funding {
 	case Wallet:
 		return Decision{}, &fault.Error{Code: fault.Unauthorized, Reason: "Missing Service-Wallet-Signature",
-			Message: "An embedded wallet pays this quote. Have its owner sign payloadToSign of the quote's paymentInstructions, and send the signature in the header Service-Wallet-Signature."}
+			Message: "An embedded wallet pays this quote. Have its owner sign payloadToSign of the quote's paymentInstructions, and send the " +
+				"signature in the header Service-Wallet-Signature."}
 	case Pull:
 		next, err := t.transition(Collect, "", now)
 		if err != nil {
@@ -126,7 +127,8 @@ func (t Transaction) ExecuteSigned(p Parties, now time.Time) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	return Decision{Transaction: next, Postings: []ledger.Posting{next.walletDebited(now)}, Events: next.eventNames(t.State), Next: t.CollectionStep()}, nil
+	return Decision{Transaction: next, Postings: []ledger.Posting{next.walletDebited(now)}, Events: next.eventNames(t.State),
+		Next: t.CollectionStep()}, nil
 }
 
 func (t Transaction) checkRunnable(p Parties, now time.Time) error {
@@ -203,7 +205,8 @@ func (t Transaction) Submitted(now time.Time) (Decision, error) {
 }
 
 // refundReceipt records the receipt of the money and opens its refund at once.
-func (t Transaction) refundReceipt(r Receipt, event Event, reason FailureReason, refundReason RefundReason, now time.Time) (Decision, error) {
+func (t Transaction) refundReceipt(r Receipt, event Event, reason FailureReason, refundReason RefundReason,
+	now time.Time) (Decision, error) {
 	next, err := t.transition(event, reason, now)
 	if err != nil {
 		return Decision{}, err

@@ -23,7 +23,8 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 // onRamp returns the transaction of a new quote: 100.50 USD with a fee of 0.50 to 0.00100000 BTC.
 func onRamp() transaction.Transaction {
 	t := transaction.Transaction{
-		Type: transaction.Outgoing, State: transaction.Initial, SourceRail: "RTP", SourceAccount: "rails/RTP", DestinationRail: "LAYER2", DestinationAccount: "chains/LAYER2", Reference: "REF",
+		Type: transaction.Outgoing, State: transaction.Initial, SourceRail: "RTP", SourceAccount: "rails/RTP", DestinationRail: "LAYER2",
+		DestinationAccount: "chains/LAYER2", Reference: "REF",
 		Pricing: transaction.Pricing{
 			Sent: money.Amount{Minor: 10050, Currency: "USD"}, Received: money.Amount{Minor: 100000, Currency: "BTC"},
 			Fees: 50, Rate: money.MustRate("10"), Market: money.MustRate("10"),
@@ -158,7 +159,8 @@ func TestTransaction_PaymentReportedLate(t *testing.T) {
 	// hears of it, and also if the quote is EXPIRED by then. One that reached the partner later is refunded.
 	reported := noon.Add(time.Hour)
 	for _, expired := range []bool{false, true} {
-		for reached, want := range map[time.Time]string{noon.Add(5*time.Minute - time.Millisecond): "PROCESSING", noon.Add(5 * time.Minute): "EXPIRED (refund PENDING)"} {
+		for reached, want := range map[time.Time]string{noon.Add(5*time.Minute - time.Millisecond): "PROCESSING",
+			noon.Add(5 * time.Minute): "EXPIRED (refund PENDING)"} {
 			quoted := onRamp()
 			if expired {
 				d, err := quoted.ExpireAt(noon.Add(5 * time.Minute))
@@ -194,29 +196,39 @@ func TestTransaction_PartyNoLongerActive(t *testing.T) {
 		code   fault.Code
 		reason string
 	}{
-		"nothing":                         {func(*transaction.Parties) {}, "", ""},
-		"the customer is deleted":         {func(p *transaction.Parties) { p.Customer.DeletedAt = noon }, fault.QuoteNotExecutable, "Customer deleted"},
-		"the customer is gone":            {func(p *transaction.Parties) { p.Customer = nil }, fault.QuoteNotExecutable, "Customer deleted"},
-		"the customer is rejected":        {func(p *transaction.Parties) { p.Customer.Status = customer.Rejected }, fault.UserNotReady, "Customer not verified"},
-		"the receiver is deleted":         {func(p *transaction.Parties) { p.Owner = &customer.Customer{Status: customer.Approved, DeletedAt: noon} }, fault.QuoteNotExecutable, "Customer deleted"},
-		"the receiver is not verified":    {func(p *transaction.Parties) { p.Owner = &customer.Customer{Status: customer.Pending} }, fault.UserNotReady, "Customer not verified"},
-		"the bank account is deleted":     {func(p *transaction.Parties) { p.ToExternal = nil }, fault.QuoteNotExecutable, "Account deleted"},
-		"the bank account is in review":   {func(p *transaction.Parties) { p.ToExternal.Status = account.UnderReview }, fault.QuoteNotExecutable, "Account not active"},
-		"the account that pays is frozen": {func(p *transaction.Parties) { p.FromInternal.Status = account.InternalFrozen }, fault.QuoteNotExecutable, "Account not active"},
+		"nothing": {func(*transaction.Parties) {}, "", ""},
+		"the customer is deleted": {func(p *transaction.Parties) { p.Customer.DeletedAt = noon }, fault.QuoteNotExecutable,
+			"Customer deleted"},
+		"the customer is gone": {func(p *transaction.Parties) { p.Customer = nil }, fault.QuoteNotExecutable, "Customer deleted"},
+		"the customer is rejected": {func(p *transaction.Parties) { p.Customer.Status = customer.Rejected }, fault.UserNotReady,
+			"Customer not verified"},
+		"the receiver is deleted": {func(p *transaction.Parties) {
+			p.Owner = &customer.Customer{Status: customer.Approved,
+				DeletedAt: noon}
+		}, fault.QuoteNotExecutable, "Customer deleted"},
+		"the receiver is not verified": {func(p *transaction.Parties) { p.Owner = &customer.Customer{Status: customer.Pending} },
+			fault.UserNotReady, "Customer not verified"},
+		"the bank account is deleted": {func(p *transaction.Parties) { p.ToExternal = nil }, fault.QuoteNotExecutable, "Account deleted"},
+		"the bank account is in review": {func(p *transaction.Parties) { p.ToExternal.Status = account.UnderReview }, fault.QuoteNotExecutable,
+			"Account not active"},
+		"the account that pays is frozen": {func(p *transaction.Parties) { p.FromInternal.Status = account.InternalFrozen },
+			fault.QuoteNotExecutable, "Account not active"},
 	} {
 		parties := activeParties()
 		c.change(&parties)
 
 		executed, err := prefunded.Execute(parties, noon)
 		refused, _ := fault.As(err)
-		if c.code == "" && err != nil || c.code != "" && (refused == nil || refused.Code != c.code || refused.Reason != c.reason || len(executed.Postings) > 0) {
+		if c.code == "" && err != nil || c.code != "" && (refused == nil || refused.Code != c.code || refused.Reason != c.reason ||
+			len(executed.Postings) > 0) {
 			t.Errorf("%s: executed with %+v, want %s %s", name, err, c.code, c.reason)
 		}
 		paid, err := funded.Receive(receiptFor(funded, 10050, "p", noon), parties, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
-		isRefunded := paid.Transaction.State == transaction.State{Status: transaction.Failed, Refund: transaction.RefundPending, Stage: transaction.Received, Reason: transaction.QuoteExecutionFailed}
+		isRefunded := paid.Transaction.State == transaction.State{Status: transaction.Failed, Refund: transaction.RefundPending,
+			Stage: transaction.Received, Reason: transaction.QuoteExecutionFailed}
 		if paysFromAccount := name == "the account that pays is frozen"; isRefunded != (c.code != "" && !paysFromAccount) {
 			t.Errorf("%s: paid, it is %+v", name, paid.Transaction.State)
 		}
@@ -233,7 +245,8 @@ func TestTransaction_SecondPaymentIsRefunded(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	second, err := funded.Transaction.Receive(receiptFor(quoted, 10050, "p2", noon.Add(time.Second)), transaction.Parties{}, noon.Add(time.Second))
+	second, err := funded.Transaction.Receive(receiptFor(quoted, 10050, "p2", noon.Add(time.Second)), transaction.Parties{},
+		noon.Add(time.Second))
 
 	if err != nil || second.Next != transaction.StepSendBack || len(second.Events) != 0 ||
 		second.Transaction.State != funded.Transaction.State {
@@ -385,7 +398,8 @@ func applyRandomEvent(t *rapid.T, tx transaction.Transaction, now time.Time, ste
 	case 12:
 		return tx.ExecuteSigned(parties, now)
 	case 13:
-		if flow := tx.Flow(); tx.State == transaction.Initial && tx.UpdatedAt.Equal(noon) && flow.Funding == transaction.Balance && !flow.Internal && !flow.Converts {
+		if flow := tx.Flow(); tx.State == transaction.Initial && tx.UpdatedAt.Equal(noon) && flow.Funding == transaction.Balance &&
+			!flow.Internal && !flow.Converts {
 			return tx.StartTransfer(now), nil
 		}
 		return tx.Submitted(now)
@@ -457,7 +471,8 @@ func TestTransaction_WalletFundedBalances(t *testing.T) {
 	}
 
 	wantBalances(t, append(append(postings, refused.Postings...), refunded.Postings...), nil)
-	wantEvents(t, append(append(append(executed.Events, settled.Events...), refused.Events...), refunded.Events...), "OUTGOING_PAYMENT.PROCESSING",
+	wantEvents(t, append(append(append(executed.Events, settled.Events...), refused.Events...), refunded.Events...),
+		"OUTGOING_PAYMENT.PROCESSING",
 		"OUTGOING_PAYMENT.FAILED", "OUTGOING_PAYMENT.REFUND_PENDING", "OUTGOING_PAYMENT.REFUND_COMPLETED")
 }
 
@@ -471,7 +486,8 @@ func TestTransaction_WalletTransferRefusedByChain(t *testing.T) {
 
 	refused, err := executed.Transaction.CollectionFailed(transaction.QuoteExecutionFailed, noon.Add(2*time.Minute))
 
-	if err != nil || refused.Next != transaction.NoStep || refused.Transaction.State != (transaction.State{Status: transaction.Failed, Reason: transaction.QuoteExecutionFailed}) {
+	if err != nil || refused.Next != transaction.NoStep ||
+		refused.Transaction.State != (transaction.State{Status: transaction.Failed, Reason: transaction.QuoteExecutionFailed}) {
 		t.Fatalf("%v: %+v", err, refused)
 	}
 	if !refused.Postings[0].IsReversalOf(executed.Postings[0]) {
@@ -486,7 +502,8 @@ func TestTransaction_ExecuteNeedsSignatureOfWallet(t *testing.T) {
 	// A wallet pays with a signature only, and only a wallet does. A quote that cannot be executed says so
 	// first, so that nobody signs in vain.
 	unsigned, err := fromWallet().Execute(activeParties(), noon)
-	if missing, _ := fault.As(err); missing == nil || missing.Code != fault.Unauthorized || missing.Reason != "Missing Service-Wallet-Signature" || len(unsigned.Postings) > 0 {
+	if missing, _ := fault.As(err); missing == nil || missing.Code != fault.Unauthorized ||
+		missing.Reason != "Missing Service-Wallet-Signature" || len(unsigned.Postings) > 0 {
 		t.Errorf("without a signature: %v", err)
 	}
 	if _, err := fromWallet().Execute(activeParties(), noon.Add(time.Hour)); !fault.Is(err, fault.QuoteExpired) {
@@ -508,7 +525,8 @@ func TestTransaction_ToWalletSettlesOnChain(t *testing.T) {
 	quoted.Destination.InternalAccount.SetUUID(external)
 	quoted.DestinationAccount = ledger.Wallet(quoted.Destination.InternalAccount)
 
-	funded, err := quoted.Receive(receiptFor(quoted, 10050, "p1", noon), transaction.Parties{ToInternal: &account.Internal{Status: account.InternalActive}}, noon)
+	funded, err := quoted.Receive(receiptFor(quoted, 10050, "p1", noon),
+		transaction.Parties{ToInternal: &account.Internal{Status: account.InternalActive}}, noon)
 	if err != nil || funded.Next != transaction.StepCreditWallet || funded.Transaction.State.Status != transaction.Processing {
 		t.Fatalf("%v: %+v", err, funded)
 	}
@@ -535,11 +553,13 @@ func TestTransaction_InternalConversionCompletesAtOnce(t *testing.T) {
 	quoted.Source.InternalAccount.SetUUID(internal)
 	quoted.Destination.InternalAccount.SetUUID(external)
 	quoted.DestinationRail = ""
-	quoted.SourceAccount, quoted.DestinationAccount = ledger.CustomerAccount(quoted.Source.InternalAccount), ledger.CustomerAccount(quoted.Destination.InternalAccount)
+	quoted.SourceAccount, quoted.DestinationAccount = ledger.CustomerAccount(quoted.Source.InternalAccount),
+		ledger.CustomerAccount(quoted.Destination.InternalAccount)
 
 	executed, err := quoted.Execute(activeParties(), noon.Add(time.Minute))
 
-	if err != nil || executed.Next != transaction.NoStep || executed.Transaction.State.Status != transaction.Completed || executed.Transaction.SettledAt.IsZero() {
+	if err != nil || executed.Next != transaction.NoStep || executed.Transaction.State.Status != transaction.Completed ||
+		executed.Transaction.SettledAt.IsZero() {
 		t.Fatalf("%v: %+v", err, executed)
 	}
 	wantBalances(t, executed.Postings, map[string]int64{quoted.SourceAccount + " USD": 10050, "income/fees USD": -50,
@@ -565,7 +585,8 @@ func TestTransaction_TransferOutBalances(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	wantBalances(t, append(started.Postings, done.Postings...), map[string]int64{transfer.SourceAccount + " USD": 10050, "rails/ACH USD": -10050})
+	wantBalances(t, append(started.Postings, done.Postings...), map[string]int64{transfer.SourceAccount + " USD": 10050,
+		"rails/ACH USD": -10050})
 	wantEvents(t, append(append(started.Events, submitted.Events...), done.Events...),
 		"OUTGOING_PAYMENT.PENDING", "OUTGOING_PAYMENT.PROCESSING", "OUTGOING_PAYMENT.COMPLETED")
 }
@@ -606,7 +627,8 @@ func TestReceipt_Storable(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, id := range []string{"20250310MMQFMP31000042", strings.Repeat("x", 255), strings.Repeat("x", 256), strings.Repeat("x", 257), "a\x00", "a\xff", "a"} {
+	for _, id := range []string{"20250310MMQFMP31000042", strings.Repeat("x", 255), strings.Repeat("x", 256), strings.Repeat("x", 257),
+		"a\x00", "a\xff", "a"} {
 		got := (transaction.Receipt{PartnerID: id}).Storable().PartnerID
 		if seen[got] || len(got) > transaction.MaxPartnerID || strings.HasPrefix(got, "sha256:") == (got == id) {
 			t.Errorf("%.20q becomes %.20q", id, got)
@@ -635,7 +657,8 @@ func TestReceipt_MemosOfAnyReference(t *testing.T) {
 				t.Fatalf("%s has the memo %q", posting.Kind, posting.Memo)
 			}
 		}
-		if sent := transaction.RefundReference(onRamp().ID, r.Reference); len(sent) > 110 || strings.ContainsAny(sent, "\n\x00") || sent == "-REFUND" {
+		if sent := transaction.RefundReference(onRamp().ID, r.Reference); len(sent) > 110 || strings.ContainsAny(sent, "\n\x00") ||
+			sent == "-REFUND" {
 			t.Fatalf("the refund has the reference %q", sent)
 		}
 	})

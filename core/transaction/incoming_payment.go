@@ -161,7 +161,8 @@ func (t Transaction) checkPendingApproval(event IncomingEvent, now time.Time) er
 		return fault.New(fault.TransactionNotPendingPlatformApproval, "The transaction %s needs no approval.", t.ID)
 	}
 	if _, err := t.IncomingState().Next(event); err != nil {
-		return fault.New(fault.TransactionNotPendingPlatformApproval, "The transaction is %s and can no longer be approved or rejected.", t.State.Status)
+		return fault.New(fault.TransactionNotPendingPlatformApproval, "The transaction is %s and can no longer be approved or rejected.",
+			t.State.Status)
 	}
 	if t.IncomingState() == ApprovalPending && !now.Before(t.Approval.Deadline) {
 		return fault.New(fault.TransactionNotPendingPlatformApproval,

@@ -59,7 +59,8 @@ func TestIncomingPayment_GivesBackUsageOfAgent(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			if want := d.Transaction.State.Status == transaction.Failed; d.Transaction.AgentUsage.GivenBack != want || d.Transaction.AgentUsage.Day != "2026-03-01" || before.AgentUsage.GivenBack {
+			if want := d.Transaction.State.Status == transaction.Failed; d.Transaction.AgentUsage.GivenBack != want ||
+				d.Transaction.AgentUsage.Day != "2026-03-01" || before.AgentUsage.GivenBack {
 				t.Errorf("%s, %s: %+v, want given back %t", state, event, d.Transaction.AgentUsage, want)
 			}
 		}
@@ -89,7 +90,8 @@ func newPull() transaction.IncomingPayment {
 
 // incomingInState returns a transaction in state s.
 func incomingInState(s transaction.IncomingState) transaction.Transaction {
-	requested := newIncoming().RequestApproval(transaction.Approval{Requested: []transaction.InfoField{{Name: "NATIONALITY"}}}, nil, noon).Transaction
+	requested := newIncoming().RequestApproval(transaction.Approval{Requested: []transaction.InfoField{{Name: "NATIONALITY"}}},
+		nil, noon).Transaction
 	switch s {
 	case transaction.AwaitingFunds:
 		return newPull().RequestFunds(noon).Transaction
@@ -149,9 +151,12 @@ func TestIncomingPayment_Balances(t *testing.T) {
 		status   transaction.Status
 		event    string
 	}{
-		"a deposit":              {newIncoming().Deposit(noon), map[string]int64{"rails/UMA USD": 12_50, account: -12_50}, transaction.Completed, "INCOMING_PAYMENT.COMPLETED"},
-		"a transfer in":          {arrived, map[string]int64{"rails/ACH USD": 12_50, account: -12_50}, transaction.Completed, "INCOMING_PAYMENT.COMPLETED"},
-		"an approved payment":    {approved, map[string]int64{"rails/UMA USD": 12_50, account: -12_50}, transaction.Completed, "INCOMING_PAYMENT.COMPLETED"},
+		"a deposit": {newIncoming().Deposit(noon), map[string]int64{"rails/UMA USD": 12_50, account: -12_50}, transaction.Completed,
+			"INCOMING_PAYMENT.COMPLETED"},
+		"a transfer in": {arrived, map[string]int64{"rails/ACH USD": 12_50, account: -12_50}, transaction.Completed,
+			"INCOMING_PAYMENT.COMPLETED"},
+		"an approved payment": {approved, map[string]int64{"rails/UMA USD": 12_50, account: -12_50}, transaction.Completed,
+			"INCOMING_PAYMENT.COMPLETED"},
 		"a transfer that failed": {failed, nil, transaction.Failed, "INCOMING_PAYMENT.FAILED"},
 	} {
 		wantBalances(t, test.decision.Postings, test.balances)
@@ -166,7 +171,8 @@ func TestIncomingPayment_Balances(t *testing.T) {
 			}
 		}
 	}
-	for name, d := range map[string]transaction.Decision{"awaiting funds": newPull().RequestFunds(noon), "approval requested": newIncoming().RequestApproval(transaction.Approval{}, nil, noon)} {
+	for name, d := range map[string]transaction.Decision{"awaiting funds": newPull().RequestFunds(noon),
+		"approval requested": newIncoming().RequestApproval(transaction.Approval{}, nil, noon)} {
 		if len(d.Postings)+len(d.Events) > 0 || d.Next == transaction.NoStep {
 			t.Errorf("%s: %+v", name, d)
 		}
@@ -217,14 +223,17 @@ func TestIncomingPayment_ApprovalDeadlineAndFields(t *testing.T) {
 	t.Parallel()
 	// A platform that acknowledged the request has five seconds to decide, and must provide the mandatory
 	// facts. The note of a rejection is kept, and a payment is decided once.
-	requested := newIncoming().RequestApproval(transaction.Approval{Requested: []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true}, {Name: "EMAIL"}}}, nil, noon).Transaction
+	requested := newIncoming().RequestApproval(transaction.Approval{Requested: []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true},
+		{Name: "EMAIL"}}}, nil, noon).Transaction
 	acknowledged, err := requested.Acknowledged(noon.Add(time.Second))
-	if err != nil || acknowledged.Next != transaction.StepTimeOut || !acknowledged.Transaction.Approval.Deadline.Equal(noon.Add(6*time.Second)) || !requested.Approval.Deadline.IsZero() {
+	if err != nil || acknowledged.Next != transaction.StepTimeOut ||
+		!acknowledged.Transaction.Approval.Deadline.Equal(noon.Add(6*time.Second)) || !requested.Approval.Deadline.IsZero() {
 		t.Fatalf("%+v, %v", acknowledged.Transaction.Approval, err)
 	}
 	receiver := map[string]string{"FULL_NAME": "Ana Silva"}
 
-	if _, err := acknowledged.Transaction.Approved(map[string]string{"EMAIL": "ana@example.com"}, readyCustomer, noon.Add(2*time.Second)); !fault.Is(err, fault.InvalidInput) {
+	if _, err := acknowledged.Transaction.Approved(map[string]string{"EMAIL": "ana@example.com"}, readyCustomer,
+		noon.Add(2*time.Second)); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("without the name: %v", err)
 	}
 	if _, err := acknowledged.Transaction.TimedOut(noon.Add(6*time.Second - 1)); !fault.Is(err, fault.Conflict) {
@@ -245,8 +254,9 @@ func TestIncomingPayment_ApprovalDeadlineAndFields(t *testing.T) {
 
 	for name, tx := range map[string]transaction.Transaction{
 		"approved": approved.Transaction, "rejected": rejected.Transaction, "timed out": timedOut.Transaction,
-		"a deposit": newIncoming().Deposit(noon).Transaction, "a transfer in": newPull().RequestFunds(noon).Transaction, "an outgoing one": onRamp(),
-		"too late": acknowledged.Transaction,
+		"a deposit": newIncoming().Deposit(noon).Transaction, "a transfer in": newPull().RequestFunds(noon).Transaction,
+		"an outgoing one": onRamp(),
+		"too late":        acknowledged.Transaction,
 	} {
 		deadline := noon.Add(6 * time.Second)
 		if _, err := tx.Approved(receiver, readyCustomer, deadline); !fault.Is(err, fault.TransactionNotPendingPlatformApproval) {

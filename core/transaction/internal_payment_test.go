@@ -19,7 +19,8 @@ import (
 // necessary and in transit, its postings, and the incoming one, which waits for its approval.
 func anyInternalPayment(t *rapid.T) (sent transaction.Transaction, postings []ledger.Posting, received transaction.Transaction) {
 	sent = onRamp()
-	sent.DestinationRail, sent.DestinationAccount, sent.Destination.UMA = transaction.UMARail, transaction.UMARail.LedgerPath(), "$ana@uma.test"
+	sent.DestinationRail, sent.DestinationAccount, sent.Destination.UMA = transaction.UMARail, transaction.UMARail.LedgerPath(),
+		"$ana@uma.test"
 	paid := rapid.Int64Range(1, 1_000_000).Draw(t, "received")
 	sent.Pricing.Fees = rapid.Int64Range(0, 500).Draw(t, "fees")
 	if rapid.Bool().Draw(t, "converts") {
@@ -90,7 +91,8 @@ func TestWithSender_TouchesNoPartner(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, e := range posting.Entries {
-				if strings.HasPrefix(e.Debit+e.Credit, "rails/") || strings.Contains(e.Credit, "rails/") || strings.Contains(e.Debit+e.Credit, "chains/") {
+				if strings.HasPrefix(e.Debit+e.Credit, "rails/") || strings.Contains(e.Credit, "rails/") ||
+					strings.Contains(e.Debit+e.Credit, "chains/") {
 					t.Fatalf("%s posts %+v", posting.Kind, e)
 				}
 				if e.Credit == ledger.TransitInternal {
@@ -106,7 +108,8 @@ func TestWithSender_TouchesNoPartner(t *testing.T) {
 
 		sums := balances(append(before, settled...))
 		account := func(path string, currency money.Currency) int64 { return -sums[path+" "+string(currency)] }
-		if account(ledger.TransitInternal, "USD") != 0 || account(ledger.TransitInternal, "EUR") != 0 || account(ledger.TransitPayouts, "USD") != 0 || account(ledger.TransitPayouts, "EUR") != 0 {
+		if account(ledger.TransitInternal, "USD") != 0 || account(ledger.TransitInternal, "EUR") != 0 ||
+			account(ledger.TransitPayouts, "USD") != 0 || account(ledger.TransitPayouts, "EUR") != 0 {
 			t.Fatalf("in transit: %v", sums)
 		}
 		to := account(received.DestinationAccount, p.Received.Currency)

@@ -53,9 +53,11 @@ func checkAccounts(t Transaction, p Parties) error {
 	}{{t.Source, p.FromInternal, p.FromExternal}, {t.Destination, p.ToInternal, p.ToExternal}} {
 		switch {
 		case !end.InternalAccount.IsZero() && (end.internal == nil || !end.internal.Usable()):
-			return errNotRunnable("Account not active", "The account "+end.InternalAccount.String()+" is no longer ACTIVE. Create a new quote with another account.")
+			return errNotRunnable("Account not active", "The account "+end.InternalAccount.String()+
+				" is no longer ACTIVE. Create a new quote with another account.")
 		case !end.ExternalAccount.IsZero() && end.external == nil:
-			return errNotRunnable("Account deleted", "The account "+end.ExternalAccount.String()+" was deleted. Create a new quote with another account.")
+			return errNotRunnable("Account deleted", "The account "+end.ExternalAccount.String()+
+				" was deleted. Create a new quote with another account.")
 		case !end.ExternalAccount.IsZero() && end.external.Status != account.Active:
 			return errNotRunnable("Account not active", "The account "+end.ExternalAccount.String()+" is "+string(end.external.Status)+
 				". Wait until it is ACTIVE, or create a new quote with another account.")

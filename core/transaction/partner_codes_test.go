@@ -42,7 +42,8 @@ func TestRefusals(t *testing.T) {
 		if want := (transaction.Refusal{Reason: transaction.CounterpartyPostFailed, Temporary: c.payout, Meaning: c.meaning}); payout != want {
 			t.Errorf("%s of a payout: %+v, want %+v", c.code, payout, want)
 		}
-		if want := (transaction.Refusal{Reason: transaction.QuoteExecutionFailed, Temporary: c.collection, Meaning: c.meaning}); collection != want {
+		if want := (transaction.Refusal{Reason: transaction.QuoteExecutionFailed, Temporary: c.collection,
+			Meaning: c.meaning}); collection != want {
 			t.Errorf("%s of a collection: %+v, want %+v", c.code, collection, want)
 		}
 	}
@@ -64,7 +65,8 @@ func TestIsUnknownCode(t *testing.T) {
 	t.Parallel()
 	// A code is known if a standard has it for a status, a return, a reversal or a cancellation, in any case; no code at all is none
 	// that somebody could ask about. Unassigned numbers of Nacha are not known.
-	for code, unknown := range map[string]bool{"AC04": false, " ac04 ": false, "R01": false, "DUPL": false, "TECH": false, "BE16": false, "FRAD": false,
+	for code, unknown := range map[string]bool{"AC04": false, " ac04 ": false, "R01": false, "DUPL": false, "TECH": false,
+		"BE16": false, "FRAD": false,
 		"": false, "REVERTED": false, "XX99": true, "AC99": true, "R48": true, "R99": true, "CLOSED": true} {
 		if got := transaction.IsUnknownCode(code); got != unknown {
 			t.Errorf("%q is unknown: %t", code, got)

@@ -104,7 +104,8 @@ func (r Receipt) describe() string {
 // belong to no transaction.
 func SurplusMemos(reference string) []string {
 	r := Receipt{Reference: reference}
-	return []string{ledger.MemoOf(surplusMemo + reference), ledger.MemoOf(sentBackMemo + r.describe()), ledger.MemoOf(sendBackFailedMemo + r.describe())}
+	return []string{ledger.MemoOf(surplusMemo + reference), ledger.MemoOf(sentBackMemo + r.describe()),
+		ledger.MemoOf(sendBackFailedMemo + r.describe())}
 }
 
 const (

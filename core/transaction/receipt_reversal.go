@@ -95,6 +95,7 @@ func (r Receipt) LossRecovered(now time.Time) ledger.Posting {
 }
 
 func (v ReceiptReversal) posting(from string) ledger.Posting {
-	header := ledger.Header{ID: ledger.DerivedID(v.Receipt.ID.UUID(), ledger.KindReceiptReversed, 0), Platform: v.Receipt.Platform, Effective: v.At, Memo: v.memo()}
+	header := ledger.Header{ID: ledger.DerivedID(v.Receipt.ID.UUID(), ledger.KindReceiptReversed, 0), Platform: v.Receipt.Platform,
+		Effective: v.At, Memo: v.memo()}
 	return ledger.ReceiptReversed(header, from, v.Receipt.Rail.LedgerPath(), v.Receipt.Amount)
 }

@@ -26,7 +26,8 @@ func TestReceiptReversal_AnyReport(t *testing.T) {
 		now := received.Add(time.Duration(rapid.IntRange(0, 100).Draw(t, "hours")) * time.Hour)
 		at := rapid.SampledFrom([]time.Time{{}, received.Add(-time.Hour), received, now, now.Add(time.Hour)}).Draw(t, "at")
 
-		v := transaction.NewReceiptReversal(r, rapid.String().Draw(t, "id"), rapid.String().Draw(t, "code"), strings.Repeat(rapid.String().Draw(t, "text"), 100), at, now)
+		v := transaction.NewReceiptReversal(r, rapid.String().Draw(t, "id"), rapid.String().Draw(t, "code"),
+			strings.Repeat(rapid.String().Draw(t, "text"), 100), at, now)
 
 		if len(v.PartnerID) > 140 || v.Code == "" || len(v.Code) > 40 || len(v.Note) > 500 || v.At.Before(received) || v.At.After(now) {
 			t.Fatalf("%+v", v)

@@ -35,8 +35,10 @@ func TestState_EveryTransition(t *testing.T) {
 	t.Parallel()
 	// Every event in every state either leads to the specified state, or is refused with a conflict and
 	// changes nothing.
-	statuses := []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed, transaction.Expired}
-	refunds := []transaction.RefundStatus{transaction.NoRefund, transaction.RefundPending, transaction.RefundCompleted, transaction.RefundUnpaid}
+	statuses := []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed,
+		transaction.Expired}
+	refunds := []transaction.RefundStatus{transaction.NoRefund, transaction.RefundPending, transaction.RefundCompleted,
+		transaction.RefundUnpaid}
 	stages := map[transaction.Stage]string{transaction.NoFundsMoved: "nothing moved", transaction.Received: "moved",
 		transaction.Converted: "moved", transaction.Delivered: "moved"}
 	for _, status := range statuses {

@@ -141,8 +141,9 @@ type AgentUsage struct {
 // SigningInstructions returns how to pay with an embedded wallet: its owner signs a payload.
 func SigningInstructions(payload string) []account.Instruction {
 	return []account.Instruction{{
-		Notes: "Have the owner of the wallet sign payloadToSign, byte for byte, and execute the quote with the signature in the header Service-Wallet-Signature.",
-		Info:  map[string]any{"accountType": string(account.EmbeddedWallet), "payloadToSign": payload},
+		Notes: "Have the owner of the wallet sign payloadToSign, byte for byte, and execute the quote with the signature in the header " +
+			"Service-Wallet-Signature.",
+		Info: map[string]any{"accountType": string(account.EmbeddedWallet), "payloadToSign": payload},
 	}}
 }
 

@@ -73,7 +73,8 @@ func (in TransferIn) Make(id ident.Transaction, p IncomingParties, balance int64
 func (p IncomingParties) pullRail() (corridor.Rail, error) {
 	var bad []fault.Field
 	if p.From.Customer != p.To.Customer {
-		bad = append(bad, fault.Field{Field: "source.accountId", Message: "belongs to another owner than the internal account; use an account of the same owner"})
+		bad = append(bad, fault.Field{Field: "source.accountId", Message: "belongs to another owner than the internal account; use an account " +
+			"of the same owner"})
 	}
 	rail, ok := p.From.PullRail()
 	if !ok {
@@ -89,7 +90,8 @@ func (p IncomingParties) pullRail() (corridor.Rail, error) {
 // Fund returns the deposit of an amount into an internal account, received now over the currency's
 // default rail, and the new balance. Faults: INTERNAL_ACCOUNT_NOT_FOUND, INVALID_INPUT,
 // CUSTOMER_DELETED, USER_NOT_READY, AMOUNT_OUT_OF_RANGE.
-func (p IncomingParties) Fund(id ident.Transaction, to ident.InternalAccount, minor, balance int64, now time.Time) (Decision, int64, error) {
+func (p IncomingParties) Fund(id ident.Transaction, to ident.InternalAccount, minor, balance int64,
+	now time.Time) (Decision, int64, error) {
 	if err := p.checkReceivable(to, "accountId"); err != nil {
 		return Decision{}, balance, err
 	}
@@ -129,9 +131,11 @@ func (r Receipt) Deposit(to ident.InternalAccount, p IncomingParties, balance in
 
 // UMAPayment returns the transaction for a payment from a UMA address, which waits for the
 // platform's approval. Faults: INVALID_RECEIVER, AMOUNT_OUT_OF_RANGE.
-func (p IncomingParties) UMAPayment(id ident.Transaction, sender string, minor, balance int64, a Approval, counterparty map[string]string, now time.Time) (Decision, error) {
+func (p IncomingParties) UMAPayment(id ident.Transaction, sender string, minor, balance int64, a Approval, counterparty map[string]string,
+	now time.Time) (Decision, error) {
 	if !p.To.Usable() {
-		return Decision{}, fault.New(fault.InvalidReceiver, "The customer's account in %s is %s and receives no money.", p.To.Currency, p.To.Status)
+		return Decision{}, fault.New(fault.InvalidReceiver, "The customer's account in %s is %s and receives no money.",
+			p.To.Currency, p.To.Status)
 	}
 	payment := p.newPayment(id, minor)
 	if err := account.CheckCapacity(balance, payment.Amount); err != nil {

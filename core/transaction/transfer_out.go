@@ -108,7 +108,8 @@ func (o TransferOut) checkParties(p TransferOutParties) error {
 			"; a transfer stays in one currency: use POST /quotes to exchange")
 	}
 	if from.Type == account.EmbeddedWallet {
-		invalid("source.accountId", "is an embedded wallet, whose owner signs each payment: create a quote with POST /quotes, and execute it with the signature")
+		invalid("source.accountId", "is an embedded wallet, whose owner signs each payment: create a quote with POST /quotes, and execute it "+
+			"with the signature")
 	}
 	if len(bad) > 0 {
 		return fault.Invalid(bad...)

@@ -42,7 +42,8 @@ func TestTransfers_AgentSeesItsCustomerOnly(t *testing.T) {
 		owner, sees ident.Customer
 		visible     bool
 	}{
-		"own": {own, own, true}, "another's": {idWithNumber(ident.Customer{}, 2), own, false}, "the platform's": {none, own, false}, "no customer": {none, none, false},
+		"own": {own, own, true}, "another's": {idWithNumber(ident.Customer{}, 2), own, false}, "the platform's": {none, own, false},
+		"no customer": {none, none, false},
 	} {
 		internal, external := &account.Internal{Customer: c.owner}, &account.External{Customer: c.owner}
 		var owner *customer.Customer
@@ -51,11 +52,13 @@ func TestTransfers_AgentSeesItsCustomerOnly(t *testing.T) {
 		}
 		out := transaction.TransferOutParties{Customer: owner, From: internal, To: external}.VisibleTo(c.sees)
 		in := transaction.IncomingParties{Owner: owner, To: internal, From: external}.VisibleTo(c.sees)
-		if got := []bool{out.Customer != nil, out.From != nil, out.To != nil, in.Owner != nil, in.To != nil, in.From != nil}; slices.Contains(got, !c.visible) {
+		if got := []bool{out.Customer != nil, out.From != nil, out.To != nil, in.Owner != nil, in.To != nil, in.From != nil}; slices.Contains(got,
+			!c.visible) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if out, in := (transaction.TransferOutParties{}).VisibleTo(own), (transaction.IncomingParties{}).VisibleTo(own); out.From != nil || in.To != nil {
+	if out, in := (transaction.TransferOutParties{}).VisibleTo(own), (transaction.IncomingParties{}).VisibleTo(own); out.From != nil ||
+		in.To != nil {
 		t.Error("what does not exist is visible")
 	}
 }
@@ -97,9 +100,10 @@ func TestTransferOut_MakeRefused(t *testing.T) {
 		"a customer not ready":     {func(p *transaction.TransferOutParties) { p.Customer.Status = customer.Pending }, fault.UserNotReady},
 		"a frozen account":         {func(p *transaction.TransferOutParties) { p.From.Status = account.InternalFrozen }, fault.InvalidInput},
 		"an account under review":  {func(p *transaction.TransferOutParties) { p.To.Status = account.UnderReview }, fault.InvalidInput},
-		"another customer's":       {func(p *transaction.TransferOutParties) { p.To.Customer = idWithNumber(ident.Customer{}, 7) }, fault.InvalidInput},
-		"another currency":         {func(p *transaction.TransferOutParties) { p.From.Currency = "EUR" }, fault.InvalidInput},
-		"an embedded wallet":       {func(p *transaction.TransferOutParties) { p.From.Type = account.EmbeddedWallet }, fault.InvalidInput},
+		"another customer's": {func(p *transaction.TransferOutParties) { p.To.Customer = idWithNumber(ident.Customer{}, 7) },
+			fault.InvalidInput},
+		"another currency":   {func(p *transaction.TransferOutParties) { p.From.Currency = "EUR" }, fault.InvalidInput},
+		"an embedded wallet": {func(p *transaction.TransferOutParties) { p.From.Type = account.EmbeddedWallet }, fault.InvalidInput},
 	} {
 		p := transferOutParties()
 		c.change(&p)

@@ -61,7 +61,8 @@ func (u Unmatched) CheckUnassigned() error {
 		return nil
 	}
 	return &fault.Error{Code: fault.Conflict, Reason: "Already assigned",
-		Message: "The payment " + u.Receipt.ID.String() + " was assigned on " + u.Assignment.At.UTC().Format(time.RFC3339) + ". List the unmatched funds again."}
+		Message: "The payment " + u.Receipt.ID.String() + " was assigned on " + u.Assignment.At.UTC().Format(time.RFC3339) +
+			". List the unmatched funds again."}
 }
 
 // assignmentPosting returns the posting that moves the money out of funding/unmatched. Its id is
@@ -88,11 +89,14 @@ func (t Transaction) AssignUnmatched(u Unmatched, p Parties, note string, now ti
 	case !u.RefundOf.IsZero():
 		return Decision{}, errNotWaiting("This is the refund of %s, which could not be sent. Assign the money to an account.", u.RefundOf)
 	case t.State != Initial || t.Flow().Funding != JustInTime:
-		return Decision{}, errNotWaiting("The transaction %s is %s and does not wait for a payment. Assign the money to an account, or send it back.", t.ID, t.State)
+		return Decision{}, errNotWaiting("The transaction %s is %s and does not wait for a payment. Assign the money to an account, or send it "+
+			"back.", t.ID, t.State)
 	case !now.Before(t.ExpiresAt):
-		return Decision{}, errNotWaiting("The quote of %s expired at %s. Assign the money to an account, or send it back.", t.ID, t.ExpiresAt.UTC().Format(time.RFC3339))
+		return Decision{}, errNotWaiting("The quote of %s expired at %s. Assign the money to an account, or send it back.", t.ID,
+			t.ExpiresAt.UTC().Format(time.RFC3339))
 	case u.Receipt.Amount != t.Pricing.Sent:
-		return Decision{}, errNotWaiting("The transaction %s waits for %s, and this payment is of %s. Assign the money to an account, or send it back.",
+		return Decision{}, errNotWaiting("The transaction %s waits for %s, and this payment is of %s. Assign the money to an account, or send "+
+			"it back.",
 			t.ID, t.Pricing.Sent, u.Receipt.Amount)
 	}
 	if err := t.CheckParties(p); err != nil {

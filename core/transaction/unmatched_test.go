@@ -15,7 +15,8 @@ func unmatched(minor int64) transaction.Unmatched {
 	quoted := onRamp()
 	r := receiptFor(quoted, minor, "p1", noon.Add(-time.Hour))
 	r.Reference = ""
-	return transaction.Unmatched{Receipt: r, SourceAccount: r.Rail.LedgerPath(), Posting: r.Unmatched().ID, Kind: ledger.KindUnmatchedReceived, Since: noon.Add(-time.Hour)}
+	return transaction.Unmatched{Receipt: r, SourceAccount: r.Rail.LedgerPath(), Posting: r.Unmatched().ID, Kind: ledger.KindUnmatchedReceived,
+		Since: noon.Add(-time.Hour)}
 }
 
 func TestUnmatched_AssignToQuote(t *testing.T) {
@@ -26,7 +27,8 @@ func TestUnmatched_AssignToQuote(t *testing.T) {
 
 	d, err := quoted.AssignUnmatched(u, transaction.Parties{}, "the payer called", noon)
 
-	if err != nil || d.Next != transaction.StepDeliver || d.Transaction.Funded != u.Receipt.Amount || d.Transaction.SourceRail != u.Receipt.Rail || d.Transaction.SourceAccount != u.Receipt.Rail.LedgerPath() {
+	if err != nil || d.Next != transaction.StepDeliver || d.Transaction.Funded != u.Receipt.Amount ||
+		d.Transaction.SourceRail != u.Receipt.Rail || d.Transaction.SourceAccount != u.Receipt.Rail.LedgerPath() {
 		t.Fatalf("%v: %+v", err, d)
 	}
 	wantEvents(t, d.Events, "OUTGOING_PAYMENT.PROCESSING")
@@ -80,7 +82,8 @@ func TestUnmatched_AssignToAccount(t *testing.T) {
 		t.Fatalf("%v: %+v", err, d)
 	}
 	wantEvents(t, d.Events, "INCOMING_PAYMENT.COMPLETED")
-	wantBalances(t, append([]ledger.Posting{u.Receipt.Unmatched()}, d.Postings...), map[string]int64{"rails/RTP USD": 12_50, in.AccountPath + " USD": -12_50})
+	wantBalances(t, append([]ledger.Posting{u.Receipt.Unmatched()}, d.Postings...), map[string]int64{"rails/RTP USD": 12_50,
+		in.AccountPath + " USD": -12_50})
 	wantKindsMatchState(t, d.Transaction, d.Postings)
 }
 
@@ -170,7 +173,8 @@ func TestReceipt_RejectedByAccount(t *testing.T) {
 	r := receiptFor(onRamp(), 500, "p1", noon)
 	rejected, unknown := r.RejectedByAccount(), r.Unmatched()
 
-	if rejected.Memo != "not accepted by the account: "+r.Reference || rejected.ID != unknown.ID || rejected.Kind != ledger.KindUnmatchedReceived {
+	if rejected.Memo != "not accepted by the account: "+r.Reference || rejected.ID != unknown.ID ||
+		rejected.Kind != ledger.KindUnmatchedReceived {
 		t.Errorf("%+v", rejected)
 	}
 	wantBalances(t, []ledger.Posting{rejected}, map[string]int64{"rails/RTP USD": 500, "funding/unmatched USD": -500})

@@ -249,7 +249,8 @@ func CheckExcess(out money.Amount, excess money.Total, at time.Time) error {
 		details["effectiveAt"] = at.UTC().Format(time.RFC3339)
 		when = " at " + at.UTC().Format(time.RFC3339)
 	}
-	f := conflict("Exceeds the excess", "The accounts with customers' money can give up %s %s%s, and %s %s are requested. Move less, or first move the company's own money into them.",
+	f := conflict("Exceeds the excess", "The accounts with customers' money can give up %s %s%s, and %s %s are requested. Move less, or "+
+		"first move the company's own money into them.",
 		available.Major(out.Currency), out.Currency, when, money.TotalOf(out.Minor).Major(out.Currency), out.Currency)
 	f.Details = details
 	return f
@@ -263,15 +264,18 @@ func CheckConfirmed(out money.Amount, excess money.Total, accounts []safeguardin
 		return nil
 	}
 	c := out.Currency
-	details := map[string]any{"currency": string(c), "excess": excess.String(), "confirmedExcess": confirmed.String(), "requested": money.TotalOf(out.Minor).String()}
+	details := map[string]any{"currency": string(c), "excess": excess.String(), "confirmedExcess": confirmed.String(),
+		"requested": money.TotalOf(out.Minor).String()}
 	var f *fault.Error
 	if len(missing) > 0 {
 		details["unconfirmedAccounts"] = missing
-		f = conflict("Excess is not confirmed", "Nothing confirms that %s %s what the ledger says in %s, so nothing of the excess of %s %s can be taken out. "+
+		f = conflict("Excess is not confirmed", "Nothing confirms that %s %s what the ledger says in %s, so nothing of the excess of %s %s can "+
+			"be taken out. "+
 			"Import the statement of %s, or of today, of each of them; its closing balance must not be below the ledger.",
 			strings.Join(missing, ", "), holdOf(len(missing)), c, excess.Major(c), c, day)
 	} else {
-		f = conflict("Excess is not confirmed", "Of the excess of %s %s, %s %s are confirmed, and %s %s are requested: the rest was posted by hand, and no bank has confirmed it yet. "+
+		f = conflict("Excess is not confirmed", "Of the excess of %s %s, %s %s are confirmed, and %s %s are requested: the rest was posted by "+
+			"hand, and no bank has confirmed it yet. "+
 			"Move at most %s %s, or import the statement of the day on which the rest was posted.",
 			excess.Major(c), c, confirmed.Major(c), c, money.TotalOf(out.Minor).Major(c), c, confirmed.Major(c), c)
 	}
@@ -292,9 +296,11 @@ func CheckOverdraft(a ledger.Account, before, after int64, allowed bool) error {
 	if after >= 0 || after >= before || allowed {
 		return nil
 	}
-	f := conflict("Account would be overdrawn", "%s holds %s %s and would have %s %s. Move less, or set allowOverdraft with a note that says why.",
+	f := conflict("Account would be overdrawn", "%s holds %s %s and would have %s %s. Move less, or set allowOverdraft with a note that "+
+		"says why.",
 		a.Path, money.TotalOf(before).Major(a.Currency), a.Currency, money.TotalOf(after).Major(a.Currency), a.Currency)
-	f.Details = map[string]any{"account": a.Path, "currency": string(a.Currency), "balance": money.TotalOf(before).String(), "balanceAfter": money.TotalOf(after).String()}
+	f.Details = map[string]any{"account": a.Path, "currency": string(a.Currency), "balance": money.TotalOf(before).String(),
+		"balanceAfter": money.TotalOf(after).String()}
 	return f
 }
 
@@ -316,7 +322,8 @@ func (m Movement) CheckArrival(effective, now time.Time) error {
 
 // MoneyOfCustomers returns the CONFLICT for an account that cannot become the company's own.
 func MoneyOfCustomers(a ledger.Account, balance, excess money.Total) error {
-	f := conflict("Holds customers' money", "%s holds %s %s, and the accounts with customers' money hold %s %s more than is owed. Move the money of customers to another account first.",
+	f := conflict("Holds customers' money", "%s holds %s %s, and the accounts with customers' money hold %s %s more than is owed. Move the "+
+		"money of customers to another account first.",
 		a.Path, balance.Major(a.Currency), a.Currency, excess.Major(a.Currency), a.Currency)
 	f.Details = map[string]any{"account": a.Path, "currency": string(a.Currency), "balance": balance.String(), "excess": excess.String()}
 	return f

@@ -24,7 +24,8 @@ func usd(minor int64) money.Amount { return money.Amount{Minor: minor, Currency:
 func btc(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: "BTC"} }
 
 func newMovement(kind treasury.Kind, from, to string, edit ...func(*treasury.Movement)) treasury.Movement {
-	m := treasury.Movement{Kind: kind, From: from, To: to, Amount: usd(100), Posting: uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e12"), At: noon, Effective: noon}
+	m := treasury.Movement{Kind: kind, From: from, To: to, Amount: usd(100), Posting: uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e12"),
+		At: noon, Effective: noon}
 	m.ID.SetUUID(m.Posting)
 	m.Platform.SetUUID(m.Posting)
 	for _, e := range edit {
@@ -45,26 +46,33 @@ func TestMovement_Check(t *testing.T) {
 		movement treasury.Movement
 		fields   string
 	}{
-		"sweep":                                {newMovement(treasury.Sweep, "rails/RTP", "own/OPERATING"), ""},
-		"sweep to a rail of the company":       {newMovement(treasury.Sweep, "rails/RTP", "rails/ACH"), ""},
-		"sweep to customers":                   {newMovement(treasury.Sweep, "rails/RTP", "rails/WIRE"), "to"},
-		"sweep of own money":                   {newMovement(treasury.Sweep, "own/OPERATING", "own/RESERVE"), "from"},
-		"transfer":                             {newMovement(treasury.Transfer, "rails/RTP", "rails/WIRE"), ""},
-		"transfer in transit":                  {newMovement(treasury.Transfer, "own/OPERATING", "rails/WIRE", inTransit), ""},
-		"transfer to itself":                   {newMovement(treasury.Transfer, "rails/RTP", "rails/RTP"), "to"},
-		"transfer from a customer":             {newMovement(treasury.Transfer, "customers/"+newMovement("", "", "").ID.String(), "own/OPERATING"), "from"},
-		"a partner pays":                       {newMovement(treasury.Transfer, "partner-receivables/RTP", "own/OPERATING"), ""},
-		"a partner is paid":                    {newMovement(treasury.Transfer, "own/OPERATING", "partner-payables/RTP"), ""},
-		"a partner is paid in transit":         {newMovement(treasury.Transfer, "own/OPERATING", "partner-payables/RTP", inTransit), "to"},
-		"what is owed does not come out":       {newMovement(treasury.Transfer, "partner-payables/RTP", "own/OPERATING"), "from"},
-		"settlement":                           {newMovement(treasury.Settlement, "rails/RTP", "chains/LAYER2", bought(btc(5))), ""},
-		"settlement on account":                {newMovement(treasury.Settlement, "partner-payables/LP", "partner-receivables/LP", bought(btc(5))), ""},
-		"settlement of a currency for itself":  {newMovement(treasury.Settlement, "rails/RTP", "chains/LAYER2", bought(usd(5))), "boughtCurrency"},
-		"settlement of nothing":                {newMovement(treasury.Settlement, "rails/RTP", "chains/LAYER2"), "boughtCurrency boughtAmount"},
-		"in the future":                        {newMovement(treasury.Transfer, "rails/RTP", "rails/WIRE", func(m *treasury.Movement) { m.Effective = noon.Add(time.Second) }), "effectiveAt"},
-		"nothing":                              {newMovement(treasury.Transfer, "rails/RTP", "rails/WIRE", func(m *treasury.Movement) { m.Amount.Minor = 0 }), "amount"},
-		"overdraft without a reason":           {newMovement(treasury.Transfer, "rails/RTP", "rails/WIRE", func(m *treasury.Movement) { m.AllowOverdraft = true }), "note"},
-		"overdraft with a reason":              {newMovement(treasury.Transfer, "rails/RTP", "rails/WIRE", func(m *treasury.Movement) { m.AllowOverdraft, m.Note = true, "Credit line" }), ""},
+		"sweep":                          {newMovement(treasury.Sweep, "rails/RTP", "own/OPERATING"), ""},
+		"sweep to a rail of the company": {newMovement(treasury.Sweep, "rails/RTP", "rails/ACH"), ""},
+		"sweep to customers":             {newMovement(treasury.Sweep, "rails/RTP", "rails/WIRE"), "to"},
+		"sweep of own money":             {newMovement(treasury.Sweep, "own/OPERATING", "own/RESERVE"), "from"},
+		"transfer":                       {newMovement(treasury.Transfer, "rails/RTP", "rails/WIRE"), ""},
+		"transfer in transit":            {newMovement(treasury.Transfer, "own/OPERATING", "rails/WIRE", inTransit), ""},
+		"transfer to itself":             {newMovement(treasury.Transfer, "rails/RTP", "rails/RTP"), "to"},
+		"transfer from a customer": {newMovement(treasury.Transfer, "customers/"+newMovement("", "", "").ID.String(),
+			"own/OPERATING"), "from"},
+		"a partner pays":                 {newMovement(treasury.Transfer, "partner-receivables/RTP", "own/OPERATING"), ""},
+		"a partner is paid":              {newMovement(treasury.Transfer, "own/OPERATING", "partner-payables/RTP"), ""},
+		"a partner is paid in transit":   {newMovement(treasury.Transfer, "own/OPERATING", "partner-payables/RTP", inTransit), "to"},
+		"what is owed does not come out": {newMovement(treasury.Transfer, "partner-payables/RTP", "own/OPERATING"), "from"},
+		"settlement":                     {newMovement(treasury.Settlement, "rails/RTP", "chains/LAYER2", bought(btc(5))), ""},
+		"settlement on account": {newMovement(treasury.Settlement, "partner-payables/LP", "partner-receivables/LP",
+			bought(btc(5))), ""},
+		"settlement of a currency for itself": {newMovement(treasury.Settlement, "rails/RTP", "chains/LAYER2", bought(usd(5))),
+			"boughtCurrency"},
+		"settlement of nothing": {newMovement(treasury.Settlement, "rails/RTP", "chains/LAYER2"), "boughtCurrency boughtAmount"},
+		"in the future": {newMovement(treasury.Transfer, "rails/RTP", "rails/WIRE",
+			func(m *treasury.Movement) { m.Effective = noon.Add(time.Second) }), "effectiveAt"},
+		"nothing": {newMovement(treasury.Transfer, "rails/RTP", "rails/WIRE",
+			func(m *treasury.Movement) { m.Amount.Minor = 0 }), "amount"},
+		"overdraft without a reason": {newMovement(treasury.Transfer, "rails/RTP", "rails/WIRE",
+			func(m *treasury.Movement) { m.AllowOverdraft = true }), "note"},
+		"overdraft with a reason": {newMovement(treasury.Transfer, "rails/RTP", "rails/WIRE",
+			func(m *treasury.Movement) { m.AllowOverdraft, m.Note = true, "Credit line" }), ""},
 		"an account that is not in the chart":  {newMovement(treasury.Transfer, "rails/rtp", "own/x"), "from to"},
 		"an account on its way is not reached": {newMovement(treasury.Transfer, "transit/treasury", "own/OPERATING"), "from"},
 	} {
@@ -174,7 +182,8 @@ func TestCheckExcess(t *testing.T) {
 	for excess, ok := range map[int64]bool{101: true, 100: true, 99: false, 0: false, -5: false} {
 		err := treasury.CheckExcess(usd(100), money.TotalOf(excess), time.Time{})
 		f, _ := fault.As(err)
-		if (err == nil) != ok || f != nil && (f.Code != fault.Conflict || f.Details["excess"] != money.TotalOf(excess).String() || f.Details["requested"] != "100") {
+		if (err == nil) != ok || f != nil && (f.Code != fault.Conflict || f.Details["excess"] != money.TotalOf(excess).String() ||
+			f.Details["requested"] != "100") {
 			t.Errorf("excess of %d: %v", excess, err)
 		}
 	}
@@ -216,7 +225,8 @@ func TestOverdraft_AnnouncedOncePerCrossingAndHour(t *testing.T) {
 				}
 				continue
 			}
-			if next.Overdrawn == o.Overdrawn || next.Overdrawn != (balance.Sign() < 0) || !o.NotifiedAt.IsZero() && now.Sub(o.NotifiedAt) < time.Hour {
+			if next.Overdrawn == o.Overdrawn || next.Overdrawn != (balance.Sign() < 0) || !o.NotifiedAt.IsZero() &&
+				now.Sub(o.NotifiedAt) < time.Hour {
 				t.Fatalf("announced %t after %t, %s later", next.Overdrawn, o.Overdrawn, now.Sub(o.NotifiedAt))
 			}
 			o = next
@@ -236,12 +246,14 @@ func TestCheckConfirmed(t *testing.T) {
 		accounts []safeguarding.Held
 		message  string // part of it; empty if it is not refused
 	}{
-		"all confirmed":           {100, []safeguarding.Held{held("rails/RTP", true, 0), held("rails/WIRE", true, 0)}, ""},
-		"all that is confirmed":   {40, []safeguarding.Held{held("rails/RTP", true, 50), held("rails/WIRE", true, 10)}, ""},
-		"more than is confirmed":  {41, []safeguarding.Held{held("rails/RTP", true, 50), held("rails/WIRE", true, 10)}, "Move at most 0.40 USD"},
-		"more was added than is":  {1, []safeguarding.Held{held("rails/RTP", true, 101)}, "Move at most 0.00 USD"},
-		"an account is missing":   {1, []safeguarding.Held{held("rails/RTP", true, 0), held("rails/WIRE", false, 0)}, "rails/WIRE holds what the ledger says in USD"},
-		"several are missing":     {1, []safeguarding.Held{held("rails/WIRE", false, 0), held("rails/RTP", false, 0)}, "rails/RTP, rails/WIRE hold what"},
+		"all confirmed":          {100, []safeguarding.Held{held("rails/RTP", true, 0), held("rails/WIRE", true, 0)}, ""},
+		"all that is confirmed":  {40, []safeguarding.Held{held("rails/RTP", true, 50), held("rails/WIRE", true, 10)}, ""},
+		"more than is confirmed": {41, []safeguarding.Held{held("rails/RTP", true, 50), held("rails/WIRE", true, 10)}, "Move at most 0.40 USD"},
+		"more was added than is": {1, []safeguarding.Held{held("rails/RTP", true, 101)}, "Move at most 0.00 USD"},
+		"an account is missing": {1, []safeguarding.Held{held("rails/RTP", true, 0), held("rails/WIRE", false, 0)},
+			"rails/WIRE holds what the ledger says in USD"},
+		"several are missing": {1, []safeguarding.Held{held("rails/WIRE", false, 0), held("rails/RTP", false, 0)},
+			"rails/RTP, rails/WIRE hold what"},
 		"what was taken out only": {100, []safeguarding.Held{held("rails/RTP", true, -5)}, ""},
 	} {
 		err := treasury.CheckConfirmed(money.Amount{Minor: c.out, Currency: "USD"}, money.TotalOf(100), c.accounts, "2026-03-16")

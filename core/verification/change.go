@@ -12,7 +12,8 @@ func CheckCanChange(c customer.Customer, v Verification) error {
 	case c.Deleted():
 		return fault.New(fault.CustomerDeleted, "The customer %s is deleted; it cannot be verified.", c.ID)
 	case c.Status == customer.Approved || c.Status == customer.Rejected || c.Held() || v.Status.IsSubmitted():
-		return &fault.Error{Code: fault.Conflict, Reason: "Submitted", Message: "The data was submitted for verification and cannot be changed on these pages any more."}
+		return &fault.Error{Code: fault.Conflict, Reason: "Submitted", Message: "The data was submitted for verification and cannot be changed " +
+			"on these pages any more."}
 	}
 	return nil
 }

@@ -15,9 +15,11 @@ func CheckCanBegin(c customer.Customer) error {
 	case c.Deleted():
 		return fault.New(fault.CustomerDeleted, "The customer %s is deleted; it cannot be verified.", c.ID)
 	case c.Held():
-		return fault.Invalid(fault.Field{Field: "customerId", Message: "must be the id of a customer that is not decided yet; this one was approved, and the operator of the service reviews it again"})
+		return fault.Invalid(fault.Field{Field: "customerId", Message: "must be the id of a customer that is not decided yet; this one was " +
+			"approved, and the operator of the service reviews it again"})
 	case c.Status == customer.Approved || c.Status == customer.Rejected:
-		return fault.Invalid(fault.Field{Field: "customerId", Message: "must be the id of a customer that is not decided yet; this one is " + string(c.Status)})
+		return fault.Invalid(fault.Field{Field: "customerId", Message: "must be the id of a customer that is not decided yet; this one is " +
+			string(c.Status)})
 	}
 	return nil
 }
@@ -82,7 +84,8 @@ func (v Verification) Decide(d Decision, present customer.Customer, owners []cus
 	case Refused:
 		decided.Errors = d.Errors
 		if len(d.Errors) == 0 {
-			decided.Errors = []customer.CheckError{{Resource: v.Customer.String(), Type: customer.ApplicantRejected, Reason: "The verification was rejected."}}
+			decided.Errors = []customer.CheckError{{Resource: v.Customer.String(), Type: customer.ApplicantRejected,
+				Reason: "The verification was rejected."}}
 		}
 		change.move(Rejected)
 		change.CustomerStatus = customer.Rejected
@@ -173,7 +176,8 @@ func ownerErrors(o customer.BeneficialOwner) []customer.CheckError {
 	if len(o.Check.Errors) > 0 {
 		return o.Check.Errors
 	}
-	return []customer.CheckError{{Resource: o.ID.String(), Type: customer.ApplicantRejected, Reason: "The verification of the beneficial owner was rejected."}}
+	return []customer.CheckError{{Resource: o.ID.String(), Type: customer.ApplicantRejected, Reason: "The verification of the beneficial " +
+		"owner was rejected."}}
 }
 
 func (v *Verification) record(d Decision) {

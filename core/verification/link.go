@@ -70,14 +70,16 @@ func ParseSecret(text string) (p ident.Platform, hash SecretHash, ok bool) {
 
 // NewLink returns a link for a customer of a platform. Faults: CUSTOMER_DELETED, INVALID_INPUT for a
 // redirectURI that the platform does not allow.
-func NewLink(id uuid.UUID, owner platform.Platform, c customer.Customer, redirectURI string, token SecretHash, now time.Time) (Link, error) {
+func NewLink(id uuid.UUID, owner platform.Platform, c customer.Customer, redirectURI string, token SecretHash,
+	now time.Time) (Link, error) {
 	if c.Deleted() {
 		return Link{}, fault.New(fault.CustomerDeleted, "The customer %s is deleted; it cannot be verified.", c.ID)
 	}
 	if err := owner.CheckRedirectURI(redirectURI); err != nil {
 		return Link{}, err
 	}
-	return Link{ID: id, Platform: c.Platform, Customer: c.ID, RedirectURI: redirectURI, TokenHash: token, CreatedAt: now, ExpiresAt: now.Add(LinkLifetime)}, nil
+	return Link{ID: id, Platform: c.Platform, Customer: c.ID, RedirectURI: redirectURI, TokenHash: token, CreatedAt: now,
+		ExpiresAt: now.Add(LinkLifetime)}, nil
 }
 
 // Open returns the link after it was opened, with a session. Faults: CONFLICT for a link that was

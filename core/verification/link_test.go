@@ -16,7 +16,8 @@ import (
 
 func newLink(t *testing.T) Link {
 	t.Helper()
-	l, err := NewLink(uuid.New(), platform.Platform{KYCRedirectOrigins: []string{"https://example.com"}}, business(), "https://example.com/done", SecretHash{1}, now)
+	l, err := NewLink(uuid.New(), platform.Platform{KYCRedirectOrigins: []string{"https://example.com"}}, business(),
+		"https://example.com/done", SecretHash{1}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,8 @@ func TestNewLink_RedirectURIMustBeAllowed(t *testing.T) {
 	t.Parallel()
 	owner := platform.Platform{KYCRedirectOrigins: []string{"https://example.com"}}
 	for uri, want := range map[string]fault.Code{"https://example.com/done": "", "https://example.org/done": fault.InvalidInput} {
-		if _, err := NewLink(uuid.New(), owner, business(), uri, SecretHash{}, now); want == "" && err != nil || want != "" && !fault.Is(err, want) {
+		if _, err := NewLink(uuid.New(), owner, business(), uri, SecretHash{}, now); want == "" && err != nil || want != "" &&
+			!fault.Is(err, want) {
 			t.Errorf("%s: %v", uri, err)
 		}
 	}

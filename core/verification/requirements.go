@@ -85,7 +85,8 @@ var fieldRules = []struct {
 	{scope{customerType: customer.Business, countries: []string{"US"}, notEntityTypes: []string{"SOLE_PROPRIETORSHIP"}},
 		"businessInfo.taxId", customer.IsEIN, "The tax id of a business in the US is its EIN: nine digits, such as 12-3456789."},
 	{scope{customerType: customer.Business, countries: []string{"US"}, entityTypes: []string{"SOLE_PROPRIETORSHIP"}},
-		"businessInfo.taxId", func(id string) bool { return customer.IsEIN(id) || customer.IsSSN(id) }, "The tax id of a sole proprietor in the US is an EIN or an SSN of nine digits."},
+		"businessInfo.taxId", func(id string) bool { return customer.IsEIN(id) || customer.IsSSN(id) },
+		"The tax id of a sole proprietor in the US is an EIN or an SSN of nine digits."},
 }
 
 // requiredDocuments are the documents of which the customer must have one.
@@ -97,12 +98,16 @@ var requiredDocuments = []struct {
 	maxAge int
 	reason string
 }{
-	{individuals, document.Identity, customer.MissingIdentityDocument, 0, "Upload a passport, or both sides of a driver's license or national id card."},
-	{companies, document.LegalPresence, customer.MissingLegalPresenceDocument, 0, "Upload a document that shows that the business is registered."},
-	{companies, document.ControlStructure, customer.MissingControlStructureDocument, 0, "Upload a document that shows who controls the business."},
+	{individuals, document.Identity, customer.MissingIdentityDocument, 0, "Upload a passport, or both sides of a driver's license or " +
+		"national id card."},
+	{companies, document.LegalPresence, customer.MissingLegalPresenceDocument, 0, "Upload a document that shows that the business is " +
+		"registered."},
+	{companies, document.ControlStructure, customer.MissingControlStructureDocument, 0,
+		"Upload a document that shows who controls the business."},
 	{scope{customerType: customer.Business, notEntityTypes: []string{"SOLE_PROPRIETORSHIP", "NON_PROFIT"}},
 		document.OwnershipStructure, customer.MissingOwnershipStructureDocument, 0, "Upload a document that shows who owns the business."},
-	{businesses, document.ProofOfAddress, customer.MissingProofOfAddressDocument, 3, "Upload a proof of the address of the business that is at most 3 months old."},
+	{businesses, document.ProofOfAddress, customer.MissingProofOfAddressDocument, 3,
+		"Upload a proof of the address of the business that is at most 3 months old."},
 }
 
 // minOwnership is the percentage from which an owner's identity is proved with documents, as that of a
@@ -119,7 +124,8 @@ func Missing(c customer.Customer, owners []customer.BeneficialOwner, documents [
 	held := of(document.Holder{Customer: c.ID})
 	for _, need := range requiredDocuments {
 		if need.includes(profileOf(c)) {
-			missing = append(missing, missingDocument(c.ID.String(), need.missing, document.TypesOf(need.category), held, need.maxAge, need.reason, now)...)
+			missing = append(missing, missingDocument(c.ID.String(), need.missing, document.TypesOf(need.category), held, need.maxAge,
+				need.reason, now)...)
 		}
 	}
 	if c.Type != customer.Business {
@@ -182,14 +188,16 @@ func missingOfOwner(o customer.BeneficialOwner, held []document.Document, now ti
 	const first = "Upload the passport of an owner from outside the US."
 	const second = "Upload a second identity document of an owner from outside the US: both sides of a driver's license or national id card."
 	missing := missingDocument(o.ID.String(), customer.MissingIdentityDocument, []document.Type{document.Passport}, held, 0, first, now)
-	return append(missing, missingDocument(o.ID.String(), customer.MissingIdentityDocument, []document.Type{document.NationalID, document.DriversLicense}, held, 0, second, now)...)
+	return append(missing, missingDocument(o.ID.String(), customer.MissingIdentityDocument,
+		[]document.Type{document.NationalID, document.DriversLicense}, held, 0, second, now)...)
 }
 
 func isNew(d document.Document) bool { return d.SubmittedAt.IsZero() }
 
 // missingDocument returns an error unless the holder has a complete document of one of the types: with
 // the documents that are incomplete or too old if there are any, else one that says what is missing.
-func missingDocument(holder string, missing customer.CheckErrorType, accepted []document.Type, held []document.Document, maxAge int, reason string, now time.Time) []customer.CheckError {
+func missingDocument(holder string, missing customer.CheckErrorType, accepted []document.Type, held []document.Document, maxAge int,
+	reason string, now time.Time) []customer.CheckError {
 	names := make([]string, len(accepted))
 	for i, t := range accepted {
 		names[i] = string(t)
@@ -202,7 +210,8 @@ func missingDocument(holder string, missing customer.CheckErrorType, accepted []
 		problem := customer.CheckError{Resource: d.ID.String(), AcceptedDocuments: names}
 		switch {
 		case maxAge > 0 && d.UpdatedAt.Before(now.AddDate(0, -maxAge, 0)):
-			problem.Type, problem.Reason = customer.ExpiredDocument, fmt.Sprintf("The document was uploaded more than %d months ago. Upload a new one.", maxAge)
+			problem.Type, problem.Reason = customer.ExpiredDocument, fmt.Sprintf("The document was uploaded more than %d months ago. Upload a new "+
+				"one.", maxAge)
 		case d.Type.HasTwoSides() && !hasOtherSide(d, held):
 			problem.Type, problem.Reason = customer.IncompleteDocument, "Upload the other side of the document too."
 		default:

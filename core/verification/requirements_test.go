@@ -62,7 +62,8 @@ func TestMissing_ByEntityType(t *testing.T) {
 	t.Parallel()
 	presence, control := "MISSING_LEGAL_PRESENCE_DOCUMENT "+presenceTypes, "MISSING_CONTROL_STRUCTURE_DOCUMENT "+controlTypes
 	ownership, address := "MISSING_OWNERSHIP_STRUCTURE_DOCUMENT "+ownershipTypes, "MISSING_PROOF_OF_ADDRESS_DOCUMENT "+addressTypes
-	common := []string{"MISSING_BENEFICIAL_OWNER", "MISSING_FIELD address", "MISSING_FIELD businessInfo.country", "MISSING_FIELD businessInfo.taxId", address}
+	common := []string{"MISSING_BENEFICIAL_OWNER", "MISSING_FIELD address", "MISSING_FIELD businessInfo.country",
+		"MISSING_FIELD businessInfo.taxId", address}
 	company := append(slices.Clone(common), "MISSING_FIELD businessInfo.registrationNumber", presence, control)
 	for entityType, want := range map[string][]string{
 		"":                    append(slices.Clone(company), ownership, "MISSING_FIELD businessInfo.entityType"),
@@ -90,7 +91,8 @@ func TestMissing_Individual(t *testing.T) {
 	c := person()
 	h := document.Holder{Customer: c.ID}
 	if got, want := describe(Missing(customer.Customer{ID: c.ID, Type: customer.Individual}, nil, nil, now)),
-		"MISSING_FIELD address\nMISSING_FIELD birthDate\nMISSING_FIELD fullName\nMISSING_FIELD nationality\nMISSING_IDENTITY_DOCUMENT "+identityTypes; got != want {
+		"MISSING_FIELD address\nMISSING_FIELD birthDate\nMISSING_FIELD fullName\nMISSING_FIELD nationality\nMISSING_IDENTITY_DOCUMENT "+
+			identityTypes; got != want {
 		t.Errorf("an empty individual lacks\n%s\nwant\n%s", got, want)
 	}
 	elsewhere := newDocument(h, document.NationalID, document.Back)
@@ -101,15 +103,22 @@ func TestMissing_Individual(t *testing.T) {
 		documents []document.Document
 		want      string
 	}{
-		"a passport":              {[]document.Document{newDocument(h, document.Passport, "")}, ""},
-		"both sides":              {[]document.Document{newDocument(h, document.DriversLicense, document.Front), newDocument(h, document.DriversLicense, document.Back)}, ""},
-		"one side":                {[]document.Document{newDocument(h, document.NationalID, document.Front)}, "INCOMPLETE_DOCUMENT " + identityTypes},
-		"sides of two documents":  {[]document.Document{newDocument(h, document.NationalID, document.Front), newDocument(h, document.DriversLicense, document.Back)}, "INCOMPLETE_DOCUMENT " + identityTypes + "\nINCOMPLETE_DOCUMENT " + identityTypes},
-		"sides of two countries":  {[]document.Document{newDocument(h, document.NationalID, document.Front), elsewhere}, "INCOMPLETE_DOCUMENT " + identityTypes + "\nINCOMPLETE_DOCUMENT " + identityTypes},
-		"another type":            {[]document.Document{newDocument(h, "SELFIE", "")}, "MISSING_IDENTITY_DOCUMENT " + identityTypes},
-		"a replaced passport":     {[]document.Document{replaced}, "MISSING_IDENTITY_DOCUMENT " + identityTypes},
-		"of someone else":         {[]document.Document{newDocument(document.Holder{Customer: business().ID}, document.Passport, "")}, "MISSING_IDENTITY_DOCUMENT " + identityTypes},
-		"one side and a passport": {[]document.Document{newDocument(h, document.NationalID, document.Front), newDocument(h, document.Passport, "")}, ""},
+		"a passport": {[]document.Document{newDocument(h, document.Passport, "")}, ""},
+		"both sides": {[]document.Document{newDocument(h, document.DriversLicense, document.Front),
+			newDocument(h, document.DriversLicense, document.Back)}, ""},
+		"one side": {[]document.Document{newDocument(h, document.NationalID, document.Front)},
+			"INCOMPLETE_DOCUMENT " + identityTypes},
+		"sides of two documents": {[]document.Document{newDocument(h, document.NationalID, document.Front),
+			newDocument(h, document.DriversLicense, document.Back)}, "INCOMPLETE_DOCUMENT " + identityTypes + "\nINCOMPLETE_DOCUMENT " +
+			identityTypes},
+		"sides of two countries": {[]document.Document{newDocument(h, document.NationalID, document.Front), elsewhere},
+			"INCOMPLETE_DOCUMENT " + identityTypes + "\nINCOMPLETE_DOCUMENT " + identityTypes},
+		"another type":        {[]document.Document{newDocument(h, "SELFIE", "")}, "MISSING_IDENTITY_DOCUMENT " + identityTypes},
+		"a replaced passport": {[]document.Document{replaced}, "MISSING_IDENTITY_DOCUMENT " + identityTypes},
+		"of someone else": {[]document.Document{newDocument(document.Holder{Customer: business().ID}, document.Passport, "")},
+			"MISSING_IDENTITY_DOCUMENT " + identityTypes},
+		"one side and a passport": {[]document.Document{newDocument(h, document.NationalID, document.Front),
+			newDocument(h, document.Passport, "")}, ""},
 	} {
 		if got := describe(Missing(c, nil, test.documents, now)); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
@@ -133,7 +142,8 @@ func TestMissing_TaxIDByCountry(t *testing.T) {
 	} {
 		c, owners, documents := completeBusiness()
 		c.Business.Country, c.Business.EntityType, c.Business.TaxID = test.country, test.entityType, test.taxID
-		if got := describe(Missing(c, owners, documents, now)); got == "" != test.valid || got != "" && got != "INVALID_FIELD businessInfo.taxId" {
+		if got := describe(Missing(c, owners, documents, now)); got == "" != test.valid || got != "" &&
+			got != "INVALID_FIELD businessInfo.taxId" {
 			t.Errorf("%+v: %q", test, got)
 		}
 	}
@@ -149,7 +159,8 @@ func TestMissing_ProofOfAddressIsRecent(t *testing.T) {
 		t.Errorf("after three months: %+v", got)
 	}
 	old.UpdatedAt = old.UpdatedAt.Add(-time.Second)
-	if got := Missing(c, owners, documents, now); len(got) != 1 || got[0].Type != customer.ExpiredDocument || got[0].Resource != old.ID.String() {
+	if got := Missing(c, owners, documents, now); len(got) != 1 || got[0].Type != customer.ExpiredDocument ||
+		got[0].Resource != old.ID.String() {
 		t.Errorf("later: %+v", got)
 	}
 }
@@ -176,9 +187,12 @@ func TestMissing_Owners(t *testing.T) {
 			foreign(o)
 			o.Roles, o.OwnershipPercentage = []customer.OwnerRole{customer.Director}, 24
 		}, nil, "MISSING_BENEFICIAL_OWNER"},
-		"nobody controls, 25":         {func(o *customer.BeneficialOwner) { foreign(o); o.Roles = []customer.OwnerRole{customer.UltimateOwner} }, nil, lacksBoth + "\nMISSING_BENEFICIAL_OWNER"},
-		"a check found something":     {func(o *customer.BeneficialOwner) { o.Status, o.Check.Errors = customer.Pending, someErrors }, nil, "INVALID_FIELD address"},
-		"and there is a new document": {func(o *customer.BeneficialOwner) { o.Status, o.Check.Errors = customer.Pending, someErrors }, []document.Type{document.Passport}, ""},
+		"nobody controls, 25": {func(o *customer.BeneficialOwner) { foreign(o); o.Roles = []customer.OwnerRole{customer.UltimateOwner} },
+			nil, lacksBoth + "\nMISSING_BENEFICIAL_OWNER"},
+		"a check found something": {func(o *customer.BeneficialOwner) { o.Status, o.Check.Errors = customer.Pending, someErrors }, nil,
+			"INVALID_FIELD address"},
+		"and there is a new document": {func(o *customer.BeneficialOwner) { o.Status, o.Check.Errors = customer.Pending, someErrors },
+			[]document.Type{document.Passport}, ""},
 	} {
 		c, owners, documents := completeBusiness()
 		test.edit(&owners[0])

@@ -44,7 +44,8 @@ func ParseReviewSubject(id string) (ReviewSubject, error) {
 	if v, err := ident.ParseVerification(id); err == nil {
 		return ReviewSubject{Verification: v}, nil
 	}
-	return ReviewSubject{}, fault.New(fault.InvalidInput, "%q is not the id of a verification or a beneficial owner, such as Verification:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11.", id)
+	return ReviewSubject{}, fault.New(fault.InvalidInput, "%q is not the id of a verification or a beneficial owner, such as "+
+		"Verification:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11.", id)
 }
 
 // String returns the id.
@@ -155,5 +156,6 @@ func wrongErrors(errors []customer.CheckError) (wrong []string) {
 }
 
 func isText(text string) bool {
-	return strings.TrimSpace(text) != "" && utf8.ValidString(text) && !strings.ContainsRune(text, 0) && utf8.RuneCountInString(text) <= maxReasonLength
+	return strings.TrimSpace(text) != "" && utf8.ValidString(text) && !strings.ContainsRune(text, 0) &&
+		utf8.RuneCountInString(text) <= maxReasonLength
 }

@@ -13,13 +13,15 @@ import (
 func TestCheckReview(t *testing.T) {
 	// An operator accepts, refuses or asks for named corrections, and says who and why.
 	t.Parallel()
-	wrong := []customer.CheckError{{Resource: "Customer:x", Type: customer.InvalidField, Field: "birthDate", Reason: "differs from the passport"}}
+	wrong := []customer.CheckError{{Resource: "Customer:x", Type: customer.InvalidField, Field: "birthDate",
+		Reason: "differs from the passport"}}
 	valid := func(verdict Verdict, errors ...customer.CheckError) Decision {
 		return Decision{Outcome: Outcome{Verdict: verdict, Reason: "seen the passport", Errors: errors}, By: "ana"}
 	}
 	for name, d := range map[string]Decision{
-		"accept": valid(Accepted), "refuse": valid(Refused), "refuse with errors": valid(Refused, customer.CheckError{Type: customer.ApplicantSanctioned, Reason: "is listed"}),
-		"correct": valid(Correctable, wrong...),
+		"accept": valid(Accepted), "refuse": valid(Refused),
+		"refuse with errors": valid(Refused, customer.CheckError{Type: customer.ApplicantSanctioned, Reason: "is listed"}),
+		"correct":            valid(Correctable, wrong...),
 	} {
 		if err := CheckReview(d); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -95,13 +97,17 @@ func TestCheckOutcome(t *testing.T) {
 		"long reason":        {Outcome{Verdict: Accepted, Reason: strings.Repeat("x", maxReasonLength+1)}, false},
 		"too many":           {Outcome{Verdict: Correctable, Errors: slices.Repeat([]customer.CheckError{wrong}, maxErrors+1)}, false},
 		"resource":           {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Resource = "Ana Ng" })}, false},
-		"document":           {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Resource = ident.NewDocument(newUUID, now).String() })}, true},
-		"type":               {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Type = "SMUDGED" })}, false},
-		"text":               {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Reason = " " })}, false},
-		"no field":           {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Field = "" })}, false},
-		"long field":         {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Field = strings.Repeat("x", maxFieldLength+1) })}, false},
-		"documents":          {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.AcceptedDocuments = []string{"LETTER"} })}, false},
-		"known documents":    {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.AcceptedDocuments = []string{"PASSPORT"} })}, true},
+		"document": {Outcome{Verdict: Refused,
+			Errors: edited(func(e *customer.CheckError) { e.Resource = ident.NewDocument(newUUID, now).String() })}, true},
+		"type":     {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Type = "SMUDGED" })}, false},
+		"text":     {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Reason = " " })}, false},
+		"no field": {Outcome{Verdict: Refused, Errors: edited(func(e *customer.CheckError) { e.Field = "" })}, false},
+		"long field": {Outcome{Verdict: Refused,
+			Errors: edited(func(e *customer.CheckError) { e.Field = strings.Repeat("x", maxFieldLength+1) })}, false},
+		"documents": {Outcome{Verdict: Refused,
+			Errors: edited(func(e *customer.CheckError) { e.AcceptedDocuments = []string{"LETTER"} })}, false},
+		"known documents": {Outcome{Verdict: Refused,
+			Errors: edited(func(e *customer.CheckError) { e.AcceptedDocuments = []string{"PASSPORT"} })}, true},
 	} {
 		if err := CheckOutcome(c.outcome); (err == nil) != c.valid || err != nil && !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%s: %v, want valid %v", name, err, c.valid)

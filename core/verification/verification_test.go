@@ -24,9 +24,11 @@ func newUUID(time.Time) uuid.UUID { return uuid.New() }
 // business returns a complete, pending business.
 func business() customer.Customer {
 	return customer.Customer{
-		ID: ident.NewCustomer(newUUID, now), Platform: ident.NewPlatform(newUUID, now), Type: customer.Business, Status: customer.Pending, Region: "US",
-		Address:  &party.Address{Line1: "1 Main St", City: "Austin", State: "TX", PostalCode: "78701", Country: "US"},
-		Business: &customer.BusinessInfo{LegalName: "Acme Inc", Country: "US", EntityType: "CORPORATION", RegistrationNumber: "5523041", TaxID: "12-3456789"},
+		ID: ident.NewCustomer(newUUID, now), Platform: ident.NewPlatform(newUUID, now), Type: customer.Business,
+		Status: customer.Pending, Region: "US",
+		Address: &party.Address{Line1: "1 Main St", City: "Austin", State: "TX", PostalCode: "78701", Country: "US"},
+		Business: &customer.BusinessInfo{LegalName: "Acme Inc", Country: "US", EntityType: "CORPORATION", RegistrationNumber: "5523041",
+			TaxID: "12-3456789"},
 	}
 }
 
@@ -38,7 +40,8 @@ func owner(c customer.Customer, status customer.Status) customer.BeneficialOwner
 
 // submitted returns a verification that is in progress.
 func submitted(c customer.Customer) Verification {
-	return New(ident.NewVerification(newUUID, now), c, now).Submit(Application{ID: uuid.New(), Platform: c.Platform, Customer: c, SubmittedAt: now}, nil).Verification
+	return New(ident.NewVerification(newUUID, now), c, now).Submit(Application{ID: uuid.New(), Platform: c.Platform, Customer: c,
+		SubmittedAt: now}, nil).Verification
 }
 
 func decision(v Verification, verdict Verdict, errors ...customer.CheckError) Decision {
@@ -79,7 +82,8 @@ func TestVerification_Submit(t *testing.T) {
 	t.Parallel()
 	c := business()
 	first := New(ident.NewVerification(newUUID, now), c, now).Submit(Application{ID: uuid.New(), Customer: c, SubmittedAt: now}, someErrors)
-	if steps(first) != "RESOLVE_ERRORS" || !slices.EqualFunc(first.Verification.Errors, someErrors, equalErrors) || first.Verification.Submitted != nil {
+	if steps(first) != "RESOLVE_ERRORS" || !slices.EqualFunc(first.Verification.Errors, someErrors, equalErrors) ||
+		first.Verification.Submitted != nil {
 		t.Fatalf("with errors: %s %+v", steps(first), first.Verification)
 	}
 
@@ -88,14 +92,16 @@ func TestVerification_Submit(t *testing.T) {
 		t.Errorf("with errors again: %s", steps(again))
 	}
 	second := again.Verification.Submit(Application{ID: uuid.New(), Customer: c, SubmittedAt: now.Add(time.Hour)}, nil)
-	if steps(second) != "READY_FOR_VERIFICATION IN_PROGRESS" || second.Verification.ID != first.Verification.ID || len(second.Verification.Errors) > 0 ||
+	if steps(second) != "READY_FOR_VERIFICATION IN_PROGRESS" || second.Verification.ID != first.Verification.ID ||
+		len(second.Verification.Errors) > 0 ||
 		!second.Verification.UpdatedAt.Equal(now.Add(time.Hour)) {
 		t.Errorf("complete: %s %+v", steps(second), second.Verification)
 	}
 	if names := eventNames(second); names != "VERIFICATION.READY_FOR_VERIFICATION VERIFICATION.IN_PROGRESS" {
 		t.Errorf("events %s", names)
 	}
-	if third := second.Verification.Submit(Application{ID: uuid.New(), Customer: c, SubmittedAt: now}, someErrors); steps(third) != "" || third.Verification.Submitted != second.Verification.Submitted {
+	if third := second.Verification.Submit(Application{ID: uuid.New(), Customer: c, SubmittedAt: now}, someErrors); steps(third) != "" ||
+		third.Verification.Submitted != second.Verification.Submitted {
 		t.Errorf("submitted again: %s", steps(third))
 	}
 }
@@ -137,7 +143,8 @@ func TestVerification_Decide(t *testing.T) {
 
 		inReview := v.Decide(decision(v, InReview), present, nil).Verification
 		reviewed := inReview.Decide(decision(v, c.verdict, someErrors...), present, nil)
-		if want := c.status; c.verdict != Waiting && reviewed.Verification.Status != want || c.verdict == Waiting && reviewed.Verification.Status != PendingManualReview {
+		if want := c.status; c.verdict != Waiting && reviewed.Verification.Status != want || c.verdict == Waiting &&
+			reviewed.Verification.Status != PendingManualReview {
 			t.Errorf("reviewed, %s: %s", c.verdict, reviewed.Verification.Status)
 		}
 	}
@@ -170,7 +177,8 @@ func TestVerification_StaleDecisionChangesNothing(t *testing.T) {
 	approved := again.Decide(decision(again, Accepted), c, nil).Verification
 	for name, change := range map[string]Change{
 		"the corrected one": corrected.Decide(stale, c, nil), "an earlier application": again.Decide(stale, c, nil),
-		"after the approval": approved.Decide(decision(approved, Refused), c, nil), "repeated": approved.Decide(decision(approved, Accepted), c, nil),
+		"after the approval":          approved.Decide(decision(approved, Refused), c, nil),
+		"repeated":                    approved.Decide(decision(approved, Accepted), c, nil),
 		"an owner after the approval": approved.OwnerDecided(now, c, []customer.BeneficialOwner{owner(c, customer.Rejected)}),
 		"not submitted":               New(ident.NewVerification(newUUID, now), c, now).Decide(stale, c, nil),
 	} {
@@ -203,12 +211,13 @@ func TestVerification_WaitsForOwners(t *testing.T) {
 		change Change
 		want   Status
 	}{
-		"the last owner approved":     {waiting.Verification.OwnerDecided(now, c, owners(customer.Approved, customer.Approved)), Approved},
-		"an owner rejected":           {waiting.Verification.OwnerDecided(now, c, owners(customer.Approved, customer.Rejected)), Rejected},
-		"an owner rejected first":     {v.OwnerDecided(now, c, owners(customer.Rejected, customer.Pending)), Rejected},
-		"owners approved first":       {v.OwnerDecided(now, c, owners(customer.Approved)), InProgress},
-		"an owner can be corrected":   {waiting.Verification.OwnerDecided(now, c, correctable), ResolveErrors},
-		"reviewed, waiting for owner": {v.Decide(decision(v, InReview), c, nil).Verification.Decide(decision(v, Accepted), c, owners(customer.Pending)), InProgress},
+		"the last owner approved":   {waiting.Verification.OwnerDecided(now, c, owners(customer.Approved, customer.Approved)), Approved},
+		"an owner rejected":         {waiting.Verification.OwnerDecided(now, c, owners(customer.Approved, customer.Rejected)), Rejected},
+		"an owner rejected first":   {v.OwnerDecided(now, c, owners(customer.Rejected, customer.Pending)), Rejected},
+		"owners approved first":     {v.OwnerDecided(now, c, owners(customer.Approved)), InProgress},
+		"an owner can be corrected": {waiting.Verification.OwnerDecided(now, c, correctable), ResolveErrors},
+		"reviewed, waiting for owner": {v.Decide(decision(v, InReview), c, nil).Verification.Decide(decision(v, Accepted), c,
+			owners(customer.Pending)), InProgress},
 	} {
 		if got := test.change.Verification.Status; got != test.want || (test.change.CustomerStatus != "") != got.IsFinal() {
 			t.Errorf("%s: %s, customer %q; want %s", name, got, test.change.CustomerStatus, test.want)
@@ -240,7 +249,8 @@ func TestVerification_ChangedDataIsNotApproved(t *testing.T) {
 			}
 			continue
 		}
-		if e := change.Verification.Errors; change.Verification.Status != ResolveErrors || len(e) != 1 || e[0].Field != want || change.CustomerStatus != "" {
+		if e := change.Verification.Errors; change.Verification.Status != ResolveErrors || len(e) != 1 || e[0].Field != want ||
+			change.CustomerStatus != "" {
 			t.Errorf("%s: %s %+v", want, change.Verification.Status, e)
 		}
 	}
@@ -274,11 +284,13 @@ func TestVerification_EverySequenceFollowsTheTransitions(t *testing.T) {
 					continue
 				}
 				verdict := rapid.SampledFrom([]Verdict{Waiting, InReview, Correctable, Accepted, Refused}).Draw(rt, "verdict")
-				d := Decision{Application: rapid.SampledFrom(applications).Draw(rt, "application"), Outcome: Outcome{Verdict: verdict, Errors: someErrors}, At: now}
+				d := Decision{Application: rapid.SampledFrom(applications).Draw(rt, "application"),
+					Outcome: Outcome{Verdict: verdict, Errors: someErrors}, At: now}
 				change = v.Decide(d, c, owners)
 			case 2:
 				i := rapid.IntRange(0, 1).Draw(rt, "owner")
-				owners[i].Status = rapid.SampledFrom([]customer.Status{customer.Pending, customer.Approved, customer.Approved, customer.Rejected}).Draw(rt, "status")
+				owners[i].Status = rapid.SampledFrom([]customer.Status{customer.Pending, customer.Approved, customer.Approved, customer.Rejected}).Draw(
+					rt, "status")
 				change = v.OwnerDecided(now, c, owners)
 			case 3:
 				edited := *c.Business

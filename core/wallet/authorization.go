@@ -30,7 +30,8 @@ type Authorization struct {
 
 // NewAuthorization returns the evidence of a payment whose payload a session signed. It is of the first
 // millisecond of the session, which timelines show, if the clock of the process that opened it was ahead.
-func NewAuthorization(p ident.Platform, t ident.Transaction, account ident.InternalAccount, payload, signature string, s Session, now time.Time) Authorization {
+func NewAuthorization(p ident.Platform, t ident.Transaction, account ident.InternalAccount, payload, signature string, s Session,
+	now time.Time) Authorization {
 	if first := s.CreatedAt.Add(time.Millisecond - 1).Truncate(time.Millisecond); now.Before(first) {
 		now = first
 	}
@@ -71,7 +72,8 @@ func (a Authorization) Verify(key Key) error {
 	case err != nil:
 		return err
 	case session.PublicKey != a.SessionKey || session.ID != a.Session:
-		return fmt.Errorf("the wallet certified %s with the key %x, and not %s with the key %x", session.ID, session.PublicKey, a.Session, a.SessionKey)
+		return fmt.Errorf("the wallet certified %s with the key %x, and not %s with the key %x", session.ID, session.PublicKey,
+			a.Session, a.SessionKey)
 	case session.Account != a.Account:
 		return fmt.Errorf("the session is of the wallet %s, and not of %s", session.Account, a.Account)
 	}
@@ -92,6 +94,7 @@ type Transfer struct {
 // Statement returns what the key of the wallet signs for the chain: canonical JSON, with the fields in a
 // fixed order and no spaces. It names the payload by its hash.
 func (t Transfer) Statement() string {
-	return fmt.Sprintf(`{"type":"TRANSFER","version":1,"transactionId":"%s","accountId":"%s","network":"%s","currency":"%s","amount":%d,"payloadSha256":"%x"}`,
+	return fmt.Sprintf(
+		`{"type":"TRANSFER","version":1,"transactionId":"%s","accountId":"%s","network":"%s","currency":"%s","amount":%d,"payloadSha256":"%x"}`,
 		t.Transaction, t.Account, t.Network, t.Amount.Currency, t.Amount.Minor, sha256.Sum256([]byte(t.Payload)))
 }

@@ -31,7 +31,8 @@ func newAuthorization(t *testing.T) (der, stamp wallet.Authorization, key wallet
 	if err != nil {
 		t.Fatal(err)
 	}
-	stamp.Signature = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"publicKey":"%x","scheme":"%s","signature":"%s"}`, der.SessionKey, wallet.StampScheme, hex.EncodeToString(signature)))
+	stamp.Signature = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"publicKey":"%x","scheme":"%s","signature":"%s"}`,
+		der.SessionKey, wallet.StampScheme, hex.EncodeToString(signature)))
 	return der, stamp, e.certificate.Key
 }
 
@@ -40,7 +41,8 @@ func TestAuthorization_VerifyNeedsTheWholeChain(t *testing.T) {
 	// Evidence in both forms proves the payment with the key of the wallet, and with any part changed it does
 	// not.
 	der, stamp, key := newAuthorization(t)
-	if der.Form() != wallet.FormDER || stamp.Form() != wallet.FormStamp || (wallet.Authorization{Signature: "sandbox-valid-signature"}).Form() != wallet.FormTestValue {
+	if der.Form() != wallet.FormDER || stamp.Form() != wallet.FormStamp ||
+		(wallet.Authorization{Signature: "sandbox-valid-signature"}).Form() != wallet.FormTestValue {
 		t.Errorf("forms %s and %s", der.Form(), stamp.Form())
 	}
 	for _, a := range []wallet.Authorization{der, stamp} {
@@ -105,9 +107,11 @@ func TestNewAuthorization_IsNotBeforeItsSession(t *testing.T) {
 func TestTransfer_StatementIsCanonical(t *testing.T) {
 	t.Parallel()
 	// The statement for the chain has one text, which names the payload by its hash.
-	statement := wallet.Transfer{Amount: money.Amount{Minor: 25_000_000, Currency: money.USDB}, Network: "LAYER2", Payload: "what the owner signed"}.Statement()
+	statement := wallet.Transfer{Amount: money.Amount{Minor: 25_000_000, Currency: money.USDB}, Network: "LAYER2",
+		Payload: "what the owner signed"}.Statement()
 
-	want := fmt.Sprintf(`{"type":"TRANSFER","version":1,"transactionId":"%s","accountId":"%s","network":"LAYER2","currency":"USDB","amount":25000000,"payloadSha256":"%x"}`,
+	want := fmt.Sprintf(
+		`{"type":"TRANSFER","version":1,"transactionId":"%s","accountId":"%s","network":"LAYER2","currency":"USDB","amount":25000000,"payloadSha256":"%x"}`,
 		ident.Transaction{}, ident.InternalAccount{}, sha256.Sum256([]byte("what the owner signed")))
 	if statement != want {
 		t.Errorf("got  %s\nwant %s", statement, want)

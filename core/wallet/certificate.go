@@ -57,7 +57,8 @@ func (c Certificate) VerifyPayload(payload, signature string, at time.Time) (Ses
 	case !parsed.VerifiedBy(session.PublicKey, payload):
 		return Session{}, ErrNotSignedBySession
 	case at.Before(session.CreatedAt) || !at.Before(session.ExpiresAt):
-		return Session{}, fmt.Errorf("%w: it lasted from %s to %s", ErrSessionNotActive, session.CreatedAt.Format(time.RFC3339), session.ExpiresAt.Format(time.RFC3339))
+		return Session{}, fmt.Errorf("%w: it lasted from %s to %s", ErrSessionNotActive, session.CreatedAt.Format(time.RFC3339),
+			session.ExpiresAt.Format(time.RFC3339))
 	}
 	return session, nil
 }

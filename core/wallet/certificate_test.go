@@ -49,7 +49,8 @@ func newEvidence(t *testing.T) evidence {
 
 func certify(key *secp256k1.PrivateKey, statement string) wallet.Certificate {
 	hash := sha256.Sum256([]byte(statement))
-	return wallet.Certificate{Statement: statement, Key: wallet.Key(key.PubKey().SerializeCompressed()), Signature: secpecdsa.Sign(key, hash[:]).Serialize()}
+	return wallet.Certificate{Statement: statement, Key: wallet.Key(key.PubKey().SerializeCompressed()),
+		Signature: secpecdsa.Sign(key, hash[:]).Serialize()}
 }
 
 func TestCertificate_VerifyPayloadChecksTheWholeChain(t *testing.T) {
@@ -60,20 +61,21 @@ func TestCertificate_VerifyPayloadChecksTheWholeChain(t *testing.T) {
 		change func(e, other *evidence)
 		want   error
 	}{
-		"nothing changed":            {func(_, _ *evidence) {}, nil},
-		"at the last moment":         {func(e, _ *evidence) { e.at = e.at.Add(wallet.SessionLifetime - 1) }, nil},
-		"before the session":         {func(e, _ *evidence) { e.at = e.at.Add(-1) }, wallet.ErrSessionNotActive},
-		"after the session":          {func(e, _ *evidence) { e.at = e.at.Add(wallet.SessionLifetime) }, wallet.ErrSessionNotActive},
-		"payload":                    {func(e, _ *evidence) { e.payload += " " }, wallet.ErrNotSignedBySession},
-		"signature of another":       {func(e, o *evidence) { e.signature = o.signature }, wallet.ErrNotSignedBySession},
-		"sandbox signature":          {func(e, _ *evidence) { e.signature = "sandbox-valid-signature" }, wallet.ErrNotSignedBySession},
-		"no signature":               {func(e, _ *evidence) { e.signature = "" }, wallet.ErrNotSignedBySession},
-		"wallet of another":          {func(e, o *evidence) { e.certificate.Key = o.certificate.Key }, wallet.ErrNotSignedByWallet},
-		"certificate of another":     {func(e, o *evidence) { e.certificate = o.certificate }, wallet.ErrNotSignedBySession},
-		"wallet signature of other":  {func(e, o *evidence) { e.certificate.Signature = o.certificate.Signature }, wallet.ErrNotSignedByWallet},
-		"no wallet signature":        {func(e, _ *evidence) { e.certificate.Signature = nil }, wallet.ErrNotSignedByWallet},
-		"no key":                     {func(e, _ *evidence) { e.certificate.Key = wallet.Key{} }, wallet.ErrNotSignedByWallet},
-		"text behind the signature":  {func(e, _ *evidence) { e.certificate.Signature = append(e.certificate.Signature, 0) }, wallet.ErrNotSignedByWallet},
+		"nothing changed":           {func(_, _ *evidence) {}, nil},
+		"at the last moment":        {func(e, _ *evidence) { e.at = e.at.Add(wallet.SessionLifetime - 1) }, nil},
+		"before the session":        {func(e, _ *evidence) { e.at = e.at.Add(-1) }, wallet.ErrSessionNotActive},
+		"after the session":         {func(e, _ *evidence) { e.at = e.at.Add(wallet.SessionLifetime) }, wallet.ErrSessionNotActive},
+		"payload":                   {func(e, _ *evidence) { e.payload += " " }, wallet.ErrNotSignedBySession},
+		"signature of another":      {func(e, o *evidence) { e.signature = o.signature }, wallet.ErrNotSignedBySession},
+		"sandbox signature":         {func(e, _ *evidence) { e.signature = "sandbox-valid-signature" }, wallet.ErrNotSignedBySession},
+		"no signature":              {func(e, _ *evidence) { e.signature = "" }, wallet.ErrNotSignedBySession},
+		"wallet of another":         {func(e, o *evidence) { e.certificate.Key = o.certificate.Key }, wallet.ErrNotSignedByWallet},
+		"certificate of another":    {func(e, o *evidence) { e.certificate = o.certificate }, wallet.ErrNotSignedBySession},
+		"wallet signature of other": {func(e, o *evidence) { e.certificate.Signature = o.certificate.Signature }, wallet.ErrNotSignedByWallet},
+		"no wallet signature":       {func(e, _ *evidence) { e.certificate.Signature = nil }, wallet.ErrNotSignedByWallet},
+		"no key":                    {func(e, _ *evidence) { e.certificate.Key = wallet.Key{} }, wallet.ErrNotSignedByWallet},
+		"text behind the signature": {func(e, _ *evidence) { e.certificate.Signature = append(e.certificate.Signature, 0) },
+			wallet.ErrNotSignedByWallet},
 		"statement":                  {func(e, _ *evidence) { e.certificate.Statement += " " }, wallet.ErrNotSignedByWallet},
 		"statement of other session": {func(e, o *evidence) { e.certificate.Statement = o.certificate.Statement }, wallet.ErrNotSignedByWallet},
 		"signed, but no statement": {func(e, _ *evidence) {

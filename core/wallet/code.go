@@ -70,7 +70,8 @@ func (c Code) CheckDelay(now time.Time) error {
 		return nil
 	}
 	return &fault.Error{Code: fault.RateLimited, Reason: "Too many wrong codes", RetryAfter: wait,
-		Message: fmt.Sprintf("Too many wrong codes were tried for this credential. Request a new code after %s, or use another credential.", c.BlockedUntil.UTC().Format(time.RFC3339))}
+		Message: fmt.Sprintf("Too many wrong codes were tried for this credential. Request a new code after %s, or use another credential.",
+			c.BlockedUntil.UTC().Format(time.RFC3339))}
 }
 
 // Used returns the code after it was used: there is none then, and no failures count.

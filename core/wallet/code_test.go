@@ -87,7 +87,8 @@ func TestCode_FailuresOverCodesDelay(t *testing.T) {
 		}
 	}
 	// Delays that are over when the next code is sent are not seen here: those below six minutes.
-	want := []time.Duration{8 * time.Minute, 16 * time.Minute, 32 * time.Minute, 64 * time.Minute, 128 * time.Minute, 256 * time.Minute, 512 * time.Minute, 1024 * time.Minute}
+	want := []time.Duration{8 * time.Minute, 16 * time.Minute, 32 * time.Minute, 64 * time.Minute, 128 * time.Minute, 256 * time.Minute,
+		512 * time.Minute, 1024 * time.Minute}
 	for len(want) < len(waits) {
 		want = append(want, 24*time.Hour)
 	}

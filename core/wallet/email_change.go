@@ -24,7 +24,8 @@ func (w Wallet) ChangeEmail(email string, now time.Time) (Change, error) {
 	case !found || w.Implicit:
 		return Change{}, nil
 	case email == "":
-		return Change{}, fault.Invalid(fault.Field{Field: "email", Message: "cannot be removed, because the codes of the customer's wallet are sent to it; revoke the EMAIL_OTP credential first"})
+		return Change{}, fault.Invalid(fault.Field{Field: "email", Message: "cannot be removed, because the codes of the customer's wallet are " +
+			"sent to it; revoke the EMAIL_OTP credential first"})
 	}
 	tied.Email, tied.Nickname, tied.UpdatedAt = email, email, now
 	return w.Update(tied), nil
@@ -48,12 +49,14 @@ func (w Wallet) CredentialSet() [sha256.Size]byte {
 // the owner was asked to sign.
 func (w Wallet) CheckCredentialSet(r SignedRequest) error {
 	if w.CredentialSet() != r.Basis {
-		return fault.New(fault.EmailOTPCredentialSetChanged, "The credentials of the customer's wallet have changed since the first request. Nothing was changed. Send the request again without Request-Id and Service-Wallet-Signature, and sign the new payload.")
+		return fault.New(fault.EmailOTPCredentialSetChanged, "The credentials of the customer's wallet have changed since the first request. "+
+			"Nothing was changed. Send the request again without Request-Id and Service-Wallet-Signature, and sign the new payload.")
 	}
 	return nil
 }
 
 // EmailInUse returns the fault of an address to which the codes of another wallet are sent.
 func EmailInUse() *fault.Error {
-	return fault.New(fault.EmailOTPEmailAlreadyExists, "The codes of another customer's wallet are sent to this e-mail address. Use another one, or change that customer's address first.")
+	return fault.New(fault.EmailOTPEmailAlreadyExists, "The codes of another customer's wallet are sent to this e-mail address. Use another "+
+		"one, or change that customer's address first.")
 }

@@ -12,7 +12,8 @@ import (
 
 func emailTestCredential(t CredentialType, verified bool) Credential {
 	now := time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC)
-	c := Credential{ID: ident.NewAuthMethod(func(time.Time) uuid.UUID { return uuid.New() }, now), Type: t, Nickname: "x", CreatedAt: now, UpdatedAt: now}
+	c := Credential{ID: ident.NewAuthMethod(func(time.Time) uuid.UUID { return uuid.New() }, now), Type: t, Nickname: "x",
+		CreatedAt: now, UpdatedAt: now}
 	if t == EmailOTP {
 		c.Email, c.Nickname = "ana@example.com", "ana@example.com"
 	}
@@ -59,7 +60,8 @@ func TestWallet_ChangeEmailFollowsCustomer(t *testing.T) {
 	if _, err := w.ChangeEmail("", later); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("removed: %v", err)
 	}
-	for name, other := range map[string]Wallet{"default": {Credentials: []Credential{emailTestCredential(EmailOTP, false)}, Implicit: true}, "passkey": {Credentials: []Credential{passkey}}} {
+	for name, other := range map[string]Wallet{"default": {Credentials: []Credential{emailTestCredential(EmailOTP, false)}, Implicit: true},
+		"passkey": {Credentials: []Credential{passkey}}} {
 		for _, email := range []string{"eva@example.com", ""} {
 			if change, err := other.ChangeEmail(email, later); err != nil || change.Credentials != nil {
 				t.Errorf("%s, %q: %+v, %v", name, email, change, err)

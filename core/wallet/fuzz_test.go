@@ -18,7 +18,8 @@ func FuzzParseClientKey(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{hex.EncodeToString(point), strings.ToUpper(hex.EncodeToString(point)), "", "04", "04" + strings.Repeat("0", 128), "02" + strings.Repeat("f", 64)} {
+	for _, seed := range []string{hex.EncodeToString(point), strings.ToUpper(hex.EncodeToString(point)), "", "04",
+		"04" + strings.Repeat("0", 128), "02" + strings.Repeat("f", 64)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -62,7 +63,8 @@ func FuzzParseIDToken(f *testing.F) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	for _, seed := range []string{
 		fmt.Sprintf(`{"iss":"accounts.google.com","sub":"7","aud":["a","b"],"azp":"a","iat":%d,"exp":%d,"nonce":"0"}`, now.Unix(), now.Unix()+60),
-		`{"iat":1e400,"exp":-1,"aud":7,"sub":null}`, `{"iat":1763812800.999,"exp":"9"}`, `{"iat":99999999999999999999}`, `{}`, `{}{}`, `[]`, strings.Repeat(`[`, 9000), "",
+		`{"iat":1e400,"exp":-1,"aud":7,"sub":null}`, `{"iat":1763812800.999,"exp":"9"}`, `{"iat":99999999999999999999}`, `{}`, `{}{}`, `[]`,
+		strings.Repeat(`[`, 9000), "",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -86,7 +88,8 @@ func FuzzParseIDToken(f *testing.F) {
 }
 
 func FuzzParseRequestID(f *testing.F) {
-	for _, seed := range []string{"Request:0193a5b0-1111-7abc-8def-0123456789ab", "0193a5b0-1111-7abc-8def-0123456789ab", "", ":", "Request:", "Session:0193a5b0-1111-7abc-8def-0123456789ab",
+	for _, seed := range []string{"Request:0193a5b0-1111-7abc-8def-0123456789ab", "0193a5b0-1111-7abc-8def-0123456789ab", "", ":", "Request:",
+		"Session:0193a5b0-1111-7abc-8def-0123456789ab",
 		"{0193a5b0-1111-7abc-8def-0123456789ab}", "urn:uuid:0193a5b0-1111-7abc-8def-0123456789ab", "00000000-0000-0000-0000-000000000000"} {
 		f.Add(seed)
 	}

@@ -139,13 +139,15 @@ func (t IDToken) Identify(clientIDs []string, now time.Time) (Identity, error) {
 	audience, ok := t.audience(clientIDs)
 	switch {
 	case !ok:
-		return Identity{}, InvalidIdentity("The ID token is for another app: its audience (aud, azp) is none of embeddedWalletConfig.oauthClientIds.")
+		return Identity{}, InvalidIdentity("The ID token is for another app: its audience (aud, azp) is none of " +
+			"embeddedWalletConfig.oauthClientIds.")
 	case t.Subject == "":
 		return Identity{}, InvalidIdentity("The ID token has no subject (sub).")
 	case t.ExpiresAt.IsZero() || !now.Before(t.ExpiresAt):
 		return Identity{}, InvalidIdentity("The ID token has expired (exp).")
 	case t.IssuedAt.IsZero() || now.Sub(t.IssuedAt) >= MaxIDTokenAge:
-		return Identity{}, InvalidIdentity("The ID token is not fresh: it must have been issued (iat) less than %d seconds ago.", int(MaxIDTokenAge.Seconds()))
+		return Identity{}, InvalidIdentity("The ID token is not fresh: it must have been issued (iat) less than %d seconds ago.",
+			int(MaxIDTokenAge.Seconds()))
 	case t.IssuedAt.Sub(now) > maxClockSkew:
 		return Identity{}, InvalidIdentity("The ID token was issued in the future (iat).")
 	}
@@ -165,7 +167,8 @@ func (t IDToken) audience(clientIDs []string) (string, bool) {
 // CheckNonce returns UNAUTHORIZED if the token was not made for a client's key.
 func (t IDToken) CheckNonce(client ClientKey) error {
 	if t.Nonce != IDTokenNonce(client) {
-		return InvalidIdentity("The nonce of the ID token is not that of clientPublicKey: request it with the nonce hex(SHA-256(clientPublicKey in lower-case hexadecimal digits)).")
+		return InvalidIdentity("The nonce of the ID token is not that of clientPublicKey: request it with the nonce " +
+			"hex(SHA-256(clientPublicKey in lower-case hexadecimal digits)).")
 	}
 	return nil
 }

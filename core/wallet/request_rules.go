@@ -39,9 +39,11 @@ func (c Call) Unsigned() bool { return c.Signature == "" && c.RequestID == "" }
 func (c Call) ParseRequestID() (ident.SignedRequest, error) {
 	switch {
 	case c.Signature == "":
-		return ident.SignedRequest{}, unauthorized(ReasonNoSignature, "Send the signature over payloadToSign in the header Service-Wallet-Signature, together with Request-Id.")
+		return ident.SignedRequest{}, unauthorized(ReasonNoSignature, "Send the signature over payloadToSign in the header "+
+			"Service-Wallet-Signature, together with Request-Id.")
 	case c.RequestID == "":
-		return ident.SignedRequest{}, unauthorized(ReasonNoRequestID, "Send the requestId of the first response in the header Request-Id, together with Service-Wallet-Signature.")
+		return ident.SignedRequest{}, unauthorized(ReasonNoRequestID, "Send the requestId of the first response in the header Request-Id, "+
+			"together with Service-Wallet-Signature.")
 	}
 	return ParseRequestID(c.RequestID)
 }
@@ -78,7 +80,8 @@ func NewSignedRequest(id ident.SignedRequest, a Action, c Call, now time.Time) S
 		ID: id, Platform: a.Platform, Account: a.Account, Operation: a.Operation, Credential: a.Credential, Fingerprint: c.Fingerprint(),
 		CreatedAt: now, ExpiresAt: now.Add(RequestLifetime).Truncate(time.Millisecond),
 	}
-	r.Payload = fmt.Sprintf(payloadText, r.Operation, r.ID, r.Platform, r.Account, c.Method, quoteJSON(c.Path), c.BodyHash, r.ExpiresAt.UTC().Format(time.RFC3339Nano))
+	r.Payload = fmt.Sprintf(payloadText, r.Operation, r.ID, r.Platform, r.Account, c.Method, quoteJSON(c.Path), c.BodyHash,
+		r.ExpiresAt.UTC().Format(time.RFC3339Nano))
 	return r
 }
 
@@ -95,7 +98,8 @@ func (r SignedRequest) Check(a Action, c Call, now time.Time) error {
 		return err
 	}
 	if r.Platform != a.Platform || r.Account != a.Account || r.Operation != a.Operation || r.Fingerprint != c.Fingerprint() {
-		return unauthorized(ReasonRequestDiffers, "The method, path, query or body is not that of the first request. Send the same request again, byte for byte, and add both headers.")
+		return unauthorized(ReasonRequestDiffers, "The method, path, query or body is not that of the first request. Send the same request "+
+			"again, byte for byte, and add both headers.")
 	}
 	return nil
 }
@@ -126,5 +130,6 @@ func (w Wallet) Signers(revoked ident.AuthMethod, only ident.Session) (suitable,
 
 // SignedByRevoked returns the fault of a request to revoke a credential that this credential signed.
 func SignedByRevoked() *fault.Error {
-	return unauthorized(ReasonRevokedCredential, "A session of the credential to be revoked signed the request. Sign it with a session of another credential of the wallet.")
+	return unauthorized(ReasonRevokedCredential, "A session of the credential to be revoked signed the request. Sign it with a session of "+
+		"another credential of the wallet.")
 }

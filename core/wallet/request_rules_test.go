@@ -104,8 +104,10 @@ func TestNewSignedRequest_PayloadIsJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.Payload), &got); err != nil {
 			t.Fatalf("%s: %v", r.Payload, err)
 		}
-		if got.Type != "REQUEST" || got.Version != 1 || got.Operation != "EXPORT_WALLET" || got.RequestID != r.ID.String() || got.PlatformID != action.Platform.String() ||
-			got.AccountID != action.Account.String() || got.Method != "POST" || got.Path != path || got.BodySHA256[:2] != "ab" || got.ExpiresAt != "2026-03-14T12:05:00Z" {
+		if got.Type != "REQUEST" || got.Version != 1 || got.Operation != "EXPORT_WALLET" || got.RequestID != r.ID.String() ||
+			got.PlatformID != action.Platform.String() ||
+			got.AccountID != action.Account.String() || got.Method != "POST" || got.Path != path || got.BodySHA256[:2] != "ab" ||
+			got.ExpiresAt != "2026-03-14T12:05:00Z" {
 			t.Fatalf("%s is read as %+v", r.Payload, got)
 		}
 	})
@@ -118,7 +120,8 @@ func TestNewSignedRequest_PayloadIsJSON(t *testing.T) {
 	action.Platform.SetUUID(uuid.MustParse("0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"))
 	action.Account.SetUUID(uuid.MustParse("0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c"))
 	action.Operation = RevokeSession
-	exact := NewSignedRequest(id, action, Call{Method: "DELETE", Path: "/v1/auth/sessions/Session:1", BodyHash: sha256.Sum256(nil)}, noon.Add(987*time.Microsecond))
+	exact := NewSignedRequest(id, action, Call{Method: "DELETE", Path: "/v1/auth/sessions/Session:1", BodyHash: sha256.Sum256(nil)},
+		noon.Add(987*time.Microsecond))
 	const want = `{"type":"REQUEST","version":1,"operation":"REVOKE_SESSION","requestId":"Request:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6d",` +
 		`"platformId":"PlatformConfig:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b","accountId":"InternalAccount:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c",` +
 		`"method":"DELETE","path":"/v1/auth/sessions/Session:1","bodySha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","expiresAt":"2026-03-14T12:05:00Z"}`

@@ -36,7 +36,8 @@ type Signature struct {
 //     scheme (StampScheme) and signature (DER in hexadecimal digits).
 func ParseSignature(text string) (Signature, error) {
 	if len(text) > maxSignatureText {
-		return Signature{}, InvalidSignature("Service-Wallet-Signature has %d characters; a signature has at most %d.", len(text), maxSignatureText)
+		return Signature{}, InvalidSignature("Service-Wallet-Signature has %d characters; a signature has at most %d.",
+			len(text), maxSignatureText)
 	}
 	// The first byte of a sequence in DER is 30, which base64 begins with M.
 	if strings.HasPrefix(text, "M") {
@@ -78,7 +79,8 @@ func decodeBase64(encoding *base64.Encoding, text string) ([]byte, error) {
 }
 
 func malformedSignature() error {
-	return InvalidSignature("Service-Wallet-Signature must be the base64 text of an ECDSA signature in DER, or a stamp with publicKey, scheme and signature.")
+	return InvalidSignature("Service-Wallet-Signature must be the base64 text of an ECDSA signature in DER, or a stamp with publicKey, " +
+		"scheme and signature.")
 }
 
 // VerifiedBy reports whether a key made the signature over a payload. A signature that is not in strict DER
@@ -117,5 +119,6 @@ func Signer(payload, signature string, sessions []Session) (Session, error) {
 			return session, nil
 		}
 	}
-	return Session{}, InvalidSignature("No active session of the wallet made the signature in Service-Wallet-Signature. Sign payloadToSign byte for byte as it was received, with the key of an active session.")
+	return Session{}, InvalidSignature("No active session of the wallet made the signature in Service-Wallet-Signature. Sign payloadToSign " +
+		"byte for byte as it was received, with the key of an active session.")
 }

@@ -51,7 +51,8 @@ func (c client) sign(t interface{ Fatal(...any) }, payload string) []byte {
 func base64DER(der []byte) string { return base64.StdEncoding.EncodeToString(der) }
 
 func stamp(key wallet.SessionKey, scheme string, der []byte) string {
-	object, _ := json.Marshal(map[string]string{"publicKey": hex.EncodeToString(key[:]), "scheme": scheme, "signature": hex.EncodeToString(der)})
+	object, _ := json.Marshal(map[string]string{"publicKey": hex.EncodeToString(key[:]), "scheme": scheme,
+		"signature": hex.EncodeToString(der)})
 	return base64.RawURLEncoding.EncodeToString(object)
 }
 
@@ -114,7 +115,8 @@ func TestSigner_AnyChangeIsRefused(t *testing.T) {
 			},
 			"key in the stamp": func() (wallet.Session, error) {
 				key := signer.public()
-				return wallet.Signer(payload, stamp(wallet.SessionKey(flip("stamp", key[:])), wallet.StampScheme, der), []wallet.Session{signer.session()})
+				return wallet.Signer(payload, stamp(wallet.SessionKey(flip("stamp", key[:])), wallet.StampScheme, der),
+					[]wallet.Session{signer.session()})
 			},
 		} {
 			if _, err := call(); !isInvalid(err, wallet.ReasonSignature) {
@@ -180,7 +182,8 @@ func TestSigner_OtherEncodingsAreRefused(t *testing.T) {
 	if _, err := wallet.Signer(payload, valid, nil); !isInvalid(err, wallet.ReasonSignature) {
 		t.Errorf("without a session: %v", err)
 	}
-	if _, err := wallet.Signer(payload, valid, []wallet.Session{{PublicKey: wallet.SessionKey{9}}, {}}); !isInvalid(err, wallet.ReasonSignature) {
+	if _, err := wallet.Signer(payload, valid, []wallet.Session{{PublicKey: wallet.SessionKey{9}}, {}}); !isInvalid(err,
+		wallet.ReasonSignature) {
 		t.Errorf("with sessions whose keys are no points: %v", err)
 	}
 }

@@ -13,7 +13,8 @@ const (
 // InvalidCode returns the fault of a code that is wrong, expired, used or tried too often. It does not say
 // which: a code must not be guessed by its faults.
 func InvalidCode() *fault.Error {
-	return unauthorized(ReasonCode, "The code in otp is not the latest one, or it has expired. Request a new one with POST /auth/credentials/{id}/challenge.")
+	return unauthorized(ReasonCode, "The code in otp is not the latest one, or it has expired. Request a new one with POST "+
+		"/auth/credentials/{id}/challenge.")
 }
 
 // InvalidPasskey returns the fault of an assertion.

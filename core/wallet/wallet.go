@@ -38,7 +38,8 @@ func (w Wallet) After(c Change, now time.Time) Wallet {
 	next := Wallet{Platform: w.Platform, Account: w.Account, Implicit: w.Implicit && len(c.Credentials) == 0}
 	next.Credentials = replaced(w.Credentials, c.Credentials, func(a, b Credential) bool { return a.ID == b.ID },
 		func(c Credential) bool { return c.RevokedAt.IsZero() })
-	next.Sessions = replaced(w.Sessions, c.Sessions, func(a, b Session) bool { return a.ID == b.ID }, func(s Session) bool { return s.Active(now) })
+	next.Sessions = replaced(w.Sessions, c.Sessions, func(a, b Session) bool { return a.ID == b.ID },
+		func(s Session) bool { return s.Active(now) })
 	return next
 }
 

@@ -53,7 +53,8 @@ func (w Wallet) newCredential(t CredentialType, subject string, at time.Time) Cr
 }
 
 func (w Wallet) newSession(c Credential, at time.Time) Session {
-	return Session{ID: ident.NewSession(ids, at), Platform: w.Platform, Account: w.Account, Credential: c.ID, Type: c.Type, CreatedAt: at, UpdatedAt: at, ExpiresAt: at.Add(SessionLifetime)}
+	return Session{ID: ident.NewSession(ids, at), Platform: w.Platform, Account: w.Account, Credential: c.ID, Type: c.Type, CreatedAt: at,
+		UpdatedAt: at, ExpiresAt: at.Add(SessionLifetime)}
 }
 
 func TestWallet_AddRefusesSecondOfAKind(t *testing.T) {
@@ -101,7 +102,8 @@ func TestWallet_RevokeEndsSessionsAndKeepsLast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(change.Credentials) != 1 || !change.Credentials[0].RevokedAt.Equal(later) || len(change.Sessions) != 2 || change.Sessions[0].Active(later) || change.Sessions[1].Active(later) {
+	if len(change.Credentials) != 1 || !change.Credentials[0].RevokedAt.Equal(later) || len(change.Sessions) != 2 ||
+		change.Sessions[0].Active(later) || change.Sessions[1].Active(later) {
 		t.Errorf("change %+v", change)
 	}
 	after := w.After(change, later)
@@ -184,15 +186,18 @@ func TestWithDefault_OnlyWithoutStoredCredentials(t *testing.T) {
 	if w := newWallet().WithDefault("", noon); w.Implicit || len(w.Credentials) != 0 {
 		t.Errorf("without an address: %+v", w)
 	}
-	if w := newWallet(Passkey).WithDefault("ana@example.com", noon); w.Implicit || len(w.Credentials) != 1 || w.Credentials[0].Type != Passkey {
+	if w := newWallet(Passkey).WithDefault("ana@example.com", noon); w.Implicit || len(w.Credentials) != 1 ||
+		w.Credentials[0].Type != Passkey {
 		t.Errorf("with a passkey: %+v", w)
 	}
 	w := newWallet().WithDefault("ana@example.com", noon)
-	if !w.Implicit || len(w.Credentials) != 1 || w.Credentials[0].Type != EmailOTP || w.Credentials[0].Nickname != "ana@example.com" || w.Verified() {
+	if !w.Implicit || len(w.Credentials) != 1 || w.Credentials[0].Type != EmailOTP || w.Credentials[0].Nickname != "ana@example.com" ||
+		w.Verified() {
 		t.Fatalf("default: %+v", w)
 	}
 	id := w.Credentials[0].ID
-	if AccountOfDefault(id) != w.Account || id.UUID() == w.Account.UUID() || id.UUID().Version() != 7 || id.UUID().Variant() != uuid.RFC4122 || [6]byte(id.UUID().NodeID()) == [6]byte(w.Account.UUID().NodeID()) {
+	if AccountOfDefault(id) != w.Account || id.UUID() == w.Account.UUID() || id.UUID().Version() != 7 || id.UUID().Variant() != uuid.RFC4122 ||
+		[6]byte(id.UUID().NodeID()) == [6]byte(w.Account.UUID().NodeID()) {
 		t.Errorf("the id %s of the account %s", id, w.Account)
 	}
 
@@ -272,7 +277,8 @@ func (m *storedWallet) save(t *rapid.T, w Wallet, c Change) {
 	slices.SortFunc(after.Credentials, byID)
 	slices.SortFunc(loaded.Credentials, byID)
 	if len(after.Credentials) != len(loaded.Credentials) || len(after.Sessions) != len(loaded.Sessions) || after.Implicit != loaded.Implicit ||
-		len(after.Credentials) > 0 && !reflect.DeepEqual(after.Credentials, loaded.Credentials) || len(after.Sessions) > 0 && !reflect.DeepEqual(after.Sessions, loaded.Sessions) {
+		len(after.Credentials) > 0 && !reflect.DeepEqual(after.Credentials, loaded.Credentials) || len(after.Sessions) > 0 &&
+		!reflect.DeepEqual(after.Sessions, loaded.Sessions) {
 		t.Fatalf("after the change\n%+v\nstored\n%+v", after, loaded)
 	}
 }
@@ -340,7 +346,8 @@ func TestWallet_RandomOperationsKeepInvariants(t *testing.T) {
 				}
 			},
 			"issue": func(*rapid.T) {
-				m.requests = append(m.requests, NewSignedRequest(ident.NewSignedRequest(ids, m.now), Action{Platform: m.empty.Platform, Account: m.empty.Account, Operation: ExportWallet}, Call{Path: "/"}, m.now))
+				m.requests = append(m.requests, NewSignedRequest(ident.NewSignedRequest(ids, m.now),
+					Action{Platform: m.empty.Platform, Account: m.empty.Account, Operation: ExportWallet}, Call{Path: "/"}, m.now))
 			},
 			"use": func(t *rapid.T) {
 				if len(m.requests) == 0 {

@@ -69,7 +69,8 @@ func Current(closings []Closing, y Year) (Closing, bool) {
 // firstPosted is the first month with a posting; zero if there is none.
 func CheckClose(c period.Calendar, firstPosted period.Month, y Year, closings []Closing) error {
 	if _, closed := Current(closings, y); closed {
-		return conflict("Year is closed", "The year %s is closed. Reverse its closing before you close it again: causeway ledger reverse-year %s.", y, y)
+		return conflict(
+			"Year is closed", "The year %s is closed. Reverse its closing before you close it again: causeway ledger reverse-year %s.", y, y)
 	}
 	if !c.Started() {
 		return notStarted(firstPosted, y)
@@ -79,15 +80,18 @@ func CheckClose(c period.Calendar, firstPosted period.Month, y Year, closings []
 		for c.State(first) == period.Closed {
 			first = first.Next()
 		}
-		return conflict("Wrong state", "%s is %s. Close all months of the year %s but the last, %s, and soft-close that one.", first, c.State(first), y, y.Last())
+		return conflict("Wrong state", "%s is %s. Close all months of the year %s but the last, %s, and soft-close that one.", first,
+			c.State(first), y, y.Last())
 	}
 	switch c.State(y.Last()) {
 	case period.Open:
-		return conflict("Wrong state", "%s is OPEN. Soft-close it first: then its income and expense are final, but for authorised postings.", y.Last())
+		return conflict("Wrong state", "%s is OPEN. Soft-close it first: then its income and expense are final, but for authorised postings.",
+			y.Last())
 	case period.SoftClosed:
 		return nil
 	default:
-		return conflict("Wrong state", "%s is CLOSED and accepts no postings. The income and expense of the year %s are closed with those of the next year that is closed.", y.Last(), y)
+		return conflict("Wrong state", "%s is CLOSED and accepts no postings. The income and expense of the year %s are closed with those of "+
+			"the next year that is closed.", y.Last(), y)
 	}
 }
 
@@ -97,11 +101,14 @@ func notStarted(firstPosted period.Month, y Year) error {
 	case firstPosted.IsZero():
 		return conflict("Nothing to close", "The platform has no postings, so the year %s has no income and expense to close.", y)
 	case y.Last().Before(firstPosted):
-		return conflict("Nothing to close", "The year %s has no postings, so it has no income and expense to close. The month of the first posting is %s.", y, firstPosted)
+		return conflict("Nothing to close", "The year %s has no postings, so it has no income and expense to close. The month of the first "+
+			"posting is %s.", y, firstPosted)
 	case y.Last() == firstPosted:
-		return conflict("Wrong state", "No month is soft-closed yet. Soft-close %s first, the last month of the year %s: it is the month of the first posting.", firstPosted, y)
+		return conflict("Wrong state", "No month is soft-closed yet. Soft-close %s first, the last month of the year %s: it is the month of "+
+			"the first posting.", firstPosted, y)
 	default:
-		return conflict("Wrong state", "No month is soft-closed yet. Begin with %s, the month of the first posting: soft-close and close it and every later month before %s, the last of the year %s, and soft-close that one.",
+		return conflict("Wrong state", "No month is soft-closed yet. Begin with %s, the month of the first posting: soft-close and close it "+
+			"and every later month before %s, the last of the year %s, and soft-close that one.",
 			firstPosted, y.Last(), y)
 	}
 }
@@ -115,13 +122,15 @@ func Close(closing Closing, balances []ledger.NetBalance, closings []Closing) (C
 			closing.Number = max(closing.Number, c.Number+1)
 		}
 	}
-	posting := ledger.YearEnd(ledger.Header{ID: closing.postingID(ledger.KindYearEnd), Platform: closing.Platform, Effective: closing.Year.End(),
-		Memo: fmt.Sprintf("Closing of the year %s", closing.Year)}, balances)
+	posting := ledger.YearEnd(ledger.Header{ID: closing.postingID(ledger.KindYearEnd), Platform: closing.Platform,
+		Effective: closing.Year.End(),
+		Memo:      fmt.Sprintf("Closing of the year %s", closing.Year)}, balances)
 	if len(posting.Entries) == 0 {
 		return closing, nil, nil
 	}
 	closing.Posting = posting.ID
-	return closing, []ledger.Posting{posting}, []period.Authorisation{{Platform: closing.Platform, Posting: posting.ID, By: closing.By, Approval: closing.Approval, Note: closing.Note, At: closing.At}}
+	return closing, []ledger.Posting{posting}, []period.Authorisation{{Platform: closing.Platform, Posting: posting.ID, By: closing.By,
+		Approval: closing.Approval, Note: closing.Note, At: closing.At}}
 }
 
 // postingID returns the id of the posting of a kind that belongs to the closing. Repeated work derives the same.
@@ -169,7 +178,8 @@ func CheckReverse(y Year, closings []Closing) (Closing, error) {
 // posted is that one. While the last month of the year is soft-closed, the reversal is effective at the year's
 // end as well: the year is as if it had never been closed. Later it is effective at the start of the first month
 // that is not closed: the income and expense of the year count there, until the next year is closed.
-func Reverse(closing Closing, calendar period.Calendar, posted ledger.Posting, r Reversal) (Reversal, []ledger.Posting, []period.Authorisation) {
+func Reverse(closing Closing, calendar period.Calendar, posted ledger.Posting,
+	r Reversal) (Reversal, []ledger.Posting, []period.Authorisation) {
 	r.Effective = closing.Year.End()
 	if earliest := calendar.EarliestEffective(true); r.Effective.Before(earliest) {
 		r.Effective = earliest
@@ -177,9 +187,11 @@ func Reverse(closing Closing, calendar period.Calendar, posted ledger.Posting, r
 	if closing.Posting == uuid.Nil {
 		return r, nil, nil
 	}
-	posting := ledger.Reverse(posted, closing.postingID(ledger.KindReversal), r.Effective, fmt.Sprintf("Closing of the year %s is reversed", closing.Year))
+	posting := ledger.Reverse(posted, closing.postingID(ledger.KindReversal), r.Effective,
+		fmt.Sprintf("Closing of the year %s is reversed", closing.Year))
 	r.Posting = posting.ID
-	return r, []ledger.Posting{posting}, []period.Authorisation{{Platform: closing.Platform, Posting: posting.ID, By: r.By, Approval: r.Approval, Note: r.Note, At: r.At}}
+	return r, []ledger.Posting{posting}, []period.Authorisation{{Platform: closing.Platform, Posting: posting.ID, By: r.By,
+		Approval: r.Approval, Note: r.Note, At: r.At}}
 }
 
 // ClosesYears reports whether a platform closes its years: it has closed one, or has a functional currency. Others
@@ -196,9 +208,12 @@ func CheckMonthClose(y Year, closings []Closing, balances []ledger.NetBalance) e
 	case !slices.ContainsFunc(balances, func(b ledger.NetBalance) bool { return b.Net.Sign() != 0 }):
 		return nil
 	case closed:
-		return conflict("Year end out of date", "Income or expense of the year %s was posted after the year was closed. Reverse the closing (causeway ledger reverse-year %s) and close the year again, or confirm with withoutYearEnd to close the month as it is.", y, y)
+		return conflict("Year end out of date", "Income or expense of the year %s was posted after the year was closed. Reverse the closing "+
+			"(causeway ledger reverse-year %s) and close the year again, or confirm with withoutYearEnd to close the month as it is.", y, y)
 	}
-	return conflict("Year is not closed", "%s is the last month of the year %s, whose income and expense are not closed into retained earnings yet. Close the year first (causeway ledger close-year %s), or confirm with withoutYearEnd to close the month without it.", y.Last(), y, y)
+	return conflict("Year is not closed", "%s is the last month of the year %s, whose income and expense are not closed into retained "+
+		"earnings yet. Close the year first (causeway ledger close-year %s), or confirm with withoutYearEnd to close the month without it.",
+		y.Last(), y, y)
 }
 
 // CheckRecord returns what differs between a closing and its postings: posting and reversal are those that it and

@@ -33,7 +33,8 @@ func TestYear_OfMonth(t *testing.T) {
 	// A year has twelve months, is named by the calendar year of its last one, and every month belongs to one year.
 	rapid.Check(t, func(t *rapid.T) {
 		end := time.Month(rapid.IntRange(1, 12).Draw(t, "end"))
-		m := period.MonthOf(time.Date(rapid.IntRange(2001, 2100).Draw(t, "year"), time.Month(rapid.IntRange(1, 12).Draw(t, "month")), 1, 0, 0, 0, 0, time.UTC))
+		m := period.MonthOf(time.Date(rapid.IntRange(2001, 2100).Draw(t, "year"), time.Month(rapid.IntRange(1, 12).Draw(t, "month")), 1, 0,
+			0, 0, 0, time.UTC))
 
 		y := yearend.OfMonth(m, end)
 
@@ -88,13 +89,18 @@ func TestCheckClose_CalendarNotStarted(t *testing.T) {
 		closings        []yearend.Closing
 		reason, message string
 	}{
-		"no postings":                     {"", nil, "Nothing to close", "The platform has no postings, so the year 2025 has no income and expense to close."},
-		"first posting after the year":    {"2026-01", nil, "Nothing to close", "The year 2025 has no postings, so it has no income and expense to close. The month of the first posting is 2026-01."},
-		"first posting in the last month": {"2025-12", nil, "Wrong state", "No month is soft-closed yet. Soft-close 2025-12 first, the last month of the year 2025: it is the month of the first posting."},
+		"no postings": {"", nil, "Nothing to close", "The platform has no postings, so the year 2025 has no income and " +
+			"expense to close."},
+		"first posting after the year": {"2026-01", nil, "Nothing to close", "The year 2025 has no postings, so it has no income and " +
+			"expense to close. The month of the first posting is 2026-01."},
+		"first posting in the last month": {"2025-12", nil, "Wrong state", "No month is soft-closed yet. Soft-close 2025-12 first, the last " +
+			"month of the year 2025: it is the month of the first posting."},
 		"first posting in the year": {"2025-11", nil, "Wrong state",
-			"No month is soft-closed yet. Begin with 2025-11, the month of the first posting: soft-close and close it and every later month before 2025-12, the last of the year 2025, and soft-close that one."},
+			"No month is soft-closed yet. Begin with 2025-11, the month of the first posting: soft-close and close it and every later month " +
+				"before 2025-12, the last of the year 2025, and soft-close that one."},
 		"first posting before the year": {"2024-03", nil, "Wrong state",
-			"No month is soft-closed yet. Begin with 2024-03, the month of the first posting: soft-close and close it and every later month before 2025-12, the last of the year 2025, and soft-close that one."},
+			"No month is soft-closed yet. Begin with 2024-03, the month of the first posting: soft-close and close it and every later month " +
+				"before 2025-12, the last of the year 2025, and soft-close that one."},
 		"closed before": {"2025-12", []yearend.Closing{{Year: year, Number: 1}}, "Year is closed",
 			"The year 2025 is closed. Reverse its closing before you close it again: causeway ledger reverse-year 2025."},
 	} {
@@ -113,7 +119,8 @@ func TestCheckClose_CalendarNotStarted(t *testing.T) {
 
 // closing is a closing of 2025 that is not computed yet.
 func closing() yearend.Closing {
-	c := yearend.Closing{Year: yearend.OfNumber(2025, time.December), At: time.Date(2026, 1, 20, 9, 0, 0, 0, time.UTC), By: platform.Author{Actor: "Ana"},
+	c := yearend.Closing{Year: yearend.OfNumber(2025, time.December), At: time.Date(2026, 1, 20, 9, 0, 0, 0, time.UTC),
+		By:       platform.Author{Actor: "Ana"},
 		Approval: platform.Approval{By: platform.Author{Actor: "Ben"}}, Note: "Audited"}
 	c.Platform.SetUUID(uuid.UUID{2, 8: 7})
 	return c
@@ -138,7 +145,8 @@ func TestClose(t *testing.T) {
 	if err := postings[0].Validate(); err != nil {
 		t.Error(err)
 	}
-	if len(authorisations) != 1 || authorisations[0] != (period.Authorisation{Platform: c.Platform, Posting: c.Posting, By: c.By, Approval: c.Approval, Note: "Audited", At: c.At}) {
+	if len(authorisations) != 1 || authorisations[0] != (period.Authorisation{Platform: c.Platform, Posting: c.Posting, By: c.By,
+		Approval: c.Approval, Note: "Audited", At: c.At}) {
 		t.Errorf("%v", authorisations)
 	}
 	if c.Number != 1 || len(c.Results) != 1 || c.Results[0].Net().String() != "10000" {
@@ -156,7 +164,8 @@ func TestClose(t *testing.T) {
 	}
 
 	// Without income and expense there is no posting.
-	if c, postings, authorisations := yearend.Close(closing(), balances()[2:], nil); c.Posting != uuid.Nil || postings != nil || authorisations != nil || c.Results != nil {
+	if c, postings, authorisations := yearend.Close(closing(), balances()[2:], nil); c.Posting != uuid.Nil || postings != nil ||
+		authorisations != nil || c.Results != nil {
 		t.Errorf("%+v %v %v", c, postings, authorisations)
 	}
 }
@@ -202,11 +211,14 @@ func TestReverse_EffectiveTime(t *testing.T) {
 		"soft-closed": {calendar("2025-01", "2025-12", "2026-01"), c.Year.End()},
 		"closed":      {calendar("2025-01", "2026-02", "2026-02"), month("2026-02").Start()},
 	} {
-		r, reversals, authorisations := yearend.Reverse(c, want.calendar, postings[0], yearend.Reversal{Note: "Late invoice", At: c.At, Approval: c.Approval})
-		if !r.Effective.Equal(want.effective) || len(reversals) != 1 || !reversals[0].Effective.Equal(want.effective) || !reversals[0].IsReversalOf(postings[0]) {
+		r, reversals, authorisations := yearend.Reverse(c, want.calendar, postings[0], yearend.Reversal{Note: "Late invoice", At: c.At,
+			Approval: c.Approval})
+		if !r.Effective.Equal(want.effective) || len(reversals) != 1 || !reversals[0].Effective.Equal(want.effective) ||
+			!reversals[0].IsReversalOf(postings[0]) {
 			t.Errorf("%s: %v %v", name, r, reversals)
 		}
-		if r.Posting != reversals[0].ID || len(authorisations) != 1 || authorisations[0].Posting != r.Posting || authorisations[0].Approval != r.Approval {
+		if r.Posting != reversals[0].ID || len(authorisations) != 1 || authorisations[0].Posting != r.Posting ||
+			authorisations[0].Approval != r.Approval {
 			t.Errorf("%s: %v %v", name, r, authorisations)
 		}
 	}

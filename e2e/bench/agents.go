@@ -71,7 +71,8 @@ func (b *bench) measureAgentLimit(ctx context.Context) {
 	check(checkAgentLimit(before, after, b.done[p.kind]-done, limit))
 	b.report.add(agents, fmt.Sprintf("Transfers/s by one agent below its daily limit, %d in flight", p.inFlight), below.perSecond)
 	b.report.add(agents, work[p.kind].request+" then, "+latencyColumn, below.send)
-	b.report.add(agents, "Transfers/s refused after it reached the limit", float64(reached.refused)/float64(reached.completed)*reached.perSecond)
+	b.report.add(agents, "Transfers/s refused after it reached the limit",
+		float64(reached.refused)/float64(reached.completed)*reached.perSecond)
 	b.report.add(agents, "Refusal then, "+latencyColumn, reached.refusal)
 	b.report.add(agents, "Daily limit, and what was spent of it", fmt.Sprintf("$%s, $%s", dollars(limit), dollars(after.DailySpend)))
 }
@@ -93,7 +94,8 @@ func checkAgentLimit(before, after agentUsage, payments, limit int64) error {
 	case after.DailyResetDate != before.DailyResetDate:
 		return nil
 	case payments != fittingPayments || after.DailySpend != before.DailySpend+payments*rampAmount:
-		return fmt.Errorf("an agent has made %d payments and spent %d cents; want %d payments, and %d spent before", payments, after.DailySpend, fittingPayments, before.DailySpend)
+		return fmt.Errorf("an agent has made %d payments and spent %d cents; want %d payments, and %d spent before", payments, after.DailySpend,
+			fittingPayments, before.DailySpend)
 	}
 	return nil
 }

@@ -84,7 +84,8 @@ func (f *booksFixture) addSize(ctx context.Context) {
 		SELECT (SELECT count(*)::int FROM ledger_postings WHERE effective_at < $1), count(*)::int, count(DISTINCT currency)::int FROM ledger_accounts`,
 		f.year.Last().End())[0]
 	f.postings = size.Postings
-	f.report.add(booksOfYear, fmt.Sprintf("The year has %d postings, %d accounts and %d currencies", size.Postings, size.Accounts, size.Currencies))
+	f.report.add(booksOfYear, fmt.Sprintf("The year has %d postings, %d accounts and %d currencies", size.Postings,
+		size.Accounts, size.Currencies))
 }
 
 // months returns the months of the year.
@@ -146,8 +147,10 @@ func (f *booksFixture) measureSafeguarding(ctx context.Context) {
 
 // measureYear closes the months and the year. The closing of the year is reversed once.
 func (f *booksFixture) measureYear(ctx context.Context) {
-	softClose, closeMonth := booksStep{name: "`POST /ledger/periods/{month}/soft-close`"}, booksStep{name: "`POST /ledger/periods/{month}/close`"}
-	exchange, fees := booksStep{name: "`POST /ledger/exchange-result/{month}/post`"}, booksStep{name: "`POST /ledger/deferred-fees/{month}/post`"}
+	softClose, closeMonth := booksStep{name: "`POST /ledger/periods/{month}/soft-close`"},
+		booksStep{name: "`POST /ledger/periods/{month}/close`"}
+	exchange, fees := booksStep{name: "`POST /ledger/exchange-result/{month}/post`"},
+		booksStep{name: "`POST /ledger/deferred-fees/{month}/post`"}
 	closeYear, reverseYear := booksStep{name: "`POST /ledger/years/{year}/close`"}, booksStep{name: "`POST /ledger/years/{year}/reverse`"}
 	note := map[string]any{"note": "Audited"}
 	for _, m := range f.months() {

@@ -32,7 +32,8 @@ func TestBooksStep_MedianAndSlowest(t *testing.T) {
 	// A row has how often a step was done, its median and its slowest time, and the rate of the median.
 	t.Parallel()
 	r := report{}
-	s := booksStep{name: "Close", durations: []time.Duration{30 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond}, memory: memoryGrowth{90_000_000, 95_000_000}}
+	s := booksStep{name: "Close", durations: []time.Duration{30 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond},
+		memory: memoryGrowth{90_000_000, 95_000_000}}
 
 	s.addTo(r, 1000)
 

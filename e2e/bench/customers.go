@@ -39,7 +39,8 @@ func (b *bench) measureCustomers(ctx context.Context) {
 	const created = 2000
 	start := time.Now()
 	forEach(ctx, created, func(ctx context.Context, _ int) { b.platform.create(ctx, "/customers", kit.CustomerBody()) })
-	b.report.add(onboarding, fmt.Sprintf("`POST /customers` per second, %d in flight", maxSetupConnections), formatRate(created, time.Since(start)))
+	b.report.add(onboarding, fmt.Sprintf("`POST /customers` per second, %d in flight", maxSetupConnections),
+		formatRate(created, time.Since(start)))
 	l := timed(200, func() time.Duration { return b.platform.get(ctx, "/customers?limit=100").Duration })
 	b.report.add(onboarding, "`GET /customers?limit=100` then, "+latencyColumn, l)
 }
@@ -51,7 +52,8 @@ func importForm(domain string, rows int) (form []byte, contentType string) {
 	file := must(writer.CreateFormFile("file", "customers.csv"))
 	must(fmt.Fprintln(file, "umaAddress,platformCustomerId,customerType,fullName,birthDate,addressLine1,city,state,postalCode,country"))
 	for i := range rows {
-		must(fmt.Fprintf(file, "$import-%[1]d@%[2]s,import-%[1]d,INDIVIDUAL,Ana Silva,1990-01-31,%[1]d Main Street,San Francisco,CA,94105,US\n", i, domain))
+		must(fmt.Fprintf(file, "$import-%[1]d@%[2]s,import-%[1]d,INDIVIDUAL,Ana Silva,1990-01-31,%[1]d Main Street,San Francisco,CA,94105,US\n",
+			i, domain))
 	}
 	check(writer.Close())
 	return body.Bytes(), writer.FormDataContentType()
@@ -64,7 +66,8 @@ func (b *bench) importCustomers(ctx context.Context, form []byte, contentType st
 		JobID, Status string
 		Progress      struct{ Total, Successful int }
 	}
-	response := b.platform.do(ctx, apiclient.Request{Method: http.MethodPost, Path: "/customers/bulk/csv", Body: form, ContentType: contentType})
+	response := b.platform.do(ctx, apiclient.Request{Method: http.MethodPost, Path: "/customers/bulk/csv", Body: form,
+		ContentType: contentType})
 	check(json.Unmarshal(response.Body, &job))
 	for path := "/customers/bulk/jobs/" + job.JobID; job.Status != "COMPLETED"; {
 		check(sleep(ctx, 50*time.Millisecond))

@@ -26,7 +26,8 @@ func (p *pastMonth) measureExchange(ctx context.Context) {
 	for batch := range slices.Chunk(postings, 2_000) {
 		p.commit(ctx, batch)
 	}
-	check(to.Call(ctx, "PUT", "/ledger/settings", map[string]any{"functionalCurrency": "USD", "unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION", "yearEndMonth": 12, "fourEyes": []string{}}, nil))
+	check(to.Call(ctx, "PUT", "/ledger/settings", map[string]any{"functionalCurrency": "USD", "unrealisedResult": "REVERSE",
+		"feeRecognition": "CONVERSION", "yearEndMonth": 12, "fourEyes": []string{}}, nil))
 	check(to.Call(ctx, "GET", "/ledger/fx-position", nil, nil)) // keeps rates
 	p.changePeriod(ctx, to, "soft-close")
 	post := func() time.Duration {

@@ -125,7 +125,8 @@ func (f *fakeService) respond(path string, r *http.Request, agent *fakeAgent) (s
 	executed = strings.TrimSuffix(executed, "/execute")
 	agentID, ofAgent := strings.CutPrefix(path, "/agents/Agent:")
 	if agent != nil {
-		if i := slices.IndexFunc(f.accounts, func(a fakeAccount) bool { return a.CustomerID == agent.customer }); f.accounts[i].ID != cmp.Or(in.Source.AccountID, f.payers[strings.TrimSuffix(executed, "/execute")]) {
+		if i := slices.IndexFunc(f.accounts, func(a fakeAccount) bool { return a.CustomerID == agent.customer }); f.accounts[i].ID != cmp.Or(
+			in.Source.AccountID, f.payers[strings.TrimSuffix(executed, "/execute")]) {
 			return http.StatusNotFound, `{}`
 		}
 		if path == "/transfer-out" {

@@ -29,7 +29,8 @@ func TestRunWorkers_EachKind(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		b, service := newFakeBench(t, 7, "", func(f *fakeService) { f.deliverBeforeResponse = early })
 		b.idempotencyKeys = true
-		for kind, n := range map[kind]int64{ramps: 40, unpaidQuotes: 30, payouts: 50, transfersOut: 60, transfersIn: 70, agentPayouts: 20, agentTransfersOut: 10} {
+		for kind, n := range map[kind]int64{ramps: 40, unpaidQuotes: 30, payouts: 50, transfersOut: 60, transfersIn: 70, agentPayouts: 20,
+			agentTransfersOut: 10} {
 			all, err := b.runWorkers(t.Context(), phase{inFlight: 4, kind: kind}, limitedTo(n))
 			if err != nil || len(all) != int(n) {
 				t.Fatalf("%s: %d pieces of work, %v", kind, len(all), err)
@@ -45,7 +46,8 @@ func TestRunWorkers_EachKind(t *testing.T) {
 		service.sending.Wait()
 
 		wantRequests := map[string]int{"/quotes": 120, "/sandbox/send": 40, "execute": 70, "/transfer-out": 60, "/transfer-in": 70,
-			"/agents/me/quotes": 20, "/agents/me/transfer-out": 10, "/agents": 7, "redeem": 7, "/webhook-secrets": 1, "/config": 1, "/customers": 7, "/customers/external-accounts": 14, "/customers/internal-accounts": 7, "fund": 7}
+			"/agents/me/quotes": 20, "/agents/me/transfer-out": 10, "/agents": 7, "redeem": 7, "/webhook-secrets": 1, "/config": 1, "/customers": 7,
+			"/customers/external-accounts": 14, "/customers/internal-accounts": 7, "fund": 7}
 		if !maps.Equal(service.requests, wantRequests) {
 			t.Errorf("the service received %v; want %v", service.requests, wantRequests)
 		}

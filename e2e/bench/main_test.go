@@ -31,7 +31,8 @@ func TestOptions(t *testing.T) {
 		t.Errorf("--only agent-hot: %+v, %v", agents, err)
 	}
 	large, err := parse(strings.Fields("--only large-ledger --entries 300000"), io.Discard)
-	if err != nil || !large.includes("large-ledger") || large.includes("books") || large.ledgerEntries != 300_000 || large.timeout() <= months.timeout() || all.timeout() <= large.timeout() {
+	if err != nil || !large.includes("large-ledger") || large.includes("books") || large.ledgerEntries != 300_000 ||
+		large.timeout() <= months.timeout() || all.timeout() <= large.timeout() {
 		t.Errorf("--only large-ledger: %+v, %v", large, err)
 	}
 	one, err := parse([]string{"--only", "quotes"}, io.Discard)

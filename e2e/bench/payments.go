@@ -53,7 +53,8 @@ var work = map[kind]struct {
 	transfersIn: {request: "`POST /transfer-in`", netMoved: rampAmount, pay: func(w *worker, c *customer, _ []byte) []byte {
 		return w.post("/transfer-in", 201, transferBody, c.bankID, c.accountID, rampAmount)
 	}},
-	agentPayouts:      {source: accountOf, request: "`POST /agents/me/quotes/{id}/execute`", netMoved: -rampAmount, byAgent: true, pay: execute},
+	agentPayouts: {source: accountOf, request: "`POST /agents/me/quotes/{id}/execute`", netMoved: -rampAmount,
+		byAgent: true, pay: execute},
 	agentTransfersOut: {request: "`POST /agents/me/transfer-out`", netMoved: -rampAmount, byAgent: true, pay: transferOut},
 }
 

@@ -24,8 +24,10 @@ func (b *bench) measureRails(ctx context.Context) {
 			failf("the benchmark of files for banks has not measured %s", format)
 		}
 		taking, delivering := seconds(m["s/orders"]), seconds(m["s/file"])
-		b.report.add(railsOfProduction, fmt.Sprintf("%d payouts are taken for one %s file", railPayouts, format), taking, "", "", judge(goalBankFile, taking))
-		b.report.add(railsOfProduction, "They are put into the file, which is delivered to a folder", delivering, megabytes(m["MB/file"]), megabytes(m["MB-heap"]), judge(goalBankFile, delivering))
+		b.report.add(railsOfProduction, fmt.Sprintf("%d payouts are taken for one %s file", railPayouts, format), taking, "", "",
+			judge(goalBankFile, taking))
+		b.report.add(railsOfProduction, "They are put into the file, which is delivered to a folder", delivering, megabytes(m["MB/file"]),
+			megabytes(m["MB-heap"]), judge(goalBankFile, delivering))
 	}
 	chain := must(b.goBenchmark(ctx, "./e2e", "BenchmarkEVM_ThousandDeposits"))
 	m, found := chain["BenchmarkEVM_ThousandDeposits"]

@@ -73,7 +73,8 @@ func startBrowser() (context.Context, error) {
 		return nil, err
 	}
 	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(program), chromedp.UserDataDir(folder), chromedp.WSURLReadTimeout(waitTimeout)}
-	for _, flag := range []string{"headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync", "hide-scrollbars"} {
+	for _, flag := range []string{"headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking",
+		"disable-component-update", "disable-sync", "hide-scrollbars"} {
 		options = append(options, chromedp.Flag(flag, true))
 	}
 	options = append(options, chromedp.Flag("host-resolver-rules", "MAP *."+walletDomain+" 127.0.0.1"))
@@ -136,7 +137,8 @@ func (b *tab) prepare() {
 		scheme = "dark"
 	}
 	b.run(chromedp.EmulateViewport(b.width, b.height))
-	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -146,7 +148,8 @@ func (b *tab) prepare() {
 // setScript says whether pages may run scripts.
 func (b *tab) setScript(enabled bool) {
 	b.t.Helper()
-	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !enabled}); err != nil {
+	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: !enabled}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -335,7 +338,8 @@ func (b *tab) fill(fields map[string]string) {
 			}
 			b.run(chromedp.KeyEvent(date.Format("01022006")))
 		case "select-one":
-			at, err := strconv.Atoi(b.evaluate(fmt.Sprintf("String([...document.activeElement.options].findIndex(o => o.value === %q) - document.activeElement.selectedIndex)", value)))
+			at, err := strconv.Atoi(b.evaluate(fmt.Sprintf("String([...document.activeElement.options].findIndex(o => o.value === %q) - "+
+				"document.activeElement.selectedIndex)", value)))
 			if err != nil {
 				b.t.Fatal(err)
 			}
@@ -385,7 +389,8 @@ func (b *tab) uploadRefused(path string, fields map[string]string, status int64,
 // tick checks a box.
 func (b *tab) tick(value string) {
 	b.t.Helper()
-	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](fmt.Sprintf("document.querySelector('[type=checkbox][value=%s]').checked = true", value))); err != nil {
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](fmt.Sprintf("document.querySelector('[type=checkbox][value=%s]').checked = true",
+		value))); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -401,8 +406,10 @@ func (b *tab) check(name string) {
 	b.setScript(true)
 	found := ""
 	eventually(b.t, "a page that stays until it is checked", func() bool { // some load themselves again
-		found, err = chromedp.Run(b.ctx, chromedp.Evaluate[string](string(source)+`; axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => r.passes.length < 5 ? "no rules were checked" : JSON.stringify(
-		r.violations.map(v => v.id + ": " + v.help + " " + v.nodes.map(n => n.html + " " + n.failureSummary).join(" | "))))`, chromedp.EvalAwaitPromise))
+		found, err = chromedp.Run(b.ctx, chromedp.Evaluate[string](string(source)+
+			`; axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => r.passes.length < 5 ? "no rules were checked" : JSON.stringify(
+		r.violations.map(v => v.id + ": " + v.help + " " + v.nodes.map(n => n.html + " " + n.failureSummary).join(" | "))))`,
+			chromedp.EvalAwaitPromise))
 		return err == nil
 	})
 	sizes, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]int]("[document.documentElement.scrollWidth, innerWidth]"))

@@ -24,8 +24,10 @@ func with(path string, fields map[string]string) map[string]string {
 }
 
 func owner(firstName, lastName, identifier, percentage string) map[string]string {
-	return with("personalInfo.address", map[string]string{"ownershipPercentage": percentage, "personalInfo.firstName": firstName, "personalInfo.lastName": lastName,
-		"personalInfo.birthDate": "1970-01-02", "personalInfo.nationality": "US", "personalInfo.idType": "SSN", "personalInfo.identifier": identifier})
+	return with("personalInfo.address", map[string]string{"ownershipPercentage": percentage, "personalInfo.firstName": firstName,
+		"personalInfo.lastName":  lastName,
+		"personalInfo.birthDate": "1970-01-02", "personalInfo.nationality": "US", "personalInfo.idType": "SSN",
+		"personalInfo.identifier": identifier})
 }
 
 // details are those of a business.
@@ -36,7 +38,8 @@ func details(registrationNumber string) map[string]string {
 
 // identityDocument are the fields of a passport or card.
 func identityDocument(kind, side string) map[string]string {
-	return map[string]string{"documentType": kind, "side": side, "country": "DE", "documentNumber": "C01X00T47", "issuingAuthority": "Stadt Berlin"}
+	return map[string]string{"documentType": kind, "side": side, "country": "DE", "documentNumber": "C01X00T47",
+		"issuingAuthority": "Stadt Berlin"}
 }
 
 // addOwner adds an owner with a role, and returns to the overview.
@@ -112,7 +115,8 @@ func TestVerification_BusinessInBrowser(t *testing.T) {
 }
 
 // personal are words of the business and its owners that only they and the platform know.
-var personal = []string{"Nordlicht", "12-3456789", "Grace", "Hopper", "Lovelace", "12345678901", "123-45-6788", "1970-01-02", "1 Main St", "78701", "C01X00T47", "Stadt Berlin", "scan.png"}
+var personal = []string{"Nordlicht", "12-3456789", "Grace", "Hopper", "Lovelace", "12345678901", "123-45-6788", "1970-01-02", "1 Main St",
+	"78701", "C01X00T47", "Stadt Berlin", "scan.png"}
 
 func TestVerification_BusinessFromInvitationToErasure(t *testing.T) {
 	t.Parallel()
@@ -127,7 +131,8 @@ func TestVerification_BusinessFromInvitationToErasure(t *testing.T) {
 	business := p.newBusiness()
 	umaAddress := "$nordlicht@" + p.call("GET", "/config", nil).text("umaDomain")
 	p.call("PATCH", "/customers/"+business, map[string]any{"customerType": "BUSINESS", "umaAddress": umaAddress})
-	if status := p.call("POST", "/invitations/"+invitation+"/claim", map[string]any{"inviteeUma": umaAddress}).text("status"); status != "CLAIMED" {
+	if status := p.call("POST", "/invitations/"+invitation+"/claim", map[string]any{"inviteeUma": umaAddress}).text(
+		"status"); status != "CLAIMED" {
 		t.Fatalf("the invitation is %s", status)
 	}
 	wallet := p.call("POST", "/customers/external-accounts", kit.WalletBody(business, "")).text("id")
@@ -157,7 +162,8 @@ func TestVerification_BusinessFromInvitationToErasure(t *testing.T) {
 	b.fill(map[string]string{"businessInfo.taxId": "12-3456789"})
 	b.press("form button.primary")
 	grace := owner("Grace", "Hopper", "12345678901", "60")
-	maps.Copy(grace, map[string]string{"personalInfo.nationality": "DE", "personalInfo.idType": "NON_US_TAX_ID", "personalInfo.countryOfIssuance": "DE"})
+	maps.Copy(grace, map[string]string{"personalInfo.nationality": "DE", "personalInfo.idType": "NON_US_TAX_ID",
+		"personalInfo.countryOfIssuance": "DE"})
 	b.addOwner(grace, "CONTROL_PERSON")
 	b.want("A passport")
 	b.press(`a[href="/verification/owners/new"]`)
@@ -200,17 +206,23 @@ func TestVerification_BusinessFromInvitationToErasure(t *testing.T) {
 	p.wantValue("/customers/"+business, "kybStatus", "APPROVED")
 	p.wantValue("/customers/"+business, "businessInfo.taxId", "12-3456789")
 	quote := p.call("POST", "/quotes", payment)
-	p.call("POST", "/sandbox/send", map[string]any{"reference": quote.text("paymentInstructions.0.accountOrWalletInfo.reference"), "currencyCode": "USD"})
+	p.call("POST", "/sandbox/send", map[string]any{"reference": quote.text("paymentInstructions.0.accountOrWalletInfo.reference"),
+		"currencyCode": "USD"})
 	eventually(t, "the payment", func() bool {
 		return p.call("GET", "/transactions/"+quote.text("transactionId"), nil).text("status") == "COMPLETED"
 	})
-	owners := [2]string{p.call("GET", "/beneficial-owners?customerId="+business, nil).text("data.0.id"), p.call("GET", "/beneficial-owners?customerId="+business, nil).text("data.1.id")}
-	readable := []string{"/customers/" + business, "/beneficial-owners?customerId=" + business, "/beneficial-owners/" + owners[0], "/beneficial-owners/" + owners[1],
+	owners := [2]string{p.call("GET", "/beneficial-owners?customerId="+business, nil).text("data.0.id"),
+		p.call("GET", "/beneficial-owners?customerId="+business, nil).text("data.1.id")}
+	readable := []string{"/customers/" + business, "/beneficial-owners?customerId=" + business, "/beneficial-owners/" + owners[0],
+		"/beneficial-owners/" + owners[1],
 		"/documents?documentHolder=" + business, "/documents?documentHolder=" + owners[0], "/documents?documentHolder=" + owners[1],
-		"/verifications?customerId=" + business, "/transactions/" + quote.text("transactionId"), "/transactions?customerId=" + business, "/quotes/" + quote.text("id"),
-		"/customers/internal-accounts?customerId=" + business, "/customers/external-accounts?customerId=" + business, "/invitations/" + invitation}
+		"/verifications?customerId=" + business, "/transactions/" + quote.text("transactionId"), "/transactions?customerId=" + business,
+		"/quotes/" + quote.text("id"),
+		"/customers/internal-accounts?customerId=" + business, "/customers/external-accounts?customerId=" + business,
+		"/invitations/" + invitation}
 	before := p.readAll(readable)
-	for _, word := range []string{"Nordlicht", "12-3456789", "Grace", "Hopper", "Lovelace", "1970-01-02", "1 Main St", "C01X00T47", "scan.png"} {
+	for _, word := range []string{"Nordlicht", "12-3456789", "Grace", "Hopper", "Lovelace", "1970-01-02", "1 Main St",
+		"C01X00T47", "scan.png"} {
 		if !strings.Contains(before, word) {
 			t.Errorf("before it is erased, %q cannot be read", word)
 		}
@@ -221,7 +233,8 @@ func TestVerification_BusinessFromInvitationToErasure(t *testing.T) {
 	b.want("This link cannot be used any more")
 	s.causeway("customers", "erase", business, "--platform", p.PlatformID, "--actor", "ana", "--now")
 	p.wantValue("/documents?documentHolder="+business, "totalCount", "0")
-	after := p.readAll(readable) + s.causeway("customers", "show", business, "--platform", p.PlatformID) + b.text() + s.process.Output() + s.storedTexts()
+	after := p.readAll(readable) + s.causeway("customers", "show", business, "--platform", p.PlatformID) + b.text() +
+		s.process.Output() + s.storedTexts()
 	for _, word := range append(personal, umaAddress) {
 		if at := strings.Index(after, word); at >= 0 {
 			t.Errorf("%q can be read: %s", word, after[max(0, at-200):min(len(after), at+100)])
@@ -260,7 +273,8 @@ func (s *service) review(command string, p *platform, customer string, flags ...
 	if application == nil {
 		s.t.Fatalf("no application is shown:\n%s", shown)
 	}
-	s.causeway(append([]string{"reviews", command, verification, "--platform", p.PlatformID, "--application", application[1], "--actor", "ana", "--reason", "Ticket 17"}, flags...)...)
+	s.causeway(append([]string{"reviews", command, verification, "--platform", p.PlatformID, "--application", application[1], "--actor", "ana",
+		"--reason", "Ticket 17"}, flags...)...)
 }
 
 // returnTo returns to the website.

@@ -37,7 +37,8 @@ func (b *tab) setNetwork(bytesPerSecond float64, offline bool) {
 	if bytesPerSecond > 0 {
 		limit.UploadThroughput = bytesPerSecond
 	}
-	if _, err := chromedp.Call(b.ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{limit}}); err != nil {
+	if _, err := chromedp.Call(b.ctx, network.EmulateNetworkConditionsByRule,
+		network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{limit}}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -50,7 +51,8 @@ func TestCareless_RobotsDoNotOpenLinks(t *testing.T) {
 	p := s.newPlatform("Acme Pay", "PRODUCTION")
 	link := p.newLink(p.newIndividual(), nil)
 	for _, method := range []string{http.MethodHead, http.MethodGet, http.MethodGet} {
-		for _, agent := range []string{"WhatsApp/2.23.20.0", "facebookexternalhit/1.1", "Slackbot-LinkExpanding 1.0", "Mozilla/5.0 (compatible; SafeLinks)"} {
+		for _, agent := range []string{"WhatsApp/2.23.20.0", "facebookexternalhit/1.1", "Slackbot-LinkExpanding 1.0",
+			"Mozilla/5.0 (compatible; SafeLinks)"} {
 			r, err := http.NewRequestWithContext(t.Context(), method, link, http.NoBody)
 			if err != nil {
 				t.Fatal(err)
@@ -166,12 +168,15 @@ func TestCareless_Files(t *testing.T) {
 			_, _, b := begin(t, v)
 			b.press(`a[href="/verification/documents/own"]`)
 			photo := append([]byte("\xff\xd8\xff\xe0"), make([]byte, 11_000_000)...)
-			b.uploadRefused(write(t, "IMG_0001.jpg", photo), identityDocument("PASSPORT", ""), http.StatusRequestEntityTooLarge, b.say("problem.large"))
+			b.uploadRefused(write(t, "IMG_0001.jpg", photo), identityDocument("PASSPORT", ""), http.StatusRequestEntityTooLarge,
+				b.say("problem.large"))
 			b.wantField("documentNumber", "C01X00T47")
 			b.check("too large")
 			// Without script the whole of it is sent, and more than the network buffers.
-			b.uploadRefused(write(t, "IMG_0002.jpg", append(photo, make([]byte, 20_000_000)...)), nil, http.StatusRequestEntityTooLarge, b.say("problem.large"))
-			b.uploadRefused(write(t, "IMG_0003.HEIC", []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic")), nil, http.StatusUnprocessableEntity, b.say("problem.file"))
+			b.uploadRefused(write(t, "IMG_0002.jpg", append(photo, make([]byte, 20_000_000)...)), nil, http.StatusRequestEntityTooLarge,
+				b.say("problem.large"))
+			b.uploadRefused(write(t, "IMG_0003.HEIC", []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic")), nil,
+				http.StatusUnprocessableEntity, b.say("problem.file"))
 			b.wantField("documentNumber", "C01X00T47")
 			b.upload(scan(t), nil)
 			b.want("scan.png")

@@ -49,7 +49,8 @@ func TestErrors_AccessibleInBrowser(t *testing.T) {
 			b.want(b.say("error.notFound.title"))
 			b.check("not found")
 			b.open(s.root + "/verification/details")
-			b.run(chromedp.SetAttributeValue(chromedp.CSS("[name=csrf]"), "value", "x"), chromedp.SetAttributeValue(chromedp.CSS("[name=customer]"), "value", "x"))
+			b.run(chromedp.SetAttributeValue(chromedp.CSS("[name=csrf]"), "value", "x"),
+				chromedp.SetAttributeValue(chromedp.CSS("[name=customer]"), "value", "x"))
 			b.pressTo("form button.primary", http.StatusForbidden)
 			b.want(b.say("error.forged.title"))
 			b.check("forged")

@@ -7,7 +7,8 @@ import (
 )
 
 // person are the details of an individual.
-var person = map[string]string{"birthDate": "1990-12-31", "nationality": "DE", "address.line1": "Hauptstraße 1", "address.city": "Berlin", "address.postalCode": "10115", "address.country": "DE"}
+var person = map[string]string{"birthDate": "1990-12-31", "nationality": "DE", "address.line1": "Hauptstraße 1", "address.city": "Berlin",
+	"address.postalCode": "10115", "address.country": "DE"}
 
 // write writes a file with content.
 func write(t *testing.T, name string, content []byte) string {

@@ -21,7 +21,8 @@ func TestSecurity_BrowserEnforcesIt(t *testing.T) {
 	link := p.newLink(p.newIndividual(), nil)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { // 127.0.0.1 is another site than localhost
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = fmt.Fprintf(w, `<!doctype html><title>Other</title><link rel="icon" href="data:,"><main><h1>Other</h1><iframe src="%s"></iframe><form method="post" action="%s"><button>Win</button></form></main>`, link, link)
+		_, _ = fmt.Fprintf(
+			w, `<!doctype html><title>Other</title><link rel="icon" href="data:,"><main><h1>Other</h1><iframe src="%s"></iframe><form method="post" action="%s"><button>Win</button></form></main>`, link, link)
 	}))
 	t.Cleanup(other.Close)
 
@@ -38,10 +39,12 @@ func TestSecurity_BrowserEnforcesIt(t *testing.T) {
 	if cookies := b.evaluate("document.cookie"); cookies != "" {
 		t.Errorf("a script reads %q", cookies)
 	}
-	if ran := b.evaluate(`{ const s = document.createElement("script"); s.textContent = "window.ran = 'ran'"; document.body.append(s); String(window.ran) }`); ran != "undefined" {
+	if ran := b.evaluate(
+		`{ const s = document.createElement("script"); s.textContent = "window.ran = 'ran'"; document.body.append(s); String(window.ran) }`); ran != "undefined" {
 		t.Error("an inline script ran")
 	}
-	if leaked := b.evaluate(`{ const i = new Image(); i.src = "` + other.URL + `/x.png"; document.body.append(i); document.body.style.color = "red"; String(i.complete && i.naturalWidth > 0) }`); leaked != "false" {
+	if leaked := b.evaluate(`{ const i = new Image(); i.src = "` + other.URL +
+		`/x.png"; document.body.append(i); document.body.style.color = "red"; String(i.complete && i.naturalWidth > 0) }`); leaked != "false" {
 		t.Error("a picture of another site was loaded")
 	}
 	eventually(t, "the refusals of foreign content", func() bool {
@@ -81,13 +84,15 @@ func TestSecurity_HeadersBehindHTTPS(t *testing.T) {
 		}
 		_, _ = io.Copy(io.Discard, response.Body)
 		_ = response.Body.Close()
-		for header, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "same-origin", "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
+		for header, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "same-origin", "X-Frame-Options": "DENY",
+			"X-Content-Type-Options":    "nosniff",
 			"Strict-Transport-Security": "max-age=31536000", "Cross-Origin-Opener-Policy": "same-origin"} {
 			if got := response.Header.Get(header); got != want {
 				t.Errorf("%s %s: %s is %q, want %q", method, path, header, got, want)
 			}
 		}
-		for _, want := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'", "script-src 'self'"} {
+		for _, want := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'",
+			"script-src 'self'"} {
 			if policy := response.Header.Get("Content-Security-Policy"); !strings.Contains(policy, want) {
 				t.Errorf("%s %s: the policy %q has no %s", method, path, policy, want)
 			}
@@ -105,7 +110,8 @@ func TestSecurity_HeadersBehindHTTPS(t *testing.T) {
 		t.Errorf("the cookie is %s", c)
 	}
 	session := c.Name + "=" + c.Value
-	for path, want := range map[string]int{"/verification": 200, "/verification/details": 200, "/verification/documents/own": 200, "/verification/owners/new": 404} {
+	for path, want := range map[string]int{"/verification": 200, "/verification/details": 200, "/verification/documents/own": 200,
+		"/verification/owners/new": 404} {
 		if got := send("GET", path, session); got.StatusCode != want {
 			t.Errorf("%s: %d, want %d", path, got.StatusCode, want)
 		}

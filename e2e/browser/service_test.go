@@ -65,7 +65,8 @@ func startServiceAt(t *testing.T, address string, options ...string) *service {
 		t.Fatal(err)
 	}
 	s.process, err = kit.Start(kit.Command{Program: program, Env: []string{"DATABASE_URL=" + login, "CAUSEWAY_MASTER_KEY=" + masterKey},
-		Args: append([]string{"serve", "--listen", address, "--admin-listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json", "--blobs", "folder:" + s.files}, options...)})
+		Args: append([]string{"serve", "--listen", address, "--admin-listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json",
+			"--blobs", "folder:" + s.files}, options...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +256,8 @@ func startWebsite(t *testing.T) *website {
 		w.requests = append(w.requests, r.URL.String()+" from "+r.Referer())
 		w.mu.Unlock()
 		out.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(out, `<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"><main><h1>Welcome back</h1></main></html>`)
+		_, _ = io.WriteString(
+			out, `<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"><main><h1>Welcome back</h1></main></html>`)
 	}))
 	t.Cleanup(server.Close)
 	w.URL = strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
@@ -283,5 +285,6 @@ func (p *platform) newLink(customer string, w *website) string {
 // newBusiness creates a business.
 func (p *platform) newBusiness() string {
 	p.t.Helper()
-	return p.call("POST", "/customers", map[string]any{"customerType": "BUSINESS", "region": "US", "businessInfo": map[string]any{"legalName": "Nordlicht Inc"}}).text("id")
+	return p.call("POST", "/customers", map[string]any{"customerType": "BUSINESS", "region": "US",
+		"businessInfo": map[string]any{"legalName": "Nordlicht Inc"}}).text("id")
 }

@@ -56,7 +56,8 @@ func walletScripts(t *testing.T) string {
 // startApp serves the pages of the platform's app, and returns the port.
 func startApp(t *testing.T) string {
 	t.Helper()
-	page := `<!doctype html><html lang="en"><title>Wallet</title><link rel="icon" href="data:,"><main><h1>Wallet</h1></main><script>` + walletScripts(t) + `</script></html>`
+	page := `<!doctype html><html lang="en"><title>Wallet</title><link rel="icon" href="data:,"><main><h1>Wallet</h1></main><script>` +
+		walletScripts(t) + `</script></html>`
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
 		out.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(out, page)
@@ -75,12 +76,14 @@ func startApp(t *testing.T) string {
 func openApp(t *testing.T, origin string) walletPage {
 	t.Helper()
 	p := walletPage{tab: newTab(t, phone)}
-	command(p.tab, security.SetIgnoreCertificateErrors, security.SetIgnoreCertificateErrorsParams{Ignore: true}) // the app has a certificate of its own
+	// the app has a certificate of its own
+	command(p.tab, security.SetIgnoreCertificateErrors, security.SetIgnoreCertificateErrorsParams{Ignore: true})
 	command(p.tab, webauthn.Enable, webauthn.EnableParams{})
-	p.authenticator = command(p.tab, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
-		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
-		HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
-	}}).AuthenticatorID
+	p.authenticator = command(p.tab, webauthn.AddVirtualAuthenticator,
+		webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
+			Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
+			HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+		}}).AuthenticatorID
 	p.open(origin)
 	return p
 }
@@ -112,7 +115,8 @@ func (p walletPage) tryScript(function string, argument any) (json.RawMessage, e
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	result, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](fmt.Sprintf("%s(%s).then(JSON.stringify)", function, text), chromedp.EvalAwaitPromise))
+	result, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](fmt.Sprintf("%s(%s).then(JSON.stringify)", function, text),
+		chromedp.EvalAwaitPromise))
 	return json.RawMessage(result), err
 }
 
@@ -125,19 +129,22 @@ func TestWallet_PasskeyOpensSession(t *testing.T) {
 	p := s.newPlatform("Acme Pay", "PRODUCTION")
 	port := startApp(t)
 	origin, other := "https://app."+walletDomain+":"+port, "https://blog."+walletDomain+":"+port
-	p.call("PATCH", "/config", map[string]any{"embeddedWalletConfig": map[string]any{"passkeyRpId": walletDomain, "passkeyOrigins": []string{origin}}})
+	p.call("PATCH", "/config", map[string]any{"embeddedWalletConfig": map[string]any{"passkeyRpId": walletDomain,
+		"passkeyOrigins": []string{origin}}})
 	wallet := p.newWallet()
 	page := openApp(t, origin)
 
 	challenge := newChallenge()
 	create := map[string]any{"type": "PASSKEY", "accountId": wallet, "nickname": "Ada's phone", "challenge": challenge,
-		"attestation": page.script("createPasskey", map[string]string{"rpId": walletDomain, "appName": "Acme", "challenge": challenge, "accountId": wallet, "email": "ada@example.com"})}
+		"attestation": page.script("createPasskey", map[string]string{"rpId": walletDomain, "appName": "Acme", "challenge": challenge,
+			"accountId": wallet, "email": "ada@example.com"})}
 	created := p.call("POST", "/auth/credentials", create)
 	credential := created.text("id")
 	begin := func() (challenge answer, use map[string]string) {
 		key := strings.ToUpper(newClientKey(t))
 		challenge = p.call("POST", "/auth/credentials/"+credential+"/challenge", map[string]string{"clientPublicKey": key})
-		return challenge, map[string]string{"rpId": walletDomain, "credentialId": challenge.text("credentialId"), "challenge": challenge.text("challenge"), "clientPublicKey": key}
+		return challenge, map[string]string{"rpId": walletDomain, "credentialId": challenge.text("credentialId"),
+			"challenge": challenge.text("challenge"), "clientPublicKey": key}
 	}
 	verify := func(challenge answer, assertion json.RawMessage) answer {
 		return p.sendWith(http.Header{"Request-Id": {challenge.text("requestId")}}, "POST", "/auth/credentials/"+credential+"/verify",
@@ -147,14 +154,16 @@ func TestWallet_PasskeyOpensSession(t *testing.T) {
 	first, use := begin()
 	assertion := page.script("usePasskey", use)
 	opened := verify(first, assertion)
-	if opened.status != http.StatusOK || opened.text("encryptedSessionSigningKey") == "" || opened.text("accountId") != wallet || opened.text("nickname") != "Ada's phone" {
+	if opened.status != http.StatusOK || opened.text("encryptedSessionSigningKey") == "" || opened.text("accountId") != wallet ||
+		opened.text("nickname") != "Ada's phone" {
 		t.Fatalf("verify: %d %s", opened.status, opened.body)
 	}
 	if listed := p.call("GET", "/auth/sessions?accountId="+wallet, nil); listed.text("data.0.id") != opened.text("id") {
 		t.Errorf("sessions: %s", listed.body)
 	}
 	verified := false
-	if err := s.openDatabase().QueryRowContext(t.Context(), "SELECT user_verified AND sign_count > 1 FROM wallet_credentials").Scan(&verified); err != nil || !verified {
+	if err := s.openDatabase().QueryRowContext(t.Context(), "SELECT user_verified AND sign_count > 1 FROM wallet_credentials").Scan(
+		&verified); err != nil || !verified {
 		t.Errorf("the use of the passkey was not recorded: %v", err)
 	}
 
@@ -184,7 +193,8 @@ func TestWallet_PasskeyOpensSession(t *testing.T) {
 	}
 
 	create["accountId"] = p.newWallet()
-	if again := p.send("POST", "/auth/credentials", create); again.status != http.StatusBadRequest || !strings.Contains(string(again.body), "challenge") {
+	if again := p.send("POST", "/auth/credentials", create); again.status != http.StatusBadRequest ||
+		!strings.Contains(string(again.body), "challenge") {
 		t.Errorf("a second credential for the challenge: %d %s", again.status, again.body)
 	}
 	page.wantNoComplaints()
@@ -200,7 +210,8 @@ func (p walletPage) counter() float64 {
 func (p walletPage) setCounter(count float64) {
 	p.t.Helper()
 	passkey := p.passkey()
-	command(p.tab, webauthn.RemoveCredential, webauthn.RemoveCredentialParams{AuthenticatorID: p.authenticator, CredentialID: passkey.CredentialID})
+	command(p.tab, webauthn.RemoveCredential, webauthn.RemoveCredentialParams{AuthenticatorID: p.authenticator,
+		CredentialID: passkey.CredentialID})
 	// The type of the library sends settings that this authenticator does not have.
 	addCredential := cdp.Command[map[string]any, cdp.Empty]{Method: webauthn.CommandAddCredential}
 	command(p.tab, addCredential, map[string]any{"authenticatorId": p.authenticator, "credential": map[string]any{
@@ -234,7 +245,8 @@ func TestWallet_IDTokenOpensSession(t *testing.T) {
 		t.Errorf("credential %s", created.body)
 	}
 	verify := func(token, clientKey string) answer {
-		return p.send("POST", "/auth/credentials/"+created.text("id")+"/verify", map[string]string{"type": "OAUTH", "oidcToken": token, "clientPublicKey": clientKey})
+		return p.send("POST", "/auth/credentials/"+created.text("id")+"/verify", map[string]string{"type": "OAUTH", "oidcToken": token,
+			"clientPublicKey": clientKey})
 	}
 
 	clientKey := newClientKey(t)
@@ -248,7 +260,8 @@ func TestWallet_IDTokenOpensSession(t *testing.T) {
 		t.Fatalf("verify: %d %s", opened.status, opened.body)
 	}
 	verify(token, clientKey).wantRefused("Invalid OIDC token", "used before")
-	verify(provider.token(map[string]any{"nonce": nonce, "sub": "somebody else"}), clientKey).wantRefused("Invalid OIDC token", "another person")
+	verify(provider.token(map[string]any{"nonce": nonce, "sub": "somebody else"}), clientKey).wantRefused("Invalid OIDC token",
+		"another person")
 }
 
 // idProvider is a provider of ID tokens.
@@ -279,7 +292,8 @@ func startProvider(t *testing.T) *idProvider {
 // token returns an ID token, with changes.
 func (p *idProvider) token(changes map[string]any) string {
 	p.t.Helper()
-	claims := map[string]any{"iss": p.URL, "sub": "ada", "aud": "acme-app", "email": "ada@example.com", "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix(), "jti": rand.Text()}
+	claims := map[string]any{"iss": p.URL, "sub": "ada", "aud": "acme-app", "email": "ada@example.com", "iat": time.Now().Unix(),
+		"exp": time.Now().Add(time.Hour).Unix(), "jti": rand.Text()}
 	for name, value := range changes {
 		claims[name] = value
 	}

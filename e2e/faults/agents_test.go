@@ -59,7 +59,8 @@ func (l *load) callBy(a *agent, method, path string, body any, want ...int) (res
 // executeBy lets the agent of a customer pay a quote. If that is above automaticAmount, the agent asks twice, and the
 // platform approves it.
 func (l *load) executeBy(from *customer, to string, amount int64) (payment, error) {
-	quote, err := l.callBy(from.agent, http.MethodPost, "/quotes", kit.Object{"source": kit.Object{"accountId": from.account}, "destination": kit.Object{"accountId": to},
+	quote, err := l.callBy(from.agent, http.MethodPost, "/quotes", kit.Object{"source": kit.Object{"accountId": from.account},
+		"destination":        kit.Object{"accountId": to},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": amount}, http.StatusCreated)
 	if err != nil {
 		return payment{}, err
@@ -180,7 +181,8 @@ func (l *load) checkAgents() {
 		for _, a := range p.actions {
 			count[a.status]++
 			got, err := l.callBy(a.agent, http.MethodGet, "/actions/"+a.id, nil, http.StatusOK)
-			if transaction := got.text("transaction.id"); err != nil || got.text("status") != a.status || (transaction != "") != (a.status == "APPROVED") || transaction != "" && transaction != p.transactionID {
+			if transaction := got.text("transaction.id"); err != nil || got.text("status") != a.status ||
+				(transaction != "") != (a.status == "APPROVED") || transaction != "" && transaction != p.transactionID {
 				l.t.Errorf("%s: want the action %s %s: %s, %v", p.kind, a.id, a.status, got.body, err)
 			}
 			if a.status == "APPROVED" && p.status == "COMPLETED" {
@@ -205,15 +207,17 @@ func (l *load) checkAgents() {
 			}
 		}
 	}
-	const asked, decided = "operation IN ('EXECUTE_QUOTE', 'TRANSFER_OUT') AND decision <> 'REFUSED'", "operation IN ('APPROVE_ACTION', 'REJECT_ACTION')"
+	const asked, decided = "operation IN ('EXECUTE_QUOTE', 'TRANSFER_OUT') AND decision <> 'REFUSED'",
+		"operation IN ('APPROVE_ACTION', 'REJECT_ACTION')"
 	all := count["APPROVED"] + count["REJECTED"] + count["FAILED"]
 	for what, c := range map[string]struct {
 		query string
 		want  int
 	}{
-		"actions":                              {"SELECT count(*) FROM agent_actions", all},
-		"attempts with an action":              {"SELECT count(DISTINCT action_id) FROM agent_attempts WHERE " + asked, all},
-		"entries of attempts with an action":   {"SELECT count(*) FROM agent_attempts WHERE action_id IS NOT NULL AND " + asked, all + count["asked again"]},
+		"actions":                 {"SELECT count(*) FROM agent_actions", all},
+		"attempts with an action": {"SELECT count(DISTINCT action_id) FROM agent_attempts WHERE " + asked, all},
+		"entries of attempts with an action": {"SELECT count(*) FROM agent_attempts WHERE action_id IS NOT NULL AND " + asked,
+			all + count["asked again"]},
 		"entries of decisions of the platform": {"SELECT count(*) FROM agent_attempts WHERE " + decided, count["waited"]},
 		"transactions of agents that count":    {"SELECT count(*) FROM transactions WHERE usage_day IS NOT NULL", count["APPROVED"]},
 	} {

@@ -53,7 +53,8 @@ func newBankSystem(t *testing.T, prepare func(t *testing.T, dir string)) *bankSy
 		}
 		b.bank = bank
 	}
-	settings := kit.Object{"folder": filepath.Join(disk, "service"), "accountHolder": "Example Client Money", "iban": bankIBAN, "bic": "COBADEFFXXX",
+	settings := kit.Object{"folder": filepath.Join(disk, "service"), "accountHolder": "Example Client Money", "iban": bankIBAN,
+		"bic":      "COBADEFFXXX",
 		"bankName": "Example Bank", "cutEvery": "0s", "stableFor": "0s"}
 	payee := kit.Object{"accountType": "EUR_ACCOUNT", "iban": "FR1420041010050500013M02606",
 		"beneficiary": kit.Object{"beneficiaryType": "INDIVIDUAL", "fullName": "Ana Silva", "countryOfResidence": "FR"}}
@@ -212,7 +213,8 @@ var badFiles = []struct {
 		return string(content)
 	}},
 	{"truncated", func(b *bankSystem) string {
-		entry := fmt.Sprintf(`<Ntry><Amt Ccy="EUR">1.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><AcctSvcrRef>T%d</AcctSvcrRef></Ntry>`, b.rand.Uint64())
+		entry := fmt.Sprintf(`<Ntry><Amt Ccy="EUR">1.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><AcctSvcrRef>T%d</AcctSvcrRef></Ntry>`,
+			b.rand.Uint64())
 		content := `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.054.001.08"><BkToCstmrDbtCdtNtfctn><Ntfctn><Acct><Id><IBAN>` + bankIBAN +
 			`</IBAN></Id></Acct>` + strings.Repeat(entry, 10)
 		return content[:len(content)-b.rand.IntN(1000)]

@@ -25,7 +25,8 @@ func (l *load) check() {
 	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
 		l.t.Logf("%5d × %s", byKind[kind], kind)
 	}
-	l.t.Logf("%5d payments, %d repeated requests, %d deliveries of %d events", len(l.payments), l.repeats.Load(), l.receiver.count, len(l.receiver.seen))
+	l.t.Logf("%5d payments, %d repeated requests, %d deliveries of %d events", len(l.payments), l.repeats.Load(), l.receiver.count,
+		len(l.receiver.seen))
 }
 
 // awaitEnd returns when no job and no event is left. The quotes expire at once: all were paid, so this
@@ -70,10 +71,13 @@ func (l *load) checkTransactions() {
 		query string
 		want  int
 	}{
-		"transactions":                                 {"SELECT count(*) FROM transactions", want},
-		"transactions that are not final":              {"SELECT count(*) FROM transactions WHERE status NOT IN ('COMPLETED', 'FAILED') OR refund_status NOT IN ('', 'COMPLETED')", 0},
-		"transactions posted more than once in a kind": {"SELECT count(*) FROM (SELECT FROM ledger_postings GROUP BY transaction_id, kind HAVING count(*) > 1) t", 0},
-		"incoming payments without their last event":   {"SELECT count(*) FROM transactions WHERE direction = 'INCOMING'", l.receiver.ended("INCOMING_PAYMENT.")},
+		"transactions": {"SELECT count(*) FROM transactions", want},
+		"transactions that are not final": {"SELECT count(*) FROM transactions WHERE status NOT IN ('COMPLETED', 'FAILED') OR " +
+			"refund_status NOT IN ('', 'COMPLETED')", 0},
+		"transactions posted more than once in a kind": {"SELECT count(*) FROM (SELECT FROM ledger_postings GROUP BY transaction_id, kind " +
+			"HAVING count(*) > 1) t", 0},
+		"incoming payments without their last event": {"SELECT count(*) FROM transactions WHERE direction = 'INCOMING'",
+			l.receiver.ended("INCOMING_PAYMENT.")},
 	} {
 		if got := l.queryInt(c.query); got != int64(c.want) {
 			l.t.Errorf("%s: %d, want %d", what, got, c.want)
@@ -104,7 +108,8 @@ func (r *receiver) ended(prefix string) (n int) {
 // those of the ledger's other accounts.
 func (l *load) checkBalances() {
 	l.t.Helper()
-	want := map[string]int64{"rails/RTP USD": -initialBalance * int64(len(l.customers)), "chains/LAYER2 USDB": -initialCoins * int64(len(l.customers))}
+	want := map[string]int64{"rails/RTP USD": -initialBalance * int64(len(l.customers)),
+		"chains/LAYER2 USDB": -initialCoins * int64(len(l.customers))}
 	for _, c := range l.customers {
 		want[c.account], want[c.embedded] = initialBalance, initialCoins
 	}
@@ -172,7 +177,8 @@ func (l *load) checkLedger() {
 		return log.text("postings") == log.text("sealed")
 	})
 	for _, command := range []string{"check", "verify"} {
-		result, err := kit.MustSucceed(waitContext(l.t), kit.Command{Program: binary, Args: []string{"ledger", command}, Env: []string{"DATABASE_URL=" + l.ownerURL}})
+		result, err := kit.MustSucceed(waitContext(l.t), kit.Command{Program: binary, Args: []string{"ledger", command},
+			Env: []string{"DATABASE_URL=" + l.ownerURL}})
 		if err != nil {
 			l.t.Error(err)
 		}

@@ -23,7 +23,8 @@ func (s *system) replaceClock() {
 		s.t.Skip("there is no gcc, which compiles a clock that can be set")
 	}
 	library := filepath.Join(s.dataDir, "clock.so")
-	_, err = kit.MustSucceed(waitContext(s.t), kit.Command{Program: compiler, Args: []string{"-shared", "-fPIC", "-O1", "-o", library, "testdata/clock.c"}})
+	_, err = kit.MustSucceed(waitContext(s.t), kit.Command{Program: compiler, Args: []string{"-shared", "-fPIC", "-O1", "-o", library,
+		"testdata/clock.c"}})
 	s.must(err)
 	s.setClock(0)
 	s.must(s.postgres.Stop(recoveryTimeout))

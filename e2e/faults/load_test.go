@@ -119,7 +119,8 @@ func (l *load) repeat(request apiclient.Request, by *agent, want ...int) (respon
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-ctx.Done():
-			return got, fmt.Errorf("%s %s: no final response within %s: %w, %d %s", request.Method, request.Path, recoveryTimeout, err, got.status, got.body)
+			return got, fmt.Errorf("%s %s: no final response within %s: %w, %d %s", request.Method, request.Path, recoveryTimeout, err,
+				got.status, got.body)
 		}
 	}
 }
@@ -171,10 +172,12 @@ func (s *system) createCustomer(n int) *customer {
 	external := func(body kit.Object) string {
 		return s.mustCall(http.MethodPost, "/customers/external-accounts", body, http.StatusCreated).text("id")
 	}
-	c.wallet, c.failingWallet, c.bank = external(kit.WalletBody(c.id, "")), external(kit.WalletBody(c.id, "004")), external(kit.USAccountBody(c.id, "555"))
+	c.wallet, c.failingWallet, c.bank = external(kit.WalletBody(c.id, "")), external(kit.WalletBody(c.id, "004")),
+		external(kit.USAccountBody(c.id, "555"))
 	c.account = s.mustCall(http.MethodGet, "/customers/internal-accounts?currency=USD&customerId="+c.id, nil, http.StatusOK).text("data.0.id")
 	s.mustCall(http.MethodPost, "/sandbox/internal-accounts/"+c.account+"/fund", kit.Object{"amount": initialBalance}, http.StatusOK)
-	c.embedded = s.mustCall(http.MethodGet, "/customers/internal-accounts?currency=USDB&customerId="+c.id, nil, http.StatusOK).text("data.0.id")
+	c.embedded = s.mustCall(http.MethodGet, "/customers/internal-accounts?currency=USDB&customerId="+c.id, nil,
+		http.StatusOK).text("data.0.id")
 	s.mustCall(http.MethodPost, "/sandbox/internal-accounts/"+c.embedded+"/fund", kit.Object{"amount": initialCoins}, http.StatusOK)
 	c.agent, c.limitedAgent = s.createAgent(c), s.createAgent(c)
 	return c

@@ -16,7 +16,8 @@ func (l *load) fundNewCustomers(n int) {
 		l.must(err)
 		account, err := l.call(http.MethodGet, "/customers/internal-accounts?currency=USD&customerId="+created.text("id"), nil, http.StatusOK)
 		l.must(err)
-		_, err = l.call(http.MethodPost, "/sandbox/internal-accounts/"+account.text("data.0.id")+"/fund", kit.Object{"amount": initialBalance}, http.StatusOK)
+		_, err = l.call(http.MethodPost, "/sandbox/internal-accounts/"+account.text("data.0.id")+"/fund", kit.Object{"amount": initialBalance},
+			http.StatusOK)
 		l.must(err)
 	}
 }

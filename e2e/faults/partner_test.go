@@ -57,9 +57,11 @@ func newPartnerSystem(t *testing.T) *partnerSystem {
 	if err := os.WriteFile(secret, []byte(partnerSecret), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	settings := kit.Object{"url": server.URL, "secret": "file:" + secret, "poll": "1s", "timeout": "5s", "accountHolder": "Example Client Money",
-		"receive.USD": `{"accountType":"US_ACCOUNT","accountNumber":"4210000017","routingNumber":"021000021"}`}
-	payee := kit.Object{"accountType": "US_ACCOUNT", "accountNumber": "550000001555", "routingNumber": "021000021", "beneficiary": kit.Person()}
+	settings := kit.Object{"url": server.URL, "secret": "file:" + secret, "poll": "1s", "timeout": "5s",
+		"accountHolder": "Example Client Money",
+		"receive.USD":   `{"accountType":"US_ACCOUNT","accountNumber":"4210000017","routingNumber":"021000021"}`}
+	payee := kit.Object{"accountType": "US_ACCOUNT", "accountNumber": "550000001555", "routingNumber": "021000021",
+		"beneficiary": kit.Person()}
 	p.railSystem = newRailSystem(t, "partner-usd", "USD",
 		kit.Object{"adapter": "PARTNER", "rails": []string{"RTP", "ACH"}, "currencies": []string{"USD"}, "settings": settings}, payee)
 	account := p.mustCall(http.MethodGet, "/customers/internal-accounts?currency=USD&customerId="+p.customer, nil, http.StatusOK)
@@ -132,7 +134,8 @@ var oddNames = []string{"Max Payer", "Max\tPayer", "Max\x00Payer", `Max\u0000Pay
 func (p *partnerSystem) receipt(minor int64, reference string, edits ...func(*partner.Event)) string {
 	p.t.Helper()
 	p.n++
-	payer := partner.Account{Type: "US_ACCOUNT", Currency: "USD", Fields: map[string]string{"accountNumber": "123456789", "routingNumber": "021000021"},
+	payer := partner.Account{Type: "US_ACCOUNT", Currency: "USD", Fields: map[string]string{"accountNumber": "123456789",
+		"routingNumber": "021000021"},
 		Holder: &partner.Holder{Type: "INDIVIDUAL", Name: "NAME"}}
 	e := partner.Event{ID: fmt.Sprintf("any-%d", p.n), Type: partner.MoneyReceived, At: time.Now().UTC().Truncate(time.Millisecond),
 		Receipt: &partner.ReceiptEvent{PartnerID: fmt.Sprintf("R%d", p.n), Rail: "ACH", Reference: reference,
@@ -250,7 +253,8 @@ func (p *partnerSystem) amount(receipt int) int64 {
 func (p *partnerSystem) reverse(receipt int, minor int64) {
 	p.t.Helper()
 	e := partner.Event{ID: fmt.Sprintf("any-%d", p.n), Type: partner.ReceiptReversed, At: time.Now().UTC().Truncate(time.Millisecond),
-		Reversal: &partner.ReversalEvent{ReceiptID: fmt.Sprintf("R%d", receipt), PartnerID: fmt.Sprintf("V%d", p.n), Rail: "ACH", Code: "R01", Text: "Recalled\x00"}}
+		Reversal: &partner.ReversalEvent{ReceiptID: fmt.Sprintf("R%d", receipt), PartnerID: fmt.Sprintf("V%d", p.n), Rail: "ACH", Code: "R01",
+			Text: "Recalled\x00"}}
 	text, err := json.Marshal(e)
 	p.must(err)
 	p.credited -= minor
@@ -304,7 +308,8 @@ func TestFaults_PartnerEventsOfAnyKind(t *testing.T) {
 		p.sleep(time.Duration(p.rand.IntN(3000)) * time.Millisecond)
 	}
 	p.check(transactions)
-	t.Logf("%d receipts, %d taken back, %d bad, %d ids used again, %d payments", p.receipts, p.returned, len(p.bad), p.reused, len(transactions))
+	t.Logf("%d receipts, %d taken back, %d bad, %d ids used again, %d payments", p.receipts, p.returned, len(p.bad),
+		p.reused, len(transactions))
 }
 
 func (p *partnerSystem) check(transactions []string) {

@@ -152,11 +152,13 @@ func (l *load) execute(from *customer, to, more kit.Object, arrives string) (pay
 
 // executeSigned pays a quote from the customer's wallet, with a valid signature.
 func (l *load) executeSigned(from *customer, to string) (payment, error) {
-	quote, err := l.quote(kit.Object{"accountId": from.embedded}, kit.Object{"accountId": to}, kit.Object{"lockedCurrencyAmount": quoteAmount * 1000})
+	quote, err := l.quote(kit.Object{"accountId": from.embedded}, kit.Object{"accountId": to},
+		kit.Object{"lockedCurrencyAmount": quoteAmount * 1000})
 	if err != nil {
 		return payment{}, err
 	}
-	_, err = l.repeat(apiclient.Request{Method: http.MethodPost, Path: "/quotes/" + quote.text("id") + "/execute", Signature: sandbox.WalletSignature}, nil, http.StatusOK)
+	_, err = l.repeat(apiclient.Request{Method: http.MethodPost, Path: "/quotes/" + quote.text("id") + "/execute",
+		Signature: sandbox.WalletSignature}, nil, http.StatusOK)
 	return l.delivered(quote, from.embedded, "chains/LAYER2 BTC"), err
 }
 
@@ -166,7 +168,8 @@ func (l *load) fund(from *customer, to string) (payment, error) {
 	if err != nil {
 		return payment{}, err
 	}
-	_, err = l.call(http.MethodPost, "/sandbox/send", kit.Object{"reference": quote.text("paymentInstructions.0.accountOrWalletInfo.reference"), "currencyCode": "USD"}, http.StatusOK)
+	_, err = l.call(http.MethodPost, "/sandbox/send",
+		kit.Object{"reference": quote.text("paymentInstructions.0.accountOrWalletInfo.reference"), "currencyCode": "USD"}, http.StatusOK)
 	return l.delivered(quote, "rails/RTP USD", "chains/LAYER2 BTC"), err
 }
 
@@ -179,7 +182,8 @@ func (l *load) payReceiver(from *customer, address, arrives string) (payment, er
 	if arrives == "rails/UMA" {
 		arrives += " " + found.text("supportedCurrencies.0.currency.code")
 	}
-	return l.execute(from, kit.Object{"destinationType": "UMA_ADDRESS", "umaAddress": address, "currency": found.text("supportedCurrencies.0.currency.code")},
+	return l.execute(from, kit.Object{"destinationType": "UMA_ADDRESS", "umaAddress": address,
+		"currency": found.text("supportedCurrencies.0.currency.code")},
 		kit.Object{"lookupId": found.text("lookupId"), "senderCustomerInfo": kit.Object{"FULL_NAME": "Ana Silva"}}, arrives)
 }
 

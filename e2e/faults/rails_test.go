@@ -49,7 +49,8 @@ func newRailSystem(t *testing.T, connection, currency string, document kit.Objec
 	s.createPlatform("PRODUCTION")
 	s.supportCurrency()
 	s.customer = s.mustCall(http.MethodPost, "/customers", kit.CustomerBody(), http.StatusCreated).text("id")
-	s.payee = s.mustCall(http.MethodPost, "/customers/external-accounts", kit.AccountBody(s.customer, currency, payee), http.StatusCreated).text("id")
+	s.payee = s.mustCall(http.MethodPost, "/customers/external-accounts", kit.AccountBody(s.customer, currency, payee),
+		http.StatusCreated).text("id")
 	return s
 }
 

@@ -31,7 +31,8 @@ type receiver struct {
 // startReceiver makes a receiver the endpoint of the platform.
 func startReceiver(s *system) *receiver {
 	s.t.Helper()
-	r := &receiver{seen: map[string]bool{}, events: map[string][]string{}, balances: map[string]string{}, approvals: map[string]int{}, pending: map[string]bool{}}
+	r := &receiver{seen: map[string]bool{}, events: map[string][]string{}, balances: map[string]string{}, approvals: map[string]int{},
+		pending: map[string]bool{}}
 	verifier := apiclient.NewVerifier(s.client)
 	if err := verifier.AddSecret(s.mustCall(http.MethodPost, "/webhook-secrets", nil, http.StatusCreated).text("secret")); err != nil {
 		s.t.Fatal(err)

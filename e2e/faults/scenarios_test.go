@@ -53,17 +53,19 @@ var scenarios = []scenario{
 		s.sleep(30 * time.Second)
 		s.proxy.Resume()
 	}},
-	{name: "connections end and the database and two processes are killed in turn", processes: 2, proxy: true, strike: func(s *system, round int) {
-		switch round % 4 {
-		case 0, 2:
-			s.cutConnections(round)
-		case 1:
-			s.restartDatabase()
-		case 3:
-			s.processes[round/4%2].restart()
-		}
-	}},
-	{name: "a standby takes over from a killed database", standby: true, once: true, settings: []string{"synchronous_standby_names=" + standbyName},
+	{name: "connections end and the database and two processes are killed in turn", processes: 2, proxy: true,
+		strike: func(s *system, round int) {
+			switch round % 4 {
+			case 0, 2:
+				s.cutConnections(round)
+			case 1:
+				s.restartDatabase()
+			case 3:
+				s.processes[round/4%2].restart()
+			}
+		}},
+	{name: "a standby takes over from a killed database", standby: true, once: true,
+		settings: []string{"synchronous_standby_names=" + standbyName},
 		strike: func(s *system, _ int) {
 			s.postgres.Kill()
 			s.must(s.standby.Exec(waitContext(s.t), "SELECT pg_promote()"))
@@ -143,7 +145,8 @@ func (s *system) fillDisk(int) {
 	before := strings.Count(server.Output(), refused)
 	ballast := filepath.Join(s.dataDir, "ballast")
 	s.must(fill(ballast))
-	s.eventually(func() string { return "a write of the database fails" }, func() bool { return strings.Count(server.Output(), refused) > before })
+	s.eventually(func() string { return "a write of the database fails" },
+		func() bool { return strings.Count(server.Output(), refused) > before })
 	s.sleep(5 * time.Second)
 	s.must(os.Remove(ballast))
 	s.must(s.postgres.Restore(waitContext(s.t)))

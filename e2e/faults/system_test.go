@@ -88,7 +88,8 @@ func createTemplate(dir string) (*kit.Postgres, error) {
 		return nil, err
 	}
 	defer server.Kill()
-	if _, err := kit.MustSucceed(ctx, kit.Command{Program: binary, Args: []string{"migrate"}, Env: []string{"DATABASE_URL=" + server.URL()}}); err != nil {
+	if _, err := kit.MustSucceed(ctx, kit.Command{Program: binary, Args: []string{"migrate"},
+		Env: []string{"DATABASE_URL=" + server.URL()}}); err != nil {
 		return nil, err
 	}
 	if _, err := kit.CreateServiceLogin(ctx, server.URL()); err != nil {
@@ -210,9 +211,11 @@ func (s *system) addProcess(databaseURL string) {
 func (p *process) start() {
 	p.t.Helper()
 	var err error
-	if p.running, err = kit.Start(kit.Command{Program: binary, Env: p.env, Dir: p.t.TempDir(), Args: []string{"serve", "--listen", p.address, "--public-url", "http://" + p.address, "--admin-listen", "127.0.0.1:0",
+	if p.running, err = kit.Start(kit.Command{Program: binary, Env: p.env, Dir: p.t.TempDir(), Args: []string{"serve", "--listen", p.address,
+		"--public-url", "http://" + p.address, "--admin-listen", "127.0.0.1:0",
 		"--sandbox-speed", "1000", "--connections", "8", "--request-timeout", "5s", "--batch-timeout", "4s", "--seal-every", "1s",
-		"--rate-limit", "100000", "--rate-burst", "100000", "--sandbox-uma-domain", umaDomain, "--allow-private-webhooks", "--log-format", "json"}}); err != nil {
+		"--rate-limit", "100000", "--rate-burst", "100000", "--sandbox-uma-domain", umaDomain, "--allow-private-webhooks", "--log-format",
+		"json"}}); err != nil {
 		p.t.Fatal(err)
 	}
 	if err := p.running.AwaitReady(waitContext(p.t), "http://"+p.address); err != nil {

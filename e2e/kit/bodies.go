@@ -44,7 +44,8 @@ func WalletBody(customerID, suffix string) Object {
 // value in the sandbox. 555 is none.
 func USAccountBody(customerID, suffix string) Object {
 	return AccountBody(customerID, "USD", Object{
-		"accountType": "US_ACCOUNT", "accountNumber": fmt.Sprintf("55%07d", SerialNumber()) + suffix, "routingNumber": "021000021", "beneficiary": Person(),
+		"accountType": "US_ACCOUNT", "accountNumber": fmt.Sprintf("55%07d", SerialNumber()) + suffix, "routingNumber": "021000021",
+		"beneficiary": Person(),
 	})
 }
 

@@ -190,7 +190,8 @@ func (p *IdentityProvider) submit(w http.ResponseWriter, r *http.Request, id str
 	p.mu.Lock()
 	known, isKnown := p.applications[id]
 	if !isKnown {
-		known = &identityApplication{files: files, state: map[string]any{"id": id, "platformId": a.PlatformID, "subjectId": a.SubjectID, "status": "IN_PROGRESS"}}
+		known = &identityApplication{files: files, state: map[string]any{"id": id, "platformId": a.PlatformID, "subjectId": a.SubjectID,
+			"status": "IN_PROGRESS"}}
 		p.applications[id] = known
 	}
 	known.submissions++
@@ -290,9 +291,11 @@ func (p *IdentityProvider) decide(a submittedApplication, known *identityApplica
 	case strings.HasSuffix(value, "REVIEW"):
 		state["status"] = "PENDING_MANUAL_REVIEW"
 	case strings.HasSuffix(value, "REJECT"):
-		state["status"], state["errors"] = "REJECTED", []map[string]string{{"resourceId": a.Customer.ID, "type": "APPLICANT_REJECTED", "reason": "Rejected by a test value."}}
+		state["status"], state["errors"] = "REJECTED",
+			[]map[string]string{{"resourceId": a.Customer.ID, "type": "APPLICANT_REJECTED", "reason": "Rejected by a test value."}}
 	case strings.HasSuffix(value, "CORRECT"):
-		state["status"], state["errors"] = "RESOLVE_ERRORS", []map[string]string{{"resourceId": a.Customer.ID, "type": "INVALID_FIELD", "field": "address", "reason": "Differs from the register."}}
+		state["status"], state["errors"] = "RESOLVE_ERRORS",
+			[]map[string]string{{"resourceId": a.Customer.ID, "type": "INVALID_FIELD", "field": "address", "reason": "Differs from the register."}}
 	default:
 		state["status"] = "APPROVED"
 	}
@@ -302,7 +305,8 @@ func (p *IdentityProvider) decide(a submittedApplication, known *identityApplica
 	case p.Fault == ListsNoErrors:
 		delete(state, "errors")
 	case p.Fault == BlamesOthers && state["errors"] != nil:
-		state["errors"] = []map[string]string{{"resourceId": "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22", "type": "INVALID_DOCUMENT", "reason": "Somebody else's."}}
+		state["errors"] = []map[string]string{{"resourceId": "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22", "type": "INVALID_DOCUMENT",
+			"reason": "Somebody else's."}}
 	}
 	known.state = state
 	if p.Fault == OmitsSubject {
@@ -326,7 +330,8 @@ func (p *IdentityProvider) send(to string, body []byte) {
 		if p.Fault == ChangesIDs {
 			id = "msg_" + rand.Text()
 		}
-		if status := p.sendOnce(to, id, body); status != 0 && status != http.StatusTooManyRequests && status != http.StatusUnauthorized && status < 500 || p.Fault == SendsOnce {
+		if status := p.sendOnce(to, id, body); status != 0 && status != http.StatusTooManyRequests && status != http.StatusUnauthorized &&
+			status < 500 || p.Fault == SendsOnce {
 			return
 		}
 		select {

@@ -32,7 +32,8 @@ func conform(t *testing.T, fault IdentityFault, timeout time.Duration) map[strin
 		t.Fatal(err)
 	}
 	callbacks := httptest.NewUnstartedServer(nil)
-	suite, err := conformance.New(conformance.Options{URL: server.URL, Token: identityToken, Secrets: secrets, Clock: systemClock{}, Timeout: timeout,
+	suite, err := conformance.New(conformance.Options{URL: server.URL, Token: identityToken, Secrets: secrets,
+		Clock: systemClock{}, Timeout: timeout,
 		CallbackURL: "http://" + callbacks.Listener.Addr().String() + "/decisions"})
 	if err != nil {
 		t.Fatal(err)

@@ -63,7 +63,8 @@ func TestProcess_Stop(t *testing.T) {
 	if err := failed.Stop(time.Minute); err == nil || !strings.Contains(err.Error(), "in trouble") {
 		t.Errorf("got %v; want the output", err)
 	}
-	if err := start("trap '' TERM; echo up; while :; do sleep 0.01; done", "up").Stop(time.Millisecond); err == nil || !strings.Contains(err.Error(), "killed") {
+	if err := start("trap '' TERM; echo up; while :; do sleep 0.01; done", "up").Stop(time.Millisecond); err == nil ||
+		!strings.Contains(err.Error(), "killed") {
 		t.Errorf("got %v; want that it was killed", err)
 	}
 	if _, err := Start(Command{Program: "/does/not/exist"}); err == nil {
@@ -84,7 +85,8 @@ func TestProcess_AwaitLine(t *testing.T) {
 	}
 	<-p.Exited
 	for range 2 { // the second time, all output has been read
-		if _, err := p.AwaitLine(t.Context(), func(line string) bool { return line == "never" }); err == nil || !strings.Contains(err.Error(), "last") {
+		if _, err := p.AwaitLine(t.Context(), func(line string) bool { return line == "never" }); err == nil ||
+			!strings.Contains(err.Error(), "last") {
 			t.Errorf("got %v; want the output", err)
 		}
 	}

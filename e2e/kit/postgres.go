@@ -78,7 +78,8 @@ func CreatePostgres(ctx context.Context, dir string, settings ...string) (*Postg
 	if err := p.Start(ctx); err != nil {
 		return nil, err
 	}
-	for _, statement := range []string{"CREATE ROLE " + databaseOwner + " LOGIN CREATEROLE", "CREATE DATABASE " + database + " OWNER " + databaseOwner} {
+	for _, statement := range []string{"CREATE ROLE " + databaseOwner + " LOGIN CREATEROLE", "CREATE DATABASE " + database +
+		" OWNER " + databaseOwner} {
 		if err := p.Exec(ctx, statement); err != nil {
 			return nil, err
 		}
@@ -118,7 +119,8 @@ func (p *Postgres) RunScript(ctx context.Context, script string) error {
 	if err != nil {
 		return err
 	}
-	command.Env = append(command.Env, "PATH="+filepath.Dir(command.Program)+":"+os.Getenv("PATH"), "PGHOST="+host, "PGPORT="+port, "PGUSER="+superuser)
+	command.Env = append(command.Env, "PATH="+filepath.Dir(command.Program)+":"+os.Getenv("PATH"), "PGHOST="+host, "PGPORT="+port,
+		"PGUSER="+superuser)
 	command.Program, command.Args = "bash", []string{"-euo", "pipefail", "-c", script}
 	_, err = MustSucceed(ctx, command)
 	return err

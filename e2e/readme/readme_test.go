@@ -37,22 +37,30 @@ const waitTimeout = 5 * time.Minute
 
 // wantOutput says how often an expression matches what a document's commands print.
 var wantOutput = map[string]map[string]int{
-	"agents.md": {`"redeemed":true`: 1, `"isConnected":true`: 2, `"isPaused":true`: 1, `"decision":"REFUSED","reasons":\[{"code":"PER_TRANSACTION_LIMIT"`: 1,
-		`"status":"PENDING_APPROVAL"`: 1, `"status":"APPROVED","type":"TRANSFER_OUT"`: 3, `"operation":"APPROVE_ACTION"`: 1},
+	"agents.md": {`"redeemed":true`: 1, `"isConnected":true`: 2, `"isPaused":true`: 1,
+		`"decision":"REFUSED","reasons":\[{"code":"PER_TRANSACTION_LIMIT"`: 1,
+		`"status":"PENDING_APPROVAL"`:                                      1, `"status":"APPROVED","type":"TRANSFER_OUT"`: 3,
+		`"operation":"APPROVE_ACTION"`: 1},
 	"README.md": {
 		`"status":"COMPLETED"`: 1, `delivered +transit/payouts +chains/LAYER2 +\d\.\d{8} +BTC`: 1,
 	},
 	"api-conventions.md": {`"code":"INVALID_INPUT"`: 1},
 	"auditing.md":        {`All \d+ rules passed\.`: 3, `published checkpoints match the postings +\d+ +checkpoints +passed`: 2},
-	"customers.md":       {`"isDeleted":true`: 1, `"verificationStatus":"RESOLVE_ERRORS"`: 1, `"kycUrl":"http`: 1, `"fileName":"bill.pdf"`: 2, `"currencies":\["USD","BTC"\]`: 3, `"successful":2,"failed":1.*"field":"birthDate"`: 1, `"status":"CLAIMED"`: 1},
-	"exports.md":         {`books\.journal: \d+ bytes`: 1},
-	"books.md":           {`"status":"EXECUTED"`: 1, `CLOSED +.*Reviewed and complete\.`: 2},
-	"finance.md":         {`"code":"REFERENCE_NOT_FOUND"`: 1, `CLOSED +.*Reviewed and complete\.`: 3, `SHORTFALL`: 1, `All \d+ rules passed`: 1},
-	"getting-started.md": {`"status":"COMPLETED"`: 2, `fx/position +trading +250\.000000 +USDC`: 1, `"privateEnabled":true`: 1, `"encryptedSessionSigningKey":"`: 1},
-	"operating.md":       {`All \d+ rules passed\.`: 1, `Agreed in March`: 1, `Proposed by ana and approved by ben`: 1, `Encrypted \d+ rows with data key`: 1, `Z +newest `: 1},
-	"rails.md":           {`The rail SEPA is paused since .* by ana: Incident 12`: 1, `SEPA was never paused`: 1, `SEPA has 258 business days in 2027`: 1, `No payment waits`: 2},
-	"receivables.md":     {`"owed":8000`: 1, `"owed":3000`: 1, `"status":"WRITTEN_OFF".*"owed":0`: 1, `USD +1 +30\.00 +0\.00 +0\.00 +0\.00 +30\.00`: 1, `All \d+ rules passed\.`: 1},
-	"reconciliation.md":  {`break MISSING_IN_LEDGER +1`: 1, `"id":"Reconciliation:`: 1},
+	"customers.md": {`"isDeleted":true`: 1, `"verificationStatus":"RESOLVE_ERRORS"`: 1, `"kycUrl":"http`: 1, `"fileName":"bill.pdf"`: 2,
+		`"currencies":\["USD","BTC"\]`: 3, `"successful":2,"failed":1.*"field":"birthDate"`: 1, `"status":"CLAIMED"`: 1},
+	"exports.md": {`books\.journal: \d+ bytes`: 1},
+	"books.md":   {`"status":"EXECUTED"`: 1, `CLOSED +.*Reviewed and complete\.`: 2},
+	"finance.md": {`"code":"REFERENCE_NOT_FOUND"`: 1, `CLOSED +.*Reviewed and complete\.`: 3, `SHORTFALL`: 1,
+		`All \d+ rules passed`: 1},
+	"getting-started.md": {`"status":"COMPLETED"`: 2, `fx/position +trading +250\.000000 +USDC`: 1, `"privateEnabled":true`: 1,
+		`"encryptedSessionSigningKey":"`: 1},
+	"operating.md": {`All \d+ rules passed\.`: 1, `Agreed in March`: 1, `Proposed by ana and approved by ben`: 1,
+		`Encrypted \d+ rows with data key`: 1, `Z +newest `: 1},
+	"rails.md": {`The rail SEPA is paused since .* by ana: Incident 12`: 1, `SEPA was never paused`: 1,
+		`SEPA has 258 business days in 2027`: 1, `No payment waits`: 2},
+	"receivables.md": {`"owed":8000`: 1, `"owed":3000`: 1, `"status":"WRITTEN_OFF".*"owed":0`: 1,
+		`USD +1 +30\.00 +0\.00 +0\.00 +0\.00 +30\.00`: 1, `All \d+ rules passed\.`: 1},
+	"reconciliation.md": {`break MISSING_IN_LEDGER +1`: 1, `"id":"Reconciliation:`: 1},
 }
 
 func TestDocuments_CommandsWork(t *testing.T) {

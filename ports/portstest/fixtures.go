@@ -26,7 +26,8 @@ func SandboxPlatform(t testing.TB, ids ports.IDs, at time.Time) platform.Platfor
 
 // ApprovedCustomer returns an approved customer with a short name that is not stored.
 func ApprovedCustomer(ids ports.IDs, at time.Time, platformID ident.Platform, name string) customer.Customer {
-	return customer.Customer{ID: ident.NewCustomer(ids.New, at), Platform: platformID, PlatformCustomerID: name, Type: customer.Individual, FullName: "Ben Stone",
+	return customer.Customer{ID: ident.NewCustomer(ids.New, at), Platform: platformID, PlatformCustomerID: name, Type: customer.Individual,
+		FullName:   "Ben Stone",
 		UMAAddress: "$" + name + "@uma.test", Status: customer.Approved, CreatedAt: at, UpdatedAt: at}
 }
 

@@ -22,17 +22,22 @@ func IdentityApplications() []verification.Application {
 	newID := func(time.Time) uuid.UUID { return uuid.New() }
 	platformID := ident.NewPlatform(newID, now)
 	home := party.Address{Line1: "1 Main St", City: "Austin", State: "TX", PostalCode: "78701", Country: "US"}
-	individual := customer.Customer{ID: ident.NewCustomer(newID, now), Platform: platformID, PlatformCustomerID: "ana", Type: customer.Individual, Status: customer.Pending,
+	individual := customer.Customer{ID: ident.NewCustomer(newID, now), Platform: platformID, PlatformCustomerID: "ana",
+		Type: customer.Individual, Status: customer.Pending,
 		Region: "US", FullName: "Ana Ng", BirthDate: "1990-02-28", Nationality: "US", Address: &home, CreatedAt: now, UpdatedAt: now}
-	business := customer.Customer{ID: ident.NewCustomer(newID, now), Platform: platformID, PlatformCustomerID: "acme", Type: customer.Business, Status: customer.Pending,
+	business := customer.Customer{ID: ident.NewCustomer(newID, now), Platform: platformID, PlatformCustomerID: "acme", Type: customer.Business,
+		Status: customer.Pending,
 		Region: "US", Address: &home, CreatedAt: now, UpdatedAt: now,
-		Business: &customer.BusinessInfo{LegalName: "Acme Inc", Country: "US", EntityType: "CORPORATION", RegistrationNumber: "5523041", TaxID: "12-3456789"}}
+		Business: &customer.BusinessInfo{LegalName: "Acme Inc", Country: "US", EntityType: "CORPORATION", RegistrationNumber: "5523041",
+			TaxID: "12-3456789"}}
 	owner := customer.BeneficialOwner{ID: ident.NewBeneficialOwner(newID, now), Platform: platformID, Customer: business.ID,
 		Roles: []customer.OwnerRole{customer.ControlPerson, customer.UltimateOwner}, OwnershipPercentage: 60, Status: customer.Pending,
-		Person: customer.PersonalInfo{FirstName: "Bo", LastName: "Ek", BirthDate: "1980-01-01", Nationality: "US", Address: home, IDType: customer.SSN, Identifier: "123-45-6789"}}
+		Person: customer.PersonalInfo{FirstName: "Bo", LastName: "Ek", BirthDate: "1980-01-01", Nationality: "US", Address: home,
+			IDType: customer.SSN, Identifier: "123-45-6789"}}
 	return []verification.Application{
 		{ID: uuid.New(), Platform: platformID, Verification: ident.NewVerification(newID, now), Customer: individual, SubmittedAt: now},
-		{ID: uuid.New(), Platform: platformID, Verification: ident.NewVerification(newID, now), Customer: business, Owners: []customer.BeneficialOwner{owner}, SubmittedAt: now},
+		{ID: uuid.New(), Platform: platformID, Verification: ident.NewVerification(newID, now), Customer: business,
+			Owners: []customer.BeneficialOwner{owner}, SubmittedAt: now},
 		{ID: uuid.New(), Platform: platformID, Customer: business, Owner: &owner, SubmittedAt: now},
 	}
 }

@@ -45,7 +45,8 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 	// A due job is returned once; a job that is not due, or of another step, is not returned.
 	due, later := add(now), add(now.Add(time.Hour))
 	taken := take(now)
-	if len(taken) != 1 || taken[0].ID != due.ID || taken[0].Attempts != 1 || taken[0].Lease == due.Lease || len(taken[0].Subjects) != 2 || taken[0].Subjects[0] != due.Subjects[0] {
+	if len(taken) != 1 || taken[0].ID != due.ID || taken[0].Attempts != 1 || taken[0].Lease == due.Lease || len(taken[0].Subjects) != 2 ||
+		taken[0].Subjects[0] != due.Subjects[0] {
 		t.Fatalf("taken %+v, want %+v", taken, due)
 	}
 	if more := take(now.Add(59 * time.Second)); len(more) != 0 {
@@ -139,7 +140,8 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 	if err := finish(taken, failed, dead); err != nil {
 		t.Fatal(err)
 	}
-	if taken = take(now.Add(1_000_000 * time.Hour)); len(taken) != 1 || taken[0].ID != failed.ID || taken[0].Attempts != 8 || taken[0].LastError != "refused" {
+	if taken = take(now.Add(1_000_000 * time.Hour)); len(taken) != 1 || taken[0].ID != failed.ID || taken[0].Attempts != 8 ||
+		taken[0].LastError != "refused" {
 		t.Fatalf("a continued job: %+v", taken)
 	}
 

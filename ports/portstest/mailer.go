@@ -57,7 +57,8 @@ func ReadMail(r io.Reader) (ReceivedMail, error) {
 		if err != nil {
 			return received, err
 		}
-		into := map[string]*string{"text/plain; charset=utf-8": &received.Text, "text/html; charset=utf-8": &received.HTML}[strings.ToLower(part.Header.Get("Content-Type"))]
+		into := map[string]*string{"text/plain; charset=utf-8": &received.Text,
+			"text/html; charset=utf-8": &received.HTML}[strings.ToLower(part.Header.Get("Content-Type"))]
 		if into == nil {
 			return received, fmt.Errorf("a part has the type %s", part.Header.Get("Content-Type"))
 		}
@@ -105,13 +106,15 @@ func Mailer(t *testing.T, mailer ports.Mailer, received func(t *testing.T, id uu
 		got := send(t, m)
 
 		from, to, replyTo := got.address(t, "From"), got.address(t, "To"), got.address(t, "Reply-To")
-		if from != (mail.Address{Name: "Acme", Address: "wallet@acme.test"}) || to.Address != m.To || replyTo.Address != m.ReplyTo || decodeHeader(t, got.Get("Subject")) != m.Subject ||
+		if from != (mail.Address{Name: "Acme", Address: "wallet@acme.test"}) || to.Address != m.To || replyTo.Address != m.ReplyTo ||
+			decodeHeader(t, got.Get("Subject")) != m.Subject ||
 			got.Text != m.Text || got.HTML != m.HTML {
 			t.Errorf("received %+v", got)
 		}
 		seconds, nanoseconds := m.ID.Time().UnixTime()
 		date, err := got.Date()
-		if err != nil || !date.Equal(time.Unix(seconds, nanoseconds).Truncate(time.Second)) || got.Get("Message-Id") != "<"+m.ID.String()+"@acme.test>" || got.Get("Auto-Submitted") != "auto-generated" {
+		if err != nil || !date.Equal(time.Unix(seconds, nanoseconds).Truncate(time.Second)) || got.Get("Message-Id") != "<"+m.ID.String()+
+			"@acme.test>" || got.Get("Auto-Submitted") != "auto-generated" {
 			t.Errorf("received %v, %v", got.Header, err)
 		}
 	})
@@ -135,7 +138,8 @@ func Mailer(t *testing.T, mailer ports.Mailer, received func(t *testing.T, id uu
 
 		got := send(t, m)
 
-		if got.address(t, "From").Name != m.FromName || decodeHeader(t, got.Get("Subject")) != m.Subject || got.Text != m.Text || got.HTML != m.HTML {
+		if got.address(t, "From").Name != m.FromName || decodeHeader(t, got.Get("Subject")) != m.Subject || got.Text != m.Text ||
+			got.HTML != m.HTML {
 			t.Errorf("received %+v", got)
 		}
 	})
@@ -163,8 +167,10 @@ func Mailer(t *testing.T, mailer ports.Mailer, received func(t *testing.T, id uu
 	})
 	t.Run("invalid addresses are refused", func(t *testing.T) {
 		// No mail is sent, and the reason does not contain the address.
-		for _, address := range []string{"", "ana", "@example.com", "ana@", "ana@example.com, eve@evil.test", "Ana <ana@example.com>", "ana@example.com\r\nBcc: eve@evil.test", "ana@example.com>", "ana @example.com", "ana@exa mple.com", "\"a\"\n@example.com"} {
-			for name, edit := range map[string]func(*ports.Mail){"to": func(m *ports.Mail) { m.To = address }, "from": func(m *ports.Mail) { m.FromAddress = address }, "reply-to": func(m *ports.Mail) { m.ReplyTo = address }} {
+		for _, address := range []string{"", "ana", "@example.com", "ana@", "ana@example.com, eve@evil.test", "Ana <ana@example.com>",
+			"ana@example.com\r\nBcc: eve@evil.test", "ana@example.com>", "ana @example.com", "ana@exa mple.com", "\"a\"\n@example.com"} {
+			for name, edit := range map[string]func(*ports.Mail){"to": func(m *ports.Mail) { m.To = address },
+				"from": func(m *ports.Mail) { m.FromAddress = address }, "reply-to": func(m *ports.Mail) { m.ReplyTo = address }} {
 				m := NewMail()
 				edit(&m)
 				if name == "reply-to" && address == "" {

@@ -47,7 +47,8 @@ func PartnerEvents(t *testing.T, store ports.PartnerEvents, now time.Time) {
 	}
 
 	t.Run("each event once, in the order in which it was first saved", func(t *testing.T) {
-		if differing := slices.Concat(save("a", event("1"), event("2")), save("a", event("2"), event("3"), event("3")), save("b", event("3"), event("1"))); len(differing) > 0 {
+		if differing := slices.Concat(save("a", event("1"), event("2")), save("a", event("2"), event("3"), event("3")),
+			save("b", event("3"), event("1"))); len(differing) > 0 {
 			t.Errorf("differing: %v", differing)
 		}
 		first, last := read("a", 0, 2)

@@ -54,7 +54,8 @@ func (d *RailDepartures) find(key ports.RailPaymentKey) (ports.RailPaymentKey, r
 }
 
 // LeaveRailPayments implements ports.RailDepartures.
-func (d *RailDepartures) LeaveRailPayments(_ context.Context, connection string, keys []ports.RailPaymentKey, now time.Time) ([]rail.Departure, error) {
+func (d *RailDepartures) LeaveRailPayments(_ context.Context, connection string, keys []ports.RailPaymentKey,
+	now time.Time) ([]rail.Departure, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	departures := make([]rail.Departure, len(keys))

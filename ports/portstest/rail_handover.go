@@ -60,7 +60,8 @@ func (s storedRecords) ChangeRailPayment(ctx context.Context, key ports.RailPaym
 }
 
 // HandOver records a payment, unless it is recorded. One whose amount is not above zero is none.
-func (h *RailHandover) HandOver(ctx context.Context, p ident.Platform, id uuid.UUID, kind rail.Kind, route rail.Route, amount money.Amount) error {
+func (h *RailHandover) HandOver(ctx context.Context, p ident.Platform, id uuid.UUID, kind rail.Kind, route rail.Route,
+	amount money.Amount) error {
 	if amount.Minor <= 0 {
 		return nil
 	}
@@ -71,7 +72,8 @@ func (h *RailHandover) HandOver(ctx context.Context, p ident.Platform, id uuid.U
 		}
 		route.Platform, route.Currency, route.Back = p, amount.Currency, kind.IsReturn()
 		now := h.Clock.Now()
-		return rail.Payment{ID: id, Route: route, Kind: kind, Connection: h.Connection, Amount: amount, State: rail.HandedOver, RecordedAt: now, HandedOverAt: now}, nil
+		return rail.Payment{ID: id, Route: route, Kind: kind, Connection: h.Connection, Amount: amount, State: rail.HandedOver, RecordedAt: now,
+			HandedOverAt: now}, nil
 	})
 }
 
@@ -134,7 +136,8 @@ func (r HandingOver) Refund(ctx context.Context, refunds []ports.Refund) []ports
 	return handOver(ctx, refunds, r.Handover.Refund, r.To.Refund)
 }
 
-func handOver[T any](ctx context.Context, items []T, record func(context.Context, T) error, call func(context.Context, []T) []ports.Outcome) []ports.Outcome {
+func handOver[T any](ctx context.Context, items []T, record func(context.Context, T) error,
+	call func(context.Context, []T) []ports.Outcome) []ports.Outcome {
 	for _, item := range items {
 		err := record(context.WithoutCancel(ctx), item) // the process of the adapter crashes later
 		if err != nil {

@@ -45,7 +45,8 @@ func NewWalletClient(t testing.TB) WalletClient {
 
 // open opens a text that is sealed to the client.
 func (c WalletClient) open(encapsulated, ciphertext []byte) ([]byte, error) {
-	return hpke.Open(c.key, hpke.HKDFSHA256(), hpke.AES256GCM(), nil, append(encapsulated[:len(encapsulated):len(encapsulated)], ciphertext...))
+	return hpke.Open(c.key, hpke.HKDFSHA256(), hpke.AES256GCM(), nil,
+		append(encapsulated[:len(encapsulated):len(encapsulated)], ciphertext...))
 }
 
 // OpenSessionKey returns the private key of a session, 32 bytes, from encryptedSessionSigningKey.

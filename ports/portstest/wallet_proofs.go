@@ -38,7 +38,8 @@ func WalletProofs(t *testing.T, p platform.Platform, proofs ports.WalletProofs) 
 		now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 		challenge := []byte("0123456789abcdef0123456789abcdef")
 		for _, text := range []string{"", "?", "AAAA", "e30.e30.AA", strings.Repeat("A", 1<<16)} {
-			_, registerPasskey := proofs.RegisterPasskey(t.Context(), p, challenge, wallet.Attestation{CredentialID: text, ClientDataJSON: text, AttestationObject: text})
+			_, registerPasskey := proofs.RegisterPasskey(t.Context(), p, challenge, wallet.Attestation{CredentialID: text, ClientDataJSON: text,
+				AttestationObject: text})
 			wantFault(t, text, registerPasskey, fault.InvalidInput, "")
 			_, checkPasskey := proofs.CheckPasskey(t.Context(), p, wallet.PasskeyKey{CredentialID: []byte{0, 0, 0}}, challenge,
 				wallet.Assertion{CredentialID: text, ClientDataJSON: text, AuthenticatorData: text, Signature: text})

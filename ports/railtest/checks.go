@@ -15,7 +15,8 @@ import (
 func (k kind) checks() []Check {
 	can := func(extra func(Features) bool, courses ...Course) func(Features) bool {
 		return func(f Features) bool {
-			return extra(f) && len(k.courses(f)) > 0 && !slices.ContainsFunc(courses, func(c Course) bool { return !slices.Contains(k.courses(f), c) })
+			return extra(f) && len(k.courses(f)) > 0 &&
+				!slices.ContainsFunc(courses, func(c Course) bool { return !slices.Contains(k.courses(f), c) })
 		}
 	}
 	always := func(Features) bool { return true }
@@ -34,7 +35,8 @@ func (k kind) checks() []Check {
 		{k.name + ": moves once after a crash at any step", can(crashes, Settles), k.checkCrash},
 		{k.name + ": moves nothing while it is paused", can(stops, Settles), k.checkPaused},
 		{k.name + ": moves nothing after it was withdrawn", can(stops, Settles), k.checkWithdrawn},
-		{k.name + ": withdrawn and sent again, moves once after a crash at any step", can(func(f Features) bool { return f.Stops && f.Crashes }, Settles), k.checkWithdrawnCrash},
+		{k.name + ": withdrawn and sent again, moves once after a crash at any step", can(func(f Features) bool { return f.Stops && f.Crashes },
+			Settles), k.checkWithdrawnCrash},
 		{k.name + ": reported twice", can(reports, Settles), k.checkReports(Twice)},
 		{k.name + ": reported in another order", can(reports, Settles), k.checkReports(Reversed)},
 	}

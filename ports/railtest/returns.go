@@ -19,9 +19,12 @@ import (
 func returnChecks() []Check {
 	return []Check{
 		{"payout: returned after its delivery", func(f Features) bool { return slices.Contains(f.Payouts, TakenBack) }, checkPayoutReturned},
-		{"collection: taken back after it was done", func(f Features) bool { return slices.Contains(f.Collections, TakenBack) }, checkCollectionReturned},
-		{"refund: one that stays inside moves nothing", func(f Features) bool { return slices.Contains(f.Refunds, Settles) }, checkInternalRefund},
-		{"refund: names the original payment", func(f Features) bool { return f.NamesOriginal && slices.Contains(f.Refunds, Settles) }, checkOriginal},
+		{"collection: taken back after it was done", func(f Features) bool { return slices.Contains(f.Collections, TakenBack) },
+			checkCollectionReturned},
+		{"refund: one that stays inside moves nothing", func(f Features) bool { return slices.Contains(f.Refunds, Settles) },
+			checkInternalRefund},
+		{"refund: names the original payment", func(f Features) bool { return f.NamesOriginal && slices.Contains(f.Refunds, Settles) },
+			checkOriginal},
 	}
 }
 

@@ -80,12 +80,14 @@ type report struct {
 }
 
 func newWorld(d defect) *world {
-	return &world{defect: d, now: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), courses: map[uuid.UUID]railtest.Course{}, orders: map[string]*order{},
+	return &world{defect: d, now: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), courses: map[uuid.UUID]railtest.Course{},
+		orders:   map[string]*order{},
 		statuses: map[string]report{}, reports: railtest.Once, stopped: map[uuid.UUID]bool{}}
 }
 
 func (w *world) Features() railtest.Features {
-	all := []railtest.Course{railtest.Settles, railtest.Rejected, railtest.RefusedForNow, railtest.AnswerLost, railtest.Silent, railtest.TakenBack}
+	all := []railtest.Course{railtest.Settles, railtest.Rejected, railtest.RefusedForNow, railtest.AnswerLost, railtest.Silent,
+		railtest.TakenBack}
 	return railtest.Features{Currencies: []money.Currency{"USD"}, Payouts: all, Collections: all, Refunds: all[:5],
 		CountsMoney: true, Crashes: true, Reports: true, PartnerIDs: true, Codes: true, NamesOriginal: true, Stops: true}
 }
@@ -353,7 +355,8 @@ func (a adapter) call(id uuid.UUID, amount money.Amount, original string) ports.
 func (a adapter) outcome(key string, id uuid.UUID) ports.Outcome {
 	course := a.courses[id]
 	switch {
-	case course == railtest.Silent && !a.relented && a.defect == silentIsRefused, course == railtest.RefusedForNow && !a.relented && a.defect == busyIsRefused:
+	case course == railtest.Silent && !a.relented && a.defect == silentIsRefused, course == railtest.RefusedForNow && !a.relented &&
+		a.defect == busyIsRefused:
 		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "X"}
 	case course == railtest.Silent && !a.relented:
 		return ports.Outcome{Verdict: ports.Unknown}

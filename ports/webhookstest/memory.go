@@ -173,7 +173,8 @@ func (s *memorySession) Release(_ context.Context, platforms []ident.Platform) e
 	return nil
 }
 
-func (s *memorySession) Exchange(_ context.Context, now time.Time, results []ports.WebhookResult, fetches []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
+func (s *memorySession) Exchange(_ context.Context, now time.Time, results []ports.WebhookResult,
+	fetches []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
 	if err := s.lock(); err != nil {
 		return nil, err
 	}
@@ -278,7 +279,8 @@ func (m *MemoryQueue) read(now time.Time, fetch ports.WebhookFetch) ports.DueWeb
 func (m *MemoryQueue) queuedWebhook(s *storedEvent) ports.QueuedWebhook {
 	q := ports.QueuedWebhook{
 		Platform: s.event.Platform, Seq: s.seq, ID: s.event.ID, Subject: s.event.Subject, Name: s.event.Name, Body: s.body,
-		Created: s.event.OccurredAt, DueSince: s.dueSince, Attempts: len(s.attempts), AttemptsSinceDue: s.attemptsSinceDue, InBacklog: s.state == inBacklog,
+		Created: s.event.OccurredAt, DueSince: s.dueSince, Attempts: len(s.attempts), AttemptsSinceDue: s.attemptsSinceDue,
+		InBacklog: s.state == inBacklog,
 	}
 	if head := m.firstInBacklog(q.Platform, q.Subject); head != nil {
 		q.Blocked, q.HasSuccessor = head.seq < s.seq, q.InBacklog || head.seq > s.seq

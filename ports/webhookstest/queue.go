@@ -24,12 +24,16 @@ type Fixture struct {
 func RunQueueTests(t *testing.T, open func(t *testing.T) Fixture) {
 	for name, test := range map[string]func(*testing.T, Fixture){
 		"fresh events are in order": testNewEventsInOrder, "events are read in pages": testReadInPages,
-		"a settled event leaves the queue": testSettledEventLeavesQueue, "a failed event is retried when due": testFailedEventIsRetriedWhenDue, "a retry without an attempt is not counted": testRetryWithoutAttempt,
+		"a settled event leaves the queue": testSettledEventLeavesQueue, "a failed event is retried when due": testFailedEventIsRetriedWhenDue,
+		"a retry without an attempt is not counted":               testRetryWithoutAttempt,
 		"attempts outside the queue are numbered with the others": testAttemptsOutsideQueue,
-		"later events of a subject are deferred":                  testLaterEventsOfSubjectAreDeferred, "the first deferred event is made due": testFirstDeferredEventIsMadeDue, "recording is idempotent": testRecordingIsIdempotent,
-		"a platform has one owner": testPlatformHasOneOwner, "a scan finds due events": testScanFindsDue,
+		"later events of a subject are deferred":                  testLaterEventsOfSubjectAreDeferred,
+		"the first deferred event is made due":                    testFirstDeferredEventIsMadeDue,
+		"recording is idempotent":                                 testRecordingIsIdempotent,
+		"a platform has one owner":                                testPlatformHasOneOwner, "a scan finds due events": testScanFindsDue,
 		"without an endpoint events are not queued": testNoEndpoint, "redelivery keeps ids and order": testRedeliveryKeepsIDAndOrder,
-		"queued events are not redelivered": testRedeliverySkipsQueuedEvents, "lists are filtered": testListFilters, "lists have pages": testListPages,
+		"queued events are not redelivered": testRedeliverySkipsQueuedEvents, "lists are filtered": testListFilters,
+		"lists have pages":       testListPages,
 		"platforms are isolated": testPlatformIsolation, "an event outside the queue is logged": testRecordUnqueuedEvent,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +53,8 @@ func testNewEventsInOrder(t *testing.T, b Fixture) {
 	w.wantLabels(due.Fresh, "a1", "b1", "a2")
 	first := due.Fresh[0]
 	if string(first.Body) != string(events[0].Envelope()) || first.ID != events[0].ID || !first.Created.Equal(events[0].OccurredAt) ||
-		!first.DueSince.Equal(events[0].OccurredAt) || first.Attempts != 0 || first.AttemptsSinceDue != 0 || first.InBacklog || first.Blocked || first.HasSuccessor {
+		!first.DueSince.Equal(events[0].OccurredAt) || first.Attempts != 0 || first.AttemptsSinceDue != 0 || first.InBacklog || first.Blocked ||
+		first.HasSuccessor {
 		t.Errorf("got %+v", first)
 	}
 	if due.Endpoint.URL != endpointURL || due.Endpoint.Environment != "SANDBOX" {

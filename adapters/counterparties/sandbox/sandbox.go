@@ -31,7 +31,8 @@ func (c Counterparties) Counterparty(_ context.Context, address string, wanted [
 	if !ok {
 		return ports.Counterparty{}, false, nil
 	}
-	return ports.Counterparty{Address: address, Currencies: []money.Currency{person.Currency}, Facts: sandbox.Facts(address, wanted), WantedFields: sandbox.RequestedFields()}, true, nil
+	return ports.Counterparty{Address: address, Currencies: []money.Currency{person.Currency}, Facts: sandbox.Facts(address, wanted),
+		WantedFields: sandbox.RequestedFields()}, true, nil
 }
 
 // Sender returns the requested facts about the sender at any address.
@@ -43,7 +44,8 @@ func (c Counterparties) Sender(_ context.Context, address string, wanted []strin
 func (c Counterparties) Providers(context.Context) ([]ports.Provider, error) {
 	provider := ports.Provider{Name: "Sandbox Provider", Domain: c.domain, Currencies: sandbox.PeopleCurrencies(), Allowed: true}
 	for _, country := range corridor.Countries() {
-		if country.Live && slices.ContainsFunc(country.Currencies, func(c money.Currency) bool { return slices.Contains(provider.Currencies, c) }) {
+		if country.Live && slices.ContainsFunc(country.Currencies,
+			func(c money.Currency) bool { return slices.Contains(provider.Currencies, c) }) {
 			provider.Regions = append(provider.Regions, country.Code)
 		}
 	}

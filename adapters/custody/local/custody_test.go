@@ -32,7 +32,8 @@ func TestCustody_ConformsInMemory(t *testing.T) {
 	portstest.Custody(t, local.New(newMemoryStore()), func(*testing.T) (one, other, elsewhere ports.WalletID) {
 		here, there := ident.NewPlatform(generator.New, noon), ident.NewPlatform(generator.New, noon)
 		account, second := ident.NewInternalAccount(generator.New, noon), ident.NewInternalAccount(generator.New, noon)
-		return ports.WalletID{Platform: here, Account: account}, ports.WalletID{Platform: here, Account: second}, ports.WalletID{Platform: there, Account: account}
+		return ports.WalletID{Platform: here, Account: account}, ports.WalletID{Platform: here, Account: second},
+			ports.WalletID{Platform: there, Account: account}
 	})
 }
 
@@ -131,7 +132,8 @@ func (e *env) newPlatform(t testing.TB) ident.Platform {
 func (e *env) newWallets(t *testing.T) (one, other, elsewhere ports.WalletID) {
 	t.Helper()
 	account := ident.NewInternalAccount(generator.New, noon)
-	return e.newWallet(t, e.here, account), e.newWallet(t, e.here, ident.NewInternalAccount(generator.New, noon)), e.newWallet(t, e.there, account)
+	return e.newWallet(t, e.here, account), e.newWallet(t, e.here, ident.NewInternalAccount(generator.New, noon)),
+		e.newWallet(t, e.there, account)
 }
 
 // newWallet creates an embedded wallet of a new customer.

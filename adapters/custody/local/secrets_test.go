@@ -189,7 +189,8 @@ func TestCustody_ShowsNothingPrivate(t *testing.T) {
 		t.Fatalf("%d private values, %d characters were shown", len(private), shown.Len())
 	}
 	for _, secret := range private {
-		for _, form := range []string{string(secret), fmt.Sprintf("%x", secret), fmt.Sprintf("%X", secret), strings.Trim(fmt.Sprint(secret), "[]"), strings.Trim(fmt.Sprintf("%#v", secret), "[]byte{}"), fmt.Sprintf("%q", secret)} {
+		for _, form := range []string{string(secret), fmt.Sprintf("%x", secret), fmt.Sprintf("%X", secret),
+			strings.Trim(fmt.Sprint(secret), "[]"), strings.Trim(fmt.Sprintf("%#v", secret), "[]byte{}"), fmt.Sprintf("%q", secret)} {
 			if strings.Contains(shown.String(), form) {
 				t.Errorf("%s is shown", form)
 			}

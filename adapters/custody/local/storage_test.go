@@ -143,7 +143,8 @@ func TestCustody_StoresNothingWithoutEncryption(t *testing.T) {
 		"no data key": func(store ports.DataKeyStore) ports.Cipher { return encryption.NewDataKeys(store, master, env.clock) },
 		"no cipher":   nil,
 	} {
-		db, err := postgres.Open(t.Context(), postgres.Options{URL: env.url, AllPlatforms: true, MaxConnections: 2, Clock: env.clock, IDs: generator, NewCipher: newCipher})
+		db, err := postgres.Open(t.Context(), postgres.Options{URL: env.url, AllPlatforms: true, MaxConnections: 2, Clock: env.clock,
+			IDs: generator, NewCipher: newCipher})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,10 +168,14 @@ func TestCustody_NoticesChangedRows(t *testing.T) {
 	env := newEnv(t)
 	custody := local.New(env.db)
 	for name, change := range map[string]string{
-		"entropy of another wallet": "UPDATE wallet_keys SET entropy = (SELECT entropy FROM wallet_keys WHERE id = '%[2]s' AND platform_id = '%[3]s') WHERE id = '%[1]s' AND platform_id = '%[3]s'",
-		"entropy of another tenant": "UPDATE wallet_keys SET entropy = (SELECT entropy FROM wallet_keys WHERE id = '%[1]s' AND platform_id = '%[4]s') WHERE id = '%[1]s' AND platform_id = '%[3]s'",
-		"plain entropy":             "ALTER TABLE wallet_keys DROP CONSTRAINT wallet_key_entropy_encrypted; UPDATE wallet_keys SET entropy = decode(repeat('61', 32), 'hex') WHERE id = '%[1]s'",
-		"public key":                "UPDATE wallet_keys SET public_key = (SELECT public_key FROM wallet_keys WHERE id = '%[2]s' AND platform_id = '%[3]s') WHERE id = '%[1]s' AND platform_id = '%[3]s'",
+		"entropy of another wallet": "UPDATE wallet_keys SET entropy = (SELECT entropy FROM wallet_keys WHERE id = '%[2]s' AND platform_id = " +
+			"'%[3]s') WHERE id = '%[1]s' AND platform_id = '%[3]s'",
+		"entropy of another tenant": "UPDATE wallet_keys SET entropy = (SELECT entropy FROM wallet_keys WHERE id = '%[1]s' AND platform_id = " +
+			"'%[4]s') WHERE id = '%[1]s' AND platform_id = '%[3]s'",
+		"plain entropy": "ALTER TABLE wallet_keys DROP CONSTRAINT wallet_key_entropy_encrypted; UPDATE wallet_keys SET entropy = " +
+			"decode(repeat('61', 32), 'hex') WHERE id = '%[1]s'",
+		"public key": "UPDATE wallet_keys SET public_key = (SELECT public_key FROM wallet_keys WHERE id = '%[2]s' AND " +
+			"platform_id = '%[3]s') WHERE id = '%[1]s' AND platform_id = '%[3]s'",
 	} {
 		one, other, elsewhere := env.newWallets(t)
 		for _, w := range []ports.WalletID{one, other, elsewhere} {

@@ -81,7 +81,8 @@ func New(setting string, token func() (string, error)) (*Sealer, error) {
 		return nil, errSetting
 	}
 	return &Sealer{base: &url.URL{Scheme: u.Scheme, Host: u.Host}, mount: path[:slash], key: path[slash+1:], token: token,
-		transport: http.DefaultTransport.(*http.Transport).Clone(), timeout: timeout, tryTimeout: tryTimeout, opened: map[[sha256.Size]byte][]byte{}}, nil
+		transport: http.DefaultTransport.(*http.Transport).Clone(), timeout: timeout, tryTimeout: tryTimeout,
+		opened: map[[sha256.Size]byte][]byte{}}, nil
 }
 
 var errSetting = errors.New("must be vault: and the address of a key, such as vault:https://vault.example.com:8200/transit/causeway")
@@ -95,7 +96,8 @@ func isLoopback(host string) bool {
 func (s *Sealer) Seal(plain, context []byte) ([]byte, error) {
 	bound := sha256.Sum256(context)
 	var answer struct{ Ciphertext string }
-	if err := s.call("encrypt", map[string]string{"plaintext": base64.StdEncoding.EncodeToString(append(bound[:], plain...))}, &answer); err != nil {
+	if err := s.call("encrypt", map[string]string{"plaintext": base64.StdEncoding.EncodeToString(append(bound[:], plain...))},
+		&answer); err != nil {
 		return nil, err
 	}
 	keyVersion, encoded, ok := strings.Cut(strings.TrimPrefix(answer.Ciphertext, "vault:v"), ":")
@@ -188,7 +190,8 @@ func (e temporaryError) Unwrap() error { return e.error }
 func (s *Sealer) try(ctx context.Context, operation string, body []byte, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, s.tryTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base.JoinPath("v1", s.mount, operation, s.key).String(), bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base.JoinPath("v1", s.mount, operation, s.key).String(),
+		bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -229,7 +232,8 @@ func (s *Sealer) statusError(operation string, status int, text []byte) error {
 	err := fmt.Errorf("vault: %s with the key %s/%s: status %d: %s", operation, s.mount, s.key, status, strings.Join(said.Errors, "; "))
 	switch {
 	case status == http.StatusForbidden:
-		return fmt.Errorf("%w; the token of CAUSEWAY_VAULT_TOKEN must be valid, and its policy must allow update on %s/encrypt/%s and %s/decrypt/%s", err, s.mount, s.key, s.mount, s.key)
+		return fmt.Errorf("%w; the token of CAUSEWAY_VAULT_TOKEN must be valid, and its policy must allow update on %s/encrypt/%s and "+
+			"%s/decrypt/%s", err, s.mount, s.key, s.mount, s.key)
 	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError || status == http.StatusPreconditionFailed:
 		return temporaryError{err}
 	case status >= 300 && status < 400:

@@ -231,9 +231,12 @@ func TestNew_RefusesWrongSettings(t *testing.T) {
 	t.Parallel()
 	// The address must be protected, and name a mount and a key.
 	for _, setting := range []string{
-		"", "vault:", "https://vault.example.com/transit/causeway", "vault:vault.example.com/transit/causeway", "vault:http://vault.example.com/transit/causeway",
-		"vault:https://vault.example.com", "vault:https://vault.example.com/causeway", "vault:https://vault.example.com/transit/../causeway", "vault:https://vault.example.com//transit//causeway",
-		"vault:https://user:pass@vault.example.com/transit/causeway", "vault:https://vault.example.com/transit/causeway?x=1", "vault:https://vault.example.com/transit/causeway#x", "vault:ftp://127.0.0.1/transit/causeway",
+		"", "vault:", "https://vault.example.com/transit/causeway", "vault:vault.example.com/transit/causeway",
+		"vault:http://vault.example.com/transit/causeway",
+		"vault:https://vault.example.com", "vault:https://vault.example.com/causeway", "vault:https://vault.example.com/transit/../causeway",
+		"vault:https://vault.example.com//transit//causeway",
+		"vault:https://user:pass@vault.example.com/transit/causeway", "vault:https://vault.example.com/transit/causeway?x=1",
+		"vault:https://vault.example.com/transit/causeway#x", "vault:ftp://127.0.0.1/transit/causeway",
 	} {
 		if s, err := New(setting, fixedToken); err == nil {
 			t.Errorf("%q is accepted: %s %s %s", setting, s.base, s.mount, s.key)

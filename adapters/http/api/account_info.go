@@ -87,15 +87,19 @@ func accountUnion(name, description, infix string, more []httpapi.Field) httpapi
 // Most account types require the same details as a US account and share its schema.
 func beneficiaryField(t account.TypeSpec) httpapi.Field {
 	usual, _ := account.Spec(account.USAccount)
-	person := append([]httpapi.Field{{Name: "fullName", Required: true, Description: "Full name.", Example: "Ana Silva"}}, beneficiaryDetails(*t.Individual)...)
-	business := append([]httpapi.Field{{Name: "legalName", Required: true, Description: "Registered legal name.", Example: "Acme Corporation"}}, beneficiaryDetails(*t.Business)...)
+	person := append([]httpapi.Field{{Name: "fullName", Required: true, Description: "Full name.", Example: "Ana Silva"}},
+		beneficiaryDetails(*t.Individual)...)
+	business := append([]httpapi.Field{{Name: "legalName", Required: true, Description: "Registered legal name.",
+		Example: "Acme Corporation"}}, beneficiaryDetails(*t.Business)...)
 	return httpapi.Field{
 		Name: "beneficiary", Required: true, Description: "Owner of the account.",
 		Union: &httpapi.UnionSpec{
 			Discriminator: "beneficiaryType",
 			Branches: []httpapi.Branch{
-				{Name: beneficiaryName(t, "IndividualBeneficiary", *t.Individual, *usual.Individual), Description: "Individual beneficiary.", Values: []string{string(account.Individual)}, Fields: person},
-				{Name: beneficiaryName(t, "BusinessBeneficiary", *t.Business, *usual.Business), Description: "Business beneficiary.", Values: []string{string(account.Business)}, Fields: business},
+				{Name: beneficiaryName(t, "IndividualBeneficiary", *t.Individual, *usual.Individual), Description: "Individual beneficiary.",
+					Values: []string{string(account.Individual)}, Fields: person},
+				{Name: beneficiaryName(t, "BusinessBeneficiary", *t.Business, *usual.Business), Description: "Business beneficiary.",
+					Values: []string{string(account.Business)}, Fields: business},
 			},
 		},
 	}
@@ -123,11 +127,12 @@ func beneficiaryDetails(spec account.BeneficiarySpec) []httpapi.Field {
 
 // beneficiaryDetailFields describes each detail of a beneficiary.
 var beneficiaryDetailFields = map[string]httpapi.Field{
-	"birthDate":          {Description: "Date of birth.", Format: "date", Example: "1990-01-31"},
-	"nationality":        {Description: "Nationality: ISO 3166-1 alpha-2 country code.", Pattern: "^[A-Z]{2}$", Example: "US"},
-	"email":              {Description: "Email address.", Format: "email", Example: "ana@example.com"},
-	"phoneNumber":        {Description: "Phone number in E.164 format.", Pattern: `^\+[1-9]\d{1,14}$`, Example: "+14155550123"},
-	"countryOfResidence": {Description: "Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.", Pattern: "^[A-Z]{2}$", Example: "US"},
+	"birthDate":   {Description: "Date of birth.", Format: "date", Example: "1990-01-31"},
+	"nationality": {Description: "Nationality: ISO 3166-1 alpha-2 country code.", Pattern: "^[A-Z]{2}$", Example: "US"},
+	"email":       {Description: "Email address.", Format: "email", Example: "ana@example.com"},
+	"phoneNumber": {Description: "Phone number in E.164 format.", Pattern: `^\+[1-9]\d{1,14}$`, Example: "+14155550123"},
+	"countryOfResidence": {Description: "Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the " +
+		"address.", Pattern: "^[A-Z]{2}$", Example: "US"},
 	"registrationNumber": {Description: "Company or personal registration number.", MaxLength: 64, Example: "5523041"},
 	"taxId":              {Description: "Tax identification number.", MaxLength: 64, Example: "47-1234567"},
 	"documentType":       {Description: "Type of identity document.", Enum: []string{"CC", "CE", "TI", "NIT", "PP"}, Example: "CC"},
@@ -136,7 +141,8 @@ var beneficiaryDetailFields = map[string]httpapi.Field{
 		{Name: "line1", Required: true, MaxLength: 255, Description: "Street and number.", Example: "123 Main Street"},
 		{Name: "line2", MaxLength: 255, Description: "Apartment, suite, unit or building.", Example: "Apt 4B"},
 		{Name: "city", Required: true, MaxLength: 255, Description: "City.", Example: "San Francisco"},
-		{Name: "state", MaxLength: 255, Description: "State, province or region. Required where postal addresses have one: " + strings.Join(party.CountriesWithStates(), ", ") + ".", Example: "CA"},
+		{Name: "state", MaxLength: 255, Description: "State, province or region. Required where postal addresses have one: " +
+			strings.Join(party.CountriesWithStates(), ", ") + ".", Example: "CA"},
 		{Name: "postalCode", Required: true, MaxLength: 32, Description: "Postal code.", Example: "94105"},
 		{Name: "country", Required: true, Pattern: "^[A-Z]{2}$", Description: "ISO 3166-1 alpha-2 country code.", Example: "US"},
 	}},

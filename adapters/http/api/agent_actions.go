@@ -101,8 +101,10 @@ type listAgentApprovalsParams struct {
 
 func registerAgentApprovals(a *httpapi.API, service AgentPayments) {
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listAgentApprovals", Path: "/agents/approvals", Tag: tagAgents, Summary: "List what waits for approval", Permission: platform.View, Experimental: true,
-		Description: "Lists the actions of agents that wait for your approval, newest first by default. All filters must match; times are inclusive.",
+		ID: "listAgentApprovals", Path: "/agents/approvals", Tag: tagAgents, Summary: "List what waits for approval", Permission: platform.View,
+		Experimental: true,
+		Description: "Lists the actions of agents that wait for your approval, newest first by default. All filters must match; times are " +
+			"inclusive.",
 	}, func(ctx context.Context, call httpapi.Call, in *listAgentApprovalsParams) (ports.Page[payments.AgentAction], error) {
 		after, err := httpapi.CursorID[ident.AgentAction](in.Cursor)
 		if err != nil {
@@ -110,7 +112,8 @@ func registerAgentApprovals(a *httpapi.API, service AgentPayments) {
 		}
 		return service.AgentActions(ctx, call.Principal.Platform, ports.AgentActionFilter{
 			Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
-			Agent:  in.AgentID.Value, Customer: in.CustomerID.Value, Status: agent.ActionPending, Created: inclusiveInterval(in.StartDate, in.EndDate),
+			Agent:  in.AgentID.Value, Customer: in.CustomerID.Value, Status: agent.ActionPending,
+			Created: inclusiveInterval(in.StartDate, in.EndDate),
 		})
 	}, renderAgentActionPage)
 
@@ -119,9 +122,12 @@ func registerAgentApprovals(a *httpapi.API, service AgentPayments) {
 		ActionID httpapi.ID[ident.AgentAction] `path:"actionId" doc:"Id of the action."`
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "approveAgentAction", Path: "/agents/{agentId}/actions/{actionId}/approve", Tag: tagAgents, Summary: "Approve an action of an agent", Permission: platform.Manage, Experimental: true,
-		Description: "Starts the payment of an action that waits for approval. The policy is checked again, as it is now: the pause, the permissions, the accounts and the limits with what the agent has spent meanwhile; " +
-			"so are the balance and, for a quote, its expiry. If the payment can start, the action is `APPROVED` and has its transaction. Otherwise it is `FAILED`, and `failureCode` and `failureReason` say why: the agent has to ask again.",
+		ID: "approveAgentAction", Path: "/agents/{agentId}/actions/{actionId}/approve", Tag: tagAgents, Summary: "Approve an action of an agent",
+		Permission: platform.Manage, Experimental: true,
+		Description: "Starts the payment of an action that waits for approval. The policy is checked again, as it is now: the pause, the " +
+			"permissions, the accounts and the limits with what the agent has spent meanwhile; " +
+			"so are the balance and, for a quote, its expiry. If the payment can start, the action is `APPROVED` and has its transaction. " +
+			"Otherwise it is `FAILED`, and `failureCode` and `failureReason` say why: the agent has to ask again.",
 		Errors: []fault.Code{fault.AgentActionNotFound, fault.ActionNotPendingApproval},
 	}, func(ctx context.Context, call httpapi.Call, in *actionParams) (payments.AgentAction, error) {
 		return service.ApproveAgentAction(ctx, call.Principal, in.AgentID.Value, in.ActionID.Value, call.IdempotentRequest)
@@ -133,7 +139,8 @@ func registerAgentApprovals(a *httpapi.API, service AgentPayments) {
 		Body     *agentActionRejectRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "rejectAgentAction", Path: "/agents/{agentId}/actions/{actionId}/reject", Tag: tagAgents, Summary: "Reject an action of an agent", Permission: platform.Manage, Experimental: true,
+		ID: "rejectAgentAction", Path: "/agents/{agentId}/actions/{actionId}/reject", Tag: tagAgents, Summary: "Reject an action of an agent",
+		Permission: platform.Manage, Experimental: true,
 		Description: "Refuses an action that waits for approval, for good. No money moves. The body may be omitted.",
 		Errors:      []fault.Code{fault.AgentActionNotFound, fault.ActionNotPendingApproval},
 	}, func(ctx context.Context, call httpapi.Call, in *rejectInput) (payments.AgentAction, error) {
@@ -151,8 +158,9 @@ func registerOwnActions(a *httpapi.API, service AgentPayments) {
 		Status agentActionStatus `query:"status" doc:"Status of the action."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentListActions", Path: "/agents/me/actions", Tag: tagForAgents, Summary: "List the actions of the calling agent", Agent: true, Experimental: true,
-		Description: "Newest first.",
+		ID: "agentListActions", Path: "/agents/me/actions", Tag: tagForAgents, Summary: "List the actions of the calling agent", Agent: true,
+		Experimental: true,
+		Description:  "Newest first.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[payments.AgentAction], error) {
 		after, err := httpapi.CursorID[ident.AgentAction](in.Cursor)
 		if err != nil {
@@ -167,7 +175,8 @@ func registerOwnActions(a *httpapi.API, service AgentPayments) {
 		ActionID httpapi.ID[ident.AgentAction] `path:"actionId" doc:"Id of the action."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentGetAction", Path: "/agents/me/actions/{actionId}", Tag: tagForAgents, Summary: "Get an action of the calling agent", Agent: true, Experimental: true,
+		ID: "agentGetAction", Path: "/agents/me/actions/{actionId}", Tag: tagForAgents, Summary: "Get an action of the calling agent",
+		Agent: true, Experimental: true,
 		Description: "Returns an action with its current status. While it is `PENDING_APPROVAL`, ask again later: a person decides.",
 		Errors:      []fault.Code{fault.AgentActionNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *actionParams) (payments.AgentAction, error) {

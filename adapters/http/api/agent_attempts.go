@@ -42,7 +42,8 @@ func (agentOperation) Schema(huma.Registry) *huma.Schema {
 func renderAgentAttempt(a agent.Attempt) agentAttemptBody {
 	body := agentAttemptBody{
 		ID: httpapi.NewID(a.ID), AgentID: httpapi.NewID(a.Agent), CustomerID: httpapi.NewID(a.Customer), At: httpapi.NewTime(a.At),
-		Operation: agentOperation(a.Operation), Decision: agentDecision(a.Decision), Reasons: renderList(a.Reasons, renderAgentReason), Error: string(a.Error),
+		Operation: agentOperation(a.Operation), Decision: agentDecision(a.Decision), Reasons: renderList(a.Reasons, renderAgentReason),
+		Error:             string(a.Error),
 		InternalAccountID: httpapi.NewID(a.Internal), ExternalAccountID: httpapi.NewID(a.External), QuoteID: httpapi.NewID(a.Quote),
 		TransactionID: httpapi.NewID(a.Transaction), ActionID: httpapi.NewID(a.Action), TokenID: httpapi.NewID(a.Token),
 	}
@@ -64,9 +65,12 @@ type listAgentAttemptsParams struct {
 
 func registerAgentAttempts(a *httpapi.API, service Agents) {
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listAgentAttempts", Path: "/agents/{agentId}/attempts", Tag: tagAgents, Summary: "List what an agent has attempted", Permission: platform.View, Experimental: true,
-		Description: "Lists the audit trail of an agent, also after the agent was deleted: each quote, execution, transfer, and registration or deletion of an external account that it asked for, with what the policy said and why, " +
-			"and each approval and rejection by you. Newest first by default. All filters must match; times are inclusive. Entries are kept for 400 days.",
+		ID: "listAgentAttempts", Path: "/agents/{agentId}/attempts", Tag: tagAgents, Summary: "List what an agent has attempted",
+		Permission: platform.View, Experimental: true,
+		Description: "Lists the audit trail of an agent, also after the agent was deleted: each quote, execution, transfer, and registration " +
+			"or deletion of an external account that it asked for, with what the policy said and why, " +
+			"and each approval and rejection by you. Newest first by default. All filters must match; times are inclusive. Entries are kept for " +
+			"400 days.",
 		Errors: []fault.Code{fault.AgentNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *listAgentAttemptsParams) (ports.Page[agent.Attempt], error) {
 		after, err := httpapi.CursorID[ident.AgentAttempt](in.Cursor)

@@ -47,10 +47,12 @@ func renderAgentPolicy(p agent.Policy) agentPolicyBody {
 		Permissions: []string{}, DefaultExecutionMode: string(p.DefaultMode),
 		SpendingLimits: agentSpendingLimitsBody{
 			Currency: httpapi.Currency(p.Limits.Currency), PerTransactionLimit: httpapi.Minor(p.Limits.PerTransaction),
-			DailyLimit: limit[httpapi.Minor](p.Limits.Daily), DailyTransactionLimit: limit[int64](p.Limits.DailyTransactions), MonthlyLimit: limit[httpapi.Minor](p.Limits.Monthly),
+			DailyLimit: limit[httpapi.Minor](p.Limits.Daily), DailyTransactionLimit: limit[int64](p.Limits.DailyTransactions),
+			MonthlyLimit: limit[httpapi.Minor](p.Limits.Monthly),
 		},
 		AccountRestrictions: agentAccountRestrictionsBody{AccountRules: []agentAccountRuleBody{}},
-		ApprovalThresholds:  agentApprovalThresholdsBody{Currency: httpapi.Currency(p.Threshold.Currency), Amount: (*httpapi.Minor)(p.Threshold.Amount)},
+		ApprovalThresholds: agentApprovalThresholdsBody{Currency: httpapi.Currency(p.Threshold.Currency),
+			Amount: (*httpapi.Minor)(p.Threshold.Amount)},
 	}
 	for _, permission := range p.Permissions {
 		body.Permissions = append(body.Permissions, string(permission))
@@ -114,7 +116,8 @@ type agentApprovalThresholdsRequest struct {
 func (r agentPolicyRequest) change() agent.PolicyChange {
 	limits := agentSpendingLimitsUpdate{
 		Currency: &r.SpendingLimits.Currency, PerTransactionLimit: &r.SpendingLimits.PerTransactionLimit,
-		DailyLimit: r.SpendingLimits.DailyLimit, DailyTransactionLimit: r.SpendingLimits.DailyTransactionLimit, MonthlyLimit: r.SpendingLimits.MonthlyLimit,
+		DailyLimit: r.SpendingLimits.DailyLimit, DailyTransactionLimit: r.SpendingLimits.DailyTransactionLimit,
+		MonthlyLimit: r.SpendingLimits.MonthlyLimit,
 	}
 	return agentPolicyUpdateRequest{
 		Permissions: &r.Permissions, DefaultExecutionMode: &r.DefaultExecutionMode, SpendingLimits: &limits,
@@ -155,17 +158,19 @@ func (r agentPolicyUpdateRequest) change() agent.PolicyChange {
 		}
 	}
 	if restrictions := r.AccountRestrictions; restrictions != nil {
-		change.AllowedAccounts = httpapi.MapOptional(restrictions.AllowedAccountIDs, func(ids []httpapi.ID[ident.InternalAccount]) []ident.InternalAccount {
-			accounts := make([]ident.InternalAccount, len(ids))
-			for i, id := range ids {
-				accounts[i] = id.Value
-			}
-			return accounts
-		})
+		change.AllowedAccounts = httpapi.MapOptional(restrictions.AllowedAccountIDs,
+			func(ids []httpapi.ID[ident.InternalAccount]) []ident.InternalAccount {
+				accounts := make([]ident.InternalAccount, len(ids))
+				for i, id := range ids {
+					accounts[i] = id.Value
+				}
+				return accounts
+			})
 		if restrictions.AccountRules != nil {
 			rules := make([]agent.AccountRuleRequest, len(*restrictions.AccountRules))
 			for i, rule := range *restrictions.AccountRules {
-				rules[i] = agent.AccountRuleRequest{Account: rule.AccountID.Value, Mode: rule.ExecutionMode, PerTransaction: (*int64)(rule.PerTransactionLimit.Value)}
+				rules[i] = agent.AccountRuleRequest{Account: rule.AccountID.Value, Mode: rule.ExecutionMode,
+					PerTransaction: (*int64)(rule.PerTransactionLimit.Value)}
 			}
 			change.AccountRules = &rules
 		}

@@ -144,8 +144,10 @@ type listAgentsParams struct {
 func registerAgents(a *httpapi.API, service Agents) {
 	type createInput struct{ Body agentCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createAgent", Path: "/agents", Tag: tagAgents, Summary: "Create an agent", Permission: platform.Manage, Status: 201, Experimental: true,
-		Description: "Creates an agent of a customer, and a device code that pairs a program with it. Only this response contains the code: a repeated request with the same Idempotency-Key returns an empty one. " +
+		ID: "createAgent", Path: "/agents", Tag: tagAgents, Summary: "Create an agent", Permission: platform.Manage, Status: 201,
+		Experimental: true,
+		Description: "Creates an agent of a customer, and a device code that pairs a program with it. Only this response contains the code: a " +
+			"repeated request with the same Idempotency-Key returns an empty one. " +
 			"If the first response was lost, regenerate the device code.",
 		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (agents.Created, error) {
@@ -187,8 +189,10 @@ func registerAgents(a *httpapi.API, service Agents) {
 		Body    agentUpdateRequest
 	}
 	httpapi.Patch(a, httpapi.Operation{
-		ID: "updateAgent", Path: "/agents/{agentId}", Tag: tagAgents, Summary: "Rename, pause or resume an agent", Permission: platform.Manage, Experimental: true,
-		Description: "Send `name`, `isPaused` or both. A pause is effective at once: the agent can start nothing until it is resumed.", Errors: []fault.Code{fault.AgentNotFound},
+		ID: "updateAgent", Path: "/agents/{agentId}", Tag: tagAgents, Summary: "Rename, pause or resume an agent", Permission: platform.Manage,
+		Experimental: true,
+		Description:  "Send `name`, `isPaused` or both. A pause is effective at once: the agent can start nothing until it is resumed.",
+		Errors:       []fault.Code{fault.AgentNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *updateInput) (agent.WithUsage, error) {
 		return service.Update(ctx, call.Principal.Platform, in.AgentID.Value, in.Body.change())
 	}, renderAgent)
@@ -198,8 +202,10 @@ func registerAgents(a *httpapi.API, service Agents) {
 		Body    agentPolicyUpdateRequest
 	}
 	httpapi.Patch(a, httpapi.Operation{
-		ID: "updateAgentPolicy", Path: "/agents/{agentId}/policy", Tag: tagAgents, Summary: "Update the policy of an agent", Permission: platform.Manage, Experimental: true,
-		Description: "Changes the fields that are sent, at once. `permissions`, `allowedAccountIds` and `accountRules` are replaced whole; null removes a limit. " +
+		ID: "updateAgentPolicy", Path: "/agents/{agentId}/policy", Tag: tagAgents, Summary: "Update the policy of an agent",
+		Permission: platform.Manage, Experimental: true,
+		Description: "Changes the fields that are sent, at once. `permissions`, `allowedAccountIds` and `accountRules` are replaced whole; " +
+			"null removes a limit. " +
 			"After a change of the currency of the spending limits, the limits are amounts of the new currency: send new ones with it.",
 		Errors: []fault.Code{fault.AgentNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *policyInput) (agent.WithUsage, error) {
@@ -208,7 +214,8 @@ func registerAgents(a *httpapi.API, service Agents) {
 
 	httpapi.Delete(a, httpapi.Operation{
 		ID: "deleteAgent", Path: "/agents/{agentId}", Tag: tagAgents, Summary: "Delete an agent", Permission: platform.Manage, Experimental: true,
-		Description: "The access token of the program and the device codes stop working at once. Deleting a customer deletes its agents.", Errors: []fault.Code{fault.AgentNotFound},
+		Description: "The access token of the program and the device codes stop working at once. Deleting a customer deletes its agents.",
+		Errors:      []fault.Code{fault.AgentNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *agentParams) (struct{}, error) {
 		return struct{}{}, service.Delete(ctx, call.Principal.Platform, in.AgentID.Value)
 	}, renderNoBody)
@@ -239,15 +246,18 @@ func registerDeviceCodes(a *httpapi.API, service Agents) {
 		Code string `path:"code" maxLength:"64" doc:"Device code." example:"AGENT-K7QF-M2XP"`
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "regenerateAgentDeviceCode", Path: "/agents/{agentId}/device-codes", Tag: tagAgents, Summary: "Regenerate the device code", Permission: platform.Manage, Status: 201, Experimental: true,
-		Description: "Issues a new device code for an agent that no program is paired with. Older codes can no longer be redeemed. To replace the access token of a paired program, delete the agent and create another one.",
-		Errors:      []fault.Code{fault.AgentNotFound, fault.Conflict},
+		ID: "regenerateAgentDeviceCode", Path: "/agents/{agentId}/device-codes", Tag: tagAgents, Summary: "Regenerate the device code",
+		Permission: platform.Manage, Status: 201, Experimental: true,
+		Description: "Issues a new device code for an agent that no program is paired with. Older codes can no longer be redeemed. To replace " +
+			"the access token of a paired program, delete the agent and create another one.",
+		Errors: []fault.Code{fault.AgentNotFound, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *agentParams) (agents.IssuedCode, error) {
 		return service.IssueCode(ctx, call.Principal.Platform, call.IdempotentRequest, in.AgentID.Value)
 	}, renderDeviceCode)
 
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getAgentDeviceCodeStatus", Path: "/agents/device-codes/{code}/status", Tag: tagAgents, Summary: "Get the status of a device code", Permission: platform.View, Experimental: true,
+		ID: "getAgentDeviceCodeStatus", Path: "/agents/device-codes/{code}/status", Tag: tagAgents, Summary: "Get the status of a device code",
+		Permission: platform.View, Experimental: true,
 		Description: "Tells whether a program has redeemed a device code.", Errors: []fault.Code{fault.DeviceCodeNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *codeParams) (agents.IssuedCode, error) {
 		return service.CodeStatus(ctx, call.Principal.Platform, in.Code)
@@ -256,14 +266,17 @@ func registerDeviceCodes(a *httpapi.API, service Agents) {
 	})
 
 	httpapi.Post(a, httpapi.Operation{
-		ID: "redeemAgentDeviceCode", Path: "/agents/device-codes/{code}/redeem", Tag: tagAgents, Summary: "Redeem a device code", Public: true, PublicLimit: &redeemLimit, Experimental: true,
-		Description: "The program calls this once, without credentials, and keeps the access token. The response is not stored, so an Idempotency-Key has no effect: if the response was lost, delete the agent and create another one. " +
+		ID: "redeemAgentDeviceCode", Path: "/agents/device-codes/{code}/redeem", Tag: tagAgents, Summary: "Redeem a device code", Public: true,
+		PublicLimit: &redeemLimit, Experimental: true,
+		Description: "The program calls this once, without credentials, and keeps the access token. The response is not stored, so an " +
+			"Idempotency-Key has no effect: if the response was lost, delete the agent and create another one. " +
 			"A client address that tries many codes gets 429.",
 		Errors: []fault.Code{fault.DeviceCodeNotFound, fault.DeviceCodeAlreadyRedeemed, fault.DeviceCodeExpired},
 	}, func(ctx context.Context, _ httpapi.Call, in *codeParams) (agents.Paired, error) {
 		return service.Redeem(ctx, in.Code)
 	}, func(p agents.Paired) agentDeviceCodeRedeemResponse {
-		return agentDeviceCodeRedeemResponse{AgentID: httpapi.NewID(p.Agent.ID), AgentName: p.Agent.Name, AccessToken: p.AccessToken, Policy: renderAgentPolicy(p.Agent.Policy)}
+		return agentDeviceCodeRedeemResponse{AgentID: httpapi.NewID(p.Agent.ID), AgentName: p.Agent.Name, AccessToken: p.AccessToken,
+			Policy: renderAgentPolicy(p.Agent.Policy)}
 	})
 }
 

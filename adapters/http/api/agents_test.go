@@ -34,7 +34,8 @@ func TestCreateAgent_ListsEveryInvalidField(t *testing.T) {
 	got := c.must(400, "POST", "/agents", `{"name": "two\nlines", "customerId": "Customer:x", "policy": {
 		"permissions": ["CREATE_QUOTES", "CREATE_QUOTES", "PAY"], "defaultExecutionMode": "MANUAL",
 		"spendingLimits": {"currency": "XQX", "perTransactionLimit": 0, "dailyLimit": -1, "dailyTransactionLimit": 1000001, "monthlyLimit": 9000000000000001},
-		"accountRestrictions": {"allowedAccountIds": ["x", `+account+`, `+account+`], "accountRules": [{"accountId": `+account+`, "executionMode": "SOMETIMES"}, {"accountId": `+account+`}]},
+		"accountRestrictions": {"allowedAccountIds": ["x", `+account+`, `+account+`], "accountRules": [{"accountId": `+account+
+		`, "executionMode": "SOMETIMES"}, {"accountId": `+account+`}]},
 		"approvalThresholds": {"amount": 5}}}`)
 
 	fields := map[string]int{}
@@ -72,10 +73,12 @@ func TestCreateAgent_RepeatedRequestDoesNotShowTheCodeAgain(t *testing.T) {
 	code := c.withKey("code").must(201, "POST", "/agents/"+id+"/device-codes", "")
 	codeAgain := c.withKey("code").must(201, "POST", "/agents/"+id+"/device-codes", "")
 
-	if first.stringAt("deviceCode.code") == "" || again.stringAt("agent.id") != id || again.stringAt("deviceCode.code") != "" || again.stringAt("deviceCode.agentId") != id {
+	if first.stringAt("deviceCode.code") == "" || again.stringAt("agent.id") != id || again.stringAt("deviceCode.code") != "" ||
+		again.stringAt("deviceCode.agentId") != id {
 		t.Errorf("first %s\nagain %s", first.rawBody, again.rawBody)
 	}
-	if code.stringAt("code") == "" || code.stringAt("code") == first.stringAt("deviceCode.code") || codeAgain.stringAt("code") != "" || codeAgain.stringAt("expiresAt") != code.stringAt("expiresAt") {
+	if code.stringAt("code") == "" || code.stringAt("code") == first.stringAt("deviceCode.code") || codeAgain.stringAt("code") != "" ||
+		codeAgain.stringAt("expiresAt") != code.stringAt("expiresAt") {
 		t.Errorf("first code %s\nagain %s", code.rawBody, codeAgain.rawBody)
 	}
 }
@@ -100,21 +103,27 @@ func TestUpdateAgentPolicy_ChangesOnlyWhatIsSent(t *testing.T) {
 	}
 	same := map[string]string{"defaultExecutionMode": "AUTO", "spendingLimits.currency": "USD", "spendingLimits.perTransactionLimit": "5000"}
 
-	limited := update(200, `{"spendingLimits": {"dailyLimit": null, "monthlyLimit": 90000, "dailyTransactionLimit": 3}, "approvalThresholds": {"currency": "USD", "amount": 0}}`)
+	limited := update(
+		200, `{"spendingLimits": {"dailyLimit": null, "monthlyLimit": 90000, "dailyTransactionLimit": 3}, "approvalThresholds": {"currency": "USD", "amount": 0}}`)
 	wantPolicy(limited, same)
-	wantPolicy(limited, map[string]string{"spendingLimits.dailyLimit": "", "spendingLimits.monthlyLimit": "90000", "spendingLimits.dailyTransactionLimit": "3", "approvalThresholds.amount": "0", "permissions": "[VIEW_TRANSACTIONS CREATE_QUOTES]"})
+	wantPolicy(limited, map[string]string{"spendingLimits.dailyLimit": "", "spendingLimits.monthlyLimit": "90000",
+		"spendingLimits.dailyTransactionLimit": "3", "approvalThresholds.amount": "0", "permissions": "[VIEW_TRANSACTIONS CREATE_QUOTES]"})
 	if got := update(200, `{"accountRestrictions": {"allowedAccountIds": []}}`); !strings.Contains(got.rawBody, `"allowedAccountIds":[]`) {
 		t.Errorf("no accounts are allowed: %s", got.rawBody)
 	}
-	cleared := update(200, `{"permissions": ["CREATE_TRANSFERS"], "accountRestrictions": {"allowedAccountIds": null}, "approvalThresholds": {"amount": null}, "spendingLimits": {"currency": "EUR"}}`)
-	wantPolicy(cleared, map[string]string{"permissions": "[CREATE_TRANSFERS]", "approvalThresholds.amount": "", "approvalThresholds.currency": "USD", "spendingLimits.currency": "EUR", "spendingLimits.perTransactionLimit": "5000", "spendingLimits.monthlyLimit": "90000"})
+	cleared := update(
+		200, `{"permissions": ["CREATE_TRANSFERS"], "accountRestrictions": {"allowedAccountIds": null}, "approvalThresholds": {"amount": null}, "spendingLimits": {"currency": "EUR"}}`)
+	wantPolicy(cleared, map[string]string{"permissions": "[CREATE_TRANSFERS]", "approvalThresholds.amount": "",
+		"approvalThresholds.currency": "USD", "spendingLimits.currency": "EUR", "spendingLimits.perTransactionLimit": "5000",
+		"spendingLimits.monthlyLimit": "90000"})
 	if strings.Contains(cleared.rawBody, "allowedAccountIds") {
 		t.Errorf("all accounts are allowed: %s", cleared.rawBody)
 	}
 	update(200, `{"approvalThresholds": {"amount": 7}}`) // in the currency that is set
 	update(400, `{"permissions": []}`)
 	update(400, `{"spendingLimits": {"currency": "usd"}}`)
-	if got := c.must(200, "GET", "/agents/"+id, ""); got.stringAt("policy.approvalThresholds.amount") != "7" || got.stringAt("policy.permissions") != "[CREATE_TRANSFERS]" {
+	if got := c.must(200, "GET", "/agents/"+id, ""); got.stringAt("policy.approvalThresholds.amount") != "7" ||
+		got.stringAt("policy.permissions") != "[CREATE_TRANSFERS]" {
 		t.Errorf("read again: %s", got.rawBody)
 	}
 }

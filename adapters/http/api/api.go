@@ -56,25 +56,40 @@ type Deps struct {
 func Register(a *httpapi.API, d Deps) {
 	a.Tags(
 		httpapi.Tag{Name: tagConfig, Description: "The settings of the platform: currencies, limits and the webhook endpoint."},
-		httpapi.Tag{Name: tagTokens, Description: "API credentials. Each token has one or more of the permissions VIEW, TRANSACT and MANAGE; none includes another."},
+		httpapi.Tag{Name: tagTokens, Description: "API credentials. Each token has one or more of the permissions VIEW, TRANSACT and MANAGE; " +
+			"none includes another."},
 		httpapi.Tag{Name: tagCustomers, Description: "The people and businesses that you move money for."},
-		httpapi.Tag{Name: tagVerification, Description: "The check of who customers are (KYC, KYB), and the persons who own or control a business. Customers of a regulated platform need none."},
-		httpapi.Tag{Name: tagDocuments, Description: "Documents that show who a customer or a beneficial owner is. Their files are stored encrypted."},
+		httpapi.Tag{Name: tagVerification, Description: "The check of who customers are (KYC, KYB), and the persons who own or control a " +
+			"business. Customers of a regulated platform need none."},
+		httpapi.Tag{Name: tagDocuments, Description: "Documents that show who a customer or a beneficial owner is. Their files are stored " +
+			"encrypted."},
 		httpapi.Tag{Name: tagInvitations, Description: "A customer invites a person, who becomes a customer of any platform of the service."},
-		httpapi.Tag{Name: tagAccounts, Description: "Bank accounts, mobile money accounts and blockchain wallets outside of the service. Register an account once and use its id in any number of quotes."},
+		httpapi.Tag{Name: tagAccounts, Description: "Bank accounts, mobile money accounts and blockchain wallets outside of the service. " +
+			"Register an account once and use its id in any number of quotes."},
 		httpapi.Tag{Name: tagInternal, Description: "The balances of customers and of the platform itself: one account per currency."},
 		httpapi.Tag{Name: tagWallets, Description: walletGuide},
-		httpapi.Tag{Name: tagAgents, Description: "Programs that pay for a customer under a policy of yours, such as assistants. Your backend manages them with a token, approves what their policies ask it to approve, and reads what they have attempted. Experimental: the operations may change."},
-		httpapi.Tag{Name: tagForAgents, Description: "What the program calls, with the access token of its agent. The policy of the agent decides: each operation states the permission that it requires, and payments also stay within the limits. A refusal is 403 `FORBIDDEN`; `reason` is the code of the first reason, and `details.reasons` lists all. What does not belong to the customer of the agent does not exist for it. Experimental: the operations may change."},
+		httpapi.Tag{Name: tagAgents, Description: "Programs that pay for a customer under a policy of yours, such as assistants. Your backend " +
+			"manages them with a token, approves what their policies ask it to approve, and reads what they have attempted. Experimental: the " +
+			"operations may change."},
+		httpapi.Tag{Name: tagForAgents, Description: "What the program calls, with the access token of its agent. The policy of the agent " +
+			"decides: each operation states the permission that it requires, and payments also stay within the limits. A refusal is 403 " +
+			"`FORBIDDEN`; `reason` is the code of the first reason, and `details.reasons` lists all. What does not belong to the customer of the " +
+			"agent does not exist for it. Experimental: the operations may change."},
 		httpapi.Tag{Name: tagRates, Description: "Current exchange rates and fees. Create a quote to lock a rate."},
 		httpapi.Tag{Name: tagDiscoveries, Description: "The banks and mobile operators that can receive payments."},
 		httpapi.Tag{Name: tagReceivers, Description: "Who can be paid, in which currencies, and which information about the sender is required."},
 		httpapi.Tag{Name: tagQuotes, Description: "A locked rate and fee for one payment, with instructions to pay it."},
 		httpapi.Tag{Name: tagTransfers, Description: "Payments in one currency between an internal and an external account."},
 		httpapi.Tag{Name: tagTransactions, Description: "Payments and their current status."},
-		httpapi.Tag{Name: tagWebhooks, Description: "Events sent to your webhook endpoint, the secrets and keys that sign them, and the log of deliveries."},
-		httpapi.Tag{Name: tagLedger, Description: "The double-entry ledger behind every balance, for finance teams and auditors. It is append-only. Amounts are integers in the smallest unit of their currency and may exceed 64 bits. A balance has the normal sign of its account class: assets and expenses are debits minus credits, all other classes credits minus debits. Reports use one of two times: `recorded`, when a posting was written, or `effective`, when it takes effect. A report by recorded time never changes; a report by effective time includes later corrections."},
-		httpapi.Tag{Name: tagLog, Description: "Proof that no posting was changed or removed: a Merkle tree (RFC 6962) over all postings, with signed C2SP checkpoints."},
+		httpapi.Tag{Name: tagWebhooks, Description: "Events sent to your webhook endpoint, the secrets and keys that sign them, and the log of " +
+			"deliveries."},
+		httpapi.Tag{Name: tagLedger, Description: "The double-entry ledger behind every balance, for finance teams and auditors. It is " +
+			"append-only. Amounts are integers in the smallest unit of their currency and may exceed 64 bits. A balance has the normal sign of " +
+			"its account class: assets and expenses are debits minus credits, all other classes credits minus debits. Reports use one of two " +
+			"times: `recorded`, when a posting was written, or `effective`, when it takes effect. A report by recorded time never changes; a " +
+			"report by effective time includes later corrections."},
+		httpapi.Tag{Name: tagLog, Description: "Proof that no posting was changed or removed: a Merkle tree (RFC 6962) over all postings, with " +
+			"signed C2SP checkpoints."},
 		httpapi.Tag{Name: tagExports, Description: "Ledger exports for other programs, and account statements for customers."},
 		httpapi.Tag{Name: tagSandbox, Description: "Simulates payers, banks and other providers for sandbox platforms."},
 	)

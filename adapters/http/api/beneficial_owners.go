@@ -18,8 +18,10 @@ import (
 
 // BeneficialOwners holds the use cases of the operations on beneficial owners.
 type BeneficialOwners interface {
-	CreateOwner(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest, business ident.Customer, r customer.OwnerRequest) (customer.BeneficialOwner, error)
-	UpdateOwner(ctx context.Context, principal platform.Principal, id ident.BeneficialOwner, u customer.OwnerUpdate) (customer.BeneficialOwner, error)
+	CreateOwner(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest, business ident.Customer,
+		r customer.OwnerRequest) (customer.BeneficialOwner, error)
+	UpdateOwner(ctx context.Context, principal platform.Principal, id ident.BeneficialOwner,
+		u customer.OwnerUpdate) (customer.BeneficialOwner, error)
 	Owner(ctx context.Context, p ident.Platform, id ident.BeneficialOwner) (customer.BeneficialOwner, error)
 	Owners(ctx context.Context, p ident.Platform, f ports.BeneficialOwnerFilter) (ports.Page[customer.BeneficialOwner], error)
 }
@@ -58,8 +60,10 @@ func (p ownerPersonalInfo) person() customer.PersonalInfo {
 
 func renderOwnerPerson(p customer.PersonalInfo) ownerPersonalInfo {
 	return ownerPersonalInfo{
-		FirstName: p.FirstName, MiddleName: p.MiddleName, LastName: p.LastName, BirthDate: p.BirthDate, Nationality: httpapi.Country(p.Nationality),
-		Email: p.Email, PhoneNumber: p.PhoneNumber, Address: *renderAddress(&p.Address), IDType: idType(p.IDType), Identifier: p.MaskedIdentifier(),
+		FirstName: p.FirstName, MiddleName: p.MiddleName, LastName: p.LastName, BirthDate: p.BirthDate,
+		Nationality: httpapi.Country(p.Nationality),
+		Email:       p.Email, PhoneNumber: p.PhoneNumber, Address: *renderAddress(&p.Address), IDType: idType(p.IDType),
+		Identifier:        p.MaskedIdentifier(),
 		CountryOfIssuance: httpapi.Country(p.CountryOfIssuance),
 	}
 }
@@ -67,7 +71,8 @@ func renderOwnerPerson(p customer.PersonalInfo) ownerPersonalInfo {
 // The placeholders are used where core validates a request without its business.
 var (
 	placeholderOwner    = ident.NewBeneficialOwner(func(time.Time) uuid.UUID { return uuid.Max }, time.Time{})
-	placeholderBusiness = customer.Customer{ID: ident.NewCustomer(func(time.Time) uuid.UUID { return uuid.Max }, time.Time{}), Type: customer.Business}
+	placeholderBusiness = customer.Customer{ID: ident.NewCustomer(func(time.Time) uuid.UUID { return uuid.Max }, time.Time{}),
+		Type: customer.Business}
 )
 
 // beneficialOwnerCreateRequest is the body of a new owner.
@@ -151,8 +156,9 @@ type beneficialOwnerBody struct {
 
 func renderBeneficialOwner(o customer.BeneficialOwner) beneficialOwnerBody {
 	body := beneficialOwnerBody{
-		ID: httpapi.NewID(o.ID), CustomerID: httpapi.NewID(o.Customer), OwnershipPercentage: o.OwnershipPercentage, PersonalInfo: renderOwnerPerson(o.Person),
-		KYCStatus: string(o.Status), CreatedAt: httpapi.NewTime(o.CreatedAt), UpdatedAt: httpapi.NewTime(o.UpdatedAt),
+		ID: httpapi.NewID(o.ID), CustomerID: httpapi.NewID(o.Customer), OwnershipPercentage: o.OwnershipPercentage,
+		PersonalInfo: renderOwnerPerson(o.Person),
+		KYCStatus:    string(o.Status), CreatedAt: httpapi.NewTime(o.CreatedAt), UpdatedAt: httpapi.NewTime(o.UpdatedAt),
 	}
 	for _, role := range o.Roles {
 		body.Roles = append(body.Roles, ownerRole(role))
@@ -168,15 +174,19 @@ type listBeneficialOwnersParams struct {
 func registerBeneficialOwners(a *httpapi.API, service BeneficialOwners) {
 	type createInput struct{ Body beneficialOwnerCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createBeneficialOwner", Path: "/beneficial-owners", Tag: tagVerification, Summary: "Add a beneficial owner", Permission: platform.Manage, Status: 201,
-		Description: "Adds a person who owns or controls a business, and begins the check of the person (KYC). Add everyone who owns 25 percent or more, and one person with the role CONTROL_PERSON. A person who is an owner of the business already (same name, birth date and identifier) is refused with 409: update that owner.",
-		Errors:      []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict},
+		ID: "createBeneficialOwner", Path: "/beneficial-owners", Tag: tagVerification, Summary: "Add a beneficial owner",
+		Permission: platform.Manage, Status: 201,
+		Description: "Adds a person who owns or controls a business, and begins the check of the person (KYC). Add everyone who owns 25 " +
+			"percent or more, and one person with the role CONTROL_PERSON. A person who is an owner of the business already (same name, birth " +
+			"date and identifier) is refused with 409: update that owner.",
+		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (customer.BeneficialOwner, error) {
 		return service.CreateOwner(ctx, call.Principal, call.IdempotentRequest, in.Body.CustomerID.Value, in.Body.request())
 	}, renderBeneficialOwner)
 
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listBeneficialOwners", Path: "/beneficial-owners", Tag: tagVerification, Summary: "List beneficial owners", Permission: platform.View,
+		ID: "listBeneficialOwners", Path: "/beneficial-owners", Tag: tagVerification, Summary: "List beneficial owners",
+		Permission:  platform.View,
 		Description: "Returns the beneficial owners of a business, newest first.", Errors: []fault.Code{fault.UserNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *listBeneficialOwnersParams) (ports.Page[customer.BeneficialOwner], error) {
 		after, err := httpapi.CursorID[ident.BeneficialOwner](in.Cursor)
@@ -194,7 +204,8 @@ func registerBeneficialOwners(a *httpapi.API, service BeneficialOwners) {
 		ID httpapi.ID[ident.BeneficialOwner] `path:"beneficialOwnerId" doc:"Id of the beneficial owner."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getBeneficialOwner", Path: "/beneficial-owners/{beneficialOwnerId}", Tag: tagVerification, Summary: "Get a beneficial owner", Permission: platform.View,
+		ID: "getBeneficialOwner", Path: "/beneficial-owners/{beneficialOwnerId}", Tag: tagVerification, Summary: "Get a beneficial owner",
+		Permission:  platform.View,
 		Description: "Returns a beneficial owner.", Errors: []fault.Code{fault.BeneficialOwnerNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *ownerParams) (customer.BeneficialOwner, error) {
 		return service.Owner(ctx, call.Principal.Platform, in.ID.Value)
@@ -205,9 +216,11 @@ func registerBeneficialOwners(a *httpapi.API, service BeneficialOwners) {
 		Body beneficialOwnerUpdateRequest
 	}
 	httpapi.Patch(a, httpapi.Operation{
-		ID: "updateBeneficialOwner", Path: "/beneficial-owners/{beneficialOwnerId}", Tag: tagVerification, Summary: "Update a beneficial owner", Permission: platform.Manage,
-		Description: "Changes the fields that are sent. A change of the name, the birth date, the nationality, the address or the identifier begins a new check of the person.",
-		Errors:      []fault.Code{fault.BeneficialOwnerNotFound, fault.CustomerDeleted},
+		ID: "updateBeneficialOwner", Path: "/beneficial-owners/{beneficialOwnerId}", Tag: tagVerification, Summary: "Update a beneficial owner",
+		Permission: platform.Manage,
+		Description: "Changes the fields that are sent. A change of the name, the birth date, the nationality, the address or the identifier " +
+			"begins a new check of the person.",
+		Errors: []fault.Code{fault.BeneficialOwnerNotFound, fault.CustomerDeleted},
 	}, func(ctx context.Context, call httpapi.Call, in *updateInput) (customer.BeneficialOwner, error) {
 		return service.UpdateOwner(ctx, call.Principal, in.ID.Value, in.Body.update())
 	}, renderBeneficialOwner)

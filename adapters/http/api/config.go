@@ -20,7 +20,8 @@ type Platforms interface {
 	Settings(ctx context.Context, platformID ident.Platform) (platform.Platform, error)
 	UpdateSettings(ctx context.Context, platformID ident.Platform, change platform.Change) (platform.Platform, error)
 
-	CreateToken(ctx context.Context, platformID ident.Platform, idempotent *ports.IdempotentRequest, name string, permissions []platform.Permission) (platforms.IssuedToken, error)
+	CreateToken(ctx context.Context, platformID ident.Platform, idempotent *ports.IdempotentRequest, name string,
+		permissions []platform.Permission) (platforms.IssuedToken, error)
 	Token(ctx context.Context, platformID ident.Platform, id ident.Token) (platforms.IssuedToken, error)
 	Tokens(ctx context.Context, platformID ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error)
 	DeleteToken(ctx context.Context, platformID ident.Platform, id ident.Token) error
@@ -75,8 +76,10 @@ func (customerInfoFieldName) Schema(huma.Registry) *huma.Schema {
 
 func renderPlatformConfig(p platform.Platform) platformConfigBody {
 	body := platformConfigBody{
-		ID: httpapi.NewID(p.ID), UMADomain: p.UMADomain, ProxyUMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint, InvitationURL: p.InvitationURL,
-		SupportedCurrencies: make([]platformCurrencyConfig, len(p.Currencies)), KYCRedirectOrigins: p.KYCRedirectOrigins, EmbeddedWallets: renderWallets(p), IsRegulatedFinancialInstitution: p.Regulated,
+		ID: httpapi.NewID(p.ID), UMADomain: p.UMADomain, ProxyUMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint,
+		InvitationURL:       p.InvitationURL,
+		SupportedCurrencies: make([]platformCurrencyConfig, len(p.Currencies)), KYCRedirectOrigins: p.KYCRedirectOrigins,
+		EmbeddedWallets: renderWallets(p), IsRegulatedFinancialInstitution: p.Regulated,
 		CreatedAt: httpapi.NewTime(p.CreatedAt), UpdatedAt: httpapi.NewTime(p.UpdatedAt),
 	}
 	for _, name := range p.WebhookSignatures.Names() {
@@ -130,7 +133,8 @@ func renderWallets(p platform.Platform) *embeddedWalletConfig {
 		return nil
 	}
 	return &embeddedWalletConfig{
-		AppName: w.AppName, OTPLength: p.WalletSettings().CodeLength, Alphanumeric: w.AlphanumericCodes, ExpirationSeconds: int(w.CodeLifetime / time.Second),
+		AppName: w.AppName, OTPLength: p.WalletSettings().CodeLength, Alphanumeric: w.AlphanumericCodes,
+		ExpirationSeconds:    int(w.CodeLifetime / time.Second),
 		SendFromEmailAddress: w.FromAddress, SendFromEmailSenderName: w.FromName, ReplyToEmailAddress: w.ReplyTo, LogoURL: w.LogoURL,
 		PasskeyRPID: w.PasskeyRPID, PasskeyOrigins: w.PasskeyOrigins, OAuthClientIDs: w.OAuthClientIDs,
 	}
@@ -159,7 +163,8 @@ func (c embeddedWalletConfigUpdate) change() *platform.WalletsChange {
 		return httpapi.MapOptional(o, func(texts []string) []string { return texts })
 	}
 	return &platform.WalletsChange{
-		AppName: text(c.AppName), FromAddress: text(c.SendFromEmailAddress), FromName: text(c.SendFromEmailSenderName), ReplyTo: text(c.ReplyToEmailAddress), LogoURL: text(c.LogoURL),
+		AppName: text(c.AppName), FromAddress: text(c.SendFromEmailAddress), FromName: text(c.SendFromEmailSenderName),
+		ReplyTo: text(c.ReplyToEmailAddress), LogoURL: text(c.LogoURL),
 		CodeLength:        httpapi.MapOptional(c.OTPLength, func(n int) int { return n }),
 		AlphanumericCodes: httpapi.MapOptional(c.Alphanumeric, func(yes bool) bool { return yes }),
 		CodeLifetime:      httpapi.MapOptional(c.ExpirationSeconds, func(n int) time.Duration { return time.Duration(n) * time.Second }),
@@ -175,7 +180,8 @@ func (c platformConfigUpdateRequest) Resolve(huma.Context) []error {
 }
 
 func (c platformConfigUpdateRequest) change() platform.Change {
-	change := platform.Change{UMADomain: c.UMADomain, WebhookEndpoint: c.WebhookEndpoint, InvitationURL: c.InvitationURL, KYCRedirectOrigins: c.KYCRedirectOrigins}
+	change := platform.Change{UMADomain: c.UMADomain, WebhookEndpoint: c.WebhookEndpoint, InvitationURL: c.InvitationURL,
+		KYCRedirectOrigins: c.KYCRedirectOrigins}
 	if c.WebhookSignatures != nil {
 		names := toStrings(*c.WebhookSignatures)
 		change.WebhookSignatures = &names
@@ -212,7 +218,8 @@ func registerConfig(a *httpapi.API, service Platforms) {
 	type updateInput struct{ Body platformConfigUpdateRequest }
 	httpapi.Patch(a, httpapi.Operation{
 		ID: "updatePlatformConfig", Path: "/config", Tag: tagConfig, Summary: "Update the platform configuration", Permission: platform.Manage,
-		Description: "Changes only the settings that are sent. For each new currency the platform gets an internal account at once, and each of its customers gets one shortly after.",
+		Description: "Changes only the settings that are sent. For each new currency the platform gets an internal account at once, and each " +
+			"of its customers gets one shortly after.",
 	}, func(ctx context.Context, call httpapi.Call, in *updateInput) (platform.Platform, error) {
 		return service.UpdateSettings(ctx, call.Principal.Platform, in.Body.change())
 	}, renderPlatformConfig)

@@ -12,10 +12,12 @@ func TestConfig_GetAndUpdate(t *testing.T) {
 	t.Parallel()
 	// An update returns the whole configuration; settings that are not sent do not change.
 	c := newClient(t)
-	c.must(200, "GET", "/config", "").assertBody(t, `{"id": "`+c.tenant.Platform.ID.String()+`", "umaDomain": "uma.acme.test", "webhookSignatures": ["ECDSA_P256_SHA256", "HMAC_SHA256"], "supportedCurrencies": ["*", "*", "*", "*"],
+	c.must(200, "GET", "/config", "").assertBody(t, `{"id": "`+c.tenant.Platform.ID.String()+
+		`", "umaDomain": "uma.acme.test", "webhookSignatures": ["ECDSA_P256_SHA256", "HMAC_SHA256"], "supportedCurrencies": ["*", "*", "*", "*"],
 		"isRegulatedFinancialInstitution": false, "createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z"}`)
 
-	changed := c.must(200, "PATCH", "/config", `{"webhookEndpoint": "http://127.0.0.1:9/hook", "supportedCurrencies": [{"currencyCode": "EUR", "minAmount": 1,
+	changed := c.must(200, "PATCH", "/config",
+		`{"webhookEndpoint": "http://127.0.0.1:9/hook", "supportedCurrencies": [{"currencyCode": "EUR", "minAmount": 1,
 		"maxAmount": 9000000000000000, "requiredCounterpartyFields": [{"name": "FULL_NAME", "mandatory": true}], "enabledTransactionTypes": ["OUTGOING"], "unknown": 1}]}`)
 
 	want := `{"id": "*", "umaDomain": "uma.acme.test", "webhookEndpoint": "http://127.0.0.1:9/hook", "webhookSignatures": ["ECDSA_P256_SHA256", "HMAC_SHA256"], "supportedCurrencies": [{"currencyCode": "EUR", "minAmount": 1,
@@ -48,7 +50,8 @@ func TestUpdateConfig_KYCRedirectOrigins(t *testing.T) {
 
 	c.must(200, "PATCH", "/config", `{"kycRedirectOrigins": ["https://example.com"]}`)
 
-	c.must(200, "GET", "/config", "").assertBody(t, `{"id": "*", "umaDomain": "*", "webhookSignatures": "*", "supportedCurrencies": "*", "kycRedirectOrigins": ["https://example.com"],
+	c.must(200, "GET", "/config", "").assertBody(t,
+		`{"id": "*", "umaDomain": "*", "webhookSignatures": "*", "supportedCurrencies": "*", "kycRedirectOrigins": ["https://example.com"],
 		"isRegulatedFinancialInstitution": false, "createdAt": "*", "updatedAt": "*"}`)
 	link(400)
 	c.must(201, "POST", "/customers/"+customer+"/kyc-link", "")
@@ -70,7 +73,8 @@ func TestUpdateConfig_WebhookSignatures(t *testing.T) {
 
 	c.must(200, "PATCH", "/config", `{"webhookSignatures": ["ED25519", "HMAC_SHA256"]}`)
 
-	c.must(200, "GET", "/config", "").assertBody(t, `{"id": "*", "umaDomain": "*", "webhookSignatures": ["HMAC_SHA256", "ED25519"], "supportedCurrencies": ["*", "*", "*", "*"],
+	c.must(200, "GET", "/config", "").assertBody(t,
+		`{"id": "*", "umaDomain": "*", "webhookSignatures": ["HMAC_SHA256", "ED25519"], "supportedCurrencies": ["*", "*", "*", "*"],
 		"isRegulatedFinancialInstitution": false, "createdAt": "*", "updatedAt": "*"}`)
 }
 
@@ -83,18 +87,21 @@ func TestUpdateConfig_ListsAllInvalidFields(t *testing.T) {
 		want []string
 	}{
 		"wrong types": {`{"umaDomain": 1, "supportedCurrencies": {}}`, []string{"supportedCurrencies", "umaDomain"}},
-		"of every kind": {`{"umaDomain": "not a host", "webhookEndpoint": "ftp://x", "supportedCurrencies": [{"currencyCode": "usd", "minAmount": 5, "maxAmount": 1,
+		"of every kind": {
+			`{"umaDomain": "not a host", "webhookEndpoint": "ftp://x", "supportedCurrencies": [{"currencyCode": "usd", "minAmount": 5, "maxAmount": 1,
 			"requiredCounterpartyFields": [{"name": "SHOE_SIZE"}], "enabledTransactionTypes": ["SIDEWAYS"]}]}`, []string{
-			"supportedCurrencies[0].currencyCode", "supportedCurrencies[0].enabledTransactionTypes[0]", "supportedCurrencies[0].maxAmount",
-			"supportedCurrencies[0].requiredCounterpartyFields[0].mandatory", "supportedCurrencies[0].requiredCounterpartyFields[0].name",
-			"umaDomain", "webhookEndpoint"}},
-		"missing fields": {`{"supportedCurrencies": [{}]}`, []string{"supportedCurrencies[0].currencyCode", "supportedCurrencies[0].enabledTransactionTypes",
+				"supportedCurrencies[0].currencyCode", "supportedCurrencies[0].enabledTransactionTypes[0]", "supportedCurrencies[0].maxAmount",
+				"supportedCurrencies[0].requiredCounterpartyFields[0].mandatory", "supportedCurrencies[0].requiredCounterpartyFields[0].name",
+				"umaDomain", "webhookEndpoint"}},
+		"missing fields": {`{"supportedCurrencies": [{}]}`, []string{"supportedCurrencies[0].currencyCode",
+			"supportedCurrencies[0].enabledTransactionTypes",
 			"supportedCurrencies[0].maxAmount", "supportedCurrencies[0].minAmount", "supportedCurrencies[0].requiredCounterpartyFields"}},
 		"a currency twice": {`{"supportedCurrencies": [
 			{"currencyCode": "USD", "minAmount": 1, "maxAmount": 2, "requiredCounterpartyFields": [], "enabledTransactionTypes": ["OUTGOING"]},
 			{"currencyCode": "USD", "minAmount": 1, "maxAmount": 2, "requiredCounterpartyFields": [], "enabledTransactionTypes": ["OUTGOING"]}]}`,
 			[]string{"supportedCurrencies[1].currencyCode"}},
-		"a fraction of a cent": {`{"supportedCurrencies": [{"currencyCode": "USD", "minAmount": 1.5, "maxAmount": 9000000000000001, "requiredCounterpartyFields": [], "enabledTransactionTypes": []}]}`,
+		"a fraction of a cent": {
+			`{"supportedCurrencies": [{"currencyCode": "USD", "minAmount": 1.5, "maxAmount": 9000000000000001, "requiredCounterpartyFields": [], "enabledTransactionTypes": []}]}`,
 			[]string{"supportedCurrencies[0].enabledTransactionTypes", "supportedCurrencies[0].maxAmount", "supportedCurrencies[0].minAmount"}},
 	} {
 		a := c.send("PATCH", "/config", test.body)
@@ -104,7 +111,8 @@ func TestUpdateConfig_ListsAllInvalidFields(t *testing.T) {
 	}
 
 	// In production the endpoint must use https.
-	if a := c.createPlatform(t, platform.Production).send("PATCH", "/config", `{"webhookEndpoint": "http://example.com"}`); a.status != 400 || !slices.Equal(a.invalidFields(), []string{"webhookEndpoint"}) {
+	if a := c.createPlatform(t, platform.Production).send("PATCH", "/config", `{"webhookEndpoint": "http://example.com"}`); a.status != 400 ||
+		!slices.Equal(a.invalidFields(), []string{"webhookEndpoint"}) {
 		t.Errorf("http in production: %d %s", a.status, a.rawBody)
 	}
 }
@@ -129,7 +137,8 @@ func TestUpdateConfig_EmbeddedWallets(t *testing.T) {
 	c.must(200, "PATCH", "/config", `{"webhookEndpoint": "", "embeddedWalletConfig": {"otpLength": 5}}`)
 	c.must(200, "GET", "/config", "").assertBody(t, config(strings.Replace(all, `"otpLength": 8`, `"otpLength": 5`, 1)))
 
-	c.must(200, "PATCH", "/config", `{"embeddedWalletConfig": {"appName": null, "otpLength": null, "alphanumeric": null, "expirationSeconds": null, "sendFromEmailAddress": null,
+	c.must(
+		200, "PATCH", "/config", `{"embeddedWalletConfig": {"appName": null, "otpLength": null, "alphanumeric": null, "expirationSeconds": null, "sendFromEmailAddress": null,
 		"sendFromEmailSenderName": null, "replyToEmailAddress": null, "logoUrl": null, "passkeyRpId": null, "passkeyOrigins": null, "oauthClientIds": []}}`).assertBody(t,
 		config(`{"otpLength": 6, "alphanumeric": false, "expirationSeconds": 300, "sendFromEmailSenderName": "Notifications"}`))
 }
@@ -142,13 +151,17 @@ func TestUpdateConfig_InvalidEmbeddedWallets(t *testing.T) {
 		wallets string
 		want    []string
 	}{
-		"of every kind": {`{"otpLength": 13, "expirationSeconds": 0, "appName": "a\nb", "sendFromEmailAddress": "x", "logoUrl": "http://acme.test/logo.png", "passkeyRpId": "https://acme.test",
+		"of every kind": {
+			`{"otpLength": 13, "expirationSeconds": 0, "appName": "a\nb", "sendFromEmailAddress": "x", "logoUrl": "http://acme.test/logo.png", "passkeyRpId": "https://acme.test",
 			"passkeyOrigins": ["https://acme.test/x"], "oauthClientIds": [""]}`, []string{
-			"embeddedWalletConfig.appName", "embeddedWalletConfig.expirationSeconds", "embeddedWalletConfig.logoUrl", "embeddedWalletConfig.oauthClientIds[0]",
-			"embeddedWalletConfig.otpLength", "embeddedWalletConfig.passkeyOrigins[0]", "embeddedWalletConfig.passkeyRpId", "embeddedWalletConfig.sendFromEmailAddress"}},
+				"embeddedWalletConfig.appName", "embeddedWalletConfig.expirationSeconds", "embeddedWalletConfig.logoUrl",
+				"embeddedWalletConfig.oauthClientIds[0]",
+				"embeddedWalletConfig.otpLength", "embeddedWalletConfig.passkeyOrigins[0]", "embeddedWalletConfig.passkeyRpId",
+				"embeddedWalletConfig.sendFromEmailAddress"}},
 		"wrong types": {`{"otpLength": "6", "appName": 1, "passkeyOrigins": "https://acme.test"}`, []string{
 			"embeddedWalletConfig.appName", "embeddedWalletConfig.otpLength", "embeddedWalletConfig.passkeyOrigins"}},
-		"an origin of another site": {`{"passkeyRpId": "acme.test", "passkeyOrigins": ["https://acme.test", "https://evil-acme.test"]}`, []string{"embeddedWalletConfig.passkeyOrigins[1]"}},
+		"an origin of another site": {`{"passkeyRpId": "acme.test", "passkeyOrigins": ["https://acme.test", "https://evil-acme.test"]}`,
+			[]string{"embeddedWalletConfig.passkeyOrigins[1]"}},
 	} {
 		a := c.send("PATCH", "/config", `{"embeddedWalletConfig": `+test.wallets+`}`)
 		if a.status != 400 || a.stringAt("code") != "INVALID_INPUT" || !slices.Equal(a.invalidFields(), test.want) {
@@ -159,7 +172,8 @@ func TestUpdateConfig_InvalidEmbeddedWallets(t *testing.T) {
 	// localhost is for sandbox platforms, and the stored origins must stay below the domain.
 	local := `{"embeddedWalletConfig": {"passkeyRpId": "localhost", "passkeyOrigins": ["http://localhost:3000"]}}`
 	c.must(200, "PATCH", "/config", local)
-	if a := c.send("PATCH", "/config", `{"embeddedWalletConfig": {"passkeyRpId": "acme.test"}}`); a.status != 400 || !slices.Equal(a.invalidFields(), []string{"embeddedWalletConfig.passkeyOrigins[0]"}) {
+	if a := c.send("PATCH", "/config", `{"embeddedWalletConfig": {"passkeyRpId": "acme.test"}}`); a.status != 400 ||
+		!slices.Equal(a.invalidFields(), []string{"embeddedWalletConfig.passkeyOrigins[0]"}) {
 		t.Errorf("another domain: %d %s", a.status, a.rawBody)
 	}
 	if a := c.createPlatform(t, platform.Production).send("PATCH", "/config", local); a.status != 400 ||

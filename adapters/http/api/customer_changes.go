@@ -81,10 +81,12 @@ func (r customerUpdateRequest) change() customer.Change {
 
 func (b businessInfoUpdate) change() *customer.BusinessChange {
 	return &customer.BusinessChange{
-		LegalName: changed(b.LegalName), DoingBusinessAs: changed(b.DoingBusinessAs), Country: changed(b.Country), RegistrationNumber: changed(b.RegistrationNumber),
-		IncorporatedOn: changed(b.IncorporatedOn), EntityType: changed(b.EntityType), TaxID: changed(b.TaxID),
-		CountriesOfOperation: httpapi.MapOptional(b.CountriesOfOperation, toStrings), BusinessType: changed(b.BusinessType), PurposeOfAccount: changed(b.PurposeOfAccount),
-		SourceOfFunds: changed(b.SourceOfFunds), ExpectedMonthlyTransactionCount: changed(b.ExpectedMonthlyTransactionCount),
+		LegalName: changed(b.LegalName), DoingBusinessAs: changed(b.DoingBusinessAs), Country: changed(b.Country),
+		RegistrationNumber: changed(b.RegistrationNumber),
+		IncorporatedOn:     changed(b.IncorporatedOn), EntityType: changed(b.EntityType), TaxID: changed(b.TaxID),
+		CountriesOfOperation: httpapi.MapOptional(b.CountriesOfOperation, toStrings), BusinessType: changed(b.BusinessType),
+		PurposeOfAccount: changed(b.PurposeOfAccount),
+		SourceOfFunds:    changed(b.SourceOfFunds), ExpectedMonthlyTransactionCount: changed(b.ExpectedMonthlyTransactionCount),
 		ExpectedMonthlyTransactionVolume: changed(b.ExpectedMonthlyTransactionVolume),
 		ExpectedRecipientJurisdictions:   httpapi.MapOptional(b.ExpectedRecipientJurisdictions, toStrings),
 	}
@@ -97,14 +99,20 @@ func changed[T ~string](o httpapi.Optional[T]) *string {
 
 func registerCustomerChanges(a *httpapi.API, service Customers) {
 	httpapi.Patch(a, httpapi.Operation{
-		ID: "updateCustomerById", Path: "/customers/{customerId}", Tag: tagCustomers, Summary: "Update a customer", Permission: platform.Manage, SignedRetry: true,
+		ID: "updateCustomerById", Path: "/customers/{customerId}", Tag: tagCustomers, Summary: "Update a customer", Permission: platform.Manage,
+		SignedRetry: true,
 		Description: "Changes only the fields that are sent; `businessInfo` is merged field by field. `null` removes an optional value.\n\n" +
-			"An APPROVED customer was approved with its identity: the name, birth date and nationality of a person; the legal name, country, registration number, incorporation date, " +
-			"legal form and tax id of a business. A change of it starts a new verification: the status becomes that of a new customer, which is PENDING unless your platform is " +
+			"An APPROVED customer was approved with its identity: the name, birth date and nationality of a person; the legal name, country, " +
+			"registration number, incorporation date, " +
+			"legal form and tax id of a business. A change of it starts a new verification: the status becomes that of a new customer, which is " +
+			"PENDING unless your platform is " +
 			"regulated or the customer is an individual in the sandbox.\n\n" +
-			"A new `email` of a customer whose embedded wallet has an EMAIL_OTP credential has to be signed by a session of the wallet, once any credential of it was verified: 202, then 200. " +
-			"Codes are sent to the new address from then on, and the one that was sent is not valid any more. Other changes need no signature, and ignore both headers.",
-		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.UMAAddressExists, fault.EmailOTPEmailAlreadyExists, fault.EmailOTPCredentialSetChanged},
+			"A new `email` of a customer whose embedded wallet has an EMAIL_OTP credential has to be signed by a session of the wallet, once any " +
+			"credential of it was verified: 202, then 200. " +
+			"Codes are sent to the new address from then on, and the one that was sent is not valid any more. Other changes need no signature, " +
+			"and ignore both headers.",
+		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.UMAAddressExists, fault.EmailOTPEmailAlreadyExists,
+			fault.EmailOTPCredentialSetChanged},
 		CheckInvalid: func(ctx context.Context, call httpapi.Call, input any) error {
 			in := input.(*customerUpdateInput)
 			return service.CheckUpdate(ctx, call.Principal.Platform, in.CustomerID.Value, in.Body.change())
@@ -115,8 +123,10 @@ func registerCustomerChanges(a *httpapi.API, service Customers) {
 
 	httpapi.Delete(a, httpapi.Operation{
 		ID: "deleteCustomerById", Path: "/customers/{customerId}", Tag: tagCustomers, Summary: "Delete a customer", Permission: platform.Manage,
-		Description: "Returns the deleted customer. Its transactions remain, and GET still returns it, with `isDeleted`. No money can be moved for it any more: its open quotes cannot be executed and " +
-			"payments for them are refunded, payments to its UMA address are refused, and its external accounts and agents are deleted. Its `platformCustomerId` and `umaAddress` are available again.\n\n" +
+		Description: "Returns the deleted customer. Its transactions remain, and GET still returns it, with `isDeleted`. No money can be moved " +
+			"for it any more: its open quotes cannot be executed and " +
+			"payments for them are refunded, payments to its UMA address are refused, and its external accounts and agents are deleted. Its " +
+			"`platformCustomerId` and `umaAddress` are available again.\n\n" +
 			"A customer with a balance, or with a payment that is not settled, cannot be deleted: 409. Pay the balance out first.",
 		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *customerParams) (customer.Customer, error) {

@@ -14,17 +14,20 @@ func TestUpdateCustomer_ChangesWhatIsSent(t *testing.T) {
 	// everything else stays. The response is the customer as GET returns it.
 	c := newClient(t)
 	for name, test := range map[string]struct{ create, change, want string }{
-		"a person": {`{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "region": "US", "email": "ana@example.com", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "BR",
+		"a person": {
+			`{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "region": "US", "email": "ana@example.com", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "BR",
 			"address": {"line1": "1 Main St", "city": "Springfield", "state": "IL", "postalCode": "62701", "country": "US"}}`,
 			`{"customerType": "INDIVIDUAL", "region": "US", "email": null, "fullName": "Ana Souza", "currencies": ["BTC"], "umaAddress": "$Ana@uma.acme.test", "kycStatus": "REJECTED",
 			"address": {"line1": "2 High St", "city": "Leeds", "postalCode": "LS1", "country": "GB"}}`,
 			`{"id": "*", "platformCustomerId": "ana", "customerType": "INDIVIDUAL", "region": "US", "currencies": ["BTC"], "umaAddress": "$ana@uma.acme.test", "kycStatus": "APPROVED",
 			"fullName": "Ana Souza", "birthDate": "1990-01-31", "nationality": "BR", "address": {"line1": "2 High St", "city": "Leeds", "postalCode": "LS1", "country": "GB"},
 			"createdAt": "*", "updatedAt": "*", "isDeleted": false}`},
-		"a person without an address": {`{"customerType": "INDIVIDUAL", "platformCustomerId": "bo", "currencies": ["USD"], "address": {"line1": "2 High St", "city": "Leeds", "postalCode": "LS1", "country": "GB"}}`,
+		"a person without an address": {
+			`{"customerType": "INDIVIDUAL", "platformCustomerId": "bo", "currencies": ["USD"], "address": {"line1": "2 High St", "city": "Leeds", "postalCode": "LS1", "country": "GB"}}`,
 			`{"customerType": "INDIVIDUAL", "address": null, "currencies": null, "fullName": null}`,
 			`{"id": "*", "platformCustomerId": "bo", "customerType": "INDIVIDUAL", "umaAddress": "*", "kycStatus": "APPROVED", "createdAt": "*", "updatedAt": "*", "isDeleted": false}`},
-		"a business": {`{"customerType": "BUSINESS", "platformCustomerId": "acme", "businessInfo": {"legalName": "Acme", "doingBusinessAs": "Ac", "country": "US", "countriesOfOperation": ["US", "MX"], "entityType": "LLC"}}`,
+		"a business": {
+			`{"customerType": "BUSINESS", "platformCustomerId": "acme", "businessInfo": {"legalName": "Acme", "doingBusinessAs": "Ac", "country": "US", "countriesOfOperation": ["US", "MX"], "entityType": "LLC"}}`,
 			`{"customerType": "BUSINESS", "fullName": "ignored", "businessInfo": {"doingBusinessAs": null, "taxId": "47-1", "countriesOfOperation": ["CA"], "entityType": null}}`,
 			`{"id": "*", "platformCustomerId": "acme", "customerType": "BUSINESS", "umaAddress": "*", "kybStatus": "PENDING",
 			"businessInfo": {"legalName": "Acme", "country": "US", "taxId": "47-1", "countriesOfOperation": ["CA"]}, "createdAt": "*", "updatedAt": "*", "isDeleted": false}`},
@@ -48,26 +51,36 @@ func TestUpdateCustomer_RefusalsNameTheFields(t *testing.T) {
 	// nothing changes.
 	c := newClient(t)
 	person := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "region": "US", "fullName": "Ana Silva"}`)
-	business := c.must(201, "POST", "/customers", `{"customerType": "BUSINESS", "umaAddress": "$acme@uma.acme.test", "businessInfo": {"legalName": "Acme"}}`)
+	business := c.must(201, "POST", "/customers",
+		`{"customerType": "BUSINESS", "umaAddress": "$acme@uma.acme.test", "businessInfo": {"legalName": "Acme"}}`)
 	for name, test := range map[string]struct {
 		of   reply
 		body string
 		want []string
 	}{
-		"no type":            {person, `{"fullName": "Bo"}`, []string{"customerType"}},
-		"null as the type":   {person, `{"customerType": null}`, []string{"customerType"}},
-		"another type":       {person, `{"customerType": "BUSINESS"}`, []string{"customerType"}},
-		"fixed fields":       {person, `{"customerType": "INDIVIDUAL", "region": "GB", "platformCustomerId": "bo"}`, []string{"platformCustomerId", "region"}},
-		"fixed fields, null": {person, `{"customerType": "INDIVIDUAL", "region": null, "platformCustomerId": null}`, []string{"platformCustomerId", "region"}},
-		"removed address":    {person, `{"customerType": "INDIVIDUAL", "umaAddress": null}`, []string{"umaAddress"}},
-		"another domain":     {person, `{"customerType": "INDIVIDUAL", "umaAddress": "$ana@uma.other.test"}`, []string{"umaAddress"}},
-		"every mistake": {person, `{"customerType": "INDIVIDUAL", "currencies": ["usd"], "email": "ana", "umaAddress": "ana", "fullName": 7, "birthDate": "2999-01-01", "nationality": "ZZ",
+		"no type":          {person, `{"fullName": "Bo"}`, []string{"customerType"}},
+		"null as the type": {person, `{"customerType": null}`, []string{"customerType"}},
+		"another type":     {person, `{"customerType": "BUSINESS"}`, []string{"customerType"}},
+		"fixed fields": {person, `{"customerType": "INDIVIDUAL", "region": "GB", "platformCustomerId": "bo"}`,
+			[]string{"platformCustomerId", "region"}},
+		"fixed fields, null": {person, `{"customerType": "INDIVIDUAL", "region": null, "platformCustomerId": null}`,
+			[]string{"platformCustomerId", "region"}},
+		"removed address": {person, `{"customerType": "INDIVIDUAL", "umaAddress": null}`, []string{"umaAddress"}},
+		"another domain":  {person, `{"customerType": "INDIVIDUAL", "umaAddress": "$ana@uma.other.test"}`, []string{"umaAddress"}},
+		"every mistake": {
+			person, `{"customerType": "INDIVIDUAL", "currencies": ["usd"], "email": "ana", "umaAddress": "ana", "fullName": 7, "birthDate": "2999-01-01", "nationality": "ZZ",
 			"address": {"line1": "", "city": 5, "country": "US"}}`,
-			[]string{"address.city", "address.line1", "address.postalCode", "address.state", "birthDate", "currencies[0]", "email", "fullName", "nationality", "umaAddress"}},
-		"a business": {business, `{"customerType": "BUSINESS", "businessInfo": {"legalName": null, "country": "us", "countriesOfOperation": ["ZZ"], "entityType": "CLUB", "taxId": 5}}`,
-			[]string{"businessInfo.countriesOfOperation[0]", "businessInfo.country", "businessInfo.entityType", "businessInfo.legalName", "businessInfo.taxId"}},
-		"fixed and malformed": {person, `{"customerType": "BUSINESS", "region": "GB", "email": "ana", "birthDate": 5}`, []string{"birthDate", "customerType", "email", "region"}},
-		"fixed, malformed and too long": {business, `{"customerType": "INDIVIDUAL", "platformCustomerId": "bo", "umaAddress": "$acme@uma.other.test", "businessInfo": {"taxId": "` + strings.Repeat("1", 65) + `", "country": "ZZ"}}`,
+			[]string{"address.city", "address.line1", "address.postalCode", "address.state", "birthDate", "currencies[0]", "email", "fullName",
+				"nationality", "umaAddress"}},
+		"a business": {
+			business, `{"customerType": "BUSINESS", "businessInfo": {"legalName": null, "country": "us", "countriesOfOperation": ["ZZ"], "entityType": "CLUB", "taxId": 5}}`,
+			[]string{"businessInfo.countriesOfOperation[0]", "businessInfo.country", "businessInfo.entityType", "businessInfo.legalName",
+				"businessInfo.taxId"}},
+		"fixed and malformed": {person, `{"customerType": "BUSINESS", "region": "GB", "email": "ana", "birthDate": 5}`,
+			[]string{"birthDate", "customerType", "email", "region"}},
+		"fixed, malformed and too long": {business,
+			`{"customerType": "INDIVIDUAL", "platformCustomerId": "bo", "umaAddress": "$acme@uma.other.test", "businessInfo": {"taxId": "` +
+				strings.Repeat("1", 65) + `", "country": "ZZ"}}`,
 			[]string{"businessInfo.country", "businessInfo.taxId", "customerType", "platformCustomerId", "umaAddress"}},
 		"an unknown type and a fixed field": {person, `{"customerType": "CLUB", "region": "GB"}`, []string{"customerType", "region"}},
 		"a fixed field of a wrong type":     {person, `{"customerType": "INDIVIDUAL", "region": 5, "email": "ana"}`, []string{"email", "region"}},
@@ -78,7 +91,9 @@ func TestUpdateCustomer_RefusalsNameTheFields(t *testing.T) {
 			t.Errorf("%s: %d %s\ngot  %q\nwant %q", name, a.status, a.rawBody, a.invalidFields(), test.want)
 		}
 	}
-	if a := c.must(409, "PATCH", "/customers/"+person.stringAt("id"), `{"customerType": "INDIVIDUAL", "umaAddress": "$ACME@uma.acme.test"}`); a.stringAt("code") != "UMA_ADDRESS_EXISTS" || a.header.Get("X-Should-Retry") != "false" {
+	if a := c.must(409, "PATCH", "/customers/"+person.stringAt("id"),
+		`{"customerType": "INDIVIDUAL", "umaAddress": "$ACME@uma.acme.test"}`); a.stringAt("code") != "UMA_ADDRESS_EXISTS" ||
+		a.header.Get("X-Should-Retry") != "false" {
 		t.Errorf("an address in use: %v %s", a.header, a.rawBody)
 	}
 	for _, before := range []reply{person, business} {
@@ -112,7 +127,8 @@ func TestDeleteCustomer_Lifecycle(t *testing.T) {
 	if got := c.must(200, "GET", "/customers?platformCustomerId=ana", "").dataStrings("id"); len(got) != 0 {
 		t.Errorf("listed %q", got)
 	}
-	if got := c.must(200, "GET", "/customers?platformCustomerId=ana&isIncludingDeleted=true", "").dataStrings("id"); !slices.Equal(got, []string{id}) {
+	if got := c.must(200, "GET", "/customers?platformCustomerId=ana&isIncludingDeleted=true", "").dataStrings("id"); !slices.Equal(got,
+		[]string{id}) {
 		t.Errorf("listed %q with deleted ones", got)
 	}
 	c.must(201, "POST", "/customers", body)

@@ -86,15 +86,20 @@ const maxImportBytes = 256 << 20
 
 func registerCustomerImports(a *httpapi.API, service CustomerImports) {
 	httpapi.Post(a, httpapi.Operation{
-		ID: "uploadCustomersCsv", Path: "/customers/bulk/csv", Tag: tagCustomers, Summary: "Import customers from a CSV file", Permission: platform.Manage, Status: 202,
-		Description: "Stores the file and returns. Its rows are then imported one after the other, as POST /customers creates customers; the event BULK_UPLOAD says when that is done. " +
+		ID: "uploadCustomersCsv", Path: "/customers/bulk/csv", Tag: tagCustomers, Summary: "Import customers from a CSV file",
+		Permission: platform.Manage, Status: 202,
+		Description: "Stores the file and returns. Its rows are then imported one after the other, as POST /customers creates customers; the " +
+			"event BULK_UPLOAD says when that is done. " +
 			"A row that is refused does not prevent the others.\n\n" +
 			"The file is UTF-8, with values separated by commas, and quotation marks around values with commas, quotation marks or line breaks. " +
-			"Its first row has the names of the columns, in any order. Spaces at the ends of values are removed, and so is an apostrophe before = + - or @. " +
+			"Its first row has the names of the columns, in any order. Spaces at the ends of values are removed, and so is an apostrophe before = " +
+			"+ - or @. " +
 			"Other columns are ignored. A required column must be in the header.\n\n" + importColumnsList() + "\n\n" +
-			fmt.Sprintf("At most %d rows of %d KiB, and %d imports that are not completed.", customers.MaxImportRows, customers.MaxImportRowBytes>>10, customers.MaxUnfinishedImports),
+			fmt.Sprintf("At most %d rows of %d KiB, and %d imports that are not completed.", customers.MaxImportRows,
+				customers.MaxImportRowBytes>>10, customers.MaxUnfinishedImports),
 		MaxBody: maxImportBytes, Timeout: customers.UploadTimeout,
-		Upload: &httpapi.Upload{Types: []string{"text/csv", "application/octet-stream"}, Description: "CSV file of at most 256 MiB.", Stream: true},
+		Upload: &httpapi.Upload{Types: []string{"text/csv", "application/octet-stream"}, Description: "CSV file of at most 256 MiB.",
+			Stream: true},
 		Errors: []fault.Code{fault.RateLimited},
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (customer.Import, error) {
 		return service.Upload(ctx, call.Principal.Platform, call.IdempotentRequest, call.File)
@@ -106,7 +111,8 @@ func registerCustomerImports(a *httpapi.API, service CustomerImports) {
 		JobID httpapi.ID[ident.CustomerImport] `path:"jobId" doc:"Id of the import."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getBulkCustomerImportJob", Path: "/customers/bulk/jobs/{jobId}", Tag: tagCustomers, Summary: "Get the progress of an import", Permission: platform.View,
+		ID: "getBulkCustomerImportJob", Path: "/customers/bulk/jobs/{jobId}", Tag: tagCustomers, Summary: "Get the progress of an import",
+		Permission:  platform.View,
 		Description: "Returns the numbers of rows so far, and the rows that were refused.", Errors: []fault.Code{fault.BulkUploadJobNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (customer.ImportWithErrors, error) {
 		return service.Get(ctx, call.Principal.Platform, in.JobID.Value)

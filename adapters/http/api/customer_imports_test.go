@@ -25,7 +25,8 @@ func TestRenderEvent_BulkUploadIsBounded(t *testing.T) {
 			ID: ident.NewCustomerImport(idGenerator.New, noon), Platform: ident.NewPlatform(idGenerator.New, noon), Status: customer.ImportCompleted,
 			Columns: []string{"city"}, Total: 5000, Successful: 5000 - c.errors, Failed: c.errors, CreatedAt: noon, CompletedAt: noon}}
 		for n := range c.errors {
-			refused := customer.ImportError{Row: n + 1, Line: n + 2, PlatformCustomerID: fmt.Sprint("<user>-", n), Code: fault.InvalidInput, Message: "The row is not valid."}
+			refused := customer.ImportError{Row: n + 1, Line: n + 2, PlatformCustomerID: fmt.Sprint("<user>-", n), Code: fault.InvalidInput,
+				Message: "The row is not valid."}
 			for range c.fields {
 				refused.Fields = append(refused.Fields, fault.Field{Field: "city", Message: "must be \"quoted\" & short"})
 			}

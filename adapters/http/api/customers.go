@@ -23,7 +23,8 @@ type Customers interface {
 	Create(ctx context.Context, platformID ident.Platform, idempotent *ports.IdempotentRequest, r customer.Request) (customer.Customer, error)
 	Get(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)
 	List(ctx context.Context, platformID ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error)
-	Update(ctx context.Context, platformID ident.Platform, call wallet.Call, id ident.Customer, change customer.Change) (customer.Customer, *wallet.SignedRequest, error)
+	Update(ctx context.Context, platformID ident.Platform, call wallet.Call, id ident.Customer,
+		change customer.Change) (customer.Customer, *wallet.SignedRequest, error)
 	CheckUpdate(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) error
 	Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)
 }
@@ -113,8 +114,9 @@ func (r customerCreateRequest) request() customer.Request {
 	if b := r.BusinessInfo; b != nil {
 		request.Business = &customer.BusinessInfo{
 			LegalName: b.LegalName, DoingBusinessAs: b.DoingBusinessAs, Country: string(b.Country), RegistrationNumber: b.RegistrationNumber,
-			IncorporatedOn: b.IncorporatedOn, EntityType: string(b.EntityType), TaxID: b.TaxID, CountriesOfOperation: toStrings(b.CountriesOfOperation),
-			BusinessType: string(b.BusinessType), PurposeOfAccount: string(b.PurposeOfAccount), SourceOfFunds: b.SourceOfFunds,
+			IncorporatedOn: b.IncorporatedOn, EntityType: string(b.EntityType), TaxID: b.TaxID,
+			CountriesOfOperation: toStrings(b.CountriesOfOperation),
+			BusinessType:         string(b.BusinessType), PurposeOfAccount: string(b.PurposeOfAccount), SourceOfFunds: b.SourceOfFunds,
 			ExpectedMonthlyTransactionCount:  string(b.ExpectedMonthlyTransactionCount),
 			ExpectedMonthlyTransactionVolume: string(b.ExpectedMonthlyTransactionVolume),
 			ExpectedRecipientJurisdictions:   toStrings(b.ExpectedRecipientJurisdictions),
@@ -148,7 +150,8 @@ func renderCustomer(c customer.Customer) customerBody {
 	body := customerBody{
 		ID: httpapi.NewID(c.ID), PlatformCustomerID: c.PlatformCustomerID, CustomerType: string(c.Type), Region: httpapi.Country(c.Region),
 		Email: c.Email, UMAAddress: c.UMAAddress, FullName: c.FullName, BirthDate: c.BirthDate, Nationality: httpapi.Country(c.Nationality),
-		Address: renderAddress(c.Address), CreatedAt: httpapi.NewTime(c.CreatedAt), UpdatedAt: httpapi.NewTime(c.UpdatedAt), IsDeleted: c.Deleted(),
+		Address: renderAddress(c.Address), CreatedAt: httpapi.NewTime(c.CreatedAt), UpdatedAt: httpapi.NewTime(c.UpdatedAt),
+		IsDeleted: c.Deleted(),
 	}
 	for _, o := range c.Owners {
 		body.BeneficialOwners = append(body.BeneficialOwners, renderBeneficialOwner(o))
@@ -163,9 +166,12 @@ func renderCustomer(c customer.Customer) customerBody {
 	}
 	if b := c.Business; b != nil {
 		body.BusinessInfo = &businessInfo{
-			LegalName: b.LegalName, DoingBusinessAs: b.DoingBusinessAs, Country: httpapi.Country(b.Country), RegistrationNumber: b.RegistrationNumber,
-			IncorporatedOn: b.IncorporatedOn, EntityType: entityType(b.EntityType), TaxID: b.TaxID, CountriesOfOperation: toCountries(b.CountriesOfOperation),
-			BusinessType: businessType(b.BusinessType), PurposeOfAccount: purposeOfAccount(b.PurposeOfAccount), SourceOfFunds: b.SourceOfFunds,
+			LegalName: b.LegalName, DoingBusinessAs: b.DoingBusinessAs, Country: httpapi.Country(b.Country),
+			RegistrationNumber: b.RegistrationNumber,
+			IncorporatedOn:     b.IncorporatedOn, EntityType: entityType(b.EntityType), TaxID: b.TaxID,
+			CountriesOfOperation: toCountries(b.CountriesOfOperation),
+			BusinessType:         businessType(b.BusinessType), PurposeOfAccount: purposeOfAccount(b.PurposeOfAccount),
+			SourceOfFunds:                    b.SourceOfFunds,
 			ExpectedMonthlyTransactionCount:  monthlyCount(b.ExpectedMonthlyTransactionCount),
 			ExpectedMonthlyTransactionVolume: monthlyVolume(b.ExpectedMonthlyTransactionVolume),
 			ExpectedRecipientJurisdictions:   toCountries(b.ExpectedRecipientJurisdictions),
@@ -193,7 +199,8 @@ func registerCustomers(a *httpapi.API, service Customers) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createCustomer", Path: "/customers", Tag: tagCustomers, Summary: "Create a customer", Permission: platform.Manage, Status: 201,
 		Description: "Only `customerType` is required, and `businessInfo.legalName` for a business; some currencies require more. " +
-			"The customer gets an internal account for each of your currencies. Customers of a regulated platform are APPROVED at once, and so are individuals in the sandbox.",
+			"The customer gets an internal account for each of your currencies. Customers of a regulated platform are APPROVED at once, and so " +
+			"are individuals in the sandbox.",
 		Errors: []fault.Code{fault.Conflict, fault.UMAAddressExists},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (customer.Customer, error) {
 		return service.Create(ctx, call.Principal.Platform, call.IdempotentRequest, in.Body.request())
@@ -244,7 +251,8 @@ func renderAddress(a *party.Address) *address {
 	if a == nil {
 		return nil
 	}
-	return &address{Line1: a.Line1, Line2: a.Line2, City: a.City, State: a.State, PostalCode: a.PostalCode, Country: httpapi.Country(a.Country)}
+	return &address{Line1: a.Line1, Line2: a.Line2, City: a.City, State: a.State, PostalCode: a.PostalCode,
+		Country: httpapi.Country(a.Country)}
 }
 
 func toStrings[T ~string](values []T) []string {

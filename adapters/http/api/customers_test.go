@@ -15,16 +15,19 @@ func TestCustomer_ResponseHasAllFields(t *testing.T) {
 	// omitted.
 	c := newClient(t)
 	for name, test := range map[string]struct{ body, want string }{
-		"next to nothing": {`{"customerType": "INDIVIDUAL"}`, `{"id": "*", "platformCustomerId": "*", "customerType": "INDIVIDUAL", "umaAddress": "*", "kycStatus": "APPROVED",
+		"next to nothing": {`{"customerType": "INDIVIDUAL"}`,
+			`{"id": "*", "platformCustomerId": "*", "customerType": "INDIVIDUAL", "umaAddress": "*", "kycStatus": "APPROVED",
 			"createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z", "isDeleted": false}`},
-		"a person": {`{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "region": "US", "currencies": ["USD", "BTC"], "email": "ana@example.com", "umaAddress": "$Ana@uma.acme.test",
+		"a person": {
+			`{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "region": "US", "currencies": ["USD", "BTC"], "email": "ana@example.com", "umaAddress": "$Ana@uma.acme.test",
 			"fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "BR", "kycStatus": "REJECTED", "favouriteColour": "blue",
 			"address": {"line1": "1 Main St", "line2": "4B", "city": "Springfield", "state": "IL", "postalCode": "62701", "country": "US"}}`,
 			`{"id": "*", "platformCustomerId": "ana", "customerType": "INDIVIDUAL", "region": "US", "currencies": ["USD", "BTC"], "email": "ana@example.com", "umaAddress": "$ana@uma.acme.test",
 			"kycStatus": "APPROVED", "fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "BR",
 			"address": {"line1": "1 Main St", "line2": "4B", "city": "Springfield", "state": "IL", "postalCode": "62701", "country": "US"},
 			"createdAt": "*", "updatedAt": "*", "isDeleted": false}`},
-		"a business": {`{"customerType": "BUSINESS", "platformCustomerId": "acme", "businessInfo": {"legalName": "Acme & Sons", "doingBusinessAs": "Acme", "country": "US", "registrationNumber": "123",
+		"a business": {
+			`{"customerType": "BUSINESS", "platformCustomerId": "acme", "businessInfo": {"legalName": "Acme & Sons", "doingBusinessAs": "Acme", "country": "US", "registrationNumber": "123",
 			"incorporatedOn": "2018-03-14", "entityType": "LLC", "taxId": "47-1", "countriesOfOperation": ["US", "MX"], "businessType": "INFORMATION", "purposeOfAccount": "CONTRACTOR_PAYOUTS",
 			"sourceOfFunds": "sales", "expectedMonthlyTransactionCount": "COUNT_UNDER_10", "expectedMonthlyTransactionVolume": "VOLUME_UNDER_10K", "expectedRecipientJurisdictions": ["BR"]}}`,
 			`{"id": "*", "platformCustomerId": "acme", "customerType": "BUSINESS", "umaAddress": "*", "kybStatus": "PENDING", "businessInfo": {"legalName": "Acme & Sons", "doingBusinessAs": "Acme",
@@ -54,15 +57,21 @@ func TestCreateCustomer_ListsAllInvalidFields(t *testing.T) {
 		"nothing":         {`{}`, []string{"customerType"}},
 		"no such type":    {`{"customerType": "ROBOT"}`, []string{"customerType"}},
 		"a nameless firm": {`{"customerType": "BUSINESS"}`, []string{"businessInfo"}},
-		"a person of every kind of mistake": {`{"customerType": "INDIVIDUAL", "platformCustomerId": 7, "region": "usa", "currencies": ["usd", "XXX"], "email": "ana", "umaAddress": "ana@uma.acme.test",
+		"a person of every kind of mistake": {
+			`{"customerType": "INDIVIDUAL", "platformCustomerId": 7, "region": "usa", "currencies": ["usd", "XXX"], "email": "ana", "umaAddress": "ana@uma.acme.test",
 			"fullName": "Ana  <Silva>", "birthDate": "2999-01-01", "nationality": "ZZ", "address": {"line1": " ", "city": 5, "country": "US"}}`,
-			[]string{"address.city", "address.line1", "address.postalCode", "address.state", "birthDate", "currencies[0]", "currencies[1]", "email", "fullName",
+			[]string{"address.city", "address.line1", "address.postalCode", "address.state", "birthDate", "currencies[0]", "currencies[1]",
+				"email", "fullName",
 				"nationality", "platformCustomerId", "region", "umaAddress"}},
-		"a firm of every kind of mistake": {`{"customerType": "BUSINESS", "businessInfo": {"legalName": "", "country": "us", "incorporatedOn": "yesterday", "entityType": "CLUB",
-			"countriesOfOperation": ["US", "ZZ"], "businessType": 1, "purposeOfAccount": "FUN", "registrationNumber": "` + strings.Repeat("1", 65) + `",
+		"a firm of every kind of mistake": {
+			`{"customerType": "BUSINESS", "businessInfo": {"legalName": "", "country": "us", "incorporatedOn": "yesterday", "entityType": "CLUB",
+			"countriesOfOperation": ["US", "ZZ"], "businessType": 1, "purposeOfAccount": "FUN", "registrationNumber": "` +
+				strings.Repeat("1", 65) + `",
 			"expectedMonthlyTransactionCount": "SOME", "expectedMonthlyTransactionVolume": "MUCH", "expectedRecipientJurisdictions": "US"}}`,
-			[]string{"businessInfo.businessType", "businessInfo.countriesOfOperation[1]", "businessInfo.country", "businessInfo.entityType", "businessInfo.expectedMonthlyTransactionCount",
-				"businessInfo.expectedMonthlyTransactionVolume", "businessInfo.expectedRecipientJurisdictions", "businessInfo.incorporatedOn", "businessInfo.legalName",
+			[]string{"businessInfo.businessType", "businessInfo.countriesOfOperation[1]", "businessInfo.country", "businessInfo.entityType",
+				"businessInfo.expectedMonthlyTransactionCount",
+				"businessInfo.expectedMonthlyTransactionVolume", "businessInfo.expectedRecipientJurisdictions", "businessInfo.incorporatedOn",
+				"businessInfo.legalName",
 				"businessInfo.purposeOfAccount", "businessInfo.registrationNumber"}},
 		"objects that are none": {`{"customerType": "INDIVIDUAL", "address": "here", "currencies": "USD"}`, []string{"address", "currencies"}},
 	} {
@@ -71,7 +80,8 @@ func TestCreateCustomer_ListsAllInvalidFields(t *testing.T) {
 			t.Errorf("%s: %d\ngot  %q\nwant %q", name, a.status, a.invalidFields(), test.want)
 		}
 	}
-	if a := c.send("POST", "/customers", `{"customerType": "INDIVIDUAL",`); a.status != 400 || !strings.Contains(a.stringAt("message"), "line 1") {
+	if a := c.send("POST", "/customers", `{"customerType": "INDIVIDUAL",`); a.status != 400 ||
+		!strings.Contains(a.stringAt("message"), "line 1") {
 		t.Errorf("half a body: %d %s", a.status, a.rawBody)
 	}
 	if a := c.send("POST", "/customers", ""); a.status != 400 {
@@ -87,14 +97,17 @@ func TestCreateCustomer_DuplicateIDOrAddressConflicts(t *testing.T) {
 	// An id or address in use is a conflict with its own code.
 	c := newClient(t)
 	c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "umaAddress": "$ana@uma.acme.test"}`)
-	if a := c.must(409, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`); a.stringAt("code") != "CONFLICT" || a.stringAt("reason") == "" {
+	if a := c.must(409, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`); a.stringAt(
+		"code") != "CONFLICT" || a.stringAt("reason") == "" {
 		t.Errorf("the same platformCustomerId: %s", a.rawBody)
 	}
-	if a := c.must(409, "POST", "/customers", `{"customerType": "INDIVIDUAL", "umaAddress": "$ana@uma.acme.test"}`); a.stringAt("code") != "UMA_ADDRESS_EXISTS" {
+	if a := c.must(409, "POST", "/customers", `{"customerType": "INDIVIDUAL", "umaAddress": "$ana@uma.acme.test"}`); a.stringAt(
+		"code") != "UMA_ADDRESS_EXISTS" {
 		t.Errorf("the same umaAddress: %s", a.rawBody)
 	}
 	// On another platform both are available.
-	c.createPlatform(t, platform.Sandbox).must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "umaAddress": "$ana@uma.acme.test"}`)
+	c.createPlatform(t, platform.Sandbox).must(201, "POST", "/customers",
+		`{"customerType": "INDIVIDUAL", "platformCustomerId": "ana", "umaAddress": "$ana@uma.acme.test"}`)
 }
 
 func TestListCustomers_Pagination(t *testing.T) {
@@ -105,7 +118,9 @@ func TestListCustomers_Pagination(t *testing.T) {
 	var want []string
 	for i := range 7 {
 		kind := []string{"INDIVIDUAL", "BUSINESS"}[i%2]
-		created := c.must(201, "POST", "/customers", fmt.Sprintf(`{"customerType": %q, "platformCustomerId": "c%d", "region": "US", "currencies": ["USD"], "umaAddress": "$c%d@uma.acme.test", "businessInfo": {"legalName": "Acme"}}`, kind, i, i))
+		created := c.must(201, "POST", "/customers",
+			fmt.Sprintf(
+				`{"customerType": %q, "platformCustomerId": "c%d", "region": "US", "currencies": ["USD"], "umaAddress": "$c%d@uma.acme.test", "businessInfo": {"legalName": "Acme"}}`, kind, i, i))
 		want = append([]string{created.stringAt("id")}, want...)
 	}
 
@@ -129,15 +144,18 @@ func TestListCustomers_Pagination(t *testing.T) {
 	}
 
 	for query, count := range map[string]int{
-		"platformCustomerId=c3": 1, "customerType=BUSINESS": 3, "region=US&currency=USD": 7, "region=DE": 0, "currency=BTC": 0, "umaAddress=$C2@uma.acme.test": 1,
+		"platformCustomerId=c3": 1, "customerType=BUSINESS": 3, "region=US&currency=USD": 7, "region=DE": 0, "currency=BTC": 0,
+		"umaAddress=$C2@uma.acme.test":                                             1,
 		"createdAfter=2026-03-14T12:00:00.000Z&createdBefore=2026-03-14T12:00:00Z": 7, "createdAfter=2026-03-14T12:00:00.001Z": 0,
-		"updatedBefore=2026-03-14T11:59:59Z": 0, "updatedAfter=2026-03-14T12:00:00Z&updatedBefore=2026-03-14T12:00:00Z": 7, "updatedAfter=2026-03-14T12:00:00.001Z": 0, "isIncludingDeleted=true": 7,
+		"updatedBefore=2026-03-14T11:59:59Z": 0, "updatedAfter=2026-03-14T12:00:00Z&updatedBefore=2026-03-14T12:00:00Z": 7,
+		"updatedAfter=2026-03-14T12:00:00.001Z": 0, "isIncludingDeleted=true": 7,
 	} {
 		if n := len(c.must(200, "GET", "/customers?"+query, "").dataStrings("id")); n != count {
 			t.Errorf("%s: %d customers, want %d", query, n, count)
 		}
 	}
-	for query, field := range map[string]string{"customerType=ROBOT": "customerType", "region=us": "region", "currency=usd": "currency", "createdAfter=1": "createdAfter", "isIncludingDeleted=perhaps": "isIncludingDeleted"} {
+	for query, field := range map[string]string{"customerType=ROBOT": "customerType", "region=us": "region", "currency=usd": "currency",
+		"createdAfter=1": "createdAfter", "isIncludingDeleted=perhaps": "isIncludingDeleted"} {
 		if a := c.send("GET", "/customers?"+query, ""); a.status != 400 || !slices.Equal(a.invalidFields(), []string{field}) {
 			t.Errorf("%s: %d %s", query, a.status, a.rawBody)
 		}
@@ -152,9 +170,11 @@ func TestGetCustomer_OtherPlatformNotFound(t *testing.T) {
 	id := c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
 	other := c.createPlatform(t, platform.Sandbox)
 
-	foreign, none := other.must(404, "GET", "/customers/"+id, ""), other.must(404, "GET", "/customers/Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "")
+	foreign, none := other.must(404, "GET", "/customers/"+id, ""),
+		other.must(404, "GET", "/customers/Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "")
 
-	if foreign.stringAt("code") != "USER_NOT_FOUND" || strings.Replace(foreign.rawBody, id, "Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", 1) != none.rawBody {
+	if foreign.stringAt("code") != "USER_NOT_FOUND" || strings.Replace(foreign.rawBody, id, "Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b",
+		1) != none.rawBody {
 		t.Errorf("foreign %s\nnone %s", foreign.rawBody, none.rawBody)
 	}
 	if n := len(other.must(200, "GET", "/customers", "").dataStrings("id")); n != 0 {

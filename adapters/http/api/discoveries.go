@@ -36,7 +36,8 @@ func registerDiscoveries(a *httpapi.API) {
 	}, func(found []corridor.Institution) discoveryListResponse {
 		body := discoveryListResponse{Data: make([]institutionBody, len(found))}
 		for i, f := range found {
-			body.Data[i] = institutionBody{BankName: f.Code, DisplayName: f.Name, Country: httpapi.Country(f.Country), Currency: httpapi.Currency(f.Currency)}
+			body.Data[i] = institutionBody{BankName: f.Code, DisplayName: f.Name, Country: httpapi.Country(f.Country),
+				Currency: httpapi.Currency(f.Currency)}
 		}
 		return body
 	})

@@ -29,7 +29,8 @@ type documentHolder string
 
 // Schema returns the schema of either id.
 func (documentHolder) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Pattern: "^(Customer|BeneficialOwner):[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$",
+	return &huma.Schema{Type: huma.TypeString,
+		Pattern:            "^(Customer|BeneficialOwner):[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$",
 		PatternDescription: "the id of a customer or a beneficial owner", Examples: []any{"Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"}}
 }
 
@@ -55,8 +56,9 @@ type DocumentFields struct {
 }
 
 func (f DocumentFields) request(file *httpapi.FormFile) customers.DocumentRequest {
-	r := customers.DocumentRequest{Details: document.Details{Type: document.Type(f.Type), Side: document.Side(f.Side), Country: string(f.Country),
-		Number: f.DocumentNumber, IssuingAuthority: f.IssuingAuthority}}
+	r := customers.DocumentRequest{Details: document.Details{Type: document.Type(f.Type), Side: document.Side(f.Side),
+		Country: string(f.Country),
+		Number:  f.DocumentNumber, IssuingAuthority: f.IssuingAuthority}}
 	if file != nil {
 		r.File = &customers.DocumentFile{Name: file.Name, Size: file.Size, ReaderAt: file.ReaderAt}
 	}
@@ -93,12 +95,14 @@ const maxDocumentBytes = 10 << 20
 // documentTimeout is the timeout of an upload, for senders on slow connections.
 const documentTimeout = 2 * time.Minute
 
-const documentFileDescription = "The file is a PDF, JPEG or PNG file of at most 10 MiB; what it is depends on its content. Images have at most 64 million pixels. " +
+const documentFileDescription = "The file is a PDF, JPEG or PNG file of at most 10 MiB; what it is depends on its content. Images have " +
+	"at most 64 million pixels. " +
 	"Of an image the pixels and the orientation are kept, and nothing else: not the place where a photo was taken. " +
 	"A PDF file must not be encrypted, and must not contain scripts, attached files or dynamic forms. No operation returns the file.\n\n" +
 	"The parts of the form can have any order. All parts that are not valid are listed at once."
 
-var documentErrors = []fault.Code{fault.UserNotFound, fault.BeneficialOwnerNotFound, fault.CustomerDeleted, fault.Conflict, fault.NotImplemented}
+var documentErrors = []fault.Code{fault.UserNotFound, fault.BeneficialOwnerNotFound, fault.CustomerDeleted, fault.Conflict,
+	fault.NotImplemented}
 
 func documentUpload() *httpapi.Upload {
 	return &httpapi.Upload{Form: true, Description: "PDF, JPEG or PNG file of at most 10 MiB."}
@@ -124,7 +128,8 @@ func registerDocuments(a *httpapi.API, service Documents) {
 		Holder documentHolder `query:"documentHolder" doc:"Customer or beneficial owner whom the documents are about."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listDocuments", Path: "/documents", Tag: tagDocuments, Summary: "List documents", Permission: platform.View, Description: "Newest first.",
+		ID: "listDocuments", Path: "/documents", Tag: tagDocuments, Summary: "List documents", Permission: platform.View,
+		Description: "Newest first.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[document.Document], error) {
 		after, err := httpapi.CursorID[ident.Document](in.Cursor)
 		if err != nil {
@@ -154,16 +159,19 @@ func registerDocuments(a *httpapi.API, service Documents) {
 	}
 	httpapi.Put(a, httpapi.Operation{
 		ID: "replaceDocument", Path: "/documents/{documentId}", Tag: tagDocuments, Summary: "Replace a document", Permission: platform.Manage,
-		Description: "Replaces all fields and the file; the holder stays. A document that was submitted for verification is then not submitted any more; " +
+		Description: "Replaces all fields and the file; the holder stays. A document that was submitted for verification is then not submitted " +
+			"any more; " +
 			"the file that was is kept as evidence.\n\n" + documentFileDescription,
-		MaxBody: maxDocumentBytes, Timeout: documentTimeout, Upload: documentUpload(), Errors: append([]fault.Code{fault.DocumentNotFound}, documentErrors...),
+		MaxBody: maxDocumentBytes, Timeout: documentTimeout, Upload: documentUpload(), Errors: append([]fault.Code{fault.DocumentNotFound},
+			documentErrors...),
 	}, func(ctx context.Context, call httpapi.Call, in *replaceInput) (document.Document, error) {
 		return service.Replace(ctx, call.Principal.Platform, in.DocumentID.Value, in.request(call.FormFile))
 	}, renderDocument)
 
 	httpapi.Delete(a, httpapi.Operation{
 		ID: "deleteDocument", Path: "/documents/{documentId}", Tag: tagDocuments, Summary: "Delete a document", Permission: platform.Manage,
-		Description: "Deletes a document and its file. One that was submitted for verification cannot be deleted, but replaced.", Errors: []fault.Code{fault.DocumentNotFound, fault.Conflict},
+		Description: "Deletes a document and its file. One that was submitted for verification cannot be deleted, but replaced.",
+		Errors:      []fault.Code{fault.DocumentNotFound, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *DocumentParams) (struct{}, error) {
 		return struct{}{}, service.Delete(ctx, call.Principal.Platform, in.DocumentID.Value)
 	}, renderNoBody)

@@ -96,7 +96,8 @@ type ledgerAssetBody struct {
 }
 
 func renderOverdraft(o treasury.Overdraft) ledgerAssetBody {
-	return ledgerAssetBody{o.Account.Path, httpapi.Currency(o.Account.Currency), httpapi.NewBigMinor(o.Balance), o.Overdrawn, httpapi.NewTime(o.Since)}
+	return ledgerAssetBody{o.Account.Path, httpapi.Currency(o.Account.Currency), httpapi.NewBigMinor(o.Balance), o.Overdrawn,
+		httpapi.NewTime(o.Since)}
 }
 
 // maxBulkUploadBytes bounds the body of an event of an import: many endpoints refuse more than 1 MB.
@@ -201,7 +202,8 @@ func RenderEvent(e event.Event) ([]byte, error) {
 // webhookTypes has every type of events.
 var webhookTypes = []webhookType{
 	describeEvents(event.OutgoingPayment, "outgoingPayment", "Receive outgoing payment events",
-		"Sent for every status change of an outgoing payment: PENDING, PROCESSING, COMPLETED, FAILED, EXPIRED, REFUND_PENDING, REFUND_COMPLETED, REFUND_FAILED. "+
+		"Sent for every status change of an outgoing payment: PENDING, PROCESSING, COMPLETED, FAILED, EXPIRED, REFUND_PENDING, "+
+			"REFUND_COMPLETED, REFUND_FAILED. "+
 			"Events of one transaction are sent in order.",
 		func(base BaseWebhook, _ event.Event, t transaction.Transaction) outgoingPaymentWebhook {
 			return outgoingPaymentWebhook{base, newTransactionBody(t, true)}
@@ -213,10 +215,13 @@ var webhookTypes = []webhookType{
 		}),
 	describeEvents(event.IncomingPayment, "incomingPayment", "Receive incoming payment events",
 		"COMPLETED and FAILED report the result of a payment to an internal account; events of one transaction are sent in order.\n\n"+
-			"PENDING asks for approval: someone at another provider pays one of your customers, and your response approves or rejects the payment. It is sent once "+
+			"PENDING asks for approval: someone at another provider pays one of your customers, and your response approves or rejects the "+
+			"payment. It is sent once "+
 			"and not retried.\n"+
-			"- `200` approves the payment. The body `{\"receiverCustomerInfo\": {…}}` must contain the mandatory fields of `requestedReceiverCustomerInfoFields`; it may be empty if there are none.\n"+
-			"- `202` defers the decision: approve or reject the transaction within 5 seconds, or it fails with `PAYMENT_APPROVAL_TIMED_OUT`. `409` (duplicate) means the same.\n"+
+			"- `200` approves the payment. The body `{\"receiverCustomerInfo\": {…}}` must contain the mandatory fields of "+
+			"`requestedReceiverCustomerInfoFields`; it may be empty if there are none.\n"+
+			"- `202` defers the decision: approve or reject the transaction within 5 seconds, or it fails with `PAYMENT_APPROVAL_TIMED_OUT`. "+
+			"`409` (duplicate) means the same.\n"+
 			"- `403` rejects the payment; `reason` may contain the reason.\n"+
 			"- `422` rejects the payment because information about the sender is missing; `requiredFields` lists the fields.\n"+
 			"- Any other response, or none, fails the payment with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.",
@@ -228,13 +233,15 @@ var webhookTypes = []webhookType{
 			return bulkUploadWebhook{base, renderCustomerImport(i)}
 		}),
 	describeEvents(event.CustomerStatus, "customerStatus", "Receive customer status events",
-		"Sent when the status of a customer changes: KYC_PENDING, KYC_APPROVED, KYC_REJECTED for individuals, and KYB_PENDING, KYB_APPROVED, KYB_REJECTED for businesses. "+
+		"Sent when the status of a customer changes: KYC_PENDING, KYC_APPROVED, KYC_REJECTED for individuals, and KYB_PENDING, KYB_APPROVED, "+
+			"KYB_REJECTED for businesses. "+
 			"Only APPROVED customers can send and receive money. Events of one customer are sent in order.",
 		func(base BaseWebhook, _ event.Event, c customer.Customer) customerStatusWebhook {
 			return customerStatusWebhook{base, renderCustomer(c)}
 		}),
 	describeEvents(event.VerificationStatus, "verification", "Receive verification events",
-		"Sent for every status of a verification: RESOLVE_ERRORS, READY_FOR_VERIFICATION, IN_PROGRESS, PENDING_MANUAL_REVIEW, APPROVED, REJECTED. "+
+		"Sent for every status of a verification: RESOLVE_ERRORS, READY_FOR_VERIFICATION, IN_PROGRESS, PENDING_MANUAL_REVIEW, APPROVED, "+
+			"REJECTED. "+
 			"Events of one verification are sent in order. The status of the customer is in the events of the customer.",
 		func(base BaseWebhook, _ event.Event, v verification.Verification) verificationStatusWebhook {
 			return verificationStatusWebhook{base, renderVerification(v)}
@@ -243,13 +250,15 @@ var webhookTypes = []webhookType{
 		"CLAIMED is sent to the platform of the inviter. If the invitation has an amount, send it to inviteeUma: nothing is sent by itself.",
 		renderInvitationClaimed),
 	describeEvents(event.LedgerProposal, "ledgerProposal", "Receive events of proposals",
-		"Sent when a change of the books is proposed because it needs four eyes, and when it is decided: PENDING, EXECUTED, REJECTED. An expiry has no event. "+
+		"Sent when a change of the books is proposed because it needs four eyes, and when it is decided: PENDING, EXECUTED, REJECTED. An "+
+			"expiry has no event. "+
 			"Events of one proposal are sent in order.",
 		func(base BaseWebhook, _ event.Event, p proposal.Proposal) ledgerProposalWebhook {
 			return ledgerProposalWebhook{base, renderProposal(proposal.Stated{Proposal: p, Status: p.State})}
 		}),
 	describeEvents(event.AgentAction, "agentAction", "Receive events of agents",
-		"PENDING_APPROVAL is sent when an agent asks for a payment that you have to approve or reject. There is no event for your decision; the payment has its own events.",
+		"PENDING_APPROVAL is sent when an agent asks for a payment that you have to approve or reject. There is no event for your decision; "+
+			"the payment has its own events.",
 		func(base BaseWebhook, _ event.Event, a payments.AgentAction) agentActionWebhook {
 			return agentActionWebhook{base, renderAgentAction(a)}
 		}),
@@ -259,12 +268,14 @@ var webhookTypes = []webhookType{
 			return safeguardingWebhook{base, renderKeptReport(r)}
 		}),
 	describeEvents(event.LedgerAsset, "ledgerAsset", "Receive events of ledger accounts",
-		"ASSET_OVERDRAWN is sent when an asset of the ledger is seen below zero, ASSET_COVERED when it is back, at most once an hour for each account.",
+		"ASSET_OVERDRAWN is sent when an asset of the ledger is seen below zero, ASSET_COVERED when it is back, at most once an hour for each "+
+			"account.",
 		func(base BaseWebhook, _ event.Event, o treasury.Overdraft) ledgerAssetWebhook {
 			return ledgerAssetWebhook{base, renderOverdraft(o)}
 		}),
 	describeEvents(event.Receivable, "receivable", "Receive events of receivables",
-		"OPENED is sent when the payer's bank has taken back what was collected, COLLECTED whenever money of the account pays some or all of what is owed, WRITTEN_OFF when the rest is given up. "+
+		"OPENED is sent when the payer's bank has taken back what was collected, COLLECTED whenever money of the account pays some or all of "+
+			"what is owed, WRITTEN_OFF when the rest is given up. "+
 			"Events of one receivable are sent in order.",
 		func(base BaseWebhook, _ event.Event, r receivable.Receivable) receivableWebhook {
 			return receivableWebhook{base, renderReceivable(r)}

@@ -42,12 +42,15 @@ func registerExports(a *httpapi.API, service Exports) {
 		ID: "exportLedger", Path: "/ledger/export", Tag: tagExports, Summary: "Export the ledger", Permission: platform.View,
 		Description: "Streams the entries of the ledger in recording order, up to one posting. " +
 			"A platform downloads one export or statement at a time, unless the operator allows more. " +
-			"A large export takes up to 30 minutes, unless the operator sets another limit; camt053 takes the longest, because it reads each account on its own. " +
+			"A large export takes up to 30 minutes, unless the operator sets another limit; camt053 takes the longest, because it reads each " +
+			"account on its own. " +
 			"If the export fails midway, the connection is closed, so a complete response is a complete file. " +
-			"Journals start with the balances at `from` and end with balance assertions for every account; debits are positive and credits negative. " +
+			"Journals start with the balances at `from` and end with balance assertions for every account; debits are positive and credits " +
+			"negative. " +
 			"In csv, a memo that a spreadsheet would interpret as a formula is prefixed with an apostrophe.",
 		Errors: []fault.Code{fault.RateLimited, fault.MonthArchived},
-	}, []string{"text/csv", "text/plain", "application/xml"}, func(ctx context.Context, call httpapi.Call, in *exportParams) (httpapi.File, error) {
+	}, []string{"text/csv", "text/plain", "application/xml"}, func(ctx context.Context, call httpapi.Call,
+		in *exportParams) (httpapi.File, error) {
 		document, err := service.Export(call.Principal.Platform, exports.Request{
 			Format: exports.Format(in.Format), AsOf: in.AsOf.Time,
 			LedgerFilter: ports.LedgerFilter{Interval: in.interval(), Path: in.Account, Currency: money.Currency(in.Currency)}, Names: in.Names,
@@ -63,8 +66,10 @@ func registerExports(a *httpapi.API, service Exports) {
 		Format    string                            `query:"format" enum:"html,pdf" default:"html" doc:"Format of the statement: a self-contained HTML page, or a PDF."`
 	}
 	httpapi.GetFile(a, httpapi.Operation{
-		ID: "getCustomerStatement", Path: "/customers/{customerId}/statement", Tag: tagExports, Summary: "Get an account statement", Permission: platform.View,
-		Description: "Returns an account statement: the opening balance, every transaction with id, date, description, counterparty, rate, amount received, amount and resulting balance, and the closing balance. Times are UTC. " +
+		ID: "getCustomerStatement", Path: "/customers/{customerId}/statement", Tag: tagExports, Summary: "Get an account statement",
+		Permission: platform.View,
+		Description: "Returns an account statement: the opening balance, every transaction with id, date, description, counterparty, rate, " +
+			"amount received, amount and resulting balance, and the closing balance. Times are UTC. " +
 			"Money in and out count a refunded payment with what is left of it. " +
 			"A PDF holds up to 20,000 transactions and prints Latin, Cyrillic and Greek letters only; HTML has no such limits.",
 		Errors: []fault.Code{fault.UserNotFound, fault.InternalAccountNotFound, fault.RateLimited, fault.MonthArchived},

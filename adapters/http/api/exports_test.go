@@ -26,7 +26,8 @@ func newFundedCustomer(t *testing.T) (c *client, customer, account string) {
 	t.Helper()
 	var store *postgres.DB
 	c = newTestServer(t, pgtest.New(t), func(_ *api.Deps, db *postgres.DB) { store = db }).createPlatform(t, platform.Sandbox)
-	customer = c.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "fullName": "Zoë O'Hara", "birthDate": "1990-01-31", "nationality": "US",
+	customer = c.must(201, "POST", "/customers",
+		`{"customerType": "INDIVIDUAL", "fullName": "Zoë O'Hara", "birthDate": "1990-01-31", "nationality": "US",
 		"address": {"line1": "1 A", "city": "B", "state": "CA", "postalCode": "94105", "country": "US"}}`).stringAt("id")
 	account = c.must(200, "GET", "/customers/internal-accounts?currency=USD&customerId="+customer, "").dataStrings("id")[0]
 	id, err := ident.ParseInternalAccount(account)
@@ -34,12 +35,15 @@ func newFundedCustomer(t *testing.T) (c *client, customer, account string) {
 		t.Fatal(err)
 	}
 	header := func(day int, memo string) ledger.Header {
-		return ledger.Header{ID: idGenerator.New(noon), Platform: c.tenant.Platform.ID, Effective: time.Date(2026, 3, day, 9, 0, 0, 0, time.UTC), Memo: memo}
+		return ledger.Header{ID: idGenerator.New(noon), Platform: c.tenant.Platform.ID, Effective: time.Date(2026, 3, day, 9, 0, 0, 0, time.UTC),
+			Memo: memo}
 	}
 	err = store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
 		return tx.Post(ctx, []ledger.Posting{
-			ledger.Deposit(header(10, "<script>alert(1)</script>"), ledger.IncomingFunds{Partner: "rails/ACH", To: ledger.CustomerAccount(id), Amount: money.Amount{Minor: 2000, Currency: money.USD}}),
-			ledger.TransferOut(header(12, "rent"), ledger.OutgoingFunds{From: ledger.CustomerAccount(id), Amount: money.Amount{Minor: 700, Currency: money.USD}, Fees: 66}),
+			ledger.Deposit(header(10, "<script>alert(1)</script>"), ledger.IncomingFunds{Partner: "rails/ACH", To: ledger.CustomerAccount(id),
+				Amount: money.Amount{Minor: 2000, Currency: money.USD}}),
+			ledger.TransferOut(header(12, "rent"), ledger.OutgoingFunds{From: ledger.CustomerAccount(id),
+				Amount: money.Amount{Minor: 700, Currency: money.USD}, Fees: 66}),
 		})
 	})
 	if err != nil {
@@ -69,7 +73,8 @@ func TestExportLedger_Formats(t *testing.T) {
 		"camt053":   {"application/xml", "ledger-export.xml", "<?xml"},
 	} {
 		got := c.fetch("/ledger/export?format=" + format)
-		if got.Code != 200 || got.Header().Get("Content-Type") != want[0] || got.Header().Get("Content-Disposition") != "attachment; filename="+want[1] || !strings.HasPrefix(got.Body.String(), want[2]) {
+		if got.Code != 200 || got.Header().Get("Content-Type") != want[0] || got.Header().Get("Content-Disposition") != "attachment; filename="+
+			want[1] || !strings.HasPrefix(got.Body.String(), want[2]) {
 			t.Errorf("%s: %d %v %.80s", format, got.Code, got.Header(), got.Body)
 		}
 	}
@@ -90,14 +95,17 @@ func TestExport_ListsAllInvalidParameters(t *testing.T) {
 	c, customer, account := newFundedCustomer(t)
 	for path, fields := range map[string][]string{
 		"/ledger/export": {"format"},
-		"/ledger/export?format=xls&from=yesterday&currency=usd":                                                           {"currency", "format", "from"},
-		"/ledger/export?format=csv&asOf=2030-01-01T00:00:00Z&from=2026-03-02T00:00:00Z&to=2026-03-01T00:00:00Z&account=x": {"account", "asOf", "to"},
-		"/ledger/export?format=csv&account=rails/FEDNOW":                                                                  {"account"},
-		"/customers/" + customer + "/statement":                                                                           {"accountId"},
-		"/customers/" + customer + "/statement?format=doc&accountId=x":                                                    {"accountId", "format"},
-		"/customers/" + customer + "/statement?currency=USD&from=2026-03-02T00:00:00Z&to=2026-03-01T00:00:00Z":            {"to"},
-		"/customers/" + customer + "/statement?currency=USD&from=2030-01-01T00:00:00Z&to=2030-02-01T00:00:00Z":            {"from", "to"},
-		"/customers/" + customer + "/statement?currency=BTC&accountId=" + account:                                         {"currency"},
+		"/ledger/export?format=xls&from=yesterday&currency=usd": {"currency",
+			"format", "from"},
+		"/ledger/export?format=csv&asOf=2030-01-01T00:00:00Z&from=2026-03-02T00:00:00Z&to=2026-03-01T00:00:00Z&account=x": {"account",
+			"asOf", "to"},
+		"/ledger/export?format=csv&account=rails/FEDNOW": {"account"},
+		"/customers/" + customer + "/statement":          {"accountId"},
+		"/customers/" + customer + "/statement?format=doc&accountId=x": {"accountId",
+			"format"},
+		"/customers/" + customer + "/statement?currency=USD&from=2026-03-02T00:00:00Z&to=2026-03-01T00:00:00Z": {"to"},
+		"/customers/" + customer + "/statement?currency=USD&from=2030-01-01T00:00:00Z&to=2030-02-01T00:00:00Z": {"from", "to"},
+		"/customers/" + customer + "/statement?currency=BTC&accountId=" + account:                              {"currency"},
 	} {
 		if got := c.must(400, "GET", path, "").invalidFields(); !slices.Equal(got, fields) {
 			t.Errorf("%s: bad are %v, want %v", path, got, fields)
@@ -130,7 +138,8 @@ func TestCustomerStatement(t *testing.T) {
 
 	page := c.fetch("/customers/" + customer + "/statement?currency=USD&from=2026-03-01T00:00:00Z")
 	text := page.Body.String()
-	if page.Code != 200 || page.Header().Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(page.Header().Get("Content-Security-Policy"), "default-src 'none'; style-src 'sha256-") ||
+	if page.Code != 200 || page.Header().Get("Content-Type") != "text/html; charset=utf-8" ||
+		!strings.HasPrefix(page.Header().Get("Content-Security-Policy"), "default-src 'none'; style-src 'sha256-") ||
 		page.Header().Get("Content-Disposition") != "inline; filename=statement-USD-2026-03-14.html" {
 		t.Errorf("%d %v", page.Code, page.Header())
 	}
@@ -146,13 +155,16 @@ func TestCustomerStatement(t *testing.T) {
 		t.Error("the page has a script")
 	}
 
-	part := c.fetch("/customers/" + customer + "/statement?accountId=" + account + "&from=2026-03-11T00:00:00Z&to=2026-03-12T00:00:00Z").Body.String()
-	if !strings.Contains(part, "11 Mar 2026") || !strings.Contains(part, "20.00 USD") || strings.Contains(part, "Deposit") || strings.Contains(part, "Transfer") {
+	part := c.fetch("/customers/" + customer + "/statement?accountId=" + account +
+		"&from=2026-03-11T00:00:00Z&to=2026-03-12T00:00:00Z").Body.String()
+	if !strings.Contains(part, "11 Mar 2026") || !strings.Contains(part, "20.00 USD") || strings.Contains(part, "Deposit") ||
+		strings.Contains(part, "Transfer") {
 		t.Errorf("a day without movements: %s", part)
 	}
 
 	pdf := c.fetch("/customers/" + customer + "/statement?currency=USD&format=pdf")
-	if pdf.Code != 200 || pdf.Header().Get("Content-Type") != "application/pdf" || !strings.HasPrefix(pdf.Body.String(), "%PDF-") || pdf.Header().Get("Content-Security-Policy") != "" {
+	if pdf.Code != 200 || pdf.Header().Get("Content-Type") != "application/pdf" || !strings.HasPrefix(pdf.Body.String(), "%PDF-") ||
+		pdf.Header().Get("Content-Security-Policy") != "" {
 		t.Errorf("%d %v", pdf.Code, pdf.Header())
 	}
 }

@@ -16,12 +16,15 @@ import (
 
 // ExternalAccounts holds the use cases of the external account operations.
 type ExternalAccounts interface {
-	Create(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest, r accounts.Request) (account.External, error)
+	Create(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest,
+		r accounts.Request) (account.External, error)
 	Get(ctx context.Context, platformID ident.Platform, owner accounts.Owner, id ident.ExternalAccount) (account.External, error)
-	List(ctx context.Context, platformID ident.Platform, owner accounts.Owner, f ports.ExternalAccountFilter) (ports.Page[account.External], error)
+	List(ctx context.Context, platformID ident.Platform, owner accounts.Owner,
+		f ports.ExternalAccountFilter) (ports.Page[account.External], error)
 	Delete(ctx context.Context, platformID ident.Platform, owner accounts.Owner, id ident.ExternalAccount) error
 	// An agent has the accounts of its customer.
-	CreateForAgent(ctx context.Context, caller platform.Principal, idempotent *ports.IdempotentRequest, r accounts.Request) (account.External, error)
+	CreateForAgent(ctx context.Context, caller platform.Principal, idempotent *ports.IdempotentRequest,
+		r accounts.Request) (account.External, error)
 	GetForAgent(ctx context.Context, caller platform.Principal, id ident.ExternalAccount) (account.External, error)
 	ListForAgent(ctx context.Context, caller platform.Principal, f ports.ExternalAccountFilter) (ports.Page[account.External], error)
 	DeleteForAgent(ctx context.Context, caller platform.Principal, id ident.ExternalAccount) error
@@ -70,9 +73,12 @@ type externalAccountParams struct {
 	ExternalAccountID httpapi.ID[ident.ExternalAccount] `path:"externalAccountId" doc:"Id of the account."`
 }
 
-var externalAccountsDescription = "A registered account can be used in any number of quotes. All fields are validated and all errors are listed at once; " +
-	"the beneficiary's name is checked with the receiving institution where possible. An account cannot be changed: delete it and register it again.\n\n" +
-	"On a production platform the check digits of account identifiers must be right; in the sandbox only their format must. These test numbers pass on both:\n\n" +
+var externalAccountsDescription = "A registered account can be used in any number of quotes. All fields are validated and all errors are " +
+	"listed at once; " +
+	"the beneficiary's name is checked with the receiving institution where possible. An account cannot be changed: delete it and register " +
+	"it again.\n\n" +
+	"On a production platform the check digits of account identifiers must be right; in the sandbox only their format must. These test " +
+	"numbers pass on both:\n\n" +
 	testNumbers("US_ACCOUNT", "EUR_ACCOUNT", "GBP_ACCOUNT", "MXN_ACCOUNT", "BRL_ACCOUNT")
 
 // testNumbers lists the examples of the required fields of account types, as Markdown.
@@ -99,7 +105,8 @@ func registerExternalAccounts(a *httpapi.API, service ExternalAccounts) {
 func registerCustomerAccounts(a *httpapi.API, service ExternalAccounts) {
 	type createInput struct{ Body externalAccountCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createCustomerExternalAccount", Path: "/customers/external-accounts", Tag: tagAccounts, Summary: "Register an external account of a customer",
+		ID: "createCustomerExternalAccount", Path: "/customers/external-accounts", Tag: tagAccounts, Summary: "Register an external account of " +
+			"a customer",
 		Permission: platform.Manage, Status: 201, Description: externalAccountsDescription,
 		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.MissingMandatoryUserInfo, fault.Conflict, fault.InvalidBankAccount},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (account.External, error) {
@@ -112,7 +119,8 @@ func registerCustomerAccounts(a *httpapi.API, service ExternalAccounts) {
 		CustomerID httpapi.ID[ident.Customer] `query:"customerId" doc:"Customer who owns the account."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listCustomerExternalAccounts", Path: "/customers/external-accounts", Tag: tagAccounts, Summary: "List external accounts of customers",
+		ID: "listCustomerExternalAccounts", Path: "/customers/external-accounts", Tag: tagAccounts,
+		Summary:    "List external accounts of customers",
 		Permission: platform.View, Description: "Newest first, without deleted accounts.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[account.External], error) {
 		filter, err := externalAccountFilter(in.Paging, in.Currency)
@@ -124,17 +132,20 @@ func registerCustomerAccounts(a *httpapi.API, service ExternalAccounts) {
 	}, renderExternalAccountPage)
 
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getCustomerExternalAccountById", Path: "/customers/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Get an external account of a customer",
+		ID: "getCustomerExternalAccountById", Path: "/customers/external-accounts/{externalAccountId}", Tag: tagAccounts,
+		Summary:    "Get an external account of a customer",
 		Permission: platform.View, Description: "Returns an external account of a customer.", Errors: []fault.Code{fault.ExternalAccountNotFound},
 	}, getExternalAccount(service, accounts.OwnedByCustomers), renderExternalAccount)
 
 	httpapi.Delete(a, httpapi.Operation{
-		ID: "deleteCustomerExternalAccountById", Path: "/customers/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Delete an external account of a customer",
+		ID: "deleteCustomerExternalAccountById", Path: "/customers/external-accounts/{externalAccountId}", Tag: tagAccounts,
+		Summary:    "Delete an external account of a customer",
 		Permission: platform.Manage, Description: accountDeletionDescription, Errors: []fault.Code{fault.ExternalAccountNotFound},
 	}, deleteExternalAccount(service, accounts.OwnedByCustomers), renderNoBody)
 }
 
-const accountDeletionDescription = "The account can no longer be used in new quotes. Quotes with it that have not run are refused when they are executed, and refunded when they are paid; " +
+const accountDeletionDescription = "The account can no longer be used in new quotes. Quotes with it that have not run are refused when " +
+	"they are executed, and refunded when they are paid; " +
 	"payments on their way are delivered."
 
 func registerPlatformAccounts(a *httpapi.API, service ExternalAccounts) {
@@ -142,7 +153,8 @@ func registerPlatformAccounts(a *httpapi.API, service ExternalAccounts) {
 		Body platformExternalAccountCreateRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createPlatformExternalAccount", Path: "/platform/external-accounts", Tag: tagAccounts, Summary: "Register an external account of the platform",
+		ID: "createPlatformExternalAccount", Path: "/platform/external-accounts", Tag: tagAccounts, Summary: "Register an external account of " +
+			"the platform",
 		Permission: platform.Manage, Status: 201, Description: externalAccountsDescription,
 		Errors: []fault.Code{fault.Conflict, fault.InvalidBankAccount},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (account.External, error) {
@@ -154,7 +166,8 @@ func registerPlatformAccounts(a *httpapi.API, service ExternalAccounts) {
 		Currency httpapi.Currency `query:"currency" doc:"Currency of the account."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listPlatformExternalAccounts", Path: "/platform/external-accounts", Tag: tagAccounts, Summary: "List external accounts of the platform",
+		ID: "listPlatformExternalAccounts", Path: "/platform/external-accounts", Tag: tagAccounts, Summary: "List external accounts of the " +
+			"platform",
 		Permission: platform.View, Description: "Newest first, without deleted accounts.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[account.External], error) {
 		filter, err := externalAccountFilter(in.Paging, in.Currency)
@@ -165,12 +178,15 @@ func registerPlatformAccounts(a *httpapi.API, service ExternalAccounts) {
 	}, renderExternalAccountPage)
 
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getPlatformExternalAccountById", Path: "/platform/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Get an external account of the platform",
-		Permission: platform.View, Description: "Returns an external account of the platform.", Errors: []fault.Code{fault.ExternalAccountNotFound},
+		ID: "getPlatformExternalAccountById", Path: "/platform/external-accounts/{externalAccountId}", Tag: tagAccounts,
+		Summary:    "Get an external account of the platform",
+		Permission: platform.View, Description: "Returns an external account of the platform.",
+		Errors: []fault.Code{fault.ExternalAccountNotFound},
 	}, getExternalAccount(service, accounts.OwnedByPlatform), renderExternalAccount)
 
 	httpapi.Delete(a, httpapi.Operation{
-		ID: "deletePlatformExternalAccountById", Path: "/platform/external-accounts/{externalAccountId}", Tag: tagAccounts, Summary: "Delete an external account of the platform",
+		ID: "deletePlatformExternalAccountById", Path: "/platform/external-accounts/{externalAccountId}", Tag: tagAccounts,
+		Summary:    "Delete an external account of the platform",
 		Permission: platform.Manage, Description: accountDeletionDescription, Errors: []fault.Code{fault.ExternalAccountNotFound},
 	}, deleteExternalAccount(service, accounts.OwnedByPlatform), renderNoBody)
 }
@@ -194,7 +210,8 @@ func registerAgentExternalAccounts(a *httpapi.API, service ExternalAccounts) {
 		Currency httpapi.Currency `query:"currency" doc:"Currency of the account."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentListExternalAccounts", Path: "/agents/me/external-accounts", Tag: tagForAgents, Summary: "List external accounts as an agent", Agent: true, AgentPermissions: readers, Experimental: true,
+		ID: "agentListExternalAccounts", Path: "/agents/me/external-accounts", Tag: tagForAgents, Summary: "List external accounts as an agent",
+		Agent: true, AgentPermissions: readers, Experimental: true,
 		Description: "Lists the external accounts of the agent's customer, newest first, without deleted accounts.",
 	}, func(ctx context.Context, call httpapi.Call, in *externalParams) (ports.Page[account.External], error) {
 		filter, err := externalAccountFilter(in.Paging, in.Currency)
@@ -205,7 +222,8 @@ func registerAgentExternalAccounts(a *httpapi.API, service ExternalAccounts) {
 	}, renderExternalAccountPage)
 
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentGetExternalAccount", Path: "/agents/me/external-accounts/{externalAccountId}", Tag: tagForAgents, Summary: "Get an external account as an agent", Agent: true, AgentPermissions: readers, Experimental: true,
+		ID: "agentGetExternalAccount", Path: "/agents/me/external-accounts/{externalAccountId}", Tag: tagForAgents,
+		Summary: "Get an external account as an agent", Agent: true, AgentPermissions: readers, Experimental: true,
 		Description: "Returns an external account of the agent's customer.", Errors: []fault.Code{fault.ExternalAccountNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *externalAccountParams) (account.External, error) {
 		return service.GetForAgent(ctx, call.Principal, in.ExternalAccountID.Value)
@@ -213,16 +231,20 @@ func registerAgentExternalAccounts(a *httpapi.API, service ExternalAccounts) {
 
 	type createInput struct{ Body externalAccountCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "agentCreateExternalAccount", Path: "/agents/me/external-accounts", Tag: tagForAgents, Summary: "Register an external account as an agent", Agent: true,
+		ID: "agentCreateExternalAccount", Path: "/agents/me/external-accounts", Tag: tagForAgents, Summary: "Register an external account as " +
+			"an agent", Agent: true,
 		AgentPermissions: []platform.Permission{mayManageAccounts}, AgentAttempt: true, Status: 201, Experimental: true,
-		Description: "Registers an external account of the agent's customer, whose id may be omitted. An agent cannot set defaultUmaDepositAccount. " + externalAccountsDescription,
-		Errors:      []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.MissingMandatoryUserInfo, fault.Conflict, fault.InvalidBankAccount},
+		Description: "Registers an external account of the agent's customer, whose id may be omitted. An agent cannot set " +
+			"defaultUmaDepositAccount. " + externalAccountsDescription,
+		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.MissingMandatoryUserInfo, fault.Conflict,
+			fault.InvalidBankAccount},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (account.External, error) {
 		return service.CreateForAgent(ctx, call.Principal, call.IdempotentRequest, in.Body.request())
 	}, renderExternalAccount)
 
 	httpapi.Delete(a, httpapi.Operation{
-		ID: "agentDeleteExternalAccount", Path: "/agents/me/external-accounts/{externalAccountId}", Tag: tagForAgents, Summary: "Delete an external account as an agent", Agent: true,
+		ID: "agentDeleteExternalAccount", Path: "/agents/me/external-accounts/{externalAccountId}", Tag: tagForAgents,
+		Summary: "Delete an external account as an agent", Agent: true,
 		AgentPermissions: []platform.Permission{mayManageAccounts}, AgentAttempt: true, Experimental: true,
 		Description: accountDeletionDescription, Errors: []fault.Code{fault.ExternalAccountNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *externalAccountParams) (struct{}, error) {

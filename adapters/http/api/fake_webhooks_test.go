@@ -84,7 +84,8 @@ func (w *fakeWebhooks) addDelivery(platformID ident.Platform, name string, statu
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	kind, _ := event.TypeOf(name)
-	d := ports.Delivery{ID: ident.NewWebhook(idGenerator.New, noon), Platform: platformID, Type: kind, Name: name, Subject: uuid.UUID{7}, Created: noon,
+	d := ports.Delivery{ID: ident.NewWebhook(idGenerator.New, noon), Platform: platformID, Type: kind, Name: name,
+		Subject: uuid.UUID{7}, Created: noon,
 		Body: []byte(`{"exactly":"this"}`), Status: status, Attempts: attempts}
 	w.deliveries = append(w.deliveries, d)
 	return d

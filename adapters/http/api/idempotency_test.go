@@ -21,7 +21,8 @@ func TestIdempotency_EveryPOSTRunsOnce(t *testing.T) {
 		{"/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`, `{"customerType": "INDIVIDUAL"}`, 201},
 		{"/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`, `{}`, 409},
 		{"/customers", `{"customerType": "ROBOT"}`, `{"customerType": "INDIVIDUAL"}`, 400},
-		{"/customers/external-accounts", `{"customerId": "` + customer + `", "currency": "BTC", "accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1a"}}`, `{}`, 201},
+		{"/customers/external-accounts", `{"customerId": "` + customer +
+			`", "currency": "BTC", "accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1a"}}`, `{}`, 201},
 		{"/platform/external-accounts", `{"currency": "BTC", "accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1a"}}`, `{}`, 201},
 		{"/platform/external-accounts", `{"currency": "BTC", "accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1a"}}`, `{}`, 409},
 		{"/webhook-deliveries/redeliver", `{"startDate": "2026-03-14T12:00:00Z", "endDate": "2026-03-14T13:00:00Z"}`, `{}`, 200},
@@ -45,7 +46,8 @@ func TestIdempotency_EveryPOSTRunsOnce(t *testing.T) {
 	}
 
 	// Keys of other platforms are independent.
-	c.createPlatform(t, platform.Sandbox).withKey("key 0").must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`)
+	c.createPlatform(t, platform.Sandbox).withKey("key 0").must(201, "POST", "/customers",
+		`{"customerType": "INDIVIDUAL", "platformCustomerId": "ana"}`)
 }
 
 func TestIdempotency_TwoProcessesRunOnce(t *testing.T) {

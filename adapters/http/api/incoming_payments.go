@@ -15,10 +15,14 @@ import (
 // IncomingPayments holds the use cases of incoming payments.
 type IncomingPayments interface {
 	TransferIn(ctx context.Context, in transaction.TransferIn, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
-	Approve(ctx context.Context, p ident.Platform, id ident.Transaction, receiver map[string]string, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
-	Reject(ctx context.Context, p ident.Platform, id ident.Transaction, reason string, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
-	Fund(ctx context.Context, p ident.Platform, to ident.InternalAccount, amount int64, idempotent *ports.IdempotentRequest) (payments.FundedAccount, error)
-	SimulateUMAPayment(ctx context.Context, p ident.Platform, in payments.UMAPayment, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
+	Approve(ctx context.Context, p ident.Platform, id ident.Transaction, receiver map[string]string, idempotent *ports.IdempotentRequest) (
+		transaction.Transaction, error)
+	Reject(ctx context.Context, p ident.Platform, id ident.Transaction, reason string, idempotent *ports.IdempotentRequest) (
+		transaction.Transaction, error)
+	Fund(ctx context.Context, p ident.Platform, to ident.InternalAccount, amount int64, idempotent *ports.IdempotentRequest) (
+		payments.FundedAccount, error)
+	SimulateUMAPayment(ctx context.Context, p ident.Platform, in payments.UMAPayment, idempotent *ports.IdempotentRequest) (
+		transaction.Transaction, error)
 }
 
 type approvePaymentRequest struct {
@@ -36,9 +40,11 @@ func registerApprovals(a *httpapi.API, service IncomingPayments) {
 	}
 	decisionErrors := []fault.Code{fault.TransactionNotFound, fault.TransactionNotPendingPlatformApproval}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "approvePendingPayment", Path: "/transactions/{transactionId}/approve", Tag: tagTransactions, Summary: "Approve an incoming payment", Permission: platform.Transact,
-		Description: "Approves an incoming payment that your webhook endpoint answered with 202, within 5 seconds of that response. The customer's account is credited.",
-		Errors:      append([]fault.Code{fault.UserNotReady, fault.CustomerDeleted}, decisionErrors...),
+		ID: "approvePendingPayment", Path: "/transactions/{transactionId}/approve", Tag: tagTransactions, Summary: "Approve an incoming payment",
+		Permission: platform.Transact,
+		Description: "Approves an incoming payment that your webhook endpoint answered with 202, within 5 seconds of that response. The " +
+			"customer's account is credited.",
+		Errors: append([]fault.Code{fault.UserNotReady, fault.CustomerDeleted}, decisionErrors...),
 	}, func(ctx context.Context, call httpapi.Call, in *approveInput) (transaction.Transaction, error) {
 		var fields map[string]string
 		if in.Body != nil {
@@ -52,9 +58,11 @@ func registerApprovals(a *httpapi.API, service IncomingPayments) {
 		Body          *rejectPaymentRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "rejectPendingPayment", Path: "/transactions/{transactionId}/reject", Tag: tagTransactions, Summary: "Reject an incoming payment", Permission: platform.Transact,
-		Description: "Rejects an incoming payment that your webhook endpoint answered with 202. The transaction becomes FAILED and nothing is credited.",
-		Errors:      decisionErrors,
+		ID: "rejectPendingPayment", Path: "/transactions/{transactionId}/reject", Tag: tagTransactions, Summary: "Reject an incoming payment",
+		Permission: platform.Transact,
+		Description: "Rejects an incoming payment that your webhook endpoint answered with 202. The transaction becomes FAILED and nothing is " +
+			"credited.",
+		Errors: decisionErrors,
 	}, func(ctx context.Context, call httpapi.Call, in *rejectInput) (transaction.Transaction, error) {
 		reason := ""
 		if in.Body != nil {

@@ -54,8 +54,9 @@ func (paymentAccountInfo) Union() httpapi.UnionSpec {
 	spec.Branches = append(spec.Branches, httpapi.Branch{Name: "PaymentEmbeddedWallet", Values: []string{string(account.EmbeddedWallet)},
 		Description: "An embedded wallet, whose owner authorises the payment with a signature.",
 		Fields: []httpapi.Field{{Name: "payloadToSign", Required: true,
-			Description: "Text to sign, byte for byte: the terms of the payment as JSON. Show them to the customer, and send the signature in the header Service-Wallet-Signature when you execute the quote.",
-			Example:     `{"type":"PAYMENT","version":1,"quoteId":"Quote:0199f0a5-2d3e-7e4f-9a5b-6c7d8e9f0a14"}`}}})
+			Description: "Text to sign, byte for byte: the terms of the payment as JSON. Show them to the customer, and send the signature in the " +
+				"header Service-Wallet-Signature when you execute the quote.",
+			Example: `{"type":"PAYMENT","version":1,"quoteId":"Quote:0199f0a5-2d3e-7e4f-9a5b-6c7d8e9f0a14"}`}}})
 	return spec
 }
 
@@ -73,7 +74,8 @@ func paymentBranch(t account.TypeSpec) httpapi.Branch {
 		return branch
 	}
 	branch.Fields = append(branch.Fields,
-		httpapi.Field{Name: "reference", Description: "Reference that the memo of the payment must contain exactly.", Required: true, Example: "4T9K2M7PXQ3A"},
+		httpapi.Field{Name: "reference", Description: "Reference that the memo of the payment must contain exactly.", Required: true,
+			Example: "4T9K2M7PXQ3A"},
 		httpapi.Field{Name: "referenceCode", Description: "Same as reference; in webhooks only."},
 		httpapi.Field{Name: "accountHolderName", Description: "Name of the account holder."},
 		httpapi.Field{Name: "paymentRails", Description: "Payment rails that reach the account.", Schema: stringListSchema()})

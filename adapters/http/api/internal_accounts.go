@@ -14,8 +14,10 @@ import (
 
 // InternalAccounts holds the use cases of the internal account operations.
 type InternalAccounts interface {
-	ListInternal(ctx context.Context, platformID ident.Platform, owner accounts.Owner, f ports.InternalAccountFilter) (ports.Page[account.WithBalance], error)
-	ListInternalForAgent(ctx context.Context, caller platform.Principal, f ports.InternalAccountFilter) (ports.Page[account.WithBalance], error)
+	ListInternal(ctx context.Context, platformID ident.Platform, owner accounts.Owner,
+		f ports.InternalAccountFilter) (ports.Page[account.WithBalance], error)
+	ListInternalForAgent(ctx context.Context, caller platform.Principal,
+		f ports.InternalAccountFilter) (ports.Page[account.WithBalance], error)
 }
 
 type internalAccountBody struct {
@@ -70,7 +72,8 @@ func (in InternalAccountFilter) filter() ports.InternalAccountFilter {
 	return ports.InternalAccountFilter{Currency: money.Currency(in.Currency), Type: account.InternalType(in.Type)}
 }
 
-const internalAccountsDescription = "There is one account per currency of the platform. It is opened when its owner is created, or when the platform adds the currency. " +
+const internalAccountsDescription = "There is one account per currency of the platform. It is opened when its owner is created, or when " +
+	"the platform adds the currency. " +
 	"Use `fundingPaymentInstructions` to fund it; the memo of a bank payment must contain the `reference`, which never changes. "
 
 func registerInternalAccounts(a *httpapi.API, service InternalAccounts) {
@@ -80,7 +83,8 @@ func registerInternalAccounts(a *httpapi.API, service InternalAccounts) {
 		CustomerID httpapi.ID[ident.Customer] `query:"customerId" doc:"Customer who owns the account."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listCustomerInternalAccounts", Path: "/customers/internal-accounts", Tag: tagInternal, Summary: "List internal accounts of customers",
+		ID: "listCustomerInternalAccounts", Path: "/customers/internal-accounts", Tag: tagInternal,
+		Summary:    "List internal accounts of customers",
 		Permission: platform.View, Description: internalAccountsDescription + "Newest first.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[account.WithBalance], error) {
 		filter := in.filter()
@@ -93,7 +97,8 @@ func registerInternalAccounts(a *httpapi.API, service InternalAccounts) {
 	}, renderInternalAccountPage)
 
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listPlatformInternalAccounts", Path: "/platform/internal-accounts", Tag: tagInternal, Summary: "List internal accounts of the platform",
+		ID: "listPlatformInternalAccounts", Path: "/platform/internal-accounts", Tag: tagInternal, Summary: "List internal accounts of the " +
+			"platform",
 		Permission: platform.View, Description: internalAccountsDescription + "Not paginated.",
 	}, func(ctx context.Context, call httpapi.Call, in *InternalAccountFilter) (ports.Page[account.WithBalance], error) {
 		filter := in.filter()
@@ -110,7 +115,8 @@ func registerAgentInternalAccounts(a *httpapi.API, service InternalAccounts) {
 		InternalAccountFilter
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentListInternalAccounts", Path: "/agents/me/internal-accounts", Tag: tagForAgents, Summary: "List internal accounts as an agent", Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
+		ID: "agentListInternalAccounts", Path: "/agents/me/internal-accounts", Tag: tagForAgents, Summary: "List internal accounts as an agent",
+		Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
 		Description: "Lists the internal accounts of the agent's customer with which the policy lets it pay, newest first.",
 	}, func(ctx context.Context, call httpapi.Call, in *internalParams) (ports.Page[account.WithBalance], error) {
 		filter := in.filter()

@@ -46,7 +46,10 @@ func (b *depositClient) deposit(id string, minor int64) {
 	}
 	posting := ledger.Deposit(ledger.Header{ID: idGenerator.New(noon), Platform: is.Platform, Effective: noon},
 		ledger.IncomingFunds{Partner: ledger.Rail("RTP"), To: is.LedgerPath(), Amount: money.Amount{Minor: minor, Currency: is.Currency}})
-	if err := b.store.Do(b.t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, []ledger.Posting{posting}) }); err != nil {
+	if err := b.store.Do(b.t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		return tx.Post(ctx,
+			[]ledger.Posting{posting})
+	}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -72,10 +75,12 @@ func TestListCustomerInternalAccounts(t *testing.T) {
 	listed.assertBody(t, `{"data": [{"id": "`+dollars+`", "customerId": "`+ana+`", "type": "INTERNAL_FIAT", "status": "ACTIVE",
 		"balance": {"amount": 10050, "currency": {"code": "USD", "name": "US Dollar", "symbol": "$", "decimals": 2}},
 		"fundingPaymentInstructions": [{"instructionsNotes": "*", "accountOrWalletInfo": {"accountType": "US_ACCOUNT", "accountNumber": "4210000017", "routingNumber": "021000021",
-			"accountHolderName": "Causeway Client Money FBO Ana Silva", "bankName": "Causeway Sandbox Bank", "paymentRails": "*", "reference": "`+reference+`"}}],
+			"accountHolderName": "Causeway Client Money FBO Ana Silva", "bankName": "Causeway Sandbox Bank", "paymentRails": "*", "reference": "`+
+		reference+`"}}],
 		"createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z"}], "hasMore": false, "totalCount": 1}`)
 	wallet := b.must(200, "GET", list+"&type=EMBEDDED_WALLET", "")
-	wallet.assertBody(t, `{"data": [{"id": "*", "customerId": "`+ana+`", "type": "EMBEDDED_WALLET", "status": "ACTIVE", "fundingPaymentInstructions": [], "privateEnabled": false,
+	wallet.assertBody(t, `{"data": [{"id": "*", "customerId": "`+ana+
+		`", "type": "EMBEDDED_WALLET", "status": "ACTIVE", "fundingPaymentInstructions": [], "privateEnabled": false,
 		"balance": {"amount": 0, "currency": {"code": "USDB", "name": "*", "symbol": "*", "decimals": 6}}, "createdAt": "*", "updatedAt": "*"}], "hasMore": false, "totalCount": 1}`)
 	chains := b.must(200, "GET", list+"&currency=USDC", "").body["data"].([]any)[0].(map[string]any)["fundingPaymentInstructions"].([]any)
 	if len(chains) != 4 {
@@ -117,11 +122,13 @@ func TestListInternalAccounts_FiltersAndPagination(t *testing.T) {
 			t.Errorf("of the platform %q lists %d, want %d: %s", query, n, want, own.rawBody)
 		}
 	}
-	for _, path := range []string{"/customers/internal-accounts?type=SAVINGS", "/customers/internal-accounts?currency=usd", "/customers/internal-accounts?customerId=ana",
+	for _, path := range []string{"/customers/internal-accounts?type=SAVINGS", "/customers/internal-accounts?currency=usd",
+		"/customers/internal-accounts?customerId=ana",
 		"/customers/internal-accounts?cursor=nonsense", "/customers/internal-accounts?limit=101", "/platform/internal-accounts?type=SAVINGS"} {
 		b.must(400, "GET", path, "")
 	}
-	if n := len(b.createPlatform(t, platform.Sandbox).must(200, "GET", "/customers/internal-accounts?customerId="+ana, "").dataStrings("id")); n != 0 {
+	if n := len(b.createPlatform(t, platform.Sandbox).must(200, "GET", "/customers/internal-accounts?customerId="+ana,
+		"").dataStrings("id")); n != 0 {
 		t.Errorf("another platform lists %d", n)
 	}
 }
@@ -135,9 +142,11 @@ func TestPlatformInternalAccounts_CreatedForNewCurrency(t *testing.T) {
 		t.Errorf("has a customer: %s", own.rawBody)
 	}
 
-	b.must(200, "PATCH", "/config", `{"supportedCurrencies": [{"currencyCode": "NGN", "minAmount": 1, "maxAmount": 1000, "requiredCounterpartyFields": [], "enabledTransactionTypes": ["OUTGOING"]}]}`)
+	b.must(
+		200, "PATCH", "/config", `{"supportedCurrencies": [{"currencyCode": "NGN", "minAmount": 1, "maxAmount": 1000, "requiredCounterpartyFields": [], "enabledTransactionTypes": ["OUTGOING"]}]}`)
 
-	b.must(200, "GET", "/platform/internal-accounts?currency=NGN", "").assertBody(t, `{"data": [{"id": "*", "type": "INTERNAL_FIAT", "status": "ACTIVE", "fundingPaymentInstructions": [],
+	b.must(200, "GET", "/platform/internal-accounts?currency=NGN", "").assertBody(t,
+		`{"data": [{"id": "*", "type": "INTERNAL_FIAT", "status": "ACTIVE", "fundingPaymentInstructions": [],
 		"balance": {"amount": 0, "currency": {"code": "NGN", "name": "*", "symbol": "*", "decimals": 2}}, "createdAt": "*", "updatedAt": "*"}]}`)
 	if n := len(b.must(200, "GET", "/platform/internal-accounts", "").dataStrings("id")); n != 5 {
 		t.Errorf("%d accounts, want 5: those of currencies no longer used stay", n)
@@ -151,13 +160,15 @@ func TestUpdateInternalAccount(t *testing.T) {
 	b := newDepositClient(t)
 	ana := b.must(201, "POST", "/customers", `{"customerType": "INDIVIDUAL"}`).stringAt("id")
 	list := "/customers/internal-accounts?customerId=" + ana
-	dollars, wallet := b.must(200, "GET", list+"&currency=USD", "").dataStrings("id")[0], b.must(200, "GET", list+"&type=EMBEDDED_WALLET", "").dataStrings("id")[0]
+	dollars, wallet := b.must(200, "GET", list+"&currency=USD", "").dataStrings("id")[0], b.must(200, "GET", list+"&type=EMBEDDED_WALLET",
+		"").dataStrings("id")[0]
 	b.deposit(dollars, 7)
 
 	if a := b.must(200, "PATCH", "/internal-accounts/"+dollars, `{}`); a.stringAt("id") != dollars || a.stringAt("balance.amount") != "7" {
 		t.Errorf("no change: %s", a.rawBody)
 	}
-	if a := b.must(400, "PATCH", "/internal-accounts/"+dollars, `{"privateEnabled": true}`); !slices.Equal(a.invalidFields(), []string{"privateEnabled"}) {
+	if a := b.must(400, "PATCH", "/internal-accounts/"+dollars, `{"privateEnabled": true}`); !slices.Equal(a.invalidFields(),
+		[]string{"privateEnabled"}) {
 		t.Errorf("not a wallet: %s", a.rawBody)
 	}
 	first := b.must(202, "PATCH", "/internal-accounts/"+wallet, `{"privateEnabled": true}`)
@@ -195,7 +206,8 @@ func TestRenderEvent_InternalAccountMatchesList(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	raw, err := api.RenderEvent(account.WithBalance{Internal: is, Balance: 0}.BalanceUpdatedEvent(ident.NewWebhook(idGenerator.New, noon), noon))
+	raw, err := api.RenderEvent(account.WithBalance{Internal: is, Balance: 0}.BalanceUpdatedEvent(ident.NewWebhook(idGenerator.New, noon),
+		noon))
 
 	var event struct {
 		Type, Event     string

@@ -14,9 +14,11 @@ import (
 
 // Invitations holds the use cases of the invitation operations.
 type Invitations interface {
-	Create(ctx context.Context, platformID ident.Platform, idempotent *ports.IdempotentRequest, r invitation.Request) (customers.StatedInvitation, error)
+	Create(ctx context.Context, platformID ident.Platform, idempotent *ports.IdempotentRequest,
+		r invitation.Request) (customers.StatedInvitation, error)
 	Get(ctx context.Context, caller ident.Platform, code string) (customers.StatedInvitation, error)
-	Claim(ctx context.Context, caller ident.Platform, idempotent *ports.IdempotentRequest, code, inviteeUMA string) (customers.StatedInvitation, error)
+	Claim(ctx context.Context, caller ident.Platform, idempotent *ports.IdempotentRequest, code,
+		inviteeUMA string) (customers.StatedInvitation, error)
 	Cancel(ctx context.Context, caller ident.Platform, idempotent *ports.IdempotentRequest, code string) (customers.StatedInvitation, error)
 }
 
@@ -59,9 +61,11 @@ func renderInvitation(i customers.StatedInvitation) invitationBody {
 func registerInvitations(a *httpapi.API, service Invitations) {
 	type createInput struct{ Body invitationCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createInvitation", Path: "/invitations", Tag: tagInvitations, Summary: "Create an invitation", Permission: platform.Manage, Status: 201,
-		Description: "A customer of yours invites a person to become a customer of any platform. Send the person the `url`: your `invitationUrl` (PATCH /config) with the code.",
-		Errors:      []fault.Code{fault.InvitationsNotConfigured},
+		ID: "createInvitation", Path: "/invitations", Tag: tagInvitations, Summary: "Create an invitation", Permission: platform.Manage,
+		Status: 201,
+		Description: "A customer of yours invites a person to become a customer of any platform. Send the person the `url`: your " +
+			"`invitationUrl` (PATCH /config) with the code.",
+		Errors: []fault.Code{fault.InvitationsNotConfigured},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (customers.StatedInvitation, error) {
 		r := invitation.Request{InviterUMA: in.Body.InviterUMA, FirstName: in.Body.FirstName}
 		if in.Body.AmountToSend != nil {
@@ -79,8 +83,9 @@ func registerInvitations(a *httpapi.API, service Invitations) {
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getInvitation", Path: "/invitations/{invitationCode}", Tag: tagInvitations, Summary: "Get an invitation", Permission: platform.View,
-		Description: "Returns an invitation of any platform of the same environment. After many unknown codes, requests of your platform are refused for some seconds.",
-		Errors:      []fault.Code{fault.InvitationNotFound},
+		Description: "Returns an invitation of any platform of the same environment. After many unknown codes, requests of your platform are " +
+			"refused for some seconds.",
+		Errors: []fault.Code{fault.InvitationNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *codeParams) (customers.StatedInvitation, error) {
 		return service.Get(ctx, call.Principal.Platform, in.Code)
 	}, renderInvitation)
@@ -90,17 +95,21 @@ func registerInvitations(a *httpapi.API, service Invitations) {
 		Body invitationClaimRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "claimInvitation", Path: "/invitations/{invitationCode}/claim", Tag: tagInvitations, Summary: "Claim an invitation", Permission: platform.Manage,
-		Description: "A customer of yours accepts an invitation, of whatever platform. The platform of the inviter gets the event INVITATION.CLAIMED and sends the amount, if there is one.",
-		Errors:      []fault.Code{fault.InvitationNotFound, fault.InvitationAlreadyClaimed, fault.InvitationCancelled, fault.InvitationExpired},
+		ID: "claimInvitation", Path: "/invitations/{invitationCode}/claim", Tag: tagInvitations, Summary: "Claim an invitation",
+		Permission: platform.Manage,
+		Description: "A customer of yours accepts an invitation, of whatever platform. The platform of the inviter gets the event " +
+			"INVITATION.CLAIMED and sends the amount, if there is one.",
+		Errors: []fault.Code{fault.InvitationNotFound, fault.InvitationAlreadyClaimed, fault.InvitationCancelled, fault.InvitationExpired},
 	}, func(ctx context.Context, call httpapi.Call, in *claimInput) (customers.StatedInvitation, error) {
 		return service.Claim(ctx, call.Principal.Platform, call.IdempotentRequest, in.Code, in.Body.InviteeUMA)
 	}, renderInvitation)
 
 	httpapi.Post(a, httpapi.Operation{
-		ID: "cancelInvitation", Path: "/invitations/{invitationCode}/cancel", Tag: tagInvitations, Summary: "Cancel an invitation", Permission: platform.Manage,
+		ID: "cancelInvitation", Path: "/invitations/{invitationCode}/cancel", Tag: tagInvitations, Summary: "Cancel an invitation",
+		Permission:  platform.Manage,
 		Description: "Only the platform of the inviter can cancel an invitation.",
-		Errors:      []fault.Code{fault.Forbidden, fault.InvitationNotFound, fault.InvitationAlreadyClaimed, fault.InvitationCancelled, fault.InvitationExpired},
+		Errors: []fault.Code{fault.Forbidden, fault.InvitationNotFound, fault.InvitationAlreadyClaimed, fault.InvitationCancelled,
+			fault.InvitationExpired},
 	}, func(ctx context.Context, call httpapi.Call, in *codeParams) (customers.StatedInvitation, error) {
 		return service.Cancel(ctx, call.Principal.Platform, call.IdempotentRequest, in.Code)
 	}, renderInvitation)

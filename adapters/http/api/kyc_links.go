@@ -13,7 +13,8 @@ import (
 
 // KYCLinks holds the use case of the links to the pages of a verification.
 type KYCLinks interface {
-	Create(ctx context.Context, p ident.Platform, idempotent *ports.IdempotentRequest, id ident.Customer, redirectURI string) (customers.IssuedKYCLink, error)
+	Create(ctx context.Context, p ident.Platform, idempotent *ports.IdempotentRequest, id ident.Customer,
+		redirectURI string) (customers.IssuedKYCLink, error)
 }
 
 // kycProvider is what the interface calls the provider of the pages, which are the service's own.
@@ -37,8 +38,10 @@ func registerKYCLinks(a *httpapi.API, service KYCLinks, pages string) {
 		Body       *kycLinkCreateRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createCustomerKycLink", Path: "/customers/{customerId}/kyc-link", Tag: tagVerification, Summary: "Create a verification link", Permission: platform.Manage, Status: 201,
-		Description: "Returns a URL of the service where the customer enters its data and uploads its documents. It can be opened once, within 24 hours. Each call returns another one; earlier ones stay valid. " +
+		ID: "createCustomerKycLink", Path: "/customers/{customerId}/kyc-link", Tag: tagVerification, Summary: "Create a verification link",
+		Permission: platform.Manage, Status: 201,
+		Description: "Returns a URL of the service where the customer enters its data and uploads its documents. It can be opened once, within " +
+			"24 hours. Each call returns another one; earlier ones stay valid. " +
 			"The status of the customer does not change before it is decided: wait for the event of the customer.",
 		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (customers.IssuedKYCLink, error) {

@@ -35,7 +35,8 @@ type Accounting interface {
 	FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (accounting.FXPosition, error)
 	Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (ports.UnmatchedPage, error)
 	UnmatchedTable(p ident.Platform, f ports.UnmatchedFilter) accounting.Table
-	AssignUnmatched(ctx context.Context, p ident.Platform, by platform.Author, a accounting.AssignCommand, idempotent *ports.IdempotentRequest) (proposal.Outcome[transaction.Unmatched], error)
+	AssignUnmatched(ctx context.Context, p ident.Platform, by platform.Author, a accounting.AssignCommand,
+		idempotent *ports.IdempotentRequest) (proposal.Outcome[transaction.Unmatched], error)
 	Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (accounting.Timeline, error)
 }
 
@@ -140,7 +141,8 @@ func parseNumberCursor(kind string, c httpapi.Cursor) (int64, error) {
 }
 
 // renderUncountedPage renders one page of a list without a total count.
-func renderUncountedPage[Item, Body any](items []Item, more bool, body func(Item) Body, cursor func(Item) httpapi.Cursor) httpapi.Page[Body] {
+func renderUncountedPage[Item, Body any](items []Item, more bool, body func(Item) Body,
+	cursor func(Item) httpapi.Cursor) httpapi.Page[Body] {
 	page := httpapi.Page[Body]{Data: make([]Body, len(items)), HasMore: more}
 	for i, item := range items {
 		page.Data[i] = body(item)

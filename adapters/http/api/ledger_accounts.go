@@ -23,8 +23,9 @@ type ledgerAccountBody struct {
 }
 
 func renderLedgerAccount(a accounting.LedgerAccount) ledgerAccountBody {
-	return ledgerAccountBody{Path: a.Account.Path, Currency: httpapi.Currency(a.Account.Currency), Class: string(a.Class), NoOverdraft: a.NoOverdraft,
-		Balance: httpapi.NewBigMinor(a.Balance), GLAccount: renderGLAccount(a.GL)}
+	return ledgerAccountBody{Path: a.Account.Path, Currency: httpapi.Currency(a.Account.Currency), Class: string(a.Class),
+		NoOverdraft: a.NoOverdraft,
+		Balance:     httpapi.NewBigMinor(a.Balance), GLAccount: renderGLAccount(a.GL)}
 }
 
 type ledgerAccountBalances struct {
@@ -50,8 +51,9 @@ type accountEntryBody struct {
 }
 
 func renderAccountEntry(path string, e ports.AccountEntry) accountEntryBody {
-	body := accountEntryBody{Posting: postingID(e.Posting), Number: e.Position.Seq, Entry: e.Position.N, Kind: string(e.Kind), Side: "DEBIT", Counterpart: e.Credit,
-		Amount: minor(e.Amount), Balance: httpapi.NewBigMinor(e.Balance), Transaction: httpapi.NewID(e.Transaction),
+	body := accountEntryBody{Posting: postingID(e.Posting), Number: e.Position.Seq, Entry: e.Position.N, Kind: string(e.Kind), Side: "DEBIT",
+		Counterpart: e.Credit,
+		Amount:      minor(e.Amount), Balance: httpapi.NewBigMinor(e.Balance), Transaction: httpapi.NewID(e.Transaction),
 		Effective: httpapi.NewTime(e.Effective), Recorded: httpapi.NewTime(e.Recorded), Memo: e.Memo}
 	if e.Debit != path {
 		body.Side, body.Counterpart = "CREDIT", e.Debit
@@ -108,12 +110,14 @@ func registerLedgerAccounts(a *httpapi.API, service Accounting) {
 		accounts []accounting.LedgerAccount
 	}
 	httpapi.GetReport(a, httpapi.Operation{
-		ID: "getLedgerAccount", Path: "/ledger/accounts/{account}", Tag: tagLedger, Summary: "Get the balances of a ledger account", Permission: platform.View,
+		ID: "getLedgerAccount", Path: "/ledger/accounts/{account}", Tag: tagLedger, Summary: "Get the balances of a ledger account",
+		Permission: platform.View,
 		Description: "Returns the balances now or at a past time. By recorded time the result never changes; " +
 			"by effective time it includes later corrections.",
 		Errors: []fault.Code{fault.NotFound, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (result, error) {
-		accounts, err := service.Account(ctx, call.Principal.Platform, in.Account, money.Currency(in.Currency), ports.Cutoff{By: in.kind(), Moment: in.At.Time})
+		accounts, err := service.Account(ctx, call.Principal.Platform, in.Account, money.Currency(in.Currency),
+			ports.Cutoff{By: in.kind(), Moment: in.At.Time})
 		return result{in, accounts}, err
 	}, func(r result) ledgerAccountBalances {
 		body := ledgerAccountBalances{Path: r.in.Account, At: optionalTime(r.in.At.Time), Balances: make([]ledgerAccountBody, len(r.accounts))}
@@ -153,7 +157,8 @@ func registerAccountEntries(a *httpapi.API, service Accounting) {
 		page ports.AccountEntryPage
 	}
 	httpapi.GetLongReport(a, httpapi.Operation{
-		ID: "listLedgerEntries", Path: "/ledger/accounts/{account}/entries", Tag: tagLedger, Summary: "List the entries of a ledger account", Permission: platform.View,
+		ID: "listLedgerEntries", Path: "/ledger/accounts/{account}/entries", Tag: tagLedger, Summary: "List the entries of a ledger account",
+		Permission: platform.View,
 		Description: "Returns entries in recording order, newest first by default, each with the resulting balance. " +
 			"`by` selects the time that `from` and `to` filter.",
 		Errors: []fault.Code{fault.NotFound, fault.MonthArchived},
@@ -165,7 +170,8 @@ func registerAccountEntries(a *httpapi.API, service Accounting) {
 		page, err := service.Entries(ctx, filter)
 		return result{in.Account, page}, err
 	}, func(r result) httpapi.Page[accountEntryBody] {
-		return renderUncountedPage(r.page.Entries, r.page.More, func(e ports.AccountEntry) accountEntryBody { return renderAccountEntry(r.path, e) },
+		return renderUncountedPage(r.page.Entries, r.page.More,
+			func(e ports.AccountEntry) accountEntryBody { return renderAccountEntry(r.path, e) },
 			func(e ports.AccountEntry) httpapi.Cursor { return entryCursor(e.Position) })
 	}, func(_ context.Context, call httpapi.Call, in *accountEntryParams) (accounting.Table, error) {
 		filter, err := in.filter(call)

@@ -45,7 +45,8 @@ type adjustmentBody struct {
 }
 
 func (r adjustmentCreateRequest) command() period.Adjustment {
-	a := period.Adjustment{Note: r.Note, Effective: r.EffectiveAt.Time, OwnedAccounts: r.OwnedAccounts, Corrects: r.Corrects.Value, Entries: make([]ledger.Entry, len(r.Entries))}
+	a := period.Adjustment{Note: r.Note, Effective: r.EffectiveAt.Time, OwnedAccounts: r.OwnedAccounts, Corrects: r.Corrects.Value,
+		Entries: make([]ledger.Entry, len(r.Entries))}
 	for i, e := range r.Entries {
 		a.Entries[i] = ledger.Entry{Debit: e.Debit, Credit: e.Credit, Currency: money.Currency(e.Currency), Amount: int64(e.Amount)}
 	}
@@ -59,8 +60,10 @@ func (r adjustmentCreateRequest) Resolve(huma.Context) []error {
 }
 
 func renderAdjustment(a accounting.PostedAdjustment) adjustmentBody {
-	body := adjustmentBody{EffectiveAt: httpapi.NewTime(a.Posting.Effective), Memo: a.Posting.Memo, Corrects: httpapi.NewID(a.Corrects), Note: a.Authorisation.Note,
-		TokenID: httpapi.NewID(a.Authorisation.By.Token), Actor: a.Authorisation.By.Actor, Entries: make([]adjustmentEntry, len(a.Posting.Entries))}
+	body := adjustmentBody{EffectiveAt: httpapi.NewTime(a.Posting.Effective), Memo: a.Posting.Memo, Corrects: httpapi.NewID(a.Corrects),
+		Note:    a.Authorisation.Note,
+		TokenID: httpapi.NewID(a.Authorisation.By.Token), Actor: a.Authorisation.By.Actor,
+		Entries: make([]adjustmentEntry, len(a.Posting.Entries))}
 	body.PostingID.Value.SetUUID(a.Posting.ID)
 	if !a.RequestedEffective.Equal(a.Posting.Effective) {
 		requested := httpapi.NewTime(a.RequestedEffective)
@@ -79,7 +82,8 @@ func registerAdjustments(a *httpapi.API, service Periods) {
 		Description: "Posts balanced entries between ledger accounts. Accounts of customers and of the platform cannot be overdrawn. " +
 			"An adjustment records who authorised it and why, so it may take effect in a soft-closed month.",
 		Errors: []fault.Code{fault.NotFound, fault.InternalAccountNotFound, fault.InsufficientBalance, fault.InvalidAmount},
-	}, 201, adjustmentBody{}), func(ctx context.Context, call httpapi.Call, in *adjustInput) (proposal.Outcome[accounting.PostedAdjustment], error) {
+	}, 201, adjustmentBody{}), func(ctx context.Context, call httpapi.Call,
+		in *adjustInput) (proposal.Outcome[accounting.PostedAdjustment], error) {
 		return service.Adjust(ctx, call.Principal.Platform, call.Author(), call.IdempotentRequest, in.Body.command())
 	}, renderOutcome(201, renderAdjustment))
 }

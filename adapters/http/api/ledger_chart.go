@@ -38,9 +38,11 @@ type addedAccountBody struct {
 }
 
 func renderChartAccount(a booksapp.ChartAccount) chartAccountBody {
-	body := chartAccountBody{Path: a.Path, Class: string(a.Class), NoOverdraft: a.NoOverdraft, Description: a.Description, GLAccount: renderGLAccount(a.GL)}
+	body := chartAccountBody{Path: a.Path, Class: string(a.Class), NoOverdraft: a.NoOverdraft, Description: a.Description,
+		GLAccount: renderGLAccount(a.GL)}
 	if a.Added != nil {
-		body.Added = &addedAccountBody{a.Added.Name, a.Added.Retired, renderChange(a.Added.Version, a.Added.At, a.Added.By, a.Added.Approval, a.Added.Note)}
+		body.Added = &addedAccountBody{a.Added.Name, a.Added.Retired, renderChange(a.Added.Version, a.Added.At, a.Added.By,
+			a.Added.Approval, a.Added.Note)}
 	}
 	return body
 }
@@ -72,7 +74,8 @@ func registerLedgerChart(a *httpapi.API, service Books) {
 	type listParams struct{ httpapi.ReportFormat }
 	httpapi.GetReport(a, httpapi.Operation{
 		ID: "getLedgerChart", Path: "/ledger/chart", Tag: tagLedger, Summary: "Get the chart of accounts", Permission: platform.View,
-		Description: "Returns the built-in chart of accounts and the accounts that were added, each with its account of the general ledger in currencies that have none of their own. " +
+		Description: "Returns the built-in chart of accounts and the accounts that were added, each with its account of the general ledger in " +
+			"currencies that have none of their own. " +
 			"Every account exists in every currency, from its first posting on.",
 	}, func(ctx context.Context, call httpapi.Call, _ *listParams) ([]booksapp.ChartAccount, error) {
 		return service.Chart(ctx, call.Principal.Platform)
@@ -89,7 +92,8 @@ func registerLedgerChart(a *httpapi.API, service Books) {
 	type addInput struct{ Body chartAccountCreateRequest }
 	httpapi.Post(a, withFourEyes(httpapi.Operation{
 		ID: "addLedgerAccount", Path: "/ledger/chart", Tag: tagLedger, Summary: "Add an account to the chart", Permission: platform.Manage,
-		Description: "Adds an account for manual postings: adjustments and opening balances. Accounts are never deleted; retire those that are no longer used. A platform can add 500.",
+		Description: "Adds an account for manual postings: adjustments and opening balances. Accounts are never deleted; retire those that are " +
+			"no longer used. A platform can add 500.",
 	}, 201, chartAccountBody{}), func(ctx context.Context, call httpapi.Call, in *addInput) (proposal.Outcome[booksapp.ChartAccount], error) {
 		return service.AddAccount(ctx, call.Principal.Platform, booksChange(call, in.Body.Note), call.IdempotentRequest,
 			books.AddedAccount{Path: in.Body.Path, Name: in.Body.Name, Description: in.Body.Description})
@@ -100,10 +104,12 @@ func registerLedgerChart(a *httpapi.API, service Books) {
 		Body    chartAccountUpdateRequest
 	}
 	httpapi.Patch(a, withFourEyes(httpapi.Operation{
-		ID: "changeLedgerAccount", Path: "/ledger/chart/{account}", Tag: tagLedger, Summary: "Change an account of the chart", Permission: platform.Manage,
+		ID: "changeLedgerAccount", Path: "/ledger/chart/{account}", Tag: tagLedger, Summary: "Change an account of the chart",
+		Permission:  platform.Manage,
 		Description: "Changes the name or description of an account that was added, or retires it. Its postings and balances stay.",
 		Errors:      []fault.Code{fault.NotFound},
-	}, 200, chartAccountBody{}), func(ctx context.Context, call httpapi.Call, in *changeInput) (proposal.Outcome[booksapp.ChartAccount], error) {
+	}, 200, chartAccountBody{}), func(ctx context.Context, call httpapi.Call,
+		in *changeInput) (proposal.Outcome[booksapp.ChartAccount], error) {
 		return service.ChangeAccount(ctx, call.Principal.Platform, booksChange(call, in.Body.Note), in.Account,
 			booksapp.AccountChange{Name: in.Body.Name, Description: in.Body.Description, Retired: in.Body.Retired})
 	}, renderOutcome(200, renderChartAccount))

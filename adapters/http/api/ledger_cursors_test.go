@@ -17,7 +17,8 @@ func TestLedgerLists_RejectOtherCursors(t *testing.T) {
 		a.postDeposits(2)
 		a.seal()
 	}
-	lists := []string{"/ledger/accounts?limit=1", "/ledger/accounts/rails%2FACH/entries?currency=USD&limit=1", "/ledger/postings?limit=1", "/ledger/log/checkpoints?limit=1"}
+	lists := []string{"/ledger/accounts?limit=1", "/ledger/accounts/rails%2FACH/entries?currency=USD&limit=1", "/ledger/postings?limit=1",
+		"/ledger/log/checkpoints?limit=1"}
 	cursors := map[string]string{}
 	for _, list := range lists {
 		if cursors[list] = a.must(200, "GET", list, "").stringAt("nextCursor"); cursors[list] == "" {
@@ -57,7 +58,8 @@ func TestLedgerLists_TimeRangeIsHalfOpen(t *testing.T) {
 	// once.
 	a := newAuditor(t)
 	a.postDeposits(2) // effective at noon
-	const before, at, after = "from=2026-03-14T11:00:00Z&to=2026-03-14T11:59:59.999Z", "from=2026-03-14T11:00:00Z&to=2026-03-14T12:00:00Z", "from=2026-03-14T12:00:00Z&to=2026-03-14T12:00:00.001Z"
+	const before, at, after = "from=2026-03-14T11:00:00Z&to=2026-03-14T11:59:59.999Z", "from=2026-03-14T11:00:00Z&to=2026-03-14T12:00:00Z",
+		"from=2026-03-14T12:00:00Z&to=2026-03-14T12:00:00.001Z"
 	for _, list := range []string{"/ledger/accounts/rails%2FACH/entries?currency=USD&by=effective&", "/ledger/postings?by=effective&"} {
 		for span, want := range map[string]int{before: 0, at: 0, after: 2} {
 			if got := strings.Count(a.must(200, "GET", list+span, "").rawBody, `"kind":"deposit"`); got != want {

@@ -52,7 +52,8 @@ func (r glMappingUpdateRequest) lines() []books.MappingLine {
 }
 
 // glMappingPrecedence describes which line counts.
-const glMappingPrecedence = "Of the lines for an account the most exact one counts: path and currency, then path, then group and currency, then group."
+const glMappingPrecedence = "Of the lines for an account the most exact one counts: path and currency, then path, then group and " +
+	"currency, then group."
 
 // maxGLMappingBytes is the maximum size of a mapping as a file.
 const maxGLMappingBytes = 1 << 20
@@ -63,8 +64,10 @@ func registerGLMapping(a *httpapi.API, service Books) {
 		Version int `query:"version" minimum:"-1" maximum:"2147483647" default:"-1" doc:"Version of the mapping. 0: the built-in one. Defaults to the present one." example:"3"`
 	}
 	httpapi.GetReport(a, httpapi.Operation{
-		ID: "getGLMapping", Path: "/ledger/gl-mapping", Tag: tagLedger, Summary: "Get the mapping to the general ledger", Permission: platform.View,
-		Description: "Returns which account of the general ledger each account belongs to. " + glMappingPrecedence + " Until it is set it is the built-in mapping, so that every account always has a code. " +
+		ID: "getGLMapping", Path: "/ledger/gl-mapping", Tag: tagLedger, Summary: "Get the mapping to the general ledger",
+		Permission: platform.View,
+		Description: "Returns which account of the general ledger each account belongs to. " + glMappingPrecedence +
+			" Until it is set it is the built-in mapping, so that every account always has a code. " +
 			"With format=csv, the file is one that PUT /ledger/gl-mapping/csv accepts.",
 		Errors: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (books.MappingVersion, error) {
@@ -75,7 +78,8 @@ func registerGLMapping(a *httpapi.API, service Books) {
 
 	type setInput struct{ Body glMappingUpdateRequest }
 	httpapi.Put(a, withFourEyes(httpapi.Operation{
-		ID: "setGLMapping", Path: "/ledger/gl-mapping", Tag: tagLedger, Summary: "Set the mapping to the general ledger", Permission: platform.Manage,
+		ID: "setGLMapping", Path: "/ledger/gl-mapping", Tag: tagLedger, Summary: "Set the mapping to the general ledger",
+		Permission:  platform.Manage,
 		Description: "Replaces the whole mapping by a new version; the former ones stay. " + glMappingPrecedence,
 	}, 200, glMappingBody{}), func(ctx context.Context, call httpapi.Call, in *setInput) (proposal.Outcome[books.MappingVersion], error) {
 		return service.SetGLMapping(ctx, call.Principal.Platform, booksChange(call, in.Body.Note), in.Body.BaseVersion, in.Body.lines())
@@ -86,10 +90,13 @@ func registerGLMapping(a *httpapi.API, service Books) {
 		Note        string `query:"note" maxLength:"500" doc:"Reason, stored with the change."`
 	}
 	httpapi.Put(a, withFourEyes(httpapi.Operation{
-		ID: "importGLMapping", Path: "/ledger/gl-mapping/csv", Tag: tagLedger, Summary: "Import the mapping to the general ledger from a CSV file", Permission: platform.Manage,
-		Description: "Replaces the whole mapping by the rows of a CSV file in UTF-8 (RFC 4180). Its first row has the names of the columns in any order: path, code, name and, optionally, currency. " +
+		ID: "importGLMapping", Path: "/ledger/gl-mapping/csv", Tag: tagLedger,
+		Summary: "Import the mapping to the general ledger from a CSV file", Permission: platform.Manage,
+		Description: "Replaces the whole mapping by the rows of a CSV file in UTF-8 (RFC 4180). Its first row has the names of the columns in " +
+			"any order: path, code, name and, optionally, currency. " +
 			"Every invalid row is listed; then nothing is changed.",
-		MaxBody: maxGLMappingBytes, Upload: &httpapi.Upload{Types: []string{"text/csv", "text/plain", "application/octet-stream"}, Description: "CSV file of at most 1 MiB."},
+		MaxBody: maxGLMappingBytes, Upload: &httpapi.Upload{Types: []string{"text/csv", "text/plain", "application/octet-stream"},
+			Description: "CSV file of at most 1 MiB."},
 	}, 200, glMappingBody{}), func(ctx context.Context, call httpapi.Call, in *importParams) (proposal.Outcome[books.MappingVersion], error) {
 		return service.ImportGLMapping(ctx, call.Principal.Platform, booksChange(call, in.Note), in.BaseVersion, call.File)
 	}, renderOutcome(200, renderGLMapping))
@@ -99,8 +106,10 @@ func registerGLMapping(a *httpapi.API, service Books) {
 		Cursor httpapi.Cursor `query:"cursor" doc:"Cursor of the next page: nextCursor of the previous response."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listGLMappingVersions", Path: "/ledger/gl-mapping/versions", Tag: tagLedger, Summary: "List the versions of the mapping to the general ledger", Permission: platform.View,
-		Description: "Returns every version with who changed the mapping and why, newest first, without the lines. The built-in mapping has no version of its own.",
+		ID: "listGLMappingVersions", Path: "/ledger/gl-mapping/versions", Tag: tagLedger, Summary: "List the versions of the mapping to the " +
+			"general ledger", Permission: platform.View,
+		Description: "Returns every version with who changed the mapping and why, newest first, without the lines. The built-in mapping has no " +
+			"version of its own.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.VersionPage[books.MappingVersion], error) {
 		filter, err := versionFilter(mappingCursor, in.Cursor, in.Limit)
 		if err != nil {

@@ -14,7 +14,8 @@ import (
 
 // Journals holds the use cases of journals for a general ledger.
 type Journals interface {
-	Make(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, span journal.Span) ([]journal.Journal, error)
+	Make(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest,
+		span journal.Span) ([]journal.Journal, error)
 	List(ctx context.Context, p ident.Platform, span *journal.Span, after string, limit int) (ports.JournalPage, error)
 	Journal(ctx context.Context, p ident.Platform, number string) (journal.Journal, error)
 	File(ctx context.Context, p ident.Platform, number string, f journal.Format, o journal.Options) (journals.Table, error)
@@ -53,13 +54,15 @@ type glJournalsMadeBody struct {
 }
 
 func renderGLJournalHeader(j journal.Journal) glJournalBody {
-	return glJournalBody{Number: j.Number, Span: j.Span.String(), Date: j.Span.LastDay().Format("2006-01-02"), Currency: httpapi.Currency(j.Currency), Revision: j.Revision,
+	return glJournalBody{Number: j.Number, Span: j.Span.String(), Date: j.Span.LastDay().Format("2006-01-02"),
+		Currency: httpapi.Currency(j.Currency), Revision: j.Revision,
 		MappingVersion: j.MappingVersion, MadeAt: httpapi.NewTime(j.MadeAt), TokenID: httpapi.NewID(j.By.Token), Actor: j.By.Actor}
 }
 
 func renderGLJournal(j journal.Journal) glJournalBody {
 	body, control := renderGLJournalHeader(j), j.Control()
-	body.Control = &glJournalControlBody{control.Lines, httpapi.NewBigMinor(control.Debits), httpapi.NewBigMinor(control.Credits), control.SHA256}
+	body.Control = &glJournalControlBody{control.Lines, httpapi.NewBigMinor(control.Debits), httpapi.NewBigMinor(control.Credits),
+		control.SHA256}
 	for _, l := range j.Lines {
 		line := glJournalLineBody{Code: l.Code, Name: l.Name}
 		if debit := httpapi.NewBigMinor(l.Debit); l.Debit.Sign() > 0 {
@@ -90,9 +93,12 @@ func registerJournals(a *httpapi.API, service Journals) {
 		}
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "makeGLJournals", Path: "/ledger/journals", Tag: tagLedger, Summary: "Make journals for the general ledger", Permission: platform.Manage, Actor: true, Timeout: monthEndTimeout,
-		Description: "Makes journals of a day or a month for a general ledger that is kept in another program: one for each currency, with the debits and credits of each of its accounts by the mapping. " +
-			"Repeating the request returns the same journals; if more was posted into the span, further ones with only that. The closing of a year is left out, because the general ledger closes its own. " +
+		ID: "makeGLJournals", Path: "/ledger/journals", Tag: tagLedger, Summary: "Make journals for the general ledger",
+		Permission: platform.Manage, Actor: true, Timeout: monthEndTimeout,
+		Description: "Makes journals of a day or a month for a general ledger that is kept in another program: one for each currency, with the " +
+			"debits and credits of each of its accounts by the mapping. " +
+			"Repeating the request returns the same journals; if more was posted into the span, further ones with only that. The closing of a " +
+			"year is left out, because the general ledger closes its own. " +
 			"A month or its days can have journals, not both.",
 		Errors: []fault.Code{fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *makeInput) ([]journal.Journal, error) {
@@ -108,7 +114,8 @@ func registerJournals(a *httpapi.API, service Journals) {
 		Span string `query:"span" maxLength:"10" doc:"Day or month of the journals. Defaults to all." example:"2026-10"`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listGLJournals", Path: "/ledger/journals", Tag: tagLedger, Summary: "List journals for the general ledger", Permission: platform.View,
+		ID: "listGLJournals", Path: "/ledger/journals", Tag: tagLedger, Summary: "List journals for the general ledger",
+		Permission:  platform.View,
 		Description: "Returns journals without their lines, the latest days first.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.JournalPage, error) {
 		var span *journal.Span
@@ -133,7 +140,8 @@ func registerJournals(a *httpapi.API, service Journals) {
 		Number string `path:"number" minLength:"1" maxLength:"40" doc:"Number of the journal." example:"CW-202610-USD"`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getGLJournal", Path: "/ledger/journals/{number}", Tag: tagLedger, Summary: "Get a journal for the general ledger", Permission: platform.View,
+		ID: "getGLJournal", Path: "/ledger/journals/{number}", Tag: tagLedger, Summary: "Get a journal for the general ledger",
+		Permission:  platform.View,
 		Description: "Returns a journal with its lines and control totals.",
 		Errors:      []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (journal.Journal, error) {
@@ -147,11 +155,14 @@ func registerJournals(a *httpapi.API, service Journals) {
 		Subsidiary string `query:"subsidiary" maxLength:"100" doc:"For netsuite: name of the subsidiary. Omit it for an account without subsidiaries." example:"Parent Company"`
 	}
 	httpapi.GetFile(a, httpapi.Operation{
-		ID: "exportGLJournal", Path: "/ledger/journals/{number}/file", Tag: tagLedger, Summary: "Export a journal for the general ledger", Permission: platform.View,
-		Description: "Returns a journal as a file that the program imports (RFC 4180). A journal that the program cannot take, because of its decimals or its number of lines, is refused with 409.",
-		Errors:      []fault.Code{fault.NotFound, fault.Conflict},
+		ID: "exportGLJournal", Path: "/ledger/journals/{number}/file", Tag: tagLedger, Summary: "Export a journal for the general ledger",
+		Permission: platform.View,
+		Description: "Returns a journal as a file that the program imports (RFC 4180). A journal that the program cannot take, because of its " +
+			"decimals or its number of lines, is refused with 409.",
+		Errors: []fault.Code{fault.NotFound, fault.Conflict},
 	}, []string{"text/csv"}, func(ctx context.Context, call httpapi.Call, in *fileParams) (httpapi.File, error) {
-		table, err := service.File(ctx, call.Principal.Platform, in.Number, journal.Format(in.Format), journal.Options{TaxRate: in.TaxRate, Subsidiary: in.Subsidiary})
+		table, err := service.File(ctx, call.Principal.Platform, in.Number, journal.Format(in.Format),
+			journal.Options{TaxRate: in.TaxRate, Subsidiary: in.Subsidiary})
 		return httpapi.File{Name: in.Number + ".csv", ContentType: "text/csv; charset=utf-8; header=present", Write: table.CSV}, err
 	})
 }

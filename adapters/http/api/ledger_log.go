@@ -134,9 +134,11 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getLedgerLog", Path: "/ledger/log", Tag: tagLog, Summary: "Get the status of the ledger log", Permission: platform.View,
-		Description: "Every posting of the platform is a leaf of its log, in the order of posting numbers. A signed checkpoint covers new postings about every minute. " +
+		Description: "Every posting of the platform is a leaf of its log, in the order of posting numbers. A signed checkpoint covers new " +
+			"postings about every minute. " +
 			"With a checkpoint you can prove later that no posting it covers was changed, reordered, added or removed. " +
-			"What is recorded beside the postings, such as closings, authorisations, receipts and the customers of payments, is covered in the same way by the log of evidence.",
+			"What is recorded beside the postings, such as closings, authorisations, receipts and the customers of payments, is covered in the " +
+			"same way by the log of evidence.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (statusResult, error) {
 		status, err := log.Status(ctx, call.Principal.Platform)
 		if err != nil {
@@ -149,20 +151,23 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 		public, err := keys(ctx, call)
 		return statusResult{public, evidence, status}, err
 	}, func(s statusResult) ledgerLogBody {
-		body := ledgerLogBody{Origin: ledger.LogOrigin(s.keys.platform), Postings: s.Postings, Sealed: s.Checkpoint.Size, Published: s.PublishedSize, Keys: renderLedgerLogKeys(s.keys).Data}
+		body := ledgerLogBody{Origin: ledger.LogOrigin(s.keys.platform), Postings: s.Postings, Sealed: s.Checkpoint.Size,
+			Published: s.PublishedSize, Keys: renderLedgerLogKeys(s.keys).Data}
 		if s.Checkpoint.Size > 0 {
 			checkpoint := renderCheckpoint(s.Checkpoint)
 			body.Checkpoint = &checkpoint
 		}
 		body.Evidence = evidenceLogBody{Origin: ledger.EvidenceLog.Origin(s.keys.platform), Published: s.evidence.PublishedSize}
 		if c := s.evidence.Checkpoint; c.Size > 0 {
-			body.Evidence.Checkpoint = &evidenceCheckpoint{Size: c.Size, RootHash: encodeBase64(c.Root[:]), SealedAt: httpapi.NewTime(c.Sealed), Note: c.Note}
+			body.Evidence.Checkpoint = &evidenceCheckpoint{Size: c.Size, RootHash: encodeBase64(c.Root[:]), SealedAt: httpapi.NewTime(c.Sealed),
+				Note: c.Note}
 		}
 		return body
 	})
 
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getLedgerCheckpoint", Path: "/ledger/log/checkpoint", Tag: tagLog, Summary: "Get the latest signed checkpoint", Permission: platform.View,
+		ID: "getLedgerCheckpoint", Path: "/ledger/log/checkpoint", Tag: tagLog, Summary: "Get the latest signed checkpoint",
+		Permission:  platform.View,
 		Description: "Returns the signed note as plain text, for tools that read C2SP checkpoints.", Errors: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (string, error) {
 		status, err := log.Status(ctx, call.Principal.Platform)
@@ -174,7 +179,8 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 
 	type listCheckpointsParams struct{ httpapi.Paging }
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listLedgerCheckpoints", Path: "/ledger/log/checkpoints", Tag: tagLog, Summary: "List ledger log checkpoints", Permission: platform.View,
+		ID: "listLedgerCheckpoints", Path: "/ledger/log/checkpoints", Tag: tagLog, Summary: "List ledger log checkpoints",
+		Permission:  platform.View,
 		Description: "Returns all signed checkpoints, newest first. Each covers all postings of the previous one.",
 	}, func(ctx context.Context, call httpapi.Call, in *listCheckpointsParams) (ports.CheckpointPage, error) {
 		before, err := parseNumberCursor(checkpointCursor, in.Cursor)
@@ -183,7 +189,8 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 		}
 		return log.Checkpoints(ctx, call.Principal.Platform, ports.CheckpointFilter{Before: before, Limit: in.Limit})
 	}, func(p ports.CheckpointPage) httpapi.Page[checkpointBody] {
-		return renderUncountedPage(p.Checkpoints, p.More, renderCheckpoint, func(c ports.SignedCheckpoint) httpapi.Cursor { return numberCursor(checkpointCursor, c.Size) })
+		return renderUncountedPage(p.Checkpoints, p.More, renderCheckpoint,
+			func(c ports.SignedCheckpoint) httpapi.Cursor { return numberCursor(checkpointCursor, c.Size) })
 	})
 
 	type inclusionProofParams struct {
@@ -191,13 +198,16 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 		Size      int64                     `query:"size" minimum:"1" doc:"Size of the checkpoint. Defaults to the latest."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "proveLedgerPosting", Path: "/ledger/log/proof", Tag: tagLog, Summary: "Get an inclusion proof of a posting", Permission: platform.View,
-		Description: "Returns the leaf of a posting and its RFC 6962 inclusion proof for a checkpoint. Returns 409 until a checkpoint covers the posting.",
-		Errors:      []fault.Code{fault.NotFound, fault.Conflict, fault.MonthArchived},
+		ID: "proveLedgerPosting", Path: "/ledger/log/proof", Tag: tagLog, Summary: "Get an inclusion proof of a posting",
+		Permission: platform.View,
+		Description: "Returns the leaf of a posting and its RFC 6962 inclusion proof for a checkpoint. Returns 409 until a checkpoint covers " +
+			"the posting.",
+		Errors: []fault.Code{fault.NotFound, fault.Conflict, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *inclusionProofParams) (audit.InclusionProof, error) {
 		return log.InclusionProof(ctx, call.Principal.Platform, in.PostingID.Value.UUID(), in.Size)
 	}, func(i audit.InclusionProof) inclusionProofBody {
-		return inclusionProofBody{PostingID: postingID(i.Leaf.ID), Number: i.Leaf.Seq, LeafIndex: i.Leaf.Seq - 1, Leaf: encodeBase64(i.Leaf.Encode(nil)),
+		return inclusionProofBody{PostingID: postingID(i.Leaf.ID), Number: i.Leaf.Seq, LeafIndex: i.Leaf.Seq - 1,
+			Leaf:     encodeBase64(i.Leaf.Encode(nil)),
 			LeafHash: encodeBase64(i.LeafHash[:]), Hashes: encodeBase64All(i.Path), Checkpoint: renderCheckpoint(i.Checkpoint)}
 	})
 
@@ -206,7 +216,8 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 		To   int64 `query:"to" minimum:"1" doc:"Size of the later checkpoint. Defaults to the latest."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "proveLedgerConsistency", Path: "/ledger/log/consistency", Tag: tagLog, Summary: "Get a consistency proof of the log", Permission: platform.View,
+		ID: "proveLedgerConsistency", Path: "/ledger/log/consistency", Tag: tagLog, Summary: "Get a consistency proof of the log",
+		Permission:  platform.View,
 		Description: "Returns an RFC 6962 proof that a later checkpoint contains all postings of an earlier one, unchanged and in the same order.",
 	}, func(ctx context.Context, call httpapi.Call, in *consistencyProofParams) (audit.ConsistencyProof, error) {
 		return log.ConsistencyProof(ctx, call.Principal.Platform, in.From, in.To)
@@ -216,7 +227,8 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listLedgerLogKeys", Path: "/ledger/log/keys", Tag: tagLog, Summary: "List ledger log keys", Permission: platform.View,
-		Description: "Returns the current and earlier public keys that sign checkpoints. Store them once over a trusted connection; a checkpoint signed with any other key is not from this log.",
+		Description: "Returns the current and earlier public keys that sign checkpoints. Store them once over a trusted connection; a " +
+			"checkpoint signed with any other key is not from this log.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (platformScoped[[]ports.CheckpointKey], error) {
 		return keys(ctx, call)
 	}, renderLedgerLogKeys)

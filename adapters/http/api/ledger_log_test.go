@@ -51,10 +51,13 @@ func newAuditor(t *testing.T) *auditor {
 		}
 		quiet, _ := test.NewNullLogger()
 		a.db = db
-		a.sealing = audit.NewLog(audit.LogConfig{Log: db.LedgerLog(), Evidence: db.EvidenceLog(), Signer: checkpoints.NewKeyring(db.LedgerLog(), box, portstest.NewFakeClock(noon), idGenerator),
+		a.sealing = audit.NewLog(audit.LogConfig{Log: db.LedgerLog(), Evidence: db.EvidenceLog(), Signer: checkpoints.NewKeyring(db.LedgerLog(),
+			box, portstest.NewFakeClock(noon), idGenerator),
 			Clock: portstest.NewFakeClock(noon), Logger: quiet.WithField("test", t.Name()), Interval: time.Minute})
-		deps.Accounting = accounting.New(accounting.Config{Store: db, Ledger: db.Finance(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
-		deps.Periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: db, Ledger: db.LedgerReader(), Finance: db.Finance(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+		deps.Accounting = accounting.New(accounting.Config{Store: db, Ledger: db.Finance(), Clock: portstest.NewFakeClock(noon),
+			IDs: idGenerator})
+		deps.Periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: db, Ledger: db.LedgerReader(), Finance: db.Finance(),
+			Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 		deps.LedgerLog = a.sealing
 	}).createPlatform(t, platform.Sandbox)
 	return a
@@ -66,7 +69,8 @@ func (a *auditor) postDeposits(n int) (ids []string) {
 	var postings []ledger.Posting
 	for range n {
 		p := ledger.Deposit(ledger.Header{ID: idGenerator.New(noon), Platform: a.tenant.Platform.ID, Effective: noon},
-			ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(a.alice), Amount: money.Amount{Minor: 100, Currency: money.USD}})
+			ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(a.alice),
+				Amount: money.Amount{Minor: 100, Currency: money.USD}})
 		postings, ids = append(postings, p), append(ids, p.ID.String())
 	}
 	err := pgx.BeginFunc(a.t.Context(), a.db.Pool(), func(tx pgx.Tx) error { return ledgerdb.New().Post(a.t.Context(), tx, noon, postings) })
@@ -136,13 +140,15 @@ func TestLedgerLog_ProofsVerify(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if checkpoint, err := ledger.ParseCheckpoint(signed.Text); err != nil || checkpoint.Size != size || checkpoint.Root != proof.Checkpoint.root() {
+		if checkpoint, err := ledger.ParseCheckpoint(signed.Text); err != nil || checkpoint.Size != size ||
+			checkpoint.Root != proof.Checkpoint.root() {
 			t.Errorf("the checkpoint of size %d is %+v, %v", size, checkpoint, err)
 		}
 		if hash := tlog.RecordHash(proof.Leaf); string(hash[:]) != string(proof.LeafHash) || !strings.Contains(string(proof.Leaf), "rails/ACH") {
 			t.Errorf("the leaf is %q", proof.Leaf)
 		}
-		if err := tlog.CheckRecord(toHashes(proof.Hashes), size, proof.Checkpoint.root(), proof.LeafIndex, tlog.Hash(proof.LeafHash)); err != nil {
+		if err := tlog.CheckRecord(toHashes(proof.Hashes), size, proof.Checkpoint.root(), proof.LeafIndex,
+			tlog.Hash(proof.LeafHash)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -187,7 +193,8 @@ func TestGetLedgerLog_ShowsEvidence(t *testing.T) {
 	}](a, "/ledger/log")
 
 	c := log.Evidence.Checkpoint
-	if text := log.Evidence.Origin + "\n1\n" + base64.StdEncoding.EncodeToString(c.RootHash) + "\n\n— " + log.Evidence.Origin + " "; c.Size != 1 || !strings.HasPrefix(c.Note, text) {
+	if text := log.Evidence.Origin + "\n1\n" + base64.StdEncoding.EncodeToString(c.RootHash) + "\n\n— " + log.Evidence.Origin +
+		" "; c.Size != 1 || !strings.HasPrefix(c.Note, text) {
 		t.Errorf("the checkpoint is %+v, want the note to begin with %q", c, text)
 	}
 }
@@ -218,11 +225,13 @@ func TestListLedgerCheckpoints(t *testing.T) {
 		t.Errorf("the sizes are %v", sizes)
 	}
 
-	a.must(200, "GET", "/ledger/log/keys", "").assertBody(t, `{"data": [{"id": "*", "algorithm": "ED25519", "publicKey": "*", "verifierKey": "*", "validFrom": "2026-03-14T12:00:00.000Z"}]}`)
+	a.must(200, "GET", "/ledger/log/keys", "").assertBody(t,
+		`{"data": [{"id": "*", "algorithm": "ED25519", "publicKey": "*", "verifierKey": "*", "validFrom": "2026-03-14T12:00:00.000Z"}]}`)
 
 	other := a.createPlatform(t, platform.Sandbox)
 	other.must(200, "GET", "/ledger/log/checkpoints", "").assertBody(t, `{"data": [], "hasMore": false}`)
-	other.must(200, "GET", "/ledger/log", "").assertBody(t, `{"origin": "causeway.ledger/`+other.tenant.Platform.ID.UUID().String()+`", "postings": 0, "sealed": 0, "published": 0,
+	other.must(200, "GET", "/ledger/log", "").assertBody(t, `{"origin": "causeway.ledger/`+other.tenant.Platform.ID.UUID().String()+
+		`", "postings": 0, "sealed": 0, "published": 0,
 		"evidence": {"origin": "causeway.evidence/`+other.tenant.Platform.ID.UUID().String()+`", "published": 0}, "keys": ["*"]}`)
 	other.must(404, "GET", "/ledger/log/checkpoint", "")
 }
@@ -281,7 +290,8 @@ func TestLedgerLog_TamperedDataHasNoProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer owner.Close(context.Background())
-	if _, err := owner.Exec(t.Context(), "UPDATE ledger_log_state SET partial_tiles = set_byte(partial_tiles, 40, get_byte(partial_tiles, 40) # 1)"); err != nil {
+	if _, err := owner.Exec(t.Context(), "UPDATE ledger_log_state SET partial_tiles = set_byte(partial_tiles, 40, get_byte(partial_tiles, "+
+		"40) # 1)"); err != nil {
 		t.Fatal(err)
 	}
 	if got := a.send(http.MethodGet, "/ledger/log/proof?postingId=Posting:"+ids[0], ""); got.status != 500 {

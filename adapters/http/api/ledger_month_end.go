@@ -19,11 +19,13 @@ import (
 
 // MonthEnd holds the use cases of postings at the end of a month.
 type MonthEnd interface {
-	Revalue(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, m period.Month) (proposal.Outcome[monthend.Revaluation], error)
+	Revalue(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest,
+		m period.Month) (proposal.Outcome[monthend.Revaluation], error)
 	Result(ctx context.Context, p ident.Platform, m period.Month) (monthend.Revaluation, error)
 	MeasuredTable(r monthend.Revaluation) monthend.Table
 	Changes(ctx context.Context, p ident.Platform, from, to time.Time, in money.Currency) (monthend.PositionChanges, error)
-	DeferFees(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, m period.Month) (proposal.Outcome[monthend.FeeDeferral], error)
+	DeferFees(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest,
+		m period.Month) (proposal.Outcome[monthend.FeeDeferral], error)
 	Deferral(ctx context.Context, p ident.Platform, m period.Month) (monthend.FeeDeferral, error)
 	InTransitTable(d monthend.FeeDeferral) monthend.Table
 }
@@ -44,7 +46,8 @@ type MonthEndRun struct {
 }
 
 func renderRun(r runs.Run) MonthEndRun {
-	run := MonthEndRun{Month: monthText(r.Month.String()), Run: r.Number, PostedAt: httpapi.NewTime(r.At), TokenID: httpapi.NewID(r.By.Token), Actor: r.By.Actor, Approval: renderApproval(r.Approval),
+	run := MonthEndRun{Month: monthText(r.Month.String()), Run: r.Number, PostedAt: httpapi.NewTime(r.At), TokenID: httpapi.NewID(r.By.Token),
+		Actor: r.By.Actor, Approval: renderApproval(r.Approval),
 		PostingIDs: make([]httpapi.ID[ident.Posting], len(r.Postings)), LastRead: r.LastSeq}
 	for i, id := range r.Postings {
 		var posting ident.Posting
@@ -116,16 +119,21 @@ type PositionValueChanges struct {
 func bigMinor(minor int64) httpapi.BigMinor { return httpapi.NewBigMinor(money.TotalOf(minor)) }
 
 func renderChangeParts(c runs.Changes) PositionValueChanges {
-	return PositionValueChanges{Opening: bigMinor(c.Opening), Conversions: bigMinor(c.ByOrigin[exchange.Conversion]), Reversals: bigMinor(c.ByOrigin[exchange.Reversal]),
-		Settlements: bigMinor(c.ByOrigin[exchange.Settlement]), Adjustments: bigMinor(c.ByOrigin[exchange.Adjustment]), Income: bigMinor(c.ByOrigin[exchange.IncomeAndExpense]), OwnFunds: bigMinor(c.ByOrigin[exchange.OwnFunds]),
+	return PositionValueChanges{Opening: bigMinor(c.Opening), Conversions: bigMinor(c.ByOrigin[exchange.Conversion]),
+		Reversals:   bigMinor(c.ByOrigin[exchange.Reversal]),
+		Settlements: bigMinor(c.ByOrigin[exchange.Settlement]), Adjustments: bigMinor(c.ByOrigin[exchange.Adjustment]),
+		Income: bigMinor(c.ByOrigin[exchange.IncomeAndExpense]), OwnFunds: bigMinor(c.ByOrigin[exchange.OwnFunds]),
 		Openings: bigMinor(c.ByOrigin[exchange.Opening]), RateChanges: bigMinor(c.RateChanges), Closing: bigMinor(c.Closing)}
 }
 
 func renderExchangeResult(r monthend.Revaluation) exchangeResultBody {
 	body := exchangeResultBody{MonthEndRun: renderRun(r.Run), FunctionalCurrency: string(r.Result.Functional), UnrealisedResult: "REVERSE",
-		From: httpapi.NewTime(r.Result.From), OpeningRatesKeptAt: httpapi.NewTime(r.Result.OpeningRatesKeptAt), RatesKeptAt: httpapi.NewTime(r.Result.RatesKeptAt),
-		OpeningResult: bigMinor(r.Result.Opening), Realised: make([]exchangeRealisedBody, len(r.Result.Realised)), Positions: make([]exchangePositionBody, len(r.Result.Lines)),
-		Translations: make([]translationBody, len(r.Result.Translations)), Translated: bigMinor(r.Result.Translated), Cash: bigMinor(r.Result.Cash), Changes: renderChangeParts(r.Result.Changes)}
+		From: httpapi.NewTime(r.Result.From), OpeningRatesKeptAt: httpapi.NewTime(r.Result.OpeningRatesKeptAt),
+		RatesKeptAt:   httpapi.NewTime(r.Result.RatesKeptAt),
+		OpeningResult: bigMinor(r.Result.Opening), Realised: make([]exchangeRealisedBody, len(r.Result.Realised)),
+		Positions:    make([]exchangePositionBody, len(r.Result.Lines)),
+		Translations: make([]translationBody, len(r.Result.Translations)), Translated: bigMinor(r.Result.Translated),
+		Cash: bigMinor(r.Result.Cash), Changes: renderChangeParts(r.Result.Changes)}
 	if r.Result.Keep {
 		body.UnrealisedResult = "KEEP"
 	}
@@ -139,7 +147,8 @@ func renderExchangeResult(r monthend.Revaluation) exchangeResultBody {
 		}
 	}
 	for i, l := range r.Result.Lines {
-		body.Positions[i] = exchangePositionBody{Currency: httpapi.Currency(l.Currency), Quantity: bigMinor(l.Quantity), Cost: bigMinor(l.Cost), RateAt: optionalTime(l.RateAt), RateSource: l.RateSource,
+		body.Positions[i] = exchangePositionBody{Currency: httpapi.Currency(l.Currency), Quantity: bigMinor(l.Quantity), Cost: bigMinor(l.Cost),
+			RateAt: optionalTime(l.RateAt), RateSource: l.RateSource,
 			Value: bigMinor(l.Value), Unrealised: bigMinor(l.Unrealised), Carried: bigMinor(l.Carried)}
 		if l.Quantity != 0 {
 			body.Positions[i].Rate = &httpapi.Decimal{Rate: l.Rate}
@@ -158,7 +167,8 @@ type exchangeChangesBody struct {
 }
 
 func renderExchangeChanges(c monthend.PositionChanges) exchangeChangesBody {
-	return exchangeChangesBody{httpapi.NewTime(c.From), httpapi.NewTime(c.To), httpapi.Currency(c.Currency), httpapi.NewTime(c.FromRatesKeptAt), httpapi.NewTime(c.ToRatesKeptAt), renderChangeParts(c.Changes)}
+	return exchangeChangesBody{httpapi.NewTime(c.From), httpapi.NewTime(c.To), httpapi.Currency(c.Currency),
+		httpapi.NewTime(c.FromRatesKeptAt), httpapi.NewTime(c.ToRatesKeptAt), renderChangeParts(c.Changes)}
 }
 
 type deferredFeesBody struct {
@@ -191,15 +201,22 @@ type monthReportParams struct {
 
 func registerMonthEnd(a *httpapi.API, service MonthEnd) {
 	httpapi.Post(a, withFourEyes(httpapi.Operation{
-		ID: "postExchangeResult", Path: "/ledger/exchange-result/{month}/post", Tag: tagLedger, Summary: "Post the exchange result of a month", Permission: platform.Manage,
-		Description: "Computes the exchange result of a soft-closed month (IAS 21) in the functional currency of the platform and posts it, effective at the end of the month: " +
-			"the realised result of every posting on the position, at weighted average cost, and the unrealised result of the position at the closing rates. The position in a currency is what the platform has in it on its own account: `fx/position`, and income, expense, equity and balances of the platform in foreign currencies, which are translated at the rates of their times. " +
+		ID: "postExchangeResult", Path: "/ledger/exchange-result/{month}/post", Tag: tagLedger, Summary: "Post the exchange result of a month",
+		Permission: platform.Manage,
+		Description: "Computes the exchange result of a soft-closed month (IAS 21) in the functional currency of the platform and posts it, " +
+			"effective at the end of the month: " +
+			"the realised result of every posting on the position, at weighted average cost, and the unrealised result of the position at the " +
+			"closing rates. The position in a currency is what the platform has in it on its own account: `fx/position`, and income, expense, " +
+			"equity and balances of the platform in foreign currencies, which are translated at the rates of their times. " +
 			"Afterwards `fx/valuation` is what was translated, minus the value of the position. " +
 			"With the policy REVERSE the unrealised result is reversed at the start of the next month.\n\n" +
-			"It can be repeated until the month is closed: nothing is posted if nothing has changed; otherwise the former postings are reversed and new ones posted. " +
-			"What the position had earned before the first month of a platform, and the result of opening balances, goes to `equity/retained-earnings`. Months are revalued in order.",
+			"It can be repeated until the month is closed: nothing is posted if nothing has changed; otherwise the former postings are reversed " +
+			"and new ones posted. " +
+			"What the position had earned before the first month of a platform, and the result of opening balances, goes to " +
+			"`equity/retained-earnings`. Months are revalued in order.",
 		Timeout: monthEndTimeout, Errors: []fault.Code{fault.MonthArchived},
-	}, 200, exchangeResultBody{}), func(ctx context.Context, call httpapi.Call, in *monthParams) (proposal.Outcome[monthend.Revaluation], error) {
+	}, 200, exchangeResultBody{}), func(ctx context.Context, call httpapi.Call,
+		in *monthParams) (proposal.Outcome[monthend.Revaluation], error) {
 		month, err := in.Month.parse()
 		if err != nil {
 			return proposal.Outcome[monthend.Revaluation]{}, err
@@ -215,9 +232,11 @@ func registerMonthEnd(a *httpapi.API, service MonthEnd) {
 		return service.Result(ctx, call.Principal.Platform, month)
 	}
 	httpapi.GetLongReport(a, httpapi.Operation{
-		ID: "getExchangeResult", Path: "/ledger/exchange-result/{month}", Tag: tagLedger, Summary: "Get the exchange result of a month", Permission: platform.View,
+		ID: "getExchangeResult", Path: "/ledger/exchange-result/{month}", Tag: tagLedger, Summary: "Get the exchange result of a month",
+		Permission: platform.View,
 		Description: "Returns the exchange result of a month as it was posted, and what changed the value of the position, to the smallest unit. " +
-			"With format=csv, every conversion and other posting on the position with its result, one line per currency, as long as the market rates of the month are kept (ten years).",
+			"With format=csv, every conversion and other posting on the position with its result, one line per currency, as long as the market " +
+			"rates of the month are kept (ten years).",
 		Errors: []fault.Code{fault.NotFound, fault.Conflict, fault.MonthArchived},
 	}, result, renderExchangeResult, func(ctx context.Context, call httpapi.Call, in *monthReportParams) (monthend.Table, error) {
 		found, err := result(ctx, call, in)
@@ -231,20 +250,27 @@ func registerMonthEnd(a *httpapi.API, service MonthEnd) {
 		ReportingCurrency httpapi.Currency `query:"reportingCurrency" default:"USD" doc:"Currency of the values."`
 	}
 	httpapi.GetReport(a, httpapi.Operation{
-		ID: "getExchangeChanges", Path: "/ledger/exchange-changes", Tag: tagLedger, Summary: "Explain a change of the FX position", Permission: platform.View,
-		Description: "Explains how the value of the foreign exchange position changed between any two times for which market rates were kept in the 24 hours before, by effective time: " +
-			"opening value, conversions, reversals, settlements, adjustments, income and expense, own funds, opening balances, market rates and closing value. Currencies other than the reporting currency are foreign. The parts add up exactly. Each posting counts with the market rates of its time.",
+		ID: "getExchangeChanges", Path: "/ledger/exchange-changes", Tag: tagLedger, Summary: "Explain a change of the FX position",
+		Permission: platform.View,
+		Description: "Explains how the value of the foreign exchange position changed between any two times for which market rates were kept " +
+			"in the 24 hours before, by effective time: " +
+			"opening value, conversions, reversals, settlements, adjustments, income and expense, own funds, opening balances, market rates and " +
+			"closing value. Currencies other than the reporting currency are foreign. The parts add up exactly. Each posting counts with the " +
+			"market rates of its time.",
 		Timeout: monthEndTimeout, Errors: []fault.Code{fault.InvalidCurrency, fault.Conflict, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *changesParams) (monthend.PositionChanges, error) {
 		return service.Changes(ctx, call.Principal.Platform, in.From.Time, in.To.Time, money.Currency(in.ReportingCurrency))
 	}, renderExchangeChanges, monthend.PositionChanges.Table)
 
 	httpapi.Post(a, withFourEyes(httpapi.Operation{
-		ID: "postDeferredFees", Path: "/ledger/deferred-fees/{month}/post", Tag: tagLedger, Summary: "Defer the fees of payments in transit", Permission: platform.Manage,
-		Description: "For platforms that recognise fees at delivery: moves the fees of payments that are converted, and neither delivered nor undone at the end of a soft-closed month, from `income/fees` to `liability/deferred-fees`, and back at the start of the next month. " +
+		ID: "postDeferredFees", Path: "/ledger/deferred-fees/{month}/post", Tag: tagLedger, Summary: "Defer the fees of payments in transit",
+		Permission: platform.Manage,
+		Description: "For platforms that recognise fees at delivery: moves the fees of payments that are converted, and neither delivered nor " +
+			"undone at the end of a soft-closed month, from `income/fees` to `liability/deferred-fees`, and back at the start of the next month. " +
 			"It can be repeated until the month is closed, as the exchange result.",
 		Timeout: monthEndTimeout, Errors: []fault.Code{fault.MonthArchived},
-	}, 200, deferredFeesBody{}), func(ctx context.Context, call httpapi.Call, in *monthParams) (proposal.Outcome[monthend.FeeDeferral], error) {
+	}, 200, deferredFeesBody{}), func(ctx context.Context, call httpapi.Call,
+		in *monthParams) (proposal.Outcome[monthend.FeeDeferral], error) {
 		month, err := in.Month.parse()
 		if err != nil {
 			return proposal.Outcome[monthend.FeeDeferral]{}, err
@@ -260,9 +286,11 @@ func registerMonthEnd(a *httpapi.API, service MonthEnd) {
 		return service.Deferral(ctx, call.Principal.Platform, month)
 	}
 	httpapi.GetLongReport(a, httpapi.Operation{
-		ID: "getDeferredFees", Path: "/ledger/deferred-fees/{month}", Tag: tagLedger, Summary: "Get the deferred fees of a month", Permission: platform.View,
-		Description: "Returns the fees that were deferred at the end of a month. With format=csv, every payment that was in transit, one line per currency.",
-		Errors:      []fault.Code{fault.NotFound},
+		ID: "getDeferredFees", Path: "/ledger/deferred-fees/{month}", Tag: tagLedger, Summary: "Get the deferred fees of a month",
+		Permission: platform.View,
+		Description: "Returns the fees that were deferred at the end of a month. With format=csv, every payment that was in transit, one line " +
+			"per currency.",
+		Errors: []fault.Code{fault.NotFound},
 	}, deferral, renderDeferredFees, func(ctx context.Context, call httpapi.Call, in *monthReportParams) (monthend.Table, error) {
 		found, err := deferral(ctx, call, in)
 		return service.InTransitTable(found), err

@@ -31,7 +31,8 @@ type openingBalancesBody struct {
 func renderOpeningBalances(posted []booksapp.PostedOpening) openingBalancesResponse {
 	body := openingBalancesResponse{Data: make([]openingBalancesBody, len(posted))}
 	for i, o := range posted {
-		body.Data[i] = openingBalancesBody{postingID(o.Posting.ID), httpapi.Currency(o.Currency), httpapi.NewTime(o.Posting.Effective), len(o.Lines),
+		body.Data[i] = openingBalancesBody{postingID(o.Posting.ID), httpapi.Currency(o.Currency), httpapi.NewTime(o.Posting.Effective),
+			len(o.Lines),
 			httpapi.NewBigMinor(o.Debits), httpapi.NewBigMinor(o.Credits), httpapi.NewBigMinor(o.Difference)}
 	}
 	return body
@@ -61,19 +62,26 @@ func registerOpeningBalances(a *httpapi.API, service Books) {
 		Note           string `query:"note" maxLength:"500" doc:"Reason, stored with the authorising token." example:"Balances of the former provider"`
 	}
 	httpapi.Post(a, withFourEyes(httpapi.Operation{
-		ID: "importOpeningBalances", Path: "/ledger/opening-balances", Tag: tagLedger, Summary: "Import opening balances", Permission: platform.Manage,
-		Description: "Takes over the balances of earlier books, in one posting a currency. The file is CSV in UTF-8 (RFC 4180) with the columns account, currency, debit, credit and, optionally, gl_code, in any order. " +
-			"Amounts are in major units, such as 1234.50; an account has a debit or a credit. In every currency debits equal credits. Accounts of customers must exist, and accounts that finance adds must have been added. " +
+		ID: "importOpeningBalances", Path: "/ledger/opening-balances", Tag: tagLedger, Summary: "Import opening balances",
+		Permission: platform.Manage,
+		Description: "Takes over the balances of earlier books, in one posting a currency. The file is CSV in UTF-8 (RFC 4180) with the " +
+			"columns account, currency, debit, credit and, optionally, gl_code, in any order. " +
+			"Amounts are in major units, such as 1234.50; an account has a debit or a credit. In every currency debits equal credits. Accounts of " +
+			"customers must exist, and accounts that finance adds must have been added. " +
 			"A gl_code is compared with the mapping to the general ledger.\n\n" +
-			"Every wrong row is listed, up to 1,000 errors; then nothing is posted. No account may have a balance in the currency at that time, so a currency is imported once: to correct it, reverse it and import it again. " +
+			"Every wrong row is listed, up to 1,000 errors; then nothing is posted. No account may have a balance in the currency at that time, " +
+			"so a currency is imported once: to correct it, reverse it and import it again. " +
 			"At most 100,000 rows, and 30,000 in a currency.",
 		MaxBody: maxOpeningBytes, Timeout: 2 * time.Minute,
-		Upload: &httpapi.Upload{Types: []string{"text/csv", "text/plain", "application/octet-stream"}, Description: "CSV file of at most 16 MiB."},
+		Upload: &httpapi.Upload{Types: []string{"text/csv", "text/plain", "application/octet-stream"},
+			Description: "CSV file of at most 16 MiB."},
 		Errors: []fault.Code{fault.AmountOutOfRange},
-	}, 201, openingBalancesResponse{}), func(ctx context.Context, call httpapi.Call, in *importParams) (proposal.Outcome[[]booksapp.PostedOpening], error) {
+	}, 201, openingBalancesResponse{}), func(ctx context.Context, call httpapi.Call,
+		in *importParams) (proposal.Outcome[[]booksapp.PostedOpening], error) {
 		day, err := time.Parse(time.DateOnly, in.AsOf)
 		if err != nil {
-			return proposal.Outcome[[]booksapp.PostedOpening]{}, fault.Invalid(fault.Field{Field: "asOf", Message: "must be a date of the form YYYY-MM-DD"})
+			return proposal.Outcome[[]booksapp.PostedOpening]{}, fault.Invalid(fault.Field{Field: "asOf", Message: "must be a date of the form " +
+				"YYYY-MM-DD"})
 		}
 		return service.ImportOpeningBalances(ctx, call.Principal.Platform, booksChange(call, in.Note), call.IdempotentRequest,
 			booksapp.OpeningImport{File: call.File, AsOf: day, AgainstBroughtForward: in.BalanceAgainst != ""})
@@ -84,14 +92,18 @@ func registerOpeningBalances(a *httpapi.API, service Books) {
 		Body     *openingBalancesReversalRequest
 	}
 	httpapi.Post(a, withFourEyes(httpapi.Operation{
-		ID: "reverseOpeningBalances", Path: "/ledger/opening-balances/{currency}/reverse", Tag: tagLedger, Summary: "Reverse opening balances", Permission: platform.Manage,
-		Description: "Reverses the opening balances in a currency, so that others can be imported. The reversal takes effect when they did or, if that month is closed, at the start of the next open month.",
-		Errors:      []fault.Code{fault.NotFound, fault.InsufficientBalance},
-	}, 201, openingBalancesReversalBody{}), func(ctx context.Context, call httpapi.Call, in *reverseInput) (proposal.Outcome[ledger.Posting], error) {
+		ID: "reverseOpeningBalances", Path: "/ledger/opening-balances/{currency}/reverse", Tag: tagLedger, Summary: "Reverse opening balances",
+		Permission: platform.Manage,
+		Description: "Reverses the opening balances in a currency, so that others can be imported. The reversal takes effect when they did or, " +
+			"if that month is closed, at the start of the next open month.",
+		Errors: []fault.Code{fault.NotFound, fault.InsufficientBalance},
+	}, 201, openingBalancesReversalBody{}), func(ctx context.Context, call httpapi.Call,
+		in *reverseInput) (proposal.Outcome[ledger.Posting], error) {
 		var note string
 		if in.Body != nil {
 			note = in.Body.Note
 		}
-		return service.ReverseOpeningBalances(ctx, call.Principal.Platform, booksChange(call, note), call.IdempotentRequest, money.Currency(in.Currency))
+		return service.ReverseOpeningBalances(ctx, call.Principal.Platform, booksChange(call, note), call.IdempotentRequest,
+			money.Currency(in.Currency))
 	}, renderOutcome(201, renderOpeningReversal))
 }

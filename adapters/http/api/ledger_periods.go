@@ -20,8 +20,10 @@ type Periods interface {
 	List(ctx context.Context, p ident.Platform) ([]accounting.Month, error)
 	Get(ctx context.Context, p ident.Platform, m period.Month, f ports.LineFilter) (accounting.Month, error)
 	ClosingTable(ctx context.Context, p ident.Platform, m period.Month) (accounting.Table, error)
-	ChangeState(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, c accounting.MonthChange) (proposal.Outcome[accounting.Month], error)
-	Adjust(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, a period.Adjustment) (proposal.Outcome[accounting.PostedAdjustment], error)
+	ChangeState(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest,
+		c accounting.MonthChange) (proposal.Outcome[accounting.Month], error)
+	Adjust(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest,
+		a period.Adjustment) (proposal.Outcome[accounting.PostedAdjustment], error)
 }
 
 // monthText is a month in a path or a body, such as 2026-10.
@@ -29,7 +31,8 @@ type monthText string
 
 // Schema returns the schema of a month.
 func (monthText) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Pattern: "^[0-9]{4}-(0[1-9]|1[0-2])$", PatternDescription: "a month of the form YYYY-MM", Examples: []any{"2026-10"}}
+	return &huma.Schema{Type: huma.TypeString, Pattern: "^[0-9]{4}-(0[1-9]|1[0-2])$", PatternDescription: "a month of the form YYYY-MM",
+		Examples: []any{"2026-10"}}
 }
 
 // parse returns the month, or INVALID_INPUT for a month that matches the pattern but is out of range.
@@ -115,14 +118,17 @@ type accountingPeriodListResponse struct {
 }
 
 func renderPeriod(m accounting.Month) accountingPeriodBody {
-	body := accountingPeriodBody{Month: monthText(m.Month.String()), State: string(m.State), Changes: make([]accountingPeriodChangeBody, len(m.Changes))}
+	body := accountingPeriodBody{Month: monthText(m.Month.String()), State: string(m.State),
+		Changes: make([]accountingPeriodChangeBody, len(m.Changes))}
 	for i, c := range m.Changes {
-		body.Changes[i] = accountingPeriodChangeBody{string(c.Action), httpapi.NewTime(c.At), httpapi.NewID(c.By.Token), c.By.Actor, renderApproval(c.Approval), c.Note}
+		body.Changes[i] = accountingPeriodChangeBody{string(c.Action), httpapi.NewTime(c.At), httpapi.NewID(c.By.Token), c.By.Actor,
+			renderApproval(c.Approval), c.Note}
 	}
 	if m.Closing == nil {
 		return body
 	}
-	body.Closing = &periodClosingBody{ClosedAt: httpapi.NewTime(m.Closing.At), TokenID: httpapi.NewID(m.Closing.By.Token), Actor: m.Closing.By.Actor, Posting: m.Closing.Seq,
+	body.Closing = &periodClosingBody{ClosedAt: httpapi.NewTime(m.Closing.At), TokenID: httpapi.NewID(m.Closing.By.Token),
+		Actor: m.Closing.By.Actor, Posting: m.Closing.Seq,
 		Digest: encodeHex(m.Closing.Digest), Checkpoint: m.Closing.Checkpoint}
 	return body
 }
@@ -133,9 +139,11 @@ func renderPeriodWithTrialBalance(m accounting.Month) accountingPeriodBody {
 	if body.Closing == nil {
 		return body
 	}
-	trialBalance := &closingTrialBalanceBody{Totals: make([]closingTrialBalanceTotalBody, len(m.Totals)), Lines: make([]closingTrialBalanceLineBody, len(m.Lines.Lines)), HasMore: m.Lines.More}
+	trialBalance := &closingTrialBalanceBody{Totals: make([]closingTrialBalanceTotalBody, len(m.Totals)),
+		Lines: make([]closingTrialBalanceLineBody, len(m.Lines.Lines)), HasMore: m.Lines.More}
 	for i, t := range m.Totals {
-		trialBalance.Totals[i] = closingTrialBalanceTotalBody{httpapi.Currency(t.Currency), t.Accounts, httpapi.NewBigMinor(t.Debits), httpapi.NewBigMinor(t.Credits)}
+		trialBalance.Totals[i] = closingTrialBalanceTotalBody{httpapi.Currency(t.Currency), t.Accounts, httpapi.NewBigMinor(t.Debits),
+			httpapi.NewBigMinor(t.Credits)}
 	}
 	for i, l := range m.Lines.Lines {
 		trialBalance.Lines[i] = closingTrialBalanceLineBody{l.Account.Path, httpapi.Currency(l.Account.Currency), string(l.Class),
@@ -171,8 +179,10 @@ func registerPeriods(a *httpapi.API, service Periods) {
 	}
 	httpapi.GetLongReport(a, httpapi.Operation{
 		ID: "getLedgerPeriod", Path: "/ledger/periods/{month}", Tag: tagLedger, Summary: "Get an accounting period", Permission: platform.View,
-		Description: "Returns a month. A closed month has the trial balance that was recorded at closing: opening balance, debits, credits and closing balance of each account. " +
-			"With format=csv, the lines of this trial balance, with debits minus credits as opening and closing balance as in the trial balance of the ledger; a month that is not closed is refused.",
+		Description: "Returns a month. A closed month has the trial balance that was recorded at closing: opening balance, debits, credits and " +
+			"closing balance of each account. " +
+			"With format=csv, the lines of this trial balance, with debits minus credits as opening and closing balance as in the trial balance " +
+			"of the ledger; a month that is not closed is refused.",
 		Errors: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (accounting.Month, error) {
 		month, err := in.Month.parse()
@@ -192,12 +202,16 @@ func registerPeriods(a *httpapi.API, service Periods) {
 		return service.ClosingTable(ctx, call.Principal.Platform, month)
 	})
 
-	registerPeriodChange(a, service, period.SoftClose, httpapi.Operation{ID: "softCloseLedgerPeriod", Summary: "Soft-close an accounting period",
-		Description: "Stops ordinary postings to a past month, so that finance can review it. A posting that would take effect in it takes effect at the start of the first open month instead, " +
+	registerPeriodChange(a, service, period.SoftClose, httpapi.Operation{ID: "softCloseLedgerPeriod", Summary: "Soft-close an accounting " +
+		"period",
+		Description: "Stops ordinary postings to a past month, so that finance can review it. A posting that would take effect in it takes " +
+			"effect at the start of the first open month instead, " +
 			"and its memo contains the original day. Adjustments authorised with a note are still accepted. Months are soft-closed in order.\n\n" +
-			"The first soft-closed month is the first accounting period: earlier postings form its opening balances, and no more can be added before it. " +
+			"The first soft-closed month is the first accounting period: earlier postings form its opening balances, and no more can be added " +
+			"before it. " +
 			"So the first soft close is refused with `409 CONFLICT` until it is repeated with `confirmOpeningBalances`. " +
-			"`details` has the `firstPeriod`, the `earliestOpenMonth` with postings, if one is earlier, and the `openingBalances` (debits minus credits) by line of the chart of accounts and currency."},
+			"`details` has the `firstPeriod`, the `earliestOpenMonth` with postings, if one is earlier, and the `openingBalances` (debits minus " +
+			"credits) by line of the chart of accounts and currency."},
 		func(b accountingPeriodSoftCloseRequest) accounting.MonthChange {
 			return accounting.MonthChange{Note: b.Note, ConfirmOpeningBalances: b.ConfirmOpeningBalances}
 		})
@@ -205,26 +219,33 @@ func registerPeriods(a *httpapi.API, service Periods) {
 		return accounting.MonthChange{Note: b.Note}
 	}
 	registerPeriodChange(a, service, period.Reopen, httpapi.Operation{ID: "reopenLedgerPeriod", Summary: "Reopen an accounting period",
-		Description: "Accepts ordinary postings to a soft-closed month again. Postings that were moved to a later month stay there. The latest soft-closed month is reopened first. A closed month cannot be reopened."}, withNote)
+		Description: "Accepts ordinary postings to a soft-closed month again. Postings that were moved to a later month stay there. The latest " +
+			"soft-closed month is reopened first. A closed month cannot be reopened."}, withNote)
 	registerPeriodChange(a, service, period.Close, httpapi.Operation{ID: "closeLedgerPeriod", Summary: "Close an accounting period",
-		Description: "Closes a soft-closed month permanently and records its trial balance, the last posting and the latest checkpoint of the ledger log. The month accepts no more postings: corrections go to the next open month " +
+		Description: "Closes a soft-closed month permanently and records its trial balance, the last posting and the latest checkpoint of the " +
+			"ledger log. The month accepts no more postings: corrections go to the next open month " +
 			"and contain the reversed posting or the original day. Months are closed in order.\n\n" +
-			"A platform with a functional currency posts the exchange result of the month first, and one that recognises fees at delivery defers fees; otherwise the request is refused, unless it confirms to close without. " +
-			"So is the last month of a financial year before the year is closed (`POST /ledger/years/{year}/close`), if the platform has a functional currency or has closed a year before."},
+			"A platform with a functional currency posts the exchange result of the month first, and one that recognises fees at delivery defers " +
+			"fees; otherwise the request is refused, unless it confirms to close without. " +
+			"So is the last month of a financial year before the year is closed (`POST /ledger/years/{year}/close`), if the platform has a " +
+			"functional currency or has closed a year before."},
 		func(b accountingPeriodCloseRequest) accounting.MonthChange {
-			return accounting.MonthChange{Note: b.Note, WithoutRevaluation: b.WithoutRevaluation, WithoutFeeDeferral: b.WithoutFeeDeferral, WithoutYearEnd: b.WithoutYearEnd}
+			return accounting.MonthChange{Note: b.Note, WithoutRevaluation: b.WithoutRevaluation, WithoutFeeDeferral: b.WithoutFeeDeferral,
+				WithoutYearEnd: b.WithoutYearEnd}
 		})
 	registerAdjustments(a, service)
 }
 
 // registerPeriodChange registers an action on a month, which takes an optional body.
-func registerPeriodChange[Body any](a *httpapi.API, service Periods, action period.Action, op httpapi.Operation, change func(Body) accounting.MonthChange) {
+func registerPeriodChange[Body any](a *httpapi.API, service Periods, action period.Action, op httpapi.Operation,
+	change func(Body) accounting.MonthChange) {
 	type changeInput struct {
 		Month monthText `path:"month" doc:"Month, as YYYY-MM." example:"2026-10"`
 		Body  *Body
 	}
 	op.Path, op.Tag, op.Permission = "/ledger/periods/{month}/"+string(action), tagLedger, platform.Manage
-	httpapi.Post(a, withFourEyes(op, 200, accountingPeriodBody{}), func(ctx context.Context, call httpapi.Call, in *changeInput) (proposal.Outcome[accounting.Month], error) {
+	httpapi.Post(a, withFourEyes(op, 200, accountingPeriodBody{}), func(ctx context.Context, call httpapi.Call,
+		in *changeInput) (proposal.Outcome[accounting.Month], error) {
 		month, err := in.Month.parse()
 		if err != nil {
 			return proposal.Outcome[accounting.Month]{}, err

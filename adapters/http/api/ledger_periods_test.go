@@ -15,7 +15,8 @@ import (
 func newPeriodsClient(t *testing.T) *client {
 	t.Helper()
 	return newTestServer(t, pgtest.New(t), func(d *api.Deps, store *postgres.DB) {
-		d.Periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: store, Ledger: store.LedgerReader(), Finance: store.Finance(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+		d.Periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: store, Ledger: store.LedgerReader(), Finance: store.Finance(),
+			Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 	}).createPlatform(t, platform.Sandbox)
 }
 
@@ -28,7 +29,8 @@ func TestCreateAdjustment_ListsAllInvalidFields(t *testing.T) {
 		{"debit": "no/where", "credit": "customers/InternalAccount:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "currency": "XXX", "amount": 0}]}`)
 	got := a.invalidFields()
 	slices.Sort(got)
-	if want := []string{"effectiveAt", "entries[1].amount", "entries[1].credit", "entries[1].currency", "entries[1].debit"}; !slices.Equal(got, want) {
+	if want := []string{"effectiveAt", "entries[1].amount", "entries[1].credit", "entries[1].currency", "entries[1].debit"}; !slices.Equal(got,
+		want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for _, month := range []string{"2026-13", "1999-12", "2026", "2026-1", "october"} {
@@ -49,7 +51,8 @@ func TestPeriods_Permissions(t *testing.T) {
 		manager.must(403, "GET", path, "")
 	}
 	adjust := `{"note": "x", "entries": [{"debit": "rails/WIRE", "credit": "expense/rails", "currency": "USD", "amount": 1}]}`
-	for _, call := range [][3]string{{"/ledger/periods/2026-01/soft-close", ""}, {"/ledger/periods/2026-01/reopen", "{}"}, {"/ledger/adjustments", adjust}} {
+	for _, call := range [][3]string{{"/ledger/periods/2026-01/soft-close", ""}, {"/ledger/periods/2026-01/reopen", "{}"},
+		{"/ledger/adjustments", adjust}} {
 		viewer.must(403, "POST", call[0], call[1])
 	}
 	manager.must(409, "POST", "/ledger/periods/2026-01/soft-close", "")
@@ -69,7 +72,8 @@ func TestGetPosting_AdjustmentHasAuthorisation(t *testing.T) {
 		{"debit": "expense/rails", "credit": "rails/ACH", "currency": "USD", "amount": 100}]}`)
 
 	memo := "charged twice (corrects Posting:" + wrong + ")"
-	a.must(200, "GET", "/ledger/postings/"+adjustment.stringAt("postingId"), "").assertBody(t, `{"id": "*", "number": 2, "kind": "adjustment", "effectiveAt": "2026-03-14T12:00:00.000Z", "recordedAt": "*",
+	a.must(200, "GET", "/ledger/postings/"+adjustment.stringAt("postingId"), "").assertBody(t,
+		`{"id": "*", "number": 2, "kind": "adjustment", "effectiveAt": "2026-03-14T12:00:00.000Z", "recordedAt": "*",
 		"memo": "`+memo+`", "entries": [{"debit": "expense/rails", "credit": "rails/ACH", "currency": "USD", "amount": 100}],
 		"authorisation": {"tokenId": "`+adjustment.stringAt("tokenId")+`", "note": "charged twice", "authorisedAt": "2026-03-14T12:00:00.000Z"}}`)
 	if got := a.must(200, "GET", "/ledger/postings/Posting:"+wrong, ""); got.stringAt("authorisation") != "" {

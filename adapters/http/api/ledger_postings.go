@@ -88,14 +88,17 @@ type postingParams struct {
 func (p postingParams) filter(call httpapi.Call) (ports.PostingFilter, error) {
 	after, err := parseNumberCursor(postingCursor, p.Cursor)
 	return ports.PostingFilter{Platform: call.Principal.Platform, Kind: ledger.Kind(p.Kind), Transaction: p.TransactionID.Value,
-		Customer: p.CustomerID.Value, Memo: p.Memo, By: p.kind(), Interval: p.interval(), After: after, Limit: p.Limit, Ascending: p.Ascending()}, err
+			Customer: p.CustomerID.Value, Memo: p.Memo, By: p.kind(), Interval: p.interval(), After: after, Limit: p.Limit,
+			Ascending: p.Ascending()},
+		err
 }
 
 func registerLedgerPostings(a *httpapi.API, service Accounting) {
 	httpapi.GetLongReport(a, httpapi.Operation{
 		ID: "listLedgerPostings", Path: "/ledger/postings", Tag: tagLedger, Summary: "List postings", Permission: platform.View,
-		Description: "Returns postings in recording order, newest first by default. All filters must match. `by` selects the time that `from` and `to` filter. With format=csv, one line per entry.",
-		Errors:      []fault.Code{fault.MonthArchived},
+		Description: "Returns postings in recording order, newest first by default. All filters must match. `by` selects the time that `from` " +
+			"and `to` filter. With format=csv, one line per entry.",
+		Errors: []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *postingParams) (ports.PostingPage, error) {
 		filter, err := in.filter(call)
 		if err != nil {
@@ -116,7 +119,8 @@ func registerLedgerPostings(a *httpapi.API, service Accounting) {
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getLedgerPosting", Path: "/ledger/postings/{postingId}", Tag: tagLedger, Summary: "Get a posting", Permission: platform.View,
-		Description: "Returns a posting with its entries and reversals, and the authorisation of a manual posting.", Errors: []fault.Code{fault.NotFound, fault.MonthArchived},
+		Description: "Returns a posting with its entries and reversals, and the authorisation of a manual posting.",
+		Errors:      []fault.Code{fault.NotFound, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (accounting.Posting, error) {
 		return service.Posting(ctx, call.Principal.Platform, in.PostingID.Value.UUID())
 	}, renderPostingDetails)

@@ -20,7 +20,8 @@ type TrialBalanceAmounts struct {
 }
 
 func renderTrialBalanceAmounts(c accounting.TrialBalanceColumns) TrialBalanceAmounts {
-	return TrialBalanceAmounts{httpapi.NewBigMinor(c.Opening), httpapi.NewBigMinor(c.Debits), httpapi.NewBigMinor(c.Credits), httpapi.NewBigMinor(c.Closing)}
+	return TrialBalanceAmounts{httpapi.NewBigMinor(c.Opening), httpapi.NewBigMinor(c.Debits), httpapi.NewBigMinor(c.Credits),
+		httpapi.NewBigMinor(c.Closing)}
 }
 
 type trialBalanceLineBody struct {
@@ -49,7 +50,8 @@ func renderTrialBalance(b accounting.TrialBalance) trialBalanceBody {
 	body := trialBalanceBody{From: optionalTime(b.From), To: optionalTime(b.To), By: timeKindName(b.By),
 		Lines: make([]trialBalanceLineBody, len(b.Lines)), Totals: make([]trialBalanceTotalBody, len(b.Totals))}
 	for i, l := range b.Lines {
-		body.Lines[i] = trialBalanceLineBody{l.Path, httpapi.Currency(l.Currency), string(l.Class), renderTrialBalanceAmounts(l.TrialBalanceColumns), renderGLAccount(l.GL)}
+		body.Lines[i] = trialBalanceLineBody{l.Path, httpapi.Currency(l.Currency), string(l.Class),
+			renderTrialBalanceAmounts(l.TrialBalanceColumns), renderGLAccount(l.GL)}
 	}
 	for i, s := range b.Totals {
 		body.Totals[i] = trialBalanceTotalBody{httpapi.Currency(s.Currency), s.Balanced(), renderTrialBalanceAmounts(s.TrialBalanceColumns)}
@@ -106,13 +108,15 @@ type fxPositionLineBody struct {
 }
 
 func renderFXPosition(p accounting.FXPosition) fxPositionBody {
-	body := fxPositionBody{At: httpapi.NewTime(p.AsOf), By: timeKindName(p.By), ReportingCurrency: httpapi.Currency(p.ValuationCurrency), ValuedAt: optionalTime(p.RatesKeptAt), RatesKeptSince: optionalTime(p.FirstRatesAt),
+	body := fxPositionBody{At: httpapi.NewTime(p.AsOf), By: timeKindName(p.By), ReportingCurrency: httpapi.Currency(p.ValuationCurrency),
+		ValuedAt: optionalTime(p.RatesKeptAt), RatesKeptSince: optionalTime(p.FirstRatesAt),
 		Lines: make([]fxPositionLineBody, len(p.Lines))}
 	if p.AllValued {
 		body.Value = &httpapi.BigMinor{Total: p.Value}
 	}
 	for i, l := range p.Lines {
-		line := fxPositionLineBody{Currency: httpapi.Currency(l.Currency), Position: httpapi.NewBigMinor(l.Position), RateAt: optionalTime(l.RateAt), Source: l.RateSource}
+		line := fxPositionLineBody{Currency: httpapi.Currency(l.Currency), Position: httpapi.NewBigMinor(l.Position),
+			RateAt: optionalTime(l.RateAt), Source: l.RateSource}
 		if !l.Rate.IsZero() {
 			line.Rate = &httpapi.Decimal{Rate: l.Rate}
 		}
@@ -134,10 +138,12 @@ func registerLedgerReports(a *httpapi.API, service Accounting) {
 	httpapi.GetReport(a, httpapi.Operation{
 		ID: "getTrialBalance", Path: "/ledger/trial-balance", Tag: tagLedger, Summary: "Get the trial balance", Permission: platform.View,
 		Description: "Returns the opening balance, debits, credits and closing balance of each account and currency, from one snapshot. " +
-			"In every currency the opening and closing balances sum to zero and debits equal credits; see `totals`. With format=csv, lines without totals.",
+			"In every currency the opening and closing balances sum to zero and debits equal credits; see `totals`. With format=csv, lines " +
+			"without totals.",
 		Errors: []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *trialBalanceParams) (accounting.TrialBalance, error) {
-		return service.TrialBalance(ctx, call.Principal.Platform, accounting.TrialBalanceQuery{By: in.kind(), Interval: in.interval(), Grouped: in.Detail == "group"})
+		return service.TrialBalance(ctx, call.Principal.Platform, accounting.TrialBalanceQuery{By: in.kind(), Interval: in.interval(),
+			Grouped: in.Detail == "group"})
 	}, renderTrialBalance, accounting.TrialBalance.Table)
 
 	type incomeParams struct {
@@ -149,10 +155,12 @@ func registerLedgerReports(a *httpapi.API, service Accounting) {
 	}
 	httpapi.GetReport(a, httpapi.Operation{
 		ID: "getIncome", Path: "/ledger/income", Tag: tagLedger, Summary: "Get income by period", Permission: platform.View,
-		Description: "Returns the income of the service by period, currency and account. The first period starts at `from` and the last ends at `to`; at most 100 periods are returned. With format=csv, one line per period, currency and account.",
-		Errors:      []fault.Code{fault.MonthArchived},
+		Description: "Returns the income of the service by period, currency and account. The first period starts at `from` and the last ends " +
+			"at `to`; at most 100 periods are returned. With format=csv, one line per period, currency and account.",
+		Errors: []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *incomeParams) (accounting.Income, error) {
-		return service.Income(ctx, call.Principal.Platform, accounting.IncomeQuery{By: in.kind(), Interval: TimeRange{in.From, in.To}.interval(), Granularity: accounting.Granularity(in.Period)})
+		return service.Income(ctx, call.Principal.Platform, accounting.IncomeQuery{By: in.kind(), Interval: TimeRange{in.From, in.To}.interval(),
+			Granularity: accounting.Granularity(in.Period)})
 	}, renderIncome, accounting.Income.Table)
 
 	type fxPositionParams struct {
@@ -164,10 +172,12 @@ func registerLedgerReports(a *httpapi.API, service Accounting) {
 	httpapi.GetReport(a, httpapi.Operation{
 		ID: "getFXPosition", Path: "/ledger/fx-position", Tag: tagLedger, Summary: "Get the FX position", Permission: platform.View,
 		Description: "Returns the foreign exchange position in each currency, and its value at the market rates of that time. " +
-			"Rates are kept every hour, and when a present position is valued at rates older than five minutes, for ten years. A position is valued at the last rates kept before its time, so the answer for a past time stays the same. " +
+			"Rates are kept every hour, and when a present position is valued at rates older than five minutes, for ten years. A position is " +
+			"valued at the last rates kept before its time, so the answer for a past time stays the same. " +
 			"If none were kept in the 24 hours before, there is no value. With format=csv, one line per currency, with rates between major units.",
 		Errors: []fault.Code{fault.InvalidCurrency, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *fxPositionParams) (accounting.FXPosition, error) {
-		return service.FXPosition(ctx, call.Principal.Platform, ports.Cutoff{By: in.kind(), Moment: in.At.Time}, money.Currency(in.ReportingCurrency))
+		return service.FXPosition(ctx, call.Principal.Platform, ports.Cutoff{By: in.kind(), Moment: in.At.Time},
+			money.Currency(in.ReportingCurrency))
 	}, renderFXPosition, accounting.FXPosition.Table)
 }

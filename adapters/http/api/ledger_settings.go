@@ -24,14 +24,20 @@ type Books interface {
 	Settings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error)
 	SettingsVersions(ctx context.Context, p ident.Platform, f ports.VersionFilter) (ports.VersionPage[books.SettingsVersion], error)
 	Chart(ctx context.Context, p ident.Platform) ([]booksapp.ChartAccount, error)
-	AddAccount(ctx context.Context, p ident.Platform, c booksapp.Change, idempotent *ports.IdempotentRequest, a books.AddedAccount) (proposal.Outcome[booksapp.ChartAccount], error)
-	ChangeAccount(ctx context.Context, p ident.Platform, c booksapp.Change, path string, change booksapp.AccountChange) (proposal.Outcome[booksapp.ChartAccount], error)
+	AddAccount(ctx context.Context, p ident.Platform, c booksapp.Change, idempotent *ports.IdempotentRequest,
+		a books.AddedAccount) (proposal.Outcome[booksapp.ChartAccount], error)
+	ChangeAccount(ctx context.Context, p ident.Platform, c booksapp.Change, path string,
+		change booksapp.AccountChange) (proposal.Outcome[booksapp.ChartAccount], error)
 	GLMapping(ctx context.Context, p ident.Platform, version *int) (books.MappingVersion, error)
 	GLMappingVersions(ctx context.Context, p ident.Platform, f ports.VersionFilter) (ports.VersionPage[books.MappingVersion], error)
-	SetGLMapping(ctx context.Context, p ident.Platform, c booksapp.Change, base int, lines []books.MappingLine) (proposal.Outcome[books.MappingVersion], error)
-	ImportGLMapping(ctx context.Context, p ident.Platform, c booksapp.Change, base int, file io.Reader) (proposal.Outcome[books.MappingVersion], error)
-	ImportOpeningBalances(ctx context.Context, p ident.Platform, c booksapp.Change, idempotent *ports.IdempotentRequest, in booksapp.OpeningImport) (proposal.Outcome[[]booksapp.PostedOpening], error)
-	ReverseOpeningBalances(ctx context.Context, p ident.Platform, c booksapp.Change, idempotent *ports.IdempotentRequest, currency money.Currency) (proposal.Outcome[ledger.Posting], error)
+	SetGLMapping(ctx context.Context, p ident.Platform, c booksapp.Change, base int,
+		lines []books.MappingLine) (proposal.Outcome[books.MappingVersion], error)
+	ImportGLMapping(ctx context.Context, p ident.Platform, c booksapp.Change, base int,
+		file io.Reader) (proposal.Outcome[books.MappingVersion], error)
+	ImportOpeningBalances(ctx context.Context, p ident.Platform, c booksapp.Change, idempotent *ports.IdempotentRequest,
+		in booksapp.OpeningImport) (proposal.Outcome[[]booksapp.PostedOpening], error)
+	ReverseOpeningBalances(ctx context.Context, p ident.Platform, c booksapp.Change, idempotent *ports.IdempotentRequest,
+		currency money.Currency) (proposal.Outcome[ledger.Posting], error)
 	SetSettings(ctx context.Context, p ident.Platform, c booksapp.Change, next books.Settings) (proposal.Outcome[books.SettingsVersion], error)
 }
 
@@ -45,8 +51,9 @@ type LedgerSettings struct {
 }
 
 func (s LedgerSettings) settings() books.Settings {
-	settings := books.Settings{FunctionalCurrency: money.Currency(s.FunctionalCurrency), UnrealisedResult: books.UnrealisedResult(s.UnrealisedResult),
-		FeeRecognition: books.FeeRecognition(s.FeeRecognition), YearEndMonth: time.Month(s.YearEndMonth)}
+	settings := books.Settings{FunctionalCurrency: money.Currency(s.FunctionalCurrency),
+		UnrealisedResult: books.UnrealisedResult(s.UnrealisedResult),
+		FeeRecognition:   books.FeeRecognition(s.FeeRecognition), YearEndMonth: time.Month(s.YearEndMonth)}
 	for _, a := range s.FourEyes {
 		settings.FourEyes = append(settings.FourEyes, books.Action(a))
 	}
@@ -85,7 +92,8 @@ type ledgerSettingsBody struct {
 
 func renderLedgerSettings(v books.SettingsVersion) ledgerSettingsBody {
 	body := ledgerSettingsBody{
-		LedgerSettings{httpapi.Currency(v.FunctionalCurrency), string(v.UnrealisedResult), string(v.FeeRecognition), int(v.YearEndMonth), make([]string, len(v.FourEyes))},
+		LedgerSettings{httpapi.Currency(v.FunctionalCurrency), string(v.UnrealisedResult), string(v.FeeRecognition), int(v.YearEndMonth),
+			make([]string, len(v.FourEyes))},
 		renderChange(v.Version, v.At, v.By, v.Approval, v.Note),
 	}
 	for i, a := range v.FourEyes {
@@ -97,7 +105,8 @@ func renderLedgerSettings(v books.SettingsVersion) ledgerSettingsBody {
 func registerLedgerSettings(a *httpapi.API, service Books) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getLedgerSettings", Path: "/ledger/settings", Tag: tagLedger, Summary: "Get the accounting policies", Permission: platform.View,
-		Description: "Returns the accounting policies of the platform: its functional currency, and when exchange results and fees are recognised.",
+		Description: "Returns the accounting policies of the platform: its functional currency, and when exchange results and fees are " +
+			"recognised.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (books.SettingsVersion, error) {
 		return service.Settings(ctx, call.Principal.Platform)
 	}, renderLedgerSettings)
@@ -105,8 +114,10 @@ func registerLedgerSettings(a *httpapi.API, service Books) {
 	type setInput struct{ Body ledgerSettingsUpdateRequest }
 	httpapi.Put(a, withFourEyes(httpapi.Operation{
 		ID: "setLedgerSettings", Path: "/ledger/settings", Tag: tagLedger, Summary: "Set the accounting policies", Permission: platform.Manage,
-		Description: "Replaces the accounting policies. The former ones stay readable as a version. Policies apply from the next month-end posting on; what is posted does not change.",
-	}, 200, ledgerSettingsBody{}), func(ctx context.Context, call httpapi.Call, in *setInput) (proposal.Outcome[books.SettingsVersion], error) {
+		Description: "Replaces the accounting policies. The former ones stay readable as a version. Policies apply from the next month-end " +
+			"posting on; what is posted does not change.",
+	}, 200, ledgerSettingsBody{}), func(ctx context.Context, call httpapi.Call,
+		in *setInput) (proposal.Outcome[books.SettingsVersion], error) {
 		return service.SetSettings(ctx, call.Principal.Platform, booksChange(call, in.Body.Note), in.Body.settings())
 	}, renderOutcome(200, renderLedgerSettings))
 
@@ -115,8 +126,10 @@ func registerLedgerSettings(a *httpapi.API, service Books) {
 		Cursor httpapi.Cursor `query:"cursor" doc:"Cursor of the next page: nextCursor of the previous response."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listLedgerSettingsVersions", Path: "/ledger/settings/versions", Tag: tagLedger, Summary: "List the versions of the accounting policies", Permission: platform.View,
-		Description: "Returns every version of the accounting policies with who changed them and why, newest first. The defaults have no version of their own.",
+		ID: "listLedgerSettingsVersions", Path: "/ledger/settings/versions", Tag: tagLedger, Summary: "List the versions of the accounting " +
+			"policies", Permission: platform.View,
+		Description: "Returns every version of the accounting policies with who changed them and why, newest first. The defaults have no " +
+			"version of their own.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.VersionPage[books.SettingsVersion], error) {
 		filter, err := versionFilter(settingsCursor, in.Cursor, in.Limit)
 		if err != nil {

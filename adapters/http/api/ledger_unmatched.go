@@ -44,13 +44,16 @@ type assignmentBody struct {
 
 func renderUnmatchedFunds(u transaction.Unmatched) unmatchedFundsBody {
 	body := unmatchedFundsBody{ReceiptID: httpapi.NewID(u.Receipt.ID), PostingID: postingID(u.Posting), RefundOf: httpapi.NewID(u.RefundOf),
-		Amount: renderAmount(u.Receipt.Amount), Rail: u.SourceAccount, Reference: u.Receipt.Reference, PartnerID: u.Receipt.PartnerID, ReceivedAt: httpapi.NewTime(u.Receipt.At), Reason: "OWNER_UNKNOWN", Assigned: u.Assignment != nil}
+		Amount: renderAmount(u.Receipt.Amount), Rail: u.SourceAccount, Reference: u.Receipt.Reference, PartnerID: u.Receipt.PartnerID,
+		ReceivedAt: httpapi.NewTime(u.Receipt.At), Reason: "OWNER_UNKNOWN", Assigned: u.Assignment != nil}
 	if u.IsFailedRefund() {
 		body.Reason = "REFUND_FAILED"
 	}
 	if a := u.Assignment; a != nil {
-		body.Assignment = &assignmentBody{Target: assignmentTarget(*a), TransactionID: httpapi.NewID(a.Transaction), AccountID: httpapi.NewID(a.Account),
-			Note: a.Note, TokenID: httpapi.NewID(a.By.Token), Actor: a.By.Actor, Approval: renderApproval(a.Approval), AssignedAt: httpapi.NewTime(a.At)}
+		body.Assignment = &assignmentBody{Target: assignmentTarget(*a), TransactionID: httpapi.NewID(a.Transaction),
+			AccountID: httpapi.NewID(a.Account),
+			Note:      a.Note, TokenID: httpapi.NewID(a.By.Token), Actor: a.By.Actor, Approval: renderApproval(a.Approval),
+			AssignedAt: httpapi.NewTime(a.At)}
 	}
 	return body
 }
@@ -125,7 +128,8 @@ func registerUnmatched(a *httpapi.API, service Accounting) {
 		}
 		return service.Unmatched(ctx, call.Principal.Platform, filter)
 	}, func(p ports.UnmatchedPage) httpapi.Page[unmatchedFundsBody] {
-		return renderUncountedPage(p.Items, p.More, renderUnmatchedFunds, func(u transaction.Unmatched) httpapi.Cursor { return httpapi.Cursor{ID: postingIDText(u.Posting)} })
+		return renderUncountedPage(p.Items, p.More, renderUnmatchedFunds,
+			func(u transaction.Unmatched) httpapi.Cursor { return httpapi.Cursor{ID: postingIDText(u.Posting)} })
 	}, func(_ context.Context, call httpapi.Call, in *unmatchedParams) (accounting.Table, error) {
 		filter, err := in.filter()
 		return service.UnmatchedTable(call.Principal.Platform, filter), err
@@ -136,13 +140,15 @@ func registerUnmatched(a *httpapi.API, service Accounting) {
 		Body      assignUnmatchedFundsRequest
 	}
 	httpapi.Post(a, withFourEyes(httpapi.Operation{
-		ID: "assignUnmatched", Path: "/ledger/unmatched/{receiptId}/assign", Tag: tagLedger, Summary: "Assign unmatched funds", Permission: platform.Manage,
+		ID: "assignUnmatched", Path: "/ledger/unmatched/{receiptId}/assign", Tag: tagLedger, Summary: "Assign unmatched funds",
+		Permission: platform.Manage,
 		Description: "Assigns unmatched funds, once. A quote that awaits exactly this amount and currency runs as if it were paid now; " +
 			"an internal account is credited with an incoming transaction; PAYER returns the funds by the rail they arrived by. " +
 			"A failed refund can only be assigned to an account. Funds that the rail refused to return cannot be assigned to PAYER.",
 		Errors: []fault.Code{fault.NotFound, fault.TransactionNotFound, fault.InternalAccountNotFound, fault.Conflict, fault.InvalidCurrency,
 			fault.AmountOutOfRange, fault.CustomerDeleted},
-	}, 200, unmatchedFundsBody{}), func(ctx context.Context, call httpapi.Call, in *assignInput) (proposal.Outcome[transaction.Unmatched], error) {
+	}, 200, unmatchedFundsBody{}), func(ctx context.Context, call httpapi.Call,
+		in *assignInput) (proposal.Outcome[transaction.Unmatched], error) {
 		command, err := in.Body.command(in.ReceiptID.Value)
 		if err != nil {
 			return proposal.Outcome[transaction.Unmatched]{}, err

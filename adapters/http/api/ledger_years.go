@@ -67,7 +67,8 @@ type ledgerYearListResponse struct {
 }
 
 func renderYear(y app.Year) ledgerYearBody {
-	body := ledgerYearBody{Year: y.Year.Number(), FirstMonth: monthText(y.Year.First().String()), LastMonth: monthText(y.Year.Last().String()), State: "OPEN",
+	body := ledgerYearBody{Year: y.Year.Number(), FirstMonth: monthText(y.Year.First().String()), LastMonth: monthText(y.Year.Last().String()),
+		State:    "OPEN",
 		Closings: make([]ledgerYearClosingBody, len(y.Closings))}
 	if _, closed := y.Current(); closed {
 		body.State = "CLOSED"
@@ -79,13 +80,16 @@ func renderYear(y app.Year) ledgerYearBody {
 }
 
 func renderYearClosing(c yearend.Closing) ledgerYearClosingBody {
-	body := ledgerYearClosingBody{ClosedAt: httpapi.NewTime(c.At), TokenID: httpapi.NewID(c.By.Token), Actor: c.By.Actor, Approval: renderApproval(c.Approval), Note: c.Note, Results: make([]ledgerYearResultBody, len(c.Results))}
+	body := ledgerYearClosingBody{ClosedAt: httpapi.NewTime(c.At), TokenID: httpapi.NewID(c.By.Token), Actor: c.By.Actor,
+		Approval: renderApproval(c.Approval), Note: c.Note, Results: make([]ledgerYearResultBody, len(c.Results))}
 	body.PostingID.Value.SetUUID(c.Posting)
 	for i, r := range c.Results {
-		body.Results[i] = ledgerYearResultBody{httpapi.Currency(r.Currency), httpapi.NewBigMinor(r.Income), httpapi.NewBigMinor(r.Expense), httpapi.NewBigMinor(r.Net())}
+		body.Results[i] = ledgerYearResultBody{httpapi.Currency(r.Currency), httpapi.NewBigMinor(r.Income), httpapi.NewBigMinor(r.Expense),
+			httpapi.NewBigMinor(r.Net())}
 	}
 	if r := c.Reversal; r != nil {
-		body.Reversal = &ledgerYearReversalBody{ReversedAt: httpapi.NewTime(r.At), TokenID: httpapi.NewID(r.By.Token), Actor: r.By.Actor, Approval: renderApproval(r.Approval), Note: r.Note, EffectiveAt: httpapi.NewTime(r.Effective)}
+		body.Reversal = &ledgerYearReversalBody{ReversedAt: httpapi.NewTime(r.At), TokenID: httpapi.NewID(r.By.Token), Actor: r.By.Actor,
+			Approval: renderApproval(r.Approval), Note: r.Note, EffectiveAt: httpapi.NewTime(r.Effective)}
 		body.Reversal.PostingID.Value.SetUUID(r.Posting)
 	}
 	return body
@@ -118,21 +122,30 @@ func registerYears(a *httpapi.API, service Years) {
 		return service.Get(ctx, call.Principal.Platform, in.Year)
 	}, renderYear)
 
-	registerYearChange(a, service, Years.Close, httpapi.Operation{ID: "closeLedgerYear", Path: "/ledger/years/{year}/close", Summary: "Close a financial year",
-		Description: "Closes income and expense into `equity/retained-earnings` with one posting of the kind `year_end`, in every currency, effective at the end of the year. Afterwards the accounts of income and expense are at zero. " +
+	registerYearChange(a, service, Years.Close, httpapi.Operation{ID: "closeLedgerYear", Path: "/ledger/years/{year}/close",
+		Summary: "Close a financial year",
+		Description: "Closes income and expense into `equity/retained-earnings` with one posting of the kind `year_end`, in every currency, " +
+			"effective at the end of the year. Afterwards the accounts of income and expense are at zero. " +
 			"The income report leaves the posting out. All months of the year but the last are closed, and the last is soft-closed."})
-	registerYearChange(a, service, Years.Reverse, httpapi.Operation{ID: "reverseLedgerYear", Path: "/ledger/years/{year}/reverse", Summary: "Reverse the closing of a financial year",
-		Description: "Reverses the posting that closed the year. While the last month of the year is soft-closed, the reversal takes effect at the end of the year as well, and the year can be closed again. " +
-			"After that month is closed, the reversal takes effect at the start of the first month that is not closed: the closed months keep their balances, the income and expense accounts contain the result of the year from that month on, and the next year that is closed includes it."})
+	registerYearChange(a, service, Years.Reverse, httpapi.Operation{ID: "reverseLedgerYear", Path: "/ledger/years/{year}/reverse",
+		Summary: "Reverse the closing of a financial year",
+		Description: "Reverses the posting that closed the year. While the last month of the year is soft-closed, the reversal takes effect at " +
+			"the end of the year as well, and the year can be closed again. " +
+			"After that month is closed, the reversal takes effect at the start of the first month that is not closed: the closed months keep " +
+			"their balances, the income and expense accounts contain the result of the year from that month on, and the next year that is closed " +
+			"includes it."})
 }
 
-func registerYearChange(a *httpapi.API, service Years, change func(Years, context.Context, ident.Platform, *ports.IdempotentRequest, app.Change) (proposal.Outcome[app.Year], error), op httpapi.Operation) {
+func registerYearChange(a *httpapi.API, service Years, change func(Years, context.Context, ident.Platform, *ports.IdempotentRequest,
+	app.Change) (proposal.Outcome[app.Year], error), op httpapi.Operation) {
 	type input struct {
 		YearPath
 		Body ledgerYearChangeRequest
 	}
 	op.Tag, op.Permission = tagLedger, platform.Manage
-	httpapi.Post(a, withFourEyes(op, 200, ledgerYearBody{}), func(ctx context.Context, call httpapi.Call, in *input) (proposal.Outcome[app.Year], error) {
-		return change(service, ctx, call.Principal.Platform, call.IdempotentRequest, app.Change{Year: in.Year, By: call.Author(), Note: in.Body.Note})
+	httpapi.Post(a, withFourEyes(op, 200, ledgerYearBody{}), func(ctx context.Context, call httpapi.Call,
+		in *input) (proposal.Outcome[app.Year], error) {
+		return change(service, ctx, call.Principal.Platform, call.IdempotentRequest, app.Change{Year: in.Year, By: call.Author(),
+			Note: in.Body.Note})
 	}, renderOutcome(200, renderYear))
 }

@@ -95,7 +95,8 @@ func TestOpenAPI_HasOnlyWhatToolsUnderstand(t *testing.T) {
 	if got := fmt.Sprint(webhook["type"].(map[string]any)["enum"]); got != "[OUTGOING_PAYMENT]" {
 		t.Errorf("the type of an outgoing payment event is one of %s", got)
 	}
-	if names, _ := webhook["event"].(map[string]any)["enum"].([]any); !slices.Contains(names, any("OUTGOING_PAYMENT.COMPLETED")) || slices.Contains(names, any("TEST")) {
+	if names, _ := webhook["event"].(map[string]any)["enum"].([]any); !slices.Contains(names, any("OUTGOING_PAYMENT.COMPLETED")) ||
+		slices.Contains(names, any("TEST")) {
 		t.Errorf("the name of an outgoing payment event is one of %v", names)
 	}
 }

@@ -48,7 +48,8 @@ func (paymentSources) Union() httpapi.UnionSpec {
 			{Name: "AccountSource", Values: []string{"ACCOUNT"}, Description: "An internal or external account.",
 				Fields: []httpapi.Field{partyAccount, partyCurrency}},
 			{Name: "RealtimeFundingSource", Values: []string{"REALTIME_FUNDING"}, Description: "Just-in-time funding.", Fields: []httpapi.Field{
-				{Name: "customerId", Description: "Customer who pays. Omitted if your platform pays.", Example: "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"},
+				{Name: "customerId", Description: "Customer who pays. Omitted if your platform pays.",
+					Example: "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"},
 				partyCurrency,
 				{Name: "cryptoNetwork", Description: "Blockchain that a stablecoin is paid on."},
 			}},
@@ -65,23 +66,27 @@ func (paymentDestinations) Union() httpapi.UnionSpec {
 	return httpapi.UnionSpec{
 		Name: "PaymentDestination", Description: "Destination of the funds.", Discriminator: "destinationType",
 		Branches: []httpapi.Branch{
-			{Name: "AccountPaymentDestination", Values: []string{"ACCOUNT"}, Description: "An internal or external account.", Fields: []httpapi.Field{
-				partyAccount, partyCurrency,
-				{Name: "paymentRail", Description: "Payment rail of a payout to a bank account or mobile wallet.", Example: "RTP"},
-			}},
-			{Name: "UmaAddressPaymentDestination", Values: []string{"UMA_ADDRESS"}, Description: "A person with a UMA address.", Fields: []httpapi.Field{
-				partyUMAAddress, partyCurrency,
-				{Name: "paymentRail", Description: "Payment rail of a payout to a bank account or mobile wallet.", Example: "RTP"},
-			}},
+			{Name: "AccountPaymentDestination", Values: []string{"ACCOUNT"}, Description: "An internal or external account.",
+				Fields: []httpapi.Field{
+					partyAccount, partyCurrency,
+					{Name: "paymentRail", Description: "Payment rail of a payout to a bank account or mobile wallet.", Example: "RTP"},
+				}},
+			{Name: "UmaAddressPaymentDestination", Values: []string{"UMA_ADDRESS"}, Description: "A person with a UMA address.",
+				Fields: []httpapi.Field{
+					partyUMAAddress, partyCurrency,
+					{Name: "paymentRail", Description: "Payment rail of a payout to a bank account or mobile wallet.", Example: "RTP"},
+				}},
 		},
 	}
 }
 
 // Fields of several sources and destinations.
 var (
-	partyAccount    = httpapi.Field{Name: "accountId", Required: true, Description: "Id of the internal or external account.", Example: "InternalAccount:0199f0a4-1c2d-7d3e-8f4a-5b6c7d8e9f03"}
-	partyUMAAddress = httpapi.Field{Name: "umaAddress", Required: true, Description: "UMA address of the person.", Example: "$success.usd@sandbox.uma.test"}
-	partyCurrency   = httpapi.Field{Name: "currency", Required: true, Description: "Currency of the source or destination.", Example: "USD"}
+	partyAccount = httpapi.Field{Name: "accountId", Required: true, Description: "Id of the internal or external account.",
+		Example: "InternalAccount:0199f0a4-1c2d-7d3e-8f4a-5b6c7d8e9f03"}
+	partyUMAAddress = httpapi.Field{Name: "umaAddress", Required: true, Description: "UMA address of the person.",
+		Example: "$success.usd@sandbox.uma.test"}
+	partyCurrency = httpapi.Field{Name: "currency", Required: true, Description: "Currency of the source or destination.", Example: "USD"}
 )
 
 func renderSource(e transaction.Endpoint) paymentSource {

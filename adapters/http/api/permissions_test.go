@@ -76,7 +76,8 @@ func TestOperations_EnforcePermission(t *testing.T) {
 	for _, permission := range agent.Permissions {
 		agents[string(permission)] = c.withHeader("Authorization", "Bearer "+c.pairAgent(t, permission))
 	}
-	attempts := strings.Fields(`agentCreateQuote agentExecuteQuote agentCreateTransferOut agentCreateTransferIn agentCreateExternalAccount agentDeleteExternalAccount`)
+	attempts := strings.Fields(
+		`agentCreateQuote agentExecuteQuote agentCreateTransferOut agentCreateTransferIn agentCreateExternalAccount agentDeleteExternalAccount`)
 	clients := map[string]*client{}
 	for _, permission := range platform.Permissions {
 		clients[string(permission)] = c.withPermissions(permission)
@@ -97,8 +98,10 @@ func TestOperations_EnforcePermission(t *testing.T) {
 		if operation.agent {
 			for permission, caller := range agents {
 				got := caller.send(operation.method, path, "")
-				allowed := operation.permission == forAgents || slices.Contains(strings.Fields(operation.permission), permission) || slices.Contains(attempts, operation.id)
-				if got.status == http.StatusUnauthorized || (got.status == http.StatusForbidden) == allowed || !allowed && got.stringAt("reason") != "PERMISSION_MISSING" {
+				allowed := operation.permission == forAgents || slices.Contains(strings.Fields(operation.permission), permission) ||
+					slices.Contains(attempts, operation.id)
+				if got.status == http.StatusUnauthorized || (got.status == http.StatusForbidden) == allowed || !allowed &&
+					got.stringAt("reason") != "PERMISSION_MISSING" {
 					t.Errorf("%s by an agent with %s: %d %s", operation.id, permission, got.status, got.rawBody)
 				}
 			}
@@ -118,7 +121,8 @@ func TestOperations_EnforcePermission(t *testing.T) {
 				if got.status == http.StatusForbidden {
 					t.Errorf("%s with %s: %s", operation.id, permission, got.rawBody)
 				}
-			case got.status != http.StatusForbidden || got.stringAt("code") != "FORBIDDEN" || got.stringAt("details.missingPermission") != operation.permission:
+			case got.status != http.StatusForbidden || got.stringAt("code") != "FORBIDDEN" ||
+				got.stringAt("details.missingPermission") != operation.permission:
 				t.Errorf("%s with %s: %d %s, want FORBIDDEN", operation.id, permission, got.status, got.rawBody)
 			}
 		}

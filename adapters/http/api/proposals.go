@@ -19,8 +19,10 @@ import (
 type Proposals interface {
 	Proposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposal.Stated, error)
 	Proposals(ctx context.Context, p ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Stated], error)
-	Approve(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, id ident.Proposal) (proposal.Stated, error)
-	Reject(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, id ident.Proposal, note string) (proposal.Stated, error)
+	Approve(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest,
+		id ident.Proposal) (proposal.Stated, error)
+	Reject(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, id ident.Proposal,
+		note string) (proposal.Stated, error)
 }
 
 type proposalBody struct {
@@ -104,8 +106,10 @@ func (proposedFigures) Schema(huma.Registry) *huma.Schema {
 func (f proposedFigures) MarshalJSON() ([]byte, error) { return json.RawMessage(f).MarshalJSON() }
 
 func renderProposal(p proposal.Stated) proposalBody {
-	body := proposalBody{ID: httpapi.NewID(p.ID), Action: proposalAction(p.Action), Operation: p.Operation, Request: proposedRequest(p.Request), Figures: proposedFigures(p.Figures), Status: proposalStatus(p.Status),
-		ProposedBy: renderPerson(p.By), Note: p.Note, Result: p.Result, CreatedAt: httpapi.NewTime(p.CreatedAt), ExpiresAt: httpapi.NewTime(p.ExpiresAt), DecidedAt: optionalTime(p.DecidedAt)}
+	body := proposalBody{ID: httpapi.NewID(p.ID), Action: proposalAction(p.Action), Operation: p.Operation,
+		Request: proposedRequest(p.Request), Figures: proposedFigures(p.Figures), Status: proposalStatus(p.Status),
+		ProposedBy: renderPerson(p.By), Note: p.Note, Result: p.Result, CreatedAt: httpapi.NewTime(p.CreatedAt),
+		ExpiresAt: httpapi.NewTime(p.ExpiresAt), DecidedAt: optionalTime(p.DecidedAt)}
 	if !p.DecidedAt.IsZero() {
 		decided := renderPerson(p.DecidedBy)
 		body.DecidedBy = &decided
@@ -154,8 +158,9 @@ func registerProposals(a *httpapi.API, service Proposals) {
 		if err != nil {
 			return ports.Page[proposal.Stated]{}, err
 		}
-		return service.Proposals(ctx, call.Principal.Platform, ports.ProposalFilter{Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
-			Action: books.Action(in.Action), Status: proposal.Status(in.Status)})
+		return service.Proposals(ctx, call.Principal.Platform,
+			ports.ProposalFilter{Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
+				Action: books.Action(in.Action), Status: proposal.Status(in.Status)})
 	}, func(p ports.Page[proposal.Stated]) httpapi.Page[proposalBody] {
 		return renderPage(p, renderProposal, func(p proposal.Stated) string { return p.ID.String() })
 	})
@@ -171,11 +176,15 @@ func registerProposals(a *httpapi.API, service Proposals) {
 	}, renderProposal)
 
 	httpapi.Post(a, httpapi.Operation{
-		ID: "approveLedgerProposal", Path: "/ledger/proposals/{proposalId}/approve", Tag: tagLedger, Summary: "Approve a proposal", Permission: platform.Manage, Actor: true,
-		Description: "Makes the proposed change, in one step with the approval. It needs another token than the proposal, and another name if both requests have `Causeway-Actor`. " +
-			"Both persons are stored with the change. If the change has become impossible, or would come to other `figures` than proposed, the response is that error; the proposal stays `PENDING` with `lastError`.",
+		ID: "approveLedgerProposal", Path: "/ledger/proposals/{proposalId}/approve", Tag: tagLedger, Summary: "Approve a proposal",
+		Permission: platform.Manage, Actor: true,
+		Description: "Makes the proposed change, in one step with the approval. It needs another token than the proposal, and another name if " +
+			"both requests have `Causeway-Actor`. " +
+			"Both persons are stored with the change. If the change has become impossible, or would come to other `figures` than proposed, the " +
+			"response is that error; the proposal stays `PENDING` with `lastError`.",
 		Timeout: monthEndTimeout, // the longest of its operations
-		Errors: []fault.Code{fault.NotFound, fault.Conflict, fault.TransactionNotFound, fault.InternalAccountNotFound, fault.InsufficientBalance, fault.InvalidAmount,
+		Errors: []fault.Code{fault.NotFound, fault.Conflict, fault.TransactionNotFound, fault.InternalAccountNotFound, fault.InsufficientBalance,
+			fault.InvalidAmount,
 			fault.InvalidCurrency, fault.AmountOutOfRange, fault.CustomerDeleted, fault.BreakNotFound, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *proposalParams) (proposal.Stated, error) {
 		return service.Approve(ctx, call.Principal.Platform, call.Author(), call.IdempotentRequest, in.ProposalID.Value)
@@ -186,7 +195,8 @@ func registerProposals(a *httpapi.API, service Proposals) {
 		Body       *proposalRejectRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "rejectLedgerProposal", Path: "/ledger/proposals/{proposalId}/reject", Tag: tagLedger, Summary: "Reject a proposal", Permission: platform.Manage, Actor: true,
+		ID: "rejectLedgerProposal", Path: "/ledger/proposals/{proposalId}/reject", Tag: tagLedger, Summary: "Reject a proposal",
+		Permission: platform.Manage, Actor: true,
 		Description: "Refuses a proposal, for good. The proposer can withdraw it in this way. The body may be omitted.",
 		Errors:      []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *rejectInput) (proposal.Stated, error) {

@@ -40,13 +40,15 @@ type quoteSource struct{}
 
 // Union returns the branches of a source.
 func (quoteSource) Union() httpapi.UnionSpec {
-	customer := httpapi.Field{Name: "customerId", Pattern: idPattern("Customer"), PatternDescription: "a customer id", Example: "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"}
+	customer := httpapi.Field{Name: "customerId", Pattern: idPattern("Customer"), PatternDescription: "a customer id",
+		Example: "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"}
 	payer, owner := customer, customer
 	payer.Description = "Customer who pays. Omit it if your platform pays. For an agent it is its customer and may be omitted."
 	owner.Description = "Customer that an account of your platform pays for. For a customer's account it is the owner and may be omitted."
 	return httpapi.UnionSpec{
 		Name: "QuoteSource",
-		Description: "Source of the funds: an account, which pays when the quote is executed; or just-in-time funding, where the quote contains payment instructions " +
+		Description: "Source of the funds: an account, which pays when the quote is executed; or just-in-time funding, where the quote " +
+			"contains payment instructions " +
 			"and runs when the payment arrives.",
 		Discriminator: "sourceType",
 		Branches: []httpapi.Branch{
@@ -54,9 +56,11 @@ func (quoteSource) Union() httpapi.UnionSpec {
 				Name: "AccountQuoteSource", Values: []string{"ACCOUNT"}, Marker: "accountId",
 				Description: "An internal account, or an external account that can be debited. Clients that do not send `sourceType` are accepted.",
 				Fields: []httpapi.Field{
-					{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: "an internal or external account id", Description: "Id of the account that pays.", Example: "InternalAccount:0199f0a4-1c2d-7d3e-8f4a-5b6c7d8e9f03"},
+					{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: "an internal or external account id",
+						Description: "Id of the account that pays.", Example: "InternalAccount:0199f0a4-1c2d-7d3e-8f4a-5b6c7d8e9f03"},
 					owner,
-					{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "Currency of the account. May be omitted; any other currency is refused."},
+					{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case",
+						Description: "Currency of the account. May be omitted; any other currency is refused."},
 				},
 			},
 			{
@@ -64,8 +68,10 @@ func (quoteSource) Union() httpapi.UnionSpec {
 				Description: "Just-in-time funding. Clients that do not send `sourceType` are accepted.",
 				Fields: []httpapi.Field{
 					payer,
-					{Name: "currency", Required: true, Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "Currency to pay in.", Example: "USD"},
-					{Name: "cryptoNetwork", Description: "Blockchain to pay on. Required for a stablecoin that can be received on several: a quote without it is 400 and lists them. May be omitted if there is only one; for bitcoin, the quote then offers each.",
+					{Name: "currency", Required: true, Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case",
+						Description: "Currency to pay in.", Example: "USD"},
+					{Name: "cryptoNetwork", Description: "Blockchain to pay on. Required for a stablecoin that can be received on several: a quote " +
+						"without it is 400 and lists them. May be omitted if there is only one; for bitcoin, the quote then offers each.",
 						Enum: []string{"SOLANA", "ETHEREUM", "BASE", "POLYGON", "TRON", "SPARK", "LIGHTNING", "BITCOIN"}},
 				},
 			},
@@ -89,16 +95,21 @@ func (quoteDestination) Union() httpapi.UnionSpec {
 			Name: "AccountDestination", Values: []string{"ACCOUNT"}, Marker: "accountId",
 			Description: "An internal or external account. Clients that do not send `destinationType` are accepted.",
 			Fields: []httpapi.Field{
-				{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: "an internal or external account id", Description: "Id of the account that receives.", Example: "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
-				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "Currency of the account. May be omitted; any other currency is refused."},
-				{Name: "paymentRail", Enum: paymentRails(), Description: "Payment rail of the payout. Defaults to the fastest rail that supports the amount."},
+				{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: "an internal or external account id",
+					Description: "Id of the account that receives.", Example: "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
+				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case",
+					Description: "Currency of the account. May be omitted; any other currency is refused."},
+				{Name: "paymentRail", Enum: paymentRails(), Description: "Payment rail of the payout. Defaults to the fastest rail that supports the " +
+					"amount."},
 			},
 		}, {
 			Name: "UmaAddressDestination", Values: []string{"UMA_ADDRESS"}, Marker: "umaAddress",
 			Description: "A person with a UMA address. Requires `lookupId`. Clients that do not send `destinationType` are accepted.",
 			Fields: []httpapi.Field{
-				{Name: "umaAddress", Required: true, MaxLength: customer.MaxUMAAddressLength, Description: "UMA address to pay.", Example: "$success.usd@sandbox.uma.test"},
-				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case", Description: "Currency to receive: one of the lookup's supportedCurrencies. May be omitted if there is only one."},
+				{Name: "umaAddress", Required: true, MaxLength: customer.MaxUMAAddressLength, Description: "UMA address to pay.",
+					Example: "$success.usd@sandbox.uma.test"},
+				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case",
+					Description: "Currency to receive: one of the lookup's supportedCurrencies. May be omitted if there is only one."},
 			},
 		}},
 	}
@@ -120,8 +131,10 @@ func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
 		Platform: p, Side: quote.Side(b.LockedCurrencySide), Amount: int64(b.LockedCurrencyAmount),
 		Description: b.Description, Purpose: b.PurposeOfPayment, ExecuteImmediately: b.ImmediatelyExecute,
 		Lookup: b.LookupID.Value, Payer: b.SenderCustomerInfo,
-		Source:      quote.Source{Currency: money.Currency(b.Source.Text("currency")), Network: string(corridor.RailNamed(b.Source.Text("cryptoNetwork")))},
-		Destination: quote.Destination{ExpectedCurrency: money.Currency(b.Destination.Text("currency")), Rail: corridor.RailNamed(b.Destination.Text("paymentRail"))},
+		Source: quote.Source{Currency: money.Currency(b.Source.Text("currency")),
+			Network: string(corridor.RailNamed(b.Source.Text("cryptoNetwork")))},
+		Destination: quote.Destination{ExpectedCurrency: money.Currency(b.Destination.Text("currency")),
+			Rail: corridor.RailNamed(b.Destination.Text("paymentRail"))},
 	}
 	var invalid []fault.Field
 	var err error
@@ -137,7 +150,8 @@ func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
 	if b.Destination.Branch() == "UmaAddressDestination" {
 		var ok bool
 		if r.Destination.UMA, ok = customer.ParseUMAAddress(b.Destination.Text("umaAddress")); !ok {
-			invalid = append(invalid, fault.Field{Field: "destination.umaAddress", Message: customer.UMAAddressRule, Constraint: map[string]any{"pattern": customer.UMAAddressPattern}})
+			invalid = append(invalid, fault.Field{Field: "destination.umaAddress", Message: customer.UMAAddressRule,
+				Constraint: map[string]any{"pattern": customer.UMAAddressPattern}})
 		}
 	} else {
 		r.Destination.Internal, r.Destination.External, err = parseAccount(b.Destination.Text("accountId"))
@@ -199,7 +213,8 @@ var unitRate = money.MustRate("1")
 
 func renderRateDetails(p transaction.Pricing) rateDetails {
 	return rateDetails{CounterpartyMultiplier: httpapi.Decimal{Rate: unitRate}, ServiceMultiplier: httpapi.Decimal{Rate: p.Market},
-		ServiceFixedFee: minor(p.FixedFee), ServiceVariableFeeRate: httpapi.Decimal{Rate: p.FeeRate}, ServiceVariableFeeAmount: minor(p.VariableFee)}
+		ServiceFixedFee: minor(p.FixedFee), ServiceVariableFeeRate: httpapi.Decimal{Rate: p.FeeRate},
+		ServiceVariableFeeAmount: minor(p.VariableFee)}
 }
 
 func renderQuote(withStatus quote.WithStatus) quoteBody {
@@ -222,11 +237,15 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 		ID: "createQuote", Path: "/quotes", Tag: tagQuotes, Summary: "Create a quote", Status: 201, Permission: platform.Transact,
 		Description: "Locks a rate and fees until `expiresAt`. If the source is an account, execute the quote before then. " +
 			"Otherwise it is funded just in time: follow its `paymentInstructions`, with the exact amount and reference, before " +
-			"`expiresAt`; the quote runs when the payment arrives. A payment is late if it reaches the partner after `expiresAt`; one that reached it in time runs " +
-			"the quote even if it is reported later. If the source is an embedded wallet, which must hold the amount already (`INSUFFICIENT_FUNDS`), have its owner sign `payloadToSign` of the " +
+			"`expiresAt`; the quote runs when the payment arrives. A payment is late if it reaches the partner after `expiresAt`; one that " +
+			"reached it in time runs " +
+			"the quote even if it is reported later. If the source is an embedded wallet, which must hold the amount already " +
+			"(`INSUFFICIENT_FUNDS`), have its owner sign `payloadToSign` of the " +
 			"`paymentInstructions` before you execute the quote.",
-		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.InvalidCurrency,
-			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientBalance, fault.InsufficientFunds, fault.QuoteRequestFailed, fault.NotImplemented},
+		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InternalAccountNotFound,
+			fault.ExternalAccountNotFound, fault.InvalidCurrency,
+			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientBalance, fault.InsufficientFunds,
+			fault.QuoteRequestFailed, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (quote.WithStatus, error) {
 		request, err := in.Body.request(call.Principal.Platform)
 		if err != nil {
@@ -253,11 +272,16 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 		ID: "executeQuote", Path: "/quotes/{quoteId}/execute", Tag: tagQuotes, Summary: "Execute a quote", Permission: platform.Transact,
 		Description: "For quotes whose source is an account: debits the account at once. A quote runs only once, even if it is executed again. " +
 			"If the balance is too low (`INSUFFICIENT_BALANCE`) nothing changes; fund the account and execute the quote again before it expires. " +
-			"A quote that is funded just in time runs when its payment arrives; executing it returns `QUOTE_NOT_EXECUTABLE`. So does a quote of which a customer or an account " +
-			"was deleted, or is no longer active; what is paid in for such a quote is refunded. A quote of an embedded wallet needs the header `Service-Wallet-Signature`; without it, or with one " +
-			"that no active session of the wallet made, the response is 401 with the reason `Missing Service-Wallet-Signature` or `Invalid Service-Wallet-Signature`.",
-		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.UserNotReady, fault.QuoteExpired, fault.QuoteAlreadyExecuted, fault.InsufficientBalance, fault.AmountOutOfRange},
+			"A quote that is funded just in time runs when its payment arrives; executing it returns `QUOTE_NOT_EXECUTABLE`. So does a quote of " +
+			"which a customer or an account " +
+			"was deleted, or is no longer active; what is paid in for such a quote is refunded. A quote of an embedded wallet needs the header " +
+			"`Service-Wallet-Signature`; without it, or with one " +
+			"that no active session of the wallet made, the response is 401 with the reason `Missing Service-Wallet-Signature` or `Invalid " +
+			"Service-Wallet-Signature`.",
+		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.UserNotReady, fault.QuoteExpired, fault.QuoteAlreadyExecuted,
+			fault.InsufficientBalance, fault.AmountOutOfRange},
 	}, func(ctx context.Context, call httpapi.Call, in *executeParams) (quote.WithStatus, error) {
-		return executor.ExecuteSignedQuote(ctx, call.Principal.Platform, in.QuoteID.Value, payments.Signature{Text: in.Signature, Environment: call.Principal.Environment}, call.IdempotentRequest)
+		return executor.ExecuteSignedQuote(ctx, call.Principal.Platform, in.QuoteID.Value,
+			payments.Signature{Text: in.Signature, Environment: call.Principal.Environment}, call.IdempotentRequest)
 	}, renderQuote)
 }

@@ -41,7 +41,8 @@ func registerRates(a *httpapi.API, service Quotes) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getExchangeRates", Path: "/exchange-rates", Tag: tagRates, Summary: "List exchange rates", Permission: platform.View,
 		Description: "Returns the current rate and fees of each corridor. Rates are valid for about five minutes; only a quote locks a rate. " +
-			"Limits are those of the corridor, or your own for the currency if narrower. A corridor without a current rate is omitted; if both its currencies are given, the request fails.",
+			"Limits are those of the corridor, or your own for the currency if narrower. A corridor without a current rate is omitted; if both " +
+			"its currencies are given, the request fails.",
 		Errors: []fault.Code{fault.InvalidCurrency, fault.QuoteRequestFailed},
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) ([]payments.CorridorRate, error) {
 		request := payments.RatesRequest{From: money.Currency(in.SourceCurrency), Sending: in.SendingAmount}
@@ -53,9 +54,11 @@ func registerRates(a *httpapi.API, service Quotes) {
 		body := exchangeRateListResponse{Data: make([]exchangeRateBody, len(rates))}
 		for i, r := range rates {
 			body.Data[i] = exchangeRateBody{
-				SourceCurrency: renderCurrency(r.From), SendingAmount: minor(r.Sending), MinSendingAmount: minor(r.Minimum), MaxSendingAmount: minor(r.Maximum),
+				SourceCurrency: renderCurrency(r.From), SendingAmount: minor(r.Sending), MinSendingAmount: minor(r.Minimum),
+				MaxSendingAmount:    minor(r.Maximum),
 				DestinationCurrency: renderCurrency(r.To), DestinationPaymentRail: r.Rail.PublicName(), ReceivingAmount: minor(r.Receiving),
-				ExchangeRate: httpapi.Decimal{Rate: r.Rate}, Fees: exchangeRateFees{Fixed: minor(r.FixedFee), Total: minor(r.TotalFee)}, UpdatedAt: httpapi.NewTime(r.UpdatedAt),
+				ExchangeRate: httpapi.Decimal{Rate: r.Rate}, Fees: exchangeRateFees{Fixed: minor(r.FixedFee), Total: minor(r.TotalFee)},
+				UpdatedAt: httpapi.NewTime(r.UpdatedAt),
 			}
 		}
 		return body

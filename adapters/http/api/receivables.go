@@ -16,8 +16,10 @@ import (
 
 // Receivables holds the use cases on collections that were returned.
 type Receivables interface {
-	Record(ctx context.Context, p ident.Platform, id ident.Transaction, returned receivable.Return, request *ports.IdempotentRequest) (ports.ReceivableDetails, error)
-	WriteOff(ctx context.Context, p ident.Platform, by platform.Author, c receivables.WriteOffCommand, request *ports.IdempotentRequest) (proposal.Outcome[ports.ReceivableDetails], error)
+	Record(ctx context.Context, p ident.Platform, id ident.Transaction, returned receivable.Return, request *ports.IdempotentRequest) (
+		ports.ReceivableDetails, error)
+	WriteOff(ctx context.Context, p ident.Platform, by platform.Author, c receivables.WriteOffCommand, request *ports.IdempotentRequest) (
+		proposal.Outcome[ports.ReceivableDetails], error)
 	Receivable(ctx context.Context, p ident.Platform, id ident.Receivable) (ports.ReceivableDetails, error)
 	Receivables(ctx context.Context, p ident.Platform, f ports.ReceivableFilter) (ports.Page[receivable.Receivable], error)
 	Aging(ctx context.Context, p ident.Platform) (receivables.AgingReport, error)
@@ -65,9 +67,11 @@ type receivableChangeBody struct {
 }
 
 func renderReceivable(r receivable.Receivable) ReceivableBody {
-	return ReceivableBody{ID: httpapi.NewID(r.ID), Status: string(r.State), TransactionID: httpapi.NewID(r.Transaction), CustomerID: httpapi.NewID(r.Customer), AccountID: httpapi.NewID(r.Account),
+	return ReceivableBody{ID: httpapi.NewID(r.ID), Status: string(r.State), TransactionID: httpapi.NewID(r.Transaction),
+		CustomerID: httpapi.NewID(r.Customer), AccountID: httpapi.NewID(r.Account),
 		Rail: r.Partner, Amount: renderAmount(r.Amount), Collected: minor(r.Collected), WrittenOff: minor(r.WrittenOff), Owed: minor(r.Owed()),
-		ReasonCode: r.ReasonCode, PartnerID: r.PartnerID, ReturnedAt: httpapi.NewTime(r.ReturnedAt), Note: r.Note, TokenID: httpapi.NewID(r.By.Token), Actor: r.By.Actor,
+		ReasonCode: r.ReasonCode, PartnerID: r.PartnerID, ReturnedAt: httpapi.NewTime(r.ReturnedAt), Note: r.Note,
+		TokenID: httpapi.NewID(r.By.Token), Actor: r.By.Actor,
 		CreatedAt: httpapi.NewTime(r.CreatedAt), UpdatedAt: httpapi.NewTime(r.UpdatedAt)}
 }
 
@@ -80,8 +84,10 @@ func renderReceivableDetails(d ports.ReceivableDetails) receivableDetailsBody {
 }
 
 func renderReceivableChange(c receivable.Change) receivableChangeBody {
-	return receivableChangeBody{ReceivableID: httpapi.NewID(c.Receivable), Number: c.Number, Kind: string(c.Kind), Amount: minor(c.Amount), PostingID: postingID(c.Posting),
-		EffectiveAt: httpapi.NewTime(c.Effective), ChangedAt: httpapi.NewTime(c.At), Note: c.Note, TokenID: httpapi.NewID(c.By.Token), Actor: c.By.Actor, Approval: renderApproval(c.Approval)}
+	return receivableChangeBody{ReceivableID: httpapi.NewID(c.Receivable), Number: c.Number, Kind: string(c.Kind), Amount: minor(c.Amount),
+		PostingID:   postingID(c.Posting),
+		EffectiveAt: httpapi.NewTime(c.Effective), ChangedAt: httpapi.NewTime(c.At), Note: c.Note, TokenID: httpapi.NewID(c.By.Token),
+		Actor: c.By.Actor, Approval: renderApproval(c.Approval)}
 }
 
 type receivableRecordRequest struct {
@@ -115,7 +121,8 @@ func renderAging(r receivables.AgingReport) receivablesAgingBody {
 	body := receivablesAgingBody{At: httpapi.NewTime(r.At), Data: make([]receivableCurrencyBody, len(r.Currencies))}
 	for i, a := range r.Currencies {
 		of := func(b receivable.Band) httpapi.BigMinor { return httpapi.NewBigMinor(a.ByAge[b]) }
-		body.Data[i] = receivableCurrencyBody{httpapi.Currency(a.Currency), a.Count, of(receivable.UpTo30), of(receivable.UpTo60), of(receivable.UpTo90), of(receivable.Over90), httpapi.NewBigMinor(a.Owed)}
+		body.Data[i] = receivableCurrencyBody{httpapi.Currency(a.Currency), a.Count, of(receivable.UpTo30), of(receivable.UpTo60),
+			of(receivable.UpTo90), of(receivable.Over90), httpapi.NewBigMinor(a.Owed)}
 	}
 	return body
 }
@@ -123,15 +130,20 @@ func renderAging(r receivables.AgingReport) receivablesAgingBody {
 func registerReceivables(a *httpapi.API, service Receivables) {
 	type recordInput struct{ Body receivableRecordRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "recordReceivable", Path: "/ledger/receivables", Tag: tagLedger, Summary: "Record that a collection was returned", Permission: platform.Manage, Actor: true, Status: 201,
-		Description: "Records that the payer's bank has taken back money that was collected from an external account. The whole amount is posted against the partner. What the account of the customer holds pays at once; " +
-			"the rest is owed, and later money of the account pays it, within a minute. Only the return of a completed transaction is recorded, and its status stays. " +
-			"A return that is recorded already is returned as it is now, or refused with `409 CONFLICT` if reasonCode, partnerId or returnedAt differ.",
+		ID: "recordReceivable", Path: "/ledger/receivables", Tag: tagLedger, Summary: "Record that a collection was returned",
+		Permission: platform.Manage, Actor: true, Status: 201,
+		Description: "Records that the payer's bank has taken back money that was collected from an external account. The whole amount is " +
+			"posted against the partner. What the account of the customer holds pays at once; " +
+			"the rest is owed, and later money of the account pays it, within a minute. Only the return of a completed transaction is recorded, " +
+			"and its status stays. " +
+			"A return that is recorded already is returned as it is now, or refused with `409 CONFLICT` if reasonCode, partnerId or returnedAt " +
+			"differ.",
 		Errors: []fault.Code{fault.TransactionNotFound, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *recordInput) (ports.ReceivableDetails, error) {
 		b := in.Body
 		return service.Record(ctx, call.Principal.Platform, b.TransactionID.Value,
-			receivable.Return{ReasonCode: b.ReasonCode, PartnerID: b.PartnerID, ReturnedAt: b.ReturnedAt.Time, Note: b.Note, By: call.Author()}, call.IdempotentRequest)
+			receivable.Return{ReasonCode: b.ReasonCode, PartnerID: b.PartnerID, ReturnedAt: b.ReturnedAt.Time, Note: b.Note, By: call.Author()},
+			call.IdempotentRequest)
 	}, renderReceivableDetails)
 
 	type writeOffInput struct {
@@ -139,11 +151,15 @@ func registerReceivables(a *httpapi.API, service Receivables) {
 		Body         receivableWriteOffRequest
 	}
 	httpapi.Post(a, withFourEyes(httpapi.Operation{
-		ID: "writeOffReceivable", Path: "/ledger/receivables/{receivableId}/write-off", Tag: tagLedger, Summary: "Write off a receivable", Permission: platform.Manage,
-		Description: "Gives up what is still owed: it is posted as an expense. It cannot be taken back, and later money of the account is not collected.",
-		Errors:      []fault.Code{fault.NotFound},
-	}, 200, receivableDetailsBody{}), func(ctx context.Context, call httpapi.Call, in *writeOffInput) (proposal.Outcome[ports.ReceivableDetails], error) {
-		return service.WriteOff(ctx, call.Principal.Platform, call.Author(), receivables.WriteOffCommand{Receivable: in.ReceivableID.Value, Note: in.Body.Note}, call.IdempotentRequest)
+		ID: "writeOffReceivable", Path: "/ledger/receivables/{receivableId}/write-off", Tag: tagLedger, Summary: "Write off a receivable",
+		Permission: platform.Manage,
+		Description: "Gives up what is still owed: it is posted as an expense. It cannot be taken back, and later money of the account is not " +
+			"collected.",
+		Errors: []fault.Code{fault.NotFound},
+	}, 200, receivableDetailsBody{}), func(ctx context.Context, call httpapi.Call,
+		in *writeOffInput) (proposal.Outcome[ports.ReceivableDetails], error) {
+		return service.WriteOff(ctx, call.Principal.Platform, call.Author(), receivables.WriteOffCommand{Receivable: in.ReceivableID.Value,
+			Note: in.Body.Note}, call.IdempotentRequest)
 	}, renderOutcome(200, renderReceivableDetails))
 
 	type listParams struct {
@@ -161,7 +177,8 @@ func registerReceivables(a *httpapi.API, service Receivables) {
 		if err != nil {
 			return ports.Page[receivable.Receivable]{}, err
 		}
-		return service.Receivables(ctx, call.Principal.Platform, ports.ReceivableFilter{Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
+		return service.Receivables(ctx, call.Principal.Platform, ports.ReceivableFilter{Paging: ports.Paging{Limit: in.Limit, After: after.UUID(),
+			Ascending: in.Ascending()},
 			State: receivable.State(in.Status), Customer: in.CustomerID.Value, Currency: money.Currency(in.Currency)})
 	}, func(p ports.Page[receivable.Receivable]) httpapi.Page[ReceivableBody] {
 		return renderPage(p, renderReceivable, func(r receivable.Receivable) string { return r.ID.String() })
@@ -179,8 +196,10 @@ func registerReceivables(a *httpapi.API, service Receivables) {
 
 	type agingParams struct{ httpapi.ReportFormat }
 	httpapi.GetReport(a, httpapi.Operation{
-		ID: "getReceivablesAging", Path: "/ledger/receivables-aging", Tag: tagLedger, Summary: "Get the aging report of receivables", Permission: platform.View,
-		Description: "Returns what is owed now in each currency, by the days since the return. It equals the balance of the accounts customer-receivables/<InternalAccount> in the trial balance.",
+		ID: "getReceivablesAging", Path: "/ledger/receivables-aging", Tag: tagLedger, Summary: "Get the aging report of receivables",
+		Permission: platform.View,
+		Description: "Returns what is owed now in each currency, by the days since the return. It equals the balance of the accounts " +
+			"customer-receivables/<InternalAccount> in the trial balance.",
 	}, func(ctx context.Context, call httpapi.Call, _ *agingParams) (receivables.AgingReport, error) {
 		return service.Aging(ctx, call.Principal.Platform)
 	}, renderAging, receivables.AgingReport.Table)

@@ -17,7 +17,8 @@ import (
 // Receivers holds the use cases of lookups and fee estimates.
 type Receivers interface {
 	LookupUMAAddress(ctx context.Context, p ident.Platform, address string, sender receivers.Sender) (receivers.LookupResult, error)
-	LookupExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, sender receivers.Sender) (receivers.LookupResult, error)
+	LookupExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount,
+		sender receivers.Sender) (receivers.LookupResult, error)
 	Providers(ctx context.Context, environment platform.Environment, query receivers.ProviderFilter) (ports.Page[ports.Provider], error)
 	EstimateWithdrawalFee(ctx context.Context, p ident.Platform, w receivers.Withdrawal) (receivers.WithdrawalCost, error)
 }
@@ -38,8 +39,9 @@ type receivingCurrency struct {
 }
 
 func renderLookup(a receivers.LookupResult) receiverLookupResponse {
-	body := receiverLookupResponse{LookupID: httpapi.NewID(a.ID), RequiredFields: renderInfoFields(a.Fields), ReceiverUMAAddress: a.ReceiverUMA,
-		AccountID: httpapi.NewID(a.External), SupportedCurrencies: make([]receivingCurrency, len(a.Currencies))}
+	body := receiverLookupResponse{LookupID: httpapi.NewID(a.ID), RequiredFields: renderInfoFields(a.Fields),
+		ReceiverUMAAddress: a.ReceiverUMA,
+		AccountID:          httpapi.NewID(a.External), SupportedCurrencies: make([]receivingCurrency, len(a.Currencies))}
 	if body.RequiredFields == nil {
 		body.RequiredFields = []customerInfoField{} // an empty list, not null
 	}
@@ -105,10 +107,12 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 		LookupSender
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "lookupUma", Path: "/receiver/uma/{receiverUmaAddress}", Tag: tagReceivers, Summary: "Look up a UMA address", Permission: platform.View,
+		ID: "lookupUma", Path: "/receiver/uma/{receiverUmaAddress}", Tag: tagReceivers, Summary: "Look up a UMA address",
+		Permission: platform.View,
 		Description: "Returns the currencies that the person accepts, with estimated rates, and the information required about the sender. " +
 			"Rates are estimates from the sender's first currency. Use the `lookupId` in a quote to the address.\n\n" +
-			"The sandbox has the addresses `$success.usd`, `$success.eur`, `$success.mxn`, `$pending.long.usd` and `$fail.compliance.usd` at its own domain, and those of your customers.",
+			"The sandbox has the addresses `$success.usd`, `$success.eur`, `$success.mxn`, `$pending.long.usd` and `$fail.compliance.usd` at its " +
+			"own domain, and those of your customers.",
 		Errors: append(slices.Clone(refusals), fault.InvalidUMAAddress, fault.UMANotFound, fault.SelfPayment, fault.NotImplemented),
 	}, func(ctx context.Context, call httpapi.Call, in *umaParams) (receivers.LookupResult, error) {
 		return service.LookupUMAAddress(ctx, call.Principal.Platform, in.Receiver, in.sender())
@@ -119,7 +123,8 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 		LookupSender
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "lookupExternalAccount", Path: "/receiver/external-account/{accountId}", Tag: tagReceivers, Summary: "Look up an external account", Permission: platform.View,
+		ID: "lookupExternalAccount", Path: "/receiver/external-account/{accountId}", Tag: tagReceivers, Summary: "Look up an external account",
+		Permission:  platform.View,
 		Description: "Returns the estimated rate of a payment to an external account, and the minimum and maximum amounts.",
 		Errors:      append(slices.Clone(refusals), fault.ExternalAccountNotFound),
 	}, func(ctx context.Context, call httpapi.Call, in *accountParams) (receivers.LookupResult, error) {
@@ -137,8 +142,9 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 		ID: "getAvailableUmaProviders", Path: "/uma-providers", Tag: tagReceivers, Summary: "List UMA providers", Permission: platform.View,
 		Description: "Returns the providers whose UMA addresses can be paid, by domain.", Errors: []fault.Code{fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[ports.Provider], error) {
-		return service.Providers(ctx, call.Principal.Environment, receivers.ProviderFilter{Limit: in.Limit, After: in.Cursor.ID, Ascending: in.SortOrder == "asc",
-			Country: string(in.CountryCode), Currency: money.Currency(in.CurrencyCode), AllowedOnly: !in.Blocked})
+		return service.Providers(ctx, call.Principal.Environment, receivers.ProviderFilter{Limit: in.Limit, After: in.Cursor.ID,
+			Ascending: in.SortOrder == "asc",
+			Country:   string(in.CountryCode), Currency: money.Currency(in.CurrencyCode), AllowedOnly: !in.Blocked})
 	}, func(p ports.Page[ports.Provider]) httpapi.Page[umaProviderBody] {
 		return renderPage(p, renderUMAProvider, func(p ports.Provider) string { return p.Domain })
 	})
@@ -147,13 +153,16 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 		Body estimateCryptoWithdrawalFeeRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "estimateCryptoWithdrawalFee", Path: "/crypto/estimate-withdrawal-fee", Tag: tagReceivers, Summary: "Estimate a withdrawal fee", Permission: platform.View,
-		Description: "Estimates the cost of sending crypto from an internal account to an address. No money moves. `amount` equals `totalFee` plus `netAmount`.",
-		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.AmountOutOfRange},
+		ID: "estimateCryptoWithdrawalFee", Path: "/crypto/estimate-withdrawal-fee", Tag: tagReceivers, Summary: "Estimate a withdrawal fee",
+		Permission: platform.View,
+		Description: "Estimates the cost of sending crypto from an internal account to an address. No money moves. `amount` equals `totalFee` " +
+			"plus `netAmount`.",
+		Errors: []fault.Code{fault.InternalAccountNotFound, fault.AmountOutOfRange},
 	}, func(ctx context.Context, call httpapi.Call, in *estimateInput) (receivers.WithdrawalCost, error) {
 		chain := corridor.RailNamed(in.Body.CryptoNetwork) // an unknown one is refused by the use case
-		return service.EstimateWithdrawalFee(ctx, call.Principal.Platform, receivers.Withdrawal{From: in.Body.InternalAccountID.Value, Currency: money.Currency(in.Body.Currency),
-			Chain: chain, Amount: int64(in.Body.Amount), Address: in.Body.DestinationAddress})
+		return service.EstimateWithdrawalFee(ctx, call.Principal.Platform, receivers.Withdrawal{From: in.Body.InternalAccountID.Value,
+			Currency: money.Currency(in.Body.Currency),
+			Chain:    chain, Amount: int64(in.Body.Amount), Address: in.Body.DestinationAddress})
 	}, func(c receivers.WithdrawalCost) cryptoWithdrawalFeeEstimate {
 		return cryptoWithdrawalFeeEstimate{c.NetworkFee, c.NetworkFeeAsset, minor(c.ApplicationFee), minor(c.Total), minor(c.Net)}
 	})

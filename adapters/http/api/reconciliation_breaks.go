@@ -29,7 +29,8 @@ type StatementLine struct {
 }
 
 func renderStatementLine(l reconcile.Line) StatementLine {
-	return StatementLine{ID: statementLineID(l.ID), Number: l.Ordinal, BookedOn: l.Booked.String(), ValueOn: l.Value.String(), Amount: l.Amount,
+	return StatementLine{ID: statementLineID(l.ID), Number: l.Ordinal, BookedOn: l.Booked.String(), ValueOn: l.Value.String(),
+		Amount:    l.Amount,
 		PartnerID: l.ServicerReference, References: append([]string{}, l.References...), Description: l.Description, IsReturned: l.Returned}
 }
 
@@ -52,8 +53,9 @@ type matchedEntry struct {
 }
 
 func renderMatchedEntry(e reconcile.EntryDetails) matchedEntry {
-	return matchedEntry{PostingID: postingID(e.Posting), Number: e.Seq, Entry: e.N, Kind: string(e.Kind), TransactionID: httpapi.NewID(e.Transaction),
-		Amount: e.Amount, EffectiveAt: httpapi.NewTime(e.Effective), Memo: e.Memo}
+	return matchedEntry{PostingID: postingID(e.Posting), Number: e.Seq, Entry: e.N, Kind: string(e.Kind),
+		TransactionID: httpapi.NewID(e.Transaction),
+		Amount:        e.Amount, EffectiveAt: httpapi.NewTime(e.Effective), Memo: e.Memo}
 }
 
 // reconciledLine is a statement line with its result.
@@ -67,7 +69,8 @@ type reconciledLine struct {
 }
 
 func renderReconciledLine(l reconcile.LineDetails) reconciledLine {
-	body := reconciledLine{StatementLine: renderStatementLine(l.Line), Status: string(l.Status), Rule: string(l.Rule), Explanation: l.Explanation, BreakID: httpapi.NewID(l.Break)}
+	body := reconciledLine{StatementLine: renderStatementLine(l.Line), Status: string(l.Status), Rule: string(l.Rule),
+		Explanation: l.Explanation, BreakID: httpapi.NewID(l.Break)}
 	for _, e := range l.Entries {
 		body.Entries = append(body.Entries, renderMatchedEntry(e))
 	}
@@ -81,8 +84,10 @@ func registerStatementLines(a *httpapi.API, service Reconciliations) {
 		Status           string                           `query:"status" enum:"MATCHED,BREAK,RESOLVED" doc:"Status of the line."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listReconciliationLines", Path: "/ledger/reconciliations/{reconciliationId}/lines", Tag: tagLedger, Summary: "List statement lines", Permission: platform.View,
-		Description: "Returns the lines that first appeared on this statement, in file order, each with its result.", Errors: []fault.Code{fault.ReconciliationNotFound},
+		ID: "listReconciliationLines", Path: "/ledger/reconciliations/{reconciliationId}/lines", Tag: tagLedger, Summary: "List statement lines",
+		Permission:  platform.View,
+		Description: "Returns the lines that first appeared on this statement, in file order, each with its result.",
+		Errors:      []fault.Code{fault.ReconciliationNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[reconcile.LineDetails], error) {
 		after, err := httpapi.CursorID[ident.StatementLine](in.Cursor)
 		if err != nil {
@@ -128,7 +133,8 @@ type breakSuggestion struct {
 }
 
 func renderSuggestion(s reconcile.Suggestion) breakSuggestion {
-	body := breakSuggestion{Reason: suggestionReason(s.Reason), BreakIDs: []httpapi.ID[ident.Break]{}, Remaining: s.Remaining, Against: correctionAccount(s.Against), Explanation: s.Explanation}
+	body := breakSuggestion{Reason: suggestionReason(s.Reason), BreakIDs: []httpapi.ID[ident.Break]{}, Remaining: s.Remaining,
+		Against: correctionAccount(s.Against), Explanation: s.Explanation}
 	for _, b := range s.Breaks {
 		body.BreakIDs = append(body.BreakIDs, httpapi.NewID(b))
 	}
@@ -147,8 +153,10 @@ type breakResolution struct {
 }
 
 func renderBreak(b reconcile.BreakDetails) reconciliationBreak {
-	body := reconciliationBreak{ID: httpapi.NewID(b.ID), ReconciliationID: httpapi.NewID(b.Run), Status: "OPEN", Reason: string(b.Reason), Explanation: b.Explanation,
-		Difference: b.Difference, Currency: httpapi.Currency(b.Account.Currency), Reference: b.Reference, OtherLineID: statementLineID(b.OtherLine), CreatedAt: httpapi.NewTime(b.At)}
+	body := reconciliationBreak{ID: httpapi.NewID(b.ID), ReconciliationID: httpapi.NewID(b.Run), Status: "OPEN", Reason: string(b.Reason),
+		Explanation: b.Explanation,
+		Difference:  b.Difference, Currency: httpapi.Currency(b.Account.Currency), Reference: b.Reference,
+		OtherLineID: statementLineID(b.OtherLine), CreatedAt: httpapi.NewTime(b.At)}
 	if b.Line != nil {
 		line := renderStatementLine(*b.Line)
 		body.Line = &line
@@ -165,7 +173,8 @@ func renderBreak(b reconcile.BreakDetails) reconciliationBreak {
 	}
 	if s := b.Resolution; s != nil {
 		body.Status = "RESOLVED"
-		body.Resolution = &breakResolution{Method: string(s.Method), Note: s.Note, ReconciliationID: httpapi.NewID(s.Run), ResolvedBy: s.By, Actor: s.Actor, Approval: renderApproval(s.Approval), ResolvedAt: httpapi.NewTime(s.At)}
+		body.Resolution = &breakResolution{Method: string(s.Method), Note: s.Note, ReconciliationID: httpapi.NewID(s.Run), ResolvedBy: s.By,
+			Actor: s.Actor, Approval: renderApproval(s.Approval), ResolvedAt: httpapi.NewTime(s.At)}
 		if s.Posting != uuid.Nil {
 			body.Resolution.PostingID = postingID(s.Posting)
 		}
@@ -189,14 +198,18 @@ type breakParams struct {
 
 func (p breakParams) filter() (ports.BreakFilter, error) {
 	after, err := httpapi.CursorID[ident.Break](p.Cursor)
-	return ports.BreakFilter{Paging: ports.Paging{Limit: p.Limit, After: after.UUID(), Ascending: true}, Reason: reconcile.Reason(p.Reason), Status: p.Status}, err
+	return ports.BreakFilter{Paging: ports.Paging{Limit: p.Limit, After: after.UUID(), Ascending: true}, Reason: reconcile.Reason(p.Reason),
+		Status: p.Status}, err
 }
 
 func registerBreaks(a *httpapi.API, service Reconciliations) {
 	httpapi.GetLongReport(a, httpapi.Operation{
-		ID: "listReconciliationBreaks", Path: "/ledger/reconciliations/{reconciliationId}/breaks", Tag: tagLedger, Summary: "List breaks", Permission: platform.View,
-		Description: "Returns the breaks that this reconciliation found, with their resolution. An open break has suggestions: other open breaks of the account that may be the same money. " +
-			"With format=csv, the texts of statement lines are left out, and of the suggestions all but the first.", Errors: []fault.Code{fault.ReconciliationNotFound},
+		ID: "listReconciliationBreaks", Path: "/ledger/reconciliations/{reconciliationId}/breaks", Tag: tagLedger, Summary: "List breaks",
+		Permission: platform.View,
+		Description: "Returns the breaks that this reconciliation found, with their resolution. An open break has suggestions: other open " +
+			"breaks of the account that may be the same money. " +
+			"With format=csv, the texts of statement lines are left out, and of the suggestions all but the first.",
+		Errors: []fault.Code{fault.ReconciliationNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *breakParams) (ports.Page[reconcile.BreakDetails], error) {
 		filter, err := in.filter()
 		if err != nil {
@@ -216,12 +229,18 @@ func registerBreaks(a *httpapi.API, service Reconciliations) {
 		Body             resolveBreakRequest
 	}
 	httpapi.Post(a, withFourEyes(httpapi.Operation{
-		ID: "resolveReconciliationBreak", Path: "/ledger/reconciliations/{reconciliationId}/breaks/{breakId}/resolve", Tag: tagLedger, Summary: "Resolve a break", Permission: platform.Manage,
-		Description: "Resolves a break with a note, and optionally with a correction: a posting of the difference against another account, whose memo contains the break id. " +
-			"A correction is an adjustment, also for four eyes; a note alone changes no balance and needs no approval. The resolution cannot be changed.",
+		ID: "resolveReconciliationBreak", Path: "/ledger/reconciliations/{reconciliationId}/breaks/{breakId}/resolve", Tag: tagLedger,
+		Summary: "Resolve a break", Permission: platform.Manage,
+		Description: "Resolves a break with a note, and optionally with a correction: a posting of the difference against another account, " +
+			"whose memo contains the break id. " +
+			"A correction is an adjustment, also for four eyes; a note alone changes no balance and needs no approval. The resolution cannot be " +
+			"changed.",
 		Errors: []fault.Code{fault.BreakNotFound},
-	}, 200, reconciliationBreak{}), func(ctx context.Context, call httpapi.Call, in *resolveInput) (proposal.Outcome[reconcile.BreakDetails], error) {
-		return service.Resolve(ctx, reconciliation.ResolveRequest{Platform: call.Principal.Platform, Run: in.ReconciliationID.Value, Break: in.BreakID.Value,
-			ResolveCommand: reconcile.ResolveCommand{Note: in.Body.Note, Offset: reconcile.OffsetAccount(in.Body.Against)}, By: call.Author()}, call.IdempotentRequest)
+	}, 200, reconciliationBreak{}), func(ctx context.Context, call httpapi.Call,
+		in *resolveInput) (proposal.Outcome[reconcile.BreakDetails], error) {
+		return service.Resolve(ctx, reconciliation.ResolveRequest{Platform: call.Principal.Platform, Run: in.ReconciliationID.Value,
+			Break:          in.BreakID.Value,
+			ResolveCommand: reconcile.ResolveCommand{Note: in.Body.Note, Offset: reconcile.OffsetAccount(in.Body.Against)}, By: call.Author()},
+			call.IdempotentRequest)
 	}, renderOutcome(200, renderBreak))
 }

@@ -24,10 +24,12 @@ type Reconciliations interface {
 	Import(ctx context.Context, in reconciliation.ImportRequest, idempotent *ports.IdempotentRequest) (reconciliation.ImportResult, error)
 	Get(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconciliation.RunDetails, error)
 	List(ctx context.Context, p ident.Platform, f ports.ReconciliationFilter) (ports.Page[reconcile.Run], error)
-	Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error)
+	Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation,
+		f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error)
 	Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error)
 	BreaksTable(p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) reconciliation.Table
-	Resolve(ctx context.Context, in reconciliation.ResolveRequest, idempotent *ports.IdempotentRequest) (proposal.Outcome[reconcile.BreakDetails], error)
+	Resolve(ctx context.Context, in reconciliation.ResolveRequest, idempotent *ports.IdempotentRequest) (
+		proposal.Outcome[reconcile.BreakDetails], error)
 }
 
 // ReconciliationRun is one imported statement with the results at import time.
@@ -72,7 +74,8 @@ func renderClosing(b *reconcile.BalanceComparison) *closingComparison {
 	if b == nil {
 		return nil
 	}
-	return &closingComparison{LedgerBalance: b.Ledger, Difference: b.Difference(), OpenBreaks: b.OpenBreaks, OtherDay: b.OtherDay, Resolved: b.Resolved, Unexplained: b.Unexplained()}
+	return &closingComparison{LedgerBalance: b.Ledger, Difference: b.Difference(), OpenBreaks: b.OpenBreaks, OtherDay: b.OtherDay,
+		Resolved: b.Resolved, Unexplained: b.Unexplained()}
 }
 
 type matchRuleCount struct {
@@ -89,7 +92,8 @@ func renderReconciliationRun(r reconcile.Run) ReconciliationRun {
 	body := ReconciliationRun{
 		ID: httpapi.NewID(r.ID), Account: r.Account.Path, Currency: httpapi.Currency(r.Account.Currency), Format: string(r.Format),
 		Statements: append([]string{}, r.Statements...), PartnerAccount: r.PartnerAccount, FirstDay: r.From.String(), LastDay: r.To.String(),
-		OpeningBalance: r.Opening, ClosingBalance: r.Closing, Closing: renderClosing(r.Balance), Lines: r.Lines, KnownLines: r.KnownLines, IgnoredLines: r.Ignored,
+		OpeningBalance: r.Opening, ClosingBalance: r.Closing, Closing: renderClosing(r.Balance), Lines: r.Lines, KnownLines: r.KnownLines,
+		IgnoredLines: r.Ignored,
 		MatchedLines: r.MatchedLines, MatchedEntries: r.MatchedEntries, ClearedBreaks: r.EarlierBreaksResolved,
 		Mismatches: r.Mismatches, Override: r.Override,
 		Matches: []matchRuleCount{}, Breaks: []breakReasonCount{}, CreatedBy: r.By, CreatedAt: httpapi.NewTime(r.At),
@@ -123,8 +127,9 @@ type reconciliationStatus struct {
 }
 
 func renderReconciliation(s reconciliation.RunDetails) reconciliationDetailsBody {
-	return reconciliationDetailsBody{renderReconciliationRun(s.Run), reconciliationStatus{MatchedLines: s.Matched, BrokenLines: s.InBreak, ResolvedLines: s.Resolved,
-		OpenBreaks: s.OpenBreaks, ResolvedBreaks: s.ResolvedBreaks, LedgerBalance: s.LedgerBalance, Closing: renderClosing(s.Balance)}}
+	return reconciliationDetailsBody{renderReconciliationRun(s.Run), reconciliationStatus{MatchedLines: s.Matched, BrokenLines: s.InBreak,
+		ResolvedLines: s.Resolved,
+		OpenBreaks:    s.OpenBreaks, ResolvedBreaks: s.ResolvedBreaks, LedgerBalance: s.LedgerBalance, Closing: renderClosing(s.Balance)}}
 }
 
 // maxStatementBytes is the maximum size of an uploaded statement. The command line
@@ -142,19 +147,27 @@ type importStatementParams struct {
 
 func registerReconciliations(a *httpapi.API, service Reconciliations) {
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createReconciliation", Path: "/ledger/reconciliations", Tag: tagLedger, Summary: "Import a statement", Permission: platform.Manage, Status: 201,
-		Description: "Compares a partner's statement with the ledger. Each line is either matched by a rule or reported as a break with a reason. " +
-			"Importing the same file again returns 200 with the existing reconciliation and changes nothing. Lines of earlier statements are skipped. " +
-			"An incomplete or invalid file is refused as a whole. So is a statement of another partner's account than the earlier ones, and one that opens with another balance than the statement before it closed with.\n\n" +
-			"Rules, in order: same reference, amount and day; same reference and amount, up to 5 days apart; several entries with the same reference that sum to the line; " +
-			"same amount and day, if the references of both sides are unknown to each other; all entries of a day that sum to the line; the only line and the only entry with an amount.",
+		ID: "createReconciliation", Path: "/ledger/reconciliations", Tag: tagLedger, Summary: "Import a statement", Permission: platform.Manage,
+		Status: 201,
+		Description: "Compares a partner's statement with the ledger. Each line is either matched by a rule or reported as a break with a " +
+			"reason. " +
+			"Importing the same file again returns 200 with the existing reconciliation and changes nothing. Lines of earlier statements are " +
+			"skipped. " +
+			"An incomplete or invalid file is refused as a whole. So is a statement of another partner's account than the earlier ones, and one " +
+			"that opens with another balance than the statement before it closed with.\n\n" +
+			"Rules, in order: same reference, amount and day; same reference and amount, up to 5 days apart; several entries with the same " +
+			"reference that sum to the line; " +
+			"same amount and day, if the references of both sides are unknown to each other; all entries of a day that sum to the line; the only " +
+			"line and the only entry with an amount.",
 		Outcomes: []httpapi.Outcome{{Status: 201, Body: ReconciliationRun{}, Description: "The statement was imported."},
 			{Status: 200, Body: ReconciliationRun{}, Description: "The same file was imported before. Nothing changed."}},
 		MaxBody: maxStatementBytes, Timeout: 2 * time.Minute,
-		Upload: &httpapi.Upload{Types: []string{"application/xml", "text/xml", "text/csv", "text/plain", "application/octet-stream"}, Description: "Statement file of at most 64 MiB. `causeway ledger reconcile` accepts larger files.", StreamBody: true},
+		Upload: &httpapi.Upload{Types: []string{"application/xml", "text/xml", "text/csv", "text/plain", "application/octet-stream"},
+			Description: "Statement file of at most 64 MiB. `causeway ledger reconcile` accepts larger files.", StreamBody: true},
 		Errors: []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *importStatementParams) (reconciliation.ImportResult, error) {
-		result, err := service.Import(ctx, reconciliation.ImportRequest{Platform: call.Principal.Platform, Path: in.Account, Currency: string(in.Currency), Accounts: in.Accounts, Format: in.Format, Layout: in.Map, Override: in.Override,
+		result, err := service.Import(ctx, reconciliation.ImportRequest{Platform: call.Principal.Platform, Path: in.Account,
+			Currency: string(in.Currency), Accounts: in.Accounts, Format: in.Format, Layout: in.Map, Override: in.Override,
 			By: call.Principal.Token.String(), File: call.File}, call.IdempotentRequest)
 		if err != nil {
 			// A client that is still sending a refused file would not read the answer.
@@ -196,8 +209,10 @@ func registerReconciliations(a *httpapi.API, service Reconciliations) {
 		ReconciliationID httpapi.ID[ident.Reconciliation] `path:"reconciliationId" doc:"Id of the reconciliation."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getReconciliationById", Path: "/ledger/reconciliations/{reconciliationId}", Tag: tagLedger, Summary: "Get a reconciliation", Permission: platform.View,
-		Description: "Returns a reconciliation with the results at import time and the current results.", Errors: []fault.Code{fault.ReconciliationNotFound},
+		ID: "getReconciliationById", Path: "/ledger/reconciliations/{reconciliationId}", Tag: tagLedger, Summary: "Get a reconciliation",
+		Permission:  platform.View,
+		Description: "Returns a reconciliation with the results at import time and the current results.",
+		Errors:      []fault.Code{fault.ReconciliationNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (reconciliation.RunDetails, error) {
 		return service.Get(ctx, call.Principal.Platform, in.ReconciliationID.Value)
 	}, renderReconciliation)

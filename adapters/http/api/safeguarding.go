@@ -24,8 +24,10 @@ type Safeguarding interface {
 	Report(ctx context.Context, p ident.Platform, at time.Time) (safeguarding.Report, error)
 	Reports(ctx context.Context, p ident.Platform, f ports.SafeguardingFilter) (ports.SafeguardingPage, error)
 	KeptReport(ctx context.Context, p ident.Platform, day safeguarding.Day, version int) (ports.KeptReport, error)
-	KeepReport(ctx context.Context, p ident.Platform, day safeguarding.Day, by platform.Author, idempotent *ports.IdempotentRequest) (ports.KeptReport, error)
-	Acknowledge(ctx context.Context, p ident.Platform, day safeguarding.Day, by platform.Author, note string, idempotent *ports.IdempotentRequest) (ports.KeptReport, error)
+	KeepReport(ctx context.Context, p ident.Platform, day safeguarding.Day, by platform.Author, idempotent *ports.IdempotentRequest) (
+		ports.KeptReport, error)
+	Acknowledge(ctx context.Context, p ident.Platform, day safeguarding.Day, by platform.Author, note string,
+		idempotent *ports.IdempotentRequest) (ports.KeptReport, error)
 }
 
 // dayText is a day in a path or a body, such as 2026-10-31.
@@ -33,7 +35,8 @@ type dayText string
 
 // Schema returns the schema of a day.
 func (dayText) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", PatternDescription: "a day of the form YYYY-MM-DD", Examples: []any{"2026-10-31"}}
+	return &huma.Schema{Type: huma.TypeString, Pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", PatternDescription: "a day of the form YYYY-MM-DD",
+		Examples: []any{"2026-10-31"}}
 }
 
 // parse returns the day, or INVALID_INPUT for one that matches the pattern but does not exist.
@@ -147,18 +150,22 @@ type safeguardingAcknowledgeRequest struct {
 }
 
 func renderSafeguardingReport(r safeguarding.Report) safeguardingReportBody {
-	body := safeguardingReportBody{Day: string(r.Day), Version: r.Version, AsOf: httpapi.NewTime(r.AsOf), MadeAt: httpapi.NewTime(r.MadeAt), TokenID: httpapi.NewID(r.By.Token), Actor: r.By.Actor,
-		Status: string(r.Status()), Currencies: make([]safeguardingCurrencyBody, len(r.Figures)), Statements: make([]safeguardingStatementBody, len(r.Statements)),
+	body := safeguardingReportBody{Day: string(r.Day), Version: r.Version, AsOf: httpapi.NewTime(r.AsOf), MadeAt: httpapi.NewTime(r.MadeAt),
+		TokenID: httpapi.NewID(r.By.Token), Actor: r.By.Actor,
+		Status: string(r.Status()), Currencies: make([]safeguardingCurrencyBody, len(r.Figures)), Statements: make([]safeguardingStatementBody,
+			len(r.Statements)),
 		Posting: r.Seq, PostingDigest: encodeHex(r.PostingDigest), Checkpoint: r.Checkpoint}
 	for i, f := range r.Figures {
-		c := safeguardingCurrencyBody{Currency: httpapi.Currency(f.Currency), Requirement: httpapi.NewBigMinor(f.Requirement), Resource: httpapi.NewBigMinor(f.Resource),
+		c := safeguardingCurrencyBody{Currency: httpapi.Currency(f.Currency), Requirement: httpapi.NewBigMinor(f.Requirement),
+			Resource:   httpapi.NewBigMinor(f.Resource),
 			Difference: httpapi.NewBigMinor(f.Difference()), Status: string(f.Status()), Lines: make([]safeguardingLineBody, len(f.Lines))}
 		if manual, known := f.Manual(); known {
 			amount := httpapi.NewBigMinor(manual)
 			c.Manual = &amount
 		}
 		for j, l := range f.Lines {
-			c.Lines[j] = safeguardingLineBody{Section: string(l.Section), Account: l.Path, Amount: httpapi.NewBigMinor(l.Amount), Confirmation: string(l.Confirmation), ManualSince: string(l.ManualSince)}
+			c.Lines[j] = safeguardingLineBody{Section: string(l.Section), Account: l.Path, Amount: httpapi.NewBigMinor(l.Amount),
+				Confirmation: string(l.Confirmation), ManualSince: string(l.ManualSince)}
 			if l.Confirmation != "" {
 				manual := httpapi.NewBigMinor(l.Manual)
 				c.Lines[j].Manual = &manual
@@ -167,7 +174,8 @@ func renderSafeguardingReport(r safeguarding.Report) safeguardingReportBody {
 		body.Currencies[i] = c
 	}
 	for i, s := range r.Statements {
-		statement := safeguardingStatementBody{Account: s.Path, Currency: httpapi.Currency(s.Currency), ReconciliationID: httpapi.NewID(s.Reconciliation), LastDay: string(s.Day), OpenBreaks: s.OpenBreaks}
+		statement := safeguardingStatementBody{Account: s.Path, Currency: httpapi.Currency(s.Currency),
+			ReconciliationID: httpapi.NewID(s.Reconciliation), LastDay: string(s.Day), OpenBreaks: s.OpenBreaks}
 		if s.HasClosing {
 			closing, difference := httpapi.NewBigMinor(s.Closing), httpapi.NewBigMinor(s.Difference)
 			statement.ClosingBalance, statement.Difference = &closing, &difference
@@ -193,7 +201,8 @@ func renderValuation(r safeguarding.Report) *safeguardingValuationBody {
 		body.Missing = append(body.Missing, string(c))
 	}
 	if v.Complete() {
-		requirement, resource, difference := httpapi.NewBigMinor(v.Requirement), httpapi.NewBigMinor(v.Resource), httpapi.NewBigMinor(v.Resource.Sub(v.Requirement))
+		requirement, resource, difference := httpapi.NewBigMinor(v.Requirement), httpapi.NewBigMinor(v.Resource),
+			httpapi.NewBigMinor(v.Resource.Sub(v.Requirement))
 		body.Requirement, body.Resource, body.Difference, body.Status = &requirement, &resource, &difference, string(r.ValuationStatus())
 	}
 	return body
@@ -203,18 +212,21 @@ func renderKeptReport(r ports.KeptReport) safeguardingReportBody {
 	body := renderSafeguardingReport(r.Report)
 	body.Versions, body.Digest = r.Versions, encodeHex(r.Digest)
 	for _, a := range r.Acknowledgements {
-		body.Acknowledgements = append(body.Acknowledgements, safeguardingAcknowledgementBody{httpapi.NewTime(a.At), httpapi.NewID(a.By.Token), a.By.Actor, a.Note})
+		body.Acknowledgements = append(body.Acknowledgements, safeguardingAcknowledgementBody{httpapi.NewTime(a.At), httpapi.NewID(a.By.Token),
+			a.By.Actor, a.Note})
 	}
 	return body
 }
 
 func renderSafeguardingAccount(a treasury.Account) safeguardingAccountBody {
-	body := safeguardingAccountBody{Account: a.Path, Purpose: string(a.Purpose), Balances: make([]safeguardingBalanceBody, len(a.Balances)), Changes: make([]safeguardingPurposeChangeBody, len(a.Changes))}
+	body := safeguardingAccountBody{Account: a.Path, Purpose: string(a.Purpose), Balances: make([]safeguardingBalanceBody, len(a.Balances)),
+		Changes: make([]safeguardingPurposeChangeBody, len(a.Changes))}
 	for i, b := range a.Balances {
 		body.Balances[i] = safeguardingBalanceBody{httpapi.Currency(b.Account.Currency), httpapi.NewBigMinor(b.Balance)}
 	}
 	for i, c := range a.Changes {
-		body.Changes[i] = safeguardingPurposeChangeBody{string(c.Purpose), c.Version, httpapi.NewTime(c.At), httpapi.NewID(c.By.Token), c.By.Actor, renderApproval(c.Approval), c.Note}
+		body.Changes[i] = safeguardingPurposeChangeBody{string(c.Purpose), c.Version, httpapi.NewTime(c.At), httpapi.NewID(c.By.Token),
+			c.By.Actor, renderApproval(c.Approval), c.Note}
 	}
 	return body
 }
@@ -227,9 +239,12 @@ func registerSafeguarding(a *httpapi.API, service Safeguarding) {
 		Status string `query:"status" enum:"SHORTFALL" doc:"Only reports with a shortfall in any currency."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listSafeguardingReports", Path: "/ledger/safeguarding", Tag: tagLedger, Summary: "List safeguarding reports", Permission: platform.View,
-		Description: "Returns the last version of the report of each day, newest day first. Soon after the end of each day, in UTC, the service compares what is owed to customers " +
-			"with what is held for them at partners, by effective time, and keeps the report. An event is sent for a shortfall. Reports never change and are never deleted.",
+		ID: "listSafeguardingReports", Path: "/ledger/safeguarding", Tag: tagLedger, Summary: "List safeguarding reports",
+		Permission: platform.View,
+		Description: "Returns the last version of the report of each day, newest day first. Soon after the end of each day, in UTC, the " +
+			"service compares what is owed to customers " +
+			"with what is held for them at partners, by effective time, and keeps the report. An event is sent for a shortfall. Reports never " +
+			"change and are never deleted.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.SafeguardingPage, error) {
 		filter := ports.SafeguardingFilter{ShortfallOnly: in.Status != "", Limit: in.Limit}
 		if !in.Cursor.IsZero() {
@@ -251,7 +266,8 @@ func registerSafeguarding(a *httpapi.API, service Safeguarding) {
 		At httpapi.Time `query:"at" doc:"Effective time of the balances, inclusive. Defaults to now."`
 	}
 	httpapi.GetReport(a, httpapi.Operation{
-		ID: "getCurrentSafeguardingReport", Path: "/ledger/safeguarding/current", Tag: tagLedger, Summary: "Get a safeguarding report on demand", Permission: platform.View,
+		ID: "getCurrentSafeguardingReport", Path: "/ledger/safeguarding/current", Tag: tagLedger, Summary: "Get a safeguarding report on demand",
+		Permission:  platform.View,
 		Description: "Compares what is owed to customers with what is held for them now or at a past time. The report is not kept.",
 		Errors:      []fault.Code{fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *currentParams) (safeguarding.Report, error) {
@@ -264,7 +280,8 @@ func registerSafeguarding(a *httpapi.API, service Safeguarding) {
 		Version int     `query:"version" minimum:"1" maximum:"2147483647" doc:"Version of the report. Defaults to the last one."`
 	}
 	httpapi.GetReport(a, httpapi.Operation{
-		ID: "getSafeguardingReport", Path: "/ledger/safeguarding/{day}", Tag: tagLedger, Summary: "Get the safeguarding report of a day", Permission: platform.View,
+		ID: "getSafeguardingReport", Path: "/ledger/safeguarding/{day}", Tag: tagLedger, Summary: "Get the safeguarding report of a day",
+		Permission:  platform.View,
 		Description: "Returns a version of the report that was kept for a day.", Errors: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (ports.KeptReport, error) {
 		day, err := in.Day.parse()
@@ -281,9 +298,11 @@ func registerSafeguardingChanges(a *httpapi.API, service Safeguarding) {
 		Day dayText `path:"day" doc:"Day, as YYYY-MM-DD." example:"2026-10-31"`
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "runSafeguardingReport", Path: "/ledger/safeguarding/{day}/run", Tag: tagLedger, Summary: "Make the safeguarding report of a day again", Permission: platform.Manage, Actor: true, Status: 201,
-		Description: "Makes the report of a day that is over, with everything that was posted since, and keeps it as the next version. Earlier versions stay.",
-		Errors:      []fault.Code{fault.MonthArchived, fault.Conflict},
+		ID: "runSafeguardingReport", Path: "/ledger/safeguarding/{day}/run", Tag: tagLedger, Summary: "Make the safeguarding report of a day " +
+			"again", Permission: platform.Manage, Actor: true, Status: 201,
+		Description: "Makes the report of a day that is over, with everything that was posted since, and keeps it as the next version. Earlier " +
+			"versions stay.",
+		Errors: []fault.Code{fault.MonthArchived, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *runInput) (ports.KeptReport, error) {
 		day, err := in.Day.parse()
 		if err != nil {
@@ -297,7 +316,8 @@ func registerSafeguardingChanges(a *httpapi.API, service Safeguarding) {
 		Body safeguardingAcknowledgeRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "acknowledgeSafeguardingReport", Path: "/ledger/safeguarding/{day}/acknowledge", Tag: tagLedger, Summary: "Acknowledge a safeguarding report", Permission: platform.Manage, Actor: true,
+		ID: "acknowledgeSafeguardingReport", Path: "/ledger/safeguarding/{day}/acknowledge", Tag: tagLedger,
+		Summary: "Acknowledge a safeguarding report", Permission: platform.Manage, Actor: true,
 		Description: "Records that someone has seen the last version of the report of a day, and what was done about a shortfall or an excess.",
 		Errors:      []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *acknowledgeInput) (ports.KeptReport, error) {
@@ -309,8 +329,10 @@ func registerSafeguardingChanges(a *httpapi.API, service Safeguarding) {
 	}, renderKeptReport)
 
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listSafeguardingAccounts", Path: "/ledger/safeguarding/accounts", Tag: tagLedger, Summary: "List accounts at partners with their purpose", Permission: platform.View,
-		Description: "Returns the accounts at partners that have postings or whose purpose was set. Rails and chains hold customers' money unless their purpose was set to OWN; " +
+		ID: "listSafeguardingAccounts", Path: "/ledger/safeguarding/accounts", Tag: tagLedger, Summary: "List accounts at partners with their " +
+			"purpose", Permission: platform.View,
+		Description: "Returns the accounts at partners that have postings or whose purpose was set. Rails and chains hold customers' money " +
+			"unless their purpose was set to OWN; " +
 			"accounts below own/ always hold the company's own.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) ([]treasury.Account, error) {
 		return service.Accounts(ctx, call.Principal.Platform)
@@ -327,9 +349,13 @@ func registerSafeguardingChanges(a *httpapi.API, service Safeguarding) {
 		Body    safeguardingPurposeRequest
 	}
 	httpapi.Put(a, withFourEyes(httpapi.Operation{
-		ID: "setSafeguardingAccountPurpose", Path: "/ledger/safeguarding/accounts/{account}", Tag: tagLedger, Summary: "Set the purpose of an account at a partner", Permission: platform.Manage,
-		Description: "Says whose money an account at a partner holds. It counts for reports made from now on. An account cannot become OWN while customers' money is in it, beyond what others hold in excess.",
-	}, 200, safeguardingAccountBody{}), func(ctx context.Context, call httpapi.Call, in *purposeInput) (proposal.Outcome[treasury.Account], error) {
-		return service.SetPurpose(ctx, call.Principal.Platform, ports.AccountPurpose{Path: in.Account, Purpose: safeguarding.Purpose(in.Body.Purpose), By: call.Author(), Note: in.Body.Note})
+		ID: "setSafeguardingAccountPurpose", Path: "/ledger/safeguarding/accounts/{account}", Tag: tagLedger,
+		Summary: "Set the purpose of an account at a partner", Permission: platform.Manage,
+		Description: "Says whose money an account at a partner holds. It counts for reports made from now on. An account cannot become OWN " +
+			"while customers' money is in it, beyond what others hold in excess.",
+	}, 200, safeguardingAccountBody{}), func(ctx context.Context, call httpapi.Call,
+		in *purposeInput) (proposal.Outcome[treasury.Account], error) {
+		return service.SetPurpose(ctx, call.Principal.Platform,
+			ports.AccountPurpose{Path: in.Account, Purpose: safeguarding.Purpose(in.Body.Purpose), By: call.Author(), Note: in.Body.Note})
 	}, renderOutcome(200, renderSafeguardingAccount))
 }

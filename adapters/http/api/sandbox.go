@@ -16,7 +16,8 @@ import (
 
 // Sandbox holds the use cases of the sandbox operations.
 type Sandbox interface {
-	SimulatePayment(ctx context.Context, p ident.Platform, in payments.SendRequest, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
+	SimulatePayment(ctx context.Context, p ident.Platform, in payments.SendRequest, idempotent *ports.IdempotentRequest) (
+		transaction.Transaction, error)
 }
 
 type sandboxSendRequest struct {
@@ -29,15 +30,20 @@ type sandboxSendRequest struct {
 func registerSandbox(a *httpapi.API, service Sandbox) {
 	type sendInput struct{ Body sandboxSendRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "sandboxSend", Path: "/sandbox/send", Tag: tagSandbox, Summary: "Simulate a payment", Permission: platform.Transact, SandboxOnly: true,
+		ID: "sandboxSend", Path: "/sandbox/send", Tag: tagSandbox, Summary: "Simulate a payment", Permission: platform.Transact,
+		SandboxOnly: true,
 		Description: "Simulates a bank payment that funds a just-in-time quote, or an internal account by its reference, " +
 			"and returns the transaction. " +
-			"A wrong amount fails the transaction (`FUNDING_AMOUNT_MISMATCH`) and is refunded. A late payment is refunded with the reason `TIMEOUT`. A second payment is returned. " +
+			"A wrong amount fails the transaction (`FUNDING_AMOUNT_MISMATCH`) and is refunded. A late payment is refunded with the reason " +
+			"`TIMEOUT`. A second payment is returned. " +
 			"An unknown reference returns 404; if an amount is given, the money is kept as unmatched funds, as in production. " +
-			"So is a payment that an account cannot accept because its currency differs, it is not active, its balance would exceed 9000000000000000, or money may not be moved for its customer.",
-		Errors: []fault.Code{fault.QuoteNotFound, fault.ReferenceNotFound, fault.InvalidCurrency, fault.AmountOutOfRange, fault.UserNotReady, fault.CustomerDeleted, fault.Forbidden},
+			"So is a payment that an account cannot accept because its currency differs, it is not active, its balance would exceed " +
+			"9000000000000000, or money may not be moved for its customer.",
+		Errors: []fault.Code{fault.QuoteNotFound, fault.ReferenceNotFound, fault.InvalidCurrency, fault.AmountOutOfRange, fault.UserNotReady,
+			fault.CustomerDeleted, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, in *sendInput) (transaction.Transaction, error) {
-		payment := payments.SendRequest{Reference: in.Body.Reference, Quote: in.Body.QuoteID.Value, Currency: money.Currency(in.Body.CurrencyCode)}
+		payment := payments.SendRequest{Reference: in.Body.Reference, Quote: in.Body.QuoteID.Value,
+			Currency: money.Currency(in.Body.CurrencyCode)}
 		if in.Body.CurrencyAmount != nil {
 			amount := int64(*in.Body.CurrencyAmount)
 			payment.Amount = &amount
@@ -64,7 +70,8 @@ func registerSandboxIncomingPayments(a *httpapi.API, service IncomingPayments) {
 		Body      sandboxFundRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "sandboxFundInternalAccount", Path: "/sandbox/internal-accounts/{accountId}/fund", Tag: tagSandbox, Summary: "Fund an internal account",
+		ID: "sandboxFundInternalAccount", Path: "/sandbox/internal-accounts/{accountId}/fund", Tag: tagSandbox,
+		Summary:    "Fund an internal account",
 		Permission: platform.Transact, SandboxOnly: true,
 		Description: "Simulates a deposit into an internal account and returns the account with its new balance. " +
 			"The deposit is listed as an incoming transaction.",
@@ -75,14 +82,18 @@ func registerSandboxIncomingPayments(a *httpapi.API, service IncomingPayments) {
 
 	type receiveInput struct{ Body sandboxUmaReceiveRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "sandboxReceive", Path: "/sandbox/uma/receive", Tag: tagSandbox, Summary: "Simulate an incoming UMA payment", Permission: platform.Transact, SandboxOnly: true,
-		Description: "Simulates a payment from another provider to one of your customers. The transaction is `PENDING` until your webhook endpoint " +
+		ID: "sandboxReceive", Path: "/sandbox/uma/receive", Tag: tagSandbox, Summary: "Simulate an incoming UMA payment",
+		Permission: platform.Transact, SandboxOnly: true,
+		Description: "Simulates a payment from another provider to one of your customers. The transaction is `PENDING` until your webhook " +
+			"endpoint " +
 			"answers the `INCOMING_PAYMENT.PENDING` event.",
 		Errors: []fault.Code{fault.WebhookEndpointNotSet, fault.UserNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InvalidCurrency,
 			fault.InvalidReceiver, fault.AmountOutOfRange, fault.SelfPayment, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, in *receiveInput) (transaction.Transaction, error) {
-		return service.SimulateUMAPayment(ctx, call.Principal.Platform, payments.UMAPayment{Sender: in.Body.SenderUMAAddress, Receiver: in.Body.ReceiverUMAAddress,
-			Customer: in.Body.CustomerID.Value, Currency: money.Currency(in.Body.ReceivingCurrencyCode), Amount: int64(in.Body.ReceivingCurrencyAmount)}, call.IdempotentRequest)
+		return service.SimulateUMAPayment(ctx, call.Principal.Platform, payments.UMAPayment{Sender: in.Body.SenderUMAAddress,
+			Receiver: in.Body.ReceiverUMAAddress,
+			Customer: in.Body.CustomerID.Value, Currency: money.Currency(in.Body.ReceivingCurrencyCode),
+			Amount: int64(in.Body.ReceivingCurrencyAmount)}, call.IdempotentRequest)
 	}, renderTransaction)
 }
 
@@ -94,8 +105,10 @@ type testWebhookResponse struct {
 
 func registerSandboxWebhooks(a *httpapi.API, service Webhooks) {
 	httpapi.Post(a, httpapi.Operation{
-		ID: "sendTestWebhook", Path: "/sandbox/webhooks/test", Tag: tagSandbox, Summary: "Send a test webhook", Permission: platform.Manage, SandboxOnly: true,
-		Description: "Sends a TEST event to your webhook endpoint and returns its response. Any response counts as success. The event is not retried. " +
+		ID: "sendTestWebhook", Path: "/sandbox/webhooks/test", Tag: tagSandbox, Summary: "Send a test webhook", Permission: platform.Manage,
+		SandboxOnly: true,
+		Description: "Sends a TEST event to your webhook endpoint and returns its response. Any response counts as success. The event is not " +
+			"retried. " +
 			"An endpoint that cannot be reached, or does not respond, takes up to 10 seconds.",
 		Errors: []fault.Code{fault.WebhookEndpointNotSet, fault.WebhookDeliveryError, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) (webhooks.TestResult, error) {

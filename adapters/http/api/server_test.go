@@ -65,7 +65,8 @@ type client struct {
 // replace use cases.
 func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgres.DB)) *testServer {
 	t.Helper()
-	store, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.SimulateClock(t, url), AllPlatforms: true, MaxConnections: 6, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Render: api.RenderEvent})
+	store, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.SimulateClock(t, url), AllPlatforms: true, MaxConnections: 6,
+		Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Render: api.RenderEvent})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,13 +74,17 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 	log, _ := test.NewNullLogger()
 	agentService := agents.New(agents.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 	a := httpapi.New(httpapi.Config{
-		Authenticator: platforms.NewAuthenticator(store), AgentAuthenticator: agentService, IdempotencyStore: platforms.NewIdempotencyStore(store),
-		Log: log, Metrics: prometheus.NewRegistry(), Rate: httpapi.Unlimited,
+		Authenticator: platforms.NewAuthenticator(store), AgentAuthenticator: agentService,
+		IdempotencyStore: platforms.NewIdempotencyStore(store),
+		Log:              log, Metrics: prometheus.NewRegistry(), Rate: httpapi.Unlimited,
 	})
 	rails := ports.RailsByEnvironment{platform.Sandbox: sandboxrail.New(portstest.NewFakeClock(noon), 1)}
-	d := &testServer{Handler: a, url: url, webhooks: newFakeWebhooks(), platforms: platforms.New(platforms.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails})}
-	accountService := accounts.New(accounts.Config{Store: store, Ledger: store.LedgerReader(), Clock: portstest.NewFakeClock(noon), IDs: idGenerator,
-		Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{}, platform.Production: unsupported.Beneficiaries{}}})
+	d := &testServer{Handler: a, url: url, webhooks: newFakeWebhooks(),
+		platforms: platforms.New(platforms.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails})}
+	accountService := accounts.New(accounts.Config{Store: store, Ledger: store.LedgerReader(), Clock: portstest.NewFakeClock(noon),
+		IDs: idGenerator,
+		Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{},
+			platform.Production: unsupported.Beneficiaries{}}})
 	deps := api.Deps{
 		Platforms: d.platforms,
 		Customers: customers.New(customers.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails,
@@ -87,16 +92,19 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 		KYCLinks:         customers.NewKYCLinks(customers.KYCLinksConfig{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
 		ExternalAccounts: accountService, InternalAccounts: accountService,
 		Wallets: wallets.New(wallets.Config{Store: store, Ledger: store.LedgerReader(), Custody: localcustody.New(store),
-			Proofs: ports.WalletProofsByEnvironment{platform.Sandbox: sandboxproofs.New(nil)}, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
-		Agents:         agentService,
-		Webhooks:       d.webhooks,
-		WebhookSecrets: webhooks.New(webhooks.Config{Store: store, Keys: fakeSecretTexts{}, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
-		Exports:        exports.New(exports.Config{Views: store.LedgerViews(), Store: store, Clock: portstest.NewFakeClock(noon)}),
+			Proofs: ports.WalletProofsByEnvironment{platform.Sandbox: sandboxproofs.New(nil)}, Clock: portstest.NewFakeClock(noon),
+			IDs: idGenerator}),
+		Agents:   agentService,
+		Webhooks: d.webhooks,
+		WebhookSecrets: webhooks.New(webhooks.Config{Store: store, Keys: fakeSecretTexts{}, Clock: portstest.NewFakeClock(noon),
+			IDs: idGenerator}),
+		Exports: exports.New(exports.Config{Views: store.LedgerViews(), Store: store, Clock: portstest.NewFakeClock(noon)}),
 	}
 	for _, change := range changes {
 		change(&deps, store)
 	}
-	verifications := customers.NewVerifications(customers.VerificationsConfig{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Jobs: store,
+	verifications := customers.NewVerifications(customers.VerificationsConfig{Store: store, Clock: portstest.NewFakeClock(noon),
+		IDs: idGenerator, Jobs: store,
 		Identity: ports.IdentityByEnvironment{platform.Sandbox: sandboxidentity.Identity{}}})
 	deps.BeneficialOwners, deps.Verifications, deps.VerificationURL = verifications, verifications, "https://pay.test/verify/"
 	api.Register(a, deps)

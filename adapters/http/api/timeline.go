@@ -80,7 +80,8 @@ func renderAuthorization(a wallet.Authorization) *authorizationBody {
 	body := &authorizationBody{AccountID: httpapi.NewID(a.Account), Payload: a.Payload, Signature: a.Signature, Form: string(a.Form())}
 	if !a.Session.IsZero() {
 		body.SessionID, body.SessionKey = httpapi.NewID(a.Session), hex.EncodeToString(a.SessionKey[:])
-		body.Certificate = &certificateBody{Statement: a.Certificate.Statement, Key: hex.EncodeToString(a.Certificate.Key[:]), Signature: hex.EncodeToString(a.Certificate.Signature)}
+		body.Certificate = &certificateBody{Statement: a.Certificate.Statement, Key: hex.EncodeToString(a.Certificate.Key[:]),
+			Signature: hex.EncodeToString(a.Certificate.Signature)}
 	}
 	return body
 }
@@ -157,8 +158,10 @@ func renderTimelineEvent(s accounting.Timeline, c accounting.TimelineEvent) time
 }
 
 func renderRailReply(a ports.RailReply) *railReplyBody {
-	return &railReplyBody{Call: string(a.Call), Verdict: string(a.Verdict), Reason: string(a.Reason), Accepted: a.Accepted, RetryAt: optionalTime(a.RetryAt),
-		PartnerID: a.PartnerID, PartnerCode: a.Code, PartnerText: a.Text, ReturnedAt: optionalTime(a.ReturnedAt), ExpectedAt: optionalTime(a.ExpectedAt)}
+	return &railReplyBody{Call: string(a.Call), Verdict: string(a.Verdict), Reason: string(a.Reason), Accepted: a.Accepted,
+		RetryAt:   optionalTime(a.RetryAt),
+		PartnerID: a.PartnerID, PartnerCode: a.Code, PartnerText: a.Text, ReturnedAt: optionalTime(a.ReturnedAt),
+		ExpectedAt: optionalTime(a.ExpectedAt)}
 }
 
 func registerTimeline(a *httpapi.API, service Accounting) {
@@ -167,9 +170,12 @@ func registerTimeline(a *httpapi.API, service Accounting) {
 		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"Id of the transaction."`
 	}
 	httpapi.GetReport(a, httpapi.Operation{
-		ID: "getTransactionTimeline", Path: "/transactions/{transactionId}/timeline", Tag: tagLedger, Summary: "Get the timeline of a transaction", Permission: platform.View,
-		Description: "Returns everything that happened to a payment, in order: the request, the quote, what an agent asked for and you approved, the authorization by the owner of an embedded wallet, the replies of payment rails, ledger postings, " +
-			"webhook events and delivery attempts. With format=csv, one line per event, or per entry of a posting, with what is most important of each.",
+		ID: "getTransactionTimeline", Path: "/transactions/{transactionId}/timeline", Tag: tagLedger,
+		Summary: "Get the timeline of a transaction", Permission: platform.View,
+		Description: "Returns everything that happened to a payment, in order: the request, the quote, what an agent asked for and you " +
+			"approved, the authorization by the owner of an embedded wallet, the replies of payment rails, ledger postings, " +
+			"webhook events and delivery attempts. With format=csv, one line per event, or per entry of a posting, with what is most important of " +
+			"each.",
 		Errors: []fault.Code{fault.TransactionNotFound, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (accounting.Timeline, error) {
 		return service.Timeline(ctx, call.Principal.Platform, in.TransactionID.Value)

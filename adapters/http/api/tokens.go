@@ -71,7 +71,8 @@ func registerTokens(a *httpapi.API, service Platforms) {
 	type createInput struct{ Body apiTokenCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
 		ID: "createToken", Path: "/tokens", Tag: tagTokens, Summary: "Create a token", Permission: platform.Manage, Status: 201,
-		Description: "Only this response contains the client secret; the service does not store it. A repeated request with the same Idempotency-Key returns the token without its secret: " +
+		Description: "Only this response contains the client secret; the service does not store it. A repeated request with the same " +
+			"Idempotency-Key returns the token without its secret: " +
 			"if the first response was lost, delete the token and create another.",
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (platforms.IssuedToken, error) {
 		return service.CreateToken(ctx, call.Principal.Platform, call.IdempotentRequest, in.Body.Name, in.Body.permissions())
@@ -104,8 +105,9 @@ func registerTokens(a *httpapi.API, service Platforms) {
 
 	httpapi.Delete(a, httpapi.Operation{
 		ID: "deleteTokenById", Path: "/tokens/{tokenId}", Tag: tagTokens, Summary: "Delete a token", Permission: platform.Manage,
-		Description: "The token stops working at once, even if it authenticates this request. The last token with the permission MANAGE cannot be deleted.",
-		Errors:      []fault.Code{fault.TokenNotFound, fault.Conflict},
+		Description: "The token stops working at once, even if it authenticates this request. The last token with the permission MANAGE cannot " +
+			"be deleted.",
+		Errors: []fault.Code{fault.TokenNotFound, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (struct{}, error) {
 		return struct{}{}, service.DeleteToken(ctx, call.Principal.Platform, in.TokenID.Value)
 	}, renderNoBody)

@@ -13,22 +13,27 @@ func TestToken_Lifecycle(t *testing.T) {
 	c := newClient(t)
 
 	created := c.must(201, "POST", "/tokens", `{"name": " Web ", "permissions": ["VIEW", "MANAGE", "VIEW"]}`)
-	created.assertBody(t, `{"id": "*", "name": "Web", "permissions": ["MANAGE", "VIEW"], "clientId": "*", "clientSecret": "*", "createdAt": "*", "updatedAt": "*"}`)
+	created.assertBody(
+		t, `{"id": "*", "name": "Web", "permissions": ["MANAGE", "VIEW"], "clientId": "*", "clientSecret": "*", "createdAt": "*", "updatedAt": "*"}`)
 	web := *c
 	web.user, web.password = created.stringAt("clientId"), created.stringAt("clientSecret")
 
 	web.must(200, "GET", "/tokens/"+created.stringAt("id"), "").assertBody(t,
-		`{"id": "`+created.stringAt("id")+`", "name": "Web", "permissions": ["MANAGE", "VIEW"], "clientId": "`+web.user+`", "createdAt": "*", "updatedAt": "*"}`)
-	if got, want := web.must(200, "GET", "/tokens", "").dataStrings("id"), []string{created.stringAt("id"), c.tenant.Token.ID.String()}; !slices.Equal(got, want) {
+		`{"id": "`+created.stringAt("id")+`", "name": "Web", "permissions": ["MANAGE", "VIEW"], "clientId": "`+web.user+
+			`", "createdAt": "*", "updatedAt": "*"}`)
+	if got, want := web.must(200, "GET", "/tokens", "").dataStrings("id"),
+		[]string{created.stringAt("id"), c.tenant.Token.ID.String()}; !slices.Equal(got, want) {
 		t.Errorf("listed %q, want %q", got, want)
 	}
-	if got := web.must(200, "GET", "/tokens?name=Web&createdBefore=2026-03-14T12:00:00Z", "").dataStrings("name"); !slices.Equal(got, []string{"Web"}) {
+	if got := web.must(200, "GET", "/tokens?name=Web&createdBefore=2026-03-14T12:00:00Z", "").dataStrings("name"); !slices.Equal(got,
+		[]string{"Web"}) {
 		t.Errorf("listed by name %q", got)
 	}
 	if a := web.must(204, "DELETE", "/tokens/"+created.stringAt("id"), ""); a.rawBody != "" {
 		t.Errorf("deleted with a body: %s", a.rawBody)
 	}
-	web.must(401, "GET", "/tokens", "").assertBody(t, `{"status": 401, "code": "UNAUTHORIZED", "message": "*", "reason": "Invalid credentials", "details": {"reason": "Invalid credentials"}}`)
+	web.must(401, "GET", "/tokens", "").assertBody(t,
+		`{"status": 401, "code": "UNAUTHORIZED", "message": "*", "reason": "Invalid credentials", "details": {"reason": "Invalid credentials"}}`)
 	if a := c.must(409, "DELETE", "/tokens/"+c.tenant.Token.ID.String(), ""); a.stringAt("code") != "CONFLICT" || a.stringAt("reason") == "" {
 		t.Errorf("the last token: %s", a.rawBody)
 	}
@@ -46,7 +51,8 @@ func TestCreateToken_ReplayOmitsSecret(t *testing.T) {
 	if first.header.Get("Idempotent-Replayed") != "" || len(first.stringAt("clientSecret")) != 64 {
 		t.Errorf("the first response: %v %s", first.header, first.rawBody)
 	}
-	if again.header.Get("Idempotent-Replayed") != "true" || again.stringAt("clientSecret") != "" || again.stringAt("id") != first.stringAt("id") {
+	if again.header.Get("Idempotent-Replayed") != "true" || again.stringAt("clientSecret") != "" ||
+		again.stringAt("id") != first.stringAt("id") {
 		t.Errorf("the second response: %v %s", again.header, again.rawBody)
 	}
 	if n := len(c.must(200, "GET", "/tokens", "").dataStrings("id")); n != 2 {

@@ -19,7 +19,8 @@ type Payments interface {
 	GetTransaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
 	ListTransactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
 	// ExecuteSignedQuote runs a quote whose source is an account. The signature may be empty.
-	ExecuteSignedQuote(ctx context.Context, p ident.Platform, id ident.Quote, signature payments.Signature, idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
+	ExecuteSignedQuote(ctx context.Context, p ident.Platform, id ident.Quote, signature payments.Signature,
+		idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
 	TransferOut(ctx context.Context, out transaction.TransferOut, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
 	// An agent reads the transactions of its customer.
 	AgentTransaction(ctx context.Context, caller platform.Principal, id ident.Transaction) (transaction.Transaction, error)
@@ -91,11 +92,15 @@ func renderTransaction(t transaction.Transaction) transactionBody {
 func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody {
 	body := transactionBody{
 		ID: httpapi.NewID(t.ID), Status: string(t.State.Status), Type: string(t.Type),
-		Source: renderSource(t.Source), Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationRail), ReceivedAmount: renderAmount(t.Pricing.Received),
-		CustomerID: ownerID(t.Platform, t.Customer), PlatformCustomerID: t.PlatformCustomerID,
-		SettledAt: optionalTime(t.SettledAt), ExpectedSettlement: optionalTime(t.ExpectedSettlementAt), CreatedAt: httpapi.NewTime(t.CreatedAt), UpdatedAt: httpapi.NewTime(t.UpdatedAt),
-		AgentID: httpapi.NewID(t.Agent), Description: t.Description, QuoteID: httpapi.NewID(t.Quote), PaymentInstructions: renderInstructions(t.Instructions, webhook),
-		Counterparty: t.Counterparty, SenderUMA: t.Source.UMA, ReceiverUMA: t.Destination.UMA, FailureReason: string(t.State.Reason), PartnerCode: t.Rejection.Code, PartnerText: t.Rejection.Text,
+		Source: renderSource(t.Source), Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationRail),
+		ReceivedAmount: renderAmount(t.Pricing.Received),
+		CustomerID:     ownerID(t.Platform, t.Customer), PlatformCustomerID: t.PlatformCustomerID,
+		SettledAt: optionalTime(t.SettledAt), ExpectedSettlement: optionalTime(t.ExpectedSettlementAt), CreatedAt: httpapi.NewTime(t.CreatedAt),
+		UpdatedAt: httpapi.NewTime(t.UpdatedAt),
+		AgentID:   httpapi.NewID(t.Agent), Description: t.Description, QuoteID: httpapi.NewID(t.Quote),
+		PaymentInstructions: renderInstructions(t.Instructions, webhook),
+		Counterparty:        t.Counterparty, SenderUMA: t.Source.UMA, ReceiverUMA: t.Destination.UMA, FailureReason: string(t.State.Reason),
+		PartnerCode: t.Rejection.Code, PartnerText: t.Rejection.Text,
 	}
 	if t.Type == transaction.Incoming {
 		body.Reconciliation = &reconciliationInstructions{t.Reference}
@@ -132,7 +137,8 @@ func registerTransactions(a *httpapi.API, service Payments) {
 		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"Id of the transaction."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getTransactionById", Path: "/transactions/{transactionId}", Tag: tagTransactions, Summary: "Get a transaction", Permission: platform.View,
+		ID: "getTransactionById", Path: "/transactions/{transactionId}", Tag: tagTransactions, Summary: "Get a transaction",
+		Permission:  platform.View,
 		Description: "Returns a transaction with its current status.", Errors: []fault.Code{fault.TransactionNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (transaction.Transaction, error) {
 		return service.GetTransaction(ctx, call.Principal.Platform, in.TransactionID.Value)
@@ -181,7 +187,8 @@ func (in *listTransactionsParams) filter(p ident.Platform) (ports.TransactionFil
 	if in.CustomerID != "" && !filter.PlatformOwned {
 		var invalid error
 		if filter.Customer, invalid = ident.ParseCustomer(in.CustomerID); invalid != nil {
-			return ports.TransactionFilter{}, fault.Invalid(fault.Field{Field: "customerId", Message: "must be an id of the form Customer:<uuid>, or the id of your platform"})
+			return ports.TransactionFilter{}, fault.Invalid(fault.Field{Field: "customerId", Message: "must be an id of the form Customer:<uuid>, " +
+				"or the id of your platform"})
 		}
 	}
 	filter.PlatformCustomerID, filter.Agent = in.PlatformCustomerID, in.AgentID.Value
@@ -205,8 +212,10 @@ func registerAgentTransactions(a *httpapi.API, service Payments) {
 		TransactionFilterParams
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentListTransactions", Path: "/agents/me/transactions", Tag: tagForAgents, Summary: "List transactions as an agent", Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
-		Description: "Lists all transactions of the agent's customer, also those that the agent did not make: `agentId` of a transaction is the agent. Newest first by default. All filters must match; times are inclusive.",
+		ID: "agentListTransactions", Path: "/agents/me/transactions", Tag: tagForAgents, Summary: "List transactions as an agent", Agent: true,
+		AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
+		Description: "Lists all transactions of the agent's customer, also those that the agent did not make: `agentId` of a transaction is " +
+			"the agent. Newest first by default. All filters must match; times are inclusive.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[transaction.Transaction], error) {
 		filter, err := in.filter(in.Paging, in.Sorting)
 		if err != nil {
@@ -219,7 +228,8 @@ func registerAgentTransactions(a *httpapi.API, service Payments) {
 		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"Id of the transaction."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "agentGetTransaction", Path: "/agents/me/transactions/{transactionId}", Tag: tagForAgents, Summary: "Get a transaction as an agent", Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
+		ID: "agentGetTransaction", Path: "/agents/me/transactions/{transactionId}", Tag: tagForAgents, Summary: "Get a transaction as an agent",
+		Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
 		Description: "Returns a transaction of the agent's customer with its current status.", Errors: []fault.Code{fault.TransactionNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (transaction.Transaction, error) {
 		return service.AgentTransaction(ctx, call.Principal, in.TransactionID.Value)

@@ -49,11 +49,16 @@ type externalAccountReference struct {
 func registerTransfers(a *httpapi.API, service Payments) {
 	type createInput struct{ Body transferOutRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createTransferOut", Path: "/transfer-out", Tag: tagTransfers, Summary: "Create a transfer out", Status: 201, Permission: platform.Transact,
-		Description: "Sends money from an internal account to an external account in the same currency, without a fee. The internal account is debited at once; " +
-			"the transaction is `PENDING` until the rail accepts the payment, then `PROCESSING`, then `COMPLETED`. A payment that cannot be delivered is refunded to the " +
-			"internal account. A customer's account can pay only accounts of that customer or of your platform; an account of your platform can pay any account.",
-		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InvalidCurrency,
+		ID: "createTransferOut", Path: "/transfer-out", Tag: tagTransfers, Summary: "Create a transfer out", Status: 201,
+		Permission: platform.Transact,
+		Description: "Sends money from an internal account to an external account in the same currency, without a fee. The internal account is " +
+			"debited at once; " +
+			"the transaction is `PENDING` until the rail accepts the payment, then `PROCESSING`, then `COMPLETED`. A payment that cannot be " +
+			"delivered is refunded to the " +
+			"internal account. A customer's account can pay only accounts of that customer or of your platform; an account of your platform can " +
+			"pay any account.",
+		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.CustomerDeleted,
+			fault.InvalidCurrency,
 			fault.AmountOutOfRange, fault.InsufficientBalance, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (transaction.Transaction, error) {
 		return service.TransferOut(ctx, in.Body.transfer(call.Principal.Platform), call.IdempotentRequest)
@@ -63,8 +68,10 @@ func registerTransfers(a *httpapi.API, service Payments) {
 func registerTransferIn(a *httpapi.API, service IncomingPayments) {
 	type createInput struct{ Body transferInRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createTransferIn", Path: "/transfer-in", Tag: tagTransfers, Summary: "Create a transfer in", Status: 201, Permission: platform.Transact,
-		Description: "Debits an external account and credits an internal account of the same owner and currency. The transaction is `PENDING` until the funds " +
+		ID: "createTransferIn", Path: "/transfer-in", Tag: tagTransfers, Summary: "Create a transfer in", Status: 201,
+		Permission: platform.Transact,
+		Description: "Debits an external account and credits an internal account of the same owner and currency. The transaction is `PENDING` " +
+			"until the funds " +
 			"arrive, then `COMPLETED` or `FAILED`. Only US bank accounts can be debited, by ACH. " +
 			"To fund an internal account in another way, use its `fundingPaymentInstructions`.",
 		Errors: []fault.Code{fault.ExternalAccountNotFound, fault.InternalAccountNotFound, fault.InvalidCurrency, fault.UserNotReady,

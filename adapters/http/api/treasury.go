@@ -17,7 +17,8 @@ import (
 // Treasury holds the use cases on movements between accounts at partners.
 type Treasury interface {
 	Move(ctx context.Context, m treasury.Movement, idempotent *ports.IdempotentRequest) (proposal.Outcome[treasury.Movement], error)
-	Arrive(ctx context.Context, p ident.Platform, id ident.Movement, by platform.Author, effective time.Time, idempotent *ports.IdempotentRequest) (proposal.Outcome[treasury.Movement], error)
+	Arrive(ctx context.Context, p ident.Platform, id ident.Movement, by platform.Author, effective time.Time,
+		idempotent *ports.IdempotentRequest) (proposal.Outcome[treasury.Movement], error)
 	Movement(ctx context.Context, p ident.Platform, id ident.Movement) (treasury.Movement, error)
 	Movements(ctx context.Context, p ident.Platform, f ports.MovementFilter) (ports.Page[treasury.Movement], error)
 }
@@ -51,8 +52,10 @@ type treasuryArrivalBody struct {
 }
 
 func renderMovement(m treasury.Movement) treasuryMovementBody {
-	body := treasuryMovementBody{ID: httpapi.NewID(m.ID), Kind: string(m.Kind), From: m.From, To: m.To, Amount: renderAmount(m.Amount), Status: "COMPLETED", AllowOverdraft: m.AllowOverdraft, Note: m.Note,
-		EffectiveAt: httpapi.NewTime(m.Effective), PostingID: postingID(m.Posting), CreatedAt: httpapi.NewTime(m.At), TokenID: httpapi.NewID(m.By.Token), Actor: m.By.Actor,
+	body := treasuryMovementBody{ID: httpapi.NewID(m.ID), Kind: string(m.Kind), From: m.From, To: m.To, Amount: renderAmount(m.Amount),
+		Status: "COMPLETED", AllowOverdraft: m.AllowOverdraft, Note: m.Note,
+		EffectiveAt: httpapi.NewTime(m.Effective), PostingID: postingID(m.Posting), CreatedAt: httpapi.NewTime(m.At),
+		TokenID: httpapi.NewID(m.By.Token), Actor: m.By.Actor,
 		Approval: renderApproval(m.Approval)}
 	if m.Kind == treasury.Settlement {
 		bought := renderAmount(m.Bought)
@@ -62,7 +65,8 @@ func renderMovement(m treasury.Movement) treasuryMovementBody {
 		body.Status = "IN_TRANSIT"
 	}
 	if m.Arrival != nil {
-		body.Arrival = &treasuryArrivalBody{httpapi.NewTime(m.Arrival.Effective), postingID(m.Arrival.Posting), httpapi.NewTime(m.Arrival.At), httpapi.NewID(m.Arrival.By.Token), m.Arrival.By.Actor,
+		body.Arrival = &treasuryArrivalBody{httpapi.NewTime(m.Arrival.Effective), postingID(m.Arrival.Posting), httpapi.NewTime(m.Arrival.At),
+			httpapi.NewID(m.Arrival.By.Token), m.Arrival.By.Actor,
 			renderApproval(m.Arrival.Approval)}
 	}
 	return body
@@ -80,7 +84,8 @@ type TreasuryMovementRequest struct {
 }
 
 func (r TreasuryMovementRequest) movement(kind treasury.Kind, call httpapi.Call) treasury.Movement {
-	return treasury.Movement{Platform: call.Principal.Platform, Kind: kind, From: r.From, To: r.To, Amount: money.Amount{Minor: int64(r.Amount), Currency: money.Currency(r.Currency)},
+	return treasury.Movement{Platform: call.Principal.Platform, Kind: kind, From: r.From, To: r.To,
+		Amount:         money.Amount{Minor: int64(r.Amount), Currency: money.Currency(r.Currency)},
 		AllowOverdraft: r.AllowOverdraft, Note: r.Note, Effective: r.EffectiveAt.Time, By: call.Author()}
 }
 
@@ -105,22 +110,29 @@ func registerTreasury(a *httpapi.API, service Treasury) {
 	refused := []fault.Code{fault.InvalidAmount}
 	type sweepInput struct{ Body sweepCreateRequest }
 	httpapi.Post(a, withFourEyes(httpapi.Operation{
-		ID: "createSweep", Path: "/ledger/sweeps", Tag: tagLedger, Summary: "Sweep fees out of an account with customers' money", Permission: platform.Manage,
-		Description: "Posts that fees earned were moved from an account with customers' money to one with the company's own. At most the excess in that currency can be moved, without what people posted and no statement or proof has confirmed: " +
+		ID: "createSweep", Path: "/ledger/sweeps", Tag: tagLedger, Summary: "Sweep fees out of an account with customers' money",
+		Permission: platform.Manage,
+		Description: "Posts that fees earned were moved from an account with customers' money to one with the company's own. At most the " +
+			"excess in that currency can be moved, without what people posted and no statement or proof has confirmed: " +
 			"otherwise `409 CONFLICT`, with both numbers in `details`. The service moves nothing at the partner.",
 		Errors: refused,
-	}, 201, treasuryMovementBody{}), func(ctx context.Context, call httpapi.Call, in *sweepInput) (proposal.Outcome[treasury.Movement], error) {
+	}, 201, treasuryMovementBody{}), func(ctx context.Context, call httpapi.Call,
+		in *sweepInput) (proposal.Outcome[treasury.Movement], error) {
 		return service.Move(ctx, in.Body.movement(treasury.Sweep, call), call.IdempotentRequest)
 	}, renderOutcome(201, renderMovement))
 
 	type transferInput struct{ Body treasuryTransferCreateRequest }
 	httpapi.Post(a, withFourEyes(httpapi.Operation{
-		ID: "createTreasuryTransfer", Path: "/ledger/treasury/transfers", Tag: tagLedger, Summary: "Post a transfer between accounts at partners", Permission: platform.Manage,
-		Description: "Posts that money was moved between two accounts at partners, in one currency. With `inTransit` it is posted to a transit account and arrives with a second posting. " +
+		ID: "createTreasuryTransfer", Path: "/ledger/treasury/transfers", Tag: tagLedger, Summary: "Post a transfer between accounts at partners",
+		Permission: platform.Manage,
+		Description: "Posts that money was moved between two accounts at partners, in one currency. With `inTransit` it is posted to a transit " +
+			"account and arrives with a second posting. " +
 			"A transfer from `partner-receivables/<RAIL>` posts what a partner has paid, and one to `partner-payables/<RAIL>` what it was paid. " +
-			"Customers' money can leave their accounts only up to the excess that is confirmed, and no account goes below zero unless `allowOverdraft` is set with a note. The service moves nothing at the partner.",
+			"Customers' money can leave their accounts only up to the excess that is confirmed, and no account goes below zero unless " +
+			"`allowOverdraft` is set with a note. The service moves nothing at the partner.",
 		Errors: refused,
-	}, 201, treasuryMovementBody{}), func(ctx context.Context, call httpapi.Call, in *transferInput) (proposal.Outcome[treasury.Movement], error) {
+	}, 201, treasuryMovementBody{}), func(ctx context.Context, call httpapi.Call,
+		in *transferInput) (proposal.Outcome[treasury.Movement], error) {
 		m := in.Body.movement(treasury.Transfer, call)
 		m.InTransit = in.Body.InTransit
 		return service.Move(ctx, m, call.IdempotentRequest)
@@ -131,9 +143,11 @@ func registerTreasury(a *httpapi.API, service Treasury) {
 		Body       *treasuryArrivalRequest
 	}
 	httpapi.Post(a, withFourEyes(httpapi.Operation{
-		ID: "arriveTreasuryTransfer", Path: "/ledger/treasury/transfers/{movementId}/arrive", Tag: tagLedger, Summary: "Post the arrival of a transfer in transit", Permission: platform.Manage,
+		ID: "arriveTreasuryTransfer", Path: "/ledger/treasury/transfers/{movementId}/arrive", Tag: tagLedger,
+		Summary: "Post the arrival of a transfer in transit", Permission: platform.Manage,
 		Description: "Posts that a transfer in transit has arrived, once.", Errors: []fault.Code{fault.NotFound},
-	}, 200, treasuryMovementBody{}), func(ctx context.Context, call httpapi.Call, in *arriveInput) (proposal.Outcome[treasury.Movement], error) {
+	}, 200, treasuryMovementBody{}), func(ctx context.Context, call httpapi.Call,
+		in *arriveInput) (proposal.Outcome[treasury.Movement], error) {
 		var effective time.Time
 		if in.Body != nil {
 			effective = in.Body.EffectiveAt.Time
@@ -145,11 +159,15 @@ func registerTreasury(a *httpapi.API, service Treasury) {
 		Body treasurySettlementCreateRequest
 	}
 	httpapi.Post(a, withFourEyes(httpapi.Operation{
-		ID: "createTreasurySettlement", Path: "/ledger/treasury/settlements", Tag: tagLedger, Summary: "Post an exchange with a liquidity provider", Permission: platform.Manage,
-		Description: "Posts that the service has sold one currency for another to a liquidity provider, which reduces its position. What is paid later is posted from `partner-payables/<RAIL>`, " +
-			"and what is received later to `partner-receivables/<RAIL>`. The same limits as for transfers apply. The service moves nothing at the partner.",
+		ID: "createTreasurySettlement", Path: "/ledger/treasury/settlements", Tag: tagLedger, Summary: "Post an exchange with a liquidity " +
+			"provider", Permission: platform.Manage,
+		Description: "Posts that the service has sold one currency for another to a liquidity provider, which reduces its position. What is " +
+			"paid later is posted from `partner-payables/<RAIL>`, " +
+			"and what is received later to `partner-receivables/<RAIL>`. The same limits as for transfers apply. The service moves nothing at the " +
+			"partner.",
 		Errors: refused,
-	}, 201, treasuryMovementBody{}), func(ctx context.Context, call httpapi.Call, in *settlementInput) (proposal.Outcome[treasury.Movement], error) {
+	}, 201, treasuryMovementBody{}), func(ctx context.Context, call httpapi.Call,
+		in *settlementInput) (proposal.Outcome[treasury.Movement], error) {
 		m := in.Body.movement(treasury.Settlement, call)
 		m.Bought = money.Amount{Minor: int64(in.Body.BoughtAmount), Currency: money.Currency(in.Body.BoughtCurrency)}
 		return service.Move(ctx, m, call.IdempotentRequest)
@@ -162,15 +180,17 @@ func registerTreasury(a *httpapi.API, service Treasury) {
 		Status string `query:"status" enum:"IN_TRANSIT" doc:"Only transfers that have not arrived."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "listTreasuryMovements", Path: "/ledger/treasury/movements", Tag: tagLedger, Summary: "List treasury movements", Permission: platform.View,
+		ID: "listTreasuryMovements", Path: "/ledger/treasury/movements", Tag: tagLedger, Summary: "List treasury movements",
+		Permission:  platform.View,
 		Description: "Returns sweeps, transfers and settlements, newest first by default.",
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[treasury.Movement], error) {
 		after, err := httpapi.CursorID[ident.Movement](in.Cursor)
 		if err != nil {
 			return ports.Page[treasury.Movement]{}, err
 		}
-		return service.Movements(ctx, call.Principal.Platform, ports.MovementFilter{Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
-			Kind: treasury.Kind(in.Kind), Open: in.Status != ""})
+		return service.Movements(ctx, call.Principal.Platform,
+			ports.MovementFilter{Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
+				Kind: treasury.Kind(in.Kind), Open: in.Status != ""})
 	}, func(p ports.Page[treasury.Movement]) httpapi.Page[treasuryMovementBody] {
 		return renderPage(p, renderMovement, func(m treasury.Movement) string { return m.ID.String() })
 	})
@@ -179,7 +199,8 @@ func registerTreasury(a *httpapi.API, service Treasury) {
 		MovementID httpapi.ID[ident.Movement] `path:"movementId" doc:"Id of the movement."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getTreasuryMovement", Path: "/ledger/treasury/movements/{movementId}", Tag: tagLedger, Summary: "Get a treasury movement", Permission: platform.View,
+		ID: "getTreasuryMovement", Path: "/ledger/treasury/movements/{movementId}", Tag: tagLedger, Summary: "Get a treasury movement",
+		Permission:  platform.View,
 		Description: "Returns a sweep, transfer or settlement.", Errors: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (treasury.Movement, error) {
 		return service.Movement(ctx, call.Principal.Platform, in.MovementID.Value)

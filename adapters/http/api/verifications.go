@@ -17,7 +17,8 @@ import (
 
 // Verifications holds the use cases of the operations on verifications.
 type Verifications interface {
-	Submit(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest, id ident.Customer) (verification.Verification, error)
+	Submit(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest,
+		id ident.Customer) (verification.Verification, error)
 	Verification(ctx context.Context, p ident.Platform, id ident.Verification) (verification.Verification, error)
 	List(ctx context.Context, p ident.Platform, f ports.VerificationFilter) (ports.Page[verification.Verification], error)
 }
@@ -85,10 +86,13 @@ type verificationRequest struct {
 func registerVerifications(a *httpapi.API, service Verifications) {
 	type submitInput struct{ Body verificationRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createVerification", Path: "/verifications", Tag: tagVerification, Summary: "Submit a customer for verification", Permission: platform.Manage, Status: 200,
-		Description: "Submits an individual (KYC) or a business (KYB) with its beneficial owners and documents. If anything is missing, nothing is submitted: `errors` lists everything, " +
+		ID: "createVerification", Path: "/verifications", Tag: tagVerification, Summary: "Submit a customer for verification",
+		Permission: platform.Manage, Status: 200,
+		Description: "Submits an individual (KYC) or a business (KYB) with its beneficial owners and documents. If anything is missing, " +
+			"nothing is submitted: `errors` lists everything, " +
 			"and after correcting it the same request continues the same verification. A submitted verification is returned as it is.\n\n" +
-			"A verification goes on with the data as it was submitted. If you change a field that is verified before the decision, an approval does not count: the verification gets " +
+			"A verification goes on with the data as it was submitted. If you change a field that is verified before the decision, an approval " +
+			"does not count: the verification gets " +
 			"RESOLVE_ERRORS with each changed field, and you submit again. Submitted documents can be replaced, and not deleted.",
 		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *submitInput) (verification.Verification, error) {
@@ -104,7 +108,8 @@ func registerVerifications(a *httpapi.API, service Verifications) {
 			return ports.Page[verification.Verification]{}, err
 		}
 		return service.List(ctx, call.Principal.Platform, ports.VerificationFilter{
-			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, Customer: in.CustomerID.Value, Status: verification.Status(in.VerificationStatus),
+			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, Customer: in.CustomerID.Value,
+			Status: verification.Status(in.VerificationStatus),
 		})
 	}, func(p ports.Page[verification.Verification]) httpapi.Page[verificationBody] {
 		return renderPage(p, renderVerification, func(v verification.Verification) string { return v.ID.String() })
@@ -114,7 +119,8 @@ func registerVerifications(a *httpapi.API, service Verifications) {
 		ID httpapi.ID[ident.Verification] `path:"verificationId" doc:"Id of the verification."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getVerification", Path: "/verifications/{verificationId}", Tag: tagVerification, Summary: "Get a verification", Permission: platform.View,
+		ID: "getVerification", Path: "/verifications/{verificationId}", Tag: tagVerification, Summary: "Get a verification",
+		Permission:  platform.View,
 		Description: "Returns a verification.", Errors: []fault.Code{fault.VerificationNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (verification.Verification, error) {
 		return service.Verification(ctx, call.Principal.Platform, in.ID.Value)

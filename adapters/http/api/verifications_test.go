@@ -13,7 +13,8 @@ const ownerBody = `{"customerId": "%s", "roles": ["UBO", "CONTROL_PERSON"], "own
 
 // newBusinessOf creates a business of a platform that is not regulated.
 func newBusinessOf(c *client) string {
-	return c.must(201, "POST", "/customers", `{"customerType": "BUSINESS", "businessInfo": {"legalName": "Acme", "registrationNumber": "5523041"}}`).stringAt("id")
+	return c.must(201, "POST", "/customers",
+		`{"customerType": "BUSINESS", "businessInfo": {"legalName": "Acme", "registrationNumber": "5523041"}}`).stringAt("id")
 }
 
 func TestBeneficialOwners_CreateListUpdate(t *testing.T) {
@@ -23,26 +24,31 @@ func TestBeneficialOwners_CreateListUpdate(t *testing.T) {
 	c := newClient(t)
 	business := newBusinessOf(c)
 	person := func(middleName, email string) string {
-		return `{"firstName": "Ana", ` + middleName + `"lastName": "Silva", "birthDate": "1980-01-31", "nationality": "US", ` + email + `"phoneNumber": "+14155550123",
+		return `{"firstName": "Ana", ` + middleName + `"lastName": "Silva", "birthDate": "1980-01-31", "nationality": "US", ` + email +
+			`"phoneNumber": "+14155550123",
 			"address": {"line1": "1 A", "city": "B", "state": "CA", "postalCode": "94105", "country": "US"}, "idType": "SSN", "identifier": "***-**-6789", "countryOfIssuance": "US"}`
 	}
 	want := func(percentage, person string) string {
-		return `{"id": "*", "customerId": "` + business + `", "roles": ["CONTROL_PERSON", "UBO"], "ownershipPercentage": ` + percentage + `, "personalInfo": ` + person +
+		return `{"id": "*", "customerId": "` + business + `", "roles": ["CONTROL_PERSON", "UBO"], "ownershipPercentage": ` + percentage +
+			`, "personalInfo": ` + person +
 			`, "kycStatus": "APPROVED", "createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z"}`
 	}
 	created := c.must(201, "POST", "/beneficial-owners", strings.Replace(ownerBody, "%s", business, 1))
 	created.assertBody(t, want("60", person(`"middleName": "B", `, `"email": "ana@example.com", `)))
 	path := "/beneficial-owners/" + created.stringAt("id")
 
-	changed := c.must(200, "PATCH", path, `{"ownershipPercentage": 75, "personalInfo": {"middleName": null, "email": null, "identifier": "***-**-6789"}}`)
+	changed := c.must(
+		200, "PATCH", path, `{"ownershipPercentage": 75, "personalInfo": {"middleName": null, "email": null, "identifier": "***-**-6789"}}`)
 
 	changed.assertBody(t, want("75", person("", "")))
 	c.must(200, "GET", path, "").assertBody(t, want("75", person("", "")))
-	if ids := c.must(200, "GET", "/beneficial-owners?customerId="+business, "").dataStrings("id"); len(ids) != 1 || ids[0] != created.stringAt("id") {
+	if ids := c.must(200, "GET", "/beneficial-owners?customerId="+business, "").dataStrings("id"); len(ids) != 1 ||
+		ids[0] != created.stringAt("id") {
 		t.Errorf("listed %q", ids)
 	}
 	for name, body := range map[string]string{
-		"no percentage": `{"ownershipPercentage": null}`, "no person": `{"personalInfo": null}`, "no name": `{"personalInfo": {"lastName": null}}`, "too much": `{"ownershipPercentage": 101}`,
+		"no percentage": `{"ownershipPercentage": null}`, "no person": `{"personalInfo": null}`,
+		"no name": `{"personalInfo": {"lastName": null}}`, "too much": `{"ownershipPercentage": 101}`,
 		"no roles": `{"roles": []}`, "unknown role": `{"roles": ["BOSS"]}`, "another number": `{"personalInfo": {"identifier": "1"}}`,
 		"invalid address": `{"personalInfo": {"address": null}}`,
 	} {
@@ -52,7 +58,8 @@ func TestBeneficialOwners_CreateListUpdate(t *testing.T) {
 	}
 	c.must(400, "GET", "/beneficial-owners", "")
 	for _, id := range []string{"Customer:0199f0a2-0000-7000-8000-000000000001", "x"} {
-		if status := map[bool]int{true: 404, false: 400}[strings.HasPrefix(id, "Customer")]; c.must(status, "GET", "/beneficial-owners?customerId="+id, "").stringAt("code") == "" {
+		if status := map[bool]int{true: 404, false: 400}[strings.HasPrefix(id, "Customer")]; c.must(status, "GET",
+			"/beneficial-owners?customerId="+id, "").stringAt("code") == "" {
 			t.Errorf("%s: no code", id)
 		}
 	}
@@ -66,7 +73,8 @@ func TestVerifications_ListsErrors(t *testing.T) {
 
 	v := c.must(200, "POST", "/verifications", `{"customerId": "`+business+`"}`)
 
-	v.assertBody(t, `{"id": "*", "customerId": "`+business+`", "verificationStatus": "RESOLVE_ERRORS", "createdAt": "*", "updatedAt": "*", "errors": ["*", "*", "*",
+	v.assertBody(t, `{"id": "*", "customerId": "`+business+
+		`", "verificationStatus": "RESOLVE_ERRORS", "createdAt": "*", "updatedAt": "*", "errors": ["*", "*", "*",
 		{"resourceId": "`+business+`", "type": "MISSING_FIELD", "field": "address", "reason": "*"}, "*", "*",
 		{"resourceId": "`+business+`", "type": "MISSING_OWNERSHIP_STRUCTURE_DOCUMENT", "acceptedDocumentTypes": ["SHAREHOLDER_REGISTER", "TRUST_AGREEMENT", "PARTNERSHIP_AGREEMENT"], "reason": "*"},
 		"*", {"resourceId": "`+business+`", "type": "MISSING_BENEFICIAL_OWNER", "reason": "*"}]}`)

@@ -20,11 +20,14 @@ import (
 // WalletCredentials holds the use cases of the credentials of embedded wallets. A method that returns a
 // request to sign has changed nothing.
 type WalletCredentials interface {
-	CreateCredential(ctx context.Context, principal platform.Principal, call wallet.Call, idempotent *ports.IdempotentRequest, r wallets.NewCredential) (wallet.Credential, *wallet.SignedRequest, error)
+	CreateCredential(ctx context.Context, principal platform.Principal, call wallet.Call, idempotent *ports.IdempotentRequest,
+		r wallets.NewCredential) (wallet.Credential, *wallet.SignedRequest, error)
 	ListCredentials(ctx context.Context, platformID ident.Platform, account ident.InternalAccount) ([]wallet.Credential, error)
 	RevokeCredential(ctx context.Context, principal platform.Principal, call wallet.Call, id ident.AuthMethod) (*wallet.SignedRequest, error)
-	Challenge(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest, id ident.AuthMethod, client *wallet.ClientKey) (wallets.Challenged, error)
-	Verify(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest, id ident.AuthMethod, v wallets.Verification) (wallets.OpenedSession, error)
+	Challenge(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest, id ident.AuthMethod,
+		client *wallet.ClientKey) (wallets.Challenged, error)
+	Verify(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest, id ident.AuthMethod,
+		v wallets.Verification) (wallets.OpenedSession, error)
 }
 
 // AuthMethod is a credential. It is exported, as all that is embedded in bodies and inputs must be.
@@ -64,7 +67,8 @@ type authChallengeBody struct {
 func renderChallenge(c wallets.Challenged) authChallengeBody {
 	body := authChallengeBody{AuthMethod: renderCredential(c.Credential)}
 	if p := c.Challenge; p != nil {
-		body.Challenge, body.RequestID, body.ExpiresAt = base64.RawURLEncoding.EncodeToString(p.Challenge), p.ID.String(), httpapi.NewTime(p.ExpiresAt)
+		body.Challenge, body.RequestID, body.ExpiresAt = base64.RawURLEncoding.EncodeToString(p.Challenge), p.ID.String(),
+			httpapi.NewTime(p.ExpiresAt)
 	}
 	return body
 }
@@ -74,28 +78,40 @@ type authCredentialCreateRequest struct{}
 
 // Union returns a branch for every type of credential.
 func (authCredentialCreateRequest) Union() httpapi.UnionSpec {
-	account := httpapi.Field{Name: "accountId", Required: true, Pattern: idPattern("InternalAccount"), PatternDescription: "an id of the form InternalAccount:<uuid>",
-		Description: "Id of the embedded wallet, an internal account.", Example: "InternalAccount:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"}
+	account := httpapi.Field{Name: "accountId", Required: true, Pattern: idPattern("InternalAccount"),
+		PatternDescription: "an id of the form InternalAccount:<uuid>",
+		Description:        "Id of the embedded wallet, an internal account.", Example: "InternalAccount:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"}
 	return httpapi.UnionSpec{
 		Name: "AuthCredentialCreateRequest", Description: "A new credential.", Discriminator: "type",
 		Branches: []httpapi.Branch{
 			{Name: "EmailOtpCredentialCreateRequest", Values: []string{string(wallet.EmailOTP)}, Fields: []httpapi.Field{account},
 				Description: "One-time codes that are sent to the customer's e-mail address."},
-			{Name: "OauthCredentialCreateRequest", Values: []string{string(wallet.OAuth)}, Description: "The account of the customer at a provider.", Fields: []httpapi.Field{
+			{Name: "OauthCredentialCreateRequest", Values: []string{string(wallet.OAuth)}, Description: "The account of the customer at a provider.",
+				Fields: []httpapi.Field{
+					account,
+					{Name: "oidcToken", Required: true, MinLength: 1, MaxLength: 16 << 10, Description: "ID token (OpenID Connect) of Google or Apple, " +
+						"issued less than 60 seconds ago for one of `oauthClientIds`.",
+						Example: "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJodHRwczovL2FjY291bnRzLmdvb2dsZS5jb20ifQ.c2ln"},
+				}},
+			{Name: "PasskeyCredentialCreateRequest", Values: []string{string(wallet.Passkey)}, Description: "A passkey (WebAuthn) on a device of " +
+				"the customer.", Fields: []httpapi.Field{
 				account,
-				{Name: "oidcToken", Required: true, MinLength: 1, MaxLength: 16 << 10, Description: "ID token (OpenID Connect) of Google or Apple, issued less than 60 seconds ago for one of `oauthClientIds`.", Example: "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJodHRwczovL2FjY291bnRzLmdvb2dsZS5jb20ifQ.c2ln"},
-			}},
-			{Name: "PasskeyCredentialCreateRequest", Values: []string{string(wallet.Passkey)}, Description: "A passkey (WebAuthn) on a device of the customer.", Fields: []httpapi.Field{
-				account,
-				{Name: "nickname", Required: true, MinLength: 1, MaxLength: maxNickname, Description: "Name of the passkey for the customer: letters, digits, spaces and . _ - ' ( ).", Example: "Ana's phone"},
+				{Name: "nickname", Required: true, MinLength: 1, MaxLength: maxNickname, Description: "Name of the passkey for the customer: " +
+					"letters, digits, spaces and . _ - ' ( ).", Example: "Ana's phone"},
 				{Name: "challenge", Required: true, MinLength: 1, MaxLength: 1024, Pattern: base64URLPattern, PatternDescription: base64URLDescription,
-					Description: "The challenge that your server passed to navigator.credentials.create(), in base64url. It must have been made for this passkey, and is accepted once.", Example: "3q2-7wMnCqxTgWbcZk0mWQ"},
+					Description: "The challenge that your server passed to navigator.credentials.create(), in base64url. It must have been made for " +
+						"this passkey, and is accepted once.", Example: "3q2-7wMnCqxTgWbcZk0mWQ"},
 				{Name: "attestation", Required: true, Description: "What navigator.credentials.create() returned.", Fields: []httpapi.Field{
-					{Name: "credentialId", Required: true, MinLength: 1, MaxLength: 1400, Pattern: base64URLPattern, PatternDescription: base64URLDescription, Description: "`rawId`, in base64url.", Example: "b3BhcXVl"},
-					{Name: "clientDataJson", Required: true, MinLength: 1, MaxLength: 4096, Pattern: base64URLPattern, PatternDescription: base64URLDescription, Description: "`response.clientDataJSON`, in base64url.", Example: "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0"},
-					{Name: "attestationObject", Required: true, MinLength: 1, MaxLength: 64 << 10, Description: "`response.attestationObject`, in base64url.", Example: "o2NmbXRkbm9uZQ"},
+					{Name: "credentialId", Required: true, MinLength: 1, MaxLength: 1400, Pattern: base64URLPattern,
+						PatternDescription: base64URLDescription, Description: "`rawId`, in base64url.", Example: "b3BhcXVl"},
+					{Name: "clientDataJson", Required: true, MinLength: 1, MaxLength: 4096, Pattern: base64URLPattern,
+						PatternDescription: base64URLDescription, Description: "`response.clientDataJSON`, in base64url.",
+						Example: "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0"},
+					{Name: "attestationObject", Required: true, MinLength: 1, MaxLength: 64 << 10, Description: "`response.attestationObject`, in " +
+						"base64url.", Example: "o2NmbXRkbm9uZQ"},
 					{Name: "transports", Description: "`response.getTransports()`.", Schema: &huma.Schema{
-						Type: huma.TypeArray, MaxItems: new(len(transports)), Items: enumSchema(transports), Examples: []any{[]string{"internal", "hybrid"}}}},
+						Type: huma.TypeArray, MaxItems: new(len(transports)), Items: enumSchema(transports),
+						Examples: []any{[]string{"internal", "hybrid"}}}},
 				}},
 			}},
 		},
@@ -111,18 +127,23 @@ func (authCredentialVerifyRequest) Union() httpapi.UnionSpec {
 		Description: "Public key of a new key pair of the client, to which the key of the session is sealed.", Example: exampleClientKey}
 	// The parts of an assertion have no pattern: in the sandbox a signature is a test value.
 	part := func(name, description string, required bool) httpapi.Field {
-		return httpapi.Field{Name: name, Required: required, MaxLength: 8 << 10, Description: description + ", in base64url.", Example: "b3BhcXVl"}
+		return httpapi.Field{Name: name, Required: required, MaxLength: 8 << 10, Description: description + ", in base64url.",
+			Example: "b3BhcXVl"}
 	}
 	return httpapi.UnionSpec{
 		Name: "AuthCredentialVerifyRequest", Description: "A proof that the customer has the credential.", Discriminator: "type",
 		Branches: []httpapi.Branch{
-			{Name: "EmailOtpCredentialVerifyRequest", Values: []string{string(wallet.EmailOTP)}, Description: "The code that was sent.", Fields: []httpapi.Field{
-				{Name: "otp", Required: true, MaxLength: 64, Description: "The latest code.", Example: "483920"}, client,
-			}},
+			{Name: "EmailOtpCredentialVerifyRequest", Values: []string{string(wallet.EmailOTP)}, Description: "The code that was sent.",
+				Fields: []httpapi.Field{
+					{Name: "otp", Required: true, MaxLength: 64, Description: "The latest code.", Example: "483920"}, client,
+				}},
 			{Name: "OauthCredentialVerifyRequest", Values: []string{string(wallet.OAuth)}, Description: "A new ID token.", Fields: []httpapi.Field{
-				{Name: "oidcToken", Required: true, MaxLength: 16 << 10, Description: "ID token of the same person, issued less than 60 seconds ago, whose `nonce` is hex(SHA-256(`clientPublicKey` in lower case)).", Example: "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJodHRwczovL2FjY291bnRzLmdvb2dsZS5jb20ifQ.c2ln"}, client,
+				{Name: "oidcToken", Required: true, MaxLength: 16 << 10, Description: "ID token of the same person, issued less than 60 seconds ago, " +
+					"whose `nonce` is hex(SHA-256(`clientPublicKey` in lower case)).",
+					Example: "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJodHRwczovL2FjY291bnRzLmdvb2dsZS5jb20ifQ.c2ln"}, client,
 			}},
-			{Name: "PasskeyCredentialVerifyRequest", Values: []string{string(wallet.Passkey)}, Description: "A signature of the authenticator over the challenge. The key of the session is sealed to the `clientPublicKey` of the challenge.", Fields: []httpapi.Field{
+			{Name: "PasskeyCredentialVerifyRequest", Values: []string{string(wallet.Passkey)}, Description: "A signature of the authenticator " +
+				"over the challenge. The key of the session is sealed to the `clientPublicKey` of the challenge.", Fields: []httpapi.Field{
 				{Name: "assertion", Required: true, Description: "What navigator.credentials.get() returned.", Fields: []httpapi.Field{
 					part("credentialId", "`rawId`", true),
 					part("clientDataJson", "`response.clientDataJSON`", true),
@@ -193,11 +214,16 @@ func (in *verifyInput) Resolve(huma.Context) []error {
 
 func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createAuthCredential", Path: "/auth/credentials", Tag: tagWallets, Summary: "Add a credential", Permission: platform.Transact, Status: 201, SignedRetry: true,
-		Description: "Adds a credential to an embedded wallet. The first one of a wallet is added at once: 201. Every further one has to be signed by a session of the wallet: 202, then 201.\n\n" +
-			"A wallet has at most one EMAIL_OTP and one PASSKEY credential, and an OAUTH credential for each person at a provider. A new wallet of a customer with an e-mail address has an EMAIL_OTP credential.",
-		Errors: []fault.Code{fault.InternalAccountNotFound, fault.EmailOTPCredentialAlreadyExists, fault.PasskeyCredentialAlreadyExists, fault.CustomerDeleted, fault.Conflict, fault.NotImplemented},
-	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *createCredentialInput) (wallet.Credential, *wallet.SignedRequest, error) {
+		ID: "createAuthCredential", Path: "/auth/credentials", Tag: tagWallets, Summary: "Add a credential", Permission: platform.Transact,
+		Status: 201, SignedRetry: true,
+		Description: "Adds a credential to an embedded wallet. The first one of a wallet is added at once: 201. Every further one has to be " +
+			"signed by a session of the wallet: 202, then 201.\n\n" +
+			"A wallet has at most one EMAIL_OTP and one PASSKEY credential, and an OAUTH credential for each person at a provider. A new wallet " +
+			"of a customer with an e-mail address has an EMAIL_OTP credential.",
+		Errors: []fault.Code{fault.InternalAccountNotFound, fault.EmailOTPCredentialAlreadyExists, fault.PasskeyCredentialAlreadyExists,
+			fault.CustomerDeleted, fault.Conflict, fault.NotImplemented},
+	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call,
+		in *createCredentialInput) (wallet.Credential, *wallet.SignedRequest, error) {
 		return service.CreateCredential(ctx, call.Principal, call.Signed, call.IdempotentRequest, newCredential(in.Body))
 	}), renderCredential)
 
@@ -211,9 +237,11 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 	})
 
 	httpapi.Delete(a, httpapi.Operation{
-		ID: "revokeAuthCredential", Path: "/auth/credentials/{id}", Tag: tagWallets, Summary: "Revoke a credential", Permission: platform.Transact, SignedRetry: true,
-		Description: "Revokes a credential and its sessions. A session of another credential of the wallet has to sign the request: 202, then 204. The last credential of a wallet cannot be revoked.",
-		Errors:      []fault.Code{fault.CredentialNotFound, fault.CustomerDeleted},
+		ID: "revokeAuthCredential", Path: "/auth/credentials/{id}", Tag: tagWallets, Summary: "Revoke a credential",
+		Permission: platform.Transact, SignedRetry: true,
+		Description: "Revokes a credential and its sessions. A session of another credential of the wallet has to sign the request: 202, then " +
+			"204. The last credential of a wallet cannot be revoked.",
+		Errors: []fault.Code{fault.CredentialNotFound, fault.CustomerDeleted},
 	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *CredentialPath) (struct{}, *wallet.SignedRequest, error) {
 		request, err := service.RevokeCredential(ctx, call.Principal, call.Signed, in.ID.Value)
 		return struct{}{}, request, err
@@ -227,10 +255,14 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 		Body *challengeRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "challengeAuthCredential", Path: "/auth/credentials/{id}/challenge", Tag: tagWallets, Summary: "Challenge a credential", Permission: platform.Transact,
+		ID: "challengeAuthCredential", Path: "/auth/credentials/{id}/challenge", Tag: tagWallets, Summary: "Challenge a credential",
+		Permission: platform.Transact,
 		Description: "Begins the verification of a credential.\n\n" +
-			"- EMAIL_OTP: sends a new code to the customer's e-mail address. Only the latest code is valid, for 5 minutes and 5 tries, unless `embeddedWalletConfig` says otherwise. Up to 5 codes can be sent at once, then one in 15 seconds, and 10 in an hour: 429. None is sent while wrong codes delay the next one, see Verify a credential.\n" +
-			"- PASSKEY: returns a challenge for navigator.credentials.get(), and the `requestId` of its answer. Each is valid for 5 minutes and accepted once.\n" +
+			"- EMAIL_OTP: sends a new code to the customer's e-mail address. Only the latest code is valid, for 5 minutes and 5 tries, unless " +
+			"`embeddedWalletConfig` says otherwise. Up to 5 codes can be sent at once, then one in 15 seconds, and 10 in an hour: 429. None is " +
+			"sent while wrong codes delay the next one, see Verify a credential.\n" +
+			"- PASSKEY: returns a challenge for navigator.credentials.get(), and the `requestId` of its answer. Each is valid for 5 minutes and " +
+			"accepted once.\n" +
 			"- OAUTH: has no challenge: 400. Request an ID token from the provider.",
 		Errors: []fault.Code{fault.CredentialNotFound, fault.NotImplemented, fault.CustomerDeleted, fault.UserNotReady},
 	}, func(ctx context.Context, call httpapi.Call, in *challengeInput) (wallets.Challenged, error) {
@@ -246,11 +278,16 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 	}, renderChallenge)
 
 	httpapi.Post(a, httpapi.Operation{
-		ID: "verifyAuthCredential", Path: "/auth/credentials/{id}/verify", Tag: tagWallets, Summary: "Verify a credential", Permission: platform.Transact, KeyedHeader: "Request-Id",
-		Description: "Opens a session of 15 minutes. `encryptedSessionSigningKey` is the private key of the session, which only the client can open. A wallet has at most 20 active sessions: one more ends the oldest.\n\n" +
-			"A proof that is not valid is 401 with the reason " + codeList(wallet.ReasonCode, wallet.ReasonPasskey, wallet.ReasonIdentity) + ". For a passkey " +
-			codeList(wallet.ReasonNoRequestID, wallet.ReasonRequestID, wallet.ReasonRequestUsed, wallet.ReasonRequestExpired) + " are possible too.\n\n" +
-			"Wrong codes are counted over all codes that were sent. After the fifth since the last right one, the next can be tried in a minute, and the delay doubles with each further one, up to a day. Until then every code is 429, and `Retry-After` and the message say when.",
+		ID: "verifyAuthCredential", Path: "/auth/credentials/{id}/verify", Tag: tagWallets, Summary: "Verify a credential",
+		Permission: platform.Transact, KeyedHeader: "Request-Id",
+		Description: "Opens a session of 15 minutes. `encryptedSessionSigningKey` is the private key of the session, which only the client can " +
+			"open. A wallet has at most 20 active sessions: one more ends the oldest.\n\n" +
+			"A proof that is not valid is 401 with the reason " + codeList(wallet.ReasonCode, wallet.ReasonPasskey, wallet.ReasonIdentity) +
+			". For a passkey " +
+			codeList(wallet.ReasonNoRequestID, wallet.ReasonRequestID, wallet.ReasonRequestUsed, wallet.ReasonRequestExpired) +
+			" are possible too.\n\n" +
+			"Wrong codes are counted over all codes that were sent. After the fifth since the last right one, the next can be tried in a minute, " +
+			"and the delay doubles with each further one, up to a day. Until then every code is 429, and `Retry-After` and the message say when.",
 		Errors: []fault.Code{fault.CredentialNotFound, fault.CustomerDeleted, fault.UserNotReady},
 	}, func(ctx context.Context, call httpapi.Call, in *verifyInput) (wallets.OpenedSession, error) {
 		verification, err := in.verification()
@@ -270,7 +307,8 @@ func newCredential(body httpapi.Union[authCredentialCreateRequest]) wallets.NewC
 	}
 	created.Nickname = body.Text("nickname")
 	created.Challenge, _ = base64.RawURLEncoding.DecodeString(body.Text("challenge"))
-	created.Attestation = wallet.Attestation{CredentialID: text(attestation, "credentialId"), ClientDataJSON: text(attestation, "clientDataJson"), AttestationObject: text(attestation, "attestationObject")}
+	created.Attestation = wallet.Attestation{CredentialID: text(attestation, "credentialId"),
+		ClientDataJSON: text(attestation, "clientDataJson"), AttestationObject: text(attestation, "attestationObject")}
 	sent, _ := attestation["transports"].([]any)
 	for _, name := range sent {
 		created.Attestation.Transports = append(created.Attestation.Transports, name.(string))
@@ -285,8 +323,9 @@ func (in *verifyInput) verification() (wallets.Verification, error) {
 	if v.Type == wallet.Passkey {
 		assertion, _ := body.Values()["assertion"].(map[string]any)
 		v.Assertion = wallet.Assertion{
-			CredentialID: text(assertion, "credentialId"), ClientDataJSON: text(assertion, "clientDataJson"), AuthenticatorData: text(assertion, "authenticatorData"),
-			Signature: text(assertion, "signature"), UserHandle: text(assertion, "userHandle"),
+			CredentialID: text(assertion, "credentialId"), ClientDataJSON: text(assertion, "clientDataJson"),
+			AuthenticatorData: text(assertion, "authenticatorData"),
+			Signature:         text(assertion, "signature"), UserHandle: text(assertion, "userHandle"),
 		}
 		return v, nil
 	}

@@ -12,10 +12,12 @@ var walletGuide = strings.NewReplacer(
 	"{noSignature}", wallet.ReasonNoSignature, "{noRequestId}", wallet.ReasonNoRequestID, "{unknownRequestId}", wallet.ReasonRequestID,
 	"{used}", wallet.ReasonRequestUsed, "{expired}", wallet.ReasonRequestExpired, "{differs}", wallet.ReasonRequestDiffers,
 	"{signature}", wallet.ReasonSignature, "{revoked}", wallet.ReasonRevokedCredential,
-	"{operations}", "`"+strings.Join([]string{string(wallet.AddCredential), string(wallet.RevokeCredential), string(wallet.RefreshSession), string(wallet.RevokeSession),
+	"{operations}", "`"+strings.Join([]string{string(wallet.AddCredential), string(wallet.RevokeCredential), string(wallet.RefreshSession),
+		string(wallet.RevokeSession),
 		string(wallet.ExportWallet), string(wallet.UpdateAccount), string(wallet.UpdateCustomerEmail)}, "`, `")+"`",
 	"{code}", wallet.ReasonCode, "{passkey}", wallet.ReasonPasskey, "{identity}", wallet.ReasonIdentity,
-).Replace(`An embedded wallet holds the stablecoin of a customer under the customer's own key. It is an internal account of the type |EMBEDDED_WALLET|, which appears when the platform supports the currency USDB. Your servers call these operations; the customer's client (an app or a page) makes the signatures, so an API token alone cannot spend from the wallet.
+).Replace(
+	`An embedded wallet holds the stablecoin of a customer under the customer's own key. It is an internal account of the type |EMBEDDED_WALLET|, which appears when the platform supports the currency USDB. Your servers call these operations; the customer's client (an app or a page) makes the signatures, so an API token alone cannot spend from the wallet.
 
 **Life of a session.** The customer proves who they are with a credential (an e-mailed code, a passkey, or an account at Google or Apple). That opens a session of 15 minutes, whose private key only the client can read. With it the client signs requests and payments.
 

@@ -17,7 +17,8 @@ import (
 type WalletSessions interface {
 	ListSessions(ctx context.Context, platformID ident.Platform, account ident.InternalAccount) ([]wallet.Session, error)
 	RevokeSession(ctx context.Context, principal platform.Principal, call wallet.Call, id ident.Session) (*wallet.SignedRequest, error)
-	RefreshSession(ctx context.Context, principal platform.Principal, call wallet.Call, idempotent *ports.IdempotentRequest, id ident.Session, client wallet.ClientKey) (wallets.OpenedSession, *wallet.SignedRequest, error)
+	RefreshSession(ctx context.Context, principal platform.Principal, call wallet.Call, idempotent *ports.IdempotentRequest, id ident.Session,
+		client wallet.ClientKey) (wallets.OpenedSession, *wallet.SignedRequest, error)
 }
 
 // authSessionBody is a session.
@@ -35,7 +36,8 @@ type authSessionBody struct {
 
 func renderSession(s wallet.Session) authSessionBody {
 	return authSessionBody{
-		ID: httpapi.NewID(s.ID), AccountID: httpapi.NewID(s.Account), Type: string(s.Type), CredentialID: base64.RawURLEncoding.EncodeToString(s.PasskeyID), Nickname: s.Nickname,
+		ID: httpapi.NewID(s.ID), AccountID: httpapi.NewID(s.Account), Type: string(s.Type),
+		CredentialID: base64.RawURLEncoding.EncodeToString(s.PasskeyID), Nickname: s.Nickname,
 		CreatedAt: httpapi.NewTime(s.CreatedAt), UpdatedAt: httpapi.NewTime(s.UpdatedAt), ExpiresAt: httpapi.NewTime(s.ExpiresAt),
 	}
 }
@@ -71,7 +73,8 @@ func registerWalletSessions(a *httpapi.API, service WalletSessions) {
 	})
 
 	httpapi.Delete(a, httpapi.Operation{
-		ID: "revokeAuthSession", Path: "/auth/sessions/{id}", Tag: tagWallets, Summary: "Revoke a session", Permission: platform.Transact, SignedRetry: true,
+		ID: "revokeAuthSession", Path: "/auth/sessions/{id}", Tag: tagWallets, Summary: "Revoke a session", Permission: platform.Transact,
+		SignedRetry: true,
 		Description: "Ends a session. Any active session of the wallet may sign the request, also this one: 202, then 204.",
 		Errors:      []fault.Code{fault.SessionNotFound, fault.CustomerDeleted},
 	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *SessionPath) (struct{}, *wallet.SignedRequest, error) {
@@ -84,9 +87,11 @@ func registerWalletSessions(a *httpapi.API, service WalletSessions) {
 		Body clientKeyRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "refreshAuthSession", Path: "/auth/sessions/{id}/refresh", Tag: tagWallets, Summary: "Refresh a session", Permission: platform.Transact, Status: 201, SignedRetry: true,
-		Description: "Opens another session of the same credential, with a new key, for 15 minutes: 202, then 201. The session in the path has to be active at both requests, has to sign, and remains active until it expires.",
-		Errors:      []fault.Code{fault.SessionNotFound, fault.CustomerDeleted, fault.UserNotReady},
+		ID: "refreshAuthSession", Path: "/auth/sessions/{id}/refresh", Tag: tagWallets, Summary: "Refresh a session",
+		Permission: platform.Transact, Status: 201, SignedRetry: true,
+		Description: "Opens another session of the same credential, with a new key, for 15 minutes: 202, then 201. The session in the path has " +
+			"to be active at both requests, has to sign, and remains active until it expires.",
+		Errors: []fault.Code{fault.SessionNotFound, fault.CustomerDeleted, fault.UserNotReady},
 	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *refreshInput) (wallets.OpenedSession, *wallet.SignedRequest, error) {
 		client, err := wallet.ParseClientKey(in.Body.ClientPublicKey)
 		if err != nil {

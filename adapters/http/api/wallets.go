@@ -18,8 +18,10 @@ import (
 type Wallets interface {
 	WalletCredentials
 	WalletSessions
-	UpdateAccount(ctx context.Context, principal platform.Principal, call wallet.Call, id ident.InternalAccount, change account.InternalChange) (account.WithBalance, *wallet.SignedRequest, error)
-	Export(ctx context.Context, principal platform.Principal, call wallet.Call, idempotent *ports.IdempotentRequest, id ident.InternalAccount, client wallet.ClientKey) (wallets.Exported, *wallet.SignedRequest, error)
+	UpdateAccount(ctx context.Context, principal platform.Principal, call wallet.Call, id ident.InternalAccount,
+		change account.InternalChange) (account.WithBalance, *wallet.SignedRequest, error)
+	Export(ctx context.Context, principal platform.Principal, call wallet.Call, idempotent *ports.IdempotentRequest, id ident.InternalAccount,
+		client wallet.ClientKey) (wallets.Exported, *wallet.SignedRequest, error)
 }
 
 type internalAccountUpdateRequest struct {
@@ -46,9 +48,11 @@ func registerWallets(a *httpapi.API, service Wallets) {
 		Body clientKeyRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
-		ID: "exportInternalAccount", Path: "/internal-accounts/{id}/export", Tag: tagWallets, Summary: "Export a wallet", Permission: platform.Transact, SignedRetry: true,
-		Description: "Returns the 24 words of an embedded wallet, which only the client can read: 202, then 200. With them the customer can use the wallet without the service. Each export is recorded, and the customer is notified by e-mail.",
-		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.CustomerDeleted},
+		ID: "exportInternalAccount", Path: "/internal-accounts/{id}/export", Tag: tagWallets, Summary: "Export a wallet",
+		Permission: platform.Transact, SignedRetry: true,
+		Description: "Returns the 24 words of an embedded wallet, which only the client can read: 202, then 200. With them the customer can " +
+			"use the wallet without the service. Each export is recorded, and the customer is notified by e-mail.",
+		Errors: []fault.Code{fault.InternalAccountNotFound, fault.CustomerDeleted},
 	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *exportInput) (wallets.Exported, *wallet.SignedRequest, error) {
 		client, err := wallet.ParseClientKey(in.Body.ClientPublicKey)
 		if err != nil {
@@ -64,10 +68,13 @@ func registerWallets(a *httpapi.API, service Wallets) {
 		Body internalAccountUpdateRequest
 	}
 	httpapi.Patch(a, httpapi.Operation{
-		ID: "updateInternalAccount", Path: "/internal-accounts/{id}", Tag: tagInternal, Summary: "Update an internal account", Permission: platform.Transact, SignedRetry: true,
-		Description: "Changes the settings that are sent and returns the account. Only embedded wallets have a setting, and their owner has to sign its change: 202, then 200. A request without a setting returns the account at once.",
-		Errors:      []fault.Code{fault.InternalAccountNotFound, fault.CustomerDeleted},
+		ID: "updateInternalAccount", Path: "/internal-accounts/{id}", Tag: tagInternal, Summary: "Update an internal account",
+		Permission: platform.Transact, SignedRetry: true,
+		Description: "Changes the settings that are sent and returns the account. Only embedded wallets have a setting, and their owner has to " +
+			"sign its change: 202, then 200. A request without a setting returns the account at once.",
+		Errors: []fault.Code{fault.InternalAccountNotFound, fault.CustomerDeleted},
 	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *updateInput) (account.WithBalance, *wallet.SignedRequest, error) {
-		return service.UpdateAccount(ctx, call.Principal, call.Signed, in.ID.Value, account.InternalChange{PrivateEnabled: in.Body.PrivateEnabled})
+		return service.UpdateAccount(ctx, call.Principal, call.Signed, in.ID.Value,
+			account.InternalChange{PrivateEnabled: in.Body.PrivateEnabled})
 	}), renderInternalAccount)
 }

@@ -40,7 +40,8 @@ func (f *fakeWallets) leg(call wallet.Call, arguments ...any) *wallet.SignedRequ
 	if call.Signature != "" {
 		return nil
 	}
-	return &wallet.SignedRequest{ID: must(ident.SignedRequest{}.Parse(requestID)), Payload: "payload", Credential: wallet.Passkey, ExpiresAt: noon}
+	return &wallet.SignedRequest{ID: must(ident.SignedRequest{}.Parse(requestID)), Payload: "payload", Credential: wallet.Passkey,
+		ExpiresAt: noon}
 }
 
 func must[T any](v T, err error) T {
@@ -52,17 +53,20 @@ func must[T any](v T, err error) T {
 
 var (
 	fakeCredential = wallet.Credential{
-		ID: must(ident.ParseAuthMethod(credentialID)), Account: must(ident.ParseInternalAccount(walletID)), Type: wallet.Passkey, Nickname: "Ana's phone",
-		Passkey: &wallet.PasskeyKey{CredentialID: []byte{0xfb, 0xff}}, CreatedAt: noon, UpdatedAt: noon,
+		ID: must(ident.ParseAuthMethod(credentialID)), Account: must(ident.ParseInternalAccount(walletID)), Type: wallet.Passkey,
+		Nickname: "Ana's phone",
+		Passkey:  &wallet.PasskeyKey{CredentialID: []byte{0xfb, 0xff}}, CreatedAt: noon, UpdatedAt: noon,
 	}
 	fakeSession = wallet.Session{
-		ID: must(ident.ParseSession(sessionID)), Account: fakeCredential.Account, Credential: fakeCredential.ID, Type: wallet.Passkey, Nickname: "Ana's phone",
+		ID: must(ident.ParseSession(sessionID)), Account: fakeCredential.Account, Credential: fakeCredential.ID, Type: wallet.Passkey,
+		Nickname:  "Ana's phone",
 		PasskeyID: []byte{0xfb, 0xff}, CreatedAt: noon, UpdatedAt: noon, ExpiresAt: noon.Add(wallet.SessionLifetime),
 	}
 	fakeOpened = wallets.OpenedSession{Session: fakeSession, EncryptedKey: "sealed"}
 )
 
-func (f *fakeWallets) CreateCredential(_ context.Context, _ platform.Principal, call wallet.Call, _ *ports.IdempotentRequest, r wallets.NewCredential) (wallet.Credential, *wallet.SignedRequest, error) {
+func (f *fakeWallets) CreateCredential(_ context.Context, _ platform.Principal, call wallet.Call, _ *ports.IdempotentRequest,
+	r wallets.NewCredential) (wallet.Credential, *wallet.SignedRequest, error) {
 	return fakeCredential, f.leg(call, r), nil
 }
 
@@ -71,21 +75,25 @@ func (f *fakeWallets) ListCredentials(_ context.Context, _ ident.Platform, a ide
 	return []wallet.Credential{fakeCredential}, nil
 }
 
-func (f *fakeWallets) RevokeCredential(_ context.Context, _ platform.Principal, call wallet.Call, id ident.AuthMethod) (*wallet.SignedRequest, error) {
+func (f *fakeWallets) RevokeCredential(_ context.Context, _ platform.Principal, call wallet.Call,
+	id ident.AuthMethod) (*wallet.SignedRequest, error) {
 	return f.leg(call, id), nil
 }
 
-func (f *fakeWallets) Challenge(_ context.Context, _ platform.Principal, _ *ports.IdempotentRequest, id ident.AuthMethod, client *wallet.ClientKey) (wallets.Challenged, error) {
+func (f *fakeWallets) Challenge(_ context.Context, _ platform.Principal, _ *ports.IdempotentRequest, id ident.AuthMethod,
+	client *wallet.ClientKey) (wallets.Challenged, error) {
 	f.calls = append(f.calls, []any{id, client})
 	if client == nil {
 		email := fakeCredential
 		email.Type, email.Passkey = wallet.EmailOTP, nil
 		return wallets.Challenged{Credential: email}, nil
 	}
-	return wallets.Challenged{Credential: fakeCredential, Challenge: &wallet.PasskeyChallenge{ID: must(ident.SignedRequest{}.Parse(requestID)), Challenge: []byte{0xfb, 0xff}, ExpiresAt: noon}}, nil
+	return wallets.Challenged{Credential: fakeCredential, Challenge: &wallet.PasskeyChallenge{ID: must(ident.SignedRequest{}.Parse(requestID)),
+		Challenge: []byte{0xfb, 0xff}, ExpiresAt: noon}}, nil
 }
 
-func (f *fakeWallets) Verify(_ context.Context, _ platform.Principal, _ *ports.IdempotentRequest, id ident.AuthMethod, v wallets.Verification) (wallets.OpenedSession, error) {
+func (f *fakeWallets) Verify(_ context.Context, _ platform.Principal, _ *ports.IdempotentRequest, id ident.AuthMethod,
+	v wallets.Verification) (wallets.OpenedSession, error) {
 	f.calls = append(f.calls, []any{id, v})
 	return fakeOpened, nil
 }
@@ -95,19 +103,24 @@ func (f *fakeWallets) ListSessions(_ context.Context, _ ident.Platform, a ident.
 	return nil, nil
 }
 
-func (f *fakeWallets) RevokeSession(_ context.Context, _ platform.Principal, call wallet.Call, id ident.Session) (*wallet.SignedRequest, error) {
+func (f *fakeWallets) RevokeSession(_ context.Context, _ platform.Principal, call wallet.Call,
+	id ident.Session) (*wallet.SignedRequest, error) {
 	return f.leg(call, id), nil
 }
 
-func (f *fakeWallets) RefreshSession(_ context.Context, _ platform.Principal, call wallet.Call, _ *ports.IdempotentRequest, id ident.Session, client wallet.ClientKey) (wallets.OpenedSession, *wallet.SignedRequest, error) {
+func (f *fakeWallets) RefreshSession(_ context.Context, _ platform.Principal, call wallet.Call, _ *ports.IdempotentRequest,
+	id ident.Session, client wallet.ClientKey) (wallets.OpenedSession, *wallet.SignedRequest, error) {
 	return fakeOpened, f.leg(call, id, client), nil
 }
 
-func (f *fakeWallets) UpdateAccount(_ context.Context, _ platform.Principal, call wallet.Call, id ident.InternalAccount, change account.InternalChange) (account.WithBalance, *wallet.SignedRequest, error) {
-	return account.WithBalance{Internal: account.Internal{ID: id, Type: account.EmbeddedWallet, Currency: "USDB", PrivateEnabled: true, CreatedAt: noon, UpdatedAt: noon}}, f.leg(call, id, change), nil
+func (f *fakeWallets) UpdateAccount(_ context.Context, _ platform.Principal, call wallet.Call, id ident.InternalAccount,
+	change account.InternalChange) (account.WithBalance, *wallet.SignedRequest, error) {
+	return account.WithBalance{Internal: account.Internal{ID: id, Type: account.EmbeddedWallet, Currency: "USDB", PrivateEnabled: true,
+		CreatedAt: noon, UpdatedAt: noon}}, f.leg(call, id, change), nil
 }
 
-func (f *fakeWallets) Export(_ context.Context, _ platform.Principal, call wallet.Call, _ *ports.IdempotentRequest, id ident.InternalAccount, client wallet.ClientKey) (wallets.Exported, *wallet.SignedRequest, error) {
+func (f *fakeWallets) Export(_ context.Context, _ platform.Principal, call wallet.Call, _ *ports.IdempotentRequest,
+	id ident.InternalAccount, client wallet.ClientKey) (wallets.Exported, *wallet.SignedRequest, error) {
 	return wallets.Exported{Account: id, Encrypted: `{"version":"v1.0.0"}`}, f.leg(call, id, client), nil
 }
 
@@ -125,8 +138,10 @@ func (c *client) signed(signature, requestID string) *client {
 }
 
 const (
-	credentialJSON = `{"id": "` + credentialID + `", "accountId": "` + walletID + `", "type": "PASSKEY", "credentialId": "-_8", "nickname": "Ana's phone", "createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z"}`
-	sessionJSON    = `{"id": "` + sessionID + `", "accountId": "` + walletID + `", "type": "PASSKEY", "credentialId": "-_8", "nickname": "Ana's phone", "encryptedSessionSigningKey": "sealed",
+	credentialJSON = `{"id": "` + credentialID + `", "accountId": "` + walletID +
+		`", "type": "PASSKEY", "credentialId": "-_8", "nickname": "Ana's phone", "createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z"}`
+	sessionJSON = `{"id": "` + sessionID + `", "accountId": "` + walletID +
+		`", "type": "PASSKEY", "credentialId": "-_8", "nickname": "Ana's phone", "encryptedSessionSigningKey": "sealed",
 		"createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z", "expiresAt": "2026-03-14T12:15:00.000Z"}`
 	requestJSON = `{"payloadToSign": "payload", "requestId": "` + requestID + `", "expiresAt": "2026-03-14T12:00:00.000Z", "type": "PASSKEY"}`
 )
@@ -142,20 +157,28 @@ func TestWallets_SignedOperations(t *testing.T) {
 		want               string
 		arguments          []any
 	}{
-		{"POST", "/auth/credentials", `{"type": "EMAIL_OTP", "accountId": "` + walletID + `"}`, 201, credentialJSON, []any{wallets.NewCredential{Account: fakeCredential.Account, Type: wallet.EmailOTP}}},
+		{"POST", "/auth/credentials", `{"type": "EMAIL_OTP", "accountId": "` + walletID + `"}`, 201, credentialJSON,
+			[]any{wallets.NewCredential{Account: fakeCredential.Account, Type: wallet.EmailOTP}}},
 		{"POST", "/auth/credentials", `{"type": "OAUTH", "accountId": "` + walletID + `", "oidcToken": "a.b.c"}`, 201, credentialJSON,
 			[]any{wallets.NewCredential{Account: fakeCredential.Account, Type: wallet.OAuth, Token: "a.b.c"}}},
 		{"POST", "/auth/credentials", `{"type": "PASSKEY", "accountId": "` + walletID + `", "nickname": "Ana's phone", "challenge": "-_8",
-			"attestation": {"credentialId": "aWQ", "clientDataJson": "e30", "attestationObject": "o2M", "transports": ["usb", "hybrid"]}}`, 201, credentialJSON,
-			[]any{wallets.NewCredential{Account: fakeCredential.Account, Type: wallet.Passkey, Nickname: "Ana's phone", Challenge: []byte{0xfb, 0xff},
-				Attestation: wallet.Attestation{CredentialID: "aWQ", ClientDataJSON: "e30", AttestationObject: "o2M", Transports: []string{"usb", "hybrid"}}}}},
+			"attestation": {"credentialId": "aWQ", "clientDataJson": "e30", "attestationObject": "o2M", "transports": ["usb", "hybrid"]}}`,
+			201, credentialJSON,
+			[]any{wallets.NewCredential{Account: fakeCredential.Account, Type: wallet.Passkey, Nickname: "Ana's phone",
+				Challenge: []byte{0xfb, 0xff},
+				Attestation: wallet.Attestation{CredentialID: "aWQ", ClientDataJSON: "e30", AttestationObject: "o2M",
+					Transports: []string{"usb", "hybrid"}}}}},
 		{"DELETE", "/auth/credentials/" + credentialID, "", 204, "", []any{fakeCredential.ID}},
 		{"DELETE", "/auth/sessions/" + sessionID, "", 204, "", []any{fakeSession.ID}},
-		{"POST", "/auth/sessions/" + sessionID + "/refresh", `{"clientPublicKey": "` + clientKey + `"}`, 201, sessionJSON, []any{fakeSession.ID, must(wallet.ParseClientKey(clientKey))}},
+		{"POST", "/auth/sessions/" + sessionID + "/refresh", `{"clientPublicKey": "` + clientKey + `"}`, 201, sessionJSON,
+			[]any{fakeSession.ID, must(wallet.ParseClientKey(clientKey))}},
 		{"POST", "/internal-accounts/" + walletID + "/export", `{"clientPublicKey": "` + clientKey + `"}`, 200,
-			`{"id": "` + walletID + `", "encryptedWalletCredentials": "{\"version\":\"v1.0.0\"}"}`, []any{fakeCredential.Account, must(wallet.ParseClientKey(clientKey))}},
-		{"PATCH", "/internal-accounts/" + walletID, `{"privateEnabled": true}`, 200, `{"id": "` + walletID + `", "type": "EMBEDDED_WALLET", "status": "", "balance": "*", "fundingPaymentInstructions": [],
-			"privateEnabled": true, "createdAt": "*", "updatedAt": "*"}`, []any{fakeCredential.Account, account.InternalChange{PrivateEnabled: new(true)}}},
+			`{"id": "` + walletID + `", "encryptedWalletCredentials": "{\"version\":\"v1.0.0\"}"}`,
+			[]any{fakeCredential.Account, must(wallet.ParseClientKey(clientKey))}},
+		{"PATCH", "/internal-accounts/" + walletID, `{"privateEnabled": true}`, 200,
+			`{"id": "` + walletID + `", "type": "EMBEDDED_WALLET", "status": "", "balance": "*", "fundingPaymentInstructions": [],
+			"privateEnabled": true, "createdAt": "*", "updatedAt": "*"}`,
+			[]any{fakeCredential.Account, account.InternalChange{PrivateEnabled: new(true)}}},
 	} {
 		c.must(202, o.method, o.path, o.body).assertBody(t, requestJSON)
 		second := c.signed("signature", requestID).must(o.status, o.method, o.path, o.body)
@@ -167,7 +190,8 @@ func TestWallets_SignedOperations(t *testing.T) {
 				t.Errorf("%s %s: called with %+v, want %+v", o.method, o.path, arguments, o.arguments)
 			}
 		}
-		if want := (wallet.Call{Method: o.method, Path: httpapi.BasePath + o.path, BodyHash: sha256.Sum256([]byte(o.body)), Signature: "signature", RequestID: requestID}); fake.call != want {
+		if want := (wallet.Call{Method: o.method, Path: httpapi.BasePath + o.path, BodyHash: sha256.Sum256([]byte(o.body)),
+			Signature: "signature", RequestID: requestID}); fake.call != want {
 			t.Errorf("%s %s: signed %+v", o.method, o.path, fake.call)
 		}
 	}
@@ -181,7 +205,8 @@ func TestWallets_ChallengeAndVerify(t *testing.T) {
 	path := "/auth/credentials/" + credentialID
 	key := must(wallet.ParseClientKey(clientKey))
 
-	c.must(200, "POST", path+"/challenge", "").assertBody(t, `{"id": "*", "accountId": "*", "type": "EMAIL_OTP", "nickname": "*", "createdAt": "*", "updatedAt": "*"}`)
+	c.must(200, "POST", path+"/challenge", "").assertBody(t,
+		`{"id": "*", "accountId": "*", "type": "EMAIL_OTP", "nickname": "*", "createdAt": "*", "updatedAt": "*"}`)
 	c.must(200, "POST", path+"/challenge", "{}")
 	c.must(200, "POST", path+"/challenge", `{"clientPublicKey": "`+clientKey+`"}`).assertBody(t,
 		strings.TrimSuffix(credentialJSON, "}")+`, "challenge": "-_8", "requestId": "`+requestID+`", "expiresAt": "2026-03-14T12:00:00.000Z"}`)
@@ -190,10 +215,13 @@ func TestWallets_ChallengeAndVerify(t *testing.T) {
 	}
 
 	for body, want := range map[string]wallets.Verification{
-		`{"type": "EMAIL_OTP", "otp": "000000", "clientPublicKey": "` + clientKey + `"}`: {Type: wallet.EmailOTP, Code: "000000", ClientKey: key, RequestID: requestID},
-		`{"type": "OAUTH", "oidcToken": "t", "clientPublicKey": "` + clientKey + `"}`:    {Type: wallet.OAuth, Token: "t", ClientKey: key, RequestID: requestID},
+		`{"type": "EMAIL_OTP", "otp": "000000", "clientPublicKey": "` + clientKey + `"}`: {Type: wallet.EmailOTP, Code: "000000", ClientKey: key,
+			RequestID: requestID},
+		`{"type": "OAUTH", "oidcToken": "t", "clientPublicKey": "` + clientKey + `"}`: {Type: wallet.OAuth, Token: "t", ClientKey: key,
+			RequestID: requestID},
 		`{"type": "PASSKEY", "assertion": {"credentialId": "a", "clientDataJson": "b", "authenticatorData": "c", "signature": "not base64!", "userHandle": "d"}}`: {
-			Type: wallet.Passkey, RequestID: requestID, Assertion: wallet.Assertion{CredentialID: "a", ClientDataJSON: "b", AuthenticatorData: "c", Signature: "not base64!", UserHandle: "d"}},
+			Type: wallet.Passkey, RequestID: requestID, Assertion: wallet.Assertion{CredentialID: "a", ClientDataJSON: "b", AuthenticatorData: "c",
+				Signature: "not base64!", UserHandle: "d"}},
 	} {
 		c.signed("signature", requestID).must(200, "POST", path+"/verify", body).assertBody(t, sessionJSON)
 		if got := fake.calls[len(fake.calls)-1]; !reflect.DeepEqual(got, []any{fakeCredential.ID, want}) {
@@ -255,11 +283,15 @@ func TestWallets_ListAllInvalidFields(t *testing.T) {
 		{"POST", "/auth/credentials", `{"type": "SMS_OTP"}`, []string{"type"}},
 		{"POST", "/auth/credentials", `{"type": "EMAIL_OTP", "accountId": "Customer:1"}`, []string{"accountId"}},
 		{"POST", "/auth/credentials", `{"type": "OAUTH"}`, []string{"accountId", "oidcToken"}},
-		{"POST", "/auth/credentials", `{"type": "PASSKEY", "accountId": 1, "nickname": "", "challenge": "a+b", "attestation": {"credentialId": "=", "clientDataJson": "a b", "attestationObject": 7, "transports": ["wifi"]}}`,
-			[]string{"accountId", "attestation.attestationObject", "attestation.clientDataJson", "attestation.credentialId", "attestation.transports[0]", "challenge", "nickname"}},
-		{"POST", "/auth/credentials", `{"type": "PASSKEY", "accountId": "` + walletID + `", "nickname": "x", "challenge": "YQ", "attestation": {}}`,
+		{
+			"POST", "/auth/credentials", `{"type": "PASSKEY", "accountId": 1, "nickname": "", "challenge": "a+b", "attestation": {"credentialId": "=", "clientDataJson": "a b", "attestationObject": 7, "transports": ["wifi"]}}`,
+			[]string{"accountId", "attestation.attestationObject", "attestation.clientDataJson", "attestation.credentialId",
+				"attestation.transports[0]", "challenge", "nickname"}},
+		{"POST", "/auth/credentials", `{"type": "PASSKEY", "accountId": "` + walletID +
+			`", "nickname": "x", "challenge": "YQ", "attestation": {}}`,
 			[]string{"attestation.attestationObject", "attestation.clientDataJson", "attestation.credentialId"}},
-		{"POST", "/auth/credentials", `{"type": "PASSKEY", "accountId": "1", "nickname": "<Ana>", "challenge": "YQ", "attestation": {"credentialId": "YQ", "clientDataJson": "YQ", "attestationObject": "YQ", "transports": ["usb", "usb", "usb", "usb", "usb", "usb"]}}`,
+		{
+			"POST", "/auth/credentials", `{"type": "PASSKEY", "accountId": "1", "nickname": "<Ana>", "challenge": "YQ", "attestation": {"credentialId": "YQ", "clientDataJson": "YQ", "attestationObject": "YQ", "transports": ["usb", "usb", "usb", "usb", "usb", "usb"]}}`,
 			[]string{"accountId", "attestation.transports", "nickname"}},
 		{"POST", path + "/challenge", `{"clientPublicKey": "02"}`, []string{"clientPublicKey"}},
 		{"POST", path + "/challenge", `{"clientPublicKey": "` + offCurve + `"}`, []string{"clientPublicKey"}},
@@ -267,7 +299,8 @@ func TestWallets_ListAllInvalidFields(t *testing.T) {
 		{"POST", path + "/verify", `{"type": "EMAIL_OTP", "otp": "000000", "clientPublicKey": "` + offCurve + `"}`, []string{"clientPublicKey"}},
 		{"POST", path + "/verify", `{"type": "EMAIL_OTP", "clientPublicKey": "` + offCurve + `"}`, []string{"clientPublicKey", "otp"}},
 		{"POST", path + "/verify", `{"type": "OAUTH"}`, []string{"clientPublicKey", "oidcToken"}},
-		{"POST", path + "/verify", `{"type": "PASSKEY", "assertion": {"signature": 1}}`, []string{"assertion.authenticatorData", "assertion.clientDataJson", "assertion.credentialId", "assertion.signature"}},
+		{"POST", path + "/verify", `{"type": "PASSKEY", "assertion": {"signature": 1}}`,
+			[]string{"assertion.authenticatorData", "assertion.clientDataJson", "assertion.credentialId", "assertion.signature"}},
 		{"POST", "/auth/sessions/" + sessionID + "/refresh", `{}`, []string{"clientPublicKey"}},
 		{"POST", "/auth/sessions/" + sessionID + "/refresh", `{"clientPublicKey": "` + offCurve + `"}`, []string{"clientPublicKey"}},
 		{"POST", "/internal-accounts/" + walletID + "/export", `{"clientPublicKey": null}`, []string{"clientPublicKey"}},

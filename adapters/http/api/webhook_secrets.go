@@ -14,7 +14,8 @@ import (
 
 // WebhookSecrets holds the use cases of the secrets that sign webhooks.
 type WebhookSecrets interface {
-	CreateSecret(ctx context.Context, p ident.Platform, idempotent *ports.IdempotentRequest, overlap time.Duration) (webhooks.IssuedSecret, error)
+	CreateSecret(ctx context.Context, p ident.Platform, idempotent *ports.IdempotentRequest,
+		overlap time.Duration) (webhooks.IssuedSecret, error)
 	Secrets(ctx context.Context, p ident.Platform) ([]webhooks.IssuedSecret, error)
 	DeleteSecret(ctx context.Context, p ident.Platform, id ident.WebhookSecret) error
 }
@@ -43,17 +44,22 @@ func (r *webhookSecretCreateRequest) overlap() time.Duration {
 }
 
 func renderWebhookSecret(s webhooks.IssuedSecret) webhookSecretBody {
-	return webhookSecretBody{ID: httpapi.NewID(s.ID), Secret: s.Text, CreatedAt: httpapi.NewTime(s.CreatedAt), ValidUntil: optionalTime(s.ValidUntil)}
+	return webhookSecretBody{ID: httpapi.NewID(s.ID), Secret: s.Text, CreatedAt: httpapi.NewTime(s.CreatedAt),
+		ValidUntil: optionalTime(s.ValidUntil)}
 }
 
 func registerWebhookSecrets(a *httpapi.API, service WebhookSecrets) {
 	type createInput struct{ Body *webhookSecretCreateRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createWebhookSecret", Path: "/webhook-secrets", Tag: tagWebhooks, Summary: "Create or rotate the webhook secret", Permission: platform.Manage, Status: 201,
-		Description: "Creates the secret with which the libraries of Standard Webhooks verify your webhooks: they carry an HMAC signature (`v1`) in the header `webhook-signature`. " +
-			"If there is a secret already, it remains valid for the overlap, webhooks are signed with both, and you can replace it in your endpoint meanwhile. " +
+		ID: "createWebhookSecret", Path: "/webhook-secrets", Tag: tagWebhooks, Summary: "Create or rotate the webhook secret",
+		Permission: platform.Manage, Status: 201,
+		Description: "Creates the secret with which the libraries of Standard Webhooks verify your webhooks: they carry an HMAC signature " +
+			"(`v1`) in the header `webhook-signature`. " +
+			"If there is a secret already, it remains valid for the overlap, webhooks are signed with both, and you can replace it in your " +
+			"endpoint meanwhile. " +
 			"At most two secrets are valid at the same time; another one is refused with 409.\n\n" +
-			"Only this response contains the secret. A repeated request with the same Idempotency-Key returns it without the secret: if the first response was lost, delete the new secret and create another.",
+			"Only this response contains the secret. A repeated request with the same Idempotency-Key returns it without the secret: if the first " +
+			"response was lost, delete the new secret and create another.",
 		Errors: []fault.Code{fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (webhooks.IssuedSecret, error) {
 		return service.CreateSecret(ctx, call.Principal.Platform, call.IdempotentRequest, in.Body.overlap())
@@ -76,7 +82,8 @@ func registerWebhookSecrets(a *httpapi.API, service WebhookSecrets) {
 		SecretID httpapi.ID[ident.WebhookSecret] `path:"secretId" doc:"Id of the secret."`
 	}
 	httpapi.Delete(a, httpapi.Operation{
-		ID: "deleteWebhookSecret", Path: "/webhook-secrets/{secretId}", Tag: tagWebhooks, Summary: "Delete a webhook secret", Permission: platform.Manage,
+		ID: "deleteWebhookSecret", Path: "/webhook-secrets/{secretId}", Tag: tagWebhooks, Summary: "Delete a webhook secret",
+		Permission:  platform.Manage,
 		Description: "Ends a secret at once, for example because it became known to others. Webhooks are then signed without it.",
 		Errors:      []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *deleteInput) (struct{}, error) {

@@ -98,8 +98,9 @@ func (rawJSON) Schema(huma.Registry) *huma.Schema {
 
 func renderDelivery(d ports.Delivery) webhookDeliveryBody {
 	body := webhookDeliveryBody{
-		WebhookID: httpapi.NewID(d.ID), Type: string(d.Type), Event: d.Name, Status: deliveryStatus(d.Status), NextAttemptAt: optionalTime(d.NextAttempt),
-		Attempts: make([]deliveryAttemptBody, len(d.Attempts)), CreatedAt: httpapi.NewTime(d.Created), Body: d.Body,
+		WebhookID: httpapi.NewID(d.ID), Type: string(d.Type), Event: d.Name, Status: deliveryStatus(d.Status),
+		NextAttemptAt: optionalTime(d.NextAttempt),
+		Attempts:      make([]deliveryAttemptBody, len(d.Attempts)), CreatedAt: httpapi.NewTime(d.Created), Body: d.Body,
 	}
 	if d.Type == event.OutgoingPayment || d.Type == event.IncomingPayment {
 		body.TransactionID.Value.SetUUID(d.Subject)
@@ -151,7 +152,9 @@ func renderRedelivery(n int) redeliveryResponse { return redeliveryResponse{n} }
 func registerDeliveries(a *httpapi.API, service Webhooks) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listWebhookKeys", Path: "/webhook-keys", Tag: tagWebhooks, Summary: "List webhook signing keys", Permission: platform.View,
-		Description: "Returns the public keys that verify the signatures ECDSA_P256_SHA256 and ED25519. Those of HMAC_SHA256 are verified with a secret (`POST /webhook-secrets`). Keys are rotated, and the previous key stays valid for a while. If a signature does not verify, fetch the keys again.",
+		Description: "Returns the public keys that verify the signatures ECDSA_P256_SHA256 and ED25519. Those of HMAC_SHA256 are verified with " +
+			"a secret (`POST /webhook-secrets`). Keys are rotated, and the previous key stays valid for a while. If a signature does not verify, " +
+			"fetch the keys again.",
 	}, func(ctx context.Context, call httpapi.Call, _ *struct{}) ([]ports.WebhookKey, error) {
 		return service.Keys(ctx, call.Principal.Environment)
 	}, renderWebhookKeys)
@@ -174,16 +177,19 @@ func registerDeliveries(a *httpapi.API, service Webhooks) {
 		WebhookID httpapi.ID[ident.Webhook] `path:"webhookId" doc:"Id of the event."`
 	}
 	httpapi.Get(a, httpapi.Operation{
-		ID: "getWebhookDelivery", Path: "/webhook-deliveries/{webhookId}", Tag: tagWebhooks, Summary: "Get a webhook delivery", Permission: platform.View,
+		ID: "getWebhookDelivery", Path: "/webhook-deliveries/{webhookId}", Tag: tagWebhooks, Summary: "Get a webhook delivery",
+		Permission:  platform.View,
 		Description: "Returns an event with its attempts and the exact body that is sent.", Errors: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (ports.Delivery, error) {
 		return service.Delivery(ctx, call.Principal.Platform, in.WebhookID.Value)
 	}, renderDelivery)
 
 	httpapi.Post(a, httpapi.Operation{
-		ID: "redeliverWebhook", Path: "/webhook-deliveries/{webhookId}/redeliver", Tag: tagWebhooks, Summary: "Redeliver an event", Permission: platform.Manage,
-		Description: "Sends the event again with the same webhookId, with retries for another seven days. An event that is already waiting to be sent is not changed.",
-		Errors:      []fault.Code{fault.NotFound},
+		ID: "redeliverWebhook", Path: "/webhook-deliveries/{webhookId}/redeliver", Tag: tagWebhooks, Summary: "Redeliver an event",
+		Permission: platform.Manage,
+		Description: "Sends the event again with the same webhookId, with retries for another seven days. An event that is already waiting to " +
+			"be sent is not changed.",
+		Errors: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (int, error) {
 		if _, err := service.Delivery(ctx, call.Principal.Platform, in.WebhookID.Value); err != nil {
 			return 0, err
@@ -193,8 +199,10 @@ func registerDeliveries(a *httpapi.API, service Webhooks) {
 
 	type redeliverInput struct{ Body redeliveryRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "redeliverWebhooks", Path: "/webhook-deliveries/redeliver", Tag: tagWebhooks, Summary: "Redeliver events of a time range", Permission: platform.Manage,
-		Description: "Sends all events of a time range again, for example after an outage of your endpoint. Each event keeps its webhookId, so the endpoint can ignore duplicates.",
+		ID: "redeliverWebhooks", Path: "/webhook-deliveries/redeliver", Tag: tagWebhooks, Summary: "Redeliver events of a time range",
+		Permission: platform.Manage,
+		Description: "Sends all events of a time range again, for example after an outage of your endpoint. Each event keeps its webhookId, so " +
+			"the endpoint can ignore duplicates.",
 	}, func(ctx context.Context, call httpapi.Call, in *redeliverInput) (int, error) {
 		return service.Redeliver(ctx, call.Principal.Platform, ports.Redelivery{
 			Created: inclusiveInterval(in.Body.StartDate, in.Body.EndDate), Status: event.Status(in.Body.Status),
@@ -204,7 +212,8 @@ func registerDeliveries(a *httpapi.API, service Webhooks) {
 
 // renderDeliveryPage renders one page of a list, without a total count.
 func renderDeliveryPage(p ports.DeliveryPage) httpapi.Page[webhookDeliveryBody] {
-	page := renderPage(ports.Page[ports.Delivery]{Items: p.Items, More: p.More}, renderDelivery, func(d ports.Delivery) string { return d.ID.String() })
+	page := renderPage(ports.Page[ports.Delivery]{Items: p.Items, More: p.More}, renderDelivery,
+		func(d ports.Delivery) string { return d.ID.String() })
 	page.TotalCount = nil
 	return page
 }

@@ -24,7 +24,8 @@ func TestListWebhookKeys_ByEnvironment(t *testing.T) {
 	c.must(200, "GET", "/webhook-keys", "").assertBody(t, `{"data": [
 		{"id": "*", "algorithm": "ED25519", "publicKey": "pem of SANDBOX", "standardWebhooksKey": "whpk_1", "validFrom": "2026-03-14T12:00:00.000Z"},
 		{"id": "*", "algorithm": "ECDSA_P256_SHA256", "publicKey": "old", "validFrom": "2026-03-14T11:00:00.000Z", "validUntil": "2026-03-14T12:00:00.000Z"}]}`)
-	if got := c.createPlatform(t, platform.Production).must(200, "GET", "/webhook-keys", "").dataStrings("publicKey"); got[0] != "pem of PRODUCTION" {
+	if got := c.createPlatform(t, platform.Production).must(200, "GET", "/webhook-keys",
+		"").dataStrings("publicKey"); got[0] != "pem of PRODUCTION" {
 		t.Errorf("in production: %q", got)
 	}
 }
@@ -34,7 +35,8 @@ func TestListDeliveries(t *testing.T) {
 	// A list has the status of each delivery, a single delivery also the body; filters and
 	// pages apply.
 	c := newClient(t)
-	refused := event.Attempt{Number: 1, AttemptedAt: noon, Duration: 1500 * time.Microsecond, Outcome: event.Refused, StatusCode: 500, Response: "no"}
+	refused := event.Attempt{Number: 1, AttemptedAt: noon, Duration: 1500 * time.Microsecond, Outcome: event.Refused,
+		StatusCode: 500, Response: "no"}
 	var want []string
 	for _, status := range []event.Status{event.Delivered, event.Failed, event.Pending, event.Unsent} {
 		d := c.webhooks.addDelivery(c.tenant.Platform.ID, event.OutgoingPaymentCompleted, status, refused)
@@ -43,17 +45,21 @@ func TestListDeliveries(t *testing.T) {
 	test := c.webhooks.addDelivery(c.tenant.Platform.ID, event.TestSent, event.Delivered)
 	c.webhooks.addDelivery(c.createPlatform(t, platform.Sandbox).tenant.Platform.ID, event.TestSent, event.Failed)
 
-	c.must(200, "GET", "/webhook-deliveries/"+want[2], "").assertBody(t, `{"webhookId": "`+want[2]+`", "type": "OUTGOING_PAYMENT", "event": "OUTGOING_PAYMENT.COMPLETED",
+	c.must(200, "GET", "/webhook-deliveries/"+want[2], "").assertBody(t, `{"webhookId": "`+want[2]+
+		`", "type": "OUTGOING_PAYMENT", "event": "OUTGOING_PAYMENT.COMPLETED",
 		"transactionId": "Transaction:07000000-0000-0000-0000-000000000000", "status": "FAILED", "createdAt": "2026-03-14T12:00:00.000Z", "body": {"exactly": "this"},
 		"attempts": [{"number": 1, "at": "2026-03-14T12:00:00.000Z", "durationMs": 2, "outcome": "REFUSED", "statusCode": 500, "response": "no"}]}`)
 	c.must(200, "GET", "/webhook-deliveries/"+test.ID.String(), "").assertBody(t,
 		`{"webhookId": "*", "type": "TEST", "event": "TEST", "status": "DELIVERED", "createdAt": "*", "attempts": [], "body": {"exactly": "this"}}`)
-	c.must(200, "GET", "/webhook-deliveries?status=FAILED", "").assertBody(t, `{"data": [{"webhookId": "*", "type": "*", "event": "*", "transactionId": "*", "status": "FAILED",
+	c.must(200, "GET", "/webhook-deliveries?status=FAILED", "").assertBody(t,
+		`{"data": [{"webhookId": "*", "type": "*", "event": "*", "transactionId": "*", "status": "FAILED",
 		"attempts": ["*"], "createdAt": "*"}], "hasMore": false}`)
 
 	var got []string
 	for cursor := ""; ; {
-		a := c.must(200, "GET", "/webhook-deliveries?limit=3&type=OUTGOING_PAYMENT&transactionId=Transaction:07000000-0000-0000-0000-000000000000&cursor="+cursor, "")
+		a := c.must(
+			200, "GET", "/webhook-deliveries?limit=3&type=OUTGOING_PAYMENT&transactionId=Transaction:07000000-0000-0000-0000-000000000000&cursor="+
+				cursor, "")
 		got = append(got, a.dataStrings("webhookId")...)
 		if cursor = a.stringAt("nextCursor"); cursor == "" {
 			break
@@ -62,7 +68,8 @@ func TestListDeliveries(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("walked %q\nwant %q", got, want)
 	}
-	for query, count := range map[string]int{"event=TEST": 1, "sortOrder=asc": 5, "startDate=2026-03-14T12:00:01Z": 0, "endDate=2026-03-14T12:00:00Z": 5} {
+	for query, count := range map[string]int{"event=TEST": 1, "sortOrder=asc": 5, "startDate=2026-03-14T12:00:01Z": 0,
+		"endDate=2026-03-14T12:00:00Z": 5} {
 		if n := len(c.must(200, "GET", "/webhook-deliveries?"+query, "").dataStrings("webhookId")); n != count {
 			t.Errorf("%s: %d, want %d", query, n, count)
 		}
@@ -82,9 +89,12 @@ func TestRedeliver(t *testing.T) {
 	d := c.webhooks.addDelivery(c.tenant.Platform.ID, event.OutgoingPaymentFailed, event.Failed)
 
 	c.must(200, "POST", "/webhook-deliveries/"+d.ID.String()+"/redeliver", "").assertBody(t, `{"count": 2}`)
-	c.must(200, "POST", "/webhook-deliveries/redeliver", `{"startDate": "2026-03-14T12:00:00Z", "endDate": "2026-03-14T13:00:00+01:00", "status": "FAILED"}`).assertBody(t, `{"count": 1}`)
+	c.must(200, "POST", "/webhook-deliveries/redeliver",
+		`{"startDate": "2026-03-14T12:00:00Z", "endDate": "2026-03-14T13:00:00+01:00", "status": "FAILED"}`).assertBody(t, `{"count": 1}`)
 
-	if redeliveries := c.webhooks.redeliveries; len(redeliveries) != 2 || redeliveries[0].IDs[0] != d.ID || redeliveries[1].Status != event.Failed || !redeliveries[1].Created.From.Equal(noon) || !redeliveries[1].Created.To.Equal(noon.Add(time.Millisecond)) {
+	if redeliveries := c.webhooks.redeliveries; len(redeliveries) != 2 || redeliveries[0].IDs[0] != d.ID ||
+		redeliveries[1].Status != event.Failed || !redeliveries[1].Created.From.Equal(noon) ||
+		!redeliveries[1].Created.To.Equal(noon.Add(time.Millisecond)) {
 		t.Errorf("redeliveries %+v", redeliveries)
 	}
 	other := c.createPlatform(t, platform.Sandbox)
@@ -105,16 +115,19 @@ func TestListDeliveries_ShowsTestEvent(t *testing.T) {
 	// Setting the endpoint adds a PENDING TEST event to the real log, with its body; the
 	// log of another platform is empty.
 	d := newTestServer(t, pgtest.New(t), func(deps *api.Deps, store *postgres.DB) {
-		deps.Webhooks = webhooks.New(webhooks.Config{Log: outbox.NewLog(store.Pool(), nil), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+		deps.Webhooks = webhooks.New(webhooks.Config{Log: outbox.NewLog(store.Pool(), nil), Clock: portstest.NewFakeClock(noon),
+			IDs: idGenerator})
 	})
 	c := d.createPlatform(t, platform.Sandbox)
 	c.must(200, "PATCH", "/config", `{"webhookEndpoint": "https://example.com/hook"}`)
 
 	listed := c.must(200, "GET", "/webhook-deliveries?event=TEST&status=PENDING", "")
-	listed.assertBody(t, `{"data": [{"webhookId": "*", "type": "TEST", "event": "TEST", "status": "PENDING", "attempts": [], "createdAt": "2026-03-14T12:00:00.000Z"}], "hasMore": false}`)
+	listed.assertBody(
+		t, `{"data": [{"webhookId": "*", "type": "TEST", "event": "TEST", "status": "PENDING", "attempts": [], "createdAt": "2026-03-14T12:00:00.000Z"}], "hasMore": false}`)
 	id := listed.dataStrings("webhookId")[0]
 
-	c.must(200, "GET", "/webhook-deliveries/"+id, "").assertBody(t, `{"webhookId": "*", "type": "TEST", "event": "TEST", "status": "PENDING", "attempts": [], "createdAt": "*",
+	c.must(200, "GET", "/webhook-deliveries/"+id, "").assertBody(t,
+		`{"webhookId": "*", "type": "TEST", "event": "TEST", "status": "PENDING", "attempts": [], "createdAt": "*",
 		"body": {"webhookId": "`+id+`", "type": "TEST", "event": "TEST", "timestamp": "2026-03-14T12:00:00.000Z"}}`)
 	c.must(200, "POST", "/webhook-deliveries/"+id+"/redeliver", "").assertBody(t, `{"count": 0}`)
 	if a := c.must(400, "GET", "/webhook-deliveries?event=SNOW", ""); !slices.Equal(a.invalidFields(), []string{"event"}) {

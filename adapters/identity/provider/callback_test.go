@@ -71,7 +71,8 @@ func TestCallback_AcceptsAndRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := portstest.IdentityApplications()[2]
-	body := `{"id": "` + a.ID.String() + `", "platformId": "` + a.Platform.String() + `", "subjectId": "` + a.Owner.ID.String() + `", "status": "APPROVED", "later": 1}`
+	body := `{"id": "` + a.ID.String() + `", "platformId": "` + a.Platform.String() + `", "subjectId": "` + a.Owner.ID.String() +
+		`", "status": "APPROVED", "later": 1}`
 	good := func() http.Header { return sign(t, secret, "msg_1", now, body) }
 	edited := func(name, value string) http.Header {
 		h := good()
@@ -86,27 +87,30 @@ func TestCallback_AcceptsAndRefuses(t *testing.T) {
 		status int
 		result provider.Result
 	}{
-		"applied":           {good(), body, reports{}, 204, provider.Applied},
-		"old secret":        {sign(t, oldSecret, "msg_1", now, body), body, reports{}, 204, provider.Applied},
-		"several":           {edited("webhook-signature", "v1a,AAAA v1,AAAA "+good().Get("webhook-signature")), body, reports{}, 204, provider.Applied},
-		"4 minutes ago":     {sign(t, secret, "msg_1", now.Add(-4*time.Minute), body), body, reports{}, 204, provider.Applied},
-		"unchanged":         {good(), body, reports{unchanged: true}, 204, provider.Unchanged},
-		"another secret":    {sign(t, another, "msg_1", now, body), body, reports{}, 401, provider.Refused},
-		"6 minutes ago":     {sign(t, secret, "msg_1", now.Add(-6*time.Minute), body), body, reports{}, 401, provider.Refused},
-		"in 6 minutes":      {sign(t, secret, "msg_1", now.Add(6*time.Minute), body), body, reports{}, 401, provider.Refused},
-		"another id":        {edited("webhook-id", "msg_2"), body, reports{}, 401, provider.Refused},
-		"another time":      {edited("webhook-timestamp", strconv.FormatInt(now.Unix()+1, 10)), body, reports{}, 401, provider.Refused},
-		"another body":      {good(), body + " ", reports{}, 401, provider.Refused},
-		"no signature":      {edited("webhook-signature", ""), body, reports{}, 401, provider.Refused},
-		"no id":             {edited("webhook-id", ""), body, reports{}, 401, provider.Refused},
-		"id with a space":   {sign(t, secret, "msg 1", now, body), body, reports{}, 401, provider.Refused},
-		"long id":           {sign(t, secret, strings.Repeat("x", 257), now, body), body, reports{}, 401, provider.Refused},
-		"no headers":        {http.Header{}, body, reports{}, 401, provider.Refused},
-		"two ids":           {http.Header{"Webhook-Id": {"msg_1", "msg_2"}, "Webhook-Timestamp": good()["Webhook-Timestamp"], "Webhook-Signature": good()["Webhook-Signature"]}, body, reports{}, 401, provider.Refused},
-		"large":             {good(), strings.Repeat("x", 70_000), reports{}, 413, provider.Refused},
-		"no JSON":           {signed("APPROVED"), "APPROVED", reports{}, 400, provider.Refused},
-		"no ids":            {signed(`{"status": "APPROVED"}`), `{"status": "APPROVED"}`, reports{}, 400, provider.Refused},
-		"unknown status":    {signed(strings.Replace(body, "APPROVED", "FINE", 1)), strings.Replace(body, "APPROVED", "FINE", 1), reports{}, 400, provider.Refused},
+		"applied":    {good(), body, reports{}, 204, provider.Applied},
+		"old secret": {sign(t, oldSecret, "msg_1", now, body), body, reports{}, 204, provider.Applied},
+		"several": {edited("webhook-signature", "v1a,AAAA v1,AAAA "+good().Get("webhook-signature")), body, reports{},
+			204, provider.Applied},
+		"4 minutes ago":   {sign(t, secret, "msg_1", now.Add(-4*time.Minute), body), body, reports{}, 204, provider.Applied},
+		"unchanged":       {good(), body, reports{unchanged: true}, 204, provider.Unchanged},
+		"another secret":  {sign(t, another, "msg_1", now, body), body, reports{}, 401, provider.Refused},
+		"6 minutes ago":   {sign(t, secret, "msg_1", now.Add(-6*time.Minute), body), body, reports{}, 401, provider.Refused},
+		"in 6 minutes":    {sign(t, secret, "msg_1", now.Add(6*time.Minute), body), body, reports{}, 401, provider.Refused},
+		"another id":      {edited("webhook-id", "msg_2"), body, reports{}, 401, provider.Refused},
+		"another time":    {edited("webhook-timestamp", strconv.FormatInt(now.Unix()+1, 10)), body, reports{}, 401, provider.Refused},
+		"another body":    {good(), body + " ", reports{}, 401, provider.Refused},
+		"no signature":    {edited("webhook-signature", ""), body, reports{}, 401, provider.Refused},
+		"no id":           {edited("webhook-id", ""), body, reports{}, 401, provider.Refused},
+		"id with a space": {sign(t, secret, "msg 1", now, body), body, reports{}, 401, provider.Refused},
+		"long id":         {sign(t, secret, strings.Repeat("x", 257), now, body), body, reports{}, 401, provider.Refused},
+		"no headers":      {http.Header{}, body, reports{}, 401, provider.Refused},
+		"two ids": {http.Header{"Webhook-Id": {"msg_1", "msg_2"}, "Webhook-Timestamp": good()["Webhook-Timestamp"],
+			"Webhook-Signature": good()["Webhook-Signature"]}, body, reports{}, 401, provider.Refused},
+		"large":   {good(), strings.Repeat("x", 70_000), reports{}, 413, provider.Refused},
+		"no JSON": {signed("APPROVED"), "APPROVED", reports{}, 400, provider.Refused},
+		"no ids":  {signed(`{"status": "APPROVED"}`), `{"status": "APPROVED"}`, reports{}, 400, provider.Refused},
+		"unknown status": {signed(strings.Replace(body, "APPROVED", "FINE", 1)), strings.Replace(body, "APPROVED", "FINE", 1), reports{},
+			400, provider.Refused},
 		"unknown owner":     {good(), body, reports{err: fault.New(fault.BeneficialOwnerNotFound, "There is none.")}, 404, provider.Refused},
 		"wrong resource":    {good(), body, reports{err: fault.Invalid(fault.Field{Field: "errors", Message: "no"})}, 400, provider.Refused},
 		"database is down":  {good(), body, reports{err: ports.ErrStoreUnavailable}, 503, provider.Failed},
@@ -116,7 +120,8 @@ func TestCallback_AcceptsAndRefuses(t *testing.T) {
 		log.SetOutput(io.Discard)
 		var result provider.Result
 		stored := c.stored
-		callback := &provider.Callback{Secrets: secrets, Decisions: &stored, Clock: fixedClock(now), Log: log, Received: func(r provider.Result) { result = r }}
+		callback := &provider.Callback{Secrets: secrets, Decisions: &stored, Clock: fixedClock(now), Log: log,
+			Received: func(r provider.Result) { result = r }}
 		request := httptest.NewRequest(http.MethodPost, provider.CallbackPath, strings.NewReader(c.body))
 		request.Header = c.header
 		response := httptest.NewRecorder()
@@ -134,7 +139,8 @@ func TestCallback_AcceptsAndRefuses(t *testing.T) {
 		}
 		if name == "applied" {
 			d := stored.applied[0]
-			if d.Message != "msg_1" || d.Application != a.ID || d.Platform != a.Platform || d.Subject.Owner != a.Owner.ID || d.Verdict != verification.Accepted {
+			if d.Message != "msg_1" || d.Application != a.ID || d.Platform != a.Platform || d.Subject.Owner != a.Owner.ID ||
+				d.Verdict != verification.Accepted {
 				t.Errorf("applied %+v", d)
 			}
 		} else if c.status == 401 && len(stored.applied) > 0 {

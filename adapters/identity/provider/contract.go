@@ -154,7 +154,8 @@ func newApplication(a verification.Application, documents []document.Document, c
 	c := a.Customer
 	out := Application{ID: a.ID.String(), PlatformID: a.Platform.String(), SubjectID: a.Subject().String(), CallbackURL: callbackURL,
 		SubmittedAt: a.SubmittedAt.UTC().Format(time.RFC3339), Documents: []Document{},
-		Customer: Customer{ID: c.ID.String(), Type: string(c.Type), Region: c.Region, Email: c.Email, FullName: c.FullName, BirthDate: c.BirthDate, Nationality: c.Nationality}}
+		Customer: Customer{ID: c.ID.String(), Type: string(c.Type), Region: c.Region, Email: c.Email, FullName: c.FullName,
+			BirthDate: c.BirthDate, Nationality: c.Nationality}}
 	if c.Address != nil {
 		address := newAddress(*c.Address)
 		out.Customer.Address = &address
@@ -171,8 +172,10 @@ func newApplication(a verification.Application, documents []document.Document, c
 		out.Owner = &owner
 	}
 	for _, d := range documents {
-		out.Documents = append(out.Documents, Document{ID: d.ID.String(), HolderID: d.Holder.String(), Type: string(d.Type), Side: string(d.Side), Country: d.Country,
-			Number: d.Number, IssuingAuthority: d.IssuingAuthority, ContentType: string(d.File.ContentType), Size: d.File.Size, SHA256: hex.EncodeToString(d.File.SHA256[:])})
+		out.Documents = append(out.Documents, Document{ID: d.ID.String(), HolderID: d.Holder.String(), Type: string(d.Type), Side: string(d.Side),
+			Country: d.Country,
+			Number:  d.Number, IssuingAuthority: d.IssuingAuthority, ContentType: string(d.File.ContentType), Size: d.File.Size,
+			SHA256: hex.EncodeToString(d.File.SHA256[:])})
 	}
 	return out
 }
@@ -184,8 +187,10 @@ func newOwner(o customer.BeneficialOwner) Owner {
 	}
 	p := o.Person
 	return Owner{ID: o.ID.String(), Roles: roles, OwnershipPercentage: o.OwnershipPercentage, Person: Person{
-		FirstName: p.FirstName, MiddleName: p.MiddleName, LastName: p.LastName, BirthDate: p.BirthDate, Nationality: p.Nationality, Email: p.Email,
-		PhoneNumber: p.PhoneNumber, Address: newAddress(p.Address), IDType: p.IDType, Identifier: p.Identifier, CountryOfIssuance: p.CountryOfIssuance}}
+		FirstName: p.FirstName, MiddleName: p.MiddleName, LastName: p.LastName, BirthDate: p.BirthDate, Nationality: p.Nationality,
+		Email:       p.Email,
+		PhoneNumber: p.PhoneNumber, Address: newAddress(p.Address), IDType: p.IDType, Identifier: p.Identifier,
+		CountryOfIssuance: p.CountryOfIssuance}}
 }
 
 func newAddress(a party.Address) Address { return Address(a) }

@@ -80,7 +80,8 @@ func New(c Config) (*Identity, error) {
 	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}
 	return &Identity{Config: c, base: base, transport: &http.Transport{
 		DialContext: dialer.DialContext, TLSHandshakeTimeout: connectTimeout, ResponseHeaderTimeout: responseTimeout,
-		MaxIdleConnsPerHost: 8, MaxConnsPerHost: 32, IdleConnTimeout: 60 * time.Second, MaxResponseHeaderBytes: 16 << 10, DisableCompression: true,
+		MaxIdleConnsPerHost: 8, MaxConnsPerHost: 32, IdleConnTimeout: 60 * time.Second, MaxResponseHeaderBytes: 16 << 10,
+		DisableCompression: true,
 	}}, nil
 }
 
@@ -92,7 +93,8 @@ func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" ||
 		u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
-		return nil, errors.New("must be a URL such as https://identity.example.com/v1, without a user, query or fragment; http is for loopback addresses only")
+		return nil, errors.New("must be a URL such as https://identity.example.com/v1, without a user, query or fragment; http is for loopback " +
+			"addresses only")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	return u, nil

@@ -56,8 +56,9 @@ func newIdentity(t *testing.T, files ports.Files, handler http.HandlerFunc) *pro
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	identity, err := provider.New(provider.Config{URL: server.URL + "/v1/", Token: token, CallbackURL: "https://pay.example.com/identity/decisions",
-		Files: files, Clock: fixedClock(now), PollInterval: time.Minute})
+	identity, err := provider.New(provider.Config{URL: server.URL + "/v1/", Token: token,
+		CallbackURL: "https://pay.example.com/identity/decisions",
+		Files:       files, Clock: fixedClock(now), PollInterval: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,8 @@ func applicationID(r *http.Request) string { return r.URL.Path[strings.LastIndex
 func TestIdentity_Conformance(t *testing.T) {
 	t.Parallel()
 	// A provider that decides at once, and one that has not decided, pass the suite of the port.
-	for status, errs := range map[string][]provider.CheckError{"IN_PROGRESS": nil, "PENDING_MANUAL_REVIEW": nil, "APPROVED": nil, "REJECTED": nil} {
+	for status, errs := range map[string][]provider.CheckError{"IN_PROGRESS": nil, "PENDING_MANUAL_REVIEW": nil,
+		"APPROVED": nil, "REJECTED": nil} {
 		t.Run(status, func(t *testing.T) {
 			t.Parallel()
 			portstest.Identity(t, newIdentity(t, nil, func(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +97,8 @@ func TestIdentity_SubmitSendsDataAndFiles(t *testing.T) {
 	a := portstest.IdentityApplications()[1]
 	documents, files := newDocuments(a, []byte("first file"), bytes.Repeat([]byte("x"), 200_000))
 	identity := newIdentity(t, files, func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPut || r.URL.String() != "/v1/applications/"+a.ID.String() || r.Header.Get("Authorization") != "Bearer "+token || r.ContentLength <= 200_000 {
+		if r.Method != http.MethodPut || r.URL.String() != "/v1/applications/"+a.ID.String() || r.Header.Get("Authorization") != "Bearer "+
+			token || r.ContentLength <= 200_000 {
 			t.Errorf("%s %s with %q, %d bytes", r.Method, r.URL, r.Header.Get("Authorization"), r.ContentLength)
 		}
 		parts, err := r.MultipartReader()
@@ -113,7 +116,8 @@ func TestIdentity_SubmitSendsDataAndFiles(t *testing.T) {
 			t.Error(err)
 		}
 		if sent.ID != a.ID.String() || sent.SubjectID != a.Verification.String() || sent.PlatformID != a.Platform.String() || sent.Owner != nil ||
-			sent.CallbackURL != "https://pay.example.com/identity/decisions" || sent.Customer.Business.TaxID != "12-3456789" || sent.Customer.Owners[0].Person.Identifier != "123-45-6789" {
+			sent.CallbackURL != "https://pay.example.com/identity/decisions" || sent.Customer.Business.TaxID != "12-3456789" ||
+			sent.Customer.Owners[0].Person.Identifier != "123-45-6789" {
 			t.Errorf("sent %+v", sent)
 		}
 		var received []provider.ReceivedDocument
@@ -125,7 +129,8 @@ func TestIdentity_SubmitSendsDataAndFiles(t *testing.T) {
 			}
 			content, err := io.ReadAll(part)
 			sum := sha256.Sum256(content)
-			if err != nil || part.FormName() != sent.Documents[i].ID || part.Header.Get("Content-Type") != "application/pdf" || hex.EncodeToString(sum[:]) != sent.Documents[i].SHA256 {
+			if err != nil || part.FormName() != sent.Documents[i].ID || part.Header.Get("Content-Type") != "application/pdf" ||
+				hex.EncodeToString(sum[:]) != sent.Documents[i].SHA256 {
 				t.Errorf("file of %s: %d bytes, %v, %v", part.FormName(), len(content), part.Header, err)
 			}
 			received = append(received, provider.ReceivedDocument{ID: part.FormName(), SHA256: hex.EncodeToString(sum[:])})
@@ -144,8 +149,10 @@ func TestIdentity_SubmitSendsDataAndFiles(t *testing.T) {
 func newDocuments(a verification.Application, contents ...[]byte) (documents []document.Document, files memoryFiles) {
 	files = memoryFiles{}
 	for _, content := range contents {
-		d := document.Document{ID: ident.NewDocument(func(time.Time) uuid.UUID { return uuid.New() }, now), Platform: a.Platform, Holder: document.Holder{Customer: a.Customer.ID},
-			Details: document.Details{Type: "UTILITY_BILL", Country: "US"}, File: document.File{ContentType: document.PDF, Size: int64(len(content)), SHA256: sha256.Sum256(content), Blob: uuid.New()}}
+		d := document.Document{ID: ident.NewDocument(func(time.Time) uuid.UUID { return uuid.New() }, now), Platform: a.Platform,
+			Holder:  document.Holder{Customer: a.Customer.ID},
+			Details: document.Details{Type: "UTILITY_BILL", Country: "US"}, File: document.File{ContentType: document.PDF, Size: int64(len(content)),
+				SHA256: sha256.Sum256(content), Blob: uuid.New()}}
 		files[document.BlobName(a.Platform, d.File.Blob)] = content
 		documents = append(documents, d)
 	}
@@ -269,7 +276,8 @@ func TestIdentity_MissingFileIsAnError(t *testing.T) {
 	if _, err := identity.Submit(t.Context(), a, documents); !errors.Is(err, ports.ErrNoBlob) {
 		t.Errorf("a missing file: %v", err)
 	}
-	if _, err := newIdentity(t, nil, http.NotFound).Submit(t.Context(), a, documents); err == nil || !strings.Contains(err.Error(), "CAUSEWAY_BLOBS") {
+	if _, err := newIdentity(t, nil, http.NotFound).Submit(t.Context(), a, documents); err == nil ||
+		!strings.Contains(err.Error(), "CAUSEWAY_BLOBS") {
 		t.Errorf("no place for files: %v", err)
 	}
 }
@@ -278,7 +286,8 @@ func TestIdentity_AsksLessAndLessOften(t *testing.T) {
 	t.Parallel()
 	// An undecided application is asked for again after the interval, later after a quarter of its age, and
 	// at least every hour.
-	for age, want := range map[time.Duration]time.Duration{0: time.Minute, 2 * time.Minute: time.Minute, 40 * time.Minute: 10 * time.Minute, 72 * time.Hour: time.Hour} {
+	for age, want := range map[time.Duration]time.Duration{0: time.Minute, 2 * time.Minute: time.Minute, 40 * time.Minute: 10 * time.Minute,
+		72 * time.Hour: time.Hour} {
 		a := portstest.IdentityApplications()[0]
 		a.SubmittedAt = now.Add(-age)
 		outcome, err := newIdentity(t, nil, func(w http.ResponseWriter, r *http.Request) {
@@ -295,8 +304,10 @@ func TestNew_ChecksAddressAndToken(t *testing.T) {
 	// Data goes over https, and over http to this machine only.
 	for url, valid := range map[string]bool{
 		"https://identity.example.com/v1": true, "http://127.0.0.1:9000": true, "http://localhost:9000/": true, "http://[::1]:9000": true,
-		"http://identity.example.com": false, "http://127.0.0.1.example.com": false, "ftp://identity.example.com": false, "https://u:p@identity.example.com": false,
-		"https://identity.example.com?key=1": false, "https://identity.example.com/#a": false, "identity.example.com": false, "": false, "::": false,
+		"http://identity.example.com": false, "http://127.0.0.1.example.com": false, "ftp://identity.example.com": false,
+		"https://u:p@identity.example.com":   false,
+		"https://identity.example.com?key=1": false, "https://identity.example.com/#a": false, "identity.example.com": false,
+		"": false, "::": false,
 	} {
 		if _, err := provider.New(provider.Config{URL: url, Token: token, PollInterval: time.Minute}); (err == nil) != valid {
 			t.Errorf("%q: %v, want valid %v", url, err, valid)

@@ -22,7 +22,8 @@ func TestIdentity_TestValuesSelectOutcome(t *testing.T) {
 		return verification.Application{Customer: customer.Customer{Type: customer.Individual, FullName: name}}
 	}
 	business := func(number string) verification.Application {
-		return verification.Application{Customer: customer.Customer{Type: customer.Business, Business: &customer.BusinessInfo{LegalName: "Acme 002", RegistrationNumber: number}}}
+		return verification.Application{Customer: customer.Customer{Type: customer.Business,
+			Business: &customer.BusinessInfo{LegalName: "Acme 002", RegistrationNumber: number}}}
 	}
 	owner := func(lastName string) verification.Application {
 		a := business("5523002")
@@ -36,8 +37,9 @@ func TestIdentity_TestValuesSelectOutcome(t *testing.T) {
 		"individual": {individual("Ana Ng"), verification.Accepted}, "individual 001": {individual("Ana Ng001"), verification.InReview},
 		"individual 002": {individual("Ana Ng 002"), verification.Refused}, "individual 003": {individual("Ana Ng003"), verification.Correctable},
 		"business": {business("5523041"), verification.Accepted}, "business 001": {business("5523001"), verification.InReview},
-		"business 002": {business("HRB-002"), verification.Refused}, "business 003": {business("003"), verification.Accepted}, "business without": {business(""), verification.Accepted},
-		"owner": {owner("Ng"), verification.Accepted}, "owner 001": {owner("Ng001"), verification.InReview},
+		"business 002": {business("HRB-002"), verification.Refused}, "business 003": {business("003"), verification.Accepted},
+		"business without": {business(""), verification.Accepted},
+		"owner":            {owner("Ng"), verification.Accepted}, "owner 001": {owner("Ng001"), verification.InReview},
 		"owner 002": {owner("Ng002"), verification.Refused}, "owner 003": {owner("Ng003"), verification.Accepted},
 	} {
 		if got, known := (sandbox.Identity{}).Immediate(c.application); !known || got.Verdict != c.want {

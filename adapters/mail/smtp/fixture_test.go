@@ -71,7 +71,8 @@ func (s *mailServer) start(security Security, cert *certificate) Config {
 }
 
 func (s *mailServer) config(address net.Addr, security Security, cert *certificate) Config {
-	c := Config{Server: Server{Host: "localhost", Port: address.(*net.TCPAddr).Port, Security: security}, From: "bounces@causeway.test", RootCAs: cert.pool}
+	c := Config{Server: Server{Host: "localhost", Port: address.(*net.TCPAddr).Port, Security: security}, From: "bounces@causeway.test",
+		RootCAs: cert.pool}
 	if s.mechanism != "" {
 		c.User, c.Password = testUser, testPassword
 	}
@@ -204,7 +205,8 @@ func newCertificate(t *testing.T, host string) *certificate {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host}, DNSNames: []string{host}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {

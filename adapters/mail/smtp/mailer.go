@@ -67,7 +67,8 @@ func (m *Mailer) Send(ctx context.Context, mailed ports.Mail) error {
 }
 
 func (m *Mailer) options(connection *connection) []gomail.Option {
-	options := []gomail.Option{gomail.WithPort(m.Port), gomail.WithTimeout(m.Timeout), gomail.WithDialContextFunc(connection.open), gomail.WithoutNoop()}
+	options := []gomail.Option{gomail.WithPort(m.Port), gomail.WithTimeout(m.Timeout), gomail.WithDialContextFunc(connection.open),
+		gomail.WithoutNoop()}
 	if m.Security == STARTTLS {
 		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory), gomail.WithTLSConfig(m.tlsConfig()))
 	} else {

@@ -100,7 +100,8 @@ func TestMailer_RepliesDecide(t *testing.T) {
 	cert := newCertificate(t, "localhost")
 	const text = "mailbox <ana@example.com> of ana@example.com does not exist"
 	for _, step := range []string{"MAIL", "RCPT", "DATA"} {
-		for code, refuses := range map[int]bool{550: true, 551: true, 552: true, 554: true, 501: true, 421: false, 450: false, 451: false, 452: false, 502: false, 530: false, 535: false} {
+		for code, refuses := range map[int]bool{550: true, 551: true, 552: true, 554: true, 501: true, 421: false, 450: false, 451: false,
+			452: false, 502: false, 530: false, 535: false} {
 			server := &mailServer{t: t}
 			switch step {
 			case "MAIL":
@@ -114,7 +115,8 @@ func TestMailer_RepliesDecide(t *testing.T) {
 			err := New(server.start(ImplicitTLS, cert)).Send(t.Context(), portstest.NewMail())
 
 			var refused *ports.MailRefusedError
-			if err == nil || errors.As(err, &refused) != refuses || strings.Contains(err.Error(), "ana@") || !strings.Contains(err.Error(), "does not exist") {
+			if err == nil || errors.As(err, &refused) != refuses || strings.Contains(err.Error(), "ana@") ||
+				!strings.Contains(err.Error(), "does not exist") {
 				t.Errorf("%d to %s: %v", code, step, err)
 			}
 		}
@@ -133,7 +135,8 @@ func TestMailer_WrongPasswordIsNotARefusal(t *testing.T) {
 		err := New(c).Send(t.Context(), portstest.NewMail())
 
 		var refused *ports.MailRefusedError
-		if err == nil || errors.As(err, &refused) || strings.Contains(err.Error(), "wrong") || len(server.delivered()) > 0 || len(server.logins) != 1 {
+		if err == nil || errors.As(err, &refused) || strings.Contains(err.Error(), "wrong") || len(server.delivered()) > 0 ||
+			len(server.logins) != 1 {
 			t.Errorf("%s: %v, logins %q", mechanism, err, server.logins)
 		}
 	}

@@ -29,7 +29,8 @@ type Server struct {
 	User, Password string // empty: no login
 }
 
-var errServerForm = errors.New("smtps://user:password@host:465 (TLS), smtp://user:password@host:587 (STARTTLS), or smtp://localhost:25?tls=none for a server on the same machine; characters such as @ in the user or the password are percent-encoded")
+var errServerForm = errors.New("smtps://user:password@host:465 (TLS), smtp://user:password@host:587 (STARTTLS), or " +
+	"smtp://localhost:25?tls=none for a server on the same machine; characters such as @ in the user or the password are percent-encoded")
 
 // ParseServer parses the URL of a mail server. Its errors say what the URL must be, and do not contain it,
 // because it has a password.
@@ -56,7 +57,8 @@ func ParseServer(text string) (Server, error) {
 	case u.RawQuery != "tls=none" || u.Scheme != "smtp":
 		return Server{}, errServerForm
 	case !isLoopback(s.Host):
-		return Server{}, fmt.Errorf("a URL without tls=none, unless the server is on the same machine: %s is neither localhost nor a loopback address", s.Host)
+		return Server{}, fmt.Errorf("a URL without tls=none, unless the server is on the same machine: %s is neither localhost nor a loopback "+
+			"address", s.Host)
 	default:
 		s.Security = NoTLS
 	}

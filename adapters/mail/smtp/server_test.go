@@ -23,9 +23,12 @@ func TestParseServer(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "mail.example.com", "mail.example.com:587", "https://mail.example.com", "smtps://", "smtps://:465", "smtp://mail.example.com?tls=none", "smtp://10.0.0.1?tls=none",
-		"smtps://localhost?tls=none", "smtp://localhost?tls=no", "smtp://localhost?tls=none&a=b", "smtp://localhost?tls=none&tls=none2", "smtp://mail.example.com/path", "smtp://mail.example.com#x",
-		"smtps://ana@mail.example.com", "smtps://:secret@mail.example.com", "smtps://mail.example.com:0", "smtps://mail.example.com:70000", "smtps://ana:secret@mail.example.com:x", "smtp:mail", "smtps://ana:sec%zzret@mail",
+		"", "mail.example.com", "mail.example.com:587", "https://mail.example.com", "smtps://", "smtps://:465",
+		"smtp://mail.example.com?tls=none", "smtp://10.0.0.1?tls=none",
+		"smtps://localhost?tls=none", "smtp://localhost?tls=no", "smtp://localhost?tls=none&a=b", "smtp://localhost?tls=none&tls=none2",
+		"smtp://mail.example.com/path", "smtp://mail.example.com#x",
+		"smtps://ana@mail.example.com", "smtps://:secret@mail.example.com", "smtps://mail.example.com:0", "smtps://mail.example.com:70000",
+		"smtps://ana:secret@mail.example.com:x", "smtp:mail", "smtps://ana:sec%zzret@mail",
 	} {
 		got, err := ParseServer(text)
 		if err == nil || strings.Contains(err.Error(), "secret") {

@@ -109,7 +109,8 @@ func addAccountIDs(ctx context.Context, q Querier, accounts []ledger.Account, fo
 // ledger_accounts_pkey.
 func accountsProved(platforms, ids, paths, currencies string) string {
 	return `(SELECT CASE WHEN EXISTS (
-    SELECT FROM unnest(` + platforms + `::uuid[], ` + ids + `::bigint[], ` + paths + `::text[], ` + currencies + `::text[]) AS w (platform_id, id, path, currency)
+    SELECT FROM unnest(` + platforms + `::uuid[], ` + ids + `::bigint[], ` + paths + `::text[], ` + currencies +
+		`::text[]) AS w (platform_id, id, path, currency)
     LEFT JOIN ledger_accounts a ON a.platform_id = w.platform_id AND a.id = w.id
     WHERE a.path IS DISTINCT FROM w.path OR a.currency IS DISTINCT FROM w.currency
 ) THEN ledger_refuse_account_ids() ELSE true END AS ok OFFSET 0) AS proved`

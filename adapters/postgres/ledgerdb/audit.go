@@ -63,14 +63,16 @@ func (a *Audit) Snapshot(ctx context.Context, fn func(context.Context, ports.Aud
 // the first posting.
 func checkNothingArchived(ctx context.Context, tx pgx.Tx) error {
 	var first, last period.Month
-	err := queryFreshPlan(ctx, tx, `SELECT min(month), max(month) FROM ledger_archived_months`, nil, func(rows pgx.Rows) error { return rows.Scan(&first, &last) })
+	err := queryFreshPlan(ctx, tx, `SELECT min(month), max(month) FROM ledger_archived_months`, nil,
+		func(rows pgx.Rows) error { return rows.Scan(&first, &last) })
 	if err == nil && !first.IsZero() {
 		archived := "The month " + first.String() + " is"
 		if first.Before(last) {
 			archived = fmt.Sprintf("The months from %s to %s are", first, last)
 		}
 		err = fault.New(fault.MonthArchived,
-			"%s archived, and the check needs all postings. Restore what is archived (causeway ledger restore), run the check, then archive it again.", archived)
+			"%s archived, and the check needs all postings. Restore what is archived (causeway ledger restore), run the check, then archive it "+
+				"again.", archived)
 	}
 	return err
 }
@@ -137,19 +139,21 @@ func (v *auditView) PostedTransactions(ctx context.Context, p ident.Platform, ea
 	var batch []ports.PostedTransaction
 	for known == transactionPostingsPerBatch {
 		known = 0
-		err := queryFreshPlan(ctx, v.tx, auditPostedTransactions, []any{p, after.UUID(), afterSeq, transactionPostingsPerBatch}, func(rows pgx.Rows) error {
-			var posted transaction.Posted
-			if err := rows.Scan(&after, &afterSeq, &posted.ID, &posted.Kind, &posted.Effective, &posted.Recorded, &posted.Memo, &posted.Digest); err != nil {
-				return err
-			}
-			known++
-			if n := len(batch); n == 0 || batch[n-1].Transaction != after {
-				batch = append(batch, ports.PostedTransaction{Transaction: after})
-			}
-			last := &batch[len(batch)-1]
-			last.Postings = append(last.Postings, posted)
-			return nil
-		})
+		err := queryFreshPlan(ctx, v.tx, auditPostedTransactions, []any{p, after.UUID(), afterSeq, transactionPostingsPerBatch},
+			func(rows pgx.Rows) error {
+				var posted transaction.Posted
+				if err := rows.Scan(&after, &afterSeq, &posted.ID, &posted.Kind, &posted.Effective, &posted.Recorded, &posted.Memo,
+					&posted.Digest); err != nil {
+					return err
+				}
+				known++
+				if n := len(batch); n == 0 || batch[n-1].Transaction != after {
+					batch = append(batch, ports.PostedTransaction{Transaction: after})
+				}
+				last := &batch[len(batch)-1]
+				last.Postings = append(last.Postings, posted)
+				return nil
+			})
 		if err != nil {
 			return wrapError("audit transactions", err)
 		}
@@ -181,7 +185,8 @@ ORDER BY p.reverses, p.id
 LIMIT $4`
 
 // Reversals implements ports.AuditView.
-func (v *auditView) Reversals(ctx context.Context, p ident.Platform, each func(reversal, original ports.NumberedPosting, found bool) error) error {
+func (v *auditView) Reversals(ctx context.Context, p ident.Platform, each func(reversal, original ports.NumberedPosting,
+	found bool) error) error {
 	var after struct{ reverses, id [16]byte }
 	for {
 		type pair struct {

@@ -102,7 +102,8 @@ func (v *auditView) OldestAccounts(ctx context.Context, p ident.Platform, limit 
 	return accounts, wrapError("audit accounts", err)
 }
 
-func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, after int64, limit int) (batch []ports.AuditAccount, err error) {
+func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, after int64,
+	limit int) (batch []ports.AuditAccount, err error) {
 	err = queryFreshPlan(ctx, v.tx, auditAccounts, []any{platform, after, limit}, func(rows pgx.Rows) error {
 		var a ports.AuditAccount
 		var balance *int64
@@ -119,7 +120,8 @@ func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, 
 	return batch, err
 }
 
-func (v *auditView) visitMoves(ctx context.Context, p ident.Platform, after, upto int64, visitor ports.AccountVisitor, visitUpTo func(int64) error) error {
+func (v *auditView) visitMoves(ctx context.Context, p ident.Platform, after, upto int64, visitor ports.AccountVisitor,
+	visitUpTo func(int64) error) error {
 	return queryFreshPlan(ctx, v.tx, auditMoves, []any{p, after, upto}, func(rows pgx.Rows) error {
 		var (
 			accountID, seq, amount                     int64

@@ -143,7 +143,8 @@ func (v *auditView) MonthChanges(ctx context.Context, p ident.Platform) (changes
 
 // Unauthorised implements ports.AuditView.
 func (v *auditView) Unauthorised(ctx context.Context, p ident.Platform, c ports.AuditCalendar) (count, first int64, err error) {
-	args := []any{p, c.Recorded.BeforeFrom(), timeOrInfinity(c.Recorded.Last(), pgtype.Infinity), timeOrInfinity(c.After, pgtype.NegativeInfinity), c.AuthorisedFrom, c.OpenFrom}
+	args := []any{p, c.Recorded.BeforeFrom(), timeOrInfinity(c.Recorded.Last(), pgtype.Infinity),
+		timeOrInfinity(c.After, pgtype.NegativeInfinity), c.AuthorisedFrom, c.OpenFrom}
 	err = queryFreshPlan(ctx, v.tx, auditUnauthorised, args, func(rows pgx.Rows) error { return rows.Scan(&count, &first) })
 	return count, first, wrapError("audit months", err)
 }

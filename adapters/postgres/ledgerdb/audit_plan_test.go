@@ -45,7 +45,8 @@ func newAudited(t *testing.T) (pgx.Tx, ident.Platform, ledger.Posting) {
 	for month := range 4 {
 		var postings []ledger.Posting
 		for i := range 1_000 {
-			header := ledger.Header{ID: uuid.UUID{3, byte(month), 14: byte(i >> 8), 15: byte(i)}, Platform: platform, Effective: now.AddDate(0, month, 0)}
+			header := ledger.Header{ID: uuid.UUID{3, byte(month), 14: byte(i >> 8), 15: byte(i)}, Platform: platform,
+				Effective: now.AddDate(0, month, 0)}
 			postings = append(postings, ledger.FeePaid(header, ledger.Rail("WIRE"), money.Amount{Minor: 1, Currency: money.USD}))
 		}
 		if err := New().Post(t.Context(), tx, now.AddDate(0, month, 0), postings); err != nil {
@@ -79,7 +80,8 @@ func TestAudit_PostingsLoadedByKey(t *testing.T) {
 	// An audit, in which the planner does not sort, finds postings and the accounts of their entries by their keys. It does
 	// not read all postings for each batch, nor compare all accounts with every entry of a large posting.
 	tx, platform, opening := newAudited(t)
-	for _, setting := range []string{"enable_seqscan = off", "enable_hashjoin = off", "enable_mergejoin = off", "plan_cache_mode = force_generic_plan"} {
+	for _, setting := range []string{"enable_seqscan = off", "enable_hashjoin = off", "enable_mergejoin = off",
+		"plan_cache_mode = force_generic_plan"} {
 		if _, err := tx.Exec(t.Context(), "SET LOCAL "+setting); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +89,8 @@ func TestAudit_PostingsLoadedByKey(t *testing.T) {
 
 	plan := planOf(t, tx, loadPostings, uuidArray{pgUUID(platform.UUID())}, uuidArray{pgUUID(opening.ID)})
 
-	for _, key := range []string{"((platform_id = w.platform_id) AND (id = w.id))", "((platform_id = e.platform_id) AND (id = e.debit_account_id))",
+	for _, key := range []string{"((platform_id = w.platform_id) AND (id = w.id))", "((platform_id = e.platform_id) AND (id = " +
+		"e.debit_account_id))",
 		"((platform_id = e.platform_id) AND (id = e.credit_account_id))"} {
 		if !strings.Contains(plan, "Index Cond: "+key) {
 			t.Errorf("nothing is found by %s:\n%s", key, plan)
@@ -109,7 +112,8 @@ func TestAudit_PostingsOfBalanceSnapshotsByKey(t *testing.T) {
 
 	plan := planOf(t, tx, auditMoves, pgUUID(platform.UUID()), int64(math.MinInt64), int64(math.MaxInt64))
 
-	if scans, byKey := strings.Count(plan, " on ledger_postings_"), strings.Count(plan, "_pkey on ledger_postings_"); scans == 0 || byKey != scans || strings.Contains(plan, "Hash Join") {
+	if scans, byKey := strings.Count(plan, " on ledger_postings_"), strings.Count(plan, "_pkey on ledger_postings_"); scans == 0 ||
+		byKey != scans || strings.Contains(plan, "Hash Join") {
 		t.Errorf("%d of %d scans of postings are by key:\n%s", byKey, scans, plan)
 	}
 }

@@ -74,7 +74,8 @@ func (v *auditView) postingsAfter(ctx context.Context, platform ident.Platform, 
 	return batch, err
 }
 
-func (v *auditView) mergeEntries(ctx context.Context, p ident.Platform, after, upto int64, batch []ports.AuditPosting, each func(ports.AuditPosting) error) error {
+func (v *auditView) mergeEntries(ctx context.Context, p ident.Platform, after, upto int64, batch []ports.AuditPosting,
+	each func(ports.AuditPosting) error) error {
 	var orphan ports.AuditPosting // entries without a posting, collected by number
 	flush := func() error {
 		if len(orphan.Entries) == 0 {
@@ -120,7 +121,8 @@ func (v *auditView) mergeEntries(ctx context.Context, p ident.Platform, after, u
 
 // entriesBetween streams the entries with numbers above after and up to upto. It reads a
 // batch before it calls each, so that the connection is free for other queries.
-func (v *auditView) entriesBetween(ctx context.Context, p ident.Platform, after, upto int64, each func(int64, ports.AuditEntry) error) error {
+func (v *auditView) entriesBetween(ctx context.Context, p ident.Platform, after, upto int64,
+	each func(int64, ports.AuditEntry) error) error {
 	type numbered struct {
 		seq int64
 		ports.AuditEntry
@@ -158,7 +160,8 @@ func scanAuditEntry(rows pgx.Rows) (seq int64, e ports.AuditEntry, err error) {
 		creditPath, creditCurrency pgtype.Text
 		currency                   string
 	)
-	err = rows.Scan(&seq, &n, &e.Debit.Number, &debitPath, &debitCurrency, &e.Credit.Number, &creditPath, &creditCurrency, &currency, &e.Amount)
+	err = rows.Scan(&seq, &n, &e.Debit.Number, &debitPath, &debitCurrency, &e.Credit.Number, &creditPath, &creditCurrency,
+		&currency, &e.Amount)
 	e.N, e.Currency = int(n), money.Currency(currency)
 	e.Debit.Found, e.Debit.Path, e.Debit.Currency = debitPath.Valid, debitPath.String, money.Currency(debitCurrency.String)
 	e.Credit.Found, e.Credit.Path, e.Credit.Currency = creditPath.Valid, creditPath.String, money.Currency(creditCurrency.String)

@@ -99,7 +99,8 @@ func (s *snapshotStep) writeWindow(ctx context.Context, tx pgx.Tx) error {
 func (s *snapshotStep) writeMonthEnd(ctx context.Context, tx pgx.Tx) error {
 	var lastAccount pgtype.Int8
 	args := []any{s.platform, s.monthEndSeq.Int64, s.accountsTo, monthEndBatchSize, s.completeTo, s.monthEnd}
-	if err := queryFreshPlan(ctx, tx, insertMonthEndSnapshots, args, func(rows pgx.Rows) error { return rows.Scan(&lastAccount) }); err != nil {
+	if err := queryFreshPlan(ctx, tx, insertMonthEndSnapshots, args,
+		func(rows pgx.Rows) error { return rows.Scan(&lastAccount) }); err != nil {
 		return err
 	}
 	if lastAccount.Valid {

@@ -101,9 +101,11 @@ CASE WHEN a.no_overdraft THEN (SELECT b.balance FROM ledger_balances b WHERE b.p
 ELSE (
     SELECT coalesce(k.balance, 0) + CASE WHEN a.class IN ('asset', 'expense') THEN 1 ELSE -1 END * (
         (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
-         WHERE e.platform_id = a.platform_id AND e.debit_account_id = a.id AND e.seq > greatest(k.seq, 0) AND e.recorded_at >= ` + since + `)
+         WHERE e.platform_id = a.platform_id AND e.debit_account_id = a.id AND e.seq > greatest(k.seq, 0) AND e.recorded_at >= ` +
+		since + `)
       - (SELECT coalesce(sum(e.amount), 0) FROM ledger_entries e
-         WHERE e.platform_id = a.platform_id AND e.credit_account_id = a.id AND e.seq > greatest(k.seq, 0) AND e.recorded_at >= ` + since + `))
+         WHERE e.platform_id = a.platform_id AND e.credit_account_id = a.id AND e.seq > greatest(k.seq, 0) AND e.recorded_at >= ` +
+		since + `))
     FROM (SELECT) one
     LEFT JOIN LATERAL (
         SELECT k.seq, k.balance FROM ledger_balance_snapshots k
@@ -182,7 +184,8 @@ LEFT JOIN LATERAL (
 WHERE a.platform_id = $1 AND a.id = $2`
 
 // balanceRecordedAt returns the balance from all entries recorded up to a time.
-func balanceRecordedAt(ctx context.Context, q Querier, platform uuid.UUID, m months, accountID int64, at time.Time) (balance money.Total, err error) {
+func balanceRecordedAt(ctx context.Context, q Querier, platform uuid.UUID, m months, accountID int64,
+	at time.Time) (balance money.Total, err error) {
 	s, err := recordedRange(ctx, q, platform, m, upTo(at))
 	if err != nil {
 		return balance, err
@@ -225,7 +228,8 @@ SELECT (
 
 // balanceEffectiveAt returns the balance from all entries effective up to a time, block by
 // block. It is for accounts with few entries in a block.
-func balanceEffectiveAt(ctx context.Context, q Querier, a ledger.Account, m months, line ledger.ChartLine, accountID int64, at time.Time) (balance money.Total, err error) {
+func balanceEffectiveAt(ctx context.Context, q Querier, a ledger.Account, m months, line ledger.ChartLine, accountID int64,
+	at time.Time) (balance money.Total, err error) {
 	var ranges []seqRange
 	err = query(ctx, q, blocksAround, []any{pgUUID(a.Platform.UUID()), accountID, at}, func(rows pgx.Rows) error {
 		var r seqRange
@@ -254,7 +258,8 @@ func balanceEffectiveAt(ctx context.Context, q Querier, a ledger.Account, m mont
 }
 
 // balanceAt reads the balance of an account at a time, inclusive, with the sign of its class.
-func balanceAt(ctx context.Context, q Querier, m months, a ledger.Account, accountID int64, by ports.TimeKind, at time.Time) (money.Total, error) {
+func balanceAt(ctx context.Context, q Querier, m months, a ledger.Account, accountID int64, by ports.TimeKind,
+	at time.Time) (money.Total, error) {
 	at = at.UTC().Truncate(time.Microsecond)
 	line, err := ledger.FindChartLine(a.Path)
 	if err != nil {

@@ -97,11 +97,13 @@ func benchPost(b *testing.B, url string, clients, size int, kind string) {
 		for len(batch) < size {
 			switch kind {
 			case "hotaccount":
-				batch = append(batch, ledger.Deposit(header(), ledger.IncomingFunds{Partner: ledger.Rail("RTP"), To: ledger.CustomerAccount(hot), Amount: usd(100)}))
+				batch = append(batch, ledger.Deposit(header(), ledger.IncomingFunds{Partner: ledger.Rail("RTP"), To: ledger.CustomerAccount(hot),
+					Amount: usd(100)}))
 			case "ramps":
 				batch = append(batch,
 					ledger.JITReceived(header(), ledger.Rail("RTP"), usd(10050)),
-					ledger.Converted(header(), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(10050), Fees: 50, Received: btc(100_000)}),
+					ledger.Converted(header(), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(10050), Fees: 50,
+						Received: btc(100_000)}),
 					ledger.Delivered(header(), ledger.Chain("LAYER2"), btc(100_000)))
 			default:
 				batch = append(batch, ledger.JITReceived(header(), ledger.Rail("RTP"), usd(100)))
@@ -120,7 +122,9 @@ func benchPost(b *testing.B, url string, clients, size int, kind string) {
 		post(i)
 	}
 	if kind == "closedmonths" { // as oneplatform, with closed and soft-closed months
-		if _, err := conns[0].Exec(context.Background(), `UPDATE ledger_clocks SET closed_before = '2026-10-01', soft_closed_before = '2026-11-01' WHERE platform_id = $1`, shared.UUID()); err != nil {
+		if _, err := conns[0].Exec(context.Background(),
+			`UPDATE ledger_clocks SET closed_before = '2026-10-01', soft_closed_before = '2026-11-01' WHERE platform_id = $1`,
+			shared.UUID()); err != nil {
 			b.Fatal(err)
 		}
 	}

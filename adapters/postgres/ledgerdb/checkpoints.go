@@ -33,7 +33,8 @@ var logTables = [...]struct{ state, checkpoints string }{
 }
 
 // Checkpoints implements ports.CheckpointStore.
-func (c *CheckpointStore) Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (page ports.CheckpointPage, err error) {
+func (c *CheckpointStore) Checkpoints(ctx context.Context, p ident.Platform,
+	f ports.CheckpointFilter) (page ports.CheckpointPage, err error) {
 	err = withConn(ctx, c.pool, func(q Querier) error {
 		page.Checkpoints, err = ReadCheckpoints(ctx, q, c.log, p, f, f.Limit+1)
 		return err
@@ -45,7 +46,8 @@ func (c *CheckpointStore) Checkpoints(ctx context.Context, p ident.Platform, f p
 }
 
 // ReadCheckpoints reads at most limit checkpoints of a log. Uses the primary key.
-func ReadCheckpoints(ctx context.Context, q Querier, log ledger.Log, p ident.Platform, f ports.CheckpointFilter, limit int) (checkpoints []ports.SignedCheckpoint, err error) {
+func ReadCheckpoints(ctx context.Context, q Querier, log ledger.Log, p ident.Platform, f ports.CheckpointFilter,
+	limit int) (checkpoints []ports.SignedCheckpoint, err error) {
 	condition, bound := "size < $2 ORDER BY size DESC", f.Before
 	switch {
 	case f.Size > 0:
@@ -81,19 +83,22 @@ WHERE s.platform_id = ANY (ARRAY(
 RETURNING s.platform_id, s.published_size`
 
 // TakeUnpublished implements ports.CheckpointStore.
-func (c *CheckpointStore) TakeUnpublished(ctx context.Context, now time.Time, lease time.Duration, limit int) (taken []ports.UnpublishedCheckpoints, err error) {
+func (c *CheckpointStore) TakeUnpublished(ctx context.Context, now time.Time, lease time.Duration,
+	limit int) (taken []ports.UnpublishedCheckpoints, err error) {
 	err = withConn(ctx, c.pool, func(q Querier) error {
 		var published []int64
-		err := queryFreshPlan(ctx, q, fmt.Sprintf(takeUnpublished, logTables[c.log].state), []any{now, now.Add(lease)}, func(rows pgx.Rows) error {
-			var of ports.UnpublishedCheckpoints
-			var size int64
-			err := rows.Scan(&of.Platform, &size)
-			taken, published = append(taken, of), append(published, size)
-			return err
-		})
+		err := queryFreshPlan(ctx, q, fmt.Sprintf(takeUnpublished, logTables[c.log].state), []any{now, now.Add(lease)},
+			func(rows pgx.Rows) error {
+				var of ports.UnpublishedCheckpoints
+				var size int64
+				err := rows.Scan(&of.Platform, &size)
+				taken, published = append(taken, of), append(published, size)
+				return err
+			})
 		for i := range taken {
 			if err == nil {
-				taken[i].Checkpoints, err = ReadCheckpoints(ctx, q, c.log, taken[i].Platform, ports.CheckpointFilter{Before: published[i], Ascending: true}, limit)
+				taken[i].Checkpoints, err = ReadCheckpoints(ctx, q, c.log, taken[i].Platform, ports.CheckpointFilter{Before: published[i],
+					Ascending: true}, limit)
 			}
 		}
 		return err

@@ -25,7 +25,8 @@ func TestEntries_Filters(t *testing.T) {
 	out := ledger.TransferOut(h.newHeader(), ledger.OutgoingFunds{From: ledger.CustomerAccount(alice), Amount: usd(10), Fees: 1})
 	postings := []ledger.Posting{
 		h.deposit(alice, 100), with(out), h.deposit(newInternal(), 5), with(ledger.Delivered(h.newHeader(), ledger.Rail("ACH"), usd(10))),
-		ledger.Converted(h.newHeader(), ledger.Conversion{From: ledger.CustomerAccount(alice), To: ledger.TransitPayouts, Sent: usd(50), Received: btc(9)}),
+		ledger.Converted(h.newHeader(), ledger.Conversion{From: ledger.CustomerAccount(alice), To: ledger.TransitPayouts, Sent: usd(50),
+			Received: btc(9)}),
 		h.deposit(alice, 1),
 	}
 	h.mustPost(postings...)
@@ -41,7 +42,8 @@ func TestEntries_Filters(t *testing.T) {
 	}{
 		"platform":       {ports.EntryFilter{}, []place{{1, 1}, {2, 1}, {2, 2}, {3, 1}, {4, 1}, {5, 1}, {5, 2}, {6, 1}}},
 		"other platform": {ports.EntryFilter{Platform: other}, []place{{1, 1}}},
-		"account":        {ports.EntryFilter{Path: ledger.CustomerAccount(alice), Currency: money.USD}, []place{{1, 1}, {2, 1}, {2, 2}, {5, 1}, {6, 1}}},
+		"account": {ports.EntryFilter{Path: ledger.CustomerAccount(alice), Currency: money.USD},
+			[]place{{1, 1}, {2, 1}, {2, 2}, {5, 1}, {6, 1}}},
 		"both sides":     {ports.EntryFilter{Path: ledger.TransitPayouts, Currency: money.USD}, []place{{2, 1}, {4, 1}}},
 		"other currency": {ports.EntryFilter{Path: ledger.TransitPayouts, Currency: money.BTC}, []place{{5, 2}}},
 		"unused account": {ports.EntryFilter{Path: ledger.TransitRefunds, Currency: money.BTC}, nil},
@@ -95,7 +97,8 @@ func TestReader_PostingAndTrialBalance(t *testing.T) {
 	// its debits equal its credits.
 	h := newEnv(t)
 	alice, ctx := newInternal(), context.Background()
-	p := ledger.Converted(h.newHeader(), ledger.Conversion{From: ledger.FundingJIT, To: ledger.CustomerAccount(alice), Sent: usd(50), Fees: 2, Received: btc(9)})
+	p := ledger.Converted(h.newHeader(), ledger.Conversion{From: ledger.FundingJIT, To: ledger.CustomerAccount(alice), Sent: usd(50),
+		Fees: 2, Received: btc(9)})
 	h.mustPost(p, ledger.JITReceived(h.newHeader(), ledger.Rail("ACH"), usd(50)))
 	h.mustPost(ledger.JITReceived(newHeaderFor(newPlatform()), ledger.Rail("ACH"), usd(77)))
 

@@ -28,7 +28,8 @@ WHERE a.platform_id = $1 AND a.path IS NOT NULL
 ORDER BY a.path COLLATE "C", a.currency COLLATE "C" LIMIT $7`
 
 // LedgerAccounts implements ports.Finance.
-func (r *Reader) LedgerAccounts(ctx context.Context, p ident.Platform, f ports.LedgerAccountFilter) (page ports.LedgerAccountPage, err error) {
+func (r *Reader) LedgerAccounts(ctx context.Context, p ident.Platform,
+	f ports.LedgerAccountFilter) (page ports.LedgerAccountPage, err error) {
 	args := []any{p, f.Prefix, prefixEnd(f.Prefix), f.AfterPath, string(f.AfterCurrency), string(f.Currency), f.Limit + 1}
 	err = r.readOnly(ctx, func(q Querier) error {
 		m, err := loadMonths(ctx, q, p.UUID())
@@ -72,7 +73,8 @@ WHERE a.platform_id = $1 AND a.path = $2 AND ($3 = '' OR a.currency = $3)
 ORDER BY a.currency COLLATE "C"`
 
 // AccountsAtCutoff implements ports.Finance.
-func (r *Reader) AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut ports.Cutoff) (accounts []ports.LedgerAccount, err error) {
+func (r *Reader) AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency,
+	cut ports.Cutoff) (accounts []ports.LedgerAccount, err error) {
 	err = r.readOnly(ctx, func(q Querier) error {
 		m, err := loadMonths(ctx, q, p.UUID())
 		if err != nil {
@@ -109,7 +111,8 @@ func (m months) currentEntriesFrom() pgtype.Timestamptz {
 	return timeOrInfinity(m.entriesFrom(allPostings.upto), pgtype.NegativeInfinity)
 }
 
-func scanAccounts(ctx context.Context, q Querier, p ident.Platform, statement string, args []any) (accounts []ports.LedgerAccount, err error) {
+func scanAccounts(ctx context.Context, q Querier, p ident.Platform, statement string,
+	args []any) (accounts []ports.LedgerAccount, err error) {
 	err = query(ctx, q, statement, args, func(rows pgx.Rows) error {
 		a := ports.LedgerAccount{Account: ledger.Account{Platform: p}}
 		err := rows.Scan(&a.Account.Path, &a.Account.Currency, &a.Class, &a.NoOverdraft, &a.Balance)

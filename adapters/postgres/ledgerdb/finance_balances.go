@@ -22,7 +22,8 @@ LEFT JOIN ledger_postings p ON p.platform_id = c.platform_id AND p.seq = c.seq
 WHERE c.platform_id = $1`
 
 // BalancesAt implements ports.Finance.
-func (r *Reader) BalancesAt(ctx context.Context, p ident.Platform, moment time.Time, each func(ports.LedgerAccount) error) (state ports.LedgerState, err error) {
+func (r *Reader) BalancesAt(ctx context.Context, p ident.Platform, moment time.Time, each func(ports.LedgerAccount) error) (
+	state ports.LedgerState, err error) {
 	readState := func(q Querier) error {
 		return query(ctx, q, selectLedgerState, []any{p}, func(rows pgx.Rows) error {
 			return rows.Scan(&state.Seq, &state.Digest, &state.Checkpoint)
@@ -44,7 +45,8 @@ WHERE $4 IN ('', a.currency)
 ORDER BY a.path COLLATE "C", a.currency COLLATE "C"`
 
 // CurrentBalances implements ports.Finance.
-func (r *Reader) CurrentBalances(ctx context.Context, p ident.Platform, prefixes []string, currency money.Currency) (accounts []ports.LedgerAccount, err error) {
+func (r *Reader) CurrentBalances(ctx context.Context, p ident.Platform, prefixes []string,
+	currency money.Currency) (accounts []ports.LedgerAccount, err error) {
 	ends := make([]string, len(prefixes))
 	for i, prefix := range prefixes {
 		ends[i] = prefixEnd(prefix)

@@ -81,11 +81,13 @@ const pickBackdated = `
     SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency
     FROM unnest($12::bigint[], $13::timestamptz[]) AS s (seq, recorded_at)
     JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq AND e.recorded_at = s.recorded_at AND e.recorded_at >= $8 AND e.recorded_at < $9
-    WHERE s.seq > $4 AND s.seq <= $5 AND $2 IN (e.debit_account_id, e.credit_account_id) AND (e.seq, e.entry_no) %[1]s ($6, $7) ` + effectiveInSpan + ``
+    WHERE s.seq > $4 AND s.seq <= $5 AND $2 IN (e.debit_account_id, e.credit_account_id) AND (e.seq, e.entry_no) %[1]s ($6, $7) ` +
+	effectiveInSpan + ``
 
 // readAccountPage reads the page from the ranges that can contain its entries, and returns it
 // in ascending order.
-func readAccountPage(ctx context.Context, q Querier, accountID int64, m months, busy bool, f ports.AccountEntryFilter, page *ports.AccountEntryPage) error {
+func readAccountPage(ctx context.Context, q Querier, accountID int64, m months, busy bool, f ports.AccountEntryFilter,
+	page *ports.AccountEntryPage) error {
 	order, compare := "ASC", ">"
 	last, within := f.After, allPostings
 	switch {
@@ -157,7 +159,8 @@ ORDER BY after`
 // ascending order. By effective time, these are blocks of the account, whose effective
 // times are bounded. A busy account has large blocks; its entries are looked up as those of
 // any posting.
-func accountSearchRanges(ctx context.Context, q Querier, accountID int64, m months, busy bool, f ports.AccountEntryFilter) (ranges []searchRange, err error) {
+func accountSearchRanges(ctx context.Context, q Querier, accountID int64, m months, busy bool,
+	f ports.AccountEntryFilter) (ranges []searchRange, err error) {
 	if busy || f.By == ports.ByRecorded || f.Interval.IsUnbounded() {
 		return spanSearchRanges(ctx, q, f.Account.Platform.UUID(), accountID, m, f.By, f.Interval)
 	}
@@ -204,7 +207,8 @@ CROSS JOIN LATERAL (
 ORDER BY w.position`
 
 // runningBalances sets the balance after each entry of a page in ascending order.
-func runningBalances(ctx context.Context, q Querier, accountID int64, m months, account ledger.Account, page *ports.AccountEntryPage) error {
+func runningBalances(ctx context.Context, q Querier, accountID int64, m months, account ledger.Account,
+	page *ports.AccountEntryPage) error {
 	n := len(page.Entries)
 	if n == 0 {
 		return nil

@@ -43,7 +43,8 @@ func findPosition(ctx context.Context, q Querier, p ident.Platform, id uuid.UUID
 }
 
 // RecordedPosting implements ports.Finance.
-func (r *Reader) RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (posting ports.RecordedPosting, found bool, err error) {
+func (r *Reader) RecordedPosting(ctx context.Context, p ident.Platform,
+	id uuid.UUID) (posting ports.RecordedPosting, found bool, err error) {
 	err = r.readOnlyCustomPlan(ctx, func(q Querier) error {
 		s, exists, err := findPosition(ctx, q, p, id)
 		if err != nil || !exists {
@@ -193,7 +194,8 @@ func buildPostingQuery(f ports.PostingFilter, s searchRange) (string, []any) {
 	return fmt.Sprintf(selectPostings, query, order), args
 }
 
-func readPostings(ctx context.Context, q Querier, platform ident.Platform, statement string, args []any) (postings []ports.RecordedPosting, err error) {
+func readPostings(ctx context.Context, q Querier, platform ident.Platform, statement string,
+	args []any) (postings []ports.RecordedPosting, err error) {
 	err = queryFreshPlan(ctx, q, statement, args, func(rows pgx.Rows) error {
 		p := ports.RecordedPosting{Posting: ledger.Posting{Platform: platform}}
 		var e ledger.Entry

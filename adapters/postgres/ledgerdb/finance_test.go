@@ -45,7 +45,8 @@ func newHistory(t testing.TB, pace time.Duration) *history {
 		case 1:
 			p = ledger.UnmatchedReceived(h.newHeader(), ledger.Rail("SEPA"), money.Amount{Minor: 70, Currency: "EUR"})
 		case 2, 3, 4, 5:
-			p = ledger.Converted(h.newHeader(), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(50), Fees: 2, Received: btc(9)})
+			p = ledger.Converted(h.newHeader(), ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(50),
+				Fees: 2, Received: btc(9)})
 		case 6:
 			p = ledger.Reverse(ledger.JITReceived(h.newHeader(), ledger.Rail("RTP"), usd(5)), newID(), noon, "")
 			p.Kind, p.Reverses = ledger.KindReturned, [16]byte{}
@@ -114,7 +115,8 @@ func (h *history) turnovers(cut ports.Cutoff) map[ledger.Account]*[2]int64 {
 }
 
 func (h *history) sampleTimes() []time.Time {
-	return []time.Time{noon.Add(-time.Hour), noon, noon.Add(777 * h.interval), noon.Add(1100 * h.interval), noon.Add(2250 * h.interval), noon.Add(9000 * h.interval)}
+	return []time.Time{noon.Add(-time.Hour), noon, noon.Add(777 * h.interval), noon.Add(1100 * h.interval), noon.Add(2250 * h.interval),
+		noon.Add(9000 * h.interval)}
 }
 
 func TestReader_MatchesPlainSums(t *testing.T) {
@@ -142,7 +144,8 @@ func (h *history) testTurnovers(t *testing.T) {
 		var last ledger.Account
 		seen := 0
 		err := h.reader().Turnovers(t.Context(), h.platform, class, cuts, func(a ports.AccountTurnovers) error {
-			if seen++; seen > 1 && cmp.Or(strings.Compare(string(last.Currency), string(a.Account.Currency)), strings.Compare(last.Path, a.Account.Path)) >= 0 {
+			if seen++; seen > 1 && cmp.Or(strings.Compare(string(last.Currency), string(a.Account.Currency)),
+				strings.Compare(last.Path, a.Account.Path)) >= 0 {
 				t.Errorf("%s comes after %s", a.Account, last)
 			}
 			last = a.Account
@@ -174,8 +177,9 @@ func (h *history) testAccounts(t *testing.T) {
 		filter ports.LedgerAccountFilter
 		want   func(ledger.Account) bool
 	}{
-		"all":       {ports.LedgerAccountFilter{}, func(ledger.Account) bool { return true }},
-		"prefix":    {ports.LedgerAccountFilter{Prefix: "customers/"}, func(a ledger.Account) bool { return strings.HasPrefix(a.Path, "customers/") }},
+		"all": {ports.LedgerAccountFilter{}, func(ledger.Account) bool { return true }},
+		"prefix": {ports.LedgerAccountFilter{Prefix: "customers/"},
+			func(a ledger.Account) bool { return strings.HasPrefix(a.Path, "customers/") }},
 		"currency":  {ports.LedgerAccountFilter{Currency: "BTC"}, func(a ledger.Account) bool { return a.Currency == "BTC" }},
 		"none":      {ports.LedgerAccountFilter{Prefix: "customers/~"}, func(ledger.Account) bool { return false }},
 		"last byte": {ports.LedgerAccountFilter{Prefix: "\x7f"}, func(ledger.Account) bool { return false }},
@@ -228,7 +232,8 @@ func (h *history) testAccounts(t *testing.T) {
 			}
 		}
 	}
-	if accounts, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, ledger.ExpenseRails, "", ports.Cutoff{}); err != nil || len(accounts) > 0 {
+	if accounts, err := h.reader().AccountsAtCutoff(t.Context(), h.platform, ledger.ExpenseRails, "", ports.Cutoff{}); err != nil ||
+		len(accounts) > 0 {
 		t.Errorf("an account never used: %v, %v", accounts, err)
 	}
 }
@@ -254,8 +259,10 @@ func (h *history) testEntries(t *testing.T) {
 		balance int64
 	}
 	moments := h.sampleTimes()
-	spans := []period.Interval{{}, {From: moments[2]}, {To: moments[2]}, {From: moments[2], To: moments[4]}, {From: moments[3], To: moments[3].Add(9 * h.interval)}, {From: moments[5]}}
-	for _, a := range []ledger.Account{h.account(ledger.FundingJIT, "USD"), h.account(ledger.FXPosition, "USD"), h.account(ledger.Rail("SEPA"), "EUR"),
+	spans := []period.Interval{{}, {From: moments[2]}, {To: moments[2]}, {From: moments[2], To: moments[4]},
+		{From: moments[3], To: moments[3].Add(9 * h.interval)}, {From: moments[5]}}
+	for _, a := range []ledger.Account{h.account(ledger.FundingJIT, "USD"), h.account(ledger.FXPosition, "USD"),
+		h.account(ledger.Rail("SEPA"), "EUR"),
 		h.account(ledger.CustomerAccount(h.alice), "USD"), h.account(ledger.CustomerAccount(h.bob), "USD")} {
 		for _, by := range []ports.TimeKind{ports.ByRecorded, ports.ByEffective} {
 			for _, span := range spans {
@@ -300,14 +307,16 @@ func (h *history) testEntries(t *testing.T) {
 							slices.Reverse(got)
 						}
 						if !slices.Equal(got, want) {
-							t.Errorf("%s by %d in %v, ascending %t, pages of %d: %d entries, want %d: %s", a, by, span, ascending, limit, len(got), len(want), firstDifference(got, want))
+							t.Errorf("%s by %d in %v, ascending %t, pages of %d: %d entries, want %d: %s", a, by, span, ascending, limit, len(got), len(want),
+								firstDifference(got, want))
 						}
 					}
 				}
 			}
 		}
 	}
-	if _, found, err := h.reader().AccountEntries(t.Context(), ports.AccountEntryFilter{Account: h.account(ledger.Rail("RTP"), "GBP"), Limit: 5}); found || err != nil {
+	if _, found, err := h.reader().AccountEntries(t.Context(), ports.AccountEntryFilter{Account: h.account(ledger.Rail("RTP"), "GBP"),
+		Limit: 5}); found || err != nil {
 		t.Errorf("an account never used: %t, %v", found, err)
 	}
 }
@@ -329,16 +338,21 @@ func (h *history) testPostings(t *testing.T) {
 	}{
 		"all":           {ports.PostingFilter{}, func(recordedPosting) bool { return true }},
 		"frequent kind": {ports.PostingFilter{Kind: ledger.KindDeposit}, func(r recordedPosting) bool { return r.Kind == ledger.KindDeposit }},
-		"rare kind":     {ports.PostingFilter{Kind: ledger.KindUnmatchedReceived}, func(r recordedPosting) bool { return r.Kind == ledger.KindUnmatchedReceived }},
-		"memo":          {ports.PostingFilter{Memo: "rent"}, func(r recordedPosting) bool { return r.Memo == "rent" }},
-		"memo and kind": {ports.PostingFilter{Memo: "rent", Kind: ledger.KindReturned}, func(r recordedPosting) bool { return r.Memo == "rent" && r.Kind == ledger.KindReturned }},
+		"rare kind": {ports.PostingFilter{Kind: ledger.KindUnmatchedReceived},
+			func(r recordedPosting) bool { return r.Kind == ledger.KindUnmatchedReceived }},
+		"memo": {ports.PostingFilter{Memo: "rent"}, func(r recordedPosting) bool { return r.Memo == "rent" }},
+		"memo and kind": {ports.PostingFilter{Memo: "rent", Kind: ledger.KindReturned}, func(r recordedPosting) bool {
+			return r.Memo == "rent" &&
+				r.Kind == ledger.KindReturned
+		}},
 		"recorded": {ports.PostingFilter{Interval: period.Interval{From: moments[2], To: moments[4]}},
 			func(r recordedPosting) bool { return period.Interval{From: moments[2], To: moments[4]}.Contains(r.at) }},
 		"effective": {ports.PostingFilter{By: ports.ByEffective, Interval: period.Interval{From: moments[2], To: moments[4]}},
 			func(r recordedPosting) bool {
 				return period.Interval{From: moments[2], To: moments[4]}.Contains(r.Effective)
 			}},
-		"effective around": {ports.PostingFilter{By: ports.ByEffective, Interval: period.Interval{From: moments[3], To: moments[3].Add(9 * h.interval)}},
+		"effective around": {ports.PostingFilter{By: ports.ByEffective, Interval: period.Interval{From: moments[3],
+			To: moments[3].Add(9 * h.interval)}},
 			func(r recordedPosting) bool {
 				return period.Interval{From: moments[3], To: moments[3].Add(9 * h.interval)}.Contains(r.Effective)
 			}},
@@ -379,7 +393,8 @@ func (h *history) testPostings(t *testing.T) {
 		}
 		reversal, found, err := h.reader().RecordedPosting(t.Context(), h.platform, r.ID)
 		original, _, also := h.reader().RecordedPosting(t.Context(), h.platform, r.Reverses)
-		if err != nil || also != nil || !found || original.ReversedBy != r.ID || reversal.Reverses != original.ID || reversal.ReversedBy != [16]byte{} {
+		if err != nil || also != nil || !found || original.ReversedBy != r.ID || reversal.Reverses != original.ID ||
+			reversal.ReversedBy != [16]byte{} {
 			t.Errorf("%+v and %+v, %v, %v", reversal, original, err, also)
 		}
 		if _, found, err := h.reader().RecordedPosting(t.Context(), newPlatform(), r.ID); found || err != nil {

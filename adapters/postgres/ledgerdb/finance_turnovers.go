@@ -90,12 +90,14 @@ func readAdjustment(ctx context.Context, q Querier, platform uuid.UUID, m months
 }
 
 // Turnovers implements ports.Finance. It reads the accounts page by page, in one snapshot.
-func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, each func(ports.AccountTurnovers) error) error {
+func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff,
+	each func(ports.AccountTurnovers) error) error {
 	return r.turnovers(ctx, p, class, cuts, func(Querier) error { return nil }, each)
 }
 
 // turnovers calls first with the snapshot that the turnovers are then read from.
-func (r *Reader) turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, first func(Querier) error, each func(ports.AccountTurnovers) error) error {
+func (r *Reader) turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, first func(Querier) error,
+	each func(ports.AccountTurnovers) error) error {
 	err := r.readOnly(ctx, func(q Querier) error {
 		if err := first(q); err != nil {
 			return err
@@ -218,7 +220,8 @@ func (t *turnoverReport) addRecorded(ctx context.Context, q Querier) error {
 		args := []any{t.platform, t.ids, s.upto, from, until}
 		err := queryTurnovers(ctx, q, turnoversUpto, args, func(account int64, turnover ports.Turnover) {
 			change := t.adjustments[i][account]
-			t.lines[t.index[account]].Turnovers[i] = ports.Turnover{Debits: turnover.Debits.Add(change.Debits), Credits: turnover.Credits.Add(change.Credits)}
+			t.lines[t.index[account]].Turnovers[i] = ports.Turnover{Debits: turnover.Debits.Add(change.Debits),
+				Credits: turnover.Credits.Add(change.Credits)}
 		})
 		if err != nil {
 			return err

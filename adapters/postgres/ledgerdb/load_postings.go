@@ -49,7 +49,8 @@ func (s *Store) postings(ctx context.Context, q Querier, keys []postingKey) (map
 			amount                              int64
 			n                                   int
 		)
-		if err := rows.Scan(&platform, &id, &kind, &transaction, &effective, &memo, &reverses, &n, &debit, &credit, &currency, &amount); err != nil {
+		if err := rows.Scan(&platform, &id, &kind, &transaction, &effective, &memo, &reverses, &n, &debit, &credit, &currency,
+			&amount); err != nil {
 			return err
 		}
 		key := postingKey{platformID(platform), id}

@@ -45,7 +45,8 @@ func (l *Log) ReplaceCheckpointKey(ctx context.Context, expired uuid.UUID, repla
 		if err := execOne(ctx, tx, "end a key", expireCheckpointKey, pgUUID(expired), replacement.ValidFrom); err != nil {
 			return err
 		}
-		return execOne(ctx, tx, "add a key", insertCheckpointKey, replacement.ID, replacement.Public[:], replacement.Sealed, replacement.ValidFrom)
+		return execOne(ctx, tx, "add a key", insertCheckpointKey, replacement.ID, replacement.Public[:], replacement.Sealed,
+			replacement.ValidFrom)
 	})
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.ConstraintName == "ledger_log_key_one_active" {

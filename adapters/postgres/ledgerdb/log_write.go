@@ -83,7 +83,8 @@ func (w *logWriter) Add(ctx context.Context, tiles []ports.LogTile) error {
 }
 
 func (w *logWriter) Seal(ctx context.Context, checkpoint ports.SignedCheckpoint, partialTiles []byte) error {
-	if err := execOne(ctx, w.view.tx, "seal", insertCheckpoint, w.platform, checkpoint.Size, checkpoint.Root[:], checkpoint.Sealed, checkpoint.Note); err != nil {
+	if err := execOne(ctx, w.view.tx, "seal", insertCheckpoint, w.platform, checkpoint.Size, checkpoint.Root[:], checkpoint.Sealed,
+		checkpoint.Note); err != nil {
 		return err
 	}
 	return execOne(ctx, w.view.tx, "seal", updateLogState, w.platform, checkpoint.Size, partialTiles)

@@ -83,7 +83,8 @@ func loadMonths(ctx context.Context, q Querier, platform uuid.UUID) (m months, e
 
 // archivedError returns the error for a query that needs an archived month.
 func (m months) archivedError() error {
-	return fault.New(fault.MonthArchived, "Postings recorded before %s are archived. Use a later time, or restore the archived months (causeway ledger restore).",
+	return fault.New(fault.MonthArchived, "Postings recorded before %s are archived. Use a later time, or restore the archived months "+
+		"(causeway ledger restore).",
 		m.archivedBefore.Format(time.DateOnly))
 }
 

@@ -33,7 +33,8 @@ func TestPost_MonthOfRecordedTime(t *testing.T) {
 	}
 
 	for table, want := range map[string]int64{"202611": 1, "202612": 1, "202702": 1, "202703": 1} {
-		postings, entries := h.ownerCount("SELECT count(*) FROM ledger_postings_"+table), h.ownerCount("SELECT count(*) FROM ledger_entries_"+table)
+		postings, entries := h.ownerCount("SELECT count(*) FROM ledger_postings_"+table),
+			h.ownerCount("SELECT count(*) FROM ledger_entries_"+table)
 		if postings != want || entries != want {
 			t.Errorf("%s has %d postings and %d entries", table, postings, entries)
 		}
@@ -43,7 +44,8 @@ func TestPost_MonthOfRecordedTime(t *testing.T) {
 	}
 	for at, want := range map[string]int64{
 		"2026-11-01T00:00:00Z": 0, "2026-11-30T23:59:59.999998Z": 0, "2026-11-30T23:59:59.999999Z": 1, "2026-12-01T00:00:00Z": 2,
-		"2027-01-31T00:00:00Z": 2, "2027-02-28T23:59:58Z": 2, "2027-02-28T23:59:59Z": 3, "2027-03-01T00:00:00Z": 3, "2027-03-01T00:00:01Z": 4, "2031-01-01T00:00:00Z": 4,
+		"2027-01-31T00:00:00Z": 2, "2027-02-28T23:59:58Z": 2, "2027-02-28T23:59:59Z": 3, "2027-03-01T00:00:00Z": 3, "2027-03-01T00:00:01Z": 4,
+		"2031-01-01T00:00:00Z": 4,
 	} {
 		if got := h.count("SELECT ledger_seq_at($1, $2)", h.platform.UUID(), parseTime(at)); got != want {
 			t.Errorf("at %s the last posting is number %d, want %d", at, got, want)
@@ -70,7 +72,8 @@ func TestPost_BatchSpanningMonthEnd(t *testing.T) {
 	if n := h.count("SELECT first_seq FROM ledger_months WHERE month = '2026-12-01'"); n != 2 {
 		t.Errorf("the next month begins with number %d", n)
 	}
-	if n := h.count("SELECT count(*) FROM ledger_postings p JOIN ledger_postings q ON q.seq = p.seq + 1 WHERE q.recorded_at <= p.recorded_at"); n != 0 {
+	if n := h.count(
+		"SELECT count(*) FROM ledger_postings p JOIN ledger_postings q ON q.seq = p.seq + 1 WHERE q.recorded_at <= p.recorded_at"); n != 0 {
 		t.Errorf("recorded time ran backwards %d times", n)
 	}
 }
@@ -119,12 +122,14 @@ func TestAdvanceBalanceSnapshots_MonthEnd(t *testing.T) {
 	}
 	h.postAt(parseTime("2027-02-20T00:00:00Z"), h.deposit(carol, 16))
 	h.advanceSnapshots()
-	for path, want := range map[string]int64{ledger.CustomerAccount(alice): 2, ledger.CustomerAccount(bob): 1, ledger.CustomerAccount(carol): 1, ledger.Rail("ACH"): 2} {
+	for path, want := range map[string]int64{ledger.CustomerAccount(alice): 2, ledger.CustomerAccount(bob): 1,
+		ledger.CustomerAccount(carol): 1, ledger.Rail("ACH"): 2} {
 		if n := h.count(query, path); n != want {
 			t.Errorf("%s has %d snapshots, want %d", path, n, want)
 		}
 	}
-	if n := h.count("SELECT count(*) FROM ledger_snapshot_progress WHERE months_complete_before = '2027-02-01Z' AND last_account_id = 0"); n != 1 {
+	if n := h.count(
+		"SELECT count(*) FROM ledger_snapshot_progress WHERE months_complete_before = '2027-02-01Z' AND last_account_id = 0"); n != 1 {
 		t.Error("the snapshots are not complete before February")
 	}
 	h.wantBalance(h.account(ledger.CustomerAccount(carol), "USD"), 24)
@@ -142,14 +147,17 @@ func TestCreateMonthPartitions_Idempotent(t *testing.T) {
 		}
 	}
 	for _, month := range []string{"202612", "202701", "202702"} {
-		if n := h.ownerCount("SELECT count(*) FROM pg_inherits WHERE inhrelid IN ('ledger_postings_" + month + "'::regclass, 'ledger_entries_" + month + "'::regclass)"); n != 2 {
+		if n := h.ownerCount("SELECT count(*) FROM pg_inherits WHERE inhrelid IN ('ledger_postings_" + month + "'::regclass, 'ledger_entries_" +
+			month + "'::regclass)"); n != 2 {
 			t.Errorf("%s has %d of its two tables", month, n)
 		}
-		if n := h.ownerCount("SELECT count(*) FROM pg_trigger WHERE tgrelid = 'ledger_entries_" + month + "'::regclass AND tgname = 'append_only'"); n != 1 {
+		if n := h.ownerCount("SELECT count(*) FROM pg_trigger WHERE tgrelid = 'ledger_entries_" + month +
+			"'::regclass AND tgname = 'append_only'"); n != 1 {
 			t.Errorf("%s can be changed", month)
 		}
 	}
-	for _, statement := range []string{"CREATE TABLE x (id int)", "SELECT * FROM ledger_postings_202612", "INSERT INTO ledger_entries_202612 SELECT * FROM ledger_entries"} {
+	for _, statement := range []string{"CREATE TABLE x (id int)", "SELECT * FROM ledger_postings_202612",
+		"INSERT INTO ledger_entries_202612 SELECT * FROM ledger_entries"} {
 		if _, err := h.pool.Exec(t.Context(), statement); err == nil || !strings.Contains(err.Error(), "permission denied") {
 			t.Errorf("service: %s: %v", statement, err)
 		}
@@ -166,7 +174,8 @@ func TestPost_ConcurrentFirstPostingsCreateMonthOnce(t *testing.T) {
 	for range many {
 		go func() {
 			one, two := newHeaderFor(newPlatform()), newHeaderFor(newPlatform())
-			failed <- h.post(parseTime("2027-05-05T00:00:00Z"), ledger.JITReceived(one, ledger.Rail("RTP"), usd(1)), ledger.JITReceived(two, ledger.Rail("RTP"), usd(1)))
+			failed <- h.post(parseTime("2027-05-05T00:00:00Z"), ledger.JITReceived(one, ledger.Rail("RTP"), usd(1)),
+				ledger.JITReceived(two, ledger.Rail("RTP"), usd(1)))
 		}()
 	}
 	for range many {
@@ -188,17 +197,18 @@ func TestViews_SpanningMonths(t *testing.T) {
 	for _, at := range []string{"2026-11-20T00:00:00Z", "2026-12-20T00:00:00Z", "2027-01-20T00:00:00Z"} {
 		h.postAt(parseTime(at), h.deposit(alice, 1))
 	}
-	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, parseTime("2026-12-31T00:00:00Z"), func(ctx context.Context, view ports.LedgerView) error {
-		var seqs []int64
-		err := view.Entries(ctx, ports.LedgerFilter{}, func(e ports.RecordedEntry) error {
-			seqs = append(seqs, e.Position.Seq)
-			return nil
+	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, parseTime("2026-12-31T00:00:00Z"),
+		func(ctx context.Context, view ports.LedgerView) error {
+			var seqs []int64
+			err := view.Entries(ctx, ports.LedgerFilter{}, func(e ports.RecordedEntry) error {
+				seqs = append(seqs, e.Position.Seq)
+				return nil
+			})
+			if len(seqs) != 2 || seqs[0] != 1 || seqs[1] != 2 {
+				t.Errorf("the entries are of %v", seqs)
+			}
+			return err
 		})
-		if len(seqs) != 2 || seqs[0] != 1 || seqs[1] != 2 {
-			t.Errorf("the entries are of %v", seqs)
-		}
-		return err
-	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,8 @@ func (s *Store) Post(ctx context.Context, q Querier, now time.Time, postings []l
 // its commit with it: the platforms then are locked for no round trip, and not by a process that
 // has vanished. The statement fails if the postings cannot be written as they are; IsRefused
 // reports that. Then call Post in a new transaction, which writes them or returns why not.
-func (s *Store) PostStatement(ctx context.Context, q Querier, now time.Time, postings []ledger.Posting) (statement string, args []any, err error) {
+func (s *Store) PostStatement(ctx context.Context, q Querier, now time.Time,
+	postings []ledger.Posting) (statement string, args []any, err error) {
 	unique, err := deduplicate(postings)
 	if err != nil {
 		return "", nil, err

@@ -54,7 +54,8 @@ func TestPost_RampEntries(t *testing.T) {
 	var got []ledger.Posting
 	for _, e := range page.Entries {
 		if e.Position.N == 1 {
-			got = append(got, ledger.Posting{ID: e.Posting, Platform: h.platform, Kind: e.Kind, Transaction: e.Transaction, Effective: e.Effective, Memo: e.Memo})
+			got = append(got, ledger.Posting{ID: e.Posting, Platform: h.platform, Kind: e.Kind, Transaction: e.Transaction,
+				Effective: e.Effective, Memo: e.Memo})
 		}
 		last := &got[len(got)-1]
 		last.Entries = append(last.Entries, e.Entry)

@@ -77,7 +77,8 @@ var (
 THEN true ELSE ledger_refuse() END FROM ` + ledgerPostCall
 )
 
-func (s *Store) postBatch(ctx context.Context, q Querier, now time.Time, r postColumns, deltas []ledger.BalanceDelta, postings []ledger.Posting) (refused refusal, err error) {
+func (s *Store) postBatch(ctx context.Context, q Querier, now time.Time, r postColumns, deltas []ledger.BalanceDelta,
+	postings []ledger.Posting) (refused refusal, err error) {
 	if err := prepare(ctx, q, callLedgerPost); err != nil {
 		return refusal{}, err
 	}

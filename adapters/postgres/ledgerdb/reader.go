@@ -68,7 +68,8 @@ func (r *Reader) Posting(ctx context.Context, platform ident.Platform, id uuid.U
 }
 
 var trialBalance = `
-SELECT a.platform_id, a.path, a.currency, a.class, (` + currentBalance("(SELECT m.months_complete_before FROM ledger_snapshot_progress m WHERE m.platform_id = a.platform_id)") + `)::bigint
+SELECT a.platform_id, a.path, a.currency, a.class, (` + currentBalance("(SELECT m.months_complete_before FROM ledger_snapshot_progress m "+
+	"WHERE m.platform_id = a.platform_id)") + `)::bigint
 FROM ledger_accounts a
 WHERE $1::uuid IS NULL OR a.platform_id = $1
 ORDER BY a.platform_id, a.currency, a.path`

@@ -61,7 +61,8 @@ func (s *rowSpool) add(rows pgx.Rows) error {
 
 func (s *rowSpool) write(p []byte) error {
 	if s.size += int64(len(p)); s.size > maxSpoolSize {
-		return fault.New(fault.InvalidInput, "The period has more entries or accounts than fit into %d MiB. Request a shorter one.", maxSpoolSize>>20)
+		return fault.New(fault.InvalidInput, "The period has more entries or accounts than fit into %d MiB. Request a shorter one.",
+			maxSpoolSize>>20)
 	}
 	if s.file == nil && s.size > maxSpoolMemory {
 		if err := s.openFile(); err != nil {

@@ -20,7 +20,8 @@ func TestSchema_AppendOnly(t *testing.T) {
 	owner, ctx := h.ownerConn(), context.Background()
 
 	for table, column := range map[string]string{
-		"ledger_accounts": "path", "ledger_postings": "memo", "ledger_entries": "currency", "ledger_posting_ids": "seq", "ledger_months": "first_seq",
+		"ledger_accounts": "path", "ledger_postings": "memo", "ledger_entries": "currency", "ledger_posting_ids": "seq",
+		"ledger_months":          "first_seq",
 		"ledger_postings_202611": "memo", "ledger_entries_202611": "currency",
 	} {
 		for _, statement := range []string{
@@ -66,7 +67,8 @@ func TestSchema_NamedConstraints(t *testing.T) {
 	}
 	rail, customer, chain := number(ledger.Rail("ACH")), number(ledger.CustomerAccount(alice)), number(ledger.Chain("LAYER2"))
 	const (
-		intoEntries  = "INSERT INTO ledger_entries (platform_id, recorded_at, seq, entry_no, debit_account_id, credit_account_id, currency, amount) VALUES ($1, '2026-11-20', 1, 2, $2, $3, $4, $5)"
+		intoEntries = "INSERT INTO ledger_entries (platform_id, recorded_at, seq, entry_no, debit_account_id, credit_account_id, currency, " +
+			"amount) VALUES ($1, '2026-11-20', 1, 2, $2, $3, $4, $5)"
 		intoPostings = `INSERT INTO ledger_postings (platform_id, id, seq, kind, transaction_id, effective_at, recorded_at, memo, reverses, digest)
 			SELECT platform_id, $2, $3, $4, NULL, effective_at, recorded_at, memo, $5, $6 FROM ledger_postings WHERE platform_id = $1 AND seq = 1`
 		intoIDs      = "INSERT INTO ledger_posting_ids (platform_id, id, seq, reverses, recorded_at) VALUES ($1, $2, 9, $3, now())"
@@ -78,15 +80,16 @@ func TestSchema_NamedConstraints(t *testing.T) {
 		statement string
 		args      []any
 	}{
-		"ledger_entry_amount_positive":            {intoEntries, []any{p, rail, customer, "USD", 0}},
-		"ledger_entry_accounts_differ":            {intoEntries, []any{p, rail, rail, "USD", 1}},
-		"ledger_entry_currency_matches_accounts":  {intoEntries, []any{p, rail, chain, "USD", 1}},
-		"ledger_entries_202611_pkey":              {strings.Replace(intoEntries, "1, 2,", "1, 1,", 1), []any{p, rail, customer, "USD", 1}},
-		"ledger_postings_202611_pkey":             {intoPostings, []any{p, newID(), 1, "deposit", nil, hash}},
-		"ledger_posting_ids_pkey":                 {intoIDs, []any{p, deposit.ID, nil}},
-		"ledger_posting_reversed_once":            {intoIDs, []any{p, newID(), deposit.ID}},
-		"ledger_posting_reverses_fkey":            {intoIDs, []any{p, newID(), newID()}},
-		"ledger_month_is_first_day":               {"INSERT INTO ledger_months (platform_id, month, first_seq) VALUES ($1, '2026-12-02', 3)", []any{p}},
+		"ledger_entry_amount_positive":           {intoEntries, []any{p, rail, customer, "USD", 0}},
+		"ledger_entry_accounts_differ":           {intoEntries, []any{p, rail, rail, "USD", 1}},
+		"ledger_entry_currency_matches_accounts": {intoEntries, []any{p, rail, chain, "USD", 1}},
+		"ledger_entries_202611_pkey":             {strings.Replace(intoEntries, "1, 2,", "1, 1,", 1), []any{p, rail, customer, "USD", 1}},
+		"ledger_postings_202611_pkey":            {intoPostings, []any{p, newID(), 1, "deposit", nil, hash}},
+		"ledger_posting_ids_pkey":                {intoIDs, []any{p, deposit.ID, nil}},
+		"ledger_posting_reversed_once":           {intoIDs, []any{p, newID(), deposit.ID}},
+		"ledger_posting_reverses_fkey":           {intoIDs, []any{p, newID(), newID()}},
+		"ledger_month_is_first_day": {"INSERT INTO ledger_months (platform_id, month, first_seq) VALUES ($1, '2026-12-02', 3)",
+			[]any{p}},
 		"ledger_posting_reverses_other":           {intoPostings, []any{p, undo.Reverses, 9, "reversal", undo.Reverses, hash}},
 		"ledger_posting_reversal_has_original":    {intoPostings, []any{p, newID(), 9, "reversal", nil, hash}},
 		"ledger_posting_digest_is_sha256":         {intoPostings, []any{p, newID(), 9, "deposit", nil, hash[1:]}},

@@ -43,7 +43,8 @@ func recordedRange(ctx context.Context, q Querier, platform uuid.UUID, m months,
 		}
 		upto = pgtype.Timestamptz{Time: span.Last().UTC(), Valid: true}
 	}
-	err = query(ctx, q, selectSeqRange, []any{pgUUID(platform), before, upto, allPostings.upto}, func(rows pgx.Rows) error { return rows.Scan(&s.after, &s.upto) })
+	err = query(ctx, q, selectSeqRange, []any{pgUUID(platform), before, upto, allPostings.upto},
+		func(rows pgx.Rows) error { return rows.Scan(&s.after, &s.upto) })
 	return m.withTimeBounds(s), err
 }
 
@@ -70,7 +71,8 @@ type searchRange struct {
 // Postings effective in an interval were recorded around it, except backdated ones, whose
 // two times span a bound of the interval. With an account id, only backdated postings on
 // this account are included.
-func spanSearchRanges(ctx context.Context, q Querier, platform uuid.UUID, account int64, m months, by ports.TimeKind, span period.Interval) ([]searchRange, error) {
+func spanSearchRanges(ctx context.Context, q Querier, platform uuid.UUID, account int64, m months, by ports.TimeKind,
+	span period.Interval) ([]searchRange, error) {
 	if by == ports.ByRecorded || span.IsUnbounded() {
 		s, err := recordedRange(ctx, q, platform, m, span)
 		return []searchRange{{seqRange: s}}, err
@@ -155,7 +157,8 @@ ORDER BY y.seq`
 
 // findBackdated returns the postings in a range that were recorded on one side of a time and
 // effective on the other. If there are none, it returns an empty range after all others.
-func findBackdated(ctx context.Context, q Querier, platform uuid.UUID, account int64, at time.Time, in seqRange) (found searchRange, err error) {
+func findBackdated(ctx context.Context, q Querier, platform uuid.UUID, account int64, at time.Time,
+	in seqRange) (found searchRange, err error) {
 	found.after = allPostings.upto
 	err = query(ctx, q, selectBackdated, []any{pgUUID(platform), at, in.after, in.upto, account}, func(rows pgx.Rows) error {
 		var seq int64

@@ -28,12 +28,14 @@ WHERE ($5::timestamptz IS NULL OR p.effective_at >= $5) AND ($7::timestamptz IS 
 GROUP BY day ORDER BY day`
 
 // Days implements ports.LedgerView.
-func (v *ledgerView) Days(ctx context.Context, account ledger.Account, since time.Time, interval period.Interval, each func(ports.DayTurnover) error) error {
+func (v *ledgerView) Days(ctx context.Context, account ledger.Account, since time.Time, interval period.Interval,
+	each func(ports.DayTurnover) error) error {
 	firstSeq, err := v.firstNeededSeq(period.Interval{From: since, To: interval.To})
 	if err != nil {
 		return err
 	}
-	args := []any{v.platform, v.last.Seq, account.Path, string(account.Currency), optionalTime(since), optionalTime(interval.From), optionalTime(interval.To), firstSeq}
+	args := []any{v.platform, v.last.Seq, account.Path, string(account.Currency), optionalTime(since), optionalTime(interval.From),
+		optionalTime(interval.To), firstSeq}
 	return v.spoolAccount(ctx, "sum the days of "+account.Path, selectDays, args, func(r row) error {
 		var d ports.DayTurnover
 		if err := r.Scan(&d.Day, &d.Debits.Count, &d.Debits.Sum, &d.Credits.Count, &d.Credits.Sum, &d.Last); err != nil {

@@ -95,7 +95,8 @@ func (v *ledgerView) Entries(ctx context.Context, filter ports.LedgerFilter, eac
 
 // rangeOfAll appends the entries of the next entryRangeSize postings and returns the number of
 // the last of them.
-func (v *ledgerView) rangeOfAll(ctx context.Context, filter ports.LedgerFilter, after int64, entries []ports.RecordedEntry) ([]ports.RecordedEntry, int64, error) {
+func (v *ledgerView) rangeOfAll(ctx context.Context, filter ports.LedgerFilter, after int64,
+	entries []ports.RecordedEntry) ([]ports.RecordedEntry, int64, error) {
 	r := v.months.withTimeBounds(seqRange{after: after, upto: min(after+entryRangeSize, v.last.Seq)})
 	from, until := r.timeBounds()
 	args := []any{v.platform, r.after, r.upto, string(filter.Currency), optionalTime(filter.From), optionalTime(filter.To), from, until}
@@ -111,10 +112,12 @@ func (v *ledgerView) rangeOfAll(ctx context.Context, filter ports.LedgerFilter, 
 
 // rangeOfPath appends the next entries on the accounts at a path that are in the interval, and
 // returns the number up to which they are complete.
-func (v *ledgerView) rangeOfPath(ctx context.Context, filter ports.LedgerFilter, after int64, entries []ports.RecordedEntry) ([]ports.RecordedEntry, int64, error) {
+func (v *ledgerView) rangeOfPath(ctx context.Context, filter ports.LedgerFilter, after int64,
+	entries []ports.RecordedEntry) ([]ports.RecordedEntry, int64, error) {
 	r := v.months.withTimeBounds(seqRange{after: after, upto: v.last.Seq})
 	from, _ := r.timeBounds()
-	args := []any{v.platform, r.upto, filter.Path, string(filter.Currency), optionalTime(filter.From), optionalTime(filter.To), r.after, from, entryRangeSize}
+	args := []any{v.platform, r.upto, filter.Path, string(filter.Currency), optionalTime(filter.From), optionalTime(filter.To), r.after,
+		from, entryRangeSize}
 	read := 0
 	err := v.read(ctx, indexLookupSettings, func(tx pgx.Tx) error {
 		return query(ctx, tx, selectEntriesOfPath, args, func(rows pgx.Rows) error {
@@ -134,12 +137,14 @@ func (v *ledgerView) rangeOfPath(ctx context.Context, filter ports.LedgerFilter,
 }
 
 // EntriesByEffectiveTime implements ports.LedgerView. The entries are sorted by the database.
-func (v *ledgerView) EntriesByEffectiveTime(ctx context.Context, account ledger.Account, interval period.Interval, each func(ports.RecordedEntry) error) error {
+func (v *ledgerView) EntriesByEffectiveTime(ctx context.Context, account ledger.Account, interval period.Interval,
+	each func(ports.RecordedEntry) error) error {
 	firstSeq, err := v.firstNeededSeq(interval)
 	if err != nil {
 		return err
 	}
-	args := []any{v.platform, v.last.Seq, account.Path, string(account.Currency), optionalTime(interval.From), optionalTime(interval.To), firstSeq}
+	args := []any{v.platform, v.last.Seq, account.Path, string(account.Currency), optionalTime(interval.From),
+		optionalTime(interval.To), firstSeq}
 	return v.spoolAccount(ctx, "read the entries of "+account.Path, selectEntriesByEffectiveTime, args, func(r row) error {
 		e, err := scanEntry(r)
 		if err != nil {

@@ -153,7 +153,8 @@ func (v *ledgerView) TransitChanges(ctx context.Context, i period.Interval, each
 }
 
 // LateTransitChanges implements ports.MonthEndView.
-func (v *ledgerView) LateTransitChanges(ctx context.Context, after int64, before time.Time, each func(monthend.TransitKey, int64) error) error {
+func (v *ledgerView) LateTransitChanges(ctx context.Context, after int64, before time.Time,
+	each func(monthend.TransitKey, int64) error) error {
 	if after < v.months.lastArchivedSeq {
 		return v.months.archivedError()
 	}

@@ -25,7 +25,8 @@ import (
 func (h *env) conversion(recorded, effective time.Time, minor int64) ident.Transaction {
 	header := h.newHeader()
 	header.Transaction, header.Effective = newTransaction(), effective
-	h.postAt(recorded, ledger.Converted(header, ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(minor + 5), Fees: 5, Received: btc(minor), RoundingReceived: 1}))
+	h.postAt(recorded, ledger.Converted(header, ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts, Sent: usd(minor + 5),
+		Fees: 5, Received: btc(minor), RoundingReceived: 1}))
 	return header.Transaction
 }
 
@@ -94,17 +95,23 @@ func TestMonthEndView_PositionPostingsAnyTimes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "postings") {
 			recorded = recorded.Add(time.Duration(rapid.Int64Range(1, int64(20*time.Hour)).Draw(t, "pause"))).Truncate(time.Microsecond)
-			gap := rapid.OneOf(rapid.Int64Range(-int64(11*time.Second), int64(11*time.Second)), rapid.Int64Range(-int64(80*time.Hour), int64(80*time.Hour))).Draw(t, "gap")
+			gap := rapid.OneOf(rapid.Int64Range(-int64(11*time.Second), int64(11*time.Second)),
+				rapid.Int64Range(-int64(80*time.Hour), int64(80*time.Hour))).Draw(t, "gap")
 			effective := recorded.Add(time.Duration(gap)).Truncate(time.Microsecond)
 			h.conversion(recorded, effective, 10)
 			all = append(all, posted{int64(len(all) + 1), effective})
 		}
-		from := noon.Add(time.Duration(rapid.Int64Range(-int64(50*time.Hour), int64(recorded.Sub(noon))).Draw(t, "from"))).Truncate(time.Microsecond)
-		interval := period.Interval{From: from, To: from.Add(time.Duration(rapid.Int64Range(1, int64(200*time.Hour)).Draw(t, "length"))).Truncate(time.Microsecond)}
+		from := noon.Add(time.Duration(rapid.Int64Range(-int64(50*time.Hour), int64(recorded.Sub(noon))).Draw(t, "from"))).Truncate(
+			time.Microsecond)
+		interval := period.Interval{From: from, To: from.Add(time.Duration(rapid.Int64Range(1, int64(200*time.Hour)).Draw(t, "length"))).Truncate(
+			time.Microsecond)}
 
 		got := h.positionPostings(math.MaxInt64, interval)
 
-		expected := slices.DeleteFunc(slices.Clone(all), func(p posted) bool { return p.effective.Before(interval.From) || !p.effective.Before(interval.To) })
+		expected := slices.DeleteFunc(slices.Clone(all), func(p posted) bool {
+			return p.effective.Before(interval.From) ||
+				!p.effective.Before(interval.To)
+		})
 		slices.SortStableFunc(expected, func(a, b posted) int { return a.effective.Compare(b.effective) })
 		var want []string
 		for _, p := range expected {
@@ -133,8 +140,10 @@ func TestMonthEndView_OwnAccounts(t *testing.T) {
 	own, bank := ledger.PlatformAccount(newInternal()), ledger.Own("OPERATING")
 	adjust(noon, noon, btc(bank, ledger.EquityCapital, 1_000), btc(bank, own, 300))
 	adjust(noon.Add(time.Second), noon.Add(time.Second), btc(ledger.ExpenseRails, bank, 40), btc(ledger.ExpenseTaxes, ledger.IncomeFees, 5))
-	adjust(noon.Add(2*time.Second), noon.Add(2*time.Second), btc(ledger.IncomeFees, ledger.EquityRetainedEarnings, 5), btc(ledger.IncomeFees, ledger.LiabilityDeferredFees, 3))
-	adjust(noon.Add(3*time.Second), noon.Add(3*time.Second), ledger.Entry{Debit: bank, Credit: ledger.IncomeFees, Currency: "USD", Amount: 9}, btc(ledger.Own("SAVINGS"), bank, 1), btc(bank, ledger.LiabilityTaxes, 2))
+	adjust(noon.Add(2*time.Second), noon.Add(2*time.Second), btc(ledger.IncomeFees, ledger.EquityRetainedEarnings, 5),
+		btc(ledger.IncomeFees, ledger.LiabilityDeferredFees, 3))
+	adjust(noon.Add(3*time.Second), noon.Add(3*time.Second), ledger.Entry{Debit: bank, Credit: ledger.IncomeFees, Currency: "USD", Amount: 9},
+		btc(ledger.Own("SAVINGS"), bank, 1), btc(bank, ledger.LiabilityTaxes, 2))
 	adjust(noon.Add(40*time.Hour), noon.Add(time.Hour), btc(ledger.FXPosition, ledger.IncomeRounding, 7), btc(own, bank, 100)) // recorded late
 	day := period.Interval{From: noon, To: noon.Add(24 * time.Hour)}
 	want := []string{"1 [equity/capital 1000, platform 300]", "2 [expense/rails -40]", "5 -7 [income/rounding 7, platform -100]"}
@@ -154,10 +163,12 @@ func TestMonthEndView_OwnAccounts(t *testing.T) {
 	}
 	var positions exchange.Positions
 	h.monthEndView(math.MaxInt64, func(ctx context.Context, view ports.MonthEndView) (err error) {
-		if err := view.PositionPostings(ctx, "USD", day, func(p ports.PositionPosting) error { got = append(got, describe(p)); return nil }); err != nil {
+		if err := view.PositionPostings(ctx, "USD", day,
+			func(p ports.PositionPosting) error { got = append(got, describe(p)); return nil }); err != nil {
 			return err
 		}
-		if err := view.LatePositionPostings(ctx, "USD", 2, day.To, func(p ports.PositionPosting) error { late = append(late, describe(p)); return nil }); err != nil {
+		if err := view.LatePositionPostings(ctx, "USD", 2, day.To,
+			func(p ports.PositionPosting) error { late = append(late, describe(p)); return nil }); err != nil {
 			return err
 		}
 		positions, err = view.Positions(ctx, "USD", day.To)

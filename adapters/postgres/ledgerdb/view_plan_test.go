@@ -37,7 +37,8 @@ func TestView_EntriesOfAccountByItsIndex(t *testing.T) {
 	for month := range 3 {
 		var postings []ledger.Posting
 		for i := range 2_000 {
-			header := ledger.Header{ID: uuid.UUID{2, byte(month), 14: byte(i >> 8), 15: byte(i)}, Platform: platform, Effective: now.AddDate(0, month, 0)}
+			header := ledger.Header{ID: uuid.UUID{2, byte(month), 14: byte(i >> 8), 15: byte(i)}, Platform: platform,
+				Effective: now.AddDate(0, month, 0)}
 			postings = append(postings, ledger.FeePaid(header, ledger.Rail(fmt.Sprint("R", i%50)), money.Amount{Minor: 1, Currency: money.USD}))
 		}
 		if err := New().Post(t.Context(), tx, now.AddDate(0, month, 0), postings); err != nil {
@@ -73,7 +74,8 @@ func TestView_EntriesOfAccountByItsIndex(t *testing.T) {
 			t.Errorf("%s: planned for one account:\n%s", name, plan)
 		}
 		scans := strings.Count(plan, " on ledger_entries")
-		if byAccount := strings.Count(plan, "_debit_account_id_seq_idx on ledger_entries") + strings.Count(plan, "_credit_account_id_seq_idx on ledger_entries") +
+		if byAccount := strings.Count(plan, "_debit_account_id_seq_idx on ledger_entries") + strings.Count(plan,
+			"_credit_account_id_seq_idx on ledger_entries") +
 			strings.Count(plan, "ledger_entries_by_"); scans == 0 || byAccount != scans {
 			t.Errorf("%s: %d of %d scans by account:\n%s", name, byAccount, scans, plan)
 		}

@@ -100,7 +100,8 @@ var selectLatePositionPostings = lateMovesOn(PositionAccounts("$2", "$6", "$7"))
 ORDER BY p.effective_at, p.seq`
 
 // PositionPostings implements ports.MonthEndView. The database sorts the postings of a day.
-func (v *ledgerView) PositionPostings(ctx context.Context, functional money.Currency, i period.Interval, each func(ports.PositionPosting) error) error {
+func (v *ledgerView) PositionPostings(ctx context.Context, functional money.Currency, i period.Interval,
+	each func(ports.PositionPosting) error) error {
 	early, err := v.recordedEarly(ctx, i)
 	if err != nil {
 		return err
@@ -116,12 +117,14 @@ func (v *ledgerView) PositionPostings(ctx context.Context, functional money.Curr
 }
 
 // LatePositionPostings implements ports.MonthEndView.
-func (v *ledgerView) LatePositionPostings(ctx context.Context, functional money.Currency, after int64, before time.Time, each func(ports.PositionPosting) error) error {
+func (v *ledgerView) LatePositionPostings(ctx context.Context, functional money.Currency, after int64, before time.Time,
+	each func(ports.PositionPosting) error) error {
 	if after < v.months.lastArchivedSeq {
 		return v.months.archivedError()
 	}
 	first, beyond := PositionRanges()
-	return v.positionPostings(ctx, selectLatePositionPostings, []any{v.platform, string(functional), after, v.last.Seq, optionalTime(before), first, beyond}, each)
+	return v.positionPostings(ctx, selectLatePositionPostings, []any{v.platform, string(functional), after, v.last.Seq, optionalTime(before),
+		first, beyond}, each)
 }
 
 func (v *ledgerView) positionPostings(ctx context.Context, statement string, args []any, each func(ports.PositionPosting) error) error {
@@ -138,7 +141,8 @@ func (v *ledgerView) positionPostings(ctx context.Context, statement string, arg
 func scanPositionPosting(r row) (p ports.PositionPosting, err error) {
 	var paths, currencies []string
 	var quantities []int64
-	if err := r.Scan(&p.Seq, &p.ID, &p.Kind, schema.Optional(&p.Reversed), &p.Transaction, &p.Effective, &paths, &currencies, &quantities); err != nil {
+	if err := r.Scan(&p.Seq, &p.ID, &p.Kind, schema.Optional(&p.Reversed), &p.Transaction, &p.Effective, &paths, &currencies,
+		&quantities); err != nil {
 		return p, err
 	}
 	for i, path := range paths {

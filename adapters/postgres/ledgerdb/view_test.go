@@ -59,7 +59,8 @@ func TestView_AsOfPastTime(t *testing.T) {
 		closing int64
 		lines   int
 	}{
-		{noon.Add(-time.Microsecond), 0, 0, 0}, {noon, 1, 100, 2}, {noon.Add(time.Hour - 1), 1, 100, 2}, {noon.Add(time.Hour), 2, 300, 2}, {noon.AddDate(9, 0, 0), 2, 300, 2},
+		{noon.Add(-time.Microsecond), 0, 0, 0}, {noon, 1, 100, 2}, {noon.Add(time.Hour - 1), 1, 100, 2}, {noon.Add(time.Hour), 2, 300, 2},
+		{noon.AddDate(9, 0, 0), 2, 300, 2},
 	} {
 		err := views.View(t.Context(), h.platform, c.at, func(ctx context.Context, view ports.LedgerView) error {
 			if view.LastPosting().Seq != c.seq {
@@ -105,34 +106,37 @@ func TestView_PeriodByEffectiveTime(t *testing.T) {
 	interval := period.Interval{From: noon.AddDate(0, 0, 1), To: noon.AddDate(0, 0, 3)}
 	at := ledger.Account{Platform: h.platform, Path: ledger.CustomerAccount(account), Currency: "USD"}
 
-	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
-		var amounts []int64
-		return errors.Join(
-			view.Accounts(ctx, ports.LedgerFilter{Interval: interval, Path: at.Path, Currency: at.Currency}, func(turnover ports.AccountTurnover) error {
-				want := ports.AccountTurnover{Account: at, Class: ledger.Liability, Opening: -1, Closing: -1011, Credits: ports.Tally{Count: 2, Sum: 1010},
-					First: noon, Last: noon.AddDate(0, 0, 2)}
-				if turnover != want {
-					t.Errorf("got  %+v\nwant %+v", turnover, want)
-				}
-				return nil
-			}),
-			view.EntriesByEffectiveTime(ctx, at, period.Interval{}, func(e ports.RecordedEntry) error {
-				amounts = append(amounts, e.Amount)
-				return nil
-			}),
-			func() error {
-				if len(amounts) != 4 || amounts[1] != 10 || amounts[2] != 1000 || amounts[3] != 100 {
-					t.Errorf("the entries are %v", amounts)
-				}
-				return nil
-			}(),
-			view.Entries(ctx, ports.LedgerFilter{Interval: interval}, func(e ports.RecordedEntry) error {
-				if !interval.Contains(e.Effective) {
-					t.Errorf("outside the period: %+v", e)
-				}
-				return nil
-			}))
-	})
+	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{},
+		func(ctx context.Context, view ports.LedgerView) error {
+			var amounts []int64
+			return errors.Join(
+				view.Accounts(ctx, ports.LedgerFilter{Interval: interval, Path: at.Path, Currency: at.Currency},
+					func(turnover ports.AccountTurnover) error {
+						want := ports.AccountTurnover{Account: at, Class: ledger.Liability, Opening: -1, Closing: -1011,
+							Credits: ports.Tally{Count: 2, Sum: 1010},
+							First:   noon, Last: noon.AddDate(0, 0, 2)}
+						if turnover != want {
+							t.Errorf("got  %+v\nwant %+v", turnover, want)
+						}
+						return nil
+					}),
+				view.EntriesByEffectiveTime(ctx, at, period.Interval{}, func(e ports.RecordedEntry) error {
+					amounts = append(amounts, e.Amount)
+					return nil
+				}),
+				func() error {
+					if len(amounts) != 4 || amounts[1] != 10 || amounts[2] != 1000 || amounts[3] != 100 {
+						t.Errorf("the entries are %v", amounts)
+					}
+					return nil
+				}(),
+				view.Entries(ctx, ports.LedgerFilter{Interval: interval}, func(e ports.RecordedEntry) error {
+					if !interval.Contains(e.Effective) {
+						t.Errorf("outside the period: %+v", e)
+					}
+					return nil
+				}))
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,13 +160,14 @@ func TestView_HoldsNoSnapshotWhileReaderWaits(t *testing.T) {
 		return nil
 	}
 
-	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
-		entry := func(ports.RecordedEntry) error { return check() }
-		return errors.Join(check(),
-			view.Entries(ctx, ports.LedgerFilter{}, entry), view.Entries(ctx, ports.LedgerFilter{Path: at.Path}, entry),
-			view.EntriesByEffectiveTime(ctx, at, period.Interval{}, entry),
-			view.Accounts(ctx, ports.LedgerFilter{}, func(ports.AccountTurnover) error { return check() }))
-	})
+	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{},
+		func(ctx context.Context, view ports.LedgerView) error {
+			entry := func(ports.RecordedEntry) error { return check() }
+			return errors.Join(check(),
+				view.Entries(ctx, ports.LedgerFilter{}, entry), view.Entries(ctx, ports.LedgerFilter{Path: at.Path}, entry),
+				view.EntriesByEffectiveTime(ctx, at, period.Interval{}, entry),
+				view.Accounts(ctx, ports.LedgerFilter{}, func(ports.AccountTurnover) error { return check() }))
+		})
 	if err != nil || callbacks != 1+2+2+2+2 {
 		t.Errorf("%d callbacks, %v", callbacks, err)
 	}
@@ -178,7 +183,8 @@ func TestView_ManyEntriesInOrder(t *testing.T) {
 	for i := range owners {
 		owners[i] = newInternal()
 	}
-	h.postAt(noon, ledger.Deposit(h.newHeader(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(owners[0]), Amount: money.Amount{Minor: 9, Currency: money.EUR}}))
+	h.postAt(noon, ledger.Deposit(h.newHeader(), ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: ledger.CustomerAccount(owners[0]),
+		Amount: money.Amount{Minor: 9, Currency: money.EUR}}))
 	for first := 2; first <= postings; first += 1000 {
 		var batch []ledger.Posting
 		for n := first; n < min(first+1000, postings+1); n++ {
@@ -193,13 +199,18 @@ func TestView_ManyEntriesInOrder(t *testing.T) {
 		filter ports.LedgerFilter
 		want   func(seq int64) bool
 	}{
-		"all":                        {ports.LedgerFilter{}, func(int64) bool { return true }},
-		"one currency":               {ports.LedgerFilter{Currency: "EUR"}, func(seq int64) bool { return seq == 1 }},
-		"one path":                   {ports.LedgerFilter{Path: "rails/ACH"}, func(int64) bool { return true }},
-		"a path of fewer":            {ports.LedgerFilter{Path: ledger.CustomerAccount(owners[1])}, func(seq int64) bool { return seq > 1 && seq%accounts == 1 }},
-		"an interval on one path":    {ports.LedgerFilter{Path: "rails/ACH", Interval: odd}, func(seq int64) bool { return seq > 1 && seq%2 == 1 }},
-		"an interval and a currency": {ports.LedgerFilter{Path: "rails/ACH", Currency: "USD", Interval: odd}, func(seq int64) bool { return seq > 1 && seq%2 == 1 }},
-		"a path that is not there":   {ports.LedgerFilter{Path: "rails/WIRE"}, func(int64) bool { return false }},
+		"all":          {ports.LedgerFilter{}, func(int64) bool { return true }},
+		"one currency": {ports.LedgerFilter{Currency: "EUR"}, func(seq int64) bool { return seq == 1 }},
+		"one path":     {ports.LedgerFilter{Path: "rails/ACH"}, func(int64) bool { return true }},
+		"a path of fewer": {ports.LedgerFilter{Path: ledger.CustomerAccount(owners[1])}, func(seq int64) bool {
+			return seq > 1 &&
+				seq%accounts == 1
+		}},
+		"an interval on one path": {ports.LedgerFilter{Path: "rails/ACH", Interval: odd},
+			func(seq int64) bool { return seq > 1 && seq%2 == 1 }},
+		"an interval and a currency": {ports.LedgerFilter{Path: "rails/ACH", Currency: "USD", Interval: odd},
+			func(seq int64) bool { return seq > 1 && seq%2 == 1 }},
+		"a path that is not there": {ports.LedgerFilter{Path: "rails/WIRE"}, func(int64) bool { return false }},
 	} {
 		var got, want []int64
 		for seq := int64(1); seq <= postings; seq++ {
@@ -207,12 +218,13 @@ func TestView_ManyEntriesInOrder(t *testing.T) {
 				want = append(want, seq)
 			}
 		}
-		err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
-			return view.Entries(ctx, c.filter, func(e ports.RecordedEntry) error {
-				got = append(got, e.Position.Seq)
-				return nil
+		err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{},
+			func(ctx context.Context, view ports.LedgerView) error {
+				return view.Entries(ctx, c.filter, func(e ports.RecordedEntry) error {
+					got = append(got, e.Position.Seq)
+					return nil
+				})
 			})
-		})
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %d entries, want %d, %v", name, len(got), len(want), err)
 		}
@@ -228,20 +240,23 @@ func TestView_MonthArchivedMeanwhileIsRefused(t *testing.T) {
 	owner := h.ownerConn()
 	suffix := noon.Format("200601")
 
-	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
-		for _, statement := range []string{
-			"INSERT INTO ledger_archived_months (month) VALUES (date_trunc('month', '" + noon.Format(time.DateOnly) + "'::date))",
-			"ALTER TABLE ledger_entries DETACH PARTITION ledger_entries_" + suffix, "ALTER TABLE ledger_postings DETACH PARTITION ledger_postings_" + suffix,
-		} {
-			if _, err := owner.Exec(ctx, statement); err != nil {
-				t.Fatal(err)
+	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{},
+		func(ctx context.Context, view ports.LedgerView) error {
+			for _, statement := range []string{
+				"INSERT INTO ledger_archived_months (month) VALUES (date_trunc('month', '" + noon.Format(time.DateOnly) + "'::date))",
+				"ALTER TABLE ledger_entries DETACH PARTITION ledger_entries_" + suffix,
+				"ALTER TABLE ledger_postings DETACH PARTITION ledger_postings_" +
+					suffix,
+			} {
+				if _, err := owner.Exec(ctx, statement); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		return view.Entries(ctx, ports.LedgerFilter{}, func(e ports.RecordedEntry) error {
-			t.Errorf("got entry %v", e.Position)
-			return nil
+			return view.Entries(ctx, ports.LedgerFilter{}, func(e ports.RecordedEntry) error {
+				t.Errorf("got entry %v", e.Position)
+				return nil
+			})
 		})
-	})
 	if !fault.Is(err, fault.MonthArchived) {
 		t.Errorf("%v, want MONTH_ARCHIVED", err)
 	}
@@ -254,9 +269,10 @@ func TestView_StopsAtCallbackError(t *testing.T) {
 	h.postAt(noon, h.deposit(newInternal(), 1), h.deposit(newInternal(), 2))
 	enough := errors.New("enough")
 	seen := 0
-	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
-		return view.Entries(ctx, ports.LedgerFilter{}, func(ports.RecordedEntry) error { seen++; return enough })
-	})
+	err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, time.Time{},
+		func(ctx context.Context, view ports.LedgerView) error {
+			return view.Entries(ctx, ports.LedgerFilter{}, func(ports.RecordedEntry) error { seen++; return enough })
+		})
 	if !errors.Is(err, enough) || seen != 1 {
 		t.Errorf("%v after %d entries", err, seen)
 	}
@@ -304,19 +320,22 @@ func TestView_DaysOfAccount(t *testing.T) {
 			{0, 1, 2, noon.Add(6 * time.Hour)}, {1, 1, 8, midnight.AddDate(0, 0, 2).Add(-time.Microsecond)}}},
 		"a day before": {path, midnight, period.Interval{From: midnight.AddDate(0, 0, 1), To: midnight.AddDate(0, 0, 2)}, []day{
 			{0, 0, 0, noon.Add(6 * time.Hour)}, {1, 1, 8, midnight.AddDate(0, 0, 2).Add(-time.Microsecond)}}},
-		"since the interval": {path, midnight.AddDate(0, 0, 2), period.Interval{From: midnight.AddDate(0, 0, 2)}, []day{{2, 1, 4, midnight.AddDate(0, 0, 2)}}},
+		"since the interval": {path, midnight.AddDate(0, 0, 2), period.Interval{From: midnight.AddDate(0, 0, 2)},
+			[]day{{2, 1, 4, midnight.AddDate(0, 0, 2)}}},
 		"an unknown account": {"rails/UNKNOWN", time.Time{}, period.Interval{}, nil},
 	} {
 		var got []day
-		err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, noon.AddDate(0, 0, 5).Add(time.Second), func(ctx context.Context, view ports.LedgerView) error {
-			return view.Days(ctx, ledger.Account{Platform: h.platform, Path: c.path, Currency: "USD"}, c.since, c.interval, func(d ports.DayTurnover) error {
-				if d.Debits != (ports.Tally{}) {
-					t.Errorf("%s: debits %+v", name, d)
-				}
-				got = append(got, day{int(d.Day.Sub(midnight) / (24 * time.Hour)), int(d.Credits.Count), d.Credits.Sum, d.Last})
-				return nil
+		err := ledgerdb.NewViews(h.store, h.pool).View(t.Context(), h.platform, noon.AddDate(0, 0, 5).Add(time.Second),
+			func(ctx context.Context, view ports.LedgerView) error {
+				return view.Days(ctx, ledger.Account{Platform: h.platform, Path: c.path, Currency: "USD"}, c.since, c.interval,
+					func(d ports.DayTurnover) error {
+						if d.Debits != (ports.Tally{}) {
+							t.Errorf("%s: debits %+v", name, d)
+						}
+						got = append(got, day{int(d.Day.Sub(midnight) / (24 * time.Hour)), int(d.Credits.Count), d.Credits.Sum, d.Last})
+						return nil
+					})
 			})
-		})
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, %v\nwant %v", name, got, err, c.want)
 		}

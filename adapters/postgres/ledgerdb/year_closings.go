@@ -147,7 +147,8 @@ func (v *auditView) YearClosings(ctx context.Context, p ident.Platform, each fun
 // YearEndPostings implements ports.AuditView. Uses ledger_postings_by_rare_kind.
 func (v *auditView) YearEndPostings(ctx context.Context, p ident.Platform, each func(ports.NumberedPosting) error) error {
 	var found []ports.NumberedPosting
-	err := queryFreshPlan(ctx, v.tx, `SELECT p.seq, p.id FROM ledger_postings p WHERE p.platform_id = $1 AND p.kind = 'year_end' AND `+RareKindsCondition+` ORDER BY p.seq`,
+	err := queryFreshPlan(ctx, v.tx, `SELECT p.seq, p.id FROM ledger_postings p WHERE p.platform_id = $1 AND p.kind = 'year_end' AND `+
+		RareKindsCondition+` ORDER BY p.seq`,
 		[]any{p}, func(rows pgx.Rows) error {
 			n := ports.NumberedPosting{Posting: ledger.Posting{Platform: p, Kind: ledger.KindYearEnd}}
 			err := rows.Scan(&n.Seq, &n.Posting.ID)

@@ -89,7 +89,8 @@ func TestSession_UnreadableBodyDelaysNoOther(t *testing.T) {
 		}
 		return e
 	}
-	due := []ports.DueWebhooks{{Fresh: []ports.QueuedWebhook{event(uuid.New()), event(uuid.Nil)}}, {Retries: []ports.QueuedWebhook{event(uuid.Nil)}}}
+	due := []ports.DueWebhooks{{Fresh: []ports.QueuedWebhook{event(uuid.New()), event(uuid.Nil)}},
+		{Retries: []ports.QueuedWebhook{event(uuid.Nil)}}}
 
 	(&session{cipher: cipher}).openBodies(t.Context(), due)
 

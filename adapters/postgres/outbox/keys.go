@@ -56,7 +56,8 @@ func (k *Keys) ReplaceWebhookKeys(ctx context.Context, expired []uuid.UUID, unti
 		batch.Queue(`UPDATE webhook_keys SET valid_until = $2 WHERE id = $1 AND valid_until IS NULL`, id, until)
 	}
 	for _, a := range added {
-		batch.Queue(`INSERT INTO webhook_keys (id, environment, algorithm, public_key, encrypted_key, valid_from) VALUES ($1, $2, $3, $4, $5, $6)`,
+		batch.Queue(
+			`INSERT INTO webhook_keys (id, environment, algorithm, public_key, encrypted_key, valid_from) VALUES ($1, $2, $3, $4, $5, $6)`,
 			a.ID, a.Environment, a.Algorithm, a.Public, a.Sealed, a.ValidFrom)
 	}
 	for _, a := range added {

@@ -194,7 +194,8 @@ func TestExchange_TailAdvances(t *testing.T) {
 	tail := s.(*session).watermarks[p]
 	ticks := time.NewTicker(5 * time.Millisecond)
 	defer ticks.Stop()
-	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); { // other tests on the server hold transactions open for moments
+	// other tests on the server hold transactions open for moments
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); {
 		due, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookFetch{{Platform: p, Fresh: 10, InFlight: inFlight}})
 		if err != nil {
 			t.Fatal(err)
@@ -223,7 +224,8 @@ func TestRedeliver_Batches(t *testing.T) {
 	log.batchSize = 5
 
 	for _, want := range []int{23, 0} {
-		if n, err := log.Redeliver(ctx, p, ports.Redelivery{Created: period.Interval{From: h.now, To: h.now.Add(time.Millisecond)}}, h.now); err != nil || n != want {
+		if n, err := log.Redeliver(ctx, p, ports.Redelivery{Created: period.Interval{From: h.now, To: h.now.Add(time.Millisecond)}},
+			h.now); err != nil || n != want {
 			t.Errorf("redelivered %d, want %d: %v", n, want, err)
 		}
 	}
@@ -256,7 +258,8 @@ func TestWait_EndsWithContextOrConnection(t *testing.T) {
 	go func() { lost <- s.Wait(context.Background()) }()
 
 	killer := h.connect()
-	if _, err := killer.Exec(context.Background(), fmt.Sprintf("RESET ROLE; SELECT pg_terminate_backend(%d)", s.(*session).conn.PgConn().PID())); err != nil {
+	if _, err := killer.Exec(context.Background(), fmt.Sprintf("RESET ROLE; SELECT pg_terminate_backend(%d)",
+		s.(*session).conn.PgConn().PID())); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-lost; err == nil {

@@ -21,7 +21,8 @@ func (h *testEnv) splitPartitions() {
 	conn := h.connectOwner()
 	start := h.now.Truncate(24*time.Hour).AddDate(0, 0, -5)
 	for _, parent := range []string{"webhook_events", "webhook_attempts"} {
-		statements := fmt.Sprintf(`ALTER TABLE %[1]s DETACH PARTITION %[1]s_first; ALTER TABLE %[1]s ATTACH PARTITION %[1]s_first FOR VALUES FROM (MINVALUE) TO ('%[2]s');`,
+		statements := fmt.Sprintf(
+			`ALTER TABLE %[1]s DETACH PARTITION %[1]s_first; ALTER TABLE %[1]s ATTACH PARTITION %[1]s_first FOR VALUES FROM (MINVALUE) TO ('%[2]s');`,
 			parent, minUUIDv7(start))
 		for n := range 10 {
 			statements += fmt.Sprintf("CREATE TABLE %[1]s_day_%[2]d PARTITION OF %[1]s FOR VALUES FROM ('%[3]s') TO ('%[4]s');",
@@ -50,7 +51,8 @@ func TestPartitions_EachStatementReadsThoseOfItsEvents(t *testing.T) {
 		}
 	}
 	platform, id := "'"+p.UUID().String()+"'", "'"+rows[0].Event.ID.UUID().String()+"'"
-	if _, err := conn.Exec(t.Context(), `INSERT INTO webhook_backlog SELECT platform_id, subject_id, seq, event_id, $1, $1, 1, 1 FROM webhook_queue ORDER BY seq LIMIT 3`, env.now); err != nil {
+	if _, err := conn.Exec(
+		t.Context(), `INSERT INTO webhook_backlog SELECT platform_id, subject_id, seq, event_id, $1, $1, 1, 1 FROM webhook_queue ORDER BY seq LIMIT 3`, env.now); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.Exec(t.Context(), `DELETE FROM webhook_queue WHERE seq IN (SELECT seq FROM webhook_backlog)`); err != nil {
@@ -61,7 +63,8 @@ func TestPartitions_EachStatementReadsThoseOfItsEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	result := fmt.Sprintf(`, '{%d}', '{2026-05-06}', '{1}', '{200}', '{f}', '{ACCEPTED}', '{""}', '{""}'`, seq)
-	list, arguments := listSQL(p, ports.DeliveryFilter{Created: period.Interval{From: env.now.Add(-time.Minute), To: env.now.Add(time.Minute)}, Limit: 10})
+	list, arguments := listSQL(p, ports.DeliveryFilter{Created: period.Interval{From: env.now.Add(-time.Minute), To: env.now.Add(time.Minute)},
+		Limit: 10})
 	quotedArguments := make([]string, len(arguments))
 	for i, argument := range arguments {
 		quotedArguments[i] = quoted(argument)
@@ -106,7 +109,8 @@ func TestPartitions_EachStatementReadsThoseOfItsEvents(t *testing.T) {
 			attempts += strings.Count(relation, "webhook_attempts_")
 		}
 		if events != statement.events || attempts != statement.reads {
-			t.Errorf("%s: reads %d partitions of events and %d of attempts, want %d and %d\n%s", name, events, attempts, statement.events, statement.reads, text)
+			t.Errorf("%s: reads %d partitions of events and %d of attempts, want %d and %d\n%s", name, events, attempts, statement.events,
+				statement.reads, text)
 		}
 	}
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // Exchange implements ports.WebhookSession, in one round trip and one commit.
-func (s *session) Exchange(ctx context.Context, now time.Time, results []ports.WebhookResult, fetches []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
+func (s *session) Exchange(ctx context.Context, now time.Time, results []ports.WebhookResult,
+	fetches []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
 	batch, due := &pgx.Batch{}, make([]ports.DueWebhooks, len(fetches))
 	var before xidBounds
 	if slices.ContainsFunc(fetches, func(w ports.WebhookFetch) bool { return w.Fresh > 0 }) {

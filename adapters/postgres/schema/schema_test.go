@@ -66,7 +66,8 @@ type item struct {
 var items = schema.New("items", []string{"platform_id", "id"}, func(i *item) schema.Columns {
 	return schema.Columns{
 		{Name: "platform_id", Field: &i.Platform}, {Name: "id", Field: &i.ID}, {Name: "owner_id", Field: &i.Owner},
-		{Name: "posting_id", Field: &i.Posting}, {Name: "color", Field: &i.Color}, {Name: "colors", Field: schema.Array(&i.Colors), Type: "text[]"},
+		{Name: "posting_id", Field: &i.Posting}, {Name: "color", Field: &i.Color},
+		{Name: "colors", Field: schema.Array(&i.Colors), Type: "text[]"},
 		{Name: "currency", Field: &i.Amount.Currency}, {Name: "amount", Field: &i.Amount.Minor}, {Name: "n", Field: &i.Count},
 		{Name: "is_on", Field: &i.On}, {Name: "at", Field: &i.At}, {Name: "done_at", Field: &i.Done},
 		{Name: "rate", Field: schema.Rate(&i.Rate)}, {Name: "fee", Field: schema.Fraction(&i.Fee)},
@@ -86,7 +87,8 @@ var items = schema.New("items", []string{"platform_id", "id"}, func(i *item) sch
 				return nil
 			})},
 		{Name: "wei", Field: &i.Wei}, {Name: "tip", Field: &i.Tip}, {Name: "hash", Field: &i.Hash}, {Name: "height", Field: &i.Height},
-		{Name: "token_id", Field: schema.ID(&i.Token)}, {Name: "until_at", Field: schema.Time(&i.Until)}, {Name: "key", Field: schema.Bytes(&i.Key)},
+		{Name: "token_id", Field: schema.ID(&i.Token)}, {Name: "until_at", Field: schema.Time(&i.Until)},
+		{Name: "key", Field: schema.Bytes(&i.Key)},
 	}
 })
 
@@ -128,8 +130,9 @@ func exec(t *testing.T, pool *pgxpool.Pool, s schema.Statement[item], columns sc
 
 func newItem(n byte) item {
 	i := item{Posting: uuid.UUID{n}, Color: "red", Amount: money.Amount{Minor: 5, Currency: "USD"}, Count: int(n),
-		At: time.Date(2026, 3, 14, 1, 2, 3, 4000, time.UTC), Rate: money.MustRate("151.5"), Address: address{"Oslo"}, Home: "Bergen", Digits: 3, Total: money.TotalOf(0),
-		Wei: big.NewInt(5000), Hash: [32]byte{n}, Height: 8, Key: []byte{}}
+		At: time.Date(2026, 3, 14, 1, 2, 3, 4000, time.UTC), Rate: money.MustRate("151.5"), Address: address{"Oslo"}, Home: "Bergen", Digits: 3,
+		Total: money.TotalOf(0),
+		Wei:   big.NewInt(5000), Hash: [32]byte{n}, Height: 8, Key: []byte{}}
 	i.Platform.SetUUID(uuid.UUID{1})
 	i.ID.SetUUID(uuid.UUID{2, n})
 	return i
@@ -187,7 +190,8 @@ func TestTable_RowsRoundTrip(t *testing.T) {
 		})
 	}
 	var nulls int
-	if err := pool.QueryRow(t.Context(), `SELECT num_nulls(owner_id, done_at, day, note, number, body, month, booked, tip, seal, work) FROM items ORDER BY id LIMIT 1`).Scan(&nulls); err != nil || nulls != 11 {
+	if err := pool.QueryRow(
+		t.Context(), `SELECT num_nulls(owner_id, done_at, day, note, number, body, month, booked, tip, seal, work) FROM items ORDER BY id LIMIT 1`).Scan(&nulls); err != nil || nulls != 11 {
 		t.Errorf("%d columns are NULL, want 11 (%v)", nulls, err)
 	}
 }

@@ -86,8 +86,10 @@ func Open(c Config) (*Adapter, error) {
 			return nil, err
 		}
 	}
-	a := &Adapter{connection: c.Connection, settings: parsed, store: c.Store, clock: c.Clock, transport: c.Transport, timetable: timetable, zones: zones,
-		log: c.Log.WithField("connection", c.Connection.Name), holder: c.IDs.New(c.Clock.Now()), seen: map[string]sighting{}, givenUp: map[string]string{}, problems: map[int64]string{}, readTime: maxReadTime}
+	a := &Adapter{connection: c.Connection, settings: parsed, store: c.Store, clock: c.Clock, transport: c.Transport,
+		timetable: timetable, zones: zones,
+		log: c.Log.WithField("connection", c.Connection.Name), holder: c.IDs.New(c.Clock.Now()), seen: map[string]sighting{},
+		givenUp: map[string]string{}, problems: map[int64]string{}, readTime: maxReadTime}
 	if err := a.checkFormats(c.Clock.Now()); err != nil {
 		return nil, err
 	}
@@ -96,11 +98,13 @@ func Open(c Config) (*Adapter, error) {
 	}
 	if parsed.folder != "" {
 		if a.transport, err = transport.OpenFolder(parsed.folder); err != nil {
-			err = fault.Invalid(fault.Field{Field: "settings.folder", Message: fmt.Sprintf("must be a folder that exists, and that the service can enter: %v", err)})
+			err = fault.Invalid(fault.Field{Field: "settings.folder", Message: fmt.Sprintf("must be a folder that exists, and that the service "+
+				"can enter: %v", err)})
 		}
 	} else {
-		a.transport, err = transport.NewSFTP(transport.SFTPConfig{Address: parsed.address, User: parsed.user, Base: parsed.base, HostKeys: parsed.hostKey,
-			Timeout: parsed.timeout, Login: func(ctx context.Context) (transport.Login, error) { return parsed.login(ctx, c.Secrets) }})
+		a.transport, err = transport.NewSFTP(transport.SFTPConfig{Address: parsed.address, User: parsed.user, Base: parsed.base,
+			HostKeys: parsed.hostKey,
+			Timeout:  parsed.timeout, Login: func(ctx context.Context) (transport.Login, error) { return parsed.login(ctx, c.Secrets) }})
 	}
 	if err != nil {
 		return nil, err

@@ -92,7 +92,8 @@ type steppedStore struct {
 	p *process
 }
 
-func (s steppedStore) TakeBankLease(ctx context.Context, connection string, holder uuid.UUID, now, until time.Time) (l ports.BankLease, held bool, err error) {
+func (s steppedStore) TakeBankLease(ctx context.Context, connection string, holder uuid.UUID, now,
+	until time.Time) (l ports.BankLease, held bool, err error) {
 	err = s.p.step(func() error {
 		l, held, err = s.BankFiles.TakeBankLease(ctx, connection, holder, now, until)
 		return err
@@ -105,7 +106,8 @@ func (s steppedStore) AddBankOrders(ctx context.Context, orders []bankorder.Orde
 	return added, err
 }
 
-func (s steppedStore) CutBankFile(ctx context.Context, lease ports.BankLease, cut ports.BankFileCut) (f bankorder.File, some bool, err error) {
+func (s steppedStore) CutBankFile(ctx context.Context, lease ports.BankLease,
+	cut ports.BankFileCut) (f bankorder.File, some bool, err error) {
 	err = s.p.step(func() error { f, some, err = s.BankFiles.CutBankFile(ctx, lease, cut); return err })
 	return f, some, err
 }
@@ -115,7 +117,8 @@ func (s steppedStore) UndeliveredBankFile(ctx context.Context, connection string
 	return f, some, err
 }
 
-func (s steppedStore) BankFileOrders(ctx context.Context, connection string, number int64, from, limit int) (orders []bankorder.Order, err error) {
+func (s steppedStore) BankFileOrders(ctx context.Context, connection string, number int64, from,
+	limit int) (orders []bankorder.Order, err error) {
 	err = s.p.step(func() error {
 		orders, err = s.BankFiles.BankFileOrders(ctx, connection, number, from, limit)
 		return err

@@ -33,7 +33,8 @@ func (a *Adapter) cut(ctx context.Context, lease ports.BankLease) (bankorder.Fil
 	var problems []error
 	for _, q := range queued {
 		if !slices.Contains(a.connection.Rails, q.Rail) || !slices.Contains(a.connection.Currencies, q.Currency) {
-			problems = append(problems, fmt.Errorf("%d orders of %s in %s wait, which the connection no longer carries: let it carry them again", q.Orders, q.Rail, q.Currency))
+			problems = append(problems, fmt.Errorf("%d orders of %s in %s wait, which the connection no longer carries: let it carry them again",
+				q.Orders, q.Rail, q.Currency))
 			continue
 		}
 		if !a.settings.isDue(q, now) {
@@ -41,7 +42,8 @@ func (a *Adapter) cut(ctx context.Context, lease ports.BankLease) (bankorder.Fil
 		}
 		f, some, err := a.store.CutBankFile(ctx, lease, a.cutOf(q.Rail, q.Currency, now))
 		if errors.Is(err, ports.ErrBankDayFull) {
-			problems = append(problems, fmt.Errorf("%d orders of %s wait for tomorrow, because the files of the day have no name left: set cutEvery to a longer time", q.Orders, q.Rail))
+			problems = append(problems, fmt.Errorf("%d orders of %s wait for tomorrow, because the files of the day have no name left: set "+
+				"cutEvery to a longer time", q.Orders, q.Rail))
 			continue
 		}
 		if some || err != nil {
@@ -77,7 +79,8 @@ func (a *Adapter) cutOf(r corridor.Rail, c money.Currency, now time.Time) ports.
 	if r == corridor.ACH {
 		maxOfDay, maxSum = len(fileModifiers), maxSumACH
 	}
-	return ports.BankFileCut{Rail: r, Currency: c, MaxOrders: a.settings.maxPayments, MaxSum: maxSum, Day: local.Format(time.DateOnly), MaxOfDay: maxOfDay, Now: now,
+	return ports.BankFileCut{Rail: r, Currency: c, MaxOrders: a.settings.maxPayments, MaxSum: maxSum, Day: local.Format(time.DateOnly),
+		MaxOfDay: maxOfDay, Now: now,
 		Name: func(number int64) (name, messageID string) {
 			return a.settings.nameOf(a.connection.Name, r, c, local, number), messageIDOf(a.connection.Name, local, number)
 		}}

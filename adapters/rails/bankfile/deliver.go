@@ -190,7 +190,8 @@ func (a *Adapter) checkRenamed(ctx context.Context, f bankorder.File, temporary,
 		return err
 	}
 	if f.Place != "" && f.Place != a.settings.place() {
-		return fmt.Errorf("it was uploaded as %s to %s, which the settings no longer name: set that again until it is delivered, or move the upload to %s if it is still there",
+		return fmt.Errorf("it was uploaded as %s to %s, which the settings no longer name: set that again until it is delivered, or move the "+
+			"upload to %s if it is still there",
 			f.TemporaryName, f.Place, a.settings.place())
 	}
 	// Without its folders, as on a file system that is not mounted, a file is missing that was not renamed.

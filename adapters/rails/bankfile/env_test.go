@@ -57,7 +57,8 @@ type opened struct{ *bankfile.Adapter }
 func openDatabase(t testing.TB) database {
 	t.Helper()
 	d := database{ids: ids.New(), clock: portstest.NewFakeClock(noon)}
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.SimulateClock(t, pgtest.New(t)), AllPlatforms: true, MaxConnections: 8, Clock: d.clock, IDs: d.ids})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.SimulateClock(t, pgtest.New(t)), AllPlatforms: true, MaxConnections: 8,
+		Clock: d.clock, IDs: d.ids})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,14 +76,18 @@ func openDatabase(t testing.TB) database {
 
 // europe returns a connection to a bank in Germany, and america one in the United States, with a folder.
 func europe(name, folder string) rail.Connection {
-	return rail.Connection{Name: name, Adapter: rail.BankFile, Version: 1, Rails: []corridor.Rail{corridor.SEPA}, Currencies: []money.Currency{"EUR"},
-		Settings: map[string]string{"folder": folder, "accountHolder": "Causeway GmbH", "iban": "DE89370400440532013000", "bic": "COBADEFFXXX", "bankName": "Commerzbank",
+	return rail.Connection{Name: name, Adapter: rail.BankFile, Version: 1, Rails: []corridor.Rail{corridor.SEPA},
+		Currencies: []money.Currency{"EUR"},
+		Settings: map[string]string{"folder": folder, "accountHolder": "Causeway GmbH", "iban": "DE89370400440532013000", "bic": "COBADEFFXXX",
+			"bankName":   "Commerzbank",
 			"customerId": "C123", "customerIdScheme": "BANK", "stableFor": "0s"}}
 }
 
 func america(name, folder string) rail.Connection {
-	return rail.Connection{Name: name, Adapter: rail.BankFile, Version: 1, Rails: []corridor.Rail{corridor.ACH}, Currencies: []money.Currency{"USD"},
-		Settings: map[string]string{"folder": folder, "accountHolder": "Causeway Inc", "routingNumber": "121042882", "accountNumber": "4210000017", "bankName": "Wells Fargo",
+	return rail.Connection{Name: name, Adapter: rail.BankFile, Version: 1, Rails: []corridor.Rail{corridor.ACH},
+		Currencies: []money.Currency{"USD"},
+		Settings: map[string]string{"folder": folder, "accountHolder": "Causeway Inc", "routingNumber": "121042882",
+			"accountNumber": "4210000017", "bankName": "Wells Fargo",
 			"achOrigin": "1234567890", "achCompanyId": "1234567890", "cutEvery": "1m", "stableFor": "0s"}}
 }
 
@@ -210,8 +215,9 @@ func american(kind account.BeneficiaryType) account.External {
 
 // payout returns a payout of 10.00 and more; equal numbers have equal ids within a series.
 func (d database) payout(series string, n int, r corridor.Rail) ports.Payout {
-	p := ports.Payout{Account: german(), Transaction: transaction.Transaction{Platform: d.platform, DestinationRail: r, Reference: fmt.Sprintf("REF%d", n),
-		Pricing: transaction.Pricing{Received: money.Amount{Minor: 10_00 + int64(n), Currency: "EUR"}}}}
+	p := ports.Payout{Account: german(), Transaction: transaction.Transaction{Platform: d.platform, DestinationRail: r,
+		Reference: fmt.Sprintf("REF%d", n),
+		Pricing:   transaction.Pricing{Received: money.Amount{Minor: 10_00 + int64(n), Currency: "EUR"}}}}
 	if r == corridor.ACH {
 		p.Account = american([]account.BeneficiaryType{account.Individual, account.Business}[n%2])
 		p.Transaction.Pricing.Received.Currency = "USD"
@@ -221,8 +227,10 @@ func (d database) payout(series string, n int, r corridor.Rail) ports.Payout {
 }
 
 func (d database) collection(series string, n int) ports.Collection {
-	c := ports.Collection{Account: american([]account.BeneficiaryType{account.Individual, account.Business}[n%2]), Transaction: transaction.Transaction{Platform: d.platform,
-		SourceRail: corridor.ACH, Reference: fmt.Sprintf("REF%d", n), Pricing: transaction.Pricing{Sent: money.Amount{Minor: 20_00 + int64(n), Currency: "USD"}}}}
+	c := ports.Collection{Account: american([]account.BeneficiaryType{account.Individual, account.Business}[n%2]),
+		Transaction: transaction.Transaction{Platform: d.platform,
+			SourceRail: corridor.ACH, Reference: fmt.Sprintf("REF%d", n),
+			Pricing: transaction.Pricing{Sent: money.Amount{Minor: 20_00 + int64(n), Currency: "USD"}}}}
 	c.Transaction.ID.SetUUID(seriesID(series, n))
 	return c
 }

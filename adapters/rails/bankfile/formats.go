@@ -24,8 +24,9 @@ func (a *Adapter) checkFormats(now time.Time) error {
 			}
 			o := sampleOrder(r, c)
 			o.Batch = a.batchOf(o)
-			f := bankorder.File{Connection: a.connection.Name, Number: 1, DayNumber: 1, Rail: r, Currency: c, MessageID: messageIDOf(a.connection.Name, now, 1),
-				Orders: 1, Sum: money.TotalOf(o.Amount.Minor), FirstTrace: 1, CreatedAt: now}
+			f := bankorder.File{Connection: a.connection.Name, Number: 1, DayNumber: 1, Rail: r, Currency: c,
+				MessageID: messageIDOf(a.connection.Name, now, 1),
+				Orders:    1, Sum: money.TotalOf(o.Amount.Minor), FirstTrace: 1, CreatedAt: now}
 			err := a.checkOrder(o)
 			if err == nil {
 				err = a.write(io.Discard, f, func(yield func(bankorder.Order, error) bool) { yield(o, nil) }, now)
@@ -53,8 +54,10 @@ func takes(r corridor.Rail, c money.Currency) bool {
 // sampleOrder returns an order with an account of examples.
 func sampleOrder(r corridor.Rail, c money.Currency) bankorder.Order {
 	subject := uuid.UUID{0: 1}
-	o := bankorder.Order{ID: subject, Subject: subject, Kind: bankorder.Payout, Rail: r, Amount: money.Amount{Minor: 1, Currency: c}, Position: 1,
-		EndToEndID: bankorder.EndToEndIDOf(bankorder.Payout, subject), Remittance: "Example", Counterparty: bankorder.Counterparty{Name: "Example"}}
+	o := bankorder.Order{ID: subject, Subject: subject, Kind: bankorder.Payout, Rail: r, Amount: money.Amount{Minor: 1, Currency: c},
+		Position:   1,
+		EndToEndID: bankorder.EndToEndIDOf(bankorder.Payout, subject), Remittance: "Example",
+		Counterparty: bankorder.Counterparty{Name: "Example"}}
 	o.Key = rail.ShortID(o.EndToEndID)
 	if r == corridor.ACH {
 		o.Counterparty.Fields = map[string]string{"routingNumber": "021000021", "accountNumber": "1"}

@@ -21,7 +21,8 @@ const (
 
 // readIncoming passes on the next piece of the files of the bank. A file ends only in the poll after its last piece: its
 // caller has stored the piece then. So does one that is given up: its caller has kept it aside then.
-func (a *Adapter) readIncoming(ctx context.Context, lease ports.BankLease, from position, report *ports.RailReport) (next position, more bool, err error) {
+func (a *Adapter) readIncoming(ctx context.Context, lease ports.BankLease, from position,
+	report *ports.RailReport) (next position, more bool, err error) {
 	if from.Aside {
 		if err := a.store.EndBankFile(ctx, lease, from.File, bankorder.Unreadable, a.problems[from.File], a.clock.Now()); err != nil {
 			return from, true, err
@@ -39,7 +40,8 @@ func (a *Adapter) readIncoming(ctx context.Context, lease ports.BankLease, from 
 }
 
 // readFiles reads on at a position, until a piece can be passed on.
-func (a *Adapter) readFiles(ctx context.Context, lease ports.BankLease, from position, report *ports.RailReport) (next position, more bool, err error) {
+func (a *Adapter) readFiles(ctx context.Context, lease ports.BankLease, from position,
+	report *ports.RailReport) (next position, more bool, err error) {
 	until := time.Now().Add(a.readTime)
 	for at := from; ; {
 		r, err := a.readingAt(ctx, at)

@@ -60,7 +60,8 @@ const minAccount = 4
 func (p *piece) takeReport(ctx context.Context, report iso20022.Report) error {
 	place := fmt.Sprintf("report %s", cmp.Or(report.ID, report.MessageID))
 	if !p.a.isOurAccount(report.Account) {
-		return p.notice(ctx, bankorder.OtherAccount, place, report.Account.ID(), "", "it is about another account: make a connection for it, or ask the bank to leave it out")
+		return p.notice(ctx, bankorder.OtherAccount, place, report.Account.ID(), "", "it is about another account: make a connection for it, "+
+			"or ask the bank to leave it out")
 	}
 	if report.Kind != iso20022.Statement || p.r.statement {
 		return nil
@@ -71,7 +72,8 @@ func (p *piece) takeReport(ctx context.Context, report iso20022.Report) error {
 // takeStatement passes the file on as a statement, once.
 func (p *piece) takeStatement(ctx context.Context, place string, format string) error {
 	if p.r.copied > maxStatement {
-		return p.notice(ctx, bankorder.UnreadableFile, place, p.r.file.Name, "", fmt.Sprintf("a statement with more than %d MB is not reconciled: reconcile it in parts", maxStatement>>20))
+		return p.notice(ctx, bankorder.UnreadableFile, place, p.r.file.Name, "", fmt.Sprintf("a statement with more than %d MB is not "+
+			"reconciled: reconcile it in parts", maxStatement>>20))
 	}
 	data, err := io.ReadAll(p.r.content())
 	if err != nil {
@@ -133,7 +135,8 @@ func (p *piece) takePayment(ctx context.Context, report iso20022.Report, e iso20
 		if e.Credit { // the feed keeps it aside until the connection carries the currency
 			p.report.Receipts = append(p.report.Receipts, p.receiptOf(e, pay, p.bookedAt(report, e)))
 		}
-		return p.notice(ctx, bankorder.OtherCurrency, place, pay.PartnerID, string(pay.Amount.Currency), "the connection does not carry the currency: let it, or ask the bank not to book it on this account")
+		return p.notice(ctx, bankorder.OtherCurrency, place, pay.PartnerID, string(pay.Amount.Currency),
+			"the connection does not carry the currency: let it, or ask the bank not to book it on this account")
 	}
 	at := p.bookedAt(report, e)
 	order := orderID(pay.References.EndToEndID, pay.References.InstructionID)
@@ -141,7 +144,8 @@ func (p *piece) takePayment(ctx context.Context, report iso20022.Report, e iso20
 	case isCharge(pay.TransactionCode):
 		p.addFee(e, pay.PartnerID, pay.Amount, e.Credit, at, clean(cmp.Or(pay.Remittance, pay.Text, e.Text)))
 	case e.Credit && isReturn(e, pay):
-		r := bankorder.Report{State: bankorder.Returned, PartnerID: pay.PartnerID, At: at, Amount: pay.Amount, Booked: true, Charges: sumOf(chargesOf(e, pay), pay.Amount.Currency)}
+		r := bankorder.Report{State: bankorder.Returned, PartnerID: pay.PartnerID, At: at, Amount: pay.Amount, Booked: true,
+			Charges: sumOf(chargesOf(e, pay), pay.Amount.Currency)}
 		if pay.Return != nil {
 			r.Code, r.Text = pay.Return.Code, pay.Return.Text
 		}
@@ -165,7 +169,8 @@ func (p *piece) takePayment(ctx context.Context, report iso20022.Report, e iso20
 func (p *piece) contradictDetails(ctx context.Context, e iso20022.Entry, pay iso20022.Payment, place string) error {
 	c := rail.Contradiction{Name: pay.PartnerID, Recorded: rail.Said{State: "ENTRY", Amount: e.Amount, PartnerID: e.PartnerID},
 		Reported: rail.Said{State: "DETAILS", Amount: e.Details, PartnerID: pay.PartnerID},
-		Problem:  fmt.Sprintf("an entry of %s has payments that add up to %s: %s was booked; ask the bank which payments it is of", e.Amount, e.Details, e.Amount)}
+		Problem: fmt.Sprintf("an entry of %s has payments that add up to %s: %s was booked; ask the bank which payments it is of", e.Amount,
+			e.Details, e.Amount)}
 	return p.contradict(ctx, c, place)
 }
 
@@ -182,7 +187,8 @@ func sumOf(charges []money.Amount, currency money.Currency) money.Amount {
 
 // takeDebit settles what has left the account: a payment of ours, or a whole file that the bank has booked in one sum.
 func (p *piece) takeDebit(ctx context.Context, e iso20022.Entry, pay iso20022.Payment, order, place string, at time.Time) error {
-	settled := bankorder.Report{State: bankorder.Settled, Settles: p.a.settings.settledBy(settlesOnBooking), PartnerID: pay.PartnerID, At: at, Amount: withoutCharges(e, pay), Booked: true}
+	settled := bankorder.Report{State: bankorder.Settled, Settles: p.a.settings.settledBy(settlesOnBooking), PartnerID: pay.PartnerID, At: at,
+		Amount: withoutCharges(e, pay), Booked: true}
 	message := cmp.Or(pay.References.MessageID, pay.References.BlockID)
 	if e.Undivided > 1 && order == "" && message != "" {
 		settled.PartnerID = "" // it is that of all together
@@ -197,7 +203,8 @@ func (p *piece) takeDebit(ctx context.Context, e iso20022.Entry, pay iso20022.Pa
 
 // takeFileDebit settles a whole file. A sum that is not that of a file of ours is left to operators, and a debit of
 // another program to the reconciliation.
-func (p *piece) takeFileDebit(ctx context.Context, e iso20022.Entry, pay iso20022.Payment, message, place string, settled bankorder.Report) error {
+func (p *piece) takeFileDebit(ctx context.Context, e iso20022.Entry, pay iso20022.Payment, message, place string,
+	settled bankorder.Report) error {
 	if err := p.apply(ctx); err != nil {
 		return err
 	}
@@ -207,7 +214,8 @@ func (p *piece) takeFileDebit(ctx context.Context, e iso20022.Entry, pay iso2002
 		case err != nil || problem == bankorder.UnknownPayment:
 			return err
 		case problem != "":
-			return p.notice(ctx, problem, place, message, "", fmt.Sprintf("the bank has booked %s for a file of another sum: ask it which payments it has made", settled.Amount))
+			return p.notice(ctx, problem, place, message, "", fmt.Sprintf("the bank has booked %s for a file of another sum: ask it which "+
+				"payments it has made", settled.Amount))
 		case changed < fileOrders:
 			p.addCharges(e, pay, message, settled.At)
 			return nil
@@ -281,6 +289,7 @@ func (p *piece) addFee(e iso20022.Entry, partnerID string, amount money.Amount, 
 		amount.Minor = -amount.Minor
 	}
 	if amount.Minor != 0 {
-		p.report.Fees = append(p.report.Fees, ports.RailFee{Rail: p.a.settings.receiptRail, PartnerID: partnerID, Amount: amount, At: at, Memo: memo, Undated: e.BookedAt.IsZero()})
+		p.report.Fees = append(p.report.Fees, ports.RailFee{Rail: p.a.settings.receiptRail, PartnerID: partnerID, Amount: amount, At: at,
+			Memo: memo, Undated: e.BookedAt.IsZero()})
 	}
 }

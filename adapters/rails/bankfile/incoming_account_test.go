@@ -31,7 +31,8 @@ func TestIncoming_MoneyReceived(t *testing.T) {
 	payer := `<RltdPties><Dbtr><Pty><Nm>Ana Silva</Nm></Pty></Dbtr><DbtrAcct><Id><IBAN>PT50000201231234567890154</IBAN></Id></DbtrAcct></RltdPties>` +
 		`<RltdAgts><DbtrAgt><FinInstnId><BICFI>CGDIPTPL</BICFI></FinInstnId></DbtrAgt></RltdAgts>`
 	part := func(id, amount, text string) string {
-		return `<TxDtls><Refs><AcctSvcrRef>` + id + `</AcctSvcrRef></Refs><Amt Ccy="EUR">` + amount + `</Amt><CdtDbtInd>CRDT</CdtDbtInd>` + memo(text) + `</TxDtls>`
+		return `<TxDtls><Refs><AcctSvcrRef>` + id + `</AcctSvcrRef></Refs><Amt Ccy="EUR">` + amount + `</Amt><CdtDbtInd>CRDT</CdtDbtInd>` +
+			memo(text) + `</TxDtls>`
 	}
 	i.put("n.xml", notification(
 		entry("CRDT", "10.00", "B1", "", payment("NOTPROVIDED", payer, memo("Invoice 7, ref 4ZK8D2M9QX1B thanks"))),
@@ -51,7 +52,8 @@ func TestIncoming_MoneyReceived(t *testing.T) {
 	if !strings.HasPrefix(received(got), want) || len(got) != 5 || got[3].PartnerID == got[4].PartnerID || got[3].PartnerID == "" {
 		t.Fatalf("%s", received(got))
 	}
-	from := account.External{Type: "EUR_ACCOUNT", Currency: "EUR", Fields: map[string]string{"iban": "PT50000201231234567890154", "swiftCode": "CGDIPTPL"},
+	from := account.External{Type: "EUR_ACCOUNT", Currency: "EUR", Fields: map[string]string{"iban": "PT50000201231234567890154",
+		"swiftCode": "CGDIPTPL"},
 		Beneficiary: &account.Beneficiary{Type: account.Individual, FullName: "Ana Silva"}}
 	if !reflect.DeepEqual(*got[0].Payer, from) || got[1].Payer != nil {
 		t.Errorf("payers %+v, %+v", got[0].Payer, got[1].Payer)
@@ -78,7 +80,8 @@ func TestIncoming_PaymentsThatComeBack(t *testing.T) {
 	returned := `<RtrInf><Rsn><Cd>AC04</Cd></Rsn><AddtlInf>closed</AddtlInf></RtrInf>`
 	i.put("2.xml", notification(
 		entry("CRDT", "10.00", "B1", "", payment(i.id(0), returned)),
-		entry("CRDT", "10.01", "B2", `<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>ICDT</Cd><SubFmlyCd>RRTN</SubFmlyCd></Fmly></Domn></BkTxCd>`, payment(i.id(1))),
+		entry("CRDT", "10.01", "B2", `<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>ICDT</Cd><SubFmlyCd>RRTN</SubFmlyCd></Fmly></Domn></BkTxCd>`,
+			payment(i.id(1))),
 		entry("CRDT", "10.02", "B3", "", payment("OTHER-1", returned, memo("of another program"))),
 		// A payment with our id that does not come back: from an account of ours to this one.
 		entry("CRDT", "10.02", "B4", "", payment(i.id(2), memo("own"))),
@@ -137,7 +140,8 @@ func TestIncoming_MoneyTakenBack(t *testing.T) {
 	if text := strings.Join(got, ", "); text != "B6 of B1 FRAD, B7 of B3 " {
 		t.Error(text)
 	}
-	if noticed := i.notices(); noticed != "CONTRADICTION B8, UNKNOWN_PAYMENT B9 FRAD" && noticed != "UNKNOWN_PAYMENT B9 FRAD, CONTRADICTION B8" {
+	if noticed := i.notices(); noticed != "CONTRADICTION B8, UNKNOWN_PAYMENT B9 FRAD" &&
+		noticed != "UNKNOWN_PAYMENT B9 FRAD, CONTRADICTION B8" {
 		t.Error(noticed)
 	}
 	if len(i.got.Receipts) != 5 {
@@ -185,7 +189,8 @@ func TestIncoming_Statements(t *testing.T) {
 	// used only if statements are what reports movements, and then notifications are not.
 	d := openDatabase(t)
 	balance := func(kind, amount string) string {
-		return `<Bal><Tp><CdOrPrtry><Cd>` + kind + `</Cd></CdOrPrtry></Tp><Amt Ccy="EUR">` + amount + `</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2026-03-10</Dt></Dt></Bal>`
+		return `<Bal><Tp><CdOrPrtry><Cd>` + kind + `</Cd></CdOrPrtry></Tp><Amt Ccy="EUR">` + amount +
+			`</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2026-03-10</Dt></Dt></Bal>`
 	}
 	for movements, want := range map[string]string{"CAMT054": "N1 1.00 EUR n", "CAMT053": "S1 2.00 EUR s"} {
 		i := d.inbox(t, "bank-"+strings.ToLower(movements), with("movements", movements))
@@ -201,7 +206,8 @@ func TestIncoming_Statements(t *testing.T) {
 		if s := i.got.Statements; len(s) != 1 || string(s[0].Data) != content || s[0].Name != "1.xml" || s[0].Format != "CAMT053" {
 			t.Errorf("%s: statements %+v", movements, s)
 		}
-		if b := i.got.Statements[0].Balances; len(i.got.Balances) != 0 || len(b) != 1 || b[0].Amount != euros(1234_56) || !b[0].At.Equal(time.Date(2026, 3, 10, 22, 59, 59, 0, time.UTC)) {
+		if b := i.got.Statements[0].Balances; len(i.got.Balances) != 0 || len(b) != 1 || b[0].Amount != euros(1234_56) ||
+			!b[0].At.Equal(time.Date(2026, 3, 10, 22, 59, 59, 0, time.UTC)) {
 			t.Errorf("%s: balances %+v", movements, b)
 		}
 	}
@@ -214,7 +220,8 @@ func TestIncoming_OtherAccountsAndCurrencies(t *testing.T) {
 	d := openDatabase(t)
 	credit := entry("CRDT", "1.00", "B1", "", payment("E", memo("x")))
 	for account, ours := range map[string]bool{
-		ourAccount: true, "<IBAN>DE89 3704 0044 0532 0130 00</IBAN>": true, "<Othr><Id>532013000</Id></Othr>": true, "<Othr><Id>0532013000</Id></Othr>": true,
+		ourAccount: true, "<IBAN>DE89 3704 0044 0532 0130 00</IBAN>": true, "<Othr><Id>532013000</Id></Othr>": true,
+		"<Othr><Id>0532013000</Id></Othr>":    true,
 		"<IBAN>DE02120300000000202051</IBAN>": false, "<Othr><Id>000</Id></Othr>": false, "<Othr><Id>53201300</Id></Othr>": false,
 	} {
 		i := d.inbox(t, "bank-"+strings.ToLower(strings.Map(func(r rune) rune {
@@ -230,7 +237,8 @@ func TestIncoming_OtherAccountsAndCurrencies(t *testing.T) {
 		}
 	}
 	i := d.inbox(t, "bank-currency", nil)
-	i.put("1.xml", notification(strings.ReplaceAll(credit, `Ccy="EUR"`, `Ccy="CHF"`), entry("CRDT", "2.00", "B2", "", payment("E", memo("y")))))
+	i.put("1.xml", notification(strings.ReplaceAll(credit, `Ccy="EUR"`, `Ccy="CHF"`),
+		entry("CRDT", "2.00", "B2", "", payment("E", memo("y")))))
 	i.poll()
 	if got, noticed := received(i.got.Receipts), i.notices(); got != "B1 1.00 CHF x, B2 2.00 EUR y" || noticed != "OTHER_CURRENCY B1 CHF" {
 		t.Errorf("%s; %s", got, noticed)

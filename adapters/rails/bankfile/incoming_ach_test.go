@@ -20,11 +20,13 @@ func returnFile(t testing.TB, entries ...*ach.EntryDetail) string {
 	t.Helper()
 	file := ach.NewFile()
 	header := ach.NewFileHeader()
-	header.ImmediateDestination, header.ImmediateOrigin, header.FileCreationDate, header.FileCreationTime, header.FileIDModifier = "121042882", "021000021", "260312", "0815", "A"
+	header.ImmediateDestination, header.ImmediateOrigin, header.FileCreationDate, header.FileCreationTime, header.FileIDModifier = "121042882",
+		"021000021", "260312", "0815", "A"
 	file.SetHeader(header)
 	for n, e := range entries {
 		h := ach.NewBatchHeader()
-		h.ServiceClassCode, h.CompanyName, h.CompanyIdentification, h.StandardEntryClassCode = ach.MixedDebitsAndCredits, "CAUSEWAY", "1234567890", ach.PPD
+		h.ServiceClassCode, h.CompanyName, h.CompanyIdentification, h.StandardEntryClassCode = ach.MixedDebitsAndCredits, "CAUSEWAY",
+			"1234567890", ach.PPD
 		h.CompanyEntryDescription, h.ODFIIdentification, h.SettlementDate = "PAYMENT", "02100002", "071"
 		if e.Category == ach.CategoryNOC {
 			h.StandardEntryClassCode = ach.COR
@@ -62,7 +64,8 @@ func achReturn(code, cents int, key, reason string) *ach.EntryDetail {
 	d := achEntry(code, cents, key)
 	d.Category = ach.CategoryReturn
 	d.Addenda99 = ach.NewAddenda99()
-	d.Addenda99.ReturnCode, d.Addenda99.OriginalTrace, d.Addenda99.OriginalDFI, d.Addenda99.TraceNumber = reason, "121042880000001", "02100002", "021000020000001"
+	d.Addenda99.ReturnCode, d.Addenda99.OriginalTrace, d.Addenda99.OriginalDFI, d.Addenda99.TraceNumber = reason, "121042880000001",
+		"02100002", "021000020000001"
 	return d
 }
 
@@ -70,7 +73,8 @@ func achChange(key, code, data string) *ach.EntryDetail {
 	d := achEntry(21, 0, key)
 	d.Category = ach.CategoryNOC
 	d.Addenda98 = ach.NewAddenda98()
-	d.Addenda98.ChangeCode, d.Addenda98.OriginalTrace, d.Addenda98.OriginalDFI, d.Addenda98.CorrectedData, d.Addenda98.TraceNumber = code, "121042880000001", "02100002", data, "021000020000001"
+	d.Addenda98.ChangeCode, d.Addenda98.OriginalTrace, d.Addenda98.OriginalDFI, d.Addenda98.CorrectedData, d.Addenda98.TraceNumber = code,
+		"121042880000001", "02100002", data, "021000020000001"
 	return d
 }
 
@@ -116,7 +120,8 @@ func TestIncoming_ACHReturnsAndChanges(t *testing.T) {
 		}
 	}
 	unknown := kinds[bankorder.UnknownPayment]
-	if len(notices) != 3 || kinds[bankorder.Correction] != key(1)+" C01;" || unknown != "UNKNOWN R02;121042880000001 R02;" && unknown != "121042880000001 R02;UNKNOWN R02;" {
+	if len(notices) != 3 || kinds[bankorder.Correction] != key(1)+" C01;" || unknown != "UNKNOWN R02;121042880000001 R02;" &&
+		unknown != "121042880000001 R02;UNKNOWN R02;" {
 		t.Errorf("%v", kinds)
 	}
 	// After days without a return they have settled, and one that comes later returns the money.

@@ -74,7 +74,8 @@ func TestIncoming_ReturnsOfAnotherAmount(t *testing.T) {
 	}
 	said := map[string]bool{}
 	for _, c := range i.got.Contradictions {
-		said[c.Name+" "+c.Recorded.State+" "+c.Reported.State+" "+c.Reported.PartnerID] = c.Subject != uuid.Nil && c.Recorded.Amount.Minor > 0 && c.Reported.Amount.Minor > 0
+		said[c.Name+" "+c.Recorded.State+" "+c.Reported.State+" "+c.Reported.PartnerID] = c.Subject != uuid.Nil && c.Recorded.Amount.Minor > 0 &&
+			c.Reported.Amount.Minor > 0
 	}
 	if len(said) != 3 || !said[i.id(0)+" RETURNED RETURNED B9"] || !said[i.id(1)+" IN_FILE RETURNED B2"] {
 		t.Errorf("contradictions %v", said)
@@ -107,7 +108,8 @@ func TestIncoming_ACHReturnsOfAnotherAmount(t *testing.T) {
 	if got, want := i.fees(), "ACH "+i.id(0)+"/return 0.50 USD true"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := i.notices(); !strings.Contains(got, "CONTRADICTION "+rail.ShortID(i.id(1))+" R03") || !strings.Contains(got, "CONTRADICTION "+pulled+" R01") || strings.Count(got, ",") != 1 {
+	if got := i.notices(); !strings.Contains(got, "CONTRADICTION "+rail.ShortID(i.id(1))+" R03") ||
+		!strings.Contains(got, "CONTRADICTION "+pulled+" R01") || strings.Count(got, ",") != 1 {
 		t.Error(got)
 	}
 	if outcomes := i.a.Collect(t.Context(), collections); !waiting(outcomes) {
@@ -178,7 +180,8 @@ func TestIncoming_BookingsOfWholeFiles(t *testing.T) {
 		i.put("3.xml", content)
 		i.poll()
 
-		if got, want := i.notices(), strings.ReplaceAll(c.notices, "{message}", i.message); i.states() != c.states || got != want || i.fees() != c.fees {
+		if got, want := i.notices(), strings.ReplaceAll(c.notices, "{message}", i.message); i.states() != c.states || got != want ||
+			i.fees() != c.fees {
 			t.Errorf("%s %s with charges %q: %s; notices %q; fees %q", c.amount, c.currency, c.charges, i.states(), got, i.fees())
 		}
 	}
@@ -192,10 +195,12 @@ func TestIncoming_HalvesOfAReturn(t *testing.T) {
 	i := d.inbox(t, "bank-halves", nil)
 	i.send(1)
 	returned := `<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>`
-	i.put("1.xml", notification(entry("CRDT", "5.00", "H1", "", payment(i.id(0), returned)), entry("CRDT", "5.00", "H2", "", payment(i.id(0), returned))))
+	i.put("1.xml", notification(entry("CRDT", "5.00", "H1", "", payment(i.id(0), returned)),
+		entry("CRDT", "5.00", "H2", "", payment(i.id(0), returned))))
 	i.poll()
 
-	if got := i.states() + "; " + i.fees() + "; " + received(i.got.Receipts); got != "IN_FILE; ; H1 5.00 EUR "+i.id(0)+", H2 5.00 EUR "+i.id(0) {
+	if got := i.states() + "; " + i.fees() + "; " + received(i.got.Receipts); got != "IN_FILE; ; H1 5.00 EUR "+i.id(0)+
+		", H2 5.00 EUR "+i.id(0) {
 		t.Error(got)
 	}
 	if len(i.got.Contradictions) != 2 || i.got.Contradictions[0].Key() == i.got.Contradictions[1].Key() {

@@ -67,7 +67,8 @@ func (f *anyFolder) restart() {
 // name returns another name for a file.
 func (f *anyFolder) name(t *rapid.T) string {
 	f.n++
-	return fmt.Sprintf(rapid.SampledFrom([]string{"%d.xml", "r%d", "kont\xf6 %d.txt", "zwei\nzeilen %d.xml", "überblick-%d.XML"}).Draw(t, "name"), f.n)
+	return fmt.Sprintf(rapid.SampledFrom([]string{"%d.xml", "r%d", "kont\xf6 %d.txt", "zwei\nzeilen %d.xml", "überblick-%d.XML"}).Draw(t,
+		"name"), f.n)
 }
 
 // put lets the bank put a file down, before or after others that are there.
@@ -181,7 +182,8 @@ var anyFiles = map[string]func(f *anyFolder, t *rapid.T){
 		f.putBad(t, "<html><body>Service unavailable</body></html>", "no message of ISO 20022")
 	},
 	"camt.052": func(f *anyFolder, t *rapid.T) {
-		f.putBad(t, accountReport("52", "BkToCstmrAcctRpt", "Rpt", ourAccount, []string{entry("CRDT", "1.00", "B", "")}), "camt.052, which is not read")
+		f.putBad(t, accountReport("52", "BkToCstmrAcctRpt", "Rpt", ourAccount, []string{entry("CRDT", "1.00", "B", "")}),
+			"camt.052, which is not read")
 	},
 	"one bad entry": func(f *anyFolder, t *rapid.T) {
 		f.n++
@@ -303,8 +305,10 @@ func (f *anyFolder) checkAside(t *rapid.T) {
 			if want.reason == noPermission {
 				data = nil
 			}
-			if raw.Kind != ports.RailFeedFile || !strings.Contains(raw.Problem, want.reason) || raw.Size != int64(len(content)) || !bytes.Equal(raw.Data, data) {
-				t.Errorf("%s: %q, %d bytes, of which %d; want %q of %d bytes", raw.Place, raw.Problem, raw.Size, len(raw.Data), want.reason, len(content))
+			if raw.Kind != ports.RailFeedFile || !strings.Contains(raw.Problem, want.reason) || raw.Size != int64(len(content)) ||
+				!bytes.Equal(raw.Data, data) {
+				t.Errorf("%s: %q, %d bytes, of which %d; want %q of %d bytes", raw.Place, raw.Problem, raw.Size, len(raw.Data),
+					want.reason, len(content))
 			}
 			if _, err := f.a.ReadRaw(t.Context(), raw); err == nil || err.Error() != raw.Problem {
 				t.Errorf("%s again: %v, want %s", raw.Place, err, raw.Problem)
@@ -362,7 +366,8 @@ func (f *anyFolder) checkUsed(t *rapid.T) {
 	if len(f.messages) != len(f.payouts) {
 		t.Errorf("the bank has %d orders, want %d", len(f.messages), len(f.payouts))
 	}
-	if left, want := f.left("in"), strings.Join(slices.Sorted(maps.Keys(f.stays)), ", "); left != want || f.notices() != "" || len(f.leftovers(f.t)) > 0 {
+	if left, want := f.left("in"), strings.Join(slices.Sorted(maps.Keys(f.stays)), ", "); left != want || f.notices() != "" ||
+		len(f.leftovers(f.t)) > 0 {
 		t.Errorf("left %q, want %q; notices %s; uploads %v", left, want, f.notices(), f.leftovers(f.t))
 	}
 }

@@ -39,8 +39,9 @@ func (e *unreadableFile) Error() string { return e.raw.Place + ": " + e.raw.Prob
 // readFiles, which passes the file on to be kept aside.
 func (a *Adapter) giveUp(r *reading, problem string) error {
 	problem = clean(problem)
-	raw := ports.RawReport{Kind: ports.RailFeedFile, Key: fmt.Sprintf("sha256:%x", r.file.SHA256), Place: a.placeOf(r.file.Name), Problem: problem,
-		Data: r.beginning(), Size: r.file.Size, SHA256: fmt.Sprintf("%x", r.file.SHA256)}
+	raw := ports.RawReport{Kind: ports.RailFeedFile, Key: fmt.Sprintf("sha256:%x", r.file.SHA256), Place: a.placeOf(r.file.Name),
+		Problem: problem,
+		Data:    r.beginning(), Size: r.file.Size, SHA256: fmt.Sprintf("%x", r.file.SHA256)}
 	if a.problems[r.file.Number] = problem; r.copy != nil {
 		a.givenUp[raw.Key] = problem
 	}
@@ -110,7 +111,8 @@ func (a *Adapter) ReadRaw(ctx context.Context, raw ports.RawReport) (ports.RailR
 }
 
 // errGone is the problem of a file that can be read no more.
-var errGone = errors.New("it is no longer in the folder: ask the bank for it again, or discard the report if its content was booked otherwise")
+var errGone = errors.New("it is no longer in the folder: ask the bank for it again, or discard the report if its content was booked " +
+	"otherwise")
 
 // readAgain lets the next Poll read a file, if it can be read.
 func (a *Adapter) readAgain(ctx context.Context, lease ports.BankLease, raw ports.RawReport) error {

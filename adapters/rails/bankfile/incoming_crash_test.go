@@ -22,26 +22,31 @@ import (
 // steppedInbox is the store as a process that reads sees it.
 type steppedInbox struct{ steppedStore }
 
-func (s steppedInbox) KnownBankFiles(ctx context.Context, connection string, files []bankorder.Received) (known []bankorder.Received, err error) {
+func (s steppedInbox) KnownBankFiles(ctx context.Context, connection string,
+	files []bankorder.Received) (known []bankorder.Received, err error) {
 	err = s.p.step(func() error { known, err = s.BankFiles.KnownBankFiles(ctx, connection, files); return err })
 	return known, err
 }
 
-func (s steppedInbox) BeginBankFile(ctx context.Context, lease ports.BankLease, f bankorder.Received) (begun bankorder.Received, err error) {
+func (s steppedInbox) BeginBankFile(ctx context.Context, lease ports.BankLease,
+	f bankorder.Received) (begun bankorder.Received, err error) {
 	err = s.p.step(func() error { begun, err = s.BankFiles.BeginBankFile(ctx, lease, f); return err })
 	return begun, err
 }
 
-func (s steppedInbox) BankFileBeingRead(ctx context.Context, connection string, number int64) (f bankorder.Received, found bool, err error) {
+func (s steppedInbox) BankFileBeingRead(ctx context.Context, connection string,
+	number int64) (f bankorder.Received, found bool, err error) {
 	err = s.p.step(func() error { f, found, err = s.BankFiles.BankFileBeingRead(ctx, connection, number); return err })
 	return f, found, err
 }
 
-func (s steppedInbox) EndBankFile(ctx context.Context, lease ports.BankLease, number int64, state bankorder.ReceivedState, problem string, at time.Time) error {
+func (s steppedInbox) EndBankFile(ctx context.Context, lease ports.BankLease, number int64, state bankorder.ReceivedState, problem string,
+	at time.Time) error {
 	return s.p.step(func() error { return s.BankFiles.EndBankFile(ctx, lease, number, state, problem, at) })
 }
 
-func (s steppedInbox) ReportBankOrders(ctx context.Context, lease ports.BankLease, file int64, reports []ports.BankOrderReport, now time.Time) (notices []bankorder.Notice, fees []ports.RailFee, err error) {
+func (s steppedInbox) ReportBankOrders(ctx context.Context, lease ports.BankLease, file int64, reports []ports.BankOrderReport,
+	now time.Time) (notices []bankorder.Notice, fees []ports.RailFee, err error) {
 	err = s.p.step(func() error {
 		notices, fees, err = s.BankFiles.ReportBankOrders(ctx, lease, file, reports, now)
 		return err
@@ -49,7 +54,8 @@ func (s steppedInbox) ReportBankOrders(ctx context.Context, lease ports.BankLeas
 	return notices, fees, err
 }
 
-func (s steppedInbox) ReportBankFile(ctx context.Context, lease ports.BankLease, file int64, message string, r bankorder.Report, now time.Time, limit int) (changed int, problem bankorder.NoticeKind, err error) {
+func (s steppedInbox) ReportBankFile(ctx context.Context, lease ports.BankLease, file int64, message string, r bankorder.Report,
+	now time.Time, limit int) (changed int, problem bankorder.NoticeKind, err error) {
 	err = s.p.step(func() error {
 		changed, problem, err = s.BankFiles.ReportBankFile(ctx, lease, file, message, r, now, limit)
 		return err
@@ -107,9 +113,10 @@ func (i *inbox) bankFiles() map[string]string {
 			entry("CRDT", "9.81", "B3", "", payment(i.id(1), returned)), entry("CRDT", "1.00", "B4", "", payment("OTHER", returned)),
 			entry("DBIT", "5.00", "B5", "<RvslInd>", payment("E-1")), entry("DBIT", "7.00", "B6", "<RvslInd>", payment("E-9")),
 			entry("DBIT", "0.50", "B7", `<BkTxCd><Domn><Fmly><SubFmlyCd>CHRG</SubFmlyCd></Fmly></Domn></BkTxCd>`)),
-		"3-statement.xml": statement(`<Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="EUR">9.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2026-03-10</Dt></Dt></Bal>`),
-		"4-bad.xml":       notification(credit)[:400],
-		"5-status.xml":    statusReport(i.message, "ACSC"),
+		"3-statement.xml": statement(
+			`<Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="EUR">9.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2026-03-10</Dt></Dt></Bal>`),
+		"4-bad.xml":    notification(credit)[:400],
+		"5-status.xml": statusReport(i.message, "ACSC"),
 	}
 }
 
@@ -233,7 +240,8 @@ func TestIncoming_OrderOfFilesDoesNotMatter(t *testing.T) {
 	number := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		number++
-		i := d.inbox(t, fmt.Sprintf("bank-%d", number), with("settlesOn", rapid.SampledFrom([]string{"STATUS", "BOOKING"}).Draw(rt, "settles on")))
+		i := d.inbox(t, fmt.Sprintf("bank-%d", number),
+			with("settlesOn", rapid.SampledFrom([]string{"STATUS", "BOOKING"}).Draw(rt, "settles on")))
 		i.send(4)
 		returned := `<RtrInf><Rsn><Cd>AC06</Cd></Rsn></RtrInf>`
 		contents := []string{

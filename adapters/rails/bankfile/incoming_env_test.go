@@ -180,8 +180,10 @@ func statusReport(message, group string, transfers ...string) string {
 	}
 	return `<?xml version="1.0" encoding="UTF-8"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"><CstmrPmtStsRpt>` +
 		`<GrpHdr><MsgId>S1</MsgId><CreDtTm>2026-03-10T11:00:00Z</CreDtTm></GrpHdr>` +
-		`<OrgnlGrpInfAndSts><OrgnlMsgId>` + message + `</OrgnlMsgId><OrgnlMsgNmId>pain.001.001.09</OrgnlMsgNmId>` + group + `</OrgnlGrpInfAndSts>` +
-		`<OrgnlPmtInfAndSts><OrgnlPmtInfId>` + message + `</OrgnlPmtInfId>` + strings.Join(transfers, "") + `</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`
+		`<OrgnlGrpInfAndSts><OrgnlMsgId>` + message + `</OrgnlMsgId><OrgnlMsgNmId>pain.001.001.09</OrgnlMsgNmId>` + group +
+		`</OrgnlGrpInfAndSts>` +
+		`<OrgnlPmtInfAndSts><OrgnlPmtInfId>` + message + `</OrgnlPmtInfId>` + strings.Join(transfers, "") +
+		`</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`
 }
 
 func reasonXML(code string) string {
@@ -209,8 +211,10 @@ func statement(entries ...string) string {
 }
 
 func accountReport(kind, message, report, account string, content []string) string {
-	return `<?xml version="1.0" encoding="UTF-8"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.0` + kind + `.001.08"><` + message + `>` +
-		`<GrpHdr><MsgId>N1</MsgId><CreDtTm>2026-03-10T10:30:00Z</CreDtTm></GrpHdr><` + report + `><Id>R1</Id><Acct><Id>` + account + `</Id></Acct>` +
+	return `<?xml version="1.0" encoding="UTF-8"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.0` + kind +
+		`.001.08"><` + message + `>` +
+		`<GrpHdr><MsgId>N1</MsgId><CreDtTm>2026-03-10T10:30:00Z</CreDtTm></GrpHdr><` + report + `><Id>R1</Id><Acct><Id>` +
+		account + `</Id></Acct>` +
 		strings.Join(content, "") + `</` + report + `></` + message + `></Document>`
 }
 

@@ -35,7 +35,8 @@ func TestIncoming_SameFileAgain(t *testing.T) {
 		if got := received(i.got.Receipts); got != "B1 1.00 EUR x, B2 2.00 EUR " {
 			t.Errorf("%s: %s", archive, got)
 		}
-		if archive == "none" && i.left("in") != "a.xml, b.xml" || archive != "none" && (i.left("in") != "" || i.left("archive") != "a.xml, a.xml.3, a.xml.4, b.xml") {
+		if archive == "none" && i.left("in") != "a.xml, b.xml" || archive != "none" &&
+			(i.left("in") != "" || i.left("archive") != "a.xml, a.xml.3, a.xml.4, b.xml") {
 			t.Errorf("%s: left %q, archived %q", archive, i.left("in"), i.left("archive"))
 		}
 	}
@@ -101,7 +102,8 @@ func TestIncoming_UnreadableFilesBlockNothing(t *testing.T) {
 		t.Errorf("kept aside %s", i.aside())
 	}
 	for _, raw := range i.got.Raw {
-		if content := bad[path.Base(raw.Place)]; raw.Kind != ports.RailFeedFile || raw.Problem == "" || string(raw.Data) != content || raw.Size != int64(len(content)) {
+		if content := bad[path.Base(raw.Place)]; raw.Kind != ports.RailFeedFile || raw.Problem == "" || string(raw.Data) != content ||
+			raw.Size != int64(len(content)) {
 			t.Errorf("kept aside %+v", raw)
 		}
 	}
@@ -117,7 +119,8 @@ func TestIncoming_Names(t *testing.T) {
 	// A name need not be text. Folders and links are not files.
 	d := openDatabase(t)
 	i := d.inbox(t, "bank-eur", nil)
-	for n, name := range []string{"with space.xml", "caf\xe9.xml", "zwei\nzeilen.xml", "konto-überblick.xml", strings.Repeat("n", 255), ".hidden"} {
+	for n, name := range []string{"with space.xml", "caf\xe9.xml", "zwei\nzeilen.xml", "konto-überblick.xml",
+		strings.Repeat("n", 255), ".hidden"} {
 		i.put(name, notification(entry("CRDT", "1.00", fmt.Sprintf("B%d", n), "")))
 	}
 	if err := os.Mkdir(filepath.Join(i.dir, "in", "folder"), 0o755); err != nil {

@@ -46,7 +46,8 @@ func keyOf(r bankorder.Received) fileKey { return fileKey{r.Name, r.Size, r.Modi
 
 // receivedOf returns a file as it is stored: times are stored in microseconds, and names as text.
 func (a *Adapter) receivedOf(f transport.File) bankorder.Received {
-	return bankorder.Received{Connection: a.connection.Name, Name: storedName(f.Name), Size: f.Size, ModifiedAt: f.ModifiedAt.UTC().Truncate(time.Microsecond)}
+	return bankorder.Received{Connection: a.connection.Name, Name: storedName(f.Name), Size: f.Size,
+		ModifiedAt: f.ModifiedAt.UTC().Truncate(time.Microsecond)}
 }
 
 // storedName returns a name as text that can be stored and shown: one that is not is quoted.
@@ -64,10 +65,12 @@ func (a *Adapter) listIncoming(ctx context.Context) ([]transport.File, error) {
 		return nil, fmt.Errorf("folder %s: %w", a.settings.incoming, err)
 	}
 	if len(files) == maxFolderFiles {
-		a.log.WithField("folder", a.settings.incoming).Errorf("the folder has %d files or more, and those after them are not read: remove some, or let read files be archived", maxFolderFiles)
+		a.log.WithField("folder", a.settings.incoming).Errorf("the folder has %d files or more, and those after them are not read: remove "+
+			"some, or let read files be archived", maxFolderFiles)
 	}
 	return slices.DeleteFunc(files, func(f transport.File) bool {
-		return slices.ContainsFunc(a.settings.ignored, func(suffix string) bool { return strings.HasSuffix(strings.ToLower(f.Name), strings.ToLower(suffix)) })
+		return slices.ContainsFunc(a.settings.ignored,
+			func(suffix string) bool { return strings.HasSuffix(strings.ToLower(f.Name), strings.ToLower(suffix)) })
 	}), nil
 }
 
@@ -145,7 +148,8 @@ func (a *Adapter) unusable(f transport.File) string {
 	case err != nil || len(f.Name) > maxName:
 		return "its name is not that of a file: ask the bank to rename it"
 	case f.Size > a.settings.maxFileBytes:
-		return fmt.Sprintf("it has %d bytes, and maxFileBytes is %d: ask the bank for several files, or raise the setting", f.Size, a.settings.maxFileBytes)
+		return fmt.Sprintf("it has %d bytes, and maxFileBytes is %d: ask the bank for several files, or raise the setting", f.Size,
+			a.settings.maxFileBytes)
 	}
 	return ""
 }

@@ -27,7 +27,8 @@ type piece struct {
 
 // give passes on the items of a file after a position. It returns the position after them, and whether the file has ended
 // before.
-func (a *Adapter) give(ctx context.Context, lease ports.BankLease, r *reading, from position, report *ports.RailReport, until time.Time) (position, bool, error) {
+func (a *Adapter) give(ctx context.Context, lease ports.BankLease, r *reading, from position, report *ports.RailReport,
+	until time.Time) (position, bool, error) {
 	if r.next == nil || r.given > from.Position {
 		r.rewind(r.format.items)
 	}
@@ -79,7 +80,8 @@ func (p *piece) take(ctx context.Context, it item) (bool, error) {
 	case it.balance != nil:
 		p.takeBalance(*it.report, *it.balance)
 	case it.entry != nil:
-		return true, p.takePayment(ctx, *it.report, *it.entry, it.entry.Payments[it.payment], fmt.Sprintf("entry %d, payment %d, line %d", it.number, it.payment+1, it.entry.Line))
+		return true, p.takePayment(ctx, *it.report, *it.entry, it.entry.Payments[it.payment], fmt.Sprintf("entry %d, payment %d, line %d",
+			it.number, it.payment+1, it.entry.Line))
 	case it.report != nil:
 		return true, p.takeReport(ctx, *it.report)
 	}
@@ -121,7 +123,8 @@ func (p *piece) apply(ctx context.Context) error {
 func (p *piece) notice(ctx context.Context, kind bankorder.NoticeKind, place, name, code, problem string) error {
 	n := bankorder.Notice{Connection: p.a.connection.Name, File: p.r.file.Number, Place: place, Kind: kind, Name: name, Code: code}
 	if needsAnswer(kind) {
-		p.report.Contradictions = append(p.report.Contradictions, rail.Contradiction{Name: name, Reported: rail.Said{State: string(kind), Code: code}, Problem: problem})
+		p.report.Contradictions = append(p.report.Contradictions,
+			rail.Contradiction{Name: name, Reported: rail.Said{State: string(kind), Code: code}, Problem: problem})
 	}
 	return p.a.keepNotice(ctx, p.lease, n, problem)
 }
@@ -146,7 +149,8 @@ func needsAnswer(kind bankorder.NoticeKind) bool {
 // contradictionOf returns what a notice says about an order, with what is recorded of it. credited: the money is unmatched funds.
 func contradictionOf(n bankorder.Notice, credited bool) rail.Contradiction {
 	r := n.Report
-	c := rail.Contradiction{Name: n.Name, Reported: rail.Said{State: string(r.State), At: r.At, Amount: r.Amount, PartnerID: r.PartnerID, Code: n.Code, Text: r.Text}}
+	c := rail.Contradiction{Name: n.Name, Reported: rail.Said{State: string(r.State), At: r.At, Amount: r.Amount, PartnerID: r.PartnerID,
+		Code: n.Code, Text: r.Text}}
 	if n.Kind == bankorder.DuplicateFile {
 		c.Reported.State = string(n.Kind)
 	}
@@ -159,7 +163,8 @@ func contradictionOf(n bankorder.Notice, credited bool) rail.Contradiction {
 				c.Recorded.At = at
 			}
 		}
-		c.Problem = fmt.Sprintf("the %s %s of %s is recorded as %s, and the bank says now %s", c.Kind.Word(), n.Name, o.Amount, o.State, c.Reported.State)
+		c.Problem = fmt.Sprintf("the %s %s of %s is recorded as %s, and the bank says now %s", c.Kind.Word(), n.Name, o.Amount,
+			o.State, c.Reported.State)
 		if r.Amount != (money.Amount{}) {
 			c.Problem += " of " + r.Amount.String()
 		}

@@ -63,7 +63,8 @@ func formatOf(content io.Reader) (format, error) {
 	if found := format(name); found == formatStatus || found == formatNotification || found == formatStatement {
 		return found, nil
 	}
-	return "", textfile.Errorf(1, "it is a message %s, which is not read: ask the bank for pain.002, camt.054, camt.053 and MT940 only, or let its names be ignored", name)
+	return "", textfile.Errorf(1, "it is a message %s, which is not read: ask the bank for pain.002, camt.054, camt.053 and MT940 only, or "+
+		"let its names be ignored", name)
 }
 
 // all yields everything in a file, once.

@@ -23,7 +23,8 @@ const (
 // referenceOf returns the reference of ours that a payer has written, in whichever place and between whichever words. If
 // there is none or are several, it is all that the payer has written.
 func referenceOf(pay iso20022.Payment, entryText string) string {
-	places := []string{pay.Remittance, strings.Join(pay.CreditorReferences, " "), pay.References.EndToEndID, strings.Join(pay.Documents, " "), pay.Text, entryText}
+	places := []string{pay.Remittance, strings.Join(pay.CreditorReferences, " "), pay.References.EndToEndID, strings.Join(pay.Documents, " "),
+		pay.Text, entryText}
 	for _, text := range places {
 		if found := referenceIn(text); found != "" {
 			return found

@@ -37,14 +37,16 @@ func (p *piece) takeReversal(ctx context.Context, pay iso20022.Payment, place st
 		switch receipts := found[name]; {
 		case len(receipts) == 0:
 		case len(receipts) > 1:
-			return p.notice(ctx, bankorder.Contradiction, place, pay.PartnerID, code, "money was taken back, and several payments are named as the one that it is of: ask the bank which it is")
+			return p.notice(ctx, bankorder.Contradiction, place, pay.PartnerID, code, "money was taken back, and several payments are named as "+
+				"the one that it is of: ask the bank which it is")
 		default:
 			p.report.Reversals = append(p.report.Reversals, ports.ReceiptReversal{Rail: p.a.settings.receiptRail, Receipt: receipts[0],
 				PartnerID: pay.PartnerID, Code: code, Text: text, At: at})
 			return nil
 		}
 	}
-	return p.notice(ctx, bankorder.UnknownPayment, place, pay.PartnerID, code, "money was taken back that was not received before as a payment: ask the bank which it is of")
+	return p.notice(ctx, bankorder.UnknownPayment, place, pay.PartnerID, code, "money was taken back that was not received before as a "+
+		"payment: ask the bank which it is of")
 }
 
 // namesOf returns how a payment that is received may be named when it is taken back, the surest first. Ids that other banks

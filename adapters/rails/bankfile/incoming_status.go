@@ -66,7 +66,8 @@ func (p *piece) takeStatus(ctx context.Context, s iso20022.Status) (bool, error)
 		p.reports = append(p.reports, order)
 		return true, nil
 	case duplicate:
-		return true, p.notice(ctx, bankorder.DuplicateFile, place, name, code, "the bank takes a file for a duplicate: ask which of its payments it has made")
+		return true, p.notice(ctx, bankorder.DuplicateFile, place, name, code, "the bank takes a file for a duplicate: ask which of its "+
+			"payments it has made")
 	case state == "" || s.Level == iso20022.StatusOfTransfer:
 		return true, nil
 	}
@@ -142,7 +143,8 @@ func (p *piece) takeChange(c nacha.Change) {
 		report.Notice = bankorder.Contradiction
 	} else {
 		report.Correction = map[string]string{"data": c.Data}
-		for name, value := range map[string]string{"routingNumber": c.Routing, "accountNumber": c.Account, "name": c.Name, "identification": c.Identification} {
+		for name, value := range map[string]string{"routingNumber": c.Routing, "accountNumber": c.Account, "name": c.Name,
+			"identification": c.Identification} {
 			if value != "" {
 				report.Correction[name] = value
 			}

@@ -108,12 +108,14 @@ func TestIncoming_StatusesSettleAsTheSettingsSay(t *testing.T) {
 	if got, noticed := i.states(), i.notices(); got != "SETTLED, PENDING" || noticed != "" {
 		t.Fatalf("%s; %s", got, noticed)
 	}
-	i.put("3.xml", notification(entry("DBIT", "20.01", "B3", `<NtryDtls><Btch><MsgId>`+i.message+`</MsgId><NbOfTxs>2</NbOfTxs></Btch></NtryDtls>`)))
+	i.put("3.xml", notification(entry("DBIT", "20.01", "B3", `<NtryDtls><Btch><MsgId>`+i.message+
+		`</MsgId><NbOfTxs>2</NbOfTxs></Btch></NtryDtls>`)))
 	i.poll()
 	if got, noticed := i.states(), i.notices(); got != "SETTLED, SETTLED" || noticed != "" {
 		t.Fatalf("%s; %s", got, noticed)
 	}
-	if outcomes := i.a.Status(t.Context(), i.payouts); outcomes[0].Verdict != ports.Done || outcomes[0].PartnerID != "B1" || outcomes[1].PartnerID != "" {
+	if outcomes := i.a.Status(t.Context(), i.payouts); outcomes[0].Verdict != ports.Done || outcomes[0].PartnerID != "B1" ||
+		outcomes[1].PartnerID != "" {
 		t.Errorf("%+v", outcomes)
 	}
 	if len(i.got.Receipts) > 0 {

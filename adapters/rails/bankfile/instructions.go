@@ -41,7 +41,8 @@ func (a *Adapter) accountInfo(currency money.Currency, holder, reference string)
 	info := map[string]any{"accountHolderName": holder, "bankName": a.settings.bankName, "reference": reference, "paymentRails": rails}
 	switch {
 	case a.settings.iban == "":
-		info["accountType"], info["routingNumber"], info["accountNumber"] = string(account.USAccount), a.settings.routingNumber, a.settings.accountNumber
+		info["accountType"], info["routingNumber"], info["accountNumber"] = string(account.USAccount), a.settings.routingNumber,
+			a.settings.accountNumber
 	case currency == "EUR":
 		info["accountType"], info["iban"] = "EUR_ACCOUNT", a.settings.iban
 	default:

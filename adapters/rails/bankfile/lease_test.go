@@ -51,7 +51,8 @@ func TestAdapter_DeliversOnceByTwoProcesses(t *testing.T) {
 	t.Parallel()
 	// A process that pauses anywhere for longer than its lease, while another one takes over, changes nothing when it
 	// continues: the file is delivered once, whether the bank has taken it in between or not.
-	for _, pause := range []string{"before the upload", "after the upload", "before it is recorded", "before the rename", "before the delivery is recorded"} {
+	for _, pause := range []string{"before the upload", "after the upload", "before it is recorded", "before the rename",
+		"before the delivery is recorded"} {
 		for _, takes := range []bool{false, true} {
 			d, b := openDatabase(t), newBank(t)
 			connection := europe("two", b.dir)

@@ -45,7 +45,8 @@ var _ railtest.Fixture = (*world)(nil)
 func newWorld(t *testing.T, connect func(name, folder string) rail.Connection) *world {
 	b := newBank(t)
 	d := openDatabase(t)
-	return &world{database: d, RailHandover: d.handover("bank"), t: t, bank: b, connection: connect("bank", b.dir), courses: map[string]railtest.Course{}, parsed: map[string]int{},
+	return &world{database: d, RailHandover: d.handover("bank"), t: t, bank: b, connection: connect("bank", b.dir),
+		courses: map[string]railtest.Course{}, parsed: map[string]int{},
 		reports: railtest.Once, losesNext: &atomic.Bool{}}
 }
 
@@ -90,7 +91,8 @@ func (w *world) Open(context.Context) (ports.Rail, error) {
 // OpenCrashing implements railtest.Fixture: what a call does on the outside is to store its orders.
 func (w *world) OpenCrashing(_ context.Context, effects int) (ports.Rail, func() bool, error) {
 	p := &process{endsAt: effects, how: before}
-	return w.open(w.t, w.connection, steppedStore{w, p}, folderTransport(w.t, w.bank.dir)), func() bool { dead, _ := p.reached(); return dead }, nil
+	return w.open(w.t, w.connection, steppedStore{w, p}, folderTransport(w.t, w.bank.dir)),
+		func() bool { dead, _ := p.reached(); return dead }, nil
 }
 
 // Now implements railtest.Fixture.

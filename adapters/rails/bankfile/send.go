@@ -94,12 +94,14 @@ func paymentsOf[T any](items []T, convert func(T) payment) []payment {
 }
 
 func payoutPayment(p ports.Payout) payment {
-	return payment{kind: bankorder.Payout, platform: p.Transaction.Platform, subject: p.Transaction.ID.UUID(), rail: p.Transaction.DestinationRail,
+	return payment{kind: bankorder.Payout, platform: p.Transaction.Platform, subject: p.Transaction.ID.UUID(),
+		rail:   p.Transaction.DestinationRail,
 		amount: p.Transaction.Pricing.Received, account: &p.Account, remittance: remittanceOf(p.Transaction)}
 }
 
 func collectionPayment(c ports.Collection) payment {
-	return payment{kind: bankorder.Collection, platform: c.Transaction.Platform, subject: c.Transaction.ID.UUID(), rail: c.Transaction.SourceRail,
+	return payment{kind: bankorder.Collection, platform: c.Transaction.Platform, subject: c.Transaction.ID.UUID(),
+		rail:   c.Transaction.SourceRail,
 		amount: c.Transaction.Pricing.Sent, account: &c.Account, remittance: remittanceOf(c.Transaction)}
 }
 
@@ -188,8 +190,9 @@ func (a *Adapter) orderOf(p payment, now time.Time) (bankorder.Order, string) {
 	case p.kind == bankorder.Collection && p.rail != corridor.ACH:
 		return bankorder.Order{}, fmt.Sprintf("the connection collects by ACH only, not by %s", p.rail)
 	}
-	o := bankorder.Order{Platform: p.platform, ID: bankorder.IDOf(p.kind, p.subject), Subject: p.subject, Kind: p.kind, Connection: a.connection.Name,
-		Rail: p.rail, Amount: p.amount, EndToEndID: bankorder.EndToEndIDOf(p.kind, p.subject), Counterparty: counterpartyOf(*p.account),
+	o := bankorder.Order{Platform: p.platform, ID: bankorder.IDOf(p.kind, p.subject), Subject: p.subject, Kind: p.kind,
+		Connection: a.connection.Name,
+		Rail:       p.rail, Amount: p.amount, EndToEndID: bankorder.EndToEndIDOf(p.kind, p.subject), Counterparty: counterpartyOf(*p.account),
 		Remittance: p.remittance, State: bankorder.Queued, QueuedAt: now}
 	o.Key = rail.ShortID(o.EndToEndID)
 	if p.rail == corridor.ACH {

@@ -23,7 +23,8 @@ func TestAdapter_AnswersWithWhatTheBankSaid(t *testing.T) {
 	a := d.open(t, connection, d, nil)
 	defer a.Close()
 	type report = bankorder.Report
-	accepted, pending, settled := report{State: bankorder.Accepted, PartnerID: "B1"}, report{State: bankorder.Pending, Code: "AM04"}, report{State: bankorder.Settled, PartnerID: "B1"}
+	accepted, pending, settled := report{State: bankorder.Accepted, PartnerID: "B1"}, report{State: bankorder.Pending, Code: "AM04"},
+		report{State: bankorder.Settled, PartnerID: "B1"}
 	returned := report{State: bankorder.Returned, Code: "AC04", Text: "closed"}
 	rejected := func(code string) report { return report{State: bankorder.Rejected, Code: code} }
 	for n, c := range []struct {
@@ -31,15 +32,21 @@ func TestAdapter_AnswersWithWhatTheBankSaid(t *testing.T) {
 		sent, done ports.Outcome // without times
 	}{
 		{nil, ports.Outcome{Verdict: ports.Waiting}, ports.Outcome{Verdict: ports.Waiting}},
-		{[]report{accepted}, ports.Outcome{Verdict: ports.Waiting, PartnerID: "B1", Accepted: true}, ports.Outcome{Verdict: ports.Waiting, PartnerID: "B1", Accepted: true}},
-		{[]report{pending}, ports.Outcome{Verdict: ports.Waiting, Code: "AM04", Accepted: true}, ports.Outcome{Verdict: ports.Waiting, Code: "AM04", Accepted: true}},
-		{[]report{settled, accepted}, ports.Outcome{Verdict: ports.Done, PartnerID: "B1", Accepted: true}, ports.Outcome{Verdict: ports.Done, PartnerID: "B1", Accepted: true}},
+		{[]report{accepted}, ports.Outcome{Verdict: ports.Waiting, PartnerID: "B1", Accepted: true},
+			ports.Outcome{Verdict: ports.Waiting, PartnerID: "B1", Accepted: true}},
+		{[]report{pending}, ports.Outcome{Verdict: ports.Waiting, Code: "AM04", Accepted: true},
+			ports.Outcome{Verdict: ports.Waiting, Code: "AM04", Accepted: true}},
+		{[]report{settled, accepted}, ports.Outcome{Verdict: ports.Done, PartnerID: "B1", Accepted: true},
+			ports.Outcome{Verdict: ports.Done, PartnerID: "B1", Accepted: true}},
 		{[]report{accepted, settled, returned}, ports.Outcome{Verdict: ports.Done, PartnerID: "B1", Accepted: true},
 			ports.Outcome{Verdict: ports.Returned, PartnerID: "B1", Accepted: true, Code: "AC04", Text: "closed"}},
-		{[]report{returned}, ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04", Text: "closed"}, ports.Outcome{Verdict: ports.Returned, Code: "AC04", Text: "closed"}},
-		{[]report{rejected("AC04")}, ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04"}, ports.Outcome{}},
+		{[]report{returned}, ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04", Text: "closed"},
+			ports.Outcome{Verdict: ports.Returned, Code: "AC04", Text: "closed"}},
+		{[]report{rejected("AC04")}, ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04"},
+			ports.Outcome{}},
 		// Without funds it was not paid either: a bank does not try it again.
-		{[]report{accepted, rejected("AM04")}, ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "B1", Code: "AM04", Accepted: true}, ports.Outcome{}},
+		{[]report{accepted, rejected("AM04")}, ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "B1",
+			Code: "AM04", Accepted: true}, ports.Outcome{}},
 	} {
 		payouts := []ports.Payout{d.payout("reported", n, corridor.SEPA)}
 		a.Send(t.Context(), payouts)
@@ -53,7 +60,8 @@ func TestAdapter_AnswersWithWhatTheBankSaid(t *testing.T) {
 			c.done = got[1]
 		}
 		for i, want := range []ports.Outcome{c.sent, c.done} {
-			if (got[i].Verdict == ports.Waiting || got[i].Verdict == ports.Done) == got[i].RetryAt.IsZero() || (got[i].Verdict == ports.Returned) == got[i].ReturnedAt.IsZero() {
+			if (got[i].Verdict == ports.Waiting || got[i].Verdict == ports.Done) == got[i].RetryAt.IsZero() ||
+				(got[i].Verdict == ports.Returned) == got[i].ReturnedAt.IsZero() {
 				t.Errorf("%d: times of %+v", n, got[i])
 			}
 			if got[i].RetryAt, got[i].ReturnedAt = (time.Time{}), (time.Time{}); got[i] != want {
@@ -72,7 +80,8 @@ func (d database) report(t testing.TB, connection, endToEndID string, reports []
 		t.Fatalf("lease: %t, %v", held, err)
 	}
 	for i, r := range reports {
-		notices, _, err := d.ReportBankOrders(t.Context(), lease, int64(i+1), []ports.BankOrderReport{{EndToEndID: endToEndID, Place: fmt.Sprint(i), Report: r}}, d.clock.Now())
+		notices, _, err := d.ReportBankOrders(t.Context(), lease, int64(i+1),
+			[]ports.BankOrderReport{{EndToEndID: endToEndID, Place: fmt.Sprint(i), Report: r}}, d.clock.Now())
 		if err != nil || len(notices) > 0 {
 			t.Fatalf("%v, %v", notices, err)
 		}
@@ -87,7 +96,8 @@ func TestAdapter_KnowsNothingWithoutItsStore(t *testing.T) {
 	payouts := []ports.Payout{d.payout("unknown", 1, corridor.SEPA), d.payout("unknown", 2, corridor.SEPA)}
 	for _, how := range []ending{before, after} {
 		a := d.open(t, connection, steppedStore{d, &process{endsAt: 0, how: how}}, folderTransport(t, b.dir))
-		if outcomes := a.Send(t.Context(), payouts); len(outcomes) != 2 || outcomes[0] != (ports.Outcome{Verdict: ports.Unknown}) || outcomes[1] != outcomes[0] {
+		if outcomes := a.Send(t.Context(), payouts); len(outcomes) != 2 || outcomes[0] != (ports.Outcome{Verdict: ports.Unknown}) ||
+			outcomes[1] != outcomes[0] {
 			t.Errorf("%s: %+v", how, outcomes)
 		}
 	}

@@ -79,16 +79,19 @@ const (
 func parseSettings(c rail.Connection) (settings, error) {
 	r := rail.ReadSettings(c)
 	s := settings{
-		folder: r.Text("folder", ""), address: r.Text("sftpAddress", ""), user: r.Text("sftpUser", ""), base: r.Text("sftpFolder", ""), hostKey: r.Text("sftpHostKey", ""),
+		folder: r.Text("folder", ""), address: r.Text("sftpAddress", ""), user: r.Text("sftpUser", ""), base: r.Text("sftpFolder", ""),
+		hostKey:  r.Text("sftpHostKey", ""),
 		password: r.Reference("sftpPassword"), privateKey: r.Reference("sftpPrivateKey"), passphrase: r.Reference("sftpPassphrase"),
 		timeout:  r.Duration("timeout", 20*time.Second, time.Second, 2*time.Minute),
 		outgoing: r.Text("outgoing", "out"), incoming: r.Text("incoming", "in"), archive: r.Text("archive", "archive"),
-		temporarySuffix: r.Text("temporarySuffix", ".tmp"), markerSuffix: r.Text("markerSuffix", ""), fileName: r.Text("fileName", "{connection}-{number}.{extension}"),
-		ignored:   r.List("ignored", ".tmp,.part,.filepart,.partial"),
-		stableFor: r.Duration("stableFor", defaultStableFor, 0, time.Hour),
-		cutEvery:  r.Duration("cutEvery", defaultCutEveryOf(c), 0, 24*time.Hour), maxPayments: int(r.Number("maxPayments", defaultMaxPayments, 1, maxMaxPayments)),
-		holder: r.Required("accountHolder", "the name of the account, as the bank has it"),
-		iban:   r.Text("iban", ""), bic: r.Text("bic", ""), bankName: r.Required("bankName", "the name of the bank"),
+		temporarySuffix: r.Text("temporarySuffix", ".tmp"), markerSuffix: r.Text("markerSuffix", ""),
+		fileName:    r.Text("fileName", "{connection}-{number}.{extension}"),
+		ignored:     r.List("ignored", ".tmp,.part,.filepart,.partial"),
+		stableFor:   r.Duration("stableFor", defaultStableFor, 0, time.Hour),
+		cutEvery:    r.Duration("cutEvery", defaultCutEveryOf(c), 0, 24*time.Hour),
+		maxPayments: int(r.Number("maxPayments", defaultMaxPayments, 1, maxMaxPayments)),
+		holder:      r.Required("accountHolder", "the name of the account, as the bank has it"),
+		iban:        r.Text("iban", ""), bic: r.Text("bic", ""), bankName: r.Required("bankName", "the name of the bank"),
 		routingNumber: r.Text("routingNumber", ""), accountNumber: r.Text("accountNumber", ""),
 		customerID: r.Text("customerId", ""), customerScheme: r.Text("customerIdScheme", ""),
 		settleDays: int(r.Number("settleDays", defaultSettleDays, 0, 30)),
@@ -199,7 +202,8 @@ func (s *settings) readACH(r *rail.SettingReader, c rail.Connection) {
 	s.achCompanyID = read("achCompanyId", "", "the number that the bank has given to you as the company")
 	s.achCompanyName = read("achCompanyName", s.holder, "your name as the other side sees it")
 	if carries && !nacha.IsCompanyName(s.achCompanyName) && s.achCompanyName != "" {
-		r.Refuse("achCompanyName", "must be given for ACH, in at most %d characters of ASCII: %q cannot be your name as the other side sees it", nacha.MaxCompanyName, s.achCompanyName)
+		r.Refuse("achCompanyName", "must be given for ACH, in at most %d characters of ASCII: %q cannot be your name as the other side sees it",
+			nacha.MaxCompanyName, s.achCompanyName)
 	}
 	s.achODFI = read("achOdfi", s.routingNumber, "the routing number of the bank that originates the payments")
 	s.achDebits = nacha.Class(r.Text("achDebits", string(nacha.WEB)))
@@ -219,7 +223,8 @@ func (s *settings) check(r *rail.SettingReader, c rail.Connection) {
 		}
 	}
 	s.checkTransport(r)
-	for name, folder := range map[string]string{"outgoing": s.outgoing, "temporaryFolder": s.temporary, "incoming": s.incoming, "archive": s.archive} {
+	for name, folder := range map[string]string{"outgoing": s.outgoing, "temporaryFolder": s.temporary, "incoming": s.incoming,
+		"archive": s.archive} {
 		if folder == "" || path.Clean(folder) != folder || strings.HasPrefix(folder, "..") || path.IsAbs(folder) && s.folder != "" {
 			r.Refuse(name, "must be the path of a folder, such as out, within folder or sftpFolder")
 		}

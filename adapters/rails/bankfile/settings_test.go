@@ -53,10 +53,13 @@ func TestOpen_RefusesBadSettings(t *testing.T) {
 	// Every bad setting is named with what to do, also those that no file could carry.
 	d, dir := openDatabase(t), makeFolders(t)
 	for want, change := range map[string]func(*rail.Connection){
-		"settings.accountHolder: must be given":           func(c *rail.Connection) { delete(c.Settings, "accountHolder") },
-		"settings.archive: must be the path of a folder":  func(c *rail.Connection) { c.Settings["archive"] = "../archive" },
-		"settings.colour: is no setting of BANK_FILE":     func(c *rail.Connection) { c.Settings["colour"] = "red" },
-		"settings.cutAt: cannot be given with cutEvery":   func(c *rail.Connection) { c.Settings["cutAt"], c.Settings["cutEvery"] = "10:00", "1h" },
+		"settings.accountHolder: must be given":          func(c *rail.Connection) { delete(c.Settings, "accountHolder") },
+		"settings.archive: must be the path of a folder": func(c *rail.Connection) { c.Settings["archive"] = "../archive" },
+		"settings.colour: is no setting of BANK_FILE":    func(c *rail.Connection) { c.Settings["colour"] = "red" },
+		"settings.cutAt: cannot be given with cutEvery": func(c *rail.Connection) {
+			c.Settings["cutAt"], c.Settings["cutEvery"] = "10:00",
+				"1h"
+		},
 		"settings.cutAt: must be times of day":            func(c *rail.Connection) { c.Settings["cutAt"] = "10 am" },
 		"settings.cutEvery: must be a duration":           func(c *rail.Connection) { c.Settings["cutEvery"] = "25h" },
 		"settings.fileName: must contain {number}":        func(c *rail.Connection) { c.Settings["fileName"] = "payments.xml" },
@@ -126,18 +129,21 @@ func TestAdapter_Test(t *testing.T) {
 		connection := europe("tested", dir)
 		if remote {
 			delete(connection.Settings, "folder")
-			for name, value := range map[string]string{"sftpAddress": server.Address, "sftpUser": server.User, "sftpFolder": dir, "sftpHostKey": server.Fingerprint, "sftpPrivateKey": "file:/key"} {
+			for name, value := range map[string]string{"sftpAddress": server.Address, "sftpUser": server.User, "sftpFolder": dir,
+				"sftpHostKey": server.Fingerprint, "sftpPrivateKey": "file:/key"} {
 				connection.Settings[name] = value
 			}
 		}
-		a, err := bankfile.Open(bankfile.Config{Connection: connection, Store: d, Secrets: secrets{"file:/key": string(server.PrivateKey)}, Clock: d.clock, IDs: d.ids, Log: testLog(t)})
+		a, err := bankfile.Open(bankfile.Config{Connection: connection, Store: d, Secrets: secrets{"file:/key": string(server.PrivateKey)},
+			Clock: d.clock, IDs: d.ids, Log: testLog(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
 
 		checked, err := a.Test(t.Context())
 
-		if text := strings.Join(checked, "\n"); err != nil || strings.Count(text, "can be listed") != 3 || strings.Count(text, "can be written") != 2 || strings.Contains(text, "host key") != remote {
+		if text := strings.Join(checked, "\n"); err != nil || strings.Count(text, "can be listed") != 3 ||
+			strings.Count(text, "can be written") != 2 || strings.Contains(text, "host key") != remote {
 			t.Errorf("%s, %v", text, err)
 		}
 		if left, err := filepath.Glob(filepath.Join(dir, "*", "*")); err != nil || len(left) > 0 {
@@ -146,7 +152,8 @@ func TestAdapter_Test(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, "in")); err != nil {
 			t.Fatal(err)
 		}
-		if checked, err := a.Test(t.Context()); err == nil || !strings.Contains(err.Error(), `folder "in": it does not exist`) || len(checked) == 0 {
+		if checked, err := a.Test(t.Context()); err == nil || !strings.Contains(err.Error(), `folder "in": it does not exist`) ||
+			len(checked) == 0 {
 			t.Errorf("without a folder: %v, %v", checked, err)
 		}
 		if err := a.Close(); err != nil {

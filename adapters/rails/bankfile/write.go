@@ -63,12 +63,14 @@ func (a *Adapter) write(w io.Writer, f bankorder.File, orders orderSeq, now time
 		}
 	}
 	initiator := iso20022.Party{Name: a.settings.holder, OrganisationID: a.settings.customerID, OrganisationScheme: a.settings.customerScheme}
-	_, err = iso20022.Write(w, iso20022.Initiation{MessageID: f.MessageID, CreatedAt: f.CreatedAt, Initiator: initiator, Blocks: []iso20022.Block{block}})
+	_, err = iso20022.Write(w, iso20022.Initiation{MessageID: f.MessageID, CreatedAt: f.CreatedAt, Initiator: initiator,
+		Blocks: []iso20022.Block{block}})
 	return err
 }
 
 var schemes = map[corridor.Rail]iso20022.Scheme{
-	corridor.SEPA: iso20022.SEPA, corridor.SEPAInstant: iso20022.SEPAInstant, corridor.Wire: iso20022.Wire, corridor.SWIFT: iso20022.CrossBorder,
+	corridor.SEPA: iso20022.SEPA, corridor.SEPAInstant: iso20022.SEPAInstant, corridor.Wire: iso20022.Wire,
+	corridor.SWIFT: iso20022.CrossBorder,
 }
 
 // clearingUS is the code of US routing numbers in ISO 20022.
@@ -117,7 +119,8 @@ func transferOf(o bankorder.Order) iso20022.Transfer {
 // The batches of ACH files, in the order of their names, in which the store puts the orders of a file.
 const debitSuffix = "-DEBIT"
 
-var achBatches = []string{string(nacha.CCD), string(nacha.CCD) + debitSuffix, string(nacha.PPD), string(nacha.PPD) + debitSuffix, string(nacha.WEB) + debitSuffix}
+var achBatches = []string{string(nacha.CCD), string(nacha.CCD) + debitSuffix, string(nacha.PPD), string(nacha.PPD) + debitSuffix,
+	string(nacha.WEB) + debitSuffix}
 
 // batchOf returns the batch of an order: by whether its receiver is a consumer, and by its direction.
 func (a *Adapter) batchOf(o bankorder.Order) string {
@@ -202,7 +205,8 @@ func (e *entriesByBatch) of(batch string) iter.Seq2[nacha.Entry, error] {
 
 func entryOf(o bankorder.Order, sequence int) nacha.Entry {
 	fields := o.Counterparty.Fields
-	return nacha.Entry{Sequence: sequence, Key: o.Key, EndToEndID: o.EndToEndID, Routing: fields["routingNumber"], Account: fields["accountNumber"],
+	return nacha.Entry{Sequence: sequence, Key: o.Key, EndToEndID: o.EndToEndID, Routing: fields["routingNumber"],
+		Account: fields["accountNumber"],
 		Savings: fields["bankAccountType"] == "SAVINGS", Amount: o.Amount, Name: o.Counterparty.Name}
 }
 
@@ -249,6 +253,7 @@ func (a *Adapter) settlesAt(r corridor.Rail, deliveredAt time.Time) time.Time {
 		return time.Time{}
 	}
 	schedule := a.connection.ScheduleOf(r)
-	schedule.Opens, schedule.CutOff, schedule.Days, schedule.SettlesAt = "", "", a.settings.settleDays, cmp.Or(schedule.SettlesAt, settlesAtDefault)
+	schedule.Opens, schedule.CutOff, schedule.Days, schedule.SettlesAt = "", "", a.settings.settleDays,
+		cmp.Or(schedule.SettlesAt, settlesAtDefault)
 	return a.timetable.SettlesAt(schedule, timeOfDay(a.executeOn(r, deliveredAt), 0))
 }

@@ -48,7 +48,8 @@ func validate(t testing.TB, message string) {
 	if err := os.WriteFile(path, []byte(message), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), "xmllint", "--nonet", "--noout", "--schema", "../../../core/formats/iso20022/testdata/pain.001.001.09.xsd", path).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "xmllint", "--nonet", "--noout", "--schema",
+		"../../../core/formats/iso20022/testdata/pain.001.001.09.xsd", path).CombinedOutput()
 	if err != nil {
 		t.Errorf("not valid (if xmllint is missing, run make needs-readers): %v\n%.2000s\n%.3000s", err, out, message)
 	}
@@ -60,7 +61,8 @@ func TestAdapter_WritesValidMessages(t *testing.T) {
 	// and identifies a payment: texts in the characters of banks, the account of each rail, and the day of execution.
 	d, b := openDatabase(t), newBank(t)
 	connection := europe("every-rail", b.dir)
-	connection.Rails, connection.Currencies = []corridor.Rail{corridor.SEPA, corridor.SEPAInstant, corridor.SWIFT, corridor.Wire}, []money.Currency{"EUR", "USD"}
+	connection.Rails, connection.Currencies = []corridor.Rail{corridor.SEPA, corridor.SEPAInstant, corridor.SWIFT, corridor.Wire},
+		[]money.Currency{"EUR", "USD"}
 	connection.Settings["fileName"] = "{rail}-{currency}-{number}"
 	a := d.open(t, connection, d, nil)
 	var payouts []ports.Payout
@@ -70,15 +72,18 @@ func TestAdapter_WritesValidMessages(t *testing.T) {
 	payouts[0].Transaction.Description = "Rechnung № 12 für <Größe> & “Maß”"
 	payouts[0].Account.Beneficiary.Address = &party.Address{Line1: "Straße 1", City: "München", PostalCode: "80331", Country: "DE"}
 	swift := account.External{Currency: "USD", Fields: map[string]string{"country": "JP", "swiftCode": "BOTKJPJT", "accountNumber": "1234567"},
-		Beneficiary: &account.Beneficiary{Type: account.Business, LegalName: "Kōgyō K.K.", Address: &party.Address{Line1: "1", City: "東京", Country: "JP"}}}
+		Beneficiary: &account.Beneficiary{Type: account.Business, LegalName: "Kōgyō K.K.",
+			Address: &party.Address{Line1: "1", City: "東京", Country: "JP"}}}
 	payouts[2].Account, payouts[2].Transaction.Pricing.Received.Currency = swift, "USD"
 	payouts[3].Account, payouts[3].Transaction.Pricing.Received.Currency = american(account.Business), "USD"
 	if outcomes := a.Send(t.Context(), payouts); !waiting(outcomes) {
 		t.Fatalf("%+v", outcomes)
 	}
-	refund := ports.Refund{ID: payouts[0].Transaction.ID.UUID(), Platform: d.platform, Rail: corridor.SEPA, Reference: "REF0", Amount: money.Amount{Minor: 1, Currency: "EUR"},
+	refund := ports.Refund{ID: payouts[0].Transaction.ID.UUID(), Platform: d.platform, Rail: corridor.SEPA, Reference: "REF0",
+		Amount:   money.Amount{Minor: 1, Currency: "EUR"},
 		Original: ports.Original{Payer: &payouts[1].Account}}
-	if outcomes := a.Refund(t.Context(), []ports.Refund{refund, {Internal: true}}); outcomes[0].Verdict != ports.Waiting || outcomes[1].Verdict != ports.Done {
+	if outcomes := a.Refund(t.Context(), []ports.Refund{refund, {Internal: true}}); outcomes[0].Verdict != ports.Waiting ||
+		outcomes[1].Verdict != ports.Done {
 		t.Fatalf("%+v", outcomes)
 	}
 	d.clock.Advance(3 * time.Hour) // after the cut-offs of SEPA and SWIFT in Berlin
@@ -90,11 +95,14 @@ func TestAdapter_WritesValidMessages(t *testing.T) {
 		return "<EndToEndId>" + rail.EndToEndID(payouts[n].Transaction.ID.UUID()) + "</EndToEndId>"
 	}
 	for name, want := range map[string][]string{
-		"SEPA-EUR": {endToEnd(0), endToEnd(0)[:44] + "-R</EndToEndId>", "<NbOfTxs>2</NbOfTxs>", "<Dt>2026-03-11</Dt>", "<Nm>Jurgen Muller</Nm>", "<TwnNm>Munchen</TwnNm>",
-			"<Cd>SEPA</Cd>", "<MsgId>every-rail-20260310-1</MsgId>", "<PmtInfId>every-rail-20260310-1</PmtInfId>", "<Ustrd>Refund REF0</Ustrd>", "<BtchBookg>true</BtchBookg>"},
+		"SEPA-EUR": {endToEnd(0), endToEnd(0)[:44] + "-R</EndToEndId>", "<NbOfTxs>2</NbOfTxs>", "<Dt>2026-03-11</Dt>", "<Nm>Jurgen Muller</Nm>",
+			"<TwnNm>Munchen</TwnNm>",
+			"<Cd>SEPA</Cd>", "<MsgId>every-rail-20260310-1</MsgId>", "<PmtInfId>every-rail-20260310-1</PmtInfId>", "<Ustrd>Refund REF0</Ustrd>",
+			"<BtchBookg>true</BtchBookg>"},
 		"SEPA_INSTANT-EUR": {endToEnd(1), "<Dt>2026-03-10</Dt>", "<Cd>INST</Cd>", "<IBAN>DE02120300000000202051</IBAN>"},
 		"SWIFT-USD":        {endToEnd(2), "<Dt>2026-03-11</Dt>", "<Cd>NURG</Cd>", "<BICFI>BOTKJPJT</BICFI>", "<Othr><Id>1234567</Id></Othr>"},
-		"WIRE-USD":         {endToEnd(3), "<Dt>2026-03-10</Dt>", "<Cd>URGP</Cd>", "<Cd>USABA</Cd></ClrSysId><MmbId>021000021</MmbId>", "<Id>123456789</Id>", "<Nm>Silva + Sons LLC</Nm>"},
+		"WIRE-USD": {endToEnd(3), "<Dt>2026-03-10</Dt>", "<Cd>URGP</Cd>", "<Cd>USABA</Cd></ClrSysId><MmbId>021000021</MmbId>",
+			"<Id>123456789</Id>", "<Nm>Silva + Sons LLC</Nm>"},
 	} {
 		content := b.only(t, name)
 		validate(t, content)
@@ -133,7 +141,8 @@ func TestAdapter_WritesACHFiles(t *testing.T) {
 	var got []string
 	for _, batch := range file.Batches {
 		for _, e := range batch.GetEntries() {
-			got = append(got, strings.Join([]string{batch.GetHeader().StandardEntryClassCode, e.TraceNumberField(), strings.TrimSpace(e.IdentificationNumberField()), e.IndividualName}, " "))
+			got = append(got, strings.Join([]string{batch.GetHeader().StandardEntryClassCode, e.TraceNumberField(),
+				strings.TrimSpace(e.IdentificationNumberField()), e.IndividualName}, " "))
 		}
 	}
 	key := func(n int) string { return rail.ShortID(rail.EndToEndID(seriesID("ach", n))) }
@@ -145,10 +154,12 @@ func TestAdapter_WritesACHFiles(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("entries\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if file.Control.TotalDebitEntryDollarAmountInFile != 20_02+20_03 || file.Control.TotalCreditEntryDollarAmountInFile != 10_00+10_01 || file.Header.FileIDModifier != "A" {
+	if file.Control.TotalDebitEntryDollarAmountInFile != 20_02+20_03 || file.Control.TotalCreditEntryDollarAmountInFile != 10_00+10_01 ||
+		file.Header.FileIDModifier != "A" {
 		t.Errorf("%+v", file.Control)
 	}
-	if other, err := ach.NewReader(strings.NewReader(second)).Read(); err != nil || other.Header.FileIDModifier != "B" || !strings.Contains(second, "121042880000005") {
+	if other, err := ach.NewReader(strings.NewReader(second)).Read(); err != nil || other.Header.FileIDModifier != "B" ||
+		!strings.Contains(second, "121042880000005") {
 		t.Errorf("the second file: %v\n%s", err, second)
 	}
 }
@@ -170,7 +181,8 @@ func TestAdapter_DividesWhatIsTooMuchForAFile(t *testing.T) {
 
 	pollAll(t, a, "")
 
-	if first, second := len(nachaIDs.FindAllString(b.only(t, "000001"), -1)), len(nachaIDs.FindAllString(b.only(t, "000002"), -1)); first != 100 || second != 1 {
+	if first, second := len(nachaIDs.FindAllString(b.only(t, "000001"), -1)),
+		len(nachaIDs.FindAllString(b.only(t, "000002"), -1)); first != 100 || second != 1 {
 		t.Errorf("files with %d and %d payments", first, second)
 	}
 }
@@ -186,16 +198,18 @@ func TestAdapter_SettlesByBusinessDays(t *testing.T) {
 		settings                      []string
 		schedule                      rail.Schedule
 	}{
-		"before the cut-off":       {"2026-03-10T16:00:00-04:00", "260311", "2026-03-16T08:30:00-04:00", nil, rail.Schedule{}},
-		"at the cut-off":           {"2026-03-10T17:00:00-04:00", "260312", "2026-03-17T08:30:00-04:00", nil, rail.Schedule{}},
-		"with an early cut-off":    {"2026-03-10T16:00:00-04:00", "260312", "2026-03-17T08:30:00-04:00", nil, rail.Schedule{CutOff: "15:30"}},
-		"on a Friday":              {"2026-03-13T12:00:00-04:00", "260316", "2026-03-19T08:30:00-04:00", nil, rail.Schedule{}},
-		"late on a Friday":         {"2026-03-13T18:00:00-04:00", "260317", "2026-03-20T08:30:00-04:00", nil, rail.Schedule{}},
-		"on a Sunday":              {"2026-03-15T12:00:00-04:00", "260317", "2026-03-20T08:30:00-04:00", nil, rail.Schedule{}},
-		"before Independence Day":  {"2027-07-02T12:00:00-04:00", "270706", "2027-07-09T08:30:00-04:00", nil, rail.Schedule{}},
-		"on a day off of the bank": {"2026-03-10T16:00:00-04:00", "260313", "2026-03-18T08:30:00-04:00", nil, rail.Schedule{Holidays: []string{"2026-03-10", "2026-03-12"}}},
-		"never on the same day":    {"2026-03-10T16:00:00-04:00", "260311", "2026-03-16T18:00:00-04:00", nil, rail.Schedule{Takes: time.Minute}},
-		"with other business days": {"2026-03-10T16:00:00-04:00", "260311", "2026-03-12T08:30:00-04:00", []string{"settleDays", "1"}, rail.Schedule{}},
+		"before the cut-off":      {"2026-03-10T16:00:00-04:00", "260311", "2026-03-16T08:30:00-04:00", nil, rail.Schedule{}},
+		"at the cut-off":          {"2026-03-10T17:00:00-04:00", "260312", "2026-03-17T08:30:00-04:00", nil, rail.Schedule{}},
+		"with an early cut-off":   {"2026-03-10T16:00:00-04:00", "260312", "2026-03-17T08:30:00-04:00", nil, rail.Schedule{CutOff: "15:30"}},
+		"on a Friday":             {"2026-03-13T12:00:00-04:00", "260316", "2026-03-19T08:30:00-04:00", nil, rail.Schedule{}},
+		"late on a Friday":        {"2026-03-13T18:00:00-04:00", "260317", "2026-03-20T08:30:00-04:00", nil, rail.Schedule{}},
+		"on a Sunday":             {"2026-03-15T12:00:00-04:00", "260317", "2026-03-20T08:30:00-04:00", nil, rail.Schedule{}},
+		"before Independence Day": {"2027-07-02T12:00:00-04:00", "270706", "2027-07-09T08:30:00-04:00", nil, rail.Schedule{}},
+		"on a day off of the bank": {"2026-03-10T16:00:00-04:00", "260313", "2026-03-18T08:30:00-04:00", nil,
+			rail.Schedule{Holidays: []string{"2026-03-10", "2026-03-12"}}},
+		"never on the same day": {"2026-03-10T16:00:00-04:00", "260311", "2026-03-16T18:00:00-04:00", nil, rail.Schedule{Takes: time.Minute}},
+		"with other business days": {"2026-03-10T16:00:00-04:00", "260311", "2026-03-12T08:30:00-04:00", []string{"settleDays", "1"},
+			rail.Schedule{}},
 	} {
 		b := newBank(t)
 		connection := america(strings.ReplaceAll(name, " ", "-"), b.dir)
@@ -265,17 +279,20 @@ func TestAdapter_RefusesWhatNoFileCarries(t *testing.T) {
 
 		outcome := a.Send(t.Context(), []ports.Payout{p, d.payout(want, 1, c.rail)})
 
-		if outcome[0].Verdict != ports.Refused || outcome[0].Reason == "" || !strings.Contains(outcome[0].Text, want) || outcome[1].Verdict != ports.Waiting {
+		if outcome[0].Verdict != ports.Refused || outcome[0].Reason == "" || !strings.Contains(outcome[0].Text, want) ||
+			outcome[1].Verdict != ports.Waiting {
 			t.Errorf("%s: %+v", want, outcome)
 		}
 	}
 	collected := d.collection("x", 1)
 	collected.Transaction.SourceRail, collected.Transaction.Pricing.Sent.Currency = corridor.SEPA, "EUR"
-	if outcome := iso.Collect(t.Context(), []ports.Collection{collected})[0]; outcome.Verdict != ports.Refused || !strings.Contains(outcome.Text, "by ACH only") {
+	if outcome := iso.Collect(t.Context(), []ports.Collection{collected})[0]; outcome.Verdict != ports.Refused ||
+		!strings.Contains(outcome.Text, "by ACH only") {
 		t.Errorf("%+v", outcome)
 	}
 	refund := ports.Refund{ID: seriesID("x", 2), Platform: d.platform, Rail: corridor.SEPA, Amount: money.Amount{Minor: 1, Currency: "EUR"}}
-	if outcome := iso.Refund(t.Context(), []ports.Refund{refund})[0]; outcome.Verdict != ports.Refused || !strings.Contains(outcome.Text, "has not named the account") {
+	if outcome := iso.Refund(t.Context(), []ports.Refund{refund})[0]; outcome.Verdict != ports.Refused ||
+		!strings.Contains(outcome.Text, "has not named the account") {
 		t.Errorf("%+v", outcome)
 	}
 	key := ports.BankOrderKey{Platform: d.platform, ID: bankorder.IDOf(bankorder.Refund, refund.ID)}

@@ -88,7 +88,8 @@ func (r *Rail) addAddresses(ctx context.Context, lease ports.BitcoinLease, refer
 		if known.Before(earliest) {
 			known = earliest
 		}
-		addresses = append(addresses, ports.BitcoinAddress{Platform: reference.Platform, Address: address, Reference: reference.Reference, KnownAt: known})
+		addresses = append(addresses, ports.BitcoinAddress{Platform: reference.Platform, Address: address, Reference: reference.Reference,
+			KnownAt: known})
 		texts = append(texts, address)
 	}
 	found, err := r.Store.BitcoinAddresses(ctx, r.Connection.Name, texts)

@@ -66,7 +66,8 @@ func (r *Rail) testChain(ctx context.Context) (string, error) {
 	case info.Downloading || info.Headers > info.Blocks+2:
 		return "", fmt.Errorf("the node has %d of %d blocks; wait until it has all", info.Blocks, info.Headers)
 	case info.Pruned && info.Blocks-info.PruneHeight < 7*firstBlocks:
-		return "", fmt.Errorf("the node keeps blocks from height %d on only; let it keep those of a week at least, for payments to new addresses", info.PruneHeight)
+		return "", fmt.Errorf("the node keeps blocks from height %d on only; let it keep those of a week at least, for payments to new addresses",
+			info.PruneHeight)
 	}
 	text := fmt.Sprintf("it has all %d blocks of %s", info.Blocks, info.Chain)
 	if info.Pruned {

@@ -48,11 +48,13 @@ func TestPoll_CreditsDepositsWithTheirConfirmations(t *testing.T) {
 	credited := w.poll()
 	w.wantReceipts(t, credited, " 90000", "ANA 50000", "BEN 70000")
 	for _, r := range credited.Receipts {
-		if !strings.HasPrefix(r.PartnerID, first+":") || r.Rail != "BITCOIN" || r.Platform == w.platform != (r.Reference != "") || time.Since(r.At).Abs() > 24*time.Hour {
+		if !strings.HasPrefix(r.PartnerID, first+":") || r.Rail != "BITCOIN" || r.Platform == w.platform != (r.Reference != "") ||
+			time.Since(r.At).Abs() > 24*time.Hour {
 			t.Errorf("credited %+v", r)
 		}
 	}
-	if again, err := w.poller.Poll(t.Context(), begin); err != nil || fmt.Sprint(again.Receipts) != fmt.Sprint(credited.Receipts) || again.Cursor != w.cursor {
+	if again, err := w.poller.Poll(t.Context(), begin); err != nil || fmt.Sprint(again.Receipts) != fmt.Sprint(credited.Receipts) ||
+		again.Cursor != w.cursor {
 		t.Errorf("read again: %+v, %v", again, err)
 	}
 	w.node.Mine(t, 1)
@@ -153,7 +155,8 @@ func TestPoll_ReplacedBlocksReverseDeposits(t *testing.T) {
 		t.Fatalf("reversed %+v", after.Reversals)
 	}
 	for _, r := range after.Reversals {
-		if !strings.HasPrefix(r.Receipt, lost) && w.inChain(t, r.Receipt) || r.PartnerID == r.Receipt || r.Platform != w.platform || r.Rail != "BITCOIN" {
+		if !strings.HasPrefix(r.Receipt, lost) && w.inChain(t, r.Receipt) || r.PartnerID == r.Receipt || r.Platform != w.platform ||
+			r.Rail != "BITCOIN" {
 			t.Errorf("reversed %+v", r)
 		}
 	}

@@ -94,7 +94,8 @@ func add(report *ports.RailReport, e ports.BitcoinEvent) {
 			Platform: e.Platform, Rail: corridor.Bitcoin, Receipt: e.Receipt, PartnerID: e.PartnerID, Text: e.Text, At: e.At,
 		})
 	case ports.BitcoinFee:
-		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: corridor.Bitcoin, PartnerID: e.PartnerID, Amount: amount, At: e.At, Memo: e.Text})
+		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: corridor.Bitcoin, PartnerID: e.PartnerID, Amount: amount,
+			At: e.At, Memo: e.Text})
 	case ports.BitcoinChanged:
 		report.Changed = append(report.Changed, ports.RailSubject{Platform: e.Platform, Subject: e.Subject})
 	}

@@ -44,7 +44,8 @@ type references struct {
 	list []ports.DepositReference
 }
 
-func (r *references) DepositReferences(_ context.Context, _ []ident.Platform, _ []money.Currency, after uuid.UUID, limit int) ([]ports.DepositReference, error) {
+func (r *references) DepositReferences(_ context.Context, _ []ident.Platform, _ []money.Currency, after uuid.UUID,
+	limit int) ([]ports.DepositReference, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var found []ports.DepositReference
@@ -80,7 +81,8 @@ type world struct {
 // newWorld returns a world whose hot wallet has so many coins of 0.1 bitcoin.
 func newWorld(t testing.TB, coins int) *world {
 	t.Helper()
-	w := &world{t: t, hot: devnet.NewWallet(t, "hot "+t.Name()), payer: devnet.NewWallet(t, "payer"), clock: portstest.NewFakeClock(time.Now().UTC().Truncate(time.Second)),
+	w := &world{t: t, hot: devnet.NewWallet(t, "hot "+t.Name()), payer: devnet.NewWallet(t, "payer"),
+		clock:      portstest.NewFakeClock(time.Now().UTC().Truncate(time.Second)),
 		references: &references{}, settings: map[string]string{}, requested: map[uuid.UUID]string{}}
 	w.node = devnet.StartNode(t, w.payer.NewKey())
 	w.hot.Node, w.payer.Node = w.node, w.node
@@ -128,12 +130,14 @@ func (w *world) openOn(store ports.BitcoinStore, g devnet.Gate) *recorded {
 		}
 		return fails || w.silent, lost
 	})
-	settings := map[string]string{"url": url, "wallet": "hot", "user": "causeway", "password": "env:RPC", "network": "regtest", "depositXpub": devnet.DepositXpub, "depositKey": "env:KEY"}
+	settings := map[string]string{"url": url, "wallet": "hot", "user": "causeway", "password": "env:RPC", "network": "regtest",
+		"depositXpub": devnet.DepositXpub, "depositKey": "env:KEY"}
 	for name, value := range w.settings {
 		settings[name] = value
 	}
 	r, err := bitcoin.New(bitcoin.Config{Connection: rail.Connection{Name: "bitcoin-hot", Adapter: rail.Bitcoin, Settings: settings},
-		Store: store, References: w.references, Secrets: secrets{"env:RPC": "hunter2", "env:WALLET": w.passphrase, "env:KEY": devnet.DepositXprv}, Clock: w.clock})
+		Store: store, References: w.references, Secrets: secrets{"env:RPC": "hunter2", "env:WALLET": w.passphrase, "env:KEY": devnet.DepositXprv},
+		Clock: w.clock})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -163,7 +167,8 @@ func (w *world) show(reference string) string {
 	}
 	id := uuid.Must(uuid.NewV7())
 	w.references.mu.Lock()
-	w.references.list = append(w.references.list, ports.DepositReference{Platform: w.platform, ID: id, Reference: reference, Currency: money.BTC, CreatedAt: w.clock.Now()})
+	w.references.list = append(w.references.list, ports.DepositReference{Platform: w.platform, ID: id, Reference: reference,
+		Currency: money.BTC, CreatedAt: w.clock.Now()})
 	w.references.mu.Unlock()
 	address, _ := instructions[0].Info["address"].(string)
 	return address
@@ -210,9 +215,10 @@ func (w *world) payout(n int, satoshis int64, address string) ports.Payout {
 		address = w.addressFor(id)
 	}
 	w.requested[id] = address
-	p := ports.Payout{Account: external(address), Transaction: transaction.Transaction{Platform: w.platform, DestinationRail: "BITCOIN", DestinationAccount: "chains/BITCOIN",
-		State:   transaction.State{Status: transaction.Processing, Stage: transaction.Converted},
-		Pricing: transaction.Pricing{Received: money.Amount{Minor: satoshis, Currency: money.BTC}}}}
+	p := ports.Payout{Account: external(address), Transaction: transaction.Transaction{Platform: w.platform, DestinationRail: "BITCOIN",
+		DestinationAccount: "chains/BITCOIN",
+		State:              transaction.State{Status: transaction.Processing, Stage: transaction.Converted},
+		Pricing:            transaction.Pricing{Received: money.Amount{Minor: satoshis, Currency: money.BTC}}}}
 	p.Transaction.ID.SetUUID(id)
 	return p
 }
@@ -257,7 +263,8 @@ type fixture struct {
 
 func (f *fixture) Features() railtest.Features {
 	courses := []railtest.Course{railtest.Settles, railtest.Rejected, railtest.RefusedForNow, railtest.AnswerLost, railtest.Silent}
-	return railtest.Features{Currencies: []money.Currency{money.BTC}, Payouts: courses, Refunds: courses, Collections: []railtest.Course{railtest.Rejected},
+	return railtest.Features{Currencies: []money.Currency{money.BTC}, Payouts: courses, Refunds: courses,
+		Collections: []railtest.Course{railtest.Rejected},
 		CountsMoney: true, Crashes: true, Reports: true, PartnerIDs: true, Stops: true}
 }
 
@@ -319,7 +326,8 @@ func (s crashStore) SaveBitcoin(ctx context.Context, lease ports.BitcoinLease, c
 	return s.BitcoinStore.SaveBitcoin(ctx, lease, changes)
 }
 
-func (s crashStore) AddBitcoinPayments(ctx context.Context, connection string, payments []ports.BitcoinPayment) ([]ports.BitcoinPayment, error) {
+func (s crashStore) AddBitcoinPayments(ctx context.Context, connection string,
+	payments []ports.BitcoinPayment) ([]ports.BitcoinPayment, error) {
 	if !s.effect() {
 		return nil, errCrash
 	}
@@ -364,7 +372,8 @@ func (f *fixture) Refund(n int, c railtest.Course) ports.Refund {
 	if c != railtest.Settles && c != railtest.Rejected {
 		f.set(c)
 	}
-	refund := ports.Refund{ID: devnet.LittleID(3, n), Platform: f.platform, Rail: "BITCOIN", Reference: "REF", Amount: money.Amount{Minor: 50_000 + int64(n), Currency: money.BTC}}
+	refund := ports.Refund{ID: devnet.LittleID(3, n), Platform: f.platform, Rail: "BITCOIN", Reference: "REF",
+		Amount: money.Amount{Minor: 50_000 + int64(n), Currency: money.BTC}}
 	if c != railtest.Rejected {
 		payer := external(f.addressFor(refund.ID))
 		refund.Original.Payer = &payer

@@ -123,7 +123,8 @@ func (r *Rail) makeBatch(ctx context.Context, lease ports.BitcoinLease, payments
 }
 
 // sign returns a signed transaction for payments that spends at least the given coins.
-func (r *Rail) sign(ctx context.Context, payments []ports.BitcoinPayment, coins []ports.BitcoinOutput, rate btc.FeeRate) (ports.BitcoinVersion, error) {
+func (r *Rail) sign(ctx context.Context, payments []ports.BitcoinPayment, coins []ports.BitcoinOutput,
+	rate btc.FeeRate) (ports.BitcoinVersion, error) {
 	raw, fee, err := r.client.sign(ctx, payments, coins, rate)
 	if err != nil {
 		return ports.BitcoinVersion{}, err

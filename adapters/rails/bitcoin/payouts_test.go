@@ -69,11 +69,13 @@ func TestSend_PayoutsShareATransaction(t *testing.T) {
 
 	report := w.poll()
 	done := w.wantVerdicts(t, w.poller, payouts, ports.Done)
-	if len(report.Changed) != 4 || len(report.Fees) != 2 || done[0].PartnerID != done[1].PartnerID || done[1].PartnerID == done[2].PartnerID || done[0].PartnerID != done[3].PartnerID {
+	if len(report.Changed) != 4 || len(report.Fees) != 2 || done[0].PartnerID != done[1].PartnerID || done[1].PartnerID == done[2].PartnerID ||
+		done[0].PartnerID != done[3].PartnerID {
 		t.Errorf("%+v; %+v", report, done)
 	}
 	for _, fee := range report.Fees {
-		if txid := strings.TrimPrefix(fee.PartnerID, "fee:"); fee.Amount.Minor != w.feeInChain(t, txid) || fee.Amount.Minor == 0 || fee.Platform != w.platform {
+		if txid := strings.TrimPrefix(fee.PartnerID, "fee:"); fee.Amount.Minor != w.feeInChain(t, txid) || fee.Amount.Minor == 0 ||
+			fee.Platform != w.platform {
 			t.Errorf("the fee %+v, and in the chain %d", fee, w.feeInChain(t, txid))
 		}
 	}
@@ -208,7 +210,8 @@ func TestSend_WaitsForMoneyInOrder(t *testing.T) {
 	w.poll()
 	first, second := w.payout(1, 6_000_000, ""), w.payout(2, 7_000_000, "")
 	outcomes := w.wantVerdicts(t, w.poller, []ports.Payout{first, second}, ports.Waiting)
-	if !outcomes[0].Accepted || outcomes[1].Accepted || !strings.Contains(outcomes[1].Text, "Insufficient funds") || outcomes[1].RetryAt.IsZero() {
+	if !outcomes[0].Accepted || outcomes[1].Accepted || !strings.Contains(outcomes[1].Text, "Insufficient funds") ||
+		outcomes[1].RetryAt.IsZero() {
 		t.Fatalf("got %+v", outcomes)
 	}
 	w.node.Mine(t, 3)
@@ -277,7 +280,8 @@ func TestBalances_AreWhatWasReported(t *testing.T) {
 			t.Fatalf("%s: the balance is %d, and the reports come to %d", step, got.Minor, want)
 		}
 	}
-	if report, err := w.poller.Poll(t.Context(), ""); err != nil || len(report.Balances) != 1 || report.Balances[0].Amount.Minor != 40_000_000 {
+	if report, err := w.poller.Poll(t.Context(), ""); err != nil || len(report.Balances) != 1 ||
+		report.Balances[0].Amount.Minor != 40_000_000 {
 		t.Fatalf("the feed reports the balances %v, %v", report.Balances, err)
 	}
 	check("at first")
@@ -325,7 +329,8 @@ func TestTest_SaysWhatIsWrong(t *testing.T) {
 func TestNew_ChecksSettings(t *testing.T) {
 	t.Parallel()
 	// Each setting that is not valid is named, and no secret is taken for its reference.
-	good := map[string]string{"url": "http://127.0.0.1:8332", "wallet": "hot", "cookie": "file:/run/bitcoind/.cookie", "network": "regtest", "depositXpub": devnet.DepositXpub, "depositKey": "env:KEY"}
+	good := map[string]string{"url": "http://127.0.0.1:8332", "wallet": "hot", "cookie": "file:/run/bitcoind/.cookie", "network": "regtest",
+		"depositXpub": devnet.DepositXpub, "depositKey": "env:KEY"}
 	for name, test := range map[string]struct{ setting, value, names string }{
 		"without a wallet":              {"wallet", "", "wallet"},
 		"without TLS to another host":   {"url", "http://node.example.com:8332", "url"},
@@ -368,8 +373,9 @@ func TestCheckAccount_RefusesOtherNetworks(t *testing.T) {
 		"regtest": {"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"},
 	}
 	for network, key := range map[string]string{"main": mainKey, "signet": devnet.DepositXpub, "regtest": devnet.DepositXpub} {
-		r, err := bitcoin.New(bitcoin.Config{Connection: rail.Connection{Settings: map[string]string{"url": "http://127.0.0.1:8332", "wallet": "hot",
-			"cookie": "file:/run/bitcoind/.cookie", "network": network, "depositXpub": key, "depositKey": "env:KEY"}}})
+		r, err := bitcoin.New(
+			bitcoin.Config{Connection: rail.Connection{Settings: map[string]string{"url": "http://127.0.0.1:8332", "wallet": "hot",
+				"cookie": "file:/run/bitcoind/.cookie", "network": network, "depositXpub": key, "depositKey": "env:KEY"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -378,7 +384,8 @@ func TestCheckAccount_RefusesOtherNetworks(t *testing.T) {
 				// The older addresses are the same on all test networks.
 				accepted := of == network || network == "regtest" && strings.HasPrefix(address, "m")
 				err := r.CheckAccount(account.External{Type: account.BitcoinAddress, Fields: map[string]string{"address": address}})
-				if (err == nil) != accepted || err != nil && (!fault.Is(err, fault.InvalidInput) || !strings.Contains(fmt.Sprint(err), "network "+network)) {
+				if (err == nil) != accepted || err != nil &&
+					(!fault.Is(err, fault.InvalidInput) || !strings.Contains(fmt.Sprint(err), "network "+network)) {
 					t.Errorf("%s on %s: %v", address, network, err)
 				}
 			}

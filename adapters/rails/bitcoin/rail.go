@@ -76,7 +76,8 @@ func (r *Rail) Close() error {
 // Exclusive implements ports.ExclusiveRail: two connections of one wallet would spend the same coins, and those of one key
 // would have the same addresses.
 func (r *Rail) Exclusive() []string {
-	return []string{"the wallet " + r.settings.wallet + " of " + r.settings.url, "the deposit key " + r.Connection.Settings[settingDepositXpub]}
+	return []string{"the wallet " + r.settings.wallet + " of " + r.settings.url,
+		"the deposit key " + r.Connection.Settings[settingDepositXpub]}
 }
 
 // depositPath returns the path of the key of a reference: 124 bits of a hash, so that no two references ever have the
@@ -104,7 +105,8 @@ func (r *Rail) Instructions(p ident.Platform, reference string, currency money.C
 	if currency != money.BTC || network != "" && network != string(corridor.Bitcoin) {
 		return nil, fault.New(fault.InvalidCurrency, "This connection receives BTC on the chain %s only.", corridor.Bitcoin)
 	}
-	return r.instructions(p, reference, "Send exactly the quoted amount of BTC to this address before the quote expires. It is credited after %d confirmations.")
+	return r.instructions(p, reference, "Send exactly the quoted amount of BTC to this address before the quote expires. It is credited "+
+		"after %d confirmations.")
 }
 
 // Funding implements ports.Rail.
@@ -132,7 +134,8 @@ func (r *Rail) CheckAccount(a account.External) error {
 		return nil
 	}
 	if _, err := r.settings.network.Script(a.Identifier()); err != nil {
-		return fault.Invalid(fault.Field{Field: "accountInfo.address", Message: "must be an address of the Bitcoin network " + r.settings.network.Name + ", which payments are sent on"})
+		return fault.Invalid(fault.Field{Field: "accountInfo.address", Message: "must be an address of the Bitcoin network " +
+			r.settings.network.Name + ", which payments are sent on"})
 	}
 	return nil
 }
@@ -152,7 +155,8 @@ func (r *Rail) Status(ctx context.Context, payouts []ports.Payout) []ports.Outco
 func (r *Rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
 	requests := make([]request, len(refunds))
 	for i, refund := range refunds {
-		requests[i] = request{key: ports.RailPaymentKey{Platform: refund.Platform, ID: refund.ID, Kind: rail.Refund}, amount: refund.Amount, internal: refund.Internal}
+		requests[i] = request{key: ports.RailPaymentKey{Platform: refund.Platform, ID: refund.ID, Kind: rail.Refund}, amount: refund.Amount,
+			internal: refund.Internal}
 		if payer := refund.Original.Payer; payer != nil {
 			requests[i].address = payer.Identifier()
 		} else if !refund.Internal {
@@ -166,7 +170,8 @@ func (r *Rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outco
 func (r *Rail) Collect(_ context.Context, collections []ports.Collection) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(collections))
 	for i := range outcomes {
-		outcomes[i] = ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Text: "Bitcoin cannot be collected from an address."}
+		outcomes[i] = ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Text: "Bitcoin cannot be collected from " +
+			"an address."}
 	}
 	return outcomes
 }
@@ -188,7 +193,8 @@ type request struct {
 func payoutRequests(payouts []ports.Payout) []request {
 	requests := make([]request, len(payouts))
 	for i, p := range payouts {
-		requests[i] = request{key: ports.RailPaymentKey{Platform: p.Transaction.Platform, ID: p.Transaction.ID.UUID(), Kind: rail.Payout}, address: p.Account.Identifier(), amount: p.Transaction.Pricing.Received}
+		requests[i] = request{key: ports.RailPaymentKey{Platform: p.Transaction.Platform, ID: p.Transaction.ID.UUID(), Kind: rail.Payout},
+			address: p.Account.Identifier(), amount: p.Transaction.Pricing.Received}
 	}
 	return requests
 }
@@ -241,7 +247,8 @@ func (r *Rail) pay(ctx context.Context, requests []request, start bool) []ports.
 
 // keep keeps payments, makes those that are new if it may, and returns what became of them, with the reason for which
 // some are not signed.
-func (r *Rail) keep(ctx context.Context, wanted []ports.BitcoinPayment, keys []ports.RailPaymentKey, start bool) (map[ports.RailPaymentKey]ports.BitcoinPayment, string, error) {
+func (r *Rail) keep(ctx context.Context, wanted []ports.BitcoinPayment, keys []ports.RailPaymentKey,
+	start bool) (map[ports.RailPaymentKey]ports.BitcoinPayment, string, error) {
 	reason := ""
 	if start {
 		kept, err := r.Store.AddBitcoinPayments(ctx, r.Connection.Name, wanted)
@@ -275,7 +282,8 @@ func (r *Rail) outcome(q request, p ports.BitcoinPayment, reason string, err err
 	case p.Status == ports.BitcoinConfirmed, p.Status == ports.BitcoinFinal:
 		return ports.Outcome{Verdict: ports.Done, Accepted: true, PartnerID: p.TxID}
 	case p.Batch != 0:
-		return ports.Outcome{Verdict: ports.Waiting, Accepted: true, Text: fmt.Sprintf("sent, waits for %d confirmations", r.settings.confirmations), RetryAt: now.Add(waitSent)}
+		return ports.Outcome{Verdict: ports.Waiting, Accepted: true, Text: fmt.Sprintf("sent, waits for %d confirmations",
+			r.settings.confirmations), RetryAt: now.Add(waitSent)}
 	default:
 		return ports.Outcome{Verdict: ports.Waiting, Text: reason, RetryAt: now.Add(waitUnsigned)}
 	}

@@ -161,7 +161,8 @@ func (r *Rail) credited(ctx context.Context, list []listed, changes *ports.Bitco
 		if err != nil || satoshis <= 0 {
 			return fmt.Errorf("listsinceblock: output %s: %q is not an amount", outputName(outputs[i]), entry.Amount)
 		}
-		d = ports.BitcoinDeposit{BitcoinOutput: outputs[i], Address: entry.Address, Satoshis: satoshis, Block: entry.Block, Height: entry.Height, Status: ports.BitcoinImmature, Occurrence: d.Occurrence}
+		d = ports.BitcoinDeposit{BitcoinOutput: outputs[i], Address: entry.Address, Satoshis: satoshis, Block: entry.Block, Height: entry.Height,
+			Status: ports.BitcoinImmature, Occurrence: d.Occurrence}
 		if entry.Category != "immature" {
 			d = credit(d, time.Unix(entry.BlockTime, 0), owners[entry.Address], changes)
 		}
@@ -175,7 +176,8 @@ func (r *Rail) credited(ctx context.Context, list []listed, changes *ports.Bitco
 func credit(d ports.BitcoinDeposit, at time.Time, owner ports.BitcoinAddress, changes *ports.BitcoinChanges) ports.BitcoinDeposit {
 	d.Status, d.Occurrence = ports.BitcoinCredited, d.Occurrence+1
 	changes.Events = append(changes.Events, ports.BitcoinEvent{
-		Kind: ports.BitcoinReceipt, PartnerID: receiptID(d), Platform: owner.Platform, Reference: owner.Reference, Satoshis: d.Satoshis, At: at.UTC(),
+		Kind: ports.BitcoinReceipt, PartnerID: receiptID(d), Platform: owner.Platform, Reference: owner.Reference,
+		Satoshis: d.Satoshis, At: at.UTC(),
 	})
 	return d
 }
@@ -262,13 +264,15 @@ func (r *Rail) blocks(ctx context.Context, deposits []ports.BitcoinDeposit, tip 
 
 // recheck adds what became of one deposit. It is reversed if the chain is as long again as it was when the deposit was
 // credited, and has no place for it; while it is in the chain, or may be soon, nothing changes.
-func (r *Rail) recheck(ctx context.Context, d ports.BitcoinDeposit, owner ports.BitcoinAddress, info chainInfo, changes *ports.BitcoinChanges) error {
+func (r *Rail) recheck(ctx context.Context, d ports.BitcoinDeposit, owner ports.BitcoinAddress, info chainInfo,
+	changes *ports.BitcoinChanges) error {
 	t, known, err := r.client.transaction(ctx, d.TxID)
 	if err != nil {
 		return err
 	}
 	if !known {
-		return fmt.Errorf("the wallet does not know transaction %s, which it had received; check that it is the wallet of this connection", d.TxID)
+		return fmt.Errorf("the wallet does not know transaction %s, which it had received; check that it is the wallet of this connection",
+			d.TxID)
 	}
 	switch {
 	case t.Confirmations > 0:
@@ -285,7 +289,8 @@ func (r *Rail) recheck(ctx context.Context, d ports.BitcoinDeposit, owner ports.
 		}
 		id := receiptID(d)
 		changes.Events = append(changes.Events, ports.BitcoinEvent{
-			Kind: ports.BitcoinReversal, PartnerID: id + reversedSuffix, Receipt: id, Platform: owner.Platform, Satoshis: d.Satoshis, Text: text, At: r.Clock.Now(),
+			Kind: ports.BitcoinReversal, PartnerID: id + reversedSuffix, Receipt: id, Platform: owner.Platform, Satoshis: d.Satoshis,
+			Text: text, At: r.Clock.Now(),
 		})
 		d.Status = ports.BitcoinReversed
 	default:

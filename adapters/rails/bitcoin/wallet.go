@@ -160,7 +160,8 @@ var errFunds = errors.New("the wallet has not enough confirmed coins")
 
 // sign makes a transaction that pays to addresses, in which the wallet adds coins to the given ones and change. It is
 // not sent, and the wallet does not keep it.
-func (c *client) sign(ctx context.Context, payments []ports.BitcoinPayment, coins []ports.BitcoinOutput, rate btc.FeeRate) (raw []byte, fee int64, err error) {
+func (c *client) sign(ctx context.Context, payments []ports.BitcoinPayment, coins []ports.BitcoinOutput,
+	rate btc.FeeRate) (raw []byte, fee int64, err error) {
 	outputs := make([]map[string]string, len(payments))
 	for i, p := range payments {
 		outputs[i] = map[string]string{p.Address: btc.FormatAmount(p.Satoshis)}

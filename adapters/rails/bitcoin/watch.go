@@ -74,8 +74,10 @@ func (r *Rail) watchBatch(ctx context.Context, lease ports.BitcoinLease, b ports
 }
 
 // inChain records that a version of a batch is in the chain.
-func (r *Rail) inChain(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch, v ports.BitcoinVersion, t walletTransaction) error {
-	changes := ports.BitcoinChanges{At: r.Clock.Now(), Batch: &ports.BitcoinBatchStatus{Batch: b.Number, Status: ports.BitcoinConfirmed, TxID: v.TxID}}
+func (r *Rail) inChain(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch, v ports.BitcoinVersion,
+	t walletTransaction) error {
+	changes := ports.BitcoinChanges{At: r.Clock.Now(), Batch: &ports.BitcoinBatchStatus{Batch: b.Number, Status: ports.BitcoinConfirmed,
+		TxID: v.TxID}}
 	switch {
 	case t.Confirmations >= finalDepth && b.Status == ports.BitcoinConfirmed:
 		changes.Batch.Status = ports.BitcoinFinal
@@ -96,7 +98,8 @@ func confirmedEvents(b ports.BitcoinBatch, v ports.BitcoinVersion, t walletTrans
 		Text: fmt.Sprintf("network fee of transaction %s with %d payments", v.TxID, len(b.Payments)),
 	}}
 	for _, p := range b.Payments {
-		events = append(events, ports.BitcoinEvent{Kind: ports.BitcoinChanged, PartnerID: p.ID.String() + ":" + v.TxID, Platform: p.Platform, Subject: p.ID, At: at})
+		events = append(events, ports.BitcoinEvent{Kind: ports.BitcoinChanged, PartnerID: p.ID.String() + ":" + v.TxID, Platform: p.Platform,
+			Subject: p.ID, At: at})
 	}
 	return events
 }
@@ -161,7 +164,8 @@ func (r *Rail) spends(ctx context.Context, txid string, coins map[ports.BitcoinO
 
 // releaseBatch gives up a batch that can never be in the chain: its payments are made anew.
 func (r *Rail) releaseBatch(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch) error {
-	err := r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: r.Clock.Now(), Batch: &ports.BitcoinBatchStatus{Batch: b.Number, Status: ports.BitcoinReleased}})
+	err := r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: r.Clock.Now(), Batch: &ports.BitcoinBatchStatus{Batch: b.Number,
+		Status: ports.BitcoinReleased}})
 	if err != nil {
 		return err
 	}
@@ -192,7 +196,8 @@ func (r *Rail) replace(ctx context.Context, lease ports.BitcoinLease, b ports.Bi
 	// Nodes want a higher rate, and a fee that pays for relaying it again.
 	rate = max(rate, btc.RateOf(last.Fee, before.VirtualBytes)*5/4+1000)
 	if rate > r.settings.maxFeeRate {
-		return fmt.Errorf("it waits since %s, and cannot be replaced: a fee of %s satoshis per virtual byte is above %s", last.CreatedAt.Format(time.RFC3339), rate, settingMaxFeeRate)
+		return fmt.Errorf("it waits since %s, and cannot be replaced: a fee of %s satoshis per virtual byte is above %s",
+			last.CreatedAt.Format(time.RFC3339), rate, settingMaxFeeRate)
 	}
 	version, err := r.sign(ctx, b.Payments, inputsOf(before), rate)
 	if err != nil {
@@ -203,7 +208,8 @@ func (r *Rail) replace(ctx context.Context, lease ports.BitcoinLease, b ports.Bi
 		return err
 	}
 	if version.Fee < last.Fee+after.VirtualBytes {
-		return fmt.Errorf("it cannot be replaced: the wallet made a fee of %s BTC after one of %s", btc.FormatAmount(version.Fee), btc.FormatAmount(last.Fee))
+		return fmt.Errorf("it cannot be replaced: the wallet made a fee of %s BTC after one of %s", btc.FormatAmount(version.Fee),
+			btc.FormatAmount(last.Fee))
 	}
 	err = r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: r.Clock.Now(),
 		Replacement: &ports.BitcoinBatchVersion{Batch: b.Number, Number: len(b.Versions), BitcoinVersion: version}})

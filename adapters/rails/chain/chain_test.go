@@ -16,10 +16,12 @@ import (
 
 // signedTransfer returns a transfer that the key of its wallet has signed.
 func signedTransfer() ports.WalletTransfer {
-	t := ports.WalletTransfer{Transfer: wallet.Transfer{Amount: money.Amount{Minor: 25_000_000, Currency: money.USDB}, Network: "LAYER2", Payload: `{"type":"PAYMENT"}`}}
+	t := ports.WalletTransfer{Transfer: wallet.Transfer{Amount: money.Amount{Minor: 25_000_000, Currency: money.USDB}, Network: "LAYER2",
+		Payload: `{"type":"PAYMENT"}`}}
 	key := secp256k1.PrivKeyFromBytes([]byte{31: 1})
 	digest := sha256.Sum256([]byte(t.Statement()))
-	t.Certificate = wallet.Certificate{Statement: t.Statement(), Key: wallet.Key(key.PubKey().SerializeCompressed()), Signature: ecdsa.Sign(key, digest[:]).Serialize()}
+	t.Certificate = wallet.Certificate{Statement: t.Statement(), Key: wallet.Key(key.PubKey().SerializeCompressed()),
+		Signature: ecdsa.Sign(key, digest[:]).Serialize()}
 	return t
 }
 
@@ -61,7 +63,8 @@ func TestCredit_ChosenRefundsFail(t *testing.T) {
 
 	chosen, all := choice.Credit(t.Context(), credits), chain.Chain{}.Credit(t.Context(), credits)
 
-	if chosen[0].Verdict != ports.Refused || chosen[1].Verdict != ports.Done || chosen[2].Verdict != ports.Done || all[0].Verdict != ports.Done {
+	if chosen[0].Verdict != ports.Refused || chosen[1].Verdict != ports.Done || chosen[2].Verdict != ports.Done ||
+		all[0].Verdict != ports.Done {
 		t.Errorf("%+v, %+v", chosen, all)
 	}
 }

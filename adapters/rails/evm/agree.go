@@ -151,7 +151,8 @@ func (r *Rail) stateOf(t ports.EVMTransaction, mined receipt) (ports.EVMState, *
 	case measured.Arrived.Cmp(t.Amount) == 0 && measured.Taken.Cmp(t.Amount) == 0:
 		return ports.EVMConfirmed, nil, nil
 	}
-	r.log.WithField("transaction", eth.FormatHash(ports.EVMHash(mined.Hash))).Errorf("of a transfer of %s, %s has arrived, and %s was taken", t.Amount, measured.Arrived, measured.Taken)
+	r.log.WithField("transaction", eth.FormatHash(ports.EVMHash(mined.Hash))).Errorf("of a transfer of %s, %s has arrived, and %s was taken",
+		t.Amount, measured.Arrived, measured.Taken)
 	return ports.EVMConfirmed, &measured, nil
 }
 

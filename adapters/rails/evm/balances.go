@@ -42,7 +42,8 @@ func (r *Rail) Balances(ctx context.Context) ([]ports.RailBalance, error) {
 		if !totals[currency].IsInt64() {
 			return nil, fmt.Errorf("the balance in %s is larger than an amount can be", currency)
 		}
-		balances = append(balances, ports.RailBalance{Amount: money.Amount{Minor: totals[currency].Int64(), Currency: currency}, At: time.Unix(int64(at.Timestamp), 0).UTC()})
+		balances = append(balances, ports.RailBalance{Amount: money.Amount{Minor: totals[currency].Int64(), Currency: currency},
+			At: time.Unix(int64(at.Timestamp), 0).UTC()})
 	}
 	return balances, nil
 }

@@ -56,11 +56,13 @@ func (r *Rail) look(ctx context.Context, pending []ports.EVMTransaction) ([]seen
 	for i, t := range pending {
 		receipts[i] = make([]*receipt, len(t.Attempts))
 		for n, a := range t.Attempts {
-			requests = append(requests, &request{Method: "eth_getTransactionReceipt", Params: []any{eth.FormatHash(a.Hash)}, Result: &receipts[i][n]})
+			requests = append(requests, &request{Method: "eth_getTransactionReceipt", Params: []any{eth.FormatHash(a.Hash)},
+				Result: &receipts[i][n]})
 		}
 		if senders[t.Sender] == nil {
 			senders[t.Sender] = new(hexUint)
-			requests = append(requests, &request{Method: "eth_getTransactionCount", Params: []any{eth.FormatAddress(t.Sender), "latest"}, Result: senders[t.Sender]})
+			requests = append(requests, &request{Method: "eth_getTransactionCount", Params: []any{eth.FormatAddress(t.Sender), "latest"},
+				Result: senders[t.Sender]})
 		}
 	}
 	if err := r.nodes.call(ctx, requests...); err != nil {
@@ -127,7 +129,8 @@ func (r *Rail) finalReceipts(ctx context.Context, h head, found []seen) (map[por
 // ending returns how a transaction has ended, and false as long as that is open.
 func (r *Rail) ending(ctx context.Context, h head, s seen, final map[ports.EVMHash]bool) (c ports.EVMConclusion, ended bool) {
 	if s.mined == nil { // a node knows a transaction with its nonce, and not which
-		return ports.EVMConclusion{State: ports.EVMLost, Native: r.chain.native, Changed: s.isPayment(), At: r.clock.Now()}, r.isLost(ctx, h, s.EVMTransaction)
+		return ports.EVMConclusion{State: ports.EVMLost, Native: r.chain.native, Changed: s.isPayment(), At: r.clock.Now()},
+			r.isLost(ctx, h, s.EVMTransaction)
 	}
 	if !final[ports.EVMHash(s.mined.Hash)] {
 		return c, false
@@ -151,7 +154,8 @@ func isPayment(t ports.EVMTransaction) bool {
 
 // conclusion returns what is stored of a transaction that has ended in a block.
 func (r *Rail) conclusion(t ports.EVMTransaction, mined receipt, state ports.EVMState) ports.EVMConclusion {
-	c := ports.EVMConclusion{State: state, Hash: ports.EVMHash(mined.Hash), Block: mined.block(), Fee: mined.fee(), Native: r.chain.native, Changed: isPayment(t), At: r.clock.Now()}
+	c := ports.EVMConclusion{State: state, Hash: ports.EVMHash(mined.Hash), Block: mined.block(), Fee: mined.fee(), Native: r.chain.native,
+		Changed: isPayment(t), At: r.clock.Now()}
 	c.Holdings = r.holdings(t, c.State, c.Fee)
 	return c
 }
@@ -253,7 +257,8 @@ func (r *Rail) checkConcluded(ctx context.Context, after uint64) error {
 
 // reopen makes a transaction pending whose block vanished.
 func (r *Rail) reopen(ctx context.Context, t ports.EVMTransaction) error {
-	r.log.WithField("transaction", eth.FormatHash(t.Hash)).WithField("block", t.Block.Number).Warn("the block of a transaction vanished; it is sent again")
+	r.log.WithField("transaction", eth.FormatHash(t.Hash)).WithField("block", t.Block.Number).Warn("the block of a transaction vanished; it " +
+		"is sent again")
 	c := ports.EVMConclusion{State: ports.EVMPending, Native: r.chain.native, Changed: isPayment(t), At: r.clock.Now()}
 	for _, change := range r.holdings(t, t.State, t.Fee) {
 		change.Received, change.Sent = new(big.Int).Neg(change.Received), new(big.Int).Neg(change.Sent)

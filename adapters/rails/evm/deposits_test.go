@@ -38,7 +38,8 @@ func TestPoll_CreditsDepositAfterItsConfirmations(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	receipt := got.Receipts[0]
-	if receipt.Platform != e.platform || receipt.Rail != "BASE" || receipt.Reference != a.Reference || receipt.Amount != (money.Amount{Minor: 12_345_678, Currency: "USDC"}) ||
+	if receipt.Platform != e.platform || receipt.Rail != "BASE" || receipt.Reference != a.Reference ||
+		receipt.Amount != (money.Amount{Minor: 12_345_678, Currency: "USDC"}) ||
 		receipt.PartnerID != hash+":0" || receipt.At.IsZero() || receipt.Payer.Fields["address"] != "0x0000000000000000000000000000000000000000" {
 		t.Errorf("%+v, payer %+v", receipt, receipt.Payer)
 	}
@@ -167,7 +168,8 @@ func TestPoll_OversizedDepositIsKeptAside(t *testing.T) {
 	}
 
 	checked, err := r.Test(t.Context())
-	if err != nil || len(checked) == 0 || checked[len(checked)-1] != fmt.Sprintf("kept aside, larger than an amount can be: 452312848583266388373324160190187140051835877600158453279131187530910662657 of USDC in %s:0", hash) {
+	if err != nil || len(checked) == 0 || checked[len(checked)-1] != fmt.Sprintf("kept aside, larger than an amount can be: "+
+		"452312848583266388373324160190187140051835877600158453279131187530910662657 of USDC in %s:0", hash) {
 		t.Errorf("%q, %v", checked, err)
 	}
 }

@@ -73,7 +73,8 @@ func newEnv(t testing.TB) *env {
 // newEnvOn returns an env on a chain that others use too, with a wallet of its own.
 func newEnvOn(t testing.TB, chain *devnet.Chain, account uint32) *env {
 	t.Helper()
-	e := &env{t: t, chain: chain, clock: portstest.NewFakeClock(noon), ids: ids.New(), account: account, currency: money.USDC, extra: map[string]string{"account": strconv.Itoa(int(account))}}
+	e := &env{t: t, chain: chain, clock: portstest.NewFakeClock(noon), ids: ids.New(), account: account, currency: money.USDC,
+		extra: map[string]string{"account": strconv.Itoa(int(account))}}
 	e.chain.Call("evm_setAutomine", false)
 	e.usdc = e.chain.Deploy("USDC", 6)
 	e.proxy = newProxy(t, e.chain.URL)
@@ -119,7 +120,8 @@ func (e *env) newAccount(currency money.Currency) account.Internal {
 // unstoredAccount returns an account of a new customer that is not stored yet.
 func (e *env) unstoredAccount(currency money.Currency) account.Internal {
 	e.t.Helper()
-	owner := customer.Customer{ID: ident.NewCustomer(e.ids.New, noon), Platform: e.platform, Type: customer.Individual, Status: customer.Approved, FullName: "Ana Silva", CreatedAt: noon, UpdatedAt: noon}
+	owner := customer.Customer{ID: ident.NewCustomer(e.ids.New, noon), Platform: e.platform, Type: customer.Individual,
+		Status: customer.Approved, FullName: "Ana Silva", CreatedAt: noon, UpdatedAt: noon}
 	owner.PlatformCustomerID, owner.UMAAddress = owner.ID.String(), "$"+owner.ID.UUID().String()+"@uma.test"
 	e.do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateCustomer(ctx, owner) })
 	a, err := account.NewInternal(ident.NewInternalAccount(e.ids.New, e.clock.Now()), e.platform, owner.ID, currency, e.clock.Now())
@@ -130,11 +132,13 @@ func (e *env) unstoredAccount(currency money.Currency) account.Internal {
 }
 
 func (e *env) connection() rail.Connection {
-	settings := map[string]string{"urls": "env:NODE", "chainId": "31337", "seed": "env:SEED", strings.ToLower(string(e.currency)) + "Contract": e.usdc.Address, "confirmations": "3", "sweepFrom": "never"}
+	settings := map[string]string{"urls": "env:NODE", "chainId": "31337", "seed": "env:SEED", strings.ToLower(string(e.currency)) +
+		"Contract": e.usdc.Address, "confirmations": "3", "sweepFrom": "never"}
 	for name, value := range e.extra {
 		settings[name] = value
 	}
-	return rail.Connection{Name: "base-main", Adapter: rail.EVM, Version: 1, Rails: []corridor.Rail{corridor.Base}, Currencies: []money.Currency{e.currency}, Settings: settings}
+	return rail.Connection{Name: "base-main", Adapter: rail.EVM, Version: 1, Rails: []corridor.Rail{corridor.Base},
+		Currencies: []money.Currency{e.currency}, Settings: settings}
 }
 
 func (e *env) secrets() secrets { return secrets{"env:NODE": e.proxy.url, "env:SEED": testWords} }
@@ -164,7 +168,8 @@ type recorded struct {
 type opened struct{ *evm.Rail }
 
 func (e *env) tryOpen(store ports.EVMChainStore, c rail.Connection) (*recorded, error) {
-	r, err := evm.New(e.t.Context(), evm.Config{Connection: c, Store: store, Keys: localkeys.New(e.secrets(), "env:SEED"), Secrets: e.secrets(), Clock: e.clock, Log: quiet()})
+	r, err := evm.New(e.t.Context(), evm.Config{Connection: c, Store: store, Keys: localkeys.New(e.secrets(), "env:SEED"),
+		Secrets: e.secrets(), Clock: e.clock, Log: quiet()})
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +196,8 @@ func (e *env) rail() *recorded { return e.open(e.db) }
 
 // wallet returns the address of the wallet that pays.
 func (e *env) wallet() string {
-	key, err := localkeys.New(secrets{"s": testWords}, "s").AccountKey(e.t.Context(), []uint32{44 | ports.ChainHardened, 60 | ports.ChainHardened, e.account | ports.ChainHardened, 0, 0})
+	key, err := localkeys.New(secrets{"s": testWords}, "s").AccountKey(e.t.Context(),
+		[]uint32{44 | ports.ChainHardened, 60 | ports.ChainHardened, e.account | ports.ChainHardened, 0, 0})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -245,13 +251,15 @@ func (e *env) payee() string {
 }
 
 func (e *env) payout(to string, amount int64) ports.Payout {
-	p := ports.Payout{Account: external(to), Transaction: transaction.Transaction{Platform: e.platform, Pricing: transaction.Pricing{Received: money.Amount{Minor: amount, Currency: e.currency}}, UpdatedAt: noon}}
+	p := ports.Payout{Account: external(to), Transaction: transaction.Transaction{Platform: e.platform,
+		Pricing: transaction.Pricing{Received: money.Amount{Minor: amount, Currency: e.currency}}, UpdatedAt: noon}}
 	p.Transaction.ID = ident.NewTransaction(e.ids.New, noon)
 	return p
 }
 
 func external(address string) account.External {
-	return account.External{Type: account.BaseWallet, Currency: money.USDC, Fields: map[string]string{"address": address}, Rails: []corridor.Rail{corridor.Base}}
+	return account.External{Type: account.BaseWallet, Currency: money.USDC, Fields: map[string]string{"address": address},
+		Rails: []corridor.Rail{corridor.Base}}
 }
 
 // fund gives the wallet tokens.

@@ -47,7 +47,8 @@ func (s crashingStore) NextEVMNonce(ctx context.Context, w ports.EVMWallet, atLe
 	return crashing(s.crash, func() (uint64, error) { return s.EVMChainStore.NextEVMNonce(ctx, w, atLeast) })
 }
 
-func (s crashingStore) AddEVMTransaction(ctx context.Context, w ports.EVMWallet, t ports.EVMTransaction, l *ports.EVMSpendingLimit) (stored ports.EVMTransaction, added ports.EVMAddition, err error) {
+func (s crashingStore) AddEVMTransaction(ctx context.Context, w ports.EVMWallet, t ports.EVMTransaction,
+	l *ports.EVMSpendingLimit) (stored ports.EVMTransaction, added ports.EVMAddition, err error) {
 	added, err = crashing(s.crash, func() (a ports.EVMAddition, err error) {
 		stored, a, err = s.EVMChainStore.AddEVMTransaction(ctx, w, t, l)
 		return a, err

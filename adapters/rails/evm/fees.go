@@ -26,7 +26,8 @@ func (r *Rail) price(ctx context.Context) (price, error) {
 		BaseFees []hexBig   `json:"baseFeePerGas"`
 		Rewards  [][]hexBig `json:"reward"`
 	}
-	if err := r.nodes.call(ctx, &request{Method: "eth_feeHistory", Params: []any{quantity(feeBlocks), "latest", []int{feePercentile}}, Result: &history}); err != nil {
+	if err := r.nodes.call(ctx, &request{Method: "eth_feeHistory", Params: []any{quantity(feeBlocks), "latest", []int{feePercentile}},
+		Result: &history}); err != nil {
 		return price{}, err
 	}
 	p := price{base: new(big.Int), tip: new(big.Int).Set(r.chain.minTip)}

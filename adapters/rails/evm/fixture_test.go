@@ -54,7 +54,8 @@ func (f *fixture) fault(methods []string) (before, after bool) {
 
 func (f *fixture) Features() railtest.Features {
 	courses := []railtest.Course{railtest.Settles, railtest.Rejected, railtest.RefusedForNow, railtest.AnswerLost, railtest.Silent}
-	return railtest.Features{Currencies: []money.Currency{money.USDC}, Payouts: courses, Refunds: courses, Collections: []railtest.Course{railtest.Rejected},
+	return railtest.Features{Currencies: []money.Currency{money.USDC}, Payouts: courses, Refunds: courses,
+		Collections: []railtest.Course{railtest.Rejected},
 		CountsMoney: true, Crashes: true, Reports: true, PartnerIDs: true, Codes: true, Stops: true}
 }
 
@@ -102,7 +103,8 @@ func (s limitedStore) NextEVMNonce(ctx context.Context, w ports.EVMWallet, atLea
 	return s.EVMChainStore.NextEVMNonce(ctx, w, atLeast)
 }
 
-func (s limitedStore) AddEVMTransaction(ctx context.Context, w ports.EVMWallet, t ports.EVMTransaction, l *ports.EVMSpendingLimit) (ports.EVMTransaction, ports.EVMAddition, error) {
+func (s limitedStore) AddEVMTransaction(ctx context.Context, w ports.EVMWallet, t ports.EVMTransaction,
+	l *ports.EVMSpendingLimit) (ports.EVMTransaction, ports.EVMAddition, error) {
 	if !s.next() {
 		return t, "", errCrash
 	}
@@ -165,14 +167,16 @@ func usdc(minor int64) money.Amount { return money.Amount{Minor: minor, Currency
 func (f *fixture) Payout(n int, c railtest.Course) ports.Payout {
 	id := paymentID("payout", n)
 	p := ports.Payout{Account: f.beneficiary(id, c), Transaction: transaction.Transaction{Platform: f.platform, DestinationRail: "BASE",
-		State: transaction.State{Status: transaction.Processing, Stage: transaction.Converted}, Pricing: transaction.Pricing{Received: usdc(100 + int64(n))}, UpdatedAt: noon}}
+		State:   transaction.State{Status: transaction.Processing, Stage: transaction.Converted},
+		Pricing: transaction.Pricing{Received: usdc(100 + int64(n))}, UpdatedAt: noon}}
 	p.Transaction.ID.SetUUID(id)
 	return p
 }
 
 func (f *fixture) Collection(n int, _ railtest.Course) ports.Collection {
 	id := paymentID("collection", n)
-	c := ports.Collection{Account: external(f.blocked), Transaction: transaction.Transaction{Platform: f.platform, Pricing: transaction.Pricing{Sent: usdc(100)}}}
+	c := ports.Collection{Account: external(f.blocked), Transaction: transaction.Transaction{Platform: f.platform,
+		Pricing: transaction.Pricing{Sent: usdc(100)}}}
 	c.Transaction.ID.SetUUID(id)
 	return c
 }

@@ -99,7 +99,8 @@ func TestNodes_BehindAnotherOneLosesNothing(t *testing.T) {
 		t.Fatalf("credited by one node of five: %+v", got)
 	}
 	fakes[0].set(nil)
-	if got, err := r.Poll(t.Context(), e.cursor); err == nil || !strings.Contains(err.Error(), "waiting until the nodes agree") || len(got.Receipts) != 0 {
+	if got, err := r.Poll(t.Context(), e.cursor); err == nil || !strings.Contains(err.Error(), "waiting until the nodes agree") ||
+		len(got.Receipts) != 0 {
 		t.Fatalf("credited by two nodes of five: %+v, %v", got, err)
 	}
 	// The nodes that are behind have stopped an hour ago.
@@ -245,7 +246,8 @@ func TestNodes_TimeoutAfterTheTransactionWasSent(t *testing.T) {
 	e.send(r, p)
 	e.chain.Mine(3)
 
-	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 10 || e.chain.Number("eth_getTransactionCount", e.wallet(), "latest").Int64() != 1 {
+	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 10 || e.chain.Number("eth_getTransactionCount", e.wallet(),
+		"latest").Int64() != 1 {
 		t.Errorf("%+v; the payee has %d", o, e.usdc.Balance(to))
 	}
 }
@@ -262,9 +264,12 @@ func TestNodes_MalformedAnswersChangeNothing(t *testing.T) {
 	e.usdc.Mint(address, 10)
 	e.chain.Mine(3)
 	p := e.payout(e.payee(), 10)
-	for _, reply := range []string{"", "{", "null", "[]", "[null]", `"text"`, "<html>", `{"result":null}`, `{"id":1,"result":"0x"}`, `{"id":1,"result":"-0x1"}`, `{"id":1,"result":"0x-1"}`,
-		`{"id":1,"result":12}`, `{"id":1,"result":{"number":"0x1"}}`, `{"id":1,"result":"0x1ffffffffffffffff"}`, `{"id":1,"error":"text"}`, `[{"id":7,"result":"0x1"}]`,
-		`[{"id":1,"result":"0x1"},{"id":1,"result":"0x1"}]`, `{"id":1,"result":[{"topics":[["0x00"]]}]}`, `{"id":1e99,"result":"0x1"}`, strings.Repeat("[", 100_000), strings.Repeat(" ", 49<<20)} {
+	for _, reply := range []string{"", "{", "null", "[]", "[null]", `"text"`, "<html>", `{"result":null}`, `{"id":1,"result":"0x"}`,
+		`{"id":1,"result":"-0x1"}`, `{"id":1,"result":"0x-1"}`,
+		`{"id":1,"result":12}`, `{"id":1,"result":{"number":"0x1"}}`, `{"id":1,"result":"0x1ffffffffffffffff"}`, `{"id":1,"error":"text"}`,
+		`[{"id":7,"result":"0x1"}]`,
+		`[{"id":1,"result":"0x1"},{"id":1,"result":"0x1"}]`, `{"id":1,"result":[{"topics":[["0x00"]]}]}`, `{"id":1e99,"result":"0x1"}`,
+		strings.Repeat("[", 100_000), strings.Repeat(" ", 49<<20)} {
 		fakes[0].setRaw(func(w http.ResponseWriter) bool { _, _ = io.WriteString(w, reply); return true })
 		got, err := r.Poll(t.Context(), e.cursor)
 		if err == nil || len(got.Receipts)+len(got.Reversals)+len(got.Changed) != 0 {
@@ -344,13 +349,16 @@ func TestNodes_OneThatLiesMovesNothing(t *testing.T) {
 			}
 		case "eth_getLogs":
 			block, _ := e.chain.Call("eth_getBlockByNumber", fmt.Sprintf("0x%x", e.height()-2), false).(map[string]any)
-			return []any{map[string]any{"address": e.usdc.Address, "topics": []any{eth.FormatHash(eth.TransferTopic), "0x" + hexOf(devnet.AddressWord(to)), "0x" + hexOf(devnet.AddressWord(address))},
-				"data": "0x" + hexOf(devnet.Word(1_000_000)), "blockNumber": block["number"], "blockHash": block["hash"], "logIndex": "0x0", "transactionHash": eth.FormatHash(ports.EVMHash{1})}}, true
+			return []any{map[string]any{"address": e.usdc.Address, "topics": []any{eth.FormatHash(eth.TransferTopic),
+				"0x" + hexOf(devnet.AddressWord(to)), "0x" + hexOf(devnet.AddressWord(address))},
+				"data": "0x" + hexOf(devnet.Word(1_000_000)), "blockNumber": block["number"], "blockHash": block["hash"], "logIndex": "0x0",
+				"transactionHash": eth.FormatHash(ports.EVMHash{1})}}, true
 		}
 		return nil, false
 	}
 	fakes[0].set(lie)
-	if got, err := r.Poll(t.Context(), e.cursor); err == nil || !strings.Contains(err.Error(), "waiting until the nodes agree") || len(got.Receipts)+len(got.Changed) != 0 {
+	if got, err := r.Poll(t.Context(), e.cursor); err == nil || !strings.Contains(err.Error(), "waiting until the nodes agree") ||
+		len(got.Receipts)+len(got.Changed) != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if o := e.send(r, p); o.Verdict != ports.Waiting {
@@ -401,7 +409,8 @@ func TestNew_RefusesAnotherSeed(t *testing.T) {
 	e := newEnv(t)
 	e.poll(e.rail())
 	other := secrets{"env:NODE": e.proxy.url, "env:SEED": "000102030405060708090a0b0c0d0e0f"}
-	if _, err := evm.New(t.Context(), evm.Config{Connection: e.connection(), Store: e.db, Keys: localkeys.New(other, "env:SEED"), Secrets: other, Clock: e.clock, Log: quiet()}); err == nil || !strings.Contains(err.Error(), "restore the seed") {
+	if _, err := evm.New(t.Context(), evm.Config{Connection: e.connection(), Store: e.db, Keys: localkeys.New(other, "env:SEED"),
+		Secrets: other, Clock: e.clock, Log: quiet()}); err == nil || !strings.Contains(err.Error(), "restore the seed") {
 		t.Errorf("another seed: %v", err)
 	}
 	for name, value := range map[string]string{"account": "7", "chainId": "1"} {
@@ -416,7 +425,8 @@ func TestNew_RefusesAnotherSeed(t *testing.T) {
 	if _, err := e.tryOpen(e.db, c); err != nil {
 		t.Error(err)
 	}
-	if _, err := evm.New(t.Context(), evm.Config{Connection: e.connection(), Store: unreadable{e.db}, Keys: localkeys.New(e.secrets(), "env:SEED"), Secrets: e.secrets(), Clock: e.clock, Log: quiet()}); !errors.Is(err, errCrash) {
+	if _, err := evm.New(t.Context(), evm.Config{Connection: e.connection(), Store: unreadable{e.db},
+		Keys: localkeys.New(e.secrets(), "env:SEED"), Secrets: e.secrets(), Clock: e.clock, Log: quiet()}); !errors.Is(err, errCrash) {
 		t.Errorf("a store that cannot be read: %v", err)
 	}
 }

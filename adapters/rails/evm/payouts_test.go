@@ -36,17 +36,20 @@ func TestSend_DeliversOnceAfterConfirmations(t *testing.T) {
 	report := e.poll(r)
 	first, again := e.send(r, p), e.send(other, p)
 
-	if first.Verdict != ports.Done || !strings.HasPrefix(first.PartnerID, "0x") || again.PartnerID != first.PartnerID || e.usdc.Balance(to) != 2_500_000 {
+	if first.Verdict != ports.Done || !strings.HasPrefix(first.PartnerID, "0x") || again.PartnerID != first.PartnerID ||
+		e.usdc.Balance(to) != 2_500_000 {
 		t.Errorf("%+v, then %+v; the payee has %d", first, again, e.usdc.Balance(to))
 	}
 	if len(report.Changed) != 1 || report.Changed[0].Subject != p.Transaction.ID.UUID() || report.Changed[0].Platform != e.platform {
 		t.Errorf("changed %+v", report.Changed)
 	}
 	spent := new(big.Int).Sub(big.NewInt(1_000_000_000_000_000_000), e.chain.Number("eth_getBalance", e.wallet(), "latest"))
-	if len(report.Fees) != 1 || report.Fees[0].Amount != (money.Amount{Minor: spent.Div(spent, big.NewInt(1_000_000_000)).Int64(), Currency: "ETH"}) {
+	if len(report.Fees) != 1 || report.Fees[0].Amount != (money.Amount{Minor: spent.Div(spent, big.NewInt(1_000_000_000)).Int64(),
+		Currency: "ETH"}) {
 		t.Errorf("fees %+v, spent %s gwei", report.Fees, spent)
 	}
-	if status := r.Status(t.Context(), []ports.Payout{p, e.payout(to, 1)}); status[0].Verdict != ports.Done || status[1].Verdict != ports.Unknown {
+	if status := r.Status(t.Context(), []ports.Payout{p, e.payout(to, 1)}); status[0].Verdict != ports.Done ||
+		status[1].Verdict != ports.Unknown {
 		t.Errorf("status %+v", status)
 	}
 }
@@ -117,7 +120,8 @@ func TestSend_RevertedInABlockIsRefusedWithItsFee(t *testing.T) {
 	p := e.payout(e.payee(), 700)
 	// The block of the payee has the higher tip, so it comes first in the same block.
 	e.send(r, p)
-	e.usdc.Call("eth_sendTransaction", map[string]any{"from": devnet.Deployer, "to": e.usdc.Address, "gas": "0x40000", "maxPriorityFeePerGas": "0x174876e800", "maxFeePerGas": "0x2e90edd000",
+	e.usdc.Call("eth_sendTransaction", map[string]any{"from": devnet.Deployer, "to": e.usdc.Address, "gas": "0x40000",
+		"maxPriorityFeePerGas": "0x174876e800", "maxFeePerGas": "0x2e90edd000",
 		"data": "0x" + hexOf(devnet.Selector("setPaused(bool)"), devnet.Word(1))})
 	e.chain.Mine(3)
 	report := e.poll(r)
@@ -305,7 +309,8 @@ func TestPoll_SweepsDepositsAndBalancesAddUp(t *testing.T) {
 	e.poll(r)
 	balances, err := r.Balances(t.Context())
 	if err != nil || len(balances) != 2 || balances[1].Amount != (money.Amount{Minor: 10_000_000, Currency: "USDC"}) ||
-		balances[0].Amount.Currency != "ETH" || 1_000_000_000-balances[0].Amount.Minor-fees < 0 || 1_000_000_000-balances[0].Amount.Minor-fees > 1 {
+		balances[0].Amount.Currency != "ETH" || 1_000_000_000-balances[0].Amount.Minor-fees < 0 ||
+		1_000_000_000-balances[0].Amount.Minor-fees > 1 {
 		t.Errorf("%+v, %v; fees %d", balances, err, fees)
 	}
 }
@@ -317,7 +322,8 @@ func TestRefund_GoesToThePayer(t *testing.T) {
 	e.fund(1_000)
 	r := e.rail()
 	to := external(e.payee())
-	refund := ports.Refund{ID: e.payout("", 1).Transaction.ID.UUID(), Platform: e.platform, Rail: "BASE", Amount: money.Amount{Minor: 300, Currency: money.USDC}, Original: ports.Original{Payer: &to}}
+	refund := ports.Refund{ID: e.payout("", 1).Transaction.ID.UUID(), Platform: e.platform, Rail: "BASE",
+		Amount: money.Amount{Minor: 300, Currency: money.USDC}, Original: ports.Original{Payer: &to}}
 	unknown := refund
 	unknown.ID, unknown.Original.Payer = e.payout("", 1).Transaction.ID.UUID(), nil
 	internal := unknown
@@ -327,7 +333,8 @@ func TestRefund_GoesToThePayer(t *testing.T) {
 
 	got := r.Refund(t.Context(), []ports.Refund{refund, unknown, internal})
 
-	if got[0].Verdict != ports.Done || got[1].Verdict != ports.Refused || got[1].Code != "NO_PAYER" || got[2].Verdict != ports.Done || e.usdc.Balance(to.Fields["address"]) != 300 {
+	if got[0].Verdict != ports.Done || got[1].Verdict != ports.Refused || got[1].Code != "NO_PAYER" || got[2].Verdict != ports.Done ||
+		e.usdc.Balance(to.Fields["address"]) != 300 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -341,7 +348,8 @@ func TestRefund_NotToContracts(t *testing.T) {
 	r := e.rail()
 	refund := func(to string) ports.Refund {
 		payer := external(to)
-		return ports.Refund{ID: e.payout("", 1).Transaction.ID.UUID(), Platform: e.platform, Rail: "BASE", Amount: money.Amount{Minor: 300, Currency: money.USDC}, Original: ports.Original{Payer: &payer}}
+		return ports.Refund{ID: e.payout("", 1).Transaction.ID.UUID(), Platform: e.platform, Rail: "BASE",
+			Amount: money.Amount{Minor: 300, Currency: money.USDC}, Original: ports.Original{Payer: &payer}}
 	}
 	contract, person, delegated := refund(e.chain.Deploy("OTHER", 6).Address), refund(e.payee()), refund(e.payee())
 	e.chain.Call("hardhat_setCode", delegated.Original.Payer.Fields["address"], "0xef0100"+strings.Repeat("ab", 20))

@@ -71,12 +71,15 @@ func (r *Rail) report(report *ports.RailReport, e ports.EVMEvent) {
 	switch e.Kind {
 	case ports.EVMReceived:
 		report.Receipts = append(report.Receipts, ports.RailReceipt{Payer: r.payerAccount(e.Payer, e.Amount.Currency),
-			Receipt: transaction.Receipt{Platform: e.Platform, Rail: r.rail, PartnerID: e.PartnerID, Reference: e.Reference, Amount: e.Amount, At: e.At}})
+			Receipt: transaction.Receipt{Platform: e.Platform, Rail: r.rail, PartnerID: e.PartnerID, Reference: e.Reference,
+				Amount: e.Amount, At: e.At}})
 	case ports.EVMReversed:
-		report.Reversals = append(report.Reversals, ports.ReceiptReversal{Platform: e.Platform, Rail: r.rail, Receipt: e.Receipt, PartnerID: e.PartnerID,
-			Code: "REORGANISED", Text: e.Memo, At: e.At})
+		report.Reversals = append(report.Reversals, ports.ReceiptReversal{Platform: e.Platform, Rail: r.rail, Receipt: e.Receipt,
+			PartnerID: e.PartnerID,
+			Code:      "REORGANISED", Text: e.Memo, At: e.At})
 	case ports.EVMFee:
-		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: r.rail, PartnerID: e.PartnerID, Amount: e.Amount, At: e.At, Memo: e.Memo})
+		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: r.rail, PartnerID: e.PartnerID, Amount: e.Amount,
+			At: e.At, Memo: e.Memo})
 	case ports.EVMChanged:
 		report.Changed = append(report.Changed, ports.RailSubject{Platform: e.Platform, Subject: e.Subject})
 	case ports.EVMDiffers:
@@ -89,16 +92,19 @@ var kinds = map[ports.EVMPurpose]rail.Kind{ports.EVMPayout: rail.Payout, ports.E
 
 // contradictionOf returns what was sent with a transaction, and what the contract has made of it.
 func contradictionOf(e ports.EVMEvent) rail.Contradiction {
-	sent, arrived, taken := amountOf(e.Transfer.Sent, e.Amount.Currency), amountOf(e.Transfer.Arrived, e.Amount.Currency), amountOf(e.Transfer.Taken, e.Amount.Currency)
+	sent, arrived, taken := amountOf(e.Transfer.Sent, e.Amount.Currency), amountOf(e.Transfer.Arrived, e.Amount.Currency),
+		amountOf(e.Transfer.Taken, e.Amount.Currency)
 	c := rail.Contradiction{Platform: e.Platform, Name: e.PartnerID, Recorded: rail.Said{State: "SENT", Amount: sent, PartnerID: e.PartnerID},
-		Reported: rail.Said{State: "ARRIVED", At: e.At, Amount: arrived, PartnerID: e.PartnerID, Text: fmt.Sprintf("%s was taken from the sender", taken)},
-		Content:  taken.String()}
+		Reported: rail.Said{State: "ARRIVED", At: e.At, Amount: arrived, PartnerID: e.PartnerID,
+			Text: fmt.Sprintf("%s was taken from the sender", taken)},
+		Content: taken.String()}
 	what := "sweep " + e.PartnerID
 	if kind, is := kinds[ports.EVMPurpose(e.Memo)]; is {
 		c.Kind, c.Subject, c.Name = kind, e.Subject, rail.EndToEndID(e.Subject)
 		what = kind.Word() + " " + c.Name
 	}
-	c.Problem = fmt.Sprintf("the %s of %s is done, and the contract of the token has passed on %s and taken %s: decide who bears the fee, pay what is missing, and post what has left beside the payment",
+	c.Problem = fmt.Sprintf("the %s of %s is done, and the contract of the token has passed on %s and taken %s: decide who bears the fee, "+
+		"pay what is missing, and post what has left beside the payment",
 		what, sent, arrived, taken)
 	return c
 }

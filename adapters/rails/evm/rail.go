@@ -75,7 +75,8 @@ func New(ctx context.Context, c Config) (*Rail, error) {
 	transport.MaxConnsPerHost = 8
 	client := &http.Client{Transport: transport, Timeout: callTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("the node redirects; correct its URL") }}
-	r := &Rail{settings: parsed, connection: c.Connection, store: c.Store, keys: c.Keys, clock: c.Clock, log: c.Log.WithField("connection", c.Connection.Name),
+	r := &Rail{settings: parsed, connection: c.Connection, store: c.Store, keys: c.Keys, clock: c.Clock,
+		log:   c.Log.WithField("connection", c.Connection.Name),
 		nodes: newNodes(parsed.urls, parsed.chain.id, client, c.Clock.Now), busy: make(chan struct{}, 1)}
 	r.lastRange.Store(min(parsed.maxRange, firstRange))
 	r.accountPath = []uint32{purposeBIP44 | ports.ChainHardened, coinTypeEther | ports.ChainHardened, parsed.account | ports.ChainHardened}
@@ -152,7 +153,8 @@ func (r *Rail) instruction(p ident.Platform, reference string, currency money.Cu
 
 // payerAccount returns the account of a payer.
 func (r *Rail) payerAccount(address ports.EVMAddress, currency money.Currency) *account.External {
-	return &account.External{Type: r.chain.account, Currency: currency, Fields: map[string]string{"address": eth.FormatAddress(address)}, Rails: []corridor.Rail{r.rail}}
+	return &account.External{Type: r.chain.account, Currency: currency, Fields: map[string]string{"address": eth.FormatAddress(address)},
+		Rails: []corridor.Rail{r.rail}}
 }
 
 // head is the latest block, and the latest one that is taken as final.
@@ -234,7 +236,8 @@ func (r *Rail) checkContracts(ctx context.Context) error {
 			return fmt.Errorf("%s at %s: %w", currency, eth.FormatAddress(contract), err)
 		}
 		if decimals.Cmp(big.NewInt(int64(currency.Decimals()))) != 0 {
-			return fmt.Errorf("the contract %s has %s decimals, but %s has %d; correct %s_contract", eth.FormatAddress(contract), decimals, currency, currency.Decimals(), currency)
+			return fmt.Errorf("the contract %s has %s decimals, but %s has %d; correct %s_contract", eth.FormatAddress(contract), decimals, currency,
+				currency.Decimals(), currency)
 		}
 	}
 	r.contractsChecked.Store(true)

@@ -69,15 +69,17 @@ func (r *Rail) rewind(ctx context.Context, state ports.EVMChain) error {
 	if err != nil {
 		return err
 	}
-	a := ports.EVMAdvance{Connection: r.name, From: ports.EVMBlock{Number: state.Position, Hash: state.PositionHash}, To: fork, At: r.clock.Now()}
+	a := ports.EVMAdvance{Connection: r.name, From: ports.EVMBlock{Number: state.Position, Hash: state.PositionHash},
+		To: fork, At: r.clock.Now()}
 	for _, d := range deposits {
 		if b := blocks[d.Block.Number]; b != nil && ports.EVMHash(b.Hash) == d.Block.Hash {
 			continue
 		}
 		a.Reversed = append(a.Reversed, d)
 		if !d.Oversized {
-			a.Events = append(a.Events, ports.EVMEvent{Kind: ports.EVMReversed, Platform: d.Platform, Receipt: d.PartnerID, PartnerID: "reversal:" + d.PartnerID,
-				At: a.At, Memo: fmt.Sprintf("block %d was replaced", d.Block.Number)})
+			a.Events = append(a.Events, ports.EVMEvent{Kind: ports.EVMReversed, Platform: d.Platform, Receipt: d.PartnerID,
+				PartnerID: "reversal:" + d.PartnerID,
+				At:        a.At, Memo: fmt.Sprintf("block %d was replaced", d.Block.Number)})
 		}
 	}
 	_, err = r.store.AdvanceEVMChain(ctx, a)

@@ -80,7 +80,8 @@ func (r *Rail) replaceStuck(ctx context.Context, s seen, market price) (ports.EV
 	}
 	offer, affordable := market.replacement(feePrice{last.MaxFee, last.MaxPriorityFee}, r.chain.maxFee)
 	if !affordable {
-		r.log.WithField("transaction", eth.FormatHash(last.Hash)).Warn("a transaction is stuck, and a higher fee would be above maxFeeGwei; waiting")
+		r.log.WithField("transaction", eth.FormatHash(last.Hash)).Warn("a transaction is stuck, and a higher fee would be above maxFeeGwei; " +
+			"waiting")
 		return t, nil
 	}
 	attempt, err := r.sign(ctx, t, offer)

@@ -69,7 +69,8 @@ func (r *Rail) readRange(ctx context.Context, from, to uint64) (end ports.EVMBlo
 	}
 	slices.Sort(contracts)
 	var last *block
-	filter := map[string]any{"fromBlock": quantity(from), "toBlock": quantity(to), "address": contracts, "topics": []any{eth.FormatHash(eth.TransferTopic)}}
+	filter := map[string]any{"fromBlock": quantity(from), "toBlock": quantity(to), "address": contracts,
+		"topics": []any{eth.FormatHash(eth.TransferTopic)}}
 	if err := r.nodes.call(ctx, &request{Method: "eth_getLogs", Params: []any{filter}, Result: &events},
 		&request{Method: "eth_getBlockByNumber", Params: []any{quantity(to), false}, Result: &last}); err != nil {
 		return end, nil, err
@@ -180,7 +181,8 @@ type eventKey struct {
 
 // newDeposits returns the deposits of transfers. One that was reversed before gets another partner's id, because it is
 // received again.
-func (r *Rail) newDeposits(ctx context.Context, transfers []transfer, issued map[ports.EVMAddress]ports.EVMDepositAddress, times map[uint64]time.Time) ([]ports.EVMDeposit, error) {
+func (r *Rail) newDeposits(ctx context.Context, transfers []transfer, issued map[ports.EVMAddress]ports.EVMDepositAddress,
+	times map[uint64]time.Time) ([]ports.EVMDeposit, error) {
 	hashes := make([]ports.EVMHash, len(transfers))
 	for i, t := range transfers {
 		hashes[i] = ports.EVMHash(t.Transaction)
@@ -230,7 +232,8 @@ func partnerID(key eventKey, before int) string {
 
 // advance returns what a range has brought.
 func (r *Rail) advance(state ports.EVMChain, end ports.EVMBlock, deposits []ports.EVMDeposit) ports.EVMAdvance {
-	a := ports.EVMAdvance{Connection: r.name, From: ports.EVMBlock{Number: state.Position, Hash: state.PositionHash}, To: end, Deposits: deposits, At: r.clock.Now()}
+	a := ports.EVMAdvance{Connection: r.name, From: ports.EVMBlock{Number: state.Position, Hash: state.PositionHash}, To: end,
+		Deposits: deposits, At: r.clock.Now()}
 	for _, d := range deposits {
 		if d.Oversized {
 			r.log.WithField("deposit", d.PartnerID).Error("a deposit is larger than an amount can be; it is kept aside")

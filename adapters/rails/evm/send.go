@@ -86,7 +86,8 @@ func (r *Rail) Status(ctx context.Context, payouts []ports.Payout) []ports.Outco
 func (r *Rail) Collect(_ context.Context, collections []ports.Collection) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(collections))
 	for i := range outcomes {
-		outcomes[i] = ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Code: codeUnsupported, Text: "money cannot be collected from an address on a chain"}
+		outcomes[i] = ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Code: codeUnsupported,
+			Text: "money cannot be collected from an address on a chain"}
 	}
 	return outcomes
 }
@@ -192,7 +193,8 @@ func (r *Rail) present(ctx context.Context, purpose ports.EVMPurpose, subjects [
 
 // outcome returns the outcome that the state of a transaction stands for.
 func (r *Rail) outcome(t ports.EVMTransaction) ports.Outcome {
-	o := ports.Outcome{Verdict: ports.Waiting, Accepted: true, Text: "sent; waiting for confirmations", RetryAt: r.clock.Now().Add(r.retryDelay())}
+	o := ports.Outcome{Verdict: ports.Waiting, Accepted: true, Text: "sent; waiting for confirmations",
+		RetryAt: r.clock.Now().Add(r.retryDelay())}
 	switch t.State {
 	case ports.EVMConfirmed:
 		o = ports.Outcome{Verdict: ports.Done, PartnerID: eth.FormatHash(t.Hash)}
@@ -278,7 +280,8 @@ func (r *Rail) refuseContracts(ctx context.Context, orders []order, fresh []int,
 			others = append(others, i)
 			continue
 		}
-		outcomes[i] = *refusal(codeContractPayer, "the payer "+eth.FormatAddress(orders[i].recipient)+" is a contract, which may credit nobody: ask the payer for an address, and pay it out to that")
+		outcomes[i] = *refusal(codeContractPayer, "the payer "+eth.FormatAddress(orders[i].recipient)+
+			" is a contract, which may credit nobody: ask the payer for an address, and pay it out to that")
 	}
 	return others, nil
 }
@@ -320,7 +323,8 @@ func (r *Rail) refusedByEstimate(ctx context.Context, s *session, t ports.EVMTra
 }
 
 func tooLittle(t ports.EVMTransaction, available *big.Int) string {
-	return fmt.Sprintf("the wallet has %s minor units of %s, of which some may be on their way out; %s are needed", available, t.Currency, t.Amount)
+	return fmt.Sprintf("the wallet has %s minor units of %s, of which some may be on their way out; %s are needed", available,
+		t.Currency, t.Amount)
 }
 
 func (r *Rail) waiting(text string) ports.Outcome {

@@ -39,9 +39,10 @@ type chain struct {
 func gwei(n int64) *big.Int { return new(big.Int).Mul(big.NewInt(n), big.NewInt(1_000_000_000)) }
 
 var chains = map[corridor.Rail]chain{
-	corridor.Ethereum: {1, account.EthereumWallet, "ETH", 32, 12 * time.Second, big.NewInt(50_000_000), gwei(200), 3 * time.Minute, 50, new(big.Int)},
-	corridor.Base:     {8453, account.BaseWallet, "ETH", 60, 2 * time.Second, big.NewInt(1_000_000), gwei(5), time.Minute, 1, gwei(20_000)},
-	corridor.Polygon:  {137, account.PolygonWallet, "POL", 100, 2 * time.Second, gwei(30), gwei(2000), time.Minute, 1, new(big.Int)},
+	corridor.Ethereum: {1, account.EthereumWallet, "ETH", 32, 12 * time.Second, big.NewInt(50_000_000), gwei(200),
+		3 * time.Minute, 50, new(big.Int)},
+	corridor.Base:    {8453, account.BaseWallet, "ETH", 60, 2 * time.Second, big.NewInt(1_000_000), gwei(5), time.Minute, 1, gwei(20_000)},
+	corridor.Polygon: {137, account.PolygonWallet, "POL", 100, 2 * time.Second, gwei(30), gwei(2000), time.Minute, 1, new(big.Int)},
 }
 
 // settings are those of a connection, checked.
@@ -128,7 +129,8 @@ func parseSettings(ctx context.Context, c rail.Connection, secrets ports.Secrets
 func parseGwei(text string) (*big.Int, error) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	wei, ok := new(big.Int).SetString(whole+fraction+strings.Repeat("0", max(0, 9-len(fraction))), 10)
-	if !ok || len(fraction) > 9 || whole == "" || strings.Trim(whole+fraction, "0123456789") != "" || wei.Sign() <= 0 || wei.Cmp(gwei(1_000_000)) > 0 {
+	if !ok || len(fraction) > 9 || whole == "" || strings.Trim(whole+fraction, "0123456789") != "" || wei.Sign() <= 0 ||
+		wei.Cmp(gwei(1_000_000)) > 0 {
 		return nil, errors.New("must be gwei above 0 and up to 1000000, with up to nine decimals, such as 0.05")
 	}
 	return wei, nil
@@ -209,7 +211,8 @@ func readURLs(ctx context.Context, r *rail.SettingReader, secrets ports.Secrets)
 		}
 		u, err := url.Parse(item)
 		if err == nil && !isReference && holdsKey(u) {
-			r.Refuse(settingURLs, "URL %d seems to hold a key: put the whole URL into a file and set file:/path, or into the environment and set env:NAME", i+1)
+			r.Refuse(settingURLs, "URL %d seems to hold a key: put the whole URL into a file and set file:/path, or into the environment and set "+
+				"env:NAME", i+1)
 			continue
 		}
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {

@@ -22,13 +22,15 @@ func (noSecrets) Secret(context.Context, string) ([]byte, error) {
 func TestNew_NamesEverySettingThatIsNotValid(t *testing.T) {
 	t.Parallel()
 	// Keys of providers are often a part of the path of a URL; they are refused in clear.
-	valid := map[string]string{"urls": "env:NODE,https://node.example.com/rpc/ethereum-mainnet", "seed": "env:SEED", "usdcContract": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+	valid := map[string]string{"urls": "env:NODE,https://node.example.com/rpc/ethereum-mainnet", "seed": "env:SEED",
+		"usdcContract":  "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
 		"confirmations": "finalized", "sweepFrom": "never", "minPriorityFeeGwei": "0.05"}
 	for _, c := range []struct {
 		change map[string]string
 		want   []string
 	}{
-		{map[string]string{"urls": "https://node.example.com/v2/s9XK2LqYb7Tn4vRw", "seed": "word word", "chainId": "0", "usdcContract": "0x1", "colour": "red"},
+		{map[string]string{"urls": "https://node.example.com/v2/s9XK2LqYb7Tn4vRw", "seed": "word word", "chainId": "0", "usdcContract": "0x1",
+			"colour": "red"},
 			[]string{"settings.chainId", "settings.colour", "settings.seed", "settings.urls", "settings.usdcContract"}},
 		{map[string]string{"urls": "https://u:p@node.example.com"}, []string{"settings.urls"}},
 		{map[string]string{"urls": "https://node.example.com?apikey=1"}, []string{"settings.urls"}},

@@ -83,7 +83,8 @@ func (r *Rail) estimate(ctx context.Context, calls []ports.EVMTransaction) ([]es
 }
 
 // add signs a transaction of the wallet and stores it, with the next nonce. wait says why it is not signed at present.
-func (r *Rail) add(ctx context.Context, s *session, t ports.EVMTransaction) (stored ports.EVMTransaction, added ports.EVMAddition, wait string, err error) {
+func (r *Rail) add(ctx context.Context, s *session,
+	t ports.EVMTransaction) (stored ports.EVMTransaction, added ports.EVMAddition, wait string, err error) {
 	cost := new(big.Int).Mul(new(big.Int).SetUint64(t.GasLimit), s.offer.maxFee)
 	cost.Add(cost, t.Value)
 	if needed := new(big.Int).Add(s.committed, cost); needed.Cmp(s.funds.native) > 0 {
@@ -111,7 +112,8 @@ func (r *Rail) add(ctx context.Context, s *session, t ports.EVMTransaction) (sto
 }
 
 // addWithNonce signs with the next nonce and stores, until no other process takes the nonce in between.
-func (r *Rail) addWithNonce(ctx context.Context, t ports.EVMTransaction, offer feePrice, chainNonce uint64, limit *ports.EVMSpendingLimit) (ports.EVMTransaction, ports.EVMAddition, error) {
+func (r *Rail) addWithNonce(ctx context.Context, t ports.EVMTransaction, offer feePrice, chainNonce uint64,
+	limit *ports.EVMSpendingLimit) (ports.EVMTransaction, ports.EVMAddition, error) {
 	select {
 	case r.busy <- struct{}{}:
 		defer func() { <-r.busy }()
@@ -140,7 +142,8 @@ func (r *Rail) addWithNonce(ctx context.Context, t ports.EVMTransaction, offer f
 
 // sign signs a version of a transaction.
 func (r *Rail) sign(ctx context.Context, t ports.EVMTransaction, offer feePrice) (ports.EVMAttempt, error) {
-	unsigned := eth.Transaction{ChainID: r.chain.id, Nonce: t.Nonce, MaxPriorityFee: offer.tip, MaxFee: offer.maxFee, GasLimit: t.GasLimit, To: t.To, Value: t.Value, Data: t.Data}
+	unsigned := eth.Transaction{ChainID: r.chain.id, Nonce: t.Nonce, MaxPriorityFee: offer.tip, MaxFee: offer.maxFee, GasLimit: t.GasLimit,
+		To: t.To, Value: t.Value, Data: t.Data}
 	signature, err := r.keys.SignDigest(ctx, t.Path, unsigned.Digest())
 	if err != nil {
 		return ports.EVMAttempt{}, err
@@ -169,7 +172,8 @@ func (r *Rail) broadcast(ctx context.Context, transactions []ports.EVMTransactio
 		for i, request := range requests {
 			if request.Err != nil {
 				t := transactions[i]
-				r.log.WithError(request.Err).WithField("node", n.name).WithField("transaction", eth.FormatHash(t.Attempts[len(t.Attempts)-1].Hash)).Debug("transaction not accepted by a node; will retry")
+				r.log.WithError(request.Err).WithField("node", n.name).WithField("transaction",
+					eth.FormatHash(t.Attempts[len(t.Attempts)-1].Hash)).Debug("transaction not accepted by a node; will retry")
 			}
 		}
 	}

@@ -50,7 +50,8 @@ func (r *Rail) sweep(ctx context.Context) error {
 		for _, d := range due {
 			switch err := r.sweepOne(ctx, s, issued[d.Address], currency); {
 			case isRevert(err): // of this address; others can be swept
-				r.log.WithError(err).WithField("address", eth.FormatAddress(d.Address)).Warn("the contract transfers nothing from a deposit address; will retry")
+				r.log.WithError(err).WithField("address", eth.FormatAddress(d.Address)).Warn(
+					"the contract transfers nothing from a deposit address; will retry")
 			case err != nil:
 				return fmt.Errorf("sweep of %s: %w", eth.FormatAddress(d.Address), err)
 			}

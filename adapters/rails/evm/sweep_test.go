@@ -62,7 +62,8 @@ func TestSweep_AddressThatTheContractRefusesStopsNoOther(t *testing.T) {
 		e.chain.Mine(3)
 	}
 
-	if e.usdc.Balance(addresses[1])+e.usdc.Balance(addresses[3]) != 0 || e.usdc.Balance(e.wallet()) != 12_000_000 || e.usdc.Balance(addresses[0]) != 6_000_000 {
+	if e.usdc.Balance(addresses[1])+e.usdc.Balance(addresses[3]) != 0 || e.usdc.Balance(e.wallet()) != 12_000_000 ||
+		e.usdc.Balance(addresses[0]) != 6_000_000 {
 		t.Errorf("the wallet has %d, the addresses %d, %d, %d, %d", e.usdc.Balance(e.wallet()), e.usdc.Balance(addresses[0]),
 			e.usdc.Balance(addresses[1]), e.usdc.Balance(addresses[2]), e.usdc.Balance(addresses[3]))
 	}

@@ -88,7 +88,8 @@ func (r *Rail) funds(ctx context.Context) (f funds, err error) {
 	var native hexBig
 	var nonce hexUint
 	wallet := eth.FormatAddress(r.wallet)
-	requests := []*request{{Method: "eth_getBalance", Params: []any{wallet, at}, Result: &native}, {Method: "eth_getTransactionCount", Params: []any{wallet, at}, Result: &nonce}}
+	requests := []*request{{Method: "eth_getBalance", Params: []any{wallet, at}, Result: &native},
+		{Method: "eth_getTransactionCount", Params: []any{wallet, at}, Result: &nonce}}
 	currencies := slices.Sorted(maps.Keys(r.tokens))
 	replies := make([]hexBytes, len(currencies))
 	for i, currency := range currencies {
@@ -134,7 +135,8 @@ func (r *Rail) state(ctx context.Context) (ports.EVMChain, error) {
 // checkWallet returns an error if a connection has got another seed or chain: payers have addresses of the first one.
 func (r *Rail) checkWallet(state ports.EVMChain) error {
 	if state.Wallet != r.wallet || state.ChainID != r.chain.id {
-		return fmt.Errorf("the connection %s has issued addresses of the wallet %s on chain %d, and now has %s on chain %d; restore the seed and chainId, or set up a connection with another name",
+		return fmt.Errorf("the connection %s has issued addresses of the wallet %s on chain %d, and now has %s on chain %d; restore the seed "+
+			"and chainId, or set up a connection with another name",
 			r.name, eth.FormatAddress(state.Wallet), state.ChainID, eth.FormatAddress(r.wallet), r.chain.id)
 	}
 	return nil

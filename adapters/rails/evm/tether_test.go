@@ -63,7 +63,8 @@ func TestTether_KeepsAFee(t *testing.T) {
 		t.Fatalf("without a fee: %+v", got)
 	}
 	e.usdc.SetFee(100)
-	e.chain.Send(e.usdc.Address, append(append(devnet.Selector("transfer(address,uint256)"), devnet.AddressWord(address)...), devnet.Word(2_000_000)...))
+	e.chain.Send(e.usdc.Address, append(append(devnet.Selector("transfer(address,uint256)"), devnet.AddressWord(address)...),
+		devnet.Word(2_000_000)...))
 	p := e.payout(to, 500_000)
 	e.send(r, p)
 	e.chain.Mine(3)
@@ -84,8 +85,10 @@ func TestTether_KeepsAFee(t *testing.T) {
 	if len(found) != 2 {
 		t.Fatalf("reported: %+v", found)
 	}
-	if c := found[0]; c.Platform != e.platform || c.Kind != rail.Payout || c.Subject != p.Transaction.ID.UUID() || c.Recorded.Amount != (money.Amount{Minor: 500_000, Currency: money.USDT}) ||
-		c.Reported.Amount.Minor != 495_000 || !strings.HasPrefix(c.Reported.PartnerID, "0x") || !strings.Contains(c.Problem, "0.495000 USDT and taken 0.500000 USDT") {
+	if c := found[0]; c.Platform != e.platform || c.Kind != rail.Payout || c.Subject != p.Transaction.ID.UUID() ||
+		c.Recorded.Amount != (money.Amount{Minor: 500_000, Currency: money.USDT}) ||
+		c.Reported.Amount.Minor != 495_000 || !strings.HasPrefix(c.Reported.PartnerID, "0x") ||
+		!strings.Contains(c.Problem, "0.495000 USDT and taken 0.500000 USDT") {
 		t.Errorf("of the payout: %+v", c)
 	}
 	if c := found[1]; c.Kind != "" || c.Recorded.Amount.Minor != 1_980_000 || c.Reported.Amount.Minor != 1_960_200 {
@@ -129,7 +132,8 @@ func TestFunding_AddressIsForOneReferenceOfOnePlatform(t *testing.T) {
 	if err != nil || errAgain != nil || errOther != nil || errAccount != nil {
 		t.Fatal(err, errAgain, errOther, errAccount)
 	}
-	if first[0].Info["address"] != again[0].Info["address"] || first[0].Info["address"] == other[0].Info["address"] || first[0].Info["address"] == account[0].Info["address"] {
+	if first[0].Info["address"] != again[0].Info["address"] || first[0].Info["address"] == other[0].Info["address"] ||
+		first[0].Info["address"] == account[0].Info["address"] {
 		t.Errorf("%v, %v, %v, %v", first, again, other, account)
 	}
 	for _, network := range []string{"ETHEREUM", "POLYGON", "x"} {
@@ -159,7 +163,8 @@ func TestSend_RecipientThatSpendsEverythingMeanwhile(t *testing.T) {
 	e.send(r, p)
 	e.chain.Call("evm_revert", before) // the node forgets the payout, and the recipient is first
 	e.chain.Call("hardhat_impersonateAccount", to)
-	e.chain.Call("eth_sendTransaction", map[string]any{"from": to, "to": e.usdc.Address, "gas": "0x40000", "data": "0x" + hexOf(devnet.Selector("transfer(address,uint256)"), devnet.AddressWord(devnet.Deployer), devnet.Word(5))})
+	e.chain.Call("eth_sendTransaction", map[string]any{"from": to, "to": e.usdc.Address, "gas": "0x40000",
+		"data": "0x" + hexOf(devnet.Selector("transfer(address,uint256)"), devnet.AddressWord(devnet.Deployer), devnet.Word(5))})
 	e.chain.Mine(1)
 	e.send(r, p)
 	e.chain.Mine(3)

@@ -11,7 +11,8 @@ import (
 )
 
 func FuzzDecodeReplies(f *testing.F) {
-	for _, reply := range []string{`[{"id":1,"result":"0x1"},{"id":2,"result":{"number":"0x1","hash":"0x00","timestamp":"0x2"}}]`, `{"error":{"code":-32005,"message":"x"}}`,
+	for _, reply := range []string{`[{"id":1,"result":"0x1"},{"id":2,"result":{"number":"0x1","hash":"0x00","timestamp":"0x2"}}]`,
+		`{"error":{"code":-32005,"message":"x"}}`,
 		`[{"id":2,"result":null},{"id":1,"error":{"code":3,"message":"execution reverted"}}]`, `[]`, `{`, `[{"id":1,"result":"0x"}]`} {
 		f.Add([]byte(reply))
 	}
@@ -42,7 +43,8 @@ func FuzzDecodeReplies(f *testing.F) {
 }
 
 func FuzzQuantities(f *testing.F) {
-	for _, text := range []string{`"0x0"`, `"0xffffffffffffffff"`, `"0x10000000000000000"`, `"0x"`, `"-0x1"`, `"0x-1"`, `"0x+1"`, `"0x_1"`, `12`, `null`, `"0x1.5"`} {
+	for _, text := range []string{`"0x0"`, `"0xffffffffffffffff"`, `"0x10000000000000000"`, `"0x"`, `"-0x1"`, `"0x-1"`, `"0x+1"`, `"0x_1"`,
+		`12`, `null`, `"0x1.5"`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

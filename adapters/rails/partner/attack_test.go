@@ -55,7 +55,8 @@ func TestRail_AnswerThatDoesNotEnd(t *testing.T) {
 func TestRail_RetryAfterIsAtMostAnHour(t *testing.T) {
 	t.Parallel()
 	// However many seconds a partner asks for, a payment is called about again within an hour.
-	for seconds, want := range map[string]time.Duration{"0": time.Second, "3601": time.Hour, "9999999999": time.Hour, "9223372036854775807": time.Hour} {
+	for seconds, want := range map[string]time.Duration{"0": time.Second, "3601": time.Hour, "9999999999": time.Hour,
+		"9223372036854775807": time.Hour} {
 		r, _ := newRail(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", seconds)
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -83,7 +84,8 @@ func TestRail_SendsOnlyToTheRightServer(t *testing.T) {
 		t.Cleanup(server.Close)
 		return server
 	}
-	good, old := newServer(func(*tls.Config) {}), newServer(func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 })
+	good, old := newServer(func(*tls.Config) {}),
+		newServer(func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 })
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: good.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
@@ -103,7 +105,8 @@ func TestRail_SendsOnlyToTheRightServer(t *testing.T) {
 			connection.Settings["caFile"] = c.ca
 		}
 		logger, _ := newLog()
-		r, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{"file:/secret": secret}, Events: &memoryEvents{}, Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: logger})
+		r, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{"file:/secret": secret}, Events: &memoryEvents{},
+			Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: logger})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +128,8 @@ func TestRail_CursorWithOddCharacters(t *testing.T) {
 	}
 	var got []string
 	r, _ := newRail(t, func(w http.ResponseWriter, req *http.Request) {
-		h := signedmessage.Headers{ID: req.Header.Get(signedmessage.IDHeader), Timestamp: req.Header.Get(signedmessage.TimestampHeader), Signature: req.Header.Get(signedmessage.SignatureHeader)}
+		h := signedmessage.Headers{ID: req.Header.Get(signedmessage.IDHeader), Timestamp: req.Header.Get(signedmessage.TimestampHeader),
+			Signature: req.Header.Get(signedmessage.SignatureHeader)}
 		if _, err := secrets.Verify(h, []byte("GET "+req.RequestURI[len("/v1"):]), now); err != nil {
 			t.Errorf("%s: %v", req.RequestURI, err)
 		}
@@ -173,7 +177,8 @@ func TestCallback_SecretIsReplaced(t *testing.T) {
 	} {
 		logger, _ := newLog()
 		store := &memoryEvents{}
-		callback := &partner.Callback{Secrets: memorySecrets{"file:/secret": c.accepted, "file:/other": anotherSecret}, Events: store, Clock: &worldClock{now: now}, Log: logger,
+		callback := &partner.Callback{Secrets: memorySecrets{"file:/secret": c.accepted, "file:/other": anotherSecret}, Events: store,
+			Clock: &worldClock{now: now}, Log: logger,
 			Connection: func(_ context.Context, name string) (rail.Connection, error) {
 				connection := bankRail("https://partner.example.com")
 				if name == "other" {

@@ -134,7 +134,8 @@ func isFault(err error) bool {
 // messageHeaders returns the headers of a message, each of which it has once.
 func messageHeaders(h http.Header) (signedmessage.Headers, error) {
 	var out signedmessage.Headers
-	for name, value := range map[string]*string{signedmessage.IDHeader: &out.ID, signedmessage.TimestampHeader: &out.Timestamp, signedmessage.SignatureHeader: &out.Signature} {
+	for name, value := range map[string]*string{signedmessage.IDHeader: &out.ID, signedmessage.TimestampHeader: &out.Timestamp,
+		signedmessage.SignatureHeader: &out.Signature} {
 		given := h.Values(name)
 		if len(given) != 1 {
 			return out, signedmessage.ErrHeaders

@@ -58,18 +58,20 @@ func TestCallback_StoresAndRefuses(t *testing.T) {
 		result     partner.Result
 		stored     int
 	}{
-		"stored":               {"bank", good(), body, &memoryEvents{}, 204, partner.Stored, 1},
-		"known":                {"bank", good(), body, stored(t, body), 204, partner.Stored, 1},
-		"known, written anew":  {"bank", signed(spaced), spaced, stored(t, body), 204, partner.Stored, 1},
-		"id used again":        {"bank", signed(other), other, stored(t, body), 409, partner.Refused, 2},
-		"4 minutes ago":        {"bank", sign(secret, now.Add(-4*time.Minute), body), body, &memoryEvents{}, 204, partner.Stored, 1},
-		"6 minutes ago":        {"bank", sign(secret, now.Add(-6*time.Minute), body), body, &memoryEvents{}, 401, partner.Refused, 0},
-		"in 6 minutes":         {"bank", sign(secret, now.Add(6*time.Minute), body), body, &memoryEvents{}, 401, partner.Refused, 0},
-		"another secret":       {"bank", sign(anotherSecret, now, body), body, &memoryEvents{}, 401, partner.Refused, 0},
-		"another body":         {"bank", good(), other, &memoryEvents{}, 401, partner.Refused, 0},
-		"another time":         {"bank", edited(signedmessage.TimestampHeader, strconv.FormatInt(now.Unix()+1, 10)), body, &memoryEvents{}, 401, partner.Refused, 0},
-		"another id":           {"bank", edited(signedmessage.IDHeader, "msg_2"), body, &memoryEvents{}, 401, partner.Refused, 0},
-		"two signatures":       {"bank", edited(signedmessage.SignatureHeader, good().Get(signedmessage.SignatureHeader), "v1,AAAA"), body, &memoryEvents{}, 401, partner.Refused, 0},
+		"stored":              {"bank", good(), body, &memoryEvents{}, 204, partner.Stored, 1},
+		"known":               {"bank", good(), body, stored(t, body), 204, partner.Stored, 1},
+		"known, written anew": {"bank", signed(spaced), spaced, stored(t, body), 204, partner.Stored, 1},
+		"id used again":       {"bank", signed(other), other, stored(t, body), 409, partner.Refused, 2},
+		"4 minutes ago":       {"bank", sign(secret, now.Add(-4*time.Minute), body), body, &memoryEvents{}, 204, partner.Stored, 1},
+		"6 minutes ago":       {"bank", sign(secret, now.Add(-6*time.Minute), body), body, &memoryEvents{}, 401, partner.Refused, 0},
+		"in 6 minutes":        {"bank", sign(secret, now.Add(6*time.Minute), body), body, &memoryEvents{}, 401, partner.Refused, 0},
+		"another secret":      {"bank", sign(anotherSecret, now, body), body, &memoryEvents{}, 401, partner.Refused, 0},
+		"another body":        {"bank", good(), other, &memoryEvents{}, 401, partner.Refused, 0},
+		"another time": {"bank", edited(signedmessage.TimestampHeader, strconv.FormatInt(now.Unix()+1, 10)), body, &memoryEvents{}, 401,
+			partner.Refused, 0},
+		"another id": {"bank", edited(signedmessage.IDHeader, "msg_2"), body, &memoryEvents{}, 401, partner.Refused, 0},
+		"two signatures": {"bank", edited(signedmessage.SignatureHeader, good().Get(signedmessage.SignatureHeader), "v1,AAAA"), body,
+			&memoryEvents{}, 401, partner.Refused, 0},
 		"no headers":           {"bank", http.Header{}, body, &memoryEvents{}, 401, partner.Refused, 0},
 		"no JSON":              {"bank", signed("x"), "x", &memoryEvents{}, 400, partner.Refused, 0},
 		"not valid":            {"bank", signed(`{"id":"1"}`), `{"id":"1"}`, &memoryEvents{}, 400, partner.Refused, 0},
@@ -82,7 +84,8 @@ func TestCallback_StoresAndRefuses(t *testing.T) {
 	} {
 		log, logged := newLog()
 		var result partner.Result
-		callback := &partner.Callback{Secrets: memorySecrets{"file:/secret": secret}, Events: c.store, Clock: &worldClock{now: now}, Log: log, Received: func(r partner.Result) { result = r },
+		callback := &partner.Callback{Secrets: memorySecrets{"file:/secret": secret}, Events: c.store, Clock: &worldClock{now: now}, Log: log,
+			Received: func(r partner.Result) { result = r },
 			Connection: func(_ context.Context, name string) (rail.Connection, error) {
 				connection := bankRail("https://partner.example.com")
 				switch name {
@@ -106,10 +109,12 @@ func TestCallback_StoresAndRefuses(t *testing.T) {
 		callback.ServeHTTP(response, request)
 
 		if response.Code != c.status || result != c.result || len(c.store.events) != c.stored {
-			t.Errorf("%s: %d, %s, %d stored: %s; want %d, %s, %d", name, response.Code, result, len(c.store.events), response.Body, c.status, c.result, c.stored)
+			t.Errorf("%s: %d, %s, %d stored: %s; want %d, %s, %d", name, response.Code, result, len(c.store.events), response.Body, c.status,
+				c.result, c.stored)
 		}
 		text := response.Body.String()
-		if (c.status == 204) != (text == "") || strings.Contains(text+logged.String(), "DE89") || strings.Contains(text+logged.String(), "whsec") || strings.Contains(text, "internals") {
+		if (c.status == 204) != (text == "") || strings.Contains(text+logged.String(), "DE89") ||
+			strings.Contains(text+logged.String(), "whsec") || strings.Contains(text, "internals") {
 			t.Errorf("%s: answered %q, logged %s", name, text, logged)
 		}
 		if (c.status == 503) != (response.Header().Get("Retry-After") != "") {
@@ -127,7 +132,8 @@ func stored(t *testing.T, body string) *memoryEvents {
 	}
 	store := &memoryEvents{}
 	log, _ := newLog()
-	r, err := partner.Open(partner.Config{Connection: bankRail("https://partner.example.com"), Secrets: memorySecrets{}, Events: store, Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
+	r, err := partner.Open(partner.Config{Connection: bankRail("https://partner.example.com"), Secrets: memorySecrets{}, Events: store,
+		Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,8 @@ type Client struct {
 
 // OpenClient returns a client for a connection. wrap may be nil; it returns the transport of requests
 // that are signed already.
-func OpenClient(connection rail.Connection, secrets ports.Secrets, clock ports.Clock, wrap func(http.RoundTripper) http.RoundTripper) (*Client, error) {
+func OpenClient(connection rail.Connection, secrets ports.Secrets, clock ports.Clock,
+	wrap func(http.RoundTripper) http.RoundTripper) (*Client, error) {
 	s, err := parseSettings(connection)
 	if err != nil {
 		return nil, err

@@ -222,7 +222,8 @@ type Minor int64
 
 // Schema implements huma.SchemaProvider.
 func (Minor) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString, Pattern: "^-?[0-9]{1,19}$"}, {Type: huma.TypeInteger, Format: "int64"}}, Examples: []any{"1050"}}
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString, Pattern: "^-?[0-9]{1,19}$"}, {Type: huma.TypeInteger, Format: "int64"}},
+		Examples: []any{"1050"}}
 }
 
 // MarshalJSON implements json.Marshaler.

@@ -165,7 +165,8 @@ func (e Event) appendFee(report *ports.RailReport, p ident.Platform) error {
 	if !isPartnerID(e.Fee.PartnerID) {
 		return errors.New("fee.partnerId has 1 to 255 characters, none of them a control character")
 	}
-	report.Fees = append(report.Fees, ports.RailFee{Platform: p, Rail: on, PartnerID: e.Fee.PartnerID, Amount: amount, At: e.At, Memo: plaintext.Clean(e.Fee.Memo, ledger.MaxMemo)})
+	report.Fees = append(report.Fees, ports.RailFee{Platform: p, Rail: on, PartnerID: e.Fee.PartnerID, Amount: amount, At: e.At,
+		Memo: plaintext.Clean(e.Fee.Memo, ledger.MaxMemo)})
 	return nil
 }
 

@@ -138,7 +138,8 @@ func eventTooLarge(size int64) error {
 }
 
 // listEvents returns the events after a cursor that were understood, and the others as they came.
-func (c *Client) listEvents(ctx context.Context, after string, limit int, maxBytes int64) (page EventPage, raw []ports.RawReport, err error) {
+func (c *Client) listEvents(ctx context.Context, after string, limit int,
+	maxBytes int64) (page EventPage, raw []ports.RawReport, err error) {
 	var list rawPage
 	query := url.Values{"after": {after}, "limit": {strconv.Itoa(limit)}}
 	if err := c.call(ctx, http.MethodGet, "/events", query, nil, &list, maxBytes); err != nil {

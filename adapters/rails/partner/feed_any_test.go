@@ -50,7 +50,8 @@ func text(t *rapid.T, e partner.Event) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := rapid.SampledFrom([]string{"Acme ", "Ac\tme", "Ac\x00me", `Ac\u0000me`, "M\xfcller", "\xed\xa0\x80", `\ud800`, "Ac\r\nme", "\u202eevil"}).Draw(t, "name")
+	name := rapid.SampledFrom([]string{"Acme ", "Ac\tme", "Ac\x00me", `Ac\u0000me`, "M\xfcller", "\xed\xa0\x80", `\ud800`, "Ac\r\nme",
+		"\u202eevil"}).Draw(t, "name")
 	return strings.Replace(string(encoded), "Acme ", name, 1)
 }
 
@@ -80,13 +81,15 @@ var oddities = map[string]func(t *rapid.T, e *partner.Event) (reason string){
 // add adds the nth event, of any kind.
 func (a *anyEvents) add(t *rapid.T, n int) {
 	e := receiptEvent(t, n)
-	kind := rapid.SampledFrom([]string{"receipt", "receipt", "reversal", "oddity", "wrong type", "no object", "too large", "id again", "listed again"}).Draw(t, "kind")
+	kind := rapid.SampledFrom([]string{"receipt", "receipt", "reversal", "oddity", "wrong type", "no object", "too large", "id again",
+		"listed again"}).Draw(t, "kind")
 	switch kind {
 	case "receipt":
 		a.addGood(t, e, e.Receipt.PartnerID)
 	case "reversal": // of money that came before or comes later, or never
 		e.Type, e.Receipt = partner.ReceiptReversed, nil
-		e.Reversal = &partner.ReversalEvent{ReceiptID: fmt.Sprintf("R%d", rapid.IntRange(0, 30).Draw(t, "receipt")), PartnerID: fmt.Sprintf("V%d", n), Rail: "SEPA", Code: "AC\x0001"}
+		e.Reversal = &partner.ReversalEvent{ReceiptID: fmt.Sprintf("R%d", rapid.IntRange(0, 30).Draw(t, "receipt")),
+			PartnerID: fmt.Sprintf("V%d", n), Rail: "SEPA", Code: "AC\x0001"}
 		a.addGood(t, e, e.Reversal.PartnerID)
 	case "oddity":
 		name := rapid.SampledFrom(slices.Sorted(maps.Keys(oddities))).Draw(t, "oddity")
@@ -150,7 +153,8 @@ func wrongType(t *rapid.T, e partner.Event) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	value := rapid.SampledFrom([]string{`null`, `7`, `"x"`, `[]`, `{}`, `true`, `-1e400`, `"2026-13-45T00:00:00Z"`, `{"minor":"x"}`}).Draw(t, "value")
+	value := rapid.SampledFrom([]string{`null`, `7`, `"x"`, `[]`, `{}`, `true`, `-1e400`, `"2026-13-45T00:00:00Z"`, `{"minor":"x"}`}).Draw(t,
+		"value")
 	field := rapid.SampledFrom([]string{"id", "type", "at", "receipt"}).Draw(t, "field")
 	if object[field] = json.RawMessage(value); field == "id" && value[0] == '"' { // it is one
 		object["at"] = json.RawMessage(`7`)
@@ -186,7 +190,8 @@ func TestRail_AnyEventsInAnyOrder(t *testing.T) {
 	// with the reason, each id that was used again as one contradiction, and the cursor goes to the end. What is listed again has the
 	// same keys.
 	rapid.Check(t, func(rt *rapid.T) {
-		a := &anyEvents{sent: map[string]int{}, good: map[string]bool{}, reused: map[string]bool{}, bad: map[string]string{}, first: map[string]string{}}
+		a := &anyEvents{sent: map[string]int{}, good: map[string]bool{}, reused: map[string]bool{}, bad: map[string]string{},
+			first: map[string]string{}}
 		for n := range rapid.IntRange(1, 30).Draw(rt, "events") {
 			a.add(rt, n)
 		}

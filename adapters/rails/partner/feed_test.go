@@ -31,10 +31,14 @@ func usd(minor partner.Minor) partner.Amount {
 // someEvents are one event of each type.
 func someEvents() []partner.Event {
 	return []partner.Event{
-		{ID: "e1", Type: partner.PaymentChanged, At: now, Payment: &partner.PaymentEvent{Kind: partner.Payout, ID: "0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22", PlatformID: platformID.String(), Status: partner.Returned}},
-		{ID: "e2", Type: partner.MoneyReceived, At: now, Receipt: &partner.ReceiptEvent{PartnerID: "R1", Rail: "SEPA", Amount: partner.Amount{Minor: 1050, Currency: "EUR", Decimals: 2}, Reference: "REF\n2",
-			Payer: &partner.Account{Type: "EUR_ACCOUNT", Currency: "EUR", Fields: map[string]string{"iban": "DE89370400440532013000"}, Holder: &partner.Holder{Type: "BUSINESS", Name: "Acme"}}}},
-		{ID: "e3", Type: partner.ReceiptReversed, At: now, PlatformID: platformID.String(), Reversal: &partner.ReversalEvent{ReceiptID: "R1", PartnerID: "V1", Rail: "SEPA", Code: "AC01", Text: "Recalled."}},
+		{ID: "e1", Type: partner.PaymentChanged, At: now, Payment: &partner.PaymentEvent{Kind: partner.Payout,
+			ID: "0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22", PlatformID: platformID.String(), Status: partner.Returned}},
+		{ID: "e2", Type: partner.MoneyReceived, At: now, Receipt: &partner.ReceiptEvent{PartnerID: "R1", Rail: "SEPA",
+			Amount: partner.Amount{Minor: 1050, Currency: "EUR", Decimals: 2}, Reference: "REF\n2",
+			Payer: &partner.Account{Type: "EUR_ACCOUNT", Currency: "EUR", Fields: map[string]string{"iban": "DE89370400440532013000"},
+				Holder: &partner.Holder{Type: "BUSINESS", Name: "Acme"}}}},
+		{ID: "e3", Type: partner.ReceiptReversed, At: now, PlatformID: platformID.String(), Reversal: &partner.ReversalEvent{ReceiptID: "R1",
+			PartnerID: "V1", Rail: "SEPA", Code: "AC01", Text: "Recalled."}},
 		{ID: "e4", Type: partner.FeeCharged, At: now, Fee: &partner.FeeEvent{PartnerID: "F1", Rail: "SEPA", Amount: usd(25), Memo: "March"}},
 		{ID: "e5", Type: partner.BalanceNamed, At: now, Balance: &partner.Amount{Minor: -5, Currency: "JPY"}},
 	}
@@ -56,7 +60,8 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	after, _ := strconv.Atoi(r.URL.Query().Get("after"))
 	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
 	end := min(after+min(p.size, limit), len(p.events))
-	answerJSON(w, partner.EventPage{Events: append([]partner.Event{}, p.events[after:end]...), Cursor: strconv.Itoa(end), More: end < len(p.events) || p.more})
+	answerJSON(w, partner.EventPage{Events: append([]partner.Event{}, p.events[after:end]...), Cursor: strconv.Itoa(end),
+		More: end < len(p.events) || p.more})
 }
 
 func TestRail_PollReturnsEachEventOnce(t *testing.T) {
@@ -76,22 +81,28 @@ func TestRail_PollReturnsEachEventOnce(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(second, again) {
 		t.Errorf("%+v, then %+v, %v", second, again, err)
 	}
-	if third, err := r.Poll(t.Context(), second.Cursor); err != nil || third.Cursor != second.Cursor || !reflect.DeepEqual(third, ports.RailReport{Cursor: third.Cursor}) {
+	if third, err := r.Poll(t.Context(), second.Cursor); err != nil || third.Cursor != second.Cursor ||
+		!reflect.DeepEqual(third, ports.RailReport{Cursor: third.Cursor}) {
 		t.Errorf("after the end: %+v, %v", third, err)
 	}
 
-	if want := (ports.RailSubject{Platform: platformID, Subject: uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22")}); first.Changed[0] != want {
+	if want := (ports.RailSubject{Platform: platformID,
+		Subject: uuid.MustParse("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22")}); first.Changed[0] != want {
 		t.Errorf("changed %+v", first.Changed[0])
 	}
-	receipt := ports.RailReceipt{Receipt: transaction.Receipt{Rail: "SEPA", PartnerID: "R1", Reference: "REF 2", Amount: money.Amount{Minor: 1050, Currency: "EUR"}, At: now},
-		Payer: &account.External{Type: "EUR_ACCOUNT", Currency: "EUR", Fields: map[string]string{"iban": "DE89370400440532013000"}, Beneficiary: &account.Beneficiary{Type: account.Business, LegalName: "Acme"}}}
+	receipt := ports.RailReceipt{Receipt: transaction.Receipt{Rail: "SEPA", PartnerID: "R1", Reference: "REF 2",
+		Amount: money.Amount{Minor: 1050, Currency: "EUR"}, At: now},
+		Payer: &account.External{Type: "EUR_ACCOUNT", Currency: "EUR", Fields: map[string]string{"iban": "DE89370400440532013000"},
+			Beneficiary: &account.Beneficiary{Type: account.Business, LegalName: "Acme"}}}
 	if !reflect.DeepEqual(first.Receipts[0], receipt) {
 		t.Errorf("receipt %+v", first.Receipts[0])
 	}
-	if want := (ports.ReceiptReversal{Platform: platformID, Rail: "SEPA", Receipt: "R1", PartnerID: "V1", Code: "AC01", Text: "Recalled.", At: now}); first.Reversals[0] != want {
+	if want := (ports.ReceiptReversal{Platform: platformID, Rail: "SEPA", Receipt: "R1", PartnerID: "V1", Code: "AC01", Text: "Recalled.",
+		At: now}); first.Reversals[0] != want {
 		t.Errorf("reversal %+v", first.Reversals[0])
 	}
-	if want := (ports.RailFee{Rail: "SEPA", PartnerID: "F1", Amount: money.Amount{Minor: 25, Currency: "USD"}, At: now, Memo: "March"}); second.Fees[0] != want {
+	if want := (ports.RailFee{Rail: "SEPA", PartnerID: "F1", Amount: money.Amount{Minor: 25, Currency: "USD"}, At: now,
+		Memo: "March"}); second.Fees[0] != want {
 		t.Errorf("fee %+v", second.Fees[0])
 	}
 	if want := (ports.RailBalance{Amount: money.Amount{Minor: -5, Currency: "JPY"}, At: now}); second.Balances[0] != want {
@@ -138,7 +149,8 @@ func TestRail_PollOfAPartnerThatIsDown(t *testing.T) {
 	t.Parallel()
 	// A partner that cannot be reached is not taken for a database that cannot.
 	log, _ := newLog()
-	r, err := partner.Open(partner.Config{Connection: bankRail("http://127.0.0.1:1"), Secrets: memorySecrets{"file:/secret": secret}, Events: &memoryEvents{}, Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
+	r, err := partner.Open(partner.Config{Connection: bankRail("http://127.0.0.1:1"), Secrets: memorySecrets{"file:/secret": secret},
+		Events: &memoryEvents{}, Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +183,8 @@ func TestRail_PollKeepsTheFirstOfAnID(t *testing.T) {
 				t.Errorf("%s: taken %d at %q", event.ID, taken, report.Cursor)
 			}
 			for _, c := range next.Contradictions {
-				if _, again := found[c.Key()]; again || c.Name != "event "+event.ID || !c.Recorded.At.Equal(event.At) || c.Recorded.State != string(event.Type) || c.Recorded.Text == c.Reported.Text {
+				if _, again := found[c.Key()]; again || c.Name != "event "+event.ID || !c.Recorded.At.Equal(event.At) ||
+					c.Recorded.State != string(event.Type) || c.Recorded.Text == c.Reported.Text {
 					t.Errorf("%d: %+v", i, c)
 				}
 				found[c.Key()] = c
@@ -206,7 +219,8 @@ func TestRail_ReadRawOfAnIDThatWasUsed(t *testing.T) {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	report, err := r.Poll(t.Context(), "")
-	if err != nil || len(report.Fees) != 1 || report.Fees[0].Amount.Minor != 25 || len(report.Contradictions) != 1 || !strings.Contains(report.Contradictions[0].Reported.Text, `"26"`) {
+	if err != nil || len(report.Fees) != 1 || report.Fees[0].Amount.Minor != 25 || len(report.Contradictions) != 1 ||
+		!strings.Contains(report.Contradictions[0].Reported.Text, `"26"`) {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
@@ -241,11 +255,13 @@ func TestRail_PollKeepsAsideWhatIsNotDescribed(t *testing.T) {
 		c.change(&events[1])
 		r, _ := newRail(t, (&pages{events: events, size: 10}).ServeHTTP)
 		report, err := r.Poll(t.Context(), "")
-		if err != nil || len(report.Raw) != 1 || len(report.Changed) != 1 || len(report.Reversals) != 1 || len(report.Fees) != 1 || report.Cursor != "3:4" {
+		if err != nil || len(report.Raw) != 1 || len(report.Changed) != 1 || len(report.Reversals) != 1 || len(report.Fees) != 1 ||
+			report.Cursor != "3:4" {
 			t.Fatalf("%s: %+v, %v", name, report, err)
 		}
 		raw := report.Raw[0]
-		if raw.Kind != ports.RailFeedEvent || !strings.Contains(raw.Problem, c.want) || strings.Contains(raw.Problem, "Acme") || !strings.Contains(string(raw.Data), `"Acme"`) && events[1].Receipt != nil {
+		if raw.Kind != ports.RailFeedEvent || !strings.Contains(raw.Problem, c.want) || strings.Contains(raw.Problem, "Acme") ||
+			!strings.Contains(string(raw.Data), `"Acme"`) && events[1].Receipt != nil {
 			t.Errorf("%s: %+v; want %q", name, raw, c.want)
 		}
 	}
@@ -323,14 +339,16 @@ func TestRail_EventThatIsTooLarge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report.Receipts, report.Fees, report.Raw = append(got.Receipts, report.Receipts...), append(got.Fees, report.Fees...), append(got.Raw, report.Raw...)
+		report.Receipts, report.Fees, report.Raw = append(got.Receipts, report.Receipts...), append(got.Fees, report.Fees...),
+			append(got.Raw, report.Raw...)
 		got, more = report, report.More
 	}
 	if len(got.Receipts) != 1 || len(got.Fees) != 1 || len(got.Raw) != 1 || !strings.HasSuffix(got.Cursor, ":3") {
 		t.Fatalf("%d receipts, %d fees, %d aside, cursor %s", len(got.Receipts), len(got.Fees), len(got.Raw), got.Cursor)
 	}
 	raw := got.Raw[0]
-	if raw.Place != "event e3" || !strings.Contains(raw.Problem, "at most 1048576 are read") || len(raw.Data) != ports.MaxRawReport || raw.Size <= 3<<20 {
+	if raw.Place != "event e3" || !strings.Contains(raw.Problem, "at most 1048576 are read") || len(raw.Data) != ports.MaxRawReport ||
+		raw.Size <= 3<<20 {
 		t.Errorf("kept aside %s: %s; %d of %d bytes", raw.Place, raw.Problem, len(raw.Data), raw.Size)
 	}
 	if _, err := r.ReadRaw(t.Context(), raw); err == nil || err.Error() != raw.Problem {

@@ -101,7 +101,8 @@ func newWorld(t testing.TB) *world {
 	w.server = httptest.NewServer(w.sidecar)
 	log, _ := newLog()
 	mux := http.NewServeMux()
-	mux.Handle("POST "+partner.CallbackPath, &partner.Callback{Secrets: memorySecrets{"file:/secret": secret}, Events: w.store, Clock: w.clock, Log: log,
+	mux.Handle("POST "+partner.CallbackPath, &partner.Callback{Secrets: memorySecrets{"file:/secret": secret}, Events: w.store,
+		Clock: w.clock, Log: log,
 		Connection: func(context.Context, string) (rail.Connection, error) { return bankRail(w.server.URL), nil }})
 	w.callback = httptest.NewServer(mux)
 	return w
@@ -119,7 +120,8 @@ func (w *world) course(p partner.Payment) partnertest.Course {
 	}[c.(railtest.Course)]
 }
 
-var allCourses = []railtest.Course{railtest.Settles, railtest.Rejected, railtest.RefusedForNow, railtest.AnswerLost, railtest.Silent, railtest.TakenBack}
+var allCourses = []railtest.Course{railtest.Settles, railtest.Rejected, railtest.RefusedForNow, railtest.AnswerLost, railtest.Silent,
+	railtest.TakenBack}
 
 func (w *world) Features() railtest.Features {
 	return railtest.Features{Currencies: []money.Currency{"USD"}, Payouts: allCourses, Collections: allCourses, Refunds: allCourses[:5],
@@ -137,7 +139,8 @@ func (w *world) Open(context.Context) (ports.Rail, error) {
 func (w *world) open(url string) (*partner.Rail, error) {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	opened, err := partner.Open(partner.Config{Connection: bankRail(url), Secrets: memorySecrets{"file:/secret": secret}, Events: w.store, Departures: &w.departures, Clock: w.clock, Log: log})
+	opened, err := partner.Open(partner.Config{Connection: bankRail(url), Secrets: memorySecrets{"file:/secret": secret}, Events: w.store,
+		Departures: &w.departures, Clock: w.clock, Log: log})
 	if err == nil {
 		w.rails = append(w.rails, opened)
 	}
@@ -180,27 +183,33 @@ var platformID = func() (p ident.Platform) {
 
 // usAccount is the account of a person.
 func usAccount() account.External {
-	return account.External{Type: account.USAccount, Currency: "USD", Fields: map[string]string{"accountNumber": "123456789", "routingNumber": "021000021"},
+	return account.External{Type: account.USAccount, Currency: "USD", Fields: map[string]string{"accountNumber": "123456789",
+		"routingNumber": "021000021"},
 		Beneficiary: &account.Beneficiary{Type: account.Individual, FullName: "Ana Silva", CountryOfResidence: "US"}}
 }
 
 func (w *world) Payout(n int, c railtest.Course) ports.Payout {
-	p := ports.Payout{Account: usAccount(), Transaction: transaction.Transaction{Platform: platformID, State: transaction.State{Status: transaction.Processing, Stage: transaction.Converted},
-		DestinationRail: "RTP", DestinationAccount: "rails/RTP", Reference: "REF", Pricing: transaction.Pricing{Received: money.Amount{Minor: 10_00 + int64(n)*100, Currency: "USD"}}, UpdatedAt: now}}
+	p := ports.Payout{Account: usAccount(), Transaction: transaction.Transaction{Platform: platformID,
+		State:           transaction.State{Status: transaction.Processing, Stage: transaction.Converted},
+		DestinationRail: "RTP", DestinationAccount: "rails/RTP", Reference: "REF",
+		Pricing: transaction.Pricing{Received: money.Amount{Minor: 10_00 + int64(n)*100, Currency: "USD"}}, UpdatedAt: now}}
 	p.Transaction.ID.SetUUID(w.paymentID(1, n, c))
 	return p
 }
 
 func (w *world) Collection(n int, c railtest.Course) ports.Collection {
-	out := ports.Collection{Account: usAccount(), Transaction: transaction.Transaction{Platform: platformID, Type: transaction.Incoming, State: transaction.Initial,
-		SourceRail: "ACH", SourceAccount: "rails/ACH", Pricing: transaction.Pricing{Sent: money.Amount{Minor: 20_00 + int64(n)*100, Currency: "USD"}}, UpdatedAt: now}}
+	out := ports.Collection{Account: usAccount(), Transaction: transaction.Transaction{Platform: platformID, Type: transaction.Incoming,
+		State:      transaction.Initial,
+		SourceRail: "ACH", SourceAccount: "rails/ACH",
+		Pricing: transaction.Pricing{Sent: money.Amount{Minor: 20_00 + int64(n)*100, Currency: "USD"}}, UpdatedAt: now}}
 	out.Transaction.ID.SetUUID(w.paymentID(2, n, c))
 	return out
 }
 
 func (w *world) Refund(n int, c railtest.Course) ports.Refund {
 	payer := usAccount()
-	return ports.Refund{ID: w.paymentID(3, n, c), Platform: platformID, Rail: "RTP", Reference: "REF", Amount: money.Amount{Minor: 30_00 + int64(n)*100, Currency: "USD"},
+	return ports.Refund{ID: w.paymentID(3, n, c), Platform: platformID, Rail: "RTP", Reference: "REF",
+		Amount:   money.Amount{Minor: 30_00 + int64(n)*100, Currency: "USD"},
 		Original: ports.Original{PartnerID: fmt.Sprintf("R-%d", n), Payer: &payer}}
 }
 
@@ -219,7 +228,8 @@ func (w *world) Run(ctx context.Context) error {
 	}
 	for range times {
 		for _, e := range events {
-			if status := w.sidecar.Send(ctx, w.callback.URL+strings.Replace(partner.CallbackPath, "{connection}", "bank", 1), e); status != http.StatusNoContent {
+			if status := w.sidecar.Send(ctx, w.callback.URL+strings.Replace(partner.CallbackPath, "{connection}", "bank", 1),
+				e); status != http.StatusNoContent {
 				return fmt.Errorf("event %s was answered with %d", e.ID, status)
 			}
 		}

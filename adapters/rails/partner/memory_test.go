@@ -24,7 +24,8 @@ type storedEvent struct {
 	ports.PartnerEvent
 }
 
-func (m *memoryEvents) SavePartnerEvents(_ context.Context, connection string, _ time.Time, events []ports.PartnerEvent) (differing []ports.PartnerEvent, err error) {
+func (m *memoryEvents) SavePartnerEvents(_ context.Context, connection string, _ time.Time,
+	events []ports.PartnerEvent) (differing []ports.PartnerEvent, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err != nil {
@@ -50,7 +51,8 @@ func (m *memoryEvents) find(connection, id string) *storedEvent {
 	return nil
 }
 
-func (m *memoryEvents) PartnerEvents(_ context.Context, connection string, after int64, limit int) (events []ports.PartnerEvent, err error) {
+func (m *memoryEvents) PartnerEvents(_ context.Context, connection string, after int64,
+	limit int) (events []ports.PartnerEvent, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.events {

@@ -50,24 +50,36 @@ func newDescription() *huma.OpenAPI {
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{Title: "Causeway partner contract", Version: "1.0.0", Description: introduction,
 			Contact: &huma.Contact{Name: "Operator of this service"}, License: &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"}},
-		Servers:    []*huma.Server{{URL: "https://partner.example.com/v1", Description: "The sidecar: the url of the connection."}},
-		Tags:       []*huma.Tag{{Name: "Payments", Description: "Money that the service sends, pulls and sends back."}, {Name: "Account", Description: "What happens on the account at the provider."}},
-		Security:   []map[string][]string{{"signature": {}}},
-		Components: &huma.Components{Schemas: d.schemas, SecuritySchemes: map[string]*huma.SecurityScheme{"signature": {Type: "apiKey", In: "header", Name: signedmessage.SignatureHeader, Description: "Signature of the message."}}},
-		Paths:      map[string]*huma.PathItem{},
+		Servers: []*huma.Server{{URL: "https://partner.example.com/v1", Description: "The sidecar: the url of the connection."}},
+		Tags: []*huma.Tag{{Name: "Payments", Description: "Money that the service sends, pulls and sends back."},
+			{Name: "Account", Description: "What happens on the account at the provider."}},
+		Security: []map[string][]string{{"signature": {}}},
+		Components: &huma.Components{Schemas: d.schemas,
+			SecuritySchemes: map[string]*huma.SecurityScheme{"signature": {Type: "apiKey", In: "header", Name: signedmessage.SignatureHeader,
+				Description: "Signature of the message."}}},
+		Paths: map[string]*huma.PathItem{},
 	}
 	for _, k := range []Kind{Payout, Collection, Refund} {
 		name := map[Kind]string{Payout: "payout", Collection: "collection", Refund: "refund"}[k]
-		o.Paths[k.Path()] = &huma.PathItem{Post: d.operation("submit-"+name, "Payments", "Submit a "+name, submitTexts[k], d.body(Payment{}), d.response(State{}, "Its present state."), "400", "401", "409", "429", "503")}
-		state := d.operation("get-"+name, "Payments", "Get the state of a "+name, "Returns its present state. A payment that is not known is 404; it is then unknown to the service whether it was done, and the request is repeated.", nil, d.response(State{}, "Its present state."), "401", "404", "429", "503")
-		state.Parameters = append(state.Parameters, &huma.Param{Name: "id", In: "path", Required: true, Description: "Id of the payment.", Schema: &huma.Schema{Type: huma.TypeString, Format: "uuid"}, Example: exampleID})
+		o.Paths[k.Path()] = &huma.PathItem{Post: d.operation("submit-"+name, "Payments", "Submit a "+name, submitTexts[k], d.body(Payment{}),
+			d.response(State{}, "Its present state."), "400", "401", "409", "429", "503")}
+		state := d.operation("get-"+name, "Payments", "Get the state of a "+name, "Returns its present state. A payment that is not known is "+
+			"404; it is then unknown to the service whether it was done, and the request is repeated.", nil,
+			d.response(State{}, "Its present state."), "401", "404", "429", "503")
+		state.Parameters = append(state.Parameters, &huma.Param{Name: "id", In: "path", Required: true, Description: "Id of the payment.",
+			Schema: &huma.Schema{Type: huma.TypeString, Format: "uuid"}, Example: exampleID})
 		o.Paths[k.Path()+"/{id}"] = &huma.PathItem{Get: state}
 	}
-	o.Paths["/balances"] = &huma.PathItem{Get: d.operation("get-balances", "Account", "Get the balances", "Returns what the account holds now, by currency.", nil, d.response(BalanceList{}, "The balances."), "401", "429", "503")}
-	o.Paths["/health"] = &huma.PathItem{Get: d.operation("get-health", "Account", "Say what the sidecar is", "Says that the sidecar works and which account it is connected to, for operators who test the connection.", nil, d.response(Health{}, "It works."), "401", "503")}
+	o.Paths["/balances"] = &huma.PathItem{Get: d.operation("get-balances", "Account", "Get the balances",
+		"Returns what the account holds now, by currency.", nil, d.response(BalanceList{}, "The balances."), "401", "429", "503")}
+	o.Paths["/health"] = &huma.PathItem{Get: d.operation("get-health", "Account", "Say what the sidecar is",
+		"Says that the sidecar works and which account it is connected to, for operators who test the connection.", nil,
+		d.response(Health{}, "It works."), "401", "503")}
 	o.Paths["/events"] = &huma.PathItem{Get: d.listEvents()}
 	o.Webhooks = map[string]*huma.PathItem{"event": {Post: d.operation("send-event", "Account", "Send an event",
-		"The sidecar sends each event to `/rails/partner/{connection}/events` of the service when it happens, and again until the answer is 204, 400, 404, 409 or 413, for at least a day. Its content is signed like a request. An event that is known changes nothing, whether it was sent or listed. Sending is optional: what is not sent is read from `GET /events`, later.",
+		"The sidecar sends each event to `/rails/partner/{connection}/events` of the service when it happens, and again until the answer is "+
+			"204, 400, 404, 409 or 413, for at least a day. Its content is signed like a request. An event that is known changes nothing, whether "+
+			"it was sent or listed. Sending is optional: what is not sent is read from `GET /events`, later.",
 		d.body(Event{}), &huma.Response{Description: "It is stored, or known."}, "400", "401", "404", "409", "413", "429", "503")}}
 	for _, s := range d.schemas.Map() {
 		if s.AdditionalProperties == false {
@@ -85,7 +97,8 @@ const exampleID = "0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e66"
 var submitTexts = map[Kind]string{
 	Payout:     "Sends money to the beneficiary in `account`.",
 	Collection: "Pulls money from the payer in `account`.",
-	Refund:     "Sends money back to its payer. `original` names the payment that had brought it, and, if the partner has named the payer in its receipt, the account to send it to.",
+	Refund: "Sends money back to its payer. `original` names the payment that had brought it, and, if the partner has named the payer " +
+		"in its receipt, the account to send it to.",
 }
 
 type description struct{ schemas huma.Registry }
@@ -109,7 +122,8 @@ var errorTexts = map[string]string{
 	"429": "Too many requests; repeat it after Retry-After.", "503": "Not now; repeat it after Retry-After.",
 }
 
-func (d *description) operation(id, tag, summary, text string, body *huma.RequestBody, success *huma.Response, errors ...string) *huma.Operation {
+func (d *description) operation(id, tag, summary, text string, body *huma.RequestBody, success *huma.Response,
+	errors ...string) *huma.Operation {
 	status := "200"
 	if len(success.Content) == 0 {
 		status = "204"
@@ -118,26 +132,33 @@ func (d *description) operation(id, tag, summary, text string, body *huma.Reques
 	for _, e := range errors {
 		responses[e] = d.response(Problem{}, errorTexts[e])
 		if e == "429" || e == "503" {
-			responses[e].Headers = map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait.", Schema: &huma.Schema{Type: huma.TypeInteger}}}
+			responses[e].Headers = map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait.",
+				Schema: &huma.Schema{Type: huma.TypeInteger}}}
 		}
 	}
-	return &huma.Operation{OperationID: id, Tags: []string{tag}, Summary: summary, Description: text, RequestBody: body, Responses: responses, Parameters: signatureHeaders()}
+	return &huma.Operation{OperationID: id, Tags: []string{tag}, Summary: summary, Description: text, RequestBody: body, Responses: responses,
+		Parameters: signatureHeaders()}
 }
 
 // signatureHeaders are those beside the signature itself, which is the security scheme.
 func signatureHeaders() []*huma.Param {
 	return []*huma.Param{
-		{Name: signedmessage.IDHeader, In: "header", Required: true, Description: "Id of the message.", Schema: &huma.Schema{Type: huma.TypeString}, Example: "req_4f1c9b"},
-		{Name: signedmessage.TimestampHeader, In: "header", Required: true, Description: "When it was signed, in seconds since 1970.", Schema: &huma.Schema{Type: huma.TypeString}, Example: "1773489600"},
+		{Name: signedmessage.IDHeader, In: "header", Required: true, Description: "Id of the message.",
+			Schema: &huma.Schema{Type: huma.TypeString}, Example: "req_4f1c9b"},
+		{Name: signedmessage.TimestampHeader, In: "header", Required: true, Description: "When it was signed, in seconds since 1970.",
+			Schema: &huma.Schema{Type: huma.TypeString}, Example: "1773489600"},
 	}
 }
 
 func (d *description) listEvents() *huma.Operation {
-	o := d.operation("list-events", "Account", "List events", "Returns what has happened after a cursor, oldest first: everything that is sent as an event, and what could not be sent. An event keeps its id. The sidecar lists events for at least 90 days.",
+	o := d.operation("list-events", "Account", "List events", "Returns what has happened after a cursor, oldest first: everything that is "+
+		"sent as an event, and what could not be sent. An event keeps its id. The sidecar lists events for at least 90 days.",
 		nil, d.response(EventPage{}, "A page of events."), "400", "401", "429", "503")
 	least, most := 1.0, float64(MaxEvents)
 	o.Parameters = append(o.Parameters,
-		&huma.Param{Name: "after", In: "query", Description: "The cursor of an earlier answer; empty for the beginning.", Schema: &huma.Schema{Type: huma.TypeString}, Example: "7"},
-		&huma.Param{Name: "limit", In: "query", Description: "Maximum number of events.", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most}, Example: 100})
+		&huma.Param{Name: "after", In: "query", Description: "The cursor of an earlier answer; empty for the beginning.",
+			Schema: &huma.Schema{Type: huma.TypeString}, Example: "7"},
+		&huma.Param{Name: "limit", In: "query", Description: "Maximum number of events.", Schema: &huma.Schema{Type: huma.TypeInteger,
+			Minimum: &least, Maximum: &most}, Example: 100})
 	return o
 }

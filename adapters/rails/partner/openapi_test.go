@@ -56,13 +56,16 @@ func TestDescription_HasEveryRequestAndRequiredField(t *testing.T) {
 		}
 	}
 	slices.Sort(requests)
-	want := []string{"GET /balances", "GET /collections/{id}", "GET /events", "GET /health", "GET /payouts/{id}", "GET /refunds/{id}", "POST /collections", "POST /payouts", "POST /refunds"}
+	want := []string{"GET /balances", "GET /collections/{id}", "GET /events", "GET /health", "GET /payouts/{id}", "GET /refunds/{id}",
+		"POST /collections", "POST /payouts", "POST /refunds"}
 	if !slices.Equal(requests, want) || len(d.Webhooks) != 1 {
 		t.Errorf("%v and %d webhooks, want %v", requests, len(d.Webhooks), want)
 	}
 	for name, want := range map[string][]string{
-		"Payment": {"amount", "endToEndId", "id", "kind", "platformId", "rail"}, "State": {"amount", "id", "status"}, "Event": {"at", "id", "type"},
-		"Amount": {"currency", "decimals", "minor"}, "EventPage": {"cursor", "events", "more"}, "ReceiptEvent": {"amount", "partnerId", "rail"}, "Health": {"name"},
+		"Payment": {"amount", "endToEndId", "id", "kind", "platformId", "rail"}, "State": {"amount", "id", "status"},
+		"Event":  {"at", "id", "type"},
+		"Amount": {"currency", "decimals", "minor"}, "EventPage": {"cursor", "events", "more"}, "ReceiptEvent": {"amount", "partnerId", "rail"},
+		"Health": {"name"},
 	} {
 		required := d.Components.Schemas[name].Required
 		slices.Sort(required)

@@ -61,8 +61,10 @@ func newAccount(a account.External) *Account {
 		out.Fields = map[string]string{}
 	}
 	if b := a.Beneficiary; b != nil {
-		out.Holder = &Holder{Type: string(b.Type), Name: b.Name(), BirthDate: b.BirthDate, Nationality: b.Nationality, Email: b.Email, PhoneNumber: b.PhoneNumber,
-			CountryOfResidence: b.CountryOfResidence, RegistrationNumber: b.RegistrationNumber, TaxID: b.TaxID, DocumentType: b.DocumentType, DocumentNumber: b.DocumentNumber}
+		out.Holder = &Holder{Type: string(b.Type), Name: b.Name(), BirthDate: b.BirthDate, Nationality: b.Nationality, Email: b.Email,
+			PhoneNumber:        b.PhoneNumber,
+			CountryOfResidence: b.CountryOfResidence, RegistrationNumber: b.RegistrationNumber, TaxID: b.TaxID, DocumentType: b.DocumentType,
+			DocumentNumber: b.DocumentNumber}
 		if b.Address != nil {
 			address := Address(*b.Address)
 			out.Holder.Address = &address
@@ -173,7 +175,8 @@ func refusalOf(kind Kind, code string) transaction.Refusal {
 
 // outcome returns the outcome that a state has. began is when the payment became due, zero if unknown.
 func (r *Rail) outcome(kind Kind, s State, began, now time.Time) ports.Outcome {
-	o := ports.Outcome{PartnerID: s.PartnerID, Code: s.Code, Text: plaintext.Clean(s.Text, transaction.MaxPartnerText), Accepted: !s.AcceptedAt.IsZero()}
+	o := ports.Outcome{PartnerID: s.PartnerID, Code: s.Code, Text: plaintext.Clean(s.Text, transaction.MaxPartnerText),
+		Accepted: !s.AcceptedAt.IsZero()}
 	switch s.Status {
 	case Settled:
 		o.Verdict, o.Accepted = ports.Done, true

@@ -105,7 +105,8 @@ func (r *Rail) Exclusive() []string {
 
 // Instructions returns the account at the partner for a currency, with the reference to write.
 func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.Currency, _ string) ([]account.Instruction, error) {
-	instructions := r.instructions(r.settings.holder, reference, currency, "Enter exactly %s as the reference, and send the exact amount before the quote expires.")
+	instructions := r.instructions(r.settings.holder, reference, currency, "Enter exactly %s as the reference, and send the exact amount "+
+		"before the quote expires.")
 	if len(instructions) == 0 {
 		return nil, fault.New(fault.InvalidCurrency, "%s cannot be paid in over this connection.", currency)
 	}
@@ -114,7 +115,8 @@ func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.C
 
 // Funding returns the account at the partner for a currency, held for the benefit of the owner.
 func (r *Rail) Funding(_ ident.Platform, owner string, reference string, currency money.Currency) ([]account.Instruction, error) {
-	return r.instructions(r.settings.holder+" FBO "+owner, reference, currency, "Send any amount at any time, with exactly %s as the reference."), nil
+	return r.instructions(r.settings.holder+" FBO "+owner, reference, currency, "Send any amount at any time, with exactly %s as the "+
+		"reference."), nil
 }
 
 func (r *Rail) instructions(holder, reference string, currency money.Currency, notes string) []account.Instruction {
@@ -141,12 +143,14 @@ type request struct {
 
 func payoutRequest(p ports.Payout, submit bool) request {
 	t := p.Transaction
-	return request{payment: newPayout(p), key: ports.RailPaymentKey{Platform: t.Platform, ID: t.ID.UUID(), Kind: rail.Payout}, began: t.UpdatedAt, submit: submit}
+	return request{payment: newPayout(p), key: ports.RailPaymentKey{Platform: t.Platform, ID: t.ID.UUID(), Kind: rail.Payout},
+		began: t.UpdatedAt, submit: submit}
 }
 
 func collectionRequest(c ports.Collection, submit bool) request {
 	t := c.Transaction
-	return request{payment: newCollection(c), key: ports.RailPaymentKey{Platform: t.Platform, ID: t.ID.UUID(), Kind: rail.Collection}, began: t.UpdatedAt, submit: submit}
+	return request{payment: newCollection(c), key: ports.RailPaymentKey{Platform: t.Platform, ID: t.ID.UUID(), Kind: rail.Collection},
+		began: t.UpdatedAt, submit: submit}
 }
 
 func refundRequest(r ports.Refund, submit bool) request {
@@ -297,7 +301,8 @@ func (r *Rail) callOne(ctx context.Context, q request) ports.Outcome {
 		return ports.Outcome{Verdict: ports.Waiting, RetryAt: now.Add(refused.RetryAfter), Text: "The partner refuses for now."}
 	}
 	if unknown := (*StatusError)(nil); q.held && errors.As(err, &unknown) && unknown.Status == http.StatusNotFound {
-		return ports.Outcome{Verdict: ports.Waiting, RetryAt: now.Add(waitDelay), Text: "The partner does not know it, and it may not be submitted now."}
+		return ports.Outcome{Verdict: ports.Waiting, RetryAt: now.Add(waitDelay), Text: "The partner does not know it, and it may not be " +
+			"submitted now."}
 	}
 	log.Warn("partner has not answered clearly; will call again")
 	return ports.Outcome{Verdict: ports.Unknown}

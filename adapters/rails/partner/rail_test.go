@@ -32,7 +32,8 @@ func newRail(t *testing.T, handler http.HandlerFunc, settings ...string) (*partn
 		connection.Settings[settings[i]] = settings[i+1]
 	}
 	log, logged := newLog()
-	r, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{"file:/secret": secret}, Events: &memoryEvents{}, Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
+	r, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{"file:/secret": secret}, Events: &memoryEvents{},
+		Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,8 @@ func TestRail_OnlyAClearAnswerIsAnOutcome(t *testing.T) {
 	p := thePayout()
 	id := p.Transaction.ID.UUID().String()
 	body := func(change func(map[string]any)) string {
-		state := map[string]any{"id": id, "status": "REJECTED", "code": "AC04", "text": "Closed.", "partnerId": "B1", "amount": map[string]any{"minor": "1100", "currency": "USD", "decimals": 2}}
+		state := map[string]any{"id": id, "status": "REJECTED", "code": "AC04", "text": "Closed.", "partnerId": "B1",
+			"amount": map[string]any{"minor": "1100", "currency": "USD", "decimals": 2}}
 		change(state)
 		text, err := json.Marshal(state)
 		if err != nil {
@@ -75,7 +77,8 @@ func TestRail_OnlyAClearAnswerIsAnOutcome(t *testing.T) {
 		return body(func(s map[string]any) { s[name] = value })
 	}
 	unknown := ports.Outcome{Verdict: ports.Unknown}
-	refused := ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04", Text: "Closed.", PartnerID: "B1"}
+	refused := ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04",
+		Text: "Closed.", PartnerID: "B1"}
 	later := refused
 	later.Accepted = true
 	for name, c := range map[string]struct {
@@ -84,39 +87,44 @@ func TestRail_OnlyAClearAnswerIsAnOutcome(t *testing.T) {
 		body    string
 		outcome ports.Outcome
 	}{
-		"rejected":              {200, "", body(func(map[string]any) {}), refused},
-		"number":                {201, "", with("amount", map[string]any{"minor": 1100, "currency": "USD", "decimals": 2}), refused},
-		"accepted before":       {202, "", with("acceptedAt", "2026-03-14T11:00:00Z"), later},
-		"unknown field":         {200, "", with("more", []int{1}), refused},
-		"other id":              {200, "", with("id", uuid.New().String()), unknown},
-		"no id":                 {200, "", body(func(s map[string]any) { delete(s, "id") }), unknown},
-		"other amount":          {200, "", with("amount", map[string]any{"minor": "1101", "currency": "USD", "decimals": 2}), unknown},
-		"fraction":              {200, "", with("amount", map[string]any{"minor": 1100.0000001, "currency": "USD", "decimals": 2}), unknown},
-		"exponent":              {200, "", strings.Replace(body(func(map[string]any) {}), `"1100"`, `11e2`, 1), unknown},
-		"more than 64 bits":     {200, "", strings.Replace(body(func(map[string]any) {}), `"1100"`, `"18446744073709552716"`, 1), unknown},
-		"settled long ago":      {200, "", body(func(s map[string]any) { s["status"], s["settledAt"] = "SETTLED", "1999-12-31T23:59:59Z" }), unknown},
-		"other currency":        {200, "", with("amount", map[string]any{"minor": "1100", "currency": "EUR", "decimals": 2}), unknown},
-		"other decimals":        {200, "", with("amount", map[string]any{"minor": "1100", "currency": "USD", "decimals": 3}), unknown},
-		"no code":               {200, "", with("code", ""), unknown},
-		"unknown status":        {200, "", with("status", "FAILED"), unknown},
-		"settled without time":  {200, "", with("status", "SETTLED"), unknown},
-		"returned without time": {200, "", body(func(s map[string]any) { s["status"], s["settledAt"] = "RETURNED", "2026-03-14T11:00:00Z" }), unknown},
-		"settled in the future": {200, "", body(func(s map[string]any) { s["status"], s["settledAt"] = "SETTLED", "2026-03-16T11:00:00Z" }), unknown},
-		"long code":             {200, "", with("code", strings.Repeat("x", 41)), unknown},
-		"large":                 {200, "", with("more", strings.Repeat("x", 70_000)), unknown},
-		"array":                 {200, "", "[" + body(func(map[string]any) {}) + "]", unknown},
-		"cut off":               {200, "", body(func(map[string]any) {})[:40], unknown},
-		"two bodies":            {200, "", body(func(map[string]any) {}) + "{}", unknown},
-		"empty":                 {200, "", "", unknown},
-		"404":                   {404, "", body(func(map[string]any) {}), unknown},
-		"409":                   {409, "", body(func(map[string]any) {}), unknown},
-		"422":                   {422, "", body(func(map[string]any) {}), unknown},
-		"redirect":              {308, "", body(func(map[string]any) {}), unknown},
-		"500 with a time":       {500, "5", "", unknown},
-		"503":                   {503, "", "", unknown},
-		"503 with a time":       {503, "5", "", ports.Outcome{Verdict: ports.Waiting, RetryAt: now.Add(5 * time.Second), Text: "The partner refuses for now."}},
-		"429 with a long time":  {429, "999999", "", ports.Outcome{Verdict: ports.Waiting, RetryAt: now.Add(time.Hour), Text: "The partner refuses for now."}},
-		"429 with a bad time":   {429, "soon", "", unknown},
+		"rejected":          {200, "", body(func(map[string]any) {}), refused},
+		"number":            {201, "", with("amount", map[string]any{"minor": 1100, "currency": "USD", "decimals": 2}), refused},
+		"accepted before":   {202, "", with("acceptedAt", "2026-03-14T11:00:00Z"), later},
+		"unknown field":     {200, "", with("more", []int{1}), refused},
+		"other id":          {200, "", with("id", uuid.New().String()), unknown},
+		"no id":             {200, "", body(func(s map[string]any) { delete(s, "id") }), unknown},
+		"other amount":      {200, "", with("amount", map[string]any{"minor": "1101", "currency": "USD", "decimals": 2}), unknown},
+		"fraction":          {200, "", with("amount", map[string]any{"minor": 1100.0000001, "currency": "USD", "decimals": 2}), unknown},
+		"exponent":          {200, "", strings.Replace(body(func(map[string]any) {}), `"1100"`, `11e2`, 1), unknown},
+		"more than 64 bits": {200, "", strings.Replace(body(func(map[string]any) {}), `"1100"`, `"18446744073709552716"`, 1), unknown},
+		"settled long ago": {200, "", body(func(s map[string]any) { s["status"], s["settledAt"] = "SETTLED", "1999-12-31T23:59:59Z" }),
+			unknown},
+		"other currency":       {200, "", with("amount", map[string]any{"minor": "1100", "currency": "EUR", "decimals": 2}), unknown},
+		"other decimals":       {200, "", with("amount", map[string]any{"minor": "1100", "currency": "USD", "decimals": 3}), unknown},
+		"no code":              {200, "", with("code", ""), unknown},
+		"unknown status":       {200, "", with("status", "FAILED"), unknown},
+		"settled without time": {200, "", with("status", "SETTLED"), unknown},
+		"returned without time": {200, "", body(func(s map[string]any) { s["status"], s["settledAt"] = "RETURNED", "2026-03-14T11:00:00Z" }),
+			unknown},
+		"settled in the future": {200, "", body(func(s map[string]any) { s["status"], s["settledAt"] = "SETTLED", "2026-03-16T11:00:00Z" }),
+			unknown},
+		"long code":       {200, "", with("code", strings.Repeat("x", 41)), unknown},
+		"large":           {200, "", with("more", strings.Repeat("x", 70_000)), unknown},
+		"array":           {200, "", "[" + body(func(map[string]any) {}) + "]", unknown},
+		"cut off":         {200, "", body(func(map[string]any) {})[:40], unknown},
+		"two bodies":      {200, "", body(func(map[string]any) {}) + "{}", unknown},
+		"empty":           {200, "", "", unknown},
+		"404":             {404, "", body(func(map[string]any) {}), unknown},
+		"409":             {409, "", body(func(map[string]any) {}), unknown},
+		"422":             {422, "", body(func(map[string]any) {}), unknown},
+		"redirect":        {308, "", body(func(map[string]any) {}), unknown},
+		"500 with a time": {500, "5", "", unknown},
+		"503":             {503, "", "", unknown},
+		"503 with a time": {503, "5", "", ports.Outcome{Verdict: ports.Waiting, RetryAt: now.Add(5 * time.Second),
+			Text: "The partner refuses for now."}},
+		"429 with a long time": {429, "999999", "", ports.Outcome{Verdict: ports.Waiting, RetryAt: now.Add(time.Hour),
+			Text: "The partner refuses for now."}},
+		"429 with a bad time": {429, "soon", "", unknown},
 	} {
 		r, logged := newRail(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -134,7 +142,8 @@ func TestRail_OnlyAClearAnswerIsAnOutcome(t *testing.T) {
 			t.Errorf("%s: %+v, %+v; want %+v", name, sent, status, c.outcome)
 		}
 		text := logged.String()
-		if (c.outcome.Verdict == ports.Unknown) != strings.Contains(text, "level=warning") || strings.Contains(text, "Ana") || strings.Contains(text, "123456789") || strings.Contains(text, "whsec") {
+		if (c.outcome.Verdict == ports.Unknown) != strings.Contains(text, "level=warning") || strings.Contains(text, "Ana") ||
+			strings.Contains(text, "123456789") || strings.Contains(text, "whsec") {
 			t.Errorf("%s: logged %s", name, text)
 		}
 	}
@@ -168,14 +177,19 @@ func TestRail_OutcomesOfStates(t *testing.T) {
 	}{
 		"pending": {partner.State{Status: partner.Pending, Code: "CLOSED", Text: "Closed until Monday."}, 0,
 			ports.Outcome{Verdict: ports.Waiting, Code: "CLOSED", Text: "Closed until Monday.", RetryAt: now.Add(time.Minute)}},
-		"rejected as a duplicate": {partner.State{Status: partner.Rejected, Code: "AM05"}, 0, ports.Outcome{Verdict: ports.Waiting, Code: "AM05", RetryAt: now.Add(time.Minute)}},
+		"rejected as a duplicate": {partner.State{Status: partner.Rejected, Code: "AM05"}, 0, ports.Outcome{Verdict: ports.Waiting, Code: "AM05",
+			RetryAt: now.Add(time.Minute)}},
 		"accepted": {partner.State{Status: partner.Accepted, ExpectedSettlementAt: now.Add(time.Hour)}, 40 * time.Minute,
 			ports.Outcome{Verdict: ports.Waiting, Accepted: true, ExpectedAt: now.Add(time.Hour), RetryAt: now.Add(10 * time.Minute)}},
-		"accepted days ago": {partner.State{Status: partner.Accepted}, 72 * time.Hour, ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: now.Add(time.Hour)}},
-		"settled":           {partner.State{Status: partner.Settled, SettledAt: now}, 0, ports.Outcome{Verdict: ports.Done, Accepted: true}},
-		"may be returned":   {partner.State{Status: partner.Settled, SettledAt: now, ReturnableUntil: now.AddDate(0, 0, 60)}, 0, ports.Outcome{Verdict: ports.Done, Accepted: true, RetryAt: now.Add(24 * time.Hour)}},
-		"soon final":        {partner.State{Status: partner.Settled, SettledAt: now, ReturnableUntil: now.Add(time.Hour)}, 0, ports.Outcome{Verdict: ports.Done, Accepted: true, RetryAt: now.Add(time.Hour)}},
-		"final":             {partner.State{Status: partner.Settled, SettledAt: now, ReturnableUntil: now}, 0, ports.Outcome{Verdict: ports.Done, Accepted: true}},
+		"accepted days ago": {partner.State{Status: partner.Accepted}, 72 * time.Hour, ports.Outcome{Verdict: ports.Waiting, Accepted: true,
+			RetryAt: now.Add(time.Hour)}},
+		"settled": {partner.State{Status: partner.Settled, SettledAt: now}, 0, ports.Outcome{Verdict: ports.Done, Accepted: true}},
+		"may be returned": {partner.State{Status: partner.Settled, SettledAt: now, ReturnableUntil: now.AddDate(0, 0, 60)}, 0,
+			ports.Outcome{Verdict: ports.Done, Accepted: true, RetryAt: now.Add(24 * time.Hour)}},
+		"soon final": {partner.State{Status: partner.Settled, SettledAt: now, ReturnableUntil: now.Add(time.Hour)}, 0,
+			ports.Outcome{Verdict: ports.Done, Accepted: true, RetryAt: now.Add(time.Hour)}},
+		"final": {partner.State{Status: partner.Settled, SettledAt: now, ReturnableUntil: now}, 0,
+			ports.Outcome{Verdict: ports.Done, Accepted: true}},
 		"returned": {partner.State{Status: partner.Returned, SettledAt: now, ReturnedAt: now, Code: "R03", Text: "No account."}, 0,
 			ports.Outcome{Verdict: ports.Returned, Accepted: true, Code: "R03", Text: "No account.", ReturnedAt: now}},
 	} {
@@ -330,14 +344,17 @@ func TestRail_RequestHasWhatThePartnerNeeds(t *testing.T) {
 	if len(got) != 3 || len(outcomes) != 2 || outcomes[0] != (ports.Outcome{Verdict: ports.Done}) || outcomes[1].Verdict != ports.Done {
 		t.Fatalf("%d requests, refunds %+v", len(got), outcomes)
 	}
-	if p := got[0].body; got[0].target != "POST /v1/payouts" || p.Kind != partner.Payout || p.Rail != "RTP" || p.Account.Fields["accountNumber"] != "123456789" ||
-		p.Account.Country != "US" || p.Account.Holder.Name != "Ana Silva" || p.Reference != "REF" || p.PlatformID != platformID.String() || len(p.EndToEndID) != 32 || p.Original != nil {
+	if p := got[0].body; got[0].target != "POST /v1/payouts" || p.Kind != partner.Payout || p.Rail != "RTP" ||
+		p.Account.Fields["accountNumber"] != "123456789" ||
+		p.Account.Country != "US" || p.Account.Holder.Name != "Ana Silva" || p.Reference != "REF" || p.PlatformID != platformID.String() ||
+		len(p.EndToEndID) != 32 || p.Original != nil {
 		t.Errorf("payout: %+v", got[0])
 	}
 	if p := got[1].body; got[1].target != "POST /v1/collections" || p.Kind != partner.Collection || p.Rail != "ACH" || p.Amount.Minor != 2100 {
 		t.Errorf("collection: %+v", got[1])
 	}
-	if p := got[2].body; got[2].target != "POST /v1/refunds" || p.Kind != partner.Refund || p.Original.PartnerID != "R-1" || p.Original.EndToEndID != got[1].body.EndToEndID ||
+	if p := got[2].body; got[2].target != "POST /v1/refunds" || p.Kind != partner.Refund || p.Original.PartnerID != "R-1" ||
+		p.Original.EndToEndID != got[1].body.EndToEndID ||
 		p.Original.Payer.Fields["accountNumber"] != "123456789" || p.Account == nil {
 		t.Errorf("refund: %+v", got[2])
 	}
@@ -357,12 +374,14 @@ func TestRail_TestSaysWhatItHasChecked(t *testing.T) {
 		t.Errorf("%v, %v", checked, err)
 	}
 	balances, err := good.Balances(t.Context())
-	if err != nil || len(balances) != 1 || balances[0].Amount != (money.Amount{Minor: 4_000_000_000_000_000_000, Currency: "USD"}) || !balances[0].At.Equal(now) {
+	if err != nil || len(balances) != 1 || balances[0].Amount != (money.Amount{Minor: 4_000_000_000_000_000_000, Currency: "USD"}) ||
+		!balances[0].At.Equal(now) {
 		t.Errorf("balances %+v, %v", balances, err)
 	}
 
 	w.sidecar.Fault = "has no balances"
-	if checked, err := good.Test(t.Context()); len(checked) != 1 || err == nil || err.Error() != "GET /balances: the answer has the status 404" {
+	if checked, err := good.Test(t.Context()); len(checked) != 1 || err == nil ||
+		err.Error() != "GET /balances: the answer has the status 404" {
 		t.Errorf("%v, %v", checked, err)
 	}
 }
@@ -395,7 +414,8 @@ func TestOpen_ChecksSettings(t *testing.T) {
 		connection := bankRail("https://partner.example.com")
 		connection.Settings[c.name] = c.value
 		log, _ := newLog()
-		_, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{}, Events: &memoryEvents{}, Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
+		_, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{}, Events: &memoryEvents{},
+			Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s=%q: %v, want %q", c.name, c.value, err, c.want)
 		}
@@ -406,7 +426,8 @@ func TestOpen_ChecksSettings(t *testing.T) {
 	plain := bankRail("http://sidecar:9000")
 	plain.Settings["plainHttp"] = "allow"
 	log, _ := newLog()
-	if _, err := partner.Open(partner.Config{Connection: plain, Secrets: memorySecrets{}, Events: &memoryEvents{}, Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log}); err != nil {
+	if _, err := partner.Open(partner.Config{Connection: plain, Secrets: memorySecrets{}, Events: &memoryEvents{},
+		Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log}); err != nil {
 		t.Error(err)
 	}
 }
@@ -416,7 +437,8 @@ func TestRail_SecretThatCannotBeReadIsNoOutcome(t *testing.T) {
 	// Without its secret nothing is sent, and the log says which one is missing.
 	var requests atomic.Int32
 	r, logged := newRail(t, func(http.ResponseWriter, *http.Request) { requests.Add(1) }, "secret", "file:/gone")
-	if o := r.Send(t.Context(), []ports.Payout{thePayout()})[0]; o.Verdict != ports.Unknown || requests.Load() != 0 || !strings.Contains(logged.String(), "file:/gone") {
+	if o := r.Send(t.Context(), []ports.Payout{thePayout()})[0]; o.Verdict != ports.Unknown || requests.Load() != 0 ||
+		!strings.Contains(logged.String(), "file:/gone") {
 		t.Errorf("%+v, %d requests; logged %s", o, requests.Load(), fmt.Sprint(logged))
 	}
 }

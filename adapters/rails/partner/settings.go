@@ -69,7 +69,8 @@ func parseSettings(c rail.Connection) (settings, error) {
 	if plainHTTP != "" && plainHTTP != "allow" {
 		r.Refuse(settingPlainHTTP, "must be allow, or left out")
 	}
-	s.url = rail.ParseSetting(r, settingURL, r.Required(settingURL, "the URL of the sidecar"), func(text string) (*url.URL, error) { return ParseURL(text, plainHTTP == "allow") })
+	s.url = rail.ParseSetting(r, settingURL, r.Required(settingURL, "the URL of the sidecar"),
+		func(text string) (*url.URL, error) { return ParseURL(text, plainHTTP == "allow") })
 	if !isText(s.holder, maxHolder) {
 		r.Refuse(settingAccountHolder, "must have at most %d printable characters", maxHolder)
 	}
@@ -89,7 +90,8 @@ func (s *settings) readReceive(r *rail.SettingReader) {
 		case err != nil:
 			r.Refuse(prefixReceive+code, "must name a known currency")
 		case json.Unmarshal([]byte(value), &fields) != nil || fields["accountType"] == "":
-			r.Refuse(prefixReceive+code, `must be a JSON object of texts with an accountType, such as {"accountType":"EUR_ACCOUNT","iban":"DE89370400440532013000"}`)
+			r.Refuse(
+				prefixReceive+code, `must be a JSON object of texts with an accountType, such as {"accountType":"EUR_ACCOUNT","iban":"DE89370400440532013000"}`)
 		default:
 			s.receive[currency] = fields
 		}
@@ -104,7 +106,8 @@ func ParseURL(text string, plainHTTP bool) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" ||
 		u.Scheme != "https" && (u.Scheme != "http" || !plainHTTP && !isLoopback(u.Hostname())) {
-		return nil, errors.New("must be a URL such as https://partner.example.com/v1, without a user, query or fragment; http is for loopback addresses, or with plainHttp set to allow in a network of your own")
+		return nil, errors.New("must be a URL such as https://partner.example.com/v1, without a user, query or fragment; http is for loopback " +
+			"addresses, or with plainHttp set to allow in a network of your own")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	return u, nil
@@ -131,7 +134,9 @@ func readRoots(path string) (*x509.CertPool, error) {
 func (s settings) transport() *http.Transport {
 	dialer := &net.Dialer{Timeout: min(connectTimeout, s.timeout), KeepAlive: 30 * time.Second}
 	return &http.Transport{
-		DialContext: dialer.DialContext, TLSHandshakeTimeout: connectTimeout, ResponseHeaderTimeout: s.timeout, TLSClientConfig: &tls.Config{RootCAs: s.roots, MinVersion: tls.VersionTLS12},
-		MaxIdleConnsPerHost: s.concurrency, MaxConnsPerHost: s.concurrency + 4, IdleConnTimeout: 60 * time.Second, MaxResponseHeaderBytes: 16 << 10, DisableCompression: true,
+		DialContext: dialer.DialContext, TLSHandshakeTimeout: connectTimeout, ResponseHeaderTimeout: s.timeout,
+		TLSClientConfig:     &tls.Config{RootCAs: s.roots, MinVersion: tls.VersionTLS12},
+		MaxIdleConnsPerHost: s.concurrency, MaxConnsPerHost: s.concurrency + 4, IdleConnTimeout: 60 * time.Second,
+		MaxResponseHeaderBytes: 16 << 10, DisableCompression: true,
 	}
 }

@@ -99,6 +99,7 @@ func contradictionOf(stored ports.PartnerEvent) (rail.Contradiction, error) {
 	return rail.Contradiction{Name: "event " + first.ID,
 		Recorded: rail.Said{State: string(first.Type), At: first.At, Text: string(r.Recorded)},
 		Reported: rail.Said{State: string(again.Type), At: again.At, Text: string(r.Reported)},
-		Problem:  fmt.Sprintf("the partner has used the id of the event %s again, with other content; the first one was taken: ask the partner which is right, and post what is missing as an adjustment", first.ID),
-		Content:  fmt.Sprintf("%x", sha256.Sum256(r.Reported))}, nil
+		Problem: fmt.Sprintf("the partner has used the id of the event %s again, with other content; the first one was taken: ask the partner "+
+			"which is right, and post what is missing as an adjustment", first.ID),
+		Content: fmt.Sprintf("%x", sha256.Sum256(r.Reported))}, nil
 }

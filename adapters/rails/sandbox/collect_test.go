@@ -62,7 +62,8 @@ func TestRail_CollectionTakenBack(t *testing.T) {
 		{"421000006", "SEPA", time.Minute, ports.Outcome{Verdict: ports.Returned, Code: "AM04"}},
 	} {
 		from := account.External{Currency: "USD", Type: account.USAccount, Fields: map[string]string{"accountNumber": test.number}}
-		collection := ports.Collection{Account: from, Transaction: transaction.Transaction{UpdatedAt: noon.Add(-2 * time.Hour), SettledAt: settled, SourceRail: test.rail}}
+		collection := ports.Collection{Account: from, Transaction: transaction.Transaction{UpdatedAt: noon.Add(-2 * time.Hour),
+			SettledAt: settled, SourceRail: test.rail}}
 
 		got := sandbox.New(fixedClock(settled.Add(test.after)), 1).CollectionStatus(t.Context(), []ports.Collection{collection})[0]
 

@@ -42,22 +42,26 @@ var digits = map[railtest.Course]struct{ quote, transfer string }{
 
 func (*fixture) Payout(n int, c railtest.Course) ports.Payout {
 	p := ports.Payout{Account: wallet("spark1" + digits[c].quote), Transaction: transaction.Transaction{Quote: quoteID,
-		State: transaction.State{Status: transaction.Processing, Stage: transaction.Converted}, DestinationRail: "LAYER2", DestinationAccount: "chains/LAYER2",
-		Pricing: transaction.Pricing{Received: money.Amount{Minor: 100_000, Currency: "BTC"}}, UpdatedAt: noon}}
+		State: transaction.State{Status: transaction.Processing, Stage: transaction.Converted}, DestinationRail: "LAYER2",
+		DestinationAccount: "chains/LAYER2",
+		Pricing:            transaction.Pricing{Received: money.Amount{Minor: 100_000, Currency: "BTC"}}, UpdatedAt: noon}}
 	p.Transaction.ID.SetUUID(uuid.UUID{14: 1, 15: byte(n)})
 	return p
 }
 
 func (*fixture) Collection(n int, c railtest.Course) ports.Collection {
-	from := account.External{Currency: "USD", Type: account.USAccount, Fields: map[string]string{"accountNumber": "421000" + digits[c].transfer}}
+	from := account.External{Currency: "USD", Type: account.USAccount,
+		Fields: map[string]string{"accountNumber": "421000" + digits[c].transfer}}
 	p := ports.Collection{Account: from, Transaction: transaction.Transaction{Type: transaction.Incoming, State: transaction.Initial,
-		SourceRail: "ACH", SourceAccount: "rails/ACH", Pricing: transaction.Pricing{Sent: money.Amount{Minor: 25_00, Currency: "USD"}}, UpdatedAt: noon}}
+		SourceRail: "ACH", SourceAccount: "rails/ACH", Pricing: transaction.Pricing{Sent: money.Amount{Minor: 25_00, Currency: "USD"}},
+		UpdatedAt: noon}}
 	p.Transaction.ID.SetUUID(uuid.UUID{14: 2, 15: byte(n)})
 	return p
 }
 
 func (f *fixture) Refund(n int, c railtest.Course) ports.Refund {
-	refund := ports.Refund{ID: uuid.UUID{14: 3, 15: byte(n)}, Rail: "RTP", Reference: "REF-REFUND", Amount: money.Amount{Minor: 10050, Currency: "USD"}}
+	refund := ports.Refund{ID: uuid.UUID{14: 3, 15: byte(n)}, Rail: "RTP", Reference: "REF-REFUND",
+		Amount: money.Amount{Minor: 10050, Currency: "USD"}}
 	if c == railtest.Rejected {
 		failed := f.Payout(n, c)
 		failed.Account = wallet("spark1007")

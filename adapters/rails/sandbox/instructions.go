@@ -46,11 +46,13 @@ func (r *Rail) Instructions(_ ident.Platform, reference string, currency money.C
 		return cryptoInstructions(reference, currency, network, notes), nil
 	}
 	if currency == "BRL" {
-		return pixInstructions("Scan the code, or copy it into your bank's app, and send the exact amount before the quote expires.", accountHolder, reference), nil
+		return pixInstructions("Scan the code, or copy it into your bank's app, and send the exact amount before the quote expires.",
+			accountHolder, reference), nil
 	}
 	bankAccount, ok := bankAccounts[currency]
 	if !ok {
-		return nil, fault.New(fault.InvalidCurrency, "%s does not support just-in-time funding; pay in USD, EUR, GBP, MXN, BRL or crypto.", currency)
+		return nil, fault.New(fault.InvalidCurrency, "%s does not support just-in-time funding; pay in USD, EUR, GBP, MXN, BRL or crypto.",
+			currency)
 	}
 	return []account.Instruction{{
 		Notes: fmt.Sprintf("Enter exactly %s as the payment memo, and send the exact amount before the quote expires.", reference),
@@ -67,7 +69,8 @@ func (r *Rail) Funding(_ ident.Platform, owner string, reference string, currenc
 		return cryptoInstructions(reference, currency, "", notes), nil
 	}
 	if currency == "BRL" {
-		return pixInstructions("Scan the code, or copy it into your bank's app, and send any amount at any time.", accountHolder+" FBO "+owner, reference), nil
+		return pixInstructions("Scan the code, or copy it into your bank's app, and send any amount at any time.", accountHolder+" FBO "+owner,
+			reference), nil
 	}
 	bankAccount, ok := bankAccounts[currency]
 	if !ok {

@@ -24,7 +24,8 @@ func pixInstructions(notes, holder, reference string) []account.Instruction {
 func brCode(key, name, city, label string) string {
 	merchant := emvField("00", "br.gov.bcb.pix") + emvField("01", key)
 	code := emvField("00", "01") + emvField("26", merchant) + emvField("52", "0000") + emvField("53", "986") + emvField("58", "BR") +
-		emvField("59", truncateASCII(name, 25)) + emvField("60", truncateASCII(city, 15)) + emvField("62", emvField("05", truncateASCII(label, 25))) + "6304"
+		emvField("59", truncateASCII(name, 25)) + emvField("60", truncateASCII(city, 15)) +
+		emvField("62", emvField("05", truncateASCII(label, 25))) + "6304"
 	return code + fmt.Sprintf("%04X", crc16(code))
 }
 

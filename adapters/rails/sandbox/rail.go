@@ -160,7 +160,8 @@ func (r *Rail) takenBack(t transaction.Transaction, now time.Time) ports.Outcome
 	if t.SourceRail == corridor.ACH {
 		code = "R01"
 	}
-	return ports.Outcome{Verdict: ports.Returned, Code: code, Text: "Insufficient funds", PartnerID: "RETURN-" + t.ID.UUID().String(), ReturnedAt: due}
+	return ports.Outcome{Verdict: ports.Returned, Code: code, Text: "Insufficient funds", PartnerID: "RETURN-" + t.ID.UUID().String(),
+		ReturnedAt: due}
 }
 
 // Refund returns Done, except for a payout whose account selects a failed refund.

@@ -109,9 +109,11 @@ func TestRail_SendOutcomeByAccountNumber(t *testing.T) {
 	for end, want := range map[string]struct{ transfer, quote ports.Outcome }{
 		"001": {done, done},
 		"002": {refused(false, transaction.CounterpartyPostFailed), refused(true, transaction.QuoteExecutionFailed)},
-		"003": {refused(false, transaction.CounterpartyPostFailed), ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: noon.Add(6 * time.Minute)}},
+		"003": {refused(false, transaction.CounterpartyPostFailed), ports.Outcome{Verdict: ports.Waiting, Accepted: true,
+			RetryAt: noon.Add(6 * time.Minute)}},
 		"004": {refused(true, transaction.CounterpartyPostFailed), refused(true, transaction.CounterpartyPostFailed)},
-		"005": {ports.Outcome{Verdict: ports.Waiting, RetryAt: noon.Add(30 * time.Second)}, ports.Outcome{Verdict: ports.Done, RetryAt: noon.Add(5 * time.Second)}},
+		"005": {ports.Outcome{Verdict: ports.Waiting, RetryAt: noon.Add(30 * time.Second)},
+			ports.Outcome{Verdict: ports.Done, RetryAt: noon.Add(5 * time.Second)}},
 		"006": {done, ports.Outcome{Verdict: ports.CancelledByUser, Accepted: true}},
 		"007": {done, refused(true, transaction.CounterpartyPostFailed)},
 	} {
@@ -141,7 +143,8 @@ func TestRail_FundingAddressesAreValid(t *testing.T) {
 		}
 		for _, instruction := range instructions {
 			if _, err := account.Validate(account.CreateRequest{
-				ID: ident.NewExternalAccount(generator, noon), Platform: ident.NewPlatform(generator, noon), Currency: string(currency), Info: instruction.Info, Now: noon,
+				ID: ident.NewExternalAccount(generator, noon), Platform: ident.NewPlatform(generator, noon), Currency: string(currency),
+				Info: instruction.Info, Now: noon,
 			}); err != nil {
 				t.Errorf("%s: %v: %v", currency, instruction.Info, err)
 			}

@@ -136,13 +136,16 @@ func (r *Rates) Rate(_ context.Context, from, to money.Currency, now time.Time) 
 // checkAge returns an error if the rates are too old or dated in the future.
 func (r *Rates) checkAge(rateTime, now time.Time) error {
 	age := now.Sub(rateTime)
-	details := map[string]any{"rateAt": rateTime.Format(time.RFC3339), "ageSeconds": int64(age / time.Second), "maxAgeSeconds": int64(r.maxAge / time.Second)}
+	details := map[string]any{"rateAt": rateTime.Format(time.RFC3339), "ageSeconds": int64(age / time.Second),
+		"maxAgeSeconds": int64(r.maxAge / time.Second)}
 	switch {
 	case age < 0:
-		return &fault.Error{Code: fault.QuoteRequestFailed, Reason: "Exchange rates dated in the future", Details: details, RetryAfter: loadInterval,
-			Message: fmt.Sprintf("The reference rates are dated %s, which is in the future. Try again later.", rateTime.Format(time.DateOnly))}
+		return &fault.Error{Code: fault.QuoteRequestFailed, Reason: "Exchange rates dated in the future", Details: details,
+			RetryAfter: loadInterval,
+			Message:    fmt.Sprintf("The reference rates are dated %s, which is in the future. Try again later.", rateTime.Format(time.DateOnly))}
 	case age > r.maxAge:
-		return &fault.Error{Code: fault.QuoteRequestFailed, Reason: fmt.Sprintf("Exchange rates are %s old, at most %s are allowed", formatAge(age), formatAge(r.maxAge)),
+		return &fault.Error{Code: fault.QuoteRequestFailed, Reason: fmt.Sprintf("Exchange rates are %s old, at most %s are allowed",
+			formatAge(age), formatAge(r.maxAge)),
 			Details: details, RetryAfter: loadInterval,
 			Message: fmt.Sprintf("The newest reference rates are dated %s and are too old. Try again later.", rateTime.Format(time.DateOnly))}
 	}

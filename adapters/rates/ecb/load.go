@@ -75,7 +75,8 @@ func (r *Rates) load(ctx context.Context) (err error) {
 		return err
 	}
 	if previous := r.table.Load(); previous != nil && daily.Day.Before(previous.daily.Day) {
-		return fmt.Errorf("%w: dated %s, older than the loaded file of %s", ErrInvalidFile, daily.Day.Format(time.DateOnly), previous.daily.Day.Format(time.DateOnly))
+		return fmt.Errorf("%w: dated %s, older than the loaded file of %s", ErrInvalidFile, daily.Day.Format(time.DateOnly),
+			previous.daily.Day.Format(time.DateOnly))
 	}
 	r.table.Store(&table{daily: daily})
 	r.source.accept()

@@ -39,7 +39,8 @@ func attestationSeeds(tb testing.TB) map[string][]byte {
 	data := append(append(hash[:], 0x45), make([]byte, 4+16+2)...)
 	object := func(format, statement, key string) []byte {
 		authenticatorData := append(bytes.Clone(data), unhex(key)...)
-		out := unhex("a363666d74" + hex.EncodeToString(append([]byte{0x60 | byte(len(format))}, format...)) + "6761747453746d74" + statement + "68617574684461746159")
+		out := unhex("a363666d74" + hex.EncodeToString(append([]byte{0x60 | byte(len(format))}, format...)) + "6761747453746d74" + statement +
+			"68617574684461746159")
 		return append(append(out, byte(len(authenticatorData)>>8), byte(len(authenticatorData))), authenticatorData...)
 	}
 	for name, item := range map[string]string{
@@ -125,8 +126,10 @@ func FuzzCheckPasskey(f *testing.F) {
 	valid := d.get(f, challenge)
 	f.Add([]byte(decode(valid.AuthenticatorData)), []byte(decode(valid.ClientDataJSON)), []byte(decode(valid.Signature)))
 	// With attested data and with extensions.
-	f.Add(append(append([]byte(decode(valid.AuthenticatorData))[:32], 0xC5), make([]byte, 60)...), []byte(decode(valid.ClientDataJSON)), []byte{0x30})
-	f.Add(append(append([]byte(decode(valid.AuthenticatorData))[:32], 0x85, 0, 0, 0, 9), unhex("a16b686d61632d73656372657440")...), []byte(decode(valid.ClientDataJSON)), []byte{})
+	f.Add(append(append([]byte(decode(valid.AuthenticatorData))[:32], 0xC5), make([]byte, 60)...), []byte(decode(valid.ClientDataJSON)),
+		[]byte{0x30})
+	f.Add(append(append([]byte(decode(valid.AuthenticatorData))[:32], 0x85, 0, 0, 0, 9), unhex("a16b686d61632d73656372657440")...),
+		[]byte(decode(valid.ClientDataJSON)), []byte{})
 	f.Fuzz(func(t *testing.T, authenticatorData, clientData, signature []byte) {
 		// Only what the passkey signed is accepted.
 		_, err := proofs.CheckPasskey(context.Background(), owner, key, challenge, wallet.Assertion{CredentialID: valid.CredentialID,
@@ -149,14 +152,16 @@ func FuzzRegisterIdentity(f *testing.F) {
 	claims, private := p.claims(nil), newKey()
 	for _, seed := range []string{sign("first", private, "ES256", claims), sign("", private, "ES256", claims), "e30.e30.", "..", "",
 		encode(`{"alg":"none"}`) + "." + encode(`{"iss":"https://accounts.google.com"}`) + ".",
-		encode(`{"alg":"ES256","kid":"1","jwk":{"kty":"RSA","n":"AQ","e":"AQ"},"x5c":["AA"],"crit":["b64"],"b64":false}`) + "." + encode(`{"iss":"accounts.google.com"}`) + ".AA",
+		encode(`{"alg":"ES256","kid":"1","jwk":{"kty":"RSA","n":"AQ","e":"AQ"},"x5c":["AA"],"crit":["b64"],"b64":false}`) + "." +
+			encode(`{"iss":"accounts.google.com"}`) + ".AA",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, token string) {
 		// Without the keys of the issuer no token is accepted: it is no token, not signed, or cannot be checked.
 		_, err := proofs.RegisterIdentity(context.Background(), appOwner, token, now)
-		if f, ok := fault.As(err); !ok || f.Code != fault.InvalidInput && f.Code != fault.ServiceUnavailable && f.Reason != wallet.ReasonIdentity {
+		if f, ok := fault.As(err); !ok || f.Code != fault.InvalidInput && f.Code != fault.ServiceUnavailable &&
+			f.Reason != wallet.ReasonIdentity {
 			t.Fatalf("%q: %v", token, err)
 		}
 	})

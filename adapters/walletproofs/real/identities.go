@@ -31,7 +31,8 @@ func (p *Proofs) RegisterIdentity(ctx context.Context, owner platform.Platform, 
 }
 
 // CheckIdentity checks an ID token for the person, the app and the client's key.
-func (p *Proofs) CheckIdentity(ctx context.Context, owner platform.Platform, known wallet.Identity, token string, client wallet.ClientKey, now time.Time) error {
+func (p *Proofs) CheckIdentity(ctx context.Context, owner platform.Platform, known wallet.Identity, token string, client wallet.ClientKey,
+	now time.Time) error {
 	verified, identity, err := p.identify(ctx, owner, token, now)
 	switch {
 	case err != nil:
@@ -46,7 +47,8 @@ func (p *Proofs) CheckIdentity(ctx context.Context, owner platform.Platform, kno
 func (p *Proofs) TokensAreSingleUse() bool { return true }
 
 // identify checks the signature of a token, and that it is a fresh one for the platform.
-func (p *Proofs) identify(ctx context.Context, owner platform.Platform, token string, now time.Time) (wallet.IDToken, wallet.Identity, error) {
+func (p *Proofs) identify(ctx context.Context, owner platform.Platform, token string,
+	now time.Time) (wallet.IDToken, wallet.Identity, error) {
 	clientIDs := owner.WalletSettings().OAuthClientIDs
 	if len(clientIDs) == 0 {
 		return wallet.IDToken{}, wallet.Identity{}, notConfigured("oauthClientIds", "ID tokens")

@@ -68,7 +68,8 @@ func (p *provider) newProofs(timeout time.Duration) *real.Proofs {
 // rotate replaces the keys of the provider.
 func (p *provider) rotate(id string, private interface{}) {
 	p.keyID, p.private = id, private
-	p.published.Store(&jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: (&jose.JSONWebKey{Key: private}).Public().Key, KeyID: id, Use: "sig"}}})
+	p.published.Store(&jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: (&jose.JSONWebKey{Key: private}).Public().Key,
+		KeyID: id, Use: "sig"}}})
 }
 
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +90,8 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // claims returns the claims of a valid token, with changes; nil removes one.
 func (p *provider) claims(changes map[string]any) map[string]any {
-	claims := map[string]any{"iss": p.URL, "sub": "person 7", "aud": "web app", "iat": now.Add(-10 * time.Second).Unix(), "exp": now.Add(time.Hour).Unix(),
+	claims := map[string]any{"iss": p.URL, "sub": "person 7", "aud": "web app", "iat": now.Add(-10 * time.Second).Unix(),
+		"exp":   now.Add(time.Hour).Unix(),
 		"email": "ana@example.com", "nonce": wallet.IDTokenNonce(clientKey)}
 	for name, value := range changes {
 		if claims[name] = value; value == nil {
@@ -258,7 +260,8 @@ func TestIdentities_SignatureMustBeOfTheIssuer(t *testing.T) {
 	valid := p.token(nil)
 	parts := strings.Split(valid, ".")
 	unsigned := encode(`{"alg":"none","kid":"first"}`) + "." + parts[1] + "."
-	embedded := must(must(jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: stranger}, &jose.SignerOptions{EmbedJWK: true})).Sign(must(json.Marshal(p.claims(nil)))))
+	embedded := must(must(jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: stranger}, &jose.SignerOptions{EmbedJWK: true})).Sign(
+		must(json.Marshal(p.claims(nil)))))
 
 	for name, token := range map[string]string{
 		"a stranger's key":   sign("first", stranger, jose.ES256, p.claims(nil)),

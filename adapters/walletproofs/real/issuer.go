@@ -120,7 +120,8 @@ func (i *issuer) refresh(ctx context.Context, id string, now time.Time) error {
 	if i.failed == nil || known.key != nil {
 		return nil
 	}
-	unavailable := fault.New(fault.ServiceUnavailable, "The keys of %s cannot be read, so its ID tokens cannot be checked. Try again later.", i.url)
+	unavailable := fault.New(fault.ServiceUnavailable, "The keys of %s cannot be read, so its ID tokens cannot be checked. Try again later.",
+		i.url)
 	unavailable.RetryAfter = retryInterval
 	return fmt.Errorf("%w (%w)", unavailable, i.failed)
 }
@@ -230,7 +231,8 @@ func CheckIssuer(text string) error {
 	return checkURL(text, true)
 }
 
-var errNotIssuer = errors.New("must be a URL such as https://accounts.google.com, without a user, query or fragment; http is for loopback addresses only")
+var errNotIssuer = errors.New("must be a URL such as https://accounts.google.com, without a user, query or fragment; http is for " +
+	"loopback addresses only")
 
 func checkURL(text string, allowLoopback bool) error {
 	u, err := url.Parse(text)

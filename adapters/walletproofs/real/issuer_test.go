@@ -80,7 +80,8 @@ func TestIssuer_OldKeysAreReadAgain(t *testing.T) {
 		t.Errorf("with the new key: %v", err)
 	}
 	p.rotate("third", newKey())
-	second := sign("second", withdrawn, "ES256", p.claims(map[string]any{"iat": at.Add(time.Hour).Unix(), "exp": at.Add(2 * time.Hour).Unix()}))
+	second := sign("second", withdrawn, "ES256",
+		p.claims(map[string]any{"iat": at.Add(time.Hour).Unix(), "exp": at.Add(2 * time.Hour).Unix()}))
 	_, err := p.proofs.RegisterIdentity(t.Context(), appOwner, second, at.Add(time.Hour))
 	checkUnauthorized(t, "a withdrawn key", err, wallet.ReasonIdentity, "kid")
 }
@@ -142,7 +143,8 @@ func TestIssuer_FailureIsTemporary(t *testing.T) {
 			return p.serveKeys(string(must(json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &weak, KeyID: "first"}}}))))
 		},
 		"key for encryption": func(p *provider) http.HandlerFunc {
-			return p.serveKeys(string(must(json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: newKey().Public(), KeyID: "first", Use: "enc"}}}))))
+			return p.serveKeys(
+				string(must(json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: newKey().Public(), KeyID: "first", Use: "enc"}}}))))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,9 +221,12 @@ func TestCheckIssuer_OnlyHTTPSOrLoopback(t *testing.T) {
 	t.Parallel()
 	// The setting is checked at the start.
 	for text, valid := range map[string]bool{
-		"https://accounts.google.com": true, "https://login.example.com/tenant/v2.0": true, "http://localhost:8089": true, "http://127.0.0.1:1/x": true, "http://[::1]:1": true,
-		"": false, "accounts.google.com": false, "http://accounts.google.com": false, "https://user@example.com": false, "https://example.com?x": false, "https://example.com?": false,
-		"https://example.com#x": false, "https://example.com#": false, "file:///etc/passwd": false, "https://": false, "http://localhost.evil.test": false,
+		"https://accounts.google.com": true, "https://login.example.com/tenant/v2.0": true, "http://localhost:8089": true,
+		"http://127.0.0.1:1/x": true, "http://[::1]:1": true,
+		"": false, "accounts.google.com": false, "http://accounts.google.com": false, "https://user@example.com": false,
+		"https://example.com?x": false, "https://example.com?": false,
+		"https://example.com#x": false, "https://example.com#": false, "file:///etc/passwd": false, "https://": false,
+		"http://localhost.evil.test": false,
 	} {
 		if err := real.CheckIssuer(text); (err == nil) != valid {
 			t.Errorf("%q: %v", text, err)

@@ -72,7 +72,8 @@ func checkAttestation(a wallet.Attestation, relyingParty string) (protocol.Authe
 	if err != nil {
 		return protocol.AuthenticatorData{}, err
 	}
-	response := protocol.AuthenticatorAttestationResponse{AuthenticatorResponse: protocol.AuthenticatorResponse{ClientDataJSON: clientData}, AttestationObject: object}
+	response := protocol.AuthenticatorAttestationResponse{AuthenticatorResponse: protocol.AuthenticatorResponse{ClientDataJSON: clientData},
+		AttestationObject: object}
 	parsed, err := response.Parse()
 	if err != nil {
 		return protocol.AuthenticatorData{}, fmt.Errorf("must be the CBOR object that the browser returned (%s)", explain(err))
@@ -83,7 +84,8 @@ func checkAttestation(a wallet.Attestation, relyingParty string) (protocol.Authe
 	}
 	hash := sha256.Sum256(clientData)
 	const verified, present = false, true
-	if err := parsed.AttestationObject.Verify(relyingParty, hash[:], verified, present, nil, passkeyAlgorithms, protocol.AttestationPolicy{}, protocol.SignaturePolicy{}); err != nil {
+	if err := parsed.AttestationObject.Verify(relyingParty, hash[:], verified, present, nil, passkeyAlgorithms, protocol.AttestationPolicy{},
+		protocol.SignaturePolicy{}); err != nil {
 		return protocol.AuthenticatorData{}, fmt.Errorf("must be a genuine attestation of a present user for %s (%s)", relyingParty, explain(err))
 	}
 	// A key that cannot be parsed could never sign.
@@ -95,7 +97,8 @@ func checkAttestation(a wallet.Attestation, relyingParty string) (protocol.Authe
 
 // CheckPasskey checks an assertion (WebAuthn level 3, section 7.2). Its counter must increase, unless the
 // authenticator has none.
-func (*Proofs) CheckPasskey(_ context.Context, p platform.Platform, key wallet.PasskeyKey, challenge []byte, a wallet.Assertion) (wallet.PasskeyKey, error) {
+func (*Proofs) CheckPasskey(_ context.Context, p platform.Platform, key wallet.PasskeyKey, challenge []byte,
+	a wallet.Assertion) (wallet.PasskeyKey, error) {
 	w := p.WalletSettings()
 	if err := checkPasskeySettings(w); err != nil {
 		return wallet.PasskeyKey{}, err
@@ -108,7 +111,8 @@ func (*Proofs) CheckPasskey(_ context.Context, p platform.Platform, key wallet.P
 	return key, nil
 }
 
-func checkAssertion(key wallet.PasskeyKey, challenge []byte, a wallet.Assertion, w platform.Wallets) (data protocol.AuthenticatorData, err error) {
+func checkAssertion(key wallet.PasskeyKey, challenge []byte, a wallet.Assertion,
+	w platform.Wallets) (data protocol.AuthenticatorData, err error) {
 	if id, err := decode(a.CredentialID, maxCredentialID); err != nil || !bytes.Equal(id, key.CredentialID) {
 		return data, errors.New("credentialId must be that of the credential")
 	}

@@ -60,9 +60,11 @@ func (d *device) create(t testing.TB, challenge []byte) wallet.Attestation {
 		ID       string
 		Response struct{ AttestationObject, ClientDataJSON string }
 	}
-	unmarshal(t, virtualwebauthn.CreateAttestationResponse(d.page, d.authenticator, d.passkey, virtualwebauthn.AttestationOptions{Challenge: challenge}), &result)
-	return wallet.Attestation{CredentialID: result.ID, ClientDataJSON: result.Response.ClientDataJSON, AttestationObject: result.Response.AttestationObject,
-		Transports: []string{"internal", "hybrid"}}
+	unmarshal(t, virtualwebauthn.CreateAttestationResponse(d.page, d.authenticator, d.passkey,
+		virtualwebauthn.AttestationOptions{Challenge: challenge}), &result)
+	return wallet.Attestation{CredentialID: result.ID, ClientDataJSON: result.Response.ClientDataJSON,
+		AttestationObject: result.Response.AttestationObject,
+		Transports:        []string{"internal", "hybrid"}}
 }
 
 // get returns what the browser returns for a challenge.
@@ -72,9 +74,11 @@ func (d *device) get(t testing.TB, challenge []byte) wallet.Assertion {
 		ID       string
 		Response struct{ AuthenticatorData, ClientDataJSON, Signature, UserHandle string }
 	}
-	unmarshal(t, virtualwebauthn.CreateAssertionResponse(d.page, d.authenticator, d.passkey, virtualwebauthn.AssertionOptions{Challenge: challenge}), &result)
-	return wallet.Assertion{CredentialID: result.ID, ClientDataJSON: result.Response.ClientDataJSON, AuthenticatorData: result.Response.AuthenticatorData,
-		Signature: result.Response.Signature, UserHandle: result.Response.UserHandle}
+	unmarshal(t, virtualwebauthn.CreateAssertionResponse(d.page, d.authenticator, d.passkey,
+		virtualwebauthn.AssertionOptions{Challenge: challenge}), &result)
+	return wallet.Assertion{CredentialID: result.ID, ClientDataJSON: result.Response.ClientDataJSON,
+		AuthenticatorData: result.Response.AuthenticatorData,
+		Signature:         result.Response.Signature, UserHandle: result.Response.UserHandle}
 }
 
 // register returns the passkey of the device.
@@ -102,7 +106,8 @@ func TestPasskeys_RegisteredPasskeySignsIn(t *testing.T) {
 	for _, keyType := range []virtualwebauthn.KeyType{virtualwebauthn.KeyTypeEC2, virtualwebauthn.KeyTypeRSA} {
 		d := newDevice(keyType)
 		key := d.register(t)
-		if string(key.CredentialID) != string(d.passkey.ID) || key.SignCount != 1 || !key.UserVerified || key.BackedUp || len(key.Transports) != 2 {
+		if string(key.CredentialID) != string(d.passkey.ID) || key.SignCount != 1 || !key.UserVerified || key.BackedUp ||
+			len(key.Transports) != 2 {
 			t.Errorf("%s: %+v", keyType, key)
 		}
 
@@ -154,13 +159,16 @@ func TestRegisterPasskey_RefusesWhatWasNotMadeForIt(t *testing.T) {
 		{"another challenge", nil, func(a *wallet.Attestation) {
 			*a = newDevice(virtualwebauthn.KeyTypeEC2).create(t, []byte("a challenge of 32 other bytes..."))
 		}, "attestation.clientDataJson", "challenge"},
-		{"another origin", func(d *device) { d.page.Origin = "https://example.com.evil.test" }, nil, "attestation.clientDataJson", "https://example.com.evil.test"},
+		{"another origin", func(d *device) { d.page.Origin = "https://example.com.evil.test" }, nil, "attestation.clientDataJson",
+			"https://example.com.evil.test"},
 		{"an origin as a prefix", func(d *device) { d.page.Origin = origin + ".evil.test" }, nil, "attestation.clientDataJson", "origin"},
 		{"http", func(d *device) { d.page.Origin = "http://app.example.com" }, nil, "attestation.clientDataJson", "origin"},
 		{"another relying party", func(d *device) { d.page.ID = "evil.test" }, nil, "attestation.attestationObject", "example.com"},
 		{"nobody present", func(d *device) { d.authenticator.Options.UserNotPresent = true }, nil, "attestation.attestationObject", "present"},
-		{"backed up but not eligible", func(d *device) { d.authenticator.Options.BackupState = true }, nil, "attestation.attestationObject", "backed up"},
-		{"another credential", nil, func(a *wallet.Attestation) { a.CredentialID = encode("another") }, "attestation.attestationObject", "credentialId"},
+		{"backed up but not eligible", func(d *device) { d.authenticator.Options.BackupState = true }, nil, "attestation.attestationObject",
+			"backed up"},
+		{"another credential", nil, func(a *wallet.Attestation) { a.CredentialID = encode("another") }, "attestation.attestationObject",
+			"credentialId"},
 		{"other client data", nil, func(a *wallet.Attestation) {
 			a.ClientDataJSON = encode(strings.TrimSuffix(decode(a.ClientDataJSON), "}") + ` }`)
 		}, "attestation.attestationObject", "genuine"},
@@ -175,9 +183,11 @@ func TestRegisterPasskey_RefusesWhatWasNotMadeForIt(t *testing.T) {
 		}, "attestation.attestationObject", "CBOR"},
 		{"empty", nil, func(a *wallet.Attestation) { a.AttestationObject = "" }, "attestation.attestationObject", "base64url"},
 		{"not base64url", nil, func(a *wallet.Attestation) { a.AttestationObject += "+" }, "attestation.attestationObject", "base64url"},
-		{"too long", nil, func(a *wallet.Attestation) { a.AttestationObject = strings.Repeat("A", 1<<20) }, "attestation.attestationObject", "at most"},
+		{"too long", nil, func(a *wallet.Attestation) { a.AttestationObject = strings.Repeat("A", 1<<20) }, "attestation.attestationObject",
+			"at most"},
 		{"no credential id", nil, func(a *wallet.Attestation) { a.CredentialID = "" }, "attestation.credentialId", "base64url"},
-		{"long client data", nil, func(a *wallet.Attestation) { a.ClientDataJSON = strings.Repeat("A", 1<<20) }, "attestation.clientDataJson", "at most"},
+		{"long client data", nil, func(a *wallet.Attestation) { a.ClientDataJSON = strings.Repeat("A", 1<<20) }, "attestation.clientDataJson",
+			"at most"},
 	} {
 		d := newDevice(virtualwebauthn.KeyTypeEC2)
 		if c.device != nil {
@@ -260,7 +270,8 @@ func TestCheckPasskey_RefusesWhatThePasskeyDidNotSign(t *testing.T) {
 	checkUnauthorized(t, "another challenge", err, wallet.ReasonPasskey, "challenge")
 	_, err = proofs.CheckPasskey(t.Context(), owner, key, nil, d.get(t, nil))
 	checkUnauthorized(t, "no challenge", err, wallet.ReasonPasskey, "challenge")
-	_, err = proofs.CheckPasskey(t.Context(), owner, wallet.PasskeyKey{CredentialID: key.CredentialID, SignCount: 1}, challenge, d.get(t, challenge))
+	_, err = proofs.CheckPasskey(t.Context(), owner, wallet.PasskeyKey{CredentialID: key.CredentialID, SignCount: 1}, challenge,
+		d.get(t, challenge))
 	checkUnauthorized(t, "a passkey of the sandbox", err, wallet.ReasonPasskey, "")
 }
 
@@ -302,7 +313,8 @@ func TestPasskeys_TestVectorsOfTheSpecification(t *testing.T) {
 		"tpm ES256": "TPM manufacturer", "android-key ES256": "chain", "apple ES256": "chain"}
 	p := platform.Platform{Wallets: &platform.Wallets{PasskeyRPID: "example.org", PasskeyOrigins: []string{"https://example.org"}}}
 	for _, v := range vectors {
-		attestation := wallet.Attestation{CredentialID: v.CredentialID, ClientDataJSON: v.Registration.ClientDataJSON, AttestationObject: v.Registration.AttestationObject}
+		attestation := wallet.Attestation{CredentialID: v.CredentialID, ClientDataJSON: v.Registration.ClientDataJSON,
+			AttestationObject: v.Registration.AttestationObject}
 		key, err := proofs.RegisterPasskey(t.Context(), p, []byte(decode(v.Registration.Challenge)), attestation)
 		if says, ok := refused[v.Name]; ok {
 			if err == nil || !strings.Contains(err.Error(), says) {
@@ -314,8 +326,10 @@ func TestPasskeys_TestVectorsOfTheSpecification(t *testing.T) {
 			t.Errorf("%s: %v", v.Name, err)
 			continue
 		}
-		_, err = proofs.CheckPasskey(t.Context(), p, key, []byte(decode(v.Authentication.Challenge)), wallet.Assertion{CredentialID: v.CredentialID,
-			ClientDataJSON: v.Authentication.ClientDataJSON, AuthenticatorData: v.Authentication.AuthenticatorData, Signature: v.Authentication.Signature})
+		_, err = proofs.CheckPasskey(t.Context(), p, key, []byte(decode(v.Authentication.Challenge)),
+			wallet.Assertion{CredentialID: v.CredentialID,
+				ClientDataJSON: v.Authentication.ClientDataJSON, AuthenticatorData: v.Authentication.AuthenticatorData,
+				Signature: v.Authentication.Signature})
 		if err != nil {
 			t.Errorf("%s, assertion: %v", v.Name, err)
 		}
@@ -328,7 +342,8 @@ func TestPasskeys_TestVectorsOfTheSpecification(t *testing.T) {
 func checkInvalid(t *testing.T, name string, err error, field, says string) {
 	t.Helper()
 	f, ok := fault.As(err)
-	if !ok || f.Code != fault.InvalidInput || len(f.Fields) != 1 || f.Fields[0].Field != field || !strings.Contains(f.Fields[0].Message, says) {
+	if !ok || f.Code != fault.InvalidInput || len(f.Fields) != 1 || f.Fields[0].Field != field ||
+		!strings.Contains(f.Fields[0].Message, says) {
 		t.Errorf("%s: %v, want a fault of %s that says %q", name, err, field, says)
 	}
 }

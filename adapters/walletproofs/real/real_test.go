@@ -9,7 +9,8 @@ import (
 
 func TestProofs_Conformance(t *testing.T) {
 	t.Parallel()
-	portstest.WalletProofs(t, platform.Platform{Wallets: &platform.Wallets{PasskeyRPID: relyingParty, PasskeyOrigins: []string{origin}, OAuthClientIDs: []string{"app"}}}, proofs)
+	portstest.WalletProofs(t, platform.Platform{Wallets: &platform.Wallets{PasskeyRPID: relyingParty, PasskeyOrigins: []string{origin},
+		OAuthClientIDs: []string{"app"}}}, proofs)
 }
 
 func TestNewCode_EveryCharacterIsAsLikely(t *testing.T) {

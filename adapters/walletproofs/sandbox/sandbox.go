@@ -53,7 +53,8 @@ func checkClientData(encoded string, challenge []byte) error {
 }
 
 // CheckPasskey accepts the test value as the signature of every passkey and challenge.
-func (Proofs) CheckPasskey(_ context.Context, _ platform.Platform, key wallet.PasskeyKey, _ []byte, a wallet.Assertion) (wallet.PasskeyKey, error) {
+func (Proofs) CheckPasskey(_ context.Context, _ platform.Platform, key wallet.PasskeyKey, _ []byte,
+	a wallet.Assertion) (wallet.PasskeyKey, error) {
 	if a.Signature != sandbox.WalletPasskeySignature {
 		return wallet.PasskeyKey{}, wallet.InvalidPasskey("In the sandbox assertion.signature must be %s.", sandbox.WalletPasskeySignature)
 	}
@@ -78,7 +79,8 @@ func (p Proofs) RegisterIdentity(_ context.Context, _ platform.Platform, token s
 }
 
 // CheckIdentity accepts the test value for every person.
-func (Proofs) CheckIdentity(_ context.Context, _ platform.Platform, _ wallet.Identity, token string, _ wallet.ClientKey, _ time.Time) error {
+func (Proofs) CheckIdentity(_ context.Context, _ platform.Platform, _ wallet.Identity, token string, _ wallet.ClientKey,
+	_ time.Time) error {
 	if token != sandbox.WalletIDToken {
 		return wallet.InvalidIdentity("In the sandbox oidcToken must be %s.", sandbox.WalletIDToken)
 	}

@@ -40,7 +40,8 @@ func TestProofs_TestValuesStandForProofs(t *testing.T) {
 	}
 
 	key := wallet.PasskeyKey{CredentialID: []byte("passkey"), Transports: []string{"usb"}}
-	got, err := proofs.CheckPasskey(t.Context(), platform.Platform{}, key, nil, wallet.Assertion{Signature: "sandbox-valid-passkey-signature", ClientDataJSON: "?"})
+	got, err := proofs.CheckPasskey(t.Context(), platform.Platform{}, key, nil, wallet.Assertion{Signature: "sandbox-valid-passkey-signature",
+		ClientDataJSON: "?"})
 	check("passkey", err, "")
 	if string(got.CredentialID) != "passkey" || len(got.Transports) != 1 {
 		t.Errorf("passkey %+v", got)

@@ -37,7 +37,8 @@ type Writer struct {
 // New returns a Writer and writes the header. holder returns the customer who holds an account, for a
 // header with Names. The file is as of the last posting, or of the mapping if that is later: another export
 // as of that time has the same bytes.
-func New(out io.Writer, header records.Header, mapping books.MappingVersion, holder func(path string) ports.AccountHolder) (*Writer, error) {
+func New(out io.Writer, header records.Header, mapping books.MappingVersion,
+	holder func(path string) ports.AccountHolder) (*Writer, error) {
 	asOf := header.LastPosting.Recorded
 	if mapping.At.After(asOf) {
 		asOf = mapping.At
@@ -55,7 +56,8 @@ func New(out io.Writer, header records.Header, mapping books.MappingVersion, hol
 func (w *Writer) Entry(e ports.RecordedEntry) error {
 	debit, credit := w.mapping.Resolve(e.Debit, e.Currency), w.mapping.Resolve(e.Credit, e.Currency)
 	w.row = append(w.row[:0],
-		strconv.FormatInt(e.Position.Seq, 10), strconv.Itoa(e.Position.N), records.FormatTime(e.Effective), records.FormatTime(e.Recorded), string(e.Kind),
+		strconv.FormatInt(e.Position.Seq, 10), strconv.Itoa(e.Position.N), records.FormatTime(e.Effective), records.FormatTime(e.Recorded),
+		string(e.Kind),
 		e.Debit, e.Credit, string(e.Currency), records.FormatMajor(e.Amount, e.Currency), strconv.FormatInt(e.Amount, 10),
 		e.Posting.String(), e.Transaction.String(), optionalID(e.Reverses), csvcell.Escape(records.SingleLine(e.Memo)), w.asOf,
 		csvcell.Escape(debit.Code), csvcell.Escape(debit.Name), csvcell.Escape(credit.Code), csvcell.Escape(credit.Name))

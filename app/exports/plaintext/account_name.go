@@ -16,7 +16,8 @@ const openingAccount = "Equity:Opening-Balances"
 
 // rootAccounts are the top-level accounts of all three programs.
 var rootAccounts = map[ledger.Class]string{
-	ledger.Asset: "Assets", ledger.Liability: "Liabilities", ledger.Income: "Income", ledger.Expense: "Expenses", ledger.Equity: "Equity", ledger.Trading: "Equity",
+	ledger.Asset: "Assets", ledger.Liability: "Liabilities", ledger.Income: "Income", ledger.Expense: "Expenses", ledger.Equity: "Equity",
+	ledger.Trading: "Equity",
 }
 
 // redundantPrefixes are path prefixes that repeat the top-level account.

@@ -26,7 +26,8 @@ var pathGenerator = rapid.Custom(func(t *rapid.T) string {
 	case "<RAIL>", "<network>", "<NAME>":
 		return first + "/" + rapid.StringMatching(`[A-Z0-9_]{1,40}`).Draw(t, "name")
 	case "<name>":
-		return first + "/" + rapid.StringMatching(`[a-z][a-z0-9]{0,10}(-[a-z0-9]{1,9}){0,2}`).Filter(func(name string) bool { return name != "opening-balances" }).Draw(t, "name")
+		return first + "/" + rapid.StringMatching(`[a-z][a-z0-9]{0,10}(-[a-z0-9]{1,9}){0,2}`).Filter(
+			func(name string) bool { return name != "opening-balances" }).Draw(t, "name")
 	default:
 		return line.Path
 	}
@@ -55,8 +56,9 @@ func TestAccountName_ValidAndUnique(t *testing.T) {
 		}
 	})
 	for path, want := range map[string]string{
-		"income/fees": "Income:Fees", "expense/rails": "Expenses:Rails", "fx/position": "Equity:Fx:Position", "rails/SEPA_INSTANT": "Assets:Rails:SEPA-INSTANT",
-		"rails/_X": "Assets:Rails:Xu-X", "rails/_": "Assets:Rails:Xu-", "rails/__": "Assets:Rails:Xu--", "rails/X_": "Assets:Rails:X-",
+		"income/fees": "Income:Fees", "expense/rails": "Expenses:Rails", "fx/position": "Equity:Fx:Position",
+		"rails/SEPA_INSTANT": "Assets:Rails:SEPA-INSTANT",
+		"rails/_X":           "Assets:Rails:Xu-X", "rails/_": "Assets:Rails:Xu-", "rails/__": "Assets:Rails:Xu--", "rails/X_": "Assets:Rails:X-",
 	} {
 		if got, err := AccountName(path); got != want || err != nil {
 			t.Errorf("%s becomes %s (%v), want %s", path, got, err, want)
@@ -77,7 +79,8 @@ func TestNamedAccount_ValidAndUnique(t *testing.T) {
 	account := rapid.Custom(func(t *rapid.T) ports.AccountHolder {
 		var h ports.AccountHolder
 		h.Customer.SetUUID(uuid.UUID{1, 15: rapid.Byte().Draw(t, "customer")})
-		h.Name = rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "Ada", "ada", "ß", "ǆ", "李雷", "-", "🦊", "e\u0301", strings.Repeat("x y", 99)})).Draw(t, "name")
+		h.Name = rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "Ada", "ada", "ß", "ǆ", "李雷", "-", "🦊", "e\u0301",
+			strings.Repeat("x y", 99)})).Draw(t, "name")
 		return h
 	})
 	rapid.Check(t, func(t *rapid.T) {

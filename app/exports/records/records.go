@@ -45,6 +45,7 @@ func FormatMajor(minor int64, currency money.Currency) string {
 // and runs of spaces become one space, and none is at the ends.
 func SingleLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+		return unicode.IsSpace(r) || r == unicode.ReplacementChar || unicode.IsControl(r) ||
+			unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 	}), " ")
 }

@@ -54,8 +54,9 @@ func HTML(out io.Writer, s Summary, movements Movements) error {
 		Lines: func(yield func(templateLine) bool) {
 			for m := range movements {
 				if !yield(templateLine{
-					Date: formatDay(m.At), Machine: records.FormatTime(m.At), What: m.Description, Who: records.SingleLine(m.Counterparty), Details: m.details(s.Currency),
-					Amount: formatSigned(m.Amount, s.Currency), Balance: formatAmount(m.Balance, s.Currency), In: m.Amount > 0,
+					Date: formatDay(m.At), Machine: records.FormatTime(m.At), What: m.Description, Who: records.SingleLine(m.Counterparty),
+					Details: m.details(s.Currency),
+					Amount:  formatSigned(m.Amount, s.Currency), Balance: formatAmount(m.Balance, s.Currency), In: m.Amount > 0,
 				}) {
 					return
 				}

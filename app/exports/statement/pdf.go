@@ -94,7 +94,8 @@ func (d *document) heading() {
 	d.font("B", 17, 20)
 	d.pdf.CellFormat(width, 11, "Account statement", "", 1, "L", false, 0, "")
 	for _, fact := range [][2]string{
-		{"Account holder", replaceUnsupported(s.Owner)}, {"Account number", s.Account}, {"Currency", string(s.Currency)}, {"Statement", s.number()}, {"Period", s.periodText()},
+		{"Account holder", replaceUnsupported(s.Owner)}, {"Account number", s.Account}, {"Currency", string(s.Currency)},
+		{"Statement", s.number()}, {"Period", s.periodText()},
 	} {
 		if fact[1] == "" {
 			continue
@@ -107,7 +108,8 @@ func (d *document) heading() {
 	d.pdf.Ln(4)
 	for _, total := range [][2]string{
 		{"Opening balance, " + formatDay(s.From), formatAmount(s.Opening, s.Currency)}, {"Money in", formatSigned(s.TotalIn, s.Currency)},
-		{"Money out", formatSigned(-s.TotalOut, s.Currency)}, {"Fees, less returned", formatAmount(s.Fees, s.Currency)}, {"Closing balance, " + s.lastDay(), formatAmount(s.Closing, s.Currency)},
+		{"Money out", formatSigned(-s.TotalOut, s.Currency)}, {"Fees, less returned", formatAmount(s.Fees, s.Currency)},
+		{"Closing balance, " + s.lastDay(), formatAmount(s.Closing, s.Currency)},
 	} {
 		d.font("", 9.5, 60)
 		d.pdf.CellFormat(60, 5.4, total[0], "", 0, "L", false, 0, "")
@@ -128,7 +130,8 @@ func (d *document) columnHeaders() {
 	for _, c := range []struct {
 		name, align string
 		wide        float64
-	}{{"Date", "L", dateWidth}, {"Description", "L", descriptionWidth}, {"Counterparty", "L", counterpartyWidth}, {"Amount", "R", amountWidth}, {"Balance", "R", amountWidth}} {
+	}{{"Date", "L", dateWidth}, {"Description", "L", descriptionWidth}, {"Counterparty", "L", counterpartyWidth}, {"Amount", "R", amountWidth},
+		{"Balance", "R", amountWidth}} {
 		d.pdf.CellFormat(c.wide, 6, c.name, "B", 0, c.align, false, 0, "")
 	}
 	d.pdf.Ln(6.8)
@@ -143,7 +146,8 @@ func (d *document) table(movements Movements) {
 		for _, detail := range m.details(s.Currency) {
 			description = append(description, d.wrap(replaceUnsupported(detail), descriptionWidth)...)
 		}
-		d.row("", formatDay(m.At), description, d.wrap(replaceUnsupported(m.Counterparty), counterpartyWidth), formatSigned(m.Amount, s.Currency), formatAmount(m.Balance, s.Currency))
+		d.row("", formatDay(m.At), description, d.wrap(replaceUnsupported(m.Counterparty), counterpartyWidth), formatSigned(m.Amount, s.Currency),
+			formatAmount(m.Balance, s.Currency))
 	}
 	d.row("B", s.lastDay(), []string{"Closing balance"}, nil, "", formatAmount(s.Closing, s.Currency))
 }
@@ -211,8 +215,11 @@ func isSupported(r rune) bool {
 
 // supportedRanges has Latin, Greek and Cyrillic letters, punctuation and currency signs, in order.
 var supportedRanges = [][2]rune{
-	{0x20, 0x7e}, {0xa0, 0x2e9}, {0x300, 0x34f}, {0x370, 0x377}, {0x37a, 0x37f}, {0x384, 0x38a}, {0x38c, 0x38c}, {0x38e, 0x3a1}, {0x3a3, 0x525},
-	{0x1e00, 0x1efb}, {0x1f00, 0x1f15}, {0x1f18, 0x1f1d}, {0x1f20, 0x1f45}, {0x1f48, 0x1f4d}, {0x1f50, 0x1f57}, {0x1f5f, 0x1f7d}, {0x1f80, 0x1fb4},
+	{0x20, 0x7e}, {0xa0, 0x2e9}, {0x300, 0x34f}, {0x370, 0x377}, {0x37a, 0x37f}, {0x384, 0x38a}, {0x38c, 0x38c},
+	{0x38e, 0x3a1}, {0x3a3, 0x525},
+	{0x1e00, 0x1efb}, {0x1f00, 0x1f15}, {0x1f18, 0x1f1d}, {0x1f20, 0x1f45}, {0x1f48, 0x1f4d}, {0x1f50, 0x1f57},
+	{0x1f5f, 0x1f7d}, {0x1f80, 0x1fb4},
 	{0x1fb6, 0x1fc4}, {0x1fc6, 0x1fd3}, {0x1fd6, 0x1fdb}, {0x1fdd, 0x1fef}, {0x1ff2, 0x1ff4}, {0x1ff6, 0x1ffe},
-	{0x2010, 0x2027}, {0x202f, 0x205e}, {0x20a0, 0x20b5}, {0x20b8, 0x20ba}, {0x20bd, 0x20bd}, {0x2116, 0x2116}, {0x2122, 0x2122}, {0x25a1, 0x25a1},
+	{0x2010, 0x2027}, {0x202f, 0x205e}, {0x20a0, 0x20b5}, {0x20b8, 0x20ba}, {0x20bd, 0x20bd}, {0x2116, 0x2116},
+	{0x2122, 0x2122}, {0x25a1, 0x25a1},
 }

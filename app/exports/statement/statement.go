@@ -148,7 +148,8 @@ func (s Summary) periodText() string {
 // number returns the number of the statement. It stays the same until something is posted into the
 // period.
 func (s Summary) number() string {
-	sum := sha256.Sum256(fmt.Append(nil, s.Account, records.FormatTime(s.From), records.FormatTime(s.To), s.Opening, s.Closing, s.TotalIn, s.TotalOut, s.MovementCount))
+	sum := sha256.Sum256(fmt.Append(nil, s.Account, records.FormatTime(s.From), records.FormatTime(s.To), s.Opening, s.Closing, s.TotalIn,
+		s.TotalOut, s.MovementCount))
 	const day = "20060102"
 	return fmt.Sprintf("%s-%s-%X", s.From.UTC().Format(day), s.Last().UTC().Format(day), sum[:4])
 }

@@ -21,12 +21,18 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // marchStatement is a statement with names in three scripts and malicious texts.
 func marchStatement() (Summary, Movements) {
-	s := Summary{Company: Company{"Acme Payments <Ltd>", "Authorised by the Authority, number 900000.", "1 High Street, London"}, Issuer: "Acme & Søn", Owner: "Ελένη Иванова <b>王</b>", Account: "InternalAccount:0199f0a2-0000-7000-8000-000000000011", Currency: money.EUR,
+	s := Summary{Company: Company{"Acme Payments <Ltd>", "Authorised by the Authority, number 900000.", "1 High Street, London"},
+		Issuer: "Acme & Søn", Owner: "Ελένη Иванова <b>王</b>", Account: "InternalAccount:0199f0a2-0000-7000-8000-000000000011",
+		Currency: money.EUR,
 		Interval: period.Interval{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)},
-		Opening:  123_456_789, Closing: 123_455_738, TotalIn: 0, TotalOut: 1051, Fees: 51, RefundedPayments: 2, MovementCount: 2, AsOf: time.Date(2026, 4, 2, 3, 4, 5, 6000, time.UTC)}
+		Opening:  123_456_789, Closing: 123_455_738, TotalIn: 0, TotalOut: 1051, Fees: 51, RefundedPayments: 2, MovementCount: 2,
+		AsOf: time.Date(2026, 4, 2, 3, 4, 5, 6000, time.UTC)}
 	return s, func(yield func(Movement) bool) {
-		_ = yield(Movement{At: s.From.Add(time.Hour), Description: "Payment sent", Counterparty: "Łukasz \"Żółw\"", Note: "</td><script>alert(1)</script>\n\u202eevil", Amount: -1000, Balance: 123_455_789,
-			Transaction: "Transaction:0199f0a2-0000-7000-8000-000000000021", Exchange: Exchange{"Received", money.Amount{Minor: 1_085, Currency: money.USD}, money.EUR, money.USD, money.MustRate("1.085")}, Refunded: true, Net: -51}) &&
+		_ = yield(Movement{At: s.From.Add(time.Hour), Description: "Payment sent", Counterparty: "Łukasz \"Żółw\"",
+			Note: "</td><script>alert(1)</script>\n\u202eevil", Amount: -1000, Balance: 123_455_789,
+			Transaction: "Transaction:0199f0a2-0000-7000-8000-000000000021",
+			Exchange:    Exchange{"Received", money.Amount{Minor: 1_085, Currency: money.USD}, money.EUR, money.USD, money.MustRate("1.085")},
+			Refunded:    true, Net: -51}) &&
 			yield(Movement{At: s.From.Add(2 * time.Hour), Description: "Fee", Note: strings.Repeat("word ", 40), Amount: -51, Balance: 123_455_738})
 	}
 }
@@ -100,8 +106,11 @@ func TestPDF(t *testing.T) {
 
 	text := pdfText(t, out.Bytes())
 
-	for _, want := range []string{"Acme & Søn", "Issued by Acme Payments <Ltd>, 1 High Street, London\n", "Authorised by the Authority, number 900000.", "Ελένη Иванова <b>□</b>", s.Account, "1 Mar 2026 – 31 Mar 2026", "1,234,567.89", "Łukasz \"Żółw\"",
-		"alert(1)", "-10.00", "1,234,557.89", "-0.51", "1,234,557.38", "Received 10.85 USD, 1 EUR =", "1.085 USD", "in all", "2 refunded payments", "20260301-20260331-", "2026-04-02T03:04:05.000006Z", "Page 1 of 1"} {
+	for _, want := range []string{"Acme & Søn", "Issued by Acme Payments <Ltd>, 1 High Street, London\n",
+		"Authorised by the Authority, number 900000.", "Ελένη Иванова <b>□</b>", s.Account, "1 Mar 2026 – 31 Mar 2026",
+		"1,234,567.89", "Łukasz \"Żółw\"",
+		"alert(1)", "-10.00", "1,234,557.89", "-0.51", "1,234,557.38", "Received 10.85 USD, 1 EUR =", "1.085 USD", "in all",
+		"2 refunded payments", "20260301-20260331-", "2026-04-02T03:04:05.000006Z", "Page 1 of 1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the document has no %q:\n%s", want, text)
 		}
@@ -128,7 +137,8 @@ func TestPDF_ManyPages(t *testing.T) {
 	text := pdfText(t, out.Bytes())
 
 	pages := strings.Count(text, "\f")
-	if pages < 10 || strings.Count(text, "Deposit") != count || strings.Count(text, "Counterparty") != pages || !strings.Contains(text, "Page 2 of ") {
+	if pages < 10 || strings.Count(text, "Deposit") != count || strings.Count(text, "Counterparty") != pages ||
+		!strings.Contains(text, "Page 2 of ") {
 		t.Errorf("%d pages, %d movements, %d heads", pages, strings.Count(text, "Deposit"), strings.Count(text, "Counterparty"))
 	}
 }
@@ -136,7 +146,8 @@ func TestPDF_ManyPages(t *testing.T) {
 func TestPDF_ArbitraryText(t *testing.T) {
 	t.Parallel()
 	// A document is rendered for any text in names and notes.
-	for _, text := range []string{"\U0001f600\U0010ffff", "\xff\xfe", "\x00", strings.Repeat("x", 5000), strings.Repeat("é", 300), "مرحبا שלום", "{pages}", "\u0301\u0301", "a\u00adb"} {
+	for _, text := range []string{"\U0001f600\U0010ffff", "\xff\xfe", "\x00", strings.Repeat("x", 5000), strings.Repeat("é", 300),
+		"مرحبا שלום", "{pages}", "\u0301\u0301", "a\u00adb"} {
 		s, _ := marchStatement()
 		s.Issuer, s.Owner = text, text
 		err := PDF(io.Discard, s, func(yield func(Movement) bool) {
@@ -230,8 +241,9 @@ func TestFormatAmount(t *testing.T) {
 		minor    int64
 		currency money.Currency
 	}{
-		"0.00": {0, money.USD}, "-0.01": {-1, money.USD}, "999.99": {99_999, money.USD}, "1,000.00": {100_000, money.USD}, "-1,234,567.89": {-123_456_789, money.USD},
-		"123": {123, "JPY"}, "1,234": {1234, "JPY"}, "0.00000001": {1, money.BTC}, "-92,233,720,368.54775808": {-1 << 63, money.BTC},
+		"0.00": {0, money.USD}, "-0.01": {-1, money.USD}, "999.99": {99_999, money.USD}, "1,000.00": {100_000, money.USD},
+		"-1,234,567.89": {-123_456_789, money.USD},
+		"123":           {123, "JPY"}, "1,234": {1234, "JPY"}, "0.00000001": {1, money.BTC}, "-92,233,720,368.54775808": {-1 << 63, money.BTC},
 	} {
 		if got := formatAmount(c.minor, c.currency); got != want {
 			t.Errorf("%d %s is %s, want %s", c.minor, c.currency, got, want)

@@ -75,7 +75,8 @@ func (e *Env) Transaction(id ident.Transaction) transaction.Transaction {
 
 // WaitForTransaction waits until a transaction satisfies done. It looks again after every
 // notification of Committed; name says in a failure what was expected.
-func (e *Env) WaitForTransaction(id ident.Transaction, name string, done func(transaction.Transaction) bool) (found transaction.Transaction) {
+func (e *Env) WaitForTransaction(id ident.Transaction, name string, done func(transaction.Transaction) bool) (
+	found transaction.Transaction) {
 	e.t.Helper()
 	e.Emitted.WaitUntil(e.t, func() string {
 		if found = e.Transaction(id); done(found) {
@@ -160,7 +161,8 @@ func (e *Env) AwaitLockWait() {
 	defer func() { _ = conn.Close(ctx) }()
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		var waits bool
-		err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
+		err := conn.QueryRow(
+			ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
 		if err != nil {
 			e.t.Fatal(err)
 		}

@@ -40,7 +40,8 @@ func (e *Env) NewPrincipal(p platform.Platform) platform.Principal {
 	e.t.Helper()
 	now := e.Clock.Now()
 	clientID := e.IDs.New(now)
-	token, _, err := platform.NewToken(ident.NewToken(e.IDs.New, now), p.ID, "test", platform.Permissions, clientID, sha256.Sum256(clientID[:]), now)
+	token, _, err := platform.NewToken(ident.NewToken(e.IDs.New, now), p.ID, "test", platform.Permissions, clientID,
+		sha256.Sum256(clientID[:]), now)
 	if err != nil {
 		e.t.Fatal(err)
 	}

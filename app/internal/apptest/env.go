@@ -115,10 +115,12 @@ func New(t testing.TB, opts ...Option) *Env {
 	clock := portstest.NewFakeClock(o.now)
 	env := &Env{
 		t: t, URL: pgtest.SimulateClock(t, pgtest.New(t)), Clock: clock, IDs: ids.New(), Log: logrus.NewEntry(logger),
-		Rail: &Rail{Rail: sandbox.New(clock, 1)}, Chain: &Chain{}, Custody: Custody{}, Events: &Events{t: t, forward: o.onEvent}, Emitted: portstest.NewWakeup(),
+		Rail: &Rail{Rail: sandbox.New(clock, 1)}, Chain: &Chain{}, Custody: Custody{}, Events: &Events{t: t, forward: o.onEvent},
+		Emitted: portstest.NewWakeup(),
 	}
 	var err error
-	env.Store, err = postgres.Open(context.Background(), postgres.Options{URL: env.URL, AllPlatforms: true, MaxConnections: o.connections, Clock: env.Clock, IDs: env.IDs, Render: env.Events.render,
+	env.Store, err = postgres.Open(context.Background(), postgres.Options{URL: env.URL, AllPlatforms: true, MaxConnections: o.connections,
+		Clock: env.Clock, IDs: env.IDs, Render: env.Events.render,
 		Emitted: env.Emitted.Notify, LockTimeout: o.lockTimeout, IdleTimeout: time.Minute, StatementTimeout: 2 * time.Minute})
 	if err != nil {
 		t.Fatal(err)

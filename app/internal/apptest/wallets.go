@@ -86,8 +86,9 @@ func (e *Env) NewWalletSession(a account.Internal) WalletSession {
 		e.t.Fatal(err)
 	}
 	now := e.Clock.Now()
-	s := WalletSession{private: private, Session: wallet.Session{ID: ident.NewSession(e.IDs.New, now), Platform: a.Platform, Account: a.ID, Credential: ident.NewAuthMethod(e.IDs.New, now),
-		Type: wallet.EmailOTP, PublicKey: wallet.SessionKey(elliptic.MarshalCompressed(elliptic.P256(), private.X, private.Y)),
+	s := WalletSession{private: private, Session: wallet.Session{ID: ident.NewSession(e.IDs.New, now), Platform: a.Platform, Account: a.ID,
+		Credential: ident.NewAuthMethod(e.IDs.New, now),
+		Type:       wallet.EmailOTP, PublicKey: wallet.SessionKey(elliptic.MarshalCompressed(elliptic.P256(), private.X, private.Y)),
 		CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(wallet.SessionLifetime)}}
 	if s.Certificate, err = e.Custody.Sign(e.t.Context(), ports.WalletID{Platform: a.Platform, Account: a.ID}, s.Statement()); err != nil {
 		e.t.Fatal(err)

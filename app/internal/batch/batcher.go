@@ -300,7 +300,8 @@ func unavailable(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w The batch failed: %v", &fault.Error{Code: fault.ServiceUnavailable, RetryAfter: time.Second,
-		Message: "The request could not be finished in time. Send it again with the same Idempotency-Key."}, err) //nolint:errorlint // not the error of this command
+		Message: "The request could not be finished in time. Send it again with the same Idempotency-Key."},
+		err) //nolint:errorlint // not the error of this command
 }
 
 // Waiting returns the number of commands of all platforms that are not in a batch yet.

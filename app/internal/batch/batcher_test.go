@@ -123,7 +123,8 @@ func TestBatcher_UnavailableDatabaseIsNotTriedForEachCommand(t *testing.T) {
 				got := b.result(i)
 				if got.Err == nil {
 					ok++
-				} else if f, isFault := fault.As(got.Err); !isFault || f.Code != fault.ServiceUnavailable || f.RetryAfter == 0 || f.Reason == locked.Reason {
+				} else if f, isFault := fault.As(got.Err); !isFault || f.Code != fault.ServiceUnavailable || f.RetryAfter == 0 ||
+					f.Reason == locked.Reason {
 					t.Errorf("command %d: %v", i, got.Err)
 				}
 			}

@@ -23,8 +23,9 @@ func BenchmarkRail_Send(b *testing.B) {
 		payouts := make([]ports.Payout, size)
 		for i := range payouts {
 			amount := money.Amount{Minor: 100, Currency: "EUR"}
-			payouts[i].Transaction = transaction.Transaction{ID: ident.NewTransaction(e.IDs.New, e.Clock.Now()), Platform: e.Platform.ID, DestinationRail: corridor.SEPA,
-				Pricing: transaction.Pricing{Sent: amount, Received: amount}}
+			payouts[i].Transaction = transaction.Transaction{ID: ident.NewTransaction(e.IDs.New, e.Clock.Now()), Platform: e.Platform.ID,
+				DestinationRail: corridor.SEPA,
+				Pricing:         transaction.Pricing{Sent: amount, Received: amount}}
 		}
 		r.Send(b.Context(), payouts)
 	}

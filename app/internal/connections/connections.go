@@ -168,7 +168,8 @@ func (c *Connections) Refresh(ctx context.Context) (err error) {
 	}
 	now := c.Clock.Now()
 	for _, v := range versions {
-		if old, known := replaced[v.Name]; known && !outdated && old.Version == v.Version && (old.Err == nil || now.Sub(old.openedAt) < reopenDelay) {
+		if old, known := replaced[v.Name]; known && !outdated && old.Version == v.Version &&
+			(old.Err == nil || now.Sub(old.openedAt) < reopenDelay) {
 			old.Untested = v.Untested // until a test passes
 			after = append(after, old)
 			delete(replaced, v.Name)

@@ -70,7 +70,8 @@ func (o *opener) open(rail.Connection) (ports.ConnectedRail, error) {
 func newConnections(s *store, o *opener, clock ports.Clock) *connections.Connections {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	return connections.New(connections.Config{Store: s, Open: o.open, Bound: func(r ports.Rail) ports.Rail { return r }, Clock: clock, Log: logrus.NewEntry(log)})
+	return connections.New(connections.Config{Store: s, Open: o.open, Bound: func(r ports.Rail) ports.Rail { return r }, Clock: clock,
+		Log: logrus.NewEntry(log)})
 }
 
 func refresh(t *testing.T, c *connections.Connections) {

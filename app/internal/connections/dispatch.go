@@ -26,7 +26,8 @@ const (
 
 // callAll calls the adapters about the items that were handed over, and records what that has changed. If it starts
 // payments, it records first those that are new. It returns one outcome for each item.
-func callAll[T any](ctx context.Context, r *Rail, items []T, starts bool, paymentOf func(T) wanted, call func(ports.Rail, context.Context, []T) []ports.Outcome) []ports.Outcome {
+func callAll[T any](ctx context.Context, r *Rail, items []T, starts bool, paymentOf func(T) wanted,
+	call func(ports.Rail, context.Context, []T) []ports.Outcome) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(items))
 	for i := range outcomes {
 		outcomes[i].Verdict = ports.Unknown
@@ -113,7 +114,8 @@ func (c *Connections) notCalled(p rail.Payment) ports.Outcome {
 		case rail.Refund: // called again, it pays what is owed for the money
 			return ports.Outcome{Verdict: ports.Waiting, NotCalled: true, Text: p.Reason, RetryAt: now.Add(minWaitDelay)}
 		default:
-			return ports.Outcome{Verdict: ports.Refused, NotCalled: true, Reason: transaction.QuoteExecutionFailed, Text: cmp.Or(p.Reason, "cancelled by an operator")}
+			return ports.Outcome{Verdict: ports.Refused, NotCalled: true, Reason: transaction.QuoteExecutionFailed,
+				Text: cmp.Or(p.Reason, "cancelled by an operator")}
 		}
 	}
 	retryAt := now.Add(waitDelay(p, now))
@@ -150,9 +152,11 @@ func (c *Connections) callOne(name string, items int, call func(ports.Rail) []po
 	l, exists := c.named(name)
 	switch {
 	case !exists:
-		return same(ports.Outcome{Verdict: ports.Waiting, Text: "this process does not know the connection " + name, RetryAt: c.Clock.Now().Add(notOpenDelay)})
+		return same(ports.Outcome{Verdict: ports.Waiting, Text: "this process does not know the connection " + name,
+			RetryAt: c.Clock.Now().Add(notOpenDelay)})
 	case l.Adapter == nil:
-		return same(ports.Outcome{Verdict: ports.Waiting, Text: fmt.Sprintf("the connection %s cannot be opened", name), RetryAt: c.Clock.Now().Add(notOpenDelay)})
+		return same(ports.Outcome{Verdict: ports.Waiting, Text: fmt.Sprintf("the connection %s cannot be opened", name),
+			RetryAt: c.Clock.Now().Add(notOpenDelay)})
 	}
 	if outcomes = call(l.bounded); len(outcomes) != items {
 		log.Errorf("the adapter returned %d outcomes for %d items; will retry", len(outcomes), items)
@@ -304,7 +308,8 @@ func (d decisions) decide(p rail.Payment) rail.Payment {
 		paused = "this version of the connections has no " + p.Connection
 	}
 	if known && !p.Back && (!slices.Contains(l.Rails, p.Rail) || !slices.Contains(l.Currencies, p.Currency)) {
-		p.State, p.Wait, p.Reason = rail.Queued, rail.WaitsForConnection, fmt.Sprintf("%s no longer carries %s over %s", p.Connection, p.Currency, p.Rail)
+		p.State, p.Wait, p.Reason = rail.Queued, rail.WaitsForConnection, fmt.Sprintf("%s no longer carries %s over %s", p.Connection,
+			p.Currency, p.Rail)
 		if p.RecordedAt.IsZero() {
 			p.RecordedAt = d.now
 		}
@@ -364,7 +369,8 @@ func (r *Rail) record(ctx context.Context, asked []wanted, recorded map[ports.Ra
 }
 
 // verdicts are the states that verdicts of adapters lead to.
-var verdicts = map[ports.Verdict]rail.State{ports.Done: rail.Done, ports.Refused: rail.Refused, ports.CancelledByUser: rail.Refused, ports.Returned: rail.Returned}
+var verdicts = map[ports.Verdict]rail.State{ports.Done: rail.Done, ports.Refused: rail.Refused, ports.CancelledByUser: rail.Refused,
+	ports.Returned: rail.Returned}
 
 // after returns a payment after the outcome of a call about it, and whether that changes it.
 func after(p rail.Payment, o ports.Outcome, now time.Time) (rail.Payment, bool) {

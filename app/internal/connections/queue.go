@@ -43,7 +43,8 @@ func (r *Rail) sendQueue(ctx context.Context, key rail.AccountKey, after rail.Pa
 		if err != nil || key.Connection != "" && state.paused[key.Connection] {
 			return err
 		}
-		queue, err := tx.LockRailQueue(ctx, key, ports.RailQueueExcept{Stopped: state.pausedRails(), Closed: state.closedRails(key.Connection)}, after, maxQueueBatch)
+		queue, err := tx.LockRailQueue(ctx, key, ports.RailQueueExcept{Stopped: state.pausedRails(), Closed: state.closedRails(key.Connection)},
+			after, maxQueueBatch)
 		if err != nil {
 			return err
 		}

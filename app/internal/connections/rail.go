@@ -39,7 +39,8 @@ func (r *Rail) Carries(route rail.Route) error {
 	connections := r.routes()
 	_, err := connections.choose(route)
 	if reason, heldBack := rail.WhyNone(connections.all, route); err != nil && heldBack {
-		r.Log.WithFields(logrus.Fields{"platform": route.Platform, "rail": route.Rail, "currency": route.Currency}).Warn("a payment was refused: " + reason)
+		r.Log.WithFields(logrus.Fields{"platform": route.Platform, "rail": route.Rail, "currency": route.Currency}).Warn(
+			"a payment was refused: " + reason)
 	}
 	return err
 }
@@ -118,7 +119,8 @@ func (r *Rail) Instructions(p ident.Platform, reference string, currency money.C
 	case network != "":
 		return nil, rail.NoConnection(rail.Route{Platform: p, Rail: chain, Currency: currency})
 	}
-	return nil, fault.New(fault.NotImplemented, "No connection receives %s for this platform. Ask the operator of the service to connect a partner, or pay from an internal account.", currency)
+	return nil, fault.New(fault.NotImplemented, "No connection receives %s for this platform. Ask the operator of the service to connect a "+
+		"partner, or pay from an internal account.", currency)
 }
 
 // notOpen is the temporary fault of a connection whose adapter could not be opened.

@@ -106,7 +106,8 @@ func (e *railEnv) set(name string, edits ...func(*rail.Connection)) {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	c := rail.Connection{Name: name, Adapter: rail.Partner, Version: len(history) + 1, Rails: []corridor.Rail{corridor.SEPA, corridor.SEPAInstant}, Currencies: []money.Currency{"EUR"}, SetAt: e.Clock.Now()}
+	c := rail.Connection{Name: name, Adapter: rail.Partner, Version: len(history) + 1,
+		Rails: []corridor.Rail{corridor.SEPA, corridor.SEPAInstant}, Currencies: []money.Currency{"EUR"}, SetAt: e.Clock.Now()}
 	for _, edit := range edits {
 		edit(&c)
 	}
@@ -137,14 +138,16 @@ func (e *railEnv) open(c rail.Connection) (ports.ConnectedRail, error) {
 // balance has the partner report a balance.
 func (e *railEnv) balance(name string, minor int64) {
 	e.t.Helper()
-	if err := e.Store.SaveRailBalances(e.t.Context(), name, []ports.RailBalance{{Amount: money.Amount{Minor: minor, Currency: "EUR"}, At: e.Clock.Now()}}); err != nil {
+	if err := e.Store.SaveRailBalances(e.t.Context(), name,
+		[]ports.RailBalance{{Amount: money.Amount{Minor: minor, Currency: "EUR"}, At: e.Clock.Now()}}); err != nil {
 		e.t.Fatal(err)
 	}
 }
 
 func (e *railEnv) pause(name string, paused bool) {
 	e.t.Helper()
-	if err := e.Store.SaveRailPause(e.t.Context(), ports.RailPause{Name: name, Paused: paused, By: "ana", Note: "test", At: e.Clock.Now()}); err != nil {
+	if err := e.Store.SaveRailPause(e.t.Context(), ports.RailPause{Name: name, Paused: paused, By: "ana", Note: "test",
+		At: e.Clock.Now()}); err != nil {
 		e.t.Fatal(err)
 	}
 }
@@ -152,9 +155,11 @@ func (e *railEnv) pause(name string, paused bool) {
 // payout returns a payout over SEPA.
 func (e *railEnv) payout(minor int64) ports.Payout {
 	amount := money.Amount{Minor: minor, Currency: "EUR"}
-	return ports.Payout{Account: account.External{Platform: e.Platform.ID, Type: "EUR_ACCOUNT", Fields: map[string]string{"iban": "DE89370400440532013000"}},
-		Transaction: transaction.Transaction{ID: ident.NewTransaction(e.IDs.New, e.Clock.Now()), Platform: e.Platform.ID, DestinationRail: corridor.SEPA,
-			Pricing: transaction.Pricing{Sent: amount, Received: amount}}}
+	return ports.Payout{Account: account.External{Platform: e.Platform.ID, Type: "EUR_ACCOUNT",
+		Fields: map[string]string{"iban": "DE89370400440532013000"}},
+		Transaction: transaction.Transaction{ID: ident.NewTransaction(e.IDs.New, e.Clock.Now()), Platform: e.Platform.ID,
+			DestinationRail: corridor.SEPA,
+			Pricing:         transaction.Pricing{Sent: amount, Received: amount}}}
 }
 
 // state returns the state of a payout, and what it waits for.
@@ -407,7 +412,8 @@ func TestRail_RoutesOnlyToWhatWasTested(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Store.SaveRailTest(t.Context(), ports.RailTest{Connection: "bank", Version: 1, Passed: true, At: e.Clock.Now()}, seen); err != nil {
+	if err := e.Store.SaveRailTest(t.Context(), ports.RailTest{Connection: "bank", Version: 1, Passed: true, At: e.Clock.Now()},
+		seen); err != nil {
 		t.Fatal(err)
 	}
 	e.set("bank", untested, func(c *rail.Connection) { c.Rails = []corridor.Rail{corridor.Wire} })
@@ -574,19 +580,23 @@ func TestRail_RefundTakesTheConnectionOfTheMoney(t *testing.T) {
 	old.Collect(t.Context(), []ports.Collection{{Transaction: collected}})
 	e.set("bank-a")
 	r := e.process(e.Store)
-	refund := ports.Refund{ID: collected.ID.UUID(), Platform: e.Platform.ID, Rail: corridor.SEPA, Amount: money.Amount{Minor: 7, Currency: "EUR"},
+	refund := ports.Refund{ID: collected.ID.UUID(), Platform: e.Platform.ID, Rail: corridor.SEPA,
+		Amount: money.Amount{Minor: 7, Currency: "EUR"},
 		Payout: &ports.Payout{Transaction: collected}, Original: ports.Original{Collection: collected.ID}}
-	received := transaction.Receipt{ID: ident.NewReceipt(e.IDs.New, apptest.Noon), Platform: e.Platform.ID, Rail: corridor.SEPA, PartnerID: "R-1", Amount: refund.Amount, At: apptest.Noon}
+	received := transaction.Receipt{ID: ident.NewReceipt(e.IDs.New, apptest.Noon), Platform: e.Platform.ID, Rail: corridor.SEPA,
+		PartnerID: "R-1", Amount: refund.Amount, At: apptest.Noon}
 	if err := e.Store.KeepRailReceipts(t.Context(), "bank-b", []transaction.Receipt{received}, apptest.Noon); err != nil {
 		t.Fatal(err)
 	}
-	sendBack := ports.Refund{ID: received.ID.UUID(), Platform: e.Platform.ID, Rail: corridor.SEPA, Amount: refund.Amount, Original: ports.Original{PartnerID: "R-1"}}
+	sendBack := ports.Refund{ID: received.ID.UUID(), Platform: e.Platform.ID, Rail: corridor.SEPA, Amount: refund.Amount,
+		Original: ports.Original{PartnerID: "R-1"}}
 	inside := refund
 	inside.Internal, inside.ID = true, uuid.New()
 
 	outcomes := r.Refund(t.Context(), []ports.Refund{inside, refund, sendBack})
 
-	if back, err := e.Store.RailPaymentsByID(t.Context(), sendBack.ID); err != nil || len(back) != 1 || back[0].Kind != rail.SendBack || back[0].Connection != "bank-b" {
+	if back, err := e.Store.RailPaymentsByID(t.Context(), sendBack.ID); err != nil || len(back) != 1 || back[0].Kind != rail.SendBack ||
+		back[0].Connection != "bank-b" {
 		t.Errorf("sent back: %+v, %v", back, err)
 	}
 	if outcomes[0].Verdict != ports.Done || outcomes[1].Verdict != ports.Waiting {
@@ -632,7 +642,8 @@ func TestRail_ConcurrentQueuesNeverOverdraw(t *testing.T) {
 	for _, p := range waiting {
 		queued += p.Amount.Minor
 	}
-	if handedOver := 4*6*100 - queued; available.Minor != 1000-handedOver || available.Minor < 0 || available.Minor >= waiting[0].Amount.Minor {
+	if handedOver := 4*6*100 - queued; available.Minor != 1000-handedOver || available.Minor < 0 ||
+		available.Minor >= waiting[0].Amount.Minor {
 		t.Errorf("%s are available after %d were handed over, and the first that waits needs %s", available, handedOver, waiting[0].Amount)
 	}
 }
@@ -656,7 +667,8 @@ func TestRail_ChecksAccountsThatItCanPayTo(t *testing.T) {
 	// it, if a connection takes every account or is not open, and if no connection carries it.
 	var of ident.Platform
 	of.SetUUID(uuid.UUID{15: 1})
-	account := account.External{Platform: of, Type: account.BitcoinAddress, Currency: money.BTC, Fields: map[string]string{"address": "tb1q"}, Rails: []corridor.Rail{corridor.Bitcoin}}
+	account := account.External{Platform: of, Type: account.BitcoinAddress, Currency: money.BTC, Fields: map[string]string{"address": "tb1q"},
+		Rails: []corridor.Rail{corridor.Bitcoin}}
 	for name, test := range map[string]struct {
 		adapters map[string]ports.ConnectedRail
 		refused  bool
@@ -672,12 +684,14 @@ func TestRail_ChecksAccountsThatItCanPayTo(t *testing.T) {
 		s := &store{}
 		var set []rail.Connection
 		for connection := range test.adapters {
-			set = append(set, rail.Connection{Name: connection, Version: 1, Rails: []corridor.Rail{corridor.Bitcoin}, Currencies: []money.Currency{money.BTC}})
+			set = append(set, rail.Connection{Name: connection, Version: 1, Rails: []corridor.Rail{corridor.Bitcoin},
+				Currencies: []money.Currency{money.BTC}})
 		}
 		s.set(set...)
 		log := logrus.New()
 		log.SetOutput(io.Discard)
-		opened := connections.New(connections.Config{Store: s, Bound: func(r ports.Rail) ports.Rail { return r }, Clock: portstest.NewFakeClock(noon), Log: logrus.NewEntry(log),
+		opened := connections.New(connections.Config{Store: s, Bound: func(r ports.Rail) ports.Rail { return r },
+			Clock: portstest.NewFakeClock(noon), Log: logrus.NewEntry(log),
 			Open: func(c rail.Connection) (ports.ConnectedRail, error) {
 				if a := test.adapters[c.Name]; a != nil {
 					return a, nil

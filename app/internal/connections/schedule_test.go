@@ -106,7 +106,8 @@ func TestRail_HoldsBackUntilTheRailOpens(t *testing.T) {
 		held = append(held, e.payout(100))
 		e.Clock.Advance(time.Second)
 		outcome := e.verdict(r, held[len(held)-1])
-		if outcome.Verdict != ports.Waiting || outcome.Text != "bank is closed for SEPA until 2026-03-23 08:00 (Europe/Berlin)" || !outcome.ExpectedAt.Equal(berlin(t, 24, 18, 0)) ||
+		if outcome.Verdict != ports.Waiting || outcome.Text != "bank is closed for SEPA until 2026-03-23 08:00 (Europe/Berlin)" ||
+			!outcome.ExpectedAt.Equal(berlin(t, 24, 18, 0)) ||
 			outcome.RetryAt.Before(berlin(t, 23, 8, 0)) {
 			t.Errorf("outcome %+v", outcome)
 		}

@@ -71,7 +71,8 @@ type Config struct {
 // Run carries out a request, or makes a proposal if the settings of the platform say that its action needs four
 // eyes. It is always tried, so a request that could not be carried out at present makes no proposal but returns
 // its fault. If there is nothing to change, that is the outcome.
-func Run[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request) (done proposal.Outcome[Result], err error) {
+func Run[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author,
+	key *ports.IdempotentRequest, r Request) (done proposal.Outcome[Result], err error) {
 	always, err := o.needsTwoPersons(ctx, c, p, r)
 	if err != nil {
 		return done, err
@@ -127,7 +128,8 @@ func (o Operation[Request, Result]) needsTwoPersons(ctx context.Context, c Confi
 
 // RunAlone carries out a request whatever the settings: that of an operator on the command line, for one of OperatorOperations.
 // One that always needs two persons makes a proposal.
-func RunAlone[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request) (done proposal.Outcome[Result], err error) {
+func RunAlone[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author,
+	key *ports.IdempotentRequest, r Request) (done proposal.Outcome[Result], err error) {
 	if err := checkAlone(o.ID); err != nil {
 		return done, err
 	}
@@ -148,7 +150,8 @@ func RunAlone[Request, Result any](ctx context.Context, c Config, o Operation[Re
 }
 
 // run prepares a request and calls work in a unit of work, which it passes what carries the request out.
-func (o Operation[Request, Result]) run(ctx context.Context, c Config, p ident.Platform, by platform.Author, r Request, work func(ctx context.Context, tx ports.Tx, execute func() (Result, string, error)) error) error {
+func (o Operation[Request, Result]) run(ctx context.Context, c Config, p ident.Platform, by platform.Author, r Request,
+	work func(ctx context.Context, tx ports.Tx, execute func() (Result, string, error)) error) error {
 	return uow.Repeat(func() error {
 		prepared, err := o.prepare(ctx, p, r)
 		if err != nil {
@@ -188,7 +191,8 @@ func (o Operation[Request, Result]) figures(result Result) ([]byte, error) {
 }
 
 // propose makes a proposal of a request that was tried and came to these figures.
-func propose[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author, key *ports.IdempotentRequest, r Request, figures []byte) (made proposal.Outcome[Result], err error) {
+func propose[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author,
+	key *ports.IdempotentRequest, r Request, figures []byte) (made proposal.Outcome[Result], err error) {
 	request, err := FormatRequest(o.ID, r)
 	if err != nil {
 		return made, err

@@ -53,7 +53,8 @@ func switchOn(env *apptest.Env, p ident.Platform, beforeCommit func()) error {
 		if err != nil {
 			return err
 		}
-		present.FourEyes, present.At, present.By = []books.Action{books.ActionAdjustment}, env.Clock.Now(), platform.Author{Token: env.Admin.Token}
+		present.FourEyes, present.At, present.By = []books.Action{books.ActionAdjustment}, env.Clock.Now(),
+			platform.Author{Token: env.Admin.Token}
 		present.Version++
 		if err := tx.SaveBooksSettings(ctx, p, present); err != nil {
 			return err

@@ -35,10 +35,12 @@ func (f *fakeJobs) TakeJobs(_ context.Context, s transaction.Step, now time.Time
 	return f.take(s, now, lease, limit, func(ports.Job) bool { return true })
 }
 
-func (f *fakeJobs) TakeJobsInTurn(_ context.Context, s transaction.Step, now time.Time, lease time.Duration, turn ports.Turn) ([]ports.Job, error) {
+func (f *fakeJobs) TakeJobsInTurn(_ context.Context, s transaction.Step, now time.Time, lease time.Duration,
+	turn ports.Turn) ([]ports.Job, error) {
 	perPlatform := map[ident.Platform]int{}
 	return f.take(s, now, lease, turn.Limit, func(j ports.Job) bool {
-		if j.Platform.Compare(turn.After) <= 0 && !turn.After.IsZero() || slices.Contains(turn.Except, j.Platform) || perPlatform[j.Platform] == turn.PerPlatform {
+		if j.Platform.Compare(turn.After) <= 0 && !turn.After.IsZero() || slices.Contains(turn.Except, j.Platform) ||
+			perPlatform[j.Platform] == turn.PerPlatform {
 			return false
 		}
 		perPlatform[j.Platform]++
@@ -46,7 +48,8 @@ func (f *fakeJobs) TakeJobsInTurn(_ context.Context, s transaction.Step, now tim
 	})
 }
 
-func (f *fakeJobs) take(s transaction.Step, now time.Time, lease time.Duration, limit int, wanted func(ports.Job) bool) (taken []ports.Job, _ error) {
+func (f *fakeJobs) take(s transaction.Step, now time.Time, lease time.Duration, limit int,
+	wanted func(ports.Job) bool) (taken []ports.Job, _ error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	countdown(&f.panics.take)

@@ -328,7 +328,8 @@ func (q *stepQueue) takeDue(ctx context.Context, limit int) bool {
 	var err error
 	inTurn := q.backlog || len(slow) > 0
 	if inTurn {
-		jobs, err = w.Jobs.TakeJobsInTurn(ctx, q.Step, now, leaseDuration, ports.Turn{After: q.cursor, Except: slow, PerPlatform: q.MaxBatch, Limit: limit})
+		jobs, err = w.Jobs.TakeJobsInTurn(ctx, q.Step, now, leaseDuration, ports.Turn{After: q.cursor, Except: slow,
+			PerPlatform: q.MaxBatch, Limit: limit})
 	} else {
 		jobs, err = w.Jobs.TakeJobs(ctx, q.Step, now, leaseDuration, limit)
 	}

@@ -44,20 +44,21 @@ func TestWorkers_RunSubmittedAndDueJobs(t *testing.T) {
 	t.Parallel()
 	// A submitted job is run at once, and so is one that is due in the database. Both are finished.
 	var ran recorder
-	run(t, jobs.Handler{Do: func(_ context.Context, batch []ports.Job) error { ran.add(batch); return nil }}, []ports.Job{job(1)}, func(w *workers) {
-		w.submit(job(2))
-		synctest.Wait()
-		if len(ran.all()) != 1 || ran.all()[0][0] != job(2).ID {
-			t.Errorf("ran %v at once", ran.all())
-		}
-		w.sleep(time.Second)
-		if len(ran.all()) != 2 || ran.all()[1][0] != job(1).ID || w.failures.get().failed != 0 {
-			t.Errorf("ran %v", ran.all())
-		}
-		if w.queue.get(job(1).ID).Step == step || w.queue.get(job(2).ID).Step == step {
-			t.Error("a job was not finished")
-		}
-	})
+	run(t, jobs.Handler{Do: func(_ context.Context, batch []ports.Job) error { ran.add(batch); return nil }},
+		[]ports.Job{job(1)}, func(w *workers) {
+			w.submit(job(2))
+			synctest.Wait()
+			if len(ran.all()) != 1 || ran.all()[0][0] != job(2).ID {
+				t.Errorf("ran %v at once", ran.all())
+			}
+			w.sleep(time.Second)
+			if len(ran.all()) != 2 || ran.all()[1][0] != job(1).ID || w.failures.get().failed != 0 {
+				t.Errorf("ran %v", ran.all())
+			}
+			if w.queue.get(job(1).ID).Step == step || w.queue.get(job(2).ID).Step == step {
+				t.Error("a job was not finished")
+			}
+		})
 }
 
 func TestWorkers_FailingJobDoesNotFailOthers(t *testing.T) {
@@ -351,20 +352,21 @@ func TestWorkers_BacklogDelaysNoOtherPlatform(t *testing.T) {
 func TestWorkers_SubmittedJobsDoNotStarveDueOnes(t *testing.T) {
 	t.Parallel()
 	// A due job is run also while a platform submits jobs without a pause.
-	run(t, jobs.Handler{MaxConcurrency: 1, Do: func(context.Context, []ports.Job) error { time.Sleep(50 * time.Millisecond); return nil }}, nil, func(w *workers) {
-		late := jobOf(2, 1)
-		late.Due = time.Now()
-		w.queue.mu.Lock()
-		w.queue.jobs = append(w.queue.jobs, late)
-		w.queue.mu.Unlock()
-		for i := range 100 {
-			w.submit(jobOf(1, byte(i)), jobOf(3, byte(i)), jobOf(4, byte(i)))
-			w.sleep(10 * time.Millisecond)
-		}
-		if w.queue.get(late.ID).Step == step {
-			t.Error("the due job was not run")
-		}
-	})
+	run(t, jobs.Handler{MaxConcurrency: 1, Do: func(context.Context, []ports.Job) error { time.Sleep(50 * time.Millisecond); return nil }},
+		nil, func(w *workers) {
+			late := jobOf(2, 1)
+			late.Due = time.Now()
+			w.queue.mu.Lock()
+			w.queue.jobs = append(w.queue.jobs, late)
+			w.queue.mu.Unlock()
+			for i := range 100 {
+				w.submit(jobOf(1, byte(i)), jobOf(3, byte(i)), jobOf(4, byte(i)))
+				w.sleep(10 * time.Millisecond)
+			}
+			if w.queue.get(late.ID).Step == step {
+				t.Error("the due job was not run")
+			}
+		})
 }
 
 func TestWorkers_ConcurrencyIsBounded(t *testing.T) {
@@ -421,17 +423,18 @@ func TestWorkers_RunFinishesStartedJobs(t *testing.T) {
 func TestWorkers_RunStopsInTime(t *testing.T) {
 	t.Parallel()
 	// A job that does not end is cancelled when the process stops, and is retried by others.
-	run(t, jobs.Handler{Timeout: time.Hour, Do: func(ctx context.Context, _ []ports.Job) error { <-ctx.Done(); return ctx.Err() }}, nil, func(w *workers) {
-		w.submit(job(1))
-		synctest.Wait()
-		began := time.Now()
+	run(t, jobs.Handler{Timeout: time.Hour, Do: func(ctx context.Context, _ []ports.Job) error { <-ctx.Done(); return ctx.Err() }},
+		nil, func(w *workers) {
+			w.submit(job(1))
+			synctest.Wait()
+			began := time.Now()
 
-		w.stop()
+			w.stop()
 
-		if stopped := time.Since(began); stopped > 6*time.Second || w.queue.get(job(1).ID).LastError != context.Canceled.Error() {
-			t.Errorf("stopped after %s: %+v", stopped, w.queue.get(job(1).ID))
-		}
-	})
+			if stopped := time.Since(began); stopped > 6*time.Second || w.queue.get(job(1).ID).LastError != context.Canceled.Error() {
+				t.Errorf("stopped after %s: %+v", stopped, w.queue.get(job(1).ID))
+			}
+		})
 }
 
 func TestRetryPolicy_Next(t *testing.T) {
@@ -440,7 +443,8 @@ func TestRetryPolicy_Next(t *testing.T) {
 	// half, and ends with the last attempt.
 	now := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 	for attempts, want := range map[int]time.Duration{
-		0: time.Second, 1: time.Second, 2: 2 * time.Second, 5: 16 * time.Second, 10: 512 * time.Second, 11: 15 * time.Minute, 99: 15 * time.Minute,
+		0: time.Second, 1: time.Second, 2: 2 * time.Second, 5: 16 * time.Second, 10: 512 * time.Second, 11: 15 * time.Minute,
+		99: 15 * time.Minute,
 	} {
 		for random, want := range map[float64]time.Duration{0: want, 0.5: want * 3 / 4, 1: want / 2} {
 			policy := jobs.RetryPolicy{MaxAttempts: 100, Random: func() float64 { return random }}

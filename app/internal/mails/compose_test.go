@@ -32,7 +32,8 @@ func everyMessage() map[string]Message {
 func TestCompose_MatchesGoldenFiles(t *testing.T) {
 	t.Parallel()
 	// Each mail has the texts of its golden files: of a platform with a logo and of one without settings.
-	branded := platform.Platform{Name: "Acme Inc.", Wallets: &platform.Wallets{AppName: "Acme Wallet", FromAddress: "wallet@acme.test", FromName: "Acme", ReplyTo: "help@acme.test", LogoURL: "https://acme.test/logo.png?a=1&b=2"}}
+	branded := platform.Platform{Name: "Acme Inc.", Wallets: &platform.Wallets{AppName: "Acme Wallet", FromAddress: "wallet@acme.test",
+		FromName: "Acme", ReplyTo: "help@acme.test", LogoURL: "https://acme.test/logo.png?a=1&b=2"}}
 	for name, message := range everyMessage() {
 		check := func(name string, p platform.Platform) {
 			mail, err := compose(p, message)
@@ -104,7 +105,8 @@ func TestCompose_LoadsNothingButTheLogo(t *testing.T) {
 				}
 			}
 		}
-		if seen["img"] != 1 || seen["h1"] != 1 || seen["title"] != 1 || seen["script"]+seen["link"]+seen["style"]+seen["a"] != 0 || !strings.Contains(mail.HTML, `<html lang="en">`) {
+		if seen["img"] != 1 || seen["h1"] != 1 || seen["title"] != 1 || seen["script"]+seen["link"]+seen["style"]+seen["a"] != 0 ||
+			!strings.Contains(mail.HTML, `<html lang="en">`) {
 			t.Errorf("%s: elements %v", name, seen)
 		}
 	}
@@ -131,8 +133,9 @@ func TestLifetimeText_NamesUnits(t *testing.T) {
 	t.Parallel()
 	// A duration is written in one or two units.
 	for d, want := range map[time.Duration]string{
-		time.Second: "1 second", 59 * time.Second: "59 seconds", time.Minute: "1 minute", 90 * time.Second: "1 minute and 30 seconds", 5 * time.Minute: "5 minutes",
-		time.Hour: "1 hour", 90 * time.Minute: "1 hour and 30 minutes", 24 * time.Hour: "24 hours", 2*time.Hour + time.Second: "2 hours",
+		time.Second: "1 second", 59 * time.Second: "59 seconds", time.Minute: "1 minute", 90 * time.Second: "1 minute and 30 seconds",
+		5 * time.Minute: "5 minutes",
+		time.Hour:       "1 hour", 90 * time.Minute: "1 hour and 30 minutes", 24 * time.Hour: "24 hours", 2*time.Hour + time.Second: "2 hours",
 	} {
 		if got := lifetimeText(d); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)

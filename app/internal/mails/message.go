@@ -37,14 +37,16 @@ func Code(code string, lifetime time.Duration) Message {
 // WalletExported tells a customer that the words of the wallet were exported.
 func WalletExported(at time.Time) Message {
 	return notice(ports.MailWalletExported, "Your wallet was exported",
-		fmt.Sprintf("The recovery words of your wallet were exported on %s. Anyone who has these words can spend what is in the wallet, without this app and without signing in.", timeText(at)),
+		fmt.Sprintf("The recovery words of your wallet were exported on %s. Anyone who has these words can spend what is in the wallet, "+
+			"without this app and without signing in.", timeText(at)),
 		"If it was you, keep the words secret and safe. If it was not, move what is in the wallet to another one at once, and contact us.")
 }
 
 // CredentialAdded tells a customer that there is a new way to sign in to the wallet.
 func CredentialAdded(c wallet.Credential, at time.Time) Message {
 	return notice(ports.MailCredentialAdded, "A new way to sign in was added to your wallet",
-		fmt.Sprintf("%s was added to your wallet on %s. It can be used to sign in and to approve payments.", sentence(credentialText(c)), timeText(at)),
+		fmt.Sprintf("%s was added to your wallet on %s. It can be used to sign in and to approve payments.", sentence(credentialText(c)),
+			timeText(at)),
 		"If it was not you, sign in, remove it, and contact us.")
 }
 
@@ -58,7 +60,8 @@ func CredentialRemoved(c wallet.Credential, at time.Time) Message {
 // AddressChanged tells a customer, at the old address, that codes are sent to another one.
 func AddressChanged(at time.Time) Message {
 	return notice(ports.MailAddressChanged, "The e-mail address of your wallet was changed",
-		fmt.Sprintf("On %s the e-mail address of your wallet was changed. From now on, codes to sign in are sent to the new address and no longer to this one.", timeText(at)),
+		fmt.Sprintf("On %s the e-mail address of your wallet was changed. From now on, codes to sign in are sent to the new address and no "+
+			"longer to this one.", timeText(at)),
 		"If it was not you, contact us at once.")
 }
 

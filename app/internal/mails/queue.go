@@ -56,7 +56,8 @@ func (q *Queue) Add(ctx context.Context, tx ports.Tx, p platform.Platform, to st
 	if n > q.MaxPerHour {
 		return &fault.Error{
 			Code: fault.RateLimited, Reason: "Too many e-mails", RetryAfter: max(hour.Add(time.Hour).Sub(now), time.Second),
-			Message: fmt.Sprintf("The platform has sent %d e-mails like this one in this hour, which is its limit. Try again in the next hour, or ask the operator of the service to raise the limit.", q.MaxPerHour),
+			Message: fmt.Sprintf("The platform has sent %d e-mails like this one in this hour, which is its limit. Try again in the next hour, or "+
+				"ask the operator of the service to raise the limit.", q.MaxPerHour),
 		}
 	}
 	composed, err := compose(p, m)

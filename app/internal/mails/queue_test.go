@@ -28,7 +28,8 @@ func TestQueue_AddStoresMailWithItsJob(t *testing.T) {
 	t.Parallel()
 	// A mail is added with the unit of work: what is rolled back adds none. Its job is due at once.
 	env := apptest.New(t)
-	queue := mails.New(mails.Config{IDs: env.IDs, Mailers: ports.MailersByEnvironment{platform.Sandbox: noMailer{}}, From: "service@example.com", MaxPerHour: 10})
+	queue := mails.New(mails.Config{IDs: env.IDs, Mailers: ports.MailersByEnvironment{platform.Sandbox: noMailer{}},
+		From: "service@example.com", MaxPerHour: 10})
 	rollback := errors.New("rolled back")
 	if err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
 		return errors.Join(queue.Add(ctx, tx, env.Platform, "ana@example.com", mails.Code("1", time.Minute), env.Clock.Now()), rollback)
@@ -45,7 +46,8 @@ func TestQueue_AddStoresMailWithItsJob(t *testing.T) {
 		t.Fatalf("jobs %+v, %v", jobs, err)
 	}
 	m, environment, waits, err := env.Store.WaitingMail(t.Context(), env.Platform.ID, jobs[0].Subjects[0])
-	if err != nil || !waits || environment != platform.Sandbox || m.To != "ana@example.com" || m.FromAddress != "service@example.com" || m.Subject != "123456 is your code for "+env.Platform.Name ||
+	if err != nil || !waits || environment != platform.Sandbox || m.To != "ana@example.com" || m.FromAddress != "service@example.com" ||
+		m.Subject != "123456 is your code for "+env.Platform.Name ||
 		m.Kind != ports.MailCode || !m.ExpiresAt.Equal(apptest.Noon.Add(5*time.Minute)) {
 		t.Errorf("%+v, %s, %t, %v", m, environment, waits, err)
 	}

@@ -25,7 +25,8 @@ type Reader struct {
 
 // ExchangeResult computes the result of a run from its opening book, the postings of its month with numbers up to
 // its LastSeq, and the kept rates. Faults and errors: those of exchange.Rates.Value; CONFLICT if no rates are kept.
-func (r *Reader) ExchangeResult(ctx context.Context, run, previous monthend.Run, functional money.Currency, unrealised books.UnrealisedResult) (result monthend.ExchangeResult, err error) {
+func (r *Reader) ExchangeResult(ctx context.Context, run, previous monthend.Run, functional money.Currency,
+	unrealised books.UnrealisedResult) (result monthend.ExchangeResult, err error) {
 	err = r.Views.MonthEndView(ctx, run.Platform, run.LastSeq, func(ctx context.Context, view ports.MonthEndView) error {
 		result.LastSeq = view.LastPosting().Seq
 		opened, err := r.openBook(ctx, view, run, previous, functional)
@@ -68,7 +69,8 @@ func (r *Reader) RatesKept(ctx context.Context, result monthend.ExchangeResult) 
 
 // Quantities returns the position in each currency at the end of the month of a run, from its opening positions and
 // the postings with numbers up to its LastSeq. before is the result of the previous run, if there is one.
-func (r *Reader) Quantities(ctx context.Context, run, previous monthend.Run, functional money.Currency, before monthend.ExchangeResult) (quantities map[money.Currency]int64, err error) {
+func (r *Reader) Quantities(ctx context.Context, run, previous monthend.Run, functional money.Currency,
+	before monthend.ExchangeResult) (quantities map[money.Currency]int64, err error) {
 	from := monthend.Start(run.Month, previous)
 	err = r.Views.MonthEndView(ctx, run.Platform, run.LastSeq, func(ctx context.Context, view ports.MonthEndView) (err error) {
 		add := func(p ports.PositionPosting) (err error) {
@@ -104,13 +106,15 @@ func (r *Reader) Quantities(ctx context.Context, run, previous monthend.Run, fun
 
 // EachMeasured computes a result again and calls each for every posting on the position, by effective time. Faults
 // and errors: those of ExchangeResult; CONFLICT if its market rates are not kept any more.
-func (r *Reader) EachMeasured(ctx context.Context, run monthend.Run, result monthend.ExchangeResult, each func(ports.PositionPosting, exchange.Measured) error) error {
+func (r *Reader) EachMeasured(ctx context.Context, run monthend.Run, result monthend.ExchangeResult,
+	each func(ports.PositionPosting, exchange.Measured) error) error {
 	kept, err := r.RatesKept(ctx, result)
 	if err != nil {
 		return err
 	}
 	if !kept {
-		refused := fault.New(fault.Conflict, "The market rates of %s are no longer kept, so the result of each posting cannot be computed again. The result of the month is stored.", run.Month)
+		refused := fault.New(fault.Conflict, "The market rates of %s are no longer kept, so the result of each posting cannot be computed "+
+			"again. The result of the month is stored.", run.Month)
 		refused.Reason = "No market rate"
 		return refused
 	}
@@ -141,7 +145,8 @@ type openedBook struct {
 
 // eachTrade calls visit for each posting that the book lacks until a time, with the rates of its time. What was
 // posted into the month of the previous run after it, which was then closed as it was, counts when the book begins.
-func (o openedBook) eachTrade(ctx context.Context, view ports.MonthEndView, until time.Time, visit func(ports.PositionPosting, exchange.Trade, *exchange.Rates) error) error {
+func (o openedBook) eachTrade(ctx context.Context, view ports.MonthEndView, until time.Time,
+	visit func(ports.PositionPosting, exchange.Trade, *exchange.Rates) error) error {
 	if o.read > 0 {
 		err := view.LatePositionPostings(ctx, o.Book.Functional, o.read, o.from, func(p ports.PositionPosting) error {
 			return visitTrade(p, o.rates.current, visit)
@@ -155,7 +160,8 @@ func (o openedBook) eachTrade(ctx context.Context, view ports.MonthEndView, unti
 
 // openBook returns the closing book of the previous run or, if there is none, the position at the beginning of
 // the month at the rates of that time.
-func (r *Reader) openBook(ctx context.Context, view ports.MonthEndView, run, previous monthend.Run, functional money.Currency) (o openedBook, err error) {
+func (r *Reader) openBook(ctx context.Context, view ports.MonthEndView, run, previous monthend.Run,
+	functional money.Currency) (o openedBook, err error) {
 	o.from = monthend.Start(run.Month, previous)
 	before := o.from.Add(-time.Microsecond)
 	if o.rates, err = r.RatesFrom(ctx, functional, before); err != nil {
@@ -191,7 +197,8 @@ func Changed(ctx context.Context, tx ports.MonthEndWriter, run monthend.Run, fun
 
 // EachTrade calls visit for each posting on the position that is effective in an interval, with the rates of its
 // time.
-func EachTrade(ctx context.Context, view ports.MonthEndView, functional money.Currency, i period.Interval, rates *Rates, visit func(ports.PositionPosting, exchange.Trade, *exchange.Rates) error) error {
+func EachTrade(ctx context.Context, view ports.MonthEndView, functional money.Currency, i period.Interval, rates *Rates,
+	visit func(ports.PositionPosting, exchange.Trade, *exchange.Rates) error) error {
 	return view.PositionPostings(ctx, functional, i, func(p ports.PositionPosting) error {
 		current, err := rates.At(ctx, p.Effective)
 		if err != nil {
@@ -201,7 +208,8 @@ func EachTrade(ctx context.Context, view ports.MonthEndView, functional money.Cu
 	})
 }
 
-func visitTrade(p ports.PositionPosting, rates *exchange.Rates, visit func(ports.PositionPosting, exchange.Trade, *exchange.Rates) error) error {
+func visitTrade(p ports.PositionPosting, rates *exchange.Rates, visit func(ports.PositionPosting, exchange.Trade,
+	*exchange.Rates) error) error {
 	t, err := exchange.NewTrade(exchange.OriginOf(p.Kind, p.Reversed), p.Legs, p.Own)
 	if err != nil || t.IsZero() {
 		return err

@@ -89,7 +89,8 @@ func (p *Prices) read(ctx context.Context, now time.Time) (*termsCache, error) {
 	if err != nil {
 		return nil, err
 	}
-	fresh := &termsCache{readAt: now, overrides: make(map[overrideKey]corridor.Override, len(overrides)), currencies: make(map[currencyKey]platform.Currency, len(currencies))}
+	fresh := &termsCache{readAt: now, overrides: make(map[overrideKey]corridor.Override, len(overrides)),
+		currencies: make(map[currencyKey]platform.Currency, len(currencies))}
 	for _, o := range overrides {
 		fresh.overrides[overrideKey{o.Platform, o.From, o.To}] = o.Terms
 	}

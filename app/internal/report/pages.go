@@ -7,7 +7,8 @@ const PageSize = 1000
 
 // Pages returns Table.Pages of a list. read returns the items of a page and whether there are more,
 // and sets the filter to the page after it; rows returns the rows of an item.
-func Pages[Filter, Item any](first Filter, read func(context.Context, *Filter) ([]Item, bool, error), rows func(Item) [][]string) func(context.Context, func([][]string) error) error {
+func Pages[Filter, Item any](first Filter, read func(context.Context, *Filter) ([]Item, bool, error),
+	rows func(Item) [][]string) func(context.Context, func([][]string) error) error {
 	return func(ctx context.Context, write func([][]string) error) error {
 		filter := first
 		for more := true; more; {

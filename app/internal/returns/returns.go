@@ -26,7 +26,8 @@ type Recorder struct {
 // Record opens the receivable of a transaction, whose collection is posted against the partner in full, and collects what
 // the customer has. If there is a receivable it is returned, and is not new. Faults: TRANSACTION_NOT_FOUND;
 // those of receivable.CheckReturnable and of returnedAs, which gets the locked transaction.
-func (r Recorder) Record(ctx context.Context, tx ports.Tx, w *uow.Work, key ports.TransactionKey, returnedAs func(transaction.Transaction) (receivable.Return, error)) (details ports.ReceivableDetails, isNew bool, err error) {
+func (r Recorder) Record(ctx context.Context, tx ports.Tx, w *uow.Work, key ports.TransactionKey,
+	returnedAs func(transaction.Transaction) (receivable.Return, error)) (details ports.ReceivableDetails, isNew bool, err error) {
 	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
 	if err != nil {
 		return details, false, err
@@ -46,14 +47,16 @@ func (r Recorder) Record(ctx context.Context, tx ports.Tx, w *uow.Work, key port
 	if err := receivable.CheckReturnable(t, returned.ReturnedAt); err != nil {
 		return details, false, err
 	}
-	if details, err = r.Open(ctx, tx, w, t, t.Pricing.Sent.Currency, returned, func(opened receivable.Receivable) receivable.Receivable { return opened }); err != nil {
+	if details, err = r.Open(ctx, tx, w, t, t.Pricing.Sent.Currency, returned,
+		func(opened receivable.Receivable) receivable.Receivable { return opened }); err != nil {
 		return details, false, err
 	}
 	return details, true, r.Collect(ctx, tx, w, &details)
 }
 
 // Open opens a receivable for money of a transaction in a currency that was taken back; as changes what is special to it.
-func (r Recorder) Open(ctx context.Context, tx ports.Tx, w *uow.Work, t transaction.Transaction, currency money.Currency, returned receivable.Return,
+func (r Recorder) Open(ctx context.Context, tx ports.Tx, w *uow.Work, t transaction.Transaction, currency money.Currency,
+	returned receivable.Return,
 	as func(receivable.Receivable) receivable.Receivable) (details ports.ReceivableDetails, err error) {
 	owedBy, err := r.payingAccount(ctx, tx, t, currency, w.Now)
 	if err != nil {
@@ -70,7 +73,8 @@ func (r Recorder) Open(ctx context.Context, tx ports.Tx, w *uow.Work, t transact
 // payingAccount returns the account whose money pays: the one that was credited or, for others and for an embedded
 // wallet, from which only its owner can pay, the account of the customer in the currency that was taken back. It is
 // opened if there is none.
-func (r Recorder) payingAccount(ctx context.Context, tx ports.Tx, t transaction.Transaction, currency money.Currency, now time.Time) (account.Internal, error) {
+func (r Recorder) payingAccount(ctx context.Context, tx ports.Tx, t transaction.Transaction, currency money.Currency,
+	now time.Time) (account.Internal, error) {
 	if t.Type == transaction.Incoming && !ledger.IsWallet(t.DestinationAccount) {
 		return r.Store.InternalAccount(ctx, t.Platform, t.Destination.InternalAccount)
 	}
@@ -82,7 +86,8 @@ func (r Recorder) payingAccount(ctx context.Context, tx ports.Tx, t transaction.
 }
 
 // Add writes a change with its posting and its event, and puts it into the details.
-func (r Recorder) Add(ctx context.Context, tx ports.Tx, w *uow.Work, details *ports.ReceivableDetails, changed receivable.Receivable, c receivable.Change) error {
+func (r Recorder) Add(ctx context.Context, tx ports.Tx, w *uow.Work, details *ports.ReceivableDetails, changed receivable.Receivable,
+	c receivable.Change) error {
 	details.Receivable, details.Changes = changed, append(details.Changes, c)
 	w.Post(changed.PostingFor(c))
 	w.Emit(changed.Event(ident.NewWebhook(r.IDs.New, w.Now), c))

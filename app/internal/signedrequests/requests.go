@@ -112,7 +112,8 @@ func (r *Requests) check(o Operation, c wallet.Call, w wallet.Wallet, issued wal
 	}
 	proofs, connected := r.Proofs[o.Environment]
 	if !connected {
-		return Authorization{}, fault.New(fault.NotImplemented, "Signatures of wallets of %s platforms cannot be checked by this service.", o.Environment)
+		return Authorization{}, fault.New(fault.NotImplemented, "Signatures of wallets of %s platforms cannot be checked by this service.",
+			o.Environment)
 	}
 	suitable, refused := w.Signers(o.Revoked, o.Only)
 	session, err := proofs.CheckSignature(issued.Payload, c.Signature, suitable)

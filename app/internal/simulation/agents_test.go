@@ -42,11 +42,12 @@ func newAgentTables() agentTables {
 // addAgent creates the agent of a customer. It reaches its limits after a few payments.
 func (w *world) addAgent(c customer.Customer) {
 	threshold := int64(90_00)
-	a := agent.Agent{ID: ident.NewAgent(w.newID, w.now), Platform: c.Platform, Customer: c.ID, Name: "assistant", CreatedAt: w.now, UpdatedAt: w.now, Policy: agent.Policy{
-		Permissions: agent.Permissions, DefaultMode: agent.Auto,
-		Limits:    agent.SpendingLimits{Currency: money.USD, PerTransaction: 110_00, Daily: 200_00, DailyTransactions: 3, Monthly: 300_00},
-		Threshold: agent.ApprovalThreshold{Currency: money.USD, Amount: &threshold},
-	}}
+	a := agent.Agent{ID: ident.NewAgent(w.newID, w.now), Platform: c.Platform, Customer: c.ID, Name: "assistant", CreatedAt: w.now,
+		UpdatedAt: w.now, Policy: agent.Policy{
+			Permissions: agent.Permissions, DefaultMode: agent.Auto,
+			Limits:    agent.SpendingLimits{Currency: money.USD, PerTransaction: 110_00, Daily: 200_00, DailyTransactions: 3, Monthly: 300_00},
+			Threshold: agent.ApprovalThreshold{Currency: money.USD, Amount: &threshold},
+		}}
 	w.agents[a.ID] = a
 }
 
@@ -117,16 +118,18 @@ func (u *tx) AddAgentUsage(ctx context.Context, p ident.Platform, counted []port
 	}
 	for _, c := range counted {
 		a := u.agents[c.Agent]
-		usage, err := a.UsageAt(u.countersOf(c.Agent, agent.MonthOf(u.now)), u.now, func(amount money.Amount, to money.Currency) (money.Amount, error) {
-			r, err := u.world.market.Rate(ctx, amount.Currency, to, u.now)
-			if err != nil {
-				return money.Amount{}, err
-			}
-			minor, err := r.Rate.Ceil(amount.Minor)
-			return money.Amount{Minor: minor, Currency: to}, err
-		})
+		usage, err := a.UsageAt(u.countersOf(c.Agent, agent.MonthOf(u.now)), u.now,
+			func(amount money.Amount, to money.Currency) (money.Amount, error) {
+				r, err := u.world.market.Rate(ctx, amount.Currency, to, u.now)
+				if err != nil {
+					return money.Amount{}, err
+				}
+				minor, err := r.Rate.Ceil(amount.Minor)
+				return money.Amount{Minor: minor, Currency: to}, err
+			})
 		limits := a.Policy.Limits
-		if err != nil || usage.DailySpend > limits.Daily || int64(usage.DailyTransactionCount) > limits.DailyTransactions || limits.Monthly > 0 && usage.MonthlySpend > limits.Monthly || a.Paused {
+		if err != nil || usage.DailySpend > limits.Daily || int64(usage.DailyTransactionCount) > limits.DailyTransactions || limits.Monthly > 0 &&
+			usage.MonthlySpend > limits.Monthly || a.Paused {
 			u.world.fail("the agent %s with the limits %+v (paused %t) has spent %+v, %v", c.Agent, limits, a.Paused, usage, err)
 		}
 	}
@@ -135,7 +138,8 @@ func (u *tx) AddAgentUsage(ctx context.Context, p ident.Platform, counted []port
 
 func (m *memory) addUsage(key usageKey, transactions, spent int64) {
 	counter := m.usage[key]
-	put(m, m.usage, key, agent.Counter{Day: key.day, Currency: key.currency, Transactions: counter.Transactions + transactions, Spent: counter.Spent + spent})
+	put(m, m.usage, key, agent.Counter{Day: key.day, Currency: key.currency, Transactions: counter.Transactions + transactions,
+		Spent: counter.Spent + spent})
 }
 
 func (u *tx) GiveBackAgentUsage(_ context.Context, transactions []transaction.Transaction) error {
@@ -276,7 +280,8 @@ func (w *world) agentQuote(i *intent, amount int64, in ident.InternalAccount, ou
 	amount = inUnits(amount/4, w.internal[from].Currency)
 	i.name, i.created = fmt.Sprintf("quote by %s of %d from %s to %v", i.agent, amount, from, to), true
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
-		created, err := p.service.CreateAgentQuote(ctx, by, quote.Request{Platform: i.platform, Source: quote.Source{Internal: from}, Destination: to, Side: quote.Sending, Amount: amount}, r)
+		created, err := p.service.CreateAgentQuote(ctx, by, quote.Request{Platform: i.platform, Source: quote.Source{Internal: from},
+			Destination: to, Side: quote.Sending, Amount: amount}, r)
 		return created.Quote.Transaction, err
 	}
 }
@@ -343,7 +348,8 @@ func (w *world) checkAgents() {
 		if !t.AgentUsage.GivenBack {
 			key := usageKey{t.Agent, t.AgentUsage.Day, t.Pricing.Sent.Currency}
 			c := derived[key]
-			derived[key] = agent.Counter{Day: key.day, Currency: key.currency, Transactions: c.Transactions + 1, Spent: c.Spent + t.Pricing.Sent.Minor}
+			derived[key] = agent.Counter{Day: key.day, Currency: key.currency, Transactions: c.Transactions + 1,
+				Spent: c.Spent + t.Pricing.Sent.Minor}
 		}
 	}
 	for key, counter := range w.usage {
@@ -372,7 +378,8 @@ func (w *world) checkAgents() {
 			continue
 		}
 		if t := w.transactions[a.Transaction]; t.Agent != a.Agent || t.AgentUsage == nil || !paid[t.ID].IsZero() {
-			w.fail("the transaction %s of the action %s of %s is %+v of %s, and that of %s", a.Transaction, a.ID, a.Agent, t.AgentUsage, t.Agent, paid[t.ID])
+			w.fail("the transaction %s of the action %s of %s is %+v of %s, and that of %s", a.Transaction, a.ID, a.Agent, t.AgentUsage,
+				t.Agent, paid[t.ID])
 		}
 		paid[a.Transaction] = a.ID
 	}

@@ -42,7 +42,8 @@ func (w *world) addConnections() {
 	w.connected = sortedKeys(w.platforms)[w.random.IntN(len(w.platforms))]
 	rails := append(corridor.Rails(), transaction.UMARail)
 	for i := range 4 {
-		c := rail.Connection{Name: fmt.Sprintf("%s-%d", pick(w, []manner{file, chain, batch, partner}), i), Adapter: rail.Partner, Version: 1, Priority: i / 2, Currencies: money.Currencies(),
+		c := rail.Connection{Name: fmt.Sprintf("%s-%d", pick(w, []manner{file, chain, batch, partner}), i), Adapter: rail.Partner, Version: 1,
+			Priority: i / 2, Currencies: money.Currencies(),
 			Limits: []rail.Limit{{Currency: money.USD, PerPayout: 300_00}}}
 		for n, r := range rails {
 			if n%2 == i%2 {
@@ -64,7 +65,8 @@ func (p *process) connect(s store, log *logrus.Entry) {
 	open := func(c rail.Connection) (ports.ConnectedRail, error) {
 		return connector{rails: rails{p}, name: c.Name}, nil
 	}
-	opened := connections.New(connections.Config{Store: s, Open: open, Bound: func(r ports.Rail) ports.Rail { return r }, Clock: p, IDs: p, Log: log})
+	opened := connections.New(connections.Config{Store: s, Open: open, Bound: func(r ports.Rail) ports.Rail { return r },
+		Clock: p, IDs: p, Log: log})
 	if err := opened.Refresh(context.Background()); err != nil {
 		p.world.fail("opening connections: %v", err)
 	}
@@ -78,7 +80,8 @@ type receiptConnections struct {
 	store
 }
 
-func (r receiptConnections) RailReceiptConnections(ctx context.Context, keys []ports.RailReceiptKey) (map[ports.RailReceiptKey]string, error) {
+func (r receiptConnections) RailReceiptConnections(ctx context.Context,
+	keys []ports.RailReceiptKey) (map[ports.RailReceiptKey]string, error) {
 	return r.store.RailReceiptConnections(ctx, keys)
 }
 
@@ -121,7 +124,8 @@ func (c connector) Refund(ctx context.Context, refunds []ports.Refund) []ports.O
 }
 
 // callConnector asks whether payments may leave, in the manner of the connection, and lets the bank act on those that have left.
-func callConnector[T any](ctx context.Context, c connector, name string, items []T, keyOf func(T) ports.RailPaymentKey, act func(T) ports.Outcome, orders map[uuid.UUID]*order) []ports.Outcome {
+func callConnector[T any](ctx context.Context, c connector, name string, items []T, keyOf func(T) ports.RailPaymentKey,
+	act func(T) ports.Outcome, orders map[uuid.UUID]*order) []ports.Outcome {
 	waiting := ports.Outcome{Verdict: ports.Waiting, RetryAt: c.world.now.Add(5 * time.Second)}
 	outcomes := make([]ports.Outcome, len(items))
 	for i := range outcomes {
@@ -265,7 +269,8 @@ func (w *world) markNotSent(p *process) {
 		o.lost = true
 		w.call(fmt.Sprintf("the payout %s is not sent", payment.ID), p, func(ctx context.Context) error {
 			for _, actor := range []string{"ana", "ben"} {
-				if _, err := p.operators.MarkNotSent(ctx, payment.ID, operators.Author{Actor: actor, Note: "simulated"}); err != nil && !fault.Is(err, fault.InvalidInput) {
+				if _, err := p.operators.MarkNotSent(ctx, payment.ID, operators.Author{Actor: actor, Note: "simulated"}); err != nil &&
+					!fault.Is(err, fault.InvalidInput) {
 					return err
 				}
 			}
@@ -316,7 +321,8 @@ func (w *world) reportRecall(p *process) {
 
 // useOf says what was made with a receipt and has not ended.
 func (w *world) useOf(r transaction.Receipt) string {
-	if p, exists := w.railPayments[ports.RailPaymentKey{Platform: r.Platform, ID: r.ID.UUID(), Kind: rail.SendBack}]; exists && p.State.CanBeStopped() {
+	if p, exists := w.railPayments[ports.RailPaymentKey{Platform: r.Platform, ID: r.ID.UUID(), Kind: rail.SendBack}]; exists &&
+		p.State.CanBeStopped() {
 		return "before the send-back left"
 	}
 	for _, id := range sortedKeys(w.transactions) {
@@ -377,7 +383,8 @@ func (w *world) checkTakenBack() {
 		payout := w.bank.payouts[id.UUID()]
 		// Coins are refunded to an account of the customer, and finance can assign what could not be refunded.
 		kept := t.State.Refund == transaction.RefundCompleted && r.Amount.Currency.IsCrypto() || t.State.Refund == transaction.RefundUnpaid
-		gone := kept || t.Type == transaction.Incoming || t.Flow().Internal || payout.done() && !payout.returned || w.bank.refunds[id.UUID()].done() || t.Destination.UMA != "" && t.State.Status == transaction.Completed
+		gone := kept || t.Type == transaction.Incoming || t.Flow().Internal || payout.done() && !payout.returned ||
+			w.bank.refunds[id.UUID()].done() || t.Destination.UMA != "" && t.State.Status == transaction.Completed
 		if !gone && r.Owed() != 0 {
 			w.fail("%s is %s, and %d of %s is owed although nothing has left", id, t.State, r.Owed(), r.Amount)
 		}

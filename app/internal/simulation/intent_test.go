@@ -177,8 +177,10 @@ func (w *world) newIntent() *intent {
 		return w.external[id].Customer != w.internal[in].Customer && !w.chance(10) // mostly of one owner
 	}))
 	makers := []func(*intent, int64, ident.InternalAccount, ident.ExternalAccount){
-		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.walletQuote, w.walletQuote, w.umaQuote, w.umaQuote,
-		w.execute, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve, w.assign, w.assign, w.assign, w.changePeriod, w.changePeriod,
+		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.walletQuote,
+		w.walletQuote, w.umaQuote, w.umaQuote,
+		w.execute, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve,
+		w.assign, w.assign, w.assign, w.changePeriod, w.changePeriod,
 		w.agentTransferOut, w.agentTransferIn, w.agentQuote, w.agentExecute, w.agentExecute, w.agentExecute, w.decideAction, w.decideAction,
 	}
 	if w.ofAgents {
@@ -286,7 +288,8 @@ func (w *world) umaQuote(i *intent, amount int64, in ident.InternalAccount, _ id
 		to = pick(w, []string{otherProvider, w.customers[pick(w, sortedKeys(w.customers))].UMAAddress})
 	}
 	l := quote.Lookup{ID: ident.NewLookup(w.newID, w.now), Platform: i.platform, ReceiverUMA: to,
-		Customer: w.internal[in].Customer, Currencies: []money.Currency{pick(w, []money.Currency{money.USD, money.EUR})}, CreatedAt: w.now, ExpiresAt: w.now.Add(quote.LookupValidity)}
+		Customer: w.internal[in].Customer, Currencies: []money.Currency{pick(w, []money.Currency{money.USD, money.EUR})}, CreatedAt: w.now,
+		ExpiresAt: w.now.Add(quote.LookupValidity)}
 	w.lookups[l.ID] = l
 	i.name, i.created = fmt.Sprintf("quote of %d from %s to %s", amount, in, to), true
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
@@ -335,7 +338,8 @@ func (w *world) assign(i *intent, amount int64, in ident.InternalAccount, _ iden
 		})
 		return
 	}
-	if funding := slices.DeleteFunc(slices.Clone(unmatched), func(id ident.Receipt) bool { return len(waitingFor(id)) == 0 }); len(funding) > 0 {
+	if funding := slices.DeleteFunc(slices.Clone(unmatched), func(id ident.Receipt) bool { return len(waitingFor(id)) == 0 }); len(
+		funding) > 0 {
 		unmatched = funding
 	}
 	command := accounting.AssignCommand{Receipt: pick(w, unmatched), Note: "found"}
@@ -369,7 +373,8 @@ func (w *world) changePeriod(i *intent, amount int64, in ident.InternalAccount, 
 	}
 	i.name = fmt.Sprintf("%s of %s", action, last)
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
-		_, err := p.periods.ChangeState(ctx, i.platform, platform.Author{}, r, accounting.MonthChange{Action: action, Month: last, ConfirmOpeningBalances: true})
+		_, err := p.periods.ChangeState(ctx, i.platform, platform.Author{}, r, accounting.MonthChange{Action: action, Month: last,
+			ConfirmOpeningBalances: true})
 		return ident.Transaction{}, err
 	}
 }
@@ -424,7 +429,8 @@ func (w *world) destination(in ident.InternalAccount, out ident.ExternalAccount)
 func (w *world) quote(i *intent, from quote.Source, to quote.Destination, amount int64) {
 	i.name, i.created = fmt.Sprintf("quote of %d from %v to %v", amount, from, to), true
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
-		created, err := p.service.CreateQuote(ctx, quote.Request{Platform: i.platform, Source: from, Destination: to, Side: quote.Sending, Amount: amount}, r)
+		created, err := p.service.CreateQuote(ctx, quote.Request{Platform: i.platform, Source: from, Destination: to, Side: quote.Sending,
+			Amount: amount}, r)
 		return created.Quote.Transaction, err
 	}
 }
@@ -481,7 +487,8 @@ func (w *world) pay(i *intent, amount int64, in ident.InternalAccount, out ident
 // deposit pays into an internal account by its reference.
 func (w *world) deposit(i *intent, amount int64, to ident.InternalAccount, _ ident.ExternalAccount) {
 	a := w.internal[to]
-	r := transaction.Receipt{Reference: a.Reference, Amount: money.Amount{Minor: inUnits(amount, a.Currency), Currency: a.Currency}, Rail: transaction.DefaultFundingRail(a.Currency)}
+	r := transaction.Receipt{Reference: a.Reference, Amount: money.Amount{Minor: inUnits(amount, a.Currency), Currency: a.Currency},
+		Rail: transaction.DefaultFundingRail(a.Currency)}
 	if w.chance(8) {
 		r.Amount.Currency = money.BTC
 		r.Rail = corridor.Layer2
@@ -494,7 +501,8 @@ func (w *world) deposit(i *intent, amount int64, to ident.InternalAccount, _ ide
 
 // receive makes a rail report a payment until the report is accepted. Every report has an id of its
 // own, and the time at which the rail has the money, which may be some minutes ago.
-func (w *world) receive(i *intent, r transaction.Receipt, report func(context.Context, *process, transaction.Receipt) (transaction.Transaction, error)) {
+func (w *world) receive(i *intent, r transaction.Receipt,
+	report func(context.Context, *process, transaction.Receipt) (transaction.Transaction, error)) {
 	r.Platform, r.PartnerID, r.At = i.platform, fmt.Sprintf("partner-%d", i.number), w.now
 	if w.chance(3) {
 		r.At = w.now.Add(-time.Duration(w.random.IntN(10)) * time.Minute)

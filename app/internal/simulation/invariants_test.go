@@ -32,10 +32,11 @@ func (w *world) checkTransition(c change) {
 	t := c.after
 	switch {
 	case t.Type == transaction.Incoming:
-		if before := c.before.IncomingState(); !c.before.ID.IsZero() && before != t.IncomingState() && !slices.ContainsFunc(transaction.IncomingEvents, func(e transaction.IncomingEvent) bool {
-			next, err := before.Next(e)
-			return err == nil && next == t.IncomingState()
-		}) {
+		if before := c.before.IncomingState(); !c.before.ID.IsZero() && before != t.IncomingState() &&
+			!slices.ContainsFunc(transaction.IncomingEvents, func(e transaction.IncomingEvent) bool {
+				next, err := before.Next(e)
+				return err == nil && next == t.IncomingState()
+			}) {
 			w.fail("%s went from %s to %s", t.ID, before, t.IncomingState())
 		}
 	case c.before.ID.IsZero():
@@ -92,7 +93,8 @@ func (w *world) checkBothSides(received transaction.Transaction) {
 	if sent.State != want {
 		w.fail("%s is %s, and the payment of its sender %s is %s", received.ID, received.State, sent.ID, sent.State)
 	}
-	if received.State.Status == transaction.Completed && (sent.DestinationAccount != ledger.TransitInternal || received.SourceAccount != ledger.TransitInternal) {
+	if received.State.Status == transaction.Completed && (sent.DestinationAccount != ledger.TransitInternal ||
+		received.SourceAccount != ledger.TransitInternal) {
 		w.fail("%s was paid through %s and %s", received.ID, sent.DestinationAccount, received.SourceAccount)
 	}
 }
@@ -118,7 +120,8 @@ func (w *world) checkEvents(t transaction.Transaction) {
 		return
 	}
 	// Only a change of a status is an event.
-	if shown := events[len(events)-1].Resource.(transaction.Transaction).State; shown.Status != t.State.Status || shown.Refund != t.State.Refund {
+	if shown := events[len(events)-1].Resource.(transaction.Transaction).State; shown.Status != t.State.Status ||
+		shown.Refund != t.State.Refund {
 		w.fail("%s is %s, and its last event shows %s", t.ID, t.State, shown)
 	}
 }
@@ -334,9 +337,13 @@ func (w *world) checkOrders(t transaction.Transaction) {
 		shown, done bool
 	}{
 		{"paid out", t.Type == transaction.Outgoing && t.State.Stage == transaction.Delivered && !t.Flow().Internal, paid},
-		{"returned", t.Type == transaction.Outgoing && t.State.Stage == transaction.Delivered && t.State.Status == transaction.Failed, payout != nil && payout.returned},
-		{"refunded", t.State.Refund == transaction.RefundCompleted && (!w.isRefundedInside(t) || w.bank.refunds[id].done()), w.bank.refunds[id].done()},
-		{"collected", (t.Flow().Funding == transaction.Pull || t.Flow().Funding == transaction.Wallet) && (t.State.Stage != transaction.NoFundsMoved || t.IncomingState() == transaction.Credited && t.Type == transaction.Incoming), w.bank.collections[id].done()},
+		{"returned", t.Type == transaction.Outgoing && t.State.Stage == transaction.Delivered && t.State.Status == transaction.Failed,
+			payout != nil && payout.returned},
+		{"refunded", t.State.Refund == transaction.RefundCompleted && (!w.isRefundedInside(t) || w.bank.refunds[id].done()),
+			w.bank.refunds[id].done()},
+		{"collected", (t.Flow().Funding == transaction.Pull || t.Flow().Funding == transaction.Wallet) &&
+			(t.State.Stage != transaction.NoFundsMoved || t.IncomingState() == transaction.Credited && t.Type == transaction.Incoming),
+			w.bank.collections[id].done()},
 	} {
 		if c.shown != c.done {
 			w.fail("%s is %s; %s: %t, by the rail: %t", t.ID, t.State, c.what, c.shown, c.done)

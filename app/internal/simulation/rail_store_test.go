@@ -31,8 +31,10 @@ type railTables struct {
 }
 
 func newRailTables() railTables {
-	return railTables{railPayments: map[ports.RailPaymentKey]rail.Payment{}, railAccounts: map[rail.AccountKey]rail.Account{}, railDecisions: map[uuid.UUID][]ports.RailDecision{},
-		pauses: map[string]ports.RailPause{}, receivables: map[ident.Transaction]ports.ReceivableDetails{}, reversals: map[ident.Receipt]transaction.ReceiptReversal{}}
+	return railTables{railPayments: map[ports.RailPaymentKey]rail.Payment{}, railAccounts: map[rail.AccountKey]rail.Account{},
+		railDecisions: map[uuid.UUID][]ports.RailDecision{},
+		pauses:        map[string]ports.RailPause{}, receivables: map[ident.Transaction]ports.ReceivableDetails{},
+		reversals: map[ident.Receipt]transaction.ReceiptReversal{}}
 }
 
 func railKey(p rail.Payment) ports.RailPaymentKey {
@@ -91,9 +93,11 @@ func (u *tx) LockRailPayments(_ context.Context, keys []ports.RailPaymentKey) (m
 	return u.railPaymentsByKey(keys), nil
 }
 
-func (u *tx) LockRailQueue(_ context.Context, key rail.AccountKey, except ports.RailQueueExcept, _ rail.Payment, _ int) ([]rail.Payment, error) {
+func (u *tx) LockRailQueue(_ context.Context, key rail.AccountKey, except ports.RailQueueExcept, _ rail.Payment,
+	_ int) ([]rail.Payment, error) {
 	queue := u.sortedRailPayments(func(p rail.Payment) bool {
-		return p.State == rail.Queued && p.Account() == key && !slices.Contains(except.Stopped, p.Rail) && (p.Forced || !slices.Contains(except.Closed, p.Rail))
+		return p.State == rail.Queued && p.Account() == key && !slices.Contains(except.Stopped, p.Rail) &&
+			(p.Forced || !slices.Contains(except.Closed, p.Rail))
 	})
 	slices.SortStableFunc(queue, func(a, b rail.Payment) int {
 		if a.Forced != b.Forced {

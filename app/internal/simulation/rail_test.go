@@ -72,7 +72,8 @@ func (r rails) send(p ports.Payout) ports.Outcome {
 	if r.world.isInternal(t.Platform, t.Destination.UMA) {
 		r.world.fail("%s is sent to another provider, and is for a customer", t.ID)
 	}
-	o := b.order(b.payouts, t.ID.UUID(), fmt.Sprintf("%s to %s %s", t.Pricing.Received, p.Account.ID, t.Destination.UMA), ports.CancelledByUser)
+	o := b.order(b.payouts, t.ID.UUID(), fmt.Sprintf("%s to %s %s", t.Pricing.Received, p.Account.ID, t.Destination.UMA),
+		ports.CancelledByUser)
 	if !o.settled && b.refunds[t.ID.UUID()].done() {
 		r.world.fail("%s is paid out after its refund", t.ID)
 	}
@@ -179,7 +180,8 @@ func (b *bank) order(orders map[uuid.UUID]*order, id uuid.UUID, request string, 
 	o, known := orders[id]
 	if !known {
 		verdicts := append([]ports.Verdict{ports.Done, ports.Done, ports.Done, ports.Refused}, others...)
-		o = &order{request: request, verdict: verdicts[b.world.random.IntN(len(verdicts))], waits: b.world.random.IntN(3), returns: b.world.chance(5)}
+		o = &order{request: request, verdict: verdicts[b.world.random.IntN(len(verdicts))], waits: b.world.random.IntN(3),
+			returns: b.world.chance(5)}
 		orders[id] = o
 	}
 	if o.request != request {

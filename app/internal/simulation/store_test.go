@@ -330,7 +330,8 @@ func (u *tx) IncomingPaymentParties(_ context.Context, keys []ports.IncomingPaym
 
 func (u *tx) OpenInternalAccounts(_ context.Context, accounts []account.Internal) error {
 	for _, a := range accounts {
-		if _, exists := u.accountOf(ports.InternalAccountKey{Platform: a.Platform, Owner: a.Customer, Currency: a.Currency, Type: a.Type}); !exists {
+		if _, exists := u.accountOf(ports.InternalAccountKey{Platform: a.Platform, Owner: a.Customer, Currency: a.Currency,
+			Type: a.Type}); !exists {
 			put(u.memory, u.internal, a.ID, a)
 		}
 	}
@@ -432,7 +433,8 @@ func (u *tx) FinishJobs(_ context.Context, jobs []ports.Job) error {
 func (u *tx) HastenJobs(_ context.Context, p ident.Platform, step transaction.Step, subjects []uuid.UUID, due time.Time) error {
 	u.writes(p)
 	for id, j := range u.jobs { // in any order: each changes alone
-		if j.Platform == p && j.Step == step && !j.Dead && j.Due.After(due) && slices.ContainsFunc(j.Subjects, func(s uuid.UUID) bool { return slices.Contains(subjects, s) }) {
+		if j.Platform == p && j.Step == step && !j.Dead && j.Due.After(due) &&
+			slices.ContainsFunc(j.Subjects, func(s uuid.UUID) bool { return slices.Contains(subjects, s) }) {
 			j.Due, j.Lease = due, j.Lease+1
 			put(u.memory, u.jobs, id, j)
 		}
@@ -556,7 +558,8 @@ func (m *memory) unmatchedOf(id ident.Receipt) (found transaction.Unmatched, kno
 		posting = postings[len(postings)-1]
 	} else if t, exists := m.transactions[refunded]; exists {
 		found.RefundOf, found.SourceAccount = t.ID, t.SourceAccount
-		found.Receipt = transaction.Receipt{ID: id, Platform: t.Platform, Rail: t.SourceRail, Reference: t.Reference, Amount: t.Refundable(), At: t.UpdatedAt}
+		found.Receipt = transaction.Receipt{ID: id, Platform: t.Platform, Rail: t.SourceRail, Reference: t.Reference, Amount: t.Refundable(),
+			At: t.UpdatedAt}
 	}
 	written, exists := m.postings[posting]
 	found.Posting, found.Kind = posting, written.Kind
@@ -653,14 +656,16 @@ func (s store) Quote(ctx context.Context, _ ident.Platform, id ident.Quote) (quo
 	return q, s.world.transactions[q.Transaction], nil
 }
 
-func (s store) TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
+func (s store) TransactionsByKey(ctx context.Context,
+	keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
 	if err := s.read(ctx, "transactions"); err != nil {
 		return nil, err
 	}
 	return s.world.transactionsByKey(keys), nil
 }
 
-func (s store) TransactionsByReference(ctx context.Context, keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error) {
+func (s store) TransactionsByReference(ctx context.Context,
+	keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error) {
 	if err := s.read(ctx, "references"); err != nil {
 		return nil, err
 	}

@@ -125,8 +125,10 @@ func (u *tx) SaveWalletAuthorizations(_ context.Context, authorizations []wallet
 
 // walletQuote sends from a wallet that holds something. If there is none, it deposits into one.
 func (w *world) walletQuote(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
-	wallets := slices.DeleteFunc(w.internalOf(i.platform), func(id ident.InternalAccount) bool { return w.internal[id].Type != account.EmbeddedWallet })
-	funded := slices.DeleteFunc(slices.Clone(wallets), func(id ident.InternalAccount) bool { return w.balances[w.internal[id].LedgerAccount()] == 0 })
+	wallets := slices.DeleteFunc(w.internalOf(i.platform),
+		func(id ident.InternalAccount) bool { return w.internal[id].Type != account.EmbeddedWallet })
+	funded := slices.DeleteFunc(slices.Clone(wallets),
+		func(id ident.InternalAccount) bool { return w.balances[w.internal[id].LedgerAccount()] == 0 })
 	if len(funded) == 0 {
 		w.fund(i, amount, pick(w, wallets), out)
 		return
@@ -136,7 +138,8 @@ func (w *world) walletQuote(i *intent, amount int64, in ident.InternalAccount, o
 
 // openSession opens a session of a wallet.
 func (w *world) openSession(account ident.InternalAccount) wallet.Session {
-	s := wallet.Session{ID: ident.NewSession(w.newID, w.now), Account: account, CreatedAt: w.now.Add(-wallet.SessionLifetime), ExpiresAt: w.now.Add(wallet.SessionLifetime)}
+	s := wallet.Session{ID: ident.NewSession(w.newID, w.now), Account: account, CreatedAt: w.now.Add(-wallet.SessionLifetime),
+		ExpiresAt: w.now.Add(wallet.SessionLifetime)}
 	w.sessions[s.ID] = s
 	return s
 }
@@ -155,7 +158,8 @@ func (w *world) executeSigned(i *intent, q quote.Quote) {
 		signature += " "
 	}
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
-		executed, err := p.service.ExecuteSignedQuote(ctx, i.platform, q.ID, payments.Signature{Text: signature, Environment: platform.Sandbox}, r)
+		executed, err := p.service.ExecuteSignedQuote(ctx, i.platform, q.ID, payments.Signature{Text: signature, Environment: platform.Sandbox},
+			r)
 		return executed.Quote.Transaction, err
 	}
 }

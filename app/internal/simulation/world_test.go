@@ -88,9 +88,12 @@ var timetable = func() *settlement.Timetable {
 }()
 
 func newWorld(seed uint64) *world {
-	w := &world{memory: newMemory(), market: market.New("simulation"), ofAgents: seed%3 == 0, random: rand.New(rand.NewPCG(seed, 1)), idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}, recalled: map[ident.Receipt]bool{}, seen: map[string]int{}}
+	w := &world{memory: newMemory(), market: market.New("simulation"), ofAgents: seed%3 == 0, random: rand.New(rand.NewPCG(seed, 1)),
+		idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}, recalled: map[ident.Receipt]bool{},
+		seen: map[string]int{}}
 	w.token = ident.NewToken(w.newID, w.now)
-	w.bank = &bank{world: w, payouts: map[uuid.UUID]*order{}, collections: map[uuid.UUID]*order{}, refunds: map[uuid.UUID]*order{}, balances: map[holding]int64{}}
+	w.bank = &bank{world: w, payouts: map[uuid.UUID]*order{}, collections: map[uuid.UUID]*order{}, refunds: map[uuid.UUID]*order{},
+		balances: map[holding]int64{}}
 	for _, name := range []string{"one", "two"} {
 		w.addPlatform(name)
 	}
@@ -108,7 +111,8 @@ func (w *world) addPlatform(name string) {
 	}
 	p.WebhookEndpoint, p.Currencies = "https://"+name+".test/hooks", nil
 	for _, code := range money.Currencies() {
-		p.Currencies = append(p.Currencies, platform.Currency{Code: code, MinAmount: 1, MaxAmount: math.MaxInt64, Directions: []string{string(transaction.Outgoing), string(transaction.Incoming)}})
+		p.Currencies = append(p.Currencies, platform.Currency{Code: code, MinAmount: 1, MaxAmount: math.MaxInt64,
+			Directions: []string{string(transaction.Outgoing), string(transaction.Incoming)}})
 	}
 	w.platforms[p.ID] = p
 	for _, customer := range []string{"ana", "ben"} {
@@ -117,7 +121,8 @@ func (w *world) addPlatform(name string) {
 }
 
 func (w *world) addCustomer(p platform.Platform, name string) {
-	c := customer.Customer{ID: ident.NewCustomer(w.newID, w.now), Platform: p.ID, PlatformCustomerID: name, Type: customer.Individual, FullName: "Ana Silva",
+	c := customer.Customer{ID: ident.NewCustomer(w.newID, w.now), Platform: p.ID, PlatformCustomerID: name, Type: customer.Individual,
+		FullName:   "Ana Silva",
 		UMAAddress: "$" + name + "@" + p.Name + ".test", Status: customer.Approved, CreatedAt: w.now, UpdatedAt: w.now}
 	w.customers[c.ID] = c
 	for _, currency := range []money.Currency{money.USD, money.EUR, money.USDB} {
@@ -213,7 +218,8 @@ func (w *world) settle() {
 	synctest.Wait()
 	// Goroutines that go on at the same time add their calls in any order.
 	slices.SortStableFunc(w.calls[w.ordered:], func(a, b *call) int {
-		return cmp.Or(slices.Index(w.processes, a.caller)-slices.Index(w.processes, b.caller), cmp.Compare(a.name, b.name), cmp.Compare(a.cause, b.cause))
+		return cmp.Or(slices.Index(w.processes, a.caller)-slices.Index(w.processes, b.caller), cmp.Compare(a.name, b.name),
+			cmp.Compare(a.cause, b.cause))
 	})
 	w.ordered = len(w.calls)
 	slices.SortFunc(w.finished, func(a, b *intent) int { return a.number - b.number })
@@ -289,8 +295,10 @@ func (w *world) release(i int) {
 }
 
 // steps are the steps of the jobs that are run.
-var steps = []transaction.Step{transaction.StepCollect, transaction.StepDebitWallet, transaction.StepCreditWallet, transaction.StepDeliver, transaction.StepCheckReturn, transaction.StepCheckCollection, transaction.StepCallAgain, transaction.StepExpire,
-	transaction.StepPull, transaction.StepRefund, transaction.StepSendBack, transaction.StepRequestApproval, transaction.StepTimeOut, transaction.StepForward}
+var steps = []transaction.Step{transaction.StepCollect, transaction.StepDebitWallet, transaction.StepCreditWallet, transaction.StepDeliver,
+	transaction.StepCheckReturn, transaction.StepCheckCollection, transaction.StepCallAgain, transaction.StepExpire,
+	transaction.StepPull, transaction.StepRefund, transaction.StepSendBack, transaction.StepRequestApproval, transaction.StepTimeOut,
+	transaction.StepForward}
 
 // startJobs runs some due jobs of a step in a process, and reports whether there were any.
 func (w *world) startJobs() bool {
@@ -349,7 +357,8 @@ func (w *world) reportNews() {
 
 // moveClock moves the clock: a little, beyond a lease or a quote, or back.
 func (w *world) moveClock() {
-	by := pick(w, []time.Duration{time.Millisecond, time.Second, time.Second, 5 * time.Second, 31 * time.Second, 5 * time.Minute, -time.Second, -3 * time.Second})
+	by := pick(w, []time.Duration{time.Millisecond, time.Second, time.Second, 5 * time.Second, 31 * time.Second, 5 * time.Minute,
+		-time.Second, -3 * time.Second})
 	w.now = w.now.Add(by)
 	w.record("clock moves by %s", by)
 }

@@ -63,7 +63,8 @@ func postingFault(err error) error {
 	switch {
 	case errors.As(err, &insufficient):
 		short := insufficient.Shortfalls[0]
-		return &fault.Error{Code: fault.InsufficientBalance, Message: "The balance of " + short.Account.Path + " would be negative. Adjust by less, or fund the account first.",
+		return &fault.Error{Code: fault.InsufficientBalance, Message: "The balance of " + short.Account.Path +
+			" would be negative. Adjust by less, or fund the account first.",
 			Details: map[string]any{"account": short.Account.Path, "currency": string(short.Account.Currency), "balance": short.Balance}}
 	case errors.Is(err, ledger.ErrOverflow):
 		return fault.New(fault.InvalidAmount, "The entries add up to more than the maximum balance of an account. Post them one by one.")

@@ -15,7 +15,8 @@ import (
 // ContradictionItem returns the item of a contradiction, which is kept until a person closes it.
 func ContradictionItem(id uuid.UUID, connection string, c rail.Contradiction, now time.Time) (ports.RailFeedItem, error) {
 	content, err := json.Marshal(c)
-	return ports.RailFeedItem{ID: id, Platform: c.Platform, Connection: connection, Kind: ports.RailFeedContradiction, Key: c.Key(), Content: content,
+	return ports.RailFeedItem{ID: id, Platform: c.Platform, Connection: connection, Kind: ports.RailFeedContradiction,
+		Key: c.Key(), Content: content,
 		Problem: c.Problem, Attempts: 1, KeptAt: now, RetryAt: ports.Never}, err
 }
 

@@ -52,13 +52,15 @@ func TestSettle_RepeatedRunWritesOnce(t *testing.T) {
 	}
 	runs := 0
 
-	work, err := uow.Settle(t.Context(), repeatingStore{env.Store}, env.newWork, jobs, uow.TransactionKeys(jobs), func(w *uow.Work, locked transaction.Transaction) error {
-		runs++
-		deposit := env.newDeposit(3_00)
-		deposit.Postings[0].Transaction = locked.ID
-		w.Update(transaction.Decision{Transaction: locked, Events: []string{event.IncomingPaymentCompleted}, Postings: deposit.Postings, Next: transaction.StepRefund})
-		return nil
-	})
+	work, err := uow.Settle(t.Context(), repeatingStore{env.Store}, env.newWork, jobs, uow.TransactionKeys(jobs),
+		func(w *uow.Work, locked transaction.Transaction) error {
+			runs++
+			deposit := env.newDeposit(3_00)
+			deposit.Postings[0].Transaction = locked.ID
+			w.Update(transaction.Decision{Transaction: locked, Events: []string{event.IncomingPaymentCompleted}, Postings: deposit.Postings,
+				Next: transaction.StepRefund})
+			return nil
+		})
 
 	if err != nil || runs != 2 || len(work.LocalJobs()) != 1 {
 		t.Fatalf("%d runs, local jobs %+v, %v", runs, work.LocalJobs(), err)
@@ -93,10 +95,11 @@ func TestSettle_LostLeaseChangesNothing(t *testing.T) {
 			lost := take(localLease)
 			held := take(localLease + time.Minute)
 			settle := func(jobs []ports.Job) error {
-				_, err := uow.Settle(t.Context(), env.Store, env.newWork, jobs, uow.TransactionKeys(jobs), func(w *uow.Work, locked transaction.Transaction) error {
-					w.Update(transaction.Decision{Transaction: locked, Next: transaction.StepRefund})
-					return nil
-				})
+				_, err := uow.Settle(t.Context(), env.Store, env.newWork, jobs, uow.TransactionKeys(jobs),
+					func(w *uow.Work, locked transaction.Transaction) error {
+						w.Update(transaction.Decision{Transaction: locked, Next: transaction.StepRefund})
+						return nil
+					})
 				return err
 			}
 
@@ -134,7 +137,8 @@ func TestSettle_DecisionErrorKeepsJobs(t *testing.T) {
 	jobs := first.LocalJobs()
 	failure := errors.New("cannot decide")
 
-	_, err := uow.Settle(t.Context(), env.Store, env.newWork, jobs, uow.TransactionKeys(jobs), func(*uow.Work, transaction.Transaction) error { return failure })
+	_, err := uow.Settle(t.Context(), env.Store, env.newWork, jobs, uow.TransactionKeys(jobs),
+		func(*uow.Work, transaction.Transaction) error { return failure })
 
 	if !errors.Is(err, failure) || env.CountJobs(transaction.StepDeliver) != 1 {
 		t.Errorf("got %v, and %d jobs", err, env.CountJobs(transaction.StepDeliver))
@@ -157,7 +161,8 @@ func TestSaveResponse(t *testing.T) {
 	}
 
 	for name, err := range map[string]error{
-		"a result": save("result", "first", nil), "a fault": save("fault", nil, refused), "without a key": save("", "lost", nil), "a fault without a key": save("", nil, refused),
+		"a result": save("result", "first", nil), "a fault": save("fault", nil, refused), "without a key": save("", "lost", nil),
+		"a fault without a key": save("", nil, refused),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -176,7 +181,8 @@ func TestSaveResponse(t *testing.T) {
 		keys = append(keys, apptest.IdempotentRequest(env.Admin, key, nil).IdempotencyKey())
 	}
 	stored, err := env.Store.StoredResponses(t.Context(), keys)
-	if err != nil || stored[0] == nil || stored[0].Status != 201 || string(stored[0].Body) != "first" || stored[1] == nil || stored[1].Status != 400 || stored[2] != nil {
+	if err != nil || stored[0] == nil || stored[0].Status != 201 || string(stored[0].Body) != "first" || stored[1] == nil ||
+		stored[1].Status != 400 || stored[2] != nil {
 		t.Errorf("stored %+v, %v", stored, err)
 	}
 }
@@ -189,7 +195,8 @@ func TestEnsureAccount_OpensOnce(t *testing.T) {
 	var running sync.WaitGroup
 	for i := range accounts {
 		running.Go(func() {
-			opened, err := account.NewInternal(ident.NewInternalAccount(env.IDs.New, env.Clock.Now()), env.Platform.ID, env.Customer.ID, "EUR", env.Clock.Now())
+			opened, err := account.NewInternal(ident.NewInternalAccount(env.IDs.New, env.Clock.Now()), env.Platform.ID, env.Customer.ID,
+				"EUR", env.Clock.Now())
 			if err != nil {
 				t.Error(err)
 			}
@@ -238,7 +245,8 @@ func TestWithUnmatchedNote(t *testing.T) {
 
 	noted := uow.WithUnmatchedNote(refused)
 
-	if !fault.Is(noted, fault.Conflict) || !strings.HasSuffix(noted.Error(), "held as unmatched funds.") || strings.Contains(refused.Error(), "unmatched") {
+	if !fault.Is(noted, fault.Conflict) || !strings.HasSuffix(noted.Error(), "held as unmatched funds.") ||
+		strings.Contains(refused.Error(), "unmatched") {
 		t.Errorf("got %v from %v", noted, refused)
 	}
 	if err := uow.WithUnmatchedNote(broken); !errors.Is(err, broken) || err.Error() != broken.Error() {

@@ -50,8 +50,9 @@ func (e *env) write(w *uow.Work) { e.Do(w.Write) }
 func (e *env) newDeposit(minor int64) transaction.Decision {
 	now, amount := e.Clock.Now(), money.Amount{Minor: minor, Currency: money.USD}
 	t := transaction.Transaction{
-		ID: ident.NewTransaction(e.IDs.New, now), Platform: e.Platform.ID, Customer: e.Customer.ID, PlatformCustomerID: e.Customer.PlatformCustomerID,
-		Type: transaction.Incoming, State: transaction.State{Status: transaction.Completed, Stage: transaction.Delivered},
+		ID: ident.NewTransaction(e.IDs.New, now), Platform: e.Platform.ID, Customer: e.Customer.ID,
+		PlatformCustomerID: e.Customer.PlatformCustomerID,
+		Type:               transaction.Incoming, State: transaction.State{Status: transaction.Completed, Stage: transaction.Delivered},
 		Source:      transaction.Endpoint{Customer: e.Customer.ID, Currency: money.USD},
 		Destination: transaction.Endpoint{InternalAccount: e.account.ID},
 		SourceRail:  "ACH", SourceAccount: ledger.Rail("ACH"), DestinationAccount: e.path,
@@ -132,7 +133,8 @@ func TestWork_LastUpdateIsWritten(t *testing.T) {
 	}
 	env.write(work)
 
-	if got, want := env.Transaction(created.Transaction.ID), created.Transaction.UpdatedAt.Add(2*time.Second); !got.UpdatedAt.Equal(want) || got.State.Reason != "second" {
+	if got, want := env.Transaction(created.Transaction.ID), created.Transaction.UpdatedAt.Add(2*time.Second); !got.UpdatedAt.Equal(want) ||
+		got.State.Reason != "second" {
 		t.Errorf("stored %+v", got)
 	}
 	env.WantEvents(created.Transaction.ID, event.IncomingPaymentCompleted, "INCOMING_PAYMENT.first", "INCOMING_PAYMENT.second")
@@ -143,7 +145,8 @@ func TestWork_BalanceEventsReportNewBalance(t *testing.T) {
 	// An account gets one event with its new balance for all postings together, whether or not
 	// the balance was locked before. An account that is not opened has none.
 	env := newEnv(t)
-	notOpened := ledger.Account{Platform: env.Platform.ID, Path: ledger.CustomerAccount(ident.NewInternalAccount(env.IDs.New, apptest.Noon)), Currency: money.USD}
+	notOpened := ledger.Account{Platform: env.Platform.ID, Path: ledger.CustomerAccount(ident.NewInternalAccount(env.IDs.New, apptest.Noon)),
+		Currency: money.USD}
 	for _, lock := range []bool{false, true} {
 		work := env.newWork()
 		for range 2 {
@@ -177,7 +180,8 @@ func TestWork_LocksUsageAfterBalances(t *testing.T) {
 	env := newEnv(t)
 	bank := env.NewBankAccount("123456789")
 	payment, err := transaction.TransferOut{Platform: env.Platform.ID, From: env.account.ID, To: bank.ID, Amount: 1_00}.Make(
-		ident.NewTransaction(env.IDs.New, env.Clock.Now()), transaction.TransferOutParties{Customer: &env.Customer, From: &env.account, To: &bank}, env.Clock.Now())
+		ident.NewTransaction(env.IDs.New, env.Clock.Now()), transaction.TransferOutParties{Customer: &env.Customer, From: &env.account,
+			To: &bank}, env.Clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +190,8 @@ func TestWork_LocksUsageAfterBalances(t *testing.T) {
 	work := env.newWork()
 	work.Create(payment)
 	env.Do(func(ctx context.Context, tx ports.Tx) error {
-		count := ports.AgentCount{Agent: payment.Transaction.Agent, Counter: agent.Counter{Day: "2026-03-14", Currency: money.USD, Transactions: 1, Spent: 1_00}}
+		count := ports.AgentCount{Agent: payment.Transaction.Agent, Counter: agent.Counter{Day: "2026-03-14", Currency: money.USD,
+			Transactions: 1, Spent: 1_00}}
 		return errors.Join(tx.AddAgentUsage(ctx, env.Platform.ID, []ports.AgentCount{count}), work.Write(ctx, tx))
 	})
 	refusal, err := payment.Transaction.Refuse("", env.Clock.Now())
@@ -243,7 +248,8 @@ func TestWork_LocalJobs(t *testing.T) {
 	if n := env.CountJobs(transaction.StepExpire); n != 2 {
 		t.Errorf("%d jobs due later, want 2", n)
 	}
-	if early, err := env.Store.TakeJobs(t.Context(), transaction.StepExpire, now.Add(time.Hour-time.Millisecond), time.Minute, 10); err != nil || len(early) > 0 {
+	if early, err := env.Store.TakeJobs(t.Context(), transaction.StepExpire, now.Add(time.Hour-time.Millisecond), time.Minute,
+		10); err != nil || len(early) > 0 {
 		t.Errorf("taken early: %+v, %v", early, err)
 	}
 }

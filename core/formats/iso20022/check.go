@@ -174,7 +174,8 @@ func checkAccount(name string, a Account, scheme Scheme) error {
 	case a.IBAN != "":
 		return nil
 	case a.Number == "" || len(a.Number) > maxNumber || plaintext.Transliterate(a.Number) != a.Number:
-		return fmt.Errorf("the number of the %s account is empty, longer than %d characters, or has other characters than banks take", name, maxNumber)
+		return fmt.Errorf("the number of the %s account is empty, longer than %d characters, or has other characters than banks take",
+			name, maxNumber)
 	case a.NumberScheme != "" && (len(a.NumberScheme) > 4 || !isUpperOrDigit(a.NumberScheme)):
 		return fmt.Errorf("the scheme %q of the %s account is not a code of ISO 20022", a.NumberScheme, name)
 	case a.Currency != "" && (len(a.Currency) != 3 || !isUpper(a.Currency)):

@@ -57,7 +57,8 @@ func compare(t testing.TB, name string, got any) {
 	var short bytes.Buffer
 	for line := range strings.SplitSeq(string(text), "\n") { // without what is empty
 		switch value := strings.TrimSuffix(line, ","); {
-		case strings.HasSuffix(value, `: ""`), strings.HasSuffix(value, ": null"), strings.HasSuffix(value, ": false"), strings.HasSuffix(value, ": 0"),
+		case strings.HasSuffix(value, `: ""`), strings.HasSuffix(value, ": null"), strings.HasSuffix(value, ": false"),
+			strings.HasSuffix(value, ": 0"),
 			strings.HasSuffix(value, `: "0001-01-01T00:00:00Z"`):
 		default:
 			short.WriteString(line + "\n")

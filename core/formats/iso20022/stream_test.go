@@ -48,12 +48,17 @@ func TestRead_KeepsNothing(t *testing.T) {
 		}
 	}
 	source.Reader = io.MultiReader(strings.NewReader(statusStart+"<OrgnlPmtInfAndSts>"),
-		strings.NewReader(strings.Repeat("<TxInfAndSts><OrgnlEndToEndId>A</OrgnlEndToEndId><TxSts>ACSC</TxSts></TxInfAndSts>", count)), strings.NewReader("</OrgnlPmtInfAndSts>"+statusEnd))
+		strings.NewReader(strings.Repeat("<TxInfAndSts><OrgnlEndToEndId>A</OrgnlEndToEndId><TxSts>ACSC</TxSts></TxInfAndSts>", count)),
+		strings.NewReader("</OrgnlPmtInfAndSts>"+statusEnd))
 	if err := iso20022.ReadStatuses(source, func(iso20022.Status) error { check(); return nil }); err != nil || visited != count {
 		t.Errorf("%d statuses: %v", visited, err)
 	}
 	source, visited = &counting{Reader: strings.NewReader(reportStart + strings.Repeat(newEntry(oneEuro, credit, ""), count) + reportEnd)}, 0
-	if err := iso20022.ReadReports(source, iso20022.Visitor{Entry: func(iso20022.Report, iso20022.Entry) error { check(); return nil }}); err != nil || visited != count {
+	if err := iso20022.ReadReports(source, iso20022.Visitor{Entry: func(iso20022.Report,
+		iso20022.Entry) error {
+		check()
+		return nil
+	}}); err != nil || visited != count {
 		t.Errorf("%d entries: %v", visited, err)
 	}
 }

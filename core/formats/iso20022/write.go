@@ -35,7 +35,8 @@ func Write(w io.Writer, i Initiation) (Written, error) {
 	x.element("CreDtTm", i.CreatedAt.UTC().Format(time.RFC3339))
 	x.element("NbOfTxs", strconv.Itoa(header.Count))
 	x.element("CtrlSum", header.ControlSum)
-	x.party("InitgPty", Party{Name: i.Initiator.Name, OrganisationID: i.Initiator.OrganisationID, OrganisationScheme: i.Initiator.OrganisationScheme}, maxNameSEPA)
+	x.party("InitgPty", Party{Name: i.Initiator.Name, OrganisationID: i.Initiator.OrganisationID,
+		OrganisationScheme: i.Initiator.OrganisationScheme}, maxNameSEPA)
 	x.close("GrpHdr")
 	x.raw("\n")
 	for _, b := range blocks {
@@ -138,7 +139,8 @@ func (b countedBlock) write(x *xmlWriter) error {
 		}
 	}
 	if written.Count != b.totals.Count || !written.Sum.Equal(b.totals.Sum) {
-		return fmt.Errorf("its transfers are not those that were counted: %d with a sum of %s %s, and its header says %d and %s: call Write again",
+		return fmt.Errorf(
+			"its transfers are not those that were counted: %d with a sum of %s %s, and its header says %d and %s: call Write again",
 			written.Count, written.Sum.Major(b.Currency), b.Currency, b.totals.Count, b.totals.Sum.Major(b.Currency))
 	}
 	x.close("PmtInf")
@@ -206,7 +208,8 @@ func (b countedBlock) writeTransfer(x *xmlWriter, t Transfer) {
 	x.element("EndToEndId", t.EndToEndID)
 	x.element("UETR", t.UETR)
 	x.close("PmtId")
-	x.raw(`<Amt><InstdAmt Ccy="` + string(t.Amount.Currency) + `">` + money.TotalOf(t.Amount.Minor).Major(t.Amount.Currency) + "</InstdAmt></Amt>")
+	x.raw(`<Amt><InstdAmt Ccy="` + string(t.Amount.Currency) + `">` + money.TotalOf(t.Amount.Minor).Major(t.Amount.Currency) +
+		"</InstdAmt></Amt>")
 	if t.UltimateDebtor != nil {
 		x.party("UltmtDbtr", *t.UltimateDebtor, b.Scheme.nameLength())
 	}

@@ -43,13 +43,15 @@ func validate(t testing.TB, schema string, message []byte) {
 const initiationSchema = "testdata/pain.001.001.09.xsd"
 
 func newDebtor() iso20022.Party {
-	return iso20022.Party{Name: "Pägo GmbH & Co. KG", Address: &iso20022.Address{Street: "Straße des 17. Juni", BuildingNumber: "135", PostalCode: "10623", Town: "Berlin", Country: "DE"}}
+	return iso20022.Party{Name: "Pägo GmbH & Co. KG", Address: &iso20022.Address{Street: "Straße des 17. Juni", BuildingNumber: "135",
+		PostalCode: "10623", Town: "Berlin", Country: "DE"}}
 }
 
 func newBlock(scheme iso20022.Scheme, currency money.Currency, transfers ...iso20022.Transfer) iso20022.Block {
 	return iso20022.Block{
-		ID: "B-" + strings.ReplaceAll(string(scheme), "_", "-"), Scheme: scheme, Currency: currency, ExecuteOn: time.Date(2026, 3, 11, 0, 0, 0, 0, time.UTC),
-		Debtor: newDebtor(), DebtorAccount: iso20022.Account{IBAN: "DE89370400440532013000", Currency: string(currency)},
+		ID: "B-" + strings.ReplaceAll(string(scheme), "_", "-"), Scheme: scheme, Currency: currency,
+		ExecuteOn: time.Date(2026, 3, 11, 0, 0, 0, 0, time.UTC),
+		Debtor:    newDebtor(), DebtorAccount: iso20022.Account{IBAN: "DE89370400440532013000", Currency: string(currency)},
 		DebtorAgent: iso20022.Agent{BIC: "COBADEFFXXX"}, Transfers: yield(transfers...),
 	}
 }
@@ -72,7 +74,8 @@ func newTransfer(minor int64, currency money.Currency) iso20022.Transfer {
 }
 
 func newInitiation(blocks ...iso20022.Block) iso20022.Initiation {
-	return iso20022.Initiation{MessageID: "M-20260310-1", CreatedAt: time.Date(2026, 3, 10, 15, 4, 5, 678, time.FixedZone("", 3600)), Initiator: newDebtor(), Blocks: blocks}
+	return iso20022.Initiation{MessageID: "M-20260310-1", CreatedAt: time.Date(2026, 3, 10, 15, 4, 5, 678, time.FixedZone("", 3600)),
+		Initiator: newDebtor(), Blocks: blocks}
 }
 
 func write(t testing.TB, i iso20022.Initiation) (iso20022.Written, string) {
@@ -92,8 +95,10 @@ func TestWrite_EverySchemeIsValid(t *testing.T) {
 	full := newTransfer(1_234_567, "USD")
 	full.UETR = iso20022.UETROf(uuid.MustParse("0193f4a0-c0de-7000-8000-00000000000a"))
 	full.CreditorAccount = iso20022.Account{Number: "1234567890", NumberScheme: "BBAN", Currency: "USD"}
-	full.CreditorAgent = iso20022.Agent{ClearingSystem: "USABA", MemberID: "021000021", Name: "JPMorgan Chase Bank, N.A.", Address: &iso20022.Address{Town: "New York", Country: "US"}}
-	address := iso20022.AddressOf(party.Address{Line1: "1 Main St", Line2: "Apt 2", City: "Austin", State: "TX", PostalCode: "78701", Country: "US"})
+	full.CreditorAgent = iso20022.Agent{ClearingSystem: "USABA", MemberID: "021000021", Name: "JPMorgan Chase Bank, N.A.",
+		Address: &iso20022.Address{Town: "New York", Country: "US"}}
+	address := iso20022.AddressOf(party.Address{Line1: "1 Main St", Line2: "Apt 2", City: "Austin", State: "TX",
+		PostalCode: "78701", Country: "US"})
 	full.Creditor = iso20022.Party{Name: "Jane \"JD\" Doe", Address: &address, OrganisationID: "C-17", OrganisationScheme: "CUST"}
 	full.UltimateDebtor = &iso20022.Party{Name: "Kunde <1>"}
 	full.Purpose, full.Remittance = "SUPP", "Invoice #17 – März"
@@ -109,7 +114,8 @@ func TestWrite_EverySchemeIsValid(t *testing.T) {
 	yen := newTransfer(5_000, "JPY")
 	yen.CreditorAgent.BIC = "BOTKJPJTXXX"
 
-	written, file := write(t, newInitiation(newBlock(iso20022.SEPA, "EUR", newTransfer(10_050, "EUR"), referenced), instant, wire, newBlock(iso20022.CrossBorder, "JPY", yen)))
+	written, file := write(t, newInitiation(newBlock(iso20022.SEPA, "EUR", newTransfer(10_050, "EUR"), referenced), instant, wire,
+		newBlock(iso20022.CrossBorder, "JPY", yen)))
 
 	validate(t, initiationSchema, []byte(file))
 	if want := (iso20022.Written{Count: 6, ControlSum: "17447.34"}); written != want {
@@ -141,7 +147,8 @@ func TestWrite_SEPAHasNothingElse(t *testing.T) {
 	transfer := newTransfer(1, "EUR")
 	transfer.UETR = iso20022.UETROf(uuid.MustParse("0193f4a0-c0de-7000-8000-00000000000a"))
 	transfer.CreditorAccount.Currency = "EUR"
-	transfer.CreditorAgent = iso20022.Agent{BIC: "WBKPPLPPXXX", Name: "Santander", ClearingSystem: "PLKNR", MemberID: "10901014", Address: &iso20022.Address{Town: "Warszawa", Country: "PL"}}
+	transfer.CreditorAgent = iso20022.Agent{BIC: "WBKPPLPPXXX", Name: "Santander", ClearingSystem: "PLKNR", MemberID: "10901014",
+		Address: &iso20022.Address{Town: "Warszawa", Country: "PL"}}
 	transfer.Creditor = newDebtor()
 	transfer.Creditor.Address.Room, transfer.Creditor.Address.State = "2", "Berlin"
 	transfer.Creditor.OrganisationID, transfer.Creditor.OrganisationScheme = "17", "CUST"
@@ -159,7 +166,8 @@ func TestWrite_SEPAHasNothingElse(t *testing.T) {
 			t.Errorf("has %s", name)
 		}
 	}
-	for _, want := range []string{"<InitgPty><Nm>Pago GmbH + Co. KG</Nm></InitgPty>", "<DbtrAgt><FinInstnId><BICFI>COBADEFFXXX</BICFI></FinInstnId></DbtrAgt>",
+	for _, want := range []string{"<InitgPty><Nm>Pago GmbH + Co. KG</Nm></InitgPty>",
+		"<DbtrAgt><FinInstnId><BICFI>COBADEFFXXX</BICFI></FinInstnId></DbtrAgt>",
 		"<CdtrAgt><FinInstnId><BICFI>WBKPPLPPXXX</BICFI></FinInstnId></CdtrAgt>", "<UltmtDbtr><Nm>Pago GmbH + Co. KG</Nm></UltmtDbtr>",
 		"<CdtrAcct><Id><IBAN>PL61109010140000071219812874</IBAN></Id></CdtrAcct>"} {
 		if !strings.Contains(file, want) {
@@ -186,7 +194,8 @@ func TestWrite_CountsAndSums(t *testing.T) {
 	if first != second {
 		t.Errorf("counted\n%s\ngiven\n%s", first, second)
 	}
-	for _, totals := range []string{"<NbOfTxs>3</NbOfTxs><CtrlSum>1000003.00</CtrlSum><InitgPty>", "<NbOfTxs>3</NbOfTxs><CtrlSum>1000003.00</CtrlSum><PmtTpInf>"} {
+	for _, totals := range []string{"<NbOfTxs>3</NbOfTxs><CtrlSum>1000003.00</CtrlSum><InitgPty>",
+		"<NbOfTxs>3</NbOfTxs><CtrlSum>1000003.00</CtrlSum><PmtTpInf>"} {
 		if !strings.Contains(first, totals) {
 			t.Errorf("no %s in\n%s", totals, first)
 		}
@@ -221,14 +230,18 @@ func TestWrite_RefusesWhatNoBankTakes(t *testing.T) {
 		"a long id":          {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.EndToEndID = strings.Repeat("A", 36) }), "more than 35"},
 		"an id with Ä":       {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.EndToEndID = "Ä1" }), "other characters"},
 		"an id with slashes": {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.EndToEndID = "A//1" }), "slash"},
-		"a wrong IBAN":       {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.CreditorAccount.IBAN = "PL61109010140000071219812875" }), "wrong check digits"},
-		"no IBAN":            {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.CreditorAccount = iso20022.Account{Number: "1"} }), "has no IBAN"},
-		"a wrong BIC":        {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.CreditorAgent.BIC = "COBADEF" }), "the BIC"},
-		"a wrong UETR":       {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.UETR = "0193f4a0-c0de-7000-8000-00000000000a" }), "version 4"},
-		"no name":            {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.Creditor.Name = " " }), "write it in Latin letters"},
-		"a Chinese name":     {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.Creditor.Name = "李小龙" }), "write it in Latin letters"},
-		"no town":            {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.Creditor.Address = &iso20022.Address{Country: "DE"} }), "no town"},
-		"no country":         {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.Creditor.Address = &iso20022.Address{Town: "Bonn"} }), "ISO 3166-1"},
+		"a wrong IBAN": {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.CreditorAccount.IBAN = "PL61109010140000071219812875" }),
+			"wrong check digits"},
+		"no IBAN": {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.CreditorAccount = iso20022.Account{Number: "1"} }),
+			"has no IBAN"},
+		"a wrong BIC":    {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.CreditorAgent.BIC = "COBADEF" }), "the BIC"},
+		"a wrong UETR":   {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.UETR = "0193f4a0-c0de-7000-8000-00000000000a" }), "version 4"},
+		"no name":        {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.Creditor.Name = " " }), "write it in Latin letters"},
+		"a Chinese name": {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.Creditor.Name = "李小龙" }), "write it in Latin letters"},
+		"no town": {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.Creditor.Address = &iso20022.Address{Country: "DE"} }),
+			"no town"},
+		"no country": {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.Creditor.Address = &iso20022.Address{Town: "Bonn"} }),
+			"ISO 3166-1"},
 		"three lines": {iso20022.SEPA, latin(func(t *iso20022.Transfer) {
 			t.Creditor.Address = &iso20022.Address{Town: "Bonn", Country: "DE", Lines: []string{"1", "2", "3"}}
 		}), "more than 2 lines"},
@@ -236,15 +249,18 @@ func TestWrite_RefusesWhatNoBankTakes(t *testing.T) {
 			t.Creditor.Address = &iso20022.Address{Town: "Bonn", Country: "DE", Lines: []string{"1"}}
 		}), "SEPA takes only structured ones"},
 		"a purpose in words": {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.Purpose = "salary" }), "the purpose"},
-		"two references":     {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.Reference, t.Remittance = "RF18539007547034", "rent" }), "give only one"},
+		"two references": {iso20022.SEPA, latin(func(t *iso20022.Transfer) { t.Reference, t.Remittance = "RF18539007547034", "rent" }),
+			"give only one"},
 		"no bank for a wire": {iso20022.Wire, newTransfer(1, "EUR"), "neither a BIC nor a number"},
 	} {
 		block := newBlock(c.scheme, "EUR", c.transfer)
 		var refused *iso20022.TransferError
-		if err := block.CheckTransfer(c.transfer); !errors.As(err, &refused) || refused.EndToEndID != c.transfer.EndToEndID || !strings.Contains(refused.Problem, c.want) {
+		if err := block.CheckTransfer(c.transfer); !errors.As(err, &refused) || refused.EndToEndID != c.transfer.EndToEndID ||
+			!strings.Contains(refused.Problem, c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
-		if _, err := iso20022.Write(&bytes.Buffer{}, newInitiation(block)); !errors.As(err, &refused) || !strings.HasPrefix(err.Error(), `block "B-`) {
+		if _, err := iso20022.Write(&bytes.Buffer{}, newInitiation(block)); !errors.As(err, &refused) ||
+			!strings.HasPrefix(err.Error(), `block "B-`) {
 			t.Errorf("%s: written: %v", name, err)
 		}
 	}
@@ -258,17 +274,19 @@ func TestWrite_RefusesWhatNoBankTakes(t *testing.T) {
 		initiation iso20022.Initiation
 		want       string
 	}{
-		"no block":             {newInitiation(), "no block"},
-		"a block twice":        {newInitiation(newBlock(iso20022.SEPA, "EUR", newTransfer(1, "EUR")), newBlock(iso20022.SEPA, "EUR", newTransfer(1, "EUR"))), "another block has the same id"},
-		"no transfers":         {change(func(b *iso20022.Block) { b.Transfers = yield() }), "no transfers"},
-		"no function":          {change(func(b *iso20022.Block) { b.Transfers = nil }), "no transfers"},
-		"SEPA in dollars":      {change(func(b *iso20022.Block) { b.Currency = "USD" }), "SEPA takes EUR"},
-		"a chain":              {change(func(b *iso20022.Block) { b.Scheme, b.Currency = iso20022.Wire, "USDC" }), "none of ISO 4217"},
-		"SEPA at our cost":     {change(func(b *iso20022.Block) { b.ChargeBearer = "DEBT" }), "SLEV"},
-		"an unknown bearer":    {change(func(b *iso20022.Block) { b.Scheme, b.ChargeBearer = iso20022.Wire, "SLEV" }), "none of SHAR"},
-		"an unknown scheme":    {change(func(b *iso20022.Block) { b.Scheme = "ACH" }), "unknown"},
-		"no date":              {change(func(b *iso20022.Block) { b.ExecuteOn = time.Time{} }), "no date of execution"},
-		"a wrong account":      {change(func(b *iso20022.Block) { b.DebtorAccount.IBAN = "DE00370400440532013000" }), "debtor account has wrong check digits"},
+		"no block": {newInitiation(), "no block"},
+		"a block twice": {newInitiation(newBlock(iso20022.SEPA, "EUR", newTransfer(1, "EUR")),
+			newBlock(iso20022.SEPA, "EUR", newTransfer(1, "EUR"))), "another block has the same id"},
+		"no transfers":      {change(func(b *iso20022.Block) { b.Transfers = yield() }), "no transfers"},
+		"no function":       {change(func(b *iso20022.Block) { b.Transfers = nil }), "no transfers"},
+		"SEPA in dollars":   {change(func(b *iso20022.Block) { b.Currency = "USD" }), "SEPA takes EUR"},
+		"a chain":           {change(func(b *iso20022.Block) { b.Scheme, b.Currency = iso20022.Wire, "USDC" }), "none of ISO 4217"},
+		"SEPA at our cost":  {change(func(b *iso20022.Block) { b.ChargeBearer = "DEBT" }), "SLEV"},
+		"an unknown bearer": {change(func(b *iso20022.Block) { b.Scheme, b.ChargeBearer = iso20022.Wire, "SLEV" }), "none of SHAR"},
+		"an unknown scheme": {change(func(b *iso20022.Block) { b.Scheme = "ACH" }), "unknown"},
+		"no date":           {change(func(b *iso20022.Block) { b.ExecuteOn = time.Time{} }), "no date of execution"},
+		"a wrong account": {change(func(b *iso20022.Block) { b.DebtorAccount.IBAN = "DE00370400440532013000" }),
+			"debtor account has wrong check digits"},
 		"a wrong charges IBAN": {change(func(b *iso20022.Block) { b.ChargesAccount = &iso20022.Account{} }), "charges account has no IBAN"},
 		"charges in SEPA":      {change(func(b *iso20022.Block) { b.ChargesAccount = &b.DebtorAccount }), "SEPA takes no account for charges"},
 		"lines of the debtor": {change(func(b *iso20022.Block) {
@@ -317,7 +335,8 @@ func TestWrite_ErrorOfDestination(t *testing.T) {
 	// What the destination refuses is an error, also if only the last bytes are concerned.
 	_, file := write(t, newInitiation(newBlock(iso20022.SEPA, "EUR", newTransfer(1, "EUR"))))
 	for _, room := range []int{0, len(file) - 1} {
-		if _, err := iso20022.Write(&fullDisk{room}, newInitiation(newBlock(iso20022.SEPA, "EUR", newTransfer(1, "EUR")))); !errors.Is(err, errFull) {
+		if _, err := iso20022.Write(&fullDisk{room}, newInitiation(newBlock(iso20022.SEPA, "EUR", newTransfer(1, "EUR")))); !errors.Is(err,
+			errFull) {
 			t.Errorf("room for %d bytes: %v", room, err)
 		}
 	}
@@ -353,11 +372,13 @@ func TestWrite_AnyTextIsValid(t *testing.T) {
 	var accepted []iso20022.Transfer
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(label string) string {
-			return rapid.OneOf(rapid.String(), rapid.StringMatching(`[A-Za-z .,&<>"'/]{0,200}`), rapid.StringMatching(`[\p{L}\p{M}\p{Zs}]{0,80}`)).Draw(t, label)
+			return rapid.OneOf(rapid.String(), rapid.StringMatching(`[A-Za-z .,&<>"'/]{0,200}`),
+				rapid.StringMatching(`[\p{L}\p{M}\p{Zs}]{0,80}`)).Draw(t, label)
 		}
 		transfer := newTransfer(rapid.Int64Range(1, money.MaxMinor).Draw(t, "minor"), "USD")
 		transfer.Creditor.Name, transfer.Remittance = text("name"), text("remittance")
-		transfer.Creditor.Address = &iso20022.Address{Street: text("street"), BuildingNumber: text("number"), PostalCode: text("code"), Town: text("town"), State: text("state"), Country: "US", Lines: []string{text("line 1"), text("line 2")}}
+		transfer.Creditor.Address = &iso20022.Address{Street: text("street"), BuildingNumber: text("number"), PostalCode: text("code"),
+			Town: text("town"), State: text("state"), Country: "US", Lines: []string{text("line 1"), text("line 2")}}
 		transfer.CreditorAgent = iso20022.Agent{BIC: "COBADEFFXXX", Name: text("bank")}
 		if newBlock(iso20022.Wire, "USD").CheckTransfer(transfer) == nil && len(accepted) < 1000 {
 			accepted = append(accepted, transfer)

@@ -37,13 +37,15 @@ func Read(r io.Reader, v Visitor) error {
 		return err
 	}
 	if len(file.IATBatches) > 0 {
-		return textfile.Errorf(file.IATBatches[0].Header.LineNumber, "it has international (IAT) entries, which are not supported: read them at the bank")
+		return textfile.Errorf(file.IATBatches[0].Header.LineNumber, "it has international (IAT) entries, which are not supported: read them "+
+			"at the bank")
 	}
 	created, _ := time.Parse("060102", file.Header.FileCreationDate)
 	for _, b := range file.Batches {
 		for _, e := range b.GetEntries() {
 			if e.Category == ach.CategoryForward {
-				return textfile.Errorf(e.LineNumber, "the entry is neither a return nor a notification of change: put the file where such files are read")
+				return textfile.Errorf(e.LineNumber, "the entry is neither a return nor a notification of change: put the file where such files are "+
+					"read")
 			}
 			if code := codeOf(e); len(code) != 3 || strings.Trim(code[1:], "0123456789") != "" {
 				return textfile.Errorf(e.LineNumber, "the code %.10q is none of Nacha: ask the bank for a new file", code)
@@ -146,7 +148,8 @@ func (v Visitor) visit(e *ach.EntryDetail, settled time.Time) error {
 		return v.Change(changeOf(e, *e.Addenda98))
 	case e.Addenda98Refused != nil && v.Change != nil:
 		a := *e.Addenda98Refused
-		return v.Change(Change{Code: a.RefusedChangeCode, Refused: true, OriginalTrace: a.OriginalTrace, Key: strings.TrimSpace(e.IdentificationNumber),
+		return v.Change(Change{Code: a.RefusedChangeCode, Refused: true, OriginalTrace: a.OriginalTrace,
+			Key:   strings.TrimSpace(e.IdentificationNumber),
 			Trace: traceOf(e), RDFI: a.OriginalDFI, Data: a.CorrectedData, Line: e.LineNumber})
 	case v.Return != nil && e.Addenda98 == nil && e.Addenda98Refused == nil:
 		return v.Return(returnOf(e, settled))
@@ -155,12 +158,14 @@ func (v Visitor) visit(e *ach.EntryDetail, settled time.Time) error {
 }
 
 func returnOf(e *ach.EntryDetail, settled time.Time) Return {
-	result := Return{Kind: Returned, Code: codeOf(e), Key: strings.TrimSpace(e.IdentificationNumber), Trace: traceOf(e), Debit: e.CreditOrDebit() == "D",
+	result := Return{Kind: Returned, Code: codeOf(e), Key: strings.TrimSpace(e.IdentificationNumber), Trace: traceOf(e),
+		Debit:  e.CreditOrDebit() == "D",
 		Amount: money.Amount{Minor: int64(e.Amount), Currency: money.USD}, SettledOn: settled, Line: e.LineNumber}
 	switch {
 	case e.Addenda99Dishonored != nil:
 		a := e.Addenda99Dishonored
-		result.Kind, result.OriginalTrace, result.RDFI, result.Information = Dishonored, a.OriginalEntryTraceNumber, a.OriginalReceivingDFIIdentification, a.AddendaInformation
+		result.Kind, result.OriginalTrace, result.RDFI, result.Information = Dishonored, a.OriginalEntryTraceNumber,
+			a.OriginalReceivingDFIIdentification, a.AddendaInformation
 	case e.Addenda99Contested != nil:
 		a := e.Addenda99Contested
 		result.Kind, result.OriginalTrace, result.RDFI = Contested, a.OriginalEntryTraceNumber, a.OriginalReceivingDFIIdentification
@@ -169,12 +174,14 @@ func returnOf(e *ach.EntryDetail, settled time.Time) Return {
 		result.OriginalTrace, result.RDFI, result.Information = a.OriginalTrace, a.OriginalDFI, a.AddendaInformation
 		result.DiedOn, _ = time.Parse("060102", strings.TrimSpace(a.DateOfDeath))
 	}
-	result.OriginalTrace, result.RDFI, result.Information = strings.TrimSpace(result.OriginalTrace), strings.TrimSpace(result.RDFI), strings.TrimSpace(result.Information)
+	result.OriginalTrace, result.RDFI, result.Information = strings.TrimSpace(result.OriginalTrace), strings.TrimSpace(result.RDFI),
+		strings.TrimSpace(result.Information)
 	return result
 }
 
 func changeOf(e *ach.EntryDetail, a ach.Addenda98) Change {
-	result := Change{Code: a.ChangeCode, OriginalTrace: a.OriginalTrace, Key: strings.TrimSpace(e.IdentificationNumber), Trace: traceOf(e), RDFI: a.OriginalDFI,
+	result := Change{Code: a.ChangeCode, OriginalTrace: a.OriginalTrace, Key: strings.TrimSpace(e.IdentificationNumber), Trace: traceOf(e),
+		RDFI: a.OriginalDFI,
 		Data: a.CorrectedData, Line: e.LineNumber}
 	if c := a.ParseCorrectedData(ach.PartialCorrectedData()); c != nil {
 		result.Routing, result.Account, result.Name = c.RoutingNumber, c.AccountNumber, c.Name

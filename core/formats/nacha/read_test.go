@@ -32,7 +32,8 @@ func read(file string) (reported, error) {
 // newDetail returns an entry of a bank that answers a payment of ours.
 func newDetail(code, cents int, trace string) *ach.EntryDetail {
 	d := ach.NewEntryDetail()
-	d.TransactionCode, d.Amount, d.DFIAccountNumber, d.IndividualName, d.IdentificationNumber = code, cents, "1234567890", "Jane Doe", "A31EKWETNRZGQD3"
+	d.TransactionCode, d.Amount, d.DFIAccountNumber, d.IndividualName, d.IdentificationNumber = code, cents, "1234567890",
+		"Jane Doe", "A31EKWETNRZGQD3"
 	d.SetRDFI("021000021")
 	d.TraceNumber, d.AddendaRecordIndicator, d.Category = trace, 1, ach.CategoryReturn
 	return d
@@ -43,11 +44,13 @@ func newReports(t testing.TB, class string, entries ...*ach.EntryDetail) string 
 	t.Helper()
 	file := ach.NewFile()
 	header := ach.NewFileHeader()
-	header.ImmediateDestination, header.ImmediateOrigin, header.FileCreationDate, header.FileCreationTime, header.FileIDModifier = "021000021", "121042882", "260102", "0815", "A"
+	header.ImmediateDestination, header.ImmediateOrigin, header.FileCreationDate, header.FileCreationTime, header.FileIDModifier = "021000021",
+		"121042882", "260102", "0815", "A"
 	file.SetHeader(header)
 	for _, e := range entries {
 		h := ach.NewBatchHeader()
-		h.ServiceClassCode, h.CompanyName, h.CompanyIdentification, h.StandardEntryClassCode = ach.MixedDebitsAndCredits, "CAUSEWAY", "1234567890", class
+		h.ServiceClassCode, h.CompanyName, h.CompanyIdentification, h.StandardEntryClassCode = ach.MixedDebitsAndCredits, "CAUSEWAY",
+			"1234567890", class
 		h.CompanyEntryDescription, h.ODFIIdentification, h.SettlementDate = "PAYMENT", "12104288", "364"
 		if e.Addenda98 != nil || e.Addenda98Refused != nil {
 			h.StandardEntryClassCode, e.Category = ach.COR, ach.CategoryNOC
@@ -78,14 +81,16 @@ func newReturn(code, cents int, reason string) *ach.EntryDetail {
 	d := newDetail(code, cents, "121042880000001")
 	d.Addenda99 = ach.NewAddenda99()
 	d.Addenda99.SetValidation(&ach.ValidateOpts{CustomReturnCodes: true})
-	d.Addenda99.ReturnCode, d.Addenda99.OriginalTrace, d.Addenda99.OriginalDFI, d.Addenda99.TraceNumber = reason, "021000020000005", "12104288", d.TraceNumber
+	d.Addenda99.ReturnCode, d.Addenda99.OriginalTrace, d.Addenda99.OriginalDFI, d.Addenda99.TraceNumber = reason, "021000020000005",
+		"12104288", d.TraceNumber
 	return d
 }
 
 func newChange(code, data string) *ach.EntryDetail {
 	d := newDetail(21, 0, "121042880000002")
 	d.Addenda98 = ach.NewAddenda98()
-	d.Addenda98.ChangeCode, d.Addenda98.OriginalTrace, d.Addenda98.OriginalDFI, d.Addenda98.CorrectedData, d.Addenda98.TraceNumber = code, "021000020000001", "12104288", data, d.TraceNumber
+	d.Addenda98.ChangeCode, d.Addenda98.OriginalTrace, d.Addenda98.OriginalDFI, d.Addenda98.CorrectedData, d.Addenda98.TraceNumber = code,
+		"021000020000001", "12104288", data, d.TraceNumber
 	return d
 }
 
@@ -99,19 +104,24 @@ func newReportsOfEveryKind(t testing.TB) string {
 	dishonored.Addenda99Dishonored = ach.NewAddenda99Dishonored()
 	a := dishonored.Addenda99Dishonored
 	a.DishonoredReturnReasonCode, a.OriginalEntryTraceNumber, a.OriginalReceivingDFIIdentification = "R68", "021000020000006", "12104288"
-	a.ReturnTraceNumber, a.ReturnSettlementDate, a.ReturnReasonCode, a.AddendaInformation, a.TraceNumber = "121042880000001", "001", "01", "UNTIMELY RETURN", dishonored.TraceNumber
+	a.ReturnTraceNumber, a.ReturnSettlementDate, a.ReturnReasonCode, a.AddendaInformation, a.TraceNumber = "121042880000001", "001", "01",
+		"UNTIMELY RETURN", dishonored.TraceNumber
 	contested := newDetail(26, 7_00, "121042880000004")
 	contested.Category = ach.CategoryDishonoredReturnContested
 	contested.Addenda99Contested = ach.NewAddenda99Contested()
 	c := contested.Addenda99Contested
-	c.ContestedReturnCode, c.OriginalEntryTraceNumber, c.OriginalReceivingDFIIdentification, c.DateOriginalEntryReturned = "R73", "021000020000006", "12104288", "260101"
+	c.ContestedReturnCode, c.OriginalEntryTraceNumber, c.OriginalReceivingDFIIdentification, c.DateOriginalEntryReturned = "R73",
+		"021000020000006", "12104288", "260101"
 	c.OriginalSettlementDate, c.ReturnTraceNumber, c.ReturnSettlementDate, c.ReturnReasonCode = "001", "121042880000001", "001", "01"
-	c.DishonoredReturnTraceNumber, c.DishonoredReturnSettlementDate, c.DishonoredReturnReasonCode, c.TraceNumber = "121042880000003", "002", "68", contested.TraceNumber
+	c.DishonoredReturnTraceNumber, c.DishonoredReturnSettlementDate, c.DishonoredReturnReasonCode, c.TraceNumber = "121042880000003", "002",
+		"68", contested.TraceNumber
 	refused := newDetail(21, 0, "121042880000005")
 	refused.Addenda98Refused = ach.NewAddenda98Refused()
 	r := refused.Addenda98Refused
-	r.RefusedChangeCode, r.OriginalTrace, r.OriginalDFI, r.CorrectedData, r.ChangeCode, r.TraceSequenceNumber, r.TraceNumber = "C62", "021000020000001", "12104288", "99", "C01", "0000002", refused.TraceNumber
-	return newReports(t, ach.PPD, newReturn(26, 7_00, "R01"), newReturn(21, 100_50, "R03"), died, unknown, dishonored, contested, newChange("C01", "9876543210"), refused)
+	r.RefusedChangeCode, r.OriginalTrace, r.OriginalDFI, r.CorrectedData, r.ChangeCode, r.TraceSequenceNumber, r.TraceNumber = "C62",
+		"021000020000001", "12104288", "99", "C01", "0000002", refused.TraceNumber
+	return newReports(t, ach.PPD, newReturn(26, 7_00, "R01"), newReturn(21, 100_50, "R03"), died, unknown, dishonored, contested,
+		newChange("C01", "9876543210"), refused)
 }
 
 func TestRead_EveryKind(t *testing.T) {
@@ -154,7 +164,8 @@ func TestRead_EveryReturnCode(t *testing.T) {
 			if err != nil || len(got.Returns) != 1 {
 				t.Fatalf("%s: %v, %+v", code, err, got)
 			}
-			if r := got.Returns[0]; r.Code != code || r.Kind != nacha.Returned || r.Debit != debit || r.Amount.Minor != int64(number) || r.OriginalTrace != "021000020000005" {
+			if r := got.Returns[0]; r.Code != code || r.Kind != nacha.Returned || r.Debit != debit || r.Amount.Minor != int64(number) ||
+				r.OriginalTrace != "021000020000005" {
 				t.Errorf("%s of %d: %+v", code, transaction, r)
 			}
 		}
@@ -168,13 +179,14 @@ func TestRead_CorrectedData(t *testing.T) {
 		code, data string
 		want       nacha.Change
 	}{
-		"the account":                         {"C01", "9876543210", nacha.Change{Account: "9876543210"}},
-		"the routing number":                  {"C02", "021000021", nacha.Change{Routing: "021000021"}},
-		"both":                                {"C03", "021000021   9876543210", nacha.Change{Routing: "021000021", Account: "9876543210"}},
-		"the name":                            {"C04", "JANE ROE", nacha.Change{Name: "JANE ROE"}},
-		"a savings account":                   {"C05", "32", nacha.Change{TransactionCode: 32}},
-		"the account, which is for savings":   {"C06", "9876543210       32", nacha.Change{Account: "9876543210", TransactionCode: 32}},
-		"the routing number and that":         {"C07", "021000021987654321       32", nacha.Change{Routing: "021000021", Account: "987654321", TransactionCode: 32}},
+		"the account":                       {"C01", "9876543210", nacha.Change{Account: "9876543210"}},
+		"the routing number":                {"C02", "021000021", nacha.Change{Routing: "021000021"}},
+		"both":                              {"C03", "021000021   9876543210", nacha.Change{Routing: "021000021", Account: "9876543210"}},
+		"the name":                          {"C04", "JANE ROE", nacha.Change{Name: "JANE ROE"}},
+		"a savings account":                 {"C05", "32", nacha.Change{TransactionCode: 32}},
+		"the account, which is for savings": {"C06", "9876543210       32", nacha.Change{Account: "9876543210", TransactionCode: 32}},
+		"the routing number and that": {"C07", "021000021987654321       32", nacha.Change{Routing: "021000021", Account: "987654321",
+			TransactionCode: 32}},
 		"the id":                              {"C09", "17", nacha.Change{Identification: "17"}},
 		"one that says nothing by its code":   {"C13", "X", nacha.Change{}},
 		"one whose data is another than that": {"C05", "AB", nacha.Change{}},

@@ -94,7 +94,8 @@ func (w *fileWriter) writeBatches(b Batch) error {
 		case err != nil:
 			return err
 		case e.Sequence <= w.lastSequence:
-			return &EntryError{e.Key, fmt.Sprintf("its sequence %d is not above the one before, %d: trace numbers must ascend in a file", e.Sequence, w.lastSequence)}
+			return &EntryError{e.Key, fmt.Sprintf("its sequence %d is not above the one before, %d: trace numbers must ascend in a file",
+				e.Sequence, w.lastSequence)}
 		}
 		w.lastSequence = e.Sequence
 		if len(entries) == maxBatchEntries || sum+e.Amount.Minor > maxTotalCents {

@@ -22,7 +22,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func newFile(batches ...nacha.Batch) nacha.File {
-	return nacha.File{Destination: "021000021", DestinationName: "JPMORGAN CHASE", Origin: "1234567890", OriginName: "CAUSEWAY INC", Modifier: 'A',
+	return nacha.File{Destination: "021000021", DestinationName: "JPMORGAN CHASE", Origin: "1234567890", OriginName: "CAUSEWAY INC",
+		Modifier:  'A',
 		CreatedAt: time.Date(2026, 3, 10, 15, 4, 5, 0, time.UTC), Batches: batches}
 }
 
@@ -81,7 +82,8 @@ func TestWrite_EveryClass(t *testing.T) {
 	// A file with credits and debits of each class follows the rules of Nacha, and is as expected to the last byte.
 	business := newEntry(3, 99)
 	business.Name, business.Savings, business.EndToEndID = "Café Müller & Söhne Gesellschaft", true, ""
-	file := newFile(newBatch(nacha.PPD, false, newEntry(1, 100_50), newEntry(2, 1)), newBatch(nacha.CCD, false, business), newBatch(nacha.PPD, true, newEntry(5, 7_00)), newBatch(nacha.WEB, true, newEntry(7, 8_00)))
+	file := newFile(newBatch(nacha.PPD, false, newEntry(1, 100_50), newEntry(2, 1)), newBatch(nacha.CCD, false, business),
+		newBatch(nacha.PPD, true, newEntry(5, 7_00)), newBatch(nacha.WEB, true, newEntry(7, 8_00)))
 	file.Batches[2].CompanyData, file.Reference = "our data", "REF-1"
 
 	totals, text := write(t, file)
@@ -123,7 +125,8 @@ func TestWrite_RoundTrip(t *testing.T) {
 					break
 				}
 				e := newEntry(sequence, rapid.Int64Range(1, 9_999_999_999).Draw(t, "cents"))
-				e.Name, e.Account, e.Savings = rapid.String().Draw(t, "name"), rapid.StringMatching(`[0-9A-Z-]{1,17}`).Draw(t, "account"), rapid.Bool().Draw(t, "savings")
+				e.Name, e.Account, e.Savings = rapid.String().Draw(t, "name"), rapid.StringMatching(`[0-9A-Z-]{1,17}`).Draw(t, "account"),
+					rapid.Bool().Draw(t, "savings")
 				if (nacha.Batch{}).CheckEntry(e) == nil {
 					entries, all = append(entries, e), append(all, e)
 				}
@@ -151,12 +154,15 @@ func TestWrite_RoundTrip(t *testing.T) {
 		for _, b := range file.Batches {
 			read = append(read, b.GetEntries()...)
 		}
-		if len(read) != len(all) || totals.Entries != len(all) || totals.Credits != int64(file.Control.TotalCreditEntryDollarAmountInFile) || totals.Debits != int64(file.Control.TotalDebitEntryDollarAmountInFile) {
+		if len(read) != len(all) || totals.Entries != len(all) || totals.Credits != int64(file.Control.TotalCreditEntryDollarAmountInFile) ||
+			totals.Debits != int64(file.Control.TotalDebitEntryDollarAmountInFile) {
 			t.Fatalf("%d entries of %d, %+v", len(read), len(all), totals)
 		}
 		for i, e := range read {
-			if w := all[i]; e.TraceNumber != nacha.TraceNumber("021000021", w.Sequence) || strings.TrimSpace(e.IdentificationNumber) != w.Key || int64(e.Amount) != w.Amount.Minor ||
-				e.DFIAccountNumber != w.Account && strings.TrimSpace(e.DFIAccountNumber) != w.Account || e.Addenda05[0].PaymentRelatedInformation != w.EndToEndID {
+			if w := all[i]; e.TraceNumber != nacha.TraceNumber("021000021", w.Sequence) || strings.TrimSpace(e.IdentificationNumber) != w.Key ||
+				int64(e.Amount) != w.Amount.Minor ||
+				e.DFIAccountNumber != w.Account && strings.TrimSpace(e.DFIAccountNumber) != w.Account ||
+				e.Addenda05[0].PaymentRelatedInformation != w.EndToEndID {
 				t.Fatalf("%+v, want %+v", e, w)
 			}
 		}
@@ -285,7 +291,8 @@ func TestWrite_RefusesWhatNoBankTakes(t *testing.T) {
 			f.Batches[0].Entries = func(yield func(nacha.Entry, error) bool) { yield(nacha.Entry{}, failing) }
 		}), failing.Error()},
 	} {
-		if totals, err := nacha.Write(&bytes.Buffer{}, c.file); err == nil || !strings.Contains(err.Error(), c.want) || totals != (nacha.Totals{}) {
+		if totals, err := nacha.Write(&bytes.Buffer{}, c.file); err == nil || !strings.Contains(err.Error(), c.want) ||
+			totals != (nacha.Totals{}) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}

@@ -327,7 +327,8 @@ func (b *bai2Parser) endAccount(field func(int) string) error {
 	if err := b.groupControl.add(b.accountControl.total); err != nil {
 		return err
 	}
-	p := page{name: fmt.Sprintf("the statement of account %.60q on %s", b.current.PartnerAccount, b.day), day: b.day, opening: b.opening, closing: b.closing, sum: b.sum}
+	p := page{name: fmt.Sprintf("the statement of account %.60q on %s", b.current.PartnerAccount, b.day), day: b.day, opening: b.opening,
+		closing: b.closing, sum: b.sum}
 	var key string
 	if b.movements > 0 {
 		key = string(b.accountText.Sum(nil))

@@ -59,7 +59,8 @@ func (b *statementBuilder) beginAccount(number, currency string) error {
 		}
 	}
 	if b.currency != "" && len(b.accounts) > 0 {
-		return reconcile.InvalidFile("has statements of two accounts, %s and %s; import them without account and currency, or separately", b.accounts[0].PartnerAccount, number)
+		return reconcile.InvalidFile("has statements of two accounts, %s and %s; import them without account and currency, or separately",
+			b.accounts[0].PartnerAccount, number)
 	}
 	if len(b.accounts) == reconcile.MaxAccounts {
 		return reconcile.InvalidFile("has statements of more than %d accounts; split it into several files", reconcile.MaxAccounts)

@@ -190,7 +190,8 @@ func (c *camtParser) parseBalances() (opening, closing *int64, complete bool, er
 		if len(openings) < 2 {
 			unclear = s.closing
 		}
-		return nil, nil, false, reconcile.InvalidFile("line %d: the balance %s of the statement %.60q has no CdtDbtInd, and the lines do not show whether it is a credit or a debit",
+		return nil, nil, false, reconcile.InvalidFile("line %d: the balance %s of the statement %.60q has no CdtDbtInd, and the lines do not "+
+			"show whether it is a credit or a debit",
 			unclear.Line, unclear.Type, s.written.ID)
 	case found == 0:
 		return first(openings), first(closings), false, nil
@@ -220,7 +221,8 @@ func (c *camtParser) possibleBalances(b camtBalance) ([]int64, error) {
 	case b.Amount.Side != "" && b.Amount.Side != "CRDT" && b.Amount.Side != "DBIT":
 		return nil, reconcile.InvalidFile("line %d: the balance %s is neither CRDT nor DBIT", b.Line, b.Type)
 	case signed && b.Amount.Side != "" && (minor < 0) != (b.Amount.Side == "DBIT") && minor != 0:
-		return nil, reconcile.InvalidFile("line %d: the balance %s of %s has a sign that its CdtDbtInd %s contradicts", b.Line, b.Type, b.Amount.Digits, b.Amount.Side)
+		return nil, reconcile.InvalidFile("line %d: the balance %s of %s has a sign that its CdtDbtInd %s contradicts", b.Line, b.Type,
+			b.Amount.Digits, b.Amount.Side)
 	case b.Amount.Side == "DBIT" && !signed:
 		return []int64{-minor}, nil
 	case b.Amount.Side == "" && !signed && minor != 0:
@@ -254,7 +256,8 @@ func (c *camtParser) parseMinor(a iso20022.Stated, subject string, line int) (in
 	text := a.Digits
 	minor, err := reconcile.ParseAmount(trimDecimals(text, c.current.Currency), c.current.Currency, '.', 0)
 	if err != nil {
-		err = reconcile.InvalidFile("line %d: %v", line, errors.New(strings.Replace(err.Error(), trimDecimals(text, c.current.Currency), text, 1)))
+		err = reconcile.InvalidFile("line %d: %v", line,
+			errors.New(strings.Replace(err.Error(), trimDecimals(text, c.current.Currency), text, 1)))
 	}
 	return minor, err
 }

@@ -33,7 +33,8 @@ func readCSV(r io.Reader, builder statementBuilder, options Options) ([]reconcil
 	guard := &lineGuard{source: bufio.NewReaderSize(text, 64<<10)}
 	rows := csv.NewReader(guard)
 	rows.Comma, rows.ReuseRecord, rows.FieldsPerRecord = rune(layout.Delimiter), true, -1
-	p := &csvParser{statementBuilder: builder, layout: layout, lineCurrency: cmp.Or(builder.currency, options.CommonCurrency), balances: map[*accountBuilder]*runningBalance{}}
+	p := &csvParser{statementBuilder: builder, layout: layout, lineCurrency: cmp.Or(builder.currency, options.CommonCurrency),
+		balances: map[*accountBuilder]*runningBalance{}}
 	if !layout.HasAccounts() {
 		if err := p.beginAccount("", string(p.currency)); err != nil {
 			return nil, err
@@ -112,7 +113,8 @@ func (p *csvParser) beginLineAccount(fields []string, number int) error {
 		return reconcile.InvalidFile("line %d%v", number, p.errorf(reconcile.ColumnAccount, "has no account%s", ignoreHint(fields)))
 	}
 	if p.lineCurrency != "" && currency != string(p.lineCurrency) {
-		return reconcile.InvalidFile("line %d%v", number, p.errorf(reconcile.ColumnCurrency, "is in %.8q, and the request says %s", currency, p.lineCurrency))
+		return reconcile.InvalidFile("line %d%v", number, p.errorf(reconcile.ColumnCurrency, "is in %.8q, and the request says %s",
+			currency, p.lineCurrency))
 	}
 	if p.current != nil && p.current.PartnerAccount == account && string(p.current.Currency) == currency {
 		return nil
@@ -123,7 +125,8 @@ func (p *csvParser) beginLineAccount(fields []string, number int) error {
 // end checks what can be checked after the last line.
 func (p *csvParser) end() error {
 	if len(p.accounts) == 0 {
-		return reconcile.InvalidFile("has no movements, and only they say the account; import it with account, currency and a map without account")
+		return reconcile.InvalidFile(
+			"has no movements, and only they say the account; import it with account, currency and a map without account")
 	}
 	p.accounts[0].Ignored += p.ignored
 	for _, p.current = range p.accounts {
@@ -196,7 +199,8 @@ func (p *csvParser) parseLine(fields []string, number int) (l reconcile.Line, er
 	if l.Booked, err = p.layout.ParseDay(field(reconcile.ColumnDate)); err != nil {
 		return l, p.errorf(reconcile.ColumnDate, "%v%s", err, ignoreHint(fields))
 	}
-	if currency := field(reconcile.ColumnCurrency); p.layout.Columns[reconcile.ColumnCurrency] != "" && currency != string(p.current.Currency) {
+	if currency := field(reconcile.ColumnCurrency); p.layout.Columns[reconcile.ColumnCurrency] != "" &&
+		currency != string(p.current.Currency) {
 		return l, p.errorf(reconcile.ColumnCurrency, "is in %.8q, and the account is in %s", currency, p.current.Currency)
 	}
 	if l.Value = l.Booked; field(reconcile.ColumnValueDate) != "" {
@@ -280,7 +284,8 @@ func (p *csvParser) parseAmount(column reconcile.Column, field func(reconcile.Co
 	case p.decimal == 0:
 		p.decimal, p.decimalLine = decimal, number
 	case p.decimal != decimal:
-		return 0, p.errorf(column, "%.40q has the decimal mark %q, and line %d has %q; set decimal and group in map", field(column), decimal, p.decimalLine, p.decimal)
+		return 0, p.errorf(column, "%.40q has the decimal mark %q, and line %d has %q; set decimal and group in map", field(column), decimal,
+			p.decimalLine, p.decimal)
 	}
 	return amount, nil
 }

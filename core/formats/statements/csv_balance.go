@@ -57,7 +57,8 @@ func (p *csvParser) endBalances() error {
 		return nil
 	}
 	if b.brokenLine > 0 {
-		return p.mismatch(p.current, "is not complete: line %d, column %d (%.60s): the amounts do not lead from the balance of the line before it to this one: a line is missing or in another order",
+		return p.mismatch(p.current, "is not complete: line %d, column %d (%.60s): the amounts do not lead from the balance of the line before "+
+			"it to this one: a line is missing or in another order",
 			b.brokenLine, p.columnIndexes[reconcile.ColumnBalance]+1, p.layout.Columns[reconcile.ColumnBalance])
 	}
 	var sum int64

@@ -46,7 +46,8 @@ func (p *csvParser) readHeader(rows *csv.Reader) error {
 	if nearest == nil {
 		return reconcile.InvalidFile("is empty")
 	}
-	return reconcile.InvalidFile("has no column %s; its header is %.200q", strings.Join(nearestMissing, ", "), strings.Join(nearest, string(rune(p.layout.Delimiter))))
+	return reconcile.InvalidFile("has no column %s; its header is %.200q", strings.Join(nearestMissing, ", "),
+		strings.Join(nearest, string(rune(p.layout.Delimiter))))
 }
 
 // findColumns finds the columns by their names in a line, and returns those that it does not have.

@@ -44,7 +44,8 @@ func readMT940(r io.Reader, builder statementBuilder, encoding reconcile.Encodin
 	}
 	for _, a := range m.accounts {
 		if open, found := m.openPages[a]; found {
-			if err := m.mismatch(a, "is not complete: the statement %q of account %q ends with an intermediate balance (:62M:); import its further pages in the same file",
+			if err := m.mismatch(a, "is not complete: the statement %q of account %q ends with an intermediate balance (:62M:); import its "+
+				"further pages in the same file",
 				open, a.PartnerAccount); err != nil {
 				return nil, err
 			}
@@ -216,10 +217,12 @@ func (m *mt940Parser) openStatement(f mt940Field) error {
 	delete(m.openPages, m.current)
 	switch {
 	case f.tag == "60F" && isFurtherPage:
-		return m.mismatch(m.current, "is not complete: the statement %q of account %q ends with an intermediate balance (:62M:), and line %d begins another one (:60F:); import all its pages in their order",
+		return m.mismatch(m.current, "is not complete: the statement %q of account %q ends with an intermediate balance (:62M:), and line %d "+
+			"begins another one (:60F:); import all its pages in their order",
 			before, m.current.PartnerAccount, f.line)
 	case f.tag == "60M" && !isFurtherPage:
-		return m.mismatch(m.current, "is not complete: the page %q of account %q begins in line %d with an intermediate balance (:60M:); import the pages before it in the same file",
+		return m.mismatch(m.current, "is not complete: the page %q of account %q begins in line %d with an intermediate balance (:60M:); "+
+			"import the pages before it in the same file",
 			m.number, m.current.PartnerAccount, f.line)
 	case f.tag == "60M" && !m.number.follows(before):
 		return m.mismatch(m.current, "is not complete: after the page %q of account %q comes %q in line %d; import all pages in their order",

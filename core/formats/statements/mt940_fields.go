@@ -35,7 +35,8 @@ func (n mt940Number) follows(before mt940Number) bool {
 func parseMT940Number(f mt940Field) (n mt940Number, err error) {
 	text := strings.TrimSpace(f.texts[0])
 	statement, rest, hasPage := strings.Cut(text, "/")
-	if n.statement = plaintext.Clean(statement, reconcile.MaxReference); strings.Trim(statement, "0123456789") != "" || statement == "" && !hasPage {
+	if n.statement = plaintext.Clean(statement, reconcile.MaxReference); strings.Trim(statement, "0123456789") != "" ||
+		statement == "" && !hasPage {
 		return n, f.errorf(0, "%.40q is not a statement number", text)
 	}
 	sequence, _, _ := strings.Cut(rest, "/")
@@ -60,7 +61,8 @@ var balanceSyntax = regexp.MustCompile(`^([CD])([0-9]{6})([A-Z]{3})(.*)$`)
 func parseBalanceCurrency(f mt940Field) (string, error) {
 	parts := balanceSyntax.FindStringSubmatch(strings.TrimSpace(f.texts[0]))
 	if parts == nil {
-		return "", f.errorf(0, "%.40q is not a balance: C or D, a date of the form YYMMDD, a currency and an amount with a decimal comma", f.texts[0])
+		return "", f.errorf(0, "%.40q is not a balance: C or D, a date of the form YYMMDD, a currency and an amount with a decimal comma",
+			f.texts[0])
 	}
 	return parts[3], nil
 }
@@ -102,7 +104,8 @@ func parseMT940Amount(text string, currency money.Currency) (int64, error) {
 // A statement line: value date, entry date, direction, funds code, amount, type of transaction,
 // reference of the account owner and, after //, of the bank. Some banks have shorter types, or none, and
 // four blanks for no entry date.
-var statementLineSyntax = regexp.MustCompile(`^([0-9]{6})([0-9]{4}|    )?(R?[CD])([A-Z])?([0-9,.]+)(NONREF.*|//.*)?(?: ?[A-Z]([A-Z0-9 ]{3})(.*))?$`)
+var statementLineSyntax = regexp.MustCompile(
+	`^([0-9]{6})([0-9]{4}|    )?(R?[CD])([A-Z])?([0-9,.]+)(NONREF.*|//.*)?(?: ?[A-Z]([A-Z0-9 ]{3})(.*))?$`)
 
 // ownerReferenceLength is the length of the reference of the account owner. Some banks fill it with
 // spaces and write a name behind it.

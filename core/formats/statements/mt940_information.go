@@ -69,7 +69,8 @@ type subfield struct{ code, text string }
 // subfields.
 func splitSubfields(texts []string) (code string, subfields []subfield) {
 	text := strings.TrimLeft(strings.Join(texts, ""), " ")
-	if len(text) < 6 || strings.Trim(text[:3], "0123456789") != "" || strings.IndexByte("?<>^~@#|*$%&;=!", text[3]) < 0 || !isDigits(text[4:6]) {
+	if len(text) < 6 || strings.Trim(text[:3], "0123456789") != "" || strings.IndexByte("?<>^~@#|*$%&;=!", text[3]) < 0 ||
+		!isDigits(text[4:6]) {
 		return "", nil
 	}
 	mark := text[3:4]

@@ -65,7 +65,8 @@ func (m *mt940Parser) addLineOfText(line string) error {
 }
 
 // mt940Fields are those of MT940, and of MT942, which is refused by them.
-var mt940Fields = []string{"20", "21", "25", "25P", "28", "28C", "60F", "60M", "61", "86", "62F", "62M", "64", "65", "12", "13", "13D", "34F", "90C", "90D", "NS"}
+var mt940Fields = []string{"20", "21", "25", "25P", "28", "28C", "60F", "60M", "61", "86", "62F", "62M", "64", "65", "12", "13", "13D",
+	"34F", "90C", "90D", "NS"}
 
 var (
 	timeStart = regexp.MustCompile(`[0-9]T([01][0-9]|2[0-3])$`)

@@ -23,7 +23,8 @@ func formatStatement(s reconcile.Statement) string {
 		}
 		return fmt.Sprint(*b)
 	}
-	fmt.Fprintf(&text, "%s %s %s..%s %s→%s ignored %d\n", strings.Join(s.Statements, "+"), s.PartnerAccount, s.From, s.To, balance(s.Opening), balance(s.Closing), s.Ignored)
+	fmt.Fprintf(&text, "%s %s %s..%s %s→%s ignored %d\n", strings.Join(s.Statements, "+"), s.PartnerAccount, s.From, s.To, balance(s.Opening),
+		balance(s.Closing), s.Ignored)
 	for _, l := range s.Lines {
 		fmt.Fprintf(&text, "%s %s %d %s %v %q %v\n", l.Booked, l.Value, l.Amount, l.ServicerReference, l.References, l.Description, l.Returned)
 	}
@@ -45,7 +46,8 @@ func newCamt(closing string, entries ...string) string {
 }
 
 func newNtry(amount, side, more string) string {
-	return `<Ntry><Amt Ccy="USD">` + amount + `</Amt><CdtDbtInd>` + side + `</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><Dt>2026-03-10</Dt></BookgDt>` + more + `</Ntry>`
+	return `<Ntry><Amt Ccy="USD">` + amount + `</Amt><CdtDbtInd>` + side +
+		`</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><Dt>2026-03-10</Dt></BookgDt>` + more + `</Ntry>`
 }
 
 // read reads a file of one account in USD.
@@ -70,7 +72,8 @@ func read(format reconcile.Format, layout, text string) (reconcile.Statement, er
 const csvLayout = "date=Date;amount=Amount;id=Bank id;reference=Ref;description=Text;currency=Cur"
 
 const bai2File = "01,BANK,US,260314,0600,77,,,2/\n02,US,BANK,1,260313,,USD,2/\n03,123456,,010,10000,,,015,19500,,/\n" +
-	"16,165,10000,V,260312,,BANKREF1,4T9K2M7PXQ3A,PAYMENT, WITH COMMAS\n88,AND MORE\n16,475,500,Z,BANKREF2,CHECK17/\n49,40000,5/\n98,40000,1,7/\n99,40000,1,9/\n"
+	"16,165,10000,V,260312,,BANKREF1,4T9K2M7PXQ3A,PAYMENT, WITH COMMAS\n88,AND " +
+	"MORE\n16,475,500,Z,BANKREF2,CHECK17/\n49,40000,5/\n98,40000,1,7/\n99,40000,1,9/\n"
 
 func TestRead(t *testing.T) {
 	t.Parallel()
@@ -82,7 +85,8 @@ func TestRead(t *testing.T) {
 		want         string
 	}{
 		{"camt.053 with all it can say", reconcile.CAMT053, "", newCamt("195.00",
-			newNtry("100.00", "CRDT", `<ValDt><DtTm>2026-03-11T00:00:00Z</DtTm></ValDt><AcctSvcrRef>A1</AcctSvcrRef><x:Amt Ccy="EUR">7</x:Amt><NtryDtls><TxDtls>
+			newNtry(
+				"100.00", "CRDT", `<ValDt><DtTm>2026-03-11T00:00:00Z</DtTm></ValDt><AcctSvcrRef>A1</AcctSvcrRef><x:Amt Ccy="EUR">7</x:Amt><NtryDtls><TxDtls>
 				<Refs><EndToEndId>NOTPROVIDED</EndToEndId><TxId>TX1</TxId></Refs><RmtInf><Ustrd>4T9K2M7PXQ3A</Ustrd><Ustrd>thanks</Ustrd></RmtInf></TxDtls></NtryDtls>`),
 			newNtry("5", "DBIT", `<NtryRef>9</NtryRef><RvslInd>true</RvslInd><AddtlNtryInf>a fee &amp; more</AddtlNtryInf>`),
 			strings.Replace(newNtry("1.00", "CRDT", ""), "BOOK", "PDNG", 1)), `
@@ -90,7 +94,8 @@ S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→19500 ignored 1
 2026-03-10 2026-03-11 10000 A1 [TX1] "4T9K2M7PXQ3A thanks" false
 2026-03-10 2026-03-10 -500  [9] "a fee & more" true
 `},
-		{"a batch with details becomes a line for each", reconcile.CAMT053, "", newCamt("103.00", newNtry("3.00", "CRDT", `<AcctSvcrRef>B</AcctSvcrRef><NtryDtls><Btch><PmtInfId>P9</PmtInfId></Btch>
+		{"a batch with details becomes a line for each", reconcile.CAMT053, "",
+			newCamt("103.00", newNtry("3.00", "CRDT", `<AcctSvcrRef>B</AcctSvcrRef><NtryDtls><Btch><PmtInfId>P9</PmtInfId></Btch>
 			<TxDtls><Refs><EndToEndId>E1</EndToEndId></Refs><Amt Ccy="USD">1.00</Amt></TxDtls><TxDtls><Refs><EndToEndId>E2</EndToEndId></Refs><AmtDtls><TxAmt><Amt Ccy="USD">2.00</Amt></TxAmt></AmtDtls><RtrInf/></TxDtls></NtryDtls>`)), `
 S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10300 ignored 0
 2026-03-10 2026-03-10 100 B#1 [E1 P9] "" false
@@ -101,11 +106,13 @@ S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10300 ignored 0
 S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10300 ignored 0
 2026-03-10 2026-03-10 300  [E1 E2] "" false
 `},
-		{"camt.053 of version 2", reconcile.CAMT053, "", strings.NewReplacer("053.001.08", "053.001.02", "<Sts><Cd>BOOK</Cd></Sts>", "<Sts>BOOK</Sts>").Replace(newCamt("101.00", newNtry("1.00", "CRDT", ""))), `
+		{"camt.053 of version 2", reconcile.CAMT053, "", strings.NewReplacer("053.001.08", "053.001.02", "<Sts><Cd>BOOK</Cd></Sts>",
+			"<Sts>BOOK</Sts>").Replace(newCamt("101.00", newNtry("1.00", "CRDT", ""))), `
 S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10100 ignored 0
 2026-03-10 2026-03-10 100  [] "" false
 `},
-		{"camt.053 in Latin 1", reconcile.CAMT053, "", strings.Replace(newCamt("101.00", newNtry("1.00", "CRDT", "<AddtlNtryInf>M\xfcller\xfc</AddtlNtryInf>")), "UTF-8", "ISO-8859-1", 1), `
+		{"camt.053 in Latin 1", reconcile.CAMT053, "",
+			strings.Replace(newCamt("101.00", newNtry("1.00", "CRDT", "<AddtlNtryInf>M\xfcller\xfc</AddtlNtryInf>")), "UTF-8", "ISO-8859-1", 1), `
 S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10100 ignored 0
 2026-03-10 2026-03-10 100  [] "Müllerü" false
 `},
@@ -113,11 +120,13 @@ S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10100 ignored 0
 S-1 DE02120300000000202051 2026-03-09..2026-03-13 10000→10100 ignored 0
 2026-03-10 2026-03-10 100  [] "" false
 `},
-		{"CSV", reconcile.CSV, csvLayout, "Date,Amount,Bank id,Ref,Text,Cur\n2026-03-10,-12.5,B1,R1,\"with, comma\nand line\",USD\n2026-03-11,0.00,B2,,,USD\n", `
+		{"CSV", reconcile.CSV, csvLayout, "Date,Amount,Bank id,Ref,Text,Cur\n2026-03-10,-12.5,B1,R1,\"with, comma\nand " +
+			"line\",USD\n2026-03-11,0.00,B2,,,USD\n", `
   .. -→- ignored 1
 2026-03-10 2026-03-10 -1250 B1 [R1] "with, comma and line" false
 `},
-		{"CSV as a bank in Germany writes it", reconcile.CSV, "date=Buchung;valueDate=Wert;debit=Soll;credit=Haben;dateFormat=DD.MM.YYYY;decimal=,;group=.;delimiter=semicolon",
+		{"CSV as a bank in Germany writes it", reconcile.CSV,
+			"date=Buchung;valueDate=Wert;debit=Soll;credit=Haben;dateFormat=DD.MM.YYYY;decimal=,;group=.;delimiter=semicolon",
 			"\ufeffBuchung;Wert;Soll;Haben\r\n10.03.2026;11.03.2026;;1.234,56\r\n10.03.2026;;-0,44;\r\n", `
   .. -→- ignored 0
 2026-03-10 2026-03-11 123456  [] "" false
@@ -161,42 +170,57 @@ func TestRead_InvalidFile(t *testing.T) {
 		{"no XML", reconcile.CAMT053, "", "Date,Amount\n", "is not valid XML: line 2: text outside of the document"},
 		{"white space", reconcile.CAMT053, "", " \n", "is empty"},
 		{"text after the document", reconcile.CAMT053, "", good + "garbage\n", "text outside of the document"},
-		{"broken XML", reconcile.CAMT053, "", strings.Replace(good, "</Ntry>", "</Entry>", 1), "is not valid XML: line 8: element <Ntry> closed by </Entry>"},
+		{"broken XML", reconcile.CAMT053, "", strings.Replace(good, "</Ntry>", "</Entry>", 1),
+			"is not valid XML: line 8: element <Ntry> closed by </Entry>"},
 		{"truncated", reconcile.CAMT053, "", good[:len(good)-40], "ends too early, in line 8: it is truncated"},
 		{"an entity bomb", reconcile.CAMT053, "", bomb, "has a document type or entity declaration in line 2"},
 		{"an undeclared entity", reconcile.CAMT053, "", strings.Replace(good, ">M1<", ">&lol;<", 1), "invalid character entity &lol;"},
 		{"another message", reconcile.CAMT053, "", strings.Replace(good, "camt.053", "camt.052", 1), "is not a camt.053 statement"},
 		{"two messages", reconcile.CAMT053, "", good + "<Document/>", "continues after its end"},
-		{"deeply nested", reconcile.CAMT053, "", strings.Replace(good, "<Stmt>", strings.Repeat("<Stmt>", 100), 1), "has more than 64 nested elements"},
-		{"a long text", reconcile.CAMT053, "", strings.Replace(good, ">M1<", ">"+strings.Repeat("M", 2<<20)+"<", 1), "has a text or tag of more than 1048576 bytes"},
-		{"another currency", reconcile.CAMT053, "", strings.Replace(good, "<Ccy>USD", "<Ccy>EUR", 1), `the statement is in "EUR", and the account is in USD`},
-		{"an entry in another currency", reconcile.CAMT053, "", strings.Replace(good, `<Ntry><Amt Ccy="USD">`, `<Ntry><Amt Ccy="JPY">`, 1), `an entry is in "JPY"`},
-		{"too many decimals", reconcile.CAMT053, "", newCamt("101.00", newNtry("1.005", "CRDT", "")), `line 8: "1.005" has 3 decimals, and USD has 2`},
+		{"deeply nested", reconcile.CAMT053, "", strings.Replace(good, "<Stmt>", strings.Repeat("<Stmt>", 100), 1),
+			"has more than 64 nested elements"},
+		{"a long text", reconcile.CAMT053, "", strings.Replace(good, ">M1<", ">"+strings.Repeat("M", 2<<20)+"<", 1),
+			"has a text or tag of more than 1048576 bytes"},
+		{"another currency", reconcile.CAMT053, "", strings.Replace(good, "<Ccy>USD", "<Ccy>EUR", 1),
+			`the statement is in "EUR", and the account is in USD`},
+		{"an entry in another currency", reconcile.CAMT053, "", strings.Replace(good, `<Ntry><Amt Ccy="USD">`, `<Ntry><Amt Ccy="JPY">`, 1),
+			`an entry is in "JPY"`},
+		{"too many decimals", reconcile.CAMT053, "", newCamt("101.00", newNtry("1.005", "CRDT", "")),
+			`line 8: "1.005" has 3 decimals, and USD has 2`},
 		{"a sign", reconcile.CAMT053, "", newCamt("101.00", newNtry("-1.00", "CRDT", "")), "has a sign"},
 		{"no side", reconcile.CAMT053, "", newCamt("101.00", newNtry("1.00", "", "")), "is neither CRDT nor DBIT"},
 		{"no number", reconcile.CAMT053, "", newCamt("101.00", newNtry("1e3", "CRDT", "")), "is not an amount"},
 		{"a huge amount", reconcile.CAMT053, "", newCamt("101.00", newNtry("99999999999999999999", "CRDT", "")), "exceeds the maximum amount"},
-		{"no day", reconcile.CAMT053, "", strings.Replace(good, "<BookgDt><Dt>2026-03-10", "<BookgDt><Dt>2026-02-30", 1), `"2026-02-30" is not a date`},
-		{"not booked, as far as it says", reconcile.CAMT053, "", strings.NewReplacer("<Sts><Cd>BOOK</Cd></Sts>", "", "CLBD", "CLAV").Replace(good), "line 8: an entry has no status"},
-		{"a status of the bank's own", reconcile.CAMT053, "", strings.Replace(good, "<Cd>BOOK</Cd>", "<Prtry>OPEN</Prtry>", 1), `line 8: an entry has the status "OPEN", which is none of ISO 20022`},
-		{"a missing entry", reconcile.CAMT053, "", newCamt("101.00"), "add up to 0.00 USD, but its opening balance is 100.00 USD and its closing balance 101.00 USD"},
-		{"two accounts", reconcile.CAMT053, "", strings.Replace(good, "</Stmt>", "</Stmt><Stmt><Acct><Id><IBAN>DE1</IBAN></Id></Acct></Stmt>", 1), "has statements of two accounts"},
+		{"no day", reconcile.CAMT053, "", strings.Replace(good, "<BookgDt><Dt>2026-03-10", "<BookgDt><Dt>2026-02-30", 1),
+			`"2026-02-30" is not a date`},
+		{"not booked, as far as it says", reconcile.CAMT053, "", strings.NewReplacer("<Sts><Cd>BOOK</Cd></Sts>", "", "CLBD",
+			"CLAV").Replace(good), "line 8: an entry has no status"},
+		{"a status of the bank's own", reconcile.CAMT053, "", strings.Replace(good, "<Cd>BOOK</Cd>", "<Prtry>OPEN</Prtry>", 1),
+			`line 8: an entry has the status "OPEN", which is none of ISO 20022`},
+		{"a missing entry", reconcile.CAMT053, "", newCamt("101.00"), "add up to 0.00 USD, but its opening balance is 100.00 USD and its " +
+			"closing balance 101.00 USD"},
+		{"two accounts", reconcile.CAMT053, "", strings.Replace(good, "</Stmt>", "</Stmt><Stmt><Acct><Id><IBAN>DE1</IBAN></Id></Acct></Stmt>", 1),
+			"has statements of two accounts"},
 		{"an encoding", reconcile.CAMT053, "", strings.Replace(good, "UTF-8", "UTF-16", 1), "the encoding"},
 		{"no layout", reconcile.CSV, "", "Date\n", "date must name the column"},
 		{"no column", reconcile.CSV, csvLayout, "Date,Amount\n", `has no column "Bank id", "Cur", "Ref", "Text"`},
 		{"a column twice", reconcile.CSV, "date=D;amount=A", "D,A,A\n", `has two columns with the name "A"`},
 		{"a short line", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,1\n2026-03-11\n", "line 3 does not have as many fields"},
-		{"an open quote", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,\"1\n" + strings.Repeat("2026-03-10,1\n", 10_000), "has a line of more than"},
-		{"a date of another form", reconcile.CSV, "date=D;amount=A", "D,A\n10.03.2026,1\n", `line 2, column 1 (D): "10.03.2026" is not a date of the form YYYY-MM-DD`},
+		{"an open quote", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,\"1\n" + strings.Repeat("2026-03-10,1\n", 10_000),
+			"has a line of more than"},
+		{"a date of another form", reconcile.CSV, "date=D;amount=A", "D,A\n10.03.2026,1\n",
+			`line 2, column 1 (D): "10.03.2026" is not a date of the form YYYY-MM-DD`},
 		{"decimals", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,1234.001\n", `"1234.001" has 3 decimals`},
 		{"one parenthesis", reconcile.CSV, "date=D;amount=A", "D,A\n2026-03-10,(1.00\n", `line 2, column 2 (A): "(1.00" is not an amount`},
 		{"both debit and credit", reconcile.CSV, "date=D;debit=A;credit=B", "D,A,B\n2026-03-10,1,1\n", "both a debit and a credit"},
-		{"the wrong currency", reconcile.CSV, "date=D;amount=A;currency=C", "D,A,C\n2026-03-10,1,EUR\n", `line 2, column 3 (C): is in "EUR", and the account is in USD`},
+		{"the wrong currency", reconcile.CSV, "date=D;amount=A;currency=C", "D,A,C\n2026-03-10,1,EUR\n",
+			`line 2, column 3 (C): is in "EUR", and the account is in USD`},
 		{"no UTF-8", reconcile.CSV, "date=D;amount=A;description=T", "D,A,T\n2026-03-10,1,\xfc\n", "is not UTF-8"},
 		{"no BAI2", reconcile.BAI2, "", "Date,Amount\n", "is not a record"},
 		{"BAI2 without a file header", reconcile.BAI2, "", bai2File[strings.Index(bai2File, "02,"):], "this is not a BAI2 file"},
 		{"BAI2 truncated", reconcile.BAI2, "", bai2File[:len(bai2File)-14], "ends too early"},
-		{"BAI2 without a movement", reconcile.BAI2, "", strings.Replace(bai2File, "16,475,500,Z,BANKREF2,CHECK17/\n", "", 1), "the control total of the account"},
+		{"BAI2 without a movement", reconcile.BAI2, "", strings.Replace(bai2File, "16,475,500,Z,BANKREF2,CHECK17/\n", "", 1),
+			"the control total of the account"},
 		{"BAI2 with a record less", reconcile.BAI2, "", strings.Replace(bai2File, "88,AND MORE\n", "", 1), "it is incomplete"},
 		{"BAI2 in another currency", reconcile.BAI2, "", strings.Replace(bai2File, ",USD,", ",CAD,", 1), `is in "CAD"`},
 		{"BAI2 with a decimal point", reconcile.BAI2, "", strings.Replace(bai2File, "16,165,10000", "16,165,100.00", 1), "is not an amount"},
@@ -238,7 +262,8 @@ func checkInvariants(t *testing.T, s reconcile.Statement, err error) {
 		return
 	}
 	for _, l := range s.Lines {
-		if l.Amount == 0 || l.Booked == reconcile.NoDay || len(l.Description) > reconcile.MaxDescription || len(l.References) > reconcile.MaxReferences {
+		if l.Amount == 0 || l.Booked == reconcile.NoDay || len(l.Description) > reconcile.MaxDescription ||
+			len(l.References) > reconcile.MaxReferences {
 			t.Fatalf("invalid line: %+v", l)
 		}
 	}
@@ -276,7 +301,9 @@ func FuzzRead_BAI2(f *testing.F) {
 func BenchmarkRead_CAMT053(b *testing.B) {
 	entries := make([]string, 100_000)
 	for i := range entries {
-		entries[i] = newNtry("1.00", "CRDT", fmt.Sprintf(`<ValDt><Dt>2026-03-10</Dt></ValDt><AcctSvcrRef>A%d</AcctSvcrRef><BkTxCd><Domn><Cd>PMNT</Cd></Domn></BkTxCd><NtryDtls><TxDtls>
+		entries[i] = newNtry(
+			"1.00", "CRDT", fmt.Sprintf(
+				`<ValDt><Dt>2026-03-10</Dt></ValDt><AcctSvcrRef>A%d</AcctSvcrRef><BkTxCd><Domn><Cd>PMNT</Cd></Domn></BkTxCd><NtryDtls><TxDtls>
 			<Refs><EndToEndId>E%d</EndToEndId></Refs><RmtInf><Ustrd>REF%09d</Ustrd></RmtInf></TxDtls></NtryDtls>`, i, i, i))
 	}
 	file := newCamt("100100.00", entries...)

@@ -168,8 +168,10 @@ func (w *writer) createCustomers(ctx context.Context, db *postgres.DB) error {
 			if err := tx.CreateCustomer(ctx, c); err != nil {
 				return err
 			}
-			bank := account.External{ID: ident.NewExternalAccount(w.ids.New, w.now), Platform: w.Platform, Customer: c.ID, Currency: money.USD, Type: account.USAccount,
-				Fields: map[string]string{"accountNumber": fmt.Sprintf("%09d", i+1), "routingNumber": "021000021"}, Status: account.Active, CreatedAt: w.now, UpdatedAt: w.now}
+			bank := account.External{ID: ident.NewExternalAccount(w.ids.New, w.now), Platform: w.Platform, Customer: c.ID, Currency: money.USD,
+				Type:   account.USAccount,
+				Fields: map[string]string{"accountNumber": fmt.Sprintf("%09d", i+1), "routingNumber": "021000021"}, Status: account.Active,
+				CreatedAt: w.now, UpdatedAt: w.now}
 			if err := tx.CreateExternalAccount(ctx, bank); err != nil {
 				return err
 			}

@@ -156,7 +156,8 @@ func TestWrite_WhileTheLogIsSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	log, clock := h.store.LedgerLog(), portstest.NewFakeClock(endTime)
-	sealer := audit.NewLog(audit.LogConfig{Log: log, Evidence: h.store.EvidenceLog(), Signer: checkpoints.NewKeyring(log, box, clock, ids.New()), Clock: clock})
+	sealer := audit.NewLog(audit.LogConfig{Log: log, Evidence: h.store.EvidenceLog(), Signer: checkpoints.NewKeyring(log, box, clock,
+		ids.New()), Clock: clock})
 	seal := func() error { return errors.Join(sealer.SealDue(t.Context()), sealer.SealEvidenceDue(t.Context())) }
 	written, sealed := make(chan struct{}), make(chan error, 1)
 	go func() {

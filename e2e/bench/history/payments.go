@@ -206,8 +206,9 @@ func (w *writer) outgoingPayment(customer ident.Customer, via route, sent int64)
 	}
 	fee := price.Fee{Fixed: baseAmounts[via.from] / 20, Percent: money.MustRate("0.005")}
 	p, err := price.Sending(sent, market, fee)
-	t := w.newTransaction(customer, transaction.Pricing{Sent: money.Amount{Minor: sent, Currency: via.from}, Received: money.Amount{Minor: p.Receiving, Currency: via.to},
-		Fees: p.Fees, FixedFee: p.FixedFee, VariableFee: p.VariableFee, FeeRate: fee.Percent, Rate: p.Rate, Market: p.Market,
+	t := w.newTransaction(customer, transaction.Pricing{Sent: money.Amount{Minor: sent, Currency: via.from},
+		Received: money.Amount{Minor: p.Receiving, Currency: via.to},
+		Fees:     p.Fees, FixedFee: p.FixedFee, VariableFee: p.VariableFee, FeeRate: fee.Percent, Rate: p.Rate, Market: p.Market,
 		RoundingSent: p.RoundingSending, RoundingReceived: p.RoundingReceiving})
 	t.Quote = ident.NewQuote(w.ids.New, w.now)
 	t.SourceRail, t.SourceAccount = via.sourceRail, via.sourceRail.LedgerPath()

@@ -64,7 +64,8 @@ func New(o Options) (*Suite, error) {
 }
 
 func (s *Suite) connect(token string, files ports.Files) (*provider.Identity, error) {
-	return provider.New(provider.Config{URL: s.URL, Token: token, CallbackURL: s.CallbackURL, Files: files, Clock: s.Clock, PollInterval: time.Minute})
+	return provider.New(provider.Config{URL: s.URL, Token: token, CallbackURL: s.CallbackURL, Files: files, Clock: s.Clock,
+		PollInterval: time.Minute})
 }
 
 // rule is one rule of the contract.
@@ -186,7 +187,8 @@ func (s *Suite) checkDamagedFile(ctx context.Context) error {
 }
 
 func (s *Suite) checkUnknown(ctx context.Context) error {
-	if _, err := s.identity.Status(ctx, verification.Application{ID: uuid.New(), SubmittedAt: s.Clock.Now()}); !errors.Is(err, ports.ErrUnknownApplication) {
+	if _, err := s.identity.Status(ctx, verification.Application{ID: uuid.New(), SubmittedAt: s.Clock.Now()}); !errors.Is(err,
+		ports.ErrUnknownApplication) {
 		return fmt.Errorf("the response is not 404: %w", orSuccess(err))
 	}
 	return nil
@@ -263,8 +265,9 @@ func (s *Suite) checkResend(ctx context.Context) error {
 
 // statuses are the statuses of verdicts.
 var statuses = map[verification.Verdict]verification.Status{
-	verification.Waiting: verification.InProgress, verification.InReview: verification.PendingManualReview, verification.Correctable: verification.ResolveErrors,
-	verification.Accepted: verification.Approved, verification.Refused: verification.Rejected,
+	verification.Waiting: verification.InProgress, verification.InReview: verification.PendingManualReview,
+	verification.Correctable: verification.ResolveErrors,
+	verification.Accepted:    verification.Approved, verification.Refused: verification.Rejected,
 }
 
 // verdict returns a check of the decision on an application.

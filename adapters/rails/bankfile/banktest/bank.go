@@ -127,7 +127,8 @@ func ordersOf(content []byte) ([]Order, error) {
 			if err != nil {
 				return nil, err
 			}
-			orders = append(orders, Order{EndToEndID: t.EndToEndID, MessageID: file.MessageID, Cents: cents, IBAN: t.IBAN, Name: t.Name, Text: t.Text})
+			orders = append(orders, Order{EndToEndID: t.EndToEndID, MessageID: file.MessageID, Cents: cents, IBAN: t.IBAN,
+				Name: t.Name, Text: t.Text})
 		}
 	}
 	return orders, nil
@@ -166,10 +167,12 @@ func (b *Bank) Report(messageID string, statuses ...Status) error {
 		}
 		fmt.Fprintf(&text, "<AcctSvcrRef>BANK-%s</AcctSvcrRef></TxInfAndSts>", escape(s.EndToEndID[max(0, len(s.EndToEndID)-12):]))
 	}
-	return b.put("pain.002", fmt.Sprintf(`<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"><CstmrPmtStsRpt><GrpHdr><MsgId>%s</MsgId><CreDtTm>%s</CreDtTm></GrpHdr>`+
-		`<OrgnlGrpInfAndSts><OrgnlMsgId>%s</OrgnlMsgId><OrgnlMsgNmId>pain.001.001.09</OrgnlMsgNmId></OrgnlGrpInfAndSts>`+
-		`<OrgnlPmtInfAndSts><OrgnlPmtInfId>%[3]s</OrgnlPmtInfId>%[4]s</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`,
-		b.id("S"), b.time(), escape(messageID), text.String()))
+	return b.put(
+		"pain.002", fmt.Sprintf(
+			`<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"><CstmrPmtStsRpt><GrpHdr><MsgId>%s</MsgId><CreDtTm>%s</CreDtTm></GrpHdr>`+
+				`<OrgnlGrpInfAndSts><OrgnlMsgId>%s</OrgnlMsgId><OrgnlMsgNmId>pain.001.001.09</OrgnlMsgNmId></OrgnlGrpInfAndSts>`+
+				`<OrgnlPmtInfAndSts><OrgnlPmtInfId>%[3]s</OrgnlPmtInfId>%[4]s</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`,
+			b.id("S"), b.time(), escape(messageID), text.String()))
 }
 
 // Book books movements, and puts a camt.054 down about them.
@@ -184,8 +187,12 @@ func (b *Bank) Book(movements ...Movement) error {
 			b.balance -= m.Cents
 		}
 	}
-	return b.put("camt.054", fmt.Sprintf(`<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.054.001.08"><BkToCstmrDbtCdtNtfctn><GrpHdr><MsgId>%s</MsgId><CreDtTm>%s</CreDtTm></GrpHdr>`+
-		`<Ntfctn><Id>%[1]s</Id><CreDtTm>%[2]s</CreDtTm>%[3]s%[4]s</Ntfctn></BkToCstmrDbtCdtNtfctn></Document>`, b.id("N"), b.time(), b.account(), b.entries(movements)))
+	return b.put(
+		"camt.054", fmt.Sprintf(
+			`<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.054.001.08"><BkToCstmrDbtCdtNtfctn><GrpHdr><MsgId>%s</MsgId><CreDtTm>%s</CreDtTm></GrpHdr>`+
+				`<Ntfctn><Id>%[1]s</Id><CreDtTm>%[2]s</CreDtTm>%[3]s%[4]s</Ntfctn></BkToCstmrDbtCdtNtfctn></Document>`, b.id("N"),
+			b.time(), b.account(),
+			b.entries(movements)))
 }
 
 // State puts a camt.053 down with what was booked since the last one.
@@ -202,9 +209,11 @@ func (b *Bank) State() error {
 	}
 	movements := b.movements
 	b.movements = nil
-	return b.put("camt.053", fmt.Sprintf(`<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><GrpHdr><MsgId>%s</MsgId><CreDtTm>%s</CreDtTm></GrpHdr>`+
-		`<Stmt><Id>%[1]s</Id><CreDtTm>%[2]s</CreDtTm>%[3]s%[4]s%[5]s%[6]s</Stmt></BkToCstmrStmt></Document>`,
-		b.id("D"), b.time(), b.account(), b.balanceOf("OPBD", opening), b.balanceOf("CLBD", b.balance), b.entries(movements)))
+	return b.put(
+		"camt.053", fmt.Sprintf(
+			`<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><GrpHdr><MsgId>%s</MsgId><CreDtTm>%s</CreDtTm></GrpHdr>`+
+				`<Stmt><Id>%[1]s</Id><CreDtTm>%[2]s</CreDtTm>%[3]s%[4]s%[5]s%[6]s</Stmt></BkToCstmrStmt></Document>`,
+			b.id("D"), b.time(), b.account(), b.balanceOf("OPBD", opening), b.balanceOf("CLBD", b.balance), b.entries(movements)))
 }
 
 func (b *Bank) account() string {
@@ -212,7 +221,8 @@ func (b *Bank) account() string {
 }
 
 func (b *Bank) balanceOf(code string, cents int64) string {
-	return fmt.Sprintf(`<Bal><Tp><CdOrPrtry><Cd>%s</Cd></CdOrPrtry></Tp><Amt Ccy="EUR">%s</Amt><CdtDbtInd>%s</CdtDbtInd><Dt><DtTm>%s</DtTm></Dt></Bal>`,
+	return fmt.Sprintf(
+		`<Bal><Tp><CdOrPrtry><Cd>%s</Cd></CdOrPrtry></Tp><Amt Ccy="EUR">%s</Amt><CdtDbtInd>%s</CdtDbtInd><Dt><DtTm>%s</DtTm></Dt></Bal>`,
 		code, amountOf(max(cents, -cents)), direction(cents >= 0), b.time())
 }
 
@@ -234,11 +244,14 @@ func (b *Bank) entries(movements []Movement) string {
 		case m.Credit:
 			family = "RCDT"
 		}
-		fmt.Fprintf(&text, `<Ntry><Amt Ccy="EUR">%s</Amt><CdtDbtInd>%s</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>%s</DtTm></BookgDt><AcctSvcrRef>%s</AcctSvcrRef>`+
-			`<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>%s</Cd><SubFmlyCd>%s</SubFmlyCd></Fmly></Domn></BkTxCd><NtryDtls><TxDtls><Refs><AcctSvcrRef>%[4]s</AcctSvcrRef>%[7]s</Refs>`+
-			`<Amt Ccy="EUR">%[1]s</Amt><CdtDbtInd>%[2]s</CdtDbtInd>`, amountOf(m.Cents), direction(m.Credit), b.time(), escape(m.Reference), family, sub, optional("EndToEndId", m.EndToEndID))
+		fmt.Fprintf(
+			&text, `<Ntry><Amt Ccy="EUR">%s</Amt><CdtDbtInd>%s</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>%s</DtTm></BookgDt><AcctSvcrRef>%s</AcctSvcrRef>`+
+				`<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>%s</Cd><SubFmlyCd>%s</SubFmlyCd></Fmly></Domn></BkTxCd><NtryDtls><TxDtls><Refs><AcctSvcrRef>%[4]s</AcctSvcrRef>%[7]s</Refs>`+
+				`<Amt Ccy="EUR">%[1]s</Amt><CdtDbtInd>%[2]s</CdtDbtInd>`, amountOf(m.Cents), direction(m.Credit), b.time(), escape(m.Reference), family,
+			sub, optional("EndToEndId", m.EndToEndID))
 		if m.Credit && m.ReturnCode == "" && m.IBAN != "" {
-			fmt.Fprintf(&text, "<RltdPties><Dbtr><Pty><Nm>%s</Nm></Pty></Dbtr><DbtrAcct><Id><IBAN>%s</IBAN></Id></DbtrAcct></RltdPties>", escape(m.Name), escape(m.IBAN))
+			fmt.Fprintf(&text, "<RltdPties><Dbtr><Pty><Nm>%s</Nm></Pty></Dbtr><DbtrAcct><Id><IBAN>%s</IBAN></Id></DbtrAcct></RltdPties>",
+				escape(m.Name), escape(m.IBAN))
 		}
 		text.WriteString(optional("RmtInf", optional("Ustrd", m.Text)))
 		if m.ReturnCode != "" {

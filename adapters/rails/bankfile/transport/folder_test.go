@@ -36,7 +36,8 @@ func TestFolder_FollowsItsPath(t *testing.T) {
 	}
 	_, listed := folder.List(t.Context(), "in", 10)
 	_, found := folder.Stat(t.Context(), "in/old.xml")
-	for _, err := range []error{listed, found, folder.Rename(t.Context(), "in/old.xml", "in/older.xml"), folder.Remove(t.Context(), "in/old.xml")} {
+	for _, err := range []error{listed, found, folder.Rename(t.Context(), "in/old.xml", "in/older.xml"),
+		folder.Remove(t.Context(), "in/old.xml")} {
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("without the folder: %v, want an error that does not say that a file is missing", err)
 		}

@@ -89,7 +89,8 @@ func (k hostKeys) attempts() [][]string {
 type hostKeyError struct{ shown []string }
 
 func (e *hostKeyError) Error() string {
-	return fmt.Sprintf("the server's host key is %s, which is not pinned. If the bank confirms this fingerprint, add it to the settings of the connection; otherwise something else answers in place of the bank",
+	return fmt.Sprintf("the server's host key is %s, which is not pinned. If the bank confirms this fingerprint, add it to the settings of "+
+		"the connection; otherwise something else answers in place of the bank",
 		strings.Join(e.shown, " or "))
 }
 

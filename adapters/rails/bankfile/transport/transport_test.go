@@ -55,7 +55,8 @@ func each(t *testing.T, test func(t *testing.T, tr transport.Transport, dir stri
 
 func TestTransport_WritesAndReadsFiles(t *testing.T) {
 	t.Parallel()
-	// A file is read as it was written, also one of several writes and from a place in it, and is listed with its size; folders are not listed.
+	// A file is read as it was written, also one of several writes and from a place in it, and is listed with its size; folders are not
+	// listed.
 	each(t, func(t *testing.T, tr transport.Transport, dir string) {
 		content := bytes.Repeat([]byte("0123456789"), 300_000)
 		if err := errors.Join(os.Mkdir(filepath.Join(dir, "out"), 0o755), os.Mkdir(filepath.Join(dir, "out", "sub"), 0o755)); err != nil {
@@ -72,7 +73,8 @@ func TestTransport_WritesAndReadsFiles(t *testing.T) {
 			t.Fatalf("read %d bytes, %v", read.Len(), err)
 		}
 		read.Reset()
-		if err := tr.ReadFrom(t.Context(), "out/b.xml", 1_234_567, &read, size-1_234_567); err != nil || !bytes.Equal(read.Bytes(), content[1_234_567:]) {
+		if err := tr.ReadFrom(t.Context(), "out/b.xml", 1_234_567, &read, size-1_234_567); err != nil ||
+			!bytes.Equal(read.Bytes(), content[1_234_567:]) {
 			t.Fatalf("read %d bytes of the rest, %v", read.Len(), err)
 		}
 		if err := tr.ReadFrom(t.Context(), "out/b.xml", size-9, io.Discard, 8); !errors.Is(err, transport.ErrTooLarge) {
@@ -82,7 +84,8 @@ func TestTransport_WritesAndReadsFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		files, err := tr.List(t.Context(), "out", 10)
-		if err != nil || len(files) != 2 || files[0].Name != "a.xml" || files[1].Name != "b.xml" || files[1].Size != size || time.Since(files[1].ModifiedAt) > time.Hour {
+		if err != nil || len(files) != 2 || files[0].Name != "a.xml" || files[1].Name != "b.xml" || files[1].Size != size ||
+			time.Since(files[1].ModifiedAt) > time.Hour {
 			t.Fatalf("%+v, %v", files, err)
 		}
 		if first, err := tr.List(t.Context(), "out", 1); err != nil || len(first) != 1 || first[0].Name != "a.xml" {
@@ -190,8 +193,9 @@ func TestSFTP_NoUnknownHostKey(t *testing.T) {
 	// A server with another key than the pinned one is given nothing, and the error names its fingerprint. A pinned
 	// key can be a fingerprint, a key, or a line of known_hosts, and one of several.
 	server, other := sftptest.Start(t), sftptest.Start(t)
-	for name, pinned := range map[string]string{"fingerprint": server.Fingerprint, "key": server.HostKey, "known_hosts": "bank.example " + server.HostKey,
-		"several": other.Fingerprint + "\n" + server.HostKey} {
+	for name, pinned := range map[string]string{"fingerprint": server.Fingerprint, "key": server.HostKey,
+		"known_hosts": "bank.example " + server.HostKey,
+		"several":     other.Fingerprint + "\n" + server.HostKey} {
 		if _, err := newSFTP(t, server, "", func(c *transport.SFTPConfig) { c.HostKeys = pinned }).List(t.Context(), "", 1); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -241,8 +245,9 @@ func TestSFTP_SilentServerIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	config := transport.SFTPConfig{Address: listener.Addr().String(), HostKeys: "SHA256:" + strings.Repeat("A", 43), Timeout: 50 * time.Millisecond,
-		Login: func(context.Context) (transport.Login, error) { return transport.Login{Password: []byte("x")}, nil }}
+	config := transport.SFTPConfig{Address: listener.Addr().String(), HostKeys: "SHA256:" + strings.Repeat("A", 43),
+		Timeout: 50 * time.Millisecond,
+		Login:   func(context.Context) (transport.Login, error) { return transport.Login{Password: []byte("x")}, nil }}
 	client, err := transport.NewSFTP(config)
 	if err != nil {
 		t.Fatal(err)

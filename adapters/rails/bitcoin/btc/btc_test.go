@@ -31,7 +31,8 @@ func TestParseAmount(t *testing.T) {
 			t.Errorf("%s: %d, %v, want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", ".", "-", "1e", "1e-9", "0.000000001", "21000000.00000001", "1e20", "1e-99999999", "NaN", "0x1", "1,5", "1_0", "9223372036854775808", strings.Repeat("9", 60)} {
+	for _, text := range []string{"", ".", "-", "1e", "1e-9", "0.000000001", "21000000.00000001", "1e20", "1e-99999999", "NaN", "0x1", "1,5",
+		"1_0", "9223372036854775808", strings.Repeat("9", 60)} {
 		if got, err := btc.ParseAmount(text); err == nil {
 			t.Errorf("%q was taken for %d", text, got)
 		}
@@ -63,9 +64,12 @@ func TestScript(t *testing.T) {
 	// The vectors of BIP 173 and BIP 350, and addresses in base58, on their network only.
 	for _, test := range []struct{ network, address, script string }{
 		{"main", "BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4", "0014751e76e8199196d454941c45d1b3a323f1433bd6"},
-		{"test", "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7", "00201863143c14c5166804bd19203356da136c985678cd4d27a1b8c6329604903262"},
-		{"main", "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0", "512079be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"},
-		{"main", "bc1pw508d6qejxtdg4y5r3zarvary0c5xw7kw508d6qejxtdg4y5r3zarvary0c5xw7kt5nd6y", "5128751e76e8199196d454941c45d1b3a323f1433bd6751e76e8199196d454941c45d1b3a323f1433bd6"},
+		{"test", "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7",
+			"00201863143c14c5166804bd19203356da136c985678cd4d27a1b8c6329604903262"},
+		{"main", "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0",
+			"512079be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"},
+		{"main", "bc1pw508d6qejxtdg4y5r3zarvary0c5xw7kw508d6qejxtdg4y5r3zarvary0c5xw7kt5nd6y",
+			"5128751e76e8199196d454941c45d1b3a323f1433bd6751e76e8199196d454941c45d1b3a323f1433bd6"},
 		{"main", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", "76a91462e907b15cbf27d5425399ebf6f0fb50ebb88f1888ac"},
 		{"main", "3P14159f73E4gFr7JterCCQh9QjiTjiZrG", "a914e9c3dd0c07aac76179ebc76a6c78d4d67c6c160a87"},
 	} {
@@ -166,7 +170,8 @@ func TestDescriptor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, err := k.PrivateDescriptor(); err != nil || !strings.HasPrefix(d, "wpkh(K") && !strings.HasPrefix(d, "wpkh(L") || len(d) != 6+52+1+8 {
+	if d, err := k.PrivateDescriptor(); err != nil || !strings.HasPrefix(d, "wpkh(K") && !strings.HasPrefix(d, "wpkh(L") ||
+		len(d) != 6+52+1+8 {
 		t.Errorf("got a descriptor of %d letters", len(d))
 	}
 }
@@ -194,7 +199,8 @@ func TestParseTransaction(t *testing.T) {
 		t.Errorf("%+v, %v", first, err)
 	}
 	second, err := parseHex(t, segWit)
-	if err != nil || len(second.Inputs) != 2 || !second.Inputs[0].Signed || !second.Inputs[1].Signed || !second.Inputs[0].Replaceable || second.Inputs[1].Replaceable ||
+	if err != nil || len(second.Inputs) != 2 || !second.Inputs[0].Signed || !second.Inputs[1].Signed || !second.Inputs[0].Replaceable ||
+		second.Inputs[1].Replaceable ||
 		second.Inputs[1].TxID != "8ac60eb9575db5b2d987e29f301b5b819ea83a5c6579d282d189cc04b8e151ef" || second.Inputs[1].Vout != 1 ||
 		second.Outputs[1].Satoshis != 223_450_000 || second.VirtualBytes != 261 {
 		t.Errorf("%+v, %v", second, err)
@@ -219,7 +225,8 @@ func FuzzParseTransaction(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if parsed, err := btc.ParseTransaction(raw); err == nil && (len(parsed.TxID) != 64 || parsed.VirtualBytes < 60 || parsed.VirtualBytes > int64(len(raw))) {
+		if parsed, err := btc.ParseTransaction(raw); err == nil && (len(parsed.TxID) != 64 || parsed.VirtualBytes < 60 ||
+			parsed.VirtualBytes > int64(len(raw))) {
 			t.Errorf("%+v", parsed)
 		}
 	})

@@ -141,7 +141,10 @@ func (w *Wallet) markConflicts(mined btc.Transaction, height int64) {
 		}
 		for _, i := range t.Inputs {
 			parent := w.Txs[i.TxID]
-			if parent != nil && parent.conflict == height || slices.ContainsFunc(mined.Inputs, func(m btc.Input) bool { return m.TxID == i.TxID && m.Vout == i.Vout }) {
+			if parent != nil && parent.conflict == height || slices.ContainsFunc(mined.Inputs, func(m btc.Input) bool {
+				return m.TxID == i.TxID &&
+					m.Vout == i.Vout
+			}) {
 				t.conflict = height
 			}
 		}

@@ -121,7 +121,8 @@ func run(t testing.TB, program, miner string) *Node {
 	t.Helper()
 	folder := t.TempDir()
 	rpc, peers := freePort(t), freePort(t)
-	command := exec.Command(program, "--regtest", "--notls", "--txindex", "--nodnsseed", "--datadir="+folder, "--logdir="+folder, "--debuglevel=error",
+	command := exec.Command(program, "--regtest", "--notls", "--txindex", "--nodnsseed", "--datadir="+folder, "--logdir="+folder,
+		"--debuglevel=error",
 		"--rpcuser=u", "--rpcpass=p", "--rpclisten="+rpc, "--listen="+peers, "--miningaddr="+miner, "--configfile="+filepath.Join(folder, "none"))
 	var out bytes.Buffer
 	command.Stdout, command.Stderr = &out, &out

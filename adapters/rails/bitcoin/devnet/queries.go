@@ -71,8 +71,9 @@ func (w *Wallet) entries(t *Tx) (entries []map[string]any) {
 		label, inBook := w.Labels[string(o.Script)]
 		mine := w.Keys[string(o.Script)] != nil
 		entry := func(category string, satoshis int64) {
-			e := map[string]any{"address": w.addressOf(o.Script), "category": category, "amount": amount(satoshis), "vout": vout, "confirmations": w.confirmations(t),
-				"txid": t.TxID, "walletconflicts": []string{}, "abandoned": false, "label": label}
+			e := map[string]any{"address": w.addressOf(o.Script), "category": category, "amount": amount(satoshis), "vout": vout,
+				"confirmations": w.confirmations(t),
+				"txid":          t.TxID, "walletconflicts": []string{}, "abandoned": false, "label": label}
 			if t.Height > 0 {
 				e["blockhash"], e["blockheight"], e["blocktime"] = t.block, t.Height, t.time
 			} else {
@@ -147,7 +148,8 @@ func (w *Wallet) importDescriptors(ctx context.Context, params []json.RawMessage
 		key, ok := strings.CutPrefix(r.Desc, "wpkh(")
 		key, _, closed := strings.Cut(key, ")#")
 		data, err := base58.Decode(key)
-		if !ok || !closed || err != nil || len(data) != 38 || btc.WithChecksum("wpkh("+key+")") != r.Desc || r.Timestamp != "now" || w.RefuseImports {
+		if !ok || !closed || err != nil || len(data) != 38 || btc.WithChecksum("wpkh("+key+")") != r.Desc || r.Timestamp != "now" ||
+			w.RefuseImports {
 			results = append(results, map[string]any{"success": false, "error": map[string]any{"code": -5, "message": "bad descriptor " + r.Desc}})
 			continue
 		}

@@ -66,8 +66,9 @@ func NewWallet(t testing.TB, seed string) *Wallet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Wallet{Network: network, seed: seed, Keys: map[string]*secp256k1.PrivateKey{}, Labels: map[string]string{}, locked: map[ports.BitcoinOutput]bool{},
-		Txs: map[string]*Tx{}, ImportReads: true, FeeRate: "0.00010000"}
+	return &Wallet{Network: network, seed: seed, Keys: map[string]*secp256k1.PrivateKey{}, Labels: map[string]string{},
+		locked: map[ports.BitcoinOutput]bool{},
+		Txs:    map[string]*Tx{}, ImportReads: true, FeeRate: "0.00010000"}
 }
 
 // NewKey returns the address of a new key.
@@ -107,7 +108,8 @@ var DepositXprv, DepositXpub = func() (private, public string) {
 		payload := slices.Concat(binary.BigEndian.AppendUint32(nil, version), make([]byte, 9), chainCode[:], key)
 		return base58.Encode(append(payload, Double(payload)[:4]...))
 	}
-	return encode(0x04358394, append([]byte{0}, secret[:]...)), encode(0x043587cf, secp256k1.PrivKeyFromBytes(secret[:]).PubKey().SerializeCompressed())
+	return encode(0x04358394, append([]byte{0}, secret[:]...)),
+		encode(0x043587cf, secp256k1.PrivKeyFromBytes(secret[:]).PubKey().SerializeCompressed())
 }()
 
 // Serve offers the wallet to a process, and returns the URL.
@@ -182,7 +184,8 @@ func (w *Wallet) answer(ctx context.Context, method string, params []json.RawMes
 			return map[string]any{"version": 280100}, nil
 		},
 		"getblockchaininfo": func(context.Context, []json.RawMessage) (any, *nodeError) {
-			chain := map[string]any{"chain": "regtest", "blocks": w.tip(), "headers": w.tip(), "bestblockhash": w.Hashes[w.tip()], "initialblockdownload": false, "pruned": false}
+			chain := map[string]any{"chain": "regtest", "blocks": w.tip(), "headers": w.tip(), "bestblockhash": w.Hashes[w.tip()],
+				"initialblockdownload": false, "pruned": false}
 			maps.Copy(chain, w.Chain)
 			return chain, nil
 		},
@@ -201,10 +204,13 @@ func (w *Wallet) answer(ctx context.Context, method string, params []json.RawMes
 			}
 			return map[string]any{"feerate": json.Number(w.FeeRate), "blocks": 2}, nil
 		},
-		"getblockhash": w.getBlockHash, "getblockheader": w.getBlockHeader, "listsinceblock": w.listSinceBlock, "gettransaction": w.getTransaction,
-		"getaddressinfo": w.getAddressInfo, "importdescriptors": w.importDescriptors, "rescanblockchain": w.rescanBlockchain, "deriveaddresses": w.deriveAddresses,
-		"getbalances": w.getBalances, "createrawtransaction": w.createRaw, "fundrawtransaction": w.fundRaw, "signrawtransactionwithwallet": w.signRaw,
-		"lockunspent": w.lockUnspent, "sendrawtransaction": w.sendRaw,
+		"getblockhash": w.getBlockHash, "getblockheader": w.getBlockHeader, "listsinceblock": w.listSinceBlock,
+		"gettransaction": w.getTransaction,
+		"getaddressinfo": w.getAddressInfo, "importdescriptors": w.importDescriptors, "rescanblockchain": w.rescanBlockchain,
+		"deriveaddresses": w.deriveAddresses,
+		"getbalances":     w.getBalances, "createrawtransaction": w.createRaw, "fundrawtransaction": w.fundRaw,
+		"signrawtransactionwithwallet": w.signRaw,
+		"lockunspent":                  w.lockUnspent, "sendrawtransaction": w.sendRaw,
 	}
 	if w.Passphrase != "" && !w.unlocked && (method == "signrawtransactionwithwallet" || method == "importdescriptors") {
 		return nil, failure(-13, "Please enter the wallet passphrase with walletpassphrase first.")

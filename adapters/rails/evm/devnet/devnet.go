@@ -151,9 +151,11 @@ func startNode(t testing.TB, folder string) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command("node", "node_modules/hardhat/internal/cli/cli.js", "--config", "hardhat.config.cjs", "node", "--hostname", "127.0.0.1", "--port", port)
+	command := exec.Command("node", "node_modules/hardhat/internal/cli/cli.js", "--config", "hardhat.config.cjs", "node", "--hostname",
+		"127.0.0.1", "--port", port)
 	command.Dir = folder
-	command.Env = append(os.Environ(), "HARDHAT_DISABLE_TELEMETRY_PROMPT=true", "XDG_CONFIG_HOME="+files, "XDG_DATA_HOME="+files, "XDG_CACHE_HOME="+files)
+	command.Env = append(os.Environ(), "HARDHAT_DISABLE_TELEMETRY_PROMPT=true", "XDG_CONFIG_HOME="+files, "XDG_DATA_HOME="+files,
+		"XDG_CACHE_HOME="+files)
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
 	if err := command.Start(); err != nil {
@@ -257,7 +259,8 @@ func Selector(signature string) []byte {
 // Deploy deploys TestToken.sol.
 func (d *Chain) Deploy(symbol string, decimals int64) Token {
 	d.t.Helper()
-	return d.DeployContract("TestToken", Word(64), Word(decimals), Word(int64(len(symbol))), append([]byte(symbol), make([]byte, 32-len(symbol))...))
+	return d.DeployContract("TestToken", Word(64), Word(decimals), Word(int64(len(symbol))),
+		append([]byte(symbol), make([]byte, 32-len(symbol))...))
 }
 
 func (d *Chain) DeployContract(name string, arguments ...[]byte) Token {
@@ -292,7 +295,8 @@ func (k Token) MintMany(to []string, amount int64) string {
 	for _, a := range to {
 		parts = append(parts, AddressWord(a))
 	}
-	hash, _ := k.Call("eth_sendTransaction", map[string]any{"from": Deployer, "to": k.Address, "gas": "0xf42400", "data": "0x" + hex.EncodeToString(bytes.Join(parts, nil))}).(string)
+	hash, _ := k.Call("eth_sendTransaction", map[string]any{"from": Deployer, "to": k.Address, "gas": "0xf42400",
+		"data": "0x" + hex.EncodeToString(bytes.Join(parts, nil))}).(string)
 	return hash
 }
 
@@ -318,5 +322,6 @@ func (k Token) SetPaused(paused int64) {
 }
 
 func (k Token) Balance(of string) int64 {
-	return k.Number("eth_call", map[string]any{"to": k.Address, "data": "0x" + hex.EncodeToString(append(Selector("balanceOf(address)"), AddressWord(of)...))}, "latest").Int64()
+	return k.Number("eth_call", map[string]any{"to": k.Address,
+		"data": "0x" + hex.EncodeToString(append(Selector("balanceOf(address)"), AddressWord(of)...))}, "latest").Int64()
 }

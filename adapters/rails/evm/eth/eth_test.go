@@ -25,7 +25,8 @@ func TestFormatAddress_EIP55(t *testing.T) {
 			t.Errorf("%s in small letters: %v", text, err)
 		}
 	}
-	for _, text := range []string{"0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "0x5aAeb6", "", "0xZZAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"} {
+	for _, text := range []string{"0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "0x5aAeb6", "",
+		"0xZZAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"} {
 		if a, err := eth.ParseAddress(text); err == nil {
 			t.Errorf("%q is %s", text, eth.FormatAddress(a))
 		}

@@ -91,7 +91,8 @@ func TestKeys_SignsForItsAddress(t *testing.T) {
 func TestKeys_ErrorsNeverShowTheSecret(t *testing.T) {
 	t.Parallel()
 	// A seed that is none is an error that names its reference.
-	for _, secret := range []string{"", "secretword other", "abcd", strings.Repeat("zz", 32), strings.Repeat("ab", 65), "test test test test test test test test test test test test"} {
+	for _, secret := range []string{"", "secretword other", "abcd", strings.Repeat("zz", 32), strings.Repeat("ab", 65),
+		"test test test test test test test test test test test test"} {
 		_, err := localkeys.New(secrets{"env:SEED": secret}, "env:SEED").AccountKey(t.Context(), nil)
 		if err == nil || !strings.Contains(err.Error(), "env:SEED") || len(secret) > 3 && strings.Contains(err.Error(), secret) {
 			t.Errorf("%q: %v", secret, err)

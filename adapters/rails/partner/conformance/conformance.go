@@ -60,7 +60,8 @@ type Suite struct {
 
 // DefaultAccount is the account of an invented person in the United States.
 func DefaultAccount() partner.Account {
-	return partner.Account{Type: "US_ACCOUNT", Currency: "USD", Country: "US", Fields: map[string]string{"accountNumber": "123456789", "routingNumber": "021000021"},
+	return partner.Account{Type: "US_ACCOUNT", Currency: "USD", Country: "US", Fields: map[string]string{"accountNumber": "123456789",
+		"routingNumber": "021000021"},
 		Holder: &partner.Holder{Type: "INDIVIDUAL", Name: "Ana Silva", CountryOfResidence: "US"}}
 }
 
@@ -69,7 +70,8 @@ func New(ctx context.Context, o Options) (*Suite, error) {
 	if len(o.Kinds) == 0 || slices.ContainsFunc(o.Kinds, func(k partner.Kind) bool { return k.Path() == "" }) {
 		return nil, errors.New("at least one kind is required, of PAYOUT, COLLECTION and REFUND")
 	}
-	s := &Suite{Options: o, platform: ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.New() }, o.Clock.Now()), received: newInbox(), payments: map[string]*testPayment{}}
+	s := &Suite{Options: o, platform: ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.New() }, o.Clock.Now()), received: newInbox(),
+		payments: map[string]*testPayment{}}
 	rules := s.rules()
 	for _, name := range o.Skip {
 		if !slices.ContainsFunc(rules, func(r rule) bool { return r.name == name }) {
@@ -186,8 +188,9 @@ func (s *Suite) await(ctx context.Context, ask func(context.Context) (bool, erro
 // newPayment returns a payment that was not submitted, with an amount that ends in two digits.
 func (s *Suite) newPayment(k partner.Kind, ending partner.Minor) partner.Payment {
 	id := uuid.New()
-	p := partner.Payment{Kind: k, ID: id.String(), EndToEndID: rail.EndToEndID(id), PlatformID: s.platform.String(), Rail: s.Rail, Account: &s.Account,
-		Amount: partner.Amount{Minor: 10_00 + ending, Currency: string(s.Currency), Decimals: s.Currency.Decimals()}}
+	p := partner.Payment{Kind: k, ID: id.String(), EndToEndID: rail.EndToEndID(id), PlatformID: s.platform.String(), Rail: s.Rail,
+		Account: &s.Account,
+		Amount:  partner.Amount{Minor: 10_00 + ending, Currency: string(s.Currency), Decimals: s.Currency.Decimals()}}
 	p.Reference = "TEST-" + p.EndToEndID[:12]
 	if k == partner.Refund {
 		p.Original = &partner.Original{PartnerID: "TEST-" + p.EndToEndID, Payer: &s.Account}

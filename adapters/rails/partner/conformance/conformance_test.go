@@ -37,8 +37,11 @@ func newSuite(t *testing.T, fault partnertest.Fault, timeout time.Duration, skip
 	sidecar.Fault = fault
 	server := httptest.NewServer(sidecar)
 	t.Cleanup(server.Close)
-	suite, err := conformance.New(t.Context(), conformance.Options{Connection: rail.Connection{Settings: map[string]string{"url": server.URL, "secret": "file:/secret"}}, Secrets: theSecret{}, Clock: systemClock{}, Timeout: timeout,
-		Kinds: []partner.Kind{partner.Payout, partner.Collection, partner.Refund}, Rail: "RTP", Currency: "USD", Account: conformance.DefaultAccount(), Sends: true, Skip: skip})
+	suite, err := conformance.New(t.Context(),
+		conformance.Options{Connection: rail.Connection{Settings: map[string]string{"url": server.URL, "secret": "file:/secret"}},
+			Secrets: theSecret{}, Clock: systemClock{}, Timeout: timeout,
+			Kinds: []partner.Kind{partner.Payout, partner.Collection, partner.Refund}, Rail: "RTP", Currency: "USD",
+			Account: conformance.DefaultAccount(), Sends: true, Skip: skip})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +61,8 @@ func newSuite(t *testing.T, fault partnertest.Fault, timeout time.Duration, skip
 }
 
 // rules are the names of all rules, in their order.
-var rules = strings.Fields(`health unsigned changed old two-secrets balances events unknown settle-payout settle-collection settle-refund once at-once
+var rules = strings.Fields(
+	`health unsigned changed old two-secrets balances events unknown settle-payout settle-collection settle-refund once at-once
 	conflict amount reject reject-later pending busy lost-answer kind return payment-event receipt reversal fee event-id cursor limit
 	send send-signed send-body send-again`)
 
@@ -147,7 +151,8 @@ func TestNew_ChecksOptions(t *testing.T) {
 		`no rule "heath"`:               func(o *conformance.Options) { o.Skip = []string{"heath"} },
 		"url: must be a URL":            func(o *conformance.Options) { o.Connection.Settings["url"] = "http://partner.example.com" },
 	} {
-		o := conformance.Options{Connection: rail.Connection{Settings: map[string]string{"url": "https://partner.example.com", "secret": "file:/secret"}}, Secrets: theSecret{}, Clock: systemClock{}, Timeout: time.Second,
+		o := conformance.Options{Connection: rail.Connection{Settings: map[string]string{"url": "https://partner.example.com",
+			"secret": "file:/secret"}}, Secrets: theSecret{}, Clock: systemClock{}, Timeout: time.Second,
 			Kinds: []partner.Kind{partner.Payout}, Rail: "RTP", Currency: "USD"}
 		change(&o)
 		if _, err := conformance.New(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {

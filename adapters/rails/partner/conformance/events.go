@@ -91,9 +91,10 @@ func (s *Suite) checkPaymentEvents(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		e, err := s.awaitEvent(ctx, fmt.Sprintf("PAYMENT about a payment that %s, with the status %s,", w.name, w.status), func(e partner.Event) bool {
-			return e.Payment != nil && e.Payment.ID == t.ID && e.Payment.Status == w.status
-		})
+		e, err := s.awaitEvent(ctx, fmt.Sprintf("PAYMENT about a payment that %s, with the status %s,", w.name, w.status),
+			func(e partner.Event) bool {
+				return e.Payment != nil && e.Payment.ID == t.ID && e.Payment.Status == w.status
+			})
 		switch {
 		case err != nil:
 			return err

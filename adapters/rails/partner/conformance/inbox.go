@@ -53,7 +53,8 @@ func (s *Suite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var m message
 	now := s.Clock.Now()
-	_, m.refused = s.secrets.Verify(signedmessage.Headers{ID: r.Header.Get(signedmessage.IDHeader), Timestamp: r.Header.Get(signedmessage.TimestampHeader),
+	_, m.refused = s.secrets.Verify(signedmessage.Headers{ID: r.Header.Get(signedmessage.IDHeader),
+		Timestamp: r.Header.Get(signedmessage.TimestampHeader),
 		Signature: r.Header.Get(signedmessage.SignatureHeader)}, body, now)
 	m.event, m.invalid = partner.ParseEvent(body, now)
 	w.WriteHeader(s.received.add(m))

@@ -193,7 +193,8 @@ func (s *Suite) checkConflict(ctx context.Context) error {
 	}
 	other := t.Payment
 	other.Amount.Minor += 100
-	if err := wantStatus("the same payment with another amount", orError(s.client.Payment(ctx, other, true)), http.StatusConflict); err != nil {
+	if err := wantStatus("the same payment with another amount", orError(s.client.Payment(ctx, other, true)),
+		http.StatusConflict); err != nil {
 		return err
 	}
 	_, err = s.state(ctx, t.Payment)

@@ -66,7 +66,8 @@ func (s *Suite) refusesAll(ctx context.Context, what string, secrets testSecrets
 func orError[T any](_ T, err error) error { return err }
 
 func (s *Suite) checkUnsigned(ctx context.Context) error {
-	err := s.refusesAll(ctx, "without a signature", testSecrets{s.secrets}, 0, func(r *http.Request) { r.Header.Del(signedmessage.SignatureHeader) })
+	err := s.refusesAll(ctx, "without a signature", testSecrets{s.secrets}, 0,
+		func(r *http.Request) { r.Header.Del(signedmessage.SignatureHeader) })
 	if err != nil {
 		return err
 	}

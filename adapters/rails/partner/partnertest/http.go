@@ -53,7 +53,8 @@ func (s *Sidecar) isSigned(r *http.Request, body []byte) bool {
 	if r.Method == http.MethodGet {
 		signed = []byte("GET " + r.URL.RequestURI())
 	}
-	h := signedmessage.Headers{ID: r.Header.Get(signedmessage.IDHeader), Timestamp: r.Header.Get(signedmessage.TimestampHeader), Signature: r.Header.Get(signedmessage.SignatureHeader)}
+	h := signedmessage.Headers{ID: r.Header.Get(signedmessage.IDHeader), Timestamp: r.Header.Get(signedmessage.TimestampHeader),
+		Signature: r.Header.Get(signedmessage.SignatureHeader)}
 	now := s.Now()
 	if seconds, err := strconv.ParseInt(h.Timestamp, 10, 64); err == nil && s.Fault == AcceptsOld {
 		now = time.Unix(seconds, 0)

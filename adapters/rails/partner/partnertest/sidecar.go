@@ -34,7 +34,8 @@ const (
 )
 
 // testValues are the courses by the last two digits of the amount in minor units.
-var testValues = map[int64]Course{91: Rejects, 92: RejectsLater, 93: Holds, 94: Refuses, 95: LosesAnswer, 96: Returns, 97: Receives, 98: Reverses, 99: Charges}
+var testValues = map[int64]Course{91: Rejects, 92: RejectsLater, 93: Holds, 94: Refuses, 95: LosesAnswer, 96: Returns, 97: Receives,
+	98: Reverses, 99: Charges}
 
 // TestValue returns the course that an amount selects.
 func TestValue(p partner.Payment) Course {
@@ -94,7 +95,8 @@ const openingBalance partner.Minor = 4_000_000_000_000_000_000
 
 // New returns a sidecar whose payments take the courses of the test values.
 func New(secrets signedmessage.Secrets, now func() time.Time) *Sidecar {
-	return &Sidecar{Secrets: secrets, Now: now, Course: TestValue, payments: map[paymentKey]*payment{}, cursors: map[int]bool{}, refused: map[paymentKey]bool{}, balance: map[string]partner.Minor{"USD": openingBalance}}
+	return &Sidecar{Secrets: secrets, Now: now, Course: TestValue, payments: map[paymentKey]*payment{}, cursors: map[int]bool{},
+		refused: map[paymentKey]bool{}, balance: map[string]partner.Minor{"USD": openingBalance}}
 }
 
 // Submit takes a payment, or finds it, and returns its state and the status of the answer.
@@ -119,14 +121,16 @@ func (s *Sidecar) submit(p partner.Payment) (partner.State, int) {
 		s.refused[key] = s.Fault != AlwaysBusy
 		return partner.State{}, http.StatusServiceUnavailable
 	}
-	known = &payment{Payment: p, course: course, state: partner.State{ID: p.ID, Status: partner.Accepted, Amount: p.Amount, AcceptedAt: s.Now(), ExpectedSettlementAt: s.Now().Add(time.Hour)}}
+	known = &payment{Payment: p, course: course, state: partner.State{ID: p.ID, Status: partner.Accepted, Amount: p.Amount,
+		AcceptedAt: s.Now(), ExpectedSettlementAt: s.Now().Add(time.Hour)}}
 	s.payments[key], s.order = known, append(s.order, known)
 	known.state.PartnerID = "B" + strconv.Itoa(len(s.order))
 	switch {
 	case course == Rejects, course == Refuses && s.Fault == RejectsWhenBusy:
 		known.reject(s)
 	case course == Holds || course == Silent:
-		known.state.Status, known.state.AcceptedAt, known.state.Code, known.state.Text = partner.Pending, time.Time{}, "CLOSED", "The bank is closed."
+		known.state.Status, known.state.AcceptedAt, known.state.Code, known.state.Text = partner.Pending, time.Time{}, "CLOSED",
+			"The bank is closed."
 	}
 	if takes {
 		return partner.State{}, http.StatusServiceUnavailable
@@ -184,7 +188,8 @@ func (s *Sidecar) settle(p *payment) {
 	p.state.Status, p.state.SettledAt, p.state.ExpectedSettlementAt = partner.Settled, s.Now(), time.Time{}
 	s.move(p)
 	s.report(p)
-	receipt := partner.ReceiptEvent{PartnerID: "R-" + p.state.PartnerID, Rail: p.Rail, Amount: p.Amount, Reference: p.Reference, Payer: p.Account}
+	receipt := partner.ReceiptEvent{PartnerID: "R-" + p.state.PartnerID, Rail: p.Rail, Amount: p.Amount, Reference: p.Reference,
+		Payer: p.Account}
 	switch p.course {
 	case Receives, Reverses:
 		if s.Fault == OmitsReference {
@@ -193,7 +198,8 @@ func (s *Sidecar) settle(p *payment) {
 		s.balance[p.Amount.Currency] += p.Amount.Minor
 		s.add(partner.Event{Type: partner.MoneyReceived, PlatformID: p.PlatformID, Receipt: &receipt})
 	case Charges:
-		s.add(partner.Event{Type: partner.FeeCharged, PlatformID: p.PlatformID, Fee: &partner.FeeEvent{PartnerID: "F-" + p.state.PartnerID, Rail: p.Rail, Amount: partner.Amount{Minor: 25, Currency: p.Amount.Currency, Decimals: p.Amount.Decimals}, Memo: "one payment"}})
+		s.add(partner.Event{Type: partner.FeeCharged, PlatformID: p.PlatformID, Fee: &partner.FeeEvent{PartnerID: "F-" + p.state.PartnerID,
+			Rail: p.Rail, Amount: partner.Amount{Minor: 25, Currency: p.Amount.Currency, Decimals: p.Amount.Decimals}, Memo: "one payment"}})
 	default:
 	}
 	if p.course == Reverses {

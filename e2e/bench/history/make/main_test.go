@@ -24,7 +24,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
-	o, err := parse(strings.Fields("--database x --entries 5000 --months 3 --platform PlatformConfig:0199f0a2-0000-7000-8000-000000000001"), io.Discard)
+	o, err := parse(strings.Fields("--database x --entries 5000 --months 3 --platform PlatformConfig:0199f0a2-0000-7000-8000-000000000001"),
+		io.Discard)
 	if err != nil || o.URL != "x" || o.Entries != 5000 || o.Months != 3 || o.Platform.IsZero() {
 		t.Errorf("%+v, %v", o, err)
 	}
@@ -41,7 +42,9 @@ func TestRun_CreatesPlatformAndWritesLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	printed := regexp.MustCompile(`(?s)^platform  (PlatformConfig:\S+)\nclient    \S+\nsecret    \S+\nwrote     1000 entries, .*entries/s\n$`).FindStringSubmatch(out.String())
+	printed := regexp.MustCompile(
+		`(?s)^platform  (PlatformConfig:\S+)\nclient    \S+\nsecret    \S+\nwrote     1000 entries, .*entries/s\n$`).FindStringSubmatch(
+		out.String())
 	if printed == nil {
 		t.Fatalf("printed %s", &out)
 	}

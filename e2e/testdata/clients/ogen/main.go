@@ -29,7 +29,8 @@ func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	url, clientID, secret, from, to, bank, accessToken := os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6], os.Args[7]
-	api, err := client.NewClient(url, credentials{client.BasicAuth{Username: clientID, Password: secret}, client.AgentAuth{Token: accessToken}})
+	api, err := client.NewClient(url, credentials{client.BasicAuth{Username: clientID, Password: secret},
+		client.AgentAuth{Token: accessToken}})
 	check(err)
 
 	made, err := api.AgentCreateTransferOut(ctx, &client.TransferOutRequest{
@@ -43,8 +44,9 @@ func main() {
 	fmt.Println(action.ID, action.Status)
 
 	created, err := api.CreateQuote(ctx, &client.QuoteRequest{
-		Source:             client.QuoteSource{OneOf: client.NewAccountQuoteSourceQuoteSourceSum(client.AccountQuoteSource{AccountId: from})},
-		Destination:        client.QuoteDestination{OneOf: client.NewAccountDestinationQuoteDestinationSum(client.AccountDestination{AccountId: to})},
+		Source: client.QuoteSource{OneOf: client.NewAccountQuoteSourceQuoteSourceSum(client.AccountQuoteSource{AccountId: from})},
+		Destination: client.QuoteDestination{OneOf: client.NewAccountDestinationQuoteDestinationSum(
+			client.AccountDestination{AccountId: to})},
 		LockedCurrencySide: client.QuoteRequestLockedCurrencySideSENDING, LockedCurrencyAmount: 2500,
 	}, client.CreateQuoteParams{})
 	check(err)

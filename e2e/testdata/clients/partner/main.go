@@ -31,7 +31,8 @@ func main() {
 
 	amount := client.Amount{Currency: "USD", Decimals: 2}
 	check(amount.Minor.FromAmountMinor0("1000"))
-	submitted, err := api.SubmitPayoutWithResponse(ctx, &client.SubmitPayoutParams{}, client.Payment{Kind: "PAYOUT", Id: id, EndToEndId: endToEndID, PlatformId: platform, Amount: amount, Rail: "RTP"})
+	submitted, err := api.SubmitPayoutWithResponse(ctx, &client.SubmitPayoutParams{},
+		client.Payment{Kind: "PAYOUT", Id: id, EndToEndId: endToEndID, PlatformId: platform, Amount: amount, Rail: "RTP"})
 	check(err)
 	if submitted.StatusCode() != http.StatusOK && submitted.StatusCode() != http.StatusCreated {
 		log.Fatalf("payout: %s %s", submitted.Status(), submitted.Body)

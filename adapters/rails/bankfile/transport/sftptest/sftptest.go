@@ -62,11 +62,13 @@ func Start(t testing.TB, options ...string) *Server {
 	dir := t.TempDir()
 	hostKey, hostPEM := newKey(t)
 	userKey, userPEM := newKey(t)
-	s.PrivateKey, s.HostKey, s.Fingerprint = userPEM, string(bytes.TrimSpace(ssh.MarshalAuthorizedKey(hostKey))), ssh.FingerprintSHA256(hostKey)
+	s.PrivateKey, s.HostKey, s.Fingerprint = userPEM, string(bytes.TrimSpace(ssh.MarshalAuthorizedKey(hostKey))),
+		ssh.FingerprintSHA256(hostKey)
 	s.config = filepath.Join(dir, "sshd_config")
 	write(t, filepath.Join(dir, "host_key"), hostPEM)
 	write(t, filepath.Join(dir, "authorized_keys"), ssh.MarshalAuthorizedKey(userKey))
-	config := fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nStrictModes no\nUsePAM no\nPermitRootLogin yes\nPidFile none\nSubsystem sftp %s\n",
+	config := fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nStrictModes no\nUsePAM no\nPermitRootLogin yes\nPidFile none\nSubsystem sftp "+
+		"%s\n",
 		filepath.Join(dir, "host_key"), filepath.Join(dir, "authorized_keys"), sftpServer)
 	for _, option := range options {
 		config += option + "\n"
