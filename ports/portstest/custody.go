@@ -118,8 +118,8 @@ func Custody(t *testing.T, custody ports.Custody, newWallets NewWallets) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x, y := elliptic.Unmarshal(elliptic.P256(),
-				private.PublicKey().Bytes()) //nolint:staticcheck // there is no other function for compressed points
+			x, y := elliptic.Unmarshal(elliptic.P256(), //nolint:staticcheck // there is no other function for compressed points
+				private.PublicKey().Bytes())
 			if public := elliptic.MarshalCompressed(elliptic.P256(), x, y); !bytes.Equal(public, sealed.Public[:]) {
 				t.Fatalf("the client finds the key of %x, want %x", public, sealed.Public)
 			}
