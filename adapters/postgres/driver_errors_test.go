@@ -84,9 +84,15 @@ func changeFixedFee(ctx context.Context, db *DB, fee int64) (decided int, err er
 	return decided, err
 }
 
+// countOverrides waits for the end of the transaction that has locked the table, whose connection may be lost.
 func countOverrides(t *testing.T, conn *pgx.Conn) (n int) {
 	t.Helper()
-	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM corridor_overrides`).Scan(&n); err != nil {
+	if err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(t.Context(), `LOCK TABLE corridor_overrides IN SHARE MODE`); err != nil {
+			return err
+		}
+		return tx.QueryRow(t.Context(), `SELECT count(*) FROM corridor_overrides`).Scan(&n)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return n
