@@ -142,7 +142,10 @@ type compiledUnion struct {
 	nested    []map[string]*compiledUnion // by branch and property
 }
 
-var compiledUnions sync.Map // reflect.Type -> *compiledUnion
+var (
+	compiledUnions    sync.Map // reflect.Type -> *compiledUnion
+	publishedBranches sync.Map // name -> *huma.Schema
+)
 
 func compiledUnionFor[T UnionTable]() *compiledUnion {
 	t := reflect.TypeFor[T]()
@@ -174,6 +177,10 @@ func compileUnion(spec UnionSpec) *compiledUnion {
 			described := *schema
 			described.Required = append([]string{spec.Discriminator}, schema.Required...)
 			schema = &described
+		}
+		// Unions may share a branch, but branches with the same name must be equal.
+		if other, exists := publishedBranches.LoadOrStore(branch.Name, schema); exists && !reflect.DeepEqual(other, schema) {
+			panic("httpapi: two schemas are named " + branch.Name)
 		}
 		c.published = append(c.published, schema)
 		c.nested = append(c.nested, nested)
@@ -250,12 +257,12 @@ func (c *compiledUnion) schema(r huma.Registry) *huma.Schema {
 	mapping := map[string]string{}
 	for i, branch := range c.spec.Branches {
 		if r != nil {
-			// Unions may share a branch, but branches with the same name must be equal.
-			published := copySchema(c.published[i])
-			if other, exists := r.Map()[branch.Name]; exists && !reflect.DeepEqual(other, published) {
+			if r.TypeFromRef(schemaPrefix+branch.Name) != nil {
 				panic("httpapi: two schemas are named " + branch.Name)
 			}
-			r.Map()[branch.Name] = published
+			if r.Map()[branch.Name] == nil {
+				r.Map()[branch.Name] = copySchema(c.published[i])
+			}
 			for _, inner := range c.nested[i] {
 				inner.schema(r)
 			}
