@@ -20,9 +20,9 @@ export GOFLAGS += -buildvcs=false -trimpath
 # lint has all checks of vet, which tests would repeat on every package and its dependencies: two minutes of CPU.
 TESTFLAGS := -vet=off -timeout 60m
 
-# Packages without goroutines, in themselves and in their tests. The race detector makes them five to twenty times slower; it
-# sees their code in the tests of the packages that use them.
-PURE := ./core/... ./ledger/... ./adapters/documentfiles
+# Packages without goroutines, in themselves and in their tests, and the simulation, which lets one goroutine run at a time. The
+# race detector makes them five to twenty times slower; it sees their code in the tests of the packages that use them.
+PURE := ./core/... ./ledger/... ./adapters/documentfiles ./app/internal/simulation
 
 .DEFAULT_GOAL := help
 .PHONY: run build test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-evm needs-browser screenshots
