@@ -43,8 +43,9 @@ unit: needs-postgres needs-gcc needs-readers needs-evm ## Unit and adapter tests
 	$(GO) test $(TESTFLAGS) $(PURE)
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -p 4 $$($(GO) list ./... | grep -v '^causeway/e2e' | grep -vxF "$$($(GO) list $(PURE))")
 
+# These tests wait for processes two thirds of the time: four at once keep two cores busy.
 e2e: needs-postgres needs-python needs-node needs-evm needs-browser build ## Tests that drive the real binary
-	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 $(TESTFLAGS) ./e2e/...
+	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 $(TESTFLAGS) -parallel 4 ./e2e/...
 
 faults: needs-postgres needs-gcc build ## Long tests: payments while things fail, reports of any kind, 100,000 generated requests, a simulation of 1,000,000 steps
 	SIMULATION_STEPS=1000000 $(GO) test -count=1 -timeout 30m -v ./app/internal/simulation
