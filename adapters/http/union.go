@@ -142,10 +142,7 @@ type compiledUnion struct {
 	nested    []map[string]*compiledUnion // by branch and property
 }
 
-var (
-	compiledUnions    sync.Map // reflect.Type -> *compiledUnion
-	publishedBranches sync.Map // name -> *huma.Schema
-)
+var compiledUnions sync.Map // reflect.Type -> *compiledUnion
 
 func compiledUnionFor[T UnionTable]() *compiledUnion {
 	t := reflect.TypeFor[T]()
@@ -177,10 +174,6 @@ func compileUnion(spec UnionSpec) *compiledUnion {
 			described := *schema
 			described.Required = append([]string{spec.Discriminator}, schema.Required...)
 			schema = &described
-		}
-		// Unions may share a branch, but branches with the same name must be equal.
-		if other, exists := publishedBranches.LoadOrStore(branch.Name, schema); exists && !reflect.DeepEqual(other, schema) {
-			panic("httpapi: two schemas are named " + branch.Name)
 		}
 		c.published = append(c.published, schema)
 		c.nested = append(c.nested, nested)
@@ -257,12 +250,12 @@ func (c *compiledUnion) schema(r huma.Registry) *huma.Schema {
 	mapping := map[string]string{}
 	for i, branch := range c.spec.Branches {
 		if r != nil {
-			if r.TypeFromRef(schemaPrefix+branch.Name) != nil {
+			// Unions may share a branch, but branches with the same name must be equal.
+			published := copySchema(c.published[i])
+			if other, exists := r.Map()[branch.Name]; exists && !reflect.DeepEqual(other, published) {
 				panic("httpapi: two schemas are named " + branch.Name)
 			}
-			if r.Map()[branch.Name] == nil {
-				r.Map()[branch.Name] = copySchema(c.published[i])
-			}
+			r.Map()[branch.Name] = published
 			for _, inner := range c.nested[i] {
 				inner.schema(r)
 			}
