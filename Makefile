@@ -20,9 +20,9 @@ export GOFLAGS += -buildvcs=false -trimpath
 # lint has all checks of vet, which tests would repeat on every package and its dependencies: two minutes of CPU.
 TESTFLAGS := -vet=off -timeout 60m
 
-# Packages without goroutines, in themselves and in their tests. The race detector makes them five to twenty times slower; it
-# sees their code in the tests of the packages that use them.
-PURE := ./core/... ./ledger/... ./adapters/documentfiles
+# Packages without goroutines, in themselves and in their tests, and the simulation, which lets one goroutine run at a time. The
+# race detector makes them five to twenty times slower; it sees their code in the tests of the packages that use them.
+PURE := ./core/... ./ledger/... ./adapters/documentfiles ./app/internal/simulation
 
 .DEFAULT_GOAL := help
 .PHONY: run build test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-evm needs-browser screenshots
@@ -43,8 +43,9 @@ unit: needs-postgres needs-gcc needs-readers needs-evm ## Unit and adapter tests
 	$(GO) test $(TESTFLAGS) $(PURE)
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -p 4 $$($(GO) list ./... | grep -v '^causeway/e2e' | grep -vxF "$$($(GO) list $(PURE))")
 
+# These tests wait for processes two thirds of the time: four at once keep two cores busy.
 e2e: needs-postgres needs-python needs-node needs-evm needs-browser build ## Tests that drive the real binary
-	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 $(TESTFLAGS) ./e2e/...
+	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 $(TESTFLAGS) -parallel 4 ./e2e/...
 
 faults: needs-postgres needs-gcc build ## Long tests: payments while things fail, reports of any kind, 100,000 generated requests, a simulation of 1,000,000 steps
 	SIMULATION_STEPS=1000000 $(GO) test -count=1 -timeout 30m -v ./app/internal/simulation

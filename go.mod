@@ -27,7 +27,6 @@ require (
 	github.com/moov-io/ach v1.63.3
 	github.com/moov-io/base v0.63.0
 	github.com/mr-tron/base58 v1.2.0
-	github.com/peterldowns/pgtestdb v0.1.1
 	github.com/pkg/sftp v1.13.9
 	github.com/pressly/goose/v3 v3.28.0
 	github.com/prometheus/client_golang v1.25.0

@@ -121,7 +121,7 @@ func TestExport_SlowClientHoldsNothing(t *testing.T) {
 	// A client that reads a byte now and then holds no transaction in the database, so vacuum goes
 	// on; its platform gets no second export meanwhile, another one does; and its export ends after
 	// the maximum duration.
-	const shortest = 5 * time.Second
+	const shortest = 15 * time.Second // enough for an export on a busy machine
 	h := newTestEnv(t, "--export-timeout", "1h", "--rate-limit", "10000", "--rate-burst", "10000")
 	impatient := startServer(t, h.databaseURL, "--export-timeout", shortest.String(), "--rate-limit", "10000", "--rate-burst", "10000")
 	platform, err := ident.ParsePlatform(h.platformID)

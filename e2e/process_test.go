@@ -186,15 +186,13 @@ func mustRunCommand(t testing.TB, env []string, args ...string) string {
 	return out
 }
 
-// eventually polls for a condition that no signal reports.
+// eventually polls for a condition that no signal reports, more and more rarely: it may be a command or an expensive request.
 func eventually(t testing.TB, condition string, holds func() bool) {
 	t.Helper()
 	timeout := time.After(waitTimeout)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
+	for pause := 20 * time.Millisecond; !holds(); pause = min(pause*5/4, 300*time.Millisecond) {
 		select {
-		case <-tick.C:
+		case <-time.After(pause):
 		case <-timeout:
 			t.Fatalf("%s: not within %s", condition, waitTimeout)
 		}

@@ -8,19 +8,14 @@ package pgtest
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
-	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
-
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
-	"github.com/peterldowns/pgtestdb"
 
 	"causeway/adapters/pgembed"
 	"causeway/migrations"
@@ -56,12 +51,29 @@ type Schema struct {
 // NewWithSchema is like New with another schema.
 func NewWithSchema(t testing.TB, schema Schema) string {
 	t.Helper()
-	url := ServerURL(t)
-	config, err := pgtestdbConfig(url)
+	server, err := sharedServer()
+	if err != nil {
+		t.Fatalf("no Postgres for tests: %v", err)
+	}
+	template, err := server.template(t.Context(), schema)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pgtestdb.Custom(t, config, schemaMigrator{schema, url}).URL()
+	name := "causeway_test_" + rand.Text()
+	if err := server.copyDatabase(t.Context(), template, name); err != nil {
+		t.Fatal(err)
+	}
+	database := server.urlOf(testRole, name)
+	t.Logf("test database: %s", database)
+	t.Cleanup(func() {
+		if t.Failed() {
+			return
+		}
+		if err := server.exec(context.Background(), `DROP DATABASE "`+name+`" WITH (FORCE)`); err != nil {
+			t.Errorf("drop the test database: %v", err)
+		}
+	})
+	return database
 }
 
 // ServerURL returns the URL of the shared server as a superuser.
@@ -71,98 +83,27 @@ func ServerURL(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("no Postgres for tests: %v", err)
 	}
-	return server.url
+	return server.url.String()
 }
 
-// server is the shared server as used by this test binary.
-type server struct {
-	url       string
-	usersLock *os.File // held until this process ends; shows the host process that the server is in use
-}
-
-var sharedServer = sync.OnceValues(func() (server, error) {
+var sharedServer = sync.OnceValues(func() (*server, error) {
 	if configured := os.Getenv(serverEnv); configured != "" {
-		return server{url: configured}, nil
+		return newServer(configured, nil)
 	}
 	dir, err := sharedFolder()
 	if err != nil {
-		return server{}, err
+		return nil, err
 	}
 	usersLock, err := lock(filepath.Join(dir, usersLockName), syscall.LOCK_SH)
 	if err != nil {
-		return server{}, err
+		return nil, err
 	}
 	if err := startHostProcess(dir, defaultIdleTimeout); err != nil {
-		return server{}, err
+		return nil, err
 	}
 	url, ok := pgembed.RunningSuperuserURL(dir)
 	if !ok {
-		return server{}, fmt.Errorf("the shared server in %s has stopped", dir)
+		return nil, fmt.Errorf("the shared server in %s has stopped", dir)
 	}
-	return server{url: url, usersLock: usersLock}, nil
+	return newServer(url, usersLock)
 })
-
-// pgtestdbConfig converts a server URL to a pgtestdb configuration. A unix socket is passed in
-// the options.
-func pgtestdbConfig(server string) (pgtestdb.Config, error) {
-	u, err := url.Parse(server)
-	if err != nil {
-		return pgtestdb.Config{}, fmt.Errorf("%s is not a URL: %w", serverEnv, err)
-	}
-	password, _ := u.User.Password()
-	port := u.Port()
-	if port == "" {
-		port = "5432"
-	}
-	database := "postgres"
-	if len(u.Path) > 1 {
-		database = u.Path[1:]
-	}
-	options := u.Query()
-	// A test opens many connections at once, which takes seconds on a busy machine. The service gives up earlier.
-	if !options.Has("connect_timeout") {
-		options.Set("connect_timeout", "180")
-	}
-	return pgtestdb.Config{
-		DriverName: "pgx",
-		Host:       u.Hostname(),
-		Port:       port,
-		User:       url.QueryEscape(u.User.Username()),
-		Password:   url.QueryEscape(password),
-		Database:   database,
-		Options:    strings.ReplaceAll(options.Encode(), "+", "%20"),
-		TestRole: &pgtestdb.Role{
-			Username: "causeway_test", Password: "causeway_test",
-			// The role owns its database and creates the service's role.
-			Capabilities: "NOSUPERUSER NOCREATEDB CREATEROLE",
-		},
-		ForceTerminateConnections: true,
-	}, nil
-}
-
-// schemaMigrator implements pgtestdb's Migrator for a Schema.
-type schemaMigrator struct {
-	schema Schema
-	server string
-}
-
-func (m schemaMigrator) Hash() (string, error) { return m.schema.Hash, nil }
-
-// Migrate fills the template. Two sessions cannot create the same role at the same time, and
-// roles belong to the server, so Migrate runs once at a time.
-func (m schemaMigrator) Migrate(ctx context.Context, template *sql.DB, _ pgtestdb.Config) (err error) {
-	server, err := sql.Open("pgx", m.server)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, server.Close()) }() // which releases the lock
-	conn, err := server.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(hashtext('causeway schema'))"); err != nil {
-		return err
-	}
-	return m.schema.Up(ctx, template)
-}

@@ -77,20 +77,25 @@ func TestStartHostProcess_ReportsFailure(t *testing.T) {
 	}
 }
 
-func TestPgtestdbConfig_RoundTripsURLs(t *testing.T) {
+func TestNewServer_RoundTripsURLs(t *testing.T) {
 	t.Parallel()
-	// The pgtestdb configuration of a server URL leads to the same server, with a long time to connect unless it says one.
-	for url, want := range map[string]string{
-		"postgres://postgres@/postgres?host=%2Frun%2Fpg&port=5433":  "postgres://postgres:@:5432/postgres?connect_timeout=180&host=%2Frun%2Fpg&port=5433",
-		"postgres://me:p%40ss@db.example:6000/work?sslmode=disable": "postgres://me:p%40ss@db.example:6000/work?connect_timeout=180&sslmode=disable",
-		"postgres://me@localhost?connect_timeout=7":                 "postgres://me:@localhost:5432/postgres?connect_timeout=7",
+	// The URL of a server and those of its databases lead to the same server, with a long time to connect unless it says one.
+	for url, want := range map[string]struct{ server, database string }{
+		"postgres://postgres@/postgres?host=%2Frun%2Fpg&port=5433": {
+			"postgres://postgres@/postgres?connect_timeout=180&host=%2Frun%2Fpg&port=5433",
+			"postgres://ana:ana@/one?connect_timeout=180&host=%2Frun%2Fpg&port=5433"},
+		"postgres://me:p%40ss@db.example:6000/work?sslmode=disable": {
+			"postgres://me:p%40ss@db.example:6000/work?connect_timeout=180&sslmode=disable",
+			"postgres://ana:ana@db.example:6000/one?connect_timeout=180&sslmode=disable"},
+		"postgres://me@localhost?connect_timeout=7": {
+			"postgres://me@localhost/postgres?connect_timeout=7", "postgres://ana:ana@localhost/one?connect_timeout=7"},
 	} {
-		config, err := pgtestdbConfig(url)
-		if err != nil || config.URL() != want {
-			t.Errorf("%s becomes %s (%v), want %s", url, config.URL(), err, want)
+		s, err := newServer(url, nil)
+		if err != nil || s.url.String() != want.server || s.urlOf("ana", "one") != want.database {
+			t.Errorf("%s becomes %s and %s (%v), want %s", url, s.url, s.urlOf("ana", "one"), err, want)
 		}
 	}
-	if _, err := pgtestdbConfig("postgres://%zz"); err == nil {
+	if _, err := newServer("postgres://%zz", nil); err == nil {
 		t.Error("an invalid URL was accepted")
 	}
 }
