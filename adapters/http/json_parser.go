@@ -2,12 +2,15 @@ package httpapi
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
+	"io"
 	"math"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // parseJSON parses a body into the values that the validator accepts: map, slice,
@@ -20,311 +23,222 @@ import (
 // validator refuses it only where an integer is required. Integers are exact up to 2^53;
 // the second decoding checks larger ones.
 func parseJSON(data []byte) (any, error) {
-	p := parser{data: data}
-	p.skipSpace()
+	p := newParser(data)
 	value := p.value(0)
-	p.skipSpace()
-	if p.problem == "" && p.pos < len(p.data) {
-		p.fail("unexpected data after the value")
+	if end := p.skipSpace(p.InputOffset()); p.problem == nil && end < len(data) {
+		p.fail(end, "unexpected data after the value")
 	}
-	if p.problem != "" {
-		return nil, p.error()
+	if p.problem != nil {
+		return nil, p.problem
 	}
 	return value, nil
 }
 
 const maxDepth = 64
 
+// parser reads values from the decoder, which checks the grammar, and adds the rules of
+// parseJSON. Its errors say what is expected.
 type parser struct {
-	data       []byte
-	pos        int
-	problem    string // the first problem; empty if there is none
-	problemPos int    // the position of the problem
+	*jsontext.Decoder
+	data    []byte
+	problem *syntaxError // nil if there is none; nothing is read after it
 }
 
-func (p *parser) fail(problem string) any {
-	if p.problem == "" {
-		p.problem, p.problemPos = problem, p.pos
-	}
+// decoderOptions leave to the parser what its rules differ in: names that are equal
+// ignoring case, and half of a surrogate pair, which is accepted.
+var decoderOptions = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+
+func newParser(data []byte) *parser {
+	return &parser{data: data, Decoder: jsontext.NewDecoder(bytes.NewBuffer(data), decoderOptions...)}
+}
+
+func (p *parser) fail(pos int, problem string) any {
+	before := p.data[:pos]
+	line := 1 + bytes.Count(before, []byte{'\n'})
+	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
+	p.problem = &syntaxError{line: line, column: column, problem: problem}
 	return nil
 }
 
-func (p *parser) error() *syntaxError {
-	before := p.data[:min(p.problemPos, len(p.data))]
-	line := 1 + bytes.Count(before, []byte{'\n'})
-	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
-	return &syntaxError{line: line, column: column, problem: p.problem}
-}
-
-func (p *parser) skipSpace() {
-	for p.pos < len(p.data) {
-		switch p.data[p.pos] {
-		case ' ', '\t', '\n', '\r':
-			p.pos++
-		default:
-			return
+func (p *parser) value(depth int) any {
+	kind := p.PeekKind()
+	if depth > maxDepth {
+		if pos, missing := p.next(); missing == "" {
+			return p.fail(pos, "nesting is too deep")
 		}
 	}
-}
-
-func (p *parser) peek() byte {
-	if p.pos < len(p.data) {
-		return p.data[p.pos]
-	}
-	return 0
-}
-
-func (p *parser) value(depth int) any {
-	if depth > maxDepth {
-		return p.fail("nesting is too deep")
-	}
-	switch c := p.peek(); {
-	case c == '{':
+	switch kind {
+	case '{':
 		return p.object(depth)
-	case c == '[':
+	case '[':
 		return p.array(depth)
-	case c == '"':
-		return p.text()
-	case c == '-' || c >= '0' && c <= '9':
+	case '"':
+		text, _ := p.text()
+		return text
+	case '0':
 		return p.number()
-	case c == 't':
-		return p.literal("true", true)
-	case c == 'f':
-		return p.literal("false", false)
-	case c == 'n':
-		return p.literal("null", nil)
-	case p.pos >= len(p.data):
-		return p.fail("unexpected end of the body")
 	}
-	return p.fail("a value is expected")
-}
-
-func (p *parser) literal(word string, value any) any {
-	if !bytes.HasPrefix(p.data[p.pos:], []byte(word)) {
-		return p.fail("a value is expected")
+	token, err := p.ReadToken()
+	switch {
+	case err != nil:
+		return p.explain(err)
+	case token.Kind() == 'n':
+		return nil
 	}
-	p.pos += len(word)
-	return value
+	return token.Bool()
 }
 
 func (p *parser) object(depth int) any {
-	p.pos++ // {
-	object := map[string]any{}
-	var names fieldNames
-	for p.skipSpace(); p.peek() != '}'; p.skipSpace() {
-		if len(object) > 0 {
-			if p.peek() != ',' {
-				return p.fail(p.orUnexpectedEnd("a comma or } is expected"))
-			}
-			p.pos++
-			p.skipSpace()
-		}
-		if p.peek() != '"' {
-			return p.fail(p.orUnexpectedEnd("a field name in double quotes is expected"))
-		}
-		start := p.pos
-		name := p.text()
-		if p.problem != "" {
+	_, _ = p.ReadToken() // {
+	object, names := map[string]any{}, map[string]bool{}
+	for p.PeekKind() == '"' {
+		name, pos := p.text()
+		if p.problem != nil {
 			return nil
 		}
-		if !names.add(name) {
-			p.pos = start
-			return p.fail("the field " + strconv.Quote(name) + " is duplicated")
+		folded := foldCase(name)
+		if names[folded] {
+			return p.fail(pos, "the field "+strconv.Quote(name)+" is duplicated")
 		}
-		if p.skipSpace(); p.peek() != ':' {
-			return p.fail(p.orUnexpectedEnd("a colon is expected"))
-		}
-		p.pos++
-		p.skipSpace()
+		names[folded] = true
 		object[name] = p.value(depth + 1)
-		if p.problem != "" {
+		if p.problem != nil {
 			return nil
 		}
 	}
-	p.pos++ // }
+	if _, err := p.ReadToken(); err != nil { // not }
+		return p.explain(err)
+	}
 	return object
 }
 
 func (p *parser) array(depth int) any {
-	p.pos++ // [
+	_, _ = p.ReadToken() // [
 	list := []any{}
-	for p.skipSpace(); p.peek() != ']'; p.skipSpace() {
-		if len(list) > 0 {
-			if p.peek() != ',' {
-				return p.fail(p.orUnexpectedEnd("a comma or ] is expected"))
-			}
-			p.pos++
-			p.skipSpace()
-		}
+	for p.PeekKind() != ']' {
 		list = append(list, p.value(depth+1))
-		if p.problem != "" {
+		if p.problem != nil {
 			return nil
 		}
 	}
-	p.pos++ // ]
+	_, _ = p.ReadToken() // ]
 	return list
 }
 
-func (p *parser) orUnexpectedEnd(problem string) string {
-	if p.pos >= len(p.data) {
-		return "unexpected end of the body"
-	}
-	return problem
-}
-
-// text parses a string; p.pos is at its opening quote.
-func (p *parser) text() string {
-	start := p.pos
-	escaped, plain := false, true
-	for p.pos++; ; p.pos++ {
-		switch c := p.peek(); {
-		case p.pos >= len(p.data):
-			p.fail("unexpected end of the body in a string")
-			return ""
-		case c == '"':
-			raw := p.data[start+1 : p.pos]
-			if !plain && !utf8.Valid(raw) {
-				p.pos = start
-				p.fail("the string is not valid UTF-8")
-				return ""
-			}
-			p.pos++
-			if !escaped {
-				return string(raw)
-			}
-			return p.unquote(start)
-		case c == '\\':
-			escaped = true
-			p.pos++ // the next character is escaped
-		case c < ' ':
-			p.fail("control characters in a string must be escaped")
-			return ""
-		case c >= utf8.RuneSelf:
-			plain = false
-		}
-	}
-}
-
-// unquote resolves the escapes of the string from start to p.pos.
-func (p *parser) unquote(start int) string {
-	var text string
-	if err := json.Unmarshal(p.data[start:p.pos], &text); err != nil {
-		p.pos = start
-		p.fail("the string has an invalid escape")
-		return ""
-	}
-	if strings.IndexByte(text, 0) >= 0 {
-		p.pos = start
-		p.fail("the NUL character is not allowed in a string")
-		return ""
-	}
-	return text
-}
-
-// number parses a number by the grammar of JSON.
-func (p *parser) number() any {
-	start := p.pos
-	if p.peek() == '-' {
-		p.pos++
-	}
-	switch {
-	case p.peek() == '0':
-		p.pos++
-	case p.digits() == 0:
-		return p.fail(p.orUnexpectedEnd("a digit is expected"))
-	}
-	integer := true
-	if p.peek() == '.' {
-		integer = false
-		p.pos++
-		if p.digits() == 0 {
-			return p.fail(p.orUnexpectedEnd("a digit is expected"))
-		}
-	}
-	if c := p.peek(); c == 'e' || c == 'E' {
-		integer = false
-		p.pos++
-		if c := p.peek(); c == '+' || c == '-' {
-			p.pos++
-		}
-		if p.digits() == 0 {
-			return p.fail(p.orUnexpectedEnd("a digit is expected"))
-		}
-	}
-	number, err := strconv.ParseFloat(string(p.data[start:p.pos]), 64)
+// text reads a string, and returns also the position of its opening quote.
+func (p *parser) text() (text string, pos int) {
+	raw, err := p.ReadValue()
 	if err != nil {
-		p.pos = start
-		return p.fail("the number is too large")
+		p.explain(err)
+		return "", 0
 	}
-	if !integer && number == math.Trunc(number) {
+	pos = int(p.InputOffset()) - len(raw)
+	if !utf8.Valid(raw) {
+		p.fail(pos, "the string is not valid UTF-8")
+		return "", pos
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1]), pos
+	}
+	unescaped, _ := jsontext.AppendUnquote(nil, raw) // the error is half of a surrogate pair, which is replaced
+	if bytes.IndexByte(unescaped, 0) >= 0 {
+		p.fail(pos, "the NUL character is not allowed in a string")
+	}
+	return string(unescaped), pos
+}
+
+func (p *parser) number() any {
+	raw, err := p.ReadValue()
+	if err != nil {
+		return p.explain(err)
+	}
+	number, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil {
+		return p.fail(int(p.InputOffset())-len(raw), "the number is too large")
+	}
+	if number == math.Trunc(number) && bytes.ContainsAny(raw, ".eE") {
 		return math.NaN()
 	}
 	return number
 }
 
-func (p *parser) digits() int {
-	start := p.pos
-	for c := p.peek(); c >= '0' && c <= '9'; c = p.peek() {
-		p.pos++
+// next returns the position of the next name or value. If the delimiter before it is
+// missing, it returns the position of the delimiter and what is expected there.
+func (p *parser) next() (pos int, missing string) {
+	pos = p.skipSpace(p.InputOffset())
+	delimiter := byte(',')
+	switch kind, length := p.StackIndex(p.StackDepth()); {
+	case kind == 0 || length == 0:
+		return pos, ""
+	case kind == '[':
+		missing = "a comma or ] is expected"
+	case length%2 == 0:
+		missing = "a comma or } is expected"
+	default:
+		delimiter, missing = ':', "a colon is expected"
 	}
-	return p.pos - start
+	if p.at(pos) != delimiter {
+		return pos, missing
+	}
+	return p.skipSpace(int64(pos + 1)), ""
 }
 
-// fieldNames holds the field names of one object, compared ignoring case.
-type fieldNames struct {
-	inline [12]string
-	names  []string
-	folded map[string]struct{} // nil if there are few
+// explain reports a syntax error that the decoder has found at the next name or value.
+func (p *parser) explain(err error) any {
+	var syntax *jsontext.SyntacticError
+	found, unfinished := 0, errors.Is(err, io.ErrUnexpectedEOF)
+	if errors.As(err, &syntax) {
+		found = int(syntax.ByteOffset)
+	}
+	pos, problem := p.next()
+	kind, length := p.StackIndex(p.StackDepth())
+	switch c := p.at(pos); {
+	case problem != "":
+	case c == '"' && unfinished:
+		return p.fail(len(p.data), "unexpected end of the body in a string")
+	case c == '"' && p.at(found) == '\\':
+		problem = "the string has an invalid escape"
+	case c == '"':
+		pos, problem = found, "control characters in a string must be escaped"
+	case kind == '{' && length%2 == 0:
+		problem = "a field name in double quotes is expected"
+	case (c == '-' || '0' <= c && c <= '9') && unfinished:
+		pos = len(p.data)
+	case c == '-' || '0' <= c && c <= '9':
+		pos, problem = found, "a digit is expected"
+	default:
+		problem = "a value is expected"
+	}
+	if pos == len(p.data) {
+		problem = "unexpected end of the body"
+	}
+	return p.fail(pos, problem)
 }
 
-// add adds a name and reports whether it is new.
-func (n *fieldNames) add(name string) bool {
-	if n.folded == nil {
-		for _, other := range n.names {
-			// Folding changes the length only outside of ASCII (k and the Kelvin sign).
-			if (len(other) == len(name) || !isASCII(other) || !isASCII(name)) && strings.EqualFold(other, name) {
-				return false
-			}
-		}
-		if n.names == nil {
-			n.names = n.inline[:0]
-		}
-		if n.names = append(n.names, name); len(n.names) < len(n.inline) {
-			return true
-		}
-		n.folded = make(map[string]struct{}, 4*len(n.names))
-		for _, other := range n.names {
-			n.folded[foldCase(other)] = struct{}{}
-		}
-		return true
+// at returns the byte at a position, or 0 at the end.
+func (p *parser) at(pos int) byte {
+	if pos < len(p.data) {
+		return p.data[pos]
 	}
-	key := foldCase(name)
-	if _, ok := n.folded[key]; ok {
-		return false
-	}
-	n.folded[key] = struct{}{}
-	return true
+	return 0
 }
 
-// foldCase returns the same text for names that differ only in case.
+func (p *parser) skipSpace(pos int64) int {
+	return len(p.data) - len(bytes.TrimLeft(p.data[pos:], " \t\r\n"))
+}
+
+// foldCase returns the same text for names that are equal ignoring case.
 func foldCase(name string) string {
-	if isASCII(name) && !strings.ContainsAny(name, "kKsS") {
-		return strings.ToLower(name)
-	}
 	return strings.Map(func(r rune) rune {
-		smallest := r
-		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-			smallest = min(smallest, next)
+		if r >= utf8.RuneSelf {
+			for next := unicode.SimpleFold(r); next > r; next = unicode.SimpleFold(r) {
+				r = next
+			}
+			r = unicode.SimpleFold(r) // the largest is followed by the smallest
 		}
-		return unicode.ToLower(smallest)
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
 	}, name)
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -57,6 +58,9 @@ func tidySchema(s *huma.Schema, seen map[*huma.Schema]bool) {
 			s.Extensions = map[string]any{}
 		}
 		s.Extensions[patternExtension], s.PatternDescription = s.PatternDescription, ""
+	}
+	if v := reflect.ValueOf(s.Default); v.Kind() == reflect.Pointer {
+		s.Default = v.Elem().Interface() // of a field that is a pointer
 	}
 	if s.Format == "double" && !strings.HasSuffix(s.Description, decimalDigits) {
 		s.Description = strings.TrimSpace(s.Description + " " + decimalDigits)

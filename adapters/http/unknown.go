@@ -65,7 +65,7 @@ func (x *exchange) findUnknown() {
 		ignored = x.unknownParameters()
 	}
 	if x.body != nil && x.route.known.body != nil {
-		s := fieldScanner{data: x.body.Bytes(), ignored: ignored}
+		s := fieldScanner{parser: newParser(x.body.Bytes()), ignored: ignored}
 		if s.value(x.route.known.body, &place{}, 0) {
 			ignored = s.ignored
 		}

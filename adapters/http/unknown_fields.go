@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -73,194 +72,114 @@ func (b fieldsBuilder) fields(s *huma.Schema) *knownFields {
 // fieldScanner finds the unknown fields of a JSON text without decoding it. It stops at
 // text that is not JSON, which the parser reports.
 type fieldScanner struct {
-	data    []byte
-	pos     int
+	*parser
 	ignored []string
 }
 
 // place is a value within the text. It is only written out for an unknown field.
 type place struct {
 	within *place // nil for the whole text
-	name   []byte // of a field; nil for an item of a list
-	index  int
+	name   string // of a field
+	index  int    // of an item of a list; notItem for a field
 }
+
+const notItem = -1
 
 func (p *place) String() string {
 	switch {
 	case p.within == nil:
 		return ""
-	case p.name == nil:
+	case p.index != notItem:
 		return p.within.String() + "[" + strconv.Itoa(p.index) + "]"
 	case p.within.within == nil:
-		return string(p.name)
+		return p.name
 	}
-	return p.within.String() + "." + string(p.name)
+	return p.within.String() + "." + p.name
 }
 
 // value scans one value and reports whether it is JSON.
 func (s *fieldScanner) value(known *knownFields, at *place, depth int) bool {
-	s.skipSpace()
-	switch {
+	switch kind := s.PeekKind(); {
 	case depth > maxDepth:
 		return false
-	case s.peek() == '{':
+	case kind == '{' && known != nil:
 		return s.object(known, at, depth)
-	case s.peek() == '[':
+	case kind == '[' && known != nil:
 		return s.array(known, at, depth)
-	case s.peek() == '"':
-		_, ok := s.text()
-		return ok
 	}
-	start := s.pos
-	for {
-		switch s.peek() {
-		case ',', ']', '}', ' ', '\t', '\r', '\n', 0:
-			return s.pos > start
-		}
-		s.pos++
-	}
+	return s.SkipValue() == nil
 }
 
 func (s *fieldScanner) object(known *knownFields, at *place, depth int) bool {
-	if known != nil && known.discriminator != "" {
+	_, _ = s.ReadToken() // {
+	if known.discriminator != "" {
 		if branch := known.branches[s.discriminator(known.discriminator)]; branch != nil {
 			known = branch
 		}
 	}
-	s.pos++ // {
-	for s.skipSpace(); s.peek() != '}'; s.skipSpace() {
-		name, ok := s.name()
-		if !ok {
+	for s.PeekKind() == '"' {
+		name, _ := s.text()
+		if s.problem != nil {
 			return false
 		}
 		field, found := known.field(name)
-		here := place{within: at, name: name}
+		here := place{within: at, name: name, index: notItem}
 		if !found && len(s.ignored) < maxIgnoredLength {
 			s.ignored = append(s.ignored, here.String())
 		}
 		if !s.value(field, &here, depth+1) {
 			return false
 		}
-		s.comma()
 	}
-	s.pos++ // }
-	return true
+	_, err := s.ReadToken() // }
+	return err == nil
 }
 
 func (s *fieldScanner) array(known *knownFields, at *place, depth int) bool {
-	var items *knownFields
-	if known != nil {
-		items = known.content
-	}
-	s.pos++ // [
-	here := place{within: at}
-	for s.skipSpace(); s.peek() != ']'; s.skipSpace() {
-		if !s.value(items, &here, depth+1) {
+	_, _ = s.ReadToken() // [
+	for here := (place{within: at}); s.PeekKind() != ']'; here.index++ {
+		if !s.value(known.content, &here, depth+1) {
 			return false
 		}
-		s.comma()
-		here.index++
 	}
-	s.pos++ // ]
+	_, _ = s.ReadToken() // ]
 	return true
+}
+
+// discriminator returns the text of a field of the object that has just begun; empty if it
+// has none.
+func (s *fieldScanner) discriminator(field string) string {
+	object := newParser(s.data[s.InputOffset()-1:])
+	_, _ = object.ReadToken() // {
+	for object.PeekKind() == '"' {
+		name, _ := object.text()
+		if name == field && object.PeekKind() == '"' {
+			text, _ := object.text()
+			return text
+		}
+		if object.SkipValue() != nil {
+			return ""
+		}
+	}
+	return ""
 }
 
 // field returns the known fields of a field, and whether it is known. As in the decoding,
 // the case of letters is ignored.
-func (k *knownFields) field(name []byte) (*knownFields, bool) {
+func (k *knownFields) field(name string) (*knownFields, bool) {
 	switch {
 	case k == nil:
 		return nil, true
 	case k.fields == nil:
 		return k.content, true
 	}
-	if field, ok := k.fields[string(name)]; ok {
+	if field, ok := k.fields[name]; ok {
 		return field, true
 	}
 	for known, field := range k.fields {
-		if strings.EqualFold(known, string(name)) {
+		if strings.EqualFold(known, name) {
 			return field, true
 		}
 	}
 	return nil, false
-}
-
-// discriminator returns the text of a field of the object at s.pos, which stays there;
-// empty if it has none.
-func (s *fieldScanner) discriminator(field string) string {
-	object := fieldScanner{data: s.data, pos: s.pos + 1}
-	for object.skipSpace(); object.peek() != '}'; object.skipSpace() {
-		name, ok := object.name()
-		if !ok {
-			return ""
-		}
-		if object.skipSpace(); string(name) == field && object.peek() == '"' {
-			text, _ := object.text()
-			return string(text)
-		}
-		if !object.value(nil, nil, 0) {
-			return ""
-		}
-		object.comma()
-	}
-	return ""
-}
-
-// name scans the name of a field and the colon.
-func (s *fieldScanner) name() ([]byte, bool) {
-	if s.peek() != '"' {
-		return nil, false
-	}
-	name, ok := s.text()
-	if s.skipSpace(); !ok || s.peek() != ':' {
-		return nil, false
-	}
-	s.pos++
-	return name, true
-}
-
-// text scans a string.
-func (s *fieldScanner) text() ([]byte, bool) {
-	start, escaped := s.pos, false
-	for s.pos++; s.pos < len(s.data); s.pos++ {
-		switch s.data[s.pos] {
-		case '\\':
-			escaped = true
-			s.pos++
-		case '"':
-			s.pos++
-			if !escaped {
-				return s.data[start+1 : s.pos-1], true
-			}
-			return s.unquote(start)
-		}
-	}
-	return nil, false
-}
-
-// unquote resolves the escapes of the string from start to s.pos.
-func (s *fieldScanner) unquote(start int) ([]byte, bool) {
-	var text string
-	err := json.Unmarshal(s.data[start:s.pos], &text)
-	return []byte(text), err == nil
-}
-
-func (s *fieldScanner) comma() {
-	if s.skipSpace(); s.peek() == ',' {
-		s.pos++
-	}
-}
-
-func (s *fieldScanner) skipSpace() {
-	for s.peek() == ' ' || s.peek() == '\t' || s.peek() == '\r' || s.peek() == '\n' {
-		s.pos++
-	}
-}
-
-// peek returns the next byte, or 0 at the end.
-func (s *fieldScanner) peek() byte {
-	if s.pos < len(s.data) {
-		return s.data[s.pos]
-	}
-	return 0
 }

@@ -21,19 +21,9 @@ var agentAttempts = schema.New("agent_attempts", keyOfPlatform, func(a *agent.At
 		{Name: "platform_id", Field: &a.Platform}, {Name: "id", Field: &a.ID}, {Name: "agent_id", Field: &a.Agent},
 		{Name: "customer_id", Field: &a.Customer},
 		{Name: "operation", Field: &a.Operation}, {Name: "decision", Field: &a.Decision},
-		{Name: "reasons", Type: "jsonb", Field: schema.JSON(
-			func() []agentAttemptReason {
-				column := make([]agentAttemptReason, len(a.Reasons))
-				for i, r := range a.Reasons {
-					column[i] = agentAttemptReason(r)
-				}
-				return column
-			},
-			func(column []agentAttemptReason) {
-				for _, r := range column {
-					a.Reasons = append(a.Reasons, agent.Reason(r))
-				}
-			})},
+		{Name: "reasons", Type: "jsonb", Field: jsonList(&a.Reasons,
+			func(r agent.Reason) agentAttemptReason { return agentAttemptReason(r) },
+			func(c agentAttemptReason) agent.Reason { return agent.Reason(c) })},
 		{Name: "error", Field: &a.Error}, {Name: "currency", Field: &a.Amount.Currency}, {Name: "amount", Field: &a.Amount.Minor},
 		{Name: "internal_account_id", Field: &a.Internal}, {Name: "external_account_id", Field: &a.External}, {Name: "quote_id", Field: &a.Quote},
 		{Name: "transaction_id", Field: &a.Transaction}, {Name: "action_id", Field: &a.Action}, {Name: "token_id", Field: &a.Token},

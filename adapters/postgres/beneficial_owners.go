@@ -133,17 +133,9 @@ func (c personColumn) person() customer.PersonalInfo {
 }
 
 func newCheckErrorColumns(list []customer.CheckError) []checkErrorColumn {
-	var columns []checkErrorColumn
-	for _, e := range list {
-		columns = append(columns, checkErrorColumn(e))
-	}
-	return columns
+	return mapped(list, func(e customer.CheckError) checkErrorColumn { return checkErrorColumn(e) })
 }
 
 func checkErrors(columns []checkErrorColumn) []customer.CheckError {
-	var list []customer.CheckError
-	for _, c := range columns {
-		list = append(list, customer.CheckError(c))
-	}
-	return list
+	return mapped(columns, func(c checkErrorColumn) customer.CheckError { return customer.CheckError(c) })
 }

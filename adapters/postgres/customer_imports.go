@@ -34,9 +34,21 @@ var importChunks = schema.New("customer_import_chunks", keyOfPlatform, func(c *i
 	return schema.Columns{
 		{Name: "platform_id", Field: &c.platform}, {Name: "id", Field: &c.ID}, {Name: "import_id", Field: &c.of},
 		{Name: "first_row", Field: &c.FirstRow},
-		sealedJSON(customerImportChunksRows, func() []ports.ImportRow { return c.Rows }, func(rows []ports.ImportRow) { c.Rows = rows }),
+		sealedJSON(customerImportChunksRows,
+			func() []importRowColumn {
+				return mapped(c.Rows, func(r ports.ImportRow) importRowColumn { return importRowColumn(r) })
+			},
+			func(rows []importRowColumn) {
+				c.Rows = mapped(rows, func(r importRowColumn) ports.ImportRow { return ports.ImportRow(r) })
+			}),
 	}
 })
+
+// importRowColumn is an element of the column rows.
+type importRowColumn struct {
+	Line   int      `json:"Line"`
+	Values []string `json:"Values"`
+}
 
 // importErrorRow is a row of customer_import_errors.
 type importErrorRow struct {
@@ -55,10 +67,21 @@ var importErrors = schema.New("customer_import_errors", keyOfImportErrors, func(
 		{Name: "code", Field: &e.Code}, {Name: "message", Field: &e.Message}, {Name: "reason", Field: &e.Reason},
 		{Name: "column_name", Field: &e.Column},
 		{Name: "fields", Type: "jsonb", Field: schema.JSON(
-			func() []fault.Field { return append([]fault.Field{}, e.Fields...) },
-			func(fields []fault.Field) { e.Fields = fields })},
+			func() []invalidFieldColumn {
+				return mapped(append([]fault.Field{}, e.Fields...), func(f fault.Field) invalidFieldColumn { return invalidFieldColumn(f) })
+			},
+			func(columns []invalidFieldColumn) {
+				e.Fields = mapped(columns, func(c invalidFieldColumn) fault.Field { return fault.Field(c) })
+			})},
 	}
 })
+
+// invalidFieldColumn is an element of the column fields.
+type invalidFieldColumn struct {
+	Field      string         `json:"Field"`
+	Message    string         `json:"Message"`
+	Constraint map[string]any `json:"Constraint"`
+}
 
 var (
 	insertCustomerImport = customerImports.Insert("")

@@ -2,9 +2,8 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 
@@ -35,16 +34,15 @@ func instructionsColumn(a *account.Internal) schema.Column {
 			if a.Instructions == nil {
 				return []byte{}, nil
 			}
-			if a.Customer.IsZero() {
-				return json.Marshal(a.Instructions)
+			text, err := encodeInstructions(a.Instructions)
+			if err != nil || a.Customer.IsZero() {
+				return text, err
 			}
-			return db.sealJSON(ctx, row, internalAccountsInstructions, a.Instructions)
+			return db.seal(ctx, row, internalAccountsInstructions, text)
 		},
-		open: func(ctx context.Context, db *DB, row sealedRow, stored []byte) error {
-			if len(stored) == 0 {
-				return nil
-			}
-			return db.openJSON(ctx, row, internalAccountsInstructions, stored, &a.Instructions)
+		open: func(ctx context.Context, db *DB, row sealedRow, stored []byte) (err error) {
+			a.Instructions, err = db.openInstructions(ctx, row, stored)
+			return err
 		},
 	})
 }
@@ -215,11 +213,14 @@ func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform,
 	return found, err
 }
 
-func (db *DB) openInstructions(ctx context.Context, platform, id uuid.UUID, stored string) (instructions []account.Instruction, err error) {
-	text, err := db.openText(ctx, sealedRow{platform, id}, internalAccountsInstructions, stored)
-	if err != nil || text == "" {
+func (db *DB) openInstructions(ctx context.Context, row sealedRow, stored []byte) ([]account.Instruction, error) {
+	text, err := db.open(ctx, row, internalAccountsInstructions, stored)
+	if err != nil {
 		return nil, err
 	}
-	err = json.Unmarshal([]byte(text), &instructions)
-	return instructions, err
+	instructions, err := decodeInstructions(text)
+	if err != nil {
+		return nil, fmt.Errorf("internal_accounts.instructions of %s: %w", row.id, err)
+	}
+	return instructions, nil
 }

@@ -7,7 +7,6 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/quote"
-	"causeway/core/transaction"
 )
 
 // lookups is the table lookups.
@@ -15,19 +14,7 @@ var lookups = schema.New("lookups", keyOfPlatform, func(l *quote.Lookup) schema.
 	return schema.Columns{
 		{Name: "platform_id", Field: &l.Platform}, {Name: "id", Field: &l.ID}, {Name: "customer_id", Field: &l.Customer},
 		{Name: "sender_uma", Field: &l.SenderUMA}, {Name: "receiver_uma", Field: &l.ReceiverUMA}, {Name: "external_id", Field: &l.External},
-		{Name: "requested_fields", Type: "jsonb", Field: schema.JSON(
-			func() []counterpartyFieldColumn {
-				columns := []counterpartyFieldColumn{}
-				for _, field := range l.Fields {
-					columns = append(columns, counterpartyFieldColumn(field))
-				}
-				return columns
-			},
-			func(columns []counterpartyFieldColumn) {
-				for _, field := range columns {
-					l.Fields = append(l.Fields, transaction.InfoField(field))
-				}
-			})},
+		{Name: "requested_fields", Type: "jsonb", Field: jsonList(&l.Fields, newInfoField, infoField)},
 		{Name: "currencies", Type: "text[]", Field: schema.Array(&l.Currencies)},
 		sealedJSON(lookupsReceiverInfo,
 			func() map[string]string {

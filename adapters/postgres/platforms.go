@@ -27,13 +27,7 @@ var platforms = schema.New("platforms", []string{"id"}, func(p *platform.Platfor
 				return nil
 			})},
 		{Name: "invitation_url", Field: &p.InvitationURL},
-		{Name: "currencies", Type: "jsonb", Field: schema.JSON(
-			func() []platformCurrencyColumn { return newPlatformCurrencies(p.Currencies) },
-			func(columns []platformCurrencyColumn) {
-				for _, column := range columns {
-					p.Currencies = append(p.Currencies, column.settings())
-				}
-			})},
+		{Name: "currencies", Type: "jsonb", Field: jsonList(&p.Currencies, newPlatformCurrencyColumn, platformCurrencyColumn.settings)},
 		{Name: "kyc_redirect_origins", Type: "text[]", Field: schema.Array(&p.KYCRedirectOrigins)},
 		{Name: "embedded_wallets", Type: "jsonb", Field: schema.JSON(
 			func() *walletsColumn { return newWalletsColumn(p.Wallets) },
@@ -130,23 +124,16 @@ func (w *walletsColumn) wallets() *platform.Wallets {
 	}
 }
 
-func newPlatformCurrencies(currencies []platform.Currency) []platformCurrencyColumn {
-	columns := make([]platformCurrencyColumn, len(currencies))
-	for i, c := range currencies {
-		columns[i] = platformCurrencyColumn{Code: string(c.Code), Min: c.MinAmount, Max: c.MaxAmount, Directions: c.Directions}
-		for _, field := range c.RequiredCounterpartyFields {
-			columns[i].Fields = append(columns[i].Fields, counterpartyFieldColumn(field))
-		}
-	}
-	return columns
+func newPlatformCurrencyColumn(c platform.Currency) platformCurrencyColumn {
+	return platformCurrencyColumn{Code: string(c.Code), Min: c.MinAmount, Max: c.MaxAmount, Directions: c.Directions,
+		Fields: mapped(c.RequiredCounterpartyFields,
+			func(f platform.CounterpartyField) counterpartyFieldColumn { return counterpartyFieldColumn(f) })}
 }
 
 func (column platformCurrencyColumn) settings() platform.Currency {
-	c := platform.Currency{Code: money.Currency(column.Code), MinAmount: column.Min, MaxAmount: column.Max, Directions: column.Directions}
-	for _, field := range column.Fields {
-		c.RequiredCounterpartyFields = append(c.RequiredCounterpartyFields, platform.CounterpartyField(field))
-	}
-	return c
+	return platform.Currency{Code: money.Currency(column.Code), MinAmount: column.Min, MaxAmount: column.Max, Directions: column.Directions,
+		RequiredCounterpartyFields: mapped(column.Fields,
+			func(f counterpartyFieldColumn) platform.CounterpartyField { return platform.CounterpartyField(f) })}
 }
 
 // Platforms reads at most limit platforms after one, in order of creation. Uses the primary key.

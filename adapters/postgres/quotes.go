@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -44,16 +43,14 @@ func (c instructionsText) TextValue() (pgtype.Text, error) {
 	if transaction.IsSigned(*c.instructions) {
 		return pgtype.Text{Valid: true}, nil
 	}
-	text, err := json.Marshal(*c.instructions)
+	text, err := encodeInstructions(*c.instructions)
 	return pgtype.Text{String: string(text), Valid: true}, err
 }
 
 // ScanText implements pgtype.TextScanner.
-func (c instructionsText) ScanText(v pgtype.Text) error {
-	if v.String == "" {
-		return nil
-	}
-	return json.Unmarshal([]byte(v.String), c.instructions)
+func (c instructionsText) ScanText(v pgtype.Text) (err error) {
+	*c.instructions, err = decodeInstructions([]byte(v.String))
+	return err
 }
 
 // CreateQuotes implements ports.PaymentWriter.

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -48,8 +47,11 @@ var reconciliations = schema.New("reconciliations", keyOfPlatform, func(r *recon
 		{Name: "statement_ids", Field: linesField(&r.Statements)}, {Name: "partner_account", Field: &r.PartnerAccount},
 		{Name: "first_day", Field: &r.From}, {Name: "last_day", Field: &r.To}, {Name: "opening", Field: &r.Opening},
 		{Name: "closing", Field: &r.Closing}, {Name: "line_count", Field: &r.Lines}, {Name: "known_line_count", Field: &r.KnownLines},
-		{Name: "ignored_line_count", Field: &r.Ignored}, {Name: "matches", Field: countsField(&r.Matches)},
-		{Name: "breaks", Field: countsField(&r.Breaks)}, {Name: "matched_line_count", Field: &r.MatchedLines},
+		{Name: "ignored_line_count", Field: &r.Ignored}, {Name: "matches", Type: "text", Field: schema.JSON(
+			func() map[reconcile.Rule]int { return r.Matches }, func(counts map[reconcile.Rule]int) { r.Matches = counts })},
+		{Name: "breaks", Type: "text", Field: schema.JSON(
+			func() map[reconcile.Reason]int { return r.Breaks }, func(counts map[reconcile.Reason]int) { r.Breaks = counts })},
+		{Name: "matched_line_count", Field: &r.MatchedLines},
 		{Name: "matched_entry_count", Field: &r.MatchedEntries}, {Name: "earlier_breaks_resolved", Field: &r.EarlierBreaksResolved},
 		{Name: "created_by", Field: &r.By}, {Name: "created_at", Field: &r.At}, {Name: "mismatches", Field: linesField(&r.Mismatches)},
 		{Name: "override_note", Field: &r.Override},
@@ -78,16 +80,6 @@ func linesField(items *[]string) any {
 			*items = splitLines(text)
 			return nil
 		})
-}
-
-// countsField is a count for each name, as JSON in a column of text.
-func countsField[K ~string](counts *map[K]int) any {
-	return schema.Converted(
-		func() string {
-			text, _ := json.Marshal(*counts) // cannot fail
-			return string(text)
-		},
-		func(text string) error { return json.Unmarshal([]byte(text), counts) })
 }
 
 type lineRow struct {

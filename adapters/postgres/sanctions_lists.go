@@ -37,25 +37,15 @@ type listedBirth struct {
 }
 
 func newEntryColumn(e screening.Entry) entryColumn {
-	c := entryColumn{List: e.List, Ref: e.Ref, Kind: e.Kind, Countries: e.Countries, Programs: e.Programs}
-	for _, n := range e.Names {
-		c.Names = append(c.Names, listedName(n))
-	}
-	for _, b := range e.Births {
-		c.Births = append(c.Births, listedBirth(b))
-	}
-	return c
+	return entryColumn{List: e.List, Ref: e.Ref, Kind: e.Kind, Countries: e.Countries, Programs: e.Programs,
+		Names:  mapped(e.Names, func(n screening.EntryName) listedName { return listedName(n) }),
+		Births: mapped(e.Births, func(b screening.Birth) listedBirth { return listedBirth(b) })}
 }
 
 func (c entryColumn) entry() screening.Entry {
-	e := screening.Entry{List: c.List, Ref: c.Ref, Kind: c.Kind, Countries: c.Countries, Programs: c.Programs}
-	for _, n := range c.Names {
-		e.Names = append(e.Names, screening.EntryName(n))
-	}
-	for _, b := range c.Births {
-		e.Births = append(e.Births, screening.Birth(b))
-	}
-	return e
+	return screening.Entry{List: c.List, Ref: c.Ref, Kind: c.Kind, Countries: c.Countries, Programs: c.Programs,
+		Names:  mapped(c.Names, func(n listedName) screening.EntryName { return screening.EntryName(n) }),
+		Births: mapped(c.Births, func(b listedBirth) screening.Birth { return screening.Birth(b) })}
 }
 
 // entriesPerInsert bounds the size of one statement.

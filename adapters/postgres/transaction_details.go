@@ -30,14 +30,17 @@ type rejectionColumn struct {
 }
 
 type approvalColumn struct {
-	Webhook   uuid.UUID               `json:"webhook"`
-	Requested []transaction.InfoField `json:"requested,omitempty"`
-	Until     time.Time               `json:"until,omitzero"`
-	Receiver  map[string]string       `json:"receiver,omitempty"`
-	Note      string                  `json:"note,omitempty"`
+	Webhook   uuid.UUID                 `json:"webhook"`
+	Requested []counterpartyFieldColumn `json:"requested,omitempty"` // was written with the names Name and Mandatory, which are read too
+	Until     time.Time                 `json:"until,omitzero"`
+	Receiver  map[string]string         `json:"receiver,omitempty"`
+	Note      string                    `json:"note,omitempty"`
 }
 
 // newDetailsColumn returns the column of a transaction, nil if it is empty. The names of the parties are in it, so it is encrypted.
+func newInfoField(f transaction.InfoField) counterpartyFieldColumn { return counterpartyFieldColumn(f) }
+func infoField(c counterpartyFieldColumn) transaction.InfoField    { return transaction.InfoField(c) }
+
 func newDetailsColumn(t *transaction.Transaction) *detailsColumn {
 	c := &detailsColumn{Counterparty: t.Counterparty, Payer: t.Payer, Payload: t.Payload, Rejection: rejectionColumn(t.Rejection)}
 	if t.Quote.IsZero() {
@@ -45,7 +48,8 @@ func newDetailsColumn(t *transaction.Transaction) *detailsColumn {
 	}
 	if a := t.Approval; a != nil {
 		c.SentBy = t.SentBy.UUID()
-		c.Approval = &approvalColumn{Webhook: a.Webhook.UUID(), Requested: a.Requested, Until: a.Deadline, Receiver: a.Receiver, Note: a.Note}
+		c.Approval = &approvalColumn{Webhook: a.Webhook.UUID(), Requested: mapped(a.Requested, newInfoField), Until: a.Deadline,
+			Receiver: a.Receiver, Note: a.Note}
 	}
 	if len(c.Counterparty) == 0 && len(c.Payer) == 0 && c.Description == "" && c.Approval == nil && c.Payload == "" &&
 		c.Rejection == (rejectionColumn{}) {
@@ -64,7 +68,7 @@ func (c *detailsColumn) read(t *transaction.Transaction) {
 		t.Description = c.Description
 	}
 	if a := c.Approval; a != nil {
-		t.Approval = &transaction.Approval{Requested: a.Requested, Deadline: a.Until, Receiver: a.Receiver, Note: a.Note}
+		t.Approval = &transaction.Approval{Requested: mapped(a.Requested, infoField), Deadline: a.Until, Receiver: a.Receiver, Note: a.Note}
 		t.Approval.Webhook.SetUUID(a.Webhook)
 		t.SentBy.SetUUID(c.SentBy)
 	}

@@ -40,18 +40,13 @@ type clearanceColumn struct {
 }
 
 func newReviewDetails(r verification.Review) reviewDetails {
-	details := reviewDetails{Reason: r.Reason, Screened: r.Screened, Errors: newCheckErrorColumns(r.Errors)}
-	for _, c := range r.Cleared {
-		details.Cleared = append(details.Cleared, clearanceColumn(c))
-	}
-	return details
+	return reviewDetails{Reason: r.Reason, Screened: r.Screened, Errors: newCheckErrorColumns(r.Errors),
+		Cleared: mapped(r.Cleared, func(c screening.Clearance) clearanceColumn { return clearanceColumn(c) })}
 }
 
 func (d reviewDetails) set(r *verification.Review) {
 	r.Reason, r.Screened, r.Errors = d.Reason, d.Screened, checkErrors(d.Errors)
-	for _, c := range d.Cleared {
-		r.Cleared = append(r.Cleared, screening.Clearance(c))
-	}
+	r.Cleared = mapped(d.Cleared, func(c clearanceColumn) screening.Clearance { return screening.Clearance(c) })
 }
 
 // CreateReview inserts one row.

@@ -11,7 +11,6 @@ import (
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/party"
 	"causeway/core/verification"
 	"causeway/ports"
 )
@@ -173,11 +172,9 @@ func newApplicationColumn(a verification.Application) *applicationColumn {
 }
 
 func (c *applicationColumn) application(id uuid.UUID, v verification.Verification) *verification.Application {
-	submitted := customer.Customer{
-		ID: v.Customer, Platform: v.Platform, PlatformCustomerID: c.PlatformCustomerID, Type: c.Type, Region: c.Region, Email: c.Email,
-		FullName: c.Customer.FullName, BirthDate: c.Customer.BirthDate, Nationality: c.Customer.Nationality,
-		Business: (*customer.BusinessInfo)(c.Customer.Business), Address: (*party.Address)(c.Customer.Address),
-	}
+	submitted := customer.Customer{ID: v.Customer, Platform: v.Platform, PlatformCustomerID: c.PlatformCustomerID, Type: c.Type,
+		Region: c.Region, Email: c.Email}
+	c.Customer.set(&submitted)
 	a := &verification.Application{ID: id, Platform: v.Platform, Verification: v.ID, Customer: submitted, Files: c.Files,
 		SubmittedAt: c.SubmittedAt.UTC()}
 	for _, column := range c.Owners {

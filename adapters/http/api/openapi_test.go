@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -50,6 +51,26 @@ func TestOpenAPI_EveryOperationAndFieldIsDescribed(t *testing.T) {
 	}
 	for name, schema := range document.Components.Schemas {
 		checkDescribed(t, name, schema)
+	}
+}
+
+func TestOpenAPI_EveryProcessPublishesTheSame(t *testing.T) {
+	t.Parallel()
+	// The document depends on nothing but the program: another registration of the operations publishes the same bytes. A
+	// default is stated as its value, also that of an optional field.
+	first := fetchOpenAPI(t)
+	w := httptest.NewRecorder()
+	newTestServer(t, pgtest.New(t)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, httpapi.BasePath+"/openapi.json", nil))
+
+	if second := w.Body.Bytes(); !bytes.Equal(first, second) {
+		at := 0
+		for at < min(len(first), len(second)) && first[at] == second[at] {
+			at++
+		}
+		t.Errorf("the documents differ from byte %d: %.100s, and %.100s", at, first[at:], second[at:])
+	}
+	if !bytes.Contains(first, []byte("0 ends it at once. Defaults to 86400.")) {
+		t.Error("the overlap of webhook secrets is described without its default")
 	}
 }
 
