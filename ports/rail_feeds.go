@@ -54,12 +54,6 @@ const (
 // Never is when an item is tried again that a person has to close.
 var Never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// RailFeedItemWriter keeps items in the unit of work of what they are about.
-type RailFeedItemWriter interface {
-	// AddRailFeedItems keeps items aside as RailFeedStore does.
-	AddRailFeedItems(ctx context.Context, items []RailFeedItem) error
-}
-
 // RailFeedItem is what a partner reported and the service could not take, kept until it can.
 type RailFeedItem struct {
 	ID uuid.UUID

@@ -7,29 +7,6 @@ import (
 	"causeway/core/treasury"
 )
 
-// TreasuryWriter stores movements of money between accounts at partners, and what was announced about
-// assets below zero.
-type TreasuryWriter interface {
-	// CreateMovement stores a movement. Its posting is written by the same unit of work.
-	CreateMovement(ctx context.Context, m treasury.Movement) error
-	// LockMovement returns a movement, locked by LockSafeguarding, or false if there is none.
-	LockMovement(ctx context.Context, p ident.Platform, id ident.Movement) (treasury.Movement, bool, error)
-	// RecordArrival stores the arrival of a transfer in transit.
-	RecordArrival(ctx context.Context, m treasury.Movement) error
-	// SaveOverdrafts stores what was announced.
-	SaveOverdrafts(ctx context.Context, overdrafts []treasury.Overdraft) error
-}
-
-// TreasuryReader reads what TreasuryWriter stored.
-type TreasuryReader interface {
-	// Movement returns a movement, or false if there is none.
-	Movement(ctx context.Context, p ident.Platform, id ident.Movement) (treasury.Movement, bool, error)
-	// Movements returns a page of movements.
-	Movements(ctx context.Context, p ident.Platform, f MovementFilter) (Page[treasury.Movement], error)
-	// Overdrafts returns what was announced about the assets of a platform.
-	Overdrafts(ctx context.Context, p ident.Platform) ([]treasury.Overdraft, error)
-}
-
 // MovementFilter selects movements; empty fields match all.
 type MovementFilter struct {
 	Paging

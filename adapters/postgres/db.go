@@ -57,7 +57,7 @@ type Options struct {
 }
 
 // DB is two pools of connections to one database, all in the role of the service. It implements
-// ports.Store and ports.Jobs.
+// ports.UnitsOfWork[*Unit] and ports.Jobs.
 type DB struct {
 	pool        workPool
 	sql         *sql.DB
@@ -77,8 +77,8 @@ type DB struct {
 }
 
 var (
-	_ ports.Store = (*DB)(nil)
-	_ ports.Jobs  = (*DB)(nil)
+	_ ports.UnitsOfWork[*Unit] = (*DB)(nil)
+	_ ports.Jobs               = (*DB)(nil)
 )
 
 // Open connects to a migrated database.

@@ -64,8 +64,8 @@ func (db *DB) KeepRailFeedItems(ctx context.Context, items []ports.RailFeedItem)
 	return kept, err
 }
 
-// AddRailFeedItems implements ports.RailFeedItemWriter.
-func (u *unit) AddRailFeedItems(ctx context.Context, items []ports.RailFeedItem) error {
+// AddRailFeedItems implements uow.Tx.
+func (u *Unit) AddRailFeedItems(ctx context.Context, items []ports.RailFeedItem) error {
 	return u.db.queueRailFeedItems(ctx, items, u.pending, func(ports.RailFeedItem) {})
 }
 

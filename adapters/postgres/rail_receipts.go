@@ -36,12 +36,11 @@ func (db *DB) KeepRailReceipts(ctx context.Context, connection string, receipts 
 	columns := schema.Arrays(stored, func(r *transaction.Receipt) []any {
 		return []any{&r.Platform, &r.Rail, &r.PartnerID, &r.Amount.Currency, &r.Amount.Minor, &r.At}
 	})
-	return db.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx ports.Tx) error {
-		accounts, err := tx.LockRailAccounts(ctx, keys, now)
+	return db.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, u *Unit) error {
+		accounts, err := u.LockRailAccounts(ctx, keys, now)
 		if err != nil {
 			return err
 		}
-		u := tx.(*unit)
 		err = u.query(ctx, insertRailReceipts, append([]any{connection}, columns...), func(rows pgx.Rows) error {
 			key, minor, at, err := scanMoved(connection, rows)
 			accounts[key].Receive(minor, at)
@@ -62,8 +61,8 @@ func scanMoved(connection string, rows pgx.Rows) (key rail.AccountKey, minor int
 
 // ReverseRailReceipt implements ports.RailReceiptStore. It uses the primary key.
 func (db *DB) ReverseRailReceipt(ctx context.Context, key ports.RailReceiptKey, at, now time.Time) error {
-	return db.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx ports.Tx) error {
-		u, account := tx.(*unit), rail.AccountKey{}
+	return db.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, u *Unit) error {
+		account := rail.AccountKey{}
 		values := []any{key.Platform, key.Rail, key.PartnerID}
 		found, err := readValues(
 			ctx, u.query, `SELECT connection, currency FROM rail_receipts WHERE platform_id = $1 AND rail = $2 AND partner_id = $3`, values,

@@ -51,7 +51,7 @@ var lockTransactionsByReference = `
 	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id` + partyStateTables
 
 // SaveReceipts stores receipts and locks the transactions that they pay for.
-func (u *unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
+func (u *Unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
 	taken, err := u.insertReceipts(ctx, receipts)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ type partnerKey struct {
 
 // insertReceipts inserts receipts and returns for each whether it is new, and its stored id. It
 // inserts in the order of their keys, so that two batches with the same receipts cannot deadlock.
-func (u *unit) insertReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
+func (u *Unit) insertReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
 	n := len(receipts)
 	order, sorted := make([]int, n), make([]transaction.Receipt, n)
 	for i := range order {
@@ -125,7 +125,7 @@ func (u *unit) insertReceipts(ctx context.Context, receipts []transaction.Receip
 }
 
 // readReceiptIDs fills in the ids of receipts that were stored before. There are seldom any.
-func (u *unit) readReceiptIDs(ctx context.Context, receipts []transaction.Receipt, saved []ports.SavedReceipt) error {
+func (u *Unit) readReceiptIDs(ctx context.Context, receipts []transaction.Receipt, saved []ports.SavedReceipt) error {
 	var keys receiptKeys
 	var missing []int
 	for i, r := range receipts {
@@ -216,7 +216,7 @@ func (db *DB) TransactionsByReference(ctx context.Context,
 // readTransaction uses the primary key.
 var readTransaction = `SELECT ` + transactionColumns + ` FROM ` + transactionTables + ` WHERE t.platform_id = $1 AND t.id = $2`
 
-// Transaction implements ports.PaymentReader.
+// Transaction implements accounting.Store.
 func (db *DB) Transaction(ctx context.Context, p ident.Platform, id ident.Transaction) (found transaction.Transaction, err error) {
 	missing := error(fault.New(fault.TransactionNotFound, "There is no transaction %s.", id))
 	err = db.read(ctx, readTransaction, []any{p, id}, func(rows pgx.Rows) (err error) {

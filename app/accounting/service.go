@@ -25,7 +25,7 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store  ports.Store
+	Store  Store
 	Ledger ports.Finance
 	// WebhookLog reads the webhook deliveries that a timeline shows.
 	WebhookLog ports.WebhookLog

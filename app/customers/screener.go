@@ -77,7 +77,7 @@ func (s *Verifications) comparedOf(ctx context.Context, p ident.Platform) (scree
 }
 
 // enqueue adds the job that screens customers who are new or changed.
-func (s Screeners) enqueue(ctx context.Context, tx ports.Tx, ids ports.IDs, p ident.Platform, environment platform.Environment,
+func (s Screeners) enqueue(ctx context.Context, tx Tx, ids ports.IDs, p ident.Platform, environment platform.Environment,
 	now time.Time, customers ...ident.Customer) error {
 	if _, screened := s[environment]; !screened || len(customers) == 0 {
 		return nil

@@ -19,7 +19,7 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store       ports.Store
+	Store       Store
 	Connections ports.RailConnectionStore
 	// Balances, Proofs and Finance are for the proof.
 	Balances ports.RailBalanceStore
@@ -213,5 +213,5 @@ func (s *Service) SetBalance(ctx context.Context, b ports.OpeningBalance) error 
 		return fault.Invalid(fault.Field{Field: "currency", Message: fmt.Sprintf("must be one that %s carries", b.Connection)})
 	}
 	b.Actor, b.Note, b.At = by.Actor, by.Note, s.Clock.Now()
-	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.SaveOpeningBalance(ctx, b) })
+	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error { return tx.SaveOpeningBalance(ctx, b) })
 }

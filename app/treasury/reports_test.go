@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/core/event"
 	"causeway/core/fault"
@@ -80,7 +81,7 @@ func TestReport_ValuedInFunctionalCurrency(t *testing.T) {
 
 func (e *env) setFunctionalCurrency(c money.Currency) {
 	e.t.Helper()
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockPeriods(ctx, e.Platform.ID); err != nil {
 			return err
 		}

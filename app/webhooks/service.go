@@ -22,7 +22,7 @@ import (
 
 // Config configures the Service. Durations and numbers may be zero; their defaults are given.
 type Config struct {
-	Store    ports.Store
+	Store    Store
 	Queue    ports.WebhookQueue
 	Log      ports.WebhookLog
 	Webhooks ports.Webhooks

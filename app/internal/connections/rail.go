@@ -21,7 +21,7 @@ import (
 // its recorded connection.
 type Rail struct {
 	*Connections
-	payments ports.Store
+	payments Store
 	receipts ports.RailReceiptStore
 }
 
@@ -29,7 +29,7 @@ var _ ports.Rail = (*Rail)(nil)
 
 // NewRail returns the rail of connections, which records payments in a store, and knows over which connection money was
 // received.
-func NewRail(c *Connections, payments ports.Store, receipts ports.RailReceiptStore) *Rail {
+func NewRail(c *Connections, payments Store, receipts ports.RailReceiptStore) *Rail {
 	return &Rail{Connections: c, payments: payments, receipts: receipts}
 }
 
