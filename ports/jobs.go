@@ -100,12 +100,6 @@ type JobFilter struct {
 	Limit    int
 }
 
-// JobLister lists jobs for operators.
-type JobLister interface {
-	// ListJobs returns the jobs that match, oldest first, at most Limit.
-	ListJobs(ctx context.Context, f JobFilter) ([]ListedJob, error)
-}
-
 // JobActionKind is what an operator did with a dead job.
 type JobActionKind string
 

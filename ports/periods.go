@@ -1,9 +1,6 @@
 package ports
 
 import (
-	"context"
-	"time"
-
 	"causeway/core/ident"
 	"causeway/core/period"
 )
@@ -32,22 +29,6 @@ type LinePage struct {
 	Lines []period.Line
 	Last  int64
 	More  bool
-}
-
-// MonthArchiver archives and restores months of the ledger, of all platforms at once. It
-// needs the rights of the owner of the tables.
-type MonthArchiver interface {
-	// LedgerMonths returns which months are in the ledger.
-	LedgerMonths(ctx context.Context) (LedgerMonths, error)
-	// EndMonth starts the present month for platforms without postings after a month, and
-	// takes the balance snapshots of the month's end.
-	EndMonth(ctx context.Context, m period.Month, now time.Time) error
-	// Blockers returns what prevents archiving a month, by platform.
-	Blockers(ctx context.Context, m period.Month) ([]MonthBlocker, error)
-	// ArchiveMonth moves the postings and entries of a month to tables of their own.
-	ArchiveMonth(ctx context.Context, m period.Month) error
-	// RestoreMonth moves them back.
-	RestoreMonth(ctx context.Context, m period.Month) error
 }
 
 // LedgerMonths holds the oldest month in the ledger and the last archived one; zero for

@@ -1,7 +1,6 @@
 package ports
 
 import (
-	"context"
 	"time"
 
 	"causeway/core/corridor"
@@ -9,13 +8,6 @@ import (
 	"causeway/core/money"
 	"causeway/core/platform"
 )
-
-// PriceAudit reads what the check of prices compares.
-type PriceAudit interface {
-	// PricesAndChanges returns all overrides and the whole history, oldest first, of one moment. Terms that cannot be read
-	// are money.ErrInvalidRate.
-	PricesAndChanges(ctx context.Context) ([]CorridorOverride, []CorridorChange, error)
-}
 
 // CorridorAuthor is who changes an override, and why.
 type CorridorAuthor struct {

@@ -1,7 +1,6 @@
 package ports
 
 import (
-	"context"
 	"time"
 
 	"causeway/core/ident"
@@ -28,11 +27,4 @@ type ReceivableFilter struct {
 	State    receivable.State
 	Customer ident.Customer
 	Currency money.Currency
-}
-
-// ReceivableAudit reads receivables, including damage, to check them.
-type ReceivableAudit interface {
-	// AuditedReceivables calls each for every receivable of a platform, with its changes in the order of their numbers,
-	// and for changes without a receivable, whose id alone is set. All are read from one snapshot.
-	AuditedReceivables(ctx context.Context, p ident.Platform, each func(ReceivableDetails) error) error
 }

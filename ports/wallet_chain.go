@@ -60,10 +60,3 @@ type WalletPayment struct {
 	// master key, and else ErrCannotDecrypt.
 	Unreadable error
 }
-
-// WalletPayments reads all payments from wallets, for audits.
-type WalletPayments interface {
-	// EachWalletPayment calls visit for every executed payment from a wallet, of one platform or, if it is
-	// zero, of all.
-	EachWalletPayment(ctx context.Context, of ident.Platform, visit func(WalletPayment) error) error
-}

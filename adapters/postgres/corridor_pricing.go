@@ -17,9 +17,7 @@ import (
 	"causeway/ports"
 )
 
-var (
-	_ ports.PriceAudit = (*DB)(nil)
-)
+var ()
 
 // overrideRow is a row of corridor_overrides. A row without a platform applies to all.
 type overrideRow struct {
@@ -187,7 +185,7 @@ func (t *PricingTx) SaveOverride(ctx context.Context, o ports.CorridorOverride, 
 	return writeIn(ctx, t.db, t.tx, saveCorridorOverride, row)
 }
 
-// PricesAndChanges implements ports.PriceAudit.
+// PricesAndChanges implements audit.PriceAudit.
 func (db *DB) PricesAndChanges(ctx context.Context) (prices []ports.CorridorOverride, changes []ports.CorridorChange, err error) {
 	err = db.inSnapshot(ctx, func(tx pgx.Tx) (err error) {
 		if prices, err = selectOverrides(ctx, db, readOn(tx)); err != nil {

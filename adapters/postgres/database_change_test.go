@@ -26,7 +26,10 @@ func depositTo(p ident.Platform, account string, minor int64) ledger.Posting {
 func post(t *testing.T, db *postgres.DB, postings ...ledger.Posting) {
 	t.Helper()
 	for _, p := range postings {
-		if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.Post(ctx, []ledger.Posting{p}) }); err != nil {
+		if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
+			return tx.Post(ctx,
+				[]ledger.Posting{p})
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

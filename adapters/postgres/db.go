@@ -160,7 +160,7 @@ func (db *DB) LedgerReader() ports.LedgerReader {
 func (db *DB) LedgerAudit() ports.LedgerAudit { return ledgerdb.NewAudit(db.ledgerStore, db.pool.Pool) }
 
 // Finance returns a reader for reports and lists.
-func (db *DB) Finance() ports.Finance { return ledgerdb.NewReader(db.ledgerStore, db.readPool) }
+func (db *DB) Finance() *ledgerdb.Reader { return ledgerdb.NewReader(db.ledgerStore, db.readPool) }
 
 // LedgerLog returns the log of postings.
 func (db *DB) LedgerLog() *ledgerdb.Log { return ledgerdb.NewLog(db.ledgerStore, db.pool.Pool) }

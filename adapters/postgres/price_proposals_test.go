@@ -64,12 +64,14 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 		return nil
 	})
 
-	page, err := postgres.PricingFor[*postgres.PricingTx](c.DB).Proposals(t.Context(), ident.Platform{}, ports.ProposalFilter{Paging: ports.Paging{Limit: 5}, Now: noon})
+	page, err := postgres.PricingFor[*postgres.PricingTx](c.DB).Proposals(t.Context(), ident.Platform{},
+		ports.ProposalFilter{Paging: ports.Paging{Limit: 5}, Now: noon})
 
 	if err != nil || !reflect.DeepEqual(page.Items, []proposal.Proposal{rejected, own}) {
 		t.Errorf("read %+v, %v\nwant %+v and %+v", page.Items, err, rejected, own)
 	}
-	if _, err := postgres.PricingFor[*postgres.PricingTx](c.DB).Proposal(t.Context(), ident.Platform{}, newPriceProposal(ident.Platform{}).ID); !fault.Is(err,
+	if _, err := postgres.PricingFor[*postgres.PricingTx](c.DB).Proposal(t.Context(), ident.Platform{},
+		newPriceProposal(ident.Platform{}).ID); !fault.Is(err,
 		fault.NotFound) {
 		t.Errorf("an unknown proposal: %v", err)
 	}
@@ -79,7 +81,8 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer there.Close()
-	if _, err := postgres.PricingFor[*postgres.PricingTx](there).Proposal(ports.ForPlatform(t.Context(), c.otherPlatform.ID), ident.Platform{}, own.ID); !fault.Is(err,
+	if _, err := postgres.PricingFor[*postgres.PricingTx](there).Proposal(ports.ForPlatform(t.Context(), c.otherPlatform.ID),
+		ident.Platform{}, own.ID); !fault.Is(err,
 		fault.NotFound) {
 		t.Errorf("from another platform: %v", err)
 	}

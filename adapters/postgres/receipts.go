@@ -16,8 +16,6 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.PartnerReceipts = (*DB)(nil)
-
 // receipts is the table receipts.
 var receipts = schema.New("receipts", keyOfPlatform, func(r *transaction.Receipt) schema.Columns {
 	return schema.Columns{
@@ -173,7 +171,7 @@ var receiptsByPartnerID = `
 	FROM unnest($1::uuid[], $2::text[], $3::text[]) AS k(platform_id, rail, partner_id)
 	JOIN receipts r ON r.platform_id = k.platform_id AND r.rail = k.rail AND r.partner_id = k.partner_id`
 
-// ReceiptsByPartnerID implements ports.PartnerReceipts.
+// ReceiptsByPartnerID implements payments.PartnerReceipts.
 func (db *DB) ReceiptsByPartnerID(ctx context.Context, keys []ports.RailReceiptKey) (map[ports.RailReceiptKey]transaction.Receipt, error) {
 	var wanted receiptKeys
 	for _, key := range keys {

@@ -151,9 +151,7 @@ func (db *DB) CollectableReceivables(ctx context.Context, after ports.Collectabl
 	return found, err
 }
 
-var _ ports.ReceivableAudit = (*DB)(nil)
-
-// AuditedReceivables implements ports.ReceivableAudit. It sorts the receivables of a platform with their changes.
+// AuditedReceivables implements audit.ReceivableAudit. It sorts the receivables of a platform with their changes.
 func (db *DB) AuditedReceivables(ctx context.Context, p ident.Platform, each func(ports.ReceivableDetails) error) error {
 	return db.inSnapshot(ctx, func(tx pgx.Tx) error {
 		rows, err := selectRows(ctx, db, readOn(tx), receivableChanges, `WHERE platform_id = $1 ORDER BY receivable_id, number`, p)

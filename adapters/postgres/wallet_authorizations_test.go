@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"causeway/adapters/postgres"
+	"causeway/app/audit"
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -107,7 +108,7 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, reader := range map[string]ports.WalletPayments{"with the key": db, "without": c.DB} {
+	for name, reader := range map[string]audit.WalletPayments{"with the key": db, "without": c.DB} {
 		executed := map[ident.Transaction]ports.WalletPayment{}
 		if err := reader.EachWalletPayment(t.Context(), ident.Platform{}, func(p ports.WalletPayment) error {
 			executed[p.Transaction.ID] = p

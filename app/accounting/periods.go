@@ -22,13 +22,13 @@ import (
 // PeriodsConfig is what Periods needs.
 type PeriodsConfig struct {
 	Store  Store
-	Ledger ports.LedgerReader
+	Ledger LedgerReader
 	// Finance reads the balances that a first soft close makes the opening balances.
-	Finance ports.Finance
+	Finance Finance
 	Clock   ports.Clock
 	IDs     ports.IDs
 	// Archiver archives and restores months; nil if Archive and Restore are not called.
-	Archiver ports.MonthArchiver
+	Archiver MonthArchiver
 }
 
 // Periods holds the use cases on accounting periods and adjustments.

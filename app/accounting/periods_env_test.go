@@ -36,7 +36,8 @@ func newPeriodEnvAt(t testing.TB, now time.Time, options ...apptest.Option) *per
 	t.Helper()
 	e := apptest.New(t, append(options, apptest.At(now))...)
 	return &periodEnv{Env: e, t: t, periods: accounting.NewPeriods(accounting.PeriodsConfig{
-		Store: postgres.For[accounting.Tx](e.Store), Archiver: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})}
+		Store: postgres.For[accounting.Tx](e.Store), Archiver: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
+		Clock: e.Clock, IDs: e.IDs})}
 }
 
 // newFeePosting is a posting of some US cents with an effective time.

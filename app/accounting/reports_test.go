@@ -472,7 +472,7 @@ func TestAccount_AtTime(t *testing.T) {
 }
 
 // slowLedger is a ledger whose reports take too long.
-type slowLedger struct{ ports.Finance }
+type slowLedger struct{ accounting.Finance }
 
 func (slowLedger) Turnovers(context.Context, ident.Platform, ledger.Class, []ports.Cutoff, func(ports.AccountTurnovers) error) error {
 	return fmt.Errorf("read turnovers: %w", ports.ErrReadTimeout)

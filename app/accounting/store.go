@@ -7,6 +7,9 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/internal/foureyes"
+	"causeway/core/money"
+	"causeway/core/price"
+
 	runs "causeway/app/internal/monthend"
 	"causeway/app/internal/uow"
 	"causeway/core/account"
@@ -107,4 +110,70 @@ type Tx interface {
 	// included, by currency and path, and the number of the platform's last posting. The months before it are
 	// closed. It reads the postings since the previous month was closed and does not block others.
 	ResultBalances(ctx context.Context, p ident.Platform, m period.Month) (balances []ledger.NetBalance, seq int64, err error)
+}
+
+// Finance reads the ledger for finance reports: committed postings only, and sums that
+// never overflow.
+type Finance interface {
+	// LedgerAccounts returns a page of the accounts that were ever posted to, with their
+	// present balances, by path and currency in byte order.
+	LedgerAccounts(ctx context.Context, p ident.Platform, f ports.LedgerAccountFilter) (ports.LedgerAccountPage, error)
+	// AccountsAtCutoff returns the accounts at a path, in one currency or, if empty, in
+	// all, with their balances at a cutoff; none if the path was never posted to.
+	AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency,
+		cut ports.Cutoff) ([]ports.LedgerAccount, error)
+	// AccountEntries returns a page of the entries of one account, in the order in which
+	// they were recorded, with the balance after each; false if there is no such account.
+	AccountEntries(ctx context.Context, f ports.AccountEntryFilter) (ports.AccountEntryPage, bool, error)
+	// Postings returns a page of postings in the order in which they were recorded.
+	Postings(ctx context.Context, f ports.PostingFilter) (ports.PostingPage, error)
+	// RecordedPosting returns a posting, or false if there is none.
+	RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (ports.RecordedPosting, bool, error)
+	// Turnovers calls each for every account of a class (of all classes if empty), by
+	// currency and path, with its turnover up to each cutoff. All are read from one
+	// snapshot.
+	Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, each func(ports.AccountTurnovers) error) error
+}
+
+// KeptRates stores the market rates of the past.
+type KeptRates interface {
+	// KeepRates stores the rates of a time. If rates of that time are stored, they stay.
+	KeepRates(ctx context.Context, rates price.KeptRates) error
+	// RatesAt returns the last rates kept up to and including a moment; the zero value if there
+	// are none.
+	RatesAt(ctx context.Context, moment time.Time) (price.KeptRates, error)
+	// FirstRatesAt returns when rates were first kept, of those that are still stored; zero if
+	// there are none.
+	FirstRatesAt(ctx context.Context) (time.Time, error)
+}
+
+// LedgerReader reads committed postings and balances.
+type LedgerReader interface {
+	// Balances returns the present balance of each account, in minor units with the sign
+	// of its class; zero for an account never posted to.
+	Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error)
+	// Posting returns a posting, or false if there is none.
+	Posting(ctx context.Context, platform ident.Platform, id uuid.UUID) (ledger.Posting, bool, error)
+}
+
+// MonthArchiver archives and restores months of the ledger, of all platforms at once. It
+// needs the rights of the owner of the tables.
+type MonthArchiver interface {
+	// LedgerMonths returns which months are in the ledger.
+	LedgerMonths(ctx context.Context) (ports.LedgerMonths, error)
+	// EndMonth starts the present month for platforms without postings after a month, and
+	// takes the balance snapshots of the month's end.
+	EndMonth(ctx context.Context, m period.Month, now time.Time) error
+	// Blockers returns what prevents archiving a month, by platform.
+	Blockers(ctx context.Context, m period.Month) ([]ports.MonthBlocker, error)
+	// ArchiveMonth moves the postings and entries of a month to tables of their own.
+	ArchiveMonth(ctx context.Context, m period.Month) error
+	// RestoreMonth moves them back.
+	RestoreMonth(ctx context.Context, m period.Month) error
+}
+
+// WebhookLog reads the events of a platform with their deliveries, and requeues events.
+type WebhookLog interface {
+	// Deliveries returns a page of deliveries, without bodies.
+	Deliveries(ctx context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error)
 }

@@ -84,7 +84,7 @@ func TestEntriesTable_AllEntriesOfAccount(t *testing.T) {
 
 // pagedLedger has 2,500 accounts, and fails after some of them.
 type pagedLedger struct {
-	ports.Finance
+	accounting.Finance
 	failAfter string
 }
 

@@ -18,7 +18,7 @@ import (
 // Config holds what the use cases need.
 type Config struct {
 	Store         Store
-	Ledger        ports.LedgerReader
+	Ledger        LedgerReader
 	Beneficiaries ports.BeneficiariesByEnvironment
 	Clock         ports.Clock
 	IDs           ports.IDs

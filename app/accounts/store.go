@@ -8,6 +8,7 @@ import (
 	"causeway/core/agent"
 	"causeway/core/customer"
 	"causeway/core/ident"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -40,4 +41,11 @@ type Tx interface {
 	// EXTERNAL_ACCOUNT_NOT_FOUND.
 	DeleteExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, at time.Time) error
 	SaveResponse(ctx context.Context, request *ports.IdempotentRequest, result any, err error) error
+}
+
+// LedgerReader reads committed postings and balances.
+type LedgerReader interface {
+	// Balances returns the present balance of each account, in minor units with the sign
+	// of its class; zero for an account never posted to.
+	Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error)
 }

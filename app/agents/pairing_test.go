@@ -55,7 +55,8 @@ func TestService_RedeemConnectsOnce(t *testing.T) {
 	apptest.WantFault(t, "a code for a connected agent", issued, fault.Conflict)
 	want := platform.Principal{Platform: p, Environment: platform.Sandbox, Agent: created.Agent.ID, Customer: e.Customer.ID,
 		Permissions: []platform.Permission{"CREATE_QUOTES"}}
-	for name, process := range map[string]*agents.Service{"this process": e.agents, "another one": e.newService(postgres.For[agents.Tx](e.Store))} {
+	for name, process := range map[string]*agents.Service{"this process": e.agents,
+		"another one": e.newService(postgres.For[agents.Tx](e.Store))} {
 		got, err := process.Authenticate(ports.ForPlatform(t.Context(), e.NewPlatform().ID), paired.AccessToken)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
@@ -220,7 +221,8 @@ func TestService_AuthenticateWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	// A token that cannot be looked up is not refused, so that no program takes itself for disconnected.
 	e := newEnv(t)
-	if _, err := e.newService(brokenStore{postgres.For[agents.Tx](e.Store)}).Authenticate(t.Context(), e.pair().AccessToken); !errors.Is(err, errBroken) {
+	if _, err := e.newService(brokenStore{postgres.For[agents.Tx](e.Store)}).Authenticate(t.Context(),
+		e.pair().AccessToken); !errors.Is(err, errBroken) {
 		t.Errorf("%v, want %v", err, errBroken)
 	}
 }

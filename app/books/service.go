@@ -20,7 +20,7 @@ import (
 type Config struct {
 	Store Store
 	// Finance reads the balances and postings that opening balances depend on.
-	Finance ports.Finance
+	Finance Finance
 	Clock   ports.Clock
 	IDs     ports.IDs
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/app/internal/foureyes"
 	"causeway/app/internal/uow"
 	"causeway/core/books"
 	"causeway/core/ident"
 	"causeway/core/period"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -44,4 +47,15 @@ type Tx interface {
 	LockPeriods(ctx context.Context, p ident.Platform) (period.Calendar, error)
 	LockPeriodsShared(ctx context.Context, p ident.Platform) (period.Calendar, error)
 	Authorise(ctx context.Context, authorisations []period.Authorisation) error
+}
+
+// Finance reads the ledger for finance reports: committed postings only, and sums that
+// never overflow.
+type Finance interface {
+	// RecordedPosting returns a posting, or false if there is none.
+	RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (ports.RecordedPosting, bool, error)
+	// Turnovers calls each for every account of a class (of all classes if empty), by
+	// currency and path, with its turnover up to each cutoff. All are read from one
+	// snapshot.
+	Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, each func(ports.AccountTurnovers) error) error
 }

@@ -33,7 +33,8 @@ func newEnv(t *testing.T) *env {
 	rails := ports.RailsByEnvironment{platform.Sandbox: e.Rail}
 	return &env{
 		Env: e, rails: rails,
-		customers: customers.New(customers.Config{Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Rails: rails, Jobs: e.Store,
+		customers: customers.New(customers.Config{
+			Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Rails: rails, Jobs: e.Store,
 			Identity:     ports.IdentityByEnvironment{platform.Sandbox: sandbox.Identity{}, platform.Production: manual.Identity{}},
 			WalletProofs: ports.WalletProofsByEnvironment{platform.Production: signatures{}},
 			Mails: mails.New(mails.Config{IDs: e.IDs, Mailers: ports.MailersByEnvironment{platform.Production: mailer{}},

@@ -409,7 +409,10 @@ type repeatingStore struct{ customers.Store }
 
 func (s repeatingStore) Do(ctx context.Context, fn func(context.Context, customers.Tx) error) error {
 	rolledBack := errors.New("serialization failure")
-	if err := s.Store.Do(ctx, func(ctx context.Context, tx customers.Tx) error { return errors.Join(fn(ctx, tx), rolledBack) }); !errors.Is(err,
+	if err := s.Store.Do(ctx, func(ctx context.Context, tx customers.Tx) error {
+		return errors.Join(fn(ctx, tx),
+			rolledBack)
+	}); !errors.Is(err,
 		rolledBack) {
 		return err
 	}

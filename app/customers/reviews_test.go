@@ -25,7 +25,8 @@ func newReviewEnv(t *testing.T) *verificationEnv {
 	t.Helper()
 	e := apptest.New(t)
 	env := &verificationEnv{Env: e, t: t, remote: new(remoteIdentity)}
-	env.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs,
+	env.verifications = customers.NewVerifications(customers.VerificationsConfig{
+		Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs,
 		Jobs: e.Store, Log: e.Log,
 		Identity: ports.IdentityByEnvironment{platform.Sandbox: manual.Identity{}}})
 	return env

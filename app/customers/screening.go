@@ -17,7 +17,7 @@ import (
 // loaded, and those who are new or whose names changed.
 type Screening struct {
 	*Verifications
-	lists   ports.SanctionsLists
+	lists   SanctionsLists
 	workers *jobs.Workers
 	// sessions are kept from one batch to the next: one for each step.
 	sessions chan *screening.Session
@@ -36,7 +36,7 @@ const (
 )
 
 // NewScreening returns a Screening of the customers of v.
-func NewScreening(v *Verifications, lists ports.SanctionsLists) *Screening {
+func NewScreening(v *Verifications, lists SanctionsLists) *Screening {
 	s := &Screening{Verifications: v, lists: lists, sessions: make(chan *screening.Session, 2)}
 	s.workers = jobs.New(jobs.Config{Jobs: v.Jobs, Clock: v.Clock, Log: v.Log, Retry: v.JobRetry, Metrics: v.JobMetrics},
 		jobs.Handler{Step: ports.StepScreenCustomers, Do: s.screenCustomers, MaxBatch: maxScreeningJobs, MaxConcurrency: 1,

@@ -49,7 +49,8 @@ func newScreeningEnv(t *testing.T, remote bool) *screeningEnv {
 	e := &screeningEnv{verificationEnv: newVerificationEnv(t, remote)}
 	e.verifications.Sanctions = sandboxScreeners(t, e.Env)
 	e.screening = customers.NewScreening(e.verifications, e.Store)
-	e.customers = customers.New(customers.Config{Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log,
+	e.customers = customers.New(customers.Config{
+		Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log,
 		Sanctions: e.verifications.Sanctions})
 	return e
 }

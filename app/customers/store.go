@@ -121,11 +121,13 @@ type Tx interface {
 	// EraseTransactionsOf removes the names, texts and UMA addresses of at most limit transactions of a
 	// customer after one, in the order of their ids, the accounts that paid for them, and erases their webhooks. It returns how many there
 	// were of both, and the last transaction.
-	EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction, limit int) (n int, webhooks int, last ident.Transaction, err error)
+	EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction, limit int) (n int,
+		webhooks int, last ident.Transaction, err error)
 	// EraseWebhooksOf erases at most limit webhooks after one, in the order of their ids, that are about a
 	// customer, its internal accounts, verifications, invitations and the actions of its agents: their
 	// resource, and what was responded. It returns how many there were, and the last.
-	EraseWebhooksOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Webhook, limit int) (n int, last ident.Webhook, err error)
+	EraseWebhooksOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Webhook, limit int) (n int,
+		last ident.Webhook, err error)
 	// EraseRecordsOf deletes the external accounts, beneficial owners, verifications, their links and the
 	// invitations of a customer, also deleted ones, its name in the invitations that it has claimed, the
 	// reasons of reviews and of what became of its agents' actions, the funding instructions of its internal
@@ -195,4 +197,15 @@ type Tx interface {
 	LockWalletCode(ctx context.Context, p ident.Platform, id ident.AuthMethod) (wallet.Code, error)
 	// SaveWalletCode stores the latest code of a credential.
 	SaveWalletCode(ctx context.Context, c wallet.Code) error
+}
+
+// SanctionsLists stores the sanctions lists that customers are screened against.
+type SanctionsLists interface {
+	// ReplaceSanctionsList makes a list the one that is screened against, and stores runs with their
+	// jobs that screen all customers: completely or not at all.
+	ReplaceSanctionsList(ctx context.Context, list screening.LoadedList, entries []screening.Entry, runs []screening.Run) error
+	// SanctionsLists returns the newest version of each list, by its name.
+	SanctionsLists(ctx context.Context) ([]screening.LoadedList, error)
+	// SanctionsEntries returns the entries of these versions.
+	SanctionsEntries(ctx context.Context) ([]screening.Entry, error)
 }

@@ -89,7 +89,8 @@ func newVerificationEnv(t *testing.T, remote bool) *verificationEnv {
 	if remote {
 		identity = env.remote
 	}
-	env.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs,
+	env.verifications = customers.NewVerifications(customers.VerificationsConfig{
+		Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs,
 		Jobs: e.Store, Log: e.Log,
 		Identity: ports.IdentityByEnvironment{platform.Sandbox: identity}})
 	return env

@@ -17,7 +17,7 @@ import (
 // Config is what the use cases need.
 type Config struct {
 	Store Store
-	Jobs  ports.JobLister
+	Jobs  JobLister
 	Clock ports.Clock
 	IDs   ports.IDs
 }

@@ -26,3 +26,9 @@ type Tx interface {
 	RecordJobActions(ctx context.Context, actions []ports.JobAction) error
 	LockTransactions(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error)
 }
+
+// JobLister lists jobs for operators.
+type JobLister interface {
+	// ListJobs returns the jobs that match, oldest first, at most Limit.
+	ListJobs(ctx context.Context, f ports.JobFilter) ([]ports.ListedJob, error)
+}

@@ -22,7 +22,7 @@ import (
 // Config is what the use cases need.
 type Config struct {
 	Store  Store
-	Ledger ports.Finance
+	Ledger Finance
 	Clock  ports.Clock
 }
 

@@ -4,10 +4,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/core/books"
 	"causeway/core/ident"
 	"causeway/core/journal"
 	"causeway/core/period"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -32,4 +35,17 @@ type Tx interface {
 	SaveJournals(ctx context.Context, p ident.Platform, journals []journal.Journal) error
 	LockPeriods(ctx context.Context, p ident.Platform) (period.Calendar, error)
 	SaveResponse(ctx context.Context, request *ports.IdempotentRequest, result any, err error) error
+}
+
+// Finance reads the ledger for finance reports: committed postings only, and sums that
+// never overflow.
+type Finance interface {
+	// Postings returns a page of postings in the order in which they were recorded.
+	Postings(ctx context.Context, f ports.PostingFilter) (ports.PostingPage, error)
+	// RecordedPosting returns a posting, or false if there is none.
+	RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (ports.RecordedPosting, bool, error)
+	// Turnovers calls each for every account of a class (of all classes if empty), by
+	// currency and path, with its turnover up to each cutoff. All are read from one
+	// snapshot.
+	Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, each func(ports.AccountTurnovers) error) error
 }

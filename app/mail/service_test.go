@@ -65,7 +65,8 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	e := &env{Env: apptest.New(t), t: t, mailer: &fakeMailer{}, metrics: &fakeMetrics{counts: map[ports.MailStatus]int{}}}
 	mailers := ports.MailersByEnvironment{platform.Sandbox: e.mailer}
-	e.service = mail.New(mail.Config{Store: postgres.For[mail.Tx](e.Store), Jobs: e.Store, Mailers: mailers, Clock: e.Clock, Log: e.Log, Metrics: e.metrics})
+	e.service = mail.New(mail.Config{
+		Store: postgres.For[mail.Tx](e.Store), Jobs: e.Store, Mailers: mailers, Clock: e.Clock, Log: e.Log, Metrics: e.metrics})
 	e.queue = mails.New(mails.Config{IDs: e.IDs, Mailers: mailers, From: "wallet@example.com", MaxPerHour: 1000})
 	return e
 }

@@ -23,10 +23,10 @@ import (
 // Config is what the use cases need.
 type Config struct {
 	Store     Store
-	Results   ports.MonthEndResults
-	Postings  ports.LedgerReader
+	Results   runs.MonthEndResults
+	Postings  LedgerReader
 	Views     ports.MonthEndViews
-	KeptRates ports.KeptRates
+	KeptRates runs.KeptRates
 	Clock     ports.Clock
 	IDs       ports.IDs
 }

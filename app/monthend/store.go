@@ -3,7 +3,10 @@ package monthend
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"causeway/app/internal/foureyes"
+
 	runs "causeway/app/internal/monthend"
 	"causeway/core/books"
 	"causeway/core/ident"
@@ -36,4 +39,10 @@ type Tx interface {
 	SavePaymentsInTransit(ctx context.Context, run monthend.Run, lines []monthend.InTransit) error
 	LockPeriods(ctx context.Context, p ident.Platform) (period.Calendar, error)
 	Authorise(ctx context.Context, authorisations []period.Authorisation) error
+}
+
+// LedgerReader reads committed postings and balances.
+type LedgerReader interface {
+	// Posting returns a posting, or false if there is none.
+	Posting(ctx context.Context, platform ident.Platform, id uuid.UUID) (ledger.Posting, bool, error)
 }

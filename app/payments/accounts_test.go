@@ -509,7 +509,10 @@ func TestExecute_ToUMAAddress(t *testing.T) {
 				SenderUMA:   "$ana@uma.test",
 				ReceiverUMA: address, Currencies: []money.Currency{c.currency}, CreatedAt: apptest.Noon,
 				ExpiresAt: apptest.Noon.Add(quote.LookupValidity)}
-			if err := env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateLookup(ctx, lookup) }); err != nil {
+			if err := env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
+				return tx.CreateLookup(ctx,
+					lookup)
+			}); err != nil {
 				t.Fatal(err)
 			}
 			created, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID},

@@ -447,7 +447,10 @@ func TestAgentPayment_MissingRateChangesNothing(t *testing.T) {
 	// waiting until there is one.
 	e := newAgentEnv(t, newIdleEnv(t), requireApproval, func(p *agent.Policy) { p.Limits.Currency = "EUR" })
 	rates := &missingRates{Rates: fixedMarket{}, missing: true}
-	service := newService(e.Env, postgres.For[payments.Tx](e.Store), nil, func(c *payments.Config) { c.Prices = prices.New(e.Store, rates, e.Clock) })
+	service := newService(e.Env, postgres.For[payments.Tx](e.Store), nil, func(c *payments.Config) {
+		c.Prices = prices.New(e.Store,
+			rates, e.Clock)
+	})
 	_, asked := service.AgentTransferOut(t.Context(), e.caller, e.out(100_00), nil)
 	apptest.WantFault(t, "asked", asked, fault.ServiceUnavailable)
 	if _, lines := e.trail(); len(lines) != 0 {

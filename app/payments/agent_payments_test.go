@@ -193,7 +193,8 @@ func TestAgentPayment_LimitHoldsForConcurrentRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newAgentEnv(t, newIdleEnv(t), limit)
-			services := []*payments.Service{newService(e.Env, postgres.For[payments.Tx](e.Store), nil), newService(e.Env, postgres.For[payments.Tx](e.Store), nil)}
+			services := []*payments.Service{newService(e.Env, postgres.For[payments.Tx](e.Store), nil), newService(e.Env,
+				postgres.For[payments.Tx](e.Store), nil)}
 			var mu sync.Mutex
 			paid, refused := 0, 0
 			var all sync.WaitGroup

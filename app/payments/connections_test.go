@@ -65,7 +65,8 @@ func newIdleConnectedEnv(t *testing.T, around func(ports.Rail, *env) ports.Rail)
 	}
 	c := &connectedEnv{env: e, rail: connections.NewRail(opened, postgres.For[connections.Tx](e.Store), e.Store)}
 	c.operators = rails.New(rails.Config{Store: postgres.For[rails.Tx](e.Store), Connections: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
-	e.Service = newService(e.Env, postgres.For[payments.Tx](e.Store), e.approvals, func(c2 *payments.Config) { c2.Rails = overConnections{c.rail} })
+	e.Service = newService(e.Env, postgres.For[payments.Tx](e.Store), e.approvals,
+		func(c2 *payments.Config) { c2.Rails = overConnections{c.rail} })
 	return c
 }
 

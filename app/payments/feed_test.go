@@ -70,7 +70,7 @@ func (f *feedRail) add(report ports.RailReport) {
 
 // brokenStore fails the nth step that a feed stores.
 type brokenStore struct {
-	ports.RailFeedStore
+	payments.RailFeedStore
 	advance, keep error
 }
 

@@ -122,3 +122,58 @@ type Tx interface {
 	// unit of work ends.
 	LockWalletSessions(ctx context.Context, p ident.Platform, ids []ident.Session) (map[ident.Session]wallet.Session, error)
 }
+
+// PartnerReceipts reads receipts by the partner's ids.
+type PartnerReceipts interface {
+	// ReceiptsByPartnerID returns the receipts that exist.
+	ReceiptsByPartnerID(ctx context.Context, keys []ports.RailReceiptKey) (map[ports.RailReceiptKey]transaction.Receipt, error)
+}
+
+// RailBalanceStore stores what partners and chains say that they hold.
+type RailBalanceStore interface {
+	// SaveRailBalances stores balances of a connection; of each day the last is kept.
+	SaveRailBalances(ctx context.Context, connection string, balances []ports.RailBalance) error
+}
+
+// RailFeedStore stores how far feeds were read. Each method is one atomic step, and those with a lease return
+// ErrLeaseLost, and change nothing, if another process has taken it.
+type RailFeedStore interface {
+	// KeepRailFeedItems keeps items aside, and returns those that are new. One that is kept already, or was discarded, stays
+	// as it is.
+	KeepRailFeedItems(ctx context.Context, items []ports.RailFeedItem) ([]ports.RailFeedItem, error)
+	// DueRailFeedItems returns items of a connection to be tried again, the longest due first.
+	DueRailFeedItems(ctx context.Context, connection string, now time.Time, limit int) ([]ports.RailFeedItem, error)
+	// RailFeedItemsByKey returns the items of a kind with the keys that were not discarded.
+	RailFeedItemsByKey(ctx context.Context, connection string, kind ports.RailFeedItemKind, keys []string) ([]ports.RailFeedItem, error)
+	// RetryRailFeedItem stores the problem of another attempt, and when the next is due.
+	RetryRailFeedItem(ctx context.Context, item ports.RailFeedItem) error
+	DeleteRailFeedItem(ctx context.Context, item ports.RailFeedItem) error
+	// TakeRailFeed takes the lease of a feed until a time. It returns false while another process holds it, and
+	// before the feed is to be read again after a failure.
+	TakeRailFeed(ctx context.Context, connection string, holder uuid.UUID, now time.Time, until time.Time) (ports.RailFeedLease, bool, error)
+	RenewRailFeed(ctx context.Context, lease ports.RailFeedLease, until time.Time) error
+	// AdvanceRailFeed stores the cursor after a piece was passed on, which ends the failures.
+	AdvanceRailFeed(ctx context.Context, lease ports.RailFeedLease, cursor string, now time.Time) error
+	// MoveRailFeed stores the cursor after a piece with a problem was passed on. Failures stay.
+	MoveRailFeed(ctx context.Context, lease ports.RailFeedLease, cursor string) error
+	// FailRailFeed records a failure and ends the lease.
+	FailRailFeed(ctx context.Context, lease ports.RailFeedLease, problem string, now time.Time, retryAt time.Time) error
+	ReleaseRailFeed(ctx context.Context, lease ports.RailFeedLease, now time.Time) error
+}
+
+// RailReceiptStore keeps over which connection money was received. Each method is one atomic step, and changes nothing when it
+// is repeated.
+type RailReceiptStore interface {
+	// KeepRailReceipts keeps receipts of a connection, and counts them as available.
+	KeepRailReceipts(ctx context.Context, connection string, receipts []transaction.Receipt, now time.Time) error
+	// ReverseRailReceipt counts a receipt that the partner has taken back; one that is not kept changes nothing.
+	ReverseRailReceipt(ctx context.Context, key ports.RailReceiptKey, at time.Time, now time.Time) error
+	// RailReceiptConnections returns the connections of receipts that are kept.
+	RailReceiptConnections(ctx context.Context, keys []ports.RailReceiptKey) (map[ports.RailReceiptKey]string, error)
+}
+
+// RailStatementStore queues the statements of connections until they are reconciled.
+type RailStatementStore interface {
+	// QueueRailStatement stores a statement. One with the content of an earlier one of the connection is skipped.
+	QueueRailStatement(ctx context.Context, s ports.QueuedStatement) error
+}

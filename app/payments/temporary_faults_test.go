@@ -220,7 +220,8 @@ func TestJobs_UnknownOutcomeKeepsJob(t *testing.T) {
 	env := newInterruptedEnv(t)
 	env.beginPayout(t)
 	env.Rail.OnSend = apptest.AllOutcomes[ports.Payout](ports.Outcome{Verdict: ports.Unknown})
-	service := newService(env.Env, postgres.For[payments.Tx](env.Store), env.approvals, func(c *payments.Config) { c.JobRetry.MaxAttempts = 3 })
+	service := newService(env.Env, postgres.For[payments.Tx](env.Store), env.approvals,
+		func(c *payments.Config) { c.JobRetry.MaxAttempts = 3 })
 
 	var seen []ports.ListedJob
 	for range 3 {

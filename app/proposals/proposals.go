@@ -57,7 +57,8 @@ func (s *Service) Approve(
 			return nil, fmt.Errorf("no executor of %s, the operation of %s", found.Operation, id)
 		}
 		prepared, err := executor.PrepareRequest(ctx, p, found.Request)
-		return func(ctx context.Context, work func(context.Context, foureyes.Tx, func(proposal.Proposal) (proposal.Proposal, error)) error) error {
+		return func(ctx context.Context, work func(context.Context, foureyes.Tx, func(proposal.Proposal) (proposal.Proposal,
+			error)) error) error {
 			return prepared(ctx, func(ctx context.Context, tx foureyes.Tx, carryOut func(foureyes.Change) (foureyes.Made, error)) error {
 				return work(ctx, tx, func(approved proposal.Proposal) (proposal.Proposal, error) {
 					made, err := carryOut(foureyes.Change{

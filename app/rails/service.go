@@ -20,14 +20,14 @@ import (
 // Config is what the use cases need.
 type Config struct {
 	Store       Store
-	Connections ports.RailConnectionStore
+	Connections RailConnectionStore
 	// Balances, Proofs and Finance are for the proof.
-	Balances ports.RailBalanceStore
-	Proofs   ports.RailProofStore
-	Finance  ports.Finance
+	Balances RailBalanceStore
+	Proofs   RailProofStore
+	Finance  Finance
 	// Feeds and Statements have what partners reported and could not be taken or reconciled.
-	Feeds      ports.RailFeedStore
-	Statements ports.RailStatementStore
+	Feeds      RailFeedStore
+	Statements RailStatementStore
 	// BankNotices has what is to be looked at in files of banks.
 	BankNotices ports.BankNotices
 	// Open returns the adapter of a connection; it checks the settings and calls no partner.

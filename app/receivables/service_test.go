@@ -232,7 +232,8 @@ func TestRecord_StatementLineMatchesByPartnerID(t *testing.T) {
 		}
 		posting[id] = d.Changes[0].Posting
 	}
-	service := reconciliation.New(reconciliation.Config{Store: postgres.For[reconciliation.Tx](e.Store), Runs: e.Store, Ledger: e.Store.LedgerReader(),
+	service := reconciliation.New(reconciliation.Config{
+		Store: postgres.For[reconciliation.Tx](e.Store), Runs: e.Store, Ledger: e.Store.LedgerReader(),
 		Accounts: e.Store.Finance(),
 		Clock:    e.Clock, IDs: e.IDs})
 	today := e.Clock.Now().Format(time.DateOnly)
@@ -484,8 +485,9 @@ func TestTimeline_ShowsTheReturn(t *testing.T) {
 	collected := e.collect(10_00)
 	e.spend(4_00)
 	e.mustRecord(collected.ID)
-	service := accounting.New(accounting.Config{Store: postgres.For[accounting.Tx](e.Store), Ledger: e.Store.Finance(), WebhookLog: outbox.NewLog(e.Store.ReadPool(),
-		e.Store.Cipher()), Clock: e.Clock, IDs: e.IDs})
+	service := accounting.New(accounting.Config{
+		Store: postgres.For[accounting.Tx](e.Store), Ledger: e.Store.Finance(), WebhookLog: outbox.NewLog(e.Store.ReadPool(),
+			e.Store.Cipher()), Clock: e.Clock, IDs: e.IDs})
 
 	timeline, err := service.Timeline(t.Context(), e.Platform.ID, collected.ID)
 

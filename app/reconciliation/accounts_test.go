@@ -285,7 +285,10 @@ type retriedStore struct{ reconciliation.Store }
 
 func (s retriedStore) Do(ctx context.Context, fn func(context.Context, reconciliation.Tx) error) error {
 	deadlock := errors.New("deadlock")
-	if err := s.Store.Do(ctx, func(ctx context.Context, tx reconciliation.Tx) error { return errors.Join(fn(ctx, tx), deadlock) }); !errors.Is(err,
+	if err := s.Store.Do(ctx, func(ctx context.Context, tx reconciliation.Tx) error {
+		return errors.Join(fn(ctx, tx),
+			deadlock)
+	}); !errors.Is(err,
 		deadlock) {
 		return err
 	}
@@ -298,7 +301,8 @@ func TestImport_UnitOfWorkThatRunsAgainIsRefused(t *testing.T) {
 	// nothing and asks for a repetition, which imports everything.
 	env := newEnv(t)
 	env.Post(env.receivedPosting(0, 500, "A"))
-	broken := reconciliation.New(reconciliation.Config{Store: retriedStore{postgres.For[reconciliation.Tx](env.Store)}, Runs: env.Store, Ledger: env.Store.LedgerReader(),
+	broken := reconciliation.New(reconciliation.Config{
+		Store: retriedStore{postgres.For[reconciliation.Tx](env.Store)}, Runs: env.Store, Ledger: env.Store.LedgerReader(),
 		Accounts: env.Store.Finance(),
 		Clock:    env.Clock, IDs: env.IDs})
 	request := func() reconciliation.ImportRequest {

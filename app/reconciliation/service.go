@@ -18,9 +18,9 @@ import (
 // Config is what a Service needs.
 type Config struct {
 	Store    Store
-	Runs     ports.ReconciliationReader
-	Ledger   ports.LedgerReader
-	Accounts ports.Finance
+	Runs     ReconciliationReader
+	Ledger   LedgerReader
+	Accounts Finance
 	Clock    ports.Clock
 	IDs      ports.IDs
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"causeway/adapters/postgres"
+	"causeway/app/treasury"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -222,7 +223,7 @@ func TestMove_ProofOfConnectionsConfirms(t *testing.T) {
 
 // connections are those in force.
 type connections struct {
-	ports.RailConnectionReader
+	treasury.RailConnectionReader
 	list []ports.RailConnectionVersion
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
+	"causeway/app/treasury"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -190,7 +191,7 @@ func TestKeepReport_NewVersionKeepsTheFormer(t *testing.T) {
 
 // laterReport is a reader of the ledger that posts and keeps another report after it was first read.
 type laterReport struct {
-	ports.Finance
+	treasury.Finance
 	then func()
 }
 

@@ -23,14 +23,14 @@ import (
 // Config is what the use cases need.
 type Config struct {
 	Store  Store
-	Ledger ports.Finance
+	Ledger Finance
 	// Balances reads the balances of single accounts.
-	Balances ports.LedgerReader
+	Balances LedgerReader
 	// KeptRates are the market rates at which reports are valued.
-	KeptRates ports.KeptRates
+	KeptRates KeptRates
 	// Proofs and Connections say what partners confirm that they hold.
-	Proofs      ports.RailProofReader
-	Connections ports.RailConnectionReader
+	Proofs      RailProofReader
+	Connections RailConnectionReader
 	Clock       ports.Clock
 	IDs         ports.IDs
 }

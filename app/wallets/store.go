@@ -11,6 +11,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/wallet"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -61,4 +62,11 @@ type Tx interface {
 	RecordExport(ctx context.Context, e wallet.Export) error
 	// UpdateInternalAccount writes the settings of an account that can change.
 	UpdateInternalAccount(ctx context.Context, a account.Internal) error
+}
+
+// LedgerReader reads committed postings and balances.
+type LedgerReader interface {
+	// Balances returns the present balance of each account, in minor units with the sign
+	// of its class; zero for an account never posted to.
+	Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error)
 }

@@ -23,7 +23,7 @@ import (
 // Config holds what the use cases need.
 type Config struct {
 	Store   Store
-	Ledger  ports.LedgerReader
+	Ledger  LedgerReader
 	Custody ports.Custody
 	Proofs  ports.WalletProofsByEnvironment
 	Mails   *mails.Queue
@@ -40,7 +40,8 @@ type Service struct {
 
 // New returns a Service.
 func New(c Config) *Service {
-	return &Service{Config: c, signed: signedrequests.New(signedrequests.Config[Tx]{Store: c.Store, Proofs: c.Proofs, Clock: c.Clock, IDs: c.IDs})}
+	return &Service{Config: c, signed: signedrequests.New(signedrequests.Config[Tx]{Store: c.Store, Proofs: c.Proofs, Clock: c.Clock,
+		IDs: c.IDs})}
 }
 
 // now returns the time in the precision in which it is stored, so that what is signed is what is read.

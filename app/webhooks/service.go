@@ -24,7 +24,7 @@ import (
 type Config struct {
 	Store    Store
 	Queue    ports.WebhookQueue
-	Log      ports.WebhookLog
+	Log      WebhookLog
 	Webhooks ports.Webhooks
 	Keys     ports.WebhookKeys
 	Clock    ports.Clock

@@ -16,7 +16,7 @@ import (
 // Config is what the use cases need.
 type Config struct {
 	Store  Store
-	Ledger ports.LedgerReader
+	Ledger LedgerReader
 	Clock  ports.Clock
 	IDs    ports.IDs
 }

@@ -3,6 +3,8 @@ package yearend
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"causeway/app/internal/foureyes"
 	"causeway/core/books"
 	"causeway/core/ident"
@@ -34,4 +36,10 @@ type Tx interface {
 	SaveYearClosing(ctx context.Context, c yearend.Closing) error
 	// SaveYearReversal stores the reversal of a closing.
 	SaveYearReversal(ctx context.Context, c yearend.Closing, r yearend.Reversal) error
+}
+
+// LedgerReader reads committed postings and balances.
+type LedgerReader interface {
+	// Posting returns a posting, or false if there is none.
+	Posting(ctx context.Context, platform ident.Platform, id uuid.UUID) (ledger.Posting, bool, error)
 }

@@ -21,7 +21,8 @@ type JobsTx interface {
 }
 
 // Jobs tests an adapter that has no jobs.
-func Jobs[Tx JobsTx](t *testing.T, store ports.UnitsOfWork[Tx], jobs ports.Jobs, platform ident.Platform, id func() uuid.UUID, now time.Time) {
+func Jobs[Tx JobsTx](t *testing.T, store ports.UnitsOfWork[Tx], jobs ports.Jobs, platform ident.Platform, id func() uuid.UUID,
+	now time.Time) {
 	t.Helper()
 	const step = transaction.StepDeliver
 	add := func(due time.Time) ports.Job {

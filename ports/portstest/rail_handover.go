@@ -47,7 +47,8 @@ type RailPaymentsTx interface {
 type storedRecords[Tx RailPaymentsTx] struct{ PausableStore[Tx] }
 
 // ChangeRailPayment implements RailRecords.
-func (s storedRecords[Tx]) ChangeRailPayment(ctx context.Context, key ports.RailPaymentKey, fn func(rail.Payment) (rail.Payment, error)) error {
+func (s storedRecords[Tx]) ChangeRailPayment(ctx context.Context, key ports.RailPaymentKey, fn func(rail.Payment) (rail.Payment,
+	error)) error {
 	return s.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx Tx) error {
 		locked, err := tx.LockRailPayments(ctx, []ports.RailPaymentKey{key})
 		if err != nil {

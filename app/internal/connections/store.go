@@ -34,9 +34,24 @@ type Tx interface {
 	LockRailPayments(ctx context.Context, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error)
 	// LockRailQueue locks queued payments of an account and returns them: those first that an operator sends without
 	// regard to the queue, and then the oldest. It begins after a payment of the queue; at its beginning if that is zero.
-	LockRailQueue(ctx context.Context, key rail.AccountKey, except ports.RailQueueExcept, after rail.Payment, limit int) ([]rail.Payment, error)
+	LockRailQueue(ctx context.Context, key rail.AccountKey, except ports.RailQueueExcept, after rail.Payment,
+		limit int) ([]rail.Payment, error)
 	// RailPausesNow returns the latest pause or resumption of each name, also of a commit after this unit of work began.
 	RailPausesNow(ctx context.Context) ([]ports.RailPause, error)
 	CreateRailPayments(ctx context.Context, payments []rail.Payment) error
 	UpdateRailPayments(ctx context.Context, payments []rail.Payment) error
+}
+
+// RailConnectionReader reads the connections as operators have set them.
+type RailConnectionReader interface {
+	// RailConnections returns the version in force of every connection that is not deleted, by name: the latest one that was
+	// tested or that retires the connection, and if there is none, the latest one.
+	RailConnections(ctx context.Context) ([]ports.RailConnectionVersion, error)
+}
+
+// RailReceiptStore keeps over which connection money was received. Each method is one atomic step, and changes nothing when it
+// is repeated.
+type RailReceiptStore interface {
+	// RailReceiptConnections returns the connections of receipts that are kept.
+	RailReceiptConnections(ctx context.Context, keys []ports.RailReceiptKey) (map[ports.RailReceiptKey]string, error)
 }

@@ -33,7 +33,8 @@ type Decision[T any] struct {
 
 // Prepared is a prepared change: it calls work in a unit of work, with what carries the change out there. That returns
 // uow.ErrChanged if the change must be prepared again.
-type Prepared[T, Change, Made any] func(ctx context.Context, work func(ctx context.Context, tx T, carryOut func(Change) (Made, error)) error) error
+type Prepared[T, Change, Made any] func(ctx context.Context, work func(ctx context.Context, tx T, carryOut func(Change) (Made,
+	error)) error) error
 
 // CarryOut makes the change of an approved proposal, and returns the proposal with its result.
 type CarryOut[T any] = Prepared[T, proposal.Proposal, proposal.Proposal]

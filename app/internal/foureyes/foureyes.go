@@ -128,7 +128,8 @@ func (o Operation[T, Request, Result]) needsTwoPersons(ctx context.Context, c Co
 
 // RunAlone carries out a request whatever the settings: that of an operator on the command line, for one of OperatorOperations.
 // One that always needs two persons makes a proposal.
-func RunAlone[T Tx, Request, Result any](ctx context.Context, c Config[T], o Operation[T, Request, Result], p ident.Platform, by platform.Author,
+func RunAlone[T Tx, Request, Result any](ctx context.Context, c Config[T], o Operation[T, Request, Result], p ident.Platform,
+	by platform.Author,
 	key *ports.IdempotentRequest, r Request) (done proposal.Outcome[Result], err error) {
 	if err := checkAlone(o.ID); err != nil {
 		return done, err
@@ -191,7 +192,8 @@ func (o Operation[T, Request, Result]) figures(result Result) ([]byte, error) {
 }
 
 // propose makes a proposal of a request that was tried and came to these figures.
-func propose[T Tx, Request, Result any](ctx context.Context, c Config[T], o Operation[T, Request, Result], p ident.Platform, by platform.Author,
+func propose[T Tx, Request, Result any](ctx context.Context, c Config[T], o Operation[T, Request, Result], p ident.Platform,
+	by platform.Author,
 	key *ports.IdempotentRequest, r Request, figures []byte) (made proposal.Outcome[Result], err error) {
 	request, err := FormatRequest(o.ID, r)
 	if err != nil {
@@ -251,7 +253,8 @@ type executor[T Tx, Request, Result any] struct {
 func (e executor[T, Request, Result]) Operation() string { return e.operation.ID }
 
 // PrepareRequest implements Executor.
-func (e executor[T, Request, Result]) PrepareRequest(ctx context.Context, p ident.Platform, request []byte) (Prepared[Tx, Change, Made], error) {
+func (e executor[T, Request, Result]) PrepareRequest(ctx context.Context, p ident.Platform, request []byte) (Prepared[Tx, Change,
+	Made], error) {
 	parsed, err := ParseRequest[Request](request)
 	if err != nil {
 		return nil, err

@@ -18,9 +18,9 @@ import (
 
 // Reader computes results. It never posts.
 type Reader struct {
-	Results   ports.MonthEndResults
+	Results   MonthEndResults
 	Views     ports.MonthEndViews
-	KeptRates ports.KeptRates
+	KeptRates KeptRates
 }
 
 // ExchangeResult computes the result of a run from its opening book, the postings of its month with numbers up to

@@ -52,7 +52,8 @@ type Authorization struct {
 }
 
 // Issue stores and returns the request that a first leg is answered with.
-func (r *Requests[T]) Issue(ctx context.Context, request *ports.IdempotentRequest, o Operation, c wallet.Call) (*wallet.SignedRequest, error) {
+func (r *Requests[T]) Issue(ctx context.Context, request *ports.IdempotentRequest, o Operation,
+	c wallet.Call) (*wallet.SignedRequest, error) {
 	if o.Refused != nil {
 		return nil, o.Refused
 	}

@@ -76,7 +76,7 @@ func (p *process) connect(s store, log *logrus.Entry) {
 
 // receiptConnections knows over which connection money came.
 type receiptConnections struct {
-	ports.RailReceiptStore
+	connections.RailReceiptStore
 	store
 }
 

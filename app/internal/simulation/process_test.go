@@ -39,7 +39,8 @@ func newProcess(w *world) *process {
 	log := logrus.New()
 	log.SetOutput(panicWriter{w})
 	s := store{process: p}
-	p.service = payments.New(payments.Config{Timetable: timetable, Store: storeOf[payments.Tx]{s}, Jobs: s, Rails: rails{p}, Chains: chains{rails{p}},
+	p.service = payments.New(payments.Config{Timetable: timetable, Store: storeOf[payments.Tx]{s}, Jobs: s, Rails: rails{p},
+		Chains:  chains{rails{p}},
 		Custody: custody{process: p}, WalletProofs: walletProofs, Prices: prices.New(s, w.market, p),
 		Counterparties: map[platform.Environment]ports.Counterparties{platform.Sandbox: otherProviders{process: p}}, Approvals: endpoint{p},
 		Clock: p, IDs: p, Log: logrus.NewEntry(log), JobRetry: jobs.RetryPolicy{Random: func() float64 { return 0.5 }}})
