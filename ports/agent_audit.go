@@ -1,23 +1,10 @@
 package ports
 
 import (
-	"context"
-
 	"causeway/core/agent"
 	"causeway/core/ident"
 	"causeway/core/money"
 )
-
-// AgentAudit reads what is stored of the payments of agents, including damage, to check it: that of
-// one platform or, if it is zero, of all.
-type AgentAudit interface {
-	// EachAgentUsage calls visit for each agent, day and currency that has a counter, or transactions that an agent
-	// has started. Both are of the same moment.
-	EachAgentUsage(ctx context.Context, of ident.Platform, visit func(AgentUsageLine) error) error
-	// EachAgentPayment calls visit for each approved action, and for each transaction that an agent has started
-	// without one. Both are of the same moment.
-	EachAgentPayment(ctx context.Context, of ident.Platform, visit func(AgentPaymentLine) error) error
-}
 
 // AgentUsageLine is a counter of an agent and what its transactions say.
 type AgentUsageLine struct {

@@ -1,7 +1,6 @@
 package ports
 
 import (
-	"context"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,34 +10,6 @@ import (
 	"causeway/core/period"
 	"causeway/ledger"
 )
-
-// Finance reads the ledger for finance reports: committed postings only, and sums that
-// never overflow.
-type Finance interface {
-	// LedgerAccounts returns a page of the accounts that were ever posted to, with their
-	// present balances, by path and currency in byte order.
-	LedgerAccounts(ctx context.Context, p ident.Platform, f LedgerAccountFilter) (LedgerAccountPage, error)
-	// AccountsAtCutoff returns the accounts at a path, in one currency or, if empty, in
-	// all, with their balances at a cutoff; none if the path was never posted to.
-	AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut Cutoff) ([]LedgerAccount, error)
-	// AccountEntries returns a page of the entries of one account, in the order in which
-	// they were recorded, with the balance after each; false if there is no such account.
-	AccountEntries(ctx context.Context, f AccountEntryFilter) (AccountEntryPage, bool, error)
-	// Postings returns a page of postings in the order in which they were recorded.
-	Postings(ctx context.Context, f PostingFilter) (PostingPage, error)
-	// RecordedPosting returns a posting, or false if there is none.
-	RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (RecordedPosting, bool, error)
-	// Turnovers calls each for every account of a class (of all classes if empty), by
-	// currency and path, with its turnover up to each cutoff. All are read from one
-	// snapshot.
-	Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []Cutoff, each func(AccountTurnovers) error) error
-	// BalancesAt calls each for every account with its balance by effective time at a moment. It returns the
-	// state of the ledger that all are read from.
-	BalancesAt(ctx context.Context, p ident.Platform, moment time.Time, each func(LedgerAccount) error) (LedgerState, error)
-	// CurrentBalances returns the accounts whose paths begin with one of the prefixes, in one currency or, if
-	// it is empty, in all, with their present balances, read from one snapshot.
-	CurrentBalances(ctx context.Context, p ident.Platform, prefixes []string, currency money.Currency) ([]LedgerAccount, error)
-}
 
 // LedgerState identifies the content of a ledger at a time: the number of the last posting and its digest,
 // 0 and nil in an empty ledger, and the newest signed checkpoint of the log, empty if there is none.

@@ -45,25 +45,6 @@ const StepOpenAccounts transaction.Step = "open-accounts"
 // the verification or, for a beneficial owner, the owner and its customer.
 const StepCheckIdentity transaction.Step = "check-identity"
 
-// JobWriter adds and finishes jobs in the unit of work that decides so.
-type JobWriter interface {
-	AddJobs(ctx context.Context, jobs []Job) error
-	// FinishJobs deletes jobs. If the lease of one was lost, the unit of work fails with
-	// ErrLeaseLost and changes nothing.
-	FinishJobs(ctx context.Context, jobs []Job) error
-
-	// HastenJobs makes those jobs of a step due at the given time that are due later and have one of the subjects. If one is
-	// running now, it loses its lease and is run again. Dead jobs stay.
-	HastenJobs(ctx context.Context, p ident.Platform, step transaction.Step, subjects []uuid.UUID, due time.Time) error
-
-	// LockJobs returns the jobs with these ids, and locks them.
-	LockJobs(ctx context.Context, ids []uuid.UUID) ([]ListedJob, error)
-	// RestartJobs makes jobs due at the given time, with all their attempts.
-	RestartJobs(ctx context.Context, jobs []Job, due time.Time) error
-	// RecordJobActions records what an operator did.
-	RecordJobActions(ctx context.Context, actions []JobAction) error
-}
-
 // Jobs hands out due jobs to any number of processes.
 type Jobs interface {
 	// TakeJobs leases at most limit due jobs of a step until now+lease, those first that are due
@@ -117,12 +98,6 @@ type JobFilter struct {
 	Step     transaction.Step
 	State    JobState
 	Limit    int
-}
-
-// JobLister lists jobs for operators.
-type JobLister interface {
-	// ListJobs returns the jobs that match, oldest first, at most Limit.
-	ListJobs(ctx context.Context, f JobFilter) ([]ListedJob, error)
 }
 
 // JobActionKind is what an operator did with a dead job.

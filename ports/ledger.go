@@ -6,32 +6,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
 )
-
-// LedgerWriter is the ledger inside a unit of work.
-type LedgerWriter interface {
-	// Post writes postings, of any platforms, in the given order. A posting whose id is
-	// already written with the same content is skipped, so that a call may be repeated.
-	//
-	// Errors, with nothing written: ledger.ErrInvalid; a *ledger.InsufficientBalanceError
-	// if an account that may not be overdrawn would go below zero after any posting;
-	// ledger.ErrConflict if an id is written with other content; ledger.ErrNotReversible;
-	// ledger.ErrOverflow.
-	Post(ctx context.Context, postings []ledger.Posting) error
-	// LockBalances returns the balances of internal accounts, with the internal accounts
-	// themselves, and locks them until the unit of work ends. The balance of an account
-	// that was never posted to is zero; an account that is not opened yet has a zero id.
-	// All accounts that the unit of work will post to and that may not be overdrawn must
-	// be in one call: a second lock could deadlock with another unit of work.
-	LockBalances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]account.WithBalance, error)
-	// Balances returns the present balances without locking them, for a use case that
-	// only wants to refuse early. The balance of an account never posted to is zero.
-	Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error)
-}
 
 // LedgerReader reads committed postings and balances.
 type LedgerReader interface {

@@ -1,7 +1,6 @@
 package ports
 
 import (
-	"context"
 	"time"
 
 	"github.com/google/uuid"
@@ -60,29 +59,6 @@ type MailOutcome struct {
 	// Reason is why the mail was not sent, in words for operators and without addresses.
 	Reason string
 	At     time.Time
-}
-
-// MailWriter adds mails to the queue, and ends them.
-type MailWriter interface {
-	// AddMail stores a mail and the job that sends it.
-	AddMail(ctx context.Context, m QueuedMail) error
-	// CountMail counts one mail more of a platform in an hour, and returns how many codes those are, or how
-	// many notices if it is a notice. The counts are locked until the unit of work ends.
-	CountMail(ctx context.Context, p ident.Platform, kind MailKind, hour time.Time) (int, error)
-	// EndMail stores the outcome of a mail that waits, and deletes its content.
-	EndMail(ctx context.Context, p ident.Platform, id uuid.UUID, o MailOutcome) error
-}
-
-// MailReader reads the queue of mails.
-type MailReader interface {
-	// WaitingMail returns a mail that waits and the environment of its platform; false if it does not wait
-	// any more.
-	WaitingMail(ctx context.Context, p ident.Platform, id uuid.UUID) (QueuedMail, platform.Environment, bool, error)
-	// Mails returns the mails that match, newest first, at most Limit.
-	Mails(ctx context.Context, f MailFilter) ([]ListedMail, error)
-	// WaitingMails returns how many mails of all platforms wait, and when the oldest was created; zero if
-	// none waits. It counts up to a limit.
-	WaitingMails(ctx context.Context, limit int) (n int, oldest time.Time, err error)
 }
 
 // MailFilter selects mails. Empty fields select all.

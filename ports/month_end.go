@@ -13,15 +13,6 @@ import (
 	"causeway/ledger"
 )
 
-// MonthEndReader reads runs that post at the end of a month. In a unit of work that holds LockPeriods no run is
-// added until its end.
-type MonthEndReader interface {
-	// MonthEndRun returns the last run of a kind for a month; one that does not exist if there is none.
-	MonthEndRun(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error)
-	// MonthEndRunBefore returns the last run of a kind for the last month before a month that has one.
-	MonthEndRunBefore(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error)
-}
-
 // ErrMonthEndMissing is the error for a run, or a result of one, that is not stored although another row names it.
 var ErrMonthEndMissing = errors.New("is not stored")
 
@@ -46,20 +37,6 @@ type MonthEndAudit interface {
 	MonthEndPlatforms(ctx context.Context) ([]ident.Platform, error)
 	LedgerReader() LedgerReader
 	MonthEndViews() MonthEndViews
-}
-
-// MonthEndWriter stores runs. Call LockPeriods first: runs are added one at a time.
-type MonthEndWriter interface {
-	MonthEndReader
-	// SaveMonthEndRun stores a run; its result is stored with SaveExchangeResult or SavePaymentsInTransit.
-	SaveMonthEndRun(ctx context.Context, run monthend.Run) error
-	SaveExchangeResult(ctx context.Context, run monthend.Run, result monthend.ExchangeResult) error
-	SavePaymentsInTransit(ctx context.Context, run monthend.Run, lines []monthend.InTransit) error
-	// PostedSince reports whether a posting on the accounts at a path, effective before a time, was recorded
-	// after the posting with a number.
-	PostedSince(ctx context.Context, p ident.Platform, path string, seq int64, before time.Time) (bool, error)
-	// PositionPostedSince reports the same of postings that change the position: see MonthEndView.
-	PositionPostedSince(ctx context.Context, p ident.Platform, functional money.Currency, seq int64, before time.Time) (bool, error)
 }
 
 // PositionPosting is a posting that changed the foreign exchange position.

@@ -52,14 +52,6 @@ type RefundStatusRail interface {
 	RefundStatus(ctx context.Context, refunds []Refund) []Outcome
 }
 
-// StoppableRail is a rail whose payments can be stopped until they leave.
-type StoppableRail interface {
-	Rail
-	// StopPayments ends those of the payments that have not left, for a reason, and returns for each whether it will never
-	// leave. One that is not known yet is recorded, so that it does not leave later. Lock transactions before.
-	StopPayments(ctx context.Context, tx Tx, payments []rail.Payment, reason string) ([]bool, error)
-}
-
 // Payout is money for a beneficiary: Transaction.Pricing.Received, to Account. Its id on the
 // rail is the id of the transaction.
 type Payout struct {
@@ -242,18 +234,4 @@ func (r RailReply) Digest() string {
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
-}
-
-// RailReplyWriter stores replies of rails.
-type RailReplyWriter interface {
-	SaveRailReplies(ctx context.Context, replies []RailReply) error
-}
-
-// RailReplyReader reads replies of rails.
-type RailReplyReader interface {
-	// RailReplies returns the replies for a subject, oldest first, at most limit.
-	RailReplies(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]RailReply, error)
-	// RailPartnerIDs returns the partner's ids of transactions, as the replies to a call have named them last; none for
-	// those without one.
-	RailPartnerIDs(ctx context.Context, keys []TransactionKey, call RailCall) (map[TransactionKey]string, error)
 }

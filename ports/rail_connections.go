@@ -1,7 +1,6 @@
 package ports
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -40,33 +39,6 @@ type RailPause struct {
 	Paused   bool
 	By, Note string
 	At       time.Time
-}
-
-// RailConnectionReader reads the connections as operators have set them.
-type RailConnectionReader interface {
-	// RailConnections returns the version in force of every connection that is not deleted, by name: the latest one that was
-	// tested or that retires the connection, and if there is none, the latest one.
-	RailConnections(ctx context.Context) ([]RailConnectionVersion, error)
-	// RailConnectionHistory returns every version of a connection, oldest first.
-	RailConnectionHistory(ctx context.Context, name string) ([]RailConnectionVersion, error)
-	// RailTests returns every test of a connection, oldest first.
-	RailTests(ctx context.Context, name string) ([]RailTest, error)
-	// RailPauses returns the latest pause or resumption of each name.
-	RailPauses(ctx context.Context) ([]RailPause, error)
-	// RailPauseHistory returns every pause and resumption of a name, oldest first.
-	RailPauseHistory(ctx context.Context, name string) ([]RailPause, error)
-}
-
-// RailConnectionStore is what the commands of operators change.
-type RailConnectionStore interface {
-	RailConnectionReader
-	// SaveRailConnection stores a version, with its test if there was one. It returns ErrRailConnectionChanged if there is one
-	// with its number, or if the connections in force are no longer those that the caller has seen.
-	SaveRailConnection(ctx context.Context, v RailConnectionVersion, test *RailTest, seen []RailConnectionVersion) error
-	// SaveRailTest stores a test. It returns ErrRailConnectionChanged if the connections in force are no longer those that the
-	// caller has seen.
-	SaveRailTest(ctx context.Context, t RailTest, seen []RailConnectionVersion) error
-	SaveRailPause(ctx context.Context, p RailPause) error
 }
 
 // LiveConnection is a connection with its adapter.

@@ -1,13 +1,11 @@
 package ports
 
 import (
-	"context"
 	"time"
 
 	"github.com/google/uuid"
 
 	"causeway/core/ident"
-	"causeway/core/transaction"
 )
 
 // RailFeedLease is the right to read the feed of a connection, until it ends or another process takes it.
@@ -54,12 +52,6 @@ const (
 // Never is when an item is tried again that a person has to close.
 var Never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// RailFeedItemWriter keeps items in the unit of work of what they are about.
-type RailFeedItemWriter interface {
-	// AddRailFeedItems keeps items aside as RailFeedStore does.
-	AddRailFeedItems(ctx context.Context, items []RailFeedItem) error
-}
-
 // RailFeedItem is what a partner reported and the service could not take, kept until it can.
 type RailFeedItem struct {
 	ID uuid.UUID
@@ -86,49 +78,6 @@ type Discarded struct {
 	DiscardedBy, Note string
 }
 
-// RailFeedStore stores how far feeds were read. Each method is one atomic step, and those with a lease return
-// ErrLeaseLost, and change nothing, if another process has taken it.
-type RailFeedStore interface {
-	// TakeRailFeed takes the lease of a feed until a time. It returns false while another process holds it, and
-	// before the feed is to be read again after a failure.
-	TakeRailFeed(ctx context.Context, connection string, holder uuid.UUID, now, until time.Time) (RailFeedLease, bool, error)
-	RenewRailFeed(ctx context.Context, lease RailFeedLease, until time.Time) error
-	// AdvanceRailFeed stores the cursor after a piece was passed on, which ends the failures.
-	AdvanceRailFeed(ctx context.Context, lease RailFeedLease, cursor string, now time.Time) error
-	// MoveRailFeed stores the cursor after a piece with a problem was passed on. Failures stay.
-	MoveRailFeed(ctx context.Context, lease RailFeedLease, cursor string) error
-	// FailRailFeed records a failure and ends the lease.
-	FailRailFeed(ctx context.Context, lease RailFeedLease, problem string, now, retryAt time.Time) error
-	ReleaseRailFeed(ctx context.Context, lease RailFeedLease, now time.Time) error
-	RailFeedStates(ctx context.Context) ([]RailFeedState, error)
-
-	// KeepRailFeedItems keeps items aside, and returns those that are new. One that is kept already, or was discarded, stays
-	// as it is.
-	KeepRailFeedItems(ctx context.Context, items []RailFeedItem) ([]RailFeedItem, error)
-	// DueRailFeedItems returns items of a connection to be tried again, the longest due first.
-	DueRailFeedItems(ctx context.Context, connection string, now time.Time, limit int) ([]RailFeedItem, error)
-	// RailFeedItemsByKey returns the items of a kind with the keys that were not discarded.
-	RailFeedItemsByKey(ctx context.Context, connection string, kind RailFeedItemKind, keys []string) ([]RailFeedItem, error)
-	// RetryRailFeedItem stores the problem of another attempt, and when the next is due.
-	RetryRailFeedItem(ctx context.Context, item RailFeedItem) error
-	DeleteRailFeedItem(ctx context.Context, item RailFeedItem) error
-	// RailFeedItem returns an item, also one that was discarded. It returns false if there is none.
-	RailFeedItem(ctx context.Context, id uuid.UUID) (RailFeedItem, bool, error)
-	// RailFeedItems returns the items of a connection, or of all for an empty name, that were not discarded, the
-	// oldest first, without their contents.
-	RailFeedItems(ctx context.Context, connection string, limit int) ([]RailFeedItem, error)
-	// DiscardRailFeedItem ends an item that will never be taken. It returns false if there is none.
-	DiscardRailFeedItem(ctx context.Context, id uuid.UUID, by, note string, now time.Time) (bool, error)
-}
-
-// RailBalanceStore stores what partners and chains say that they hold.
-type RailBalanceStore interface {
-	// SaveRailBalances stores balances of a connection; of each day the last is kept.
-	SaveRailBalances(ctx context.Context, connection string, balances []RailBalance) error
-	// RailBalancesAt returns the last balances of a connection at a time, by currency.
-	RailBalancesAt(ctx context.Context, connection string, at time.Time) ([]RailBalance, error)
-}
-
 // QueuedStatement is a statement of a connection that waits to be reconciled.
 type QueuedStatement struct {
 	ID         uuid.UUID
@@ -144,31 +93,4 @@ type QueuedStatement struct {
 	// ReconciledAt is zero as long as the statement waits, and if it was discarded.
 	ReconciledAt time.Time
 	Discarded
-}
-
-// RailStatementStore queues the statements of connections until they are reconciled.
-type RailStatementStore interface {
-	// QueueRailStatement stores a statement. One with the content of an earlier one of the connection is skipped.
-	QueueRailStatement(ctx context.Context, s QueuedStatement) error
-	// TakeRailStatement returns the statement that is due longest, and makes it due again at a later time.
-	TakeRailStatement(ctx context.Context, now, again time.Time) (QueuedStatement, bool, error)
-	// RailStatementFailed stores why a statement could not be reconciled, and when to try again.
-	RailStatementFailed(ctx context.Context, s QueuedStatement, problem string, retryAt time.Time) error
-	// RailStatement returns a statement without its balances; its content is deleted when it is reconciled or discarded. It returns false if
-	// there is none.
-	RailStatement(ctx context.Context, id uuid.UUID) (QueuedStatement, bool, error)
-	// RailStatements returns the statements of a connection, or of all for an empty name, that wait, the oldest first,
-	// without their contents.
-	RailStatements(ctx context.Context, connection string, limit int) ([]QueuedStatement, error)
-	// DiscardRailStatement ends a statement that will never be reconciled, and deletes its content. It returns false if
-	// none waits.
-	DiscardRailStatement(ctx context.Context, id uuid.UUID, by, note string, now time.Time) (bool, error)
-	// RailStatementReconciled ends a statement, deletes its content, and stores its balances as RailBalanceStore does.
-	RailStatementReconciled(ctx context.Context, s QueuedStatement, now time.Time) error
-}
-
-// PartnerReceipts reads receipts by the partner's ids.
-type PartnerReceipts interface {
-	// ReceiptsByPartnerID returns the receipts that exist.
-	ReceiptsByPartnerID(ctx context.Context, keys []RailReceiptKey) (map[RailReceiptKey]transaction.Receipt, error)
 }

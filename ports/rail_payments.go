@@ -19,25 +19,6 @@ type RailPaymentKey struct {
 	Kind     rail.Kind
 }
 
-// RailPaymentReader reads the payments of connections.
-type RailPaymentReader interface {
-	// RailPayments returns the payments with these keys that are recorded.
-	RailPayments(ctx context.Context, keys []RailPaymentKey) (map[RailPaymentKey]rail.Payment, error)
-	// WaitingRailPayments returns payments in one of the states InReview, Queued, HandedOver and Sent, of one connection or, if it is
-	// empty, of all: the oldest first, those that are queued or handed over by connection.
-	WaitingRailPayments(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error)
-	// RailPaymentsByID returns the payments with an id, of any kind and platform.
-	RailPaymentsByID(ctx context.Context, id uuid.UUID) ([]rail.Payment, error)
-	// RailQueues returns the accounts that have queued payments; without a connection those that none serves.
-	RailQueues(ctx context.Context) ([]rail.AccountKey, error)
-	// RailAccounts returns what is known about the money of a connection, by currency.
-	RailAccounts(ctx context.Context, connection string, now time.Time) ([]rail.Account, error)
-	// RailTotals returns how many payments wait, were handed over and have left, by connection, rail, currency and state.
-	RailTotals(ctx context.Context) ([]RailTotal, error)
-	// RailDecisions returns the decisions about a payment, oldest first.
-	RailDecisions(ctx context.Context, p ident.Platform, id uuid.UUID) ([]RailDecision, error)
-}
-
 // RailTotal is how many payments of a connection and rail are in a state, and how much they are. Connection is empty for those that
 // none serves.
 type RailTotal struct {
@@ -59,25 +40,6 @@ type RailDepartures interface {
 	// RailPaymentsNotTaken records that the partner has not taken payments for which LeaveRailPayments returned Leaves, so that they
 	// can be stopped again.
 	RailPaymentsNotTaken(ctx context.Context, connection string, keys []RailPaymentKey, now time.Time) error
-}
-
-// RailPaymentWriter records which connection a payment takes, in the unit of work that decides it.
-type RailPaymentWriter interface {
-	// LockRailAccounts locks accounts, in their order, and returns them. Payments are locked after their accounts.
-	LockRailAccounts(ctx context.Context, keys []rail.AccountKey, now time.Time) (map[rail.AccountKey]*rail.Account, error)
-	// SaveRailAccounts stores the counters of locked accounts, and adds what was paid out to the present hour.
-	SaveRailAccounts(ctx context.Context, accounts map[rail.AccountKey]*rail.Account, paidOut []rail.Payment, now time.Time) error
-	// LockRailPayments locks the recorded payments with these keys and returns them.
-	LockRailPayments(ctx context.Context, keys []RailPaymentKey) (map[RailPaymentKey]rail.Payment, error)
-	// LockRailQueue locks queued payments of an account and returns them: those first that an operator sends without
-	// regard to the queue, and then the oldest. It begins after a payment of the queue; at its beginning if that is zero.
-	LockRailQueue(ctx context.Context, key rail.AccountKey, except RailQueueExcept, after rail.Payment, limit int) ([]rail.Payment, error)
-	// RailPausesNow returns the latest pause or resumption of each name, also of a commit after this unit of work began.
-	RailPausesNow(ctx context.Context) ([]RailPause, error)
-	CreateRailPayments(ctx context.Context, payments []rail.Payment) error
-	UpdateRailPayments(ctx context.Context, payments []rail.Payment) error
-	RecordRailDecision(ctx context.Context, d RailDecision) error
-	SaveOpeningBalance(ctx context.Context, b OpeningBalance) error
 }
 
 // RailQueueExcept are payments of a queue that need not be looked at.

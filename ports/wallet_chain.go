@@ -48,18 +48,6 @@ type WalletChains interface {
 // WalletChainsByEnvironment holds the chain of each environment; an environment may have none.
 type WalletChainsByEnvironment map[platform.Environment]WalletChain
 
-// WalletAuthorizationWriter stores the evidence of payments from wallets.
-type WalletAuthorizationWriter interface {
-	// SaveWalletAuthorizations stores authorizations. They never change.
-	SaveWalletAuthorizations(ctx context.Context, authorizations []wallet.Authorization) error
-}
-
-// WalletAuthorizationReader reads the evidence of payments from wallets.
-type WalletAuthorizationReader interface {
-	// WalletAuthorization returns the authorization of a transaction, and false if it has none.
-	WalletAuthorization(ctx context.Context, key TransactionKey) (wallet.Authorization, bool, error)
-}
-
 // WalletPayment is an executed payment from a wallet with its evidence.
 type WalletPayment struct {
 	Transaction transaction.Transaction
@@ -71,11 +59,4 @@ type WalletPayment struct {
 	// Unreadable is why the payload, which is empty then, cannot be decrypted: ErrNoMasterKey without the
 	// master key, and else ErrCannotDecrypt.
 	Unreadable error
-}
-
-// WalletPayments reads all payments from wallets, for audits.
-type WalletPayments interface {
-	// EachWalletPayment calls visit for every executed payment from a wallet, of one platform or, if it is
-	// zero, of all.
-	EachWalletPayment(ctx context.Context, of ident.Platform, visit func(WalletPayment) error) error
 }

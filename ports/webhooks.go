@@ -119,15 +119,6 @@ type WebhookSecretReader interface {
 	WebhookSecrets(ctx context.Context, p ident.Platform) ([]SealedWebhookSecret, error)
 }
 
-// WebhookSecretWriter changes the secrets of platforms.
-type WebhookSecretWriter interface {
-	// LockWebhookSecrets returns the stored secrets of a platform, newest first, locked
-	// against changes, or NOT_FOUND if there is no such platform.
-	LockWebhookSecrets(ctx context.Context, p ident.Platform) ([]SealedWebhookSecret, error)
-	// ReplaceWebhookSecrets stores the given secrets instead of all others of the platform.
-	ReplaceWebhookSecrets(ctx context.Context, p ident.Platform, secrets []SealedWebhookSecret) error
-}
-
 // WebhookKeyStore stores signing keys.
 type WebhookKeyStore interface {
 	// WebhookKeys returns the keys of an environment that are valid now or later.

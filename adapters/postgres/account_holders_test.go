@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/ident"
@@ -36,7 +37,7 @@ func TestAccountHolders_WithEncryptedNames(t *testing.T) {
 		return opened
 	}
 	accounts := []account.Internal{open(person.ID), open(business.ID), open(deleted.ID), open(erased.ID), open(ident.Customer{})}
-	err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		for _, created := range []customer.Customer{person, business, deleted, erased} {
 			if err := tx.CreateCustomer(ctx, created); err != nil {
 				return err

@@ -113,17 +113,17 @@ func openAgentActions(ctx context.Context, db *DB, found []readRow[agentActionRo
 	return actions, err
 }
 
-// CreateAgentActions implements ports.AgentPaymentWriter.
-func (u *unit) CreateAgentActions(ctx context.Context, actions []agent.Action) error {
+// CreateAgentActions implements payments.Tx.
+func (u *Unit) CreateAgentActions(ctx context.Context, actions []agent.Action) error {
 	return u.writeAgentActions(ctx, insertAgentActions, actions)
 }
 
-// UpdateAgentActions implements ports.AgentPaymentWriter.
-func (u *unit) UpdateAgentActions(ctx context.Context, actions []agent.Action) error {
+// UpdateAgentActions implements payments.Tx.
+func (u *Unit) UpdateAgentActions(ctx context.Context, actions []agent.Action) error {
 	return u.writeAgentActions(ctx, updateAgentActions, actions)
 }
 
-func (u *unit) writeAgentActions(ctx context.Context, s schema.Statement[agentActionRow], actions []agent.Action) error {
+func (u *Unit) writeAgentActions(ctx context.Context, s schema.Statement[agentActionRow], actions []agent.Action) error {
 	rows := make([]agentActionRow, len(actions))
 	for i, a := range actions {
 		rows[i] = newAgentActionRow(a)
@@ -132,7 +132,7 @@ func (u *unit) writeAgentActions(ctx context.Context, s schema.Statement[agentAc
 }
 
 // LockAgentActions uses the primary key.
-func (u *unit) LockAgentActions(ctx context.Context, p ident.Platform,
+func (u *Unit) LockAgentActions(ctx context.Context, p ident.Platform,
 	ids []ident.AgentAction) (map[ident.AgentAction]agent.Action, error) {
 	locked, err := readAgentActions(ctx, u.db, u.query,
 		`WHERE a.platform_id = $1 AND a.id = ANY($2::uuid[]) ORDER BY a.id FOR NO KEY UPDATE OF a`, p, ids)
@@ -144,7 +144,7 @@ func (u *unit) LockAgentActions(ctx context.Context, p ident.Platform,
 }
 
 // LockWaitingAgentActions uses agent_action_waiting_quote_unique.
-func (u *unit) LockWaitingAgentActions(ctx context.Context, p ident.Platform, quotes []ident.Quote) (map[ident.Quote]agent.Action, error) {
+func (u *Unit) LockWaitingAgentActions(ctx context.Context, p ident.Platform, quotes []ident.Quote) (map[ident.Quote]agent.Action, error) {
 	locked, err := readAgentActions(ctx, u.db, u.query,
 		`WHERE a.platform_id = $1 AND a.quote_id = ANY($2::uuid[]) AND a.status = 'PENDING_APPROVAL' ORDER BY a.id FOR NO KEY UPDATE OF a`,
 		p, quotes)
@@ -156,7 +156,7 @@ func (u *unit) LockWaitingAgentActions(ctx context.Context, p ident.Platform, qu
 }
 
 // rejectActionsOf rejects what waits of locked agents. It uses agent_actions_waiting_by_agent.
-func (u *unit) rejectActionsOf(ctx context.Context, p ident.Platform, agents []ident.Agent) error {
+func (u *Unit) rejectActionsOf(ctx context.Context, p ident.Platform, agents []ident.Agent) error {
 	const batchSize = 500
 	for {
 		waiting, err := readAgentActions(ctx, u.db, u.query, `WHERE a.platform_id = $1 AND a.agent_id = ANY($2::uuid[])

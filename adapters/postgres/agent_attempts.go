@@ -33,8 +33,8 @@ var agentAttempts = schema.New("agent_attempts", keyOfPlatform, func(a *agent.At
 
 var insertAgentAttempts = agentAttempts.InsertAll("ON CONFLICT (platform_id, id) DO NOTHING")
 
-// SaveAgentAttempts implements ports.AgentPaymentWriter.
-func (u *unit) SaveAgentAttempts(ctx context.Context, attempts []agent.Attempt) error {
+// SaveAgentAttempts implements accounts.Tx.
+func (u *Unit) SaveAgentAttempts(ctx context.Context, attempts []agent.Attempt) error {
 	return writeAll(ctx, u, insertAgentAttempts, attempts)
 }
 

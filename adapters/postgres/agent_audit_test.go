@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
 	"causeway/core/agent"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -52,7 +53,7 @@ func TestAgentAudit_WhatIsStored(t *testing.T) {
 	actions := []agent.Action{approved(a, one), approved(a, two), approved(a, failed), approved(b, others)}
 	c.start(t, one, two, failed, others)
 	quoted.AgentUsage, quoted.State = nil, transaction.Initial
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreateAgentActions(ctx, append(actions, newAction(a))); err != nil {
 			return err
 		}
@@ -152,7 +153,7 @@ func TestAgentAudit_ShowsDamage(t *testing.T) {
 			_, a := c.newAgentOf(t, "ana")
 			payment := newAgentPayment(a)
 			c.start(t, payment)
-			c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+			c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 				return tx.CreateAgentActions(ctx, []agent.Action{approved(a, payment)})
 			})
 			usage, payments := c.auditAgents(t)
@@ -198,7 +199,7 @@ func TestAgentAudit_ReadsAllBatches(t *testing.T) {
 		for _, t := range all[:payments-1] {
 			actions = append(actions, approved(agent.Agent{ID: t.Agent, Platform: p, Customer: t.Customer}, t))
 		}
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgentActions(ctx, actions) })
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateAgentActions(ctx, actions) })
 	}
 
 	usage, lines := c.auditAgents(t)

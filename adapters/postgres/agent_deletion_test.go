@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/core/agent"
 	"causeway/core/ident"
 	"causeway/ports"
@@ -16,11 +17,11 @@ func TestDeleteAgent_RejectsItsWaitingActions(t *testing.T) {
 	t.Parallel()
 	// With an agent, or all agents of a customer, what waits for approval is rejected; what was decided, and what
 	// other agents asked for, stays as it is. All actions and attempts stay.
-	for name, remove := range map[string]func(context.Context, ports.Tx, agent.Agent) error{
-		"agent": func(ctx context.Context, tx ports.Tx, a agent.Agent) error {
+	for name, remove := range map[string]func(context.Context, *postgres.Unit, agent.Agent) error{
+		"agent": func(ctx context.Context, tx *postgres.Unit, a agent.Agent) error {
 			return tx.DeleteAgent(ctx, a.Platform, a.ID)
 		},
-		"agents of the customer": func(ctx context.Context, tx ports.Tx, a agent.Agent) error {
+		"agents of the customer": func(ctx context.Context, tx *postgres.Unit, a agent.Agent) error {
 			return tx.DeleteAgentsOf(ctx, a.Platform, a.Customer)
 		},
 	} {
@@ -36,14 +37,14 @@ func TestDeleteAgent_RejectsItsWaitingActions(t *testing.T) {
 			for range 501 {
 				actions = append(actions, newAction(a))
 			}
-			c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+			c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 				if err := tx.SaveAgentAttempts(ctx, []agent.Attempt{newAttempt(a)}); err != nil {
 					return err
 				}
 				return tx.CreateAgentActions(ctx, actions)
 			})
 
-			c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return remove(ctx, tx, a) })
+			c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return remove(ctx, tx, a) })
 
 			for i, want := range actions {
 				if i > 1 {
@@ -70,12 +71,12 @@ func TestDeleteAgent_RejectsWhatItWaitedFor(t *testing.T) {
 	action := newAction(a)
 	watch := connect(t, c.url)
 	deleted := make(chan error, 1)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockAgents(ctx, a.Platform, []ident.Agent{a.ID}, "2026-03"); err != nil {
 			return err
 		}
 		go func() {
-			deleted <- c.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgent(ctx, a.Platform, a.ID) })
+			deleted <- c.Do(ctx, func(ctx context.Context, tx *postgres.Unit) error { return tx.DeleteAgent(ctx, a.Platform, a.ID) })
 		}()
 		awaitBlockedStatement(t, watch)
 		return tx.CreateAgentActions(ctx, []agent.Action{action})
@@ -86,7 +87,7 @@ func TestDeleteAgent_RejectsWhatItWaitedFor(t *testing.T) {
 	if got, err := c.AgentAction(t.Context(), a.Platform, action.ID); err != nil || got.Status != agent.ActionRejected {
 		t.Errorf("the action is %s, %v", got.Status, err)
 	}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if locked, err := tx.LockAgents(ctx, a.Platform, []ident.Agent{a.ID}, "2026-03"); err != nil || len(locked) != 0 {
 			t.Errorf("locked %+v, %v", locked, err)
 		}
@@ -105,7 +106,7 @@ func TestEraseRecords_ReasonsOfActions(t *testing.T) {
 		action.Status, action.RejectionReason, action.DecidedAt = agent.ActionRejected, "Not to Bo Berg", noon
 	}
 	waiting := newAction(a)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreateAgentActions(ctx, []agent.Action{mine, others, waiting}); err != nil {
 			return err
 		}
@@ -130,7 +131,7 @@ func TestDeleteOld_AgentAttempts(t *testing.T) {
 		attempt := newAttempt(a)
 		attempt.At = at
 		attempt.ID.SetUUID(newIDAt(at))
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			return tx.SaveAgentAttempts(ctx, []agent.Attempt{attempt})
 		})
 	}
@@ -154,7 +155,7 @@ func TestDeleteOld_AgentUsage(t *testing.T) {
 	_, a := c.newAgentOf(t, "ana")
 	for _, day := range []string{"2025-12-31", "2026-02-28", "2026-03-01", today, "2026-04-01"} {
 		for _, p := range []ident.Platform{c.platform.ID, c.otherPlatform.ID} {
-			c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+			c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 				return tx.AddAgentUsage(ctx, p, []ports.AgentCount{{Agent: a.ID, Counter: agent.Counter{Day: day, Currency: "USD",
 					Transactions: 1, Spent: 1}}})
 			})

@@ -31,7 +31,7 @@ var (
 	redeemDeviceCode = deviceCodes.Update("redeemed_at")
 )
 
-// DeviceCodeHash implements ports.AgentReader.
+// DeviceCodeHash implements agents.Store.
 func (db *DB) DeviceCodeHash(ctx context.Context, code string) (agent.DeviceCodeHash, error) {
 	keyed, err := db.fingerprint(ctx, "agent device code "+code)
 	return sha256.Sum256([]byte(keyed)), err
@@ -43,7 +43,7 @@ func (db *DB) DeviceCode(ctx context.Context, hash agent.DeviceCodeHash) (agent.
 }
 
 // LockDeviceCode uses the primary key.
-func (u *unit) LockDeviceCode(ctx context.Context, p ident.Platform, hash agent.DeviceCodeHash) (agent.DeviceCode, error) {
+func (u *Unit) LockDeviceCode(ctx context.Context, p ident.Platform, hash agent.DeviceCodeHash) (agent.DeviceCode, error) {
 	found, err := selectExisting(ctx, u.db, u.query, deviceCodes, agent.DeviceCodeNotFound(),
 		`WHERE platform_id = $1 AND hash = $2 FOR UPDATE`, p, hash[:])
 	return found, translate(err)
@@ -53,13 +53,13 @@ func (u *unit) LockDeviceCode(ctx context.Context, p ident.Platform, hash agent.
 const voidDeviceCodes = `
 	UPDATE agent_device_codes SET voided_at = $3 WHERE platform_id = $1 AND agent_id = $2 AND voided_at IS NULL AND redeemed_at IS NULL`
 
-// ReplaceDeviceCode implements ports.AgentWriter.
-func (u *unit) ReplaceDeviceCode(ctx context.Context, c agent.DeviceCode) error {
+// ReplaceDeviceCode implements agents.Tx.
+func (u *Unit) ReplaceDeviceCode(ctx context.Context, c agent.DeviceCode) error {
 	u.queueExec(voidDeviceCodes, c.Platform, c.Agent, c.CreatedAt)
 	return writeNow(ctx, u, insertDeviceCode, c, nil)
 }
 
-// RedeemDeviceCode implements ports.AgentWriter.
-func (u *unit) RedeemDeviceCode(ctx context.Context, c agent.DeviceCode) error {
+// RedeemDeviceCode implements agents.Tx.
+func (u *Unit) RedeemDeviceCode(ctx context.Context, c agent.DeviceCode) error {
 	return writeNow(ctx, u, redeemDeviceCode, c, agent.DeviceCodeNotFound())
 }

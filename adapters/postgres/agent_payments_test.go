@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/core/agent"
 	"causeway/core/customer"
 	"causeway/core/fault"
@@ -28,7 +29,7 @@ func (c *env) newAgentOf(t *testing.T, name string) (customer.Customer, agent.Ag
 	owner := newCustomer(c.platform, name)
 	c.createCustomers(t, owner)
 	a := newAgent(owner)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, a) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateAgent(ctx, a) })
 	return owner, a
 }
 
@@ -42,7 +43,7 @@ func newAgentPayment(a agent.Agent) transaction.Transaction {
 // start stores payments of an agent and counts them.
 func (c *env) start(t *testing.T, payments ...transaction.Transaction) {
 	t.Helper()
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		for _, p := range payments {
 			count := ports.AgentCount{Agent: p.Agent, Counter: agent.Counter{Day: p.AgentUsage.Day, Currency: p.Pricing.Sent.Currency,
 				Transactions: 1, Spent: p.Pricing.Sent.Minor}}
@@ -55,7 +56,7 @@ func (c *env) start(t *testing.T, payments ...transaction.Transaction) {
 }
 
 // fail makes payments fail as a use case does.
-func fail(ctx context.Context, tx ports.Tx, payments ...transaction.Transaction) error {
+func fail(ctx context.Context, tx *postgres.Unit, payments ...transaction.Transaction) error {
 	var failed []transaction.Transaction
 	for _, p := range payments {
 		p.State.Status, p.AgentUsage = transaction.Failed, &transaction.AgentUsage{Day: p.AgentUsage.Day, GivenBack: true}
@@ -85,7 +86,7 @@ func TestAgentPayments_TransactionKeepsAgentAndUsage(t *testing.T) {
 	transfer, quoted, elses := newAgentPayment(a), newAgentPayment(a), newAgentPayment(other)
 	quoted.AgentUsage, quoted.State = nil, transaction.Initial
 	own := newIncoming(a.Platform, a.Customer, ident.NewInternalAccount(generator.New, noon), "")
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreateTransactions(ctx, []transaction.Transaction{transfer, quoted, elses, own})
 	})
 	check := func(want ...transaction.Transaction) {
@@ -102,7 +103,7 @@ func TestAgentPayments_TransactionKeepsAgentAndUsage(t *testing.T) {
 	quoted.State.Status, quoted.AgentUsage = transaction.Processing, &transaction.AgentUsage{Day: today}
 	transfer.State.Status, transfer.AgentUsage = transaction.Failed, &transaction.AgentUsage{Day: today, GivenBack: true}
 	own.UpdatedAt = noon.Add(time.Minute)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.UpdateTransactions(ctx, []transaction.Transaction{quoted, transfer, own})
 	})
 
@@ -126,7 +127,7 @@ func TestAgentUsage_IsCountedAndGivenBackOnce(t *testing.T) {
 	euros.Pricing.Sent.Currency = "EUR"
 	c.start(t, one, two, yesterday, euros, foreign)
 	count := ports.AgentCount{Agent: a.ID, Counter: agent.Counter{Day: "2026-02-28", Currency: "USD", Transactions: 1, Spent: 5}}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.AddAgentUsage(ctx, a.Platform, []ports.AgentCount{count, count})
 	})
 	c.wantCounters(t, a, agent.Counter{Day: "2026-03-13", Currency: "USD", Transactions: 1, Spent: 12_50},
@@ -138,14 +139,14 @@ func TestAgentUsage_IsCountedAndGivenBackOnce(t *testing.T) {
 		t.Errorf("counters of February %+v, %v", february, err)
 	}
 
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := fail(ctx, tx, one, yesterday); err != nil {
 			return err
 		}
 		return fail(ctx, tx, one)
 	})
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgent(ctx, a.Platform, a.ID) })
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return fail(ctx, tx, yesterday, euros) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.DeleteAgent(ctx, a.Platform, a.ID) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return fail(ctx, tx, yesterday, euros) })
 
 	c.wantCounters(t, a, agent.Counter{Day: "2026-03-13", Currency: "USD"}, agent.Counter{Day: today, Currency: "EUR"},
 		agent.Counter{Day: today, Currency: "USD", Transactions: 1, Spent: 12_50})
@@ -163,10 +164,10 @@ func TestAgentUsage_DamagedCounterKeepsNoPaymentFromFailing(t *testing.T) {
 	owner := connect(t, c.url)
 	exec(t, owner, "UPDATE agent_usage SET spent = 1, transactions = 0")
 
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return fail(ctx, tx, one, two) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return fail(ctx, tx, one, two) })
 	c.wantCounters(t, a, agent.Counter{Day: today, Currency: "USD"})
 	exec(t, owner, "DELETE FROM agent_usage")
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return fail(ctx, tx, three) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return fail(ctx, tx, three) })
 
 	for _, p := range []transaction.Transaction{one, two, three} {
 		if read, err := c.Transaction(t.Context(), a.Platform, p.ID); err != nil || read.State.Status != transaction.Failed ||
@@ -197,7 +198,7 @@ func TestLockAgents_SeesWhatItWaitedFor(t *testing.T) {
 	for i := range attempts {
 		counter := agent.Counter{Day: today, Currency: []money.Currency{"USD", "EUR", "GBP", "JPY"}[i%4], Transactions: 1, Spent: 7}
 		go func() {
-			done <- db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			done <- db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 				locked, err := tx.LockAgents(ctx, a.Platform, []ident.Agent{a.ID}, "2026-03")
 				if err != nil || transactions(locked[a.ID].Counters) >= limit {
 					return err
@@ -239,10 +240,10 @@ func TestAgentUsage_ConcurrentChangesAreExact(t *testing.T) {
 			slices.Reverse(batch)
 		}
 		go func() {
-			done <- c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return fail(ctx, tx, batch...) })
+			done <- c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return fail(ctx, tx, batch...) })
 		}()
 		go func() {
-			done <- c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			done <- c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 				var counts []ports.AgentCount
 				for _, p := range batch {
 					counts = append(counts, ports.AgentCount{Agent: p.Agent, Counter: agent.Counter{Day: today, Currency: "USD",
@@ -272,7 +273,7 @@ func TestLockAgents_ReturnsThoseOfThePlatform(t *testing.T) {
 	bob := newCustomer(c.otherPlatform, "bob")
 	c.createCustomers(t, bob)
 	there := newAgent(bob)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.UpdateAgent(ctx, a); err != nil {
 			return err
 		}
@@ -290,7 +291,7 @@ func TestLockAgents_ReturnsThoseOfThePlatform(t *testing.T) {
 			[]ports.AgentCount{{Agent: a.ID, Counter: agent.Counter{Day: today, Currency: "USD", Transactions: 1, Spent: 2}}})
 	})
 	asked := []ident.Agent{there.ID, ident.NewAgent(generator.New, noon), a.ID}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		for month, counters := range map[string]agent.Counters{"2026-03": {{Day: today, Currency: "USD", Transactions: 1, Spent: 2}},
 			"2026-04": nil} {
 			want := map[ident.Agent]ports.CountedAgent{a.ID: {Agent: a, Counters: counters, Waiting: 2}}
@@ -300,7 +301,7 @@ func TestLockAgents_ReturnsThoseOfThePlatform(t *testing.T) {
 		}
 		return nil
 	})
-	if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		_, err := tx.LockAgents(ctx, a.Platform, asked, "March")
 		return err
 	}); err == nil || !strings.Contains(err.Error(), `"March"`) {
@@ -341,7 +342,7 @@ func TestAgentActions_ReadAsStored(t *testing.T) {
 	check := func() {
 		t.Helper()
 		locked := map[ident.AgentAction]agent.Action{}
-		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) (err error) {
+		if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) (err error) {
 			locked, err = tx.LockAgentActions(ctx, a.Platform, []ident.AgentAction{failed.ID, quoted.ID, transfer.ID, rejected.ID,
 				ident.NewAgentAction(generator.New, noon)})
 			return err
@@ -358,7 +359,7 @@ func TestAgentActions_ReadAsStored(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgentActions(ctx, all) }); err != nil {
+		if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateAgentActions(ctx, all) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -372,7 +373,7 @@ func TestAgentActions_ReadAsStored(t *testing.T) {
 	all[1].Status, all[1].Transaction, all[1].DecidedBy = agent.ActionApproved, ident.NewTransaction(generator.New, noon), ident.Token{}
 	all[2].Status, all[2].RejectionReason = agent.ActionRejected, "Not to Bo Berg"
 	all[3].Status, all[3].Failure = agent.ActionFailed, &agent.Failure{Code: fault.QuoteExpired, Message: "The quote has expired."}
-	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.UpdateAgentActions(ctx, all) }); err != nil {
+	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdateAgentActions(ctx, all) }); err != nil {
 		t.Fatal(err)
 	}
 	check()
@@ -386,7 +387,7 @@ func TestAgentActions_ReadAsStored(t *testing.T) {
 	}
 	twice := newAction(a)
 	twice.Status, twice.Transaction = agent.ActionApproved, all[0].Transaction
-	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreateAgentActions(ctx,
 			[]agent.Action{twice})
 	}); err == nil {
@@ -405,7 +406,7 @@ func TestAgentActions_List(t *testing.T) {
 	third.CreatedAt = noon.Add(time.Second)
 	there := newAction(a)
 	there.Platform = c.otherPlatform.ID
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreateAgentActions(ctx, []agent.Action{first, second, third, there})
 	})
 	for name, test := range map[string]struct {
@@ -461,7 +462,7 @@ func TestAgentAttempts_ReadAsStored(t *testing.T) {
 	there := newAttempt(a)
 	there.Platform = c.otherPlatform.ID
 	for range 2 {
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			return tx.SaveAgentAttempts(ctx, []agent.Attempt{small, full, late, there})
 		})
 	}

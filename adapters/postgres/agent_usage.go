@@ -55,7 +55,7 @@ const (
 
 // LockAgents reads the counters and counts what waits with statements of their own: their snapshots are taken when
 // the agents are locked, and so show every payment that the lock has waited for.
-func (u *unit) LockAgents(ctx context.Context, p ident.Platform, ids []ident.Agent,
+func (u *Unit) LockAgents(ctx context.Context, p ident.Platform, ids []ident.Agent,
 	month string) (map[ident.Agent]ports.CountedAgent, error) {
 	first, next, err := monthDays(month)
 	if err != nil {
@@ -89,7 +89,7 @@ func (u *unit) LockAgents(ctx context.Context, p ident.Platform, ids []ident.Age
 	return found, nil
 }
 
-// AgentCounters implements ports.AgentPaymentReader.
+// AgentCounters implements agents.Store.
 func (db *DB) AgentCounters(ctx context.Context, p ident.Platform, ids []ident.Agent,
 	month string) (map[ident.Agent]agent.Counters, error) {
 	first, next, err := monthDays(month)
@@ -109,8 +109,8 @@ func scanAgentUsage(rows pgx.Rows, counters map[ident.Agent]agent.Counters) erro
 	return err
 }
 
-// AddAgentUsage implements ports.AgentPaymentWriter.
-func (u *unit) AddAgentUsage(_ context.Context, p ident.Platform, counted []ports.AgentCount) error {
+// AddAgentUsage implements payments.Tx.
+func (u *Unit) AddAgentUsage(_ context.Context, p ident.Platform, counted []ports.AgentCount) error {
 	n := len(counted)
 	if n == 0 {
 		return nil
@@ -124,8 +124,8 @@ func (u *unit) AddAgentUsage(_ context.Context, p ident.Platform, counted []port
 	return nil
 }
 
-// GiveBackAgentUsage implements ports.AgentPaymentWriter.
-func (u *unit) GiveBackAgentUsage(_ context.Context, transactions []transaction.Transaction) error {
+// GiveBackAgentUsage implements uow.Tx.
+func (u *Unit) GiveBackAgentUsage(_ context.Context, transactions []transaction.Transaction) error {
 	var keys []ports.TransactionKey
 	for i := range transactions {
 		if t := &transactions[i]; t.AgentUsage != nil && t.AgentUsage.GivenBack {

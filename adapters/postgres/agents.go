@@ -95,18 +95,18 @@ type agentAccountRule struct {
 }
 
 // CreateAgent inserts one agent.
-func (u *unit) CreateAgent(ctx context.Context, a agent.Agent) error {
+func (u *Unit) CreateAgent(ctx context.Context, a agent.Agent) error {
 	return writeNow(ctx, u, insertAgent, a, nil)
 }
 
 // LockAgent uses the primary key.
-func (u *unit) LockAgent(ctx context.Context, p ident.Platform, id ident.Agent) (agent.Agent, error) {
+func (u *Unit) LockAgent(ctx context.Context, p ident.Platform, id ident.Agent) (agent.Agent, error) {
 	found, err := selectExisting(ctx, u.db, u.query, agents, agent.NotFound(id), `WHERE platform_id = $1 AND id = $2 FOR UPDATE`, p, id)
 	return found, translate(err)
 }
 
 // UpdateAgent uses the primary key.
-func (u *unit) UpdateAgent(ctx context.Context, a agent.Agent) error {
+func (u *Unit) UpdateAgent(ctx context.Context, a agent.Agent) error {
 	return writeNow(ctx, u, updateAgent, a, agent.NotFound(a.ID))
 }
 
@@ -119,8 +119,8 @@ const (
 	deleteAgents = `DELETE FROM agents WHERE platform_id = $1 AND id = ANY($2::uuid[])`
 )
 
-// DeleteAgent implements ports.AgentWriter.
-func (u *unit) DeleteAgent(ctx context.Context, p ident.Platform, id ident.Agent) error {
+// DeleteAgent implements agents.Tx.
+func (u *Unit) DeleteAgent(ctx context.Context, p ident.Platform, id ident.Agent) error {
 	deleted, err := u.deleteAgents(ctx, lockOneAgent, p, id)
 	if err == nil && deleted == 0 {
 		err = agent.NotFound(id)
@@ -128,15 +128,15 @@ func (u *unit) DeleteAgent(ctx context.Context, p ident.Platform, id ident.Agent
 	return err
 }
 
-// DeleteAgentsOf implements ports.AgentWriter.
-func (u *unit) DeleteAgentsOf(ctx context.Context, p ident.Platform, id ident.Customer) error {
+// DeleteAgentsOf implements customers.Tx.
+func (u *Unit) DeleteAgentsOf(ctx context.Context, p ident.Platform, id ident.Customer) error {
 	_, err := u.deleteAgents(ctx, lockAgentsOf, p, id)
 	return err
 }
 
 // deleteAgents deletes the agents that a query locks. That waits for payments that have locked them, so their
 // actions are found and rejected too.
-func (u *unit) deleteAgents(ctx context.Context, lock string, p ident.Platform, owner any) (deleted int, err error) {
+func (u *Unit) deleteAgents(ctx context.Context, lock string, p ident.Platform, owner any) (deleted int, err error) {
 	ids, err := queryValues[ident.Agent](ctx, u.query, lock, p, owner)
 	if err != nil || len(ids) == 0 {
 		return 0, err

@@ -46,39 +46,39 @@ func TestAgentPlans_ReadsUseIndexes(t *testing.T) {
 	p.SetUUID(filled)
 	for name, c := range map[string]struct {
 		condition string
-		read      func(context.Context, ports.Tx) error
+		read      func(context.Context, *Unit) error
 	}{
-		"code": {`hash = `, func(ctx context.Context, _ ports.Tx) error {
+		"code": {`hash = `, func(ctx context.Context, _ *Unit) error {
 			_, err := db.DeviceCode(ctx, agent.DeviceCodeHash{1})
 			return err
 		}},
-		"locked code": {`hash = `, func(ctx context.Context, tx ports.Tx) error {
+		"locked code": {`hash = `, func(ctx context.Context, tx *Unit) error {
 			_, err := tx.LockDeviceCode(ctx, p, agent.DeviceCodeHash{1})
 			return err
 		}},
-		"agent": {`platform_id = .*\(id = `, func(ctx context.Context, _ ports.Tx) error {
+		"agent": {`platform_id = .*\(id = `, func(ctx context.Context, _ *Unit) error {
 			_,
 				err := db.Agent(ctx, p, ident.Agent{})
 			return err
 		}},
-		"locked agent": {`platform_id = .*\(id = `, func(ctx context.Context, tx ports.Tx) error {
+		"locked agent": {`platform_id = .*\(id = `, func(ctx context.Context, tx *Unit) error {
 			_, err := tx.LockAgent(ctx, p, ident.Agent{})
 			return err
 		}},
-		"action": {`platform_id = .*\(id = `, func(ctx context.Context, _ ports.Tx) error {
+		"action": {`platform_id = .*\(id = `, func(ctx context.Context, _ *Unit) error {
 			_, err := db.AgentAction(ctx, p, ident.AgentAction{})
 			return err
 		}},
-		"locked actions": {`platform_id = .*\(id = ANY`, func(ctx context.Context, tx ports.Tx) error {
+		"locked actions": {`platform_id = .*\(id = ANY`, func(ctx context.Context, tx *Unit) error {
 			_, err := tx.LockAgentActions(ctx, p, []ident.AgentAction{{}, {}})
 			return errors.Join(err, agent.ActionNotFound(ident.AgentAction{}))
 		}},
-		"action that waits for a quote": {`platform_id = .*\(quote_id = ANY`, func(ctx context.Context, tx ports.Tx) error {
+		"action that waits for a quote": {`platform_id = .*\(quote_id = ANY`, func(ctx context.Context, tx *Unit) error {
 			_, err := tx.LockWaitingAgentActions(ctx, p, []ident.Quote{{}, {}})
 			return errors.Join(err, agent.ActionNotFound(ident.AgentAction{}))
 		}},
-		"waiting actions": {`platform_id = .*\(agent_id = ANY`, func(ctx context.Context, tx ports.Tx) error {
-			return errors.Join(tx.(*unit).rejectActionsOf(ctx, p, []ident.Agent{{}, {}}), agent.ActionNotFound(ident.AgentAction{}))
+		"waiting actions": {`platform_id = .*\(agent_id = ANY`, func(ctx context.Context, tx *Unit) error {
+			return errors.Join(tx.rejectActionsOf(ctx, p, []ident.Agent{{}, {}}), agent.ActionNotFound(ident.AgentAction{}))
 		}},
 	} {
 		trace.statements = nil

@@ -58,7 +58,7 @@ func TestAgents_ReadAsStored(t *testing.T) {
 	none.Policy.AllowedAccounts, none.Policy.AccountRules, none.Policy.Threshold.Amount = []ident.InternalAccount{}, nil, nil
 
 	for i, want := range []agent.Agent{small, full, none} {
-		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 			if i == 0 {
 				return tx.CreateAgent(ctx, want)
 			}
@@ -95,7 +95,7 @@ func TestAgents_TokensAcrossPlatforms(t *testing.T) {
 	here, there, idle, orphan := newAgent(ana), newAgent(bob), newAgent(ana), newAgent(gone)
 	orphan.TokenHash, orphan.ConnectedAt = agent.TokenHash{3}, noon
 	here.TokenHash, here.ConnectedAt, there.TokenHash, there.ConnectedAt = agent.TokenHash{1}, noon, agent.TokenHash{2}, noon
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		for _, a := range []agent.Agent{here, there, idle, orphan} {
 			if err := tx.CreateAgent(ctx, a); err != nil {
 				return err
@@ -127,7 +127,7 @@ func TestAgents_TokensAcrossPlatforms(t *testing.T) {
 		}
 	}
 	idle.TokenHash, idle.ConnectedAt = here.TokenHash, noon
-	if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.UpdateAgent(ctx, idle) }); err == nil {
+	if err := c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdateAgent(ctx, idle) }); err == nil {
 		t.Error("two agents have one token")
 	}
 }
@@ -141,10 +141,10 @@ func TestDeviceCodes_LatestCanBeRedeemed(t *testing.T) {
 	c.createCustomers(t, ana)
 	a := newAgent(ana)
 	first, second, third := newDeviceCode(a, 1, noon), newDeviceCode(a, 2, noon.Add(time.Minute)), newDeviceCode(a, 3, noon.Add(time.Hour))
-	replace := func(code agent.DeviceCode) func(context.Context, ports.Tx) error {
-		return func(ctx context.Context, tx ports.Tx) error { return tx.ReplaceDeviceCode(ctx, code) }
+	replace := func(code agent.DeviceCode) func(context.Context, *postgres.Unit) error {
+		return func(ctx context.Context, tx *postgres.Unit) error { return tx.ReplaceDeviceCode(ctx, code) }
 	}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreateAgent(ctx, a); err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func TestDeviceCodes_LatestCanBeRedeemed(t *testing.T) {
 	})
 	c.mustDo(t, replace(second))
 	second.RedeemedAt = noon.Add(30 * time.Minute)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockDeviceCode(ctx, c.otherPlatform.ID, second.Hash); !fault.Is(err, fault.DeviceCodeNotFound) {
 			t.Errorf("locked by another platform: %v", err)
 		}
@@ -179,7 +179,7 @@ func TestDeviceCodes_LatestCanBeRedeemed(t *testing.T) {
 		t.Error("two codes have one hash")
 	}
 
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgent(ctx, a.Platform, a.ID) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.DeleteAgent(ctx, a.Platform, a.ID) })
 	for _, code := range []agent.DeviceCode{first, second, third} {
 		if _, err := c.DeviceCode(t.Context(), code.Hash); !fault.Is(err, fault.DeviceCodeNotFound) {
 			t.Errorf("of a deleted agent: %v", err)
@@ -219,7 +219,7 @@ func TestDeleteOld_DeviceCodes(t *testing.T) {
 	for i, age := range []time.Duration{-longBefore, -justBefore, 0, -time.Hour} {
 		a := newAgent(ana)
 		code := newDeviceCode(a, byte(i), noon.Add(-age-agent.DeviceCodeLifetime))
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			if err := tx.CreateAgent(ctx, a); err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ import (
 // unit are sent in one round trip with its next QueryRow, and before any other statement. So are those
 // that after queues, which run after each QueryRow; it may be nil.
 type batchedQuerier struct {
-	u     *unit
+	u     *Unit
 	after func()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/core/money"
 	"causeway/ledger"
 	"causeway/ports"
@@ -19,7 +20,7 @@ func TestDo_QueuedWriteFailureRollsBackPostings(t *testing.T) {
 	c := newEnv(t)
 	account := newInternal(t, c.platform.ID, newCustomer(c.platform, "ana").ID, "USD")
 	deposit := func(key, answer string, n byte) error {
-		return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		return c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 			if err := tx.SaveResponse(ctx, c.idempotentRequest(key, "request", 201), answer, nil); err != nil {
 				return err
 			}

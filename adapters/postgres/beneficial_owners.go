@@ -67,17 +67,17 @@ type checkErrorColumn struct {
 }
 
 // CreateBeneficialOwner inserts one owner.
-func (u *unit) CreateBeneficialOwner(ctx context.Context, o customer.BeneficialOwner) error {
+func (u *Unit) CreateBeneficialOwner(ctx context.Context, o customer.BeneficialOwner) error {
 	return writeNow(ctx, u, insertBeneficialOwner, o, nil)
 }
 
 // UpdateBeneficialOwner uses the primary key.
-func (u *unit) UpdateBeneficialOwner(ctx context.Context, o customer.BeneficialOwner) error {
+func (u *Unit) UpdateBeneficialOwner(ctx context.Context, o customer.BeneficialOwner) error {
 	return writeNow(ctx, u, updateBeneficialOwner, o, beneficialOwnerNotFound(o.ID))
 }
 
 // BeneficialOwnersOf uses beneficial_owners_by_customer.
-func (u *unit) BeneficialOwnersOf(ctx context.Context, p ident.Platform, customers ...ident.Customer) ([]customer.BeneficialOwner, error) {
+func (u *Unit) BeneficialOwnersOf(ctx context.Context, p ident.Platform, customers ...ident.Customer) ([]customer.BeneficialOwner, error) {
 	return selectRows(ctx, u.db, u.query, beneficialOwners, ownersOfCustomers, p, customers)
 }
 

@@ -37,17 +37,17 @@ func readAddedAccounts(ctx context.Context, db *DB, read reader, p ident.Platfor
 	return accounts, err
 }
 
-// AddedAccounts implements ports.BooksReader.
+// AddedAccounts implements books.Store.
 func (db *DB) AddedAccounts(ctx context.Context, p ident.Platform, paths []string) (books.AddedAccounts, error) {
 	return readAddedAccounts(ctx, db, db.read, p, paths)
 }
 
-// AddedAccounts implements ports.BooksReader.
-func (u *unit) AddedAccounts(ctx context.Context, p ident.Platform, paths []string) (books.AddedAccounts, error) {
+// AddedAccounts implements accounting.Tx.
+func (u *Unit) AddedAccounts(ctx context.Context, p ident.Platform, paths []string) (books.AddedAccounts, error) {
 	return readAddedAccounts(ctx, u.db, u.query, p, paths)
 }
 
-// SaveAddedAccount implements ports.BooksWriter.
-func (u *unit) SaveAddedAccount(ctx context.Context, p ident.Platform, a books.AddedAccount) error {
+// SaveAddedAccount implements books.Tx.
+func (u *Unit) SaveAddedAccount(ctx context.Context, p ident.Platform, a books.AddedAccount) error {
 	return write(ctx, u, insertAddedAccount, addedAccountRow{p, a})
 }

@@ -70,17 +70,17 @@ func readGLMapping(
 	return v, err
 }
 
-// GLMapping implements ports.BooksReader.
+// GLMapping implements accounting.Store.
 func (db *DB) GLMapping(ctx context.Context, p ident.Platform, moment time.Time) (books.MappingVersion, error) {
 	return readGLMapping(ctx, db, db.read, p, 0, moment)
 }
 
-// GLMapping implements ports.BooksReader.
-func (u *unit) GLMapping(ctx context.Context, p ident.Platform, moment time.Time) (books.MappingVersion, error) {
+// GLMapping implements books.Tx.
+func (u *Unit) GLMapping(ctx context.Context, p ident.Platform, moment time.Time) (books.MappingVersion, error) {
 	return readGLMapping(ctx, u.db, u.query, p, 0, moment)
 }
 
-// GLMappingVersion implements ports.BooksHistory.
+// GLMappingVersion implements books.Store.
 func (db *DB) GLMappingVersion(ctx context.Context, p ident.Platform, version int) (books.MappingVersion, bool, error) {
 	if version == 0 {
 		return books.MappingVersion{Mapping: books.DefaultMapping()}, true, nil
@@ -89,7 +89,7 @@ func (db *DB) GLMappingVersion(ctx context.Context, p ident.Platform, version in
 	return v, v.Version > 0, err
 }
 
-// GLMappingVersions implements ports.BooksHistory. Uses the primary key.
+// GLMappingVersions implements books.Store. Uses the primary key.
 func (db *DB) GLMappingVersions(
 	ctx context.Context, p ident.Platform, f ports.VersionFilter,
 ) (ports.VersionPage[books.MappingVersion], error) {
@@ -109,8 +109,8 @@ func selectVersions[T any](
 	return page, err
 }
 
-// SaveGLMapping implements ports.BooksWriter.
-func (u *unit) SaveGLMapping(ctx context.Context, p ident.Platform, v books.MappingVersion) error {
+// SaveGLMapping implements books.Tx.
+func (u *Unit) SaveGLMapping(ctx context.Context, p ident.Platform, v books.MappingVersion) error {
 	var lines []mappingLineRow
 	for _, l := range v.Lines() {
 		lines = append(lines, mappingLineRow{p, v.Version, l})

@@ -37,13 +37,13 @@ func readBooksSettings(ctx context.Context, db *DB, read reader, p ident.Platfor
 	return row.value, err
 }
 
-// BooksSettings implements ports.BooksReader.
+// BooksSettings implements books.Store.
 func (db *DB) BooksSettings(ctx context.Context, p ident.Platform) (v books.SettingsVersion, err error) {
 	return readBooksSettings(ctx, db, db.read, p)
 }
 
-// BooksSettings implements ports.BooksReader.
-func (u *unit) BooksSettings(ctx context.Context, p ident.Platform) (v books.SettingsVersion, err error) {
+// BooksSettings implements accounting.Tx.
+func (u *Unit) BooksSettings(ctx context.Context, p ident.Platform) (v books.SettingsVersion, err error) {
 	return readBooksSettings(ctx, u.db, u.query, p)
 }
 
@@ -53,33 +53,33 @@ const (
 	lockBooksSettingsShared = `SELECT pg_advisory_xact_lock_shared(uuid_hash_extended($1::uuid, 12))`
 )
 
-// LockBooksSettings implements ports.BooksWriter.
-func (u *unit) LockBooksSettings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error) {
+// LockBooksSettings implements foureyes.Tx.
+func (u *Unit) LockBooksSettings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error) {
 	return u.lockAndReadBooksSettings(ctx, lockBooksSettings, p)
 }
 
-// LockBooksSettingsShared implements ports.BooksWriter.
-func (u *unit) LockBooksSettingsShared(ctx context.Context, p ident.Platform) (books.SettingsVersion, error) {
+// LockBooksSettingsShared implements foureyes.Tx.
+func (u *Unit) LockBooksSettingsShared(ctx context.Context, p ident.Platform) (books.SettingsVersion, error) {
 	return u.lockAndReadBooksSettings(ctx, lockBooksSettingsShared, p)
 }
 
 // lockAndReadBooksSettings takes a lock and then reads, in a statement that sees what was committed before the lock
 // was granted.
-func (u *unit) lockAndReadBooksSettings(ctx context.Context, lock string, p ident.Platform) (books.SettingsVersion, error) {
+func (u *Unit) lockAndReadBooksSettings(ctx context.Context, lock string, p ident.Platform) (books.SettingsVersion, error) {
 	u.queueExec(lock, p)
 	return u.BooksSettings(ctx, p)
 }
 
-// BooksSettingsVersions implements ports.BooksHistory. Uses the primary key.
+// BooksSettingsVersions implements books.Store. Uses the primary key.
 func (db *DB) BooksSettingsVersions(
 	ctx context.Context, p ident.Platform, f ports.VersionFilter,
 ) (ports.VersionPage[books.SettingsVersion], error) {
 	return selectVersions(ctx, db, booksSettings, p, f)
 }
 
-// BooksFixed implements ports.BooksWriter. Uses the unique path of accounts and the primary keys of runs and closings.
+// BooksFixed implements books.Tx. Uses the unique path of accounts and the primary keys of runs and closings.
 // A run that had nothing to post counts too: the next month begins with its book.
-func (u *unit) BooksFixed(ctx context.Context, p ident.Platform) (fixed books.Fixed, err error) {
+func (u *Unit) BooksFixed(ctx context.Context, p ident.Platform) (fixed books.Fixed, err error) {
 	err = u.query(ctx, `SELECT EXISTS (SELECT FROM ledger_accounts WHERE platform_id = $1 AND path = $2)
 			OR EXISTS (SELECT FROM ledger_month_end_runs WHERE platform_id = $1 AND kind = $3),
 			EXISTS (SELECT FROM ledger_year_closings WHERE platform_id = $1)`, []any{p, ledger.FXValuation, ledger.KindRevaluation},
@@ -87,7 +87,7 @@ func (u *unit) BooksFixed(ctx context.Context, p ident.Platform) (fixed books.Fi
 	return fixed, err
 }
 
-// SaveBooksSettings implements ports.BooksWriter.
-func (u *unit) SaveBooksSettings(ctx context.Context, p ident.Platform, v books.SettingsVersion) error {
+// SaveBooksSettings implements books.Tx.
+func (u *Unit) SaveBooksSettings(ctx context.Context, p ident.Platform, v books.SettingsVersion) error {
 	return write(ctx, u, insertBooksSettings, booksSettingsRow{p, v})
 }

@@ -31,7 +31,7 @@ func TestDo_WrongClockDoesNotPost(t *testing.T) {
 	t.Cleanup(db.Close)
 	platform := newPlatform(t, "Here").ID
 	deposit := func(n byte) error {
-		return db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		return db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 			return tx.Post(ctx, []ledger.Posting{ledger.JITReceived(ledger.Header{ID: uuid.UUID{15: n}, Platform: platform, Effective: clock.Now()},
 				ledger.Rail("ACH"), money.Amount{Minor: 700, Currency: "USD"})})
 		})
@@ -46,7 +46,7 @@ func TestDo_WrongClockDoesNotPost(t *testing.T) {
 		}
 	}
 	year := 365 * 24 * time.Hour
-	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
+	portstest.MustDo(t, db, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.AddJobs(ctx, []ports.Job{{ID: uuid.New(), Platform: platform, Step: transaction.StepExpire, Due: clock.Now().Add(-5 * year)}})
 	})
 
@@ -75,7 +75,7 @@ func TestDo_WrongClockDoesNotPost(t *testing.T) {
 			held = taken
 		}
 		later := ports.Job{ID: uuid.New(), Platform: platform, Step: transaction.StepRefund, Due: clock.Now()}
-		added := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.AddJobs(ctx, []ports.Job{later}) })
+		added := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.AddJobs(ctx, []ports.Job{later}) })
 		held[0].Due = clock.Now().Add(-5 * year)
 		renewed, failed := db.RenewLeases(t.Context(), held, clock.Now(), 5*time.Second), db.FailJobs(t.Context(), held, clock.Now())
 		for what, err := range map[string]error{"adds": added, "renews": renewed, "fails": failed} {

@@ -16,7 +16,6 @@ import (
 
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
-	"causeway/ports"
 	"causeway/ports/portstest"
 )
 
@@ -203,7 +202,7 @@ func TestReaders_ReadWithoutConnectionsOfWork(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	platform := newPlatform(t, "P")
-	create := func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, platform) }
+	create := func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, platform) }
 	if err := db.Do(ctx, create); err != nil {
 		t.Fatal(err)
 	}

@@ -17,10 +17,7 @@ import (
 	"causeway/ports"
 )
 
-var (
-	_ ports.Pricing    = (*DB)(nil)
-	_ ports.PriceAudit = (*DB)(nil)
-)
+var ()
 
 // overrideRow is a row of corridor_overrides. A row without a platform applies to all.
 type overrideRow struct {
@@ -122,37 +119,46 @@ func (db *DB) PlatformCurrencies(ctx context.Context) ([]ports.PlatformCurrency,
 
 var currenciesOfPlatforms = platforms.Only("id", "currencies")
 
-// ChangePricing works with the rights of the login and not of the service, which may only read the tables. The
-// trigger of corridor_overrides writes the history.
-func (db *DB) ChangePricing(ctx context.Context, fn func(context.Context, ports.PricingTx) error) error {
+// Pricing is a database in which operators change the prices.
+type Pricing[Tx any] struct{ *DB }
+
+// PricingFor returns the prices of a database. It panics if PricingTx lacks a method of Tx.
+func PricingFor[Tx any](db *DB) Pricing[Tx] {
+	_ = any((*PricingTx)(nil)).(Tx)
+	return Pricing[Tx]{db}
+}
+
+// Do implements ports.UnitsOfWork. It works with the rights of the login and not of the service, which may only read the tables;
+// no two run beside each other. The trigger of corridor_overrides writes the history.
+func (db Pricing[Tx]) Do(ctx context.Context, fn func(context.Context, Tx) error) error {
 	return db.asOwner(ctx, overrides.Name, func(tx preparedTx) error {
 		if _, err := tx.exec(ctx, `LOCK TABLE corridor_overrides IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 			return err
 		}
-		return fn(ctx, pricingTx{db, tx})
+		return fn(ctx, any(&PricingTx{db.DB, tx}).(Tx))
 	})
 }
 
-// pricingTx is a transaction of the owner that has locked corridor_overrides.
-type pricingTx struct {
+// PricingTx is a transaction of the owner that has locked corridor_overrides.
+type PricingTx struct {
 	db *DB
 	tx preparedTx
 }
 
-// CorridorOverrides implements ports.PricingReader.
-func (t pricingTx) CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, error) {
+// CorridorOverrides reads the locked table.
+func (t *PricingTx) CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, error) {
 	return selectOverrides(ctx, t.db, t.tx.read)
 }
 
 // FourEyesPlatforms reads the latest settings of every platform, by the primary key.
-func (t pricingTx) FourEyesPlatforms(ctx context.Context, a books.Action) ([]ident.Platform, error) {
+func (t *PricingTx) FourEyesPlatforms(ctx context.Context, a books.Action) ([]ident.Platform, error) {
 	return queryValues[ident.Platform](ctx, t.tx.read, `
 		SELECT platform_id FROM (SELECT DISTINCT ON (platform_id) platform_id, four_eyes FROM ledger_settings ORDER BY platform_id, version DESC) latest
 		WHERE $1 = ANY (four_eyes) ORDER BY platform_id`, a)
 }
 
 // SaveOverride writes the override of a key; the history takes its author from the settings of the transaction.
-func (t pricingTx) SaveOverride(ctx context.Context, o ports.CorridorOverride, by ports.CorridorAuthor) error {
+func (t *PricingTx) SaveOverride(ctx context.Context, o ports.CorridorOverride, by ports.CorridorAuthor) error {
 	var approved string
 	if !by.Approval.IsZero() {
 		approved = by.Approval.Proposal.UUID().String()
@@ -179,7 +185,7 @@ func (t pricingTx) SaveOverride(ctx context.Context, o ports.CorridorOverride, b
 	return writeIn(ctx, t.db, t.tx, saveCorridorOverride, row)
 }
 
-// PricesAndChanges implements ports.PriceAudit.
+// PricesAndChanges implements audit.PriceAudit.
 func (db *DB) PricesAndChanges(ctx context.Context) (prices []ports.CorridorOverride, changes []ports.CorridorChange, err error) {
 	err = db.inSnapshot(ctx, func(tx pgx.Tx) (err error) {
 		if prices, err = selectOverrides(ctx, db, readOn(tx)); err != nil {

@@ -173,7 +173,7 @@ func TestChangePricing_ServiceRoleRefused(t *testing.T) {
 
 // saveOverride sets the override from USD to BTC for all platforms.
 func saveOverride(t *testing.T, db *postgres.DB, terms corridor.Override, by ports.CorridorAuthor) error {
-	return db.ChangePricing(t.Context(), func(ctx context.Context, tx ports.PricingTx) error {
+	return postgres.PricingFor[*postgres.PricingTx](db).Do(t.Context(), func(ctx context.Context, tx *postgres.PricingTx) error {
 		return tx.SaveOverride(ctx, ports.CorridorOverride{From: "USD", To: "BTC", Terms: terms}, by)
 	})
 }
@@ -196,7 +196,7 @@ func TestPlatformCurrencies_RoundTrip(t *testing.T) {
 	c := newEnv(t)
 	changed := c.platform
 	changed.Currencies[0].MinAmount, changed.Currencies[0].MaxAmount, changed.Currencies[0].Directions = 500, 900, []string{"INCOMING"}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdatePlatform(ctx, changed) })
 
 	found, err := c.PlatformCurrencies(t.Context())
 

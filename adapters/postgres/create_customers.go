@@ -24,7 +24,7 @@ type sealedCustomers struct {
 
 func (s *sealedCustomers) Len() int { return len(s.customers) }
 
-// SealCustomers implements ports.CustomerImportReader.
+// SealCustomers implements customers.Store.
 func (db *DB) SealCustomers(ctx context.Context, created []customer.Customer, accounts []account.Internal) (ports.SealedCustomers, error) {
 	s := &sealedCustomers{customers: created, accounts: accounts}
 	var err error
@@ -39,7 +39,7 @@ var errNotSealed = errors.New("the customers are not from SealCustomers of this 
 
 // CreateCustomers inserts many customers with one statement, and the accounts of those that were
 // inserted with another.
-func (u *unit) CreateCustomers(ctx context.Context, customers ports.SealedCustomers) (map[ident.Customer]*fault.Error, error) {
+func (u *Unit) CreateCustomers(ctx context.Context, customers ports.SealedCustomers) (map[ident.Customer]*fault.Error, error) {
 	sealed, ok := customers.(*sealedCustomers)
 	if !ok {
 		return nil, errNotSealed
@@ -79,7 +79,7 @@ const usedCustomerIDs = `SELECT platform_customer_id FROM customers WHERE platfo
 
 // refusals returns why customers were not created: their platformCustomerId is in use, or else
 // their UMA address is.
-func (u *unit) refusals(ctx context.Context, refused map[ident.Customer]customer.Customer) (map[ident.Customer]*fault.Error, error) {
+func (u *Unit) refusals(ctx context.Context, refused map[ident.Customer]customer.Customer) (map[ident.Customer]*fault.Error, error) {
 	faults := make(map[ident.Customer]*fault.Error, len(refused))
 	if len(refused) == 0 {
 		return faults, nil

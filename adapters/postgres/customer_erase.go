@@ -26,8 +26,8 @@ const eraseTransactions = `
 		UPDATE quotes q SET description = '' FROM erased e WHERE q.platform_id = $1 AND q.id = e.quote_id)
 	SELECT id FROM batch ORDER BY id`
 
-// EraseTransactionsOf implements ports.CustomerWriter.
-func (u *unit) EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction,
+// EraseTransactionsOf implements customers.Tx.
+func (u *Unit) EraseTransactionsOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Transaction,
 	limit int) (n, webhooks int, last ident.Transaction, err error) {
 	var erased []ident.Transaction
 	if err := u.query(ctx, eraseTransactions, []any{p, id, after.UUID(), limit}, func(rows pgx.Rows) error {
@@ -73,15 +73,15 @@ const (
 	WHERE a.platform_id = k.platform_id AND a.event_id = k.id AND a.response <> ''`
 )
 
-// EraseWebhooksOf implements ports.CustomerWriter.
-func (u *unit) EraseWebhooksOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Webhook,
+// EraseWebhooksOf implements customers.Tx.
+func (u *Unit) EraseWebhooksOf(ctx context.Context, p ident.Platform, id ident.Customer, after ident.Webhook,
 	limit int) (n int, last ident.Webhook, err error) {
 	return u.eraseEvents(ctx, eventsOfCustomer, p, id, after.UUID(), limit)
 }
 
 // eraseEvents erases the events that a query returns, and what was responded to them. An erased event
 // has what every event has: its id, type, name and time. It returns the last one.
-func (u *unit) eraseEvents(ctx context.Context, query string, args ...any) (n int, last ident.Webhook, err error) {
+func (u *Unit) eraseEvents(ctx context.Context, query string, args ...any) (n int, last ident.Webhook, err error) {
 	var events []event.Event
 	if err := u.query(ctx, query, args, func(rows pgx.Rows) error {
 		var e event.Event
@@ -139,8 +139,8 @@ const eraseActions = `UPDATE agent_actions SET reason = '' WHERE platform_id = $
 // accountsOfCustomer uses internal_accounts_by_owner.
 const accountsOfCustomer = `SELECT id FROM internal_accounts WHERE platform_id = $1 AND ` + internalOwner + ` = $2`
 
-// EraseRecordsOf implements ports.CustomerWriter.
-func (u *unit) EraseRecordsOf(ctx context.Context, p ident.Platform, id ident.Customer) (erased customer.Erased, err error) {
+// EraseRecordsOf implements customers.Tx.
+func (u *Unit) EraseRecordsOf(ctx context.Context, p ident.Platform, id ident.Customer) (erased customer.Erased, err error) {
 	if err := u.DeleteAgentsOf(ctx, p, id); err != nil { // that an earlier version left, which deleted the customer
 		return erased, err
 	}

@@ -27,16 +27,16 @@ const selectOwed = `SELECT id FROM receivables WHERE platform_id = $1 AND custom
 
 // CustomerFunds uses internal_accounts_by_owner. The balances are read before the payments: money that a
 // payment debits meanwhile is in the one or the other.
-func (u *unit) CustomerFunds(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Funds, error) {
+func (u *Unit) CustomerFunds(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Funds, error) {
 	return u.customerFunds(ctx, p, id, ledgerdb.Read)
 }
 
 // LockCustomerFunds locks the balances in the order in which postings lock them.
-func (u *unit) LockCustomerFunds(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Funds, error) {
+func (u *Unit) LockCustomerFunds(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Funds, error) {
 	return u.customerFunds(ctx, p, id, ledgerdb.Lock)
 }
 
-func (u *unit) customerFunds(ctx context.Context, p ident.Platform, id ident.Customer, mode ledgerdb.Mode) (customer.Funds, error) {
+func (u *Unit) customerFunds(ctx context.Context, p ident.Platform, id ident.Customer, mode ledgerdb.Mode) (customer.Funds, error) {
 	owned, err := u.InternalAccountsOf(ctx, p, id)
 	if err != nil {
 		return customer.Funds{}, err
@@ -64,7 +64,7 @@ func (u *unit) customerFunds(ctx context.Context, p ident.Platform, id ident.Cus
 }
 
 // DeleteExternalAccountsOf uses external_accounts_by_customer.
-func (u *unit) DeleteExternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer, at time.Time) error {
+func (u *Unit) DeleteExternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer, at time.Time) error {
 	u.queueExec(
 		`UPDATE external_accounts SET deleted_at = $3, updated_at = $3 WHERE platform_id = $1 AND customer_id = $2 AND deleted_at IS NULL`,
 		p, id, at)

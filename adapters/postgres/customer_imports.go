@@ -98,7 +98,7 @@ const (
 )
 
 // CreateCustomerImport inserts one import.
-func (u *unit) CreateCustomerImport(ctx context.Context, i customer.Import, limit ports.UnfinishedImports) error {
+func (u *Unit) CreateCustomerImport(ctx context.Context, i customer.Import, limit ports.UnfinishedImports) error {
 	unfinished := 0
 	u.queueQuery(lockUnfinishedImports, []any{i.Platform}, ignoreRow)
 	if err := u.query(ctx, countUnfinishedImports, []any{i.Platform, limit.UploadsSince}, func(rows pgx.Rows) error {
@@ -114,12 +114,12 @@ func (u *unit) CreateCustomerImport(ctx context.Context, i customer.Import, limi
 }
 
 // AddImportChunk inserts one row, in the same round trip as the commit.
-func (u *unit) AddImportChunk(ctx context.Context, i customer.Import, chunk ports.ImportChunk) error {
+func (u *Unit) AddImportChunk(ctx context.Context, i customer.Import, chunk ports.ImportChunk) error {
 	return write(ctx, u, insertImportChunk, importChunkRow{chunk, i.Platform, i.ID})
 }
 
 // LockCustomerImport uses the primary key.
-func (u *unit) LockCustomerImport(ctx context.Context, p ident.Platform, id ident.CustomerImport) (customer.Import, bool, error) {
+func (u *Unit) LockCustomerImport(ctx context.Context, p ident.Platform, id ident.CustomerImport) (customer.Import, bool, error) {
 	return selectRow(ctx, u.db, u.query, customerImports, `WHERE platform_id = $1 AND id = $2 FOR UPDATE`, p, id)
 }
 
@@ -130,19 +130,19 @@ func (db *DB) ImportChunk(ctx context.Context, p ident.Platform, id ident.Custom
 }
 
 // DeleteImportChunk uses the primary key.
-func (u *unit) DeleteImportChunk(_ context.Context, i customer.Import, chunk ports.ImportChunk) error {
+func (u *Unit) DeleteImportChunk(_ context.Context, i customer.Import, chunk ports.ImportChunk) error {
 	u.queueExec(`DELETE FROM customer_import_chunks WHERE platform_id = $1 AND id = $2`, i.Platform, chunk.ID)
 	return nil
 }
 
 // DeleteImportChunks uses customer_import_chunks_by_row.
-func (u *unit) DeleteImportChunks(_ context.Context, i customer.Import) error {
+func (u *Unit) DeleteImportChunks(_ context.Context, i customer.Import) error {
 	u.queueExec(`DELETE FROM customer_import_chunks WHERE platform_id = $1 AND import_id = $2`, i.Platform, i.ID)
 	return nil
 }
 
 // UpdateCustomerImport uses the primary key.
-func (u *unit) UpdateCustomerImport(ctx context.Context, i customer.Import, errors []customer.ImportError) error {
+func (u *Unit) UpdateCustomerImport(ctx context.Context, i customer.Import, errors []customer.ImportError) error {
 	if err := writeNow(ctx, u, updateCustomerImport, i, nil); err != nil || len(errors) == 0 {
 		return err
 	}
@@ -157,7 +157,7 @@ func (u *unit) UpdateCustomerImport(ctx context.Context, i customer.Import, erro
 }
 
 // ImportErrors uses the primary key.
-func (u *unit) ImportErrors(ctx context.Context, i customer.Import) ([]customer.ImportError, error) {
+func (u *Unit) ImportErrors(ctx context.Context, i customer.Import) ([]customer.ImportError, error) {
 	return selectImportErrors(ctx, u.db, u.query, i)
 }
 
@@ -172,7 +172,7 @@ func selectImportErrors(ctx context.Context, db *DB, read reader, i customer.Imp
 }
 
 // DeleteCustomerUpload uses the primary key.
-func (u *unit) DeleteCustomerUpload(_ context.Context, p ident.Platform, id ident.CustomerImport) error {
+func (u *Unit) DeleteCustomerUpload(_ context.Context, p ident.Platform, id ident.CustomerImport) error {
 	u.queueExec(`DELETE FROM customer_imports WHERE platform_id = $1 AND id = $2 AND status = 'UPLOADING'`, p, id)
 	return nil
 }

@@ -33,7 +33,7 @@ var anyNumber = ports.UnfinishedImports{Max: 1000, UploadsSince: noon.Add(-time.
 // createImport stores an import with a status.
 func (c *env) createImport(t *testing.T, i customer.Import) customer.Import {
 	t.Helper()
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateCustomerImport(ctx, i, anyNumber) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateCustomerImport(ctx, i, anyNumber) })
 	return i
 }
 
@@ -54,9 +54,9 @@ func TestCustomerImports_ReadAndDeleteChunks(t *testing.T) {
 		c.createImport(t, newImport(c.platform, customer.ImportPending))
 	first, second, foreign := newChunk(1, "Ana", "Ben"), newChunk(3, "Cid"), newChunk(1, "Dan")
 	for _, chunk := range []ports.ImportChunk{second, first} {
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.AddImportChunk(ctx, one, chunk) })
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.AddImportChunk(ctx, one, chunk) })
 	}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.AddImportChunk(ctx, other, foreign) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.AddImportChunk(ctx, other, foreign) })
 	want := func(when string, i customer.Import, chunks map[int]ports.ImportChunk) {
 		t.Helper()
 		for row := range 5 {
@@ -67,7 +67,7 @@ func TestCustomerImports_ReadAndDeleteChunks(t *testing.T) {
 	}
 	remove := func(fail error) {
 		t.Helper()
-		if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		if err := c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 			return errors.Join(tx.DeleteImportChunk(ctx, one, first), fail)
 		}); !errors.Is(err, fail) {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func TestCustomerImports_ReadAndDeleteChunks(t *testing.T) {
 	remove(nil)
 	want("deleted", one, map[int]ports.ImportChunk{3: second})
 	want("of another import", other, map[int]ports.ImportChunk{1: foreign})
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteImportChunks(ctx, other) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.DeleteImportChunks(ctx, other) })
 	want("all deleted", other, nil)
 	elsewhere := one
 	elsewhere.Platform = c.otherPlatform.ID
@@ -103,10 +103,14 @@ func TestCustomerImports_UpdateAndRead(t *testing.T) {
 	}
 	stored.Status, stored.Columns, stored.Successful, stored.Failed, stored.UpdatedAt = customer.ImportProcessing, []string{"city"}, 1, 1,
 		noon.Add(time.Second)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdateCustomerImport(ctx, stored, rows[1:]) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+		return tx.UpdateCustomerImport(ctx, stored, rows[1:])
+	})
 	stored.Status, stored.Failed, stored.CompletedAt = customer.ImportCompleted, 2, noon.Add(time.Minute)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdateCustomerImport(ctx, stored, rows[:1]) })
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+		return tx.UpdateCustomerImport(ctx, stored, rows[:1])
+	})
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.DeleteCustomerUpload(ctx, c.platform.ID, stored.ID)
 	})
 
@@ -114,7 +118,7 @@ func TestCustomerImports_UpdateAndRead(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(read, customer.ImportWithErrors{Import: stored, Errors: rows}) {
 		t.Errorf("read %+v, %v", read, err)
 	}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		locked, found, err := tx.LockCustomerImport(ctx, c.platform.ID, stored.ID)
 		if err != nil || !found || !reflect.DeepEqual(locked, stored) {
 			t.Errorf("locked %+v, %v", locked, err)
@@ -134,7 +138,9 @@ func TestCustomerImports_UpdateAndRead(t *testing.T) {
 	invalid.Status, invalid.Total = customer.ImportPending, 0
 	reasons := []customer.ImportError{{Code: fault.InvalidRequestFormat, Reason: "a", Column: "city", Fields: []fault.Field{}},
 		{Code: fault.InvalidRequestFormat, Reason: "b", Fields: []fault.Field{}}}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdateCustomerImport(ctx, invalid, reasons) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+		return tx.UpdateCustomerImport(ctx, invalid, reasons)
+	})
 	if read, err := c.CustomerImport(t.Context(), c.platform.ID, invalid.ID); err != nil || !reflect.DeepEqual(read.Errors, reasons) {
 		t.Errorf("errors %+v, %v", read.Errors, err)
 	}
@@ -154,7 +160,7 @@ func TestCustomerImports_LimitHoldsConcurrently(t *testing.T) {
 	errs := make([]error, 10)
 	for i := range errs {
 		running.Go(func() {
-			errs[i] = c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			errs[i] = c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 				return tx.CreateCustomerImport(ctx, newImport(c.platform, customer.ImportUploading), limit)
 			})
 		})
@@ -165,7 +171,7 @@ func TestCustomerImports_LimitHoldsConcurrently(t *testing.T) {
 	if len(refused) != 7 || slices.ContainsFunc(refused, func(err error) bool { return !fault.Is(err, fault.RateLimited) }) {
 		t.Errorf("refused: %v", refused)
 	}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreateCustomerImport(ctx, newImport(c.otherPlatform, customer.ImportUploading), limit)
 	})
 }
@@ -190,7 +196,7 @@ func TestCreateCustomers_LeavesOutConflicts(t *testing.T) {
 	refused := make([]map[ident.Customer]*fault.Error, 2)
 	for i := range refused {
 		running.Go(func() {
-			c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+			c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 				again := slices.Clone(list)
 				for n := range again {
 					again[n].ID = ident.NewCustomer(generator.New, noon)
@@ -230,7 +236,7 @@ func TestCreateCustomers_LeavesOutConflicts(t *testing.T) {
 		"c.platform_customer_id IN ('ana', 'free')"); owners != 2 || c.count(t, "internal_accounts") != 2 {
 		t.Errorf("%d accounts of the customers that were created, %d in all; want 2", owners, c.count(t, "internal_accounts"))
 	}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		none, err := c.SealCustomers(ctx, nil, nil)
 		if err != nil || none.Len() != 0 {
 			t.Errorf("none: %v", err)
@@ -267,7 +273,7 @@ func TestCustomerImports_RowsAreEncrypted(t *testing.T) {
 	i := c.createImport(t, newImport(c.platform, customer.ImportPending))
 	chunks := []ports.ImportChunk{newChunk(1, "Ana Secreta"), newChunk(2, "Ben Secreto")}
 	for _, chunk := range chunks {
-		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.AddImportChunk(ctx, i, chunk) }); err != nil {
+		if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.AddImportChunk(ctx, i, chunk) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -315,8 +321,10 @@ func TestDeleteOld_Imports(t *testing.T) {
 				i.CompletedAt = i.UpdatedAt
 			}
 			c.createImport(t, i)
-			c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.AddImportChunk(ctx, i, newChunk(1, "Ana")) })
-			c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+			c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+				return tx.AddImportChunk(ctx, i, newChunk(1, "Ana"))
+			})
+			c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 				return tx.UpdateCustomerImport(ctx, i, []customer.ImportError{{Row: 1, Code: fault.Conflict}})
 			})
 			if age == 0 || age < time.Hour && status != customer.ImportUploading {

@@ -72,17 +72,17 @@ type addressColumn struct {
 }
 
 // CreateCustomer inserts one customer. The unique indexes give the fault of a conflict.
-func (u *unit) CreateCustomer(ctx context.Context, c customer.Customer) error {
+func (u *Unit) CreateCustomer(ctx context.Context, c customer.Customer) error {
 	return writeNow(ctx, u, insertCustomer, c, nil)
 }
 
 // LockCustomer uses the primary key. Rows that refer to the customer can be added meanwhile.
-func (u *unit) LockCustomer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error) {
+func (u *Unit) LockCustomer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error) {
 	return selectExisting(ctx, u.db, u.query, customers, customerNotFound(id), `WHERE platform_id = $1 AND id = $2 FOR NO KEY UPDATE`, p, id)
 }
 
 // UpdateCustomer uses the primary key. The unique indexes give the fault of a conflict.
-func (u *unit) UpdateCustomer(ctx context.Context, c customer.Customer) error {
+func (u *Unit) UpdateCustomer(ctx context.Context, c customer.Customer) error {
 	return writeNow(ctx, u, updateCustomer, c, nil)
 }
 

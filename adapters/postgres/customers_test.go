@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -69,7 +70,7 @@ func TestCreateCustomer_UniqueWhileActive(t *testing.T) {
 		"the same UMA address":          {sameUMA, fault.UMAAddressExists},
 	} {
 		// The method and the unit of work return the same fault.
-		err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		err := c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 			err := tx.CreateCustomer(ctx, test.customer)
 			if !fault.Is(err, test.want) {
 				t.Errorf("%s: %v, want %s", name, err, test.want)

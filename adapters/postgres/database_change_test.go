@@ -14,7 +14,6 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 // depositTo returns a posting that credits an account with dollars.
@@ -27,7 +26,10 @@ func depositTo(p ident.Platform, account string, minor int64) ledger.Posting {
 func post(t *testing.T, db *postgres.DB, postings ...ledger.Posting) {
 	t.Helper()
 	for _, p := range postings {
-		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, []ledger.Posting{p}) }); err != nil {
+		if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
+			return tx.Post(ctx,
+				[]ledger.Posting{p})
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +71,7 @@ func TestDo_IDsOfLostAccountsArePostedToTheirAccounts(t *testing.T) {
 		INSERT INTO ledger_balances (platform_id, account_id) SELECT platform_id, id FROM lost;`, alice, bob))
 	runs := 0
 
-	if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		runs++
 		return tx.Post(ctx, []ledger.Posting{depositTo(p, alice, 7)})
 	}); err != nil {
@@ -106,7 +108,7 @@ func TestOnDatabaseChange_NewConnectionToAnotherDatabase(t *testing.T) {
 	db.Pool().Reset() // the connections to the former database have ended
 
 	runs := 0
-	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		if runs++; changes != 1 {
 			t.Errorf("%d changes before the first statement", changes)
 		}

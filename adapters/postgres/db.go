@@ -57,7 +57,7 @@ type Options struct {
 }
 
 // DB is two pools of connections to one database, all in the role of the service. It implements
-// ports.Store and ports.Jobs.
+// ports.UnitsOfWork[*Unit] and ports.Jobs.
 type DB struct {
 	pool        workPool
 	sql         *sql.DB
@@ -77,8 +77,8 @@ type DB struct {
 }
 
 var (
-	_ ports.Store = (*DB)(nil)
-	_ ports.Jobs  = (*DB)(nil)
+	_ ports.UnitsOfWork[*Unit] = (*DB)(nil)
+	_ ports.Jobs               = (*DB)(nil)
 )
 
 // Open connects to a migrated database.
@@ -160,7 +160,7 @@ func (db *DB) LedgerReader() ports.LedgerReader {
 func (db *DB) LedgerAudit() ports.LedgerAudit { return ledgerdb.NewAudit(db.ledgerStore, db.pool.Pool) }
 
 // Finance returns a reader for reports and lists.
-func (db *DB) Finance() ports.Finance { return ledgerdb.NewReader(db.ledgerStore, db.readPool) }
+func (db *DB) Finance() *ledgerdb.Reader { return ledgerdb.NewReader(db.ledgerStore, db.readPool) }
 
 // LedgerLog returns the log of postings.
 func (db *DB) LedgerLog() *ledgerdb.Log { return ledgerdb.NewLog(db.ledgerStore, db.pool.Pool) }

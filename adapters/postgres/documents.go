@@ -86,30 +86,30 @@ func (c documentDetails) set(d *document.Document) {
 }
 
 // CreateDocument inserts one document.
-func (u *unit) CreateDocument(ctx context.Context, d document.Document) error {
+func (u *Unit) CreateDocument(ctx context.Context, d document.Document) error {
 	return writeNow(ctx, u, insertDocument, d, nil)
 }
 
 // LockDocumentsOf uses documents_by_holder. The lock is not one of rows, because a holder may have
 // none.
-func (u *unit) LockDocumentsOf(ctx context.Context, p ident.Platform, h document.Holder) ([]document.Document, error) {
+func (u *Unit) LockDocumentsOf(ctx context.Context, p ident.Platform, h document.Holder) ([]document.Document, error) {
 	u.queueExec(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "documents of "+p.String()+" "+h.String())
 	return selectRows(ctx, u.db, u.query, documents, documentsOfHolders, p, uuids([]document.Holder{h}))
 }
 
 // UpdateDocument uses the primary key.
-func (u *unit) UpdateDocument(ctx context.Context, d document.Document) error {
+func (u *Unit) UpdateDocument(ctx context.Context, d document.Document) error {
 	return writeNow(ctx, u, updateDocument, d, documentNotFound(d.ID))
 }
 
 // MarkDocumentsSubmitted uses the primary key.
-func (u *unit) MarkDocumentsSubmitted(_ context.Context, p ident.Platform, ids []ident.Document, at time.Time) error {
+func (u *Unit) MarkDocumentsSubmitted(_ context.Context, p ident.Platform, ids []ident.Document, at time.Time) error {
 	u.queueExec(`UPDATE documents SET submitted_at = $3 WHERE platform_id = $1 AND id = ANY($2) AND submitted_at IS NULL`, p, ids, at)
 	return nil
 }
 
 // DeleteDocuments uses the primary key.
-func (u *unit) DeleteDocuments(_ context.Context, p ident.Platform, ids []ident.Document) error {
+func (u *Unit) DeleteDocuments(_ context.Context, p ident.Platform, ids []ident.Document) error {
 	u.queueExec(`DELETE FROM documents WHERE platform_id = $1 AND id = ANY($2)`, p, ids)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/core/document"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -35,7 +36,7 @@ func newHolder() document.Holder {
 
 func (c *env) createDocuments(t *testing.T, documents ...document.Document) {
 	t.Helper()
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		for _, d := range documents {
 			if err := tx.CreateDocument(ctx, d); err != nil {
 				return err
@@ -60,7 +61,7 @@ func TestDocument_RoundTrip(t *testing.T) {
 			noon.Add(time.Hour), noon.Add(time.Minute)
 		for _, want := range []document.Document{d, changed} {
 			if want.UpdatedAt != noon {
-				c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdateDocument(ctx, want) })
+				c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdateDocument(ctx, want) })
 			}
 			if read, err := c.Document(t.Context(), c.platform.ID, d.ID); err != nil || !reflect.DeepEqual(read, want) {
 				t.Errorf("read %+v, %v\nwant %+v", read, err, want)
@@ -96,7 +97,7 @@ func TestDocument_DetailsAreEncrypted(t *testing.T) {
 	for round, change := range []func() error{
 		func() error { return cipher.Create(t.Context(), generator.New(noon)) },
 		func() error {
-			return db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.UpdateDocument(ctx, d) })
+			return db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdateDocument(ctx, d) })
 		},
 		func() error { return cipher.Create(t.Context(), generator.New(noon)) },
 	} {
@@ -161,24 +162,26 @@ func TestDocuments_SubmitAndDelete(t *testing.T) {
 	c.createDocuments(t, kept, gone)
 	both := []ident.Document{kept.ID, gone.ID}
 
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.MarkDocumentsSubmitted(ctx, c.otherPlatform.ID, both, noon.Add(time.Second)); err != nil {
 			return err
 		}
 		return tx.DeleteDocuments(ctx, c.otherPlatform.ID, both)
 	})
 	for i := range 2 {
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			return tx.MarkDocumentsSubmitted(ctx, c.platform.ID, both[:1], noon.Add(time.Duration(i+1)*time.Minute))
 		})
 	}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteDocuments(ctx, c.platform.ID, both[1:]) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+		return tx.DeleteDocuments(ctx, c.platform.ID, both[1:])
+	})
 
 	kept.SubmittedAt = noon.Add(time.Minute)
 	if found, err := c.DocumentsOf(t.Context(), c.platform.ID, ana); err != nil || !reflect.DeepEqual(found, []document.Document{kept}) {
 		t.Errorf("left are %+v, %v\nwant %+v", found, err, kept)
 	}
-	if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.UpdateDocument(ctx, gone) }); !fault.Is(err,
+	if err := c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdateDocument(ctx, gone) }); !fault.Is(err,
 		fault.DocumentNotFound) {
 		t.Errorf("updating a deleted document: %v", err)
 	}
@@ -193,7 +196,7 @@ func TestLockDocumentsOf_OneUnitOfWorkAtATime(t *testing.T) {
 	locked, release := make(chan struct{}), make(chan struct{})
 	done := make(chan error, 1)
 	go func() {
-		done <- c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		done <- c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 			if _, err := tx.LockDocumentsOf(ctx, c.platform.ID, ana); err != nil {
 				return err
 			}
@@ -203,13 +206,13 @@ func TestLockDocumentsOf_OneUnitOfWorkAtATime(t *testing.T) {
 		})
 	}()
 	<-locked
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		_, err := tx.LockDocumentsOf(ctx, c.platform.ID, newHolder())
 		return err
 	})
 	seen := make(chan int, 1)
 	go func() {
-		_ = c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		_ = c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 			found, err := tx.LockDocumentsOf(ctx, c.platform.ID, ana)
 			seen <- len(found)
 			return err

@@ -73,7 +73,7 @@ func newLostDB(t *testing.T, statement string) (*DB, *pgx.Conn) {
 }
 
 func changeFixedFee(ctx context.Context, db *DB, fee int64) (decided int, err error) {
-	err = db.ChangePricing(ctx, func(ctx context.Context, tx ports.PricingTx) error {
+	err = PricingFor[*PricingTx](db).Do(ctx, func(ctx context.Context, tx *PricingTx) error {
 		if _, err := tx.CorridorOverrides(ctx); err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func TestChangePricing_RefusedDecisionRollsBack(t *testing.T) {
 	db, other := newLostDB(t, "")
 	refused := errors.New("the minimum is above the maximum")
 
-	err := db.ChangePricing(t.Context(), func(ctx context.Context, tx ports.PricingTx) error {
+	err := PricingFor[*PricingTx](db).Do(t.Context(), func(ctx context.Context, tx *PricingTx) error {
 		override := ports.CorridorOverride{From: "USD", To: "BTC", Terms: corridor.Override{Fixed: new(int64(7))}}
 		if err := tx.SaveOverride(ctx, override, ports.CorridorAuthor{Note: "a lower fee"}); err != nil {
 			return err

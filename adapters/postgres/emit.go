@@ -9,7 +9,7 @@ import (
 
 // Emit renders events immediately, from the current resources, and stores them with the unit
 // of work.
-func (u *unit) Emit(ctx context.Context, events []event.Event) error {
+func (u *Unit) Emit(ctx context.Context, events []event.Event) error {
 	if len(events) == 0 {
 		return nil
 	}

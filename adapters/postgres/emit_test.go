@@ -8,7 +8,6 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/core/event"
 	"causeway/core/ident"
-	"causeway/ports"
 	"causeway/ports/portstest"
 )
 
@@ -52,7 +51,7 @@ func TestEmit_NotifiesAfterCommit(t *testing.T) {
 		{"rolled back", 1, refused, 1, 2},
 		{"one event", 1, nil, 2, 3},
 	} {
-		err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 			if _, err := tx.LockPlatform(ctx, c.platform.ID); err != nil {
 				return err
 			}

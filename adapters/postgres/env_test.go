@@ -45,7 +45,7 @@ func newEnv(t testing.TB) *env {
 	url := pgtest.SimulateClock(t, pgtest.New(t))
 	c := &env{DB: openDB(t, url), url: url}
 	c.platform, c.otherPlatform = newPlatform(t, "Here"), newPlatform(t, "There")
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreatePlatform(ctx, c.platform); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func openDB(t testing.TB, url string) *postgres.DB {
 }
 
 // mustDo runs a unit of work and fails the test on an error.
-func (c *env) mustDo(t testing.TB, fn func(context.Context, ports.Tx) error) {
+func (c *env) mustDo(t testing.TB, fn func(context.Context, *postgres.Unit) error) {
 	t.Helper()
 	if err := c.Do(t.Context(), fn); err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func newWallet(p platform.Platform, owner ident.Customer, address string) accoun
 
 func (c *env) createCustomers(t *testing.T, customers ...customer.Customer) {
 	t.Helper()
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		for _, one := range customers {
 			if err := tx.CreateCustomer(ctx, one); err != nil {
 				return err
@@ -137,7 +137,7 @@ func (c *env) createCustomers(t *testing.T, customers ...customer.Customer) {
 
 func (c *env) createAccounts(t *testing.T, accounts ...account.External) {
 	t.Helper()
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		for _, one := range accounts {
 			if err := tx.CreateExternalAccount(ctx, one); err != nil {
 				return err

@@ -55,7 +55,7 @@ type beneficiaryColumn struct {
 
 // CreateExternalAccount inserts one account. A new default for UMA deposits replaces
 // the customer's previous one.
-func (u *unit) CreateExternalAccount(ctx context.Context, a account.External) error {
+func (u *Unit) CreateExternalAccount(ctx context.Context, a account.External) error {
 	columns, err := columnsToWrite(ctx, u.db, insertExternalAccount, &a)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ const (
 )
 
 // DeleteExternalAccount uses the primary key.
-func (u *unit) DeleteExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, at time.Time) error {
+func (u *Unit) DeleteExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, at time.Time) error {
 	return u.execOne(ctx, externalAccountNotFound(id),
 		`UPDATE external_accounts SET deleted_at = $3, updated_at = $3 WHERE platform_id = $1 AND id = $2 AND deleted_at IS NULL`, p, id, at)
 }

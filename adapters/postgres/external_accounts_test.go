@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/fault"
@@ -60,10 +61,10 @@ func TestCreateExternalAccount_DuplicateConflicts(t *testing.T) {
 	own := newWallet(c.platform, ident.Customer{}, "spark1a")
 	c.createAccounts(t, first, own, newWallet(c.platform, bea.ID, "spark1a"), newWallet(c.otherPlatform, ident.Customer{}, "spark1a"))
 	create := func(a account.External) error {
-		return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) })
+		return c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateExternalAccount(ctx, a) })
 	}
 	remove := func(id ident.ExternalAccount) error {
-		return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		return c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 			return tx.DeleteExternalAccount(ctx, c.platform.ID, id, noon)
 		})
 	}
@@ -133,7 +134,7 @@ func TestExternalAccounts_List(t *testing.T) {
 	dollars := newWallet(c.platform, bea.ID, "usdb")
 	dollars.Currency = "USDB"
 	c.createAccounts(t, append(ofAna, ofBea, gone, own, dollars, newWallet(c.otherPlatform, ident.Customer{}, "s"))...)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.DeleteExternalAccount(ctx, c.platform.ID, gone.ID, noon)
 	})
 	list := func(f ports.ExternalAccountFilter) func(ports.Paging) (ports.Page[account.External], error) {
@@ -186,7 +187,7 @@ func TestCreateExternalAccount_ConcurrentDefaultsLeaveOne(t *testing.T) {
 		a := newWallet(c.platform, ana.ID, fmt.Sprint("spark1", n))
 		a.DefaultUMADeposit = true
 		all.Go(func() {
-			if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) }); err != nil {
+			if err := c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateExternalAccount(ctx, a) }); err != nil {
 				t.Error(err)
 			}
 		})

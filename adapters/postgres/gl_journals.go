@@ -64,7 +64,7 @@ func readGLJournals(ctx context.Context, db *DB, read reader, condition string, 
 	return journals, err
 }
 
-// Journals implements ports.JournalReader. A platform has some journals a day, so the primary key is enough.
+// Journals implements journals.Store. A platform has some journals a day, so the primary key is enough.
 func (db *DB) Journals(ctx context.Context, p ident.Platform, f ports.JournalFilter) (page ports.JournalPage, err error) {
 	var from, to, afterDay time.Time
 	var afterNumber string
@@ -85,7 +85,7 @@ func (db *DB) Journals(ctx context.Context, p ident.Platform, f ports.JournalFil
 	return page, err
 }
 
-// Journal implements ports.JournalReader.
+// Journal implements journals.Store.
 func (db *DB) Journal(ctx context.Context, p ident.Platform, number string) (journal.Journal, bool, error) {
 	journals, err := readGLJournals(ctx, db, db.read, `j.number = $2`, p, number)
 	if err != nil || len(journals) == 0 {
@@ -94,8 +94,8 @@ func (db *DB) Journal(ctx context.Context, p ident.Platform, number string) (jou
 	return journals[0], true, nil
 }
 
-// JournalsOf implements ports.JournalWriter.
-func (u *unit) JournalsOf(ctx context.Context, p ident.Platform, span journal.Span) ([]journal.Journal, error) {
+// JournalsOf implements journals.Tx.
+func (u *Unit) JournalsOf(ctx context.Context, p ident.Platform, span journal.Span) ([]journal.Journal, error) {
 	return readGLJournals(ctx, u.db, u.query, `j.from_day = $2 AND j.to_day = $3`, p, span.From, span.To)
 }
 
@@ -103,8 +103,8 @@ func (u *unit) JournalsOf(ctx context.Context, p ident.Platform, span journal.Sp
 const selectGLJournalSpans = `SELECT DISTINCT from_day, to_day FROM gl_journals
 	WHERE platform_id = $1 AND from_day < $3 AND to_day > $2 ORDER BY from_day, to_day`
 
-// JournalSpans implements ports.JournalWriter.
-func (u *unit) JournalSpans(ctx context.Context, p ident.Platform, span journal.Span) (spans []journal.Span, err error) {
+// JournalSpans implements journals.Tx.
+func (u *Unit) JournalSpans(ctx context.Context, p ident.Platform, span journal.Span) (spans []journal.Span, err error) {
 	err = u.query(ctx, selectGLJournalSpans, []any{p, span.From, span.To}, func(rows pgx.Rows) error {
 		var s journal.Span
 		err := rows.Scan(&s.From, &s.To)
@@ -114,8 +114,8 @@ func (u *unit) JournalSpans(ctx context.Context, p ident.Platform, span journal.
 	return spans, err
 }
 
-// SaveJournals implements ports.JournalWriter.
-func (u *unit) SaveJournals(ctx context.Context, p ident.Platform, journals []journal.Journal) error {
+// SaveJournals implements journals.Tx.
+func (u *Unit) SaveJournals(ctx context.Context, p ident.Platform, journals []journal.Journal) error {
 	for _, j := range journals {
 		if err := write(ctx, u, insertGLJournal, ofPlatform[journal.Journal]{p, j}); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -20,7 +21,7 @@ const paymentsInBatch = 64
 // are locked and updated. It reports the CPU time of this process, without that of the server, by payment.
 func BenchmarkPayments(b *testing.B) {
 	c := newEnv(b)
-	run := func(b *testing.B, fn func(context.Context, ports.Tx) error) {
+	run := func(b *testing.B, fn func(context.Context, *postgres.Unit) error) {
 		b.Helper()
 		b.ReportAllocs()
 		before := processTime(b)
@@ -30,7 +31,7 @@ func BenchmarkPayments(b *testing.B) {
 		b.ReportMetric((processTime(b)-before)/float64(b.N)/paymentsInBatch, "cpu-ns/payment")
 	}
 	b.Run("create quotes", func(b *testing.B) {
-		run(b, func(ctx context.Context, tx ports.Tx) error {
+		run(b, func(ctx context.Context, tx *postgres.Unit) error {
 			quotes, payments := newPayments(c.platform.ID)
 			return tx.CreateQuotes(ctx, quotes, payments)
 		})
@@ -41,21 +42,21 @@ func BenchmarkPayments(b *testing.B) {
 		keys[i] = ports.TransactionKey{Platform: c.platform.ID, ID: payments[i].ID}
 		quoteKeys[i] = ports.QuoteKey{Platform: c.platform.ID, ID: quotes[i].ID}
 	}
-	c.mustDo(b, func(ctx context.Context, tx ports.Tx) error { return tx.CreateQuotes(ctx, quotes, payments) })
+	c.mustDo(b, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateQuotes(ctx, quotes, payments) })
 	b.Run("lock transactions", func(b *testing.B) {
-		run(b, func(ctx context.Context, tx ports.Tx) error {
+		run(b, func(ctx context.Context, tx *postgres.Unit) error {
 			_, err := tx.LockTransactions(ctx, keys)
 			return err
 		})
 	})
 	b.Run("lock quotes", func(b *testing.B) {
-		run(b, func(ctx context.Context, tx ports.Tx) error {
+		run(b, func(ctx context.Context, tx *postgres.Unit) error {
 			_, err := tx.LockQuotes(ctx, quoteKeys)
 			return err
 		})
 	})
 	b.Run("update transactions", func(b *testing.B) {
-		run(b, func(ctx context.Context, tx ports.Tx) error { return tx.UpdateTransactions(ctx, payments) })
+		run(b, func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdateTransactions(ctx, payments) })
 	})
 }
 

@@ -23,7 +23,7 @@ const insertResponses = `
 // SaveResponse stores the response with the commit: it is queued with the other writes and
 // costs no round trip. A response that a retry could change is not stored, as after a missing signature
 // or too many requests.
-func (u *unit) SaveResponse(ctx context.Context, request *ports.IdempotentRequest, result any, err error) error {
+func (u *Unit) SaveResponse(ctx context.Context, request *ports.IdempotentRequest, result any, err error) error {
 	if request == nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (u *unit) SaveResponse(ctx context.Context, request *ports.IdempotentReques
 // replayOnConflict turns the conflict of a response into the response that is stored with its
 // key. A batch of requests fails with the conflict: its requests are then run one by one,
 // and the repeated one is replayed here.
-func (u *unit) replayOnConflict(ctx context.Context, err error) error {
+func (u *Unit) replayOnConflict(ctx context.Context, err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) || pg.ConstraintName != "idempotency_keys_pkey" || len(u.requests) != 1 {
 		return err

@@ -32,7 +32,7 @@ func (c *env) idempotentRequest(key, request string, status int) *ports.Idempote
 // createWithRequests is a use case that creates a customer and stores its responses, in one unit
 // of work for all requests.
 func (c *env) createWithRequests(ctx context.Context, db *postgres.DB, name, answer string, claims ...*ports.IdempotentRequest) error {
-	return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return db.Do(ctx, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreateCustomer(ctx, newCustomer(c.platform, name)); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func TestSaveResponse_CommitsWithChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	undone := c.idempotentRequest("4", "fourth", 201)
-	_ = c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	_ = c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.SaveResponse(ctx, undone, "never", nil); err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func TestSaveResponse_BatchIsOneStatement(t *testing.T) {
 	// their own content.
 	c := newEnv(t)
 	var keys []ports.IdempotencyKey
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		for i := range 9 {
 			claim := c.idempotentRequest(numberedName("key", i), numberedName("request", i), 200+i)
 			keys = append(keys, claim.IdempotencyKey())

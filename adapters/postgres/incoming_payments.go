@@ -28,7 +28,7 @@ const readIncomingPaymentParties = `
 
 // IncomingPaymentParties loads the receiving accounts with their owners, and the paying
 // accounts.
-func (u *unit) IncomingPaymentParties(ctx context.Context, keys []ports.IncomingPaymentKey) ([]transaction.IncomingParties, error) {
+func (u *Unit) IncomingPaymentParties(ctx context.Context, keys []ports.IncomingPaymentKey) ([]transaction.IncomingParties, error) {
 	found := make([]transaction.IncomingParties, len(keys))
 	args := schema.Arrays(keys, func(k *ports.IncomingPaymentKey) []any { return []any{&k.Platform, &k.To, &k.From} })
 	err := u.query(ctx, readIncomingPaymentParties, args, func(rows pgx.Rows) error {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -25,7 +26,7 @@ func TestIncomingPaymentParties_LoadsBatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Instructions = []account.Instruction{{Notes: "pay in", Info: map[string]any{"reference": a.Reference}}}
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			return tx.OpenInternalAccounts(ctx, []account.Internal{a})
 		})
 		return a
@@ -34,12 +35,12 @@ func TestIncomingPaymentParties_LoadsBatch(t *testing.T) {
 		open(c.otherPlatform.ID, ident.Customer{})
 	payer, deleted := newWallet(c.platform, ana.ID, "spark1"), newWallet(c.platform, ana.ID, "spark2")
 	c.createAccounts(t, payer, deleted)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.DeleteExternalAccount(ctx, c.platform.ID, deleted.ID, noon)
 	})
 
 	var found []transaction.IncomingParties
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) (err error) {
 		found, err = tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{
 			{Platform: c.platform.ID, To: own.ID}, {Platform: c.platform.ID, To: anas.ID, From: payer.ID},
 			{Platform: c.platform.ID, To: gones.ID, From: deleted.ID},

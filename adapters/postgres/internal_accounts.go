@@ -56,12 +56,12 @@ var (
 )
 
 // OpenInternalAccounts opens the accounts that do not exist.
-func (u *unit) OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error {
+func (u *Unit) OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error {
 	return writeAll(ctx, u, insertInternalAccounts, accounts)
 }
 
 // UpdateInternalAccount uses the primary key.
-func (u *unit) UpdateInternalAccount(ctx context.Context, a account.Internal) error {
+func (u *Unit) UpdateInternalAccount(ctx context.Context, a account.Internal) error {
 	return writeNow(ctx, u, updateInternalAccount, a, internalAccountNotFound(a.ID))
 }
 
@@ -70,16 +70,16 @@ func internalAccountNotFound(id ident.InternalAccount) error {
 }
 
 // AddFundingInstructions stores instructions of accounts that have none.
-func (u *unit) AddFundingInstructions(ctx context.Context, accounts []account.Internal) error {
+func (u *Unit) AddFundingInstructions(ctx context.Context, accounts []account.Internal) error {
 	return u.setFundingInstructions(ctx, accounts, true)
 }
 
 // ReplaceFundingInstructions stores instructions of accounts that have others.
-func (u *unit) ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) error {
+func (u *Unit) ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) error {
 	return u.setFundingInstructions(ctx, accounts, false)
 }
 
-func (u *unit) setFundingInstructions(ctx context.Context, accounts []account.Internal, withoutAny bool) error {
+func (u *Unit) setFundingInstructions(ctx context.Context, accounts []account.Internal, withoutAny bool) error {
 	if len(accounts) == 0 {
 		return nil
 	}
@@ -112,20 +112,20 @@ var referencedAccounts = internalAccounts.Only("platform_id", "id", "customer_id
 	"private_enabled", "created_at", "updated_at")
 
 // InternalAccount finds an account by its owner, currency and type. It uses internal_accounts_by_owner.
-func (u *unit) InternalAccount(ctx context.Context, key ports.InternalAccountKey) (account.Internal, bool, error) {
+func (u *Unit) InternalAccount(ctx context.Context, key ports.InternalAccountKey) (account.Internal, bool, error) {
 	return selectRow(ctx, u.db, u.query, internalAccounts,
 		`WHERE platform_id = $1 AND `+internalOwner+` = $2 AND currency = $3 AND account_type = $4`,
 		key.Platform, key.Owner.UUID(), key.Currency, key.Type)
 }
 
 // InternalAccountsOf uses internal_accounts_by_owner.
-func (u *unit) InternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer) ([]account.Internal, error) {
+func (u *Unit) InternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer) ([]account.Internal, error) {
 	return selectRows(ctx, u.db, u.query, internalAccounts, `WHERE platform_id = $1 AND `+internalOwner+` = $2`, p, id.UUID())
 }
 
 // LockBalances locks the balances of accounts and then reads the accounts, in one round trip. So a
 // deletion of an owner is seen: it locks the balances too (see LockCustomerFunds).
-func (u *unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]account.WithBalance, error) {
+func (u *Unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]account.WithBalance, error) {
 	found := make(map[ledger.Account]account.WithBalance, len(accounts))
 	if len(accounts) == 0 {
 		return found, nil
@@ -157,7 +157,7 @@ func (u *unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map
 }
 
 // Balances implements ports.LedgerReader.
-func (u *unit) Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error) {
+func (u *Unit) Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error) {
 	return u.db.ledgerStore.Balances(ctx, batchedQuerier{u: u}, accounts, ledgerdb.Read)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -42,7 +43,7 @@ func TestLockBalances_IncludesAccountsOfSameUnit(t *testing.T) {
 		return ledger.Deposit(ledger.Header{ID: uuid.UUID{15: n}, Platform: c.platform.ID, Effective: noon},
 			ledger.IncomingFunds{Partner: ledger.Rail("ACH"), To: to.LedgerPath(), Amount: money.Amount{Minor: minor, Currency: to.Currency}})
 	}
-	look := func(ctx context.Context, tx ports.Tx, when string, dollars, euros int64) error {
+	look := func(ctx context.Context, tx *postgres.Unit, when string, dollars, euros int64) error {
 		locked, err := tx.LockBalances(ctx, []ledger.Account{ledgerAccountOf(opened), ledgerAccountOf(closed)})
 		if account := locked[ledgerAccountOf(opened)]; account.ID != opened.ID || account.Balance != dollars {
 			t.Errorf("%s: the open account is %+v; want balance %d", when, account, dollars)
@@ -53,7 +54,7 @@ func TestLockBalances_IncludesAccountsOfSameUnit(t *testing.T) {
 		return err
 	}
 
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.OpenInternalAccounts(ctx, []account.Internal{opened}); err != nil {
 			return err
 		}
@@ -63,7 +64,9 @@ func TestLockBalances_IncludesAccountsOfSameUnit(t *testing.T) {
 		return tx.Post(ctx, []ledger.Posting{deposit(opened, 1, 700), deposit(closed, 2, 50)})
 	})
 
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return look(ctx, tx, "after the deposits", 700, 50) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+		return look(ctx, tx, "after the deposits", 700, 50)
+	})
 }
 
 func TestOpenInternalAccounts_Idempotent(t *testing.T) {
@@ -79,7 +82,7 @@ func TestOpenInternalAccounts_Idempotent(t *testing.T) {
 	theirs := newInternal(t, c.otherPlatform.ID, nobody, "USD")
 	open := func(accounts ...account.Internal) {
 		t.Helper()
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.OpenInternalAccounts(ctx, accounts) })
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.OpenInternalAccounts(ctx, accounts) })
 	}
 	open(dollars, coins, own, theirs, newInternal(t, c.platform.ID, ana.ID, "USD"))
 	open(newInternal(t, c.platform.ID, ana.ID, "USD"), newInternal(t, c.platform.ID, nobody, "USD"))
@@ -102,7 +105,7 @@ func TestOpenInternalAccounts_Idempotent(t *testing.T) {
 		"own, not open there":    {c.otherPlatform.ID, nobody, "BTC", account.InternalCrypto, account.Internal{}},
 		"own, in another's coin": {c.platform.ID, nobody, "BTC", account.InternalCrypto, account.Internal{}},
 	} {
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			found, ok, err := tx.InternalAccount(ctx, ports.InternalAccountKey{Platform: test.platform, Owner: test.owner, Currency: test.currency,
 				Type: test.kind})
 			if ok != !test.want.ID.IsZero() || (ok && !reflect.DeepEqual(found, test.want)) {
@@ -118,7 +121,7 @@ func TestInternalAccount_VisibleBeforeCommit(t *testing.T) {
 	// An account opened in a unit of work is found in it, before the commit.
 	c := newEnv(t)
 	own := newInternal(t, c.platform.ID, ident.Customer{}, "EUR")
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.OpenInternalAccounts(ctx, []account.Internal{own}); err != nil {
 			return err
 		}
@@ -143,7 +146,7 @@ func TestInternalAccounts_RoundTrip(t *testing.T) {
 		Info: map[string]any{"reference": dollars.Reference}}}
 	wallet.Instructions = []account.Instruction{}
 	all := []account.Internal{dollars, wallet, foreign}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.OpenInternalAccounts(ctx, all) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.OpenInternalAccounts(ctx, all) })
 
 	var inLedger []ledger.Account
 	var references []ports.ReferenceKey
@@ -157,7 +160,7 @@ func TestInternalAccounts_RoundTrip(t *testing.T) {
 		}
 	}
 	var locked map[ledger.Account]account.WithBalance
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) (err error) {
 		locked, err = tx.LockBalances(ctx, inLedger)
 		return err
 	})
@@ -191,7 +194,7 @@ func TestInternalAccounts_List(t *testing.T) {
 	nobody := ident.Customer{}
 	anaUSD, anaUSDB := newInternal(t, c.platform.ID, ana.ID, "USD"), newInternal(t, c.platform.ID, ana.ID, "USDB")
 	beaUSD, own := newInternal(t, c.platform.ID, bea.ID, "USD"), newInternal(t, c.platform.ID, nobody, "USD")
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.OpenInternalAccounts(ctx, []account.Internal{anaUSD, anaUSDB, beaUSD, own, newInternal(t, c.otherPlatform.ID, nobody, "USD")})
 	})
 
@@ -229,13 +232,13 @@ func TestAddFundingInstructions_OnlyOnce(t *testing.T) {
 	// An account opened without instructions gets them later, and keeps them.
 	c := newEnv(t)
 	own := newInternal(t, c.platform.ID, ident.Customer{}, "USD")
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.OpenInternalAccounts(ctx, []account.Internal{own})
 	})
 	instruct := func(notes string) {
 		with := own
 		with.Instructions, with.UpdatedAt = []account.Instruction{{Notes: notes}}, noon.Add(time.Hour)
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			return tx.AddFundingInstructions(ctx, []account.Internal{with})
 		})
 	}

@@ -34,21 +34,21 @@ var (
 )
 
 // CreateInvitation inserts one invitation.
-func (u *unit) CreateInvitation(ctx context.Context, i invitation.Invitation) error {
+func (u *Unit) CreateInvitation(ctx context.Context, i invitation.Invitation) error {
 	return writeNow(ctx, u, insertInvitation, i, nil)
 }
 
 // LockInvitation uses the primary key.
-func (u *unit) LockInvitation(ctx context.Context, p ident.Platform, id uuid.UUID) (invitation.Invitation, error) {
+func (u *Unit) LockInvitation(ctx context.Context, p ident.Platform, id uuid.UUID) (invitation.Invitation, error) {
 	return selectExisting(ctx, u.db, u.query, invitations, invitation.NotFound(), `WHERE platform_id = $1 AND id = $2 FOR UPDATE`, p, id)
 }
 
 // UpdateInvitation uses the primary key.
-func (u *unit) UpdateInvitation(ctx context.Context, i invitation.Invitation) error {
+func (u *Unit) UpdateInvitation(ctx context.Context, i invitation.Invitation) error {
 	return writeNow(ctx, u, updateInvitation, i, nil)
 }
 
-// InvitationByCode implements ports.InvitationReader.
+// InvitationByCode implements customers.Store.
 func (db *DB) InvitationByCode(ctx context.Context, caller ident.Platform, code string) (invitation.Invitation, error) {
 	return selectExisting(ctx, db, db.read, invitationByCode, invitation.NotFound(), ``, code, caller)
 }

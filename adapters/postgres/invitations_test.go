@@ -37,7 +37,7 @@ func TestInvitations_ReadByCodeAcrossPlatforms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreatePlatform(ctx, production); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func TestInvitations_ReadByCodeAcrossPlatforms(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
-	err = db.Do(scoped(c.otherPlatform), func(ctx context.Context, tx ports.Tx) error {
+	err = db.Do(scoped(c.otherPlatform), func(ctx context.Context, tx *postgres.Unit) error {
 		_, err := tx.LockInvitation(ctx, c.platform.ID, created.ID)
 		return err
 	})
@@ -88,19 +88,19 @@ func TestInvitations_UpdateAndEncrypt(t *testing.T) {
 	ana, maya := newCustomer(c.platform, "ana"), newCustomer(c.otherPlatform, "maya")
 	c.createCustomers(t, ana, maya)
 	created := newInvitation(ana, "AAAAAAAAAAAA")
-	do := func(fn func(context.Context, ports.Tx) error) {
+	do := func(fn func(context.Context, *postgres.Unit) error) {
 		t.Helper()
 		if err := db.Do(t.Context(), fn); err != nil {
 			t.Fatal(err)
 		}
 	}
-	do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateInvitation(ctx, created) })
+	do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateInvitation(ctx, created) })
 	claimed, err := created.Claim(ana, maya, noon.Add(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
-	do(func(ctx context.Context, tx ports.Tx) error { return tx.UpdateInvitation(ctx, claimed) })
-	do(func(ctx context.Context, tx ports.Tx) error {
+	do(func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdateInvitation(ctx, claimed) })
+	do(func(ctx context.Context, tx *postgres.Unit) error {
 		locked, err := tx.LockInvitation(ctx, c.platform.ID, created.ID)
 		if !reflect.DeepEqual(locked, claimed) {
 			t.Errorf("locked %+v, want %+v", locked, claimed)
@@ -112,7 +112,7 @@ func TestInvitations_UpdateAndEncrypt(t *testing.T) {
 		strings.Contains(name, "Maya") {
 		t.Errorf("stored %q, %v", name, err)
 	}
-	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		same := newInvitation(ana, created.Code)
 		return tx.CreateInvitation(ctx, same)
 	}); err == nil {
@@ -130,14 +130,14 @@ func TestDeleteOld_Invitations(t *testing.T) {
 	for code, expires := range map[string]time.Time{"OLD": noon.Add(-2 * time.Hour), "YOUNG": noon, "ENDLESS": {}} {
 		i := newInvitation(ana, code)
 		i.ExpiresAt = expires
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateInvitation(ctx, i) })
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateInvitation(ctx, i) })
 	}
 	forgotten := newInvitation(ana, "FORGOTTEN")
 	forgotten.CreatedAt, forgotten.ExpiresAt = noon.Add(-3*time.Hour), time.Time{}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateInvitation(ctx, forgotten) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateInvitation(ctx, forgotten) })
 	cancelled := newInvitation(ana, "CANCELLED")
 	cancelled.State, cancelled.CancelledAt = invitation.Cancelled, noon.Add(-2*time.Hour)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateInvitation(ctx, cancelled) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateInvitation(ctx, cancelled) })
 
 	if err := c.DeleteOld(t.Context(), postgres.RetentionCutoffs{Invitations: noon.Add(-time.Hour),
 		EndlessInvitations: noon.Add(-2 * time.Hour)}, func(string, int) {}); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -21,11 +22,11 @@ func TestDB_PlatformIsolation(t *testing.T) {
 	wallet, own := newWallet(c.platform, ana.ID, "spark1"), newWallet(c.platform, ident.Customer{}, "spark1")
 	c.createCustomers(t, ana)
 	c.createAccounts(t, wallet, own)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateToken(ctx, token) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateToken(ctx, token) })
 	robot := newAgent(ana)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, robot) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateAgent(ctx, robot) })
 	imported := c.createImport(t, newImport(c.platform, customer.ImportPending))
-	change := func(fn func(context.Context, ports.Tx) error) func(ident.Platform) error {
+	change := func(fn func(context.Context, *postgres.Unit) error) func(ident.Platform) error {
 		return func(ident.Platform) error { return c.Do(t.Context(), fn) }
 	}
 
@@ -41,13 +42,16 @@ func TestDB_PlatformIsolation(t *testing.T) {
 		"Agent": {func(p ident.Platform) error { _, err := c.Agent(t.Context(), p, robot.ID); return err }, fault.AgentNotFound},
 		"CustomerImport": {func(p ident.Platform) error { _, err := c.CustomerImport(t.Context(), p, imported.ID); return err },
 			fault.BulkUploadJobNotFound},
-		"DeleteToken": {change(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, there, token.ID) }),
+		"DeleteToken": {change(func(ctx context.Context, tx *postgres.Unit) error { return tx.DeleteToken(ctx, there, token.ID) }),
 			fault.TokenNotFound},
-		"LockAgent": {change(func(ctx context.Context, tx ports.Tx) error { _, err := tx.LockAgent(ctx, there, robot.ID); return err }),
+		"LockAgent": {change(func(ctx context.Context, tx *postgres.Unit) error {
+			_, err := tx.LockAgent(ctx, there, robot.ID)
+			return err
+		}),
 			fault.AgentNotFound},
-		"DeleteAgent": {change(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgent(ctx, there, robot.ID) }),
+		"DeleteAgent": {change(func(ctx context.Context, tx *postgres.Unit) error { return tx.DeleteAgent(ctx, there, robot.ID) }),
 			fault.AgentNotFound},
-		"DeleteExternalAccount": {change(func(ctx context.Context, tx ports.Tx) error {
+		"DeleteExternalAccount": {change(func(ctx context.Context, tx *postgres.Unit) error {
 			return tx.DeleteExternalAccount(ctx, there, wallet.ID, noon)
 		}), fault.ExternalAccountNotFound},
 	} {
@@ -85,7 +89,7 @@ func TestDB_PlatformIsolation(t *testing.T) {
 			return page.Total + int64(len(page.Items)), err
 		},
 		"LockTokens": func() (n int64, err error) {
-			err = c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			err = c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 				tokens, err := tx.LockTokens(ctx, there)
 				n = int64(len(tokens))
 				return err
@@ -101,13 +105,13 @@ func TestDB_PlatformIsolation(t *testing.T) {
 	// Another platform can neither delete the agents of a customer nor create one for it.
 	theirs := newAgent(ana)
 	theirs.Platform = there
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgentsOf(ctx, there, ana.ID) })
-	if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, theirs) }); err == nil {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.DeleteAgentsOf(ctx, there, ana.ID) })
+	if err := c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateAgent(ctx, theirs) }); err == nil {
 		t.Error("another platform created an agent for a customer")
 	}
 
 	// Another platform cannot create an account for a customer.
-	err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	err := c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreateExternalAccount(ctx, newWallet(c.otherPlatform, ana.ID, "spark1theirs"))
 	})
 	if err == nil {

@@ -41,7 +41,7 @@ func (db *DB) CountDeadJobs(ctx context.Context, steps []transaction.Step) (map[
 		})
 }
 
-func (u *unit) LockJobs(ctx context.Context, ids []uuid.UUID) ([]ports.ListedJob, error) {
+func (u *Unit) LockJobs(ctx context.Context, ids []uuid.UUID) ([]ports.ListedJob, error) {
 	return readListedJobs(ctx, u.query, selectJobs+`WHERE id = ANY($1) ORDER BY id FOR UPDATE`, ids)
 }
 
@@ -72,12 +72,12 @@ func scanListedJob(rows pgx.Rows) (ports.ListedJob, error) {
 	return j, nil
 }
 
-func (u *unit) RestartJobs(_ context.Context, jobs []ports.Job, due time.Time) error {
+func (u *Unit) RestartJobs(_ context.Context, jobs []ports.Job, due time.Time) error {
 	u.queueExec(`UPDATE jobs SET due_at = $4, earlier_attempts = attempts, failed_at = NULL `+held, append(leaseColumns(jobs), due)...)
 	return nil
 }
 
-func (u *unit) RecordJobActions(_ context.Context, actions []ports.JobAction) error {
+func (u *Unit) RecordJobActions(_ context.Context, actions []ports.JobAction) error {
 	for _, a := range actions {
 		u.queueExec(`INSERT INTO job_actions (platform_id, id, job_id, action, actor, reason, at, step, subjects, attempts, last_error)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, a.Job.Platform, a.ID, a.Job.ID, a.Kind,

@@ -22,7 +22,7 @@ const insertContinuedJob = `
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
 // AddJobs adds no job with a wrong clock: it would be due at a wrong time.
-func (u *unit) AddJobs(_ context.Context, jobs []ports.Job) error {
+func (u *Unit) AddJobs(_ context.Context, jobs []ports.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (u *unit) AddJobs(_ context.Context, jobs []ports.Job) error {
 // finishJobs uses the primary key.
 const finishJobs = `SELECT jobs_finish($1, $2, $3)`
 
-func (u *unit) FinishJobs(_ context.Context, jobs []ports.Job) error {
+func (u *Unit) FinishJobs(_ context.Context, jobs []ports.Job) error {
 	if len(jobs) > 0 {
 		u.queueExec(finishJobs, leaseColumns(jobs)...)
 	}
@@ -59,7 +59,7 @@ const hastenJobs = `
 
 // HastenJobs runs its statement twice: the first waits for a unit of work that replaces the job now, and the second sees
 // the job that took its place.
-func (u *unit) HastenJobs(_ context.Context, p ident.Platform, step transaction.Step, subjects []uuid.UUID, due time.Time) error {
+func (u *Unit) HastenJobs(_ context.Context, p ident.Platform, step transaction.Step, subjects []uuid.UUID, due time.Time) error {
 	if err := u.db.CheckClock(); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -40,7 +41,7 @@ func TestTakeJobsInTurn_NoPlatformWaitsForAnother(t *testing.T) {
 	add(platforms[0], transaction.StepDeliver, noon.Add(-time.Hour), 500)
 	add(platforms[1], transaction.StepDeliver, noon, 1)
 	add(platforms[2], transaction.StepDeliver, noon, 20)
-	portstest.MustDo(t, c.DB, func(ctx context.Context, tx ports.Tx) error { return tx.AddJobs(ctx, all) })
+	portstest.MustDo(t, c.DB, func(ctx context.Context, tx *postgres.Unit) error { return tx.AddJobs(ctx, all) })
 
 	for _, test := range []struct {
 		turn ports.Turn

@@ -25,17 +25,17 @@ var (
 )
 
 // CreateKYCLink inserts one link.
-func (u *unit) CreateKYCLink(ctx context.Context, l verification.Link) error {
+func (u *Unit) CreateKYCLink(ctx context.Context, l verification.Link) error {
 	return writeNow(ctx, u, insertKYCLink, l, nil)
 }
 
 // LockKYCLink uses kyc_link_token_unique.
-func (u *unit) LockKYCLink(ctx context.Context, p ident.Platform, token verification.SecretHash) (verification.Link, error) {
+func (u *Unit) LockKYCLink(ctx context.Context, p ident.Platform, token verification.SecretHash) (verification.Link, error) {
 	return selectExisting(ctx, u.db, u.query, kycLinks, errNoKYCLink, `WHERE platform_id = $1 AND token_hash = $2 FOR UPDATE`, p, token[:])
 }
 
 // UpdateKYCLink uses the primary key.
-func (u *unit) UpdateKYCLink(ctx context.Context, l verification.Link) error {
+func (u *Unit) UpdateKYCLink(ctx context.Context, l verification.Link) error {
 	return writeNow(ctx, u, updateKYCLink, l, errNoKYCLink)
 }
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/core/fault"
 	"causeway/core/verification"
-	"causeway/ports"
 )
 
 func TestKYCLink_RoundTrip(t *testing.T) {
@@ -18,11 +18,11 @@ func TestKYCLink_RoundTrip(t *testing.T) {
 	business := c.newBusiness(t, "acme")
 	link := verification.Link{ID: generator.New(noon), Platform: c.platform.ID, Customer: business.ID, RedirectURI: "https://example.com",
 		TokenHash: verification.SecretHash{1}, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateKYCLink(ctx, link) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateKYCLink(ctx, link) })
 	opened := link
 	opened.OpenedAt, opened.SessionHash, opened.SessionExpiresAt = noon, verification.SecretHash{2}, noon.Add(time.Minute)
 	for _, want := range []verification.Link{link, opened} {
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			found, err := tx.LockKYCLink(ctx, c.platform.ID, link.TokenHash)
 			if !reflect.DeepEqual(found, want) {
 				t.Errorf("found %+v, want %+v", found, want)
@@ -43,7 +43,7 @@ func TestKYCLink_RoundTrip(t *testing.T) {
 			return err
 		},
 		"the token of another platform": func() error {
-			return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+			return c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 				_, err := tx.LockKYCLink(ctx, c.otherPlatform.ID, link.TokenHash)
 				return err
 			})

@@ -35,7 +35,7 @@ var lookups = schema.New("lookups", keyOfPlatform, func(l *quote.Lookup) schema.
 var insertLookup = lookups.Insert("")
 
 // CreateLookup inserts one lookup.
-func (u *unit) CreateLookup(ctx context.Context, l quote.Lookup) error {
+func (u *Unit) CreateLookup(ctx context.Context, l quote.Lookup) error {
 	return writeNow(ctx, u, insertLookup, l, nil)
 }
 

@@ -44,8 +44,8 @@ var waitingMails = schema.New("mails", keyOfPlatform, func(m *ports.QueuedMail) 
 
 var insertMail = waitingMails.Insert("")
 
-// AddMail implements ports.MailWriter.
-func (u *unit) AddMail(ctx context.Context, m ports.QueuedMail) error {
+// AddMail implements mails.Tx.
+func (u *Unit) AddMail(ctx context.Context, m ports.QueuedMail) error {
 	if err := write(ctx, u, insertMail, m); err != nil {
 		return err
 	}
@@ -61,14 +61,14 @@ const countMail = `
 		notices = excluded.notices + CASE WHEN excluded.hour_at > c.hour_at THEN 0 ELSE c.notices END
 	RETURNING CASE WHEN $3 THEN mails ELSE notices END`
 
-// CountMail implements ports.MailWriter.
-func (u *unit) CountMail(ctx context.Context, p ident.Platform, kind ports.MailKind, hour time.Time) (n int, err error) {
+// CountMail implements mails.Tx.
+func (u *Unit) CountMail(ctx context.Context, p ident.Platform, kind ports.MailKind, hour time.Time) (n int, err error) {
 	_, err = readValues(ctx, u.query, countMail, []any{p, hour, kind == ports.MailCode}, &n)
 	return n, err
 }
 
 // EndMail uses the primary key.
-func (u *unit) EndMail(_ context.Context, p ident.Platform, id uuid.UUID, o ports.MailOutcome) error {
+func (u *Unit) EndMail(_ context.Context, p ident.Platform, id uuid.UUID, o ports.MailOutcome) error {
 	u.queueExec(
 		`UPDATE mails SET status = $3, reason = $4, ended_at = $5, content = '' WHERE platform_id = $1 AND id = $2 AND status = 'WAITING'`,
 		p, id, o.Status, o.Reason, o.At)
@@ -80,7 +80,7 @@ var selectWaitingMail = `
 	SELECT ` + waitingMails.Names("m") + `, p.environment FROM mails m JOIN platforms p ON p.id = m.platform_id
 	WHERE m.platform_id = $1 AND m.id = $2 AND m.status = 'WAITING'`
 
-// WaitingMail implements ports.MailReader.
+// WaitingMail implements mail.Store.
 func (db *DB) WaitingMail(ctx context.Context, p ident.Platform,
 	id uuid.UUID) (m ports.QueuedMail, environment platform.Environment, waits bool, err error) {
 	columns := waitingMails.Columns(&m)
@@ -101,7 +101,7 @@ const listMails = `
 	SELECT platform_id, id, kind, status, reason, created_at, expires_at, ended_at FROM mails
 	WHERE ($1::uuid IS NULL OR platform_id = $1) AND ($2 = '' OR status = $2) ORDER BY id DESC LIMIT $3`
 
-// Mails implements ports.MailReader.
+// Mails returns mails of all platforms for operators.
 func (db *DB) Mails(ctx context.Context, f ports.MailFilter) ([]ports.ListedMail, error) {
 	return collect(ctx, db.queryRows, listMails, []any{f.Platform, f.Status, f.Limit}, func(rows pgx.Rows, m *ports.ListedMail) error {
 		return rows.Scan(&m.Platform, &m.ID, &m.Kind, &m.Status, &m.Reason, &m.CreatedAt, &m.ExpiresAt, &m.At)
@@ -113,7 +113,8 @@ const countWaitingMails = `
 	SELECT count(*), min(w.created_at) FROM platforms p CROSS JOIN LATERAL (
 		SELECT created_at FROM mails WHERE platform_id = p.id AND status = 'WAITING' ORDER BY created_at LIMIT $1) AS w`
 
-// WaitingMails implements ports.MailReader.
+// WaitingMails returns how many mails of all platforms wait, and when the oldest was created; zero if
+// none waits. It counts up to a limit.
 func (db *DB) WaitingMails(ctx context.Context, limit int) (n int, oldest time.Time, err error) {
 	_, err = readValues(ctx, db.queryRows, countWaitingMails, []any{limit}, &n, &oldest)
 	return n, oldest, err

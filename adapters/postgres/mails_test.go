@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -25,7 +26,7 @@ func TestMails_RoundTrip(t *testing.T) {
 	// a second outcome changes nothing.
 	c := newEnv(t)
 	m := newMail(c.platform.ID, noon)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.AddMail(ctx, m) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.AddMail(ctx, m) })
 
 	read, environment, waits, err := c.WaitingMail(t.Context(), m.Platform, m.ID)
 	if err != nil || !waits || environment != c.platform.Environment || !reflect.DeepEqual(read, m) {
@@ -37,7 +38,7 @@ func TestMails_RoundTrip(t *testing.T) {
 
 	outcome := ports.MailOutcome{Status: ports.MailRefused, Reason: "550", At: noon.Add(time.Second)}
 	for _, o := range []ports.MailOutcome{outcome, {Status: ports.MailSent, At: noon.Add(time.Minute)}} {
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.EndMail(ctx, m.Platform, m.ID, o) })
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.EndMail(ctx, m.Platform, m.ID, o) })
 	}
 
 	if _, _, waits, err := c.WaitingMail(t.Context(), m.Platform, m.ID); waits || err != nil {
@@ -65,7 +66,7 @@ func TestCountMail_CountsEachHour(t *testing.T) {
 	// passed counts as the latest.
 	c := newEnv(t)
 	other := newPlatform(t, "Other")
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, other) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, other) })
 	for i, step := range []struct {
 		platform platform.Platform
 		kind     ports.MailKind
@@ -82,7 +83,7 @@ func TestCountMail_CountsEachHour(t *testing.T) {
 		{c.platform, ports.MailCode, noon, 2},
 		{c.platform, ports.MailCode, noon.Add(time.Hour), 3},
 	} {
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			n, err := tx.CountMail(ctx, step.platform.ID, step.kind, step.hour)
 			if n != step.want {
 				t.Errorf("step %d: %d mails, want %d", i, n, step.want)

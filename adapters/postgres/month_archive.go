@@ -14,8 +14,6 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.MonthArchiver = (*DB)(nil)
-
 const selectLedgerMonths = `
 SELECT (SELECT to_date(min(right(c.relname, 6)), 'YYYYMM') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE i.inhparent = 'ledger_entries'::regclass),

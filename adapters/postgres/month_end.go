@@ -51,13 +51,13 @@ const (
 	monthEndRunOf     = `WHERE platform_id = $1 AND kind = $2 AND month = $3 AND run = $4`
 )
 
-// MonthEndRun implements ports.MonthEndReader.
+// MonthEndRun implements monthend.Store.
 func (db *DB) MonthEndRun(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error) {
 	run, _, err := selectRow(ctx, db, db.queryRows, monthEndRuns, monthEndRun, p, kind, m)
 	return run, err
 }
 
-// MonthEndRunBefore implements ports.MonthEndReader.
+// MonthEndRunBefore implements monthend.Store.
 func (db *DB) MonthEndRunBefore(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error) {
 	run, _, err := selectRow(ctx, db, db.queryRows, monthEndRuns, monthEndRunBefore, p, kind, m)
 	return run, err
@@ -69,14 +69,14 @@ func (db *DB) MonthEndRunOf(ctx context.Context, p ident.Platform, kind ledger.K
 	return selectExisting(ctx, db, db.queryRows, monthEndRuns, none, monthEndRunOf, p, kind, ref.Month, ref.Number)
 }
 
-// MonthEndRun implements ports.MonthEndReader.
-func (u *unit) MonthEndRun(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error) {
+// MonthEndRun implements accounting.Tx.
+func (u *Unit) MonthEndRun(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error) {
 	run, _, err := selectRow(ctx, u.db, u.query, monthEndRuns, monthEndRun, p, kind, m)
 	return run, err
 }
 
-// MonthEndRunBefore implements ports.MonthEndReader.
-func (u *unit) MonthEndRunBefore(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error) {
+// MonthEndRunBefore implements accounting.Tx.
+func (u *Unit) MonthEndRunBefore(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error) {
 	run, _, err := selectRow(ctx, u.db, u.query, monthEndRuns, monthEndRunBefore, p, kind, m)
 	return run, err
 }
@@ -95,8 +95,8 @@ func (db *DB) MonthEndPlatforms(ctx context.Context) ([]ident.Platform, error) {
 	return queryValues[ident.Platform](ctx, db.queryRows, `SELECT DISTINCT platform_id FROM ledger_month_end_runs ORDER BY platform_id`)
 }
 
-// SaveMonthEndRun implements ports.MonthEndWriter.
-func (u *unit) SaveMonthEndRun(ctx context.Context, run monthend.Run) error {
+// SaveMonthEndRun implements monthend.Tx.
+func (u *Unit) SaveMonthEndRun(ctx context.Context, run monthend.Run) error {
 	return write(ctx, u, insertMonthEndRun, run)
 }
 
@@ -120,8 +120,8 @@ SELECT EXISTS (
 	WHERE bound.seq > $3 AND p.effective_at < $4
 )`
 
-// PostedSince implements ports.MonthEndWriter.
-func (u *unit) PostedSince(ctx context.Context, p ident.Platform, path string, seq int64, before time.Time) (posted bool, err error) {
+// PostedSince implements monthend.Tx.
+func (u *Unit) PostedSince(ctx context.Context, p ident.Platform, path string, seq int64, before time.Time) (posted bool, err error) {
 	err = u.query(ctx, selectPostedSince, []any{p, path, seq, before}, func(rows pgx.Rows) error { return rows.Scan(&posted) })
 	return posted, err
 }
@@ -150,8 +150,8 @@ SELECT EXISTS (
 	WHERE bound.seq > $3 AND p.effective_at < $4
 )`
 
-// PositionPostedSince implements ports.MonthEndWriter.
-func (u *unit) PositionPostedSince(
+// PositionPostedSince implements monthend.Tx.
+func (u *Unit) PositionPostedSince(
 	ctx context.Context, p ident.Platform, functional money.Currency, seq int64, before time.Time,
 ) (posted bool, err error) {
 	first, beyond := ledgerdb.PositionRanges()
@@ -247,8 +247,8 @@ var (
 	insertExchangeOrigins      = exchangeOrigins.InsertAll("")
 )
 
-// SaveExchangeResult implements ports.MonthEndWriter.
-func (u *unit) SaveExchangeResult(ctx context.Context, run monthend.Run, r monthend.ExchangeResult) error {
+// SaveExchangeResult implements monthend.Tx.
+func (u *Unit) SaveExchangeResult(ctx context.Context, run monthend.Run, r monthend.ExchangeResult) error {
 	origins := r.Realised
 	for _, origin := range exchange.Origins() {
 		if trades := r.Changes.Trades[origin]; trades > 0 {
@@ -325,8 +325,8 @@ var paymentsInTransit = schema.New("ledger_payments_in_transit", keyOfInTransit,
 
 var insertPaymentsInTransit = paymentsInTransit.InsertAll("")
 
-// SavePaymentsInTransit implements ports.MonthEndWriter.
-func (u *unit) SavePaymentsInTransit(ctx context.Context, run monthend.Run, lines []monthend.InTransit) error {
+// SavePaymentsInTransit implements monthend.Tx.
+func (u *Unit) SavePaymentsInTransit(ctx context.Context, run monthend.Run, lines []monthend.InTransit) error {
 	const batch = 10_000
 	for some := range slices.Chunk(lines, batch) {
 		if err := writeAll(ctx, u, insertPaymentsInTransit, rowsOfRun(run, some)); err != nil {

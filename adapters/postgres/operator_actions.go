@@ -14,7 +14,7 @@ func operatorActionColumns(a platform.OperatorAction) []any {
 }
 
 // RecordOperatorAction inserts one action.
-func (u *unit) RecordOperatorAction(_ context.Context, a platform.OperatorAction) error {
+func (u *Unit) RecordOperatorAction(_ context.Context, a platform.OperatorAction) error {
 	u.queueExec(insertOperatorAction, operatorActionColumns(a)...)
 	return nil
 }

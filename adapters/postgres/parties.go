@@ -49,7 +49,7 @@ var (
 )
 
 // Parties loads the customers and accounts on both sides of quotes.
-func (u *unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Parties, error) {
+func (u *Unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Parties, error) {
 	n := len(keys)
 	platforms, customers := make([]ident.Platform, n), make([]ident.Customer, n)
 	fromExternal, toExternal := make([]ident.ExternalAccount, n), make([]ident.ExternalAccount, n)
@@ -151,7 +151,7 @@ const readTransactionParties = `
 	WHERE t.platform_id = $1 AND t.id = $2`
 
 // TransactionParties reads the present parties of a transaction.
-func (u *unit) TransactionParties(ctx context.Context, key ports.TransactionKey) (transaction.Parties, error) {
+func (u *Unit) TransactionParties(ctx context.Context, key ports.TransactionKey) (transaction.Parties, error) {
 	var states partyStates
 	err := u.query(ctx, readTransactionParties, []any{key.Platform, key.ID}, func(rows pgx.Rows) error {
 		return rows.Scan(states.scanTargets()...)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"causeway/adapters/ids"
+	"causeway/adapters/postgres"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -32,7 +33,7 @@ func TestPayouts_PayeeIsComparedWithItsKeyedSeal(t *testing.T) {
 		return p
 	}
 	paid, other := payment(payee), payment(thief)
-	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		for _, a := range []account.External{payee, thief} {
 			if err := tx.CreateExternalAccount(ctx, a); err != nil {
 				return err

@@ -11,8 +11,6 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.PaymentAudit = (*DB)(nil)
-
 const (
 	countAuditedTransactions = `SELECT count(*) FROM transactions WHERE platform_id BETWEEN $1 AND $2`
 
@@ -26,7 +24,7 @@ const (
 		WHERE t.platform_id = s.platform_id AND t.id = s.id AND t.status = s.status AND t.direction = s.direction)`
 )
 
-// StatusMismatches implements ports.PaymentAudit.
+// StatusMismatches implements audit.PaymentAudit.
 func (db *DB) StatusMismatches(ctx context.Context, of ident.Platform, each func(ports.StatusMismatch) error) (n int64, err error) {
 	first, last := platformRange(of)
 	args := []any{first, last}
@@ -47,7 +45,7 @@ func (db *DB) StatusMismatches(ctx context.Context, of ident.Platform, each func
 // selectAuditedReplies uses rail_replies_by_subject.
 var selectAuditedReplies = `SELECT ` + railReplies.Names("r") + `, r.seal FROM rail_replies r WHERE r.platform_id BETWEEN $1 AND $2`
 
-// ChangedReplies implements ports.PaymentAudit. What it reads is passed row by row, and not kept.
+// ChangedReplies implements audit.PaymentAudit. What it reads is passed row by row, and not kept.
 func (db *DB) ChangedReplies(ctx context.Context, of ident.Platform, each func(ports.ChangedReply) error) (n, withoutKey int64, err error) {
 	first, last := platformRange(of)
 	return n, withoutKey, db.auditSnapshot(ctx, func(tx pgx.Tx) error {
@@ -103,7 +101,7 @@ const selectMissingReplies = `
 		AND r.verdict IN ('RETURNED', 'REFUSED', 'CANCELLED') AND (r.call = 'REFUND') = (p.kind = 'refund_failed')
 		AND (r.verdict = 'RETURNED' OR p.kind <> 'returned'))`
 
-// MissingReplies implements ports.PaymentAudit.
+// MissingReplies implements audit.PaymentAudit.
 func (db *DB) MissingReplies(ctx context.Context, of ident.Platform, since time.Time, each func(ports.MissingReply) error) error {
 	first, last := platformRange(of)
 	return db.auditSnapshot(ctx, func(tx pgx.Tx) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"causeway/adapters/ids"
+	"causeway/adapters/postgres"
 	"causeway/core/ident"
 	"causeway/ports"
 )
@@ -28,7 +29,7 @@ func TestChangedReplies_AreComparedWithKeyedSeal(t *testing.T) {
 		return ports.RailReply{Platform: c.platform.ID, Subject: subject, Call: ports.CallSend, At: noon.Add(time.Nanosecond), Outcome: outcome}
 	}
 	replies := []ports.RailReply{reply("AC04"), reply("AC06")}
-	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.SaveRailReplies(ctx, replies) }); err != nil {
+	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.SaveRailReplies(ctx, replies) }); err != nil {
 		t.Fatal(err)
 	}
 	owner := connect(t, c.url)

@@ -23,19 +23,19 @@ const (
 	lockClock         = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1::uuid, 0))`
 )
 
-// LockPeriods implements ports.PeriodWriter.
-func (u *unit) LockPeriods(ctx context.Context, p ident.Platform) (period.Calendar, error) {
+// LockPeriods implements accounting.Tx.
+func (u *Unit) LockPeriods(ctx context.Context, p ident.Platform) (period.Calendar, error) {
 	return u.lockAndReadCalendar(ctx, lockPeriods, p)
 }
 
-// LockPeriodsShared implements ports.PeriodWriter.
-func (u *unit) LockPeriodsShared(ctx context.Context, p ident.Platform) (period.Calendar, error) {
+// LockPeriodsShared implements accounting.Tx.
+func (u *Unit) LockPeriodsShared(ctx context.Context, p ident.Platform) (period.Calendar, error) {
 	return u.lockAndReadCalendar(ctx, lockPeriodsShared, p)
 }
 
 // lockAndReadCalendar takes a lock and then reads, in a statement that sees what was committed
 // before the lock was granted.
-func (u *unit) lockAndReadCalendar(ctx context.Context, lock string, p ident.Platform) (c period.Calendar, err error) {
+func (u *Unit) lockAndReadCalendar(ctx context.Context, lock string, p ident.Platform) (c period.Calendar, err error) {
 	u.queueExec(lock, p)
 	if err := u.flush(ctx); err != nil {
 		return c, err
@@ -58,8 +58,8 @@ var authorisations = schema.New("ledger_authorisations", keyOfAuthorisation, fun
 
 var insertAuthorisation = authorisations.Insert("ON CONFLICT (platform_id, posting_id) DO NOTHING")
 
-// Authorise implements ports.PeriodWriter.
-func (u *unit) Authorise(ctx context.Context, authorisations []period.Authorisation) error {
+// Authorise implements accounting.Tx.
+func (u *Unit) Authorise(ctx context.Context, authorisations []period.Authorisation) error {
 	if len(authorisations) == 0 {
 		return nil
 	}
@@ -72,8 +72,8 @@ func (u *unit) Authorise(ctx context.Context, authorisations []period.Authorisat
 	return u.flush(ctx)
 }
 
-// ChangePeriods implements ports.PeriodWriter.
-func (u *unit) ChangePeriods(ctx context.Context, change period.Change, next period.Calendar) error {
+// ChangePeriods implements accounting.Tx.
+func (u *Unit) ChangePeriods(ctx context.Context, change period.Change, next period.Calendar) error {
 	platform := change.Platform
 	u.queueExec(lockClock, platform)
 	// A platform without postings has no row yet.
@@ -108,7 +108,7 @@ LIMIT 1`
 
 // checkNoLatePostings returns a retryable error if the trial balance lacks postings of the
 // month. The lock of the clock prevents further ones.
-func (u *unit) checkNoLatePostings(ctx context.Context, change period.Change) error {
+func (u *Unit) checkNoLatePostings(ctx context.Context, change period.Change) error {
 	late := false
 	err := u.query(ctx, selectLatePosting, []any{change.Platform, change.Month, change.Month.End()}, func(pgx.Rows) error {
 		late = true

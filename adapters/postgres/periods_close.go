@@ -11,9 +11,9 @@ import (
 	"causeway/core/period"
 )
 
-// RecordClosing implements ports.PeriodWriter. It reads the postings since the previous
+// RecordClosing implements accounting.Tx. It reads the postings since the previous
 // month was closed, so that its cost does not grow with the number of months.
-func (u *unit) RecordClosing(ctx context.Context, change period.Change, from period.Calendar) (period.Closing, error) {
+func (u *Unit) RecordClosing(ctx context.Context, change period.Change, from period.Calendar) (period.Closing, error) {
 	closing := period.Closing{Platform: change.Platform, Month: change.Month, At: change.At, By: change.By, Note: change.Note}
 	for _, setting := range bulkReadSettings {
 		u.queueExec(setting)
@@ -48,7 +48,7 @@ var bulkReadSettings = []string{
 
 // readLedgerPosition reads the last posting and the newest log checkpoint, and returns the
 // number of the first posting to include in the totals.
-func (u *unit) readLedgerPosition(ctx context.Context, closing *period.Closing) (firstSeq int64, err error) {
+func (u *Unit) readLedgerPosition(ctx context.Context, closing *period.Closing) (firstSeq int64, err error) {
 	platform := closing.Platform
 	err = u.query(ctx, `
 		SELECT c.seq, coalesce(p.digest, (SELECT k.digest FROM ledger_closings k WHERE k.platform_id = c.platform_id AND k.seq = c.seq LIMIT 1))
@@ -69,7 +69,7 @@ func (u *unit) readLedgerPosition(ctx context.Context, closing *period.Closing) 
 
 // latestCheckpoint returns the newest signed checkpoint of the platform's log; empty if there is
 // none.
-func (u *unit) latestCheckpoint(ctx context.Context, p ident.Platform) (note string, err error) {
+func (u *Unit) latestCheckpoint(ctx context.Context, p ident.Platform) (note string, err error) {
 	err = u.query(ctx, `SELECT signed_note FROM ledger_log_checkpoints WHERE platform_id = $1 ORDER BY size DESC LIMIT 1`, []any{p},
 		func(rows pgx.Rows) error { return rows.Scan(&note) })
 	return note, err

@@ -23,7 +23,7 @@ const readEarliestEffective = `
 			SELECT effective_at FROM ledger_backdated_entries
 			WHERE platform_id = $1 AND gap_class = class AND effective_at < recorded_at ORDER BY least(effective_at, recorded_at) LIMIT 1) AS earliest))`
 
-// PeriodOverview implements ports.PeriodReader. It reads one snapshot. Uses primary keys.
+// PeriodOverview implements accounting.Store. It reads one snapshot. Uses primary keys.
 func (db *DB) PeriodOverview(ctx context.Context, p ident.Platform) (book ports.PeriodOverview, err error) {
 	err = db.inSnapshot(ctx, func(tx pgx.Tx) error {
 		if err := queryRows(ctx, tx, readCalendar, []any{p}, func(rows pgx.Rows) (err error) {
@@ -93,7 +93,7 @@ func (db *DB) ClosingLines(ctx context.Context, p ident.Platform, m period.Month
 	return page, err
 }
 
-// ClosingTotals implements ports.PeriodReader.
+// ClosingTotals implements accounting.Store.
 func (db *DB) ClosingTotals(ctx context.Context, p ident.Platform, m period.Month) (totals []period.Total, err error) {
 	err = db.queryRows(ctx, `
 		SELECT a.currency, count(*), sum(l.debits), sum(l.credits)

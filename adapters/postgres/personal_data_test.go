@@ -57,7 +57,7 @@ func TestPersonalData_IsEncryptedAtRest(t *testing.T) {
 	c.createCustomers(t, ana)
 	c.createAccounts(t, early)
 	create := func(a account.External) error {
-		return db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) })
+		return db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateExternalAccount(ctx, a) })
 	}
 	if found := secrets(t, c.url); found == 0 {
 		t.Fatal("the rows written without a key show nothing")
@@ -66,7 +66,7 @@ func TestPersonalData_IsEncryptedAtRest(t *testing.T) {
 	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateCustomer(ctx, ben) }); err != nil {
+	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateCustomer(ctx, ben) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := create(late); err != nil {
@@ -160,14 +160,14 @@ func TestPersonalData_PartiesOfTransactions(t *testing.T) {
 	c.createCustomers(t, ana)
 	early := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "$bo@bank.example")
 	late := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "$cy@bank.example")
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreateTransactions(ctx, []transaction.Transaction{early})
 	})
 	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
 		t.Fatal(err)
 	}
 
-	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreateTransactions(ctx, []transaction.Transaction{late}); err != nil {
 			return err
 		}

@@ -73,23 +73,23 @@ type counterpartyFieldColumn struct {
 }
 
 // CreatePlatform inserts one platform.
-func (u *unit) CreatePlatform(ctx context.Context, p platform.Platform) error {
+func (u *Unit) CreatePlatform(ctx context.Context, p platform.Platform) error {
 	return writeNow(ctx, u, insertPlatform, p, nil)
 }
 
 // LockPlatform uses the primary key.
-func (u *unit) LockPlatform(ctx context.Context, id ident.Platform) (platform.Platform, error) {
+func (u *Unit) LockPlatform(ctx context.Context, id ident.Platform) (platform.Platform, error) {
 	return selectExisting(ctx, u.db, u.query, platforms, platformNotFound(id), `WHERE id = $1 FOR UPDATE`, id)
 }
 
 // LockPlatformShared uses the primary key. It takes the lock that the foreign key of a
 // new customer takes anyway; it conflicts only with LockPlatform.
-func (u *unit) LockPlatformShared(ctx context.Context, id ident.Platform) (platform.Platform, error) {
+func (u *Unit) LockPlatformShared(ctx context.Context, id ident.Platform) (platform.Platform, error) {
 	return selectExisting(ctx, u.db, u.query, platforms, platformNotFound(id), `WHERE id = $1 FOR KEY SHARE`, id)
 }
 
 // UpdatePlatform writes the settings that a platform or an operator can change.
-func (u *unit) UpdatePlatform(ctx context.Context, p platform.Platform) error {
+func (u *Unit) UpdatePlatform(ctx context.Context, p platform.Platform) error {
 	return writeNow(ctx, u, updatePlatform, p, nil)
 }
 

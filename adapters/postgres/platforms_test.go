@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
-	"causeway/ports"
 )
 
 func TestPlatform_RoundTrip(t *testing.T) {
@@ -18,7 +18,7 @@ func TestPlatform_RoundTrip(t *testing.T) {
 	c := newEnv(t)
 	written := newPlatform(t, "Whole & half, 'quoted' \"Ltd\" ?")
 	written.Regulated, written.UMASubdomain = true, "sub"
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, written) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, written) })
 
 	read, err := c.Platform(t.Context(), written.ID)
 	if err != nil || !reflect.DeepEqual(read, written) {
@@ -38,8 +38,8 @@ func TestPlatform_RoundTrip(t *testing.T) {
 		OAuthClientIDs: []string{"id"},
 	}
 	changed.UpdatedAt = noon.Add(time.Hour)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdatePlatform(ctx, changed) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		locked, err := tx.LockPlatform(ctx, written.ID)
 		if !reflect.DeepEqual(locked, changed) {
 			t.Errorf("locked %+v\nwant %+v", locked, changed)
@@ -63,7 +63,7 @@ func TestLockPlatform_SerializesUpdates(t *testing.T) {
 	for range writers {
 		go func() {
 			for range changes {
-				if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+				if err := c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 					p, err := tx.LockPlatform(ctx, c.platform.ID)
 					if err != nil {
 						return err

@@ -24,36 +24,30 @@ var (
 )
 
 // CountPendingProposals scans the table: it has a row for each proposal of an operator.
-func (t pricingTx) CountPendingProposals(ctx context.Context, _ ident.Platform, now time.Time) (pending int, err error) {
+func (t *PricingTx) CountPendingProposals(ctx context.Context, _ ident.Platform, now time.Time) (pending int, err error) {
 	_, err = readValues(ctx, t.tx.read, `SELECT count(*) FROM corridor_proposals WHERE status = 'PENDING' AND expires_at > $1`,
 		[]any{now}, &pending)
 	return pending, err
 }
 
-// CreateProposal implements ports.ProposalWriter.
-func (t pricingTx) CreateProposal(ctx context.Context, p proposal.Proposal) error {
+// CreateProposal stores a proposal for its platform, or for all.
+func (t *PricingTx) CreateProposal(ctx context.Context, p proposal.Proposal) error {
 	return writeIn(ctx, t.db, t.tx, insertPriceProposal, p)
 }
 
 // LockProposal needs no lock of the row: only transactions that have locked corridor_overrides write it.
-func (t pricingTx) LockProposal(ctx context.Context, _ ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
+func (t *PricingTx) LockProposal(ctx context.Context, _ ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
 	return selectPriceProposal(ctx, t.db, t.tx.read, id)
 }
 
 // UpdateProposal uses the primary key.
-func (t pricingTx) UpdateProposal(ctx context.Context, p proposal.Proposal) error {
+func (t *PricingTx) UpdateProposal(ctx context.Context, p proposal.Proposal) error {
 	return writeIn(ctx, t.db, t.tx, updatePriceProposal, p)
 }
 
-// priceProposals reads corridor_proposals.
-type priceProposals struct{ db *DB }
-
-// PriceProposals returns a reader of the proposals to change prices.
-func (db *DB) PriceProposals() ports.ProposalReader { return priceProposals{db} }
-
 // Proposal uses the primary key.
-func (r priceProposals) Proposal(ctx context.Context, _ ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
-	return selectPriceProposal(ctx, r.db, r.db.read, id)
+func (db Pricing[Tx]) Proposal(ctx context.Context, _ ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
+	return selectPriceProposal(ctx, db.DB, db.read, id)
 }
 
 func selectPriceProposal(ctx context.Context, db *DB, read reader, id ident.Proposal) (proposal.Proposal, error) {
@@ -61,8 +55,8 @@ func selectPriceProposal(ctx context.Context, db *DB, read reader, id ident.Prop
 }
 
 // Proposals scans the table: it has a row for each proposal of an operator.
-func (r priceProposals) Proposals(ctx context.Context, _ ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Proposal], error) {
+func (db Pricing[Tx]) Proposals(ctx context.Context, _ ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Proposal], error) {
 	l := list{from: pricesProposed.Name}
 	l.whereProposalStatus(f.Status, f.Now)
-	return selectPage(ctx, r.db, l, f.Paging, pricesProposed)
+	return selectPage(ctx, db.DB, l, f.Paging, pricesProposed)
 }

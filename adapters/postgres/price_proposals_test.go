@@ -22,9 +22,9 @@ func newPriceProposal(p ident.Platform) proposal.Proposal {
 }
 
 // mustChangePricing calls fn in a transaction that changes the pricing.
-func (c *env) mustChangePricing(t *testing.T, fn func(context.Context, ports.PricingTx) error) {
+func (c *env) mustChangePricing(t *testing.T, fn func(context.Context, *postgres.PricingTx) error) {
 	t.Helper()
-	if err := c.ChangePricing(t.Context(), fn); err != nil {
+	if err := postgres.PricingFor[*postgres.PricingTx](c.DB).Do(t.Context(), fn); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -34,7 +34,7 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 	// Proposals for a platform and for all are read as they were stored, with the error of an approval and with the decision.
 	c := newEnv(t)
 	own, all := newPriceProposal(c.platform.ID), newPriceProposal(ident.Platform{})
-	c.mustChangePricing(t, func(ctx context.Context, tx ports.PricingTx) error {
+	c.mustChangePricing(t, func(ctx context.Context, tx *postgres.PricingTx) error {
 		for _, p := range []proposal.Proposal{own, all} {
 			if err := tx.CreateProposal(ctx, p); err != nil {
 				return err
@@ -47,7 +47,7 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.mustChangePricing(t, func(ctx context.Context, tx ports.PricingTx) error {
+	c.mustChangePricing(t, func(ctx context.Context, tx *postgres.PricingTx) error {
 		for _, p := range []proposal.Proposal{own, rejected} {
 			if err := tx.UpdateProposal(ctx, p); err != nil {
 				return err
@@ -64,12 +64,14 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 		return nil
 	})
 
-	page, err := c.PriceProposals().Proposals(t.Context(), ident.Platform{}, ports.ProposalFilter{Paging: ports.Paging{Limit: 5}, Now: noon})
+	page, err := postgres.PricingFor[*postgres.PricingTx](c.DB).Proposals(t.Context(), ident.Platform{},
+		ports.ProposalFilter{Paging: ports.Paging{Limit: 5}, Now: noon})
 
 	if err != nil || !reflect.DeepEqual(page.Items, []proposal.Proposal{rejected, own}) {
 		t.Errorf("read %+v, %v\nwant %+v and %+v", page.Items, err, rejected, own)
 	}
-	if _, err := c.PriceProposals().Proposal(t.Context(), ident.Platform{}, newPriceProposal(ident.Platform{}).ID); !fault.Is(err,
+	if _, err := postgres.PricingFor[*postgres.PricingTx](c.DB).Proposal(t.Context(), ident.Platform{},
+		newPriceProposal(ident.Platform{}).ID); !fault.Is(err,
 		fault.NotFound) {
 		t.Errorf("an unknown proposal: %v", err)
 	}
@@ -79,7 +81,8 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer there.Close()
-	if _, err := there.PriceProposals().Proposal(ports.ForPlatform(t.Context(), c.otherPlatform.ID), ident.Platform{}, own.ID); !fault.Is(err,
+	if _, err := postgres.PricingFor[*postgres.PricingTx](there).Proposal(ports.ForPlatform(t.Context(), c.otherPlatform.ID),
+		ident.Platform{}, own.ID); !fault.Is(err,
 		fault.NotFound) {
 		t.Errorf("from another platform: %v", err)
 	}
@@ -95,7 +98,7 @@ func TestPriceProposals_OnlyDecidedOnceByAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.mustChangePricing(t, func(ctx context.Context, tx ports.PricingTx) error {
+	c.mustChangePricing(t, func(ctx context.Context, tx *postgres.PricingTx) error {
 		if err := tx.CreateProposal(ctx, own); err != nil {
 			return err
 		}
@@ -132,7 +135,7 @@ func TestSaveOverride_RecordsApproval(t *testing.T) {
 	// change without a proposal has one name again.
 	c := newEnv(t)
 	p := newPriceProposal(ident.Platform{})
-	c.mustChangePricing(t, func(ctx context.Context, tx ports.PricingTx) error { return tx.CreateProposal(ctx, p) })
+	c.mustChangePricing(t, func(ctx context.Context, tx *postgres.PricingTx) error { return tx.CreateProposal(ctx, p) })
 	by := ports.CorridorAuthor{By: "Ana", Note: "agreed", Approval: platform.Approval{Proposal: p.ID, By: platform.Author{Actor: "Ben"}}}
 	fee := func(minor int64) corridor.Override { return corridor.Override{Fixed: new(minor)} }
 	if err := saveOverride(t, c.DB, fee(7), by); err != nil {
@@ -162,11 +165,11 @@ func TestFourEyesPlatforms_ReadsLatestSettings(t *testing.T) {
 		t.Helper()
 		v := books.SettingsVersion{Settings: books.DefaultSettings(), Version: version, At: noon, By: platform.Author{Actor: "ops"}}
 		v.FourEyes = actions
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.SaveBooksSettings(ctx, p.ID, v) })
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.SaveBooksSettings(ctx, p.ID, v) })
 	}
 	want := func(platforms ...ident.Platform) {
 		t.Helper()
-		c.mustChangePricing(t, func(ctx context.Context, tx ports.PricingTx) error {
+		c.mustChangePricing(t, func(ctx context.Context, tx *postgres.PricingTx) error {
 			got, err := tx.FourEyesPlatforms(ctx, books.ActionPrice)
 			if len(got) != len(platforms) || len(got) > 0 && !reflect.DeepEqual(got, platforms) {
 				t.Errorf("got %v, want %v", got, platforms)

@@ -63,24 +63,24 @@ var (
 )
 
 // CountPendingProposals uses ledger_proposals_pending.
-func (u *unit) CountPendingProposals(ctx context.Context, p ident.Platform, now time.Time) (pending int, err error) {
+func (u *Unit) CountPendingProposals(ctx context.Context, p ident.Platform, now time.Time) (pending int, err error) {
 	err = u.query(ctx, `SELECT count(*) FROM ledger_proposals WHERE platform_id = $1 AND status = 'PENDING' AND expires_at > $2`,
 		[]any{p, now}, func(rows pgx.Rows) error { return rows.Scan(&pending) })
 	return pending, err
 }
 
-// CreateProposal implements ports.ProposalWriter.
-func (u *unit) CreateProposal(ctx context.Context, p proposal.Proposal) error {
+// CreateProposal implements foureyes.ProposalTx.
+func (u *Unit) CreateProposal(ctx context.Context, p proposal.Proposal) error {
 	return writeNow(ctx, u, insertProposal, p, nil)
 }
 
 // LockProposal uses the primary key.
-func (u *unit) LockProposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
+func (u *Unit) LockProposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
 	return selectExisting(ctx, u.db, u.query, proposals, proposal.NotFound(id), `WHERE platform_id = $1 AND id = $2 FOR NO KEY UPDATE`, p, id)
 }
 
 // UpdateProposal uses the primary key. It is sent with the commit, after the postings of the change are queued.
-func (u *unit) UpdateProposal(ctx context.Context, p proposal.Proposal) error {
+func (u *Unit) UpdateProposal(ctx context.Context, p proposal.Proposal) error {
 	return write(ctx, u, updateProposal, p)
 }
 

@@ -8,12 +8,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres"
 	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/proposal"
-	"causeway/ports"
 )
 
 func TestProposal_KeepsFigures(t *testing.T) {
@@ -27,13 +27,13 @@ func TestProposal_KeepsFigures(t *testing.T) {
 		if figures != "" {
 			p.Figures = []byte(figures)
 		}
-		env.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateProposal(ctx, p) })
+		env.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateProposal(ctx, p) })
 		return p
 	}
 	const figures = `{"run": 1,  "realised": []}`
 	with, without := made(figures), made("")
 
-	env.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	env.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		changed := with
 		changed.Figures = []byte(`{}`)
 		return tx.UpdateProposal(ctx, changed)

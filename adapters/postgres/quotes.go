@@ -53,8 +53,8 @@ func (c instructionsText) ScanText(v pgtype.Text) (err error) {
 	return err
 }
 
-// CreateQuotes implements ports.PaymentWriter.
-func (u *unit) CreateQuotes(ctx context.Context, quotes []quote.Quote, transactions []transaction.Transaction) error {
+// CreateQuotes implements payments.Tx.
+func (u *Unit) CreateQuotes(ctx context.Context, quotes []quote.Quote, transactions []transaction.Transaction) error {
 	if err := writeAll(ctx, u, insertQuotes, quotes); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (u *unit) CreateQuotes(ctx context.Context, quotes []quote.Quote, transacti
 }
 
 // CreateTransactions stores transactions without a quote.
-func (u *unit) CreateTransactions(ctx context.Context, transactions []transaction.Transaction) error {
+func (u *Unit) CreateTransactions(ctx context.Context, transactions []transaction.Transaction) error {
 	return writeAll(ctx, u, insertTransactions, transactions)
 }
 
@@ -100,7 +100,7 @@ var readQuotes = `
 	JOIN quotes q ON q.platform_id = k.platform_id AND q.id = k.id
 	JOIN transactions t ON t.platform_id = q.platform_id AND t.id = q.transaction_id` + customerOfTransaction
 
-// QuotesByKey implements ports.AgentPaymentReader. It does not read the parties.
+// QuotesByKey implements payments.Store. It does not read the parties.
 func (db *DB) QuotesByKey(ctx context.Context, keys []ports.QuoteKey) (map[ports.QuoteKey]ports.QuoteState, error) {
 	found := make(map[ports.QuoteKey]ports.QuoteState, len(keys))
 	platforms, ids := quoteKeyArrays(keys)
@@ -130,7 +130,7 @@ var lockQuotes = `
 	JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
 	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id` + partyStateTables
 
-func (u *unit) LockQuotes(ctx context.Context, keys []ports.QuoteKey) (map[ports.QuoteKey]ports.QuoteState, error) {
+func (u *Unit) LockQuotes(ctx context.Context, keys []ports.QuoteKey) (map[ports.QuoteKey]ports.QuoteState, error) {
 	found := make(map[ports.QuoteKey]ports.QuoteState, len(keys))
 	platforms, ids := quoteKeyArrays(keys)
 	err := u.query(ctx, lockQuotes, []any{platforms, ids}, func(rows pgx.Rows) error {

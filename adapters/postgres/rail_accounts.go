@@ -59,9 +59,9 @@ func accountColumns(keys []rail.AccountKey) []any {
 	return schema.Arrays(keys, func(k *rail.AccountKey) []any { return []any{&k.Connection, &k.Currency} })
 }
 
-// LockRailAccounts implements ports.RailPaymentWriter. The accounts are read by statements after the one that locks them,
+// LockRailAccounts implements connections.Tx. The accounts are read by statements after the one that locks them,
 // so that they are as the last unit of work has left them.
-func (u *unit) LockRailAccounts(ctx context.Context, keys []rail.AccountKey, now time.Time) (map[rail.AccountKey]*rail.Account, error) {
+func (u *Unit) LockRailAccounts(ctx context.Context, keys []rail.AccountKey, now time.Time) (map[rail.AccountKey]*rail.Account, error) {
 	accounts := make(map[rail.AccountKey]*rail.Account, len(keys))
 	if len(keys) == 0 {
 		return accounts, nil
@@ -106,8 +106,8 @@ func scanAccountKey(rows pgx.Rows, k *rail.AccountKey) error {
 	return rows.Scan(&k.Connection, &k.Currency)
 }
 
-// SaveRailAccounts implements ports.RailPaymentWriter.
-func (u *unit) SaveRailAccounts(_ context.Context, accounts map[rail.AccountKey]*rail.Account, paidOut []rail.Payment,
+// SaveRailAccounts implements connections.Tx.
+func (u *Unit) SaveRailAccounts(_ context.Context, accounts map[rail.AccountKey]*rail.Account, paidOut []rail.Payment,
 	now time.Time) error {
 	for _, key := range slices.SortedFunc(maps.Keys(accounts), compareAccounts) {
 		a := accounts[key]
@@ -132,7 +132,7 @@ func (u *unit) SaveRailAccounts(_ context.Context, accounts map[rail.AccountKey]
 	return nil
 }
 
-// RailAccounts implements ports.RailPaymentReader.
+// RailAccounts implements rails.Store.
 func (db *DB) RailAccounts(ctx context.Context, connection string, now time.Time) ([]rail.Account, error) {
 	keys, err := collect(ctx, db.read, `SELECT connection, currency FROM rail_accounts WHERE connection = $1 ORDER BY currency`,
 		[]any{connection}, scanAccountKey)
@@ -156,8 +156,8 @@ func (db *DB) RailAccounts(ctx context.Context, connection string, now time.Time
 	return found, err
 }
 
-// SaveOpeningBalance implements ports.RailPaymentWriter.
-func (u *unit) SaveOpeningBalance(_ context.Context, b ports.OpeningBalance) error {
+// SaveOpeningBalance implements rails.Tx.
+func (u *Unit) SaveOpeningBalance(_ context.Context, b ports.OpeningBalance) error {
 	u.queueExec(insertRailAccounts, []string{b.Connection}, []money.Currency{b.Amount.Currency})
 	u.queueExec(`INSERT INTO rail_opening_balances (connection, currency, at, amount, set_by, note) VALUES ($1, $2, $3, $4, $5, $6)`,
 		b.Connection, b.Amount.Currency, b.At, b.Amount.Minor, b.Actor, b.Note)

@@ -10,8 +10,6 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.RailBalanceStore = (*DB)(nil)
-
 // SaveRailBalances uses the primary key. An older balance of the day does not replace a newer one.
 func (db *DB) SaveRailBalances(ctx context.Context, connection string, balances []ports.RailBalance) error {
 	batch := &pgx.Batch{}

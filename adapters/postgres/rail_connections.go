@@ -18,8 +18,6 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.RailConnectionStore = (*DB)(nil)
-
 // connectionSettings is the column settings of rail_connections. It has a duration in nanoseconds.
 type connectionSettings struct {
 	connection.Document[time.Duration]
@@ -45,12 +43,12 @@ const connectionsInForce = connectionVersions +
 
 const connectionColumns = `c.name, c.version, c.settings, c.set_by, c.note, c.set_at, c.state, test.passed, latest `
 
-// RailConnections implements ports.RailConnectionReader.
+// RailConnections implements connections.RailConnectionReader.
 func (db *DB) RailConnections(ctx context.Context) ([]ports.RailConnectionVersion, error) {
 	return db.connectionVersions(ctx, `SELECT DISTINCT ON (c.name) `+connectionColumns+connectionsInForce)
 }
 
-// RailConnectionHistory implements ports.RailConnectionReader. It uses the primary key.
+// RailConnectionHistory implements rails.RailConnectionStore. It uses the primary key.
 func (db *DB) RailConnectionHistory(ctx context.Context, name string) ([]ports.RailConnectionVersion, error) {
 	return db.connectionVersions(ctx, `SELECT `+connectionColumns+connectionVersions+` WHERE c.name = $1 ORDER BY c.version`, name)
 }
@@ -82,7 +80,7 @@ var railTests = schema.New("rail_tests", nil, func(t *ports.RailTest) schema.Col
 
 var insertRailTest = railTests.Insert("")
 
-// RailTests implements ports.RailConnectionReader. It uses the primary key.
+// RailTests implements rails.RailConnectionStore. It uses the primary key.
 func (db *DB) RailTests(ctx context.Context, name string) ([]ports.RailTest, error) {
 	return selectRows(ctx, db, db.read, railTests, `WHERE connection = $1 ORDER BY id`, name)
 }
@@ -105,7 +103,7 @@ func writeConnectionSettings(c rail.Connection) ([]byte, error) {
 	return json.Marshal(connectionSettings{document, c.Exclusive})
 }
 
-// SaveRailConnection implements ports.RailConnectionStore.
+// SaveRailConnection implements rails.RailConnectionStore.
 func (db *DB) SaveRailConnection(ctx context.Context, v ports.RailConnectionVersion, test *ports.RailTest,
 	seen []ports.RailConnectionVersion) error {
 	settings, err := writeConnectionSettings(v.Connection)
@@ -137,7 +135,7 @@ func (db *DB) SaveRailConnection(ctx context.Context, v ports.RailConnectionVers
 	})
 }
 
-// SaveRailTest implements ports.RailConnectionStore.
+// SaveRailTest implements rails.RailConnectionStore.
 func (db *DB) SaveRailTest(ctx context.Context, t ports.RailTest, seen []ports.RailConnectionVersion) error {
 	return db.changeConnections(ctx, seen, func(tx preparedTx) error { return addRailTest(ctx, tx, t) })
 }
@@ -178,14 +176,14 @@ func (db *DB) changeConnections(ctx context.Context, seen []ports.RailConnection
 	})
 }
 
-// RailPauses implements ports.RailConnectionReader. It uses the primary key.
+// RailPauses implements rails.RailConnectionStore. It uses the primary key.
 func (db *DB) RailPauses(ctx context.Context) ([]ports.RailPause, error) {
 	return collect(ctx, db.read, latestPauses, nil, scanPause)
 }
 
 const latestPauses = `SELECT DISTINCT ON (name) name, paused, set_by, note, set_at FROM rail_controls ORDER BY name, id DESC`
 
-// RailPauseHistory implements ports.RailConnectionReader. It uses the primary key.
+// RailPauseHistory implements rails.RailConnectionStore. It uses the primary key.
 func (db *DB) RailPauseHistory(ctx context.Context, name string) ([]ports.RailPause, error) {
 	return collect(ctx, db.read, `SELECT name, paused, set_by, note, set_at FROM rail_controls WHERE name = $1 ORDER BY id`,
 		[]any{name}, scanPause)
@@ -195,7 +193,7 @@ func scanPause(rows pgx.Rows, p *ports.RailPause) error {
 	return rows.Scan(&p.Name, &p.Paused, &p.By, &p.Note, &p.At)
 }
 
-// SaveRailPause implements ports.RailConnectionStore.
+// SaveRailPause implements rails.RailConnectionStore.
 func (db *DB) SaveRailPause(ctx context.Context, p ports.RailPause) error {
 	return db.asOwner(ctx, "rail_controls", func(tx preparedTx) error {
 		if _, err := tx.exec(ctx, lockPauses); err != nil {

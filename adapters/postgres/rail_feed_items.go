@@ -53,7 +53,7 @@ func (db *DB) queueRailFeedItems(ctx context.Context, items []ports.RailFeedItem
 	return nil
 }
 
-// KeepRailFeedItems implements ports.RailFeedStore.
+// KeepRailFeedItems implements payments.RailFeedStore.
 func (db *DB) KeepRailFeedItems(ctx context.Context, items []ports.RailFeedItem) (kept []ports.RailFeedItem, err error) {
 	batch := &pgx.Batch{}
 	err = db.queueRailFeedItems(ctx, items, batch, func(i ports.RailFeedItem) { kept = append(kept, i) })
@@ -64,8 +64,8 @@ func (db *DB) KeepRailFeedItems(ctx context.Context, items []ports.RailFeedItem)
 	return kept, err
 }
 
-// AddRailFeedItems implements ports.RailFeedItemWriter.
-func (u *unit) AddRailFeedItems(ctx context.Context, items []ports.RailFeedItem) error {
+// AddRailFeedItems implements uow.Tx.
+func (u *Unit) AddRailFeedItems(ctx context.Context, items []ports.RailFeedItem) error {
 	return u.db.queueRailFeedItems(ctx, items, u.pending, func(ports.RailFeedItem) {})
 }
 
@@ -82,12 +82,12 @@ func (db *DB) RailFeedItemsByKey(ctx context.Context, connection string, kind po
 		connection, kind, keys)
 }
 
-// RailFeedItem implements ports.RailFeedStore. It reads the whole table, which is small.
+// RailFeedItem implements rails.RailFeedStore. It reads the whole table, which is small.
 func (db *DB) RailFeedItem(ctx context.Context, id uuid.UUID) (ports.RailFeedItem, bool, error) {
 	return selectRow(ctx, db, db.read, railFeedItems, `WHERE id = $1`, id)
 }
 
-// RailFeedItems implements ports.RailFeedStore.
+// RailFeedItems implements rails.RailFeedStore.
 func (db *DB) RailFeedItems(ctx context.Context, connection string, limit int) ([]ports.RailFeedItem, error) {
 	return selectRows(ctx, db, db.read, listedRailFeedItems,
 		`WHERE discarded_at IS NULL AND ($1 = '' OR connection = $1) ORDER BY kept_at, id LIMIT $2`, connection, limit)
@@ -106,7 +106,7 @@ func (db *DB) DeleteRailFeedItem(ctx context.Context, i ports.RailFeedItem) erro
 	return err
 }
 
-// DiscardRailFeedItem implements ports.RailFeedStore. The row stays, so that the item is not kept again.
+// DiscardRailFeedItem implements rails.RailFeedStore. The row stays, so that the item is not kept again.
 func (db *DB) DiscardRailFeedItem(ctx context.Context, id uuid.UUID, by, note string, now time.Time) (bool, error) {
 	changed, err := db.exec(
 		ctx, `UPDATE rail_feed_items SET discarded_at = $2, discarded_by = $3, note = $4 WHERE id = $1 AND discarded_at IS NULL`,

@@ -11,8 +11,6 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.RailFeedStore = (*DB)(nil)
-
 // maxProblem and maxPlace are the maximum lengths of a stored problem and place, in characters.
 const (
 	maxProblem = 2000
@@ -26,7 +24,7 @@ const takeRailFeed = `
 	WHERE f.leased_until <= $3 AND (f.retry_at IS NULL OR f.retry_at <= $3)
 	RETURNING fence, cursor, failures`
 
-// TakeRailFeed implements ports.RailFeedStore. With a wrong clock a lease would be taken too early.
+// TakeRailFeed implements payments.RailFeedStore. With a wrong clock a lease would be taken too early.
 func (db *DB) TakeRailFeed(ctx context.Context, connection string, holder uuid.UUID, now,
 	until time.Time) (ports.RailFeedLease, bool, error) {
 	lease := ports.RailFeedLease{Connection: connection}
@@ -47,28 +45,28 @@ func (db *DB) changeRailFeed(ctx context.Context, lease ports.RailFeedLease, set
 	return err
 }
 
-// RenewRailFeed implements ports.RailFeedStore.
+// RenewRailFeed implements payments.RailFeedStore.
 func (db *DB) RenewRailFeed(ctx context.Context, lease ports.RailFeedLease, until time.Time) error {
 	return db.changeRailFeed(ctx, lease, `leased_until = $3`, until)
 }
 
-// AdvanceRailFeed implements ports.RailFeedStore.
+// AdvanceRailFeed implements payments.RailFeedStore.
 func (db *DB) AdvanceRailFeed(ctx context.Context, lease ports.RailFeedLease, cursor string, now time.Time) error {
 	return db.changeRailFeed(ctx, lease, `cursor = $3, failures = 0, last_error = '', retry_at = NULL, succeeded_at = $4`, cursor, now)
 }
 
-// MoveRailFeed implements ports.RailFeedStore.
+// MoveRailFeed implements payments.RailFeedStore.
 func (db *DB) MoveRailFeed(ctx context.Context, lease ports.RailFeedLease, cursor string) error {
 	return db.changeRailFeed(ctx, lease, `cursor = $3`, cursor)
 }
 
-// FailRailFeed implements ports.RailFeedStore.
+// FailRailFeed implements payments.RailFeedStore.
 func (db *DB) FailRailFeed(ctx context.Context, lease ports.RailFeedLease, problem string, now, retryAt time.Time) error {
 	return db.changeRailFeed(ctx, lease, `failures = failures + 1, last_error = $3, failed_at = $4, retry_at = $5, leased_until = $4`,
 		storedText(problem, maxProblem), now, retryAt)
 }
 
-// ReleaseRailFeed implements ports.RailFeedStore.
+// ReleaseRailFeed implements payments.RailFeedStore.
 func (db *DB) ReleaseRailFeed(ctx context.Context, lease ports.RailFeedLease, now time.Time) error {
 	return db.changeRailFeed(ctx, lease, `leased_until = $3`, now)
 }

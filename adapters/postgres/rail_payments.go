@@ -61,7 +61,7 @@ func railKeyColumns(keys []ports.RailPaymentKey) []any {
 	return schema.Arrays(keys, func(k *ports.RailPaymentKey) []any { return []any{&k.Platform, &k.ID, &k.Kind} })
 }
 
-// RailPayments implements ports.RailPaymentReader.
+// RailPayments implements connections.Store.
 func (db *DB) RailPayments(ctx context.Context, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error) {
 	listed, err := db.readRailPayments(ctx, railPaymentsByKey, railKeyColumns(keys)...)
 	found := make(map[ports.RailPaymentKey]rail.Payment, len(listed))
@@ -75,7 +75,7 @@ func (db *DB) readRailPayments(ctx context.Context, query string, args ...any) (
 	return queryTable(ctx, db, db.read, railPayments, query, args...)
 }
 
-// WaitingRailPayments implements ports.RailPaymentReader. It uses rail_payments_review, rail_payments_queued,
+// WaitingRailPayments implements rails.Store. It uses rail_payments_review, rail_payments_queued,
 // rail_payments_handed_over or rail_payments_in_flight.
 func (db *DB) WaitingRailPayments(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error) {
 	query := `SELECT ` + railPaymentColumns +
@@ -95,7 +95,7 @@ func (db *DB) WaitingRailPayments(ctx context.Context, state rail.State, connect
 	return db.readRailPayments(ctx, query, connection, limit)
 }
 
-// RailPaymentsByID implements ports.RailPaymentReader. It uses the primary key, once for each platform.
+// RailPaymentsByID implements rails.Store. It uses the primary key, once for each platform.
 func (db *DB) RailPaymentsByID(ctx context.Context, id uuid.UUID) ([]rail.Payment, error) {
 	return db.readRailPayments(ctx, `SELECT `+railPaymentColumns+` FROM platforms f CROSS JOIN LATERAL (
 		SELECT * FROM rail_payments WHERE platform_id = f.id AND id = $1 OFFSET 0) p ORDER BY p.kind`, id)
@@ -111,7 +111,7 @@ const railQueues = `
 			ORDER BY connection, currency LIMIT 1) AS following)
 	SELECT connection, currency FROM queues`
 
-// RailQueues implements ports.RailPaymentReader.
+// RailQueues implements connections.Store.
 func (db *DB) RailQueues(ctx context.Context) ([]rail.AccountKey, error) {
 	return collect(ctx, db.read, railQueues, nil, scanAccountKey)
 }
@@ -128,15 +128,15 @@ const railTotals = `
 		SELECT connection, rail, currency, state, amount FROM rail_payments WHERE state = 'SENT') AS open
 	GROUP BY connection, rail, currency, state ORDER BY connection, rail, currency, state`
 
-// RailTotals implements ports.RailPaymentReader.
+// RailTotals implements rails.Store.
 func (db *DB) RailTotals(ctx context.Context) ([]ports.RailTotal, error) {
 	return collect(ctx, db.read, railTotals, nil, func(rows pgx.Rows, t *ports.RailTotal) error {
 		return rows.Scan(&t.Connection, &t.Rail, &t.Currency, &t.State, &t.Count, &t.Amount)
 	})
 }
 
-// LockRailPayments implements ports.RailPaymentWriter.
-func (u *unit) LockRailPayments(ctx context.Context, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error) {
+// LockRailPayments implements uow.Tx.
+func (u *Unit) LockRailPayments(ctx context.Context, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error) {
 	locked, err := queryTable(ctx, u.db, u.query, railPayments, railPaymentsByKey+` ORDER BY platform_id, id, kind FOR UPDATE OF p`,
 		railKeyColumns(keys)...)
 	found := make(map[ports.RailPaymentKey]rail.Payment, len(keys))
@@ -153,8 +153,8 @@ var lockRailQueue = `SELECT ` + railPaymentColumns +
 		AND (NOT forced, recorded_at, id) > ($5, $6::timestamptz, $7::uuid)
 	ORDER BY forced DESC, recorded_at, id LIMIT $8 FOR UPDATE`
 
-// LockRailQueue implements ports.RailPaymentWriter.
-func (u *unit) LockRailQueue(ctx context.Context, key rail.AccountKey, except ports.RailQueueExcept, after rail.Payment,
+// LockRailQueue implements connections.Tx.
+func (u *Unit) LockRailQueue(ctx context.Context, key rail.AccountKey, except ports.RailQueueExcept, after rail.Payment,
 	limit int) ([]rail.Payment, error) {
 	isAfter := !after.RecordedAt.IsZero()
 	since := pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
@@ -166,23 +166,23 @@ func (u *unit) LockRailQueue(ctx context.Context, key rail.AccountKey, except po
 		!after.Forced && isAfter, since, pgID(after.ID), limit)
 }
 
-// RailPausesNow implements ports.RailPaymentWriter.
-func (u *unit) RailPausesNow(ctx context.Context) ([]ports.RailPause, error) {
+// RailPausesNow implements connections.Tx.
+func (u *Unit) RailPausesNow(ctx context.Context) ([]ports.RailPause, error) {
 	return collect(ctx, u.query, latestPauses, nil, scanPause)
 }
 
-// CreateRailPayments implements ports.RailPaymentWriter. A payment that another process has recorded meanwhile fails the unit
+// CreateRailPayments implements connections.Tx. A payment that another process has recorded meanwhile fails the unit
 // of work.
-func (u *unit) CreateRailPayments(ctx context.Context, payments []rail.Payment) error {
+func (u *Unit) CreateRailPayments(ctx context.Context, payments []rail.Payment) error {
 	return u.writeRailPayments(ctx, insertRailPayment, payments)
 }
 
-// UpdateRailPayments implements ports.RailPaymentWriter.
-func (u *unit) UpdateRailPayments(ctx context.Context, payments []rail.Payment) error {
+// UpdateRailPayments implements connections.Tx.
+func (u *Unit) UpdateRailPayments(ctx context.Context, payments []rail.Payment) error {
 	return u.writeRailPayments(ctx, updateRailPayment, payments)
 }
 
-func (u *unit) writeRailPayments(ctx context.Context, s schema.Statement[rail.Payment], payments []rail.Payment) error {
+func (u *Unit) writeRailPayments(ctx context.Context, s schema.Statement[rail.Payment], payments []rail.Payment) error {
 	for _, p := range payments {
 		if err := write(ctx, u, s, p); err != nil {
 			return err
@@ -205,12 +205,12 @@ var railDecisions = schema.New("rail_decisions", keyOfPlatform, func(d *ports.Ra
 
 var insertRailDecision = railDecisions.Insert("")
 
-// RecordRailDecision implements ports.RailPaymentWriter.
-func (u *unit) RecordRailDecision(ctx context.Context, d ports.RailDecision) error {
+// RecordRailDecision implements rails.Tx.
+func (u *Unit) RecordRailDecision(ctx context.Context, d ports.RailDecision) error {
 	return write(ctx, u, insertRailDecision, d)
 }
 
-// RailDecisions implements ports.RailPaymentReader. It uses rail_decisions_by_payment.
+// RailDecisions implements rails.Store. It uses rail_decisions_by_payment.
 func (db *DB) RailDecisions(ctx context.Context, p ident.Platform, id uuid.UUID) ([]ports.RailDecision, error) {
 	return selectRows(ctx, db, db.read, railDecisions, `WHERE platform_id = $1 AND payment_id = $2 ORDER BY decided_at, id`, p, id)
 }

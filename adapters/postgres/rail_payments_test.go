@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/core/corridor"
 	"causeway/core/money"
 	"causeway/core/rail"
@@ -29,13 +30,13 @@ func railPayment(c *env, kind rail.Kind, minutes int, minor int64, state rail.St
 
 func (c *env) createRailPayments(t *testing.T, payments ...rail.Payment) {
 	t.Helper()
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateRailPayments(ctx, payments) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateRailPayments(ctx, payments) })
 }
 
 func (c *env) lockRailAccount(t *testing.T, now time.Time) (a rail.Account) {
 	t.Helper()
 	key := rail.AccountKey{Connection: "bank", Currency: "EUR"}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		accounts, err := tx.LockRailAccounts(ctx, []rail.AccountKey{key, key}, now)
 		if err == nil {
 			a = *accounts[key]
@@ -62,7 +63,7 @@ func TestRailAccounts_CountFromTheLastBalance(t *testing.T) {
 	payments := []rail.Payment{settled(rail.Payout, 5, 1, 0), settled(rail.Payout, 15, 20, 0), settled(rail.Collection, 15, 300, 0),
 		settled(rail.Payout, 5, 4000, 15), settled(rail.Collection, 5, 50_000, 15), settled(rail.Payout, 15, 600_000, 16)}
 	c.createRailPayments(t, payments...)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdateRailPayments(ctx, payments) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdateRailPayments(ctx, payments) })
 	if a := c.lockRailAccount(t, noon); !a.BalanceAt.IsZero() || a.Moved != 0 {
 		t.Errorf("without a balance: %+v", a)
 	}
@@ -74,7 +75,7 @@ func TestRailAccounts_CountFromTheLastBalance(t *testing.T) {
 		t.Errorf("with a reported balance: %+v", a)
 	}
 
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.SaveOpeningBalance(ctx, ports.OpeningBalance{Connection: "bank", Amount: money.Amount{Minor: 9, Currency: "EUR"}, At: at(20),
 			Actor: "ana", Note: "statement"})
 	})
@@ -143,7 +144,7 @@ func TestRailUsage_OfTheHourAndDay(t *testing.T) {
 	// What was paid out counts for its hour and its day of UTC. Collections do not count.
 	c := newEnv(t)
 	pay := func(kind rail.Kind, minor int64, now time.Time) {
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			return tx.SaveRailAccounts(ctx, nil, []rail.Payment{railPayment(c, kind, 0, minor, rail.Sent, ""),
 				railPayment(c, kind, 0, minor, rail.Sent, "")}, now)
 		})
@@ -171,7 +172,7 @@ func TestRailQueue_Order(t *testing.T) {
 	c.createRailPayments(t, late, early, forced, review, instant)
 	forced.Forced = true
 	var queue []rail.Payment
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) (err error) {
 		if err := tx.UpdateRailPayments(ctx, []rail.Payment{forced}); err != nil {
 			return err
 		}
@@ -187,7 +188,7 @@ func TestRailQueue_Order(t *testing.T) {
 	if len(ids) != 3 || ids[0] != forced.ID || ids[1] != early.ID || ids[2] != late.ID || queue[1] != early {
 		t.Errorf("queue %+v", queue)
 	}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) (err error) {
 		queue, err = tx.LockRailQueue(ctx, early.Account(), ports.RailQueueExcept{Closed: []corridor.Rail{corridor.SEPA}}, rail.Payment{}, 10)
 		return err
 	})
@@ -196,7 +197,7 @@ func TestRailQueue_Order(t *testing.T) {
 	}
 	after := rail.Payment{}
 	for i, want := range [][]rail.Payment{{forced, instant}, {early, late}, nil} {
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) (err error) {
 			queue, err = tx.LockRailQueue(ctx, early.Account(), ports.RailQueueExcept{}, after, 2)
 			return err
 		})
@@ -231,7 +232,9 @@ func TestRailPayments_UnsettledAreListedAndCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.UpdateRailPayments(ctx, []rail.Payment{done}) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+		return tx.UpdateRailPayments(ctx, []rail.Payment{done})
+	})
 
 	listed, err := c.WaitingRailPayments(t.Context(), rail.Sent, "bank", 10)
 	if err != nil || len(listed) != 2 || listed[0].ID != early.ID || listed[1].ID != late.ID {
@@ -253,7 +256,7 @@ func TestRailDecisions_AreKept(t *testing.T) {
 	p := railPayment(c, rail.Payout, 0, 1, rail.InReview, rail.WaitsForReview)
 	p.Reason = "above the limit"
 	d := ports.RailDecision{ID: generator.New(noon), Payment: p, Decision: ports.ReleaseRailPayment, Actor: "ana", Note: "confirmed", At: noon}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.RecordRailDecision(ctx, d) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.RecordRailDecision(ctx, d) })
 
 	found, err := c.RailDecisions(t.Context(), p.Platform, p.ID)
 

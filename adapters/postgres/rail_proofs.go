@@ -12,8 +12,6 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.RailProofStore = (*DB)(nil)
-
 // readInFlight uses rail_payments_in_flight, rail_payments_settled and rail_payments_returned.
 const readInFlight = `
 	WITH flight AS (
@@ -27,14 +25,14 @@ const readInFlight = `
 			WHERE connection = ANY ($1) AND currency = $2 AND returned_at > $3 AND sent_at <= $4)
 	SELECT coalesce(sum(amount) FILTER (WHERE NOT comes_in), 0), coalesce(sum(amount) FILTER (WHERE comes_in), 0) FROM flight`
 
-// RailInFlight implements ports.RailProofStore.
+// RailInFlight implements rails.RailProofStore.
 func (db *DB) RailInFlight(ctx context.Context, connections []string, currency money.Currency, from,
 	to time.Time) (out, in money.Total, err error) {
 	_, err = readValues(ctx, db.read, readInFlight, []any{connections, currency, from, to}, &out, &in)
 	return out, in, err
 }
 
-// RailPaymentsOfAmount implements ports.RailProofStore. It uses rail_payments_in_flight and rail_payments_settled.
+// RailPaymentsOfAmount implements rails.RailProofStore. It uses rail_payments_in_flight and rail_payments_settled.
 func (db *DB) RailPaymentsOfAmount(ctx context.Context, connections []string, amount money.Amount, since time.Time,
 	limit int) ([]rail.Payment, error) {
 	return db.readRailPayments(ctx, `SELECT `+railPaymentColumns+` FROM (
@@ -59,7 +57,7 @@ var railProofs = schema.New("rail_proofs", nil, func(p *ports.DayProof) schema.C
 
 var insertRailProof = railProofs.Insert("ON CONFLICT (day, currency, connections) DO NOTHING")
 
-// SaveRailProofs implements ports.RailProofStore.
+// SaveRailProofs implements rails.RailProofStore.
 func (db *DB) SaveRailProofs(ctx context.Context, day time.Time, proofs []rail.Proof) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`DELETE FROM rail_proofs WHERE day = $1::date`, day.UTC())
@@ -69,7 +67,7 @@ func (db *DB) SaveRailProofs(ctx context.Context, day time.Time, proofs []rail.P
 	return db.sendBatch(ctx, batch)
 }
 
-// RailProofs implements ports.RailProofStore. It uses the primary key.
+// RailProofs implements rails.RailProofStore. It uses the primary key.
 func (db *DB) RailProofs(ctx context.Context) ([]rail.Proof, time.Time, error) {
 	found, err := selectRows(ctx, db, db.read, railProofs, `WHERE day = (SELECT max(day) FROM rail_proofs) ORDER BY currency, connections`)
 	if err != nil || len(found) == 0 {
@@ -82,7 +80,7 @@ func (db *DB) RailProofs(ctx context.Context) ([]rail.Proof, time.Time, error) {
 	return proofs, found[0].Day, nil
 }
 
-// ProvedRails implements ports.RailProofReader. It uses the primary key.
+// ProvedRails implements treasury.RailProofReader. It uses the primary key.
 func (db *DB) ProvedRails(ctx context.Context, first, last time.Time) ([]ports.DayProof, error) {
 	return selectRows(ctx, db, db.read, railProofs,
 		`WHERE day BETWEEN $1::date AND $2::date AND state = 'PROVED' ORDER BY day, currency, connections`, first.UTC(), last.UTC())

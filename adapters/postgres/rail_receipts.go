@@ -12,8 +12,6 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.RailReceiptStore = (*DB)(nil)
-
 // insertRailReceipts uses the primary key.
 const insertRailReceipts = `
 	INSERT INTO rail_receipts (platform_id, rail, partner_id, connection, currency, amount, received_at)
@@ -22,7 +20,7 @@ const insertRailReceipts = `
 	ORDER BY platform_id, rail, partner_id
 	ON CONFLICT DO NOTHING RETURNING currency, amount, received_at`
 
-// KeepRailReceipts implements ports.RailReceiptStore. The accounts are locked before the receipts are written, so that a new
+// KeepRailReceipts implements payments.RailReceiptStore. The accounts are locked before the receipts are written, so that a new
 // balance counts them or not, and never twice.
 func (db *DB) KeepRailReceipts(ctx context.Context, connection string, receipts []transaction.Receipt, now time.Time) error {
 	if len(receipts) == 0 {
@@ -36,12 +34,11 @@ func (db *DB) KeepRailReceipts(ctx context.Context, connection string, receipts 
 	columns := schema.Arrays(stored, func(r *transaction.Receipt) []any {
 		return []any{&r.Platform, &r.Rail, &r.PartnerID, &r.Amount.Currency, &r.Amount.Minor, &r.At}
 	})
-	return db.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx ports.Tx) error {
-		accounts, err := tx.LockRailAccounts(ctx, keys, now)
+	return db.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, u *Unit) error {
+		accounts, err := u.LockRailAccounts(ctx, keys, now)
 		if err != nil {
 			return err
 		}
-		u := tx.(*unit)
 		err = u.query(ctx, insertRailReceipts, append([]any{connection}, columns...), func(rows pgx.Rows) error {
 			key, minor, at, err := scanMoved(connection, rows)
 			accounts[key].Receive(minor, at)
@@ -60,10 +57,10 @@ func scanMoved(connection string, rows pgx.Rows) (key rail.AccountKey, minor int
 	return key, minor, at, err
 }
 
-// ReverseRailReceipt implements ports.RailReceiptStore. It uses the primary key.
+// ReverseRailReceipt implements payments.RailReceiptStore. It uses the primary key.
 func (db *DB) ReverseRailReceipt(ctx context.Context, key ports.RailReceiptKey, at, now time.Time) error {
-	return db.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx ports.Tx) error {
-		u, account := tx.(*unit), rail.AccountKey{}
+	return db.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, u *Unit) error {
+		account := rail.AccountKey{}
 		values := []any{key.Platform, key.Rail, key.PartnerID}
 		found, err := readValues(
 			ctx, u.query, `SELECT connection, currency FROM rail_receipts WHERE platform_id = $1 AND rail = $2 AND partner_id = $3`, values,
@@ -89,7 +86,7 @@ func (db *DB) ReverseRailReceipt(ctx context.Context, key ports.RailReceiptKey, 
 	})
 }
 
-// RailReceiptConnections implements ports.RailReceiptStore. It uses the primary key.
+// RailReceiptConnections implements connections.RailReceiptStore. It uses the primary key.
 func (db *DB) RailReceiptConnections(ctx context.Context, keys []ports.RailReceiptKey) (map[ports.RailReceiptKey]string, error) {
 	found := map[ports.RailReceiptKey]string{}
 	if len(keys) == 0 {

@@ -29,7 +29,7 @@ var insertRailReplies = schema.New("rail_replies", nil, func(r *ports.RailReply)
 }).InsertAll("")
 
 // SaveRailReplies stores replies with one statement.
-func (u *unit) SaveRailReplies(ctx context.Context, replies []ports.RailReply) error {
+func (u *Unit) SaveRailReplies(ctx context.Context, replies []ports.RailReply) error {
 	return writeAll(ctx, u, insertRailReplies, replies)
 }
 

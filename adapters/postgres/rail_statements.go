@@ -12,8 +12,6 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.RailStatementStore = (*DB)(nil)
-
 // queuedStatement is a row of rail_statements. A statement ends when it is reconciled, or discarded by somebody.
 type queuedStatement struct {
 	ports.QueuedStatement
@@ -87,12 +85,12 @@ var takeRailStatement = `
 	WHERE s.platform_id = due.platform_id AND s.id = due.id
 	RETURNING ` + queuedStatements.Names("s")
 
-// TakeRailStatement implements ports.RailStatementStore.
+// TakeRailStatement implements reconciliation.RailStatementStore.
 func (db *DB) TakeRailStatement(ctx context.Context, now, again time.Time) (ports.QueuedStatement, bool, error) {
 	return db.firstRailStatement(ctx, takeRailStatement, now, again)
 }
 
-// RailStatement implements ports.RailStatementStore. It reads the whole table, which is small.
+// RailStatement implements rails.RailStatementStore. It reads the whole table, which is small.
 func (db *DB) RailStatement(ctx context.Context, id uuid.UUID) (ports.QueuedStatement, bool, error) {
 	return db.firstRailStatement(ctx, `SELECT `+queuedStatements.Names("s")+` FROM rail_statements s WHERE s.id = $1`, id)
 }
@@ -135,13 +133,13 @@ const railStatementReconciled = `
 	ORDER BY v.currency, (v.at AT TIME ZONE 'UTC')::date, v.at DESC
 	ON CONFLICT (connection, currency, day) DO UPDATE SET amount = excluded.amount, at = excluded.at WHERE excluded.at >= b.at`
 
-// RailStatementReconciled implements ports.RailStatementStore.
+// RailStatementReconciled implements reconciliation.RailStatementStore.
 func (db *DB) RailStatementReconciled(ctx context.Context, s ports.QueuedStatement, now time.Time) error {
 	_, err := db.exec(ctx, railStatementReconciled, s.Platform.UUID(), s.ID, now)
 	return err
 }
 
-// DiscardRailStatement implements ports.RailStatementStore. The row stays, so that the statement is not queued again.
+// DiscardRailStatement implements rails.RailStatementStore. The row stays, so that the statement is not queued again.
 func (db *DB) DiscardRailStatement(ctx context.Context, id uuid.UUID, by, note string, now time.Time) (bool, error) {
 	changed, err := db.exec(
 		ctx, `UPDATE rail_statements SET content = '', reconciled_at = $2, discarded_by = $3, note = $4 WHERE id = $1 AND reconciled_at IS NULL`,

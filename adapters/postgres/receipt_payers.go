@@ -39,12 +39,12 @@ var receiptPayers = schema.New("receipt_payers", keyOfPlatform, func(p *ports.Re
 
 var insertReceiptPayers = receiptPayers.InsertAll("")
 
-// SaveReceiptPayers implements ports.PaymentWriter.
-func (u *unit) SaveReceiptPayers(ctx context.Context, payers []ports.ReceiptPayer) error {
+// SaveReceiptPayers implements payments.Tx.
+func (u *Unit) SaveReceiptPayers(ctx context.Context, payers []ports.ReceiptPayer) error {
 	return writeAll(ctx, u, insertReceiptPayers, payers)
 }
 
-// ReceiptPayers implements ports.PaymentReader. It uses the primary key.
+// ReceiptPayers implements payments.Store. It uses the primary key.
 func (db *DB) ReceiptPayers(ctx context.Context, p ident.Platform, ids []ident.Receipt) (map[ident.Receipt]account.External, error) {
 	found := make(map[ident.Receipt]account.External, len(ids))
 	if len(ids) == 0 {

@@ -33,7 +33,7 @@ func savePayer(t *testing.T, db *postgres.DB, on platform.Platform, id string, o
 		Beneficiary: &account.Beneficiary{Type: account.Individual, FullName: "Ana Secreta", Address: &party.Address{Line1: "Calle Secreta 1",
 			City: "Lima", Country: "PE"}},
 	}}
-	err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{r}); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 	c.createCustomers(t, ana, ben)
 	to := account.Internal{ID: ident.NewInternalAccount(generator.New, noon), Platform: c.platform.ID, Customer: ana.ID, Currency: "USD",
 		Type: account.InternalFiat, Status: account.InternalActive, CreatedAt: noon, UpdatedAt: noon}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.OpenInternalAccounts(ctx, []account.Internal{to})
 	})
 	direct, surplus := savePayer(t, c.DB, c.platform, "direct", ana.ID, noon), savePayer(t, c.DB, c.platform, "surplus", ana.ID, noon)
@@ -95,7 +95,7 @@ func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 	deposit := newIncoming(c.platform.ID, ana.ID, to.ID, "")
 	deposit.Receipt = direct.Receipt
 	deposit.ID.SetUUID(direct.Receipt.UUID())
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreateTransactions(ctx, []transaction.Transaction{deposit}); err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 		t.Errorf("%d payers are the customer's, want 4 with the one that was assigned", n)
 	}
 
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if _, _, _, err := tx.EraseTransactionsOf(ctx, c.platform.ID, ana.ID, ident.Transaction{}, 10); err != nil {
 			return err
 		}

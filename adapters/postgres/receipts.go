@@ -16,8 +16,6 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.PartnerReceipts = (*DB)(nil)
-
 // receipts is the table receipts.
 var receipts = schema.New("receipts", keyOfPlatform, func(r *transaction.Receipt) schema.Columns {
 	return schema.Columns{
@@ -51,7 +49,7 @@ var lockTransactionsByReference = `
 	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id` + partyStateTables
 
 // SaveReceipts stores receipts and locks the transactions that they pay for.
-func (u *unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
+func (u *Unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
 	taken, err := u.insertReceipts(ctx, receipts)
 	if err != nil {
 		return nil, err
@@ -90,7 +88,7 @@ type partnerKey struct {
 
 // insertReceipts inserts receipts and returns for each whether it is new, and its stored id. It
 // inserts in the order of their keys, so that two batches with the same receipts cannot deadlock.
-func (u *unit) insertReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
+func (u *Unit) insertReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
 	n := len(receipts)
 	order, sorted := make([]int, n), make([]transaction.Receipt, n)
 	for i := range order {
@@ -125,7 +123,7 @@ func (u *unit) insertReceipts(ctx context.Context, receipts []transaction.Receip
 }
 
 // readReceiptIDs fills in the ids of receipts that were stored before. There are seldom any.
-func (u *unit) readReceiptIDs(ctx context.Context, receipts []transaction.Receipt, saved []ports.SavedReceipt) error {
+func (u *Unit) readReceiptIDs(ctx context.Context, receipts []transaction.Receipt, saved []ports.SavedReceipt) error {
 	var keys receiptKeys
 	var missing []int
 	for i, r := range receipts {
@@ -173,7 +171,7 @@ var receiptsByPartnerID = `
 	FROM unnest($1::uuid[], $2::text[], $3::text[]) AS k(platform_id, rail, partner_id)
 	JOIN receipts r ON r.platform_id = k.platform_id AND r.rail = k.rail AND r.partner_id = k.partner_id`
 
-// ReceiptsByPartnerID implements ports.PartnerReceipts.
+// ReceiptsByPartnerID implements payments.PartnerReceipts.
 func (db *DB) ReceiptsByPartnerID(ctx context.Context, keys []ports.RailReceiptKey) (map[ports.RailReceiptKey]transaction.Receipt, error) {
 	var wanted receiptKeys
 	for _, key := range keys {
@@ -216,7 +214,7 @@ func (db *DB) TransactionsByReference(ctx context.Context,
 // readTransaction uses the primary key.
 var readTransaction = `SELECT ` + transactionColumns + ` FROM ` + transactionTables + ` WHERE t.platform_id = $1 AND t.id = $2`
 
-// Transaction implements ports.PaymentReader.
+// Transaction implements accounting.Store.
 func (db *DB) Transaction(ctx context.Context, p ident.Platform, id ident.Transaction) (found transaction.Transaction, err error) {
 	missing := error(fault.New(fault.TransactionNotFound, "There is no transaction %s.", id))
 	err = db.read(ctx, readTransaction, []any{p, id}, func(rows pgx.Rows) (err error) {

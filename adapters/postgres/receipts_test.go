@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -34,7 +35,7 @@ func TestSaveReceipts_SamePaymentIsNewOnce(t *testing.T) {
 	}
 	var first []ports.SavedReceipt
 	for round, want := range [][]bool{{true, false, true, false, true, true}, {false, false, false, false, false, false}} {
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			receipts := report()
 			saved, err := tx.SaveReceipts(ctx, receipts)
 			for i := range saved {
@@ -62,7 +63,7 @@ func TestSaveReceipts_ConcurrentReportsAreNewOnce(t *testing.T) {
 	for _, partners := range [][]string{{"a", "b", "c"}, {"c", "b", "a"}} {
 		go func() {
 			n := 0
-			err := c.Do(context.Background(), func(ctx context.Context, tx ports.Tx) error {
+			err := c.Do(context.Background(), func(ctx context.Context, tx *postgres.Unit) error {
 				n = 0
 				var receipts []transaction.Receipt
 				for _, id := range partners {
@@ -97,7 +98,7 @@ func TestSaveReceipts_KeepsLongIDsAndReferences(t *testing.T) {
 		r.PartnerID += generator.New(noon).String()
 	}
 	r.PartnerID, r.Reference = r.PartnerID[:transaction.MaxPartnerID], strings.Repeat("line\n\r\t\x01 🙂", 700)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		_, err := tx.SaveReceipts(ctx, []transaction.Receipt{r.Storable()})
 		return err
 	})

@@ -48,31 +48,31 @@ var (
 	insertReceivableChange = receivableChanges.Insert("")
 )
 
-// CreateReceivable implements ports.ReceivableWriter.
-func (u *unit) CreateReceivable(ctx context.Context, r receivable.Receivable) error {
+// CreateReceivable implements returns.Tx.
+func (u *Unit) CreateReceivable(ctx context.Context, r receivable.Receivable) error {
 	if err := write(ctx, u, insertReceivable, r); err != nil {
 		return err
 	}
 	return u.flush(ctx)
 }
 
-// UpdateReceivable implements ports.ReceivableWriter.
-func (u *unit) UpdateReceivable(ctx context.Context, r receivable.Receivable) error {
+// UpdateReceivable implements returns.Tx.
+func (u *Unit) UpdateReceivable(ctx context.Context, r receivable.Receivable) error {
 	return write(ctx, u, updateReceivable, r)
 }
 
-// AddReceivableChange implements ports.ReceivableWriter.
-func (u *unit) AddReceivableChange(ctx context.Context, r receivable.Receivable, c receivable.Change) error {
+// AddReceivableChange implements returns.Tx.
+func (u *Unit) AddReceivableChange(ctx context.Context, r receivable.Receivable, c receivable.Change) error {
 	return write(ctx, u, insertReceivableChange, receivableChangeRow{r.Platform, c})
 }
 
-// LockReceivable implements ports.ReceivableWriter.
-func (u *unit) LockReceivable(ctx context.Context, p ident.Platform, id ident.Receivable) (ports.ReceivableDetails, bool, error) {
+// LockReceivable implements receivables.Tx.
+func (u *Unit) LockReceivable(ctx context.Context, p ident.Platform, id ident.Receivable) (ports.ReceivableDetails, bool, error) {
 	return readReceivable(ctx, u.db, u.query, `WHERE platform_id = $1 AND id = $2 FOR UPDATE`, p, id)
 }
 
-// LockReceivableOf implements ports.ReceivableWriter.
-func (u *unit) LockReceivableOf(ctx context.Context, p ident.Platform, id ident.Transaction) (ports.ReceivableDetails, bool, error) {
+// LockReceivableOf implements returns.Tx.
+func (u *Unit) LockReceivableOf(ctx context.Context, p ident.Platform, id ident.Transaction) (ports.ReceivableDetails, bool, error) {
 	return readReceivable(ctx, u.db, u.query, `WHERE platform_id = $1 AND transaction_id = $2 FOR UPDATE`, p, id)
 }
 
@@ -151,9 +151,7 @@ func (db *DB) CollectableReceivables(ctx context.Context, after ports.Collectabl
 	return found, err
 }
 
-var _ ports.ReceivableAudit = (*DB)(nil)
-
-// AuditedReceivables implements ports.ReceivableAudit. It sorts the receivables of a platform with their changes.
+// AuditedReceivables implements audit.ReceivableAudit. It sorts the receivables of a platform with their changes.
 func (db *DB) AuditedReceivables(ctx context.Context, p ident.Platform, each func(ports.ReceivableDetails) error) error {
 	return db.inSnapshot(ctx, func(tx pgx.Tx) error {
 		rows, err := selectRows(ctx, db, readOn(tx), receivableChanges, `WHERE platform_id = $1 ORDER BY receivable_id, number`, p)

@@ -38,7 +38,7 @@ const (
 )
 
 // LockReconciliation uses reconciliation_file_unique.
-func (u *unit) LockReconciliation(
+func (u *Unit) LockReconciliation(
 	ctx context.Context, a reconcile.Account, digest [sha256.Size]byte,
 ) (run reconcile.Run, found bool, err error) {
 	if err := u.query(ctx, lockReconciliation, []any{a.Platform, a.Path, a.Currency}, ignoreRow); err != nil {
@@ -57,8 +57,8 @@ func (u *unit) LockReconciliation(
 const previousStatement = `WHERE platform_id = $1 AND account = $2 AND currency = $3 AND partner_account = $4 AND last_day < $5 AND closing IS NOT NULL
 	ORDER BY last_day DESC, created_at DESC LIMIT 1`
 
-// PreviousStatement implements ports.ReconciliationWriter.
-func (u *unit) PreviousStatement(
+// PreviousStatement implements reconciliation.Tx.
+func (u *Unit) PreviousStatement(
 	ctx context.Context, a reconcile.Account, number string, before reconcile.Day,
 ) (run reconcile.Run, found bool, err error) {
 	return selectRow(ctx, u.db, u.query, reconciliations, previousStatement, a.Platform, a.Path, a.Currency, number, before)
@@ -73,7 +73,7 @@ var insertLines = reconciliationLines.InsertAll(`ON CONFLICT (platform_id, accou
 const maxLinesPerInsert = 5000
 
 // AddStatementLines stores the lines that are new.
-func (u *unit) AddStatementLines(
+func (u *Unit) AddStatementLines(
 	ctx context.Context, run ident.Reconciliation, a reconcile.Account, all []reconcile.Line,
 ) (added []reconcile.Line, err error) {
 	addedCount := 0
@@ -102,7 +102,7 @@ func (u *unit) AddStatementLines(
 }
 
 // SaveReconciliationResult stores the result with COPY: its rows are new and cannot conflict.
-func (u *unit) SaveReconciliationResult(ctx context.Context, run reconcile.Run, found ports.ReconciliationResult) error {
+func (u *Unit) SaveReconciliationResult(ctx context.Context, run reconcile.Run, found ports.ReconciliationResult) error {
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (u *unit) SaveReconciliationResult(ctx context.Context, run reconcile.Run, 
 }
 
 // ResolveBreaks stores resolutions of breaks.
-func (u *unit) ResolveBreaks(ctx context.Context, p ident.Platform, resolutions []reconcile.Resolution) error {
+func (u *Unit) ResolveBreaks(ctx context.Context, p ident.Platform, resolutions []reconcile.Resolution) error {
 	if err := u.flush(ctx); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (u *unit) ResolveBreaks(ctx context.Context, p ident.Platform, resolutions 
 
 // copyRows copies rows into a table, after the queued statements. They go through a temporary
 // table, because Postgres does not copy into a table with row-level security.
-func copyRows[T any](ctx context.Context, u *unit, t *schema.Table[T], rows iter.Seq[T]) error {
+func copyRows[T any](ctx context.Context, u *Unit, t *schema.Table[T], rows iter.Seq[T]) error {
 	next, stop := iter.Pull(rows)
 	defer stop()
 	row, found := next()
@@ -196,13 +196,13 @@ func copyRows[T any](ctx context.Context, u *unit, t *schema.Table[T], rows iter
 var insertReconciliation = reconciliations.Insert("")
 
 // AddReconciliation stores a run.
-func (u *unit) AddReconciliation(ctx context.Context, r reconcile.Run) error {
+func (u *Unit) AddReconciliation(ctx context.Context, r reconcile.Run) error {
 	return write(ctx, u, insertReconciliation, r)
 }
 
 // LockBreak uses reconciliation_breaks_pkey. Breaks never change, so it locks the
 // account: no comparison can resolve the break at the same time.
-func (u *unit) LockBreak(ctx context.Context, p ident.Platform, id ident.Break) (b reconcile.BreakDetails, err error) {
+func (u *Unit) LockBreak(ctx context.Context, p ident.Platform, id ident.Break) (b reconcile.BreakDetails, err error) {
 	b, err = readBreak(ctx, u.db, u.query, p, id)
 	if err != nil {
 		return b, err

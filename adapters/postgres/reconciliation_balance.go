@@ -66,7 +66,7 @@ func scanExplanation(b *reconcile.BalanceComparison) func(pgx.Rows) error {
 }
 
 // ExplainBalance reads with what the unit of work has written.
-func (u *unit) ExplainBalance(ctx context.Context, a reconcile.Account, day reconcile.Day) (b reconcile.BalanceComparison, err error) {
+func (u *Unit) ExplainBalance(ctx context.Context, a reconcile.Account, day reconcile.Day) (b reconcile.BalanceComparison, err error) {
 	err = u.query(ctx, selectExplanation, explanationArguments(a, day), scanExplanation(&b))
 	return b, err
 }

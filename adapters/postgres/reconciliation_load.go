@@ -19,7 +19,7 @@ import (
 // LoadComparison reads the lines and entries of the days of a statement and Window more days
 // on each side, and further back, up to Lookback, if breaks of earlier statements are open.
 // It adds the open breaks too, so that they are not found a second time.
-func (u *unit) LoadComparison(
+func (u *Unit) LoadComparison(
 	ctx context.Context, run ident.Reconciliation, a reconcile.Account, days reconcile.DayRange, added []reconcile.Line,
 	to ports.ComparisonInput,
 ) error {
@@ -46,7 +46,7 @@ func (u *unit) LoadComparison(
 }
 
 // coveredDays returns the days of the earlier runs that end in a span of days or later.
-func (u *unit) coveredDays(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (covered []reconcile.DayRange, err error) {
+func (u *Unit) coveredDays(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (covered []reconcile.DayRange, err error) {
 	const endingLater = `SELECT first_day, last_day FROM reconciliations WHERE platform_id = $1 AND account = $2 AND currency = $3 AND last_day >= $4`
 	err = u.query(ctx, endingLater, []any{a.Platform, a.Path, a.Currency, span.First}, func(rows pgx.Rows) error {
 		var days reconcile.DayRange
@@ -67,7 +67,7 @@ const selectOpenBreaks = `
 	WHERE b.platform_id = $1 AND b.account = $2 AND b.currency = $3 AND r.break_id IS NULL
 	ORDER BY b.id`
 
-func (u *unit) openBreaks(ctx context.Context, a reconcile.Account) (open []reconcile.OpenBreak, err error) {
+func (u *Unit) openBreaks(ctx context.Context, a reconcile.Account) (open []reconcile.OpenBreak, err error) {
 	err = u.query(ctx, selectOpenBreaks, []any{a.Platform, a.Path, a.Currency}, func(rows pgx.Rows) error {
 		var b reconcile.OpenBreak
 		err := rows.Scan(append([]any{&b.ID, &b.Reason, &b.Line, &b.Day}, positionColumns("", "", &b.Entry).Fields()...)...)
@@ -92,7 +92,7 @@ var selectLines = `
 	WHERE l.platform_id = $1 AND l.account = $2 AND l.currency = $3 AND l.value_date BETWEEN $4 AND $5 AND l.reconciliation_id <> $6`
 
 // addComparableLines adds the lines of earlier runs and those that the run has added.
-func (u *unit) addComparableLines(
+func (u *Unit) addComparableLines(
 	ctx context.Context, run ident.Reconciliation, a reconcile.Account, span reconcile.DayRange, added []reconcile.Line,
 	to ports.ComparisonInput,
 ) error {
@@ -148,7 +148,7 @@ const selectEntries = `
 	ORDER BY e.seq, e.entry_no`
 
 // addComparableEntries adds the entries of the account in a span of days.
-func (u *unit) addComparableEntries(ctx context.Context, a reconcile.Account, span reconcile.DayRange, to ports.ComparisonInput) error {
+func (u *Unit) addComparableEntries(ctx context.Context, a reconcile.Account, span reconcile.DayRange, to ports.ComparisonInput) error {
 	var number int64
 	if err := u.query(ctx, `SELECT id FROM ledger_accounts WHERE platform_id = $1 AND path = $2 AND currency = $3`,
 		[]any{a.Platform, a.Path, a.Currency}, func(rows pgx.Rows) error { return rows.Scan(&number) }); err != nil {
@@ -212,7 +212,7 @@ const selectReceiptRefs = `
 	SELECT id, partner_id, reference FROM receipts
 	WHERE platform_id = $1 AND id >= $4 AND received_at >= $5 AND received_at < $6 AND rail = $2 AND currency = $3`
 
-func (u *unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (partnerRefs, error) {
+func (u *Unit) readPartnerRefs(ctx context.Context, a reconcile.Account, span reconcile.DayRange) (partnerRefs, error) {
 	found := partnerRefs{byID: map[uuid.UUID]int32{}}
 	rail, known := corridor.AtPath(a.Path)
 	if !known {

@@ -14,8 +14,6 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.ReconciliationReader = (*DB)(nil)
-
 // selectRunCounts counts the lines of a reconciliation by their state, and its breaks. Uses reconciliation_lines_by_reconciliation and
 // reconciliation_breaks_by_reconciliation.
 const selectRunCounts = `

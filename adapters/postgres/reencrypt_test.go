@@ -188,7 +188,7 @@ func TestReencryptPersonalData_AccountAddedByTwoProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	create := func(a account.External) error {
-		return db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) })
+		return db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateExternalAccount(ctx, a) })
 	}
 	first, second, other := newWallet(c.platform, ana.ID, "spark1one"), newWallet(c.platform, ana.ID, "spark1one"),
 		newWallet(c.platform, ana.ID, "spark1two")
@@ -270,7 +270,7 @@ func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 			newInternal(t, c.platform.ID, bo.ID, money.Currency([]string{"EUR", "MXN"}[round]))
 		instructed.Instructions = []account.Instruction{{Info: map[string]any{"accountHolderName": "Client Money FBO Bo Secret"}}}
 
-		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 			if err := tx.CreateLookup(ctx, lookup); err != nil {
 				return err
 			}
@@ -296,7 +296,7 @@ func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 				t.Errorf("round %d: read %+v, %v", round, got, err)
 			}
 		}
-		if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 			parties, err := tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{{Platform: c.platform.ID, To: later.ID}})
 			if err != nil || !reflect.DeepEqual(parties[0].To, &later) {
 				t.Errorf("round %d: the receiver is %+v, %v", round, parties[0].To, err)

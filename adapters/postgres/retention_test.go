@@ -116,7 +116,7 @@ func TestDeleteOld_Lookups(t *testing.T) {
 		l := quote.Lookup{Platform: c.platform.ID, SenderUMA: "$ana@uma.test", ReceiverUMA: "$bo@uma.test",
 			CreatedAt: at, ExpiresAt: noon.Add(24 * time.Hour)}
 		l.ID.SetUUID(newIDAt(at))
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, l) })
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateLookup(ctx, l) })
 		return l.ID
 	}
 	old, fresh, later := createLookup(end.Add(justBefore)), createLookup(end), createLookup(noon.Add(2*time.Hour))
@@ -630,7 +630,7 @@ func TestDeleteOld_KYCLinks(t *testing.T) {
 		if i == 0 {
 			link.OpenedAt, link.SessionHash, link.SessionExpiresAt = at, verification.SecretHash{byte(i), 1}, at
 		}
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateKYCLink(ctx, link) })
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateKYCLink(ctx, link) })
 	}
 
 	c.wantDeleted(t, "kyc_links", 2)
@@ -643,7 +643,7 @@ func TestDeleteOld_Mails(t *testing.T) {
 	c := newRetentionEnv(t)
 	for i, age := range []time.Duration{-longBefore, -justBefore, 0, -time.Hour} {
 		m := newMail(c.platform.ID, noon.Add(-age))
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			if err := tx.AddMail(ctx, m); err != nil || i == 0 {
 				return err
 			}
@@ -661,7 +661,7 @@ func TestDeleteOld_IdentityMessages(t *testing.T) {
 	c := newRetentionEnv(t)
 	save := func(id string, at time.Time) (isNew bool) {
 		t.Helper()
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) (err error) {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) (err error) {
 			isNew, err = tx.SaveDecisionMessage(ctx, c.platform.ID, id, at)
 			return err
 		})

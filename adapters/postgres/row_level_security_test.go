@@ -127,7 +127,7 @@ func TestDB_ScopeDecidesWhatIsVisible(t *testing.T) {
 	tokens := map[ident.Platform]platform.Token{}
 	for _, p := range []platform.Platform{c.platform, c.otherPlatform} {
 		tokens[p.ID], _ = newToken(t, p, "token", platform.View)
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateToken(ctx, tokens[p.ID]) })
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateToken(ctx, tokens[p.ID]) })
 	}
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: c.url, MaxConnections: 1, Clock: portstest.NewFakeClock(noon), IDs: generator})
 	if err != nil {
@@ -174,7 +174,7 @@ func TestDB_ScopeDecidesWhatIsVisible(t *testing.T) {
 			how = "a unit of work"
 			commit := random.IntN(2) == 0
 			sees = func(p ident.Platform, _ ident.Customer) (visible bool) {
-				err := db.Do(scope.ctx, func(ctx context.Context, tx ports.Tx) error {
+				err := db.Do(scope.ctx, func(ctx context.Context, tx *postgres.Unit) error {
 					_, err := tx.LockPlatform(ctx, p)
 					if visible = err == nil; !visible && !fault.Is(err, fault.NotFound) {
 						return err

@@ -313,12 +313,12 @@ func selectExisting[T any](ctx context.Context, db *DB, read reader, t *schema.T
 }
 
 // write queues a statement for one row.
-func write[T any](ctx context.Context, u *unit, s schema.Statement[T], row T) error {
+func write[T any](ctx context.Context, u *Unit, s schema.Statement[T], row T) error {
 	_, err := queueWrite(ctx, u, s, row)
 	return err
 }
 
-func queueWrite[T any](ctx context.Context, u *unit, s schema.Statement[T], row T) (*pgx.QueuedQuery, error) {
+func queueWrite[T any](ctx context.Context, u *Unit, s schema.Statement[T], row T) (*pgx.QueuedQuery, error) {
 	columns, err := columnsToWrite(ctx, u.db, s, &row)
 	if err != nil {
 		return nil, err
@@ -327,7 +327,7 @@ func queueWrite[T any](ctx context.Context, u *unit, s schema.Statement[T], row 
 }
 
 // writeAll queues a statement for many rows.
-func writeAll[T any](ctx context.Context, u *unit, s schema.Statement[T], rows []T) error {
+func writeAll[T any](ctx context.Context, u *Unit, s schema.Statement[T], rows []T) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -339,7 +339,7 @@ func writeAll[T any](ctx context.Context, u *unit, s schema.Statement[T], rows [
 }
 
 // queryAll runs a statement for many rows after those that are queued, and calls scan for each row that it returns.
-func queryAll[T any](ctx context.Context, u *unit, s schema.Statement[T], rows []T, scan func(pgx.Rows) error) error {
+func queryAll[T any](ctx context.Context, u *Unit, s schema.Statement[T], rows []T, scan func(pgx.Rows) error) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -365,7 +365,7 @@ func rowsToWrite[T any](ctx context.Context, db *DB, s schema.Statement[T], rows
 
 // writeNow runs a statement for one row, after those that are queued. none is the error if it changes no row; nil if that is
 // not an error.
-func writeNow[T any](ctx context.Context, u *unit, s schema.Statement[T], row T, none error) error {
+func writeNow[T any](ctx context.Context, u *Unit, s schema.Statement[T], row T, none error) error {
 	queued, err := queueWrite(ctx, u, s, row)
 	if err != nil {
 		return err
@@ -380,7 +380,7 @@ func writeNow[T any](ctx context.Context, u *unit, s schema.Statement[T], row T,
 }
 
 // execOne runs a statement that should change one row, after those that are queued.
-func (u *unit) execOne(ctx context.Context, none error, statement string, args ...any) error {
+func (u *Unit) execOne(ctx context.Context, none error, statement string, args ...any) error {
 	u.pending.Queue(statement, args...).Exec(func(tag pgconn.CommandTag) error {
 		if tag.RowsAffected() == 0 {
 			return none

@@ -16,8 +16,8 @@ import (
 // lockSafeguarding is an advisory lock of a platform, beside those of its periods and its clock.
 const lockSafeguarding = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1::uuid, 11))`
 
-// LockSafeguarding implements ports.SafeguardingWriter.
-func (u *unit) LockSafeguarding(ctx context.Context, p ident.Platform) error {
+// LockSafeguarding implements treasury.Tx.
+func (u *Unit) LockSafeguarding(ctx context.Context, p ident.Platform) error {
 	u.queueExec(lockSafeguarding, p)
 	return u.flush(ctx)
 }
@@ -40,8 +40,8 @@ const insertPurpose = `
 	SELECT $1, $2, 1 + coalesce(max(version), 0), $3, $4, $5, $6, $7, $8, $9, $10 FROM safeguarding_purposes WHERE platform_id = $1 AND account = $2
 	RETURNING version`
 
-// SetAccountPurpose implements ports.SafeguardingWriter.
-func (u *unit) SetAccountPurpose(ctx context.Context, p ident.Platform, c ports.AccountPurpose) (ports.AccountPurpose, error) {
+// SetAccountPurpose implements treasury.Tx.
+func (u *Unit) SetAccountPurpose(ctx context.Context, p ident.Platform, c ports.AccountPurpose) (ports.AccountPurpose, error) {
 	args := []any{p, c.Path, c.Purpose, c.At, c.By.Token, c.By.Actor, c.Note, c.Approval.Proposal, c.Approval.By.Token, c.Approval.By.Actor}
 	err := u.query(ctx, insertPurpose, args, func(rows pgx.Rows) error { return rows.Scan(&c.Version) })
 	return c, err
@@ -153,8 +153,8 @@ var (
 	insertAcknowledgement  = acknowledgements.Insert("")
 )
 
-// SaveSafeguardingReport implements ports.SafeguardingWriter.
-func (u *unit) SaveSafeguardingReport(ctx context.Context, r safeguarding.Report) error {
+// SaveSafeguardingReport implements treasury.Tx.
+func (u *Unit) SaveSafeguardingReport(ctx context.Context, r safeguarding.Report) error {
 	digest := r.Digest()
 	if err := write(ctx, u, insertReport, ports.KeptReport{Report: r, Digest: digest[:]}); err != nil {
 		return err
@@ -170,8 +170,8 @@ func (u *unit) SaveSafeguardingReport(ctx context.Context, r safeguarding.Report
 	return u.flush(ctx)
 }
 
-// AcknowledgeSafeguardingReport implements ports.SafeguardingWriter.
-func (u *unit) AcknowledgeSafeguardingReport(ctx context.Context, p ident.Platform, a safeguarding.Acknowledgement) error {
+// AcknowledgeSafeguardingReport implements treasury.Tx.
+func (u *Unit) AcknowledgeSafeguardingReport(ctx context.Context, p ident.Platform, a safeguarding.Acknowledgement) error {
 	if err := write(ctx, u, insertAcknowledgement, acknowledgementRow{p, a}); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func readReports(ctx context.Context, db *DB, tx pgx.Tx, condition string, args 
 	return reports, addReportDetails(ctx, db, tx, reports)
 }
 
-// SafeguardingReport implements ports.SafeguardingReader. It reads one snapshot.
+// SafeguardingReport implements treasury.Store. It reads one snapshot.
 func (db *DB) SafeguardingReport(
 	ctx context.Context, p ident.Platform, day safeguarding.Day, version int,
 ) (report ports.KeptReport, found bool, err error) {
@@ -67,7 +67,7 @@ const lastReports = `r.platform_id = $1 AND ($2::date IS NULL OR r.day < $2) AND
 	AND r.version = (SELECT max(v.version) FROM safeguarding_reports v WHERE v.platform_id = r.platform_id AND v.day = r.day)
 	ORDER BY r.day DESC LIMIT $4`
 
-// SafeguardingReports implements ports.SafeguardingReader. It reads one snapshot.
+// SafeguardingReports implements treasury.Store. It reads one snapshot.
 func (db *DB) SafeguardingReports(
 	ctx context.Context, p ident.Platform, f ports.SafeguardingFilter,
 ) (page ports.SafeguardingPage, err error) {

@@ -8,10 +8,7 @@ import (
 
 	"causeway/adapters/postgres/schema"
 	"causeway/core/screening"
-	"causeway/ports"
 )
-
-var _ ports.SanctionsLists = (*DB)(nil)
 
 // entryColumn is the content column of sanctions_entries.
 type entryColumn struct {

@@ -50,7 +50,7 @@ func (d screeningHitDetails) set(h *screening.Hit) {
 }
 
 // CreateScreeningHits inserts rows.
-func (u *unit) CreateScreeningHits(ctx context.Context, hits []screening.Hit) error {
+func (u *Unit) CreateScreeningHits(ctx context.Context, hits []screening.Hit) error {
 	if err := writeAll(ctx, u, insertScreeningHits, hits); err != nil {
 		return err
 	}
@@ -58,14 +58,14 @@ func (u *unit) CreateScreeningHits(ctx context.Context, hits []screening.Hit) er
 }
 
 // UpdateScreeningHit uses the primary key.
-func (u *unit) UpdateScreeningHit(ctx context.Context, h screening.Hit) error {
+func (u *Unit) UpdateScreeningHit(ctx context.Context, h screening.Hit) error {
 	return writeNow(ctx, u, updateScreeningHit, h, nil)
 }
 
 const hitsOfCustomer = `WHERE platform_id = $1 AND customer_id = $2 ORDER BY id`
 
 // ScreeningHitsOf uses screening_hit_once.
-func (u *unit) ScreeningHitsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]screening.Hit, error) {
+func (u *Unit) ScreeningHitsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]screening.Hit, error) {
 	return selectRows(ctx, u.db, u.query, screeningHits, hitsOfCustomer, p, c)
 }
 

@@ -33,7 +33,7 @@ var screeningRuns = schema.New("screening_runs", keyOfPlatform, func(r *screenin
 var updateScreeningRun = screeningRuns.Update("status", "after_id", "customers", "owners", "hits", "updated_at")
 
 // LockScreeningRun uses the primary key.
-func (u *unit) LockScreeningRun(ctx context.Context, p ident.Platform, id uuid.UUID) (run screening.Run, found bool, err error) {
+func (u *Unit) LockScreeningRun(ctx context.Context, p ident.Platform, id uuid.UUID) (run screening.Run, found bool, err error) {
 	return selectRow(ctx, u.db, u.query, screeningRuns, `WHERE platform_id = $1 AND id = $2 FOR UPDATE`, p, id)
 }
 
@@ -43,7 +43,7 @@ func (db *DB) ScreeningRun(ctx context.Context, p ident.Platform, id uuid.UUID) 
 }
 
 // UpdateScreeningRun uses the primary key.
-func (u *unit) UpdateScreeningRun(ctx context.Context, r screening.Run) error {
+func (u *Unit) UpdateScreeningRun(ctx context.Context, r screening.Run) error {
 	return write(ctx, u, updateScreeningRun, r)
 }
 

@@ -40,18 +40,18 @@ func (db *DB) TokensByClientID(ctx context.Context, clientIDs []string) (map[str
 }
 
 // CreateToken inserts one token.
-func (u *unit) CreateToken(ctx context.Context, t platform.Token) error {
+func (u *Unit) CreateToken(ctx context.Context, t platform.Token) error {
 	return writeNow(ctx, u, insertToken, t, nil)
 }
 
 // LockTokens uses the primary key. Rows are locked in the order of their ids, so
 // that two callers cannot deadlock; the second does not see tokens that the first deleted.
-func (u *unit) LockTokens(ctx context.Context, p ident.Platform) ([]platform.Token, error) {
+func (u *Unit) LockTokens(ctx context.Context, p ident.Platform) ([]platform.Token, error) {
 	return selectRows(ctx, u.db, u.query, tokens, `WHERE platform_id = $1 ORDER BY id FOR UPDATE`, p)
 }
 
 // DeleteToken uses the primary key.
-func (u *unit) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error {
+func (u *Unit) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error {
 	return u.execOne(ctx, tokenNotFound(id), `DELETE FROM tokens WHERE platform_id = $1 AND id = $2`, p, id)
 }
 

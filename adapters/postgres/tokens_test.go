@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"causeway/adapters/postgres"
 	"causeway/core/fault"
 	"causeway/core/period"
 	"causeway/core/platform"
@@ -24,7 +25,7 @@ func TestTokensByClientID_AcrossPlatforms(t *testing.T) {
 	c := newEnv(t)
 	ours, _ := newToken(t, c.platform, "ours", platform.Permissions...)
 	theirs, _ := newToken(t, c.otherPlatform, "theirs", platform.View)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreateToken(ctx, ours); err != nil {
 			return err
 		}
@@ -42,11 +43,11 @@ func TestTokensByClientID_AcrossPlatforms(t *testing.T) {
 	}
 
 	// A deleted token is not found any more.
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, c.platform.ID, ours.ID) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.DeleteToken(ctx, c.platform.ID, ours.ID) })
 	if found, err = c.TokensByClientID(t.Context(), []string{ours.ClientID}); err != nil || len(found) != 0 {
 		t.Errorf("after its deletion: %+v, %v", found, err)
 	}
-	err = c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, c.platform.ID, ours.ID) })
+	err = c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.DeleteToken(ctx, c.platform.ID, ours.ID) })
 	if !fault.Is(err, fault.TokenNotFound) {
 		t.Errorf("deleted twice: %v", err)
 	}
@@ -63,7 +64,7 @@ func TestTokens_Filters(t *testing.T) {
 		tokens = append(tokens, token)
 	}
 	other, _ := newToken(t, c.otherPlatform, "web", platform.View)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		for _, token := range append(tokens, other) {
 			if err := tx.CreateToken(ctx, token); err != nil {
 				return err
@@ -103,7 +104,7 @@ func TestTokens_ErrorInTheMiddleOfTheRows(t *testing.T) {
 	c := newEnv(t)
 	last, _ := newToken(t, c.platform, "last", platform.View)
 	first, _ := newToken(t, c.platform, "first", platform.View)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreateToken(ctx, last); err != nil {
 			return err
 		}
@@ -144,14 +145,14 @@ func TestLockTokens_SerializesDeletes(t *testing.T) {
 	c := newEnv(t)
 	first, _ := newToken(t, c.platform, "first", platform.Manage)
 	second, _ := newToken(t, c.platform, "second", platform.Manage)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreateToken(ctx, first); err != nil {
 			return err
 		}
 		return tx.CreateToken(ctx, second)
 	})
 	revoke := func(token platform.Token) error {
-		return c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		return c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 			tokens, err := tx.LockTokens(ctx, c.platform.ID)
 			if err != nil {
 				return err
@@ -183,7 +184,7 @@ func TestTokens_FullPageIsLast(t *testing.T) {
 	t.Parallel()
 	// A page with as many items as the list has no next page.
 	c := newEnv(t)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		for i := range 4 {
 			token, _ := newToken(t, c.platform, numberedName("token", i), platform.View)
 			if err := tx.CreateToken(ctx, token); err != nil {

@@ -180,13 +180,13 @@ var lockTransactions = `
 	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
 	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id`
 
-// LockTransactions implements ports.PaymentWriter.
-func (u *unit) LockTransactions(ctx context.Context,
+// LockTransactions implements uow.Tx.
+func (u *Unit) LockTransactions(ctx context.Context,
 	keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
 	return transactionsByKey(ctx, u.db, u.query, lockTransactions, keys)
 }
 
-// TransactionsByKey implements ports.PaymentReader.
+// TransactionsByKey implements payments.Store.
 func (db *DB) TransactionsByKey(ctx context.Context,
 	keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
 	return transactionsByKey(ctx, db, db.read, readTransactions, keys)
@@ -216,7 +216,7 @@ func keyArrays(keys []ports.TransactionKey) (platforms []ident.Platform, ids []i
 }
 
 // UpdateTransactions writes the details, which are encrypted, of those with an approval or a rejection only: others never change.
-func (u *unit) UpdateTransactions(ctx context.Context, changed []transaction.Transaction) error {
+func (u *Unit) UpdateTransactions(ctx context.Context, changed []transaction.Transaction) error {
 	if err := writeAll(ctx, u, updateTransactions, changed); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -48,7 +49,7 @@ func TestCreateTransactions_WithoutQuoteRoundTrip(t *testing.T) {
 	payment := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "$bo@bank.example")
 	payment.SentBy = ident.NewTransaction(generator.New, noon)
 	for range 2 {
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			return tx.CreateTransactions(ctx, []transaction.Transaction{payment})
 		})
 	}
@@ -62,7 +63,7 @@ func TestCreateTransactions_WithoutQuoteRoundTrip(t *testing.T) {
 	approval.Deadline, approval.Receiver, approval.Note = noon.Add(5*time.Second), map[string]string{"NATIONALITY": "SE"}, "not him"
 	payment.Approval, payment.UpdatedAt = &approval, noon.Add(time.Second)
 	payment.SourceAccount, payment.DestinationAccount = "transit/internal", "rails/WIRE"
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.UpdateTransactions(ctx, []transaction.Transaction{payment})
 	})
 	if read, err = c.Transaction(t.Context(), c.platform.ID, payment.ID); err != nil || !reflect.DeepEqual(read, payment) {
@@ -83,7 +84,7 @@ func TestTransactions_ByUMAAddressAndReference(t *testing.T) {
 	out.Type, out.Source, out.Destination = transaction.Outgoing, out.Destination, transaction.Endpoint{UMA: "$bo@bank.example",
 		Customer: ana.ID, Currency: "USD"}
 	elsewhere := newIncoming(c.otherPlatform.ID, ident.Customer{}, account, "$bo@bank.example")
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreateTransactions(ctx, []transaction.Transaction{in, out, elsewhere})
 	})
 
@@ -126,7 +127,7 @@ func TestCollections_IncludeSourceAccount(t *testing.T) {
 	c.createAccounts(t, payer)
 	payment := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "")
 	payment.Source.ExternalAccount = payer.ID
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreateTransactions(ctx, []transaction.Transaction{payment}); err != nil {
 			return err
 		}
@@ -155,7 +156,7 @@ func TestPayouts_IncludeBeneficiary(t *testing.T) {
 	c.createAccounts(t, to)
 	payment := newIncoming(c.platform.ID, ana.ID, ident.NewInternalAccount(generator.New, noon), "")
 	payment.Destination.ExternalAccount = to.ID
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreateTransactions(ctx, []transaction.Transaction{payment})
 	})
 

@@ -55,32 +55,32 @@ var (
 		SET overdrawn = EXCLUDED.overdrawn, since = EXCLUDED.since, balance = EXCLUDED.balance, notified_at = EXCLUDED.notified_at`)
 )
 
-// CreateMovement implements ports.TreasuryWriter.
-func (u *unit) CreateMovement(ctx context.Context, m treasury.Movement) error {
+// CreateMovement implements treasury.Tx.
+func (u *Unit) CreateMovement(ctx context.Context, m treasury.Movement) error {
 	if err := write(ctx, u, insertMovement, m); err != nil {
 		return err
 	}
 	return u.flush(ctx)
 }
 
-// LockMovement implements ports.TreasuryWriter. The lock is that of LockSafeguarding.
-func (u *unit) LockMovement(ctx context.Context, p ident.Platform, id ident.Movement) (m treasury.Movement, found bool, err error) {
+// LockMovement implements treasury.Tx. The lock is that of LockSafeguarding.
+func (u *Unit) LockMovement(ctx context.Context, p ident.Platform, id ident.Movement) (m treasury.Movement, found bool, err error) {
 	if err := u.LockSafeguarding(ctx, p); err != nil {
 		return m, false, err
 	}
 	return readMovement(ctx, u.query, p, id)
 }
 
-// RecordArrival implements ports.TreasuryWriter.
-func (u *unit) RecordArrival(ctx context.Context, m treasury.Movement) error {
+// RecordArrival implements treasury.Tx.
+func (u *Unit) RecordArrival(ctx context.Context, m treasury.Movement) error {
 	if err := write(ctx, u, insertArrival, arrivalRow{m.Platform, m.ID, *m.Arrival}); err != nil {
 		return err
 	}
 	return u.flush(ctx)
 }
 
-// SaveOverdrafts implements ports.TreasuryWriter.
-func (u *unit) SaveOverdrafts(ctx context.Context, overdrafts []treasury.Overdraft) error {
+// SaveOverdrafts implements treasury.Tx.
+func (u *Unit) SaveOverdrafts(ctx context.Context, overdrafts []treasury.Overdraft) error {
 	for _, o := range overdrafts {
 		if err := write(ctx, u, saveOverdraft, o); err != nil {
 			return err

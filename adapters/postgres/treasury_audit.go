@@ -10,9 +10,7 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.TreasuryAudit = (*DB)(nil)
-
-// AuditedReports implements ports.TreasuryAudit. It sorts the reports of the platform: a few for each day.
+// AuditedReports implements audit.TreasuryAudit. It sorts the reports of the platform: a few for each day.
 func (db *DB) AuditedReports(ctx context.Context, p ident.Platform, skip, limit int) (reports []ports.KeptReport, err error) {
 	err = db.inSnapshot(ctx, func(tx pgx.Tx) (err error) {
 		reports, err = readReports(ctx, db, tx, `r.platform_id = $1 ORDER BY r.seq, r.day, r.version LIMIT $2 OFFSET $3`, p, limit, skip)

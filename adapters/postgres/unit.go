@@ -15,10 +15,10 @@ import (
 	"causeway/ports"
 )
 
-// unit is one unit of work. Writes are queued in pending until a query is run or the unit
+// Unit is one unit of work. Writes are queued in pending until a query is run or the unit
 // commits, so that a batch needs few round trips. Postings are written last, because from
 // then on other postings of the platform wait for the commit.
-type unit struct {
+type Unit struct {
 	db       *DB
 	pooled   *pgxpool.Conn
 	conn     *pgx.Conn // of pooled
@@ -35,7 +35,7 @@ const maxAttempts = 4
 // Do runs fn in one unit of work. After a serialization failure or a deadlock it runs fn
 // again in a new one; so it does if the postings were refused, to return why, or if they have
 // ids of accounts from a database that was lost.
-func (db *DB) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+func (db *DB) Do(ctx context.Context, fn func(context.Context, *Unit) error) error {
 	postFirst := false
 	for attempt := 1; ; attempt++ {
 		err := db.tryOnce(ctx, postFirst, fn)
@@ -48,12 +48,12 @@ func (db *DB) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) 
 	}
 }
 
-func (db *DB) tryOnce(ctx context.Context, postFirst bool, fn func(context.Context, ports.Tx) error) (err error) {
+func (db *DB) tryOnce(ctx context.Context, postFirst bool, fn func(context.Context, *Unit) error) (err error) {
 	pooled, err := db.pool.Acquire(unscoped(ctx))
 	if err != nil {
 		return err
 	}
-	u := &unit{db: db, pooled: pooled, conn: pooled.Conn(), pending: &pgx.Batch{}}
+	u := &Unit{db: db, pooled: pooled, conn: pooled.Conn(), pending: &pgx.Batch{}}
 	defer func() {
 		err = u.replayOnConflict(ctx, errors.Join(err, u.release()))
 	}()
@@ -72,8 +72,22 @@ func (db *DB) tryOnce(ctx context.Context, postFirst bool, fn func(context.Conte
 	return nil
 }
 
+// Store is a database as one capability uses it: the units of work have the methods of Tx.
+type Store[Tx any] struct{ *DB }
+
+// For returns the database for a capability. It panics if a unit of work lacks a method of Tx.
+func For[Tx any](db *DB) Store[Tx] {
+	_ = any((*Unit)(nil)).(Tx)
+	return Store[Tx]{db}
+}
+
+// Do implements ports.UnitsOfWork.
+func (s Store[Tx]) Do(ctx context.Context, fn func(context.Context, Tx) error) error {
+	return s.DB.Do(ctx, func(ctx context.Context, u *Unit) error { return fn(ctx, any(u).(Tx)) })
+}
+
 // release rolls back an open transaction and returns the connection to the pool.
-func (u *unit) release() error {
+func (u *Unit) release() error {
 	var failed error
 	if !u.conn.IsClosed() && u.conn.PgConn().TxStatus() != 'I' {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -88,7 +102,7 @@ func (u *unit) release() error {
 
 // commit sends what is queued, the postings and the commit in one round trip. With postFirst the
 // postings are sent before the commit, which is needed to learn why they are refused.
-func (u *unit) commit(ctx context.Context, postFirst bool) error {
+func (u *Unit) commit(ctx context.Context, postFirst bool) error {
 	if !u.started && u.pending.Len() == u.opening && len(u.postings) == 0 {
 		return nil // nothing was read or written
 	}
@@ -110,7 +124,7 @@ func (u *unit) commit(ctx context.Context, postFirst bool) error {
 	return nil
 }
 
-func (u *unit) post(ctx context.Context, postFirst bool) error {
+func (u *Unit) post(ctx context.Context, postFirst bool) error {
 	now := u.db.clock.Now()
 	if postFirst {
 		return u.db.ledgerStore.Post(ctx, batchedQuerier{u: u}, now, u.postings)
@@ -123,22 +137,22 @@ func (u *unit) post(ctx context.Context, postFirst bool) error {
 }
 
 // queueExec queues a statement until the next flush.
-func (u *unit) queueExec(statement string, args ...any) {
+func (u *Unit) queueExec(statement string, args ...any) {
 	u.pending.Queue(statement, args...)
 }
 
 // queueQuery queues a query until the next flush, which calls scan for each row.
-func (u *unit) queueQuery(query string, args []any, scan func(pgx.Rows) error) {
+func (u *Unit) queueQuery(query string, args []any, scan func(pgx.Rows) error) {
 	u.pending.Queue(query, args...).Query(func(rows pgx.Rows) error { return forEachRow(rows, scan) })
 }
 
 // flush sends the queued statements in one round trip.
-func (u *unit) flush(ctx context.Context) error {
+func (u *Unit) flush(ctx context.Context) error {
 	return u.query(ctx, "", nil, nil)
 }
 
 // query sends the queued statements and then a query, and calls scan for each of its rows.
-func (u *unit) query(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) (err error) {
+func (u *Unit) query(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) (err error) {
 	before := u.pending.Len()
 	if query != "" {
 		u.pending.Queue(query, args...)
@@ -188,7 +202,7 @@ func isRetryable(err error) bool {
 }
 
 // Post adds postings to the unit of work; they are written at its commit.
-func (u *unit) Post(_ context.Context, postings []ledger.Posting) error {
+func (u *Unit) Post(_ context.Context, postings []ledger.Posting) error {
 	u.postings = append(u.postings, postings...)
 	return nil
 }

@@ -68,7 +68,7 @@ var unmatchedFunds = schema.New("unmatched_funds", []string{"platform_id", "post
 var insertUnmatched = unmatchedFunds.InsertAll("ON CONFLICT (platform_id, posting_id) DO NOTHING")
 
 // SaveUnmatched stores the receipts of postings to funding/unmatched.
-func (u *unit) SaveUnmatched(ctx context.Context, funds []ports.UnmatchedFunds) error {
+func (u *Unit) SaveUnmatched(ctx context.Context, funds []ports.UnmatchedFunds) error {
 	return writeAll(ctx, u, insertUnmatched, funds)
 }
 
@@ -90,7 +90,7 @@ const lockUnmatched = `
 	WHERE r.id = $2 ORDER BY p.seq`
 
 // LockUnmatched loads the unmatched funds of a receipt and locks them.
-func (u *unit) LockUnmatched(ctx context.Context, p ident.Platform,
+func (u *Unit) LockUnmatched(ctx context.Context, p ident.Platform,
 	receipt ident.Receipt) (funds transaction.Unmatched, found bool, err error) {
 	if err := u.query(ctx, lockReceipt, []any{receipt}, func(pgx.Rows) error { return nil }); err != nil {
 		return funds, false, err
@@ -109,7 +109,7 @@ const insertAssignment = `
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
 
 // AssignUnmatched stores a decision.
-func (u *unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a transaction.Assignment) error {
+func (u *Unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a transaction.Assignment) error {
 	u.queueExec(insertAssignment, of.Receipt.Platform, of.Posting, of.Receipt.ID, a.Transaction,
 		a.Account, a.Note, a.By.Token, a.By.Actor, a.At, a.Approval.Proposal, a.Approval.By.Token, a.Approval.By.Actor)
 	if !a.Transaction.IsZero() {

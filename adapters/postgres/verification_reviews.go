@@ -50,7 +50,7 @@ func (d reviewDetails) set(r *verification.Review) {
 }
 
 // CreateReview inserts one row.
-func (u *unit) CreateReview(ctx context.Context, r verification.Review) error {
+func (u *Unit) CreateReview(ctx context.Context, r verification.Review) error {
 	return writeNow(ctx, u, insertReview, r, nil)
 }
 
@@ -62,6 +62,6 @@ func (db *DB) ReviewsOf(ctx context.Context, p ident.Platform, c ident.Customer)
 }
 
 // ReviewsOf uses verification_reviews_by_customer.
-func (u *unit) ReviewsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Review, error) {
+func (u *Unit) ReviewsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Review, error) {
 	return selectRows(ctx, u.db, u.query, verificationReviews, reviewsOfCustomer, p, c)
 }

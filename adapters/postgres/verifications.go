@@ -93,17 +93,17 @@ type decisionColumn struct {
 }
 
 // CreateVerification inserts one verification.
-func (u *unit) CreateVerification(ctx context.Context, v verification.Verification) error {
+func (u *Unit) CreateVerification(ctx context.Context, v verification.Verification) error {
 	return writeNow(ctx, u, insertVerification, newVerificationRow(v), nil)
 }
 
 // UpdateVerification uses the primary key.
-func (u *unit) UpdateVerification(ctx context.Context, v verification.Verification) error {
+func (u *Unit) UpdateVerification(ctx context.Context, v verification.Verification) error {
 	return writeNow(ctx, u, updateVerification, newVerificationRow(v), verificationNotFound(v.ID))
 }
 
 // VerificationsOf uses verifications_by_customer.
-func (u *unit) VerificationsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Verification, error) {
+func (u *Unit) VerificationsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Verification, error) {
 	return verificationsOf(selectRows(ctx, u.db, u.query, verifications, `WHERE platform_id = $1 AND customer_id = $2 ORDER BY id DESC`, p, c))
 }
 
@@ -187,7 +187,7 @@ func (c *applicationColumn) application(id uuid.UUID, v verification.Verificatio
 }
 
 // SaveDecisionMessage uses the primary key.
-func (u *unit) SaveDecisionMessage(ctx context.Context, p ident.Platform, id string, receivedAt time.Time) (isNew bool, err error) {
+func (u *Unit) SaveDecisionMessage(ctx context.Context, p ident.Platform, id string, receivedAt time.Time) (isNew bool, err error) {
 	const insert = `INSERT INTO identity_messages (platform_id, id, received_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING true`
 	err = u.query(ctx, insert, []any{p, id, receivedAt}, func(rows pgx.Rows) error { return rows.Scan(&isNew) })
 	return isNew, err

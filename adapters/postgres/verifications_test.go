@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -51,7 +52,7 @@ func TestBeneficialOwner_RoundTrip(t *testing.T) {
 	first, second := newOwner(business), newOwner(business)
 	second.Check, second.Person.MiddleName = customer.Check{}, ""
 	other := newOwner(c.newBusiness(t, "other"))
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		for _, o := range []customer.BeneficialOwner{first, second, other} {
 			if err := tx.CreateBeneficialOwner(ctx, o); err != nil {
 				return err
@@ -63,7 +64,7 @@ func TestBeneficialOwner_RoundTrip(t *testing.T) {
 		noon.Add(time.Hour)
 	first.Person.LastName = "Silva"
 	want := []customer.BeneficialOwner{first, second}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.UpdateBeneficialOwner(ctx, first); err != nil {
 			return err
 		}
@@ -88,7 +89,7 @@ func TestBeneficialOwner_RoundTrip(t *testing.T) {
 	if _, err := c.BeneficialOwner(t.Context(), c.otherPlatform.ID, first.ID); !fault.Is(err, fault.BeneficialOwnerNotFound) {
 		t.Errorf("of another platform: %v", err)
 	}
-	if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		missing := newOwner(business)
 		return tx.UpdateBeneficialOwner(ctx, missing)
 	}); !fault.Is(err, fault.BeneficialOwnerNotFound) {
@@ -105,7 +106,7 @@ func TestVerification_RoundTrip(t *testing.T) {
 	errors := newOwner(business).Check.Errors
 	v := verification.New(ident.NewVerification(generator.New, noon), business, noon)
 	v.Status, v.Errors = verification.ResolveErrors, errors
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateVerification(ctx, v) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateVerification(ctx, v) })
 	if read, err := c.Verification(t.Context(), c.platform.ID, v.ID); err != nil || !reflect.DeepEqual(read, v) {
 		t.Fatalf("read\n%+v, %v, want\n%+v", read, err, v)
 	}
@@ -118,7 +119,7 @@ func TestVerification_RoundTrip(t *testing.T) {
 	v.Status, v.Errors, v.Submitted, v.CustomerApproved, v.UpdatedAt = verification.InProgress, nil, &a, true, noon.Add(time.Hour)
 	v.LastDecision = verification.Decision{Application: uuid.New(), By: "ana", At: noon,
 		Outcome: verification.Outcome{Verdict: verification.Correctable, Errors: errors, Reason: "r"}}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.UpdateVerification(ctx, v); err != nil {
 			return err
 		}
@@ -145,7 +146,7 @@ func TestVerifications_Filter(t *testing.T) {
 	create := func(owner customer.Customer, status verification.Status) verification.Verification {
 		v := verification.New(ident.NewVerification(generator.New, noon), owner, noon)
 		v.Status, v.Submitted = status, &verification.Application{ID: uuid.New(), SubmittedAt: noon}
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.CreateVerification(ctx, v) })
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateVerification(ctx, v) })
 		return v
 	}
 	rejected, open, review := create(acme, verification.Rejected), create(acme, verification.InProgress),
@@ -175,7 +176,7 @@ func TestVerifications_Filter(t *testing.T) {
 
 	second := verification.New(ident.NewVerification(generator.New, noon), acme, noon)
 	second.Status = verification.ResolveErrors
-	if err := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateVerification(ctx, second) }); err == nil {
+	if err := c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateVerification(ctx, second) }); err == nil {
 		t.Error("a customer has two open verifications")
 	}
 }

@@ -27,7 +27,7 @@ var walletAuthorizations = schema.New("wallet_authorizations", keyOfPlatform, fu
 var insertWalletAuthorizations = walletAuthorizations.InsertAll("")
 
 // SaveWalletAuthorizations stores the evidence of payments from wallets.
-func (u *unit) SaveWalletAuthorizations(ctx context.Context, authorizations []wallet.Authorization) error {
+func (u *Unit) SaveWalletAuthorizations(ctx context.Context, authorizations []wallet.Authorization) error {
 	return writeAll(ctx, u, insertWalletAuthorizations, authorizations)
 }
 

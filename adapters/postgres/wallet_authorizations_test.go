@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
+	"causeway/app/audit"
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -46,7 +48,7 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 	session := newSession(newCredential(c.wallet, wallet.EmailOTP, noon), noon)
 	var payments []transaction.Transaction
 	var want []wallet.Authorization
-	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		payments, want = nil, nil
 		for i := range 3 {
 			q, p := newWalletPayment(c.wallet)
@@ -106,7 +108,7 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, reader := range map[string]ports.WalletPayments{"with the key": db, "without": c.DB} {
+	for name, reader := range map[string]audit.WalletPayments{"with the key": db, "without": c.DB} {
 		executed := map[ident.Transaction]ports.WalletPayment{}
 		if err := reader.EachWalletPayment(t.Context(), ident.Platform{}, func(p ports.WalletPayment) error {
 			executed[p.Transaction.ID] = p
@@ -142,7 +144,7 @@ func TestWalletAuthorizations_RoundTrip(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	again := c.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.SaveWalletAuthorizations(ctx, want[:1]) })
+	again := c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.SaveWalletAuthorizations(ctx, want[:1]) })
 	if again == nil || !strings.Contains(again.Error(), "wallet_authorizations") {
 		t.Errorf("stored twice: %v", again)
 	}

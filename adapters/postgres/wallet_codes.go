@@ -25,14 +25,14 @@ var saveWalletCode = walletCodes.Insert(`ON CONFLICT (platform_id, credential_id
 	hash = EXCLUDED.hash, tries = EXCLUDED.tries, expires_at = EXCLUDED.expires_at, burst_until = EXCLUDED.burst_until,
 	hour_until = EXCLUDED.hour_until, failures = EXCLUDED.failures, blocked_until = EXCLUDED.blocked_until`)
 
-// WalletCodeHash implements ports.WalletReader.
+// WalletCodeHash implements wallets.Store.
 func (db *DB) WalletCodeHash(ctx context.Context, p ident.Platform, id ident.AuthMethod, code string) (wallet.CodeHash, error) {
 	keyed, err := db.fingerprint(ctx, fmt.Sprintf("wallet code %s %s %s", p, id, code))
 	return sha256.Sum256([]byte(keyed)), err
 }
 
 // LockWalletCode uses the primary key.
-func (u *unit) LockWalletCode(ctx context.Context, p ident.Platform, id ident.AuthMethod) (wallet.Code, error) {
+func (u *Unit) LockWalletCode(ctx context.Context, p ident.Platform, id ident.AuthMethod) (wallet.Code, error) {
 	code, found, err := selectRow(ctx, u.db, u.query, walletCodes, `WHERE platform_id = $1 AND credential_id = $2 FOR UPDATE`, p, id)
 	if !found {
 		code = wallet.Code{Platform: p, Credential: id}
@@ -41,7 +41,7 @@ func (u *unit) LockWalletCode(ctx context.Context, p ident.Platform, id ident.Au
 }
 
 // SaveWalletCode uses the primary key.
-func (u *unit) SaveWalletCode(ctx context.Context, c wallet.Code) error {
+func (u *Unit) SaveWalletCode(ctx context.Context, c wallet.Code) error {
 	return writeNow(ctx, u, saveWalletCode, c, nil)
 }
 
@@ -66,12 +66,12 @@ var (
 )
 
 // CreatePasskeyChallenge inserts one challenge.
-func (u *unit) CreatePasskeyChallenge(ctx context.Context, c wallet.PasskeyChallenge) error {
+func (u *Unit) CreatePasskeyChallenge(ctx context.Context, c wallet.PasskeyChallenge) error {
 	return writeNow(ctx, u, insertPasskeyChallenge, c, nil)
 }
 
 // LockPasskeyChallenge uses the primary key.
-func (u *unit) LockPasskeyChallenge(ctx context.Context, p ident.Platform, id ident.SignedRequest) (wallet.PasskeyChallenge, error) {
+func (u *Unit) LockPasskeyChallenge(ctx context.Context, p ident.Platform, id ident.SignedRequest) (wallet.PasskeyChallenge, error) {
 	c, err := selectExisting(ctx, u.db, u.query, passkeyChallenges, wallet.InvalidRequestID(), `WHERE platform_id = $1 AND id = $2 FOR UPDATE`,
 		p, id)
 	return c, translate(err)
@@ -84,12 +84,12 @@ func (db *DB) PasskeyChallenge(ctx context.Context, p ident.Platform, id ident.S
 }
 
 // UsePasskeyChallenge uses the primary key.
-func (u *unit) UsePasskeyChallenge(ctx context.Context, c wallet.PasskeyChallenge) error {
+func (u *Unit) UsePasskeyChallenge(ctx context.Context, c wallet.PasskeyChallenge) error {
 	return writeNow(ctx, u, usePasskeyChallenge, c, wallet.InvalidRequestID())
 }
 
 // UseOnce uses the primary key: of two units of work, the second waits for the first.
-func (u *unit) UseOnce(ctx context.Context, p ident.Platform, hash [sha256.Size]byte, until time.Time) (inserted bool, err error) {
+func (u *Unit) UseOnce(ctx context.Context, p ident.Platform, hash [sha256.Size]byte, until time.Time) (inserted bool, err error) {
 	_, err = readValues(
 		ctx, u.query, `INSERT INTO wallet_used_challenges (platform_id, hash, expires_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING true`,
 		[]any{p, hash, until}, &inserted)

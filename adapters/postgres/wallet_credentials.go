@@ -63,7 +63,7 @@ func (c walletCredentialRow) credential() wallet.Credential {
 
 // LockWallet uses the primary key of internal_accounts. The row of the account is the lock of its wallet,
 // also while no credential is stored.
-func (u *unit) LockWallet(ctx context.Context, w ports.WalletID, now time.Time) (wallet.Wallet, error) {
+func (u *Unit) LockWallet(ctx context.Context, w ports.WalletID, now time.Time) (wallet.Wallet, error) {
 	var id ident.InternalAccount
 	found, err := readValues(ctx, u.query, `SELECT id FROM internal_accounts WHERE platform_id = $1 AND id = $2 FOR NO KEY UPDATE`,
 		[]any{w.Platform, w.Account}, &id)
@@ -103,7 +103,7 @@ func selectWallet(ctx context.Context, db *DB, read reader, w ports.WalletID, no
 }
 
 // SaveWallet uses the primary keys.
-func (u *unit) SaveWallet(ctx context.Context, c wallet.Change) error {
+func (u *Unit) SaveWallet(ctx context.Context, c wallet.Change) error {
 	for _, changed := range c.Credentials {
 		row := walletCredentialRow{Credential: changed}
 		if changed.Passkey != nil {

@@ -25,12 +25,12 @@ var (
 )
 
 // CreateSignedRequest inserts one request.
-func (u *unit) CreateSignedRequest(ctx context.Context, r wallet.SignedRequest) error {
+func (u *Unit) CreateSignedRequest(ctx context.Context, r wallet.SignedRequest) error {
 	return writeNow(ctx, u, insertSignedRequest, r, nil)
 }
 
 // LockSignedRequest uses the primary key.
-func (u *unit) LockSignedRequest(ctx context.Context, p ident.Platform, id ident.SignedRequest) (wallet.SignedRequest, error) {
+func (u *Unit) LockSignedRequest(ctx context.Context, p ident.Platform, id ident.SignedRequest) (wallet.SignedRequest, error) {
 	r, err := selectExisting(ctx, u.db, u.query, signedRequests, wallet.InvalidRequestID(), `WHERE platform_id = $1 AND id = $2 FOR UPDATE`,
 		p, id)
 	return r, translate(err)
@@ -43,7 +43,7 @@ func (db *DB) SignedRequest(ctx context.Context, p ident.Platform, id ident.Sign
 }
 
 // UseSignedRequest uses the primary key.
-func (u *unit) UseSignedRequest(ctx context.Context, r wallet.SignedRequest) error {
+func (u *Unit) UseSignedRequest(ctx context.Context, r wallet.SignedRequest) error {
 	return writeNow(ctx, u, useSignedRequest, r, wallet.InvalidRequestID())
 }
 
@@ -59,7 +59,7 @@ var walletExports = schema.New("wallet_exports", keyOfPlatform, func(e *wallet.E
 var insertWalletExport = walletExports.Insert("")
 
 // RecordExport inserts one export.
-func (u *unit) RecordExport(ctx context.Context, e wallet.Export) error {
+func (u *Unit) RecordExport(ctx context.Context, e wallet.Export) error {
 	return writeNow(ctx, u, insertWalletExport, e, nil)
 }
 

@@ -42,7 +42,7 @@ func (db *DB) WalletSession(ctx context.Context, p ident.Platform, id ident.Sess
 }
 
 // LockWalletSessions uses the primary key. Payments may hold the lock of a session at the same time.
-func (u *unit) LockWalletSessions(ctx context.Context, p ident.Platform, ids []ident.Session) (map[ident.Session]wallet.Session, error) {
+func (u *Unit) LockWalletSessions(ctx context.Context, p ident.Platform, ids []ident.Session) (map[ident.Session]wallet.Session, error) {
 	found := make(map[ident.Session]wallet.Session, len(ids))
 	if len(ids) == 0 {
 		return found, nil

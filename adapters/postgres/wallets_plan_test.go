@@ -69,13 +69,13 @@ func TestWalletPlans_ReadsUseIndexes(t *testing.T) {
 		"used":      {"hash", func() error { _, err := db.WasUsed(ctx, p, [32]byte{}); return err }},
 		"exports":   {"account_id", func() error { _, err := db.WalletExports(ctx, w); return err }},
 		"locked": {"id", func() error {
-			return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+			return db.Do(ctx, func(ctx context.Context, tx *Unit) error {
 				_, err := tx.LockWalletSessions(ctx, p, []ident.Session{{}})
 				return err
 			})
 		}},
 		"code": {"credential_id", func() error {
-			return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+			return db.Do(ctx, func(ctx context.Context, tx *Unit) error {
 				_, err := tx.LockWalletCode(ctx, p, ident.AuthMethod{})
 				return err
 			})

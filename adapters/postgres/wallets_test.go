@@ -39,7 +39,7 @@ func (c *env) newWalletOf(t *testing.T, name string) ports.WalletID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.OpenInternalAccounts(ctx, []account.Internal{opened})
 	})
 	return ports.WalletID{Platform: c.platform.ID, Account: opened.ID}
@@ -78,7 +78,7 @@ func TestWallets_RoundTrip(t *testing.T) {
 		newCredential(c.wallet, wallet.OAuth, noon.Add(2*time.Second))
 	first, second, expired := newSession(email, noon), newSession(passkey, noon.Add(time.Second)),
 		newSession(identity, noon.Add(-wallet.SessionLifetime))
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{email, passkey, identity},
 			Sessions: []wallet.Session{first, second, expired}})
 	})
@@ -88,7 +88,7 @@ func TestWallets_RoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			if locked, err := tx.LockWallet(ctx, c.wallet, noon); err != nil || !reflect.DeepEqual(locked, w) {
 				t.Errorf("locked %+v, %v; read %+v", locked, err, w)
 			}
@@ -121,7 +121,7 @@ func TestWallets_RoundTrip(t *testing.T) {
 	}
 	email.Email, email.VerifiedAt = "other@secreta.example", noon
 	change.Credentials = append(change.Credentials, email)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error { return tx.SaveWallet(ctx, change) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.SaveWallet(ctx, change) })
 	if got := read(); !reflect.DeepEqual(got, want.After(change, noon)) {
 		t.Errorf("read\n%+v\nwant\n%+v", got, want.After(change, noon))
 	}
@@ -141,7 +141,7 @@ func TestWallets_OfOtherPlatformAreNotFound(t *testing.T) {
 	challenge := wallet.PasskeyChallenge{ID: ident.NewSignedRequest(generator.New, noon), Platform: c.wallet.Platform, Credential: email.ID,
 		Challenge: []byte{1}, CreatedAt: noon, ExpiresAt: noon}
 	hash := sha256.Sum256([]byte("token"))
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreateSignedRequest(ctx, request); err != nil {
 			return err
 		}
@@ -179,13 +179,16 @@ func TestWallets_OfOtherPlatformAreNotFound(t *testing.T) {
 	_, requestErr := c.SignedRequest(t.Context(), other.Platform, request.ID)
 	_, challengeErr := c.PasskeyChallenge(t.Context(), other.Platform, challenge.ID)
 	var locked [3]error
-	for i, lock := range []func(context.Context, ports.Tx) error{
-		func(ctx context.Context, tx ports.Tx) error { _, err := tx.LockWallet(ctx, other, noon); return err },
-		func(ctx context.Context, tx ports.Tx) error {
+	for i, lock := range []func(context.Context, *postgres.Unit) error{
+		func(ctx context.Context, tx *postgres.Unit) error {
+			_, err := tx.LockWallet(ctx, other, noon)
+			return err
+		},
+		func(ctx context.Context, tx *postgres.Unit) error {
 			_, err := tx.LockSignedRequest(ctx, other.Platform, request.ID)
 			return err
 		},
-		func(ctx context.Context, tx ports.Tx) error {
+		func(ctx context.Context, tx *postgres.Unit) error {
 			_, err := tx.LockPasskeyChallenge(ctx, other.Platform, challenge.ID)
 			return err
 		},
@@ -221,7 +224,7 @@ func TestWallets_EmailIsFoundInOtherWallets(t *testing.T) {
 	db, cipher := openWithCipher(t, c.env)
 	bos := c.newWalletOf(t, "bo")
 	plain := newCredential(bos, wallet.EmailOTP, noon)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{plain}})
 	})
 	want := func(name string, w ports.WalletID, email string, found bool) {
@@ -237,14 +240,14 @@ func TestWallets_EmailIsFoundInOtherWallets(t *testing.T) {
 	want("its own", bos, plain.Email, false)
 	want("another", c.wallet, "bo@secreta.example", false)
 
-	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{plain}})
 	}); err != nil {
 		t.Fatal(err)
 	}
 	want("encrypted", c.wallet, "ana@Secreta.EXAMPLE", true)
 	plain.RevokedAt = noon
-	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{plain}})
 	}); err != nil {
 		t.Fatal(err)
@@ -275,7 +278,7 @@ func TestWallets_PersonalDataIsEncrypted(t *testing.T) {
 	if withoutKey, err := c.WalletCodeHash(t.Context(), c.wallet.Platform, credentials[0].ID, text); err != nil || withoutKey == hash {
 		t.Errorf("the hash does not depend on the key, %v", err)
 	}
-	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
+	portstest.MustDo(t, db, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.SaveWalletCode(ctx, wallet.Code{Platform: c.wallet.Platform, Credential: credentials[0].ID, Hash: hash,
 			ExpiresAt: noon}); err != nil {
 			return err
@@ -309,7 +312,7 @@ func TestWallets_UseOnceAmongConcurrent(t *testing.T) {
 	for range cap(firsts) {
 		go func() {
 			var first bool
-			err := c.Do(context.WithoutCancel(t.Context()), func(ctx context.Context, tx ports.Tx) (err error) {
+			err := c.Do(context.WithoutCancel(t.Context()), func(ctx context.Context, tx *postgres.Unit) (err error) {
 				first, err = tx.UseOnce(ctx, c.wallet.Platform, hash, noon)
 				return err
 			})
@@ -333,19 +336,19 @@ func TestWallets_LockedSessionsCannotEnd(t *testing.T) {
 	c := newWalletEnv(t)
 	email := newCredential(c.wallet, wallet.EmailOTP, noon)
 	session := newSession(email, noon)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{email}, Sessions: []wallet.Session{session}})
 	})
 	unknown := ident.NewSession(generator.New, noon)
 	owner := connect(t, c.url)
 	exec(t, owner, "SET lock_timeout = '50ms'")
 
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		found, err := tx.LockWalletSessions(ctx, c.wallet.Platform, []ident.Session{session.ID, unknown})
 		if err != nil || len(found) != 1 || !reflect.DeepEqual(found[session.ID], session) {
 			t.Errorf("locked %+v, %v", found, err)
 		}
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			_, err := tx.LockWalletSessions(ctx, c.wallet.Platform, []ident.Session{session.ID})
 			return err
 		})
@@ -367,7 +370,7 @@ func TestWallets_ExportsCannotBeChanged(t *testing.T) {
 	second := first
 	second.ID, second.Session, second.Credential, second.At = generator.New(noon), ident.NewSession(generator.New, noon),
 		ident.NewAuthMethod(generator.New, noon), noon.Add(time.Second)
-	c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.RecordExport(ctx, second); err != nil {
 			return err
 		}
@@ -404,7 +407,7 @@ func TestDeleteOld_Wallets(t *testing.T) {
 		request.ID.SetUUID(newIDAt(at))
 		challenge := wallet.PasskeyChallenge{Platform: w.Platform, Credential: active.ID, Challenge: []byte{1}, CreatedAt: at, ExpiresAt: at}
 		challenge.ID.SetUUID(newIDAt(at))
-		c.mustDo(t, func(ctx context.Context, tx ports.Tx) error {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			if _, err := tx.UseOnce(ctx, w.Platform, sha256.Sum256([]byte{byte(i)}), at); err != nil {
 				return err
 			}
@@ -433,5 +436,3 @@ func TestDeleteOld_Wallets(t *testing.T) {
 		t.Errorf("left %+v, %v", found, err)
 	}
 }
-
-var _ ports.WalletReader = (*postgres.DB)(nil)

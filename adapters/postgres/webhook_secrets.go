@@ -30,7 +30,7 @@ func (db *DB) WebhookSecrets(ctx context.Context, p ident.Platform) ([]ports.Sea
 }
 
 // LockWebhookSecrets locks the platform, because there may be no secret to lock.
-func (u *unit) LockWebhookSecrets(ctx context.Context, p ident.Platform) ([]ports.SealedWebhookSecret, error) {
+func (u *Unit) LockWebhookSecrets(ctx context.Context, p ident.Platform) ([]ports.SealedWebhookSecret, error) {
 	if _, err := u.LockPlatform(ctx, p); err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func selectWebhookSecrets(ctx context.Context, db *DB, read reader, p ident.Plat
 
 // ReplaceWebhookSecrets uses the primary keys. The version in platforms tells every process to read
 // the secrets again.
-func (u *unit) ReplaceWebhookSecrets(ctx context.Context, p ident.Platform, secrets []ports.SealedWebhookSecret) error {
+func (u *Unit) ReplaceWebhookSecrets(ctx context.Context, p ident.Platform, secrets []ports.SealedWebhookSecret) error {
 	u.queueExec(`DELETE FROM webhook_secrets WHERE platform_id = $1`, p)
 	u.queueExec(`UPDATE platforms SET webhook_secrets_version = webhook_secrets_version + 1 WHERE id = $1`, p)
 	for _, s := range secrets {

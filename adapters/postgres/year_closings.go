@@ -12,18 +12,18 @@ import (
 	"causeway/ledger"
 )
 
-// YearClosings implements ports.YearEndReader.
+// YearClosings implements accounting.Store.
 func (db *DB) YearClosings(ctx context.Context, p ident.Platform) ([]yearend.Closing, error) {
 	return ledgerdb.YearClosings(ctx, db.readPool, p)
 }
 
-// YearClosings implements ports.YearEndReader.
-func (u *unit) YearClosings(ctx context.Context, p ident.Platform) ([]yearend.Closing, error) {
+// YearClosings implements accounting.Tx.
+func (u *Unit) YearClosings(ctx context.Context, p ident.Platform) ([]yearend.Closing, error) {
 	return ledgerdb.YearClosings(ctx, batchedQuerier{u: u}, p)
 }
 
-// ResultBalances implements ports.YearEndWriter.
-func (u *unit) ResultBalances(ctx context.Context, p ident.Platform, m period.Month) (balances []ledger.NetBalance, seq int64, err error) {
+// ResultBalances implements accounting.Tx.
+func (u *Unit) ResultBalances(ctx context.Context, p ident.Platform, m period.Month) (balances []ledger.NetBalance, seq int64, err error) {
 	for _, setting := range bulkReadSettings {
 		u.queueExec(setting)
 	}
@@ -45,8 +45,8 @@ var (
 	insertYearReversal = ledgerdb.YearReversalTable.Insert("")
 )
 
-// SaveYearClosing implements ports.YearEndWriter.
-func (u *unit) SaveYearClosing(ctx context.Context, c yearend.Closing) error {
+// SaveYearClosing implements yearend.Tx.
+func (u *Unit) SaveYearClosing(ctx context.Context, c yearend.Closing) error {
 	if err := write(ctx, u, insertYearClosing, c); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (u *unit) SaveYearClosing(ctx context.Context, c yearend.Closing) error {
 	return writeAll(ctx, u, insertYearResults, results)
 }
 
-// SaveYearReversal implements ports.YearEndWriter.
-func (u *unit) SaveYearReversal(ctx context.Context, c yearend.Closing, r yearend.Reversal) error {
+// SaveYearReversal implements yearend.Tx.
+func (u *Unit) SaveYearReversal(ctx context.Context, c yearend.Closing, r yearend.Reversal) error {
 	return write(ctx, u, insertYearReversal, ledgerdb.YearReversal{Platform: c.Platform, Year: c.Year, Number: c.Number, Reversal: r})
 }

@@ -38,8 +38,8 @@ func (s *Periods) Adjust(ctx context.Context, p ident.Platform, by platform.Auth
 	return foureyes.Run(ctx, s.foureyes(), s.adjustment(), p, by, request, newAdjustmentRequest(a))
 }
 
-func (s *Periods) adjustment() foureyes.Operation[adjustmentRequest, PostedAdjustment] {
-	return foureyes.Operation[adjustmentRequest, PostedAdjustment]{ID: "createLedgerAdjustment", Action: books.ActionAdjustment,
+func (s *Periods) adjustment() foureyes.Operation[Tx, adjustmentRequest, PostedAdjustment] {
+	return foureyes.Operation[Tx, adjustmentRequest, PostedAdjustment]{ID: "createLedgerAdjustment", Action: books.ActionAdjustment,
 		Check: s.checkAdjustment, Execute: s.adjust,
 		TwoPersons: func(r adjustmentRequest) bool { return r.adjustment(ident.Platform{}).MovesHeldMoney() }}
 }
@@ -115,7 +115,7 @@ func (s *Periods) checkInternalTransit(ctx context.Context, a period.Adjustment)
 	return nil
 }
 
-func (s *Periods) adjust(ctx context.Context, tx ports.Tx, c foureyes.Change,
+func (s *Periods) adjust(ctx context.Context, tx Tx, c foureyes.Change,
 	r adjustmentRequest) (done PostedAdjustment, made string, err error) {
 	calendar, err := tx.LockPeriodsShared(ctx, c.Platform)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *Periods) adjust(ctx context.Context, tx ports.Tx, c foureyes.Change,
 
 // checkAddedAccounts returns INVALID_INPUT for entries on accounts that finance adds and has not added, or has
 // retired.
-func checkAddedAccounts(ctx context.Context, tx ports.Tx, a period.Adjustment) error {
+func checkAddedAccounts(ctx context.Context, tx Tx, a period.Adjustment) error {
 	paths := books.AddedPaths(a.Entries)
 	if len(paths) == 0 {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
 	"causeway/app/audit"
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
@@ -17,7 +18,6 @@ import (
 	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 type testContext = context.Context
@@ -121,7 +121,7 @@ func TestAdjust_CustomerAccounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := env.Store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error {
+	if err := env.Store.Do(t.Context(), func(ctx testContext, tx *postgres.Unit) error {
 		return tx.OpenInternalAccounts(ctx,
 			[]account.Internal{own})
 	}); err != nil {
@@ -210,7 +210,7 @@ func TestAdjust_InternalTransitIsAlwaysZero(t *testing.T) {
 	}
 	earlier := ledger.Adjustment(ledger.Header{ID: env.IDs.New(apptest.Noon), Platform: env.Admin.Platform, Effective: apptest.Noon,
 		Memo: "earlier"}, []ledger.Entry{entry(wire, internal, 5)})
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.Authorise(ctx, []period.Authorisation{{Platform: env.Admin.Platform, Posting: earlier.ID, By: env.Admin.Author(),
 			Note: "earlier", At: apptest.Noon}}); err != nil {
 			return err
@@ -250,7 +250,9 @@ func TestAdjust_AddedAccounts(t *testing.T) {
 		return err
 	}
 	save := func(a books.AddedAccount) {
-		env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.SaveAddedAccount(ctx, env.Admin.Platform, a) })
+		env.Do(func(ctx context.Context, tx *postgres.Unit) error {
+			return tx.SaveAddedAccount(ctx, env.Admin.Platform, a)
+		})
 	}
 	account := books.AddedAccount{Path: "expense/rent", Name: "Rent", Version: 1, At: apptest.Noon, By: env.Admin.Author()}
 

@@ -21,14 +21,14 @@ import (
 
 // PeriodsConfig is what Periods needs.
 type PeriodsConfig struct {
-	Store  ports.Store
-	Ledger ports.LedgerReader
+	Store  Store
+	Ledger LedgerReader
 	// Finance reads the balances that a first soft close makes the opening balances.
-	Finance ports.Finance
+	Finance Finance
 	Clock   ports.Clock
 	IDs     ports.IDs
 	// Archiver archives and restores months; nil if Archive and Restore are not called.
-	Archiver ports.MonthArchiver
+	Archiver MonthArchiver
 }
 
 // Periods holds the use cases on accounting periods and adjustments.
@@ -147,15 +147,15 @@ func (s *Periods) ChangeStateAs(ctx context.Context, p ident.Platform, actor str
 	return changed.Done, s.describeFirst(ctx, p, c, err)
 }
 
-func (s *Periods) foureyes() foureyes.Config {
-	return foureyes.Config{Store: s.Store, Clock: s.Clock, IDs: s.IDs}
+func (s *Periods) foureyes() foureyes.Config[Tx] {
+	return foureyes.Config[Tx]{Store: s.Store, Clock: s.Clock, IDs: s.IDs}
 }
 
 // Executors carry out the approved proposals of adjustments and changes of months.
 func (s *Periods) Executors() []foureyes.Executor {
-	executors := []foureyes.Executor{s.adjustment()}
+	executors := []foureyes.Executor{s.adjustment().Executor(s.foureyes())}
 	for _, a := range period.Actions() {
-		executors = append(executors, s.monthChange(a))
+		executors = append(executors, s.monthChange(a).Executor(s.foureyes()))
 	}
 	return executors
 }
@@ -170,9 +170,9 @@ var monthOperations = map[period.Action]struct {
 	period.Close:     {"closeLedgerPeriod", books.ActionClose},
 }
 
-func (s *Periods) monthChange(a period.Action) foureyes.Operation[monthRequest, Month] {
-	return foureyes.Operation[monthRequest, Month]{ID: monthOperations[a].id, Action: monthOperations[a].action, Check: checkMonthRequest,
-		Execute: func(ctx context.Context, tx ports.Tx, c foureyes.Change, r monthRequest) (Month, string, error) {
+func (s *Periods) monthChange(a period.Action) foureyes.Operation[Tx, monthRequest, Month] {
+	return foureyes.Operation[Tx, monthRequest, Month]{ID: monthOperations[a].id, Action: monthOperations[a].action, Check: checkMonthRequest,
+		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r monthRequest) (Month, string, error) {
 			month, err := s.change(ctx, tx, c, a, r)
 			return month, r.Month, err
 		}}
@@ -199,7 +199,7 @@ func checkMonthRequest(_ context.Context, _ ident.Platform, r monthRequest) erro
 	return nil
 }
 
-func (s *Periods) change(ctx context.Context, tx ports.Tx, c foureyes.Change, a period.Action, r monthRequest) (done Month, err error) {
+func (s *Periods) change(ctx context.Context, tx Tx, c foureyes.Change, a period.Action, r monthRequest) (done Month, err error) {
 	month, err := period.ParseMonth(r.Month)
 	if err != nil {
 		return Month{}, fault.Invalid(fault.Field{Field: "month", Message: err.Error()})
@@ -245,7 +245,7 @@ func (s *Periods) describeFirst(ctx context.Context, p ident.Platform, c MonthCh
 
 // checkMonthEnd returns CONFLICT if a month that is to be closed lacks the run of its exchange result or of the
 // deferral of fees, or has one that is out of date, and that is not confirmed.
-func checkMonthEnd(ctx context.Context, tx ports.Tx, p ident.Platform, c MonthChange) error {
+func checkMonthEnd(ctx context.Context, tx Tx, p ident.Platform, c MonthChange) error {
 	settings, err := tx.BooksSettings(ctx, p)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	ledgerdb "causeway/adapters/postgres/ledgerdb"
 	"causeway/app/accounting"
 	"causeway/app/audit"
@@ -14,7 +15,6 @@ import (
 	"causeway/core/fault"
 	"causeway/core/period"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 func TestClosedMonths_ConcurrentPosting(t *testing.T) {
@@ -163,7 +163,7 @@ func TestClose_RetriesAfterConcurrentPosting(t *testing.T) {
 	env.changeState(period.SoftClose, "2026-01")
 	late := env.newFeePosting(day(time.January, 6), 1)
 	runs := 0
-	err := env.Store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error {
+	err := env.Store.Do(t.Context(), func(ctx testContext, tx *postgres.Unit) error {
 		runs++
 		change := period.Change{Platform: env.Admin.Platform, Month: mustMonth("2026-01"), Action: period.Close, At: apptest.Noon}
 		calendar, err := tx.LockPeriods(ctx, env.Admin.Platform)

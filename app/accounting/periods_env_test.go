@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	"causeway/app/internal/apptest"
@@ -35,7 +36,8 @@ func newPeriodEnvAt(t testing.TB, now time.Time, options ...apptest.Option) *per
 	t.Helper()
 	e := apptest.New(t, append(options, apptest.At(now))...)
 	return &periodEnv{Env: e, t: t, periods: accounting.NewPeriods(accounting.PeriodsConfig{
-		Store: e.Store, Archiver: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})}
+		Store: postgres.For[accounting.Tx](e.Store), Archiver: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
+		Clock: e.Clock, IDs: e.IDs})}
 }
 
 // newFeePosting is a posting of some US cents with an effective time.
@@ -45,7 +47,7 @@ func (e *periodEnv) newFeePosting(at time.Time, minor int64) ledger.Posting {
 }
 
 func (e *periodEnv) tryPost(postings ...ledger.Posting) error {
-	return e.Store.Do(context.Background(), func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) })
+	return e.Store.Do(context.Background(), func(ctx context.Context, tx *postgres.Unit) error { return tx.Post(ctx, postings) })
 }
 
 // readPosting reads a stored posting.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/internal/apptest"
 	"causeway/core/fault"
@@ -283,7 +284,7 @@ func TestAuthorise_RequiresPosting(t *testing.T) {
 	t.Parallel()
 	// An authorisation without its posting fails the unit of work.
 	env := newPeriodEnv(t)
-	err := env.Store.Do(t.Context(), func(ctx testContext, tx ports.Tx) error {
+	err := env.Store.Do(t.Context(), func(ctx testContext, tx *postgres.Unit) error {
 		return tx.Authorise(ctx, []period.Authorisation{{Platform: env.Admin.Platform, Posting: uuid.New(), By: env.Admin.Author(), Note: "x",
 			At: apptest.Noon}})
 	})

@@ -5,12 +5,11 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/yearend"
-	"causeway/ports"
 )
 
 // checkYearEnd returns CONFLICT if the last month of a year is to be closed before its year, on a platform that
 // closes years, and that is not confirmed.
-func checkYearEnd(ctx context.Context, tx ports.Tx, p ident.Platform, c MonthChange) error {
+func checkYearEnd(ctx context.Context, tx Tx, p ident.Platform, c MonthChange) error {
 	settings, err := tx.BooksSettings(ctx, p)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/internal/apptest"
 	"causeway/app/payments"
@@ -57,7 +58,7 @@ func TestTimeline_PaymentOfAgent(t *testing.T) {
 		CreatedAt: now, UpdatedAt: now,
 		Policy: agent.Policy{Permissions: agent.Permissions, DefaultMode: agent.ApprovalRequired, Limits: agent.SpendingLimits{Currency: "USD",
 			PerTransaction: 100_00}}}
-	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, a) })
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateAgent(ctx, a) })
 	caller := platform.Principal{Platform: env.Platform.ID, Environment: platform.Sandbox, Agent: a.ID, Customer: env.Customer.ID}
 	from, to := env.NewInternalAccount(env.Customer.ID, "USD", 100_00), env.NewWallet("spark1good")
 	q, err := env.payments.CreateAgentQuote(t.Context(), caller, quote.Request{Source: quote.Source{Internal: from.ID},
@@ -98,7 +99,7 @@ func TestTimeline_ApprovedTransferOfAgent(t *testing.T) {
 		CreatedAt: now, UpdatedAt: now,
 		Policy: agent.Policy{Permissions: agent.Permissions, DefaultMode: agent.ApprovalRequired, Limits: agent.SpendingLimits{Currency: "USD",
 			PerTransaction: 100_00}}}
-	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, a) })
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateAgent(ctx, a) })
 	caller := platform.Principal{Platform: env.Platform.ID, Environment: platform.Sandbox, Agent: a.ID, Customer: env.Customer.ID}
 	out := transaction.TransferOut{From: env.NewInternalAccount(env.Customer.ID, "USD", 100_00).ID, To: env.NewBankAccount("123456789").ID,
 		Amount: 50_00}
@@ -167,7 +168,7 @@ func TestTimeline_WhatThePartnerSays(t *testing.T) {
 	q := env.createQuote(t, "spark1002", 10050)
 	env.receivePayment(t, q.Reference, 10050)
 	env.WaitForState(q.Transaction, "FAILED (refund COMPLETED)")
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.SaveRailReplies(ctx, []ports.RailReply{{Platform: env.Admin.Platform, Subject: q.Transaction.UUID(), Call: ports.CallSend,
 			At: env.Clock.Now(),
 			Outcome: ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "TRX-1", Code: "AC04",
@@ -471,7 +472,7 @@ func TestAccount_AtTime(t *testing.T) {
 }
 
 // slowLedger is a ledger whose reports take too long.
-type slowLedger struct{ ports.Finance }
+type slowLedger struct{ accounting.Finance }
 
 func (slowLedger) Turnovers(context.Context, ident.Platform, ledger.Class, []ports.Cutoff, func(ports.AccountTurnovers) error) error {
 	return fmt.Errorf("read turnovers: %w", ports.ErrReadTimeout)
@@ -490,7 +491,7 @@ func (slowLedger) LedgerAccounts(context.Context, ident.Platform, ports.LedgerAc
 }
 
 // noYears has no closings of years.
-type noYears struct{ ports.Store }
+type noYears struct{ accounting.Store }
 
 func (noYears) YearClosings(context.Context, ident.Platform) ([]yearend.Closing, error) {
 	return nil, nil

@@ -25,13 +25,13 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store  ports.Store
-	Ledger ports.Finance
+	Store  Store
+	Ledger Finance
 	// WebhookLog reads the webhook deliveries that a timeline shows.
-	WebhookLog ports.WebhookLog
+	WebhookLog WebhookLog
 	Market     ports.Rates
 	// KeptRates stores the market rates at which positions are valued.
-	KeptRates ports.KeptRates
+	KeptRates KeptRates
 	Clock     ports.Clock
 	IDs       ports.IDs
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/internal/apptest"
 	"causeway/core/books"
@@ -83,14 +84,14 @@ func TestEntriesTable_AllEntriesOfAccount(t *testing.T) {
 
 // pagedLedger has 2,500 accounts, and fails after some of them.
 type pagedLedger struct {
-	ports.Finance
+	accounting.Finance
 	failAfter string
 }
 
 var errRead = errors.New("the database has gone")
 
 // unmappedStore has the built-in mapping to the general ledger.
-type unmappedStore struct{ ports.Store }
+type unmappedStore struct{ accounting.Store }
 
 func (unmappedStore) GLMapping(context.Context, ident.Platform, time.Time) (books.MappingVersion, error) {
 	return books.MappingVersion{Mapping: books.DefaultMapping()}, nil
@@ -201,7 +202,7 @@ func TestClosingTable_EqualsTrialBalance(t *testing.T) {
 		env.newFeePosting(day(time.February, 3), 7))
 	env.changeState(period.SoftClose, "2026-01")
 	env.changeState(period.Close, "2026-01")
-	service := accounting.New(accounting.Config{Store: env.Store, Ledger: env.Store.Finance(), Clock: env.Clock})
+	service := accounting.New(accounting.Config{Store: postgres.For[accounting.Tx](env.Store), Ledger: env.Store.Finance(), Clock: env.Clock})
 	january := period.Interval{From: mustMonth("2026-01").Start(), To: mustMonth("2026-02").Start()}
 
 	closing, err := env.periods.ClosingTable(t.Context(), env.Admin.Platform, mustMonth("2026-01"))

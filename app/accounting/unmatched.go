@@ -39,16 +39,22 @@ func (s *Service) Unmatched(ctx context.Context, p ident.Platform, filter ports.
 // transaction.CheckParties and foureyes.Run.
 func (s *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by platform.Author, a AssignCommand,
 	request *ports.IdempotentRequest) (proposal.Outcome[transaction.Unmatched], error) {
-	return foureyes.Run(ctx, foureyes.Config{Store: s.Store, Clock: s.Clock, IDs: s.IDs}, s.assignment(), p, by, request, a)
+	return foureyes.Run(ctx, s.foureyes(), s.assignment(), p, by, request, a)
 }
 
-func (s *Service) assignment() foureyes.Operation[AssignCommand, transaction.Unmatched] {
-	return foureyes.Operation[AssignCommand, transaction.Unmatched]{ID: "assignUnmatched", Action: books.ActionAssignment,
+func (s *Service) assignment() foureyes.Operation[Tx, AssignCommand, transaction.Unmatched] {
+	return foureyes.Operation[Tx, AssignCommand, transaction.Unmatched]{ID: "assignUnmatched", Action: books.ActionAssignment,
 		Check: checkAssignment, Execute: s.assign}
 }
 
 // Executors carry out the approved proposals of this service.
-func (s *Service) Executors() []foureyes.Executor { return []foureyes.Executor{s.assignment()} }
+func (s *Service) Executors() []foureyes.Executor {
+	return []foureyes.Executor{s.assignment().Executor(s.foureyes())}
+}
+
+func (s *Service) foureyes() foureyes.Config[Tx] {
+	return foureyes.Config[Tx]{Store: s.Store, Clock: s.Clock, IDs: s.IDs}
+}
 
 func checkAssignment(_ context.Context, _ ident.Platform, a AssignCommand) error {
 	if a.Note == "" || len(a.Note) > maxNoteBytes {
@@ -57,7 +63,7 @@ func checkAssignment(_ context.Context, _ ident.Platform, a AssignCommand) error
 	return nil
 }
 
-func (s *Service) assign(ctx context.Context, tx ports.Tx, c foureyes.Change,
+func (s *Service) assign(ctx context.Context, tx Tx, c foureyes.Change,
 	a AssignCommand) (done transaction.Unmatched, made string, err error) {
 	work := uow.NewWork(c.At, s.IDs, 0)
 	if done, err = s.assignInTx(ctx, tx, work, c, a); err != nil {
@@ -70,7 +76,7 @@ func (s *Service) assign(ctx context.Context, tx ports.Tx, c foureyes.Change,
 	return done, made, work.Write(ctx, tx)
 }
 
-func (s *Service) assignInTx(ctx context.Context, tx ports.Tx, w *uow.Work, c foureyes.Change,
+func (s *Service) assignInTx(ctx context.Context, tx Tx, w *uow.Work, c foureyes.Change,
 	a AssignCommand) (transaction.Unmatched, error) {
 	u, found, err := tx.LockUnmatched(ctx, c.Platform, a.Receipt)
 	if err != nil {
@@ -97,7 +103,7 @@ func (s *Service) assignInTx(ctx context.Context, tx ports.Tx, w *uow.Work, c fo
 }
 
 // fundTransaction executes a pending quote that the payment funds exactly.
-func fundTransaction(ctx context.Context, tx ports.Tx, w *uow.Work, u transaction.Unmatched, a AssignCommand) error {
+func fundTransaction(ctx context.Context, tx Tx, w *uow.Work, u transaction.Unmatched, a AssignCommand) error {
 	key := ports.TransactionKey{Platform: u.Receipt.Platform, ID: a.Transaction}
 	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
 	if err != nil {
@@ -123,7 +129,7 @@ func fundTransaction(ctx context.Context, tx ports.Tx, w *uow.Work, u transactio
 }
 
 // depositToAccount credits the payment to an account and returns the transaction that it creates.
-func depositToAccount(ctx context.Context, tx ports.Tx, w *uow.Work, u transaction.Unmatched,
+func depositToAccount(ctx context.Context, tx Tx, w *uow.Work, u transaction.Unmatched,
 	a AssignCommand) (id ident.Transaction, err error) {
 	parties, err := tx.IncomingPaymentParties(ctx, []ports.IncomingPaymentKey{{Platform: u.Receipt.Platform, To: a.Account}})
 	if err != nil {
@@ -170,7 +176,7 @@ func depositToAccount(ctx context.Context, tx ports.Tx, w *uow.Work, u transacti
 }
 
 // checkCapacity returns an error if a decision would exceed the maximum balance of an account.
-func checkCapacity(ctx context.Context, tx ports.Tx, w *uow.Work, accounts []ledger.Account, d transaction.Decision) error {
+func checkCapacity(ctx context.Context, tx Tx, w *uow.Work, accounts []ledger.Account, d transaction.Decision) error {
 	balances, err := w.LockBalances(ctx, tx, accounts)
 	if err != nil {
 		return err

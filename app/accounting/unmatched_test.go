@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
@@ -177,7 +178,7 @@ func TestAssignUnmatched_OwnerDeletedMeanwhile(t *testing.T) {
 	receipt, to := env.receivePayment(t, "rent", 700), env.NewInternalAccount(env.Customer.ID, "USD", 0)
 	assigned := make(chan error, 1)
 
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		owner, err := tx.LockCustomer(ctx, env.Platform.ID, env.Customer.ID)
 		if err != nil {
 			return err

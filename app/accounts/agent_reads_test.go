@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
 	"causeway/core/agent"
@@ -29,7 +30,7 @@ func (e *env) newAgent(t *testing.T, allowed []ident.InternalAccount) platform.P
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, a) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateAgent(ctx, a) })
 	return platform.Principal{Platform: e.Platform.ID, Environment: platform.Sandbox, Agent: a.ID, Customer: a.Customer}
 }
 

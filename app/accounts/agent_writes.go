@@ -39,7 +39,7 @@ func (s *Service) CreateForAgent(ctx context.Context, caller platform.Principal,
 	}
 	attempt := accountAttempt{caller: caller, request: request, operation: agent.OpCreateExternalAccount, account: created.ID,
 		result: created, evaluation: now,
-		run: func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, created) }}
+		run: func(ctx context.Context, tx Tx) error { return tx.CreateExternalAccount(ctx, created) }}
 	err = s.attempt(ctx, attempt, unverified)
 	if fault.Is(err, fault.Conflict) { // nothing of that unit of work is stored
 		err = s.attempt(ctx, attempt, err)
@@ -58,7 +58,7 @@ func (s *Service) DeleteForAgent(ctx context.Context, caller platform.Principal,
 		return err
 	}
 	return s.attempt(ctx, accountAttempt{caller: caller, operation: agent.OpDeleteExternalAccount, account: id,
-		run: func(ctx context.Context, tx ports.Tx) error {
+		run: func(ctx context.Context, tx Tx) error {
 			return tx.DeleteExternalAccount(ctx, caller.Platform, id, s.Clock.Now())
 		}}, nil)
 }
@@ -84,7 +84,7 @@ type accountAttempt struct {
 	request   *ports.IdempotentRequest
 	operation agent.Operation
 	account   ident.ExternalAccount
-	run       func(context.Context, ports.Tx) error
+	run       func(context.Context, Tx) error
 	result    any // of run
 	// evaluation is what the policy said before; one that refused is final.
 	evaluation agent.Evaluation
@@ -93,7 +93,7 @@ type accountAttempt struct {
 // attempt runs what an agent asks for if its policy allows it and failed is nil, and records it, in one unit of work.
 func (s *Service) attempt(ctx context.Context, a accountAttempt, failed error) error {
 	var outcome error
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		now := s.Clock.Now()
 		locked, err := tx.LockAgents(ctx, a.caller.Platform, []ident.Agent{a.caller.Agent}, agent.MonthOf(now))
 		if err != nil {

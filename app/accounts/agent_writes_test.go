@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/core/agent"
 	"causeway/core/fault"
@@ -24,7 +25,7 @@ func (e *env) manager(t *testing.T) platform.Principal {
 
 func (e *env) setPolicy(t *testing.T, id ident.Agent, edit func(*agent.Agent)) {
 	t.Helper()
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		a, err := tx.LockAgent(ctx, e.Platform.ID, id)
 		if err != nil {
 			return err
@@ -130,7 +131,9 @@ func TestService_PolicyRefusesAccounts(t *testing.T) {
 		len(page.Items) != 1 || page.Items[0].ID != kept.ID {
 		t.Errorf("listed %+v, %v", page.Items, err)
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgent(ctx, e.Platform.ID, caller.Agent) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
+		return tx.DeleteAgent(ctx, e.Platform.ID, caller.Agent)
+	})
 	apptest.WantFault(t, "create after deletion", create(), fault.Unauthorized)
 	apptest.WantFault(t, "delete after deletion", remove(), fault.Unauthorized)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/adapters/rates/market"
 	"causeway/app/agents"
 	"causeway/app/internal/apptest"
@@ -30,13 +31,13 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := &env{Env: apptest.New(t), t: t}
-	e.agents = e.newService(e.Store)
+	e.agents = e.newService(postgres.For[agents.Tx](e.Store))
 	e.dollars = e.NewInternalAccount(e.Customer.ID, "USD", 0)
 	return e
 }
 
-func (e *env) newService(store ports.Store) *agents.Service {
-	return agents.New(agents.Config{Store: store, Prices: prices.New(store, market.New("test"), e.Clock), Clock: e.Clock, IDs: e.IDs})
+func (e *env) newService(store agents.Store) *agents.Service {
+	return agents.New(agents.Config{Store: store, Prices: prices.New(e.Store, market.New("test"), e.Clock), Clock: e.Clock, IDs: e.IDs})
 }
 
 func ptr[T any](value T) *T { return &value }
@@ -140,7 +141,7 @@ func TestService_UpdateIsEffectiveInEveryProcess(t *testing.T) {
 	// would have changed stays.
 	e := newEnv(t)
 	created := e.create()
-	process := e.newService(e.Store)
+	process := e.newService(postgres.For[agents.Tx](e.Store))
 	e.Clock.Advance(time.Minute)
 
 	paused, err := e.agents.Update(t.Context(), e.Platform.ID, created.Agent.ID, agent.Change{Name: ptr("Other"), Paused: ptr(true)})

@@ -27,7 +27,7 @@ func (s *Service) IssueCode(ctx context.Context, p ident.Platform, request *port
 		return IssuedCode{}, err
 	}
 	var issued IssuedCode
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		locked, err := tx.LockAgent(ctx, p, id)
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func (s *Service) Redeem(ctx context.Context, text string) (Paired, error) {
 	var random [32]byte
 	_, _ = rand.Read(random[:]) // never fails
 	paired := Paired{AccessToken: agent.FormatToken(random)}
-	err = s.Store.Do(ports.ForPlatform(ctx, found.Platform), func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ports.ForPlatform(ctx, found.Platform), func(ctx context.Context, tx Tx) error {
 		locked, err := tx.LockAgent(ctx, found.Platform, found.Agent)
 		if fault.Is(err, fault.AgentNotFound) {
 			return agent.DeviceCodeNotFound() // the agent was deleted meanwhile
@@ -153,7 +153,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (platform.Prin
 	return caller, nil
 }
 
-func newTokenReader(store ports.AgentReader) *batch.Batcher[agent.TokenHash, *ports.AgentToken] {
+func newTokenReader(store Store) *batch.Batcher[agent.TokenHash, *ports.AgentToken] {
 	return batch.New(batch.Options{MaxSize: 256, MaxConcurrency: 2},
 		func(ctx context.Context, hashes []agent.TokenHash) ([]batch.Result[*ports.AgentToken], error) {
 			found, err := store.AgentTokens(ports.ForAllPlatforms(ctx), hashes)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/agents"
 	"causeway/app/internal/apptest"
 	"causeway/core/agent"
@@ -54,7 +55,8 @@ func TestService_RedeemConnectsOnce(t *testing.T) {
 	apptest.WantFault(t, "a code for a connected agent", issued, fault.Conflict)
 	want := platform.Principal{Platform: p, Environment: platform.Sandbox, Agent: created.Agent.ID, Customer: e.Customer.ID,
 		Permissions: []platform.Permission{"CREATE_QUOTES"}}
-	for name, process := range map[string]*agents.Service{"this process": e.agents, "another one": e.newService(e.Store)} {
+	for name, process := range map[string]*agents.Service{"this process": e.agents,
+		"another one": e.newService(postgres.For[agents.Tx](e.Store))} {
 		got, err := process.Authenticate(ports.ForPlatform(t.Context(), e.NewPlatform().ID), paired.AccessToken)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
@@ -142,7 +144,7 @@ func TestService_TokenEndsWithItsAgent(t *testing.T) {
 	// every process; that of a paused agent is not. All refusals are the same.
 	e := newEnv(t)
 	deleted, orphan, paused := e.pair(), e.pair(), e.pair()
-	process := e.newService(e.Store)
+	process := e.newService(postgres.For[agents.Tx](e.Store))
 	if _, err := e.agents.Update(t.Context(), e.Platform.ID, paused.Agent.ID, agent.Change{Paused: ptr(true)}); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +167,7 @@ func TestService_TokenEndsWithItsAgent(t *testing.T) {
 		t.Errorf("paused: %v", err)
 	}
 	apptest.WantFault(t, "deleted again", e.agents.Delete(t.Context(), e.Platform.ID, deleted.Agent.ID), fault.AgentNotFound)
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.DeleteAgentsOf(ctx, e.Platform.ID, e.Customer.ID)
 	})
 	messages := []string{refused("of a deleted customer", orphan.AccessToken), refused("of a deleted customer, paused", paused.AccessToken),
@@ -183,14 +185,16 @@ func TestService_TokenEndsWithItsAgent(t *testing.T) {
 
 // deletingStore deletes an agent between the search for a code and the unit of work that redeems it.
 type deletingStore struct {
-	ports.Store
+	agents.Store
 	agent agent.Agent
 }
 
 func (s deletingStore) DeviceCode(ctx context.Context, hash agent.DeviceCodeHash) (agent.DeviceCode, error) {
 	found, err := s.Store.DeviceCode(ctx, hash)
 	if err == nil {
-		err = s.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgent(ctx, s.agent.Platform, s.agent.ID) })
+		err = s.Do(ctx, func(ctx context.Context, tx agents.Tx) error {
+			return tx.DeleteAgent(ctx, s.agent.Platform, s.agent.ID)
+		})
 	}
 	return found, err
 }
@@ -200,12 +204,12 @@ func TestService_RedeemWhileAgentIsDeleted(t *testing.T) {
 	// A code whose agent is deleted meanwhile is as unknown as it is afterwards.
 	e := newEnv(t)
 	created := e.create()
-	_, err := e.newService(deletingStore{e.Store, created.Agent.Agent}).Redeem(t.Context(), created.Code.Code)
+	_, err := e.newService(deletingStore{postgres.For[agents.Tx](e.Store), created.Agent.Agent}).Redeem(t.Context(), created.Code.Code)
 	apptest.WantFault(t, "deleted meanwhile", err, fault.DeviceCodeNotFound)
 }
 
 // brokenStore cannot read tokens.
-type brokenStore struct{ ports.Store }
+type brokenStore struct{ agents.Store }
 
 var errBroken = errors.New("no connection")
 
@@ -217,7 +221,8 @@ func TestService_AuthenticateWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	// A token that cannot be looked up is not refused, so that no program takes itself for disconnected.
 	e := newEnv(t)
-	if _, err := e.newService(brokenStore{e.Store}).Authenticate(t.Context(), e.pair().AccessToken); !errors.Is(err, errBroken) {
+	if _, err := e.newService(brokenStore{postgres.For[agents.Tx](e.Store)}).Authenticate(t.Context(),
+		e.pair().AccessToken); !errors.Is(err, errBroken) {
 		t.Errorf("%v, want %v", err, errBroken)
 	}
 }

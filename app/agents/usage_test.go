@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/agents"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/prices"
@@ -19,7 +20,7 @@ import (
 
 // count counts one payment of an agent at a day.
 func (e *env) count(id ident.Agent, day string, currency money.Currency, spent int64) {
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.AddAgentUsage(ctx, e.Platform.ID,
 			[]ports.AgentCount{{Agent: id, Counter: agent.Counter{Day: day, Currency: currency, Transactions: 1, Spent: spent}}})
 	})
@@ -36,7 +37,8 @@ func (m fixedRate) Rate(_ context.Context, from, to money.Currency, now time.Tim
 }
 
 func (e *env) withMarket(m ports.Rates) *agents.Service {
-	return agents.New(agents.Config{Store: e.Store, Prices: prices.New(e.Store, m, e.Clock), Clock: e.Clock, IDs: e.IDs})
+	return agents.New(agents.Config{
+		Store: postgres.For[agents.Tx](e.Store), Prices: prices.New(e.Store, m, e.Clock), Clock: e.Clock, IDs: e.IDs})
 }
 
 func TestService_ShowsUsage(t *testing.T) {
@@ -93,7 +95,7 @@ func TestService_AttemptsOfDeletedAgent(t *testing.T) {
 	e := newEnv(t)
 	busy, idle := e.create().Agent.ID, e.create().Agent.ID
 	now := e.Clock.Now()
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.SaveAgentAttempts(ctx, []agent.Attempt{{ID: ident.NewAgentAttempt(e.IDs.New, now), Platform: e.Platform.ID, Agent: busy,
 			Customer: e.Customer.ID, At: now,
 			Operation: agent.OpTransferIn, Decision: agent.Refused,

@@ -20,7 +20,7 @@ const reportsPerRead = 100
 // treasuryCheck compares the reports and movements of one platform with its postings, which it receives in the
 // order of their numbers. It is nil if they are not checked.
 type treasuryCheck struct {
-	source   ports.TreasuryAudit
+	source   TreasuryAudit
 	report   *Report
 	platform ident.Platform
 

@@ -24,12 +24,12 @@ type Store interface {
 	// index of each transaction it returns nil, or how they differ. The error means that it could not compare them.
 	CheckTransactions(ctx context.Context, platform ident.Platform, transactions []ports.PostedTransaction) (mismatches []error, err error)
 	ports.MonthEndAudit
-	ports.TreasuryAudit
-	ports.PriceAudit
-	ports.ReceivableAudit
-	ports.PaymentAudit
-	ports.WalletPayments
-	ports.AgentAudit
+	TreasuryAudit
+	PriceAudit
+	ReceivableAudit
+	PaymentAudit
+	WalletPayments
+	AgentAudit
 	ports.EvidenceAudit
 }
 

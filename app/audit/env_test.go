@@ -58,10 +58,10 @@ type transactionChecker func(context.Context, ident.Platform, []ports.PostedTran
 type sources struct {
 	base
 	transactions transactionChecker
-	ports.TreasuryAudit
-	ports.ReceivableAudit
-	ports.PaymentAudit
-	ports.AgentAudit
+	audit.TreasuryAudit
+	audit.ReceivableAudit
+	audit.PaymentAudit
+	audit.AgentAudit
 	ports.EvidenceAudit
 	since audit.Since
 }

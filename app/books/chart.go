@@ -69,15 +69,15 @@ func (r additionRequest) account() books.AddedAccount {
 	return books.AddedAccount{Path: r.Path, Name: r.Name, Description: r.Description}
 }
 
-func (s *Service) addition() foureyes.Operation[additionRequest, ChartAccount] {
-	return foureyes.Operation[additionRequest, ChartAccount]{ID: "addLedgerAccount", Action: books.ActionChart,
+func (s *Service) addition() foureyes.Operation[Tx, additionRequest, ChartAccount] {
+	return foureyes.Operation[Tx, additionRequest, ChartAccount]{ID: "addLedgerAccount", Action: books.ActionChart,
 		Check: func(_ context.Context, _ ident.Platform, r additionRequest) error {
 			if bad := append(r.account().Check(), Change{Note: r.Note}.problems()...); len(bad) > 0 {
 				return fault.Invalid(bad...)
 			}
 			return nil
 		},
-		Execute: func(ctx context.Context, tx ports.Tx, c foureyes.Change, r additionRequest) (ChartAccount, string, error) {
+		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r additionRequest) (ChartAccount, string, error) {
 			a := r.account()
 			changed, err := changeAccount(ctx, tx, c, r.Note, r.Path, func(all books.AddedAccounts) (books.AddedAccount, error) {
 				if _, exists := all[a.Path]; exists {
@@ -114,10 +114,10 @@ type accountChangeRequest struct {
 	Note string `json:"note,omitempty"`
 }
 
-func (s *Service) accountChange() foureyes.Operation[accountChangeRequest, ChartAccount] {
-	return foureyes.Operation[accountChangeRequest, ChartAccount]{ID: "changeLedgerAccount", Action: books.ActionChart,
+func (s *Service) accountChange() foureyes.Operation[Tx, accountChangeRequest, ChartAccount] {
+	return foureyes.Operation[Tx, accountChangeRequest, ChartAccount]{ID: "changeLedgerAccount", Action: books.ActionChart,
 		Check: func(_ context.Context, _ ident.Platform, r accountChangeRequest) error { return checkNote(r.Note) },
-		Execute: func(ctx context.Context, tx ports.Tx, c foureyes.Change, r accountChangeRequest) (ChartAccount, string, error) {
+		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r accountChangeRequest) (ChartAccount, string, error) {
 			changed, err := changeAccount(ctx, tx, c, r.Note, r.Account, func(all books.AddedAccounts) (books.AddedAccount, error) {
 				a, exists := all[r.Account]
 				if !exists {
@@ -143,7 +143,7 @@ func (s *Service) accountChange() foureyes.Operation[accountChangeRequest, Chart
 }
 
 // changeAccount saves what decide makes of the accounts, unless it is what the account with the path is.
-func changeAccount(ctx context.Context, tx ports.Tx, c foureyes.Change, note, path string,
+func changeAccount(ctx context.Context, tx Tx, c foureyes.Change, note, path string,
 	decide func(books.AddedAccounts) (books.AddedAccount, error)) (changed ChartAccount, err error) {
 	if _, err := tx.LockPeriods(ctx, c.Platform); err != nil {
 		return changed, err

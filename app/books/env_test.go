@@ -3,6 +3,7 @@ package books_test
 import (
 	"testing"
 
+	"causeway/adapters/postgres"
 	booksapp "causeway/app/books"
 	"causeway/app/internal/apptest"
 	"causeway/core/platform"
@@ -18,7 +19,8 @@ type env struct {
 func newEnv(t testing.TB) *env {
 	t.Helper()
 	e := apptest.New(t)
-	return &env{e, booksapp.New(booksapp.Config{Store: e.Store, Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})}
+	return &env{e, booksapp.New(booksapp.Config{
+		Store: postgres.For[booksapp.Tx](e.Store), Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})}
 }
 
 // change is a change by the token of the environment.

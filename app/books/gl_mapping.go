@@ -78,15 +78,15 @@ func (r mappingRequest) mapping() (books.Mapping, error) {
 	return mapping, withProblems(err, Change{Note: r.Note}.problems())
 }
 
-func (s *Service) glMapping() foureyes.Operation[mappingRequest, books.MappingVersion] {
-	return foureyes.Operation[mappingRequest, books.MappingVersion]{ID: "setGLMapping", Action: books.ActionChart,
-		Execute: func(ctx context.Context, tx ports.Tx, c foureyes.Change, r mappingRequest) (books.MappingVersion, string, error) {
+func (s *Service) glMapping() foureyes.Operation[Tx, mappingRequest, books.MappingVersion] {
+	return foureyes.Operation[Tx, mappingRequest, books.MappingVersion]{ID: "setGLMapping", Action: books.ActionChart,
+		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r mappingRequest) (books.MappingVersion, string, error) {
 			set, err := setGLMapping(ctx, tx, c, r)
 			return set, strconv.Itoa(set.Version), err
 		}}
 }
 
-func setGLMapping(ctx context.Context, tx ports.Tx, c foureyes.Change, r mappingRequest) (set books.MappingVersion, err error) {
+func setGLMapping(ctx context.Context, tx Tx, c foureyes.Change, r mappingRequest) (set books.MappingVersion, err error) {
 	mapping, err := r.mapping()
 	if err != nil {
 		return set, err

@@ -114,8 +114,8 @@ func (s *Service) checkOpeningRequest(r openingRequest) error {
 	return nil
 }
 
-func (s *Service) opening() foureyes.Operation[openingRequest, []PostedOpening] {
-	return foureyes.Operation[openingRequest, []PostedOpening]{ID: "importOpeningBalances", Action: books.ActionChart,
+func (s *Service) opening() foureyes.Operation[Tx, openingRequest, []PostedOpening] {
+	return foureyes.Operation[Tx, openingRequest, []PostedOpening]{ID: "importOpeningBalances", Action: books.ActionChart,
 		Check: func(ctx context.Context, p ident.Platform, r openingRequest) error {
 			if err := s.checkOpeningRequest(r); err != nil {
 				return err
@@ -129,7 +129,7 @@ func (s *Service) opening() foureyes.Operation[openingRequest, []PostedOpening] 
 		Execute: s.postOpening}
 }
 
-func (s *Service) postOpening(ctx context.Context, tx ports.Tx, c foureyes.Change,
+func (s *Service) postOpening(ctx context.Context, tx Tx, c foureyes.Change,
 	r openingRequest) (posted []PostedOpening, made string, err error) {
 	calendar, err := tx.LockPeriodsShared(ctx, c.Platform)
 	if err != nil {
@@ -182,7 +182,13 @@ func authorisation(c foureyes.Change, note string, p ledger.Posting) period.Auth
 }
 
 // checkOpening returns the checked balances of a request. Fault: INVALID_INPUT.
-func checkOpening(ctx context.Context, reader ports.BooksReader, p ident.Platform,
+// openingReader is a Store or a Tx.
+type openingReader interface {
+	AddedAccounts(ctx context.Context, p ident.Platform, paths []string) (books.AddedAccounts, error)
+	GLMapping(ctx context.Context, p ident.Platform, at time.Time) (books.MappingVersion, error)
+}
+
+func checkOpening(ctx context.Context, reader openingReader, p ident.Platform,
 	r openingRequest) (_ []books.OpeningBalances, err error) {
 	lines := r.lines()
 	checks := books.OpeningChecks{AgainstBroughtForward: r.BalanceAgainst != ""}
@@ -257,7 +263,7 @@ func (s *Service) latestOpening(ctx context.Context, p ident.Platform,
 
 // checkOpeningAccounts locks the balances of customers, wallets and the platform in the postings, and returns
 // INVALID_INPUT for accounts that do not exist in that currency or whose customer was deleted.
-func checkOpeningAccounts(ctx context.Context, tx ports.Tx, work *uow.Work, p ident.Platform, opening []books.OpeningBalances,
+func checkOpeningAccounts(ctx context.Context, tx Tx, work *uow.Work, p ident.Platform, opening []books.OpeningBalances,
 	postings []ledger.Posting) error {
 	rows := map[ledger.Account]int{}
 	var accounts []ledger.Account
@@ -319,16 +325,16 @@ type openingReversalRequest struct {
 	Note     string         `json:"note,omitempty"`
 }
 
-func (s *Service) openingReversal() foureyes.Operation[openingReversalRequest, ledger.Posting] {
-	return foureyes.Operation[openingReversalRequest, ledger.Posting]{ID: "reverseOpeningBalances", Action: books.ActionChart,
+func (s *Service) openingReversal() foureyes.Operation[Tx, openingReversalRequest, ledger.Posting] {
+	return foureyes.Operation[Tx, openingReversalRequest, ledger.Posting]{ID: "reverseOpeningBalances", Action: books.ActionChart,
 		Check: func(_ context.Context, _ ident.Platform, r openingReversalRequest) error { return checkNote(r.Note) },
-		Execute: func(ctx context.Context, tx ports.Tx, c foureyes.Change, r openingReversalRequest) (ledger.Posting, string, error) {
+		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r openingReversalRequest) (ledger.Posting, string, error) {
 			reversal, err := s.reverseOpening(ctx, tx, c, r)
 			return reversal, postingID(reversal.ID).String(), err
 		}}
 }
 
-func (s *Service) reverseOpening(ctx context.Context, tx ports.Tx, c foureyes.Change,
+func (s *Service) reverseOpening(ctx context.Context, tx Tx, c foureyes.Change,
 	r openingReversalRequest) (reversal ledger.Posting, err error) {
 	present, _, err := s.latestOpening(ctx, c.Platform, r.Currency)
 	if err == nil && present.ID == uuid.Nil {

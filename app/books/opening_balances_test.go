@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
 	"causeway/app/audit"
 	booksapp "causeway/app/books"
 	"causeway/app/internal/apptest"
@@ -21,7 +22,6 @@ import (
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 // lastYear is the day that the balances of most tests are as of. It is over at apptest.Noon.
@@ -44,7 +44,7 @@ func (e *env) openAccount(t *testing.T, currency money.Currency) account.Interna
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.OpenInternalAccounts(ctx, []account.Internal{opened})
 	})
 	return opened
@@ -161,7 +161,7 @@ func TestService_ImportOpeningBalancesRefuses(t *testing.T) {
 	}
 	env.WantBalances(map[string]int64{})
 
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.Post(ctx, []ledger.Posting{ledger.FeePaid(ledger.Header{ID: uuid.New(), Platform: env.Platform.ID, Effective: lastYear,
 			Memo: "x"}, ledger.Rail("RTP"), money.Amount{Minor: 5, Currency: money.USD})})
 	})
@@ -178,7 +178,7 @@ func TestService_ImportOpeningBalancesIntoMonths(t *testing.T) {
 	// first accounting period, do not. The reversal of closed ones is effective in the next month.
 	env := newEnv(t)
 	change := func(action period.Action, m period.Month) {
-		env.Do(func(ctx context.Context, tx ports.Tx) error {
+		env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 			calendar, err := tx.LockPeriods(ctx, env.Platform.ID)
 			if err != nil {
 				return err
@@ -223,7 +223,7 @@ func TestService_ReverseOpeningBalancesOfSpentMoney(t *testing.T) {
 	if _, err := env.importOpening("rails/RTP,USD,3,\n"+path+",USD,,3\n", false); err != nil {
 		t.Fatal(err)
 	}
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.Post(ctx, []ledger.Posting{ledger.FeeCharged(ledger.Header{ID: uuid.New(), Platform: env.Platform.ID, Effective: apptest.Noon,
 			Memo: "x"}, path, money.Amount{Minor: 1, Currency: money.USD})})
 	})
@@ -238,7 +238,7 @@ func TestCheck_FindsDamagedOpeningBalances(t *testing.T) {
 	// Opening balances that nobody authorised, that are posted beside others, or that are not brought forward, are
 	// found.
 	post := func(env *env, nth int, entries ...ledger.Entry) {
-		env.Do(func(ctx context.Context, tx ports.Tx) error {
+		env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 			p := ledger.OpeningBalances(ledger.Header{ID: ledger.OpeningBalancesID(env.Platform.ID, money.USD, nth), Platform: env.Platform.ID,
 				Effective: apptest.Noon, Memo: "x"}, money.USD, nil)
 			p.Entries = entries

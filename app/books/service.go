@@ -18,9 +18,9 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store ports.Store
+	Store Store
 	// Finance reads the balances and postings that opening balances depend on.
-	Finance ports.Finance
+	Finance Finance
 	Clock   ports.Clock
 	IDs     ports.IDs
 }
@@ -33,11 +33,13 @@ func New(c Config) *Service { return &Service{c} }
 
 // Executors carry out the approved proposals of this service.
 func (s *Service) Executors() []foureyes.Executor {
-	return []foureyes.Executor{s.settings(), s.addition(), s.accountChange(), s.glMapping(), s.opening(), s.openingReversal()}
+	c := s.foureyes()
+	return []foureyes.Executor{s.settings().Executor(c), s.addition().Executor(c), s.accountChange().Executor(c), s.glMapping().Executor(c),
+		s.opening().Executor(c), s.openingReversal().Executor(c)}
 }
 
 // run carries out a request or makes a proposal of it, as the settings say. Requests of operators need no approval.
-func run[Request, Result any](ctx context.Context, s *Service, o foureyes.Operation[Request, Result], p ident.Platform, c Change,
+func run[Request, Result any](ctx context.Context, s *Service, o foureyes.Operation[Tx, Request, Result], p ident.Platform, c Change,
 	key *ports.IdempotentRequest, r Request) (proposal.Outcome[Result], error) {
 	if c.By.Token.IsZero() {
 		return foureyes.RunAlone(ctx, s.foureyes(), o, p, c.By, key, r)

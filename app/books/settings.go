@@ -45,7 +45,7 @@ func (s *Service) EditSettings(ctx context.Context, p ident.Platform, c Change, 
 	if bad := c.problems(); len(bad) > 0 {
 		return set, fault.Invalid(bad...)
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		set, err = editSettings(ctx, tx, foureyes.Change{Platform: p, By: c.By, At: s.now()}, c.Note,
 			func(present books.SettingsVersion) (books.Settings, error) { return edit(present.Settings) })
 		return err
@@ -53,14 +53,14 @@ func (s *Service) EditSettings(ctx context.Context, p ident.Platform, c Change, 
 	return set, err
 }
 
-func (s *Service) foureyes() foureyes.Config {
-	return foureyes.Config{Store: s.Store, Clock: s.Clock, IDs: s.IDs}
+func (s *Service) foureyes() foureyes.Config[Tx] {
+	return foureyes.Config[Tx]{Store: s.Store, Clock: s.Clock, IDs: s.IDs}
 }
 
-func (s *Service) settings() foureyes.Operation[settingsRequest, books.SettingsVersion] {
-	return foureyes.Operation[settingsRequest, books.SettingsVersion]{ID: "setLedgerSettings", Action: books.ActionSettings,
+func (s *Service) settings() foureyes.Operation[Tx, settingsRequest, books.SettingsVersion] {
+	return foureyes.Operation[Tx, settingsRequest, books.SettingsVersion]{ID: "setLedgerSettings", Action: books.ActionSettings,
 		Check: func(_ context.Context, _ ident.Platform, r settingsRequest) error { return checkNote(r.Note) },
-		Execute: func(ctx context.Context, tx ports.Tx, c foureyes.Change, r settingsRequest) (books.SettingsVersion, string, error) {
+		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r settingsRequest) (books.SettingsVersion, string, error) {
 			set, err := editSettings(ctx, tx, c, r.Note, func(present books.SettingsVersion) (books.Settings, error) {
 				if present.Version != r.BaseVersion {
 					return books.Settings{}, conflict("Settings changed", "The settings have version %d, not %d: another change was made since. Read "+
@@ -92,7 +92,7 @@ func (r settingsRequest) settings() books.Settings {
 		YearEndMonth: r.YearEndMonth, FourEyes: r.FourEyes}
 }
 
-func editSettings(ctx context.Context, tx ports.Tx, c foureyes.Change, note string,
+func editSettings(ctx context.Context, tx Tx, c foureyes.Change, note string,
 	edit func(books.SettingsVersion) (books.Settings, error)) (books.SettingsVersion, error) {
 	present, err := tx.LockBooksSettings(ctx, c.Platform)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/core/books"
 	"causeway/core/fault"
@@ -69,7 +70,7 @@ func TestService_SetSettingsRefusesInvalidAndFixed(t *testing.T) {
 	if _, err := env.books.SetSettings(t.Context(), env.Platform.ID, env.change(""), dollar); err != nil {
 		t.Fatal(err)
 	}
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.Post(ctx, []ledger.Posting{ledger.Adjustment(ledger.Header{ID: uuid.New(), Platform: env.Platform.ID, Effective: apptest.Noon,
 			Memo: "revaluation"},
 			[]ledger.Entry{{Debit: ledger.FXValuation, Credit: ledger.IncomeExchangeGains, Currency: money.USD, Amount: 1}})})

@@ -45,7 +45,7 @@ func TestAgents(t *testing.T) {
 	waiting := agent.NewTransferAction(ident.NewAgentAction(idGenerator.New, now), spender, "ana", agent.TransferOut,
 		agent.Transfer{Internal: dollars.ID, External: ident.NewExternalAccount(idGenerator.New, now),
 			Amount: money.Amount{Minor: 25_00, Currency: "USD"}}, now)
-	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
+	portstest.MustDo(t, db, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreatePlatform(ctx, p); err != nil {
 			return err
 		}

@@ -14,14 +14,13 @@ import (
 	"causeway/adapters/apiclient"
 	"causeway/adapters/cli"
 	"causeway/core/ident"
-	"causeway/ports"
 )
 
 // paymentDemo makes one payment, step by step, and shows each.
 type paymentDemo struct {
 	screen *screen
 	client *demoClient
-	ledger ports.LedgerReader // nil if the database is unknown
+	ledger LedgerReader // nil if the database is unknown
 	// The TEST event has a shorter timeout, because it is sent only once.
 	webhookTimeout, testEventTimeout time.Duration
 	program                          string // how it was called

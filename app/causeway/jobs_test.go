@@ -39,7 +39,7 @@ func jobsDatabase(t *testing.T) string {
 			Subjects: []uuid.UUID{{15: 1}, {15: 2}}, Due: noon,
 			Attempts: 30, LastError: "no such account\n(tried \"000123\")", Dead: id != retriedJob}
 	}
-	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
+	portstest.MustDo(t, db, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.AddJobs(ctx, []ports.Job{job(deadForward, transaction.StepForward), job(deadSurplus, transaction.StepSendBack),
 			job(retriedJob, transaction.StepDeliver)})
 	})
@@ -121,7 +121,8 @@ func TestCountDeadJobs(t *testing.T) {
 	}
 	defer db.Close()
 	registry := prometheus.NewRegistry()
-	a := &app{db: db, jobMetrics: newJobMetrics(registry), payments: payments.New(payments.Config{Store: db, Jobs: db})}
+	a := &app{db: db, jobMetrics: newJobMetrics(registry), payments: payments.New(payments.Config{
+		Store: postgres.For[payments.Tx](db), Jobs: db})}
 
 	if err := a.countDeadJobs(t.Context()); err != nil {
 		t.Fatal(err)

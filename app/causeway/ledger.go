@@ -6,7 +6,6 @@ import (
 	"causeway/adapters/postgres"
 	ledgerdb "causeway/adapters/postgres/ledgerdb"
 	"causeway/app/audit"
-	"causeway/ports"
 )
 
 func newAudit(db *postgres.DB) *audit.Checker {
@@ -15,7 +14,7 @@ func newAudit(db *postgres.DB) *audit.Checker {
 }
 
 // openLedgerReader returns a reader of the ledger of a database, and a function that closes it.
-func openLedgerReader(ctx context.Context, url string) (ports.LedgerReader, func(), error) {
+func openLedgerReader(ctx context.Context, url string) (LedgerReader, func(), error) {
 	db, err := openMigrated(ctx, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 4, StatementTimeout: auditTimeout,
 		ForReports: true, Clock: systemClock{}})
 	if err != nil {

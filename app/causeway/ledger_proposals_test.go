@@ -12,7 +12,6 @@ import (
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/proposal"
-	"causeway/ports"
 )
 
 func TestLedgerProposals_ApprovedByAnotherOperator(t *testing.T) {
@@ -81,7 +80,7 @@ func addProposal(t *testing.T, url string, n byte) string {
 	request := `{"entries": [{"debit": "expense/rails", "credit": "rails/RTP", "currency": "USD", "amount": 5}], "note": "A fee"}`
 	p := proposal.New(id, must(ident.ParsePlatform(fakePlatform)), books.ActionAdjustment, "createLedgerAdjustment", []byte(request),
 		platform.Author{Actor: "ana"}, systemClock{}.Now())
-	if err := db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateProposal(ctx, p) }); err != nil {
+	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateProposal(ctx, p) }); err != nil {
 		t.Fatal(err)
 	}
 	return id.String()

@@ -145,7 +145,7 @@ func TestLedgerCheck_OfOnePlatform(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
+	portstest.MustDo(t, db, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreatePlatform(ctx, must(platform.New(other, "Other", platform.Sandbox, true, noon)))
 	})
 	pgtest.ExecAsSuperuser(t, url, "UPDATE transactions SET status = 'COMPLETED', stage = 'DELIVERED' WHERE status = 'PENDING'")
@@ -197,7 +197,7 @@ func seededDatabase(t testing.TB) string {
 		Rail: "RTP", Reference: "NOSUCHREF", Amount: money.Amount{Minor: 5000, Currency: money.USD}, At: noon}
 
 	created := must(platform.New(platformID, "Sandbox", platform.Sandbox, true, noon))
-	err = db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	err = db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreatePlatform(ctx, created); err != nil {
 			return err
 		}
@@ -211,7 +211,7 @@ func seededDatabase(t testing.TB) string {
 	for _, d := range []transaction.Decision{funded, completed, mismatched, refundPaid} {
 		postings = append(postings, d.Postings...)
 	}
-	err = db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	err = db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{newReceipt(delivered, 10050), newReceipt(refunded, 9900),
 			unmatched}); err != nil {
 			return err

@@ -31,7 +31,7 @@ func mailsDatabase(t *testing.T) (url string, p platform.Platform) {
 	}
 	defer db.Close()
 	p = portstest.SandboxPlatform(t, idGenerator, noon)
-	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
+	portstest.MustDo(t, db, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreatePlatform(ctx, p); err != nil {
 			return err
 		}

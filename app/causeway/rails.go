@@ -17,13 +17,17 @@ import (
 // railSelector returns the rail of a platform by its environment. The environment of a
 // platform never changes, so it is cached.
 type railSelector struct {
-	store         ports.Store
+	store         platformReader
 	byEnvironment ports.RailsByEnvironment
 	chains        ports.WalletChainsByEnvironment
 	environments  sync.Map // ident.Platform to platform.Environment
 }
 
-func newRailSelector(store ports.Store, by ports.RailsByEnvironment, chains ports.WalletChainsByEnvironment) *railSelector {
+type platformReader interface {
+	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
+}
+
+func newRailSelector(store platformReader, by ports.RailsByEnvironment, chains ports.WalletChainsByEnvironment) *railSelector {
 	return &railSelector{store: store, byEnvironment: by, chains: chains}
 }
 

@@ -51,7 +51,7 @@ func railsDatabase(t *testing.T) string {
 	sent.SentAt = noon.Add(time.Hour)
 	rejected := payment(5, 800, rail.Refused, rail.WaitsForNothing, "")
 	rejected.SentAt, rejected.SettledAt, rejected.PartnerID = noon.Add(time.Hour), noon.Add(2*time.Hour), "TRX-5"
-	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
+	portstest.MustDo(t, db, func(ctx context.Context, tx *postgres.Unit) error {
 		reply := ports.RailReply{Platform: rejected.Platform, Subject: rejected.ID, Call: ports.CallSend, At: noon.Add(2 * time.Hour),
 			Outcome: ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "TRX-5", Code: "AC04",
 				Text: "Closed in\x1b May"}}

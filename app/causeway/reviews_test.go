@@ -45,7 +45,7 @@ func reviewsDatabase(t *testing.T) (url string, v verification.Verification) {
 		CreatedAt: now, UpdatedAt: now,
 		Details: document.Details{Type: "PASSPORT", Country: "SE", Number: "X1", IssuingAuthority: "Police"},
 		File:    document.File{Name: "passport.pdf", ContentType: document.PDF, Size: 1, Blob: idGenerator.New(now), Key: []byte("k")}}
-	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
+	portstest.MustDo(t, db, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreatePlatform(ctx, p); err != nil {
 			return err
 		}
@@ -54,7 +54,8 @@ func reviewsDatabase(t *testing.T) (url string, v verification.Verification) {
 		}
 		return tx.CreateDocument(ctx, passport)
 	})
-	service := customers.NewVerifications(customers.VerificationsConfig{Store: db, Clock: systemClock{}, IDs: idGenerator,
+	service := customers.NewVerifications(customers.VerificationsConfig{
+		Store: postgres.For[customers.Tx](db), Clock: systemClock{}, IDs: idGenerator,
 		Identity: ports.IdentityByEnvironment{platform.Production: manual.Identity{}}})
 	v, err = service.Submit(t.Context(), platform.Principal{Platform: p.ID, Environment: platform.Production}, nil, c.ID)
 	if err != nil || v.Status != verification.PendingManualReview {

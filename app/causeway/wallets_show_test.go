@@ -13,7 +13,6 @@ import (
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/wallet"
-	"causeway/ports"
 	"causeway/ports/portstest"
 )
 
@@ -39,7 +38,7 @@ func TestWalletsShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
+	portstest.MustDo(t, db, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreatePlatform(ctx, p); err != nil {
 			return err
 		}
@@ -64,7 +63,7 @@ func TestWalletsShow(t *testing.T) {
 	session := wallet.Session{ID: ident.NewSession(idGenerator.New, now), Platform: p.ID, Account: stablecoins.ID, Credential: credential.ID,
 		Type: wallet.Passkey, CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(wallet.SessionLifetime)}
 	request := ident.NewSignedRequest(idGenerator.New, now)
-	portstest.MustDo(t, db, func(ctx context.Context, tx ports.Tx) error {
+	portstest.MustDo(t, db, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{credential},
 			Sessions: []wallet.Session{session}}); err != nil {
 			return err

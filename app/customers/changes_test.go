@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
@@ -21,7 +22,6 @@ import (
 	"causeway/core/transaction"
 	"causeway/core/wallet"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 func TestUpdate_ChangesAndReads(t *testing.T) {
@@ -211,7 +211,7 @@ func TestUpdate_NameInAccountsOpenedMeanwhile(t *testing.T) {
 	opened.ID, opened.Currency, opened.Reference = ident.NewInternalAccount(env.IDs.New, env.Clock.Now()), "EUR", "FUND-OTHER"
 	changed := make(chan error, 1)
 
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockCustomer(ctx, admin.Platform, ana.ID); err != nil {
 			return err
 		}
@@ -251,7 +251,7 @@ func TestDelete_MarksCustomerAndAccounts(t *testing.T) {
 		CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
 	ofOther := ofDeleted
 	ofOther.ID, ofOther.Customer = ident.NewAgent(env.IDs.New, apptest.Noon), env.NewCustomer("other").ID
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return errors.Join(tx.CreateAgent(ctx, ofDeleted), tx.CreateAgent(ctx, ofOther))
 	})
 
@@ -324,7 +324,7 @@ func TestDelete_RefusedWhileDebiting(t *testing.T) {
 		apptest.WantFault(t, when, err, fault.Conflict)
 	}
 
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockBalances(ctx, []ledger.Account{dollars.LedgerAccount()}); err != nil {
 			return err
 		}
@@ -349,7 +349,7 @@ func TestDelete_WaitsForDeposit(t *testing.T) {
 	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 0)
 	deleted := make(chan error, 1)
 
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockBalances(ctx, []ledger.Account{dollars.LedgerAccount()}); err != nil {
 			return err
 		}
@@ -377,10 +377,10 @@ func TestDelete_WaitsForPaymentOfAgent(t *testing.T) {
 	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 0).LedgerAccount()
 	spender := agent.Agent{ID: ident.NewAgent(env.IDs.New, apptest.Noon), Platform: env.Platform.ID, Customer: env.Customer.ID,
 		CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
-	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, spender) })
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateAgent(ctx, spender) })
 	deleted := make(chan error, 1)
 
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockAgents(ctx, env.Platform.ID, []ident.Agent{spender.ID}, "2026-03"); err != nil {
 			return err
 		}
@@ -389,7 +389,7 @@ func TestDelete_WaitsForPaymentOfAgent(t *testing.T) {
 			deleted <- err
 		}()
 		env.AwaitLockWait()
-		env.Do(func(ctx context.Context, tx ports.Tx) error {
+		env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 			_, err := tx.LockBalances(ctx, []ledger.Account{dollars})
 			return err
 		})
@@ -405,7 +405,7 @@ func TestDelete_WaitsForPaymentOfAgent(t *testing.T) {
 
 // newTransaction stores a payment of 1 USD of a customer in a state.
 func (e *env) newTransaction(c customer.Customer, kind transaction.Type, state transaction.State) {
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreateTransactions(ctx, []transaction.Transaction{e.transaction(ident.NewTransaction(e.IDs.New, e.Clock.Now()),
 			c, kind, state)})
 	})

@@ -19,7 +19,7 @@ import (
 
 // Config holds what the use cases need.
 type Config struct {
-	Store ports.Store
+	Store Store
 	Clock ports.Clock
 	IDs   ports.IDs
 	// Rails provide the funding instructions of accounts. An account of an environment
@@ -47,13 +47,13 @@ type Config struct {
 // Service implements the use cases.
 type Service struct {
 	Config
-	signed  *signedrequests.Requests
+	signed  *signedrequests.Requests[Tx]
 	workers *jobs.Workers
 }
 
 // New returns a Service.
 func New(c Config) *Service {
-	s := &Service{Config: c, signed: signedrequests.New(signedrequests.Config{Store: c.Store, Proofs: c.WalletProofs,
+	s := &Service{Config: c, signed: signedrequests.New(signedrequests.Config[Tx]{Store: c.Store, Proofs: c.WalletProofs,
 		Clock: c.Clock, IDs: c.IDs})}
 	s.workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, Retry: c.JobRetry, Metrics: c.JobMetrics},
 		jobs.Handler{Step: ports.StepOpenAccounts, Do: s.runJob, MaxBatch: 1})
@@ -67,7 +67,7 @@ func (s *Service) Create(ctx context.Context, platformID ident.Platform, request
 	r customer.Request) (customer.Customer, error) {
 	now := s.Clock.Now()
 	var created customer.Customer
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		// The lock makes a concurrent change of the platform's currencies wait, so that it
 		// finds this customer.
 		owner, err := tx.LockPlatformShared(ctx, platformID)
@@ -138,7 +138,7 @@ func (s *Service) List(ctx context.Context, platformID ident.Platform, f ports.C
 }
 
 // lockCustomer returns a locked customer with its owners.
-func lockCustomer(ctx context.Context, tx ports.Tx, p ident.Platform, id ident.Customer) (customer.Customer, error) {
+func lockCustomer(ctx context.Context, tx Tx, p ident.Platform, id ident.Customer) (customer.Customer, error) {
 	locked, err := tx.LockCustomer(ctx, p, id)
 	if err != nil || locked.Type != customer.Business {
 		return locked, err

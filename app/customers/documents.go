@@ -99,7 +99,7 @@ func (d *Documents) Upload(ctx context.Context, p ident.Platform, request *ports
 	now := d.Clock.Now()
 	id := ident.NewDocument(d.IDs.New, now)
 	var created document.Document
-	err = d.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = d.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		existing, err := lockDocuments(ctx, tx, owner, holder)
 		if err != nil {
 			return err
@@ -141,7 +141,7 @@ func (d *Documents) Replace(ctx context.Context, p ident.Platform, id ident.Docu
 	now := d.Clock.Now()
 	keptID := ident.NewDocument(d.IDs.New, now)
 	var after document.Document
-	err = d.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = d.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		existing, err := lockDocuments(ctx, tx, owner, before.Holder)
 		if err != nil {
 			return err
@@ -172,7 +172,7 @@ func (d *Documents) Delete(ctx context.Context, p ident.Platform, id ident.Docum
 	if err != nil {
 		return err
 	}
-	return d.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return d.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		existing, err := tx.LockDocumentsOf(ctx, p, found.Holder)
 		if err != nil {
 			return err
@@ -222,7 +222,7 @@ func (d *Documents) Open(ctx context.Context, p ident.Platform, id ident.Documen
 // EraseDocuments deletes all documents of holders in a unit of work that has locked their customer,
 // also those that were submitted for verification, and returns how many files there were. The keys
 // of the files are gone with its commit; jobs delete the files.
-func (s *Service) EraseDocuments(ctx context.Context, tx ports.Tx, p ident.Platform, holders ...document.Holder) (files int, err error) {
+func (s *Service) EraseDocuments(ctx context.Context, tx Tx, p ident.Platform, holders ...document.Holder) (files int, err error) {
 	for _, holder := range holders {
 		found, err := tx.LockDocumentsOf(ctx, p, holder)
 		if err != nil {
@@ -237,7 +237,7 @@ func (s *Service) EraseDocuments(ctx context.Context, tx ports.Tx, p ident.Platf
 }
 
 // eraseDocuments deletes documents, and their files after the commit.
-func (s *Service) eraseDocuments(ctx context.Context, tx ports.Tx, p ident.Platform, documents []document.Document) error {
+func (s *Service) eraseDocuments(ctx context.Context, tx Tx, p ident.Platform, documents []document.Document) error {
 	now := s.Clock.Now()
 	ids, deletions := make([]ident.Document, len(documents)), make([]ports.Job, len(documents))
 	for i, one := range documents {
@@ -304,7 +304,7 @@ func (d *Documents) store(ctx context.Context, p ident.Platform, checked ports.C
 	file := document.File{Name: document.CleanFileName(name, checked.ContentType), ContentType: checked.ContentType, Size: checked.Size,
 		Blob: d.IDs.New(now)}
 	deletion := d.fileDeletion(p, file.Blob, now.Add(unusedFileAge))
-	if err := d.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.AddJobs(ctx, []ports.Job{deletion}) }); err != nil {
+	if err := d.Store.Do(ctx, func(ctx context.Context, tx Tx) error { return tx.AddJobs(ctx, []ports.Job{deletion}) }); err != nil {
 		return file, err
 	}
 	digest := sha256.New()
@@ -339,11 +339,11 @@ func (d *Documents) deleteBlobs(ctx context.Context, jobs []ports.Job) error {
 			}
 		}
 	}
-	return d.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.FinishJobs(ctx, jobs) })
+	return d.Store.Do(ctx, func(ctx context.Context, tx Tx) error { return tx.FinishJobs(ctx, jobs) })
 }
 
 // lockDocuments locks a customer, who must be active, and returns the documents of a holder.
-func lockDocuments(ctx context.Context, tx ports.Tx, c customer.Customer, h document.Holder) ([]document.Document, error) {
+func lockDocuments(ctx context.Context, tx Tx, c customer.Customer, h document.Holder) ([]document.Document, error) {
 	locked, err := tx.LockCustomer(ctx, c.Platform, c.ID)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/customer"
@@ -48,7 +49,8 @@ func newDocumentEnv(t *testing.T) *documentEnv {
 	t.Helper()
 	e := apptest.New(t)
 	files := &portstest.Files{}
-	service := customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log})
+	service := customers.New(customers.Config{
+		Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log})
 	return &documentEnv{Env: e, files: files, documents: customers.NewDocuments(service,
 		customers.DocumentsConfig{Files: files, Check: anyText{}})}
 }
@@ -89,7 +91,7 @@ func (e *documentEnv) content(t *testing.T, id ident.Document) string {
 
 // submit marks a document as submitted for verification.
 func (e *documentEnv) submit(id ident.Document) {
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.MarkDocumentsSubmitted(ctx, e.Platform.ID, []ident.Document{id}, e.Clock.Now())
 	})
 }
@@ -107,7 +109,7 @@ func (e *documentEnv) newOwner(t *testing.T) customer.BeneficialOwner {
 	t.Helper()
 	o := customer.BeneficialOwner{ID: ident.NewBeneficialOwner(e.IDs.New, e.Clock.Now()), Platform: e.Platform.ID, Customer: e.Customer.ID,
 		Roles: []customer.OwnerRole{"UBO"}, OwnershipPercentage: 30, Status: customer.Pending, CreatedAt: e.Clock.Now(), UpdatedAt: e.Clock.Now()}
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateBeneficialOwner(ctx, o) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateBeneficialOwner(ctx, o) })
 	return o
 }
 
@@ -344,7 +346,7 @@ func TestDocuments_EraseDeletesEverything(t *testing.T) {
 	broken := errors.New("the unit of work fails")
 	for _, fails := range []error{broken, nil} {
 		var erased int
-		err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) (err error) {
+		err := env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) (err error) {
 			if erased, err = env.documents.EraseDocuments(ctx, tx, env.Platform.ID, holders...); err != nil {
 				return err
 			}

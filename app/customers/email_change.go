@@ -33,7 +33,7 @@ func (*unsignedError) Error() string {
 // wallet are sent, and ends the code that was sent to the old one. It returns *unsignedError if that has to
 // be signed and signed is nil. The old address gets a notice of a change that was signed: its owner may not
 // be who signed it.
-func (s *Service) moveWalletCodes(ctx context.Context, tx ports.Tx, owner platform.Platform, before, after customer.Customer,
+func (s *Service) moveWalletCodes(ctx context.Context, tx Tx, owner platform.Platform, before, after customer.Customer,
 	accounts []account.Internal, signed *signedEmailChange) error {
 	for _, a := range accounts {
 		if a.Type != account.EmbeddedWallet {
@@ -79,7 +79,7 @@ func (s *Service) moveWalletCodes(ctx context.Context, tx ports.Tx, owner platfo
 }
 
 // useSignature checks the signature of the owner of a locked wallet, and uses it up.
-func (s *Service) useSignature(ctx context.Context, tx ports.Tx, owner platform.Platform, locked wallet.Wallet,
+func (s *Service) useSignature(ctx context.Context, tx Tx, owner platform.Platform, locked wallet.Wallet,
 	signed *signedEmailChange) error {
 	if signed == nil {
 		return &unsignedError{&signedEmailChange{operation: signedrequests.Operation{

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
 	"causeway/core/customer"
@@ -55,7 +56,7 @@ func (e *emailEnv) newOwner(t *testing.T, email string) (customer.Customer, port
 		t.Fatal(err)
 	}
 	var w ports.WalletID
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		accounts, err := tx.InternalAccountsOf(ctx, e.platform, created.ID)
 		for _, a := range accounts {
 			if a.Type == account.EmbeddedWallet {
@@ -86,7 +87,7 @@ func (e *emailEnv) addCredential(w ports.WalletID, kind wallet.CredentialType, e
 }
 
 func (e *emailEnv) save(change wallet.Change) {
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.SaveWallet(ctx, change) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.SaveWallet(ctx, change) })
 }
 
 // openSession opens a session, and returns what signs with it.
@@ -148,7 +149,7 @@ func TestUpdate_EmailOfVerifiedWalletNeedsSignature(t *testing.T) {
 	env := newEmailEnv(t)
 	code := env.addCredential(env.wallet, wallet.EmailOTP, "ana@example.com", true)
 	sign := env.openSession(t, code)
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.SaveWalletCode(ctx, wallet.Code{Platform: env.platform, Credential: code.ID, Hash: wallet.CodeHash{1},
 			ExpiresAt: env.Clock.Now().Add(time.Minute), Failures: 4,
 			Sending: wallet.CodeSending{BurstUntil: env.Clock.Now(), HourUntil: env.Clock.Now()}})
@@ -170,7 +171,7 @@ func TestUpdate_EmailOfVerifiedWalletNeedsSignature(t *testing.T) {
 	if customerEmail, credentialEmail := env.stored(t); customerEmail != newEmail || credentialEmail != newEmail {
 		t.Errorf("stored %s and %s", customerEmail, credentialEmail)
 	}
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		last, err := tx.LockWalletCode(ctx, env.platform, code.ID)
 		if last.Valid(env.Clock.Now()) {
 			t.Error("the code that was sent to the old address is still valid")

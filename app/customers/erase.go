@@ -8,7 +8,6 @@ import (
 	"causeway/core/document"
 	"causeway/core/ident"
 	"causeway/core/platform"
-	"causeway/ports"
 )
 
 // eraseBatch is the number of transactions, or webhooks, that are erased in one unit of work.
@@ -34,7 +33,7 @@ func (s *Service) Erase(ctx context.Context, platformID ident.Platform, id ident
 		return customer.Erased{}, err
 	}
 	var erased customer.Erased
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		before, err := s.lockErasable(ctx, tx, platformID, id, early)
 		if err != nil {
 			return err
@@ -66,7 +65,7 @@ func (s *Service) Erase(ctx context.Context, platformID ident.Platform, id ident
 // Erase does so again.
 func (s *Service) eraseTransactions(ctx context.Context, platformID ident.Platform, id ident.Customer,
 	early bool) (total, webhooks int, err error) {
-	if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	if err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		_, err := s.lockErasable(ctx, tx, platformID, id, early)
 		return err
 	}); err != nil {
@@ -74,7 +73,7 @@ func (s *Service) eraseTransactions(ctx context.Context, platformID ident.Platfo
 	}
 	for after := (ident.Transaction{}); ; {
 		n, events, last := 0, 0, after // after does not change before the commit: a unit of work may run twice
-		if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 			n, events, last, err = tx.EraseTransactionsOf(ctx, platformID, id, after, eraseBatch)
 			return err
 		}); err != nil {
@@ -92,7 +91,7 @@ func (s *Service) eraseTransactions(ctx context.Context, platformID ident.Platfo
 func (s *Service) eraseWebhooks(ctx context.Context, platformID ident.Platform, id ident.Customer) (total int, err error) {
 	for after := (ident.Webhook{}); ; {
 		n, last := 0, after
-		if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 			n, last, err = tx.EraseWebhooksOf(ctx, platformID, id, after, eraseBatch)
 			return err
 		}); err != nil {
@@ -106,7 +105,7 @@ func (s *Service) eraseWebhooks(ctx context.Context, platformID ident.Platform, 
 }
 
 // lockErasable locks a customer who may be erased.
-func (s *Service) lockErasable(ctx context.Context, tx ports.Tx, platformID ident.Platform, id ident.Customer,
+func (s *Service) lockErasable(ctx context.Context, tx Tx, platformID ident.Platform, id ident.Customer,
 	early bool) (customer.Customer, error) {
 	found, err := tx.LockCustomer(ctx, platformID, id)
 	if err != nil {
@@ -121,7 +120,7 @@ func (s *Service) lockErasable(ctx context.Context, tx ports.Tx, platformID iden
 
 // deleteDocuments deletes the documents of a customer and its beneficial owners, and returns how many.
 // Their files are deleted by jobs.
-func (s *Service) deleteDocuments(ctx context.Context, tx ports.Tx, platformID ident.Platform, id ident.Customer) (int, error) {
+func (s *Service) deleteDocuments(ctx context.Context, tx Tx, platformID ident.Platform, id ident.Customer) (int, error) {
 	owners, err := tx.BeneficialOwnersOf(ctx, platformID, id)
 	if err != nil {
 		return 0, err

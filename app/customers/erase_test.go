@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
@@ -33,7 +34,7 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 	// of its payments and its entries remain, and the data of others. A unit of work that is repeated after
 	// a serialization failure leaves nothing out.
 	env := newEnv(t)
-	env.customers.Store = repeatingStore{env.Store}
+	env.customers.Store = repeatingStore{postgres.For[customers.Tx](env.Store)}
 	const secret = "Zacharias"
 	acme := env.NewCustomer(secret, func(c *customer.Customer) {
 		c.Type, c.Email, c.Region, c.UMAAddress = customer.Business, secret+"@example.com", "US", "$"+strings.ToLower(secret)+"@uma.test"
@@ -52,7 +53,7 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 		Roles:  []customer.OwnerRole{customer.UltimateOwner},
 		Person: customer.PersonalInfo{FirstName: secret}, Status: customer.Approved, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
 	var payments []ident.Transaction
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		for range customers.EraseBatch + 1 {
 			paid := env.transaction(ident.NewTransaction(env.IDs.New, apptest.Noon), acme, transaction.Incoming,
 				transaction.State{Status: transaction.Completed, Stage: transaction.Delivered})
@@ -125,7 +126,7 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 	}
 
 	// An earlier version leaves the agents of a customer that it deletes.
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreateAgent(ctx, agent.Agent{ID: ident.NewAgent(env.IDs.New, apptest.Noon), Platform: acme.Platform, Customer: acme.ID,
 			Name: secret, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon})
 	})

@@ -62,7 +62,7 @@ func (i *Imports) Upload(ctx context.Context, p ident.Platform, request *ports.I
 	upload := customer.Import{ID: ident.NewCustomerImport(i.IDs.New, now), Platform: p, Status: customer.ImportUploading,
 		CreatedAt: now, UpdatedAt: now}
 	limit := ports.UnfinishedImports{Max: MaxUnfinishedImports, UploadsSince: now.Add(-UploadTimeout)}
-	if err := i.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	if err := i.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		return tx.CreateCustomerImport(ctx, upload,
 			limit)
 	}); err != nil {
@@ -72,7 +72,7 @@ func (i *Imports) Upload(ctx context.Context, p ident.Platform, request *ports.I
 	if err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
 		defer cancel()
-		return stored, errors.Join(err, i.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		return stored, errors.Join(err, i.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 			return tx.DeleteCustomerUpload(ctx, p, upload.ID)
 		}))
 	}
@@ -97,7 +97,7 @@ func (i *Imports) store(ctx context.Context, upload customer.Import, request *po
 		return upload, job, err
 	}
 	job = i.job(stored, now)
-	return stored, job, i.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return stored, job, i.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, stored, nil); err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (i *Imports) storeRows(ctx context.Context, upload customer.Import, source 
 			break
 		}
 		chunk.ID = i.IDs.New(upload.CreatedAt)
-		if err := i.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.AddImportChunk(ctx, upload, chunk) }); err != nil {
+		if err := i.Store.Do(ctx, func(ctx context.Context, tx Tx) error { return tx.AddImportChunk(ctx, upload, chunk) }); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -186,7 +186,7 @@ func (i *Imports) runOnce(ctx context.Context, due []ports.Job, id ident.Custome
 // commitBatch imports a batch and returns the next job, if any.
 func (i *Imports) commitBatch(ctx context.Context, due []ports.Job, id ident.CustomerImport,
 	batch *importBatch) (next []ports.Job, err error) {
-	err = i.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = i.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		next = nil
 		if err := tx.FinishJobs(ctx, due); err != nil {
 			return err
@@ -216,7 +216,7 @@ func pause(ctx context.Context, d time.Duration) {
 
 // importBatch creates the customers of a batch, stores why others were refused, and emits the event of
 // an import that ends.
-func (i *Imports) importBatch(ctx context.Context, tx ports.Tx, locked customer.Import,
+func (i *Imports) importBatch(ctx context.Context, tx Tx, locked customer.Import,
 	batch *importBatch) (after customer.Import, err error) {
 	owner, err := tx.LockPlatformShared(ctx, locked.Platform)
 	if err != nil {

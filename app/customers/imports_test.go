@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/customer"
@@ -376,7 +377,7 @@ func TestImports_LimitsUnfinishedImports(t *testing.T) {
 	}
 	stopped := customer.Import{ID: ident.NewCustomerImport(env.IDs.New, apptest.Noon), Platform: env.admin.Platform,
 		Status: customer.ImportUploading, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreateCustomerImport(ctx, stopped, ports.UnfinishedImports{Max: 1})
 	})
 	for range customers.MaxUnfinishedImports - 1 {
@@ -404,11 +405,14 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // repeatingStore runs every unit of work twice, as after a serialization failure: the first run is
 // rolled back.
-type repeatingStore struct{ ports.Store }
+type repeatingStore struct{ customers.Store }
 
-func (s repeatingStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+func (s repeatingStore) Do(ctx context.Context, fn func(context.Context, customers.Tx) error) error {
 	rolledBack := errors.New("serialization failure")
-	if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return errors.Join(fn(ctx, tx), rolledBack) }); !errors.Is(err,
+	if err := s.Store.Do(ctx, func(ctx context.Context, tx customers.Tx) error {
+		return errors.Join(fn(ctx, tx),
+			rolledBack)
+	}); !errors.Is(err,
 		rolledBack) {
 		return err
 	}
@@ -420,7 +424,7 @@ func TestImports_InterruptedChunkIsRepeated(t *testing.T) {
 	// A chunk that is rolled back is imported again, and the result is the same. Two processes that
 	// run the import at once, one of them without the lease, import each row once.
 	env := newImportEnv(t)
-	env.customers.Store = repeatingStore{env.Store}
+	env.customers.Store = repeatingStore{postgres.For[customers.Tx](env.Store)}
 	uploaded := env.upload(t, importRows(600))
 	var running sync.WaitGroup
 	for range 2 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
@@ -60,7 +61,7 @@ func TestOpenDue_OpensNewCurrencyForEveryCustomer(t *testing.T) {
 		t.Fatal(err)
 	}
 	owners := []ident.Customer{first.ID}
-	if err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		for n := range 2 * customers.BatchSize { // created before accounts were opened at once: they have none
 			id := ident.NewCustomer(env.IDs.New, apptest.Noon)
 			created, err := customer.Create(customer.Request{Type: "INDIVIDUAL", PlatformCustomerID: fmt.Sprint("n", n)}, settings, id,
@@ -191,7 +192,7 @@ func TestOpenDue_AddsInstructionsOverANewConnection(t *testing.T) {
 	}
 	env.rails[platform.Production] = env.Rail
 	run := func() {
-		env.Do(func(ctx context.Context, tx ports.Tx) error {
+		env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 			return tx.AddJobs(ctx, []ports.Job{{ID: env.IDs.New(apptest.Noon), Platform: admin.Platform, Step: ports.StepOpenAccounts,
 				Due: env.Clock.Now()}})
 		})

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/identity/manual"
+	"causeway/adapters/postgres"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/customer"
@@ -24,7 +25,8 @@ func newReviewEnv(t *testing.T) *verificationEnv {
 	t.Helper()
 	e := apptest.New(t)
 	env := &verificationEnv{Env: e, t: t, remote: new(remoteIdentity)}
-	env.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: e.Store, Clock: e.Clock, IDs: e.IDs,
+	env.verifications = customers.NewVerifications(customers.VerificationsConfig{
+		Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs,
 		Jobs: e.Store, Log: e.Log,
 		Identity: ports.IdentityByEnvironment{platform.Sandbox: manual.Identity{}}})
 	return env
@@ -169,7 +171,7 @@ func TestReview_StaysWithoutReasonWhenTheCustomerIsErased(t *testing.T) {
 		review(v.Submitted.ID, verification.Accepted)); err != nil {
 		t.Fatal(err)
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		_, err := tx.EraseRecordsOf(ctx, v.Platform, v.Customer)
 		return err
 	})
@@ -258,7 +260,7 @@ func TestReview_RefusesDeletedCustomers(t *testing.T) {
 	t.Parallel()
 	e := newReviewEnv(t)
 	v, _ := e.submittedBusiness("5523050")
-	service := customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
+	service := customers.New(customers.Config{Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs})
 	if _, err := service.Delete(t.Context(), v.Platform, v.Customer); err != nil {
 		t.Fatal(err)
 	}

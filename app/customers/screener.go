@@ -18,7 +18,7 @@ import (
 // Screener compares names with the sanctions lists that are loaded. It keeps them in memory and reads
 // them again when another one was loaded.
 type Screener struct {
-	lists     ports.SanctionsLists
+	lists     SanctionsLists
 	threshold int
 	// turn is held by the call that reads or writes compared.
 	turn     chan struct{}
@@ -29,7 +29,7 @@ type Screener struct {
 type Screeners map[platform.Environment]*Screener
 
 // NewScreener returns a Screener that finds entries with a score of at least threshold.
-func NewScreener(lists ports.SanctionsLists, threshold int) *Screener {
+func NewScreener(lists SanctionsLists, threshold int) *Screener {
 	return &Screener{lists: lists, threshold: threshold, turn: make(chan struct{}, 1), compared: screening.Compared{Threshold: threshold}}
 }
 
@@ -77,7 +77,7 @@ func (s *Verifications) comparedOf(ctx context.Context, p ident.Platform) (scree
 }
 
 // enqueue adds the job that screens customers who are new or changed.
-func (s Screeners) enqueue(ctx context.Context, tx ports.Tx, ids ports.IDs, p ident.Platform, environment platform.Environment,
+func (s Screeners) enqueue(ctx context.Context, tx Tx, ids ports.IDs, p ident.Platform, environment platform.Environment,
 	now time.Time, customers ...ident.Customer) error {
 	if _, screened := s[environment]; !screened || len(customers) == 0 {
 		return nil

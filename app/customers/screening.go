@@ -17,7 +17,7 @@ import (
 // loaded, and those who are new or whose names changed.
 type Screening struct {
 	*Verifications
-	lists   ports.SanctionsLists
+	lists   SanctionsLists
 	workers *jobs.Workers
 	// sessions are kept from one batch to the next: one for each step.
 	sessions chan *screening.Session
@@ -36,7 +36,7 @@ const (
 )
 
 // NewScreening returns a Screening of the customers of v.
-func NewScreening(v *Verifications, lists ports.SanctionsLists) *Screening {
+func NewScreening(v *Verifications, lists SanctionsLists) *Screening {
 	s := &Screening{Verifications: v, lists: lists, sessions: make(chan *screening.Session, 2)}
 	s.workers = jobs.New(jobs.Config{Jobs: v.Jobs, Clock: v.Clock, Log: v.Log, Retry: v.JobRetry, Metrics: v.JobMetrics},
 		jobs.Handler{Step: ports.StepScreenCustomers, Do: s.screenCustomers, MaxBatch: maxScreeningJobs, MaxConcurrency: 1,
@@ -93,7 +93,7 @@ func (s *Screening) screenCustomers(ctx context.Context, due []ports.Job) error 
 	if err != nil {
 		return err
 	}
-	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		if err := tx.FinishJobs(ctx, due); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (s *Screening) screenPlatform(ctx context.Context, due []ports.Job) error {
 		}
 	}
 	var next []ports.Job
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		next = nil
 		if err := tx.FinishJobs(ctx, due); err != nil {
 			return err
@@ -214,7 +214,7 @@ func (s *Screening) keep(session *screening.Session) {
 
 // record locks customers, compares them again as they are then, records the hits that are new or open
 // again, and stops the payments of those with open hits. It returns how many hits were recorded.
-func (s *Screening) record(ctx context.Context, tx ports.Tx, compared screening.Compared, p ident.Platform,
+func (s *Screening) record(ctx context.Context, tx Tx, compared screening.Compared, p ident.Platform,
 	customers []ident.Customer) (recorded int, err error) {
 	for _, id := range customers {
 		work, err := s.lock(ctx, tx, nil, p, id)

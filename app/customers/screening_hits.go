@@ -14,7 +14,6 @@ import (
 	"causeway/core/platform"
 	"causeway/core/screening"
 	"causeway/core/verification"
-	"causeway/ports"
 )
 
 // recordHits records the hits of parties that are new or open again. It returns all hits of the customer
@@ -123,7 +122,7 @@ func (s *Screening) Judge(ctx context.Context, p ident.Platform, subject screeni
 		}
 		subject.Customer = o.Customer
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		work, err := s.lock(ctx, tx, nil, p, subject.Customer)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/customer"
@@ -48,7 +49,8 @@ func newScreeningEnv(t *testing.T, remote bool) *screeningEnv {
 	e := &screeningEnv{verificationEnv: newVerificationEnv(t, remote)}
 	e.verifications.Sanctions = sandboxScreeners(t, e.Env)
 	e.screening = customers.NewScreening(e.verifications, e.Store)
-	e.customers = customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log,
+	e.customers = customers.New(customers.Config{
+		Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log,
 		Sanctions: e.verifications.Sanctions})
 	return e
 }
@@ -216,7 +218,7 @@ func TestScreening_ConfirmedOwnerRejectsTheBusiness(t *testing.T) {
 	owner := customer.BeneficialOwner{ID: ident.NewBeneficialOwner(e.IDs.New, e.Clock.Now()), Platform: e.Platform.ID, Customer: business.ID,
 		Roles:  []customer.OwnerRole{customer.Director},
 		Person: ownerRequest("Testow").Person, Status: customer.Approved, CreatedAt: e.Clock.Now(), UpdatedAt: e.Clock.Now()}
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateBeneficialOwner(ctx, owner) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateBeneficialOwner(ctx, owner) })
 	e.load(person("1", owner.Person.FullName()))
 	e.screenDue()
 
@@ -380,7 +382,7 @@ func TestScreening_RunIsCountedOnceAndReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		_, err := tx.CreateCustomers(ctx, sealed)
 		return err
 	})

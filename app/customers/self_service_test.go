@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/customer"
@@ -28,7 +29,8 @@ type selfServiceEnv struct {
 func newSelfServiceEnv(t *testing.T) *selfServiceEnv {
 	t.Helper()
 	e := newVerificationEnv(t, false)
-	service := customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log})
+	service := customers.New(customers.Config{
+		Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log})
 	documents := customers.NewDocuments(service, customers.DocumentsConfig{Files: &portstest.Files{}, Check: anyText{}})
 	links := newKYCLinks(e.Env)
 	env := &selfServiceEnv{e, links, customers.NewSelfService(links, service, e.verifications, documents)}
@@ -301,7 +303,7 @@ func TestSelfService_EmailOfWalletIsRefused(t *testing.T) {
 	ada := e.NewCustomer("ada", func(c *customer.Customer) { c.Status, c.Email = customer.Pending, "ada@example.com" })
 	account := e.NewInternalAccount(ada.ID, "USDB", 0)
 	now := e.Clock.Now()
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{{ID: wallet.DefaultCredentialID(account.ID),
 			Platform: e.Platform.ID, Account: account.ID,
 			Type: wallet.EmailOTP, Nickname: ada.Email, Email: ada.Email, VerifiedAt: now, CreatedAt: now, UpdatedAt: now}}})

@@ -22,7 +22,7 @@ type StatusChange struct {
 // status is not From, or cannot change so, or if the data to approve has changed since ReadAt.
 func (s *Service) SetStatus(ctx context.Context, change StatusChange) (customer.Customer, error) {
 	var changed customer.Customer
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
 		changed, err = setStatus(ctx, tx, s.IDs, s.Clock, change)
 		return err
 	})
@@ -31,7 +31,7 @@ func (s *Service) SetStatus(ctx context.Context, change StatusChange) (customer.
 
 // setStatus is SetStatus in the unit of work of the decision. It locks the customer. One with entries of
 // sanctions lists that wait for an operator is not approved, but held.
-func setStatus(ctx context.Context, tx ports.Tx, ids ports.IDs, clock ports.Clock, change StatusChange) (customer.Customer, error) {
+func setStatus(ctx context.Context, tx Tx, ids ports.IDs, clock ports.Clock, change StatusChange) (customer.Customer, error) {
 	before, err := lockCustomer(ctx, tx, change.Platform, change.Customer)
 	if err != nil {
 		return customer.Customer{}, err

@@ -21,7 +21,7 @@ import (
 
 // VerificationsConfig holds what the use cases of Verifications need.
 type VerificationsConfig struct {
-	Store ports.Store
+	Store Store
 	Clock ports.Clock
 	IDs   ports.IDs
 	// Identity checks identities. Platforms of an environment without one cannot verify customers.
@@ -81,7 +81,7 @@ func (s *Verifications) Submit(ctx context.Context, principal platform.Principal
 	}
 	var submitted verification.Verification
 	var refused error
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		work, err := s.lock(ctx, tx, identity, principal.Platform, id)
 		if err != nil {
 			return err
@@ -110,7 +110,7 @@ func (s *Verifications) identityOf(environment platform.Environment) (ports.Iden
 // customerWork is a unit of work on one locked customer.
 type customerWork struct {
 	*Verifications
-	tx       ports.Tx
+	tx       Tx
 	identity ports.Identity
 	now      time.Time
 	customer customer.Customer
@@ -119,7 +119,7 @@ type customerWork struct {
 	reviewed bool
 }
 
-func (s *Verifications) lock(ctx context.Context, tx ports.Tx, identity ports.Identity, p ident.Platform,
+func (s *Verifications) lock(ctx context.Context, tx Tx, identity ports.Identity, p ident.Platform,
 	id ident.Customer) (*customerWork, error) {
 	c, err := tx.LockCustomer(ctx, p, id)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/identity/sandbox"
+	"causeway/adapters/postgres"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/customer"
@@ -88,7 +89,8 @@ func newVerificationEnv(t *testing.T, remote bool) *verificationEnv {
 	if remote {
 		identity = env.remote
 	}
-	env.verifications = customers.NewVerifications(customers.VerificationsConfig{Store: e.Store, Clock: e.Clock, IDs: e.IDs,
+	env.verifications = customers.NewVerifications(customers.VerificationsConfig{
+		Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs,
 		Jobs: e.Store, Log: e.Log,
 		Identity: ports.IdentityByEnvironment{platform.Sandbox: identity}})
 	return env
@@ -124,7 +126,7 @@ func ownerRequest(lastName string) customer.OwnerRequest {
 // newDocuments stores documents of a holder.
 func (e *verificationEnv) newDocuments(h document.Holder, types ...document.Type) {
 	e.t.Helper()
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		for _, kind := range types {
 			now := e.Clock.Now()
 			d := document.Document{ID: ident.NewDocument(e.IDs.New, now), Platform: e.Platform.ID, Holder: h, CreatedAt: now, UpdatedAt: now,
@@ -410,7 +412,7 @@ func TestVerifications_PatchDuringReviewIsNotApproved(t *testing.T) {
 	env := newVerificationEnv(t, false)
 	business := env.newCompleteBusiness("5523001", "Silva")
 	v := env.submit(business.ID)
-	service := customers.New(customers.Config{Store: env.Store, Clock: env.Clock, IDs: env.IDs})
+	service := customers.New(customers.Config{Store: postgres.For[customers.Tx](env.Store), Clock: env.Clock, IDs: env.IDs})
 	name := "Acme Holding"
 	if _, _, err := service.Update(t.Context(), env.Platform.ID, wallet.Call{}, business.ID,
 		customer.Change{Type: "BUSINESS", Business: new(&customer.BusinessChange{LegalName: &name})}); err != nil {
@@ -636,7 +638,7 @@ func TestService_BusinessIsShownWithItsOwners(t *testing.T) {
 	env := newVerificationEnv(t, false)
 	business, other := env.newCompleteBusiness("5523041", "Silva"), env.newBusiness("5523042")
 	env.newOwner(business.ID, "Ek")
-	service := customers.New(customers.Config{Store: env.Store, Clock: env.Clock, IDs: env.IDs})
+	service := customers.New(customers.Config{Store: postgres.For[customers.Tx](env.Store), Clock: env.Clock, IDs: env.IDs})
 	names := func(c customer.Customer) string {
 		var list []string
 		for _, o := range c.Owners {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/exports"
 	"causeway/app/exports/plaintext"
 	"causeway/core/account"
@@ -45,7 +46,7 @@ func newNamedEnv(t *testing.T) (e *env, customers []customer.Customer, accounts 
 }
 
 func (e *env) updateCustomer(c customer.Customer) {
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockCustomer(ctx, c.Platform, c.ID); err != nil {
 			return err
 		}

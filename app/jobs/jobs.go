@@ -16,8 +16,8 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store ports.Store
-	Jobs  ports.JobLister
+	Store Store
+	Jobs  JobLister
 	Clock ports.Clock
 	IDs   ports.IDs
 }
@@ -42,7 +42,7 @@ type By struct {
 // Retry makes jobs due now, with all their attempts, and records who did it. Either all are retried
 // or none. Faults: INVALID_INPUT, NOT_FOUND.
 func (s *Service) Retry(ctx context.Context, ids []uuid.UUID, by By) ([]ports.ListedJob, error) {
-	return s.act(ctx, ids, ports.JobRetried, by, func(ctx context.Context, tx ports.Tx, jobs []ports.Job) error {
+	return s.act(ctx, ids, ports.JobRetried, by, func(ctx context.Context, tx Tx, jobs []ports.Job) error {
 		return tx.RestartJobs(ctx, jobs, s.Clock.Now())
 	})
 }
@@ -53,7 +53,7 @@ func (s *Service) Discard(ctx context.Context, ids []uuid.UUID, by By) ([]ports.
 	if by.Reason == "" {
 		return nil, fault.Invalid(fault.Field{Field: "reason", Message: "must say why the job is not needed"})
 	}
-	return s.act(ctx, ids, ports.JobDiscarded, by, func(ctx context.Context, tx ports.Tx, jobs []ports.Job) error {
+	return s.act(ctx, ids, ports.JobDiscarded, by, func(ctx context.Context, tx Tx, jobs []ports.Job) error {
 		for _, j := range jobs {
 			if err := checkDiscard(ctx, tx, j); err != nil {
 				return err
@@ -65,12 +65,12 @@ func (s *Service) Discard(ctx context.Context, ids []uuid.UUID, by By) ([]ports.
 
 // act locks jobs, acts on them and records it.
 func (s *Service) act(ctx context.Context, ids []uuid.UUID, kind ports.JobActionKind, by By,
-	do func(context.Context, ports.Tx, []ports.Job) error) ([]ports.ListedJob, error) {
+	do func(context.Context, Tx, []ports.Job) error) ([]ports.ListedJob, error) {
 	if by.Actor == "" {
 		return nil, fault.Invalid(fault.Field{Field: "actor", Message: "must name who acts"})
 	}
 	var listed []ports.ListedJob
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
 		if listed, err = tx.LockJobs(ctx, ids); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func checkFound(ids []uuid.UUID, found []ports.ListedJob) error {
 }
 
 // checkDiscard returns a fault if a job must not be discarded.
-func checkDiscard(ctx context.Context, tx ports.Tx, j ports.Job) error {
+func checkDiscard(ctx context.Context, tx Tx, j ports.Job) error {
 	if !j.Dead {
 		return fault.New(fault.Conflict, "Job %s is not dead: it is retried by itself.", j.ID)
 	}

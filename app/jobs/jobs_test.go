@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/jobs"
 	"causeway/core/fault"
@@ -23,7 +24,7 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := apptest.New(t)
-	return &env{e, jobs.New(jobs.Config{Store: e.Store, Jobs: e.Store, Clock: e.Clock, IDs: e.IDs})}
+	return &env{e, jobs.New(jobs.Config{Store: postgres.For[jobs.Tx](e.Store), Jobs: e.Store, Clock: e.Clock, IDs: e.IDs})}
 }
 
 // add stores a job and returns it.
@@ -31,7 +32,7 @@ func (e *env) add(step transaction.Step, change func(*ports.Job)) ports.Job {
 	j := ports.Job{ID: e.IDs.New(e.Clock.Now()), Platform: e.Platform.ID, Step: step, Subjects: []uuid.UUID{e.IDs.New(e.Clock.Now())},
 		Due: e.Clock.Now()}
 	change(&j)
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.AddJobs(ctx, []ports.Job{j}) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.AddJobs(ctx, []ports.Job{j}) })
 	return j
 }
 

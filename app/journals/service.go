@@ -21,8 +21,8 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store  ports.Store
-	Ledger ports.Finance
+	Store  Store
+	Ledger Finance
 	Clock  ports.Clock
 }
 
@@ -49,7 +49,7 @@ func (s *Service) Make(ctx context.Context, p ident.Platform, by platform.Author
 	if err != nil {
 		return nil, report.TooSlow(err, "Use `causeway ledger journals`.")
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		all, err = s.makeInTx(ctx, tx, p, by, span, turnovers, now)
 		if err != nil {
 			return err
@@ -59,7 +59,7 @@ func (s *Service) Make(ctx context.Context, p ident.Platform, by platform.Author
 	return all, err
 }
 
-func (s *Service) makeInTx(ctx context.Context, tx ports.Tx, p ident.Platform, by platform.Author, span journal.Span,
+func (s *Service) makeInTx(ctx context.Context, tx Tx, p ident.Platform, by platform.Author, span journal.Span,
 	turnovers []journal.Turnover, now time.Time) ([]journal.Journal, error) {
 	if _, err := tx.LockPeriods(ctx, p); err != nil {
 		return nil, err

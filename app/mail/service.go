@@ -38,7 +38,7 @@ type Metrics interface {
 
 // Config is what a Service needs.
 type Config struct {
-	Store   ports.Store
+	Store   Store
 	Jobs    ports.Jobs
 	Mailers ports.MailersByEnvironment
 	Clock   ports.Clock
@@ -84,7 +84,7 @@ func (s *Service) send(ctx context.Context, batch []ports.Job) error {
 			return err
 		}
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		if waits {
 			if err := tx.EndMail(ctx, m.Platform, m.ID, outcome); err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/mails"
 	"causeway/app/mail"
@@ -64,7 +65,8 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	e := &env{Env: apptest.New(t), t: t, mailer: &fakeMailer{}, metrics: &fakeMetrics{counts: map[ports.MailStatus]int{}}}
 	mailers := ports.MailersByEnvironment{platform.Sandbox: e.mailer}
-	e.service = mail.New(mail.Config{Store: e.Store, Jobs: e.Store, Mailers: mailers, Clock: e.Clock, Log: e.Log, Metrics: e.metrics})
+	e.service = mail.New(mail.Config{
+		Store: postgres.For[mail.Tx](e.Store), Jobs: e.Store, Mailers: mailers, Clock: e.Clock, Log: e.Log, Metrics: e.metrics})
 	e.queue = mails.New(mails.Config{IDs: e.IDs, Mailers: mailers, From: "wallet@example.com", MaxPerHour: 1000})
 	return e
 }
@@ -72,7 +74,7 @@ func newEnv(t *testing.T) *env {
 // add queues a mail of a platform.
 func (e *env) add(p platform.Platform, to string, m mails.Message) {
 	e.t.Helper()
-	if err := e.Store.Do(e.t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := e.Store.Do(e.t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		return e.queue.Add(ctx, tx, p, to, m, e.Clock.Now())
 	}); err != nil {
 		e.t.Fatal(err)
@@ -265,7 +267,7 @@ func TestService_WithoutMailerWaits(t *testing.T) {
 	// A mail that was queued while there was a mailer waits for one.
 	e := newEnv(t)
 	e.add(e.Platform, "ana@example.com", mails.WalletExported(apptest.Noon))
-	without := mail.New(mail.Config{Store: e.Store, Jobs: e.Store, Clock: e.Clock, Log: e.Log})
+	without := mail.New(mail.Config{Store: postgres.For[mail.Tx](e.Store), Jobs: e.Store, Clock: e.Clock, Log: e.Log})
 
 	if err := without.SendDue(t.Context()); err != nil {
 		t.Fatal(err)
@@ -282,7 +284,7 @@ func TestService_JobWithoutMailIsFinished(t *testing.T) {
 	// A job whose mail has ended, or is deleted, is finished, and nothing is sent.
 	e := newEnv(t)
 	now := e.Clock.Now()
-	if err := e.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := e.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.AddJobs(ctx, []ports.Job{{ID: e.IDs.New(now), Platform: e.Platform.ID, Step: ports.StepSendMail,
 			Subjects: []uuid.UUID{e.IDs.New(now)}, Due: now}})
 	}); err != nil {

@@ -14,7 +14,6 @@ import (
 	"causeway/core/monthend"
 	"causeway/core/period"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 // draft is a run that is not posted yet, with what it rests on.
@@ -74,7 +73,7 @@ func (s *Service) formerPostings(ctx context.Context, run monthend.Run) ([]ledge
 
 // write writes the run with its postings, and what save adds. It returns the run as it counts now, which is the one
 // before, and nothing made, if nothing has changed. Error: uow.ErrChanged.
-func (d draft) write(ctx context.Context, tx ports.Tx, c foureyes.Change,
+func (d draft) write(ctx context.Context, tx Tx, c foureyes.Change,
 	save func(monthend.Run) error) (run monthend.Run, made string, err error) {
 	unchanged, err := d.check(ctx, tx)
 	if err != nil {
@@ -106,7 +105,7 @@ func (d draft) write(ctx context.Context, tx ports.Tx, c foureyes.Change,
 
 // check locks the calendar and returns uow.ErrChanged if what the draft rests on has changed, and otherwise whether
 // the current run of the month was computed from the same.
-func (d draft) check(ctx context.Context, tx ports.Tx) (unchanged bool, err error) {
+func (d draft) check(ctx context.Context, tx Tx) (unchanged bool, err error) {
 	p, m, kind := d.run.Platform, d.run.Month, d.run.Kind
 	calendar, err := tx.LockPeriods(ctx, p)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	"causeway/app/internal/apptest"
@@ -42,9 +43,10 @@ func newEnv(t *testing.T, settings ...string) *env {
 	t.Helper()
 	e := &env{Env: apptest.New(t), t: t}
 	e.by = platform.Author{Token: e.Admin.Token, Actor: "Ana Lima"}
-	e.service = monthend.New(monthend.Config{Store: e.Store, Results: e.Store, Postings: e.Store.LedgerReader(),
+	e.service = monthend.New(monthend.Config{Store: postgres.For[monthend.Tx](e.Store), Results: e.Store, Postings: e.Store.LedgerReader(),
 		Views: e.Store.MonthEndViews(), KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
-	e.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
+	e.periods = accounting.NewPeriods(accounting.PeriodsConfig{
+		Store: postgres.For[accounting.Tx](e.Store), Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
 		Clock: e.Clock, IDs: e.IDs})
 	e.set(append([]string{"functionalCurrency=USD"}, settings...)...)
 	e.keepRates(march.Start().Add(-time.Hour), "1.1")
@@ -54,7 +56,7 @@ func newEnv(t *testing.T, settings ...string) *env {
 // set changes settings of the books.
 func (e *env) set(changes ...string) {
 	e.t.Helper()
-	e.do(func(ctx context.Context, tx ports.Tx) error {
+	e.do(func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockPeriods(ctx, e.Platform.ID); err != nil {
 			return err
 		}
@@ -71,7 +73,7 @@ func (e *env) set(changes ...string) {
 	})
 }
 
-func (e *env) do(fn func(context.Context, ports.Tx) error) {
+func (e *env) do(fn func(context.Context, *postgres.Unit) error) {
 	e.t.Helper()
 	if err := e.Store.Do(e.t.Context(), fn); err != nil {
 		e.t.Fatal(err)
@@ -108,13 +110,13 @@ func (e *env) convert(day int, sent int64, from money.Currency, received int64, 
 
 func (e *env) post(postings ...ledger.Posting) {
 	e.t.Helper()
-	e.do(func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) })
+	e.do(func(ctx context.Context, tx *postgres.Unit) error { return tx.Post(ctx, postings) })
 }
 
 // postAuthorised posts into a soft-closed month.
 func (e *env) postAuthorised(postings ...ledger.Posting) {
 	e.t.Helper()
-	e.do(func(ctx context.Context, tx ports.Tx) error {
+	e.do(func(ctx context.Context, tx *postgres.Unit) error {
 		var authorisations []period.Authorisation
 		for _, p := range postings {
 			authorisations = append(authorisations, period.Authorisation{Platform: p.Platform, Posting: p.ID, By: e.by, Note: "Test",

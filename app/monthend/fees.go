@@ -48,9 +48,9 @@ type deferralRequest struct {
 	fees  []money.Amount
 }
 
-func (s *Service) feeDeferral() foureyes.Operation[deferralRequest, FeeDeferral] {
-	return foureyes.Operation[deferralRequest, FeeDeferral]{ID: "postDeferredFees", Action: books.ActionClose, Prepare: s.computeDeferral,
-		Execute: func(ctx context.Context, tx ports.Tx, c foureyes.Change, r deferralRequest) (FeeDeferral, string, error) {
+func (s *Service) feeDeferral() foureyes.Operation[Tx, deferralRequest, FeeDeferral] {
+	return foureyes.Operation[Tx, deferralRequest, FeeDeferral]{ID: "postDeferredFees", Action: books.ActionClose, Prepare: s.computeDeferral,
+		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r deferralRequest) (FeeDeferral, string, error) {
 			run, made, err := r.draft.write(ctx, tx, c, func(run monthend.Run) error { return tx.SavePaymentsInTransit(ctx, run, r.lines) })
 			return FeeDeferral{run, countPayments(r.lines), r.fees}, made, err
 		}, Figures: FeeDeferral.figures}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/monthend"
 	"causeway/core/books"
@@ -12,7 +13,6 @@ import (
 	coremonthend "causeway/core/monthend"
 	"causeway/core/period"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 // wantValued revalues a month and checks that the position is then worth what was translated together with
@@ -104,7 +104,7 @@ func TestRevalue_FixesTheFunctionalCurrency(t *testing.T) {
 	// The book of a month is in the functional currency, also if there was nothing to post.
 	e := newEnv(t)
 	fixed := func() (fixed books.Fixed) {
-		e.do(func(ctx context.Context, tx ports.Tx) (err error) {
+		e.do(func(ctx context.Context, tx *postgres.Unit) (err error) {
 			fixed, err = tx.BooksFixed(ctx, e.Platform.ID)
 			return err
 		})

@@ -42,10 +42,10 @@ type revaluationRequest struct {
 	result monthend.ExchangeResult
 }
 
-func (s *Service) revaluation() foureyes.Operation[revaluationRequest, Revaluation] {
-	return foureyes.Operation[revaluationRequest, Revaluation]{ID: "postExchangeResult", Action: books.ActionClose,
+func (s *Service) revaluation() foureyes.Operation[Tx, revaluationRequest, Revaluation] {
+	return foureyes.Operation[Tx, revaluationRequest, Revaluation]{ID: "postExchangeResult", Action: books.ActionClose,
 		Prepare: s.computeRevaluation,
-		Execute: func(ctx context.Context, tx ports.Tx, c foureyes.Change, r revaluationRequest) (Revaluation, string, error) {
+		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r revaluationRequest) (Revaluation, string, error) {
 			run, made, err := r.draft.write(ctx, tx, c, func(run monthend.Run) error { return tx.SaveExchangeResult(ctx, run, r.result) })
 			return Revaluation{run, r.result}, made, err
 		}, Figures: Revaluation.figures}

@@ -22,11 +22,11 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store     ports.Store
-	Results   ports.MonthEndResults
-	Postings  ports.LedgerReader
+	Store     Store
+	Results   runs.MonthEndResults
+	Postings  LedgerReader
 	Views     ports.MonthEndViews
-	KeptRates ports.KeptRates
+	KeptRates runs.KeptRates
 	Clock     ports.Clock
 	IDs       ports.IDs
 }
@@ -39,11 +39,11 @@ func New(c Config) *Service { return &Service{c} }
 
 // Executors carry out the approved proposals of runs.
 func (s *Service) Executors() []foureyes.Executor {
-	return []foureyes.Executor{s.revaluation(), s.feeDeferral()}
+	return []foureyes.Executor{s.revaluation().Executor(s.foureyes()), s.feeDeferral().Executor(s.foureyes())}
 }
 
-func (s *Service) foureyes() foureyes.Config {
-	return foureyes.Config{Store: s.Store, Clock: s.Clock, IDs: s.IDs}
+func (s *Service) foureyes() foureyes.Config[Tx] {
+	return foureyes.Config[Tx]{Store: s.Store, Clock: s.Clock, IDs: s.IDs}
 }
 
 // reader computes what is posted.

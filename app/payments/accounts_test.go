@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
+	"causeway/app/payments"
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/fault"
@@ -251,7 +253,7 @@ func TestPlatformSettings_BindQuotesAndTransfers(t *testing.T) {
 	changed := env.Platform
 	changed.Currencies = []platform.Currency{{Code: "USD", MinAmount: 5_00, MaxAmount: 50_00, Directions: []string{"OUTGOING", "INCOMING"}},
 		{Code: "EUR", MaxAmount: 1_000_000, Directions: []string{"INCOMING"}}}
-	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdatePlatform(ctx, changed) })
 	dollars, euros, pounds := env.account(env.Customer.ID, "USD", 100_00), env.account(env.Customer.ID, "EUR", 100_00),
 		env.account(env.Customer.ID, "GBP", 100_00)
 	bank, wallet := env.NewBankAccount("000123456"), env.NewWallet("spark1good")
@@ -324,7 +326,7 @@ func TestTransferOutWithID_IsIdempotent(t *testing.T) {
 }
 
 // staleStore finds no transaction by its key, as if all were committed just after the query.
-type staleStore struct{ ports.Store }
+type staleStore struct{ payments.Store }
 
 func (staleStore) TransactionsByKey(context.Context, []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
 	return nil, nil
@@ -341,7 +343,7 @@ func TestTransferOutWithID_CommittedMeanwhileIsNotRepeated(t *testing.T) {
 			dollars, bank := env.account(env.Customer.ID, "USD", 10050), env.NewBankAccount("000123456")
 			out := transaction.TransferOut{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 1000}
 			id := ident.NewTransaction(env.IDs.New, apptest.Noon)
-			stale := newService(env.Env, staleStore{env.Store}, env.approvals)
+			stale := newService(env.Env, staleStore{postgres.For[payments.Tx](env.Store)}, env.approvals)
 
 			for range 2 {
 				if err := stale.TransferOutWithID(t.Context(), id, out); err != nil {
@@ -507,7 +509,10 @@ func TestExecute_ToUMAAddress(t *testing.T) {
 				SenderUMA:   "$ana@uma.test",
 				ReceiverUMA: address, Currencies: []money.Currency{c.currency}, CreatedAt: apptest.Noon,
 				ExpiresAt: apptest.Noon.Add(quote.LookupValidity)}
-			if err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, lookup) }); err != nil {
+			if err := env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
+				return tx.CreateLookup(ctx,
+					lookup)
+			}); err != nil {
 				t.Fatal(err)
 			}
 			created, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: dollars.ID},

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/prices"
 	"causeway/app/payments"
@@ -59,7 +60,7 @@ func TestApproveAgentAction_EvaluatedAgain(t *testing.T) {
 			}
 		}, fault.Forbidden, "daily limit"},
 		"bank account deleted": {func(e *agentEnv) {
-			e.Do(func(ctx context.Context, tx ports.Tx) error {
+			e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 				return tx.DeleteExternalAccount(ctx, e.Platform.ID, e.bank.ID, e.Clock.Now())
 			})
 		}, fault.ExternalAccountNotFound, "no external account"},
@@ -195,7 +196,7 @@ func TestExecuteAgentQuote_WaitsAgainAfterFailedApproval(t *testing.T) {
 		t.Fatal(err)
 	}
 	queued := &waitingCommands{}
-	service := newService(e.Env, e.Store, nil, func(c *payments.Config) { c.Batches.Observer = queued })
+	service := newService(e.Env, postgres.For[payments.Tx](e.Store), nil, func(c *payments.Config) { c.Batches.Observer = queued })
 	var running sync.WaitGroup
 	awaitQueued := func(n int64) {
 		for queued.Load() < n {
@@ -203,7 +204,7 @@ func TestExecuteAgentQuote_WaitsAgainAfterFailedApproval(t *testing.T) {
 		}
 	}
 
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockAgents(ctx, e.Platform.ID, []ident.Agent{e.agent.ID}, "2026-03"); err != nil {
 			return err
 		}
@@ -248,7 +249,7 @@ func TestAgentPayment_OnlySoManyWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		actions := make([]agent.Action, agent.MaxWaiting-2)
 		transfer := agent.Transfer{Internal: e.from.ID, External: e.bank.ID, Amount: dollarsOf(1)}
 		for i := range actions {
@@ -258,7 +259,7 @@ func TestAgentPayment_OnlySoManyWait(t *testing.T) {
 		return tx.CreateAgentActions(ctx, actions)
 	})
 	_, before := e.trail()
-	services := []*payments.Service{e.Service, newService(e.Env, e.Store, nil)}
+	services := []*payments.Service{e.Service, newService(e.Env, postgres.For[payments.Tx](e.Store), nil)}
 	var refused atomic.Int64
 	var running sync.WaitGroup
 	for i := range 10 {
@@ -367,7 +368,7 @@ func TestApproveAgentAction_Races(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newAgentEnv(t, newIdleEnv(t), requireApproval)
-			other := newService(e.Env, e.Store, nil)
+			other := newService(e.Env, postgres.For[payments.Tx](e.Store), nil)
 			paid := int64(0)
 			for range 10 {
 				action := e.waiting()
@@ -409,7 +410,7 @@ func TestApproveAgentAction_PolicyChangesMeanwhile(t *testing.T) {
 	var approved payments.AgentAction
 	var err error
 	var approving sync.WaitGroup
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		locked, err2 := tx.LockAgent(ctx, e.Platform.ID, e.agent.ID)
 		if err2 != nil {
 			return err2
@@ -446,7 +447,10 @@ func TestAgentPayment_MissingRateChangesNothing(t *testing.T) {
 	// waiting until there is one.
 	e := newAgentEnv(t, newIdleEnv(t), requireApproval, func(p *agent.Policy) { p.Limits.Currency = "EUR" })
 	rates := &missingRates{Rates: fixedMarket{}, missing: true}
-	service := newService(e.Env, e.Store, nil, func(c *payments.Config) { c.Prices = prices.New(e.Store, rates, e.Clock) })
+	service := newService(e.Env, postgres.For[payments.Tx](e.Store), nil, func(c *payments.Config) {
+		c.Prices = prices.New(e.Store,
+			rates, e.Clock)
+	})
 	_, asked := service.AgentTransferOut(t.Context(), e.caller, e.out(100_00), nil)
 	apptest.WantFault(t, "asked", asked, fault.ServiceUnavailable)
 	if _, lines := e.trail(); len(lines) != 0 {
@@ -485,7 +489,7 @@ func TestAgentPayment_InterruptedApprovalWaits(t *testing.T) {
 	// An approval whose unit of work fails changes nothing, and can be repeated.
 	e := newAgentEnv(t, newIdleEnv(t), requireApproval)
 	action := e.waiting()
-	store := &interruptedStore{Store: e.Store}
+	store := &interruptedStore{Store: postgres.For[payments.Tx](e.Store)}
 	service := newService(e.Env, store, nil)
 	store.arm(2, errors.New("unexpected EOF")) // the locks of balances, or the commit
 	if _, err := service.ApproveAgentAction(t.Context(), e.Admin, e.agent.ID, action.ID, nil); err == nil || !store.interrupted() {

@@ -54,7 +54,7 @@ func (c *agentCommand) committed(stored agent.Action) bool {
 func (s *Service) runAgentBatch(ctx context.Context, commands []*agentCommand) ([]batch.Result[AgentAction], error) {
 	var results []batch.Result[AgentAction]
 	var run *agentRun
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		results, run = make([]batch.Result[AgentAction], len(commands)), s.newAgentRun(commands)
 		if err := run.lock(ctx, tx); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (s *Service) newAgentRun(commands []*agentCommand) *agentRun {
 }
 
 // lock locks what the commands are about, in one order: sessions, agents, actions, quotes, balances.
-func (r *agentRun) lock(ctx context.Context, tx ports.Tx) error {
+func (r *agentRun) lock(ctx context.Context, tx Tx) error {
 	var signed []*executeCommand
 	for _, c := range r.commands {
 		if c.execution.signature != "" {
@@ -141,7 +141,7 @@ func (r *agentRun) lock(ctx context.Context, tx ports.Tx) error {
 	return err
 }
 
-func (r *agentRun) lockAgents(ctx context.Context, tx ports.Tx) error {
+func (r *agentRun) lockAgents(ctx context.Context, tx Tx) error {
 	var ids []ident.Agent
 	for _, c := range r.commands {
 		if !slices.Contains(ids, c.agent) {
@@ -155,7 +155,7 @@ func (r *agentRun) lockAgents(ctx context.Context, tx ports.Tx) error {
 
 // lockActions locks the actions that are to be approved, or that an earlier run may have created, and those that
 // wait for the approval of the same quotes.
-func (r *agentRun) lockActions(ctx context.Context, tx ports.Tx) error {
+func (r *agentRun) lockActions(ctx context.Context, tx Tx) error {
 	p := r.commands[0].platform
 	var ids []ident.AgentAction
 	var quotes []ident.Quote
@@ -181,7 +181,7 @@ func (r *agentRun) lockActions(ctx context.Context, tx ports.Tx) error {
 }
 
 // readPayments locks the quotes, and reads the parties of the transfers as their agents see them.
-func (r *agentRun) readPayments(ctx context.Context, tx ports.Tx) error {
+func (r *agentRun) readPayments(ctx context.Context, tx Tx) error {
 	var quotes []ports.QuoteKey
 	var out []ports.PartyKey
 	var in []ports.IncomingPaymentKey
@@ -252,7 +252,7 @@ func (r *agentRun) payingAccounts() []ledger.Account {
 
 // write writes what was decided. Counters are locked after balances, and the postings come last. What is decided no
 // longer waits, so that another action for its quote can.
-func (r *agentRun) write(ctx context.Context, tx ports.Tx) error {
+func (r *agentRun) write(ctx context.Context, tx Tx) error {
 	p := r.commands[0].platform
 	for _, write := range []struct {
 		n  int

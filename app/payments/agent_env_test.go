@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/audittest"
 	"causeway/core/account"
 	"causeway/core/agent"
@@ -45,14 +46,14 @@ func (e *agentEnv) newAgent(owner ident.Customer, edits ...func(*agent.Policy)) 
 	for _, edit := range edits {
 		edit(&a.Policy)
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateAgent(ctx, a) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateAgent(ctx, a) })
 	return a, platform.Principal{Platform: e.Platform.ID, Environment: platform.Sandbox, Agent: a.ID, Customer: owner}
 }
 
 // change changes the agent as the platform does.
 func (e *agentEnv) change(edit func(*agent.Agent)) {
 	e.t.Helper()
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		locked, err := tx.LockAgent(ctx, e.Platform.ID, e.agent.ID)
 		if err != nil {
 			return err

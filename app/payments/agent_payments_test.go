@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/payments"
 	"causeway/core/agent"
@@ -192,7 +193,8 @@ func TestAgentPayment_LimitHoldsForConcurrentRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newAgentEnv(t, newIdleEnv(t), limit)
-			services := []*payments.Service{newService(e.Env, e.Store, nil), newService(e.Env, e.Store, nil)}
+			services := []*payments.Service{newService(e.Env, postgres.For[payments.Tx](e.Store), nil), newService(e.Env,
+				postgres.For[payments.Tx](e.Store), nil)}
 			var mu sync.Mutex
 			paid, refused := 0, 0
 			var all sync.WaitGroup
@@ -309,7 +311,7 @@ func TestAgentPayment_SumThatDoesNotFit(t *testing.T) {
 	// Without a limit of the day an agent could send more than can be counted. The payment that would is refused, and
 	// is in the trail.
 	e := newAgentEnv(t, newIdleEnv(t))
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		spent := agent.Counter{Day: agent.DayOf(e.Clock.Now()), Currency: "USD", Transactions: 1, Spent: math.MaxInt64 - 1_00}
 		return tx.AddAgentUsage(ctx, e.Platform.ID, []ports.AgentCount{{Agent: e.agent.ID, Counter: spent}})
 	})
@@ -359,7 +361,9 @@ func TestAgentPayment_DeletedAgent(t *testing.T) {
 					return e.ExecuteAgentQuote(ctx, e.caller, created.ID, payments.Signature{}, claim)
 				}
 			}
-			e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgent(ctx, e.Platform.ID, e.agent.ID) })
+			e.Do(func(ctx context.Context, tx *postgres.Unit) error {
+				return tx.DeleteAgent(ctx, e.Platform.ID, e.agent.ID)
+			})
 
 			_, paid := pay(e, t.Context(), nil)
 			apptest.WantFault(t, "paid", paid, fault.Unauthorized)
@@ -462,9 +466,9 @@ func TestAgentPreview_ManyShareOneUnitOfWork(t *testing.T) {
 	const previews = 20
 	e := newAgentEnv(t, newIdleEnv(t))
 	queued := &waitingCommands{}
-	service := newService(e.Env, e.Store, nil, func(c *payments.Config) { c.Batches.Observer = queued })
+	service := newService(e.Env, postgres.For[payments.Tx](e.Store), nil, func(c *payments.Config) { c.Batches.Observer = queued })
 	var running sync.WaitGroup
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockAgents(ctx, e.Platform.ID, []ident.Agent{e.agent.ID}, "2026-03"); err != nil {
 			return err
 		}

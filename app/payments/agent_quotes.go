@@ -41,7 +41,7 @@ func (s *Service) AgentQuote(ctx context.Context, caller platform.Principal, id 
 }
 
 // lockQuotingAgents locks the agents that ask for quotes. It reads nothing if the platform does.
-func lockQuotingAgents(ctx context.Context, tx ports.Tx, commands []*quoteCommand,
+func lockQuotingAgents(ctx context.Context, tx Tx, commands []*quoteCommand,
 	now time.Time) (map[ident.Agent]ports.CountedAgent, error) {
 	var ids []ident.Agent
 	for _, c := range commands {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/payments"
 	"causeway/core/agent"
@@ -119,7 +120,7 @@ func TestAgentPayment_RepeatedRequestWaitsOnce(t *testing.T) {
 	t.Parallel()
 	// A request that is repeated with its key, also at the same time and in another process, asks once.
 	e := newAgentEnv(t, newIdleEnv(t), requireApproval)
-	other := newService(e.Env, e.Store, nil)
+	other := newService(e.Env, postgres.For[payments.Tx](e.Store), nil)
 	request := apptest.IdempotentRequest(e.caller, "key", func(result any) string { return result.(payments.AgentAction).ID.String() })
 	request.Agent = e.agent.ID
 	var mu sync.Mutex
@@ -164,7 +165,7 @@ func TestAgentPayment_FailingAndNewPaymentsAtOnce(t *testing.T) {
 	// deadlocks, and in the end exactly what has not failed is counted.
 	e := newAgentEnv(t, newEnv(t))
 	refused := e.NewBankAccount("123456002")
-	services := []*payments.Service{e.Service, newService(e.Env, e.Store, nil)}
+	services := []*payments.Service{e.Service, newService(e.Env, postgres.For[payments.Tx](e.Store), nil)}
 	var mu sync.Mutex
 	var failing []ident.Transaction
 	var all sync.WaitGroup
@@ -218,7 +219,9 @@ func TestAgentPayment_DeletedWhileRequestsRun(t *testing.T) {
 		})
 	}
 	<-started
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteAgent(ctx, e.Platform.ID, e.agent.ID) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
+		return tx.DeleteAgent(ctx, e.Platform.ID, e.agent.ID)
+	})
 	counted := e.usage().Transactions
 	all.Wait()
 

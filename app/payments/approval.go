@@ -34,7 +34,7 @@ func (s *Service) Approve(ctx context.Context, p ident.Platform, id ident.Transa
 	if len(bad) > 0 {
 		return transaction.Transaction{}, fault.Invalid(bad...)
 	}
-	return s.decide(ctx, p, id, claim, func(ctx context.Context, tx ports.Tx, w work,
+	return s.decide(ctx, p, id, claim, func(ctx context.Context, tx Tx, w work,
 		t transaction.Transaction) (transaction.Decision, error) {
 		parties, err := tx.TransactionParties(ctx, transactionKey(t))
 		if err != nil {
@@ -54,13 +54,13 @@ func (s *Service) Reject(ctx context.Context, p ident.Platform, id ident.Transac
 	if len(reason) > MaxNote {
 		return transaction.Transaction{}, fault.Invalid(fault.Field{Field: "reason", Message: "must not be longer than 500 bytes"})
 	}
-	return s.decide(ctx, p, id, claim, func(_ context.Context, _ ports.Tx, w work, t transaction.Transaction) (transaction.Decision, error) {
+	return s.decide(ctx, p, id, claim, func(_ context.Context, _ Tx, w work, t transaction.Transaction) (transaction.Decision, error) {
 		return t.Rejected(transaction.PayRequestFailed, reason, w.Now)
 	})
 }
 
 func (s *Service) decide(ctx context.Context, p ident.Platform, id ident.Transaction, claim *ports.IdempotentRequest,
-	decide func(context.Context, ports.Tx, work, transaction.Transaction) (transaction.Decision, error)) (transaction.Transaction, error) {
+	decide func(context.Context, Tx, work, transaction.Transaction) (transaction.Decision, error)) (transaction.Transaction, error) {
 	key := ports.TransactionKey{Platform: p, ID: id}
 	read, err := s.Store.TransactionsByKey(ctx, []ports.TransactionKey{key})
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Service) decide(ctx context.Context, p ident.Platform, id ident.Transac
 	}
 	var d transaction.Decision
 	var done work
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		done = s.newWork()
 		locked, err := lockReceived(ctx, tx, t)
 		if err != nil {

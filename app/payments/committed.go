@@ -18,7 +18,7 @@ type attemptedCommand interface {
 
 // runUncommitted runs the commands of a batch, except those that an earlier run has committed. It
 // calls read for the results of those.
-func runUncommitted[C attemptedCommand, R any](ctx context.Context, store ports.Store, commands []C,
+func runUncommitted[C attemptedCommand, R any](ctx context.Context, store Store, commands []C,
 	read func(context.Context, C, transaction.Transaction) (R, error), run batch.RunFunc[C, R]) ([]batch.Result[R], error) {
 	var attempted []ports.TransactionKey
 	for _, c := range commands {

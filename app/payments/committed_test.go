@@ -10,16 +10,16 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/payments"
 	"causeway/core/ident"
 	"causeway/core/transaction"
-	"causeway/ports"
 )
 
 // lostCommitStore is a store that loses the result of its second commit. It blocks the first until
 // release is closed, so that further commands form a batch.
 type lostCommitStore struct {
-	ports.Store
+	payments.Store
 	mu           sync.Mutex
 	runs         int
 	firstBlocked chan struct{} // closed when the first run is blocked
@@ -28,7 +28,7 @@ type lostCommitStore struct {
 
 var errCommitLost = errors.New("connection lost after the commit")
 
-func (d *lostCommitStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+func (d *lostCommitStore) Do(ctx context.Context, fn func(context.Context, payments.Tx) error) error {
 	d.mu.Lock()
 	d.runs++
 	run := d.runs
@@ -96,7 +96,7 @@ func TestBatch_LostCommitIsNotRepeated(t *testing.T) {
 			t.Parallel()
 			env := newIdleEnv(t)
 			submit := prepare(env)
-			store := &lostCommitStore{Store: env.Store, firstBlocked: make(chan struct{}), release: make(chan struct{})}
+			store := &lostCommitStore{Store: postgres.For[payments.Tx](env.Store), firstBlocked: make(chan struct{}), release: make(chan struct{})}
 			waiting := &waitingCommands{}
 			service := newService(env.Env, store, nil, func(c *payments.Config) { c.Batches.Observer = waiting })
 			var mu sync.Mutex

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/connections"
 	"causeway/app/payments"
 	"causeway/app/rails"
@@ -62,9 +63,10 @@ func newIdleConnectedEnv(t *testing.T, around func(ports.Rail, *env) ports.Rail)
 	if err := opened.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	c := &connectedEnv{env: e, rail: connections.NewRail(opened, e.Store, e.Store)}
-	c.operators = rails.New(rails.Config{Store: e.Store, Connections: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
-	e.Service = newService(e.Env, e.Store, e.approvals, func(c2 *payments.Config) { c2.Rails = overConnections{c.rail} })
+	c := &connectedEnv{env: e, rail: connections.NewRail(opened, postgres.For[connections.Tx](e.Store), e.Store)}
+	c.operators = rails.New(rails.Config{Store: postgres.For[rails.Tx](e.Store), Connections: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
+	e.Service = newService(e.Env, postgres.For[payments.Tx](e.Store), e.approvals,
+		func(c2 *payments.Config) { c2.Rails = overConnections{c.rail} })
 	return c
 }
 
@@ -263,7 +265,7 @@ func (c *connectedEnv) sendBack(t *testing.T, minor int64) (named transaction.Tr
 		t.Fatal(err)
 	}
 	c.Post(posting)
-	c.Do(func(ctx context.Context, tx ports.Tx) error {
+	c.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		err := tx.AssignUnmatched(ctx, page.Items[0], transaction.Assignment{Note: "Unknown payer", By: transaction.ReversedBy,
 			At: c.Clock.Now()})
 		if err != nil {

@@ -35,7 +35,7 @@ func (s *Service) depositBatch(ctx context.Context, commands []depositCommand) (
 	}
 	var results []batch.Result[transaction.Transaction]
 	var w work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		results, w = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
 		saved, err := tx.SaveReceipts(ctx, receipts)
 		if err != nil {
@@ -66,7 +66,7 @@ func (s *Service) depositBatch(ctx context.Context, commands []depositCommand) (
 }
 
 // deposit decides about the new receipts, each after those before it in the batch, and adds their deposits.
-func (w work) deposit(ctx context.Context, tx ports.Tx, commands []depositCommand, saved []ports.SavedReceipt,
+func (w work) deposit(ctx context.Context, tx Tx, commands []depositCommand, saved []ports.SavedReceipt,
 	deposits map[ident.Receipt]transaction.Transaction, results []batch.Result[transaction.Transaction]) error {
 	var keys []ports.IncomingPaymentKey
 	var fresh []int
@@ -104,7 +104,7 @@ func (w work) deposit(ctx context.Context, tx ports.Tx, commands []depositComman
 }
 
 // existingDeposits returns the deposits of receipts that were received before.
-func existingDeposits(ctx context.Context, tx ports.Tx, receipts []transaction.Receipt,
+func existingDeposits(ctx context.Context, tx Tx, receipts []transaction.Receipt,
 	saved []ports.SavedReceipt) (map[ident.Receipt]transaction.Transaction, error) {
 	deposits := map[ident.Receipt]transaction.Transaction{}
 	var keys []ports.TransactionKey
@@ -183,7 +183,7 @@ func (s *Service) fundBatch(ctx context.Context, commands []*fundCommand) ([]bat
 // fundedAccount reads the account of a deposit that is committed.
 func (s *Service) fundedAccount(ctx context.Context, c *fundCommand, t transaction.Transaction) (FundedAccount, error) {
 	funded := FundedAccount{Transaction: t}
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		locked, err := tx.LockBalances(ctx, t.Accounts())
 		for _, found := range locked {
 			if found.ID == c.to {
@@ -202,7 +202,7 @@ func (s *Service) fundAccounts(ctx context.Context, commands []*fundCommand) ([]
 	}
 	var results []batch.Result[FundedAccount]
 	var w work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		results, w = make([]batch.Result[FundedAccount], len(commands)), s.newWork()
 		parties, err := tx.IncomingPaymentParties(ctx, keys)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/payments"
 	"causeway/core/account"
@@ -70,7 +71,7 @@ func TestFund_Refused(t *testing.T) {
 		t.Fatal(err)
 	}
 	frozen.Status = account.InternalFrozen
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.OpenInternalAccounts(ctx, []account.Internal{frozen})
 	})
 	bo := env.NewCustomer("bo", func(c *customer.Customer) { c.DeletedAt = apptest.Noon })
@@ -188,7 +189,7 @@ func TestDeposit_OwnerDeletedMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		paid := make(chan error, 1)
-		env.Do(func(ctx context.Context, tx ports.Tx) error {
+		env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 			owner, err := tx.LockCustomer(ctx, env.Platform.ID, env.Customer.ID)
 			if err != nil {
 				return err

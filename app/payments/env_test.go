@@ -9,6 +9,7 @@ import (
 	"time"
 
 	counterparties "causeway/adapters/counterparties/sandbox"
+	"causeway/adapters/postgres"
 	"causeway/adapters/rates/market"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/batch"
@@ -61,13 +62,13 @@ func newIdleEnv(t testing.TB, opts ...apptest.Option) *env {
 		p.Currencies[0].RequiredCounterpartyFields = []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}}
 	}))...)
 	approvals := &fakeApprovals{}
-	return &env{Env: e, approvals: approvals, Service: newService(e, e.Store, approvals)}
+	return &env{Env: e, approvals: approvals, Service: newService(e, postgres.For[payments.Tx](e.Store), approvals)}
 }
 
-func newService(e *apptest.Env, store ports.Store, approvals ports.Approvals, edits ...func(*payments.Config)) *payments.Service {
+func newService(e *apptest.Env, store payments.Store, approvals ports.Approvals, edits ...func(*payments.Config)) *payments.Service {
 	c := payments.Config{Timetable: e.Timetable(), Store: store, Jobs: e.Store, Rails: e.Rail, Chains: e.Chain, Custody: e.Custody,
 		WalletProofs:   ports.WalletProofsByEnvironment{platform.Sandbox: apptest.Signatures{}},
-		Prices:         prices.New(store, market.New("test"), e.Clock),
+		Prices:         prices.New(e.Store, market.New("test"), e.Clock),
 		Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: counterparties.New(counterparties.DefaultDomain)},
 		Approvals:      approvals,
 		Clock:          e.Clock, IDs: e.IDs, Log: e.Log,

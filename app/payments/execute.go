@@ -95,7 +95,7 @@ func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 	}
 	var results []batch.Result[quote.WithStatus]
 	var done work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		results, done = make([]batch.Result[quote.WithStatus], len(orders)), s.newWork()
 		sessions, err := lockSessions(ctx, tx, orders)
 		if err != nil {
@@ -190,7 +190,7 @@ func notAsSigned(t transaction.Transaction) error {
 
 // lockSessions returns the sessions that have signed, as they are now, and keeps them from being ended
 // until the commit. It reads nothing if nobody has signed.
-func lockSessions(ctx context.Context, tx ports.Tx, orders []*executeCommand) (map[ident.Session]wallet.Session, error) {
+func lockSessions(ctx context.Context, tx Tx, orders []*executeCommand) (map[ident.Session]wallet.Session, error) {
 	var ids []ident.Session
 	for _, o := range orders {
 		if !o.session.ID.IsZero() && !slices.Contains(ids, o.session.ID) {

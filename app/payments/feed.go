@@ -37,12 +37,12 @@ const (
 // FeedConfig is what reading feeds needs beside the use cases.
 type FeedConfig struct {
 	Connections ports.ConnectedRails
-	Feeds       ports.RailFeedStore
-	Receipts    ports.PartnerReceipts
-	Balances    ports.RailBalanceStore
-	Statements  ports.RailStatementStore
+	Feeds       RailFeedStore
+	Receipts    PartnerReceipts
+	Balances    RailBalanceStore
+	Statements  RailStatementStore
 	// Received keeps over which connection money was received.
-	Received ports.RailReceiptStore
+	Received RailReceiptStore
 	// Ledger reads the fees that are posted.
 	Ledger interface {
 		RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (ports.RecordedPosting, bool, error)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/payments"
 	"causeway/core/account"
@@ -69,7 +70,7 @@ func (f *feedRail) add(report ports.RailReport) {
 
 // brokenStore fails the nth step that a feed stores.
 type brokenStore struct {
-	ports.RailFeedStore
+	payments.RailFeedStore
 	advance, keep error
 }
 
@@ -399,7 +400,7 @@ func TestFeeds_ReversalAfterSendBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.AssignUnmatched(ctx, u, transaction.Assignment{Note: "Unknown payer", By: transaction.ReversedBy, At: e.Clock.Now()})
 	})
 	e.Post(posting, u.Receipt.SentBack("rails/ACH", e.Clock.Now()))
@@ -478,7 +479,7 @@ func TestFeeds_PayersAreGivenToRefunds(t *testing.T) {
 		t.Fatal(err)
 	}
 	env.Post(posting)
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.AssignUnmatched(ctx, u, transaction.Assignment{Note: "Unknown payer", By: transaction.ReversedBy,
 			At: env.Clock.Now()}); err != nil {
 			return err

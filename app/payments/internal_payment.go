@@ -57,7 +57,7 @@ var refusedInternally = ports.Outcome{Verdict: ports.Refused, Accepted: true, Re
 func (s *Service) refuseInternal(ctx context.Context, sent transaction.Transaction) (arrived transaction.Transaction, err error) {
 	key, counterpart := transactionKey(sent), ports.TransactionKey{Platform: sent.Platform, ID: transaction.CounterpartID(sent.ID)}
 	var w work
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		w = s.newWork()
 		locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key, counterpart})
 		if err != nil {
@@ -80,7 +80,7 @@ func (s *Service) refuseInternal(ctx context.Context, sent transaction.Transacti
 }
 
 // checkInTransit locks a payment and returns an error if it is settled.
-func checkInTransit(ctx context.Context, tx ports.Tx, key ports.TransactionKey) error {
+func checkInTransit(ctx context.Context, tx Tx, key ports.TransactionKey) error {
 	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
 	if err == nil && !locked[key].State.InTransit() {
 		err = fmt.Errorf("%s was settled meanwhile", key.ID)
@@ -114,7 +114,7 @@ func (s *Service) createInternal(ctx context.Context, sent transaction.Transacti
 }
 
 // lockReceived locks incoming payments, each with the one of its sender if that is a customer of the same platform.
-func lockReceived(ctx context.Context, tx ports.Tx, received ...transaction.Transaction) (
+func lockReceived(ctx context.Context, tx Tx, received ...transaction.Transaction) (
 	map[ports.TransactionKey]transaction.Transaction, error) {
 	var keys []ports.TransactionKey
 	for _, t := range received {
@@ -146,7 +146,7 @@ func (w work) settleReceived(d transaction.Decision, locked map[ports.Transactio
 func (s *Service) settleReceivedJobs(ctx context.Context, jobs []ports.Job, received []transaction.Transaction,
 	decide func(work, transaction.Transaction) (*transaction.Decision, error)) error {
 	var done work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		done = s.newJobWork(jobs)
 		locked, err := lockReceived(ctx, tx, received...)
 		if err != nil {

@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
+	"causeway/app/payments"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -34,7 +36,7 @@ func (env *env) internalPayout(names ...string) ports.Payout {
 		SourceRail: "RTP", Funded: money.Amount{Minor: 12_50, Currency: "USD"},
 		CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
 	sent.Payee = sent.PayeeDigest(nil)
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreateTransactions(ctx, []transaction.Transaction{sent})
 	})
 	header := func(kind ledger.Kind) ledger.Header {
@@ -98,7 +100,7 @@ func (env *env) payAna(t *testing.T) (sent, received ident.Transaction) {
 		SenderUMA:   ben.UMAAddress,
 		ReceiverUMA: env.Customer.UMAAddress, Currencies: []money.Currency{"USD"}, CreatedAt: apptest.Noon,
 		ExpiresAt: apptest.Noon.Add(quote.LookupValidity)}
-	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, lookup) })
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateLookup(ctx, lookup) })
 	created, err := env.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID, Source: quote.Source{Internal: from.ID},
 		Destination: quote.Destination{UMA: env.Customer.UMAAddress}, Lookup: lookup.ID, Side: quote.Sending, Amount: 12_50,
 		ExecuteImmediately: true}, nil)
@@ -128,7 +130,7 @@ func TestInternalPayment_BothSidesInOneCommit(t *testing.T) {
 	}{
 		"approved by the endpoint": {status: 200, want: transaction.Completed},
 		"approved later": {status: 202, want: transaction.Completed, decide: func(t *testing.T, env *env, id ident.Transaction) {
-			other := newService(env.Env, env.Store, env.approvals)
+			other := newService(env.Env, postgres.For[payments.Tx](env.Store), env.approvals)
 			if _, err := other.Approve(t.Context(), env.Platform.ID, id, nil, nil); err != nil {
 				t.Error(err)
 			}
@@ -190,7 +192,7 @@ func TestInternalPayment_OfEarlierRelease(t *testing.T) {
 	}
 	received := env.waitForIncomingState(t, transaction.CounterpartID(sent.Transaction.ID), transaction.ApprovalPending)
 	received.SentBy = ident.Transaction{}
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.UpdateTransactions(ctx, []transaction.Transaction{received})
 	})
 
@@ -202,7 +204,7 @@ func TestInternalPayment_OfEarlierRelease(t *testing.T) {
 	}
 	env.WantBalances(map[string]int64{"rails/RTP USD": 12_50, "rails/UMA USD": 12_50, "transit/payouts USD": -12_50,
 		env.dollars.LedgerPath() + " USD": -12_50})
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.AddJobs(ctx, []ports.Job{{ID: env.IDs.New(apptest.Noon), Platform: env.Platform.ID, Step: transaction.StepDeliver,
 			Due: apptest.Noon, Subjects: []uuid.UUID{sent.Transaction.ID.UUID()}}})
 	})
@@ -264,7 +266,7 @@ func TestReceiveInternal_ReceiverWithoutAddressMeanwhile(t *testing.T) {
 }
 
 // failingStore cannot read the customer at one UMA address.
-type failingStore struct{ ports.Store }
+type failingStore struct{ payments.Store }
 
 func (s failingStore) Customers(ctx context.Context, p ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error) {
 	switch f.UMAAddress {
@@ -282,7 +284,7 @@ func TestSend_OutcomesInOrder(t *testing.T) {
 	// rail, and each has its own outcome. After a failed read the rail is not called, and while the store
 	// is not available the payment waits.
 	env := newReceivingEnv(t)
-	service := newService(env.Env, failingStore{env.Store}, env.approvals)
+	service := newService(env.Env, failingStore{postgres.For[payments.Tx](env.Store)}, env.approvals)
 	first, second, account := env.internalPayout(), env.internalPayout("benno"), ports.Payout{}
 	to := func(address string) (p ports.Payout) {
 		p.Transaction.Destination.UMA, p.Transaction.Platform = address, env.Platform.ID

@@ -7,12 +7,13 @@ import (
 	"sync"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
+	"causeway/app/payments"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/transaction"
-	"causeway/ports"
 )
 
 // setParty changes the status of a row, or deletes it.
@@ -103,14 +104,14 @@ func TestQuote_ReceiverOfPlatformDeleted(t *testing.T) {
 // failOnceStore fails the second unit of work after it has run, and blocks the first until release
 // is closed, so that further commands form a batch.
 type failOnceStore struct {
-	ports.Store
+	payments.Store
 	mu           sync.Mutex
 	runs         int
 	firstBlocked chan struct{} // closed when the first run is blocked
 	release      chan struct{}
 }
 
-func (s *failOnceStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+func (s *failOnceStore) Do(ctx context.Context, fn func(context.Context, payments.Tx) error) error {
 	s.mu.Lock()
 	s.runs++
 	run := s.runs
@@ -119,7 +120,7 @@ func (s *failOnceStore) Do(ctx context.Context, fn func(context.Context, ports.T
 		close(s.firstBlocked)
 		<-s.release
 	}
-	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return s.Store.Do(ctx, func(ctx context.Context, tx payments.Tx) error {
 		err := fn(ctx, tx)
 		if run == 2 {
 			return errors.Join(err, errors.New("the database failed"))
@@ -138,7 +139,7 @@ func TestExecute_RepeatedAfterUnrelatedFailure(t *testing.T) {
 	newQuote := func() quote.Quote { return env.quoteFrom(t, quote.Source{Internal: dollars.ID}, 10_00, wallet) }
 	executed, first, other := newQuote(), newQuote(), newQuote()
 	env.execute(t, executed)
-	store := &failOnceStore{Store: env.Store, firstBlocked: make(chan struct{}), release: make(chan struct{})}
+	store := &failOnceStore{Store: postgres.For[payments.Tx](env.Store), firstBlocked: make(chan struct{}), release: make(chan struct{})}
 	service := newService(env.Env, store, nil)
 	var all sync.WaitGroup
 	execute := func(q quote.Quote, want fault.Code) {

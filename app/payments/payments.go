@@ -26,7 +26,7 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store ports.Store
+	Store Store
 	Jobs  ports.Jobs
 	Rails ports.Rails
 	// Chains move the coins of embedded wallets, and Custody signs for the chain what an owner has

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
 	"causeway/core/corridor"
@@ -155,7 +156,7 @@ func TestCreateQuote_FundingInUnsupportedCurrency(t *testing.T) {
 	changed := env.Platform
 	changed.Currencies = append(slices.Clone(changed.Currencies), platform.Currency{Code: "EUR", MinAmount: 1, MaxAmount: 1_000_000_00,
 		Directions: []string{"OUTGOING"}})
-	env.Do(func(ctx context.Context, tx ports.Tx) error { return tx.UpdatePlatform(ctx, changed) })
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdatePlatform(ctx, changed) })
 	env.Service.Prices.Invalidate()
 	if _, err := env.CreateQuote(t.Context(), env.QuoteRequest("EUR", 100_50, wallet), nil); err != nil {
 		t.Errorf("after the currency was added: %v", err)

@@ -102,7 +102,7 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 			ToInternal:   to.Internal, ToExternal: to.External}
 	}
 	var results []batch.Result[quote.WithStatus]
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		results = make([]batch.Result[quote.WithStatus], len(commands))
 		parties, err := s.parties(ctx, tx, keys)
 		if err != nil {
@@ -141,7 +141,7 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 }
 
 // walletBalances returns the balances of the wallets that pay. It reads nothing if none does.
-func walletBalances(ctx context.Context, tx ports.Tx, parties []quote.Parties) (ledger.Balances, error) {
+func walletBalances(ctx context.Context, tx Tx, parties []quote.Parties) (ledger.Balances, error) {
 	var wallets []ledger.Account
 	for _, p := range parties {
 		if p.FromWallet() {
@@ -222,7 +222,7 @@ func (b *quoteWrites) add(q quote.Quote, t transaction.Transaction) {
 		Due: t.ExpiresAt, Subjects: []uuid.UUID{t.ID.UUID()}})
 }
 
-func (b *quoteWrites) write(ctx context.Context, tx ports.Tx) error {
+func (b *quoteWrites) write(ctx context.Context, tx Tx) error {
 	if len(b.attempts) > 0 {
 		if err := tx.SaveAgentAttempts(ctx, b.attempts); err != nil {
 			return err

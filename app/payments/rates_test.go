@@ -22,7 +22,7 @@ import (
 
 // fakeTermsStore is a store that has only terms and limits.
 type fakeTermsStore struct {
-	ports.Store
+	payments.Store
 	overrides []ports.CorridorOverride
 	limits    []ports.PlatformCurrency
 	reads     int
@@ -164,8 +164,14 @@ func (w unpricedCurrency) Rate(ctx context.Context, from, to money.Currency, now
 	return w.Rates.Rate(ctx, from, to, now)
 }
 
+// pricedStore is the store of payments and of prices.
+type pricedStore interface {
+	payments.Store
+	prices.Store
+}
+
 // newPricedService returns a service that can price, but has no database, with its prices.
-func newPricedService(store ports.Store, rates ports.Rates, clock ports.Clock) (*payments.Service, *prices.Prices) {
+func newPricedService(store pricedStore, rates ports.Rates, clock ports.Clock) (*payments.Service, *prices.Prices) {
 	p := prices.New(store, rates, clock)
 	return payments.New(payments.Config{Store: store, Prices: p, Clock: clock}), p
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/uow"
 	"causeway/app/payments"
 	"causeway/app/rails"
@@ -248,7 +249,7 @@ func TestRecall_AfterTheWriteOff(t *testing.T) {
 	e.pay("in-1", 50_00)
 	e.runDue(t)
 	e.recall("in-1")
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		details, _, err := tx.LockReceivableOf(ctx, e.Platform.ID, e.quoted.Transaction)
 		if err != nil {
 			return err

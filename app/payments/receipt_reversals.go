@@ -21,7 +21,7 @@ func (s *Service) ReverseReceipt(ctx context.Context, v transaction.ReceiptRever
 	if err != nil {
 		return err
 	}
-	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		u, isUnmatched, err := tx.LockUnmatched(ctx, v.Receipt.Platform, v.Receipt.ID)
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func (s *Service) useOf(ctx context.Context, r transaction.Receipt) (funded iden
 }
 
 // reverseUnmatched posts that unmatched money has gone back.
-func reverseUnmatched(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, u transaction.Unmatched) error {
+func reverseUnmatched(ctx context.Context, tx Tx, w *uow.Work, v transaction.ReceiptReversal, u transaction.Unmatched) error {
 	postings, assignment, err := v.OfUnmatched(u)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func reverseUnmatched(ctx context.Context, tx ports.Tx, w *uow.Work, v transacti
 }
 
 // lockFailedRefunds locks the money of transactions whose refund has failed, and returns it.
-func lockFailedRefunds(ctx context.Context, tx ports.Tx, keys []ports.TransactionKey) (map[ident.Transaction]transaction.Unmatched, error) {
+func lockFailedRefunds(ctx context.Context, tx Tx, keys []ports.TransactionKey) (map[ident.Transaction]transaction.Unmatched, error) {
 	failed := map[ident.Transaction]transaction.Unmatched{}
 	for _, key := range keys {
 		var id ident.Receipt
@@ -95,7 +95,7 @@ func lockFailedRefunds(ctx context.Context, tx ports.Tx, keys []ports.Transactio
 
 // reverseUsed opens a receivable for the transaction that has the money, takes it from a refund of that which has failed, or posts a
 // loss if none has it.
-func (s *Service) reverseUsed(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal, keys []ports.TransactionKey,
+func (s *Service) reverseUsed(ctx context.Context, tx Tx, w *uow.Work, v transaction.ReceiptReversal, keys []ports.TransactionKey,
 	goesInside bool) error {
 	failed, err := lockFailedRefunds(ctx, tx, keys)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *Service) reverseUsed(ctx context.Context, tx ports.Tx, w *uow.Work, v t
 
 // openReceivable records that the owner of a transaction owes the money that was taken back. Later money and the
 // balance pay it, as for collections that were returned.
-func (s *Service) openReceivable(ctx context.Context, tx ports.Tx, w *uow.Work, v transaction.ReceiptReversal,
+func (s *Service) openReceivable(ctx context.Context, tx Tx, w *uow.Work, v transaction.ReceiptReversal,
 	t transaction.Transaction) error {
 	returned := receivable.Return{ReasonCode: v.Code, PartnerID: v.PartnerID, ReturnedAt: v.At, Note: v.Note, By: transaction.ReversedBy}
 	_, err := s.recorder().Open(ctx, tx, w, t, v.Receipt.Amount.Currency, returned, func(opened receivable.Receivable) receivable.Receivable {

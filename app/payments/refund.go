@@ -81,12 +81,12 @@ func (w work) settleRefund(t transaction.Transaction, o ports.Outcome, to string
 	switch o.Verdict {
 	case ports.Done:
 		if inside {
-			w.DecideAtWrite(func(ctx context.Context, tx ports.Tx) error { return w.refundInside(ctx, tx, t, to) })
+			w.decideAtWrite(func(ctx context.Context, tx Tx) error { return w.refundInside(ctx, tx, t, to) })
 			return nil
 		}
 		d, err = t.RefundPaid(to, w.Now)
 	case ports.Refused, ports.Returned: // the platform has the money again, unless it was taken back meanwhile
-		w.DecideAtWrite(func(ctx context.Context, tx ports.Tx) error {
+		w.decideAtWrite(func(ctx context.Context, tx Tx) error {
 			if owed, err := w.recorder.Refund(ctx, tx, w.Work, t); err != nil || owed {
 				return err
 			}
@@ -104,7 +104,7 @@ func (w work) settleRefund(t transaction.Transaction, o ports.Outcome, to string
 }
 
 // refundInside completes a refund to an internal account. If the money was taken back, it pays what is owed for that.
-func (w work) refundInside(ctx context.Context, tx ports.Tx, t transaction.Transaction, to string) error {
+func (w work) refundInside(ctx context.Context, tx Tx, t transaction.Transaction, to string) error {
 	if owed, err := w.recorder.Refund(ctx, tx, w.Work, t); err != nil || owed {
 		return err
 	}
@@ -121,7 +121,7 @@ func (s *Service) paysOwed(ctx context.Context, t transaction.Transaction) (owed
 	if !s.canStop(t.Platform) {
 		return owed, !t.Refund.InitiatedAt.Before(owed.CreatedAt), nil
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
 		pays, err = s.stop(ctx, tx, rail.Refund, t.Platform, t.ID.UUID(), t.SourceRail, t.Refundable(),
 			transaction.TakenBackReason(owed.ReasonCode))
 		return err
@@ -163,7 +163,7 @@ func (s *Service) ensureRefundAccount(ctx context.Context, t transaction.Transac
 	if err != nil {
 		return opened, err
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
 		opened, err = uow.EnsureAccount(ctx, tx, opened)
 		return err
 	})
@@ -287,7 +287,7 @@ func (w work) settleSendBack(b sentBack) {
 		w.Post(r.SentBack(b.to, w.Now))
 	case ports.TakenBack: // recorded with the reversal
 	case ports.Refused, ports.Returned: // the platform has the money again, unless it was taken back meanwhile
-		w.DecideAtWrite(func(ctx context.Context, tx ports.Tx) error { return w.sendBackFailed(ctx, tx, r) })
+		w.decideAtWrite(func(ctx context.Context, tx Tx) error { return w.sendBackFailed(ctx, tx, r) })
 	default:
 		w.callAgain(r.Platform, transaction.StepSendBack, r.ID.UUID(), o)
 	}
@@ -295,7 +295,7 @@ func (w work) settleSendBack(b sentBack) {
 
 // sendBackFailed posts that a receipt was not sent back: the money is unmatched. If it was taken back by the payer's bank, that has
 // posted it, or it was counted as lost and is not.
-func (w work) sendBackFailed(ctx context.Context, tx ports.Tx, r transaction.Receipt) error {
+func (w work) sendBackFailed(ctx context.Context, tx Tx, r transaction.Receipt) error {
 	if _, _, err := tx.LockUnmatched(ctx, r.Platform, r.ID); err != nil {
 		return err
 	}

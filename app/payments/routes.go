@@ -39,7 +39,7 @@ func (s *Service) networks(r quote.Request) []corridor.Rail {
 }
 
 // parties reads the parties of payments. The accounts that are paid to have the rails that a connection carries.
-func (s *Service) parties(ctx context.Context, tx ports.Tx, keys []ports.PartyKey) ([]quote.Parties, error) {
+func (s *Service) parties(ctx context.Context, tx Tx, keys []ports.PartyKey) ([]quote.Parties, error) {
 	parties, err := tx.Parties(ctx, keys)
 	for i := range parties {
 		parties[i].ToExternal = s.payable(parties[i].ToExternal)

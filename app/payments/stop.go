@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/app/internal/connections"
 	"causeway/app/internal/returns"
 	"causeway/app/internal/uow"
 	"causeway/core/corridor"
@@ -15,11 +16,17 @@ import (
 	"causeway/ports"
 )
 
-func (s *Service) recorder() returns.Recorder { return returns.Recorder{Store: s.Store, IDs: s.IDs} }
+// stoppableRail is a rail whose payments can be stopped until they leave: a connections.Rail.
+type stoppableRail interface {
+	ports.Rail
+	StopPayments(ctx context.Context, tx connections.Tx, payments []rail.Payment, reason string) ([]bool, error)
+}
+
+func (s *Service) recorder() returns.Recorder { return returns.Recorder{Accounts: s.Store, IDs: s.IDs} }
 
 // stopUse ends the payout or the refund of a locked transaction whose money was taken back, unless that has left. The refund of
 // a payout that ends, and one that was stopped, pay what is owed for the money.
-func (s *Service) stopUse(ctx context.Context, tx ports.Tx, w *uow.Work, t transaction.Transaction, reason string) error {
+func (s *Service) stopUse(ctx context.Context, tx Tx, w *uow.Work, t transaction.Transaction, reason string) error {
 	switch {
 	case t.State.InTransit() && t.DeliveryStep() == transaction.StepDeliver && t.Destination.UMA == "":
 		stopped, err := s.stop(ctx, tx, rail.Payout, t.Platform, t.ID.UUID(), t.DestinationRail, t.Pricing.Received, reason)
@@ -44,19 +51,19 @@ func (s *Service) stopUse(ctx context.Context, tx ports.Tx, w *uow.Work, t trans
 // canStop reports whether payments of a platform can be stopped until they leave.
 func (s *Service) canStop(p ident.Platform) bool {
 	connected, err := s.Rails.RailFor(p)
-	_, can := connected.(ports.StoppableRail)
+	_, can := connected.(stoppableRail)
 	return err == nil && can
 }
 
 // stop ends a payment that has not left, and reports whether it will never leave. What a rail that cannot stop payments has
 // been called about may have left.
-func (s *Service) stop(ctx context.Context, tx ports.Tx, kind rail.Kind, p ident.Platform, id uuid.UUID, on corridor.Rail,
+func (s *Service) stop(ctx context.Context, tx Tx, kind rail.Kind, p ident.Platform, id uuid.UUID, on corridor.Rail,
 	amount money.Amount, reason string) (bool, error) {
 	connected, err := s.Rails.RailFor(p)
 	if err != nil {
 		return false, err
 	}
-	stoppable, can := connected.(ports.StoppableRail)
+	stoppable, can := connected.(stoppableRail)
 	if !can {
 		return false, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/payments"
 	"causeway/core/account"
@@ -25,7 +26,7 @@ import (
 // interruptedStore fails one call of jobs to the database, that is the nth counted from when it was
 // armed.
 type interruptedStore struct {
-	ports.Store
+	payments.Store
 	left  atomic.Int64
 	cause error
 }
@@ -55,11 +56,11 @@ func interruptible[T any](s *interruptedStore, call func() (T, error)) (T, error
 	return call()
 }
 
-func (s *interruptedStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+func (s *interruptedStore) Do(ctx context.Context, fn func(context.Context, payments.Tx) error) error {
 	if err := s.next(); err != nil {
 		return err
 	}
-	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return s.Store.Do(ctx, func(ctx context.Context, tx payments.Tx) error {
 		if err := fn(ctx, interruptedTx{tx, s}); err != nil {
 			return err
 		}
@@ -118,7 +119,7 @@ func (s *interruptedStore) UMAForwardingAccount(ctx context.Context, p ident.Pla
 
 // interruptedTx is a unit of work of an interruptedStore.
 type interruptedTx struct {
-	ports.Tx
+	payments.Tx
 	store *interruptedStore
 }
 
@@ -187,7 +188,7 @@ func TestJobs_TemporaryFaultRefusesNothing(t *testing.T) {
 			t.Run(name+" after "+kind, func(t *testing.T) {
 				t.Parallel()
 				env := newInterruptedEnv(t)
-				store := &interruptedStore{Store: env.Store}
+				store := &interruptedStore{Store: postgres.For[payments.Tx](env.Store)}
 				interrupted := newService(env.Env, store, env.approvals)
 				calls := 0
 				for n := 1; ; n++ {
@@ -219,7 +220,8 @@ func TestJobs_UnknownOutcomeKeepsJob(t *testing.T) {
 	env := newInterruptedEnv(t)
 	env.beginPayout(t)
 	env.Rail.OnSend = apptest.AllOutcomes[ports.Payout](ports.Outcome{Verdict: ports.Unknown})
-	service := newService(env.Env, env.Store, env.approvals, func(c *payments.Config) { c.JobRetry.MaxAttempts = 3 })
+	service := newService(env.Env, postgres.For[payments.Tx](env.Store), env.approvals,
+		func(c *payments.Config) { c.JobRetry.MaxAttempts = 3 })
 
 	var seen []ports.ListedJob
 	for range 3 {
@@ -304,7 +306,7 @@ func (e *interruptedEnv) beginInternal(t testing.TB) ident.Transaction {
 	ben := e.NewCustomer("ben"+e.IDs.New(now).String()[24:], func(c *customer.Customer) { c.FullName = "Ben Berg" })
 	lookup := quote.Lookup{ID: ident.NewLookup(e.IDs.New, now), Platform: e.Platform.ID, Customer: ben.ID, SenderUMA: ben.UMAAddress,
 		ReceiverUMA: e.Customer.UMAAddress, Currencies: []money.Currency{"USD"}, CreatedAt: now, ExpiresAt: now.Add(quote.LookupValidity)}
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateLookup(ctx, lookup) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateLookup(ctx, lookup) })
 	created, err := e.CreateQuote(t.Context(),
 		quote.Request{Platform: e.Platform.ID, Source: quote.Source{Internal: e.account(ben.ID, "USD", 100_50).ID},
 			Destination: quote.Destination{UMA: e.Customer.UMAAddress}, Lookup: lookup.ID, Side: quote.Sending, Amount: 100_50}, nil)

@@ -55,7 +55,7 @@ func (s *Service) createTransfersIn(ctx context.Context, commands []*transferInC
 	}
 	var results []batch.Result[transaction.Transaction]
 	var w work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		results, w = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
 		parties, err := tx.IncomingPaymentParties(ctx, keys)
 		if err != nil {
@@ -107,7 +107,7 @@ func receivingAccounts(parties []transaction.IncomingParties) []ledger.Account {
 
 // lockReceiving locks the balances of the accounts that receive. An owner who was deleted after the
 // parties were read is deleted in them too.
-func (w work) lockReceiving(ctx context.Context, tx ports.Tx, parties []transaction.IncomingParties) (ledger.Balances, error) {
+func (w work) lockReceiving(ctx context.Context, tx Tx, parties []transaction.IncomingParties) (ledger.Balances, error) {
 	balances, err := w.LockBalances(ctx, tx, receivingAccounts(parties))
 	for _, p := range parties {
 		if p.Owner == nil {

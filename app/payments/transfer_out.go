@@ -68,7 +68,7 @@ func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOu
 	}
 	var results []batch.Result[transaction.Transaction]
 	var w work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		results, w = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
 		parties, err := s.parties(ctx, tx, keys)
 		if err != nil {
@@ -88,7 +88,7 @@ func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOu
 
 // transferAll creates all transfers first, to find which balances to lock, and then debits the
 // balances one transfer after the other.
-func (w work) transferAll(ctx context.Context, tx ports.Tx, check func(t transaction.Transaction, from, to *account.External) error,
+func (w work) transferAll(ctx context.Context, tx Tx, check func(t transaction.Transaction, from, to *account.External) error,
 	commands []*transferOutCommand, parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
 	decisions, transfers := make([]transaction.Decision, len(commands)), make([]transaction.Transaction, 0, len(commands))
 	var attempted []ports.TransactionKey
@@ -139,7 +139,7 @@ func (w work) transferAll(ctx context.Context, tx ports.Tx, check func(t transac
 
 // lockCommitted returns the transfers that another attempt has committed since they were last looked
 // for. Each attempt locks the same balance first, so while this one holds it none is committed.
-func lockCommitted(ctx context.Context, tx ports.Tx, attempted []ports.TransactionKey) (
+func lockCommitted(ctx context.Context, tx Tx, attempted []ports.TransactionKey) (
 	map[ports.TransactionKey]transaction.Transaction, error) {
 	if len(attempted) == 0 {
 		return nil, nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/payments"
 	"causeway/core/customer"
@@ -163,11 +164,11 @@ func TestApproval_RequestThatCouldNotBeSentIsRepeated(t *testing.T) {
 
 // unavailableStore is a store whose next units of work fail.
 type unavailableStore struct {
-	ports.Store
+	payments.Store
 	failures atomic.Int32
 }
 
-func (s *unavailableStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+func (s *unavailableStore) Do(ctx context.Context, fn func(context.Context, payments.Tx) error) error {
 	if s.failures.Add(-1) >= 0 {
 		return errors.New("the database is not available")
 	}
@@ -186,7 +187,7 @@ func TestApproval_ResponseThatCouldNotBeStoredIsKept(t *testing.T) {
 			t.Parallel()
 			env := newIdleEnv(t)
 			env.dollars = env.NewInternalAccount(env.Customer.ID, "USD", 0)
-			store := &unavailableStore{Store: env.Store}
+			store := &unavailableStore{Store: postgres.For[payments.Tx](env.Store)}
 			env.Service = newService(env.Env, store, env.approvals)
 			env.Run(env.Service.Run)
 			var calls atomic.Int32
@@ -270,7 +271,7 @@ func TestApproval_DecidedLater(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			env := newReceivingEnv(t)
-			other := newService(env.Env, env.Store, env.approvals)
+			other := newService(env.Env, postgres.For[payments.Tx](env.Store), env.approvals)
 			env.approvals.set(202, `{}`)
 			payment := env.waitForIncomingState(t, env.receiveUMA(t, env.umaPayment()).ID, transaction.ApprovalPending)
 			if until := apptest.Noon.Add(5 * time.Second); !payment.Approval.Deadline.Equal(until) || payment.State != transaction.Initial {
@@ -413,7 +414,7 @@ func TestReceiveUMA_Refused(t *testing.T) {
 		apptest.WantFault(t, what, err, test.code, test.fields...)
 	}
 
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		p, err := tx.LockPlatform(ctx, env.Platform.ID)
 		p.WebhookEndpoint = ""
 		return errors.Join(err, tx.UpdatePlatform(ctx, p))

@@ -25,10 +25,13 @@ type work struct {
 	running map[uuid.UUID]ports.Job
 	// repeated are the subjects of running jobs of news that are called about again.
 	repeated map[uuid.UUID]bool
+	// late are decisions that lock more than transactions.
+	late *[]func(context.Context, Tx) error
 }
 
 func (s *Service) newWork() work {
-	return work{Work: uow.NewWork(s.Clock.Now(), s.IDs, s.LocalLease()), retry: s.JobRetry, recorder: s.recorder(), timetable: s.Timetable}
+	return work{Work: uow.NewWork(s.Clock.Now(), s.IDs, s.LocalLease()), retry: s.JobRetry, recorder: s.recorder(), timetable: s.Timetable,
+		late: new([]func(context.Context, Tx) error)}
 }
 
 // newJobWork is newWork for jobs that are being run.
@@ -131,16 +134,39 @@ func (w work) settleAnswer(a answers, t transaction.Transaction) error {
 func (s *Service) settleWith(ctx context.Context, jobs []ports.Job, keys []ports.TransactionKey, begin func(work),
 	decide func(work, transaction.Transaction) error) error {
 	var done work
-	newWork := func() *uow.Work {
+	err := uow.Settle(ctx, s.Store, jobs, keys, func() uow.Decisions[Tx] {
 		done = s.newJobWork(jobs)
 		begin(done)
-		return done.Work
-	}
-	_, err := uow.Settle(ctx, s.Store, newWork, jobs, keys, func(_ *uow.Work, t transaction.Transaction) error { return decide(done, t) })
+		return decisions{done, decide}
+	})
 	if err == nil {
 		s.afterCommit(done)
 	}
 	return err
+}
+
+// decisions implements uow.Decisions.
+type decisions struct {
+	work
+	decide func(work, transaction.Transaction) error
+}
+
+// Decide implements uow.Decisions.
+func (d decisions) Decide(t transaction.Transaction) error { return d.decide(d.work, t) }
+
+// decideAtWrite adds a decision that locks more than transactions. It is made when the work is written, and adds to it.
+func (w work) decideAtWrite(decide func(context.Context, Tx) error) {
+	*w.late = append(*w.late, decide)
+}
+
+// Write makes the late decisions, and writes everything collected.
+func (w work) Write(ctx context.Context, tx Tx) error {
+	for _, decide := range *w.late {
+		if err := decide(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return w.Work.Write(ctx, tx)
 }
 
 // update adds a decision, unless it failed.
@@ -153,7 +179,7 @@ func (w work) update(d transaction.Decision, err error) error {
 
 // lockBalances locks the internal accounts that transactions debit or credit, and returns a copy
 // of their balances.
-func (w work) lockBalances(ctx context.Context, tx ports.Tx, transactions []transaction.Transaction) (ledger.Balances, error) {
+func (w work) lockBalances(ctx context.Context, tx Tx, transactions []transaction.Transaction) (ledger.Balances, error) {
 	var accounts []ledger.Account
 	seen := map[ledger.Account]bool{}
 	for _, t := range transactions {

@@ -9,7 +9,6 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/platform"
-	"causeway/ports"
 )
 
 // Operator does what operators of the service do on the command line, for any platform. Each
@@ -27,7 +26,7 @@ func (s *Service) As(actor string) (*Operator, error) {
 
 // CreatePlatform is Service.Create.
 func (o *Operator) CreatePlatform(ctx context.Context, r CreateRequest) (Created, error) {
-	return o.service.create(ctx, r, func(ctx context.Context, tx ports.Tx, p ident.Platform, now time.Time) error {
+	return o.service.create(ctx, r, func(ctx context.Context, tx Tx, p ident.Platform, now time.Time) error {
 		return o.record(ctx, tx, p, platform.OperatorCreatedPlatform, p.UUID(), now)
 	})
 }
@@ -37,7 +36,7 @@ func (o *Operator) CreatePlatform(ctx context.Context, r CreateRequest) (Created
 // NOT_FOUND.
 func (o *Operator) SetRegulated(ctx context.Context, p ident.Platform, regulated bool) (platform.Platform, error) {
 	var changed platform.Platform
-	err := o.service.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) (err error) {
+	err := o.service.Store.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
 		if changed, err = tx.LockPlatform(ctx, p); err != nil || changed.Regulated == regulated {
 			return err
 		}
@@ -60,7 +59,7 @@ func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name strin
 	if err != nil {
 		return IssuedToken{}, err
 	}
-	err = o.service.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = o.service.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		if _, err := tx.LockPlatformShared(ctx, p); err != nil {
 			return err
 		}
@@ -75,7 +74,7 @@ func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name strin
 // DeleteToken deletes a token of a platform. Faults: TOKEN_NOT_FOUND; CONFLICT for the last token
 // with MANAGE.
 func (o *Operator) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error {
-	return o.service.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return o.service.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		if err := deleteToken(ctx, tx, p, id); err != nil {
 			return err
 		}
@@ -83,7 +82,7 @@ func (o *Operator) DeleteToken(ctx context.Context, p ident.Platform, id ident.T
 	})
 }
 
-func (o *Operator) record(ctx context.Context, tx ports.Tx, p ident.Platform, kind platform.OperatorActionKind, subject uuid.UUID,
+func (o *Operator) record(ctx context.Context, tx Tx, p ident.Platform, kind platform.OperatorActionKind, subject uuid.UUID,
 	now time.Time) error {
 	return tx.RecordOperatorAction(ctx, platform.OperatorAction{
 		ID: o.service.IDs.New(now), Platform: p, Kind: kind, Subject: subject, Actor: o.actor, At: now,

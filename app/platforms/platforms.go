@@ -18,7 +18,7 @@ import (
 
 // Config holds what the use cases need.
 type Config struct {
-	Store ports.Store
+	Store Store
 	Clock ports.Clock
 	IDs   ports.IDs
 	// Rails provide the funding instructions of accounts. An account of an environment
@@ -54,11 +54,11 @@ type Created struct {
 // Create creates a platform with the default currencies, an internal account of its own in
 // each, and a token with all permissions. Operators call it, not platforms.
 func (s *Service) Create(ctx context.Context, r CreateRequest) (Created, error) {
-	return s.create(ctx, r, func(context.Context, ports.Tx, ident.Platform, time.Time) error { return nil })
+	return s.create(ctx, r, func(context.Context, Tx, ident.Platform, time.Time) error { return nil })
 }
 
 // create creates a platform, and calls record in the same unit of work.
-func (s *Service) create(ctx context.Context, r CreateRequest, record func(context.Context, ports.Tx, ident.Platform, time.Time) error) (
+func (s *Service) create(ctx context.Context, r CreateRequest, record func(context.Context, Tx, ident.Platform, time.Time) error) (
 	Created, error) {
 	now := s.Clock.Now()
 	created, err := platform.New(ident.NewPlatform(s.IDs.New, now), r.Name, r.Environment, r.Regulated, now)
@@ -76,7 +76,7 @@ func (s *Service) create(ctx context.Context, r CreateRequest, record func(conte
 	if err != nil {
 		return Created{}, err
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		if err := tx.CreatePlatform(ctx, created); err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (s *Service) UpdateSettings(ctx context.Context, platformID ident.Platform,
 		return platform.Platform{}, err
 	}
 	var after platform.Platform
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		before, err := tx.LockPlatform(ctx, platformID)
 		if err != nil {
 			return err
@@ -139,7 +139,7 @@ func (s *Service) UpdateSettings(ctx context.Context, platformID ident.Platform,
 
 // openAccounts opens the missing accounts of a platform, and enqueues the job that opens
 // those of its customers.
-func (s *Service) openAccounts(ctx context.Context, tx ports.Tx, p platform.Platform, existing []account.Internal, now time.Time) error {
+func (s *Service) openAccounts(ctx context.Context, tx Tx, p platform.Platform, existing []account.Internal, now time.Time) error {
 	opened, instructed, err := s.opener(p, now).OpenMissing(p.CurrencyCodes(), existing)
 	if err != nil {
 		return err

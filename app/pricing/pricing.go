@@ -21,7 +21,7 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store ports.Pricing
+	Store Store
 	Clock ports.Clock
 	IDs   ports.IDs
 }
@@ -96,7 +96,7 @@ func (s *Service) change(ctx context.Context, by Author, in CorridorInput, bad [
 		return ChangeResult{}, fault.Invalid(bad...)
 	}
 	var result ChangeResult
-	err = s.Store.ChangePricing(ctx, func(ctx context.Context, tx ports.PricingTx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		table, err := tx.CorridorOverrides(ctx)
 		if err != nil {
 			return err

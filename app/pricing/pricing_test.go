@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/pricing"
 	"causeway/core/corridor"
@@ -26,7 +27,8 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	limit := func(p *platform.Platform) { p.Currencies[0].MaxAmount = 700_00 }
 	e := apptest.New(t, apptest.EditPlatform(limit))
-	return &env{Env: e, t: t, pricing: pricing.New(pricing.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs}),
+	return &env{Env: e, t: t, pricing: pricing.New(pricing.Config{Store: postgres.PricingFor[pricing.Tx](e.Store), Clock: e.Clock,
+		IDs: e.IDs}),
 		otherPlatform: e.NewPlatform(limit)}
 }
 

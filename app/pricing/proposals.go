@@ -58,7 +58,7 @@ func (s state) state() corridor.State {
 }
 
 // propose stores a proposal of a change, unless the change would have no effect.
-func (s *Service) propose(ctx context.Context, tx ports.PricingTx, by Author, change corridor.Change, before, after corridor.Pricing,
+func (s *Service) propose(ctx context.Context, tx Tx, by Author, change corridor.Change, before, after corridor.Pricing,
 	result *ChangeResult) error {
 	was, will := before.StateFor(change.Platform), after.StateFor(change.Platform)
 	if result.ChangedFields = was.ChangedFields(will); len(result.ChangedFields) == 0 {
@@ -89,29 +89,31 @@ func (s *Service) propose(ctx context.Context, tx ports.PricingTx, by Author, ch
 // impossible, or whose corridor has changed since, is answered with its fault; the proposal keeps that fault and
 // stays pending. Faults: NOT_FOUND; those of proposal.Proposal.Approve and of corridor.Pricing.Approve.
 func (s *Service) Approve(ctx context.Context, by string, id ident.Proposal) (result ChangeResult, err error) {
-	carryOut := func(ctx context.Context, tx ports.PricingTx, p proposal.Proposal) (_ proposal.Proposal, err error) {
-		result, err = approve(ctx, tx, p)
-		return p, err
+	run := func(ctx context.Context, work func(context.Context, Tx, func(proposal.Proposal) (proposal.Proposal, error)) error) error {
+		return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+			return work(ctx, tx, func(p proposal.Proposal) (_ proposal.Proposal, err error) {
+				result, err = approve(ctx, tx, p)
+				return p, err
+			})
+		})
 	}
-	prepare := func(context.Context, proposal.Proposal) (foureyes.CarryOut[ports.PricingTx], error) {
-		return carryOut, nil
-	}
+	prepare := func(context.Context, proposal.Proposal) (foureyes.CarryOut[Tx], error) { return run, nil }
 	approved, err := s.decisions().Approve(ctx, decision(by, id), prepare)
 	result.Proposal = &approved.Proposal
 	return result, err
 }
 
 // decisions decides the proposals of all platforms.
-func (s *Service) decisions() foureyes.Decisions[ports.PricingTx] {
-	return foureyes.Decisions[ports.PricingTx]{Reader: s.Store.PriceProposals(), Do: s.Store.ChangePricing, Clock: s.Clock}
+func (s *Service) decisions() foureyes.Decisions[Tx] {
+	return foureyes.Decisions[Tx]{Reader: s.Store, Do: s.Store.Do, Clock: s.Clock}
 }
 
-func decision(by string, id ident.Proposal) foureyes.Decision[ports.PricingTx] {
-	return foureyes.Decision[ports.PricingTx]{ID: id, By: platform.Author{Actor: by}}
+func decision(by string, id ident.Proposal) foureyes.Decision[Tx] {
+	return foureyes.Decision[Tx]{ID: id, By: platform.Author{Actor: by}}
 }
 
 // approve makes the change of an approved proposal.
-func approve(ctx context.Context, tx ports.PricingTx, p proposal.Proposal) (ChangeResult, error) {
+func approve(ctx context.Context, tx Tx, p proposal.Proposal) (ChangeResult, error) {
 	r, err := foureyes.ParseRequest[request](p.Request)
 	if err != nil {
 		return ChangeResult{}, err

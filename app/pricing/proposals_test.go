@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/app/audit"
 	"causeway/app/internal/audittest"
 	"causeway/app/pricing"
@@ -35,7 +36,7 @@ func (e *env) requireFourEyes(p platform.Platform, actions ...books.Action) {
 	next := books.SettingsVersion{Settings: present.Settings, Version: present.Version + 1, At: e.Clock.Now(),
 		By: platform.Author{Actor: "ops"}}
 	next.FourEyes = actions
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.SaveBooksSettings(ctx, p.ID, next) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.SaveBooksSettings(ctx, p.ID, next) })
 }
 
 // propose proposes a change that needs four eyes.

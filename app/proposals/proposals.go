@@ -15,7 +15,7 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store ports.Store
+	Store Store
 	Clock ports.Clock
 	IDs   ports.IDs
 	// Executors carry out the operations that may need four eyes.
@@ -25,15 +25,15 @@ type Config struct {
 // Service holds the use cases: besides approving and rejecting, those of foureyes.Decisions.
 type Service struct {
 	Config
-	foureyes.Decisions[ports.Tx]
+	foureyes.Decisions[foureyes.Tx]
 	executors map[string]foureyes.Executor // by operation
 }
 
 // New returns a Service. Two executors of one operation are a mistake in the program.
 func New(c Config) *Service {
 	s := &Service{Config: c, executors: map[string]foureyes.Executor{}}
-	s.Decisions = foureyes.Decisions[ports.Tx]{Reader: c.Store, Do: c.Store.Do, Clock: c.Clock,
-		Tokens: func(ctx context.Context, tx ports.Tx, p ident.Platform) ([]platform.Token, error) {
+	s.Decisions = foureyes.Decisions[foureyes.Tx]{Reader: c.Store, Do: c.Store.Do, Clock: c.Clock,
+		Tokens: func(ctx context.Context, tx foureyes.Tx, p ident.Platform) ([]platform.Token, error) {
 			return tx.LockTokens(ctx, p)
 		}}
 	for _, e := range c.Executors {
@@ -51,21 +51,25 @@ func New(c Config) *Service {
 func (s *Service) Approve(
 	ctx context.Context, p ident.Platform, by platform.Author, key *ports.IdempotentRequest, id ident.Proposal,
 ) (proposal.Stated, error) {
-	prepare := func(ctx context.Context, found proposal.Proposal) (foureyes.CarryOut[ports.Tx], error) {
+	prepare := func(ctx context.Context, found proposal.Proposal) (foureyes.CarryOut[foureyes.Tx], error) {
 		executor, ok := s.executors[found.Operation]
 		if !ok {
 			return nil, fmt.Errorf("no executor of %s, the operation of %s", found.Operation, id)
 		}
-		execute, err := executor.PrepareRequest(ctx, p, found.Request)
-		return func(ctx context.Context, tx ports.Tx, approved proposal.Proposal) (proposal.Proposal, error) {
-			change := foureyes.Change{
-				Platform: p, ID: id.UUID(), By: approved.By, Approval: platform.Approval{Proposal: id, By: by}, At: approved.DecidedAt,
-			}
-			made, figures, err := execute(ctx, tx, change)
-			if err != nil {
-				return approved, err
-			}
-			return approved.Carried(made, figures)
+		prepared, err := executor.PrepareRequest(ctx, p, found.Request)
+		return func(ctx context.Context, work func(context.Context, foureyes.Tx, func(proposal.Proposal) (proposal.Proposal,
+			error)) error) error {
+			return prepared(ctx, func(ctx context.Context, tx foureyes.Tx, carryOut func(foureyes.Change) (foureyes.Made, error)) error {
+				return work(ctx, tx, func(approved proposal.Proposal) (proposal.Proposal, error) {
+					made, err := carryOut(foureyes.Change{
+						Platform: p, ID: id.UUID(), By: approved.By, Approval: platform.Approval{Proposal: id, By: by}, At: approved.DecidedAt,
+					})
+					if err != nil {
+						return approved, err
+					}
+					return approved.Carried(made.ID, made.Figures)
+				})
+			})
 		}, err
 	}
 	return s.Decisions.Approve(ctx, s.decision(p, by, key, id), prepare)
@@ -81,12 +85,12 @@ func (s *Service) Reject(
 // decision is a decision that has an event and a response.
 func (s *Service) decision(
 	p ident.Platform, by platform.Author, key *ports.IdempotentRequest, id ident.Proposal,
-) foureyes.Decision[ports.Tx] {
-	decided := func(ctx context.Context, tx ports.Tx, p proposal.Stated) error {
+) foureyes.Decision[foureyes.Tx] {
+	decided := func(ctx context.Context, tx foureyes.Tx, p proposal.Stated) error {
 		if err := foureyes.Emit(ctx, tx, s.IDs, p.Proposal, p.DecidedAt); err != nil {
 			return err
 		}
 		return tx.SaveResponse(ctx, key, p, nil)
 	}
-	return foureyes.Decision[ports.Tx]{Platform: p, ID: id, By: by, Decided: decided}
+	return foureyes.Decision[foureyes.Tx]{Platform: p, ID: id, By: by, Decided: decided}
 }

@@ -9,11 +9,13 @@ import (
 	"sync"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	booksapp "causeway/app/books"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/audittest"
+	"causeway/app/internal/foureyes"
 	"causeway/app/monthend"
 	"causeway/app/proposals"
 	"causeway/app/reconciliation"
@@ -57,20 +59,25 @@ func newEnv(t *testing.T) *env {
 func newEnvWithOneToken(t *testing.T) *env {
 	t.Helper()
 	e := &env{Env: apptest.New(t), t: t}
-	e.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
+	e.periods = accounting.NewPeriods(accounting.PeriodsConfig{
+		Store: postgres.For[accounting.Tx](e.Store), Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
 		Clock: e.Clock, IDs: e.IDs})
-	e.accounting = accounting.New(accounting.Config{Store: e.Store, Ledger: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
-	e.books = booksapp.New(booksapp.Config{Store: e.Store, Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
-	e.treasury = treasuryapp.New(treasuryapp.Config{Store: e.Store, Ledger: e.Store.Finance(), Balances: e.Store.LedgerReader(),
+	e.accounting = accounting.New(accounting.Config{
+		Store: postgres.For[accounting.Tx](e.Store), Ledger: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
+	e.books = booksapp.New(booksapp.Config{Store: postgres.For[booksapp.Tx](e.Store), Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
+	e.treasury = treasuryapp.New(treasuryapp.Config{
+		Store: postgres.For[treasuryapp.Tx](e.Store), Ledger: e.Store.Finance(), Balances: e.Store.LedgerReader(),
 		KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
-	e.monthEnd = monthend.New(monthend.Config{Store: e.Store, Results: e.Store, Postings: e.Store.LedgerReader(),
+	e.monthEnd = monthend.New(monthend.Config{Store: postgres.For[monthend.Tx](e.Store), Results: e.Store, Postings: e.Store.LedgerReader(),
 		Views: e.Store.MonthEndViews(), KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
-	e.years = yearend.New(yearend.Config{Store: e.Store, Ledger: e.Store.LedgerReader(), Clock: e.Clock, IDs: e.IDs})
-	e.statements = reconciliation.New(reconciliation.Config{Store: e.Store, Runs: e.Store, Ledger: e.Store.LedgerReader(),
+	e.years = yearend.New(yearend.Config{Store: postgres.For[yearend.Tx](e.Store), Ledger: e.Store.LedgerReader(), Clock: e.Clock, IDs: e.IDs})
+	e.statements = reconciliation.New(reconciliation.Config{
+		Store: postgres.For[reconciliation.Tx](e.Store), Runs: e.Store, Ledger: e.Store.LedgerReader(),
 		Accounts: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
-	e.proposals = proposals.New(proposals.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Executors: slices.Concat(e.periods.Executors(),
-		e.accounting.Executors(), e.books.Executors(), e.treasury.Executors(),
-		e.monthEnd.Executors(), e.years.Executors(), e.statements.Executors())})
+	e.proposals = proposals.New(proposals.Config{
+		Store: postgres.For[foureyes.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Executors: slices.Concat(e.periods.Executors(),
+			e.accounting.Executors(), e.books.Executors(), e.treasury.Executors(),
+			e.monthEnd.Executors(), e.years.Executors(), e.statements.Executors())})
 	e.ana = platform.Author{Token: e.Admin.Token, Actor: "Ana"}
 	operator := booksapp.Change{By: platform.Author{Actor: "ops"}}
 	if _, err := e.books.EditSettings(t.Context(), e.Platform.ID, operator, func(s books.Settings) (books.Settings, error) {
@@ -282,7 +289,9 @@ func TestApprove_DeletedTokenAndExpiry(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := e.propose(adjustment(6))
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.DeleteToken(ctx, e.Platform.ID, carl.Token) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
+		return tx.DeleteToken(ctx, e.Platform.ID, carl.Token)
+	})
 
 	if _, err := e.approve(e.ben, made.Proposal.ID); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "deleted") {
 		t.Errorf("of a deleted token: %v", err)
@@ -434,7 +443,7 @@ func TestAssignUnmatched_ByTwoPersons(t *testing.T) {
 	e := newEnv(t)
 	account := e.NewInternalAccount(e.Customer.ID, "USD", 0)
 	receipt := e.NewReceipt("RTP", "NOBODYS", money.Amount{Minor: 700, Currency: "USD"})
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt}); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	booksapp "causeway/app/books"
@@ -75,7 +76,7 @@ func (e *env) convert(euros int64) {
 
 func (e *env) authorised(p ledger.Posting) {
 	e.t.Helper()
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.Authorise(ctx, []period.Authorisation{{Platform: p.Platform, Posting: p.ID, By: e.ana, Note: "Late",
 			At: e.Clock.Now()}}); err != nil {
 			return err

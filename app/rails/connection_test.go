@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/rails"
 	"causeway/core/corridor"
@@ -198,7 +199,7 @@ func TestDelete_OnlyWhatIsRetiredAndSettled(t *testing.T) {
 	p := rail.Payment{ID: uuid.UUID{15: 1}, Kind: rail.Payout, Connection: "bank-eur", Amount: money.Amount{Minor: 5, Currency: "EUR"},
 		State: rail.Sent,
 		Route: rail.Route{Platform: e.Platform.ID, Rail: corridor.SEPA, Currency: "EUR"}, RecordedAt: e.Clock.Now(), SentAt: e.Clock.Now()}
-	portstest.MustDo(t, e.Store, func(ctx context.Context, tx ports.Tx) error {
+	portstest.MustDo(t, e.Store, func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockRailAccounts(ctx, []rail.AccountKey{p.Account()}, e.Clock.Now()); err != nil {
 			return err
 		}
@@ -224,7 +225,7 @@ func TestDelete_OnlyWhatIsRetiredAndSettled(t *testing.T) {
 	if balance(7); e.open(t, "bank-eur") != "payments balance" {
 		t.Errorf("with a payment and money: %s", e.open(t, "bank-eur"))
 	}
-	portstest.MustDo(t, e.Store, func(ctx context.Context, tx ports.Tx) error {
+	portstest.MustDo(t, e.Store, func(ctx context.Context, tx *postgres.Unit) error {
 		p.State, p.SettledAt = rail.Done, e.Clock.Now().Add(-time.Second)
 		return tx.UpdateRailPayments(ctx, []rail.Payment{p})
 	})

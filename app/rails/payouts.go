@@ -167,7 +167,7 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, by Author, change de
 		return rail.Payment{}, err
 	}
 	account := target.Account()
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		now := s.Clock.Now()
 		accounts, err := lockAccounts(ctx, tx, account, now)
 		if err != nil {
@@ -207,7 +207,7 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, by Author, change de
 }
 
 // lockAccounts locks the account of a payment; there is none if no connection serves it.
-func lockAccounts(ctx context.Context, tx ports.Tx, account rail.AccountKey, now time.Time) (map[rail.AccountKey]*rail.Account, error) {
+func lockAccounts(ctx context.Context, tx Tx, account rail.AccountKey, now time.Time) (map[rail.AccountKey]*rail.Account, error) {
 	if account.Connection == "" {
 		return nil, nil
 	}

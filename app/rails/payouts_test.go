@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/rails"
 	"causeway/core/corridor"
 	"causeway/core/money"
@@ -22,7 +23,7 @@ func (e *env) handOver(t *testing.T, minor int64, left bool) rail.Payment {
 	p := rail.Payment{ID: e.IDs.New(now), Kind: rail.Payout, Connection: "bank-eur", Amount: money.Amount{Minor: minor, Currency: "EUR"},
 		State: rail.HandedOver,
 		Route: rail.Route{Platform: e.Platform.ID, Rail: corridor.SEPA, Currency: "EUR"}, RecordedAt: now, HandedOverAt: now}
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		accounts, err := tx.LockRailAccounts(ctx, []rail.AccountKey{p.Account()}, now)
 		if err != nil {
 			return err
@@ -178,7 +179,7 @@ func TestPayments_WhatThePartnerSays(t *testing.T) {
 		reply(open, ports.CallSend, ports.Waiting, "AM04", "No funds"), reply(open, ports.CallRefund, ports.Refused, "AC06", "Blocked"),
 		reply(ended, ports.CallSend, ports.Refused, "AC04", "Closed"), reply(ended, ports.CallSend, ports.Waiting, "AM04", "No funds"),
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		after, err := ended.To(rail.Sent, e.Clock.Now())
 		if err == nil {
 			after, err = after.To(rail.Refused, e.Clock.Now())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/core/corridor"
 	"causeway/core/money"
@@ -35,7 +36,7 @@ func (e *env) receive(t *testing.T, minor int64) {
 	posting := ledger.UnmatchedReceived(ledger.Header{ID: e.IDs.New(now), Platform: e.Platform.ID, Effective: now}, corridor.SEPA.LedgerPath(),
 		money.Amount{Minor: minor, Currency: "EUR"})
 	if err := e.Store.Do(ports.ForAllPlatforms(t.Context()),
-		func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, []ledger.Posting{posting}) }); err != nil {
+		func(ctx context.Context, tx *postgres.Unit) error { return tx.Post(ctx, []ledger.Posting{posting}) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -55,7 +56,7 @@ func (e *env) payment(t *testing.T, minor int64, state rail.State) rail.Payment 
 	p := rail.Payment{ID: uuid.UUID{15: byte(minor)}, Kind: rail.Payout, Connection: "bank-eur",
 		Amount: money.Amount{Minor: minor, Currency: "EUR"}, State: rail.Sent,
 		Route: rail.Route{Platform: e.Platform.ID, Rail: corridor.SEPA, Currency: "EUR"}, RecordedAt: now, SentAt: now}
-	err := e.Store.Do(ports.ForAllPlatforms(t.Context()), func(ctx context.Context, tx ports.Tx) error {
+	err := e.Store.Do(ports.ForAllPlatforms(t.Context()), func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreateRailPayments(ctx, []rail.Payment{p}); err != nil || state == rail.Sent {
 			return err
 		}
@@ -151,7 +152,7 @@ func TestProve_WithoutARetiredConnection(t *testing.T) {
 	if _, _, err := e.Set(t.Context(), "bank-new", []byte(strings.Replace(bankFile, "/srv/bank", "/srv/bank-new", 1)), ana, true); err != nil {
 		t.Fatal(err)
 	}
-	portstest.MustDo(t, e.Store, func(ctx context.Context, tx ports.Tx) error {
+	portstest.MustDo(t, e.Store, func(ctx context.Context, tx *postgres.Unit) error {
 		_, err := tx.LockRailAccounts(ctx, []rail.AccountKey{{Connection: "bank-two", Currency: "EUR"}}, apptest.Noon)
 		return err
 	})

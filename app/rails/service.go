@@ -19,15 +19,15 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store       ports.Store
-	Connections ports.RailConnectionStore
+	Store       Store
+	Connections RailConnectionStore
 	// Balances, Proofs and Finance are for the proof.
-	Balances ports.RailBalanceStore
-	Proofs   ports.RailProofStore
-	Finance  ports.Finance
+	Balances RailBalanceStore
+	Proofs   RailProofStore
+	Finance  Finance
 	// Feeds and Statements have what partners reported and could not be taken or reconciled.
-	Feeds      ports.RailFeedStore
-	Statements ports.RailStatementStore
+	Feeds      RailFeedStore
+	Statements RailStatementStore
 	// BankNotices has what is to be looked at in files of banks.
 	BankNotices ports.BankNotices
 	// Open returns the adapter of a connection; it checks the settings and calls no partner.
@@ -213,5 +213,5 @@ func (s *Service) SetBalance(ctx context.Context, b ports.OpeningBalance) error 
 		return fault.Invalid(fault.Field{Field: "currency", Message: fmt.Sprintf("must be one that %s carries", b.Connection)})
 	}
 	b.Actor, b.Note, b.At = by.Actor, by.Note, s.Clock.Now()
-	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.SaveOpeningBalance(ctx, b) })
+	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error { return tx.SaveOpeningBalance(ctx, b) })
 }

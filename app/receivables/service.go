@@ -27,7 +27,7 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store ports.Store
+	Store Store
 	Clock ports.Clock
 	IDs   ports.IDs
 }
@@ -48,7 +48,7 @@ func (s *Service) Record(ctx context.Context, p ident.Platform, id ident.Transac
 	if bad := returned.Check(now); len(bad) > 0 {
 		return recorded, fault.Invalid(bad...)
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		work := uow.NewWork(now, s.IDs, 0)
 		var isNew bool
 		recorded, isNew, err = s.recorder().Record(ctx, tx, work, ports.TransactionKey{Platform: p, ID: id},
@@ -70,7 +70,7 @@ func (s *Service) Record(ctx context.Context, p ident.Platform, id ident.Transac
 }
 
 // recorder records returns as payments do that a partner reports.
-func (s *Service) recorder() returns.Recorder { return returns.Recorder{Store: s.Store, IDs: s.IDs} }
+func (s *Service) recorder() returns.Recorder { return returns.Recorder{Accounts: s.Store, IDs: s.IDs} }
 
 // WriteOffCommand gives up what a receivable still owes. The note says why.
 type WriteOffCommand struct {
@@ -82,21 +82,27 @@ type WriteOffCommand struct {
 // nothing is owed; those of foureyes.Run.
 func (s *Service) WriteOff(ctx context.Context, p ident.Platform, by platform.Author, c WriteOffCommand, request *ports.IdempotentRequest) (
 	proposal.Outcome[ports.ReceivableDetails], error) {
-	return foureyes.Run(ctx, foureyes.Config{Store: s.Store, Clock: s.Clock, IDs: s.IDs}, s.writeOff(), p, by, request, c)
+	return foureyes.Run(ctx, s.foureyes(), s.writeOff(), p, by, request, c)
 }
 
 // WriteOffAlone is WriteOff by an operator on the command line, who needs no second person.
 func (s *Service) WriteOffAlone(ctx context.Context, p ident.Platform, by platform.Author,
 	c WriteOffCommand) (ports.ReceivableDetails, error) {
-	done, err := foureyes.RunAlone(ctx, foureyes.Config{Store: s.Store, Clock: s.Clock, IDs: s.IDs}, s.writeOff(), p, by, nil, c)
+	done, err := foureyes.RunAlone(ctx, s.foureyes(), s.writeOff(), p, by, nil, c)
 	return done.Done, err
 }
 
 // Executors carry out the approved proposals of this service.
-func (s *Service) Executors() []foureyes.Executor { return []foureyes.Executor{s.writeOff()} }
+func (s *Service) Executors() []foureyes.Executor {
+	return []foureyes.Executor{s.writeOff().Executor(s.foureyes())}
+}
 
-func (s *Service) writeOff() foureyes.Operation[WriteOffCommand, ports.ReceivableDetails] {
-	return foureyes.Operation[WriteOffCommand, ports.ReceivableDetails]{ID: "writeOffReceivable", Action: books.ActionWriteOff,
+func (s *Service) foureyes() foureyes.Config[Tx] {
+	return foureyes.Config[Tx]{Store: s.Store, Clock: s.Clock, IDs: s.IDs}
+}
+
+func (s *Service) writeOff() foureyes.Operation[Tx, WriteOffCommand, ports.ReceivableDetails] {
+	return foureyes.Operation[Tx, WriteOffCommand, ports.ReceivableDetails]{ID: "writeOffReceivable", Action: books.ActionWriteOff,
 		Check: checkWriteOff, Execute: s.executeWriteOff}
 }
 
@@ -107,7 +113,7 @@ func checkWriteOff(_ context.Context, _ ident.Platform, c WriteOffCommand) error
 	return nil
 }
 
-func (s *Service) executeWriteOff(ctx context.Context, tx ports.Tx, c foureyes.Change,
+func (s *Service) executeWriteOff(ctx context.Context, tx Tx, c foureyes.Change,
 	command WriteOffCommand) (ports.ReceivableDetails, string, error) {
 	details, found, err := tx.LockReceivable(ctx, c.Platform, command.Receivable)
 	if err != nil {
@@ -157,7 +163,7 @@ func (s *Service) CollectDue(ctx context.Context) error {
 }
 
 func (s *Service) collectOne(ctx context.Context, p ident.Platform, id ident.Receivable) error {
-	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		details, found, err := tx.LockReceivable(ctx, p, id)
 		if err != nil || !found {
 			return err

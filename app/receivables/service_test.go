@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/outbox"
 	"causeway/app/accounting"
 	"causeway/app/audit"
@@ -18,6 +19,7 @@ import (
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/audittest"
+	"causeway/app/internal/foureyes"
 	"causeway/app/internal/uow"
 	"causeway/app/proposals"
 	"causeway/app/receivables"
@@ -47,7 +49,7 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := &env{Env: apptest.New(t), t: t}
-	e.Service = receivables.New(receivables.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
+	e.Service = receivables.New(receivables.Config{Store: postgres.For[receivables.Tx](e.Store), Clock: e.Clock, IDs: e.IDs})
 	e.dollars, e.bank = e.NewInternalAccount(e.Customer.ID, "USD", 0), e.NewBankAccount("1234567890")
 	return e
 }
@@ -73,7 +75,7 @@ func (e *env) collect(minor int64) transaction.Transaction {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		work := uow.NewWork(now, e.IDs, 0)
 		work.Create(transaction.Decision{Transaction: pending.Transaction})
 		work.Update(arrived)
@@ -230,7 +232,8 @@ func TestRecord_StatementLineMatchesByPartnerID(t *testing.T) {
 		}
 		posting[id] = d.Changes[0].Posting
 	}
-	service := reconciliation.New(reconciliation.Config{Store: e.Store, Runs: e.Store, Ledger: e.Store.LedgerReader(),
+	service := reconciliation.New(reconciliation.Config{
+		Store: postgres.For[reconciliation.Tx](e.Store), Runs: e.Store, Ledger: e.Store.LedgerReader(),
 		Accounts: e.Store.Finance(),
 		Clock:    e.Clock, IDs: e.IDs})
 	today := e.Clock.Now().Format(time.DateOnly)
@@ -332,7 +335,7 @@ func TestRecord_QuotePaidFromABank(t *testing.T) {
 		Source:     transaction.Endpoint{ExternalAccount: e.bank.ID, Currency: "EUR"},
 		SourceRail: "ACH", SourceAccount: "rails/ACH", DestinationRail: "RTP", DestinationAccount: "rails/RTP", Reference: "REFQ",
 		Pricing: transaction.Pricing{Sent: euros, Received: usd(60_00)}, CreatedAt: now, UpdatedAt: now, SettledAt: now}
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreateTransactions(ctx, []transaction.Transaction{paid})
 	})
 
@@ -375,7 +378,7 @@ func TestRecord_FailedCommitChangesNothing(t *testing.T) {
 	// If the unit of work fails after it has run, nothing of the return is stored, and the next try records it.
 	e := newEnv(t)
 	collected := e.collect(100_00)
-	broken := receivables.New(receivables.Config{Store: failingStore{e.Store}, Clock: e.Clock, IDs: e.IDs})
+	broken := receivables.New(receivables.Config{Store: failingStore{postgres.For[receivables.Tx](e.Store)}, Clock: e.Clock, IDs: e.IDs})
 
 	_, err := broken.Record(t.Context(), e.Platform.ID, collected.ID, e.returned(), nil)
 
@@ -407,10 +410,10 @@ func TestRecord_FailedCommitChangesNothing(t *testing.T) {
 var errCommit = errors.New("the commit failed")
 
 // failingStore is a store whose units of work fail at their ends.
-type failingStore struct{ ports.Store }
+type failingStore struct{ receivables.Store }
 
-func (s failingStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
-	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return errors.Join(fn(ctx, tx), errCommit) })
+func (s failingStore) Do(ctx context.Context, fn func(context.Context, receivables.Tx) error) error {
+	return s.Store.Do(ctx, func(ctx context.Context, tx receivables.Tx) error { return errors.Join(fn(ctx, tx), errCommit) })
 }
 
 func TestWriteOff_NeedsASecondPerson(t *testing.T) {
@@ -420,7 +423,7 @@ func TestWriteOff_NeedsASecondPerson(t *testing.T) {
 	collected := e.collect(100_00)
 	e.spend(100_00)
 	d := e.mustRecord(collected.ID)
-	booksService := books.New(books.Config{Store: e.Store, Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
+	booksService := books.New(books.Config{Store: postgres.For[books.Tx](e.Store), Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
 	if _, err := booksService.EditSettings(t.Context(), e.Platform.ID, books.Change{By: e.by()},
 		func(s corebooks.Settings) (corebooks.Settings, error) {
 			return s.With("fourEyes=WRITE_OFF")
@@ -428,7 +431,7 @@ func TestWriteOff_NeedsASecondPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := e.NewPrincipal(e.Platform)
-	service := proposals.New(proposals.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Executors: e.Executors()})
+	service := proposals.New(proposals.Config{Store: postgres.For[foureyes.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Executors: e.Executors()})
 
 	outcome, err := e.WriteOff(t.Context(), e.Platform.ID, e.by(), receivables.WriteOffCommand{Receivable: d.ID, Note: "Gone"}, nil)
 
@@ -459,7 +462,7 @@ func TestDelete_CustomerWhoOwes(t *testing.T) {
 	collected := e.collect(10_00)
 	e.spend(10_00)
 	d := e.mustRecord(collected.ID)
-	service := customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
+	service := customers.New(customers.Config{Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs})
 
 	_, err := service.Delete(t.Context(), e.Platform.ID, e.Customer.ID)
 
@@ -482,8 +485,9 @@ func TestTimeline_ShowsTheReturn(t *testing.T) {
 	collected := e.collect(10_00)
 	e.spend(4_00)
 	e.mustRecord(collected.ID)
-	service := accounting.New(accounting.Config{Store: e.Store, Ledger: e.Store.Finance(), WebhookLog: outbox.NewLog(e.Store.ReadPool(),
-		e.Store.Cipher()), Clock: e.Clock, IDs: e.IDs})
+	service := accounting.New(accounting.Config{
+		Store: postgres.For[accounting.Tx](e.Store), Ledger: e.Store.Finance(), WebhookLog: outbox.NewLog(e.Store.ReadPool(),
+			e.Store.Cipher()), Clock: e.Clock, IDs: e.IDs})
 
 	timeline, err := service.Timeline(t.Context(), e.Platform.ID, collected.ID)
 

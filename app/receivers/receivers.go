@@ -13,7 +13,7 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store          ports.Store
+	Store          Store
 	Counterparties ports.CounterpartiesByEnvironment
 	Prices         *prices.Prices
 	Clock          ports.Clock

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	counterparties "causeway/adapters/counterparties/sandbox"
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/prices"
 	"causeway/app/receivers"
@@ -43,7 +44,7 @@ func (fakeMarket) Rate(_ context.Context, _, to money.Currency, now time.Time) (
 
 // fakeTerms is a store whose operator charges half a percent for dollars, of which between 1 and
 // 1,000 can be sent at once.
-type fakeTerms struct{ ports.Store }
+type fakeTerms struct{ prices.Store }
 
 func (fakeTerms) CorridorOverrides(context.Context) ([]ports.CorridorOverride, error) {
 	var overrides []ports.CorridorOverride
@@ -61,8 +62,8 @@ func newEnv(t *testing.T) *env {
 	e := apptest.New(t, apptest.EditPlatform(func(p *platform.Platform) {
 		p.Currencies[0].RequiredCounterpartyFields = []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}}
 	}))
-	return &env{Env: e, receivers: receivers.New(receivers.Config{Store: e.Store, Prices: prices.New(fakeTerms{e.Store}, fakeMarket{},
-		e.Clock), Clock: e.Clock, IDs: e.IDs,
+	return &env{Env: e, receivers: receivers.New(receivers.Config{Store: postgres.For[receivers.Tx](e.Store),
+		Prices: prices.New(fakeTerms{e.Store}, fakeMarket{}, e.Clock), Clock: e.Clock, IDs: e.IDs,
 		Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: counterparties.New(counterparties.DefaultDomain)}})}
 }
 

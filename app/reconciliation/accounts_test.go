@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/reconciliation"
 	"causeway/core/fault"
 	"causeway/core/reconcile"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 // day returns a day of the week as it is written in camt.053.
@@ -281,11 +281,14 @@ func TestImport_SeveralAccountsInCSV(t *testing.T) {
 }
 
 // retriedStore runs each unit of work again, as after a deadlock.
-type retriedStore struct{ ports.Store }
+type retriedStore struct{ reconciliation.Store }
 
-func (s retriedStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+func (s retriedStore) Do(ctx context.Context, fn func(context.Context, reconciliation.Tx) error) error {
 	deadlock := errors.New("deadlock")
-	if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return errors.Join(fn(ctx, tx), deadlock) }); !errors.Is(err,
+	if err := s.Store.Do(ctx, func(ctx context.Context, tx reconciliation.Tx) error {
+		return errors.Join(fn(ctx, tx),
+			deadlock)
+	}); !errors.Is(err,
 		deadlock) {
 		return err
 	}
@@ -298,7 +301,8 @@ func TestImport_UnitOfWorkThatRunsAgainIsRefused(t *testing.T) {
 	// nothing and asks for a repetition, which imports everything.
 	env := newEnv(t)
 	env.Post(env.receivedPosting(0, 500, "A"))
-	broken := reconciliation.New(reconciliation.Config{Store: retriedStore{env.Store}, Runs: env.Store, Ledger: env.Store.LedgerReader(),
+	broken := reconciliation.New(reconciliation.Config{
+		Store: retriedStore{postgres.For[reconciliation.Tx](env.Store)}, Runs: env.Store, Ledger: env.Store.LedgerReader(),
 		Accounts: env.Store.Finance(),
 		Clock:    env.Clock, IDs: env.IDs})
 	request := func() reconciliation.ImportRequest {

@@ -94,7 +94,7 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 		return cmp.Or(strings.Compare(a.run.Account.Path, b.run.Account.Path), cmp.Compare(a.run.Account.Currency, b.run.Account.Currency))
 	})
 	var done ImportResult
-	err = r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = r.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		done = ImportResult{AlreadyImported: true}
 		// All are locked before the lines of the first are taken, so that the unit of work can run again after a deadlock.
 		for i := range imports {
@@ -157,7 +157,7 @@ func (s *statementImport) takeLines() ([]reconcile.Line, error) {
 }
 
 // importStatement imports one statement, whose account is locked.
-func (r *Service) importStatement(ctx context.Context, tx ports.Tx, s *statementImport, override string) (reconcile.Run, error) {
+func (r *Service) importStatement(ctx context.Context, tx Tx, s *statementImport, override string) (reconcile.Run, error) {
 	run := s.run
 	mismatch, err := checkContinues(ctx, tx, run.Account, s.statement)
 	if err != nil {
@@ -179,7 +179,7 @@ func (r *Service) importStatement(ctx context.Context, tx ports.Tx, s *statement
 // checkContinues compares a statement with the one before it. That is the last one that ended before
 // its first day, unless lines are dated before the end of that one, or the bank has made several
 // statements of a day.
-func checkContinues(ctx context.Context, tx ports.Tx, a reconcile.Account, s reconcile.Statement) (mismatch string, err error) {
+func checkContinues(ctx context.Context, tx Tx, a reconcile.Account, s reconcile.Statement) (mismatch string, err error) {
 	for _, day := range []reconcile.Day{s.From, s.To, s.To + 1} {
 		before, found, err := tx.PreviousStatement(ctx, a, s.PartnerAccount, day)
 		if err != nil || !found {
@@ -284,7 +284,7 @@ func (in ImportRequest) parse() (statements.Options, reconcile.AccountPaths, err
 
 // compare stores the new lines, compares everything open with the ledger, and stores the run with
 // its matches and breaks.
-func (r *Service) compare(ctx context.Context, tx ports.Tx, run *reconcile.Run, s *statementImport) error {
+func (r *Service) compare(ctx context.Context, tx Tx, run *reconcile.Run, s *statementImport) error {
 	comparison, err := loadComparison(ctx, tx, run, s)
 	if err != nil {
 		return err
@@ -301,7 +301,7 @@ func (r *Service) compare(ctx context.Context, tx ports.Tx, run *reconcile.Run, 
 }
 
 // loadComparison stores the new lines, and returns the comparison of everything open.
-func loadComparison(ctx context.Context, tx ports.Tx, run *reconcile.Run, s *statementImport) (*reconcile.Comparison, error) {
+func loadComparison(ctx context.Context, tx Tx, run *reconcile.Run, s *statementImport) (*reconcile.Comparison, error) {
 	lines, err := s.takeLines()
 	if err != nil {
 		return nil, err

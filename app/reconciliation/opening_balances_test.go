@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/core/money"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 func TestImport_OpeningBalancesAreOnNoStatement(t *testing.T) {
@@ -19,7 +19,7 @@ func TestImport_OpeningBalancesAreOnNoStatement(t *testing.T) {
 		Effective: monday, Memo: "opening"},
 		money.USD, []ledger.OpeningBalance{{Path: "rails/RTP", Minor: 700}})
 	reversal := ledger.Reverse(opening, env.IDs.New(monday), monday, "a mistake")
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.Post(ctx, []ledger.Posting{opening, reversal, received})
 	})
 	file := newStatementFile()

@@ -21,7 +21,7 @@ const (
 
 // ReconcileQueued reconciles the statements that the partners of connections have sent. One that is refused stays in the
 // queue with the reason, and is tried again; the error names it.
-func (r *Service) ReconcileQueued(ctx context.Context, queue ports.RailStatementStore) error {
+func (r *Service) ReconcileQueued(ctx context.Context, queue RailStatementStore) error {
 	var failed []error
 	for ctx.Err() == nil {
 		now := r.Clock.Now()

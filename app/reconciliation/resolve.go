@@ -48,10 +48,12 @@ func (r *Service) ResolveAlone(ctx context.Context, in ResolveRequest) (proposal
 }
 
 // Executors carry out the approved proposals of corrections.
-func (r *Service) Executors() []foureyes.Executor { return []foureyes.Executor{r.resolution()} }
+func (r *Service) Executors() []foureyes.Executor {
+	return []foureyes.Executor{r.resolution().Executor(r.foureyes())}
+}
 
-func (r *Service) foureyes() foureyes.Config {
-	return foureyes.Config{Store: r.Store, Clock: r.Clock, IDs: r.IDs}
+func (r *Service) foureyes() foureyes.Config[Tx] {
+	return foureyes.Config[Tx]{Store: r.Store, Clock: r.Clock, IDs: r.IDs}
 }
 
 // resolveRequest is the stored form of a request to resolve a break.
@@ -70,8 +72,8 @@ func (r resolveRequest) command() reconcile.ResolveCommand {
 	return reconcile.ResolveCommand{Note: r.Note, Offset: r.Offset}
 }
 
-func (r *Service) resolution() foureyes.Operation[resolveRequest, reconcile.BreakDetails] {
-	return foureyes.Operation[resolveRequest, reconcile.BreakDetails]{ID: "resolveReconciliationBreak", Action: books.ActionAdjustment,
+func (r *Service) resolution() foureyes.Operation[Tx, resolveRequest, reconcile.BreakDetails] {
+	return foureyes.Operation[Tx, resolveRequest, reconcile.BreakDetails]{ID: "resolveReconciliationBreak", Action: books.ActionAdjustment,
 		TwoPersons: func(r resolveRequest) bool { return r.Offset != "" }, // it changes what is held at a partner
 		Check: func(_ context.Context, _ ident.Platform, r resolveRequest) error {
 			if bad := r.command().Check(); len(bad) > 0 {
@@ -92,7 +94,7 @@ func correctionFigures(b reconcile.BreakDetails) (any, error) {
 	}{b.Account.Path, string(b.Account.Currency), b.Difference, string(b.Reason)}, nil
 }
 
-func resolve(ctx context.Context, tx ports.Tx, c foureyes.Change, r resolveRequest) (done reconcile.BreakDetails, made string, err error) {
+func resolve(ctx context.Context, tx Tx, c foureyes.Change, r resolveRequest) (done reconcile.BreakDetails, made string, err error) {
 	found, err := tx.LockBreak(ctx, c.Platform, r.Break)
 	switch {
 	case err != nil:
@@ -132,7 +134,7 @@ func resolvedBy(by platform.Author) string {
 }
 
 // postCorrection posts the difference of a break and returns the id of the posting.
-func postCorrection(ctx context.Context, tx ports.Tx, found reconcile.BreakDetails, r resolveRequest, now time.Time) (uuid.UUID, error) {
+func postCorrection(ctx context.Context, tx Tx, found reconcile.BreakDetails, r resolveRequest, now time.Time) (uuid.UUID, error) {
 	effective := found.CorrectedAt(now)
 	correction, err := r.command().Correction(r.Break, found.Account, found.Difference, effective)
 	if err != nil {
@@ -156,7 +158,7 @@ func postCorrection(ctx context.Context, tx ports.Tx, found reconcile.BreakDetai
 
 // saveUnmatchedReceipt stores the receipt of a correction. If a payment with the partner's id was
 // received, the receipt has the id of the break in its place.
-func saveUnmatchedReceipt(ctx context.Context, tx ports.Tx, r transaction.Receipt) error {
+func saveUnmatchedReceipt(ctx context.Context, tx Tx, r transaction.Receipt) error {
 	saved, err := tx.SaveReceipts(ctx, []transaction.Receipt{r})
 	if err != nil || saved[0].IsNew {
 		return err

@@ -17,10 +17,10 @@ import (
 
 // Config is what a Service needs.
 type Config struct {
-	Store    ports.Store
-	Runs     ports.ReconciliationReader
-	Ledger   ports.LedgerReader
-	Accounts ports.Finance
+	Store    Store
+	Runs     ReconciliationReader
+	Ledger   LedgerReader
+	Accounts Finance
 	Clock    ports.Clock
 	IDs      ports.IDs
 }
@@ -77,8 +77,15 @@ func (r *Service) ledgerBalance(ctx context.Context, run reconcile.Run) (int64, 
 	return r.Ledger.BalanceAt(ctx, account, ports.ByEffective, (run.To + 1).Start().Add(-time.Microsecond))
 }
 
+// balanceExplainer is a Reader or a Tx.
+type balanceExplainer interface {
+	// ExplainBalance returns what explains the difference between a partner's balance and the ledger's at the end of a day: a
+	// comparison without the balances.
+	ExplainBalance(ctx context.Context, a reconcile.Account, day reconcile.Day) (reconcile.BalanceComparison, error)
+}
+
 // compareBalance compares the closing balance of a statement with the ledger; nil if it has none.
-func (r *Service) compareBalance(ctx context.Context, explainer ports.BalanceExplainer,
+func (r *Service) compareBalance(ctx context.Context, explainer balanceExplainer,
 	run reconcile.Run) (*reconcile.BalanceComparison, error) {
 	if run.Closing == nil {
 		return nil, nil

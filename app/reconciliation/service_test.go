@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"causeway/adapters/postgres"
 	"causeway/app/reconciliation"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -192,7 +193,7 @@ func TestImport_MatchesUnmatchedFundsByPayerReference(t *testing.T) {
 			Platform: env.Platform.ID,
 			Rail:     "RTP", Reference: reference, Amount: usd(1250), At: received})
 	}
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		_, err := tx.SaveReceipts(ctx, receipts)
 		return err
 	})
@@ -224,7 +225,7 @@ func TestImport_MatchesPaymentsByReceipt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		env.Do(func(ctx context.Context, tx ports.Tx) error {
+		env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 			if _, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt}); err != nil {
 				return err
 			}
@@ -271,7 +272,7 @@ func TestResolve_CreatesUnmatchedFunds(t *testing.T) {
 		u.Receipt.Reference != "Rent March" || u.Assignment != nil {
 		t.Errorf("listed as %+v", u)
 	}
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		locked, exists, err := tx.LockUnmatched(ctx, env.Platform.ID, u.Receipt.ID)
 		if !exists || locked.Posting != u.Posting {
 			t.Errorf("to be assigned: %v, %+v", exists, locked)
@@ -348,7 +349,7 @@ func TestResolve_PartnerIDOfReceivedPayment(t *testing.T) {
 	received := monday.Add(10 * time.Hour)
 	receipt := transaction.Receipt{ID: ident.NewReceipt(env.IDs.New, received), PartnerID: "P1", Platform: env.Platform.ID, Rail: "RTP",
 		Reference: "Rent", Amount: usd(500), At: received}
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		_, err := tx.SaveReceipts(ctx, []transaction.Receipt{receipt})
 		return err
 	})

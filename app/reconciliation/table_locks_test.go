@@ -8,26 +8,26 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres"
 	"causeway/app/reconciliation"
 	"causeway/core/ident"
 	"causeway/core/reconcile"
-	"causeway/ports"
 )
 
 // observedStore calls a function at two times of a unit of work that imports.
 type observedStore struct {
-	ports.Store
+	reconciliation.Store
 	locked, done func() // when the account is locked, and before the commit
 }
 
-func (s observedStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
-	return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+func (s observedStore) Do(ctx context.Context, fn func(context.Context, reconciliation.Tx) error) error {
+	return s.Store.Do(ctx, func(ctx context.Context, tx reconciliation.Tx) error {
 		return fn(ctx, observedTx{tx, s})
 	})
 }
 
 type observedTx struct {
-	ports.Tx
+	reconciliation.Tx
 	store observedStore
 }
 
@@ -69,7 +69,7 @@ func TestImport_LocksTablesBeforeItTakesTheLines(t *testing.T) {
 	var locked, done []string
 	observed := reconciliation.New(reconciliation.Config{Runs: env.Store, Ledger: env.Store.LedgerReader(), Accounts: env.Store.Finance(),
 		Clock: env.Clock, IDs: env.IDs,
-		Store: observedStore{env.Store, func() { locked = env.QueryStrings(selectTableLocks) },
+		Store: observedStore{postgres.For[reconciliation.Tx](env.Store), func() { locked = env.QueryStrings(selectTableLocks) },
 			func() { done = env.QueryStrings(selectTableLocks) }}})
 	env.Post(env.receivedPosting(1, 900, "C"))
 	later := newStatementFile()

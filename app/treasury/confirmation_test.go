@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
+	"causeway/app/treasury"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -48,7 +50,7 @@ func (e *env) importStatement(of time.Time, closing int64) {
 		Format: reconcile.CSV, By: "Ana Silva", At: e.Clock.Now()}
 	run.Digest = sha256.Sum256([]byte(run.ID.String()))
 	run.From, run.To, run.Closing = reconcile.DayOf(of), reconcile.DayOf(of), &closing
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.AddReconciliation(ctx, run) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.AddReconciliation(ctx, run) })
 }
 
 func (e *env) sweep(minor int64) movements.Movement {
@@ -221,7 +223,7 @@ func TestMove_ProofOfConnectionsConfirms(t *testing.T) {
 
 // connections are those in force.
 type connections struct {
-	ports.RailConnectionReader
+	treasury.RailConnectionReader
 	list []ports.RailConnectionVersion
 }
 
@@ -273,7 +275,7 @@ func TestReports_OlderOnesStayWhatTheyWere(t *testing.T) {
 		Figures: safeguarding.FiguresOf([]safeguarding.Line{{Section: safeguarding.Resource, Path: "rails/RTP", Currency: "USD",
 			Amount: money.TotalOf(5)},
 			{Section: safeguarding.OwnFunds, Path: "income/fees", Currency: "USD", Amount: money.TotalOf(5)}})}
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.SaveSafeguardingReport(ctx, old) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.SaveSafeguardingReport(ctx, old) })
 	if err := e.KeepDueReports(t.Context(), platform.Production); err != nil {
 		t.Fatal(err)
 	}

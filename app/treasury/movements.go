@@ -37,9 +37,9 @@ var movementOperations = map[treasury.Kind]string{
 	treasury.Sweep: "createSweep", treasury.Transfer: "createTreasuryTransfer", treasury.Settlement: "createTreasurySettlement",
 }
 
-func (s *Service) movement(kind treasury.Kind) foureyes.Operation[movementRequest, treasury.Movement] {
-	return foureyes.Operation[movementRequest, treasury.Movement]{ID: movementOperations[kind], Action: books.ActionTreasury,
-		Execute: func(ctx context.Context, tx ports.Tx, c foureyes.Change, r movementRequest) (treasury.Movement, string, error) {
+func (s *Service) movement(kind treasury.Kind) foureyes.Operation[Tx, movementRequest, treasury.Movement] {
+	return foureyes.Operation[Tx, movementRequest, treasury.Movement]{ID: movementOperations[kind], Action: books.ActionTreasury,
+		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r movementRequest) (treasury.Movement, string, error) {
 			m, err := s.move(ctx, tx, c, r.movement(c.Platform, kind))
 			return m, m.ID.String(), err
 		}}
@@ -70,7 +70,7 @@ func (r movementRequest) movement(p ident.Platform, kind treasury.Kind) treasury
 		Note: r.Note, Effective: r.Effective}
 }
 
-func (s *Service) move(ctx context.Context, tx ports.Tx, c foureyes.Change, m treasury.Movement) (treasury.Movement, error) {
+func (s *Service) move(ctx context.Context, tx Tx, c foureyes.Change, m treasury.Movement) (treasury.Movement, error) {
 	if err := tx.LockSafeguarding(ctx, m.Platform); err != nil {
 		return m, err
 	}
@@ -129,15 +129,15 @@ type arrivalRequest struct {
 	Effective time.Time      `json:"effectiveAt,omitzero"`
 }
 
-func (s *Service) arrival() foureyes.Operation[arrivalRequest, treasury.Movement] {
-	return foureyes.Operation[arrivalRequest, treasury.Movement]{ID: "arriveTreasuryTransfer", Action: books.ActionTreasury,
-		Execute: func(ctx context.Context, tx ports.Tx, c foureyes.Change, r arrivalRequest) (treasury.Movement, string, error) {
+func (s *Service) arrival() foureyes.Operation[Tx, arrivalRequest, treasury.Movement] {
+	return foureyes.Operation[Tx, arrivalRequest, treasury.Movement]{ID: "arriveTreasuryTransfer", Action: books.ActionTreasury,
+		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r arrivalRequest) (treasury.Movement, string, error) {
 			m, err := s.arrive(ctx, tx, c, r)
 			return m, r.Movement.String(), err
 		}}
 }
 
-func (s *Service) arrive(ctx context.Context, tx ports.Tx, c foureyes.Change, r arrivalRequest) (treasury.Movement, error) {
+func (s *Service) arrive(ctx context.Context, tx Tx, c foureyes.Change, r arrivalRequest) (treasury.Movement, error) {
 	m, found, err := tx.LockMovement(ctx, c.Platform, r.Movement)
 	if err != nil {
 		return m, err
@@ -171,7 +171,7 @@ func (s *Service) arrive(ctx context.Context, tx ports.Tx, c foureyes.Change, r 
 	return m, s.post(ctx, tx, c, posting)
 }
 
-func (s *Service) post(ctx context.Context, tx ports.Tx, c foureyes.Change, posting ledger.Posting) error {
+func (s *Service) post(ctx context.Context, tx Tx, c foureyes.Change, posting ledger.Posting) error {
 	work := uow.NewWork(c.At, s.IDs, 0)
 	work.Post(posting)
 	return work.Write(ctx, tx)

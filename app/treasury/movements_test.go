@@ -149,7 +149,7 @@ func TestMove_NoAssetGoesBelowZero(t *testing.T) {
 		t.Errorf("events %v", names)
 	}
 
-	page, err := e.Ledger.LedgerAccounts(t.Context(), e.Platform.ID, ports.LedgerAccountFilter{Overdrawn: true, Limit: 10})
+	page, err := e.Store.Finance().LedgerAccounts(t.Context(), e.Platform.ID, ports.LedgerAccountFilter{Overdrawn: true, Limit: 10})
 	if overdrawn := page.Accounts; err != nil || len(overdrawn) != 1 || overdrawn[0].Account.Path != "own/OPERATING" ||
 		overdrawn[0].Balance.String() != "-500" {
 		t.Errorf("overdrawn %+v, %v", page.Accounts, err)

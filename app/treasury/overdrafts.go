@@ -34,7 +34,7 @@ func (s *Service) AnnounceOverdrafts(ctx context.Context, environment platform.E
 		if err != nil || len(changed) == 0 {
 			return err
 		}
-		return s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 			if err := tx.LockSafeguarding(ctx, p.ID); err != nil {
 				return err
 			}
@@ -49,7 +49,7 @@ func (s *Service) AnnounceOverdrafts(ctx context.Context, environment platform.E
 }
 
 // announce stores and sends what is to be announced.
-func (s *Service) announce(ctx context.Context, tx ports.Tx, changed []treasury.Overdraft) error {
+func (s *Service) announce(ctx context.Context, tx Tx, changed []treasury.Overdraft) error {
 	if len(changed) == 0 {
 		return nil
 	}

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
+	"causeway/app/treasury"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -80,7 +82,7 @@ func TestReport_ValuedInFunctionalCurrency(t *testing.T) {
 
 func (e *env) setFunctionalCurrency(c money.Currency) {
 	e.t.Helper()
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockPeriods(ctx, e.Platform.ID); err != nil {
 			return err
 		}
@@ -189,7 +191,7 @@ func TestKeepReport_NewVersionKeepsTheFormer(t *testing.T) {
 
 // laterReport is a reader of the ledger that posts and keeps another report after it was first read.
 type laterReport struct {
-	ports.Finance
+	treasury.Finance
 	then func()
 }
 

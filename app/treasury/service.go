@@ -22,15 +22,15 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store  ports.Store
-	Ledger ports.Finance
+	Store  Store
+	Ledger Finance
 	// Balances reads the balances of single accounts.
-	Balances ports.LedgerReader
+	Balances LedgerReader
 	// KeptRates are the market rates at which reports are valued.
-	KeptRates ports.KeptRates
+	KeptRates KeptRates
 	// Proofs and Connections say what partners confirm that they hold.
-	Proofs      ports.RailProofReader
-	Connections ports.RailConnectionReader
+	Proofs      RailProofReader
+	Connections RailConnectionReader
 	Clock       ports.Clock
 	IDs         ports.IDs
 }
@@ -115,15 +115,15 @@ func (s *Service) SetPurposeAlone(ctx context.Context, p ident.Platform, change 
 	return err
 }
 
-func (s *Service) foureyes() foureyes.Config {
-	return foureyes.Config{Store: s.Store, Clock: s.Clock, IDs: s.IDs}
+func (s *Service) foureyes() foureyes.Config[Tx] {
+	return foureyes.Config[Tx]{Store: s.Store, Clock: s.Clock, IDs: s.IDs}
 }
 
 // Executors carry out the approved proposals of this service.
 func (s *Service) Executors() []foureyes.Executor {
-	executors := []foureyes.Executor{s.arrival(), s.purposeChange()}
+	executors := []foureyes.Executor{s.arrival().Executor(s.foureyes()), s.purposeChange().Executor(s.foureyes())}
 	for _, kind := range treasury.Kinds() {
-		executors = append(executors, s.movement(kind))
+		executors = append(executors, s.movement(kind).Executor(s.foureyes()))
 	}
 	return executors
 }
@@ -139,18 +139,18 @@ func newPurposeRequest(c ports.AccountPurpose) purposeRequest {
 	return purposeRequest{c.Path, c.Purpose, c.Note}
 }
 
-func (s *Service) purposeChange() foureyes.Operation[purposeRequest, Account] {
-	return foureyes.Operation[purposeRequest, Account]{ID: "setSafeguardingAccountPurpose", Action: books.ActionTreasury,
+func (s *Service) purposeChange() foureyes.Operation[Tx, purposeRequest, Account] {
+	return foureyes.Operation[Tx, purposeRequest, Account]{ID: "setSafeguardingAccountPurpose", Action: books.ActionTreasury,
 		Check: func(_ context.Context, _ ident.Platform, r purposeRequest) error {
 			return safeguarding.CheckPurpose(r.Account, r.Purpose)
 		},
-		Execute: func(ctx context.Context, tx ports.Tx, c foureyes.Change, r purposeRequest) (Account, string, error) {
+		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r purposeRequest) (Account, string, error) {
 			account, err := s.setPurpose(ctx, tx, c, r)
 			return account, r.Account, err
 		}}
 }
 
-func (s *Service) setPurpose(ctx context.Context, tx ports.Tx, c foureyes.Change, r purposeRequest) (Account, error) {
+func (s *Service) setPurpose(ctx context.Context, tx Tx, c foureyes.Change, r purposeRequest) (Account, error) {
 	if err := tx.LockSafeguarding(ctx, c.Platform); err != nil {
 		return Account{}, err
 	}

@@ -71,7 +71,7 @@ func (s *Service) CreateCredential(ctx context.Context, principal platform.Princ
 		issued, err := s.signed.Issue(ctx, request, operation, call)
 		return wallet.Credential{}, issued, err
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, created.Credential, nil); err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func tokenOnce(proofs ports.WalletProofs, token string) usedOnce {
 		again: wallet.InvalidIdentity("The ID token was used before. Get a new one from the provider.")}
 }
 
-func (o usedOnce) check(ctx context.Context, store ports.Reader, p ident.Platform) error {
+func (o usedOnce) check(ctx context.Context, store Store, p ident.Platform) error {
 	if o.again == nil {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (o usedOnce) check(ctx context.Context, store ports.Reader, p ident.Platfor
 	return err
 }
 
-func (o usedOnce) use(ctx context.Context, tx ports.Tx, p ident.Platform, now time.Time) error {
+func (o usedOnce) use(ctx context.Context, tx Tx, p ident.Platform, now time.Time) error {
 	if o.again == nil {
 		return nil
 	}
@@ -246,7 +246,7 @@ func (s *Service) RevokeCredential(ctx context.Context, principal platform.Princ
 		return nil, err
 	}
 	return s.carryOut(ctx, operation, call, w, func(w openedWallet, now time.Time) (wallet.Change, error) { return w.Revoke(id, now) },
-		func(ctx context.Context, tx ports.Tx, w openedWallet, now time.Time) error {
+		func(ctx context.Context, tx Tx, w openedWallet, now time.Time) error {
 			err := s.notify(ctx, tx, settings, w, mails.CredentialRemoved(c, now), now)
 			if fault.Is(err, fault.RateLimited) {
 				return nil // who removes a stolen credential must not wait for the next hour
@@ -257,13 +257,13 @@ func (s *Service) RevokeCredential(ctx context.Context, principal platform.Princ
 
 // carryOut runs a leg of an operation that only changes the wallet. after runs in its unit of work.
 func (s *Service) carryOut(ctx context.Context, o signedrequests.Operation, call wallet.Call, w openedWallet,
-	decide func(openedWallet, time.Time) (wallet.Change, error), after func(context.Context, ports.Tx, openedWallet, time.Time) error) (
+	decide func(openedWallet, time.Time) (wallet.Change, error), after func(context.Context, Tx, openedWallet, time.Time) error) (
 	*wallet.SignedRequest, error) {
 	if call.Unsigned() {
 		_, o.Refused = decide(w, s.now())
 		return s.signed.Issue(ctx, nil, o, call)
 	}
-	return nil, s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return nil, s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		now := s.now()
 		locked, err := s.lock(ctx, tx, w, now)
 		if err != nil {
@@ -303,7 +303,7 @@ func (s *Service) UpdateAccount(ctx context.Context, principal platform.Principa
 			issued, err := s.signed.Issue(ctx, nil, operation, call)
 			return account.WithBalance{}, issued, err
 		}
-		err = s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 			now := s.now()
 			locked, err := s.lock(ctx, tx, w, now)
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/adapters/walletproofs/sandbox"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/mails"
@@ -51,11 +52,11 @@ func newEnv(t *testing.T) *env {
 	e.live = e.NewPrincipal(live)
 	e.liveOwner = e.NewCustomer("bo", func(c *customer.Customer) { c.Platform, c.Email = live.ID, "bo@example.com" })
 	e.liveWallet = e.NewInternalAccountOn(live.ID, e.liveOwner.ID, "USDB", 0)
-	e.wallets = e.newService(e.Store)
+	e.wallets = e.newService(postgres.For[wallets.Tx](e.Store))
 	return e
 }
 
-func (e *env) newService(store ports.Store) *wallets.Service {
+func (e *env) newService(store wallets.Store) *wallets.Service {
 	queue := mails.New(mails.Config{IDs: e.IDs, Mailers: ports.MailersByEnvironment{platform.Production: noMailer{}},
 		From: "wallets@example.com", MaxPerHour: 1000})
 	return wallets.New(wallets.Config{Store: store, Mails: queue, Ledger: e.Store.LedgerReader(), Custody: e.custody,
@@ -70,7 +71,7 @@ type noMailer struct{ ports.Mailer }
 // setEmail changes the address of a customer.
 func (e *env) setEmail(c customer.Customer, email string) {
 	e.t.Helper()
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		c.Email = email
 		return tx.UpdateCustomer(ctx, c)
 	})

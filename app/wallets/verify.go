@@ -71,7 +71,7 @@ func (s *Service) challengePasskey(ctx context.Context, request *ports.Idempoten
 		CreatedAt: now, ExpiresAt: now.Add(wallet.PasskeyChallengeLifetime),
 	}
 	result := Challenged{c, &challenge}
-	return result, s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return result, s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, result, nil); err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (s *Service) sendCode(ctx context.Context, proofs ports.WalletProofs, setti
 		return Challenged{}, err
 	}
 	result := Challenged{Credential: c}
-	return result, s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return result, s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, result, nil); err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (s *Service) newCode(ctx context.Context, proofs ports.WalletProofs, settin
 
 // queueCode makes a code the only one of a credential, and adds the mail with it to the queue. Fault:
 // RATE_LIMITED.
-func (s *Service) queueCode(ctx context.Context, tx ports.Tx, settings platform.Platform, c wallet.Credential, code newCode,
+func (s *Service) queueCode(ctx context.Context, tx Tx, settings platform.Platform, c wallet.Credential, code newCode,
 	now time.Time) error {
 	last, err := tx.LockWalletCode(ctx, c.Platform, c.ID)
 	if err != nil {
@@ -197,7 +197,7 @@ func (s *Service) Verify(ctx context.Context, principal platform.Principal, requ
 	if err != nil {
 		return OpenedSession{}, err
 	}
-	return opened, s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return opened, s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, opened, nil); err != nil {
 			return err
 		}
@@ -231,7 +231,7 @@ type proof struct {
 	client wallet.ClientKey
 	// use checks the proof again, with what is locked, and uses it up. It returns the locked credential with
 	// what changes of it.
-	use func(ctx context.Context, tx ports.Tx, locked wallet.Credential) (wallet.Credential, error)
+	use func(ctx context.Context, tx Tx, locked wallet.Credential) (wallet.Credential, error)
 }
 
 // proveCode checks a one-time code. A wrong one is counted in a commit of its own, in which the row is locked, so that
@@ -245,7 +245,7 @@ func (s *Service) proveCode(ctx context.Context, proofs ports.WalletProofs, c wa
 	testCode := proofs.AcceptsTestCode(v.Code)
 	if !testCode {
 		matches := false
-		if err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		if err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
 			code, err := tx.LockWalletCode(ctx, c.Platform, c.ID)
 			if err != nil {
 				return err
@@ -265,7 +265,7 @@ func (s *Service) proveCode(ctx context.Context, proofs ports.WalletProofs, c wa
 			return proof{}, wallet.InvalidCode()
 		}
 	}
-	return proof{client: v.ClientKey, use: func(ctx context.Context, tx ports.Tx, locked wallet.Credential) (wallet.Credential, error) {
+	return proof{client: v.ClientKey, use: func(ctx context.Context, tx Tx, locked wallet.Credential) (wallet.Credential, error) {
 		code, err := tx.LockWalletCode(ctx, c.Platform, c.ID)
 		if err != nil {
 			return locked, err
@@ -307,7 +307,7 @@ func (s *Service) provePasskey(ctx context.Context, proofs ports.WalletProofs, s
 	if _, err := proofs.CheckPasskey(ctx, settings, *c.Passkey, challenge.Challenge, v.Assertion); err != nil {
 		return proof{}, err
 	}
-	return proof{client: challenge.Client, use: func(ctx context.Context, tx ports.Tx, locked wallet.Credential) (wallet.Credential, error) {
+	return proof{client: challenge.Client, use: func(ctx context.Context, tx Tx, locked wallet.Credential) (wallet.Credential, error) {
 		challenge, err := tx.LockPasskeyChallenge(ctx, c.Platform, id)
 		if err != nil {
 			return locked, err
@@ -331,7 +331,7 @@ func (s *Service) proveIdentity(ctx context.Context, proofs ports.WalletProofs, 
 	if err := proofs.CheckIdentity(ctx, settings, *c.Identity, v.Token, v.ClientKey, s.now()); err != nil {
 		return proof{}, err
 	}
-	return proof{client: v.ClientKey, use: func(ctx context.Context, tx ports.Tx, locked wallet.Credential) (wallet.Credential, error) {
+	return proof{client: v.ClientKey, use: func(ctx context.Context, tx Tx, locked wallet.Credential) (wallet.Credential, error) {
 		return locked, tokenOnce(proofs, v.Token).use(ctx, tx, c.Platform, s.now())
 	}}, nil
 }

@@ -22,8 +22,8 @@ import (
 
 // Config holds what the use cases need.
 type Config struct {
-	Store   ports.Store
-	Ledger  ports.LedgerReader
+	Store   Store
+	Ledger  LedgerReader
 	Custody ports.Custody
 	Proofs  ports.WalletProofsByEnvironment
 	Mails   *mails.Queue
@@ -35,12 +35,13 @@ type Config struct {
 // on the first one, and the result on the second.
 type Service struct {
 	Config
-	signed *signedrequests.Requests
+	signed *signedrequests.Requests[Tx]
 }
 
 // New returns a Service.
 func New(c Config) *Service {
-	return &Service{Config: c, signed: signedrequests.New(signedrequests.Config{Store: c.Store, Proofs: c.Proofs, Clock: c.Clock, IDs: c.IDs})}
+	return &Service{Config: c, signed: signedrequests.New(signedrequests.Config[Tx]{Store: c.Store, Proofs: c.Proofs, Clock: c.Clock,
+		IDs: c.IDs})}
 }
 
 // now returns the time in the precision in which it is stored, so that what is signed is what is read.
@@ -58,7 +59,7 @@ func (w openedWallet) id() ports.WalletID {
 }
 
 // notify adds a notice to the customer to the queue of mails, if an address is known.
-func (s *Service) notify(ctx context.Context, tx ports.Tx, settings platform.Platform, w openedWallet, m mails.Message,
+func (s *Service) notify(ctx context.Context, tx Tx, settings platform.Platform, w openedWallet, m mails.Message,
 	now time.Time) error {
 	to := w.owner.Email
 	if c, exists := w.EmailOTP(); exists {
@@ -98,7 +99,7 @@ func (s *Service) read(ctx context.Context, p ident.Platform, id ident.InternalA
 }
 
 // lock locks the owner of a wallet and the wallet, and returns them as they are now.
-func (s *Service) lock(ctx context.Context, tx ports.Tx, w openedWallet, now time.Time) (openedWallet, error) {
+func (s *Service) lock(ctx context.Context, tx Tx, w openedWallet, now time.Time) (openedWallet, error) {
 	owner, err := tx.LockCustomer(ctx, w.account.Platform, w.account.Customer)
 	if err == nil {
 		err = checkNotDeleted(owner)

@@ -22,9 +22,9 @@ import (
 
 // Config configures the Service. Durations and numbers may be zero; their defaults are given.
 type Config struct {
-	Store    ports.Store
+	Store    Store
 	Queue    ports.WebhookQueue
-	Log      ports.WebhookLog
+	Log      WebhookLog
 	Webhooks ports.Webhooks
 	Keys     ports.WebhookKeys
 	Clock    ports.Clock

@@ -55,8 +55,8 @@ func (s *Service) ReverseAlone(ctx context.Context, p ident.Platform, c Change) 
 	return done.Done, err
 }
 
-func (s *Service) foureyes() foureyes.Config {
-	return foureyes.Config{Store: s.Store, Clock: s.Clock, IDs: s.IDs}
+func (s *Service) foureyes() foureyes.Config[Tx] {
+	return foureyes.Config[Tx]{Store: s.Store, Clock: s.Clock, IDs: s.IDs}
 }
 
 // changeRequest is the stored form of a change of a year.
@@ -80,8 +80,8 @@ func checkRequest(_ context.Context, _ ident.Platform, r changeRequest) error {
 	return nil
 }
 
-func (s *Service) closing() foureyes.Operation[changeRequest, Year] {
-	return foureyes.Operation[changeRequest, Year]{ID: "closeLedgerYear", Action: books.ActionYearEnd, Check: checkRequest,
+func (s *Service) closing() foureyes.Operation[Tx, changeRequest, Year] {
+	return foureyes.Operation[Tx, changeRequest, Year]{ID: "closeLedgerYear", Action: books.ActionYearEnd, Check: checkRequest,
 		Prepare: s.readFirstPosted,
 		Execute: closeYear, Figures: closingFigures}
 }
@@ -92,7 +92,7 @@ func (s *Service) readFirstPosted(ctx context.Context, p ident.Platform, r chang
 	return r, err
 }
 
-func closeYear(ctx context.Context, tx ports.Tx, c foureyes.Change, r changeRequest) (done Year, made string, err error) {
+func closeYear(ctx context.Context, tx Tx, c foureyes.Change, r changeRequest) (done Year, made string, err error) {
 	calendar, year, closings, err := lock(ctx, tx, c.Platform, r.Year)
 	if err != nil {
 		return done, "", err
@@ -112,8 +112,8 @@ func closeYear(ctx context.Context, tx ports.Tx, c foureyes.Change, r changeRequ
 	return newYear(year, append(closings, closing)), year.String(), write(ctx, tx, postings, authorisations)
 }
 
-func (s *Service) reversal() foureyes.Operation[changeRequest, Year] {
-	return foureyes.Operation[changeRequest, Year]{ID: "reverseLedgerYear", Action: books.ActionYearEnd, Check: checkRequest,
+func (s *Service) reversal() foureyes.Operation[Tx, changeRequest, Year] {
+	return foureyes.Operation[Tx, changeRequest, Year]{ID: "reverseLedgerYear", Action: books.ActionYearEnd, Check: checkRequest,
 		Prepare: s.readClosingPosting,
 		Execute: reverseYear, Figures: reversalFigures}
 }
@@ -132,7 +132,7 @@ func (s *Service) readClosingPosting(ctx context.Context, p ident.Platform, r ch
 	return r, err
 }
 
-func reverseYear(ctx context.Context, tx ports.Tx, c foureyes.Change, r changeRequest) (done Year, made string, err error) {
+func reverseYear(ctx context.Context, tx Tx, c foureyes.Change, r changeRequest) (done Year, made string, err error) {
 	calendar, year, closings, err := lock(ctx, tx, c.Platform, r.Year)
 	if err != nil {
 		return done, "", err
@@ -155,7 +155,7 @@ func reverseYear(ctx context.Context, tx ports.Tx, c foureyes.Change, r changeRe
 }
 
 // lock locks the calendar and reads what a change of a year is decided from.
-func lock(ctx context.Context, tx ports.Tx, p ident.Platform,
+func lock(ctx context.Context, tx Tx, p ident.Platform,
 	number int) (calendar period.Calendar, year yearend.Year, closings []yearend.Closing, err error) {
 	if calendar, err = tx.LockPeriods(ctx, p); err != nil {
 		return calendar, year, nil, err
@@ -168,7 +168,7 @@ func lock(ctx context.Context, tx ports.Tx, p ident.Platform,
 	return calendar, yearend.OfNumber(number, settings.YearEndMonth), closings, err
 }
 
-func write(ctx context.Context, tx ports.Tx, postings []ledger.Posting, authorisations []period.Authorisation) error {
+func write(ctx context.Context, tx Tx, postings []ledger.Posting, authorisations []period.Authorisation) error {
 	if err := tx.Authorise(ctx, authorisations); err != nil {
 		return err
 	}

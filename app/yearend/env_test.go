@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	"causeway/app/internal/apptest"
@@ -36,11 +37,12 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	base := apptest.New(t, apptest.At(january))
 	e := &env{Env: base, t: t,
-		years: app.New(app.Config{Store: base.Store, Ledger: base.Store.LedgerReader(), Clock: base.Clock, IDs: base.IDs}),
-		periods: accounting.NewPeriods(accounting.PeriodsConfig{Store: base.Store, Ledger: base.Store.LedgerReader(),
+		years: app.New(app.Config{Store: postgres.For[app.Tx](base.Store), Ledger: base.Store.LedgerReader(), Clock: base.Clock, IDs: base.IDs}),
+		periods: accounting.NewPeriods(accounting.PeriodsConfig{Store: postgres.For[accounting.Tx](base.Store), Ledger: base.Store.LedgerReader(),
 			Finance: base.Store.Finance(), Clock: base.Clock, IDs: base.IDs}),
-		accounting: accounting.New(accounting.Config{Store: base.Store, Ledger: base.Store.Finance(), Clock: base.Clock, IDs: base.IDs}),
-		by:         platform.Author{Token: base.Admin.Token, Actor: "Ana Lima"},
+		accounting: accounting.New(accounting.Config{
+			Store: postgres.For[accounting.Tx](base.Store), Ledger: base.Store.Finance(), Clock: base.Clock, IDs: base.IDs}),
+		by: platform.Author{Token: base.Admin.Token, Actor: "Ana Lima"},
 	}
 	e.post(e.fee(time.Date(2025, 11, 10, 8, 0, 0, 0, time.UTC), 7000), e.fee(time.Date(2025, 12, 10, 8, 0, 0, 0, time.UTC), 5000),
 		ledger.FeePaid(e.header(time.Date(2025, 12, 11, 8, 0, 0, 0, time.UTC)), ledger.Rail("WIRE"),
@@ -59,7 +61,7 @@ func (e *env) fee(at time.Time, minor int64) ledger.Posting {
 		Currency: money.USD, Amount: minor}})
 }
 
-func (e *env) do(fn func(context.Context, ports.Tx) error) {
+func (e *env) do(fn func(context.Context, *postgres.Unit) error) {
 	e.t.Helper()
 	if err := e.Store.Do(e.t.Context(), fn); err != nil {
 		e.t.Fatal(err)
@@ -69,7 +71,7 @@ func (e *env) do(fn func(context.Context, ports.Tx) error) {
 // post posts authorised.
 func (e *env) post(postings ...ledger.Posting) {
 	e.t.Helper()
-	e.do(func(ctx context.Context, tx ports.Tx) error {
+	e.do(func(ctx context.Context, tx *postgres.Unit) error {
 		var authorisations []period.Authorisation
 		for _, p := range postings {
 			authorisations = append(authorisations, period.Authorisation{Platform: p.Platform, Posting: p.ID, By: e.by, Note: "Test",
@@ -84,7 +86,7 @@ func (e *env) post(postings ...ledger.Posting) {
 
 func (e *env) set(changes ...string) {
 	e.t.Helper()
-	e.do(func(ctx context.Context, tx ports.Tx) error {
+	e.do(func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockPeriods(ctx, e.Platform.ID); err != nil {
 			return err
 		}

@@ -15,8 +15,8 @@ import (
 
 // Config is what the use cases need.
 type Config struct {
-	Store  ports.Store
-	Ledger ports.LedgerReader
+	Store  Store
+	Ledger LedgerReader
 	Clock  ports.Clock
 	IDs    ports.IDs
 }
@@ -29,7 +29,7 @@ func New(c Config) *Service { return &Service{c} }
 
 // Executors carry out the approved proposals to close years and to reverse their closings.
 func (s *Service) Executors() []foureyes.Executor {
-	return []foureyes.Executor{s.closing(), s.reversal()}
+	return []foureyes.Executor{s.closing().Executor(s.foureyes()), s.reversal().Executor(s.foureyes())}
 }
 
 // Year is a financial year of a platform with its closings, oldest first.

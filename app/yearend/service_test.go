@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	app "causeway/app/yearend"
 	"causeway/core/books"
 	"causeway/core/fault"
@@ -16,7 +17,6 @@ import (
 	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 var endOf2025 = time.Date(2025, 12, 31, 23, 59, 59, 999_999_000, time.UTC)
@@ -155,7 +155,7 @@ func TestSettings_YearEndMonthStays(t *testing.T) {
 	e.readyToClose()
 	e.closeYear()
 	var fixed books.Fixed
-	e.do(func(ctx context.Context, tx ports.Tx) (err error) {
+	e.do(func(ctx context.Context, tx *postgres.Unit) (err error) {
 		fixed, err = tx.BooksFixed(ctx, e.Platform.ID)
 		return err
 	})

@@ -17,7 +17,6 @@ import (
 	"causeway/core/ident"
 	"causeway/e2e/kit"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 // basePath is the version of the interface that the benchmark uses.
@@ -134,7 +133,7 @@ func (wallClock) Now() time.Time { return time.Now() }
 
 // commit writes postings in one commit.
 func (s *service) commit(ctx context.Context, postings []ledger.Posting) {
-	check(s.store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings) }))
+	check(s.store.Do(ctx, func(ctx context.Context, tx *postgres.Unit) error { return tx.Post(ctx, postings) }))
 }
 
 // customer is a customer with a bitcoin wallet, and if payments need one an account with money.

@@ -1,13 +1,20 @@
 package portstest
 
 import (
+	"context"
 	"testing"
 
 	"causeway/ports"
 )
 
+// ConnectionStore stores connections.
+type ConnectionStore interface {
+	RailConnections(ctx context.Context) ([]ports.RailConnectionVersion, error)
+	SaveRailConnection(ctx context.Context, v ports.RailConnectionVersion, test *ports.RailTest, seen []ports.RailConnectionVersion) error
+}
+
 // SaveConnection stores a version of a connection as one that was tested, unless it says that it was not.
-func SaveConnection(t testing.TB, store ports.RailConnectionStore, v ports.RailConnectionVersion) {
+func SaveConnection(t testing.TB, store ConnectionStore, v ports.RailConnectionVersion) {
 	t.Helper()
 	seen, err := store.RailConnections(t.Context())
 	if err != nil {

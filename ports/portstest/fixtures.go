@@ -32,7 +32,7 @@ func ApprovedCustomer(ids ports.IDs, at time.Time, platformID ident.Platform, na
 }
 
 // MustDo runs a unit of work that must succeed.
-func MustDo(t testing.TB, store ports.Store, fn func(context.Context, ports.Tx) error) {
+func MustDo[Tx any](t testing.TB, store ports.UnitsOfWork[Tx], fn func(context.Context, Tx) error) {
 	t.Helper()
 	if err := store.Do(t.Context(), fn); err != nil {
 		t.Fatal(err)

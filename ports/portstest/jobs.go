@@ -14,14 +14,21 @@ import (
 	"causeway/ports"
 )
 
+// JobsTx is a unit of work that changes jobs.
+type JobsTx interface {
+	AddJobs(ctx context.Context, jobs []ports.Job) error
+	FinishJobs(ctx context.Context, jobs []ports.Job) error
+}
+
 // Jobs tests an adapter that has no jobs.
-func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platform, id func() uuid.UUID, now time.Time) {
+func Jobs[Tx JobsTx](t *testing.T, store ports.UnitsOfWork[Tx], jobs ports.Jobs, platform ident.Platform, id func() uuid.UUID,
+	now time.Time) {
 	t.Helper()
 	const step = transaction.StepDeliver
 	add := func(due time.Time) ports.Job {
 		t.Helper()
 		job := ports.Job{ID: id(), Platform: platform, Step: step, Subjects: []uuid.UUID{id(), id()}, Due: due}
-		if err := store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.AddJobs(ctx, []ports.Job{job}) }); err != nil {
+		if err := store.Do(t.Context(), func(ctx context.Context, tx Tx) error { return tx.AddJobs(ctx, []ports.Job{job}) }); err != nil {
 			t.Fatal(err)
 		}
 		return job
@@ -37,7 +44,7 @@ func Jobs(t *testing.T, store ports.Store, jobs ports.Jobs, platform ident.Platf
 
 	finish := func(finished []ports.Job, added ...ports.Job) error {
 		t.Helper()
-		return store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		return store.Do(t.Context(), func(ctx context.Context, tx Tx) error {
 			return errors.Join(tx.FinishJobs(ctx, finished), tx.AddJobs(ctx, added))
 		})
 	}

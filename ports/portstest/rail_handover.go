@@ -27,21 +27,29 @@ type RailHandover struct {
 }
 
 // NewRailHandover records payments of a connection in a store.
-func NewRailHandover(store PausableStore, connection string, clock ports.Clock) *RailHandover {
-	return &RailHandover{Records: storedRecords{store}, Connection: connection, Clock: clock}
+func NewRailHandover[Tx RailPaymentsTx](store PausableStore[Tx], connection string, clock ports.Clock) *RailHandover {
+	return &RailHandover{Records: storedRecords[Tx]{store}, Connection: connection, Clock: clock}
 }
 
 // PausableStore is a store that keeps pauses.
-type PausableStore interface {
-	ports.Store
+type PausableStore[Tx RailPaymentsTx] interface {
+	ports.UnitsOfWork[Tx]
 	SaveRailPause(ctx context.Context, p ports.RailPause) error
 }
 
-type storedRecords struct{ PausableStore }
+// RailPaymentsTx is a unit of work that changes payments of rails.
+type RailPaymentsTx interface {
+	LockRailPayments(ctx context.Context, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error)
+	CreateRailPayments(ctx context.Context, payments []rail.Payment) error
+	UpdateRailPayments(ctx context.Context, payments []rail.Payment) error
+}
+
+type storedRecords[Tx RailPaymentsTx] struct{ PausableStore[Tx] }
 
 // ChangeRailPayment implements RailRecords.
-func (s storedRecords) ChangeRailPayment(ctx context.Context, key ports.RailPaymentKey, fn func(rail.Payment) (rail.Payment, error)) error {
-	return s.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx ports.Tx) error {
+func (s storedRecords[Tx]) ChangeRailPayment(ctx context.Context, key ports.RailPaymentKey, fn func(rail.Payment) (rail.Payment,
+	error)) error {
+	return s.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx Tx) error {
 		locked, err := tx.LockRailPayments(ctx, []ports.RailPaymentKey{key})
 		if err != nil {
 			return err

@@ -124,7 +124,7 @@ func (e *env) open(t testing.TB) *postgres.DB {
 func (e *env) newPlatform(t testing.TB) ident.Platform {
 	t.Helper()
 	p := portstest.SandboxPlatform(t, generator, noon)
-	portstest.MustDo(t, e.db, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, p) })
+	portstest.MustDo(t, e.db, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, p) })
 	return p.ID
 }
 
@@ -140,7 +140,7 @@ func (e *env) newWallets(t *testing.T) (one, other, elsewhere ports.WalletID) {
 func (e *env) newWallet(t testing.TB, p ident.Platform, id ident.InternalAccount) ports.WalletID {
 	t.Helper()
 	customer := portstest.ApprovedCustomer(generator, noon, p, uuid.NewString())
-	portstest.MustDo(t, e.db, func(ctx context.Context, tx ports.Tx) error {
+	portstest.MustDo(t, e.db, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreateCustomer(ctx, customer); err != nil {
 			return err
 		}

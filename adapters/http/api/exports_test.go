@@ -17,7 +17,6 @@ import (
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 // newFundedCustomer returns a client whose customer Zoë has 12.34 USD, from a deposit of
@@ -38,7 +37,7 @@ func newFundedCustomer(t *testing.T) (c *client, customer, account string) {
 		return ledger.Header{ID: idGenerator.New(noon), Platform: c.tenant.Platform.ID, Effective: time.Date(2026, 3, day, 9, 0, 0, 0, time.UTC),
 			Memo: memo}
 	}
-	err = store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	err = store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.Post(ctx, []ledger.Posting{
 			ledger.Deposit(header(10, "<script>alert(1)</script>"), ledger.IncomingFunds{Partner: "rails/ACH", To: ledger.CustomerAccount(id),
 				Amount: money.Amount{Minor: 2000, Currency: money.USD}}),

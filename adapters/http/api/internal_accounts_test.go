@@ -16,7 +16,6 @@ import (
 	"causeway/core/platform"
 	"causeway/core/sandbox"
 	"causeway/ledger"
-	"causeway/ports"
 )
 
 // depositClient is a client whose accounts can be funded.
@@ -46,7 +45,7 @@ func (b *depositClient) deposit(id string, minor int64) {
 	}
 	posting := ledger.Deposit(ledger.Header{ID: idGenerator.New(noon), Platform: is.Platform, Effective: noon},
 		ledger.IncomingFunds{Partner: ledger.Rail("RTP"), To: is.LedgerPath(), Amount: money.Amount{Minor: minor, Currency: is.Currency}})
-	if err := b.store.Do(b.t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := b.store.Do(b.t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.Post(ctx,
 			[]ledger.Posting{posting})
 	}); err != nil {

@@ -54,9 +54,11 @@ func newAuditor(t *testing.T) *auditor {
 		a.sealing = audit.NewLog(audit.LogConfig{Log: db.LedgerLog(), Evidence: db.EvidenceLog(), Signer: checkpoints.NewKeyring(db.LedgerLog(),
 			box, portstest.NewFakeClock(noon), idGenerator),
 			Clock: portstest.NewFakeClock(noon), Logger: quiet.WithField("test", t.Name()), Interval: time.Minute})
-		deps.Accounting = accounting.New(accounting.Config{Store: db, Ledger: db.Finance(), Clock: portstest.NewFakeClock(noon),
+		deps.Accounting = accounting.New(accounting.Config{
+			Store: postgres.For[accounting.Tx](db), Ledger: db.Finance(), Clock: portstest.NewFakeClock(noon),
 			IDs: idGenerator})
-		deps.Periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: db, Ledger: db.LedgerReader(), Finance: db.Finance(),
+		deps.Periods = accounting.NewPeriods(accounting.PeriodsConfig{
+			Store: postgres.For[accounting.Tx](db), Ledger: db.LedgerReader(), Finance: db.Finance(),
 			Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 		deps.LedgerLog = a.sealing
 	}).createPlatform(t, platform.Sandbox)

@@ -13,8 +13,6 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.Finance = (*Reader)(nil)
-
 // Uses ledger_accounts_by_path; the condition on the path is repeated so that
 // the partial index can be used.
 var listAccounts = `
@@ -27,7 +25,7 @@ WHERE a.platform_id = $1 AND a.path IS NOT NULL
   AND (NOT $9 OR a.class = 'asset' AND (` + currentBalance("$8") + `) < 0)
 ORDER BY a.path COLLATE "C", a.currency COLLATE "C" LIMIT $7`
 
-// LedgerAccounts implements ports.Finance.
+// LedgerAccounts implements accounting.Finance.
 func (r *Reader) LedgerAccounts(ctx context.Context, p ident.Platform,
 	f ports.LedgerAccountFilter) (page ports.LedgerAccountPage, err error) {
 	args := []any{p, f.Prefix, prefixEnd(f.Prefix), f.AfterPath, string(f.AfterCurrency), string(f.Currency), f.Limit + 1}
@@ -72,7 +70,7 @@ FROM ledger_accounts a
 WHERE a.platform_id = $1 AND a.path = $2 AND ($3 = '' OR a.currency = $3)
 ORDER BY a.currency COLLATE "C"`
 
-// AccountsAtCutoff implements ports.Finance.
+// AccountsAtCutoff implements accounting.Finance.
 func (r *Reader) AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency,
 	cut ports.Cutoff) (accounts []ports.LedgerAccount, err error) {
 	err = r.readOnly(ctx, func(q Querier) error {

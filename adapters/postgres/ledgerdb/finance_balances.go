@@ -21,7 +21,7 @@ FROM ledger_clocks c
 LEFT JOIN ledger_postings p ON p.platform_id = c.platform_id AND p.seq = c.seq
 WHERE c.platform_id = $1`
 
-// BalancesAt implements ports.Finance.
+// BalancesAt implements treasury.Finance.
 func (r *Reader) BalancesAt(ctx context.Context, p ident.Platform, moment time.Time, each func(ports.LedgerAccount) error) (
 	state ports.LedgerState, err error) {
 	readState := func(q Querier) error {
@@ -44,7 +44,7 @@ JOIN ledger_accounts a ON a.platform_id = $1 AND a.path IS NOT NULL AND a.path C
 WHERE $4 IN ('', a.currency)
 ORDER BY a.path COLLATE "C", a.currency COLLATE "C"`
 
-// CurrentBalances implements ports.Finance.
+// CurrentBalances implements treasury.Finance.
 func (r *Reader) CurrentBalances(ctx context.Context, p ident.Platform, prefixes []string,
 	currency money.Currency) (accounts []ports.LedgerAccount, err error) {
 	ends := make([]string, len(prefixes))

@@ -15,7 +15,7 @@ import (
 	"causeway/ports"
 )
 
-// AccountEntries implements ports.Finance.
+// AccountEntries implements accounting.Finance.
 func (r *Reader) AccountEntries(ctx context.Context, f ports.AccountEntryFilter) (page ports.AccountEntryPage, found bool, err error) {
 	err = r.readOnly(ctx, func(q Querier) error {
 		ids, err := readAccountIDs(ctx, q, []ledger.Account{f.Account})

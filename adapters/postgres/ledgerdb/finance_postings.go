@@ -42,7 +42,7 @@ func findPosition(ctx context.Context, q Querier, p ident.Platform, id uuid.UUID
 	return s, found, err
 }
 
-// RecordedPosting implements ports.Finance.
+// RecordedPosting implements accounting.Finance.
 func (r *Reader) RecordedPosting(ctx context.Context, p ident.Platform,
 	id uuid.UUID) (posting ports.RecordedPosting, found bool, err error) {
 	err = r.readOnlyCustomPlan(ctx, func(q Querier) error {
@@ -70,7 +70,7 @@ func (r *Reader) RecordedPosting(ctx context.Context, p ident.Platform,
 	return posting, found, nil
 }
 
-// Postings implements ports.Finance.
+// Postings implements accounting.Finance.
 func (r *Reader) Postings(ctx context.Context, f ports.PostingFilter) (page ports.PostingPage, err error) {
 	err = r.readOnlyCustomPlan(ctx, func(q Querier) error {
 		m, err := loadMonths(ctx, q, f.Platform.UUID())

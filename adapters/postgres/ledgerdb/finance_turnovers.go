@@ -89,7 +89,7 @@ func readAdjustment(ctx context.Context, q Querier, platform uuid.UUID, m months
 	return readTotal(ctx, q, accountAdjustment, append(args, accountID)...)
 }
 
-// Turnovers implements ports.Finance. It reads the accounts page by page, in one snapshot.
+// Turnovers implements accounting.Finance. It reads the accounts page by page, in one snapshot.
 func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff,
 	each func(ports.AccountTurnovers) error) error {
 	return r.turnovers(ctx, p, class, cuts, func(Querier) error { return nil }, each)

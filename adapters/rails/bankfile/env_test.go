@@ -65,7 +65,7 @@ func openDatabase(t testing.TB) database {
 	t.Cleanup(db.Close)
 	p, err := platform.New(ident.NewPlatform(d.ids.New, noon), "Here", platform.Sandbox, false, noon)
 	if err == nil {
-		err = db.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, p) })
+		err = db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, p) })
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -112,7 +112,7 @@ func (w *world) openStore() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	portstest.MustDo(w.t, db, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, p) })
+	portstest.MustDo(w.t, db, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, p) })
 	w.store, w.platform = db, p.ID
 }
 

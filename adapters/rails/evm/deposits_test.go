@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/adapters/rails/evm/devnet"
 	"causeway/core/account"
 	"causeway/core/money"
-	"causeway/ports"
 )
 
 func TestPoll_CreditsDepositAfterItsConfirmations(t *testing.T) {
@@ -136,7 +136,7 @@ func TestPoll_IssuesAddressesOfEarlierAccounts(t *testing.T) {
 	}
 	e.newAccount("EUR")
 	e.poll(r)
-	e.do(func(ctx context.Context, tx ports.Tx) error {
+	e.do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.OpenInternalAccounts(ctx, []account.Internal{late})
 	})
 	addresses = append(addresses, e.address(r, late))

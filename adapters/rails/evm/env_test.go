@@ -97,10 +97,10 @@ func (e *env) openDatabase() {
 		e.t.Fatal(err)
 	}
 	e.platform = p.ID
-	e.do(func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, p) })
+	e.do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, p) })
 }
 
-func (e *env) do(fn func(context.Context, ports.Tx) error) {
+func (e *env) do(fn func(context.Context, *postgres.Unit) error) {
 	e.t.Helper()
 	if err := e.db.Do(e.t.Context(), fn); err != nil {
 		e.t.Fatal(err)
@@ -111,7 +111,7 @@ func (e *env) do(fn func(context.Context, ports.Tx) error) {
 func (e *env) newAccount(currency money.Currency) account.Internal {
 	e.t.Helper()
 	a := e.unstoredAccount(currency)
-	e.do(func(ctx context.Context, tx ports.Tx) error {
+	e.do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.OpenInternalAccounts(ctx, []account.Internal{a})
 	})
 	return a
@@ -123,7 +123,7 @@ func (e *env) unstoredAccount(currency money.Currency) account.Internal {
 	owner := customer.Customer{ID: ident.NewCustomer(e.ids.New, noon), Platform: e.platform, Type: customer.Individual,
 		Status: customer.Approved, FullName: "Ana Silva", CreatedAt: noon, UpdatedAt: noon}
 	owner.PlatformCustomerID, owner.UMAAddress = owner.ID.String(), "$"+owner.ID.UUID().String()+"@uma.test"
-	e.do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateCustomer(ctx, owner) })
+	e.do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateCustomer(ctx, owner) })
 	a, err := account.NewInternal(ident.NewInternalAccount(e.ids.New, e.clock.Now()), e.platform, owner.ID, currency, e.clock.Now())
 	if err != nil {
 		e.t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"causeway/adapters/postgres"
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/customer"
@@ -19,7 +20,7 @@ import (
 )
 
 // Do runs a unit of work that must succeed.
-func (e *Env) Do(fn func(context.Context, ports.Tx) error) {
+func (e *Env) Do(fn func(context.Context, *postgres.Unit) error) {
 	e.t.Helper()
 	portstest.MustDo(e.t, e.Store, fn)
 }
@@ -31,7 +32,7 @@ func (e *Env) NewPlatform(edits ...func(*platform.Platform)) platform.Platform {
 	for _, edit := range edits {
 		edit(&p)
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, p) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, p) })
 	return p
 }
 
@@ -45,7 +46,7 @@ func (e *Env) NewPrincipal(p platform.Platform) platform.Principal {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateToken(ctx, token) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateToken(ctx, token) })
 	return platform.Principal{Platform: p.ID, Environment: p.Environment, Token: token.ID, Permissions: token.Permissions}
 }
 
@@ -57,7 +58,7 @@ func (e *Env) NewCustomer(name string, edits ...func(*customer.Customer)) custom
 	for _, edit := range edits {
 		edit(&c)
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateCustomer(ctx, c) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateCustomer(ctx, c) })
 	return c
 }
 
@@ -76,7 +77,7 @@ func (e *Env) NewInternalAccountOn(p ident.Platform, owner ident.Customer, curre
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.OpenInternalAccounts(ctx, []account.Internal{opened})
 	})
 	if minor > 0 {
@@ -109,7 +110,7 @@ func (e *Env) NewExternalAccount(a account.External) account.External {
 	if a.Status == "" {
 		a.Status = account.Active
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.CreateExternalAccount(ctx, a) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateExternalAccount(ctx, a) })
 	return a
 }
 
@@ -156,7 +157,7 @@ func (e *Env) Post(postings ...ledger.Posting) {
 	e.t.Helper()
 	for len(postings) > 0 {
 		n := min(len(postings), 2000)
-		e.Do(func(ctx context.Context, tx ports.Tx) error { return tx.Post(ctx, postings[:n]) })
+		e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.Post(ctx, postings[:n]) })
 		postings = postings[n:]
 	}
 }

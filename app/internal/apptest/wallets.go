@@ -12,6 +12,7 @@ import (
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
 
+	"causeway/adapters/postgres"
 	"causeway/adapters/rails/chain"
 	"causeway/core/account"
 	"causeway/core/ident"
@@ -93,7 +94,7 @@ func (e *Env) NewWalletSession(a account.Internal) WalletSession {
 	if s.Certificate, err = e.Custody.Sign(e.t.Context(), ports.WalletID{Platform: a.Platform, Account: a.ID}, s.Statement()); err != nil {
 		e.t.Fatal(err)
 	}
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.SaveWallet(ctx, wallet.Change{Sessions: []wallet.Session{s.Session}})
 	})
 	return s
@@ -114,7 +115,7 @@ func (s WalletSession) Sign(t testing.TB, payload string) string {
 func (e *Env) Revoke(s WalletSession) {
 	e.t.Helper()
 	s.RevokedAt, s.UpdatedAt = e.Clock.Now(), e.Clock.Now()
-	e.Do(func(ctx context.Context, tx ports.Tx) error {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.SaveWallet(ctx, wallet.Change{Sessions: []wallet.Session{s.Session}})
 	})
 }

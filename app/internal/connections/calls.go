@@ -14,7 +14,7 @@ import (
 
 // AddCalls has the jobs run now that call about payments whose state has changed. A receipt that is sent back has no
 // transaction, so its own job is made due; for the others one is added beside theirs.
-func AddCalls(ctx context.Context, tx ports.Tx, payments []rail.Payment, now time.Time, ids ports.IDs) error {
+func AddCalls(ctx context.Context, tx Tx, payments []rail.Payment, now time.Time, ids ports.IDs) error {
 	receipts, others := map[ident.Platform][]uuid.UUID{}, map[ident.Platform][]uuid.UUID{}
 	for _, p := range payments {
 		if p.Kind == rail.SendBack {

@@ -32,7 +32,7 @@ const (
 
 // Config is what connections need.
 type Config struct {
-	Store ports.RailConnectionReader
+	Store RailConnectionReader
 	// Open returns the adapter of a connection; it calls no partner.
 	Open func(rail.Connection) (ports.ConnectedRail, error)
 	// Bound returns a rail whose calls of another one end in time.

@@ -18,7 +18,7 @@ import (
 
 // store is a store of connections in memory.
 type store struct {
-	ports.RailConnectionReader
+	connections.RailConnectionReader
 	mu       sync.Mutex
 	versions []ports.RailConnectionVersion
 	err      error

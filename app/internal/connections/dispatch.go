@@ -185,7 +185,7 @@ func (r *Rail) dispatch(ctx context.Context, asked []wanted, starts bool) (map[p
 	for i, p := range fresh {
 		freshKeys[i] = keyOf(p)
 	}
-	return recorded, r.payments.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return recorded, r.payments.Do(ctx, func(ctx context.Context, tx Tx) error {
 		state, err := r.lock(ctx, tx, fresh)
 		if err != nil {
 			return err
@@ -277,7 +277,7 @@ type decisions struct {
 }
 
 // lock locks the accounts of payments, and reads what is paused.
-func (r *Rail) lock(ctx context.Context, tx ports.Tx, payments []rail.Payment) (decisions, error) {
+func (r *Rail) lock(ctx context.Context, tx Tx, payments []rail.Payment) (decisions, error) {
 	d := decisions{now: r.Clock.Now(), paused: map[string]bool{}, named: r.named}
 	var keys []rail.AccountKey
 	for _, p := range payments {
@@ -343,7 +343,7 @@ func (r *Rail) record(ctx context.Context, asked []wanted, recorded map[ports.Ra
 	if len(keys) == 0 {
 		return nil
 	}
-	return r.payments.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return r.payments.Do(ctx, func(ctx context.Context, tx Tx) error {
 		state, err := r.lock(ctx, tx, before)
 		if err != nil {
 			return err

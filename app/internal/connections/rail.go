@@ -21,15 +21,15 @@ import (
 // its recorded connection.
 type Rail struct {
 	*Connections
-	payments ports.Store
-	receipts ports.RailReceiptStore
+	payments Store
+	receipts RailReceiptStore
 }
 
 var _ ports.Rail = (*Rail)(nil)
 
 // NewRail returns the rail of connections, which records payments in a store, and knows over which connection money was
 // received.
-func NewRail(c *Connections, payments ports.Store, receipts ports.RailReceiptStore) *Rail {
+func NewRail(c *Connections, payments Store, receipts RailReceiptStore) *Rail {
 	return &Rail{Connections: c, payments: payments, receipts: receipts}
 }
 

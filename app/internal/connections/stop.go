@@ -9,10 +9,9 @@ import (
 	"causeway/ports"
 )
 
-var _ ports.StoppableRail = (*Rail)(nil)
-
-// StopPayments implements ports.StoppableRail.
-func (r *Rail) StopPayments(ctx context.Context, tx ports.Tx, payments []rail.Payment, reason string) ([]bool, error) {
+// StopPayments ends those of the payments that have not left, for a reason, and returns for each whether it will never
+// leave. One that is not known yet is recorded, so that it does not leave later. Lock transactions before.
+func (r *Rail) StopPayments(ctx context.Context, tx Tx, payments []rail.Payment, reason string) ([]bool, error) {
 	keys := make([]ports.RailPaymentKey, len(payments))
 	for i, p := range payments {
 		keys[i] = keyOf(p)

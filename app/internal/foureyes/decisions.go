@@ -14,35 +14,39 @@ import (
 )
 
 // Decisions lists, approves and rejects the proposals of one store, in units of work of type Tx.
-type Decisions[Tx ports.ProposalWriter] struct {
-	Reader ports.ProposalReader
-	Do     func(ctx context.Context, fn func(context.Context, Tx) error) error
+type Decisions[T ProposalTx] struct {
+	Reader ProposalReader
+	Do     func(ctx context.Context, fn func(context.Context, T) error) error
 	Clock  ports.Clock
 	// Tokens locks all tokens of a platform; nil if operators decide, who have none.
-	Tokens func(ctx context.Context, tx Tx, p ident.Platform) ([]platform.Token, error)
+	Tokens func(ctx context.Context, tx T, p ident.Platform) ([]platform.Token, error)
 }
 
 // Decision is who decides which proposal.
-type Decision[Tx any] struct {
-	Platform ident.Platform // as in ports.ProposalWriter
+type Decision[T any] struct {
+	Platform ident.Platform // as in ProposalTx
 	ID       ident.Proposal
 	By       platform.Author
 	// Decided writes what belongs to a decided proposal, in the commit of the decision; nil if nothing does.
-	Decided func(ctx context.Context, tx Tx, p proposal.Stated) error
+	Decided func(ctx context.Context, tx T, p proposal.Stated) error
 }
 
-// CarryOut makes the change of an approved proposal in a unit of work, and returns the proposal with its result. It
-// returns uow.ErrChanged if the change must be prepared again.
-type CarryOut[Tx any] func(ctx context.Context, tx Tx, approved proposal.Proposal) (proposal.Proposal, error)
+// Prepared is a prepared change: it calls work in a unit of work, with what carries the change out there. That returns
+// uow.ErrChanged if the change must be prepared again.
+type Prepared[T, Change, Made any] func(ctx context.Context, work func(ctx context.Context, tx T, carryOut func(Change) (Made,
+	error)) error) error
+
+// CarryOut makes the change of an approved proposal, and returns the proposal with its result.
+type CarryOut[T any] = Prepared[T, proposal.Proposal, proposal.Proposal]
 
 // Proposal returns a proposal, or NOT_FOUND.
-func (d Decisions[Tx]) Proposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposal.Stated, error) {
+func (d Decisions[T]) Proposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposal.Stated, error) {
 	found, err := d.Reader.Proposal(ctx, p, id)
 	return found.At(d.Clock.Now()), err
 }
 
 // Proposals lists proposals.
-func (d Decisions[Tx]) Proposals(ctx context.Context, p ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Stated], error) {
+func (d Decisions[T]) Proposals(ctx context.Context, p ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Stated], error) {
 	f.Now = d.Clock.Now()
 	found, err := d.Reader.Proposals(ctx, p, f)
 	page := ports.Page[proposal.Stated]{More: found.More, Total: found.Total, TotalIsMinimum: found.TotalIsMinimum}
@@ -53,14 +57,14 @@ func (d Decisions[Tx]) Proposals(ctx context.Context, p ident.Platform, f ports.
 }
 
 // Prepare reads what carrying out a proposal needs.
-type Prepare[Tx any] func(context.Context, proposal.Proposal) (CarryOut[Tx], error)
+type Prepare[T any] func(context.Context, proposal.Proposal) (CarryOut[T], error)
 
 // Approve carries out a proposal in one commit with its approval. A change that has become impossible is answered with
 // its fault; the proposal keeps that fault and stays pending. prepare is called outside of units of work, and only for a
 // person who may approve. Faults: NOT_FOUND; those of proposal.Proposal.Approve, and of the change.
-func (d Decisions[Tx]) Approve(ctx context.Context, by Decision[Tx], prepare Prepare[Tx]) (proposal.Stated, error) {
+func (d Decisions[T]) Approve(ctx context.Context, by Decision[T], prepare Prepare[T]) (proposal.Stated, error) {
 	var approved proposal.Proposal
-	err := d.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
+	err := d.Do(ctx, func(ctx context.Context, tx T) (err error) {
 		_, approved, err = d.lockAndApprove(ctx, tx, by)
 		return err
 	})
@@ -69,16 +73,16 @@ func (d Decisions[Tx]) Approve(ctx context.Context, by Decision[Tx], prepare Pre
 	}
 	var failed error // of the change
 	err = uow.Repeat(func() error {
-		var carryOut CarryOut[Tx]
-		if carryOut, failed = prepare(ctx, approved); failed != nil {
+		var run CarryOut[T]
+		if run, failed = prepare(ctx, approved); failed != nil {
 			return failed
 		}
-		return d.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
+		return run(ctx, func(ctx context.Context, tx T, carryOut func(proposal.Proposal) (proposal.Proposal, error)) (err error) {
 			failed = nil
 			if _, approved, err = d.lockAndApprove(ctx, tx, by); err != nil {
 				return err
 			}
-			if approved, failed = carryOut(ctx, tx, approved); failed != nil {
+			if approved, failed = carryOut(approved); failed != nil {
 				return failed
 			}
 			return d.save(ctx, tx, by, approved)
@@ -90,7 +94,7 @@ func (d Decisions[Tx]) Approve(ctx context.Context, by Decision[Tx], prepare Pre
 	return approved.At(d.Clock.Now()), err
 }
 
-func (d Decisions[Tx]) lockAndApprove(ctx context.Context, tx Tx, by Decision[Tx]) (found, approved proposal.Proposal, err error) {
+func (d Decisions[T]) lockAndApprove(ctx context.Context, tx T, by Decision[T]) (found, approved proposal.Proposal, err error) {
 	if found, err = tx.LockProposal(ctx, by.Platform, by.ID); err != nil {
 		return found, found, err
 	}
@@ -105,12 +109,12 @@ func (d Decisions[Tx]) lockAndApprove(ctx context.Context, tx Tx, by Decision[Tx
 }
 
 // fail keeps the fault of a change with its proposal, if the person may approve it, and returns the fault.
-func (d Decisions[Tx]) fail(ctx context.Context, by Decision[Tx], failed error) error {
+func (d Decisions[T]) fail(ctx context.Context, by Decision[T], failed error) error {
 	f, ok := fault.As(failed)
 	if !ok || f.Code.Temporary() {
 		return failed
 	}
-	err := d.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := d.Do(ctx, func(ctx context.Context, tx T) error {
 		found, approved, err := d.lockAndApprove(ctx, tx, by)
 		if err != nil {
 			return err
@@ -124,9 +128,9 @@ func (d Decisions[Tx]) fail(ctx context.Context, by Decision[Tx], failed error) 
 }
 
 // Reject rejects a proposal; the proposer withdraws it so. Faults: NOT_FOUND; those of proposal.Proposal.Reject.
-func (d Decisions[Tx]) Reject(ctx context.Context, by Decision[Tx], note string) (proposal.Stated, error) {
+func (d Decisions[T]) Reject(ctx context.Context, by Decision[T], note string) (proposal.Stated, error) {
 	var rejected proposal.Proposal
-	err := d.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := d.Do(ctx, func(ctx context.Context, tx T) error {
 		found, err := tx.LockProposal(ctx, by.Platform, by.ID)
 		if err != nil {
 			return err
@@ -140,7 +144,7 @@ func (d Decisions[Tx]) Reject(ctx context.Context, by Decision[Tx], note string)
 }
 
 // save stores a decided proposal, with what belongs to it.
-func (d Decisions[Tx]) save(ctx context.Context, tx Tx, by Decision[Tx], p proposal.Proposal) error {
+func (d Decisions[T]) save(ctx context.Context, tx T, by Decision[T], p proposal.Proposal) error {
 	if err := tx.UpdateProposal(ctx, p); err != nil || by.Decided == nil {
 		return err
 	}
@@ -148,7 +152,7 @@ func (d Decisions[Tx]) save(ctx context.Context, tx Tx, by Decision[Tx], p propo
 }
 
 // Create stores a new proposal, unless check refuses one beside so many that are pending.
-func Create(ctx context.Context, tx ports.ProposalWriter, p proposal.Proposal, check func(pending int) error) error {
+func Create(ctx context.Context, tx ProposalTx, p proposal.Proposal, check func(pending int) error) error {
 	pending, err := tx.CountPendingProposals(ctx, p.Platform, p.CreatedAt)
 	if err != nil {
 		return err

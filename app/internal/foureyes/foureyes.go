@@ -26,7 +26,7 @@ import (
 
 // Operation is an operation that may need four eyes. Request is stored as JSON: its fields have the names of
 // the body of the operation, and those of its path.
-type Operation[Request, Result any] struct {
+type Operation[T Tx, Request, Result any] struct {
 	// ID is the id of the operation in the API.
 	ID     string
 	Action books.Action
@@ -42,7 +42,7 @@ type Operation[Request, Result any] struct {
 	Prepare func(ctx context.Context, p ident.Platform, r Request) (Request, error)
 	// Execute carries out a request in a unit of work. It returns what the caller gets, and the id of what was
 	// made, which the proposal keeps. An empty id says that there was nothing to change: no proposal is made.
-	Execute func(ctx context.Context, tx ports.Tx, c Change, r Request) (result Result, made string, err error)
+	Execute func(ctx context.Context, tx T, c Change, r Request) (result Result, made string, err error)
 	// Figures returns what a change comes to, as a struct or map that JSON can express, such as computed amounts.
 	// They are stored with the proposal, and an approval that comes to others is refused. It may be nil.
 	Figures func(Result) (any, error)
@@ -62,8 +62,8 @@ type Change struct {
 }
 
 // Config is what running an operation needs.
-type Config struct {
-	Store ports.Store
+type Config[T Tx] struct {
+	Store Store[T]
 	Clock ports.Clock
 	IDs   ports.IDs
 }
@@ -71,14 +71,14 @@ type Config struct {
 // Run carries out a request, or makes a proposal if the settings of the platform say that its action needs four
 // eyes. It is always tried, so a request that could not be carried out at present makes no proposal but returns
 // its fault. If there is nothing to change, that is the outcome.
-func Run[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author,
+func Run[T Tx, Request, Result any](ctx context.Context, c Config[T], o Operation[T, Request, Result], p ident.Platform, by platform.Author,
 	key *ports.IdempotentRequest, r Request) (done proposal.Outcome[Result], err error) {
 	always, err := o.needsTwoPersons(ctx, c, p, r)
 	if err != nil {
 		return done, err
 	}
 	var figures []byte
-	err = o.run(ctx, c, p, by, r, func(ctx context.Context, tx ports.Tx, execute func() (Result, string, error)) error {
+	err = o.run(ctx, c, p, by, r, func(ctx context.Context, tx T, execute func() (Result, string, error)) error {
 		fourEyes, err := o.needsFourEyes(ctx, tx, p)
 		if err != nil {
 			return err
@@ -107,7 +107,7 @@ var errTried = errors.New("tried")
 
 // needsFourEyes reads the settings, which do not change until the unit of work ends: no request is carried out
 // alone after four eyes are switched on.
-func (o Operation[Request, Result]) needsFourEyes(ctx context.Context, tx ports.Tx, p ident.Platform) (bool, error) {
+func (o Operation[T, Request, Result]) needsFourEyes(ctx context.Context, tx Tx, p ident.Platform) (bool, error) {
 	lock := tx.LockBooksSettingsShared
 	if o.Action == books.ActionSettings {
 		lock = tx.LockBooksSettings // two changes that share the lock would both wait to change
@@ -118,7 +118,7 @@ func (o Operation[Request, Result]) needsFourEyes(ctx context.Context, tx ports.
 
 // needsTwoPersons reports whether a request needs four eyes whatever the settings. The environment of a platform never
 // changes.
-func (o Operation[Request, Result]) needsTwoPersons(ctx context.Context, c Config, p ident.Platform, r Request) (bool, error) {
+func (o Operation[T, Request, Result]) needsTwoPersons(ctx context.Context, c Config[T], p ident.Platform, r Request) (bool, error) {
 	if o.TwoPersons == nil || !o.TwoPersons(r) {
 		return false, nil
 	}
@@ -128,7 +128,8 @@ func (o Operation[Request, Result]) needsTwoPersons(ctx context.Context, c Confi
 
 // RunAlone carries out a request whatever the settings: that of an operator on the command line, for one of OperatorOperations.
 // One that always needs two persons makes a proposal.
-func RunAlone[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author,
+func RunAlone[T Tx, Request, Result any](ctx context.Context, c Config[T], o Operation[T, Request, Result], p ident.Platform,
+	by platform.Author,
 	key *ports.IdempotentRequest, r Request) (done proposal.Outcome[Result], err error) {
 	if err := checkAlone(o.ID); err != nil {
 		return done, err
@@ -138,7 +139,7 @@ func RunAlone[Request, Result any](ctx context.Context, c Config, o Operation[Re
 	} else if always {
 		return Run(ctx, c, o, p, by, key, r)
 	}
-	err = o.run(ctx, c, p, by, r, func(ctx context.Context, tx ports.Tx, execute func() (Result, string, error)) error {
+	err = o.run(ctx, c, p, by, r, func(ctx context.Context, tx T, execute func() (Result, string, error)) error {
 		result, _, err := execute()
 		if err != nil {
 			return err
@@ -150,8 +151,8 @@ func RunAlone[Request, Result any](ctx context.Context, c Config, o Operation[Re
 }
 
 // run prepares a request and calls work in a unit of work, which it passes what carries the request out.
-func (o Operation[Request, Result]) run(ctx context.Context, c Config, p ident.Platform, by platform.Author, r Request,
-	work func(ctx context.Context, tx ports.Tx, execute func() (Result, string, error)) error) error {
+func (o Operation[T, Request, Result]) run(ctx context.Context, c Config[T], p ident.Platform, by platform.Author, r Request,
+	work func(ctx context.Context, tx T, execute func() (Result, string, error)) error) error {
 	return uow.Repeat(func() error {
 		prepared, err := o.prepare(ctx, p, r)
 		if err != nil {
@@ -159,14 +160,14 @@ func (o Operation[Request, Result]) run(ctx context.Context, c Config, p ident.P
 		}
 		now := Now(c.Clock)
 		change := Change{Platform: p, ID: c.IDs.New(now), By: by, At: now}
-		return c.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+		return c.Store.Do(ctx, func(ctx context.Context, tx T) error {
 			return work(ctx, tx, func() (Result, string, error) { return o.Execute(ctx, tx, change, prepared) })
 		})
 	})
 }
 
 // prepare checks a request and prepares it.
-func (o Operation[Request, Result]) prepare(ctx context.Context, p ident.Platform, r Request) (Request, error) {
+func (o Operation[T, Request, Result]) prepare(ctx context.Context, p ident.Platform, r Request) (Request, error) {
 	if o.Check != nil {
 		if err := o.Check(ctx, p, r); err != nil {
 			return r, err
@@ -179,7 +180,7 @@ func (o Operation[Request, Result]) prepare(ctx context.Context, p ident.Platfor
 }
 
 // figures returns the figures of a result as JSON; nil if the operation has none.
-func (o Operation[Request, Result]) figures(result Result) ([]byte, error) {
+func (o Operation[T, Request, Result]) figures(result Result) ([]byte, error) {
 	if o.Figures == nil {
 		return nil, nil
 	}
@@ -191,13 +192,14 @@ func (o Operation[Request, Result]) figures(result Result) ([]byte, error) {
 }
 
 // propose makes a proposal of a request that was tried and came to these figures.
-func propose[Request, Result any](ctx context.Context, c Config, o Operation[Request, Result], p ident.Platform, by platform.Author,
+func propose[T Tx, Request, Result any](ctx context.Context, c Config[T], o Operation[T, Request, Result], p ident.Platform,
+	by platform.Author,
 	key *ports.IdempotentRequest, r Request, figures []byte) (made proposal.Outcome[Result], err error) {
 	request, err := FormatRequest(o.ID, r)
 	if err != nil {
 		return made, err
 	}
-	err = c.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err = c.Store.Do(ctx, func(ctx context.Context, tx T) error {
 		tokens, err := tx.LockTokens(ctx, p)
 		if err != nil {
 			return err
@@ -218,7 +220,7 @@ func propose[Request, Result any](ctx context.Context, c Config, o Operation[Req
 }
 
 // Emit sends the event of the present status of a proposal.
-func Emit(ctx context.Context, tx ports.Tx, ids ports.IDs, p proposal.Proposal, now time.Time) error {
+func Emit(ctx context.Context, tx Tx, ids ports.IDs, p proposal.Proposal, now time.Time) error {
 	return tx.Emit(ctx, []event.Event{{ID: ident.NewWebhook(ids.New, now), Platform: p.Platform, Type: event.LedgerProposal,
 		Name: string(event.LedgerProposal) + "." + string(p.State), Subject: p.ID.UUID(), OccurredAt: now, Resource: p}})
 }
@@ -227,36 +229,51 @@ func Emit(ctx context.Context, tx ports.Tx, ids ports.IDs, p proposal.Proposal, 
 type Executor interface {
 	// Operation is the id of the operation.
 	Operation() string
-	// PrepareRequest prepares a stored request outside of a unit of work, and returns what carries it out in
-	// one. That returns uow.ErrChanged if the request must be prepared again.
-	PrepareRequest(ctx context.Context, p ident.Platform, request []byte) (Prepared, error)
+	// PrepareRequest prepares a stored request outside of a unit of work.
+	PrepareRequest(ctx context.Context, p ident.Platform, request []byte) (Prepared[Tx, Change, Made], error)
 }
 
-// Prepared carries out a stored request, and returns the id of what it made and the figures of the change.
-type Prepared func(ctx context.Context, tx ports.Tx, c Change) (made string, figures []byte, err error)
+// Made is what carrying out a stored request has made: its id, and the figures of the change.
+type Made struct {
+	ID      string
+	Figures []byte
+}
 
-var _ Executor = Operation[struct{}, struct{}]{}
+// Executor returns what carries out the approved proposals of the operation.
+func (o Operation[T, Request, Result]) Executor(c Config[T]) Executor {
+	return executor[T, Request, Result]{c, o}
+}
+
+type executor[T Tx, Request, Result any] struct {
+	Config[T]
+	operation Operation[T, Request, Result]
+}
 
 // Operation implements Executor.
-func (o Operation[Request, Result]) Operation() string { return o.ID }
+func (e executor[T, Request, Result]) Operation() string { return e.operation.ID }
 
 // PrepareRequest implements Executor.
-func (o Operation[Request, Result]) PrepareRequest(ctx context.Context, p ident.Platform, request []byte) (Prepared, error) {
+func (e executor[T, Request, Result]) PrepareRequest(ctx context.Context, p ident.Platform, request []byte) (Prepared[Tx, Change,
+	Made], error) {
 	parsed, err := ParseRequest[Request](request)
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := o.prepare(ctx, p, parsed)
+	prepared, err := e.operation.prepare(ctx, p, parsed)
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, tx ports.Tx, c Change) (string, []byte, error) {
-		result, made, err := o.Execute(ctx, tx, c, prepared)
-		if err != nil {
-			return "", nil, err
-		}
-		figures, err := o.figures(result)
-		return made, figures, err
+	return func(ctx context.Context, work func(context.Context, Tx, func(Change) (Made, error)) error) error {
+		return e.Store.Do(ctx, func(ctx context.Context, tx T) error {
+			return work(ctx, tx, func(c Change) (Made, error) {
+				result, made, err := e.operation.Execute(ctx, tx, c, prepared)
+				if err != nil {
+					return Made{}, err
+				}
+				figures, err := e.operation.figures(result)
+				return Made{made, figures}, err
+			})
+		})
 	}, nil
 }
 

@@ -4,13 +4,13 @@ import (
 	"context"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/foureyes"
 	"causeway/core/books"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/proposal"
-	"causeway/ports"
 )
 
 // request is the request of an operation that changes nothing.
@@ -19,9 +19,9 @@ type request struct {
 }
 
 // operation returns an adjustment that calls during in its unit of work.
-func operation(during func()) foureyes.Operation[request, string] {
-	return foureyes.Operation[request, string]{ID: "test", Action: books.ActionAdjustment,
-		Execute: func(context.Context, ports.Tx, foureyes.Change, request) (string, string, error) {
+func operation(during func()) foureyes.Operation[foureyes.Tx, request, string] {
+	return foureyes.Operation[foureyes.Tx, request, string]{ID: "test", Action: books.ActionAdjustment,
+		Execute: func(context.Context, foureyes.Tx, foureyes.Change, request) (string, string, error) {
 			during()
 			return "carried out", "made", nil
 		}}
@@ -33,10 +33,10 @@ type change struct {
 	err     error
 }
 
-func start(t *testing.T, env *apptest.Env, o foureyes.Operation[request, string]) <-chan change {
+func start(t *testing.T, env *apptest.Env, o foureyes.Operation[foureyes.Tx, request, string]) <-chan change {
 	t.Helper()
 	done := make(chan change, 1)
-	config := foureyes.Config{Store: env.Store, Clock: env.Clock, IDs: env.IDs}
+	config := foureyes.Config[foureyes.Tx]{Store: postgres.For[foureyes.Tx](env.Store), Clock: env.Clock, IDs: env.IDs}
 	author := platform.Author{Token: env.Admin.Token}
 	go func() {
 		var c change
@@ -48,7 +48,7 @@ func start(t *testing.T, env *apptest.Env, o foureyes.Operation[request, string]
 
 // switchOn lets adjustments need four eyes, and calls beforeCommit before it commits.
 func switchOn(env *apptest.Env, p ident.Platform, beforeCommit func()) error {
-	return env.Store.Do(context.Background(), func(ctx context.Context, tx ports.Tx) error {
+	return env.Store.Do(context.Background(), func(ctx context.Context, tx *postgres.Unit) error {
 		present, err := tx.LockBooksSettings(ctx, p)
 		if err != nil {
 			return err
@@ -149,7 +149,7 @@ func TestRunAlone_OnlyWhatOperatorsMayDoAlone(t *testing.T) {
 	if err := switchOn(env, env.Platform.ID, func() {}); err != nil {
 		t.Fatal(err)
 	}
-	config := foureyes.Config{Store: env.Store, Clock: env.Clock, IDs: env.IDs}
+	config := foureyes.Config[foureyes.Tx]{Store: postgres.For[foureyes.Tx](env.Store), Clock: env.Clock, IDs: env.IDs}
 	for id, want := range map[string]bool{"test": false, foureyes.OperatorOperations[0].ID: true} {
 		ran := false
 		o := operation(func() { ran = true })

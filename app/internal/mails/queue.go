@@ -44,7 +44,7 @@ func (q *Queue) CheckAvailable(p platform.Platform) error {
 // Add adds a mail to an address to the queue, unless the environment of the platform has no mailer. It
 // returns RATE_LIMITED if the platform has sent as many mails in this hour as it may. Call it late in the
 // unit of work: until that ends, further mails of the platform wait.
-func (q *Queue) Add(ctx context.Context, tx ports.Tx, p platform.Platform, to string, m Message, now time.Time) error {
+func (q *Queue) Add(ctx context.Context, tx Tx, p platform.Platform, to string, m Message, now time.Time) error {
 	if q.Mailers[p.Environment] == nil {
 		return nil
 	}

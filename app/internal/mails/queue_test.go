@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/mails"
 	"causeway/core/fault"
@@ -19,7 +20,7 @@ func (noMailer) Send(context.Context, ports.Mail) error { return errors.New("not
 
 // addMail adds a mail with a code in a unit of work of its own.
 func addMail(env *apptest.Env, queue *mails.Queue, p platform.Platform) error {
-	return env.Store.Do(context.Background(), func(ctx context.Context, tx ports.Tx) error {
+	return env.Store.Do(context.Background(), func(ctx context.Context, tx *postgres.Unit) error {
 		return queue.Add(ctx, tx, p, "ana@example.com", mails.Code("123456", 5*time.Minute), env.Clock.Now())
 	})
 }
@@ -31,7 +32,7 @@ func TestQueue_AddStoresMailWithItsJob(t *testing.T) {
 	queue := mails.New(mails.Config{IDs: env.IDs, Mailers: ports.MailersByEnvironment{platform.Sandbox: noMailer{}},
 		From: "service@example.com", MaxPerHour: 10})
 	rollback := errors.New("rolled back")
-	if err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+	if err := env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		return errors.Join(queue.Add(ctx, tx, env.Platform, "ana@example.com", mails.Code("1", time.Minute), env.Clock.Now()), rollback)
 	}); !errors.Is(err, rollback) {
 		t.Fatal(err)
@@ -82,7 +83,7 @@ func TestQueue_AddLimitsMailsPerHour(t *testing.T) {
 
 	// Notices have a limit of their own, and leave that of codes as it is.
 	for i, want := range []bool{true, true, false} {
-		if err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error {
+		if err := env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 			return queue.Add(ctx, tx, env.Platform, "ana@example.com", mails.WalletExported(apptest.Noon), env.Clock.Now())
 		}); (err == nil) != want || err != nil && !fault.Is(err, fault.RateLimited) {
 			t.Errorf("notice %d: %v", i, err)

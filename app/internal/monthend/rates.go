@@ -8,12 +8,11 @@ import (
 	"causeway/core/fault"
 	"causeway/core/money"
 	"causeway/core/price"
-	"causeway/ports"
 )
 
 // Rates are the kept rates of a time that moves on. They are read a day at a time.
 type Rates struct {
-	store      ports.KeptRates
+	store      KeptRates
 	functional money.Currency
 	current    *exchange.Rates
 	ahead      []price.KeptRates

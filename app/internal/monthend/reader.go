@@ -18,9 +18,9 @@ import (
 
 // Reader computes results. It never posts.
 type Reader struct {
-	Results   ports.MonthEndResults
+	Results   MonthEndResults
 	Views     ports.MonthEndViews
-	KeptRates ports.KeptRates
+	KeptRates KeptRates
 }
 
 // ExchangeResult computes the result of a run from its opening book, the postings of its month with numbers up to
@@ -188,7 +188,7 @@ func (r *Reader) openBook(ctx context.Context, view ports.MonthEndView, run, pre
 
 // Changed reports whether a posting that a run of this platform, month and kind reads was recorded after the posting with
 // a number. functional is the functional currency.
-func Changed(ctx context.Context, tx ports.MonthEndWriter, run monthend.Run, functional money.Currency, seq int64) (bool, error) {
+func Changed(ctx context.Context, tx Tx, run monthend.Run, functional money.Currency, seq int64) (bool, error) {
 	if run.Kind == ledger.KindRevaluation {
 		return tx.PositionPostedSince(ctx, run.Platform, functional, seq, run.Month.End())
 	}

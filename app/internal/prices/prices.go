@@ -25,7 +25,7 @@ const maxAge = 10 * time.Second
 
 // Prices reads terms from a store and rates from a market.
 type Prices struct {
-	store  ports.Store
+	store  Store
 	market ports.Rates
 	clock  ports.Clock
 	cache  atomic.Pointer[termsCache]
@@ -49,7 +49,7 @@ type currencyKey struct {
 }
 
 // New returns prices that have read nothing yet.
-func New(store ports.Store, market ports.Rates, clock ports.Clock) *Prices {
+func New(store Store, market ports.Rates, clock ports.Clock) *Prices {
 	return &Prices{store: store, market: market, clock: clock}
 }
 

@@ -19,14 +19,14 @@ import (
 
 // Recorder records returns.
 type Recorder struct {
-	Store ports.Store
-	IDs   ports.IDs
+	Accounts Accounts
+	IDs      ports.IDs
 }
 
 // Record opens the receivable of a transaction, whose collection is posted against the partner in full, and collects what
 // the customer has. If there is a receivable it is returned, and is not new. Faults: TRANSACTION_NOT_FOUND;
 // those of receivable.CheckReturnable and of returnedAs, which gets the locked transaction.
-func (r Recorder) Record(ctx context.Context, tx ports.Tx, w *uow.Work, key ports.TransactionKey,
+func (r Recorder) Record(ctx context.Context, tx Tx, w *uow.Work, key ports.TransactionKey,
 	returnedAs func(transaction.Transaction) (receivable.Return, error)) (details ports.ReceivableDetails, isNew bool, err error) {
 	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
 	if err != nil {
@@ -55,7 +55,7 @@ func (r Recorder) Record(ctx context.Context, tx ports.Tx, w *uow.Work, key port
 }
 
 // Open opens a receivable for money of a transaction in a currency that was taken back; as changes what is special to it.
-func (r Recorder) Open(ctx context.Context, tx ports.Tx, w *uow.Work, t transaction.Transaction, currency money.Currency,
+func (r Recorder) Open(ctx context.Context, tx Tx, w *uow.Work, t transaction.Transaction, currency money.Currency,
 	returned receivable.Return,
 	as func(receivable.Receivable) receivable.Receivable) (details ports.ReceivableDetails, err error) {
 	owedBy, err := r.payingAccount(ctx, tx, t, currency, w.Now)
@@ -73,10 +73,10 @@ func (r Recorder) Open(ctx context.Context, tx ports.Tx, w *uow.Work, t transact
 // payingAccount returns the account whose money pays: the one that was credited or, for others and for an embedded
 // wallet, from which only its owner can pay, the account of the customer in the currency that was taken back. It is
 // opened if there is none.
-func (r Recorder) payingAccount(ctx context.Context, tx ports.Tx, t transaction.Transaction, currency money.Currency,
+func (r Recorder) payingAccount(ctx context.Context, tx Tx, t transaction.Transaction, currency money.Currency,
 	now time.Time) (account.Internal, error) {
 	if t.Type == transaction.Incoming && !ledger.IsWallet(t.DestinationAccount) {
-		return r.Store.InternalAccount(ctx, t.Platform, t.Destination.InternalAccount)
+		return r.Accounts.InternalAccount(ctx, t.Platform, t.Destination.InternalAccount)
 	}
 	opened, err := account.NewRefundAccount(ident.NewInternalAccount(r.IDs.New, now), t.Platform, t.Customer, currency, now)
 	if err != nil {
@@ -86,7 +86,7 @@ func (r Recorder) payingAccount(ctx context.Context, tx ports.Tx, t transaction.
 }
 
 // Add writes a change with its posting and its event, and puts it into the details.
-func (r Recorder) Add(ctx context.Context, tx ports.Tx, w *uow.Work, details *ports.ReceivableDetails, changed receivable.Receivable,
+func (r Recorder) Add(ctx context.Context, tx Tx, w *uow.Work, details *ports.ReceivableDetails, changed receivable.Receivable,
 	c receivable.Change) error {
 	details.Receivable, details.Changes = changed, append(details.Changes, c)
 	w.Post(changed.PostingFor(c))
@@ -95,7 +95,7 @@ func (r Recorder) Add(ctx context.Context, tx ports.Tx, w *uow.Work, details *po
 }
 
 // Collect pays what is owed with the balance of the account, as far as it goes. The receivable must be locked.
-func (r Recorder) Collect(ctx context.Context, tx ports.Tx, w *uow.Work, details *ports.ReceivableDetails) error {
+func (r Recorder) Collect(ctx context.Context, tx Tx, w *uow.Work, details *ports.ReceivableDetails) error {
 	balances, err := w.LockBalances(ctx, tx, []ledger.Account{details.LedgerAccount()})
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (r Recorder) Collect(ctx context.Context, tx ports.Tx, w *uow.Work, details
 // Refund decides on the refund of a transaction whose money was taken back, and adds the decision to the work: the refund is
 // paid to the account that owes the money, and pays at once what is owed. If that was written off, the refund fails, so that
 // the money is unmatched and finance decides. It returns false if the transaction has no receivable.
-func (r Recorder) Refund(ctx context.Context, tx ports.Tx, w *uow.Work, t transaction.Transaction) (bool, error) {
+func (r Recorder) Refund(ctx context.Context, tx Tx, w *uow.Work, t transaction.Transaction) (bool, error) {
 	details, owed, err := tx.LockReceivableOf(ctx, t.Platform, t.ID)
 	if err != nil || !owed {
 		return false, err
@@ -127,7 +127,7 @@ func (r Recorder) Refund(ctx context.Context, tx ports.Tx, w *uow.Work, t transa
 }
 
 // collect pays what is owed with an amount that the account has, or gets by the same work.
-func (r Recorder) collect(ctx context.Context, tx ports.Tx, w *uow.Work, details *ports.ReceivableDetails, available int64) error {
+func (r Recorder) collect(ctx context.Context, tx Tx, w *uow.Work, details *ports.ReceivableDetails, available int64) error {
 	changed, change, ok := details.Receivable.Collect(available, len(details.Changes), w.Now.Truncate(time.Microsecond))
 	if !ok {
 		return nil

@@ -16,18 +16,18 @@ import (
 )
 
 // Config holds what Requests needs.
-type Config struct {
-	Store  ports.Store
+type Config[T Tx] struct {
+	Store  Store[T]
 	Proofs ports.WalletProofsByEnvironment
 	Clock  ports.Clock
 	IDs    ports.IDs
 }
 
 // Requests issues requests to sign, and checks signed ones.
-type Requests struct{ Config }
+type Requests[T Tx] struct{ Config[T] }
 
 // New returns Requests.
-func New(c Config) *Requests { return &Requests{c} }
+func New[T Tx](c Config[T]) *Requests[T] { return &Requests[T]{c} }
 
 // Operation is an operation that a signature authorises.
 type Operation struct {
@@ -52,14 +52,15 @@ type Authorization struct {
 }
 
 // Issue stores and returns the request that a first leg is answered with.
-func (r *Requests) Issue(ctx context.Context, request *ports.IdempotentRequest, o Operation, c wallet.Call) (*wallet.SignedRequest, error) {
+func (r *Requests[T]) Issue(ctx context.Context, request *ports.IdempotentRequest, o Operation,
+	c wallet.Call) (*wallet.SignedRequest, error) {
 	if o.Refused != nil {
 		return nil, o.Refused
 	}
 	now := r.Clock.Now()
 	issued := wallet.NewSignedRequest(ident.NewSignedRequest(r.IDs.New, now), o.Action, c, now)
 	issued.Basis = o.Basis
-	err := r.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	err := r.Store.Do(ctx, func(ctx context.Context, tx T) error {
 		if err := tx.SaveResponse(ctx, request, &issued, nil); err != nil {
 			return err
 		}
@@ -73,7 +74,7 @@ func (r *Requests) Issue(ctx context.Context, request *ports.IdempotentRequest, 
 
 // Check checks a second leg and uses nothing up. Use has to be called in the unit of work that carries out
 // the operation. Both return UNAUTHORIZED with the reason of the check that failed.
-func (r *Requests) Check(ctx context.Context, o Operation, c wallet.Call, w wallet.Wallet) (Authorization, error) {
+func (r *Requests[T]) Check(ctx context.Context, o Operation, c wallet.Call, w wallet.Wallet) (Authorization, error) {
 	id, err := c.ParseRequestID()
 	if err != nil {
 		return Authorization{}, err
@@ -86,7 +87,7 @@ func (r *Requests) Check(ctx context.Context, o Operation, c wallet.Call, w wall
 }
 
 // Use checks a second leg against a locked wallet, and marks its request as used.
-func (r *Requests) Use(ctx context.Context, tx ports.Tx, o Operation, c wallet.Call, w wallet.Wallet) (Authorization, error) {
+func (r *Requests[T]) Use(ctx context.Context, tx Tx, o Operation, c wallet.Call, w wallet.Wallet) (Authorization, error) {
 	id, err := c.ParseRequestID()
 	if err != nil {
 		return Authorization{}, err
@@ -103,7 +104,7 @@ func (r *Requests) Use(ctx context.Context, tx ports.Tx, o Operation, c wallet.C
 	return authorized, tx.UseSignedRequest(ctx, authorized.Request)
 }
 
-func (r *Requests) check(o Operation, c wallet.Call, w wallet.Wallet, issued wallet.SignedRequest) (Authorization, error) {
+func (r *Requests[T]) check(o Operation, c wallet.Call, w wallet.Wallet, issued wallet.SignedRequest) (Authorization, error) {
 	if err := issued.Check(o.Action, c, r.Clock.Now()); err != nil {
 		return Authorization{}, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/core/account"
 	"causeway/core/books"
 	"causeway/core/customer"
@@ -98,13 +99,21 @@ func (m *memory) rollback() {
 // store is the store of one process. What no simulated use case calls is not implemented and
 // panics, which ends the simulation.
 type store struct {
-	ports.Store
+	*postgres.DB
 	*process
+}
+
+// storeOf is the store of a capability, whose units of work have the methods of Tx.
+type storeOf[Tx any] struct{ store }
+
+// Do implements ports.UnitsOfWork.
+func (s storeOf[Tx]) Do(ctx context.Context, fn func(context.Context, Tx) error) error {
+	return s.store.Do(ctx, func(ctx context.Context, u *tx) error { return fn(ctx, any(u).(Tx)) })
 }
 
 // tx is a unit of work on the memory.
 type tx struct {
-	ports.Tx
+	*postgres.Unit
 	*memory
 	world    *world
 	platform ident.Platform // whose rows it may write
@@ -131,7 +140,7 @@ var errRolledBack = fault.New(fault.ServiceUnavailable, "The database is not ava
 var errRepeatedKeys = errors.New("injected: a key has a response")
 
 // Do runs a unit of work with the faults that the simulation chooses.
-func (s store) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
+func (s store) Do(ctx context.Context, fn func(context.Context, *tx) error) error {
 	fate := s.pause(ctx, "do", doFates)
 	if fate == failBefore {
 		return errRolledBack
@@ -151,7 +160,7 @@ func (s store) Do(ctx context.Context, fn func(context.Context, ports.Tx) error)
 	return nil
 }
 
-func (s store) try(ctx context.Context, fn func(context.Context, ports.Tx) error, rollBack bool) error {
+func (s store) try(ctx context.Context, fn func(context.Context, *tx) error, rollBack bool) error {
 	scope, _ := ports.ScopeOf(ctx)
 	u := &tx{memory: s.world.memory, world: s.world, platform: scope.Platform, now: s.Now()}
 	err := fn(ctx, u)

@@ -18,7 +18,7 @@ import (
 
 // LockBalances locks internal accounts and returns their balances. Name in one call all internal
 // accounts that the unit of work posts to: the balance events are computed from these balances.
-func (w *Work) LockBalances(ctx context.Context, tx ports.Tx, accounts []ledger.Account) (ledger.Balances, error) {
+func (w *Work) LockBalances(ctx context.Context, tx Tx, accounts []ledger.Account) (ledger.Balances, error) {
 	if len(accounts) == 0 {
 		return ledger.Balances{}, nil
 	}
@@ -41,7 +41,7 @@ func (w *Work) OwnerDeletedAt(a ledger.Account) time.Time { return w.lockedBalan
 
 // CheckBalances locks the accounts of a manual posting that may not be overdrawn, and returns
 // INSUFFICIENT_BALANCE if the posting would overdraw one, or INVALID_AMOUNT if a balance would be too large.
-func (w *Work) CheckBalances(ctx context.Context, tx ports.Tx, posting ledger.Posting) error {
+func (w *Work) CheckBalances(ctx context.Context, tx Tx, posting ledger.Posting) error {
 	deltas, err := ledger.BalanceDeltas([]ledger.Posting{posting})
 	if err != nil {
 		return postingFault(err)
@@ -105,7 +105,7 @@ func WithUnmatchedNote(err error) error {
 // EnsureAccount returns the internal account with the owner, currency and type of a new one, which it
 // opens if there is none. It reads the account again after opening it, because another process may
 // have opened it at the same time.
-func EnsureAccount(ctx context.Context, tx ports.Tx, opened account.Internal) (account.Internal, error) {
+func EnsureAccount(ctx context.Context, tx Tx, opened account.Internal) (account.Internal, error) {
 	key := ports.InternalAccountKey{Platform: opened.Platform, Owner: opened.Customer, Currency: opened.Currency, Type: opened.Type}
 	found, exists, err := tx.InternalAccount(ctx, key)
 	if err != nil || exists {
@@ -121,7 +121,7 @@ func EnsureAccount(ctx context.Context, tx ports.Tx, opened account.Internal) (a
 }
 
 // balanceEvents returns the events for the internal accounts whose balance the postings change.
-func (w *Work) balanceEvents(ctx context.Context, tx ports.Tx) ([]event.Event, error) {
+func (w *Work) balanceEvents(ctx context.Context, tx Tx) ([]event.Event, error) {
 	changes, err := w.internalChanges()
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (w *Work) internalChanges() ([]ledger.Change, error) {
 }
 
 // lockChanges locks the balances of accounts that the postings change, unless LockBalances was called.
-func (w *Work) lockChanges(ctx context.Context, tx ports.Tx, changes []ledger.Change) (err error) {
+func (w *Work) lockChanges(ctx context.Context, tx Tx, changes []ledger.Change) (err error) {
 	if len(changes) == 0 || w.lockedBalances != nil {
 		return nil
 	}

@@ -21,7 +21,7 @@ func ContradictionItem(id uuid.UUID, connection string, c rail.Contradiction, no
 }
 
 // keepContradictions keeps each as an item of the connection of its payment, with what is recorded there.
-func (w *Work) keepContradictions(ctx context.Context, tx ports.Tx) error {
+func (w *Work) keepContradictions(ctx context.Context, tx Tx) error {
 	if len(w.contradictions) == 0 {
 		return nil
 	}

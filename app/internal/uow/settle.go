@@ -10,21 +10,25 @@ import (
 	"causeway/ports"
 )
 
-// Settle locks transactions, calls decide for each in the order of their ids, writes the work and finishes the jobs, all in
-// one unit of work. begin makes a new Work for every run of the unit of work. The Work of the
-// last run is returned.
-func Settle(ctx context.Context, store ports.Store, begin func() *Work, jobs []ports.Job, keys []ports.TransactionKey,
-	decide func(*Work, transaction.Transaction) error) (*Work, error) {
-	var work *Work
-	err := store.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
-		work = begin()
+// Decisions are made about transactions in one run of a unit of work, and written at its end.
+type Decisions[T Tx] interface {
+	Decide(t transaction.Transaction) error
+	Write(ctx context.Context, tx T) error
+}
+
+// Settle locks transactions, decides about each in the order of their ids, writes the decisions and finishes the jobs, all in
+// one unit of work. begin is called for every run of the unit of work.
+func Settle[T Tx](ctx context.Context, store ports.UnitsOfWork[T], jobs []ports.Job, keys []ports.TransactionKey,
+	begin func() Decisions[T]) error {
+	return store.Do(ctx, func(ctx context.Context, tx T) error {
+		decisions := begin()
 		if len(keys) > 0 {
 			locked, err := tx.LockTransactions(ctx, keys)
 			if err != nil {
 				return err
 			}
 			for _, t := range slices.SortedFunc(maps.Values(locked), func(a, b transaction.Transaction) int { return a.ID.Compare(b.ID) }) {
-				if err := decide(work, t); err != nil {
+				if err := decisions.Decide(t); err != nil {
 					return err
 				}
 			}
@@ -32,9 +36,8 @@ func Settle(ctx context.Context, store ports.Store, begin func() *Work, jobs []p
 		if err := tx.FinishJobs(ctx, jobs); err != nil {
 			return err
 		}
-		return work.Write(ctx, tx)
+		return decisions.Write(ctx, tx)
 	})
-	return work, err
 }
 
 // TransactionKeys returns the keys of the transactions that are the subjects of jobs.
@@ -52,7 +55,7 @@ func TransactionKeys(jobs []ports.Job) []ports.TransactionKey {
 
 // SaveResponse stores the response of one command of a batch under its idempotency key, if it
 // has one: the result, or err if it is a fault. Any other err is returned and fails the batch.
-func SaveResponse(ctx context.Context, tx ports.Tx, request *ports.IdempotentRequest, result any, err error) error {
+func SaveResponse(ctx context.Context, tx Tx, request *ports.IdempotentRequest, result any, err error) error {
 	if _, isFault := fault.As(err); err != nil && !isFault {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/uow"
 	"causeway/core/account"
@@ -24,16 +25,34 @@ import (
 
 // repeatingStore runs every unit of work twice, as after a serialization failure: the first run
 // is rolled back.
-type repeatingStore struct{ ports.Store }
+type repeatingStore struct{ ports.UnitsOfWork[uow.Tx] }
 
 var errSerialization = errors.New("serialization failure")
 
-func (s repeatingStore) Do(ctx context.Context, fn func(context.Context, ports.Tx) error) error {
-	err := s.Store.Do(ctx, func(ctx context.Context, tx ports.Tx) error { return errors.Join(fn(ctx, tx), errSerialization) })
+func (s repeatingStore) Do(ctx context.Context, fn func(context.Context, uow.Tx) error) error {
+	err := s.UnitsOfWork.Do(ctx, func(ctx context.Context, tx uow.Tx) error { return errors.Join(fn(ctx, tx), errSerialization) })
 	if err != nil && !errors.Is(err, errSerialization) {
 		return err
 	}
-	return s.Store.Do(ctx, fn)
+	return s.UnitsOfWork.Do(ctx, fn)
+}
+
+// decisions are those of one run of a unit of work.
+type decisions struct {
+	*uow.Work
+	decide func(*uow.Work, transaction.Transaction) error
+}
+
+func (d decisions) Decide(t transaction.Transaction) error { return d.decide(d.Work, t) }
+
+// settle returns the work of the last run of the unit of work.
+func (e *env) settle(store ports.UnitsOfWork[uow.Tx], jobs []ports.Job,
+	decide func(*uow.Work, transaction.Transaction) error) (last *uow.Work, err error) {
+	err = uow.Settle(context.Background(), store, jobs, uow.TransactionKeys(jobs), func() uow.Decisions[uow.Tx] {
+		last = e.newWork()
+		return decisions{last, decide}
+	})
+	return last, err
 }
 
 func TestSettle_RepeatedRunWritesOnce(t *testing.T) {
@@ -52,7 +71,7 @@ func TestSettle_RepeatedRunWritesOnce(t *testing.T) {
 	}
 	runs := 0
 
-	work, err := uow.Settle(t.Context(), repeatingStore{env.Store}, env.newWork, jobs, uow.TransactionKeys(jobs),
+	work, err := env.settle(repeatingStore{postgres.For[uow.Tx](env.Store)}, jobs,
 		func(w *uow.Work, locked transaction.Transaction) error {
 			runs++
 			deposit := env.newDeposit(3_00)
@@ -95,7 +114,7 @@ func TestSettle_LostLeaseChangesNothing(t *testing.T) {
 			lost := take(localLease)
 			held := take(localLease + time.Minute)
 			settle := func(jobs []ports.Job) error {
-				_, err := uow.Settle(t.Context(), env.Store, env.newWork, jobs, uow.TransactionKeys(jobs),
+				_, err := env.settle(postgres.For[uow.Tx](env.Store), jobs,
 					func(w *uow.Work, locked transaction.Transaction) error {
 						w.Update(transaction.Decision{Transaction: locked, Next: transaction.StepRefund})
 						return nil
@@ -137,7 +156,7 @@ func TestSettle_DecisionErrorKeepsJobs(t *testing.T) {
 	jobs := first.LocalJobs()
 	failure := errors.New("cannot decide")
 
-	_, err := uow.Settle(t.Context(), env.Store, env.newWork, jobs, uow.TransactionKeys(jobs),
+	_, err := env.settle(postgres.For[uow.Tx](env.Store), jobs,
 		func(*uow.Work, transaction.Transaction) error { return failure })
 
 	if !errors.Is(err, failure) || env.CountJobs(transaction.StepDeliver) != 1 {
@@ -157,7 +176,9 @@ func TestSaveResponse(t *testing.T) {
 		if key != "" {
 			request = apptest.IdempotentRequest(env.Admin, key, func(result any) string { return result.(string) })
 		}
-		return env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return uow.SaveResponse(ctx, tx, request, result, err) })
+		return env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
+			return uow.SaveResponse(ctx, tx, request, result, err)
+		})
 	}
 
 	for name, err := range map[string]error{
@@ -200,7 +221,7 @@ func TestEnsureAccount_OpensOnce(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			err = env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) (err error) {
+			err = env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) (err error) {
 				accounts[i], err = uow.EnsureAccount(ctx, tx, opened)
 				return err
 			})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/uow"
 	"causeway/core/account"
@@ -44,7 +45,9 @@ func newEnv(t *testing.T) *env {
 func (e *env) newWork() *uow.Work { return uow.NewWork(e.Clock.Now(), e.IDs, localLease) }
 
 // write writes work in a unit of work that must succeed.
-func (e *env) write(w *uow.Work) { e.Do(w.Write) }
+func (e *env) write(w *uow.Work) {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return w.Write(ctx, tx) })
+}
 
 // newDeposit decides a transaction that credits the account over ACH.
 func (e *env) newDeposit(minor int64) transaction.Decision {
@@ -96,7 +99,7 @@ func TestWork_RolledBackWritesNothing(t *testing.T) {
 	work.Create(deposit)
 	failure := errors.New("failed after the write")
 
-	err := env.Store.Do(t.Context(), func(ctx context.Context, tx ports.Tx) error { return errors.Join(work.Write(ctx, tx), failure) })
+	err := env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return errors.Join(work.Write(ctx, tx), failure) })
 
 	if !errors.Is(err, failure) {
 		t.Errorf("got %v", err)
@@ -156,7 +159,7 @@ func TestWork_BalanceEventsReportNewBalance(t *testing.T) {
 		toNotOpened.Entries[0].Credit = notOpened.Path
 		work.Post(toNotOpened)
 
-		env.Do(func(ctx context.Context, tx ports.Tx) error {
+		env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 			if lock {
 				own := ledger.Account{Platform: env.Platform.ID, Path: env.path, Currency: money.USD}
 				balances, err := work.LockBalances(ctx, tx, []ledger.Account{own, notOpened})
@@ -189,7 +192,7 @@ func TestWork_LocksUsageAfterBalances(t *testing.T) {
 	payment.Transaction.AgentUsage = &transaction.AgentUsage{Day: "2026-03-14"}
 	work := env.newWork()
 	work.Create(payment)
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		count := ports.AgentCount{Agent: payment.Transaction.Agent, Counter: agent.Counter{Day: "2026-03-14", Currency: money.USD,
 			Transactions: 1, Spent: 1_00}}
 		return errors.Join(tx.AddAgentUsage(ctx, env.Platform.ID, []ports.AgentCount{count}), work.Write(ctx, tx))
@@ -201,11 +204,11 @@ func TestWork_LocksUsageAfterBalances(t *testing.T) {
 	failing, failed := env.newWork(), make(chan error, 1)
 	failing.Update(refusal)
 
-	env.Do(func(ctx context.Context, tx ports.Tx) error {
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockBalances(ctx, []ledger.Account{env.account.LedgerAccount()}); err != nil {
 			return err
 		}
-		go func() { failed <- env.Store.Do(context.WithoutCancel(ctx), failing.Write) }()
+		go func() { failed <- postgres.For[uow.Tx](env.Store).Do(context.WithoutCancel(ctx), failing.Write) }()
 		env.AwaitLockWait()
 		if free := env.QueryStrings(`SELECT currency FROM agent_usage FOR UPDATE SKIP LOCKED`); len(free) != 1 {
 			t.Error("the counter is locked")
@@ -286,7 +289,7 @@ func TestWork_ContinueKeepsJob(t *testing.T) {
 
 // replies is a unit of work that records rail replies and accepts everything else.
 type replies struct {
-	ports.Tx
+	*postgres.Unit
 	saved []ports.RailReply
 }
 

@@ -40,9 +40,6 @@ type Work struct {
 	// contradictions are kept as items of the connections that their payments take.
 	contradictions []rail.Contradiction
 
-	// decisions are made when the work is written.
-	decisions []func(context.Context, ports.Tx) error
-
 	jobs          []ports.Job
 	localJobIndex map[localJobKey]int // index into jobs
 
@@ -117,11 +114,6 @@ func (w *Work) Post(postings ...ledger.Posting) { w.postings = append(w.postings
 // Emit sends events with the unit of work, before those of balances.
 func (w *Work) Emit(events ...event.Event) { w.events = append(w.events, events...) }
 
-// DecideAtWrite adds a decision that locks more than transactions. It is made when the work is written, and adds to it.
-func (w *Work) DecideAtWrite(decide func(context.Context, ports.Tx) error) {
-	w.decisions = append(w.decisions, decide)
-}
-
 // PostUnmatched adds a posting that puts the funds of a receipt into the account for unmatched
 // funds.
 func (w *Work) PostUnmatched(r transaction.Receipt, p ledger.Posting) {
@@ -187,12 +179,7 @@ func (w *Work) FailedJobs() []ports.Job {
 }
 
 // Write writes everything collected, the postings last.
-func (w *Work) Write(ctx context.Context, tx ports.Tx) error {
-	for _, decide := range w.decisions {
-		if err := decide(ctx, tx); err != nil {
-			return err
-		}
-	}
+func (w *Work) Write(ctx context.Context, tx Tx) error {
 	if err := tx.CreateTransactions(ctx, w.created); err != nil {
 		return err
 	}

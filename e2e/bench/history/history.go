@@ -159,7 +159,7 @@ func (w *writer) createCustomers(ctx context.Context, db *postgres.DB) error {
 	if len(page.Postings) > 0 {
 		return fmt.Errorf("the ledger of %s already has postings; use a platform without postings", w.Platform)
 	}
-	return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return db.Do(ctx, func(ctx context.Context, tx *postgres.Unit) error {
 		for i := range cmp.Or(w.Customers, defaultCustomers) {
 			name := fmt.Sprintf("history-%03d", i+1)
 			c := customer.Customer{ID: ident.NewCustomer(w.ids.New, w.now), Platform: w.Platform, PlatformCustomerID: name,
@@ -219,7 +219,7 @@ func (w *writer) writeCommit(ctx context.Context, db *postgres.DB) error {
 			changed = append(changed, t)
 		}
 	}
-	return db.Do(ctx, func(ctx context.Context, tx ports.Tx) error {
+	return db.Do(ctx, func(ctx context.Context, tx *postgres.Unit) error {
 		if len(w.receipts) > 0 {
 			if _, err := tx.SaveReceipts(ctx, w.receipts); err != nil {
 				return err

@@ -42,7 +42,7 @@ func newEnv(t *testing.T, entries, months int) *env {
 	}
 	t.Cleanup(store.Close)
 	platform := portstest.SandboxPlatform(t, generator, endTime)
-	portstest.MustDo(t, store, func(ctx context.Context, tx ports.Tx) error { return tx.CreatePlatform(ctx, platform) })
+	portstest.MustDo(t, store, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, platform) })
 	return &env{t, store, history.Options{URL: url, Platform: platform.ID, Entries: entries, Months: months, Until: endTime, Seed: 7}}
 }
 

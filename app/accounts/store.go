@@ -1,0 +1,51 @@
+package accounts
+
+import (
+	"context"
+	"time"
+
+	"causeway/core/account"
+	"causeway/core/agent"
+	"causeway/core/customer"
+	"causeway/core/ident"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// Store reads accounts and their owners.
+type Store interface {
+	ports.UnitsOfWork[Tx]
+	// Agent returns an agent, or AGENT_NOT_FOUND.
+	Agent(ctx context.Context, p ident.Platform, id ident.Agent) (agent.Agent, error)
+	// Customer returns a customer, also a deleted one, or USER_NOT_FOUND.
+	Customer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
+	// ExternalAccount returns an account that is not deleted, or
+	// EXTERNAL_ACCOUNT_NOT_FOUND.
+	ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error)
+	ExternalAccounts(ctx context.Context, p ident.Platform, f ports.ExternalAccountFilter) (ports.Page[account.External], error)
+	InternalAccounts(ctx context.Context, p ident.Platform, f ports.InternalAccountFilter) (ports.Page[account.Internal], error)
+}
+
+// Tx changes external accounts, and counts those that agents have added.
+type Tx interface {
+	// LockAgents returns agents of a platform with their counters of a month ("2026-03") and the number of actions that
+	// wait, and locks the agents in one order, so that no other payment of them, and no change of their policy, is decided until the end of
+	// the unit of
+	// work. What does not exist is omitted.
+	LockAgents(ctx context.Context, p ident.Platform, ids []ident.Agent, month string) (map[ident.Agent]ports.CountedAgent, error)
+	// SaveAgentAttempts adds entries to the audit trail. One whose id exists already is skipped.
+	SaveAgentAttempts(ctx context.Context, attempts []agent.Attempt) error
+	// CreateExternalAccount returns CONFLICT if the same account exists already.
+	CreateExternalAccount(ctx context.Context, a account.External) error
+	// DeleteExternalAccount marks an account as deleted, or returns
+	// EXTERNAL_ACCOUNT_NOT_FOUND.
+	DeleteExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, at time.Time) error
+	SaveResponse(ctx context.Context, request *ports.IdempotentRequest, result any, err error) error
+}
+
+// LedgerReader reads committed postings and balances.
+type LedgerReader interface {
+	// Balances returns the present balance of each account, in minor units with the sign
+	// of its class; zero for an account never posted to.
+	Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error)
+}

@@ -1,0 +1,40 @@
+package platforms
+
+import (
+	"context"
+
+	"causeway/core/account"
+	"causeway/core/event"
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// Store reads platforms and their tokens.
+type Store interface {
+	ports.UnitsOfWork[Tx]
+	InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error)
+	// Token returns a token, or TOKEN_NOT_FOUND.
+	Token(ctx context.Context, p ident.Platform, id ident.Token) (platform.Token, error)
+	Tokens(ctx context.Context, p ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error)
+	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
+}
+
+// Tx changes platforms and their tokens.
+type Tx interface {
+	OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error
+	AddFundingInstructions(ctx context.Context, accounts []account.Internal) error
+	AddJobs(ctx context.Context, jobs []ports.Job) error
+	CreatePlatform(ctx context.Context, p platform.Platform) error
+	// LockPlatform returns a platform, locked for an update, or NOT_FOUND.
+	LockPlatform(ctx context.Context, id ident.Platform) (platform.Platform, error)
+	LockPlatformShared(ctx context.Context, id ident.Platform) (platform.Platform, error)
+	UpdatePlatform(ctx context.Context, p platform.Platform) error
+	CreateToken(ctx context.Context, t platform.Token) error
+	LockTokens(ctx context.Context, p ident.Platform) ([]platform.Token, error)
+	// DeleteToken deletes a token, or returns TOKEN_NOT_FOUND.
+	DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error
+	RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error
+	Emit(ctx context.Context, events []event.Event) error
+	SaveResponse(ctx context.Context, request *ports.IdempotentRequest, result any, err error) error
+}
