@@ -154,9 +154,10 @@ func TestDocs_LinksResolve(t *testing.T) {
 			documents = append(documents, strings.TrimPrefix(path, root+"/"))
 		}
 	}
-	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	link, code := regexp.MustCompile(`\]\(([^)\s]+)\)`), regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
 	for _, document := range documents {
-		for _, match := range link.FindAllStringSubmatch(readFile(t, filepath.Join(root, document)), -1) {
+		text := code.ReplaceAllString(readFile(t, filepath.Join(root, document)), "")
+		for _, match := range link.FindAllStringSubmatch(text, -1) {
 			target, fragment, _ := strings.Cut(match[1], "#")
 			if strings.Contains(target, ":") {
 				continue
