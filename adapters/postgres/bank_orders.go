@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/bankorder"
 	"causeway/core/party"
 	"causeway/ports"
@@ -123,16 +124,15 @@ const changedBankOrders = `SELECT platform_id, subject_id, news FROM bank_orders
 // ChangedBankOrders implements ports.BankOrders.
 func (db *DB) ChangedBankOrders(ctx context.Context, connection string, after int64, limit int) ([]ports.RailSubject, int64, error) {
 	last := after
-	changed, err := collect(ctx, db.read, changedBankOrders, []any{connection, after, limit}, func(rows pgx.Rows, s *ports.RailSubject) error {
-		return rows.Scan(&s.Platform, &s.Subject, &last)
-	})
+	changed, err := storage.Collect(ctx, db.read, changedBankOrders, []any{connection, after, limit},
+		func(rows pgx.Rows, s *ports.RailSubject) error { return rows.Scan(&s.Platform, &s.Subject, &last) })
 	return changed, last, err
 }
 
 // TakeBankLease implements ports.BankFiles.
 func (db *DB) TakeBankLease(ctx context.Context, connection string, holder uuid.UUID, now, until time.Time) (ports.BankLease, bool, error) {
 	lease := ports.BankLease{Connection: connection}
-	taken, err := readValues(ctx, db.read, `
+	taken, err := storage.ReadRow(ctx, db.read, `
 		INSERT INTO bank_connections AS c (connection, fence, holder, leased_until) VALUES ($1, 1, $2, $4)
 		ON CONFLICT (connection) DO UPDATE SET leased_until = $4, holder = $2, fence = c.fence + CASE WHEN c.holder = $2 THEN 0 ELSE 1 END
 		WHERE c.holder = $2 OR c.leased_until <= $3
@@ -141,10 +141,10 @@ func (db *DB) TakeBankLease(ctx context.Context, connection string, holder uuid.
 }
 
 // underBankLease runs a change in a transaction that holds the row of the connection, if the lease is still held.
-func (db *DB) underBankLease(ctx context.Context, lease ports.BankLease, change func(tx preparedTx) error) error {
-	return db.inTx(ctx, func(tx preparedTx) error {
+func (db *DB) underBankLease(ctx context.Context, lease ports.BankLease, change func(tx storage.Tx) error) error {
+	return db.inTx(ctx, func(tx storage.Tx) error {
 		var fence int64
-		if _, err := readValues(ctx, tx.read, `SELECT fence FROM bank_connections WHERE connection = $1 FOR UPDATE`, []any{lease.Connection},
+		if _, err := storage.ReadRow(ctx, tx.Read, `SELECT fence FROM bank_connections WHERE connection = $1 FOR UPDATE`, []any{lease.Connection},
 			&fence); err != nil {
 			return err
 		}
@@ -176,9 +176,9 @@ const maxSettledFiles = 100
 // SettleDueBankOrders implements ports.BankOrders. Files whose orders have all ended by reports are passed over.
 func (db *DB) SettleDueBankOrders(ctx context.Context, lease ports.BankLease, now time.Time, limit int) (n int, err error) {
 	passed := 0
-	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
+	err = db.underBankLease(ctx, lease, func(tx storage.Tx) error {
 		for files := 1; files > 0 && n == 0 && passed < maxSettledFiles; passed++ {
-			if _, err := readValues(ctx, tx.read, settleDueBankOrders, []any{lease.Connection, now, limit}, &files, &n); err != nil {
+			if _, err := storage.ReadRow(ctx, tx.Read, settleDueBankOrders, []any{lease.Connection, now, limit}, &files, &n); err != nil {
 				return err
 			}
 		}

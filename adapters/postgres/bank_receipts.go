@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
@@ -24,8 +25,8 @@ func (db *DB) KeepBankReceipts(ctx context.Context, lease ports.BankLease, recei
 	if len(names) == 0 {
 		return nil
 	}
-	return db.underBankLease(ctx, lease, func(tx preparedTx) error {
-		_, err := tx.exec(ctx, insertBankReceiptNames, lease.Connection, now, names, partners)
+	return db.underBankLease(ctx, lease, func(tx storage.Tx) error {
+		_, err := tx.Exec(ctx, insertBankReceiptNames, lease.Connection, now, names, partners)
 		return err
 	})
 }

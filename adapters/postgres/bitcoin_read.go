@@ -7,12 +7,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
 // BitcoinWallet implements ports.BitcoinStore. Uses the primary key.
 func (db *DB) BitcoinWallet(ctx context.Context, connection string) (w ports.BitcoinWallet, err error) {
-	found, err := readValues(
+	found, err := storage.ReadRow(
 		ctx, db.read, `SELECT created_at, scanned_block, scanned_height, best_block, coalesce(rescan_height, -1), references_until
 		FROM bitcoin_wallets WHERE connection = $1`, []any{connection}, &w.CreatedAt, &w.ScannedBlock, &w.ScannedHeight, &w.Best, &w.RescanHeight,
 		&w.ReferencesUntil)
@@ -40,7 +41,7 @@ func (db *DB) BitcoinAddressesToCheck(ctx context.Context, connection string, li
 }
 
 func (db *DB) bitcoinAddresses(ctx context.Context, sql string, args ...any) ([]ports.BitcoinAddress, error) {
-	return collect(ctx, db.read, sql, args, func(rows pgx.Rows, a *ports.BitcoinAddress) error {
+	return storage.Collect(ctx, db.read, sql, args, func(rows pgx.Rows, a *ports.BitcoinAddress) error {
 		return rows.Scan(&a.Platform, &a.Address, &a.Reference, &a.KnownAt, &a.ImportedAt, &a.CheckedAt)
 	})
 }
@@ -57,7 +58,7 @@ func (db *DB) AddBitcoinPayments(ctx context.Context, connection string, payment
 		keys[i] = p.RailPaymentKey
 		batch.Queue(addBitcoinPayment, p.Platform, connection, p.ID, p.Kind, p.Address, p.Satoshis, p.CreatedAt)
 	}
-	if err := db.sendBatch(ctx, batch); err != nil {
+	if err := db.storage.Send(ctx, batch); err != nil {
 		return nil, err
 	}
 	found, err := db.BitcoinPayments(ctx, connection, keys)
@@ -105,7 +106,7 @@ func (db *DB) UnsignedBitcoinPayments(ctx context.Context, connection string, li
 }
 
 func (db *DB) bitcoinPayments(ctx context.Context, sql string, args ...any) ([]ports.BitcoinPayment, error) {
-	return collect(ctx, db.read, sql, args, func(rows pgx.Rows, p *ports.BitcoinPayment) error {
+	return storage.Collect(ctx, db.read, sql, args, func(rows pgx.Rows, p *ports.BitcoinPayment) error {
 		return rows.Scan(&p.Platform, &p.ID, &p.Kind, &p.Address, &p.Satoshis, &p.CreatedAt, &p.Batch, &p.Status, &p.TxID)
 	})
 }
@@ -113,7 +114,7 @@ func (db *DB) bitcoinPayments(ctx context.Context, sql string, args ...any) ([]p
 // OpenBitcoinBatches implements ports.BitcoinStore. Uses bitcoin_batches_open, bitcoin_payments_by_batch and
 // bitcoin_transaction_version_once.
 func (db *DB) OpenBitcoinBatches(ctx context.Context, connection string, limit int) ([]ports.BitcoinBatch, error) {
-	batches, err := collect(ctx, db.read, `SELECT number, status, created_at, since, txid FROM bitcoin_batches
+	batches, err := storage.Collect(ctx, db.read, `SELECT number, status, created_at, since, txid FROM bitcoin_batches
 		WHERE connection = $1 AND status IN ('SENT', 'CONFIRMED') ORDER BY number LIMIT $2`, []any{connection, limit},
 		func(rows pgx.Rows, b *ports.BitcoinBatch) error {
 			return rows.Scan(&b.Number, &b.Status, &b.CreatedAt, &b.Since, &b.TxID)
@@ -164,7 +165,7 @@ func (db *DB) RecentBitcoinDeposits(ctx context.Context, connection string, heig
 }
 
 func (db *DB) bitcoinDeposits(ctx context.Context, sql string, args ...any) ([]ports.BitcoinDeposit, error) {
-	return collect(ctx, db.read, sql, args, func(rows pgx.Rows, d *ports.BitcoinDeposit) error {
+	return storage.Collect(ctx, db.read, sql, args, func(rows pgx.Rows, d *ports.BitcoinDeposit) error {
 		return rows.Scan(&d.TxID, &d.Vout, &d.Address, &d.Satoshis, &d.Block, &d.Height, &d.Status, &d.Occurrence)
 	})
 }
@@ -175,7 +176,7 @@ func (db *DB) BitcoinEvents(ctx context.Context, connection string, after int64,
 		after); err != nil {
 		return nil, err
 	}
-	return collect(
+	return storage.Collect(
 		ctx, db.read, `SELECT number, kind, partner_id, body FROM bitcoin_events WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`,
 		[]any{connection, after, limit}, func(rows pgx.Rows, e *ports.BitcoinEvent) error {
 			var body bitcoinEventBody

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
@@ -24,7 +25,7 @@ const leaseBitcoinWallet = `
 // LeaseBitcoinWallet implements ports.BitcoinStore.
 func (db *DB) LeaseBitcoinWallet(ctx context.Context, connection string, now, until time.Time) (ports.BitcoinLease, bool, error) {
 	lease := ports.BitcoinLease{Connection: connection, Until: until}
-	leased, err := readValues(ctx, db.read, leaseBitcoinWallet, []any{connection, now, until}, &lease.Number)
+	leased, err := storage.ReadRow(ctx, db.read, leaseBitcoinWallet, []any{connection, now, until}, &lease.Number)
 	return lease, leased, err
 }
 
@@ -38,10 +39,10 @@ func (db *DB) EndBitcoinLease(ctx context.Context, lease ports.BitcoinLease) err
 // SaveBitcoin implements ports.BitcoinStore. The row of the wallet is locked first, so that batches and events are
 // numbered in the order of their commits.
 func (db *DB) SaveBitcoin(ctx context.Context, lease ports.BitcoinLease, changes ports.BitcoinChanges) error {
-	return db.inTx(ctx, func(tx preparedTx) error {
+	return db.inTx(ctx, func(tx storage.Tx) error {
 		s := bitcoinSave{tx: tx, connection: lease.Connection, changes: changes}
-		held, err := readValues(
-			ctx, tx.read, `SELECT last_batch, last_event FROM bitcoin_wallets WHERE connection = $1 AND lease = $2 FOR UPDATE`,
+		held, err := storage.ReadRow(
+			ctx, tx.Read, `SELECT last_batch, last_event FROM bitcoin_wallets WHERE connection = $1 AND lease = $2 FOR UPDATE`,
 			[]any{lease.Connection, lease.Number}, &s.lastBatch, &s.lastEvent)
 		if err != nil {
 			return err
@@ -60,14 +61,14 @@ func (db *DB) SaveBitcoin(ctx context.Context, lease ports.BitcoinLease, changes
 
 // bitcoinSave is one call of SaveBitcoin.
 type bitcoinSave struct {
-	tx                   preparedTx
+	tx                   storage.Tx
 	connection           string
 	changes              ports.BitcoinChanges
 	lastBatch, lastEvent int64
 }
 
 func (s *bitcoinSave) exec(ctx context.Context, sql string, args ...any) error {
-	_, err := s.tx.exec(ctx, sql, args...)
+	_, err := s.tx.Exec(ctx, sql, args...)
 	return err
 }
 
@@ -92,7 +93,7 @@ func (s *bitcoinSave) addresses(ctx context.Context) error {
 	for _, a := range s.changes.Addresses {
 		batch.Queue(saveBitcoinAddress, a.Platform, s.connection, a.Address, a.Reference, a.KnownAt, a.ImportedAt, a.CheckedAt)
 	}
-	return s.tx.send(ctx, batch)
+	return s.tx.Send(ctx, batch)
 }
 
 // saveBitcoinDeposit uses the primary key.
@@ -105,7 +106,7 @@ func (s *bitcoinSave) deposits(ctx context.Context) error {
 	for _, d := range s.changes.Deposits {
 		batch.Queue(saveBitcoinDeposit, s.connection, d.TxID, d.Vout, d.Address, d.Satoshis, d.Block, d.Height, d.Status, d.Occurrence)
 	}
-	return s.tx.send(ctx, batch)
+	return s.tx.Send(ctx, batch)
 }
 
 func (s *bitcoinSave) newBatch(ctx context.Context) error {
@@ -128,7 +129,7 @@ func (s *bitcoinSave) newBatch(ctx context.Context) error {
 		s.connection, number, ports.BitcoinSent, s.changes.At, b.Since); err != nil {
 		return err
 	}
-	taken, err := s.tx.exec(
+	taken, err := s.tx.Exec(
 		ctx, `UPDATE bitcoin_payments p SET batch = $2 FROM unnest($3::uuid[], $4::uuid[], $5::text[]) AS k(platform_id, id, kind)
 		WHERE p.connection = $1 AND p.platform_id = k.platform_id AND p.id = k.id AND p.kind = k.kind AND p.batch IS NULL`,
 		append([]any{s.connection, number}, railKeyColumns(keys)...)...)
@@ -158,7 +159,7 @@ func (s *bitcoinSave) leave(ctx context.Context, keys []ports.RailPaymentKey) er
 
 // stay records that the payments of a batch that is released have not left.
 func (s *bitcoinSave) stay(ctx context.Context, batch int64) error {
-	keys, err := collect(ctx, s.tx.read, `SELECT platform_id, id, kind FROM bitcoin_payments WHERE connection = $1 AND batch = $2`,
+	keys, err := storage.Collect(ctx, s.tx.Read, `SELECT platform_id, id, kind FROM bitcoin_payments WHERE connection = $1 AND batch = $2`,
 		[]any{s.connection, batch},
 		func(rows pgx.Rows, k *ports.RailPaymentKey) error { return rows.Scan(&k.Platform, &k.ID, &k.Kind) })
 	if err != nil {
@@ -189,7 +190,7 @@ func (s *bitcoinSave) version(ctx context.Context, batch int64, number int, v po
 	if err != nil {
 		return err
 	}
-	added, err := s.tx.exec(
+	added, err := s.tx.Exec(
 		ctx, `INSERT INTO bitcoin_inputs (connection, outpoint, batch) SELECT $1, o, $2 FROM unnest($3::text[]) AS o ON CONFLICT DO NOTHING`,
 		s.connection, batch, outpoints)
 	if err == nil && int(added)+known != len(outpoints) {
@@ -199,8 +200,8 @@ func (s *bitcoinSave) version(ctx context.Context, batch int64, number int, v po
 }
 
 func (s *bitcoinSave) inputsOf(ctx context.Context, batch int64, outpoints []string) (n int, err error) {
-	_, err = readValues(
-		ctx, s.tx.read, `SELECT count(*) FROM bitcoin_inputs WHERE connection = $1 AND outpoint = ANY ($2::text[]) AND batch = $3`,
+	_, err = storage.ReadRow(
+		ctx, s.tx.Read, `SELECT count(*) FROM bitcoin_inputs WHERE connection = $1 AND outpoint = ANY ($2::text[]) AND batch = $3`,
 		[]any{s.connection, outpoints, batch}, &n)
 	return n, err
 }
@@ -253,5 +254,5 @@ func (s *bitcoinSave) events(ctx context.Context) error {
 			s.connection, s.lastEvent+int64(i)+1, e.Kind, e.PartnerID, string(body), s.changes.At)
 	}
 	batch.Queue(`UPDATE bitcoin_wallets SET last_event = $2 WHERE connection = $1`, s.connection, s.lastEvent+int64(len(s.changes.Events)))
-	return s.tx.send(ctx, batch)
+	return s.tx.Send(ctx, batch)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 
 	"causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/event"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -60,6 +61,7 @@ type Options struct {
 // ports.Store and ports.Jobs.
 type DB struct {
 	pool        workPool
+	storage     *storage.DB // on pool
 	sql         *sql.DB
 	bun         *bun.DB       // composes the statements of lists; it runs none
 	readPool    *pgxpool.Pool // for lists, reports and exports; may be pool
@@ -111,6 +113,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sessionSettings: o.workSettings(), sql: std,
 		bun:     bun.NewDB(std, pgdialect.New()),
 		changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), render: o.Render, emitted: o.Emitted}
+	db.storage = storage.New(db.pool, o.Clock)
 	db.OnDatabaseChange(db.ledgerStore.ForgetAccounts)
 	db.readPool = pool
 	if o.NewCipher != nil {
@@ -187,6 +190,7 @@ func (db *DB) ReadPool() *pgxpool.Pool { return db.readPool }
 func (db *DB) Readers() *DB {
 	readers := *db
 	readers.pool = workPool{db.readPool, db.platformOf}
+	readers.storage = storage.New(readers.pool, db.clock)
 	return &readers
 }
 

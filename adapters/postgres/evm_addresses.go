@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ports"
@@ -56,7 +57,7 @@ func (q evmQuerier) evmPlatforms(ctx context.Context, of []ident.Platform) ([]id
 	if len(of) > 0 {
 		return of, nil
 	}
-	return collect(ctx, q.read, `SELECT id FROM platforms ORDER BY id`, nil,
+	return storage.Collect(ctx, q.Read, `SELECT id FROM platforms ORDER BY id`, nil,
 		func(rows pgx.Rows, p *ident.Platform) error { return rows.Scan(p) })
 }
 
@@ -80,7 +81,7 @@ func (q evmQuerier) unknownEVMReferences(ctx context.Context, query ports.EVMRef
 	}
 	var read int
 	var lastRead uuid.UUID
-	if err := q.read(ctx, unknown, args, func(rows pgx.Rows) error {
+	if err := q.Read(ctx, unknown, args, func(rows pgx.Rows) error {
 		r := ports.EVMReference{Platform: p}
 		read++
 		if err := rows.Scan(&lastRead, &r.Reference); err != nil {
@@ -140,7 +141,7 @@ func (db *DB) AddEVMAddresses(ctx context.Context, connection string, addresses 
 				ON CONFLICT (connection, platform_id, quotes) DO UPDATE SET last = greatest(p.last, excluded.last)`, connection, r.Platform,
 				r.Quotes, pgID(r.Last))
 		}
-		return tx.send(ctx, batch)
+		return tx.Send(ctx, batch)
 	})
 }
 
@@ -149,7 +150,7 @@ func (db *DB) EVMDepositAddresses(ctx context.Context, connection string,
 	addresses []ports.EVMAddress) (map[ports.EVMAddress]ports.EVMDepositAddress, error) {
 	found := map[ports.EVMAddress]ports.EVMDepositAddress{}
 	return found, db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
-		return tx.read(
+		return tx.Read(
 			ctx, `SELECT e.address, e.platform_id, e.reference FROM unnest($2::bytea[]) AS k(address) JOIN evm_addresses e ON e.connection = $1 AND e.address = k.address`,
 			[]any{connection, append([]ports.EVMAddress{}, addresses...)}, func(rows pgx.Rows) error {
 				var d ports.EVMDepositAddress

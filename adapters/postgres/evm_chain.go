@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/money"
 	"causeway/ports"
 )
@@ -30,15 +31,15 @@ const (
 // evmTx runs fn in one transaction. A connection to a chain serves several platforms, so it sees the rows of all.
 func (db *DB) evmTx(ctx context.Context, fn func(ctx context.Context, tx evmQuerier) error) error {
 	ctx = ports.ForAllPlatforms(ctx)
-	return db.inTx(ctx, func(tx preparedTx) error { return fn(ctx, evmQuerier{tx}) })
+	return db.inTx(ctx, func(tx storage.Tx) error { return fn(ctx, evmQuerier{tx}) })
 }
 
 // evmQuerier is a transaction about chains.
-type evmQuerier struct{ preparedTx }
+type evmQuerier struct{ storage.Tx }
 
 // row reads the row of a query into targets. It returns false if there is none.
 func (q evmQuerier) row(ctx context.Context, sql string, args []any, targets ...any) (found bool, err error) {
-	return readValues(ctx, q.read, sql, args, targets...)
+	return storage.ReadRow(ctx, q.Read, sql, args, targets...)
 }
 
 // bigOrZero is the field of an amount in a column that is never NULL: nil is zero.
@@ -61,14 +62,14 @@ func valueOrZero(n *big.Int) *big.Int {
 // OpenEVMChain uses the primary key.
 func (db *DB) OpenEVMChain(ctx context.Context, initial ports.EVMChain) (state ports.EVMChain, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
-		if _, err := tx.exec(ctx, `
+		if _, err := tx.Exec(ctx, `
 			INSERT INTO evm_chains (connection, chain_id, wallet, position, position_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT DO NOTHING`, initial.Connection, initial.ChainID, initial.Wallet, initial.Position, initial.PositionHash,
 			db.clock.Now()); err != nil {
 			return err
 		}
 		// The block at which the reading begins is where a reorganisation ends.
-		if _, err := tx.exec(ctx, `INSERT INTO evm_blocks (connection, number, hash) SELECT connection, position, position_hash FROM evm_chains
+		if _, err := tx.Exec(ctx, `INSERT INTO evm_blocks (connection, number, hash) SELECT connection, position, position_hash FROM evm_chains
 			WHERE connection = $1 AND NOT EXISTS (SELECT FROM evm_blocks WHERE connection = $1)`, initial.Connection); err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func (q evmQuerier) evmChain(ctx context.Context, connection string) (state port
 // AdvanceEVMChain locks the row of the connection, so that events are numbered in the order of their commits.
 func (db *DB) AdvanceEVMChain(ctx context.Context, a ports.EVMAdvance) (advanced bool, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
-		n, err := tx.exec(
+		n, err := tx.Exec(
 			ctx, `UPDATE evm_chains SET position = $4, position_hash = $5 WHERE connection = $1 AND position = $2 AND position_hash = $3`,
 			a.Connection, a.From.Number, a.From.Hash, a.To.Number, a.To.Hash)
 		if err != nil || n == 0 {
@@ -125,33 +126,33 @@ func (db *DB) AdvanceEVMChain(ctx context.Context, a ports.EVMAdvance) (advanced
 
 // addEVMBlock stores the end of a range, and removes those that are no longer part of the chain or are too many.
 func (q evmQuerier) addEVMBlock(ctx context.Context, a ports.EVMAdvance) error {
-	if _, err := q.exec(ctx, `DELETE FROM evm_blocks WHERE connection = $1 AND number >= $2`, a.Connection, a.To.Number); err != nil {
+	if _, err := q.Exec(ctx, `DELETE FROM evm_blocks WHERE connection = $1 AND number >= $2`, a.Connection, a.To.Number); err != nil {
 		return err
 	}
-	if _, err := q.exec(ctx, `INSERT INTO evm_blocks (connection, number, hash) VALUES ($1, $2, $3)`, a.Connection, a.To.Number,
+	if _, err := q.Exec(ctx, `INSERT INTO evm_blocks (connection, number, hash) VALUES ($1, $2, $3)`, a.Connection, a.To.Number,
 		a.To.Hash); err != nil {
 		return err
 	}
-	if _, err := q.exec(ctx, `DELETE FROM evm_blocks WHERE connection = $1 AND number <=
+	if _, err := q.Exec(ctx, `DELETE FROM evm_blocks WHERE connection = $1 AND number <=
 		(SELECT number FROM evm_blocks WHERE connection = $1 ORDER BY number DESC OFFSET $2 LIMIT 1)`, a.Connection, keptEVMBlocks); err != nil {
 		return err
 	}
 	// Uses evm_addresses_of_quotes.
-	if _, err := q.exec(ctx, `DELETE FROM evm_addresses a WHERE connection = $1 AND address IN
+	if _, err := q.Exec(ctx, `DELETE FROM evm_addresses a WHERE connection = $1 AND address IN
 		(SELECT address FROM evm_addresses WHERE connection = $1 AND reference NOT LIKE 'FUND-%' AND created_at < $2 ORDER BY created_at LIMIT $3)
 		AND NOT EXISTS (SELECT FROM evm_holdings h WHERE h.connection = $1 AND h.address = a.address AND h.received <> h.sent)`,
 		a.Connection, a.At.Add(-keptEVMAddresses), maxDeletedEVMRows); err != nil {
 		return err
 	}
 	// Uses evm_deposits_by_block.
-	_, err := q.exec(ctx, `DELETE FROM evm_deposits WHERE connection = $1 AND partner_id IN
+	_, err := q.Exec(ctx, `DELETE FROM evm_deposits WHERE connection = $1 AND partner_id IN
 		(SELECT partner_id FROM evm_deposits WHERE connection = $1 AND block_number < $2 AND NOT oversized ORDER BY block_number LIMIT $3)`,
 		a.Connection, int64(a.To.Number)-keptEVMDeposits, maxDeletedEVMRows)
 	return err
 }
 
 func (q evmQuerier) reverseEVMDeposit(ctx context.Context, connection string, d ports.EVMDeposit) error {
-	n, err := q.exec(ctx, `UPDATE evm_deposits SET reversed = true WHERE connection = $1 AND partner_id = $2 AND NOT reversed`,
+	n, err := q.Exec(ctx, `UPDATE evm_deposits SET reversed = true WHERE connection = $1 AND partner_id = $2 AND NOT reversed`,
 		connection, d.PartnerID)
 	if err != nil || n == 0 {
 		return err
@@ -167,7 +168,7 @@ func (q evmQuerier) addEVMDeposits(ctx context.Context, connection string, depos
 		batch.Queue(insertEVMDeposit.SQL, evmDeposits.Columns(&evmDepositRow{connection, d}).Fields()...)
 		holdings = append(holdings, ports.EVMHolding{Address: d.Address, Currency: d.Currency, Received: d.Amount, Sent: new(big.Int)})
 	}
-	if err := q.send(ctx, batch); err != nil {
+	if err := q.Send(ctx, batch); err != nil {
 		return err
 	}
 	return q.changeEVMHoldings(ctx, connection, holdings)
@@ -181,7 +182,7 @@ func (q evmQuerier) changeEVMHoldings(ctx context.Context, connection string, ch
 			ON CONFLICT (connection, currency, address) DO UPDATE SET received = h.received + excluded.received, sent = h.sent + excluded.sent, claimed_at = NULL`,
 			connection, c.Currency, c.Address, valueOrZero(c.Received), valueOrZero(c.Sent))
 	}
-	return q.send(ctx, batch)
+	return q.Send(ctx, batch)
 }
 
 // addEVMEvents numbers events. The row of the connection must be locked.
@@ -199,15 +200,15 @@ func (q evmQuerier) addEVMEvents(ctx context.Context, connection string, events 
 		e.Number = last - int64(len(events)-1-i)
 		batch.Queue(insertEVMEvent.SQL, evmEvents.Columns(&evmEventRow{e, connection, now}).Fields()...)
 	}
-	return q.send(ctx, batch)
+	return q.Send(ctx, batch)
 }
 
 // EVMBlocks uses the primary key.
 func (db *DB) EVMBlocks(ctx context.Context, connection string) (blocks []ports.EVMBlock, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
 		var err error
-		blocks, err = collect(ctx, tx.read, `SELECT number, hash FROM evm_blocks WHERE connection = $1 ORDER BY number DESC`, []any{connection},
-			func(rows pgx.Rows, b *ports.EVMBlock) error { return rows.Scan(&b.Number, &b.Hash) })
+		blocks, err = storage.Collect(ctx, tx.Read, `SELECT number, hash FROM evm_blocks WHERE connection = $1 ORDER BY number DESC`,
+			[]any{connection}, func(rows pgx.Rows, b *ports.EVMBlock) error { return rows.Scan(&b.Number, &b.Hash) })
 		return err
 	})
 	return blocks, err
@@ -252,7 +253,7 @@ func (db *DB) OversizedEVMDeposits(ctx context.Context, connection string, limit
 func (db *DB) evmDeposits(ctx context.Context, rest string, args ...any) (deposits []ports.EVMDeposit, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
 		deposits = nil
-		found, err := selectRows(ctx, db, tx.read, evmDeposits, rest, args...)
+		found, err := selectRows(ctx, db, tx.Read, evmDeposits, rest, args...)
 		for _, d := range found {
 			deposits = append(deposits, d.EVMDeposit)
 		}
@@ -287,12 +288,12 @@ var insertEVMEvent = evmEvents.Insert("")
 // EVMEvents uses the primary key.
 func (db *DB) EVMEvents(ctx context.Context, connection string, after int64, limit int) (events []ports.EVMEvent, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
-		if _, err := tx.exec(ctx, `DELETE FROM evm_events WHERE connection = $1 AND number IN
+		if _, err := tx.Exec(ctx, `DELETE FROM evm_events WHERE connection = $1 AND number IN
 			(SELECT number FROM evm_events WHERE connection = $1 AND number <= $2 ORDER BY number LIMIT $3)`, connection, after-keptEVMEvents,
 			maxDeletedEVMRows); err != nil {
 			return err
 		}
-		found, err := selectRows(ctx, db, tx.read, evmEvents, `WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`,
+		found, err := selectRows(ctx, db, tx.Read, evmEvents, `WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`,
 			connection, after, limit)
 		for _, e := range found {
 			if e.Kind != ports.EVMDiffers {
@@ -327,7 +328,7 @@ func (db *DB) EVMHoldings(ctx context.Context, connection string, after ports.EV
 
 func (db *DB) evmHoldings(ctx context.Context, sql string, args ...any) (holdings []ports.EVMHolding, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) (err error) {
-		holdings, err = collect(ctx, tx.read, sql, args, func(rows pgx.Rows, h *ports.EVMHolding) error {
+		holdings, err = storage.Collect(ctx, tx.Read, sql, args, func(rows pgx.Rows, h *ports.EVMHolding) error {
 			return rows.Scan(&h.Currency, &h.Address, &h.Received, &h.Sent)
 		})
 		return err

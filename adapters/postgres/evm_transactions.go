@@ -27,7 +27,7 @@ func (db *DB) NextEVMNonce(ctx context.Context, w ports.EVMWallet, atLeast uint6
 
 // lockEVMWallet returns the next nonce of a sender, which stays until the transaction ends.
 func (q evmQuerier) lockEVMWallet(ctx context.Context, w ports.EVMWallet) (uint64, error) {
-	if _, err := q.exec(
+	if _, err := q.Exec(
 		ctx, `INSERT INTO evm_wallets (chain_id, address, connection, next_nonce) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING`,
 		w.ChainID, w.Address, w.Connection); err != nil {
 		return 0, err
@@ -73,7 +73,7 @@ func (db *DB) AddEVMTransaction(ctx context.Context, w ports.EVMWallet, t ports.
 		if added, err = tx.leaveEVM(ctx, t, db.clock.Now()); err != nil || added != ports.EVMAdded {
 			return err
 		}
-		if _, err := tx.exec(ctx, `UPDATE evm_wallets SET next_nonce = $3 WHERE chain_id = $1 AND address = $2`, w.ChainID, w.Address,
+		if _, err := tx.Exec(ctx, `UPDATE evm_wallets SET next_nonce = $3 WHERE chain_id = $1 AND address = $2`, w.ChainID, w.Address,
 			max(next, t.Nonce+1)); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (q evmQuerier) leaveEVM(ctx context.Context, t ports.EVMTransaction, now ti
 	if !isPayment {
 		return ports.EVMAdded, nil
 	}
-	departures, err := leaveRailPayments(ctx, q.preparedTx, t.Connection,
+	departures, err := leaveRailPayments(ctx, q.Tx, t.Connection,
 		[]ports.RailPaymentKey{{Platform: t.Platform, ID: t.Subject, Kind: kind}}, now)
 	switch {
 	case err != nil:
@@ -169,7 +169,7 @@ func (q evmQuerier) insertEVMTransaction(ctx context.Context, t ports.EVMTransac
 	for number, a := range t.Attempts {
 		queueEVMAttempt(batch, t, number, a)
 	}
-	return q.send(ctx, batch)
+	return q.Send(ctx, batch)
 }
 
 func queueEVMAttempt(batch *pgx.Batch, t ports.EVMTransaction, number int, a ports.EVMAttempt) {
@@ -208,7 +208,7 @@ func (db *DB) readEVMTransactions(ctx context.Context, condition string, args ..
 
 // evmTransactions reads transactions with their attempts, oldest first.
 func (q evmQuerier) evmTransactions(ctx context.Context, condition string, args ...any) (found []ports.EVMTransaction, err error) {
-	err = q.read(ctx, `SELECT `+evmTransactionRows.Names("t")+`, `+evmAttemptColumns(new(ports.EVMAttempt)).Names("a")+`
+	err = q.Read(ctx, `SELECT `+evmTransactionRows.Names("t")+`, `+evmAttemptColumns(new(ports.EVMAttempt)).Names("a")+`
 		FROM (SELECT * FROM evm_transactions WHERE `+condition+
 		`) t JOIN evm_attempts a ON a.connection = t.connection AND a.sender = t.sender AND a.nonce = t.nonce
 		ORDER BY t.sender, t.nonce, a.number`, args, func(rows pgx.Rows) error {
@@ -231,7 +231,7 @@ func (q evmQuerier) evmTransactions(ctx context.Context, condition string, args 
 // AddEVMAttempt uses the primary key.
 func (db *DB) AddEVMAttempt(ctx context.Context, t ports.EVMTransaction, a ports.EVMAttempt) (added bool, err error) {
 	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
-		n, err := tx.exec(
+		n, err := tx.Exec(
 			ctx, `UPDATE evm_transactions SET version = version + 1 WHERE connection = $1 AND sender = $2 AND nonce = $3 AND version = $4 AND state = 'PENDING'`,
 			t.Connection, t.Sender, t.Nonce, t.Version)
 		if err != nil || n == 0 {
@@ -240,7 +240,7 @@ func (db *DB) AddEVMAttempt(ctx context.Context, t ports.EVMTransaction, a ports
 		added = true
 		batch := &pgx.Batch{}
 		queueEVMAttempt(batch, t, len(t.Attempts), a)
-		return tx.send(ctx, batch)
+		return tx.Send(ctx, batch)
 	})
 	return added && err == nil, err
 }
@@ -254,7 +254,7 @@ func (db *DB) ConcludeEVMTransaction(ctx context.Context, t ports.EVMTransaction
 			&reported); err != nil {
 			return err
 		}
-		n, err := tx.exec(
+		n, err := tx.Exec(
 			ctx, `UPDATE evm_transactions SET state = $5, settled = settled OR (state = 'CONFIRMED' AND $5 = 'PENDING'), hash = $6, block_number = $7, block_hash = $8,
 				fee = $9, version = version + 1, updated_at = $10
 			WHERE connection = $1 AND sender = $2 AND nonce = $3 AND version = $4`,
@@ -273,7 +273,7 @@ func (db *DB) ConcludeEVMTransaction(ctx context.Context, t ports.EVMTransaction
 		for _, e := range events {
 			reported += e.Amount.Minor
 		}
-		if _, err := tx.exec(ctx, `UPDATE evm_chains SET fee_wei = $2, fee_gwei = $3 WHERE connection = $1`, t.Connection, total,
+		if _, err := tx.Exec(ctx, `UPDATE evm_chains SET fee_wei = $2, fee_gwei = $3 WHERE connection = $1`, t.Connection, total,
 			reported); err != nil {
 			return err
 		}

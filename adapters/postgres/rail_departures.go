@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -27,11 +28,11 @@ const saveRailDepartures = `UPDATE rail_payments p SET state = k.state, sent_at 
 	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::boolean[]) AS k(platform_id, id, kind, state, sent_at, sent_again)
 	WHERE p.platform_id = k.platform_id AND p.id = k.id AND p.kind = k.kind`
 
-func saveDepartures(ctx context.Context, tx preparedTx, changed []rail.Payment) error {
+func saveDepartures(ctx context.Context, tx storage.Tx, changed []rail.Payment) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	_, err := tx.exec(ctx, saveRailDepartures, schema.Arrays(changed, func(p *rail.Payment) []any {
+	_, err := tx.Exec(ctx, saveRailDepartures, schema.Arrays(changed, func(p *rail.Payment) []any {
 		return []any{&p.Platform, &p.ID, &p.Kind, &p.State, &p.SentAt, &p.SentAgain}
 	})...)
 	return err
@@ -39,12 +40,12 @@ func saveDepartures(ctx context.Context, tx preparedTx, changed []rail.Payment) 
 
 // leaveRailPayments asks, in the transaction that makes payments of a connection irrevocable, whether they may leave, and
 // records that they have. It returns a departure for each key; a payment that is not recorded is withdrawn.
-func leaveRailPayments(ctx context.Context, tx preparedTx, connection string, keys []ports.RailPaymentKey,
+func leaveRailPayments(ctx context.Context, tx storage.Tx, connection string, keys []ports.RailPaymentKey,
 	now time.Time) ([]rail.Departure, error) {
-	if _, err := tx.exec(ctx, lockPausesShared); err != nil {
+	if _, err := tx.Exec(ctx, lockPausesShared); err != nil {
 		return nil, err
 	}
-	pauses, err := collect(ctx, tx.read, latestPauses, nil, scanPause)
+	pauses, err := storage.Collect(ctx, tx.Read, latestPauses, nil, scanPause)
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +74,9 @@ func leaveRailPayments(ctx context.Context, tx preparedTx, connection string, ke
 }
 
 // lockRailDepartures returns the payments that are recorded, by the keys that were asked for.
-func lockRailDepartures(ctx context.Context, tx preparedTx, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error) {
+func lockRailDepartures(ctx context.Context, tx storage.Tx, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error) {
 	locked := make(map[ports.RailPaymentKey]rail.Payment, len(keys))
-	return locked, tx.read(ctx, lockDepartingPayments, railKeyColumns(keys), func(rows pgx.Rows) error {
+	return locked, tx.Read(ctx, lockDepartingPayments, railKeyColumns(keys), func(rows pgx.Rows) error {
 		var p rail.Payment
 		err := rows.Scan(railPayments.Columns(&p).Fields()...)
 		key := railPaymentKey(p)
@@ -90,7 +91,7 @@ func lockRailDepartures(ctx context.Context, tx preparedTx, keys []ports.RailPay
 // LeaveRailPayments implements ports.RailDepartures.
 func (db *DB) LeaveRailPayments(ctx context.Context, connection string, keys []ports.RailPaymentKey,
 	now time.Time) (departures []rail.Departure, err error) {
-	err = db.inTx(ctx, func(tx preparedTx) error {
+	err = db.inTx(ctx, func(tx storage.Tx) error {
 		departures, err = leaveRailPayments(ctx, tx, connection, keys, now)
 		return err
 	})
@@ -98,7 +99,7 @@ func (db *DB) LeaveRailPayments(ctx context.Context, connection string, keys []p
 }
 
 // railPaymentsNotTaken records in a transaction that payments that had left were not taken.
-func railPaymentsNotTaken(ctx context.Context, tx preparedTx, connection string, keys []ports.RailPaymentKey, now time.Time) error {
+func railPaymentsNotTaken(ctx context.Context, tx storage.Tx, connection string, keys []ports.RailPaymentKey, now time.Time) error {
 	locked, err := lockRailDepartures(ctx, tx, keys)
 	if err != nil {
 		return err
@@ -115,7 +116,7 @@ func railPaymentsNotTaken(ctx context.Context, tx preparedTx, connection string,
 
 // RailPaymentsNotTaken implements ports.RailDepartures.
 func (db *DB) RailPaymentsNotTaken(ctx context.Context, connection string, keys []ports.RailPaymentKey, now time.Time) error {
-	return db.inTx(ctx, func(tx preparedTx) error {
+	return db.inTx(ctx, func(tx storage.Tx) error {
 		return railPaymentsNotTaken(ctx, tx, connection, keys, now)
 	})
 }

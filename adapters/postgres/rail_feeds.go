@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
@@ -33,7 +34,8 @@ func (db *DB) TakeRailFeed(ctx context.Context, connection string, holder uuid.U
 	if err := db.CheckClock(); err != nil {
 		return lease, false, err
 	}
-	found, err := readValues(ctx, db.read, takeRailFeed, []any{connection, holder, now, until}, &lease.Fence, &lease.Cursor, &lease.Failures)
+	found, err := storage.ReadRow(ctx, db.read, takeRailFeed, []any{connection, holder, now, until},
+		&lease.Fence, &lease.Cursor, &lease.Failures)
 	return lease, found, err
 }
 
@@ -75,7 +77,7 @@ func (db *DB) ReleaseRailFeed(ctx context.Context, lease ports.RailFeedLease, no
 
 // RailFeedStates uses rail_feed_items_open.
 func (db *DB) RailFeedStates(ctx context.Context) ([]ports.RailFeedState, error) {
-	return collect(ctx, db.read, `
+	return storage.Collect(ctx, db.read, `
 		SELECT coalesce(f.connection, i.connection), coalesce(f.failures, 0), coalesce(f.last_error, ''), f.failed_at, f.retry_at, f.succeeded_at,
 			coalesce(i.waiting, 0), i.since
 		FROM rail_feeds f FULL JOIN (

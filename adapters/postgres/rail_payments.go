@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -113,7 +114,7 @@ const railQueues = `
 
 // RailQueues implements ports.RailPaymentReader.
 func (db *DB) RailQueues(ctx context.Context) ([]rail.AccountKey, error) {
-	return collect(ctx, db.read, railQueues, nil, scanAccountKey)
+	return storage.Collect(ctx, db.read, railQueues, nil, scanAccountKey)
 }
 
 // railTotals uses rail_payments_review, rail_payments_queued, rail_payments_handed_over and rail_payments_in_flight.
@@ -130,7 +131,7 @@ const railTotals = `
 
 // RailTotals implements ports.RailPaymentReader.
 func (db *DB) RailTotals(ctx context.Context) ([]ports.RailTotal, error) {
-	return collect(ctx, db.read, railTotals, nil, func(rows pgx.Rows, t *ports.RailTotal) error {
+	return storage.Collect(ctx, db.read, railTotals, nil, func(rows pgx.Rows, t *ports.RailTotal) error {
 		return rows.Scan(&t.Connection, &t.Rail, &t.Currency, &t.State, &t.Count, &t.Amount)
 	})
 }
@@ -168,7 +169,7 @@ func (u *unit) LockRailQueue(ctx context.Context, key rail.AccountKey, except po
 
 // RailPausesNow implements ports.RailPaymentWriter.
 func (u *unit) RailPausesNow(ctx context.Context) ([]ports.RailPause, error) {
-	return collect(ctx, u.query, latestPauses, nil, scanPause)
+	return storage.Collect(ctx, u.query, latestPauses, nil, scanPause)
 }
 
 // CreateRailPayments implements ports.RailPaymentWriter. A payment that another process has recorded meanwhile fails the unit
