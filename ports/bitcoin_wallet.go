@@ -10,22 +10,19 @@ import (
 	"causeway/core/ident"
 )
 
-// ErrBitcoinLease says that another process has taken over a wallet.
-var ErrBitcoinLease = errors.New("another process has taken over the wallet")
-
 // ErrBitcoinHeld says that a payment of a new batch may not leave.
 var ErrBitcoinHeld = errors.New("a payment of the transaction may not leave now")
 
 // BitcoinStore keeps what the service knows of Bitcoin wallets. Each method is one atomic step.
 type BitcoinStore interface {
-	// LeaseBitcoinWallet gives one process the right to change a wallet until a time, or returns false if another has
-	// it. The first call creates the wallet.
-	LeaseBitcoinWallet(ctx context.Context, connection string, now, until time.Time) (BitcoinLease, bool, error)
-	EndBitcoinLease(ctx context.Context, lease BitcoinLease) error
-	// SaveBitcoin writes all of the changes or none. It returns ErrBitcoinLease if the lease is no longer the present
+	// LeaseBitcoinWallet gives one process the right to change a wallet, or returns false if another has it. The first call
+	// creates the wallet.
+	LeaseBitcoinWallet(ctx context.Context, connection string, length time.Duration) (Lease, bool, error)
+	EndBitcoinLease(ctx context.Context, lease Lease) error
+	// SaveBitcoin writes all of the changes or none. It returns ErrLeaseLost if the lease is no longer the present
 	// one, and another error if a payment is in a batch already, or a coin in another batch. The payments of a new batch have left
 	// then; it returns ErrBitcoinHeld if one may not. Those of a batch that is released have not left.
-	SaveBitcoin(ctx context.Context, lease BitcoinLease, changes BitcoinChanges) error
+	SaveBitcoin(ctx context.Context, lease Lease, changes BitcoinChanges) error
 	// BitcoinWallet returns the state of a wallet; zero before the first lease.
 	BitcoinWallet(ctx context.Context, connection string) (BitcoinWallet, error)
 
@@ -52,13 +49,6 @@ type BitcoinStore interface {
 	RecentBitcoinDeposits(ctx context.Context, connection string, height int64, limit int) ([]BitcoinDeposit, error)
 	// BitcoinEvents returns events after a number, and keeps that its reader has stored those before.
 	BitcoinEvents(ctx context.Context, connection string, after int64, limit int) ([]BitcoinEvent, error)
-}
-
-// BitcoinLease is the right to change a wallet.
-type BitcoinLease struct {
-	Connection string
-	Number     int64
-	Until      time.Time
 }
 
 // BitcoinWallet is the state of a wallet.

@@ -12,9 +12,7 @@ import (
 
 // RailFeedLease is the right to read the feed of a connection, until it ends or another process takes it.
 type RailFeedLease struct {
-	Connection string
-	// Fence numbers the leases of the feed.
-	Fence int64
+	Lease // by the name of the connection
 	// Cursor is how far the feed was read, and Failures how often reading it has failed since.
 	Cursor   string
 	Failures int
@@ -89,17 +87,17 @@ type Discarded struct {
 // RailFeedStore stores how far feeds were read. Each method is one atomic step, and those with a lease return
 // ErrLeaseLost, and change nothing, if another process has taken it.
 type RailFeedStore interface {
-	// TakeRailFeed takes the lease of a feed until a time. It returns false while another process holds it, and
-	// before the feed is to be read again after a failure.
-	TakeRailFeed(ctx context.Context, connection string, holder uuid.UUID, now, until time.Time) (RailFeedLease, bool, error)
-	RenewRailFeed(ctx context.Context, lease RailFeedLease, until time.Time) error
+	// TakeRailFeed takes the lease of a feed. It returns false while another process holds it, and before the feed is to be read
+	// again after a failure.
+	TakeRailFeed(ctx context.Context, connection string, length time.Duration) (RailFeedLease, bool, error)
+	RenewRailFeed(ctx context.Context, lease RailFeedLease, length time.Duration) error
 	// AdvanceRailFeed stores the cursor after a piece was passed on, which ends the failures.
 	AdvanceRailFeed(ctx context.Context, lease RailFeedLease, cursor string, now time.Time) error
 	// MoveRailFeed stores the cursor after a piece with a problem was passed on. Failures stay.
 	MoveRailFeed(ctx context.Context, lease RailFeedLease, cursor string) error
-	// FailRailFeed records a failure and ends the lease.
-	FailRailFeed(ctx context.Context, lease RailFeedLease, problem string, now, retryAt time.Time) error
-	ReleaseRailFeed(ctx context.Context, lease RailFeedLease, now time.Time) error
+	// FailRailFeed records a failure and ends the lease. The feed is to be read again after a delay.
+	FailRailFeed(ctx context.Context, lease RailFeedLease, problem string, delay time.Duration) error
+	ReleaseRailFeed(ctx context.Context, lease RailFeedLease) error
 	RailFeedStates(ctx context.Context) ([]RailFeedState, error)
 
 	// KeepRailFeedItems keeps items aside, and returns those that are new. One that is kept already, or was discarded, stays
@@ -150,8 +148,8 @@ type QueuedStatement struct {
 type RailStatementStore interface {
 	// QueueRailStatement stores a statement. One with the content of an earlier one of the connection is skipped.
 	QueueRailStatement(ctx context.Context, s QueuedStatement) error
-	// TakeRailStatement returns the statement that is due longest, and makes it due again at a later time.
-	TakeRailStatement(ctx context.Context, now, again time.Time) (QueuedStatement, bool, error)
+	// TakeRailStatement returns the statement that is due longest, and makes it due again after a time.
+	TakeRailStatement(ctx context.Context, again time.Duration) (QueuedStatement, bool, error)
 	// RailStatementFailed stores why a statement could not be reconciled, and when to try again.
 	RailStatementFailed(ctx context.Context, s QueuedStatement, problem string, retryAt time.Time) error
 	// RailStatement returns a statement without its balances; its content is deleted when it is reconciled or discarded. It returns false if

@@ -13,8 +13,8 @@ import (
 )
 
 // KeepBankNotice implements ports.BankInbox.
-func (db *DB) KeepBankNotice(ctx context.Context, lease ports.BankLease, n bankorder.Notice) error {
-	return db.underBankLease(ctx, lease, func(tx storage.Tx) error { return insertBankNotices(ctx, tx, []bankorder.Notice{n}) })
+func (db *DB) KeepBankNotice(ctx context.Context, lease ports.Lease, n bankorder.Notice) error {
+	return db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error { return insertBankNotices(ctx, tx, []bankorder.Notice{n}) })
 }
 
 // insertNotices inserts rows of bank_notices.

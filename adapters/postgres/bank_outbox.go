@@ -51,22 +51,22 @@ const deleteWithdrawnOrders = `
 	WHERE o.platform_id = k.platform_id AND o.id = k.id AND o.state = 'QUEUED' AND o.connection = $3`
 
 // CutBankFile implements ports.BankOutbox. The payments leave with it, so it asks for each whether it may.
-func (db *DB) CutBankFile(ctx context.Context, lease ports.BankLease, cut ports.BankFileCut) (f bankorder.File, some bool, err error) {
-	err = db.underBankLease(ctx, lease, func(tx storage.Tx) error {
+func (db *DB) CutBankFile(ctx context.Context, lease ports.Lease, cut ports.BankFileCut) (f bankorder.File, some bool, err error) {
+	err = db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
 		var traces, ofDay int
 		if _, err := storage.ReadRow(
 			ctx, tx.Read, `SELECT c.files + 1, c.traces, (SELECT count(*) FROM bank_files WHERE connection = $1 AND rail = $2 AND day = $3::text::date)
-			FROM bank_connections c WHERE c.connection = $1`, []any{lease.Connection, cut.Rail, cut.Day}, &f.Number, &traces, &ofDay); err != nil {
+			FROM bank_connections c WHERE c.connection = $1`, []any{lease.Name, cut.Rail, cut.Day}, &f.Number, &traces, &ofDay); err != nil {
 			return err
 		}
 		if ofDay >= cut.MaxOfDay {
 			return ports.ErrBankDayFull
 		}
-		leaving, err := leavingBankOrders(ctx, tx, lease.Connection, cut)
+		leaving, err := leavingBankOrders(ctx, tx, lease.Name, cut)
 		if err != nil || len(leaving) == 0 {
 			return err
 		}
-		f.Connection, f.Rail, f.Currency, f.DayNumber, f.State, f.CreatedAt = lease.Connection, cut.Rail, cut.Currency, ofDay+1,
+		f.Connection, f.Rail, f.Currency, f.DayNumber, f.State, f.CreatedAt = lease.Name, cut.Rail, cut.Currency, ofDay+1,
 			bankorder.FileCreated, cut.Now
 		f.Name, f.MessageID = cut.Name(f.Number)
 		f.Orders, f.Sum = len(leaving), sumOfBankOrders(leaving)
@@ -193,11 +193,11 @@ func (db *DB) BankFileOrders(ctx context.Context, connection string, number int6
 }
 
 // BeginBankUpload implements ports.BankOutbox.
-func (db *DB) BeginBankUpload(ctx context.Context, lease ports.BankLease, number int64) (attempt int, err error) {
-	err = db.underBankLease(ctx, lease, func(tx storage.Tx) error {
+func (db *DB) BeginBankUpload(ctx context.Context, lease ports.Lease, number int64) (attempt int, err error) {
+	err = db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
 		found, err := storage.ReadRow(
 			ctx, tx.Read, `UPDATE bank_files SET attempts = attempts + 1 WHERE connection = $1 AND number = $2 AND state = 'CREATED' RETURNING attempts`,
-			[]any{lease.Connection, number}, &attempt)
+			[]any{lease.Name, number}, &attempt)
 		if err == nil && !found {
 			return oneBankFile(0, number, nil)
 		}
@@ -207,22 +207,22 @@ func (db *DB) BeginBankUpload(ctx context.Context, lease ports.BankLease, number
 }
 
 // BankFileUploaded implements ports.BankOutbox.
-func (db *DB) BankFileUploaded(ctx context.Context, lease ports.BankLease, f bankorder.File) error {
-	return db.underBankLease(ctx, lease, func(tx storage.Tx) error {
+func (db *DB) BankFileUploaded(ctx context.Context, lease ports.Lease, f bankorder.File) error {
+	return db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
 		done, err := tx.Exec(
 			ctx, `UPDATE bank_files SET state = 'UPLOADED', temporary_name = $3, fence = $4, sha256 = $5, size = $6, uploaded_at = $7, place = $8
-			WHERE connection = $1 AND number = $2 AND state = 'CREATED'`, lease.Connection, f.Number, f.TemporaryName, lease.Fence, f.SHA256, f.Size,
+			WHERE connection = $1 AND number = $2 AND state = 'CREATED'`, lease.Name, f.Number, f.TemporaryName, lease.Fence, f.SHA256, f.Size,
 			db.clock.Now(), f.Place)
 		return oneBankFile(done, f.Number, err)
 	})
 }
 
 // BankFileDelivered implements ports.BankOutbox.
-func (db *DB) BankFileDelivered(ctx context.Context, lease ports.BankLease, number int64, at, settlesAt time.Time) error {
-	return db.underBankLease(ctx, lease, func(tx storage.Tx) error {
+func (db *DB) BankFileDelivered(ctx context.Context, lease ports.Lease, number int64, at, settlesAt time.Time) error {
+	return db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
 		done, err := tx.Exec(
 			ctx, `UPDATE bank_files SET state = 'DELIVERED', delivered_at = $3, settles_at = $4 WHERE connection = $1 AND number = $2 AND state = 'UPLOADED'`,
-			lease.Connection, number, at, settlesAt)
+			lease.Name, number, at, settlesAt)
 		return oneBankFile(done, number, err)
 	})
 }

@@ -16,39 +16,26 @@ import (
 
 var _ ports.BitcoinStore = (*DB)(nil)
 
-// leaseBitcoinWallet uses the primary key. A wallet that another process has returns no row.
-const leaseBitcoinWallet = `
-	INSERT INTO bitcoin_wallets AS w (connection, created_at, lease, leased_until) VALUES ($1, $2, 1, $3)
-	ON CONFLICT (connection) DO UPDATE SET lease = w.lease + 1, leased_until = excluded.leased_until WHERE w.leased_until <= $2
-	RETURNING lease`
+// leasedWallets are the leases of wallets.
+var leasedWallets = storage.LeasedTable{Name: "bitcoin_wallets", Fence: "lease", CreatedAt: "created_at"}
 
 // LeaseBitcoinWallet implements ports.BitcoinStore.
-func (db *DB) LeaseBitcoinWallet(ctx context.Context, connection string, now, until time.Time) (ports.BitcoinLease, bool, error) {
-	lease := ports.BitcoinLease{Connection: connection, Until: until}
-	leased, err := storage.ReadRow(ctx, db.read, leaseBitcoinWallet, []any{connection, now, until}, &lease.Number)
-	return lease, leased, err
+func (db *DB) LeaseBitcoinWallet(ctx context.Context, connection string, length time.Duration) (ports.Lease, bool, error) {
+	return db.wallets.Take(ctx, connection, length)
 }
 
-// EndBitcoinLease implements ports.BitcoinStore. Uses the primary key.
-func (db *DB) EndBitcoinLease(ctx context.Context, lease ports.BitcoinLease) error {
-	_, err := db.exec(ctx, `UPDATE bitcoin_wallets SET leased_until = '-infinity' WHERE connection = $1 AND lease = $2`,
-		lease.Connection, lease.Number)
-	return err
+// EndBitcoinLease implements ports.BitcoinStore.
+func (db *DB) EndBitcoinLease(ctx context.Context, lease ports.Lease) error {
+	return db.wallets.Release(ctx, lease)
 }
 
 // SaveBitcoin implements ports.BitcoinStore. The row of the wallet is locked first, so that batches and events are
 // numbered in the order of their commits.
-func (db *DB) SaveBitcoin(ctx context.Context, lease ports.BitcoinLease, changes ports.BitcoinChanges) error {
+func (db *DB) SaveBitcoin(ctx context.Context, lease ports.Lease, changes ports.BitcoinChanges) error {
 	return db.inTx(ctx, func(tx storage.Tx) error {
-		s := bitcoinSave{tx: tx, connection: lease.Connection, changes: changes}
-		held, err := storage.ReadRow(
-			ctx, tx.Read, `SELECT last_batch, last_event FROM bitcoin_wallets WHERE connection = $1 AND lease = $2 FOR UPDATE`,
-			[]any{lease.Connection, lease.Number}, &s.lastBatch, &s.lastEvent)
-		if err != nil {
+		s := bitcoinSave{tx: tx, connection: lease.Name, changes: changes}
+		if err := db.wallets.Lock(ctx, tx, lease, `last_batch, last_event`, &s.lastBatch, &s.lastEvent); err != nil {
 			return err
-		}
-		if !held {
-			return ports.ErrBitcoinLease
 		}
 		for _, step := range []func(context.Context) error{s.position, s.addresses, s.deposits, s.newBatch, s.replacement, s.batch, s.events} {
 			if err := step(ctx); err != nil {

@@ -18,16 +18,17 @@ import (
 
 const hotWallet = "bitcoin-hot"
 
-func (c *env) leaseWallet(t *testing.T, now time.Time) ports.BitcoinLease {
+func (c *env) leaseWallet(t *testing.T, now time.Time) ports.Lease {
 	t.Helper()
-	lease, ok, err := c.LeaseBitcoinWallet(t.Context(), hotWallet, now, now.Add(time.Minute))
+	c.at(now)
+	lease, ok, err := c.LeaseBitcoinWallet(t.Context(), hotWallet, time.Minute)
 	if err != nil || !ok {
 		t.Fatalf("lease: %v, %v", ok, err)
 	}
 	return lease
 }
 
-func (c *env) saveBitcoin(t *testing.T, lease ports.BitcoinLease, changes ports.BitcoinChanges) {
+func (c *env) saveBitcoin(t *testing.T, lease ports.Lease, changes ports.BitcoinChanges) {
 	t.Helper()
 	changes.At = noon
 	if err := c.SaveBitcoin(t.Context(), lease, changes); err != nil {
@@ -63,20 +64,21 @@ func TestBitcoinLease_OneProcessAtATime(t *testing.T) {
 	// A wallet belongs to one process until its lease ends. One whose lease was taken over changes nothing.
 	c := newEnv(t)
 	first := c.leaseWallet(t, noon)
-	if _, ok, err := c.LeaseBitcoinWallet(t.Context(), hotWallet, noon.Add(time.Second), noon.Add(time.Hour)); ok || err != nil {
+	c.at(noon.Add(time.Second))
+	if _, ok, err := c.LeaseBitcoinWallet(t.Context(), hotWallet, time.Hour); ok || err != nil {
 		t.Fatalf("leased twice: %v", err)
 	}
 	second := c.leaseWallet(t, noon.Add(time.Minute))
 
 	position := ports.BitcoinPosition{ScannedBlock: "b1", ScannedHeight: 7, Best: "b3", RescanHeight: -1, ReferencesUntil: noon}
 	err := c.SaveBitcoin(t.Context(), first, ports.BitcoinChanges{At: noon, Position: &position})
-	if !errors.Is(err, ports.ErrBitcoinLease) {
+	if !errors.Is(err, ports.ErrLeaseLost) {
 		t.Errorf("saved under a lease that was taken over: %v", err)
 	}
-	if err := c.EndBitcoinLease(t.Context(), first); err != nil {
-		t.Fatal(err)
+	if err := c.EndBitcoinLease(t.Context(), first); !errors.Is(err, ports.ErrLeaseLost) {
+		t.Errorf("ended a lease that was taken over: %v", err)
 	}
-	if _, ok, _ := c.LeaseBitcoinWallet(t.Context(), hotWallet, noon.Add(time.Minute), noon.Add(time.Hour)); ok {
+	if _, ok, _ := c.LeaseBitcoinWallet(t.Context(), hotWallet, time.Hour); ok {
 		t.Error("a former process has ended the lease of the present one")
 	}
 	c.saveBitcoin(t, second, ports.BitcoinChanges{Position: &position})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -23,12 +24,13 @@ type Pool interface {
 
 // DB runs prepared statements outside of units of work.
 type DB struct {
-	pool  Pool
-	clock ports.Clock
+	pool    Pool
+	clock   ports.Clock
+	process uuid.UUID // the holder of its leases
 }
 
 // New returns the statements on a pool. The clock is that of this process.
-func New(pool Pool, clock ports.Clock) *DB { return &DB{pool, clock} }
+func New(pool Pool, clock ports.Clock) *DB { return &DB{pool, clock, uuid.New()} }
 
 // Now returns the time of this process.
 func (db *DB) Now() time.Time { return db.clock.Now() }

@@ -34,7 +34,7 @@ const (
 )
 
 // knowAddresses keeps the addresses of references that may have been shown since the last time.
-func (r *Rail) knowAddresses(ctx context.Context, lease ports.BitcoinLease) error {
+func (r *Rail) knowAddresses(ctx context.Context, lease ports.Lease) error {
 	w, err := r.Store.BitcoinWallet(ctx, r.Connection.Name)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func firstID(at time.Time) (id uuid.UUID) {
 }
 
 // addAddresses keeps the addresses of references that are not known.
-func (r *Rail) addAddresses(ctx context.Context, lease ports.BitcoinLease, references []ports.DepositReference, earliest time.Time) error {
+func (r *Rail) addAddresses(ctx context.Context, lease ports.Lease, references []ports.DepositReference, earliest time.Time) error {
 	addresses := make([]ports.BitcoinAddress, 0, len(references))
 	texts := make([]string, 0, len(references))
 	for _, reference := range references {
@@ -117,7 +117,7 @@ var errScanning = errors.New("the wallet is reading blocks; addresses are import
 
 // importAddresses lets the wallet watch addresses that it does not yet, and remembers from where on it has to look for
 // payments to them. It reports whether there are more.
-func (r *Rail) importAddresses(ctx context.Context, lease ports.BitcoinLease) (more bool, err error) {
+func (r *Rail) importAddresses(ctx context.Context, lease ports.Lease) (more bool, err error) {
 	addresses, err := r.Store.BitcoinAddressesToImport(ctx, r.Connection.Name, importPiece)
 	if err != nil || len(addresses) == 0 {
 		return false, err
@@ -260,7 +260,7 @@ func (r *Rail) heightBefore(ctx context.Context, tip int64, at time.Time) (int64
 }
 
 // rescan lets the wallet read a piece of the blocks that it has to look at again. It reports whether there are more.
-func (r *Rail) rescan(ctx context.Context, lease ports.BitcoinLease) (more bool, err error) {
+func (r *Rail) rescan(ctx context.Context, lease ports.Lease) (more bool, err error) {
 	w, err := r.Store.BitcoinWallet(ctx, r.Connection.Name)
 	if err != nil || w.RescanHeight < 0 {
 		return false, err
@@ -288,7 +288,7 @@ func (r *Rail) rescan(ctx context.Context, lease ports.BitcoinLease) (more bool,
 
 // checkAddresses looks whether the wallet still watches addresses. A wallet that was restored from an old backup, or
 // made anew, lacks some: they are imported again, with the blocks since they were shown.
-func (r *Rail) checkAddresses(ctx context.Context, lease ports.BitcoinLease) error {
+func (r *Rail) checkAddresses(ctx context.Context, lease ports.Lease) error {
 	for checked, limit := 0, checkPiece; checked < maxChecks; {
 		addresses, err := r.Store.BitcoinAddressesToCheck(ctx, r.Connection.Name, limit)
 		if err != nil {
@@ -304,7 +304,7 @@ func (r *Rail) checkAddresses(ctx context.Context, lease ports.BitcoinLease) err
 }
 
 // checkPiece checks the addresses that are due, and returns how many the wallet lacks.
-func (r *Rail) checkPiece(ctx context.Context, lease ports.BitcoinLease, addresses []ports.BitcoinAddress) (missing int, err error) {
+func (r *Rail) checkPiece(ctx context.Context, lease ports.Lease, addresses []ports.BitcoinAddress) (missing int, err error) {
 	now := r.Clock.Now()
 	var due []ports.BitcoinAddress
 	var params [][]any

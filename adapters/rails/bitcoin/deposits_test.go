@@ -1,12 +1,13 @@
 package bitcoin_test
 
 import (
-	"causeway/adapters/rails/bitcoin/devnet"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"causeway/adapters/rails/bitcoin/devnet"
 
 	"causeway/core/ident"
 	"causeway/ports"

@@ -29,7 +29,7 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 	}
 	more := false
 	var balances []ports.RailBalance
-	_, failure := r.withLease(ctx, workLease, func(ctx context.Context, lease ports.BitcoinLease) (err error) {
+	_, failure := r.withLease(ctx, workLease, func(ctx context.Context, lease ports.Lease) (err error) {
 		if more, err = r.work(ctx, lease); err == nil && !more && r.balanceDue() {
 			balances, err = r.readBalance(ctx)
 		}
@@ -53,7 +53,7 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 
 // work does everything that the chain asks for. It reports whether there is more to do at once. A part that fails
 // does not keep the others from being done, except that deposits are read only when their addresses are known.
-func (r *Rail) work(ctx context.Context, lease ports.BitcoinLease) (more bool, err error) {
+func (r *Rail) work(ctx context.Context, lease ports.Lease) (more bool, err error) {
 	moreAddresses, err := r.readDeposits(ctx, lease)
 	failures := []error{err, r.watch(ctx, lease)}
 	if info, err := r.client.walletInfo(ctx); err == nil && !info.scans() {
@@ -65,7 +65,7 @@ func (r *Rail) work(ctx context.Context, lease ports.BitcoinLease) (more bool, e
 	return moreAddresses, errors.Join(failures...)
 }
 
-func (r *Rail) readDeposits(ctx context.Context, lease ports.BitcoinLease) (more bool, err error) {
+func (r *Rail) readDeposits(ctx context.Context, lease ports.Lease) (more bool, err error) {
 	if err := r.knowAddresses(ctx, lease); err != nil {
 		return false, err
 	}
@@ -122,7 +122,7 @@ func (r *Rail) balanceDue() bool {
 // Balances implements ports.RailBalances: what the wallet held by the blocks that count, as the ledger has it. Payments
 // count when they are confirmed, and so do deposits.
 func (r *Rail) Balances(ctx context.Context) (balances []ports.RailBalance, err error) {
-	ok, err := r.withLease(ctx, workLease, func(ctx context.Context, lease ports.BitcoinLease) (err error) {
+	ok, err := r.withLease(ctx, workLease, func(ctx context.Context, lease ports.Lease) (err error) {
 		if _, err = r.work(ctx, lease); err == nil {
 			balances, err = r.readBalance(ctx)
 		}

@@ -305,21 +305,21 @@ type crashStore struct {
 	*crash
 }
 
-func (s crashStore) LeaseBitcoinWallet(ctx context.Context, connection string, now, until time.Time) (ports.BitcoinLease, bool, error) {
+func (s crashStore) LeaseBitcoinWallet(ctx context.Context, connection string, length time.Duration) (ports.Lease, bool, error) {
 	if !s.effect() {
-		return ports.BitcoinLease{}, false, errCrash
+		return ports.Lease{}, false, errCrash
 	}
-	return s.BitcoinStore.LeaseBitcoinWallet(ctx, connection, now, until)
+	return s.BitcoinStore.LeaseBitcoinWallet(ctx, connection, length)
 }
 
-func (s crashStore) EndBitcoinLease(ctx context.Context, lease ports.BitcoinLease) error {
+func (s crashStore) EndBitcoinLease(ctx context.Context, lease ports.Lease) error {
 	if !s.effect() {
 		return errCrash
 	}
 	return s.BitcoinStore.EndBitcoinLease(ctx, lease)
 }
 
-func (s crashStore) SaveBitcoin(ctx context.Context, lease ports.BitcoinLease, changes ports.BitcoinChanges) error {
+func (s crashStore) SaveBitcoin(ctx context.Context, lease ports.Lease, changes ports.BitcoinChanges) error {
 	if !s.effect() {
 		return errCrash
 	}

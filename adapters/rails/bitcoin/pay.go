@@ -27,9 +27,8 @@ const (
 )
 
 // withLease calls fn while this process may change the wallet. It returns false if another one does.
-func (r *Rail) withLease(ctx context.Context, length time.Duration, fn func(context.Context, ports.BitcoinLease) error) (bool, error) {
-	now := r.Clock.Now()
-	lease, ok, err := r.Store.LeaseBitcoinWallet(ctx, r.Connection.Name, now, now.Add(length))
+func (r *Rail) withLease(ctx context.Context, length time.Duration, fn func(context.Context, ports.Lease) error) (bool, error) {
+	lease, ok, err := r.Store.LeaseBitcoinWallet(ctx, r.Connection.Name, length)
 	if err != nil || !ok {
 		return ok, err
 	}
@@ -39,7 +38,10 @@ func (r *Rail) withLease(ctx context.Context, length time.Duration, fn func(cont
 	end, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), connectTimeout)
 	defer cancelEnd()
 	// A lease that cannot be ended ends by itself.
-	return true, errors.Join(err, r.Store.EndBitcoinLease(end, lease))
+	if failed := r.Store.EndBitcoinLease(end, lease); !errors.Is(failed, ports.ErrLeaseLost) {
+		err = errors.Join(err, failed)
+	}
+	return true, err
 }
 
 // tryAdvance makes payments that are new, and returns why some are not made.
@@ -56,7 +58,7 @@ func (r *Rail) tryAdvance(ctx context.Context) string {
 }
 
 // advance sends what is signed and was not sent, and then makes payments that are new, oldest first.
-func (r *Rail) advance(ctx context.Context, lease ports.BitcoinLease) error {
+func (r *Rail) advance(ctx context.Context, lease ports.Lease) error {
 	open, err := r.Store.OpenBitcoinBatches(ctx, r.Connection.Name, maxOpen)
 	if err != nil {
 		return err
@@ -97,7 +99,7 @@ func nextBatch(unsigned []ports.BitcoinPayment) []ports.BitcoinPayment {
 }
 
 // makeBatch signs, keeps and sends a transaction for payments, or for the first ones if the wallet has not enough.
-func (r *Rail) makeBatch(ctx context.Context, lease ports.BitcoinLease, payments []ports.BitcoinPayment) error {
+func (r *Rail) makeBatch(ctx context.Context, lease ports.Lease, payments []ports.BitcoinPayment) error {
 	rate, err := r.client.feeRate(ctx)
 	if err != nil {
 		return err

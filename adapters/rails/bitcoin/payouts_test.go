@@ -1,12 +1,13 @@
 package bitcoin_test
 
 import (
-	"causeway/adapters/rails/bitcoin/devnet"
 	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"causeway/adapters/rails/bitcoin/devnet"
 
 	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/bitcoin/btc"

@@ -23,7 +23,7 @@ const (
 
 // scan keeps the deposits that have enough confirmations since the last time, and reverses those that are in the chain
 // no longer.
-func (r *Rail) scan(ctx context.Context, lease ports.BitcoinLease) error {
+func (r *Rail) scan(ctx context.Context, lease ports.Lease) error {
 	w, err := r.Store.BitcoinWallet(ctx, r.Connection.Name)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (r *Rail) listFrom(ctx context.Context, p ports.BitcoinPosition) (since, er
 
 // saveInPieces saves changes of any number of deposits. The position is that of the last piece, so that after a crash
 // the others are found again, as they were.
-func (r *Rail) saveInPieces(ctx context.Context, lease ports.BitcoinLease, changes ports.BitcoinChanges) error {
+func (r *Rail) saveInPieces(ctx context.Context, lease ports.Lease, changes ports.BitcoinChanges) error {
 	events := map[string][]ports.BitcoinEvent{}
 	for _, e := range changes.Events {
 		output := outputOf(e)

@@ -21,7 +21,7 @@ const (
 
 // watch looks what became of open batches: it reports those that are confirmed, sends the others again, and replaces
 // those that wait for too long.
-func (r *Rail) watch(ctx context.Context, lease ports.BitcoinLease) error {
+func (r *Rail) watch(ctx context.Context, lease ports.Lease) error {
 	open, err := r.Store.OpenBitcoinBatches(ctx, r.Connection.Name, maxOpen)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (r *Rail) watch(ctx context.Context, lease ports.BitcoinLease) error {
 	var failures []error
 	for _, b := range open {
 		if err := r.watchBatch(ctx, lease, b); err != nil {
-			if errors.Is(err, ports.ErrBitcoinLease) || ctx.Err() != nil {
+			if errors.Is(err, ports.ErrLeaseLost) || ctx.Err() != nil {
 				return err
 			}
 			failures = append(failures, fmt.Errorf("batch %d: %w", b.Number, err))
@@ -38,7 +38,7 @@ func (r *Rail) watch(ctx context.Context, lease ports.BitcoinLease) error {
 	return errors.Join(failures...)
 }
 
-func (r *Rail) watchBatch(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch) error {
+func (r *Rail) watchBatch(ctx context.Context, lease ports.Lease, b ports.BitcoinBatch) error {
 	conflicted := false
 	for _, v := range b.Versions {
 		t, known, err := r.client.transaction(ctx, v.TxID)
@@ -74,7 +74,7 @@ func (r *Rail) watchBatch(ctx context.Context, lease ports.BitcoinLease, b ports
 }
 
 // inChain records that a version of a batch is in the chain.
-func (r *Rail) inChain(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch, v ports.BitcoinVersion,
+func (r *Rail) inChain(ctx context.Context, lease ports.Lease, b ports.BitcoinBatch, v ports.BitcoinVersion,
 	t walletTransaction) error {
 	changes := ports.BitcoinChanges{At: r.Clock.Now(), Batch: &ports.BitcoinBatchStatus{Batch: b.Number, Status: ports.BitcoinConfirmed,
 		TxID: v.TxID}}
@@ -163,7 +163,7 @@ func (r *Rail) spends(ctx context.Context, txid string, coins map[ports.BitcoinO
 }
 
 // releaseBatch gives up a batch that can never be in the chain: its payments are made anew.
-func (r *Rail) releaseBatch(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch) error {
+func (r *Rail) releaseBatch(ctx context.Context, lease ports.Lease, b ports.BitcoinBatch) error {
 	err := r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: r.Clock.Now(), Batch: &ports.BitcoinBatchStatus{Batch: b.Number,
 		Status: ports.BitcoinReleased}})
 	if err != nil {
@@ -183,7 +183,7 @@ func (r *Rail) releaseBatch(ctx context.Context, lease ports.BitcoinLease, b por
 }
 
 // replace keeps and sends a version of a batch with a higher fee, which spends every coin of the version before.
-func (r *Rail) replace(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch) error {
+func (r *Rail) replace(ctx context.Context, lease ports.Lease, b ports.BitcoinBatch) error {
 	last := b.Versions[len(b.Versions)-1]
 	before, err := parse(last.Raw)
 	if err != nil {
