@@ -127,7 +127,7 @@ func leavingBankOrders(ctx context.Context, tx storage.Tx, connection string, cu
 		for i, o := range chosen {
 			keys[i] = o.payment
 		}
-		departures, err := leaveRailPayments(ctx, tx, connection, keys, cut.Now)
+		departures, err := storage.LeaveRailPayments(ctx, tx, connection, keys, cut.Now)
 		if err != nil {
 			return nil, err
 		}

@@ -86,7 +86,7 @@ const selectBitcoinPayments = bitcoinPaymentColumns + `
 
 // BitcoinPayments implements ports.BitcoinStore.
 func (db *DB) BitcoinPayments(ctx context.Context, connection string, keys []ports.RailPaymentKey) ([]ports.BitcoinPayment, error) {
-	return db.bitcoinPayments(ctx, selectBitcoinPayments, append([]any{connection}, railKeyColumns(keys)...)...)
+	return db.bitcoinPayments(ctx, selectBitcoinPayments, append([]any{connection}, storage.RailKeyColumns(keys)...)...)
 }
 
 // unsignedBitcoinPayments uses bitcoin_payments_unsigned (ids begin with the time), the primary key of rail_payments and that of

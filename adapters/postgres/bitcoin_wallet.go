@@ -119,7 +119,7 @@ func (s *bitcoinSave) newBatch(ctx context.Context) error {
 	taken, err := s.tx.Exec(
 		ctx, `UPDATE bitcoin_payments p SET batch = $2 FROM unnest($3::uuid[], $4::uuid[], $5::text[]) AS k(platform_id, id, kind)
 		WHERE p.connection = $1 AND p.platform_id = k.platform_id AND p.id = k.id AND p.kind = k.kind AND p.batch IS NULL`,
-		append([]any{s.connection, number}, railKeyColumns(keys)...)...)
+		append([]any{s.connection, number}, storage.RailKeyColumns(keys)...)...)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (s *bitcoinSave) newBatch(ctx context.Context) error {
 
 // leave asks whether the payments of a new batch may leave. It returns ErrBitcoinHeld if one may not.
 func (s *bitcoinSave) leave(ctx context.Context, keys []ports.RailPaymentKey) error {
-	departures, err := leaveRailPayments(ctx, s.tx, s.connection, keys, s.changes.At)
+	departures, err := storage.LeaveRailPayments(ctx, s.tx, s.connection, keys, s.changes.At)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (s *bitcoinSave) stay(ctx context.Context, batch int64) error {
 	if err != nil {
 		return err
 	}
-	return railPaymentsNotTaken(ctx, s.tx, s.connection, keys, s.changes.At)
+	return storage.RailPaymentsNotTaken(ctx, s.tx, s.connection, keys, s.changes.At)
 }
 
 func (s *bitcoinSave) replacement(ctx context.Context) error {

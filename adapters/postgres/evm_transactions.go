@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -92,7 +93,7 @@ func (q evmQuerier) leaveEVM(ctx context.Context, t ports.EVMTransaction, now ti
 	if !isPayment {
 		return ports.EVMAdded, nil
 	}
-	departures, err := leaveRailPayments(ctx, q.Tx, t.Connection,
+	departures, err := storage.LeaveRailPayments(ctx, q.Tx, t.Connection,
 		[]ports.RailPaymentKey{{Platform: t.Platform, ID: t.Subject, Kind: kind}}, now)
 	switch {
 	case err != nil:

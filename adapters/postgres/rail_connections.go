@@ -181,25 +181,19 @@ func (db *DB) changeConnections(ctx context.Context, seen []ports.RailConnection
 
 // RailPauses implements ports.RailConnectionReader. It uses the primary key.
 func (db *DB) RailPauses(ctx context.Context) ([]ports.RailPause, error) {
-	return storage.Collect(ctx, db.read, latestPauses, nil, scanPause)
+	return storage.Collect(ctx, db.read, storage.LatestPauses, nil, storage.ScanPause)
 }
-
-const latestPauses = `SELECT DISTINCT ON (name) name, paused, set_by, note, set_at FROM rail_controls ORDER BY name, id DESC`
 
 // RailPauseHistory implements ports.RailConnectionReader. It uses the primary key.
 func (db *DB) RailPauseHistory(ctx context.Context, name string) ([]ports.RailPause, error) {
 	return storage.Collect(ctx, db.read, `SELECT name, paused, set_by, note, set_at FROM rail_controls WHERE name = $1 ORDER BY id`,
-		[]any{name}, scanPause)
-}
-
-func scanPause(rows pgx.Rows, p *ports.RailPause) error {
-	return rows.Scan(&p.Name, &p.Paused, &p.By, &p.Note, &p.At)
+		[]any{name}, storage.ScanPause)
 }
 
 // SaveRailPause implements ports.RailConnectionStore.
 func (db *DB) SaveRailPause(ctx context.Context, p ports.RailPause) error {
 	return db.asOwner(ctx, "rail_controls", func(tx storage.Tx) error {
-		if _, err := tx.Exec(ctx, lockPauses); err != nil {
+		if _, err := tx.Exec(ctx, storage.LockPauses); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO rail_controls (name, paused, set_by, note, set_at) VALUES ($1, $2, $3, $4, $5)`, p.Name, p.Paused,
