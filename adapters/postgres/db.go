@@ -63,7 +63,6 @@ type DB struct {
 	pool        workPool
 	storage     *storage.DB // on pool
 	feeds       *storage.Leases
-	wallets     *storage.Leases
 	bankFiles   *storage.Leases
 	sql         *sql.DB
 	bun         *bun.DB       // composes the statements of lists; it runs none
@@ -117,8 +116,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		bun:     bun.NewDB(std, pgdialect.New()),
 		changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), render: o.Render, emitted: o.Emitted}
 	db.storage = storage.New(db.pool, o.Clock)
-	db.feeds, db.wallets = db.storage.Leases(leasedFeeds), db.storage.Leases(leasedWallets)
-	db.bankFiles = db.storage.Leases(leasedBankFiles)
+	db.feeds, db.bankFiles = db.storage.Leases(leasedFeeds), db.storage.Leases(leasedBankFiles)
 	db.OnDatabaseChange(db.ledgerStore.ForgetAccounts)
 	db.readPool = pool
 	if o.NewCipher != nil {
@@ -183,6 +181,9 @@ func (db *DB) MonthEndViews() ports.MonthEndViews {
 
 // Pool returns the pool, for adapters that need a connection of their own.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool.Pool }
+
+// Storage returns what connectors of rails keep a state of their own with.
+func (db *DB) Storage() *storage.DB { return db.storage }
 
 // Cipher returns what encrypts personal data; nil if nothing does.
 func (db *DB) Cipher() ports.Cipher { return db.cipher }

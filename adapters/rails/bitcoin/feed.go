@@ -35,7 +35,7 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 		}
 		return err
 	})
-	events, err := r.Store.BitcoinEvents(ctx, r.Connection.Name, after, maxEvents)
+	events, err := r.Store.Events(ctx, r.Connection.Name, after, maxEvents)
 	if err != nil || len(events) == 0 && failure != nil {
 		return ports.RailReport{}, errors.Join(failure, err)
 	}
@@ -82,21 +82,21 @@ func (r *Rail) readDeposits(ctx context.Context, lease ports.Lease) (more bool, 
 }
 
 // add adds an event to a report.
-func add(report *ports.RailReport, e ports.BitcoinEvent) {
+func add(report *ports.RailReport, e Event) {
 	amount := money.Amount{Minor: e.Satoshis, Currency: money.BTC}
 	switch e.Kind {
-	case ports.BitcoinReceipt:
+	case Receipt:
 		report.Receipts = append(report.Receipts, ports.RailReceipt{Receipt: transaction.Receipt{
 			Platform: e.Platform, Rail: corridor.Bitcoin, PartnerID: e.PartnerID, Reference: e.Reference, Amount: amount, At: e.At,
 		}})
-	case ports.BitcoinReversal:
+	case Reversal:
 		report.Reversals = append(report.Reversals, ports.ReceiptReversal{
 			Platform: e.Platform, Rail: corridor.Bitcoin, Receipt: e.Receipt, PartnerID: e.PartnerID, Text: e.Text, At: e.At,
 		})
-	case ports.BitcoinFee:
+	case Fee:
 		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: corridor.Bitcoin, PartnerID: e.PartnerID, Amount: amount,
 			At: e.At, Memo: e.Text})
-	case ports.BitcoinChanged:
+	case Changed:
 		report.Changed = append(report.Changed, ports.RailSubject{Platform: e.Platform, Subject: e.Subject})
 	}
 }
@@ -160,7 +160,7 @@ func (r *Rail) balance(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	open, err := r.Store.OpenBitcoinBatches(ctx, r.Connection.Name, maxOpen)
+	open, err := r.Store.OpenBatches(ctx, r.Connection.Name, maxOpen)
 	if err != nil {
 		return 0, err
 	}
@@ -176,8 +176,8 @@ func (r *Rail) balance(ctx context.Context) (int64, error) {
 }
 
 // spentBy returns what a batch that is not confirmed has taken from the balance of the wallet.
-func (r *Rail) spentBy(ctx context.Context, b ports.BitcoinBatch) (int64, error) {
-	if b.Status != ports.BitcoinSent {
+func (r *Rail) spentBy(ctx context.Context, b Batch) (int64, error) {
+	if b.Status != Sent {
 		return 0, nil
 	}
 	// The last version that the wallet knows has replaced those before.
@@ -199,11 +199,11 @@ func (r *Rail) spentBy(ctx context.Context, b ports.BitcoinBatch) (int64, error)
 
 // young returns what the wallet counts in its balance and was not credited yet.
 func (r *Rail) young(ctx context.Context) (total int64, err error) {
-	w, err := r.Store.BitcoinWallet(ctx, r.Connection.Name)
+	w, err := r.Store.Wallet(ctx, r.Connection.Name)
 	if err != nil {
 		return 0, err
 	}
-	list, err := r.listFrom(ctx, w.BitcoinPosition)
+	list, err := r.listFrom(ctx, w.Position)
 	if err != nil {
 		return 0, err
 	}
