@@ -50,7 +50,7 @@ const openTimeout = 10 * time.Second
 func (a railAdapters) openEVM(c rail.Connection) (ports.ConnectedRail, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
-	return evm.New(ctx, evm.Config{Connection: c, Store: a.db, Keys: localkeys.New(a.secrets, c.Settings[evm.SettingSeed]), Secrets: a.secrets,
+	return evm.New(ctx, evm.Config{Connection: c, Store: evm.NewStore(a.db.Storage()), Keys: localkeys.New(a.secrets, c.Settings[evm.SettingSeed]), Secrets: a.secrets,
 		Clock: a.clock, Log: a.log})
 }
 

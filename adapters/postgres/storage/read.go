@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/ports"
 )
 
@@ -64,4 +65,11 @@ func ReadRow(ctx context.Context, read Reader, query string, args []any, targets
 		return rows.Scan(targets...)
 	})
 	return found && err == nil, err
+}
+
+// Select returns the rows of a table that a query finds. rest is what follows its FROM, and $1 its first argument.
+func Select[T any](ctx context.Context, read Reader, t *schema.Table[T], rest string, args ...any) ([]T, error) {
+	return Collect(ctx, read, "SELECT "+t.Names("")+" FROM "+t.Name+" "+rest, args, func(rows pgx.Rows, row *T) error {
+		return rows.Scan(t.Columns(row).Targets(rows.RawValues())...)
+	})
 }
