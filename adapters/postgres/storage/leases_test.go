@@ -1,7 +1,6 @@
 package storage_test
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -138,23 +137,27 @@ func TestLeases_EndInTheTimeOfTheDatabase(t *testing.T) {
 
 func TestLeases_HoldLocksTheRow(t *testing.T) {
 	t.Parallel()
-	// While a change runs under a lease nobody takes the lease, also after its end.
+	// While a change runs under a lease that has ended, who takes the lease waits for its end.
 	pool := pgtest.Pool(t, pgtest.New(t), 8)
 	leases := process{storage.New(pool, new(portstest.OffsetClock)).Leases(leasedTables[1]), t}
 	lease, _, err := leases.Take(t.Context(), "one", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
+	taken := make(chan bool, 1)
 	err = leases.Hold(t.Context(), lease, func(storage.Tx) error {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		if _, taken, err := leases.Take(ctx, "one", time.Minute); taken || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("taken %t, %v", taken, err)
+		go func() {
+			_, got, err := leases.Take(t.Context(), "one", time.Minute)
+			taken <- got && err == nil
+		}()
+		select {
+		case <-taken:
+			t.Error("taken while a change runs")
+		case <-time.After(100 * time.Millisecond):
 		}
 		return nil
 	})
-	if err != nil {
-		t.Error(err)
+	if err != nil || !<-taken {
+		t.Errorf("%v, or not taken afterwards", err)
 	}
-	leases.take(true)
 }

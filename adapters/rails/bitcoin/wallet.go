@@ -133,7 +133,7 @@ type outpoint struct {
 func outpoints(outputs []Output) []outpoint {
 	points := make([]outpoint, len(outputs))
 	for i, o := range outputs {
-		points[i] = outpoint{o.TxID, o.Vout}
+		points[i] = outpoint(o)
 	}
 	return points
 }
