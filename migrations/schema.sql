@@ -495,7 +495,8 @@ CREATE TABLE bitcoin_wallets (
     references_until timestamp with time zone,
     last_event bigint DEFAULT 0 NOT NULL,
     read_event bigint DEFAULT 0 NOT NULL,
-    last_batch bigint DEFAULT 0 NOT NULL
+    last_batch bigint DEFAULT 0 NOT NULL,
+    holder uuid
 );
 ALTER TABLE ONLY bitcoin_wallets
     ADD CONSTRAINT bitcoin_wallets_pkey PRIMARY KEY (connection);

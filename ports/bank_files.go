@@ -13,20 +13,8 @@ import (
 	"causeway/core/money"
 )
 
-// ErrBankLeaseLost is the error for a change under a lease that another process has taken over.
-var ErrBankLeaseLost = errors.New("another process works on the files of the connection")
-
 // ErrBankDayFull is the error for a file on a day that has no number for it left.
 var ErrBankDayFull = errors.New("the files of the day have no number left")
-
-// BankLease is the right to work on the files of a connection until a time. Its fence is higher than that of every lease
-// before, so that a process that has lost it changes nothing.
-type BankLease struct {
-	Connection string
-	Fence      int64
-	// News is the number of the latest change of an order.
-	News int64
-}
 
 // BankFiles keeps the payment orders and the files of connections to banks. Each method is one atomic step.
 type BankFiles interface {
@@ -34,8 +22,10 @@ type BankFiles interface {
 	BankOutbox
 	BankInbox
 	BankReceipts
-	// TakeBankLease takes the lease of a connection, or extends that of the same holder; false if another has it.
-	TakeBankLease(ctx context.Context, connection string, holder uuid.UUID, now, until time.Time) (BankLease, bool, error)
+	// TakeBankLease takes the lease on the files of a connection; false if another process has it.
+	TakeBankLease(ctx context.Context, connection string, length time.Duration) (Lease, bool, error)
+	RenewBankLease(ctx context.Context, lease Lease, length time.Duration) error
+	ReleaseBankLease(ctx context.Context, lease Lease) error
 }
 
 // BankOrderKey names an order.
@@ -56,7 +46,7 @@ type BankOrders interface {
 	ChangedBankOrders(ctx context.Context, connection string, after int64, limit int) ([]RailSubject, int64, error)
 	// SettleDueBankOrders settles at most limit orders whose file settles at a time, and returns how many it has settled:
 	// zero if none is due.
-	SettleDueBankOrders(ctx context.Context, lease BankLease, now time.Time, limit int) (int, error)
+	SettleDueBankOrders(ctx context.Context, lease Lease, now time.Time, limit int) (int, error)
 }
 
 // QueuedBankOrders counts the orders of a rail and currency that wait for a file.
@@ -89,17 +79,17 @@ type BankOutbox interface {
 	// CutBankFile puts the oldest queued orders whose payments may leave into a new file, by batch, so that these have left; false
 	// if there are none. Those that are held stay queued, and those that were withdrawn are forgotten. ErrBankDayFull if no
 	// number of the day is left.
-	CutBankFile(ctx context.Context, lease BankLease, cut BankFileCut) (bankorder.File, bool, error)
+	CutBankFile(ctx context.Context, lease Lease, cut BankFileCut) (bankorder.File, bool, error)
 	// UndeliveredBankFile returns the oldest file that is not delivered; false if there is none.
 	UndeliveredBankFile(ctx context.Context, connection string) (bankorder.File, bool, error)
 	// BankFileOrders returns the orders of a file after a position, by position, at most limit.
 	BankFileOrders(ctx context.Context, connection string, number int64, after, limit int) ([]bankorder.Order, error)
 	// BeginBankUpload numbers the attempt to upload a file that is created.
-	BeginBankUpload(ctx context.Context, lease BankLease, number int64) (attempt int, err error)
+	BeginBankUpload(ctx context.Context, lease Lease, number int64) (attempt int, err error)
 	// BankFileUploaded records what was uploaded.
-	BankFileUploaded(ctx context.Context, lease BankLease, f bankorder.File) error
+	BankFileUploaded(ctx context.Context, lease Lease, f bankorder.File) error
 	// BankFileDelivered records that the file has its final name, and when its orders settle; zero if by a report.
-	BankFileDelivered(ctx context.Context, lease BankLease, number int64, at, settlesAt time.Time) error
+	BankFileDelivered(ctx context.Context, lease Lease, number int64, at, settlesAt time.Time) error
 }
 
 // BankOrderReport is a report of a bank about an order, which it names by the end-to-end id or, if that is empty, by the key.
@@ -135,27 +125,27 @@ type BankInbox interface {
 	KnownBankFiles(ctx context.Context, connection string, files []bankorder.Received) ([]bankorder.Received, error)
 	// BeginBankFile records a file that is read; if the same content was begun before, it returns that, to be read on. One
 	// with the content of a file that was read is a duplicate.
-	BeginBankFile(ctx context.Context, lease BankLease, f bankorder.Received) (bankorder.Received, error)
+	BeginBankFile(ctx context.Context, lease Lease, f bankorder.Received) (bankorder.Received, error)
 	// BankFileBeingRead returns the file with a number.
 	BankFileBeingRead(ctx context.Context, connection string, number int64) (bankorder.Received, bool, error)
 	// BankFileWithContent returns the state of the file with a SHA-256 that is read or was read, or else of one that could
 	// not be; false if there is none.
 	BankFileWithContent(ctx context.Context, connection string, sha256 []byte) (bankorder.ReceivedState, bool, error)
 	// ReopenBankFile lets the newest file with a SHA-256 that could not be read be read again.
-	ReopenBankFile(ctx context.Context, lease BankLease, sha256 []byte) error
+	ReopenBankFile(ctx context.Context, lease Lease, sha256 []byte) error
 	// EndBankFile records that all of a file is stored, or why it cannot be read.
-	EndBankFile(ctx context.Context, lease BankLease, number int64, state bankorder.ReceivedState, problem string, at time.Time) error
+	EndBankFile(ctx context.Context, lease Lease, number int64, state bankorder.ReceivedState, problem string, at time.Time) error
 	// ReportBankOrders applies reports of a file, and keeps notices of those that are about no order, or contradict it. It
 	// returns these notices, and as fees what was deducted from payments that came back. Applying the same again changes
 	// nothing, and returns the same.
-	ReportBankOrders(ctx context.Context, lease BankLease, file int64, reports []BankOrderReport,
+	ReportBankOrders(ctx context.Context, lease Lease, file int64, reports []BankOrderReport,
 		now time.Time) ([]bankorder.Notice, []RailFee, error)
 	// ReportBankFile applies a report about a whole file to at most limit of its orders, without those about which the
 	// same file of the bank had a report of their own, and returns how many it has changed. It changes none if the message is
 	// an UnknownPayment, or if the amount of the report is a Contradiction: neither the sum of the file nor that without the
 	// orders that were rejected.
-	ReportBankFile(ctx context.Context, lease BankLease, file int64, messageID string, report bankorder.Report, now time.Time,
+	ReportBankFile(ctx context.Context, lease Lease, file int64, messageID string, report bankorder.Report, now time.Time,
 		limit int) (int, bankorder.NoticeKind, error)
 	// KeepBankNotice keeps a notice, once.
-	KeepBankNotice(ctx context.Context, lease BankLease, n bankorder.Notice) error
+	KeepBankNotice(ctx context.Context, lease Lease, n bankorder.Notice) error
 }

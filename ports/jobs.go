@@ -2,7 +2,6 @@ package ports
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,9 +9,6 @@ import (
 	"causeway/core/ident"
 	"causeway/core/transaction"
 )
-
-// ErrLeaseLost is returned if another process has taken a job meanwhile, or has finished it.
-var ErrLeaseLost = errors.New("the lease of the job was lost to another process")
 
 // Job is work to be done later for one platform: one step for one or more subjects.
 // Payments that were decided together share a job.

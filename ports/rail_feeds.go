@@ -10,9 +10,7 @@ import (
 
 // RailFeedLease is the right to read the feed of a connection, until it ends or another process takes it.
 type RailFeedLease struct {
-	Connection string
-	// Fence numbers the leases of the feed.
-	Fence int64
+	Lease // by the name of the connection
 	// Cursor is how far the feed was read, and Failures how often reading it has failed since.
 	Cursor   string
 	Failures int

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/agent"
 	"causeway/core/corridor"
 	"causeway/core/fault"
@@ -93,7 +94,7 @@ func scanAgentAction(rows pgx.Rows) (readRow[agentActionRow], error) {
 }
 
 // readAgentActions reads the actions a that a condition finds.
-func readAgentActions(ctx context.Context, db *DB, read reader, rest string, args ...any) ([]agent.Action, error) {
+func readAgentActions(ctx context.Context, db *DB, read storage.Reader, rest string, args ...any) ([]agent.Action, error) {
 	var found []readRow[agentActionRow]
 	if err := read(ctx, "SELECT "+agentActionColumns+" FROM agent_actions a "+rest, args, func(rows pgx.Rows) error {
 		row, err := scanAgentAction(rows)

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/agent"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -33,7 +34,7 @@ func (db *DB) AgentTokens(ctx context.Context, hashes []agent.TokenHash) (map[ag
 		return nil, err
 	}
 	found := make(map[agent.TokenHash]ports.AgentToken, len(hashes))
-	return found, forEachRow(rows, func(rows pgx.Rows) error {
+	return found, storage.ForEachRow(rows, func(rows pgx.Rows) error {
 		var hash []byte
 		var token ports.AgentToken
 		if err := rows.Scan(&token.Platform, &token.Agent, &token.Customer, &token.Permissions, &hash, &token.Environment); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/bankorder"
 	"causeway/core/money"
 	"causeway/ports"
@@ -56,18 +57,18 @@ var continueBankFile = `UPDATE bank_received_files r SET name = $2, modified_at 
 	RETURNING ` + receivedColumns
 
 // BeginBankFile implements ports.BankInbox.
-func (db *DB) BeginBankFile(ctx context.Context, lease ports.BankLease, f bankorder.Received) (begun bankorder.Received, err error) {
-	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
+func (db *DB) BeginBankFile(ctx context.Context, lease ports.Lease, f bankorder.Received) (begun bankorder.Received, err error) {
+	err = db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
 		var found bool
 		for _, attempt := range []struct {
 			sql  string
 			args []any
 		}{
-			{sameBankFile, []any{lease.Connection, f.Name, f.Size, f.ModifiedAt, f.SHA256}},
-			{continueBankFile, []any{lease.Connection, f.Name, f.ModifiedAt, f.SHA256}},
-			{beginBankFile, []any{lease.Connection, f.Name, f.Size, f.ModifiedAt, f.SHA256, f.FoundAt}},
+			{sameBankFile, []any{lease.Name, f.Name, f.Size, f.ModifiedAt, f.SHA256}},
+			{continueBankFile, []any{lease.Name, f.Name, f.ModifiedAt, f.SHA256}},
+			{beginBankFile, []any{lease.Name, f.Name, f.Size, f.ModifiedAt, f.SHA256, f.FoundAt}},
 		} {
-			if begun, found, err = queryTableRow(ctx, db, tx.read, receivedFiles, attempt.sql, attempt.args...); found || err != nil {
+			if begun, found, err = queryTableRow(ctx, db, tx.Read, receivedFiles, attempt.sql, attempt.args...); found || err != nil {
 				return err
 			}
 		}
@@ -87,26 +88,26 @@ const bankFilesWithContent = `FROM bank_received_files WHERE connection = $1 AND
 // BankFileWithContent implements ports.BankInbox.
 func (db *DB) BankFileWithContent(ctx context.Context, connection string,
 	sha256 []byte) (state bankorder.ReceivedState, found bool, err error) {
-	found, err = readValues(ctx, db.read, `SELECT state `+bankFilesWithContent, []any{connection, sha256}, &state)
+	found, err = storage.ReadRow(ctx, db.read, `SELECT state `+bankFilesWithContent, []any{connection, sha256}, &state)
 	return state, found, err
 }
 
 // ReopenBankFile implements ports.BankInbox.
-func (db *DB) ReopenBankFile(ctx context.Context, lease ports.BankLease, sha256 []byte) error {
-	return db.underBankLease(ctx, lease, func(tx preparedTx) error {
-		_, err := tx.exec(ctx, `UPDATE bank_received_files SET state = 'READING', problem = '', ended_at = NULL
-			WHERE connection = $1 AND state = 'UNREADABLE' AND number = (SELECT number `+bankFilesWithContent+`)`, lease.Connection, sha256)
+func (db *DB) ReopenBankFile(ctx context.Context, lease ports.Lease, sha256 []byte) error {
+	return db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE bank_received_files SET state = 'READING', problem = '', ended_at = NULL
+			WHERE connection = $1 AND state = 'UNREADABLE' AND number = (SELECT number `+bankFilesWithContent+`)`, lease.Name, sha256)
 		return err
 	})
 }
 
 // EndBankFile implements ports.BankInbox.
-func (db *DB) EndBankFile(ctx context.Context, lease ports.BankLease, number int64, state bankorder.ReceivedState, problem string,
+func (db *DB) EndBankFile(ctx context.Context, lease ports.Lease, number int64, state bankorder.ReceivedState, problem string,
 	at time.Time) error {
-	return db.underBankLease(ctx, lease, func(tx preparedTx) error {
-		_, err := tx.exec(
+	return db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+		_, err := tx.Exec(
 			ctx, `UPDATE bank_received_files SET state = $3, problem = $4, ended_at = $5 WHERE connection = $1 AND number = $2 AND state = 'READING'`,
-			lease.Connection, number, state, storedText(problem, maxProblem), at)
+			lease.Name, number, state, storedText(problem, maxProblem), at)
 		return err
 	})
 }
@@ -116,16 +117,16 @@ var ordersOfReports = `SELECT ` + bankOrderColumns +
 	` FROM bank_orders o WHERE o.connection = $1 AND (o.end_to_end_id = ANY($2::text[]) OR o.key = ANY($3::text[])) FOR UPDATE`
 
 // ReportBankOrders implements ports.BankInbox. Reports about one order are applied one after the other.
-func (db *DB) ReportBankOrders(ctx context.Context, lease ports.BankLease, file int64, reports []ports.BankOrderReport,
+func (db *DB) ReportBankOrders(ctx context.Context, lease ports.Lease, file int64, reports []ports.BankOrderReport,
 	now time.Time) (notices []bankorder.Notice, fees []ports.RailFee, err error) {
-	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
-		orders, err := db.lockReportedOrders(ctx, tx, lease.Connection, reports)
+	err = db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+		orders, err := db.lockReportedOrders(ctx, tx, lease.Name, reports)
 		if err != nil {
 			return err
 		}
 		changes := &bankOrderChanges{db: db, file: file, now: now}
 		for _, r := range reports {
-			notice := bankorder.Notice{Connection: lease.Connection, File: file, Place: r.Place, Name: r.EndToEndID, Code: r.Code,
+			notice := bankorder.Notice{Connection: lease.Name, File: file, Place: r.Place, Name: r.EndToEndID, Code: r.Code,
 				At: now, Report: r.Report}
 			if notice.Name == "" {
 				notice.Name = r.Key
@@ -161,7 +162,7 @@ func (db *DB) ReportBankOrders(ctx context.Context, lease ports.BankLease, file 
 				notices = append(notices, notice)
 			}
 		}
-		if err := changes.write(ctx, tx, lease.Connection); err != nil {
+		if err := changes.write(ctx, tx, lease.Name); err != nil {
 			return err
 		}
 		return insertBankNotices(ctx, tx, notices)
@@ -184,7 +185,7 @@ func deductionFee(o bankorder.Order, deducted money.Amount, r bankorder.Report, 
 }
 
 // lockReportedOrders returns the orders that reports name, by "id" and end-to-end id, and by "key" and key.
-func (db *DB) lockReportedOrders(ctx context.Context, tx preparedTx, connection string,
+func (db *DB) lockReportedOrders(ctx context.Context, tx storage.Tx, connection string,
 	reports []ports.BankOrderReport) (map[string]*bankorder.Order, error) {
 	var ids, keys []string
 	for _, r := range reports {
@@ -195,7 +196,7 @@ func (db *DB) lockReportedOrders(ctx context.Context, tx preparedTx, connection 
 			keys = append(keys, r.Key)
 		}
 	}
-	orders, err := queryTable(ctx, db, tx.read, bankOrders, ordersOfReports, connection, ids, keys)
+	orders, err := queryTable(ctx, db, tx.Read, bankOrders, ordersOfReports, connection, ids, keys)
 	found := map[string]*bankorder.Order{}
 	for i := range orders {
 		o := &orders[i]
@@ -250,7 +251,7 @@ type reportedOrder struct {
 	news   int64 // from 1; zero if the order stays as it is
 }
 
-func (c *bankOrderChanges) write(ctx context.Context, tx preparedTx, connection string) error {
+func (c *bankOrderChanges) write(ctx context.Context, tx storage.Tx, connection string) error {
 	if len(c.orders) == 0 {
 		return nil
 	}
@@ -270,7 +271,7 @@ func (c *bankOrderChanges) write(ctx context.Context, tx preparedTx, connection 
 		return []any{&r.Platform, &r.ID, &r.State, &r.PartnerID, &r.Code, &r.reason, &r.AcceptedAt, &r.SettledAt, &r.ReturnedAt,
 			&r.news, &r.ReturnID}
 	})
-	if _, err := tx.exec(ctx, updateReportedOrders, append([]any{connection, c.file, news, c.now}, columns...)...); err != nil {
+	if _, err := tx.Exec(ctx, updateReportedOrders, append([]any{connection, c.file, news, c.now}, columns...)...); err != nil {
 		return err
 	}
 	for _, correction := range c.corrections {
@@ -280,7 +281,7 @@ func (c *bankOrderChanges) write(ctx context.Context, tx preparedTx, connection 
 		if err != nil {
 			return err
 		}
-		if _, err := tx.exec(
+		if _, err := tx.Exec(
 			ctx, `INSERT INTO bank_corrections (platform_id, id, order_id, connection, file, place, details, received_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
 			platform, id, correction.order.ID, connection, c.file, correction.report.Place, details, c.now); err != nil {
 			return err
@@ -300,19 +301,19 @@ const bankFileHasSum = `SELECT f.currency = $4 AND (f.sum = $3 OR $3 = (SELECT c
 	FROM bank_files f WHERE f.connection = $1 AND f.number = $2`
 
 // ReportBankFile implements ports.BankInbox.
-func (db *DB) ReportBankFile(ctx context.Context, lease ports.BankLease, file int64, messageID string, report bankorder.Report,
+func (db *DB) ReportBankFile(ctx context.Context, lease ports.Lease, file int64, messageID string, report bankorder.Report,
 	now time.Time, limit int) (changed int, problem bankorder.NoticeKind, err error) {
-	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
+	err = db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
 		var number int64
-		found, err := readValues(ctx, tx.read, `SELECT number FROM bank_files WHERE connection = $1 AND message_id = $2`,
-			[]any{lease.Connection, messageID}, &number)
+		found, err := storage.ReadRow(ctx, tx.Read, `SELECT number FROM bank_files WHERE connection = $1 AND message_id = $2`,
+			[]any{lease.Name, messageID}, &number)
 		if err == nil && !found {
 			problem = bankorder.UnknownPayment
 			return nil
 		}
 		if err == nil && report.Amount != (money.Amount{}) {
 			var same bool
-			if _, err = readValues(ctx, tx.read, bankFileHasSum, []any{lease.Connection, number, report.Amount.Minor,
+			if _, err = storage.ReadRow(ctx, tx.Read, bankFileHasSum, []any{lease.Name, number, report.Amount.Minor,
 				report.Amount.Currency}, &same); !same {
 				problem = bankorder.Contradiction
 			}
@@ -321,7 +322,7 @@ func (db *DB) ReportBankFile(ctx context.Context, lease ports.BankLease, file in
 		if err != nil || problem != "" {
 			return err
 		}
-		orders, err := queryTable(ctx, db, tx.read, bankOrders, reportBankFile, lease.Connection, number,
+		orders, err := queryTable(ctx, db, tx.Read, bankOrders, reportBankFile, lease.Name, number,
 			bankorder.Reportable(report.State), file, limit)
 		if err != nil {
 			return err
@@ -332,7 +333,7 @@ func (db *DB) ReportBankFile(ctx context.Context, lease ports.BankLease, file in
 			changes.reported(&applied, effect == bankorder.Changes)
 		}
 		changed = len(changes.orders)
-		return changes.write(ctx, tx, lease.Connection)
+		return changes.write(ctx, tx, lease.Name)
 	})
 	return changed, problem, err
 }

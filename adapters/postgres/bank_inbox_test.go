@@ -110,9 +110,6 @@ func TestBankReports_NewsHaveNumbersInOrder(t *testing.T) {
 		first[1] != (ports.RailSubject{Platform: orders[2].Platform, Subject: orders[2].Subject}) {
 		t.Errorf("the first piece %+v up to %d, %v", first, last, err)
 	}
-	if lease := c.take(generator.New(noon), noon.Add(time.Hour)); lease.News != 4 {
-		t.Errorf("the lease knows %d", lease.News)
-	}
 	if places, last := c.changedAfter(4, orders); len(places) != 0 || last != 4 {
 		t.Errorf("then %v up to %d", places, last)
 	}

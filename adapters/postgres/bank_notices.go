@@ -7,13 +7,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/bankorder"
 	"causeway/ports"
 )
 
 // KeepBankNotice implements ports.BankInbox.
-func (db *DB) KeepBankNotice(ctx context.Context, lease ports.BankLease, n bankorder.Notice) error {
-	return db.underBankLease(ctx, lease, func(tx preparedTx) error { return insertBankNotices(ctx, tx, []bankorder.Notice{n}) })
+func (db *DB) KeepBankNotice(ctx context.Context, lease ports.Lease, n bankorder.Notice) error {
+	return db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error { return insertBankNotices(ctx, tx, []bankorder.Notice{n}) })
 }
 
 // insertNotices inserts rows of bank_notices.
@@ -25,11 +26,11 @@ var insertNotices = schema.New("bank_notices", nil, func(n *bankorder.Notice) sc
 	}
 }).InsertAll("ON CONFLICT DO NOTHING")
 
-func insertBankNotices(ctx context.Context, tx preparedTx, notices []bankorder.Notice) error {
+func insertBankNotices(ctx context.Context, tx storage.Tx, notices []bankorder.Notice) error {
 	if len(notices) == 0 {
 		return nil
 	}
-	_, err := tx.exec(ctx, insertNotices.SQL, schema.Arrays(notices,
+	_, err := tx.Exec(ctx, insertNotices.SQL, schema.Arrays(notices,
 		func(n *bankorder.Notice) []any { return insertNotices.Table.Columns(n).Fields() })...)
 	return err
 }
@@ -49,7 +50,7 @@ func (db *DB) BankNotices(ctx context.Context, connection string, limit int) ([]
 		details []byte
 	}
 	var corrections []correction
-	notices, err := collect(ctx, db.read, bankNotices, []any{connection, limit}, func(rows pgx.Rows, n *ports.BankNotice) error {
+	notices, err := storage.Collect(ctx, db.read, bankNotices, []any{connection, limit}, func(rows pgx.Rows, n *ports.BankNotice) error {
 		n.Connection = connection
 		var c correction
 		err := rows.Scan(&n.File, &n.Place, &n.Kind, &n.Name, &n.Code, &n.At, &c.row.platform, &c.row.id, &c.details, &n.FileName, &n.Problem)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/bankorder"
 	"causeway/core/party"
 	"causeway/ports"
@@ -123,36 +123,27 @@ const changedBankOrders = `SELECT platform_id, subject_id, news FROM bank_orders
 // ChangedBankOrders implements ports.BankOrders.
 func (db *DB) ChangedBankOrders(ctx context.Context, connection string, after int64, limit int) ([]ports.RailSubject, int64, error) {
 	last := after
-	changed, err := collect(ctx, db.read, changedBankOrders, []any{connection, after, limit}, func(rows pgx.Rows, s *ports.RailSubject) error {
-		return rows.Scan(&s.Platform, &s.Subject, &last)
-	})
+	changed, err := storage.Collect(ctx, db.read, changedBankOrders, []any{connection, after, limit},
+		func(rows pgx.Rows, s *ports.RailSubject) error { return rows.Scan(&s.Platform, &s.Subject, &last) })
 	return changed, last, err
 }
 
+// leasedBankFiles are the leases on the files of connections.
+var leasedBankFiles = storage.LeasedTable{Name: "bank_connections", Fence: "fence"}
+
 // TakeBankLease implements ports.BankFiles.
-func (db *DB) TakeBankLease(ctx context.Context, connection string, holder uuid.UUID, now, until time.Time) (ports.BankLease, bool, error) {
-	lease := ports.BankLease{Connection: connection}
-	taken, err := readValues(ctx, db.read, `
-		INSERT INTO bank_connections AS c (connection, fence, holder, leased_until) VALUES ($1, 1, $2, $4)
-		ON CONFLICT (connection) DO UPDATE SET leased_until = $4, holder = $2, fence = c.fence + CASE WHEN c.holder = $2 THEN 0 ELSE 1 END
-		WHERE c.holder = $2 OR c.leased_until <= $3
-		RETURNING fence, news`, []any{connection, holder, now, until}, &lease.Fence, &lease.News)
-	return lease, taken, err
+func (db *DB) TakeBankLease(ctx context.Context, connection string, length time.Duration) (ports.Lease, bool, error) {
+	return db.bankFiles.Take(ctx, connection, length)
 }
 
-// underBankLease runs a change in a transaction that holds the row of the connection, if the lease is still held.
-func (db *DB) underBankLease(ctx context.Context, lease ports.BankLease, change func(tx preparedTx) error) error {
-	return db.inTx(ctx, func(tx preparedTx) error {
-		var fence int64
-		if _, err := readValues(ctx, tx.read, `SELECT fence FROM bank_connections WHERE connection = $1 FOR UPDATE`, []any{lease.Connection},
-			&fence); err != nil {
-			return err
-		}
-		if fence != lease.Fence || fence == 0 {
-			return ports.ErrBankLeaseLost
-		}
-		return change(tx)
-	})
+// RenewBankLease implements ports.BankFiles.
+func (db *DB) RenewBankLease(ctx context.Context, lease ports.Lease, length time.Duration) error {
+	return db.bankFiles.Renew(ctx, lease, length)
+}
+
+// ReleaseBankLease implements ports.BankFiles.
+func (db *DB) ReleaseBankLease(ctx context.Context, lease ports.Lease) error {
+	return db.bankFiles.Release(ctx, lease)
 }
 
 // settleDueBankOrders uses bank_files_settling and bank_orders_open_by_file. A file whose orders have all ended settles no more.
@@ -174,11 +165,11 @@ const settleDueBankOrders = `
 const maxSettledFiles = 100
 
 // SettleDueBankOrders implements ports.BankOrders. Files whose orders have all ended by reports are passed over.
-func (db *DB) SettleDueBankOrders(ctx context.Context, lease ports.BankLease, now time.Time, limit int) (n int, err error) {
+func (db *DB) SettleDueBankOrders(ctx context.Context, lease ports.Lease, now time.Time, limit int) (n int, err error) {
 	passed := 0
-	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
+	err = db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
 		for files := 1; files > 0 && n == 0 && passed < maxSettledFiles; passed++ {
-			if _, err := readValues(ctx, tx.read, settleDueBankOrders, []any{lease.Connection, now, limit}, &files, &n); err != nil {
+			if _, err := storage.ReadRow(ctx, tx.Read, settleDueBankOrders, []any{lease.Name, now, limit}, &files, &n); err != nil {
 				return err
 			}
 		}

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"causeway/adapters/postgres"
 	"causeway/core/bankorder"
 	"causeway/core/ident"
@@ -27,20 +25,21 @@ const bankName = "bank-eur"
 type bankEnv struct {
 	*env
 	t     testing.TB
-	lease ports.BankLease
+	lease ports.Lease
 }
 
 func newBankEnv(t testing.TB) *bankEnv {
 	t.Helper()
 	c := &bankEnv{env: newEnv(t), t: t}
-	c.lease = c.take(generator.New(noon), noon)
+	c.lease = c.take(noon)
 	return c
 }
 
 // take takes the lease for a minute.
-func (c *bankEnv) take(holder uuid.UUID, now time.Time) ports.BankLease {
+func (c *bankEnv) take(now time.Time) ports.Lease {
 	c.t.Helper()
-	lease, ok, err := c.TakeBankLease(c.t.Context(), bankName, holder, now, now.Add(time.Minute))
+	c.at(now)
+	lease, ok, err := c.TakeBankLease(c.t.Context(), bankName, time.Minute)
 	if err != nil || !ok {
 		c.t.Fatalf("lease: %v, %v", ok, err)
 	}
@@ -200,60 +199,6 @@ func TestBankOrders_StoredByTwoAtOnce(t *testing.T) {
 	}
 }
 
-func TestBankLease_OneProcessAtATime(t *testing.T) {
-	t.Parallel()
-	// The lease belongs to one process until its end, and extending it keeps the fence. Another one gets a higher fence.
-	c := newBankEnv(t)
-	first, second := generator.New(noon), generator.New(noon)
-	take := func(holder uuid.UUID, now time.Time) (int64, bool) {
-		t.Helper()
-		lease, ok, err := c.TakeBankLease(t.Context(), "other", holder, now, now.Add(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return lease.Fence, ok
-	}
-	for i, step := range []struct {
-		holder uuid.UUID
-		after  time.Duration
-		fence  int64
-		ok     bool
-	}{
-		{first, 0, 1, true}, {second, 59 * time.Second, 0, false}, {first, 59 * time.Second, 1, true}, {second, time.Minute, 0, false},
-		{second, 119 * time.Second, 2, true}, {first, 120 * time.Second, 0, false}, {first, 3 * time.Minute, 3, true},
-	} {
-		if fence, ok := take(step.holder, noon.Add(step.after)); fence != step.fence || ok != step.ok {
-			t.Errorf("step %d: fence %d, %t; want %+v", i, fence, ok, step)
-		}
-	}
-	// Given back, it is free at once.
-	if _, ok, err := c.TakeBankLease(t.Context(), "other", first, noon.Add(3*time.Minute), noon.Add(3*time.Minute)); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	if fence, ok := take(second, noon.Add(3*time.Minute)); fence != 4 || !ok {
-		t.Errorf("fence %d, %t", fence, ok)
-	}
-	// Of many at once, one gets it.
-	var group sync.WaitGroup
-	var mu sync.Mutex
-	got := 0
-	for range 8 {
-		group.Go(func() {
-			_, ok, err := c.TakeBankLease(t.Context(), "third", uuid.New(), noon, noon.Add(time.Minute))
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				t.Error(err)
-			} else if ok {
-				got++
-			}
-		})
-	}
-	if group.Wait(); got != 1 {
-		t.Errorf("%d have the lease", got)
-	}
-}
-
 func TestBankLease_LostOneChangesNothing(t *testing.T) {
 	t.Parallel()
 	// A process whose lease was taken over is refused by every method that takes one, and changes no row.
@@ -268,38 +213,38 @@ func TestBankLease_LostOneChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	lost := c.lease
-	c.lease = c.take(generator.New(noon), noon.Add(time.Hour))
+	c.lease = c.take(noon.Add(time.Hour))
 	before := c.bankRows()
 	report := bankorder.Report{State: bankorder.Rejected}
-	for name, call := range map[string]func(lease ports.BankLease) error{
-		"settle": func(l ports.BankLease) error { _, err := c.SettleDueBankOrders(ctx, l, noon, 10); return err },
-		"cut":    func(l ports.BankLease) error { _, _, err := c.CutBankFile(ctx, l, sepaCut(1)); return err },
-		"upload": func(l ports.BankLease) error { _, err := c.BeginBankUpload(ctx, l, 2); return err },
-		"uploaded": func(l ports.BankLease) error {
+	for name, call := range map[string]func(lease ports.Lease) error{
+		"settle": func(l ports.Lease) error { _, err := c.SettleDueBankOrders(ctx, l, noon, 10); return err },
+		"cut":    func(l ports.Lease) error { _, _, err := c.CutBankFile(ctx, l, sepaCut(1)); return err },
+		"upload": func(l ports.Lease) error { _, err := c.BeginBankUpload(ctx, l, 2); return err },
+		"uploaded": func(l ports.Lease) error {
 			return c.BankFileUploaded(ctx, l, bankorder.File{Number: 2, TemporaryName: "x", Size: 1})
 		},
-		"delivered": func(l ports.BankLease) error { return c.BankFileDelivered(ctx, l, 2, noon, noon) },
-		"begin": func(l ports.BankLease) error {
+		"delivered": func(l ports.Lease) error { return c.BankFileDelivered(ctx, l, 2, noon, noon) },
+		"begin": func(l ports.Lease) error {
 			_, err := c.BeginBankFile(ctx, l, bankorder.Received{Name: "in2", Size: 1, ModifiedAt: noon, SHA256: [32]byte{3}, FoundAt: noon})
 			return err
 		},
-		"end": func(l ports.BankLease) error { return c.EndBankFile(ctx, l, 1, bankorder.Read, "", noon) },
-		"orders": func(l ports.BankLease) error {
+		"end": func(l ports.Lease) error { return c.EndBankFile(ctx, l, 1, bankorder.Read, "", noon) },
+		"orders": func(l ports.Lease) error {
 			_, _, err := c.ReportBankOrders(ctx, l, 1,
 				[]ports.BankOrderReport{{EndToEndID: c.ordersIn(1)[0].EndToEndID, Place: "1", Report: report}}, noon)
 			return err
 		},
-		"file": func(l ports.BankLease) error {
+		"file": func(l ports.Lease) error {
 			_, _, err := c.ReportBankFile(ctx, l, 1, f.MessageID, report, noon, 10)
 			return err
 		},
-		"notice": func(l ports.BankLease) error {
+		"notice": func(l ports.Lease) error {
 			return c.KeepBankNotice(ctx, l, bankorder.Notice{Connection: bankName, File: 1, Place: "1", Kind: bankorder.UnreadableFile, At: noon})
 		},
 	} {
-		for _, lease := range []ports.BankLease{lost, {Connection: bankName}, {Connection: "unknown"},
-			{Connection: bankName, Fence: c.lease.Fence + 1}} {
-			if err := call(lease); !errors.Is(err, ports.ErrBankLeaseLost) {
+		for _, lease := range []ports.Lease{lost, {Name: bankName}, {Name: "unknown"},
+			{Name: bankName, Fence: c.lease.Fence + 1}} {
+			if err := call(lease); !errors.Is(err, ports.ErrLeaseLost) {
 				t.Errorf("%s with %+v: %v", name, lease, err)
 			}
 		}

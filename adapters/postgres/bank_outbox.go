@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/bankorder"
 	"causeway/core/money"
 	"causeway/ports"
@@ -22,7 +23,7 @@ const queuedBankOrders = `SELECT rail, currency, count(*), min(queued_at) FROM b
 
 // QueuedBankOrders implements ports.BankOutbox.
 func (db *DB) QueuedBankOrders(ctx context.Context, connection string) ([]ports.QueuedBankOrders, error) {
-	return collect(ctx, db.read, queuedBankOrders, []any{connection}, func(rows pgx.Rows, q *ports.QueuedBankOrders) error {
+	return storage.Collect(ctx, db.read, queuedBankOrders, []any{connection}, func(rows pgx.Rows, q *ports.QueuedBankOrders) error {
 		return rows.Scan(&q.Rail, &q.Currency, &q.Orders, &q.Oldest)
 	})
 }
@@ -50,22 +51,22 @@ const deleteWithdrawnOrders = `
 	WHERE o.platform_id = k.platform_id AND o.id = k.id AND o.state = 'QUEUED' AND o.connection = $3`
 
 // CutBankFile implements ports.BankOutbox. The payments leave with it, so it asks for each whether it may.
-func (db *DB) CutBankFile(ctx context.Context, lease ports.BankLease, cut ports.BankFileCut) (f bankorder.File, some bool, err error) {
-	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
+func (db *DB) CutBankFile(ctx context.Context, lease ports.Lease, cut ports.BankFileCut) (f bankorder.File, some bool, err error) {
+	err = db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
 		var traces, ofDay int
-		if _, err := readValues(
-			ctx, tx.read, `SELECT c.files + 1, c.traces, (SELECT count(*) FROM bank_files WHERE connection = $1 AND rail = $2 AND day = $3::text::date)
-			FROM bank_connections c WHERE c.connection = $1`, []any{lease.Connection, cut.Rail, cut.Day}, &f.Number, &traces, &ofDay); err != nil {
+		if _, err := storage.ReadRow(
+			ctx, tx.Read, `SELECT c.files + 1, c.traces, (SELECT count(*) FROM bank_files WHERE connection = $1 AND rail = $2 AND day = $3::text::date)
+			FROM bank_connections c WHERE c.connection = $1`, []any{lease.Name, cut.Rail, cut.Day}, &f.Number, &traces, &ofDay); err != nil {
 			return err
 		}
 		if ofDay >= cut.MaxOfDay {
 			return ports.ErrBankDayFull
 		}
-		leaving, err := leavingBankOrders(ctx, tx, lease.Connection, cut)
+		leaving, err := leavingBankOrders(ctx, tx, lease.Name, cut)
 		if err != nil || len(leaving) == 0 {
 			return err
 		}
-		f.Connection, f.Rail, f.Currency, f.DayNumber, f.State, f.CreatedAt = lease.Connection, cut.Rail, cut.Currency, ofDay+1,
+		f.Connection, f.Rail, f.Currency, f.DayNumber, f.State, f.CreatedAt = lease.Name, cut.Rail, cut.Currency, ofDay+1,
 			bankorder.FileCreated, cut.Now
 		f.Name, f.MessageID = cut.Name(f.Number)
 		f.Orders, f.Sum = len(leaving), sumOfBankOrders(leaving)
@@ -80,15 +81,15 @@ func (db *DB) CutBankFile(ctx context.Context, lease ports.BankLease, cut ports.
 
 // placeInFile writes a file with its orders, of which those of a batch follow each other. The foreign key of the orders to their
 // file is checked at the end of their statement, so the file is written first.
-func placeInFile(ctx context.Context, tx preparedTx, f bankorder.File, day string, orders []chosenOrder) error {
-	if _, err := tx.exec(ctx, `WITH counted AS (UPDATE bank_connections SET files = $2, traces = $9 WHERE connection = $1)
+func placeInFile(ctx context.Context, tx storage.Tx, f bankorder.File, day string, orders []chosenOrder) error {
+	if _, err := tx.Exec(ctx, `WITH counted AS (UPDATE bank_connections SET files = $2, traces = $9 WHERE connection = $1)
 		INSERT INTO bank_files (connection, number, rail, currency, day, day_number, name, message_id, first_trace, orders, sum, state, created_at)
 		VALUES ($1, $2, $3, $4, $5::text::date, $6, $7, $8, $10, $11, $12, 'CREATED', $13)`, f.Connection, f.Number, f.Rail, f.Currency, day,
 		f.DayNumber, f.Name, f.MessageID, f.FirstTrace+f.Orders-1, f.FirstTrace, f.Orders, f.Sum, f.CreatedAt); err != nil {
 		return err
 	}
 	slices.SortStableFunc(orders, func(a, b chosenOrder) int { return cmp.Compare(a.batch, b.batch) })
-	placed, err := tx.exec(ctx, placeBankOrders, append(orderColumns(orders), f.Number, f.CreatedAt)...)
+	placed, err := tx.Exec(ctx, placeBankOrders, append(orderColumns(orders), f.Number, f.CreatedAt)...)
 	if err == nil && int(placed) != len(orders) {
 		err = fmt.Errorf("%d of the %d orders of file %d are not there", len(orders)-int(placed), len(orders), f.Number)
 	}
@@ -116,7 +117,7 @@ func orderColumns(orders []chosenOrder) []any {
 
 // leavingBankOrders returns the oldest queued orders that may leave, and records that they have. It deletes those that are no
 // longer payments of the connection; those that are held stay queued.
-func leavingBankOrders(ctx context.Context, tx preparedTx, connection string, cut ports.BankFileCut) ([]chosenOrder, error) {
+func leavingBankOrders(ctx context.Context, tx storage.Tx, connection string, cut ports.BankFileCut) ([]chosenOrder, error) {
 	for {
 		chosen, err := chosenBankOrders(ctx, tx, connection, cut)
 		if err != nil || len(chosen) == 0 {
@@ -126,7 +127,7 @@ func leavingBankOrders(ctx context.Context, tx preparedTx, connection string, cu
 		for i, o := range chosen {
 			keys[i] = o.payment
 		}
-		departures, err := leaveRailPayments(ctx, tx, connection, keys, cut.Now)
+		departures, err := storage.LeaveRailPayments(ctx, tx, connection, keys, cut.Now)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +141,7 @@ func leavingBankOrders(ctx context.Context, tx preparedTx, connection string, cu
 			}
 		}
 		if len(withdrawn) > 0 {
-			if _, err := tx.exec(ctx, deleteWithdrawnOrders, append(orderColumns(withdrawn), connection)...); err != nil {
+			if _, err := tx.Exec(ctx, deleteWithdrawnOrders, append(orderColumns(withdrawn), connection)...); err != nil {
 				return nil, err
 			}
 		}
@@ -150,8 +151,8 @@ func leavingBankOrders(ctx context.Context, tx preparedTx, connection string, cu
 	}
 }
 
-func chosenBankOrders(ctx context.Context, tx preparedTx, connection string, cut ports.BankFileCut) (chosen []chosenOrder, err error) {
-	return collect(ctx, tx.read, chooseBankOrders, []any{connection, cut.Rail, cut.Currency, cut.MaxOrders, cut.MaxSum},
+func chosenBankOrders(ctx context.Context, tx storage.Tx, connection string, cut ports.BankFileCut) (chosen []chosenOrder, err error) {
+	return storage.Collect(ctx, tx.Read, chooseBankOrders, []any{connection, cut.Rail, cut.Currency, cut.MaxOrders, cut.MaxSum},
 		func(rows pgx.Rows, o *chosenOrder) error {
 			return rows.Scan(&o.payment.Platform, &o.id, &o.payment.ID, &o.payment.Kind, &o.batch, &o.amount)
 		})
@@ -192,11 +193,11 @@ func (db *DB) BankFileOrders(ctx context.Context, connection string, number int6
 }
 
 // BeginBankUpload implements ports.BankOutbox.
-func (db *DB) BeginBankUpload(ctx context.Context, lease ports.BankLease, number int64) (attempt int, err error) {
-	err = db.underBankLease(ctx, lease, func(tx preparedTx) error {
-		found, err := readValues(
-			ctx, tx.read, `UPDATE bank_files SET attempts = attempts + 1 WHERE connection = $1 AND number = $2 AND state = 'CREATED' RETURNING attempts`,
-			[]any{lease.Connection, number}, &attempt)
+func (db *DB) BeginBankUpload(ctx context.Context, lease ports.Lease, number int64) (attempt int, err error) {
+	err = db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+		found, err := storage.ReadRow(
+			ctx, tx.Read, `UPDATE bank_files SET attempts = attempts + 1 WHERE connection = $1 AND number = $2 AND state = 'CREATED' RETURNING attempts`,
+			[]any{lease.Name, number}, &attempt)
 		if err == nil && !found {
 			return oneBankFile(0, number, nil)
 		}
@@ -206,22 +207,22 @@ func (db *DB) BeginBankUpload(ctx context.Context, lease ports.BankLease, number
 }
 
 // BankFileUploaded implements ports.BankOutbox.
-func (db *DB) BankFileUploaded(ctx context.Context, lease ports.BankLease, f bankorder.File) error {
-	return db.underBankLease(ctx, lease, func(tx preparedTx) error {
-		done, err := tx.exec(
+func (db *DB) BankFileUploaded(ctx context.Context, lease ports.Lease, f bankorder.File) error {
+	return db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+		done, err := tx.Exec(
 			ctx, `UPDATE bank_files SET state = 'UPLOADED', temporary_name = $3, fence = $4, sha256 = $5, size = $6, uploaded_at = $7, place = $8
-			WHERE connection = $1 AND number = $2 AND state = 'CREATED'`, lease.Connection, f.Number, f.TemporaryName, lease.Fence, f.SHA256, f.Size,
+			WHERE connection = $1 AND number = $2 AND state = 'CREATED'`, lease.Name, f.Number, f.TemporaryName, lease.Fence, f.SHA256, f.Size,
 			db.clock.Now(), f.Place)
 		return oneBankFile(done, f.Number, err)
 	})
 }
 
 // BankFileDelivered implements ports.BankOutbox.
-func (db *DB) BankFileDelivered(ctx context.Context, lease ports.BankLease, number int64, at, settlesAt time.Time) error {
-	return db.underBankLease(ctx, lease, func(tx preparedTx) error {
-		done, err := tx.exec(
+func (db *DB) BankFileDelivered(ctx context.Context, lease ports.Lease, number int64, at, settlesAt time.Time) error {
+	return db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+		done, err := tx.Exec(
 			ctx, `UPDATE bank_files SET state = 'DELIVERED', delivered_at = $3, settles_at = $4 WHERE connection = $1 AND number = $2 AND state = 'UPLOADED'`,
-			lease.Connection, number, at, settlesAt)
+			lease.Name, number, at, settlesAt)
 		return oneBankFile(done, number, err)
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
@@ -14,7 +15,7 @@ const insertBankReceiptNames = `INSERT INTO bank_receipt_names (connection, name
 	SELECT $1, name, partner_id, $2 FROM unnest($3::text[], $4::text[]) AS r(name, partner_id) ON CONFLICT DO NOTHING`
 
 // KeepBankReceipts implements ports.BankReceipts.
-func (db *DB) KeepBankReceipts(ctx context.Context, lease ports.BankLease, receipts []ports.BankReceipt, now time.Time) error {
+func (db *DB) KeepBankReceipts(ctx context.Context, lease ports.Lease, receipts []ports.BankReceipt, now time.Time) error {
 	var names, partners []string
 	for _, r := range receipts {
 		for _, name := range r.Names {
@@ -24,8 +25,8 @@ func (db *DB) KeepBankReceipts(ctx context.Context, lease ports.BankLease, recei
 	if len(names) == 0 {
 		return nil
 	}
-	return db.underBankLease(ctx, lease, func(tx preparedTx) error {
-		_, err := tx.exec(ctx, insertBankReceiptNames, lease.Connection, now, names, partners)
+	return db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+		_, err := tx.Exec(ctx, insertBankReceiptNames, lease.Name, now, names, partners)
 		return err
 	})
 }

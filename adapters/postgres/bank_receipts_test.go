@@ -44,12 +44,12 @@ func TestBankReceipts_NotKeptUnderALostLease(t *testing.T) {
 	// A process whose lease another has taken over keeps nothing.
 	c := newBankEnv(t)
 	lost := c.lease
-	c.take(generator.New(noon), noon.Add(2*time.Minute))
+	c.take(noon.Add(2 * time.Minute))
 
 	err := c.KeepBankReceipts(t.Context(), lost, []ports.BankReceipt{{PartnerID: "B1", Names: []string{"own"}}}, noon)
 
 	found, errFound := c.BankReceiptsByName(t.Context(), bankName, []string{"own"})
-	if !errors.Is(err, ports.ErrBankLeaseLost) || errFound != nil || len(found) != 0 {
+	if !errors.Is(err, ports.ErrLeaseLost) || errFound != nil || len(found) != 0 {
 		t.Errorf("%v; %v, %v", err, found, errFound)
 	}
 }

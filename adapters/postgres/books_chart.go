@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/books"
 	"causeway/core/ident"
 )
@@ -28,7 +29,7 @@ var insertAddedAccount = addedAccounts.Insert("")
 var selectAddedAccounts = `SELECT DISTINCT ON (path) ` + addedAccounts.Names("") + `
 	FROM ledger_added_accounts WHERE platform_id = $1 AND ($2::text[] IS NULL OR path = ANY ($2)) ORDER BY path, version DESC`
 
-func readAddedAccounts(ctx context.Context, db *DB, read reader, p ident.Platform, paths []string) (books.AddedAccounts, error) {
+func readAddedAccounts(ctx context.Context, db *DB, read storage.Reader, p ident.Platform, paths []string) (books.AddedAccounts, error) {
 	rows, err := queryTable(ctx, db, read, addedAccounts, selectAddedAccounts, p, paths)
 	accounts := books.AddedAccounts{}
 	for _, row := range rows {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/books"
 	"causeway/core/ident"
 	"causeway/ports"
@@ -53,7 +54,7 @@ var (
 // readGLMapping reads the mapping with a version, or the last one of a moment if that is zero; without a moment, the last one
 // of all. It returns version 0 if there is none.
 func readGLMapping(
-	ctx context.Context, db *DB, read reader, p ident.Platform, version int, moment time.Time,
+	ctx context.Context, db *DB, read storage.Reader, p ident.Platform, version int, moment time.Time,
 ) (books.MappingVersion, error) {
 	found := glMappingRow{value: books.MappingVersion{Mapping: books.DefaultMapping()}}
 	var lines []books.MappingLine

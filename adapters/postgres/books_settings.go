@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/books"
 	"causeway/core/ident"
 	"causeway/ledger"
@@ -29,7 +30,7 @@ var booksSettings = schema.New("ledger_settings", []string{"platform_id", "versi
 var insertBooksSettings = booksSettings.Insert("")
 
 // readBooksSettings returns the latest version, or the defaults. Uses the primary key.
-func readBooksSettings(ctx context.Context, db *DB, read reader, p ident.Platform) (books.SettingsVersion, error) {
+func readBooksSettings(ctx context.Context, db *DB, read storage.Reader, p ident.Platform) (books.SettingsVersion, error) {
 	row, found, err := selectRow(ctx, db, read, booksSettings, `WHERE platform_id = $1 ORDER BY version DESC LIMIT 1`, p)
 	if !found {
 		row.value.Settings = books.DefaultSettings()

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/books"
 	"causeway/core/corridor"
 	"causeway/core/ident"
@@ -89,7 +90,7 @@ func (db *DB) CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, 
 	return selectOverrides(ctx, db, db.read)
 }
 
-func selectOverrides(ctx context.Context, db *DB, read reader) ([]ports.CorridorOverride, error) {
+func selectOverrides(ctx context.Context, db *DB, read storage.Reader) ([]ports.CorridorOverride, error) {
 	rows, err := selectRows(ctx, db, read, overrides, "ORDER BY platform_id NULLS FIRST, source, destination")
 	if err != nil {
 		return nil, err
@@ -131,8 +132,8 @@ func PricingFor[Tx any](db *DB) Pricing[Tx] {
 // Do implements ports.UnitsOfWork. It works with the rights of the login and not of the service, which may only read the tables;
 // no two run beside each other. The trigger of corridor_overrides writes the history.
 func (db Pricing[Tx]) Do(ctx context.Context, fn func(context.Context, Tx) error) error {
-	return db.asOwner(ctx, overrides.Name, func(tx preparedTx) error {
-		if _, err := tx.exec(ctx, `LOCK TABLE corridor_overrides IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+	return db.asOwner(ctx, overrides.Name, func(tx storage.Tx) error {
+		if _, err := tx.Exec(ctx, `LOCK TABLE corridor_overrides IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 			return err
 		}
 		return fn(ctx, any(&PricingTx{db.DB, tx}).(Tx))
@@ -142,17 +143,17 @@ func (db Pricing[Tx]) Do(ctx context.Context, fn func(context.Context, Tx) error
 // PricingTx is a transaction of the owner that has locked corridor_overrides.
 type PricingTx struct {
 	db *DB
-	tx preparedTx
+	tx storage.Tx
 }
 
 // CorridorOverrides reads the locked table.
 func (t *PricingTx) CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, error) {
-	return selectOverrides(ctx, t.db, t.tx.read)
+	return selectOverrides(ctx, t.db, t.tx.Read)
 }
 
 // FourEyesPlatforms reads the latest settings of every platform, by the primary key.
 func (t *PricingTx) FourEyesPlatforms(ctx context.Context, a books.Action) ([]ident.Platform, error) {
-	return queryValues[ident.Platform](ctx, t.tx.read, `
+	return queryValues[ident.Platform](ctx, t.tx.Read, `
 		SELECT platform_id FROM (SELECT DISTINCT ON (platform_id) platform_id, four_eyes FROM ledger_settings ORDER BY platform_id, version DESC) latest
 		WHERE $1 = ANY (four_eyes) ORDER BY platform_id`, a)
 }
@@ -163,18 +164,18 @@ func (t *PricingTx) SaveOverride(ctx context.Context, o ports.CorridorOverride, 
 	if !by.Approval.IsZero() {
 		approved = by.Approval.Proposal.UUID().String()
 	}
-	if _, err := t.tx.exec(ctx, `SELECT set_config('causeway.change_note', $1, true), set_config('causeway.operator', $2, true),
+	if _, err := t.tx.Exec(ctx, `SELECT set_config('causeway.change_note', $1, true), set_config('causeway.operator', $2, true),
 		set_config('causeway.proposal', $3, true), set_config('causeway.approver', $4, true)`, by.Note, by.By, approved,
 		by.Approval.By.Actor); err != nil {
 		return err
 	}
 	if a := t.db.operatorAction; a != nil {
-		if _, err := t.tx.exec(ctx, insertOperatorAction, operatorActionColumns(*a)...); err != nil {
+		if _, err := t.tx.Exec(ctx, insertOperatorAction, operatorActionColumns(*a)...); err != nil {
 			return err
 		}
 	}
 	if o.Terms.IsZero() { // an override of nothing removes the row
-		_, err := t.tx.exec(ctx, `DELETE FROM corridor_overrides WHERE platform_id IS NOT DISTINCT FROM $1 AND source = $2 AND destination = $3`,
+		_, err := t.tx.Exec(ctx, `DELETE FROM corridor_overrides WHERE platform_id IS NOT DISTINCT FROM $1 AND source = $2 AND destination = $3`,
 			o.Platform, o.From, o.To)
 		return err
 	}
@@ -202,7 +203,7 @@ func (db *DB) CorridorChanges(ctx context.Context, f ports.CorridorChangeFilter)
 	return selectChanges(ctx, db, db.queryRows, f)
 }
 
-func selectChanges(ctx context.Context, db *DB, read reader, f ports.CorridorChangeFilter) ([]ports.CorridorChange, error) {
+func selectChanges(ctx context.Context, db *DB, read storage.Reader, f ports.CorridorChangeFilter) ([]ports.CorridorChange, error) {
 	rows, err := selectRows(ctx, db, read, corridorChanges, `WHERE ($1::uuid IS NULL OR platform_id IS NULL OR platform_id = $1)
 		AND $2 IN ('', source) AND $3 IN ('', destination) ORDER BY seq`, f.Platform, f.From, f.To)
 	if err != nil {

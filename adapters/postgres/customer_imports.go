@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -161,7 +162,7 @@ func (u *Unit) ImportErrors(ctx context.Context, i customer.Import) ([]customer.
 	return selectImportErrors(ctx, u.db, u.query, i)
 }
 
-func selectImportErrors(ctx context.Context, db *DB, read reader, i customer.Import) ([]customer.ImportError, error) {
+func selectImportErrors(ctx context.Context, db *DB, read storage.Reader, i customer.Import) ([]customer.ImportError, error) {
 	rows, err := selectRows(ctx, db, read, importErrors, `WHERE platform_id = $1 AND import_id = $2 ORDER BY position LIMIT $3`,
 		i.Platform, i.ID, customer.MaxImportErrors)
 	errors := make([]customer.ImportError, len(rows))

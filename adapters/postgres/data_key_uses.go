@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 )
 
 // EstimateSealedRows returns about how many rows have personal data, by the statistics of the planner.
@@ -60,7 +61,7 @@ func (db *DB) countBatch(ctx context.Context, t sealedTable, after rowPosition,
 	if err != nil {
 		return 0, last, err
 	}
-	err = forEachRow(rows, func(rows pgx.Rows) error {
+	err = storage.ForEachRow(rows, func(rows pgx.Rows) error {
 		var used []byte
 		var n int
 		if err := rows.Scan(&used, &n, &last.platform, schema.Optional(&last.key), &read); err != nil || used == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
@@ -44,11 +45,11 @@ func (db *DB) ReplaceDataKey(ctx context.Context, key ports.SealedDataKey) error
 // RemoveDataKey deletes a data key, with the rights of the login and not of the service, which may
 // only add keys. The caller has checked that nothing uses it.
 func (db *DB) RemoveDataKey(ctx context.Context, id uuid.UUID) error {
-	err := db.inTx(ctx, func(tx preparedTx) error {
+	err := db.inTx(ctx, func(tx storage.Tx) error {
 		if _, err := tx.Exec(ctx, `SET LOCAL ROLE NONE`); err != nil {
 			return err
 		}
-		if _, err := tx.exec(ctx, `DELETE FROM data_keys WHERE id = $1 AND purpose = $2`, id, ports.DataKey); err != nil {
+		if _, err := tx.Exec(ctx, `DELETE FROM data_keys WHERE id = $1 AND purpose = $2`, id, ports.DataKey); err != nil {
 			return err
 		}
 		if db.operatorAction == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 
 	"causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/event"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -60,6 +61,9 @@ type Options struct {
 // ports.UnitsOfWork[*Unit] and ports.Jobs.
 type DB struct {
 	pool        workPool
+	storage     *storage.DB // on pool
+	feeds       *storage.Leases
+	bankFiles   *storage.Leases
 	sql         *sql.DB
 	bun         *bun.DB       // composes the statements of lists; it runs none
 	readPool    *pgxpool.Pool // for lists, reports and exports; may be pool
@@ -111,6 +115,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sessionSettings: o.workSettings(), sql: std,
 		bun:     bun.NewDB(std, pgdialect.New()),
 		changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), render: o.Render, emitted: o.Emitted}
+	db.storage = storage.New(db.pool, o.Clock)
+	db.feeds, db.bankFiles = db.storage.Leases(leasedFeeds), db.storage.Leases(leasedBankFiles)
 	db.OnDatabaseChange(db.ledgerStore.ForgetAccounts)
 	db.readPool = pool
 	if o.NewCipher != nil {
@@ -176,6 +182,9 @@ func (db *DB) MonthEndViews() ports.MonthEndViews {
 // Pool returns the pool, for adapters that need a connection of their own.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool.Pool }
 
+// Storage returns what connectors of rails keep a state of their own with.
+func (db *DB) Storage() *storage.DB { return db.storage }
+
 // Cipher returns what encrypts personal data; nil if nothing does.
 func (db *DB) Cipher() ports.Cipher { return db.cipher }
 
@@ -187,6 +196,7 @@ func (db *DB) ReadPool() *pgxpool.Pool { return db.readPool }
 func (db *DB) Readers() *DB {
 	readers := *db
 	readers.pool = workPool{db.readPool, db.platformOf}
+	readers.storage = storage.New(readers.pool, db.clock)
 	return &readers
 }
 

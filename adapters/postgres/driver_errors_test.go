@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/ports"
@@ -64,6 +65,7 @@ func newLostDB(t *testing.T, statement string) (*DB, *pgx.Conn) {
 	t.Cleanup(pool.Close)
 	lost := *db
 	lost.pool.Pool = pool
+	lost.storage = storage.New(lost.pool, db.clock)
 	other, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)

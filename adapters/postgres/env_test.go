@@ -25,6 +25,7 @@ import (
 type env struct {
 	*postgres.DB
 	url           string
+	clock         *portstest.FakeClock
 	platform      platform.Platform
 	otherPlatform platform.Platform
 }
@@ -43,7 +44,8 @@ func (g noonIDs) New(time.Time) uuid.UUID { return g.ids.New(noon) }
 func newEnv(t testing.TB) *env {
 	t.Helper()
 	url := pgtest.SimulateClock(t, pgtest.New(t))
-	c := &env{DB: openDB(t, url), url: url}
+	clock := portstest.NewFakeClock(noon)
+	c := &env{DB: openDBAt(t, url, clock), url: url, clock: clock}
 	c.platform, c.otherPlatform = newPlatform(t, "Here"), newPlatform(t, "There")
 	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreatePlatform(ctx, c.platform); err != nil {
@@ -54,10 +56,17 @@ func newEnv(t testing.TB) *env {
 	return c
 }
 
+// at sets the clock.
+func (c *env) at(now time.Time) { c.clock.Advance(now.Sub(c.clock.Now())) }
+
 func openDB(t testing.TB, url string) *postgres.DB {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 8,
-		Clock: portstest.NewFakeClock(noon), IDs: generator})
+	return openDBAt(t, url, portstest.NewFakeClock(noon))
+}
+
+func openDBAt(t testing.TB, url string, clock ports.Clock) *postgres.DB {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 8, Clock: clock, IDs: generator})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/journal"
 	"causeway/ports"
@@ -49,7 +50,8 @@ var (
 )
 
 // readGLJournals reads journals with their lines.
-func readGLJournals(ctx context.Context, db *DB, read reader, condition string, args ...any) (journals []journal.Journal, err error) {
+func readGLJournals(ctx context.Context, db *DB, read storage.Reader, condition string,
+	args ...any) (journals []journal.Journal, err error) {
 	err = read(ctx, selectGLJournalLines+condition+` ORDER BY j.number COLLATE "C", l.line`, args, func(rows pgx.Rows) error {
 		var j ofPlatform[journal.Journal]
 		var l journalLineRow

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/core/fault"
 	"causeway/ports"
 )
@@ -84,7 +85,7 @@ func (db *DB) StoredResponses(ctx context.Context, keys []ports.IdempotencyKey) 
 		return nil, err
 	}
 	found := make([]*ports.StoredResponse, n)
-	return found, forEachRow(rows, func(rows pgx.Rows) error {
+	return found, storage.ForEachRow(rows, func(rows pgx.Rows) error {
 		var position int
 		var fingerprint []byte
 		stored := &ports.StoredResponse{}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -45,7 +46,7 @@ func (u *Unit) LockJobs(ctx context.Context, ids []uuid.UUID) ([]ports.ListedJob
 	return readListedJobs(ctx, u.query, selectJobs+`WHERE id = ANY($1) ORDER BY id FOR UPDATE`, ids)
 }
 
-func readListedJobs(ctx context.Context, read reader, query string, args ...any) (listed []ports.ListedJob, err error) {
+func readListedJobs(ctx context.Context, read storage.Reader, query string, args ...any) (listed []ports.ListedJob, err error) {
 	err = read(ctx, query, args, func(rows pgx.Rows) error {
 		j, err := scanListedJob(rows)
 		listed = append(listed, j)

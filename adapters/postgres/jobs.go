@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -73,21 +74,21 @@ func (u *Unit) HastenJobs(_ context.Context, p ident.Platform, step transaction.
 // ledger_post: the process may not have measured its clock yet.
 const notAhead = `(%s <= now() + interval '2 seconds' OR current_setting('causeway.simulated_clock', true) = 'on')`
 
-// A lease is a later due time, and attempts as its number.
+// A lease is a later due time of the database, and attempts as its number.
 var leaseDue = `
-	UPDATE jobs SET due_at = $3, attempts = attempts + 1 FROM due
+	UPDATE jobs SET due_at = ` + storage.Time(2) + ` + $3::interval, attempts = attempts + 1 FROM due
 	WHERE jobs.platform_id = due.platform_id AND jobs.id = due.id AND ` + fmt.Sprintf(notAhead, "$2") + `
 	RETURNING jobs.platform_id, jobs.id, jobs.attempts, jobs.attempts - jobs.earlier_attempts, jobs.subjects, jobs.last_error`
 
 // takeJobs uses jobs_due.
 var takeJobs = `
 	WITH due AS (
-		SELECT platform_id, id FROM jobs WHERE step = $1 AND due_at <= $2
+		SELECT platform_id, id FROM jobs WHERE step = $1 AND due_at <= ` + storage.Time(2) + `
 		ORDER BY due_at LIMIT $4 FOR UPDATE SKIP LOCKED)` + leaseDue
 
 // TakeJobs leases the jobs that are due longest.
 func (db *DB) TakeJobs(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, limit int) ([]ports.Job, error) {
-	return db.take(ctx, takeJobs, step, now, now.Add(lease), limit)
+	return db.take(ctx, takeJobs, step, now, lease, limit)
 }
 
 // takeJobsInTurn uses jobs_by_step_platform_due: one probe finds the next platform with jobs of
@@ -104,7 +105,7 @@ var takeJobsInTurn = `
 	due AS (
 		SELECT j.platform_id, j.id FROM platforms p CROSS JOIN LATERAL (
 			SELECT platform_id, id FROM jobs
-			WHERE step = $1 AND platform_id >= p.platform_id AND platform_id <= p.platform_id AND due_at <= $2
+			WHERE step = $1 AND platform_id >= p.platform_id AND platform_id <= p.platform_id AND due_at <= ` + storage.Time(2) + `
 			ORDER BY platform_id, due_at LIMIT $6 FOR UPDATE SKIP LOCKED) AS j
 		WHERE p.step = $1 AND p.platform_id <> ALL($7::uuid[]) LIMIT $4)` + leaseDue
 
@@ -112,17 +113,18 @@ var takeJobsInTurn = `
 func (db *DB) TakeJobsInTurn(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration,
 	turn ports.Turn) ([]ports.Job, error) {
 	except := append([]ident.Platform{}, turn.Except...) // not NULL
-	return db.take(ctx, takeJobsInTurn, step, now, now.Add(lease), turn.Limit, turn.After.UUID(), turn.PerPlatform, except)
+	return db.take(ctx, takeJobsInTurn, step, now, lease, turn.Limit, turn.After.UUID(), turn.PerPlatform, except)
 }
 
-func (db *DB) take(ctx context.Context, query string, step transaction.Step, now, until time.Time, args ...any) ([]ports.Job, error) {
-	// With a wrong clock jobs would be taken too early, and their attempts would fail.
+func (db *DB) take(ctx context.Context, query string, step transaction.Step, now time.Time, lease time.Duration,
+	args ...any) ([]ports.Job, error) {
+	// With a wrong clock the attempts of jobs would fail.
 	if db.clockDiffers() {
 		return nil, nil
 	}
 	var taken []ports.Job
-	err := db.read(ctx, query, append([]any{step, now, until}, args...), func(rows pgx.Rows) error {
-		j := ports.Job{Step: step, Due: until}
+	err := db.read(ctx, query, append([]any{step, now, lease}, args...), func(rows pgx.Rows) error {
+		j := ports.Job{Step: step, Due: now.Add(lease)}
 		err := rows.Scan(&j.Platform, &j.ID, &j.Lease, &j.Attempts, &j.Subjects, &j.LastError)
 		taken = append(taken, j)
 		return err
@@ -136,7 +138,8 @@ const held = `FROM unnest($1::uuid[], $2::uuid[], $3::int[]) AS held(platform_id
 
 // renewLeases changes the due time of jobs whose lease is still held. Of a job that failed meanwhile it
 // is later, or infinity, and stays.
-var renewLeases = `UPDATE jobs SET due_at = $4 ` + held + ` AND jobs.due_at < $4 AND ` + fmt.Sprintf(notAhead, "$5::timestamptz")
+var renewLeases = `UPDATE jobs SET due_at = ` + storage.Time(4) + ` + $5::interval ` + held + ` AND jobs.due_at < ` + storage.Time(4) +
+	` + $5::interval AND ` + fmt.Sprintf(notAhead, "$4::timestamptz")
 
 // RenewLeases extends leases. With a wrong clock, they end by themselves.
 func (db *DB) RenewLeases(ctx context.Context, jobs []ports.Job, now time.Time, lease time.Duration) error {
@@ -144,7 +147,7 @@ func (db *DB) RenewLeases(ctx context.Context, jobs []ports.Job, now time.Time, 
 		return err
 	}
 	_, err := db.pool.Exec(ctx, renewLeases, append(append([]any{pgx.QueryExecModeCacheStatement}, leaseColumns(jobs)...),
-		now.Add(lease), now)...)
+		now, lease)...)
 	return err
 }
 

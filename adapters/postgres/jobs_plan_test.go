@@ -45,11 +45,11 @@ func TestTakeJobs_ReadsLittleOfBacklog(t *testing.T) {
 		}
 	}
 	const (
-		oldest = "EXECUTE oldest('deliver', now(), now() + interval '1 hour', 64)"
-		inTurn = "EXECUTE in_turn('deliver', now(), now() + interval '1 hour', 64, '00000000-0000-0000-0000-000000000000', 32, '{}')"
+		oldest = "EXECUTE oldest('deliver', now(), interval '1 hour', 64)"
+		inTurn = "EXECUTE in_turn('deliver', now(), interval '1 hour', 64, '00000000-0000-0000-0000-000000000000', 32, '{}')"
 	)
-	exec(conn, "SET causeway.platform = '*'; PREPARE oldest(text, timestamptz, timestamptz, int) AS "+takeJobs+
-		"; PREPARE in_turn(text, timestamptz, timestamptz, int, uuid, int, uuid[]) AS "+takeJobsInTurn+"; "+oldest+"; "+inTurn)
+	exec(conn, "SET causeway.platform = '*'; PREPARE oldest(text, timestamptz, interval, int) AS "+takeJobs+
+		"; PREPARE in_turn(text, timestamptz, interval, int, uuid, int, uuid[]) AS "+takeJobsInTurn+"; "+oldest+"; "+inTurn)
 	if _, err := owner.Exec(t.Context(), fillJobs, pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}

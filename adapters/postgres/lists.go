@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 
-	"causeway/adapters/postgres/ledgerdb"
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/ports"
@@ -172,9 +172,9 @@ func (db *DB) readQuery(ctx context.Context, query *bun.SelectQuery, scan func(p
 	}
 	rows, err := db.readPool.Query(ctx, string(text))
 	if err != nil {
-		return ledgerdb.ReadError(err)
+		return storage.ReadError(err)
 	}
-	return ledgerdb.ReadError(forEachRow(rows, scan))
+	return storage.ReadError(storage.ForEachRow(rows, scan))
 }
 
 // selectPage reads one page of a list of the rows of a table.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -63,7 +64,7 @@ const countMail = `
 
 // CountMail implements mails.Tx.
 func (u *Unit) CountMail(ctx context.Context, p ident.Platform, kind ports.MailKind, hour time.Time) (n int, err error) {
-	_, err = readValues(ctx, u.query, countMail, []any{p, hour, kind == ports.MailCode}, &n)
+	_, err = storage.ReadRow(ctx, u.query, countMail, []any{p, hour, kind == ports.MailCode}, &n)
 	return n, err
 }
 
@@ -103,7 +104,7 @@ const listMails = `
 
 // Mails returns mails of all platforms for operators.
 func (db *DB) Mails(ctx context.Context, f ports.MailFilter) ([]ports.ListedMail, error) {
-	return collect(ctx, db.queryRows, listMails, []any{f.Platform, f.Status, f.Limit}, func(rows pgx.Rows, m *ports.ListedMail) error {
+	return storage.Collect(ctx, db.queryRows, listMails, []any{f.Platform, f.Status, f.Limit}, func(rows pgx.Rows, m *ports.ListedMail) error {
 		return rows.Scan(&m.Platform, &m.ID, &m.Kind, &m.Status, &m.Reason, &m.CreatedAt, &m.ExpiresAt, &m.At)
 	})
 }
@@ -116,6 +117,6 @@ const countWaitingMails = `
 // WaitingMails returns how many mails of all platforms wait, and when the oldest was created; zero if
 // none waits. It counts up to a limit.
 func (db *DB) WaitingMails(ctx context.Context, limit int) (n int, oldest time.Time, err error) {
-	_, err = readValues(ctx, db.queryRows, countWaitingMails, []any{limit}, &n, &oldest)
+	_, err = storage.ReadRow(ctx, db.queryRows, countWaitingMails, []any{limit}, &n, &oldest)
 	return n, oldest, err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/transaction"
@@ -143,7 +144,7 @@ func (db *DB) Operations(ctx context.Context, steps []transaction.Step) (Operati
 		if err != nil {
 			return err
 		}
-		return forEachRow(rows, row)
+		return storage.ForEachRow(rows, row)
 	}
 	if err := read(countDueJobs, []any{names, now, MaxCounted}, func(rows pgx.Rows) error {
 		var step string

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
@@ -79,7 +80,7 @@ func (db *DB) PartnerEvents(ctx context.Context, connection string, after int64,
 }
 
 func (db *DB) readPartnerEvents(ctx context.Context, connection, where string, args ...any) ([]ports.PartnerEvent, error) {
-	events, err := collect(ctx, db.read, `SELECT event_id, number, body FROM partner_events WHERE connection = $1 AND `+where,
+	events, err := storage.Collect(ctx, db.read, `SELECT event_id, number, body FROM partner_events WHERE connection = $1 AND `+where,
 		append([]any{connection}, args...),
 		func(rows pgx.Rows, e *ports.PartnerEvent) error { return rows.Scan(&e.ID, &e.Number, &e.Body) })
 	for i, e := range events {

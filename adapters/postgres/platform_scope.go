@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/ports"
 )
@@ -100,7 +101,7 @@ func (p workPool) Query(ctx context.Context, sql string, args ...any) (pgx.Rows,
 	batch := &pgx.Batch{}
 	committed := queuePlatform(batch, conn.Conn(), p.platformOf(ctx))
 	batch.Queue(sql, args[1:]...)
-	if err := prepare(ctx, conn.Conn(), batch); err != nil {
+	if err := storage.Prepare(ctx, conn.Conn(), batch); err != nil {
 		conn.Release()
 		return nil, err
 	}
@@ -130,17 +131,6 @@ func (p workPool) Exec(ctx context.Context, sql string, args ...any) (pgconn.Com
 	}
 	rows.Close()
 	return rows.CommandTag(), rows.Err()
-}
-
-// prepare prepares the statements of a batch: a map lookup, except for the first time on a
-// connection.
-func prepare(ctx context.Context, conn *pgx.Conn, batch *pgx.Batch) error {
-	for _, queued := range batch.QueuedQueries {
-		if _, err := conn.Prepare(ctx, queued.SQL, queued.SQL); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // workRows are the rows of the last statement of a batch.

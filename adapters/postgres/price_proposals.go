@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/books"
 	"causeway/core/ident"
 	"causeway/core/proposal"
@@ -25,7 +26,7 @@ var (
 
 // CountPendingProposals scans the table: it has a row for each proposal of an operator.
 func (t *PricingTx) CountPendingProposals(ctx context.Context, _ ident.Platform, now time.Time) (pending int, err error) {
-	_, err = readValues(ctx, t.tx.read, `SELECT count(*) FROM corridor_proposals WHERE status = 'PENDING' AND expires_at > $1`,
+	_, err = storage.ReadRow(ctx, t.tx.Read, `SELECT count(*) FROM corridor_proposals WHERE status = 'PENDING' AND expires_at > $1`,
 		[]any{now}, &pending)
 	return pending, err
 }
@@ -37,7 +38,7 @@ func (t *PricingTx) CreateProposal(ctx context.Context, p proposal.Proposal) err
 
 // LockProposal needs no lock of the row: only transactions that have locked corridor_overrides write it.
 func (t *PricingTx) LockProposal(ctx context.Context, _ ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
-	return selectPriceProposal(ctx, t.db, t.tx.read, id)
+	return selectPriceProposal(ctx, t.db, t.tx.Read, id)
 }
 
 // UpdateProposal uses the primary key.
@@ -50,7 +51,7 @@ func (db Pricing[Tx]) Proposal(ctx context.Context, _ ident.Platform, id ident.P
 	return selectPriceProposal(ctx, db.DB, db.read, id)
 }
 
-func selectPriceProposal(ctx context.Context, db *DB, read reader, id ident.Proposal) (proposal.Proposal, error) {
+func selectPriceProposal(ctx context.Context, db *DB, read storage.Reader, id ident.Proposal) (proposal.Proposal, error) {
 	return selectExisting(ctx, db, read, pricesProposed, proposal.PriceNotFound(id), `WHERE id = $1`, id)
 }
 

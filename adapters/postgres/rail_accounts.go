@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/corridor"
 	"causeway/core/money"
 	"causeway/core/rail"
@@ -134,13 +135,13 @@ func (u *Unit) SaveRailAccounts(_ context.Context, accounts map[rail.AccountKey]
 
 // RailAccounts implements rails.Store.
 func (db *DB) RailAccounts(ctx context.Context, connection string, now time.Time) ([]rail.Account, error) {
-	keys, err := collect(ctx, db.read, `SELECT connection, currency FROM rail_accounts WHERE connection = $1 ORDER BY currency`,
+	keys, err := storage.Collect(ctx, db.read, `SELECT connection, currency FROM rail_accounts WHERE connection = $1 ORDER BY currency`,
 		[]any{connection}, scanAccountKey)
 	if err != nil || len(keys) == 0 {
 		return nil, err
 	}
 	columns := accountColumns(keys)
-	listed, err := collect(ctx, db.read, readRailAccounts, columns, scanRailAccount)
+	listed, err := storage.Collect(ctx, db.read, readRailAccounts, columns, scanRailAccount)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
@@ -18,12 +19,12 @@ func (db *DB) SaveRailBalances(ctx context.Context, connection string, balances 
 			ON CONFLICT (connection, currency, day) DO UPDATE SET amount = excluded.amount, at = excluded.at WHERE excluded.at >= b.at`,
 			connection, b.Amount.Currency, b.At.UTC().Truncate(day), b.Amount.Minor, b.At)
 	}
-	return db.sendBatch(ctx, batch)
+	return db.storage.Send(ctx, batch)
 }
 
 // RailBalancesAt uses the primary key.
 func (db *DB) RailBalancesAt(ctx context.Context, connection string, at time.Time) ([]ports.RailBalance, error) {
-	return collect(ctx, db.read, `SELECT DISTINCT ON (currency) currency, amount, at FROM rail_balances
+	return storage.Collect(ctx, db.read, `SELECT DISTINCT ON (currency) currency, amount, at FROM rail_balances
 		WHERE connection = $1 AND at <= $2 ORDER BY currency, day DESC`, []any{connection, at}, func(rows pgx.Rows, b *ports.RailBalance) error {
 		return rows.Scan(&b.Amount.Currency, &b.Amount.Minor, &b.At)
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/fault"
 	"causeway/core/formats/connection"
 	"causeway/core/rail"
@@ -54,7 +55,7 @@ func (db *DB) RailConnectionHistory(ctx context.Context, name string) ([]ports.R
 }
 
 func (db *DB) connectionVersions(ctx context.Context, query string, args ...any) ([]ports.RailConnectionVersion, error) {
-	return collect(ctx, db.read, query, args, func(rows pgx.Rows, v *ports.RailConnectionVersion) error {
+	return storage.Collect(ctx, db.read, query, args, func(rows pgx.Rows, v *ports.RailConnectionVersion) error {
 		var settings []byte
 		var state string
 		var tested bool
@@ -117,12 +118,12 @@ func (db *DB) SaveRailConnection(ctx context.Context, v ports.RailConnectionVers
 	case v.Retired:
 		state = connectionRetired
 	}
-	return db.changeConnections(ctx, seen, func(tx preparedTx) error {
+	return db.changeConnections(ctx, seen, func(tx storage.Tx) error {
 		isNew := !slices.ContainsFunc(seen, func(s ports.RailConnectionVersion) bool { return s.Name == v.Name })
 		if isNew && len(seen) >= rail.MaxConnections {
 			return fault.New(fault.InvalidInput, "There are %d connections already, which is the maximum.", len(seen))
 		}
-		inserted, err := tx.exec(
+		inserted, err := tx.Exec(
 			ctx, `INSERT INTO rail_connections (name, version, settings, set_by, note, set_at, state) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
 			v.Name, v.Version, string(settings), v.By, v.Note, v.SetAt, state)
 		if err != nil || inserted != 1 {
@@ -137,24 +138,24 @@ func (db *DB) SaveRailConnection(ctx context.Context, v ports.RailConnectionVers
 
 // SaveRailTest implements rails.RailConnectionStore.
 func (db *DB) SaveRailTest(ctx context.Context, t ports.RailTest, seen []ports.RailConnectionVersion) error {
-	return db.changeConnections(ctx, seen, func(tx preparedTx) error { return addRailTest(ctx, tx, t) })
+	return db.changeConnections(ctx, seen, func(tx storage.Tx) error { return addRailTest(ctx, tx, t) })
 }
 
-func addRailTest(ctx context.Context, tx preparedTx, t ports.RailTest) error {
+func addRailTest(ctx context.Context, tx storage.Tx, t ports.RailTest) error {
 	t.Problem = storedText(t.Problem, maxProblem)
-	_, err := tx.exec(ctx, insertRailTest.SQL, insertRailTest.Of(railTests.Columns(&t)).Fields()...)
+	_, err := tx.Exec(ctx, insertRailTest.SQL, insertRailTest.Of(railTests.Columns(&t)).Fields()...)
 	return err
 }
 
 // changeConnections calls fn if the connections in force are those that the caller has seen. Commands that change connections
 // wait for each other, so that what was compared with the others before is true of them still.
-func (db *DB) changeConnections(ctx context.Context, seen []ports.RailConnectionVersion, fn func(preparedTx) error) error {
-	return db.asOwner(ctx, "rail_connections", func(tx preparedTx) error {
-		if _, err := tx.exec(ctx, `LOCK TABLE rail_connections IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+func (db *DB) changeConnections(ctx context.Context, seen []ports.RailConnectionVersion, fn func(storage.Tx) error) error {
+	return db.asOwner(ctx, "rail_connections", func(tx storage.Tx) error {
+		if _, err := tx.Exec(ctx, `LOCK TABLE rail_connections IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 			return err
 		}
 		i := 0
-		if err := tx.read(ctx, `SELECT DISTINCT ON (c.name) c.name, c.version, test.passed `+connectionsInForce, nil, func(rows pgx.Rows) error {
+		if err := tx.Read(ctx, `SELECT DISTINCT ON (c.name) c.name, c.version, test.passed `+connectionsInForce, nil, func(rows pgx.Rows) error {
 			var name string
 			var version int
 			var tested bool
@@ -178,37 +179,31 @@ func (db *DB) changeConnections(ctx context.Context, seen []ports.RailConnection
 
 // RailPauses implements rails.RailConnectionStore. It uses the primary key.
 func (db *DB) RailPauses(ctx context.Context) ([]ports.RailPause, error) {
-	return collect(ctx, db.read, latestPauses, nil, scanPause)
+	return storage.Collect(ctx, db.read, storage.LatestPauses, nil, storage.ScanPause)
 }
-
-const latestPauses = `SELECT DISTINCT ON (name) name, paused, set_by, note, set_at FROM rail_controls ORDER BY name, id DESC`
 
 // RailPauseHistory implements rails.RailConnectionStore. It uses the primary key.
 func (db *DB) RailPauseHistory(ctx context.Context, name string) ([]ports.RailPause, error) {
-	return collect(ctx, db.read, `SELECT name, paused, set_by, note, set_at FROM rail_controls WHERE name = $1 ORDER BY id`,
-		[]any{name}, scanPause)
-}
-
-func scanPause(rows pgx.Rows, p *ports.RailPause) error {
-	return rows.Scan(&p.Name, &p.Paused, &p.By, &p.Note, &p.At)
+	return storage.Collect(ctx, db.read, `SELECT name, paused, set_by, note, set_at FROM rail_controls WHERE name = $1 ORDER BY id`,
+		[]any{name}, storage.ScanPause)
 }
 
 // SaveRailPause implements rails.RailConnectionStore.
 func (db *DB) SaveRailPause(ctx context.Context, p ports.RailPause) error {
-	return db.asOwner(ctx, "rail_controls", func(tx preparedTx) error {
-		if _, err := tx.exec(ctx, lockPauses); err != nil {
+	return db.asOwner(ctx, "rail_controls", func(tx storage.Tx) error {
+		if _, err := tx.Exec(ctx, storage.LockPauses); err != nil {
 			return err
 		}
-		_, err := tx.exec(ctx, `INSERT INTO rail_controls (name, paused, set_by, note, set_at) VALUES ($1, $2, $3, $4, $5)`, p.Name, p.Paused,
+		_, err := tx.Exec(ctx, `INSERT INTO rail_controls (name, paused, set_by, note, set_at) VALUES ($1, $2, $3, $4, $5)`, p.Name, p.Paused,
 			p.By, p.Note, p.At)
 		return err
 	})
 }
 
 // asOwner writes a table with the rights of the login and not of the service, which may only read it.
-func (db *DB) asOwner(ctx context.Context, table string, fn func(preparedTx) error) error {
-	err := db.inTx(ctx, func(tx preparedTx) error {
-		if _, err := tx.exec(ctx, `SET LOCAL ROLE NONE`); err != nil {
+func (db *DB) asOwner(ctx context.Context, table string, fn func(storage.Tx) error) error {
+	err := db.inTx(ctx, func(tx storage.Tx) error {
+		if _, err := tx.Exec(ctx, `SET LOCAL ROLE NONE`); err != nil {
 			return err
 		}
 		return fn(tx)

@@ -4,118 +4,24 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
-	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/rail"
 	"causeway/ports"
 )
 
-// A pause holds the lock alone, and what leaves shares it: so nothing leaves after a pause that was answered.
-const (
-	lockPauses       = `SELECT pg_advisory_xact_lock(hashtextextended('rail pauses', 0))`
-	lockPausesShared = `SELECT pg_advisory_xact_lock_shared(hashtextextended('rail pauses', 0))`
-)
-
-// lockDepartingPayments uses the primary key. A refund can be that of a receipt, which is another kind.
-var lockDepartingPayments = `SELECT ` + railPaymentColumns + ` FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS k(platform_id, id, kind)
-	JOIN rail_payments p ON p.platform_id = k.platform_id AND p.id = k.id AND (p.kind = k.kind OR k.kind = 'REFUND' AND p.kind = 'SEND_BACK')
-	ORDER BY p.platform_id, p.id, p.kind FOR UPDATE OF p`
-
-// saveRailDepartures uses the primary key.
-const saveRailDepartures = `UPDATE rail_payments p SET state = k.state, sent_at = k.sent_at, sent_again = k.sent_again
-	FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::boolean[]) AS k(platform_id, id, kind, state, sent_at, sent_again)
-	WHERE p.platform_id = k.platform_id AND p.id = k.id AND p.kind = k.kind`
-
-func saveDepartures(ctx context.Context, tx preparedTx, changed []rail.Payment) error {
-	if len(changed) == 0 {
-		return nil
-	}
-	_, err := tx.exec(ctx, saveRailDepartures, schema.Arrays(changed, func(p *rail.Payment) []any {
-		return []any{&p.Platform, &p.ID, &p.Kind, &p.State, &p.SentAt, &p.SentAgain}
-	})...)
-	return err
-}
-
-// leaveRailPayments asks, in the transaction that makes payments of a connection irrevocable, whether they may leave, and
-// records that they have. It returns a departure for each key; a payment that is not recorded is withdrawn.
-func leaveRailPayments(ctx context.Context, tx preparedTx, connection string, keys []ports.RailPaymentKey,
-	now time.Time) ([]rail.Departure, error) {
-	if _, err := tx.exec(ctx, lockPausesShared); err != nil {
-		return nil, err
-	}
-	pauses, err := collect(ctx, tx.read, latestPauses, nil, scanPause)
-	if err != nil {
-		return nil, err
-	}
-	paused := map[string]bool{}
-	for _, p := range pauses {
-		paused[p.Name] = p.Paused
-	}
-	locked, err := lockRailDepartures(ctx, tx, keys)
-	if err != nil {
-		return nil, err
-	}
-	departures := make([]rail.Departure, len(keys))
-	var changed []rail.Payment
-	for i, key := range keys {
-		p, recorded := locked[key]
-		if !recorded {
-			departures[i] = rail.Withdrawn
-			continue
-		}
-		after, departure := p.Depart(connection, paused[connection] || paused[string(p.Rail)], now)
-		if departures[i] = departure; after != p {
-			changed = append(changed, after)
-		}
-	}
-	return departures, saveDepartures(ctx, tx, changed)
-}
-
-// lockRailDepartures returns the payments that are recorded, by the keys that were asked for.
-func lockRailDepartures(ctx context.Context, tx preparedTx, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error) {
-	locked := make(map[ports.RailPaymentKey]rail.Payment, len(keys))
-	return locked, tx.read(ctx, lockDepartingPayments, railKeyColumns(keys), func(rows pgx.Rows) error {
-		var p rail.Payment
-		err := rows.Scan(railPayments.Columns(&p).Fields()...)
-		key := railPaymentKey(p)
-		if locked[key] = p; p.Kind == rail.SendBack {
-			key.Kind = rail.Refund
-			locked[key] = p
-		}
-		return err
-	})
-}
-
 // LeaveRailPayments implements ports.RailDepartures.
 func (db *DB) LeaveRailPayments(ctx context.Context, connection string, keys []ports.RailPaymentKey,
 	now time.Time) (departures []rail.Departure, err error) {
-	err = db.inTx(ctx, func(tx preparedTx) error {
-		departures, err = leaveRailPayments(ctx, tx, connection, keys, now)
+	err = db.inTx(ctx, func(tx storage.Tx) error {
+		departures, err = storage.LeaveRailPayments(ctx, tx, connection, keys, now)
 		return err
 	})
 	return departures, err
 }
 
-// railPaymentsNotTaken records in a transaction that payments that had left were not taken.
-func railPaymentsNotTaken(ctx context.Context, tx preparedTx, connection string, keys []ports.RailPaymentKey, now time.Time) error {
-	locked, err := lockRailDepartures(ctx, tx, keys)
-	if err != nil {
-		return err
-	}
-	var changed []rail.Payment
-	for _, key := range keys {
-		before := locked[key] // zero if it is not recorded, and stays so
-		if after := before.NotTaken(connection, now); after != before {
-			changed = append(changed, after)
-		}
-	}
-	return saveDepartures(ctx, tx, changed)
-}
-
 // RailPaymentsNotTaken implements ports.RailDepartures.
 func (db *DB) RailPaymentsNotTaken(ctx context.Context, connection string, keys []ports.RailPaymentKey, now time.Time) error {
-	return db.inTx(ctx, func(tx preparedTx) error {
-		return railPaymentsNotTaken(ctx, tx, connection, keys, now)
+	return db.inTx(ctx, func(tx storage.Tx) error {
+		return storage.RailPaymentsNotTaken(ctx, tx, connection, keys, now)
 	})
 }

@@ -60,7 +60,7 @@ func (db *DB) KeepRailFeedItems(ctx context.Context, items []ports.RailFeedItem)
 	if err != nil {
 		return nil, err
 	}
-	err = db.sendBatch(ctx, batch)
+	err = db.storage.Send(ctx, batch)
 	return kept, err
 }
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
@@ -17,63 +17,50 @@ const (
 	maxPlace   = 500
 )
 
-// takeRailFeed takes a lease that has ended, or makes the feed. It uses the primary key.
-const takeRailFeed = `
-	INSERT INTO rail_feeds AS f (connection, fence, holder, leased_until) VALUES ($1, 1, $2, $4)
-	ON CONFLICT (connection) DO UPDATE SET fence = f.fence + 1, holder = $2, leased_until = $4
-	WHERE f.leased_until <= $3 AND (f.retry_at IS NULL OR f.retry_at <= $3)
-	RETURNING fence, cursor, failures`
+// leasedFeeds are the leases of feeds.
+var leasedFeeds = storage.LeasedTable{Name: "rail_feeds", Fence: "fence", RetryAt: "retry_at", Read: "cursor, failures"}
 
-// TakeRailFeed implements payments.RailFeedStore. With a wrong clock a lease would be taken too early.
-func (db *DB) TakeRailFeed(ctx context.Context, connection string, holder uuid.UUID, now,
-	until time.Time) (ports.RailFeedLease, bool, error) {
-	lease := ports.RailFeedLease{Connection: connection}
+// TakeRailFeed implements payments.RailFeedStore. A process with a wrong clock could post nothing of what it reads.
+func (db *DB) TakeRailFeed(ctx context.Context, connection string, length time.Duration) (feed ports.RailFeedLease, taken bool, err error) {
 	if err := db.CheckClock(); err != nil {
-		return lease, false, err
+		return feed, false, err
 	}
-	found, err := readValues(ctx, db.read, takeRailFeed, []any{connection, holder, now, until}, &lease.Fence, &lease.Cursor, &lease.Failures)
-	return lease, found, err
-}
-
-// changeRailFeed changes a feed whose lease is held.
-func (db *DB) changeRailFeed(ctx context.Context, lease ports.RailFeedLease, set string, args ...any) error {
-	changed, err := db.exec(ctx, `UPDATE rail_feeds SET `+set+` WHERE connection = $1 AND fence = $2`,
-		append([]any{lease.Connection, lease.Fence}, args...)...)
-	if err == nil && changed == 0 {
-		return ports.ErrLeaseLost
-	}
-	return err
+	feed.Lease, taken, err = db.feeds.Take(ctx, connection, length, &feed.Cursor, &feed.Failures)
+	return feed, taken, err
 }
 
 // RenewRailFeed implements payments.RailFeedStore.
-func (db *DB) RenewRailFeed(ctx context.Context, lease ports.RailFeedLease, until time.Time) error {
-	return db.changeRailFeed(ctx, lease, `leased_until = $3`, until)
+func (db *DB) RenewRailFeed(ctx context.Context, feed ports.RailFeedLease, length time.Duration) error {
+	return db.feeds.Renew(ctx, feed.Lease, length)
 }
 
 // AdvanceRailFeed implements payments.RailFeedStore.
-func (db *DB) AdvanceRailFeed(ctx context.Context, lease ports.RailFeedLease, cursor string, now time.Time) error {
-	return db.changeRailFeed(ctx, lease, `cursor = $3, failures = 0, last_error = '', retry_at = NULL, succeeded_at = $4`, cursor, now)
+func (db *DB) AdvanceRailFeed(ctx context.Context, feed ports.RailFeedLease, cursor string, now time.Time) error {
+	return db.feeds.Update(ctx, feed.Lease, `cursor = $3, failures = 0, last_error = '', retry_at = NULL, succeeded_at = $4`, cursor, now)
 }
 
 // MoveRailFeed implements payments.RailFeedStore.
-func (db *DB) MoveRailFeed(ctx context.Context, lease ports.RailFeedLease, cursor string) error {
-	return db.changeRailFeed(ctx, lease, `cursor = $3`, cursor)
+func (db *DB) MoveRailFeed(ctx context.Context, feed ports.RailFeedLease, cursor string) error {
+	return db.feeds.Update(ctx, feed.Lease, `cursor = $3`, cursor)
 }
 
+// failRailFeed ends the lease.
+var failRailFeed = `failures = failures + 1, last_error = $5, failed_at = ` + storage.Time(3) + `, retry_at = ` + storage.Time(3) +
+	` + $4::interval, leased_until = '-infinity'`
+
 // FailRailFeed implements payments.RailFeedStore.
-func (db *DB) FailRailFeed(ctx context.Context, lease ports.RailFeedLease, problem string, now, retryAt time.Time) error {
-	return db.changeRailFeed(ctx, lease, `failures = failures + 1, last_error = $3, failed_at = $4, retry_at = $5, leased_until = $4`,
-		storedText(problem, maxProblem), now, retryAt)
+func (db *DB) FailRailFeed(ctx context.Context, feed ports.RailFeedLease, problem string, delay time.Duration) error {
+	return db.feeds.Update(ctx, feed.Lease, failRailFeed, db.clock.Now(), delay, storedText(problem, maxProblem))
 }
 
 // ReleaseRailFeed implements payments.RailFeedStore.
-func (db *DB) ReleaseRailFeed(ctx context.Context, lease ports.RailFeedLease, now time.Time) error {
-	return db.changeRailFeed(ctx, lease, `leased_until = $3`, now)
+func (db *DB) ReleaseRailFeed(ctx context.Context, feed ports.RailFeedLease) error {
+	return db.feeds.Release(ctx, feed.Lease)
 }
 
 // RailFeedStates uses rail_feed_items_open.
 func (db *DB) RailFeedStates(ctx context.Context) ([]ports.RailFeedState, error) {
-	return collect(ctx, db.read, `
+	return storage.Collect(ctx, db.read, `
 		SELECT coalesce(f.connection, i.connection), coalesce(f.failures, 0), coalesce(f.last_error, ''), f.failed_at, f.retry_at, f.succeeded_at,
 			coalesce(i.waiting, 0), i.since
 		FROM rail_feeds f FULL JOIN (

@@ -20,66 +20,67 @@ func TestRailFeeds_OneReaderAtATime(t *testing.T) {
 	// can change nothing any more.
 	c := newEnv(t)
 	ctx, now := t.Context(), noon
-	first, second := uuid.New(), uuid.New()
-	take := func(holder uuid.UUID, at time.Time) (ports.RailFeedLease, bool) {
+	take := func(at time.Time) (ports.RailFeedLease, bool) {
 		t.Helper()
-		lease, taken, err := c.TakeRailFeed(ctx, "bank-eur", holder, at, at.Add(time.Minute))
+		c.at(at)
+		lease, taken, err := c.TakeRailFeed(ctx, "bank-eur", time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return lease, taken
 	}
 
-	lease, taken := take(first, now)
+	lease, taken := take(now)
 	if !taken || lease.Cursor != "" || lease.Failures != 0 {
 		t.Fatalf("the first lease is %+v, %v", lease, taken)
 	}
-	if _, taken := take(second, now.Add(59*time.Second)); taken {
+	if _, taken := take(now.Add(59 * time.Second)); taken {
 		t.Error("two processes read at the same time")
 	}
 	if err := c.AdvanceRailFeed(ctx, lease, "10", now); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.RenewRailFeed(ctx, lease, now.Add(2*time.Minute)); err != nil {
+	if err := c.RenewRailFeed(ctx, lease, 61*time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if _, taken := take(second, now.Add(time.Minute)); taken {
+	if _, taken := take(now.Add(time.Minute)); taken {
 		t.Error("a renewed lease was taken")
 	}
-	later, taken := take(second, now.Add(2*time.Minute))
+	later, taken := take(now.Add(2 * time.Minute))
 	if !taken || later.Cursor != "10" || later.Fence <= lease.Fence {
 		t.Fatalf("the second lease is %+v, %v", later, taken)
 	}
 	for name, change := range map[string]func() error{
 		"advance": func() error { return c.AdvanceRailFeed(ctx, lease, "5", now) },
-		"renew":   func() error { return c.RenewRailFeed(ctx, lease, now.Add(time.Hour)) },
-		"fail":    func() error { return c.FailRailFeed(ctx, lease, "late", now, now.Add(time.Hour)) },
-		"release": func() error { return c.ReleaseRailFeed(ctx, lease, now) },
+		"renew":   func() error { return c.RenewRailFeed(ctx, lease, time.Hour) },
+		"fail":    func() error { return c.FailRailFeed(ctx, lease, "late", time.Hour) },
+		"release": func() error { return c.ReleaseRailFeed(ctx, lease) },
 	} {
 		if err := change(); !errors.Is(err, ports.ErrLeaseLost) {
 			t.Errorf("%s without the lease: %v", name, err)
 		}
 	}
 
-	if err := c.FailRailFeed(ctx, later, "bank closed\x00", now.Add(3*time.Minute), now.Add(5*time.Minute)); err != nil {
+	c.at(now.Add(3 * time.Minute))
+	if err := c.FailRailFeed(ctx, later, "bank closed\x00", 2*time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if _, taken := take(first, now.Add(4*time.Minute)); taken {
+	if _, taken := take(now.Add(4 * time.Minute)); taken {
 		t.Error("a feed that failed was taken before it is due")
 	}
-	again, taken := take(first, now.Add(5*time.Minute))
+	again, taken := take(now.Add(5 * time.Minute))
 	if !taken || again.Failures != 1 || again.Cursor != "10" {
 		t.Fatalf("after a failure the lease is %+v, %v", again, taken)
 	}
 	states, err := c.RailFeedStates(ctx)
 	if err != nil || len(states) != 1 || states[0].Failures != 1 || states[0].LastError != "bank closed\uFFFD" ||
-		!states[0].SucceededAt.Equal(now) {
+		!states[0].SucceededAt.Equal(now) || !states[0].FailedAt.Equal(now.Add(3*time.Minute)) || !states[0].RetryAt.Equal(now.Add(5*time.Minute)) {
 		t.Errorf("states %+v, %v", states, err)
 	}
-	if err := c.ReleaseRailFeed(ctx, again, now.Add(6*time.Minute)); err != nil {
+	if err := c.ReleaseRailFeed(ctx, again); err != nil {
 		t.Fatal(err)
 	}
-	if _, taken := take(second, now.Add(6*time.Minute)); !taken {
+	if _, taken := take(now.Add(5 * time.Minute)); !taken {
 		t.Error("a released feed was not taken")
 	}
 }
@@ -211,7 +212,8 @@ func TestRailStatements_QueuedOnceUntilReconciled(t *testing.T) {
 	}
 	take := func(at time.Time) (ports.QueuedStatement, bool) {
 		t.Helper()
-		s, found, err := c.TakeRailStatement(ctx, at, at.Add(time.Minute))
+		c.at(at)
+		s, found, err := c.TakeRailStatement(ctx, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +288,8 @@ func TestRailStatements_RefusedAreListedUntilDiscarded(t *testing.T) {
 	if err := c.QueueRailStatement(ctx, statement()); err != nil {
 		t.Fatal(err)
 	}
-	if _, found, err := c.TakeRailStatement(ctx, noon.Add(time.Hour), noon.Add(2*time.Hour)); found || err != nil || len(refused()) != 0 {
+	c.at(noon.Add(time.Hour))
+	if _, found, err := c.TakeRailStatement(ctx, time.Hour); found || err != nil || len(refused()) != 0 {
 		t.Errorf("taken %v, %v; counted %v", found, err, refused())
 	}
 	shown, found, err := c.RailStatement(ctx, s.ID)

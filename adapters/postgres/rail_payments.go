@@ -9,70 +9,36 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/corridor"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/ports"
 )
 
-// railPayments is the table rail_payments.
-var railPayments = schema.New("rail_payments", []string{"platform_id", "id", "kind"}, func(p *rail.Payment) schema.Columns {
-	return schema.Columns{
-		{Name: "platform_id", Field: &p.Platform}, {Name: "id", Field: &p.ID},
-		{Name: "kind", Field: schema.Converted(
-			func() rail.Kind { return p.Kind },
-			func(kind rail.Kind) error {
-				p.Kind, p.Back = kind, kind.IsReturn()
-				return nil
-			})},
-		{Name: "rail", Field: &p.Rail}, {Name: "country", Field: &p.Country}, {Name: "connection", Field: &p.Connection},
-		{Name: "currency", Field: schema.Converted(
-			func() money.Currency { return p.Currency },
-			func(currency money.Currency) error {
-				p.Currency, p.Amount.Currency = currency, currency
-				return nil
-			})},
-		{Name: "amount", Field: &p.Amount.Minor}, {Name: "state", Field: &p.State}, {Name: "wait", Field: &p.Wait},
-		{Name: "reason", Field: &p.Reason},
-		{Name: "reviewed", Field: &p.Reviewed}, {Name: "forced", Field: &p.Forced}, {Name: "sent_again", Field: &p.SentAgain},
-		{Name: "partner_id", Field: &p.PartnerID}, {Name: "recorded_at", Field: &p.RecordedAt},
-		{Name: "handed_over_at", Field: &p.HandedOverAt},
-		{Name: "sent_at", Field: &p.SentAt}, {Name: "settled_at", Field: &p.SettledAt}, {Name: "returned_at", Field: &p.ReturnedAt},
-	}
-})
-
 var (
-	insertRailPayment = railPayments.Insert("")
-	updateRailPayment = railPayments.Update("connection", "state", "wait", "reason", "reviewed", "forced", "partner_id",
+	insertRailPayment = storage.RailPayments.Insert("")
+	updateRailPayment = storage.RailPayments.Update("connection", "state", "wait", "reason", "reviewed", "forced", "partner_id",
 		"handed_over_at", "sent_at", "settled_at", "returned_at", "sent_again")
 
-	railPaymentColumns = railPayments.Names("p")
+	railPaymentColumns = storage.RailPayments.Names("p")
 	// railPaymentsByKey uses the primary key.
 	railPaymentsByKey = `SELECT ` + railPaymentColumns + ` FROM rail_payments p
 		JOIN unnest($1::uuid[], $2::uuid[], $3::text[]) AS k(platform_id, id, kind) USING (platform_id, id, kind)`
 )
 
-func railPaymentKey(p rail.Payment) ports.RailPaymentKey {
-	return ports.RailPaymentKey{Platform: p.Platform, ID: p.ID, Kind: p.Kind}
-}
-
-func railKeyColumns(keys []ports.RailPaymentKey) []any {
-	return schema.Arrays(keys, func(k *ports.RailPaymentKey) []any { return []any{&k.Platform, &k.ID, &k.Kind} })
-}
-
 // RailPayments implements connections.Store.
 func (db *DB) RailPayments(ctx context.Context, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error) {
-	listed, err := db.readRailPayments(ctx, railPaymentsByKey, railKeyColumns(keys)...)
+	listed, err := db.readRailPayments(ctx, railPaymentsByKey, storage.RailKeyColumns(keys)...)
 	found := make(map[ports.RailPaymentKey]rail.Payment, len(listed))
 	for _, p := range listed {
-		found[railPaymentKey(p)] = p
+		found[storage.RailPaymentKey(p)] = p
 	}
 	return found, err
 }
 
 func (db *DB) readRailPayments(ctx context.Context, query string, args ...any) ([]rail.Payment, error) {
-	return queryTable(ctx, db, db.read, railPayments, query, args...)
+	return queryTable(ctx, db, db.read, storage.RailPayments, query, args...)
 }
 
 // WaitingRailPayments implements rails.Store. It uses rail_payments_review, rail_payments_queued,
@@ -113,7 +79,7 @@ const railQueues = `
 
 // RailQueues implements connections.Store.
 func (db *DB) RailQueues(ctx context.Context) ([]rail.AccountKey, error) {
-	return collect(ctx, db.read, railQueues, nil, scanAccountKey)
+	return storage.Collect(ctx, db.read, railQueues, nil, scanAccountKey)
 }
 
 // railTotals uses rail_payments_review, rail_payments_queued, rail_payments_handed_over and rail_payments_in_flight.
@@ -130,18 +96,18 @@ const railTotals = `
 
 // RailTotals implements rails.Store.
 func (db *DB) RailTotals(ctx context.Context) ([]ports.RailTotal, error) {
-	return collect(ctx, db.read, railTotals, nil, func(rows pgx.Rows, t *ports.RailTotal) error {
+	return storage.Collect(ctx, db.read, railTotals, nil, func(rows pgx.Rows, t *ports.RailTotal) error {
 		return rows.Scan(&t.Connection, &t.Rail, &t.Currency, &t.State, &t.Count, &t.Amount)
 	})
 }
 
 // LockRailPayments implements uow.Tx.
 func (u *Unit) LockRailPayments(ctx context.Context, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error) {
-	locked, err := queryTable(ctx, u.db, u.query, railPayments, railPaymentsByKey+` ORDER BY platform_id, id, kind FOR UPDATE OF p`,
-		railKeyColumns(keys)...)
+	locked, err := queryTable(ctx, u.db, u.query, storage.RailPayments, railPaymentsByKey+` ORDER BY platform_id, id, kind FOR UPDATE OF p`,
+		storage.RailKeyColumns(keys)...)
 	found := make(map[ports.RailPaymentKey]rail.Payment, len(keys))
 	for _, p := range locked {
-		found[railPaymentKey(p)] = p
+		found[storage.RailPaymentKey(p)] = p
 	}
 	return found, err
 }
@@ -161,14 +127,14 @@ func (u *Unit) LockRailQueue(ctx context.Context, key rail.AccountKey, except po
 	if isAfter {
 		since = pgtype.Timestamptz{Time: after.RecordedAt, Valid: true}
 	}
-	return queryTable(ctx, u.db, u.query, railPayments, lockRailQueue, key.Connection, key.Currency,
+	return queryTable(ctx, u.db, u.query, storage.RailPayments, lockRailQueue, key.Connection, key.Currency,
 		append([]corridor.Rail{}, except.Stopped...), append([]corridor.Rail{}, except.Closed...),
 		!after.Forced && isAfter, since, pgID(after.ID), limit)
 }
 
 // RailPausesNow implements connections.Tx.
 func (u *Unit) RailPausesNow(ctx context.Context) ([]ports.RailPause, error) {
-	return collect(ctx, u.query, latestPauses, nil, scanPause)
+	return storage.Collect(ctx, u.query, storage.LatestPauses, nil, storage.ScanPause)
 }
 
 // CreateRailPayments implements connections.Tx. A payment that another process has recorded meanwhile fails the unit

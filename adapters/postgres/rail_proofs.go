@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -28,7 +29,7 @@ const readInFlight = `
 // RailInFlight implements rails.RailProofStore.
 func (db *DB) RailInFlight(ctx context.Context, connections []string, currency money.Currency, from,
 	to time.Time) (out, in money.Total, err error) {
-	_, err = readValues(ctx, db.read, readInFlight, []any{connections, currency, from, to}, &out, &in)
+	_, err = storage.ReadRow(ctx, db.read, readInFlight, []any{connections, currency, from, to}, &out, &in)
 	return out, in, err
 }
 
@@ -64,7 +65,7 @@ func (db *DB) SaveRailProofs(ctx context.Context, day time.Time, proofs []rail.P
 	for _, p := range proofs {
 		batch.Queue(insertRailProof.SQL, railProofs.Columns(&ports.DayProof{Day: day.UTC(), Proof: p}).Fields()...)
 	}
-	return db.sendBatch(ctx, batch)
+	return db.storage.Send(ctx, batch)
 }
 
 // RailProofs implements rails.RailProofStore. It uses the primary key.

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -62,7 +63,7 @@ func (db *DB) ReverseRailReceipt(ctx context.Context, key ports.RailReceiptKey, 
 	return db.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, u *Unit) error {
 		account := rail.AccountKey{}
 		values := []any{key.Platform, key.Rail, key.PartnerID}
-		found, err := readValues(
+		found, err := storage.ReadRow(
 			ctx, u.query, `SELECT connection, currency FROM rail_receipts WHERE platform_id = $1 AND rail = $2 AND partner_id = $3`, values,
 			&account.Connection, &account.Currency)
 		if err != nil || !found {

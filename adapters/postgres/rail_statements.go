@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
@@ -80,14 +81,14 @@ func storedBalances(balances []ports.RailBalance) []storedBalance {
 
 // takeRailStatement uses rail_statements_open.
 var takeRailStatement = `
-	UPDATE rail_statements s SET retry_at = $2, attempts = attempts + 1 FROM (
-		SELECT platform_id, id FROM rail_statements WHERE reconciled_at IS NULL AND retry_at <= $1 ORDER BY retry_at LIMIT 1 FOR UPDATE SKIP LOCKED) due
+	UPDATE rail_statements s SET retry_at = ` + storage.Time(1) + ` + $2::interval, attempts = attempts + 1 FROM (
+		SELECT platform_id, id FROM rail_statements WHERE reconciled_at IS NULL AND retry_at <= ` + storage.Time(1) + ` ORDER BY retry_at LIMIT 1 FOR UPDATE SKIP LOCKED) due
 	WHERE s.platform_id = due.platform_id AND s.id = due.id
 	RETURNING ` + queuedStatements.Names("s")
 
 // TakeRailStatement implements reconciliation.RailStatementStore.
-func (db *DB) TakeRailStatement(ctx context.Context, now, again time.Time) (ports.QueuedStatement, bool, error) {
-	return db.firstRailStatement(ctx, takeRailStatement, now, again)
+func (db *DB) TakeRailStatement(ctx context.Context, again time.Duration) (ports.QueuedStatement, bool, error) {
+	return db.firstRailStatement(ctx, takeRailStatement, db.clock.Now(), again)
 }
 
 // RailStatement implements rails.RailStatementStore. It reads the whole table, which is small.

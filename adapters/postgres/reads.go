@@ -5,10 +5,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/storage"
 )
 
-// reader runs a query and calls scan for each of its rows. These are all ways to read:
+// These are all ways to read:
 //
 //   - db.read, for rows that are found by their keys: on the pool of units of work, with a prepared statement;
 //   - u.query, in a unit of work: the same, on its connection and after what it has queued;
@@ -17,20 +17,19 @@ import (
 //   - selectPage, for the pages of lists, whose conditions bun composes (lists.go).
 //
 // A prepared statement keeps its plan for as long as the connection, whatever its tables have grown to.
-type reader func(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error
 
-// read implements reader on the pool of units of work.
+// read implements storage.Reader on the pool of units of work.
 func (db *DB) read(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
-	return readRows(ctx, db.pool, pgx.QueryExecModeCacheStatement, query, args, scan)
+	return db.storage.Read(ctx, query, args, scan)
 }
 
-// queryRows implements reader on the pool of reports.
+// queryRows implements storage.Reader on the pool of reports.
 func (db *DB) queryRows(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
 	return queryRows(ctx, db.readPool, query, args, scan)
 }
 
 // readOn returns the reader of a connection or an open transaction.
-func readOn(q querier) reader {
+func readOn(q storage.Querier) storage.Reader {
 	return func(ctx context.Context, query string, args []any, scan func(pgx.Rows) error) error {
 		return queryRows(ctx, q, query, args, scan)
 	}
@@ -41,31 +40,7 @@ func (db *DB) inSnapshot(ctx context.Context, fn func(pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, db.readPool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, fn)
 }
 
-// querier is a pool, a connection or a transaction.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
 // queryRows runs a query that is planned each time.
-func queryRows(ctx context.Context, q querier, query string, args []any, scan func(pgx.Rows) error) error {
-	return readRows(ctx, q, pgx.QueryExecModeCacheDescribe, query, args, scan)
-}
-
-func readRows(ctx context.Context, q querier, mode pgx.QueryExecMode, query string, args []any, scan func(pgx.Rows) error) error {
-	rows, err := q.Query(ctx, query, append([]any{mode}, args...)...)
-	if err != nil {
-		return ledgerdb.ReadError(err)
-	}
-	return ledgerdb.ReadError(forEachRow(rows, scan))
-}
-
-// forEachRow calls scan for each row and closes the rows.
-func forEachRow(rows pgx.Rows, scan func(pgx.Rows) error) error {
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+func queryRows(ctx context.Context, q storage.Querier, query string, args []any, scan func(pgx.Rows) error) error {
+	return storage.ReadRows(ctx, q, pgx.QueryExecModeCacheDescribe, query, args, scan)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/receivable"
@@ -77,7 +78,7 @@ func (u *Unit) LockReceivableOf(ctx context.Context, p ident.Platform, id ident.
 }
 
 // readReceivable reads the changes after the receivable, so that those of a locked one are its last.
-func readReceivable(ctx context.Context, db *DB, read reader, rest string, p ident.Platform,
+func readReceivable(ctx context.Context, db *DB, read storage.Reader, rest string, p ident.Platform,
 	id any) (d ports.ReceivableDetails, found bool, err error) {
 	if d.Receivable, found, err = selectRow(ctx, db, read, receivables, rest, p, id); err != nil || !found {
 		return d, false, err

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/reconcile"
@@ -281,7 +282,7 @@ func (db *DB) Break(ctx context.Context, p ident.Platform, id ident.Break) (b re
 
 var selectBreak = `SELECT ` + breakNames + ` FROM ` + fromBreaks + ` WHERE b.platform_id = $1 AND b.id = $2`
 
-func readBreak(ctx context.Context, db *DB, read reader, p ident.Platform, id ident.Break) (reconcile.BreakDetails, error) {
+func readBreak(ctx context.Context, db *DB, read storage.Reader, p ident.Platform, id ident.Break) (reconcile.BreakDetails, error) {
 	var found *shownBreak
 	err := read(ctx, selectBreak, []any{p, id}, func(rows pgx.Rows) (err error) {
 		found, err = scanBreak(rows)

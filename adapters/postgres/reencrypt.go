@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
@@ -144,7 +145,7 @@ func (db *DB) readStale(ctx context.Context, t sealedTable, newest uuid.UUID, af
 	if err != nil {
 		return batch, err
 	}
-	err = forEachRow(rows, func(rows pgx.Rows) error {
+	err = storage.ForEachRow(rows, func(rows pgx.Rows) error {
 		row := staleRow{rowPosition: rowPosition{platform: end.platform}, old: make([][]byte, len(t.columns)),
 			encrypted: make([][]byte, len(t.columns))}
 		targets := []any{&row.key}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"causeway/adapters/postgres/storage"
+
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
@@ -38,7 +40,6 @@ type RetentionCutoffs struct {
 	// EndlessInvitations are those that do not expire and were not claimed, by creation.
 	EndlessInvitations time.Time
 	MarketRates        time.Time // by the time at which they were kept
-	BitcoinEvents      time.Time // that were read, and signed transactions that are final, by their time
 	// RailData are balances of connections and what they paid out by hour, their settled payments, reconciled statements
 	// and discarded items, by day or by their end.
 	RailData      time.Time
@@ -46,6 +47,8 @@ type RetentionCutoffs struct {
 	// BankOrders are those that have ended, with the files of banks and for banks and what was noticed in them.
 	BankOrders    time.Time
 	ReceiptPayers time.Time // of money that is no customer's, by its receipt
+	// Connectors are rows of connectors of rails.
+	Connectors []storage.OldRows
 }
 
 // retainedTable is a table with old rows to delete among others that stay.
@@ -181,8 +184,10 @@ func (db *DB) DeleteOld(ctx context.Context, cutoffs RetentionCutoffs, deleted f
 	if err := db.deleteOldMarketRates(ctx, cutoffs.MarketRates, func(n int) { deleted("market_rates", n) }); err != nil {
 		failures = append(failures, err)
 	}
-	if err := db.deleteOldBitcoin(ctx, cutoffs.BitcoinEvents, deleted); err != nil {
-		failures = append(failures, fmt.Errorf("delete old rows of Bitcoin wallets: %w", err))
+	for _, old := range cutoffs.Connectors {
+		if err := db.deleteInBatches(ctx, old.Table, old.Delete, old.Before, deleted); err != nil {
+			failures = append(failures, err)
+		}
 	}
 	if err := db.deleteOldPartnerEvents(ctx, cutoffs.PartnerEvents, deleted); err != nil {
 		failures = append(failures, err)

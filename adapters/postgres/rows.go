@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 )
 
@@ -255,12 +256,12 @@ func openRows[T any](ctx context.Context, db *DB, rows []readRow[T]) (opened []T
 }
 
 // selectRows returns the rows of a table that a query finds. rest is what follows its FROM, and $1 its first argument.
-func selectRows[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string, args ...any) ([]T, error) {
+func selectRows[T any](ctx context.Context, db *DB, read storage.Reader, t *schema.Table[T], rest string, args ...any) ([]T, error) {
 	return queryTable(ctx, db, read, t, "SELECT "+t.Names("")+" FROM "+t.Name+" "+rest, args...)
 }
 
 // queryTable is selectRows for a whole query, whose columns are those of the table.
-func queryTable[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string, args ...any) ([]T, error) {
+func queryTable[T any](ctx context.Context, db *DB, read storage.Reader, t *schema.Table[T], query string, args ...any) ([]T, error) {
 	var found []readRow[T]
 	err := read(ctx, query, args, func(rows pgx.Rows) error {
 		row, err := scanRow(rows, t)
@@ -274,7 +275,7 @@ func queryTable[T any](ctx context.Context, db *DB, read reader, t *schema.Table
 }
 
 // queryValues returns the single column of a query.
-func queryValues[T any](ctx context.Context, read reader, query string, args ...any) (found []T, err error) {
+func queryValues[T any](ctx context.Context, read storage.Reader, query string, args ...any) (found []T, err error) {
 	err = read(ctx, query, args, func(rows pgx.Rows) error {
 		var value T
 		err := rows.Scan(&value)
@@ -292,19 +293,20 @@ func firstRow[T any](items []T, err error) (first T, found bool, _ error) {
 }
 
 // selectRow is selectRows for at most one row.
-func selectRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], rest string,
+func selectRow[T any](ctx context.Context, db *DB, read storage.Reader, t *schema.Table[T], rest string,
 	args ...any) (row T, found bool, err error) {
 	return firstRow(selectRows(ctx, db, read, t, rest, args...))
 }
 
 // queryTableRow is queryTable for at most one row.
-func queryTableRow[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], query string,
+func queryTableRow[T any](ctx context.Context, db *DB, read storage.Reader, t *schema.Table[T], query string,
 	args ...any) (row T, found bool, err error) {
 	return firstRow(queryTable(ctx, db, read, t, query, args...))
 }
 
 // selectExisting is selectRow for a row that must be there: none is the error if it is not.
-func selectExisting[T any](ctx context.Context, db *DB, read reader, t *schema.Table[T], none error, rest string, args ...any) (T, error) {
+func selectExisting[T any](ctx context.Context, db *DB, read storage.Reader, t *schema.Table[T], none error, rest string,
+	args ...any) (T, error) {
 	row, found, err := selectRow(ctx, db, read, t, rest, args...)
 	if err == nil && !found {
 		err = none

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/screening"
 )
 
@@ -65,15 +66,15 @@ func (db *DB) ReplaceSanctionsList(ctx context.Context, list screening.LoadedLis
 	if err := db.CheckClock(); err != nil {
 		return err
 	}
-	return db.inTx(ctx, func(tx preparedTx) error {
-		if _, err := tx.exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('sanctions_lists'))`); err != nil {
+	return db.inTx(ctx, func(tx storage.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('sanctions_lists'))`); err != nil {
 			return err
 		}
-		if _, err := tx.exec(ctx, `DELETE FROM sanctions_entries e USING sanctions_lists l WHERE l.id = e.list_id AND l.list = $1`,
+		if _, err := tx.Exec(ctx, `DELETE FROM sanctions_entries e USING sanctions_lists l WHERE l.id = e.list_id AND l.list = $1`,
 			list.List); err != nil {
 			return err
 		}
-		if _, err := tx.exec(ctx, insertSanctionsList.SQL, sanctionsLists.Columns(&list).Fields()...); err != nil {
+		if _, err := tx.Exec(ctx, insertSanctionsList.SQL, sanctionsLists.Columns(&list).Fields()...); err != nil {
 			return err
 		}
 		for len(entries) > 0 {
@@ -86,7 +87,7 @@ func (db *DB) ReplaceSanctionsList(ctx context.Context, list screening.LoadedLis
 				}
 				refs[i], contents[i] = e.Ref, string(content)
 			}
-			if _, err := tx.exec(
+			if _, err := tx.Exec(
 				ctx, `INSERT INTO sanctions_entries (list_id, ref, content) SELECT $1, e.ref, e.content::jsonb FROM unnest($2::text[], $3::text[]) AS e(ref, content)`,
 				list.ID, refs, contents); err != nil {
 				return err
@@ -94,11 +95,11 @@ func (db *DB) ReplaceSanctionsList(ctx context.Context, list screening.LoadedLis
 			entries = entries[n:]
 		}
 		for _, r := range runs {
-			if _, err := tx.exec(ctx, `UPDATE screening_runs SET status = 'REPLACED', updated_at = $2 WHERE platform_id = $1 AND status = 'RUNNING'`,
+			if _, err := tx.Exec(ctx, `UPDATE screening_runs SET status = 'REPLACED', updated_at = $2 WHERE platform_id = $1 AND status = 'RUNNING'`,
 				r.Platform, list.LoadedAt); err != nil {
 				return err
 			}
-			if _, err := tx.exec(ctx, insertScreeningRun, r.Platform, r.ID, list.ID, list.LoadedAt); err != nil {
+			if _, err := tx.Exec(ctx, insertScreeningRun, r.Platform, r.ID, list.ID, list.LoadedAt); err != nil {
 				return err
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/core/transaction"
@@ -69,19 +69,19 @@ func (db *DB) Transactions(ctx context.Context, p ident.Platform,
 	}
 	var matching, read int64
 	if err := db.readPool.QueryRow(ctx, l.count(), l.args...).Scan(&matching, &read); err != nil {
-		return page, ledgerdb.ReadError(err)
+		return page, storage.ReadError(err)
 	}
 	statement := l.page(f.Paging) // adds its arguments
 	rows, err := db.readPool.Query(ctx, statement, l.args...)
 	if err != nil {
-		return page, ledgerdb.ReadError(err)
+		return page, storage.ReadError(err)
 	}
-	if err := forEachRow(rows, func(rows pgx.Rows) error {
+	if err := storage.ForEachRow(rows, func(rows pgx.Rows) error {
 		t, err := scanTransaction(ctx, db, rows)
 		page.Items = append(page.Items, t)
 		return err
 	}); err != nil {
-		return page, ledgerdb.ReadError(err)
+		return page, storage.ReadError(err)
 	}
 	setTotal(&page, matching, read)
 	if len(page.Items) > f.Limit {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/fault"
@@ -89,7 +90,7 @@ func (db *DB) CheckTransactions(ctx context.Context, platform ident.Platform, tr
 	if err != nil {
 		return nil, err
 	}
-	if err := forEachRow(rows, func(rows pgx.Rows) error {
+	if err := storage.ForEachRow(rows, func(rows pgx.Rows) error {
 		t, evidence, err := scanEvidence(ctx, db, rows)
 		if err != nil {
 			return err
@@ -178,7 +179,7 @@ func (db *DB) EachTransactionWithoutPostings(ctx context.Context, of ident.Platf
 		if err != nil {
 			return err
 		}
-		err = forEachRow(rows, func(rows pgx.Rows) error {
+		err = storage.ForEachRow(rows, func(rows pgx.Rows) error {
 			n++
 			var posted bool
 			row, err := scanState(rows, &platform, &posted)

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -192,7 +193,7 @@ func (db *DB) TransactionsByKey(ctx context.Context,
 	return transactionsByKey(ctx, db, db.read, readTransactions, keys)
 }
 
-func transactionsByKey(ctx context.Context, db *DB, read reader, query string,
+func transactionsByKey(ctx context.Context, db *DB, read storage.Reader, query string,
 	keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error) {
 	found := make(map[ports.TransactionKey]transaction.Transaction, len(keys))
 	platforms, ids := keyArrays(keys)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/treasury"
 	"causeway/ports"
@@ -106,7 +107,8 @@ func scanMovement(rows pgx.Rows) (m treasury.Movement, err error) {
 	return m, err
 }
 
-func readMovement(ctx context.Context, read reader, p ident.Platform, id ident.Movement) (m treasury.Movement, found bool, err error) {
+func readMovement(ctx context.Context, read storage.Reader, p ident.Platform,
+	id ident.Movement) (m treasury.Movement, found bool, err error) {
 	err = read(ctx, selectMovements+`AND m.id = $2`, []any{p, id}, func(rows pgx.Rows) (err error) {
 		found = true
 		m, err = scanMovement(rows)

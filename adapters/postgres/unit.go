@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/storage"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -143,7 +144,7 @@ func (u *Unit) queueExec(statement string, args ...any) {
 
 // queueQuery queues a query until the next flush, which calls scan for each row.
 func (u *Unit) queueQuery(query string, args []any, scan func(pgx.Rows) error) {
-	u.pending.Queue(query, args...).Query(func(rows pgx.Rows) error { return forEachRow(rows, scan) })
+	u.pending.Queue(query, args...).Query(func(rows pgx.Rows) error { return storage.ForEachRow(rows, scan) })
 }
 
 // flush sends the queued statements in one round trip.
@@ -162,7 +163,7 @@ func (u *Unit) query(ctx context.Context, query string, args []any, scan func(pg
 	}
 	batch := u.pending
 	u.pending, u.started = &pgx.Batch{}, true
-	if err := prepare(ctx, u.conn, batch); err != nil {
+	if err := storage.Prepare(ctx, u.conn, batch); err != nil {
 		return err
 	}
 	results := u.conn.SendBatch(ctx, batch)
@@ -188,7 +189,7 @@ func (u *Unit) query(ctx context.Context, query string, args []any, scan func(pg
 	if err != nil {
 		return err
 	}
-	return forEachRow(rows, scan)
+	return storage.ForEachRow(rows, scan)
 }
 
 // isRetryable reports whether the same work may succeed in a new transaction.

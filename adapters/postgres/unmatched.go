@@ -10,6 +10,7 @@ import (
 
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -165,14 +166,14 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 		ctx, fmt.Sprintf(`SELECT %s FROM (SELECT p.* FROM ledger_postings p %s ORDER BY p.seq %s LIMIT %d) p %s ORDER BY p.seq %s`,
 			unmatchedColumns, filter.where(), order, f.Limit+1, unmatchedTables, order), filter.args...)
 	if err != nil {
-		return page, ledgerdb.ReadError(err)
+		return page, storage.ReadError(err)
 	}
-	if err := forEachRow(rows, func(rows pgx.Rows) error {
+	if err := storage.ForEachRow(rows, func(rows pgx.Rows) error {
 		funds, err := scanUnmatched(rows, p)
 		page.Items = append(page.Items, funds)
 		return err
 	}); err != nil {
-		return page, ledgerdb.ReadError(err)
+		return page, storage.ReadError(err)
 	}
 	if page.More = len(page.Items) > f.Limit; page.More {
 		page.Items = page.Items[:f.Limit]

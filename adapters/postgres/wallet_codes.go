@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/wallet"
 )
@@ -90,7 +91,7 @@ func (u *Unit) UsePasskeyChallenge(ctx context.Context, c wallet.PasskeyChalleng
 
 // UseOnce uses the primary key: of two units of work, the second waits for the first.
 func (u *Unit) UseOnce(ctx context.Context, p ident.Platform, hash [sha256.Size]byte, until time.Time) (inserted bool, err error) {
-	_, err = readValues(
+	_, err = storage.ReadRow(
 		ctx, u.query, `INSERT INTO wallet_used_challenges (platform_id, hash, expires_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING true`,
 		[]any{p, hash, until}, &inserted)
 	return inserted, translate(err)
@@ -98,7 +99,7 @@ func (u *Unit) UseOnce(ctx context.Context, p ident.Platform, hash [sha256.Size]
 
 // WasUsed uses the primary key.
 func (db *DB) WasUsed(ctx context.Context, p ident.Platform, hash [sha256.Size]byte) (used bool, err error) {
-	_, err = readValues(ctx, db.read, `SELECT EXISTS (SELECT FROM wallet_used_challenges WHERE platform_id = $1 AND hash = $2)`,
+	_, err = storage.ReadRow(ctx, db.read, `SELECT EXISTS (SELECT FROM wallet_used_challenges WHERE platform_id = $1 AND hash = $2)`,
 		[]any{p, hash}, &used)
 	return used, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/wallet"
 	"causeway/ports"
@@ -65,7 +66,7 @@ func (c walletCredentialRow) credential() wallet.Credential {
 // also while no credential is stored.
 func (u *Unit) LockWallet(ctx context.Context, w ports.WalletID, now time.Time) (wallet.Wallet, error) {
 	var id ident.InternalAccount
-	found, err := readValues(ctx, u.query, `SELECT id FROM internal_accounts WHERE platform_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+	found, err := storage.ReadRow(ctx, u.query, `SELECT id FROM internal_accounts WHERE platform_id = $1 AND id = $2 FOR NO KEY UPDATE`,
 		[]any{w.Platform, w.Account}, &id)
 	if err != nil {
 		return wallet.Wallet{}, translate(err)
@@ -81,7 +82,7 @@ func (db *DB) Wallet(ctx context.Context, w ports.WalletID, now time.Time) (wall
 	return selectWallet(ctx, db, db.read, w, now)
 }
 
-func selectWallet(ctx context.Context, db *DB, read reader, w ports.WalletID, now time.Time) (found wallet.Wallet, err error) {
+func selectWallet(ctx context.Context, db *DB, read storage.Reader, w ports.WalletID, now time.Time) (found wallet.Wallet, err error) {
 	found.Platform, found.Account = w.Platform, w.Account
 	credentials, err := selectRows(ctx, db, read, walletCredentials,
 		`WHERE platform_id = $1 AND account_id = $2 AND revoked_at IS NULL ORDER BY created_at, id`, w.Platform, w.Account)
@@ -135,7 +136,7 @@ func (db *DB) OtherWalletWithEmail(ctx context.Context, w ports.WalletID, email 
 	if err != nil {
 		return false, err
 	}
-	_, err = readValues(ctx, db.read, `SELECT EXISTS (SELECT FROM wallet_credentials
+	_, err = storage.ReadRow(ctx, db.read, `SELECT EXISTS (SELECT FROM wallet_credentials
 		WHERE platform_id = $1 AND email_fingerprint IN ($2, $3) AND email_fingerprint <> '' AND revoked_at IS NULL AND account_id <> $4)`,
 		[]any{w.Platform, fingerprint, plain, w.Account}, &exists)
 	return exists, err

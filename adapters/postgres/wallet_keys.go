@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/core/wallet"
 	"causeway/ports"
 )
@@ -11,7 +12,7 @@ var _ ports.WalletKeyStore = (*DB)(nil)
 
 // WalletKey uses the primary key.
 func (db *DB) WalletKey(ctx context.Context, w ports.WalletID) (key wallet.Key, err error) {
-	_, err = readValues(ctx, db.read, `SELECT public_key FROM wallet_keys WHERE platform_id = $1 AND id = $2`,
+	_, err = storage.ReadRow(ctx, db.read, `SELECT public_key FROM wallet_keys WHERE platform_id = $1 AND id = $2`,
 		[]any{w.Platform, w.Account}, &key)
 	return key, err
 }
@@ -19,7 +20,7 @@ func (db *DB) WalletKey(ctx context.Context, w ports.WalletID) (key wallet.Key, 
 // WalletEntropy uses the primary key.
 func (db *DB) WalletEntropy(ctx context.Context, w ports.WalletID) (entropy []byte, key wallet.Key, err error) {
 	var stored []byte
-	found, err := readValues(ctx, db.read, `SELECT entropy, public_key FROM wallet_keys WHERE platform_id = $1 AND id = $2`,
+	found, err := storage.ReadRow(ctx, db.read, `SELECT entropy, public_key FROM wallet_keys WHERE platform_id = $1 AND id = $2`,
 		[]any{w.Platform, w.Account}, &stored, &key)
 	if err != nil || !found {
 		return nil, key, err

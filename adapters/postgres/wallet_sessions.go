@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/wallet"
 	"causeway/ports"
@@ -30,7 +31,7 @@ func (db *DB) ActiveWalletSessions(ctx context.Context, w ports.WalletID, now ti
 	return selectActiveSessions(ctx, db, db.read, w, now)
 }
 
-func selectActiveSessions(ctx context.Context, db *DB, read reader, w ports.WalletID, now time.Time) ([]wallet.Session, error) {
+func selectActiveSessions(ctx context.Context, db *DB, read storage.Reader, w ports.WalletID, now time.Time) ([]wallet.Session, error) {
 	return selectRows(ctx, db, read, walletSessions,
 		`WHERE platform_id = $1 AND account_id = $2 AND expires_at > $3 AND revoked_at IS NULL ORDER BY created_at, id`,
 		w.Platform, w.Account, now)

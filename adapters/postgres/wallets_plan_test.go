@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/ports"
 )
@@ -136,5 +137,6 @@ func newTracedEnv(t *testing.T, url string) (*DB, *tracedStatements) {
 	t.Cleanup(pool.Close)
 	traced := *db
 	traced.pool.Pool = pool
+	traced.storage = storage.New(traced.pool, db.clock)
 	return &traced, trace
 }

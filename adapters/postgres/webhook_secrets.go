@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/ports"
 )
@@ -37,7 +38,7 @@ func (u *Unit) LockWebhookSecrets(ctx context.Context, p ident.Platform) ([]port
 	return selectWebhookSecrets(ctx, u.db, u.query, p)
 }
 
-func selectWebhookSecrets(ctx context.Context, db *DB, read reader, p ident.Platform) ([]ports.SealedWebhookSecret, error) {
+func selectWebhookSecrets(ctx context.Context, db *DB, read storage.Reader, p ident.Platform) ([]ports.SealedWebhookSecret, error) {
 	rows, err := selectRows(ctx, db, read, webhookSecrets, `WHERE platform_id = $1 ORDER BY id DESC`, p)
 	secrets := make([]ports.SealedWebhookSecret, len(rows))
 	for i, row := range rows {

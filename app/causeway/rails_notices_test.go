@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"causeway/adapters/postgres"
 	"causeway/core/bankorder"
 	"causeway/ports"
@@ -32,7 +30,7 @@ func TestRailsNotices_ListsWhatBanksReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	lease, _, err := db.TakeBankLease(t.Context(), "bank-eur", uuid.New(), noon, noon.Add(time.Minute))
+	lease, _, err := db.TakeBankLease(t.Context(), "bank-eur", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

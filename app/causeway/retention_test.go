@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"causeway/adapters/postgres"
+	"causeway/adapters/rails/bitcoin"
 )
 
 func TestRetention_DefaultsAndCutoffs(t *testing.T) {
@@ -21,13 +23,13 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 		EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30),
 		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30),
 		AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
-		ReceiptPayers: daysAgo(1827), BitcoinEvents: daysAgo(400), BankOrders: daysAgo(730)}
+		ReceiptPayers: daysAgo(1827), BankOrders: daysAgo(730), Connectors: bitcoin.OldRows(daysAgo(400))}
 	changed := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(8), WebhookEvents: daysAgo(9), UnpaidQuotes: daysAgo(31),
 		RailReplies: daysAgo(32), KYCLinks: daysAgo(30), Imports: daysAgo(90), Uploads: now.Add(-time.Hour), Invitations: daysAgo(365),
 		EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30),
 		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30),
 		AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
-		ReceiptPayers: daysAgo(1827), BitcoinEvents: daysAgo(32), BankOrders: daysAgo(730)}
+		ReceiptPayers: daysAgo(1827), BankOrders: daysAgo(730), Connectors: bitcoin.OldRows(daysAgo(32))}
 	for _, test := range []struct {
 		arguments []string
 		want      postgres.RetentionCutoffs
@@ -40,7 +42,7 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 		if err := flags.validate(); err != nil {
 			t.Error(err)
 		}
-		if got := flags.cutoffs(now); got != test.want {
+		if got := flags.cutoffs(now); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%v: %+v, want %+v", test.arguments, got, test.want)
 		}
 	}

@@ -58,7 +58,6 @@ type FeedConfig struct {
 type Feeds struct {
 	FeedConfig
 	service *Service
-	holder  uuid.UUID
 
 	mu   sync.Mutex
 	next map[string]time.Time // when a feed is read again; those being read have none
@@ -69,7 +68,7 @@ type Feeds struct {
 
 // NewFeeds returns the reader of the feeds of a process.
 func (s *Service) NewFeeds(c FeedConfig) *Feeds {
-	return &Feeds{FeedConfig: c, service: s, holder: s.IDs.New(s.Clock.Now()), next: map[string]time.Time{}, busy: map[string]bool{},
+	return &Feeds{FeedConfig: c, service: s, next: map[string]time.Time{}, busy: map[string]bool{},
 		askedAt: map[string]time.Time{}}
 }
 
@@ -124,8 +123,7 @@ func (f *Feeds) Read(ctx context.Context, c ports.LiveConnection) (err error) {
 		return nil
 	}
 	ctx = ports.ForAllPlatforms(ctx)
-	now := f.service.Clock.Now()
-	lease, taken, err := f.Feeds.TakeRailFeed(ctx, c.Name, f.holder, now, now.Add(feedLease))
+	lease, taken, err := f.Feeds.TakeRailFeed(ctx, c.Name, feedLease)
 	if err != nil || !taken {
 		return err
 	}
@@ -139,17 +137,16 @@ func (f *Feeds) Read(ctx context.Context, c ports.LiveConnection) (err error) {
 	release()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), feedStoreTimeout)
 	defer cancel()
-	now = f.service.Clock.Now()
 	switch {
 	case errors.Is(err, ports.ErrLeaseLost) || errors.Is(context.Cause(held), ports.ErrLeaseLost):
 		return nil // the process that has it continues
 	case err != nil && ctx.Err() == nil:
 		err = errors.Join(problem, err)
-		return errors.Join(err, f.Feeds.FailRailFeed(ending, lease, err.Error(), now, now.Add(feedDelay(lease.Failures))))
+		return errors.Join(err, f.Feeds.FailRailFeed(ending, lease, err.Error(), feedDelay(lease.Failures)))
 	case problem != nil && ctx.Err() == nil: // the rest works, and is not delayed
-		return errors.Join(problem, f.Feeds.FailRailFeed(ending, lease, problem.Error(), now, now.Add(feedInterval)))
+		return errors.Join(problem, f.Feeds.FailRailFeed(ending, lease, problem.Error(), feedInterval))
 	default:
-		if err := f.Feeds.ReleaseRailFeed(ending, lease, now); !errors.Is(err, ports.ErrLeaseLost) {
+		if err := f.Feeds.ReleaseRailFeed(ending, lease); !errors.Is(err, ports.ErrLeaseLost) {
 			return err
 		}
 		return nil
@@ -174,7 +171,7 @@ func (f *Feeds) holdLease(ctx context.Context, lease ports.RailFeedLease) (held 
 				return
 			case <-tick.C:
 				renewal, cancel := context.WithTimeout(held, feedStoreTimeout)
-				err := f.Feeds.RenewRailFeed(renewal, lease, f.service.Clock.Now().Add(feedLease))
+				err := f.Feeds.RenewRailFeed(renewal, lease, feedLease)
 				cancel()
 				if errors.Is(err, ports.ErrLeaseLost) {
 					lose(err)

@@ -175,11 +175,11 @@ func TestFeeds_EverythingIsPassedOn(t *testing.T) {
 		t.Errorf("balances %+v, %v", balances, err)
 	}
 	ctx := ports.ForAllPlatforms(t.Context())
-	if s, found, err := e.Store.TakeRailStatement(ctx, e.Clock.Now(), e.Clock.Now().Add(time.Hour)); err != nil || !found ||
+	if s, found, err := e.Store.TakeRailStatement(ctx, time.Hour); err != nil || !found ||
 		s.Name != "s.xml" || s.Platform != e.Platform.ID {
 		t.Errorf("statement %+v, %v, %v", s, found, err)
 	}
-	if _, found, err := e.Store.TakeRailStatement(ctx, e.Clock.Now(), e.Clock.Now().Add(time.Hour)); err != nil || found {
+	if _, found, err := e.Store.TakeRailStatement(ctx, time.Hour); err != nil || found {
 		t.Errorf("a second statement, %v", err)
 	}
 	if len(e.called) != 2 || e.called[0] != subject {

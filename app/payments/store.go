@@ -148,17 +148,17 @@ type RailFeedStore interface {
 	// RetryRailFeedItem stores the problem of another attempt, and when the next is due.
 	RetryRailFeedItem(ctx context.Context, item ports.RailFeedItem) error
 	DeleteRailFeedItem(ctx context.Context, item ports.RailFeedItem) error
-	// TakeRailFeed takes the lease of a feed until a time. It returns false while another process holds it, and
-	// before the feed is to be read again after a failure.
-	TakeRailFeed(ctx context.Context, connection string, holder uuid.UUID, now time.Time, until time.Time) (ports.RailFeedLease, bool, error)
-	RenewRailFeed(ctx context.Context, lease ports.RailFeedLease, until time.Time) error
+	// TakeRailFeed takes the lease of a feed. It returns false while another process holds it, and before the feed is to be read
+	// again after a failure.
+	TakeRailFeed(ctx context.Context, connection string, length time.Duration) (ports.RailFeedLease, bool, error)
+	RenewRailFeed(ctx context.Context, lease ports.RailFeedLease, length time.Duration) error
 	// AdvanceRailFeed stores the cursor after a piece was passed on, which ends the failures.
 	AdvanceRailFeed(ctx context.Context, lease ports.RailFeedLease, cursor string, now time.Time) error
 	// MoveRailFeed stores the cursor after a piece with a problem was passed on. Failures stay.
 	MoveRailFeed(ctx context.Context, lease ports.RailFeedLease, cursor string) error
-	// FailRailFeed records a failure and ends the lease.
-	FailRailFeed(ctx context.Context, lease ports.RailFeedLease, problem string, now time.Time, retryAt time.Time) error
-	ReleaseRailFeed(ctx context.Context, lease ports.RailFeedLease, now time.Time) error
+	// FailRailFeed records a failure and ends the lease. The feed is to be read again after a delay.
+	FailRailFeed(ctx context.Context, lease ports.RailFeedLease, problem string, delay time.Duration) error
+	ReleaseRailFeed(ctx context.Context, lease ports.RailFeedLease) error
 }
 
 // RailReceiptStore keeps over which connection money was received. Each method is one atomic step, and changes nothing when it

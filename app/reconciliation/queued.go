@@ -24,8 +24,7 @@ const (
 func (r *Service) ReconcileQueued(ctx context.Context, queue RailStatementStore) error {
 	var failed []error
 	for ctx.Err() == nil {
-		now := r.Clock.Now()
-		s, found, err := queue.TakeRailStatement(ctx, now, now.Add(queuedTimeout))
+		s, found, err := queue.TakeRailStatement(ctx, queuedTimeout)
 		if err != nil || !found {
 			return errors.Join(append(failed, err)...)
 		}

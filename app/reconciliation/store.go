@@ -69,8 +69,8 @@ type LedgerReader interface {
 
 // RailStatementStore queues the statements of connections until they are reconciled.
 type RailStatementStore interface {
-	// TakeRailStatement returns the statement that is due longest, and makes it due again at a later time.
-	TakeRailStatement(ctx context.Context, now time.Time, again time.Time) (ports.QueuedStatement, bool, error)
+	// TakeRailStatement returns the statement that is due longest, and makes it due again after a time.
+	TakeRailStatement(ctx context.Context, again time.Duration) (ports.QueuedStatement, bool, error)
 	// RailStatementFailed stores why a statement could not be reconciled, and when to try again.
 	RailStatementFailed(ctx context.Context, s ports.QueuedStatement, problem string, retryAt time.Time) error
 	// RailStatementReconciled ends a statement, deletes its content, and stores its balances as RailBalanceStore does.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/ledger"
 	"causeway/ports"
@@ -72,12 +73,12 @@ func ReadCheckpoints(ctx context.Context, q Querier, log ledger.Log, p ident.Pla
 	return checkpoints, wrapError("read the checkpoints of the log", err)
 }
 
-// takeUnpublished reads one row a platform.
-const takeUnpublished = `
-UPDATE %[1]s s SET publish_lease_until = $2
+// takeUnpublished reads one row a platform. A lease has no fence: what is published is the same whoever does it.
+var takeUnpublished = `
+UPDATE %[1]s s SET publish_lease_until = ` + storage.Time(1) + ` + $2::interval
 WHERE s.platform_id = ANY (ARRAY(
     SELECT o.platform_id FROM %[1]s o
-    WHERE o.published_size < o.size AND (o.publish_lease_until IS NULL OR o.publish_lease_until <= $1)
+    WHERE o.published_size < o.size AND (o.publish_lease_until IS NULL OR o.publish_lease_until <= ` + storage.Time(1) + `)
     LIMIT 500 FOR UPDATE SKIP LOCKED
 ))
 RETURNING s.platform_id, s.published_size`
@@ -87,7 +88,7 @@ func (c *CheckpointStore) TakeUnpublished(ctx context.Context, now time.Time, le
 	limit int) (taken []ports.UnpublishedCheckpoints, err error) {
 	err = withConn(ctx, c.pool, func(q Querier) error {
 		var published []int64
-		err := queryFreshPlan(ctx, q, fmt.Sprintf(takeUnpublished, logTables[c.log].state), []any{now, now.Add(lease)},
+		err := queryFreshPlan(ctx, q, fmt.Sprintf(takeUnpublished, logTables[c.log].state), []any{now, lease},
 			func(rows pgx.Rows) error {
 				var of ports.UnpublishedCheckpoints
 				var size int64

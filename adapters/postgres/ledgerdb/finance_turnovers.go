@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
@@ -197,7 +198,7 @@ func (t *turnoverReport) nextAccounts(ctx context.Context, q Querier) error {
 	if err != nil {
 		return err
 	}
-	return forEachRow(rows, func(rows pgx.Rows) error {
+	return storage.ForEachRow(rows, func(rows pgx.Rows) error {
 		var accountID int64
 		var path, currency, class string
 		if err := rows.Scan(&accountID, &path, &currency, &class); err != nil {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
@@ -122,17 +122,8 @@ func (r *Reader) inTransaction(ctx context.Context, begin string, fn func(Querie
 				err = errors.Join(err, rollback)
 			}
 		}()
-		return ReadError(fn(c.Conn()))
+		return storage.ReadError(fn(c.Conn()))
 	})
-}
-
-// ReadError adds ports.ErrReadTimeout to the error of a statement that was ended by its timeout.
-func ReadError(err error) error {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) && pg.Code == "57014" {
-		return fmt.Errorf("%w: %w", ports.ErrReadTimeout, err)
-	}
-	return err
 }
 
 // parseTotal parses a numeric that was selected as text.

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/fault"
 )
 
@@ -22,7 +23,7 @@ func TestRowSpool_LargeResultIsInUnnamedFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := forEachRow(rows, spool.add); err != nil {
+		if err := storage.ForEachRow(rows, spool.add); err != nil {
 			t.Fatal(err)
 		}
 

@@ -19,6 +19,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"causeway/adapters/postgres/storage"
 )
 
 // Store writes and reads the ledger. It holds only a cache of the ids of accounts, which never
@@ -58,7 +60,7 @@ func query(ctx context.Context, q Querier, statement string, args []any, scan fu
 	if err != nil {
 		return err
 	}
-	return forEachRow(rows, scan)
+	return storage.ForEachRow(rows, scan)
 }
 
 // queryFreshPlan runs a statement that is rare and whose best plan depends on the size of
@@ -68,16 +70,5 @@ func queryFreshPlan(ctx context.Context, q Querier, statement string, args []any
 	if err != nil {
 		return err
 	}
-	return forEachRow(rows, scan)
-}
-
-// forEachRow calls scan for each row and closes the rows.
-func forEachRow(rows pgx.Rows, scan func(pgx.Rows) error) error {
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return storage.ForEachRow(rows, scan)
 }

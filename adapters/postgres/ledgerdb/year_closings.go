@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/core/yearend"
@@ -87,9 +88,9 @@ func YearClosings(ctx context.Context, q interface {
 }, p ident.Platform) (closings []yearend.Closing, err error) {
 	rows, err := q.Query(ctx, selectYearClosings, pgx.QueryExecModeCacheDescribe, p)
 	if err != nil {
-		return nil, ReadError(err)
+		return nil, storage.ReadError(err)
 	}
-	err = forEachRow(rows, func(rows pgx.Rows) error {
+	err = storage.ForEachRow(rows, func(rows pgx.Rows) error {
 		var c yearend.Closing
 		var reversal YearReversal
 		var result YearResult
@@ -109,7 +110,7 @@ func YearClosings(ctx context.Context, q interface {
 		}
 		return nil
 	})
-	return closings, ReadError(err)
+	return closings, storage.ReadError(err)
 }
 
 // YearClosings implements ports.AuditView.

@@ -48,11 +48,11 @@ type Adapter struct {
 	transport  transport.Transport
 	timetable  *settlement.Timetable
 	zones      map[corridor.Rail]*time.Location // of the schedules
-	holder     uuid.UUID                        // of the lease
+	process    uuid.UUID                        // in the names of test files
 	readTime   time.Duration
 
-	mu      sync.Mutex // held during Poll and Close
-	leased  bool       // it may have the lease
+	mu      sync.Mutex  // held during Poll and Close
+	held    ports.Lease // the latest on the files; zero if another process has it
 	seen    map[string]sighting
 	reading *reading // nil if no file of the bank is open
 	// aside are files that were given up without being opened, and givenUp is why this process has given up those that were,
@@ -88,7 +88,7 @@ func Open(c Config) (*Adapter, error) {
 	}
 	a := &Adapter{connection: c.Connection, settings: parsed, store: c.Store, clock: c.Clock, transport: c.Transport,
 		timetable: timetable, zones: zones,
-		log: c.Log.WithField("connection", c.Connection.Name), holder: c.IDs.New(c.Clock.Now()), seen: map[string]sighting{},
+		log: c.Log.WithField("connection", c.Connection.Name), process: c.IDs.New(c.Clock.Now()), seen: map[string]sighting{},
 		givenUp: map[string]string{}, problems: map[int64]string{}, readTime: maxReadTime}
 	if err := a.checkFormats(c.Clock.Now()); err != nil {
 		return nil, err
@@ -157,13 +157,12 @@ func (a *Adapter) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.closeReading()
-	if !a.leased {
+	if a.held.Fence == 0 {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ports.ForAllPlatforms(context.Background()), closeTimeout)
 	defer cancel()
-	now := a.clock.Now()
-	if _, _, failed := a.store.TakeBankLease(ctx, a.connection.Name, a.holder, now, now); failed != nil {
+	if failed := a.store.ReleaseBankLease(ctx, a.held); failed != nil && !errors.Is(failed, ports.ErrLeaseLost) {
 		a.log.WithError(failed).Warn("cannot give the lease on the files of the bank back; it ends by itself")
 	}
 	return err
@@ -221,7 +220,7 @@ func (a *Adapter) testWritable(ctx context.Context, from, to string) error {
 	if suffix == "" {
 		suffix = ".tmp"
 	}
-	name := "test-" + a.holder.String()
+	name := "test-" + a.process.String()
 	first, err := transport.Join(from, name+suffix)
 	if err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
 	"causeway/adapters/rails/bankfile/transport"
@@ -92,13 +91,13 @@ type steppedStore struct {
 	p *process
 }
 
-func (s steppedStore) TakeBankLease(ctx context.Context, connection string, holder uuid.UUID, now,
-	until time.Time) (l ports.BankLease, held bool, err error) {
-	err = s.p.step(func() error {
-		l, held, err = s.BankFiles.TakeBankLease(ctx, connection, holder, now, until)
-		return err
-	})
+func (s steppedStore) TakeBankLease(ctx context.Context, connection string, length time.Duration) (l ports.Lease, held bool, err error) {
+	err = s.p.step(func() error { l, held, err = s.BankFiles.TakeBankLease(ctx, connection, length); return err })
 	return l, held, err
+}
+
+func (s steppedStore) RenewBankLease(ctx context.Context, lease ports.Lease, length time.Duration) error {
+	return s.p.step(func() error { return s.BankFiles.RenewBankLease(ctx, lease, length) })
 }
 
 func (s steppedStore) AddBankOrders(ctx context.Context, orders []bankorder.Order) (added []bankorder.Order, err error) {
@@ -106,7 +105,7 @@ func (s steppedStore) AddBankOrders(ctx context.Context, orders []bankorder.Orde
 	return added, err
 }
 
-func (s steppedStore) CutBankFile(ctx context.Context, lease ports.BankLease,
+func (s steppedStore) CutBankFile(ctx context.Context, lease ports.Lease,
 	cut ports.BankFileCut) (f bankorder.File, some bool, err error) {
 	err = s.p.step(func() error { f, some, err = s.BankFiles.CutBankFile(ctx, lease, cut); return err })
 	return f, some, err
@@ -126,16 +125,16 @@ func (s steppedStore) BankFileOrders(ctx context.Context, connection string, num
 	return orders, err
 }
 
-func (s steppedStore) BeginBankUpload(ctx context.Context, lease ports.BankLease, number int64) (attempt int, err error) {
+func (s steppedStore) BeginBankUpload(ctx context.Context, lease ports.Lease, number int64) (attempt int, err error) {
 	err = s.p.step(func() error { attempt, err = s.BankFiles.BeginBankUpload(ctx, lease, number); return err })
 	return attempt, err
 }
 
-func (s steppedStore) BankFileUploaded(ctx context.Context, lease ports.BankLease, f bankorder.File) error {
+func (s steppedStore) BankFileUploaded(ctx context.Context, lease ports.Lease, f bankorder.File) error {
 	return s.p.step(func() error { return s.BankFiles.BankFileUploaded(ctx, lease, f) })
 }
 
-func (s steppedStore) BankFileDelivered(ctx context.Context, lease ports.BankLease, number int64, at, settlesAt time.Time) error {
+func (s steppedStore) BankFileDelivered(ctx context.Context, lease ports.Lease, number int64, at, settlesAt time.Time) error {
 	return s.p.step(func() error { return s.BankFiles.BankFileDelivered(ctx, lease, number, at, settlesAt) })
 }
 
@@ -251,7 +250,7 @@ func recording(s ports.BankFiles) recordingStore {
 	return recordingStore{s, &sync.Mutex{}, map[string]string{}}
 }
 
-func (r recordingStore) BankFileUploaded(ctx context.Context, lease ports.BankLease, f bankorder.File) error {
+func (r recordingStore) BankFileUploaded(ctx context.Context, lease ports.Lease, f bankorder.File) error {
 	err := r.BankFiles.BankFileUploaded(ctx, lease, f)
 	if err == nil {
 		r.mu.Lock()

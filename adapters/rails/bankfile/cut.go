@@ -24,7 +24,7 @@ const (
 
 // cut makes a file of the orders that have waited longest, are due and may leave; false if none are. What cannot be in a file does
 // not stop the others, and is the error when they are done.
-func (a *Adapter) cut(ctx context.Context, lease ports.BankLease) (bankorder.File, bool, error) {
+func (a *Adapter) cut(ctx context.Context, lease ports.Lease) (bankorder.File, bool, error) {
 	queued, err := a.store.QueuedBankOrders(ctx, a.connection.Name)
 	if err != nil {
 		return bankorder.File{}, false, err

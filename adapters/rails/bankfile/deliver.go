@@ -19,7 +19,7 @@ import (
 )
 
 // send delivers the files that were cut, and cuts and delivers those that are due, the oldest first.
-func (a *Adapter) send(ctx context.Context, lease ports.BankLease) (more bool, err error) {
+func (a *Adapter) send(ctx context.Context, lease ports.Lease) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	for started := time.Now(); time.Since(started) < sendTime; {
@@ -40,7 +40,7 @@ func (a *Adapter) send(ctx context.Context, lease ports.BankLease) (more bool, e
 // deliver gives the bank a file once. Its content is fixed when all of it is at the bank under a temporary name, which
 // nobody else has used; only that upload is renamed, by whichever process comes to it, and a file can be renamed once. So a
 // file whose temporary name is gone has been renamed.
-func (a *Adapter) deliver(ctx context.Context, lease ports.BankLease, f bankorder.File) (err error) {
+func (a *Adapter) deliver(ctx context.Context, lease ports.Lease, f bankorder.File) (err error) {
 	if f.State == bankorder.FileCreated {
 		if f, err = a.upload(ctx, lease, f); err != nil {
 			return err
@@ -58,7 +58,7 @@ func (a *Adapter) deliver(ctx context.Context, lease ports.BankLease, f bankorde
 }
 
 // upload writes a file to the bank under a temporary name of its own.
-func (a *Adapter) upload(ctx context.Context, lease ports.BankLease, f bankorder.File) (bankorder.File, error) {
+func (a *Adapter) upload(ctx context.Context, lease ports.Lease, f bankorder.File) (bankorder.File, error) {
 	attempt, err := a.store.BeginBankUpload(ctx, lease, f.Number)
 	if err != nil {
 		return f, err

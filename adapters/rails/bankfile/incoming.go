@@ -21,7 +21,7 @@ const (
 
 // readIncoming passes on the next piece of the files of the bank. A file ends only in the poll after its last piece: its
 // caller has stored the piece then. So does one that is given up: its caller has kept it aside then.
-func (a *Adapter) readIncoming(ctx context.Context, lease ports.BankLease, from position,
+func (a *Adapter) readIncoming(ctx context.Context, lease ports.Lease, from position,
 	report *ports.RailReport) (next position, more bool, err error) {
 	if from.Aside {
 		if err := a.store.EndBankFile(ctx, lease, from.File, bankorder.Unreadable, a.problems[from.File], a.clock.Now()); err != nil {
@@ -40,7 +40,7 @@ func (a *Adapter) readIncoming(ctx context.Context, lease ports.BankLease, from 
 }
 
 // readFiles reads on at a position, until a piece can be passed on.
-func (a *Adapter) readFiles(ctx context.Context, lease ports.BankLease, from position,
+func (a *Adapter) readFiles(ctx context.Context, lease ports.Lease, from position,
 	report *ports.RailReport) (next position, more bool, err error) {
 	until := time.Now().Add(a.readTime)
 	for at := from; ; {
@@ -141,7 +141,7 @@ func (a *Adapter) failedCopy(r *reading, before int64, err error) error {
 }
 
 // endReading records that a file has ended, and moves it away.
-func (a *Adapter) endReading(ctx context.Context, lease ports.BankLease, r *reading) error {
+func (a *Adapter) endReading(ctx context.Context, lease ports.Lease, r *reading) error {
 	if err := a.store.EndBankFile(ctx, lease, r.file.Number, bankorder.Read, "", a.clock.Now()); err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (a *Adapter) endReading(ctx context.Context, lease ports.BankLease, r *read
 }
 
 // keepNotice keeps what an operator has to look at, and logs it.
-func (a *Adapter) keepNotice(ctx context.Context, lease ports.BankLease, n bankorder.Notice, problem string) error {
+func (a *Adapter) keepNotice(ctx context.Context, lease ports.Lease, n bankorder.Notice, problem string) error {
 	n.Connection, n.At = a.connection.Name, a.clock.Now()
 	n.Place, n.Name, n.Code = clean(n.Place), clean(n.Name), clean(n.Code)
 	if err := a.store.KeepBankNotice(ctx, lease, n); err != nil {

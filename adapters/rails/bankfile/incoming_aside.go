@@ -115,7 +115,7 @@ var errGone = errors.New("it is no longer in the folder: ask the bank for it aga
 	"otherwise")
 
 // readAgain lets the next Poll read a file, if it can be read.
-func (a *Adapter) readAgain(ctx context.Context, lease ports.BankLease, raw ports.RawReport) error {
+func (a *Adapter) readAgain(ctx context.Context, lease ports.Lease, raw ports.RawReport) error {
 	content, err := hex.DecodeString(raw.SHA256)
 	if err != nil {
 		return err

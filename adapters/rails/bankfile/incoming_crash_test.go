@@ -28,7 +28,7 @@ func (s steppedInbox) KnownBankFiles(ctx context.Context, connection string,
 	return known, err
 }
 
-func (s steppedInbox) BeginBankFile(ctx context.Context, lease ports.BankLease,
+func (s steppedInbox) BeginBankFile(ctx context.Context, lease ports.Lease,
 	f bankorder.Received) (begun bankorder.Received, err error) {
 	err = s.p.step(func() error { begun, err = s.BankFiles.BeginBankFile(ctx, lease, f); return err })
 	return begun, err
@@ -40,12 +40,12 @@ func (s steppedInbox) BankFileBeingRead(ctx context.Context, connection string,
 	return f, found, err
 }
 
-func (s steppedInbox) EndBankFile(ctx context.Context, lease ports.BankLease, number int64, state bankorder.ReceivedState, problem string,
+func (s steppedInbox) EndBankFile(ctx context.Context, lease ports.Lease, number int64, state bankorder.ReceivedState, problem string,
 	at time.Time) error {
 	return s.p.step(func() error { return s.BankFiles.EndBankFile(ctx, lease, number, state, problem, at) })
 }
 
-func (s steppedInbox) ReportBankOrders(ctx context.Context, lease ports.BankLease, file int64, reports []ports.BankOrderReport,
+func (s steppedInbox) ReportBankOrders(ctx context.Context, lease ports.Lease, file int64, reports []ports.BankOrderReport,
 	now time.Time) (notices []bankorder.Notice, fees []ports.RailFee, err error) {
 	err = s.p.step(func() error {
 		notices, fees, err = s.BankFiles.ReportBankOrders(ctx, lease, file, reports, now)
@@ -54,7 +54,7 @@ func (s steppedInbox) ReportBankOrders(ctx context.Context, lease ports.BankLeas
 	return notices, fees, err
 }
 
-func (s steppedInbox) ReportBankFile(ctx context.Context, lease ports.BankLease, file int64, message string, r bankorder.Report,
+func (s steppedInbox) ReportBankFile(ctx context.Context, lease ports.Lease, file int64, message string, r bankorder.Report,
 	now time.Time, limit int) (changed int, problem bankorder.NoticeKind, err error) {
 	err = s.p.step(func() error {
 		changed, problem, err = s.BankFiles.ReportBankFile(ctx, lease, file, message, r, now, limit)
@@ -63,11 +63,11 @@ func (s steppedInbox) ReportBankFile(ctx context.Context, lease ports.BankLease,
 	return changed, problem, err
 }
 
-func (s steppedInbox) KeepBankNotice(ctx context.Context, lease ports.BankLease, n bankorder.Notice) error {
+func (s steppedInbox) KeepBankNotice(ctx context.Context, lease ports.Lease, n bankorder.Notice) error {
 	return s.p.step(func() error { return s.BankFiles.KeepBankNotice(ctx, lease, n) })
 }
 
-func (s steppedInbox) KeepBankReceipts(ctx context.Context, lease ports.BankLease, receipts []ports.BankReceipt, now time.Time) error {
+func (s steppedInbox) KeepBankReceipts(ctx context.Context, lease ports.Lease, receipts []ports.BankReceipt, now time.Time) error {
 	return s.p.step(func() error { return s.BankFiles.KeepBankReceipts(ctx, lease, receipts, now) })
 }
 

@@ -14,7 +14,7 @@ import (
 // piece is what is collected of a file in one poll.
 type piece struct {
 	a      *Adapter
-	lease  ports.BankLease
+	lease  ports.Lease
 	r      *reading
 	report *ports.RailReport
 	until  time.Time
@@ -27,7 +27,7 @@ type piece struct {
 
 // give passes on the items of a file after a position. It returns the position after them, and whether the file has ended
 // before.
-func (a *Adapter) give(ctx context.Context, lease ports.BankLease, r *reading, from position, report *ports.RailReport,
+func (a *Adapter) give(ctx context.Context, lease ports.Lease, r *reading, from position, report *ports.RailReport,
 	until time.Time) (position, bool, error) {
 	if r.next == nil || r.given > from.Position {
 		r.rewind(r.format.items)

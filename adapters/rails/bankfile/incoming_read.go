@@ -66,7 +66,7 @@ func (r *reading) close() {
 }
 
 // prepare copies, begins and checks a file. It returns false if it needs more time, or has given the file up.
-func (a *Adapter) prepare(ctx context.Context, lease ports.BankLease, r *reading, until time.Time) (bool, error) {
+func (a *Adapter) prepare(ctx context.Context, lease ports.Lease, r *reading, until time.Time) (bool, error) {
 	if r.checked {
 		return true, nil
 	}
@@ -137,7 +137,7 @@ func (w *spoolWriter) Write(data []byte) (int, error) {
 }
 
 // begin records a file that is complete. It returns false if there is nothing to read in it.
-func (a *Adapter) begin(ctx context.Context, lease ports.BankLease, r *reading) (bool, error) {
+func (a *Adapter) begin(ctx context.Context, lease ports.Lease, r *reading) (bool, error) {
 	sum := [sha256.Size]byte(r.digest.Sum(nil))
 	if r.file.Number != 0 && r.file.SHA256 != sum {
 		return false, a.giveUp(r, "its content has changed while it was read: ask the bank which is right, and for the file under another name")

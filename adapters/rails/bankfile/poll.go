@@ -56,7 +56,7 @@ func (p *pace) try(now time.Time, do func() (more bool, err error)) (more bool, 
 		return false, p.problem
 	}
 	more, err = do()
-	if err == nil || errors.Is(err, ports.ErrBankLeaseLost) {
+	if err == nil || errors.Is(err, ports.ErrLeaseLost) {
 		*p = pace{}
 		return more, err
 	}
@@ -100,16 +100,23 @@ func (a *Adapter) Poll(ctx context.Context, from string) (ports.RailReport, erro
 	return report, nil
 }
 
-// lease takes the lease on the files, or extends it; false if another process has it.
-func (a *Adapter) lease(ctx context.Context) (ports.BankLease, bool, error) {
-	now := a.clock.Now()
-	a.leased = true
-	return a.store.TakeBankLease(ctx, a.connection.Name, a.holder, now, now.Add(leaseTime))
+// lease extends the lease on the files, or takes it; false if another process has it.
+func (a *Adapter) lease(ctx context.Context) (ports.Lease, bool, error) {
+	if a.held.Fence > 0 {
+		if err := a.store.RenewBankLease(ctx, a.held, leaseTime); !errors.Is(err, ports.ErrLeaseLost) {
+			return a.held, err == nil, err
+		}
+	}
+	lease, taken, err := a.store.TakeBankLease(ctx, a.connection.Name, leaseTime)
+	if a.held = lease; !taken {
+		a.held = ports.Lease{}
+	}
+	return a.held, taken, err
 }
 
 // work does what needs the lease: deliver, read, settle, each at a pace of its own. After an error in reading it returns the
 // position that it was given, and no piece of a file.
-func (a *Adapter) work(ctx context.Context, lease ports.BankLease, from position, report *ports.RailReport) (position, error) {
+func (a *Adapter) work(ctx context.Context, lease ports.Lease, from position, report *ports.RailReport) (position, error) {
 	now := a.clock.Now()
 	moreToSend, sending := a.sending.try(now, func() (bool, error) { return a.send(ctx, lease) })
 	before, next := *report, from
@@ -124,7 +131,7 @@ func (a *Adapter) work(ctx context.Context, lease ports.BankLease, from position
 	moreToSettle, settling := a.settleDue(ctx, lease)
 	report.More = moreToSend || moreToRead || moreToSettle
 	problem := errors.Join(sending, reading, settling)
-	if errors.Is(problem, ports.ErrBankLeaseLost) {
+	if errors.Is(problem, ports.ErrLeaseLost) {
 		a.log.Info("another process has taken over the files of the bank")
 		return next, nil
 	}
@@ -132,7 +139,7 @@ func (a *Adapter) work(ctx context.Context, lease ports.BankLease, from position
 }
 
 // settleDue settles the orders of files whose time without a return has passed.
-func (a *Adapter) settleDue(ctx context.Context, lease ports.BankLease) (more bool, err error) {
+func (a *Adapter) settleDue(ctx context.Context, lease ports.Lease) (more bool, err error) {
 	n, err := a.store.SettleDueBankOrders(ctx, lease, a.clock.Now(), pieceSize)
 	return n == pieceSize, err
 }

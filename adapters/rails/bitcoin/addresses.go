@@ -34,8 +34,8 @@ const (
 )
 
 // knowAddresses keeps the addresses of references that may have been shown since the last time.
-func (r *Rail) knowAddresses(ctx context.Context, lease ports.BitcoinLease) error {
-	w, err := r.Store.BitcoinWallet(ctx, r.Connection.Name)
+func (r *Rail) knowAddresses(ctx context.Context, lease ports.Lease) error {
+	w, err := r.Store.Wallet(ctx, r.Connection.Name)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (r *Rail) knowAddresses(ctx context.Context, lease ports.BitcoinLease) erro
 		after, until = last.ID, last.CreatedAt.Add(referenceOverlap)
 	}
 	w.ReferencesUntil = until
-	return r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: now, Position: &w.BitcoinPosition})
+	return r.Store.Save(ctx, lease, Changes{At: now, Position: &w.Position})
 }
 
 // firstID returns an id before those of a time.
@@ -76,8 +76,8 @@ func firstID(at time.Time) (id uuid.UUID) {
 }
 
 // addAddresses keeps the addresses of references that are not known.
-func (r *Rail) addAddresses(ctx context.Context, lease ports.BitcoinLease, references []ports.DepositReference, earliest time.Time) error {
-	addresses := make([]ports.BitcoinAddress, 0, len(references))
+func (r *Rail) addAddresses(ctx context.Context, lease ports.Lease, references []ports.DepositReference, earliest time.Time) error {
+	addresses := make([]Address, 0, len(references))
 	texts := make([]string, 0, len(references))
 	for _, reference := range references {
 		address, err := r.depositAddress(reference.Platform, reference.Reference)
@@ -88,11 +88,11 @@ func (r *Rail) addAddresses(ctx context.Context, lease ports.BitcoinLease, refer
 		if known.Before(earliest) {
 			known = earliest
 		}
-		addresses = append(addresses, ports.BitcoinAddress{Platform: reference.Platform, Address: address, Reference: reference.Reference,
+		addresses = append(addresses, Address{Platform: reference.Platform, Address: address, Reference: reference.Reference,
 			KnownAt: known})
 		texts = append(texts, address)
 	}
-	found, err := r.Store.BitcoinAddresses(ctx, r.Connection.Name, texts)
+	found, err := r.Store.Addresses(ctx, r.Connection.Name, texts)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (r *Rail) addAddresses(ctx context.Context, lease ports.BitcoinLease, refer
 	for _, a := range found {
 		known[a.Address] = true
 	}
-	changes := ports.BitcoinChanges{At: r.Clock.Now()}
+	changes := Changes{At: r.Clock.Now()}
 	for _, a := range addresses {
 		if !known[a.Address] {
 			changes.Addresses = append(changes.Addresses, a)
@@ -109,7 +109,7 @@ func (r *Rail) addAddresses(ctx context.Context, lease ports.BitcoinLease, refer
 	if len(changes.Addresses) == 0 {
 		return nil
 	}
-	return r.Store.SaveBitcoin(ctx, lease, changes)
+	return r.Store.Save(ctx, lease, changes)
 }
 
 // errScanning says that the wallet reads blocks, so that nothing can be imported yet.
@@ -117,8 +117,8 @@ var errScanning = errors.New("the wallet is reading blocks; addresses are import
 
 // importAddresses lets the wallet watch addresses that it does not yet, and remembers from where on it has to look for
 // payments to them. It reports whether there are more.
-func (r *Rail) importAddresses(ctx context.Context, lease ports.BitcoinLease) (more bool, err error) {
-	addresses, err := r.Store.BitcoinAddressesToImport(ctx, r.Connection.Name, importPiece)
+func (r *Rail) importAddresses(ctx context.Context, lease ports.Lease) (more bool, err error) {
+	addresses, err := r.Store.AddressesToImport(ctx, r.Connection.Name, importPiece)
 	if err != nil || len(addresses) == 0 {
 		return false, err
 	}
@@ -145,7 +145,7 @@ func (r *Rail) importAddresses(ctx context.Context, lease ports.BitcoinLease) (m
 		return false, err
 	}
 	now := r.Clock.Now()
-	changes := ports.BitcoinChanges{At: now}
+	changes := Changes{At: now}
 	earliest := now
 	for i, result := range results {
 		if i >= len(addresses) || !result.Success {
@@ -164,7 +164,7 @@ func (r *Rail) importAddresses(ctx context.Context, lease ports.BitcoinLease) (m
 	if changes.Position, err = r.lookFrom(ctx, earliest); err != nil {
 		return false, err
 	}
-	return len(addresses) == importPiece, r.Store.SaveBitcoin(ctx, lease, changes)
+	return len(addresses) == importPiece, r.Store.Save(ctx, lease, changes)
 }
 
 func errScanningIf(scans bool) error {
@@ -181,7 +181,7 @@ type importRequest struct {
 	Label      string `json:"label"`
 }
 
-func (r *Rail) importRequests(ctx context.Context, addresses []ports.BitcoinAddress) ([]importRequest, error) {
+func (r *Rail) importRequests(ctx context.Context, addresses []Address) ([]importRequest, error) {
 	key, err := r.depositKey(ctx)
 	if err != nil {
 		return nil, err
@@ -206,8 +206,8 @@ func (r *Rail) importRequests(ctx context.Context, addresses []ports.BitcoinAddr
 
 // lookFrom returns the position from which payments since a time are found. What the wallet does not read by itself
 // when it imports, it has to read again.
-func (r *Rail) lookFrom(ctx context.Context, at time.Time) (*ports.BitcoinPosition, error) {
-	w, err := r.Store.BitcoinWallet(ctx, r.Connection.Name)
+func (r *Rail) lookFrom(ctx context.Context, at time.Time) (*Position, error) {
+	w, err := r.Store.Wallet(ctx, r.Connection.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -226,11 +226,11 @@ func (r *Rail) lookFrom(ctx context.Context, at time.Time) (*ports.BitcoinPositi
 	if at.Before(time.Unix(tip.Time, 0).Add(-importReads)) && (w.RescanHeight < 0 || height < w.RescanHeight) {
 		w.RescanHeight = height
 	}
-	return r.rewind(ctx, w.BitcoinPosition, height)
+	return r.rewind(ctx, w.Position, height)
 }
 
 // rewind returns a position that is not after the block before a height.
-func (r *Rail) rewind(ctx context.Context, p ports.BitcoinPosition, height int64) (*ports.BitcoinPosition, error) {
+func (r *Rail) rewind(ctx context.Context, p Position, height int64) (*Position, error) {
 	p.Best = ""
 	if before := max(height-1, 0); p.ScannedBlock == "" || before < p.ScannedHeight {
 		block, err := r.client.blockHash(ctx, before)
@@ -260,8 +260,8 @@ func (r *Rail) heightBefore(ctx context.Context, tip int64, at time.Time) (int64
 }
 
 // rescan lets the wallet read a piece of the blocks that it has to look at again. It reports whether there are more.
-func (r *Rail) rescan(ctx context.Context, lease ports.BitcoinLease) (more bool, err error) {
-	w, err := r.Store.BitcoinWallet(ctx, r.Connection.Name)
+func (r *Rail) rescan(ctx context.Context, lease ports.Lease) (more bool, err error) {
+	w, err := r.Store.Wallet(ctx, r.Connection.Name)
 	if err != nil || w.RescanHeight < 0 {
 		return false, err
 	}
@@ -275,7 +275,7 @@ func (r *Rail) rescan(ctx context.Context, lease ports.BitcoinLease) (more bool,
 			return false, err
 		}
 	}
-	position, err := r.rewind(ctx, w.BitcoinPosition, from)
+	position, err := r.rewind(ctx, w.Position, from)
 	if err != nil {
 		return false, err
 	}
@@ -283,14 +283,14 @@ func (r *Rail) rescan(ctx context.Context, lease ports.BitcoinLease) (more bool,
 	if to >= info.Blocks {
 		position.RescanHeight = -1
 	}
-	return position.RescanHeight >= 0, r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: r.Clock.Now(), Position: position})
+	return position.RescanHeight >= 0, r.Store.Save(ctx, lease, Changes{At: r.Clock.Now(), Position: position})
 }
 
 // checkAddresses looks whether the wallet still watches addresses. A wallet that was restored from an old backup, or
 // made anew, lacks some: they are imported again, with the blocks since they were shown.
-func (r *Rail) checkAddresses(ctx context.Context, lease ports.BitcoinLease) error {
+func (r *Rail) checkAddresses(ctx context.Context, lease ports.Lease) error {
 	for checked, limit := 0, checkPiece; checked < maxChecks; {
-		addresses, err := r.Store.BitcoinAddressesToCheck(ctx, r.Connection.Name, limit)
+		addresses, err := r.Store.AddressesToCheck(ctx, r.Connection.Name, limit)
 		if err != nil {
 			return err
 		}
@@ -304,9 +304,9 @@ func (r *Rail) checkAddresses(ctx context.Context, lease ports.BitcoinLease) err
 }
 
 // checkPiece checks the addresses that are due, and returns how many the wallet lacks.
-func (r *Rail) checkPiece(ctx context.Context, lease ports.BitcoinLease, addresses []ports.BitcoinAddress) (missing int, err error) {
+func (r *Rail) checkPiece(ctx context.Context, lease ports.Lease, addresses []Address) (missing int, err error) {
 	now := r.Clock.Now()
-	var due []ports.BitcoinAddress
+	var due []Address
 	var params [][]any
 	for _, a := range addresses {
 		if now.Sub(a.CheckedAt) >= checkEvery {
@@ -333,5 +333,5 @@ func (r *Rail) checkPiece(ctx context.Context, lease ports.BitcoinLease, address
 			missing++
 		}
 	}
-	return missing, r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: now, Addresses: due})
+	return missing, r.Store.Save(ctx, lease, Changes{At: now, Addresses: due})
 }

@@ -1,12 +1,14 @@
 package bitcoin_test
 
 import (
-	"causeway/adapters/rails/bitcoin/devnet"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"causeway/adapters/rails/bitcoin"
+	"causeway/adapters/rails/bitcoin/devnet"
 
 	"causeway/core/ident"
 	"causeway/ports"
@@ -117,12 +119,12 @@ func TestPoll_ReplacedPaymentIsNeverCredited(t *testing.T) {
 }
 
 // coinsOf returns the coins that a transaction of the payer spends.
-func (w *world) coinsOf(t *testing.T, txid string) (coins []ports.BitcoinOutput) {
+func (w *world) coinsOf(t *testing.T, txid string) (coins []bitcoin.Output) {
 	t.Helper()
 	w.payer.Mu.Lock()
 	defer w.payer.Mu.Unlock()
 	for _, i := range w.payer.Txs[txid].Inputs {
-		coins = append(coins, ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)})
+		coins = append(coins, bitcoin.Output{TxID: i.TxID, Vout: int64(i.Vout)})
 	}
 	return coins
 }

@@ -29,13 +29,13 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 	}
 	more := false
 	var balances []ports.RailBalance
-	_, failure := r.withLease(ctx, workLease, func(ctx context.Context, lease ports.BitcoinLease) (err error) {
+	_, failure := r.withLease(ctx, workLease, func(ctx context.Context, lease ports.Lease) (err error) {
 		if more, err = r.work(ctx, lease); err == nil && !more && r.balanceDue() {
 			balances, err = r.readBalance(ctx)
 		}
 		return err
 	})
-	events, err := r.Store.BitcoinEvents(ctx, r.Connection.Name, after, maxEvents)
+	events, err := r.Store.Events(ctx, r.Connection.Name, after, maxEvents)
 	if err != nil || len(events) == 0 && failure != nil {
 		return ports.RailReport{}, errors.Join(failure, err)
 	}
@@ -53,7 +53,7 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 
 // work does everything that the chain asks for. It reports whether there is more to do at once. A part that fails
 // does not keep the others from being done, except that deposits are read only when their addresses are known.
-func (r *Rail) work(ctx context.Context, lease ports.BitcoinLease) (more bool, err error) {
+func (r *Rail) work(ctx context.Context, lease ports.Lease) (more bool, err error) {
 	moreAddresses, err := r.readDeposits(ctx, lease)
 	failures := []error{err, r.watch(ctx, lease)}
 	if info, err := r.client.walletInfo(ctx); err == nil && !info.scans() {
@@ -65,7 +65,7 @@ func (r *Rail) work(ctx context.Context, lease ports.BitcoinLease) (more bool, e
 	return moreAddresses, errors.Join(failures...)
 }
 
-func (r *Rail) readDeposits(ctx context.Context, lease ports.BitcoinLease) (more bool, err error) {
+func (r *Rail) readDeposits(ctx context.Context, lease ports.Lease) (more bool, err error) {
 	if err := r.knowAddresses(ctx, lease); err != nil {
 		return false, err
 	}
@@ -82,21 +82,21 @@ func (r *Rail) readDeposits(ctx context.Context, lease ports.BitcoinLease) (more
 }
 
 // add adds an event to a report.
-func add(report *ports.RailReport, e ports.BitcoinEvent) {
+func add(report *ports.RailReport, e Event) {
 	amount := money.Amount{Minor: e.Satoshis, Currency: money.BTC}
 	switch e.Kind {
-	case ports.BitcoinReceipt:
+	case Receipt:
 		report.Receipts = append(report.Receipts, ports.RailReceipt{Receipt: transaction.Receipt{
 			Platform: e.Platform, Rail: corridor.Bitcoin, PartnerID: e.PartnerID, Reference: e.Reference, Amount: amount, At: e.At,
 		}})
-	case ports.BitcoinReversal:
+	case Reversal:
 		report.Reversals = append(report.Reversals, ports.ReceiptReversal{
 			Platform: e.Platform, Rail: corridor.Bitcoin, Receipt: e.Receipt, PartnerID: e.PartnerID, Text: e.Text, At: e.At,
 		})
-	case ports.BitcoinFee:
+	case Fee:
 		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: corridor.Bitcoin, PartnerID: e.PartnerID, Amount: amount,
 			At: e.At, Memo: e.Text})
-	case ports.BitcoinChanged:
+	case Changed:
 		report.Changed = append(report.Changed, ports.RailSubject{Platform: e.Platform, Subject: e.Subject})
 	}
 }
@@ -122,7 +122,7 @@ func (r *Rail) balanceDue() bool {
 // Balances implements ports.RailBalances: what the wallet held by the blocks that count, as the ledger has it. Payments
 // count when they are confirmed, and so do deposits.
 func (r *Rail) Balances(ctx context.Context) (balances []ports.RailBalance, err error) {
-	ok, err := r.withLease(ctx, workLease, func(ctx context.Context, lease ports.BitcoinLease) (err error) {
+	ok, err := r.withLease(ctx, workLease, func(ctx context.Context, lease ports.Lease) (err error) {
 		if _, err = r.work(ctx, lease); err == nil {
 			balances, err = r.readBalance(ctx)
 		}
@@ -160,7 +160,7 @@ func (r *Rail) balance(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	open, err := r.Store.OpenBitcoinBatches(ctx, r.Connection.Name, maxOpen)
+	open, err := r.Store.OpenBatches(ctx, r.Connection.Name, maxOpen)
 	if err != nil {
 		return 0, err
 	}
@@ -176,8 +176,8 @@ func (r *Rail) balance(ctx context.Context) (int64, error) {
 }
 
 // spentBy returns what a batch that is not confirmed has taken from the balance of the wallet.
-func (r *Rail) spentBy(ctx context.Context, b ports.BitcoinBatch) (int64, error) {
-	if b.Status != ports.BitcoinSent {
+func (r *Rail) spentBy(ctx context.Context, b Batch) (int64, error) {
+	if b.Status != Sent {
 		return 0, nil
 	}
 	// The last version that the wallet knows has replaced those before.
@@ -199,11 +199,11 @@ func (r *Rail) spentBy(ctx context.Context, b ports.BitcoinBatch) (int64, error)
 
 // young returns what the wallet counts in its balance and was not credited yet.
 func (r *Rail) young(ctx context.Context) (total int64, err error) {
-	w, err := r.Store.BitcoinWallet(ctx, r.Connection.Name)
+	w, err := r.Store.Wallet(ctx, r.Connection.Name)
 	if err != nil {
 		return 0, err
 	}
-	list, err := r.listFrom(ctx, w.BitcoinPosition)
+	list, err := r.listFrom(ctx, w.Position)
 	if err != nil {
 		return 0, err
 	}

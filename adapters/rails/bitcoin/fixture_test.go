@@ -5,15 +5,19 @@ import (
 	"crypto/sha256"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
+	"causeway/adapters/postgres/storage"
 	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/bitcoin/devnet"
 	"causeway/core/account"
@@ -62,7 +66,8 @@ type world struct {
 	t          testing.TB
 	node       *devnet.Node
 	hot, payer *devnet.Wallet
-	store      *postgres.DB
+	db         *postgres.DB
+	store      *bitcoin.Store
 	clock      *portstest.FakeClock
 	platform   ident.Platform
 	references *references
@@ -101,25 +106,38 @@ func newWorld(t testing.TB, coins int) *world {
 
 func (w *world) openStore() {
 	w.t.Helper()
-	generator := ids.New()
-	url := pgtest.New(w.t)
-	db, err := postgres.Open(w.t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 8, Clock: w.clock, IDs: generator})
+	w.db = openDatabase(w.t, w.clock)
+	w.store, w.platform = bitcoin.NewStore(w.db.Storage()), newPlatform(w.t, w.db, w.clock.Now())
+}
+
+// openDatabase opens a new database whose clock is simulated.
+func openDatabase(t testing.TB, clock ports.Clock) *postgres.DB {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.SimulateClock(t, pgtest.New(t)), AllPlatforms: true, MaxConnections: 8,
+		Clock: clock, IDs: generator})
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
-	w.t.Cleanup(db.Close)
-	p, err := platform.New(ident.NewPlatform(generator.New, w.clock.Now()), "Here", platform.Production, false, w.clock.Now())
+	t.Cleanup(db.Close)
+	return db
+}
+
+var generator = ids.New()
+
+func newPlatform(t testing.TB, db *postgres.DB, now time.Time) ident.Platform {
+	t.Helper()
+	p, err := platform.New(ident.NewPlatform(generator.New, now), "Here", platform.Production, false, now)
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
-	portstest.MustDo(w.t, db, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, p) })
-	w.store, w.platform = db, p.ID
+	portstest.MustDo(t, db, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, p) })
+	return p.ID
 }
 
 // open returns the adapter of one more process.
-func (w *world) open(g devnet.Gate) *recorded { return w.openOn(w.store, g) }
+func (w *world) open(g devnet.Gate) *recorded { return w.openOn(w.db.Pool(), g) }
 
-func (w *world) openOn(store ports.BitcoinStore, g devnet.Gate) *recorded {
+func (w *world) openOn(pool storage.Pool, g devnet.Gate) *recorded {
 	w.t.Helper()
 	url := w.hot.Serve(w.t, func(method string) (fails, lost bool) {
 		w.mu.Lock()
@@ -136,8 +154,8 @@ func (w *world) openOn(store ports.BitcoinStore, g devnet.Gate) *recorded {
 		settings[name] = value
 	}
 	r, err := bitcoin.New(bitcoin.Config{Connection: rail.Connection{Name: "bitcoin-hot", Adapter: rail.Bitcoin, Settings: settings},
-		Store: store, References: w.references, Secrets: secrets{"env:RPC": "hunter2", "env:WALLET": w.passphrase, "env:KEY": devnet.DepositXprv},
-		Clock: w.clock})
+		Store: bitcoin.NewStore(storage.New(pool, w.clock)), References: w.references, Clock: w.clock,
+		Secrets: secrets{"env:RPC": "hunter2", "env:WALLET": w.passphrase, "env:KEY": devnet.DepositXprv}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -147,7 +165,7 @@ func (w *world) openOn(store ports.BitcoinStore, g devnet.Gate) *recorded {
 
 // handover records the payments of the wallet.
 func (w *world) handover() *portstest.RailHandover {
-	return portstest.NewRailHandover(w.store, "bitcoin-hot", w.clock)
+	return portstest.NewRailHandover(w.db, "bitcoin-hot", w.clock)
 }
 
 // recorded is the adapter of a process. Payments are recorded as handed over before they are sent.
@@ -299,44 +317,36 @@ func (c *crash) gate(method string) (fails, lost bool) {
 	}
 }
 
-// crashStore is the store of a process that crashes.
-type crashStore struct {
-	ports.BitcoinStore
+// crashPool is the database as a process has it that crashes. What it writes is an effect: a transaction, or a statement of its own.
+type crashPool struct {
+	storage.Pool
 	*crash
 }
 
-func (s crashStore) LeaseBitcoinWallet(ctx context.Context, connection string, now, until time.Time) (ports.BitcoinLease, bool, error) {
-	if !s.effect() {
-		return ports.BitcoinLease{}, false, errCrash
-	}
-	return s.BitcoinStore.LeaseBitcoinWallet(ctx, connection, now, until)
-}
-
-func (s crashStore) EndBitcoinLease(ctx context.Context, lease ports.BitcoinLease) error {
-	if !s.effect() {
-		return errCrash
-	}
-	return s.BitcoinStore.EndBitcoinLease(ctx, lease)
-}
-
-func (s crashStore) SaveBitcoin(ctx context.Context, lease ports.BitcoinLease, changes ports.BitcoinChanges) error {
-	if !s.effect() {
-		return errCrash
-	}
-	return s.BitcoinStore.SaveBitcoin(ctx, lease, changes)
-}
-
-func (s crashStore) AddBitcoinPayments(ctx context.Context, connection string,
-	payments []ports.BitcoinPayment) ([]ports.BitcoinPayment, error) {
-	if !s.effect() {
+func (p crashPool) Begin(ctx context.Context) (pgx.Tx, error) {
+	if !p.effect() {
 		return nil, errCrash
 	}
-	return s.BitcoinStore.AddBitcoinPayments(ctx, connection, payments)
+	return p.Pool.Begin(ctx)
+}
+
+func (p crashPool) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	if !p.effect() {
+		return pgconn.CommandTag{}, errCrash
+	}
+	return p.Pool.Exec(ctx, sql, args...)
+}
+
+func (p crashPool) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	if strings.HasPrefix(strings.TrimSpace(sql), "INSERT") && !p.effect() {
+		return nil, errCrash
+	}
+	return p.Pool.Query(ctx, sql, args...)
 }
 
 func (f *fixture) OpenCrashing(_ context.Context, effects int) (ports.Rail, func() bool, error) {
 	c := &crash{left: effects}
-	return f.openOn(crashStore{f.store, c}, c.gate), func() bool { return c.crashed }, nil
+	return f.openOn(crashPool{f.db.Pool(), c}, c.gate), func() bool { return c.crashed }, nil
 }
 
 func (f *fixture) Now() time.Time { return f.clock.Now() }

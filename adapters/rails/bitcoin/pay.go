@@ -27,9 +27,8 @@ const (
 )
 
 // withLease calls fn while this process may change the wallet. It returns false if another one does.
-func (r *Rail) withLease(ctx context.Context, length time.Duration, fn func(context.Context, ports.BitcoinLease) error) (bool, error) {
-	now := r.Clock.Now()
-	lease, ok, err := r.Store.LeaseBitcoinWallet(ctx, r.Connection.Name, now, now.Add(length))
+func (r *Rail) withLease(ctx context.Context, length time.Duration, fn func(context.Context, ports.Lease) error) (bool, error) {
+	lease, ok, err := r.Store.Lease(ctx, r.Connection.Name, length)
 	if err != nil || !ok {
 		return ok, err
 	}
@@ -39,7 +38,10 @@ func (r *Rail) withLease(ctx context.Context, length time.Duration, fn func(cont
 	end, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), connectTimeout)
 	defer cancelEnd()
 	// A lease that cannot be ended ends by itself.
-	return true, errors.Join(err, r.Store.EndBitcoinLease(end, lease))
+	if failed := r.Store.Release(end, lease); !errors.Is(failed, ports.ErrLeaseLost) {
+		err = errors.Join(err, failed)
+	}
+	return true, err
 }
 
 // tryAdvance makes payments that are new, and returns why some are not made.
@@ -56,26 +58,26 @@ func (r *Rail) tryAdvance(ctx context.Context) string {
 }
 
 // advance sends what is signed and was not sent, and then makes payments that are new, oldest first.
-func (r *Rail) advance(ctx context.Context, lease ports.BitcoinLease) error {
-	open, err := r.Store.OpenBitcoinBatches(ctx, r.Connection.Name, maxOpen)
+func (r *Rail) advance(ctx context.Context, lease ports.Lease) error {
+	open, err := r.Store.OpenBatches(ctx, r.Connection.Name, maxOpen)
 	if err != nil {
 		return err
 	}
 	for _, b := range open {
 		// New transactions must not take the coins of these: the wallet knows that they are spent when it has the
 		// transaction, and until then they are locked.
-		if last := b.Versions[len(b.Versions)-1]; b.Status == ports.BitcoinSent && !r.wasSent(last.TxID) {
+		if last := b.Versions[len(b.Versions)-1]; b.Status == Sent && !r.wasSent(last.TxID) {
 			if err := r.release(ctx, last); err != nil {
 				return err
 			}
 		}
 	}
 	for {
-		unsigned, err := r.Store.UnsignedBitcoinPayments(ctx, r.Connection.Name, maxUnsigned)
+		unsigned, err := r.Store.UnsignedPayments(ctx, r.Connection.Name, maxUnsigned)
 		if err != nil || len(unsigned) == 0 {
 			return err
 		}
-		if err := r.makeBatch(ctx, lease, nextBatch(unsigned)); errors.Is(err, ports.ErrBitcoinHeld) {
+		if err := r.makeBatch(ctx, lease, nextBatch(unsigned)); errors.Is(err, ErrHeld) {
 			return nil // a payment was stopped meanwhile: the next reading makes a transaction of the others
 		} else if err != nil {
 			return err
@@ -85,8 +87,8 @@ func (r *Rail) advance(ctx context.Context, lease ports.BitcoinLease) error {
 
 // nextBatch returns the payments of the next transaction: of one platform, because its fee is one of the platform, and
 // to different addresses, as the wallet wants it.
-func nextBatch(unsigned []ports.BitcoinPayment) []ports.BitcoinPayment {
-	var batch []ports.BitcoinPayment
+func nextBatch(unsigned []Payment) []Payment {
+	var batch []Payment
 	taken := map[string]bool{}
 	for _, p := range unsigned {
 		if p.Platform == unsigned[0].Platform && !taken[p.Address] && len(batch) < maxBatch {
@@ -97,7 +99,7 @@ func nextBatch(unsigned []ports.BitcoinPayment) []ports.BitcoinPayment {
 }
 
 // makeBatch signs, keeps and sends a transaction for payments, or for the first ones if the wallet has not enough.
-func (r *Rail) makeBatch(ctx context.Context, lease ports.BitcoinLease, payments []ports.BitcoinPayment) error {
+func (r *Rail) makeBatch(ctx context.Context, lease ports.Lease, payments []Payment) error {
 	rate, err := r.client.feeRate(ctx)
 	if err != nil {
 		return err
@@ -114,8 +116,8 @@ func (r *Rail) makeBatch(ctx context.Context, lease ports.BitcoinLease, payments
 	if err != nil {
 		return err
 	}
-	batch := ports.BitcoinBatch{Since: info.Best, Payments: payments, Versions: []ports.BitcoinVersion{version}}
-	err = r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: r.Clock.Now(), NewBatch: &batch})
+	batch := Batch{Since: info.Best, Payments: payments, Versions: []Version{version}}
+	err = r.Store.Save(ctx, lease, Changes{At: r.Clock.Now(), NewBatch: &batch})
 	if err != nil {
 		return err // what was signed is not kept, so that it is never sent
 	}
@@ -123,31 +125,31 @@ func (r *Rail) makeBatch(ctx context.Context, lease ports.BitcoinLease, payments
 }
 
 // sign returns a signed transaction for payments that spends at least the given coins.
-func (r *Rail) sign(ctx context.Context, payments []ports.BitcoinPayment, coins []ports.BitcoinOutput,
-	rate btc.FeeRate) (ports.BitcoinVersion, error) {
+func (r *Rail) sign(ctx context.Context, payments []Payment, coins []Output,
+	rate btc.FeeRate) (Version, error) {
 	raw, fee, err := r.client.sign(ctx, payments, coins, rate)
 	if err != nil {
-		return ports.BitcoinVersion{}, err
+		return Version{}, err
 	}
 	t, err := parse(raw)
 	if err != nil {
-		return ports.BitcoinVersion{}, err
+		return Version{}, err
 	}
-	version := ports.BitcoinVersion{TxID: t.TxID, Raw: raw, Fee: fee, CreatedAt: r.Clock.Now(), Inputs: inputsOf(t)}
+	version := Version{TxID: t.TxID, Raw: raw, Fee: fee, CreatedAt: r.Clock.Now(), Inputs: inputsOf(t)}
 	return version, r.verify(t, fee, payments, coins)
 }
 
-func inputsOf(t btc.Transaction) []ports.BitcoinOutput {
-	inputs := make([]ports.BitcoinOutput, len(t.Inputs))
+func inputsOf(t btc.Transaction) []Output {
+	inputs := make([]Output, len(t.Inputs))
 	for i, input := range t.Inputs {
-		inputs[i] = ports.BitcoinOutput{TxID: input.TxID, Vout: int64(input.Vout)}
+		inputs[i] = Output{TxID: input.TxID, Vout: int64(input.Vout)}
 	}
 	return inputs
 }
 
 // verify checks that a transaction does what was asked for, and no more than that: each payment once, at most one
 // further output, the coins, a fee within the limits, and that it can be replaced.
-func (r *Rail) verify(t btc.Transaction, fee int64, payments []ports.BitcoinPayment, coins []ports.BitcoinOutput) error {
+func (r *Rail) verify(t btc.Transaction, fee int64, payments []Payment, coins []Output) error {
 	rest := slices.Clone(t.Outputs)
 	for _, p := range payments {
 		script := r.scriptOf(p.Address)
@@ -182,7 +184,7 @@ func (r *Rail) verify(t btc.Transaction, fee int64, payments []ports.BitcoinPaym
 }
 
 // release locks the coins of a transaction that is kept, and sends it.
-func (r *Rail) release(ctx context.Context, version ports.BitcoinVersion) error {
+func (r *Rail) release(ctx context.Context, version Version) error {
 	t, err := parse(version.Raw)
 	if err != nil {
 		return err

@@ -1,12 +1,13 @@
 package bitcoin_test
 
 import (
-	"causeway/adapters/rails/bitcoin/devnet"
 	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"causeway/adapters/rails/bitcoin/devnet"
 
 	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/bitcoin/btc"
@@ -42,7 +43,7 @@ func (w *world) feeInChain(t *testing.T, txid string) (fee int64) {
 	defer w.hot.Mu.Unlock()
 	tx := w.hot.Txs[txid]
 	for _, i := range tx.Inputs {
-		coin, _ := w.hot.Coin(ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)})
+		coin, _ := w.hot.Coin(bitcoin.Output{TxID: i.TxID, Vout: int64(i.Vout)})
 		fee += coin.Satoshis
 	}
 	for _, o := range tx.Outputs {
@@ -149,7 +150,7 @@ func TestSend_CoinsThatSomebodyElseSpent(t *testing.T) {
 	vanishing := w.open(func(method string) (fails, lost bool) { return method == "sendrawtransaction" && refuses.Load(), false })
 	payouts := []ports.Payout{w.payout(1, 50_000, "")}
 	w.wantVerdicts(t, vanishing, payouts, ports.Waiting)
-	batches, err := w.store.OpenBitcoinBatches(t.Context(), "bitcoin-hot", 10)
+	batches, err := w.store.OpenBatches(t.Context(), "bitcoin-hot", 10)
 	if err != nil || len(batches) != 1 {
 		t.Fatalf("%+v, %v", batches, err)
 	}
@@ -157,14 +158,14 @@ func TestSend_CoinsThatSomebodyElseSpent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	coin := ports.BitcoinOutput{TxID: kept.Inputs[0].TxID, Vout: int64(kept.Inputs[0].Vout)}
-	w.hot.Spend(t, "20", []ports.BitcoinOutput{coin}, map[string]int64{w.payer.Address(): 1_000_000})
+	coin := bitcoin.Output{TxID: kept.Inputs[0].TxID, Vout: int64(kept.Inputs[0].Vout)}
+	w.hot.Spend(t, "20", []bitcoin.Output{coin}, map[string]int64{w.payer.Address(): 1_000_000})
 	for range 5 {
 		w.node.Mine(t, 1)
 		w.poll()
 	}
 	w.wantVerdicts(t, w.poller, payouts, ports.Waiting)
-	if open, _ := w.store.OpenBitcoinBatches(t.Context(), "bitcoin-hot", 10); len(open) != 1 || open[0].Number != batches[0].Number {
+	if open, _ := w.store.OpenBatches(t.Context(), "bitcoin-hot", 10); len(open) != 1 || open[0].Number != batches[0].Number {
 		t.Fatalf("made anew after 5 blocks: %+v", open)
 	}
 
@@ -240,7 +241,7 @@ func TestSend_RefusesBeforeAnythingIsKept(t *testing.T) {
 			t.Errorf("payout %d: %+v", i, o)
 		}
 	}
-	if kept, err := w.store.UnsignedBitcoinPayments(t.Context(), "bitcoin-hot", 10); err != nil || len(kept) > 0 {
+	if kept, err := w.store.UnsignedPayments(t.Context(), "bitcoin-hot", 10); err != nil || len(kept) > 0 {
 		t.Errorf("kept %+v, %v", kept, err)
 	}
 	if o := w.poller.Status(t.Context(), []ports.Payout{w.payout(4, 50_000, "")}); o[0].Verdict != ports.Unknown {

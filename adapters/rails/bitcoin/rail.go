@@ -30,7 +30,7 @@ const (
 // Config is what a connection to a wallet needs.
 type Config struct {
 	Connection rail.Connection
-	Store      ports.BitcoinStore
+	Store      *Store
 	References ports.DepositReferences
 	Secrets    ports.Secrets
 	Clock      ports.Clock
@@ -219,7 +219,7 @@ func (r *Rail) check(q request) string {
 // pay returns the outcomes of payments; it makes those that are new if it may.
 func (r *Rail) pay(ctx context.Context, requests []request, start bool) []ports.Outcome {
 	outcomes := make([]ports.Outcome, len(requests))
-	var wanted []ports.BitcoinPayment
+	var wanted []Payment
 	var keys []ports.RailPaymentKey
 	now := r.Clock.Now()
 	for i, q := range requests {
@@ -230,7 +230,7 @@ func (r *Rail) pay(ctx context.Context, requests []request, start bool) []ports.
 			outcomes[i] = ports.Outcome{Verdict: ports.Done}
 		default:
 			keys = append(keys, q.key)
-			wanted = append(wanted, ports.BitcoinPayment{RailPaymentKey: q.key, Address: q.address, Satoshis: q.amount.Minor, CreatedAt: now})
+			wanted = append(wanted, Payment{RailPaymentKey: q.key, Address: q.address, Satoshis: q.amount.Minor, CreatedAt: now})
 		}
 	}
 	if len(wanted) == 0 {
@@ -247,11 +247,11 @@ func (r *Rail) pay(ctx context.Context, requests []request, start bool) []ports.
 
 // keep keeps payments, makes those that are new if it may, and returns what became of them, with the reason for which
 // some are not signed.
-func (r *Rail) keep(ctx context.Context, wanted []ports.BitcoinPayment, keys []ports.RailPaymentKey,
-	start bool) (map[ports.RailPaymentKey]ports.BitcoinPayment, string, error) {
+func (r *Rail) keep(ctx context.Context, wanted []Payment, keys []ports.RailPaymentKey,
+	start bool) (map[ports.RailPaymentKey]Payment, string, error) {
 	reason := ""
 	if start {
-		kept, err := r.Store.AddBitcoinPayments(ctx, r.Connection.Name, wanted)
+		kept, err := r.Store.AddPayments(ctx, r.Connection.Name, wanted)
 		if err != nil {
 			return nil, "", err
 		}
@@ -262,15 +262,15 @@ func (r *Rail) keep(ctx context.Context, wanted []ports.BitcoinPayment, keys []p
 			}
 		}
 	}
-	payments, err := r.Store.BitcoinPayments(ctx, r.Connection.Name, keys)
-	found := map[ports.RailPaymentKey]ports.BitcoinPayment{}
+	payments, err := r.Store.Payments(ctx, r.Connection.Name, keys)
+	found := map[ports.RailPaymentKey]Payment{}
 	for _, p := range payments {
 		found[p.RailPaymentKey] = p
 	}
 	return found, reason, err
 }
 
-func (r *Rail) outcome(q request, p ports.BitcoinPayment, reason string, err error) ports.Outcome {
+func (r *Rail) outcome(q request, p Payment, reason string, err error) ports.Outcome {
 	now := r.Clock.Now()
 	switch {
 	case err != nil:
@@ -279,7 +279,7 @@ func (r *Rail) outcome(q request, p ports.BitcoinPayment, reason string, err err
 		return ports.Outcome{Verdict: ports.Unknown, Text: "The wallet has no such payment."}
 	case p.Address != q.address || p.Satoshis != q.amount.Minor:
 		return ports.Outcome{Verdict: ports.Unknown, Text: "The wallet has another payment with this id."}
-	case p.Status == ports.BitcoinConfirmed, p.Status == ports.BitcoinFinal:
+	case p.Status == Confirmed, p.Status == Final:
 		return ports.Outcome{Verdict: ports.Done, Accepted: true, PartnerID: p.TxID}
 	case p.Batch != 0:
 		return ports.Outcome{Verdict: ports.Waiting, Accepted: true, Text: fmt.Sprintf("sent, waits for %d confirmations",

@@ -23,8 +23,8 @@ const (
 
 // scan keeps the deposits that have enough confirmations since the last time, and reverses those that are in the chain
 // no longer.
-func (r *Rail) scan(ctx context.Context, lease ports.BitcoinLease) error {
-	w, err := r.Store.BitcoinWallet(ctx, r.Connection.Name)
+func (r *Rail) scan(ctx context.Context, lease ports.Lease) error {
+	w, err := r.Store.Wallet(ctx, r.Connection.Name)
 	if err != nil {
 		return err
 	}
@@ -38,11 +38,11 @@ func (r *Rail) scan(ctx context.Context, lease ports.BitcoinLease) error {
 			return err
 		}
 	}
-	changes := ports.BitcoinChanges{At: r.Clock.Now()}
-	if err := r.reversed(ctx, w.BitcoinPosition, info, &changes); err != nil {
+	changes := Changes{At: r.Clock.Now()}
+	if err := r.reversed(ctx, w.Position, info, &changes); err != nil {
 		return err
 	}
-	list, err := r.listFrom(ctx, w.BitcoinPosition)
+	list, err := r.listFrom(ctx, w.Position)
 	if err != nil {
 		return err
 	}
@@ -58,12 +58,12 @@ func (r *Rail) scan(ctx context.Context, lease ports.BitcoinLease) error {
 		return err
 	}
 	w.ScannedBlock, w.ScannedHeight, w.Best = list.LastBlock, last.Height, info.Best
-	changes.Position = &w.BitcoinPosition
+	changes.Position = &w.Position
 	return r.saveInPieces(ctx, lease, changes)
 }
 
 // listFrom lists the transactions since a position. A node that does not know its block had another chain before.
-func (r *Rail) listFrom(ctx context.Context, p ports.BitcoinPosition) (since, error) {
+func (r *Rail) listFrom(ctx context.Context, p Position) (since, error) {
 	list, err := r.client.listSince(ctx, p.ScannedBlock, r.settings.confirmations)
 	if !hasCode(err, rpcNotFound) {
 		return list, err
@@ -81,41 +81,41 @@ func (r *Rail) listFrom(ctx context.Context, p ports.BitcoinPosition) (since, er
 
 // saveInPieces saves changes of any number of deposits. The position is that of the last piece, so that after a crash
 // the others are found again, as they were.
-func (r *Rail) saveInPieces(ctx context.Context, lease ports.BitcoinLease, changes ports.BitcoinChanges) error {
-	events := map[string][]ports.BitcoinEvent{}
+func (r *Rail) saveInPieces(ctx context.Context, lease ports.Lease, changes Changes) error {
+	events := map[string][]Event{}
 	for _, e := range changes.Events {
 		output := outputOf(e)
 		events[output] = append(events[output], e)
 	}
 	for len(changes.Deposits) > savePiece {
-		piece := ports.BitcoinChanges{At: changes.At, Deposits: changes.Deposits[:savePiece]}
+		piece := Changes{At: changes.At, Deposits: changes.Deposits[:savePiece]}
 		for _, d := range piece.Deposits {
-			piece.Events = append(piece.Events, events[outputName(d.BitcoinOutput)]...)
+			piece.Events = append(piece.Events, events[outputName(d.Output)]...)
 		}
-		if err := r.Store.SaveBitcoin(ctx, lease, piece); err != nil {
+		if err := r.Store.Save(ctx, lease, piece); err != nil {
 			return err
 		}
 		changes.Deposits = changes.Deposits[savePiece:]
 	}
-	last := ports.BitcoinChanges{At: changes.At, Deposits: changes.Deposits, Position: changes.Position}
+	last := Changes{At: changes.At, Deposits: changes.Deposits, Position: changes.Position}
 	for _, d := range last.Deposits {
-		last.Events = append(last.Events, events[outputName(d.BitcoinOutput)]...)
+		last.Events = append(last.Events, events[outputName(d.Output)]...)
 	}
-	return r.Store.SaveBitcoin(ctx, lease, last)
+	return r.Store.Save(ctx, lease, last)
 }
 
-func outputName(o ports.BitcoinOutput) string { return fmt.Sprintf("%s:%d", o.TxID, o.Vout) }
+func outputName(o Output) string { return fmt.Sprintf("%s:%d", o.TxID, o.Vout) }
 
 // receiptID returns the partner's id of a deposit. One that returns after it was reversed is another receipt.
-func receiptID(d ports.BitcoinDeposit) string {
+func receiptID(d Deposit) string {
 	if d.Occurrence > 1 {
-		return fmt.Sprintf("%s#%d", outputName(d.BitcoinOutput), d.Occurrence)
+		return fmt.Sprintf("%s#%d", outputName(d.Output), d.Occurrence)
 	}
-	return outputName(d.BitcoinOutput)
+	return outputName(d.Output)
 }
 
 // outputOf returns the output of an event: it begins the id of each.
-func outputOf(e ports.BitcoinEvent) string {
+func outputOf(e Event) string {
 	id := e.PartnerID
 	if i := slices.Index([]byte(id), '#'); i >= 0 {
 		return id[:i]
@@ -129,15 +129,15 @@ func outputOf(e ports.BitcoinEvent) string {
 const reversedSuffix = "/reversed"
 
 // credited adds the deposits of a list that have enough confirmations.
-func (r *Rail) credited(ctx context.Context, list []listed, changes *ports.BitcoinChanges) error {
+func (r *Rail) credited(ctx context.Context, list []listed, changes *Changes) error {
 	var entries []listed
-	var outputs []ports.BitcoinOutput
+	var outputs []Output
 	var addresses []string
 	for _, entry := range list {
 		received := entry.Category == "receive" || entry.Category == "generate" || entry.Category == "immature"
 		if received && entry.Confirmations >= r.settings.confirmations {
 			entries = append(entries, entry)
-			outputs = append(outputs, ports.BitcoinOutput{TxID: entry.TxID, Vout: entry.Vout})
+			outputs = append(outputs, Output{TxID: entry.TxID, Vout: entry.Vout})
 			addresses = append(addresses, entry.Address)
 		}
 	}
@@ -146,7 +146,7 @@ func (r *Rail) credited(ctx context.Context, list []listed, changes *ports.Bitco
 		return err
 	}
 	for _, d := range changes.Deposits { // just reversed, or just found in another block
-		known[d.BitcoinOutput] = d
+		known[d.Output] = d
 	}
 	owners, err := r.owners(ctx, addresses)
 	if err != nil {
@@ -154,15 +154,15 @@ func (r *Rail) credited(ctx context.Context, list []listed, changes *ports.Bitco
 	}
 	for i, entry := range entries {
 		d, ok := known[outputs[i]]
-		if ok && d.Status == ports.BitcoinCredited || ok && d.Status == ports.BitcoinImmature && entry.Category == "immature" {
+		if ok && d.Status == Credited || ok && d.Status == Immature && entry.Category == "immature" {
 			continue
 		}
 		satoshis, err := btc.ParseAmount(string(entry.Amount))
 		if err != nil || satoshis <= 0 {
 			return fmt.Errorf("listsinceblock: output %s: %q is not an amount", outputName(outputs[i]), entry.Amount)
 		}
-		d = ports.BitcoinDeposit{BitcoinOutput: outputs[i], Address: entry.Address, Satoshis: satoshis, Block: entry.Block, Height: entry.Height,
-			Status: ports.BitcoinImmature, Occurrence: d.Occurrence}
+		d = Deposit{Output: outputs[i], Address: entry.Address, Satoshis: satoshis, Block: entry.Block, Height: entry.Height,
+			Status: Immature, Occurrence: d.Occurrence}
 		if entry.Category != "immature" {
 			d = credit(d, time.Unix(entry.BlockTime, 0), owners[entry.Address], changes)
 		}
@@ -173,30 +173,30 @@ func (r *Rail) credited(ctx context.Context, list []listed, changes *ports.Bitco
 }
 
 // credit returns a deposit that is credited, and adds its event.
-func credit(d ports.BitcoinDeposit, at time.Time, owner ports.BitcoinAddress, changes *ports.BitcoinChanges) ports.BitcoinDeposit {
-	d.Status, d.Occurrence = ports.BitcoinCredited, d.Occurrence+1
-	changes.Events = append(changes.Events, ports.BitcoinEvent{
-		Kind: ports.BitcoinReceipt, PartnerID: receiptID(d), Platform: owner.Platform, Reference: owner.Reference,
+func credit(d Deposit, at time.Time, owner Address, changes *Changes) Deposit {
+	d.Status, d.Occurrence = Credited, d.Occurrence+1
+	changes.Events = append(changes.Events, Event{
+		Kind: Receipt, PartnerID: receiptID(d), Platform: owner.Platform, Reference: owner.Reference,
 		Satoshis: d.Satoshis, At: at.UTC(),
 	})
 	return d
 }
 
 // deposits returns the known ones of some outputs.
-func (r *Rail) deposits(ctx context.Context, outputs []ports.BitcoinOutput) (map[ports.BitcoinOutput]ports.BitcoinDeposit, error) {
-	found, err := r.Store.BitcoinDeposits(ctx, r.Connection.Name, outputs)
-	known := map[ports.BitcoinOutput]ports.BitcoinDeposit{}
+func (r *Rail) deposits(ctx context.Context, outputs []Output) (map[Output]Deposit, error) {
+	found, err := r.Store.Deposits(ctx, r.Connection.Name, outputs)
+	known := map[Output]Deposit{}
 	for _, d := range found {
-		known[d.BitcoinOutput] = d
+		known[d.Output] = d
 	}
 	return known, err
 }
 
 // owners returns to which reference addresses belong. What the wallet received at others has no owner.
-func (r *Rail) owners(ctx context.Context, addresses []string) (map[string]ports.BitcoinAddress, error) {
+func (r *Rail) owners(ctx context.Context, addresses []string) (map[string]Address, error) {
 	slices.Sort(addresses)
-	found, err := r.Store.BitcoinAddresses(ctx, r.Connection.Name, slices.Compact(addresses))
-	owners := map[string]ports.BitcoinAddress{}
+	found, err := r.Store.Addresses(ctx, r.Connection.Name, slices.Compact(addresses))
+	owners := map[string]Address{}
 	for _, a := range found {
 		owners[a.Address] = a
 	}
@@ -204,9 +204,9 @@ func (r *Rail) owners(ctx context.Context, addresses []string) (map[string]ports
 }
 
 // reversed adds what became of deposits whose block was replaced, and credits rewards for blocks that are mature.
-func (r *Rail) reversed(ctx context.Context, p ports.BitcoinPosition, info chainInfo, changes *ports.BitcoinChanges) error {
+func (r *Rail) reversed(ctx context.Context, p Position, info chainInfo, changes *Changes) error {
 	from := max(min(info.Blocks, p.ScannedHeight)-watchedBlocks, 0)
-	recent, err := r.Store.RecentBitcoinDeposits(ctx, r.Connection.Name, from, maxWatched)
+	recent, err := r.Store.RecentDeposits(ctx, r.Connection.Name, from, maxWatched)
 	if err != nil {
 		return err
 	}
@@ -215,9 +215,9 @@ func (r *Rail) reversed(ctx context.Context, p ports.BitcoinPosition, info chain
 		return err
 	}
 	var addresses []string
-	var moved []ports.BitcoinDeposit
+	var moved []Deposit
 	for _, d := range recent {
-		mature := d.Status == ports.BitcoinImmature && info.Blocks-d.Height+1 >= matureDepth
+		mature := d.Status == Immature && info.Blocks-d.Height+1 >= matureDepth
 		if blocks[d.Height] != d.Block || mature {
 			moved, addresses = append(moved, d), append(addresses, d.Address)
 		}
@@ -235,7 +235,7 @@ func (r *Rail) reversed(ctx context.Context, p ports.BitcoinPosition, info chain
 }
 
 // blocks returns the blocks of the chain at the heights of deposits.
-func (r *Rail) blocks(ctx context.Context, deposits []ports.BitcoinDeposit, tip int64) (map[int64]string, error) {
+func (r *Rail) blocks(ctx context.Context, deposits []Deposit, tip int64) (map[int64]string, error) {
 	blocks := map[int64]string{}
 	var heights []int64
 	var params [][]any
@@ -264,8 +264,8 @@ func (r *Rail) blocks(ctx context.Context, deposits []ports.BitcoinDeposit, tip 
 
 // recheck adds what became of one deposit. It is reversed if the chain is as long again as it was when the deposit was
 // credited, and has no place for it; while it is in the chain, or may be soon, nothing changes.
-func (r *Rail) recheck(ctx context.Context, d ports.BitcoinDeposit, owner ports.BitcoinAddress, info chainInfo,
-	changes *ports.BitcoinChanges) error {
+func (r *Rail) recheck(ctx context.Context, d Deposit, owner Address, info chainInfo,
+	changes *Changes) error {
 	t, known, err := r.client.transaction(ctx, d.TxID)
 	if err != nil {
 		return err
@@ -277,22 +277,22 @@ func (r *Rail) recheck(ctx context.Context, d ports.BitcoinDeposit, owner ports.
 	switch {
 	case t.Confirmations > 0:
 		d.Block, d.Height = t.Block, t.Height
-		if d.Status == ports.BitcoinImmature && t.Confirmations >= matureDepth {
+		if d.Status == Immature && t.Confirmations >= matureDepth {
 			d = credit(d, time.Unix(t.BlockTime, 0), owner, changes)
 		}
-	case d.Status == ports.BitcoinImmature: // it was never credited
-		d.Status = ports.BitcoinReversed
+	case d.Status == Immature: // it was never credited
+		d.Status = Reversed
 	case t.Confirmations < 0 || info.Blocks >= d.Height+r.settings.confirmations-1:
 		text := "its block was replaced, and the chain has it no longer"
 		if t.Confirmations < 0 {
 			text = "another transaction has spent its coins"
 		}
 		id := receiptID(d)
-		changes.Events = append(changes.Events, ports.BitcoinEvent{
-			Kind: ports.BitcoinReversal, PartnerID: id + reversedSuffix, Receipt: id, Platform: owner.Platform, Satoshis: d.Satoshis,
+		changes.Events = append(changes.Events, Event{
+			Kind: Reversal, PartnerID: id + reversedSuffix, Receipt: id, Platform: owner.Platform, Satoshis: d.Satoshis,
 			Text: text, At: r.Clock.Now(),
 		})
-		d.Status = ports.BitcoinReversed
+		d.Status = Reversed
 	default:
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"causeway/adapters/rails/bitcoin/btc"
-	"causeway/ports"
 )
 
 // chainInfo is what getblockchaininfo returns.
@@ -131,10 +130,10 @@ type outpoint struct {
 	Vout int64  `json:"vout"`
 }
 
-func outpoints(outputs []ports.BitcoinOutput) []outpoint {
+func outpoints(outputs []Output) []outpoint {
 	points := make([]outpoint, len(outputs))
 	for i, o := range outputs {
-		points[i] = outpoint{o.TxID, o.Vout}
+		points[i] = outpoint(o)
 	}
 	return points
 }
@@ -160,7 +159,7 @@ var errFunds = errors.New("the wallet has not enough confirmed coins")
 
 // sign makes a transaction that pays to addresses, in which the wallet adds coins to the given ones and change. It is
 // not sent, and the wallet does not keep it.
-func (c *client) sign(ctx context.Context, payments []ports.BitcoinPayment, coins []ports.BitcoinOutput,
+func (c *client) sign(ctx context.Context, payments []Payment, coins []Output,
 	rate btc.FeeRate) (raw []byte, fee int64, err error) {
 	outputs := make([]map[string]string, len(payments))
 	for i, p := range payments {

@@ -21,15 +21,15 @@ const (
 
 // watch looks what became of open batches: it reports those that are confirmed, sends the others again, and replaces
 // those that wait for too long.
-func (r *Rail) watch(ctx context.Context, lease ports.BitcoinLease) error {
-	open, err := r.Store.OpenBitcoinBatches(ctx, r.Connection.Name, maxOpen)
+func (r *Rail) watch(ctx context.Context, lease ports.Lease) error {
+	open, err := r.Store.OpenBatches(ctx, r.Connection.Name, maxOpen)
 	if err != nil {
 		return err
 	}
 	var failures []error
 	for _, b := range open {
 		if err := r.watchBatch(ctx, lease, b); err != nil {
-			if errors.Is(err, ports.ErrBitcoinLease) || ctx.Err() != nil {
+			if errors.Is(err, ports.ErrLeaseLost) || ctx.Err() != nil {
 				return err
 			}
 			failures = append(failures, fmt.Errorf("batch %d: %w", b.Number, err))
@@ -38,7 +38,7 @@ func (r *Rail) watch(ctx context.Context, lease ports.BitcoinLease) error {
 	return errors.Join(failures...)
 }
 
-func (r *Rail) watchBatch(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch) error {
+func (r *Rail) watchBatch(ctx context.Context, lease ports.Lease, b Batch) error {
 	conflicted := false
 	for _, v := range b.Versions {
 		t, known, err := r.client.transaction(ctx, v.TxID)
@@ -55,7 +55,7 @@ func (r *Rail) watchBatch(ctx context.Context, lease ports.BitcoinLease, b ports
 	switch {
 	case err != nil && !isAnswered(err):
 		return err
-	case b.Status == ports.BitcoinConfirmed: // its block was replaced; it stays what it is, and is sent again
+	case b.Status == Confirmed: // its block was replaced; it stays what it is, and is sent again
 		return nil
 	case err != nil || conflicted:
 		if gone, err := r.impossible(ctx, b); err != nil || gone {
@@ -74,31 +74,31 @@ func (r *Rail) watchBatch(ctx context.Context, lease ports.BitcoinLease, b ports
 }
 
 // inChain records that a version of a batch is in the chain.
-func (r *Rail) inChain(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch, v ports.BitcoinVersion,
+func (r *Rail) inChain(ctx context.Context, lease ports.Lease, b Batch, v Version,
 	t walletTransaction) error {
-	changes := ports.BitcoinChanges{At: r.Clock.Now(), Batch: &ports.BitcoinBatchStatus{Batch: b.Number, Status: ports.BitcoinConfirmed,
+	changes := Changes{At: r.Clock.Now(), Batch: &BatchStatus{Batch: b.Number, Status: Confirmed,
 		TxID: v.TxID}}
 	switch {
-	case t.Confirmations >= finalDepth && b.Status == ports.BitcoinConfirmed:
-		changes.Batch.Status = ports.BitcoinFinal
-	case t.Confirmations >= r.settings.confirmations && b.Status == ports.BitcoinSent:
+	case t.Confirmations >= finalDepth && b.Status == Confirmed:
+		changes.Batch.Status = Final
+	case t.Confirmations >= r.settings.confirmations && b.Status == Sent:
 		changes.Events = confirmedEvents(b, v, t)
 	case t.Confirmations >= r.settings.confirmations && b.TxID != v.TxID: // after its block was replaced
 	default:
 		return nil
 	}
-	return r.Store.SaveBitcoin(ctx, lease, changes)
+	return r.Store.Save(ctx, lease, changes)
 }
 
 // confirmedEvents returns the events of a batch that is confirmed: its fee, and news of its payments.
-func confirmedEvents(b ports.BitcoinBatch, v ports.BitcoinVersion, t walletTransaction) []ports.BitcoinEvent {
+func confirmedEvents(b Batch, v Version, t walletTransaction) []Event {
 	at := time.Unix(t.BlockTime, 0).UTC()
-	events := []ports.BitcoinEvent{{
-		Kind: ports.BitcoinFee, PartnerID: "fee:" + v.TxID, Platform: b.Payments[0].Platform, Satoshis: v.Fee, At: at,
+	events := []Event{{
+		Kind: Fee, PartnerID: "fee:" + v.TxID, Platform: b.Payments[0].Platform, Satoshis: v.Fee, At: at,
 		Text: fmt.Sprintf("network fee of transaction %s with %d payments", v.TxID, len(b.Payments)),
 	}}
 	for _, p := range b.Payments {
-		events = append(events, ports.BitcoinEvent{Kind: ports.BitcoinChanged, PartnerID: p.ID.String() + ":" + v.TxID, Platform: p.Platform,
+		events = append(events, Event{Kind: Changed, PartnerID: p.ID.String() + ":" + v.TxID, Platform: p.Platform,
 			Subject: p.ID, At: at})
 	}
 	return events
@@ -106,12 +106,12 @@ func confirmedEvents(b ports.BitcoinBatch, v ports.BitcoinVersion, t walletTrans
 
 // impossible reports whether no version of a batch can ever be in the chain, on evidence: a coin of the first version,
 // and so of each, is spent by another transaction of the wallet deep in the chain, or was never made.
-func (r *Rail) impossible(ctx context.Context, b ports.BitcoinBatch) (bool, error) {
+func (r *Rail) impossible(ctx context.Context, b Batch) (bool, error) {
 	first, err := parse(b.Versions[0].Raw)
 	if err != nil {
 		return false, err
 	}
-	coins, ours := map[ports.BitcoinOutput]bool{}, map[string]bool{}
+	coins, ours := map[Output]bool{}, map[string]bool{}
 	for _, v := range b.Versions {
 		ours[v.TxID] = true
 	}
@@ -141,7 +141,7 @@ func (r *Rail) impossible(ctx context.Context, b ports.BitcoinBatch) (bool, erro
 }
 
 // spends reports whether a transaction of the wallet that is in the chain spends one of some coins.
-func (r *Rail) spends(ctx context.Context, txid string, coins map[ports.BitcoinOutput]bool) (bool, error) {
+func (r *Rail) spends(ctx context.Context, txid string, coins map[Output]bool) (bool, error) {
 	t, known, err := r.client.transaction(ctx, txid)
 	if err != nil || !known {
 		return false, err
@@ -163,9 +163,9 @@ func (r *Rail) spends(ctx context.Context, txid string, coins map[ports.BitcoinO
 }
 
 // releaseBatch gives up a batch that can never be in the chain: its payments are made anew.
-func (r *Rail) releaseBatch(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch) error {
-	err := r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: r.Clock.Now(), Batch: &ports.BitcoinBatchStatus{Batch: b.Number,
-		Status: ports.BitcoinReleased}})
+func (r *Rail) releaseBatch(ctx context.Context, lease ports.Lease, b Batch) error {
+	err := r.Store.Save(ctx, lease, Changes{At: r.Clock.Now(), Batch: &BatchStatus{Batch: b.Number,
+		Status: Released}})
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (r *Rail) releaseBatch(ctx context.Context, lease ports.BitcoinLease, b por
 }
 
 // replace keeps and sends a version of a batch with a higher fee, which spends every coin of the version before.
-func (r *Rail) replace(ctx context.Context, lease ports.BitcoinLease, b ports.BitcoinBatch) error {
+func (r *Rail) replace(ctx context.Context, lease ports.Lease, b Batch) error {
 	last := b.Versions[len(b.Versions)-1]
 	before, err := parse(last.Raw)
 	if err != nil {
@@ -211,8 +211,8 @@ func (r *Rail) replace(ctx context.Context, lease ports.BitcoinLease, b ports.Bi
 		return fmt.Errorf("it cannot be replaced: the wallet made a fee of %s BTC after one of %s", btc.FormatAmount(version.Fee),
 			btc.FormatAmount(last.Fee))
 	}
-	err = r.Store.SaveBitcoin(ctx, lease, ports.BitcoinChanges{At: r.Clock.Now(),
-		Replacement: &ports.BitcoinBatchVersion{Batch: b.Number, Number: len(b.Versions), BitcoinVersion: version}})
+	err = r.Store.Save(ctx, lease, Changes{At: r.Clock.Now(),
+		Replacement: &BatchVersion{Batch: b.Number, Number: len(b.Versions), Version: version}})
 	if err != nil {
 		return err
 	}

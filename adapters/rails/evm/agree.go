@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"causeway/adapters/rails/evm/eth"
-	"causeway/ports"
 )
 
 // outOfStep is how old the latest block of a node is that has no say: it has stopped following the chain.
@@ -18,8 +17,8 @@ const outOfStep = 10 * time.Minute
 // agree checks what one node has said about transactions with the receipts of every other node, and returns why some are
 // not to be believed. Otherwise one node could credit money that nobody sent, or have a payment refused that was made. A
 // node that does not answer, or is out of step, has no say.
-func (r *Rail) agree(ctx context.Context, said map[ports.EVMHash]func(*receipt) error) map[ports.EVMHash]error {
-	doubts := map[ports.EVMHash]error{}
+func (r *Rail) agree(ctx context.Context, said map[eth.Hash]func(*receipt) error) map[eth.Hash]error {
+	doubts := map[eth.Hash]error{}
 	if len(r.nodes.list) == 1 || len(said) == 0 {
 		return doubts
 	}
@@ -29,7 +28,7 @@ func (r *Rail) agree(ctx context.Context, said map[ports.EVMHash]func(*receipt) 
 			r.log.WithError(err).Warn("a node does not confirm what another one says")
 			continue
 		}
-		found := map[ports.EVMHash]error{}
+		found := map[eth.Hash]error{}
 		for hash, check := range said {
 			if err := check(receipts[hash]); err != nil {
 				found[hash] = fmt.Errorf("%s: %w; waiting until the nodes agree", n.name, err)
@@ -46,8 +45,8 @@ func (r *Rail) agree(ctx context.Context, said map[ports.EVMHash]func(*receipt) 
 }
 
 // receiptsOf returns the receipts that a node has.
-func (r *Rail) receiptsOf(ctx context.Context, n *node, said map[ports.EVMHash]func(*receipt) error) (map[ports.EVMHash]*receipt, error) {
-	hashes := make([]ports.EVMHash, 0, len(said))
+func (r *Rail) receiptsOf(ctx context.Context, n *node, said map[eth.Hash]func(*receipt) error) (map[eth.Hash]*receipt, error) {
+	hashes := make([]eth.Hash, 0, len(said))
 	for hash := range said {
 		hashes = append(hashes, hash)
 	}
@@ -59,7 +58,7 @@ func (r *Rail) receiptsOf(ctx context.Context, n *node, said map[ports.EVMHash]f
 	if err := r.nodes.sendTo(ctx, n, requests); err != nil {
 		return nil, err
 	}
-	receipts := make(map[ports.EVMHash]*receipt, len(hashes))
+	receipts := make(map[eth.Hash]*receipt, len(hashes))
 	for i, hash := range hashes {
 		if err := requests[i].Err; err != nil {
 			return nil, fmt.Errorf("%s: %w", n.name, err)
@@ -89,22 +88,22 @@ func sameOutcome(other receipt) func(*receipt) error {
 	return func(own *receipt) error {
 		switch {
 		case own == nil:
-			return fmt.Errorf("does not know the transaction %s", eth.FormatHash(ports.EVMHash(other.Hash)))
+			return fmt.Errorf("does not know the transaction %s", eth.FormatHash(eth.Hash(other.Hash)))
 		case own.Hash != other.Hash || own.BlockHash != other.BlockHash || own.Status != other.Status:
-			return fmt.Errorf("has another receipt of the transaction %s", eth.FormatHash(ports.EVMHash(other.Hash)))
+			return fmt.Errorf("has another receipt of the transaction %s", eth.FormatHash(eth.Hash(other.Hash)))
 		}
 		return nil
 	}
 }
 
 // haveTransfers returns checks that transactions have brought transfers.
-func haveTransfers(transfers []transfer) map[ports.EVMHash]func(*receipt) error {
-	byTransaction := map[ports.EVMHash][]event{}
+func haveTransfers(transfers []transfer) map[eth.Hash]func(*receipt) error {
+	byTransaction := map[eth.Hash][]event{}
 	for _, t := range transfers {
-		hash := ports.EVMHash(t.Transaction)
+		hash := eth.Hash(t.Transaction)
 		byTransaction[hash] = append(byTransaction[hash], t.event)
 	}
-	checks := make(map[ports.EVMHash]func(*receipt) error, len(byTransaction))
+	checks := make(map[eth.Hash]func(*receipt) error, len(byTransaction))
 	for hash, events := range byTransaction {
 		checks[hash] = func(own *receipt) error {
 			if own == nil {
@@ -127,17 +126,17 @@ var errNoEvent = errors.New("the receipt says success, and has no event of the t
 
 // stateOf returns how a transaction has ended by its receipt, and what the contract has made of its transfer if that differs from
 // what was sent.
-func (r *Rail) stateOf(t ports.EVMTransaction, mined receipt) (ports.EVMState, *ports.EVMTransfer, error) {
+func (r *Rail) stateOf(t Transaction, mined receipt) (State, *Transfer, error) {
 	contract, isToken := r.tokens[t.Currency]
 	switch {
 	case mined.Status != 1:
-		return ports.EVMReverted, nil, nil
+		return Reverted, nil, nil
 	case !isToken || contract != t.To:
-		return ports.EVMConfirmed, nil, nil
+		return Confirmed, nil, nil
 	}
-	measured := ports.EVMTransfer{Sent: t.Amount, Arrived: new(big.Int), Taken: new(big.Int)}
+	measured := Transfer{Sent: t.Amount, Arrived: new(big.Int), Taken: new(big.Int)}
 	for _, found := range r.transfers(mined.Logs) {
-		if ports.EVMAddress(found.Address) != contract || found.From != t.Sender {
+		if eth.Address(found.Address) != contract || found.From != t.Sender {
 			continue
 		}
 		measured.Taken.Add(measured.Taken, found.Amount)
@@ -149,21 +148,21 @@ func (r *Rail) stateOf(t ports.EVMTransaction, mined receipt) (ports.EVMState, *
 	case measured.Arrived.Sign() == 0:
 		return "", nil, errNoEvent
 	case measured.Arrived.Cmp(t.Amount) == 0 && measured.Taken.Cmp(t.Amount) == 0:
-		return ports.EVMConfirmed, nil, nil
+		return Confirmed, nil, nil
 	}
-	r.log.WithField("transaction", eth.FormatHash(ports.EVMHash(mined.Hash))).Errorf("of a transfer of %s, %s has arrived, and %s was taken",
+	r.log.WithField("transaction", eth.FormatHash(eth.Hash(mined.Hash))).Errorf("of a transfer of %s, %s has arrived, and %s was taken",
 		t.Amount, measured.Arrived, measured.Taken)
-	return ports.EVMConfirmed, &measured, nil
+	return Confirmed, &measured, nil
 }
 
 // agreed returns the receipts that the nodes agree about, by transaction.
-func (r *Rail) agreed(ctx context.Context, mined []receipt) map[ports.EVMHash]bool {
-	said := map[ports.EVMHash]func(*receipt) error{}
+func (r *Rail) agreed(ctx context.Context, mined []receipt) map[eth.Hash]bool {
+	said := map[eth.Hash]func(*receipt) error{}
 	for _, m := range mined {
-		said[ports.EVMHash(m.Hash)] = sameOutcome(m)
+		said[eth.Hash(m.Hash)] = sameOutcome(m)
 	}
 	doubts := r.agree(ctx, said)
-	agreed := map[ports.EVMHash]bool{}
+	agreed := map[eth.Hash]bool{}
 	for hash := range said {
 		if doubt := doubts[hash]; doubt != nil {
 			r.log.WithError(doubt).Warn("a transaction is not concluded")

@@ -50,18 +50,18 @@ func (r *Rail) Balances(ctx context.Context) ([]ports.RailBalance, error) {
 
 // totals returns the sums over the wallet and the deposit addresses at a block.
 func (r *Rail) totals(ctx context.Context, block string) (map[money.Currency]*big.Int, error) {
-	holdings := []ports.EVMHolding{{Address: r.wallet, Currency: r.chain.native}}
+	holdings := []Holding{{Address: r.wallet, Currency: r.chain.native}}
 	totals := map[money.Currency]*big.Int{r.chain.native: new(big.Int)}
 	for currency := range r.tokens {
-		holdings = append(holdings, ports.EVMHolding{Address: r.wallet, Currency: currency})
+		holdings = append(holdings, Holding{Address: r.wallet, Currency: currency})
 		totals[currency] = new(big.Int)
 	}
-	var after ports.EVMHolding
+	var after Holding
 	for {
 		if err := r.addHoldings(ctx, block, holdings, totals); err != nil {
 			return nil, err
 		}
-		page, err := r.store.EVMHoldings(ctx, r.name, after, holdingsPage)
+		page, err := r.store.Holdings(ctx, r.name, after, holdingsPage)
 		if err != nil || len(page) == 0 {
 			return totals, err
 		}
@@ -69,7 +69,7 @@ func (r *Rail) totals(ctx context.Context, block string) (map[money.Currency]*bi
 	}
 }
 
-func (r *Rail) addHoldings(ctx context.Context, block string, holdings []ports.EVMHolding, totals map[money.Currency]*big.Int) error {
+func (r *Rail) addHoldings(ctx context.Context, block string, holdings []Holding, totals map[money.Currency]*big.Int) error {
 	natives := make([]hexBig, len(holdings))
 	tokens := make([]hexBytes, len(holdings))
 	requests := make([]*request, len(holdings))

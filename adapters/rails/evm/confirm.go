@@ -6,22 +6,21 @@ import (
 
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/money"
-	"causeway/ports"
 )
 
 // seen is what the chain says about a pending transaction.
 type seen struct {
-	ports.EVMTransaction
+	Transaction
 	mined *receipt // of the version that is in a block
 	next  uint64   // the sender's next nonce on the chain
 }
 
 // refresh asks about pending transactions, stores how those with enough confirmations have ended, and sends those again
 // that are in no block. It reports whether it stored something.
-func (r *Rail) refresh(ctx context.Context, transactions []ports.EVMTransaction) (changed bool, err error) {
-	var pending []ports.EVMTransaction
+func (r *Rail) refresh(ctx context.Context, transactions []Transaction) (changed bool, err error) {
+	var pending []Transaction
 	for _, t := range transactions {
-		if t.State == ports.EVMPending {
+		if t.State == Pending {
 			pending = append(pending, t)
 		}
 	}
@@ -40,17 +39,17 @@ func (r *Rail) refresh(ctx context.Context, transactions []ports.EVMTransaction)
 	if err != nil {
 		return changed, err
 	}
-	again := make([]ports.EVMTransaction, len(missing))
+	again := make([]Transaction, len(missing))
 	for i, s := range missing {
-		again[i] = s.EVMTransaction
+		again[i] = s.Transaction
 	}
 	r.broadcast(ctx, again)
 	return changed, nil
 }
 
 // look asks for the receipts of every version, and for the nonces of the senders.
-func (r *Rail) look(ctx context.Context, pending []ports.EVMTransaction) ([]seen, error) {
-	senders := map[ports.EVMAddress]*hexUint{}
+func (r *Rail) look(ctx context.Context, pending []Transaction) ([]seen, error) {
+	senders := map[eth.Address]*hexUint{}
 	var requests []*request
 	receipts := make([][]*receipt, len(pending))
 	for i, t := range pending {
@@ -70,9 +69,9 @@ func (r *Rail) look(ctx context.Context, pending []ports.EVMTransaction) ([]seen
 	}
 	found := make([]seen, len(pending))
 	for i, t := range pending {
-		found[i] = seen{EVMTransaction: t, next: uint64(*senders[t.Sender])}
+		found[i] = seen{Transaction: t, next: uint64(*senders[t.Sender])}
 		for n, one := range receipts[i] {
-			if one != nil && ports.EVMHash(one.Hash) == t.Attempts[n].Hash {
+			if one != nil && eth.Hash(one.Hash) == t.Attempts[n].Hash {
 				found[i].mined = one
 			}
 		}
@@ -95,7 +94,7 @@ func (r *Rail) conclude(ctx context.Context, h head, found []seen) (changed bool
 		if !ended {
 			continue
 		}
-		done, err := r.store.ConcludeEVMTransaction(ctx, s.EVMTransaction, c)
+		done, err := r.store.Conclude(ctx, s.Transaction, c)
 		if err != nil {
 			return changed, nil, err
 		}
@@ -105,7 +104,7 @@ func (r *Rail) conclude(ctx context.Context, h head, found []seen) (changed bool
 }
 
 // finalReceipts returns the transactions that are in a block with enough confirmations, as all nodes say.
-func (r *Rail) finalReceipts(ctx context.Context, h head, found []seen) (map[ports.EVMHash]bool, error) {
+func (r *Rail) finalReceipts(ctx context.Context, h head, found []seen) (map[eth.Hash]bool, error) {
 	var numbers []uint64
 	for _, s := range found {
 		if s.mined != nil && h.isFinal(uint64(s.mined.BlockNumber)) {
@@ -127,54 +126,54 @@ func (r *Rail) finalReceipts(ctx context.Context, h head, found []seen) (map[por
 }
 
 // ending returns how a transaction has ended, and false as long as that is open.
-func (r *Rail) ending(ctx context.Context, h head, s seen, final map[ports.EVMHash]bool) (c ports.EVMConclusion, ended bool) {
+func (r *Rail) ending(ctx context.Context, h head, s seen, final map[eth.Hash]bool) (c Conclusion, ended bool) {
 	if s.mined == nil { // a node knows a transaction with its nonce, and not which
-		return ports.EVMConclusion{State: ports.EVMLost, Native: r.chain.native, Changed: s.isPayment(), At: r.clock.Now()},
-			r.isLost(ctx, h, s.EVMTransaction)
+		return Conclusion{State: Lost, Native: r.chain.native, Changed: s.isPayment(), At: r.clock.Now()},
+			r.isLost(ctx, h, s.Transaction)
 	}
-	if !final[ports.EVMHash(s.mined.Hash)] {
+	if !final[eth.Hash(s.mined.Hash)] {
 		return c, false
 	}
-	state, differs, err := r.stateOf(s.EVMTransaction, *s.mined)
+	state, differs, err := r.stateOf(s.Transaction, *s.mined)
 	if err != nil {
-		r.log.WithError(err).WithField("transaction", eth.FormatHash(ports.EVMHash(s.mined.Hash))).Error("a transaction is not concluded")
+		r.log.WithError(err).WithField("transaction", eth.FormatHash(eth.Hash(s.mined.Hash))).Error("a transaction is not concluded")
 		return c, false
 	}
-	c = r.conclusion(s.EVMTransaction, *s.mined, state)
+	c = r.conclusion(s.Transaction, *s.mined, state)
 	c.Differs = differs
 	return c, true
 }
 
-func (s seen) isPayment() bool { return isPayment(s.EVMTransaction) }
+func (s seen) isPayment() bool { return isPayment(s.Transaction) }
 
 // isPayment reports whether a transaction is about a payment of a platform, not an errand of the wallet.
-func isPayment(t ports.EVMTransaction) bool {
-	return t.Purpose == ports.EVMPayout || t.Purpose == ports.EVMRefund
+func isPayment(t Transaction) bool {
+	return t.Purpose == Payout || t.Purpose == Refund
 }
 
 // conclusion returns what is stored of a transaction that has ended in a block.
-func (r *Rail) conclusion(t ports.EVMTransaction, mined receipt, state ports.EVMState) ports.EVMConclusion {
-	c := ports.EVMConclusion{State: state, Hash: ports.EVMHash(mined.Hash), Block: mined.block(), Fee: mined.fee(), Native: r.chain.native,
+func (r *Rail) conclusion(t Transaction, mined receipt, state State) Conclusion {
+	c := Conclusion{State: state, Hash: eth.Hash(mined.Hash), Block: mined.block(), Fee: mined.fee(), Native: r.chain.native,
 		Changed: isPayment(t), At: r.clock.Now()}
 	c.Holdings = r.holdings(t, c.State, c.Fee)
 	return c
 }
 
 // holdings returns how a transaction has changed what deposit addresses hold.
-func (r *Rail) holdings(t ports.EVMTransaction, state ports.EVMState, fee *big.Int) []ports.EVMHolding {
-	change := func(address ports.EVMAddress, c money.Currency, received, sent *big.Int) ports.EVMHolding {
-		return ports.EVMHolding{Address: address, Currency: c, Received: received, Sent: sent}
+func (r *Rail) holdings(t Transaction, state State, fee *big.Int) []Holding {
+	change := func(address eth.Address, c money.Currency, received, sent *big.Int) Holding {
+		return Holding{Address: address, Currency: c, Received: received, Sent: sent}
 	}
-	var changes []ports.EVMHolding
+	var changes []Holding
 	switch {
-	case t.Purpose == ports.EVMTopUp && state == ports.EVMConfirmed:
+	case t.Purpose == TopUp && state == Confirmed:
 		changes = append(changes, change(t.Recipient, r.chain.native, t.Value, new(big.Int)))
 		for currency := range r.sweepFrom { // so that the sweep goes on at once
 			changes = append(changes, change(t.Recipient, currency, new(big.Int), new(big.Int)))
 		}
-	case t.Purpose == ports.EVMSweep:
+	case t.Purpose == Sweep:
 		changes = append(changes, change(t.Sender, r.chain.native, new(big.Int), fee))
-		if state == ports.EVMConfirmed {
+		if state == Confirmed {
 			changes = append(changes, change(t.Sender, t.Currency, new(big.Int), t.Amount))
 		}
 	}
@@ -184,7 +183,7 @@ func (r *Rail) holdings(t ports.EVMTransaction, state ports.EVMState, fee *big.I
 // isLost reports whether every node says that another transaction has the nonce of a transaction, in a block that is final
 // by the number of confirmations and by the chain's own rules, and that none of its versions is known. A node that does
 // not answer leaves it open.
-func (r *Rail) isLost(ctx context.Context, h head, t ports.EVMTransaction) bool {
+func (r *Rail) isLost(ctx context.Context, h head, t Transaction) bool {
 	if !h.any {
 		return false
 	}
@@ -223,7 +222,7 @@ func (r *Rail) isLost(ctx context.Context, h head, t ports.EVMTransaction) bool 
 // vanished.
 func (r *Rail) checkConcluded(ctx context.Context, after uint64) error {
 	for {
-		page, err := r.store.ConcludedEVMTransactions(ctx, r.name, after, pageSize)
+		page, err := r.store.ConcludedTransactions(ctx, r.name, after, pageSize)
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -237,7 +236,7 @@ func (r *Rail) checkConcluded(ctx context.Context, after uint64) error {
 		}
 		for _, t := range page {
 			b := blocks[t.Block.Number]
-			if b == nil || ports.EVMHash(b.Hash) == t.Block.Hash {
+			if b == nil || eth.Hash(b.Hash) == t.Block.Hash {
 				continue // a node that lags does not know the block yet
 			}
 			if err := r.reopen(ctx, t); err != nil {
@@ -256,14 +255,14 @@ func (r *Rail) checkConcluded(ctx context.Context, after uint64) error {
 }
 
 // reopen makes a transaction pending whose block vanished.
-func (r *Rail) reopen(ctx context.Context, t ports.EVMTransaction) error {
+func (r *Rail) reopen(ctx context.Context, t Transaction) error {
 	r.log.WithField("transaction", eth.FormatHash(t.Hash)).WithField("block", t.Block.Number).Warn("the block of a transaction vanished; it " +
 		"is sent again")
-	c := ports.EVMConclusion{State: ports.EVMPending, Native: r.chain.native, Changed: isPayment(t), At: r.clock.Now()}
+	c := Conclusion{State: Pending, Native: r.chain.native, Changed: isPayment(t), At: r.clock.Now()}
 	for _, change := range r.holdings(t, t.State, t.Fee) {
 		change.Received, change.Sent = new(big.Int).Neg(change.Received), new(big.Int).Neg(change.Sent)
 		c.Holdings = append(c.Holdings, change)
 	}
-	_, err := r.store.ConcludeEVMTransaction(ctx, t, c)
+	_, err := r.store.Conclude(ctx, t, c)
 	return err
 }

@@ -18,6 +18,7 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
+	"causeway/adapters/postgres/storage"
 	"causeway/adapters/rails/evm"
 	"causeway/adapters/rails/evm/devnet"
 	"causeway/adapters/rails/evm/eth"
@@ -56,6 +57,7 @@ type env struct {
 	usdc     devnet.Token   // the contract of the currency
 	currency money.Currency // of the connection
 	db       *postgres.DB
+	url      string // of the database
 	clock    *portstest.FakeClock
 	platform ident.Platform
 	proxy    *proxy
@@ -85,8 +87,8 @@ func newEnvOn(t testing.TB, chain *devnet.Chain, account uint32) *env {
 
 func (e *env) openDatabase() {
 	e.t.Helper()
-	url := pgtest.SimulateClock(e.t, pgtest.New(e.t))
-	db, err := postgres.Open(e.t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 8, Clock: e.clock, IDs: e.ids})
+	e.url = pgtest.SimulateClock(e.t, pgtest.New(e.t))
+	db, err := postgres.Open(e.t.Context(), postgres.Options{URL: e.url, AllPlatforms: true, MaxConnections: 8, Clock: e.clock, IDs: e.ids})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -144,14 +146,14 @@ func (e *env) connection() rail.Connection {
 func (e *env) secrets() secrets { return secrets{"env:NODE": e.proxy.url, "env:SEED": testWords} }
 
 // open opens the connection, as another process would.
-func (e *env) open(store ports.EVMChainStore) *recorded { return e.openAt(store, "env:NODE") }
+func (e *env) open(pool storage.Pool) *recorded { return e.openAt(pool, "env:NODE") }
 
 // openAt opens the connection with other URLs of nodes.
-func (e *env) openAt(store ports.EVMChainStore, urls string) *recorded {
+func (e *env) openAt(pool storage.Pool, urls string) *recorded {
 	e.t.Helper()
 	c := e.connection()
 	c.Settings["urls"] = urls
-	r, err := e.tryOpen(store, c)
+	r, err := e.tryOpen(pool, c)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -167,14 +169,17 @@ type recorded struct {
 
 type opened struct{ *evm.Rail }
 
-func (e *env) tryOpen(store ports.EVMChainStore, c rail.Connection) (*recorded, error) {
-	r, err := evm.New(e.t.Context(), evm.Config{Connection: c, Store: store, Keys: localkeys.New(e.secrets(), "env:SEED"),
-		Secrets: e.secrets(), Clock: e.clock, Log: quiet()})
+func (e *env) tryOpen(pool storage.Pool, c rail.Connection) (*recorded, error) {
+	r, err := evm.New(e.t.Context(), evm.Config{Connection: c, Store: evm.NewStore(storage.New(pool, e.clock)),
+		Keys: localkeys.New(e.secrets(), "env:SEED"), Secrets: e.secrets(), Clock: e.clock, Log: quiet()})
 	if err != nil {
 		return nil, err
 	}
 	return &recorded{opened{r}, portstest.HandingOver{To: r, Handover: e.handover(c.Name)}}, nil
 }
+
+// store returns what the processes have stored.
+func (e *env) store() *evm.Store { return evm.NewStore(e.db.Storage()) }
 
 // handover records the payments of a connection.
 func (e *env) handover(connection string) *portstest.RailHandover {
@@ -192,7 +197,7 @@ func quiet() *logrus.Logger {
 	return log
 }
 
-func (e *env) rail() *recorded { return e.open(e.db) }
+func (e *env) rail() *recorded { return e.open(e.db.Pool()) }
 
 // wallet returns the address of the wallet that pays.
 func (e *env) wallet() string {
@@ -245,7 +250,7 @@ func (e *env) poll(r *recorded) ports.RailReport {
 // payee returns an address that nobody else uses.
 func (e *env) payee() string {
 	id := uuid.New()
-	var a ports.EVMAddress
+	var a eth.Address
 	copy(a[:], id[:])
 	return eth.FormatAddress(a)
 }

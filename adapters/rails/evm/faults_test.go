@@ -5,6 +5,10 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
@@ -26,42 +30,40 @@ func (c *crash) at() (before, after bool) {
 	return c.calls >= c.call, false
 }
 
-// crashingStore fails the writes of a store.
-type crashingStore struct {
-	ports.EVMChainStore
-	crash *crash
+// crashingPool is the database as a process has it: what it writes fails before or after the commit, or does not.
+type crashingPool struct {
+	storage.Pool
+	fails func() (before, after bool)
 }
 
-func crashing[T any](c *crash, call func() (T, error)) (result T, err error) {
-	before, after := c.at()
+func (p crashingPool) Begin(ctx context.Context) (pgx.Tx, error) {
+	tx, err := p.Pool.Begin(ctx)
+	return &crashingTx{Tx: tx, fails: p.fails}, err
+}
+
+type crashingTx struct {
+	pgx.Tx
+	fails  func() (before, after bool)
+	writes bool
+}
+
+func (tx *crashingTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	tx.writes = true
+	return tx.Tx.Exec(ctx, sql, args...)
+}
+
+func (tx *crashingTx) Commit(ctx context.Context) error {
+	if !tx.writes {
+		return tx.Tx.Commit(ctx)
+	}
+	before, after := tx.fails()
 	if before {
-		return result, errCrash
+		return errCrash
 	}
-	if result, err = call(); after {
-		return *new(T), errCrash
+	if err := tx.Tx.Commit(ctx); err != nil || !after {
+		return err
 	}
-	return result, err
-}
-
-func (s crashingStore) NextEVMNonce(ctx context.Context, w ports.EVMWallet, atLeast uint64) (uint64, error) {
-	return crashing(s.crash, func() (uint64, error) { return s.EVMChainStore.NextEVMNonce(ctx, w, atLeast) })
-}
-
-func (s crashingStore) AddEVMTransaction(ctx context.Context, w ports.EVMWallet, t ports.EVMTransaction,
-	l *ports.EVMSpendingLimit) (stored ports.EVMTransaction, added ports.EVMAddition, err error) {
-	added, err = crashing(s.crash, func() (a ports.EVMAddition, err error) {
-		stored, a, err = s.EVMChainStore.AddEVMTransaction(ctx, w, t, l)
-		return a, err
-	})
-	return stored, added, err
-}
-
-func (s crashingStore) ConcludeEVMTransaction(ctx context.Context, t ports.EVMTransaction, c ports.EVMConclusion) (bool, error) {
-	return crashing(s.crash, func() (bool, error) { return s.EVMChainStore.ConcludeEVMTransaction(ctx, t, c) })
-}
-
-func (s crashingStore) AdvanceEVMChain(ctx context.Context, a ports.EVMAdvance) (bool, error) {
-	return crashing(s.crash, func() (bool, error) { return s.EVMChainStore.AdvanceEVMChain(ctx, a) })
+	return errCrash
 }
 
 func TestSend_MovesOnceAfterACrashAtAnyStep(t *testing.T) {
@@ -77,7 +79,7 @@ func TestSend_MovesOnceAfterACrashAtAnyStep(t *testing.T) {
 			e.proxy.fault.Store(&fault)
 			to := e.payee()
 			p := e.payout(to, 10)
-			crashed := e.open(crashingStore{e.db, c})
+			crashed := e.open(crashingPool{e.db.Pool(), c.at})
 			for range 2 {
 				if o := e.send(crashed, p); o.Verdict != ports.Unknown && o.Verdict != ports.Waiting {
 					t.Fatalf("call %d: %+v", call, o)

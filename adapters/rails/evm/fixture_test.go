@@ -83,41 +83,6 @@ func (e *effects) hasCrashed() bool {
 	return e.crashed
 }
 
-// limitedStore is the store of a process that crashes.
-type limitedStore struct {
-	ports.EVMChainStore
-	*effects
-}
-
-func (s limitedStore) OpenEVMChain(ctx context.Context, initial ports.EVMChain) (ports.EVMChain, error) {
-	if !s.next() {
-		return ports.EVMChain{}, errCrash
-	}
-	return s.EVMChainStore.OpenEVMChain(ctx, initial)
-}
-
-func (s limitedStore) NextEVMNonce(ctx context.Context, w ports.EVMWallet, atLeast uint64) (uint64, error) {
-	if !s.next() {
-		return 0, errCrash
-	}
-	return s.EVMChainStore.NextEVMNonce(ctx, w, atLeast)
-}
-
-func (s limitedStore) AddEVMTransaction(ctx context.Context, w ports.EVMWallet, t ports.EVMTransaction,
-	l *ports.EVMSpendingLimit) (ports.EVMTransaction, ports.EVMAddition, error) {
-	if !s.next() {
-		return t, "", errCrash
-	}
-	return s.EVMChainStore.AddEVMTransaction(ctx, w, t, l)
-}
-
-func (s limitedStore) ConcludeEVMTransaction(ctx context.Context, t ports.EVMTransaction, c ports.EVMConclusion) (bool, error) {
-	if !s.next() {
-		return false, errCrash
-	}
-	return s.EVMChainStore.ConcludeEVMTransaction(ctx, t, c)
-}
-
 func (f *fixture) OpenCrashing(_ context.Context, n int) (ports.Rail, func() bool, error) {
 	e := &effects{left: n}
 	own := newProxy(f.t, f.chain.URL)
@@ -128,7 +93,7 @@ func (f *fixture) OpenCrashing(_ context.Context, n int) (ports.Rail, func() boo
 		return e.hasCrashed(), false
 	}
 	own.fault.Store(&fault)
-	return f.openAt(limitedStore{f.db, e}, own.url), e.hasCrashed, nil
+	return f.openAt(crashingPool{f.db.Pool(), func() (before, after bool) { return !e.next(), false }}, own.url), e.hasCrashed, nil
 }
 
 func (f *fixture) Now() time.Time { return f.clock.Now() }
@@ -154,7 +119,7 @@ func (f *fixture) beneficiary(id uuid.UUID, c railtest.Course) account.External 
 		f.set(c)
 	}
 	hash := eth.Keccak256(id[:])
-	f.paid[id] = eth.FormatAddress(ports.EVMAddress(hash[:20]))
+	f.paid[id] = eth.FormatAddress(eth.Address(hash[:20]))
 	return external(f.paid[id])
 }
 

@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/postgres/storage"
 	"causeway/adapters/rails/evm"
 	"causeway/adapters/rails/evm/devnet"
 	"causeway/adapters/rails/evm/eth"
@@ -64,14 +67,14 @@ func TestNodes_OfAnotherChainIsNeverUsed(t *testing.T) {
 	e.fund(1_000)
 	fakes, urls := e.fakeNodes(2)
 	fakes[0].set(func(c rpcCall) (any, bool) { return "0x1", c.Method == "eth_chainId" })
-	r := e.openAt(e.db, urls)
+	r := e.openAt(e.db.Pool(), urls)
 	e.poll(r)
 	e.send(r, e.payout(e.payee(), 10))
 	if n := fakes[0].count("eth_sendRawTransaction") + fakes[0].count("eth_getLogs"); n != 0 || fakes[1].count("eth_sendRawTransaction") == 0 {
 		t.Errorf("%d calls of the node of another chain", n)
 	}
 
-	alone := e.openAt(e.db, fakes[0].url)
+	alone := e.openAt(e.db.Pool(), fakes[0].url)
 	if _, err := alone.Poll(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "is of the chain 1, not 31337") {
 		t.Errorf("%v", err)
 	}
@@ -86,7 +89,7 @@ func TestNodes_BehindAnotherOneLosesNothing(t *testing.T) {
 	// not know is not credited, and not skipped: it is credited when they have it, or when they have stopped.
 	e := newEnv(t)
 	fakes, urls := e.fakeNodes(5)
-	r := e.openAt(e.db, urls)
+	r := e.openAt(e.db.Pool(), urls)
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
 	before := e.height()
@@ -127,7 +130,7 @@ func TestNodes_RateLimited(t *testing.T) {
 	e := newEnv(t)
 	e.fund(10_000)
 	fakes, urls := e.fakeNodes(2)
-	r := e.openAt(e.db, urls)
+	r := e.openAt(e.db.Pool(), urls)
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
 	busy := map[string]func(f *fakeNode){
@@ -181,7 +184,7 @@ func TestNodes_OversizedRangesAreHalved(t *testing.T) {
 	// A provider answers for a few blocks only, with an error or with more than is read: every deposit is found.
 	e := newEnv(t)
 	fakes, urls := e.fakeNodes(1)
-	r := e.openAt(e.db, urls)
+	r := e.openAt(e.db.Pool(), urls)
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
 	const deposits = 20
@@ -224,7 +227,7 @@ func TestNodes_TimeoutAfterTheTransactionWasSent(t *testing.T) {
 	e := newEnv(t)
 	e.fund(1_000)
 	fakes, urls := e.fakeNodes(1)
-	r := e.openAt(e.db, urls)
+	r := e.openAt(e.db.Pool(), urls)
 	ctx, cancel := context.WithCancel(t.Context())
 	fakes[0].set(func(c rpcCall) (any, bool) {
 		if c.Method != "eth_sendRawTransaction" {
@@ -258,7 +261,7 @@ func TestNodes_MalformedAnswersChangeNothing(t *testing.T) {
 	e := newEnv(t)
 	e.fund(1_000)
 	fakes, urls := e.fakeNodes(1)
-	r := e.openAt(e.db, urls)
+	r := e.openAt(e.db.Pool(), urls)
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
 	e.usdc.Mint(address, 10)
@@ -308,7 +311,7 @@ func TestNodes_FinalizedByTheChain(t *testing.T) {
 	}
 	first := e.height()
 	finalized(first)
-	r := e.openAt(e.db, urls)
+	r := e.openAt(e.db.Pool(), urls)
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
 	e.usdc.Mint(address, 10)
@@ -333,7 +336,7 @@ func TestNodes_OneThatLiesMovesNothing(t *testing.T) {
 	e := newEnv(t)
 	e.fund(1_000)
 	fakes, urls := e.fakeNodes(2)
-	r := e.openAt(e.db, urls)
+	r := e.openAt(e.db.Pool(), urls)
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
 	to := e.payee()
@@ -352,7 +355,7 @@ func TestNodes_OneThatLiesMovesNothing(t *testing.T) {
 			return []any{map[string]any{"address": e.usdc.Address, "topics": []any{eth.FormatHash(eth.TransferTopic),
 				"0x" + hexOf(devnet.AddressWord(to)), "0x" + hexOf(devnet.AddressWord(address))},
 				"data": "0x" + hexOf(devnet.Word(1_000_000)), "blockNumber": block["number"], "blockHash": block["hash"], "logIndex": "0x0",
-				"transactionHash": eth.FormatHash(ports.EVMHash{1})}}, true
+				"transactionHash": eth.FormatHash(eth.Hash{1})}}, true
 		}
 		return nil, false
 	}
@@ -381,7 +384,7 @@ func TestNodes_SuccessWithoutTransferIsNotBelieved(t *testing.T) {
 	e := newEnv(t)
 	e.fund(1_000)
 	fakes, urls := e.fakeNodes(1)
-	r := e.openAt(e.db, urls)
+	r := e.openAt(e.db.Pool(), urls)
 	p := e.payout(e.payee(), 10)
 	e.send(r, p)
 	e.chain.Mine(3)
@@ -409,31 +412,29 @@ func TestNew_RefusesAnotherSeed(t *testing.T) {
 	e := newEnv(t)
 	e.poll(e.rail())
 	other := secrets{"env:NODE": e.proxy.url, "env:SEED": "000102030405060708090a0b0c0d0e0f"}
-	if _, err := evm.New(t.Context(), evm.Config{Connection: e.connection(), Store: e.db, Keys: localkeys.New(other, "env:SEED"),
-		Secrets: other, Clock: e.clock, Log: quiet()}); err == nil || !strings.Contains(err.Error(), "restore the seed") {
+	if _, err := evm.New(t.Context(), evm.Config{Connection: e.connection(), Store: e.store(),
+		Keys: localkeys.New(other, "env:SEED"), Secrets: other, Clock: e.clock, Log: quiet()}); err == nil || !strings.Contains(err.Error(), "restore the seed") {
 		t.Errorf("another seed: %v", err)
 	}
 	for name, value := range map[string]string{"account": "7", "chainId": "1"} {
 		c := e.connection()
 		c.Settings[name] = value
-		if _, err := e.tryOpen(e.db, c); err == nil || !strings.Contains(err.Error(), "restore the seed and chainId") {
+		if _, err := e.tryOpen(e.db.Pool(), c); err == nil || !strings.Contains(err.Error(), "restore the seed and chainId") {
 			t.Errorf("%s %s: %v", name, value, err)
 		}
 	}
 	c := e.connection()
 	c.Settings["urls"] = "http://127.0.0.1:1"
-	if _, err := e.tryOpen(e.db, c); err != nil {
+	if _, err := e.tryOpen(e.db.Pool(), c); err != nil {
 		t.Error(err)
 	}
-	if _, err := evm.New(t.Context(), evm.Config{Connection: e.connection(), Store: unreadable{e.db},
+	if _, err := evm.New(t.Context(), evm.Config{Connection: e.connection(), Store: evm.NewStore(storage.New(unreadable{}, e.clock)),
 		Keys: localkeys.New(e.secrets(), "env:SEED"), Secrets: e.secrets(), Clock: e.clock, Log: quiet()}); !errors.Is(err, errCrash) {
 		t.Errorf("a store that cannot be read: %v", err)
 	}
 }
 
-// unreadable is a store without a database.
-type unreadable struct{ ports.EVMChainStore }
+// unreadable is a database that does not respond.
+type unreadable struct{ storage.Pool }
 
-func (unreadable) EVMChainOf(context.Context, string) (ports.EVMChain, bool, error) {
-	return ports.EVMChain{}, false, errCrash
-}
+func (unreadable) Begin(context.Context) (pgx.Tx, error) { return nil, errCrash }

@@ -37,7 +37,7 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 	working, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	more, workErr := r.work(working)
-	events, err := r.store.EVMEvents(ctx, r.name, after, maxReported)
+	events, err := r.store.Events(ctx, r.name, after, maxReported)
 	if err != nil {
 		return ports.RailReport{}, err
 	}
@@ -67,31 +67,31 @@ func parseCursor(cursor string) (int64, error) {
 }
 
 // report adds an event to a report.
-func (r *Rail) report(report *ports.RailReport, e ports.EVMEvent) {
+func (r *Rail) report(report *ports.RailReport, e Event) {
 	switch e.Kind {
-	case ports.EVMReceived:
+	case Received:
 		report.Receipts = append(report.Receipts, ports.RailReceipt{Payer: r.payerAccount(e.Payer, e.Amount.Currency),
 			Receipt: transaction.Receipt{Platform: e.Platform, Rail: r.rail, PartnerID: e.PartnerID, Reference: e.Reference,
 				Amount: e.Amount, At: e.At}})
-	case ports.EVMReversed:
+	case Reversed:
 		report.Reversals = append(report.Reversals, ports.ReceiptReversal{Platform: e.Platform, Rail: r.rail, Receipt: e.Receipt,
 			PartnerID: e.PartnerID,
 			Code:      "REORGANISED", Text: e.Memo, At: e.At})
-	case ports.EVMFee:
+	case Fee:
 		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: r.rail, PartnerID: e.PartnerID, Amount: e.Amount,
 			At: e.At, Memo: e.Memo})
-	case ports.EVMChanged:
+	case Changed:
 		report.Changed = append(report.Changed, ports.RailSubject{Platform: e.Platform, Subject: e.Subject})
-	case ports.EVMDiffers:
+	case Differs:
 		report.Contradictions = append(report.Contradictions, contradictionOf(e))
 	}
 }
 
 // kinds are those of the payments that transactions are about; others are errands of the wallet.
-var kinds = map[ports.EVMPurpose]rail.Kind{ports.EVMPayout: rail.Payout, ports.EVMRefund: rail.Refund}
+var kinds = map[Purpose]rail.Kind{Payout: rail.Payout, Refund: rail.Refund}
 
 // contradictionOf returns what was sent with a transaction, and what the contract has made of it.
-func contradictionOf(e ports.EVMEvent) rail.Contradiction {
+func contradictionOf(e Event) rail.Contradiction {
 	sent, arrived, taken := amountOf(e.Transfer.Sent, e.Amount.Currency), amountOf(e.Transfer.Arrived, e.Amount.Currency),
 		amountOf(e.Transfer.Taken, e.Amount.Currency)
 	c := rail.Contradiction{Platform: e.Platform, Name: e.PartnerID, Recorded: rail.Said{State: "SENT", Amount: sent, PartnerID: e.PartnerID},
@@ -99,7 +99,7 @@ func contradictionOf(e ports.EVMEvent) rail.Contradiction {
 			Text: fmt.Sprintf("%s was taken from the sender", taken)},
 		Content: taken.String()}
 	what := "sweep " + e.PartnerID
-	if kind, is := kinds[ports.EVMPurpose(e.Memo)]; is {
+	if kind, is := kinds[Purpose(e.Memo)]; is {
 		c.Kind, c.Subject, c.Name = kind, e.Subject, rail.EndToEndID(e.Subject)
 		what = kind.Word() + " " + c.Name
 	}
@@ -158,21 +158,21 @@ func (r *Rail) work(ctx context.Context) (more bool, err error) {
 
 // issueAddresses derives the addresses of new references, and reports whether every reference has one.
 func (r *Rail) issueAddresses(ctx context.Context) (complete bool, err error) {
-	query := ports.EVMReferenceQuery{Connection: r.name, Rail: r.rail, Currencies: r.connection.Currencies, Platforms: r.connection.Platforms,
+	query := ReferenceQuery{Connection: r.name, Rail: r.rail, Currencies: r.connection.Currencies, Platforms: r.connection.Platforms,
 		Overlap: referenceOverlap, QuotesFrom: r.clock.Now().Add(-quotesBefore), Limit: maxReferences}
 	for range maxFillPages {
-		found, err := r.store.UnknownEVMReferences(ctx, query)
+		found, err := r.store.UnknownReferences(ctx, query)
 		if err != nil {
 			return false, err
 		}
-		addresses := make([]ports.EVMDepositAddress, len(found.References))
+		addresses := make([]DepositAddress, len(found.References))
 		for i, reference := range found.References {
-			addresses[i].EVMReference = reference
+			addresses[i].PlatformReference = reference
 			if addresses[i].Address, err = r.depositAddress(reference.Platform, reference.Reference); err != nil {
 				return false, err
 			}
 		}
-		if err := r.store.AddEVMAddresses(ctx, r.name, addresses, found.Read); err != nil {
+		if err := r.store.AddAddresses(ctx, r.name, addresses, found.Read); err != nil {
 			return false, err
 		}
 		if !found.More {

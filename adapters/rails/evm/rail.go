@@ -25,7 +25,7 @@ import (
 // Config is what a connection needs.
 type Config struct {
 	Connection rail.Connection
-	Store      ports.EVMChainStore
+	Store      *Store
 	Keys       ports.ChainKeys
 	Secrets    ports.Secrets
 	Clock      ports.Clock
@@ -36,7 +36,7 @@ type Config struct {
 type Rail struct {
 	settings
 	connection rail.Connection
-	store      ports.EVMChainStore
+	store      *Store
 	keys       ports.ChainKeys
 	clock      ports.Clock
 	log        logrus.FieldLogger
@@ -44,7 +44,7 @@ type Rail struct {
 	// accountKey is the key from which every address is derived, at accountPath.
 	accountKey  ports.ChainAccountKey
 	accountPath []uint32
-	wallet      ports.EVMAddress
+	wallet      eth.Address
 	// contractsChecked: the contracts have the decimals of their currencies.
 	contractsChecked atomic.Bool
 	// busy is held by the process while it signs, so that its own calls do not compete for a nonce.
@@ -86,7 +86,7 @@ func New(ctx context.Context, c Config) (*Rail, error) {
 	if r.wallet, err = r.addressAt(eth.HotPath()); err != nil {
 		return nil, fmt.Errorf("connection %s: seed: %w", c.Connection.Name, err)
 	}
-	state, opened, err := c.Store.EVMChainOf(ctx, c.Connection.Name)
+	state, opened, err := c.Store.ChainOf(ctx, c.Connection.Name)
 	if err == nil && opened {
 		err = r.checkWallet(state) // before an address of another seed is shown to a payer
 	}
@@ -108,10 +108,10 @@ func (r *Rail) Exclusive() []string {
 }
 
 // addressAt returns the address at a path below the account.
-func (r *Rail) addressAt(path []uint32) (ports.EVMAddress, error) {
+func (r *Rail) addressAt(path []uint32) (eth.Address, error) {
 	key, err := eth.Derive(r.accountKey, path...)
 	if err != nil {
-		return ports.EVMAddress{}, err
+		return eth.Address{}, err
 	}
 	return eth.AddressOf(key.PublicKey)
 }
@@ -120,7 +120,7 @@ func (r *Rail) addressAt(path []uint32) (ports.EVMAddress, error) {
 func (r *Rail) keyPath(path []uint32) []uint32 { return append(slices.Clone(r.accountPath), path...) }
 
 // depositAddress returns the address for payments with a reference.
-func (r *Rail) depositAddress(p ident.Platform, reference string) (ports.EVMAddress, error) {
+func (r *Rail) depositAddress(p ident.Platform, reference string) (eth.Address, error) {
 	return r.addressAt(eth.DepositPath(p.UUID(), reference))
 }
 
@@ -152,7 +152,7 @@ func (r *Rail) instruction(p ident.Platform, reference string, currency money.Cu
 }
 
 // payerAccount returns the account of a payer.
-func (r *Rail) payerAccount(address ports.EVMAddress, currency money.Currency) *account.External {
+func (r *Rail) payerAccount(address eth.Address, currency money.Currency) *account.External {
 	return &account.External{Type: r.chain.account, Currency: currency, Fields: map[string]string{"address": eth.FormatAddress(address)},
 		Rails: []corridor.Rail{r.rail}}
 }
@@ -215,7 +215,7 @@ func blocksFrom(numbers []uint64, call func([]*request) error) (map[uint64]*bloc
 }
 
 // callContract returns the request for a call of a contract at a block ("latest", or the number of one).
-func callContract(contract ports.EVMAddress, data []byte, at string, result *hexBytes) *request {
+func callContract(contract eth.Address, data []byte, at string, result *hexBytes) *request {
 	return &request{Method: "eth_call", Result: result,
 		Params: []any{map[string]any{"to": eth.FormatAddress(contract), "data": fmt.Sprintf("0x%x", data)}, at}}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"causeway/ports"
+	"causeway/adapters/rails/evm/eth"
 )
 
 // maxReversed bounds the deposits that one reorganisation can take back.
@@ -21,7 +21,7 @@ const (
 
 // checkPosition returns whether the block at the position is still part of the chain. It is replaced only if every node
 // that answers says so.
-func (r *Rail) checkPosition(ctx context.Context, state ports.EVMChain) (positionOf, error) {
+func (r *Rail) checkPosition(ctx context.Context, state Chain) (positionOf, error) {
 	blocks, err := r.blocksAt(ctx, []uint64{state.Position})
 	if err != nil {
 		return positionUnknown, err
@@ -29,7 +29,7 @@ func (r *Rail) checkPosition(ctx context.Context, state ports.EVMChain) (positio
 	switch b := blocks[state.Position]; {
 	case b == nil:
 		return positionUnknown, nil
-	case ports.EVMHash(b.Hash) == state.PositionHash:
+	case eth.Hash(b.Hash) == state.PositionHash:
 		return positionKept, nil
 	}
 	for _, n := range r.nodes.list {
@@ -37,7 +37,7 @@ func (r *Rail) checkPosition(ctx context.Context, state ports.EVMChain) (positio
 		if err != nil {
 			continue
 		}
-		if b := blocks[state.Position]; b != nil && ports.EVMHash(b.Hash) == state.PositionHash {
+		if b := blocks[state.Position]; b != nil && eth.Hash(b.Hash) == state.PositionHash {
 			return positionUnknown, fmt.Errorf("the nodes disagree about block %d; waiting until they agree", state.Position)
 		}
 	}
@@ -45,7 +45,7 @@ func (r *Rail) checkPosition(ctx context.Context, state ports.EVMChain) (positio
 }
 
 // rewind takes back what vanished blocks have brought: transactions become pending, and deposits are reversed.
-func (r *Rail) rewind(ctx context.Context, state ports.EVMChain) error {
+func (r *Rail) rewind(ctx context.Context, state Chain) error {
 	fork, err := r.fork(ctx, state)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (r *Rail) rewind(ctx context.Context, state ports.EVMChain) error {
 	if err := r.checkConcluded(ctx, fork.Number); err != nil {
 		return err
 	}
-	deposits, err := r.store.EVMDepositsAfter(ctx, r.name, fork.Number, maxReversed+1)
+	deposits, err := r.store.DepositsAfter(ctx, r.name, fork.Number, maxReversed+1)
 	if err != nil {
 		return err
 	}
@@ -69,28 +69,28 @@ func (r *Rail) rewind(ctx context.Context, state ports.EVMChain) error {
 	if err != nil {
 		return err
 	}
-	a := ports.EVMAdvance{Connection: r.name, From: ports.EVMBlock{Number: state.Position, Hash: state.PositionHash},
+	a := Advance{Connection: r.name, From: Block{Number: state.Position, Hash: state.PositionHash},
 		To: fork, At: r.clock.Now()}
 	for _, d := range deposits {
-		if b := blocks[d.Block.Number]; b != nil && ports.EVMHash(b.Hash) == d.Block.Hash {
+		if b := blocks[d.Block.Number]; b != nil && eth.Hash(b.Hash) == d.Block.Hash {
 			continue
 		}
 		a.Reversed = append(a.Reversed, d)
 		if !d.Oversized {
-			a.Events = append(a.Events, ports.EVMEvent{Kind: ports.EVMReversed, Platform: d.Platform, Receipt: d.PartnerID,
+			a.Events = append(a.Events, Event{Kind: Reversed, Platform: d.Platform, Receipt: d.PartnerID,
 				PartnerID: "reversal:" + d.PartnerID,
 				At:        a.At, Memo: fmt.Sprintf("block %d was replaced", d.Block.Number)})
 		}
 	}
-	_, err = r.store.AdvanceEVMChain(ctx, a)
+	_, err = r.store.Advance(ctx, a)
 	return err
 }
 
 // fork returns the latest block of those that were read that is still part of the chain.
-func (r *Rail) fork(ctx context.Context, state ports.EVMChain) (ports.EVMBlock, error) {
-	kept, err := r.store.EVMBlocks(ctx, r.name)
+func (r *Rail) fork(ctx context.Context, state Chain) (Block, error) {
+	kept, err := r.store.Blocks(ctx, r.name)
 	if err != nil {
-		return ports.EVMBlock{}, err
+		return Block{}, err
 	}
 	for len(kept) > 0 {
 		page := kept[:min(len(kept), maxBatch)]
@@ -101,13 +101,13 @@ func (r *Rail) fork(ctx context.Context, state ports.EVMChain) (ports.EVMBlock, 
 		}
 		blocks, err := r.blocksAt(ctx, numbers)
 		if err != nil {
-			return ports.EVMBlock{}, err
+			return Block{}, err
 		}
 		for _, b := range page {
-			if now := blocks[b.Number]; now != nil && ports.EVMHash(now.Hash) == b.Hash && b.Number < state.Position {
+			if now := blocks[b.Number]; now != nil && eth.Hash(now.Hash) == b.Hash && b.Number < state.Position {
 				return b, nil
 			}
 		}
 	}
-	return ports.EVMBlock{}, fmt.Errorf("none of the blocks that were read is part of the chain; check that the node is of the right network")
+	return Block{}, fmt.Errorf("none of the blocks that were read is part of the chain; check that the node is of the right network")
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/rails/evm/eth"
-	"causeway/ports"
 )
 
 const (
@@ -21,7 +20,7 @@ const (
 // attend looks at every pending transaction: stores how it has ended, sends it again, or replaces it.
 func (r *Rail) attend(ctx context.Context, h head) error {
 	var market *price
-	var sender ports.EVMAddress
+	var sender eth.Address
 	var nonce uint64
 	for first := true; ; first = false {
 		pending, err := r.pending(ctx, sender, nonce, first)
@@ -46,7 +45,7 @@ func (r *Rail) attend(ctx context.Context, h head) error {
 		if err := r.fillGap(ctx, found, market); err != nil {
 			return err
 		}
-		again := make([]ports.EVMTransaction, len(missing))
+		again := make([]Transaction, len(missing))
 		for i, s := range missing {
 			if again[i], err = r.replaceStuck(ctx, s, *market); err != nil {
 				return err
@@ -62,17 +61,17 @@ func (r *Rail) attend(ctx context.Context, h head) error {
 }
 
 // pending returns a page of pending transactions. The first page begins before every sender.
-func (r *Rail) pending(ctx context.Context, sender ports.EVMAddress, nonce uint64, first bool) ([]ports.EVMTransaction, error) {
+func (r *Rail) pending(ctx context.Context, sender eth.Address, nonce uint64, first bool) ([]Transaction, error) {
 	if first {
-		sender, nonce = ports.EVMAddress{}, 0 // nobody has the key of this address
+		sender, nonce = eth.Address{}, 0 // nobody has the key of this address
 	}
-	return r.store.PendingEVMTransactions(ctx, r.name, sender, nonce, pageSize)
+	return r.store.PendingTransactions(ctx, r.name, sender, nonce, pageSize)
 }
 
 // replaceStuck returns a transaction with a further version, if the last one has waited for long and offers too little or
 // is the next of its sender.
-func (r *Rail) replaceStuck(ctx context.Context, s seen, market price) (ports.EVMTransaction, error) {
-	t := s.EVMTransaction
+func (r *Rail) replaceStuck(ctx context.Context, s seen, market price) (Transaction, error) {
+	t := s.Transaction
 	last := t.Attempts[len(t.Attempts)-1]
 	if r.clock.Now().Sub(last.At) < r.chain.stuckAfter || len(t.Attempts) >= r.maxAttempts ||
 		s.next != t.Nonce && last.MaxFee.Cmp(market.now()) >= 0 {
@@ -88,7 +87,7 @@ func (r *Rail) replaceStuck(ctx context.Context, s seen, market price) (ports.EV
 	if err != nil {
 		return t, err
 	}
-	added, err := r.store.AddEVMAttempt(ctx, t, attempt)
+	added, err := r.store.AddAttempt(ctx, t, attempt)
 	if err != nil {
 		return t, err
 	}
@@ -125,24 +124,24 @@ func (r *Rail) fillGap(ctx context.Context, found []seen, market *price) error {
 // fill adds a transaction that moves nothing, unless the nonce has one.
 func (r *Rail) fill(ctx context.Context, nonce uint64, offer feePrice) error {
 	now := r.clock.Now()
-	t := ports.EVMTransaction{
-		Connection: r.name, Sender: r.wallet, Nonce: nonce, Path: r.keyPath(eth.HotPath()), Purpose: ports.EVMFill,
-		Subject: r.errand(ports.EVMFill, r.wallet, fmt.Sprint(nonce)), To: r.wallet, Value: new(big.Int), Data: []byte{}, GasLimit: plainGas,
-		Recipient: r.wallet, Currency: r.chain.native, Amount: new(big.Int), State: ports.EVMPending, CreatedAt: now, UpdatedAt: now,
+	t := Transaction{
+		Connection: r.name, Sender: r.wallet, Nonce: nonce, Path: r.keyPath(eth.HotPath()), Purpose: Fill,
+		Subject: r.errand(Fill, r.wallet, fmt.Sprint(nonce)), To: r.wallet, Value: new(big.Int), Data: []byte{}, GasLimit: plainGas,
+		Recipient: r.wallet, Currency: r.chain.native, Amount: new(big.Int), State: Pending, CreatedAt: now, UpdatedAt: now,
 	}
 	attempt, err := r.sign(ctx, t, offer)
 	if err != nil {
 		return err
 	}
-	t.Attempts = []ports.EVMAttempt{attempt}
-	stored, added, err := r.store.AddEVMTransaction(ctx, ports.EVMWallet{Connection: r.name, ChainID: r.chain.id, Address: r.wallet}, t, nil)
-	if err == nil && added == ports.EVMAdded {
-		r.broadcast(ctx, []ports.EVMTransaction{stored})
+	t.Attempts = []Attempt{attempt}
+	stored, added, err := r.store.AddTransaction(ctx, Wallet{Connection: r.name, ChainID: r.chain.id, Address: r.wallet}, t, nil)
+	if err == nil && added == Added {
+		r.broadcast(ctx, []Transaction{stored})
 	}
 	return err
 }
 
 // errand returns the subject of a transaction that belongs to no payment: the same for the same purpose.
-func (r *Rail) errand(purpose ports.EVMPurpose, address ports.EVMAddress, of string) uuid.UUID {
+func (r *Rail) errand(purpose Purpose, address eth.Address, of string) uuid.UUID {
 	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "causeway:evm:%s:%d:%s:%x:%s", r.name, r.chain.id, purpose, address, of))
 }

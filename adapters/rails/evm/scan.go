@@ -11,7 +11,6 @@ import (
 
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/money"
-	"causeway/ports"
 )
 
 const (
@@ -25,7 +24,7 @@ const (
 )
 
 // scan reads the events of blocks from the position to the final block. more says that blocks are left.
-func (r *Rail) scan(ctx context.Context, state ports.EVMChain, h head) (more bool, err error) {
+func (r *Rail) scan(ctx context.Context, state Chain, h head) (more bool, err error) {
 	found := 0
 	for range maxRanges {
 		if !h.any || state.Position >= h.final {
@@ -52,7 +51,7 @@ func (r *Rail) scan(ctx context.Context, state ports.EVMChain, h head) (more boo
 			return false, err
 		}
 		found += len(deposits)
-		advanced, err := r.store.AdvanceEVMChain(ctx, r.advance(state, end, deposits))
+		advanced, err := r.store.Advance(ctx, r.advance(state, end, deposits))
 		if err != nil || !advanced { // another process has read the range
 			return true, err
 		}
@@ -62,7 +61,7 @@ func (r *Rail) scan(ctx context.Context, state ports.EVMChain, h head) (more boo
 }
 
 // readRange returns the events of the contracts in a range of blocks, and its end.
-func (r *Rail) readRange(ctx context.Context, from, to uint64) (end ports.EVMBlock, events []event, err error) {
+func (r *Rail) readRange(ctx context.Context, from, to uint64) (end Block, events []event, err error) {
 	contracts := make([]string, 0, len(r.tokens))
 	for _, c := range r.tokens {
 		contracts = append(contracts, eth.FormatAddress(c))
@@ -83,7 +82,7 @@ func (r *Rail) readRange(ctx context.Context, from, to uint64) (end ports.EVMBlo
 			return end, nil, fmt.Errorf("the node returned an event of block %d for the blocks %d to %d", n, from, to)
 		}
 	}
-	return ports.EVMBlock{Number: to, Hash: ports.EVMHash(last.Hash)}, events, nil
+	return Block{Number: to, Hash: eth.Hash(last.Hash)}, events, nil
 }
 
 // transfer is a transfer of a listed contract.
@@ -95,19 +94,19 @@ type transfer struct {
 
 // transfers returns the transfers among events: of listed contracts, and of more than nothing.
 func (r *Rail) transfers(events []event) []transfer {
-	currencies := map[ports.EVMAddress]money.Currency{}
+	currencies := map[eth.Address]money.Currency{}
 	for currency, contract := range r.tokens {
 		currencies[contract] = currency
 	}
 	var found []transfer
 	for _, e := range events {
-		currency, listed := currencies[ports.EVMAddress(e.Address)]
+		currency, listed := currencies[eth.Address(e.Address)]
 		if !listed {
 			continue
 		}
-		topics := make([]ports.EVMHash, len(e.Topics))
+		topics := make([]eth.Hash, len(e.Topics))
 		for i, topic := range e.Topics {
-			topics[i] = ports.EVMHash(topic)
+			topics[i] = eth.Hash(topic)
 		}
 		if t, ok := eth.DecodeTransfer(topics, e.Data); ok && t.Amount.Sign() > 0 {
 			found = append(found, transfer{e, t, currency})
@@ -117,15 +116,15 @@ func (r *Rail) transfers(events []event) []transfer {
 }
 
 // deposits returns the transfers to issued addresses that were not stored yet, oldest first.
-func (r *Rail) deposits(ctx context.Context, events []event) ([]ports.EVMDeposit, error) {
+func (r *Rail) deposits(ctx context.Context, events []event) ([]Deposit, error) {
 	transfers := r.transfers(events)
-	issued := map[ports.EVMAddress]ports.EVMDepositAddress{}
+	issued := map[eth.Address]DepositAddress{}
 	for chunk := range slices.Chunk(transfers, maxLookup) {
-		addresses := make([]ports.EVMAddress, len(chunk))
+		addresses := make([]eth.Address, len(chunk))
 		for i, t := range chunk {
 			addresses[i] = t.To
 		}
-		found, err := r.store.EVMDepositAddresses(ctx, r.name, addresses)
+		found, err := r.store.DepositAddresses(ctx, r.name, addresses)
 		if err != nil {
 			return nil, err
 		}
@@ -175,24 +174,24 @@ func (r *Rail) timesOf(ctx context.Context, transfers []transfer) (map[uint64]ti
 }
 
 type eventKey struct {
-	transaction ports.EVMHash
+	transaction eth.Hash
 	index       uint64
 }
 
 // newDeposits returns the deposits of transfers. One that was reversed before gets another partner's id, because it is
 // received again.
-func (r *Rail) newDeposits(ctx context.Context, transfers []transfer, issued map[ports.EVMAddress]ports.EVMDepositAddress,
-	times map[uint64]time.Time) ([]ports.EVMDeposit, error) {
-	hashes := make([]ports.EVMHash, len(transfers))
+func (r *Rail) newDeposits(ctx context.Context, transfers []transfer, issued map[eth.Address]DepositAddress,
+	times map[uint64]time.Time) ([]Deposit, error) {
+	hashes := make([]eth.Hash, len(transfers))
 	for i, t := range transfers {
-		hashes[i] = ports.EVMHash(t.Transaction)
+		hashes[i] = eth.Hash(t.Transaction)
 	}
-	stored, err := r.store.EVMDepositsOf(ctx, r.name, hashes)
+	stored, err := r.store.DepositsOf(ctx, r.name, hashes)
 	if err != nil {
 		return nil, err
 	}
 	before := map[eventKey]int{}
-	present := map[eventKey]ports.EVMHash{}
+	present := map[eventKey]eth.Hash{}
 	for _, d := range stored {
 		key := eventKey{d.Transaction, d.LogIndex}
 		before[key]++
@@ -200,21 +199,21 @@ func (r *Rail) newDeposits(ctx context.Context, transfers []transfer, issued map
 			present[key] = d.Block.Hash
 		}
 	}
-	var deposits []ports.EVMDeposit
+	var deposits []Deposit
 	for _, t := range transfers {
-		key := eventKey{ports.EVMHash(t.Transaction), uint64(t.Index)}
+		key := eventKey{eth.Hash(t.Transaction), uint64(t.Index)}
 		if hash, ok := present[key]; ok {
-			if hash != ports.EVMHash(t.BlockHash) {
+			if hash != eth.Hash(t.BlockHash) {
 				return nil, fmt.Errorf("the transfer %s is in another block than it was credited for; a node is wrong", partnerID(key, 0))
 			}
 			continue
 		}
-		deposits = append(deposits, ports.EVMDeposit{
-			EVMDepositAddress: issued[t.To], PartnerID: partnerID(key, before[key]), Transaction: key.transaction, LogIndex: key.index,
-			Block: ports.EVMBlock{Number: uint64(t.BlockNumber), Hash: ports.EVMHash(t.BlockHash)}, At: times[uint64(t.BlockNumber)],
+		deposits = append(deposits, Deposit{
+			DepositAddress: issued[t.To], PartnerID: partnerID(key, before[key]), Transaction: key.transaction, LogIndex: key.index,
+			Block: Block{Number: uint64(t.BlockNumber), Hash: eth.Hash(t.BlockHash)}, At: times[uint64(t.BlockNumber)],
 			Currency: t.currency, Amount: t.Amount, Payer: t.From, Oversized: t.Amount.Cmp(maxAmount) > 0,
 		})
-		present[key] = ports.EVMHash(t.BlockHash)
+		present[key] = eth.Hash(t.BlockHash)
 	}
 	return deposits, nil
 }
@@ -231,15 +230,15 @@ func partnerID(key eventKey, before int) string {
 }
 
 // advance returns what a range has brought.
-func (r *Rail) advance(state ports.EVMChain, end ports.EVMBlock, deposits []ports.EVMDeposit) ports.EVMAdvance {
-	a := ports.EVMAdvance{Connection: r.name, From: ports.EVMBlock{Number: state.Position, Hash: state.PositionHash}, To: end,
+func (r *Rail) advance(state Chain, end Block, deposits []Deposit) Advance {
+	a := Advance{Connection: r.name, From: Block{Number: state.Position, Hash: state.PositionHash}, To: end,
 		Deposits: deposits, At: r.clock.Now()}
 	for _, d := range deposits {
 		if d.Oversized {
 			r.log.WithField("deposit", d.PartnerID).Error("a deposit is larger than an amount can be; it is kept aside")
 			continue
 		}
-		a.Events = append(a.Events, ports.EVMEvent{Kind: ports.EVMReceived, Platform: d.Platform, PartnerID: d.PartnerID, Reference: d.Reference,
+		a.Events = append(a.Events, Event{Kind: Received, Platform: d.Platform, PartnerID: d.PartnerID, Reference: d.Reference,
 			Amount: money.Amount{Minor: d.Amount.Int64(), Currency: d.Currency}, Payer: d.Payer, At: d.At})
 	}
 	return a

@@ -35,14 +35,14 @@ const returnWatch = 24 * time.Hour
 type order struct {
 	subject   uuid.UUID
 	platform  ident.Platform
-	recipient ports.EVMAddress
+	recipient eth.Address
 	currency  money.Currency
 	amount    *big.Int
 }
 
 // Send sends payouts.
 func (r *Rail) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
-	return r.transfer(ctx, ports.EVMPayout, len(payouts), func(i int) (order, *ports.Outcome) {
+	return r.transfer(ctx, Payout, len(payouts), func(i int) (order, *ports.Outcome) {
 		p := payouts[i]
 		return r.order(p.Transaction.ID.UUID(), p.Transaction.Platform, p.Account, p.Transaction.Pricing.Received)
 	})
@@ -50,7 +50,7 @@ func (r *Rail) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome
 
 // Refund sends money back to the address that it came from.
 func (r *Rail) Refund(ctx context.Context, refunds []ports.Refund) []ports.Outcome {
-	return r.transfer(ctx, ports.EVMRefund, len(refunds), func(i int) (order, *ports.Outcome) {
+	return r.transfer(ctx, Refund, len(refunds), func(i int) (order, *ports.Outcome) {
 		f := refunds[i]
 		if f.Internal {
 			return order{subject: f.ID}, &ports.Outcome{Verdict: ports.Done}
@@ -69,7 +69,7 @@ func (r *Rail) Status(ctx context.Context, payouts []ports.Payout) []ports.Outco
 		subjects[i] = p.Transaction.ID.UUID()
 	}
 	outcomes := make([]ports.Outcome, len(payouts))
-	stored, err := r.present(ctx, ports.EVMPayout, subjects)
+	stored, err := r.present(ctx, Payout, subjects)
 	if err != nil {
 		r.log.WithError(err).Warn("status of payouts not read; will retry")
 	}
@@ -121,8 +121,8 @@ func (r *Rail) order(subject uuid.UUID, p ident.Platform, to account.External, a
 }
 
 // isForbidden reports whether money that is sent to an address is lost, or does not leave the wallet.
-func (r *Rail) isForbidden(a ports.EVMAddress) bool {
-	if a == (ports.EVMAddress{}) || a == r.wallet {
+func (r *Rail) isForbidden(a eth.Address) bool {
+	if a == (eth.Address{}) || a == r.wallet {
 		return true
 	}
 	for _, contract := range r.tokens {
@@ -139,7 +139,7 @@ func refusal(code, text string) *ports.Outcome {
 
 // transfer returns the outcomes of orders. Those that have a transaction are looked at first, so that nothing that was
 // signed is ever refused for another reason.
-func (r *Rail) transfer(ctx context.Context, purpose ports.EVMPurpose, n int, at func(int) (order, *ports.Outcome)) []ports.Outcome {
+func (r *Rail) transfer(ctx context.Context, purpose Purpose, n int, at func(int) (order, *ports.Outcome)) []ports.Outcome {
 	outcomes := make([]ports.Outcome, n)
 	orders := make([]order, n)
 	final := make([]*ports.Outcome, n)
@@ -172,19 +172,19 @@ func (r *Rail) transfer(ctx context.Context, purpose ports.EVMPurpose, n int, at
 }
 
 // present returns the transactions of subjects as the chain has them now, as far as a node can be asked.
-func (r *Rail) present(ctx context.Context, purpose ports.EVMPurpose, subjects []uuid.UUID) (map[uuid.UUID]ports.EVMTransaction, error) {
-	stored, err := r.store.EVMTransactions(ctx, r.name, purpose, subjects)
+func (r *Rail) present(ctx context.Context, purpose Purpose, subjects []uuid.UUID) (map[uuid.UUID]Transaction, error) {
+	stored, err := r.store.Transactions(ctx, r.name, purpose, subjects)
 	if err != nil {
 		return nil, err
 	}
 	if changed, err := r.refresh(ctx, stored); err != nil {
 		r.log.WithError(err).Warn("transactions not checked; will retry")
 	} else if changed {
-		if stored, err = r.store.EVMTransactions(ctx, r.name, purpose, subjects); err != nil {
+		if stored, err = r.store.Transactions(ctx, r.name, purpose, subjects); err != nil {
 			return nil, err
 		}
 	}
-	found := make(map[uuid.UUID]ports.EVMTransaction, len(stored))
+	found := make(map[uuid.UUID]Transaction, len(stored))
 	for _, t := range stored {
 		found[t.Subject] = t
 	}
@@ -192,19 +192,19 @@ func (r *Rail) present(ctx context.Context, purpose ports.EVMPurpose, subjects [
 }
 
 // outcome returns the outcome that the state of a transaction stands for.
-func (r *Rail) outcome(t ports.EVMTransaction) ports.Outcome {
+func (r *Rail) outcome(t Transaction) ports.Outcome {
 	o := ports.Outcome{Verdict: ports.Waiting, Accepted: true, Text: "sent; waiting for confirmations",
 		RetryAt: r.clock.Now().Add(r.retryDelay())}
 	switch t.State {
-	case ports.EVMConfirmed:
+	case Confirmed:
 		o = ports.Outcome{Verdict: ports.Done, PartnerID: eth.FormatHash(t.Hash)}
 		if until := t.UpdatedAt.Add(returnWatch); until.After(r.clock.Now()) {
 			o.RetryAt = until
 		}
-	case ports.EVMReverted:
+	case Reverted:
 		o = ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: transaction.CounterpartyPostFailed, PartnerID: eth.FormatHash(t.Hash),
 			Code: codeReverted, Text: "the contract refused the transfer"}
-	case ports.EVMLost:
+	case Lost:
 		o = ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: transaction.CounterpartyPostFailed,
 			Code: codeNonceUsed, Text: "another program has used the nonce of the transaction, so it can never be in a block"}
 	default:
@@ -219,7 +219,7 @@ func (r *Rail) outcome(t ports.EVMTransaction) ports.Outcome {
 }
 
 // sendNew signs and sends the orders with the given indexes.
-func (r *Rail) sendNew(ctx context.Context, purpose ports.EVMPurpose, orders []order, fresh []int, outcomes []ports.Outcome) {
+func (r *Rail) sendNew(ctx context.Context, purpose Purpose, orders []order, fresh []int, outcomes []ports.Outcome) {
 	session, wait, err := r.newSession(ctx)
 	if err != nil {
 		r.log.WithError(err).Warn("payments not sent; will retry")
@@ -231,7 +231,7 @@ func (r *Rail) sendNew(ctx context.Context, purpose ports.EVMPurpose, orders []o
 		}
 		return
 	}
-	if purpose == ports.EVMRefund {
+	if purpose == Refund {
 		fresh, err = r.refuseContracts(ctx, orders, fresh, outcomes)
 		if err != nil {
 			r.log.WithError(err).Warn("payers of refunds not looked up; will retry")
@@ -240,7 +240,7 @@ func (r *Rail) sendNew(ctx context.Context, purpose ports.EVMPurpose, orders []o
 			return
 		}
 	}
-	calls := make([]ports.EVMTransaction, len(fresh))
+	calls := make([]Transaction, len(fresh))
 	for n, i := range fresh {
 		calls[n] = r.tokenTransfer(r.wallet, r.keyPath(eth.HotPath()), orders[i])
 		calls[n].Purpose = purpose
@@ -250,7 +250,7 @@ func (r *Rail) sendNew(ctx context.Context, purpose ports.EVMPurpose, orders []o
 		r.log.WithError(err).Warn("payments not sent; will retry")
 		return
 	}
-	var added []ports.EVMTransaction
+	var added []Transaction
 	for n, i := range fresh {
 		outcomes[i] = r.sendOne(ctx, session, calls[n], estimates[n], &added)
 	}
@@ -287,7 +287,7 @@ func (r *Rail) refuseContracts(ctx context.Context, orders []order, fresh []int,
 }
 
 // sendOne signs and stores one transaction.
-func (r *Rail) sendOne(ctx context.Context, s *session, t ports.EVMTransaction, e estimate, added *[]ports.EVMTransaction) ports.Outcome {
+func (r *Rail) sendOne(ctx context.Context, s *session, t Transaction, e estimate, added *[]Transaction) ports.Outcome {
 	if e.err != nil {
 		return r.refusedByEstimate(ctx, s, t, e)
 	}
@@ -299,7 +299,7 @@ func (r *Rail) sendOne(ctx context.Context, s *session, t ports.EVMTransaction, 
 		return ports.Outcome{Verdict: ports.Unknown}
 	case wait != "":
 		return r.waiting(wait)
-	case addition == ports.EVMAdded:
+	case addition == Added:
 		*added = append(*added, stored)
 	}
 	return r.outcome(stored)
@@ -307,7 +307,7 @@ func (r *Rail) sendOne(ctx context.Context, s *session, t ports.EVMTransaction, 
 
 // refusedByEstimate returns the outcome of a transfer that a node says would fail. Only a contract that takes the same
 // amount for the wallet itself, and not for the beneficiary, refuses the beneficiary; anything else may pass.
-func (r *Rail) refusedByEstimate(ctx context.Context, s *session, t ports.EVMTransaction, e estimate) ports.Outcome {
+func (r *Rail) refusedByEstimate(ctx context.Context, s *session, t Transaction, e estimate) ports.Outcome {
 	if !isRevert(e.err) {
 		r.log.WithError(e.err).Warn("gas not estimated; will retry")
 		return ports.Outcome{Verdict: ports.Unknown}
@@ -316,13 +316,13 @@ func (r *Rail) refusedByEstimate(ctx context.Context, s *session, t ports.EVMTra
 		return r.waiting(tooLittle(t, s.funds.tokens[t.Currency]))
 	}
 	self := r.tokenTransfer(r.wallet, t.Path, order{recipient: r.wallet, currency: t.Currency, amount: t.Amount})
-	if own, err := r.estimate(ctx, []ports.EVMTransaction{self}); err == nil && own[0].err == nil {
+	if own, err := r.estimate(ctx, []Transaction{self}); err == nil && own[0].err == nil {
 		return *refusal(codeReverted, "the contract does not transfer to this address: "+e.err.Error())
 	}
 	return r.waiting("the contract transfers nothing at present: " + e.err.Error())
 }
 
-func tooLittle(t ports.EVMTransaction, available *big.Int) string {
+func tooLittle(t Transaction, available *big.Int) string {
 	return fmt.Sprintf("the wallet has %s minor units of %s, of which some may be on their way out; %s are needed", available,
 		t.Currency, t.Amount)
 }

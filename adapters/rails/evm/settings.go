@@ -51,7 +51,7 @@ type settings struct {
 	rail   corridor.Rail
 	chain  chain
 	urls   []string
-	tokens map[money.Currency]ports.EVMAddress
+	tokens map[money.Currency]eth.Address
 	// confirmations, or the node's own word for it (finalized).
 	confirmations uint64
 	finalized     bool
@@ -155,8 +155,8 @@ func (s *settings) readConfirmations(r *rail.SettingReader) {
 
 // readTokens reads the contract of each currency: no other one is ever read or called.
 func (s *settings) readTokens(r *rail.SettingReader, currencies []money.Currency) {
-	s.tokens = map[money.Currency]ports.EVMAddress{}
-	seen := map[ports.EVMAddress]bool{{}: true}
+	s.tokens = map[money.Currency]eth.Address{}
+	seen := map[eth.Address]bool{{}: true}
 	for _, c := range currencies {
 		if c != money.USDC && c != money.USDT {
 			r.RefuseField("currencies", "must be USDC and USDT, or one of them")

@@ -7,7 +7,6 @@ import (
 	"math/big"
 
 	"causeway/adapters/rails/evm/eth"
-	"causeway/ports"
 )
 
 const (
@@ -46,12 +45,12 @@ func (r *Rail) newSession(ctx context.Context) (s *session, wait string, err err
 }
 
 // tokenTransfer returns the transaction of an order, without nonce and gas.
-func (r *Rail) tokenTransfer(sender ports.EVMAddress, path []uint32, o order) ports.EVMTransaction {
+func (r *Rail) tokenTransfer(sender eth.Address, path []uint32, o order) Transaction {
 	now := r.clock.Now()
-	return ports.EVMTransaction{
+	return Transaction{
 		Connection: r.name, Sender: sender, Path: path, Subject: o.subject, Platform: o.platform,
 		To: r.tokens[o.currency], Value: new(big.Int), Data: eth.TransferCall(o.recipient, o.amount),
-		Recipient: o.recipient, Currency: o.currency, Amount: o.amount, State: ports.EVMPending, CreatedAt: now, UpdatedAt: now,
+		Recipient: o.recipient, Currency: o.currency, Amount: o.amount, State: Pending, CreatedAt: now, UpdatedAt: now,
 	}
 }
 
@@ -62,7 +61,7 @@ type estimate struct {
 }
 
 // estimate returns the gas limits of calls: a quarter more than they would take now.
-func (r *Rail) estimate(ctx context.Context, calls []ports.EVMTransaction) ([]estimate, error) {
+func (r *Rail) estimate(ctx context.Context, calls []Transaction) ([]estimate, error) {
 	gas := make([]hexUint, len(calls))
 	requests := make([]*request, len(calls))
 	for i, t := range calls {
@@ -84,14 +83,14 @@ func (r *Rail) estimate(ctx context.Context, calls []ports.EVMTransaction) ([]es
 
 // add signs a transaction of the wallet and stores it, with the next nonce. wait says why it is not signed at present.
 func (r *Rail) add(ctx context.Context, s *session,
-	t ports.EVMTransaction) (stored ports.EVMTransaction, added ports.EVMAddition, wait string, err error) {
+	t Transaction) (stored Transaction, added Addition, wait string, err error) {
 	cost := new(big.Int).Mul(new(big.Int).SetUint64(t.GasLimit), s.offer.maxFee)
 	cost.Add(cost, t.Value)
 	if needed := new(big.Int).Add(s.committed, cost); needed.Cmp(s.funds.native) > 0 {
 		return t, "", fmt.Sprintf("the wallet %s has %s gwei of %s, but fees need up to %s; send it some", eth.FormatAddress(r.wallet),
 			new(big.Int).Div(s.funds.native, gwei(1)), r.chain.native, new(big.Int).Div(needed, gwei(1))), nil
 	}
-	limit := &ports.EVMSpendingLimit{Available: s.funds.tokens[t.Currency], FromNonce: s.funds.nonce}
+	limit := &SpendingLimit{Available: s.funds.tokens[t.Currency], FromNonce: s.funds.nonce}
 	if limit.Available == nil {
 		limit = nil // native currency, which was checked
 	}
@@ -99,30 +98,30 @@ func (r *Rail) add(ctx context.Context, s *session,
 	switch {
 	case err != nil:
 		return t, "", "", err
-	case added == ports.EVMTooLittle:
+	case added == TooLittle:
 		return t, added, tooLittle(t, limit.Available), nil
-	case added == ports.EVMHeld:
+	case added == Held:
 		return t, added, "the connection or its rail is paused", nil
-	case added == ports.EVMWithdrawn:
+	case added == Withdrawn:
 		return t, added, "the payment was withdrawn from the connection", nil
-	case added == ports.EVMAdded:
+	case added == Added:
 		s.committed.Add(s.committed, cost)
 	}
 	return stored, added, "", nil
 }
 
 // addWithNonce signs with the next nonce and stores, until no other process takes the nonce in between.
-func (r *Rail) addWithNonce(ctx context.Context, t ports.EVMTransaction, offer feePrice, chainNonce uint64,
-	limit *ports.EVMSpendingLimit) (ports.EVMTransaction, ports.EVMAddition, error) {
+func (r *Rail) addWithNonce(ctx context.Context, t Transaction, offer feePrice, chainNonce uint64,
+	limit *SpendingLimit) (Transaction, Addition, error) {
 	select {
 	case r.busy <- struct{}{}:
 		defer func() { <-r.busy }()
 	case <-ctx.Done():
 		return t, "", ctx.Err()
 	}
-	w := ports.EVMWallet{Connection: r.name, ChainID: r.chain.id, Address: t.Sender}
+	w := Wallet{Connection: r.name, ChainID: r.chain.id, Address: t.Sender}
 	for range nonceAttempts {
-		nonce, err := r.store.NextEVMNonce(ctx, w, chainNonce)
+		nonce, err := r.store.NextNonce(ctx, w, chainNonce)
 		if err != nil {
 			return t, "", err
 		}
@@ -131,9 +130,9 @@ func (r *Rail) addWithNonce(ctx context.Context, t ports.EVMTransaction, offer f
 		if err != nil {
 			return t, "", err
 		}
-		t.Attempts = []ports.EVMAttempt{attempt}
-		stored, added, err := r.store.AddEVMTransaction(ctx, w, t, limit)
-		if err != nil || added != ports.EVMNonceTaken {
+		t.Attempts = []Attempt{attempt}
+		stored, added, err := r.store.AddTransaction(ctx, w, t, limit)
+		if err != nil || added != NonceTaken {
 			return stored, added, err
 		}
 	}
@@ -141,20 +140,20 @@ func (r *Rail) addWithNonce(ctx context.Context, t ports.EVMTransaction, offer f
 }
 
 // sign signs a version of a transaction.
-func (r *Rail) sign(ctx context.Context, t ports.EVMTransaction, offer feePrice) (ports.EVMAttempt, error) {
+func (r *Rail) sign(ctx context.Context, t Transaction, offer feePrice) (Attempt, error) {
 	unsigned := eth.Transaction{ChainID: r.chain.id, Nonce: t.Nonce, MaxPriorityFee: offer.tip, MaxFee: offer.maxFee, GasLimit: t.GasLimit,
 		To: t.To, Value: t.Value, Data: t.Data}
 	signature, err := r.keys.SignDigest(ctx, t.Path, unsigned.Digest())
 	if err != nil {
-		return ports.EVMAttempt{}, err
+		return Attempt{}, err
 	}
 	raw, hash := unsigned.Signed(signature)
-	return ports.EVMAttempt{Hash: hash, Raw: raw, MaxFee: offer.maxFee, MaxPriorityFee: offer.tip, At: r.clock.Now()}, nil
+	return Attempt{Hash: hash, Raw: raw, MaxFee: offer.maxFee, MaxPriorityFee: offer.tip, At: r.clock.Now()}, nil
 }
 
 // broadcast sends the latest version of transactions to every node. It is repeated until they are in a block, so an error
 // is only logged: often the node knows the transaction already.
-func (r *Rail) broadcast(ctx context.Context, transactions []ports.EVMTransaction) {
+func (r *Rail) broadcast(ctx context.Context, transactions []Transaction) {
 	if len(transactions) == 0 {
 		return
 	}

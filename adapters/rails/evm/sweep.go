@@ -12,7 +12,6 @@ import (
 
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/money"
-	"causeway/ports"
 )
 
 const (
@@ -26,7 +25,7 @@ const (
 func (r *Rail) sweep(ctx context.Context) error {
 	var s *session
 	for _, currency := range slices.Sorted(maps.Keys(r.sweepFrom)) {
-		due, err := r.store.ClaimEVMHoldings(ctx, r.name, currency, r.sweepFrom[currency], r.clock.Now().Add(-sweepRetries), maxSweeps)
+		due, err := r.store.ClaimHoldings(ctx, r.name, currency, r.sweepFrom[currency], sweepRetries, maxSweeps)
 		if err != nil || len(due) == 0 {
 			if err != nil {
 				return err
@@ -39,11 +38,11 @@ func (r *Rail) sweep(ctx context.Context) error {
 				return err
 			}
 		}
-		addresses := make([]ports.EVMAddress, len(due))
+		addresses := make([]eth.Address, len(due))
 		for i, d := range due {
 			addresses[i] = d.Address
 		}
-		issued, err := r.store.EVMDepositAddresses(ctx, r.name, addresses)
+		issued, err := r.store.DepositAddresses(ctx, r.name, addresses)
 		if err != nil {
 			return err
 		}
@@ -61,7 +60,7 @@ func (r *Rail) sweep(ctx context.Context) error {
 }
 
 // sweepOne takes the next step of the sweep of an address.
-func (r *Rail) sweepOne(ctx context.Context, s *session, d ports.EVMDepositAddress, currency money.Currency) error {
+func (r *Rail) sweepOne(ctx context.Context, s *session, d DepositAddress, currency money.Currency) error {
 	path := eth.DepositPath(d.Platform.UUID(), d.Reference)
 	if address, err := r.addressAt(path); err != nil || address != d.Address {
 		return err // the address is no longer in the table
@@ -70,16 +69,16 @@ func (r *Rail) sweepOne(ctx context.Context, s *session, d ports.EVMDepositAddre
 	if err != nil || held.amount.Cmp(r.sweepFrom[currency]) < 0 {
 		return err
 	}
-	wallet := ports.EVMWallet{Connection: r.name, ChainID: r.chain.id, Address: d.Address}
-	subject := r.errand(ports.EVMSweep, d.Address, fmt.Sprint(held.nonce))
-	if next, err := r.store.NextEVMNonce(ctx, wallet, held.nonce); err != nil {
+	wallet := Wallet{Connection: r.name, ChainID: r.chain.id, Address: d.Address}
+	subject := r.errand(Sweep, d.Address, fmt.Sprint(held.nonce))
+	if next, err := r.store.NextNonce(ctx, wallet, held.nonce); err != nil {
 		return err
 	} else if next > held.nonce {
 		return r.supply(ctx, s, d, held, subject)
 	}
 	t := r.tokenTransfer(d.Address, r.keyPath(path), order{platform: d.Platform, recipient: r.wallet, currency: currency, amount: held.amount})
-	t.Purpose, t.Subject = ports.EVMSweep, subject
-	estimates, err := r.estimate(ctx, []ports.EVMTransaction{t})
+	t.Purpose, t.Subject = Sweep, subject
+	estimates, err := r.estimate(ctx, []Transaction{t})
 	if err != nil || estimates[0].err != nil {
 		return firstError(err, estimates)
 	}
@@ -88,8 +87,8 @@ func (r *Rail) sweepOne(ctx context.Context, s *session, d ports.EVMDepositAddre
 		return r.topUp(ctx, s, d, held, cost)
 	}
 	stored, added, err := r.addWithNonce(ctx, t, s.offer, held.nonce, nil)
-	if err == nil && added == ports.EVMAdded {
-		r.broadcast(ctx, []ports.EVMTransaction{stored})
+	if err == nil && added == Added {
+		r.broadcast(ctx, []Transaction{stored})
 	}
 	return err
 }
@@ -101,9 +100,9 @@ func (r *Rail) sweepCost(gas uint64, maxFee *big.Int) *big.Int {
 }
 
 // supply gives an address what the latest version of its sweep costs more than earlier ones: without it no node takes it.
-func (r *Rail) supply(ctx context.Context, s *session, d ports.EVMDepositAddress, held held, sweep uuid.UUID) error {
-	found, err := r.store.EVMTransactions(ctx, r.name, ports.EVMSweep, []uuid.UUID{sweep})
-	if err != nil || len(found) == 0 || found[0].State != ports.EVMPending {
+func (r *Rail) supply(ctx context.Context, s *session, d DepositAddress, held held, sweep uuid.UUID) error {
+	found, err := r.store.Transactions(ctx, r.name, Sweep, []uuid.UUID{sweep})
+	if err != nil || len(found) == 0 || found[0].State != Pending {
 		return err
 	}
 	latest := found[0].Attempts[len(found[0].Attempts)-1]
@@ -122,21 +121,21 @@ func firstError(err error, estimates []estimate) error {
 
 // topUp sends an address what the fee of its sweep needs. As long as it has not arrived, the address holds the same and
 // it is the same transaction.
-func (r *Rail) topUp(ctx context.Context, s *session, d ports.EVMDepositAddress, held held, cost *big.Int) error {
+func (r *Rail) topUp(ctx context.Context, s *session, d DepositAddress, held held, cost *big.Int) error {
 	missing := new(big.Int).Sub(cost, held.native)
 	now := r.clock.Now()
-	t := ports.EVMTransaction{
-		Connection: r.name, Sender: r.wallet, Path: r.keyPath(eth.HotPath()), Purpose: ports.EVMTopUp,
-		Subject:  r.errand(ports.EVMTopUp, d.Address, fmt.Sprintf("%d:%s", held.nonce, held.native)),
+	t := Transaction{
+		Connection: r.name, Sender: r.wallet, Path: r.keyPath(eth.HotPath()), Purpose: TopUp,
+		Subject:  r.errand(TopUp, d.Address, fmt.Sprintf("%d:%s", held.nonce, held.native)),
 		Platform: d.Platform, To: d.Address, Value: missing, Data: []byte{}, GasLimit: plainGas,
-		Recipient: d.Address, Currency: r.chain.native, Amount: missing, State: ports.EVMPending, CreatedAt: now, UpdatedAt: now,
+		Recipient: d.Address, Currency: r.chain.native, Amount: missing, State: Pending, CreatedAt: now, UpdatedAt: now,
 	}
 	stored, added, wait, err := r.add(ctx, s, t)
 	if wait != "" {
 		r.log.Warn("a deposit address is not swept: " + wait)
 	}
-	if err == nil && added == ports.EVMAdded {
-		r.broadcast(ctx, []ports.EVMTransaction{stored})
+	if err == nil && added == Added {
+		r.broadcast(ctx, []Transaction{stored})
 	}
 	return err
 }
@@ -147,7 +146,7 @@ type held struct {
 	nonce          uint64
 }
 
-func (r *Rail) heldAt(ctx context.Context, address ports.EVMAddress, currency money.Currency) (h held, err error) {
+func (r *Rail) heldAt(ctx context.Context, address eth.Address, currency money.Currency) (h held, err error) {
 	var amount hexBytes
 	var native hexBig
 	var nonce hexUint

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/rails/evm"
 	"causeway/core/money"
-	"causeway/ports"
 )
 
 func TestSweep_GoesOnAfterItsFeeHasRisen(t *testing.T) {
@@ -108,7 +108,7 @@ func TestSweep_AfterItsDepositHasVanished(t *testing.T) {
 	if err != nil || len(balances) != 2 || balances[1].Amount.Minor != 6_000_000 {
 		t.Errorf("%+v, %v", balances, err)
 	}
-	holdings, err := e.db.EVMHoldings(t.Context(), "base-main", ports.EVMHolding{}, 10)
+	holdings, err := e.store().Holdings(t.Context(), "base-main", evm.Holding{}, 10)
 	for _, h := range holdings {
 		if err != nil || h.Currency == money.USDC {
 			t.Errorf("the address holds %+v, %v", h, err)

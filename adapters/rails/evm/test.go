@@ -9,7 +9,6 @@ import (
 
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/money"
-	"causeway/ports"
 )
 
 // maxOversizedShown bounds the deposits that Test names.
@@ -54,7 +53,7 @@ func (r *Rail) Test(ctx context.Context) (checked []string, err error) {
 		return checked, err
 	}
 	done("a unit of gas costs %s wei", price.now())
-	oversized, err := r.store.OversizedEVMDeposits(ctx, r.name, maxOversizedShown)
+	oversized, err := r.store.OversizedDeposits(ctx, r.name, maxOversizedShown)
 	for _, d := range oversized {
 		done("kept aside, larger than an amount can be: %s of %s in %s", d.Amount, d.Currency, d.PartnerID)
 	}
@@ -108,8 +107,8 @@ func (r *Rail) funds(ctx context.Context) (f funds, err error) {
 }
 
 // state returns how far the chain was read. The first call begins at the present final block, or at the setting.
-func (r *Rail) state(ctx context.Context) (ports.EVMChain, error) {
-	initial := ports.EVMChain{Connection: r.name, ChainID: r.chain.id, Wallet: r.wallet}
+func (r *Rail) state(ctx context.Context) (Chain, error) {
+	initial := Chain{Connection: r.name, ChainID: r.chain.id, Wallet: r.wallet}
 	h, err := r.head(ctx)
 	if err != nil {
 		return initial, err
@@ -124,8 +123,8 @@ func (r *Rail) state(ctx context.Context) (ports.EVMChain, error) {
 	if first[initial.Position] == nil {
 		return initial, fmt.Errorf("the node does not know block %d", initial.Position)
 	}
-	initial.PositionHash = ports.EVMHash(first[initial.Position].Hash)
-	state, err := r.store.OpenEVMChain(ctx, initial)
+	initial.PositionHash = eth.Hash(first[initial.Position].Hash)
+	state, err := r.store.OpenChain(ctx, initial)
 	if err != nil {
 		return state, err
 	}
@@ -133,7 +132,7 @@ func (r *Rail) state(ctx context.Context) (ports.EVMChain, error) {
 }
 
 // checkWallet returns an error if a connection has got another seed or chain: payers have addresses of the first one.
-func (r *Rail) checkWallet(state ports.EVMChain) error {
+func (r *Rail) checkWallet(state Chain) error {
 	if state.Wallet != r.wallet || state.ChainID != r.chain.id {
 		return fmt.Errorf("the connection %s has issued addresses of the wallet %s on chain %d, and now has %s on chain %d; restore the seed "+
 			"and chainId, or set up a connection with another name",

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"causeway/adapters/rails/evm/eth"
-	"causeway/ports"
 )
 
 // The values of JSON-RPC are texts of hexadecimal digits after 0x.
@@ -63,7 +62,7 @@ func (b *hexBytes) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-type hexHash ports.EVMHash
+type hexHash eth.Hash
 
 func (h *hexHash) UnmarshalJSON(data []byte) error {
 	var b hexBytes
@@ -77,7 +76,7 @@ func (h *hexHash) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-type hexAddress ports.EVMAddress
+type hexAddress eth.Address
 
 func (a *hexAddress) UnmarshalJSON(data []byte) error {
 	var b hexBytes
@@ -151,6 +150,6 @@ func (r receipt) fee() *big.Int {
 	return fee
 }
 
-func (r receipt) block() ports.EVMBlock {
-	return ports.EVMBlock{Number: uint64(r.BlockNumber), Hash: ports.EVMHash(r.BlockHash)}
+func (r receipt) block() Block {
+	return Block{Number: uint64(r.BlockNumber), Hash: eth.Hash(r.BlockHash)}
 }

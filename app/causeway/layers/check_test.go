@@ -115,7 +115,8 @@ func (f *file) importViolation(imported string) string {
 		return "it is in no layer"
 	case to > from:
 		return fmt.Sprintf("imports point down, and %s is above %s", layers[to].name, layers[from].name)
-	case f.pkg == testDatabasePackage && imported == codecsPackage:
+	case f.pkg == testDatabasePackage && imported == codecsPackage,
+		inPath(f.pkg, connectorsPath) && slices.Contains(connectorPackages, imported):
 		return ""
 	case to == from && !layers[from].siblingImports && componentOf(imported) != componentOf(f.pkg):
 		return "imports do not go sideways: move what both share to a lower layer"

@@ -42,6 +42,12 @@ var testEnvironmentPackages = []string{"app/internal/apptest", "app/internal/aud
 // codecsPackage has the codecs of values in the database, which the test database registers as the service does.
 const codecsPackage = "adapters/postgres/schema"
 
+// connectorsPath has the connectors of rails. Of the database they may import what they keep a state of their own with, and nothing else.
+const connectorsPath = "adapters/rails"
+
+// connectorPackages are that.
+var connectorPackages = []string{codecsPackage, "adapters/postgres/storage"}
+
 // purePaths are the layers whose functions depend on their arguments alone.
 var purePaths = []string{"core", "ledger"}
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/bitcoin/btc"
-	"causeway/ports"
 )
 
 func (w *Wallet) tip() int64 { return int64(len(w.Hashes)) - 1 }
@@ -115,7 +115,7 @@ func (w *Wallet) see(text string, b *nodeBlock) error {
 	}
 	mine := slices.ContainsFunc(parsed.Outputs, func(o btc.Output) bool { return w.Keys[string(o.Script)] != nil }) ||
 		slices.ContainsFunc(parsed.Inputs, func(i btc.Input) bool {
-			_, ours := w.Coin(ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)})
+			_, ours := w.Coin(bitcoin.Output{TxID: i.TxID, Vout: int64(i.Vout)})
 			return ours
 		})
 	t := w.Txs[parsed.TxID]
@@ -151,7 +151,7 @@ func (w *Wallet) markConflicts(mined btc.Transaction, height int64) {
 	}
 }
 
-func (w *Wallet) Coin(o ports.BitcoinOutput) (btc.Output, bool) {
+func (w *Wallet) Coin(o bitcoin.Output) (btc.Output, bool) {
 	t := w.Txs[o.TxID]
 	if t == nil || o.Vout >= int64(len(t.Outputs)) {
 		return btc.Output{}, false
@@ -173,22 +173,22 @@ func (w *Wallet) confirmations(t *Tx) int64 {
 
 func (w *Wallet) ours(t *Tx) bool {
 	return !t.coinbase && slices.ContainsFunc(t.Inputs, func(i btc.Input) bool {
-		_, ours := w.Coin(ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)})
+		_, ours := w.Coin(bitcoin.Output{TxID: i.TxID, Vout: int64(i.Vout)})
 		return ours
 	})
 }
 
 // unspent returns the coins that can be spent, largest first.
-func (w *Wallet) unspent(minimum int64) []ports.BitcoinOutput {
-	spent := map[ports.BitcoinOutput]bool{}
+func (w *Wallet) unspent(minimum int64) []bitcoin.Output {
+	spent := map[bitcoin.Output]bool{}
 	for _, t := range w.Txs {
 		if t.conflict == 0 {
 			for _, i := range t.Inputs {
-				spent[ports.BitcoinOutput{TxID: i.TxID, Vout: int64(i.Vout)}] = true
+				spent[bitcoin.Output{TxID: i.TxID, Vout: int64(i.Vout)}] = true
 			}
 		}
 	}
-	var coins []ports.BitcoinOutput
+	var coins []bitcoin.Output
 	for _, id := range w.Order {
 		t := w.Txs[id]
 		n := w.confirmations(t)
@@ -197,13 +197,13 @@ func (w *Wallet) unspent(minimum int64) []ports.BitcoinOutput {
 			continue
 		}
 		for vout := range t.Outputs {
-			o := ports.BitcoinOutput{TxID: id, Vout: int64(vout)}
+			o := bitcoin.Output{TxID: id, Vout: int64(vout)}
 			if _, ours := w.Coin(o); ours && !spent[o] {
 				coins = append(coins, o)
 			}
 		}
 	}
-	slices.SortStableFunc(coins, func(a, b ports.BitcoinOutput) int {
+	slices.SortStableFunc(coins, func(a, b bitcoin.Output) int {
 		x, _ := w.Coin(a)
 		y, _ := w.Coin(b)
 		return int(y.Satoshis - x.Satoshis)

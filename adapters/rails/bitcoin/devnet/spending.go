@@ -8,12 +8,12 @@ import (
 	"slices"
 	"testing"
 
+	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/bitcoin/btc"
-	"causeway/ports"
 )
 
 func (w *Wallet) createRaw(_ context.Context, params []json.RawMessage) (any, *nodeError) {
-	var inputs []ports.BitcoinOutput
+	var inputs []bitcoin.Output
 	var outputs []map[string]string
 	var lockTime int
 	var replaceable bool
@@ -70,9 +70,9 @@ func (w *Wallet) fundRaw(_ context.Context, params []json.RawMessage) (any, *nod
 	for _, o := range t.outputs {
 		wanted, bytes = wanted+o.Satoshis, bytes+9+int64(len(o.Script))
 	}
-	chosen := map[ports.BitcoinOutput]bool{}
+	chosen := map[bitcoin.Output]bool{}
 	for _, i := range t.inputs {
-		o := ports.BitcoinOutput{TxID: i.txid, Vout: int64(i.vout)}
+		o := bitcoin.Output{TxID: i.txid, Vout: int64(i.vout)}
 		coin, ok := w.Coin(o)
 		if !ok {
 			return nil, failure(-4, "Unable to find UTXO for external input")
@@ -116,7 +116,7 @@ func (w *Wallet) signRaw(_ context.Context, params []json.RawMessage) (any, *nod
 	}
 	t := parseUnsigned(raw)
 	for i, input := range t.inputs {
-		coin, ok := w.Coin(ports.BitcoinOutput{TxID: input.txid, Vout: int64(input.vout)})
+		coin, ok := w.Coin(bitcoin.Output{TxID: input.txid, Vout: int64(input.vout)})
 		if !ok {
 			return map[string]any{"hex": text, "complete": false}, nil
 		}
@@ -127,7 +127,7 @@ func (w *Wallet) signRaw(_ context.Context, params []json.RawMessage) (any, *nod
 
 func (w *Wallet) lockUnspent(_ context.Context, params []json.RawMessage) (any, *nodeError) {
 	var unlock bool
-	var coins []ports.BitcoinOutput
+	var coins []bitcoin.Output
 	if err := decodeParams(params, &unlock, &coins); err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (w *Wallet) Pay(t testing.TB, rate string, amounts map[string]int64) (txid 
 }
 
 // Spend is pay with coins that are spent besides others.
-func (w *Wallet) Spend(t testing.TB, rate string, coins []ports.BitcoinOutput, amounts map[string]int64) (txid, raw string) {
+func (w *Wallet) Spend(t testing.TB, rate string, coins []bitcoin.Output, amounts map[string]int64) (txid, raw string) {
 	t.Helper()
 	do := func(into any, method string, params ...any) {
 		t.Helper()
@@ -211,7 +211,7 @@ func (w *Wallet) Spend(t testing.TB, rate string, coins []ports.BitcoinOutput, a
 	var made string
 	var funded, signed struct{ Hex string }
 	if coins == nil {
-		coins = []ports.BitcoinOutput{}
+		coins = []bitcoin.Output{}
 	}
 	do(&made, "createrawtransaction", coins, outputs, 0, true)
 	do(&funded, "fundrawtransaction", made, map[string]any{"fee_rate": rate, "minconf": 0, "replaceable": true})

@@ -16,8 +16,8 @@ import (
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 	"github.com/mr-tron/base58"
 
+	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/bitcoin/btc"
-	"causeway/ports"
 )
 
 // Wallet is a wallet with the methods of Bitcoin Core that the adapter calls, as its documentation describes their
@@ -31,7 +31,7 @@ type Wallet struct {
 	made   int
 	Keys   map[string]*secp256k1.PrivateKey // by script
 	Labels map[string]string                // by script; change has none
-	locked map[ports.BitcoinOutput]bool
+	locked map[bitcoin.Output]bool
 	Txs    map[string]*Tx
 	Order  []string
 	Hashes []string // of the blocks that it knows, by height
@@ -67,7 +67,7 @@ func NewWallet(t testing.TB, seed string) *Wallet {
 		t.Fatal(err)
 	}
 	return &Wallet{Network: network, seed: seed, Keys: map[string]*secp256k1.PrivateKey{}, Labels: map[string]string{},
-		locked: map[ports.BitcoinOutput]bool{},
+		locked: map[bitcoin.Output]bool{},
 		Txs:    map[string]*Tx{}, ImportReads: true, FeeRate: "0.00010000"}
 }
 

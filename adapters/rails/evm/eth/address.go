@@ -8,18 +8,22 @@ import (
 
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 	"golang.org/x/crypto/sha3"
+)
 
-	"causeway/ports"
+// Address is an address on an Ethereum-like chain, and Hash the hash of a block or transaction.
+type (
+	Address [20]byte
+	Hash    [32]byte
 )
 
 // The sizes of addresses and hashes, in bytes.
 const (
-	AddressLength = len(ports.EVMAddress{})
-	HashLength    = len(ports.EVMHash{})
+	AddressLength = len(Address{})
+	HashLength    = len(Hash{})
 )
 
 // Keccak256 returns the hash of Ethereum, which is older than SHA-3 and differs from it in the padding.
-func Keccak256(data ...[]byte) (hash ports.EVMHash) {
+func Keccak256(data ...[]byte) (hash Hash) {
 	h := sha3.NewLegacyKeccak256()
 	for _, d := range data {
 		h.Write(d)
@@ -29,17 +33,17 @@ func Keccak256(data ...[]byte) (hash ports.EVMHash) {
 }
 
 // AddressOf returns the address of a public key of 33 bytes.
-func AddressOf(publicKey [33]byte) (ports.EVMAddress, error) {
+func AddressOf(publicKey [33]byte) (Address, error) {
 	key, err := secp256k1.ParsePubKey(publicKey[:])
 	if err != nil {
-		return ports.EVMAddress{}, err
+		return Address{}, err
 	}
 	hash := Keccak256(key.SerializeUncompressed()[1:])
-	return ports.EVMAddress(hash[HashLength-AddressLength:]), nil
+	return Address(hash[HashLength-AddressLength:]), nil
 }
 
 // FormatAddress returns an address with its checksum in the case of the letters (EIP-55).
-func FormatAddress(a ports.EVMAddress) string {
+func FormatAddress(a Address) string {
 	text := []byte(hex.EncodeToString(a[:]))
 	hash := Keccak256(text)
 	for i, c := range text {
@@ -56,25 +60,25 @@ var errAddress = errors.New("must be 0x and 40 hexadecimal digits")
 
 // ParseAddress parses an address. One with capital and small letters has a checksum, which must be right; one without
 // has none.
-func ParseAddress(text string) (a ports.EVMAddress, err error) {
+func ParseAddress(text string) (a Address, err error) {
 	digits, ok := strings.CutPrefix(text, "0x")
 	if !ok || len(digits) != hex.EncodedLen(AddressLength) {
 		return a, errAddress
 	}
 	if _, err := hex.Decode(a[:], []byte(digits)); err != nil {
-		return ports.EVMAddress{}, errAddress
+		return Address{}, errAddress
 	}
 	if digits == strings.ToLower(digits) || digits == strings.ToUpper(digits) || text == FormatAddress(a) {
 		return a, nil
 	}
-	return ports.EVMAddress{}, fmt.Errorf("the checksum (EIP-55) of %s is wrong; copy the address again", text)
+	return Address{}, fmt.Errorf("the checksum (EIP-55) of %s is wrong; copy the address again", text)
 }
 
 // FormatHash returns a hash in hexadecimal digits after 0x.
-func FormatHash(h ports.EVMHash) string { return "0x" + hex.EncodeToString(h[:]) }
+func FormatHash(h Hash) string { return "0x" + hex.EncodeToString(h[:]) }
 
 // ParseHash parses what FormatHash returns.
-func ParseHash(text string) (h ports.EVMHash, err error) {
+func ParseHash(text string) (h Hash, err error) {
 	digits, ok := strings.CutPrefix(text, "0x")
 	if !ok || len(digits) != hex.EncodedLen(HashLength) {
 		return h, errors.New("must be 0x and 64 hexadecimal digits")

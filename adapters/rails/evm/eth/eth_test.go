@@ -81,9 +81,9 @@ func FuzzDecodeTransfer(f *testing.F) {
 	f.Add(append(append(append([]byte(nil), topic[:]...), make([]byte, 64)...), 1), make([]byte, 32))
 	f.Fuzz(func(t *testing.T, topicBytes, data []byte) {
 		// Whatever an event contains, a transfer is returned with exactly what it says, or none.
-		var topics []ports.EVMHash
+		var topics []eth.Hash
 		for ; len(topicBytes) >= 32; topicBytes = topicBytes[32:] {
-			topics = append(topics, ports.EVMHash(topicBytes[:32]))
+			topics = append(topics, eth.Hash(topicBytes[:32]))
 		}
 		got, ok := eth.DecodeTransfer(topics, data)
 		if !ok {

@@ -49,8 +49,8 @@ func FuzzTransaction_SignedIsRLP(f *testing.F) {
 		// What is sent decodes to exactly the fields of the transaction, in the shortest form, and has the hash of its bytes.
 		tx := eth.Transaction{ChainID: chain, Nonce: nonce, MaxPriorityFee: new(big.Int).SetBytes(tip), MaxFee: new(big.Int).SetBytes(maxFee),
 			GasLimit: gas,
-			To:       ports.EVMAddress{1, 2, 3}, Value: new(big.Int).SetBytes(value), Data: data}
-		signature := ports.ChainSignature{R: ports.EVMHash{0, 9}, S: ports.EVMHash{31: 5}, Recovery: recovery & 1}
+			To:       eth.Address{1, 2, 3}, Value: new(big.Int).SetBytes(value), Data: data}
+		signature := ports.ChainSignature{R: eth.Hash{0, 9}, S: eth.Hash{31: 5}, Recovery: recovery & 1}
 		raw, hash := tx.Signed(signature)
 		if raw[0] != 2 || hash != eth.Keccak256(raw) {
 			t.Fatalf("%x has the hash %x", raw, hash)
@@ -104,7 +104,7 @@ func FuzzAddress(f *testing.F) {
 		// Whatever is parsed as an address is one, and its text with the checksum is the same address.
 		a, err := eth.ParseAddress(text)
 		if err != nil {
-			if a != (ports.EVMAddress{}) {
+			if a != (eth.Address{}) {
 				t.Errorf("%q is refused as %x", text, a)
 			}
 			return

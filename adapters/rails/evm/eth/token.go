@@ -3,8 +3,6 @@ package eth
 import (
 	"errors"
 	"math/big"
-
-	"causeway/ports"
 )
 
 // wordLength is the size of an argument of a call, and of a value that a call returns.
@@ -25,12 +23,12 @@ func selector(signature string) []byte {
 }
 
 // TransferCall returns the data of a call that transfers an amount of a token.
-func TransferCall(to ports.EVMAddress, amount *big.Int) []byte {
+func TransferCall(to Address, amount *big.Int) []byte {
 	return appendWord(appendWord(append([]byte(nil), transferSelector...), to[:]), amount.Bytes())
 }
 
 // BalanceOfCall returns the data of a call that asks for the amount of a token at an address.
-func BalanceOfCall(owner ports.EVMAddress) []byte {
+func BalanceOfCall(owner Address) []byte {
 	return appendWord(append([]byte(nil), balanceOfSelector...), owner[:])
 }
 
@@ -51,13 +49,13 @@ func Uint(data []byte) (*big.Int, error) {
 
 // Transfer is an event of a token.
 type Transfer struct {
-	From, To ports.EVMAddress
+	From, To Address
 	Amount   *big.Int // of 256 bits, in the smallest unit of the token
 }
 
 // DecodeTransfer returns the transfer of an event, or false for an event that is none, such as one of a contract with
 // another number of topics.
-func DecodeTransfer(topics []ports.EVMHash, data []byte) (t Transfer, ok bool) {
+func DecodeTransfer(topics []Hash, data []byte) (t Transfer, ok bool) {
 	if len(topics) != 3 || topics[0] != TransferTopic || len(data) != wordLength {
 		return t, false
 	}
@@ -72,10 +70,10 @@ func DecodeTransfer(topics []ports.EVMHash, data []byte) (t Transfer, ok bool) {
 }
 
 // addressOfWord returns the address in the last bytes of a word whose other bytes are zero.
-func addressOfWord(word ports.EVMHash) (ports.EVMAddress, bool) {
+func addressOfWord(word Hash) (Address, bool) {
 	padding := [HashLength - AddressLength]byte{}
 	if [HashLength - AddressLength]byte(word[:len(padding)]) != padding {
-		return ports.EVMAddress{}, false
+		return Address{}, false
 	}
-	return ports.EVMAddress(word[len(padding):]), true
+	return Address(word[len(padding):]), true
 }

@@ -14,7 +14,7 @@ type Transaction struct {
 	MaxPriorityFee *big.Int // wei per gas
 	MaxFee         *big.Int // wei per gas
 	GasLimit       uint64
-	To             ports.EVMAddress
+	To             Address
 	Value          *big.Int // wei
 	Data           []byte
 }
@@ -36,12 +36,12 @@ func (t Transaction) fields() []byte {
 }
 
 // Digest returns what is signed.
-func (t Transaction) Digest() ports.EVMHash {
+func (t Transaction) Digest() Hash {
 	return Keccak256([]byte{dynamicFeeType}, list(t.fields()))
 }
 
 // Signed returns the transaction as it is sent, and its hash.
-func (t Transaction) Signed(s ports.ChainSignature) (raw []byte, hash ports.EVMHash) {
+func (t Transaction) Signed(s ports.ChainSignature) (raw []byte, hash Hash) {
 	fields := t.fields()
 	fields = appendUint(fields, uint64(s.Recovery))
 	fields = appendBig(fields, new(big.Int).SetBytes(s.R[:]))

@@ -1,4 +1,4 @@
-package postgres_test
+package evm_test
 
 import (
 	"encoding/binary"
@@ -13,26 +13,42 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/ids"
+	"causeway/adapters/rails/evm"
+	"causeway/adapters/rails/evm/eth"
 	"causeway/core/money"
-	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 const baseChain = "base-usdc"
 
-var baseWallet = ports.EVMAddress{0xba, 0x5e}
+// storeEnv is a store in a database with a platform, without a chain.
+type storeEnv struct {
+	*evm.Store
+	*env
+}
+
+func newStoreEnv(t testing.TB) *storeEnv {
+	t.Helper()
+	e := &env{t: t, clock: portstest.NewFakeClock(noon), ids: ids.New()}
+	e.openDatabase()
+	return &storeEnv{evm.NewStore(e.db.Storage()), e}
+}
+
+var baseWallet = eth.Address{0xba, 0x5e}
 
 // evmBlock returns a block with a hash for its branch.
-func evmBlock(number uint64, branch byte) ports.EVMBlock {
-	b := ports.EVMBlock{Number: number, Hash: ports.EVMHash{branch}}
+func evmBlock(number uint64, branch byte) evm.Block {
+	b := evm.Block{Number: number, Hash: eth.Hash{branch}}
 	binary.BigEndian.PutUint64(b.Hash[24:], number)
 	return b
 }
 
 // openEVM opens a chain that was read up to the block 100.
-func (c *env) openEVM(t testing.TB, connection string) ports.EVMBlock {
+func (c *storeEnv) openEVM(t testing.TB, connection string) evm.Block {
 	t.Helper()
 	first := evmBlock(100, 1)
-	state, err := c.OpenEVMChain(t.Context(), ports.EVMChain{Connection: connection, ChainID: 8453, Wallet: baseWallet, Position: first.Number,
+	state, err := c.OpenChain(t.Context(), evm.Chain{Connection: connection, ChainID: 8453, Wallet: baseWallet, Position: first.Number,
 		PositionHash: first.Hash})
 	if err != nil || state.Position != first.Number {
 		t.Fatalf("%+v, %v", state, err)
@@ -40,45 +56,45 @@ func (c *env) openEVM(t testing.TB, connection string) ports.EVMBlock {
 	return first
 }
 
-func (c *env) advanceEVM(t testing.TB, a ports.EVMAdvance) {
+func (c *storeEnv) advanceEVM(t testing.TB, a evm.Advance) {
 	t.Helper()
 	a.Connection = baseChain
 	if a.At.IsZero() {
 		a.At = noon
 	}
-	if ok, err := c.AdvanceEVMChain(t.Context(), a); err != nil || !ok {
+	if ok, err := c.Advance(t.Context(), a); err != nil || !ok {
 		t.Fatalf("advanced %t, %v", ok, err)
 	}
 }
 
 // evmDeposit returns a deposit of an amount at an address.
-func (c *env) evmDeposit(n byte, block ports.EVMBlock, amount int64) ports.EVMDeposit {
-	d := ports.EVMDeposit{PartnerID: fmt.Sprintf("0x%02x:0", n), Transaction: ports.EVMHash{n}, Block: block, At: noon, Currency: money.USDC,
-		Amount: big.NewInt(amount), Payer: ports.EVMAddress{0xfe, n}}
-	d.Platform, d.Reference, d.Address = c.platform.ID, fmt.Sprintf("FUND-%d", n), ports.EVMAddress{n}
+func (c *storeEnv) evmDeposit(n byte, block evm.Block, amount int64) evm.Deposit {
+	d := evm.Deposit{PartnerID: fmt.Sprintf("0x%02x:0", n), Transaction: eth.Hash{n}, Block: block, At: noon, Currency: money.USDC,
+		Amount: big.NewInt(amount), Payer: eth.Address{0xfe, n}}
+	d.Platform, d.Reference, d.Address = c.platform, fmt.Sprintf("FUND-%d", n), eth.Address{n}
 	return d
 }
 
-func (c *env) evmReceived(d ports.EVMDeposit) ports.EVMEvent {
-	return ports.EVMEvent{Kind: ports.EVMReceived, Platform: d.Platform, PartnerID: d.PartnerID, Reference: d.Reference,
+func (c *storeEnv) evmReceived(d evm.Deposit) evm.Event {
+	return evm.Event{Kind: evm.Received, Platform: d.Platform, PartnerID: d.PartnerID, Reference: d.Reference,
 		Amount: money.Amount{Minor: d.Amount.Int64(), Currency: d.Currency}, At: noon}
 }
 
-func TestEVMChain_OneProcessAdvancesIt(t *testing.T) {
+func TestStore_OneProcessAdvancesIt(t *testing.T) {
 	t.Parallel()
 	// Eight processes have read the same range: one stores it, and the others change nothing. One that comes later with
 	// what it read before changes nothing either, nor does one of another branch.
-	c := newEnv(t)
+	c := newStoreEnv(t)
 	from := c.openEVM(t, baseChain)
 	to := evmBlock(110, 1)
 	d := c.evmDeposit(1, to, 500)
-	a := ports.EVMAdvance{Connection: baseChain, From: from, To: to, Deposits: []ports.EVMDeposit{d},
-		Events: []ports.EVMEvent{c.evmReceived(d)}, At: noon}
+	a := evm.Advance{Connection: baseChain, From: from, To: to, Deposits: []evm.Deposit{d},
+		Events: []evm.Event{c.evmReceived(d)}, At: noon}
 	var advanced atomic.Int32
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			if ok, err := c.AdvanceEVMChain(t.Context(), a); err != nil {
+			if ok, err := c.Advance(t.Context(), a); err != nil {
 				t.Error(err)
 			} else if ok {
 				advanced.Add(1)
@@ -87,27 +103,27 @@ func TestEVMChain_OneProcessAdvancesIt(t *testing.T) {
 	}
 	group.Wait()
 	a.From = evmBlock(110, 2)
-	if ok, err := c.AdvanceEVMChain(t.Context(), a); ok || err != nil || advanced.Load() != 1 {
+	if ok, err := c.Advance(t.Context(), a); ok || err != nil || advanced.Load() != 1 {
 		t.Errorf("%d processes have advanced it, and one of another branch %t, %v", advanced.Load(), ok, err)
 	}
-	events, err := c.EVMEvents(t.Context(), baseChain, 0, 10)
+	events, err := c.Events(t.Context(), baseChain, 0, 10)
 	if err != nil || len(events) != 1 || events[0].Number != 1 || events[0].Amount.Minor != 500 || events[0].Reference != "FUND-1" {
 		t.Errorf("%+v, %v", events, err)
 	}
-	if state, found, err := c.EVMChainOf(t.Context(), baseChain); err != nil || !found || state.Position != 110 ||
+	if state, found, err := c.ChainOf(t.Context(), baseChain); err != nil || !found || state.Position != 110 ||
 		state.PositionHash != to.Hash || state.ChainID != 8453 || state.Wallet != baseWallet {
 		t.Errorf("%+v, %t, %v", state, found, err)
 	}
-	if _, found, err := c.EVMChainOf(t.Context(), "other"); found || err != nil {
+	if _, found, err := c.ChainOf(t.Context(), "other"); found || err != nil {
 		t.Errorf("another connection: %t, %v", found, err)
 	}
 }
 
-func TestEVMChain_EventsHaveNoGaps(t *testing.T) {
+func TestStore_EventsHaveNoGaps(t *testing.T) {
 	t.Parallel()
 	// Blocks and transactions bring events at the same time. A reader of one event has read every one with a lower
 	// number.
-	c := newEnv(t)
+	c := newStoreEnv(t)
 	from := c.openEVM(t, baseChain)
 	const transactions = 30
 	var group sync.WaitGroup
@@ -115,14 +131,14 @@ func TestEVMChain_EventsHaveNoGaps(t *testing.T) {
 		for n := range uint64(transactions) {
 			to := evmBlock(101+n, 1)
 			d := c.evmDeposit(byte(n), to, 5)
-			c.advanceEVM(t, ports.EVMAdvance{From: from, To: to, Deposits: []ports.EVMDeposit{d}, Events: []ports.EVMEvent{c.evmReceived(d)}})
+			c.advanceEVM(t, evm.Advance{From: from, To: to, Deposits: []evm.Deposit{d}, Events: []evm.Event{c.evmReceived(d)}})
 			from = to
 		}
 	})
 	for n := range uint64(transactions) {
 		group.Go(func() {
 			stored := c.addEVM(t, c.evmTransaction(n))
-			if ok, err := c.ConcludeEVMTransaction(t.Context(), stored, ports.EVMConclusion{State: ports.EVMConfirmed, Hash: stored.Attempts[0].Hash,
+			if ok, err := c.Conclude(t.Context(), stored, evm.Conclusion{State: evm.Confirmed, Hash: stored.Attempts[0].Hash,
 				Block: evmBlock(90, 1), Fee: big.NewInt(3_000_000_000), Native: money.ETH, Changed: true, At: noon}); err != nil || !ok {
 				t.Errorf("%t, %v", ok, err)
 			}
@@ -136,7 +152,7 @@ func TestEVMChain_EventsHaveNoGaps(t *testing.T) {
 			if len(numbers) > 0 {
 				after = numbers[len(numbers)-1]
 			}
-			events, err := c.EVMEvents(t.Context(), baseChain, after, 7)
+			events, err := c.Events(t.Context(), baseChain, after, 7)
 			if err != nil {
 				t.Error(err)
 				break
@@ -155,50 +171,50 @@ func TestEVMChain_EventsHaveNoGaps(t *testing.T) {
 	}
 }
 
-func TestEVMChain_TakesBackABranch(t *testing.T) {
+func TestStore_TakesBackABranch(t *testing.T) {
 	t.Parallel()
 	// The chain goes back to a block: what was received after it is taken back once, later blocks are forgotten, and the
 	// same transfer in another block is another deposit.
-	c := newEnv(t)
+	c := newStoreEnv(t)
 	from := c.openEVM(t, baseChain)
 	kept, lost := c.evmDeposit(1, evmBlock(105, 1), 500), c.evmDeposit(2, evmBlock(115, 1), 700)
-	c.advanceEVM(t, ports.EVMAdvance{From: from, To: evmBlock(110, 1), Deposits: []ports.EVMDeposit{kept}})
-	c.advanceEVM(t, ports.EVMAdvance{From: evmBlock(110, 1), To: evmBlock(120, 1), Deposits: []ports.EVMDeposit{lost}})
-	after, err := c.EVMDepositsAfter(t.Context(), baseChain, 110, 10)
+	c.advanceEVM(t, evm.Advance{From: from, To: evmBlock(110, 1), Deposits: []evm.Deposit{kept}})
+	c.advanceEVM(t, evm.Advance{From: evmBlock(110, 1), To: evmBlock(120, 1), Deposits: []evm.Deposit{lost}})
+	after, err := c.DepositsAfter(t.Context(), baseChain, 110, 10)
 	if err != nil || len(after) != 1 || after[0].PartnerID != lost.PartnerID || after[0].Amount.Int64() != 700 ||
 		after[0].Payer != lost.Payer {
 		t.Fatalf("%+v, %v", after, err)
 	}
-	c.advanceEVM(t, ports.EVMAdvance{From: evmBlock(120, 1), To: evmBlock(110, 1), Reversed: []ports.EVMDeposit{lost, lost}})
+	c.advanceEVM(t, evm.Advance{From: evmBlock(120, 1), To: evmBlock(110, 1), Reversed: []evm.Deposit{lost, lost}})
 	again := lost
 	again.PartnerID, again.Block = lost.PartnerID+"#2", evmBlock(112, 2)
-	c.advanceEVM(t, ports.EVMAdvance{From: evmBlock(110, 1), To: evmBlock(112, 2), Deposits: []ports.EVMDeposit{again}})
+	c.advanceEVM(t, evm.Advance{From: evmBlock(110, 1), To: evmBlock(112, 2), Deposits: []evm.Deposit{again}})
 
-	blocks, err := c.EVMBlocks(t.Context(), baseChain)
-	if want := []ports.EVMBlock{evmBlock(112, 2), evmBlock(110, 1), from}; err != nil || !slices.Equal(blocks, want) {
+	blocks, err := c.Blocks(t.Context(), baseChain)
+	if want := []evm.Block{evmBlock(112, 2), evmBlock(110, 1), from}; err != nil || !slices.Equal(blocks, want) {
 		t.Errorf("blocks %+v, %v", blocks, err)
 	}
-	of, err := c.EVMDepositsOf(t.Context(), baseChain, []ports.EVMHash{lost.Transaction})
+	of, err := c.DepositsOf(t.Context(), baseChain, []eth.Hash{lost.Transaction})
 	if err != nil || len(of) != 2 || of[0].Reversed == of[1].Reversed {
 		t.Errorf("deposits %+v, %v", of, err)
 	}
-	holdings, err := c.EVMHoldings(t.Context(), baseChain, ports.EVMHolding{}, 10)
+	holdings, err := c.Holdings(t.Context(), baseChain, evm.Holding{}, 10)
 	if err != nil || len(holdings) != 2 || holdings[0].Received.Int64() != 500 || holdings[1].Received.Int64() != 700 {
 		t.Errorf("holdings %+v, %v", holdings, err)
 	}
 }
 
-func TestEVMHoldings_AreClaimedOnceUntilTheyChange(t *testing.T) {
+func TestStoreHoldings_AreClaimedOnceUntilTheyChange(t *testing.T) {
 	t.Parallel()
 	// Two processes that look for addresses to sweep get different ones. A claim ends with time, and when the holding
 	// changes, also by nothing; what is below the threshold is never claimed.
-	c := newEnv(t)
+	c := newStoreEnv(t)
 	from := c.openEVM(t, baseChain)
 	to := evmBlock(110, 1)
-	c.advanceEVM(t, ports.EVMAdvance{From: from, To: to, Deposits: []ports.EVMDeposit{c.evmDeposit(1, to, 500), c.evmDeposit(2, to, 500),
+	c.advanceEVM(t, evm.Advance{From: from, To: to, Deposits: []evm.Deposit{c.evmDeposit(1, to, 500), c.evmDeposit(2, to, 500),
 		c.evmDeposit(3, to, 499)}})
-	claim := func(since time.Time) (addresses []ports.EVMAddress) {
-		holdings, err := c.ClaimEVMHoldings(t.Context(), baseChain, money.USDC, big.NewInt(500), since, 1)
+	claim := func(every time.Duration) (addresses []eth.Address) {
+		holdings, err := c.ClaimHoldings(t.Context(), baseChain, money.USDC, big.NewInt(500), every, 1)
 		if err != nil {
 			t.Error(err)
 		}
@@ -207,52 +223,53 @@ func TestEVMHoldings_AreClaimedOnceUntilTheyChange(t *testing.T) {
 		}
 		return addresses
 	}
-	claims := make(chan []ports.EVMAddress, 8)
+	claims := make(chan []eth.Address, 8)
 	var group sync.WaitGroup
 	for range 8 {
-		group.Go(func() { claims <- claim(noon.Add(-time.Minute)) })
+		group.Go(func() { claims <- claim(time.Minute) })
 	}
 	group.Wait()
 	close(claims)
-	got := map[ports.EVMAddress]int{}
+	got := map[eth.Address]int{}
 	for addresses := range claims {
 		for _, a := range addresses {
 			got[a]++
 		}
 	}
-	got[ports.EVMAddress{1}]-- // all processes together may have got each once
-	got[ports.EVMAddress{2}]--
+	got[eth.Address{1}]-- // all processes together may have got each once
+	got[eth.Address{2}]--
 	for a, n := range got {
 		if n > 0 {
 			t.Errorf("%x was claimed %d times too often", a, n)
 		}
 	}
 	for range 2 {
-		claim(noon.Add(-time.Minute))
+		claim(time.Minute)
 	}
-	if again := claim(noon.Add(-time.Minute)); len(again) != 0 {
+	if again := claim(time.Minute); len(again) != 0 {
 		t.Errorf("claimed again: %x", again)
 	}
 	stored := c.addEVM(t, c.evmTransaction(0))
-	conclusion := ports.EVMConclusion{State: ports.EVMConfirmed, Hash: stored.Attempts[0].Hash, Block: to, Fee: new(big.Int),
+	conclusion := evm.Conclusion{State: evm.Confirmed, Hash: stored.Attempts[0].Hash, Block: to, Fee: new(big.Int),
 		Native: money.ETH, At: noon,
-		Holdings: []ports.EVMHolding{{Address: ports.EVMAddress{2}, Currency: money.USDC, Received: new(big.Int), Sent: new(big.Int)}}}
-	if ok, err := c.ConcludeEVMTransaction(t.Context(), stored, conclusion); !ok || err != nil {
+		Holdings: []evm.Holding{{Address: eth.Address{2}, Currency: money.USDC, Received: new(big.Int), Sent: new(big.Int)}}}
+	if ok, err := c.Conclude(t.Context(), stored, conclusion); !ok || err != nil {
 		t.Fatalf("%t, %v", ok, err)
 	}
-	if changed := claim(noon.Add(-time.Minute)); len(changed) != 1 || changed[0] != (ports.EVMAddress{2}) {
+	if changed := claim(time.Minute); len(changed) != 1 || changed[0] != (eth.Address{2}) {
 		t.Errorf("after a change: %x", changed)
 	}
-	if late := claim(noon.Add(time.Minute)); len(late) != 1 {
+	c.clock.Advance(2 * time.Minute)
+	if late := claim(time.Minute); len(late) != 1 {
 		t.Errorf("after a while: %x", late)
 	}
 }
 
-func TestEVMChain_Retention(t *testing.T) {
+func TestStore_Retention(t *testing.T) {
 	t.Parallel()
 	// What grows is deleted when it is old: blocks, deposits, addresses of quotes and events. What an operator has to look
 	// at, addresses of accounts, and addresses that hold money stay.
-	c := newEnv(t)
+	c := newStoreEnv(t)
 	from := c.openEVM(t, baseChain)
 	conn, err := pgx.Connect(t.Context(), c.url)
 	if err != nil {
@@ -261,16 +278,16 @@ func TestEVMChain_Retention(t *testing.T) {
 	defer conn.Close(t.Context())
 	oversized := c.evmDeposit(2, evmBlock(105, 1), 6)
 	oversized.Oversized = true
-	of := func(address byte, reference string) ports.EVMDepositAddress {
-		return ports.EVMDepositAddress{EVMReference: ports.EVMReference{Platform: c.platform.ID, Reference: reference},
-			Address: ports.EVMAddress{address}}
+	of := func(address byte, reference string) evm.DepositAddress {
+		return evm.DepositAddress{PlatformReference: evm.PlatformReference{Platform: c.platform, Reference: reference},
+			Address: eth.Address{address}}
 	}
-	if err := c.AddEVMAddresses(t.Context(), baseChain, []ports.EVMDepositAddress{of(1, "QUOTE-1"), of(3, "QUOTE-3"), of(4, "FUND-4")},
+	if err := c.AddAddresses(t.Context(), baseChain, []evm.DepositAddress{of(1, "QUOTE-1"), of(3, "QUOTE-3"), of(4, "FUND-4")},
 		nil); err != nil {
 		t.Fatal(err)
 	}
-	c.advanceEVM(t, ports.EVMAdvance{From: from, To: evmBlock(110, 1),
-		Deposits: []ports.EVMDeposit{c.evmDeposit(1, evmBlock(105, 1), 5), oversized}})
+	c.advanceEVM(t, evm.Advance{From: from, To: evmBlock(110, 1),
+		Deposits: []evm.Deposit{c.evmDeposit(1, evmBlock(105, 1), 5), oversized}})
 	for _, statement := range []string{
 		`INSERT INTO evm_blocks (connection, number, hash) SELECT '` + baseChain + `', n, sha256('') FROM generate_series(200, 1500) n`,
 		`INSERT INTO evm_events (connection, number, kind, partner_id, receipt, reference, currency, amount, payer, at, memo, created_at)
@@ -282,60 +299,60 @@ func TestEVMChain_Retention(t *testing.T) {
 		}
 	}
 	later := evmBlock(3_000_000, 1)
-	c.advanceEVM(t, ports.EVMAdvance{From: evmBlock(110, 1), To: later, At: noon.Add(500 * 24 * time.Hour)})
-	c.advanceEVM(t, ports.EVMAdvance{From: later, To: evmBlock(3_000_001, 1), At: noon.Add(500 * 24 * time.Hour)})
-	if _, err := c.EVMEvents(t.Context(), baseChain, 10_600, 10); err != nil {
+	c.advanceEVM(t, evm.Advance{From: evmBlock(110, 1), To: later, At: noon.Add(500 * 24 * time.Hour)})
+	c.advanceEVM(t, evm.Advance{From: later, To: evmBlock(3_000_001, 1), At: noon.Add(500 * 24 * time.Hour)})
+	if _, err := c.Events(t.Context(), baseChain, 10_600, 10); err != nil {
 		t.Fatal(err)
 	}
 
-	blocks, err := c.EVMBlocks(t.Context(), baseChain)
+	blocks, err := c.Blocks(t.Context(), baseChain)
 	if err != nil || len(blocks) != 1000 || blocks[0].Number != 3_000_001 {
 		t.Errorf("%d blocks, %v", len(blocks), err)
 	}
-	deposits, err := c.EVMDepositsAfter(t.Context(), baseChain, 0, 10)
+	deposits, err := c.DepositsAfter(t.Context(), baseChain, 0, 10)
 	if err != nil || len(deposits) != 1 || !deposits[0].Oversized {
 		t.Errorf("deposits %+v, %v", deposits, err)
 	}
-	if shown, err := c.OversizedEVMDeposits(t.Context(), baseChain, 10); err != nil || len(shown) != 1 {
+	if shown, err := c.OversizedDeposits(t.Context(), baseChain, 10); err != nil || len(shown) != 1 {
 		t.Errorf("oversized %+v, %v", shown, err)
 	}
-	addresses, err := c.EVMDepositAddresses(t.Context(), baseChain, []ports.EVMAddress{{1}, {3}, {4}})
-	if err != nil || len(addresses) != 2 || addresses[ports.EVMAddress{1}].Reference != "QUOTE-1" ||
-		addresses[ports.EVMAddress{4}].Reference != "FUND-4" {
+	addresses, err := c.DepositAddresses(t.Context(), baseChain, []eth.Address{{1}, {3}, {4}})
+	if err != nil || len(addresses) != 2 || addresses[eth.Address{1}].Reference != "QUOTE-1" ||
+		addresses[eth.Address{4}].Reference != "FUND-4" {
 		t.Errorf("addresses %+v, %v", addresses, err)
 	}
-	events, err := c.EVMEvents(t.Context(), baseChain, 0, 1)
+	events, err := c.Events(t.Context(), baseChain, 0, 1)
 	if err != nil || len(events) != 1 || events[0].Number != 601 {
 		t.Errorf("events from %+v, %v", events, err)
 	}
 }
 
-func TestEVMAddresses_OneForEachReference(t *testing.T) {
+func TestStoreAddresses_OneForEachReference(t *testing.T) {
 	t.Parallel()
 	// Processes that issue the same addresses at the same time store each once, and the position never goes back.
-	c := newEnv(t)
+	c := newStoreEnv(t)
 	c.openEVM(t, baseChain)
-	var addresses []ports.EVMDepositAddress
+	var addresses []evm.DepositAddress
 	for n := range byte(20) {
-		addresses = append(addresses, ports.EVMDepositAddress{EVMReference: ports.EVMReference{Platform: c.platform.ID,
-			Reference: fmt.Sprintf("FUND-%d", n)}, Address: ports.EVMAddress{n}})
+		addresses = append(addresses, evm.DepositAddress{PlatformReference: evm.PlatformReference{Platform: c.platform,
+			Reference: fmt.Sprintf("FUND-%d", n)}, Address: eth.Address{n}})
 	}
 	var group sync.WaitGroup
 	for range 6 {
 		group.Go(func() {
-			if err := c.AddEVMAddresses(t.Context(), baseChain, addresses,
-				[]ports.EVMReferencePosition{{Platform: c.platform.ID, Last: generator.New(noon)}}); err != nil {
+			if err := c.AddAddresses(t.Context(), baseChain, addresses,
+				[]evm.ReferencePosition{{Platform: c.platform, Last: c.ids.New(noon)}}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	group.Wait()
-	if err := c.AddEVMAddresses(t.Context(), baseChain, nil,
-		[]ports.EVMReferencePosition{{Platform: c.platform.ID, Last: uuid.UUID{1}}}); err != nil {
+	if err := c.AddAddresses(t.Context(), baseChain, nil,
+		[]evm.ReferencePosition{{Platform: c.platform, Last: uuid.UUID{1}}}); err != nil {
 		t.Fatal(err)
 	}
-	found, err := c.EVMDepositAddresses(t.Context(), baseChain, []ports.EVMAddress{{0}, {7}, {19}, {20}})
-	if err != nil || len(found) != 3 || found[ports.EVMAddress{7}] != addresses[7] {
+	found, err := c.DepositAddresses(t.Context(), baseChain, []eth.Address{{0}, {7}, {19}, {20}})
+	if err != nil || len(found) != 3 || found[eth.Address{7}] != addresses[7] {
 		t.Errorf("%+v, %v", found, err)
 	}
 	conn, err := pgx.Connect(t.Context(), c.url)

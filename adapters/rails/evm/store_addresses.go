@@ -1,4 +1,4 @@
-package postgres
+package evm
 
 import (
 	"context"
@@ -8,9 +8,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/storage"
+	"causeway/adapters/rails/evm/eth"
 	"causeway/core/ident"
 	"causeway/core/money"
-	"causeway/ports"
 )
 
 const (
@@ -31,17 +32,19 @@ const (
 	ORDER BY q.id LIMIT $5`
 )
 
-// UnknownEVMReferences reads the references of one platform after the other.
-func (db *DB) UnknownEVMReferences(ctx context.Context, q ports.EVMReferenceQuery) (found ports.EVMReferences, err error) {
-	err = db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
-		found = ports.EVMReferences{}
-		platforms, err := tx.evmPlatforms(ctx, q.Platforms)
+// UnknownReferences returns, at most limit, the references of internal accounts and of quotes with just-in-time funding that have
+// no address yet, and are in one of the currencies. Those that were seen before, except for the last minutes before, are not read
+// again, because some are committed later than others. It reads the references of one platform after the other.
+func (s *Store) UnknownReferences(ctx context.Context, q ReferenceQuery) (found References, err error) {
+	err = s.inTx(ctx, func(ctx context.Context, tx querier) error {
+		found = References{}
+		platforms, err := tx.platforms(ctx, q.Platforms)
 		if err != nil {
 			return err
 		}
 		for _, p := range platforms {
 			for _, quotes := range []bool{false, true} {
-				if err := tx.unknownEVMReferences(ctx, q, p, quotes, &found); err != nil || found.More {
+				if err := tx.unknownReferences(ctx, q, p, quotes, &found); err != nil || found.More {
 					return err
 				}
 			}
@@ -51,22 +54,22 @@ func (db *DB) UnknownEVMReferences(ctx context.Context, q ports.EVMReferenceQuer
 	return found, err
 }
 
-// evmPlatforms returns the given platforms or, if there are none, all.
-func (q evmQuerier) evmPlatforms(ctx context.Context, of []ident.Platform) ([]ident.Platform, error) {
+// platforms returns the given platforms or, if there are none, all.
+func (q querier) platforms(ctx context.Context, of []ident.Platform) ([]ident.Platform, error) {
 	if len(of) > 0 {
 		return of, nil
 	}
-	return collect(ctx, q.read, `SELECT id FROM platforms ORDER BY id`, nil,
+	return storage.Collect(ctx, q.Read, `SELECT id FROM platforms ORDER BY id`, nil,
 		func(rows pgx.Rows, p *ident.Platform) error { return rows.Scan(p) })
 }
 
-func (q evmQuerier) unknownEVMReferences(ctx context.Context, query ports.EVMReferenceQuery, p ident.Platform, quotes bool,
-	found *ports.EVMReferences) error {
-	from, err := q.evmReferencesFrom(ctx, query, p, quotes)
+func (q querier) unknownReferences(ctx context.Context, query ReferenceQuery, p ident.Platform, quotes bool,
+	found *References) error {
+	from, err := q.referencesFrom(ctx, query, p, quotes)
 	if err != nil {
 		return err
 	}
-	position := ports.EVMReferencePosition{Platform: p, Quotes: quotes}
+	position := ReferencePosition{Platform: p, Quotes: quotes}
 	last, unknown := lastAccountID, unknownAccountReferences
 	remaining := query.Limit - len(found.References)
 	args := []any{query.Connection, p, from, append([]money.Currency{}, query.Currencies...), remaining}
@@ -80,8 +83,8 @@ func (q evmQuerier) unknownEVMReferences(ctx context.Context, query ports.EVMRef
 	}
 	var read int
 	var lastRead uuid.UUID
-	if err := q.read(ctx, unknown, args, func(rows pgx.Rows) error {
-		r := ports.EVMReference{Platform: p}
+	if err := q.Read(ctx, unknown, args, func(rows pgx.Rows) error {
+		r := PlatformReference{Platform: p}
 		read++
 		if err := rows.Scan(&lastRead, &r.Reference); err != nil {
 			return err
@@ -98,8 +101,8 @@ func (q evmQuerier) unknownEVMReferences(ctx context.Context, query ports.EVMRef
 	return nil
 }
 
-// evmReferencesFrom returns the id after which the references of a platform are read.
-func (q evmQuerier) evmReferencesFrom(ctx context.Context, query ports.EVMReferenceQuery, p ident.Platform,
+// referencesFrom returns the id after which the references of a platform are read.
+func (q querier) referencesFrom(ctx context.Context, query ReferenceQuery, p ident.Platform,
 	quotes bool) (from uuid.UUID, err error) {
 	found, err := q.row(ctx, `SELECT last FROM evm_reference_positions WHERE connection = $1 AND platform_id = $2 AND quotes = $3`,
 		[]any{query.Connection, p, quotes}, &from)
@@ -124,12 +127,12 @@ func firstIDAt(t time.Time) (id uuid.UUID) {
 	return id
 }
 
-// AddEVMAddresses uses the primary keys.
-func (db *DB) AddEVMAddresses(ctx context.Context, connection string, addresses []ports.EVMDepositAddress,
-	read []ports.EVMReferencePosition) error {
-	return db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
+// AddAddresses stores addresses, and how far the references were read. An address that exists stays. It uses the primary keys.
+func (s *Store) AddAddresses(ctx context.Context, connection string, addresses []DepositAddress,
+	read []ReferencePosition) error {
+	return s.inTx(ctx, func(ctx context.Context, tx querier) error {
 		batch := &pgx.Batch{}
-		now := db.clock.Now()
+		now := s.db.Now()
 		for _, a := range addresses {
 			batch.Queue(
 				`INSERT INTO evm_addresses (connection, address, platform_id, reference, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
@@ -138,21 +141,21 @@ func (db *DB) AddEVMAddresses(ctx context.Context, connection string, addresses 
 		for _, r := range read {
 			batch.Queue(`INSERT INTO evm_reference_positions AS p (connection, platform_id, quotes, last) VALUES ($1, $2, $3, $4)
 				ON CONFLICT (connection, platform_id, quotes) DO UPDATE SET last = greatest(p.last, excluded.last)`, connection, r.Platform,
-				r.Quotes, pgID(r.Last))
+				r.Quotes, r.Last)
 		}
-		return tx.send(ctx, batch)
+		return tx.Send(ctx, batch)
 	})
 }
 
-// EVMDepositAddresses uses the primary key.
-func (db *DB) EVMDepositAddresses(ctx context.Context, connection string,
-	addresses []ports.EVMAddress) (map[ports.EVMAddress]ports.EVMDepositAddress, error) {
-	found := map[ports.EVMAddress]ports.EVMDepositAddress{}
-	return found, db.evmTx(ctx, func(ctx context.Context, tx evmQuerier) error {
-		return tx.read(
+// DepositAddresses returns those of the addresses that were issued. It uses the primary key.
+func (s *Store) DepositAddresses(ctx context.Context, connection string,
+	addresses []eth.Address) (map[eth.Address]DepositAddress, error) {
+	found := map[eth.Address]DepositAddress{}
+	return found, s.inTx(ctx, func(ctx context.Context, tx querier) error {
+		return tx.Read(
 			ctx, `SELECT e.address, e.platform_id, e.reference FROM unnest($2::bytea[]) AS k(address) JOIN evm_addresses e ON e.connection = $1 AND e.address = k.address`,
-			[]any{connection, append([]ports.EVMAddress{}, addresses...)}, func(rows pgx.Rows) error {
-				var d ports.EVMDepositAddress
+			[]any{connection, append([]eth.Address{}, addresses...)}, func(rows pgx.Rows) error {
+				var d DepositAddress
 				err := rows.Scan(&d.Address, &d.Platform, &d.Reference)
 				found[d.Address] = d
 				return err

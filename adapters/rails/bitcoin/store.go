@@ -1,4 +1,4 @@
-package postgres
+package bitcoin
 
 import (
 	"context"
@@ -10,46 +10,42 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
-var _ ports.BitcoinStore = (*DB)(nil)
-
-// leaseBitcoinWallet uses the primary key. A wallet that another process has returns no row.
-const leaseBitcoinWallet = `
-	INSERT INTO bitcoin_wallets AS w (connection, created_at, lease, leased_until) VALUES ($1, $2, 1, $3)
-	ON CONFLICT (connection) DO UPDATE SET lease = w.lease + 1, leased_until = excluded.leased_until WHERE w.leased_until <= $2
-	RETURNING lease`
-
-// LeaseBitcoinWallet implements ports.BitcoinStore.
-func (db *DB) LeaseBitcoinWallet(ctx context.Context, connection string, now, until time.Time) (ports.BitcoinLease, bool, error) {
-	lease := ports.BitcoinLease{Connection: connection, Until: until}
-	leased, err := readValues(ctx, db.read, leaseBitcoinWallet, []any{connection, now, until}, &lease.Number)
-	return lease, leased, err
+// Store keeps what the service knows of wallets. Each method is one atomic step.
+type Store struct {
+	db      *storage.DB
+	wallets *storage.Leases
 }
 
-// EndBitcoinLease implements ports.BitcoinStore. Uses the primary key.
-func (db *DB) EndBitcoinLease(ctx context.Context, lease ports.BitcoinLease) error {
-	_, err := db.exec(ctx, `UPDATE bitcoin_wallets SET leased_until = '-infinity' WHERE connection = $1 AND lease = $2`,
-		lease.Connection, lease.Number)
-	return err
+// NewStore returns the store of the wallets of all connections.
+func NewStore(db *storage.DB) *Store {
+	return &Store{db, db.Leases(storage.LeasedTable{Name: "bitcoin_wallets", Fence: "lease", CreatedAt: "created_at"})}
 }
 
-// SaveBitcoin implements ports.BitcoinStore. The row of the wallet is locked first, so that batches and events are
-// numbered in the order of their commits.
-func (db *DB) SaveBitcoin(ctx context.Context, lease ports.BitcoinLease, changes ports.BitcoinChanges) error {
-	return db.inTx(ctx, func(tx preparedTx) error {
-		s := bitcoinSave{tx: tx, connection: lease.Connection, changes: changes}
-		held, err := readValues(
-			ctx, tx.read, `SELECT last_batch, last_event FROM bitcoin_wallets WHERE connection = $1 AND lease = $2 FOR UPDATE`,
-			[]any{lease.Connection, lease.Number}, &s.lastBatch, &s.lastEvent)
-		if err != nil {
+// Lease gives one process the right to change a wallet, or returns false if another has it. The first call creates the wallet.
+func (s *Store) Lease(ctx context.Context, connection string, length time.Duration) (ports.Lease, bool, error) {
+	return s.wallets.Take(ctx, connection, length)
+}
+
+// Release ends a lease.
+func (s *Store) Release(ctx context.Context, lease ports.Lease) error {
+	return s.wallets.Release(ctx, lease)
+}
+
+// Save writes all of the changes or none. It returns ports.ErrLeaseLost if the lease is no longer the present one, and another error
+// if a payment is in a batch already, or a coin in another batch. The payments of a new batch have left then; it returns ErrHeld
+// if one may not. Those of a batch that is released have not left. The row of the wallet is locked first, so that batches and
+// events are numbered in the order of their commits.
+func (s *Store) Save(ctx context.Context, lease ports.Lease, changes Changes) error {
+	return s.db.InTx(ctx, func(tx storage.Tx) error {
+		c := save{tx: tx, connection: lease.Name, changes: changes}
+		if err := s.wallets.Lock(ctx, tx, lease, `last_batch, last_event`, &c.lastBatch, &c.lastEvent); err != nil {
 			return err
 		}
-		if !held {
-			return ports.ErrBitcoinLease
-		}
-		for _, step := range []func(context.Context) error{s.position, s.addresses, s.deposits, s.newBatch, s.replacement, s.batch, s.events} {
+		for _, step := range []func(context.Context) error{c.position, c.addresses, c.deposits, c.newBatch, c.replacement, c.batch, c.events} {
 			if err := step(ctx); err != nil {
 				return err
 			}
@@ -58,20 +54,20 @@ func (db *DB) SaveBitcoin(ctx context.Context, lease ports.BitcoinLease, changes
 	})
 }
 
-// bitcoinSave is one call of SaveBitcoin.
-type bitcoinSave struct {
-	tx                   preparedTx
+// save is one call of Save.
+type save struct {
+	tx                   storage.Tx
 	connection           string
-	changes              ports.BitcoinChanges
+	changes              Changes
 	lastBatch, lastEvent int64
 }
 
-func (s *bitcoinSave) exec(ctx context.Context, sql string, args ...any) error {
-	_, err := s.tx.exec(ctx, sql, args...)
+func (s *save) exec(ctx context.Context, sql string, args ...any) error {
+	_, err := s.tx.Exec(ctx, sql, args...)
 	return err
 }
 
-func (s *bitcoinSave) position(ctx context.Context) error {
+func (s *save) position(ctx context.Context) error {
 	p := s.changes.Position
 	if p == nil {
 		return nil
@@ -81,34 +77,34 @@ func (s *bitcoinSave) position(ctx context.Context) error {
 		s.connection, p.ScannedBlock, p.ScannedHeight, p.Best, max(p.RescanHeight, -1), p.ReferencesUntil)
 }
 
-// saveBitcoinAddress uses the primary key. The earliest time at which an address may have been shown counts.
-const saveBitcoinAddress = `
+// saveAddress uses the primary key. The earliest time at which an address may have been shown counts.
+const saveAddress = `
 	INSERT INTO bitcoin_addresses AS a (platform_id, connection, address, reference, known_at, imported_at, checked_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 	ON CONFLICT (platform_id, connection, address) DO UPDATE SET known_at = least(a.known_at, excluded.known_at),
 		imported_at = excluded.imported_at, checked_at = excluded.checked_at`
 
-func (s *bitcoinSave) addresses(ctx context.Context) error {
+func (s *save) addresses(ctx context.Context) error {
 	batch := &pgx.Batch{}
 	for _, a := range s.changes.Addresses {
-		batch.Queue(saveBitcoinAddress, a.Platform, s.connection, a.Address, a.Reference, a.KnownAt, a.ImportedAt, a.CheckedAt)
+		batch.Queue(saveAddress, a.Platform, s.connection, a.Address, a.Reference, a.KnownAt, a.ImportedAt, a.CheckedAt)
 	}
-	return s.tx.send(ctx, batch)
+	return s.tx.Send(ctx, batch)
 }
 
-// saveBitcoinDeposit uses the primary key.
-const saveBitcoinDeposit = `
+// saveDeposit uses the primary key.
+const saveDeposit = `
 	INSERT INTO bitcoin_deposits (connection, txid, vout, address, satoshis, block, height, status, occurrence) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 	ON CONFLICT (connection, txid, vout) DO UPDATE SET block = excluded.block, height = excluded.height, status = excluded.status, occurrence = excluded.occurrence`
 
-func (s *bitcoinSave) deposits(ctx context.Context) error {
+func (s *save) deposits(ctx context.Context) error {
 	batch := &pgx.Batch{}
 	for _, d := range s.changes.Deposits {
-		batch.Queue(saveBitcoinDeposit, s.connection, d.TxID, d.Vout, d.Address, d.Satoshis, d.Block, d.Height, d.Status, d.Occurrence)
+		batch.Queue(saveDeposit, s.connection, d.TxID, d.Vout, d.Address, d.Satoshis, d.Block, d.Height, d.Status, d.Occurrence)
 	}
-	return s.tx.send(ctx, batch)
+	return s.tx.Send(ctx, batch)
 }
 
-func (s *bitcoinSave) newBatch(ctx context.Context) error {
+func (s *save) newBatch(ctx context.Context) error {
 	b := s.changes.NewBatch
 	if b == nil {
 		return nil
@@ -125,13 +121,13 @@ func (s *bitcoinSave) newBatch(ctx context.Context) error {
 		return err
 	}
 	if err := s.exec(ctx, `INSERT INTO bitcoin_batches (connection, number, status, created_at, since) VALUES ($1, $2, $3, $4, $5)`,
-		s.connection, number, ports.BitcoinSent, s.changes.At, b.Since); err != nil {
+		s.connection, number, Sent, s.changes.At, b.Since); err != nil {
 		return err
 	}
-	taken, err := s.tx.exec(
+	taken, err := s.tx.Exec(
 		ctx, `UPDATE bitcoin_payments p SET batch = $2 FROM unnest($3::uuid[], $4::uuid[], $5::text[]) AS k(platform_id, id, kind)
 		WHERE p.connection = $1 AND p.platform_id = k.platform_id AND p.id = k.id AND p.kind = k.kind AND p.batch IS NULL`,
-		append([]any{s.connection, number}, railKeyColumns(keys)...)...)
+		append([]any{s.connection, number}, storage.RailKeyColumns(keys)...)...)
 	if err != nil {
 		return err
 	}
@@ -143,38 +139,38 @@ func (s *bitcoinSave) newBatch(ctx context.Context) error {
 }
 
 // leave asks whether the payments of a new batch may leave. It returns ErrBitcoinHeld if one may not.
-func (s *bitcoinSave) leave(ctx context.Context, keys []ports.RailPaymentKey) error {
-	departures, err := leaveRailPayments(ctx, s.tx, s.connection, keys, s.changes.At)
+func (s *save) leave(ctx context.Context, keys []ports.RailPaymentKey) error {
+	departures, err := storage.LeaveRailPayments(ctx, s.tx, s.connection, keys, s.changes.At)
 	if err != nil {
 		return err
 	}
 	for i, departure := range departures {
 		if !departure.MayBeSent() {
-			return fmt.Errorf("%s %s of %s: %w", keys[i].Kind, keys[i].ID, s.connection, ports.ErrBitcoinHeld)
+			return fmt.Errorf("%s %s of %s: %w", keys[i].Kind, keys[i].ID, s.connection, ErrHeld)
 		}
 	}
 	return nil
 }
 
 // stay records that the payments of a batch that is released have not left.
-func (s *bitcoinSave) stay(ctx context.Context, batch int64) error {
-	keys, err := collect(ctx, s.tx.read, `SELECT platform_id, id, kind FROM bitcoin_payments WHERE connection = $1 AND batch = $2`,
+func (s *save) stay(ctx context.Context, batch int64) error {
+	keys, err := storage.Collect(ctx, s.tx.Read, `SELECT platform_id, id, kind FROM bitcoin_payments WHERE connection = $1 AND batch = $2`,
 		[]any{s.connection, batch},
 		func(rows pgx.Rows, k *ports.RailPaymentKey) error { return rows.Scan(&k.Platform, &k.ID, &k.Kind) })
 	if err != nil {
 		return err
 	}
-	return railPaymentsNotTaken(ctx, s.tx, s.connection, keys, s.changes.At)
+	return storage.RailPaymentsNotTaken(ctx, s.tx, s.connection, keys, s.changes.At)
 }
 
-func (s *bitcoinSave) replacement(ctx context.Context) error {
+func (s *save) replacement(ctx context.Context) error {
 	if r := s.changes.Replacement; r != nil {
-		return s.version(ctx, r.Batch, r.Number, r.BitcoinVersion)
+		return s.version(ctx, r.Batch, r.Number, r.Version)
 	}
 	return nil
 }
 
-func (s *bitcoinSave) version(ctx context.Context, batch int64, number int, v ports.BitcoinVersion) error {
+func (s *save) version(ctx context.Context, batch int64, number int, v Version) error {
 	if err := s.exec(
 		ctx, `INSERT INTO bitcoin_transactions (connection, txid, batch, version, raw, fee, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		s.connection, v.TxID, batch, number, v.Raw, v.Fee, s.changes.At); err != nil {
@@ -189,7 +185,7 @@ func (s *bitcoinSave) version(ctx context.Context, batch int64, number int, v po
 	if err != nil {
 		return err
 	}
-	added, err := s.tx.exec(
+	added, err := s.tx.Exec(
 		ctx, `INSERT INTO bitcoin_inputs (connection, outpoint, batch) SELECT $1, o, $2 FROM unnest($3::text[]) AS o ON CONFLICT DO NOTHING`,
 		s.connection, batch, outpoints)
 	if err == nil && int(added)+known != len(outpoints) {
@@ -198,24 +194,24 @@ func (s *bitcoinSave) version(ctx context.Context, batch int64, number int, v po
 	return err
 }
 
-func (s *bitcoinSave) inputsOf(ctx context.Context, batch int64, outpoints []string) (n int, err error) {
-	_, err = readValues(
-		ctx, s.tx.read, `SELECT count(*) FROM bitcoin_inputs WHERE connection = $1 AND outpoint = ANY ($2::text[]) AND batch = $3`,
+func (s *save) inputsOf(ctx context.Context, batch int64, outpoints []string) (n int, err error) {
+	_, err = storage.ReadRow(
+		ctx, s.tx.Read, `SELECT count(*) FROM bitcoin_inputs WHERE connection = $1 AND outpoint = ANY ($2::text[]) AND batch = $3`,
 		[]any{s.connection, outpoints, batch}, &n)
 	return n, err
 }
 
-func (s *bitcoinSave) batch(ctx context.Context) error {
+func (s *save) batch(ctx context.Context) error {
 	b := s.changes.Batch
 	if b == nil {
 		return nil
 	}
 	var ended time.Time
-	if b.Status == ports.BitcoinFinal || b.Status == ports.BitcoinReleased {
+	if b.Status == Final || b.Status == Released {
 		ended = s.changes.At
 	}
 	if err := s.exec(ctx, `UPDATE bitcoin_batches SET status = $3, txid = $4, ended_at = $5 WHERE connection = $1 AND number = $2`,
-		s.connection, b.Batch, b.Status, b.TxID, ended); err != nil || b.Status != ports.BitcoinReleased {
+		s.connection, b.Batch, b.Status, b.TxID, ended); err != nil || b.Status != Released {
 		return err
 	}
 	if err := s.stay(ctx, b.Batch); err != nil {
@@ -227,8 +223,8 @@ func (s *bitcoinSave) batch(ctx context.Context) error {
 	return s.exec(ctx, `DELETE FROM bitcoin_inputs WHERE connection = $1 AND batch = $2`, s.connection, b.Batch)
 }
 
-// bitcoinEventBody is the body of an event.
-type bitcoinEventBody struct {
+// eventBody is the body of an event.
+type eventBody struct {
 	Platform  uuid.UUID `json:"platform"`
 	Receipt   string    `json:"receipt,omitempty"`
 	Reference string    `json:"reference,omitempty"`
@@ -238,13 +234,13 @@ type bitcoinEventBody struct {
 	At        time.Time `json:"at"`
 }
 
-func (s *bitcoinSave) events(ctx context.Context) error {
+func (s *save) events(ctx context.Context) error {
 	if len(s.changes.Events) == 0 {
 		return nil
 	}
 	batch := &pgx.Batch{}
 	for i, e := range s.changes.Events {
-		body, err := json.Marshal(bitcoinEventBody{e.Platform.UUID(), e.Receipt, e.Reference, e.Satoshis, e.Subject, e.Text, e.At})
+		body, err := json.Marshal(eventBody{e.Platform.UUID(), e.Receipt, e.Reference, e.Satoshis, e.Subject, e.Text, e.At})
 		if err != nil {
 			return err
 		}
@@ -253,5 +249,5 @@ func (s *bitcoinSave) events(ctx context.Context) error {
 			s.connection, s.lastEvent+int64(i)+1, e.Kind, e.PartnerID, string(body), s.changes.At)
 	}
 	batch.Queue(`UPDATE bitcoin_wallets SET last_event = $2 WHERE connection = $1`, s.connection, s.lastEvent+int64(len(s.changes.Events)))
-	return s.tx.send(ctx, batch)
+	return s.tx.Send(ctx, batch)
 }
