@@ -53,7 +53,8 @@ func (u *Unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 			parties.To.ID.SetUUID(internalID.Bytes)
 			parties.To.Customer.SetUUID(ownerID.Bytes)
 			var err error
-			if parties.To.Instructions, err = u.db.openInstructions(ctx, sealedRow{platform.UUID(), internalID.Bytes}, []byte(*instructions)); err != nil {
+			if parties.To.Instructions, err = u.db.openInstructions(ctx, sealedRow{platform.UUID(), internalID.Bytes},
+				[]byte(*instructions)); err != nil {
 				return err
 			}
 		}

@@ -74,7 +74,8 @@ func TestRailFeeds_OneReaderAtATime(t *testing.T) {
 	}
 	states, err := c.RailFeedStates(ctx)
 	if err != nil || len(states) != 1 || states[0].Failures != 1 || states[0].LastError != "bank closed\uFFFD" ||
-		!states[0].SucceededAt.Equal(now) || !states[0].FailedAt.Equal(now.Add(3*time.Minute)) || !states[0].RetryAt.Equal(now.Add(5*time.Minute)) {
+		!states[0].SucceededAt.Equal(now) || !states[0].FailedAt.Equal(now.Add(3*time.Minute)) ||
+		!states[0].RetryAt.Equal(now.Add(5*time.Minute)) {
 		t.Errorf("states %+v, %v", states, err)
 	}
 	if err := c.ReleaseRailFeed(ctx, again); err != nil {

@@ -201,7 +201,8 @@ func TestEvidence_FindsDamage(t *testing.T) {
 		"UPDATE receipts SET reference = 'known'":     "reference was changed",
 		"DELETE FROM receipts":                        "the receipt ",
 		"UPDATE ledger_closings SET note = 'nothing'": "the closing 2026-10-01 of " + e.platform.String() + " is not what was sealed",
-		"UPDATE ledger_closing_lines SET debits = 1, closing = 1 WHERE account_id = (SELECT min(account_id) FROM ledger_closing_lines)": "trial_balance was changed",
+		"UPDATE ledger_closing_lines SET debits = 1, closing = 1 WHERE account_id = (SELECT min(account_id) FROM " +
+			"ledger_closing_lines)": "trial_balance was changed",
 		"DELETE FROM ledger_closing_lines":                  "trial_balance was changed",
 		"DELETE FROM ledger_closings":                       "the closing 2026-10-01 of " + e.platform.String() + ", sealed at",
 		"UPDATE ledger_closings SET month = '2026-09-01'":   "the closing 2026-09-01 of " + e.platform.String() + " has no evidence",
@@ -253,12 +254,18 @@ func TestEvidence_FindsDamage(t *testing.T) {
 		"INSERT INTO reconciliation_matched_lines SELECT platform_id, '01930000-0000-7000-8000-0000000000a9', gen_random_uuid() FROM " +
 			"ledger_clocks": "the matched line 01930000-0000-7000-8000-0000000000a9 of " +
 			e.platform.String() + " belongs to no match",
-		"INSERT INTO reconciliation_matched_entries SELECT platform_id, 'rails/RTP', 3, 1, gen_random_uuid() FROM ledger_clocks": "the matched entry rails/RTP/3/1 of " + e.platform.String() + " belongs to no match",
-		"UPDATE reconciliation_resolutions SET note = 'lost'":                                                                    "the resolution ",
-		"DELETE FROM reconciliation_resolutions":                                                                                 "the resolution ",
-		"UPDATE reconciliation_resolutions SET break_id = gen_random_uuid()":                                                     "has no evidence: it was not recorded by the service",
-		"UPDATE ledger_log_checkpoints SET previous_size = 1 WHERE size = (SELECT min(size) FROM ledger_log_checkpoints)":        "previous_size was changed",
-		"DELETE FROM ledger_log_checkpoints WHERE size = (SELECT min(size) FROM ledger_log_checkpoints)":                         "the checkpoint ",
+		"INSERT INTO reconciliation_matched_entries SELECT platform_id, 'rails/RTP', 3, 1, gen_random_uuid() FROM ledger_clocks": "the " +
+			"matched entry rails/RTP/3/1 of " + e.platform.String() + " belongs to no match",
+		"UPDATE reconciliation_resolutions SET note = 'lost'": "the " +
+			"resolution ",
+		"DELETE FROM reconciliation_resolutions": "the " +
+			"resolution ",
+		"UPDATE reconciliation_resolutions SET break_id = gen_random_uuid()": "has no " +
+			"evidence: it was not recorded by the service",
+		"UPDATE ledger_log_checkpoints SET previous_size = 1 WHERE size = (SELECT min(size) FROM " +
+			"ledger_log_checkpoints)": "previous_size was changed",
+		"DELETE FROM ledger_log_checkpoints WHERE size = (SELECT min(size) FROM ledger_log_checkpoints)": "the " +
+			"checkpoint ",
 
 		"UPDATE ledger_evidence SET hashes[1] = sha256('other') WHERE seq = 1": "the checkpoint of evidence of size",
 		"UPDATE ledger_evidence SET subjects[1] = gen_random_uuid()::text WHERE seq = 1": "does not match the leaves of evidence: no earlier " +
@@ -267,14 +274,19 @@ func TestEvidence_FindsDamage(t *testing.T) {
 		"DELETE FROM ledger_evidence WHERE seq = (SELECT max(seq) FROM ledger_evidence)": "the newest 1 leaves of evidence are missing",
 		"INSERT INTO ledger_evidence SELECT platform_id, seq + 1, sealed_at, kinds, subjects, hashes, hints FROM ledger_evidence ORDER BY seq " +
 			"DESC LIMIT 1": "but not as many leaves",
-		"DELETE FROM ledger_evidence_checkpoints WHERE size = (SELECT min(size) FROM ledger_evidence_checkpoints)":    "was sealed after it",
-		"DELETE FROM ledger_evidence_checkpoints WHERE size = (SELECT max(size) FROM ledger_evidence_checkpoints)":    "is missing among the stored checkpoints",
-		"UPDATE ledger_evidence_checkpoints SET root_hash = sha256('other')":                                          "its signed note has another content",
-		"UPDATE ledger_evidence_state SET partial_tiles = set_byte(partial_tiles, 0, 1 # get_byte(partial_tiles, 0))": "has wrong hashes in its partial tiles",
+		"DELETE FROM ledger_evidence_checkpoints WHERE size = (SELECT min(size) FROM ledger_evidence_checkpoints)": "was sealed after it",
+		"DELETE FROM ledger_evidence_checkpoints WHERE size = (SELECT max(size) FROM ledger_evidence_checkpoints)": "is missing among " +
+			"the stored checkpoints",
+		"UPDATE ledger_evidence_checkpoints SET root_hash = sha256('other')": "its signed note " +
+			"has another content",
+		"UPDATE ledger_evidence_state SET partial_tiles = set_byte(partial_tiles, 0, 1 # get_byte(partial_tiles, 0))": "has wrong hashes " +
+			"in its partial tiles",
 		"DELETE FROM ledger_evidence; DELETE FROM ledger_evidence_checkpoints; DELETE FROM ledger_evidence_state": "are missing on " +
 			e.platform.String(),
-		"UPDATE ledger_evidence_state SET posting_seq = 0":                                                               "are not sealed in the log of evidence",
-		"INSERT INTO ledger_evidence_queue SELECT platform_id, 'closing', '2026-10-01', '2026-01-01' FROM ledger_clocks": "1 facts or postings of",
+		"UPDATE ledger_evidence_state SET posting_seq = 0": "are not sealed " +
+			"in the log of evidence",
+		"INSERT INTO ledger_evidence_queue SELECT platform_id, 'closing', '2026-10-01', '2026-01-01' FROM ledger_clocks": "1 facts or " +
+			"postings of",
 	} {
 		e.execAsSuperuser(damage)
 

@@ -34,7 +34,8 @@ func (a railAdapters) openConnection(c rail.Connection) (ports.ConnectedRail, er
 	case rail.EVM:
 		return a.openEVM(c)
 	case rail.Bitcoin:
-		return bitcoin.New(bitcoin.Config{Connection: c, Store: bitcoin.NewStore(a.db.Storage()), References: a.db, Secrets: a.secrets, Clock: a.clock})
+		return bitcoin.New(bitcoin.Config{Connection: c, Store: bitcoin.NewStore(a.db.Storage()), References: a.db, Secrets: a.secrets,
+			Clock: a.clock})
 	case rail.Partner:
 		return partner.Open(partner.Config{Connection: c, Secrets: a.secrets, Events: a.db, Departures: a.db, Clock: a.clock, Log: a.log})
 	case rail.BankFile:
@@ -50,8 +51,8 @@ const openTimeout = 10 * time.Second
 func (a railAdapters) openEVM(c rail.Connection) (ports.ConnectedRail, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
-	return evm.New(ctx, evm.Config{Connection: c, Store: evm.NewStore(a.db.Storage()), Keys: localkeys.New(a.secrets, c.Settings[evm.SettingSeed]), Secrets: a.secrets,
-		Clock: a.clock, Log: a.log})
+	return evm.New(ctx, evm.Config{Connection: c, Store: evm.NewStore(a.db.Storage()),
+		Keys: localkeys.New(a.secrets, c.Settings[evm.SettingSeed]), Secrets: a.secrets, Clock: a.clock, Log: a.log})
 }
 
 // newConnections returns connections that have read nothing yet. The calls of their adapters end after the timeout.

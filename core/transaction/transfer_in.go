@@ -79,7 +79,8 @@ func (p IncomingParties) pullRail() (corridor.Rail, error) {
 	rail, ok := p.From.PullRail()
 	if !ok {
 		bad = append(bad, fault.Field{Field: "source.accountId",
-			Message: "cannot be debited: only active US bank accounts can. Pay in by the fundingPaymentInstructions of the internal account instead"})
+			Message: "cannot be debited: only active US bank accounts can. Pay in by the fundingPaymentInstructions of the internal account " +
+				"instead"})
 	}
 	if len(bad) > 0 {
 		return "", fault.Invalid(bad...)

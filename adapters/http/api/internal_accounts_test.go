@@ -67,7 +67,7 @@ func TestListCustomerInternalAccounts(t *testing.T) {
 
 	code := func(text string) string { return text[strings.LastIndex(text, "-")+1:] }
 	listed := b.must(200, "GET", list+"&currency=USD", "")
-	reference := listed.body["data"].([]any)[0].(map[string]any)["fundingPaymentInstructions"].([]any)[0].(map[string]any)["accountOrWalletInfo"].(map[string]any)["reference"].(string)
+	reference := firstInstruction(listed)["accountOrWalletInfo"].(map[string]any)["reference"].(string)
 	if !strings.HasPrefix(reference, "FUND-") || len(code(reference)) != 12 {
 		t.Errorf("the reference is %q", reference)
 	}
@@ -137,7 +137,7 @@ func TestPlatformInternalAccounts_CreatedForNewCurrency(t *testing.T) {
 	// Adding a currency opens an account at once, also without funding instructions.
 	b := newDepositClient(t)
 	own := b.must(200, "GET", "/platform/internal-accounts?currency=USD", "")
-	if instruction := own.body["data"].([]any)[0].(map[string]any)["fundingPaymentInstructions"].([]any)[0].(map[string]any); instruction["isPlatformAccount"] != true {
+	if firstInstruction(own)["isPlatformAccount"] != true {
 		t.Errorf("has a customer: %s", own.rawBody)
 	}
 
@@ -228,4 +228,9 @@ func TestRenderEvent_InternalAccountMatchesList(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.must(200, "GET", "/platform/internal-accounts?currency=USD", "").assertBody(t, `{"data": [`+string(body)+`]}`)
+}
+
+// firstInstruction returns the first funding instruction of the first account of a list.
+func firstInstruction(listed reply) map[string]any {
+	return listed.body["data"].([]any)[0].(map[string]any)["fundingPaymentInstructions"].([]any)[0].(map[string]any)
 }

@@ -217,8 +217,9 @@ func registerLedgerLog(a *httpapi.API, log LedgerLog) {
 	}
 	httpapi.Get(a, httpapi.Operation{
 		ID: "proveLedgerConsistency", Path: "/ledger/log/consistency", Tag: tagLog, Summary: "Get a consistency proof of the log",
-		Permission:  platform.View,
-		Description: "Returns an RFC 6962 proof that a later checkpoint contains all postings of an earlier one, unchanged and in the same order.",
+		Permission: platform.View,
+		Description: "Returns an RFC 6962 proof that a later checkpoint contains all postings of an earlier one, unchanged and in the " +
+			"same order.",
 	}, func(ctx context.Context, call httpapi.Call, in *consistencyProofParams) (audit.ConsistencyProof, error) {
 		return log.ConsistencyProof(ctx, call.Principal.Platform, in.From, in.To)
 	}, func(c audit.ConsistencyProof) consistencyProofBody {

@@ -234,7 +234,8 @@ func registerMonthEnd(a *httpapi.API, service MonthEnd) {
 	httpapi.GetLongReport(a, httpapi.Operation{
 		ID: "getExchangeResult", Path: "/ledger/exchange-result/{month}", Tag: tagLedger, Summary: "Get the exchange result of a month",
 		Permission: platform.View,
-		Description: "Returns the exchange result of a month as it was posted, and what changed the value of the position, to the smallest unit. " +
+		Description: "Returns the exchange result of a month as it was posted, and what changed the value of the position, to the " +
+			"smallest unit. " +
 			"With format=csv, every conversion and other posting on the position with its result, one line per currency, as long as the market " +
 			"rates of the month are kept (ten years).",
 		Errors: []fault.Code{fault.NotFound, fault.Conflict, fault.MonthArchived},

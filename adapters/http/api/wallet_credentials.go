@@ -229,7 +229,8 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listAuthCredentials", Path: "/auth/credentials", Tag: tagWallets, Summary: "List credentials", Permission: platform.View,
-		Description: "Returns the active credentials of an embedded wallet, oldest first. Not paginated. An account that does not exist has none.",
+		Description: "Returns the active credentials of an embedded wallet, oldest first. Not paginated. An account that does not exist " +
+			"has none.",
 	}, func(ctx context.Context, call httpapi.Call, in *walletFilter) ([]wallet.Credential, error) {
 		return service.ListCredentials(ctx, call.Principal.Platform, in.AccountID.Value)
 	}, func(credentials []wallet.Credential) authCredentialListResponse {

@@ -413,7 +413,8 @@ func TestNew_RefusesAnotherSeed(t *testing.T) {
 	e.poll(e.rail())
 	other := secrets{"env:NODE": e.proxy.url, "env:SEED": "000102030405060708090a0b0c0d0e0f"}
 	if _, err := evm.New(t.Context(), evm.Config{Connection: e.connection(), Store: e.store(),
-		Keys: localkeys.New(other, "env:SEED"), Secrets: other, Clock: e.clock, Log: quiet()}); err == nil || !strings.Contains(err.Error(), "restore the seed") {
+		Keys: localkeys.New(other, "env:SEED"), Secrets: other, Clock: e.clock, Log: quiet()}); err == nil || !strings.Contains(err.Error(),
+		"restore the seed") {
 		t.Errorf("another seed: %v", err)
 	}
 	for name, value := range map[string]string{"account": "7", "chainId": "1"} {

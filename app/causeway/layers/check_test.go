@@ -45,7 +45,8 @@ func walk(tree fs.FS, module string, examine func(*file)) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		f := &file{module: module, pkg: path.Dir(name), test: strings.HasSuffix(name, "_test.go") || slices.Contains(testEnvironmentPackages, path.Dir(name)),
+		f := &file{module: module, pkg: path.Dir(name), test: strings.HasSuffix(name, "_test.go") || slices.Contains(testEnvironmentPackages,
+			path.Dir(name)),
 			set: set, ast: parsed}
 		examine(f)
 		violations = append(violations, f.violations...)

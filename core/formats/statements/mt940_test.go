@@ -59,10 +59,12 @@ func TestRead_MT940(t *testing.T) {
 			"9900 ignored 0\n2026-03-10 2026-03-10 -100  [] \"a~b EREF+NOTPROVIDED RETURN\" true\n"},
 		{"parts with names", mt940With("101,00", ":61:260310C1,00NTRFNONREF", ":86:/TRTP/SEPA "+
 			"OVERBOEKING/EREF/4T9K2M7PXQ3A/RTRN/AC04/REMI//USTD//7/"), header +
-			"10100 ignored 0\n2026-03-10 2026-03-10 100  [4T9K2M7PXQ3A] \"/TRTP/SEPA OVERBOEKING/EREF/4T9K2M7PXQ3A/RTRN/AC04/REMI//USTD//7/\" true\n"},
+			"10100 ignored 0\n2026-03-10 2026-03-10 100  [4T9K2M7PXQ3A] \"/TRTP/SEPA " +
+			"OVERBOEKING/EREF/4T9K2M7PXQ3A/RTRN/AC04/REMI//USTD//7/\" true\n"},
 		{"another day of the year", newMT940("1", "1", ":60F:C251231USD0,", ":61:2512310102C1,NTRFA", ":61:2601021231C1,NTRFB",
 			":62F:C260102USD2,"),
-			"USD 1 1 2026-01-02..2026-01-02 0→200 ignored 0\n2026-01-02 2025-12-31 100  [A] \"\" false\n2025-12-31 2026-01-02 100  [B] \"\" false\n"},
+			"USD 1 1 2026-01-02..2026-01-02 0→200 ignored 0\n2026-01-02 2025-12-31 100  [A] \"\" false\n2025-12-31 2026-01-02 100  [B] \"\" " +
+				"false\n"},
 		{"the first statement of an account", newMT940("1", "00000", ":60F:C000000JPY0", ":61:260310C12,NTRFA", ":62F:C260310JPY12,00"),
 			"JPY STARTUMS 1 2026-03-10..2026-03-10 0→12 ignored 0\n2026-03-10 2026-03-10 12  [A] \"\" false\n"},
 		{"blocks", "{1:F01BANKDEFFAXXX0000000000}{2:O9401200260310BANKDEFFAXXX00000000002603101200N}{3:{108:X}}{4:\r\n" +
@@ -83,7 +85,8 @@ func TestRead_MT940(t *testing.T) {
 				"-100  [B] \"\" false\n" +
 				"USD 1 12030000/202051 2026-03-10..2026-03-10 -100→-100 ignored 0\n"},
 		{
-			"several statements in one message", ":20:X\n:25:1\n:28C:1\n:60F:C260309USD1,\n:62F:C260310USD1,\n:28C:2\n:60F:C260310USD1,\n:62F:C260311USD1,\n",
+			"several statements in one message",
+			":20:X\n:25:1\n:28C:1\n:60F:C260309USD1,\n:62F:C260310USD1,\n:28C:2\n:60F:C260310USD1,\n:62F:C260311USD1,\n",
 			"USD 1+2 1 2026-03-10..2026-03-11 100→100 ignored 0\n"},
 		{"pages", newMT940("1", "5/1", ":60F:C260309USD1,", ":61:260310C1,NTRFA", ":62M:C260310USD2,") + newMT940("1", "5/2", ":60M:C260310USD2,",
 			":61:260310C1,NTRFB", ":62F:C260310USD3,"),
