@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -59,7 +60,7 @@ func NewWithSchema(t testing.TB, schema Schema) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := "causeway_test_" + rand.Text()
+	name := "causeway_test_" + strings.ToLower(rand.Text())
 	if err := server.copyDatabase(t.Context(), template, name); err != nil {
 		t.Fatal(err)
 	}
