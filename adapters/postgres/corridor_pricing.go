@@ -18,8 +18,6 @@ import (
 	"causeway/ports"
 )
 
-var ()
-
 // overrideRow is a row of corridor_overrides. A row without a platform applies to all.
 type overrideRow struct {
 	ports.CorridorOverride
