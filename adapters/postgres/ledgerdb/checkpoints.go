@@ -73,7 +73,7 @@ func ReadCheckpoints(ctx context.Context, q Querier, log ledger.Log, p ident.Pla
 	return checkpoints, wrapError("read the checkpoints of the log", err)
 }
 
-// takeUnpublished reads one row a platform. A lease has no fence: what is published is the same whoever does it.
+// takeUnpublished reads one row a platform. A lease has no fence: what is published is the same, whichever process does it.
 var takeUnpublished = `
 UPDATE %[1]s s SET publish_lease_until = ` + storage.Time(1) + ` + $2::interval
 WHERE s.platform_id = ANY (ARRAY(
