@@ -20,7 +20,7 @@ import (
 type paymentDemo struct {
 	screen *screen
 	client *demoClient
-	ledger LedgerReader // nil if the database is unknown
+	ledger ledgerReader // nil if the database is unknown
 	// The TEST event has a shorter timeout, because it is sent only once.
 	webhookTimeout, testEventTimeout time.Duration
 	program                          string // how it was called

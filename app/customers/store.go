@@ -142,6 +142,7 @@ type Tx interface {
 	// ReplaceFundingInstructions stores the funding instructions of existing accounts that have
 	// others.
 	ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) error
+	// InternalAccountsOf returns all accounts of a customer.
 	InternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer) ([]account.Internal, error)
 	CreateDocument(ctx context.Context, d document.Document) error
 	// LockDocumentsOf returns all documents of a holder, also superseded ones, in the order of their
@@ -176,6 +177,7 @@ type Tx interface {
 	UpdateScreeningRun(ctx context.Context, r screening.Run) error
 	CreateBeneficialOwner(ctx context.Context, o customer.BeneficialOwner) error
 	UpdateBeneficialOwner(ctx context.Context, o customer.BeneficialOwner) error
+	// BeneficialOwnersOf returns the owners of a locked customer, oldest first.
 	BeneficialOwnersOf(ctx context.Context, p ident.Platform, customers ...ident.Customer) ([]customer.BeneficialOwner, error)
 	CreateVerification(ctx context.Context, v verification.Verification) error
 	UpdateVerification(ctx context.Context, v verification.Verification) error

@@ -6,7 +6,6 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/internal/foureyes"
-
 	runs "causeway/app/internal/monthend"
 	"causeway/core/books"
 	"causeway/core/ident"

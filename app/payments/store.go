@@ -107,8 +107,8 @@ type Tx interface {
 	LockQuotes(ctx context.Context, keys []ports.QuoteKey) (map[ports.QuoteKey]ports.QuoteState, error)
 	TransactionParties(ctx context.Context, key ports.TransactionKey) (transaction.Parties, error)
 	IncomingPaymentParties(ctx context.Context, keys []ports.IncomingPaymentKey) ([]transaction.IncomingParties, error)
-	// Balances returns the present balance of each account, in minor units with the sign
-	// of its class; zero for an account never posted to.
+	// Balances returns the present balances without locking them, for a use case that
+	// only wants to refuse early. The balance of an account never posted to is zero.
 	Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error)
 	LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, bool, error)
 	AssignUnmatched(ctx context.Context, u transaction.Unmatched, a transaction.Assignment) error

@@ -9,7 +9,6 @@ import (
 
 	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/bitcoin/devnet"
-
 	"causeway/core/ident"
 	"causeway/ports"
 )

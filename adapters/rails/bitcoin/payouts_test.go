@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/rails/bitcoin/devnet"
-
 	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/bitcoin/btc"
+	"causeway/adapters/rails/bitcoin/devnet"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/rail"

@@ -12,6 +12,7 @@ import (
 
 // Accounts reads internal accounts.
 type Accounts interface {
+	// InternalAccount returns an account, or INTERNAL_ACCOUNT_NOT_FOUND.
 	InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error)
 }
 

@@ -19,7 +19,7 @@ type Tx interface {
 	// OpenInternalAccounts creates the accounts that do not exist yet; there is one per
 	// customer (or platform), currency and type.
 	OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error
-	// InternalAccount returns an account, or INTERNAL_ACCOUNT_NOT_FOUND.
+	// InternalAccount returns the account of an owner, or false.
 	InternalAccount(ctx context.Context, key ports.InternalAccountKey) (account.Internal, bool, error)
 	AddJobs(ctx context.Context, jobs []ports.Job) error
 	// FinishJobs deletes jobs. If the lease of one was lost, the unit of work fails with
