@@ -45,11 +45,12 @@ type Checker struct {
 	store  Store
 	proofs ports.WalletProofsByEnvironment
 	since  Since
+	passes []*pass
 }
 
 // NewChecker returns a Checker of every rule. proofs verify what the owners of wallets have signed.
 func NewChecker(store Store, proofs ports.WalletProofsByEnvironment, since Since) *Checker {
-	return &Checker{store: store, proofs: proofs, since: since}
+	return &Checker{store: store, proofs: proofs, since: since, passes: passes()}
 }
 
 // Of returns a Checker of one platform alone: it neither counts nor reports anything of others.
@@ -118,7 +119,6 @@ type platformRun struct {
 // afterwards those that take a snapshot of their own.
 func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (Report, error) {
 	r := &run{Checker: c, report: report, verify: v}
-	passes := passes()
 	err := c.store.LedgerAudit().Snapshot(ctx, func(ctx context.Context, view ports.AuditView) error {
 		platforms, err := view.Platforms(ctx)
 		if err != nil {
@@ -133,7 +133,7 @@ func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (
 		}
 		for _, p := range platforms {
 			of := &platformRun{run: r, view: view, platform: p, totals: totals{}}
-			for _, pass := range passes {
+			for _, pass := range c.passes {
 				if pass.platform == nil {
 					continue
 				}
@@ -147,7 +147,7 @@ func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (
 	if err != nil {
 		return Report{}, err
 	}
-	for _, pass := range passes {
+	for _, pass := range c.passes {
 		if pass.after == nil {
 			continue
 		}

@@ -37,7 +37,7 @@ func BenchmarkCheckEvidence(b *testing.B) {
 	}
 	var facts int64
 	for b.Loop() {
-		report, err := e.newService(nil, e.withEvidence).CheckEvidence(ctx)
+		report, err := e.newService(nil, e.withEvidence).OnlyEvidence().Check(ctx)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -104,7 +104,7 @@ func (e *evidenceEnv) verifyEvidence() (report audit.Report, findings []string) 
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	report, err = e.newService(e.Store.CheckTransactions, e.withEvidence).Verify(ports.ForAllPlatforms(e.t.Context()),
+	report, err = e.newService(e.Store.CheckTransactions, e.withEvidence).OnlyEvidence().Verify(ports.ForAllPlatforms(e.t.Context()),
 		audit.VerifyOptions{Published: published, SealedBefore: e.Clock.Now().Add(time.Hour)})
 	if err != nil {
 		e.t.Fatal(err)

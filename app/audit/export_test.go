@@ -1,10 +1,8 @@
 package audit
 
-import "context"
-
-// CheckEvidence checks the rules of the facts beside the postings alone.
-func (c *Checker) CheckEvidence(ctx context.Context) (Report, error) {
-	r := &run{Checker: c, report: newReport(check)}
-	err := r.checkEvidence(ctx)
-	return *r.report, err
+// OnlyEvidence returns a Checker that passes over nothing but the facts beside the postings.
+func (c *Checker) OnlyEvidence() *Checker {
+	only := *c
+	only.passes = []*pass{ofEvidence}
+	return &only
 }
