@@ -25,15 +25,41 @@ const maxCandidates = 30_000
 // list selects the rows of a list by an index whose order is that of the ids, and leaves out
 // those that do not match the filter. Conditions are those of bun, with ? for arguments.
 type list struct {
-	from   string // the table, and what is joined to it
-	alias  string // of the table with a point, such as "r."; may be empty
-	index  []condition
-	filter []condition
+	from  string // the table, and what is joined to it
+	alias string // of the table with a point, such as "r."; may be empty
+	index []condition
+	// alternatives are conditions with an index each, whose order is that of the ids too: the list has the rows of all
+	// of them. No row matches two. If there are none, the list has all rows.
+	alternatives []condition
+	filter       []condition
+
+	// owners selects rows o that the alternatives refer to, unless it is empty: they are read for each of these.
+	owners condition
+	// row is joined to from where more is read of a row than its id, if from is an index of the rows t.
+	row string
+	// details is joined to the rows t of a page, after it is cut.
+	details string
 }
 
 type condition struct {
 	text string
 	args []any
+}
+
+// and returns a condition with a further one.
+func (c condition) and(text string, args ...any) condition {
+	return condition{c.text + " AND " + text, slices.Concat(c.args, formattable(args))}
+}
+
+// joined returns one condition of several, joined by AND or OR.
+func joined(conditions []condition, operator string) (all condition) {
+	texts := make([]string, len(conditions))
+	for i, c := range conditions {
+		texts[i] = c.text
+		all.args = append(all.args, c.args...)
+	}
+	all.text = "(" + strings.Join(texts, operator) + ")"
+	return all
 }
 
 // newList returns the list of a platform's rows of a table.
@@ -101,17 +127,48 @@ func (l *list) inIntervalByID(column string, interval period.Interval) {
 	l.byIndex("? >= ? AND ? <= ?", bun.Ident(l.id()), from, bun.Ident(l.id()), to)
 }
 
-// query returns the query of the list's rows without a limit. The filter is left out unless filtered.
-func (l *list) query(db *DB, filtered bool) *bun.SelectQuery {
-	query := db.bun.NewSelect().TableExpr(l.from)
-	conditions := l.index
-	if filtered {
-		conditions = slices.Concat(l.index, l.filter)
+// candidates is what is read of a list, alike of each of its alternatives.
+type candidates struct {
+	columns condition
+	where   []condition // beside the index
+	order   string      // of the ids: "ASC" or "DESC"; any if empty
+	limit   int64
+	rows    bool // more is read than the ids
+}
+
+// query returns the query of candidates.
+func (l *list) query(db *DB, c candidates) *bun.SelectQuery {
+	from := l.from
+	if c.rows {
+		from += l.row
 	}
-	for _, c := range conditions {
-		query = query.Where(c.text, c.args...)
+	each := make([]any, 0, 1)
+	for _, alternative := range l.orAll() {
+		query := db.bun.NewSelect().TableExpr(from).ColumnExpr(c.columns.text, c.columns.args...).Limit(c.limit)
+		for _, w := range slices.Concat(l.index, []condition{alternative}, c.where) {
+			query = query.Where(w.text, w.args...)
+		}
+		if c.order != "" {
+			query = query.OrderExpr("? "+c.order, bun.Ident(l.id()))
+		}
+		each = append(each, query)
 	}
-	return query
+	if len(each) == 1 && l.owners.text == "" {
+		return each[0].(*bun.SelectQuery)
+	}
+	all := "(" + strings.Repeat("(?) UNION ALL ", len(each)-1) + "(?)) AS t"
+	if l.owners.text == "" {
+		return db.bun.NewSelect().ColumnExpr("t.*").TableExpr(all, each...)
+	}
+	return db.bun.NewSelect().ColumnExpr("t.*").TableExpr("("+l.owners.text+") AS o", l.owners.args...).Join("CROSS JOIN LATERAL "+all, each...)
+}
+
+// orAll returns the alternatives, or one that every row matches.
+func (l *list) orAll() []condition {
+	if len(l.alternatives) == 0 {
+		return []condition{{text: "true"}}
+	}
+	return l.alternatives
 }
 
 // idMargin is more than the time in an id can differ from the recorded time of creation: both are
@@ -141,25 +198,14 @@ func setTotal[T any](page *ports.Page[T], matching, read int64) {
 	page.Total, page.TotalIsMinimum = min(matching, ports.MaxTotal), matching > ports.MaxTotal || read > maxCandidates
 }
 
-// matches returns the condition of the filter, with the arguments of all.
-func (l *list) matches() (text string, args []any) {
-	texts := make([]string, len(l.filter))
-	for i, c := range l.filter {
-		texts[i] = c.text
-		args = append(args, c.args...)
-	}
-	return strings.Join(texts, " AND "), args
-}
-
 // count returns how many rows match, and how many were read to count them, up to a limit each.
 func (l *list) count(ctx context.Context, db *DB) (matching, read int64, err error) {
-	candidates := l.query(db, false).ColumnExpr("true AS matches").Limit(ports.MaxTotal + 1)
+	c := candidates{columns: condition{text: "true AS matches"}, limit: ports.MaxTotal + 1}
 	if len(l.filter) > 0 {
-		text, args := l.matches()
-		candidates = l.query(db, false).ColumnExpr("("+text+") AS matches", args...).OrderExpr("? DESC",
-			bun.Ident(l.id())).Limit(maxCandidates + 1)
+		matches := joined(l.filter, " AND ")
+		c = candidates{columns: condition{matches.text + " AS matches", matches.args}, order: "DESC", limit: maxCandidates + 1, rows: true}
 	}
-	query := db.bun.NewSelect().TableExpr("(?) AS candidates", candidates).ColumnExpr("count(*) FILTER (WHERE matches), count(*)")
+	query := db.bun.NewSelect().TableExpr("(?) AS candidates", l.query(db, c)).ColumnExpr("count(*) FILTER (WHERE matches), count(*)")
 	err = db.readQuery(ctx, query, func(rows pgx.Rows) error { return rows.Scan(&matching, &read) })
 	return matching, read, err
 }
@@ -201,16 +247,7 @@ func selectPageOf[T any](ctx context.Context, db *DB, l list, p ports.Paging, co
 	if err != nil {
 		return found, err
 	}
-	query := l.query(db, true).ColumnExpr(columns).Limit(int64(p.Limit) + 1)
-	id := bun.Ident(l.id())
-	switch {
-	case p.Ascending:
-		query = query.Where("? > ?", id, p.After).OrderExpr("? ASC", id)
-	case p.After != uuid.Nil:
-		query = query.Where("? < ?", id, p.After).OrderExpr("? DESC", id)
-	default:
-		query = query.OrderExpr("? DESC", id)
-	}
+	query := l.page(db, p, columns)
 	err = db.readQuery(ctx, query, func(rows pgx.Rows) error {
 		item, err := scan(rows)
 		if found.More = len(found.Items) == p.Limit; !found.More {
@@ -220,4 +257,23 @@ func selectPageOf[T any](ctx context.Context, db *DB, l list, p ports.Paging, co
 	})
 	setTotal(&found, matching, read)
 	return found, err
+}
+
+// page returns the query of one page and a row more, if there is one.
+func (l *list) page(db *DB, p ports.Paging, columns string) *bun.SelectQuery {
+	c := candidates{columns: condition{text: columns}, where: l.filter, order: "DESC", limit: int64(p.Limit) + 1, rows: true}
+	id := bun.Ident(l.id())
+	switch {
+	case p.Ascending:
+		c.order = "ASC"
+		c.where = append(slices.Clip(c.where), condition{"? > ?", []any{id, p.After}})
+	case p.After != uuid.Nil:
+		c.where = append(slices.Clip(c.where), condition{"? < ?", []any{id, p.After}})
+	}
+	if l.details == "" && len(l.alternatives) < 2 {
+		return l.query(db, c)
+	}
+	c.columns.text = "t.*"
+	cut := db.bun.NewSelect().ColumnExpr("*").TableExpr("(?) AS t", l.query(db, c)).OrderExpr("t.id " + c.order).Limit(c.limit)
+	return db.bun.NewSelect().ColumnExpr(columns).TableExpr("(?) AS t", cut).Join(l.details).OrderExpr("t.id " + c.order)
 }
