@@ -73,7 +73,7 @@ func TestPartitions_EachStatementReadsThoseOfItsEvents(t *testing.T) {
 		sql, arguments string
 		events, reads  int // the partitions of events and attempts that are read
 	}{
-		"new events":         {newEventsSQL, platform + ", 0, '{}', 100", 1, 0},
+		"new events":         {newEventsSQL, platform + ", 0, '{}', 100, false", 1, 0},
 		"retries":            {retriesSQL, platform + ", '2026-05-07', '{}', 100", 1, 0},
 		"settled":            {settleBacklogSQL, platform + result, 0, 1},
 		"postponed":          {postponeSQL, platform + result + ", '{2026-05-06}'", 0, 1},
