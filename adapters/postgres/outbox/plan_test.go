@@ -50,7 +50,7 @@ func TestPartitions_EachStatementReadsThoseOfItsEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	platform, id := "'"+p.UUID().String()+"'", "'"+rows[0].Event.ID.UUID().String()+"'"
+	platform, id := "'"+p.UUID().String()+"'", "'"+rows[0].ID.UUID().String()+"'"
 	if _, err := conn.Exec(
 		t.Context(), `INSERT INTO webhook_backlog SELECT platform_id, subject_id, seq, event_id, $1, $1, 1, 1 FROM webhook_queue ORDER BY seq LIMIT 3`, env.now); err != nil {
 		t.Fatal(err)
