@@ -1,13 +1,11 @@
 package postgres
 
 import (
-	"cmp"
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,34 +21,33 @@ import (
 	"causeway/core/screening"
 	"causeway/core/transaction"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // storedDocument is the document of a column.
 type storedDocument struct {
 	column string // with its table
-	// encode returns the text of a row in which everything is set, and recode that of a row that was read from a text.
-	encode func() (string, error)
-	recode func(text string) (string, error)
+	portstest.Document
 }
 
 // documentOf is the document of a column of a table. edit changes the row with everything set; it may be nil.
 func documentOf[T any](table *schema.Table[T], column string, edit func(*T)) storedDocument {
-	return storedDocument{table.Name + "." + column,
-		func() (string, error) {
+	return storedDocument{table.Name + "." + column, portstest.Document{
+		Encode: func() (string, error) {
 			row := new(T)
-			fill(reflect.ValueOf(row).Elem(), "row", 0)
+			portstest.Fill(row, "row")
 			if edit != nil {
 				edit(row)
 			}
 			return encodeField(table.Columns(row), column)
 		},
-		func(text string) (string, error) {
+		Recode: func(text string) (string, error) {
 			row := new(T)
 			if err := decodeField(table.Columns(row), column, text); err != nil {
 				return "", err
 			}
 			return encodeField(table.Columns(row), column)
-		}}
+		}}}
 }
 
 func encodeField(columns schema.Columns, name string) (string, error) {
@@ -82,60 +79,6 @@ func decodeField(columns schema.Columns, name, text string) error {
 	}
 }
 
-// fill sets everything in a value: texts to the name of their field, so that a text stored in the place of another is seen, and
-// lists and maps to one item. After a field was renamed in Go, its value in the text of a version is renamed too.
-func fill(v reflect.Value, name string, depth int) {
-	if depth > 8 || !v.CanSet() {
-		return
-	}
-	id := uuid.MustParse("019a0000-0000-7000-8000-000000000001")
-	switch target := v.Addr().Interface().(type) {
-	case interface{ SetUUID(uuid.UUID) }:
-		target.SetUUID(id)
-		return
-	case *uuid.UUID:
-		*target = id
-		return
-	case *time.Time:
-		*target = time.Date(2026, 3, 14, 12, 30, 0, 123456000, time.UTC)
-		return
-	}
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString(name)
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		v.SetInt(int64(len(name)))
-	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
-		v.SetUint(uint64(len(name)))
-	case reflect.Interface:
-		if v.NumMethod() == 0 {
-			v.Set(reflect.ValueOf(name))
-		}
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem(), name, depth+1)
-	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		fill(v.Index(0), name, depth+1)
-	case reflect.Array:
-		for i := range v.Len() {
-			fill(v.Index(i), name, depth+1)
-		}
-	case reflect.Map:
-		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		fill(key, name, depth+1)
-		fill(value, name, depth+1)
-		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(key, value)
-	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(v.Field(i), v.Type().Field(i).Name, depth+1)
-		}
-	}
-}
-
 var storedDocuments = []storedDocument{
 	documentOf(agentAttempts, "reasons", nil),
 	documentOf(agents, "policy", nil),
@@ -162,76 +105,53 @@ var storedDocuments = []storedDocument{
 	documentOf(verificationReviews, "details", nil),
 	documentOf(verifications, "details", nil),
 	documentOf(walletCredentials, "identity", nil),
-	{"rail_connections.settings",
-		func() (string, error) {
+	{"rail_connections.settings", portstest.Document{
+		Encode: func() (string, error) {
 			var c rail.Connection
-			fill(reflect.ValueOf(&c).Elem(), "connection", 0)
+			portstest.Fill(&c, "connection")
 			text, err := writeConnectionSettings(c)
 			return string(text), err
 		},
-		func(text string) (string, error) {
+		Recode: func(text string) (string, error) {
 			var c rail.Connection
 			if err := readConnectionSettings([]byte(text), &c); err != nil {
 				return "", err
 			}
 			written, err := writeConnectionSettings(c)
 			return string(written), err
-		}},
-	{"sanctions_entries.content",
-		func() (string, error) {
+		}}},
+	{"sanctions_entries.content", portstest.Document{
+		Encode: func() (string, error) {
 			var e screening.Entry
-			fill(reflect.ValueOf(&e).Elem(), "entry", 0)
+			portstest.Fill(&e, "entry")
 			text, err := json.Marshal(newEntryColumn(e))
 			return string(text), err
 		},
-		func(text string) (string, error) {
+		Recode: func(text string) (string, error) {
 			var c entryColumn
 			if err := json.Unmarshal([]byte(text), &c); err != nil {
 				return "", err
 			}
 			written, err := json.Marshal(newEntryColumn(c.entry()))
 			return string(written), err
-		}},
-	{"rail_statements.balances",
-		func() (string, error) {
+		}}},
+	{"rail_statements.balances", portstest.Document{
+		Encode: func() (string, error) {
 			balances := make([]ports.RailBalance, 1)
-			fill(reflect.ValueOf(&balances).Elem(), "balances", 0)
+			portstest.Fill(&balances, "balances")
 			text, err := json.Marshal(storedBalances(balances))
 			return string(text), err
 		},
-		func(text string) (string, error) { return text, nil }}, // read by SQL alone
+		Recode: func(text string) (string, error) { return text, nil }}}, // read by SQL alone
 }
 
 func TestStoredDocuments_EachVersionIsRead(t *testing.T) {
 	t.Parallel()
-	// The text of a document, with everything set, is that of the highest version in testdata/documents, and every version is
-	// read without loss: it is written again as it was, or as the highest version. If this fails because of a change, the texts
-	// in databases are of the version before: add the new text as the next version, and read both.
+	// Each column of the type jsonb has the text of the highest version in testdata/documents, and every version is read.
 	for _, d := range storedDocuments {
 		t.Run(d.column, func(t *testing.T) {
 			t.Parallel()
-			got, err := d.encode()
-			if err != nil {
-				t.Fatal(err)
-			}
-			versions, _ := filepath.Glob(filepath.Join("testdata", "documents", d.column+".v*.json"))
-			slices.SortFunc(versions, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
-			if len(versions) == 0 {
-				t.Fatalf("there is no version; the text is now\n%s", got)
-			}
-			for i, version := range versions {
-				text, err := os.ReadFile(version)
-				if err != nil {
-					t.Fatal(err)
-				}
-				text = []byte(strings.TrimSpace(string(text)))
-				if last := i == len(versions)-1; last && got != string(text) {
-					t.Errorf("the text is no longer that of %s, but\n%s", version, got)
-				}
-				if again, err := d.recode(string(text)); err != nil || again != got && again != string(text) { // as it was if only fields are added
-					t.Errorf("%s is read as %s, %v", version, again, err)
-				}
-			}
+			portstest.CheckDocument(t, filepath.Join("testdata", "documents"), d.column, d.Document)
 		})
 	}
 }
