@@ -156,20 +156,55 @@ type humaOutput struct{ Body func(huma.Context) }
 
 var emptyOutput = &humaOutput{Body: func(huma.Context) {}}
 
+// operation is a registered operation without the types of its input, result and body: what depends on them is compiled
+// anew for each of 200 operations.
+type operation struct {
+	Operation
+	handle func(ctx context.Context, call Call, in any) (result any, err error)
+	// csv returns nil for a request that is answered in JSON. It is nil if the operation has no other form.
+	csv func(ctx context.Context, call Call, in any) (*File, error)
+	// render returns the body of a result; not ok: the result is of another type.
+	render       func(result any) (body any, ok bool)
+	result, body reflect.Type
+}
+
 // register registers an operation. If csv is not nil, the operation also has responses in that form: csv
 // returns nil for a request that is answered in JSON.
 func register[In, Result, Body any](a *API, method string, op Operation, handle Handler[In, Result], render func(Result) Body,
 	csv Handler[In, *File]) {
+	o := &operation{
+		Operation: op, result: reflect.TypeFor[Result](), body: reflect.TypeFor[Body](),
+		handle: func(ctx context.Context, call Call, in any) (any, error) { return handle(ctx, call, in.(*In)) },
+		render: func(result any) (any, bool) {
+			typed, ok := result.(Result)
+			if !ok {
+				return nil, false
+			}
+			return render(typed), true
+		},
+	}
+	if csv != nil {
+		o.csv = func(ctx context.Context, call Call, in any) (*File, error) { return csv(ctx, call, in.(*In)) }
+	}
+	rt, described := a.describe(method, o)
+	huma.Register(a.huma, described, func(ctx context.Context, in *In) (*humaOutput, error) {
+		o.serve(ctx, exchangeFromContext(ctx), in)
+		return emptyOutput, nil
+	})
+	a.document.addErrorResponses(rt.op, o.Operation)
+}
+
+// describe returns the route of an operation and its description, and sets what it leaves to the default.
+func (a *API) describe(method string, op *operation) (*route, huma.Operation) {
 	if err := op.validate(); err != nil {
 		panic(fmt.Sprintf("httpapi: %s %s: %v", method, op.Path, err))
 	}
 	if op.Agent && a.config.AgentAuthenticator == nil {
 		panic("httpapi: an operation for agents needs Config.AgentAuthenticator")
 	}
-	empty := reflect.TypeFor[Body]() == reflect.TypeFor[NoBody]()
 	if op.Status == 0 {
 		op.Status = http.StatusOK
-		if empty {
+		if op.isEmpty() {
 			op.Status = http.StatusNoContent
 		}
 	}
@@ -192,71 +227,76 @@ func register[In, Result, Body any](a *API, method string, op Operation, handle 
 	if op.PublicLimit != nil {
 		rt.publicLimiters = newPublicLimiters(*op.PublicLimit)
 	}
-	view := func(out *bytes.Buffer, result Result) (int, error) {
-		if empty {
-			return op.Status, nil
-		}
-		var body any = render(result)
-		if text, ok := body.(Text); ok {
-			_, err := out.WriteString(string(text))
-			return op.Status, err
-		}
-		status := op.Status
-		if reply, ok := body.(Reply); ok {
-			if status, body = reply.Status, reply.Body; body == nil {
-				return status, nil
-			}
-		}
-		return status, encode(out, body)
-	}
-	described := a.document.describe(method, op, reflect.TypeFor[Body](), rt)
-	if csv != nil {
+	described := a.document.describe(method, op.Operation, op.body, rt)
+	if op.csv != nil {
 		described.Responses[strconv.Itoa(op.Status)].Content[csvType] = &huma.MediaType{Schema: binaryFile("")}
 	}
-	huma.Register(a.huma, described, func(ctx context.Context, in *In) (*humaOutput, error) {
-		x := exchangeFromContext(ctx)
-		if csv != nil {
-			if file, err := callHandler(ctx, x, csv, in); file != nil || err != nil {
-				x.sendFile(file, err)
-				return emptyOutput, nil
-			}
-		}
-		x.plainText = reflect.TypeFor[Body]() == reflect.TypeFor[Text]()
-		if c := x.keyed; c != nil {
-			c.IdempotentRequest.Render = func(result any, err error) (int, []byte) {
-				last := renderResponse(x, view, result, err)
-				c.rendered.Store(last)
-				return last.status, last.body
-			}
-		}
-		result, err := callHandler(ctx, x, handle, in)
-		x.responded = true
-		if err != nil {
-			x.fail(err)
-			return emptyOutput, nil
-		}
-		if x.keyed != nil {
-			if last := x.keyed.rendered.Load(); last != nil && last.status < http.StatusBadRequest {
-				x.respond(last.status, last.body) // exactly the bytes that were saved
-				return emptyOutput, nil
-			}
-		}
-		out := x.buffer()
-		out.Reset()
-		if x.status, err = view(out, result); err != nil {
-			x.respondError(err)
-		}
-		return emptyOutput, nil
-	})
-	a.document.addErrorResponses(rt.op, op)
+	return rt, described
 }
 
-// callHandler calls the handler of an operation, unless query parameters are misspelt.
-func callHandler[In, Result any](ctx context.Context, x *exchange, handle Handler[In, Result], in *In) (result Result, err error) {
+// isEmpty reports whether successes have no body.
+func (o *operation) isEmpty() bool { return o.body == reflect.TypeFor[NoBody]() }
+
+// serve responds to a request, whose parameters and body are in.
+func (o *operation) serve(ctx context.Context, x *exchange, in any) {
 	if len(x.misspelt) > 0 {
-		return result, x.withMisspelt(nil)
+		x.responded = true
+		x.fail(x.withMisspelt(nil))
+		return
 	}
-	return handle(ctx, x.call, in)
+	if o.csv != nil {
+		if file, err := o.csv(ctx, x.call, in); file != nil || err != nil {
+			x.sendFile(file, err)
+			return
+		}
+	}
+	x.plainText = o.body == reflect.TypeFor[Text]()
+	if c := x.keyed; c != nil {
+		c.IdempotentRequest.Render = func(result any, err error) (int, []byte) {
+			last := o.renderToSave(x, result, err)
+			c.rendered.Store(last)
+			return last.status, last.body
+		}
+	}
+	result, err := o.handle(ctx, x.call, in)
+	x.responded = true
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	if x.keyed != nil {
+		if last := x.keyed.rendered.Load(); last != nil && last.status < http.StatusBadRequest {
+			x.respond(last.status, last.body) // exactly the bytes that were saved
+			return
+		}
+	}
+	out := x.buffer()
+	out.Reset()
+	if x.status, err = o.write(out, result); err != nil {
+		x.respondError(err)
+	}
+}
+
+// write writes the body of a result and returns its status.
+func (o *operation) write(out *bytes.Buffer, result any) (status int, err error) {
+	if o.isEmpty() {
+		return o.Status, nil
+	}
+	body, ok := o.render(result)
+	if !ok {
+		return 0, fmt.Errorf("a use case returned a %T for an operation that returns %s", result, o.result)
+	}
+	if text, ok := body.(Text); ok {
+		_, err := out.WriteString(string(text))
+		return o.Status, err
+	}
+	status = o.Status
+	if reply, ok := body.(Reply); ok {
+		if status, body = reply.Status, reply.Body; body == nil {
+			return status, nil
+		}
+	}
+	return status, encode(out, body)
 }
 
 // fail responds with the error of a handler: the saved response or the request to sign, if that is
@@ -274,11 +314,10 @@ func (x *exchange) fail(err error) {
 	}
 }
 
-// renderResponse renders a response for a use case to save. It runs on the goroutine of
+// renderToSave renders a response for a use case to save. It runs on the goroutine of
 // the use case, which may process a batch with requests of other callers, so a panic
 // becomes a response with status 500.
-func renderResponse[Result any](x *exchange, view func(*bytes.Buffer, Result) (int, error), result any,
-	err error) (last *renderedResponse) {
+func (o *operation) renderToSave(x *exchange, result any, err error) (last *renderedResponse) {
 	out := getBuffer()
 	defer putBuffer(out)
 	renderError := func(err error) *renderedResponse {
@@ -301,12 +340,10 @@ func renderResponse[Result any](x *exchange, view func(*bytes.Buffer, Result) (i
 		return renderError(err)
 	}
 	var status int
-	if typed, ok := result.(Result); ok {
-		status, err = view(out, typed)
-	} else if request, ok := result.(*wallet.SignedRequest); ok && x.route.signedRetry {
+	if request, ok := result.(*wallet.SignedRequest); ok && x.route.signedRetry {
 		status, err = renderSignedRequest(out, request)
 	} else {
-		err = fmt.Errorf("a use case saved a %T for an operation that returns %s", result, reflect.TypeFor[Result]())
+		status, err = o.write(out, result)
 	}
 	if err != nil {
 		return renderError(err)

@@ -54,7 +54,11 @@ func GetFile[In any](a *API, op Operation, contentTypes []string, handle Handler
 	described.Responses["200"] = &huma.Response{Description: "The file.", Content: content}
 	huma.Register(a.huma, described, func(ctx context.Context, in *In) (*humaOutput, error) {
 		x := exchangeFromContext(ctx)
-		file, err := callHandler(ctx, x, handle, in)
+		if len(x.misspelt) > 0 {
+			x.sendFile(nil, x.withMisspelt(nil))
+			return emptyOutput, nil
+		}
+		file, err := handle(ctx, x.call, in)
 		x.sendFile(&file, err)
 		return emptyOutput, nil
 	})
