@@ -68,73 +68,86 @@ type Type string
 
 // The types, each with the names of its events, which say what happened to the resource.
 const (
-	OutgoingPayment                Type = "OUTGOING_PAYMENT"
-	OutgoingPaymentPending              = "OUTGOING_PAYMENT.PENDING"
-	OutgoingPaymentProcessing           = "OUTGOING_PAYMENT.PROCESSING"
-	OutgoingPaymentCompleted            = "OUTGOING_PAYMENT.COMPLETED"
-	OutgoingPaymentFailed               = "OUTGOING_PAYMENT.FAILED"
-	OutgoingPaymentExpired              = "OUTGOING_PAYMENT.EXPIRED"
-	OutgoingPaymentRefundPending        = "OUTGOING_PAYMENT.REFUND_PENDING"
-	OutgoingPaymentRefundCompleted      = "OUTGOING_PAYMENT.REFUND_COMPLETED"
-	OutgoingPaymentRefundFailed         = "OUTGOING_PAYMENT.REFUND_FAILED"
+	OutgoingPayment Type = "OUTGOING_PAYMENT"
 
-	IncomingPayment          Type = "INCOMING_PAYMENT"
-	IncomingPaymentPending        = "INCOMING_PAYMENT.PENDING"
-	IncomingPaymentCompleted      = "INCOMING_PAYMENT.COMPLETED"
-	IncomingPaymentFailed         = "INCOMING_PAYMENT.FAILED"
+	OutgoingPaymentPending         = "OUTGOING_PAYMENT.PENDING"
+	OutgoingPaymentProcessing      = "OUTGOING_PAYMENT.PROCESSING"
+	OutgoingPaymentCompleted       = "OUTGOING_PAYMENT.COMPLETED"
+	OutgoingPaymentFailed          = "OUTGOING_PAYMENT.FAILED"
+	OutgoingPaymentExpired         = "OUTGOING_PAYMENT.EXPIRED"
+	OutgoingPaymentRefundPending   = "OUTGOING_PAYMENT.REFUND_PENDING"
+	OutgoingPaymentRefundCompleted = "OUTGOING_PAYMENT.REFUND_COMPLETED"
+	OutgoingPaymentRefundFailed    = "OUTGOING_PAYMENT.REFUND_FAILED"
 
-	InternalAccountStatus         Type = "INTERNAL_ACCOUNT_STATUS"
-	InternalAccountBalanceUpdated      = "INTERNAL_ACCOUNT.BALANCE_UPDATED"
-	InternalAccountStatusUpdated       = "INTERNAL_ACCOUNT.STATUS_UPDATED"
+	IncomingPayment Type = "INCOMING_PAYMENT"
 
-	CustomerStatus      Type = "CUSTOMER_STATUS"
-	CustomerKYCPending       = "CUSTOMER.KYC_PENDING"
-	CustomerKYCApproved      = "CUSTOMER.KYC_APPROVED"
-	CustomerKYCRejected      = "CUSTOMER.KYC_REJECTED"
-	CustomerKYBPending       = "CUSTOMER.KYB_PENDING"
-	CustomerKYBApproved      = "CUSTOMER.KYB_APPROVED"
-	CustomerKYBRejected      = "CUSTOMER.KYB_REJECTED"
+	IncomingPaymentPending   = "INCOMING_PAYMENT.PENDING"
+	IncomingPaymentCompleted = "INCOMING_PAYMENT.COMPLETED"
+	IncomingPaymentFailed    = "INCOMING_PAYMENT.FAILED"
 
-	VerificationStatus               Type = "VERIFICATION_STATUS"
-	VerificationResolveErrors             = "VERIFICATION.RESOLVE_ERRORS"
-	VerificationReadyForVerification      = "VERIFICATION.READY_FOR_VERIFICATION"
-	VerificationInProgress                = "VERIFICATION.IN_PROGRESS"
-	VerificationPendingManualReview       = "VERIFICATION.PENDING_MANUAL_REVIEW"
-	VerificationApproved                  = "VERIFICATION.APPROVED"
-	VerificationRejected                  = "VERIFICATION.REJECTED"
+	InternalAccountStatus Type = "INTERNAL_ACCOUNT_STATUS"
+
+	InternalAccountBalanceUpdated = "INTERNAL_ACCOUNT.BALANCE_UPDATED"
+	InternalAccountStatusUpdated  = "INTERNAL_ACCOUNT.STATUS_UPDATED"
+
+	CustomerStatus Type = "CUSTOMER_STATUS"
+
+	CustomerKYCPending  = "CUSTOMER.KYC_PENDING"
+	CustomerKYCApproved = "CUSTOMER.KYC_APPROVED"
+	CustomerKYCRejected = "CUSTOMER.KYC_REJECTED"
+	CustomerKYBPending  = "CUSTOMER.KYB_PENDING"
+	CustomerKYBApproved = "CUSTOMER.KYB_APPROVED"
+	CustomerKYBRejected = "CUSTOMER.KYB_REJECTED"
+
+	VerificationStatus Type = "VERIFICATION_STATUS"
+
+	VerificationResolveErrors        = "VERIFICATION.RESOLVE_ERRORS"
+	VerificationReadyForVerification = "VERIFICATION.READY_FOR_VERIFICATION"
+	VerificationInProgress           = "VERIFICATION.IN_PROGRESS"
+	VerificationPendingManualReview  = "VERIFICATION.PENDING_MANUAL_REVIEW"
+	VerificationApproved             = "VERIFICATION.APPROVED"
+	VerificationRejected             = "VERIFICATION.REJECTED"
+
+	SafeguardingReport Type = "SAFEGUARDING_REPORT"
 
 	// SafeguardingShortfall: at the end of a day less was held for customers than owed to them, in at least one
 	// currency.
-	SafeguardingReport    Type = "SAFEGUARDING_REPORT"
-	SafeguardingShortfall      = "SAFEGUARDING.SHORTFALL"
+	SafeguardingShortfall = "SAFEGUARDING.SHORTFALL"
+
+	LedgerAsset Type = "LEDGER_ASSET"
 
 	// LedgerAssetOverdrawn and LedgerAssetCovered: the balance of an asset is below zero, and is no more.
-	LedgerAsset          Type = "LEDGER_ASSET"
-	LedgerAssetOverdrawn      = "LEDGER.ASSET_OVERDRAWN"
-	LedgerAssetCovered        = "LEDGER.ASSET_COVERED"
+	LedgerAssetOverdrawn = "LEDGER.ASSET_OVERDRAWN"
+	LedgerAssetCovered   = "LEDGER.ASSET_COVERED"
 
-	BulkUpload          Type = "BULK_UPLOAD"
-	BulkUploadCompleted      = "BULK_UPLOAD.COMPLETED"
-	BulkUploadFailed         = "BULK_UPLOAD.FAILED"
+	BulkUpload Type = "BULK_UPLOAD"
 
-	Invitation        Type = "INVITATION_CLAIMED"
-	InvitationClaimed      = "INVITATION.CLAIMED"
+	BulkUploadCompleted = "BULK_UPLOAD.COMPLETED"
+	BulkUploadFailed    = "BULK_UPLOAD.FAILED"
 
-	AgentAction                Type = "AGENT_ACTION"
-	AgentActionPendingApproval      = "AGENT_ACTION.PENDING_APPROVAL"
+	Invitation Type = "INVITATION_CLAIMED"
 
-	LedgerProposal         Type = "LEDGER_PROPOSAL"
-	LedgerProposalPending       = "LEDGER_PROPOSAL.PENDING"
-	LedgerProposalExecuted      = "LEDGER_PROPOSAL.EXECUTED"
-	LedgerProposalRejected      = "LEDGER_PROPOSAL.REJECTED"
+	InvitationClaimed = "INVITATION.CLAIMED"
+
+	AgentAction Type = "AGENT_ACTION"
+
+	AgentActionPendingApproval = "AGENT_ACTION.PENDING_APPROVAL"
+
+	LedgerProposal Type = "LEDGER_PROPOSAL"
+
+	LedgerProposalPending  = "LEDGER_PROPOSAL.PENDING"
+	LedgerProposalExecuted = "LEDGER_PROPOSAL.EXECUTED"
+	LedgerProposalRejected = "LEDGER_PROPOSAL.REJECTED"
+
+	Receivable Type = "RECEIVABLE"
 
 	// ReceivableOpened: the payer's bank took back what was collected. ReceivableCollected: money of the account has
 	// paid some or all of what is owed. ReceivableWrittenOff: the rest was given up.
-	Receivable           Type = "RECEIVABLE"
-	ReceivableOpened          = "RECEIVABLE.OPENED"
-	ReceivableCollected       = "RECEIVABLE.COLLECTED"
-	ReceivableWrittenOff      = "RECEIVABLE.WRITTEN_OFF"
+	ReceivableOpened     = "RECEIVABLE.OPENED"
+	ReceivableCollected  = "RECEIVABLE.COLLECTED"
+	ReceivableWrittenOff = "RECEIVABLE.WRITTEN_OFF"
 
-	Test     Type = "TEST"
-	TestSent      = "TEST"
+	Test Type = "TEST"
+
+	TestSent = "TEST"
 )

@@ -2,6 +2,7 @@ package portstest
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -104,5 +105,7 @@ func fill(v reflect.Value, name string, depth int) {
 		for i := range v.NumField() {
 			fill(v.Field(i), v.Type().Field(i).Name, depth+1)
 		}
+	default:
+		panic(fmt.Sprintf("portstest: %s is a %s, which no document has", name, v.Type()))
 	}
 }
