@@ -14,7 +14,7 @@ PROGRAMS := postgres gcc $(READERS) python3 node npm $(WEB_BROWSER)
 BUILDFLAGS := -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)"
 
 # Go's version-control stamp fails in a work tree of another user. VERSION replaces it. All targets build with the same
-# flags, so that lint, the program and its tests compile each package once.
+# flags, so that each package is compiled once.
 export GOFLAGS += -buildvcs=false -trimpath
 
 # lint has all checks of vet, which tests would repeat on every package and its dependencies: two minutes of CPU.
@@ -35,8 +35,9 @@ build: ## Build bin/causeway
 
 test: announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-evm needs-browser lint unit e2e ## Lint, unit, adapter and end-to-end tests
 
-lint: ## Lint and check the formatting
-	$(TOOL) golangci-lint run
+# With the flags of the tests, so that both compile each package and its tests once.
+lint: needs-gcc ## Lint and check the formatting
+	CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" $$($(TOOL) -n golangci-lint) run
 
 # Most tests wait for Postgres or another process: four packages at once keep two cores busy.
 unit: needs-postgres needs-gcc needs-readers needs-evm ## Unit and adapter tests, with the race detector
