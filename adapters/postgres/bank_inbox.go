@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/bankorder"
 	"causeway/core/money"
@@ -258,7 +259,7 @@ func (c *bankOrderChanges) write(ctx context.Context, tx storage.Tx, connection 
 	news := int64(0)
 	reported := make([]reportedOrder, len(c.orders))
 	for i, o := range c.orders {
-		reason, err := c.db.sealText(ctx, sealedRow{o.Platform.UUID(), o.ID}, bankOrdersReason, o.Text)
+		reason, err := c.db.sealed.SealText(ctx, sealed.Row{Platform: o.Platform.UUID(), ID: o.ID}, sealed.BankOrdersReason, o.Text)
 		if err != nil {
 			return err
 		}
@@ -277,7 +278,8 @@ func (c *bankOrderChanges) write(ctx context.Context, tx storage.Tx, connection 
 	for _, correction := range c.corrections {
 		platform := correction.order.Platform.UUID()
 		id := uuid.NewSHA1(correction.order.ID, fmt.Appendf(nil, "%d %s", c.file, correction.report.Place))
-		details, err := c.db.sealJSONText(ctx, sealedRow{platform, id}, bankCorrectionsDetails, correction.report.Correction)
+		details, err := c.db.sealed.SealJSONText(ctx, sealed.Row{Platform: platform, ID: id}, sealed.BankCorrectionsDetails,
+			correction.report.Correction)
 		if err != nil {
 			return err
 		}

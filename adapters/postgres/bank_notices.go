@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/bankorder"
 	"causeway/ports"
@@ -46,20 +47,20 @@ const bankNotices = `
 // BankNotices implements ports.BankInbox.
 func (db *DB) BankNotices(ctx context.Context, connection string, limit int) ([]ports.BankNotice, error) {
 	type correction struct {
-		row     sealedRow
+		row     sealed.Row
 		details []byte
 	}
 	var corrections []correction
 	notices, err := storage.Collect(ctx, db.read, bankNotices, []any{connection, limit}, func(rows pgx.Rows, n *ports.BankNotice) error {
 		n.Connection = connection
 		var c correction
-		err := rows.Scan(&n.File, &n.Place, &n.Kind, &n.Name, &n.Code, &n.At, &c.row.platform, &c.row.id, &c.details, &n.FileName, &n.Problem)
+		err := rows.Scan(&n.File, &n.Place, &n.Kind, &n.Name, &n.Code, &n.At, &c.row.Platform, &c.row.ID, &c.details, &n.FileName, &n.Problem)
 		corrections = append(corrections, c)
 		return err
 	})
 	for i, c := range corrections {
-		if err == nil && c.row.id != uuid.Nil {
-			err = db.openJSON(ctx, c.row, bankCorrectionsDetails, c.details, &notices[i].Correction)
+		if err == nil && c.row.ID != uuid.Nil {
+			err = db.sealed.OpenJSON(ctx, c.row, sealed.BankCorrectionsDetails, c.details, &notices[i].Correction)
 		}
 	}
 	return notices, err

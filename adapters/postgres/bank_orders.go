@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/bankorder"
 	"causeway/core/party"
@@ -43,7 +44,7 @@ var bankOrders = schema.New("bank_orders", keyOfPlatform, func(o *bankorder.Orde
 		{Name: "currency", Field: &o.Amount.Currency}, {Name: "amount", Field: &o.Amount.Minor},
 		{Name: "end_to_end_id", Field: &o.EndToEndID},
 		{Name: "key", Field: &o.Key},
-		sealedJSON(bankOrdersDetails,
+		sealed.JSON(sealed.BankOrdersDetails,
 			func() bankOrderDetails {
 				c := o.Counterparty
 				return bankOrderDetails{Name: c.Name, Business: c.Business, Fields: c.Fields, Remittance: o.Remittance,
@@ -55,7 +56,7 @@ var bankOrders = schema.New("bank_orders", keyOfPlatform, func(o *bankorder.Orde
 			}),
 		{Name: "state", Field: &o.State}, {Name: "file_number", Field: schema.Optional(&o.File)},
 		{Name: "file_position", Field: schema.Optional(&o.Position)},
-		{Name: "partner_id", Field: &o.PartnerID}, {Name: "code", Field: &o.Code}, sealedText(bankOrdersReason, &o.Text),
+		{Name: "partner_id", Field: &o.PartnerID}, {Name: "code", Field: &o.Code}, sealed.Text(sealed.BankOrdersReason, &o.Text),
 		{Name: "queued_at", Field: &o.QueuedAt}, {Name: "accepted_at", Field: &o.AcceptedAt}, {Name: "settled_at", Field: &o.SettledAt},
 		{Name: "returned_at", Field: &o.ReturnedAt}, {Name: "return_id", Field: &o.ReturnID},
 	}
@@ -83,7 +84,7 @@ func (db *DB) AddBankOrders(ctx context.Context, orders []bankorder.Order) ([]ba
 		o.State = bankorder.Queued
 		queued[i] = o
 	}
-	columns, err := rowsToWrite(ctx, db, insertBankOrders, queued)
+	columns, err := sealed.AllToWrite(ctx, db.sealed, insertBankOrders, queued)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/postgres/storagetest"
 )
 
 // A year of files of two connections, with 90,000 settled orders, 10,000 open ones in the newest files and 20,000 queued.
@@ -62,7 +64,7 @@ func TestBankOrders_NoStatementScansHistory(t *testing.T) {
 			pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if pages := pagesOf(t, text); pages > tt.maxPages {
+		if pages := storagetest.PagesOf(t, text); pages > tt.maxPages {
 			t.Errorf("%s reads %d pages, want at most %d\n%s", name, pages, tt.maxPages, text)
 		} else {
 			t.Logf("%s reads %d pages", name, pages)

@@ -14,6 +14,7 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 
 	"causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/event"
 	"causeway/core/platform"
@@ -77,6 +78,7 @@ type DB struct {
 	// sessionSettings are those of the connections of pool.
 	sessionSettings map[string]string
 	cipher          ports.Cipher             // may be nil
+	sealed          sealed.Cipher            // of cipher
 	operatorAction  *platform.OperatorAction // recorded with a change; may be nil
 }
 
@@ -121,6 +123,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	db.readPool = pool
 	if o.NewCipher != nil {
 		db.cipher = o.NewCipher(db)
+		db.sealed = sealed.New(db.cipher)
 	}
 	if o.MaxReadConnections > 0 {
 		if db.readPool, err = o.newPool(ctx, o.MaxReadConnections, o.readSettings(), maxReadSilence, nil); err != nil {

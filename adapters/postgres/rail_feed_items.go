@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/ports"
 )
 
@@ -17,7 +18,7 @@ var railFeedItems = schema.New("rail_feed_items", keyOfPlatform, func(i *ports.R
 	return schema.Columns{
 		{Name: "platform_id", Field: schema.ID(&i.Platform)}, {Name: "id", Field: &i.ID}, {Name: "connection", Field: &i.Connection},
 		{Name: "kind", Field: &i.Kind}, {Name: "key", Field: &i.Key}, {Name: "place", Field: &i.Place},
-		sealedBytes(railFeedItemsContent, &i.Content), {Name: "problem", Field: &i.Problem}, {Name: "attempts", Field: &i.Attempts},
+		sealed.Bytes(sealed.RailFeedItemsContent, &i.Content), {Name: "problem", Field: &i.Problem}, {Name: "attempts", Field: &i.Attempts},
 		{Name: "kept_at", Field: &i.KeptAt}, {Name: "retry_at", Field: &i.RetryAt},
 		{Name: "discarded_at", Field: &i.DiscardedAt}, {Name: "discarded_by", Field: &i.DiscardedBy}, {Name: "note", Field: &i.Note},
 	}
@@ -39,7 +40,7 @@ func (db *DB) queueRailFeedItems(ctx context.Context, items []ports.RailFeedItem
 	for _, i := range items {
 		stored := i
 		stored.Place, stored.Problem = storedText(i.Place, maxPlace), storedText(i.Problem, maxProblem)
-		columns, err := columnsToWrite(ctx, db, insertRailFeedItem, &stored)
+		columns, err := sealed.ToWrite(ctx, db.sealed, insertRailFeedItem, &stored)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
@@ -41,7 +42,7 @@ var (
 		}
 	})
 	queuedStatements = schema.New("rail_statements", keyOfPlatform, func(s *queuedStatement) schema.Columns {
-		return append(listedStatements.Columns(s), sealedBytes(railStatementsContent, &s.Data))
+		return append(listedStatements.Columns(s), sealed.Bytes(sealed.RailStatementsContent, &s.Data))
 	})
 	insertStatement = schema.New("rail_statements", keyOfPlatform, func(s *queuedStatement) schema.Columns {
 		return append(queuedStatements.Columns(s),
