@@ -64,7 +64,6 @@ type DB struct {
 	pool        workPool
 	storage     *storage.DB // on pool
 	feeds       *storage.Leases
-	bankFiles   *storage.Leases
 	sql         *sql.DB
 	bun         *bun.DB       // composes the statements of lists; it runs none
 	readPool    *pgxpool.Pool // for lists, reports and exports; may be pool
@@ -118,7 +117,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		bun:     bun.NewDB(std, pgdialect.New()),
 		changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), render: o.Render, emitted: o.Emitted}
 	db.storage = storage.New(db.pool, o.Clock)
-	db.feeds, db.bankFiles = db.storage.Leases(leasedFeeds), db.storage.Leases(leasedBankFiles)
+	db.feeds = db.storage.Leases(leasedFeeds)
 	db.OnDatabaseChange(db.ledgerStore.ForgetAccounts)
 	db.readPool = pool
 	if o.NewCipher != nil {

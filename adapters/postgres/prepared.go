@@ -41,6 +41,7 @@ func (db *DB) inTx(ctx context.Context, fn func(tx storage.Tx) error) error {
 // deleteInBatches runs a deletion of what is older than a time ($1), at most $2 rows at once, until fewer are left.
 func (db *DB) deleteInBatches(ctx context.Context, table, sql string, before time.Time, deleted func(table string, rows int)) error {
 	for {
+		started := time.Now()
 		n, err := db.deleteOneBatch(ctx, sql, before)
 		if err != nil {
 			return fmt.Errorf("delete old rows of %s: %w", table, err)
@@ -48,6 +49,9 @@ func (db *DB) deleteInBatches(ctx context.Context, table, sql string, before tim
 		deleted(table, int(n))
 		if n < retentionBatchSize {
 			return nil
+		}
+		if err := waitAsLong(ctx, started); err != nil {
+			return err
 		}
 	}
 }

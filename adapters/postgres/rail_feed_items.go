@@ -10,6 +10,7 @@ import (
 
 	"causeway/adapters/postgres/schema"
 	"causeway/adapters/postgres/sealed"
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
@@ -39,7 +40,7 @@ func (db *DB) queueRailFeedItems(ctx context.Context, items []ports.RailFeedItem
 	inserted func(ports.RailFeedItem)) error {
 	for _, i := range items {
 		stored := i
-		stored.Place, stored.Problem = storedText(i.Place, maxPlace), storedText(i.Problem, maxProblem)
+		stored.Place, stored.Problem = storage.Text(i.Place, maxPlace), storage.Text(i.Problem, storage.MaxProblem)
 		columns, err := sealed.ToWrite(ctx, db.sealed, insertRailFeedItem, &stored)
 		if err != nil {
 			return err
@@ -96,7 +97,7 @@ func (db *DB) RailFeedItems(ctx context.Context, connection string, limit int) (
 
 // RetryRailFeedItem uses the primary key.
 func (db *DB) RetryRailFeedItem(ctx context.Context, i ports.RailFeedItem) error {
-	i.Problem = storedText(i.Problem, maxProblem)
+	i.Problem = storage.Text(i.Problem, storage.MaxProblem)
 	_, err := writeAlone(ctx, db, retryRailFeedItem, i)
 	return err
 }

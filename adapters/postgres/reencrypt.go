@@ -69,10 +69,8 @@ func (db *DB) reencryptRows(ctx context.Context, t sealedTable, newest uuid.UUID
 			return nil
 		}
 		key = batch.last
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Since(began)):
+		if err := waitAsLong(ctx, began); err != nil {
+			return err
 		}
 	}
 }

@@ -42,23 +42,16 @@ func queryValues[T any](ctx context.Context, read storage.Reader, query string, 
 	return found, err
 }
 
-func firstRow[T any](items []T, err error) (first T, found bool, _ error) {
-	if err != nil || len(items) == 0 {
-		return first, false, err
-	}
-	return items[0], true, nil
-}
-
 // selectRow is selectRows for at most one row.
 func selectRow[T any](ctx context.Context, db *DB, read storage.Reader, t *schema.Table[T], rest string,
 	args ...any) (row T, found bool, err error) {
-	return firstRow(selectRows(ctx, db, read, t, rest, args...))
+	return storage.First(selectRows(ctx, db, read, t, rest, args...))
 }
 
 // queryTableRow is queryTable for at most one row.
 func queryTableRow[T any](ctx context.Context, db *DB, read storage.Reader, t *schema.Table[T], query string,
 	args ...any) (row T, found bool, err error) {
-	return firstRow(queryTable(ctx, db, read, t, query, args...))
+	return storage.First(queryTable(ctx, db, read, t, query, args...))
 }
 
 // selectExisting is selectRow for a row that must be there: none is the error if it is not.

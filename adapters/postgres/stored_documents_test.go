@@ -23,7 +23,6 @@ import (
 var storedDocuments = []storagetest.Document{
 	storagetest.DocumentOf(agentAttempts, "reasons", nil),
 	storagetest.DocumentOf(agents, "policy", nil),
-	storagetest.DocumentOf(bankOrders, "details", nil),
 	storagetest.DocumentOf(beneficialOwners, "details", nil),
 	storagetest.DocumentOf(importChunks, "rows", nil),
 	storagetest.DocumentOf(importErrors, "fields", nil),
