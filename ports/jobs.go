@@ -43,6 +43,8 @@ const StepCheckIdentity transaction.Step = "check-identity"
 
 // Jobs hands out due jobs to any number of processes.
 type Jobs interface {
+	// DueSteps returns those of the steps of which a job is due. It leases none.
+	DueSteps(ctx context.Context, steps []transaction.Step, now time.Time) ([]transaction.Step, error)
 	// TakeJobs leases at most limit due jobs of a step until now+lease, those first that are due
 	// longest, and counts an attempt of each. No other call returns them before the lease ends.
 	TakeJobs(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, limit int) ([]Job, error)

@@ -24,7 +24,7 @@ type WebhookLog interface {
 	Endpoint(ctx context.Context, p ident.Platform) (Endpoint, error)
 	// Record stores an event that was sent outside the queue, with its attempt. If the
 	// event is stored already, the attempt is added to it.
-	Record(ctx context.Context, e event.Event, body []byte, a event.Attempt) error
+	Record(ctx context.Context, e event.Rendered, a event.Attempt) error
 }
 
 // Delivery is an event and the status of its delivery.

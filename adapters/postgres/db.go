@@ -16,13 +16,9 @@ import (
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
-	"causeway/core/event"
 	"causeway/core/platform"
 	"causeway/ports"
 )
-
-// Render returns the body of an event's webhook.
-type Render func(event.Event) ([]byte, error)
 
 // Options configure the database connection.
 type Options struct {
@@ -53,7 +49,9 @@ type Options struct {
 	NewCipher func(ports.DataKeyStore) ports.Cipher
 	Clock     ports.Clock
 	IDs       ports.IDs
-	Render    Render
+	// TxOf returns what capabilities are given as their unit of work: the Unit, with methods that main adds. If it is
+	// nil, they are given the Unit.
+	TxOf func(*Unit) any
 	// Emitted is called after each commit that emitted events; it may be nil. It must not block.
 	Emitted func()
 }
@@ -71,7 +69,7 @@ type DB struct {
 	ledgerStore *ledgerdb.Store
 	clock       ports.Clock
 	clockOffset *atomic.Int64 // last measured, in nanoseconds; zero before the first measurement
-	render      Render
+	txOf        func(*Unit) any
 	emitted     func()
 	platformOf  func(context.Context) string
 	// sessionSettings are those of the connections of pool.
@@ -103,6 +101,9 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.MaxConnections == 0 {
 		o.MaxConnections = 16
 	}
+	if o.TxOf == nil {
+		o.TxOf = func(u *Unit) any { return u }
+	}
 	maxSilence := o.StatementTimeout + 10*time.Second
 	if o.ForReports {
 		maxSilence = 0
@@ -115,7 +116,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	std := stdlib.OpenDBFromPool(pool)
 	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sessionSettings: o.workSettings(), sql: std,
 		bun:     bun.NewDB(std, pgdialect.New()),
-		changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), render: o.Render, emitted: o.Emitted}
+		changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), txOf: o.TxOf, emitted: o.Emitted}
 	db.storage = storage.New(db.pool, o.Clock)
 	db.feeds = db.storage.Leases(leasedFeeds)
 	db.OnDatabaseChange(db.ledgerStore.ForgetAccounts)

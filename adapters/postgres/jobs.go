@@ -80,6 +80,18 @@ var leaseDue = `
 	WHERE jobs.platform_id = due.platform_id AND jobs.id = due.id AND ` + fmt.Sprintf(notAhead, "$2") + `
 	RETURNING jobs.platform_id, jobs.id, jobs.attempts, jobs.attempts - jobs.earlier_attempts, jobs.subjects, jobs.last_error`
 
+// dueSteps probes jobs_due once for each step.
+var dueSteps = `SELECT s.step FROM unnest($1::text[]) AS s(step) WHERE EXISTS (SELECT FROM jobs WHERE jobs.step = s.step AND due_at <= ` +
+	storage.Time(2) + `)`
+
+// DueSteps returns none with a wrong clock: nothing would be leased.
+func (db *DB) DueSteps(ctx context.Context, steps []transaction.Step, now time.Time) ([]transaction.Step, error) {
+	if db.clockDiffers() {
+		return nil, nil
+	}
+	return storage.Collect(ctx, db.read, dueSteps, []any{steps, now}, func(rows pgx.Rows, s *transaction.Step) error { return rows.Scan(s) })
+}
+
 // takeJobs uses jobs_due.
 var takeJobs = `
 	WITH due AS (

@@ -76,15 +76,15 @@ func (db *DB) tryOnce(ctx context.Context, postFirst bool, fn func(context.Conte
 // Store is a database as one capability uses it: the units of work have the methods of Tx.
 type Store[Tx any] struct{ *DB }
 
-// For returns the database for a capability. It panics if a unit of work lacks a method of Tx.
+// For returns the database for a capability. It panics if a unit of work, as Options.TxOf returns it, lacks a method of Tx.
 func For[Tx any](db *DB) Store[Tx] {
-	_ = any((*Unit)(nil)).(Tx)
+	_ = db.txOf(nil).(Tx)
 	return Store[Tx]{db}
 }
 
 // Do implements ports.UnitsOfWork.
 func (s Store[Tx]) Do(ctx context.Context, fn func(context.Context, Tx) error) error {
-	return s.DB.Do(ctx, func(ctx context.Context, u *Unit) error { return fn(ctx, any(u).(Tx)) })
+	return s.DB.Do(ctx, func(ctx context.Context, u *Unit) error { return fn(ctx, s.txOf(u).(Tx)) })
 }
 
 // release rolls back an open transaction and returns the connection to the pool.

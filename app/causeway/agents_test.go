@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/http/api"
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
@@ -26,7 +25,7 @@ func TestAgents(t *testing.T) {
 	// without their names.
 	url, idGenerator, now := pgtest.New(t), ids.New(), systemClock{}.Now()
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{},
-		IDs: idGenerator, Render: api.RenderEvent})
+		IDs: idGenerator, TxOf: newTx})
 	if err != nil {
 		t.Fatal(err)
 	}

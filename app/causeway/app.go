@@ -160,7 +160,7 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 	var dataKeys *encryption.DataKeys
 	a.db, err = openMigrated(ctx, postgres.Options{
 		URL: databaseURL, MaxConnections: int32(c.Connections), MaxReadConnections: int32(c.ReadConnections), ReadTimeout: c.ReportTimeout,
-		Clock: systemClock{}, IDs: idGenerator, Render: api.RenderEvent,
+		Clock: systemClock{}, IDs: idGenerator, TxOf: newTx,
 		Emitted: func() { a.webhooks.Wake() },
 		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
 			dataKeys = encryption.NewDataKeys(store, master, systemClock{})
@@ -284,11 +284,11 @@ type approvals struct{ webhooks *webhooks.Service }
 
 // RequestApproval sends an event to the platform's endpoint once and waits for the response.
 func (a approvals) RequestApproval(ctx context.Context, e event.Event) (ports.WebhookResponse, error) {
-	body, err := api.RenderEvent(e)
+	rendered, err := api.Events.Render(e)
 	if err != nil {
 		return ports.WebhookResponse{}, err
 	}
-	return a.webhooks.SendAndWait(ctx, e, body)
+	return a.webhooks.SendAndWait(ctx, rendered)
 }
 
 // openWebhooks creates the webhook dispatcher. Its signing keys are encrypted in the database.
@@ -299,8 +299,8 @@ func (a *app) openWebhooks(sealer ports.Sealer, idGenerator *ids.Generator) {
 		Store: postgres.For[webhooks.Tx](a.db), Queue: outbox.NewQueue(a.db.Connect, a.db.Cipher()),
 		Log:      outbox.NewLog(a.db.Pool(), a.db.Cipher()),
 		Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks}),
-		Keys:     keys, Clock: systemClock{}, IDs: idGenerator, Metrics: newWebhookMetrics(a.metrics, a.log), Grace: 3 * time.Second,
-		ShowTestResponses: a.AllowPrivateWebhooks,
+		Keys:     keys, Events: api.Events, Clock: systemClock{}, IDs: idGenerator, Metrics: newWebhookMetrics(a.metrics, a.log),
+		Grace: 3 * time.Second, ShowTestResponses: a.AllowPrivateWebhooks,
 	})
 }
 

@@ -115,7 +115,7 @@ func TestCountDeadJobs(t *testing.T) {
 	t.Parallel()
 	// The metric counts the dead jobs of each step, also where there are none.
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: jobsDatabase(t), AllPlatforms: true, MaxConnections: 2,
-		Clock: portstest.NewFakeClock(noon)})
+		Clock: portstest.NewFakeClock(noon), TxOf: newTx})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"causeway/adapters/http/api"
 	"causeway/adapters/identity/manual"
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
@@ -30,7 +29,7 @@ func reviewsDatabase(t *testing.T) (url string, v verification.Verification) {
 	url = pgtest.New(t)
 	idGenerator := ids.New()
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{},
-		IDs: idGenerator, Render: api.RenderEvent})
+		IDs: idGenerator, TxOf: newTx})
 	if err != nil {
 		t.Fatal(err)
 	}

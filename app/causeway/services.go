@@ -14,7 +14,6 @@ import (
 	"causeway/adapters/cli"
 	"causeway/adapters/documentfiles"
 	"causeway/adapters/encryption"
-	"causeway/adapters/http/api"
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/outbox"
@@ -71,7 +70,7 @@ const auditTimeout = 24 * time.Hour
 func openServices(ctx context.Context, database cli.DatabaseFlags, access cli.Access) (cli.Services, error) {
 	s := services{ids: ids.New()}
 	options := postgres.Options{AllPlatforms: true, NewCipher: cipherOf(database), MaxConnections: 2, Clock: systemClock{}, IDs: s.ids,
-		Render: api.RenderEvent}
+		TxOf: newTx}
 	if access.Work != cli.AsRequest {
 		options.MaxConnections, options.StatementTimeout, options.ForReports = 4, auditTimeout, access.Work == cli.OnBooks
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"causeway/adapters/http/api"
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
@@ -22,7 +21,7 @@ func TestWalletsShow(t *testing.T) {
 	// stored. Who looked is recorded; an account that is no wallet is refused, and recorded as nothing.
 	url, idGenerator, now := pgtest.New(t), ids.New(), systemClock{}.Now()
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{},
-		IDs: idGenerator, Render: api.RenderEvent})
+		IDs: idGenerator, TxOf: newTx})
 	if err != nil {
 		t.Fatal(err)
 	}

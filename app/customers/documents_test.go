@@ -347,7 +347,7 @@ func TestDocuments_EraseDeletesEverything(t *testing.T) {
 	for _, fails := range []error{broken, nil} {
 		var erased int
 		err := env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) (err error) {
-			if erased, err = env.documents.EraseDocuments(ctx, tx, env.Platform.ID, holders...); err != nil {
+			if erased, err = env.documents.EraseDocuments(ctx, env.Tx(tx), env.Platform.ID, holders...); err != nil {
 				return err
 			}
 			return fails

@@ -92,8 +92,8 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 			subjects = append(subjects, i.ID)
 		}
 		for _, subject := range subjects {
-			if err := tx.Emit(ctx, []event.Event{{ID: ident.NewWebhook(env.IDs.New, apptest.Noon), Platform: acme.Platform, Type: event.Test,
-				Name: event.TestSent, Subject: subject, OccurredAt: apptest.Noon}}); err != nil {
+			if err := env.Tx(tx).Emit(ctx, []event.Event{{ID: ident.NewWebhook(env.IDs.New, apptest.Noon), Platform: acme.Platform,
+				Type: event.Test, Name: event.TestSent, Subject: subject, OccurredAt: apptest.Noon}}); err != nil {
 				return err
 			}
 		}

@@ -263,7 +263,7 @@ func TestRecall_AfterTheWriteOff(t *testing.T) {
 		if err := tx.AddReceivableChange(ctx, after, change); err != nil {
 			return err
 		}
-		return w.Write(ctx, tx)
+		return w.Write(ctx, e.Tx(tx))
 	})
 
 	e.settle(ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed})

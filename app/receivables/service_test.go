@@ -79,7 +79,7 @@ func (e *env) collect(minor int64) transaction.Transaction {
 		work := uow.NewWork(now, e.IDs, 0)
 		work.Create(transaction.Decision{Transaction: pending.Transaction})
 		work.Update(arrived)
-		return work.Write(ctx, tx)
+		return work.Write(ctx, e.Tx(tx))
 	})
 	e.Clock.Advance(time.Minute)
 	return arrived.Transaction

@@ -198,6 +198,7 @@ func (e *testEnv) New(time.Time) uuid.UUID { return e.newEvent(ident.Platform{},
 // newService is a service on the queue in memory.
 func (e *testEnv) newService(c Config) *Service {
 	c.Queue, c.Log, c.Webhooks, c.Clock, c.IDs = e.queue, e.queue, e, e.clock, e
+	c.Events = event.Registry{{Type: event.Test, Names: []string{event.TestSent}}}
 	return New(c)
 }
 

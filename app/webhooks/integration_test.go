@@ -98,23 +98,23 @@ func (e *testEnv) createPlatform(endpoint string) ident.Platform {
 }
 
 // newRows are the three events of each of so many payments, in their order.
-func (e *testEnv) newRows(p ident.Platform, payments int) []outbox.Row {
+func (e *testEnv) newRows(p ident.Platform, payments int) []event.Rendered {
 	names := []string{event.OutgoingPaymentPending, event.OutgoingPaymentProcessing, event.OutgoingPaymentCompleted}
 	resource := `,"transaction":{"padding":"` + strings.Repeat("x", 1100) + `"}}`
-	rows := make([]outbox.Row, 0, 3*payments)
+	rows := make([]event.Rendered, 0, 3*payments)
 	for range payments {
 		now := time.Now().UTC()
 		subject := e.IDs.New(now)
 		for _, name := range names {
 			created := event.Event{ID: ident.NewWebhook(e.IDs.New, now), Platform: p, Type: event.OutgoingPayment, Name: name,
 				Subject: subject, OccurredAt: now}
-			rows = append(rows, outbox.Row{Event: created, Body: append(bytes.TrimSuffix(created.Envelope(), []byte("}")), resource...)})
+			rows = append(rows, created.Rendered(append(bytes.TrimSuffix(created.Envelope(), []byte("}")), resource...)))
 		}
 	}
 	return rows
 }
 
-func (e *testEnv) appendRows(rows []outbox.Row) {
+func (e *testEnv) appendRows(rows []event.Rendered) {
 	e.t.Helper()
 	if err := outbox.Append(context.Background(), e.Store.Pool(), rows); err != nil {
 		e.t.Fatal(err)
@@ -185,7 +185,7 @@ func (r *fakeReceiver) endRequest(agent, id string, status int) {
 }
 
 // checkOrder checks that every event was accepted, and those of a subject in their order.
-func (r *fakeReceiver) checkOrder(t testing.TB, rows []outbox.Row) {
+func (r *fakeReceiver) checkOrder(t testing.TB, rows []event.Rendered) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,14 +195,14 @@ func (r *fakeReceiver) checkOrder(t testing.TB, rows []outbox.Row) {
 	}
 	last := map[uuid.UUID]int{}
 	for _, row := range rows {
-		i, accepted := position[row.Event.ID.String()]
+		i, accepted := position[row.ID.String()]
 		if !accepted {
-			t.Fatalf("%s was not accepted", row.Event.ID)
+			t.Fatalf("%s was not accepted", row.ID)
 		}
-		if before, ok := last[row.Event.Subject]; ok && i < before {
-			t.Fatalf("%s of %s was accepted out of order", row.Event.Name, row.Event.Subject)
+		if before, ok := last[row.Subject]; ok && i < before {
+			t.Fatalf("%s of %s was accepted out of order", row.Name, row.Subject)
 		}
-		last[row.Event.Subject] = i
+		last[row.Subject] = i
 	}
 }
 

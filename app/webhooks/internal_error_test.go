@@ -234,7 +234,7 @@ func TestService_SendAndWaitInternalError(t *testing.T) {
 	p, service := env.newPlatform(), env.newService(Config{})
 	env.respond = func(receivedRequest) receiverReply { return receiverReply{outcome: event.InternalError} }
 
-	if _, err := service.SendAndWait(t.Context(), env.newEvent(p, 1), []byte("{}")); err == nil {
+	if _, err := service.SendAndWait(t.Context(), env.newEvent(p, 1).Rendered([]byte("{}"))); err == nil {
 		t.Error("no error")
 	}
 

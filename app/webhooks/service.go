@@ -27,6 +27,7 @@ type Config struct {
 	Log      WebhookLog
 	Webhooks ports.Webhooks
 	Keys     ports.WebhookKeys
+	Events   event.Registry // which types and names there are
 	Clock    ports.Clock
 	IDs      ports.IDs
 	Metrics  Metrics // may be nil
@@ -105,10 +106,10 @@ func (s *Service) Deliveries(ctx context.Context, p ident.Platform, f ports.Deli
 	if f.Status != "" && !slices.Contains(event.Statuses, f.Status) {
 		invalid = append(invalid, oneOf("status", event.Statuses))
 	}
-	if f.Type != "" && !slices.Contains(event.Types, f.Type) {
-		invalid = append(invalid, oneOf("type", event.Types))
+	if types := s.Events.Types(); f.Type != "" && !slices.Contains(types, f.Type) {
+		invalid = append(invalid, oneOf("type", types))
 	}
-	if _, known := event.TypeOf(f.Name); f.Name != "" && !known {
+	if _, known := s.Events.TypeOf(f.Name); f.Name != "" && !known {
 		invalid = append(invalid, fault.Field{Field: "event", Message: "must be an event name, such as " + event.OutgoingPaymentCompleted})
 	}
 	if len(invalid) > 0 {
@@ -157,7 +158,7 @@ type TestResult struct {
 func (s *Service) SendTest(ctx context.Context, p ident.Platform) (TestResult, error) {
 	now := s.Clock.Now()
 	test := event.NewTest(ident.NewWebhook(s.IDs.New, now), p, now)
-	endpoint, response, err := s.sendNow(ctx, test, test.Envelope(), 0)
+	endpoint, response, err := s.sendNow(ctx, test.Rendered(test.Envelope()), 0)
 	if err != nil {
 		return TestResult{}, err
 	}
@@ -187,13 +188,12 @@ const (
 // WEBHOOK_ENDPOINT_NOT_SET; a missing response is not a fault. Any other error says
 // nothing about the endpoint: the call has to be repeated, unless there is a response, which could
 // not be listed.
-func (s *Service) SendAndWait(ctx context.Context, e event.Event, body []byte) (ports.WebhookResponse, error) {
-	_, response, err := s.sendNow(ctx, e, body, maxResponse)
+func (s *Service) SendAndWait(ctx context.Context, e event.Rendered) (ports.WebhookResponse, error) {
+	_, response, err := s.sendNow(ctx, e, maxResponse)
 	return response, err
 }
 
-func (s *Service) sendNow(ctx context.Context, e event.Event, body []byte,
-	maxResponseBytes int) (ports.Endpoint, ports.WebhookResponse, error) {
+func (s *Service) sendNow(ctx context.Context, e event.Rendered, maxResponseBytes int) (ports.Endpoint, ports.WebhookResponse, error) {
 	endpoint, err := s.Log.Endpoint(ctx, e.Platform)
 	if err != nil {
 		return endpoint, ports.WebhookResponse{}, err
@@ -203,7 +203,7 @@ func (s *Service) sendNow(ctx context.Context, e event.Event, body []byte,
 			"No webhook endpoint is set. Set webhookEndpoint in the platform's configuration first.")
 	}
 	now := s.Clock.Now()
-	response := s.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: endpoint, ID: e.ID, Body: body, At: now,
+	response := s.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: endpoint, ID: e.ID, Body: e.Body, At: now,
 		MaxResponseBytes: maxResponseBytes})
 	s.Metrics.Attempted(response.Outcome, response.Duration)
 	if response.Outcome == event.InternalError {
@@ -211,7 +211,7 @@ func (s *Service) sendNow(ctx context.Context, e event.Event, body []byte,
 	}
 	stored := response
 	stored.Response = strings.ToValidUTF8(stored.Response[:min(len(stored.Response), maxStoredResponse)], "")
-	return endpoint, response, s.Log.Record(ctx, e, body, newAttempt(now, stored))
+	return endpoint, response, s.Log.Record(ctx, e, newAttempt(now, stored))
 }
 
 func newAttempt(at time.Time, r ports.WebhookResponse) event.Attempt {

@@ -40,5 +40,5 @@ type WebhookLog interface {
 	Endpoint(ctx context.Context, p ident.Platform) (ports.Endpoint, error)
 	// Record stores an event that was sent outside the queue, with its attempt. If the
 	// event is stored already, the attempt is added to it.
-	Record(ctx context.Context, e event.Event, body []byte, a event.Attempt) error
+	Record(ctx context.Context, e event.Rendered, a event.Attempt) error
 }

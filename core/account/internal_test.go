@@ -75,9 +75,8 @@ func TestWithBalance_Events(t *testing.T) {
 		"INTERNAL_ACCOUNT.STATUS_UPDATED":  withBalance.StatusUpdatedEvent(id, now),
 	} {
 		resource, ok := e.Resource.(account.WithBalance)
-		kind, known := event.TypeOf(e.Name)
-		if e.Name != name || !known || e.Type != kind || e.Platform != platformID || e.Subject != internalID.UUID() || e.ID != id || !ok ||
-			resource.Balance != 10050 {
+		if e.Name != name || e.Type != event.InternalAccountStatus || e.Platform != platformID || e.Subject != internalID.UUID() ||
+			e.ID != id || !ok || resource.Balance != 10050 {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}

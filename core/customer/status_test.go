@@ -21,6 +21,8 @@ func TestCustomer_DecidedEveryPair(t *testing.T) {
 		customer.Approved:   {customer.Pending, customer.Rejected},
 		customer.Rejected:   {customer.Pending, customer.Approved},
 	}
+	eventNames := map[customer.Status]string{customer.Pending: event.CustomerKYBPending, customer.Approved: event.CustomerKYBApproved,
+		customer.Rejected: event.CustomerKYBRejected}
 	for from, targets := range allowed {
 		for to := range allowed {
 			before := customer.Customer{ID: customerID, Platform: platformID, Type: customer.Business, Status: from, UpdatedAt: now}
@@ -40,8 +42,8 @@ func TestCustomer_DecidedEveryPair(t *testing.T) {
 				if err != nil || after.Status != to || !after.UpdatedAt.After(before.UpdatedAt) {
 					t.Errorf("%s to %s: %+v, %v", from, to, after, err)
 				}
-				if kind, known := event.TypeOf(after.StatusEvent(testEventID).Name); !known || kind != event.CustomerStatus {
-					t.Errorf("%s to %s has the event %q", from, to, after.StatusEvent(testEventID).Name)
+				if e := after.StatusEvent(testEventID); e.Type != event.CustomerStatus || e.Name != eventNames[to] {
+					t.Errorf("%s to %s has the event %s %q", from, to, e.Type, e.Name)
 				}
 			}
 			if from != to {

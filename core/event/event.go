@@ -7,7 +7,6 @@ package event
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,25 +30,22 @@ type Event struct {
 	Resource any
 }
 
-// Type is the type of an event, after the type of its resource.
-type Type string
+// Rendered is an event with its body, as it is stored and sent.
+type Rendered struct {
+	ID         ident.Webhook
+	Platform   ident.Platform
+	Type       Type
+	Name       string
+	Subject    uuid.UUID
+	OccurredAt time.Time
+	// Body is what is signed and sent, byte for byte.
+	Body []byte
+}
 
-// The types.
-const (
-	OutgoingPayment       Type = "OUTGOING_PAYMENT"
-	IncomingPayment       Type = "INCOMING_PAYMENT"
-	InternalAccountStatus Type = "INTERNAL_ACCOUNT_STATUS"
-	CustomerStatus        Type = "CUSTOMER_STATUS"
-	VerificationStatus    Type = "VERIFICATION_STATUS"
-	BulkUpload            Type = "BULK_UPLOAD"
-	Invitation            Type = "INVITATION_CLAIMED"
-	AgentAction           Type = "AGENT_ACTION"
-	SafeguardingReport    Type = "SAFEGUARDING_REPORT"
-	LedgerAsset           Type = "LEDGER_ASSET"
-	LedgerProposal        Type = "LEDGER_PROPOSAL"
-	Receivable            Type = "RECEIVABLE"
-	Test                  Type = "TEST"
-)
+// Rendered returns the event with its body.
+func (e Event) Rendered(body []byte) Rendered {
+	return Rendered{e.ID, e.Platform, e.Type, e.Name, e.Subject, e.OccurredAt, body}
+}
 
 // NewTest returns the event that is sent once when a platform changes its webhook endpoint.
 func NewTest(id ident.Webhook, platform ident.Platform, at time.Time) Event {
@@ -67,112 +63,78 @@ func (e Event) Envelope() []byte {
 		e.ID, e.Type, e.Name, e.OccurredAt.UTC().Format("2006-01-02T15:04:05.000Z"))
 }
 
-// The names of events, which say what happened to the resource.
+// Type is the type of an event, after the type of its resource.
+type Type string
+
+// The types, each with the names of its events, which say what happened to the resource.
 const (
-	OutgoingPaymentPending         = "OUTGOING_PAYMENT.PENDING"
-	OutgoingPaymentProcessing      = "OUTGOING_PAYMENT.PROCESSING"
-	OutgoingPaymentCompleted       = "OUTGOING_PAYMENT.COMPLETED"
-	OutgoingPaymentFailed          = "OUTGOING_PAYMENT.FAILED"
-	OutgoingPaymentExpired         = "OUTGOING_PAYMENT.EXPIRED"
-	OutgoingPaymentRefundPending   = "OUTGOING_PAYMENT.REFUND_PENDING"
-	OutgoingPaymentRefundCompleted = "OUTGOING_PAYMENT.REFUND_COMPLETED"
-	OutgoingPaymentRefundFailed    = "OUTGOING_PAYMENT.REFUND_FAILED"
+	OutgoingPayment                Type = "OUTGOING_PAYMENT"
+	OutgoingPaymentPending              = "OUTGOING_PAYMENT.PENDING"
+	OutgoingPaymentProcessing           = "OUTGOING_PAYMENT.PROCESSING"
+	OutgoingPaymentCompleted            = "OUTGOING_PAYMENT.COMPLETED"
+	OutgoingPaymentFailed               = "OUTGOING_PAYMENT.FAILED"
+	OutgoingPaymentExpired              = "OUTGOING_PAYMENT.EXPIRED"
+	OutgoingPaymentRefundPending        = "OUTGOING_PAYMENT.REFUND_PENDING"
+	OutgoingPaymentRefundCompleted      = "OUTGOING_PAYMENT.REFUND_COMPLETED"
+	OutgoingPaymentRefundFailed         = "OUTGOING_PAYMENT.REFUND_FAILED"
 
-	IncomingPaymentPending   = "INCOMING_PAYMENT.PENDING"
-	IncomingPaymentCompleted = "INCOMING_PAYMENT.COMPLETED"
-	IncomingPaymentFailed    = "INCOMING_PAYMENT.FAILED"
+	IncomingPayment          Type = "INCOMING_PAYMENT"
+	IncomingPaymentPending        = "INCOMING_PAYMENT.PENDING"
+	IncomingPaymentCompleted      = "INCOMING_PAYMENT.COMPLETED"
+	IncomingPaymentFailed         = "INCOMING_PAYMENT.FAILED"
 
-	InternalAccountBalanceUpdated = "INTERNAL_ACCOUNT.BALANCE_UPDATED"
-	InternalAccountStatusUpdated  = "INTERNAL_ACCOUNT.STATUS_UPDATED"
+	InternalAccountStatus         Type = "INTERNAL_ACCOUNT_STATUS"
+	InternalAccountBalanceUpdated      = "INTERNAL_ACCOUNT.BALANCE_UPDATED"
+	InternalAccountStatusUpdated       = "INTERNAL_ACCOUNT.STATUS_UPDATED"
 
-	CustomerKYCPending  = "CUSTOMER.KYC_PENDING"
-	CustomerKYCApproved = "CUSTOMER.KYC_APPROVED"
-	CustomerKYCRejected = "CUSTOMER.KYC_REJECTED"
-	CustomerKYBPending  = "CUSTOMER.KYB_PENDING"
-	CustomerKYBApproved = "CUSTOMER.KYB_APPROVED"
-	CustomerKYBRejected = "CUSTOMER.KYB_REJECTED"
+	CustomerStatus      Type = "CUSTOMER_STATUS"
+	CustomerKYCPending       = "CUSTOMER.KYC_PENDING"
+	CustomerKYCApproved      = "CUSTOMER.KYC_APPROVED"
+	CustomerKYCRejected      = "CUSTOMER.KYC_REJECTED"
+	CustomerKYBPending       = "CUSTOMER.KYB_PENDING"
+	CustomerKYBApproved      = "CUSTOMER.KYB_APPROVED"
+	CustomerKYBRejected      = "CUSTOMER.KYB_REJECTED"
 
-	VerificationResolveErrors        = "VERIFICATION.RESOLVE_ERRORS"
-	VerificationReadyForVerification = "VERIFICATION.READY_FOR_VERIFICATION"
-	VerificationInProgress           = "VERIFICATION.IN_PROGRESS"
-	VerificationPendingManualReview  = "VERIFICATION.PENDING_MANUAL_REVIEW"
-	VerificationApproved             = "VERIFICATION.APPROVED"
-	VerificationRejected             = "VERIFICATION.REJECTED"
+	VerificationStatus               Type = "VERIFICATION_STATUS"
+	VerificationResolveErrors             = "VERIFICATION.RESOLVE_ERRORS"
+	VerificationReadyForVerification      = "VERIFICATION.READY_FOR_VERIFICATION"
+	VerificationInProgress                = "VERIFICATION.IN_PROGRESS"
+	VerificationPendingManualReview       = "VERIFICATION.PENDING_MANUAL_REVIEW"
+	VerificationApproved                  = "VERIFICATION.APPROVED"
+	VerificationRejected                  = "VERIFICATION.REJECTED"
 
 	// SafeguardingShortfall: at the end of a day less was held for customers than owed to them, in at least one
 	// currency.
-	SafeguardingShortfall = "SAFEGUARDING.SHORTFALL"
+	SafeguardingReport    Type = "SAFEGUARDING_REPORT"
+	SafeguardingShortfall      = "SAFEGUARDING.SHORTFALL"
 
 	// LedgerAssetOverdrawn and LedgerAssetCovered: the balance of an asset is below zero, and is no more.
-	LedgerAssetOverdrawn = "LEDGER.ASSET_OVERDRAWN"
-	LedgerAssetCovered   = "LEDGER.ASSET_COVERED"
+	LedgerAsset          Type = "LEDGER_ASSET"
+	LedgerAssetOverdrawn      = "LEDGER.ASSET_OVERDRAWN"
+	LedgerAssetCovered        = "LEDGER.ASSET_COVERED"
 
-	BulkUploadCompleted = "BULK_UPLOAD.COMPLETED"
-	BulkUploadFailed    = "BULK_UPLOAD.FAILED"
+	BulkUpload          Type = "BULK_UPLOAD"
+	BulkUploadCompleted      = "BULK_UPLOAD.COMPLETED"
+	BulkUploadFailed         = "BULK_UPLOAD.FAILED"
 
-	InvitationClaimed = "INVITATION.CLAIMED"
+	Invitation        Type = "INVITATION_CLAIMED"
+	InvitationClaimed      = "INVITATION.CLAIMED"
 
-	AgentActionPendingApproval = "AGENT_ACTION.PENDING_APPROVAL"
+	AgentAction                Type = "AGENT_ACTION"
+	AgentActionPendingApproval      = "AGENT_ACTION.PENDING_APPROVAL"
 
-	LedgerProposalPending  = "LEDGER_PROPOSAL.PENDING"
-	LedgerProposalExecuted = "LEDGER_PROPOSAL.EXECUTED"
-	LedgerProposalRejected = "LEDGER_PROPOSAL.REJECTED"
+	LedgerProposal         Type = "LEDGER_PROPOSAL"
+	LedgerProposalPending       = "LEDGER_PROPOSAL.PENDING"
+	LedgerProposalExecuted      = "LEDGER_PROPOSAL.EXECUTED"
+	LedgerProposalRejected      = "LEDGER_PROPOSAL.REJECTED"
 
 	// ReceivableOpened: the payer's bank took back what was collected. ReceivableCollected: money of the account has
 	// paid some or all of what is owed. ReceivableWrittenOff: the rest was given up.
-	ReceivableOpened     = "RECEIVABLE.OPENED"
-	ReceivableCollected  = "RECEIVABLE.COLLECTED"
-	ReceivableWrittenOff = "RECEIVABLE.WRITTEN_OFF"
+	Receivable           Type = "RECEIVABLE"
+	ReceivableOpened          = "RECEIVABLE.OPENED"
+	ReceivableCollected       = "RECEIVABLE.COLLECTED"
+	ReceivableWrittenOff      = "RECEIVABLE.WRITTEN_OFF"
 
-	TestSent = "TEST"
+	Test     Type = "TEST"
+	TestSent      = "TEST"
 )
-
-// registry has each type of events, with their names.
-var registry = []struct {
-	Type
-	names []string
-}{
-	{OutgoingPayment, []string{
-		OutgoingPaymentPending, OutgoingPaymentProcessing, OutgoingPaymentCompleted, OutgoingPaymentFailed,
-		OutgoingPaymentExpired, OutgoingPaymentRefundPending, OutgoingPaymentRefundCompleted, OutgoingPaymentRefundFailed,
-	}},
-	{IncomingPayment, []string{IncomingPaymentPending, IncomingPaymentCompleted, IncomingPaymentFailed}},
-	{InternalAccountStatus, []string{InternalAccountBalanceUpdated, InternalAccountStatusUpdated}},
-	{CustomerStatus, []string{
-		CustomerKYCPending, CustomerKYCApproved, CustomerKYCRejected,
-		CustomerKYBPending, CustomerKYBApproved, CustomerKYBRejected,
-	}},
-	{VerificationStatus, []string{
-		VerificationResolveErrors, VerificationReadyForVerification, VerificationInProgress, VerificationPendingManualReview,
-		VerificationApproved, VerificationRejected,
-	}},
-	{BulkUpload, []string{BulkUploadCompleted, BulkUploadFailed}},
-	{Invitation, []string{InvitationClaimed}},
-	{AgentAction, []string{AgentActionPendingApproval}},
-	{SafeguardingReport, []string{SafeguardingShortfall}},
-	{LedgerAsset, []string{LedgerAssetOverdrawn, LedgerAssetCovered}},
-	{LedgerProposal, []string{LedgerProposalPending, LedgerProposalExecuted, LedgerProposalRejected}},
-	{Receivable, []string{ReceivableOpened, ReceivableCollected, ReceivableWrittenOff}},
-	{Test, []string{TestSent}},
-}
-
-// Types lists every type, and Names the names of the events of each.
-var Types, Names = index()
-
-func index() (types []Type, names map[Type][]string) {
-	names = map[Type][]string{}
-	for _, kind := range registry {
-		types, names[kind.Type] = append(types, kind.Type), kind.names
-	}
-	return types, names
-}
-
-// TypeOf returns the type of the events of a name, or false for an unknown name.
-func TypeOf(name string) (Type, bool) {
-	for _, kind := range registry {
-		if slices.Contains(kind.names, name) {
-			return kind.Type, true
-		}
-	}
-	return "", false
-}

@@ -1,9 +1,9 @@
 package event
 
 import (
-	"encoding/json"
-	"slices"
-	"strings"
+	"errors"
+	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -25,61 +25,43 @@ var (
 func TestEnvelope(t *testing.T) {
 	t.Parallel()
 	// The body is JSON with the fields of the event.
-	for _, kind := range Types {
-		e := Event{ID: testWebhook, Platform: testPlatform, Type: kind, Name: Names[kind][0], OccurredAt: testTime}
+	e := Event{ID: testWebhook, Platform: testPlatform, Type: CustomerStatus, Name: CustomerKYCApproved, OccurredAt: testTime}
 
-		body := e.Envelope()
-
-		var got map[string]json.RawMessage
-		if err := json.Unmarshal(body, &got); err != nil {
-			t.Fatalf("%s: %v in %s", kind, err, body)
-		}
-		want := map[string]string{
-			"webhookId": `"Webhook:019d0000-0000-7000-8000-00000000000a"`,
-			"type":      `"` + string(kind) + `"`,
-			"event":     `"` + Names[kind][0] + `"`,
-			"timestamp": `"2026-03-04T04:06:07.891Z"`,
-		}
-		if len(got) != len(want) {
-			t.Errorf("%s: keys differ: %s", kind, body)
-		}
-		for key, value := range want {
-			if string(got[key]) != value {
-				t.Errorf("%s: %s is %s, want %s", kind, key, got[key], value)
-			}
-		}
+	const want = `{"webhookId":"Webhook:019d0000-0000-7000-8000-00000000000a","type":"CUSTOMER_STATUS","event":"CUSTOMER.KYC_APPROVED",` +
+		`"timestamp":"2026-03-04T04:06:07.891Z"}`
+	if body := e.Envelope(); string(body) != want {
+		t.Errorf("got %s, want %s", body, want)
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestRegistry_Render(t *testing.T) {
 	t.Parallel()
-	// Every type has names, each name belongs to one type, and all but TEST are dotted.
-	var all []string
-	for _, kind := range Types {
-		if len(Names[kind]) == 0 {
-			t.Errorf("%s has no names", kind)
-		}
-		for _, name := range Names[kind] {
-			if got, ok := TypeOf(name); !ok || got != kind {
-				t.Errorf("TypeOf(%s) = %s, %v, want %s", name, got, ok, kind)
-			}
-			if slices.Contains(all, name) {
-				t.Errorf("%s belongs to two types", name)
-			}
-			all = append(all, name)
-			if kind != Test && !strings.Contains(name, ".") {
-				t.Errorf("%s: no dot", name)
-			}
-			if SentOnce(name) != (kind == Test || name == IncomingPaymentPending) {
-				t.Errorf("SentOnce(%s) = %v", name, SentOnce(name))
-			}
-		}
+	// Each event has the body that its kind renders, in order, and its own keys. One without a resource has its envelope; one
+	// that no kind renders is an error.
+	refused := errors.New("refused")
+	registry := Registry{
+		{CustomerStatus, []string{CustomerKYCApproved}, func(e Event) ([]byte, error) { return fmt.Append(nil, "customer ", e.Resource), nil }},
+		{Receivable, []string{ReceivableOpened}, func(Event) ([]byte, error) { return nil, refused }},
 	}
-	if len(Names) != len(Types) {
-		t.Errorf("%d types have names, want %d", len(Names), len(Types))
+	about := func(kind Type, name string, resource any) Event {
+		return Event{testWebhook, testPlatform, kind, name, uuid.UUID{1}, testTime, resource}
 	}
-	if _, ok := TypeOf("OUTGOING_PAYMENT"); ok {
-		t.Error("the name of a type is accepted as the name of an event")
+	ana, none := about(CustomerStatus, CustomerKYCApproved, "ana"), about(CustomerStatus, CustomerKYCApproved, nil)
+
+	got, err := registry.RenderAll([]Event{ana, none})
+
+	want := []Rendered{
+		{testWebhook, testPlatform, CustomerStatus, CustomerKYCApproved, uuid.UUID{1}, testTime, []byte("customer ana")},
+		{testWebhook, testPlatform, CustomerStatus, CustomerKYCApproved, uuid.UUID{1}, testTime, none.Envelope()},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if got, err := registry.RenderAll([]Event{ana, about(Receivable, ReceivableOpened, 7)}); got != nil || !errors.Is(err, refused) {
+		t.Errorf("refused by its kind: %+v, %v", got, err)
+	}
+	if got, err := registry.RenderAll([]Event{about(Invitation, InvitationClaimed, 7)}); got != nil || err == nil {
+		t.Errorf("of no kind: %+v, %v", got, err)
 	}
 }
 

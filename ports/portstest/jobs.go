@@ -3,6 +3,7 @@ package portstest
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -42,6 +43,15 @@ func Jobs[Tx JobsTx](t *testing.T, store ports.UnitsOfWork[Tx], jobs ports.Jobs,
 		return taken
 	}
 
+	dueSteps := func(at time.Time) []transaction.Step {
+		t.Helper()
+		due, err := jobs.DueSteps(t.Context(), []transaction.Step{transaction.StepRefund, step}, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return due
+	}
+
 	finish := func(finished []ports.Job, added ...ports.Job) error {
 		t.Helper()
 		return store.Do(t.Context(), func(ctx context.Context, tx Tx) error {
@@ -50,8 +60,15 @@ func Jobs[Tx JobsTx](t *testing.T, store ports.UnitsOfWork[Tx], jobs ports.Jobs,
 	}
 
 	// A due job is returned once; a job that is not due, or of another step, is not returned.
+	// Nor is its step due once it is leased.
 	due, later := add(now), add(now.Add(time.Hour))
+	if steps := dueSteps(now); !slices.Equal(steps, []transaction.Step{step}) {
+		t.Fatalf("due are %v, want %s", steps, step)
+	}
 	taken := take(now)
+	if steps := dueSteps(now); len(steps) > 0 {
+		t.Fatalf("due are %v, want none", steps)
+	}
 	if len(taken) != 1 || taken[0].ID != due.ID || taken[0].Attempts != 1 || taken[0].Lease == due.Lease || len(taken[0].Subjects) != 2 ||
 		taken[0].Subjects[0] != due.Subjects[0] {
 		t.Fatalf("taken %+v, want %+v", taken, due)

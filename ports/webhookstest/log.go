@@ -183,7 +183,7 @@ func testRecordUnqueuedEvent(t *testing.T, b Fixture) {
 	e := event.NewTest(newWebhookID(w.now), w.platform, w.now)
 	a := event.Attempt{AttemptedAt: w.now, Duration: 12 * time.Millisecond, Outcome: event.Accepted, StatusCode: 204, Response: "thanks"}
 
-	if err := b.Log.Record(context.Background(), e, e.Envelope(), a); err != nil {
+	if err := b.Log.Record(context.Background(), e.Rendered(e.Envelope()), a); err != nil {
 		t.Fatal(err)
 	}
 
@@ -197,7 +197,7 @@ func testRecordUnqueuedEvent(t *testing.T, b Fixture) {
 
 	// Sent again, it has a second attempt and the same body.
 	again := event.Attempt{Number: 2, AttemptedAt: w.now.Add(time.Second), Duration: time.Millisecond, Outcome: event.Refused, StatusCode: 500}
-	if err := b.Log.Record(context.Background(), e, []byte("{}"), again); err != nil {
+	if err := b.Log.Record(context.Background(), e.Rendered([]byte("{}")), again); err != nil {
 		t.Fatal(err)
 	}
 	d, err = b.Log.Delivery(context.Background(), w.platform, e.ID)

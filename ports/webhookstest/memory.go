@@ -40,8 +40,7 @@ const (
 )
 
 type storedEvent struct {
-	event            event.Event
-	body             []byte
+	event            event.Rendered
 	seq              int64
 	state            queueState
 	nextAttempt      time.Time // zero: deferred
@@ -67,7 +66,7 @@ func (m *MemoryQueue) Append(events ...event.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range events {
-		s := &storedEvent{event: e, body: e.Envelope(), seq: int64(len(m.events) + 1), dueSince: e.OccurredAt}
+		s := &storedEvent{event: e.Rendered(e.Envelope()), seq: int64(len(m.events) + 1), dueSince: e.OccurredAt}
 		if m.endpoints[e.Platform].URL != "" {
 			s.state = inQueue
 		}
@@ -278,7 +277,7 @@ func (m *MemoryQueue) read(now time.Time, fetch ports.WebhookFetch) ports.DueWeb
 
 func (m *MemoryQueue) queuedWebhook(s *storedEvent) ports.QueuedWebhook {
 	q := ports.QueuedWebhook{
-		Platform: s.event.Platform, Seq: s.seq, ID: s.event.ID, Subject: s.event.Subject, Name: s.event.Name, Body: s.body,
+		Platform: s.event.Platform, Seq: s.seq, ID: s.event.ID, Subject: s.event.Subject, Name: s.event.Name, Body: s.event.Body,
 		Created: s.event.OccurredAt, DueSince: s.dueSince, Attempts: len(s.attempts), AttemptsSinceDue: s.attemptsSinceDue,
 		InBacklog: s.state == inBacklog,
 	}

@@ -76,7 +76,7 @@ func (m *MemoryQueue) Endpoint(_ context.Context, p ident.Platform) (ports.Endpo
 }
 
 // Record implements ports.WebhookLog.
-func (m *MemoryQueue) Record(_ context.Context, e event.Event, body []byte, a event.Attempt) error {
+func (m *MemoryQueue) Record(_ context.Context, e event.Rendered, a event.Attempt) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, stored := range m.events {
@@ -87,14 +87,14 @@ func (m *MemoryQueue) Record(_ context.Context, e event.Event, body []byte, a ev
 		}
 	}
 	a.Number = 1
-	m.events = append(m.events, &storedEvent{event: e, body: body, seq: int64(len(m.events) + 1), attempts: []event.Attempt{a}})
+	m.events = append(m.events, &storedEvent{event: e, seq: int64(len(m.events) + 1), attempts: []event.Attempt{a}})
 	return nil
 }
 
 func (s *storedEvent) delivery() ports.Delivery {
 	d := ports.Delivery{
 		ID: s.event.ID, Platform: s.event.Platform, Type: s.event.Type, Name: s.event.Name, Subject: s.event.Subject,
-		Created: s.event.OccurredAt, Body: s.body, Attempts: slices.Clone(s.attempts),
+		Created: s.event.OccurredAt, Body: s.event.Body, Attempts: slices.Clone(s.attempts),
 	}
 	if s.state == inBacklog {
 		d.NextAttempt = s.nextAttempt

@@ -162,7 +162,7 @@ func testAttemptsOutsideQueue(t *testing.T, b Fixture) {
 	got := w.take(1)[0]
 	outside := func() {
 		t.Helper()
-		if err := b.Log.Record(context.Background(), e, e.Envelope(), *w.attempt(event.TimedOut)); err != nil {
+		if err := b.Log.Record(context.Background(), e.Rendered(e.Envelope()), *w.attempt(event.TimedOut)); err != nil {
 			t.Fatal(err)
 		}
 	}

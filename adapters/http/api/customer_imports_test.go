@@ -12,7 +12,7 @@ import (
 	"causeway/core/ident"
 )
 
-func TestRenderEvent_BulkUploadIsBounded(t *testing.T) {
+func TestEvents_BulkUploadIsBounded(t *testing.T) {
 	t.Parallel()
 	// The body of an event has the first errors that fit into 256 kB, and the number of all. One with
 	// few errors has them all.
@@ -33,7 +33,7 @@ func TestRenderEvent_BulkUploadIsBounded(t *testing.T) {
 			i.Errors = append(i.Errors, refused)
 		}
 
-		raw, err := api.RenderEvent(i.Event(ident.NewWebhook(idGenerator.New, noon)))
+		rendered, err := api.Events.Render(i.Event(ident.NewWebhook(idGenerator.New, noon)))
 
 		var body struct {
 			BulkUpload struct {
@@ -41,19 +41,19 @@ func TestRenderEvent_BulkUploadIsBounded(t *testing.T) {
 				Errors   []json.RawMessage
 			}
 		}
-		if err != nil || json.Unmarshal(raw, &body) != nil {
-			t.Fatalf("%.300s, %v", raw, err)
+		if err != nil || json.Unmarshal(rendered.Body, &body) != nil {
+			t.Fatalf("%.300s, %v", rendered.Body, err)
 		}
 		got := body.BulkUpload
-		if len(raw) > limit || got.Progress.Failed != c.errors || (len(got.Errors) == c.errors) != c.complete {
-			t.Errorf("%d errors: a body of %d bytes with %d of them, %d counted", c.errors, len(raw), len(got.Errors), got.Progress.Failed)
+		if len(rendered.Body) > limit || got.Progress.Failed != c.errors || (len(got.Errors) == c.errors) != c.complete {
+			t.Errorf("%d errors: a body of %d bytes with %d of them, %d counted", c.errors, len(rendered.Body), len(got.Errors), got.Progress.Failed)
 		}
 		for n, e := range got.Errors {
 			if !strings.Contains(string(e), fmt.Sprintf(`"row":%d,`, n+1)) {
 				t.Fatalf("error %d: %s", n, e)
 			}
 		}
-		if left := limit - len(raw); !c.complete && (len(got.Errors) == 0 || left > len(got.Errors[0])+100) {
+		if left := limit - len(rendered.Body); !c.complete && (len(got.Errors) == 0 || left > len(got.Errors[0])+100) {
 			t.Errorf("%d errors: %d bytes are left for another one", c.errors, left)
 		}
 	}

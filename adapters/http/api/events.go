@@ -149,71 +149,69 @@ func renderIncomingPayment(base BaseWebhook, e event.Event, t transaction.Transa
 
 // withEventNames makes the type and the names of events constants in the description, so that a generated client can tell
 // them apart.
-func withEventNames(s *huma.Schema, t event.Type) {
+func withEventNames(s *huma.Schema, t event.Type, names []string) {
 	constant := func(name string, values ...string) {
 		property := *s.Properties[name]
 		property.Enum, property.Examples = enumSchema(values).Enum, []any{values[0]}
 		s.Properties[name] = &property
 	}
 	constant("type", string(t))
-	constant("event", event.Names[t]...)
+	constant("event", names...)
 }
 
-// webhookType is a type of events: how it is described, and how its bodies are rendered.
-type webhookType struct {
-	event.Type
-	register func(*httpapi.API)
-	render   func(event.Event) ([]byte, error)
+// webhookKind is a kind of events, and how it is described.
+type webhookKind struct {
+	event.Kind
+	describe func(*httpapi.API)
 }
 
-// describeEvents returns the type of events with a body, which render makes of a resource. An event without one has the
-// fields of BaseWebhook alone.
-func describeEvents[Body, Resource any](
-	t event.Type, id, summary, description string, render func(BaseWebhook, event.Event, Resource) Body,
-) webhookType {
-	return webhookType{t,
-		func(a *httpapi.API) {
-			withEventNames(httpapi.Webhook[Body](a, id, tagWebhooks, summary, description), t)
-		},
-		func(e event.Event) ([]byte, error) {
+// eventsOf returns the kind of events of a type, with these names, whose body render makes of a resource. An event without
+// one has the fields of BaseWebhook alone.
+func eventsOf[Body, Resource any](
+	t event.Type, names []string, id, summary, description string, render func(BaseWebhook, event.Event, Resource) Body,
+) webhookKind {
+	return webhookKind{
+		event.Kind{Type: t, Names: names, Render: func(e event.Event) ([]byte, error) {
 			resource, ok := e.Resource.(Resource)
 			if !ok {
 				return nil, fmt.Errorf("event %s: no body for a %T", e.Name, e.Resource)
 			}
 			base := BaseWebhook{WebhookID: httpapi.NewID(e.ID), Type: string(e.Type), Event: e.Name, Timestamp: httpapi.NewTime(e.OccurredAt)}
 			return json.Marshal(render(base, e, resource))
+		}},
+		func(a *httpapi.API) {
+			withEventNames(httpapi.Webhook[Body](a, id, tagWebhooks, summary, description), t, names)
 		},
 	}
 }
 
-// RenderEvent returns the body of an event, as it is signed and sent.
-func RenderEvent(e event.Event) ([]byte, error) {
-	if e.Resource == nil {
-		return e.Envelope(), nil
+// Events has every kind of events, and renders them.
+var Events = func() event.Registry {
+	kinds := make(event.Registry, len(webhookKinds))
+	for i, w := range webhookKinds {
+		kinds[i] = w.Kind
 	}
-	for _, w := range webhookTypes {
-		if w.Type == e.Type {
-			return w.render(e)
-		}
-	}
-	return nil, fmt.Errorf("event %s: no body for the type %s", e.Name, e.Type)
-}
+	return kinds
+}()
 
-// webhookTypes has every type of events.
-var webhookTypes = []webhookType{
-	describeEvents(event.OutgoingPayment, "outgoingPayment", "Receive outgoing payment events",
+// webhookKinds is the one list of the kinds of events.
+var webhookKinds = []webhookKind{
+	eventsOf(event.OutgoingPayment, []string{
+		event.OutgoingPaymentPending, event.OutgoingPaymentProcessing, event.OutgoingPaymentCompleted,
+		event.OutgoingPaymentFailed, event.OutgoingPaymentExpired, event.OutgoingPaymentRefundPending,
+		event.OutgoingPaymentRefundCompleted, event.OutgoingPaymentRefundFailed,
+	},
+		"outgoingPayment", "Receive outgoing payment events",
 		"Sent for every status change of an outgoing payment: PENDING, PROCESSING, COMPLETED, FAILED, EXPIRED, REFUND_PENDING, "+
 			"REFUND_COMPLETED, REFUND_FAILED. "+
 			"Events of one transaction are sent in order.",
 		func(base BaseWebhook, _ event.Event, t transaction.Transaction) outgoingPaymentWebhook {
 			return outgoingPaymentWebhook{base, newTransactionBody(t, true)}
 		}),
-	describeEvents(event.InternalAccountStatus, "internalAccountStatus", "Receive internal account events",
-		"Sent when an internal account changes: BALANCE_UPDATED, STATUS_UPDATED. Events of one account are sent in order.",
-		func(base BaseWebhook, _ event.Event, a account.WithBalance) internalAccountStatusWebhook {
-			return internalAccountStatusWebhook{base, newInternalAccountBody(a, true)}
-		}),
-	describeEvents(event.IncomingPayment, "incomingPayment", "Receive incoming payment events",
+	eventsOf(event.IncomingPayment, []string{
+		event.IncomingPaymentPending, event.IncomingPaymentCompleted, event.IncomingPaymentFailed,
+	},
+		"incomingPayment", "Receive incoming payment events",
 		"COMPLETED and FAILED report the result of a payment to an internal account; events of one transaction are sent in order.\n\n"+
 			"PENDING asks for approval: someone at another provider pays one of your customers, and your response approves or rejects the "+
 			"payment. It is sent once "+
@@ -226,67 +224,89 @@ var webhookTypes = []webhookType{
 			"- `422` rejects the payment because information about the sender is missing; `requiredFields` lists the fields.\n"+
 			"- Any other response, or none, fails the payment with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.",
 		renderIncomingPayment),
-	describeEvents(event.BulkUpload, "bulkUpload", "Receive events of customer imports",
-		"Sent once for each import: COMPLETED when every row was imported or refused, or FAILED if the file was refused. "+
-			"The body has at most 256 kB: if the errors are longer, it has the first ones, and GET lists more.",
-		func(base BaseWebhook, _ event.Event, i customer.ImportWithErrors) bulkUploadWebhook {
-			return bulkUploadWebhook{base, renderCustomerImport(i)}
+	eventsOf(event.InternalAccountStatus, []string{event.InternalAccountBalanceUpdated, event.InternalAccountStatusUpdated},
+		"internalAccountStatus", "Receive internal account events",
+		"Sent when an internal account changes: BALANCE_UPDATED, STATUS_UPDATED. Events of one account are sent in order.",
+		func(base BaseWebhook, _ event.Event, a account.WithBalance) internalAccountStatusWebhook {
+			return internalAccountStatusWebhook{base, newInternalAccountBody(a, true)}
 		}),
-	describeEvents(event.CustomerStatus, "customerStatus", "Receive customer status events",
+	eventsOf(event.CustomerStatus, []string{
+		event.CustomerKYCPending, event.CustomerKYCApproved, event.CustomerKYCRejected, event.CustomerKYBPending,
+		event.CustomerKYBApproved, event.CustomerKYBRejected,
+	},
+		"customerStatus", "Receive customer status events",
 		"Sent when the status of a customer changes: KYC_PENDING, KYC_APPROVED, KYC_REJECTED for individuals, and KYB_PENDING, KYB_APPROVED, "+
 			"KYB_REJECTED for businesses. "+
 			"Only APPROVED customers can send and receive money. Events of one customer are sent in order.",
 		func(base BaseWebhook, _ event.Event, c customer.Customer) customerStatusWebhook {
 			return customerStatusWebhook{base, renderCustomer(c)}
 		}),
-	describeEvents(event.VerificationStatus, "verification", "Receive verification events",
+	eventsOf(event.VerificationStatus, []string{
+		event.VerificationResolveErrors, event.VerificationReadyForVerification, event.VerificationInProgress,
+		event.VerificationPendingManualReview, event.VerificationApproved, event.VerificationRejected,
+	},
+		"verification", "Receive verification events",
 		"Sent for every status of a verification: RESOLVE_ERRORS, READY_FOR_VERIFICATION, IN_PROGRESS, PENDING_MANUAL_REVIEW, APPROVED, "+
 			"REJECTED. "+
 			"Events of one verification are sent in order. The status of the customer is in the events of the customer.",
 		func(base BaseWebhook, _ event.Event, v verification.Verification) verificationStatusWebhook {
 			return verificationStatusWebhook{base, renderVerification(v)}
 		}),
-	describeEvents(event.Invitation, "invitationClaimed", "Receive events of invitations",
+	eventsOf(event.BulkUpload, []string{event.BulkUploadCompleted, event.BulkUploadFailed},
+		"bulkUpload", "Receive events of customer imports",
+		"Sent once for each import: COMPLETED when every row was imported or refused, or FAILED if the file was refused. "+
+			"The body has at most 256 kB: if the errors are longer, it has the first ones, and GET lists more.",
+		func(base BaseWebhook, _ event.Event, i customer.ImportWithErrors) bulkUploadWebhook {
+			return bulkUploadWebhook{base, renderCustomerImport(i)}
+		}),
+	eventsOf(event.Invitation, []string{event.InvitationClaimed},
+		"invitationClaimed", "Receive events of invitations",
 		"CLAIMED is sent to the platform of the inviter. If the invitation has an amount, send it to inviteeUma: nothing is sent by itself.",
 		renderInvitationClaimed),
-	describeEvents(event.LedgerProposal, "ledgerProposal", "Receive events of proposals",
+	eventsOf(event.AgentAction, []string{event.AgentActionPendingApproval},
+		"agentAction", "Receive events of agents",
+		"PENDING_APPROVAL is sent when an agent asks for a payment that you have to approve or reject. There is no event for your decision; "+
+			"the payment has its own events.",
+		func(base BaseWebhook, _ event.Event, a payments.AgentAction) agentActionWebhook {
+			return agentActionWebhook{base, renderAgentAction(a)}
+		}),
+	eventsOf(event.SafeguardingReport, []string{event.SafeguardingShortfall},
+		"safeguardingReport", "Receive events of safeguarding reports",
+		"SHORTFALL is sent when the report of a day shows that less is held for customers than is owed to them, in at least one currency.",
+		func(base BaseWebhook, _ event.Event, r ports.KeptReport) safeguardingWebhook {
+			return safeguardingWebhook{base, renderKeptReport(r)}
+		}),
+	eventsOf(event.LedgerAsset, []string{event.LedgerAssetOverdrawn, event.LedgerAssetCovered},
+		"ledgerAsset", "Receive events of ledger accounts",
+		"ASSET_OVERDRAWN is sent when an asset of the ledger is seen below zero, ASSET_COVERED when it is back, at most once an hour for each "+
+			"account.",
+		func(base BaseWebhook, _ event.Event, o treasury.Overdraft) ledgerAssetWebhook {
+			return ledgerAssetWebhook{base, renderOverdraft(o)}
+		}),
+	eventsOf(event.LedgerProposal, []string{event.LedgerProposalPending, event.LedgerProposalExecuted, event.LedgerProposalRejected},
+		"ledgerProposal", "Receive events of proposals",
 		"Sent when a change of the books is proposed because it needs four eyes, and when it is decided: PENDING, EXECUTED, REJECTED. An "+
 			"expiry has no event. "+
 			"Events of one proposal are sent in order.",
 		func(base BaseWebhook, _ event.Event, p proposal.Proposal) ledgerProposalWebhook {
 			return ledgerProposalWebhook{base, renderProposal(proposal.Stated{Proposal: p, Status: p.State})}
 		}),
-	describeEvents(event.AgentAction, "agentAction", "Receive events of agents",
-		"PENDING_APPROVAL is sent when an agent asks for a payment that you have to approve or reject. There is no event for your decision; "+
-			"the payment has its own events.",
-		func(base BaseWebhook, _ event.Event, a payments.AgentAction) agentActionWebhook {
-			return agentActionWebhook{base, renderAgentAction(a)}
-		}),
-	describeEvents(event.SafeguardingReport, "safeguardingReport", "Receive events of safeguarding reports",
-		"SHORTFALL is sent when the report of a day shows that less is held for customers than is owed to them, in at least one currency.",
-		func(base BaseWebhook, _ event.Event, r ports.KeptReport) safeguardingWebhook {
-			return safeguardingWebhook{base, renderKeptReport(r)}
-		}),
-	describeEvents(event.LedgerAsset, "ledgerAsset", "Receive events of ledger accounts",
-		"ASSET_OVERDRAWN is sent when an asset of the ledger is seen below zero, ASSET_COVERED when it is back, at most once an hour for each "+
-			"account.",
-		func(base BaseWebhook, _ event.Event, o treasury.Overdraft) ledgerAssetWebhook {
-			return ledgerAssetWebhook{base, renderOverdraft(o)}
-		}),
-	describeEvents(event.Receivable, "receivable", "Receive events of receivables",
+	eventsOf(event.Receivable, []string{event.ReceivableOpened, event.ReceivableCollected, event.ReceivableWrittenOff},
+		"receivable", "Receive events of receivables",
 		"OPENED is sent when the payer's bank has taken back what was collected, COLLECTED whenever money of the account pays some or all of "+
 			"what is owed, WRITTEN_OFF when the rest is given up. "+
 			"Events of one receivable are sent in order.",
 		func(base BaseWebhook, _ event.Event, r receivable.Receivable) receivableWebhook {
 			return receivableWebhook{base, renderReceivable(r)}
 		}),
-	describeEvents(event.Test, "test", "Receive test events",
+	eventsOf(event.Test, []string{event.TestSent},
+		"test", "Receive test events",
 		"Sent once when the webhook endpoint is set or changed. It is not retried.",
 		func(base BaseWebhook, _ event.Event, _ struct{}) testWebhook { return testWebhook{base} }),
 }
 
 func registerWebhooks(a *httpapi.API) {
-	for _, w := range webhookTypes {
-		w.register(a)
+	for _, w := range webhookKinds {
+		w.describe(a)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/http/api"
 	"causeway/app/webhooks"
 	"causeway/core/event"
 	"causeway/core/fault"
@@ -83,7 +84,7 @@ func (w *fakeWebhooks) SendTest(_ context.Context, _ ident.Platform) (webhooks.T
 func (w *fakeWebhooks) addDelivery(platformID ident.Platform, name string, status event.Status, attempts ...event.Attempt) ports.Delivery {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	kind, _ := event.TypeOf(name)
+	kind, _ := api.Events.TypeOf(name)
 	d := ports.Delivery{ID: ident.NewWebhook(idGenerator.New, noon), Platform: platformID, Type: kind, Name: name,
 		Subject: uuid.UUID{7}, Created: noon,
 		Body: []byte(`{"exactly":"this"}`), Status: status, Attempts: attempts}

@@ -191,7 +191,7 @@ func TestUpdateInternalAccount(t *testing.T) {
 	}
 }
 
-func TestRenderEvent_InternalAccountMatchesList(t *testing.T) {
+func TestEvents_InternalAccountMatchesList(t *testing.T) {
 	t.Parallel()
 	// The event of an account has the same body as the lists, and in addition
 	// referenceCode.
@@ -205,18 +205,18 @@ func TestRenderEvent_InternalAccountMatchesList(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	raw, err := api.RenderEvent(account.WithBalance{Internal: is, Balance: 0}.BalanceUpdatedEvent(ident.NewWebhook(idGenerator.New, noon),
-		noon))
+	rendered, err := api.Events.Render(account.WithBalance{Internal: is, Balance: 0}.BalanceUpdatedEvent(
+		ident.NewWebhook(idGenerator.New, noon), noon))
 
 	var event struct {
 		Type, Event     string
 		InternalAccount map[string]any
 	}
-	if err := json.Unmarshal(raw, &event); err != nil {
-		t.Fatalf("%v: %s", err, raw)
+	if err := json.Unmarshal(rendered.Body, &event); err != nil {
+		t.Fatalf("%v: %s", err, rendered.Body)
 	}
 	if err != nil || event.Type != "INTERNAL_ACCOUNT_STATUS" || event.Event != "INTERNAL_ACCOUNT.BALANCE_UPDATED" {
-		t.Errorf("%v: %s", err, raw)
+		t.Errorf("%v: %s", err, rendered.Body)
 	}
 	info := event.InternalAccount["fundingPaymentInstructions"].([]any)[0].(map[string]any)["accountOrWalletInfo"].(map[string]any)
 	if info["reference"] != is.Reference || info["referenceCode"] != is.Reference {

@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -33,6 +35,7 @@ import (
 	"causeway/app/platforms"
 	"causeway/app/wallets"
 	"causeway/app/webhooks"
+	"causeway/core/event"
 	"causeway/core/platform"
 	"causeway/ports"
 	"causeway/ports/portstest"
@@ -66,7 +69,7 @@ type client struct {
 func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgres.DB)) *testServer {
 	t.Helper()
 	store, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.SimulateClock(t, url), AllPlatforms: true, MaxConnections: 6,
-		Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Render: api.RenderEvent})
+		Clock: portstest.NewFakeClock(noon), IDs: idGenerator, TxOf: func(u *postgres.Unit) any { return tx{u} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,6 +122,15 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 		t.Fatal(err)
 	}
 	return d
+}
+
+// tx is the unit of work of the use cases.
+type tx struct{ *postgres.Unit }
+
+// Emit implements platforms.Tx.
+func (t tx) Emit(ctx context.Context, events []event.Event) error {
+	rendered, err := api.Events.RenderAll(events)
+	return errors.Join(err, t.StoreEvents(ctx, rendered))
 }
 
 // newClient returns a client with all permissions on a new sandbox platform, on its own

@@ -115,8 +115,8 @@ func TestListDeliveries_ShowsTestEvent(t *testing.T) {
 	// Setting the endpoint adds a PENDING TEST event to the real log, with its body; the
 	// log of another platform is empty.
 	d := newTestServer(t, pgtest.New(t), func(deps *api.Deps, store *postgres.DB) {
-		deps.Webhooks = webhooks.New(webhooks.Config{Log: outbox.NewLog(store.Pool(), nil), Clock: portstest.NewFakeClock(noon),
-			IDs: idGenerator})
+		deps.Webhooks = webhooks.New(webhooks.Config{Log: outbox.NewLog(store.Pool(), nil), Events: api.Events,
+			Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 	})
 	c := d.createPlatform(t, platform.Sandbox)
 	c.must(200, "PATCH", "/config", `{"webhookEndpoint": "https://example.com/hook"}`)

@@ -24,13 +24,6 @@ type Querier interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// Row is an event as it is stored.
-type Row struct {
-	Event event.Event
-	// Body is what is signed and sent, byte for byte, or what SealBody made of it.
-	Body []byte
-}
-
 // The rows are numbered in the order given, because a scan of unnest keeps it. An event of a
 // platform without an endpoint is stored, but not queued. The condition is always true:
 // it assigns the transaction its id before any row is numbered, which readers rely on (see
@@ -46,14 +39,14 @@ SELECT stored.platform_id, stored.seq, stored.subject_id, stored.id
 FROM stored JOIN platforms ON platforms.id = stored.platform_id
 WHERE platforms.webhook_endpoint <> ''`
 
-// Append stores events and queues them for delivery, with one statement. They are visible
+// Append stores events, whose bodies SealBody may have encrypted, and queues them for delivery, with one statement. They are visible
 // when the caller's transaction commits. The caller must hold a lock on the subject of each
 // event, such as the row of its transaction: it decides the order of the subject's events.
-func Append(ctx context.Context, q Querier, rows []Row) error {
-	if len(rows) == 0 {
+func Append(ctx context.Context, q Querier, events []event.Rendered) error {
+	if len(events) == 0 {
 		return nil
 	}
-	sql, args := Statement(rows)
+	sql, args := Statement(events)
 	_, err := q.Exec(ctx, sql, prepared(args)...)
 	return err
 }
@@ -63,9 +56,8 @@ func prepared(args []any) []any { return append([]any{pgx.QueryExecModeCacheStat
 
 // Statement returns the statement of Append, for a caller that sends it in a batch with
 // others. The text is always the same, so it stays prepared.
-func Statement(rows []Row) (sql string, args []any) {
-	return appendSQL, schema.Arrays(rows, func(r *Row) []any {
-		e := &r.Event
-		return []any{&e.Platform, &e.ID, &e.Subject, &e.OccurredAt, &e.Type, &e.Name, &r.Body}
+func Statement(events []event.Rendered) (sql string, args []any) {
+	return appendSQL, schema.Arrays(events, func(e *event.Rendered) []any {
+		return []any{&e.Platform, &e.ID, &e.Subject, &e.OccurredAt, &e.Type, &e.Name, &e.Body}
 	})
 }

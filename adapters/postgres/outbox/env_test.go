@@ -98,10 +98,10 @@ func (h *testEnv) createPlatform(endpoint string) ident.Platform {
 }
 
 // newRows returns consecutive events, perSubject of each subject, with bodies of one size.
-func (h *testEnv) newRows(p ident.Platform, count, perSubject, size int) []Row {
-	rows := make([]Row, count)
+func (h *testEnv) newRows(p ident.Platform, count, perSubject, size int) []event.Rendered {
+	rows := make([]event.Rendered, count)
 	var subject uuid.UUID
-	names := event.Names[event.OutgoingPayment]
+	names := []string{event.OutgoingPaymentPending, event.OutgoingPaymentProcessing, event.OutgoingPaymentCompleted}
 	for i := range rows {
 		if i%perSubject == 0 {
 			subject = uuid.Must(uuid.NewV7())
@@ -111,7 +111,7 @@ func (h *testEnv) newRows(p ident.Platform, count, perSubject, size int) []Row {
 			Type: event.OutgoingPayment, Name: names[i%perSubject%len(names)], Subject: subject, OccurredAt: h.now,
 		}
 		resource := `,"transaction":{"x":"` + strings.Repeat("y", size) + `"}}`
-		rows[i] = Row{Event: e, Body: append(bytes.TrimSuffix(e.Envelope(), []byte("}")), resource...)}
+		rows[i] = e.Rendered(append(bytes.TrimSuffix(e.Envelope(), []byte("}")), resource...))
 	}
 	return rows
 }

@@ -88,8 +88,8 @@ SELECT $1, $2, $8, 1 + (SELECT coalesce(max(attempt_no), 0) FROM webhook_attempt
        $9, $10, $11, $12, $13, $14`
 
 // Record implements ports.WebhookLog.
-func (l *Log) Record(ctx context.Context, e event.Event, body []byte, a event.Attempt) error {
-	stored, err := SealBody(ctx, l.cipher, e.Platform.UUID(), e.ID.UUID(), body)
+func (l *Log) Record(ctx context.Context, e event.Rendered, a event.Attempt) error {
+	stored, err := SealBody(ctx, l.cipher, e.Platform.UUID(), e.ID.UUID(), e.Body)
 	if err != nil {
 		return err
 	}

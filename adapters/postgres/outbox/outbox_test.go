@@ -35,10 +35,10 @@ func TestQueue_Conformance(t *testing.T) {
 	})
 }
 
-func toRows(events []event.Event) []Row {
-	rows := make([]Row, len(events))
+func toRows(events []event.Event) []event.Rendered {
+	rows := make([]event.Rendered, len(events))
 	for i, e := range events {
-		rows[i] = Row{Event: e, Body: e.Envelope()}
+		rows[i] = e.Rendered(e.Envelope())
 	}
 	return rows
 }
@@ -115,7 +115,7 @@ func TestExchange_LateCommitIsRead(t *testing.T) {
 	}
 
 	got := reader()
-	if len(got) != 1 || got[0].ID != late[0].Event.ID {
+	if len(got) != 1 || got[0].ID != late[0].ID {
 		t.Fatalf("read %d events without the late one", len(got))
 	}
 	if n := len(*inFlight); n != 16 {
@@ -166,7 +166,7 @@ func TestExchange_LateCommitAboveSnapshotXmax(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if got := reader(); len(got) != 1 || got[0].ID != late[0].Event.ID {
+	if got := reader(); len(got) != 1 || got[0].ID != late[0].ID {
 		t.Fatalf("read %d events without the late one", len(got))
 	}
 }

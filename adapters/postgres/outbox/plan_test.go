@@ -50,7 +50,7 @@ func TestPartitions_EachStatementReadsThoseOfItsEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	platform, id := "'"+p.UUID().String()+"'", "'"+rows[0].Event.ID.UUID().String()+"'"
+	platform, id := "'"+p.UUID().String()+"'", "'"+rows[0].ID.UUID().String()+"'"
 	if _, err := conn.Exec(
 		t.Context(), `INSERT INTO webhook_backlog SELECT platform_id, subject_id, seq, event_id, $1, $1, 1, 1 FROM webhook_queue ORDER BY seq LIMIT 3`, env.now); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestPartitions_EachStatementReadsThoseOfItsEvents(t *testing.T) {
 		sql, arguments string
 		events, reads  int // the partitions of events and attempts that are read
 	}{
-		"new events":         {newEventsSQL, platform + ", 0, '{}', 100", 1, 0},
+		"new events":         {newEventsSQL, platform + ", 0, '{}', 100, false", 1, 0},
 		"retries":            {retriesSQL, platform + ", '2026-05-07', '{}', 100", 1, 0},
 		"settled":            {settleBacklogSQL, platform + result, 0, 1},
 		"postponed":          {postponeSQL, platform + result + ", '{2026-05-06}'", 0, 1},

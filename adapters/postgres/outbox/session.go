@@ -44,7 +44,7 @@ func (q *Queue) OpenSession(ctx context.Context) (ports.WebhookSession, error) {
 		return nil, fmt.Errorf("prepare a webhook session: %w", err)
 	}
 	for _, sql := range []string{
-		scanSQL, endpointsSQL, claimSQL, releaseSQL, xminSQL, newEventsSQL, retriesSQL, nextRetrySQL, endpointSQL,
+		scanSQL, endpointsSQL, claimSQL, releaseSQL, newEventsSQL, retriesSQL, nextRetrySQL, endpointSQL,
 		settleNewSQL, settleBacklogSQL, moveToBacklogSQL, postponeSQL, makeNextDueSQL,
 	} {
 		if _, err := conn.Prepare(ctx, sql, sql); err != nil {

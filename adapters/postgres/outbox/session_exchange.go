@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,15 +14,6 @@ import (
 func (s *session) Exchange(ctx context.Context, now time.Time, results []ports.WebhookResult,
 	fetches []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
 	batch, due := &pgx.Batch{}, make([]ports.DueWebhooks, len(fetches))
-	var before xidBounds
-	if slices.ContainsFunc(fetches, func(w ports.WebhookFetch) bool { return w.Fresh > 0 }) {
-		// Before any write: this transaction must not count as running.
-		needsNextXID := slices.ContainsFunc(fetches, func(w ports.WebhookFetch) bool {
-			m := s.watermarks[w.Platform]
-			return m != nil && m.needsNextXID()
-		})
-		batch.Queue(xminSQL, needsNextXID).QueryRow(func(row pgx.Row) error { return row.Scan(&before.xmin, &before.nextXID) })
-	}
 	queueResults(batch, now, results)
 	for i, fetch := range fetches {
 		if fetch.Fresh > 0 {
@@ -31,12 +21,12 @@ func (s *session) Exchange(ctx context.Context, now time.Time, results []ports.W
 			if !owned {
 				return nil, fmt.Errorf("read the events of %s: the platform is not owned by this session", fetch.Platform)
 			}
-			queueNewEvents(batch, fetch, m, &before, &due[i])
+			queueNewEvents(batch, fetch, m, &due[i])
 		}
 		if fetch.Retries > 0 {
 			queueRetries(batch, now, fetch, &due[i])
+			queueEndpoint(batch, fetch, &due[i])
 		}
-		queueEndpoint(batch, fetch, &due[i])
 	}
 	if batch.Len() == 0 {
 		return due, nil
@@ -55,21 +45,24 @@ func queueEndpoint(batch *pgx.Batch, fetch ports.WebhookFetch, due *ports.DueWeb
 	batch.Queue(endpointSQL, fetch.Platform).QueryRow(func(row pgx.Row) error { return row.Scan(endpointFields(&due.Endpoint)...) })
 }
 
-// The next id is that of this transaction: all ids assigned so far are lower.
-const xminSQL = `
-SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, CASE WHEN $1 THEN pg_current_xact_id()::text::bigint ELSE 0 END`
-
-// Uses the primary keys of webhook_queue, webhook_events and webhook_backlog. The
-// events are looked up one by one (OFFSET 0); otherwise a young table would be read completely.
+// It returns one row without an event if there is none. xmin is that of the snapshot in which the events are read. The
+// next id is that of this transaction, which is assigned now, if not by a statement before: all ids of transactions that
+// had numbered events when the last read ended are lower. Uses the primary keys of platforms, webhook_queue,
+// webhook_events and webhook_backlog. The events are looked up one by one (OFFSET 0); otherwise a young table would be
+// read completely.
 const newEventsSQL = `
-SELECT q.seq, q.subject_id, e.id, e.name, e.created_at, e.body,
+SELECT (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint),
+       (SELECT CASE WHEN $5 THEN pg_current_xact_id()::text::bigint ELSE 0 END), ` + endpointColumns + `,
+       q.seq, q.subject_id, e.id, e.name, e.created_at, e.body,
        (SELECT min(b.seq) FROM webhook_backlog b WHERE b.platform_id = $1 AND b.subject_id = q.subject_id)
-FROM (SELECT seq, subject_id, event_id FROM webhook_queue
-      WHERE platform_id = $1 AND seq > $2 AND seq <> ALL ($3::bigint[]) ORDER BY seq LIMIT $4) q
-CROSS JOIN LATERAL (SELECT * FROM webhook_events WHERE platform_id = $1 AND id = q.event_id OFFSET 0) e
+FROM platforms p
+LEFT JOIN LATERAL (SELECT seq, subject_id, event_id FROM webhook_queue
+      WHERE platform_id = $1 AND seq > $2 AND seq <> ALL ($3::bigint[]) ORDER BY seq LIMIT $4) q ON true
+LEFT JOIN LATERAL (SELECT * FROM webhook_events WHERE platform_id = $1 AND id = q.event_id OFFSET 0) e ON true
+WHERE p.id = $1
 ORDER BY q.seq`
 
-func queueNewEvents(batch *pgx.Batch, fetch ports.WebhookFetch, m *watermark, before *xidBounds, due *ports.DueWebhooks) {
+func queueNewEvents(batch *pgx.Batch, fetch ports.WebhookFetch, m *watermark, due *ports.DueWebhooks) {
 	from, inFlight := m.tail, []int64{}
 	if fetch.FullScan {
 		from = 0
@@ -79,25 +72,41 @@ func queueNewEvents(batch *pgx.Batch, fetch ports.WebhookFetch, m *watermark, be
 			inFlight = append(inFlight, seq)
 		}
 	}
-	batch.Queue(newEventsSQL, fetch.Platform, from, inFlight, fetch.Fresh).Query(func(rows pgx.Rows) error {
-		events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ports.QueuedWebhook, error) {
-			q := ports.QueuedWebhook{Platform: fetch.Platform}
-			var first *int64 // number of the subject's first event in the backlog
-			err := row.Scan(&q.Seq, &q.Subject, &q.ID, &q.Name, &q.Created, &q.Body, &first)
-			q.DueSince = q.Created
-			if first != nil {
-				q.Blocked, q.HasSuccessor = *first < q.Seq, *first > q.Seq
+	batch.Queue(newEventsSQL, fetch.Platform, from, inFlight, fetch.Fresh, m.needsNextXID()).Query(func(rows pgx.Rows) error {
+		var before xidBounds
+		q := ports.QueuedWebhook{Platform: fetch.Platform}
+		var first *int64 // number of the subject's first event in the backlog
+		columns := append([]any{&before.xmin, &before.nextXID}, endpointFields(&due.Endpoint)...)
+		ofAll := len(columns)
+		columns = append(columns, &q.Seq, &q.Subject, &q.ID, &q.Name, &q.Created, &q.Body, &first)
+		for rows.Next() {
+			noEvent := rows.RawValues()[ofAll] == nil
+			if noEvent {
+				clear(columns[ofAll:])
 			}
-			return q, err
-		})
-		highest := int64(0)
-		if due.Fresh = append(due.Fresh, events...); len(events) > 0 {
-			highest = events[len(events)-1].Seq
+			if err := rows.Scan(columns...); err != nil {
+				return err
+			}
+			if noEvent {
+				break
+			}
+			q.DueSince, q.Blocked, q.HasSuccessor = q.Created, first != nil && *first < q.Seq, first != nil && *first > q.Seq
+			due.Fresh = append(due.Fresh, q)
+			q.Body = nil
+			clear(columns[:ofAll]) // the same in each row
 		}
-		if err != nil {
+		rows.Close()
+		if err := rows.Err(); err != nil {
 			return err
 		}
-		m.advance(*before, highest, len(due.Fresh) == fetch.Fresh)
+		if before.xmin == 0 {
+			return fmt.Errorf("there is no platform %s", fetch.Platform)
+		}
+		highest := int64(0)
+		if n := len(due.Fresh); n > 0 {
+			highest = due.Fresh[n-1].Seq
+		}
+		m.advance(before, highest, len(due.Fresh) == fetch.Fresh)
 		return nil
 	})
 }

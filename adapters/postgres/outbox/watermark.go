@@ -28,7 +28,7 @@ type xidBounds struct{ xmin, nextXID int64 }
 // needsNextXID reports whether the next read needs nextXID.
 func (m *watermark) needsNextXID() bool { return m.untilXID == 0 && m.highestRead > m.tail }
 
-// advance records a read that began after tail: the bounds just before it, the highest number
+// advance records a read that began after tail: the bounds in its snapshot, the highest number
 // it returned (0 for none), and whether its limit may have truncated it.
 func (m *watermark) advance(before xidBounds, highest int64, truncated bool) {
 	if m.needsNextXID() && before.nextXID > 0 {

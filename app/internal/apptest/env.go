@@ -120,7 +120,7 @@ func New(t testing.TB, opts ...Option) *Env {
 	}
 	var err error
 	env.Store, err = postgres.Open(context.Background(), postgres.Options{URL: env.URL, AllPlatforms: true, MaxConnections: o.connections,
-		Clock: env.Clock, IDs: env.IDs, Render: env.Events.render,
+		Clock: env.Clock, IDs: env.IDs, TxOf: env.Events.newTx,
 		Emitted: env.Emitted.Notify, LockTimeout: o.lockTimeout, IdleTimeout: time.Minute, StatementTimeout: 2 * time.Minute})
 	if err != nil {
 		t.Fatal(err)

@@ -1,12 +1,14 @@
 package apptest
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"testing"
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/postgres"
 	"causeway/core/account"
 	"causeway/core/event"
 	"causeway/core/ident"
@@ -21,15 +23,35 @@ type Events struct {
 	events  []event.Event
 }
 
-func (r *Events) render(e event.Event) ([]byte, error) {
+// Tx is a unit of work as use cases are given it. It records events, and stores them with an empty body.
+type Tx struct {
+	*postgres.Unit
+	events *Events
+}
+
+func (r *Events) newTx(u *postgres.Unit) any { return Tx{u, r} }
+
+// Tx returns a unit of work as use cases are given it.
+func (e *Env) Tx(u *postgres.Unit) Tx { return Tx{u, e.Events} }
+
+// Emit records events and stores them with the unit of work.
+func (t Tx) Emit(ctx context.Context, events []event.Event) error {
+	rendered := make([]event.Rendered, len(events))
+	for i, e := range events {
+		t.events.record(e)
+		rendered[i] = e.Rendered([]byte("{}"))
+	}
+	return t.StoreEvents(ctx, rendered)
+}
+
+func (r *Events) record(e event.Event) {
 	if r.forward != nil {
 		r.forward(e)
-		return []byte("{}"), nil
+		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = append(r.events, e)
-	return []byte("{}"), nil
 }
 
 // All returns the events so far.

@@ -31,6 +31,17 @@ type fakeJobs struct {
 	stall time.Duration
 }
 
+func (f *fakeJobs) DueSteps(_ context.Context, steps []transaction.Step, now time.Time) (due []transaction.Step, _ error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range steps {
+		if slices.ContainsFunc(f.jobs, func(j ports.Job) bool { return j.Step == s && !j.Dead && !j.Due.After(now) }) {
+			due = append(due, s)
+		}
+	}
+	return due, nil
+}
+
 func (f *fakeJobs) TakeJobs(_ context.Context, s transaction.Step, now time.Time, lease time.Duration, limit int) ([]ports.Job, error) {
 	return f.take(s, now, lease, limit, func(ports.Job) bool { return true })
 }

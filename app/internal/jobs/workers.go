@@ -39,7 +39,7 @@ const (
 	// minLease is what must be left of a lease when a job is started, so that it is renewed in
 	// time.
 	minLease = 2 * time.Second
-	// pollInterval is how often a process looks for due jobs in the database.
+	// pollInterval is how often a process looks in the database for steps with due jobs.
 	pollInterval = 250 * time.Millisecond
 	// localLeaseDuration is how long a new job is reserved for the process that stored it.
 	// Usually it is finished long before.
@@ -122,7 +122,7 @@ func New(c Config, handlers ...Handler) *Workers {
 		h = h.withDefaults()
 		w.queues[h.Step] = &stepQueue{
 			Handler: h, workers: w, schedule: newSchedule(h, c.MaxDelay),
-			submitted: make(chan *ports.Job, 1024), wake: make(chan func(*schedule), h.MaxConcurrency),
+			submitted: make(chan *ports.Job, 1024), due: make(chan struct{}, 1), wake: make(chan func(*schedule), h.MaxConcurrency),
 			renewed: make(chan func(*schedule), 1),
 		}
 	}
@@ -166,6 +166,7 @@ func (w *Workers) Run(ctx context.Context) {
 	go func() {
 		defer close(stopped)
 		var running sync.WaitGroup
+		running.Go(func() { w.untilStopped(ctx, "search for due jobs", func() { w.findDue(ctx) }) })
 		for _, q := range w.queues {
 			running.Go(func() { q.runUntilStopped(ctx, jobCtx) })
 		}
@@ -182,6 +183,39 @@ func (w *Workers) Run(ctx context.Context) {
 		}
 	}
 	w.Log.Error("jobs did not stop when they were cancelled; other processes run them when their leases end")
+}
+
+// findDue tells the queues of steps with due jobs, again and again. One statement asks for all steps: most have none.
+func (w *Workers) findDue(ctx context.Context) {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	steps := w.Steps()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		statement, cancel := context.WithTimeout(ctx, statementTimeout)
+		due, err := w.Jobs.DueSteps(statement, steps, w.Clock.Now())
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			w.Log.WithError(err).Warn("cannot look for due jobs; will retry")
+		}
+		for _, step := range due {
+			select {
+			case w.queues[step].due <- struct{}{}:
+			default: // it has not looked since the last time
+			}
+		}
+	}
+}
+
+// untilStopped calls run, and again after a panic, until ctx is done.
+func (w *Workers) untilStopped(ctx context.Context, name string, run func()) {
+	for !w.recovered(name, run) && ctx.Err() == nil {
+		time.Sleep(pollInterval)
+	}
 }
 
 // RunDue runs the due jobs one batch after the other, until none is due. It is for programs without
@@ -214,6 +248,8 @@ type stepQueue struct {
 	// submitted are jobs on their way to the schedule, and wake are changes of it.
 	submitted chan *ports.Job // pointers, since a queue is mostly empty
 	wake      chan func(*schedule)
+	// due says that the database has due jobs.
+	due chan struct{}
 	// renewed is the change after a renewal of leases, of which one runs at a time.
 	renewed  chan func(*schedule)
 	renewing bool
@@ -227,13 +263,11 @@ type stepQueue struct {
 // runUntilStopped runs the queue, also after a panic.
 func (q *stepQueue) runUntilStopped(ctx, jobCtx context.Context) {
 	defer q.running.Wait()
-	for !q.workers.recovered("queue of step "+string(q.Step), func() { q.run(ctx, jobCtx) }) && ctx.Err() == nil {
-		time.Sleep(pollInterval)
-	}
+	q.workers.untilStopped(ctx, "queue of step "+string(q.Step), func() { q.run(ctx, jobCtx) })
 }
 
 func (q *stepQueue) run(ctx, jobCtx context.Context) {
-	tick := time.NewTicker(pollInterval)
+	tick := time.NewTicker(time.Second) // several times in renewBelow
 	defer tick.Stop()
 	look := false // in the database
 	for {
@@ -257,9 +291,10 @@ func (q *stepQueue) run(ctx, jobCtx context.Context) {
 		case change := <-q.renewed:
 			change(q.schedule)
 			q.renewing = false
+		case <-q.due:
+			look = true
 		case <-tick.C:
 			q.renewWaiting(jobCtx)
-			look = true
 		}
 	}
 }

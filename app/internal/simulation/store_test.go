@@ -737,6 +737,11 @@ type assignment struct {
 
 type assignmentKey struct{}
 
+// DueSteps is not called: the simulation says when a worker looks for jobs.
+func (s store) DueSteps(context.Context, []transaction.Step, time.Time) ([]transaction.Step, error) {
+	return nil, errors.New("the simulation runs no workers")
+}
+
 // TakeJobs leases the jobs of the worker's assignment.
 func (s store) TakeJobs(ctx context.Context, step transaction.Step, now time.Time, lease time.Duration, _ int) ([]ports.Job, error) {
 	a := ctx.Value(assignmentKey{}).(*assignment)

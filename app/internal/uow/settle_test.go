@@ -177,7 +177,7 @@ func TestSaveResponse(t *testing.T) {
 			request = apptest.IdempotentRequest(env.Admin, key, func(result any) string { return result.(string) })
 		}
 		return env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
-			return uow.SaveResponse(ctx, tx, request, result, err)
+			return uow.SaveResponse(ctx, env.Tx(tx), request, result, err)
 		})
 	}
 
@@ -222,7 +222,7 @@ func TestEnsureAccount_OpensOnce(t *testing.T) {
 				t.Error(err)
 			}
 			err = env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) (err error) {
-				accounts[i], err = uow.EnsureAccount(ctx, tx, opened)
+				accounts[i], err = uow.EnsureAccount(ctx, env.Tx(tx), opened)
 				return err
 			})
 			if err != nil {

@@ -46,7 +46,7 @@ func (e *env) newWork() *uow.Work { return uow.NewWork(e.Clock.Now(), e.IDs, loc
 
 // write writes work in a unit of work that must succeed.
 func (e *env) write(w *uow.Work) {
-	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return w.Write(ctx, tx) })
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return w.Write(ctx, e.Tx(tx)) })
 }
 
 // newDeposit decides a transaction that credits the account over ACH.
@@ -99,7 +99,9 @@ func TestWork_RolledBackWritesNothing(t *testing.T) {
 	work.Create(deposit)
 	failure := errors.New("failed after the write")
 
-	err := env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return errors.Join(work.Write(ctx, tx), failure) })
+	err := env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
+		return errors.Join(work.Write(ctx, env.Tx(tx)), failure)
+	})
 
 	if !errors.Is(err, failure) {
 		t.Errorf("got %v", err)
@@ -162,12 +164,12 @@ func TestWork_BalanceEventsReportNewBalance(t *testing.T) {
 		env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 			if lock {
 				own := ledger.Account{Platform: env.Platform.ID, Path: env.path, Currency: money.USD}
-				balances, err := work.LockBalances(ctx, tx, []ledger.Account{own, notOpened})
+				balances, err := work.LockBalances(ctx, env.Tx(tx), []ledger.Account{own, notOpened})
 				if err != nil || balances[own] != 12_00 {
 					t.Errorf("locked %v, %v", balances, err)
 				}
 			}
-			return work.Write(ctx, tx)
+			return work.Write(ctx, env.Tx(tx))
 		})
 	}
 
@@ -195,7 +197,7 @@ func TestWork_LocksUsageAfterBalances(t *testing.T) {
 	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		count := ports.AgentCount{Agent: payment.Transaction.Agent, Counter: agent.Counter{Day: "2026-03-14", Currency: money.USD,
 			Transactions: 1, Spent: 1_00}}
-		return errors.Join(tx.AddAgentUsage(ctx, env.Platform.ID, []ports.AgentCount{count}), work.Write(ctx, tx))
+		return errors.Join(tx.AddAgentUsage(ctx, env.Platform.ID, []ports.AgentCount{count}), work.Write(ctx, env.Tx(tx)))
 	})
 	refusal, err := payment.Transaction.Refuse("", env.Clock.Now())
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"causeway/ports/portstest"
 )
 
-func TestEmit_NotifiesAfterCommit(t *testing.T) {
+func TestStoreEvents_NotifiesAfterCommit(t *testing.T) {
 	t.Parallel()
 	// The hook runs once for each commit with events, when they can be read, and for no other
 	// unit of work.
@@ -20,7 +20,6 @@ func TestEmit_NotifiesAfterCommit(t *testing.T) {
 	var db *postgres.DB
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: c.url, AllPlatforms: true, MaxConnections: 4,
 		Clock: portstest.NewFakeClock(noon), IDs: generator,
-		Render: func(event.Event) ([]byte, error) { return []byte("{}"), nil },
 		Emitted: func() {
 			calls++
 			if err := c.Pool().QueryRow(context.Background(), `SELECT count(*) FROM webhook_events`).Scan(&stored); err != nil {
@@ -31,10 +30,10 @@ func TestEmit_NotifiesAfterCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	newEvents := func(n int) []event.Event {
-		events := make([]event.Event, n)
+	newEvents := func(n int) []event.Rendered {
+		events := make([]event.Rendered, n)
 		for i := range events {
-			events[i] = event.NewTest(ident.NewWebhook(generator.New, noon), c.platform.ID, noon)
+			events[i] = event.NewTest(ident.NewWebhook(generator.New, noon), c.platform.ID, noon).Rendered([]byte("{}"))
 		}
 		return events
 	}
@@ -55,7 +54,7 @@ func TestEmit_NotifiesAfterCommit(t *testing.T) {
 			if _, err := tx.LockPlatform(ctx, c.platform.ID); err != nil {
 				return err
 			}
-			return errors.Join(tx.Emit(ctx, newEvents(step.events)), step.err)
+			return errors.Join(tx.StoreEvents(ctx, newEvents(step.events)), step.err)
 		})
 		if !errors.Is(err, step.err) || calls != step.calls || stored != step.stored {
 			t.Errorf("%s: %v, %d calls, %d events stored; want %d calls, %d stored", step.name, err, calls, stored, step.calls, step.stored)
