@@ -132,6 +132,8 @@ func fill(v reflect.Value, name string, depth int) {
 		for i := range v.NumField() {
 			fill(v.Field(i), v.Type().Field(i).Name, depth+1)
 		}
+	default:
+		panic("a document has a " + v.Kind().String() + ", which is not filled")
 	}
 }
 
