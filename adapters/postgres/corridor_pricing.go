@@ -119,22 +119,19 @@ func (db *DB) PlatformCurrencies(ctx context.Context) ([]ports.PlatformCurrency,
 var currenciesOfPlatforms = platforms.Only("id", "currencies")
 
 // Pricing is a database in which operators change the prices.
-type Pricing[Tx any] struct{ *DB }
+type Pricing struct{ *DB }
 
-// PricingFor returns the prices of a database. It panics if PricingTx lacks a method of Tx.
-func PricingFor[Tx any](db *DB) Pricing[Tx] {
-	_ = any((*PricingTx)(nil)).(Tx)
-	return Pricing[Tx]{db}
-}
+// Pricing returns the prices of the database.
+func (db *DB) Pricing() Pricing { return Pricing{db} }
 
-// Do implements ports.UnitsOfWork. It works with the rights of the login and not of the service, which may only read the tables;
-// no two run beside each other. The trigger of corridor_overrides writes the history.
-func (db Pricing[Tx]) Do(ctx context.Context, fn func(context.Context, Tx) error) error {
+// DoUnit implements ports.UnitsOfWork with a PricingTx. It works with the rights of the login and not of the service, which
+// may only read the tables; no two run beside each other. The trigger of corridor_overrides writes the history.
+func (db Pricing) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
 	return db.asOwner(ctx, overrides.Name, func(tx storage.Tx) error {
 		if _, err := tx.Exec(ctx, `LOCK TABLE corridor_overrides IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 			return err
 		}
-		return fn(ctx, any(&PricingTx{db.DB, tx}).(Tx))
+		return fn(ctx, &PricingTx{db.DB, tx})
 	})
 }
 

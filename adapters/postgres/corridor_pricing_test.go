@@ -173,7 +173,7 @@ func TestChangePricing_ServiceRoleRefused(t *testing.T) {
 
 // saveOverride sets the override from USD to BTC for all platforms.
 func saveOverride(t *testing.T, db *postgres.DB, terms corridor.Override, by ports.CorridorAuthor) error {
-	return postgres.PricingFor[*postgres.PricingTx](db).Do(t.Context(), func(ctx context.Context, tx *postgres.PricingTx) error {
+	return ports.Do(t.Context(), db.Pricing(), func(ctx context.Context, tx *postgres.PricingTx) error {
 		return tx.SaveOverride(ctx, ports.CorridorOverride{From: "USD", To: "BTC", Terms: terms}, by)
 	})
 }

@@ -57,7 +57,7 @@ type Options struct {
 }
 
 // DB is two pools of connections to one database, all in the role of the service. It implements
-// ports.UnitsOfWork[*Unit] and ports.Jobs.
+// ports.UnitsOfWork and ports.Jobs.
 type DB struct {
 	pool        workPool
 	storage     *storage.DB // on pool
@@ -80,8 +80,8 @@ type DB struct {
 }
 
 var (
-	_ ports.UnitsOfWork[*Unit] = (*DB)(nil)
-	_ ports.Jobs               = (*DB)(nil)
+	_ ports.UnitsOfWork = (*DB)(nil)
+	_ ports.Jobs        = (*DB)(nil)
 )
 
 // Open connects to a migrated database.

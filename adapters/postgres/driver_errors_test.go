@@ -75,7 +75,7 @@ func newLostDB(t *testing.T, statement string) (*DB, *pgx.Conn) {
 }
 
 func changeFixedFee(ctx context.Context, db *DB, fee int64) (decided int, err error) {
-	err = PricingFor[*PricingTx](db).Do(ctx, func(ctx context.Context, tx *PricingTx) error {
+	err = ports.Do(ctx, db.Pricing(), func(ctx context.Context, tx *PricingTx) error {
 		if _, err := tx.CorridorOverrides(ctx); err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func TestChangePricing_RefusedDecisionRollsBack(t *testing.T) {
 	db, other := newLostDB(t, "")
 	refused := errors.New("the minimum is above the maximum")
 
-	err := PricingFor[*PricingTx](db).Do(t.Context(), func(ctx context.Context, tx *PricingTx) error {
+	err := ports.Do(t.Context(), db.Pricing(), func(ctx context.Context, tx *PricingTx) error {
 		override := ports.CorridorOverride{From: "USD", To: "BTC", Terms: corridor.Override{Fixed: new(int64(7))}}
 		if err := tx.SaveOverride(ctx, override, ports.CorridorAuthor{Note: "a lower fee"}); err != nil {
 			return err

@@ -161,7 +161,8 @@ func (l *list) query(db *DB, c candidates) *bun.SelectQuery {
 	if l.owners.text == "" {
 		return db.bun.NewSelect().ColumnExpr("t.*").TableExpr(all, each...)
 	}
-	return db.bun.NewSelect().ColumnExpr("t.*").TableExpr("("+l.owners.text+") AS o", l.owners.args...).Join("CROSS JOIN LATERAL "+all, each...)
+	owners := db.bun.NewSelect().ColumnExpr("t.*").TableExpr("("+l.owners.text+") AS o", l.owners.args...)
+	return owners.Join("CROSS JOIN LATERAL "+all, each...)
 }
 
 // orAll returns the alternatives, or one that every row matches.

@@ -47,7 +47,7 @@ func (t *PricingTx) UpdateProposal(ctx context.Context, p proposal.Proposal) err
 }
 
 // Proposal uses the primary key.
-func (db Pricing[Tx]) Proposal(ctx context.Context, _ ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
+func (db Pricing) Proposal(ctx context.Context, _ ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
 	return selectPriceProposal(ctx, db.DB, db.read, id)
 }
 
@@ -56,7 +56,7 @@ func selectPriceProposal(ctx context.Context, db *DB, read storage.Reader, id id
 }
 
 // Proposals scans the table: it has a row for each proposal of an operator.
-func (db Pricing[Tx]) Proposals(ctx context.Context, _ ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Proposal], error) {
+func (db Pricing) Proposals(ctx context.Context, _ ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Proposal], error) {
 	l := list{from: pricesProposed.Name}
 	l.whereProposalStatus(f.Status, f.Now)
 	return selectPage(ctx, db.DB, l, f.Paging, pricesProposed)

@@ -24,7 +24,7 @@ func newPriceProposal(p ident.Platform) proposal.Proposal {
 // mustChangePricing calls fn in a transaction that changes the pricing.
 func (c *env) mustChangePricing(t *testing.T, fn func(context.Context, *postgres.PricingTx) error) {
 	t.Helper()
-	if err := postgres.PricingFor[*postgres.PricingTx](c.DB).Do(t.Context(), fn); err != nil {
+	if err := ports.Do(t.Context(), c.DB.Pricing(), fn); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -64,13 +64,13 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 		return nil
 	})
 
-	page, err := postgres.PricingFor[*postgres.PricingTx](c.DB).Proposals(t.Context(), ident.Platform{},
+	page, err := c.DB.Pricing().Proposals(t.Context(), ident.Platform{},
 		ports.ProposalFilter{Paging: ports.Paging{Limit: 5}, Now: noon})
 
 	if err != nil || !reflect.DeepEqual(page.Items, []proposal.Proposal{rejected, own}) {
 		t.Errorf("read %+v, %v\nwant %+v and %+v", page.Items, err, rejected, own)
 	}
-	if _, err := postgres.PricingFor[*postgres.PricingTx](c.DB).Proposal(t.Context(), ident.Platform{},
+	if _, err := c.DB.Pricing().Proposal(t.Context(), ident.Platform{},
 		newPriceProposal(ident.Platform{}).ID); !fault.Is(err,
 		fault.NotFound) {
 		t.Errorf("an unknown proposal: %v", err)
@@ -81,7 +81,7 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer there.Close()
-	if _, err := postgres.PricingFor[*postgres.PricingTx](there).Proposal(ports.ForPlatform(t.Context(), c.otherPlatform.ID),
+	if _, err := there.Pricing().Proposal(ports.ForPlatform(t.Context(), c.otherPlatform.ID),
 		ident.Platform{}, own.ID); !fault.Is(err,
 		fault.NotFound) {
 		t.Errorf("from another platform: %v", err)

@@ -19,10 +19,23 @@ import (
 	"causeway/ports"
 )
 
-// connectionSettings is the column settings of rail_connections. It has a duration in nanoseconds.
+// connectionSettings is the column settings of rail_connections.
 type connectionSettings struct {
-	connection.Document[time.Duration]
+	connection.Document[durationText]
 	Exclusive []string `json:"exclusive"`
+}
+
+// durationText is a duration as text. Older rows have a number of nanoseconds.
+type durationText string
+
+// UnmarshalJSON reads both.
+func (d *durationText) UnmarshalJSON(text []byte) error {
+	var nanoseconds time.Duration
+	if json.Unmarshal(text, &nanoseconds) == nil {
+		*d = connection.FormatDuration[durationText](nanoseconds)
+		return nil
+	}
+	return json.Unmarshal(text, (*string)(d))
 }
 
 // The states of versions.
@@ -92,7 +105,7 @@ func readConnectionSettings(data []byte, c *rail.Connection) error {
 		return err
 	}
 	var failed error
-	s.Read(c, func(d time.Duration) (time.Duration, error) { return d, nil }, func(field string, err error) {
+	s.Read(c, func(field string, err error) {
 		failed = errors.Join(failed, fmt.Errorf("%s: %w", field, err))
 	})
 	c.Exclusive = s.Exclusive
@@ -100,8 +113,7 @@ func readConnectionSettings(data []byte, c *rail.Connection) error {
 }
 
 func writeConnectionSettings(c rail.Connection) ([]byte, error) {
-	document := connection.NewDocument(c, func(d time.Duration) time.Duration { return d })
-	return json.Marshal(connectionSettings{document, c.Exclusive})
+	return json.Marshal(connectionSettings{connection.NewDocument[durationText](c), c.Exclusive})
 }
 
 // SaveRailConnection implements rails.RailConnectionStore.

@@ -18,6 +18,7 @@ import (
 	"causeway/core/screening"
 	"causeway/core/transaction"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 var storedDocuments = []storagetest.Document{
@@ -46,11 +47,10 @@ var storedDocuments = []storagetest.Document{
 	storagetest.DocumentOf(verificationReviews, "details", nil),
 	storagetest.DocumentOf(verifications, "details", nil),
 	storagetest.DocumentOf(walletCredentials, "identity", nil),
-	{
-		Column: "rail_connections.settings",
+	{Column: "rail_connections.settings", Document: portstest.Document{
 		Encode: func() (string, error) {
 			var c rail.Connection
-			storagetest.Fill(&c, "connection")
+			portstest.Fill(&c, "connection")
 			text, err := writeConnectionSettings(c)
 			return string(text), err
 		},
@@ -61,12 +61,11 @@ var storedDocuments = []storagetest.Document{
 			}
 			written, err := writeConnectionSettings(c)
 			return string(written), err
-		}},
-	{
-		Column: "sanctions_entries.content",
+		}}},
+	{Column: "sanctions_entries.content", Document: portstest.Document{
 		Encode: func() (string, error) {
 			var e screening.Entry
-			storagetest.Fill(&e, "entry")
+			portstest.Fill(&e, "entry")
 			text, err := json.Marshal(newEntryColumn(e))
 			return string(text), err
 		},
@@ -77,21 +76,20 @@ var storedDocuments = []storagetest.Document{
 			}
 			written, err := json.Marshal(newEntryColumn(c.entry()))
 			return string(written), err
-		}},
-	{
-		Column: "rail_statements.balances",
+		}}},
+	{Column: "rail_statements.balances", Document: portstest.Document{
 		Encode: func() (string, error) {
 			balances := make([]ports.RailBalance, 1)
-			storagetest.Fill(&balances, "balances")
+			portstest.Fill(&balances, "balances")
 			text, err := json.Marshal(storedBalances(balances))
 			return string(text), err
 		},
-		Recode: func(text string) (string, error) { return text, nil }}, // read by SQL alone
+		Recode: func(text string) (string, error) { return text, nil }}}, // read by SQL alone
 }
 
 func TestStoredDocuments_EachVersionIsRead(t *testing.T) {
 	t.Parallel()
-	// Every version of each document that was ever written is read without loss.
+	// Each column of the type jsonb has the text of the highest version in testdata/documents, and every version is read.
 	storagetest.CheckDocuments(t, storedDocuments)
 }
 

@@ -73,18 +73,9 @@ func (db *DB) tryOnce(ctx context.Context, postFirst bool, fn func(context.Conte
 	return nil
 }
 
-// Store is a database as one capability uses it: the units of work have the methods of Tx.
-type Store[Tx any] struct{ *DB }
-
-// For returns the database for a capability. It panics if a unit of work, as Options.TxOf returns it, lacks a method of Tx.
-func For[Tx any](db *DB) Store[Tx] {
-	_ = db.txOf(nil).(Tx)
-	return Store[Tx]{db}
-}
-
-// Do implements ports.UnitsOfWork.
-func (s Store[Tx]) Do(ctx context.Context, fn func(context.Context, Tx) error) error {
-	return s.DB.Do(ctx, func(ctx context.Context, u *Unit) error { return fn(ctx, s.txOf(u).(Tx)) })
+// DoUnit implements ports.UnitsOfWork with what Options.TxOf returns.
+func (db *DB) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
+	return db.Do(ctx, func(ctx context.Context, u *Unit) error { return fn(ctx, db.txOf(u)) })
 }
 
 // release rolls back an open transaction and returns the connection to the pool.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/outbox"
 	"causeway/adapters/rates/market"
 	"causeway/app/accounting"
@@ -41,12 +40,12 @@ func newEnv(t *testing.T, edits ...func(*apptest.Env)) *env {
 		edit(e.Env)
 	}
 	rates := market.New("test")
-	e.payments = payments.New(payments.Config{Timetable: e.Timetable(), Store: postgres.For[payments.Tx](e.Store), Jobs: e.Store,
+	e.payments = payments.New(payments.Config{Timetable: e.Timetable(), Store: e.Store, Jobs: e.Store,
 		Rails: e.Rail, Clock: e.Clock,
 		IDs: e.IDs, Log: e.Log,
 		Prices: prices.New(e.Store, rates, e.Clock)})
 	e.accounting = accounting.New(accounting.Config{
-		Store: postgres.For[accounting.Tx](e.Store), Ledger: e.Store.Finance(), WebhookLog: outbox.NewLog(e.Store.Pool(), nil),
+		Store: e.Store, Ledger: e.Store.Finance(), WebhookLog: outbox.NewLog(e.Store.Pool(), nil),
 		Market: rates, KeptRates: e.Store,
 		Clock: e.Clock, IDs: e.IDs})
 	e.Run(e.payments.Run)

@@ -36,7 +36,7 @@ func newPeriodEnvAt(t testing.TB, now time.Time, options ...apptest.Option) *per
 	t.Helper()
 	e := apptest.New(t, append(options, apptest.At(now))...)
 	return &periodEnv{Env: e, t: t, periods: accounting.NewPeriods(accounting.PeriodsConfig{
-		Store: postgres.For[accounting.Tx](e.Store), Archiver: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
+		Store: e.Store, Archiver: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
 		Clock: e.Clock, IDs: e.IDs})}
 }
 

@@ -27,7 +27,7 @@ import (
 
 // Store reads what the reports and the months of a ledger are made of.
 type Store interface {
-	foureyes.Store[Tx]
+	foureyes.Store
 	// AgentAttempts returns entries of the audit trail.
 	AgentAttempts(ctx context.Context, p ident.Platform, f ports.AgentAttemptFilter) (ports.Page[agent.Attempt], error)
 	// GLMapping returns the mapping to the general ledger as it was at the end of a moment, or as it is if that is

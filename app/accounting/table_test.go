@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/internal/apptest"
 	"causeway/core/books"
@@ -202,7 +201,7 @@ func TestClosingTable_EqualsTrialBalance(t *testing.T) {
 		env.newFeePosting(day(time.February, 3), 7))
 	env.changeState(period.SoftClose, "2026-01")
 	env.changeState(period.Close, "2026-01")
-	service := accounting.New(accounting.Config{Store: postgres.For[accounting.Tx](env.Store), Ledger: env.Store.Finance(), Clock: env.Clock})
+	service := accounting.New(accounting.Config{Store: env.Store, Ledger: env.Store.Finance(), Clock: env.Clock})
 	january := period.Interval{From: mustMonth("2026-01").Start(), To: mustMonth("2026-02").Start()}
 
 	closing, err := env.periods.ClosingTable(t.Context(), env.Admin.Platform, mustMonth("2026-01"))

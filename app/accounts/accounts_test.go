@@ -7,7 +7,6 @@ import (
 
 	"causeway/adapters/beneficiaries/sandbox"
 	"causeway/adapters/beneficiaries/unsupported"
-	"causeway/adapters/postgres"
 	"causeway/app/accounts"
 	"causeway/app/internal/apptest"
 	"causeway/core/account"
@@ -28,7 +27,7 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := apptest.New(t)
 	return &env{Env: e, accounts: accounts.New(accounts.Config{
-		Store: postgres.For[accounts.Tx](e.Store), Ledger: e.Store.LedgerReader(), Clock: e.Clock, IDs: e.IDs,
+		Store: e.Store, Ledger: e.Store.LedgerReader(), Clock: e.Clock, IDs: e.IDs,
 		Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{},
 			platform.Production: unsupported.Beneficiaries{}},
 	})}

@@ -93,7 +93,7 @@ type accountAttempt struct {
 // attempt runs what an agent asks for if its policy allows it and failed is nil, and records it, in one unit of work.
 func (s *Service) attempt(ctx context.Context, a accountAttempt, failed error) error {
 	var outcome error
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		now := s.Clock.Now()
 		locked, err := tx.LockAgents(ctx, a.caller.Platform, []ident.Agent{a.caller.Agent}, agent.MonthOf(now))
 		if err != nil {

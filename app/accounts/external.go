@@ -62,7 +62,7 @@ func (s *Service) Create(ctx context.Context, principal platform.Principal, requ
 	if created, err = verify(ctx, beneficiaries, created); err != nil {
 		return account.External{}, err
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		// The response is saved first, so that a repeated request finds it, and not a
 		// conflict with the account that the first one created.
 		if err := tx.SaveResponse(ctx, request, created, nil); err != nil {
@@ -140,7 +140,7 @@ func (s *Service) Delete(ctx context.Context, platformID ident.Platform, owner O
 	if _, err := s.Get(ctx, platformID, owner, id); err != nil {
 		return err
 	}
-	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		return tx.DeleteExternalAccount(ctx, platformID, id, s.Clock.Now())
 	})
 }

@@ -3,7 +3,6 @@ package accounts_test
 import (
 	"testing"
 
-	"causeway/adapters/postgres"
 	"causeway/app/accounts"
 	"causeway/app/internal/apptest"
 	"causeway/core/ident"
@@ -15,7 +14,7 @@ func TestService_ListInternalReturnsBalances(t *testing.T) {
 	// A customer's accounts are listed with what they hold, newest first. Accounts of the
 	// platform itself are not listed.
 	env := apptest.New(t)
-	service := accounts.New(accounts.Config{Store: postgres.For[accounts.Tx](env.Store), Ledger: env.Store.LedgerReader()})
+	service := accounts.New(accounts.Config{Store: env.Store, Ledger: env.Store.LedgerReader()})
 	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 25_00)
 	bitcoin := env.NewInternalAccount(env.Customer.ID, "BTC", 0)
 	env.NewInternalAccount(ident.Customer{}, "USD", 7_00)

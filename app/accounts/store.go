@@ -14,7 +14,7 @@ import (
 
 // Store reads accounts and their owners.
 type Store interface {
-	ports.UnitsOfWork[Tx]
+	ports.UnitsOfWork
 	// Agent returns an agent, or AGENT_NOT_FOUND.
 	Agent(ctx context.Context, p ident.Platform, id ident.Agent) (agent.Agent, error)
 	// Customer returns a customer, also a deleted one, or USER_NOT_FOUND.

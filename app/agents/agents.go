@@ -55,7 +55,7 @@ func (s *Service) Create(ctx context.Context, p ident.Platform, request *ports.I
 		return Created{}, err
 	}
 	var created Created
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		now := s.Clock.Now()
 		// The lock makes a concurrent deletion of the customer wait, so that it finds this agent.
 		owner, err := tx.LockCustomer(ctx, p, r.Customer)
@@ -143,7 +143,7 @@ func (s *Service) UpdatePolicy(ctx context.Context, p ident.Platform, id ident.A
 func (s *Service) update(ctx context.Context, p ident.Platform, id ident.Agent, decide func(agent.Agent) (agent.Agent, error)) (
 	agent.WithUsage, error) {
 	var updated agent.Agent
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		locked, err := tx.LockAgent(ctx, p, id)
 		if err != nil {
 			return err
@@ -166,7 +166,7 @@ func (s *Service) update(ctx context.Context, p ident.Platform, id ident.Agent, 
 
 // Delete deletes an agent. Its access token is refused from the next request on. Faults: AGENT_NOT_FOUND.
 func (s *Service) Delete(ctx context.Context, p ident.Platform, id ident.Agent) error {
-	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error { return tx.DeleteAgent(ctx, p, id) })
+	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error { return tx.DeleteAgent(ctx, p, id) })
 }
 
 func (s *Service) accountsOf(ctx context.Context, p ident.Platform, id ident.Customer) ([]account.Internal, error) {

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/adapters/rates/market"
 	"causeway/app/agents"
 	"causeway/app/internal/apptest"
@@ -31,7 +30,7 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := &env{Env: apptest.New(t), t: t}
-	e.agents = e.newService(postgres.For[agents.Tx](e.Store))
+	e.agents = e.newService(e.Store)
 	e.dollars = e.NewInternalAccount(e.Customer.ID, "USD", 0)
 	return e
 }
@@ -141,7 +140,7 @@ func TestService_UpdateIsEffectiveInEveryProcess(t *testing.T) {
 	// would have changed stays.
 	e := newEnv(t)
 	created := e.create()
-	process := e.newService(postgres.For[agents.Tx](e.Store))
+	process := e.newService(e.Store)
 	e.Clock.Advance(time.Minute)
 
 	paused, err := e.agents.Update(t.Context(), e.Platform.ID, created.Agent.ID, agent.Change{Name: ptr("Other"), Paused: ptr(true)})

@@ -27,7 +27,7 @@ func (s *Service) IssueCode(ctx context.Context, p ident.Platform, request *port
 		return IssuedCode{}, err
 	}
 	var issued IssuedCode
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		locked, err := tx.LockAgent(ctx, p, id)
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func (s *Service) Redeem(ctx context.Context, text string) (Paired, error) {
 	var random [32]byte
 	_, _ = rand.Read(random[:]) // never fails
 	paired := Paired{AccessToken: agent.FormatToken(random)}
-	err = s.Store.Do(ports.ForPlatform(ctx, found.Platform), func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ports.ForPlatform(ctx, found.Platform), s.Store, func(ctx context.Context, tx Tx) error {
 		locked, err := tx.LockAgent(ctx, found.Platform, found.Agent)
 		if fault.Is(err, fault.AgentNotFound) {
 			return agent.DeviceCodeNotFound() // the agent was deleted meanwhile

@@ -56,7 +56,7 @@ func TestService_RedeemConnectsOnce(t *testing.T) {
 	want := platform.Principal{Platform: p, Environment: platform.Sandbox, Agent: created.Agent.ID, Customer: e.Customer.ID,
 		Permissions: []platform.Permission{"CREATE_QUOTES"}}
 	for name, process := range map[string]*agents.Service{"this process": e.agents,
-		"another one": e.newService(postgres.For[agents.Tx](e.Store))} {
+		"another one": e.newService(e.Store)} {
 		got, err := process.Authenticate(ports.ForPlatform(t.Context(), e.NewPlatform().ID), paired.AccessToken)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
@@ -144,7 +144,7 @@ func TestService_TokenEndsWithItsAgent(t *testing.T) {
 	// every process; that of a paused agent is not. All refusals are the same.
 	e := newEnv(t)
 	deleted, orphan, paused := e.pair(), e.pair(), e.pair()
-	process := e.newService(postgres.For[agents.Tx](e.Store))
+	process := e.newService(e.Store)
 	if _, err := e.agents.Update(t.Context(), e.Platform.ID, paused.Agent.ID, agent.Change{Paused: ptr(true)}); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ type deletingStore struct {
 func (s deletingStore) DeviceCode(ctx context.Context, hash agent.DeviceCodeHash) (agent.DeviceCode, error) {
 	found, err := s.Store.DeviceCode(ctx, hash)
 	if err == nil {
-		err = s.Do(ctx, func(ctx context.Context, tx agents.Tx) error {
+		err = ports.Do(ctx, s, func(ctx context.Context, tx agents.Tx) error {
 			return tx.DeleteAgent(ctx, s.agent.Platform, s.agent.ID)
 		})
 	}
@@ -204,7 +204,7 @@ func TestService_RedeemWhileAgentIsDeleted(t *testing.T) {
 	// A code whose agent is deleted meanwhile is as unknown as it is afterwards.
 	e := newEnv(t)
 	created := e.create()
-	_, err := e.newService(deletingStore{postgres.For[agents.Tx](e.Store), created.Agent.Agent}).Redeem(t.Context(), created.Code.Code)
+	_, err := e.newService(deletingStore{e.Store, created.Agent.Agent}).Redeem(t.Context(), created.Code.Code)
 	apptest.WantFault(t, "deleted meanwhile", err, fault.DeviceCodeNotFound)
 }
 
@@ -221,7 +221,7 @@ func TestService_AuthenticateWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	// A token that cannot be looked up is not refused, so that no program takes itself for disconnected.
 	e := newEnv(t)
-	if _, err := e.newService(brokenStore{postgres.For[agents.Tx](e.Store)}).Authenticate(t.Context(),
+	if _, err := e.newService(brokenStore{e.Store}).Authenticate(t.Context(),
 		e.pair().AccessToken); !errors.Is(err, errBroken) {
 		t.Errorf("%v, want %v", err, errBroken)
 	}

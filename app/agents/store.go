@@ -12,7 +12,7 @@ import (
 
 // Store reads agents, their device codes and what they did.
 type Store interface {
-	ports.UnitsOfWork[Tx]
+	ports.UnitsOfWork
 	// AgentTokens returns agents, whose customer is not deleted, by the hashes of their access tokens, with the
 	// environment of their platform.
 	AgentTokens(ctx context.Context, hashes []agent.TokenHash) (map[agent.TokenHash]ports.AgentToken, error)

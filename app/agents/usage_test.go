@@ -38,7 +38,7 @@ func (m fixedRate) Rate(_ context.Context, from, to money.Currency, now time.Tim
 
 func (e *env) withMarket(m ports.Rates) *agents.Service {
 	return agents.New(agents.Config{
-		Store: postgres.For[agents.Tx](e.Store), Prices: prices.New(e.Store, m, e.Clock), Clock: e.Clock, IDs: e.IDs})
+		Store: e.Store, Prices: prices.New(e.Store, m, e.Clock), Clock: e.Clock, IDs: e.IDs})
 }
 
 func TestService_ShowsUsage(t *testing.T) {

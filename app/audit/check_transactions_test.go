@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/adapters/rates/market"
 	"causeway/app/audit"
 	"causeway/app/internal/batch"
@@ -29,7 +28,7 @@ type paidEnv struct {
 func newPaidEnv(t testing.TB) *paidEnv {
 	t.Helper()
 	e := &paidEnv{env: newEnv(t)}
-	e.service = payments.New(payments.Config{Timetable: e.Timetable(), Store: postgres.For[payments.Tx](e.Store), Jobs: e.Store,
+	e.service = payments.New(payments.Config{Timetable: e.Timetable(), Store: e.Store, Jobs: e.Store,
 		Rails: e.Rail, Chains: e.Chain,
 		Custody: e.Custody,
 		Prices:  prices.New(e.Store, market.New("test"), e.Clock), Clock: e.Clock, IDs: e.IDs, Log: e.Log,

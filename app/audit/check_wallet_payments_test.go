@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/adapters/rates/market"
 	"causeway/app/audit"
 	"causeway/app/internal/audittest"
@@ -61,7 +60,7 @@ func TestCheck_WalletPaymentsAreSigned(t *testing.T) {
 	// Every executed payment of a wallet has evidence for exactly this payment, signed by a session that the
 	// wallet certified. Whatever is changed in the database is found.
 	env := newEnv(t)
-	service := payments.New(payments.Config{Timetable: env.Timetable(), Store: postgres.For[payments.Tx](env.Store), Jobs: env.Store,
+	service := payments.New(payments.Config{Timetable: env.Timetable(), Store: env.Store, Jobs: env.Store,
 		Rails: env.Rail, Chains: env.Chain,
 		Custody: env.Custody, WalletProofs: audittest.Signatures,
 		Prices: prices.New(env.Store, market.New("test"), env.Clock), Clock: env.Clock, IDs: env.IDs, Log: env.Log,

@@ -3,7 +3,6 @@ package books_test
 import (
 	"testing"
 
-	"causeway/adapters/postgres"
 	booksapp "causeway/app/books"
 	"causeway/app/internal/apptest"
 	"causeway/core/platform"
@@ -20,7 +19,7 @@ func newEnv(t testing.TB) *env {
 	t.Helper()
 	e := apptest.New(t)
 	return &env{e, booksapp.New(booksapp.Config{
-		Store: postgres.For[booksapp.Tx](e.Store), Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})}
+		Store: e.Store, Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})}
 }
 
 // change is a change by the token of the environment.

@@ -45,7 +45,7 @@ func (s *Service) EditSettings(ctx context.Context, p ident.Platform, c Change, 
 	if bad := c.problems(); len(bad) > 0 {
 		return set, fault.Invalid(bad...)
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		set, err = editSettings(ctx, tx, foureyes.Change{Platform: p, By: c.By, At: s.now()}, c.Note,
 			func(present books.SettingsVersion) (books.Settings, error) { return edit(present.Settings) })
 		return err

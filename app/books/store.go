@@ -17,7 +17,7 @@ import (
 
 // Store reads what the books of a platform rest on beside its postings, with former versions.
 type Store interface {
-	foureyes.Store[Tx]
+	foureyes.Store
 	BooksSettings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error)
 	AddedAccounts(ctx context.Context, p ident.Platform, paths []string) (books.AddedAccounts, error)
 	GLMapping(ctx context.Context, p ident.Platform, moment time.Time) (books.MappingVersion, error)

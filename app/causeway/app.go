@@ -208,7 +208,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	log, shared := logrus.NewEntry(a.log), services{db: a.db, ids: idGenerator}
 	adapters := railAdapters{db: a.db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: a.log}
 	a.connections, a.rails = newConnections(adapters, a.RailTimeout), newRails(adapters)
-	a.connectedRail = connections.NewRail(a.connections, postgres.For[connections.Tx](a.db), a.db)
+	a.connectedRail = connections.NewRail(a.connections, a.db, a.db)
 	byEnvironment := railsByEnvironment(timeout.New(sandboxrail.New(systemClock{}, a.SandboxSpeed), a.RailTimeout, a.log), a.connectedRail)
 	a.jobMetrics = newJobMetrics(a.metrics)
 	rails := newRailSelector(a.db, byEnvironment, a.walletChains())
@@ -217,39 +217,39 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.db.OnDatabaseChange(quotePrices.Invalidate)
 	a.db.OnDatabaseChange(a.connections.Reopen)
 	a.platforms = platforms.New(platforms.Config{
-		Store: postgres.For[platforms.Tx](a.db), Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment,
+		Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment,
 		Prices: quotePrices})
 	a.idempotency = platforms.NewIdempotencyStore(a.db)
 	a.mailMetrics = newMailMetrics(a.metrics)
 	a.mails = mails.New(mails.Config{IDs: idGenerator, Mailers: a.mailers, From: a.sender(), MaxPerHour: a.MailsPerHour})
 	a.mailSender = mail.New(mail.Config{
-		Store: postgres.For[mail.Tx](a.db), Jobs: a.db, Mailers: a.mailers, Clock: systemClock{}, Log: log, JobMetrics: a.jobMetrics,
+		Store: a.db, Jobs: a.db, Mailers: a.mailers, Clock: systemClock{}, Log: log, JobMetrics: a.jobMetrics,
 		Metrics: a.mailMetrics})
 	sanctions := customers.Screeners{platform.Production: customers.NewScreener(a.db, a.ScreeningThreshold)}
 	a.walletProofs = a.newWalletProofs()
 	a.customers = customers.New(customers.Config{
-		Store: postgres.For[customers.Tx](a.db), Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment,
+		Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment,
 		Identity: identities, Sanctions: sanctions, WalletProofs: a.walletProofs, Mails: a.mails, Jobs: a.db, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.imports = customers.NewImports(a.customers)
 	a.db.OnDatabaseChange(a.imports.ForgetPrepared)
 	a.invitations = customers.NewInvitations(customers.InvitationsConfig{
-		Store: postgres.For[customers.Tx](a.db), Clock: systemClock{}, IDs: idGenerator})
+		Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.verifications = customers.NewVerifications(customers.VerificationsConfig{
-		Store: postgres.For[customers.Tx](a.db), Clock: systemClock{}, IDs: idGenerator,
+		Store: a.db, Clock: systemClock{}, IDs: idGenerator,
 		Identity: identities, Sanctions: sanctions, Jobs: a.db, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.screening = customers.NewScreening(a.verifications, a.db)
 	a.documents = customers.NewDocuments(a.customers, customers.DocumentsConfig{Files: a.files, Check: documentfiles.New(maxDocumentChecks)})
 	a.kycLinks = customers.NewKYCLinks(customers.KYCLinksConfig{
-		Store: postgres.For[customers.Tx](a.db), Clock: systemClock{}, IDs: idGenerator})
+		Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.custody = localcustody.New(a.db)
 	a.accounts = accounts.New(accounts.Config{
-		Store: postgres.For[accounts.Tx](a.db), Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator,
+		Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator,
 		Beneficiaries: ports.BeneficiariesByEnvironment{
 			platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: reachableBeneficiaries{unsupported.Beneficiaries{},
 				a.connectedRail}}})
 	a.payments = payments.New(payments.Config{
-		Store: postgres.For[payments.Tx](a.db), Jobs: a.db, Rails: rails, Chains: rails, Custody: a.custody,
+		Store: a.db, Jobs: a.db, Rails: rails, Chains: rails, Custody: a.custody,
 		WalletProofs: a.walletProofs, Prices: quotePrices, Timetable: a.timetable, Counterparties: counterparties,
 		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log,
 		Batches: batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout,
@@ -258,7 +258,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.feeds = a.payments.NewFeeds(payments.FeedConfig{Connections: a.connections, Feeds: a.db, Receipts: a.db, Balances: a.db,
 		Statements: a.db, Received: a.db, Ledger: a.db.Finance(), CallAgain: a.payments.CallAgain})
 	a.receivers = receivers.New(receivers.Config{
-		Store: postgres.For[receivers.Tx](a.db), Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{},
+		Store: a.db, Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{},
 		IDs: idGenerator})
 	a.accounting = shared.accountingWith(marketRates)
 	a.treasury = shared.Treasury()
@@ -267,10 +267,10 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform, Company: a.Company()})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
 	a.wallets = wallets.New(wallets.Config{
-		Store: postgres.For[wallets.Tx](a.db), Ledger: a.db.LedgerReader(), Custody: a.custody, Proofs: a.walletProofs,
+		Store: a.db, Ledger: a.db.LedgerReader(), Custody: a.custody, Proofs: a.walletProofs,
 		Mails: a.mails, Clock: systemClock{}, IDs: idGenerator})
 	a.agents = agents.New(agents.Config{
-		Store: postgres.For[agents.Tx](a.db), Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
+		Store: a.db, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
 	a.monthEnd = shared.MonthEnd()
 	a.years = shared.Years()
 	a.journals = shared.Journals()
@@ -296,7 +296,7 @@ func (a *app) openWebhooks(sealer ports.Sealer, idGenerator *ids.Generator) {
 	keys := webhooksender.NewKeyring(outbox.NewKeys(a.db.Pool()), a.db, sealer, systemClock{}, idGenerator)
 	a.db.OnDatabaseChange(keys.Forget)
 	a.webhooks = webhooks.New(webhooks.Config{
-		Store: postgres.For[webhooks.Tx](a.db), Queue: outbox.NewQueue(a.db.Connect, a.db.Cipher()),
+		Store: a.db, Queue: outbox.NewQueue(a.db.Connect, a.db.Cipher()),
 		Log:      outbox.NewLog(a.db.Pool(), a.db.Cipher()),
 		Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks}),
 		Keys:     keys, Events: api.Events, Clock: systemClock{}, IDs: idGenerator, Metrics: newWebhookMetrics(a.metrics, a.log),

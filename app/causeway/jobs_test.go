@@ -122,7 +122,7 @@ func TestCountDeadJobs(t *testing.T) {
 	defer db.Close()
 	registry := prometheus.NewRegistry()
 	a := &app{db: db, jobMetrics: newJobMetrics(registry), payments: payments.New(payments.Config{
-		Store: postgres.For[payments.Tx](db), Jobs: db})}
+		Store: db, Jobs: db})}
 
 	if err := a.countDeadJobs(t.Context()); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ type reconciliations struct {
 
 func newReconciliation(db *postgres.DB, idGenerator ports.IDs) *reconciliations {
 	return &reconciliations{Service: reconciliation.New(reconciliation.Config{
-		Store: postgres.For[reconciliation.Tx](db), Runs: db, Ledger: db.LedgerReader(),
+		Store: db, Runs: db, Ledger: db.LedgerReader(),
 		Accounts: db.Finance(),
 		Clock:    systemClock{}, IDs: idGenerator})}
 }

@@ -54,7 +54,7 @@ func reviewsDatabase(t *testing.T) (url string, v verification.Verification) {
 		return tx.CreateDocument(ctx, passport)
 	})
 	service := customers.NewVerifications(customers.VerificationsConfig{
-		Store: postgres.For[customers.Tx](db), Clock: systemClock{}, IDs: idGenerator,
+		Store: db, Clock: systemClock{}, IDs: idGenerator,
 		Identity: ports.IdentityByEnvironment{platform.Production: manual.Identity{}}})
 	v, err = service.Submit(t.Context(), platform.Principal{Platform: p.ID, Environment: platform.Production}, nil, c.ID)
 	if err != nil || v.Status != verification.PendingManualReview {

@@ -29,7 +29,6 @@ import (
 	"causeway/app/exports"
 	"causeway/app/exports/statement"
 	"causeway/app/internal/connections"
-	"causeway/app/internal/foureyes"
 	"causeway/app/jobs"
 	"causeway/app/journals"
 	"causeway/app/monthend"
@@ -123,9 +122,9 @@ func (s services) WithOperator(ctx context.Context, actor string, do func(*platf
 	if err := opened.Refresh(ctx); err != nil {
 		return err
 	}
-	byEnvironment := railsByEnvironment(sandbox.New(systemClock{}, 1), connections.NewRail(opened, postgres.For[connections.Tx](s.db), s.db))
+	byEnvironment := railsByEnvironment(sandbox.New(systemClock{}, 1), connections.NewRail(opened, s.db, s.db))
 	operator, err := platforms.New(platforms.Config{
-		Store: postgres.For[platforms.Tx](s.db), Clock: systemClock{}, IDs: s.ids, Rails: byEnvironment}).As(actor)
+		Store: s.db, Clock: systemClock{}, IDs: s.ids, Rails: byEnvironment}).As(actor)
 	if err != nil {
 		return err
 	}
@@ -134,19 +133,19 @@ func (s services) WithOperator(ctx context.Context, actor string, do func(*platf
 
 // Pricing implements cli.Services.
 func (s services) Pricing() *pricing.Service {
-	return pricing.New(pricing.Config{Store: postgres.PricingFor[pricing.Tx](s.db), Clock: systemClock{}, IDs: s.ids})
+	return pricing.New(pricing.Config{Store: s.db.Pricing(), Clock: systemClock{}, IDs: s.ids})
 }
 
 // Customers implements cli.Services.
 func (s services) Customers() *customers.Service {
-	return customers.New(customers.Config{Store: postgres.For[customers.Tx](s.db), Clock: systemClock{}, IDs: s.ids, Jobs: s.db})
+	return customers.New(customers.Config{Store: s.db, Clock: systemClock{}, IDs: s.ids, Jobs: s.db})
 }
 
 // Verifications implements cli.Services. Names are compared on every platform that an operator reviews.
 func (s services) Verifications(threshold int) *customers.Verifications {
 	screener := customers.NewScreener(s.db, threshold)
 	return customers.NewVerifications(customers.VerificationsConfig{
-		Store: postgres.For[customers.Tx](s.db), Clock: systemClock{}, IDs: s.ids,
+		Store: s.db, Clock: systemClock{}, IDs: s.ids,
 		Sanctions: customers.Screeners{platform.Production: screener, platform.Sandbox: screener}})
 }
 
@@ -174,13 +173,13 @@ func (s services) Rails() *rails.Service {
 // newRails returns the use cases of operators on connections.
 func newRails(a railAdapters) *rails.Service {
 	return rails.New(rails.Config{
-		Store: postgres.For[rails.Tx](a.db), Connections: a.db, Balances: a.db, Proofs: a.db, Finance: a.db.Finance(), Feeds: a.db,
+		Store: a.db, Connections: a.db, Balances: a.db, Proofs: a.db, Finance: a.db.Finance(), Feeds: a.db,
 		Statements: a.db, BankNotices: a.bankFiles(), Open: a.openConnection, Clock: a.clock, IDs: a.ids})
 }
 
 // Jobs implements cli.Services.
 func (s services) Jobs() *jobs.Service {
-	return jobs.New(jobs.Config{Store: postgres.For[jobs.Tx](s.db), Jobs: s.db, Clock: systemClock{}, IDs: s.ids})
+	return jobs.New(jobs.Config{Store: s.db, Jobs: s.db, Clock: systemClock{}, IDs: s.ids})
 }
 
 // Webhooks implements cli.Services, with what replaces their keys.
@@ -234,50 +233,50 @@ func (s services) Accounting() *accounting.Service { return s.accountingWith(nil
 // accountingWith returns the use cases with the present rates of the market; without them those that were kept are used.
 func (s services) accountingWith(market ports.Rates) *accounting.Service {
 	return accounting.New(accounting.Config{
-		Store: postgres.For[accounting.Tx](s.db), Ledger: s.db.Finance(), WebhookLog: outbox.NewLog(s.db.ReadPool(), s.db.Cipher()),
+		Store: s.db, Ledger: s.db.Finance(), WebhookLog: outbox.NewLog(s.db.ReadPool(), s.db.Cipher()),
 		Market: market, KeptRates: s.db, Clock: systemClock{}, IDs: s.ids})
 }
 
 // Periods implements cli.Services.
 func (s services) Periods() *accounting.Periods {
 	return accounting.NewPeriods(accounting.PeriodsConfig{
-		Store: postgres.For[accounting.Tx](s.db), Archiver: s.db, Ledger: s.db.LedgerReader(), Finance: s.db.Finance(),
+		Store: s.db, Archiver: s.db, Ledger: s.db.LedgerReader(), Finance: s.db.Finance(),
 		Clock: systemClock{}, IDs: s.ids})
 }
 
 // Books implements cli.Services.
 func (s services) Books() *books.Service {
-	return books.New(books.Config{Store: postgres.For[books.Tx](s.db), Finance: s.db.Finance(), Clock: systemClock{}, IDs: s.ids})
+	return books.New(books.Config{Store: s.db, Finance: s.db.Finance(), Clock: systemClock{}, IDs: s.ids})
 }
 
 // MonthEnd implements cli.Services.
 func (s services) MonthEnd() *monthend.Service {
 	return monthend.New(monthend.Config{
-		Store: postgres.For[monthend.Tx](s.db), Results: s.db, Postings: s.db.LedgerReader(), Views: s.db.MonthEndViews(),
+		Store: s.db, Results: s.db, Postings: s.db.LedgerReader(), Views: s.db.MonthEndViews(),
 		KeptRates: s.db, Clock: systemClock{}, IDs: s.ids})
 }
 
 // Years implements cli.Services.
 func (s services) Years() *yearend.Service {
 	return yearend.New(yearend.Config{
-		Store: postgres.For[yearend.Tx](s.db), Ledger: s.db.LedgerReader(), Clock: systemClock{}, IDs: s.ids})
+		Store: s.db, Ledger: s.db.LedgerReader(), Clock: systemClock{}, IDs: s.ids})
 }
 
 // Journals implements cli.Services.
 func (s services) Journals() *journals.Service {
-	return journals.New(journals.Config{Store: postgres.For[journals.Tx](s.db), Ledger: s.db.Finance(), Clock: systemClock{}})
+	return journals.New(journals.Config{Store: s.db, Ledger: s.db.Finance(), Clock: systemClock{}})
 }
 
 // Treasury implements cli.Services.
 func (s services) Treasury() *treasury.Service {
 	return treasury.New(treasury.Config{
-		Store: postgres.For[treasury.Tx](s.db), Ledger: s.db.Finance(), Balances: s.db.Readers().LedgerReader(), KeptRates: s.db,
+		Store: s.db, Ledger: s.db.Finance(), Balances: s.db.Readers().LedgerReader(), KeptRates: s.db,
 		Proofs: s.db, Connections: s.db, Clock: systemClock{}, IDs: s.ids})
 }
 
 // Receivables implements cli.Services.
 func (s services) Receivables() *receivables.Service {
-	return receivables.New(receivables.Config{Store: postgres.For[receivables.Tx](s.db), Clock: systemClock{}, IDs: s.ids})
+	return receivables.New(receivables.Config{Store: s.db, Clock: systemClock{}, IDs: s.ids})
 }
 
 // Reconciliation implements cli.Services.
@@ -286,7 +285,7 @@ func (s services) Reconciliation() cli.Reconciliation { return newReconciliation
 // Proposals implements cli.Services, with every operation that may need four eyes.
 func (s services) Proposals() *proposals.Service {
 	return proposals.New(proposals.Config{
-		Store: postgres.For[foureyes.Tx](s.db), Clock: systemClock{}, IDs: s.ids, Executors: slices.Concat(
+		Store: s.db, Clock: systemClock{}, IDs: s.ids, Executors: slices.Concat(
 			s.Accounting().Executors(), s.Periods().Executors(), s.Books().Executors(), s.Treasury().Executors(), s.Receivables().Executors(),
 			s.MonthEnd().Executors(), s.Years().Executors(), newReconciliation(s.db, s.ids).Executors(),
 		)})

@@ -24,7 +24,7 @@ func (s *Verifications) CreateOwner(ctx context.Context, principal platform.Prin
 	}
 	var created customer.BeneficialOwner
 	var refused error
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		work, err := s.lock(ctx, tx, identity, principal.Platform, business)
 		if err != nil {
 			return err
@@ -67,7 +67,7 @@ func (s *Verifications) UpdateOwner(ctx context.Context, principal platform.Prin
 		return customer.BeneficialOwner{}, err
 	}
 	var changed customer.BeneficialOwner
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		work, err := s.lock(ctx, tx, identity, principal.Platform, found.Customer)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/wallet"
+	"causeway/ports"
 )
 
 // Update changes a customer, opens the accounts that it does not have yet in the platform's currencies
@@ -44,7 +45,7 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, call wa
 func (s *Service) update(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change,
 	signed *signedEmailChange) (customer.Customer, *signedEmailChange, error) {
 	var after customer.Customer
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		owner, err := tx.LockPlatformShared(ctx, platformID)
 		if err != nil {
 			return err
@@ -125,7 +126,7 @@ func (s *Service) CheckUpdate(ctx context.Context, platformID ident.Platform, id
 // CONFLICT while it has money on its accounts or in a payment that is not settled.
 func (s *Service) Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error) {
 	var deleted customer.Customer
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		before, err := lockCustomer(ctx, tx, platformID, id)
 		if err != nil {
 			return err
@@ -159,7 +160,7 @@ func (s *Service) Delete(ctx context.Context, platformID ident.Platform, id iden
 
 // Funds returns the money of a customer that keeps it from being deleted.
 func (s *Service) Funds(ctx context.Context, platformID ident.Platform, id ident.Customer) (left customer.Funds, err error) {
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		left, err = tx.CustomerFunds(ctx, platformID, id)
 		return err
 	})

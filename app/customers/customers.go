@@ -67,7 +67,7 @@ func (s *Service) Create(ctx context.Context, platformID ident.Platform, request
 	r customer.Request) (customer.Customer, error) {
 	now := s.Clock.Now()
 	var created customer.Customer
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		// The lock makes a concurrent change of the platform's currencies wait, so that it
 		// finds this customer.
 		owner, err := tx.LockPlatformShared(ctx, platformID)

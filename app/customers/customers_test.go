@@ -8,7 +8,6 @@ import (
 
 	"causeway/adapters/identity/manual"
 	"causeway/adapters/identity/sandbox"
-	"causeway/adapters/postgres"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/mails"
@@ -34,12 +33,12 @@ func newEnv(t *testing.T) *env {
 	return &env{
 		Env: e, rails: rails,
 		customers: customers.New(customers.Config{
-			Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Rails: rails, Jobs: e.Store,
+			Store: e.Store, Clock: e.Clock, IDs: e.IDs, Rails: rails, Jobs: e.Store,
 			Identity:     ports.IdentityByEnvironment{platform.Sandbox: sandbox.Identity{}, platform.Production: manual.Identity{}},
 			WalletProofs: ports.WalletProofsByEnvironment{platform.Production: signatures{}},
 			Mails: mails.New(mails.Config{IDs: e.IDs, Mailers: ports.MailersByEnvironment{platform.Production: mailer{}},
 				From: "wallets@example.com", MaxPerHour: 1})}),
-		platforms: platforms.New(platforms.Config{Store: postgres.For[platforms.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Rails: rails}),
+		platforms: platforms.New(platforms.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Rails: rails}),
 	}
 }
 

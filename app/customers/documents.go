@@ -99,7 +99,7 @@ func (d *Documents) Upload(ctx context.Context, p ident.Platform, request *ports
 	now := d.Clock.Now()
 	id := ident.NewDocument(d.IDs.New, now)
 	var created document.Document
-	err = d.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, d.Store, func(ctx context.Context, tx Tx) error {
 		existing, err := lockDocuments(ctx, tx, owner, holder)
 		if err != nil {
 			return err
@@ -141,7 +141,7 @@ func (d *Documents) Replace(ctx context.Context, p ident.Platform, id ident.Docu
 	now := d.Clock.Now()
 	keptID := ident.NewDocument(d.IDs.New, now)
 	var after document.Document
-	err = d.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, d.Store, func(ctx context.Context, tx Tx) error {
 		existing, err := lockDocuments(ctx, tx, owner, before.Holder)
 		if err != nil {
 			return err
@@ -172,7 +172,7 @@ func (d *Documents) Delete(ctx context.Context, p ident.Platform, id ident.Docum
 	if err != nil {
 		return err
 	}
-	return d.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return ports.Do(ctx, d.Store, func(ctx context.Context, tx Tx) error {
 		existing, err := tx.LockDocumentsOf(ctx, p, found.Holder)
 		if err != nil {
 			return err
@@ -304,7 +304,7 @@ func (d *Documents) store(ctx context.Context, p ident.Platform, checked ports.C
 	file := document.File{Name: document.CleanFileName(name, checked.ContentType), ContentType: checked.ContentType, Size: checked.Size,
 		Blob: d.IDs.New(now)}
 	deletion := d.fileDeletion(p, file.Blob, now.Add(unusedFileAge))
-	if err := d.Store.Do(ctx, func(ctx context.Context, tx Tx) error { return tx.AddJobs(ctx, []ports.Job{deletion}) }); err != nil {
+	if err := ports.Do(ctx, d.Store, func(ctx context.Context, tx Tx) error { return tx.AddJobs(ctx, []ports.Job{deletion}) }); err != nil {
 		return file, err
 	}
 	digest := sha256.New()
@@ -339,7 +339,7 @@ func (d *Documents) deleteBlobs(ctx context.Context, jobs []ports.Job) error {
 			}
 		}
 	}
-	return d.Store.Do(ctx, func(ctx context.Context, tx Tx) error { return tx.FinishJobs(ctx, jobs) })
+	return ports.Do(ctx, d.Store, func(ctx context.Context, tx Tx) error { return tx.FinishJobs(ctx, jobs) })
 }
 
 // lockDocuments locks a customer, who must be active, and returns the documents of a holder.

@@ -50,7 +50,7 @@ func newDocumentEnv(t *testing.T) *documentEnv {
 	e := apptest.New(t)
 	files := &portstest.Files{}
 	service := customers.New(customers.Config{
-		Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log})
+		Store: e.Store, Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log})
 	return &documentEnv{Env: e, files: files, documents: customers.NewDocuments(service,
 		customers.DocumentsConfig{Files: files, Check: anyText{}})}
 }

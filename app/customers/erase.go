@@ -8,6 +8,7 @@ import (
 	"causeway/core/document"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/ports"
 )
 
 // eraseBatch is the number of transactions, or webhooks, that are erased in one unit of work.
@@ -33,7 +34,7 @@ func (s *Service) Erase(ctx context.Context, platformID ident.Platform, id ident
 		return customer.Erased{}, err
 	}
 	var erased customer.Erased
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		before, err := s.lockErasable(ctx, tx, platformID, id, early)
 		if err != nil {
 			return err
@@ -65,7 +66,7 @@ func (s *Service) Erase(ctx context.Context, platformID ident.Platform, id ident
 // Erase does so again.
 func (s *Service) eraseTransactions(ctx context.Context, platformID ident.Platform, id ident.Customer,
 	early bool) (total, webhooks int, err error) {
-	if err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	if err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		_, err := s.lockErasable(ctx, tx, platformID, id, early)
 		return err
 	}); err != nil {
@@ -73,7 +74,7 @@ func (s *Service) eraseTransactions(ctx context.Context, platformID ident.Platfo
 	}
 	for after := (ident.Transaction{}); ; {
 		n, events, last := 0, 0, after // after does not change before the commit: a unit of work may run twice
-		if err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+		if err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 			n, events, last, err = tx.EraseTransactionsOf(ctx, platformID, id, after, eraseBatch)
 			return err
 		}); err != nil {
@@ -91,7 +92,7 @@ func (s *Service) eraseTransactions(ctx context.Context, platformID ident.Platfo
 func (s *Service) eraseWebhooks(ctx context.Context, platformID ident.Platform, id ident.Customer) (total int, err error) {
 	for after := (ident.Webhook{}); ; {
 		n, last := 0, after
-		if err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+		if err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 			n, last, err = tx.EraseWebhooksOf(ctx, platformID, id, after, eraseBatch)
 			return err
 		}); err != nil {

@@ -34,7 +34,7 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 	// of its payments and its entries remain, and the data of others. A unit of work that is repeated after
 	// a serialization failure leaves nothing out.
 	env := newEnv(t)
-	env.customers.Store = repeatingStore{postgres.For[customers.Tx](env.Store)}
+	env.customers.Store = repeatingStore{env.Store}
 	const secret = "Zacharias"
 	acme := env.NewCustomer(secret, func(c *customer.Customer) {
 		c.Type, c.Email, c.Region, c.UMAAddress = customer.Business, secret+"@example.com", "US", "$"+strings.ToLower(secret)+"@uma.test"

@@ -62,7 +62,7 @@ func (i *Imports) Upload(ctx context.Context, p ident.Platform, request *ports.I
 	upload := customer.Import{ID: ident.NewCustomerImport(i.IDs.New, now), Platform: p, Status: customer.ImportUploading,
 		CreatedAt: now, UpdatedAt: now}
 	limit := ports.UnfinishedImports{Max: MaxUnfinishedImports, UploadsSince: now.Add(-UploadTimeout)}
-	if err := i.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	if err := ports.Do(ctx, i.Store, func(ctx context.Context, tx Tx) error {
 		return tx.CreateCustomerImport(ctx, upload,
 			limit)
 	}); err != nil {
@@ -72,7 +72,7 @@ func (i *Imports) Upload(ctx context.Context, p ident.Platform, request *ports.I
 	if err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
 		defer cancel()
-		return stored, errors.Join(err, i.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+		return stored, errors.Join(err, ports.Do(ctx, i.Store, func(ctx context.Context, tx Tx) error {
 			return tx.DeleteCustomerUpload(ctx, p, upload.ID)
 		}))
 	}
@@ -97,7 +97,7 @@ func (i *Imports) store(ctx context.Context, upload customer.Import, request *po
 		return upload, job, err
 	}
 	job = i.job(stored, now)
-	return stored, job, i.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return stored, job, ports.Do(ctx, i.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, stored, nil); err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (i *Imports) storeRows(ctx context.Context, upload customer.Import, source 
 			break
 		}
 		chunk.ID = i.IDs.New(upload.CreatedAt)
-		if err := i.Store.Do(ctx, func(ctx context.Context, tx Tx) error { return tx.AddImportChunk(ctx, upload, chunk) }); err != nil {
+		if err := ports.Do(ctx, i.Store, func(ctx context.Context, tx Tx) error { return tx.AddImportChunk(ctx, upload, chunk) }); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -186,7 +186,7 @@ func (i *Imports) runOnce(ctx context.Context, due []ports.Job, id ident.Custome
 // commitBatch imports a batch and returns the next job, if any.
 func (i *Imports) commitBatch(ctx context.Context, due []ports.Job, id ident.CustomerImport,
 	batch *importBatch) (next []ports.Job, err error) {
-	err = i.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, i.Store, func(ctx context.Context, tx Tx) error {
 		next = nil
 		if err := tx.FinishJobs(ctx, due); err != nil {
 			return err

@@ -407,16 +407,16 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 // rolled back.
 type repeatingStore struct{ customers.Store }
 
-func (s repeatingStore) Do(ctx context.Context, fn func(context.Context, customers.Tx) error) error {
+func (s repeatingStore) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
 	rolledBack := errors.New("serialization failure")
-	if err := s.Store.Do(ctx, func(ctx context.Context, tx customers.Tx) error {
+	if err := s.Store.DoUnit(ctx, func(ctx context.Context, tx any) error {
 		return errors.Join(fn(ctx, tx),
 			rolledBack)
 	}); !errors.Is(err,
 		rolledBack) {
 		return err
 	}
-	return s.Store.Do(ctx, fn)
+	return s.Store.DoUnit(ctx, fn)
 }
 
 func TestImports_InterruptedChunkIsRepeated(t *testing.T) {
@@ -424,7 +424,7 @@ func TestImports_InterruptedChunkIsRepeated(t *testing.T) {
 	// A chunk that is rolled back is imported again, and the result is the same. Two processes that
 	// run the import at once, one of them without the lease, import each row once.
 	env := newImportEnv(t)
-	env.customers.Store = repeatingStore{postgres.For[customers.Tx](env.Store)}
+	env.customers.Store = repeatingStore{env.Store}
 	uploaded := env.upload(t, importRows(600))
 	var running sync.WaitGroup
 	for range 2 {

@@ -58,7 +58,7 @@ func (s *Invitations) Create(ctx context.Context, p ident.Platform, request *por
 		return StatedInvitation{}, err
 	}
 	result := s.stated(created)
-	return result, s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return result, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, result, nil); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *Invitations) Claim(ctx context.Context, caller ident.Platform, request 
 	var result StatedInvitation
 	// One commit concerns two platforms: the invitation and the event of the inviter's, and the customer
 	// and the stored response of the caller.
-	err = s.Store.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ports.ForAllPlatforms(ctx), s.Store, func(ctx context.Context, tx Tx) error {
 		now := s.Clock.Now()
 		locked, err := tx.LockInvitation(ctx, found.Platform, found.ID)
 		if err != nil {
@@ -132,7 +132,7 @@ func (s *Invitations) Cancel(ctx context.Context, caller ident.Platform, request
 		return StatedInvitation{}, err
 	}
 	var result StatedInvitation
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		locked, err := tx.LockInvitation(ctx, caller, found.ID)
 		if err != nil {
 			return err

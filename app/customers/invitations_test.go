@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/customer"
@@ -34,7 +33,7 @@ func newInvitationEnv(t *testing.T) *invitationEnv {
 	t.Helper()
 	e := &invitationEnv{Env: apptest.New(t, apptest.EditPlatform(func(p *platform.Platform) { p.InvitationURL = "https://acme.test/join" }))}
 	e.invitations = customers.NewInvitations(customers.InvitationsConfig{
-		Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs})
+		Store: e.Store, Clock: e.Clock, IDs: e.IDs})
 	other := e.NewPlatform()
 	e.inviter, e.other = e.Platform, e.NewPrincipal(other)
 	e.maya = e.NewCustomer("maya", func(c *customer.Customer) { c.Platform = other.ID })

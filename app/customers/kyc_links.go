@@ -50,7 +50,7 @@ func (s *KYCLinks) Create(ctx context.Context, p ident.Platform, request *ports.
 		return IssuedKYCLink{}, err
 	}
 	issued := IssuedKYCLink{link, token}
-	return issued, s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return issued, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, issued, nil); err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (s *KYCLinks) Open(ctx context.Context, token string) (session KYCSession, 
 	}
 	ctx = ports.ForPlatform(ctx, p)
 	secret, sessionHash := newSecret(p)
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		link, err := tx.LockKYCLink(ctx, p, hash)
 		if err != nil {
 			return err

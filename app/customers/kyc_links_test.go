@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/core/fault"
@@ -17,7 +16,7 @@ import (
 )
 
 func newKYCLinks(e *apptest.Env) *customers.KYCLinks {
-	return customers.NewKYCLinks(customers.KYCLinksConfig{Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs})
+	return customers.NewKYCLinks(customers.KYCLinksConfig{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
 }
 
 func TestKYCLinks_OpenedOnce(t *testing.T) {

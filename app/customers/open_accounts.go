@@ -53,7 +53,7 @@ func (s *Service) runJob(ctx context.Context, jobs []ports.Job) error {
 		}
 		instructed = append(instructed, own...)
 	}
-	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.OpenInternalAccounts(ctx, opened); err != nil {
 			return err
 		}

@@ -115,7 +115,7 @@ func (s *Verifications) Review(ctx context.Context, p ident.Platform, subject ve
 	if err != nil {
 		return decided, err
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		work, err := s.lock(ctx, tx, nil, p, of)
 		if err != nil {
 			return err

@@ -26,7 +26,7 @@ func newReviewEnv(t *testing.T) *verificationEnv {
 	e := apptest.New(t)
 	env := &verificationEnv{Env: e, t: t, remote: new(remoteIdentity)}
 	env.verifications = customers.NewVerifications(customers.VerificationsConfig{
-		Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs,
+		Store: e.Store, Clock: e.Clock, IDs: e.IDs,
 		Jobs: e.Store, Log: e.Log,
 		Identity: ports.IdentityByEnvironment{platform.Sandbox: manual.Identity{}}})
 	return env
@@ -260,7 +260,7 @@ func TestReview_RefusesDeletedCustomers(t *testing.T) {
 	t.Parallel()
 	e := newReviewEnv(t)
 	v, _ := e.submittedBusiness("5523050")
-	service := customers.New(customers.Config{Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs})
+	service := customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
 	if _, err := service.Delete(t.Context(), v.Platform, v.Customer); err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func (s *Screening) screenCustomers(ctx context.Context, due []ports.Job) error 
 	if err != nil {
 		return err
 	}
-	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.FinishJobs(ctx, due); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (s *Screening) screenPlatform(ctx context.Context, due []ports.Job) error {
 		}
 	}
 	var next []ports.Job
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		next = nil
 		if err := tx.FinishJobs(ctx, due); err != nil {
 			return err

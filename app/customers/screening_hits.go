@@ -14,6 +14,7 @@ import (
 	"causeway/core/platform"
 	"causeway/core/screening"
 	"causeway/core/verification"
+	"causeway/ports"
 )
 
 // recordHits records the hits of parties that are new or open again. It returns all hits of the customer
@@ -122,7 +123,7 @@ func (s *Screening) Judge(ctx context.Context, p ident.Platform, subject screeni
 		}
 		subject.Customer = o.Customer
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		work, err := s.lock(ctx, tx, nil, p, subject.Customer)
 		if err != nil {
 			return err

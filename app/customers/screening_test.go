@@ -50,7 +50,7 @@ func newScreeningEnv(t *testing.T, remote bool) *screeningEnv {
 	e.verifications.Sanctions = sandboxScreeners(t, e.Env)
 	e.screening = customers.NewScreening(e.verifications, e.Store)
 	e.customers = customers.New(customers.Config{
-		Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log,
+		Store: e.Store, Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log,
 		Sanctions: e.verifications.Sanctions})
 	return e
 }

@@ -66,7 +66,7 @@ func (s *SelfService) PlatformName(ctx context.Context, token string) (name stri
 		return "", errNoSession
 	}
 	ctx = ports.ForPlatform(ctx, p)
-	err = s.links.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.links.Store, func(ctx context.Context, tx Tx) error {
 		link, err := tx.LockKYCLink(ctx, p, hash)
 		if err == nil {
 			_, err = link.Open(verification.SecretHash{}, s.links.Clock.Now())

@@ -30,7 +30,7 @@ func newSelfServiceEnv(t *testing.T) *selfServiceEnv {
 	t.Helper()
 	e := newVerificationEnv(t, false)
 	service := customers.New(customers.Config{
-		Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log})
+		Store: e.Store, Clock: e.Clock, IDs: e.IDs, Jobs: e.Store, Log: e.Log})
 	documents := customers.NewDocuments(service, customers.DocumentsConfig{Files: &portstest.Files{}, Check: anyText{}})
 	links := newKYCLinks(e.Env)
 	env := &selfServiceEnv{e, links, customers.NewSelfService(links, service, e.verifications, documents)}

@@ -22,7 +22,7 @@ type StatusChange struct {
 // status is not From, or cannot change so, or if the data to approve has changed since ReadAt.
 func (s *Service) SetStatus(ctx context.Context, change StatusChange) (customer.Customer, error) {
 	var changed customer.Customer
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) (err error) {
 		changed, err = setStatus(ctx, tx, s.IDs, s.Clock, change)
 		return err
 	})

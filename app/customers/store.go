@@ -24,7 +24,7 @@ import (
 
 // Store reads customers and all that belongs to them.
 type Store interface {
-	signedrequests.Store[Tx]
+	signedrequests.Store
 	// ImportChunk returns the rows that were stored together, and begin with a row; none if none do.
 	ImportChunk(ctx context.Context, p ident.Platform, id ident.CustomerImport, firstRow int) (ports.ImportChunk, error)
 	// SealCustomers encrypts customers of one platform, and their accounts, for CreateCustomers. It

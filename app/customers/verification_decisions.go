@@ -81,7 +81,7 @@ func (w *customerWork) decideOwner(ctx context.Context, id ident.BeneficialOwner
 // decideLocked locks a customer, applies a decision on a T of it, and returns what apply returned.
 func decideLocked[T any](ctx context.Context, s *Verifications, p ident.Platform, of ident.Customer,
 	apply func(context.Context, *customerWork) (T, bool, error)) (decided T, applied bool, err error) {
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		work, err := s.lock(ctx, tx, nil, p, of)
 		if err != nil {
 			return err
@@ -122,13 +122,13 @@ func (s *Verifications) checkIdentity(ctx context.Context, jobs []ports.Job) err
 		return err
 	}
 	if err != nil || !subject.waits {
-		return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error { return tx.FinishJobs(ctx, jobs) })
+		return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error { return tx.FinishJobs(ctx, jobs) })
 	}
 	outcome, err := s.ask(ctx, job.Platform, subject)
 	if err != nil {
 		return err
 	}
-	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		work, err := s.lock(ctx, tx, nil, job.Platform, subject.application.Customer.ID)
 		if err != nil {
 			return err

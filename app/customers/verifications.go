@@ -81,7 +81,7 @@ func (s *Verifications) Submit(ctx context.Context, principal platform.Principal
 	}
 	var submitted verification.Verification
 	var refused error
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		work, err := s.lock(ctx, tx, identity, principal.Platform, id)
 		if err != nil {
 			return err

@@ -90,7 +90,7 @@ func newVerificationEnv(t *testing.T, remote bool) *verificationEnv {
 		identity = env.remote
 	}
 	env.verifications = customers.NewVerifications(customers.VerificationsConfig{
-		Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs,
+		Store: e.Store, Clock: e.Clock, IDs: e.IDs,
 		Jobs: e.Store, Log: e.Log,
 		Identity: ports.IdentityByEnvironment{platform.Sandbox: identity}})
 	return env
@@ -412,7 +412,7 @@ func TestVerifications_PatchDuringReviewIsNotApproved(t *testing.T) {
 	env := newVerificationEnv(t, false)
 	business := env.newCompleteBusiness("5523001", "Silva")
 	v := env.submit(business.ID)
-	service := customers.New(customers.Config{Store: postgres.For[customers.Tx](env.Store), Clock: env.Clock, IDs: env.IDs})
+	service := customers.New(customers.Config{Store: env.Store, Clock: env.Clock, IDs: env.IDs})
 	name := "Acme Holding"
 	if _, _, err := service.Update(t.Context(), env.Platform.ID, wallet.Call{}, business.ID,
 		customer.Change{Type: "BUSINESS", Business: new(&customer.BusinessChange{LegalName: &name})}); err != nil {
@@ -638,7 +638,7 @@ func TestService_BusinessIsShownWithItsOwners(t *testing.T) {
 	env := newVerificationEnv(t, false)
 	business, other := env.newCompleteBusiness("5523041", "Silva"), env.newBusiness("5523042")
 	env.newOwner(business.ID, "Ek")
-	service := customers.New(customers.Config{Store: postgres.For[customers.Tx](env.Store), Clock: env.Clock, IDs: env.IDs})
+	service := customers.New(customers.Config{Store: env.Store, Clock: env.Clock, IDs: env.IDs})
 	names := func(c customer.Customer) string {
 		var list []string
 		for _, o := range c.Owners {

@@ -70,7 +70,7 @@ func (s *Service) act(ctx context.Context, ids []uuid.UUID, kind ports.JobAction
 		return nil, fault.Invalid(fault.Field{Field: "actor", Message: "must name who acts"})
 	}
 	var listed []ports.ListedJob
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) (err error) {
 		if listed, err = tx.LockJobs(ctx, ids); err != nil {
 			return err
 		}

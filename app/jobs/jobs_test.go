@@ -24,7 +24,7 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := apptest.New(t)
-	return &env{e, jobs.New(jobs.Config{Store: postgres.For[jobs.Tx](e.Store), Jobs: e.Store, Clock: e.Clock, IDs: e.IDs})}
+	return &env{e, jobs.New(jobs.Config{Store: e.Store, Jobs: e.Store, Clock: e.Clock, IDs: e.IDs})}
 }
 
 // add stores a job and returns it.

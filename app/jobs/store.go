@@ -12,7 +12,7 @@ import (
 
 // Store runs units of work.
 type Store interface {
-	ports.UnitsOfWork[Tx]
+	ports.UnitsOfWork
 }
 
 // Tx changes jobs for operators.

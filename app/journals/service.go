@@ -49,7 +49,7 @@ func (s *Service) Make(ctx context.Context, p ident.Platform, by platform.Author
 	if err != nil {
 		return nil, report.TooSlow(err, "Use `causeway ledger journals`.")
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		all, err = s.makeInTx(ctx, tx, p, by, span, turnovers, now)
 		if err != nil {
 			return err

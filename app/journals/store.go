@@ -16,7 +16,7 @@ import (
 
 // Store reads journals that were made for a general ledger.
 type Store interface {
-	ports.UnitsOfWork[Tx]
+	ports.UnitsOfWork
 	GLMappingVersion(ctx context.Context, p ident.Platform, version int) (books.MappingVersion, bool, error)
 	// Journals returns a page of journals without their lines, the latest days first.
 	Journals(ctx context.Context, p ident.Platform, f ports.JournalFilter) (ports.JournalPage, error)

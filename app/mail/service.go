@@ -84,7 +84,7 @@ func (s *Service) send(ctx context.Context, batch []ports.Job) error {
 			return err
 		}
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if waits {
 			if err := tx.EndMail(ctx, m.Platform, m.ID, outcome); err != nil {
 				return err

@@ -66,7 +66,7 @@ func newEnv(t *testing.T) *env {
 	e := &env{Env: apptest.New(t), t: t, mailer: &fakeMailer{}, metrics: &fakeMetrics{counts: map[ports.MailStatus]int{}}}
 	mailers := ports.MailersByEnvironment{platform.Sandbox: e.mailer}
 	e.service = mail.New(mail.Config{
-		Store: postgres.For[mail.Tx](e.Store), Jobs: e.Store, Mailers: mailers, Clock: e.Clock, Log: e.Log, Metrics: e.metrics})
+		Store: e.Store, Jobs: e.Store, Mailers: mailers, Clock: e.Clock, Log: e.Log, Metrics: e.metrics})
 	e.queue = mails.New(mails.Config{IDs: e.IDs, Mailers: mailers, From: "wallet@example.com", MaxPerHour: 1000})
 	return e
 }
@@ -267,7 +267,7 @@ func TestService_WithoutMailerWaits(t *testing.T) {
 	// A mail that was queued while there was a mailer waits for one.
 	e := newEnv(t)
 	e.add(e.Platform, "ana@example.com", mails.WalletExported(apptest.Noon))
-	without := mail.New(mail.Config{Store: postgres.For[mail.Tx](e.Store), Jobs: e.Store, Clock: e.Clock, Log: e.Log})
+	without := mail.New(mail.Config{Store: e.Store, Jobs: e.Store, Clock: e.Clock, Log: e.Log})
 
 	if err := without.SendDue(t.Context()); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 
 // Store reads the queue of mails.
 type Store interface {
-	ports.UnitsOfWork[Tx]
+	ports.UnitsOfWork
 	// WaitingMail returns a mail that waits and the environment of its platform; false if it does not wait
 	// any more.
 	WaitingMail(ctx context.Context, p ident.Platform, id uuid.UUID) (ports.QueuedMail, platform.Environment, bool, error)

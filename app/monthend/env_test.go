@@ -43,10 +43,10 @@ func newEnv(t *testing.T, settings ...string) *env {
 	t.Helper()
 	e := &env{Env: apptest.New(t), t: t}
 	e.by = platform.Author{Token: e.Admin.Token, Actor: "Ana Lima"}
-	e.service = monthend.New(monthend.Config{Store: postgres.For[monthend.Tx](e.Store), Results: e.Store, Postings: e.Store.LedgerReader(),
+	e.service = monthend.New(monthend.Config{Store: e.Store, Results: e.Store, Postings: e.Store.LedgerReader(),
 		Views: e.Store.MonthEndViews(), KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
 	e.periods = accounting.NewPeriods(accounting.PeriodsConfig{
-		Store: postgres.For[accounting.Tx](e.Store), Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
+		Store: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
 		Clock: e.Clock, IDs: e.IDs})
 	e.set(append([]string{"functionalCurrency=USD"}, settings...)...)
 	e.keepRates(march.Start().Add(-time.Hour), "1.1")

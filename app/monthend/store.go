@@ -17,7 +17,7 @@ import (
 
 // Store reads runs that post at the end of a month.
 type Store interface {
-	foureyes.Store[Tx]
+	foureyes.Store
 	BooksSettings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error)
 	MonthEndRun(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error)
 	MonthEndRunBefore(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error)

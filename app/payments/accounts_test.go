@@ -343,7 +343,7 @@ func TestTransferOutWithID_CommittedMeanwhileIsNotRepeated(t *testing.T) {
 			dollars, bank := env.account(env.Customer.ID, "USD", 10050), env.NewBankAccount("000123456")
 			out := transaction.TransferOut{Platform: env.Platform.ID, From: dollars.ID, To: bank.ID, Amount: 1000}
 			id := ident.NewTransaction(env.IDs.New, apptest.Noon)
-			stale := newService(env.Env, staleStore{postgres.For[payments.Tx](env.Store)}, env.approvals)
+			stale := newService(env.Env, staleStore{env.Store}, env.approvals)
 
 			for range 2 {
 				if err := stale.TransferOutWithID(t.Context(), id, out); err != nil {

@@ -97,7 +97,7 @@ func (s *Service) RejectAgentAction(ctx context.Context, by platform.Principal, 
 	case view.Quote != nil:
 		entry.Transaction, entry.Amount = view.Quote.Quote.Transaction, view.Quote.Quote.Pricing.Sent
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		locked, err := tx.LockAgentActions(ctx, by.Platform, []ident.AgentAction{id})
 		if err != nil {
 			return err

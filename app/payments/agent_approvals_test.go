@@ -196,7 +196,7 @@ func TestExecuteAgentQuote_WaitsAgainAfterFailedApproval(t *testing.T) {
 		t.Fatal(err)
 	}
 	queued := &waitingCommands{}
-	service := newService(e.Env, postgres.For[payments.Tx](e.Store), nil, func(c *payments.Config) { c.Batches.Observer = queued })
+	service := newService(e.Env, e.Store, nil, func(c *payments.Config) { c.Batches.Observer = queued })
 	var running sync.WaitGroup
 	awaitQueued := func(n int64) {
 		for queued.Load() < n {
@@ -259,7 +259,7 @@ func TestAgentPayment_OnlySoManyWait(t *testing.T) {
 		return tx.CreateAgentActions(ctx, actions)
 	})
 	_, before := e.trail()
-	services := []*payments.Service{e.Service, newService(e.Env, postgres.For[payments.Tx](e.Store), nil)}
+	services := []*payments.Service{e.Service, newService(e.Env, e.Store, nil)}
 	var refused atomic.Int64
 	var running sync.WaitGroup
 	for i := range 10 {
@@ -368,7 +368,7 @@ func TestApproveAgentAction_Races(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newAgentEnv(t, newIdleEnv(t), requireApproval)
-			other := newService(e.Env, postgres.For[payments.Tx](e.Store), nil)
+			other := newService(e.Env, e.Store, nil)
 			paid := int64(0)
 			for range 10 {
 				action := e.waiting()
@@ -447,7 +447,7 @@ func TestAgentPayment_MissingRateChangesNothing(t *testing.T) {
 	// waiting until there is one.
 	e := newAgentEnv(t, newIdleEnv(t), requireApproval, func(p *agent.Policy) { p.Limits.Currency = "EUR" })
 	rates := &missingRates{Rates: fixedMarket{}, missing: true}
-	service := newService(e.Env, postgres.For[payments.Tx](e.Store), nil, func(c *payments.Config) {
+	service := newService(e.Env, e.Store, nil, func(c *payments.Config) {
 		c.Prices = prices.New(e.Store,
 			rates, e.Clock)
 	})
@@ -489,7 +489,7 @@ func TestAgentPayment_InterruptedApprovalWaits(t *testing.T) {
 	// An approval whose unit of work fails changes nothing, and can be repeated.
 	e := newAgentEnv(t, newIdleEnv(t), requireApproval)
 	action := e.waiting()
-	store := &interruptedStore{Store: postgres.For[payments.Tx](e.Store)}
+	store := &interruptedStore{Store: e.Store}
 	service := newService(e.Env, store, nil)
 	store.arm(2, errors.New("unexpected EOF")) // the locks of balances, or the commit
 	if _, err := service.ApproveAgentAction(t.Context(), e.Admin, e.agent.ID, action.ID, nil); err == nil || !store.interrupted() {

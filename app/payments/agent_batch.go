@@ -54,7 +54,7 @@ func (c *agentCommand) committed(stored agent.Action) bool {
 func (s *Service) runAgentBatch(ctx context.Context, commands []*agentCommand) ([]batch.Result[AgentAction], error) {
 	var results []batch.Result[AgentAction]
 	var run *agentRun
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		results, run = make([]batch.Result[AgentAction], len(commands)), s.newAgentRun(commands)
 		if err := run.lock(ctx, tx); err != nil {
 			return err

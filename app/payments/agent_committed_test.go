@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"causeway/adapters/postgres"
 	"causeway/app/payments"
 	"causeway/core/agent"
 	"causeway/core/fault"
@@ -21,8 +20,8 @@ type lostBatchStore struct {
 	afterwards func()
 }
 
-func (s *lostBatchStore) Do(ctx context.Context, fn func(context.Context, payments.Tx) error) error {
-	err := s.lostCommitStore.Do(ctx, func(ctx context.Context, tx payments.Tx) error {
+func (s *lostBatchStore) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
+	err := s.lostCommitStore.DoUnit(ctx, func(ctx context.Context, tx any) error {
 		err := fn(ctx, tx)
 		if s.runs == 2 && !s.committed {
 			err = errCommitLost
@@ -86,7 +85,7 @@ func TestAgentBatch_LostCommitIsNotRepeated(t *testing.T) {
 				t.Parallel()
 				e := newAgentEnv(t, newIdleEnv(t), c.policy)
 				submit := c.prepare(e)
-				store := &lostBatchStore{lostCommitStore: &lostCommitStore{Store: postgres.For[payments.Tx](e.Store), firstBlocked: make(chan struct{}),
+				store := &lostBatchStore{lostCommitStore: &lostCommitStore{Store: e.Store, firstBlocked: make(chan struct{}),
 					release: make(chan struct{})}, committed: committed}
 				waiting := &waitingCommands{}
 				service := newService(e.Env, store, nil, func(c *payments.Config) { c.Batches.Observer = waiting })
@@ -142,7 +141,7 @@ func TestAgentBatch_LostRefusalOfAnOlderPolicy(t *testing.T) {
 	// A refusal is committed and its result is lost; when the batch runs again the policy has been changed. The
 	// payments start, and the trail has both.
 	e := newAgentEnv(t, newIdleEnv(t), func(p *agent.Policy) { p.Limits.PerTransaction = 1 })
-	store := &lostBatchStore{lostCommitStore: &lostCommitStore{Store: postgres.For[payments.Tx](e.Store), firstBlocked: make(chan struct{}),
+	store := &lostBatchStore{lostCommitStore: &lostCommitStore{Store: e.Store, firstBlocked: make(chan struct{}),
 		release: make(chan struct{})}, committed: true}
 	store.afterwards = func() { e.change(func(a *agent.Agent) { a.Policy.Limits.PerTransaction = 100_00 }) }
 	waiting := &waitingCommands{}

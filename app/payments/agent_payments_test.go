@@ -193,8 +193,8 @@ func TestAgentPayment_LimitHoldsForConcurrentRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newAgentEnv(t, newIdleEnv(t), limit)
-			services := []*payments.Service{newService(e.Env, postgres.For[payments.Tx](e.Store), nil), newService(e.Env,
-				postgres.For[payments.Tx](e.Store), nil)}
+			services := []*payments.Service{newService(e.Env, e.Store, nil), newService(e.Env,
+				e.Store, nil)}
 			var mu sync.Mutex
 			paid, refused := 0, 0
 			var all sync.WaitGroup
@@ -466,7 +466,7 @@ func TestAgentPreview_ManyShareOneUnitOfWork(t *testing.T) {
 	const previews = 20
 	e := newAgentEnv(t, newIdleEnv(t))
 	queued := &waitingCommands{}
-	service := newService(e.Env, postgres.For[payments.Tx](e.Store), nil, func(c *payments.Config) { c.Batches.Observer = queued })
+	service := newService(e.Env, e.Store, nil, func(c *payments.Config) { c.Batches.Observer = queued })
 	var running sync.WaitGroup
 	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		if _, err := tx.LockAgents(ctx, e.Platform.ID, []ident.Agent{e.agent.ID}, "2026-03"); err != nil {

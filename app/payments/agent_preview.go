@@ -10,6 +10,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/ledger"
+	"causeway/ports"
 )
 
 // AgentPreview is what the policy says about a payment that an agent could ask for.
@@ -31,7 +32,7 @@ func (s *Service) PreviewAgentPayment(ctx context.Context, caller platform.Princ
 // previewAgentBatch locks as the payments do, but for balances, and writes nothing.
 func (s *Service) previewAgentBatch(ctx context.Context, commands []*agentCommand) ([]batch.Result[AgentPreview], error) {
 	var results []batch.Result[AgentPreview]
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		results = make([]batch.Result[AgentPreview], len(commands))
 		run := s.newAgentRun(commands)
 		if err := run.lockAgents(ctx, tx); err != nil {

@@ -120,7 +120,7 @@ func TestAgentPayment_RepeatedRequestWaitsOnce(t *testing.T) {
 	t.Parallel()
 	// A request that is repeated with its key, also at the same time and in another process, asks once.
 	e := newAgentEnv(t, newIdleEnv(t), requireApproval)
-	other := newService(e.Env, postgres.For[payments.Tx](e.Store), nil)
+	other := newService(e.Env, e.Store, nil)
 	request := apptest.IdempotentRequest(e.caller, "key", func(result any) string { return result.(payments.AgentAction).ID.String() })
 	request.Agent = e.agent.ID
 	var mu sync.Mutex
@@ -165,7 +165,7 @@ func TestAgentPayment_FailingAndNewPaymentsAtOnce(t *testing.T) {
 	// deadlocks, and in the end exactly what has not failed is counted.
 	e := newAgentEnv(t, newEnv(t))
 	refused := e.NewBankAccount("123456002")
-	services := []*payments.Service{e.Service, newService(e.Env, postgres.For[payments.Tx](e.Store), nil)}
+	services := []*payments.Service{e.Service, newService(e.Env, e.Store, nil)}
 	var mu sync.Mutex
 	var failing []ident.Transaction
 	var all sync.WaitGroup

@@ -72,7 +72,7 @@ func (s *Service) decide(ctx context.Context, p ident.Platform, id ident.Transac
 	}
 	var d transaction.Decision
 	var done work
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		done = s.newWork()
 		locked, err := lockReceived(ctx, tx, t)
 		if err != nil {

@@ -43,7 +43,7 @@ func (s *Service) CallAgain(ctx context.Context, subjects []ports.RailSubject) e
 
 func (s *Service) addNews(ctx context.Context, platform ident.Platform, subjects []uuid.UUID) error {
 	var w work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		w = s.newWork()
 		for _, subject := range subjects {
 			w.Enqueue(platform, transaction.StepCallAgain, subject)

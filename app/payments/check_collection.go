@@ -45,7 +45,7 @@ func (s *Service) askCollectionReturns(ctx context.Context, keys []ports.Transac
 // money was to pay ends if it has not left. A transfer in that has not ended has credited nobody.
 func (s *Service) recordReturn(ctx context.Context, key ports.TransactionKey, o ports.Outcome) (recorded bool, err error) {
 	var w work
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		w = s.newWork()
 		w.Now = w.Now.Truncate(time.Microsecond)
 		locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/app/payments"
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -28,7 +27,7 @@ type lostCommitStore struct {
 
 var errCommitLost = errors.New("connection lost after the commit")
 
-func (d *lostCommitStore) Do(ctx context.Context, fn func(context.Context, payments.Tx) error) error {
+func (d *lostCommitStore) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
 	d.mu.Lock()
 	d.runs++
 	run := d.runs
@@ -37,7 +36,7 @@ func (d *lostCommitStore) Do(ctx context.Context, fn func(context.Context, payme
 		close(d.firstBlocked)
 		<-d.release
 	}
-	err := d.Store.Do(ctx, fn)
+	err := d.Store.DoUnit(ctx, fn)
 	if run == 2 && err == nil {
 		return errCommitLost
 	}
@@ -96,7 +95,7 @@ func TestBatch_LostCommitIsNotRepeated(t *testing.T) {
 			t.Parallel()
 			env := newIdleEnv(t)
 			submit := prepare(env)
-			store := &lostCommitStore{Store: postgres.For[payments.Tx](env.Store), firstBlocked: make(chan struct{}), release: make(chan struct{})}
+			store := &lostCommitStore{Store: env.Store, firstBlocked: make(chan struct{}), release: make(chan struct{})}
 			waiting := &waitingCommands{}
 			service := newService(env.Env, store, nil, func(c *payments.Config) { c.Batches.Observer = waiting })
 			var mu sync.Mutex

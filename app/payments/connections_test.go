@@ -63,9 +63,9 @@ func newIdleConnectedEnv(t *testing.T, around func(ports.Rail, *env) ports.Rail)
 	if err := opened.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	c := &connectedEnv{env: e, rail: connections.NewRail(opened, postgres.For[connections.Tx](e.Store), e.Store)}
-	c.operators = rails.New(rails.Config{Store: postgres.For[rails.Tx](e.Store), Connections: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
-	e.Service = newService(e.Env, postgres.For[payments.Tx](e.Store), e.approvals,
+	c := &connectedEnv{env: e, rail: connections.NewRail(opened, e.Store, e.Store)}
+	c.operators = rails.New(rails.Config{Store: e.Store, Connections: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
+	e.Service = newService(e.Env, e.Store, e.approvals,
 		func(c2 *payments.Config) { c2.Rails = overConnections{c.rail} })
 	return c
 }

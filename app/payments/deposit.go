@@ -35,7 +35,7 @@ func (s *Service) depositBatch(ctx context.Context, commands []depositCommand) (
 	}
 	var results []batch.Result[transaction.Transaction]
 	var w work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		results, w = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
 		saved, err := tx.SaveReceipts(ctx, receipts)
 		if err != nil {
@@ -183,7 +183,7 @@ func (s *Service) fundBatch(ctx context.Context, commands []*fundCommand) ([]bat
 // fundedAccount reads the account of a deposit that is committed.
 func (s *Service) fundedAccount(ctx context.Context, c *fundCommand, t transaction.Transaction) (FundedAccount, error) {
 	funded := FundedAccount{Transaction: t}
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		locked, err := tx.LockBalances(ctx, t.Accounts())
 		for _, found := range locked {
 			if found.ID == c.to {
@@ -202,7 +202,7 @@ func (s *Service) fundAccounts(ctx context.Context, commands []*fundCommand) ([]
 	}
 	var results []batch.Result[FundedAccount]
 	var w work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		results, w = make([]batch.Result[FundedAccount], len(commands)), s.newWork()
 		parties, err := tx.IncomingPaymentParties(ctx, keys)
 		if err != nil {

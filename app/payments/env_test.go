@@ -9,7 +9,6 @@ import (
 	"time"
 
 	counterparties "causeway/adapters/counterparties/sandbox"
-	"causeway/adapters/postgres"
 	"causeway/adapters/rates/market"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/batch"
@@ -62,7 +61,7 @@ func newIdleEnv(t testing.TB, opts ...apptest.Option) *env {
 		p.Currencies[0].RequiredCounterpartyFields = []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}}
 	}))...)
 	approvals := &fakeApprovals{}
-	return &env{Env: e, approvals: approvals, Service: newService(e, postgres.For[payments.Tx](e.Store), approvals)}
+	return &env{Env: e, approvals: approvals, Service: newService(e, e.Store, approvals)}
 }
 
 func newService(e *apptest.Env, store payments.Store, approvals ports.Approvals, edits ...func(*payments.Config)) *payments.Service {

@@ -95,7 +95,7 @@ func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 	}
 	var results []batch.Result[quote.WithStatus]
 	var done work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		results, done = make([]batch.Result[quote.WithStatus], len(orders)), s.newWork()
 		sessions, err := lockSessions(ctx, tx, orders)
 		if err != nil {

@@ -166,7 +166,7 @@ func (f *Feeds) postFees(ctx context.Context, fees []rail.Fee) error {
 		byPlatform[fee.Platform] = append(byPlatform[fee.Platform], fee)
 	}
 	for _, of := range byPlatform {
-		err := f.service.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+		err := ports.Do(ctx, f.service.Store, func(ctx context.Context, tx Tx) error {
 			work := uow.NewWork(f.service.Clock.Now(), f.service.IDs, 0)
 			for _, fee := range of {
 				work.Post(fee.Posting())

@@ -57,7 +57,7 @@ var refusedInternally = ports.Outcome{Verdict: ports.Refused, Accepted: true, Re
 func (s *Service) refuseInternal(ctx context.Context, sent transaction.Transaction) (arrived transaction.Transaction, err error) {
 	key, counterpart := transactionKey(sent), ports.TransactionKey{Platform: sent.Platform, ID: transaction.CounterpartID(sent.ID)}
 	var w work
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		w = s.newWork()
 		locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key, counterpart})
 		if err != nil {
@@ -146,7 +146,7 @@ func (w work) settleReceived(d transaction.Decision, locked map[ports.Transactio
 func (s *Service) settleReceivedJobs(ctx context.Context, jobs []ports.Job, received []transaction.Transaction,
 	decide func(work, transaction.Transaction) (*transaction.Decision, error)) error {
 	var done work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		done = s.newJobWork(jobs)
 		locked, err := lockReceived(ctx, tx, received...)
 		if err != nil {

@@ -130,7 +130,7 @@ func TestInternalPayment_BothSidesInOneCommit(t *testing.T) {
 	}{
 		"approved by the endpoint": {status: 200, want: transaction.Completed},
 		"approved later": {status: 202, want: transaction.Completed, decide: func(t *testing.T, env *env, id ident.Transaction) {
-			other := newService(env.Env, postgres.For[payments.Tx](env.Store), env.approvals)
+			other := newService(env.Env, env.Store, env.approvals)
 			if _, err := other.Approve(t.Context(), env.Platform.ID, id, nil, nil); err != nil {
 				t.Error(err)
 			}
@@ -284,7 +284,7 @@ func TestSend_OutcomesInOrder(t *testing.T) {
 	// rail, and each has its own outcome. After a failed read the rail is not called, and while the store
 	// is not available the payment waits.
 	env := newReceivingEnv(t)
-	service := newService(env.Env, failingStore{postgres.For[payments.Tx](env.Store)}, env.approvals)
+	service := newService(env.Env, failingStore{env.Store}, env.approvals)
 	first, second, account := env.internalPayout(), env.internalPayout("benno"), ports.Payout{}
 	to := func(address string) (p ports.Payout) {
 		p.Transaction.Destination.UMA, p.Transaction.Platform = address, env.Platform.ID

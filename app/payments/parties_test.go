@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/payments"
 	"causeway/core/fault"
@@ -111,7 +110,7 @@ type failOnceStore struct {
 	release      chan struct{}
 }
 
-func (s *failOnceStore) Do(ctx context.Context, fn func(context.Context, payments.Tx) error) error {
+func (s *failOnceStore) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
 	s.mu.Lock()
 	s.runs++
 	run := s.runs
@@ -120,7 +119,7 @@ func (s *failOnceStore) Do(ctx context.Context, fn func(context.Context, payment
 		close(s.firstBlocked)
 		<-s.release
 	}
-	return s.Store.Do(ctx, func(ctx context.Context, tx payments.Tx) error {
+	return s.Store.DoUnit(ctx, func(ctx context.Context, tx any) error {
 		err := fn(ctx, tx)
 		if run == 2 {
 			return errors.Join(err, errors.New("the database failed"))
@@ -139,7 +138,7 @@ func TestExecute_RepeatedAfterUnrelatedFailure(t *testing.T) {
 	newQuote := func() quote.Quote { return env.quoteFrom(t, quote.Source{Internal: dollars.ID}, 10_00, wallet) }
 	executed, first, other := newQuote(), newQuote(), newQuote()
 	env.execute(t, executed)
-	store := &failOnceStore{Store: postgres.For[payments.Tx](env.Store), firstBlocked: make(chan struct{}), release: make(chan struct{})}
+	store := &failOnceStore{Store: env.Store, firstBlocked: make(chan struct{}), release: make(chan struct{})}
 	service := newService(env.Env, store, nil)
 	var all sync.WaitGroup
 	execute := func(q quote.Quote, want fault.Code) {

@@ -102,7 +102,7 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 			ToInternal:   to.Internal, ToExternal: to.External}
 	}
 	var results []batch.Result[quote.WithStatus]
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		results = make([]batch.Result[quote.WithStatus], len(commands))
 		parties, err := s.parties(ctx, tx, keys)
 		if err != nil {

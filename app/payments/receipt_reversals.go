@@ -21,7 +21,7 @@ func (s *Service) ReverseReceipt(ctx context.Context, v transaction.ReceiptRever
 	if err != nil {
 		return err
 	}
-	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		u, isUnmatched, err := tx.LockUnmatched(ctx, v.Receipt.Platform, v.Receipt.ID)
 		if err != nil {
 			return err

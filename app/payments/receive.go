@@ -31,7 +31,7 @@ func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 	}
 	var results []batch.Result[transaction.Transaction]
 	var done work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		results, done = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
 		taken, err := tx.SaveReceipts(ctx, receipts)
 		if err != nil {

@@ -121,7 +121,7 @@ func (s *Service) paysOwed(ctx context.Context, t transaction.Transaction) (owed
 	if !s.canStop(t.Platform) {
 		return owed, !t.Refund.InitiatedAt.Before(owed.CreatedAt), nil
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) (err error) {
 		pays, err = s.stop(ctx, tx, rail.Refund, t.Platform, t.ID.UUID(), t.SourceRail, t.Refundable(),
 			transaction.TakenBackReason(owed.ReasonCode))
 		return err
@@ -163,7 +163,7 @@ func (s *Service) ensureRefundAccount(ctx context.Context, t transaction.Transac
 	if err != nil {
 		return opened, err
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) (err error) {
 		opened, err = uow.EnsureAccount(ctx, tx, opened)
 		return err
 	})

@@ -24,7 +24,7 @@ import (
 // Store reads quotes, transactions and receipts, and whom they concern.
 type Store interface {
 	returns.Accounts
-	ports.UnitsOfWork[Tx]
+	ports.UnitsOfWork
 	// AgentAction returns an action, or AGENT_ACTION_NOT_FOUND.
 	AgentAction(ctx context.Context, p ident.Platform, id ident.AgentAction) (agent.Action, error)
 	AgentActions(ctx context.Context, p ident.Platform, f ports.AgentActionFilter) (ports.Page[agent.Action], error)

@@ -56,12 +56,12 @@ func interruptible[T any](s *interruptedStore, call func() (T, error)) (T, error
 	return call()
 }
 
-func (s *interruptedStore) Do(ctx context.Context, fn func(context.Context, payments.Tx) error) error {
+func (s *interruptedStore) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
 	if err := s.next(); err != nil {
 		return err
 	}
-	return s.Store.Do(ctx, func(ctx context.Context, tx payments.Tx) error {
-		if err := fn(ctx, interruptedTx{tx, s}); err != nil {
+	return s.Store.DoUnit(ctx, func(ctx context.Context, tx any) error {
+		if err := fn(ctx, interruptedTx{tx.(payments.Tx), s}); err != nil {
 			return err
 		}
 		return s.next() // instead of the commit
@@ -188,7 +188,7 @@ func TestJobs_TemporaryFaultRefusesNothing(t *testing.T) {
 			t.Run(name+" after "+kind, func(t *testing.T) {
 				t.Parallel()
 				env := newInterruptedEnv(t)
-				store := &interruptedStore{Store: postgres.For[payments.Tx](env.Store)}
+				store := &interruptedStore{Store: env.Store}
 				interrupted := newService(env.Env, store, env.approvals)
 				calls := 0
 				for n := 1; ; n++ {
@@ -220,7 +220,7 @@ func TestJobs_UnknownOutcomeKeepsJob(t *testing.T) {
 	env := newInterruptedEnv(t)
 	env.beginPayout(t)
 	env.Rail.OnSend = apptest.AllOutcomes[ports.Payout](ports.Outcome{Verdict: ports.Unknown})
-	service := newService(env.Env, postgres.For[payments.Tx](env.Store), env.approvals,
+	service := newService(env.Env, env.Store, env.approvals,
 		func(c *payments.Config) { c.JobRetry.MaxAttempts = 3 })
 
 	var seen []ports.ListedJob

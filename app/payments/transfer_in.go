@@ -55,7 +55,7 @@ func (s *Service) createTransfersIn(ctx context.Context, commands []*transferInC
 	}
 	var results []batch.Result[transaction.Transaction]
 	var w work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		results, w = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
 		parties, err := tx.IncomingPaymentParties(ctx, keys)
 		if err != nil {

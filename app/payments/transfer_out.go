@@ -68,7 +68,7 @@ func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOu
 	}
 	var results []batch.Result[transaction.Transaction]
 	var w work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		results, w = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
 		parties, err := s.parties(ctx, tx, keys)
 		if err != nil {

@@ -169,7 +169,7 @@ func (s *Service) createUMAPayment(ctx context.Context, id ident.Transaction, in
 		sender.WantedFields)}
 	var d transaction.Decision
 	var w work
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		w = s.newWork()
 		if !sentBy.IsZero() {
 			if err := checkInTransit(ctx, tx, ports.TransactionKey{Platform: to.Platform, ID: sentBy}); err != nil {

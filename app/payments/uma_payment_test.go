@@ -168,11 +168,11 @@ type unavailableStore struct {
 	failures atomic.Int32
 }
 
-func (s *unavailableStore) Do(ctx context.Context, fn func(context.Context, payments.Tx) error) error {
+func (s *unavailableStore) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
 	if s.failures.Add(-1) >= 0 {
 		return errors.New("the database is not available")
 	}
-	return s.Store.Do(ctx, fn)
+	return s.Store.DoUnit(ctx, fn)
 }
 
 func TestApproval_ResponseThatCouldNotBeStoredIsKept(t *testing.T) {
@@ -187,7 +187,7 @@ func TestApproval_ResponseThatCouldNotBeStoredIsKept(t *testing.T) {
 			t.Parallel()
 			env := newIdleEnv(t)
 			env.dollars = env.NewInternalAccount(env.Customer.ID, "USD", 0)
-			store := &unavailableStore{Store: postgres.For[payments.Tx](env.Store)}
+			store := &unavailableStore{Store: env.Store}
 			env.Service = newService(env.Env, store, env.approvals)
 			env.Run(env.Service.Run)
 			var calls atomic.Int32
@@ -271,7 +271,7 @@ func TestApproval_DecidedLater(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			env := newReceivingEnv(t)
-			other := newService(env.Env, postgres.For[payments.Tx](env.Store), env.approvals)
+			other := newService(env.Env, env.Store, env.approvals)
 			env.approvals.set(202, `{}`)
 			payment := env.waitForIncomingState(t, env.receiveUMA(t, env.umaPayment()).ID, transaction.ApprovalPending)
 			if until := apptest.Noon.Add(5 * time.Second); !payment.Approval.Deadline.Equal(until) || payment.State != transaction.Initial {

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/payments"
 	"causeway/core/account"
@@ -228,7 +227,7 @@ func TestExecute_SessionRevokedMeanwhileDoesNotPay(t *testing.T) {
 	// A session that is revoked after its signature was checked, and before the commit, does not pay.
 	env := newWalletEnv(t)
 	q := env.walletQuote(t, env.bitcoin())
-	service := newService(env.Env, revokingStore{postgres.For[payments.Tx](env.Store), func() { env.Revoke(env.session) }}, env.approvals)
+	service := newService(env.Env, revokingStore{env.Store, func() { env.Revoke(env.session) }}, env.approvals)
 
 	_, err := env.executeSigned(service, q, env.session.Sign(t, payloadOf(q)))
 
@@ -280,7 +279,7 @@ func TestExecute_LostCommitOfWalletsIsFound(t *testing.T) {
 	for i := range quotes {
 		quotes[i] = env.quoteFrom(t, quote.Source{Internal: env.wallet.ID}, 10_000_000, env.bitcoin())
 	}
-	store := &lostCommitStore{Store: postgres.For[payments.Tx](env.Store), firstBlocked: make(chan struct{}), release: make(chan struct{})}
+	store := &lostCommitStore{Store: env.Store, firstBlocked: make(chan struct{}), release: make(chan struct{})}
 	waiting := &waitingCommands{}
 	service := newService(env.Env, store, env.approvals, func(c *payments.Config) { c.Batches.Observer = waiting })
 	var all sync.WaitGroup
@@ -353,7 +352,7 @@ func TestDebitWallet_RepeatedUntilCustodySigns(t *testing.T) {
 	env.session, env.coins = env.NewWalletSession(env.wallet), env.NewWallet("spark1good")
 	custody := &failingCustody{Custody: env.Custody}
 	custody.failures.Store(2)
-	service := newService(env.Env, postgres.For[payments.Tx](env.Store), env.approvals, func(c *payments.Config) { c.Custody = custody })
+	service := newService(env.Env, env.Store, env.approvals, func(c *payments.Config) { c.Custody = custody })
 	q := env.walletQuote(t, env.bitcoin())
 	if _, err := env.executeSigned(service, q, env.session.Sign(t, payloadOf(q))); err != nil {
 		t.Fatal(err)
@@ -470,7 +469,7 @@ func TestCreateQuote_WalletFaults(t *testing.T) {
 		t.Error("there is evidence of a payment that was not made")
 	}
 
-	unconnected := newService(env.Env, postgres.For[payments.Tx](env.Store), env.approvals, func(c *payments.Config) {
+	unconnected := newService(env.Env, env.Store, env.approvals, func(c *payments.Config) {
 		c.Chains = &apptest.Chain{Missing: fault.New(fault.NotImplemented, "No chain.")}
 	})
 	_, err = unconnected.CreateQuote(t.Context(), quote.Request{Platform: env.Platform.ID,

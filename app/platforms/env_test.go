@@ -3,7 +3,6 @@ package platforms_test
 import (
 	"testing"
 
-	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/platforms"
 	"causeway/core/platform"
@@ -21,7 +20,7 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := &env{Env: apptest.New(t)}
-	e.platforms = platforms.New(platforms.Config{Store: postgres.For[platforms.Tx](e.Store), Clock: e.Clock, IDs: e.IDs})
+	e.platforms = platforms.New(platforms.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
 	created, err := e.platforms.Create(t.Context(), platforms.CreateRequest{Name: "Acme", Environment: platform.Sandbox})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/ports"
 )
 
 // Operator does what operators of the service do on the command line, for any platform. Each
@@ -36,7 +37,7 @@ func (o *Operator) CreatePlatform(ctx context.Context, r CreateRequest) (Created
 // NOT_FOUND.
 func (o *Operator) SetRegulated(ctx context.Context, p ident.Platform, regulated bool) (platform.Platform, error) {
 	var changed platform.Platform
-	err := o.service.Store.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
+	err := ports.Do(ctx, o.service.Store, func(ctx context.Context, tx Tx) (err error) {
 		if changed, err = tx.LockPlatform(ctx, p); err != nil || changed.Regulated == regulated {
 			return err
 		}
@@ -59,7 +60,7 @@ func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name strin
 	if err != nil {
 		return IssuedToken{}, err
 	}
-	err = o.service.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, o.service.Store, func(ctx context.Context, tx Tx) error {
 		if _, err := tx.LockPlatformShared(ctx, p); err != nil {
 			return err
 		}
@@ -74,7 +75,7 @@ func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name strin
 // DeleteToken deletes a token of a platform. Faults: TOKEN_NOT_FOUND; CONFLICT for the last token
 // with MANAGE.
 func (o *Operator) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error {
-	return o.service.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return ports.Do(ctx, o.service.Store, func(ctx context.Context, tx Tx) error {
 		if err := deleteToken(ctx, tx, p, id); err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func (s *Service) create(ctx context.Context, r CreateRequest, record func(conte
 	if err != nil {
 		return Created{}, err
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.CreatePlatform(ctx, created); err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (s *Service) UpdateSettings(ctx context.Context, platformID ident.Platform,
 		return platform.Platform{}, err
 	}
 	var after platform.Platform
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		before, err := tx.LockPlatform(ctx, platformID)
 		if err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 
 // Store reads platforms and their tokens.
 type Store interface {
-	ports.UnitsOfWork[Tx]
+	ports.UnitsOfWork
 	InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error)
 	// Token returns a token, or TOKEN_NOT_FOUND.
 	Token(ctx context.Context, p ident.Platform, id ident.Token) (platform.Token, error)

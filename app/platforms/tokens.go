@@ -25,7 +25,7 @@ func (s *Service) CreateToken(ctx context.Context, platformID ident.Platform, re
 	if err != nil {
 		return IssuedToken{}, err
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.CreateToken(ctx, issued.Token); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (s *Service) Tokens(ctx context.Context, platformID ident.Platform, f ports
 // DeleteToken deletes a token; it may be the token of the request itself. The last token
 // with MANAGE cannot be deleted: CONFLICT.
 func (s *Service) DeleteToken(ctx context.Context, platformID ident.Platform, id ident.Token) error {
-	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error { return deleteToken(ctx, tx, platformID, id) })
+	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error { return deleteToken(ctx, tx, platformID, id) })
 }
 
 func deleteToken(ctx context.Context, tx Tx, platformID ident.Platform, id ident.Token) error {

@@ -96,7 +96,7 @@ func (s *Service) change(ctx context.Context, by Author, in CorridorInput, bad [
 		return ChangeResult{}, fault.Invalid(bad...)
 	}
 	var result ChangeResult
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		table, err := tx.CorridorOverrides(ctx)
 		if err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/pricing"
 	"causeway/core/corridor"
@@ -27,7 +26,7 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	limit := func(p *platform.Platform) { p.Currencies[0].MaxAmount = 700_00 }
 	e := apptest.New(t, apptest.EditPlatform(limit))
-	return &env{Env: e, t: t, pricing: pricing.New(pricing.Config{Store: postgres.PricingFor[pricing.Tx](e.Store), Clock: e.Clock,
+	return &env{Env: e, t: t, pricing: pricing.New(pricing.Config{Store: e.Store.Pricing(), Clock: e.Clock,
 		IDs: e.IDs}),
 		otherPlatform: e.NewPlatform(limit)}
 }

@@ -90,7 +90,7 @@ func (s *Service) propose(ctx context.Context, tx Tx, by Author, change corridor
 // stays pending. Faults: NOT_FOUND; those of proposal.Proposal.Approve and of corridor.Pricing.Approve.
 func (s *Service) Approve(ctx context.Context, by string, id ident.Proposal) (result ChangeResult, err error) {
 	run := func(ctx context.Context, work func(context.Context, Tx, func(proposal.Proposal) (proposal.Proposal, error)) error) error {
-		return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+		return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 			return work(ctx, tx, func(p proposal.Proposal) (_ proposal.Proposal, err error) {
 				result, err = approve(ctx, tx, p)
 				return p, err
@@ -105,7 +105,7 @@ func (s *Service) Approve(ctx context.Context, by string, id ident.Proposal) (re
 
 // decisions decides the proposals of all platforms.
 func (s *Service) decisions() foureyes.Decisions[Tx] {
-	return foureyes.Decisions[Tx]{Reader: s.Store, Do: s.Store.Do, Clock: s.Clock}
+	return foureyes.Decisions[Tx]{Reader: s.Store, Units: s.Store, Clock: s.Clock}
 }
 
 func decision(by string, id ident.Proposal) foureyes.Decision[Tx] {

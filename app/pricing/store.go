@@ -14,7 +14,7 @@ import (
 // operators change them, with the rights of the owner of the database.
 type Store interface {
 	// UnitsOfWork have the rights of the owner of the database, and no two of them run beside each other.
-	ports.UnitsOfWork[Tx]
+	ports.UnitsOfWork
 	// ProposalReader reads the proposals to change prices.
 	foureyes.ProposalReader
 	// CorridorOverrides returns all overrides, of all platforms.

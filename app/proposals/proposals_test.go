@@ -15,7 +15,6 @@ import (
 	booksapp "causeway/app/books"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/audittest"
-	"causeway/app/internal/foureyes"
 	"causeway/app/monthend"
 	"causeway/app/proposals"
 	"causeway/app/reconciliation"
@@ -60,22 +59,22 @@ func newEnvWithOneToken(t *testing.T) *env {
 	t.Helper()
 	e := &env{Env: apptest.New(t), t: t}
 	e.periods = accounting.NewPeriods(accounting.PeriodsConfig{
-		Store: postgres.For[accounting.Tx](e.Store), Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
+		Store: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
 		Clock: e.Clock, IDs: e.IDs})
 	e.accounting = accounting.New(accounting.Config{
-		Store: postgres.For[accounting.Tx](e.Store), Ledger: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
-	e.books = booksapp.New(booksapp.Config{Store: postgres.For[booksapp.Tx](e.Store), Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
+		Store: e.Store, Ledger: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
+	e.books = booksapp.New(booksapp.Config{Store: e.Store, Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
 	e.treasury = treasuryapp.New(treasuryapp.Config{
-		Store: postgres.For[treasuryapp.Tx](e.Store), Ledger: e.Store.Finance(), Balances: e.Store.LedgerReader(),
+		Store: e.Store, Ledger: e.Store.Finance(), Balances: e.Store.LedgerReader(),
 		KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
-	e.monthEnd = monthend.New(monthend.Config{Store: postgres.For[monthend.Tx](e.Store), Results: e.Store, Postings: e.Store.LedgerReader(),
+	e.monthEnd = monthend.New(monthend.Config{Store: e.Store, Results: e.Store, Postings: e.Store.LedgerReader(),
 		Views: e.Store.MonthEndViews(), KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
-	e.years = yearend.New(yearend.Config{Store: postgres.For[yearend.Tx](e.Store), Ledger: e.Store.LedgerReader(), Clock: e.Clock, IDs: e.IDs})
+	e.years = yearend.New(yearend.Config{Store: e.Store, Ledger: e.Store.LedgerReader(), Clock: e.Clock, IDs: e.IDs})
 	e.statements = reconciliation.New(reconciliation.Config{
-		Store: postgres.For[reconciliation.Tx](e.Store), Runs: e.Store, Ledger: e.Store.LedgerReader(),
+		Store: e.Store, Runs: e.Store, Ledger: e.Store.LedgerReader(),
 		Accounts: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
 	e.proposals = proposals.New(proposals.Config{
-		Store: postgres.For[foureyes.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Executors: slices.Concat(e.periods.Executors(),
+		Store: e.Store, Clock: e.Clock, IDs: e.IDs, Executors: slices.Concat(e.periods.Executors(),
 			e.accounting.Executors(), e.books.Executors(), e.treasury.Executors(),
 			e.monthEnd.Executors(), e.years.Executors(), e.statements.Executors())})
 	e.ana = platform.Author{Token: e.Admin.Token, Actor: "Ana"}

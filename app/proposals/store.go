@@ -7,6 +7,6 @@ import (
 
 // Store reads proposals, and decides them in units of work.
 type Store interface {
-	ports.UnitsOfWork[foureyes.Tx]
+	ports.UnitsOfWork
 	foureyes.ProposalReader
 }

@@ -134,7 +134,7 @@ func (s *Service) addInstructions(ctx context.Context, c rail.Connection) error 
 	for i, p := range platforms {
 		jobs[i] = ports.Job{ID: s.IDs.New(now), Platform: p, Step: ports.StepOpenAccounts, Due: now.Add(instructionsDelay)}
 	}
-	return s.Store.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx Tx) error { return tx.AddJobs(ctx, jobs) })
+	return ports.Do(ports.ForAllPlatforms(ctx), s.Store, func(ctx context.Context, tx Tx) error { return tx.AddJobs(ctx, jobs) })
 }
 
 // checkPlatforms returns INVALID_INPUT if a connection names a platform that does not exist, or is a sandbox.

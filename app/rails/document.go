@@ -2,7 +2,6 @@ package rails
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,7 @@ import (
 // MaxFile is the largest file of a connection, in bytes.
 const MaxFile = 1 << 20
 
-// document is the file of a connection. It has a duration as text, such as 20s.
+// document is the file of a connection.
 type document = connection.Document[string]
 
 // messages say what is wrong with a value that cannot be read.
@@ -23,25 +22,6 @@ const (
 	badDuration = "must be a duration above zero, such as 20s or 2h"
 	badPlatform = "must be the id of a platform; list them with: causeway platform list"
 )
-
-// parseTakes returns the duration of a text; zero if it is empty.
-func parseTakes(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	takes, err := time.ParseDuration(text)
-	if err == nil && takes <= 0 {
-		err = errors.New("not above zero")
-	}
-	return takes, err
-}
-
-func formatTakes(d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return d.String()
-}
 
 // ParseConnection returns the connection of a file, or INVALID_INPUT with every bad field.
 func ParseConnection(name string, file []byte) (rail.Connection, error) {
@@ -51,7 +31,7 @@ func ParseConnection(name string, file []byte) (rail.Connection, error) {
 	}
 	unread := bad
 	c := rail.Connection{Name: name}
-	d.Read(&c, parseTakes, func(field string, _ error) {
+	d.Read(&c, func(field string, _ error) {
 		message := badPlatform
 		if strings.HasPrefix(field, "schedules") {
 			message = badDuration
@@ -80,5 +60,5 @@ func isWithin(field, whole string) bool {
 
 // File returns the file of a connection.
 func File(c rail.Connection) ([]byte, error) {
-	return json.MarshalIndent(connection.NewDocument(c, formatTakes), "", "  ")
+	return json.MarshalIndent(connection.NewDocument[string](c), "", "  ")
 }

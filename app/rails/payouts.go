@@ -167,7 +167,7 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, by Author, change de
 		return rail.Payment{}, err
 	}
 	account := target.Account()
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		now := s.Clock.Now()
 		accounts, err := lockAccounts(ctx, tx, account, now)
 		if err != nil {

@@ -212,5 +212,5 @@ func (s *Service) SetBalance(ctx context.Context, b ports.OpeningBalance) error 
 		return fault.Invalid(fault.Field{Field: "currency", Message: fmt.Sprintf("must be one that %s carries", b.Connection)})
 	}
 	b.Actor, b.Note, b.At = by.Actor, by.Note, s.Clock.Now()
-	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error { return tx.SaveOpeningBalance(ctx, b) })
+	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error { return tx.SaveOpeningBalance(ctx, b) })
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/rails"
 	"causeway/core/fault"
@@ -56,7 +55,7 @@ func newEnv(t *testing.T, opts ...apptest.Option) *env {
 		return adapter{broken: e.broken, exclusive: []string{"the folder " + c.Settings["folder"]}, closed: &e.closed}, nil
 	}
 	e.Service = rails.New(rails.Config{
-		Store: postgres.For[rails.Tx](e.Store), Connections: e.Store, Balances: e.Store, Proofs: e.Store, Finance: e.Store.Finance(),
+		Store: e.Store, Connections: e.Store, Balances: e.Store, Proofs: e.Store, Finance: e.Store.Finance(),
 		Feeds: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
 	return e
 }

@@ -17,7 +17,7 @@ import (
 
 // Store reads the payments and accounts of connections.
 type Store interface {
-	ports.UnitsOfWork[Tx]
+	ports.UnitsOfWork
 	Platforms(ctx context.Context, after ident.Platform, limit int) ([]platform.Platform, error)
 	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	RailReplies(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]ports.RailReply, error)

@@ -48,7 +48,7 @@ func (s *Service) Record(ctx context.Context, p ident.Platform, id ident.Transac
 	if bad := returned.Check(now); len(bad) > 0 {
 		return recorded, fault.Invalid(bad...)
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		work := uow.NewWork(now, s.IDs, 0)
 		var isNew bool
 		recorded, isNew, err = s.recorder().Record(ctx, tx, work, ports.TransactionKey{Platform: p, ID: id},
@@ -163,7 +163,7 @@ func (s *Service) CollectDue(ctx context.Context) error {
 }
 
 func (s *Service) collectOne(ctx context.Context, p ident.Platform, id ident.Receivable) error {
-	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		details, found, err := tx.LockReceivable(ctx, p, id)
 		if err != nil || !found {
 			return err

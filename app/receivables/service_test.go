@@ -19,7 +19,6 @@ import (
 	"causeway/app/customers"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/audittest"
-	"causeway/app/internal/foureyes"
 	"causeway/app/internal/uow"
 	"causeway/app/proposals"
 	"causeway/app/receivables"
@@ -49,7 +48,7 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := &env{Env: apptest.New(t), t: t}
-	e.Service = receivables.New(receivables.Config{Store: postgres.For[receivables.Tx](e.Store), Clock: e.Clock, IDs: e.IDs})
+	e.Service = receivables.New(receivables.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
 	e.dollars, e.bank = e.NewInternalAccount(e.Customer.ID, "USD", 0), e.NewBankAccount("1234567890")
 	return e
 }
@@ -233,7 +232,7 @@ func TestRecord_StatementLineMatchesByPartnerID(t *testing.T) {
 		posting[id] = d.Changes[0].Posting
 	}
 	service := reconciliation.New(reconciliation.Config{
-		Store: postgres.For[reconciliation.Tx](e.Store), Runs: e.Store, Ledger: e.Store.LedgerReader(),
+		Store: e.Store, Runs: e.Store, Ledger: e.Store.LedgerReader(),
 		Accounts: e.Store.Finance(),
 		Clock:    e.Clock, IDs: e.IDs})
 	today := e.Clock.Now().Format(time.DateOnly)
@@ -378,7 +377,7 @@ func TestRecord_FailedCommitChangesNothing(t *testing.T) {
 	// If the unit of work fails after it has run, nothing of the return is stored, and the next try records it.
 	e := newEnv(t)
 	collected := e.collect(100_00)
-	broken := receivables.New(receivables.Config{Store: failingStore{postgres.For[receivables.Tx](e.Store)}, Clock: e.Clock, IDs: e.IDs})
+	broken := receivables.New(receivables.Config{Store: failingStore{e.Store}, Clock: e.Clock, IDs: e.IDs})
 
 	_, err := broken.Record(t.Context(), e.Platform.ID, collected.ID, e.returned(), nil)
 
@@ -412,8 +411,8 @@ var errCommit = errors.New("the commit failed")
 // failingStore is a store whose units of work fail at their ends.
 type failingStore struct{ receivables.Store }
 
-func (s failingStore) Do(ctx context.Context, fn func(context.Context, receivables.Tx) error) error {
-	return s.Store.Do(ctx, func(ctx context.Context, tx receivables.Tx) error { return errors.Join(fn(ctx, tx), errCommit) })
+func (s failingStore) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
+	return s.Store.DoUnit(ctx, func(ctx context.Context, tx any) error { return errors.Join(fn(ctx, tx), errCommit) })
 }
 
 func TestWriteOff_NeedsASecondPerson(t *testing.T) {
@@ -423,7 +422,7 @@ func TestWriteOff_NeedsASecondPerson(t *testing.T) {
 	collected := e.collect(100_00)
 	e.spend(100_00)
 	d := e.mustRecord(collected.ID)
-	booksService := books.New(books.Config{Store: postgres.For[books.Tx](e.Store), Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
+	booksService := books.New(books.Config{Store: e.Store, Finance: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
 	if _, err := booksService.EditSettings(t.Context(), e.Platform.ID, books.Change{By: e.by()},
 		func(s corebooks.Settings) (corebooks.Settings, error) {
 			return s.With("fourEyes=WRITE_OFF")
@@ -431,7 +430,7 @@ func TestWriteOff_NeedsASecondPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := e.NewPrincipal(e.Platform)
-	service := proposals.New(proposals.Config{Store: postgres.For[foureyes.Tx](e.Store), Clock: e.Clock, IDs: e.IDs, Executors: e.Executors()})
+	service := proposals.New(proposals.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Executors: e.Executors()})
 
 	outcome, err := e.WriteOff(t.Context(), e.Platform.ID, e.by(), receivables.WriteOffCommand{Receivable: d.ID, Note: "Gone"}, nil)
 
@@ -462,7 +461,7 @@ func TestDelete_CustomerWhoOwes(t *testing.T) {
 	collected := e.collect(10_00)
 	e.spend(10_00)
 	d := e.mustRecord(collected.ID)
-	service := customers.New(customers.Config{Store: postgres.For[customers.Tx](e.Store), Clock: e.Clock, IDs: e.IDs})
+	service := customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
 
 	_, err := service.Delete(t.Context(), e.Platform.ID, e.Customer.ID)
 
@@ -486,7 +485,7 @@ func TestTimeline_ShowsTheReturn(t *testing.T) {
 	e.spend(4_00)
 	e.mustRecord(collected.ID)
 	service := accounting.New(accounting.Config{
-		Store: postgres.For[accounting.Tx](e.Store), Ledger: e.Store.Finance(), WebhookLog: outbox.NewLog(e.Store.ReadPool(),
+		Store: e.Store, Ledger: e.Store.Finance(), WebhookLog: outbox.NewLog(e.Store.ReadPool(),
 			e.Store.Cipher()), Clock: e.Clock, IDs: e.IDs})
 
 	timeline, err := service.Timeline(t.Context(), e.Platform.ID, collected.ID)

@@ -15,7 +15,7 @@ import (
 // Store reads what customers owe for money that was taken back.
 type Store interface {
 	returns.Accounts
-	foureyes.Store[Tx]
+	foureyes.Store
 	// Receivable returns a receivable with its changes in their order, or false if there is none.
 	Receivable(ctx context.Context, p ident.Platform, id ident.Receivable) (ports.ReceivableDetails, bool, error)
 	// Receivables returns a page of receivables.

@@ -243,7 +243,7 @@ func (s *Service) priceAndSave(ctx context.Context, request lookupRequest, count
 	if len(result.Currencies) == 0 {
 		return LookupResult{}, lastFault
 	}
-	return result, s.Store.Do(ctx, func(ctx context.Context, tx Tx) error { return tx.CreateLookup(ctx, request.lookup) })
+	return result, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error { return tx.CreateLookup(ctx, request.lookup) })
 }
 
 // priceCurrency prices a receiving currency from the first currency that the sender can pay it

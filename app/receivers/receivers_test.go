@@ -9,7 +9,6 @@ import (
 	"time"
 
 	counterparties "causeway/adapters/counterparties/sandbox"
-	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/prices"
 	"causeway/app/receivers"
@@ -62,7 +61,7 @@ func newEnv(t *testing.T) *env {
 	e := apptest.New(t, apptest.EditPlatform(func(p *platform.Platform) {
 		p.Currencies[0].RequiredCounterpartyFields = []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}}
 	}))
-	return &env{Env: e, receivers: receivers.New(receivers.Config{Store: postgres.For[receivers.Tx](e.Store),
+	return &env{Env: e, receivers: receivers.New(receivers.Config{Store: e.Store,
 		Prices: prices.New(fakeTerms{e.Store}, fakeMarket{}, e.Clock), Clock: e.Clock, IDs: e.IDs,
 		Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: counterparties.New(counterparties.DefaultDomain)}})}
 }

@@ -13,7 +13,7 @@ import (
 
 // Store reads who can be paid, and from what.
 type Store interface {
-	ports.UnitsOfWork[Tx]
+	ports.UnitsOfWork
 	Customer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
 	Customers(ctx context.Context, p ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error)
 	ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error)

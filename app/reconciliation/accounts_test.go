@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/reconciliation"
 	"causeway/core/fault"
@@ -283,16 +282,16 @@ func TestImport_SeveralAccountsInCSV(t *testing.T) {
 // retriedStore runs each unit of work again, as after a deadlock.
 type retriedStore struct{ reconciliation.Store }
 
-func (s retriedStore) Do(ctx context.Context, fn func(context.Context, reconciliation.Tx) error) error {
+func (s retriedStore) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
 	deadlock := errors.New("deadlock")
-	if err := s.Store.Do(ctx, func(ctx context.Context, tx reconciliation.Tx) error {
+	if err := s.Store.DoUnit(ctx, func(ctx context.Context, tx any) error {
 		return errors.Join(fn(ctx, tx),
 			deadlock)
 	}); !errors.Is(err,
 		deadlock) {
 		return err
 	}
-	return s.Store.Do(ctx, fn)
+	return s.Store.DoUnit(ctx, fn)
 }
 
 func TestImport_UnitOfWorkThatRunsAgainIsRefused(t *testing.T) {
@@ -302,7 +301,7 @@ func TestImport_UnitOfWorkThatRunsAgainIsRefused(t *testing.T) {
 	env := newEnv(t)
 	env.Post(env.receivedPosting(0, 500, "A"))
 	broken := reconciliation.New(reconciliation.Config{
-		Store: retriedStore{postgres.For[reconciliation.Tx](env.Store)}, Runs: env.Store, Ledger: env.Store.LedgerReader(),
+		Store: retriedStore{env.Store}, Runs: env.Store, Ledger: env.Store.LedgerReader(),
 		Accounts: env.Store.Finance(),
 		Clock:    env.Clock, IDs: env.IDs})
 	request := func() reconciliation.ImportRequest {

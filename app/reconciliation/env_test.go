@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/reconciliation"
 	"causeway/core/money"
@@ -32,7 +31,7 @@ func newEnv(t testing.TB) *env {
 	t.Helper()
 	e := apptest.New(t, apptest.At(now))
 	return &env{Env: e, otherPlatform: e.NewPlatform(), reconciliation: reconciliation.New(reconciliation.Config{
-		Store: postgres.For[reconciliation.Tx](e.Store), Runs: e.Store, Ledger: e.Store.LedgerReader(), Accounts: e.Store.Finance(),
+		Store: e.Store, Runs: e.Store, Ledger: e.Store.LedgerReader(), Accounts: e.Store.Finance(),
 		Clock: e.Clock, IDs: e.IDs})}
 }
 

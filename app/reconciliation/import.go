@@ -94,7 +94,7 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 		return cmp.Or(strings.Compare(a.run.Account.Path, b.run.Account.Path), cmp.Compare(a.run.Account.Currency, b.run.Account.Currency))
 	})
 	var done ImportResult
-	err = r.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, r.Store, func(ctx context.Context, tx Tx) error {
 		done = ImportResult{AlreadyImported: true}
 		// All are locked before the lines of the first are taken, so that the unit of work can run again after a deadlock.
 		for i := range imports {

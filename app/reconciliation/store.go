@@ -16,7 +16,7 @@ import (
 
 // Store runs units of work.
 type Store interface {
-	foureyes.Store[Tx]
+	foureyes.Store
 }
 
 // Tx stores statement lines, matches and breaks.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"causeway/adapters/postgres"
 	"causeway/app/reconciliation"
 	"causeway/core/ident"
 	"causeway/core/reconcile"
@@ -20,9 +19,9 @@ type observedStore struct {
 	locked, done func() // when the account is locked, and before the commit
 }
 
-func (s observedStore) Do(ctx context.Context, fn func(context.Context, reconciliation.Tx) error) error {
-	return s.Store.Do(ctx, func(ctx context.Context, tx reconciliation.Tx) error {
-		return fn(ctx, observedTx{tx, s})
+func (s observedStore) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
+	return s.Store.DoUnit(ctx, func(ctx context.Context, tx any) error {
+		return fn(ctx, observedTx{tx.(reconciliation.Tx), s})
 	})
 }
 
@@ -69,7 +68,7 @@ func TestImport_LocksTablesBeforeItTakesTheLines(t *testing.T) {
 	var locked, done []string
 	observed := reconciliation.New(reconciliation.Config{Runs: env.Store, Ledger: env.Store.LedgerReader(), Accounts: env.Store.Finance(),
 		Clock: env.Clock, IDs: env.IDs,
-		Store: observedStore{postgres.For[reconciliation.Tx](env.Store), func() { locked = env.QueryStrings(selectTableLocks) },
+		Store: observedStore{env.Store, func() { locked = env.QueryStrings(selectTableLocks) },
 			func() { done = env.QueryStrings(selectTableLocks) }}})
 	env.Post(env.receivedPosting(1, 900, "C"))
 	later := newStatementFile()

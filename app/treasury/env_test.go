@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/treasury"
 	"causeway/core/fault"
@@ -30,7 +29,7 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := &env{Env: apptest.New(t), t: t}
 	e.Service = treasury.New(treasury.Config{
-		Store: postgres.For[treasury.Tx](e.Store), Ledger: e.Store.Finance(), Balances: e.Store.LedgerReader(), KeptRates: e.Store,
+		Store: e.Store, Ledger: e.Store.Finance(), Balances: e.Store.LedgerReader(), KeptRates: e.Store,
 		Proofs: e.Store, Connections: e.Store, Clock: e.Clock, IDs: e.IDs})
 	e.account = e.NewInternalAccount(e.Customer.ID, "USD", 0).ID
 	e.Post(ledger.Deposit(e.header(), ledger.IncomingFunds{Partner: "rails/RTP", To: ledger.CustomerAccount(e.account), Amount: usd(100_00)}))

@@ -34,7 +34,7 @@ func (s *Service) AnnounceOverdrafts(ctx context.Context, environment platform.E
 		if err != nil || len(changed) == 0 {
 			return err
 		}
-		return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+		return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 			if err := tx.LockSafeguarding(ctx, p.ID); err != nil {
 				return err
 			}

@@ -135,7 +135,7 @@ func (s *Service) keep(ctx context.Context, p ident.Platform, day safeguarding.D
 	if err := s.fill(ctx, &r, purposes, day); err != nil {
 		return kept, err
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.LockSafeguarding(ctx, p); err != nil {
 			return err
 		}
@@ -280,7 +280,7 @@ func (s *Service) Acknowledge(ctx context.Context, p ident.Platform, day safegua
 		return ports.KeptReport{}, fault.Invalid(bad...)
 	}
 	var report ports.KeptReport
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) (err error) {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) (err error) {
 		if err := tx.LockSafeguarding(ctx, p); err != nil {
 			return err
 		}

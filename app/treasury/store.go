@@ -21,7 +21,7 @@ import (
 
 // Store reads movements of money between accounts at partners, and the reports on what is held for customers.
 type Store interface {
-	foureyes.Store[Tx]
+	foureyes.Store
 	BooksSettings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error)
 	Platforms(ctx context.Context, after ident.Platform, limit int) ([]platform.Platform, error)
 	// AccountPurposes returns every version of the purposes that were set, by account and version.

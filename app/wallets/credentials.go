@@ -71,7 +71,7 @@ func (s *Service) CreateCredential(ctx context.Context, principal platform.Princ
 		issued, err := s.signed.Issue(ctx, request, operation, call)
 		return wallet.Credential{}, issued, err
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, created.Credential, nil); err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func (s *Service) carryOut(ctx context.Context, o signedrequests.Operation, call
 		_, o.Refused = decide(w, s.now())
 		return s.signed.Issue(ctx, nil, o, call)
 	}
-	return nil, s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return nil, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		now := s.now()
 		locked, err := s.lock(ctx, tx, w, now)
 		if err != nil {
@@ -303,7 +303,7 @@ func (s *Service) UpdateAccount(ctx context.Context, principal platform.Principa
 			issued, err := s.signed.Issue(ctx, nil, operation, call)
 			return account.WithBalance{}, issued, err
 		}
-		err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+		err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 			now := s.now()
 			locked, err := s.lock(ctx, tx, w, now)
 			if err != nil {

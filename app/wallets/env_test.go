@@ -52,7 +52,7 @@ func newEnv(t *testing.T) *env {
 	e.live = e.NewPrincipal(live)
 	e.liveOwner = e.NewCustomer("bo", func(c *customer.Customer) { c.Platform, c.Email = live.ID, "bo@example.com" })
 	e.liveWallet = e.NewInternalAccountOn(live.ID, e.liveOwner.ID, "USDB", 0)
-	e.wallets = e.newService(postgres.For[wallets.Tx](e.Store))
+	e.wallets = e.newService(e.Store)
 	return e
 }
 

@@ -43,7 +43,7 @@ func (s *Service) Export(ctx context.Context, principal platform.Principal, call
 	if exported.Encrypted, err = s.Custody.Export(ctx, w.id(), client); err != nil {
 		return Exported{}, nil, err
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, exported, nil); err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ func (s *Service) RefreshSession(ctx context.Context, principal platform.Princip
 	if err != nil {
 		return OpenedSession{}, nil, err
 	}
-	err = s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, opened, nil); err != nil {
 			return err
 		}

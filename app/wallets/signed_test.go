@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/wallets"
 	"causeway/core/account"
@@ -140,7 +139,7 @@ func TestService_LostAnswerOfSecondLegKeepsResponse(t *testing.T) {
 	}
 	second := apptest.IdempotentRequest(env.live, "second", func(result any) string { return result.(wallets.Exported).Encrypted })
 
-	_, _, err = env.newService(lostStore{postgres.For[wallets.Tx](env.Store)}).Export(t.Context(), env.live, env.signedBy(session,
+	_, _, err = env.newService(lostStore{env.Store}).Export(t.Context(), env.live, env.signedBy(session,
 		call, toSign), second,
 		env.liveWallet.ID, clientKey(t))
 	words := "words of " + env.liveWallet.ID.String()

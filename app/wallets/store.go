@@ -17,7 +17,7 @@ import (
 
 // Store reads embedded wallets.
 type Store interface {
-	signedrequests.Store[Tx]
+	signedrequests.Store
 	Customer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
 	InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error)
 	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)

@@ -71,7 +71,7 @@ func (s *Service) challengePasskey(ctx context.Context, request *ports.Idempoten
 		CreatedAt: now, ExpiresAt: now.Add(wallet.PasskeyChallengeLifetime),
 	}
 	result := Challenged{c, &challenge}
-	return result, s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return result, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, result, nil); err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (s *Service) sendCode(ctx context.Context, proofs ports.WalletProofs, setti
 		return Challenged{}, err
 	}
 	result := Challenged{Credential: c}
-	return result, s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return result, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, result, nil); err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func (s *Service) Verify(ctx context.Context, principal platform.Principal, requ
 	if err != nil {
 		return OpenedSession{}, err
 	}
-	return opened, s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return opened, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, opened, nil); err != nil {
 			return err
 		}
@@ -245,7 +245,7 @@ func (s *Service) proveCode(ctx context.Context, proofs ports.WalletProofs, c wa
 	testCode := proofs.AcceptsTestCode(v.Code)
 	if !testCode {
 		matches := false
-		if err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+		if err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 			code, err := tx.LockWalletCode(ctx, c.Platform, c.ID)
 			if err != nil {
 				return err

@@ -164,7 +164,7 @@ func TestService_WrongCodesAreCountedOverCodes(t *testing.T) {
 	// New codes give no new tries: from the fifth wrong one on, each is followed by a longer delay, in which no code is sent
 	// and not even the right one is accepted, by another process either. The right code after a delay ends it.
 	env := newEnv(t)
-	other := env.newService(postgres.For[wallets.Tx](env.Store))
+	other := env.newService(env.Store)
 	id := wallet.DefaultCredentialID(env.liveWallet.ID)
 	guess := func(service *wallets.Service, code string) error {
 		_, err := service.Verify(t.Context(), env.live, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: code, ClientKey: clientKey(t)})
@@ -270,20 +270,20 @@ type lostStore struct{ wallets.Store }
 
 var errLost = errors.New("the connection is lost")
 
-func (s lostStore) Do(ctx context.Context, fn func(context.Context, wallets.Tx) error) error {
-	return errors.Join(s.Store.Do(ctx, fn), errLost)
+func (s lostStore) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
+	return errors.Join(s.Store.DoUnit(ctx, fn), errLost)
 }
 
 // repeatingStore runs every unit of work twice, as after a serialization failure: the first run is rolled
 // back.
 type repeatingStore struct{ wallets.Store }
 
-func (s repeatingStore) Do(ctx context.Context, fn func(context.Context, wallets.Tx) error) error {
-	err := s.Store.Do(ctx, func(ctx context.Context, tx wallets.Tx) error { return errors.Join(fn(ctx, tx), errLost) })
+func (s repeatingStore) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
+	err := s.Store.DoUnit(ctx, func(ctx context.Context, tx any) error { return errors.Join(fn(ctx, tx), errLost) })
 	if err != nil && !errors.Is(err, errLost) {
 		return err
 	}
-	return s.Store.Do(ctx, fn)
+	return s.Store.DoUnit(ctx, fn)
 }
 
 func TestService_LostAnswerKeepsResponse(t *testing.T) {
@@ -299,7 +299,7 @@ func TestService_LostAnswerKeepsResponse(t *testing.T) {
 	request := apptest.IdempotentRequest(env.live, "verify", func(result any) string { return result.(wallets.OpenedSession).ID.String() })
 	// The check of the code is a unit of work without changes; only the last one is lost.
 	calls := 0
-	service := env.newService(countingStore{postgres.For[wallets.Tx](env.Store), func(s wallets.Store) wallets.Store {
+	service := env.newService(countingStore{env.Store, func(s wallets.Store) wallets.Store {
 		if calls++; calls == 2 {
 			return lostStore{s}
 		}
@@ -336,15 +336,15 @@ type countingStore struct {
 	next func(wallets.Store) wallets.Store
 }
 
-func (s countingStore) Do(ctx context.Context, fn func(context.Context, wallets.Tx) error) error {
-	return s.next(s.Store).Do(ctx, fn)
+func (s countingStore) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
+	return s.next(s.Store).DoUnit(ctx, fn)
 }
 
 func TestService_RepeatedUnitOfWorkChangesOnce(t *testing.T) {
 	t.Parallel()
 	// A unit of work that the database asks to run again leaves what one run leaves.
 	env := newEnv(t)
-	env.wallets = env.newService(repeatingStore{postgres.For[wallets.Tx](env.Store)})
+	env.wallets = env.newService(repeatingStore{env.Store})
 	session := env.liveSession()
 	env.addIdentity(session, "google bo-1")
 	if credentials, sessions := env.credentials(env.liveWallet), env.sessions(env.liveWallet); len(credentials) != 2 || len(sessions) != 1 {

@@ -24,7 +24,7 @@ func (s *Service) CreateSecret(ctx context.Context, p ident.Platform, request *p
 	overlap time.Duration) (IssuedSecret, error) {
 	var created platform.WebhookSecret
 	var text string
-	err := s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		stored, err := tx.LockWebhookSecrets(ctx, p)
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (s *Service) Secrets(ctx context.Context, p ident.Platform) ([]IssuedSecret
 
 // DeleteSecret ends a secret at once. The fault is NOT_FOUND.
 func (s *Service) DeleteSecret(ctx context.Context, p ident.Platform, id ident.WebhookSecret) error {
-	return s.Store.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		stored, err := tx.LockWebhookSecrets(ctx, p)
 		if err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/webhooks"
 	"causeway/core/fault"
@@ -18,7 +17,7 @@ import (
 
 // newSecretService is a service that does not run.
 func (e *testEnv) newSecretService() *webhooks.Service {
-	return webhooks.New(webhooks.Config{Store: postgres.For[webhooks.Tx](e.Store), Keys: e.keys, Clock: realClock{}, IDs: e.IDs})
+	return webhooks.New(webhooks.Config{Store: e.Store, Keys: e.keys, Clock: realClock{}, IDs: e.IDs})
 }
 
 func TestService_WebhookSecretIsReturnedOnce(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 // Store reads the secrets of platforms.
 type Store interface {
-	ports.UnitsOfWork[Tx]
+	ports.UnitsOfWork
 	// WebhookSecrets returns the stored secrets of a platform, newest first. Some may have
 	// ended.
 	WebhookSecrets(ctx context.Context, p ident.Platform) ([]ports.SealedWebhookSecret, error)

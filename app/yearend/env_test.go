@@ -37,11 +37,11 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	base := apptest.New(t, apptest.At(january))
 	e := &env{Env: base, t: t,
-		years: app.New(app.Config{Store: postgres.For[app.Tx](base.Store), Ledger: base.Store.LedgerReader(), Clock: base.Clock, IDs: base.IDs}),
-		periods: accounting.NewPeriods(accounting.PeriodsConfig{Store: postgres.For[accounting.Tx](base.Store), Ledger: base.Store.LedgerReader(),
+		years: app.New(app.Config{Store: base.Store, Ledger: base.Store.LedgerReader(), Clock: base.Clock, IDs: base.IDs}),
+		periods: accounting.NewPeriods(accounting.PeriodsConfig{Store: base.Store, Ledger: base.Store.LedgerReader(),
 			Finance: base.Store.Finance(), Clock: base.Clock, IDs: base.IDs}),
 		accounting: accounting.New(accounting.Config{
-			Store: postgres.For[accounting.Tx](base.Store), Ledger: base.Store.Finance(), Clock: base.Clock, IDs: base.IDs}),
+			Store: base.Store, Ledger: base.Store.Finance(), Clock: base.Clock, IDs: base.IDs}),
 		by: platform.Author{Token: base.Admin.Token, Actor: "Ana Lima"},
 	}
 	e.post(e.fee(time.Date(2025, 11, 10, 8, 0, 0, 0, time.UTC), 7000), e.fee(time.Date(2025, 12, 10, 8, 0, 0, 0, time.UTC), 5000),

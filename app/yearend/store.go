@@ -16,7 +16,7 @@ import (
 
 // Store reads the closings of financial years.
 type Store interface {
-	foureyes.Store[Tx]
+	foureyes.Store
 	BooksSettings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error)
 	PeriodOverview(ctx context.Context, p ident.Platform) (ports.PeriodOverview, error)
 	YearClosings(ctx context.Context, p ident.Platform) ([]yearend.Closing, error)

@@ -32,7 +32,9 @@ func ApprovedCustomer(ids ports.IDs, at time.Time, platformID ident.Platform, na
 }
 
 // MustDo runs a unit of work that must succeed.
-func MustDo[Tx any](t testing.TB, store ports.UnitsOfWork[Tx], fn func(context.Context, Tx) error) {
+func MustDo[Tx any](t testing.TB, store interface {
+	Do(ctx context.Context, fn func(context.Context, Tx) error) error
+}, fn func(context.Context, Tx) error) {
 	t.Helper()
 	if err := store.Do(t.Context(), fn); err != nil {
 		t.Fatal(err)

@@ -21,15 +21,17 @@ type JobsTx interface {
 	FinishJobs(ctx context.Context, jobs []ports.Job) error
 }
 
-// Jobs tests an adapter that has no jobs.
-func Jobs[Tx JobsTx](t *testing.T, store ports.UnitsOfWork[Tx], jobs ports.Jobs, platform ident.Platform, id func() uuid.UUID,
+// Jobs tests an adapter that has no jobs. Its units of work are JobsTx.
+func Jobs(t *testing.T, store ports.UnitsOfWork, jobs ports.Jobs, platform ident.Platform, id func() uuid.UUID,
 	now time.Time) {
 	t.Helper()
 	const step = transaction.StepDeliver
 	add := func(due time.Time) ports.Job {
 		t.Helper()
 		job := ports.Job{ID: id(), Platform: platform, Step: step, Subjects: []uuid.UUID{id(), id()}, Due: due}
-		if err := store.Do(t.Context(), func(ctx context.Context, tx Tx) error { return tx.AddJobs(ctx, []ports.Job{job}) }); err != nil {
+		if err := ports.Do(t.Context(), store, func(ctx context.Context, tx JobsTx) error {
+			return tx.AddJobs(ctx, []ports.Job{job})
+		}); err != nil {
 			t.Fatal(err)
 		}
 		return job
@@ -54,7 +56,7 @@ func Jobs[Tx JobsTx](t *testing.T, store ports.UnitsOfWork[Tx], jobs ports.Jobs,
 
 	finish := func(finished []ports.Job, added ...ports.Job) error {
 		t.Helper()
-		return store.Do(t.Context(), func(ctx context.Context, tx Tx) error {
+		return ports.Do(t.Context(), store, func(ctx context.Context, tx JobsTx) error {
 			return errors.Join(tx.FinishJobs(ctx, finished), tx.AddJobs(ctx, added))
 		})
 	}

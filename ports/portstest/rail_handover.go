@@ -27,13 +27,13 @@ type RailHandover struct {
 }
 
 // NewRailHandover records payments of a connection in a store.
-func NewRailHandover[Tx RailPaymentsTx](store PausableStore[Tx], connection string, clock ports.Clock) *RailHandover {
-	return &RailHandover{Records: storedRecords[Tx]{store}, Connection: connection, Clock: clock}
+func NewRailHandover(store PausableStore, connection string, clock ports.Clock) *RailHandover {
+	return &RailHandover{Records: storedRecords{store}, Connection: connection, Clock: clock}
 }
 
-// PausableStore is a store that keeps pauses.
-type PausableStore[Tx RailPaymentsTx] interface {
-	ports.UnitsOfWork[Tx]
+// PausableStore is a store that keeps pauses, with units of work of RailPaymentsTx.
+type PausableStore interface {
+	ports.UnitsOfWork
 	SaveRailPause(ctx context.Context, p ports.RailPause) error
 }
 
@@ -44,12 +44,12 @@ type RailPaymentsTx interface {
 	UpdateRailPayments(ctx context.Context, payments []rail.Payment) error
 }
 
-type storedRecords[Tx RailPaymentsTx] struct{ PausableStore[Tx] }
+type storedRecords struct{ PausableStore }
 
 // ChangeRailPayment implements RailRecords.
-func (s storedRecords[Tx]) ChangeRailPayment(ctx context.Context, key ports.RailPaymentKey, fn func(rail.Payment) (rail.Payment,
+func (s storedRecords) ChangeRailPayment(ctx context.Context, key ports.RailPaymentKey, fn func(rail.Payment) (rail.Payment,
 	error)) error {
-	return s.Do(ports.ForAllPlatforms(ctx), func(ctx context.Context, tx Tx) error {
+	return ports.Do(ports.ForAllPlatforms(ctx), s, func(ctx context.Context, tx RailPaymentsTx) error {
 		locked, err := tx.LockRailPayments(ctx, []ports.RailPaymentKey{key})
 		if err != nil {
 			return err

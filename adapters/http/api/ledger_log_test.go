@@ -55,10 +55,10 @@ func newAuditor(t *testing.T) *auditor {
 			box, portstest.NewFakeClock(noon), idGenerator),
 			Clock: portstest.NewFakeClock(noon), Logger: quiet.WithField("test", t.Name()), Interval: time.Minute})
 		deps.Accounting = accounting.New(accounting.Config{
-			Store: postgres.For[accounting.Tx](db), Ledger: db.Finance(), Clock: portstest.NewFakeClock(noon),
+			Store: db, Ledger: db.Finance(), Clock: portstest.NewFakeClock(noon),
 			IDs: idGenerator})
 		deps.Periods = accounting.NewPeriods(accounting.PeriodsConfig{
-			Store: postgres.For[accounting.Tx](db), Ledger: db.LedgerReader(), Finance: db.Finance(),
+			Store: db, Ledger: db.LedgerReader(), Finance: db.Finance(),
 			Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 		deps.LedgerLog = a.sealing
 	}).createPlatform(t, platform.Sandbox)

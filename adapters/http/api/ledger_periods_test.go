@@ -16,7 +16,7 @@ func newPeriodsClient(t *testing.T) *client {
 	t.Helper()
 	return newTestServer(t, pgtest.New(t), func(d *api.Deps, store *postgres.DB) {
 		d.Periods = accounting.NewPeriods(accounting.PeriodsConfig{
-			Store: postgres.For[accounting.Tx](store), Ledger: store.LedgerReader(), Finance: store.Finance(),
+			Store: store, Ledger: store.LedgerReader(), Finance: store.Finance(),
 			Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 	}).createPlatform(t, platform.Sandbox)
 }

@@ -75,7 +75,7 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 	}
 	t.Cleanup(store.Close)
 	log, _ := test.NewNullLogger()
-	agentService := agents.New(agents.Config{Store: postgres.For[agents.Tx](store), Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
+	agentService := agents.New(agents.Config{Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
 	a := httpapi.New(httpapi.Config{
 		Authenticator: platforms.NewAuthenticator(store), AgentAuthenticator: agentService,
 		IdempotencyStore: platforms.NewIdempotencyStore(store),
@@ -84,28 +84,28 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 	rails := ports.RailsByEnvironment{platform.Sandbox: sandboxrail.New(portstest.NewFakeClock(noon), 1)}
 	d := &testServer{Handler: a, url: url, webhooks: newFakeWebhooks(),
 		platforms: platforms.New(platforms.Config{
-			Store: postgres.For[platforms.Tx](store), Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails})}
+			Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails})}
 	accountService := accounts.New(accounts.Config{
-		Store: postgres.For[accounts.Tx](store), Ledger: store.LedgerReader(), Clock: portstest.NewFakeClock(noon),
+		Store: store, Ledger: store.LedgerReader(), Clock: portstest.NewFakeClock(noon),
 		IDs: idGenerator,
 		Beneficiaries: ports.BeneficiariesByEnvironment{platform.Sandbox: sandbox.Beneficiaries{},
 			platform.Production: unsupported.Beneficiaries{}}})
 	deps := api.Deps{
 		Platforms: d.platforms,
 		Customers: customers.New(customers.Config{
-			Store: postgres.For[customers.Tx](store), Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails,
+			Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails,
 			Identity: ports.IdentityByEnvironment{platform.Sandbox: sandboxidentity.Identity{}}}),
 		KYCLinks: customers.NewKYCLinks(customers.KYCLinksConfig{
-			Store: postgres.For[customers.Tx](store), Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
+			Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator}),
 		ExternalAccounts: accountService, InternalAccounts: accountService,
 		Wallets: wallets.New(wallets.Config{
-			Store: postgres.For[wallets.Tx](store), Ledger: store.LedgerReader(), Custody: localcustody.New(store),
+			Store: store, Ledger: store.LedgerReader(), Custody: localcustody.New(store),
 			Proofs: ports.WalletProofsByEnvironment{platform.Sandbox: sandboxproofs.New(nil)}, Clock: portstest.NewFakeClock(noon),
 			IDs: idGenerator}),
 		Agents:   agentService,
 		Webhooks: d.webhooks,
 		WebhookSecrets: webhooks.New(webhooks.Config{
-			Store: postgres.For[webhooks.Tx](store), Keys: fakeSecretTexts{}, Clock: portstest.NewFakeClock(noon),
+			Store: store, Keys: fakeSecretTexts{}, Clock: portstest.NewFakeClock(noon),
 			IDs: idGenerator}),
 		Exports: exports.New(exports.Config{Views: store.LedgerViews(), Store: store, Clock: portstest.NewFakeClock(noon)}),
 	}
@@ -113,7 +113,7 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 		change(&deps, store)
 	}
 	verifications := customers.NewVerifications(customers.VerificationsConfig{
-		Store: postgres.For[customers.Tx](store), Clock: portstest.NewFakeClock(noon),
+		Store: store, Clock: portstest.NewFakeClock(noon),
 		IDs: idGenerator, Jobs: store,
 		Identity: ports.IdentityByEnvironment{platform.Sandbox: sandboxidentity.Identity{}}})
 	deps.BeneficialOwners, deps.Verifications, deps.VerificationURL = verifications, verifications, "https://pay.test/verify/"

@@ -3,9 +3,7 @@ package connections_test
 import (
 	"testing"
 
-	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
-	"causeway/app/internal/connections"
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -19,7 +17,7 @@ func BenchmarkRail_Send(b *testing.B) {
 	e := &railEnv{Env: apptest.New(b), t: b, banks: map[string]*bank{}}
 	e.set("bank", func(c *rail.Connection) { c.Limits = []rail.Limit{{Currency: "EUR", PerDay: 1 << 50}} })
 	e.balance("bank", 1<<50)
-	r := e.process(postgres.For[connections.Tx](e.Store))
+	r := e.process(e.Store)
 	const size = 256
 	for b.Loop() {
 		payouts := make([]ports.Payout, size)

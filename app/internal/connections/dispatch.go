@@ -185,7 +185,7 @@ func (r *Rail) dispatch(ctx context.Context, asked []wanted, starts bool) (map[p
 	for i, p := range fresh {
 		freshKeys[i] = keyOf(p)
 	}
-	return recorded, r.payments.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return recorded, ports.Do(ctx, r.payments, func(ctx context.Context, tx Tx) error {
 		state, err := r.lock(ctx, tx, fresh)
 		if err != nil {
 			return err
@@ -343,7 +343,7 @@ func (r *Rail) record(ctx context.Context, asked []wanted, recorded map[ports.Ra
 	if len(keys) == 0 {
 		return nil
 	}
-	return r.payments.Do(ctx, func(ctx context.Context, tx Tx) error {
+	return ports.Do(ctx, r.payments, func(ctx context.Context, tx Tx) error {
 		state, err := r.lock(ctx, tx, before)
 		if err != nil {
 			return err

@@ -37,7 +37,7 @@ func (r *Rail) SendQueued(ctx context.Context) error {
 // sendQueue hands over what can be sent of the payments of one queue that follow a payment. It returns the last one that it has
 // looked at, and reports whether more can follow: what waits for something else than money holds up no other.
 func (r *Rail) sendQueue(ctx context.Context, key rail.AccountKey, after rail.Payment) (last rail.Payment, more bool, err error) {
-	err = r.payments.Do(ctx, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, r.payments, func(ctx context.Context, tx Tx) error {
 		more = false
 		state, err := r.lock(ctx, tx, []rail.Payment{{Connection: key.Connection, Route: rail.Route{Currency: key.Currency}}})
 		if err != nil || key.Connection != "" && state.paused[key.Connection] {

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
-	"causeway/app/internal/connections"
 	"causeway/core/corridor"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -17,7 +15,7 @@ func TestRail_RailTakenFromAConnection(t *testing.T) {
 	// many they are, and go on when it carries the rail again.
 	e := newRailEnv(t)
 	e.set("bank")
-	r := e.process(postgres.For[connections.Tx](e.Store))
+	r := e.process(e.Store)
 	e.balance("bank", 0)
 	waiting := make([]ports.Payout, 501)
 	for i := range waiting {
@@ -33,7 +31,7 @@ func TestRail_RailTakenFromAConnection(t *testing.T) {
 	e.balance("bank", 10_000)
 	e.set("bank", func(c *rail.Connection) { c.Rails = []corridor.Rail{corridor.SEPAInstant} })
 
-	r = e.process(postgres.For[connections.Tx](e.Store))
+	r = e.process(e.Store)
 	e.sendQueued(r)
 
 	e.wantStates("bank QUEUED CONNECTION", waiting[0], waiting[500])
@@ -42,7 +40,7 @@ func TestRail_RailTakenFromAConnection(t *testing.T) {
 		t.Errorf("outcome %+v", outcome)
 	}
 	e.set("bank")
-	e.sendQueued(e.process(postgres.For[connections.Tx](e.Store)))
+	e.sendQueued(e.process(e.Store))
 	e.wantStates("bank HANDED_OVER ", waiting[0], waiting[500])
 }
 
@@ -50,7 +48,7 @@ func TestRail_ManyPayoutsWithoutConnectionDelayNoOther(t *testing.T) {
 	t.Parallel()
 	// However many payouts no connection serves, those behind them that one serves get it.
 	e := newRailEnv(t)
-	r := e.process(postgres.For[connections.Tx](e.Store))
+	r := e.process(e.Store)
 	waiting := make([]ports.Payout, 501)
 	for i := range waiting {
 		waiting[i] = e.payout(1)
@@ -62,7 +60,7 @@ func TestRail_ManyPayoutsWithoutConnectionDelayNoOther(t *testing.T) {
 	e.verdict(r, instant)
 	e.set("bank", func(c *rail.Connection) { c.Rails = []corridor.Rail{corridor.SEPAInstant} })
 
-	r = e.process(postgres.For[connections.Tx](e.Store))
+	r = e.process(e.Store)
 	e.sendQueued(r) // chooses the connection
 	e.sendQueued(r)
 
@@ -76,7 +74,7 @@ func TestRail_LargePayoutIsNotOvertaken(t *testing.T) {
 	// at once, and those of another process. It is sent first, and they follow.
 	e := newRailEnv(t)
 	e.set("bank")
-	r := e.process(postgres.For[connections.Tx](e.Store))
+	r := e.process(e.Store)
 	e.balance("bank", 100)
 	large := e.payout(1000)
 	e.verdict(r, large)
@@ -85,7 +83,7 @@ func TestRail_LargePayoutIsNotOvertaken(t *testing.T) {
 	for i := range small {
 		small[i] = e.payout(1)
 	}
-	e.process(postgres.For[connections.Tx](e.Store)).Send(t.Context(), small)
+	e.process(e.Store).Send(t.Context(), small)
 	e.sendQueued(r)
 	e.wantStates("bank QUEUED FUNDS", large, small[0], small[500])
 

@@ -13,7 +13,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/sirupsen/logrus"
 
-	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/connections"
 	"causeway/core/account"
@@ -223,10 +222,10 @@ func TestRail_KeepsTheRecordedConnection(t *testing.T) {
 	// A payment takes one connection for all its calls, also when another one would be chosen now.
 	e := newRailEnv(t)
 	e.set("bank-b")
-	first, p := e.process(postgres.For[connections.Tx](e.Store)), e.payout(100)
+	first, p := e.process(e.Store), e.payout(100)
 	e.verdict(first, p)
 	e.set("bank-a")
-	second := e.process(postgres.For[connections.Tx](e.Store))
+	second := e.process(e.Store)
 	later := e.payout(100)
 
 	e.verdict(second, p)
@@ -252,7 +251,7 @@ func TestRail_WaitsForMoneyInOrder(t *testing.T) {
 	// as it goes. What was paid out since a balance is not available.
 	e := newRailEnv(t)
 	e.set("bank")
-	r := e.process(postgres.For[connections.Tx](e.Store))
+	r := e.process(e.Store)
 	e.balance("bank", 150)
 	covered, big, small, last := e.payout(100), e.payout(80), e.payout(10), e.payout(500)
 	e.Clock.Advance(time.Second)
@@ -270,7 +269,7 @@ func TestRail_WaitsForMoneyInOrder(t *testing.T) {
 	e.Clock.Advance(time.Second)
 	e.balance("bank", 100) // after the payout of 100, and 50 paid in
 	e.sendQueued(r)
-	e.sendQueued(e.process(postgres.For[connections.Tx](e.Store)))
+	e.sendQueued(e.process(e.Store))
 
 	e.wantStates("bank HANDED_OVER ", big, small)
 	e.wantStates("bank QUEUED FUNDS", last)
@@ -296,7 +295,7 @@ func TestRail_LimitsHoldAcrossProcesses(t *testing.T) {
 	e.balance("bank", 1_000_000)
 	var running sync.WaitGroup
 	for range 4 {
-		r := e.process(postgres.For[connections.Tx](e.Store))
+		r := e.process(e.Store)
 		running.Go(func() {
 			for range 5 {
 				r.Send(t.Context(), []ports.Payout{e.payout(90), e.payout(90)})
@@ -321,7 +320,7 @@ func TestRail_PauseStopsWhatIsNew(t *testing.T) {
 	for _, name := range []string{"bank", "SEPA"} {
 		e := newRailEnv(t)
 		e.set("bank")
-		r := e.process(postgres.For[connections.Tx](e.Store))
+		r := e.process(e.Store)
 		before, paused := e.payout(1), e.payout(2)
 		e.verdict(r, before)
 		e.pause(name, true)
@@ -348,7 +347,7 @@ func TestRail_WaitingIsLookedAtLessAndLess(t *testing.T) {
 	e := newRailEnv(t)
 	e.set("bank")
 	e.pause("bank", true)
-	r, p := e.process(postgres.For[connections.Tx](e.Store)), e.payout(1)
+	r, p := e.process(e.Store), e.payout(1)
 	for _, tt := range []struct{ later, want time.Duration }{
 		{0, 10 * time.Second}, {time.Minute, time.Minute}, {4 * time.Minute, 5 * time.Minute}, {time.Hour, 15 * time.Minute},
 	} {
@@ -363,7 +362,7 @@ func TestRail_WithoutConnectionWaits(t *testing.T) {
 	t.Parallel()
 	// A payout that no connection serves any more waits, and takes the one that does later.
 	e := newRailEnv(t)
-	r, p := e.process(postgres.For[connections.Tx](e.Store)), e.payout(5)
+	r, p := e.process(e.Store), e.payout(5)
 	if outcome := e.verdict(r, p); outcome.Verdict != ports.Waiting || outcome.Text != "no connection carries EUR over SEPA" {
 		t.Errorf("outcome %+v", outcome)
 	}
@@ -371,7 +370,7 @@ func TestRail_WithoutConnectionWaits(t *testing.T) {
 	e.wantStates(" QUEUED CONNECTION", p)
 
 	e.set("bank")
-	r = e.process(postgres.For[connections.Tx](e.Store))
+	r = e.process(e.Store)
 	e.sendQueued(r) // finds the connection
 	e.sendQueued(r)
 
@@ -396,7 +395,7 @@ func TestRail_RoutesOnlyToWhatWasTested(t *testing.T) {
 	untested := func(c *rail.Connection) { c.Untested = true }
 	e.set("bank", untested)
 	e.banks["bank"].receives = true
-	r, p := e.process(postgres.For[connections.Tx](e.Store)), e.payout(100)
+	r, p := e.process(e.Store), e.payout(100)
 	route := rail.Route{Platform: e.Platform.ID, Rail: corridor.SEPA, Currency: "EUR"}
 	if err := r.Carries(route); !fault.Is(err, fault.NotImplemented) || strings.Contains(err.Error(), "bank") {
 		t.Errorf("a quote: %v", err)
@@ -438,7 +437,7 @@ func TestRail_RetiredConnectionFinishesWhatItHas(t *testing.T) {
 	e.set("bank-a")
 	e.set("bank-b")
 	e.banks["bank-a"].receives, e.banks["bank-b"].receives = true, true
-	r, before, later := e.process(postgres.For[connections.Tx](e.Store)), e.payout(1), e.payout(2)
+	r, before, later := e.process(e.Store), e.payout(1), e.payout(2)
 	e.verdict(r, before)
 	e.set("bank-a", func(c *rail.Connection) { c.Retired = true })
 	if err := r.Refresh(t.Context()); err != nil {
@@ -465,11 +464,11 @@ func TestRail_PrefersWhatIsOpen(t *testing.T) {
 	e.broken = "bank-a"
 	e.set("bank-a")
 	first := e.payout(1)
-	e.verdict(e.process(postgres.For[connections.Tx](e.Store)), first)
+	e.verdict(e.process(e.Store), first)
 	e.set("bank-b")
 	second := e.payout(2)
 
-	e.verdict(e.process(postgres.For[connections.Tx](e.Store)), second)
+	e.verdict(e.process(e.Store), second)
 
 	e.wantStates("bank-a HANDED_OVER ", first)
 	e.wantStates("bank-b HANDED_OVER ", second)
@@ -480,8 +479,8 @@ func TestRail_LostCommitsMoveMoneyOnce(t *testing.T) {
 	// If the database fails before or after the call, the call is repeated by another process, and money moves once.
 	e := newRailEnv(t)
 	e.set("bank")
-	r, p := e.process(postgres.For[connections.Tx](e.Store)), e.payout(5)
-	broken := e.process(brokenStore{postgres.For[connections.Tx](e.Store)})
+	r, p := e.process(e.Store), e.payout(5)
+	broken := e.process(brokenStore{e.Store})
 	if outcome := e.verdict(broken, p); outcome.Verdict != ports.Unknown || len(e.banks["bank"].sent) != 0 {
 		t.Errorf("outcome %+v; sent %v before it was recorded", outcome, e.banks["bank"].sent)
 	}
@@ -502,7 +501,7 @@ func TestRail_LostCommitsMoveMoneyOnce(t *testing.T) {
 // brokenStore is a store whose units of work fail.
 type brokenStore struct{ connections.Store }
 
-func (brokenStore) Do(context.Context, func(context.Context, connections.Tx) error) error {
+func (brokenStore) DoUnit(context.Context, func(ctx context.Context, unit any) error) error {
 	return ports.ErrStoreUnavailable
 }
 
@@ -515,7 +514,7 @@ func TestRail_InstructionsOfEveryReceivingConnection(t *testing.T) {
 	e.set("sends-only")
 	e.set("other-platform", func(c *rail.Connection) { c.Platforms = []ident.Platform{ident.NewPlatform(e.IDs.New, apptest.Noon)} })
 	e.banks["bank-a"].receives, e.banks["bank-b"].receives, e.banks["other-platform"].receives = true, true, true
-	r := e.process(postgres.For[connections.Tx](e.Store))
+	r := e.process(e.Store)
 
 	instructions, err := r.Instructions(e.Platform.ID, "REF", "EUR", "")
 	funding, errFunding := r.Funding(e.Platform.ID, "Ana", "REF", "EUR")
@@ -543,13 +542,13 @@ func TestRail_InstructionsWhileAConnectionIsDown(t *testing.T) {
 	e.set("bank-b")
 	e.banks["bank-a"].receives = true
 	e.broken = "bank-b"
-	r := e.process(postgres.For[connections.Tx](e.Store))
+	r := e.process(e.Store)
 
 	instructions, err := r.Instructions(e.Platform.ID, "REF", "EUR", "")
 	_, errFunding := r.Funding(e.Platform.ID, "Ana", "REF", "EUR")
 	e.broken = "bank-a"
 	e.banks["bank-b"].receives = false
-	_, errDown := e.process(postgres.For[connections.Tx](e.Store)).Instructions(e.Platform.ID, "REF", "EUR", "")
+	_, errDown := e.process(e.Store).Instructions(e.Platform.ID, "REF", "EUR", "")
 
 	if err != nil || len(instructions) != 1 {
 		t.Errorf("instructions %+v, %v", instructions, err)
@@ -558,12 +557,12 @@ func TestRail_InstructionsWhileAConnectionIsDown(t *testing.T) {
 		t.Errorf("funding: %v, no open connection: %v", errFunding, errDown)
 	}
 	e.set("bank-b", func(c *rail.Connection) { c.Retired = true })
-	down, p := e.process(postgres.For[connections.Tx](e.Store)), e.payout(1)
+	down, p := e.process(e.Store), e.payout(1)
 	if outcome := e.verdict(down, p); outcome.Verdict != ports.Waiting || outcome.Text != "the connection bank-a cannot be opened" {
 		t.Errorf("outcome %+v", outcome)
 	}
 	e.broken = ""
-	e.verdict(e.process(postgres.For[connections.Tx](e.Store)), p)
+	e.verdict(e.process(e.Store), p)
 	if sent := e.banks["bank-a"].sent; len(sent) != 1 {
 		t.Errorf("sent %v", sent)
 	}
@@ -577,10 +576,10 @@ func TestRail_RefundTakesTheConnectionOfTheMoney(t *testing.T) {
 	e.set("bank-b")
 	collected := e.payout(7).Transaction
 	collected.SourceRail = corridor.SEPA
-	old := e.process(postgres.For[connections.Tx](e.Store))
+	old := e.process(e.Store)
 	old.Collect(t.Context(), []ports.Collection{{Transaction: collected}})
 	e.set("bank-a")
-	r := e.process(postgres.For[connections.Tx](e.Store))
+	r := e.process(e.Store)
 	refund := ports.Refund{ID: collected.ID.UUID(), Platform: e.Platform.ID, Rail: corridor.SEPA,
 		Amount: money.Amount{Minor: 7, Currency: "EUR"},
 		Payout: &ports.Payout{Transaction: collected}, Original: ports.Original{Collection: collected.ID}}
@@ -619,7 +618,7 @@ func TestRail_ConcurrentQueuesNeverOverdraw(t *testing.T) {
 	bank := e.banks["bank"]
 	var running sync.WaitGroup
 	for range 4 {
-		r := e.process(postgres.For[connections.Tx](e.Store))
+		r := e.process(e.Store)
 		running.Go(func() {
 			for range 6 {
 				batch := []ports.Payout{e.payout(30), e.payout(50), e.payout(20)}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"causeway/adapters/postgres"
-	"causeway/app/internal/connections"
 	"causeway/core/corridor"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -31,7 +30,7 @@ func TestRail_ExpectsSettlementByTheSchedule(t *testing.T) {
 	e.set("bank", func(c *rail.Connection) {
 		c.Schedules = []rail.Schedule{{Rail: corridor.SEPA, CutOff: "13:30", SettlesAt: "12:00", Holidays: []string{"2026-03-19"}}}
 	})
-	r := e.process(postgres.For[connections.Tx](e.Store))
+	r := e.process(e.Store)
 	e.Clock.Advance(berlin(t, 17, 13, 0).Sub(e.Clock.Now())) // a Tuesday
 	early, late := e.payout(1), e.payout(2)
 	first := e.verdict(r, early)
@@ -60,7 +59,7 @@ func TestRail_ExpectedDayMovesWhileAPayoutWaits(t *testing.T) {
 	// A payout that waits for money is expected as if it were sent now.
 	e := newRailEnv(t)
 	e.set("bank")
-	r := e.process(postgres.For[connections.Tx](e.Store))
+	r := e.process(e.Store)
 	e.balance("bank", 0)
 	e.Clock.Advance(berlin(t, 17, 9, 0).Sub(e.Clock.Now()))
 	p := e.payout(100)
@@ -79,7 +78,7 @@ func TestRail_UnknownZoneOpensNothing(t *testing.T) {
 	e.set("bank", func(c *rail.Connection) {
 		c.Schedules = []rail.Schedule{{Rail: corridor.SEPA, Zone: "Europe/Atlantis"}}
 	})
-	r := e.process(postgres.For[connections.Tx](e.Store))
+	r := e.process(e.Store)
 	p := e.payout(100)
 
 	outcome := e.verdict(r, p)
@@ -100,7 +99,7 @@ func TestRail_HoldsBackUntilTheRailOpens(t *testing.T) {
 	// it opens they are sent, the oldest first, as far as the money goes.
 	e := newRailEnv(t)
 	e.set("bank", heldBack)
-	r := e.process(postgres.For[connections.Tx](e.Store))
+	r := e.process(e.Store)
 	e.balance("bank", 250)
 	e.Clock.Advance(berlin(t, 20, 16, 0).Sub(e.Clock.Now())) // a Friday
 	var held []ports.Payout
@@ -137,7 +136,7 @@ func TestRail_ReleasedBeforeTheRailOpens(t *testing.T) {
 	// An operator sends one payout although its rail is closed. A pause is not overridden by that.
 	e := newRailEnv(t)
 	e.set("bank", heldBack)
-	r := e.process(postgres.For[connections.Tx](e.Store))
+	r := e.process(e.Store)
 	first, urgent := e.payout(1), e.payout(2) // on a Saturday
 	e.verdict(r, first)
 	e.verdict(r, urgent)
@@ -158,7 +157,7 @@ func TestRail_ManyPayoutsHeldBackDelayNoOther(t *testing.T) {
 	// However many payouts wait for their rail to open, those on other rails behind them are sent.
 	e := newRailEnv(t)
 	e.set("bank", heldBack)
-	r := e.process(postgres.For[connections.Tx](e.Store))
+	r := e.process(e.Store)
 	e.balance("bank", 0)
 	held := make([]ports.Payout, 501)
 	for i := range held {

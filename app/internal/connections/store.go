@@ -14,7 +14,7 @@ import (
 
 // Store reads the payments of connections.
 type Store interface {
-	ports.UnitsOfWork[Tx]
+	ports.UnitsOfWork
 	// RailPayments returns the payments with these keys that are recorded.
 	RailPayments(ctx context.Context, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error)
 	// RailQueues returns the accounts that have queued payments; without a connection those that none serves.

@@ -16,7 +16,7 @@ import (
 // Decisions lists, approves and rejects the proposals of one store, in units of work of type Tx.
 type Decisions[T ProposalTx] struct {
 	Reader ProposalReader
-	Do     func(ctx context.Context, fn func(context.Context, T) error) error
+	Units  ports.UnitsOfWork
 	Clock  ports.Clock
 	// Tokens locks all tokens of a platform; nil if operators decide, who have none.
 	Tokens func(ctx context.Context, tx T, p ident.Platform) ([]platform.Token, error)
@@ -64,7 +64,7 @@ type Prepare[T any] func(context.Context, proposal.Proposal) (CarryOut[T], error
 // person who may approve. Faults: NOT_FOUND; those of proposal.Proposal.Approve, and of the change.
 func (d Decisions[T]) Approve(ctx context.Context, by Decision[T], prepare Prepare[T]) (proposal.Stated, error) {
 	var approved proposal.Proposal
-	err := d.Do(ctx, func(ctx context.Context, tx T) (err error) {
+	err := ports.Do(ctx, d.Units, func(ctx context.Context, tx T) (err error) {
 		_, approved, err = d.lockAndApprove(ctx, tx, by)
 		return err
 	})
@@ -114,7 +114,7 @@ func (d Decisions[T]) fail(ctx context.Context, by Decision[T], failed error) er
 	if !ok || f.Code.Temporary() {
 		return failed
 	}
-	err := d.Do(ctx, func(ctx context.Context, tx T) error {
+	err := ports.Do(ctx, d.Units, func(ctx context.Context, tx T) error {
 		found, approved, err := d.lockAndApprove(ctx, tx, by)
 		if err != nil {
 			return err
@@ -130,7 +130,7 @@ func (d Decisions[T]) fail(ctx context.Context, by Decision[T], failed error) er
 // Reject rejects a proposal; the proposer withdraws it so. Faults: NOT_FOUND; those of proposal.Proposal.Reject.
 func (d Decisions[T]) Reject(ctx context.Context, by Decision[T], note string) (proposal.Stated, error) {
 	var rejected proposal.Proposal
-	err := d.Do(ctx, func(ctx context.Context, tx T) error {
+	err := ports.Do(ctx, d.Units, func(ctx context.Context, tx T) error {
 		found, err := tx.LockProposal(ctx, by.Platform, by.ID)
 		if err != nil {
 			return err

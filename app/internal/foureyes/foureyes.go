@@ -63,7 +63,7 @@ type Change struct {
 
 // Config is what running an operation needs.
 type Config[T Tx] struct {
-	Store Store[T]
+	Store Store
 	Clock ports.Clock
 	IDs   ports.IDs
 }
@@ -160,7 +160,7 @@ func (o Operation[T, Request, Result]) run(ctx context.Context, c Config[T], p i
 		}
 		now := Now(c.Clock)
 		change := Change{Platform: p, ID: c.IDs.New(now), By: by, At: now}
-		return c.Store.Do(ctx, func(ctx context.Context, tx T) error {
+		return ports.Do(ctx, c.Store, func(ctx context.Context, tx T) error {
 			return work(ctx, tx, func() (Result, string, error) { return o.Execute(ctx, tx, change, prepared) })
 		})
 	})
@@ -199,7 +199,7 @@ func propose[T Tx, Request, Result any](ctx context.Context, c Config[T], o Oper
 	if err != nil {
 		return made, err
 	}
-	err = c.Store.Do(ctx, func(ctx context.Context, tx T) error {
+	err = ports.Do(ctx, c.Store, func(ctx context.Context, tx T) error {
 		tokens, err := tx.LockTokens(ctx, p)
 		if err != nil {
 			return err
@@ -264,7 +264,7 @@ func (e executor[T, Request, Result]) PrepareRequest(ctx context.Context, p iden
 		return nil, err
 	}
 	return func(ctx context.Context, work func(context.Context, Tx, func(Change) (Made, error)) error) error {
-		return e.Store.Do(ctx, func(ctx context.Context, tx T) error {
+		return ports.Do(ctx, e.Store, func(ctx context.Context, tx T) error {
 			return work(ctx, tx, func(c Change) (Made, error) {
 				result, made, err := e.operation.Execute(ctx, tx, c, prepared)
 				if err != nil {

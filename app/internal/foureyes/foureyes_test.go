@@ -36,7 +36,7 @@ type change struct {
 func start(t *testing.T, env *apptest.Env, o foureyes.Operation[foureyes.Tx, request, string]) <-chan change {
 	t.Helper()
 	done := make(chan change, 1)
-	config := foureyes.Config[foureyes.Tx]{Store: postgres.For[foureyes.Tx](env.Store), Clock: env.Clock, IDs: env.IDs}
+	config := foureyes.Config[foureyes.Tx]{Store: env.Store, Clock: env.Clock, IDs: env.IDs}
 	author := platform.Author{Token: env.Admin.Token}
 	go func() {
 		var c change
@@ -149,7 +149,7 @@ func TestRunAlone_OnlyWhatOperatorsMayDoAlone(t *testing.T) {
 	if err := switchOn(env, env.Platform.ID, func() {}); err != nil {
 		t.Fatal(err)
 	}
-	config := foureyes.Config[foureyes.Tx]{Store: postgres.For[foureyes.Tx](env.Store), Clock: env.Clock, IDs: env.IDs}
+	config := foureyes.Config[foureyes.Tx]{Store: env.Store, Clock: env.Clock, IDs: env.IDs}
 	for id, want := range map[string]bool{"test": false, foureyes.OperatorOperations[0].ID: true} {
 		ran := false
 		o := operation(func() { ran = true })

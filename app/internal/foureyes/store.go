@@ -13,8 +13,8 @@ import (
 )
 
 // Store reads platforms, and runs units of work.
-type Store[T Tx] interface {
-	ports.UnitsOfWork[T]
+type Store interface {
+	ports.UnitsOfWork
 	// Platform returns a platform, or NOT_FOUND.
 	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
 }

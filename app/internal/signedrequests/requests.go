@@ -17,7 +17,7 @@ import (
 
 // Config holds what Requests needs.
 type Config[T Tx] struct {
-	Store  Store[T]
+	Store  Store
 	Proofs ports.WalletProofsByEnvironment
 	Clock  ports.Clock
 	IDs    ports.IDs
@@ -60,7 +60,7 @@ func (r *Requests[T]) Issue(ctx context.Context, request *ports.IdempotentReques
 	now := r.Clock.Now()
 	issued := wallet.NewSignedRequest(ident.NewSignedRequest(r.IDs.New, now), o.Action, c, now)
 	issued.Basis = o.Basis
-	err := r.Store.Do(ctx, func(ctx context.Context, tx T) error {
+	err := ports.Do(ctx, r.Store, func(ctx context.Context, tx T) error {
 		if err := tx.SaveResponse(ctx, request, &issued, nil); err != nil {
 			return err
 		}

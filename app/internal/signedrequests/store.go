@@ -9,8 +9,8 @@ import (
 )
 
 // Store reads requests to sign.
-type Store[T Tx] interface {
-	ports.UnitsOfWork[T]
+type Store interface {
+	ports.UnitsOfWork
 	SignedRequest(ctx context.Context, p ident.Platform, id ident.SignedRequest) (wallet.SignedRequest, error)
 }
 

@@ -70,8 +70,8 @@ func (p *process) connect(s store, log *logrus.Entry) {
 	if err := opened.Refresh(context.Background()); err != nil {
 		p.world.fail("opening connections: %v", err)
 	}
-	p.overConnections = connections.NewRail(opened, storeOf[connections.Tx]{s}, receiptConnections{store: s})
-	p.operators = operators.New(operators.Config{Store: storeOf[operators.Tx]{s}, Connections: s, Clock: p, IDs: p})
+	p.overConnections = connections.NewRail(opened, s, receiptConnections{store: s})
+	p.operators = operators.New(operators.Config{Store: s, Connections: s, Clock: p, IDs: p})
 }
 
 // receiptConnections knows over which connection money came.

@@ -39,14 +39,14 @@ func newProcess(w *world) *process {
 	log := logrus.New()
 	log.SetOutput(panicWriter{w})
 	s := store{process: p}
-	p.service = payments.New(payments.Config{Timetable: timetable, Store: storeOf[payments.Tx]{s}, Jobs: s, Rails: rails{p},
+	p.service = payments.New(payments.Config{Timetable: timetable, Store: s, Jobs: s, Rails: rails{p},
 		Chains:  chains{rails{p}},
 		Custody: custody{process: p}, WalletProofs: walletProofs, Prices: prices.New(s, w.market, p),
 		Counterparties: map[platform.Environment]ports.Counterparties{platform.Sandbox: otherProviders{process: p}}, Approvals: endpoint{p},
 		Clock: p, IDs: p, Log: logrus.NewEntry(log), JobRetry: jobs.RetryPolicy{Random: func() float64 { return 0.5 }}})
 	p.connect(s, logrus.NewEntry(log))
-	p.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: storeOf[accounting.Tx]{s}, Clock: p, IDs: p})
-	p.finance = accounting.New(accounting.Config{Store: storeOf[accounting.Tx]{s}, Clock: p, IDs: p})
+	p.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: s, Clock: p, IDs: p})
+	p.finance = accounting.New(accounting.Config{Store: s, Clock: p, IDs: p})
 	return p
 }
 

@@ -103,12 +103,9 @@ type store struct {
 	*process
 }
 
-// storeOf is the store of a capability, whose units of work have the methods of Tx.
-type storeOf[Tx any] struct{ store }
-
-// Do implements ports.UnitsOfWork.
-func (s storeOf[Tx]) Do(ctx context.Context, fn func(context.Context, Tx) error) error {
-	return s.store.Do(ctx, func(ctx context.Context, u *tx) error { return fn(ctx, any(u).(Tx)) })
+// DoUnit implements ports.UnitsOfWork.
+func (s store) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
+	return s.Do(ctx, func(ctx context.Context, u *tx) error { return fn(ctx, u) })
 }
 
 // tx is a unit of work on the memory.

@@ -18,9 +18,9 @@ type Decisions[T Tx] interface {
 
 // Settle locks transactions, decides about each in the order of their ids, writes the decisions and finishes the jobs, all in
 // one unit of work. begin is called for every run of the unit of work.
-func Settle[T Tx](ctx context.Context, store ports.UnitsOfWork[T], jobs []ports.Job, keys []ports.TransactionKey,
+func Settle[T Tx](ctx context.Context, store ports.UnitsOfWork, jobs []ports.Job, keys []ports.TransactionKey,
 	begin func() Decisions[T]) error {
-	return store.Do(ctx, func(ctx context.Context, tx T) error {
+	return ports.Do(ctx, store, func(ctx context.Context, tx T) error {
 		decisions := begin()
 		if len(keys) > 0 {
 			locked, err := tx.LockTransactions(ctx, keys)

@@ -25,16 +25,16 @@ import (
 
 // repeatingStore runs every unit of work twice, as after a serialization failure: the first run
 // is rolled back.
-type repeatingStore struct{ ports.UnitsOfWork[uow.Tx] }
+type repeatingStore struct{ ports.UnitsOfWork }
 
 var errSerialization = errors.New("serialization failure")
 
-func (s repeatingStore) Do(ctx context.Context, fn func(context.Context, uow.Tx) error) error {
-	err := s.UnitsOfWork.Do(ctx, func(ctx context.Context, tx uow.Tx) error { return errors.Join(fn(ctx, tx), errSerialization) })
+func (s repeatingStore) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
+	err := s.UnitsOfWork.DoUnit(ctx, func(ctx context.Context, tx any) error { return errors.Join(fn(ctx, tx), errSerialization) })
 	if err != nil && !errors.Is(err, errSerialization) {
 		return err
 	}
-	return s.UnitsOfWork.Do(ctx, fn)
+	return s.UnitsOfWork.DoUnit(ctx, fn)
 }
 
 // decisions are those of one run of a unit of work.
@@ -46,7 +46,7 @@ type decisions struct {
 func (d decisions) Decide(t transaction.Transaction) error { return d.decide(d.Work, t) }
 
 // settle returns the work of the last run of the unit of work.
-func (e *env) settle(store ports.UnitsOfWork[uow.Tx], jobs []ports.Job,
+func (e *env) settle(store ports.UnitsOfWork, jobs []ports.Job,
 	decide func(*uow.Work, transaction.Transaction) error) (last *uow.Work, err error) {
 	err = uow.Settle(context.Background(), store, jobs, uow.TransactionKeys(jobs), func() uow.Decisions[uow.Tx] {
 		last = e.newWork()
@@ -71,7 +71,7 @@ func TestSettle_RepeatedRunWritesOnce(t *testing.T) {
 	}
 	runs := 0
 
-	work, err := env.settle(repeatingStore{postgres.For[uow.Tx](env.Store)}, jobs,
+	work, err := env.settle(repeatingStore{env.Store}, jobs,
 		func(w *uow.Work, locked transaction.Transaction) error {
 			runs++
 			deposit := env.newDeposit(3_00)
@@ -114,7 +114,7 @@ func TestSettle_LostLeaseChangesNothing(t *testing.T) {
 			lost := take(localLease)
 			held := take(localLease + time.Minute)
 			settle := func(jobs []ports.Job) error {
-				_, err := env.settle(postgres.For[uow.Tx](env.Store), jobs,
+				_, err := env.settle(env.Store, jobs,
 					func(w *uow.Work, locked transaction.Transaction) error {
 						w.Update(transaction.Decision{Transaction: locked, Next: transaction.StepRefund})
 						return nil
@@ -156,7 +156,7 @@ func TestSettle_DecisionErrorKeepsJobs(t *testing.T) {
 	jobs := first.LocalJobs()
 	failure := errors.New("cannot decide")
 
-	_, err := env.settle(postgres.For[uow.Tx](env.Store), jobs,
+	_, err := env.settle(env.Store, jobs,
 		func(*uow.Work, transaction.Transaction) error { return failure })
 
 	if !errors.Is(err, failure) || env.CountJobs(transaction.StepDeliver) != 1 {

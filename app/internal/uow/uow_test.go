@@ -210,7 +210,7 @@ func TestWork_LocksUsageAfterBalances(t *testing.T) {
 		if _, err := tx.LockBalances(ctx, []ledger.Account{env.account.LedgerAccount()}); err != nil {
 			return err
 		}
-		go func() { failed <- postgres.For[uow.Tx](env.Store).Do(context.WithoutCancel(ctx), failing.Write) }()
+		go func() { failed <- ports.Do(context.WithoutCancel(ctx), env.Store, failing.Write) }()
 		env.AwaitLockWait()
 		if free := env.QueryStrings(`SELECT currency FROM agent_usage FOR UPDATE SKIP LOCKED`); len(free) != 1 {
 			t.Error("the counter is locked")

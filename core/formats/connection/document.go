@@ -2,6 +2,7 @@
 package connection
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,8 +13,9 @@ import (
 	"causeway/core/settlement"
 )
 
-// Document is a connection as JSON, without its name: in a file, or as it is stored. D is how it has a duration.
-type Document[D any] struct {
+// Document is a connection as JSON, without its name: in a file, or as it is stored. D is a duration as text, such as 20s; empty
+// for none.
+type Document[D ~string] struct {
 	Adapter    rail.Adapter      `json:"adapter"`
 	Rails      []corridor.Rail   `json:"rails"`
 	Currencies []money.Currency  `json:"currencies"`
@@ -36,7 +38,7 @@ type Limit struct {
 }
 
 // Schedule is a Schedule in a document.
-type Schedule[D any] struct {
+type Schedule[D ~string] struct {
 	Rail        corridor.Rail       `json:"rail"`
 	Zone        string              `json:"zone,omitempty"`
 	Calendar    settlement.Calendar `json:"calendar,omitempty"`
@@ -51,7 +53,7 @@ type Schedule[D any] struct {
 }
 
 // NewDocument returns the document of a connection.
-func NewDocument[D any](c rail.Connection, format func(time.Duration) D) Document[D] {
+func NewDocument[D ~string](c rail.Connection) Document[D] {
 	d := Document[D]{Adapter: c.Adapter, Rails: c.Rails, Currencies: c.Currencies, Countries: c.Countries, Priority: c.Priority,
 		Settings: c.Settings}
 	for _, l := range c.Limits {
@@ -60,7 +62,7 @@ func NewDocument[D any](c rail.Connection, format func(time.Duration) D) Documen
 	for _, s := range c.Schedules {
 		d.Schedules = append(d.Schedules, Schedule[D]{
 			Rail: s.Rail, Zone: s.Zone, Calendar: s.Calendar, Opens: s.Opens, CutOff: s.CutOff, SettlesAt: s.SettlesAt, Days: s.Days,
-			Takes: format(s.Takes), Holidays: s.Holidays, WorkingDays: s.WorkingDays, Hold: s.Hold,
+			Takes: FormatDuration[D](s.Takes), Holidays: s.Holidays, WorkingDays: s.WorkingDays, Hold: s.Hold,
 		})
 	}
 	for _, p := range c.Platforms {
@@ -74,14 +76,14 @@ func NewDocument[D any](c rail.Connection, format func(time.Duration) D) Documen
 
 // Read sets what the document has of a connection. It passes what cannot be read, by the name of its field, and leaves
 // it out.
-func (d Document[D]) Read(c *rail.Connection, parse func(D) (time.Duration, error), bad func(field string, err error)) {
+func (d Document[D]) Read(c *rail.Connection, bad func(field string, err error)) {
 	c.Adapter, c.Rails, c.Currencies, c.Countries = d.Adapter, d.Rails, d.Currencies, d.Countries
 	c.Priority, c.Settings = d.Priority, d.Settings
 	for _, l := range d.Limits {
 		c.Limits = append(c.Limits, rail.Limit(l))
 	}
 	for i, s := range d.Schedules {
-		takes, err := parse(s.Takes)
+		takes, err := parseDuration(string(s.Takes))
 		if err != nil {
 			bad(fmt.Sprintf("schedules[%d].takes", i), err)
 		}
@@ -104,4 +106,23 @@ func (d Document[D]) Read(c *rail.Connection, parse func(D) (time.Duration, erro
 			bad("unmatched", err)
 		}
 	}
+}
+
+// FormatDuration returns a duration as text.
+func FormatDuration[D ~string](d time.Duration) D {
+	if d == 0 {
+		return ""
+	}
+	return D(d.String())
+}
+
+func parseDuration(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err == nil && d <= 0 {
+		err = errors.New("not above zero")
+	}
+	return d, err
 }
