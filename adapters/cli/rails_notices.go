@@ -8,7 +8,7 @@ import (
 
 	"causeway/adapters/cli/table"
 	"causeway/app/rails"
-	"causeway/ports"
+	"causeway/core/bankorder"
 )
 
 type railsNoticesCommand struct {
@@ -26,9 +26,9 @@ func (c railsNoticesCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		return printList(env, c.listFlags, notices, listing[ports.BankNotice]{
+		return printList(env, c.listFlags, notices, listing[bankorder.KeptNotice]{
 			columns: []string{"time", "notice", ">number", "file", "place", "about", "code", "more"},
-			row: func(t *table.Table, n ports.BankNotice) {
+			row: func(t *table.Table, n bankorder.KeptNotice) {
 				t.Add(table.Minute(n.At), n.Kind, n.File, table.OrDash(n.FileName), n.Place, n.Name, table.OrDash(n.Code), table.OrDash(noticeText(n)))
 			},
 			none: "There is nothing to look at in the files of this connection.", more: "There are more, which are older. Raise --limit.",
@@ -37,7 +37,7 @@ func (c railsNoticesCommand) Run(ctx context.Context, env *Env) error {
 }
 
 // noticeText says why a file could not be read, or what is to be corrected.
-func noticeText(n ports.BankNotice) string {
+func noticeText(n bankorder.KeptNotice) string {
 	if n.Problem != "" {
 		return n.Problem
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/ports"
@@ -27,17 +28,17 @@ func (db *DB) AccountHolders(ctx context.Context, p ident.Platform, accounts []i
 	query := `SELECT ` + table.Names(
 		"c") + `, a.id FROM internal_accounts a JOIN customers c ON c.platform_id = a.platform_id AND c.id = a.customer_id
 		WHERE a.platform_id = $1 AND a.id = ANY($2)`
-	var found []readRow[customer.Customer]
+	var found []sealed.Scanned[customer.Customer]
 	var ids []ident.InternalAccount
 	if err := db.queryRows(ctx, query, []any{p, accounts}, func(rows pgx.Rows) error {
 		var id ident.InternalAccount
-		row, err := scanRow(rows, table, &id)
+		row, err := sealed.ScanRow(rows, table, &id)
 		found, ids = append(found, row), append(ids, id)
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	opened, err := openRows(ctx, db, found)
+	opened, err := sealed.OpenRows(ctx, db.sealed, found)
 	holders := make(map[ident.InternalAccount]ports.AccountHolder, len(found))
 	for i, c := range opened {
 		holders[ids[i]] = ports.AccountHolder{Customer: c.ID, Type: c.Type, Name: c.Name()}

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/agent"
 	"causeway/core/corridor"
@@ -45,7 +46,7 @@ var agentActions = schema.New("agent_actions", keyOfPlatform, func(row *agentAct
 				return nil
 			})},
 		{Name: "signature", Field: &a.Signature}, {Name: "transaction_id", Field: &a.Transaction},
-		sealedText(agentActionsReason, &row.reason), {Name: "failure_code", Field: &row.failureCode},
+		sealed.Text(sealed.AgentActionsReason, &row.reason), {Name: "failure_code", Field: &row.failureCode},
 		{Name: "decided_by", Field: &a.DecidedBy}, {Name: "decided_at", Field: &a.DecidedAt},
 		{Name: "created_at", Field: &a.CreatedAt}, {Name: "updated_at", Field: &a.UpdatedAt},
 	}
@@ -87,15 +88,15 @@ var agentActionColumns = agentActions.Names("a") + `, coalesce((SELECT c.platfor
 	WHERE c.platform_id = a.platform_id AND c.id = a.customer_id), '')`
 
 // scanAgentAction reads agentActionColumns. The reason is still encrypted.
-func scanAgentAction(rows pgx.Rows) (readRow[agentActionRow], error) {
+func scanAgentAction(rows pgx.Rows) (sealed.Scanned[agentActionRow], error) {
 	row := new(agentActionRow)
-	r := readRow[agentActionRow]{row, agentActions.Columns(row)}
-	return r, scanSealed(rows, r.columns, &row.PlatformCustomerID)
+	r := sealed.Scanned[agentActionRow]{Row: row, Columns: agentActions.Columns(row)}
+	return r, sealed.ScanStored(rows, r.Columns, &row.PlatformCustomerID)
 }
 
 // readAgentActions reads the actions a that a condition finds.
 func readAgentActions(ctx context.Context, db *DB, read storage.Reader, rest string, args ...any) ([]agent.Action, error) {
-	var found []readRow[agentActionRow]
+	var found []sealed.Scanned[agentActionRow]
 	if err := read(ctx, "SELECT "+agentActionColumns+" FROM agent_actions a "+rest, args, func(rows pgx.Rows) error {
 		row, err := scanAgentAction(rows)
 		found = append(found, row)
@@ -106,8 +107,8 @@ func readAgentActions(ctx context.Context, db *DB, read storage.Reader, rest str
 	return openAgentActions(ctx, db, found)
 }
 
-func openAgentActions(ctx context.Context, db *DB, found []readRow[agentActionRow]) (actions []agent.Action, err error) {
-	opened, err := openRows(ctx, db, found)
+func openAgentActions(ctx context.Context, db *DB, found []sealed.Scanned[agentActionRow]) (actions []agent.Action, err error) {
+	opened, err := sealed.OpenRows(ctx, db.sealed, found)
 	for i := range opened {
 		actions = append(actions, opened[i].action())
 	}

@@ -33,7 +33,7 @@ var (
 
 // DeviceCodeHash implements agents.Store.
 func (db *DB) DeviceCodeHash(ctx context.Context, code string) (agent.DeviceCodeHash, error) {
-	keyed, err := db.fingerprint(ctx, "agent device code "+code)
+	keyed, err := db.sealed.Fingerprint(ctx, "agent device code "+code)
 	return sha256.Sum256([]byte(keyed)), err
 }
 

@@ -64,7 +64,7 @@ func (u *Unit) LockAgents(ctx context.Context, p ident.Platform, ids []ident.Age
 	found := make(map[ident.Agent]ports.CountedAgent, len(ids))
 	u.queueQuery(lockAgents, []any{p, ids}, func(rows pgx.Rows) error {
 		var a agent.Agent
-		err := u.db.scanColumns(ctx, rows, agents.Columns(&a))
+		err := u.db.sealed.Scan(ctx, rows, agents.Columns(&a))
 		found[a.ID] = ports.CountedAgent{Agent: a}
 		return err
 	})

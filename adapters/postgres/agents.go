@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/agent"
 	"causeway/core/ident"
@@ -50,7 +51,7 @@ func (db *DB) AgentTokens(ctx context.Context, hashes []agent.TokenHash) (map[ag
 var agents = schema.New("agents", keyOfPlatform, func(a *agent.Agent) schema.Columns {
 	return schema.Columns{
 		{Name: "platform_id", Field: &a.Platform}, {Name: "id", Field: &a.ID}, {Name: "customer_id", Field: &a.Customer},
-		sealedText(agentsName, &a.Name), {Name: "paused", Field: &a.Paused},
+		sealed.Text(sealed.AgentsName, &a.Name), {Name: "paused", Field: &a.Paused},
 		{Name: "policy", Type: "jsonb", Field: schema.JSON(
 			func() agentPolicyColumn { return newAgentPolicyColumn(a.Policy) },
 			func(c agentPolicyColumn) { a.Policy = c.policy() })},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -18,7 +19,7 @@ var beneficialOwners = schema.New("beneficial_owners", keyOfPlatform, func(o *cu
 		{Name: "platform_id", Field: &o.Platform}, {Name: "id", Field: &o.ID}, {Name: "customer_id", Field: &o.Customer},
 		{Name: "roles", Type: "text[]", Field: schema.Array(&o.Roles)}, {Name: "ownership_percentage", Field: &o.OwnershipPercentage},
 		{Name: "status", Field: &o.Status}, {Name: "application_id", Field: schema.Optional(&o.Check.Application)},
-		sealedJSON(beneficialOwnersDetails,
+		sealed.JSON(sealed.BeneficialOwnersDetails,
 			func() beneficialOwnerDetails { return newBeneficialOwnerDetails(*o) },
 			func(d beneficialOwnerDetails) { d.set(o) }),
 		{Name: "created_at", Field: &o.CreatedAt}, {Name: "updated_at", Field: &o.UpdatedAt},

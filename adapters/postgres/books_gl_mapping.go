@@ -60,7 +60,7 @@ func readGLMapping(
 	var lines []books.MappingLine
 	err := read(ctx, selectGLMapping, []any{p, version, moment}, func(rows pgx.Rows) error {
 		var line mappingLineRow
-		err := db.scanColumns(ctx, rows, slices.Concat(glMappings.Columns(&found), glMappingLines.Columns(&line)))
+		err := db.sealed.Scan(ctx, rows, slices.Concat(glMappings.Columns(&found), glMappingLines.Columns(&line)))
 		lines = append(lines, line.MappingLine)
 		return err
 	})

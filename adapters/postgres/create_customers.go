@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/fault"
@@ -28,10 +29,10 @@ func (s *sealedCustomers) Len() int { return len(s.customers) }
 func (db *DB) SealCustomers(ctx context.Context, created []customer.Customer, accounts []account.Internal) (ports.SealedCustomers, error) {
 	s := &sealedCustomers{customers: created, accounts: accounts}
 	var err error
-	if s.columns, err = rowsToWrite(ctx, db, insertCustomers, created); err != nil {
+	if s.columns, err = sealed.AllToWrite(ctx, db.sealed, insertCustomers, created); err != nil {
 		return nil, err
 	}
-	s.ofAccount, err = rowsToWrite(ctx, db, insertInternalAccounts, accounts)
+	s.ofAccount, err = sealed.AllToWrite(ctx, db.sealed, insertInternalAccounts, accounts)
 	return s, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/customer"
 	"causeway/core/fault"
@@ -35,7 +36,7 @@ var importChunks = schema.New("customer_import_chunks", keyOfPlatform, func(c *i
 	return schema.Columns{
 		{Name: "platform_id", Field: &c.platform}, {Name: "id", Field: &c.ID}, {Name: "import_id", Field: &c.of},
 		{Name: "first_row", Field: &c.FirstRow},
-		sealedJSON(customerImportChunksRows,
+		sealed.JSON(sealed.CustomerImportChunksRows,
 			func() []importRowColumn {
 				return mapped(c.Rows, func(r ports.ImportRow) importRowColumn { return importRowColumn(r) })
 			},

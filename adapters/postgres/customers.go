@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -17,9 +18,9 @@ var customers = schema.New("customers", keyOfPlatform, func(c *customer.Customer
 	return schema.Columns{
 		{Name: "platform_id", Field: &c.Platform}, {Name: "id", Field: &c.ID}, {Name: "platform_customer_id", Field: &c.PlatformCustomerID},
 		{Name: "customer_type", Field: &c.Type}, {Name: "region", Field: &c.Region},
-		{Name: "currencies", Type: "text[]", Field: schema.Array(&c.Currencies)}, sealedText(customersEmail, &c.Email),
+		{Name: "currencies", Type: "text[]", Field: schema.Array(&c.Currencies)}, sealed.Text(sealed.CustomersEmail, &c.Email),
 		{Name: "uma_address", Field: &c.UMAAddress}, {Name: "status", Field: &c.Status},
-		sealedJSON(customersDetails, func() customerDetails { return newCustomerDetails(*c) }, func(d customerDetails) { d.set(c) }),
+		sealed.JSON(sealed.CustomersDetails, func() customerDetails { return newCustomerDetails(*c) }, func(d customerDetails) { d.set(c) }),
 		{Name: "created_at", Field: &c.CreatedAt}, {Name: "updated_at", Field: &c.UpdatedAt},
 		{Name: "deleted_at", Field: &c.DeletedAt}, {Name: "held_at", Field: &c.HeldAt},
 	}

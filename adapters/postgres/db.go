@@ -14,6 +14,7 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 
 	"causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -61,7 +62,6 @@ type DB struct {
 	pool        workPool
 	storage     *storage.DB // on pool
 	feeds       *storage.Leases
-	bankFiles   *storage.Leases
 	sql         *sql.DB
 	bun         *bun.DB       // composes the statements of lists; it runs none
 	readPool    *pgxpool.Pool // for lists, reports and exports; may be pool
@@ -75,6 +75,7 @@ type DB struct {
 	// sessionSettings are those of the connections of pool.
 	sessionSettings map[string]string
 	cipher          ports.Cipher             // may be nil
+	sealed          sealed.Cipher            // of cipher
 	operatorAction  *platform.OperatorAction // recorded with a change; may be nil
 }
 
@@ -117,11 +118,12 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		bun:     bun.NewDB(std, pgdialect.New()),
 		changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), txOf: o.TxOf, emitted: o.Emitted}
 	db.storage = storage.New(db.pool, o.Clock)
-	db.feeds, db.bankFiles = db.storage.Leases(leasedFeeds), db.storage.Leases(leasedBankFiles)
+	db.feeds = db.storage.Leases(leasedFeeds)
 	db.OnDatabaseChange(db.ledgerStore.ForgetAccounts)
 	db.readPool = pool
 	if o.NewCipher != nil {
 		db.cipher = o.NewCipher(db)
+		db.sealed = sealed.New(db.cipher)
 	}
 	if o.MaxReadConnections > 0 {
 		if db.readPool, err = o.newPool(ctx, o.MaxReadConnections, o.readSettings(), maxReadSilence, nil); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/document"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -19,7 +20,7 @@ var documents = schema.New("documents", keyOfPlatform, func(d *document.Document
 	return append(schema.Columns{{Name: "platform_id", Field: &d.Platform},
 		{Name: "id", Field: &d.ID}}, append(holderColumns(&d.Holder), schema.Columns{
 		{Name: "document_type", Field: &d.Type}, {Name: "side", Field: &d.Side}, {Name: "country", Field: &d.Country},
-		sealedJSON(documentsDetails, func() documentDetails { return newDocumentDetails(*d) }, func(c documentDetails) { c.set(d) }),
+		sealed.JSON(sealed.DocumentsDetails, func() documentDetails { return newDocumentDetails(*d) }, func(c documentDetails) { c.set(d) }),
 		{Name: "blob_id", Field: &d.File.Blob}, {Name: "content_type", Field: &d.File.ContentType}, {Name: "size", Field: &d.File.Size},
 		{Name: "created_at", Field: &d.CreatedAt}, {Name: "updated_at", Field: &d.UpdatedAt},
 		{Name: "submitted_at", Field: &d.SubmittedAt}, {Name: "superseded_by", Field: &d.SupersededBy},

@@ -82,20 +82,6 @@ func (c *env) mustDo(t testing.TB, fn func(context.Context, *postgres.Unit) erro
 	}
 }
 
-// handOver records payments that a connection gets, as the service does before it calls the adapter.
-func (c *env) handOver(t testing.TB, connection string, name corridor.Rail, amount money.Amount, keys ...ports.RailPaymentKey) {
-	t.Helper()
-	for _, key := range keys {
-		if _, err := c.Pool().Exec(ports.ForAllPlatforms(t.Context()), `INSERT INTO rail_payments
-			(platform_id, id, kind, rail, country, connection, currency, amount, state, wait, reason, recorded_at, handed_over_at)
-			VALUES ($1, $2, $3, $4, '', $5, $6, $7, 'HANDED_OVER', '', '', $8, $8) ON CONFLICT DO NOTHING`,
-			key.Platform.UUID().String(), key.ID.String(), string(key.Kind), string(name), connection, string(amount.Currency), amount.Minor,
-			noon); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 func newPlatform(t testing.TB, name string) platform.Platform {
 	t.Helper()
 	p, err := platform.New(ident.NewPlatform(generator.New, noon), name, platform.Sandbox, false, noon)

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ledger"
@@ -147,7 +148,7 @@ func (db *DB) readFacts(ctx context.Context, tx pgx.Tx, p ident.Platform, kind l
 			if noKey == nil || fields[0].Value == "" {
 				opened, err = db.openTextFields(ctx, p, subject, fields)
 			}
-			switch fact.NoKey = errors.Is(err, errNoCipher) || errors.Is(err, ports.ErrNoMasterKey); {
+			switch fact.NoKey = errors.Is(err, sealed.ErrNoCipher) || errors.Is(err, ports.ErrNoMasterKey); {
 			case fact.NoKey:
 				noKey = err // the next texts are not tried
 				fact.Unreadable = err
@@ -178,7 +179,8 @@ func (db *DB) openTextFields(ctx context.Context, p ident.Platform, subject stri
 	t.ID.SetUUID(id)
 	if stored := fields[0].Value; stored != "" {
 		var details *detailsColumn
-		if err := db.openJSON(ctx, sealedRow{p.UUID(), id}, transactionsDetails, []byte(stored), &details); err != nil {
+		row := sealed.Row{Platform: p.UUID(), ID: id}
+		if err := db.sealed.OpenJSON(ctx, row, sealed.TransactionsDetails, []byte(stored), &details); err != nil {
 			return nil, err
 		}
 		details.read(&t)

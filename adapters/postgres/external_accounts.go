@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -20,16 +21,17 @@ var externalAccounts = schema.New("external_accounts", keyOfPlatform, func(a *ac
 		{Name: "platform_id", Field: &a.Platform}, {Name: "id", Field: &a.ID}, {Name: "customer_id", Field: &a.Customer},
 		{Name: "platform_account_id", Field: &a.PlatformAccountID}, {Name: "currency", Field: &a.Currency},
 		{Name: "account_type", Field: &a.Type},
-		sealedJSON(externalAccountsFields,
+		sealed.JSON(sealed.ExternalAccountsFields,
 			func() map[string]string { return a.Fields },
 			func(fields map[string]string) { a.Fields = fields }),
-		sealedJSON(externalAccountsBeneficiary,
+		sealed.JSON(sealed.ExternalAccountsBeneficiary,
 			func() *beneficiaryColumn { return newBeneficiaryColumn(a.Beneficiary) },
 			func(b *beneficiaryColumn) { a.Beneficiary = b.beneficiary() }),
 		{Name: "rails", Type: "text[]", Field: schema.Array(&a.Rails)}, {Name: "status", Field: &a.Status},
 		{Name: "default_uma_deposit", Field: &a.DefaultUMADeposit}, {Name: "verification", Field: &a.Verification},
-		sealedText(externalAccountsVerifiedName, &a.VerifiedName),
-		keyedHash("fingerprint", func() string { return a.Fingerprint() }), keyedHash("seal", func() string { return a.Digest() }),
+		sealed.Text(sealed.ExternalAccountsVerifiedName, &a.VerifiedName),
+		sealed.KeyedHash("fingerprint", func() string { return a.Fingerprint() }, nil),
+		sealed.KeyedHash("seal", func() string { return a.Digest() }, nil),
 		{Name: "created_at", Field: &a.CreatedAt}, {Name: "updated_at", Field: &a.UpdatedAt}, {Name: "deleted_at", Field: &a.DeletedAt},
 	}
 })
@@ -56,7 +58,7 @@ type beneficiaryColumn struct {
 // CreateExternalAccount inserts one account. A new default for UMA deposits replaces
 // the customer's previous one.
 func (u *Unit) CreateExternalAccount(ctx context.Context, a account.External) error {
-	columns, err := columnsToWrite(ctx, u.db, insertExternalAccount, &a)
+	columns, err := sealed.ToWrite(ctx, u.db.sealed, insertExternalAccount, &a)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func readGLJournals(ctx context.Context, db *DB, read storage.Reader, condition 
 	err = read(ctx, selectGLJournalLines+condition+` ORDER BY j.number COLLATE "C", l.line`, args, func(rows pgx.Rows) error {
 		var j ofPlatform[journal.Journal]
 		var l journalLineRow
-		err := db.scanColumns(ctx, rows, slices.Concat(glJournals.Columns(&j), glJournalLines.Columns(&l)))
+		err := db.sealed.Scan(ctx, rows, slices.Concat(glJournals.Columns(&j), glJournalLines.Columns(&l)))
 		if n := len(journals); n == 0 || journals[n-1].Number != j.value.Number {
 			journals = append(journals, j.value)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/fault"
 	"causeway/ports"
@@ -93,7 +94,8 @@ func (db *DB) StoredResponses(ctx context.Context, keys []ports.IdempotencyKey) 
 			return err
 		}
 		key := keys[position-1]
-		if stored.Body, err = db.open(ctx, responseRowName(key.Platform.UUID(), key.Key), idempotencyKeysBody, stored.Body); err != nil {
+		row := responseRowName(key.Platform.UUID(), key.Key)
+		if stored.Body, err = db.sealed.Open(ctx, row, sealed.IdempotencyKeysBody, stored.Body); err != nil {
 			return err
 		}
 		copy(stored.Fingerprint[:], fingerprint)
@@ -124,13 +126,13 @@ type responseRow struct {
 
 func (db *DB) newResponseRow(ctx context.Context, request *ports.IdempotentRequest, status int, body []byte) (responseRow, error) {
 	platform, key := request.Platform.UUID(), request.IdempotencyKey().Key
-	stored, err := db.seal(ctx, responseRowName(platform, key), idempotencyKeysBody, body)
+	stored, err := db.sealed.Seal(ctx, responseRowName(platform, key), sealed.IdempotencyKeysBody, body)
 	return responseRow{platform, request.Token.UUID(), key, request.Fingerprint[:], int16(status), stored, db.clock.Now()}, err
 }
 
 // responseRowName identifies a row of idempotency_keys, whose key is a text.
-func responseRowName(platform uuid.UUID, key string) sealedRow {
-	return sealedRow{platform, uuid.NewSHA1(platform, []byte(key))}
+func responseRowName(platform uuid.UUID, key string) sealed.Row {
+	return sealed.Row{Platform: platform, ID: uuid.NewSHA1(platform, []byte(key))}
 }
 
 // columns returns the arguments of insertResponses for one row.

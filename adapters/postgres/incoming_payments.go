@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/money"
@@ -53,7 +54,7 @@ func (u *Unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 			parties.To.ID.SetUUID(internalID.Bytes)
 			parties.To.Customer.SetUUID(ownerID.Bytes)
 			var err error
-			if parties.To.Instructions, err = u.db.openInstructions(ctx, sealedRow{platform.UUID(), internalID.Bytes},
+			if parties.To.Instructions, err = openInstructions(ctx, u.db.sealed, sealed.Row{Platform: platform.UUID(), ID: internalID.Bytes},
 				[]byte(*instructions)); err != nil {
 				return err
 			}
@@ -68,7 +69,8 @@ func (u *Unit) IncomingPaymentParties(ctx context.Context, keys []ports.Incoming
 				Type: account.Type(*externalType), Status: account.Status(*externalStatus)}
 			parties.From.ID.SetUUID(externalID.Bytes)
 			parties.From.Customer.SetUUID(payerID.Bytes)
-			return u.db.openJSON(ctx, sealedRow{platform.UUID(), externalID.Bytes}, externalAccountsFields, fields, &parties.From.Fields)
+			row := sealed.Row{Platform: platform.UUID(), ID: externalID.Bytes}
+			return u.db.sealed.OpenJSON(ctx, row, sealed.ExternalAccountsFields, fields, &parties.From.Fields)
 		}
 		return nil
 	})

@@ -9,6 +9,7 @@ import (
 
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -29,8 +30,8 @@ var internalAccounts = schema.New("internal_accounts", keyOfPlatform, func(a *ac
 // instructionsColumn is the column instructions: JSON, encrypted if a customer owns the account; empty until the rails have
 // returned them.
 func instructionsColumn(a *account.Internal) schema.Column {
-	return newSealedColumn(internalAccountsInstructions, sealedField{
-		seal: func(ctx context.Context, db *DB, row sealedRow) ([]byte, error) {
+	return sealed.Custom(sealed.InternalAccountsInstructions,
+		func(ctx context.Context, c sealed.Cipher, row sealed.Row) ([]byte, error) {
 			if a.Instructions == nil {
 				return []byte{}, nil
 			}
@@ -38,13 +39,12 @@ func instructionsColumn(a *account.Internal) schema.Column {
 			if err != nil || a.Customer.IsZero() {
 				return text, err
 			}
-			return db.seal(ctx, row, internalAccountsInstructions, text)
+			return c.Seal(ctx, row, sealed.InternalAccountsInstructions, text)
 		},
-		open: func(ctx context.Context, db *DB, row sealedRow, stored []byte) (err error) {
-			a.Instructions, err = db.openInstructions(ctx, row, stored)
+		func(ctx context.Context, c sealed.Cipher, row sealed.Row, stored []byte) (err error) {
+			a.Instructions, err = openInstructions(ctx, c, row, stored)
 			return err
-		},
-	})
+		})
 }
 
 var (
@@ -83,7 +83,7 @@ func (u *Unit) setFundingInstructions(ctx context.Context, accounts []account.In
 	if len(accounts) == 0 {
 		return nil
 	}
-	columns, err := rowsToWrite(ctx, u.db, setFundingInstructions, accounts)
+	columns, err := sealed.AllToWrite(ctx, u.db.sealed, setFundingInstructions, accounts)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (u *Unit) LockBalances(ctx context.Context, accounts []ledger.Account) (map
 	balances, err := u.db.ledgerStore.Balances(ctx, batchedQuerier{u: u, after: func() {
 		u.queueQuery(internalsByID, []any{platforms, ids}, func(rows pgx.Rows) error {
 			var a account.WithBalance
-			err := u.db.scanColumns(ctx, rows, internalAccounts.Columns(&a.Internal), &a.OwnerDeletedAt)
+			err := u.db.sealed.Scan(ctx, rows, internalAccounts.Columns(&a.Internal), &a.OwnerDeletedAt)
 			read[key{a.Platform, a.ID}] = a
 			return err
 		})
@@ -175,7 +175,7 @@ func (db *DB) InternalAccountsByReference(ctx context.Context, keys []ports.Refe
 	}
 	return found, db.read(ctx, internalsByReference, []any{platforms, references}, func(rows pgx.Rows) error {
 		var a account.Internal
-		err := scanSealed(rows, referencedAccounts.Columns(&a))
+		err := sealed.ScanStored(rows, referencedAccounts.Columns(&a))
 		found[ports.ReferenceKey{Platform: a.Platform, Reference: a.Reference}] = a
 		return err
 	})
@@ -213,14 +213,14 @@ func (db *DB) InternalAccountsOf(ctx context.Context, p ident.Platform,
 	return found, err
 }
 
-func (db *DB) openInstructions(ctx context.Context, row sealedRow, stored []byte) ([]account.Instruction, error) {
-	text, err := db.open(ctx, row, internalAccountsInstructions, stored)
+func openInstructions(ctx context.Context, c sealed.Cipher, row sealed.Row, stored []byte) ([]account.Instruction, error) {
+	text, err := c.Open(ctx, row, sealed.InternalAccountsInstructions, stored)
 	if err != nil {
 		return nil, err
 	}
 	instructions, err := decodeInstructions(text)
 	if err != nil {
-		return nil, fmt.Errorf("internal_accounts.instructions of %s: %w", row.id, err)
+		return nil, fmt.Errorf("internal_accounts.instructions of %s: %w", row.ID, err)
 	}
 	return instructions, nil
 }

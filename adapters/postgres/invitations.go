@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/ident"
 	"causeway/core/invitation"
 )
@@ -15,7 +16,8 @@ import (
 var invitations = schema.New("invitations", keyOfPlatform, func(i *invitation.Invitation) schema.Columns {
 	return schema.Columns{
 		{Name: "platform_id", Field: &i.Platform}, {Name: "id", Field: &i.ID}, {Name: "code", Field: &i.Code}, {Name: "url", Field: &i.URL},
-		{Name: "inviter_id", Field: &i.Inviter}, {Name: "inviter_uma", Field: &i.InviterUMA}, sealedText(invitationsFirstName, &i.FirstName),
+		{Name: "inviter_id", Field: &i.Inviter}, {Name: "inviter_uma", Field: &i.InviterUMA},
+		sealed.Text(sealed.InvitationsFirstName, &i.FirstName),
 		{Name: "amount_minor", Field: &i.Amount.Minor}, {Name: "amount_currency", Field: &i.Amount.Currency}, {Name: "status", Field: &i.State},
 		{Name: "created_at", Field: &i.CreatedAt}, {Name: "expires_at", Field: &i.ExpiresAt}, {Name: "claimed_at", Field: &i.ClaimedAt},
 		{Name: "cancelled_at", Field: &i.CancelledAt},

@@ -12,6 +12,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/period"
@@ -226,13 +227,13 @@ func (db *DB) readQuery(ctx context.Context, query *bun.SelectQuery, scan func(p
 
 // selectPage reads one page of a list of the rows of a table.
 func selectPage[T any](ctx context.Context, db *DB, l list, p ports.Paging, t *schema.Table[T]) (found ports.Page[T], err error) {
-	read, err := selectPageOf(ctx, db, l, p, t.Names(strings.TrimSuffix(l.alias, ".")), func(rows pgx.Rows) (readRow[T], error) {
-		return scanRow(rows, t)
+	read, err := selectPageOf(ctx, db, l, p, t.Names(strings.TrimSuffix(l.alias, ".")), func(rows pgx.Rows) (sealed.Scanned[T], error) {
+		return sealed.ScanRow(rows, t)
 	})
 	if err != nil {
 		return found, err
 	}
-	opened, err := openRows(ctx, db, read.Items)
+	opened, err := sealed.OpenRows(ctx, db.sealed, read.Items)
 	return pageOf(read, opened), err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/quote"
@@ -16,7 +17,7 @@ var lookups = schema.New("lookups", keyOfPlatform, func(l *quote.Lookup) schema.
 		{Name: "sender_uma", Field: &l.SenderUMA}, {Name: "receiver_uma", Field: &l.ReceiverUMA}, {Name: "external_id", Field: &l.External},
 		{Name: "requested_fields", Type: "jsonb", Field: jsonList(&l.Fields, newInfoField, infoField)},
 		{Name: "currencies", Type: "text[]", Field: schema.Array(&l.Currencies)},
-		sealedJSON(lookupsReceiverInfo,
+		sealed.JSON(sealed.LookupsReceiverInfo,
 			func() map[string]string {
 				if l.Facts == nil {
 					return map[string]string{}

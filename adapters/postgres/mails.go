@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -31,7 +32,7 @@ var waitingMails = schema.New("mails", keyOfPlatform, func(m *ports.QueuedMail) 
 	return schema.Columns{
 		{Name: "platform_id", Field: &m.Platform}, {Name: "id", Field: &m.ID}, {Name: "kind", Field: &m.Kind},
 		{Name: "status", Field: &status},
-		sealedJSON(mailsContent,
+		sealed.JSON(sealed.MailsContent,
 			func() mailContent {
 				return mailContent{m.FromAddress, m.FromName, m.ReplyTo, m.To, m.Subject, m.Text, m.HTML}
 			},
@@ -87,11 +88,11 @@ func (db *DB) WaitingMail(ctx context.Context, p ident.Platform,
 	columns := waitingMails.Columns(&m)
 	if err := db.read(ctx, selectWaitingMail, []any{p, id}, func(rows pgx.Rows) error {
 		waits = true
-		return scanSealed(rows, columns, &environment)
+		return sealed.ScanStored(rows, columns, &environment)
 	}); err != nil || !waits {
 		return m, "", false, err
 	}
-	if err := db.openColumns(ctx, columns); err != nil {
+	if err := db.sealed.OpenColumns(ctx, columns); err != nil {
 		return m, "", false, err
 	}
 	return m, environment, true, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/ident"
@@ -68,17 +69,17 @@ func (u *Unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Part
 		ofCustomer, ofFrom, ofTo := partyCustomers.Columns(&c), accountsPaidFrom.Columns(&from), accountsPaidTo.Columns(&to)
 		all := slices.Concat(ofCustomer, ownersOfParties.Columns(&owner), ofFrom, ofTo,
 			partyInternals.Columns(&fromInternal), partyInternals.Columns(&toInternal))
-		if err := scanSealed(rows, all.Joined(), &position); err != nil {
+		if err := sealed.ScanStored(rows, all.Joined(), &position); err != nil {
 			return err
 		}
 		parties := quote.Parties{Customer: existing(&c, c.ID), Owner: existing(&owner, owner.ID),
 			FromInternal: existing(&fromInternal, fromInternal.ID), ToInternal: existing(&toInternal, toInternal.ID)}
-		err := u.db.openColumns(ctx, ofCustomer)
+		err := u.db.sealed.OpenColumns(ctx, ofCustomer)
 		if from.DeletedAt.IsZero() {
-			parties.FromExternal, err = existing(&from, from.ID), errors.Join(err, u.db.openColumns(ctx, ofFrom))
+			parties.FromExternal, err = existing(&from, from.ID), errors.Join(err, u.db.sealed.OpenColumns(ctx, ofFrom))
 		}
 		if to.DeletedAt.IsZero() {
-			parties.ToExternal, err = existing(&to, to.ID), errors.Join(err, u.db.openColumns(ctx, ofTo))
+			parties.ToExternal, err = existing(&to, to.ID), errors.Join(err, u.db.sealed.OpenColumns(ctx, ofTo))
 		}
 		found[position-1] = parties
 		return err

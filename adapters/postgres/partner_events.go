@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
@@ -18,8 +19,8 @@ var _ ports.PartnerEvents = (*DB)(nil)
 var partnerEventSpace = uuid.MustParse("5b0f5c9e-6a52-4d0c-9d3f-0a4c1f2f7b61")
 
 // partnerEventRow returns the row of an event. It belongs to no platform.
-func partnerEventRow(connection, eventID string) sealedRow {
-	return sealedRow{uuid.Nil, uuid.NewSHA1(partnerEventSpace, []byte(connection+"\x00"+eventID))}
+func partnerEventRow(connection, eventID string) sealed.Row {
+	return sealed.Row{Platform: uuid.Nil, ID: uuid.NewSHA1(partnerEventSpace, []byte(connection+"\x00"+eventID))}
 }
 
 // insertPartnerEvents locks the row of the connection, so that numbers become visible in their order. Numbers may have gaps.
@@ -39,8 +40,8 @@ func (db *DB) SavePartnerEvents(ctx context.Context, connection string, now time
 	ids, eventIDs, bodies := make([]uuid.UUID, len(events)), make([]string, len(events)), make([]string, len(events))
 	for i, e := range events {
 		row := partnerEventRow(connection, e.ID)
-		ids[i], eventIDs[i] = row.id, e.ID
-		if bodies[i], err = db.sealText(ctx, row, partnerEventsBody, string(e.Body)); err != nil {
+		ids[i], eventIDs[i] = row.ID, e.ID
+		if bodies[i], err = db.sealed.SealText(ctx, row, sealed.PartnerEventsBody, string(e.Body)); err != nil {
 			return nil, err
 		}
 	}
@@ -85,7 +86,7 @@ func (db *DB) readPartnerEvents(ctx context.Context, connection, where string, a
 		func(rows pgx.Rows, e *ports.PartnerEvent) error { return rows.Scan(&e.ID, &e.Number, &e.Body) })
 	for i, e := range events {
 		if err == nil {
-			events[i].Body, err = db.open(ctx, partnerEventRow(connection, e.ID), partnerEventsBody, e.Body)
+			events[i].Body, err = db.sealed.Open(ctx, partnerEventRow(connection, e.ID), sealed.PartnerEventsBody, e.Body)
 		}
 	}
 	return events, err

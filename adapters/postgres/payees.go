@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -20,28 +20,6 @@ import (
 // The seal of a payee is the digest of who is paid and how much, keyed as the fingerprints of accounts are: who writes to
 // the database without the master key cannot make one, and nothing of the account can be guessed from it. It stays when
 // the personal data of a customer are erased.
-
-// sealDigest returns the column of a digest; empty if there is none.
-func (db *DB) sealDigest(ctx context.Context, digest string) (string, error) {
-	if digest == "" || db.cipher == nil {
-		return digest, nil
-	}
-	return db.cipher.Fingerprint(ctx, digest)
-}
-
-// payeeSeal is the column of a digest, which is read as it is stored.
-func payeeSeal(digest *string) schema.Column {
-	return schema.Column{Name: "payee_seal", Type: "text", Field: &sealedField{
-		seal: func(ctx context.Context, db *DB, _ sealedRow) ([]byte, error) {
-			stored, err := db.sealDigest(ctx, *digest)
-			return []byte(stored), err
-		},
-		open: func(_ context.Context, _ *DB, _ sealedRow, stored []byte) error {
-			*digest = string(stored)
-			return nil
-		},
-	}}
-}
 
 // checkPayee sets PayeeChanged of an outgoing transaction that was read, as far as its own row tells: that of an external
 // account is compared by Payouts, which reads the account.
@@ -60,7 +38,7 @@ func (db *DB) checkPayee(ctx context.Context, t *transaction.Transaction) (err e
 
 // isWithoutKey reports whether an error is that of a command without the master key.
 func isWithoutKey(err error) bool {
-	return errors.Is(err, errNoCipher) || errors.Is(err, ports.ErrNoMasterKey)
+	return errors.Is(err, sealed.ErrNoCipher) || errors.Is(err, ports.ErrNoMasterKey)
 }
 
 // timeOfID is the time at which an id was made. It cannot be changed as a column can.
@@ -83,7 +61,7 @@ const unkeyedFor = time.Hour
 func (db *DB) isSealOf(ctx context.Context, stored, digest string, written time.Time) (bool, error) {
 	if strings.HasPrefix(stored, "hmac-sha256:") {
 		if db.cipher == nil {
-			return false, errNoCipher
+			return false, sealed.ErrNoCipher
 		}
 		keyed, err := db.cipher.Fingerprint(ctx, digest)
 		return keyed == stored, err
@@ -97,12 +75,12 @@ func (db *DB) isSealOf(ctx context.Context, stored, digest string, written time.
 
 // openPayee sets what a payment takes from an external account.
 func (db *DB) openPayee(ctx context.Context, a *account.External, fields, beneficiary []byte) error {
-	row := sealedRow{a.Platform.UUID(), a.ID.UUID()}
-	if err := db.openJSON(ctx, row, externalAccountsFields, fields, &a.Fields); err != nil || len(beneficiary) == 0 {
+	row := sealed.Row{Platform: a.Platform.UUID(), ID: a.ID.UUID()}
+	if err := db.sealed.OpenJSON(ctx, row, sealed.ExternalAccountsFields, fields, &a.Fields); err != nil || len(beneficiary) == 0 {
 		return err
 	}
 	var owner *beneficiaryColumn
-	if err := db.openJSON(ctx, row, externalAccountsBeneficiary, beneficiary, &owner); err != nil {
+	if err := db.sealed.OpenJSON(ctx, row, sealed.ExternalAccountsBeneficiary, beneficiary, &owner); err != nil {
 		return err
 	}
 	a.Beneficiary = owner.beneficiary()
@@ -159,18 +137,18 @@ var accountsAfter = `SELECT ` + externalAccounts.Names("") +
 func (v *evidenceView) ChangedAccounts(ctx context.Context, p ident.Platform, each func(id ident.ExternalAccount, unreadable error) error) (
 	compared int64, err error) {
 	for last := (uuid.UUID{}); ; {
-		var read []readRow[account.External]
+		var read []sealed.Scanned[account.External]
 		if err := v.db.read(ctx, accountsAfter, []any{p, last, accountsPerRead}, func(rows pgx.Rows) error {
-			row, err := scanRow(rows, externalAccounts)
+			row, err := sealed.ScanRow(rows, externalAccounts)
 			read = append(read, row)
 			return err
 		}); err != nil {
 			return compared, err
 		}
 		for _, row := range read {
-			a := row.row
+			a := row.Row
 			last = a.ID.UUID()
-			unreadable := v.db.openColumns(ctx, row.columns)
+			unreadable := v.db.sealed.OpenColumns(ctx, row.Columns)
 			switch {
 			case isWithoutKey(unreadable):
 				return 0, nil // nothing can be compared
@@ -179,7 +157,7 @@ func (v *evidenceView) ChangedAccounts(ctx context.Context, p ident.Platform, ea
 			}
 			compared++
 			if unreadable == nil {
-				same, err := v.db.isSealOf(ctx, storedValue(row.columns, "seal"), a.Digest(), timeOfID(a.ID.UUID()))
+				same, err := v.db.isSealOf(ctx, sealed.StoredValue(row.Columns, "seal"), a.Digest(), timeOfID(a.ID.UUID()))
 				if isWithoutKey(err) {
 					return 0, nil
 				}

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/ident"
 	"causeway/ports"
 )
@@ -53,7 +54,7 @@ func (db *DB) ChangedReplies(ctx context.Context, of ident.Platform, each func(p
 			var r ports.ChangedReply
 			var seal string
 			var err error
-			if err := scanSealed(rows, railReplies.Columns(&r.RailReply), &seal); err != nil {
+			if err := sealed.ScanStored(rows, railReplies.Columns(&r.RailReply), &seal); err != nil {
 				return err
 			}
 			if r.Unsealed = seal == ""; r.Unsealed {

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 )
 
 // writeAlone runs a statement for one row outside of a unit of work. It returns how many rows it has changed.
 func writeAlone[T any](ctx context.Context, db *DB, s schema.Statement[T], row T) (int64, error) {
-	columns, err := columnsToWrite(ctx, db, s, &row)
+	columns, err := sealed.ToWrite(ctx, db.sealed, s, &row)
 	if err != nil {
 		return 0, err
 	}
@@ -20,7 +21,7 @@ func writeAlone[T any](ctx context.Context, db *DB, s schema.Statement[T], row T
 
 // writeIn runs a statement for one row in a transaction.
 func writeIn[T any](ctx context.Context, db *DB, tx storage.Tx, s schema.Statement[T], row T) error {
-	columns, err := columnsToWrite(ctx, db, s, &row)
+	columns, err := sealed.ToWrite(ctx, db.sealed, s, &row)
 	if err == nil {
 		_, err = tx.Exec(ctx, s.SQL, columns.Fields()...)
 	}
@@ -40,6 +41,7 @@ func (db *DB) inTx(ctx context.Context, fn func(tx storage.Tx) error) error {
 // deleteInBatches runs a deletion of what is older than a time ($1), at most $2 rows at once, until fewer are left.
 func (db *DB) deleteInBatches(ctx context.Context, table, sql string, before time.Time, deleted func(table string, rows int)) error {
 	for {
+		started := time.Now()
 		n, err := db.deleteOneBatch(ctx, sql, before)
 		if err != nil {
 			return fmt.Errorf("delete old rows of %s: %w", table, err)
@@ -47,6 +49,9 @@ func (db *DB) deleteInBatches(ctx context.Context, table, sql string, before tim
 		deleted(table, int(n))
 		if n < retentionBatchSize {
 			return nil
+		}
+		if err := waitAsLong(ctx, started); err != nil {
+			return err
 		}
 	}
 }

@@ -154,7 +154,7 @@ func (db *DB) SaveRailTest(ctx context.Context, t ports.RailTest, seen []ports.R
 }
 
 func addRailTest(ctx context.Context, tx storage.Tx, t ports.RailTest) error {
-	t.Problem = storedText(t.Problem, maxProblem)
+	t.Problem = storage.Text(t.Problem, storage.MaxProblem)
 	_, err := tx.Exec(ctx, insertRailTest.SQL, insertRailTest.Of(railTests.Columns(&t)).Fields()...)
 	return err
 }

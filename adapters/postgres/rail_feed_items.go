@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
+	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
 
@@ -17,7 +19,7 @@ var railFeedItems = schema.New("rail_feed_items", keyOfPlatform, func(i *ports.R
 	return schema.Columns{
 		{Name: "platform_id", Field: schema.ID(&i.Platform)}, {Name: "id", Field: &i.ID}, {Name: "connection", Field: &i.Connection},
 		{Name: "kind", Field: &i.Kind}, {Name: "key", Field: &i.Key}, {Name: "place", Field: &i.Place},
-		sealedBytes(railFeedItemsContent, &i.Content), {Name: "problem", Field: &i.Problem}, {Name: "attempts", Field: &i.Attempts},
+		sealed.Bytes(sealed.RailFeedItemsContent, &i.Content), {Name: "problem", Field: &i.Problem}, {Name: "attempts", Field: &i.Attempts},
 		{Name: "kept_at", Field: &i.KeptAt}, {Name: "retry_at", Field: &i.RetryAt},
 		{Name: "discarded_at", Field: &i.DiscardedAt}, {Name: "discarded_by", Field: &i.DiscardedBy}, {Name: "note", Field: &i.Note},
 	}
@@ -38,8 +40,8 @@ func (db *DB) queueRailFeedItems(ctx context.Context, items []ports.RailFeedItem
 	inserted func(ports.RailFeedItem)) error {
 	for _, i := range items {
 		stored := i
-		stored.Place, stored.Problem = storedText(i.Place, maxPlace), storedText(i.Problem, maxProblem)
-		columns, err := columnsToWrite(ctx, db, insertRailFeedItem, &stored)
+		stored.Place, stored.Problem = storage.Text(i.Place, maxPlace), storage.Text(i.Problem, storage.MaxProblem)
+		columns, err := sealed.ToWrite(ctx, db.sealed, insertRailFeedItem, &stored)
 		if err != nil {
 			return err
 		}
@@ -95,7 +97,7 @@ func (db *DB) RailFeedItems(ctx context.Context, connection string, limit int) (
 
 // RetryRailFeedItem uses the primary key.
 func (db *DB) RetryRailFeedItem(ctx context.Context, i ports.RailFeedItem) error {
-	i.Problem = storedText(i.Problem, maxProblem)
+	i.Problem = storage.Text(i.Problem, storage.MaxProblem)
 	_, err := writeAlone(ctx, db, retryRailFeedItem, i)
 	return err
 }

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,11 +10,8 @@ import (
 	"causeway/ports"
 )
 
-// maxProblem and maxPlace are the maximum lengths of a stored problem and place, in characters.
-const (
-	maxProblem = 2000
-	maxPlace   = 500
-)
+// maxPlace is the maximum length of a stored place, in characters.
+const maxPlace = 500
 
 // leasedFeeds are the leases of feeds.
 var leasedFeeds = storage.LeasedTable{Name: "rail_feeds", Fence: "fence", RetryAt: "retry_at", Read: "cursor, failures"}
@@ -50,7 +46,7 @@ var failRailFeed = `failures = failures + 1, last_error = $5, failed_at = ` + st
 
 // FailRailFeed implements payments.RailFeedStore.
 func (db *DB) FailRailFeed(ctx context.Context, feed ports.RailFeedLease, problem string, delay time.Duration) error {
-	return db.feeds.Update(ctx, feed.Lease, failRailFeed, db.clock.Now(), delay, storedText(problem, maxProblem))
+	return db.feeds.Update(ctx, feed.Lease, failRailFeed, db.clock.Now(), delay, storage.Text(problem, storage.MaxProblem))
 }
 
 // ReleaseRailFeed implements payments.RailFeedStore.
@@ -68,10 +64,4 @@ func (db *DB) RailFeedStates(ctx context.Context) ([]ports.RailFeedState, error)
 		) i USING (connection) ORDER BY 1`, nil, func(rows pgx.Rows, s *ports.RailFeedState) error {
 		return rows.Scan(&s.Connection, &s.Failures, &s.LastError, &s.FailedAt, &s.RetryAt, &s.SucceededAt, &s.Waiting, &s.Since)
 	})
-}
-
-// storedText returns a text as it is stored: at most so many characters.
-func storedText(text string, most int) string {
-	runes := []rune(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD"))
-	return string(runes[:min(len(runes), most)])
 }

@@ -1,10 +1,11 @@
 package postgres
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/postgres/storagetest"
 )
 
 // Two hundred thousand settled payments of a connection over a year and twenty thousand of the last hour, which another
@@ -51,23 +52,8 @@ func TestRailPayments_NoSumScansHistory(t *testing.T) {
 			&text); err != nil {
 			t.Fatal(err)
 		}
-		if pages := pagesOf(t, text); pages > tt.maxPages {
+		if pages := storagetest.PagesOf(t, text); pages > tt.maxPages {
 			t.Errorf("%s reads %d pages, want at most %d\n%s", name, pages, tt.maxPages, text)
 		}
 	}
-}
-
-// pagesOf returns how many pages a statement has read, by the output of EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON).
-func pagesOf(t *testing.T, explained string) int {
-	t.Helper()
-	var plans []struct {
-		Plan struct {
-			Hit  int `json:"Shared Hit Blocks"`
-			Read int `json:"Shared Read Blocks"`
-		}
-	}
-	if err := json.Unmarshal([]byte(explained), &plans); err != nil || len(plans) == 0 {
-		t.Fatalf("%v: %s", err, explained)
-	}
-	return plans[0].Plan.Hit + plans[0].Plan.Read
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/ident"
 	"causeway/ports"
 )
@@ -23,9 +24,7 @@ var railReplies = schema.New("rail_replies", nil, func(r *ports.RailReply) schem
 })
 
 var insertRailReplies = schema.New("rail_replies", nil, func(r *ports.RailReply) schema.Columns {
-	return append(railReplies.Columns(r), computedColumn("seal", func(ctx context.Context, db *DB) (string, error) {
-		return db.sealDigest(ctx, r.Digest())
-	}))
+	return append(railReplies.Columns(r), sealed.KeyedHash("seal", func() string { return r.Digest() }, nil))
 }).InsertAll("")
 
 // SaveRailReplies stores replies with one statement.

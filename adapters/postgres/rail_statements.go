@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
@@ -41,7 +42,7 @@ var (
 		}
 	})
 	queuedStatements = schema.New("rail_statements", keyOfPlatform, func(s *queuedStatement) schema.Columns {
-		return append(listedStatements.Columns(s), sealedBytes(railStatementsContent, &s.Data))
+		return append(listedStatements.Columns(s), sealed.Bytes(sealed.RailStatementsContent, &s.Data))
 	})
 	insertStatement = schema.New("rail_statements", keyOfPlatform, func(s *queuedStatement) schema.Columns {
 		return append(queuedStatements.Columns(s),
@@ -119,7 +120,7 @@ func (db *DB) RailStatements(ctx context.Context, connection string, limit int) 
 func (db *DB) RailStatementFailed(ctx context.Context, s ports.QueuedStatement, problem string, retryAt time.Time) error {
 	_, err := db.exec(
 		ctx, `UPDATE rail_statements SET problem = $3, retry_at = $4 WHERE platform_id = $1 AND id = $2 AND reconciled_at IS NULL`,
-		s.Platform.UUID(), s.ID, storedText(problem, maxProblem), retryAt)
+		s.Platform.UUID(), s.ID, storage.Text(problem, storage.MaxProblem), retryAt)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/ident"
@@ -24,7 +25,7 @@ type payerColumn struct {
 var receiptPayers = schema.New("receipt_payers", keyOfPlatform, func(p *ports.ReceiptPayer) schema.Columns {
 	return schema.Columns{
 		{Name: "platform_id", Field: &p.Platform}, {Name: "id", Field: &p.Receipt}, {Name: "customer_id", Field: &p.Customer},
-		sealedJSON(receiptPayersAccount,
+		sealed.JSON(sealed.ReceiptPayersAccount,
 			func() payerColumn {
 				a := &p.Account
 				return payerColumn{Type: string(a.Type), Currency: string(a.Currency), Fields: a.Fields,

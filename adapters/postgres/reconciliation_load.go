@@ -108,7 +108,7 @@ func (u *Unit) addComparableLines(
 	args := []any{a.Platform, a.Path, a.Currency, span.First, span.Last, run}
 	return u.query(ctx, selectLines, args, func(rows pgx.Rows) error {
 		var l lineRow
-		if err := u.db.scanColumns(ctx, rows, reconciliationLines.Columns(&l), &l.Reconciled); err != nil {
+		if err := u.db.sealed.Scan(ctx, rows, reconciliationLines.Columns(&l), &l.Reconciled); err != nil {
 			return err
 		}
 		return to.AddLine(l.Line)

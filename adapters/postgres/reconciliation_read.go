@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -85,7 +86,7 @@ const lineStatus = `CASE WHEN ml.line_id IS NOT NULL THEN 'MATCHED' WHEN b.metho
 
 // shownLine is a line with its state.
 type shownLine struct {
-	line    readRow[lineRow]
+	line    sealed.Scanned[lineRow]
 	details reconcile.LineDetails
 	match   uuid.UUID
 }
@@ -113,8 +114,8 @@ func (db *DB) StatementLines(
 	names := reconciliationLines.Names("l") + ", " + new(shownLine).columns().Names("")
 	read, err := selectPageOf(ctx, db, l, f.Paging, names, func(rows pgx.Rows) (*shownLine, error) {
 		row := new(lineRow)
-		shown := &shownLine{line: readRow[lineRow]{row, reconciliationLines.Columns(row)}}
-		return shown, scanSealed(rows, slices.Concat(shown.line.columns, shown.columns()))
+		shown := &shownLine{line: sealed.Scanned[lineRow]{Row: row, Columns: reconciliationLines.Columns(row)}}
+		return shown, sealed.ScanStored(rows, slices.Concat(shown.line.Columns, shown.columns()))
 	})
 	if err != nil {
 		return page, err
@@ -131,11 +132,11 @@ func (db *DB) StatementLines(
 	}
 	page = ports.Page[reconcile.LineDetails]{More: read.More, Total: read.Total, TotalIsMinimum: read.TotalIsMinimum}
 	for _, shown := range read.Items {
-		if err := db.openColumns(ctx, shown.line.columns); err != nil {
+		if err := db.sealed.OpenColumns(ctx, shown.line.Columns); err != nil {
 			return page, err
 		}
 		d := shown.details
-		d.Line, d.Run, d.Entries = shown.line.row.Line, shown.line.row.run, entries[shown.match]
+		d.Line, d.Run, d.Entries = shown.line.Row.Line, shown.line.Row.run, entries[shown.match]
 		page.Items = append(page.Items, d)
 	}
 	return page, nil
@@ -216,7 +217,7 @@ type shownBreak struct {
 func scanBreak(rows pgx.Rows) (*shownBreak, error) {
 	b := new(shownBreak)
 	b.lineColumns = reconciliationLines.Columns(&b.line).Joined()
-	return b, scanSealed(rows, slices.Concat(reconciliationBreaks.Columns(&b.breakRow),
+	return b, sealed.ScanStored(rows, slices.Concat(reconciliationBreaks.Columns(&b.breakRow),
 		reconciliationResolutions.Columns(&b.resolution).Joined(), b.lineColumns, entryColumns(&b.entry).Joined()))
 }
 
@@ -224,7 +225,7 @@ func (b *shownBreak) open(ctx context.Context, db *DB) (reconcile.BreakDetails, 
 	d := reconcile.BreakDetails{ID: b.ID, Run: b.run, Account: b.account, Reason: b.Reason, OtherLine: b.OtherLine, OtherEntry: b.OtherEntry,
 		Reference: b.Reference, Difference: b.Difference, Explanation: b.Explanation, At: b.at}
 	if b.line.ID != uuid.Nil {
-		if err := db.openColumns(ctx, b.lineColumns); err != nil {
+		if err := db.sealed.OpenColumns(ctx, b.lineColumns); err != nil {
 			return d, err
 		}
 		d.Line = &b.line.Line

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/reconcile"
@@ -77,7 +78,7 @@ func linesField(items *[]string) any {
 	return schema.Converted(
 		func() string { return strings.Join(*items, "\n") },
 		func(text string) error {
-			*items = splitLines(text)
+			*items = schema.SplitLines(text)
 			return nil
 		})
 }
@@ -96,7 +97,7 @@ var reconciliationLines = schema.New("reconciliation_lines", keyOfPlatform, func
 		{Name: "account", Field: &l.account.Path}, {Name: "currency", Field: &l.account.Currency},
 		{Name: "fingerprint", Field: digestField(&l.Identity)}, {Name: "ordinal", Field: &l.Ordinal}, {Name: "booking_date", Field: &l.Booked},
 		{Name: "value_date", Field: &l.Value}, {Name: "amount", Field: &l.Amount}, {Name: "servicer_reference", Field: &l.ServicerReference},
-		sealedTexts(reconciliationLinesReferences, &l.References), sealedText(reconciliationLinesDescription, &l.Description),
+		sealed.Texts(sealed.ReconciliationLinesReferences, &l.References), sealed.Text(sealed.ReconciliationLinesDescription, &l.Description),
 		{Name: "returned", Field: &l.Returned},
 	}
 })
@@ -185,11 +186,3 @@ var reconciliationResolutions = schema.New("reconciliation_resolutions", keyOfRe
 		{Name: "resolved_by", Field: &s.By}, {Name: "actor", Field: &s.Actor}, {Name: "resolved_at", Field: &s.At},
 	}, schema.ApprovalColumns(&s.Approval))
 })
-
-// splitLines splits a stored list, one item per line.
-func splitLines(rows string) []string {
-	if rows == "" {
-		return nil
-	}
-	return strings.Split(rows, "\n")
-}

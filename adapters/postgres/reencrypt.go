@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/ports"
 )
@@ -22,7 +23,7 @@ const (
 	reencryptBatchTimeout = time.Minute
 )
 
-// ReencryptPersonalData encrypts every value of sealedColumns that is plain, or encrypted with
+// ReencryptPersonalData encrypts every value of an encrypted column that is plain, or encrypted with
 // another data key than the newest, while requests continue. Of each platform it reads the rows that exist
 // when it begins with them; otherwise it would not end while rows are added faster. It pauses
 // after each batch for as long as that took, and calls done with the numbers of rows that it read and
@@ -68,10 +69,8 @@ func (db *DB) reencryptRows(ctx context.Context, t sealedTable, newest uuid.UUID
 			return nil
 		}
 		key = batch.last
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Since(began)):
+		if err := waitAsLong(ctx, began); err != nil {
+			return err
 		}
 	}
 }
@@ -180,21 +179,21 @@ func (db *DB) encryptAgain(ctx context.Context, t sealedTable, row staleRow) err
 	for i, column := range t.columns {
 		switch {
 		case row.old[i] == nil:
-		case sealedColumns[column].format == fingerprintFormat:
+		case column.IsFingerprint():
 			keyed, err := db.cipher.Fingerprint(ctx, string(row.old[i]))
 			if err != nil {
 				return err
 			}
 			row.encrypted[i] = []byte(keyed)
 		default:
-			plain, err := db.open(ctx, id, column, row.old[i])
+			plain, err := db.sealed.Open(ctx, id, column, row.old[i])
 			if err != nil {
 				return err
 			}
-			if row.encrypted[i], err = db.seal(ctx, id, column, plain); err != nil {
+			if row.encrypted[i], err = db.sealed.Seal(ctx, id, column, plain); err != nil {
 				return err
 			}
-			if column == walletKeysEntropy && len(plain) > 0 && &plain[0] != &row.old[i][0] {
+			if column == sealed.WalletKeysEntropy && len(plain) > 0 && &plain[0] != &row.old[i][0] {
 				clear(plain)
 			}
 		}
@@ -234,7 +233,7 @@ func (db *DB) writeEncrypted(ctx context.Context, t sealedTable, rows []staleRow
 // stay usable, and the account cannot be added a third time.
 func (db *DB) makeDistinct(ctx context.Context, t sealedTable, row staleRow) error {
 	for i, column := range t.columns {
-		if sealedColumns[column].format == fingerprintFormat && row.old[i] != nil {
+		if column.IsFingerprint() && row.old[i] != nil {
 			keyed, err := db.cipher.Fingerprint(ctx, string(row.old[i])+" "+row.key)
 			if err != nil {
 				return err

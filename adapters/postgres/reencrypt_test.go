@@ -17,6 +17,7 @@ import (
 	"causeway/adapters/encryption"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -38,22 +39,22 @@ func TestReencryptPersonalData_CoversEveryTable(t *testing.T) {
 	var clock *portstest.FakeClock
 	db, cipher := openForKeys(t, url, &clock)
 	tables := map[string]int{}
-	postgres.EachSealedColumn(func(table, column, sqlType string) {
-		value := map[string]string{"text": "'a secret'", "jsonb": `'{"name": "a secret"}'`, "bytea": `'{"name": "a secret"}'`}[sqlType]
-		pgtest.ExecAsSuperuser(t, url, fmt.Sprintf("SET session_replication_role = replica; UPDATE %s SET %s = %s", table, column, value))
-		tables[table] = 2
-	})
+	for _, c := range sealed.Columns() {
+		value := map[string]string{"text": "'a secret'", "jsonb": `'{"name": "a secret"}'`, "bytea": `'{"name": "a secret"}'`}[c.SQLType()]
+		pgtest.ExecAsSuperuser(t, url, fmt.Sprintf("SET session_replication_role = replica; UPDATE %s SET %s = %s", c.Table(), c.Name(), value))
+		tables[c.Table()] = 2
+	}
 	countShown := func() (shown int) {
 		t.Helper()
-		postgres.EachSealedColumn(func(table, column, sqlType string) {
-			text := map[string]string{"text": column, "jsonb": column + "::text", "bytea": "encode(" + column + ", 'escape')"}[sqlType]
+		for _, c := range sealed.Columns() {
+			text := map[string]string{"text": c.Name(), "jsonb": c.Name() + "::text", "bytea": "encode(" + c.Name() + ", 'escape')"}[c.SQLType()]
 			var n int
-			if err := connect(t, url).QueryRow(t.Context(), fmt.Sprintf("SELECT count(*) FROM %s WHERE %s LIKE '%%secret%%'", table,
+			if err := connect(t, url).QueryRow(t.Context(), fmt.Sprintf("SELECT count(*) FROM %s WHERE %s LIKE '%%secret%%'", c.Table(),
 				text)).Scan(&n); err != nil {
 				t.Fatal(err)
 			}
 			shown += n
-		})
+		}
 		return shown
 	}
 	rowsOf := func(key uuid.UUID) map[string]int {

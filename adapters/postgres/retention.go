@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"causeway/adapters/postgres/storage"
-
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/postgres/storage"
 )
 
 // RetentionCutoffs are the times before which rows are deleted unless something still needs them.
@@ -44,8 +44,6 @@ type RetentionCutoffs struct {
 	// and discarded items, by day or by their end.
 	RailData      time.Time
 	PartnerEvents time.Time // that partners have reported, by their receipt
-	// BankOrders are those that have ended, with the files of banks and for banks and what was noticed in them.
-	BankOrders    time.Time
 	ReceiptPayers time.Time // of money that is no customer's, by its receipt
 	// Connectors are rows of connectors of rails.
 	Connectors []storage.OldRows
@@ -89,7 +87,6 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"invitations", c.EndlessInvitations, "", fmt.Sprintf(deleteInvitations, "ends_at IS NULL AND created_at < $2", "created_at")},
 		{"receipt_payers", c.ReceiptPayers, uuid.Nil.String(), deleteReceiptPayers},
 		{"identity_messages", c.IdentityMessages, "", deleteIdentityMessages},
-		{"bank_orders", c.BankOrders, "", deleteBankOrders},
 	}
 }
 
@@ -104,14 +101,6 @@ const deleteIdentityMessages = `
 	WITH old AS MATERIALIZED (SELECT id FROM identity_messages WHERE platform_id = $1 AND received_at < $2 ORDER BY received_at LIMIT $4),
 	gone AS (DELETE FROM identity_messages m USING old WHERE m.platform_id = $1 AND m.id = old.id RETURNING 1)
 	SELECT count(*), (SELECT count(*) FROM gone), $3::text FROM old`
-
-// deleteBankOrders uses bank_orders_ended. The corrections of an order are deleted with it.
-const deleteBankOrders = `
-	WITH old AS MATERIALIZED (
-		SELECT id FROM bank_orders WHERE platform_id = $1 AND state IN ('SETTLED', 'REJECTED', 'RETURNED') AND updated_at < $2
-		ORDER BY updated_at LIMIT $4 FOR UPDATE SKIP LOCKED),
-	gone AS (DELETE FROM bank_orders o USING old WHERE o.platform_id = $1 AND o.id = old.id)
-	SELECT count(*), count(*), $3::text FROM old`
 
 // deleteImports uses customer_imports_by_updated_at or customer_imports_unfinished. The rows and errors
 // of an import are deleted with it, so these batches are small.
@@ -209,9 +198,6 @@ func (db *DB) DeleteOld(ctx context.Context, cutoffs RetentionCutoffs, deleted f
 			}
 		}
 	}
-	if err := db.deleteOldBankFiles(ctx, cutoffs.BankOrders, deleted); err != nil {
-		failures = append(failures, err)
-	}
 	return errors.Join(failures...)
 }
 
@@ -228,11 +214,19 @@ func (db *DB) deleteOldOf(ctx context.Context, table retainedTable, platform uui
 		if n < retentionBatchSize {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Since(started)):
+		if err := waitAsLong(ctx, started); err != nil {
+			return err
 		}
+	}
+}
+
+// waitAsLong waits as long as it is since a time, so that what runs in batches uses half of one connection at most.
+func waitAsLong(ctx context.Context, since time.Time) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Since(since)):
+		return nil
 	}
 }
 

@@ -37,7 +37,7 @@ var selectReports = `SELECT ` + safeguardingReports.Names("r") + `,
 func readReports(ctx context.Context, db *DB, tx pgx.Tx, condition string, args ...any) (reports []ports.KeptReport, err error) {
 	err = queryRows(ctx, tx, selectReports+condition, args, func(rows pgx.Rows) error {
 		var r ports.KeptReport
-		err := db.scanColumns(ctx, rows, safeguardingReports.Columns(&r), &r.Versions)
+		err := db.sealed.Scan(ctx, rows, safeguardingReports.Columns(&r), &r.Versions)
 		reports = append(reports, r)
 		return err
 	})

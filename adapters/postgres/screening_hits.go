@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/ident"
 	"causeway/core/screening"
 )
@@ -15,7 +16,7 @@ var screeningHits = schema.New("screening_hits", keyOfPlatform, func(h *screenin
 		{Name: "platform_id", Field: &h.Platform}, {Name: "id", Field: &h.ID}, {Name: "customer_id", Field: &h.Customer},
 		{Name: "owner_id", Field: &h.Owner}, {Name: "list", Field: &h.List}, {Name: "ref", Field: &h.Ref}, {Name: "list_id", Field: &h.ListID},
 		{Name: "status", Field: &h.Status}, {Name: "score", Field: &h.Score},
-		sealedJSON(screeningHitsDetails,
+		sealed.JSON(sealed.ScreeningHitsDetails,
 			func() screeningHitDetails { return newScreeningHitDetails(*h) },
 			func(d screeningHitDetails) { d.set(h) }),
 		{Name: "found_at", Field: &h.FoundAt},

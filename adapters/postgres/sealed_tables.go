@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"causeway/adapters/postgres/sealed"
 )
 
 // sealedTable is a table with sealed columns, as its rows are read in the order of the primary key.
@@ -13,8 +15,8 @@ type sealedTable struct {
 	name    string
 	key     string // the second column of the primary key
 	keyType string
-	row     func(platform uuid.UUID, key string) (sealedRow, error)
-	columns []sealedColumn
+	row     func(platform uuid.UUID, key string) (sealed.Row, error)
+	columns []sealed.Column
 }
 
 // rowPosition is the primary key of a row.
@@ -23,30 +25,39 @@ type rowPosition struct {
 	key      string
 }
 
-// sealedTables returns the tables of sealedColumns.
+// sealedTables returns the tables of the register of encrypted columns.
 func sealedTables() []sealedTable {
 	var tables []sealedTable
-	for c := range sealedColumns {
-		name := sealedColumns[c].table
+	for _, c := range sealed.Columns() {
+		name := c.Table()
 		i := slices.IndexFunc(tables, func(t sealedTable) bool { return t.name == name })
 		if i < 0 {
 			i = len(tables)
 			tables = append(tables, newSealedTable(name))
 		}
-		tables[i].columns = append(tables[i].columns, sealedColumn(c))
+		tables[i].columns = append(tables[i].columns, c)
 	}
 	return tables
 }
 
+// sealedKeys describes the tables whose primary key is not platform_id and id: its second column, and
+// the row that a value is bound to.
+var sealedKeys = map[string]struct {
+	column string
+	row    func(platform uuid.UUID, key string) sealed.Row
+}{
+	"idempotency_keys": {"key", responseRowName},
+}
+
 func newSealedTable(name string) sealedTable {
 	if key, other := sealedKeys[name]; other {
-		return sealedTable{name: name, key: key.column, keyType: "text", row: func(platform uuid.UUID, text string) (sealedRow, error) {
+		return sealedTable{name: name, key: key.column, keyType: "text", row: func(platform uuid.UUID, text string) (sealed.Row, error) {
 			return key.row(platform, text), nil
 		}}
 	}
-	return sealedTable{name: name, key: "id", keyType: "uuid", row: func(platform uuid.UUID, text string) (sealedRow, error) {
+	return sealedTable{name: name, key: "id", keyType: "uuid", row: func(platform uuid.UUID, text string) (sealed.Row, error) {
 		id, err := uuid.Parse(text)
-		return sealedRow{platform, id}, err
+		return sealed.Row{Platform: platform, ID: id}, err
 	}}
 }
 
@@ -70,7 +81,7 @@ func (t sealedTable) lastSQL() string {
 func (t sealedTable) readSQL() string {
 	var values strings.Builder
 	for _, c := range t.columns {
-		fmt.Fprintf(&values, ", CASE WHEN %s <> $1 THEN %s END", c.keySQL(), sealedColumns[c].name)
+		fmt.Fprintf(&values, ", CASE WHEN %s <> $1 THEN %s END", c.KeySQL(), c.Name())
 	}
 	return fmt.Sprintf(
 		`SELECT %[1]s::text AS position%[2]s FROM %[3]s WHERE platform_id = $2 AND %[1]s > $3::text::%[4]s AND %[1]s <= $4::text::%[4]s ORDER BY %[1]s LIMIT $5`,
@@ -82,7 +93,7 @@ func (t sealedTable) readSQL() string {
 func (t sealedTable) countSQL() string {
 	var keys []string
 	for _, c := range t.columns {
-		keys = append(keys, c.keySQL())
+		keys = append(keys, c.KeySQL())
 	}
 	return fmt.Sprintf(`
 		WITH page AS MATERIALIZED (
@@ -100,7 +111,7 @@ func (t sealedTable) countSQL() string {
 func (t sealedTable) writeSQL() string {
 	set, arrays, names, unchanged := "", "", "", ""
 	for i, c := range t.columns {
-		name, kind := sealedColumns[c].name, sealedColumns[c].format.sqlType()
+		name, kind := c.Name(), c.SQLType()
 		set += fmt.Sprintf(", %[1]s = CASE WHEN w.new%[2]d IS NULL THEN t.%[1]s ELSE w.new%[2]d END", name, i)
 		arrays += fmt.Sprintf(", $%d::%s[], $%d::%s[]", 2*i+3, kind, 2*i+4, kind)
 		names += fmt.Sprintf(", old%[1]d, new%[1]d", i)
@@ -123,7 +134,7 @@ func (t sealedTable) writeArgs(rows []staleRow) []any {
 		for n, row := range rows {
 			old[n], encrypted[n] = row.old[i], row.encrypted[i]
 		}
-		if sealedColumns[column].format == bytesFormat {
+		if column.SQLType() == "bytea" {
 			args = append(args, old, encrypted)
 		} else {
 			args = append(args, texts(old), texts(encrypted))

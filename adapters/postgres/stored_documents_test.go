@@ -1,9 +1,7 @@
 package postgres
 
 import (
-	"database/sql/driver"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,9 +11,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgtype"
 
-	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storagetest"
 	"causeway/core/platform"
 	"causeway/core/rail"
 	"causeway/core/screening"
@@ -24,88 +21,33 @@ import (
 	"causeway/ports/portstest"
 )
 
-// storedDocument is the document of a column.
-type storedDocument struct {
-	column string // with its table
-	portstest.Document
-}
-
-// documentOf is the document of a column of a table. edit changes the row with everything set; it may be nil.
-func documentOf[T any](table *schema.Table[T], column string, edit func(*T)) storedDocument {
-	return storedDocument{table.Name + "." + column, portstest.Document{
-		Encode: func() (string, error) {
-			row := new(T)
-			portstest.Fill(row, "row")
-			if edit != nil {
-				edit(row)
-			}
-			return encodeField(table.Columns(row), column)
-		},
-		Recode: func(text string) (string, error) {
-			row := new(T)
-			if err := decodeField(table.Columns(row), column, text); err != nil {
-				return "", err
-			}
-			return encodeField(table.Columns(row), column)
-		}}}
-}
-
-func encodeField(columns schema.Columns, name string) (string, error) {
-	switch field := columns.Field(name).(type) {
-	case *sealedField:
-		text, err := field.seal(nil, &DB{}, field.row(columns)) // without a cipher, what is stored is the plain text
-		return string(text), err
-	case pgtype.TextValuer:
-		text, err := field.TextValue()
-		return text.String, err
-	case driver.Valuer:
-		text, err := field.Value()
-		return fmt.Sprint(text), err
-	default:
-		return "", fmt.Errorf("%T is no document", field)
-	}
-}
-
-func decodeField(columns schema.Columns, name, text string) error {
-	switch field := columns.Field(name).(type) {
-	case *sealedField:
-		return field.open(nil, &DB{}, field.row(columns), []byte(text))
-	case pgtype.TextScanner:
-		return field.ScanText(pgtype.Text{String: text, Valid: true})
-	case pgtype.BytesScanner:
-		return field.ScanBytes([]byte(text))
-	default:
-		return fmt.Errorf("%T is no document", field)
-	}
-}
-
-var storedDocuments = []storedDocument{
-	documentOf(agentAttempts, "reasons", nil),
-	documentOf(agents, "policy", nil),
-	documentOf(bankOrders, "details", nil),
-	documentOf(beneficialOwners, "details", nil),
-	documentOf(importChunks, "rows", nil),
-	documentOf(importErrors, "fields", nil),
-	documentOf(customers, "details", nil),
-	documentOf(documents, "details", nil),
-	documentOf(externalAccounts, "fields", nil),
-	documentOf(externalAccounts, "beneficiary", nil),
-	documentOf(internalAccounts, "instructions", nil),
-	documentOf(lookups, "requested_fields", nil),
-	documentOf(lookups, "receiver_info", nil),
-	documentOf(waitingMails, "content", nil),
-	documentOf(platforms, "currencies", nil),
-	documentOf(platforms, "embedded_wallets", func(p *platform.Platform) { p.Wallets.CodeLifetime = 10 * time.Minute }),
-	documentOf(quotes, "instructions", nil),
-	documentOf(receiptPayers, "account", nil),
-	documentOf(reconciliations, "matches", nil),
-	documentOf(reconciliations, "breaks", nil),
-	documentOf(screeningHits, "details", nil),
-	documentOf(transactions, "details", func(t *transaction.Transaction) { t.Quote.SetUUID(uuid.Nil) }), // its description is in the document
-	documentOf(verificationReviews, "details", nil),
-	documentOf(verifications, "details", nil),
-	documentOf(walletCredentials, "identity", nil),
-	{"rail_connections.settings", portstest.Document{
+var storedDocuments = []storagetest.Document{
+	storagetest.DocumentOf(agentAttempts, "reasons", nil),
+	storagetest.DocumentOf(agents, "policy", nil),
+	storagetest.DocumentOf(beneficialOwners, "details", nil),
+	storagetest.DocumentOf(importChunks, "rows", nil),
+	storagetest.DocumentOf(importErrors, "fields", nil),
+	storagetest.DocumentOf(customers, "details", nil),
+	storagetest.DocumentOf(documents, "details", nil),
+	storagetest.DocumentOf(externalAccounts, "fields", nil),
+	storagetest.DocumentOf(externalAccounts, "beneficiary", nil),
+	storagetest.DocumentOf(internalAccounts, "instructions", nil),
+	storagetest.DocumentOf(lookups, "requested_fields", nil),
+	storagetest.DocumentOf(lookups, "receiver_info", nil),
+	storagetest.DocumentOf(waitingMails, "content", nil),
+	storagetest.DocumentOf(platforms, "currencies", nil),
+	storagetest.DocumentOf(platforms, "embedded_wallets", func(p *platform.Platform) { p.Wallets.CodeLifetime = 10 * time.Minute }),
+	storagetest.DocumentOf(quotes, "instructions", nil),
+	storagetest.DocumentOf(receiptPayers, "account", nil),
+	storagetest.DocumentOf(reconciliations, "matches", nil),
+	storagetest.DocumentOf(reconciliations, "breaks", nil),
+	storagetest.DocumentOf(screeningHits, "details", nil),
+	// The description of a quote is in the document.
+	storagetest.DocumentOf(transactions, "details", func(t *transaction.Transaction) { t.Quote.SetUUID(uuid.Nil) }),
+	storagetest.DocumentOf(verificationReviews, "details", nil),
+	storagetest.DocumentOf(verifications, "details", nil),
+	storagetest.DocumentOf(walletCredentials, "identity", nil),
+	{Column: "rail_connections.settings", Document: portstest.Document{
 		Encode: func() (string, error) {
 			var c rail.Connection
 			portstest.Fill(&c, "connection")
@@ -120,7 +62,7 @@ var storedDocuments = []storedDocument{
 			written, err := writeConnectionSettings(c)
 			return string(written), err
 		}}},
-	{"sanctions_entries.content", portstest.Document{
+	{Column: "sanctions_entries.content", Document: portstest.Document{
 		Encode: func() (string, error) {
 			var e screening.Entry
 			portstest.Fill(&e, "entry")
@@ -135,7 +77,7 @@ var storedDocuments = []storedDocument{
 			written, err := json.Marshal(newEntryColumn(c.entry()))
 			return string(written), err
 		}}},
-	{"rail_statements.balances", portstest.Document{
+	{Column: "rail_statements.balances", Document: portstest.Document{
 		Encode: func() (string, error) {
 			balances := make([]ports.RailBalance, 1)
 			portstest.Fill(&balances, "balances")
@@ -148,12 +90,7 @@ var storedDocuments = []storedDocument{
 func TestStoredDocuments_EachVersionIsRead(t *testing.T) {
 	t.Parallel()
 	// Each column of the type jsonb has the text of the highest version in testdata/documents, and every version is read.
-	for _, d := range storedDocuments {
-		t.Run(d.column, func(t *testing.T) {
-			t.Parallel()
-			portstest.CheckDocument(t, filepath.Join("testdata", "documents"), d.column, d.Document)
-		})
-	}
+	storagetest.CheckDocuments(t, storedDocuments)
 }
 
 func TestStoredDocuments_HaveEveryColumnOfJSON(t *testing.T) {
@@ -175,7 +112,7 @@ func TestStoredDocuments_HaveEveryColumnOfJSON(t *testing.T) {
 		}
 		found++
 		column := table + "." + match[1]
-		if others[column] == "" && !slices.ContainsFunc(storedDocuments, func(d storedDocument) bool { return d.column == column }) {
+		if others[column] == "" && !slices.ContainsFunc(storedDocuments, func(d storagetest.Document) bool { return d.Column == column }) {
 			t.Errorf("%s is not among the stored documents", column)
 		}
 	}

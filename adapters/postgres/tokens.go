@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -33,7 +34,7 @@ func (db *DB) TokensByClientID(ctx context.Context, clientIDs []string) (map[str
 	found := make(map[string]ports.TokenWithEnvironment, len(clientIDs))
 	return found, db.read(ctx, readTokens, []any{clientIDs}, func(rows pgx.Rows) error {
 		var t ports.TokenWithEnvironment
-		err := scanSealed(rows, tokens.Columns(&t.Token), &t.Environment)
+		err := sealed.ScanStored(rows, tokens.Columns(&t.Token), &t.Environment)
 		found[t.Token.ClientID] = t
 		return err
 	})

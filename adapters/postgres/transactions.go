@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/quote"
@@ -60,8 +61,8 @@ var transactions = schema.New("transactions", keyOfPlatform, func(t *transaction
 				usage.GivenBack = givenBack != nil && *givenBack
 				return nil
 			})},
-		payeeSeal(&t.Payee),
-		sealedJSON(transactionsDetails, func() *detailsColumn { return newDetailsColumn(t) }, func(c *detailsColumn) { c.read(t) }),
+		sealed.KeyedHash("payee_seal", func() string { return t.Payee }, func(stored string) { t.Payee = stored }),
+		sealed.JSON(sealed.TransactionsDetails, func() *detailsColumn { return newDetailsColumn(t) }, func(c *detailsColumn) { c.read(t) }),
 	}
 })
 
@@ -124,7 +125,7 @@ func newPaymentScan() *paymentScan {
 	ofTransaction, ofQuote := transactions.Columns(&s.transaction), quotes.Columns(&s.quote)
 	s.columns, s.idOfQuote = slices.Concat(ofTransaction, ofQuote), len(ofTransaction)+slices.Index(keyOfPlatform, "id")
 	s.withQuote = append(s.columns.Fields(), &s.transaction.PlatformCustomerID)
-	readStored(s.withQuote)
+	sealed.ReadStored(s.withQuote)
 	s.withoutQuote = slices.Clone(s.withQuote)
 	clear(s.withoutQuote[len(ofTransaction):len(s.columns)])
 	return s
@@ -143,7 +144,7 @@ func (s *paymentScan) scan(ctx context.Context, db *DB, rows pgx.Rows, more ...a
 	if err := rows.Scan(append(targets, more...)...); err != nil {
 		return transaction.Transaction{}, quote.Quote{}, err
 	}
-	unreadable := db.openColumns(ctx, s.columns)
+	unreadable := db.sealed.OpenColumns(ctx, s.columns)
 	t, q := s.transaction, s.quote
 	pricing := transaction.AtPar(t.Pricing.Sent)
 	if hasQuote {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/treasury"
@@ -100,7 +101,7 @@ var (
 
 func scanMovement(rows pgx.Rows) (m treasury.Movement, err error) {
 	var a arrivalRow
-	err = scanSealed(rows, slices.Concat(treasuryMovements.Columns(&m), treasuryArrivals.Columns(&a).Joined()))
+	err = sealed.ScanStored(rows, slices.Concat(treasuryMovements.Columns(&m), treasuryArrivals.Columns(&a).Joined()))
 	if a.Posting != uuid.Nil {
 		m.Arrival = &a.Arrival
 	}

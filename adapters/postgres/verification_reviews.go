@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/ident"
 	"causeway/core/screening"
 	"causeway/core/verification"
@@ -15,7 +16,7 @@ var verificationReviews = schema.New("verification_reviews", keyOfPlatform, func
 		{Name: "platform_id", Field: &r.Platform}, {Name: "id", Field: &r.ID}, {Name: "customer_id", Field: &r.Customer},
 		{Name: "verification_id", Field: &r.Subject.Verification}, {Name: "owner_id", Field: &r.Subject.Owner},
 		{Name: "application_id", Field: &r.Application}, {Name: "verdict", Field: &r.Verdict}, {Name: "actor", Field: &r.By},
-		sealedJSON(verificationReviewsDetails, func() reviewDetails { return newReviewDetails(*r) }, func(d reviewDetails) { d.set(r) }),
+		sealed.JSON(sealed.VerificationReviewsDetails, func() reviewDetails { return newReviewDetails(*r) }, func(d reviewDetails) { d.set(r) }),
 		{Name: "reviewed_at", Field: &r.At},
 	}
 })

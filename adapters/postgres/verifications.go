@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -28,7 +29,7 @@ var verifications = schema.New("verifications", keyOfPlatform, func(row *verific
 		{Name: "platform_id", Field: &v.Platform}, {Name: "id", Field: &v.ID}, {Name: "customer_id", Field: &v.Customer},
 		{Name: "status", Field: &v.Status}, {Name: "application_id", Field: schema.Optional(&row.applicationID)},
 		{Name: "customer_approved", Field: &v.CustomerApproved},
-		sealedJSON(verificationsDetails,
+		sealed.JSON(sealed.VerificationsDetails,
 			func() verificationDetails { return newVerificationDetails(*v) },
 			func(d verificationDetails) { d.set(row) }),
 		{Name: "created_at", Field: &v.CreatedAt}, {Name: "updated_at", Field: &v.UpdatedAt},

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/core/ident"
 	"causeway/core/wallet"
 	"causeway/ports"
@@ -16,7 +17,7 @@ import (
 var walletAuthorizations = schema.New("wallet_authorizations", keyOfPlatform, func(a *wallet.Authorization) schema.Columns {
 	return schema.Columns{
 		{Name: "platform_id", Field: &a.Platform}, {Name: "id", Field: &a.Transaction}, {Name: "account_id", Field: &a.Account},
-		sealedText(walletAuthorizationsPayload, &a.Payload), {Name: "signature", Field: &a.Signature},
+		sealed.Text(sealed.WalletAuthorizationsPayload, &a.Payload), {Name: "signature", Field: &a.Signature},
 		{Name: "session_id", Field: &a.Session}, {Name: "session_key", Field: schema.Optional(&a.SessionKey)},
 		{Name: "certificate_statement", Field: schema.Optional(&a.Certificate.Statement)},
 		{Name: "certificate_key", Field: schema.Optional(&a.Certificate.Key)},
@@ -80,7 +81,8 @@ func (db *DB) scanWalletPayment(ctx context.Context, rows pgx.Rows) (ports.Walle
 		a.Platform, a.Transaction, a.Payload = p.Transaction.Platform, p.Transaction.ID, ""
 		p.Authorization = &a
 		if err == nil {
-			a.Payload, err = db.openText(ctx, sealedRow{a.Platform.UUID(), a.Transaction.UUID()}, walletAuthorizationsPayload, stored)
+			row := sealed.Row{Platform: a.Platform.UUID(), ID: a.Transaction.UUID()}
+			a.Payload, err = db.sealed.OpenText(ctx, row, sealed.WalletAuthorizationsPayload, stored)
 		}
 	}
 	if p.Unreadable = unreadable(err); p.Unreadable != nil {
@@ -92,7 +94,7 @@ func (db *DB) scanWalletPayment(ctx context.Context, rows pgx.Rows) (ports.Walle
 // unreadable returns why a value cannot be decrypted; nil if that was not tried, as after a failed read.
 func unreadable(err error) error {
 	switch {
-	case errors.Is(err, errNoCipher), errors.Is(err, ports.ErrNoMasterKey):
+	case errors.Is(err, sealed.ErrNoCipher), errors.Is(err, ports.ErrNoMasterKey):
 		return ports.ErrNoMasterKey
 	case errors.Is(err, ports.ErrCannotDecrypt):
 		return ports.ErrCannotDecrypt

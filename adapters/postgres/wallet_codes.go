@@ -28,7 +28,7 @@ var saveWalletCode = walletCodes.Insert(`ON CONFLICT (platform_id, credential_id
 
 // WalletCodeHash implements wallets.Store.
 func (db *DB) WalletCodeHash(ctx context.Context, p ident.Platform, id ident.AuthMethod, code string) (wallet.CodeHash, error) {
-	keyed, err := db.fingerprint(ctx, fmt.Sprintf("wallet code %s %s %s", p, id, code))
+	keyed, err := db.sealed.Fingerprint(ctx, fmt.Sprintf("wallet code %s %s %s", p, id, code))
 	return sha256.Sum256([]byte(keyed)), err
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/wallet"
@@ -31,14 +32,14 @@ var walletCredentials = schema.New("wallet_credentials", keyOfPlatform, func(c *
 	return schema.Columns{
 		{Name: "platform_id", Field: &c.Platform}, {Name: "id", Field: &c.ID}, {Name: "account_id", Field: &c.Account},
 		{Name: "credential_type", Field: &c.Type},
-		sealedText(walletCredentialsNickname, &c.Nickname), sealedText(walletCredentialsEmail, &c.Email),
-		keyedHash("email_fingerprint", func() string {
+		sealed.Text(sealed.WalletCredentialsNickname, &c.Nickname), sealed.Text(sealed.WalletCredentialsEmail, &c.Email),
+		sealed.KeyedHash("email_fingerprint", func() string {
 			if c.Email == "" {
 				return ""
 			}
 			return emailFingerprintText(c.Email)
-		}),
-		sealedOrNull(walletCredentialsIdentity,
+		}, nil),
+		sealed.OrNull(sealed.WalletCredentialsIdentity,
 			func() *walletIdentityColumn { return (*walletIdentityColumn)(c.Identity) },
 			func(identity *walletIdentityColumn) { c.Identity = (*wallet.Identity)(identity) }),
 		{Name: "passkey_id", Field: schema.Bytes(&c.passkey.CredentialID)}, {Name: "public_key", Field: schema.Bytes(&c.passkey.PublicKey)},
@@ -132,7 +133,7 @@ func (db *DB) WalletCredential(ctx context.Context, p ident.Platform, id ident.A
 // have the plain address.
 func (db *DB) OtherWalletWithEmail(ctx context.Context, w ports.WalletID, email string) (exists bool, err error) {
 	plain := emailFingerprintText(email)
-	fingerprint, err := db.fingerprint(ctx, plain)
+	fingerprint, err := db.sealed.Fingerprint(ctx, plain)
 	if err != nil {
 		return false, err
 	}
@@ -145,11 +146,3 @@ func (db *DB) OtherWalletWithEmail(ctx context.Context, w ports.WalletID, email 
 // emailFingerprintText returns what the fingerprint of an address is made of: addresses that differ in case
 // are one.
 func emailFingerprintText(email string) string { return "wallet e-mail " + strings.ToLower(email) }
-
-// fingerprint returns the keyed hash of a text, or the text if there is no key.
-func (db *DB) fingerprint(ctx context.Context, text string) (string, error) {
-	if db.cipher == nil {
-		return text, nil
-	}
-	return db.cipher.Fingerprint(ctx, text)
-}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/wallet"
 	"causeway/ports"
@@ -25,19 +26,23 @@ func (db *DB) WalletEntropy(ctx context.Context, w ports.WalletID) (entropy []by
 	if err != nil || !found {
 		return nil, key, err
 	}
-	entropy, err = db.openSecret(ctx, sealedRow{w.Platform.UUID(), w.Account.UUID()}, walletKeysEntropy, stored)
+	entropy, err = db.sealed.OpenSecret(ctx, walletRow(w), sealed.WalletKeysEntropy, stored)
 	return entropy, key, err
+}
+
+func walletRow(w ports.WalletID) sealed.Row {
+	return sealed.Row{Platform: w.Platform.UUID(), ID: w.Account.UUID()}
 }
 
 // AddWalletKey reads the key after it did not insert one: the transaction that did has been committed.
 func (db *DB) AddWalletKey(ctx context.Context, w ports.WalletID, key wallet.Key, entropy []byte) (wallet.Key, error) {
-	sealed, err := db.sealSecret(ctx, sealedRow{w.Platform.UUID(), w.Account.UUID()}, walletKeysEntropy, entropy)
+	stored, err := db.sealed.SealSecret(ctx, walletRow(w), sealed.WalletKeysEntropy, entropy)
 	if err != nil {
 		return wallet.Key{}, err
 	}
 	if _, err := db.exec(
 		ctx, `INSERT INTO wallet_keys (platform_id, id, entropy, public_key, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-		w.Platform, w.Account, sealed, key, db.clock.Now()); err != nil {
+		w.Platform, w.Account, stored, key, db.clock.Now()); err != nil {
 		return wallet.Key{}, err
 	}
 	return db.WalletKey(ctx, w)

@@ -28,6 +28,11 @@ type railAdapters struct {
 	log     *logrus.Logger
 }
 
+// bankFiles is the store of the files of connections to banks.
+func (a railAdapters) bankFiles() *bankfile.Store {
+	return bankfile.NewStore(a.db.Storage(), a.db.Cipher())
+}
+
 // openConnection returns the adapter of a connection. It checks every setting, and calls no partner.
 func (a railAdapters) openConnection(c rail.Connection) (ports.ConnectedRail, error) {
 	switch c.Adapter {
@@ -39,7 +44,7 @@ func (a railAdapters) openConnection(c rail.Connection) (ports.ConnectedRail, er
 	case rail.Partner:
 		return partner.Open(partner.Config{Connection: c, Secrets: a.secrets, Events: a.db, Departures: a.db, Clock: a.clock, Log: a.log})
 	case rail.BankFile:
-		return bankfile.Open(bankfile.Config{Connection: c, Store: a.db, Secrets: a.secrets, Clock: a.clock, IDs: a.ids, Log: a.log})
+		return bankfile.Open(bankfile.Config{Connection: c, Store: a.bankFiles(), Secrets: a.secrets, Clock: a.clock, IDs: a.ids, Log: a.log})
 	default:
 		return nil, fmt.Errorf("adapter %q is not known", c.Adapter)
 	}

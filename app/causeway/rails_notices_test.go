@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"causeway/adapters/postgres"
+	"causeway/adapters/rails/bankfile"
 	"causeway/core/bankorder"
-	"causeway/ports"
 	"causeway/ports/portstest"
 )
 
@@ -30,25 +30,25 @@ func TestRailsNotices_ListsWhatBanksReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	lease, _, err := db.TakeBankLease(t.Context(), "bank-eur", time.Minute)
+	store := bankfile.NewStore(db.Storage(), nil)
+	lease, _, err := store.Lease(t.Context(), "bank-eur", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := db.BeginBankFile(t.Context(), lease, bankorder.Received{Connection: "bank-eur", Name: "camt.xml", Size: 1,
+	file, err := store.BeginFile(t.Context(), lease, bankorder.Received{Connection: "bank-eur", Name: "camt.xml", Size: 1,
 		ModifiedAt: noon, FoundAt: noon})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.EndBankFile(t.Context(), lease, file.Number, bankorder.Unreadable, "line 3: it is truncated", noon); err != nil {
+	if err := store.EndFile(t.Context(), lease, file.Number, bankorder.Unreadable, "line 3: it is truncated", noon); err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range []ports.BankNotice{
-		{Notice: bankorder.Notice{File: file.Number, Place: "file", Kind: bankorder.UnreadableFile, Name: "camt.xml", At: noon}},
-		{Notice: bankorder.Notice{File: 7, Place: "status 3, line 9", Kind: bankorder.Contradiction, Name: "0199F0A2", Code: "AC04",
-			At: noon.Add(time.Minute)}},
+	for _, n := range []bankorder.Notice{
+		{File: file.Number, Place: "file", Kind: bankorder.UnreadableFile, Name: "camt.xml", At: noon},
+		{File: 7, Place: "status 3, line 9", Kind: bankorder.Contradiction, Name: "0199F0A2", Code: "AC04", At: noon.Add(time.Minute)},
 	} {
 		n.Connection = "bank-eur"
-		if err := db.KeepBankNotice(t.Context(), lease, n.Notice); err != nil {
+		if err := store.KeepNotice(t.Context(), lease, n); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"causeway/adapters/postgres"
+	"causeway/adapters/rails/bankfile"
 	"causeway/adapters/rails/bitcoin"
 	"causeway/core/agent"
 	"causeway/core/customer"
@@ -96,8 +98,8 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		DeviceCodes: now.Add(-deviceCodeRetention), AgentAttempts: now.Add(-agentRetention), AgentUsage: now.Add(-agentRetention),
 		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now,
 		MarketRates: now.Add(-maxRetention), RailData: now.Add(-railDataRetention), PartnerEvents: now.Add(-partnerEventRetention),
-		ReceiptPayers: now.Add(-payerRetention), BankOrders: now.Add(-bankOrderRetention),
-		RevokedCredentials: now.Add(-revokedCredentialRetention), Connectors: bitcoin.OldRows(now.Add(-f.RailReplyRetention)),
+		ReceiptPayers: now.Add(-payerRetention), RevokedCredentials: now.Add(-revokedCredentialRetention),
+		Connectors: slices.Concat(bitcoin.OldRows(now.Add(-f.RailReplyRetention)), bankfile.OldRows(now.Add(-bankOrderRetention))),
 	}
 }
 

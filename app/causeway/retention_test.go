@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"causeway/adapters/postgres"
+	"causeway/adapters/rails/bankfile"
 	"causeway/adapters/rails/bitcoin"
 )
 
@@ -23,13 +24,15 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 		EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30),
 		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30),
 		AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
-		ReceiptPayers: daysAgo(1827), BankOrders: daysAgo(730), Connectors: bitcoin.OldRows(daysAgo(400))}
+		ReceiptPayers: daysAgo(1827),
+		Connectors:    slices.Concat(bitcoin.OldRows(daysAgo(400)), bankfile.OldRows(daysAgo(730)))}
 	changed := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(8), WebhookEvents: daysAgo(9), UnpaidQuotes: daysAgo(31),
 		RailReplies: daysAgo(32), KYCLinks: daysAgo(30), Imports: daysAgo(90), Uploads: now.Add(-time.Hour), Invitations: daysAgo(365),
 		EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30),
 		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30),
 		AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
-		ReceiptPayers: daysAgo(1827), BankOrders: daysAgo(730), Connectors: bitcoin.OldRows(daysAgo(32))}
+		ReceiptPayers: daysAgo(1827),
+		Connectors:    slices.Concat(bitcoin.OldRows(daysAgo(32)), bankfile.OldRows(daysAgo(730)))}
 	for _, test := range []struct {
 		arguments []string
 		want      postgres.RetentionCutoffs

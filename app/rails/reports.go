@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/bankorder"
 	"causeway/core/fault"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -108,7 +109,7 @@ func (s *Service) DiscardStatement(ctx context.Context, id uuid.UUID, by Author)
 
 // Notices returns what is to be looked at in the files of a connection to a bank, newest first. It returns INVALID_INPUT if
 // there is no such connection.
-func (s *Service) Notices(ctx context.Context, name string, limit int) ([]ports.BankNotice, error) {
+func (s *Service) Notices(ctx context.Context, name string, limit int) ([]bankorder.KeptNotice, error) {
 	shown, err := s.Show(ctx, name)
 	switch {
 	case err != nil:
@@ -116,5 +117,5 @@ func (s *Service) Notices(ctx context.Context, name string, limit int) ([]ports.
 	case shown.Adapter != rail.BankFile:
 		return nil, fault.New(fault.InvalidInput, "%s has no files of a bank: its adapter is %s.", name, shown.Adapter)
 	}
-	return s.BankNotices.BankNotices(ctx, name, limit)
+	return s.BankNotices.Notices(ctx, name, limit)
 }

@@ -26,10 +26,9 @@ type Config struct {
 	Proofs   RailProofStore
 	Finance  Finance
 	// Feeds and Statements have what partners reported and could not be taken or reconciled.
-	Feeds      RailFeedStore
-	Statements RailStatementStore
-	// BankNotices has what is to be looked at in files of banks.
-	BankNotices ports.BankNotices
+	Feeds       RailFeedStore
+	Statements  RailStatementStore
+	BankNotices BankNotices
 	// Open returns the adapter of a connection; it checks the settings and calls no partner.
 	Open  func(rail.Connection) (ports.ConnectedRail, error)
 	Clock ports.Clock

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/internal/connections"
+	"causeway/core/bankorder"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -47,6 +48,12 @@ type Finance interface {
 	// all, with their balances at a cutoff; none if the path was never posted to.
 	AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency,
 		cut ports.Cutoff) ([]ports.LedgerAccount, error)
+}
+
+// BankNotices reads what operators have to look at in files of banks.
+type BankNotices interface {
+	// Notices returns the newest notices of a connection, newest first.
+	Notices(ctx context.Context, connection string, limit int) ([]bankorder.KeptNotice, error)
 }
 
 // RailBalanceStore stores what partners and chains say that they hold.

@@ -101,3 +101,11 @@ type Notice struct {
 	Order  *Order
 	Report Report
 }
+
+// KeptNotice is a notice, with what it corrects if it is a notification of change.
+type KeptNotice struct {
+	Notice
+	Correction map[string]string
+	// FileName and Problem are those of the file of the bank; empty if it was not read, or is no longer kept.
+	FileName, Problem string
+}

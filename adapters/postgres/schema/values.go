@@ -266,3 +266,11 @@ func (v values) IndexType() any {
 	}
 	return v[0]
 }
+
+// SplitLines splits a stored list, one item per line.
+func SplitLines(rows string) []string {
+	if rows == "" {
+		return nil
+	}
+	return strings.Split(rows, "\n")
+}

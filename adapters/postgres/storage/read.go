@@ -73,3 +73,11 @@ func Select[T any](ctx context.Context, read Reader, t *schema.Table[T], rest st
 		return rows.Scan(t.Columns(row).Targets(rows.RawValues())...)
 	})
 }
+
+// First returns the first of the rows that were read; false if there is none.
+func First[T any](rows []T, err error) (first T, found bool, _ error) {
+	if err != nil || len(rows) == 0 {
+		return first, false, err
+	}
+	return rows[0], true, nil
+}

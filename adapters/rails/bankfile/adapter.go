@@ -29,7 +29,7 @@ import (
 // Config is what the adapter of a connection needs.
 type Config struct {
 	Connection rail.Connection
-	Store      ports.BankFiles
+	Store      *Store
 	Secrets    ports.Secrets
 	Clock      ports.Clock
 	IDs        ports.IDs
@@ -42,7 +42,7 @@ type Config struct {
 type Adapter struct {
 	connection rail.Connection
 	settings   settings
-	store      ports.BankFiles
+	store      *Store
 	clock      ports.Clock
 	log        logrus.FieldLogger
 	transport  transport.Transport
@@ -162,7 +162,7 @@ func (a *Adapter) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(ports.ForAllPlatforms(context.Background()), closeTimeout)
 	defer cancel()
-	if failed := a.store.ReleaseBankLease(ctx, a.held); failed != nil && !errors.Is(failed, ports.ErrLeaseLost) {
+	if failed := a.store.Release(ctx, a.held); failed != nil && !errors.Is(failed, ports.ErrLeaseLost) {
 		a.log.WithError(failed).Warn("cannot give the lease on the files of the bank back; it ends by itself")
 	}
 	return err

@@ -28,7 +28,7 @@ func BenchmarkFile(b *testing.B) {
 				c = america("bank", folder)
 			}
 			c.Settings["maxPayments"], c.Settings["cutEvery"] = strconv.Itoa(*benchPayouts), "1h"
-			a := d.open(b, c, d, nil)
+			a := d.open(b, c, d.Store, nil)
 			b.Cleanup(func() { _ = a.Close() })
 			highest := watchHeap(b)
 			var sending, delivering time.Duration

@@ -14,11 +14,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"pgregory.net/rapid"
 
+	"causeway/adapters/postgres/storage"
+	"causeway/adapters/rails/bankfile"
 	"causeway/adapters/rails/bankfile/transport"
 	"causeway/adapters/rails/bankfile/transport/sftptest"
-	"causeway/core/bankorder"
 	"causeway/core/corridor"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -39,7 +42,7 @@ var endings = []ending{before, halfway, after, panics, cancelled}
 
 var errKilled = errors.New("the process was killed")
 
-// process counts the steps of a process on the outside: calls of the store and of the transport. It ends at one of them,
+// process counts the steps of a process on the outside: statements and calls of the transport. It ends at one of them,
 // and then nothing that it does happens.
 type process struct {
 	endsAt int // -1 for never
@@ -85,58 +88,47 @@ func (p *process) step(do func() error) error {
 	return err
 }
 
-// steppedStore is the store as a process sees it.
-type steppedStore struct {
-	ports.BankFiles
+// steppedPool is the database as a process has it. A statement of its own is a step, and so is the commit of a transaction.
+type steppedPool struct {
+	storage.Pool
 	p *process
 }
 
-func (s steppedStore) TakeBankLease(ctx context.Context, connection string, length time.Duration) (l ports.Lease, held bool, err error) {
-	err = s.p.step(func() error { l, held, err = s.BankFiles.TakeBankLease(ctx, connection, length); return err })
-	return l, held, err
-}
-
-func (s steppedStore) RenewBankLease(ctx context.Context, lease ports.Lease, length time.Duration) error {
-	return s.p.step(func() error { return s.BankFiles.RenewBankLease(ctx, lease, length) })
-}
-
-func (s steppedStore) AddBankOrders(ctx context.Context, orders []bankorder.Order) (added []bankorder.Order, err error) {
-	err = s.p.step(func() error { added, err = s.BankFiles.AddBankOrders(ctx, orders); return err })
-	return added, err
-}
-
-func (s steppedStore) CutBankFile(ctx context.Context, lease ports.Lease,
-	cut ports.BankFileCut) (f bankorder.File, some bool, err error) {
-	err = s.p.step(func() error { f, some, err = s.BankFiles.CutBankFile(ctx, lease, cut); return err })
-	return f, some, err
-}
-
-func (s steppedStore) UndeliveredBankFile(ctx context.Context, connection string) (f bankorder.File, some bool, err error) {
-	err = s.p.step(func() error { f, some, err = s.BankFiles.UndeliveredBankFile(ctx, connection); return err })
-	return f, some, err
-}
-
-func (s steppedStore) BankFileOrders(ctx context.Context, connection string, number int64, from,
-	limit int) (orders []bankorder.Order, err error) {
+func (s steppedPool) Query(ctx context.Context, sql string, args ...any) (rows pgx.Rows, err error) {
 	err = s.p.step(func() error {
-		orders, err = s.BankFiles.BankFileOrders(ctx, connection, number, from, limit)
+		rows, err = s.Pool.Query(ctx, sql, args...)
+		if dead, _ := s.p.reached(); dead && err == nil {
+			rows.Close()
+		}
 		return err
 	})
-	return orders, err
+	return rows, err
 }
 
-func (s steppedStore) BeginBankUpload(ctx context.Context, lease ports.Lease, number int64) (attempt int, err error) {
-	err = s.p.step(func() error { attempt, err = s.BankFiles.BeginBankUpload(ctx, lease, number); return err })
-	return attempt, err
+func (s steppedPool) Exec(ctx context.Context, sql string, args ...any) (done pgconn.CommandTag, err error) {
+	err = s.p.step(func() error { done, err = s.Pool.Exec(ctx, sql, args...); return err })
+	return done, err
 }
 
-func (s steppedStore) BankFileUploaded(ctx context.Context, lease ports.Lease, f bankorder.File) error {
-	return s.p.step(func() error { return s.BankFiles.BankFileUploaded(ctx, lease, f) })
+func (s steppedPool) Begin(ctx context.Context) (pgx.Tx, error) {
+	if dead, _ := s.p.reached(); dead {
+		return nil, errKilled
+	}
+	tx, err := s.Pool.Begin(ctx)
+	return steppedTx{tx, s.p}, err
 }
 
-func (s steppedStore) BankFileDelivered(ctx context.Context, lease ports.Lease, number int64, at, settlesAt time.Time) error {
-	return s.p.step(func() error { return s.BankFiles.BankFileDelivered(ctx, lease, number, at, settlesAt) })
+type steppedTx struct {
+	pgx.Tx
+	p *process
 }
+
+func (s steppedTx) Commit(ctx context.Context) error {
+	return s.p.step(func() error { return s.Tx.Commit(ctx) })
+}
+
+// stepped is the store as a process sees it.
+func (d database) stepped(p *process) *bankfile.Store { return d.storeOn(steppedPool{d.db.Pool(), p}) }
 
 // steppedTransport is the transport as a process sees it.
 type steppedTransport struct {
@@ -179,7 +171,7 @@ func (d database) run(t testing.TB, c rail.Connection, p *process, tr transport.
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	p.cancel = cancel
-	a := d.open(t, c, steppedStore{d, p}, steppedTransport{tr, p})
+	a := d.open(t, c, d.stepped(p), steppedTransport{tr, p})
 	defer func() {
 		if recovered := recover(); recovered != nil && recovered != any(errKilled) {
 			panic(recovered)
@@ -207,9 +199,10 @@ var (
 	nachaIDs = regexp.MustCompile(`(?m)^705([0-9A-F]{32}(?:-R)?) `)
 )
 
-// checkDelivered checks that the bank has taken each order once, and each file once and as it was recorded.
-func (b *bank) checkDelivered(digests map[string]string, want []string) error {
-	if err := b.take(); err != nil {
+// checkDelivered checks that the bank has taken each order of a connection once, and each file once and as it was recorded.
+func (d database) checkDelivered(b *bank, connection rail.Connection, want []string) error {
+	digests, err := d.recorded(connection.Name)
+	if err := errors.Join(err, b.take()); err != nil {
 		return err
 	}
 	b.mu.Lock()
@@ -239,25 +232,17 @@ func (b *bank) checkDelivered(digests map[string]string, want []string) error {
 	return nil
 }
 
-// recordingStore remembers the digests of the files that were delivered.
-type recordingStore struct {
-	ports.BankFiles
-	mu      *sync.Mutex
-	digests map[string]string
-}
-
-func recording(s ports.BankFiles) recordingStore {
-	return recordingStore{s, &sync.Mutex{}, map[string]string{}}
-}
-
-func (r recordingStore) BankFileUploaded(ctx context.Context, lease ports.Lease, f bankorder.File) error {
-	err := r.BankFiles.BankFileUploaded(ctx, lease, f)
-	if err == nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.digests[f.Name] = hex.EncodeToString(f.SHA256[:])
+// recorded returns the digests of the files of a connection that were uploaded, by their names.
+func (d database) recorded(connection string) (map[string]string, error) {
+	rows, err := d.db.Pool().Query(context.Background(),
+		`SELECT name, encode(sha256, 'hex') FROM bank_files WHERE connection = $1 AND state <> 'CREATED'`, connection)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	var name, digest string
+	digests := map[string]string{}
+	_, err = pgx.ForEachRow(rows, []any{&name, &digest}, func() error { digests[name] = digest; return nil })
+	return digests, err
 }
 
 // sendAll sends payments of a series by the rail of a connection, and returns their ids.
@@ -312,8 +297,6 @@ func TestAdapter_DeliversOnceAfterACrashAtAnyStep(t *testing.T) {
 func (d database) checkCrash(t *testing.T, connection rail.Connection, b *bank, step int, how ending, tr transport.Transport) bool {
 	t.Helper()
 	connection.Settings["maxPayments"] = "2"
-	recorded := recording(d.BankFiles)
-	d.BankFiles = recorded
 	send, ids := d.sendAll(connection, connection.Name, 3)
 	look := func() {
 		if err := b.take(); err != nil {
@@ -325,7 +308,7 @@ func (d database) checkCrash(t *testing.T, connection rail.Connection, b *bank, 
 	d.run(t, connection, first, tr, send)
 	d.run(t, connection, &process{endsAt: -1, each: look}, tr, send)
 
-	if err := b.checkDelivered(recorded.digests, ids); err != nil {
+	if err := d.checkDelivered(b, connection, ids); err != nil {
 		t.Fatalf("%s, step %d: %v", how, step, err)
 	}
 	if left := b.leftovers(t); len(left) > 0 {
@@ -348,8 +331,6 @@ func TestAdapter_DeliversOnceForAnyScheduleOfCrashes(t *testing.T) {
 		connect := rapid.SampledFrom([]func(name, folder string) rail.Connection{europe, america}).Draw(r, "bank")
 		connection := connect(fmt.Sprintf("any-%d", n), b.dir)
 		connection.Settings["maxPayments"] = fmt.Sprint(rapid.IntRange(1, 4).Draw(r, "max"))
-		d := d
-		d.BankFiles = recording(d.BankFiles)
 		var ids []string
 		look := func() {
 			if err := b.take(); err != nil {
@@ -364,11 +345,11 @@ func TestAdapter_DeliversOnceForAnyScheduleOfCrashes(t *testing.T) {
 			}
 			d.run(t, connection, p, folderTransport(t, b.dir), send)
 			d.run(t, connection, &process{endsAt: rapid.IntRange(0, 40).Draw(r, "next"), how: before}, folderTransport(t, b.dir), send)
-			send(t.Context(), d.open(t, connection, d, folderTransport(t, b.dir))) // a call is repeated until it is answered
+			send(t.Context(), d.open(t, connection, d.Store, folderTransport(t, b.dir))) // a call is repeated until it is answered
 			ids = append(ids, sent...)
 		}
 		d.run(t, connection, &process{endsAt: -1}, folderTransport(t, b.dir), func(context.Context, *adapter) {})
-		if err := b.checkDelivered(d.BankFiles.(recordingStore).digests, ids); err != nil {
+		if err := d.checkDelivered(b, connection, ids); err != nil {
 			r.Fatal(err)
 		}
 		if left := b.leftovers(t); len(left) > 0 {

@@ -25,7 +25,7 @@ const (
 // cut makes a file of the orders that have waited longest, are due and may leave; false if none are. What cannot be in a file does
 // not stop the others, and is the error when they are done.
 func (a *Adapter) cut(ctx context.Context, lease ports.Lease) (bankorder.File, bool, error) {
-	queued, err := a.store.QueuedBankOrders(ctx, a.connection.Name)
+	queued, err := a.store.QueuedOrders(ctx, a.connection.Name)
 	if err != nil {
 		return bankorder.File{}, false, err
 	}
@@ -40,8 +40,8 @@ func (a *Adapter) cut(ctx context.Context, lease ports.Lease) (bankorder.File, b
 		if !a.settings.isDue(q, now) {
 			continue
 		}
-		f, some, err := a.store.CutBankFile(ctx, lease, a.cutOf(q.Rail, q.Currency, now))
-		if errors.Is(err, ports.ErrBankDayFull) {
+		f, some, err := a.store.CutFile(ctx, lease, a.cutOf(q.Rail, q.Currency, now))
+		if errors.Is(err, ErrDayFull) {
 			problems = append(problems, fmt.Errorf("%d orders of %s wait for tomorrow, because the files of the day have no name left: set "+
 				"cutEvery to a longer time", q.Orders, q.Rail))
 			continue
@@ -55,7 +55,7 @@ func (a *Adapter) cut(ctx context.Context, lease ports.Lease) (bankorder.File, b
 
 // isDue reports whether a file is cut now: at the last time of day since the oldest order, or when that has waited for long
 // enough or a file is full.
-func (s settings) isDue(q ports.QueuedBankOrders, now time.Time) bool {
+func (s settings) isDue(q QueuedOrders, now time.Time) bool {
 	if len(s.cutAt) == 0 {
 		return q.Orders >= s.maxPayments || !now.Before(q.Oldest.Add(s.cutEvery))
 	}
@@ -73,13 +73,13 @@ func timeOfDay(day time.Time, at time.Duration) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day(), int(at/time.Hour), int(at%time.Hour/time.Minute), 0, 0, day.Location())
 }
 
-func (a *Adapter) cutOf(r corridor.Rail, c money.Currency, now time.Time) ports.BankFileCut {
+func (a *Adapter) cutOf(r corridor.Rail, c money.Currency, now time.Time) FileCut {
 	local := now.In(a.settings.zone)
 	maxOfDay, maxSum := math.MaxInt32, int64(maxSum)
 	if r == corridor.ACH {
 		maxOfDay, maxSum = len(fileModifiers), maxSumACH
 	}
-	return ports.BankFileCut{Rail: r, Currency: c, MaxOrders: a.settings.maxPayments, MaxSum: maxSum, Day: local.Format(time.DateOnly),
+	return FileCut{Rail: r, Currency: c, MaxOrders: a.settings.maxPayments, MaxSum: maxSum, Day: local.Format(time.DateOnly),
 		MaxOfDay: maxOfDay, Now: now,
 		Name: func(number int64) (name, messageID string) {
 			return a.settings.nameOf(a.connection.Name, r, c, local, number), messageIDOf(a.connection.Name, local, number)

@@ -2,7 +2,6 @@ package bankfile_test
 
 import (
 	"errors"
-
 	"slices"
 	"strings"
 	"testing"
@@ -50,7 +49,7 @@ func TestAdapter_CutsFilesByTime(t *testing.T) {
 		for i := 0; i < len(c.settings); i += 2 {
 			connection.Settings[c.settings[i]] = c.settings[i+1]
 		}
-		a := d.open(t, connection, d, nil)
+		a := d.open(t, connection, d.Store, nil)
 		at, until := instant(t, c.at), instant(t, c.until)
 		d.setClock(at)
 		if outcomes := a.Send(t.Context(), []ports.Payout{d.payout(name, 1, corridor.SEPA)}); !waiting(outcomes) {
@@ -92,7 +91,7 @@ func TestAdapter_NamesFiles(t *testing.T) {
 	connection := europe("named", b.dir)
 	connection.Settings["fileName"] = "PAIN001_{date}_{number}_{rail}_{currency}.{extension}"
 	connection.Settings["maxPayments"] = "2"
-	a := d.open(t, connection, d, nil)
+	a := d.open(t, connection, d.Store, nil)
 	var payouts []ports.Payout
 	for n := range 3 {
 		payouts = append(payouts, d.payout("named", n, corridor.SEPA))
@@ -122,7 +121,7 @@ func TestAdapter_OrdersThatWaitStopNoOthers(t *testing.T) {
 	d, b := openDatabase(t), newBank(t)
 	both := europe("fewer", b.dir)
 	both.Rails = append(both.Rails, corridor.SEPAInstant)
-	before := d.open(t, both, d, nil)
+	before := d.open(t, both, d.Store, nil)
 	before.Send(t.Context(), []ports.Payout{d.payout("instant", 1, corridor.SEPAInstant)})
 	if err := before.Close(); err != nil {
 		t.Fatal(err)
@@ -134,7 +133,7 @@ func TestAdapter_OrdersThatWaitStopNoOthers(t *testing.T) {
 
 	connection := america("days", b.dir)
 	connection.Settings["maxPayments"] = "1"
-	daily := d.open(t, connection, d, nil)
+	daily := d.open(t, connection, d.Store, nil)
 	var payouts []ports.Payout
 	for n := range 38 {
 		payouts = append(payouts, d.payout("days", n, corridor.ACH))

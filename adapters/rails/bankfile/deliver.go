@@ -23,7 +23,7 @@ func (a *Adapter) send(ctx context.Context, lease ports.Lease) (more bool, err e
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	for started := time.Now(); time.Since(started) < sendTime; {
-		f, some, err := a.store.UndeliveredBankFile(ctx, a.connection.Name)
+		f, some, err := a.store.UndeliveredFile(ctx, a.connection.Name)
 		if err == nil && !some {
 			f, some, err = a.cut(ctx, lease)
 		}
@@ -50,7 +50,7 @@ func (a *Adapter) deliver(ctx context.Context, lease ports.Lease, f bankorder.Fi
 		return err
 	}
 	now := a.clock.Now()
-	if err := a.store.BankFileDelivered(ctx, lease, f.Number, now, a.settlesAt(f.Rail, now)); err != nil {
+	if err := a.store.FileDelivered(ctx, lease, f.Number, now, a.settlesAt(f.Rail, now)); err != nil {
 		return err
 	}
 	a.log.WithField("file", f.Name).WithField("orders", f.Orders).Info("file delivered to the bank")
@@ -59,7 +59,7 @@ func (a *Adapter) deliver(ctx context.Context, lease ports.Lease, f bankorder.Fi
 
 // upload writes a file to the bank under a temporary name of its own.
 func (a *Adapter) upload(ctx context.Context, lease ports.Lease, f bankorder.File) (bankorder.File, error) {
-	attempt, err := a.store.BeginBankUpload(ctx, lease, f.Number)
+	attempt, err := a.store.BeginUpload(ctx, lease, f.Number)
 	if err != nil {
 		return f, err
 	}
@@ -98,7 +98,7 @@ func (a *Adapter) upload(ctx context.Context, lease ports.Lease, f bankorder.Fil
 	if err != nil {
 		return f, fmt.Errorf("upload %s: %w", name, err)
 	}
-	return f, a.store.BankFileUploaded(ctx, lease, f)
+	return f, a.store.FileUploaded(ctx, lease, f)
 }
 
 // newSpool returns a file that has no name any more, so that nothing of it is left when the process ends.

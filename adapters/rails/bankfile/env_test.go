@@ -19,6 +19,7 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
+	"causeway/adapters/postgres/storage"
 	"causeway/adapters/rails/bankfile"
 	"causeway/adapters/rails/bankfile/transport"
 	"causeway/adapters/rails/bankfile/transport/sftptest"
@@ -39,7 +40,7 @@ var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 
 // database is a store and a platform.
 type database struct {
-	ports.BankFiles
+	*bankfile.Store
 	ids      *ids.Generator
 	db       *postgres.DB
 	platform ident.Platform
@@ -63,15 +64,21 @@ func openDatabase(t testing.TB) database {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	p, err := platform.New(ident.NewPlatform(d.ids.New, noon), "Here", platform.Sandbox, false, noon)
+	d.Store, d.db = bankfile.NewStore(db.Storage(), nil), db
+	d.platform = d.newPlatform(t, "Here")
+	return d
+}
+
+func (d database) newPlatform(t testing.TB, name string) ident.Platform {
+	t.Helper()
+	p, err := platform.New(ident.NewPlatform(d.ids.New, noon), name, platform.Sandbox, false, noon)
 	if err == nil {
-		err = db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, p) })
+		err = d.db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, p) })
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.BankFiles, d.db, d.platform = db, db, p.ID
-	return d
+	return p.ID
 }
 
 // europe returns a connection to a bank in Germany, and america one in the United States, with a folder.
@@ -187,13 +194,18 @@ func testLog(t testing.TB) *logrus.Logger {
 }
 
 // open opens the adapter of a process.
-func (d database) open(t testing.TB, c rail.Connection, store ports.BankFiles, tr transport.Transport) *adapter {
+func (d database) open(t testing.TB, c rail.Connection, store *bankfile.Store, tr transport.Transport) *adapter {
 	t.Helper()
 	a, err := bankfile.Open(bankfile.Config{Connection: c, Store: store, Clock: d.clock, IDs: d.ids, Log: testLog(t), Transport: tr})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &adapter{opened{a}, portstest.HandingOver{To: a, Handover: d.handover(c.Name)}}
+}
+
+// storeOn returns the store as a process has it whose pool is another one.
+func (d database) storeOn(pool storage.Pool) *bankfile.Store {
+	return bankfile.NewStore(storage.New(pool, d.clock), nil)
 }
 
 // handover records the payments of a connection.

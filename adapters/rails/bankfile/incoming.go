@@ -24,7 +24,7 @@ const (
 func (a *Adapter) readIncoming(ctx context.Context, lease ports.Lease, from position,
 	report *ports.RailReport) (next position, more bool, err error) {
 	if from.Aside {
-		if err := a.store.EndBankFile(ctx, lease, from.File, bankorder.Unreadable, a.problems[from.File], a.clock.Now()); err != nil {
+		if err := a.store.EndFile(ctx, lease, from.File, bankorder.Unreadable, a.problems[from.File], a.clock.Now()); err != nil {
 			return from, true, err
 		}
 		delete(a.problems, from.File)
@@ -92,7 +92,7 @@ func (a *Adapter) readingAt(ctx context.Context, at position) (*reading, error) 
 		return a.reading, nil
 	}
 	a.closeReading()
-	file, found, err := a.store.BankFileBeingRead(ctx, a.connection.Name, at.File)
+	file, found, err := a.store.FileBeingRead(ctx, a.connection.Name, at.File)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (a *Adapter) failedCopy(r *reading, before int64, err error) error {
 
 // endReading records that a file has ended, and moves it away.
 func (a *Adapter) endReading(ctx context.Context, lease ports.Lease, r *reading) error {
-	if err := a.store.EndBankFile(ctx, lease, r.file.Number, bankorder.Read, "", a.clock.Now()); err != nil {
+	if err := a.store.EndFile(ctx, lease, r.file.Number, bankorder.Read, "", a.clock.Now()); err != nil {
 		return err
 	}
 	items := r.given // before it is closed
@@ -156,7 +156,7 @@ func (a *Adapter) endReading(ctx context.Context, lease ports.Lease, r *reading)
 func (a *Adapter) keepNotice(ctx context.Context, lease ports.Lease, n bankorder.Notice, problem string) error {
 	n.Connection, n.At = a.connection.Name, a.clock.Now()
 	n.Place, n.Name, n.Code = clean(n.Place), clean(n.Name), clean(n.Code)
-	if err := a.store.KeepBankNotice(ctx, lease, n); err != nil {
+	if err := a.store.KeepNotice(ctx, lease, n); err != nil {
 		return err
 	}
 	a.logNotice(n, problem)

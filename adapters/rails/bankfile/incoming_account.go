@@ -149,11 +149,11 @@ func (p *piece) takePayment(ctx context.Context, report iso20022.Report, e iso20
 		if pay.Return != nil {
 			r.Code, r.Text = pay.Return.Code, pay.Return.Text
 		}
-		p.reports = append(p.reports, ports.BankOrderReport{EndToEndID: order, Place: place, Report: r})
+		p.reports = append(p.reports, OrderReport{EndToEndID: order, Place: place, Report: r})
 		p.instead[place] = p.receiptOf(e, pay, at)
 	case e.Credit && pay.TransactionCode.Family == debitsIssued:
 	case e.Credit:
-		p.named = append(p.named, ports.BankReceipt{PartnerID: pay.PartnerID, Names: namesOf(pay)})
+		p.named = append(p.named, Receipt{PartnerID: pay.PartnerID, Names: namesOf(pay)})
 		p.report.Receipts = append(p.report.Receipts, p.receiptOf(e, pay, at))
 	case isReturn(e, pay):
 		return p.takeReversal(ctx, pay, place, at)
@@ -195,7 +195,7 @@ func (p *piece) takeDebit(ctx context.Context, e iso20022.Entry, pay iso20022.Pa
 		return p.takeFileDebit(ctx, e, pay, message, place, settled)
 	}
 	if isOurs(order) {
-		p.reports = append(p.reports, ports.BankOrderReport{EndToEndID: order, Place: place, Report: settled})
+		p.reports = append(p.reports, OrderReport{EndToEndID: order, Place: place, Report: settled})
 		p.addCharges(e, pay, order, at)
 	}
 	return nil
@@ -209,7 +209,7 @@ func (p *piece) takeFileDebit(ctx context.Context, e iso20022.Entry, pay iso2002
 		return err
 	}
 	for {
-		changed, problem, err := p.a.store.ReportBankFile(ctx, p.lease, p.r.file.Number, message, settled, p.a.clock.Now(), fileOrders)
+		changed, problem, err := p.a.store.ReportFile(ctx, p.lease, p.r.file.Number, message, settled, p.a.clock.Now(), fileOrders)
 		switch {
 		case err != nil || problem == bankorder.UnknownPayment:
 			return err

@@ -85,7 +85,7 @@ func TestIncoming_ACHReturnsAndChanges(t *testing.T) {
 	d := openDatabase(t)
 	i := &inbox{database: d, bank: newBank(t), t: t}
 	i.connection = america("bank-usd", i.dir)
-	i.a = d.open(t, i.connection, d, folderTransport(t, i.dir))
+	i.a = d.open(t, i.connection, d.Store, folderTransport(t, i.dir))
 	i.send(4)
 	collections := []ports.Collection{d.collection("bank-usd collection", 0)}
 	if outcomes := i.a.Collect(t.Context(), collections); !waiting(outcomes) {
@@ -108,7 +108,7 @@ func TestIncoming_ACHReturnsAndChanges(t *testing.T) {
 	if outcome := i.a.Collect(t.Context(), collections)[0]; outcome.Verdict != ports.Refused || outcome.Code != "R01" {
 		t.Errorf("%+v", outcome)
 	}
-	notices, err := d.BankNotices(t.Context(), "bank-usd", 10)
+	notices, err := d.Notices(t.Context(), "bank-usd", 10)
 	if err != nil {
 		t.Fatal(err)
 	}

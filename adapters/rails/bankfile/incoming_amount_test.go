@@ -89,7 +89,7 @@ func TestIncoming_ACHReturnsOfAnotherAmount(t *testing.T) {
 	d := openDatabase(t)
 	i := &inbox{database: d, bank: newBank(t), t: t}
 	i.connection = america("bank-usd", i.dir)
-	i.a = d.open(t, i.connection, d, folderTransport(t, i.dir))
+	i.a = d.open(t, i.connection, d.Store, folderTransport(t, i.dir))
 	i.send(3)
 	collections := []ports.Collection{d.collection("bank-usd collection", 0)}
 	if outcomes := i.a.Collect(t.Context(), collections); !waiting(outcomes) {

@@ -61,7 +61,7 @@ func (f *anyFolder) restart() {
 		f.t.Fatal(err)
 	}
 	f.odd.Transport = folderTransport(f.t, f.dir)
-	f.a = f.open(f.t, f.connection, f, f.odd)
+	f.a = f.open(f.t, f.connection, f.Store, f.odd)
 }
 
 // name returns another name for a file.

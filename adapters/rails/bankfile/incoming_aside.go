@@ -140,7 +140,7 @@ func (a *Adapter) readAgain(ctx context.Context, lease ports.Lease, raw ports.Ra
 		if raw.SHA256 == "" {
 			err = a.checkOpens(ctx, f)
 		} else if err = a.checkAgain(ctx, f, raw); err == nil {
-			err = a.store.ReopenBankFile(ctx, lease, content)
+			err = a.store.ReopenFile(ctx, lease, content)
 		}
 		if err != nil {
 			return err
@@ -154,7 +154,7 @@ func (a *Adapter) readAgain(ctx context.Context, lease ports.Lease, raw ports.Ra
 // wasRead reports whether a file was read meanwhile, also under another name, or is being read.
 func (a *Adapter) wasRead(ctx context.Context, raw ports.RawReport, content []byte) (bool, error) {
 	if len(content) > 0 {
-		state, known, err := a.store.BankFileWithContent(ctx, a.connection.Name, content)
+		state, known, err := a.store.FileWithContent(ctx, a.connection.Name, content)
 		return known && state != bankorder.Unreadable, err
 	}
 	var file bankorder.Received
@@ -167,7 +167,7 @@ func (a *Adapter) wasRead(ctx context.Context, raw ports.RawReport, content []by
 		}
 	}
 	file.ModifiedAt = time.UnixMicro(modified).UTC()
-	known, err := a.store.KnownBankFiles(ctx, a.connection.Name, []bankorder.Received{file})
+	known, err := a.store.KnownFiles(ctx, a.connection.Name, []bankorder.Received{file})
 	return len(known) > 0 && known[0].State != bankorder.Unreadable, err
 }
 

@@ -90,7 +90,7 @@ func TestReadRaw_FilesThatWereKeptAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	i.connection.Settings["maxFileBytes"] = "8192"
-	i.a = d.open(t, i.connection, d, folderTransport(t, i.dir))
+	i.a = d.open(t, i.connection, d.Store, folderTransport(t, i.dir))
 	if err := os.Remove(filepath.Join(i.dir, "in", "binary.xml")); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestIncoming_FileThatCannotBeOpened(t *testing.T) {
 	d := openDatabase(t)
 	i := d.inbox(t, "bank-eur", nil)
 	odd := &oddFolder{Transport: folderTransport(t, i.dir), dir: i.dir, shut: map[string]bool{"in/shut.xml": true}}
-	i.a = d.open(t, i.connection, d, odd)
+	i.a = d.open(t, i.connection, d.Store, odd)
 	content := notification(entry("CRDT", "1.00", "B1", ""))
 	i.put("shut.xml", content)
 	i.put("good.xml", notification(entry("CRDT", "2.00", "B2", "")))

@@ -15,66 +15,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"causeway/core/bankorder"
 	"causeway/ports"
 )
-
-// steppedInbox is the store as a process that reads sees it.
-type steppedInbox struct{ steppedStore }
-
-func (s steppedInbox) KnownBankFiles(ctx context.Context, connection string,
-	files []bankorder.Received) (known []bankorder.Received, err error) {
-	err = s.p.step(func() error { known, err = s.BankFiles.KnownBankFiles(ctx, connection, files); return err })
-	return known, err
-}
-
-func (s steppedInbox) BeginBankFile(ctx context.Context, lease ports.Lease,
-	f bankorder.Received) (begun bankorder.Received, err error) {
-	err = s.p.step(func() error { begun, err = s.BankFiles.BeginBankFile(ctx, lease, f); return err })
-	return begun, err
-}
-
-func (s steppedInbox) BankFileBeingRead(ctx context.Context, connection string,
-	number int64) (f bankorder.Received, found bool, err error) {
-	err = s.p.step(func() error { f, found, err = s.BankFiles.BankFileBeingRead(ctx, connection, number); return err })
-	return f, found, err
-}
-
-func (s steppedInbox) EndBankFile(ctx context.Context, lease ports.Lease, number int64, state bankorder.ReceivedState, problem string,
-	at time.Time) error {
-	return s.p.step(func() error { return s.BankFiles.EndBankFile(ctx, lease, number, state, problem, at) })
-}
-
-func (s steppedInbox) ReportBankOrders(ctx context.Context, lease ports.Lease, file int64, reports []ports.BankOrderReport,
-	now time.Time) (notices []bankorder.Notice, fees []ports.RailFee, err error) {
-	err = s.p.step(func() error {
-		notices, fees, err = s.BankFiles.ReportBankOrders(ctx, lease, file, reports, now)
-		return err
-	})
-	return notices, fees, err
-}
-
-func (s steppedInbox) ReportBankFile(ctx context.Context, lease ports.Lease, file int64, message string, r bankorder.Report,
-	now time.Time, limit int) (changed int, problem bankorder.NoticeKind, err error) {
-	err = s.p.step(func() error {
-		changed, problem, err = s.BankFiles.ReportBankFile(ctx, lease, file, message, r, now, limit)
-		return err
-	})
-	return changed, problem, err
-}
-
-func (s steppedInbox) KeepBankNotice(ctx context.Context, lease ports.Lease, n bankorder.Notice) error {
-	return s.p.step(func() error { return s.BankFiles.KeepBankNotice(ctx, lease, n) })
-}
-
-func (s steppedInbox) KeepBankReceipts(ctx context.Context, lease ports.Lease, receipts []ports.BankReceipt, now time.Time) error {
-	return s.p.step(func() error { return s.BankFiles.KeepBankReceipts(ctx, lease, receipts, now) })
-}
-
-func (s steppedInbox) BankReceiptsByName(ctx context.Context, connection string, names []string) (found map[string][]string, err error) {
-	err = s.p.step(func() error { found, err = s.BankFiles.BankReceiptsByName(ctx, connection, names); return err })
-	return found, err
-}
 
 // steppedReads is the transport as a process that reads sees it. A copy that ends halfway is the beginning of the file.
 type steppedReads struct{ steppedTransport }
@@ -180,7 +122,7 @@ func TestIncoming_NothingLostAfterACrashAtAnyStep(t *testing.T) {
 			if err := i.a.Close(); err != nil {
 				t.Fatal(err)
 			}
-			i.a = d.open(t, i.connection, d, folderTransport(t, i.dir))
+			i.a = d.open(t, i.connection, d.Store, folderTransport(t, i.dir))
 			d.clock.Advance(5 * time.Minute) // past the lease
 			i.poll()
 			d.clock.Advance(5 * time.Minute)
@@ -209,7 +151,7 @@ func (i *inbox) crash(p *process) {
 	if err := i.a.Close(); err != nil {
 		i.t.Fatal(err)
 	}
-	i.a = i.open(i.t, i.connection, steppedInbox{steppedStore{i.database, p}}, steppedReads{steppedTransport{folderTransport(i.t, i.dir), p}})
+	i.a = i.open(i.t, i.connection, i.stepped(p), steppedReads{steppedTransport{folderTransport(i.t, i.dir), p}})
 	defer func() {
 		if recovered := recover(); recovered != nil && recovered != any(errKilled) {
 			panic(recovered)
@@ -263,7 +205,7 @@ func TestIncoming_OrderOfFilesDoesNotMatter(t *testing.T) {
 				if err := i.a.Close(); err != nil {
 					rt.Fatal(err)
 				}
-				i.a = d.open(t, i.connection, d, folderTransport(t, i.dir))
+				i.a = d.open(t, i.connection, d.Store, folderTransport(t, i.dir))
 			}
 		}
 		i.poll()

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/rails/bankfile"
 	"causeway/core/bankorder"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -37,7 +38,7 @@ func (d database) inbox(t testing.TB, name string, change func(*rail.Connection)
 	if change != nil {
 		change(&i.connection)
 	}
-	i.a = i.open(t, i.connection, i, folderTransport(t, i.dir))
+	i.a = i.open(t, i.connection, i.Store, folderTransport(t, i.dir))
 	return i
 }
 
@@ -129,11 +130,11 @@ func (i *inbox) aside() string {
 // states returns the states of the payouts, with the codes of the bank.
 func (i *inbox) states() string {
 	i.t.Helper()
-	keys := make([]ports.BankOrderKey, len(i.payouts))
+	keys := make([]bankfile.OrderKey, len(i.payouts))
 	for n, p := range i.payouts {
-		keys[n] = ports.BankOrderKey{Platform: i.platform, ID: bankorder.IDOf(bankorder.Payout, p.Transaction.ID.UUID())}
+		keys[n] = bankfile.OrderKey{Platform: i.platform, ID: bankorder.IDOf(bankorder.Payout, p.Transaction.ID.UUID())}
 	}
-	orders, err := i.BankOrdersByKey(i.t.Context(), keys)
+	orders, err := i.OrdersByKey(i.t.Context(), keys)
 	if err != nil {
 		i.t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func (i *inbox) states() string {
 // notices returns the kinds and names of the notices, oldest first.
 func (i *inbox) notices() string {
 	i.t.Helper()
-	found, err := i.BankNotices(i.t.Context(), i.connection.Name, 1000)
+	found, err := i.Notices(i.t.Context(), i.connection.Name, 1000)
 	if err != nil {
 		i.t.Fatal(err)
 	}

@@ -185,7 +185,7 @@ func TestIncoming_FileThatVanishes(t *testing.T) {
 			if err := i.a.Close(); err != nil {
 				t.Fatal(err)
 			}
-			i.a = d.open(t, i.connection, d, folderTransport(t, i.dir))
+			i.a = d.open(t, i.connection, d.Store, folderTransport(t, i.dir))
 		}
 		i.put("next.xml", notification(entry("CRDT", "3.00", "N", "")))
 		i.poll()
@@ -209,7 +209,7 @@ func TestIncoming_LargeFileInBoundedMemory(t *testing.T) {
 	d := openDatabase(t)
 	server := sftptest.Start(t)
 	i := d.inbox(t, "bank-eur", nil)
-	i.a = d.open(t, i.connection, d, sftpTransport(server)(t, i.dir))
+	i.a = d.open(t, i.connection, d.Store, sftpTransport(server)(t, i.dir))
 	const payments = 20_000
 	var content strings.Builder
 	for n := range payments {

@@ -159,7 +159,7 @@ func (a *Adapter) knownFiles(ctx context.Context, files []transport.File) (map[f
 	for i, f := range files {
 		asked[i] = a.receivedOf(f)
 	}
-	found, err := a.store.KnownBankFiles(ctx, a.connection.Name, asked)
+	found, err := a.store.KnownFiles(ctx, a.connection.Name, asked)
 	known := make(map[fileKey]bankorder.Received, len(found))
 	for _, r := range found {
 		known[keyOf(r)] = r

@@ -19,10 +19,10 @@ type piece struct {
 	report *ports.RailReport
 	until  time.Time
 	// reports are about our orders. A credit that is about one is the receipt of instead, by its place, if there is no such order.
-	reports []ports.BankOrderReport
+	reports []OrderReport
 	instead map[string]ports.RailReceipt
 	// named are the receipts whose names have to be kept, in case they are taken back.
-	named []ports.BankReceipt
+	named []Receipt
 }
 
 // give passes on the items of a file after a position. It returns the position after them, and whether the file has ended
@@ -100,7 +100,7 @@ func (p *piece) apply(ctx context.Context) error {
 		}
 		p.reports[i] = r
 	}
-	notices, fees, err := p.a.store.ReportBankOrders(ctx, p.lease, p.r.file.Number, p.reports, p.a.clock.Now())
+	notices, fees, err := p.a.store.ReportOrders(ctx, p.lease, p.r.file.Number, p.reports, p.a.clock.Now())
 	if err != nil {
 		return err
 	}

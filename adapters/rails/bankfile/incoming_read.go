@@ -143,7 +143,7 @@ func (a *Adapter) begin(ctx context.Context, lease ports.Lease, r *reading) (boo
 		return false, a.giveUp(r, "its content has changed while it was read: ask the bank which is right, and for the file under another name")
 	}
 	r.file.SHA256, r.file.FoundAt = sum, a.clock.Now()
-	begun, err := a.store.BeginBankFile(ctx, lease, r.file)
+	begun, err := a.store.BeginFile(ctx, lease, r.file)
 	if err != nil {
 		return false, err
 	}

@@ -25,7 +25,7 @@ func (p *piece) takeReversal(ctx context.Context, pay iso20022.Payment, place st
 		return err
 	}
 	names := namesOf(pay)
-	found, err := p.a.store.BankReceiptsByName(ctx, p.a.connection.Name, names)
+	found, err := p.a.store.ReceiptsByName(ctx, p.a.connection.Name, names)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (p *piece) keepNames(ctx context.Context) error {
 	if len(p.named) == 0 {
 		return nil
 	}
-	err := p.a.store.KeepBankReceipts(ctx, p.lease, p.named, p.a.clock.Now())
+	err := p.a.store.KeepReceipts(ctx, p.lease, p.named, p.a.clock.Now())
 	if err == nil {
 		p.named = nil
 	}

@@ -12,7 +12,6 @@ import (
 	"causeway/core/formats/iso20022"
 	"causeway/core/formats/nacha"
 	"causeway/core/rail"
-	"causeway/ports"
 )
 
 // fileOrders is how many orders of a file are changed at once by a status of the whole file.
@@ -59,7 +58,7 @@ func (p *piece) takeStatus(ctx context.Context, s iso20022.Status) (bool, error)
 	case !known && s.Code != "":
 		return true, p.notice(ctx, bankorder.Contradiction, place, name, s.Code, "the bank uses a status that is not known: ask it what it means")
 	case s.Level == iso20022.StatusOfTransfer && (state != "" || duplicate):
-		order := ports.BankOrderReport{EndToEndID: orderID(s.OriginalEndToEndID, s.OriginalInstructionID), Place: place, Report: report}
+		order := OrderReport{EndToEndID: orderID(s.OriginalEndToEndID, s.OriginalInstructionID), Place: place, Report: report}
 		if duplicate {
 			order.Notice = bankorder.DuplicateFile
 		}
@@ -80,7 +79,7 @@ func (p *piece) takeFileStatus(ctx context.Context, place, messageID string, rep
 		return false, err
 	}
 	for {
-		changed, problem, err := p.a.store.ReportBankFile(ctx, p.lease, p.r.file.Number, messageID, report, p.a.clock.Now(), fileOrders)
+		changed, problem, err := p.a.store.ReportFile(ctx, p.lease, p.r.file.Number, messageID, report, p.a.clock.Now(), fileOrders)
 		switch {
 		case err != nil:
 			return false, err
@@ -125,7 +124,7 @@ func isOurs(id string) bool {
 }
 
 func (p *piece) takeReturn(r nacha.Return) {
-	report := ports.BankOrderReport{Key: r.Key, Place: fmt.Sprintf("return %d, line %d", p.r.given, r.Line),
+	report := OrderReport{Key: r.Key, Place: fmt.Sprintf("return %d, line %d", p.r.given, r.Line),
 		Report: bankorder.Report{State: bankorder.Returned, PartnerID: r.Trace, Code: r.Code, Text: r.Information, At: r.SettledOn}}
 	if r.Amount.Minor != 0 {
 		report.Amount = r.Amount
@@ -137,7 +136,7 @@ func (p *piece) takeReturn(r nacha.Return) {
 }
 
 func (p *piece) takeChange(c nacha.Change) {
-	report := ports.BankOrderReport{Key: c.Key, Place: fmt.Sprintf("change %d, line %d", p.r.given, c.Line), Notice: bankorder.Correction,
+	report := OrderReport{Key: c.Key, Place: fmt.Sprintf("change %d, line %d", p.r.given, c.Line), Notice: bankorder.Correction,
 		Report: bankorder.Report{Code: c.Code}}
 	if c.Refused {
 		report.Notice = bankorder.Contradiction
@@ -157,7 +156,7 @@ func (p *piece) takeChange(c nacha.Change) {
 }
 
 // addACH adds a report. One without the key of the payment is a notice with the trace number.
-func (p *piece) addACH(report ports.BankOrderReport, originalTrace string) {
+func (p *piece) addACH(report OrderReport, originalTrace string) {
 	if report.Key == "" {
 		report.EndToEndID = originalTrace
 	}

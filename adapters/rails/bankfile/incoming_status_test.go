@@ -132,7 +132,7 @@ func TestIncoming_AboutUnknownPayments(t *testing.T) {
 	content := statusReport("M-OTHER", "ACSC", transfer("OTHER-1", "RJCT AC04"), transfer("NOTPROVIDED", "ACSC"), transfer(i.id(0), "ACSP"))
 	i.put("status.xml", content)
 	i.poll()
-	again := d.open(t, i.connection, i, folderTransport(t, i.dir))
+	again := d.open(t, i.connection, i.Store, folderTransport(t, i.dir))
 	i.a, i.cursor = again, ""
 	i.put("status.xml", content+"\n")
 	d.clock.Advance(1e12)

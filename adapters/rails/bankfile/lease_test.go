@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/postgres/storage"
 	"causeway/adapters/rails/bankfile/transport"
-	"causeway/core/bankorder"
 	"causeway/core/corridor"
 	"causeway/ports"
 )
@@ -31,20 +33,15 @@ func (p pausedTransport) Rename(ctx context.Context, from, to string) error {
 	return p.Transport.Rename(ctx, from, to)
 }
 
-// pausedStore pauses before and after an upload is recorded.
-type pausedStore struct {
-	ports.BankFiles
-	beforeUploaded, beforeDelivered func()
+// pausedPool pauses before transactions.
+type pausedPool struct {
+	storage.Pool
+	beforeBegin func()
 }
 
-func (p pausedStore) BankFileUploaded(ctx context.Context, lease ports.Lease, f bankorder.File) error {
-	p.beforeUploaded()
-	return p.BankFiles.BankFileUploaded(ctx, lease, f)
-}
-
-func (p pausedStore) BankFileDelivered(ctx context.Context, lease ports.Lease, number int64, at, settlesAt time.Time) error {
-	p.beforeDelivered()
-	return p.BankFiles.BankFileDelivered(ctx, lease, number, at, settlesAt)
+func (p pausedPool) Begin(ctx context.Context) (pgx.Tx, error) {
+	p.beforeBegin()
+	return p.Pool.Begin(ctx)
 }
 
 func TestAdapter_DeliversOnceByTwoProcesses(t *testing.T) {
@@ -56,9 +53,7 @@ func TestAdapter_DeliversOnceByTwoProcesses(t *testing.T) {
 		for _, takes := range []bool{false, true} {
 			d, b := openDatabase(t), newBank(t)
 			connection := europe("two", b.dir)
-			recorded := recording(d.BankFiles)
-			d.BankFiles = recorded
-			second := d.open(t, connection, d, folderTransport(t, b.dir))
+			second := d.open(t, connection, d.Store, folderTransport(t, b.dir))
 			send, ids := d.sendAll(connection, pause, 3)
 			send(t.Context(), second)
 			paused := 0
@@ -77,8 +72,14 @@ func TestAdapter_DeliversOnceByTwoProcesses(t *testing.T) {
 					}
 				}
 			}
-			first := d.open(t, connection, pausedStore{d, at("before it is recorded"), at("before the delivery is recorded")},
-				pausedTransport{folderTransport(t, b.dir), at("before the upload"), at("after the upload"), at("before the rename")})
+			// The next transaction after the upload records it, and the next one after the rename records the delivery.
+			next := ""
+			first := d.open(t, connection, d.storeOn(pausedPool{d.db.Pool(), func() {
+				at(next)()
+				next = ""
+			}}), pausedTransport{folderTransport(t, b.dir), at("before the upload"),
+				func() { at("after the upload")(); next = "before it is recorded" },
+				func() { at("before the rename")(); next = "before the delivery is recorded" }})
 			d.clock.Advance(5 * time.Minute)
 
 			pollAll(t, first, "")
@@ -86,7 +87,7 @@ func TestAdapter_DeliversOnceByTwoProcesses(t *testing.T) {
 			if paused != 1 {
 				t.Fatalf("paused %d times %s", paused, pause)
 			}
-			if err := b.checkDelivered(recorded.digests, ids); err != nil {
+			if err := d.checkDelivered(b, connection, ids); err != nil {
 				t.Errorf("%s: %v", pause, err)
 			}
 			for _, a := range []*adapter{first, second} {
@@ -115,18 +116,16 @@ func TestAdapter_KeepsTheUploadOfALaterProcess(t *testing.T) {
 	// after it has uploaded and not yet renamed: otherwise that would be taken for renamed.
 	d, b := openDatabase(t), newBank(t)
 	connection := europe("later", b.dir)
-	recorded := recording(d.BankFiles)
-	d.BankFiles = recorded
 	send, ids := d.sendAll(connection, "later", 1)
-	creates := 6 // the step of an upload
+	creates := 9 // the step of an upload
 	d.run(t, connection, &process{endsAt: creates, how: halfway}, folderTransport(t, b.dir), send)
 	if left := b.leftovers(t); len(left) != 1 {
 		t.Fatalf("the first upload left %v", left)
 	}
 	fails := true
-	second := d.open(t, connection, d, failingTransport{folderTransport(t, b.dir), &fails})
+	second := d.open(t, connection, d.Store, failingTransport{folderTransport(t, b.dir), &fails})
 	listed := 0
-	first := d.open(t, connection, d, listedTransport{folderTransport(t, b.dir), func() {
+	first := d.open(t, connection, d.Store, listedTransport{folderTransport(t, b.dir), func() {
 		if listed++; listed > 1 {
 			return
 		}
@@ -141,7 +140,7 @@ func TestAdapter_KeepsTheUploadOfALaterProcess(t *testing.T) {
 
 	pollAll(t, second, "")
 
-	if err := b.checkDelivered(recorded.digests, ids); err != nil || listed == 0 {
+	if err := d.checkDelivered(b, connection, ids); err != nil || listed == 0 {
 		t.Errorf("%v, listed %d times", err, listed)
 	}
 }
@@ -164,7 +163,7 @@ func TestAdapter_CloseGivesTheLeaseBack(t *testing.T) {
 	// While a process has the lease another one delivers nothing; after its end the other one need not wait.
 	d, b := openDatabase(t), newBank(t)
 	connection := europe("closed", b.dir)
-	first, second := d.open(t, connection, d, nil), d.open(t, connection, d, nil)
+	first, second := d.open(t, connection, d.Store, nil), d.open(t, connection, d.Store, nil)
 	pollAll(t, first, "")
 	second.Send(t.Context(), []ports.Payout{d.payout("closed", 1, corridor.SEPA)})
 	d.clock.Advance(90 * time.Second)
@@ -191,16 +190,16 @@ func TestAdapter_CloseTakesNoLease(t *testing.T) {
 	// An adapter that has only checked settings takes no lease when it is closed, so that it ends that of nobody.
 	d, b := openDatabase(t), newBank(t)
 	connection := europe("checked", b.dir)
-	before, _, err := d.TakeBankLease(t.Context(), connection.Name, 0)
+	before, _, err := d.Lease(t.Context(), connection.Name, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if err := d.open(t, connection, d, nil).Close(); err != nil {
+	if err := d.open(t, connection, d.Store, nil).Close(); err != nil {
 		t.Fatal(err)
 	}
 
-	if next, held, err := d.TakeBankLease(t.Context(), connection.Name, 0); err != nil || !held || next.Fence != before.Fence+1 {
+	if next, held, err := d.Lease(t.Context(), connection.Name, 0); err != nil || !held || next.Fence != before.Fence+1 {
 		t.Errorf("lease %+v after %+v, %v", next, before, err)
 	}
 }

@@ -89,7 +89,7 @@ func (a *Adapter) Poll(ctx context.Context, from string) (ports.RailReport, erro
 	if held {
 		next.position, report.Problem = a.work(ctx, lease, at.position, &report)
 	}
-	if report.Changed, next.News, err = a.store.ChangedBankOrders(ctx, a.connection.Name, at.News, pieceSize); err != nil {
+	if report.Changed, next.News, err = a.store.ChangedOrders(ctx, a.connection.Name, at.News, pieceSize); err != nil {
 		return ports.RailReport{}, errors.Join(report.Problem, err)
 	}
 	text, err := json.Marshal(next)
@@ -103,11 +103,11 @@ func (a *Adapter) Poll(ctx context.Context, from string) (ports.RailReport, erro
 // lease extends the lease on the files, or takes it; false if another process has it.
 func (a *Adapter) lease(ctx context.Context) (ports.Lease, bool, error) {
 	if a.held.Fence > 0 {
-		if err := a.store.RenewBankLease(ctx, a.held, leaseTime); !errors.Is(err, ports.ErrLeaseLost) {
+		if err := a.store.Renew(ctx, a.held, leaseTime); !errors.Is(err, ports.ErrLeaseLost) {
 			return a.held, err == nil, err
 		}
 	}
-	lease, taken, err := a.store.TakeBankLease(ctx, a.connection.Name, leaseTime)
+	lease, taken, err := a.store.Lease(ctx, a.connection.Name, leaseTime)
 	if a.held = lease; !taken {
 		a.held = ports.Lease{}
 	}
@@ -140,6 +140,6 @@ func (a *Adapter) work(ctx context.Context, lease ports.Lease, from position, re
 
 // settleDue settles the orders of files whose time without a return has passed.
 func (a *Adapter) settleDue(ctx context.Context, lease ports.Lease) (more bool, err error) {
-	n, err := a.store.SettleDueBankOrders(ctx, lease, a.clock.Now(), pieceSize)
+	n, err := a.store.SettleDue(ctx, lease, a.clock.Now(), pieceSize)
 	return n == pieceSize, err
 }

@@ -83,7 +83,7 @@ func (l losingTransport) Rename(ctx context.Context, from, to string) error {
 
 // Open implements railtest.Fixture.
 func (w *world) Open(context.Context) (ports.Rail, error) {
-	a := w.open(w.t, w.connection, w, losingTransport{folderTransport(w.t, w.bank.dir), w.losesNext})
+	a := w.open(w.t, w.connection, w.Store, losingTransport{folderTransport(w.t, w.bank.dir), w.losesNext})
 	w.adapters = append(w.adapters, a)
 	return a, nil
 }
@@ -91,7 +91,7 @@ func (w *world) Open(context.Context) (ports.Rail, error) {
 // OpenCrashing implements railtest.Fixture: what a call does on the outside is to store its orders.
 func (w *world) OpenCrashing(_ context.Context, effects int) (ports.Rail, func() bool, error) {
 	p := &process{endsAt: effects, how: before}
-	return w.open(w.t, w.connection, steppedStore{w, p}, folderTransport(w.t, w.bank.dir)),
+	return w.open(w.t, w.connection, w.stepped(p), folderTransport(w.t, w.bank.dir)),
 		func() bool { dead, _ := p.reached(); return dead }, nil
 }
 

@@ -21,7 +21,7 @@ func (d database) queued(t testing.TB, b *bank, name string, tr transport.Transp
 	for i := 0; i < len(settings); i += 2 {
 		connection.Settings[settings[i]] = settings[i+1]
 	}
-	a := d.open(t, connection, d, tr)
+	a := d.open(t, connection, d.Store, tr)
 	if outcomes := a.Send(t.Context(), []ports.Payout{d.payout(name, 1, corridor.SEPA)}); !waiting(outcomes) {
 		t.Fatalf("%+v", outcomes)
 	}
@@ -172,12 +172,12 @@ func TestAdapter_UploadsStayWhereTheyAre(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	other := d.open(t, europe("moved", second.dir), d, nil)
+	other := d.open(t, europe("moved", second.dir), d.Store, nil)
 	pollFails(t, other, "to "+filepath.Join(first.dir, "out")+", which the settings no longer name: set that again")
 	if err := other.Close(); err != nil {
 		t.Fatal(err)
 	}
-	pollAll(t, d.open(t, europe("moved", first.dir), d, nil), "")
+	pollAll(t, d.open(t, europe("moved", first.dir), d.Store, nil), "")
 	if first.only(t, "moved") == "" {
 		t.Error("the file is empty")
 	}

@@ -117,11 +117,11 @@ func (a *Adapter) call(ctx context.Context, payments []payment) []ports.Outcome 
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	outcomes := make([]ports.Outcome, len(payments))
-	keys := make([]ports.BankOrderKey, len(payments))
+	keys := make([]OrderKey, len(payments))
 	for i, p := range payments {
-		keys[i] = ports.BankOrderKey{Platform: p.platform, ID: bankorder.IDOf(p.kind, p.subject)}
+		keys[i] = OrderKey{Platform: p.platform, ID: bankorder.IDOf(p.kind, p.subject)}
 	}
-	stored, err := a.store.BankOrdersByKey(ctx, keys)
+	stored, err := a.store.OrdersByKey(ctx, keys)
 	if err != nil {
 		return a.unknown(outcomes, err)
 	}
@@ -138,12 +138,12 @@ func (a *Adapter) call(ctx context.Context, payments []payment) []ports.Outcome 
 		}
 		added = append(added, order)
 	}
-	after, err := a.store.AddBankOrders(ctx, added)
+	after, err := a.store.AddOrders(ctx, added)
 	if err != nil {
 		return a.unknown(outcomes, err)
 	}
 	for _, o := range after {
-		stored[ports.BankOrderKey{Platform: o.Platform, ID: o.ID}] = o
+		stored[OrderKey{Platform: o.Platform, ID: o.ID}] = o
 	}
 	for i, p := range payments {
 		if order, known := stored[keys[i]]; known {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/rails/bankfile"
 	"causeway/core/bankorder"
 	"causeway/core/corridor"
 	"causeway/core/transaction"
@@ -18,7 +19,7 @@ func TestAdapter_AnswersWithWhatTheBankSaid(t *testing.T) {
 	// came back is done for a call that does not know yet that it has settled, and returned for the one that asks later.
 	d, b := openDatabase(t), newBank(t)
 	connection := europe("reported", b.dir)
-	a := d.open(t, connection, d, nil)
+	a := d.open(t, connection, d.Store, nil)
 	defer a.Close()
 	type report = bankorder.Report
 	accepted, pending, settled := report{State: bankorder.Accepted, PartnerID: "B1"}, report{State: bankorder.Pending, Code: "AM04"},
@@ -73,13 +74,13 @@ func TestAdapter_AnswersWithWhatTheBankSaid(t *testing.T) {
 func (d database) report(t testing.TB, connection, endToEndID string, reports []bankorder.Report) {
 	t.Helper()
 	d.clock.Advance(5 * time.Minute) // the lease of the adapter has ended
-	lease, held, err := d.TakeBankLease(t.Context(), connection, 0)
+	lease, held, err := d.Lease(t.Context(), connection, 0)
 	if err != nil || !held {
 		t.Fatalf("lease: %t, %v", held, err)
 	}
 	for i, r := range reports {
-		notices, _, err := d.ReportBankOrders(t.Context(), lease, int64(i+1),
-			[]ports.BankOrderReport{{EndToEndID: endToEndID, Place: fmt.Sprint(i), Report: r}}, d.clock.Now())
+		notices, _, err := d.ReportOrders(t.Context(), lease, int64(i+1),
+			[]bankfile.OrderReport{{EndToEndID: endToEndID, Place: fmt.Sprint(i), Report: r}}, d.clock.Now())
 		if err != nil || len(notices) > 0 {
 			t.Fatalf("%v, %v", notices, err)
 		}
@@ -93,13 +94,13 @@ func TestAdapter_KnowsNothingWithoutItsStore(t *testing.T) {
 	connection := europe("unknown", b.dir)
 	payouts := []ports.Payout{d.payout("unknown", 1, corridor.SEPA), d.payout("unknown", 2, corridor.SEPA)}
 	for _, how := range []ending{before, after} {
-		a := d.open(t, connection, steppedStore{d, &process{endsAt: 0, how: how}}, folderTransport(t, b.dir))
+		a := d.open(t, connection, d.stepped(&process{endsAt: 1, how: how}), folderTransport(t, b.dir))
 		if outcomes := a.Send(t.Context(), payouts); len(outcomes) != 2 || outcomes[0] != (ports.Outcome{Verdict: ports.Unknown}) ||
 			outcomes[1] != outcomes[0] {
 			t.Errorf("%s: %+v", how, outcomes)
 		}
 	}
-	a := d.open(t, connection, d, nil)
+	a := d.open(t, connection, d.Store, nil)
 	defer a.Close()
 	if outcomes := a.Send(t.Context(), payouts); !waiting(outcomes) {
 		t.Errorf("%+v", outcomes)

@@ -20,7 +20,7 @@ import (
 // badFields opens a connection and returns the fields that it refuses.
 func (d database) badFields(t testing.TB, c rail.Connection) []string {
 	t.Helper()
-	a, err := bankfile.Open(bankfile.Config{Connection: c, Store: d, Secrets: secrets{}, Clock: d.clock, IDs: d.ids, Log: testLog(t)})
+	a, err := bankfile.Open(bankfile.Config{Connection: c, Store: d.Store, Secrets: secrets{}, Clock: d.clock, IDs: d.ids, Log: testLog(t)})
 	if err == nil {
 		if err := a.Close(); err != nil {
 			t.Fatal(err)
@@ -134,7 +134,7 @@ func TestAdapter_Test(t *testing.T) {
 				connection.Settings[name] = value
 			}
 		}
-		a, err := bankfile.Open(bankfile.Config{Connection: connection, Store: d, Secrets: secrets{"file:/key": string(server.PrivateKey)},
+		a, err := bankfile.Open(bankfile.Config{Connection: connection, Store: d.Store, Secrets: secrets{"file:/key": string(server.PrivateKey)},
 			Clock: d.clock, IDs: d.ids, Log: testLog(t)})
 		if err != nil {
 			t.Fatal(err)

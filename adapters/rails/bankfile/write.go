@@ -26,7 +26,7 @@ type orderSeq = iter.Seq2[bankorder.Order, error]
 func (a *Adapter) ordersOf(ctx context.Context, f bankorder.File) orderSeq {
 	return func(yield func(bankorder.Order, error) bool) {
 		for after := 0; ; {
-			orders, err := a.store.BankFileOrders(ctx, a.connection.Name, f.Number, after, pieceSize)
+			orders, err := a.store.FileOrders(ctx, a.connection.Name, f.Number, after, pieceSize)
 			if err != nil {
 				yield(bankorder.Order{}, err)
 				return

@@ -12,6 +12,7 @@ import (
 
 	"github.com/moov-io/ach"
 
+	"causeway/adapters/rails/bankfile"
 	"causeway/core/account"
 	"causeway/core/bankorder"
 	"causeway/core/corridor"
@@ -64,7 +65,7 @@ func TestAdapter_WritesValidMessages(t *testing.T) {
 	connection.Rails, connection.Currencies = []corridor.Rail{corridor.SEPA, corridor.SEPAInstant, corridor.SWIFT, corridor.Wire},
 		[]money.Currency{"EUR", "USD"}
 	connection.Settings["fileName"] = "{rail}-{currency}-{number}"
-	a := d.open(t, connection, d, nil)
+	a := d.open(t, connection, d.Store, nil)
 	var payouts []ports.Payout
 	for n, r := range connection.Rails {
 		payouts = append(payouts, d.payout("every", n, r))
@@ -124,7 +125,7 @@ func TestAdapter_WritesACHFiles(t *testing.T) {
 	d, b := openDatabase(t), newBank(t)
 	connection := america("classes", b.dir)
 	connection.Settings["maxPayments"] = "4"
-	a := d.open(t, connection, d, nil)
+	a := d.open(t, connection, d.Store, nil)
 	a.Send(t.Context(), []ports.Payout{d.payout("ach", 0, corridor.ACH), d.payout("ach", 1, corridor.ACH)})
 	a.Collect(t.Context(), []ports.Collection{d.collection("ach", 2), d.collection("ach", 3)})
 	d.clock.Advance(time.Minute)
@@ -168,7 +169,7 @@ func TestAdapter_DividesWhatIsTooMuchForAFile(t *testing.T) {
 	t.Parallel()
 	// A Nacha file carries 9,999,999,999.99: what is above goes into another one.
 	d, b := openDatabase(t), newBank(t)
-	a := d.open(t, america("large", b.dir), d, nil)
+	a := d.open(t, america("large", b.dir), d.Store, nil)
 	var payouts []ports.Payout
 	for n := range 101 {
 		payouts = append(payouts, d.payout("large", n, corridor.ACH))
@@ -218,7 +219,7 @@ func TestAdapter_SettlesByBusinessDays(t *testing.T) {
 		}
 		c.schedule.Rail = corridor.ACH
 		connection.Schedules = []rail.Schedule{c.schedule}
-		a := d.open(t, connection, d, nil)
+		a := d.open(t, connection, d.Store, nil)
 		payouts := []ports.Payout{d.payout(name, 1, corridor.ACH)}
 		d.setClock(instant(t, c.delivered).Add(-time.Minute))
 		a.Send(t.Context(), payouts)
@@ -251,7 +252,7 @@ func TestAdapter_RefusesWhatNoFileCarries(t *testing.T) {
 	t.Parallel()
 	// A payment that no file can carry is refused at once with the reason, so that it never stops a file of others.
 	d, b := openDatabase(t), newBank(t)
-	iso, nacha := d.open(t, europe("iso", b.dir), d, nil), d.open(t, america("nacha", b.dir), d, nil)
+	iso, nacha := d.open(t, europe("iso", b.dir), d.Store, nil), d.open(t, america("nacha", b.dir), d.Store, nil)
 	field := func(name, value string) func(*ports.Payout) {
 		return func(p *ports.Payout) { p.Account.Fields[name] = value }
 	}
@@ -295,8 +296,8 @@ func TestAdapter_RefusesWhatNoFileCarries(t *testing.T) {
 		!strings.Contains(outcome.Text, "has not named the account") {
 		t.Errorf("%+v", outcome)
 	}
-	key := ports.BankOrderKey{Platform: d.platform, ID: bankorder.IDOf(bankorder.Refund, refund.ID)}
-	if stored, err := d.BankOrdersByKey(t.Context(), []ports.BankOrderKey{key}); err != nil || len(stored) > 0 {
+	key := bankfile.OrderKey{Platform: d.platform, ID: bankorder.IDOf(bankorder.Refund, refund.ID)}
+	if stored, err := d.OrdersByKey(t.Context(), []bankfile.OrderKey{key}); err != nil || len(stored) > 0 {
 		t.Errorf("an order was stored for a payment that was refused: %v, %v", stored, err)
 	}
 }

@@ -39,7 +39,7 @@ func TestCheck_ReportsViolations(t *testing.T) {
 		{"sideways between use cases", "app/payments/p.go", `import "causeway/app/accounts"`, "sideways"},
 		{"sideways between adapters", "adapters/http/h.go", `import "causeway/adapters/postgres/ledgerdb"`, "sideways"},
 		{"a connector to its storage", "adapters/rails/bitcoin/b.go",
-			`import "causeway/adapters/postgres/schema"; import "causeway/adapters/postgres/storage"`, ""},
+			`import "causeway/adapters/postgres/schema"; import "causeway/adapters/postgres/sealed"; import "causeway/adapters/postgres/storage"`, ""},
 		{"a connector to the database", "adapters/rails/bitcoin/b.go", `import "causeway/adapters/postgres"`, "sideways"},
 		{"another adapter to the storage of connectors", "adapters/http/h.go", `import "causeway/adapters/postgres/storage"`, "sideways"},
 		{"within one adapter", "adapters/postgres/p.go", `import "causeway/adapters/postgres/ledgerdb"`, ""},

@@ -46,7 +46,7 @@ const codecsPackage = "adapters/postgres/schema"
 const connectorsPath = "adapters/rails"
 
 // connectorPackages are that.
-var connectorPackages = []string{codecsPackage, "adapters/postgres/storage"}
+var connectorPackages = []string{codecsPackage, "adapters/postgres/storage", "adapters/postgres/sealed"}
 
 // purePaths are the layers whose functions depend on their arguments alone.
 var purePaths = []string{"core", "ledger"}

@@ -1,4 +1,4 @@
-package postgres
+package bankfile
 
 import (
 	"cmp"
@@ -11,19 +11,20 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/bankorder"
 	"causeway/core/money"
 	"causeway/ports"
 )
 
-// queuedBankOrders uses bank_orders_queued.
-const queuedBankOrders = `SELECT rail, currency, count(*), min(queued_at) FROM bank_orders
+// queuedOrders uses bank_orders_queued.
+const queuedOrders = `SELECT rail, currency, count(*), min(queued_at) FROM bank_orders
 	WHERE connection = $1 AND state = 'QUEUED' GROUP BY rail, currency ORDER BY min(queued_at), rail, currency`
 
-// QueuedBankOrders implements ports.BankOutbox.
-func (db *DB) QueuedBankOrders(ctx context.Context, connection string) ([]ports.QueuedBankOrders, error) {
-	return storage.Collect(ctx, db.read, queuedBankOrders, []any{connection}, func(rows pgx.Rows, q *ports.QueuedBankOrders) error {
+// QueuedOrders returns what waits, by rail and currency.
+func (s *Store) QueuedOrders(ctx context.Context, connection string) ([]QueuedOrders, error) {
+	return storage.Collect(ctx, s.db.Read, queuedOrders, []any{connection}, func(rows pgx.Rows, q *QueuedOrders) error {
 		return rows.Scan(&q.Rail, &q.Currency, &q.Orders, &q.Oldest)
 	})
 }
@@ -31,17 +32,17 @@ func (db *DB) QueuedBankOrders(ctx context.Context, connection string) ([]ports.
 // maxTrace is the largest trace number; the next one is 1.
 const maxTrace = 9_999_999
 
-// chooseBankOrders uses bank_orders_queued. The oldest is taken whatever its amount. Orders that another connection takes over at
+// chooseOrders uses bank_orders_queued. The oldest is taken whatever its amount. Orders that another connection takes over at
 // the same time are left out.
-const chooseBankOrders = `
+const chooseOrders = `
 	WITH chosen AS MATERIALIZED (
 		SELECT platform_id, id, subject_id, kind, batch, amount, queued_at FROM bank_orders
 		WHERE connection = $1 AND rail = $2 AND currency = $3 AND state = 'QUEUED' ORDER BY queued_at, id LIMIT $4 FOR UPDATE SKIP LOCKED),
 	summed AS (SELECT *, sum(amount) OVER (ORDER BY queued_at, id) AS sum_so_far FROM chosen)
 	SELECT platform_id, id, subject_id, kind, batch, amount FROM summed WHERE sum_so_far <= $5 OR sum_so_far = amount ORDER BY queued_at, id`
 
-// placeBankOrders uses the primary key.
-const placeBankOrders = `
+// placeOrders uses the primary key.
+const placeOrders = `
 	UPDATE bank_orders o SET state = 'IN_FILE', file_number = $3, file_position = k.position, updated_at = $4
 	FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS k(platform_id, id, position) WHERE o.platform_id = k.platform_id AND o.id = k.id`
 
@@ -50,9 +51,10 @@ const deleteWithdrawnOrders = `
 	DELETE FROM bank_orders o USING unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
 	WHERE o.platform_id = k.platform_id AND o.id = k.id AND o.state = 'QUEUED' AND o.connection = $3`
 
-// CutBankFile implements ports.BankOutbox. The payments leave with it, so it asks for each whether it may.
-func (db *DB) CutBankFile(ctx context.Context, lease ports.Lease, cut ports.BankFileCut) (f bankorder.File, some bool, err error) {
-	err = db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+// CutFile puts the oldest queued orders whose payments may leave into a new file, by batch, so that these have left; false if there are
+// none. Those that are held stay queued, and those that were withdrawn are forgotten. ErrDayFull if no number of the day is left.
+func (s *Store) CutFile(ctx context.Context, lease ports.Lease, cut FileCut) (f bankorder.File, some bool, err error) {
+	err = s.files.Hold(ctx, lease, func(tx storage.Tx) error {
 		var traces, ofDay int
 		if _, err := storage.ReadRow(
 			ctx, tx.Read, `SELECT c.files + 1, c.traces, (SELECT count(*) FROM bank_files WHERE connection = $1 AND rail = $2 AND day = $3::text::date)
@@ -60,16 +62,16 @@ func (db *DB) CutBankFile(ctx context.Context, lease ports.Lease, cut ports.Bank
 			return err
 		}
 		if ofDay >= cut.MaxOfDay {
-			return ports.ErrBankDayFull
+			return ErrDayFull
 		}
-		leaving, err := leavingBankOrders(ctx, tx, lease.Name, cut)
+		leaving, err := leavingOrders(ctx, tx, lease.Name, cut)
 		if err != nil || len(leaving) == 0 {
 			return err
 		}
 		f.Connection, f.Rail, f.Currency, f.DayNumber, f.State, f.CreatedAt = lease.Name, cut.Rail, cut.Currency, ofDay+1,
 			bankorder.FileCreated, cut.Now
 		f.Name, f.MessageID = cut.Name(f.Number)
-		f.Orders, f.Sum = len(leaving), sumOfBankOrders(leaving)
+		f.Orders, f.Sum = len(leaving), sumOfOrders(leaving)
 		if f.FirstTrace = traces + 1; traces+f.Orders > maxTrace {
 			f.FirstTrace = 1
 		}
@@ -89,7 +91,7 @@ func placeInFile(ctx context.Context, tx storage.Tx, f bankorder.File, day strin
 		return err
 	}
 	slices.SortStableFunc(orders, func(a, b chosenOrder) int { return cmp.Compare(a.batch, b.batch) })
-	placed, err := tx.Exec(ctx, placeBankOrders, append(orderColumns(orders), f.Number, f.CreatedAt)...)
+	placed, err := tx.Exec(ctx, placeOrders, append(orderColumns(orders), f.Number, f.CreatedAt)...)
 	if err == nil && int(placed) != len(orders) {
 		err = fmt.Errorf("%d of the %d orders of file %d are not there", len(orders)-int(placed), len(orders), f.Number)
 	}
@@ -104,7 +106,7 @@ type chosenOrder struct {
 	amount  int64
 }
 
-func sumOfBankOrders(orders []chosenOrder) (sum money.Total) {
+func sumOfOrders(orders []chosenOrder) (sum money.Total) {
 	for _, o := range orders {
 		sum = sum.Add(money.TotalOf(o.amount))
 	}
@@ -115,11 +117,11 @@ func orderColumns(orders []chosenOrder) []any {
 	return schema.Arrays(orders, func(o *chosenOrder) []any { return []any{&o.payment.Platform, &o.id} })
 }
 
-// leavingBankOrders returns the oldest queued orders that may leave, and records that they have. It deletes those that are no
+// leavingOrders returns the oldest queued orders that may leave, and records that they have. It deletes those that are no
 // longer payments of the connection; those that are held stay queued.
-func leavingBankOrders(ctx context.Context, tx storage.Tx, connection string, cut ports.BankFileCut) ([]chosenOrder, error) {
+func leavingOrders(ctx context.Context, tx storage.Tx, connection string, cut FileCut) ([]chosenOrder, error) {
 	for {
-		chosen, err := chosenBankOrders(ctx, tx, connection, cut)
+		chosen, err := chosenOrders(ctx, tx, connection, cut)
 		if err != nil || len(chosen) == 0 {
 			return nil, err
 		}
@@ -151,15 +153,15 @@ func leavingBankOrders(ctx context.Context, tx storage.Tx, connection string, cu
 	}
 }
 
-func chosenBankOrders(ctx context.Context, tx storage.Tx, connection string, cut ports.BankFileCut) (chosen []chosenOrder, err error) {
-	return storage.Collect(ctx, tx.Read, chooseBankOrders, []any{connection, cut.Rail, cut.Currency, cut.MaxOrders, cut.MaxSum},
+func chosenOrders(ctx context.Context, tx storage.Tx, connection string, cut FileCut) (chosen []chosenOrder, err error) {
+	return storage.Collect(ctx, tx.Read, chooseOrders, []any{connection, cut.Rail, cut.Currency, cut.MaxOrders, cut.MaxSum},
 		func(rows pgx.Rows, o *chosenOrder) error {
 			return rows.Scan(&o.payment.Platform, &o.id, &o.payment.ID, &o.payment.Kind, &o.batch, &o.amount)
 		})
 }
 
-// bankFiles is the table bank_files.
-var bankFiles = schema.New("bank_files", []string{"connection", "number"}, func(f *bankorder.File) schema.Columns {
+// filesTable is the table bank_files.
+var filesTable = schema.New("bank_files", []string{"connection", "number"}, func(f *bankorder.File) schema.Columns {
 	return schema.Columns{
 		{Name: "connection", Field: &f.Connection}, {Name: "number", Field: &f.Number}, {Name: "rail", Field: &f.Rail},
 		{Name: "currency", Field: &f.Currency},
@@ -173,62 +175,62 @@ var bankFiles = schema.New("bank_files", []string{"connection", "number"}, func(
 	}
 })
 
-// undeliveredBankFile uses bank_files_undelivered.
-var undeliveredBankFile = `SELECT ` + bankFiles.Names("") +
+// undeliveredFile uses bank_files_undelivered.
+var undeliveredFile = `SELECT ` + filesTable.Names("") +
 	` FROM bank_files WHERE connection = $1 AND state <> 'DELIVERED' ORDER BY number LIMIT 1`
 
-// UndeliveredBankFile implements ports.BankOutbox.
-func (db *DB) UndeliveredBankFile(ctx context.Context, connection string) (f bankorder.File, some bool, err error) {
-	return queryTableRow(ctx, db, db.read, bankFiles, undeliveredBankFile, connection)
+// UndeliveredFile returns the oldest file that is not delivered; false if there is none.
+func (s *Store) UndeliveredFile(ctx context.Context, connection string) (f bankorder.File, some bool, err error) {
+	return storage.First(sealed.Query(ctx, s.sealed, s.db.Read, filesTable, undeliveredFile, connection))
 }
 
-// bankFileOrders uses bank_order_position_unique.
-var bankFileOrders = `SELECT ` + bankOrderColumns +
+// ordersOfFile uses bank_order_position_unique.
+var ordersOfFile = `SELECT ` + orderColumnNames +
 	` FROM bank_orders o WHERE o.connection = $1 AND o.file_number = $2 AND o.file_position > $3
 	ORDER BY o.file_position LIMIT $4`
 
-// BankFileOrders implements ports.BankOutbox.
-func (db *DB) BankFileOrders(ctx context.Context, connection string, number int64, after, limit int) ([]bankorder.Order, error) {
-	return queryTable(ctx, db, db.read, bankOrders, bankFileOrders, connection, number, after, limit)
+// FileOrders returns the orders of a file after a position, by position, at most limit.
+func (s *Store) FileOrders(ctx context.Context, connection string, number int64, after, limit int) ([]bankorder.Order, error) {
+	return sealed.Query(ctx, s.sealed, s.db.Read, ordersTable, ordersOfFile, connection, number, after, limit)
 }
 
-// BeginBankUpload implements ports.BankOutbox.
-func (db *DB) BeginBankUpload(ctx context.Context, lease ports.Lease, number int64) (attempt int, err error) {
-	err = db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+// BeginUpload numbers the attempt to upload a file that is created.
+func (s *Store) BeginUpload(ctx context.Context, lease ports.Lease, number int64) (attempt int, err error) {
+	err = s.files.Hold(ctx, lease, func(tx storage.Tx) error {
 		found, err := storage.ReadRow(
 			ctx, tx.Read, `UPDATE bank_files SET attempts = attempts + 1 WHERE connection = $1 AND number = $2 AND state = 'CREATED' RETURNING attempts`,
 			[]any{lease.Name, number}, &attempt)
 		if err == nil && !found {
-			return oneBankFile(0, number, nil)
+			return oneFile(0, number, nil)
 		}
 		return err
 	})
 	return attempt, err
 }
 
-// BankFileUploaded implements ports.BankOutbox.
-func (db *DB) BankFileUploaded(ctx context.Context, lease ports.Lease, f bankorder.File) error {
-	return db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+// FileUploaded records what was uploaded.
+func (s *Store) FileUploaded(ctx context.Context, lease ports.Lease, f bankorder.File) error {
+	return s.files.Hold(ctx, lease, func(tx storage.Tx) error {
 		done, err := tx.Exec(
 			ctx, `UPDATE bank_files SET state = 'UPLOADED', temporary_name = $3, fence = $4, sha256 = $5, size = $6, uploaded_at = $7, place = $8
 			WHERE connection = $1 AND number = $2 AND state = 'CREATED'`, lease.Name, f.Number, f.TemporaryName, lease.Fence, f.SHA256, f.Size,
-			db.clock.Now(), f.Place)
-		return oneBankFile(done, f.Number, err)
+			s.db.Now(), f.Place)
+		return oneFile(done, f.Number, err)
 	})
 }
 
-// BankFileDelivered implements ports.BankOutbox.
-func (db *DB) BankFileDelivered(ctx context.Context, lease ports.Lease, number int64, at, settlesAt time.Time) error {
-	return db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+// FileDelivered records that the file has its final name, and when its orders settle; zero if by a report.
+func (s *Store) FileDelivered(ctx context.Context, lease ports.Lease, number int64, at, settlesAt time.Time) error {
+	return s.files.Hold(ctx, lease, func(tx storage.Tx) error {
 		done, err := tx.Exec(
 			ctx, `UPDATE bank_files SET state = 'DELIVERED', delivered_at = $3, settles_at = $4 WHERE connection = $1 AND number = $2 AND state = 'UPLOADED'`,
 			lease.Name, number, at, settlesAt)
-		return oneBankFile(done, number, err)
+		return oneFile(done, number, err)
 	})
 }
 
-// oneBankFile is the error of a change of a file that is not in the state before.
-func oneBankFile(changed, number int64, err error) error {
+// oneFile is the error of a change of a file that is not in the state before.
+func oneFile(changed, number int64, err error) error {
 	if err == nil && changed != 1 {
 		return fmt.Errorf("file %d is not in the expected state", number)
 	}

@@ -1,4 +1,4 @@
-package postgres
+package bankfile
 
 import (
 	"context"
@@ -7,14 +7,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/bankorder"
 	"causeway/ports"
 )
 
-// KeepBankNotice implements ports.BankInbox.
-func (db *DB) KeepBankNotice(ctx context.Context, lease ports.Lease, n bankorder.Notice) error {
-	return db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error { return insertBankNotices(ctx, tx, []bankorder.Notice{n}) })
+// KeepNotice keeps a notice, once.
+func (s *Store) KeepNotice(ctx context.Context, lease ports.Lease, n bankorder.Notice) error {
+	return s.files.Hold(ctx, lease, func(tx storage.Tx) error { return insertNoticeRows(ctx, tx, []bankorder.Notice{n}) })
 }
 
 // insertNotices inserts rows of bank_notices.
@@ -26,7 +27,7 @@ var insertNotices = schema.New("bank_notices", nil, func(n *bankorder.Notice) sc
 	}
 }).InsertAll("ON CONFLICT DO NOTHING")
 
-func insertBankNotices(ctx context.Context, tx storage.Tx, notices []bankorder.Notice) error {
+func insertNoticeRows(ctx context.Context, tx storage.Tx, notices []bankorder.Notice) error {
 	if len(notices) == 0 {
 		return nil
 	}
@@ -35,31 +36,32 @@ func insertBankNotices(ctx context.Context, tx storage.Tx, notices []bankorder.N
 	return err
 }
 
-// bankNotices uses bank_notices_newest, bank_correction_notice_unique and the primary key of bank_received_files.
-const bankNotices = `
+// newestNotices uses bank_notices_newest, bank_correction_notice_unique and the primary key of bank_received_files.
+const newestNotices = `
 	SELECT n.file, n.place, n.kind, n.name, n.code, n.noticed_at, c.platform_id, c.id, coalesce(c.details, ''), coalesce(r.name, ''), coalesce(r.problem, '')
 	FROM (SELECT * FROM bank_notices WHERE connection = $1 ORDER BY noticed_at DESC, file DESC, place DESC LIMIT $2) n
 	LEFT JOIN bank_corrections c ON c.connection = n.connection AND c.file = n.file AND c.place = n.place
 	LEFT JOIN bank_received_files r ON r.connection = n.connection AND r.number = n.file
 	ORDER BY n.noticed_at DESC, n.file DESC, n.place DESC`
 
-// BankNotices implements ports.BankInbox.
-func (db *DB) BankNotices(ctx context.Context, connection string, limit int) ([]ports.BankNotice, error) {
-	type correction struct {
-		row     sealedRow
+// Notices returns the newest notices of a connection, newest first.
+func (s *Store) Notices(ctx context.Context, connection string, limit int) ([]bankorder.KeptNotice, error) {
+	type stored struct {
+		row     sealed.Row
 		details []byte
 	}
-	var corrections []correction
-	notices, err := storage.Collect(ctx, db.read, bankNotices, []any{connection, limit}, func(rows pgx.Rows, n *ports.BankNotice) error {
-		n.Connection = connection
-		var c correction
-		err := rows.Scan(&n.File, &n.Place, &n.Kind, &n.Name, &n.Code, &n.At, &c.row.platform, &c.row.id, &c.details, &n.FileName, &n.Problem)
-		corrections = append(corrections, c)
-		return err
-	})
+	var corrections []stored
+	notices, err := storage.Collect(ctx, s.db.Read, newestNotices, []any{connection, limit},
+		func(rows pgx.Rows, n *bankorder.KeptNotice) error {
+			n.Connection = connection
+			var c stored
+			err := rows.Scan(&n.File, &n.Place, &n.Kind, &n.Name, &n.Code, &n.At, &c.row.Platform, &c.row.ID, &c.details, &n.FileName, &n.Problem)
+			corrections = append(corrections, c)
+			return err
+		})
 	for i, c := range corrections {
-		if err == nil && c.row.id != uuid.Nil {
-			err = db.openJSON(ctx, c.row, bankCorrectionsDetails, c.details, &notices[i].Correction)
+		if err == nil && c.row.ID != uuid.Nil {
+			err = s.sealed.OpenJSON(ctx, c.row, sealed.BankCorrectionsDetails, c.details, &notices[i].Correction)
 		}
 	}
 	return notices, err

@@ -1,4 +1,4 @@
-package postgres
+package bankfile
 
 import (
 	"context"
@@ -9,14 +9,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/bankorder"
 	"causeway/core/money"
 	"causeway/ports"
 )
 
-// receivedFiles is the table bank_received_files.
-var receivedFiles = schema.New("bank_received_files", []string{"connection", "number"}, func(r *bankorder.Received) schema.Columns {
+// receivedTable is the table bank_received_files.
+var receivedTable = schema.New("bank_received_files", []string{"connection", "number"}, func(r *bankorder.Received) schema.Columns {
 	return schema.Columns{
 		{Name: "connection", Field: &r.Connection}, {Name: "number", Field: &r.Number}, {Name: "name", Field: &r.Name},
 		{Name: "size", Field: &r.Size},
@@ -25,50 +26,52 @@ var receivedFiles = schema.New("bank_received_files", []string{"connection", "nu
 	}
 })
 
-var receivedColumns = receivedFiles.Names("r")
+var receivedColumns = receivedTable.Names("r")
 
-// knownBankFiles uses bank_received_file_unique.
-var knownBankFiles = `SELECT ` + receivedColumns + ` FROM unnest($2::text[], $3::bigint[], $4::timestamptz[]) AS f(name, size, modified_at)
+// knownFiles uses bank_received_file_unique.
+var knownFiles = `SELECT ` + receivedColumns + ` FROM unnest($2::text[], $3::bigint[], $4::timestamptz[]) AS f(name, size, modified_at)
 	JOIN bank_received_files r ON r.connection = $1 AND r.name = f.name AND r.size = f.size AND r.modified_at = f.modified_at ORDER BY r.number`
 
-// KnownBankFiles implements ports.BankInbox.
-func (db *DB) KnownBankFiles(ctx context.Context, connection string, files []bankorder.Received) ([]bankorder.Received, error) {
-	return queryTable(ctx, db, db.read, receivedFiles, knownBankFiles, append([]any{connection}, schema.Arrays(files,
+// KnownFiles returns those files that were received before, by name, size and time of the change.
+func (s *Store) KnownFiles(ctx context.Context, connection string, files []bankorder.Received) ([]bankorder.Received, error) {
+	return sealed.Query(ctx, s.sealed, s.db.Read, receivedTable, knownFiles, append([]any{connection}, schema.Arrays(files,
 		func(f *bankorder.Received) []any {
 			return []any{&f.Name, &f.Size, &f.ModifiedAt}
 		})...)...)
 }
 
-// sameBankFile uses bank_received_file_unique.
-var sameBankFile = `SELECT ` + receivedColumns + ` FROM bank_received_files r
+// sameFile uses bank_received_file_unique.
+var sameFile = `SELECT ` + receivedColumns + ` FROM bank_received_files r
 	WHERE connection = $1 AND name = $2 AND size = $3 AND modified_at = $4 AND sha256 = $5`
 
-// beginBankFile uses bank_received_file_unique and bank_received_files_by_content.
-var beginBankFile = `
+// beginFile uses bank_received_file_unique and bank_received_files_by_content.
+var beginFile = `
 	WITH counted AS (UPDATE bank_connections SET received = received + 1 WHERE connection = $1 RETURNING received)
 	INSERT INTO bank_received_files AS r (connection, number, name, size, modified_at, sha256, state, found_at, ended_at)
 	SELECT $1, received, $2, $3, $4, $5, CASE WHEN d.same THEN 'DUPLICATE' ELSE 'READING' END, $6::timestamptz, CASE WHEN d.same THEN $6::timestamptz END
 	FROM counted, (SELECT EXISTS (SELECT FROM bank_received_files WHERE connection = $1 AND sha256 = $5 AND state = 'READ') AS same) d
 	RETURNING ` + receivedColumns
 
-// continueBankFile uses bank_received_files_by_content. Places in a file depend on its content alone, so that it can be
+// continueFile uses bank_received_files_by_content. Places in a file depend on its content alone, so that it can be
 // read on when the bank has put the same content down again meanwhile.
-var continueBankFile = `UPDATE bank_received_files r SET name = $2, modified_at = $3 WHERE connection = $1 AND sha256 = $4 AND state = 'READING'
+var continueFile = `UPDATE bank_received_files r SET name = $2, modified_at = $3 WHERE connection = $1 AND sha256 = $4 AND state = 'READING'
 	RETURNING ` + receivedColumns
 
-// BeginBankFile implements ports.BankInbox.
-func (db *DB) BeginBankFile(ctx context.Context, lease ports.Lease, f bankorder.Received) (begun bankorder.Received, err error) {
-	err = db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+// BeginFile records a file that is read; if the same content was begun before, it returns that, to be read on. One with the content of a
+// file that was read is a duplicate.
+func (s *Store) BeginFile(ctx context.Context, lease ports.Lease, f bankorder.Received) (begun bankorder.Received, err error) {
+	err = s.files.Hold(ctx, lease, func(tx storage.Tx) error {
 		var found bool
 		for _, attempt := range []struct {
 			sql  string
 			args []any
 		}{
-			{sameBankFile, []any{lease.Name, f.Name, f.Size, f.ModifiedAt, f.SHA256}},
-			{continueBankFile, []any{lease.Name, f.Name, f.ModifiedAt, f.SHA256}},
-			{beginBankFile, []any{lease.Name, f.Name, f.Size, f.ModifiedAt, f.SHA256, f.FoundAt}},
+			{sameFile, []any{lease.Name, f.Name, f.Size, f.ModifiedAt, f.SHA256}},
+			{continueFile, []any{lease.Name, f.Name, f.ModifiedAt, f.SHA256}},
+			{beginFile, []any{lease.Name, f.Name, f.Size, f.ModifiedAt, f.SHA256, f.FoundAt}},
 		} {
-			if begun, found, err = queryTableRow(ctx, db, tx.Read, receivedFiles, attempt.sql, attempt.args...); found || err != nil {
+			if begun, found, err = storage.First(sealed.Query(ctx, s.sealed, tx.Read, receivedTable, attempt.sql,
+				attempt.args...)); found || err != nil {
 				return err
 			}
 		}
@@ -77,54 +80,57 @@ func (db *DB) BeginBankFile(ctx context.Context, lease ports.Lease, f bankorder.
 	return begun, err
 }
 
-// BankFileBeingRead uses the primary key.
-func (db *DB) BankFileBeingRead(ctx context.Context, connection string, number int64) (bankorder.Received, bool, error) {
-	return selectRow(ctx, db, db.read, receivedFiles, `WHERE connection = $1 AND number = $2`, connection, number)
+// FileBeingRead returns the file with a number. It uses the primary key.
+func (s *Store) FileBeingRead(ctx context.Context, connection string, number int64) (bankorder.Received, bool, error) {
+	return storage.First(storage.Select(ctx, s.db.Read, receivedTable, `WHERE connection = $1 AND number = $2`, connection, number))
 }
 
-// bankFilesWithContent uses bank_received_files_by_digest.
-const bankFilesWithContent = `FROM bank_received_files WHERE connection = $1 AND sha256 = $2 ORDER BY state IN ('READING', 'READ', 'DUPLICATE') DESC, number DESC LIMIT 1`
+// filesWithContent uses bank_received_files_by_digest.
+const filesWithContent = `FROM bank_received_files WHERE connection = $1 AND sha256 = $2 ORDER BY state IN ('READING', 'READ', 'DUPLICATE') DESC, number DESC LIMIT 1`
 
-// BankFileWithContent implements ports.BankInbox.
-func (db *DB) BankFileWithContent(ctx context.Context, connection string,
+// FileWithContent returns the state of the file with a SHA-256 that is read or was read, or else of one that could not be; false if there
+// is none.
+func (s *Store) FileWithContent(ctx context.Context, connection string,
 	sha256 []byte) (state bankorder.ReceivedState, found bool, err error) {
-	found, err = storage.ReadRow(ctx, db.read, `SELECT state `+bankFilesWithContent, []any{connection, sha256}, &state)
+	found, err = storage.ReadRow(ctx, s.db.Read, `SELECT state `+filesWithContent, []any{connection, sha256}, &state)
 	return state, found, err
 }
 
-// ReopenBankFile implements ports.BankInbox.
-func (db *DB) ReopenBankFile(ctx context.Context, lease ports.Lease, sha256 []byte) error {
-	return db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+// ReopenFile lets the newest file with a SHA-256 that could not be read be read again.
+func (s *Store) ReopenFile(ctx context.Context, lease ports.Lease, sha256 []byte) error {
+	return s.files.Hold(ctx, lease, func(tx storage.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE bank_received_files SET state = 'READING', problem = '', ended_at = NULL
-			WHERE connection = $1 AND state = 'UNREADABLE' AND number = (SELECT number `+bankFilesWithContent+`)`, lease.Name, sha256)
+			WHERE connection = $1 AND state = 'UNREADABLE' AND number = (SELECT number `+filesWithContent+`)`, lease.Name, sha256)
 		return err
 	})
 }
 
-// EndBankFile implements ports.BankInbox.
-func (db *DB) EndBankFile(ctx context.Context, lease ports.Lease, number int64, state bankorder.ReceivedState, problem string,
+// EndFile records that all of a file is stored, or why it cannot be read.
+func (s *Store) EndFile(ctx context.Context, lease ports.Lease, number int64, state bankorder.ReceivedState, problem string,
 	at time.Time) error {
-	return db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+	return s.files.Hold(ctx, lease, func(tx storage.Tx) error {
 		_, err := tx.Exec(
 			ctx, `UPDATE bank_received_files SET state = $3, problem = $4, ended_at = $5 WHERE connection = $1 AND number = $2 AND state = 'READING'`,
-			lease.Name, number, state, storedText(problem, maxProblem), at)
+			lease.Name, number, state, storage.Text(problem, storage.MaxProblem), at)
 		return err
 	})
 }
 
 // ordersOfReports uses bank_order_end_to_end_id_unique and bank_order_key_unique.
-var ordersOfReports = `SELECT ` + bankOrderColumns +
+var ordersOfReports = `SELECT ` + orderColumnNames +
 	` FROM bank_orders o WHERE o.connection = $1 AND (o.end_to_end_id = ANY($2::text[]) OR o.key = ANY($3::text[])) FOR UPDATE`
 
-// ReportBankOrders implements ports.BankInbox. Reports about one order are applied one after the other.
-func (db *DB) ReportBankOrders(ctx context.Context, lease ports.Lease, file int64, reports []ports.BankOrderReport,
+// ReportOrders applies reports of a file, and keeps notices of those that are about no order, or contradict it. It returns these notices,
+// and as fees what was deducted from payments that came back. Applying the same again changes nothing, and returns the same. Reports about
+// one order are applied one after the other.
+func (s *Store) ReportOrders(ctx context.Context, lease ports.Lease, file int64, reports []OrderReport,
 	now time.Time) (notices []bankorder.Notice, fees []ports.RailFee, err error) {
-	err = db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
-		orders, err := db.lockReportedOrders(ctx, tx, lease.Name, reports)
+	err = s.files.Hold(ctx, lease, func(tx storage.Tx) error {
+		orders, err := s.lockReportedOrders(ctx, tx, lease.Name, reports)
 		if err != nil {
 			return err
 		}
-		changes := &bankOrderChanges{db: db, file: file, now: now}
+		changes := &orderChanges{sealed: s.sealed, file: file, now: now}
 		for _, r := range reports {
 			notice := bankorder.Notice{Connection: lease.Name, File: file, Place: r.Place, Name: r.EndToEndID, Code: r.Code,
 				At: now, Report: r.Report}
@@ -165,7 +171,7 @@ func (db *DB) ReportBankOrders(ctx context.Context, lease ports.Lease, file int6
 		if err := changes.write(ctx, tx, lease.Name); err != nil {
 			return err
 		}
-		return insertBankNotices(ctx, tx, notices)
+		return insertNoticeRows(ctx, tx, notices)
 	})
 	return notices, fees, err
 }
@@ -185,8 +191,8 @@ func deductionFee(o bankorder.Order, deducted money.Amount, r bankorder.Report, 
 }
 
 // lockReportedOrders returns the orders that reports name, by "id" and end-to-end id, and by "key" and key.
-func (db *DB) lockReportedOrders(ctx context.Context, tx storage.Tx, connection string,
-	reports []ports.BankOrderReport) (map[string]*bankorder.Order, error) {
+func (s *Store) lockReportedOrders(ctx context.Context, tx storage.Tx, connection string,
+	reports []OrderReport) (map[string]*bankorder.Order, error) {
 	var ids, keys []string
 	for _, r := range reports {
 		if r.EndToEndID != "" {
@@ -196,7 +202,7 @@ func (db *DB) lockReportedOrders(ctx context.Context, tx storage.Tx, connection 
 			keys = append(keys, r.Key)
 		}
 	}
-	orders, err := queryTable(ctx, db, tx.Read, bankOrders, ordersOfReports, connection, ids, keys)
+	orders, err := sealed.Query(ctx, s.sealed, tx.Read, ordersTable, ordersOfReports, connection, ids, keys)
 	found := map[string]*bankorder.Order{}
 	for i := range orders {
 		o := &orders[i]
@@ -205,22 +211,22 @@ func (db *DB) lockReportedOrders(ctx context.Context, tx storage.Tx, connection 
 	return found, err
 }
 
-// bankOrderChanges collects what a piece of a file changes.
-type bankOrderChanges struct {
-	db          *DB
+// orderChanges collects what a piece of a file changes.
+type orderChanges struct {
+	sealed      sealed.Cipher
 	file        int64
 	now         time.Time
 	orders      []*bankorder.Order // each once, in the order of their reports
 	changed     map[*bankorder.Order]bool
-	corrections []bankCorrection
+	corrections []correction
 }
 
-type bankCorrection struct {
+type correction struct {
 	order  bankorder.Order
-	report ports.BankOrderReport
+	report OrderReport
 }
 
-func (c *bankOrderChanges) reported(o *bankorder.Order, changed bool) {
+func (c *orderChanges) reported(o *bankorder.Order, changed bool) {
 	if c.changed == nil {
 		c.changed = map[*bankorder.Order]bool{}
 	}
@@ -230,8 +236,8 @@ func (c *bankOrderChanges) reported(o *bankorder.Order, changed bool) {
 	c.changed[o] = c.changed[o] || changed
 }
 
-func (c *bankOrderChanges) correct(o bankorder.Order, r ports.BankOrderReport) {
-	c.corrections = append(c.corrections, bankCorrection{o, r})
+func (c *orderChanges) correct(o bankorder.Order, r OrderReport) {
+	c.corrections = append(c.corrections, correction{o, r})
 }
 
 // updateReportedOrders uses the primary key. An order whose state stays keeps the number of its newest change.
@@ -251,14 +257,14 @@ type reportedOrder struct {
 	news   int64 // from 1; zero if the order stays as it is
 }
 
-func (c *bankOrderChanges) write(ctx context.Context, tx storage.Tx, connection string) error {
+func (c *orderChanges) write(ctx context.Context, tx storage.Tx, connection string) error {
 	if len(c.orders) == 0 {
 		return nil
 	}
 	news := int64(0)
 	reported := make([]reportedOrder, len(c.orders))
 	for i, o := range c.orders {
-		reason, err := c.db.sealText(ctx, sealedRow{o.Platform.UUID(), o.ID}, bankOrdersReason, o.Text)
+		reason, err := c.sealed.SealText(ctx, sealed.Row{Platform: o.Platform.UUID(), ID: o.ID}, sealed.BankOrdersReason, o.Text)
 		if err != nil {
 			return err
 		}
@@ -277,7 +283,8 @@ func (c *bankOrderChanges) write(ctx context.Context, tx storage.Tx, connection 
 	for _, correction := range c.corrections {
 		platform := correction.order.Platform.UUID()
 		id := uuid.NewSHA1(correction.order.ID, fmt.Appendf(nil, "%d %s", c.file, correction.report.Place))
-		details, err := c.db.sealJSONText(ctx, sealedRow{platform, id}, bankCorrectionsDetails, correction.report.Correction)
+		details, err := c.sealed.SealJSONText(ctx, sealed.Row{Platform: platform, ID: id}, sealed.BankCorrectionsDetails,
+			correction.report.Correction)
 		if err != nil {
 			return err
 		}
@@ -290,20 +297,22 @@ func (c *bankOrderChanges) write(ctx context.Context, tx storage.Tx, connection 
 	return nil
 }
 
-// reportBankFile uses bank_file_message_unique and bank_orders_open_by_file.
-var reportBankFile = `SELECT ` + bankOrderColumns +
+// reportFile uses bank_file_message_unique and bank_orders_open_by_file.
+var reportFile = `SELECT ` + orderColumnNames +
 	` FROM bank_orders o WHERE o.connection = $1 AND o.file_number = $2 AND o.state IN ('IN_FILE', 'ACCEPTED', 'PENDING')
 	AND o.state = ANY($3::text[]) AND o.reported_in <> $4 ORDER BY o.file_position LIMIT $5 FOR UPDATE`
 
-// bankFileHasSum uses the primary key, and bank_order_position_unique for a file whose sum differs.
-const bankFileHasSum = `SELECT f.currency = $4 AND (f.sum = $3 OR $3 = (SELECT coalesce(sum(o.amount), 0) FROM bank_orders o
+// fileHasSum uses the primary key, and bank_order_position_unique for a file whose sum differs.
+const fileHasSum = `SELECT f.currency = $4 AND (f.sum = $3 OR $3 = (SELECT coalesce(sum(o.amount), 0) FROM bank_orders o
 		WHERE o.connection = f.connection AND o.file_number = f.number AND o.state <> 'REJECTED'))
 	FROM bank_files f WHERE f.connection = $1 AND f.number = $2`
 
-// ReportBankFile implements ports.BankInbox.
-func (db *DB) ReportBankFile(ctx context.Context, lease ports.Lease, file int64, messageID string, report bankorder.Report,
+// ReportFile applies a report about a whole file to at most limit of its orders, without those about which the same file of the bank had a
+// report of their own, and returns how many it has changed. It changes none if the message is an UnknownPayment, or if the amount of the
+// report is a Contradiction: neither the sum of the file nor that without the orders that were rejected.
+func (s *Store) ReportFile(ctx context.Context, lease ports.Lease, file int64, messageID string, report bankorder.Report,
 	now time.Time, limit int) (changed int, problem bankorder.NoticeKind, err error) {
-	err = db.bankFiles.Hold(ctx, lease, func(tx storage.Tx) error {
+	err = s.files.Hold(ctx, lease, func(tx storage.Tx) error {
 		var number int64
 		found, err := storage.ReadRow(ctx, tx.Read, `SELECT number FROM bank_files WHERE connection = $1 AND message_id = $2`,
 			[]any{lease.Name, messageID}, &number)
@@ -313,7 +322,7 @@ func (db *DB) ReportBankFile(ctx context.Context, lease ports.Lease, file int64,
 		}
 		if err == nil && report.Amount != (money.Amount{}) {
 			var same bool
-			if _, err = storage.ReadRow(ctx, tx.Read, bankFileHasSum, []any{lease.Name, number, report.Amount.Minor,
+			if _, err = storage.ReadRow(ctx, tx.Read, fileHasSum, []any{lease.Name, number, report.Amount.Minor,
 				report.Amount.Currency}, &same); !same {
 				problem = bankorder.Contradiction
 			}
@@ -322,12 +331,12 @@ func (db *DB) ReportBankFile(ctx context.Context, lease ports.Lease, file int64,
 		if err != nil || problem != "" {
 			return err
 		}
-		orders, err := queryTable(ctx, db, tx.Read, bankOrders, reportBankFile, lease.Name, number,
+		orders, err := sealed.Query(ctx, s.sealed, tx.Read, ordersTable, reportFile, lease.Name, number,
 			bankorder.Reportable(report.State), file, limit)
 		if err != nil {
 			return err
 		}
-		changes := &bankOrderChanges{db: db, file: file, now: now}
+		changes := &orderChanges{sealed: s.sealed, file: file, now: now}
 		for _, o := range orders {
 			applied, effect := o.Apply(report, now)
 			changes.reported(&applied, effect == bankorder.Changes)

@@ -1,4 +1,4 @@
-package postgres_test
+package bankfile_test
 
 import (
 	"reflect"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/rails/bankfile"
 	"causeway/core/bankorder"
 	"causeway/core/money"
 	"causeway/core/rail"
@@ -13,28 +14,28 @@ import (
 )
 
 // inFile returns orders that are in a file that was delivered.
-func (c *bankEnv) inFile(n int) []bankorder.Order {
+func (c *storeEnv) inFile(n int) []bankorder.Order {
 	c.t.Helper()
-	orders := c.add(newBankOrders(c.platform.ID, n)...)
+	orders := c.add(c.newOrders(c.platform, n)...)
 	c.cut(sepaCut(n))
 	c.deliver(time.Time{})
 	return orders
 }
 
-func (c *bankEnv) report(file int64, reports ...ports.BankOrderReport) []bankorder.Notice {
+func (c *storeEnv) report(file int64, reports ...bankfile.OrderReport) []bankorder.Notice {
 	c.t.Helper()
-	notices, _, err := c.ReportBankOrders(c.t.Context(), c.lease, file, reports, noon)
+	notices, _, err := c.ReportOrders(c.t.Context(), c.lease, file, reports, noon)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	return notices
 }
 
-func TestBankReports_EveryOrderOfThree(t *testing.T) {
+func TestStore_ReportsEveryOrderOfThree(t *testing.T) {
 	t.Parallel()
 	// Reports that come in any order, each in a file of its own or all in one, come to the same state as one after the
 	// other in the rules, and an order about which nothing changed has no news.
-	c := newBankEnv(t)
+	c := newStoreEnv(t)
 	states := []bankorder.State{bankorder.Accepted, bankorder.Pending, bankorder.Settled, bankorder.Rejected, bankorder.Returned}
 	var sequences [][]bankorder.State
 	for _, first := range states {
@@ -45,15 +46,15 @@ func TestBankReports_EveryOrderOfThree(t *testing.T) {
 		}
 	}
 	orders := c.inFile(2 * len(sequences))
-	var pieces [4][]ports.BankOrderReport
+	var pieces [4][]bankfile.OrderReport
 	var want []bankorder.Order
 	contradictions := 0
 	for i, sequence := range sequences {
 		apart, together := c.ordersIn(1)[2*i], c.ordersIn(1)[2*i+1]
 		for n, state := range sequence {
 			report := bankorder.Report{State: state, Code: string(state), Text: "text", PartnerID: "B" + string(state)}
-			pieces[n] = append(pieces[n], ports.BankOrderReport{EndToEndID: apart.EndToEndID, Place: apart.Key, Report: report})
-			pieces[3] = append(pieces[3], ports.BankOrderReport{Key: together.Key, Place: together.Key + "abc"[n:n+1], Report: report})
+			pieces[n] = append(pieces[n], bankfile.OrderReport{EndToEndID: apart.EndToEndID, Place: apart.Key, Report: report})
+			pieces[3] = append(pieces[3], bankfile.OrderReport{Key: together.Key, Place: together.Key + "abc"[n:n+1], Report: report})
 			var effect, same bankorder.Effect
 			apart, effect = apart.Apply(report, noon)
 			together, same = together.Apply(report, noon)
@@ -88,24 +89,24 @@ func TestBankReports_EveryOrderOfThree(t *testing.T) {
 	}
 }
 
-func TestBankReports_NewsHaveNumbersInOrder(t *testing.T) {
+func TestStore_ReportsNewsHaveNumbersInOrder(t *testing.T) {
 	t.Parallel()
 	// Each change gets the next number, in the sequence of reports, so that a reader that remembers a number misses none.
 	// An order that changes again moves to the end. Reading in pieces gives the same.
-	c := newBankEnv(t)
+	c := newStoreEnv(t)
 	orders := c.inFile(4)
-	accepted := func(i int) ports.BankOrderReport {
-		return ports.BankOrderReport{EndToEndID: orders[i].EndToEndID, Place: "a", Report: bankorder.Report{State: bankorder.Accepted}}
+	accepted := func(i int) bankfile.OrderReport {
+		return bankfile.OrderReport{EndToEndID: orders[i].EndToEndID, Place: "a", Report: bankorder.Report{State: bankorder.Accepted}}
 	}
 	c.report(1, accepted(3), accepted(0), accepted(3), accepted(2))
 	if places, last := c.changedAfter(0, orders); !slices.Equal(places, []int{3, 0, 2}) || last != 3 {
 		t.Errorf("changed %v up to %d", places, last)
 	}
-	c.report(2, ports.BankOrderReport{Key: orders[3].Key, Place: "b", Report: bankorder.Report{State: bankorder.Settled}})
+	c.report(2, bankfile.OrderReport{Key: orders[3].Key, Place: "b", Report: bankorder.Report{State: bankorder.Settled}})
 	if places, last := c.changedAfter(1, orders); !slices.Equal(places, []int{0, 2, 3}) || last != 4 {
 		t.Errorf("then %v up to %d", places, last)
 	}
-	first, last, err := c.ChangedBankOrders(t.Context(), bankName, 0, 2)
+	first, last, err := c.ChangedOrders(t.Context(), bankName, 0, 2)
 	if err != nil || len(first) != 2 || last != 3 ||
 		first[1] != (ports.RailSubject{Platform: orders[2].Platform, Subject: orders[2].Subject}) {
 		t.Errorf("the first piece %+v up to %d, %v", first, last, err)
@@ -115,19 +116,19 @@ func TestBankReports_NewsHaveNumbersInOrder(t *testing.T) {
 	}
 }
 
-func TestBankReports_WhatIsNoticed(t *testing.T) {
+func TestStore_ReportsWhatIsNoticed(t *testing.T) {
 	t.Parallel()
 	// Payments that are none of ours, of another connection or not yet in a file, contradictions, what the bank takes for a
 	// duplicate, and corrections are kept for an operator, once. They change no state, and corrections are kept encrypted
 	// with the order.
-	c := newBankEnv(t)
+	c := newStoreEnv(t)
 	ctx := t.Context()
 	orders := c.inFile(3)
-	queued, other := newBankOrders(c.platform.ID, 1)[0], newBankOrders(c.platform.ID, 1)[0]
+	queued, other := c.newOrders(c.platform, 1)[0], c.newOrders(c.platform, 1)[0]
 	other.Connection = "other"
 	c.add(queued, other)
 	settled := bankorder.Report{State: bankorder.Settled, Code: "S1"}
-	reports := []ports.BankOrderReport{
+	reports := []bankfile.OrderReport{
 		{EndToEndID: "NOTPROVIDED", Key: orders[0].Key, Place: "1", Report: settled},
 		{Key: rail.ShortID("x"), Place: "2", Report: settled},
 		{EndToEndID: other.EndToEndID, Place: "3", Report: settled},
@@ -162,21 +163,21 @@ func TestBankReports_WhatIsNoticed(t *testing.T) {
 	unreadable := bankorder.Notice{Connection: bankName, File: 10, Place: "", Kind: bankorder.UnreadableFile, Name: "x.xml",
 		At: noon.Add(time.Second)}
 	for range 2 {
-		if err := c.KeepBankNotice(ctx, c.lease, unreadable); err != nil {
+		if err := c.KeepNotice(ctx, c.lease, unreadable); err != nil {
 			t.Fatal(err)
 		}
 	}
 
-	kept, err := c.BankNotices(ctx, bankName, 10)
-	if err != nil || len(kept) != 7 || !reflect.DeepEqual(kept[0], ports.BankNotice{Notice: unreadable}) ||
-		!reflect.DeepEqual(kept[1], ports.BankNotice{Notice: want[5], Correction: map[string]string{"accountNumber": "0042"}}) ||
+	kept, err := c.Notices(ctx, bankName, 10)
+	if err != nil || len(kept) != 7 || !reflect.DeepEqual(kept[0], bankorder.KeptNotice{Notice: unreadable}) ||
+		!reflect.DeepEqual(kept[1], bankorder.KeptNotice{Notice: want[5], Correction: map[string]string{"accountNumber": "0042"}}) ||
 		!reflect.DeepEqual(kept[6].Notice, want[0]) {
 		t.Errorf("kept %+v, %v", kept, err)
 	}
-	if newest, err := c.BankNotices(ctx, bankName, 1); err != nil || len(newest) != 1 {
+	if newest, err := c.Notices(ctx, bankName, 1); err != nil || len(newest) != 1 {
 		t.Errorf("the newest is %+v, %v", newest, err)
 	}
-	if none, err := c.BankNotices(ctx, "other", 10); err != nil || len(none) != 0 {
+	if none, err := c.Notices(ctx, "other", 10); err != nil || len(none) != 0 {
 		t.Errorf("the other connection has %+v, %v", none, err)
 	}
 	if places, _ := c.changedAfter(0, orders); len(places) != 0 {
@@ -184,23 +185,23 @@ func TestBankReports_WhatIsNoticed(t *testing.T) {
 	}
 }
 
-func TestBankReports_WholeFileExceptItsOwnReports(t *testing.T) {
+func TestStore_ReportsWholeFileExceptItsOwnReports(t *testing.T) {
 	t.Parallel()
 	// A report about a whole file is about those of its orders that it can be true of, and about which the same file of the
 	// bank had none of its own. It is applied in pieces, and again it changes nothing.
-	c := newBankEnv(t)
+	c := newStoreEnv(t)
 	ctx := t.Context()
 	orders := c.inFile(6)
 	later := c.inFile(1)
-	one := func(i int, state bankorder.State, notice bankorder.NoticeKind) ports.BankOrderReport {
-		return ports.BankOrderReport{EndToEndID: orders[i].EndToEndID, Place: "p", Notice: notice, Report: bankorder.Report{State: state}}
+	one := func(i int, state bankorder.State, notice bankorder.NoticeKind) bankfile.OrderReport {
+		return bankfile.OrderReport{EndToEndID: orders[i].EndToEndID, Place: "p", Notice: notice, Report: bankorder.Report{State: state}}
 	}
 	c.report(1, one(0, bankorder.Settled, ""), one(1, bankorder.Accepted, ""))
 	c.report(2, one(2, bankorder.Accepted, ""), one(3, bankorder.Rejected, bankorder.DuplicateFile))
 	rejected := bankorder.Report{State: bankorder.Rejected, Code: "FF01", Text: "no"}
 	var changed []int
 	for range 3 {
-		n, problem, err := c.ReportBankFile(ctx, c.lease, 2, "M1", rejected, noon, 2)
+		n, problem, err := c.ReportFile(ctx, c.lease, 2, "M1", rejected, noon, 2)
 		if err != nil || problem != "" {
 			t.Fatal(problem, err)
 		}
@@ -220,34 +221,34 @@ func TestBankReports_WholeFileExceptItsOwnReports(t *testing.T) {
 		bankorder.Rejected, bankorder.InFile}; !slices.Equal(got, want) {
 		t.Errorf("states %v, want %v", got, want)
 	}
-	if _, problem, err := c.ReportBankFile(ctx, c.lease, 2, "M9", rejected, noon, 2); problem != bankorder.UnknownPayment || err != nil {
+	if _, problem, err := c.ReportFile(ctx, c.lease, 2, "M9", rejected, noon, 2); problem != bankorder.UnknownPayment || err != nil {
 		t.Errorf("an unknown message: %s, %v", problem, err)
 	}
-	if n, _, err := c.ReportBankFile(ctx, c.lease, 3, "M2", bankorder.Report{State: bankorder.Accepted}, noon, 10); n != 1 || err != nil {
+	if n, _, err := c.ReportFile(ctx, c.lease, 3, "M2", bankorder.Report{State: bankorder.Accepted}, noon, 10); n != 1 || err != nil {
 		t.Errorf("the file of %s: %d, %v", later[0].ID, n, err)
 	}
 }
 
-func TestBankReports_Amounts(t *testing.T) {
+func TestStore_ReportsAmounts(t *testing.T) {
 	t.Parallel()
 	// What was deducted from a payment that came back is returned as a fee with every report of it, the same each time. An
 	// amount that cannot be true is noticed and changes nothing.
-	c := newBankEnv(t)
+	c := newStoreEnv(t)
 	ctx := t.Context()
 	orders := c.inFile(3) // of 1, 2 and 3 cents
-	returned := func(i int, minor int64, at time.Time) ports.BankOrderReport {
-		return ports.BankOrderReport{EndToEndID: orders[i].EndToEndID, Place: orders[i].Key, Report: bankorder.Report{State: bankorder.Returned,
+	returned := func(i int, minor int64, at time.Time) bankfile.OrderReport {
+		return bankfile.OrderReport{EndToEndID: orders[i].EndToEndID, Place: orders[i].Key, Report: bankorder.Report{State: bankorder.Returned,
 			Amount: money.Amount{Minor: minor, Currency: "EUR"}, Charges: money.Amount{Minor: 1, Currency: "EUR"}, At: at}}
 	}
-	c.report(1, ports.BankOrderReport{EndToEndID: orders[2].EndToEndID, Report: bankorder.Report{State: bankorder.Rejected}})
+	c.report(1, bankfile.OrderReport{EndToEndID: orders[2].EndToEndID, Report: bankorder.Report{State: bankorder.Rejected}})
 	earlier := noon.Add(-time.Hour)
 	fee := func(i int, at time.Time) ports.RailFee {
-		return ports.RailFee{Platform: c.platform.ID, Rail: "SEPA", PartnerID: orders[i].EndToEndID + "/return",
+		return ports.RailFee{Platform: c.platform, Rail: "SEPA", PartnerID: orders[i].EndToEndID + "/return",
 			Amount: money.Amount{Minor: 1, Currency: "EUR"}, At: at, Memo: "deducted from the return", Undated: true}
 	}
 	want := []ports.RailFee{fee(1, earlier), fee(2, earlier)}
 	for round, at := range []time.Time{earlier, earlier, noon} { // the last one in another file, with another time
-		notices, fees, err := c.ReportBankOrders(ctx, c.lease, int64(round/2+2), []ports.BankOrderReport{returned(0, 2, at), returned(1, 1, at),
+		notices, fees, err := c.ReportOrders(ctx, c.lease, int64(round/2+2), []bankfile.OrderReport{returned(0, 2, at), returned(1, 1, at),
 			returned(2, 2, earlier)}, noon)
 		if err != nil || !reflect.DeepEqual(fees, want) || len(notices) != 1 || notices[0].Kind != bankorder.Contradiction ||
 			notices[0].Name != orders[0].EndToEndID {
@@ -259,17 +260,17 @@ func TestBankReports_Amounts(t *testing.T) {
 	}
 }
 
-func TestBankReports_SumsOfFiles(t *testing.T) {
+func TestStore_ReportsSumsOfFiles(t *testing.T) {
 	t.Parallel()
 	// A report about a whole file with an amount applies if that is the sum of the file, or of what of it was not rejected.
-	c := newBankEnv(t)
+	c := newStoreEnv(t)
 	orders := c.inFile(3) // of 1, 2 and 3 cents
-	c.report(1, ports.BankOrderReport{EndToEndID: orders[2].EndToEndID, Report: bankorder.Report{State: bankorder.Rejected}})
+	c.report(1, bankfile.OrderReport{EndToEndID: orders[2].EndToEndID, Report: bankorder.Report{State: bankorder.Rejected}})
 	var file int64 = 2
 	settle := func(minor int64, currency money.Currency, changed int, problem bankorder.NoticeKind) {
 		t.Helper()
 		report := bankorder.Report{State: bankorder.Settled, Amount: money.Amount{Minor: minor, Currency: currency}}
-		n, got, err := c.ReportBankFile(t.Context(), c.lease, file, "M1", report, noon, 10)
+		n, got, err := c.ReportFile(t.Context(), c.lease, file, "M1", report, noon, 10)
 		if file++; err != nil || n != changed || got != problem {
 			t.Errorf("%s: %d, %q, %v; want %d, %q", report.Amount, n, got, err, changed, problem)
 		}
@@ -280,25 +281,25 @@ func TestBankReports_SumsOfFiles(t *testing.T) {
 	settle(3, "EUR", 2, "")
 	settle(6, "EUR", 0, "")
 	c.inFile(1)
-	c.report(file, ports.BankOrderReport{EndToEndID: c.ordersIn(2)[0].EndToEndID, Report: bankorder.Report{State: bankorder.Rejected}})
-	if _, problem, err := c.ReportBankFile(t.Context(), c.lease, file+1, "M2", bankorder.Report{State: bankorder.Settled,
+	c.report(file, bankfile.OrderReport{EndToEndID: c.ordersIn(2)[0].EndToEndID, Report: bankorder.Report{State: bankorder.Rejected}})
+	if _, problem, err := c.ReportFile(t.Context(), c.lease, file+1, "M2", bankorder.Report{State: bankorder.Settled,
 		Amount: money.Amount{Minor: 2, Currency: "EUR"}}, noon, 10); problem != bankorder.Contradiction || err != nil {
 		t.Errorf("a file of which all was rejected: %q, %v", problem, err)
 	}
 }
 
-func TestBankInbox_FilesAreReadOnce(t *testing.T) {
+func TestStore_FilesAreReadOnce(t *testing.T) {
 	t.Parallel()
 	// A file is known by name, size and time. The same content under another name or time is a duplicate once it was read,
 	// is read on while it is being read, and is read again if it could not be read before.
-	c := newBankEnv(t)
+	c := newStoreEnv(t)
 	ctx := t.Context()
 	received := func(name string, at time.Time, content byte) bankorder.Received {
 		return bankorder.Received{Name: name, Size: 10, ModifiedAt: at, SHA256: [32]byte{content}, FoundAt: noon}
 	}
 	begin := func(f bankorder.Received, number int64, state bankorder.ReceivedState) {
 		t.Helper()
-		got, err := c.BeginBankFile(ctx, c.lease, f)
+		got, err := c.BeginFile(ctx, c.lease, f)
 		f.Connection, f.Number, f.State = bankName, number, state
 		f.ModifiedAt, got.Problem = f.ModifiedAt.Truncate(time.Microsecond), ""
 		if err != nil || !reflect.DeepEqual(got, f) {
@@ -307,7 +308,7 @@ func TestBankInbox_FilesAreReadOnce(t *testing.T) {
 	}
 	end := func(number int64, state bankorder.ReceivedState) {
 		t.Helper()
-		if err := c.EndBankFile(ctx, c.lease, number, state, "problem", noon); err != nil {
+		if err := c.EndFile(ctx, c.lease, number, state, "problem", noon); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -326,16 +327,16 @@ func TestBankInbox_FilesAreReadOnce(t *testing.T) {
 	begin(bad, 3, bankorder.Unreadable)
 	begin(received("c.xml", noon.Add(time.Hour), 2), 4, bankorder.Reading)
 
-	known, err := c.KnownBankFiles(ctx, bankName, []bankorder.Received{first, moved, bad, received("a.xml", noon, 1),
+	known, err := c.KnownFiles(ctx, bankName, []bankorder.Received{first, moved, bad, received("a.xml", noon, 1),
 		received("d.xml", noon, 1)})
 	if err != nil || len(known) != 3 || known[0].Number != 1 || known[0].Name != "b.xml" || known[1].State != bankorder.Duplicate ||
 		known[2].Problem != "problem" {
 		t.Errorf("known %+v, %v", known, err)
 	}
-	if r, some, err := c.BankFileBeingRead(ctx, bankName, 4); err != nil || !some || r.Name != "c.xml" || r.State != bankorder.Reading {
+	if r, some, err := c.FileBeingRead(ctx, bankName, 4); err != nil || !some || r.Name != "c.xml" || r.State != bankorder.Reading {
 		t.Errorf("being read %+v, %t, %v", r, some, err)
 	}
-	if _, some, err := c.BankFileBeingRead(ctx, "other", 4); some || err != nil {
+	if _, some, err := c.FileBeingRead(ctx, "other", 4); some || err != nil {
 		t.Errorf("of the other connection: %t, %v", some, err)
 	}
 }
