@@ -4,6 +4,7 @@ package devnet
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 
 // Node is a private chain: btcd on regtest, whose blocks the tests make.
 type Node struct {
-	url string
+	url, password string
 	// first are the hashes of the blocks that it started with.
 	first []string
 }
@@ -119,26 +120,50 @@ func StartNode(t testing.TB, miner string) *Node {
 // run runs a node until the test ends, and returns when it answers.
 func run(t testing.TB, program, miner string) *Node {
 	t.Helper()
+	for attempt := 1; ; attempt++ {
+		n, err := tryRun(t, program, miner)
+		switch {
+		case err == nil:
+			return n
+		case attempt == 5: // another process may have taken the port meanwhile
+			t.Fatal(err)
+		}
+	}
+}
+
+func tryRun(t testing.TB, program, miner string) (*Node, error) {
+	t.Helper()
 	folder := t.TempDir()
 	rpc, peers := freePort(t), freePort(t)
+	// The password is its own, so that another node that took the port meanwhile does not answer in its place.
+	n := &Node{url: "http://" + rpc, password: rand.Text()}
 	command := exec.Command(program, "--regtest", "--notls", "--txindex", "--nodnsseed", "--datadir="+folder, "--logdir="+folder,
-		"--debuglevel=error",
-		"--rpcuser=u", "--rpcpass=p", "--rpclisten="+rpc, "--listen="+peers, "--miningaddr="+miner, "--configfile="+filepath.Join(folder, "none"))
+		"--debuglevel=error", "--utxocachemaxsize=1", "--rpcuser=u", "--rpcpass="+n.password, "--rpclisten="+rpc, "--listen="+peers, "--miningaddr="+miner,
+		"--configfile="+filepath.Join(folder, "none"))
 	var out bytes.Buffer
 	command.Stdout, command.Stderr = &out, &out
 	if err := command.Start(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = command.Wait()
+	}()
 	t.Cleanup(func() {
 		_ = command.Process.Kill()
-		_ = command.Wait()
+		<-ended
 	})
-	n := &Node{url: "http://" + rpc}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; {
 		if err := n.Call(t.Context(), nil, "getblockcount"); err == nil {
-			return n
+			return n, nil
 		} else if time.Now().After(deadline) {
-			t.Fatalf("btcd does not answer: %v\n%s", err, out.String())
+			return nil, fmt.Errorf("btcd does not answer: %w", err)
+		}
+		select {
+		case <-ended:
+			return nil, fmt.Errorf("btcd ended: %s", out.String())
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
@@ -195,7 +220,7 @@ func (n *Node) post(ctx context.Context, calls, answers any) error {
 	if err != nil {
 		return err
 	}
-	request.SetBasicAuth("u", "p")
+	request.SetBasicAuth("u", n.password)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -242,6 +267,7 @@ func (n *Node) mustEach(t testing.TB, into *[]string, method string, arguments [
 	}
 }
 
+// Must is Call, which must succeed.
 func (n *Node) Must(t testing.TB, into any, method string, params ...any) {
 	t.Helper()
 	if err := n.Call(t.Context(), into, method, params...); err != nil {
