@@ -20,9 +20,10 @@ export GOFLAGS += -buildvcs=false -trimpath
 # lint has all checks of vet, which tests would repeat on every package and its dependencies: two minutes of CPU.
 TESTFLAGS := -vet=off -timeout 60m
 
-# Packages without goroutines, in themselves and in their tests, and the simulation, which lets one goroutine run at a time. The
-# race detector makes them five to twenty times slower; it sees their code in the tests of the packages that use them.
-PURE := ./core/... ./ledger/... ./adapters/documentfiles ./app/internal/simulation
+# Packages without goroutines, in themselves and in their tests; the simulation, which lets one goroutine run at a time; and the
+# commands, each of which is a process of its own. The race detector makes them five to twenty times slower; it sees their code in
+# the tests of the packages that use them, and what the commands use in its own.
+WITHOUT_RACE := ./core/... ./ledger/... ./adapters/documentfiles ./app/internal/simulation ./app/causeway/...
 
 .DEFAULT_GOAL := help
 .PHONY: run build test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-evm needs-browser screenshots
@@ -41,8 +42,8 @@ lint: needs-gcc ## Lint and check the formatting
 
 # Most tests wait for Postgres or another process: four packages at once keep two cores busy.
 unit: needs-postgres needs-gcc needs-readers needs-evm ## Unit and adapter tests, with the race detector
-	$(GO) test $(TESTFLAGS) $(PURE)
-	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -p 4 $$($(GO) list ./... | grep -v '^causeway/e2e' | grep -vxF "$$($(GO) list $(PURE))")
+	$(GO) test $(TESTFLAGS) $(WITHOUT_RACE)
+	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -p 4 $$($(GO) list ./... | grep -v '^causeway/e2e' | grep -vxF "$$($(GO) list $(WITHOUT_RACE))")
 
 # These tests wait for processes two thirds of the time: four at once keep two cores busy.
 e2e: needs-postgres needs-python needs-node needs-evm needs-browser build ## Tests that drive the real binary

@@ -138,8 +138,8 @@ func tryRun(t testing.TB, program, miner string) (*Node, error) {
 	// The password is its own, so that another node that took the port meanwhile does not answer in its place.
 	n := &Node{url: "http://" + rpc, password: rand.Text()}
 	command := exec.Command(program, "--regtest", "--notls", "--txindex", "--nodnsseed", "--datadir="+folder, "--logdir="+folder,
-		"--debuglevel=error", "--utxocachemaxsize=1", "--rpcuser=u", "--rpcpass="+n.password, "--rpclisten="+rpc, "--listen="+peers, "--miningaddr="+miner,
-		"--configfile="+filepath.Join(folder, "none"))
+		"--debuglevel=error", "--utxocachemaxsize=1", "--rpcuser=u", "--rpcpass="+n.password, "--rpclisten="+rpc, "--listen="+peers,
+		"--miningaddr="+miner, "--configfile="+filepath.Join(folder, "none"))
 	var out bytes.Buffer
 	command.Stdout, command.Stderr = &out, &out
 	if err := command.Start(); err != nil {
