@@ -54,7 +54,10 @@ func Invalid(fields ...Field) *Error {
 	switch len(fields) {
 	case 0:
 	case 1:
-		fault.Message = fmt.Sprintf("%s: %s.", fields[0].Field, strings.TrimSuffix(fields[0].Message, "."))
+		fault.Message = fields[0].Field + ": " + fields[0].Message
+		if !strings.HasSuffix(fault.Message, ".") && !strings.HasSuffix(fault.Message, "?") {
+			fault.Message += "."
+		}
 	default:
 		names := make([]string, len(fields))
 		for i, field := range fields {

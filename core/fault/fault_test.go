@@ -85,9 +85,14 @@ func TestInvalid_ListsEveryField(t *testing.T) {
 		}
 	}
 
-	// The message explains a single field; without fields it is still a fault.
-	if one := fault.Invalid(fault.Field{Field: "limit", Message: "must be 1 to 100."}); one.Message != "limit: must be 1 to 100." {
-		t.Errorf("message = %q", one.Message)
+	// The message explains a single field, as a sentence with one mark at its end; without fields it is still a fault.
+	for text, want := range map[string]string{
+		"must be 1 to 100": "limit: must be 1 to 100.", "must be 1 to 100.": "limit: must be 1 to 100.",
+		"is not known; did you mean size?": "limit: is not known; did you mean size?",
+	} {
+		if one := fault.Invalid(fault.Field{Field: "limit", Message: text}); one.Message != want {
+			t.Errorf("message = %q, want %q", one.Message, want)
+		}
 	}
 	if none := fault.Invalid(); none.Code != fault.InvalidInput || none.Message == "" || none.Fields != nil {
 		t.Errorf("Invalid() = %+v", none)
