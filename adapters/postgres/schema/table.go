@@ -118,32 +118,27 @@ func ApprovalColumns(a *platform.Approval) Columns {
 
 // Table is a table whose rows are values of T.
 type Table[T any] struct {
-	Name    string
-	key     []string
+	layout
 	columns func(*T) Columns
-	all     Columns // of no row
+}
+
+// layout is what does not depend on the type of the rows, and so is compiled once.
+type layout struct {
+	Name string
+	key  []string
+	all  Columns // of no row
 }
 
 // New returns a table. columns returns the columns of a row; it must return the same for every row. key names the
 // columns of the primary key.
 func New[T any](name string, key []string, columns func(*T) Columns) *Table[T] {
-	return &Table[T]{name, key, columns, columns(new(T))}
+	return &Table[T]{layout{name, key, columns(new(T))}, columns}
 }
 
 // Only returns the table with the named columns only, of which the key need not be part.
 func (t *Table[T]) Only(names ...string) *Table[T] {
-	positions := make([]int, len(names))
-	for i, name := range names {
-		positions[i] = t.all.position(t.Name, name)
-	}
-	return New(t.Name, t.key, func(row *T) Columns {
-		all := t.columns(row)
-		some := make(Columns, len(positions))
-		for i, position := range positions {
-			some[i] = all[position]
-		}
-		return some
-	})
+	positions := t.positions(t.named(names))
+	return New(t.Name, t.key, func(row *T) Columns { return t.columns(row).at(positions) })
 }
 
 // From returns the columns of the table as another source has them: a function, or a subquery with its alias.
@@ -153,7 +148,7 @@ func (t *Table[T]) From(source string) *Table[T] { return New(source, t.key, t.c
 func (t *Table[T]) Columns(row *T) Columns { return t.columns(row) }
 
 // Names returns the names of the columns with an alias of the table in front, unless it is empty.
-func (t *Table[T]) Names(alias string) string { return t.all.Names(alias) }
+func (t *layout) Names(alias string) string { return t.all.Names(alias) }
 
 // Statement writes rows of a table.
 type Statement[T any] struct {
@@ -171,9 +166,14 @@ func (s Statement[T]) And(condition string) Statement[T] {
 // Of returns those of the columns of a row that the statement has as arguments: their fields, which must not change until
 // it has run, or ArraysOf them.
 func (s Statement[T]) Of(columns Columns) Columns {
-	picked := make(Columns, len(s.positions))
-	for i, position := range s.positions {
-		picked[i] = columns[position]
+	return columns.at(s.positions)
+}
+
+// at returns the columns at these positions.
+func (c Columns) at(positions []int) Columns {
+	picked := make(Columns, len(positions))
+	for i, position := range positions {
+		picked[i] = c[position]
 	}
 	return picked
 }
@@ -242,17 +242,21 @@ func collect[F, V any](rows [][]any, i int, value func(F) V) pgtype.FlatArray[V]
 }
 
 // Insert returns the statement that inserts one row. What follows VALUES, such as ON CONFLICT, is in suffix.
-func (t *Table[T]) Insert(suffix string) Statement[T] {
+func (t *Table[T]) Insert(suffix string) Statement[T] { return t.statement(t.insert(suffix)) }
+
+func (t *layout) insert(suffix string) (sql string, positions []int) {
 	placeholders := make([]string, len(t.all))
 	for i := range t.all {
 		placeholders[i] = fmt.Sprintf("$%d", i+1)
 	}
-	sql := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s) %s", t.Name, t.all.Names(""), strings.Join(placeholders, ", "), suffix)
-	return Statement[T]{sql, t, t.positions(t.all)}
+	sql = fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s) %s", t.Name, t.all.Names(""), strings.Join(placeholders, ", "), suffix)
+	return sql, t.positions(t.all)
 }
 
 // InsertAll returns the statement that inserts many rows.
-func (t *Table[T]) InsertAll(suffix string) Statement[T] {
+func (t *Table[T]) InsertAll(suffix string) Statement[T] { return t.statement(t.insertAll(suffix)) }
+
+func (t *layout) insertAll(suffix string) (sql string, positions []int) {
 	selected := make([]string, len(t.all))
 	for i, column := range t.all {
 		selected[i] = column.Name
@@ -260,13 +264,15 @@ func (t *Table[T]) InsertAll(suffix string) Statement[T] {
 			selected[i] += "::" + column.Type
 		}
 	}
-	sql := fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s AS n(%s) %s",
+	sql = fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s AS n(%s) %s",
 		t.Name, t.all.Names(""), strings.Join(selected, ", "), t.unnest(t.all), t.all.Names(""), suffix)
-	return Statement[T]{sql, t, t.positions(t.all)}
+	return sql, t.positions(t.all)
 }
 
 // Update returns the statement that writes the named columns of one row, which it finds by its key.
-func (t *Table[T]) Update(names ...string) Statement[T] {
+func (t *Table[T]) Update(names ...string) Statement[T] { return t.statement(t.update(names)) }
+
+func (t *layout) update(names []string) (sql string, positions []int) {
 	columns := t.keyAnd(names)
 	set := make([]string, len(names))
 	for i, name := range names {
@@ -276,12 +282,14 @@ func (t *Table[T]) Update(names ...string) Statement[T] {
 	for i, name := range t.key {
 		where[i] = fmt.Sprintf("%s = $%d", name, i+1)
 	}
-	sql := fmt.Sprintf("UPDATE %s SET %s WHERE %s", t.Name, strings.Join(set, ", "), strings.Join(where, " AND "))
-	return Statement[T]{sql, t, t.positions(columns)}
+	sql = fmt.Sprintf("UPDATE %s SET %s WHERE %s", t.Name, strings.Join(set, ", "), strings.Join(where, " AND "))
+	return sql, t.positions(columns)
 }
 
 // UpdateAll returns the statement that writes the named columns of many rows, which it finds by their keys.
-func (t *Table[T]) UpdateAll(names ...string) Statement[T] {
+func (t *Table[T]) UpdateAll(names ...string) Statement[T] { return t.statement(t.updateAll(names)) }
+
+func (t *layout) updateAll(names []string) (sql string, positions []int) {
 	columns := t.keyAnd(names)
 	set := make([]string, len(names))
 	for i, name := range names {
@@ -291,20 +299,29 @@ func (t *Table[T]) UpdateAll(names ...string) Statement[T] {
 	for i, name := range t.key {
 		where[i] = fmt.Sprintf("t.%[1]s = n.%[1]s", name)
 	}
-	sql := fmt.Sprintf("UPDATE %s t SET %s FROM %s AS n(%s) WHERE %s",
+	sql = fmt.Sprintf("UPDATE %s t SET %s FROM %s AS n(%s) WHERE %s",
 		t.Name, strings.Join(set, ", "), t.unnest(columns), columns.Names(""), strings.Join(where, " AND "))
-	return Statement[T]{sql, t, t.positions(columns)}
+	return sql, t.positions(columns)
 }
 
-func (t *Table[T]) keyAnd(names []string) Columns {
-	var columns Columns
-	for _, name := range append(slices.Clone(t.key), names...) {
-		columns = append(columns, t.all[t.all.position(t.Name, name)])
+// statement returns the statement with arguments of the columns at these positions.
+func (t *Table[T]) statement(sql string, positions []int) Statement[T] {
+	return Statement[T]{sql, t, positions}
+}
+
+func (t *layout) keyAnd(names []string) Columns {
+	return t.named(append(slices.Clone(t.key), names...))
+}
+
+func (t *layout) named(names []string) Columns {
+	columns := make(Columns, len(names))
+	for i, name := range names {
+		columns[i] = t.all[t.all.position(t.Name, name)]
 	}
 	return columns
 }
 
-func (t *Table[T]) positions(columns Columns) []int {
+func (t *layout) positions(columns Columns) []int {
 	positions := make([]int, len(columns))
 	for i, column := range columns {
 		positions[i] = t.all.position(t.Name, column.Name)
@@ -313,7 +330,7 @@ func (t *Table[T]) positions(columns Columns) []int {
 }
 
 // unnest returns the function that makes rows of an array for each column.
-func (t *Table[T]) unnest(columns Columns) string {
+func (t *layout) unnest(columns Columns) string {
 	arrays := make([]string, len(columns))
 	for i, column := range columns {
 		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, column.sqlType())
