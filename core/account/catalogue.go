@@ -12,11 +12,13 @@ import (
 // list them by region.
 var catalogue = func() []TypeSpec {
 	all := slices.Concat(americas, europe, asia, africa, worldwide, wallets)
+	compiled := map[string]*regexp.Regexp{"": nil} // many fields have the same pattern
 	for _, spec := range all {
 		for i, field := range spec.Fields {
-			if field.Pattern != "" {
-				spec.Fields[i].compiled = regexp.MustCompile(field.Pattern)
+			if _, ok := compiled[field.Pattern]; !ok {
+				compiled[field.Pattern] = regexp.MustCompile(field.Pattern)
 			}
+			spec.Fields[i].compiled = compiled[field.Pattern]
 		}
 	}
 	slices.SortFunc(all, func(a, b TypeSpec) int { return cmp.Compare(a.Type, b.Type) })
