@@ -154,12 +154,14 @@ func compiledUnionFor[T UnionTable]() *compiledUnion {
 	return c.(*compiledUnion)
 }
 
-func compileUnion(spec UnionSpec) *compiledUnion {
+func compileUnion(spec UnionSpec) *compiledUnion { return compileWith(spec, leafSchemas{}) }
+
+func compileWith(spec UnionSpec, leaves leafSchemas) *compiledUnion {
 	c := &compiledUnion{spec: spec}
 	for _, branch := range spec.Branches {
 		c.names = append(c.names, branch.Values...)
 		nested := map[string]*compiledUnion{}
-		schema := objectSchema(branch.Fields, nested)
+		schema := objectSchema(branch.Fields, nested, leaves)
 		schema.Description = branch.Description
 		if len(branch.Values) > 0 {
 			schema.Properties[spec.Discriminator] = &huma.Schema{Type: huma.TypeString, Enum: toAny(branch.Values),
@@ -181,29 +183,44 @@ func compileUnion(spec UnionSpec) *compiledUnion {
 	return c
 }
 
-func objectSchema(fields []Field, nested map[string]*compiledUnion) *huma.Schema {
+func objectSchema(fields []Field, nested map[string]*compiledUnion, leaves leafSchemas) *huma.Schema {
 	schema := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
 	for _, f := range fields {
 		if f.Required {
 			schema.Required = append(schema.Required, f.Name)
 		}
-		schema.Properties[f.Name] = f.schema(nested)
+		schema.Properties[f.Name] = f.schema(nested, leaves)
 	}
 	return schema
 }
 
-func (f Field) schema(nested map[string]*compiledUnion) *huma.Schema {
+// leafSchemas are the schemas of texts in a union, by what they say: the branches share them, because most fields of one are
+// those of another.
+type leafSchemas map[string]*huma.Schema
+
+func (f Field) schema(nested map[string]*compiledUnion, leaves leafSchemas) *huma.Schema {
+	if f.Union == nil && f.Fields == nil && f.Schema == nil {
+		key := fmt.Sprintf("%q", []any{f.Description, f.Pattern, f.PatternDescription, f.Format, f.Enum, f.MinLength, f.MaxLength, f.Example})
+		if leaves[key] == nil {
+			leaves[key] = f.newSchema(nested, leaves)
+		}
+		return leaves[key]
+	}
+	return f.newSchema(nested, leaves)
+}
+
+func (f Field) newSchema(nested map[string]*compiledUnion, leaves leafSchemas) *huma.Schema {
 	var s huma.Schema
 	switch {
 	case f.Union != nil:
 		if nested == nil {
 			panic("httpapi: unions can be nested only once: " + f.Name)
 		}
-		c := compileUnion(*f.Union)
+		c := compileWith(*f.Union, leaves)
 		nested[f.Name] = c
 		s = *c.schema(nil)
 	case f.Fields != nil:
-		s = *objectSchema(f.Fields, nil)
+		s = *objectSchema(f.Fields, nil, leaves)
 	case f.Schema != nil:
 		s = *f.Schema
 	default:
