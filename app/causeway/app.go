@@ -29,12 +29,10 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/pages"
 	"causeway/adapters/postgres"
-	"causeway/adapters/postgres/outbox"
 	sandboxrail "causeway/adapters/rails/sandbox"
 	"causeway/adapters/rails/timeout"
 	"causeway/adapters/rates/ecb"
 	"causeway/adapters/secrets"
-	webhooksender "causeway/adapters/webhooks"
 	"causeway/app/accounting"
 	"causeway/app/accounts"
 	"causeway/app/agents"
@@ -59,7 +57,6 @@ import (
 	"causeway/app/wallets"
 	"causeway/app/webhooks"
 	"causeway/app/yearend"
-	"causeway/core/event"
 	"causeway/core/platform"
 	"causeway/core/settlement"
 	"causeway/migrations"
@@ -277,31 +274,6 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.books = shared.Books()
 	a.periods = shared.Periods()
 	a.proposals = shared.Proposals()
-}
-
-// approvals implements ports.Approvals with the webhooks of platforms.
-type approvals struct{ webhooks *webhooks.Service }
-
-// RequestApproval sends an event to the platform's endpoint once and waits for the response.
-func (a approvals) RequestApproval(ctx context.Context, e event.Event) (ports.WebhookResponse, error) {
-	rendered, err := api.Events.Render(e)
-	if err != nil {
-		return ports.WebhookResponse{}, err
-	}
-	return a.webhooks.SendAndWait(ctx, rendered)
-}
-
-// openWebhooks creates the webhook dispatcher. Its signing keys are encrypted in the database.
-func (a *app) openWebhooks(sealer ports.Sealer, idGenerator *ids.Generator) {
-	keys := webhooksender.NewKeyring(outbox.NewKeys(a.db.Pool()), a.db, sealer, systemClock{}, idGenerator)
-	a.db.OnDatabaseChange(keys.Forget)
-	a.webhooks = webhooks.New(webhooks.Config{
-		Store: a.db, Queue: outbox.NewQueue(a.db.Connect, a.db.Cipher()),
-		Log:      outbox.NewLog(a.db.Pool(), a.db.Cipher()),
-		Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks}),
-		Keys:     keys, Events: api.Events, Clock: systemClock{}, IDs: idGenerator, Metrics: newWebhookMetrics(a.metrics, a.log),
-		Grace: 3 * time.Second, ShowTestResponses: a.AllowPrivateWebhooks,
-	})
 }
 
 // newAPI creates the HTTP API.
