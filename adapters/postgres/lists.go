@@ -242,7 +242,9 @@ func pageOf[Row, T any](read ports.Page[Row], items []T) ports.Page[T] {
 	return ports.Page[T]{Items: items, More: read.More, Total: read.Total, TotalIsMinimum: read.TotalIsMinimum}
 }
 
-// selectPageOf reads one page of a list, ordered by id: the columns that scan reads, which opens none that are encrypted.
+// selectPageOf reads one page of a list, ordered by id: the columns that scan reads. It holds a connection of readPool
+// meanwhile. If many lists may be read at once, scan opens encrypted columns only where readPool is not pool, from which
+// data keys are read.
 func selectPageOf[T any](ctx context.Context, db *DB, l list, p ports.Paging, columns string,
 	scan func(pgx.Rows) (T, error)) (found ports.Page[T], err error) {
 	matching, read, err := l.count(ctx, db)
