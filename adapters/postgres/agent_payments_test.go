@@ -379,7 +379,7 @@ func TestAgentActions_ReadAsStored(t *testing.T) {
 	check()
 	var reasons string
 	if err := connect(t, c.url).QueryRow(t.Context(), "SELECT string_agg(reason, ' ') FROM agent_actions").Scan(&reasons); err != nil ||
-		strings.Contains(reasons, "Bo") || len(reasons) < 40 {
+		strings.Contains(reasons, "Bo Berg") || len(reasons) < 40 {
 		t.Errorf("stored %q, %v", reasons, err)
 	}
 	if _, err := db.AgentAction(t.Context(), c.otherPlatform.ID, quoted.ID); !fault.Is(err, fault.AgentActionNotFound) {
