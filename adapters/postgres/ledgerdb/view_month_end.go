@@ -109,15 +109,19 @@ JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account_id
 WHERE p.platform_id = $1 AND p.transaction_id = ANY($2) AND p.seq <= $4 AND p.effective_at < $5 AND $3 IN (d.path, c.path)
 GROUP BY p.transaction_id, e.currency`
 
-// aDay is the part of an interval that is read, and sorted, at once.
-const aDay = 24 * time.Hour
+// sortedAtOnce is about how many postings are read, and sorted, at once: a statement for each day takes longer to plan than to
+// run.
+const sortedAtOnce = 50_000
 
-// byDay divides an interval into days.
-func byDay(i period.Interval, read func(period.Interval) error) error {
+// inParts divides an interval into parts of some days, at most a month each.
+func (v *ledgerView) inParts(i period.Interval, read func(period.Interval) error) error {
+	days := v.months.daysAtOnce(v.last.Seq)
 	for from := i.From; from.Before(i.To); {
-		to := from.Truncate(aDay).Add(aDay)
-		if to.After(i.To) {
-			to = i.To
+		to := from.Truncate(24*time.Hour).AddDate(0, 0, days)
+		for _, end := range []time.Time{period.MonthOf(from).End(), i.To} {
+			if to.After(end) {
+				to = end
+			}
 		}
 		if err := read(period.Interval{From: from, To: to}); err != nil {
 			return err
@@ -127,8 +131,22 @@ func byDay(i period.Interval, read func(period.Interval) error) error {
 	return nil
 }
 
-// TransitChanges implements ports.MonthEndView. The database adds up a day at a time, so that a payment that is
-// delivered within the day is no row of the result.
+// daysAtOnce returns how many days have sortedAtOnce postings if each has as many as those of the month in which most were
+// recorded: earlier days may have been imported in that month.
+func (m months) daysAtOnce(upto int64) int {
+	most := int64(1)
+	for i, start := range m.starts {
+		next := upto + 1
+		if i+1 < len(m.starts) {
+			next = m.starts[i+1].firstSeq
+		}
+		most = max(most, next-start.firstSeq)
+	}
+	return int(min(max(sortedAtOnce*31/most, 1), 31))
+}
+
+// TransitChanges implements ports.MonthEndView. The database adds up a part at a time, so that a payment that is
+// delivered within it is no row of the result.
 func (v *ledgerView) TransitChanges(ctx context.Context, i period.Interval, each func(monthend.TransitKey, int64) error) error {
 	if len(v.months.starts) == 0 {
 		return nil
@@ -143,8 +161,8 @@ func (v *ledgerView) TransitChanges(ctx context.Context, i period.Interval, each
 	if err != nil {
 		return err
 	}
-	return byDay(i, func(day period.Interval) error {
-		args, err := v.movesArgs(ctx, ledger.TransitPayouts, day, early)
+	return v.inParts(i, func(part period.Interval) error {
+		args, err := v.movesArgs(ctx, ledger.TransitPayouts, part, early)
 		if err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ WHERE p.effective_at < $5 AND m.backdated = ` + backdatedCondition
 var selectLatePositionPostings = lateMovesOn(PositionAccounts("$2", "$6", "$7")) + selectMovedPostings + lateMovedPostings + `
 ORDER BY p.effective_at, p.seq`
 
-// PositionPostings implements ports.MonthEndView. The database sorts the postings of a day.
+// PositionPostings implements ports.MonthEndView. The database sorts the postings of a part.
 func (v *ledgerView) PositionPostings(ctx context.Context, functional money.Currency, i period.Interval,
 	each func(ports.PositionPosting) error) error {
 	early, err := v.recordedEarly(ctx, i)
@@ -107,8 +107,8 @@ func (v *ledgerView) PositionPostings(ctx context.Context, functional money.Curr
 		return err
 	}
 	first, beyond := PositionRanges()
-	return byDay(i, func(day period.Interval) error {
-		args, err := v.movesArgs(ctx, string(functional), day, early)
+	return v.inParts(i, func(part period.Interval) error {
+		args, err := v.movesArgs(ctx, string(functional), part, early)
 		if err != nil {
 			return err
 		}
