@@ -28,9 +28,10 @@ type LedgerView interface {
 	Accounts(ctx context.Context, filter LedgerFilter, each func(AccountTurnover) error) error
 	// Entries streams entries in the order in which they were recorded.
 	Entries(ctx context.Context, filter LedgerFilter, each func(RecordedEntry) error) error
-	// EntriesByEffectiveTime streams the entries of one account by effective time, and
-	// those with the same effective time in the order in which they were recorded.
-	EntriesByEffectiveTime(ctx context.Context, account ledger.Account, interval period.Interval, each func(RecordedEntry) error) error
+	// EntriesByEffectiveTime streams the entries of accounts, one account after the other in the order given: by
+	// effective time, and those with the same effective time in the order in which they were recorded.
+	EntriesByEffectiveTime(ctx context.Context, accounts []ledger.Account, interval period.Interval,
+		each func(ledger.Account, RecordedEntry) error) error
 	// Days streams the days in UTC, from a time on, that have entries of one account by effective
 	// time, with the turnover of each in the interval. The time is not after the start of the
 	// interval; both are zero or neither.

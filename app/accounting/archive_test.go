@@ -209,7 +209,8 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 	err = view(time.Time{}, func(ctx context.Context, v ports.LedgerView) error {
 		discard := func(ports.RecordedEntry) error { return nil }
 		wantArchived(t, "all entries", v.Entries(ctx, ports.LedgerFilter{}, discard))
-		wantArchived(t, "all movements", v.EntriesByEffectiveTime(ctx, ana, period.Interval{}, discard))
+		wantArchived(t, "all movements", v.EntriesByEffectiveTime(ctx, []ledger.Account{ana}, period.Interval{},
+			func(ledger.Account, ports.RecordedEntry) error { return nil }))
 		wantArchived(t, "all accounts", v.Accounts(ctx, ports.LedgerFilter{}, func(ports.AccountTurnover) error { return nil }))
 		var seen []string
 		since := period.Interval{From: day(time.February, 1)}
@@ -221,7 +222,7 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 		}), v.Accounts(ctx, ports.LedgerFilter{Interval: since}, func(a ports.AccountTurnover) error {
 			seen = append(seen, fmt.Sprint(a.Opening, a.Debits.Sum, a.Credits.Sum, a.Closing))
 			return nil
-		}), v.EntriesByEffectiveTime(ctx, ana, since, func(e ports.RecordedEntry) error {
+		}), v.EntriesByEffectiveTime(ctx, []ledger.Account{ana}, since, func(_ ledger.Account, e ports.RecordedEntry) error {
 			seen = append(seen, fmt.Sprint(e.Amount))
 			return nil
 		}), v.Days(ctx, ana, since.From, since, func(d ports.DayTurnover) error {

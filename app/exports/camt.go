@@ -9,6 +9,7 @@ import (
 	"causeway/app/exports/camt053"
 	"causeway/core/fault"
 	"causeway/core/period"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -89,7 +90,8 @@ func (j exportJob) writeDays(ctx context.Context, m *camt053.Message, t ports.Ac
 			span.To = to
 		}
 		stream := func(each func(ports.RecordedEntry) error) error {
-			return j.view.EntriesByEffectiveTime(ctx, t.Account, span, each)
+			return j.view.EntriesByEffectiveTime(ctx, []ledger.Account{t.Account}, span,
+				func(_ ledger.Account, e ports.RecordedEntry) error { return each(e) })
 		}
 		if j.holders.names {
 			err = withHolders(ctx, j.holders, stream, pathsOf, write)

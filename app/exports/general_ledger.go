@@ -3,6 +3,7 @@ package exports
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -45,12 +47,9 @@ func (e *Service) WriteGeneralLedger(ctx context.Context, out io.Writer, p ident
 		return err
 	}
 	err = e.Views.View(ctx, p, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
-		return view.Accounts(ctx, ports.LedgerFilter{Interval: interval}, func(t ports.AccountTurnover) error {
-			if t.Opening == 0 && t.Debits.Count+t.Credits.Count == 0 {
-				return nil
-			}
-			return generalLedgerAccount{w, t, mapping.Resolve(t.Account.Path, t.Account.Currency)}.write(ctx, view, interval)
-		})
+		g := generalLedger{csv: w, mapping: mapping.Mapping, view: view, interval: interval}
+		err := view.Accounts(ctx, ports.LedgerFilter{Interval: interval}, func(t ports.AccountTurnover) error { return g.add(ctx, t) })
+		return errors.Join(err, g.writePending(ctx))
 	})
 	if err != nil {
 		return err
@@ -59,45 +58,110 @@ func (e *Service) WriteGeneralLedger(ctx context.Context, out io.Writer, p ident
 	return w.Error()
 }
 
+// Entries of at most this many accounts, with about this many entries, are read at once: a query for each account would take
+// longer than to write its lines.
+const (
+	generalLedgerAccounts = 200
+	generalLedgerEntries  = 50_000
+)
+
+// generalLedger writes the lines of accounts.
+type generalLedger struct {
+	csv      *csv.Writer
+	mapping  books.Mapping
+	view     ports.LedgerView
+	interval period.Interval
+	// pending are accounts that are not written yet, with this many entries.
+	pending []ports.AccountTurnover
+	entries int64
+}
+
+// add adds an account, unless it has neither a balance nor entries.
+func (g *generalLedger) add(ctx context.Context, t ports.AccountTurnover) error {
+	entries := t.Debits.Count + t.Credits.Count
+	if t.Opening == 0 && entries == 0 {
+		return nil
+	}
+	g.pending, g.entries = append(g.pending, t), g.entries+entries
+	if len(g.pending) < generalLedgerAccounts && g.entries < generalLedgerEntries {
+		return nil
+	}
+	return g.writePending(ctx)
+}
+
+func (g *generalLedger) writePending(ctx context.Context) error {
+	if len(g.pending) == 0 {
+		return nil
+	}
+	accounts := make([]ledger.Account, len(g.pending))
+	for i, t := range g.pending {
+		accounts[i] = t.Account
+	}
+	place := -1 // of the account that is being written
+	var current *generalLedgerAccount
+	next := func() error {
+		if place++; place > 0 {
+			if err := current.end(); err != nil {
+				return err
+			}
+		}
+		if place == len(accounts) {
+			return nil
+		}
+		t := g.pending[place]
+		current = &generalLedgerAccount{g.csv, t, g.mapping.Resolve(t.Account.Path, t.Account.Currency), money.TotalOf(t.Opening)}
+		return current.writeBalance(openingLine, t.Opening)
+	}
+	err := g.view.EntriesByEffectiveTime(ctx, accounts, g.interval, func(a ledger.Account, e ports.RecordedEntry) error {
+		for place < 0 || accounts[place] != a {
+			if err := next(); err != nil {
+				return err
+			}
+		}
+		return current.writeEntry(e)
+	})
+	for err == nil && place < len(accounts) {
+		err = next()
+	}
+	g.pending, g.entries = g.pending[:0], 0
+	return err
+}
+
 // generalLedgerAccount writes the lines of one account.
 type generalLedgerAccount struct {
 	csv *csv.Writer
 	ports.AccountTurnover
-	gl books.GLAccount
+	gl      books.GLAccount
+	balance money.Total // after the lines that were written
 }
 
-func (a generalLedgerAccount) write(ctx context.Context, view ports.LedgerView, interval period.Interval) error {
-	if err := a.balance(openingLine, a.Opening); err != nil {
-		return err
+func (a *generalLedgerAccount) writeEntry(e ports.RecordedEntry) error {
+	amount := money.TotalOf(e.Amount)
+	debit, credit, counterpart := amount.Major(e.Currency), "", e.Credit
+	if e.Debit == a.Account.Path {
+		a.balance = a.balance.Add(amount)
+	} else {
+		a.balance, debit, credit, counterpart = a.balance.Sub(amount), "", debit, e.Debit
 	}
-	balance := money.TotalOf(a.Opening)
-	err := view.EntriesByEffectiveTime(ctx, a.Account, interval, func(e ports.RecordedEntry) error {
-		amount := money.TotalOf(e.Amount)
-		debit, credit, counterpart := amount.Major(e.Currency), "", e.Credit
-		if e.Debit == a.Account.Path {
-			balance = balance.Add(amount)
-		} else {
-			balance, debit, credit, counterpart = balance.Sub(amount), "", debit, e.Debit
-		}
-		return a.line(entryLine, strconv.FormatInt(e.Position.Seq, 10), strconv.Itoa(e.Position.N), records.FormatTime(e.Effective),
-			records.FormatTime(e.Recorded),
-			string(e.Kind), counterpart, debit, credit, balance.Major(e.Currency), e.Posting.String(), e.Transaction.String(),
-			csvcell.Escape(records.SingleLine(e.Memo)))
-	})
-	if err != nil {
-		return err
-	}
-	if !balance.Equal(money.TotalOf(a.Closing)) {
-		return fmt.Errorf("general ledger of %s: its entries lead to %s, not to its closing balance, %d", a.Account, balance, a.Closing)
-	}
-	return a.balance(closingLine, a.Closing)
+	return a.line(entryLine, strconv.FormatInt(e.Position.Seq, 10), strconv.Itoa(e.Position.N), records.FormatTime(e.Effective),
+		records.FormatTime(e.Recorded),
+		string(e.Kind), counterpart, debit, credit, a.balance.Major(e.Currency), e.Posting.String(), e.Transaction.String(),
+		csvcell.Escape(records.SingleLine(e.Memo)))
 }
 
-func (a generalLedgerAccount) balance(line string, minor int64) error {
+// end writes the closing balance.
+func (a *generalLedgerAccount) end() error {
+	if !a.balance.Equal(money.TotalOf(a.Closing)) {
+		return fmt.Errorf("general ledger of %s: its entries lead to %s, not to its closing balance, %d", a.Account, a.balance, a.Closing)
+	}
+	return a.writeBalance(closingLine, a.Closing)
+}
+
+func (a *generalLedgerAccount) writeBalance(line string, minor int64) error {
 	return a.line(line, "", "", "", "", "", "", "", "", records.FormatMajor(minor, a.Account.Currency), "", "", "")
 }
 
-func (a generalLedgerAccount) line(line string, cells ...string) error {
+func (a *generalLedgerAccount) line(line string, cells ...string) error {
 	return a.csv.Write(append([]string{a.Account.Path, string(a.Class), string(a.Account.Currency), csvcell.Escape(a.gl.Code),
 		csvcell.Escape(a.gl.Name), line}, cells...))
 }

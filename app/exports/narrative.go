@@ -42,7 +42,7 @@ var errStopped = errors.New("the reader stopped")
 // all returns the movements in order. An error ends them and is in err.
 func (n *narrative) all(ctx context.Context) statement.Movements {
 	return func(yield func(statement.Movement) bool) {
-		err := n.view.EntriesByEffectiveTime(ctx, n.account, n.interval, func(e ports.RecordedEntry) error {
+		err := n.view.EntriesByEffectiveTime(ctx, []ledger.Account{n.account}, n.interval, func(_ ledger.Account, e ports.RecordedEntry) error {
 			if n.pending = append(n.pending, e); len(n.pending) < movementBatchSize {
 				return nil
 			}

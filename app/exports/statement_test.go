@@ -52,7 +52,7 @@ func (d *fakeLedger) Accounts(_ context.Context, _ ports.LedgerFilter, each func
 	return each(d.turnover)
 }
 func (d *fakeLedger) Entries(ctx context.Context, _ ports.LedgerFilter, each func(ports.RecordedEntry) error) error {
-	return d.EntriesByEffectiveTime(ctx, ledger.Account{}, period.Interval{}, each)
+	return d.EntriesByEffectiveTime(ctx, nil, period.Interval{}, func(_ ledger.Account, e ports.RecordedEntry) error { return each(e) })
 }
 func (d *fakeLedger) Days(context.Context, ledger.Account, time.Time, period.Interval, func(ports.DayTurnover) error) error {
 	return nil
@@ -61,10 +61,10 @@ func (d *fakeLedger) AccountHolders(context.Context, ident.Platform, []ident.Int
 	bool) (map[ident.InternalAccount]ports.AccountHolder, error) {
 	return nil, nil
 }
-func (d *fakeLedger) EntriesByEffectiveTime(_ context.Context, _ ledger.Account, _ period.Interval,
-	each func(ports.RecordedEntry) error) error {
+func (d *fakeLedger) EntriesByEffectiveTime(_ context.Context, _ []ledger.Account, _ period.Interval,
+	each func(ledger.Account, ports.RecordedEntry) error) error {
 	for _, e := range d.movements {
-		if err := each(e); err != nil {
+		if err := each(ledger.Account{}, e); err != nil {
 			return err
 		}
 	}
@@ -229,7 +229,8 @@ func (f largeLedger) Accounts(context.Context, ports.LedgerFilter, func(ports.Ac
 func (f largeLedger) Days(context.Context, ledger.Account, time.Time, period.Interval, func(ports.DayTurnover) error) error {
 	return nil
 }
-func (f largeLedger) EntriesByEffectiveTime(context.Context, ledger.Account, period.Interval, func(ports.RecordedEntry) error) error {
+func (f largeLedger) EntriesByEffectiveTime(context.Context, []ledger.Account, period.Interval,
+	func(ledger.Account, ports.RecordedEntry) error) error {
 	return nil
 }
 func (f largeLedger) Entries(_ context.Context, _ ports.LedgerFilter, each func(ports.RecordedEntry) error) error {

@@ -28,18 +28,19 @@ var _ ports.LedgerViews = (*Views)(nil)
 // NewViews returns the views of the ledger in the database of db.
 func NewViews(store *Store, db AuditSource) *Views { return &Views{store, db} }
 
-// Planner settings, whatever those of the session are. Queries about one account look rows up
+// Planner settings, whatever those of the session are. Queries about given accounts look rows up
 // by key and are planned once: with a partition for each month, planning one takes longer than
-// running it, and reports run it for every account. Queries about all accounts are planned for the current size
-// of the tables. So are queries that read range by range, but they look rows up by key: for
-// tables without statistics, other joins may compare every row with every other. No query
-// has a timeout; ctx ends them.
+// running it. Queries about all accounts are planned for the current size of the tables. So are queries that read range by range, but they look rows up by key: for
+// tables without statistics, other joins may compare every row with every other. Those that read whole tables never look
+// rows up one by one: with statistics too, the planner may expect three accounts where there are all. No query has a timeout;
+// ctx ends them.
 const (
 	noTimeout           = `SET LOCAL statement_timeout = 0; `
 	indexLookupSettings = noTimeout + `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan`
 	accountReadSettings = indexLookupSettings + `; SET LOCAL enable_material = off`
 	rangeReadSettings   = accountReadSettings + `; SET LOCAL plan_cache_mode = auto`
 	bulkReadSettings    = noTimeout + `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
+	wholeReadSettings   = bulkReadSettings + `; SET LOCAL enable_nestloop = off`
 )
 
 // The last posting at a time; its recorded time is that of the clock if it is archived.
@@ -110,8 +111,8 @@ func (v *ledgerView) spool(ctx context.Context, doing, settings, statement strin
 	return v.spoolFrom(ctx, queryFreshPlan, doing, settings, statement, args, each)
 }
 
-// spoolAccount is spool for a query about one account, which is planned once.
-func (v *ledgerView) spoolAccount(ctx context.Context, doing, statement string, args []any, each func(row) error) error {
+// spoolAccounts is spool for a query about given accounts, which is planned once.
+func (v *ledgerView) spoolAccounts(ctx context.Context, doing, statement string, args []any, each func(row) error) error {
 	return v.spoolFrom(ctx, query, doing, accountReadSettings, statement, args, each)
 }
 

@@ -56,7 +56,11 @@ func (v *ledgerView) Accounts(ctx context.Context, filter ports.LedgerFilter, ea
 		return err
 	}
 	args := []any{v.platform, filter.Path, string(filter.Currency), v.last.Seq, optionalTime(filter.From), optionalTime(filter.To), firstSeq}
-	return v.spool(ctx, "sum accounts", bulkReadSettings, selectTurnovers, args, func(r row) error {
+	settings := wholeReadSettings
+	if filter.Path != "" {
+		settings = bulkReadSettings
+	}
+	return v.spool(ctx, "sum accounts", settings, selectTurnovers, args, func(r row) error {
 		t, err := scanTurnover(r)
 		t.Account.Platform = v.platform
 		if err != nil {

@@ -50,26 +50,11 @@ func TestView_EntriesOfAccountByItsIndex(t *testing.T) {
 		statement string
 		args      []any
 	}{
-		"entries": {selectEntriesByEffectiveTime, []any{pgUUID(uuid.UUID{1}), int64(9e9), "rails/R7", "USD", from, to, int64(0)}},
-		"days":    {selectDays, []any{pgUUID(uuid.UUID{1}), int64(9e9), "rails/R7", "USD", from, from, to, int64(0)}},
+		"entries": {selectEntriesByEffectiveTime, []any{pgUUID(uuid.UUID{1}), int64(9e9), []string{"rails/R7", "rails/R9"}, []string{"USD", "USD"},
+			from, to, int64(0)}},
+		"days": {selectDays, []any{pgUUID(uuid.UUID{1}), int64(9e9), "rails/R7", "USD", from, from, to, int64(0)}},
 	} {
-		if _, err := tx.Prepare(t.Context(), name, c.statement); err != nil {
-			t.Fatal(err)
-		}
-		placeholders := make([]string, len(c.args))
-		for i := range placeholders {
-			placeholders[i] = fmt.Sprint("$", i+1)
-		}
-		explain := "EXPLAIN EXECUTE " + name + "(" + strings.Join(placeholders, ", ") + ")"
-		rows, err := tx.Query(t.Context(), explain, append([]any{pgx.QueryExecModeSimpleProtocol}, c.args...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan := strings.Join(lines, "\n")
+		plan := explain(t, tx, "EXPLAIN", c.statement, c.args)
 		if !strings.Contains(plan, "(platform_id = $1)") {
 			t.Errorf("%s: planned for one account:\n%s", name, plan)
 		}
@@ -80,4 +65,39 @@ func TestView_EntriesOfAccountByItsIndex(t *testing.T) {
 			t.Errorf("%s: %d of %d scans by account:\n%s", name, byAccount, scans, plan)
 		}
 	}
+
+	// The turnovers of all accounts are not compared with all accounts, nor entries with entries: the one nested loop looks up
+	// the snapshot of each account.
+	if _, err := tx.Exec(t.Context(), wholeReadSettings, pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatal(err)
+	}
+	plan := explain(t, tx, "EXPLAIN", selectTurnovers, []any{pgUUID(uuid.UUID{1}), "", "", int64(9e9), from, to, int64(0)})
+	if strings.Count(plan, "Nested Loop") != 1 {
+		t.Errorf("turnovers:\n%s", plan)
+	}
+}
+
+// explain returns the plan of a prepared statement.
+func explain(t *testing.T, tx pgx.Tx, command, statement string, args []any) string {
+	t.Helper()
+	if _, err := tx.Prepare(t.Context(), "explained", statement); err != nil {
+		t.Fatal(err)
+	}
+	placeholders := make([]string, len(args))
+	for i := range placeholders {
+		placeholders[i] = fmt.Sprint("$", i+1)
+	}
+	execute := command + " EXECUTE explained(" + strings.Join(placeholders, ", ") + ")"
+	rows, err := tx.Query(t.Context(), execute, append([]any{pgx.QueryExecModeSimpleProtocol}, args...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err == nil {
+		_, err = tx.Exec(t.Context(), "DEALLOCATE explained")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
 }

@@ -120,7 +120,7 @@ func TestView_PeriodByEffectiveTime(t *testing.T) {
 						}
 						return nil
 					}),
-				view.EntriesByEffectiveTime(ctx, at, period.Interval{}, func(e ports.RecordedEntry) error {
+				view.EntriesByEffectiveTime(ctx, []ledger.Account{at}, period.Interval{}, func(_ ledger.Account, e ports.RecordedEntry) error {
 					amounts = append(amounts, e.Amount)
 					return nil
 				}),
@@ -165,7 +165,8 @@ func TestView_HoldsNoSnapshotWhileReaderWaits(t *testing.T) {
 			entry := func(ports.RecordedEntry) error { return check() }
 			return errors.Join(check(),
 				view.Entries(ctx, ports.LedgerFilter{}, entry), view.Entries(ctx, ports.LedgerFilter{Path: at.Path}, entry),
-				view.EntriesByEffectiveTime(ctx, at, period.Interval{}, entry),
+				view.EntriesByEffectiveTime(ctx, []ledger.Account{at}, period.Interval{},
+					func(_ ledger.Account, e ports.RecordedEntry) error { return entry(e) }),
 				view.Accounts(ctx, ports.LedgerFilter{}, func(ports.AccountTurnover) error { return check() }))
 		})
 	if err != nil || callbacks != 1+2+2+2+2 {
