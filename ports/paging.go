@@ -1,6 +1,14 @@
 package ports
 
-import "github.com/google/uuid"
+import (
+	"context"
+	"iter"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+	"causeway/core/platform"
+)
 
 // Paging selects a part of a list: at most Limit items after the one with the id After, in
 // ascending or descending order of creation.
@@ -22,4 +30,51 @@ type Page[T any] struct {
 	// many items that a filter left out.
 	Total          int64
 	TotalIsMinimum bool
+}
+
+// PageOf returns a page with items that were made of those of another one.
+func PageOf[T, From any](items []T, of Page[From]) Page[T] {
+	return Page[T]{Items: items, More: of.More, Total: of.Total, TotalIsMinimum: of.TotalIsMinimum}
+}
+
+// All reads a whole list, page by page, and returns its items or, as the last one, an error.
+func All[T any](paging Paging, read func(Paging) (Page[T], error), id func(T) uuid.UUID) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for {
+			page, err := read(paging)
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, item := range page.Items {
+				if !yield(item, nil) {
+					return
+				}
+				paging.After = id(item)
+			}
+			if !page.More {
+				return
+			}
+		}
+	}
+}
+
+// Platforms reads platforms.
+type Platforms interface {
+	// Platforms returns at most limit platforms after one, in order of creation.
+	Platforms(ctx context.Context, after ident.Platform, limit int) ([]platform.Platform, error)
+}
+
+// platformsPerRead is how many platforms AllPlatforms reads at once.
+const platformsPerRead = 500
+
+// AllPlatforms reads all platforms, and returns them in order of creation or, as the last one, an error.
+func AllPlatforms(ctx context.Context, store Platforms) iter.Seq2[platform.Platform, error] {
+	return All(Paging{Limit: platformsPerRead}, func(p Paging) (Page[platform.Platform], error) {
+		var after ident.Platform
+		after.SetUUID(p.After)
+		found, err := store.Platforms(ctx, after, p.Limit)
+		return Page[platform.Platform]{Items: found, More: len(found) == p.Limit}, err
+	}, func(p platform.Platform) uuid.UUID { return p.ID.UUID() })
 }

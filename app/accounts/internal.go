@@ -19,7 +19,7 @@ func (s *Service) ListInternal(ctx context.Context, platformID ident.Platform, o
 		return ports.Page[account.WithBalance]{}, err
 	}
 	items, err := s.withBalances(ctx, page.Items)
-	return ports.Page[account.WithBalance]{Items: items, More: page.More, Total: page.Total, TotalIsMinimum: page.TotalIsMinimum}, err
+	return ports.PageOf(items, page), err
 }
 
 // withBalances reads the balances of all accounts with one query.

@@ -24,8 +24,6 @@ const (
 	// suspectsSince is how long before its balances a proof looks for the payment that explains a difference.
 	suspectsSince = 7 * 24 * time.Hour
 	maxSuspects   = 10
-	// platformsPerRead is the number of platforms that one query reads.
-	platformsPerRead = 1000
 )
 
 // Prove compares the ledger with the last balances that partners and chains have reported up to a time, and keeps the
@@ -72,20 +70,15 @@ func (s *Service) ProveYesterday(ctx context.Context) error {
 
 func (s *Service) productionPlatforms(ctx context.Context) ([]ident.Platform, error) {
 	var found []ident.Platform
-	for after := (ident.Platform{}); ; {
-		page, err := s.Store.Platforms(ctx, after, platformsPerRead)
+	for p, err := range ports.AllPlatforms(ctx, s.Store) {
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range page {
-			if after = p.ID; p.Environment == platform.Production {
-				found = append(found, p.ID)
-			}
-		}
-		if len(page) < platformsPerRead {
-			return found, nil
+		if p.Environment == platform.Production {
+			found = append(found, p.ID)
 		}
 	}
+	return found, nil
 }
 
 // prove compares one group of connections.

@@ -18,7 +18,7 @@ import (
 // Store reads the payments and accounts of connections.
 type Store interface {
 	ports.UnitsOfWork
-	Platforms(ctx context.Context, after ident.Platform, limit int) ([]platform.Platform, error)
+	ports.Platforms
 	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	RailReplies(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]ports.RailReply, error)
 	// WaitingRailPayments returns payments in one of the states InReview, Queued, HandedOver and Sent, of one connection or, if it is

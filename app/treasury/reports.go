@@ -171,32 +171,22 @@ func (s *Service) keep(ctx context.Context, p ident.Platform, day safeguarding.D
 // subjectOf returns the subject of the events on the whole ledger of a platform, which are sent in order.
 func subjectOf(p ident.Platform) uuid.UUID { return p.UUID() }
 
-// platformsPerRead is how many platforms a periodic task reads at once.
-const platformsPerRead = 100
-
 // eachPlatform calls do for every platform of an environment. It goes on after an error, so that one platform's trouble is never
 // another's, and returns all errors.
 func (s *Service) eachPlatform(ctx context.Context, environment platform.Environment,
 	do func(context.Context, platform.Platform) error) error {
 	var errs []error
-	for after := (ident.Platform{}); ; {
-		platforms, err := s.Store.Platforms(ctx, after, platformsPerRead)
-		if err != nil {
-			return errors.Join(append(errs, err)...)
-		}
-		for _, p := range platforms {
-			if p.Environment != environment {
-				continue
-			}
+	for p, err := range ports.AllPlatforms(ctx, s.Store) {
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case p.Environment == environment:
 			if err := do(ports.ForPlatform(ctx, p.ID), p); err != nil {
 				errs = append(errs, fmt.Errorf("platform %s: %w", p.ID, err))
 			}
 		}
-		if len(platforms) < platformsPerRead || ctx.Err() != nil {
-			return errors.Join(errs...)
-		}
-		after = platforms[len(platforms)-1].ID
 	}
+	return errors.Join(errs...)
 }
 
 // KeepDueReports keeps the report of each day that is over, for every platform of an environment. Every

@@ -11,7 +11,6 @@ import (
 	"causeway/core/books"
 	"causeway/core/ident"
 	"causeway/core/money"
-	"causeway/core/platform"
 	"causeway/core/price"
 	"causeway/core/safeguarding"
 	"causeway/core/treasury"
@@ -23,7 +22,7 @@ import (
 type Store interface {
 	foureyes.Store
 	BooksSettings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error)
-	Platforms(ctx context.Context, after ident.Platform, limit int) ([]platform.Platform, error)
+	ports.Platforms
 	// AccountPurposes returns every version of the purposes that were set, by account and version.
 	AccountPurposes(ctx context.Context, p ident.Platform) ([]ports.AccountPurpose, error)
 	// SafeguardingReport returns a version of the report of a day with its acknowledgements, or the last version if

@@ -49,11 +49,11 @@ func (d Decisions[T]) Proposal(ctx context.Context, p ident.Platform, id ident.P
 func (d Decisions[T]) Proposals(ctx context.Context, p ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Stated], error) {
 	f.Now = d.Clock.Now()
 	found, err := d.Reader.Proposals(ctx, p, f)
-	page := ports.Page[proposal.Stated]{More: found.More, Total: found.Total, TotalIsMinimum: found.TotalIsMinimum}
+	var stated []proposal.Stated
 	for _, item := range found.Items {
-		page.Items = append(page.Items, item.At(f.Now))
+		stated = append(stated, item.At(f.Now))
 	}
-	return page, err
+	return ports.PageOf(stated, found), err
 }
 
 // Prepare reads what carrying out a proposal needs.
