@@ -13,4 +13,6 @@ const StepDeleteBlob transaction.Step = "delete-blob"
 type DocumentFilter struct {
 	Paging
 	Holder document.Holder
+	// IncludeReplaced includes files that were submitted for verification and then replaced.
+	IncludeReplaced bool
 }

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
+
+	"github.com/google/uuid"
 
 	"causeway/adapters/cli/table"
+	"causeway/app/agents"
 	"causeway/core/agent"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -31,7 +33,7 @@ func (c agentsListCommand) Run(ctx context.Context, env *Env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	filter := ports.AgentFilter{Paging: ports.Paging{Limit: 100}}
+	var filter ports.AgentFilter
 	if c.Customer != "" {
 		var err error
 		if filter.Customer, err = ident.ParseCustomer(c.Customer); err != nil {
@@ -39,20 +41,27 @@ func (c agentsListCommand) Run(ctx context.Context, env *Env) error {
 		}
 	}
 	return c.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
-		reader := agentReader{services.Store(), p, env.Clock.Now()}
-		rows := table.New("agent", "customer", "state", "per transaction", "sent today", ">waiting")
-		for {
-			page, err := reader.store.Agents(ctx, p, filter)
+		rows, today := table.New("agent", "customer", "state", "per transaction", "sent today", ">waiting"), agent.DayOf(env.Clock.Now())
+		read := func(paging ports.Paging) (ports.Page[agents.Activity], error) {
+			filter.Paging = paging
+			return services.Agents().Activities(ctx, p, filter)
+		}
+		for a, err := range ports.All(ports.Paging{Limit: 100}, read, func(a agents.Activity) uuid.UUID { return a.ID.UUID() }) {
 			if err != nil {
 				return err
 			}
-			if err := reader.addAgents(ctx, rows, page.Items, c); err != nil {
+			if c.Waiting && a.Waiting.Total == 0 {
+				continue
+			}
+			sent, err := sentText(a.Counters, today)
+			if err != nil {
 				return err
 			}
-			if !page.More || rows.Len() >= c.Limit {
+			rows.Add(a.ID, a.Customer, agentState(a.Agent), table.OrDash(limitText(a.Policy.Limits, a.Policy.Limits.PerTransaction)),
+				table.OrDash(sent), a.Waiting.Total)
+			if rows.Len() == c.Limit {
 				break
 			}
-			filter.After = page.Items[len(page.Items)-1].ID.UUID()
 		}
 		return c.printTable(env, rows, "There are no such agents.")
 	})
@@ -69,74 +78,29 @@ func (c agentsShowCommand) Run(ctx context.Context, env *Env) error {
 		return fmt.Errorf("AGENT %w", err)
 	}
 	return c.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
-		store, now := services.Store(), env.Clock.Now()
-		found, err := store.Agent(ctx, p, id)
-		if err != nil {
-			return err
-		}
-		counters, err := store.AgentCounters(ctx, p, []ident.Agent{id}, agent.MonthOf(now))
-		if err != nil {
-			return err
-		}
-		waiting, err := store.AgentActions(ctx, p, ports.AgentActionFilter{Paging: ports.Paging{Limit: 100}, Agent: id,
-			Status: agent.ActionPending})
+		now := env.Clock.Now()
+		found, err := services.Agents().Activity(ctx, p, id)
 		if err != nil {
 			return err
 		}
 		record := table.NewRecord("agent", id)
-		addAgent(record, found)
+		addAgent(record, found.Agent)
 		addPolicy(record, found.Policy)
 		for _, sent := range [][2]string{{"sent today", agent.DayOf(now)}, {"sent this month", agent.MonthOf(now)}} {
-			text, err := sentText(counters[id], sent[1])
+			text, err := sentText(found.Counters, sent[1])
 			if err != nil {
 				return err
 			}
 			record.Add(sent[0], table.OrDash(text))
 		}
-		for _, a := range waiting.Items {
+		for _, a := range found.Waiting.Items {
 			record.Add("waits for approval", fmt.Sprintf("%s since %s: %s", a.ID, table.CellOf(a.CreatedAt).Text, actionText(a)))
 		}
-		if waiting.More {
+		if found.Waiting.More {
 			record.Add("waits for approval", "and more")
 		}
 		return c.printRecord(env, record)
 	})
-}
-
-// agentReader reads the agents of a platform.
-type agentReader struct {
-	store    Store
-	platform ident.Platform
-	now      time.Time
-}
-
-// addAgents adds the agents that the command asks for, up to its limit.
-func (r agentReader) addAgents(ctx context.Context, rows *table.Table, found []agent.Agent, c agentsListCommand) error {
-	ids := make([]ident.Agent, len(found))
-	for i, a := range found {
-		ids[i] = a.ID
-	}
-	counters, err := r.store.AgentCounters(ctx, r.platform, ids, agent.MonthOf(r.now))
-	if err != nil {
-		return err
-	}
-	for _, a := range found {
-		waiting, err := r.store.AgentActions(ctx, r.platform, ports.AgentActionFilter{Paging: ports.Paging{Limit: 1}, Agent: a.ID,
-			Status: agent.ActionPending})
-		if err != nil {
-			return err
-		}
-		if c.Waiting && waiting.Total == 0 || rows.Len() >= c.Limit {
-			continue
-		}
-		sent, err := sentText(counters[a.ID], agent.DayOf(r.now))
-		if err != nil {
-			return err
-		}
-		rows.Add(a.ID, a.Customer, agentState(a), table.OrDash(limitText(a.Policy.Limits, a.Policy.Limits.PerTransaction)), table.OrDash(sent),
-			waiting.Total)
-	}
-	return nil
 }
 
 func addAgent(record *table.Record, a agent.Agent) {

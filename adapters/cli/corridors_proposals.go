@@ -78,7 +78,7 @@ func (c corridorsApproveCommand) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	return c.with(ctx, env, OnBooks, func(services Services) error {
-		if err := requireClock(ctx, services.Store()); err != nil {
+		if err := services.CheckClock(ctx); err != nil {
 			return err
 		}
 		found, err := services.Pricing().Proposal(ctx, id)
@@ -116,7 +116,7 @@ func (c corridorsRejectCommand) Run(ctx context.Context, env *Env) error {
 		return fieldErrors("nothing was changed", err)
 	}
 	return c.with(ctx, env, OnBooks, func(services Services) error {
-		if err := requireClock(ctx, services.Store()); err != nil {
+		if err := services.CheckClock(ctx); err != nil {
 			return err
 		}
 		rejected, err := services.Pricing().Reject(ctx, by.Actor, id, c.Note)

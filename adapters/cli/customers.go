@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"causeway/adapters/cli/table"
 	"causeway/core/customer"
 	"causeway/core/ident"
@@ -29,19 +31,18 @@ func (c customersListCommand) Run(ctx context.Context, env *Env) error {
 	}
 	return c.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
 		rows, service := table.New("customer", "type", "status", "created", "deleted", "erased"), services.Customers()
-		for paging := (ports.Paging{Limit: 100}); rows.Len() < c.Limit; {
-			page, err := service.List(ctx, p, ports.CustomerFilter{Paging: paging, IncludeDeleted: true})
+		read := func(paging ports.Paging) (ports.Page[customer.Customer], error) {
+			return service.List(ctx, p, ports.CustomerFilter{Paging: paging, IncludeDeleted: true})
+		}
+		for found, err := range ports.All(ports.Paging{Limit: 100}, read, func(c customer.Customer) uuid.UUID { return c.ID.UUID() }) {
 			if err != nil {
 				return err
 			}
-			for _, found := range page.Items {
-				paging.After = found.ID.UUID()
-				if c.Deleted && !found.Deleted() || rows.Len() == c.Limit {
-					continue
-				}
-				rows.Add(found.ID, found.Type, found.Status, found.CreatedAt, found.DeletedAt, found.ErasedAt)
+			if c.Deleted && !found.Deleted() {
+				continue
 			}
-			if !page.More {
+			rows.Add(found.ID, found.Type, found.Status, found.CreatedAt, found.DeletedAt, found.ErasedAt)
+			if rows.Len() == c.Limit {
 				break
 			}
 		}

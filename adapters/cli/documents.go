@@ -8,10 +8,13 @@ import (
 	"io"
 	"os"
 
+	"github.com/google/uuid"
+
 	"causeway/adapters/cli/table"
 	"causeway/core/document"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/ports"
 )
 
 // DocumentsCommand is about the documents of customers.
@@ -31,12 +34,19 @@ func (d documentsListCommand) Run(ctx context.Context, env *Env) error {
 		return fmt.Errorf("HOLDER %w", err)
 	}
 	return d.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
-		found, err := services.Store().DocumentsOf(ctx, p, holder)
+		documents, err := services.Documents(BlobFlags{})
 		if err != nil {
 			return err
 		}
+		read := func(paging ports.Paging) (ports.Page[document.Document], error) {
+			return documents.List(ctx, p, ports.DocumentFilter{Paging: paging, Holder: holder, IncludeReplaced: true})
+		}
 		rows := table.New("document", "type", "side", "country", "file|content_type", ">bytes", "uploaded", "submitted", "state")
-		for _, one := range found {
+		paging := ports.Paging{Limit: 100, Ascending: true}
+		for one, err := range ports.All(paging, read, func(d document.Document) uuid.UUID { return d.ID.UUID() }) {
+			if err != nil {
+				return err
+			}
 			state := "current"
 			if !one.SupersededBy.IsZero() {
 				state = "replaced"
@@ -70,11 +80,7 @@ func (d documentsShowCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		action, err := d.action(env, platform.OperatorOpenedDocument, p, id.String())
-		if err != nil {
-			return err
-		}
-		if err := services.Store().RecordOperatorAction(ctx, action); err != nil {
+		if err := d.record(ctx, env, services, platform.OperatorOpenedDocument, p, id.String(), uuid.Nil); err != nil {
 			return err
 		}
 		found, file, err := documents.Open(ctx, p, id)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/google/uuid"
 
 	"causeway/adapters/cli/table"
 	"causeway/core/ident"
@@ -93,27 +94,31 @@ type platformFlag struct {
 }
 
 // resolve parses a platform id and checks that the platform exists. Without an id it returns the only platform.
-func (f platformFlag) resolve(ctx context.Context, store Store) (ident.Platform, error) {
+func (f platformFlag) resolve(ctx context.Context, services Services) (ident.Platform, error) {
 	if f.Platform != "" {
 		id, err := f.parse()
 		if err != nil {
 			return id, err
 		}
-		if _, err := store.Platform(ctx, id); err != nil {
+		if _, err := services.Platforms().Settings(ctx, id); err != nil {
 			return id, fmt.Errorf("--platform: %s does not exist", id)
 		}
 		return id, nil
 	}
-	ids, err := store.PlatformIDs(ctx, 2)
-	switch {
-	case err != nil:
-		return ident.Platform{}, err
-	case len(ids) == 0:
-		return ident.Platform{}, errors.New("no platform exists yet")
-	case len(ids) > 1:
-		return ident.Platform{}, errors.New("several platforms exist; set --platform")
+	var only ident.Platform
+	for found, err := range services.Platforms().All(ctx) {
+		if err != nil {
+			return only, err
+		}
+		if !only.IsZero() {
+			return ident.Platform{}, errors.New("several platforms exist; set --platform")
+		}
+		only = found.ID
 	}
-	return ids[0], nil
+	if only.IsZero() {
+		return only, errors.New("no platform exists yet")
+	}
+	return only, nil
 }
 
 // parse returns the platform that is named, and the zero id for none.
@@ -134,7 +139,7 @@ type platformFlags struct {
 // on opens the services on the database, and calls do with the platform.
 func (f platformFlags) on(ctx context.Context, env *Env, work Work, do func(Services, ident.Platform) error) error {
 	return f.with(ctx, env, work, func(services Services) error {
-		p, err := f.resolve(ctx, services.Store())
+		p, err := f.resolve(ctx, services)
 		if err != nil {
 			return err
 		}
@@ -151,11 +156,11 @@ type anyPlatformFlag struct {
 func (f anyPlatformFlag) parse() (ident.Platform, error) { return platformFlag(f).parse() }
 
 // resolve is parse, and checks that the platform exists.
-func (f anyPlatformFlag) resolve(ctx context.Context, store Store) (ident.Platform, error) {
+func (f anyPlatformFlag) resolve(ctx context.Context, services Services) (ident.Platform, error) {
 	if f.Platform == "" {
 		return ident.Platform{}, nil
 	}
-	return platformFlag(f).resolve(ctx, store)
+	return platformFlag(f).resolve(ctx, services)
 }
 
 // actorFlag names the operator in the records of what a command changes.
@@ -191,6 +196,17 @@ func (f actorFlag) action(env *Env, kind platform.OperatorActionKind, p ident.Pl
 	return platform.OperatorAction{ID: env.IDs.New(now), Platform: p, Kind: kind, Name: name, Actor: actor, At: now}, nil
 }
 
+// record records that the operator is about to see what name says.
+func (f actorFlag) record(ctx context.Context, env *Env, services Services, kind platform.OperatorActionKind, p ident.Platform, name string,
+	subject uuid.UUID) error {
+	action, err := f.action(env, kind, p, name)
+	if err != nil {
+		return err
+	}
+	action.Subject = subject
+	return services.Platforms().Record(ctx, action)
+}
+
 // changeFlags are those of a command that changes something of a platform for an operator.
 type changeFlags struct {
 	platformFlags
@@ -206,27 +222,15 @@ func (f changeFlags) change(ctx context.Context, env *Env, work Work, outcome st
 		return fieldErrors(outcome, err)
 	}
 	return f.with(ctx, env, work, func(services Services) error {
-		if err := requireClock(ctx, services.Store()); err != nil {
+		if err := services.CheckClock(ctx); err != nil {
 			return err
 		}
-		p, err := f.resolve(ctx, services.Store())
+		p, err := f.resolve(ctx, services)
 		if err != nil {
 			return err
 		}
 		return fieldErrors(outcome, do(services, p, by))
 	})
-}
-
-// requireClock returns an error if the clock of this machine must not set times in the ledger.
-func requireClock(ctx context.Context, store Store) error {
-	if err := store.MeasureClock(ctx); err != nil {
-		return err
-	}
-	if store.CheckClock() != nil {
-		return fmt.Errorf("the clock of this machine differs from the database's by %s; correct it. Nothing was changed",
-			store.ClockOffset().Abs().Round(time.Millisecond))
-	}
-	return nil
 }
 
 // outputFlag selects how a command prints what it lists or shows.

@@ -1,15 +1,6 @@
 package cli
 
-import (
-	"context"
-	"fmt"
-	"slices"
-
-	"causeway/app/audit"
-	"causeway/core/ident"
-	"causeway/core/transaction"
-	"causeway/ports"
-)
+import "context"
 
 // LedgerCommand reads and checks the ledger directly in the database, whether or not a server
 // is running.
@@ -64,7 +55,7 @@ type ledgerCheckCommand struct {
 
 func (l ledgerCheckCommand) Run(ctx context.Context, env *Env) error {
 	return l.with(ctx, env, OnBooks, func(services Services) error {
-		only, err := l.resolve(ctx, services.Store())
+		only, err := l.resolve(ctx, services)
 		if err != nil {
 			return err
 		}
@@ -72,27 +63,6 @@ func (l ledgerCheckCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		if err := checkUnposted(ctx, services.Store(), only, &report); err != nil {
-			return err
-		}
 		return printCheck(env.Out, l.Output, report)
-	})
-}
-
-// checkUnposted checks the states of the transactions that have no posting. The ledger check
-// starts from postings, so it does not see them. They are those of one platform or, if it is zero, of all.
-func checkUnposted(ctx context.Context, store Store, of ident.Platform, report *audit.Report) error {
-	return store.EachTransactionWithoutPostings(ctx, of, func(key ports.TransactionKey, flow transaction.Flow, state transaction.State) error {
-		i := slices.IndexFunc(report.Rules, func(r audit.RuleReport) bool { return r.Rule == audit.RuleTransactions })
-		rule := &report.Rules[i]
-		rule.Checked++
-		if err := flow.CheckKinds(state, nil); err != nil {
-			rule.Violations++
-			if rule.Violations <= audit.MaxFindings {
-				report.Findings = append(report.Findings, audit.Finding{Rule: audit.RuleTransactions,
-					Message: fmt.Sprintf("%s on %s: %v", key.ID, key.Platform, err)})
-			}
-		}
-		return nil
 	})
 }

@@ -83,21 +83,23 @@ func (a *auditPack) read(ctx context.Context, number int) (err error) {
 	if a.year, err = a.services.Years().Get(ctx, a.platform, number); err != nil {
 		return fieldErrors("no pack was written", err, argument{"year", strconv.Itoa(number)})
 	}
-	overview, err := a.services.Store().PeriodOverview(ctx, a.platform)
+	months, err := a.services.Periods().List(ctx, a.platform)
 	if err != nil {
 		return err
 	}
-	last := a.year.Year.Last()
-	if state := overview.Calendar.State(last); state != period.Closed {
+	last, state := a.year.Year.Last(), period.Open
+	for _, m := range slices.Backward(months) {
+		if m.Month == last {
+			state = m.State
+		}
+		if m.Closing != nil && !m.Month.Before(a.year.Year.First().Previous()) && !last.Before(m.Month) {
+			a.closings = append(a.closings, *m.Closing)
+		}
+	}
+	if state != period.Closed {
 		return fmt.Errorf("%s, the last month of the year %s, is %s: close all months of the year first, with causeway ledger close", last,
 			a.year.Year, state)
 	}
-	for _, c := range overview.Closings {
-		if !c.Month.Before(a.year.Year.First().Previous()) && !last.Before(c.Month) {
-			a.closings = append(a.closings, c)
-		}
-	}
-	slices.SortFunc(a.closings, func(x, y period.Closing) int { return x.Month.Start().Compare(y.Month.Start()) })
 
 	log, err := a.services.Log().Status(ctx, a.platform)
 	if err != nil {
@@ -239,9 +241,6 @@ func (a *auditPack) verify(ctx context.Context, options audit.VerifyOptions) (fa
 			return err
 		}
 		report, err := a.services.Audit().Of(a.platform).Verify(ctx, options)
-		if err == nil {
-			err = checkUnposted(ctx, a.services.Store(), a.platform, &report)
-		}
 		if err != nil {
 			return err
 		}

@@ -143,7 +143,7 @@ func (c archiveMonthCommand) withMonth(ctx context.Context, env *Env, kind platf
 		return err
 	}
 	return c.with(ctx, env, OnBooks, func(services Services) error {
-		if err := requireClock(ctx, services.Store()); err != nil {
+		if err := services.CheckClock(ctx); err != nil {
 			return err
 		}
 		return blockerErrors(apply(services.Recording(action).Periods(), month))

@@ -62,7 +62,7 @@ func (l ledgerTimelineCommand) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	return l.with(ctx, env, OnBooks, func(services Services) error {
-		owner, err := services.Store().PlatformOfTransaction(ctx, id)
+		owner, err := services.Accounting().PlatformOf(ctx, id)
 		if err != nil {
 			return err
 		}

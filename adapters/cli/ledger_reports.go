@@ -37,7 +37,7 @@ func (l ledgerBalancesCommand) Run(ctx context.Context, env *Env) error {
 			return err
 		}
 		if len(lines) == 0 && l.Platform != "" {
-			if _, err := selected.resolve(ctx, services.Store()); err != nil {
+			if _, err := selected.resolve(ctx, services); err != nil {
 				return err
 			}
 		}
@@ -120,7 +120,7 @@ func (l ledgerEntriesCommand) printTransaction(ctx context.Context, env *Env) er
 		return errors.New("--transaction cannot be combined with --currency, --from or --to; use causeway ledger postings --transaction")
 	}
 	return l.with(ctx, env, OnBooks, func(services Services) error {
-		owner, err := services.Store().PlatformOfTransaction(ctx, id)
+		owner, err := services.Accounting().PlatformOf(ctx, id)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func (l ledgerRotateCommand) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	return l.withAccess(ctx, env, Access{MasterKey: &l.MasterKeyFlag}, func(services Services) error {
-		if err := services.Store().RecordOperatorAction(ctx, action); err != nil {
+		if err := services.Platforms().Record(ctx, action); err != nil {
 			return err
 		}
 		key, err := services.RotateLedgerKey(ctx)

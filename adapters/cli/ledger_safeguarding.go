@@ -41,7 +41,7 @@ func (c ledgerSafeguardingCommand) Run(ctx context.Context, env *Env) error {
 	return c.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
 		service := services.Treasury()
 		if c.Again || c.Acknowledge != "" {
-			if err := requireClock(ctx, services.Store()); err != nil {
+			if err := services.CheckClock(ctx); err != nil {
 				return err
 			}
 		}

@@ -167,7 +167,7 @@ func (c treasuryPurposeCommand) Run(ctx context.Context, env *Env) error {
 	return c.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
 		service := services.Treasury()
 		if c.Account != "" {
-			if err := requireClock(ctx, services.Store()); err != nil {
+			if err := services.CheckClock(ctx); err != nil {
 				return err
 			}
 			change := ports.AccountPurpose{Path: c.Account, Purpose: safeguarding.Purpose(c.Purpose), By: by, Note: c.Note}

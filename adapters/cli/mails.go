@@ -29,7 +29,7 @@ func (c mailsListCommand) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	return c.with(ctx, env, OnBooks, func(services Services) error {
-		listed, err := services.Store().Mails(ctx, ports.MailFilter{Platform: p, Status: ports.MailStatus(strings.ToUpper(c.Status)),
+		listed, err := services.Customers().ListMails(ctx, ports.MailFilter{Platform: p, Status: ports.MailStatus(strings.ToUpper(c.Status)),
 			Limit: c.Limit + 1})
 		if err != nil {
 			return err

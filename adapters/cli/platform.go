@@ -8,7 +8,6 @@ import (
 
 	"causeway/adapters/cli/table"
 	"causeway/app/platforms"
-	"causeway/core/ident"
 	"causeway/core/platform"
 )
 
@@ -52,7 +51,7 @@ type platformSetCommand struct {
 
 func (c platformSetCommand) Run(ctx context.Context, env *Env) error {
 	return c.withOperator(ctx, env, c.actorFlag, func(services Services, operator *platforms.Operator) error {
-		owner, err := c.resolve(ctx, services.Store())
+		owner, err := c.resolve(ctx, services)
 		if err != nil {
 			return err
 		}
@@ -85,34 +84,14 @@ type platformListCommand struct {
 func (p platformListCommand) Run(ctx context.Context, env *Env) error {
 	return p.with(ctx, env, OnBooks, func(services Services) error {
 		rows := table.New("platform", "environment", "created", "name")
-		err := eachPlatform(ctx, services.Store(), func(found platform.Platform) {
+		for found, err := range services.Platforms().All(ctx) {
+			if err != nil {
+				return err
+			}
 			rows.Add(found.ID, found.Environment, found.CreatedAt, found.Name)
-		})
-		if err != nil {
-			return err
 		}
 		return p.printTable(env, rows, "There are no platforms. Create one with: causeway platform create")
 	})
-}
-
-// platformsPerRead is the number of platforms that one query reads.
-const platformsPerRead = 1000
-
-// eachPlatform calls do with all platforms, oldest first.
-func eachPlatform(ctx context.Context, store Store, do func(platform.Platform)) error {
-	for after := (ident.Platform{}); ; {
-		page, err := store.Platforms(ctx, after, platformsPerRead)
-		if err != nil {
-			return err
-		}
-		for _, found := range page {
-			do(found)
-			after = found.ID
-		}
-		if len(page) < platformsPerRead {
-			return nil
-		}
-	}
 }
 
 // Credentials is the content of credentials.json: what a client needs to call the API.

@@ -18,7 +18,6 @@ import (
 	"causeway/core/platform"
 	"causeway/core/screening"
 	"causeway/core/verification"
-	"causeway/ports"
 )
 
 // ReviewsCommand decides the verifications of customers that wait for a person.
@@ -66,11 +65,7 @@ func (c reviewsListCommand) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	return c.with(ctx, env, AsRequest, func(services Services) error {
-		waiting, err := waitingReviews(ctx, services.Store(), only)
-		if err != nil {
-			return err
-		}
-		hits, err := waitingHits(ctx, services.Store(), only)
+		hits, waiting, err := c.waiting(ctx, services, only)
 		if err != nil {
 			return err
 		}
@@ -93,76 +88,45 @@ func (c reviewsListCommand) Run(ctx context.Context, env *Env) error {
 // maxListedHits is how many entries of a platform are listed.
 const maxListedHits = 1000
 
-// waitingHits returns the entries of sanctions lists that wait for an operator: of one platform, or of all
-// production platforms if it is zero.
-func waitingHits(ctx context.Context, store Store, only ident.Platform) (waiting []screening.Hit, err error) {
-	of, err := reviewedPlatforms(ctx, store, only)
+// waiting returns the entries of sanctions lists and the verifications that wait for an operator, those first that wait longest: of
+// one platform, or of all production platforms if it is zero.
+func (c reviewsListCommand) waiting(ctx context.Context, services Services, only ident.Platform) (hits []screening.Hit,
+	verifications []verification.Verification, err error) {
+	of, err := reviewedPlatforms(ctx, services, only)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	screened := services.Screening(screening.MinThreshold)
 	for _, p := range of {
-		hits, err := store.OpenScreeningHits(ctx, p, maxListedHits)
+		found, err := screened.Hits(ctx, p, maxListedHits)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		waiting = append(waiting, hits...)
-	}
-	slices.SortStableFunc(waiting, func(a, b screening.Hit) int { return a.FoundAt.Compare(b.FoundAt) })
-	return waiting, nil
-}
-
-// waitingReviews returns the verifications in review, and those in progress, which wait for the review
-// of a beneficial owner or for a provider: of one platform, or of all production platforms if it is
-// zero. Those of deleted customers are left out. The one that waits longest is the first.
-func waitingReviews(ctx context.Context, store Store, only ident.Platform) ([]verification.Verification, error) {
-	of, err := reviewedPlatforms(ctx, store, only)
-	if err != nil {
-		return nil, err
-	}
-	var waiting []verification.Verification
-	for _, p := range of {
-		for _, status := range []verification.Status{verification.PendingManualReview, verification.InProgress} {
-			filter := ports.VerificationFilter{Status: status, Paging: ports.Paging{Limit: 100, Ascending: true}}
-			for {
-				page, err := store.Verifications(ctx, p, filter)
-				if err != nil {
-					return nil, err
-				}
-				for _, v := range page.Items {
-					of, err := store.Customer(ctx, p, v.Customer)
-					if err != nil {
-						return nil, err
-					}
-					if !of.Deleted() {
-						waiting = append(waiting, v)
-					}
-				}
-				if !page.More {
-					break
-				}
-				filter.After = page.Items[len(page.Items)-1].ID.UUID()
-			}
+		waiting, err := screened.Waiting(ctx, p)
+		if err != nil {
+			return nil, nil, err
 		}
+		hits, verifications = append(hits, found...), append(verifications, waiting...)
 	}
-	slices.SortStableFunc(waiting, func(a, b verification.Verification) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
-	return waiting, nil
+	slices.SortStableFunc(hits, func(a, b screening.Hit) int { return a.FoundAt.Compare(b.FoundAt) })
+	slices.SortStableFunc(verifications, func(a, b verification.Verification) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
+	return hits, verifications, nil
 }
 
 // reviewedPlatforms returns a platform or, if it is zero, all production platforms.
-func reviewedPlatforms(ctx context.Context, store Store, only ident.Platform) ([]ident.Platform, error) {
-	if only.IsZero() {
-		return productionPlatforms(ctx, store)
+func reviewedPlatforms(ctx context.Context, services Services, only ident.Platform) (found []ident.Platform, err error) {
+	if !only.IsZero() {
+		return []ident.Platform{only}, nil
 	}
-	return []ident.Platform{only}, nil
-}
-
-func productionPlatforms(ctx context.Context, store Store) (found []ident.Platform, err error) {
-	err = eachPlatform(ctx, store, func(p platform.Platform) {
+	for p, err := range services.Platforms().All(ctx) {
+		if err != nil {
+			return nil, err
+		}
 		if p.Environment == platform.Production {
 			found = append(found, p.ID)
 		}
-	})
-	return found, err
+	}
+	return found, nil
 }
 
 // reviewDecisionFlags are those of the commands that decide.
@@ -191,7 +155,7 @@ func (f reviewDecisionFlags) decide(ctx context.Context, env *Env, verdict verif
 		if problems != nil {
 			of := ident.Customer{}
 			if subject.Owner.IsZero() {
-				found, err := services.Store().Verification(ctx, p, subject.Verification)
+				found, err := service.Verification(ctx, p, subject.Verification)
 				if err != nil {
 					return err
 				}

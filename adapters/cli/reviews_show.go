@@ -45,30 +45,18 @@ func (c reviewsShowCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		action, err := c.action(env, platform.OperatorOpenedReview, p, c.Subject)
+		err = c.record(ctx, env, services, platform.OperatorOpenedReview, p, c.Subject, found.Customer.ID.UUID())
 		if err != nil {
 			return err
 		}
-		action.Subject = found.Customer.ID.UUID()
-		if err := services.Store().RecordOperatorAction(ctx, action); err != nil {
-			return err
-		}
-		holders := []document.Holder{{Customer: found.Customer.ID}}
-		for _, o := range found.Owners {
-			holders = append(holders, document.Holder{Owner: o.ID})
-		}
-		documents, err := services.Store().DocumentsOf(ctx, p, holders...)
-		if err != nil {
-			return err
-		}
-		page := reviewPage(found, documents)
+		page := reviewPage(found)
 		return c.print(env, &page)
 	})
 }
 
 // reviewPage shows the data and the documents as they were submitted, which is what a decision is
 // about.
-func reviewPage(found customers.ReviewCase, documents []document.Document) (page table.Page) {
+func reviewPage(found customers.ReviewCase) (page table.Page) {
 	v := found.Verification
 	var submitted []uuid.UUID
 	text := new(table.Record)
@@ -86,7 +74,7 @@ func reviewPage(found customers.ReviewCase, documents []document.Document) (page
 		text.Add("submitted", v.Submitted.SubmittedAt)
 		subject, submitted = v.Submitted.Customer, v.Submitted.Files
 	}
-	documents = slices.DeleteFunc(documents, func(d document.Document) bool {
+	documents := slices.DeleteFunc(found.Documents, func(d document.Document) bool {
 		return !d.SupersededBy.IsZero() && !slices.Contains(submitted, d.File.Blob)
 	})
 	addCustomer(text, subject)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"causeway/adapters/cli/table"
+	"causeway/core/ident"
 	"causeway/core/screening"
 )
 
@@ -43,7 +44,7 @@ func (c screeningLoadCommand) Run(ctx context.Context, env *Env) error {
 	list := screening.LoadedList{ID: env.IDs.New(now), List: screening.List(c.List), PublishedAt: read.PublishedAt, SHA256: hash,
 		Entries: len(read.Entries), LoadedAt: now, Actor: by.Actor}
 	return c.with(ctx, env, AsRequest, func(services Services) error {
-		platforms, err := productionPlatforms(ctx, services.Store())
+		platforms, err := reviewedPlatforms(ctx, services, ident.Platform{})
 		if err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ type screeningStatusCommand struct {
 
 func (c screeningStatusCommand) Run(ctx context.Context, env *Env) error {
 	return c.with(ctx, env, OnBooks, func(services Services) error {
-		loaded, err := services.Store().SanctionsLists(ctx)
+		loaded, runs, err := services.Screening(screening.MinThreshold).Status(ctx)
 		if err != nil {
 			return err
 		}
@@ -111,18 +112,12 @@ func (c screeningStatusCommand) Run(ctx context.Context, env *Env) error {
 		var page table.Page
 		page.Table("lists", lists, "No sanctions list is loaded. Load one with: causeway screening load")
 		progress := table.New("platform", "status", ">customers", ">owners", ">new hits", "started", "updated")
-		if len(loaded) > 0 {
-			runs, err := services.Store().LastScreeningRuns(ctx)
-			if err != nil {
-				return err
-			}
-			if len(runs) > 0 {
-				page.Line("")
-			}
-			for _, r := range runs {
-				progress.Add(r.Platform, r.Status, fmt.Sprintf("%d of %d", r.Customers, max(r.Total, r.Customers)), r.Owners, r.Hits, r.StartedAt,
-					r.UpdatedAt)
-			}
+		if len(runs) > 0 {
+			page.Line("")
+		}
+		for _, r := range runs {
+			progress.Add(r.Platform, r.Status, fmt.Sprintf("%d of %d", r.Customers, max(r.Total, r.Customers)), r.Owners, r.Hits, r.StartedAt,
+				r.UpdatedAt)
 		}
 		page.Table("progress", progress, "")
 		return c.print(env, &page)

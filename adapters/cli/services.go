@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"causeway/app/accounting"
+	"causeway/app/agents"
 	"causeway/app/audit"
 	"causeway/app/books"
 	"causeway/app/customers"
@@ -22,20 +23,14 @@ import (
 	"causeway/app/receivables"
 	"causeway/app/reconciliation"
 	"causeway/app/treasury"
+	"causeway/app/wallets"
 	"causeway/app/webhooks"
 	"causeway/app/yearend"
-	"causeway/core/account"
-	"causeway/core/agent"
-	"causeway/core/customer"
-	"causeway/core/document"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/core/reconcile"
 	"causeway/core/screening"
-	"causeway/core/transaction"
-	"causeway/core/verification"
-	"causeway/core/wallet"
 	"causeway/ports"
 )
 
@@ -88,15 +83,20 @@ const (
 type Services interface {
 	// Close closes the database.
 	Close() error
-	// Store reads what no use case reads.
-	Store() Store
+	// CheckClock returns an error if the clock of this machine must not set times in the ledger.
+	CheckClock(context.Context) error
 	// Recording returns the services whose next change also records what an operator did.
 	Recording(platform.OperatorAction) Services
 
+	// Platforms are the use cases on platforms that need no rails.
+	Platforms() *platforms.Service
 	// WithOperator calls do with the use cases of an operator on platforms.
 	WithOperator(ctx context.Context, actor string, do func(*platforms.Operator) error) error
 	Pricing() *pricing.Service
 	Customers() *customers.Service
+	Wallets() *wallets.Service
+	// Agents have no market rates, so what agents may still send is not computed.
+	Agents() *agents.Service
 	// Verifications compare names with sanctions lists from a score on.
 	Verifications(threshold int) *customers.Verifications
 	Screening(threshold int) *customers.Screening
@@ -136,41 +136,4 @@ type Reconciliation interface {
 	Breaks(context.Context, ident.Platform, ident.Reconciliation, ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error)
 	BreaksTable(ident.Platform, ident.Reconciliation, ports.BreakFilter) reconciliation.Table
 	ResolveAlone(context.Context, reconciliation.ResolveRequest) (proposal.Outcome[reconcile.BreakDetails], error)
-}
-
-// Store is what commands read without a use case, and what they record.
-type Store interface {
-	Platform(context.Context, ident.Platform) (platform.Platform, error)
-	PlatformIDs(ctx context.Context, limit int) ([]ident.Platform, error)
-	Platforms(ctx context.Context, after ident.Platform, limit int) ([]platform.Platform, error)
-	Tokens(context.Context, ident.Platform, ports.TokenFilter) (ports.Page[platform.Token], error)
-	PlatformOfTransaction(context.Context, ident.Transaction) (ident.Platform, error)
-	PeriodOverview(context.Context, ident.Platform) (ports.PeriodOverview, error)
-	RecordOperatorAction(context.Context, platform.OperatorAction) error
-	// EachTransactionWithoutPostings visits the transactions of a platform or, if it is zero, of all.
-	EachTransactionWithoutPostings(context.Context, ident.Platform, func(ports.TransactionKey, transaction.Flow,
-		transaction.State) error) error
-
-	Mails(context.Context, ports.MailFilter) ([]ports.ListedMail, error)
-	DocumentsOf(context.Context, ident.Platform, ...document.Holder) ([]document.Document, error)
-	Customer(context.Context, ident.Platform, ident.Customer) (customer.Customer, error)
-	InternalAccount(context.Context, ident.Platform, ident.InternalAccount) (account.Internal, error)
-	WalletKey(context.Context, ports.WalletID) (wallet.Key, error)
-	Wallet(context.Context, ports.WalletID, time.Time) (wallet.Wallet, error)
-	WalletExports(context.Context, ports.WalletID) ([]wallet.Export, error)
-	Agents(context.Context, ident.Platform, ports.AgentFilter) (ports.Page[agent.Agent], error)
-	Agent(context.Context, ident.Platform, ident.Agent) (agent.Agent, error)
-	AgentCounters(ctx context.Context, p ident.Platform, ids []ident.Agent, month string) (map[ident.Agent]agent.Counters, error)
-	AgentActions(context.Context, ident.Platform, ports.AgentActionFilter) (ports.Page[agent.Action], error)
-	Verifications(context.Context, ident.Platform, ports.VerificationFilter) (ports.Page[verification.Verification], error)
-	Verification(context.Context, ident.Platform, ident.Verification) (verification.Verification, error)
-	OpenScreeningHits(ctx context.Context, p ident.Platform, limit int) ([]screening.Hit, error)
-	SanctionsLists(context.Context) ([]screening.LoadedList, error)
-	LastScreeningRuns(context.Context) ([]screening.Run, error)
-
-	// MeasureClock compares the clock of this machine with that of the database. CheckClock returns an error if it differs too
-	// much, and ClockOffset by how much it is ahead.
-	MeasureClock(context.Context) error
-	CheckClock() error
-	ClockOffset() time.Duration
 }

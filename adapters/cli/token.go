@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"causeway/adapters/cli/table"
 	"causeway/app/platforms"
 	"causeway/core/ident"
@@ -34,7 +36,7 @@ func (c tokenCreateCommand) Run(ctx context.Context, env *Env) error {
 		permissions[i] = platform.Permission(strings.ToUpper(strings.TrimSpace(text)))
 	}
 	return c.withOperator(ctx, env, c.actorFlag, func(services Services, operator *platforms.Operator) error {
-		owner, err := c.resolve(ctx, services.Store())
+		owner, err := c.resolve(ctx, services)
 		if err != nil {
 			return err
 		}
@@ -54,18 +56,14 @@ type tokenListCommand struct {
 func (c tokenListCommand) Run(ctx context.Context, env *Env) error {
 	return c.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
 		rows := table.New("token", "client id", "permissions", "created", "name")
-		for paging := (ports.Paging{Limit: 100}); ; {
-			page, err := services.Store().Tokens(ctx, p, ports.TokenFilter{Paging: paging})
+		read := func(paging ports.Paging) (ports.Page[platform.Token], error) {
+			return services.Platforms().Tokens(ctx, p, ports.TokenFilter{Paging: paging})
+		}
+		for t, err := range ports.All(ports.Paging{Limit: 100}, read, func(t platform.Token) uuid.UUID { return t.ID.UUID() }) {
 			if err != nil {
 				return err
 			}
-			for _, t := range page.Items {
-				rows.Add(t.ID, t.ClientID, joinTexts(t.Permissions, ","), t.CreatedAt, t.Name)
-				paging.After = t.ID.UUID()
-			}
-			if !page.More {
-				break
-			}
+			rows.Add(t.ID, t.ClientID, joinTexts(t.Permissions, ","), t.CreatedAt, t.Name)
 		}
 		return c.printTable(env, rows, "")
 	})
@@ -83,7 +81,7 @@ func (c tokenDeleteCommand) Run(ctx context.Context, env *Env) error {
 		return fmt.Errorf("%s: %w", c.Token, err)
 	}
 	return c.withOperator(ctx, env, c.actorFlag, func(services Services, operator *platforms.Operator) error {
-		owner, err := c.resolve(ctx, services.Store())
+		owner, err := c.resolve(ctx, services)
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func (c webhooksRotateCommand) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	return c.withAccess(ctx, env, Access{MasterKey: &c.MasterKeyFlag}, func(services Services) error {
-		if err := services.Store().RecordOperatorAction(ctx, action); err != nil {
+		if err := services.Platforms().Record(ctx, action); err != nil {
 			return err
 		}
 		if err := services.Webhooks().Rotate(ctx, platform.Environment(c.Environment), c.Overlap); err != nil {

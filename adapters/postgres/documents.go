@@ -126,7 +126,9 @@ func (db *DB) Documents(ctx context.Context, p ident.Platform, f ports.DocumentF
 	if !f.Holder.IsZero() {
 		l.byIndex("holder_id = ?", f.Holder.UUID())
 	}
-	l.where("superseded_by IS NULL")
+	if !f.IncludeReplaced {
+		l.where("superseded_by IS NULL")
+	}
 	return selectPage(ctx, db, l, f.Paging, documents)
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"causeway/adapters/postgres/schema"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -139,16 +137,4 @@ func (column platformCurrencyColumn) settings() platform.Currency {
 // Platforms reads at most limit platforms after one, in order of creation. Uses the primary key.
 func (db *DB) Platforms(ctx context.Context, after ident.Platform, limit int) ([]platform.Platform, error) {
 	return selectRows(ctx, db, db.queryRows, platforms, `WHERE id > $1 ORDER BY id LIMIT $2`, after.UUID(), limit)
-}
-
-// PlatformIDs reads the ids of at most limit platforms, in order of creation.
-// Uses the primary key.
-func (db *DB) PlatformIDs(ctx context.Context, limit int) ([]ident.Platform, error) {
-	var ids []ident.Platform
-	return ids, db.read(ctx, `SELECT id FROM platforms ORDER BY id LIMIT $1`, []any{limit}, func(rows pgx.Rows) error {
-		var id ident.Platform
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
 }

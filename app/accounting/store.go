@@ -38,6 +38,8 @@ type Store interface {
 	Quote(ctx context.Context, p ident.Platform, id ident.Quote) (quote.Quote, transaction.Transaction, error)
 	// Transaction returns a transaction, or TRANSACTION_NOT_FOUND.
 	Transaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
+	// PlatformOfTransaction returns the platform that has a transaction, or TRANSACTION_NOT_FOUND.
+	PlatformOfTransaction(ctx context.Context, id ident.Transaction) (ident.Platform, error)
 	// PeriodOverview returns everything about the months but their trial balances.
 	PeriodOverview(ctx context.Context, p ident.Platform) (ports.PeriodOverview, error)
 	// ClosingLines returns a page of the trial balance of a closed month, in the order in

@@ -77,6 +77,12 @@ type TimelineEvent struct {
 // maxEventsPerType is the maximum number of events of each type.
 const maxEventsPerType = 1000
 
+// PlatformOf returns the platform that has a transaction, for operators, who name the transaction alone. Fault:
+// TRANSACTION_NOT_FOUND.
+func (s *Service) PlatformOf(ctx context.Context, id ident.Transaction) (ident.Platform, error) {
+	return s.Store.PlatformOfTransaction(ctx, id)
+}
+
 // Timeline returns the timeline of a transaction. Fault: TRANSACTION_NOT_FOUND.
 func (s *Service) Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (Timeline, error) {
 	t, err := s.Store.Transaction(ctx, p, id)

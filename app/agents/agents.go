@@ -6,6 +6,7 @@ package agents
 
 import (
 	"context"
+	"time"
 
 	"causeway/app/internal/batch"
 	"causeway/app/internal/prices"
@@ -118,7 +119,7 @@ func (s *Service) List(ctx context.Context, p ident.Platform, f ports.AgentFilte
 		return ports.Page[agent.WithUsage]{}, err
 	}
 	items, err := s.withUsages(ctx, p, found.Items)
-	return ports.Page[agent.WithUsage]{Items: items, More: found.More, Total: found.Total, TotalIsMinimum: found.TotalIsMinimum}, err
+	return ports.PageOf(items, found), err
 }
 
 // Update changes the name of an agent, or whether it is paused. Faults: AGENT_NOT_FOUND, INVALID_INPUT.
@@ -184,15 +185,8 @@ func (s *Service) withUsage(ctx context.Context, a agent.Agent) (agent.WithUsage
 
 // withUsages reads the counters of all agents with one query.
 func (s *Service) withUsages(ctx context.Context, p ident.Platform, found []agent.Agent) ([]agent.WithUsage, error) {
-	if len(found) == 0 {
-		return nil, nil
-	}
-	ids := make([]ident.Agent, len(found))
-	for i, a := range found {
-		ids[i] = a.ID
-	}
 	now := s.Clock.Now()
-	counters, err := s.Store.AgentCounters(ctx, p, ids, agent.MonthOf(now))
+	counters, err := s.counters(ctx, p, found, now)
 	if err != nil {
 		return nil, err
 	}
@@ -201,6 +195,67 @@ func (s *Service) withUsages(ctx context.Context, p ident.Platform, found []agen
 	for i, a := range found {
 		items[i].Agent = a
 		if items[i].Usage, err = a.UsageAt(counters[a.ID], now, convert); err != nil {
+			return nil, err
+		}
+	}
+	return items, nil
+}
+
+// counters returns what agents have sent in the month of a time.
+func (s *Service) counters(ctx context.Context, p ident.Platform, found []agent.Agent, at time.Time) (map[ident.Agent]agent.Counters, error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
+	ids := make([]ident.Agent, len(found))
+	for i, a := range found {
+		ids[i] = a.ID
+	}
+	return s.Store.AgentCounters(ctx, p, ids, agent.MonthOf(at))
+}
+
+// Activity is what operators see of an agent. It needs no market rates.
+type Activity struct {
+	agent.Agent
+	// Counters are those of the month.
+	Counters agent.Counters
+	// Waiting are the first actions that wait for approval.
+	Waiting ports.Page[agent.Action]
+}
+
+// Activity returns an agent with what it has sent this month, and what waits for approval. Fault: AGENT_NOT_FOUND.
+func (s *Service) Activity(ctx context.Context, p ident.Platform, id ident.Agent) (Activity, error) {
+	found, err := s.Store.Agent(ctx, p, id)
+	if err != nil {
+		return Activity{}, err
+	}
+	shown, err := s.activities(ctx, p, 100, found)
+	if err != nil {
+		return Activity{}, err
+	}
+	return shown[0], nil
+}
+
+// Activities returns the agents that match the filter, as Activity does, with one of the actions that wait and their number.
+func (s *Service) Activities(ctx context.Context, p ident.Platform, f ports.AgentFilter) (ports.Page[Activity], error) {
+	found, err := s.Store.Agents(ctx, p, f)
+	if err != nil {
+		return ports.Page[Activity]{}, err
+	}
+	items, err := s.activities(ctx, p, 1, found.Items...)
+	return ports.PageOf(items, found), err
+}
+
+func (s *Service) activities(ctx context.Context, p ident.Platform, waiting int, found ...agent.Agent) ([]Activity, error) {
+	counters, err := s.counters(ctx, p, found, s.Clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Activity, len(found))
+	for i, a := range found {
+		items[i] = Activity{Agent: a, Counters: counters[a.ID]}
+		items[i].Waiting, err = s.Store.AgentActions(ctx, p, ports.AgentActionFilter{Paging: ports.Paging{Limit: waiting}, Agent: a.ID,
+			Status: agent.ActionPending})
+		if err != nil {
 			return nil, err
 		}
 	}

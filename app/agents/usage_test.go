@@ -70,7 +70,8 @@ func TestService_ShowsUsage(t *testing.T) {
 
 func TestService_UsageWithoutRate(t *testing.T) {
 	t.Parallel()
-	// Usage that cannot be converted is not shown as less than it is. The agent can be paused all the same.
+	// Usage that cannot be converted is not shown as less than it is. The agent can be paused all the same, and operators see what
+	// it has sent in each currency.
 	e := newEnv(t)
 	service := e.withMarket(fixedRate{fault.New(fault.QuoteRequestFailed, "too old")})
 	spender := e.create().Agent.ID
@@ -86,6 +87,12 @@ func TestService_UsageWithoutRate(t *testing.T) {
 	if stored, err := e.Store.Agent(t.Context(), e.Platform.ID, spender); err != nil || !stored.Paused {
 		t.Errorf("stored %+v, %v", stored, err)
 	}
+	shown, err := service.Activity(t.Context(), e.Platform.ID, spender)
+	if err != nil || shown.ID != spender || shown.Counters.Transactions("2026-03-14") != 1 || shown.Waiting.Total != 0 {
+		t.Errorf("operators see %+v, %v", shown, err)
+	}
+	_, err = service.Activity(t.Context(), e.NewPlatform().ID, spender)
+	apptest.WantFault(t, "of another platform", err, fault.AgentNotFound)
 }
 
 func TestService_AttemptsOfDeletedAgent(t *testing.T) {

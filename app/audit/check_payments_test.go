@@ -94,6 +94,32 @@ func TestCheckPayments_ListsByStatus(t *testing.T) {
 	}
 }
 
+func TestCheckPayments_TransactionsWithoutPostings(t *testing.T) {
+	t.Parallel()
+	// A transaction without postings is in a state that needs none: one that was never paid is, and no longer when it is said to be
+	// completed. Those of other platforms are not counted.
+	e := newPaidEnv(t)
+	waiting := e.quote(e.QuoteRequest("USD", 10050, e.NewWallet("spark1waits"))).Transaction
+	report, findings := e.checkPayments(audit.RuleTransactions)
+	if n := checkedBy(report, audit.RuleTransactions).Checked; len(findings) > 0 || n != 5 {
+		t.Fatalf("%d transactions were compared, found %q", n, findings)
+	}
+
+	e.execAsSuperuser("UPDATE transactions SET status = 'COMPLETED' WHERE id = '" + waiting.UUID().String() + "'")
+	damaged, err := e.newService(nil, e.withPayments(e.Clock.Now())).Check(ports.ForAllPlatforms(t.Context()))
+	if err != nil || checkedBy(damaged, audit.RuleTransactions).Violations != 1 || !slices.ContainsFunc(damaged.Findings,
+		func(f audit.Finding) bool {
+			return f.Rule == audit.RuleTransactions && strings.HasPrefix(f.Message, waiting.String()+" on "+e.platform.String()+": ")
+		}) {
+		t.Errorf("found %+v, %v", damaged.Findings, err)
+	}
+	other := e.NewPlatform()
+	alone, err := e.newService(nil, e.withPayments(e.Clock.Now())).Of(other.ID).Check(ports.ForAllPlatforms(t.Context()))
+	if err != nil || !alone.Clean() || checkedBy(alone, audit.RuleTransactions).Checked != 0 {
+		t.Errorf("of another platform: %+v, %v", alone, err)
+	}
+}
+
 func TestCheckPayments_Replies(t *testing.T) {
 	t.Parallel()
 	// What a partner has said is what was recorded. A reply that is changed in any of its columns, inserted or deleted is named

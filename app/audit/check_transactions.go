@@ -66,6 +66,18 @@ func (c *run) recheckTransactions(ctx context.Context) error {
 	return nil
 }
 
+// checkUnposted checks the states of the transactions without postings, which no pass sees.
+func (c *run) checkUnposted(ctx context.Context) error {
+	return c.store.EachTransactionWithoutPostings(ctx, c.only,
+		func(key ports.TransactionKey, flow transaction.Flow, state transaction.State) error {
+			c.report.countChecked(RuleTransactions)
+			if err := flow.CheckKinds(state, nil); err != nil {
+				c.report.addFinding(RuleTransactions, "%s on %s: %v", key.ID, key.Platform, err)
+			}
+			return nil
+		})
+}
+
 func (c *Checker) compareTransactions(
 	ctx context.Context, platform ident.Platform, transactions []ports.PostedTransaction,
 ) ([]error, error) {

@@ -155,7 +155,7 @@ func (c *Checker) check(ctx context.Context, report *Report, v *VerifyOptions) (
 			return Report{}, err
 		}
 	}
-	return *report, nil
+	return *report, r.checkUnposted(ctx)
 }
 
 // withStoredKeys returns the options with the stored keys if they have none, and the platforms

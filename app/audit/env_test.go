@@ -18,6 +18,7 @@ import (
 	"causeway/app/internal/audittest"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/transaction"
 	"causeway/core/treasury"
 	"causeway/ledger"
 	"causeway/ports"
@@ -97,6 +98,11 @@ func (nothing) StatusMismatches(context.Context, ident.Platform, func(ports.Stat
 
 func (nothing) ChangedReplies(context.Context, ident.Platform, func(ports.ChangedReply) error) (compared, withoutKey int64, err error) {
 	return 0, 0, nil
+}
+
+func (nothing) EachTransactionWithoutPostings(context.Context, ident.Platform,
+	func(ports.TransactionKey, transaction.Flow, transaction.State) error) error {
+	return nil
 }
 
 func (nothing) MissingReplies(context.Context, ident.Platform, time.Time, func(ports.MissingReply) error) error {

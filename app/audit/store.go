@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"causeway/core/ident"
+	"causeway/core/transaction"
 	"causeway/core/treasury"
 	"causeway/ports"
 )
@@ -23,6 +24,9 @@ type AgentAudit interface {
 // PaymentAudit reads what is stored beside payments, including damage, to check it: that of one platform or, if it is zero, of
 // all.
 type PaymentAudit interface {
+	// EachTransactionWithoutPostings passes the transactions without postings of one platform or, if it is zero, of all.
+	EachTransactionWithoutPostings(ctx context.Context, of ident.Platform,
+		each func(ports.TransactionKey, transaction.Flow, transaction.State) error) error
 	// StatusMismatches counts the transactions, and passes those that the lists by status lack, and what these have beside the
 	// transactions. All is of the same moment.
 	StatusMismatches(ctx context.Context, of ident.Platform, each func(ports.StatusMismatch) error) (transactions int64, err error)

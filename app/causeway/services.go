@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"causeway/adapters/checkpoints"
 	"causeway/adapters/cli"
+	localcustody "causeway/adapters/custody/local"
 	"causeway/adapters/documentfiles"
 	"causeway/adapters/encryption"
 	"causeway/adapters/ids"
@@ -22,6 +24,7 @@ import (
 	"causeway/adapters/secrets"
 	webhooksender "causeway/adapters/webhooks"
 	"causeway/app/accounting"
+	"causeway/app/agents"
 	"causeway/app/audit"
 	"causeway/app/books"
 	"causeway/app/customers"
@@ -38,6 +41,7 @@ import (
 	"causeway/app/rails"
 	"causeway/app/receivables"
 	"causeway/app/treasury"
+	"causeway/app/wallets"
 	"causeway/app/webhooks"
 	"causeway/app/yearend"
 	"causeway/core/platform"
@@ -101,13 +105,29 @@ func (s services) Close() error {
 	return s.release()
 }
 
-// Store implements cli.Services.
-func (s services) Store() cli.Store { return s.db }
+// CheckClock implements cli.Services.
+func (s services) CheckClock(ctx context.Context) error {
+	if err := s.db.MeasureClock(ctx); err != nil {
+		return err
+	}
+	if s.db.CheckClock() != nil {
+		return fmt.Errorf("the clock of this machine differs from the database's by %s; correct it. Nothing was changed",
+			s.db.ClockOffset().Abs().Round(time.Millisecond))
+	}
+	return nil
+}
 
 // Recording implements cli.Services.
 func (s services) Recording(action platform.OperatorAction) cli.Services {
 	s.db = s.db.Recording(action)
 	return s
+}
+
+// Platforms implements cli.Services.
+func (s services) Platforms() *platforms.Service { return s.platformsWith(nil) }
+
+func (s services) platformsWith(rails ports.RailsByEnvironment) *platforms.Service {
+	return platforms.New(platforms.Config{Store: s.db, Clock: systemClock{}, IDs: s.ids, Rails: rails})
 }
 
 // commandTimeout bounds the calls of adapters by commands.
@@ -123,8 +143,7 @@ func (s services) WithOperator(ctx context.Context, actor string, do func(*platf
 		return err
 	}
 	byEnvironment := railsByEnvironment(sandbox.New(systemClock{}, 1), connections.NewRail(opened, s.db, s.db))
-	operator, err := platforms.New(platforms.Config{
-		Store: s.db, Clock: systemClock{}, IDs: s.ids, Rails: byEnvironment}).As(actor)
+	operator, err := s.platformsWith(byEnvironment).As(actor)
 	if err != nil {
 		return err
 	}
@@ -139,6 +158,17 @@ func (s services) Pricing() *pricing.Service {
 // Customers implements cli.Services.
 func (s services) Customers() *customers.Service {
 	return customers.New(customers.Config{Store: s.db, Clock: systemClock{}, IDs: s.ids, Jobs: s.db})
+}
+
+// Wallets implements cli.Services. Nothing can be signed or sent with them.
+func (s services) Wallets() *wallets.Service {
+	return wallets.New(wallets.Config{Store: s.db, Ledger: s.db.LedgerReader(), Custody: localcustody.New(s.db), Clock: systemClock{},
+		IDs: s.ids})
+}
+
+// Agents implements cli.Services.
+func (s services) Agents() *agents.Service {
+	return agents.New(agents.Config{Store: s.db, Clock: systemClock{}, IDs: s.ids})
 }
 
 // Verifications implements cli.Services. Names are compared on every platform that an operator reviews.

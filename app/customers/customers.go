@@ -137,6 +137,11 @@ func (s *Service) List(ctx context.Context, platformID ident.Platform, f ports.C
 	return page, err
 }
 
+// ListMails returns the mails to customers that match the filter, newest first.
+func (s *Service) ListMails(ctx context.Context, f ports.MailFilter) ([]ports.ListedMail, error) {
+	return s.Store.Mails(ctx, f)
+}
+
 // lockCustomer returns a locked customer with its owners.
 func lockCustomer(ctx context.Context, tx Tx, p ident.Platform, id ident.Customer) (customer.Customer, error) {
 	locked, err := tx.LockCustomer(ctx, p, id)

@@ -197,7 +197,7 @@ func (d *Documents) Get(ctx context.Context, p ident.Platform, id ident.Document
 	return found, err
 }
 
-// List returns the documents that match the filter, newest first.
+// List returns the documents that match the filter.
 func (d *Documents) List(ctx context.Context, p ident.Platform, f ports.DocumentFilter) (ports.Page[document.Document], error) {
 	return d.Store.Documents(ctx, p, f)
 }

@@ -324,6 +324,10 @@ func TestDocuments_SubmittedFileIsKept(t *testing.T) {
 		Holder: d.Holder}); err != nil || page.Total != 1 {
 		t.Errorf("the platform lists %d documents, %v", page.Total, err)
 	}
+	if page, err := env.documents.List(t.Context(), env.Platform.ID, ports.DocumentFilter{Paging: ports.Paging{Limit: 10, Ascending: true},
+		Holder: d.Holder, IncludeReplaced: true}); err != nil || !reflect.DeepEqual(page.Items, all) {
+		t.Errorf("operators list %+v, %v", page.Items, err)
+	}
 	if err := env.documents.Delete(t.Context(), env.Platform.ID, d.ID); err != nil {
 		t.Errorf("delete the new file: %v", err)
 	}

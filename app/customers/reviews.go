@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"causeway/core/customer"
+	"causeway/core/document"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/screening"
@@ -17,6 +18,8 @@ type ReviewCase struct {
 	Verification verification.Verification
 	Customer     customer.Customer
 	Owners       []customer.BeneficialOwner
+	// Documents are those of the customer and its owners, also those that were replaced.
+	Documents []document.Document
 	// Matches are the entries of sanctions lists that resemble the customer or an owner.
 	Matches []ReviewMatch
 	// Lists are the sanctions lists that Matches come from.
@@ -65,6 +68,9 @@ func (s *Verifications) completeCase(ctx context.Context, p ident.Platform, id i
 		return found, err
 	}
 	if found.Owners, err = s.Store.BeneficialOwnersOf(ctx, p, found.Customer.ID); err != nil {
+		return found, err
+	}
+	if found.Documents, err = s.Store.DocumentsOf(ctx, p, holdersOf(id, found.Owners)...); err != nil {
 		return found, err
 	}
 	if found.Reviews, err = s.Store.ReviewsOf(ctx, p, found.Customer.ID); err != nil {

@@ -70,6 +70,15 @@ func (s *Screening) Load(ctx context.Context, list screening.LoadedList, entries
 	return s.lists.ReplaceSanctionsList(ctx, list, entries, runs)
 }
 
+// Status returns the newest version of each list, and how far each platform is screened, which is not read if no list is loaded.
+func (s *Screening) Status(ctx context.Context) (loaded []screening.LoadedList, runs []screening.Run, err error) {
+	if loaded, err = s.lists.SanctionsLists(ctx); err != nil || len(loaded) == 0 {
+		return nil, nil, err
+	}
+	runs, err = s.lists.LastScreeningRuns(ctx)
+	return loaded, runs, err
+}
+
 // screenCustomers screens the customers of jobs. A repeated job records nothing twice.
 func (s *Screening) screenCustomers(ctx context.Context, due []ports.Job) error {
 	var ids []ident.Customer

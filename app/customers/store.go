@@ -42,13 +42,15 @@ type Store interface {
 	InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error)
 	// Document returns a document, also a superseded one, or DOCUMENT_NOT_FOUND.
 	Document(ctx context.Context, p ident.Platform, id ident.Document) (document.Document, error)
-	// Documents leaves out superseded documents.
+	// Documents leaves out superseded documents unless the filter says otherwise.
 	Documents(ctx context.Context, p ident.Platform, f ports.DocumentFilter) (ports.Page[document.Document], error)
 	// DocumentsOf returns all documents of holders, in the order of their ids. Superseded ones are
 	// those with SupersededBy.
 	DocumentsOf(ctx context.Context, p ident.Platform, holders ...document.Holder) ([]document.Document, error)
 	// HasBlob reports whether a document has a stored file.
 	HasBlob(ctx context.Context, p ident.Platform, blob uuid.UUID) (bool, error)
+	// Mails returns the mails that match, newest first.
+	Mails(ctx context.Context, f ports.MailFilter) ([]ports.ListedMail, error)
 	// InvitationByCode returns the invitation with a code, of any platform of the environment of the
 	// caller, or INVITATION_NOT_FOUND.
 	InvitationByCode(ctx context.Context, caller ident.Platform, code string) (invitation.Invitation, error)
@@ -208,6 +210,8 @@ type SanctionsLists interface {
 	ReplaceSanctionsList(ctx context.Context, list screening.LoadedList, entries []screening.Entry, runs []screening.Run) error
 	// SanctionsLists returns the newest version of each list, by its name.
 	SanctionsLists(ctx context.Context) ([]screening.LoadedList, error)
+	// LastScreeningRuns returns the last run of each platform, in the order of the platforms.
+	LastScreeningRuns(ctx context.Context) ([]screening.Run, error)
 	// SanctionsEntries returns the entries of these versions.
 	SanctionsEntries(ctx context.Context) ([]screening.Entry, error)
 }

@@ -69,6 +69,30 @@ func (s *Verifications) List(ctx context.Context, p ident.Platform,
 	return s.Store.Verifications(ctx, p, f)
 }
 
+// Waiting returns the verifications in review, and those in progress, which wait for the review of a beneficial owner or for a
+// provider. Those of deleted customers are left out.
+func (s *Verifications) Waiting(ctx context.Context, p ident.Platform) (waiting []verification.Verification, err error) {
+	for _, status := range []verification.Status{verification.PendingManualReview, verification.InProgress} {
+		read := func(paging ports.Paging) (ports.Page[verification.Verification], error) {
+			return s.List(ctx, p, ports.VerificationFilter{Status: status, Paging: paging})
+		}
+		id := func(v verification.Verification) uuid.UUID { return v.ID.UUID() }
+		for v, err := range ports.All(ports.Paging{Limit: 100, Ascending: true}, read, id) {
+			if err != nil {
+				return nil, err
+			}
+			of, err := s.Store.Customer(ctx, p, v.Customer)
+			if err != nil {
+				return nil, err
+			}
+			if !of.Deleted() {
+				waiting = append(waiting, v)
+			}
+		}
+	}
+	return waiting, nil
+}
+
 // Submit submits a customer with its documents, or returns a verification with what is missing. A
 // verification that waits for corrections is continued; one that is submitted is returned as it is.
 // Faults: USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT for a customer that is decided, CONFLICT for

@@ -25,6 +25,11 @@ func (s *Service) As(actor string) (*Operator, error) {
 	return &Operator{s, actor}, err
 }
 
+// Record records what an operator is about to do that no use case records by itself: to see personal data, or to replace keys.
+func (s *Service) Record(ctx context.Context, a platform.OperatorAction) error {
+	return s.Store.RecordOperatorAction(ctx, a)
+}
+
 // CreatePlatform is Service.Create.
 func (o *Operator) CreatePlatform(ctx context.Context, r CreateRequest) (Created, error) {
 	return o.service.create(ctx, r, func(ctx context.Context, tx Tx, p ident.Platform, now time.Time) error {

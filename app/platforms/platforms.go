@@ -6,6 +6,7 @@ package platforms
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"causeway/app/internal/prices"
@@ -94,6 +95,11 @@ func (s *Service) create(ctx context.Context, r CreateRequest, record func(conte
 // Settings returns the settings of a platform.
 func (s *Service) Settings(ctx context.Context, platformID ident.Platform) (platform.Platform, error) {
 	return s.Store.Platform(ctx, platformID)
+}
+
+// All returns all platforms, oldest first or, as the last one, an error. Operators call it, not platforms.
+func (s *Service) All(ctx context.Context) iter.Seq2[platform.Platform, error] {
+	return ports.AllPlatforms(ctx, s.Store)
 }
 
 // UpdateSettings changes the given settings. In a new currency, the platform gets an

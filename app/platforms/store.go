@@ -18,6 +18,9 @@ type Store interface {
 	Token(ctx context.Context, p ident.Platform, id ident.Token) (platform.Token, error)
 	Tokens(ctx context.Context, p ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error)
 	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
+	ports.Platforms
+	// RecordOperatorAction records what an operator does without a change of a use case.
+	RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error
 }
 
 // Tx changes platforms and their tokens.

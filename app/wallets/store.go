@@ -26,6 +26,10 @@ type Store interface {
 	// Wallet returns the stored credentials of a wallet and the sessions that are active at a time; an empty
 	// wallet for an account of another platform or without either.
 	Wallet(ctx context.Context, w ports.WalletID, now time.Time) (wallet.Wallet, error)
+	// WalletKey returns the public key of a wallet, which is zero until it is first needed.
+	WalletKey(ctx context.Context, w ports.WalletID) (wallet.Key, error)
+	// WalletExports returns when the words of a wallet were exported, oldest first.
+	WalletExports(ctx context.Context, w ports.WalletID) ([]wallet.Export, error)
 	// WalletCredential returns a credential, also a revoked one, or CREDENTIAL_NOT_FOUND: the default
 	// credential of a wallet may not be stored.
 	WalletCredential(ctx context.Context, p ident.Platform, id ident.AuthMethod) (wallet.Credential, error)

@@ -87,15 +87,49 @@ func (s *Service) read(ctx context.Context, p ident.Platform, id ident.InternalA
 		return openedWallet{}, fault.Invalid(fault.Field{Field: field, Message: "must be an account of the type EMBEDDED_WALLET; this one is " +
 			string(found.Type)})
 	}
-	owner, err := s.Store.Customer(ctx, p, found.Customer)
+	read, err := s.readOf(ctx, found)
 	if err != nil {
 		return openedWallet{}, err
 	}
-	read, err := s.Store.Wallet(ctx, ports.WalletID{Platform: p, Account: id}, s.now())
+	return read, checkNotDeleted(read.owner)
+}
+
+// readOf returns the wallet of an account, also of a deleted customer.
+func (s *Service) readOf(ctx context.Context, a account.Internal) (openedWallet, error) {
+	owner, err := s.Store.Customer(ctx, a.Platform, a.Customer)
 	if err != nil {
 		return openedWallet{}, err
 	}
-	return openedWallet{read.WithDefault(owner.Email, found.CreatedAt), found, owner}, checkNotDeleted(owner)
+	read, err := s.Store.Wallet(ctx, ports.WalletID{Platform: a.Platform, Account: a.ID}, s.now())
+	return openedWallet{read.WithDefault(owner.Email, a.CreatedAt), a, owner}, err
+}
+
+// Shown is what operators see of a wallet.
+type Shown struct {
+	Account account.Internal
+	wallet.Wallet
+	// Key is zero until it is first needed.
+	Key wallet.Key
+	// Exports say when the words of the wallet were exported, oldest first.
+	Exports []wallet.Export
+}
+
+// Show returns who can sign for a wallet, also of a deleted customer, and when its words were exported. Of an account that is
+// no wallet it returns the account alone. Fault: INTERNAL_ACCOUNT_NOT_FOUND.
+func (s *Service) Show(ctx context.Context, p ident.Platform, id ident.InternalAccount) (shown Shown, err error) {
+	if shown.Account, err = s.Store.InternalAccount(ctx, p, id); err != nil || shown.Account.Type != account.EmbeddedWallet {
+		return shown, err
+	}
+	read, err := s.readOf(ctx, shown.Account)
+	if err != nil {
+		return shown, err
+	}
+	shown.Wallet = read.Wallet
+	if shown.Key, err = s.Store.WalletKey(ctx, read.id()); err != nil {
+		return shown, err
+	}
+	shown.Exports, err = s.Store.WalletExports(ctx, read.id())
+	return shown, err
 }
 
 // lock locks the owner of a wallet and the wallet, and returns them as they are now.
