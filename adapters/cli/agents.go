@@ -74,14 +74,11 @@ type agentsShowCommand struct {
 
 func (c agentsShowCommand) Run(ctx context.Context, env *Env) error {
 	id, err := ident.ParseAgent(c.Agent)
-	if err != nil {
-		return fmt.Errorf("AGENT %w", err)
-	}
-	return c.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
+	return c.show(ctx, env, OnBooks, argumentError("AGENT", err), func(services Services, p ident.Platform) (*table.Page, error) {
 		now := env.Clock.Now()
 		found, err := services.Agents().Activity(ctx, p, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		record := table.NewRecord("agent", id)
 		addAgent(record, found.Agent)
@@ -89,7 +86,7 @@ func (c agentsShowCommand) Run(ctx context.Context, env *Env) error {
 		for _, sent := range [][2]string{{"sent today", agent.DayOf(now)}, {"sent this month", agent.MonthOf(now)}} {
 			text, err := sentText(found.Counters, sent[1])
 			if err != nil {
-				return err
+				return nil, err
 			}
 			record.Add(sent[0], table.OrDash(text))
 		}
@@ -99,7 +96,7 @@ func (c agentsShowCommand) Run(ctx context.Context, env *Env) error {
 		if found.Waiting.More {
 			record.Add("waits for approval", "and more")
 		}
-		return c.printRecord(env, record)
+		return table.PageOf(record), nil
 	})
 }
 

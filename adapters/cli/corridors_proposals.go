@@ -27,10 +27,7 @@ func (c corridorsProposalsListCommand) Run(ctx context.Context, env *Env) error 
 	}
 	return c.with(ctx, env, OnBooks, func(services Services) error {
 		found, err := services.Pricing().Proposals(ctx, ports.ProposalFilter{Paging: c.paging(), Status: proposal.Status(c.Status)})
-		if err != nil {
-			return err
-		}
-		return printList(env, c.listFlags, found, listing[pricing.Proposal]{
+		return printList(env, c.listFlags, found, err, listing[pricing.Proposal]{
 			columns: []string{"proposal", "operation", "from", "to", "for", "status", "proposed (UTC)", "by", "decided by"}, none: noProposals,
 			row: func(t *table.Table, p pricing.Proposal) {
 				t.Add(p.ID, p.Operation, p.Key.From, p.Key.To, platformOrAll(p.Key), p.Status, table.Second(p.CreatedAt), p.By.Actor, p.DecidedBy.Actor)

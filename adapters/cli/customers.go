@@ -62,19 +62,13 @@ type customersShowCommand struct {
 
 func (c customersShowCommand) Run(ctx context.Context, env *Env) error {
 	id, err := ident.ParseCustomer(c.Customer)
-	if err != nil {
-		return err
-	}
-	return c.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
+	return c.show(ctx, env, AsRequest, err, func(services Services, p ident.Platform) (*table.Page, error) {
 		found, err := services.Customers().Get(ctx, p, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		left, err := services.Customers().Funds(ctx, p, id)
-		if err != nil {
-			return err
-		}
-		return c.printRecord(env, customerRecord(found, left))
+		return table.PageOf(customerRecord(found, left)), err
 	})
 }
 

@@ -30,13 +30,10 @@ type documentsListCommand struct {
 
 func (d documentsListCommand) Run(ctx context.Context, env *Env) error {
 	holder, err := document.ParseHolder(d.Holder)
-	if err != nil {
-		return fmt.Errorf("HOLDER %w", err)
-	}
-	return d.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
+	return d.show(ctx, env, AsRequest, argumentError("HOLDER", err), func(services Services, p ident.Platform) (*table.Page, error) {
 		documents, err := services.Documents(BlobFlags{})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		read := func(paging ports.Paging) (ports.Page[document.Document], error) {
 			return documents.List(ctx, p, ports.DocumentFilter{Paging: paging, Holder: holder, IncludeReplaced: true})
@@ -45,7 +42,7 @@ func (d documentsListCommand) Run(ctx context.Context, env *Env) error {
 		paging := ports.Paging{Limit: 100, Ascending: true}
 		for one, err := range ports.All(paging, read, func(d document.Document) uuid.UUID { return d.ID.UUID() }) {
 			if err != nil {
-				return err
+				return nil, err
 			}
 			state := "current"
 			if !one.SupersededBy.IsZero() {
@@ -53,7 +50,9 @@ func (d documentsListCommand) Run(ctx context.Context, env *Env) error {
 			}
 			rows.Add(one.ID, one.Type, one.Side, one.Country, one.File.ContentType, one.File.Size, one.UpdatedAt, one.SubmittedAt, state)
 		}
-		return d.printTable(env, rows, "There are no such documents.")
+		page := new(table.Page)
+		page.Table("", rows, "There are no such documents.")
+		return page, nil
 	})
 }
 
@@ -88,14 +87,11 @@ func (d documentsShowCommand) Run(ctx context.Context, env *Env) error {
 			return err
 		}
 		defer file.Close()
-		if err := createPrivateFile(d.File, file); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(env.Out,
-			"%s of %s, %s: %s, %d bytes, written to %s\nNumber %s, issued by %s, %s. Delete the file when you have seen it.\n",
+		err = createPrivateFile(d.File, file)
+		return env.say(err, "%s of %s, %s: %s, %d bytes, written to %s\n"+
+			"Number %s, issued by %s, %s. Delete the file when you have seen it.\n",
 			found.Type, found.Holder, found.ID, found.File.ContentType, found.File.Size, d.File,
 			cmp.Or(found.Number, "-"), cmp.Or(found.IssuingAuthority, "-"), found.Country)
-		return err
 	})
 }
 

@@ -18,6 +18,14 @@ func flagError(flag string, err error) error {
 	return fmt.Errorf("%s: %w", flag, err)
 }
 
+// argumentError returns an error with the name of its argument.
+func argumentError(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %w", name, err)
+}
+
 // argument is what was typed for a field that has no flag.
 type argument struct{ field, typed string }
 

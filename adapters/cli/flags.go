@@ -249,9 +249,7 @@ func (f outputFlag) printTable(env *Env, t *table.Table, none string) error {
 
 // printRecord prints a record.
 func (f outputFlag) printRecord(env *Env, r *table.Record) error {
-	var page table.Page
-	page.Record("", r)
-	return f.print(env, &page)
+	return f.print(env, table.PageOf(r))
 }
 
 // note prints a line beside the result: where a program does not read it.
@@ -292,8 +290,11 @@ type listing[T any] struct {
 	none, more string
 }
 
-// printList prints items, of which one more than the limit was read.
-func printList[T any](env *Env, f listFlags, items []T, l listing[T]) error {
+// printList prints items, of which one more than the limit was read, or returns the error of reading them.
+func printList[T any](env *Env, f listFlags, items []T, err error, l listing[T]) error {
+	if err != nil {
+		return err
+	}
 	t := table.New(l.columns...)
 	for _, item := range items[:min(len(items), f.Limit)] {
 		l.row(t, item)
@@ -302,6 +303,29 @@ func printList[T any](env *Env, f listFlags, items []T, l listing[T]) error {
 		return err
 	}
 	return f.note(env, l.more)
+}
+
+// show prints what read returns of the platform, unless what the command was given is invalid.
+func (f tableFlags) show(ctx context.Context, env *Env, work Work, invalid error,
+	read func(Services, ident.Platform) (*table.Page, error)) error {
+	if invalid != nil {
+		return invalid
+	}
+	return f.on(ctx, env, work, func(services Services, p ident.Platform) error {
+		page, err := read(services, p)
+		if err != nil {
+			return err
+		}
+		return f.print(env, page)
+	})
+}
+
+// say prints what was done, or returns the error of doing it.
+func (e *Env) say(err error, format string, args ...any) error {
+	if err == nil {
+		_, err = fmt.Fprintf(e.Out, format, args...)
+	}
+	return err
 }
 
 // parseTime parses a flag with a time, which may be empty.

@@ -52,11 +52,8 @@ func (c jobsListCommand) Run(ctx context.Context, env *Env) error {
 	}
 	return c.with(ctx, env, AsRequest, func(services Services) error {
 		listed, err := services.Jobs().List(ctx, filter)
-		if err != nil {
-			return err
-		}
 		now := env.Clock.Now()
-		return printList(env, c.listFlags, listed, listing[ports.ListedJob]{
+		return printList(env, c.listFlags, listed, err, listing[ports.ListedJob]{
 			columns: []string{"job", "step", "state", ">attempts", ">age|added_at", "due", "platform", "subjects", "last error"},
 			row: func(t *table.Table, j ports.ListedJob) {
 				due, age := table.Cell{Text: "-"}, table.CellOf(j.AddedAt)
@@ -165,8 +162,7 @@ func (c jobsRetryCommand) Run(ctx context.Context, env *Env) error {
 				return err
 			}
 		}
-		_, err := fmt.Fprintf(env.Out, "%d jobs are due now.\n", len(jobIDs))
-		return err
+		return env.say(nil, "%d jobs are due now.\n", len(jobIDs))
 	})
 }
 
@@ -184,11 +180,7 @@ func (c jobsDiscardCommand) Run(ctx context.Context, env *Env) error {
 	}
 	return c.with(ctx, env, AsRequest, func(services Services) error {
 		discarded, err := services.Jobs().Discard(ctx, jobIDs, jobs.By{Actor: c.Actor, Reason: c.Reason})
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(env.Out, "%d jobs are discarded.\n", len(discarded))
-		return err
+		return env.say(err, "%d jobs are discarded.\n", len(discarded))
 	})
 }
 

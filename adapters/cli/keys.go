@@ -44,13 +44,9 @@ func (k keysRotateCommand) Run(ctx context.Context, env *Env) error {
 	}
 	return k.withKeys(ctx, env, Access{Work: AsRequest, MasterKey: &k.MasterKeyFlag}, func(keys *datakeys.Service) error {
 		done, err := keys.Rotate(ctx, id, action)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(env.Out,
-			"Created data key %s and encrypted %d rows with it.\nEncrypted %d stored keys and secrets with the current master key.\n",
+		return env.say(err, "Created data key %s and encrypted %d rows with it.\n"+
+			"Encrypted %d stored keys and secrets with the current master key.\n",
 			done.Key, done.Rows, done.Secrets)
-		return err
 	})
 }
 
@@ -63,11 +59,7 @@ type keysReencryptCommand struct {
 func (k keysReencryptCommand) Run(ctx context.Context, env *Env) error {
 	return k.withKeys(ctx, env, Access{Work: AsRequest, MasterKey: &k.MasterKeyFlag}, func(keys *datakeys.Service) error {
 		newest, rows, err := keys.Reencrypt(ctx)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(env.Out, "Encrypted %d rows with data key %s; the others were already.\n", rows, newest)
-		return err
+		return env.say(err, "Encrypted %d rows with data key %s; the others were already.\n", rows, newest)
 	})
 }
 
@@ -118,10 +110,7 @@ func (k keysRemoveCommand) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	return k.withKeys(ctx, env, Access{}, func(keys *datakeys.Service) error {
-		if err := keys.Remove(ctx, id, action); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(env.Out, "Data key %s is removed. Backups made before still contain it.\n", id)
-		return err
+		err := keys.Remove(ctx, id, action)
+		return env.say(err, "Data key %s is removed. Backups made before still contain it.\n", id)
 	})
 }

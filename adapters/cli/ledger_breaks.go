@@ -109,21 +109,18 @@ type ledgerBreaksShowCommand struct {
 
 func (l ledgerBreaksShowCommand) Run(ctx context.Context, env *Env) error {
 	id, err := ident.ParseBreak(l.Break)
-	if err != nil {
-		return err
-	}
-	return l.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
+	return l.show(ctx, env, OnBooks, err, func(services Services, p ident.Platform) (*table.Page, error) {
 		found, err := services.Reconciliation().Break(ctx, p, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		page := breakPage(found)
-		return l.print(env, &page)
+		return breakPage(found), nil
 	})
 }
 
 // breakPage shows a break without the texts of its line, which can name the payer.
-func breakPage(b reconcile.BreakDetails) (page table.Page) {
+func breakPage(b reconcile.BreakDetails) *table.Page {
+	page := new(table.Page)
 	amount := func(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: b.Account.Currency} }
 	page.Line("%s\n", b.Explanation)
 	record := new(table.Record)

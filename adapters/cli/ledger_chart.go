@@ -111,11 +111,7 @@ func (l ledgerGLMappingSetCommand) Run(ctx context.Context, env *Env) error {
 	return l.change(ctx, env, func(service *booksapp.Service, p ident.Platform, change booksapp.Change) error {
 		return withFile(l.File, func(file io.Reader) error {
 			set, err := service.ImportGLMapping(ctx, p, change, l.BaseVersion, file)
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(env.Out, "The mapping has version %d with %d lines.\n", set.Done.Version, len(set.Done.Lines()))
-			return err
+			return env.say(err, "The mapping has version %d with %d lines.\n", set.Done.Version, len(set.Done.Lines()))
 		})
 	})
 }

@@ -53,8 +53,7 @@ func (l ledgerExportCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil || !replaced {
 			return flagErrors(err)
 		}
-		_, err = fmt.Fprintf(env.Out, "%s: %d bytes, ledger of %s\n", l.File, size, p)
-		return err
+		return env.say(nil, "%s: %d bytes, ledger of %s\n", l.File, size, p)
 	})
 }
 

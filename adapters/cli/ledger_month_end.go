@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"causeway/adapters/cli/table"
 
@@ -43,9 +42,8 @@ func (f outputFlag) printRun(ctx context.Context, env *Env, run runs.Run, t mont
 	if err := f.printReport(ctx, env, t, amounts...); err != nil || f.Output != table.Text || run.Approval.IsZero() {
 		return err
 	}
-	_, err := fmt.Fprintf(env.Out, "\nRun %d, posted at %s by %s.\n", run.Number, run.At.Format("2006-01-02 15:04:05 MST"),
+	return env.say(nil, "\nRun %d, posted at %s by %s.\n", run.Number, run.At.Format("2006-01-02 15:04:05 MST"),
 		changeText(run.By, run.Approval))
-	return err
 }
 
 // monthEndPostCommand holds the arguments of a command that posts.

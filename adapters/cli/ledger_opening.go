@@ -71,11 +71,7 @@ type ledgerReverseOpeningCommand struct {
 func (l ledgerReverseOpeningCommand) Run(ctx context.Context, env *Env) error {
 	return l.post(ctx, env, func(service *booksapp.Service, p ident.Platform, change booksapp.Change) error {
 		reversal, err := service.ReverseOpeningBalances(ctx, p, change, nil, money.Currency(l.Currency))
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(env.Out, "The opening balances in %s are reversed by %s, effective %s.\n",
+		return env.say(err, "The opening balances in %s are reversed by %s, effective %s.\n",
 			l.Currency, postingOf(reversal.Done.ID), reversal.Done.Effective.Format(time.RFC3339))
-		return err
 	})
 }

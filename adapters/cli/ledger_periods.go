@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -167,13 +166,10 @@ type ledgerArchiveCommand struct{ archiveMonthCommand }
 
 func (l ledgerArchiveCommand) Run(ctx context.Context, env *Env) error {
 	return l.withMonth(ctx, env, platform.OperatorArchivedMonth, func(p *accounting.Periods, m period.Month) error {
-		if err := p.Archive(ctx, m); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(env.Out,
+		err := p.Archive(ctx, m)
+		return env.say(err,
 			"%[1]s is archived in the tables ledger_postings_%[2]s and ledger_entries_%[2]s, which the service no longer reads.\n", m,
 			m.Start().Format("200601"))
-		return err
 	})
 }
 
@@ -181,11 +177,8 @@ type ledgerRestoreCommand struct{ archiveMonthCommand }
 
 func (l ledgerRestoreCommand) Run(ctx context.Context, env *Env) error {
 	return l.withMonth(ctx, env, platform.OperatorRestoredMonth, func(p *accounting.Periods, m period.Month) error {
-		if err := p.Restore(ctx, m); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(env.Out, "%s is restored.\n", m)
-		return err
+		err := p.Restore(ctx, m)
+		return env.say(err, "%s is restored.\n", m)
 	})
 }
 

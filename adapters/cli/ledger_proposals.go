@@ -48,10 +48,7 @@ func (c proposalsListCommand) Run(ctx context.Context, env *Env) error {
 	return c.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
 		page, err := services.Proposals().Proposals(ctx, p,
 			ports.ProposalFilter{Paging: c.paging(), Action: corebooks.Action(c.Action), Status: proposal.Status(c.Status)})
-		if err != nil {
-			return err
-		}
-		return printList(env, c.listFlags, page.Items, listing[proposal.Stated]{
+		return printList(env, c.listFlags, page.Items, err, listing[proposal.Stated]{
 			columns: []string{"proposal", "action", "operation", "status", "proposed (UTC)", "by", "decided by"}, none: noProposals,
 			row: func(t *table.Table, item proposal.Stated) {
 				t.Add(item.ID, item.Action, item.Operation, item.Status, table.Second(item.CreatedAt), item.By, deciderText(item.Proposal))

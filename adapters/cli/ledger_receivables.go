@@ -37,7 +37,7 @@ func (c receivableChange) change(ctx context.Context, env *Env,
 		if err != nil {
 			return err
 		}
-		return c.printReceivable(env, details)
+		return c.print(env, receivablePage(details))
 	})
 }
 
@@ -101,30 +101,24 @@ type receivablesShowCommand struct {
 
 func (c receivablesShowCommand) Run(ctx context.Context, env *Env) error {
 	id, err := c.id()
-	if err != nil {
-		return err
-	}
-	return c.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
+	return c.show(ctx, env, OnBooks, err, func(services Services, p ident.Platform) (*table.Page, error) {
 		details, err := services.Receivables().Receivable(ctx, p, id)
-		if err != nil {
-			return err
-		}
-		return c.printReceivable(env, details)
+		return receivablePage(details), err
 	})
 }
 
-func (f outputFlag) printReceivable(env *Env, d ports.ReceivableDetails) error {
+func receivablePage(d ports.ReceivableDetails) *table.Page {
 	owed, changes := table.New(receivableColumns...), table.New(">no.|number", "change", ">amount", "changed (UTC)", "posting", "by", "note")
 	addReceivable(owed, d.Receivable)
 	for _, c := range d.Changes {
 		amount := money.Amount{Minor: c.Amount, Currency: d.Amount.Currency}
 		changes.Add(c.Number, changeNames[c.Kind], amount, table.Second(c.At), c.Posting, changeText(c.By, c.Approval), c.Note)
 	}
-	var page table.Page
+	page := new(table.Page)
 	page.Table("receivable", owed, "")
 	page.Line("")
 	page.Table("changes", changes, "")
-	return f.print(env, &page)
+	return page
 }
 
 var changeNames = map[receivable.ChangeKind]string{receivable.Returned: "returned", receivable.Collected: "collected",
@@ -142,10 +136,7 @@ func (c receivablesListCommand) Run(ctx context.Context, env *Env) error {
 	}
 	return c.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
 		page, err := services.Receivables().Receivables(ctx, p, ports.ReceivableFilter{Paging: c.paging(), State: receivable.State(c.Status)})
-		if err != nil {
-			return err
-		}
-		return printList(env, c.listFlags, page.Items,
+		return printList(env, c.listFlags, page.Items, err,
 			listing[receivable.Receivable]{columns: receivableColumns, row: addReceivable, none: "There are no such receivables."})
 	})
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -26,9 +25,6 @@ func (l ledgerRotateCommand) Run(ctx context.Context, env *Env) error {
 			return err
 		}
 		key, err := services.RotateLedgerKey(ctx)
-		if err == nil {
-			_, err = fmt.Fprintf(env.Out, "New checkpoints are signed with key %s, listed by GET /ledger/log/keys.\n", key.ID)
-		}
-		return err
+		return env.say(err, "New checkpoints are signed with key %s, listed by GET /ledger/log/keys.\n", key.ID)
 	})
 }

@@ -119,10 +119,7 @@ func (c treasuryListCommand) Run(ctx context.Context, env *Env) error {
 	}
 	return c.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
 		page, err := services.Treasury().Movements(ctx, p, ports.MovementFilter{Paging: c.paging(), Open: c.Open})
-		if err != nil {
-			return err
-		}
-		return printList(env, c.listFlags, page.Items,
+		return printList(env, c.listFlags, page.Items, err,
 			listing[movements.Movement]{columns: movementColumns, row: addMovement, none: "There are no such movements."})
 	})
 }

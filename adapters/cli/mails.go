@@ -31,10 +31,7 @@ func (c mailsListCommand) Run(ctx context.Context, env *Env) error {
 	return c.with(ctx, env, OnBooks, func(services Services) error {
 		listed, err := services.Customers().ListMails(ctx, ports.MailFilter{Platform: p, Status: ports.MailStatus(strings.ToUpper(c.Status)),
 			Limit: c.Limit + 1})
-		if err != nil {
-			return err
-		}
-		return printList(env, c.listFlags, listed, listing[ports.ListedMail]{
+		return printList(env, c.listFlags, listed, err, listing[ports.ListedMail]{
 			columns: []string{"mail", "kind", "status", "created", "ended", "platform", "reason"},
 			row: func(t *table.Table, m ports.ListedMail) {
 				t.Add(m.ID, m.Kind, strings.ToLower(string(m.Status)), m.CreatedAt, m.At, m.Platform, table.Quoted(m.Reason))

@@ -53,7 +53,7 @@ func (c waitingArgs) list(ctx context.Context, env *Env, columns []string, row f
 			}
 			waiting = append(waiting, found...)
 		}
-		return printList(env, c.listFlags, waiting, listing[rail.Payment]{columns: columns, row: row, none: none, more: moreOfConnection})
+		return printList(env, c.listFlags, waiting, nil, listing[rail.Payment]{columns: columns, row: row, none: none, more: moreOfConnection})
 	})
 }
 
@@ -200,11 +200,7 @@ func (c payoutArgs) decide(ctx context.Context, env *Env,
 	}
 	return c.withRails(ctx, env, func(service *rails.Service) error {
 		p, err := decide(service, ctx, id, c.by(c.actorFlag))
-		if err != nil {
-			return settingErrors("nothing was changed", err)
-		}
-		_, err = fmt.Fprintf(env.Out, "%s of %s %s\n", paymentName(p), p.Amount, done(p))
-		return err
+		return env.say(settingErrors("nothing was changed", err), "%s of %s %s\n", paymentName(p), p.Amount, done(p))
 	})
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 
 	"causeway/adapters/cli/table"
@@ -63,8 +62,7 @@ func (c platformSetCommand) Run(ctx context.Context, env *Env) error {
 		if !changed.Regulated {
 			is = "is not"
 		}
-		_, err = fmt.Fprintf(env.Out, "%s %s regulated.\n", changed.ID, is)
-		return err
+		return env.say(nil, "%s %s regulated.\n", changed.ID, is)
 	})
 }
 

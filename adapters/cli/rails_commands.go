@@ -147,8 +147,7 @@ func (c railsShowCommand) Run(ctx context.Context, env *Env) error {
 			return err
 		}
 		if c.Output == table.JSON {
-			_, err = fmt.Fprintf(env.Out, "%s\n", file)
-			return err
+			return env.say(nil, "%s\n", file)
 		}
 		var page table.Page
 		page.Line("%s, version %d, set %s by %s: %s\n%s", shown.Name, shown.Version, formatMinute(shown.SetAt), table.Printable(shown.By),
@@ -233,8 +232,7 @@ func (c railsSetCommand) Run(ctx context.Context, env *Env) error {
 		if v.Untested {
 			used = "It was not tested: no payment takes it, or the version before stays in use, until this passes: causeway rails test " + v.Name
 		}
-		_, err = fmt.Fprintf(env.Out, "%s is set, as version %d. %s\n", v.Name, v.Version, used)
-		return err
+		return env.say(nil, "%s is set, as version %d. %s\n", v.Name, v.Version, used)
 	})
 }
 
@@ -279,8 +277,7 @@ func (c railsTestCommand) Run(ctx context.Context, env *Env) error {
 		if v.Untested && !v.Retired {
 			used = fmt.Sprintf(" Servers use version %d within 5 seconds.", v.Version)
 		}
-		_, err = fmt.Fprintf(env.Out, "%s works.%s\n", c.Name, used)
-		return err
+		return env.say(nil, "%s works.%s\n", c.Name, used)
 	})
 }
 
@@ -296,11 +293,7 @@ func (c railsEndArgs) end(ctx context.Context, env *Env,
 	change func(*rails.Service, context.Context, string, rails.Author) (ports.RailConnectionVersion, error), done string) error {
 	return c.withRails(ctx, env, func(service *rails.Service) error {
 		v, err := change(service, ctx, c.Name, c.by(c.actorFlag))
-		if err != nil {
-			return settingErrors("nothing was changed", err)
-		}
-		_, err = fmt.Fprintf(env.Out, "%s is %s, as version %d.\n", c.Name, done, v.Version)
-		return err
+		return env.say(settingErrors("nothing was changed", err), "%s is %s, as version %d.\n", c.Name, done, v.Version)
 	})
 }
 

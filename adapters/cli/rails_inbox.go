@@ -40,11 +40,8 @@ func listReports[T any](ctx context.Context, env *Env, c reportListArgs, l listi
 	}
 	return c.withRails(ctx, env, func(service *rails.Service) error {
 		found, err := find(service, c.Connection, c.Limit+1)
-		if err != nil {
-			return err
-		}
 		l.more = moreOfConnection
-		return printList(env, c.listFlags, found, l)
+		return printList(env, c.listFlags, found, err, l)
 	})
 }
 
@@ -182,13 +179,9 @@ type railsInboxRetryCommand struct{ reportArgs }
 func (c railsInboxRetryCommand) Run(ctx context.Context, env *Env) error {
 	return c.withID(ctx, env, func(service *rails.Service, id uuid.UUID) error {
 		i, err := service.RetryItem(ctx, id)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(env.Out,
+		return env.say(err,
 			"The report is tried again when %s is next read, within seconds unless that fails. If it stays in the list, the list says why: "+
 				"causeway rails inbox list\n", i.Connection)
-		return err
 	})
 }
 
@@ -201,10 +194,6 @@ type railsInboxDiscardCommand struct {
 func (c railsInboxDiscardCommand) Run(ctx context.Context, env *Env) error {
 	return c.withID(ctx, env, func(service *rails.Service, id uuid.UUID) error {
 		i, err := service.DiscardItem(ctx, id, c.by(c.actorFlag))
-		if err != nil {
-			return settingErrors("nothing was changed", err)
-		}
-		_, err = fmt.Fprintf(env.Out, "%s %s of %s is discarded.\n", i.Kind, table.Printable(i.Key), i.Connection)
-		return err
+		return env.say(settingErrors("nothing was changed", err), "%s %s of %s is discarded.\n", i.Kind, table.Printable(i.Key), i.Connection)
 	})
 }

@@ -23,10 +23,7 @@ func (c railsNoticesCommand) Run(ctx context.Context, env *Env) error {
 	}
 	return c.withRails(ctx, env, func(service *rails.Service) error {
 		notices, err := service.Notices(ctx, c.Name, c.Limit+1)
-		if err != nil {
-			return err
-		}
-		return printList(env, c.listFlags, notices, listing[bankorder.KeptNotice]{
+		return printList(env, c.listFlags, notices, err, listing[bankorder.KeptNotice]{
 			columns: []string{"time", "notice", ">number", "file", "place", "about", "code", "more"},
 			row: func(t *table.Table, n bankorder.KeptNotice) {
 				t.Add(table.Minute(n.At), n.Kind, n.File, table.OrDash(n.FileName), n.Place, n.Name, table.OrDash(n.Code), table.OrDash(noticeText(n)))

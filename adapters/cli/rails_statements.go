@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/google/uuid"
@@ -82,12 +81,8 @@ type railsStatementsRetryCommand struct{ reportArgs }
 func (c railsStatementsRetryCommand) Run(ctx context.Context, env *Env) error {
 	return c.withID(ctx, env, func(service *rails.Service, id uuid.UUID) error {
 		q, err := service.RetryStatement(ctx, id)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(env.Out,
+		return env.say(err,
 			"%s is reconciled within a minute. If it is refused again, the list says why: causeway rails statements list\n", table.Printable(q.Name))
-		return err
 	})
 }
 
@@ -100,10 +95,7 @@ type railsStatementsDiscardCommand struct {
 func (c railsStatementsDiscardCommand) Run(ctx context.Context, env *Env) error {
 	return c.withID(ctx, env, func(service *rails.Service, id uuid.UUID) error {
 		q, err := service.DiscardStatement(ctx, id, c.by(c.actorFlag))
-		if err != nil {
-			return settingErrors("nothing was changed", err)
-		}
-		_, err = fmt.Fprintf(env.Out, "The statement %s of %s is discarded.\n", table.Printable(q.Name), q.Connection)
-		return err
+		return env.say(settingErrors("nothing was changed", err), "The statement %s of %s is discarded.\n",
+			table.Printable(q.Name), q.Connection)
 	})
 }

@@ -170,8 +170,7 @@ func (f reviewDecisionFlags) decide(ctx context.Context, env *Env, verdict verif
 			return fieldErrors("nothing was changed", err)
 		}
 		if decided.ID.IsZero() {
-			_, err = fmt.Fprintf(env.Out, "%s is decided. The business has no verification yet.\n", subject)
-			return err
+			return env.say(nil, "%s is decided. The business has no verification yet.\n", subject)
 		}
 		lines := append([]string{fmt.Sprintf("%s is decided. %s is %s.", subject, decided.ID, decided.Status)},
 			checkErrorLines(decided.Errors)...)

@@ -34,12 +34,9 @@ func (f reviewHitFlags) judge(ctx context.Context, env *Env, status screening.Hi
 	return f.withVerifications(ctx, env, func(p ident.Platform, _ *customers.Verifications, services Services) error {
 		judged, err := services.Screening(f.ScreeningThreshold).Judge(ctx, p, subject, f.Entry,
 			screening.Verdict{Status: status, By: f.Actor, Reason: f.Reason})
-		if err != nil {
-			return fieldErrors("nothing was changed", err)
-		}
-		_, err = fmt.Fprintf(env.Out, "%s of %s: %s. %s is %s.\n", strings.Join(f.Entry, ", "), f.Subject, strings.ToLower(string(status)),
+		return env.say(fieldErrors("nothing was changed", err), "%s of %s: %s. %s is %s.\n",
+			strings.Join(f.Entry, ", "), f.Subject, strings.ToLower(string(status)),
 			judged.ID, judged.Status)
-		return err
 	})
 }
 

@@ -48,14 +48,11 @@ func (c screeningLoadCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		if err := services.Screening(screening.MinThreshold).Load(ctx, list, read.Entries, platforms, c.Fewer); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(env.Out,
+		err = services.Screening(screening.MinThreshold).Load(ctx, list, read.Entries, platforms, c.Fewer)
+		return env.say(err,
 			"Loaded %d entries of the list %s, published %s. The customers of %d production platforms are now screened against them; see: "+
 				"causeway screening status\n",
 			list.Entries, list.List, dateText(list.PublishedAt), len(platforms))
-		return err
 	})
 }
 

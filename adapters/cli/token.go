@@ -85,10 +85,7 @@ func (c tokenDeleteCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		if err := operator.DeleteToken(ctx, owner, id); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(env.Out, "%s is deleted.\n", id)
-		return err
+		err = operator.DeleteToken(ctx, owner, id)
+		return env.say(err, "%s is deleted.\n", id)
 	})
 }

@@ -23,21 +23,15 @@ type walletsShowCommand struct {
 // Run records the action before it prints anything of the customer.
 func (c walletsShowCommand) Run(ctx context.Context, env *Env) error {
 	id, err := ident.ParseInternalAccount(c.Account)
-	if err != nil {
-		return fmt.Errorf("ACCOUNT %w", err)
-	}
-	return c.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
+	return c.show(ctx, env, AsRequest, argumentError("ACCOUNT", err), func(services Services, p ident.Platform) (*table.Page, error) {
 		shown, err := services.Wallets().Show(ctx, p, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if kind := shown.Account.Type; kind != account.EmbeddedWallet {
-			return fmt.Errorf("the account %s is %s and not an EMBEDDED_WALLET", id, kind)
+			return nil, fmt.Errorf("the account %s is %s and not an EMBEDDED_WALLET", id, kind)
 		}
-		if err := c.record(ctx, env, services, platform.OperatorOpenedWallet, p, id.String(), id.UUID()); err != nil {
-			return err
-		}
-		return c.print(env, walletPage(shown))
+		return walletPage(shown), c.record(ctx, env, services, platform.OperatorOpenedWallet, p, id.String(), id.UUID())
 	})
 }
 

@@ -60,9 +60,8 @@ func (c walletsVerifyCommand) Run(env *Env) error {
 	if err := authorization.Verify(wallet.Key(key)); err != nil {
 		return fmt.Errorf("not verified: %w", err)
 	}
-	_, err = fmt.Fprintf(env.Out, "Verified: the owner of the wallet %s signed this payment at %s, in %s.\n%s\n",
+	return env.say(nil, "Verified: the owner of the wallet %s signed this payment at %s, in %s.\n%s\n",
 		authorization.Account, authorization.SignedAt.UTC().Format(time.RFC3339), authorization.Session, authorization.Payload)
-	return err
 }
 
 // readAuthorization returns the evidence in a saved timeline.

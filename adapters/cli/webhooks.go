@@ -35,10 +35,7 @@ func (c webhooksRotateCommand) Run(ctx context.Context, env *Env) error {
 		if err := services.Platforms().Record(ctx, action); err != nil {
 			return err
 		}
-		if err := services.Webhooks().Rotate(ctx, platform.Environment(c.Environment), c.Overlap); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(env.Out, "Webhooks of %s platforms are signed with new keys, listed by GET /webhook-keys.\n", c.Environment)
-		return err
+		err := services.Webhooks().Rotate(ctx, platform.Environment(c.Environment), c.Overlap)
+		return env.say(err, "Webhooks of %s platforms are signed with new keys, listed by GET /webhook-keys.\n", c.Environment)
 	})
 }

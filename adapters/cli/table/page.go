@@ -57,6 +57,13 @@ type part struct {
 	record *Record
 }
 
+// PageOf returns a page with a record alone.
+func PageOf(r *Record) *Page {
+	page := new(Page)
+	page.Record("", r)
+	return page
+}
+
 // Line adds a line that only people read.
 func (p *Page) Line(format string, args ...any) {
 	p.parts = append(p.parts, part{line: fmt.Sprintf(format, args...)})
