@@ -202,7 +202,8 @@ func (s *Service) withUsages(ctx context.Context, p ident.Platform, found []agen
 }
 
 // counters returns what agents have sent in the month of a time.
-func (s *Service) counters(ctx context.Context, p ident.Platform, found []agent.Agent, at time.Time) (map[ident.Agent]agent.Counters, error) {
+func (s *Service) counters(ctx context.Context, p ident.Platform, found []agent.Agent, at time.Time) (map[ident.Agent]agent.Counters,
+	error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
