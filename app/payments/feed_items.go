@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"causeway/app/internal/feedcontent"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -54,7 +55,7 @@ func (p *piece) failed(now time.Time, item ports.RailFeedItem, content any, err 
 		}
 		return nil
 	}
-	encoded, jsonErr := json.Marshal(content)
+	encoded, jsonErr := feedcontent.Encode(content)
 	if jsonErr != nil {
 		return jsonErr
 	}
@@ -142,13 +143,13 @@ func (f *Feeds) takeItem(ctx context.Context, c ports.LiveConnection, item ports
 	var err error
 	switch item.Kind {
 	case ports.RailFeedReceipt:
-		report.Receipts, err = one[ports.RailReceipt](item.Content)
+		report.Receipts, err = one(item.Content, feedcontent.Receipt)
 	case ports.RailFeedReversal:
-		report.Reversals, err = one[ports.ReceiptReversal](item.Content)
+		report.Reversals, err = one(item.Content, feedcontent.Reversal)
 	case ports.RailFeedFee:
-		report.Fees, err = one[ports.RailFee](item.Content)
+		report.Fees, err = one(item.Content, feedcontent.Fee)
 	case ports.RailFeedStatement:
-		report.Statements, err = one[ports.RailStatement](item.Content)
+		report.Statements, err = one(item.Content, feedcontent.Statement)
 	case ports.RailFeedEvent, ports.RailFeedFile:
 		return f.takeRawAgain(ctx, c, item)
 	default:
@@ -206,9 +207,9 @@ func (f *Feeds) takeRawAgain(ctx context.Context, c ports.LiveConnection, item p
 }
 
 // one decodes the content of an item.
-func one[T any](content []byte) ([]T, error) {
-	items := make([]T, 1)
-	return items, json.Unmarshal(content, &items[0])
+func one[T any](content []byte, decode func([]byte) (T, error)) ([]T, error) {
+	item, err := decode(content)
+	return []T{item}, err
 }
 
 // productionPlatforms returns the platforms in production.

@@ -3,18 +3,18 @@ package uow
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
 
+	"causeway/app/internal/feedcontent"
 	"causeway/core/rail"
 	"causeway/ports"
 )
 
 // ContradictionItem returns the item of a contradiction, which is kept until a person closes it.
 func ContradictionItem(id uuid.UUID, connection string, c rail.Contradiction, now time.Time) (ports.RailFeedItem, error) {
-	content, err := json.Marshal(c)
+	content, err := feedcontent.Encode(c)
 	return ports.RailFeedItem{ID: id, Platform: c.Platform, Connection: connection, Kind: ports.RailFeedContradiction,
 		Key: c.Key(), Content: content,
 		Problem: c.Problem, Attempts: 1, KeptAt: now, RetryAt: ports.Never}, err
