@@ -217,7 +217,7 @@ func (db *DB) Operations(ctx context.Context, steps []transaction.Step) (Operati
 		return o, err
 	}
 	var err error
-	if o.Rails, err = countRails(read, age, now); err != nil {
+	if o.Rails, err = countRails(read, age); err != nil {
 		return o, err
 	}
 	return o, db.addUnmatched(ctx, read, o.Unmatched)

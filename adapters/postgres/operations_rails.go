@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"causeway/core/bankorder"
 	"causeway/core/money"
 	"causeway/core/rail"
 )
@@ -22,17 +21,8 @@ type RailOperations struct {
 	Proofs   []RailProofMetric
 	ProofAge time.Duration
 	Feeds    []RailFeedMetric
-	// BankNotices are what was noticed in files of banks within a day.
-	BankNotices []BankNoticeMetric
 	// RefusedStatements are those that reconciliation refused, by connection.
 	RefusedStatements map[string]Backlog
-}
-
-// BankNoticeMetric is the number of notices of a connection and kind.
-type BankNoticeMetric struct {
-	Connection string
-	Kind       bankorder.NoticeKind
-	Count      int
 }
 
 // RailFeedMetric is the state of the feed of a connection.
@@ -93,15 +83,8 @@ const countRefusedStatements = `
 		SELECT connection, received_at FROM rail_statements WHERE reconciled_at IS NULL AND problem <> '' ORDER BY retry_at LIMIT $1) AS refused
 	GROUP BY connection`
 
-// countBankNotices uses bank_notices_by_time.
-const countBankNotices = `
-	SELECT connection, kind, count(*) FROM (
-		SELECT connection, kind FROM bank_notices WHERE noticed_at > $1 ORDER BY noticed_at DESC LIMIT $2) AS noticed
-	GROUP BY connection, kind`
-
 // countRails reads what operators watch of connections.
-func countRails(read func(string, []any, func(pgx.Rows) error) error, age func(*time.Time) time.Duration,
-	now time.Time) (RailOperations, error) {
+func countRails(read func(string, []any, func(pgx.Rows) error) error, age func(*time.Time) time.Duration) (RailOperations, error) {
 	o := RailOperations{Waiting: map[rail.Wait]Backlog{}, RefusedStatements: map[string]Backlog{}}
 	err := read(countWaitingPayments, []any{MaxCounted}, func(rows pgx.Rows) error {
 		var wait rail.Wait
@@ -152,15 +135,6 @@ func countRails(read func(string, []any, func(pgx.Rows) error) error, age func(*
 		err := rows.Scan(&connection, &b.Count, &oldest)
 		b.Age = age(oldest)
 		o.RefusedStatements[connection] = b
-		return err
-	})
-	if err != nil {
-		return o, err
-	}
-	err = read(countBankNotices, []any{now.AddDate(0, 0, -1), MaxCounted}, func(rows pgx.Rows) error {
-		var n BankNoticeMetric
-		err := rows.Scan(&n.Connection, &n.Kind, &n.Count)
-		o.BankNotices = append(o.BankNotices, n)
 		return err
 	})
 	if err != nil {

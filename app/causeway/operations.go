@@ -12,6 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/adapters/postgres"
+	"causeway/adapters/rails/bankfile"
 	"causeway/core/rail"
 	"causeway/core/transaction"
 )
@@ -30,8 +31,15 @@ type operations struct {
 	log     *logrus.Logger
 	steps   func() []transaction.Step
 	rateAge func() (time.Duration, bool) // false if rates have no age
-	last    atomic.Pointer[postgres.Operations]
+	banks   *bankfile.Store
+	last    atomic.Pointer[counted]
 	readAt  atomic.Int64 // seconds since 1970
+}
+
+// counted is what storage and the connectors count.
+type counted struct {
+	postgres.Operations
+	bankNotices []bankfile.NoticeCount // within a day
 }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -108,6 +116,7 @@ func (a *app) registerOperations() {
 	a.operations = &operations{
 		db: a.db, log: a.log,
 		steps: a.jobSteps,
+		banks: railAdapters{db: a.db}.bankFiles(),
 		rateAge: func() (time.Duration, bool) {
 			if a.ecbRates == nil {
 				return 0, false
@@ -140,14 +149,18 @@ func (o *operations) read(ctx context.Context) {
 	}()
 	readCtx, cancel := context.WithTimeout(ctx, operationsTimeout)
 	defer cancel()
-	counted, err := o.db.Operations(readCtx, o.steps())
+	var last counted
+	var err error
+	if last.Operations, err = o.db.Operations(readCtx, o.steps()); err == nil {
+		last.bankNotices, err = o.banks.CountNotices(readCtx, time.Now().AddDate(0, 0, -1), postgres.MaxCounted)
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			o.log.WithError(err).Warn("cannot count for the metrics; will retry")
 		}
 		return
 	}
-	o.last.Store(&counted)
+	o.last.Store(&last)
 	o.readAt.Store(time.Now().Unix())
 }
 
@@ -232,7 +245,7 @@ func (o *operations) Collect(metrics chan<- prometheus.Metric) {
 		gauge(railFeedErrorsDesc, float64(f.Failures), f.Connection)
 		gauge(railKeptAsideDesc, float64(f.KeptAside), f.Connection)
 	}
-	for _, n := range last.Rails.BankNotices {
+	for _, n := range last.bankNotices {
 		gauge(bankNoticesDesc, float64(n.Count), n.Connection, string(n.Kind))
 	}
 	for connection, b := range last.Rails.RefusedStatements {

@@ -2,6 +2,7 @@ package bankfile
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -65,4 +66,23 @@ func (s *Store) Notices(ctx context.Context, connection string, limit int) ([]ba
 		}
 	}
 	return notices, err
+}
+
+// NoticeCount is the number of notices of a connection and kind.
+type NoticeCount struct {
+	Connection string
+	Kind       bankorder.NoticeKind
+	Count      int
+}
+
+// countNotices uses bank_notices_by_time.
+const countNotices = `
+	SELECT connection, kind, count(*) FROM (
+		SELECT connection, kind FROM bank_notices WHERE noticed_at > $1 ORDER BY noticed_at DESC LIMIT $2) AS noticed
+	GROUP BY connection, kind`
+
+// CountNotices counts the notices since a time, for metrics: the newest up to a limit.
+func (s *Store) CountNotices(ctx context.Context, since time.Time, limit int) ([]NoticeCount, error) {
+	return storage.Collect(ctx, s.db.Read, countNotices, []any{since, limit},
+		func(rows pgx.Rows, n *NoticeCount) error { return rows.Scan(&n.Connection, &n.Kind, &n.Count) })
 }
