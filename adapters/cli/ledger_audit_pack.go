@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"causeway/adapters/cli/table"
 	"causeway/app/accounting"
 	"causeway/app/audit"
@@ -122,17 +124,25 @@ func errNotSealed(m period.Month) error {
 		"minute); then repeat the command", m)
 }
 
-// write writes all files. failed is not nil if the verification found a violation, which is in its file.
+// write writes all files. failed is not nil if the verification found a violation, which is in its file. What is written of the
+// books and what is verified read the ledger apart from each other, at the same time.
 func (a *auditPack) write(ctx context.Context, options audit.VerifyOptions) (failed, err error) {
-	for _, write := range []func(context.Context) error{a.writeBooks, a.writeClosings, a.writeLogs, a.writeProofs} {
-		if err := write(ctx); err != nil {
-			return nil, err
+	writing, ctx := errgroup.WithContext(ctx)
+	writing.Go(func() error { return a.writeBooks(ctx) })
+	writing.Go(func() (err error) {
+		for _, write := range []func(context.Context) error{a.writeClosings, a.writeLogs, a.writeProofs} {
+			if err := write(ctx); err != nil {
+				return err
+			}
 		}
-	}
-	if err := a.files(packFile{"README.txt", func(out io.Writer) error { return writePackReadme(out, a) }}); err != nil {
-		return nil, err
-	}
-	return a.verify(ctx, options)
+		if err := a.files(packFile{"README.txt", func(out io.Writer) error { return writePackReadme(out, a) }}); err != nil {
+			return err
+		}
+		failed, err = a.verify(ctx, options)
+		return err
+	})
+	err = writing.Wait()
+	return failed, err
 }
 
 // writeBooks writes the year's reports.

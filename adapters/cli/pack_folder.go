@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"causeway/app/accounting"
 )
@@ -21,7 +22,9 @@ import (
 // packFolder is a folder that appears under its name when it is complete, with a list of the hashes of its files.
 type packFolder struct {
 	target, temporary string
-	sums              map[string]string // SHA-256 in hexadecimal, by name
+
+	mu   sync.Mutex
+	sums map[string]string // SHA-256 in hexadecimal, by name
 }
 
 // packManifest lists the files in the format of sha256sum.
@@ -91,6 +94,8 @@ func (f *packFolder) file(p packFile) error {
 	if err == nil {
 		err = file.Sync()
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.sums[p.name] = hex.EncodeToString(sum.Sum(nil))
 	return errors.Join(err, file.Close())
 }
