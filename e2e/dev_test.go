@@ -3,6 +3,8 @@ package e2e
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,8 +131,8 @@ func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 	p.payQuote(open, 0).wantStatus(200)
 	first.kill()
 	again := startDev(t, folder)
-	if strings.Contains(again.Output(), "POST /quotes") {
-		t.Error("the demo runs on every start")
+	if strings.Contains(again.Output(), "POST /quotes") || !strings.Contains(again.Output(), "demo --data "+folder) {
+		t.Errorf("a later start runs the demo, or does not say how:\n%s", again.Output())
 	}
 	p2 := readCredentials(t, folder, again)
 	if p2.platformID != p.platformID || p2.ClientSecret != p.ClientSecret {
@@ -149,6 +151,35 @@ func TestDev_StartsRunsDemoAndRecovers(t *testing.T) {
 		t.Errorf("balances without a server:\n%s", out)
 	}
 	checkPostgresStopped(t, folder)
+}
+
+func TestDev_PortInUse(t *testing.T) {
+	t.Parallel()
+	// If the port is in use, the program says so, and has made no database.
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	folder := newPrivateFolder(t)
+	_, errOut, status := runCommand(t, nil, "dev", "--listen", listener.Addr().String(), "--data", folder)
+	if status == 0 || !strings.Contains(errOut, "specify another one") || !strings.Contains(errOut, "--listen") {
+		t.Errorf("status %d, %s", status, errOut)
+	}
+	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the data folder: %v", err)
+	}
+}
+
+func TestDev_ShowsRefusedRequests(t *testing.T) {
+	t.Parallel()
+	// A developer sees in the terminal which requests were refused, and why.
+	folder := newPrivateFolder(t)
+	server := startDev(t, folder, "--no-demo")
+	readCredentials(t, folder, server).post("/quotes", object{}).wantStatus(400)
+	if line := server.awaitLine("code=INVALID_INPUT"); !strings.Contains(line, "/quotes") || !strings.Contains(line, "status=400") {
+		t.Errorf("logged %s", line)
+	}
 }
 
 func TestDemo_RepeatsAgainstRunningServer(t *testing.T) {

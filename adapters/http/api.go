@@ -26,6 +26,8 @@ type Config struct {
 	// Log receives one line per request at debug level, slow requests as warnings and
 	// internal errors as errors. Required.
 	Log *logrus.Logger
+	// LogRefused logs requests that are answered with a status from 400 to 499 at info level, for developers.
+	LogRefused bool
 	// Metrics is the registry of the metrics of requests. Required.
 	Metrics *prometheus.Registry
 	// Ready returns an error if requests cannot be served now; the error is logged and not
@@ -74,7 +76,7 @@ type API struct {
 	draining      drain
 }
 
-// New returns an API without operations. It serves /healthz and /readyz.
+// New returns an API without operations. It serves /, /healthz and /readyz.
 func New(config Config) *API {
 	if config.RequestTimeout == 0 {
 		config.RequestTimeout = 20 * time.Second
@@ -113,6 +115,7 @@ func New(config Config) *API {
 	humaConfig.AllowAdditionalPropertiesByDefault = true // unknown fields are ignored
 	a.huma = huma.NewAPI(humaConfig, adapter{a})
 	a.mountHealth()
+	a.Mount(http.MethodGet, "/", http.HandlerFunc(a.welcome))
 	return a
 }
 

@@ -38,6 +38,7 @@ type exchange struct {
 	call   Call
 
 	started   time.Time
+	stages    stages
 	requestID string
 
 	reader   bytes.Reader  // the unread part of the request body

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 	"sync"
@@ -14,6 +15,21 @@ import (
 )
 
 const slowRequest = time.Second
+
+// stages are the times since the beginning of a request at which its stages ended; zero for those that it did not reach.
+type stages struct{ authorized, read, done time.Duration }
+
+// fields returns how long each stage took. The body is read, and the response sent, as fast as the caller does.
+func (s stages) fields(elapsed time.Duration) logrus.Fields {
+	operation := s.done - s.read
+	if s.read == 0 { // it ended before, or has no stages
+		operation = s.done - s.authorized
+	}
+	return logrus.Fields{"authorize_ms": milliseconds(s.authorized), "read_ms": milliseconds(max(s.read-s.authorized, 0)),
+		"operation_ms": milliseconds(operation), "send_ms": milliseconds(elapsed - s.done)}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // observe measures and logs a request. A log line costs as much as the rest of the
 // request handling, so ordinary requests are logged at debug level only. Of the request
@@ -35,6 +51,8 @@ func (x *exchange) observe() {
 		level = logrus.ErrorLevel
 	case elapsed >= slowRequest:
 		level = logrus.WarnLevel
+	case x.status >= http.StatusBadRequest && x.api.config.LogRefused:
+		level = logrus.InfoLevel
 	}
 	log := x.api.config.Log
 	if !log.IsLevelEnabled(level) {
@@ -45,7 +63,10 @@ func (x *exchange) observe() {
 		"method":      knownMethod(x.r.Method),
 		"route":       pattern,
 		"status":      x.status,
-		"duration_ms": float64(elapsed.Microseconds()) / 1000,
+		"duration_ms": milliseconds(elapsed),
+	}
+	if elapsed >= slowRequest {
+		maps.Copy(fields, x.stages.fields(elapsed))
 	}
 	if p := x.call.Principal.Platform; !p.IsZero() {
 		fields["platform"] = p.String()
@@ -144,16 +165,22 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
 		return
 	default:
 	}
-	if a.config.Ready != nil {
-		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-		defer cancel()
-		if err := a.config.Ready(ctx); err != nil {
-			a.config.Log.WithError(err).Warn("not ready")
-			notReady()
-			return
-		}
+	if err := a.checkReady(r.Context()); err != nil {
+		a.config.Log.WithError(err).Warn("not ready")
+		notReady()
+		return
 	}
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
+}
+
+// checkReady returns an error if requests cannot be served now.
+func (a *API) checkReady(ctx context.Context) error {
+	if a.config.Ready == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	return a.config.Ready(ctx)
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) {

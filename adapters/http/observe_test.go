@@ -2,9 +2,12 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +71,81 @@ func TestLog_OrdinaryRequestsAtDebugOnly(t *testing.T) {
 	f.do("GET", "/news", "")
 	if entry := f.logs.LastEntry(); entry == nil || entry.Level != logrus.ErrorLevel {
 		t.Errorf("a failure: %+v", entry)
+	}
+}
+
+func TestLog_WhereTheTimeOfASlowRequestWent(t *testing.T) {
+	t.Parallel()
+	// A slow request is logged with the time of each of its stages, which add up to the whole.
+	f := newFixture(t)
+	f.handler = func(context.Context, Call, *sendParcel) (parcel, error) {
+		time.Sleep(slowRequest)
+		return parcel{ID: parcelID}, nil
+	}
+	f.do("POST", "/parcels", validParcel)
+	entry := f.logs.LastEntry()
+	if entry == nil || entry.Level != logrus.WarnLevel {
+		t.Fatalf("logged %+v", entry)
+	}
+	sum := 0.0
+	for _, stage := range []string{"authorize_ms", "read_ms", "operation_ms", "send_ms"} {
+		took, isNumber := entry.Data[stage].(float64)
+		if !isNumber || took < 0 {
+			t.Errorf("%s: %v", stage, entry.Data[stage])
+		}
+		sum += took
+	}
+	if operation := entry.Data["operation_ms"].(float64); operation < milliseconds(slowRequest) ||
+		sum < operation || sum > entry.Data["duration_ms"].(float64)+0.01 {
+		t.Errorf("logged %v", entry.Data)
+	}
+}
+
+func TestLog_RefusedRequestsForDevelopers(t *testing.T) {
+	t.Parallel()
+	// With LogRefused, requests that are refused are logged at the default log level, and others are not.
+	f := newFixture(t, func(c *Config) { c.LogRefused = true })
+	f.config.Log.SetLevel(logrus.InfoLevel)
+	f.do("GET", "/nowhere", "")
+	f.do("POST", "/parcels", "{")
+	f.do("GET", "/parcels", "")
+	var codes []any
+	for _, entry := range f.logs.AllEntries() {
+		codes = append(codes, entry.Level.String(), entry.Data["code"])
+	}
+	if !slices.Equal(codes, []any{"info", "NOT_FOUND", "info", "INVALID_INPUT"}) {
+		t.Errorf("logged %v", codes)
+	}
+}
+
+func TestWelcome_LinksWork(t *testing.T) {
+	t.Parallel()
+	// The page at / says whether requests are served, and each of its links works.
+	ready := errors.New("no database")
+	f := newFixture(t, func(c *Config) {
+		c.Version, c.Ready = "v1.2.3<", func(context.Context) error { return ready }
+	})
+	get := func(path string) (int, string) {
+		response := httptest.NewRecorder()
+		f.ServeHTTP(response, httptest.NewRequest("GET", path, nil))
+		return response.Code, response.Body.String()
+	}
+	if status, page := get("/"); status != 200 || !strings.Contains(page, "cannot serve requests now") {
+		t.Errorf("not ready: %d %s", status, page)
+	}
+	ready = nil
+	_, page := get("/")
+	if !strings.Contains(page, "v1.2.3&lt;. It is ready") {
+		t.Errorf("ready: %s", page)
+	}
+	links := regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(page, -1)
+	for _, link := range links {
+		if status, _ := get(link[1]); status != 200 {
+			t.Errorf("%s: %d", link[1], status)
+		}
+	}
+	if len(links) != 4 {
+		t.Errorf("%d links", len(links))
 	}
 }
 

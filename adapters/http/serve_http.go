@@ -97,7 +97,9 @@ func (x *exchange) serve() {
 	ctx, cancel := context.WithTimeout(x.r.Context(), x.operationTimeout())
 	defer cancel()
 	x.ctx = requestContext{Context: ctx, x: x}
-	if err := x.authorize(); err != nil {
+	err := x.authorize()
+	x.stages.authorized = time.Since(x.started)
+	if err != nil {
 		x.respondError(err)
 		return
 	}
@@ -118,7 +120,9 @@ func (x *exchange) serve() {
 		defer x.api.uploads.free(platform)
 		defer func() { x.form.close() }()
 	}
-	if err := x.readRequest(); err != nil {
+	err = x.readRequest()
+	x.stages.read = time.Since(x.started)
+	if err != nil {
 		x.respondError(err)
 		return
 	}
@@ -165,6 +169,7 @@ func (x *exchange) finish() {
 		x.truncated = x.headersSent && x.route.page == nil
 		x.respondError(&panicError{value: p, stack: debug.Stack()})
 	}
+	x.stages.done = time.Since(x.started)
 	x.send()
 	x.observe()
 	x.release()

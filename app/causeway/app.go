@@ -287,7 +287,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		Metrics: a.metrics, Ready: a.ready, IsOutage: postgres.IsUnavailable,
 		Rate:           httpapi.Rate{PerSecond: float64(a.RatePerSecond), Burst: a.RateBurst},
 		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, MaxUploads: a.Uploads, TrustedProxies: proxies,
-		PublicURL: a.baseURL(address), Version: version,
+		PublicURL: a.baseURL(address), Version: version, LogRefused: a.logRefused,
 	})
 	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, Invitations: a.invitations,
 		BeneficialOwners: a.verifications, Verifications: a.verifications,

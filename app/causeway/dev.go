@@ -39,7 +39,14 @@ func (d devCommand) Run(ctx context.Context, env *cli.Env) (err error) {
 	if err := d.validate(); err != nil {
 		return err
 	}
+	d.logRefused = true
 	log := d.logger()
+	// Before a database is made, which would be in vain.
+	listener, err := listen(ctx, listenSetting, d.Listen)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
 	if err := os.MkdirAll(d.Data, 0o700); err != nil {
 		return fmt.Errorf("--data (CAUSEWAY_DATA): %w", err)
 	}
@@ -51,11 +58,6 @@ func (d devCommand) Run(ctx context.Context, env *cli.Env) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	listener, err := listen(ctx, listenSetting, d.Listen)
-	if err != nil {
-		return err
-	}
-	defer listener.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -138,13 +140,15 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 	}
 	fmt.Fprintf(out, "causeway %s serves %s\n  API reference  %s/docs\n  credentials    %s\n", version, saved.BaseURL, saved.BaseURL,
 		d.credentialsPath())
-	if first && !d.NoDemo {
-		go func() {
-			if err := runDemo(ctx, saved, database.ownerURL, out); err != nil && ctx.Err() == nil {
-				log.WithError(err).Error("demo payment failed; run it again with: causeway demo")
-			}
-		}()
+	if !first || d.NoDemo {
+		fmt.Fprintf(out, "  demo payment   %s demo --data %s\n", os.Args[0], d.Data)
+		return a.run(ctx, listener, true)
 	}
+	go func() {
+		if err := runDemo(ctx, saved, database.ownerURL, out); err != nil && ctx.Err() == nil {
+			log.WithError(err).Error("demo payment failed; run it again with: causeway demo")
+		}
+	}()
 	return a.run(ctx, listener, true)
 }
 

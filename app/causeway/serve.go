@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"syscall"
 	"time"
 
 	"causeway/adapters/cli"
@@ -65,6 +66,9 @@ const listenSetting = "--listen (CAUSEWAY_LISTEN)"
 // listen opens a port. Its error names the setting.
 func listen(ctx context.Context, setting, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s: cannot listen on %s: %w; stop the program that uses the port, or specify another one", setting, address, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot listen on %s: %w", setting, address, err)
 	}

@@ -50,6 +50,9 @@ type serverFlags struct {
 	issuerFlags
 	mailFlags
 	walletChainFlags
+
+	// logRefused logs requests that are refused, for developers.
+	logRefused bool `kong:"-"`
 }
 
 // validate returns an error for each invalid value, with the name of its setting.
