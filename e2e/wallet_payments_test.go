@@ -200,6 +200,12 @@ func (p *tenant) openSessionByMail(mails, wallet string) sessionSigner {
 		}
 		return code != ""
 	})
+	return p.openSigner(credential, code)
+}
+
+// openSigner opens a session with a code, and returns its key.
+func (p *tenant) openSigner(credential, code string) sessionSigner {
+	p.t.Helper()
 	client := portstest.NewWalletClient(p.t)
 	session := p.post("/auth/credentials/"+credential+"/verify", object{"type": "EMAIL_OTP", "otp": code,
 		"clientPublicKey": hex.EncodeToString(client.Public.Bytes())}).wantStatus(200)
@@ -286,6 +292,45 @@ func TestWalletPayments_SignatureOfProductionProvesItself(t *testing.T) {
 	if out := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "ledger",
 		"check"); !regexp.MustCompile(`payments of their wallets +1 `).MatchString(out) {
 		t.Error(out)
+	}
+}
+
+func TestWalletPayments_ClientOfProductionPaysInSandbox(t *testing.T) {
+	t.Parallel()
+	// In the sandbox the key of a session signs requests and payments as in production, and what it paid is verified. A payment
+	// with the test value is marked, and is not verified.
+	h := newTestEnv(t)
+	owner := h.newWalletOwner()
+	signer := h.openSigner(owner.credential, sandbox.WalletCode)
+	h.post("/sandbox/internal-accounts/"+owner.wallet+"/fund", object{"amount": 100_000_000}).wantStatus(200)
+	to := h.createWallet(owner.customer, "")
+	verify := func(quote apiResponse, form string) (out string, status int) {
+		t.Helper()
+		timeline := h.get("/transactions/" + quote.text("transactionId") + "/timeline").wantStatus(200)
+		i := timelineIndex(timeline, "AUTHORIZED") + ".authorization"
+		timeline.wantValues(map[string]any{i + ".signatureForm": form})
+		file := filepath.Join(t.TempDir(), "payment.json")
+		if err := os.WriteFile(file, timeline.body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, errOut, status := runCommand(t, nil, "wallets", "verify", file, "--key", timeline.text(i+".sessionCertificate.walletPublicKey"))
+		return out + errOut, status
+	}
+
+	first := owner.call("PATCH", "/internal-accounts/"+owner.wallet, object{"privateEnabled": false}).wantStatus(202)
+	owner.with(first.text("requestId"), signer.sign(t, first.text("payloadToSign"))).call("PATCH", "/internal-accounts/"+owner.wallet,
+		object{"privateEnabled": false}).wantStatus(200)
+	quote, other := h.quoteFromWallet(owner.wallet, to), h.quoteFromWallet(owner.wallet, to)
+	h.executeSigned(quote, signer.sign(t, payloadToSign(other))).wantError(401, "UNAUTHORIZED").wantValues(map[string]any{
+		"reason": "Invalid Service-Wallet-Signature"})
+	h.executeSigned(quote, signer.sign(t, payloadToSign(quote))).wantStatus(200)
+	h.executeSigned(other, sandbox.WalletSignature).wantStatus(200)
+
+	if out, status := verify(quote, "DER"); status != 0 || !strings.HasPrefix(out, "Verified: ") {
+		t.Errorf("signed by the client: %d %s", status, out)
+	}
+	if out, status := verify(other, "TEST_VALUE"); status == 0 || !strings.Contains(out, "a test value of the sandbox, which proves nothing") {
+		t.Errorf("with the test value: %d %s", status, out)
 	}
 }
 

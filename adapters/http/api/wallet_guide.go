@@ -55,9 +55,9 @@ A |requestId| is used up by the request that succeeds with it. A second request 
 
 **Google and Apple.** An ID token must be for one of |embeddedWalletConfig.oauthClientIds| and less than 60 seconds old when it is first sent. To verify a credential, request it with the nonce hex(SHA-256(clientPublicKey)): the SHA-256 of the 130 hexadecimal digits as text in lower case, in lower-case hexadecimal digits.
 
-**Sandbox.** On sandbox platforms these values are valid proofs, and any other is 401 with the reason in parentheses. Sealed secrets are real, so that a client can be tested.
+**Sandbox.** On sandbox platforms these values are valid proofs, and any other is 401 with the reason in parentheses. Sealed secrets and signatures are real, so that the client of production is tested as it is.
 
 - |otp|: |000000| (|{code}|). A code need not be requested. No mail is sent. If one was requested, wrong values are counted, and after five any other than |000000| is 429 for a while.
 - |assertion.signature|: |sandbox-valid-passkey-signature| (|{passkey}|), with the |Request-Id| of a challenge. To add a passkey, |challenge| must be that of |clientDataJson|; the attestation object is not checked.
 - |oidcToken| when verifying: |sandbox-valid-oidc-token| (|{identity}|). To add a credential, it must be a JWT with the issuer of a known provider; its signature is not checked.
-- |Service-Wallet-Signature|: |sandbox-valid-signature| (|{signature}|). No session is needed. It counts as the signature of a session that may sign the request.`)
+- |Service-Wallet-Signature|: |sandbox-valid-signature| (|{signature}|), or a signature by the key of an active session, which is checked as in production. The test value needs no session, counts as the signature of a session that may sign the request, and proves nothing: a payment that was executed with it has |signatureForm| |TEST_VALUE| in its timeline.`)

@@ -1,5 +1,5 @@
-// Package sandbox checks the proofs of customers of sandbox platforms. A proof is a published test value;
-// any other one is refused with the reason that production gives. It makes no requests.
+// Package sandbox checks the proofs of customers of sandbox platforms. A proof is a published test value or, of signatures, a
+// real one; any other is refused with the reason that production gives. It makes no requests.
 package sandbox
 
 import (
@@ -90,13 +90,18 @@ func (Proofs) CheckIdentity(_ context.Context, _ platform.Platform, _ wallet.Ide
 // TokensAreSingleUse reports false.
 func (Proofs) TokensAreSingleUse() bool { return false }
 
-// CheckSignature accepts the test value as the signature of the first session given; none need be.
-func (Proofs) CheckSignature(_, signature string, sessions []wallet.Session) (wallet.Session, error) {
-	if signature != sandbox.WalletSignature {
-		return wallet.Session{}, wallet.InvalidSignature("In the sandbox Service-Wallet-Signature must be %s.", sandbox.WalletSignature)
+// CheckSignature returns the session whose key signed the payload, as production does, so that a client is tested as it is. It
+// accepts the test value too, as the signature of the first session given; none need be.
+func (Proofs) CheckSignature(payload, signature string, sessions []wallet.Session) (wallet.Session, error) {
+	if signature == sandbox.WalletSignature {
+		if len(sessions) == 0 {
+			return wallet.Session{}, nil
+		}
+		return sessions[0], nil
 	}
-	if len(sessions) == 0 {
-		return wallet.Session{}, nil
+	session, err := wallet.Signer(payload, signature, sessions)
+	if f, ok := fault.As(err); ok {
+		return session, wallet.InvalidSignature("%s In the sandbox %s is valid too.", f.Message, sandbox.WalletSignature)
 	}
-	return sessions[0], nil
+	return session, err
 }

@@ -1,8 +1,13 @@
 package sandbox_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +72,41 @@ func TestProofs_TestValuesStandForProofs(t *testing.T) {
 	check("signature without a session", err, "")
 	_, err = proofs.CheckSignature("payload", "sandbox-valid-signaturf", []wallet.Session{first})
 	check("other signature", err, "Invalid Service-Wallet-Signature")
+}
+
+func TestProofs_RealSignatures(t *testing.T) {
+	t.Parallel()
+	// A signature by the key of a session is that of the session. Over another payload, or by the key of none, it is refused,
+	// and the refusal names the test value.
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := sha256.Sum256([]byte("payload"))
+	der, err := ecdsa.SignASN1(rand.Reader, private, digest[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, signer := wallet.Session{Nickname: "other"}, wallet.Session{Nickname: "signer"}
+	copy(signer.PublicKey[:], elliptic.MarshalCompressed(elliptic.P256(), private.X, private.Y))
+	signature := base64.StdEncoding.EncodeToString(der)
+	if got, err := proofs.CheckSignature("payload", signature, []wallet.Session{other, signer}); err != nil || got.Nickname != "signer" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for name, c := range map[string]struct {
+		payload  string
+		sessions []wallet.Session
+	}{
+		"another payload":    {"payloae", []wallet.Session{other, signer}},
+		"by another session": {"payload", []wallet.Session{other}},
+		"without a session":  {"payload", nil},
+	} {
+		_, err := proofs.CheckSignature(c.payload, signature, c.sessions)
+		if f, ok := fault.As(err); !ok || f.Code != fault.Unauthorized || f.Reason != wallet.ReasonSignature ||
+			!strings.HasSuffix(f.Message, "active session. In the sandbox sandbox-valid-signature is valid too.") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 func TestProofs_RegisterPasskey(t *testing.T) {
