@@ -24,13 +24,19 @@ const MaxPDFMovements = 20_000
 
 // The layout of the A4 page in millimetres.
 const (
-	margin, top, bottom = 14.0, 16.0, 18.0
+	margin, top, bottom = 14.0, 16.0, 15.0
 	width               = 210 - 2*margin
-	dateWidth           = 22.0
-	amountWidth         = 37.0
-	descriptionWidth    = 48.0
+	dateWidth           = 20.0
+	amountWidth         = 36.0
+	descriptionWidth    = 46.0
 	counterpartyWidth   = width - dateWidth - descriptionWidth - 2*amountWidth
-	lineHeight          = 4.6
+	// Details are below the columns, in smaller letters, so that an id is not broken.
+	detailWidth  = width - dateWidth
+	lineHeight   = 3.8
+	detailHeight = 2.8
+	rowGap       = 0.6
+	textSize     = 8.0
+	detailSize   = 6.5
 )
 
 // PDF writes a statement as a PDF. It reads all movements before it writes.
@@ -140,52 +146,59 @@ func (d *document) columnHeaders() {
 func (d *document) table(movements Movements) {
 	s := d.summary
 	d.columnHeaders()
-	d.row("B", formatDay(s.From), []string{"Opening balance"}, nil, "", formatAmount(s.Opening, s.Currency))
+	d.row(row{style: "B", date: formatDay(s.From), description: []string{"Opening balance"}, balance: formatAmount(s.Opening, s.Currency)})
 	for m := range movements {
-		description := d.wrap(m.Description, descriptionWidth)
-		for _, detail := range m.details(s.Currency) {
-			description = append(description, d.wrap(replaceUnsupported(detail), descriptionWidth)...)
-		}
-		d.row("", formatDay(m.At), description, d.wrap(replaceUnsupported(m.Counterparty), counterpartyWidth), formatSigned(m.Amount, s.Currency),
-			formatAmount(m.Balance, s.Currency))
+		d.row(row{date: formatDay(m.At), description: d.wrap(m.Description, textSize, descriptionWidth),
+			counterparty: d.wrap(replaceUnsupported(m.Counterparty), textSize, counterpartyWidth),
+			details:      d.wrap(replaceUnsupported(strings.Join(m.details(s.Currency), " · ")), detailSize, detailWidth),
+			amount:       formatSigned(m.Amount, s.Currency), balance: formatAmount(m.Balance, s.Currency)})
 	}
-	d.row("B", s.lastDay(), []string{"Closing balance"}, nil, "", formatAmount(s.Closing, s.Currency))
+	d.row(row{style: "B", date: s.lastDay(), description: []string{"Closing balance"}, balance: formatAmount(s.Closing, s.Currency)})
+}
+
+// row is a row of the table. Details are below the columns.
+type row struct {
+	style, date, amount, balance       string
+	description, counterparty, details []string
 }
 
 // row writes one row of the table, on a new page if it does not fit.
-func (d *document) row(style, date string, description, counterparty []string, amount, balance string) {
-	lines := max(len(description), len(counterparty), 1)
-	height := float64(lines)*lineHeight + 1.6
+func (d *document) row(r row) {
+	columns := float64(max(len(r.description), len(r.counterparty), 1)) * lineHeight
+	height := columns + float64(len(r.details))*detailHeight + rowGap
 	if _, pageHeight := d.pdf.GetPageSize(); d.pdf.GetY()+height > pageHeight-bottom {
 		d.pdf.AddPage()
 		d.columnHeaders()
 	}
-	y := d.pdf.GetY()
-	d.font(style, 8.5, 20)
-	x := margin
-	column := func(wide float64, align string, lines ...string) {
+	x, y := margin, d.pdf.GetY()
+	column := func(wide, lineHeight float64, align string, lines ...string) {
 		for i, text := range lines {
 			d.pdf.SetXY(x, y+float64(i)*lineHeight)
 			d.pdf.CellFormat(wide, lineHeight, text, "", 0, align, false, 0, "")
 		}
 		x += wide
 	}
-	column(dateWidth, "L", date)
-	column(descriptionWidth, "L", description...)
-	column(counterpartyWidth, "L", counterparty...)
-	column(amountWidth, "R", amount)
-	column(amountWidth, "R", balance)
+	d.font(r.style, textSize, 20)
+	column(dateWidth, lineHeight, "L", r.date)
+	column(descriptionWidth, lineHeight, "L", r.description...)
+	column(counterpartyWidth, lineHeight, "L", r.counterparty...)
+	column(amountWidth, lineHeight, "R", r.amount)
+	column(amountWidth, lineHeight, "R", r.balance)
+	d.font("", detailSize, 90)
+	x, y = margin+dateWidth, y+columns
+	column(detailWidth, detailHeight, "L", r.details...)
+	y += float64(len(r.details))*detailHeight + rowGap
 	d.pdf.SetDrawColor(215, 215, 215)
-	d.pdf.Line(margin, y+height-1, margin+width, y+height-1)
-	d.pdf.SetXY(margin, y+height)
+	d.pdf.Line(margin, y-rowGap/2, margin+width, y-rowGap/2)
+	d.pdf.SetXY(margin, y)
 }
 
-// wrap breaks text into at most four lines of a column.
-func (d *document) wrap(text string, wide float64) []string {
+// wrap breaks text of a size into at most four lines of a column.
+func (d *document) wrap(text string, size, wide float64) []string {
 	if text == "" {
 		return nil
 	}
-	d.font("", 8.5, 20)
+	d.font("", size, 20)
 	lines := d.pdf.SplitText(text, wide-2)
 	if len(lines) > 4 {
 		lines = append(lines[:3:3], lines[3]+"…")

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -140,6 +141,39 @@ func TestPDF_ManyPages(t *testing.T) {
 	if pages < 10 || strings.Count(text, "Deposit") != count || strings.Count(text, "Counterparty") != pages ||
 		!strings.Contains(text, "Page 2 of ") {
 		t.Errorf("%d pages, %d movements, %d heads", pages, strings.Count(text, "Deposit"), strings.Count(text, "Counterparty"))
+	}
+}
+
+func TestPDF_IDsAreWhole(t *testing.T) {
+	t.Parallel()
+	// 1,030 payments with a note, an exchange and an id, none of which is broken over two lines, take at most 30 pages.
+	s, _ := marchStatement()
+	const count = 1030
+	id := func(i int) string { return fmt.Sprintf("Transaction:0199f0a2-0000-7000-8000-%012d", i) }
+	var out bytes.Buffer
+	err := PDF(&out, s, func(yield func(Movement) bool) {
+		for i := range count {
+			if !yield(Movement{At: s.From, Description: "Payment sent", Counterparty: "Café Hernández, Mexico City", Note: "Invoice 4711",
+				Amount: -9_000_000_000_000_000, Balance: 9_000_000_000_000_000, Transaction: id(i),
+				Exchange: Exchange{"Received", money.Amount{Minor: 9_894_500, Currency: money.BTC}, money.EUR, money.BTC,
+					money.MustRate("0.000012345678")}}) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	text := pdfText(t, out.Bytes())
+
+	for i := range count {
+		if !strings.Contains(text, "Invoice 4711 · Received 0.09894500 BTC, 1 EUR = 0.000012345678 BTC · "+id(i)+"\n") {
+			t.Fatalf("no %s", id(i))
+		}
+	}
+	if pages := strings.Count(text, "\f"); pages > 30 {
+		t.Errorf("%d pages", pages)
 	}
 }
 
