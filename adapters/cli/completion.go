@@ -13,6 +13,11 @@ type CompletionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
+// Help is printed below the help of the command.
+func (CompletionCommand) Help() string {
+	return "With bash: source <(causeway completion bash). It completes commands, flags and values."
+}
+
 // Run prints the script of the shell.
 func (c CompletionCommand) Run(env *Env) error {
 	_, err := fmt.Fprint(env.Out, completionScripts[c.Shell])

@@ -208,7 +208,7 @@ var Examples = map[string]string{
 func AddExamples(parser *kong.Kong) {
 	for _, command := range parser.Model.Leaves(false) {
 		if example := Examples[CommandPath(command)]; example != "" {
-			command.Detail = "Example: " + example
+			command.Detail = strings.TrimPrefix(command.Detail+"\n\nExample: "+example, "\n\n")
 		}
 	}
 }

@@ -79,25 +79,30 @@ func configurationDoc(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var headings []string
-	tables := map[string]string{}
+	var sections []string
+	tables, flags := map[string]string{}, map[string][]string{}
 	for _, row := range settings {
-		heading := commandList(commandsOf[row], leaves)
-		if tables[heading] == "" {
-			headings = append(headings, heading)
+		section := strings.Join(commandNames(commandsOf[row], leaves), ", ")
+		if tables[section] == "" {
+			sections = append(sections, section)
 		}
-		tables[heading] += row
+		flag, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
+		tables[section], flags[section] = tables[section]+row, append(flags[section], flag)
 	}
 	text := configurationIntro
-	for _, heading := range headings {
-		text += "\n## " + heading + "\n\n| Flag | Environment variable | Default | Description |\n|---|---|---|---|\n" + tables[heading]
+	for _, section := range sections {
+		heading := "\n## " + section + "\n"
+		if names := strings.Count(section, ", ") + 1; names > 4 {
+			heading = fmt.Sprintf("\n## %s of several commands\n\n%s.\n", strings.Join(flags[section], ", "), section)
+		}
+		text += heading + "\n| Flag | Environment variable | Default | Description |\n|---|---|---|---|\n" + tables[section]
 	}
 	return text
 }
 
-// commandList formats the paths of commands. If all subcommands of a command are among them, it
+// commandNames formats the paths of commands. If all subcommands of a command are among them, it
 // names the command itself.
-func commandList(paths []string, leaves map[string]int) string {
+func commandNames(paths []string, leaves map[string]int) []string {
 	count := map[string]int{}
 	for _, path := range paths {
 		count[topLevel(path)]++
@@ -112,7 +117,7 @@ func commandList(paths []string, leaves map[string]int) string {
 			names = append(names, name)
 		}
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 func topLevel(path string) string {

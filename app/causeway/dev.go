@@ -34,6 +34,11 @@ type devCommand struct {
 	NoDemo          bool   `env:"CAUSEWAY_NO_DEMO" help:"Do not run the demo payment on the first start."`
 }
 
+// Help is printed below the help of the command.
+func (devCommand) Help() string {
+	return "The private Postgres is in the data folder. The first start creates a sandbox platform and runs the demo payment."
+}
+
 func (d devCommand) Run(ctx context.Context, env *cli.Env) (err error) {
 	d.AllowPrivateWebhooks = d.PrivateWebhooks
 	if err := d.validate(); err != nil {

@@ -53,6 +53,27 @@ func TestHelp_EveryCommandHasValidExample(t *testing.T) {
 	}
 }
 
+func TestHelp_FitsOneScreen(t *testing.T) {
+	t.Parallel()
+	// Without a command the program lists its commands by task, in at most 50 lines of 80 characters.
+	parser := newTestParser(t)
+	var help bytes.Buffer
+	parser.Stdout = &help
+	func() {
+		defer func() { _ = recover() }() // the test's exit of --help
+		_, _ = parser.Parse([]string{"--help"})
+	}()
+	lines := strings.Split(strings.TrimSpace(help.String()), "\n")
+	if len(lines) > 50 || slices.ContainsFunc(lines, func(line string) bool { return len(line) > 80 }) {
+		t.Errorf("%d lines:\n%s", len(lines), help.String())
+	}
+	for _, command := range parser.Model.Children {
+		if !command.Hidden && (command.Group == nil || !strings.Contains(help.String(), "\n  "+command.Name+" ")) {
+			t.Errorf("%s is not listed, or has no task", command.Name)
+		}
+	}
+}
+
 func newTestParser(t *testing.T) *kong.Kong {
 	t.Helper()
 	parser, err := newParser(new(commands), io.Discard, io.Discard)

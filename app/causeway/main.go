@@ -32,33 +32,37 @@ var (
 type commands struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version, that of Go, and the commit."`
 
-	Dev       devCommand           `cmd:"" help:"Run the service on this machine with a private Postgres in the data folder. The first start creates a sandbox platform and runs the demo payment."`
-	Serve     serveCommand         `cmd:"" help:"Run the API and the workers on the database DATABASE_URL. Any number of processes can share one database."`
-	Migrate   migrateCommand       `cmd:"" help:"Upgrade the database to this version's schema, and exit."`
-	Platform  cli.PlatformCommand  `cmd:"" help:"Create and list platforms."`
-	Token     cli.TokenCommand     `cmd:"" help:"Create, list and delete the API tokens of a platform, for example after its credentials were lost."`
-	Customers cli.CustomersCommand `cmd:"" help:"List customers, and erase the personal data of deleted ones."`
-	Agents    cli.AgentsCommand    `cmd:"" help:"Show the agents of customers: their policies, and what they have sent."`
-	Documents cli.DocumentsCommand `cmd:"" help:"List the documents of customers, and open their files."`
-	Corridors cli.CorridorsCommand `cmd:"" help:"Show and change fees, limits and rate lock times."`
-	Rails     railsCommand         `cmd:"" help:"Connect production platforms to banks, partners and chains."`
-	Payouts   cli.PayoutsCommand   `cmd:"" help:"Decide about payments that wait for a review or for money."`
-	Demo      demoCommand          `cmd:"" help:"Run one sandbox payment against a running server, US dollars to bitcoin, and show its webhooks and ledger entries."`
-	Mails     cli.MailsCommand     `cmd:"" help:"List the mails to customers."`
-	Jobs      cli.JobsCommand      `cmd:"" help:"List the jobs that continue payments, and retry or discard dead ones."`
-	Ledger    cli.LedgerCommand    `cmd:"" help:"Read, check, export and close the ledger."`
-	Webhooks  cli.WebhooksCommand  `cmd:"" help:"Replace the keys that sign webhooks."`
-	Reviews   cli.ReviewsCommand   `cmd:"" help:"Decide the verifications of customers and beneficial owners that wait for a person."`
-	Identity  identityCommand      `cmd:"" help:"Test an identity provider."`
-	Screening cli.ScreeningCommand `cmd:"" help:"Load the sanctions lists that the names of customers are screened against when they are reviewed."`
-	Wallets   cli.WalletsCommand   `cmd:"" help:"Show embedded wallets, and verify their payments."`
-	Keys      cli.KeysCommand      `cmd:"" help:"Replace the keys that encrypt stored data."`
-	MCP       mcpCommand           `cmd:"" name:"mcp" help:"Let a language model pay for a customer, as an agent under its policy, over the Model Context Protocol."`
+	Dev     devCommand     `cmd:"" group:"Run" help:"Run the service on this machine, with a private Postgres."`
+	Demo    demoCommand    `cmd:"" group:"Run" help:"Make a sandbox payment against a running server, and show it."`
+	Serve   serveCommand   `cmd:"" group:"Run" help:"Run the API and the workers on a database."`
+	Migrate migrateCommand `cmd:"" group:"Run" help:"Upgrade the database to the schema of this version."`
 
-	Completion cli.CompletionCommand `cmd:"" help:"Print what makes a shell complete commands, flags and values: source <(causeway completion bash)."`
+	Platform  cli.PlatformCommand  `cmd:"" group:"Platforms and customers" help:"Create, change and list platforms."`
+	Token     cli.TokenCommand     `cmd:"" group:"Platforms and customers" help:"Create, list and delete the API tokens of a platform."`
+	Customers cli.CustomersCommand `cmd:"" group:"Platforms and customers" help:"List customers, and erase the data of deleted ones."`
+	Reviews   cli.ReviewsCommand   `cmd:"" group:"Platforms and customers" help:"Decide verifications that wait for a person."`
+	Screening cli.ScreeningCommand `cmd:"" group:"Platforms and customers" help:"Load the sanctions lists that names are compared with."`
+	Documents cli.DocumentsCommand `cmd:"" group:"Platforms and customers" help:"List the documents of customers, and open their files."`
+	Identity  identityCommand      `cmd:"" group:"Platforms and customers" help:"Test an identity provider."`
+	Agents    cli.AgentsCommand    `cmd:"" group:"Platforms and customers" help:"Show agents: their policies, and what they have sent."`
+	Wallets   cli.WalletsCommand   `cmd:"" group:"Platforms and customers" help:"Show embedded wallets, and verify their payments."`
+
+	Corridors cli.CorridorsCommand `cmd:"" group:"Payments" help:"Show and change fees, limits and rate lock times."`
+	Rails     railsCommand         `cmd:"" group:"Payments" help:"Connect production platforms to banks, partners and chains."`
+	Payouts   cli.PayoutsCommand   `cmd:"" group:"Payments" help:"Decide about payments that wait for a review or for money."`
+	Jobs      cli.JobsCommand      `cmd:"" group:"Payments" help:"List the jobs of payments, and retry or discard dead ones."`
+
+	Ledger cli.LedgerCommand `cmd:"" group:"Books" help:"Read, check, export, reconcile and close the ledger."`
+
+	Keys     cli.KeysCommand     `cmd:"" group:"Operation" help:"Replace the keys that encrypt stored data."`
+	Webhooks cli.WebhooksCommand `cmd:"" group:"Operation" help:"Replace the keys that sign webhooks."`
+	Mails    cli.MailsCommand    `cmd:"" group:"Operation" help:"List the mails to customers."`
+	MCP      mcpCommand          `cmd:"" name:"mcp" group:"Operation" help:"Let a language model pay, as an agent, over MCP."`
+
+	Completion cli.CompletionCommand `cmd:"" group:"Operation" help:"Print what makes a shell complete commands and values."`
 	Complete   cli.CompleteCommand   `cmd:"" hidden:""`
 
-	Version versionCommand `cmd:"" help:"Print the version, as --version does."`
+	Version versionCommand `cmd:"" group:"Operation" help:"Print the version, as --version does."`
 }
 
 type versionCommand struct{}
@@ -154,7 +158,7 @@ func newParser(root *commands, out, errOut io.Writer) (*kong.Kong, error) {
 		kong.Writers(out, errOut),
 		kong.UsageOnError(),
 		kong.Resolvers(kong.ResolverFunc(secretFiles)),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Vars{"version": versionText()},
 	)
 	if err != nil {

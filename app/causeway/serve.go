@@ -23,6 +23,9 @@ type serveCommand struct {
 	NoWorkers       bool `env:"CAUSEWAY_NO_WORKERS" help:"Serve the API only; other processes run the jobs."`
 }
 
+// Help is printed below the help of the command.
+func (serveCommand) Help() string { return "Any number of processes can share one database." }
+
 func (s serveCommand) Run(ctx context.Context) error {
 	s.AllowPrivateWebhooks = s.PrivateWebhooks
 	key, err := newMaster(s.MasterKey, s.VaultToken)
