@@ -14,13 +14,18 @@ import (
 
 func TestCommand_Help(t *testing.T) {
 	t.Parallel()
-	// The help lists the commands and how to start and use each; an error says what is wrong
+	// The help lists the commands, that of a command its own, and how to start and use each; an error says what is wrong
 	// and where the help is.
 	out := mustRunCommand(t, nil, "--help")
-	for _, command := range []string{"dev", "serve", "migrate", "platform create", "corridors list", "corridors set", "corridors reset",
-		"corridors history", "demo", "ledger check", "ledger balances", "ledger entries", "version", "causeway dev"} {
-		if !strings.Contains(out, command) {
+	for _, command := range []string{"dev", "serve", "migrate", "platform", "corridors", "demo", "ledger", "version", "Start with: causeway dev"} {
+		if !strings.Contains(out, "\n  "+command+" ") && !strings.Contains(out, "\n"+command+"\n") {
 			t.Errorf("--help does not list %s:\n%s", command, out)
+		}
+	}
+	of := mustRunCommand(t, nil, "corridors", "--help")
+	for _, command := range []string{"list", "set", "reset", "history"} {
+		if !strings.Contains(of, "\n  corridors "+command+" ") {
+			t.Errorf("corridors --help does not list %s:\n%s", command, of)
 		}
 	}
 	for _, command := range [][]string{{"dev"}, {"serve"}, {"migrate"}, {"platform", "create"}, {"corridors", "set"}, {"corridors", "history"},
