@@ -835,7 +835,7 @@ func TestAgentPayments_ReadsAreOfTheCustomer(t *testing.T) {
 	page := a.get("/agents/me/transactions?limit=1").wantStatus(200).wantValues(map[string]any{"data.0.id": paid, "hasMore": true})
 	a.get("/agents/me/transactions?limit=1&cursor=" + url.QueryEscape(page.text("nextCursor"))).wantStatus(200).wantValues(
 		map[string]any{"data.0.type": "INCOMING", "hasMore": false})
-	a.get("/agents/me/transactions?customerId=x").wantStatus(200) // unknown here, and ignored
+	a.get("/agents/me/transactions?customerId=x").wantError(400, "INVALID_INPUT") // an agent has one customer
 	a.setPolicy(object{"permissions": []string{"CREATE_TRANSFERS"}})
 	for _, path := range []string{"/transactions", "/transactions/" + paid, "/internal-accounts"} {
 		a.get("/agents/me" + path).wantRefused("PERMISSION_MISSING")

@@ -114,7 +114,7 @@ func init() {
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
 		f := validationFault(status, message, errs)
 		if x, ok := ctx.(*exchange); ok {
-			f = x.withMisspelt(x.withInvalid(f))
+			f = x.withUnknown(x.withInvalid(f))
 			x.code = f.Code
 			if f.Code == fault.InternalError {
 				x.err = errors.Join(append([]error{errors.New(message)}, errs...)...)

@@ -50,7 +50,8 @@ type exchange struct {
 
 	status      int
 	code        fault.Code    // of an error response
-	misspelt    []fault.Field // query parameters
+	parameters  url.Values    // of the URL of an upload, without the fields of its form
+	unknown     []fault.Field // query parameters and fields that are refused
 	input       any           // what was passed to KeepInput
 	responded   bool          // the operation has set its response
 	err         error         // an internal error, to be logged

@@ -44,6 +44,7 @@ type parcelBody struct {
 }
 
 type sendParcel struct {
+	Via  string `query:"via" doc:"Where it stops."`
 	Body struct {
 		To       ID[ident.Customer] `json:"to" doc:"Who gets it."`
 		Weight   Minor              `json:"weight" minimum:"1" doc:"In grams."`

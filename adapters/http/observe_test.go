@@ -22,7 +22,7 @@ func TestLog_ContainsNoPersonalData(t *testing.T) {
 	// A log line has the request id, route, status and platform, and never the query,
 	// body, credentials, path or an unknown method.
 	f := newFixture(t)
-	f.do("POST", "/parcels?note=Ada", strings.Replace(validParcel, "{", `{"note":"Ada Lovelace",`, 1), withKey("Ada"))
+	f.do("POST", "/parcels?via=Ada", strings.Replace(validParcel, "{", `{"note":"Ada Lovelace",`, 1), withKey("Ada"))
 	f.do("POST", "/parcels", `{"note":"Ada Lovelace","weight":"Ada"}`)
 	f.do("GET", "/parcels/Ada", "")
 	f.do("GET", "/Ada/Lovelace", "", withHeader("User-Agent", "Ada"))

@@ -126,7 +126,7 @@ var introduction = strings.ReplaceAll(`Causeway moves money across currencies an
 
 **Persons.** Requests that change the books accept the name of the person who makes them in the header 'Causeway-Actor'. It is stored with the change, beside the id of the token.
 
-**Unknown fields** and query parameters are ignored and named in the response header 'Causeway-Ignored-Fields'. A query parameter whose name is within two letters of a known one is refused.
+**Unknown fields** of a body are ignored and named in the response header 'Causeway-Ignored-Fields'; one within two letters of a known field is refused with its name. Unknown query parameters are refused, and so are repeated ones that are not lists.
 
 **Retries.** Errors have the header 'x-should-retry': 'true' if the same request may succeed later.
 

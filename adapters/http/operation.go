@@ -239,9 +239,9 @@ func (o *operation) isEmpty() bool { return o.body == reflect.TypeFor[NoBody]() 
 
 // serve responds to a request, whose parameters and body are in.
 func (o *operation) serve(ctx context.Context, x *exchange, in any) {
-	if len(x.misspelt) > 0 {
+	if len(x.unknown) > 0 {
 		x.responded = true
-		x.fail(x.withMisspelt(nil))
+		x.fail(x.withUnknown(nil))
 		return
 	}
 	if o.csv != nil {

@@ -137,6 +137,9 @@ func (x *exchange) serve() {
 
 // readRequest reads the body, or opens the file in it.
 func (x *exchange) readRequest() error {
+	if x.route.upload != nil {
+		x.parameters = x.r.URL.Query()
+	}
 	switch u := x.route.upload; {
 	case u != nil && u.Stream:
 		return x.openStream()

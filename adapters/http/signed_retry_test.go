@@ -81,8 +81,8 @@ func TestSignedRetry_FirstLegReturnsPayloadAndSecondResult(t *testing.T) {
 	// operation's own. Both legs have the same fingerprint.
 	f := newSignedFixture(t)
 
-	first := f.do("POST", "/parcels/seal?x=1", validParcel)
-	second := f.do("POST", "/parcels/seal?x=1", validParcel, signedWith("signature", signedRequest.ID.String()))
+	first := f.do("POST", "/parcels/seal?via=Bonn", validParcel)
+	second := f.do("POST", "/parcels/seal?via=Bonn", validParcel, signedWith("signature", signedRequest.ID.String()))
 
 	var challenge map[string]string
 	if err := json.Unmarshal([]byte(first.body), &challenge); err != nil {
@@ -96,7 +96,7 @@ func TestSignedRetry_FirstLegReturnsPayloadAndSecondResult(t *testing.T) {
 	if second.status != 201 || !strings.Contains(second.body, `"weight":2`) {
 		t.Errorf("second leg: %d %s", second.status, second.body)
 	}
-	want := wallet.Call{Method: "POST", Path: BasePath + "/parcels/seal?x=1", BodyHash: sha256.Sum256([]byte(validParcel))}
+	want := wallet.Call{Method: "POST", Path: BasePath + "/parcels/seal?via=Bonn", BodyHash: sha256.Sum256([]byte(validParcel))}
 	if f.calls[0] != want || f.calls[0].Fingerprint() != f.calls[1].Fingerprint() {
 		t.Errorf("calls: %+v", f.calls)
 	}
@@ -122,7 +122,7 @@ func TestSignedRetry_FingerprintCoversExactBytes(t *testing.T) {
 
 	f.do("POST", "/parcels/seal", validParcel)
 	f.do("POST", "/parcels/seal", validParcel+" ")
-	f.do("POST", "/parcels/seal?x=1", validParcel)
+	f.do("POST", "/parcels/seal?via=Bonn", validParcel)
 	f.do("PATCH", "/parcels/seal", validParcel)
 
 	seen := map[[sha256.Size]byte]bool{}

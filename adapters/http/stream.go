@@ -54,8 +54,8 @@ func GetFile[In any](a *API, op Operation, contentTypes []string, handle Handler
 	described.Responses["200"] = &huma.Response{Description: "The file.", Content: content}
 	huma.Register(a.huma, described, func(ctx context.Context, in *In) (*humaOutput, error) {
 		x := exchangeFromContext(ctx)
-		if len(x.misspelt) > 0 {
-			x.sendFile(nil, x.withMisspelt(nil))
+		if len(x.unknown) > 0 {
+			x.sendFile(nil, x.withUnknown(nil))
 			return emptyOutput, nil
 		}
 		file, err := handle(ctx, x.call, in)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,18 +11,19 @@ import (
 	"causeway/core/fault"
 )
 
-// ignoredHeader names the fields and query parameters of a request that were ignored.
+// ignoredHeader names the fields of a request that were ignored.
 const ignoredHeader = "Causeway-Ignored-Fields"
 
 // maxIgnoredLength is the maximum length of the header's value, in bytes.
 const maxIgnoredLength = 1024
 
-// maxMisspelt is the maximum number of misspelt query parameters that are listed.
-const maxMisspelt = 20
+// maxUnknown is the maximum number of refused query parameters, and of misspelt fields, that are listed.
+const maxUnknown = 20
 
 // knownNames holds the names that an operation knows.
 type knownNames struct {
-	query []string     // query parameters
+	url   []string     // query parameters, in alphabetical order
+	query []string     // these, and the fields of a form
 	lists []string     // those that are lists
 	body  *knownFields // nil if the body is not JSON
 }
@@ -37,6 +39,7 @@ func newKnownNames(op *huma.Operation, registry huma.Registry) knownNames {
 			known.lists = append(known.lists, p.Name)
 		}
 	}
+	known.url = slices.Sorted(slices.Values(known.query))
 	if op.RequestBody != nil {
 		if form := op.RequestBody.Content[formType]; form != nil && len(op.RequestBody.Content) == 1 {
 			for name := range form.Schema.Properties { // those of a form are no query parameters
@@ -56,18 +59,18 @@ func newKnownNames(op *huma.Operation, registry huma.Registry) knownNames {
 	return known
 }
 
-// findUnknown names the unknown fields and query parameters in a header of the response,
-// and refuses query parameters that are probably misspelt: a filter that is ignored would
-// return everything.
+// findUnknown refuses unknown query parameters, because a filter that is ignored would return
+// everything, and fields that are probably misspelt. It names other unknown fields in a header of
+// the response: newer clients may send them.
 func (x *exchange) findUnknown() {
 	var ignored []string
 	if x.r.URL.RawQuery != "" {
-		ignored = x.unknownParameters()
+		x.unknown, ignored = x.unknownParameters()
 	}
 	if x.body != nil && x.route.known.body != nil {
 		s := fieldScanner{parser: newParser(x.body.Bytes()), ignored: ignored}
 		if s.value(x.route.known.body, &place{}, 0) {
-			ignored = s.ignored
+			x.unknown, ignored = append(x.unknown, s.misspelt...), s.ignored
 		}
 	}
 	if len(ignored) > 0 {
@@ -75,58 +78,77 @@ func (x *exchange) findUnknown() {
 	}
 }
 
-// unknownParameters returns the query parameters that are ignored: those with an unknown
-// name, and repetitions of one that is not a list.
-func (x *exchange) unknownParameters() (ignored []string) {
-	seen := map[string]bool{}
+// unknownParameters returns the query parameters that the operation does not know, and those
+// that are repeated although they take one value. Fields of a form are among the parameters; those
+// that are not known are ignored, as the fields of other bodies are.
+func (x *exchange) unknownParameters() (unknown []fault.Field, ignored []string) {
+	known, times := x.route.known, map[string]int{}
 	for pair := range strings.SplitSeq(x.r.URL.RawQuery, "&") {
 		escaped, _, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(escaped)
 		if err != nil || name == "" {
 			continue
 		}
-		repeated := seen[name]
-		seen[name] = true
-		known := slices.Contains(x.route.known.query, name)
+		times[name]++
 		switch {
-		case known && (!repeated || slices.Contains(x.route.known.lists, name)):
-		case known:
-			ignored = append(ignored, name)
-		case repeated: // already found
-		default:
-			if similar := mostSimilar(name, x.route.known.query); similar != "" {
-				if len(x.misspelt) == maxMisspelt {
-					return ignored
-				}
-				x.misspelt = append(x.misspelt, fault.Field{Field: name, Message: "is not a known parameter; did you mean " + similar + "?"})
-				continue
+		case !slices.Contains(known.query, name):
+			switch {
+			case times[name] > 1: // already found
+			case x.route.upload == nil || x.parameters.Has(name):
+				unknown = append(unknown, fault.Field{Field: name, Message: known.unknownParameter(name)})
+			case mostSimilar(name, slices.Values(known.query)) != "":
+				unknown = append(unknown, misspeltField(name, mostSimilar(name, slices.Values(known.query))))
+			default:
+				ignored = append(ignored, name)
 			}
-			ignored = append(ignored, name)
+		case times[name] == 2 && !slices.Contains(known.lists, name):
+			unknown = append(unknown, fault.Field{Field: name, Message: "takes one value; send it once"})
+		}
+		if len(unknown) == maxUnknown {
+			break
 		}
 	}
-	return ignored
+	return unknown, ignored
 }
 
-// withMisspelt adds the misspelt query parameters to the error of an invalid request, and
-// returns an error for them if there is no other.
-func (x *exchange) withMisspelt(f *fault.Error) *fault.Error {
+func misspeltField(field, similar string) fault.Field {
+	return fault.Field{Field: field, Message: "is not a known field; did you mean " + similar + "?"}
+}
+
+// unknownParameter returns the message about an unknown query parameter: the name that is
+// probably meant, or all that exist.
+func (k knownNames) unknownParameter(name string) string {
+	switch similar := mostSimilar(name, slices.Values(k.url)); {
+	case similar != "":
+		return "is not a known parameter; did you mean " + similar + "?"
+	case len(k.url) == 0:
+		return "is not a known parameter; this operation has none"
+	}
+	return "is not a known parameter; those of this operation are " + strings.Join(k.url, ", ")
+}
+
+// withUnknown adds the refused query parameters and fields to the error of an invalid request,
+// and returns an error for them if there is no other.
+func (x *exchange) withUnknown(f *fault.Error) *fault.Error {
 	switch {
-	case len(x.misspelt) == 0:
+	case len(x.unknown) == 0:
 		return f
 	case f == nil:
-		return fault.Invalid(x.misspelt...)
+		return fault.Invalid(x.unknown...)
 	case len(f.Fields) == 0 || f.Code != fault.InvalidInput:
 		return f
 	}
-	return fault.Invalid(append(slices.Clone(x.misspelt), f.Fields...)...)
+	return fault.Invalid(append(slices.Clone(x.unknown), f.Fields...)...)
 }
 
-// mostSimilar returns the known name that differs from a name by at most two letters, and
-// by at most half of its own; empty if there is none.
-func mostSimilar(name string, known []string) string {
+// mostSimilar returns the known name that differs from a name by at most two letters, fewer than
+// the name has, and by at most half of its own; empty if there is none.
+// Of several that are equally similar it is the first by the alphabet.
+func mostSimilar(name string, known iter.Seq[string]) string {
 	best, distance := "", 3
-	for _, candidate := range known {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(candidate), 2); d < distance && 2*d <= len(candidate) {
+	for candidate := range known {
+		d := editDistance(strings.ToLower(name), strings.ToLower(candidate), 2)
+		if 2*d <= len(candidate) && d < len(name) && (d < distance || d == distance && candidate < best) {
 			best, distance = candidate, d
 		}
 	}

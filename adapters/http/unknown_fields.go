@@ -1,10 +1,13 @@
 package httpapi
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"causeway/core/fault"
 )
 
 // knownFields are the fields of a schema. Nil means that every value is known, whatever it
@@ -73,7 +76,8 @@ func (b fieldsBuilder) fields(s *huma.Schema) *knownFields {
 // text that is not JSON, which the parser reports.
 type fieldScanner struct {
 	*parser
-	ignored []string
+	ignored  []string
+	misspelt []fault.Field // within two letters of a known field
 }
 
 // place is a value within the text. It is only written out for an unknown field.
@@ -112,6 +116,7 @@ func (s *fieldScanner) value(known *knownFields, at *place, depth int) bool {
 
 func (s *fieldScanner) object(known *knownFields, at *place, depth int) bool {
 	_, _ = s.ReadToken() // {
+	whole := known       // of a union
 	if known.discriminator != "" {
 		if branch := known.branches[s.discriminator(known.discriminator)]; branch != nil {
 			known = branch
@@ -124,8 +129,8 @@ func (s *fieldScanner) object(known *knownFields, at *place, depth int) bool {
 		}
 		field, found := known.field(name)
 		here := place{within: at, name: name, index: notItem}
-		if !found && len(s.ignored) < maxIgnoredLength {
-			s.ignored = append(s.ignored, here.String())
+		if !found {
+			s.unknown(&here, known, whole)
 		}
 		if !s.value(field, &here, depth+1) {
 			return false
@@ -133,6 +138,20 @@ func (s *fieldScanner) object(known *knownFields, at *place, depth int) bool {
 	}
 	_, err := s.ReadToken() // }
 	return err == nil
+}
+
+// unknown records an unknown field of an object. What another branch of its union has is not
+// misspelt.
+func (s *fieldScanner) unknown(at *place, known, whole *knownFields) {
+	if _, ofOther := whole.field(at.name); !ofOther && len(s.misspelt) < maxUnknown {
+		if similar := mostSimilar(at.name, maps.Keys(known.fields)); similar != "" {
+			s.misspelt = append(s.misspelt, misspeltField(at.String(), similar))
+			return
+		}
+	}
+	if len(s.ignored) < maxIgnoredLength {
+		s.ignored = append(s.ignored, at.String())
+	}
 }
 
 func (s *fieldScanner) array(known *knownFields, at *place, depth int) bool {

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -20,8 +21,8 @@ func TestUnknown_FieldsAreIgnoredAndNamed(t *testing.T) {
 	const to = `"to": "Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c", "weight": 700`
 	for body, want := range map[string]string{
 		`{` + to + `}`: "",
-		`{` + to + `, "note": null, "Weight ": 1}`:                                                                                             "Weight%20",
-		`{` + to + `, "nots": {"a": [1, {"b": 2}]}, "colour": ""}`:                                                                             "nots, colour",
+		`{` + to + `, "note": null, "Weight in g": 1}`:                                                                                         "Weight%20in%20g",
+		`{` + to + `, "nature": {"a": [1, {"b": 2}]}, "colour": ""}`:                                                                           "nature, colour",
 		`{"t\u006f": "Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c", "WEIGHT": 700}`:                                                          "",
 		`{` + to + `, "label": {"color": "RED", "lines": ["a"], "size": "\"}", "font": {"x": 1}}}`:                                             "label.size, label.font",
 		`{` + to + `, "way": {"ship": "Ada", "kind": "SEA", "plate": "AB123", "cabin": {"number": "1", "deck": [] } } }`:                       "way.plate, way.cabin.deck",
@@ -52,6 +53,53 @@ func TestUnknown_FieldsAreIgnoredAndNamed(t *testing.T) {
 	}
 }
 
+func TestUnknown_MisspeltFieldsAreRefused(t *testing.T) {
+	t.Parallel()
+	// A field whose name differs from a known one by at most two letters, and by half of it, is refused with the
+	// known one, wherever it is. All of them are listed with the other invalid fields, and nothing runs. A field
+	// of another branch of a union, and what a map contains, is not misspelt.
+	f := newFixture(t)
+	const to = `"to": "Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c", "weight": 700`
+	for body, want := range map[string]map[string]string{
+		`{` + to + `, "nots": {"a": 1}}`:                                                {"nots": "note"},
+		`{` + to + `, "Weight ": 1, "curency": "USD"}`:                                  {"Weight ": "weight", "curency": "currency"},
+		`{` + to + `, "label": {"color": "RED", "lnies": ["a"]}}`:                       {"label.lnies": "lines"},
+		`{` + to + `, "way": {"kind": "SEA", "ship": "Ada", "cabin": {"numbre": "1"}}}`: {"way.cabin.numbre": "number"},
+		`{` + to + `, "way": {"kimd": "SEA", "ship": "Ada"}}`:                           {"way.kimd": "kind"},
+	} {
+		runs := len(f.store.responses)
+		got := f.do("POST", "/parcels", body, withKey("runs"+body))
+		if got.status != 400 || got.error.Code != "INVALID_INPUT" || len(f.store.responses) > runs+1 {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+		for field, similar := range want {
+			if got.fields[field] != "is not a known field; did you mean "+similar+"?" {
+				t.Errorf("%s: %s", body, got.body)
+			}
+		}
+	}
+	got := f.do("POST", "/parcels", `{"weigth": 700, "to": "Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c", "plate": 1}`)
+	if got.status != 400 || len(got.fields) != 2 || got.fields["weigth"] == "" || got.fields["weight"] != "is required" ||
+		got.header.Get("Causeway-Ignored-Fields") != "plate" {
+		t.Errorf("with a required field: %d %s", got.status, got.body)
+	}
+
+	names := &knownFields{fields: map[string]*knownFields{"metadata": {content: nil}, "amount": nil}}
+	s := fieldScanner{parser: newParser([]byte(`{"metadata": {"metdata": 1, "amuont": {"metadata": 2}}}`))}
+	if !s.value(names, &place{}, 0) || len(s.misspelt)+len(s.ignored) > 0 {
+		t.Errorf("in a map: misspelt %v, ignored %v", s.misspelt, s.ignored)
+	}
+
+	// However many there are, the response stays small.
+	var long strings.Builder
+	for i := range 90 {
+		fmt.Fprintf(&long, `, "note%d": 1`, i+10)
+	}
+	if got := f.do("POST", "/parcels", `{`+to+long.String()+`}`); got.status != 400 || len(got.fields) != 20 {
+		t.Errorf("many: %d with %d fields", got.status, len(got.fields))
+	}
+}
+
 func TestUnknown_LongListIsCut(t *testing.T) {
 	t.Parallel()
 	// However many fields are unknown, the header stays small.
@@ -73,22 +121,31 @@ func TestUnknown_LongListIsCut(t *testing.T) {
 
 func TestUnknown_QueryParameters(t *testing.T) {
 	t.Parallel()
-	// An unknown query parameter is ignored and named, and so is one that is repeated although
-	// it is no list. A name that differs from a known one by at most two letters, and by half of
-	// it, is refused with the known one.
+	// An unknown query parameter is refused with those that exist, and so is one that is repeated although
+	// it is no list. For a name that differs from a known one by at most two letters, and by half of it, the
+	// message has only that one.
 	f := newFixture(t)
-	for query, want := range map[string]string{
-		"":                          "",
-		"limit=1&sortOrder=asc":     "",
-		"expand=all&limit=1&a%2Cb=": "expand, a%2Cb",
-		"limit=1&limit=2":           "limit",
-		"color=RED&color=GREEN":     "",
-		"x=1":                       "x",
-		"customer=1&customer=2":     "customer",
-	} {
-		if got := f.do("GET", "/parcels?"+query, ""); got.status != 200 || got.header.Get("Causeway-Ignored-Fields") != want {
-			t.Errorf("%s: %d %s, ignored %q, want %q", query, got.status, got.body, got.header.Get("Causeway-Ignored-Fields"), want)
+	for _, query := range []string{"", "limit=1&sortOrder=asc", "color=RED&color=GREEN", "&limit=1&=x"} {
+		if got := f.do("GET", "/parcels?"+query, ""); got.status != 200 || got.header.Get("Causeway-Ignored-Fields") != "" {
+			t.Errorf("%s: %d %s", query, got.status, got.body)
 		}
+	}
+	const exist = "is not a known parameter; those of this operation are color, cursor, limit, since, sortOrder, to"
+	for query, want := range map[string]map[string]string{
+		"expand=all&limit=1&a%2Cb=":     {"expand": exist, "a,b": exist},
+		"limit=1&limit=2":               {"limit": "takes one value; send it once"},
+		"limit=1&limit=1&limit=1":       {"limit": "takes one value; send it once"},
+		"x=1":                           {"x": exist},
+		"customer=1&customer=2&to=&to=": {"customer": exist, "to": "takes one value; send it once"},
+	} {
+		got := f.do("GET", "/parcels?"+query, "")
+		if got.status != 400 || got.error.Code != "INVALID_INPUT" || !maps.Equal(got.fields, want) {
+			t.Errorf("%s: %d %s", query, got.status, got.body)
+		}
+	}
+	if got := f.do("POST", "/sandbox/parcels/"+parcelID.String()+"/lose?reason=rain", ""); got.status != 400 ||
+		got.fields["reason"] != "is not a known parameter; this operation has none" {
+		t.Errorf("without parameters: %d %s", got.status, got.body)
 	}
 	for name, similar := range map[string]string{
 		"limti": "limit", "Limit": "limit", "lmit": "limit", "imi": "limit", "curso": "cursor", "sort_order": "sortOrder",
@@ -134,14 +191,14 @@ func TestQuery_ListsRepeatedOrSeparatedByCommas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for query, want := range map[string][]string{
-		"":                              nil,
-		"color=":                        nil,
-		"color=RED":                     {"RED"},
-		"color=RED,GREEN":               {"RED", "GREEN"},
-		"color=RED%2CGREEN":             {"RED", "GREEN"},
-		"color=RED&color=GREEN":         {"RED", "GREEN"},
-		"color=RED,BLUE&x=&color=GREEN": {"RED", "BLUE", "GREEN"},
-		"color=RED&color=":              {"RED"},
+		"":                                  nil,
+		"color=":                            nil,
+		"color=RED":                         {"RED"},
+		"color=RED,GREEN":                   {"RED", "GREEN"},
+		"color=RED%2CGREEN":                 {"RED", "GREEN"},
+		"color=RED&color=GREEN":             {"RED", "GREEN"},
+		"color=RED,BLUE&color=&color=GREEN": {"RED", "BLUE", "GREEN"},
+		"color=RED&color=":                  {"RED"},
 	} {
 		colors = nil
 		if got := f.do("GET", "/colors?"+query, ""); got.status != 204 || !slices.Equal(colors, want) {

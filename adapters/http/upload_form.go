@@ -131,7 +131,7 @@ func (x *exchange) setFormFields(fields url.Values) error {
 		if slices.Contains(x.route.known.query, name) {
 			bad = append(bad, fault.Field{Field: name, Message: "must be a part of the form, not a parameter of the URL"})
 		} else if !fields.Has(name) {
-			fields[name] = values // ignored, and named as such
+			fields[name] = values // refused with the others
 		}
 	}
 	if len(bad) > 0 {

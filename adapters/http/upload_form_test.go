@@ -102,15 +102,25 @@ func TestUploadForm_FieldsAndFileInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestUploadForm_IgnoredFieldsAreNamed(t *testing.T) {
+func TestUploadForm_UnknownFieldsAreNamed(t *testing.T) {
 	t.Parallel()
-	// Parts of the form and parameters of the URL that the operation does not know are ignored and
-	// named.
+	// Parts of the form that the operation does not know are ignored and named, and misspelt ones are
+	// refused. The form has the fields of the body, so a parameter of the URL is refused whatever its name.
 	f := newFormFixture(t, nil)
-	got := f.do("POST", "/frames?utm_source=x", multipartForm("xyz", shelfPart, strings.Replace(shelfPart, "shelf", "colour", 1), picturePart),
-		withHeader("Content-Type", "multipart/form-data; boundary=xyz"))
-	if names := got.header.Get(ignoredHeader); got.status != 200 || names != "colour, utm_source" {
-		t.Errorf("%d %s, ignored %q", got.status, got.body, names)
+	send := func(query, part string) reply {
+		return f.do("POST", "/frames"+query, multipartForm("xyz", shelfPart, strings.Replace(shelfPart, "shelf", part, 1), picturePart),
+			withHeader("Content-Type", "multipart/form-data; boundary=xyz"))
+	}
+	if got := send("", "colour"); got.status != 200 || got.header.Get(ignoredHeader) != "colour" {
+		t.Errorf("%d %s, ignored %q", got.status, got.body, got.header.Get(ignoredHeader))
+	}
+	if got := send("", "shefl"); got.status != 400 || got.fields["shefl"] != "is not a known field; did you mean shelf?" {
+		t.Errorf("a misspelt part: %d %s", got.status, got.body)
+	}
+	for _, name := range []string{"utm_source", "shefl"} {
+		if got := send("?"+name+"=x", "colour"); got.status != 400 || got.fields[name] != "is not a known parameter; this operation has none" {
+			t.Errorf("%s in the URL: %d %s", name, got.status, got.body)
+		}
 	}
 }
 
