@@ -308,7 +308,7 @@ func TestErrors_MalformedRequests(t *testing.T) {
 	h := newTestEnv(t)
 
 	h.get("/nothing/here").wantError(404, "NOT_FOUND")
-	h.get("//").wantError(404, "NOT_FOUND")
+	h.get("//nowhere").wantError(404, "NOT_FOUND")
 	h.get("//2099-01-01/config").wantError(404, "NOT_FOUND")
 	if allow := h.delete("/quotes").wantError(405, "METHOD_NOT_ALLOWED").header.Get("Allow"); !strings.Contains(allow, "POST") ||
 		strings.Contains(allow, "DELETE") {
@@ -336,6 +336,7 @@ func TestErrors_MalformedRequests(t *testing.T) {
 			t.Errorf("Request-Id %.20q was echoed", id)
 		}
 	}
+	h.get("//").wantStatus(200)
 	h.get("//healthz").wantStatus(200)
 	h.get("//readyz").wantStatus(200)
 	h.get("//metrics").wantStatus(404) // for operators only, on their own address
@@ -381,5 +382,6 @@ func TestRateLimit_OtherCallersUnaffected(t *testing.T) {
 		t.Errorf("Retry-After %q, want 1", wait)
 	}
 	other.get("/config").wantStatus(200)
+	h.get("//").wantStatus(200)
 	h.get("//healthz").wantStatus(200)
 }

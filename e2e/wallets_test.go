@@ -162,7 +162,7 @@ func TestWallets_SignedRequestsAreRefusedWithTheirReasons(t *testing.T) {
 	second := o.with(id, sandbox.WalletSignature)
 	second.patch(path, object{"privateEnabled": false}).wantReason("Request does not match Request-Id")
 	second.patch(path, `{"privateEnabled":  true}`).wantReason("Request does not match Request-Id")
-	second.patch(path+"?x=1", private).wantReason("Request does not match Request-Id")
+	second.patch(path+"?x=1", private).wantError(400, "INVALID_INPUT")
 	second.post(path+"/export", object{"clientPublicKey": exampleClientKey}).wantReason("Request does not match Request-Id")
 	other := h.newWalletOwner()
 	second.patch("/internal-accounts/"+other.wallet, private).wantReason("Request does not match Request-Id")

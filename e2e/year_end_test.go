@@ -57,7 +57,7 @@ func TestYearEnd_CloseAndReverse(t *testing.T) {
 	if closing["income/fees"] != 0 || closing["expense/rails"] != 0 || closing["equity/retained-earnings"] != 10500 {
 		t.Errorf("closing balances %v", closing)
 	}
-	income := h.get("/ledger/income?by=effective&granularity=month&from=" + formatTimestamp(last)).wantStatus(200)
+	income := h.get("/ledger/income?by=effective&period=month&from=" + formatTimestamp(last)).wantStatus(200)
 	income.wantValues(map[string]any{"periods.0.lines.0.path": "income/fees", "periods.0.lines.0.earned": 12500})
 	mustRunCommand(t, env, "ledger", "check")
 
