@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 
 	"causeway/core/money"
 )
@@ -91,8 +92,9 @@ func bankAccountType() FieldSpec {
 }
 
 func iban(pattern, example string) FieldSpec {
-	return FieldSpec{Name: "iban", Description: "The IBAN, without spaces.", Example: example,
-		Pattern: pattern, InFingerprint: true, Masked: true, check: checkIBAN}
+	return FieldSpec{Name: "iban", Description: "The IBAN. Spaces are removed.", Example: example,
+		Pattern: pattern, InFingerprint: true, Masked: true, check: checkIBAN, explain: wrongIBANLength,
+		normalize: func(text string) string { return strings.ReplaceAll(text, " ", "") }}
 }
 
 func phoneNumber(pattern, example string) FieldSpec {

@@ -48,7 +48,7 @@ var typeCases = []typeCase{
 		"EG380019000500000000263180002",
 		[]string{"bankName", "iban > accountInfo", "iban=EG390019000500000000263180002", "iban=EG38", "phoneNumber=0100"}},
 	{"EUR_ACCOUNT", "EUR", `{"iban": "DE89370400440532013000"}`, "SEPA SEPA_INSTANT", "DE", "DE89370400440532013000",
-		[]string{"iban", "iban=DE89370400440532013001", "iban=DE8937040044053201300", "iban=DE89 3704 0044 0532 0130 00",
+		[]string{"iban", "iban=DE89370400440532013001", "iban=DE8937040044053201300", "iban=DE89-3704-0044-0532-0130-00",
 			"iban=GB29NWBK60161331926819", "iban=US89370400440532013000", "swiftCode=DEUT"}},
 	{"GBP_ACCOUNT", "GBP", `{"sortCode": "200000", "accountNumber": "55779911"}`, "FASTER_PAYMENTS BANK_TRANSFER", "GB", "55779911",
 		[]string{"sortCode", "accountNumber", "sortCode=20-00-00", "accountNumber=5577991"}},

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"fmt"
 	"regexp"
 
 	"github.com/btcsuite/btcd/btcutil/base58"
@@ -15,12 +16,12 @@ func checkIBAN(iban string) string {
 	if len(iban) < 5 {
 		return "is too short for an IBAN"
 	}
-	length, known := ibanLengths[iban[:2]]
-	switch {
-	case !known:
+	if _, known := ibanLengths[iban[:2]]; !known {
 		return "must start with the code of a country that uses IBANs; " + printable(iban[:2]) + " is none"
-	case len(iban) != length:
-		return "does not have the length of an IBAN of " + iban[:2]
+	}
+	switch problem := wrongIBANLength(iban); {
+	case problem != "":
+		return problem
 	case iban[2:4] < "02" || iban[2:4] > "98":
 		return wrongCheckDigits
 	}
@@ -29,6 +30,21 @@ func checkIBAN(iban string) string {
 		return wrongCheckDigits
 	}
 	return ""
+}
+
+// wrongIBANLength returns what is wrong with the length of an IBAN of a known country.
+func wrongIBANLength(iban string) string {
+	length := 0
+	if len(iban) >= 2 {
+		length = ibanLengths[iban[:2]]
+	}
+	switch {
+	case length == 0 || len(iban) == length:
+		return ""
+	case len(iban) < length:
+		return fmt.Sprintf("is too short: it has %d characters, and an IBAN of %s has %d", len(iban), iban[:2], length)
+	}
+	return fmt.Sprintf("is too long: it has %d characters, and an IBAN of %s has %d", len(iban), iban[:2], length)
 }
 
 const wrongCheckDigits = "has wrong check digits; compare it with the original"

@@ -83,6 +83,10 @@ type FieldSpec struct {
 	compiled *regexp.Regexp
 	// check checks what a pattern cannot, such as check digits; nil for none.
 	check check
+	// explain returns a better reason than that the pattern does not match; nil for none.
+	explain check
+	// normalize removes what people write for legibility, before the checks; nil for nothing.
+	normalize func(value string) string
 }
 
 // BeneficiarySpec describes the fields of a beneficiary beside the name.

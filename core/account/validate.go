@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -119,13 +120,17 @@ func (v *validation) spec() (TypeSpec, bool) {
 		v.Add("accountInfo", "is required, as an object with an accountType")
 		return TypeSpec{}, false
 	}
+	if v.request.Info["accountType"] == nil || v.request.Info["accountType"] == "" {
+		v.AddRule("accountInfo.accountType", "is required; one of "+strings.Join(typeNames(), ", "), "enum", typeNames())
+		return TypeSpec{}, false
+	}
 	name := v.text(v.request.Info, "accountInfo", "accountType", party.Required)
 	if name == "" {
 		return TypeSpec{}, false
 	}
 	spec, ok := Spec(Type(name))
 	if !ok {
-		v.AddRule("accountInfo.accountType", "must be an account type that constraint.enum lists", "enum", typeNames())
+		v.AddRule("accountInfo.accountType", "must be one of "+strings.Join(typeNames(), ", "), "enum", typeNames())
 	}
 	return spec, ok
 }
@@ -153,12 +158,20 @@ func (v *validation) checkCurrency(spec TypeSpec, currency money.Currency) {
 func (v *validation) fields(spec TypeSpec) map[string]string {
 	fields := make(map[string]string, len(spec.Fields))
 	for _, field := range spec.Fields {
+		path := "accountInfo." + field.Name
+		if sent := v.request.Info[field.Name]; field.Required && len(field.Enum) > 0 && (sent == nil || sent == "") {
+			v.AddRule(path, "is required; "+strings.Join(field.Enum, " or "), "enum", slices.Clone(field.Enum))
+			continue
+		}
 		value := v.text(v.request.Info, "accountInfo", field.Name, party.Need(field.Required))
 		if value == "" {
 			continue
 		}
+		if field.normalize != nil {
+			value = field.normalize(value)
+		}
 		fields[field.Name] = value
-		v.checkField("accountInfo."+field.Name, field, value)
+		v.checkField(path, field, value)
 	}
 	return fields
 }
@@ -194,7 +207,11 @@ func (v *validation) checkField(path string, field FieldSpec, value string) {
 	case length < field.MinLength:
 		v.AddRule(path, fmt.Sprintf("must have at least %d characters", field.MinLength), "minLength", field.MinLength)
 	case field.compiled != nil && !field.compiled.MatchString(value):
-		v.AddRule(path, "has an invalid format; expected: "+strings.TrimSuffix(field.Description, "."), "pattern", field.Pattern)
+		message := "has an invalid format; expected: " + strings.TrimSuffix(field.Description, ".")
+		if field.explain != nil {
+			message = cmp.Or(field.explain(value), message)
+		}
+		v.AddRule(path, message, "pattern", field.Pattern)
 	case field.check != nil:
 		problem := field.check(value)
 		if problem != "" && !v.acceptsTestValue(value) && !(problem == wrongCheckDigits && v.request.FormatOnly) {

@@ -230,7 +230,7 @@ func TestValidate_AcceptsTestValues(t *testing.T) {
 	}{
 		{"EUR_ACCOUNT", "EUR", `{"iban": "DE89370400440532013002"}`, true},
 		{"EUR_ACCOUNT", "EUR", `{"iban": "DE89370400440532013003"}`, false},
-		{"EUR_ACCOUNT", "EUR", `{"iban": "DE 8937040044053201300002"}`, false},
+		{"EUR_ACCOUNT", "EUR", `{"iban": "DE-8937040044053201300002"}`, false},
 		{"MXN_ACCOUNT", "MXN", `{"clabeNumber": "032180000118359002"}`, true},
 		{"MXN_ACCOUNT", "MXN", `{"clabeNumber": "03218000011835002"}`, false},
 		{"BRL_ACCOUNT", "BRL", `{"pixKey": "52998224002", "pixKeyType": "CPF", "taxId": "52998224725"}`, true},
@@ -318,6 +318,47 @@ func TestRailFor(t *testing.T) {
 		}
 		if got, err := created.RailFor(tt.minor); err != nil || got != tt.want {
 			t.Errorf("%s for %d: %q, %v; want %s", tt.name, tt.minor, got, err, tt.want)
+		}
+	}
+}
+
+func TestValidate_IBANsWithSpacesAndWrongLengths(t *testing.T) {
+	t.Parallel()
+	// An IBAN may have the spaces with which it is printed, and is kept without. One that is too short or too long
+	// is refused with both lengths, whatever its other faults.
+	spaced, err := account.Validate(newRequest("EUR_ACCOUNT", "EUR", map[string]any{"iban": "DE89 3704 0044 0532 0130 00"}))
+	if err != nil || spaced.Fields["iban"] != "DE89370400440532013000" {
+		t.Errorf("with spaces: %v, %v", spaced.Fields, err)
+	}
+	for iban, want := range map[string]string{
+		"DE8937040044":            "is too short: it has 12 characters, and an IBAN of DE has 22",
+		"DE893704004405320130001": "is too long: it has 23 characters, and an IBAN of DE has 22",
+		"DE88370400440532013000":  "has wrong check digits; compare it with the original",
+	} {
+		_, err := account.Validate(newRequest("EUR_ACCOUNT", "EUR", map[string]any{"iban": iban}))
+		if got, ok := fault.As(err); !ok || len(got.Fields) != 1 || got.Fields[0].Message != want {
+			t.Errorf("%s: %v, want %s", iban, err, want)
+		}
+	}
+}
+
+func TestValidate_NamesAllowedValues(t *testing.T) {
+	t.Parallel()
+	// An account type that is missing or unknown, and a missing field that has a few values, are refused with what is allowed.
+	for _, c := range []struct {
+		typeName, field, begins string
+		fields                  map[string]any
+	}{
+		{"FOO", "accountInfo.accountType", "must be one of AED_ACCOUNT, ALTCHAIN_WALLET, ", nil},
+		{"", "accountInfo.accountType", "is required; one of AED_ACCOUNT, ALTCHAIN_WALLET, ", nil},
+		{"BRL_ACCOUNT", "accountInfo.pixKeyType", "is required; CPF or CNPJ or EMAIL or PHONE or RANDOM",
+			map[string]any{"pixKey": "ana@example.com", "taxId": "12345678909"}},
+	} {
+		_, err := account.Validate(newRequest(c.typeName, "BRL", c.fields))
+		got, ok := fault.As(err)
+		if !ok || len(got.Fields) != 1 || got.Fields[0].Field != c.field || !strings.HasPrefix(got.Fields[0].Message, c.begins) ||
+			got.Fields[0].Constraint["enum"] == nil {
+			t.Errorf("%q: %+v", c.typeName, got)
 		}
 	}
 }
