@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -157,6 +158,13 @@ func TestPayment_ForQuoteFromAccountIsRejected(t *testing.T) {
 	quote := h.post("/quotes", object{"source": object{"accountId": balance}, "destination": object{"accountId": h.createWallet(customer, "")},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5000}).wantStatus(201)
 
+	if missing := h.post("/sandbox/send", object{}).wantError(400, "INVALID_INPUT").errorFields(); !slices.Contains(missing, "reference") ||
+		!slices.Contains(missing, "currencyCode") {
+		t.Errorf("an empty payment misses %q", missing)
+	}
+	if bad := h.post("/sandbox/send", object{"quoteId": "x", "currencyCode": "USD"}).wantError(400, "INVALID_INPUT").errorFields(); len(bad) != 1 {
+		t.Errorf("a wrong id is %q", bad)
+	}
 	paid := h.post("/sandbox/send", object{"quoteId": quote.text("id"), "currencyCode": "USD"}).wantError(400, "INVALID_INPUT")
 
 	if field := paid.text("details.errors.0.field"); field != "quoteId" {

@@ -88,10 +88,13 @@ func (s *Service) deposit(ctx context.Context, receipt transaction.Receipt, in S
 	return s.receiveOrDeposit(ctx, ports.RailReceipt{Receipt: receipt}, accounts, claim)
 }
 
+// MissingReference is the error of a simulated payment that names nothing to pay.
+var MissingReference = fault.Field{Field: "reference", Message: "give the reference of the payment instructions, or a quoteId"}
+
 func (in SendRequest) validate() error {
 	var bad []fault.Field
 	if in.Reference == "" && in.Quote.IsZero() {
-		bad = append(bad, fault.Field{Field: "reference", Message: "give the reference of the payment instructions, or a quoteId"})
+		bad = append(bad, MissingReference)
 	}
 	if !in.Currency.Payable() {
 		bad = append(bad, fault.Field{Field: "currencyCode", Message: "must be a known currency code in upper case, such as USD"})

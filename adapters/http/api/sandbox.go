@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	httpapi "causeway/adapters/http"
 	"causeway/app/payments"
 	"causeway/app/webhooks"
@@ -21,10 +23,18 @@ type Sandbox interface {
 }
 
 type sandboxSendRequest struct {
-	Reference      string                  `json:"reference,omitempty" doc:"Reference of a quote's payment instructions or of an internal account's funding instructions (FUND-…). Required unless quoteId is given." example:"4T9K2M7PXQ3A"`
-	QuoteID        httpapi.ID[ident.Quote] `json:"quoteId,omitzero" doc:"Id of the quote to pay. Required unless reference is given."`
-	CurrencyCode   string                  `json:"currencyCode" pattern:"^[A-Z0-9]{3,5}$" patternDescription:"a currency code in upper case" doc:"Currency of the payment: the sending currency of the quote, or the currency of the account." example:"USD"`
-	CurrencyAmount *httpapi.Minor          `json:"currencyAmount,omitempty" minimum:"1" maximum:"9000000000000000" doc:"Amount of the payment, in the smallest unit. Required for an account. Defaults to the exact amount of the quote; send another amount to test an incorrect payment." example:"10050"`
+	Reference      string                   `json:"reference,omitempty" doc:"Reference of a quote's payment instructions or of an internal account's funding instructions (FUND-…). Required unless quoteId is given." example:"4T9K2M7PXQ3A"`
+	QuoteID        *httpapi.ID[ident.Quote] `json:"quoteId,omitempty" doc:"Id of the quote to pay. Required unless reference is given."`
+	CurrencyCode   string                   `json:"currencyCode" pattern:"^[A-Z0-9]{3,5}$" patternDescription:"a currency code in upper case" doc:"Currency of the payment: the sending currency of the quote, or the currency of the account." example:"USD"`
+	CurrencyAmount *httpapi.Minor           `json:"currencyAmount,omitempty" minimum:"1" maximum:"9000000000000000" doc:"Amount of the payment, in the smallest unit. Required for an account. Defaults to the exact amount of the quote; send another amount to test an incorrect payment." example:"10050"`
+}
+
+// Resolve reports a missing reference with the other fields that are missing.
+func (r sandboxSendRequest) Resolve(huma.Context) []error {
+	if r.Reference != "" || r.QuoteID != nil {
+		return nil
+	}
+	return httpapi.FieldErrors(fault.Invalid(payments.MissingReference))
 }
 
 func registerSandbox(a *httpapi.API, service Sandbox) {
@@ -42,7 +52,11 @@ func registerSandbox(a *httpapi.API, service Sandbox) {
 		Errors: []fault.Code{fault.QuoteNotFound, fault.ReferenceNotFound, fault.InvalidCurrency, fault.AmountOutOfRange, fault.UserNotReady,
 			fault.CustomerDeleted, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, in *sendInput) (transaction.Transaction, error) {
-		payment := payments.SendRequest{Reference: in.Body.Reference, Quote: in.Body.QuoteID.Value,
+		var quote ident.Quote
+		if in.Body.QuoteID != nil {
+			quote = in.Body.QuoteID.Value
+		}
+		payment := payments.SendRequest{Reference: in.Body.Reference, Quote: quote,
 			Currency: money.Currency(in.Body.CurrencyCode)}
 		if in.Body.CurrencyAmount != nil {
 			amount := int64(*in.Body.CurrencyAmount)
