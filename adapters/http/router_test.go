@@ -263,3 +263,14 @@ func BenchmarkRouterFind(b *testing.B) {
 		}
 	}
 }
+
+func TestServe_TrailingSlashIsUnderstood(t *testing.T) {
+	t.Parallel()
+	// A path with one slash after its end is the path without. More slashes, or an empty parameter, are no path.
+	f := newFixture(t)
+	for path, want := range map[string]int{"/parcels/": 200, "/parcels/?limit=1": 200, "/parcels//": 404, "//": 404, "/nowhere/": 404} {
+		if got := f.do("GET", path, ""); got.status != want {
+			t.Errorf("%s: %d %s, want %d", path, got.status, got.body, want)
+		}
+	}
+}

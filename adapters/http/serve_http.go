@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,6 +72,12 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (x *exchange) serve() {
 	path := x.r.URL.EscapedPath()
 	x.params = x.api.router.find(path, &x.match)
+	if short, ok := strings.CutSuffix(path, "/"); ok && x.item == nil {
+		x.params = x.api.router.find(short, &x.match)
+		if x.item != nil && slices.ContainsFunc(slices.Collect(maps.Values(x.item.methods)), func(r *route) bool { return r.page != nil }) {
+			x.item = nil // links of a page are relative to its path
+		}
+	}
 	switch {
 	case x.item == nil:
 		x.respondError(fault.New(fault.NotFound, "No such endpoint. Paths begin with %s; see %s/docs.", BasePath, BasePath))
