@@ -104,8 +104,8 @@ func renderPlatformConfig(p platform.Platform) platformConfigBody {
 
 type platformConfigUpdateRequest struct {
 	UMADomain           *string                     `json:"umaDomain,omitempty" doc:"Domain of the customers' UMA addresses." example:"uma.example.com"`
-	WebhookEndpoint     *string                     `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. It must use https; sandbox platforms may also use http, and private addresses where the operator of the service allows them. A TEST event is sent to a new URL. Send \"\" to stop sending events." example:"https://example.com/webhooks"`
-	InvitationURL       *string                     `json:"invitationUrl,omitempty" doc:"Page for invitations: a slash and the code of an invitation follow it. It must use https; sandbox platforms may also use http. Existing invitations keep their URL. Send \"\" for none." example:"https://example.com/invitations"`
+	WebhookEndpoint     httpapi.Optional[string]    `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. It must use https; sandbox platforms may also use http, and private addresses where the operator of the service allows them. A TEST event is sent to a new URL. Send null or \"\" to stop sending events." example:"https://example.com/webhooks"`
+	InvitationURL       httpapi.Optional[string]    `json:"invitationUrl,omitempty" doc:"Page for invitations: a slash and the code of an invitation follow it. It must use https; sandbox platforms may also use http. Existing invitations keep their URL. Send null or \"\" for none." example:"https://example.com/invitations"`
 	WebhookSignatures   *[]webhookSignature         `json:"webhookSignatures,omitempty" minItems:"1" doc:"Signatures that webhooks carry. Leave out those that your endpoint does not verify. ECDSA_P256_SHA256: the header Service-Webhook-Signature. HMAC_SHA256 and ED25519: v1 and v1a of Standard Webhooks, in the header webhook-signature; HMAC_SHA256 needs a secret (POST /webhook-secrets). A webhook without any other signature has that of ECDSA_P256_SHA256."`
 	SupportedCurrencies *[]platformCurrencyConfig   `json:"supportedCurrencies,omitempty" doc:"All currencies that the platform uses. The list replaces the previous one."`
 	KYCRedirectOrigins  *[]string                   `json:"kycRedirectOrigins,omitempty" maxItems:"20" doc:"Origins to which a customer may return from a verification link: scheme, host and port, such as https://example.com or, for tests, http://localhost:3000. http is allowed for localhost only. The list replaces the previous one, also for links that exist. Send [] for none: then a link cannot have a redirectUri." example:"[\"https://example.com\"]"`
@@ -180,7 +180,10 @@ func (c platformConfigUpdateRequest) Resolve(huma.Context) []error {
 }
 
 func (c platformConfigUpdateRequest) change() platform.Change {
-	change := platform.Change{UMADomain: c.UMADomain, WebhookEndpoint: c.WebhookEndpoint, InvitationURL: c.InvitationURL,
+	text := func(o httpapi.Optional[string]) *string {
+		return httpapi.MapOptional(o, func(text string) string { return text })
+	}
+	change := platform.Change{UMADomain: c.UMADomain, WebhookEndpoint: text(c.WebhookEndpoint), InvitationURL: text(c.InvitationURL),
 		KYCRedirectOrigins: c.KYCRedirectOrigins}
 	if c.WebhookSignatures != nil {
 		names := toStrings(*c.WebhookSignatures)

@@ -28,6 +28,9 @@ func TestConfig_GetAndUpdate(t *testing.T) {
 
 	// An empty update changes nothing, and an empty endpoint removes it.
 	c.must(200, "PATCH", "/config", `{"umaDomain": null}`).assertBody(t, want)
+	if got := c.must(200, "PATCH", "/config", `{"webhookEndpoint": null}`).stringAt("webhookEndpoint"); got != "" {
+		t.Errorf("after null the endpoint is %q", got)
+	}
 	if got := c.must(200, "PATCH", "/config", `{"webhookEndpoint": ""}`).stringAt("webhookEndpoint"); got != "" {
 		t.Errorf("the endpoint is %q", got)
 	}
