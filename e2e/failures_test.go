@@ -162,7 +162,8 @@ func TestPayment_ForQuoteFromAccountIsRejected(t *testing.T) {
 		!slices.Contains(missing, "currencyCode") {
 		t.Errorf("an empty payment misses %q", missing)
 	}
-	if bad := h.post("/sandbox/send", object{"quoteId": "x", "currencyCode": "USD"}).wantError(400, "INVALID_INPUT").errorFields(); len(bad) != 1 {
+	wrong := h.post("/sandbox/send", object{"quoteId": "x", "currencyCode": "USD"}).wantError(400, "INVALID_INPUT")
+	if bad := wrong.errorFields(); len(bad) != 1 {
 		t.Errorf("a wrong id is %q", bad)
 	}
 	paid := h.post("/sandbox/send", object{"quoteId": quote.text("id"), "currencyCode": "USD"}).wantError(400, "INVALID_INPUT")

@@ -17,7 +17,8 @@ func TestCommand_Help(t *testing.T) {
 	// The help lists the commands, that of a command its own, and how to start and use each; an error says what is wrong
 	// and where the help is.
 	out := mustRunCommand(t, nil, "--help")
-	for _, command := range []string{"dev", "serve", "migrate", "platform", "corridors", "demo", "ledger", "version", "Start with: causeway dev"} {
+	for _, command := range []string{"dev", "serve", "migrate", "platform", "corridors", "demo", "ledger", "version",
+		"Start with: causeway dev"} {
 		if !strings.Contains(out, "\n  "+command+" ") && !strings.Contains(out, "\n"+command+"\n") {
 			t.Errorf("--help does not list %s:\n%s", command, out)
 		}

@@ -30,10 +30,11 @@ func NewViews(store *Store, db AuditSource) *Views { return &Views{store, db} }
 
 // Planner settings, whatever those of the session are. Queries about given accounts look rows up
 // by key and are planned once: with a partition for each month, planning one takes longer than
-// running it. Queries about all accounts are planned for the current size of the tables. So are queries that read range by range, but they look rows up by key: for
-// tables without statistics, other joins may compare every row with every other. Those that read whole tables never look
-// rows up one by one: with statistics too, the planner may expect three accounts where there are all. No query has a timeout;
-// ctx ends them.
+// running it. Queries about all accounts are planned for the current size of the tables. So are
+// queries that read range by range, but they look rows up by key: for tables without statistics,
+// other joins may compare every row with every other. Those that read whole tables never look rows
+// up one by one: with statistics too, the planner may expect three accounts where there are all.
+// No query has a timeout; ctx ends them.
 const (
 	noTimeout           = `SET LOCAL statement_timeout = 0; `
 	indexLookupSettings = noTimeout + `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan`

@@ -50,8 +50,8 @@ func TestView_EntriesOfAccountByItsIndex(t *testing.T) {
 		statement string
 		args      []any
 	}{
-		"entries": {selectEntriesByEffectiveTime, []any{pgUUID(uuid.UUID{1}), int64(9e9), []string{"rails/R7", "rails/R9"}, []string{"USD", "USD"},
-			from, to, int64(0)}},
+		"entries": {selectEntriesByEffectiveTime, []any{pgUUID(uuid.UUID{1}), int64(9e9), []string{"rails/R7", "rails/R9"},
+			[]string{"USD", "USD"}, from, to, int64(0)}},
 		"days": {selectDays, []any{pgUUID(uuid.UUID{1}), int64(9e9), "rails/R7", "USD", from, from, to, int64(0)}},
 	} {
 		plan := explain(t, tx, "EXPLAIN", c.statement, c.args)
