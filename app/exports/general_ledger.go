@@ -3,7 +3,6 @@ package exports
 import (
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -49,7 +48,10 @@ func (e *Service) WriteGeneralLedger(ctx context.Context, out io.Writer, p ident
 	err = e.Views.View(ctx, p, time.Time{}, func(ctx context.Context, view ports.LedgerView) error {
 		g := generalLedger{csv: w, mapping: mapping.Mapping, view: view, interval: interval}
 		err := view.Accounts(ctx, ports.LedgerFilter{Interval: interval}, func(t ports.AccountTurnover) error { return g.add(ctx, t) })
-		return errors.Join(err, g.writePending(ctx))
+		if err != nil {
+			return err
+		}
+		return g.writePending(ctx)
 	})
 	if err != nil {
 		return err
