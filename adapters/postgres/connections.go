@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -25,7 +27,7 @@ import (
 // Limits after which a connection to a host that does not respond is given up, on both sides. The
 // server then rolls back what the connection began and releases its locks.
 const (
-	connectTimeout    = 5 * time.Second
+	connectTimeout    = 3 * time.Second
 	pingTimeout       = 2 * time.Second
 	unackedTimeout    = 10 * time.Second // sent data that the other host does not acknowledge
 	keepAliveIdle     = 5 * time.Second
@@ -89,7 +91,7 @@ func (o Options) readSettings() map[string]string {
 // newPool opens a pool of sessions with these settings, and one connection. maxSilence is the longest that a statement may run
 // without a response. changes is notified of each connection, unless it is nil.
 func (o Options) newPool(ctx context.Context, maxConnections int32, settings map[string]string, maxSilence time.Duration,
-	changes *databaseChanges) (*pgxpool.Pool, error) {
+	hosts *databaseHosts, changes *databaseChanges) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {
 		return nil, fmt.Errorf("the database URL is not usable: %w", err)
@@ -99,7 +101,7 @@ func (o Options) newPool(ctx context.Context, maxConnections int32, settings map
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
-	config.ConnConfig.DialFunc = dialer(config.ConnConfig.ConnectTimeout, maxSilence)
+	config.ConnConfig.DialFunc = hosts.dialer(config.ConnConfig.ConnectTimeout, maxSilence)
 	// bun formats the arguments of lists into the statement, so these are not worth preparing. Other statements choose to
 	// be prepared one by one.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
@@ -132,7 +134,10 @@ func OpenOwner(databaseURL string) (*sql.DB, error) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connectTimeout
 	}
-	config.DialFunc = dialer(config.ConnectTimeout, 0)
+	dialer := newDialer(config.ConnectTimeout)
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		return newDatabaseHosts().at(address).dial(ctx, dialer, network, address, 0) // each time, because no session is asked meanwhile
+	}
 	return stdlib.OpenDB(*config), nil
 }
 
@@ -183,10 +188,10 @@ func setServiceRole(ctx context.Context, conn *pgx.Conn) error {
 
 // Connect opens a connection outside the pool, for session locks that are held for long. It sees
 // the rows of all platforms. Waiting for a notification on it has no limit; only a host that does
-// not respond ends it.
+// not answer ends it.
 func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	config := db.pool.Config().ConnConfig
-	config.DialFunc = dialer(config.ConnectTimeout, 0)
+	config.DialFunc = db.hosts.dialer(config.ConnectTimeout, 0)
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, err
@@ -204,22 +209,12 @@ func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// dialer returns the function that opens network connections to the database.
-func dialer(timeout, maxSilence time.Duration) pgconn.DialFunc {
-	d := net.Dialer{
+// newDialer returns what opens network connections to the database.
+func newDialer(timeout time.Duration) net.Dialer {
+	return net.Dialer{
 		Timeout:         timeout,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount},
 		Control:         setUnackedTimeout,
-	}
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := d.DialContext(ctx, network, address)
-		if err != nil {
-			return nil, &connError{err}
-		}
-		if maxSilence > 0 {
-			conn = &timedConn{Conn: conn, maxSilence: maxSilence}
-		}
-		return markedConn{conn}, nil
 	}
 }
 
@@ -272,12 +267,16 @@ func setUnackedTimeout(network, _ string, c syscall.RawConn) error {
 }
 
 // timedConn is a connection on which each read and write has a deadline, so that a statement whose
-// context has none ends too.
+// context has none ends too, also if only the process of its session has stopped.
 type timedConn struct {
 	net.Conn
-	maxSilence time.Duration
+	host       *databaseHost
+	maxSilence time.Duration // zero for none
+	dialled    time.Time
+	givenUp    atomic.Bool // because its host does not answer
 
 	mu                          sync.Mutex
+	heard                       time.Time // when something was received; zero before the first time
 	readDeadline, writeDeadline time.Time // set by the driver; zero for none
 }
 
@@ -287,9 +286,21 @@ func (c *timedConn) Read(b []byte) (int, error) {
 	err := c.Conn.SetReadDeadline(c.earliest(c.readDeadline))
 	c.mu.Unlock()
 	if err != nil {
-		return 0, err
+		return 0, c.reason(err)
 	}
-	return c.Conn.Read(b)
+	n, err := c.Conn.Read(b)
+	switch {
+	case n > 0:
+		c.mu.Lock()
+		c.heard = time.Now()
+		c.mu.Unlock()
+		if c.host.silent.Load() {
+			c.host.silent.Store(false)
+		}
+	case errors.Is(err, os.ErrDeadlineExceeded) && c.isSilent(c.dialled) && time.Since(c.dialled) >= answerTicks*answerTick:
+		c.host.giveUp(c.dialled) // it has accepted the connection, and no more
+	}
+	return n, c.reason(err)
 }
 
 // Write implements net.Conn.
@@ -298,12 +309,36 @@ func (c *timedConn) Write(b []byte) (int, error) {
 	err := c.Conn.SetWriteDeadline(c.earliest(c.writeDeadline))
 	c.mu.Unlock()
 	if err != nil {
-		return 0, err
+		return 0, c.reason(err)
 	}
-	return c.Conn.Write(b)
+	n, err := c.Conn.Write(b)
+	return n, c.reason(err)
+}
+
+// Close implements net.Conn.
+func (c *timedConn) Close() error {
+	c.host.remove(c)
+	return c.Conn.Close()
+}
+
+// reason returns why a read or write has failed.
+func (c *timedConn) reason(err error) error {
+	if err != nil && c.givenUp.Load() {
+		return errNoAnswer
+	}
+	return err
+}
+
+func (c *timedConn) isSilent(since time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.heard.Before(since)
 }
 
 func (c *timedConn) earliest(deadline time.Time) time.Time {
+	if c.maxSilence == 0 {
+		return deadline
+	}
 	limit := time.Now().Add(c.maxSilence)
 	if deadline.IsZero() || limit.Before(deadline) {
 		return limit

@@ -65,6 +65,8 @@ type DB struct {
 	sql         *sql.DB
 	bun         *bun.DB       // composes the statements of lists; it runs none
 	readPool    *pgxpool.Pool // for lists, reports and exports; may be pool
+	hosts       *databaseHosts
+	endWatch    context.CancelFunc
 	changes     *databaseChanges
 	ledgerStore *ledgerdb.Store
 	clock       ports.Clock
@@ -108,25 +110,28 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.ForReports {
 		maxSilence = 0
 	}
-	changes := &databaseChanges{}
-	pool, err := o.newPool(ctx, o.MaxConnections, o.workSettings(), maxSilence, changes)
+	hosts, changes := newDatabaseHosts(), &databaseChanges{}
+	pool, err := o.newPool(ctx, o.MaxConnections, o.workSettings(), maxSilence, hosts, changes)
 	if err != nil {
 		return nil, err
 	}
 	std := stdlib.OpenDBFromPool(pool)
 	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sessionSettings: o.workSettings(), sql: std,
-		bun:     bun.NewDB(std, pgdialect.New()),
-		changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), txOf: o.TxOf, emitted: o.Emitted}
+		bun:   bun.NewDB(std, pgdialect.New()),
+		hosts: hosts, changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), txOf: o.TxOf, emitted: o.Emitted}
 	db.storage = storage.New(db.pool, o.Clock)
 	db.feeds = db.storage.Leases(leasedFeeds)
 	db.OnDatabaseChange(db.ledgerStore.ForgetAccounts)
+	watching, endWatch := context.WithCancel(context.WithoutCancel(ctx))
+	db.endWatch = endWatch
+	go hosts.watch(watching, pool.Config().ConnConfig)
 	db.readPool = pool
 	if o.NewCipher != nil {
 		db.cipher = o.NewCipher(db)
 		db.sealed = sealed.New(db.cipher)
 	}
 	if o.MaxReadConnections > 0 {
-		if db.readPool, err = o.newPool(ctx, o.MaxReadConnections, o.readSettings(), maxReadSilence, nil); err != nil {
+		if db.readPool, err = o.newPool(ctx, o.MaxReadConnections, o.readSettings(), maxReadSilence, hosts, nil); err != nil {
 			db.Close()
 			return nil, err
 		}
@@ -214,6 +219,7 @@ const closeTimeout = 3 * time.Second
 
 // Close waits for running statements, but not for long, and closes the connections.
 func (db *DB) Close() {
+	db.endWatch()
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)

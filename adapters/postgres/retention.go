@@ -222,12 +222,7 @@ func (db *DB) deleteOldOf(ctx context.Context, table retainedTable, platform uui
 
 // waitAsLong waits as long as it is since a time, so that what runs in batches uses half of one connection at most.
 func waitAsLong(ctx context.Context, since time.Time) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Since(since)):
-		return nil
-	}
+	return pause(ctx, time.Since(since))
 }
 
 func (db *DB) deleteBatch(ctx context.Context, table retainedTable, platform uuid.UUID,

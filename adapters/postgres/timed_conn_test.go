@@ -14,7 +14,7 @@ func TestTimedConn_SilenceEndsReadsAndWrites(t *testing.T) {
 	// driver has removed its own deadline.
 	near, far := net.Pipe()
 	t.Cleanup(func() { _ = errors.Join(near.Close(), far.Close()) })
-	conn := &timedConn{Conn: near, maxSilence: 10 * time.Millisecond}
+	conn := &timedConn{Conn: near, host: &databaseHost{}, maxSilence: 10 * time.Millisecond}
 	for range 2 {
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("read: %v", err)
@@ -39,7 +39,7 @@ func TestTimedConn_EarlierDeadlineOfDriverHolds(t *testing.T) {
 	} {
 		near, far := net.Pipe()
 		t.Cleanup(func() { _ = errors.Join(near.Close(), far.Close()) })
-		conn := &timedConn{Conn: near, maxSilence: time.Hour}
+		conn := &timedConn{Conn: near, host: &databaseHost{}, maxSilence: time.Hour}
 		if err := set(conn); err != nil {
 			t.Fatal(err)
 		}

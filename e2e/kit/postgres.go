@@ -282,9 +282,18 @@ func (p *Postgres) Kill() {
 	default:
 	}
 	children := childrenOf(p.Process.PID())
-	p.Process.Kill()
-	for _, child := range children {
+	p.Process.Signal(syscall.SIGKILL)
+	for _, child := range children { // those that are frozen do not end with their parent
 		_ = syscall.Kill(child, syscall.SIGKILL)
+	}
+	p.Process.Kill()
+}
+
+// Freeze stops all processes of the server, as a host that hangs. Their connections stay open, and nothing on them is answered.
+func (p *Postgres) Freeze() {
+	p.Process.Signal(syscall.SIGSTOP) // first, so that it starts no further child
+	for _, child := range childrenOf(p.Process.PID()) {
+		_ = syscall.Kill(child, syscall.SIGSTOP)
 	}
 }
 

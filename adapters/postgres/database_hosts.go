@@ -1,0 +1,178 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// A server that is stopped keeps its connections open, and its kernel acknowledges what is sent, so it looks like one that runs a long
+// statement. One more session tells them apart: it asks every probeInterval for an empty answer, which no lock and no statement
+// delays. If none comes within the ticks, 2.5 s after the server stopped at the latest, what waits for it is given up. The ticks
+// are counted one by one, so that a pause of this process is not taken for one of the server.
+const (
+	probeInterval = 500 * time.Millisecond
+	answerTick    = 250 * time.Millisecond
+	answerTicks   = 8
+)
+
+// errNoAnswer is the error of connections to a server that has stopped to answer.
+var errNoAnswer = errors.New("the database server accepts connections and does not answer")
+
+// databaseHosts are the addresses of a database.
+type databaseHosts struct {
+	mu        sync.Mutex
+	byAddress map[string]*databaseHost
+}
+
+func newDatabaseHosts() *databaseHosts { return &databaseHosts{byAddress: map[string]*databaseHost{}} }
+
+// databaseHost is one address, with the open connections to it.
+type databaseHost struct {
+	silent atomic.Bool // has stopped to answer, and not answered since
+
+	mu    sync.Mutex
+	conns map[*timedConn]struct{}
+}
+
+func (h *databaseHosts) at(address string) *databaseHost {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.byAddress[address] == nil {
+		h.byAddress[address] = &databaseHost{conns: map[*timedConn]struct{}{}}
+	}
+	return h.byAddress[address]
+}
+
+// dialer returns the function that opens the connections of a pool, whose reads and writes end after maxSilence, if it is not zero. A
+// host that is silent is not dialled: the next one of the URL is tried at once, and a pool does not wait for it again and again.
+func (h *databaseHosts) dialer(timeout, maxSilence time.Duration) pgconn.DialFunc {
+	dial := newDialer(timeout)
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		host := h.at(address)
+		if host.silent.Load() {
+			return nil, &connError{errNoAnswer}
+		}
+		return host.dial(ctx, dial, network, address, maxSilence)
+	}
+}
+
+func (h *databaseHost) dial(ctx context.Context, dialer net.Dialer, network, address string, maxSilence time.Duration) (net.Conn, error) {
+	conn, err := dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, &connError{err}
+	}
+	timed := &timedConn{Conn: conn, host: h, maxSilence: maxSilence, dialled: time.Now()}
+	h.mu.Lock()
+	h.conns[timed] = struct{}{}
+	h.mu.Unlock()
+	return markedConn{timed}, nil
+}
+
+func (h *databaseHost) remove(c *timedConn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.conns, c)
+}
+
+// giveUp closes the connections that have received nothing since a time. Others are kept: they may lead to another server behind the
+// same address.
+func (h *databaseHost) giveUp(since time.Time) {
+	h.silent.Store(true)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for c := range h.conns {
+		if c.isSilent(since) {
+			c.givenUp.Store(true)
+			_ = c.Conn.Close() // ends its reads and writes; the driver closes it again, which removes it
+		}
+	}
+}
+
+// watch notices until ctx ends when the server that new sessions are opened at stops to answer.
+func (h *databaseHosts) watch(ctx context.Context, config *pgx.ConnConfig) {
+	for pause(ctx, 2*probeInterval) == nil { // a command is mostly done before, and needs no further session
+		conn, host, err := h.openProbe(ctx, config.Copy())
+		if err == nil {
+			host.probe(ctx, conn)
+			closeNow(conn)
+		}
+	}
+}
+
+// openProbe opens the session that is asked, also at a host that is silent. If only its first statement gets no answer, that shows
+// nothing: a pooler may have no connection for it.
+func (h *databaseHosts) openProbe(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, *databaseHost, error) {
+	dialer := newDialer(config.ConnectTimeout)
+	var host *databaseHost // that was dialled last
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		host = h.at(address)
+		conn, err := host.dial(ctx, dialer, network, address, 0)
+		if err != nil {
+			host.silent.Store(false) // nothing is accepted any more, which a pool learns at once
+		}
+		return conn, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, config.ConnectTimeout)
+	defer cancel()
+	if _, err := conn.Exec(ctx, "SET application_name = 'causeway watch'"); err != nil {
+		closeNow(conn)
+		return nil, nil, fmt.Errorf("open the session that watches the database: %w", err)
+	}
+	return conn, host, nil
+}
+
+// probe asks until the session is lost, and gives the host up if no answer comes.
+func (h *databaseHost) probe(ctx context.Context, conn *pgx.Conn) {
+	for {
+		asked, answer := time.Now(), make(chan error, 1)
+		go func() { answer <- conn.Ping(ctx) }()
+		err := awaitAnswer(answer)
+		if errors.Is(err, errNoAnswer) {
+			h.giveUp(asked)
+			<-answer // its connection is closed
+		}
+		if err != nil || pause(ctx, probeInterval) != nil {
+			return
+		}
+	}
+}
+
+func awaitAnswer(answer <-chan error) error {
+	for range answerTicks {
+		select {
+		case err := <-answer:
+			return err
+		case <-time.After(answerTick):
+		}
+	}
+	return errNoAnswer
+}
+
+// closeNow closes a connection without waiting for its server.
+func closeNow(conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = conn.Close(ctx)
+}
+
+// pause waits, and returns an error if ctx ends before.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
