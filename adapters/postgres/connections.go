@@ -117,11 +117,54 @@ func (o Options) newPool(ctx context.Context, maxConnections int32, settings map
 	if err != nil {
 		return nil, fmt.Errorf("cannot use the database: %w", err)
 	}
-	if err := pool.Ping(ctx); err != nil {
+	if err := refuseTransactionPooling(ctx, pool); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("cannot use the database: %w", err)
 	}
 	return pool, nil
+}
+
+// refuseTransactionPooling returns an error if a pooler gives the transactions of a connection to any session of the server: then
+// settings, prepared statements and advisory locks are those of whoever came before. A pooler is in between if the connection was
+// told another process id than that of its session. Two connections in turn then show how it works: each must stay with one session,
+// and not with that of the other. A pooler that is idle gives both the same one.
+func refuseTransactionPooling(ctx context.Context, pool *pgxpool.Pool) error {
+	ctx, cancel := context.WithTimeout(unscoped(ctx), 2*pool.Config().ConnConfig.ConnectTimeout)
+	defer cancel()
+	return pool.AcquireFunc(ctx, func(pooled *pgxpool.Conn) error {
+		conn := pooled.Conn()
+		session, err := sessionOf(ctx, conn)
+		if err != nil || session == conn.PgConn().PID() {
+			return err
+		}
+		other, err := pgx.ConnectConfig(ctx, pool.Config().ConnConfig)
+		if err != nil {
+			return err
+		}
+		defer closeNow(other)
+		const turns = 8
+		for range turns {
+			ofOther, err := sessionOf(ctx, other)
+			again, failed := sessionOf(ctx, conn)
+			switch {
+			case err != nil || failed != nil:
+				return errors.Join(err, failed)
+			case ofOther == session || again != session:
+				return errTransactionPooling
+			}
+		}
+		return nil
+	})
+}
+
+var errTransactionPooling = errors.New("a pooler such as PgBouncer gives each transaction another session of the server " +
+	"(pool_mode = transaction or statement), but settings, prepared statements and advisory locks need a session of their own; " +
+	"set pool_mode = session for the service, or connect to Postgres directly")
+
+// sessionOf returns the id of the server process that runs the statements of a connection.
+func sessionOf(ctx context.Context, conn *pgx.Conn) (pid uint32, err error) {
+	err = conn.QueryRow(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)
+	return pid, err
 }
 
 // OpenOwner returns connections with the login of the URL, for migrations. It does not connect yet.
