@@ -269,8 +269,8 @@ func TestWebhook_TwoServersKeepOrder(t *testing.T) {
 
 func TestWebhook_PrivateAddressesNeedSwitch(t *testing.T) {
 	t.Parallel()
-	// Without --allow-private-webhooks no request is made to a private address. With it a test event
-	// shows the response.
+	// Without --allow-private-webhooks a private address is refused as the endpoint, and no request is made to a name that has one. With
+	// it a test event shows the response.
 	h := newTestEnv(t, "--allow-private-webhooks=false")
 	requested := make(chan struct{}, 100)
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -278,7 +278,11 @@ func TestWebhook_PrivateAddressesNeedSwitch(t *testing.T) {
 		fmt.Fprint(w, "internal")
 	}))
 	defer endpoint.Close()
-	h.patch("/config", object{"webhookEndpoint": endpoint.URL}).wantStatus(200)
+	refused := h.patch("/config", object{"webhookEndpoint": endpoint.URL}).wantError(400, "INVALID_INPUT")
+	if field := refused.text("details.errors.0.field"); field != "webhookEndpoint" {
+		t.Errorf("the invalid field is %q: %s", field, refused.body)
+	}
+	h.patch("/config", object{"webhookEndpoint": strings.Replace(endpoint.URL, "127.0.0.1", "localhost", 1)}).wantStatus(200)
 
 	h.post("/sandbox/webhooks/test", nil).wantError(400, "WEBHOOK_DELIVERY_ERROR")
 	eventually(t, "the attempt of the queued TEST event", func() bool {

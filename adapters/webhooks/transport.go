@@ -56,7 +56,7 @@ var (
 
 func checkAddress(private bool, address string) error {
 	addrPort, err := netip.ParseAddrPort(address)
-	if err != nil || !allowed(private, addrPort.Addr()) {
+	if err != nil || !platform.AllowsWebhooksTo(private, addrPort.Addr()) {
 		return errForbiddenAddress
 	}
 	return nil

@@ -215,7 +215,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.db.OnDatabaseChange(a.connections.Reopen)
 	a.platforms = platforms.New(platforms.Config{
 		Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment,
-		Prices: quotePrices})
+		Prices: quotePrices, AllowPrivateWebhooks: a.AllowPrivateWebhooks})
 	a.idempotency = platforms.NewIdempotencyStore(a.db)
 	a.mailMetrics = newMailMetrics(a.metrics)
 	a.mails = mails.New(mails.Config{IDs: idGenerator, Mailers: a.mailers, From: a.sender(), MaxPerHour: a.MailsPerHour})

@@ -28,6 +28,8 @@ type Config struct {
 	// Prices are read again after a change of a platform's limits; nil if no quotes are created
 	// in this process.
 	Prices *prices.Prices
+	// AllowPrivateWebhooks lets sandbox platforms set webhook endpoints with private addresses.
+	AllowPrivateWebhooks bool
 }
 
 // Service implements the use cases.
@@ -117,6 +119,7 @@ func (s *Service) UpdateSettings(ctx context.Context, platformID ident.Platform,
 		if err != nil {
 			return err
 		}
+		change.AllowPrivateWebhooks = s.AllowPrivateWebhooks
 		var endpointChanged bool
 		if after, endpointChanged, err = before.Apply(change, now); err != nil {
 			return err

@@ -134,6 +134,22 @@ func TestService_NewEndpointEmitsTestEvent(t *testing.T) {
 	}
 }
 
+func TestService_PrivateEndpointNeedsSetting(t *testing.T) {
+	t.Parallel()
+	// A private address as the endpoint is refused, unless the service allows it; then it is stored.
+	env := newEnv(t)
+	endpoint := "http://127.0.0.1:8080/webhooks"
+	change := platform.Change{WebhookEndpoint: &endpoint}
+
+	_, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, change)
+
+	apptest.WantFault(t, "update", err, fault.InvalidInput, "webhookEndpoint")
+	env.platforms.AllowPrivateWebhooks = true
+	if after, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, change); err != nil || after.WebhookEndpoint != endpoint {
+		t.Errorf("the endpoint is %q, %v", after.WebhookEndpoint, err)
+	}
+}
+
 func TestService_InvalidUpdateChangesNothing(t *testing.T) {
 	t.Parallel()
 	// Every invalid setting is named, and no valid one is stored.

@@ -3,6 +3,7 @@ package platform
 
 import (
 	"fmt"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -103,7 +104,9 @@ func slug(name string) string {
 type Change struct {
 	UMADomain       *string
 	WebhookEndpoint *string
-	InvitationURL   *string
+	// AllowPrivateWebhooks is whether WebhookEndpoint of a sandbox platform may have a private address.
+	AllowPrivateWebhooks bool
+	InvitationURL        *string
 	// WebhookSignatures are names of signatures.
 	WebhookSignatures *[]string
 	Currencies        *[]Currency
@@ -125,7 +128,7 @@ func (p Platform) Apply(c Change, now time.Time) (Platform, bool, error) {
 		next.UMADomain = *c.UMADomain
 	}
 	if c.WebhookEndpoint != nil {
-		if err := p.checkEndpoint(*c.WebhookEndpoint); err != "" {
+		if err := p.checkEndpoint(*c.WebhookEndpoint, c.AllowPrivateWebhooks); err != "" {
 			bad = append(bad, fault.Field{Field: "webhookEndpoint", Message: err})
 		}
 		newEndpoint = *c.WebhookEndpoint != "" && *c.WebhookEndpoint != p.WebhookEndpoint
@@ -166,13 +169,28 @@ func (p Platform) Apply(c Change, now time.Time) (Platform, bool, error) {
 
 var domainRegexp = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// checkEndpoint returns what is wrong with an endpoint, or the empty string. The addresses of
-// its host are checked at every delivery.
-func (p Platform) checkEndpoint(endpoint string) string {
+// checkEndpoint returns what is wrong with an endpoint, or the empty string. The addresses that a
+// name has are checked at every delivery.
+func (p Platform) checkEndpoint(endpoint string, allowPrivate bool) string {
 	if endpoint == "" {
 		return ""
 	}
-	return p.checkURL(endpoint, "https://example.com/webhooks")
+	if wrong := p.checkURL(endpoint, "https://example.com/webhooks"); wrong != "" {
+		return wrong
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return err.Error()
+	}
+	address, err := netip.ParseAddr(u.Hostname())
+	switch {
+	case err != nil || AllowsWebhooksTo(allowPrivate && p.Environment == Sandbox, address):
+		return "" // a name, or an address that is allowed
+	case p.Environment == Sandbox && AllowsWebhooksTo(true, address):
+		return "must not have a private or loopback address, unless the service runs with --allow-private-webhooks; use a public address"
+	default:
+		return "must have a public address: webhooks are not sent to " + address.String()
+	}
 }
 
 // checkInvitationURL returns what is wrong with the page for invitations, or the empty string.

@@ -104,7 +104,7 @@ func renderPlatformConfig(p platform.Platform) platformConfigBody {
 
 type platformConfigUpdateRequest struct {
 	UMADomain           *string                     `json:"umaDomain,omitempty" doc:"Domain of the customers' UMA addresses." example:"uma.example.com"`
-	WebhookEndpoint     httpapi.Optional[string]    `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. It must use https; sandbox platforms may also use http, and private addresses where the operator of the service allows them. A TEST event is sent to a new URL. Send null or \"\" to stop sending events." example:"https://example.com/webhooks"`
+	WebhookEndpoint     httpapi.Optional[string]    `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. It must use https; sandbox platforms may also use http, and private addresses where the operator of the service allows them. Another private, loopback or link-local address is refused. A TEST event is sent to a new URL. Send null or \"\" to stop sending events." example:"https://example.com/webhooks"`
 	InvitationURL       httpapi.Optional[string]    `json:"invitationUrl,omitempty" doc:"Page for invitations: a slash and the code of an invitation follow it. It must use https; sandbox platforms may also use http. Existing invitations keep their URL. Send null or \"\" for none." example:"https://example.com/invitations"`
 	WebhookSignatures   *[]webhookSignature         `json:"webhookSignatures,omitempty" minItems:"1" doc:"Signatures that webhooks carry. Leave out those that your endpoint does not verify. ECDSA_P256_SHA256: the header Service-Webhook-Signature. HMAC_SHA256 and ED25519: v1 and v1a of Standard Webhooks, in the header webhook-signature; HMAC_SHA256 needs a secret (POST /webhook-secrets). A webhook without any other signature has that of ECDSA_P256_SHA256."`
 	SupportedCurrencies *[]platformCurrencyConfig   `json:"supportedCurrencies,omitempty" doc:"All currencies that the platform uses. The list replaces the previous one."`
@@ -172,10 +172,12 @@ func (c embeddedWalletConfigUpdate) change() *platform.WalletsChange {
 	}
 }
 
-// Resolve reports what core finds invalid. Whether http is allowed depends on the
-// platform; the use case checks it.
+// Resolve reports what core finds invalid. Whether http and private addresses are allowed depends on the
+// platform and the service; the use case checks it.
 func (c platformConfigUpdateRequest) Resolve(huma.Context) []error {
-	_, _, err := platform.Platform{Environment: platform.Sandbox}.Apply(c.change(), time.Time{})
+	change := c.change()
+	change.AllowPrivateWebhooks = true
+	_, _, err := platform.Platform{Environment: platform.Sandbox}.Apply(change, time.Time{})
 	return httpapi.FieldErrors(err)
 }
 

@@ -84,7 +84,7 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 	rails := ports.RailsByEnvironment{platform.Sandbox: sandboxrail.New(portstest.NewFakeClock(noon), 1)}
 	d := &testServer{Handler: a, url: url, webhooks: newFakeWebhooks(),
 		platforms: platforms.New(platforms.Config{
-			Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails})}
+			Store: store, Clock: portstest.NewFakeClock(noon), IDs: idGenerator, Rails: rails, AllowPrivateWebhooks: true})}
 	accountService := accounts.New(accounts.Config{
 		Store: store, Ledger: store.LedgerReader(), Clock: portstest.NewFakeClock(noon),
 		IDs: idGenerator,

@@ -1,12 +1,12 @@
-package webhooks
+package platform
 
 import "net/netip"
 
-// allowed reports whether webhooks may be sent to an address: to public ones, and with private also to
+// AllowsWebhooksTo reports whether webhooks may be sent to an address: to public ones, and with private also to
 // loopback and private networks, so that a receiver can run next to the service. Link-local
 // addresses, metadata services of clouds, multicast, and addresses that embed others are never
 // allowed.
-func allowed(private bool, address netip.Addr) bool {
+func AllowsWebhooksTo(private bool, address netip.Addr) bool {
 	address = address.Unmap() // ::ffff:127.0.0.1 is 127.0.0.1
 	if address.IsLoopback() {
 		return private
