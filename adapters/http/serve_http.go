@@ -70,6 +70,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (x *exchange) serve() {
+	if err := checkFraming(x.w, x.r); err != nil {
+		x.respondError(err)
+		return
+	}
 	path := x.r.URL.EscapedPath()
 	x.params = x.api.router.find(path, &x.match)
 	if short, ok := strings.CutSuffix(path, "/"); ok && x.item == nil {

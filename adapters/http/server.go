@@ -49,13 +49,14 @@ func (a *API) Serve(ctx context.Context, listener net.Listener, timeouts Timeout
 		WriteTimeout:      timeouts.Write,
 		IdleTimeout:       timeouts.Idle,
 		MaxHeaderBytes:    maxHeaderBytes,
+		ConnContext:       withFramedConn,
 		ErrorLog:          log.New(io.Writer(errorLog), "", 0), // failed TLS handshakes and the like
 	}
 	unused := unusedConnections{connections: map[net.Conn]struct{}{}}
 	server.ConnState = unused.track
 	server.RegisterOnShutdown(unused.closeAll)
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	go func() { failed <- server.Serve(framingListener{listener}) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
