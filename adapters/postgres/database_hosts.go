@@ -141,7 +141,7 @@ func (h *databaseHost) probe(ctx context.Context, conn *pgx.Conn) {
 		err := awaitAnswer(answer)
 		if errors.Is(err, errNoAnswer) {
 			h.giveUp(asked)
-			<-answer // its connection is closed
+			err = errors.Join(err, <-answer) // which comes now, because its connection is closed
 		}
 		if err != nil || pause(ctx, probeInterval) != nil {
 			return

@@ -33,8 +33,8 @@ func TestOpen_PoolerThatSharesSessionsIsRefused(t *testing.T) {
 			err = db.Ping(t.Context())
 			db.Close()
 		}
-		if c.refused && (err == nil || !strings.Contains(err.Error(), "set pool_mode = session for the service, or connect to Postgres directly")) ||
-			!c.refused && err != nil {
+		const advice = "set pool_mode = session for the service, or connect to Postgres directly"
+		if c.refused && (err == nil || !strings.Contains(err.Error(), advice)) || !c.refused && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
