@@ -118,7 +118,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	std := stdlib.OpenDBFromPool(pool)
 	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sessionSettings: o.workSettings(), sql: std,
 		bun:   bun.NewDB(std, pgdialect.New()),
-		hosts: hosts, changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64), txOf: o.TxOf, emitted: o.Emitted}
+		hosts: hosts, changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64),
+		txOf: o.TxOf, emitted: o.Emitted}
 	db.storage = storage.New(db.pool, o.Clock)
 	db.feeds = db.storage.Leases(leasedFeeds)
 	db.OnDatabaseChange(db.ledgerStore.ForgetAccounts)
