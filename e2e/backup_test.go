@@ -16,7 +16,8 @@ func TestBackup_RestoredDatabaseServes(t *testing.T) {
 	t.Parallel()
 	// The procedure of docs/operating.md: a dump that is taken while the service runs is restored into
 	// an empty database. Its ledger passes every check and agrees with the published checkpoints, the
-	// service continues on it, and verify names the postings that a too old backup lacks.
+	// service continues on it, and verify names the postings that a too old backup lacks. A service that is started on such a one
+	// moves no money until an operator has reviewed that.
 	checkpoints := t.TempDir()
 	h := newTestEnv(t, "--checkpoints", checkpoints, "--seal-every", "1s")
 	hooks := h.startReceiver()
@@ -30,6 +31,7 @@ func TestBackup_RestoredDatabaseServes(t *testing.T) {
 		})
 		return quote.text("transactionId")
 	}
+	payer := h.newPayingAgent()
 	transaction := pay()
 	dump := filepath.Join(t.TempDir(), "causeway.dump")
 	restored := pgtest.NewEmpty(t)
@@ -50,6 +52,23 @@ func TestBackup_RestoredDatabaseServes(t *testing.T) {
 	pay()
 	if out, errOut, status := runCommand(t, env, "ledger", "verify", "--checkpoints", checkpoints); status == 0 {
 		t.Errorf("verify accepts a ledger without its last postings:\n%s%s", out, errOut)
+	}
+	stopped := h.withServer(startServer(t, restored, "--checkpoints", checkpoints))
+	stopped.post("/transfer-out", payer.transferBody(payer.bank, 1_00)).wantError(503, "SERVICE_UNAVAILABLE")
+	if out := mustRunCommand(t, env, "recover", "list"); !regexp.MustCompile(`(?m)^ *1 +\S+ \S+ +\d +- +- +-$`).MatchString(out) {
+		t.Errorf("the findings are\n%s", out)
+	}
+	if out := mustRunCommand(t, env, "recover", "show", "1"); !strings.Contains(out, "causeway.ledger/") {
+		t.Errorf("the finding names\n%s", out)
+	}
+	review := []string{"recover", "review", "1", "--note", "Compared with the bank", "--actor", "ana"}
+	mustRunCommand(t, env, review...)
+	if _, errOut, status := runCommand(t, env, review...); status != 1 || !strings.Contains(errOut, "was reviewed by ana") {
+		t.Errorf("a second review: %s", errOut)
+	}
+	stopped.post("/transfer-out", payer.transferBody(payer.bank, 1_00)).wantStatus(201)
+	if last := mustRunCommand(t, env, "recover", "list"); strings.Count(last, "ana") != 1 {
+		t.Errorf("after the review\n%s", last)
 	}
 }
 

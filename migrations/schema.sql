@@ -1767,6 +1767,7 @@ ALTER TABLE ONLY ledger_posting_ids
     ADD CONSTRAINT ledger_posting_ids_pkey PRIMARY KEY (platform_id, id);
 CREATE UNIQUE INDEX ledger_posting_reversed_once ON ledger_posting_ids USING btree (platform_id, reverses) WHERE (reverses IS NOT NULL);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_posting_ids FOR EACH STATEMENT EXECUTE FUNCTION reject_change('Post a reversal instead.');
+CREATE TRIGGER refuse_after_loss BEFORE INSERT ON ledger_posting_ids FOR EACH STATEMENT EXECUTE FUNCTION refuse_posting_after_loss();
 ALTER TABLE ONLY ledger_posting_ids
     ADD CONSTRAINT ledger_posting_reverses_fkey FOREIGN KEY (platform_id, reverses) REFERENCES ledger_posting_ids(platform_id, id);
 ALTER TABLE ledger_posting_ids ENABLE ROW LEVEL SECURITY;
@@ -1999,6 +2000,57 @@ GRANT UPDATE(receiver_info) ON TABLE lookups TO causeway_service;
 ALTER TABLE lookups_default ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE lookups_first ENABLE ROW LEVEL SECURITY;
+
+CREATE TABLE lost_commit_findings (
+    id bigint NOT NULL,
+    noticed_at timestamp with time zone NOT NULL
+);
+ALTER TABLE lost_commit_findings ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME lost_commit_findings_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+ALTER TABLE ONLY lost_commit_findings
+    ADD CONSTRAINT lost_commit_findings_pkey PRIMARY KEY (id);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON lost_commit_findings FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+GRANT SELECT,INSERT ON TABLE lost_commit_findings TO causeway_service;
+
+CREATE TABLE lost_commit_reviews (
+    finding_id bigint NOT NULL,
+    reviewed_by text NOT NULL,
+    note text NOT NULL,
+    reviewed_at timestamp with time zone NOT NULL,
+    CONSTRAINT lost_commit_review_note_length CHECK (((length(note) >= 1) AND (length(note) <= 500))),
+    CONSTRAINT lost_commit_reviewed_by_length CHECK (((length(reviewed_by) >= 1) AND (length(reviewed_by) <= 200)))
+);
+ALTER TABLE ONLY lost_commit_reviews
+    ADD CONSTRAINT lost_commit_reviews_pkey PRIMARY KEY (finding_id);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON lost_commit_reviews FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+ALTER TABLE ONLY lost_commit_reviews
+    ADD CONSTRAINT lost_commit_review_finding_fkey FOREIGN KEY (finding_id) REFERENCES lost_commit_findings(id);
+GRANT SELECT ON TABLE lost_commit_reviews TO causeway_service;
+
+CREATE TABLE lost_commits (
+    platform_id uuid NOT NULL,
+    finding_id bigint NOT NULL,
+    kind text NOT NULL,
+    reference text NOT NULL,
+    transaction_id uuid,
+    committed_at timestamp with time zone,
+    CONSTRAINT lost_commit_kind_known CHECK ((kind = ANY (ARRAY['POSTING'::text, 'CHECKPOINT'::text]))),
+    CONSTRAINT lost_commit_reference_length CHECK (((length(reference) >= 1) AND (length(reference) <= 200)))
+);
+ALTER TABLE ONLY lost_commits
+    ADD CONSTRAINT lost_commits_pkey PRIMARY KEY (platform_id, finding_id, kind, reference);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON lost_commits FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+ALTER TABLE ONLY lost_commits
+    ADD CONSTRAINT lost_commit_finding_fkey FOREIGN KEY (finding_id) REFERENCES lost_commit_findings(id);
+ALTER TABLE lost_commits ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON lost_commits USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT ON TABLE lost_commits TO causeway_service;
 
 CREATE TABLE mail_counts (
     platform_id uuid NOT NULL,
@@ -4503,6 +4555,17 @@ REVOKE ALL ON FUNCTION partition_end(partition regclass) FROM PUBLIC;
 CREATE FUNCTION partition_end(partition regclass) RETURNS uuid
     LANGUAGE sql STABLE STRICT
     RETURN (SELECT ((regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \(''([0-9a-f-]{36})''\)'::text))[1])::uuid AS regexp_match FROM pg_class c WHERE (c.oid = (partition_end.partition)::oid));
+
+CREATE FUNCTION refuse_posting_after_loss() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM lost_commit_findings f WHERE NOT EXISTS (SELECT FROM lost_commit_reviews r WHERE r.finding_id = f.id)) THEN
+        RAISE EXCEPTION 'nothing is posted, because the database has lost commits' USING ERRCODE = 'CW004', HINT = 'Run causeway recover.';
+    END IF;
+    RETURN NULL;
+END
+$$;
 
 CREATE FUNCTION reject_change() RETURNS trigger
     LANGUAGE plpgsql

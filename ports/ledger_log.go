@@ -152,4 +152,6 @@ type CheckpointPublisher interface {
 	// Publish publishes checkpoints of one platform, in the given order. A checkpoint may
 	// be published again: a caller that got an error repeats the call.
 	Publish(ctx context.Context, checkpoints []SignedCheckpoint) error
+	// Newest returns the signed notes that were published last, one of each platform and log; none if the place cannot be read.
+	Newest(ctx context.Context) ([]string, error)
 }

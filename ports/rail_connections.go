@@ -39,6 +39,8 @@ type RailPause struct {
 	Paused   bool
 	By, Note string
 	At       time.Time
+	// LostCommits is the finding because of which it is paused until somebody reviews it; zero for none.
+	LostCommits int64
 }
 
 // LiveConnection is a connection with its adapter.

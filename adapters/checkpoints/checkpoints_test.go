@@ -323,6 +323,52 @@ func TestPublisher_SilentPlaceTimesOut(t *testing.T) {
 	}
 }
 
+func TestPublisher_NewestIsTheLastCompleteNote(t *testing.T) {
+	t.Parallel()
+	// The newest checkpoint of a folder is the last that was written completely, of many as of one. An empty folder and a URL have none.
+	var sizes []int64
+	for size := range int64(30) {
+		sizes = append(sizes, size+1)
+	}
+	signed := signCheckpoints(t, sizes...)
+	dir := t.TempDir()
+	for _, location := range []string{dir, "http://127.0.0.1:1"} {
+		wantNewest(t, location, "")
+	}
+	publisher, err := checkpoints.NewPublisher(dir, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range signed {
+		if err := publisher.Publish(t.Context(), signed[i:i+1]); err != nil {
+			t.Fatal(err)
+		}
+		wantNewest(t, dir, signed[i].Note+"\n")
+	}
+	file, err := os.OpenFile(filepath.Join(dir, checkpoints.FileName(signed[0])), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.WriteString(signed[0].Note[:len(signed[0].Note)-3])
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	wantNewest(t, dir, signed[29].Note+"\n")
+}
+
+// wantNewest compares the newest notes of a place.
+func wantNewest(t *testing.T, location, want string) {
+	t.Helper()
+	publisher, err := checkpoints.NewPublisher(location, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes, err := publisher.Newest(t.Context())
+	if err != nil || len(notes) > 1 || strings.Join(notes, "") != want {
+		t.Errorf("the newest of %s are %q, %v", location, notes, err)
+	}
+}
+
 func TestNewPublisher_InvalidLocation(t *testing.T) {
 	t.Parallel()
 	// A location that is neither a folder nor a URL is refused, and so is reading from one

@@ -52,7 +52,7 @@ func parseURL(location string) (*url.URL, error) {
 type directoryPublisher struct {
 	directory string
 	timeout   time.Duration
-	writing   chan struct{} // holds an element while a write has not returned
+	using     chan struct{} // holds an element while a use of the folder has not returned
 }
 
 // fileExtensions are the extensions of the files of checkpoints. Those of the log of evidence have one of their own,
@@ -69,25 +69,30 @@ func (f *directoryPublisher) Publish(ctx context.Context, list []ports.SignedChe
 	if len(list) == 0 {
 		return nil
 	}
+	return f.inTime(ctx, func(ctx context.Context) error { return f.write(ctx, list) })
+}
+
+// inTime runs what uses the folder, and returns after the timeout also if its disk does not respond. One at a time runs.
+func (f *directoryPublisher) inTime(ctx context.Context, use func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	select {
-	case f.writing <- struct{}{}:
+	case f.using <- struct{}{}:
 	case <-ctx.Done():
-		return fmt.Errorf("an earlier write to %s has not returned: %w", f.directory, ctx.Err())
+		return fmt.Errorf("an earlier use of %s has not returned: %w", f.directory, ctx.Err())
 	}
-	written := make(chan error, 1)
+	used := make(chan error, 1)
 	go func() {
 		defer func() {
-			<-f.writing
+			<-f.using
 			if p := recover(); p != nil {
-				written <- fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+				used <- fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 			}
 		}()
-		written <- f.write(ctx, list)
+		used <- use(ctx)
 	}()
 	select {
-	case err := <-written:
+	case err := <-used:
 		return err
 	case <-ctx.Done():
 		return fmt.Errorf("%s does not respond: %w", f.directory, ctx.Err())
@@ -143,33 +148,87 @@ func lock(ctx context.Context, file *os.File) error {
 	}
 }
 
+// maxEnd is how much is read of the end of a file. A note is much shorter.
+const maxEnd = 4096
+
+// readEnd returns the end of a file, and the size of the file.
+func readEnd(file *os.File) (end string, size int64, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return "", 0, err
+	}
+	text := make([]byte, min(info.Size(), maxEnd))
+	_, err = file.ReadAt(text, info.Size()-int64(len(text)))
+	return string(text), info.Size(), err
+}
+
+// endOfLastNote returns the position after the last complete note of a text, which ends with a signature line and an empty line; -1
+// if there is none.
+func endOfLastNote(text string) int {
+	for cut := strings.LastIndex(text, "\n\n"); cut >= 0; cut = strings.LastIndex(text[:cut], "\n\n") {
+		if lastLine := text[strings.LastIndexByte(text[:cut], '\n')+1 : cut]; strings.HasPrefix(lastLine, "— ") {
+			return cut + 2
+		}
+	}
+	return -1
+}
+
 // truncatePartialNote removes a partial note that a crash left at the end of the file. Its
 // checkpoint was not marked as published, so it is published again.
 func truncatePartialNote(file *os.File) error {
-	info, err := file.Stat()
+	text, size, err := readEnd(file)
 	if err != nil {
 		return err
 	}
-	// A note is much shorter than this.
-	size := info.Size()
-	end := make([]byte, min(size, 4096))
-	if _, err := file.ReadAt(end, size-int64(len(end))); err != nil {
-		return err
-	}
-	text := string(end)
-	// A complete note ends with a signature line and an empty line.
-	for cut := strings.LastIndex(text, "\n\n"); cut >= 0; cut = strings.LastIndex(text[:cut], "\n\n") {
-		if lastLine := text[strings.LastIndexByte(text[:cut], '\n')+1 : cut]; strings.HasPrefix(lastLine, "— ") {
-			if cut+2 == len(text) {
-				return nil
-			}
-			return file.Truncate(size - int64(len(text)) + int64(cut) + 2)
-		}
-	}
-	if size > int64(len(end)) {
+	switch end := endOfLastNote(text); {
+	case end == len(text) && end > 0:
+		return nil
+	case end > 0:
+		return file.Truncate(size - int64(len(text)) + int64(end))
+	case size > int64(len(text)):
 		return fmt.Errorf("%s does not end with a checkpoint; move it away", file.Name())
 	}
 	return file.Truncate(0)
+}
+
+// Newest returns the last complete note of each file.
+func (f *directoryPublisher) Newest(ctx context.Context) ([]string, error) {
+	var notes []string
+	if err := f.inTime(ctx, func(context.Context) (err error) {
+		notes, err = f.readNewest()
+		return err
+	}); err != nil {
+		return nil, err // it may still be reading
+	}
+	return notes, nil
+}
+
+func (f *directoryPublisher) readNewest() (notes []string, err error) {
+	for _, extension := range fileExtensions {
+		names, err := filepath.Glob(filepath.Join(escapeGlob(f.directory), "*"+extension))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			text, err := lastPart(name)
+			if err != nil {
+				return nil, err
+			}
+			if end := endOfLastNote(text); end > 0 {
+				notes = append(notes, text[max(endOfLastNote(text[:end-2]), 0):end])
+			}
+		}
+	}
+	return notes, nil
+}
+
+func lastPart(name string) (string, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	text, _, err := readEnd(file)
+	return text, errors.Join(err, file.Close())
 }
 
 func syncDir(path string) error {
@@ -185,6 +244,9 @@ type httpPublisher struct {
 	url    *url.URL
 	client *http.Client
 }
+
+// Newest returns none: the receiver need not offer what it got.
+func (e *httpPublisher) Newest(context.Context) ([]string, error) { return nil, nil }
 
 // newClient returns a client that follows no redirects: checkpoints go only to the configured URL.
 // timeout bounds a request from connecting to the end of the response.

@@ -35,6 +35,9 @@ var Examples = map[string]string{
 	"corridors approve":        "causeway corridors approve Proposal:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e44 --actor ben",
 	"corridors reject": "causeway corridors reject Proposal:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e44 --actor ben --note 'Not " +
 		"agreed'",
+	"recover list":   "causeway recover list",
+	"recover show":   "causeway recover show 1",
+	"recover review": "causeway recover review 1 --note 'Compared with the statements of both banks' --actor ana",
 	"rails list":     "causeway rails list",
 	"rails show":     "causeway rails show bank-eur",
 	"rails calendar": "causeway rails calendar bank-eur --year 2027",

@@ -14,6 +14,8 @@ type databaseChanges struct {
 	mu       sync.Mutex
 	identity string // of the database of the last new connection
 	forget   []func()
+	// compare compares what this process knows to be committed with the database of a new connection, after forget.
+	compare func(context.Context, *pgx.Conn) error
 }
 
 // OnDatabaseChange has forget called whenever a new connection leads to another database than the one
@@ -42,13 +44,14 @@ func (c *databaseChanges) check(ctx context.Context, conn *pgx.Conn) error {
 	if c.identity == identity {
 		return nil
 	}
-	isFirst := c.identity == ""
+	if c.identity != "" {
+		for _, forget := range c.forget {
+			forget()
+		}
+		if err := c.compare(ctx, conn); err != nil {
+			return fmt.Errorf("compare what was committed with the database: %w", err)
+		}
+	}
 	c.identity = identity
-	if isFirst {
-		return nil
-	}
-	for _, forget := range c.forget {
-		forget()
-	}
 	return nil
 }

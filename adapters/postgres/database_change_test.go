@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -11,9 +12,11 @@ import (
 
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
+	"causeway/ports"
 )
 
 // depositTo returns a posting that credits an account with dollars.
@@ -86,8 +89,9 @@ func TestDo_IDsOfLostAccountsArePostedToTheirAccounts(t *testing.T) {
 
 func TestOnDatabaseChange_NewConnectionToAnotherDatabase(t *testing.T) {
 	t.Parallel()
-	// The first connection to another database has all caches dropped before it is used, and only that one. A unit
-	// of work is not repeated then, and posts to the account that it means, though another one has its id.
+	// The first connection to another database has all caches dropped before it is used, and only that one. The database lacks what
+	// this process has posted to the one before: it posts nothing, until somebody has looked at that. A unit of work is not repeated
+	// then, and posts to the account that it means, though another one has its id.
 	one, other := pgtest.SimulateClock(t, pgtest.New(t)), pgtest.SimulateClock(t, pgtest.New(t))
 	db, otherDB := openDB(t, one), openDB(t, other)
 	var p ident.Platform
@@ -108,6 +112,13 @@ func TestOnDatabaseChange_NewConnectionToAnotherDatabase(t *testing.T) {
 	db.Pool().Reset() // the connections to the former database have ended
 
 	runs := 0
+	err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
+		return tx.Post(ctx, []ledger.Posting{depositTo(p, alice, 7)})
+	})
+	if !fault.Is(err, fault.ServiceUnavailable) || !errors.Is(err, ports.ErrStoreUnavailable) {
+		t.Errorf("posted to a database that lacks postings: %v", err)
+	}
+	reviewLostPostings(t, db, 3)
 	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		if runs++; changes != 1 {
 			t.Errorf("%d changes before the first statement", changes)
@@ -125,6 +136,28 @@ func TestOnDatabaseChange_NewConnectionToAnotherDatabase(t *testing.T) {
 	defer func() { _ = conn.Close(context.Background()) }()
 	if runs != 1 || changes != 1 {
 		t.Errorf("ran %d times, %d changes", runs, changes)
+	}
+}
+
+// reviewLostPostings reviews the one finding, which must name a number of postings.
+func reviewLostPostings(t *testing.T, db *postgres.DB, want int) {
+	t.Helper()
+	ctx := ports.ForAllPlatforms(t.Context())
+	findings, err := db.LostCommitFindings(ctx)
+	if err != nil || len(findings) != 1 || findings[0].Lost != want {
+		t.Fatalf("found %+v, %v", findings, err)
+	}
+	lost, err := db.LostCommits(ctx, findings[0].ID, 100)
+	if err != nil || len(lost) != want {
+		t.Fatalf("lost %+v, %v", lost, err)
+	}
+	for _, l := range lost {
+		if l.Kind != ports.LostPosting || l.CommittedAt.IsZero() || uuid.Validate(l.Reference) != nil {
+			t.Errorf("lost %+v", l)
+		}
+	}
+	if err := db.SaveLostCommitReview(ctx, findings[0].ID, "ana", "Compared with the statement", noon); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -54,6 +54,8 @@ type Options struct {
 	TxOf func(*Unit) any
 	// Emitted is called after each commit that emitted events; it may be nil. It must not block.
 	Emitted func()
+	// LostCommits is called with the number of commits that another database is found to lack; it may be nil. It must not block.
+	LostCommits func(lost int)
 }
 
 // DB is two pools of connections to one database, all in the role of the service. It implements
@@ -68,6 +70,7 @@ type DB struct {
 	hosts       *databaseHosts
 	endWatch    context.CancelFunc
 	changes     *databaseChanges
+	confirmed   *acknowledgedPostings
 	ledgerStore *ledgerdb.Store
 	clock       ports.Clock
 	clockOffset *atomic.Int64 // last measured, in nanoseconds; zero before the first measurement
@@ -119,10 +122,17 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sessionSettings: o.workSettings(), sql: std,
 		bun:   bun.NewDB(std, pgdialect.New()),
 		hosts: hosts, changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64),
-		txOf: o.TxOf, emitted: o.Emitted}
+		txOf: o.TxOf, emitted: o.Emitted, confirmed: new(acknowledgedPostings)}
 	db.storage = storage.New(db.pool, o.Clock)
 	db.feeds = db.storage.Leases(leasedFeeds)
 	db.OnDatabaseChange(db.ledgerStore.ForgetAccounts)
+	changes.compare = func(ctx context.Context, conn *pgx.Conn) error {
+		lost, err := db.confirmed.check(ctx, conn, o.Clock)
+		if lost > 0 && o.LostCommits != nil {
+			o.LostCommits(lost)
+		}
+		return err
+	}
 	watching, endWatch := context.WithCancel(context.WithoutCancel(ctx))
 	db.endWatch = endWatch
 	go hosts.watch(watching, pool.Config().ConnConfig)

@@ -44,6 +44,9 @@ func translate(err error) error {
 		if isWrongClock(err) {
 			return wrongClock("is ahead of the database's")
 		}
+		if stopped := postingsStopped(pg); stopped != nil {
+			return stopped
+		}
 		if pg.Code == "55P03" { // lock_not_available
 			return &fault.Error{Code: fault.ServiceUnavailable, RetryAfter: time.Second,
 				Message: "Another request is working on the same resource. Try again in a second."}

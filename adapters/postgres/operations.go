@@ -32,8 +32,10 @@ type Operations struct {
 	// age is the time since the end of the last reported day, of the platform where it is longest.
 	Safeguarding    Backlog
 	OverdrawnAssets int // of production platforms
-	Receivables     []OpenReceivables
-	Rails           RailOperations
+	// LostCommits are findings that nobody has reviewed; no money moves until then.
+	LostCommits Backlog
+	Receivables []OpenReceivables
+	Rails       RailOperations
 	// Unmatched is the balance of unmatched funds in minor units, by currency.
 	Unmatched map[money.Currency]int64
 }
@@ -111,6 +113,11 @@ const countSafeguarding = `
 	FROM platforms p CROSS JOIN LATERAL (
 		SELECT r.day, r.version, r.shortfalls FROM safeguarding_reports r WHERE r.platform_id = p.id ORDER BY r.day DESC, r.version DESC LIMIT 1) AS r
 	WHERE p.environment = 'PRODUCTION'`
+
+// countLostCommits reads what are few rows, if there are any.
+const countLostCommits = `
+	SELECT count(*), min(f.noticed_at) FROM lost_commit_findings f
+	WHERE NOT EXISTS (SELECT FROM lost_commit_reviews r WHERE r.finding_id = f.id)`
 
 // countReceivables uses receivables_open.
 const countReceivables = `
@@ -202,6 +209,14 @@ func (db *DB) Operations(ctx context.Context, steps []transaction.Step) (Operati
 		var oldest *time.Time
 		err := rows.Scan(&o.Safeguarding.Count, &oldest, &o.OverdrawnAssets)
 		o.Safeguarding.Age = age(oldest)
+		return err
+	}); err != nil {
+		return o, err
+	}
+	if err := read(countLostCommits, nil, func(rows pgx.Rows) error {
+		var oldest *time.Time
+		err := rows.Scan(&o.LostCommits.Count, &oldest)
+		o.LostCommits.Age = age(oldest)
 		return err
 	}); err != nil {
 		return o, err

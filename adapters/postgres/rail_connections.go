@@ -196,7 +196,7 @@ func (db *DB) RailPauses(ctx context.Context) ([]ports.RailPause, error) {
 
 // RailPauseHistory implements rails.RailConnectionStore. It uses the primary key.
 func (db *DB) RailPauseHistory(ctx context.Context, name string) ([]ports.RailPause, error) {
-	return storage.Collect(ctx, db.read, `SELECT name, paused, set_by, note, set_at FROM rail_controls WHERE name = $1 ORDER BY id`,
+	return storage.Collect(ctx, db.read, `SELECT name, paused, set_by, note, set_at, 0 FROM rail_controls WHERE name = $1 ORDER BY id`,
 		[]any{name}, storage.ScanPause)
 }
 

@@ -110,6 +110,9 @@ func (u *Unit) commit(ctx context.Context, postFirst bool) error {
 	if err := u.flush(ctx); err != nil {
 		return u.db.ledgerStore.PostingError(err)
 	}
+	if len(u.postings) > 0 {
+		u.db.confirmed.add(u.postings, u.db.clock.Now())
+	}
 	if u.emits && u.db.emitted != nil {
 		u.db.emitted()
 	}

@@ -33,8 +33,10 @@ type LogConfig struct {
 	Signer ports.CheckpointSigner
 	// Publisher publishes checkpoints outside of the database; nil if they are not published.
 	Publisher ports.CheckpointPublisher
-	Clock     ports.Clock
-	Logger    *logrus.Entry
+	// Lost records that the database lacks what was published; nil if that is not looked for.
+	Lost   LostCommits
+	Clock  ports.Clock
+	Logger *logrus.Entry
 	// Interval is the time between two seals.
 	Interval time.Duration
 }

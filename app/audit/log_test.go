@@ -23,11 +23,22 @@ import (
 	"causeway/ports"
 )
 
-// fakePublisher records the sizes of published checkpoints in their order, or fails with err.
+// fakePublisher records the sizes of published checkpoints in their order, and the last note, or fails with err.
 type fakePublisher struct {
 	mu    sync.Mutex
 	err   error
 	sizes map[ident.Platform][]int64
+	last  map[ident.Platform]string
+}
+
+func (f *fakePublisher) Newest(context.Context) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var notes []string
+	for _, note := range f.last {
+		notes = append(notes, note+"\n")
+	}
+	return notes, f.err
 }
 
 func (f *fakePublisher) Publish(_ context.Context, checkpoints []ports.SignedCheckpoint) error {
@@ -38,6 +49,7 @@ func (f *fakePublisher) Publish(_ context.Context, checkpoints []ports.SignedChe
 	}
 	for _, c := range checkpoints {
 		f.sizes[c.Platform] = append(f.sizes[c.Platform], c.Size)
+		f.last[c.Platform] = c.Note
 	}
 	return nil
 }
@@ -51,7 +63,8 @@ type logEnv struct {
 
 func newLogEnv(t testing.TB) *logEnv {
 	t.Helper()
-	return &logEnv{env: newEnv(t), account: newInternalAccountID(), publisher: &fakePublisher{sizes: map[ident.Platform][]int64{}}}
+	return &logEnv{env: newEnv(t), account: newInternalAccountID(),
+		publisher: &fakePublisher{sizes: map[ident.Platform][]int64{}, last: map[ident.Platform]string{}}}
 }
 
 // newLogService is the log service of one more process.
@@ -63,8 +76,8 @@ func (e *logEnv) newLogService() *audit.Log {
 		e.t.Fatal(err)
 	}
 	return audit.NewLog(audit.LogConfig{Log: e.Store.LedgerLog(), Signer: checkpoints.NewKeyring(e.Store.LedgerLog(), box, e.Clock, e.IDs),
-		Publisher: e.publisher,
-		Clock:     e.Clock, Logger: e.Log, Interval: time.Hour})
+		Publisher: e.publisher, Lost: e.Store,
+		Clock: e.Clock, Logger: e.Log, Interval: time.Hour})
 }
 
 // postDeposits posts n deposits to a platform.
@@ -309,6 +322,8 @@ func TestRun_SealsAndPublishes(t *testing.T) {
 }
 
 type publisherFunc func([]ports.SignedCheckpoint) error
+
+func (publisherFunc) Newest(context.Context) ([]string, error) { return nil, nil }
 
 func (f publisherFunc) Publish(_ context.Context, checkpoints []ports.SignedCheckpoint) error {
 	return f(checkpoints)

@@ -158,7 +158,8 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 	a.db, err = openMigrated(ctx, postgres.Options{
 		URL: databaseURL, MaxConnections: int32(c.Connections), MaxReadConnections: int32(c.ReadConnections), ReadTimeout: c.ReportTimeout,
 		Clock: systemClock{}, IDs: idGenerator, TxOf: newTx,
-		Emitted: func() { a.webhooks.Wake() },
+		Emitted:     func() { a.webhooks.Wake() },
+		LostCommits: func(postings int) { a.log.WithField("postings", postings).Error(lostCommitsLogged) },
 		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
 			dataKeys = encryption.NewDataKeys(store, master, systemClock{})
 			return dataKeys
@@ -328,6 +329,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 	if err := a.serveAdmin(workerCtx); err != nil {
 		return err
 	}
+	a.compareCheckpoints(workerCtx)
 	var running sync.WaitGroup
 	context.AfterFunc(ctx, func() { a.draining.Store(true) })
 	running.Go(func() { a.watchClock(workerCtx) })

@@ -49,6 +49,7 @@ type commands struct {
 
 	Corridors cli.CorridorsCommand `cmd:"" group:"Payments" help:"Show and change fees, limits and rate lock times."`
 	Rails     railsCommand         `cmd:"" group:"Payments" help:"Connect production platforms to banks, partners and chains."`
+	Recover   cli.RecoverCommand   `cmd:"" group:"Payments" help:"After a failover or a restore: what was lost, and let money move again."`
 	Payouts   cli.PayoutsCommand   `cmd:"" group:"Payments" help:"Decide about payments that wait for a review or for money."`
 	Jobs      cli.JobsCommand      `cmd:"" group:"Payments" help:"List the jobs of payments, and retry or discard dead ones."`
 

@@ -68,6 +68,7 @@ var (
 	reportAgeDesc = describe("causeway_safeguarding_report_age_seconds", "Time since the end of the last reported day, of the "+
 		"production platform where it is longest.")
 	overdrawnDesc   = describe("causeway_ledger_overdrawn_assets", "Assets of production platforms that are below zero.")
+	lostDesc        = describe("causeway_lost_commit_findings_open", "Findings of lost commits that nobody has reviewed. No money moves.")
 	receivablesDesc = describe("causeway_receivables_open", "Collections that were returned and for which something is owed, by "+
 		"environment of the platform and currency.", "environment", "currency")
 	receivablesOwedDesc = describe("causeway_receivables_owed", "What is owed for these collections in the smallest unit, by environment "+
@@ -168,7 +169,7 @@ func (o *operations) read(ctx context.Context) {
 func (o *operations) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{dueJobsDesc, dueJobsAgeDesc, stuckDesc, webhooksDesc, webhooksAgeDesc, reviewsDesc, reviewsAgeDesc,
 		hitsDesc, hitsAgeDesc, unsealedDesc, unsealedAgeDesc,
-		shortfallsDesc, reportAgeDesc, overdrawnDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, railWaitingDesc,
+		shortfallsDesc, reportAgeDesc, overdrawnDesc, lostDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, railWaitingDesc,
 		railWaitingAgeDesc, railUnsettledDesc, railDifferenceDesc, railNoBalanceDesc, railProofAgeDesc, railFeedAgeDesc, railFeedErrorsDesc,
 		railKeptAsideDesc, bankNoticesDesc, railRefusedDesc, railRefusedAgeDesc, unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc,
 		poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
@@ -216,6 +217,7 @@ func (o *operations) Collect(metrics chan<- prometheus.Metric) {
 	gauge(shortfallsDesc, float64(last.Safeguarding.Count))
 	gauge(reportAgeDesc, last.Safeguarding.Age.Seconds())
 	gauge(overdrawnDesc, float64(last.OverdrawnAssets))
+	gauge(lostDesc, float64(last.LostCommits.Count))
 	for _, r := range last.Receivables {
 		environment, currency := string(r.Environment), string(r.Currency)
 		gauge(receivablesDesc, float64(r.Count), environment, currency)

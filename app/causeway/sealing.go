@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -32,7 +33,7 @@ func (s sealFlags) checkSealing(refuse func(setting, must string, got any)) {
 func (a *app) openSealing(sealer ports.Sealer, idGenerator *ids.Generator) error {
 	log := a.db.LedgerLog()
 	config := audit.LogConfig{Log: log, Evidence: a.db.EvidenceLog(), Reads: a.db.Readers().LedgerLog(),
-		Signer: checkpoints.NewKeyring(log, sealer, systemClock{}, idGenerator), Clock: systemClock{}, Logger: logrus.NewEntry(a.log),
+		Lost: a.db, Signer: checkpoints.NewKeyring(log, sealer, systemClock{}, idGenerator), Clock: systemClock{}, Logger: logrus.NewEntry(a.log),
 		Interval: a.SealEvery}
 	if a.Checkpoints != "" {
 		var err error
@@ -43,3 +44,21 @@ func (a *app) openSealing(sealer ports.Sealer, idGenerator *ids.Generator) error
 	a.sealing = audit.NewLog(config)
 	return nil
 }
+
+// lostCommitsLogged is what is logged when commits are found to be lost.
+const lostCommitsLogged = "the database has lost commits; no money moves until an operator has run causeway recover"
+
+// compareCheckpoints notices a database that lacks what was published before, such as one that was restored.
+func (a *app) compareCheckpoints(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, compareTimeout)
+	defer cancel()
+	switch lost, err := a.sealing.RecordLost(ctx); {
+	case err != nil:
+		a.log.WithError(err).Error("cannot compare the published checkpoints with the database")
+	case lost > 0:
+		a.log.WithField("checkpoints", lost).Error(lostCommitsLogged)
+	}
+}
+
+// compareTimeout bounds how long it delays the start.
+const compareTimeout = 20 * time.Second

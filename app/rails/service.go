@@ -29,6 +29,7 @@ type Config struct {
 	Feeds       RailFeedStore
 	Statements  RailStatementStore
 	BankNotices BankNotices
+	Lost        LostCommitStore
 	// Open returns the adapter of a connection; it checks the settings and calls no partner.
 	Open  func(rail.Connection) (ports.ConnectedRail, error)
 	Clock ports.Clock
@@ -141,6 +142,9 @@ func (s *Service) Pause(ctx context.Context, name string, paused bool, by Author
 	if !isConnection && !corridor.Rail(name).Known() {
 		return fault.New(fault.InvalidInput, "%q is neither a connection nor a rail such as SEPA. List the connections with: causeway rails list",
 			name)
+	}
+	if !paused && slices.ContainsFunc(pauses, func(p ports.RailPause) bool { return p.LostCommits != 0 }) {
+		return fault.New(fault.InvalidInput, "The database has lost commits. See what is known, and review it: causeway recover")
 	}
 	if slices.ContainsFunc(pauses, func(p ports.RailPause) bool { return p.Name == name }) == paused {
 		state := map[bool]string{true: "paused already", false: "not paused"}[paused]

@@ -56,7 +56,7 @@ func newEnv(t *testing.T, opts ...apptest.Option) *env {
 	}
 	e.Service = rails.New(rails.Config{
 		Store: e.Store, Connections: e.Store, Balances: e.Store, Proofs: e.Store, Finance: e.Store.Finance(),
-		Feeds: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
+		Feeds: e.Store, Lost: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
 	return e
 }
 

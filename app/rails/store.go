@@ -127,3 +127,13 @@ type RailStatementStore interface {
 	// none waits.
 	DiscardRailStatement(ctx context.Context, id uuid.UUID, by string, note string, now time.Time) (bool, error)
 }
+
+// LostCommitStore has what the database is known to have lost.
+type LostCommitStore interface {
+	// LostCommitFindings returns all findings, newest first.
+	LostCommitFindings(ctx context.Context) ([]ports.LostCommitFinding, error)
+	// LostCommits returns what a finding names, oldest first, those without a time last.
+	LostCommits(ctx context.Context, finding int64, limit int) ([]ports.LostCommit, error)
+	// SaveLostCommitReview records that a finding was looked at. It needs the rights of the tables' owner.
+	SaveLostCommitReview(ctx context.Context, finding int64, by, note string, now time.Time) error
+}

@@ -106,5 +106,5 @@ func RailPaymentsNotTaken(ctx context.Context, tx Tx, connection string, keys []
 
 // ScanPause scans a row of LatestPauses.
 func ScanPause(rows pgx.Rows, p *ports.RailPause) error {
-	return rows.Scan(&p.Name, &p.Paused, &p.By, &p.Note, &p.At)
+	return rows.Scan(&p.Name, &p.Paused, &p.By, &p.Note, &p.At, &p.LostCommits)
 }

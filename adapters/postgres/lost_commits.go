@@ -1,0 +1,160 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
+	"causeway/core/fault"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// maxAcknowledged is how many postings a process remembers, in some megabytes.
+const maxAcknowledged = 1 << 16
+
+// acknowledgedPostings are the last postings whose commit the database has confirmed to this process. A database that does not have
+// one of them has lost it.
+type acknowledgedPostings struct {
+	mu   sync.Mutex
+	list []ports.LostCommit // what they are if they are lost
+	next int                // is overwritten next, once the list is full
+}
+
+func (a *acknowledgedPostings) add(postings []ledger.Posting, now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range postings {
+		posting := ports.LostCommit{Platform: p.Platform, Kind: ports.LostPosting, Reference: p.ID.String(),
+			Transaction: p.Transaction, CommittedAt: now}
+		if len(a.list) < maxAcknowledged {
+			a.list = append(a.list, posting)
+			continue
+		}
+		a.list[a.next] = posting
+		a.next = (a.next + 1) % maxAcknowledged
+	}
+}
+
+// lostCommitRows are lost commits as arguments; see lostCommitFields.
+const lostCommitRows = `
+	SELECT w.platform_id, w.kind, w.reference, w.transaction_id, w.committed_at
+	FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[])
+		AS w (platform_id, kind, reference, transaction_id, committed_at)`
+
+// missingPostings uses the primary key.
+const missingPostings = lostCommitRows + `
+	WHERE NOT EXISTS (SELECT FROM ledger_posting_ids p WHERE p.platform_id = w.platform_id AND p.id = w.reference::uuid)`
+
+// check records those that the database of a new connection does not have, and forgets all. It returns how many they are.
+func (a *acknowledgedPostings) check(ctx context.Context, conn *pgx.Conn, clock ports.Clock) (lost int, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.list) == 0 {
+		return 0, nil
+	}
+	err = storage.New(conn, clock).InTx(ctx, func(tx storage.Tx) error {
+		if _, err := tx.Exec(ctx, setPlatform, allPlatforms, true); err != nil {
+			return err
+		}
+		missing, err := storage.Collect(ctx, tx.Read, missingPostings, schema.Arrays(a.list, lostCommitFields), scanLostCommit)
+		if err != nil || len(missing) == 0 {
+			return err
+		}
+		lost = len(missing)
+		return saveLostCommits(ctx, tx, missing, clock.Now())
+	})
+	if err != nil {
+		return 0, err
+	}
+	a.list, a.next = nil, 0
+	return lost, nil
+}
+
+func lostCommitFields(c *ports.LostCommit) []any {
+	return []any{&c.Platform, &c.Kind, &c.Reference, &c.Transaction, &c.CommittedAt}
+}
+
+func scanLostCommit(rows pgx.Rows, c *ports.LostCommit) error {
+	return rows.Scan(lostCommitFields(c)...)
+}
+
+const (
+	insertLostCommitFinding = `INSERT INTO lost_commit_findings (noticed_at) VALUES ($1) RETURNING id`
+	insertLostCommits       = `INSERT INTO lost_commits (platform_id, kind, reference, transaction_id, committed_at, finding_id)
+	SELECT w.*, $6 FROM (` + lostCommitRows + `) AS w`
+)
+
+// saveLostCommits records a finding. From its commit on nothing is posted, and after those that are leaving no payment leaves.
+func saveLostCommits(ctx context.Context, tx storage.Tx, lost []ports.LostCommit, now time.Time) error {
+	if _, err := tx.Exec(ctx, storage.LockPauses); err != nil {
+		return err
+	}
+	var id int64
+	if _, err := storage.ReadRow(ctx, tx.Read, insertLostCommitFinding, []any{now}, &id); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, insertLostCommits, append(schema.Arrays(lost, lostCommitFields), id)...)
+	return err
+}
+
+// newLostCommits are those of no finding. It uses the primary key.
+const newLostCommits = lostCommitRows + `
+	WHERE NOT EXISTS (SELECT FROM lost_commits c WHERE c.platform_id = w.platform_id AND c.kind = w.kind AND c.reference = w.reference)`
+
+// SaveLostCommits records those that no finding has, and returns how many they are.
+func (db *DB) SaveLostCommits(ctx context.Context, lost []ports.LostCommit) (added int, err error) {
+	if len(lost) == 0 {
+		return 0, nil
+	}
+	err = db.inTx(ctx, func(tx storage.Tx) error {
+		unknown, err := storage.Collect(ctx, tx.Read, newLostCommits, schema.Arrays(lost, lostCommitFields), scanLostCommit)
+		if added = len(unknown); err != nil || added == 0 {
+			return err
+		}
+		return saveLostCommits(ctx, tx, unknown, db.clock.Now())
+	})
+	return added, translate(err)
+}
+
+// LostCommitFindings implements rails.LostCommitStore. It uses the primary keys.
+func (db *DB) LostCommitFindings(ctx context.Context) ([]ports.LostCommitFinding, error) {
+	return storage.Collect(ctx, db.read, `
+		SELECT f.id, f.noticed_at, coalesce(r.reviewed_by, ''), coalesce(r.note, ''), r.reviewed_at,
+			(SELECT count(*) FROM lost_commits c WHERE c.finding_id = f.id)
+		FROM lost_commit_findings f LEFT JOIN lost_commit_reviews r ON r.finding_id = f.id ORDER BY f.id DESC`, nil,
+		func(rows pgx.Rows, f *ports.LostCommitFinding) error {
+			return rows.Scan(&f.ID, &f.NoticedAt, &f.ReviewedBy, &f.Note, &f.ReviewedAt, &f.Lost)
+		})
+}
+
+// LostCommits implements rails.LostCommitStore.
+func (db *DB) LostCommits(ctx context.Context, finding int64, limit int) ([]ports.LostCommit, error) {
+	return storage.Collect(ctx, db.read, `SELECT platform_id, kind, reference, transaction_id, committed_at FROM lost_commits
+		WHERE finding_id = $1 ORDER BY committed_at, platform_id, kind, reference LIMIT $2`, []any{finding, limit}, scanLostCommit)
+}
+
+// SaveLostCommitReview implements rails.LostCommitStore.
+func (db *DB) SaveLostCommitReview(ctx context.Context, finding int64, by, note string, now time.Time) error {
+	return db.asOwner(ctx, "lost_commit_reviews", func(tx storage.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO lost_commit_reviews (finding_id, reviewed_by, note, reviewed_at) VALUES ($1, $2, $3, $4)`,
+			finding, by, note, now)
+		return err
+	})
+}
+
+// postingsStopped returns the fault of a posting while lost commits are not reviewed, and nil for another error. Jobs wait meanwhile.
+func postingsStopped(err *pgconn.PgError) error {
+	if err.Code != "CW004" {
+		return nil
+	}
+	return fmt.Errorf("%w (%w)", &fault.Error{Code: fault.ServiceUnavailable, Reason: "Payments stopped", RetryAfter: time.Minute,
+		Message: "No money is moved, because the database has lost payments that were answered, and the operator has to look at it first. " +
+			"Send the request again later with the same Idempotency-Key."}, ports.ErrStoreUnavailable)
+}

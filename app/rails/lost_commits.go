@@ -1,0 +1,57 @@
+package rails
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"causeway/core/fault"
+	"causeway/ports"
+)
+
+// LostCommitFindings returns when a database was found to lack what had been committed before, newest first.
+func (s *Service) LostCommitFindings(ctx context.Context) ([]ports.LostCommitFinding, error) {
+	return s.Lost.LostCommitFindings(ctx)
+}
+
+// LostCommits returns at most limit of what a finding names. It returns INVALID_INPUT if there is none with the number.
+func (s *Service) LostCommits(ctx context.Context, finding int64, limit int) ([]ports.LostCommit, error) {
+	if _, err := s.finding(ctx, finding); err != nil {
+		return nil, err
+	}
+	return s.Lost.LostCommits(ctx, finding, limit)
+}
+
+func (s *Service) finding(ctx context.Context, id int64) (ports.LostCommitFinding, error) {
+	all, err := s.LostCommitFindings(ctx)
+	if err != nil {
+		return ports.LostCommitFinding{}, err
+	}
+	i := slices.IndexFunc(all, func(f ports.LostCommitFinding) bool { return f.ID == id })
+	if i < 0 {
+		return ports.LostCommitFinding{}, fault.New(fault.InvalidInput, "There is no finding %d. List them with: causeway recover list", id)
+	}
+	return all[i], nil
+}
+
+// ReviewLostCommits records that somebody has looked at a finding, and returns those that nobody has: once there are none, money moves
+// again. It returns INVALID_INPUT if there is no finding with the number, or it is reviewed.
+func (s *Service) ReviewLostCommits(ctx context.Context, finding int64, by Author) (open []ports.LostCommitFinding, err error) {
+	by, err = by.check()
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.finding(ctx, finding)
+	if err != nil {
+		return nil, err
+	}
+	if !found.ReviewedAt.IsZero() {
+		return nil, fault.New(fault.InvalidInput, "Finding %d was reviewed by %s at %s.", finding, found.ReviewedBy,
+			found.ReviewedAt.Format(time.RFC3339))
+	}
+	if err := s.Lost.SaveLostCommitReview(ctx, finding, by.Actor, by.Note, s.Clock.Now()); err != nil {
+		return nil, err
+	}
+	all, err := s.LostCommitFindings(ctx)
+	return slices.DeleteFunc(all, func(f ports.LostCommitFinding) bool { return !f.ReviewedAt.IsZero() }), err
+}
