@@ -88,31 +88,65 @@ func (o Options) readSettings() map[string]string {
 	return settings
 }
 
-// newPool opens a pool of sessions with these settings, and one connection. maxSilence is the longest that a statement may run
-// without a response. changes is notified of each connection, unless it is nil.
-func (o Options) newPool(ctx context.Context, maxConnections int32, settings map[string]string, maxSilence time.Duration,
-	hosts *databaseHosts, changes *databaseChanges) (*pgxpool.Pool, error) {
-	config, err := pgxpool.ParseConfig(o.URL)
+// openReaders opens the pool of lists, reports and exports. work is the pool to the primary; a standby is watched until watching ends.
+func (o Options) openReaders(ctx, watching context.Context, work *pgxpool.Pool, hosts *databaseHosts) (*pgxpool.Pool, error) {
+	if o.ReadURL == "" {
+		return o.newPool(ctx, poolOptions{url: o.URL, maxConnections: o.MaxReadConnections, settings: o.readSettings(),
+			maxSilence: maxReadSilence, hosts: hosts})
+	}
+	readHosts := newDatabaseHosts()
+	pool, err := o.newPool(ctx, poolOptions{url: o.ReadURL, maxConnections: o.MaxReadConnections, settings: o.readSettings(),
+		maxSilence: maxReadSilence, hosts: readHosts, adapt: func(config *pgxpool.Config) error {
+			config.MaxConnLifetime = fallbackLifetime
+			config.PrepareConn = replicaReads{work, readHosts, config.PrepareConn, o.StandbyBehind}.prepareConn
+			return o.withFallback(config.ConnConfig)
+		}})
+	if err != nil {
+		return nil, fmt.Errorf("for reading: %w", err)
+	}
+	go readHosts.watch(watching, pool.Config().ConnConfig)
+	return pool, nil
+}
+
+// poolOptions are what the pools of a database differ in.
+type poolOptions struct {
+	url            string
+	maxConnections int32
+	settings       map[string]string // of every session
+	maxSilence     time.Duration     // the longest that a statement may run without a response
+	hosts          *databaseHosts
+	changes        *databaseChanges            // are told of each connection; nil for none
+	adapt          func(*pgxpool.Config) error // changes the configuration; may be nil
+}
+
+// newPool opens a pool, and one connection.
+func (o Options) newPool(ctx context.Context, p poolOptions) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(p.url)
 	if err != nil {
 		return nil, fmt.Errorf("the database URL is not usable: %w", err)
 	}
-	config.MaxConns = maxConnections
+	config.MaxConns = p.maxConnections
 	config.PingTimeout = pingTimeout
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
-	config.ConnConfig.DialFunc = hosts.dialer(config.ConnConfig.ConnectTimeout, maxSilence)
+	config.ConnConfig.DialFunc = p.hosts.dialer(config.ConnConfig.ConnectTimeout, p.maxSilence)
 	// bun formats the arguments of lists into the statement, so these are not worth preparing. Other statements choose to
 	// be prepared one by one.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		schema.RegisterCodecs(conn.TypeMap())
-		if err := prepareSession(ctx, conn, settings); err != nil || changes == nil {
+		if err := prepareSession(ctx, conn, p.settings); err != nil || p.changes == nil {
 			return err
 		}
-		return changes.check(ctx, conn)
+		return p.changes.check(ctx, conn)
 	}
 	config.PrepareConn = o.scopeConnection
+	if p.adapt != nil {
+		if err := p.adapt(config); err != nil {
+			return nil, fmt.Errorf("the database URL is not usable: %w", err)
+		}
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("cannot use the database: %w", err)

@@ -36,7 +36,8 @@ func newDatabaseHosts() *databaseHosts { return &databaseHosts{byAddress: map[st
 
 // databaseHost is one address, with the open connections to it.
 type databaseHost struct {
-	silent atomic.Bool // has stopped to answer, and not answered since
+	silent      atomic.Bool  // has stopped to answer, and not answered since
+	behindUntil atomic.Int64 // of a standby: until when it is left alone, in nanoseconds since 1970
 
 	mu    sync.Mutex
 	conns map[*timedConn]struct{}
@@ -57,8 +58,11 @@ func (h *databaseHosts) dialer(timeout, maxSilence time.Duration) pgconn.DialFun
 	dial := newDialer(timeout)
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		host := h.at(address)
-		if host.silent.Load() {
+		switch {
+		case host.silent.Load():
 			return nil, &connError{errNoAnswer}
+		case host.isBehind():
+			return nil, &connError{errBehind}
 		}
 		return host.dial(ctx, dial, network, address, maxSilence)
 	}
@@ -75,6 +79,8 @@ func (h *databaseHost) dial(ctx context.Context, dialer net.Dialer, network, add
 	h.mu.Unlock()
 	return markedConn{timed}, nil
 }
+
+func (h *databaseHost) isBehind() bool { return time.Now().UnixNano() < h.behindUntil.Load() }
 
 func (h *databaseHost) remove(c *timedConn) {
 	h.mu.Lock()

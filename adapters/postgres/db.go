@@ -25,6 +25,10 @@ type Options struct {
 	URL string
 	// MaxConnections of the pool for units of work and reads by key; 16 if zero.
 	MaxConnections int32
+	// ReadURL is that of a standby, for lists, reports and exports; those use URL if it is empty, or while no standby is up to date.
+	ReadURL string
+	// StandbyBehind is called with the address of a standby that is not up to date; it may be nil. It must not block.
+	StandbyBehind func(address string)
 	// MaxReadConnections of the pool for lists, reports and exports. If it is zero, they use the
 	// other pool: then they can take the connections that payments need.
 	MaxReadConnections int32
@@ -114,7 +118,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		maxSilence = 0
 	}
 	hosts, changes := newDatabaseHosts(), &databaseChanges{}
-	pool, err := o.newPool(ctx, o.MaxConnections, o.workSettings(), maxSilence, hosts, changes)
+	pool, err := o.newPool(ctx, poolOptions{url: o.URL, maxConnections: o.MaxConnections, settings: o.workSettings(),
+		maxSilence: maxSilence, hosts: hosts, changes: changes})
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +147,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		db.sealed = sealed.New(db.cipher)
 	}
 	if o.MaxReadConnections > 0 {
-		if db.readPool, err = o.newPool(ctx, o.MaxReadConnections, o.readSettings(), maxReadSilence, hosts, nil); err != nil {
+		if db.readPool, err = o.openReaders(ctx, watching, pool, hosts); err != nil {
 			db.Close()
 			return nil, err
 		}

@@ -75,7 +75,8 @@ func IsUnavailable(err error) bool {
 			return true
 		}
 		return pg.Code == "25P03" || // idle_in_transaction_session_timeout
-			pg.Code == "25006" // read_only_sql_transaction: a standby, during a failover
+			pg.Code == "25006" || // read_only_sql_transaction: a standby, during a failover
+			pg.Code == "40001" // serialization_failure, after repetitions, or a standby that had to go on
 	}
 	var broken *connError
 	var connect *pgconn.ConnectError

@@ -156,9 +156,13 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 	idGenerator := ids.New()
 	var dataKeys *encryption.DataKeys
 	a.db, err = openMigrated(ctx, postgres.Options{
-		URL: databaseURL, MaxConnections: int32(c.Connections), MaxReadConnections: int32(c.ReadConnections), ReadTimeout: c.ReportTimeout,
+		URL: databaseURL, MaxConnections: int32(c.Connections),
+		ReadURL: c.databaseReadURL, MaxReadConnections: int32(c.ReadConnections), ReadTimeout: c.ReportTimeout,
 		Clock: systemClock{}, IDs: idGenerator, TxOf: newTx,
-		Emitted:     func() { a.webhooks.Wake() },
+		Emitted: func() { a.webhooks.Wake() },
+		StandbyBehind: func(address string) {
+			a.log.WithField("standby", address).Warn("the standby for reading is more than a second behind; the primary is read meanwhile")
+		},
 		LostCommits: func(postings int) { a.log.WithField("postings", postings).Error(lostCommitsLogged) },
 		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
 			dataKeys = encryption.NewDataKeys(store, master, systemClock{})

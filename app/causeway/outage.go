@@ -54,10 +54,10 @@ func (o *outage) end(now time.Time) (lasted time.Duration) {
 }
 
 // isOutageError reports whether an error means that the database is not available. A statement that
-// was cancelled because it took too long does not.
+// was cancelled because it took too long, or that others were in the way of, does not.
 func isOutageError(err error) bool {
 	var pg *pgconn.PgError
-	if errors.As(err, &pg) && pg.Code == "57014" { // query_canceled
+	if errors.As(err, &pg) && (pg.Code == "57014" || pg.Code == "40001") { // query_canceled, serialization_failure
 		return false
 	}
 	return errors.Is(err, errSilentDatabase) || postgres.IsUnavailable(err)

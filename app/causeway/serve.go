@@ -15,6 +15,7 @@ import (
 type serveCommand struct {
 	serverFlags
 	DatabaseURL string `name:"database-url" env:"DATABASE_URL" secret:"" required:"" help:"Postgres database URL, with a login that is a member of causeway_service and does not own the tables. Run causeway migrate as the owner first." placeholder:"URL"`
+	ReadURL     string `name:"database-read-url" env:"DATABASE_READ_URL" secret:"" help:"Postgres URL of a standby, for lists, reports, exports and proofs, with the user and the database of --database-url. While it is down or behind, they use that one." placeholder:"URL"`
 	Listen      string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
 	MasterKey   string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" secret:"" required:"" help:"32 random bytes in base64 that encrypt the stored private keys, or vault: and the address of a key in Vault, such as vault:https://vault.example.com:8200/transit/causeway. The same for every process." placeholder:"KEY"`
 	cli.VaultFlag
@@ -27,7 +28,7 @@ type serveCommand struct {
 func (serveCommand) Help() string { return "Any number of processes can share one database." }
 
 func (s serveCommand) Run(ctx context.Context) error {
-	s.AllowPrivateWebhooks = s.PrivateWebhooks
+	s.AllowPrivateWebhooks, s.databaseReadURL = s.PrivateWebhooks, s.ReadURL
 	key, err := newMaster(s.MasterKey, s.VaultToken)
 	if err := errors.Join(err, s.validate()); err != nil {
 		return err

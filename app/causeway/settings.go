@@ -38,6 +38,8 @@ type serverFlags struct {
 	LogFormat        string        `env:"CAUSEWAY_LOG_FORMAT" default:"text" enum:"text,json" help:"Log format: text or json."`
 	// AllowPrivateWebhooks is a flag of each command, because the defaults differ.
 	AllowPrivateWebhooks bool `kong:"-"`
+	// databaseReadURL is a flag of serve.
+	databaseReadURL string `kong:"-"`
 	readFlags
 	cli.CompanyFlags
 	jobFlags
