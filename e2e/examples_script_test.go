@@ -210,6 +210,7 @@ func (s *exampleRecorder) recordQuotes(ana string, a externalAccounts) {
 		"destination": {"destinationType": "ACCOUNT", "accountId": "`+a.eur+`"},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 25000, "description": "Rent"}`).wantStatus(201)
 	s.record("getQuoteById", "", "/quotes/"+rent.text("id"), "").wantStatus(200)
+	s.record("listQuotes", "", "/quotes?limit=1&status=PENDING&status=PROCESSING&customerId="+ana, "").wantStatus(200)
 	s.record("executeQuote", "From a balance", "/quotes/"+rent.text("id")+"/execute", "").wantStatus(200)
 	for _, event := range []string{"PENDING", "PROCESSING", "COMPLETED"} {
 		webhook := s.awaitEventAbout("OUTGOING_PAYMENT."+event, rent.text("transactionId"))

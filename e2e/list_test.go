@@ -52,10 +52,15 @@ func TestListTransactions_Filters(t *testing.T) {
 		"status=FAILED":                         id(wrong),
 		"status=EXPIRED":                        id(),
 		"status=REFUNDED":                       id(),
-		"type=OUTGOING":                         id(wrong, other, open, paid),
-		"type=INCOMING":                         id(),
-		"reference=" + paymentReference(open):   id(open),
-		"reference=NOBODYKNOWS1":                id(),
+		"status=FAILED&status=COMPLETED":        id(wrong, paid),
+		"status=PENDING,FAILED&type=OUTGOING":   id(wrong, other, open),
+		"currency=BTC&minAmount=1":              id(wrong, other, open, paid),
+		"currency=USD&minAmount=5000&maxAmount=5000&status=FAILED&startDate=" + before: id(wrong),
+		"currency=USD&maxAmount=4999":         id(),
+		"type=OUTGOING":                       id(wrong, other, open, paid),
+		"type=INCOMING":                       id(),
+		"reference=" + paymentReference(open): id(open),
+		"reference=NOBODYKNOWS1":              id(),
 		"startDate=" + created(paid) + "&endDate=" + created(wrong):            id(wrong, other, open, paid),
 		"startDate=" + before + "&endDate=" + before:                           id(),
 		"customerId=" + ana + "&status=PENDING":                                id(other, open),
@@ -80,6 +85,23 @@ func TestListTransactions_Filters(t *testing.T) {
 	for _, query := range []string{"status=DONE", "type=outgoing", "limit=0", "limit=101", "limit=x", "cursor=x", "sortOrder=up",
 		"startDate=yesterday", "customerId=ana"} {
 		h.get("/transactions?"+query).wantError(400, "INVALID_INPUT")
+	}
+	if got := h.get("/transactions?minAmount=3&maxAmount=2").wantError(400, "INVALID_INPUT").errorFields(); !slices.Equal(got,
+		[]string{"minAmount", "maxAmount"}) {
+		t.Errorf("a range without a currency: errors about %v", got)
+	}
+
+	// Quotes are listed in the same ways.
+	for query, want := range map[string][]string{
+		"":                     {wrong.text("id"), other.text("id"), open.text("id"), paid.text("id")},
+		"status=FAILED":        {wrong.text("id")},
+		"customerId=" + ana:    {other.text("id"), open.text("id"), paid.text("id")},
+		"currency=BTC&limit=1": {wrong.text("id")},
+		"sortOrder=asc&status=PENDING&status=COMPLETED&currency=USD": {paid.text("id"), open.text("id"), other.text("id")},
+	} {
+		if got := itemIDs(h.get("/quotes?" + query).wantStatus(200)); !slices.Equal(got, want) {
+			t.Errorf("GET /quotes?%s: %v, want %v", query, got, want)
+		}
 	}
 }
 
@@ -110,6 +132,14 @@ func TestList_PagesReturnEachItemOnce(t *testing.T) {
 	want := backwards()
 	if got := h.listPages("/transactions?limit=2", add); !slices.Equal(got, want) {
 		t.Errorf("while new ones come: %v, want %v", got, want)
+	}
+
+	var quotes []string
+	for _, id := range backwards() {
+		quotes = append(quotes, h.get("/transactions/"+id).text("quoteId"))
+	}
+	if got := h.listPages("/quotes?limit=3", nil); !slices.Equal(got, quotes) {
+		t.Errorf("quotes: %v, want %v", got, quotes)
 	}
 
 	// The other lists have the same pages.

@@ -3,6 +3,7 @@ package ports
 import (
 	"causeway/core/account"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -78,10 +79,25 @@ type TransactionFilter struct {
 	// addresses.
 	Account          string
 	Sender, Receiver string
-	Status           transaction.Status
+	Statuses         []transaction.Status
 	Type             transaction.Type
 	Reference        string
 	Created          period.Interval
+	Amounts          AmountFilter
+}
+
+// AmountFilter selects transactions that receive a currency, and outgoing ones that send it. Min and Max limit the amount of
+// that currency, in minor units; 0 does not.
+type AmountFilter struct {
+	Currency money.Currency
+	Min, Max int64
+}
+
+// QuoteFilter selects quotes; zero fields match all.
+type QuoteFilter struct {
+	// Transactions selects by the transactions of the quotes; its Statuses are not used.
+	Transactions TransactionFilter
+	Statuses     []quote.Status
 }
 
 // IncomingPaymentKey names the accounts that an incoming payment is for and from. From is

@@ -17,6 +17,7 @@ import (
 	"causeway/core/agent"
 	"causeway/core/ident"
 	"causeway/core/period"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -43,11 +44,11 @@ INSERT INTO internal_accounts (platform_id, id, customer_id, currency, account_t
 SELECT platform_id, id, id, 'USD', 'INTERNAL_FIAT', 'ACTIVE', created_at, now(), '', '' FROM customers;
 INSERT INTO transactions (platform_id, id, customer_id, direction, status, refund_status, stage, failure_reason,
 	source_external, source_internal, destination_external, source_rail, source_account, destination_rail, destination_account,
-	sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details, agent_id)
+	sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details, agent_id, quote_id)
 SELECT pg_temp.test_id(p, 0, false), pg_temp.test_id(p, n), CASE WHEN n %% 1000 <> 0 THEN pg_temp.test_id(p, n %% 1000) END, CASE WHEN n %% 10000 IN (5, 6) THEN 'INCOMING' ELSE 'OUTGOING' END,
 	CASE n %% 10000 WHEN 1 THEN 'FAILED' WHEN 2 THEN 'EXPIRED' WHEN 3 THEN 'PENDING' WHEN 4 THEN 'PROCESSING' WHEN 5 THEN 'FAILED' ELSE 'COMPLETED' END, '', '', '',
 	pg_temp.test_id(p, n %% 500), pg_temp.test_id(p, n %% 500), pg_temp.test_id(p, (n + 1) %% 500), '', '', '', '', 'USD', 1, 'USD', 1, to_timestamp(1773489600 + n), now(),
-	'$s' || n %% 500 || '@x', '$s' || (n + 1) %% 500 || '@x', 'R' || n, '', pg_temp.test_id(p, n %% 500)
+	'$s' || n %% 500 || '@x', '$s' || (n + 1) %% 500 || '@x', 'R' || n, '', pg_temp.test_id(p, n %% 500), CASE WHEN n %% 3 <> 0 THEN pg_temp.test_id(p, n) END
 FROM generate_series(1, 3) p, LATERAL generate_series(1, %[1]d / (p * p)) n;
 INSERT INTO agent_actions (platform_id, id, agent_id, customer_id, action_type, status, quote_id, transaction_id, signature, reason, failure_code, created_at, updated_at)
 SELECT platform_id, id, agent_id, agent_id, 'EXECUTE_QUOTE', CASE status WHEN 'COMPLETED' THEN 'APPROVED' ELSE 'PENDING_APPROVAL' END, id, CASE status WHEN 'COMPLETED' THEN id END, '', '', '', created_at, created_at FROM transactions;
@@ -79,6 +80,8 @@ func (r *tracedStatements) TraceBatchQuery(ctx context.Context, conn *pgx.Conn, 
 }
 
 func (r *tracedStatements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+func statuses(s ...transaction.Status) []transaction.Status { return s }
 
 // newListEnv returns a database with many rows, and a record of what its lists send.
 func newListEnv(t *testing.T) (*DB, *tracedStatements) {
@@ -126,7 +129,7 @@ func TestLists_ManyRows(t *testing.T) {
 func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 	// With many rows of several platforms, every list and its total is read by an index: no table
 	// is read sequentially, few rows are sorted, a page reads not much more than its rows and a
-	// total at most maxCandidates. The generic plan, which does not know the arguments, is alike.
+	// total at most maxCandidates, with their statuses. The generic plan, which does not know the arguments, is alike.
 	const few = 1_000
 	pageReads := 3_000 + *manyTransactions/250 // all transactions of an account
 	var p ident.Platform
@@ -151,6 +154,10 @@ func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 			f.Paging = page
 		}
 		return func() error { _, err := db.Transactions(ctx, p, f); return err }
+	}
+	quotes := func(f ports.QuoteFilter) func() error {
+		f.Transactions.Paging = page
+		return func() error { _, err := db.Quotes(ctx, p, f); return err }
 	}
 	customers := func(f ports.CustomerFilter) func() error {
 		f.Paging = page
@@ -187,34 +194,47 @@ func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 		"transactions to an address":    transactions(ports.TransactionFilter{Receiver: "$s7@x", Customer: customer}),
 		"transactions with a reference": transactions(ports.TransactionFilter{Reference: "R7", Type: transaction.Outgoing}),
 		"transactions of a customer, type": transactions(ports.TransactionFilter{Customer: customer, Type: transaction.Outgoing,
-			Status: transaction.Completed}),
+			Statuses: statuses(transaction.Completed)}),
 		"transactions of an hour": transactions(ports.TransactionFilter{Created: hour}),
-		"completed transactions":  transactions(ports.TransactionFilter{Status: transaction.Completed}),
-		"completed, oldest first": transactions(ports.TransactionFilter{Status: transaction.Completed,
+		"completed transactions":  transactions(ports.TransactionFilter{Statuses: statuses(transaction.Completed)}),
+		"completed, oldest first": transactions(ports.TransactionFilter{Statuses: statuses(transaction.Completed),
 			Paging: ports.Paging{Limit: 100, Ascending: true}}),
-		"completed, a later page": transactions(ports.TransactionFilter{Status: transaction.Completed,
+		"completed, a later page": transactions(ports.TransactionFilter{Statuses: statuses(transaction.Completed),
 			Paging: ports.Paging{Limit: 100, After: testID(20_000)}}),
-		"failed transactions":  transactions(ports.TransactionFilter{Status: transaction.Failed}),
-		"expired transactions": transactions(ports.TransactionFilter{Status: transaction.Expired}),
-		"pending transactions": transactions(ports.TransactionFilter{Status: transaction.Pending}),
-		"processing, oldest first": transactions(ports.TransactionFilter{Status: transaction.Processing,
+		"failed transactions":  transactions(ports.TransactionFilter{Statuses: statuses(transaction.Failed)}),
+		"expired transactions": transactions(ports.TransactionFilter{Statuses: statuses(transaction.Expired)}),
+		"pending transactions": transactions(ports.TransactionFilter{Statuses: statuses(transaction.Pending)}),
+		"processing, oldest first": transactions(ports.TransactionFilter{Statuses: statuses(transaction.Processing),
 			Paging: ports.Paging{Limit: 100, Ascending: true}}),
 		"outgoing transactions": transactions(ports.TransactionFilter{Type: transaction.Outgoing}),
 		"incoming transactions": transactions(ports.TransactionFilter{Type: transaction.Incoming}),
-		"incoming, failed":      transactions(ports.TransactionFilter{Type: transaction.Incoming, Status: transaction.Failed}),
-		"incoming, expired":     transactions(ports.TransactionFilter{Type: transaction.Incoming, Status: transaction.Expired}),
-		"failed of an hour":     transactions(ports.TransactionFilter{Status: transaction.Failed, Created: hour}),
-		"failed until": transactions(ports.TransactionFilter{Status: transaction.Failed,
+		"incoming, failed":      transactions(ports.TransactionFilter{Type: transaction.Incoming, Statuses: statuses(transaction.Failed)}),
+		"incoming, expired":     transactions(ports.TransactionFilter{Type: transaction.Incoming, Statuses: statuses(transaction.Expired)}),
+		"failed of an hour":     transactions(ports.TransactionFilter{Statuses: statuses(transaction.Failed), Created: hour}),
+		"failed until": transactions(ports.TransactionFilter{Statuses: statuses(transaction.Failed),
 			Created: period.Interval{To: at(30_000)}}),
 		"incoming since": transactions(ports.TransactionFilter{Type: transaction.Incoming,
 			Created: period.Interval{From: at(100)}}),
-		"incoming, failed, of an hour": transactions(ports.TransactionFilter{Type: transaction.Incoming, Status: transaction.Failed,
+		"incoming, failed, of an hour": transactions(ports.TransactionFilter{Type: transaction.Incoming, Statuses: statuses(transaction.Failed),
 			Created: hour}),
-		"completed of an hour":   transactions(ports.TransactionFilter{Status: transaction.Completed, Created: hour}),
-		"failed of a customer":   transactions(ports.TransactionFilter{Customer: customer, Status: transaction.Failed, Created: hour}),
-		"failed of the platform": transactions(ports.TransactionFilter{PlatformOwned: true, Status: transaction.Failed}),
-		"failed of an account": transactions(ports.TransactionFilter{Account: external.String(), Status: transaction.Failed,
+		"completed of an hour": transactions(ports.TransactionFilter{Statuses: statuses(transaction.Completed), Created: hour}),
+		"failed of a customer": transactions(ports.TransactionFilter{Customer: customer, Statuses: statuses(transaction.Failed),
+			Created: hour}),
+		"failed of the platform": transactions(ports.TransactionFilter{PlatformOwned: true, Statuses: statuses(transaction.Failed)}),
+		"failed of an account": transactions(ports.TransactionFilter{Account: external.String(), Statuses: statuses(transaction.Failed),
 			Type: transaction.Incoming}),
+		"completed or failed": transactions(ports.TransactionFilter{Statuses: statuses(transaction.Completed, transaction.Failed)}),
+		"amounts of a currency": transactions(ports.TransactionFilter{Amounts: ports.AmountFilter{Currency: "USD", Min: 1, Max: 5},
+			Statuses: statuses(transaction.Completed)}),
+		"amounts of an hour": transactions(ports.TransactionFilter{Amounts: ports.AmountFilter{Currency: "USD", Min: 1},
+			Type: transaction.Outgoing, Created: hour}),
+		"amounts of a customer": transactions(ports.TransactionFilter{Customer: customer,
+			Amounts: ports.AmountFilter{Currency: "EUR"}}),
+		"quotes":                          quotes(ports.QuoteFilter{}),
+		"completed quotes":                quotes(ports.QuoteFilter{Statuses: []quote.Status{quote.Completed}}),
+		"failed quotes":                   quotes(ports.QuoteFilter{Statuses: []quote.Status{quote.Failed, quote.Expired}}),
+		"quotes of a customer":            quotes(ports.QuoteFilter{Transactions: ports.TransactionFilter{Customer: customer}}),
+		"quotes of an hour":               quotes(ports.QuoteFilter{Transactions: ports.TransactionFilter{Created: hour}}),
 		"customers":                       customers(ports.CustomerFilter{}),
 		"all customers":                   customers(ports.CustomerFilter{IncludeDeleted: true}),
 		"customers by platform id":        customers(ports.CustomerFilter{PlatformCustomerID: "customer-3"}),
@@ -268,7 +288,7 @@ func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 		for i := range sent {
 			limit := float64(pageReads)
 			if i < len(sent)-1 {
-				limit = maxCandidates + few
+				limit = 2*maxCandidates + few // a row and its status
 			}
 			for kind, text := range explain(ctx, t, db.readPool, sent[i]) {
 				var plans []struct{ Plan planNode }
@@ -361,15 +381,18 @@ func checkTotals(t *testing.T, db *DB) {
 			*manyTransactions/9 > ports.MaxTotal},
 		"many":          {p, ports.TransactionFilter{}, ports.MaxTotal, true},
 		"of a customer": {p, ports.TransactionFilter{Customer: customer}, int64(*manyTransactions) / 1000, false},
-		"of a customer, completed": {p, ports.TransactionFilter{Customer: customer, Status: transaction.Completed},
+		"of a customer, completed": {p, ports.TransactionFilter{Customer: customer, Statuses: statuses(transaction.Completed)},
 			int64(*manyTransactions) / 1000, false},
-		"few, none of which match":  {small, ports.TransactionFilter{Status: transaction.Expired, Type: transaction.Incoming}, 0, false},
-		"many, few of which match":  {p, ports.TransactionFilter{Status: transaction.Failed}, 2 * (int64(*manyTransactions) / 10_000), false},
-		"many, none of which match": {p, ports.TransactionFilter{Status: transaction.Expired, Type: transaction.Incoming}, 0, false},
-		"many, of a type":           {p, ports.TransactionFilter{Type: transaction.Incoming}, 2 * (int64(*manyTransactions) / 10_000), false},
+		"few, none of which match": {small,
+			ports.TransactionFilter{Statuses: statuses(transaction.Expired), Type: transaction.Incoming}, 0, false},
+		"many, few of which match": {p,
+			ports.TransactionFilter{Statuses: statuses(transaction.Failed)}, 2 * (int64(*manyTransactions) / 10_000), false},
+		"many, none of which match": {p,
+			ports.TransactionFilter{Statuses: statuses(transaction.Expired), Type: transaction.Incoming}, 0, false},
+		"many, of a type": {p, ports.TransactionFilter{Type: transaction.Incoming}, 2 * (int64(*manyTransactions) / 10_000), false},
 		"of a type until": {p, ports.TransactionFilter{Type: transaction.Incoming,
 			Created: period.Interval{To: time.Unix(1773489600+10_006, 0)}}, 3, false},
-		"many, all of which match": {p, ports.TransactionFilter{Status: transaction.Completed}, ports.MaxTotal, true},
+		"many, all of which match": {p, ports.TransactionFilter{Statuses: statuses(transaction.Completed)}, ports.MaxTotal, true},
 		"both ends of an account":  {p, ports.TransactionFilter{Account: "$s7@x"}, 2 * (int64(*manyTransactions) / 500), false},
 		"by the platform's own id": {p, ports.TransactionFilter{PlatformCustomerID: "customer-3"}, 2 * (int64(*manyTransactions) / 1000), false},
 		"an hour": {p, ports.TransactionFilter{Created: period.Interval{From: time.Unix(1773489600+30_000, 0),

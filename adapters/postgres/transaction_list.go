@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/period"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -26,6 +28,39 @@ func (db *DB) Transactions(ctx context.Context, p ident.Platform,
 	return selectPageOf(ctx, db, l, f.Paging, transactionColumns, func(rows pgx.Rows) (transaction.Transaction, error) {
 		return scanTransaction(ctx, db, rows)
 	})
+}
+
+// Quotes uses the indexes of Transactions.
+func (db *DB) Quotes(ctx context.Context, p ident.Platform, f ports.QuoteFilter) (page ports.Page[ports.QuoteState], err error) {
+	l, ok := newQuoteList(p, f)
+	if !ok {
+		return page, nil
+	}
+	return selectPageOf(ctx, db, l, f.Transactions.Paging, transactionColumns, func(rows pgx.Rows) (ports.QuoteState, error) {
+		return scanQuote(ctx, db, rows)
+	})
+}
+
+// newQuoteList returns the list of the transactions with a quote that match a filter; false if nothing can match. A transaction is
+// created with its quote, so both have one order.
+func newQuoteList(p ident.Platform, f ports.QuoteFilter) (list, bool) {
+	of := f.Transactions
+	of.Type, of.Statuses = "", nil
+	for _, status := range f.Statuses {
+		of.Type, of.Statuses = transaction.Outgoing, append(of.Statuses, transaction.Status(status))
+		if status == quote.Completed {
+			of.Statuses = append(of.Statuses, transaction.Failed)
+		}
+	}
+	slices.Sort(of.Statuses)
+	of.Statuses = slices.Compact(of.Statuses)
+	l, ok := newTransactionList(p, of)
+	if len(f.Statuses) > 0 {
+		l.where("CASE WHEN t.status = ? AND t.stage = ? THEN ? ELSE t.status END IN (?)", // as quote.StatusOf
+			string(transaction.Failed), string(transaction.Delivered), string(quote.Completed), bun.In(f.Statuses))
+	}
+	l.where("t.quote_id IS NOT NULL")
+	return l, ok
 }
 
 // newTransactionList returns the list of a filter; false if nothing can match. The first of the
@@ -78,22 +113,46 @@ func newTransactionList(p ident.Platform, f ports.TransactionFilter) (list, bool
 			l.filter = append(l.filter, joined(filter, " OR "))
 		}
 	}
-	if len(indexed) == 0 && (f.Status != "" || f.Type != "") {
-		l.byStatus(p, f.Status, f.Type)
+	// Amounts are read of the rows themselves: millions of rows are read in their order ten times as fast as by their statuses.
+	if len(indexed) == 0 && (len(f.Statuses) > 0 || f.Type != "") && f.Amounts.Currency == "" {
+		l.byStatus(p, f.Statuses, f.Type)
 	} else {
-		l.whereEqual("status", string(f.Status))
+		if len(f.Statuses) > 0 {
+			l.where("t.status IN (?)", bun.In(f.Statuses))
+		}
 		l.whereEqual("direction", string(f.Type))
 	}
+	l.whereAmounts(f.Amounts)
 	if !f.Created.IsUnbounded() {
 		l.createdLateIn(p, f.Created)
 	}
 	return l, true
 }
 
-// byStatus selects transactions by the primary key of transaction_statuses; an empty status or type is any.
-func (l *list) byStatus(p ident.Platform, status transaction.Status, kind transaction.Type) {
-	statuses, types := []transaction.Status{status}, []transaction.Type{kind}
-	if status == "" {
+// whereAmounts limits the list to transactions of a currency and, in it, of an amount. What was sent is that of outgoing ones
+// only: nobody is told what was sent to a customer.
+func (l *list) whereAmounts(f ports.AmountFilter) {
+	if f.Currency == "" {
+		return
+	}
+	side := func(name string) condition {
+		c := condition{"? = ?", []any{bun.Ident("t." + name + "_currency"), string(f.Currency)}}
+		if f.Min > 0 {
+			c = c.and("? >= ?", bun.Ident("t."+name+"_minor"), f.Min)
+		}
+		if f.Max > 0 {
+			c = c.and("? <= ?", bun.Ident("t."+name+"_minor"), f.Max)
+		}
+		return c
+	}
+	sent := side("sent").and("t.direction = ?", string(transaction.Outgoing))
+	l.filter = append(l.filter, joined([]condition{side("received"), sent}, " OR "))
+}
+
+// byStatus selects transactions by the primary key of transaction_statuses; no status and an empty type are any.
+func (l *list) byStatus(p ident.Platform, statuses []transaction.Status, kind transaction.Type) {
+	types := []transaction.Type{kind}
+	if len(statuses) == 0 {
 		statuses = []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed,
 			transaction.Expired}
 	}

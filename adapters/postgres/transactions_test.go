@@ -15,6 +15,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/party"
 	"causeway/core/period"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -211,7 +212,7 @@ func TestTransactions_ListByStatusFollowsEveryChange(t *testing.T) {
 		}
 		for _, status := range statuses {
 			for kind, matches := range map[transaction.Type]bool{"": true, transaction.Outgoing: true, transaction.Incoming: false} {
-				ids := c.listed(t, ports.TransactionFilter{Status: status, Type: kind})
+				ids := c.listed(t, ports.TransactionFilter{Statuses: []transaction.Status{status}, Type: kind})
 				if got := slices.Contains(ids, id); got != (matches && status == now) {
 					t.Errorf("%s, listed with the status %q and the type %q: %t", now, status, kind, got)
 				}
@@ -257,13 +258,104 @@ func TestTransactions_CreatedLongAfterTimeInID(t *testing.T) {
 	var customer ident.Customer
 	customer.SetUUID(owner)
 	for name, f := range map[string]ports.TransactionFilter{
-		"all": {}, "by status": {Status: transaction.Expired}, "by type": {Type: transaction.Outgoing},
-		"by status and type": {Status: transaction.Expired, Type: transaction.Outgoing},
-		"of a customer":      {Customer: customer}, "of a customer by status": {Customer: customer, Status: transaction.Expired},
+		"all": {}, "by status": {Statuses: []transaction.Status{transaction.Expired}}, "by type": {Type: transaction.Outgoing},
+		"by status and type":      {Statuses: []transaction.Status{transaction.Expired}, Type: transaction.Outgoing},
+		"of a customer":           {Customer: customer},
+		"of a customer by status": {Customer: customer, Statuses: []transaction.Status{transaction.Expired}},
 	} {
 		f.Created = interval
 		if got := c.listed(t, f); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
+	}
+}
+
+func TestTransactions_ByAmountsAndSeveralStatuses(t *testing.T) {
+	t.Parallel()
+	// Filters together list what matches all of them: any of several statuses, and an amount that is received or, by an outgoing
+	// payment, sent in the currency. Both limits of an amount are included.
+	c := newRetentionEnv(t)
+	n := 0
+	add := func(changes string) uuid.UUID {
+		t.Helper()
+		n++
+		_, id := c.insertQuote(t, noon.Add(time.Duration(n)*time.Second), "received_minor = 400, received_currency = 'EUR', "+changes)
+		return id
+	}
+	expired, failed := add("sent_minor = 500"), add("sent_minor = 500, status = 'FAILED'")
+	large, incoming := add("sent_minor = 900, status = 'COMPLETED'"), add("sent_minor = 500, direction = 'INCOMING', status = 'COMPLETED'")
+	exec(t, c.owner, `UPDATE transaction_statuses SET direction = 'INCOMING' WHERE id = $1`, incoming)
+	all := []uuid.UUID{incoming, large, failed, expired}
+	statuses := func(s ...transaction.Status) []transaction.Status { return s }
+	for name, test := range map[string]struct {
+		filter ports.TransactionFilter
+		want   []uuid.UUID
+	}{
+		"statuses": {ports.TransactionFilter{Statuses: statuses(transaction.Failed, transaction.Completed)},
+			[]uuid.UUID{incoming, large, failed}},
+		"of a type": {ports.TransactionFilter{Statuses: statuses(transaction.Expired, transaction.Completed), Type: transaction.Outgoing},
+			[]uuid.UUID{large, expired}},
+		"received":     {ports.TransactionFilter{Amounts: ports.AmountFilter{Currency: "EUR"}}, all},
+		"sent":         {ports.TransactionFilter{Amounts: ports.AmountFilter{Currency: "USD"}}, []uuid.UUID{large, failed, expired}},
+		"other":        {ports.TransactionFilter{Amounts: ports.AmountFilter{Currency: "MXN"}}, nil},
+		"from":         {ports.TransactionFilter{Amounts: ports.AmountFilter{Currency: "USD", Min: 501}}, []uuid.UUID{large}},
+		"to":           {ports.TransactionFilter{Amounts: ports.AmountFilter{Currency: "USD", Max: 500}}, []uuid.UUID{failed, expired}},
+		"exactly":      {ports.TransactionFilter{Amounts: ports.AmountFilter{Currency: "EUR", Min: 400, Max: 400}}, all},
+		"of no amount": {ports.TransactionFilter{Amounts: ports.AmountFilter{Currency: "EUR", Min: 401, Max: 900}}, nil},
+		"all at a time": {ports.TransactionFilter{Amounts: ports.AmountFilter{Currency: "USD", Min: 500, Max: 500}, Type: transaction.Outgoing,
+			Statuses: statuses(transaction.Failed, transaction.Pending), Created: period.Interval{From: noon, To: noon.Add(time.Minute)}},
+			[]uuid.UUID{failed}},
+	} {
+		if got := c.listed(t, test.filter); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}
+
+func TestQuotes_ListByTheirStatuses(t *testing.T) {
+	t.Parallel()
+	// Quotes are listed newest first by their own status: that of a payment which the bank returned is COMPLETED. Transactions
+	// without a quote are not among them.
+	c := newRetentionEnv(t)
+	ids := map[quote.Status][]ident.Quote{}
+	add := func(status quote.Status, changes string) {
+		t.Helper()
+		id, _ := c.insertQuote(t, noon.Add(time.Duration(len(ids[""]))*time.Second), changes)
+		var added ident.Quote
+		added.SetUUID(id)
+		for _, of := range []quote.Status{"", status} {
+			ids[of] = append([]ident.Quote{added}, ids[of]...)
+		}
+	}
+	add(quote.Expired, "")
+	add(quote.Completed, "status = 'COMPLETED'")
+	add(quote.Failed, "status = 'FAILED'")
+	add(quote.Completed, "status = 'FAILED', stage = 'DELIVERED'")
+	add(quote.Pending, "status = 'PENDING', agent_id = id")
+	c.insertQuote(t, noon, "quote_id = NULL, status = 'COMPLETED'")
+
+	for _, status := range []quote.Status{"", quote.Pending, quote.Processing, quote.Completed, quote.Failed, quote.Expired} {
+		filter := ports.QuoteFilter{Transactions: ports.TransactionFilter{Paging: ports.Paging{Limit: 10}}}
+		if status != "" {
+			filter.Statuses = []quote.Status{status}
+		}
+		page, err := c.Quotes(t.Context(), c.platform.ID, filter)
+		var got []ident.Quote
+		for _, found := range page.Items {
+			got = append(got, found.Quote.ID)
+			if is := quote.StatusOf(found.Transaction.State); status != "" && is != status {
+				t.Errorf("a quote with the status %s among those with %s", is, status)
+			}
+		}
+		if err != nil || !slices.Equal(got, ids[status]) || page.Total != int64(len(ids[status])) {
+			t.Errorf("%q: %v of %d, %v; want %v", status, got, page.Total, err, ids[status])
+		}
+	}
+
+	rest, err := c.Quotes(t.Context(), c.platform.ID, ports.QuoteFilter{Statuses: []quote.Status{quote.Completed, quote.Failed},
+		Transactions: ports.TransactionFilter{Paging: ports.Paging{Limit: 2}}})
+	if err != nil || !rest.More || len(rest.Items) != 2 || rest.Items[0].Quote.ID != ids[quote.Completed][0] ||
+		rest.Items[1].Quote.ID != ids[quote.Failed][0] {
+		t.Errorf("the first page: %+v, %v", rest, err)
 	}
 }

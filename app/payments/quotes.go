@@ -26,6 +26,16 @@ func (s *Service) GetQuote(ctx context.Context, p ident.Platform, id ident.Quote
 	return quote.WithStatus{Quote: found, Status: quote.StatusOf(t.State)}, nil
 }
 
+// ListQuotes reads a page of the quotes of a platform that match the filter.
+func (s *Service) ListQuotes(ctx context.Context, p ident.Platform, f ports.QuoteFilter) (ports.Page[quote.WithStatus], error) {
+	read, err := s.Store.Quotes(ctx, p, f)
+	page := ports.Page[quote.WithStatus]{More: read.More, Total: read.Total, TotalIsMinimum: read.TotalIsMinimum}
+	for _, found := range read.Items {
+		page.Items = append(page.Items, quote.WithStatus{Quote: found.Quote, Status: quote.StatusOf(found.Transaction.State)})
+	}
+	return page, err
+}
+
 // quoteCommand is a request in a batch. Its ids are chosen before anything is written, so that a
 // second attempt writes the same rows.
 type quoteCommand struct {

@@ -39,6 +39,7 @@ type Store interface {
 	// the reference of payments into them.
 	InternalAccountsByReference(ctx context.Context, keys []ports.ReferenceKey) (map[ports.ReferenceKey]account.Internal, error)
 	Quote(ctx context.Context, p ident.Platform, id ident.Quote) (quote.Quote, transaction.Transaction, error)
+	Quotes(ctx context.Context, p ident.Platform, f ports.QuoteFilter) (ports.Page[ports.QuoteState], error)
 	Transaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
 	Transactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
 	// TransactionsByKey returns transactions without their payment instructions.

@@ -20,6 +20,7 @@ import (
 type Quotes interface {
 	CreateQuote(ctx context.Context, r quote.Request, idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
 	GetQuote(ctx context.Context, p ident.Platform, id ident.Quote) (quote.WithStatus, error)
+	ListQuotes(ctx context.Context, p ident.Platform, f ports.QuoteFilter) (ports.Page[quote.WithStatus], error)
 	Rates(ctx context.Context, p ident.Platform, request payments.RatesRequest) ([]payments.CorridorRate, error)
 }
 
@@ -231,6 +232,28 @@ func renderQuote(withStatus quote.WithStatus) quoteBody {
 	}
 }
 
+type listQuotesParams struct {
+	httpapi.Paging
+	httpapi.Sorting
+	OwnerParams
+	Status    []string     `query:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"Statuses of the quote: repeat the parameter, or separate them by commas."`
+	StartDate httpapi.Time `query:"startDate" doc:"Created at or after this time."`
+	EndDate   httpapi.Time `query:"endDate" doc:"Created at or before this time."`
+	AmountFilterParams
+}
+
+func (in *listQuotesParams) filter(p ident.Platform) (filter ports.QuoteFilter, err error) {
+	// A quote is created with its transaction, whose id is the cursor.
+	of := TransactionFilterParams{StartDate: in.StartDate, EndDate: in.EndDate, AmountFilterParams: in.AmountFilterParams}
+	if filter.Transactions, err = of.filter(in.Paging, in.Sorting); err == nil {
+		err = in.limit(&filter.Transactions, p)
+	}
+	for _, status := range in.Status {
+		filter.Statuses = append(filter.Statuses, quote.Status(status))
+	}
+	return filter, err
+}
+
 func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 	type createInput struct{ Body quoteRequest }
 	httpapi.Post(a, httpapi.Operation{
@@ -263,6 +286,20 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (quote.WithStatus, error) {
 		return service.GetQuote(ctx, call.Principal.Platform, in.QuoteID.Value)
 	}, renderQuote)
+
+	httpapi.Get(a, httpapi.Operation{
+		ID: "listQuotes", Path: "/quotes", Tag: tagQuotes, Summary: "List quotes", Permission: platform.View,
+		Description: "Newest first by default. All filters must match; times are inclusive. Quotes that were never paid are deleted some time " +
+			"after they expired.",
+	}, func(ctx context.Context, call httpapi.Call, in *listQuotesParams) (ports.Page[quote.WithStatus], error) {
+		filter, err := in.filter(call.Principal.Platform)
+		if err != nil {
+			return ports.Page[quote.WithStatus]{}, err
+		}
+		return service.ListQuotes(ctx, call.Principal.Platform, filter)
+	}, func(p ports.Page[quote.WithStatus]) httpapi.Page[quoteBody] {
+		return renderPage(p, renderQuote, func(q quote.WithStatus) string { return q.Quote.Transaction.String() })
+	})
 
 	type executeParams struct {
 		QuoteID   httpapi.ID[ident.Quote] `path:"quoteId" doc:"Id of the quote."`

@@ -4,10 +4,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	httpapi "causeway/adapters/http"
 	"causeway/app/payments"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -148,7 +151,10 @@ func registerTransactions(a *httpapi.API, service Payments) {
 		ID: "listTransactions", Path: "/transactions", Tag: tagTransactions, Summary: "List transactions", Permission: platform.View,
 		Description: "Newest first by default. All filters must match; times are inclusive.",
 	}, func(ctx context.Context, call httpapi.Call, in *listTransactionsParams) (ports.Page[transaction.Transaction], error) {
-		filter, err := in.filter(call.Principal.Platform)
+		filter, err := in.filter(in.Paging, in.Sorting)
+		if err == nil {
+			err = in.limit(&filter, call.Principal.Platform)
+		}
 		if err != nil {
 			return ports.Page[transaction.Transaction]{}, err
 		}
@@ -163,9 +169,7 @@ func renderTransactionPage(p ports.Page[transaction.Transaction]) httpapi.Page[t
 type listTransactionsParams struct {
 	httpapi.Paging
 	httpapi.Sorting
-	CustomerID         string                  `query:"customerId" doc:"Id of the customer, or of your platform for its own transactions."`
-	PlatformCustomerID string                  `query:"platformCustomerId" doc:"Your id for the customer."`
-	AgentID            httpapi.ID[ident.Agent] `query:"agentId" doc:"Id of the agent that made the transaction."`
+	OwnerParams
 	TransactionFilterParams
 }
 
@@ -174,34 +178,76 @@ type TransactionFilterParams struct {
 	AccountIdentifier         string       `query:"accountIdentifier" doc:"Account id or UMA address of the sender or receiver."`
 	SenderAccountIdentifier   string       `query:"senderAccountIdentifier" doc:"Account id or UMA address of the sender."`
 	ReceiverAccountIdentifier string       `query:"receiverAccountIdentifier" doc:"Account id or UMA address of the receiver."`
-	Status                    string       `query:"status" enum:"CREATED,PENDING,PROCESSING,COMPLETED,REJECTED,FAILED,REFUNDED,EXPIRED" doc:"Status of the transaction."`
+	Status                    []string     `query:"status" enum:"CREATED,PENDING,PROCESSING,COMPLETED,REJECTED,FAILED,REFUNDED,EXPIRED" doc:"Statuses of the transaction: repeat the parameter, or separate them by commas."`
 	Type                      string       `query:"type" enum:"INCOMING,OUTGOING" doc:"Direction of the transaction."`
 	Reference                 string       `query:"reference" doc:"Payment reference."`
 	StartDate                 httpapi.Time `query:"startDate" doc:"Created at or after this time."`
 	EndDate                   httpapi.Time `query:"endDate" doc:"Created at or before this time."`
+	AmountFilterParams
 }
 
-func (in *listTransactionsParams) filter(p ident.Platform) (ports.TransactionFilter, error) {
-	filter, err := in.TransactionFilterParams.filter(in.Paging, in.Sorting)
+// AmountFilterParams narrows a list to amounts of a currency.
+type AmountFilterParams struct {
+	Currency  httpapi.Currency `query:"currency" doc:"Currency that is received or, by outgoing payments, sent."`
+	MinAmount httpapi.Minor    `query:"minAmount" minimum:"1" doc:"Smallest amount that is received or sent in currency, which it requires, in its smallest unit. Amounts sent include fees." example:"10050"`
+	MaxAmount httpapi.Minor    `query:"maxAmount" minimum:"1" doc:"Largest amount that is received or sent in currency, which it requires, in its smallest unit." example:"500000"`
+}
+
+// Resolve refuses a range of amounts that says nothing.
+func (in AmountFilterParams) Resolve(huma.Context) []error {
+	var invalid []fault.Field
+	const needsCurrency = "requires currency: it is in the smallest unit of that"
+	if in.Currency == "" && in.MinAmount > 0 {
+		invalid = append(invalid, fault.Field{Field: "minAmount", Message: needsCurrency})
+	}
+	if in.Currency == "" && in.MaxAmount > 0 {
+		invalid = append(invalid, fault.Field{Field: "maxAmount", Message: needsCurrency})
+	}
+	if in.MaxAmount > 0 && in.MaxAmount < in.MinAmount {
+		invalid = append(invalid, fault.Field{Field: "maxAmount", Message: "must not be less than minAmount"})
+	}
+	if len(invalid) == 0 {
+		return nil
+	}
+	return httpapi.FieldErrors(fault.Invalid(invalid...))
+}
+
+func (in AmountFilterParams) amounts() ports.AmountFilter {
+	return ports.AmountFilter{Currency: money.Currency(in.Currency), Min: int64(in.MinAmount), Max: int64(in.MaxAmount)}
+}
+
+// OwnerParams narrows a list of the platform to the payments of somebody.
+type OwnerParams struct {
+	CustomerID         string                  `query:"customerId" doc:"Id of the customer, or of your platform for its own transactions."`
+	PlatformCustomerID string                  `query:"platformCustomerId" doc:"Your id for the customer."`
+	AgentID            httpapi.ID[ident.Agent] `query:"agentId" doc:"Id of the agent that made the transaction."`
+}
+
+// limit adds the owner to a filter.
+func (in OwnerParams) limit(filter *ports.TransactionFilter, p ident.Platform) error {
 	filter.PlatformOwned = in.CustomerID == p.String()
 	if in.CustomerID != "" && !filter.PlatformOwned {
 		var invalid error
 		if filter.Customer, invalid = ident.ParseCustomer(in.CustomerID); invalid != nil {
-			return ports.TransactionFilter{}, fault.Invalid(fault.Field{Field: "customerId", Message: "must be an id of the form Customer:<uuid>, " +
-				"or the id of your platform"})
+			return fault.Invalid(fault.Field{Field: "customerId", Message: "must be an id of the form Customer:<uuid>, or the id of your " +
+				"platform"})
 		}
 	}
 	filter.PlatformCustomerID, filter.Agent = in.PlatformCustomerID, in.AgentID.Value
-	return filter, err
+	return nil
 }
 
 func (in TransactionFilterParams) filter(paging httpapi.Paging, sorting httpapi.Sorting) (ports.TransactionFilter, error) {
 	after, err := httpapi.CursorID[ident.Transaction](paging.Cursor)
+	var statuses []transaction.Status
+	for _, status := range in.Status {
+		statuses = append(statuses, transaction.Status(status))
+	}
 	return ports.TransactionFilter{
 		Paging:  ports.Paging{Limit: paging.Limit, After: after.UUID(), Ascending: sorting.Ascending()},
 		Account: in.AccountIdentifier, Sender: in.SenderAccountIdentifier, Receiver: in.ReceiverAccountIdentifier,
-		Status: transaction.Status(in.Status), Type: transaction.Type(in.Type), Reference: in.Reference,
-		Created: inclusiveInterval(in.StartDate, in.EndDate),
+		Statuses: statuses, Type: transaction.Type(in.Type), Reference: in.Reference,
+		Created: inclusiveInterval(in.StartDate, in.EndDate), Amounts: in.amounts(),
 	}, err
 }
 
