@@ -5,10 +5,12 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -114,7 +116,7 @@ func init() {
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
 		f := validationFault(status, message, errs)
 		if x, ok := ctx.(*exchange); ok {
-			f = x.withUnknown(x.withInvalid(f))
+			f = x.withUnknown(x.withInvalid(x.withEnums(f)))
 			x.code = f.Code
 			if f.Code == fault.InternalError {
 				x.err = errors.Join(append([]error{errors.New(message)}, errs...)...)
@@ -167,6 +169,9 @@ func validationFault(status int, message string, errs []error) *fault.Error {
 			return f
 		}
 		field, text, constraint := explain(d.Message)
+		if field == "" && strings.HasPrefix(text, "must be an id of the form ") {
+			text += InsteadOfID(d.Value)
+		}
 		fields = append(fields, fault.Field{Field: fieldPath(d.Location, field), Message: text, Constraint: constraint})
 	}
 	// The fields that core misses in another value than an object are not reported.
@@ -177,6 +182,23 @@ func validationFault(status int, message string, errs []error) *fault.Error {
 		return fault.New(fault.InvalidInput, "The body %s.", fields[0].Message)
 	}
 	return fault.Invalid(fields...)
+}
+
+// idLike matches what is taken for an id: a UUID or a short text, with or without a type before it.
+var idLike = regexp.MustCompile(`^(?:[A-Za-z]{1,30}:)?(?:[0-9a-fA-F]{8}-[0-9a-fA-F-]{0,40}|[\w-]{0,15})$`)
+
+// InsteadOfID says what was sent in place of an id; empty if it was no text. What may be a secret is not repeated.
+func InsteadOfID(sent any) string {
+	switch text, isText := sent.(string); {
+	case !isText:
+		return ""
+	case text == "":
+		return ", and is empty"
+	case !idLike.MatchString(text):
+		return ", not a text of " + strconv.Itoa(utf8.RuneCountInString(text)) + " characters"
+	default:
+		return ", not " + text
+	}
 }
 
 // fieldPath returns the dotted path of a field: its location without the prefix "body",
@@ -238,6 +260,24 @@ func (x *exchange) withInvalid(f *fault.Error) *fault.Error {
 		if !slices.ContainsFunc(f.Fields, invalidField{field}.isWithin) {
 			fields = append(fields, field)
 		}
+	}
+	return fault.Invalid(fields...)
+}
+
+// withEnums names the allowed values of the required fields that an error misses.
+func (x *exchange) withEnums(f *fault.Error) *fault.Error {
+	fields := slices.Clone(f.Fields)
+	for i, field := range fields {
+		if field.Message != rules["required"].text {
+			continue
+		}
+		if values := x.route.known.enum(field.Field); len(values) > 0 {
+			fields[i].Message += "; one of " + strings.Join(values, ", ")
+			fields[i].Constraint = map[string]any{"enum": values}
+		}
+	}
+	if len(fields) == 0 {
+		return f
 	}
 	return fault.Invalid(fields...)
 }

@@ -22,20 +22,25 @@ const maxUnknown = 20
 
 // knownNames holds the names that an operation knows.
 type knownNames struct {
-	url   []string     // query parameters, in alphabetical order
-	query []string     // these, and the fields of a form
-	lists []string     // those that are lists
-	body  *knownFields // nil if the body is not JSON
+	url   []string            // query parameters, in alphabetical order
+	query []string            // these, and the fields of a form
+	lists []string            // those that are lists
+	enums map[string][]string // the allowed values of those that have some
+	body  *knownFields        // nil if the body is not JSON
 }
 
 func newKnownNames(op *huma.Operation, registry huma.Registry) knownNames {
-	var known knownNames
+	known := knownNames{enums: map[string][]string{}}
 	for _, p := range op.Parameters {
 		if p.In != "query" {
 			continue
 		}
 		known.query = append(known.query, p.Name)
-		if p.Schema != nil && p.Schema.Type == huma.TypeArray {
+		if p.Schema == nil {
+			continue
+		}
+		known.enums[p.Name] = enumOf(p.Schema)
+		if p.Schema.Type == huma.TypeArray {
 			known.lists = append(known.lists, p.Name)
 		}
 	}
@@ -45,6 +50,7 @@ func newKnownNames(op *huma.Operation, registry huma.Registry) knownNames {
 			for name := range form.Schema.Properties { // those of a form are no query parameters
 				if name != filePart {
 					known.query = append(known.query, name)
+					known.enums[name] = enumOf(form.Schema.Properties[name])
 				}
 			}
 		}
@@ -57,6 +63,14 @@ func newKnownNames(op *huma.Operation, registry huma.Registry) knownNames {
 		known.body = builder.fields(op.RequestBody.Content["application/json"].Schema)
 	}
 	return known
+}
+
+// enum returns the allowed values of a parameter or a field; nil if it may have any.
+func (k knownNames) enum(field string) []string {
+	if found := k.body.at(field); found != nil {
+		return found.enum
+	}
+	return k.enums[field]
 }
 
 // findUnknown refuses unknown query parameters, because a filter that is ignored would return

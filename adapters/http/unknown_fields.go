@@ -15,6 +15,7 @@ import (
 type knownFields struct {
 	fields  map[string]*knownFields // of an object; nil if it may have any field
 	content *knownFields            // of the items of a list, or the values of a map
+	enum    []string                // the allowed values of a text; nil if it may be any
 
 	// A union has the fields of all its branches. If the discriminator has one of these
 	// values, only the fields of that branch are known.
@@ -38,7 +39,7 @@ func (b fieldsBuilder) fields(s *huma.Schema) *knownFields {
 	if k, ok := b.done[s]; ok {
 		return k
 	}
-	k := &knownFields{}
+	k := &knownFields{enum: enumOf(s)}
 	b.done[s] = k
 	if s.Items != nil {
 		k.content = b.fields(s.Items)
@@ -67,6 +68,34 @@ func (b fieldsBuilder) fields(s *huma.Schema) *knownFields {
 		k.fields = make(map[string]*knownFields, len(s.Properties))
 		for name, property := range s.Properties {
 			k.fields[name] = b.fields(property)
+		}
+	}
+	return k
+}
+
+// enumOf returns the allowed values of a text; nil if it may be any.
+func enumOf(s *huma.Schema) []string {
+	var values []string
+	for _, value := range s.Enum {
+		if text, ok := value.(string); ok {
+			values = append(values, text)
+		}
+	}
+	return values
+}
+
+// at returns what is known of a dotted path; nil if there is nothing, or if it depends on the branch of a union.
+func (k *knownFields) at(path string) *knownFields {
+	for name := range strings.SplitSeq(path, ".") {
+		name, index, _ := strings.Cut(name, "[")
+		if k == nil || k.branches != nil {
+			return nil
+		}
+		k = k.fields[name]
+		for range strings.Count(index, "]") {
+			if k != nil {
+				k = k.content
+			}
 		}
 	}
 	return k

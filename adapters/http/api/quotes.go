@@ -41,7 +41,7 @@ type quoteSource struct{}
 
 // Union returns the branches of a source.
 func (quoteSource) Union() httpapi.UnionSpec {
-	customer := httpapi.Field{Name: "customerId", Pattern: idPattern("Customer"), PatternDescription: "a customer id",
+	customer := httpapi.Field{Name: "customerId", Pattern: idPattern("Customer"), PatternDescription: "an id of the form Customer:<uuid>",
 		Example: "Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"}
 	payer, owner := customer, customer
 	payer.Description = "Customer who pays. Omit it if your platform pays. For an agent it is its customer and may be omitted."
@@ -57,7 +57,7 @@ func (quoteSource) Union() httpapi.UnionSpec {
 				Name: "AccountQuoteSource", Values: []string{"ACCOUNT"}, Marker: "accountId",
 				Description: "An internal account, or an external account that can be debited. Clients that do not send `sourceType` are accepted.",
 				Fields: []httpapi.Field{
-					{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: "an internal or external account id",
+					{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: accountForm,
 						Description: "Id of the account that pays.", Example: "InternalAccount:0199f0a4-1c2d-7d3e-8f4a-5b6c7d8e9f03"},
 					owner,
 					{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case",
@@ -80,6 +80,9 @@ func (quoteSource) Union() httpapi.UnionSpec {
 	}
 }
 
+// accountForm is the form of the id of an internal or external account.
+const accountForm = "an id of the form InternalAccount:<uuid> or ExternalAccount:<uuid>"
+
 // accountPattern matches the id of an internal or external account.
 const accountPattern = "^(Internal|External)Account:[0-9a-fA-F-]{36}$"
 
@@ -96,7 +99,7 @@ func (quoteDestination) Union() httpapi.UnionSpec {
 			Name: "AccountDestination", Values: []string{"ACCOUNT"}, Marker: "accountId",
 			Description: "An internal or external account. Clients that do not send `destinationType` are accepted.",
 			Fields: []httpapi.Field{
-				{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: "an internal or external account id",
+				{Name: "accountId", Required: true, Pattern: accountPattern, PatternDescription: accountForm,
 					Description: "Id of the account that receives.", Example: "ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"},
 				{Name: "currency", Pattern: "^[A-Z0-9]{3,5}$", PatternDescription: "a currency code in upper case",
 					Description: "Currency of the account. May be omitted; any other currency is refused."},
@@ -177,7 +180,7 @@ func accountFieldError(field string, err error) []fault.Field {
 	if err == nil {
 		return nil
 	}
-	return []fault.Field{{Field: field, Message: "must be an id of the form InternalAccount:<uuid> or ExternalAccount:<uuid>"}}
+	return []fault.Field{{Field: field, Message: "must be " + accountForm}}
 }
 
 type quoteBody struct {

@@ -230,7 +230,7 @@ func (in OwnerParams) limit(filter *ports.TransactionFilter, p ident.Platform) e
 		var invalid error
 		if filter.Customer, invalid = ident.ParseCustomer(in.CustomerID); invalid != nil {
 			return fault.Invalid(fault.Field{Field: "customerId", Message: "must be an id of the form Customer:<uuid>, or the id of your " +
-				"platform"})
+				"platform" + httpapi.InsteadOfID(in.CustomerID)})
 		}
 	}
 	filter.PlatformCustomerID, filter.Agent = in.PlatformCustomerID, in.AgentID.Value
