@@ -51,7 +51,7 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 	}{
 		{"yes", 200, `{"receiverCustomerInfo": {"NATIONALITY": "US"}}`, nil, "COMPLETED", ""},
 		{"yes, without a word", 200, "", nil, "COMPLETED", ""},
-		{"no", 403, `{"code": 403, "message": "no", "reason": "not her"}`, nil, "FAILED", "PAY_REQUEST_FAILED"},
+		{"no", 403, `{"code": 403, "message": "no", "reason": "not today"}`, nil, "FAILED", "PAY_REQUEST_FAILED"},
 		{"who is it", 422, `{"requiredFields": ["TAX_ID"]}`, nil, "FAILED", "PAY_REQUEST_FAILED"},
 		{"a mistake", 500, "", nil, "FAILED", "PAYMENT_APPROVAL_WEBHOOK_ERROR"},
 		{"approved at another server", 202, "", func(id string) {
@@ -85,6 +85,9 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 		event.wantValues(map[string]any{"type": "INCOMING_PAYMENT", "transaction.status": test.event})
 		if test.reason != "" {
 			event.wantValues(map[string]any{"transaction.failureReason": test.reason})
+			if test.reason == "PAY_REQUEST_FAILED" && test.status != 422 {
+				event.wantValues(map[string]any{"transaction.rejectionReason": "not today"})
+			}
 		} else {
 			credited += 12_50
 		}

@@ -32,8 +32,8 @@ func refundedWithReason(reason string) scenarioOutcome {
 
 // payoutOutcomes are the outcomes by test value of the account that is paid to.
 func payoutOutcomes() map[string]scenarioOutcome {
-	late, returned, cancelled, lost := outcomeDelivered, refundedWithReason("COUNTERPARTY_POST_TX_FAILED"), outcomeRefunded,
-		refundedWithReason("COUNTERPARTY_POST_TX_FAILED")
+	late, returned, cancelled, lost := outcomeDelivered, refundedWithReason("COUNTERPARTY_POST_TX_FAILED"),
+		refundedWithReason("USER_CANCELLATION"), refundedWithReason("COUNTERPARTY_POST_TX_FAILED")
 	late.delay, late.delayedEvent = longPaymentDelay, "COMPLETED"
 	returned.events = []string{"PENDING", "PROCESSING", "COMPLETED", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}
 	returned.postingKinds = []string{"converted", "delivered", "returned", "reversal", "refund_owed", "refund_paid"}

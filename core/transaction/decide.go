@@ -262,7 +262,7 @@ func (t Transaction) Refuse(reason FailureReason, now time.Time) (Decision, erro
 
 // Cancel ends a payout that the user cancels before its delivery.
 func (t Transaction) Cancel(now time.Time) (Decision, error) {
-	return t.reverseAndRefund(Cancel, "", RefundCancellation, now)
+	return t.reverseAndRefund(Cancel, UserCancellation, RefundCancellation, now)
 }
 
 // Return ends a delivered payout that the beneficiary's bank has returned.

@@ -263,7 +263,7 @@ func TestTransaction_SecondPaymentIsRefunded(t *testing.T) {
 func TestTransaction_PostingsMatchState(t *testing.T) {
 	t.Parallel()
 	// After any events in any order, the postings are exactly those of the state, and nothing is left in
-	// transit when a transaction is final.
+	// transit when a transaction is final. One that has failed has a reason.
 	rapid.Check(t, func(t *rapid.T) {
 		now, tx := noon, anyTransaction(t)
 		var kinds []ledger.Kind
@@ -274,6 +274,9 @@ func TestTransaction_PostingsMatchState(t *testing.T) {
 			d, err := applyRandomEvent(t, tx, now, step)
 			if err != nil {
 				continue
+			}
+			if state := d.Transaction.State; (state.Status == transaction.Failed) != (state.Reason != "") {
+				t.Fatalf("%s has the reason %q", state, state.Reason)
 			}
 			tx = d.Transaction
 			if tx.State != before.State && tx.State != transaction.TransferInitial && !tx.UpdatedAt.After(before.UpdatedAt) {

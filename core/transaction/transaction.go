@@ -191,4 +191,6 @@ const (
 	LightningFailed        FailureReason = "LIGHTNING_PAYMENT_FAILED"
 	FundingAmountMismatch  FailureReason = "FUNDING_AMOUNT_MISMATCH"
 	CounterpartyPostFailed FailureReason = "COUNTERPARTY_POST_TX_FAILED"
+	// UserCancellation: the user cancelled it during delivery, as the reason of its refund says too.
+	UserCancellation FailureReason = "USER_CANCELLATION"
 )

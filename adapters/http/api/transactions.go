@@ -57,7 +57,8 @@ type transactionBody struct {
 	SenderUMA           string                        `json:"senderUmaAddress,omitempty" doc:"UMA address of the sender, for UMA payments." example:"$ana@bank.example"`
 	ReceiverUMA         string                        `json:"receiverUmaAddress,omitempty" doc:"UMA address of the receiver, for UMA payments." example:"$bo@bank.example"`
 	RequestedInfo       []customerInfoField           `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"Only in the INCOMING_PAYMENT.PENDING webhook: information about the receiver that the sending institution requires and the service does not have."`
-	FailureReason       string                        `json:"failureReason,omitempty" enum:"QUOTE_EXPIRED,QUOTE_EXECUTION_FAILED,LIGHTNING_PAYMENT_FAILED,FUNDING_AMOUNT_MISMATCH,COUNTERPARTY_POST_TX_FAILED,LNURLP_FAILED,PAY_REQUEST_FAILED,PAYMENT_APPROVAL_WEBHOOK_ERROR,PAYMENT_APPROVAL_TIMED_OUT,OFFRAMP_FAILED,MISSING_MANDATORY_PAYEE_DATA" doc:"Reason of the failure. PAY_REQUEST_FAILED: the platform rejected an incoming payment."`
+	FailureReason       string                        `json:"failureReason,omitempty" enum:"QUOTE_EXPIRED,QUOTE_EXECUTION_FAILED,LIGHTNING_PAYMENT_FAILED,FUNDING_AMOUNT_MISMATCH,COUNTERPARTY_POST_TX_FAILED,LNURLP_FAILED,PAY_REQUEST_FAILED,PAYMENT_APPROVAL_WEBHOOK_ERROR,PAYMENT_APPROVAL_TIMED_OUT,OFFRAMP_FAILED,MISSING_MANDATORY_PAYEE_DATA,USER_CANCELLATION" doc:"FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: the user cancelled it during delivery."`
+	RejectionReason     string                        `json:"rejectionReason,omitempty" doc:"FAILED only, of an incoming payment that was not approved: why, in words. It is the reason that your platform gave, or what its approval lacked." example:"The sender is unknown to us."`
 	PartnerCode         string                        `json:"partnerCode,omitempty" doc:"FAILED only: code with which a bank or partner rejected or returned the payment, such as AC04 (ISO 20022) or R01 (Nacha)." example:"AC04"`
 	PartnerText         string                        `json:"partnerText,omitempty" doc:"FAILED only: what it said about it, in its own words." example:"Closed account number"`
 }
@@ -104,6 +105,9 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 		PaymentInstructions: renderInstructions(t.Instructions, webhook),
 		Counterparty:        t.Counterparty, SenderUMA: t.Source.UMA, ReceiverUMA: t.Destination.UMA, FailureReason: string(t.State.Reason),
 		PartnerCode: t.Rejection.Code, PartnerText: t.Rejection.Text,
+	}
+	if t.Approval != nil {
+		body.RejectionReason = t.Approval.Note
 	}
 	if t.Type == transaction.Incoming {
 		body.Reconciliation = &reconciliationInstructions{t.Reference}
