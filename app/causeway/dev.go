@@ -20,9 +20,6 @@ import (
 	"causeway/ports"
 )
 
-// devRedirectOrigins are where web applications usually listen while they are developed.
-var devRedirectOrigins = []string{"http://localhost:3000", "http://localhost:5173"}
-
 type devCommand struct {
 	serverFlags
 	// Not read from DATABASE_URL: a variable that was set for something else must not make dev
@@ -177,8 +174,7 @@ func (d devCommand) credentials(ctx context.Context, a *app, baseURL string) (cl
 	case !errors.Is(err, os.ErrNotExist):
 		return saved, false, err
 	}
-	created, err := a.platforms.Create(ports.ForAllPlatforms(ctx), platforms.CreateRequest{Name: "Sandbox", Environment: platform.Sandbox,
-		KYCRedirectOrigins: devRedirectOrigins})
+	created, err := a.platforms.Create(ports.ForAllPlatforms(ctx), platforms.CreateRequest{Name: "Sandbox", Environment: platform.Sandbox})
 	if err != nil {
 		return saved, false, err
 	}

@@ -44,8 +44,6 @@ type CreateRequest struct {
 	Environment platform.Environment
 	// Regulated platforms verify the identity of their customers themselves.
 	Regulated bool
-	// KYCRedirectOrigins may be empty.
-	KYCRedirectOrigins []string
 }
 
 // Created is a new platform and its first token, with the secret.
@@ -65,9 +63,6 @@ func (s *Service) create(ctx context.Context, r CreateRequest, record func(conte
 	Created, error) {
 	now := s.Clock.Now()
 	created, err := platform.New(ident.NewPlatform(s.IDs.New, now), r.Name, r.Environment, r.Regulated, now)
-	if err == nil {
-		created, _, err = created.Apply(platform.Change{KYCRedirectOrigins: &r.KYCRedirectOrigins}, now)
-	}
 	if err != nil {
 		return Created{}, err
 	}

@@ -75,18 +75,32 @@ func TestPlatform_CheckRedirectURI(t *testing.T) {
 }
 
 func TestPlatform_CheckRedirectURISaysHowToAllowIt(t *testing.T) {
-	// The fault names the field, the origin, the setting and the operation that changes it, in both environments.
+	// The fault names the field, the origin, the setting and the operation that changes it.
 	t.Parallel()
-	for _, environment := range []platform.Environment{platform.Sandbox, platform.Production} {
-		f, _ := fault.As(platform.Platform{Environment: environment}.CheckRedirectURI("https://Example.com/done"))
-		if f == nil || len(f.Fields) != 1 || f.Fields[0].Field != "redirectUri" {
-			t.Fatalf("%s: %v", environment, f)
+	f, _ := fault.As(platform.Platform{Environment: platform.Production}.CheckRedirectURI("https://Example.com/done"))
+	if f == nil || len(f.Fields) != 1 || f.Fields[0].Field != "redirectUri" {
+		t.Fatal(f)
+	}
+	for _, want := range []string{"https://example.com ", "kycRedirectOrigins", "PATCH /config"} {
+		if !strings.Contains(f.Fields[0].Message, want) {
+			t.Errorf("%q has no %q", f.Fields[0].Message, want)
 		}
-		for _, want := range []string{"https://example.com ", "kycRedirectOrigins", "PATCH /config"} {
-			if !strings.Contains(f.Fields[0].Message, want) {
-				t.Errorf("%s: %q has no %q", environment, f.Fields[0].Message, want)
-			}
+	}
+}
+
+func TestPlatform_CheckRedirectURIOfSandbox(t *testing.T) {
+	// A sandbox platform without a list may return customers to any URL that a list could allow, and with one only to that.
+	t.Parallel()
+	p := platform.Platform{Environment: platform.Sandbox}
+	for uri, valid := range map[string]bool{"": true, "https://example.com/done": true, "http://localhost:3000": true,
+		"http://example.com": false, "javascript:alert(1)": false, "/done": false} {
+		if err := p.CheckRedirectURI(uri); (err == nil) != valid {
+			t.Errorf("%q: %v", uri, err)
 		}
+	}
+	p.KYCRedirectOrigins = []string{"https://example.org"}
+	if err := p.CheckRedirectURI("https://example.com/done"); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("another origin than the listed one: %v", err)
 	}
 }
 

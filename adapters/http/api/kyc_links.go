@@ -28,7 +28,7 @@ type kycLinkBody struct {
 }
 
 type kycLinkCreateRequest struct {
-	RedirectURI string `json:"redirectUri,omitempty" format:"uri" maxLength:"2048" doc:"URL to which the customer returns. Its origin must be one of kycRedirectOrigins in your configuration (PATCH /config), both now and when the customer returns. Returning there does not mean that the customer is approved." example:"https://example.com/onboarding/done"`
+	RedirectURI string `json:"redirectUri,omitempty" format:"uri" maxLength:"2048" doc:"URL to which the customer returns. Its origin must be one of kycRedirectOrigins in your configuration (PATCH /config), both now and when the customer returns; sandbox platforms without that list may use any https URL. Returning there does not mean that the customer is approved." example:"https://example.com/onboarding/done"`
 }
 
 // registerKYCLinks adds the operation; pages is the URL that the token of a link is added to.
