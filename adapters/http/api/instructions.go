@@ -82,6 +82,11 @@ func paymentBranch(t account.TypeSpec) httpapi.Branch {
 	if slices.Contains(t.Rails(), corridor.PIX) {
 		branch.Fields = append(branch.Fields, httpapi.Field{Name: "qrCode", Description: "PIX code to scan or copy. It contains the reference."})
 	}
+	if t.Country == "CO" {
+		branch.Fields = append(branch.Fields, httpapi.Field{Name: "paymentUrl", Format: "uri",
+			Description: "Page on which the payer pays. Present if the partner that receives the pesos has one.",
+			Example:     "https://pay.partner.example/4T9K2M7PXQ3A"})
+	}
 	if _, found := t.Field("bankName"); !found {
 		branch.Fields = append(branch.Fields, httpapi.Field{Name: "bankName", Description: "Name of the bank."})
 	}

@@ -128,6 +128,9 @@ func (r *Rail) instructions(holder, reference string, currency money.Currency, n
 	for name, value := range fields {
 		info[name] = value
 	}
+	if page, found := fields[fieldPaymentURL]; found {
+		info[fieldPaymentURL] = strings.ReplaceAll(page, referenceInURL, url.QueryEscape(reference))
+	}
 	return []account.Instruction{{Notes: fmt.Sprintf(notes, reference), Info: info}}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/rails/partner"
+	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -386,6 +387,30 @@ func TestRail_TestSaysWhatItHasChecked(t *testing.T) {
 	}
 }
 
+func TestRail_InstructionsLeadToThePageOfAPayment(t *testing.T) {
+	t.Parallel()
+	// Where the partner has a page on which payers pay, the instructions lead to that of the reference.
+	connection := bankRail("https://partner.example.com")
+	connection.Currencies = append(connection.Currencies, "COP")
+	connection.Settings["receive.COP"] = `{"accountType":"COP_ACCOUNT","paymentUrl":"https://pay.example.com/?reference={reference}"}`
+	log, _ := newLog()
+	opened, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{}, Events: &memoryEvents{},
+		Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	quoted, err := opened.Instructions(ident.Platform{}, "4T9K 2M7P", "COP", "")
+	funding, fundingErr := opened.Funding(ident.Platform{}, "Ana Silva", "FUND-1", "COP")
+
+	if err != nil || len(quoted) != 1 || quoted[0].Info["paymentUrl"] != "https://pay.example.com/?reference=4T9K+2M7P" {
+		t.Errorf("of a quote: %+v, %v", quoted, err)
+	}
+	if fundingErr != nil || len(funding) != 1 || funding[0].Info["paymentUrl"] != "https://pay.example.com/?reference=FUND-1" {
+		t.Errorf("of an account: %+v, %v", funding, fundingErr)
+	}
+}
+
 func TestOpen_ChecksSettings(t *testing.T) {
 	t.Parallel()
 	// Settings are checked when a connection is set. Money goes over https, and over http to this machine unless it is allowed.
@@ -408,6 +433,9 @@ func TestOpen_ChecksSettings(t *testing.T) {
 		{"receive.XXX", "{}", "known currency"},
 		{"receive.EUR", "DE89", "JSON object"},
 		{"receive.EUR", `{"iban":"DE89"}`, "accountType"},
+		{"receive.COP", `{"accountType":"COP_ACCOUNT","paymentUrl":"https://pay.example.com/{reference}"}`, ""},
+		{"receive.COP", `{"accountType":"COP_ACCOUNT","paymentUrl":"https://pay.example.com/"}`, "https and {reference}"},
+		{"receive.COP", `{"accountType":"COP_ACCOUNT","paymentUrl":"http://pay.example.com/{reference}"}`, "https and {reference}"},
 		{"accountHolder", "", "settings.accountHolder: must be given"},
 		{"colour", "red", "is no setting of PARTNER"},
 	} {

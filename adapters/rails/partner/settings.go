@@ -92,6 +92,8 @@ func (s *settings) readReceive(r *rail.SettingReader) {
 		case json.Unmarshal([]byte(value), &fields) != nil || fields["accountType"] == "":
 			r.Refuse(
 				prefixReceive+code, `must be a JSON object of texts with an accountType, such as {"accountType":"EUR_ACCOUNT","iban":"DE89370400440532013000"}`)
+		case fields[fieldPaymentURL] != "" && !isPaymentURL(fields[fieldPaymentURL]):
+			r.Refuse(prefixReceive+code, "must have a paymentUrl with https and {reference}, such as https://pay.example.com/?reference={reference}")
 		default:
 			s.receive[currency] = fields
 		}
@@ -99,6 +101,17 @@ func (s *settings) readReceive(r *rail.SettingReader) {
 	if len(s.receive) > 0 && s.holder == "" {
 		r.Refuse(settingAccountHolder, "must be given with %sCURRENCY", prefixReceive)
 	}
+}
+
+// fieldPaymentURL is the page on which a payer pays, with referenceInURL for the reference.
+const (
+	fieldPaymentURL = "paymentUrl"
+	referenceInURL  = "{reference}"
+)
+
+func isPaymentURL(text string) bool {
+	u, err := url.Parse(strings.ReplaceAll(text, referenceInURL, "A"))
+	return err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil && strings.Contains(text, referenceInURL)
 }
 
 // ParseURL returns the base URL of a partner: https, or http for a loopback address or if plain HTTP is allowed.
