@@ -160,7 +160,7 @@ func TestRamp_StablecoinToFiat(t *testing.T) {
 	}).wantStatus(201)
 	checkPrice(t, quote, "RECEIVING", 25_000)
 	quote.wantValues(map[string]any{"sendingCurrency.decimals": 6, "paymentInstructions.0.accountOrWalletInfo.accountType": "ALTCHAIN_WALLET",
-		"paymentInstructions.0.accountOrWalletInfo.assetType": "USDC"})
+		"paymentInstructions.0.accountOrWalletInfo.assetType": "USDC", "paymentInstructions.0.accountOrWalletInfo.cryptoNetwork": "SOLANA"})
 	if quote.text("paymentInstructions.0.accountOrWalletInfo.address") == "" {
 		t.Errorf("no address to pay to: %s", quote.body)
 	}

@@ -27,9 +27,9 @@ var worldwide = []TypeSpec{{
 // payment on a chain cannot be returned. LAYER2 and ALTCHAIN addresses are accepted in any
 // printable form.
 var wallets = []TypeSpec{
-	wallet(Layer2Wallet, corridor.Layer2, "A wallet on the layer-2 Bitcoin network.",
+	wallet(Layer2Wallet, corridor.Layer2, "A wallet on Spark, a network on top of Bitcoin (layer 2). As a network it is named SPARK.",
 		FieldSpec{Example: "layer2wallet1qw508d6qejxtdg4y5r3zarvary0c5xw7k", CaseSensitive: true}),
-	wallet(AltchainWallet, corridor.Altchain, "A wallet on the alternative chain.",
+	wallet(AltchainWallet, corridor.Altchain, "A wallet on Solana, the alternative chain. As a network it is named SOLANA.",
 		FieldSpec{Example: "7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU", CaseSensitive: true}),
 	wallet(BaseWallet, corridor.Base, "A wallet on Base.",
 		FieldSpec{Example: "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B", check: checkEVMAddress}),

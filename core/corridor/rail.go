@@ -34,9 +34,9 @@ const (
 
 // The chains.
 const (
-	Layer2    Rail = "LAYER2"
+	Layer2    Rail = "LAYER2" // the wallet type's name for Spark
 	Lightning Rail = "LIGHTNING"
-	Altchain  Rail = "ALTCHAIN"
+	Altchain  Rail = "ALTCHAIN" // the wallet type's name for Solana
 	Base      Rail = "BASE"
 	Polygon   Rail = "POLYGON"
 	Ethereum  Rail = "ETHEREUM"

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"slices"
 
 	httpapi "causeway/adapters/http"
@@ -25,17 +26,32 @@ func renderInstructions(instructions []account.Instruction, webhook bool) []paym
 	bodies := make([]paymentInstructions, len(instructions))
 	for i, instruction := range instructions {
 		info := instruction.Info
-		if reference, ok := info["reference"]; ok && webhook {
-			info = make(map[string]any, len(instruction.Info)+1)
-			for name, value := range instruction.Info {
-				info[name] = value
-			}
-			info["referenceCode"] = reference
+		reference, found := info["reference"]
+		if network := networkOf(info["accountType"]); network != "" {
+			info = withField(info, "cryptoNetwork", network)
+		} else if found && webhook {
+			info = withField(info, "referenceCode", reference)
 		}
 		bodies[i] = paymentInstructions{InstructionsNotes: instruction.Notes, IsPlatformAccount: instruction.PlatformAccount,
 			AccountOrWalletInfo: httpapi.NewUnion[paymentAccountInfo](info)}
 	}
 	return bodies
+}
+
+// networkOf returns the name of the network of a type of wallets; empty for another account.
+func networkOf(accountType any) string {
+	name, _ := accountType.(string)
+	if spec, found := account.Spec(account.Type(name)); found && spec.IsWallet() {
+		return spec.Rails()[0].PublicName()
+	}
+	return ""
+}
+
+// withField returns the fields of an account with one more.
+func withField(info map[string]any, name string, value any) map[string]any {
+	info = maps.Clone(info)
+	info[name] = value
+	return info
 }
 
 // paymentAccountInfo is the union of accounts and wallets that a payer can pay to.
@@ -70,7 +86,9 @@ func paymentBranch(t account.TypeSpec) httpapi.Branch {
 	}
 	if t.IsWallet() {
 		branch.Fields = append(branch.Fields,
-			httpapi.Field{Name: "assetType", Description: "Asset to send.", Enum: toStrings(t.Currencies), Example: string(t.Currencies[0])})
+			httpapi.Field{Name: "assetType", Description: "Asset to send.", Enum: toStrings(t.Currencies), Example: string(t.Currencies[0])},
+			httpapi.Field{Name: "cryptoNetwork", Description: "Network to send it on, as in the source of a quote.",
+				Enum: corridor.PublicNames(t.Rails()), Example: t.Rails()[0].PublicName()})
 		return branch
 	}
 	branch.Fields = append(branch.Fields,
