@@ -373,9 +373,6 @@ func TestAgentPayments_ApprovalChecksEverythingAgain(t *testing.T) {
 		reason    string
 	}{
 		"quote expired": {func(_ *payingAgent, quote apiResponse) { h.expireQuote(quote) }, "QUOTE_EXPIRED", "expired"},
-		"paused": {func(a *payingAgent, _ apiResponse) {
-			h.patch("/agents/"+a.id, object{"isPaused": true}).wantStatus(200)
-		}, "FORBIDDEN", "paused"},
 		"limit used up": {func(a *payingAgent, _ apiResponse) {
 			a.setPolicy(object{"defaultExecutionMode": "AUTO", "spendingLimits": object{"dailyLimit": 30_00}})
 			a.transferOut(15_00).wantStatus(201)
@@ -430,7 +427,11 @@ func TestAgentPayments_PausedAgentOnlyReads(t *testing.T) {
 	second := startServer(t, h.databaseURL)
 	a := h.newPayingAgent()
 	quote := a.newQuote(20_00)
+	a.setPolicy(object{"defaultExecutionMode": "APPROVAL_REQUIRED"})
+	waiting := a.transferOut(1_00).wantStatus(201).wantValues(map[string]any{"status": "PENDING_APPROVAL"})
+	a.setPolicy(object{"defaultExecutionMode": "AUTO"})
 	h.patch("/agents/"+a.id, object{"isPaused": true}).wantStatus(200)
+	a.approve(waiting).wantError(409, "CONFLICT")
 
 	for _, server := range []*client{a.client, a.withServer(second)} {
 		server.post("/agents/me/transfer-out", a.transferBody(a.bank, 1_00)).wantRefused("AGENT_PAUSED")
@@ -443,6 +444,7 @@ func TestAgentPayments_PausedAgentOnlyReads(t *testing.T) {
 		}
 	}
 	h.patch("/agents/"+a.id, object{"isPaused": false}).wantStatus(200)
+	a.approve(waiting).wantStatus(200).wantValues(map[string]any{"status": "APPROVED"})
 	a.withServer(second).post("/agents/me/quotes/"+quote.text("id")+"/execute",
 		nil).wantStatus(200).wantValues(map[string]any{"status": "APPROVED"})
 }

@@ -37,6 +37,33 @@ func (e *agentEnv) approve(id ident.AgentAction) (payments.AgentAction, error) {
 	return e.ApproveAgentAction(e.t.Context(), e.Admin, e.agent.ID, id, nil)
 }
 
+func TestApproveAgentAction_PausedAgent(t *testing.T) {
+	t.Parallel()
+	// Nothing is decided, counted or recorded while the agent is paused. The action waits, and is approved after the agent
+	// was resumed.
+	e := newAgentEnv(t, newIdleEnv(t), requireApproval)
+	action := e.waiting()
+	e.change(func(a *agent.Agent) { a.Paused = true })
+	_, before := e.trail()
+
+	_, err := e.approve(action.ID)
+
+	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "paused") {
+		t.Fatalf("approved while paused: %v", err)
+	}
+	if read, err := e.AgentAction(t.Context(), e.Platform.ID, e.agent.ID, action.ID); err != nil || read.Status != agent.ActionPending {
+		t.Errorf("%+v, %v", read.Action, err)
+	}
+	if _, lines := e.trail(); len(lines) != len(before) {
+		t.Errorf("recorded %q", lines[len(before):])
+	}
+	e.wantUsage(0, 0)
+	e.change(func(a *agent.Agent) { a.Paused = false })
+	if approved, err := e.approve(action.ID); err != nil || approved.Status != agent.ActionApproved {
+		t.Errorf("resumed: %+v, %v", approved.Action, err)
+	}
+}
+
 func TestApproveAgentAction_EvaluatedAgain(t *testing.T) {
 	t.Parallel()
 	// What cannot run any more when it is approved has failed, and says why; nothing moves and nothing is counted.
@@ -45,7 +72,6 @@ func TestApproveAgentAction_EvaluatedAgain(t *testing.T) {
 		want   fault.Code
 		why    string
 	}{
-		"paused": {func(e *agentEnv) { e.change(func(a *agent.Agent) { a.Paused = true }) }, fault.Forbidden, "paused"},
 		"permission": {func(e *agentEnv) {
 			e.change(func(a *agent.Agent) { a.Policy.Permissions = []agent.Permission{agent.CreateQuotes} })
 		}, fault.Forbidden, "CREATE_TRANSFERS"},

@@ -156,7 +156,8 @@ func (r *agentRun) wait(c *agentCommand, created agent.Action) (waiting agent.Ac
 	return created, false, agent.CheckWaiting(r.agents[c.agent].Waiting)
 }
 
-// approve runs an action that waits. If it cannot run any more, it has failed, which is no error.
+// approve runs an action that waits. If it cannot run any more, it has failed, which is no error. Nothing is decided
+// while its agent is paused.
 func (r *agentRun) approve(ctx context.Context, i int) (AgentAction, error) {
 	c := r.commands[i]
 	action, exists := r.actions[c.action]
@@ -169,6 +170,9 @@ func (r *agentRun) approve(ctx context.Context, i int) (AgentAction, error) {
 	a, exists := r.agents[c.agent]
 	if !exists { // deleted by an earlier version of this program, which knows no actions
 		return AgentAction{}, agent.NotFound(c.agent)
+	}
+	if err := a.CheckApprovable(); err != nil {
+		return AgentAction{}, err
 	}
 	asked, err := r.evaluate(ctx, i)
 	asked.evaluation = asked.evaluation.Approved()

@@ -37,6 +37,15 @@ type Agent struct {
 // Connected reports whether a program has the access token of the agent.
 func (a Agent) Connected() bool { return !a.ConnectedAt.IsZero() }
 
+// CheckApprovable returns CONFLICT if no action of the agent can be approved now.
+func (a Agent) CheckApprovable() error {
+	if a.Paused {
+		return fault.New(fault.Conflict, "The agent is paused, so nothing was decided and the action keeps waiting. Resume the agent with "+
+			"PATCH /agents/{agentId}, and approve the action with another Idempotency-Key; or reject it.")
+	}
+	return nil
+}
+
 // maxName is the largest number of characters of a name.
 const maxName = 100
 

@@ -124,11 +124,12 @@ func registerAgentApprovals(a *httpapi.API, service AgentPayments) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "approveAgentAction", Path: "/agents/{agentId}/actions/{actionId}/approve", Tag: tagAgents, Summary: "Approve an action of an agent",
 		Permission: platform.Manage, Experimental: true,
-		Description: "Starts the payment of an action that waits for approval. The policy is checked again, as it is now: the pause, the " +
+		Description: "Starts the payment of an action that waits for approval. The policy is checked again, as it is now: the " +
 			"permissions, the accounts and the limits with what the agent has spent meanwhile; " +
 			"so are the balance and, for a quote, its expiry. If the payment can start, the action is `APPROVED` and has its transaction. " +
-			"Otherwise it is `FAILED`, and `failureCode` and `failureReason` say why: the agent has to ask again.",
-		Errors: []fault.Code{fault.AgentActionNotFound, fault.ActionNotPendingApproval},
+			"Otherwise it is `FAILED`, and `failureCode` and `failureReason` say why: the agent has to ask again. " +
+			"While the agent is paused, nothing is decided and the response is `409 CONFLICT`.",
+		Errors: []fault.Code{fault.AgentActionNotFound, fault.ActionNotPendingApproval, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *actionParams) (payments.AgentAction, error) {
 		return service.ApproveAgentAction(ctx, call.Principal, in.AgentID.Value, in.ActionID.Value, call.IdempotentRequest)
 	}, renderAgentAction)
