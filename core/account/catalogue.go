@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"causeway/core/corridor"
 	"causeway/core/money"
 )
 
@@ -79,6 +80,28 @@ func bankName() FieldSpec {
 	return FieldSpec{Name: "bankName", Description: "The bank or wallet operator, as named by GET /discoveries.",
 		Example:   "First National Bank",
 		MinLength: 1, MaxLength: 255}
+}
+
+// listedBank returns the field for a bank that must be one of GET /discoveries.
+func listedBank(country string) FieldSpec {
+	field := inFingerprint(required(bankName()))
+	field.Description = "The bank: bankName or displayName of an institution of GET /discoveries, exactly."
+	field.Example = corridor.InstitutionsIn(country)[0].Name
+	field.check = func(name string) string {
+		institutions := corridor.InstitutionsIn(country)
+		if slices.ContainsFunc(institutions, func(i corridor.Institution) bool { return name == i.Code || name == i.Name }) {
+			return ""
+		}
+		message := "is no institution of GET /discoveries?country=" + country
+		lower := strings.ToLower(strings.TrimSpace(name))
+		for _, i := range institutions {
+			if known := strings.ToLower(i.Name); len(lower) > 2 && (strings.Contains(known, lower) || strings.Contains(lower, known)) {
+				return message + "; did you mean " + i.Name + "?"
+			}
+		}
+		return message + "; send the bankName or displayName of one"
+	}
+	return field
 }
 
 func swiftCode() FieldSpec {

@@ -50,7 +50,7 @@ var africa = []TypeSpec{
 		Currencies: currencies("NGN"), Country: "NG",
 		Fields: []FieldSpec{
 			required(withPattern(accountNumber(), `^[0-9]{10}$`, "0123456789")),
-			inFingerprint(required(bankName())),
+			listedBank("NG"),
 		},
 		Identifiers: []string{"accountNumber"}, Individual: anyIndividual, Business: anyBusiness,
 		rails: []railOption{{corridor.BankTransfer, ""}},
@@ -87,7 +87,7 @@ var africa = []TypeSpec{
 		Currencies: currencies("ZAR"), Country: "ZA",
 		Fields: []FieldSpec{
 			required(withPattern(accountNumber(), `^[0-9]{9,13}$`, "1234567890")),
-			inFingerprint(required(bankName())),
+			listedBank("ZA"),
 		},
 		Identifiers: []string{"accountNumber"}, Individual: anyIndividual, Business: anyBusiness,
 		rails: []railOption{{corridor.BankTransfer, ""}},

@@ -73,7 +73,7 @@ var asia = []TypeSpec{
 	{
 		Type: "PHP_ACCOUNT", Description: "A Philippine bank account.",
 		Currencies: currencies("PHP"), Country: "PH",
-		Fields:      []FieldSpec{inFingerprint(required(bankName())), required(withPattern(accountNumber(), `^[0-9]{8,16}$`, "001234567890"))},
+		Fields:      []FieldSpec{listedBank("PH"), required(withPattern(accountNumber(), `^[0-9]{8,16}$`, "001234567890"))},
 		Identifiers: []string{"accountNumber"}, Individual: anyIndividual, Business: anyBusiness,
 		rails: []railOption{{corridor.BankTransfer, ""}},
 	},

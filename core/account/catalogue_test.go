@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"causeway/core/account"
+	"causeway/core/fault"
 )
 
 // A case is one type with a valid account and several invalid ones. Each entry of bad is a
@@ -79,9 +80,9 @@ var typeCases = []typeCase{
 		"MY", "112233445566",
 		[]string{"bankName", "accountNumber", "swiftCode", "swiftCode=mbbemykl"}},
 	{"NGN_ACCOUNT", "NGN", `{"accountNumber": "0123456789", "bankName": "GTBank"}`, "BANK_TRANSFER", "NG", "0123456789",
-		[]string{"accountNumber", "bankName", "accountNumber=123456789"}},
+		[]string{"accountNumber", "bankName", "accountNumber=123456789", "bankName=GTBANK PLC"}},
 	{"PHP_ACCOUNT", "PHP", `{"bankName": "BDO Unibank", "accountNumber": "001234567890"}`, "BANK_TRANSFER", "PH", "001234567890",
-		[]string{"bankName", "accountNumber", "accountNumber=1234567", "accountNumber=12345678901234567"}},
+		[]string{"bankName", "accountNumber", "accountNumber=1234567", "accountNumber=12345678901234567", "bankName=BDO"}},
 	{"PKR_ACCOUNT", "PKR", `{"iban": "PK36SCBL0000001123456702"}`, "BANK_TRANSFER", "PK", "PK36SCBL0000001123456702",
 		[]string{"iban > accountInfo", "iban=PK37SCBL0000001123456702", "phoneNumber=0300"}},
 	{"RWF_ACCOUNT", "RWF", `{"phoneNumber": "+250781234567", "provider": "MTN"}`, "MOBILE_MONEY", "RW", "+250781234567",
@@ -113,7 +114,7 @@ var typeCases = []typeCase{
 	{"XOF_ACCOUNT", "XOF", `{"phoneNumber": "+221771234567", "provider": "Wave", "region": "SN"}`, "MOBILE_MONEY", "SN", "+221771234567",
 		[]string{"phoneNumber", "provider", "region", "region=ML", "region=CI > phoneNumber", "region=BJ > phoneNumber",
 			"region=TG > phoneNumber", "phoneNumber=+2217712345678"}},
-	{"ZAR_ACCOUNT", "ZAR", `{"accountNumber": "1234567890", "bankName": "Capitec"}`, "BANK_TRANSFER", "ZA", "1234567890",
+	{"ZAR_ACCOUNT", "ZAR", `{"accountNumber": "1234567890", "bankName": "Capitec Bank"}`, "BANK_TRANSFER", "ZA", "1234567890",
 		[]string{"accountNumber", "bankName", "accountNumber=12345678", "accountNumber=12345678901234"}},
 	{"ZMW_ACCOUNT", "ZMW", `{"phoneNumber": "+260971234567", "provider": "ZAMTEL"}`, "MOBILE_MONEY", "ZM", "+260971234567",
 		[]string{"phoneNumber", "provider", "phoneNumber=+2609712345678", "provider=M-PESA"}},
@@ -268,6 +269,26 @@ func TestRailFor_NeedsCorridor(t *testing.T) {
 		}
 		if _, err := created.RailFor(1); (err != nil) != slices.Contains(unavailable, spec.Type) {
 			t.Errorf("%s: RailFor(1): %v", spec.Type, err)
+		}
+	}
+}
+
+func TestValidate_BanksOfDiscoveries(t *testing.T) {
+	t.Parallel()
+	// Where the bank must be a listed one, its code and its name are taken exactly, and an error names what is probably meant.
+	for name, want := range map[string]string{
+		"Zenith Bank": "", "ZENITH_BANK": "",
+		"zenith bank":     "is no institution of GET /discoveries?country=NG; did you mean Zenith Bank?",
+		"Zenith Bank PLC": "is no institution of GET /discoveries?country=NG; did you mean Zenith Bank?",
+		"Bank of Nowhere": "is no institution of GET /discoveries?country=NG; send the bankName or displayName of one",
+	} {
+		_, err := account.Validate(newRequest("NGN_ACCOUNT", "NGN", map[string]any{"accountNumber": "0123456789", "bankName": name}))
+		got := ""
+		if f, ok := fault.As(err); ok && len(f.Fields) > 0 {
+			got = f.Fields[0].Message
+		}
+		if got != want {
+			t.Errorf("%q: %q (%v), want %q", name, got, err, want)
 		}
 	}
 }

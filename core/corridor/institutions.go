@@ -28,6 +28,17 @@ type InstitutionFilter struct {
 	Currency money.Currency
 }
 
+// InstitutionsIn returns the institutions of a country.
+func InstitutionsIn(country string) []Institution {
+	var found []Institution
+	for _, i := range institutions {
+		if i.Country == country {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
 // FindInstitutions returns institutions ordered by country, currency and code. It returns
 // INVALID_INPUT for a country or currency without a live corridor, and for a currency that is
 // not paid out in the country.

@@ -30,8 +30,8 @@ func registerDiscoveries(a *httpapi.API) {
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getDiscoveries", Path: "/discoveries", Tag: tagDiscoveries, Summary: "List receiving institutions", Permission: platform.View,
 		Description: "Returns the banks and mobile operators that can receive payments. " +
-			"A country or currency without a live corridor is refused. Not paginated. The list is not complete: other institutions may also " +
-			"be paid.",
+			"A country or currency without a live corridor is refused. Not paginated. Accounts in NGN, PHP and ZAR " +
+			"must name one of these banks, by its bankName or displayName. Elsewhere the list is not complete: other institutions may also be paid.",
 	}, func(_ context.Context, _ httpapi.Call, in *listParams) ([]corridor.Institution, error) {
 		return corridor.FindInstitutions(corridor.InstitutionFilter{Country: in.Country, Currency: money.Currency(in.Currency)})
 	}, func(found []corridor.Institution) discoveryListResponse {
