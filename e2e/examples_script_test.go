@@ -348,6 +348,7 @@ func (s *exampleRecorder) recordDeliveries(string, externalAccounts) {
 	page := s.record("listWebhookDeliveries", "", "/webhook-deliveries?limit=2&event=OUTGOING_PAYMENT.COMPLETED", "").wantStatus(200)
 	id := page.text("data.0.webhookId")
 	s.record("getWebhookDelivery", "", "/webhook-deliveries/"+id, "").wantStatus(200)
+	s.record("sandboxGetWebhookRequest", "", "/sandbox/webhook-deliveries/"+id+"/request", "").wantStatus(200)
 	s.record("redeliverWebhook", "", "/webhook-deliveries/"+id+"/redeliver", "").wantStatus(200)
 	s.awaitAllDelivered()
 	s.record("redeliverWebhooks", "", "/webhook-deliveries/redeliver", fmt.Sprintf(`{"startDate": %q, "endDate": %q, "status": "FAILED"}`,

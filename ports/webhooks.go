@@ -2,6 +2,7 @@ package ports
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/google/uuid"
@@ -65,6 +66,8 @@ type WebhookKeys interface {
 	// Rotate creates keys that sign from now on. The previous ones remain valid for the
 	// overlap, so that their signatures can still be verified.
 	Rotate(ctx context.Context, env platform.Environment, now time.Time, overlap time.Duration) error
+	// Headers returns the headers of an attempt at the delivery: its signatures, and what they sign beside the body.
+	Headers(ctx context.Context, d WebhookDelivery) (http.Header, error)
 	// NewSecret returns a random secret of a platform, "whsec_…", and the same encrypted, to
 	// be stored under the id.
 	NewSecret(p ident.Platform, id ident.WebhookSecret) (secret string, sealed []byte, err error)

@@ -115,24 +115,14 @@ func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) (delivere
 	body := bytes.NewReader(d.Body)
 	request := (&http.Request{
 		Method: http.MethodPost, URL: url, Host: url.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{
-			"Content-Type":      contentType,
-			"User-Agent":        s.userAgent,
-			"webhook-id":        {id},
-			"webhook-timestamp": {signed.timestamp},
-			// Without a value this header is not sent. It allows the transport to retry on
-			// another connection if the receiver has just closed an idle one.
-			"X-Idempotency-Key": nil,
-		},
-		Body: io.NopCloser(body), ContentLength: int64(len(d.Body)),
+		Header: signed.header(id),
+		Body:   io.NopCloser(body), ContentLength: int64(len(d.Body)),
 		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(d.Body)), nil },
 	}).WithContext(requestCtx)
-	if signed.service != "" {
-		request.Header["Service-Webhook-Signature"] = []string{signed.service}
-	}
-	if signed.standard != "" {
-		request.Header["webhook-signature"] = []string{signed.standard}
-	}
+	request.Header["User-Agent"] = s.userAgent
+	// Without a value this header is not sent. It allows the transport to retry on another connection if the receiver has
+	// just closed an idle one.
+	request.Header["X-Idempotency-Key"] = nil
 
 	// A http.Client would follow redirects and keep cookies; the transport does not.
 	response, err := transport.RoundTrip(request)

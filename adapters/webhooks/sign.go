@@ -7,6 +7,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -24,6 +25,28 @@ type signatureHeaders struct {
 	// timestamp and standard are the headers of Standard Webhooks. Its verifiers refuse an old
 	// timestamp, so both are made for each attempt.
 	timestamp, standard string
+}
+
+// header returns the headers of a delivery of the event with the id. Those of Standard Webhooks are written as its
+// specification does.
+func (s signatureHeaders) header(id string) http.Header {
+	header := http.Header{"Content-Type": contentType, "webhook-id": {id}, "webhook-timestamp": {s.timestamp}}
+	if s.service != "" {
+		header["Service-Webhook-Signature"] = []string{s.service}
+	}
+	if s.standard != "" {
+		header["webhook-signature"] = []string{s.standard}
+	}
+	return header
+}
+
+// Headers implements ports.WebhookKeys.
+func (k *Keyring) Headers(ctx context.Context, d ports.WebhookDelivery) (http.Header, error) {
+	signed, err := k.sign(ctx, d.Endpoint, d.ID.String(), d.At, d.Body)
+	if err != nil {
+		return nil, err
+	}
+	return signed.header(d.ID.String()), nil
 }
 
 // sign makes the signatures that the platform uses, and only those: HMAC takes about two

@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,29 @@ func TestSign_VerifiesWithPublishedKeys(t *testing.T) {
 	r.body[10] ^= 1
 	if err := verifySignatures(keys, r); err == nil {
 		t.Error("a changed body verifies")
+	}
+}
+
+func TestHeaders_AreThoseOfADelivery(t *testing.T) {
+	t.Parallel()
+	// What is made for a program that the service does not reach has the same headers as a delivery.
+	f := newFixture(t, Options{})
+	server, requests := newReceiver(t, nil)
+	d := f.delivery(server.URL)
+	f.newSecret(t, &d.Endpoint)
+	d.Endpoint.Signatures = platform.WebhookSignatures{HMAC: true, ECDSA: true, Ed25519: true}
+
+	header, err := f.keyring.Headers(context.Background(), d)
+
+	f.sender.Deliver(context.Background(), d)
+	r := <-requests
+	if err != nil || len(header) != 5 {
+		t.Fatalf("%v: %v", err, header)
+	}
+	for name, values := range header {
+		if got := r.header.Values(name); !slices.Equal(got, values) {
+			t.Errorf("%s: %v, a delivery has %v", name, values, got)
+		}
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -23,8 +21,7 @@ type demoClient struct {
 }
 
 func newDemoClient(c cli.Credentials, s *screen) *demoClient {
-	return &demoClient{screen: s, Client: apiclient.Client{BaseURL: strings.TrimRight(c.BaseURL, "/"),
-		ClientID: c.ClientID, ClientSecret: c.ClientSecret, HTTP: &http.Client{Timeout: 30 * time.Second}}}
+	return &demoClient{screen: s, Client: *newAPIClient(c)}
 }
 
 // withoutOutput returns the same client, which shows nothing.

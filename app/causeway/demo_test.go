@@ -189,10 +189,11 @@ func TestDemo_Credentials(t *testing.T) {
 		want    cli.Credentials
 		wrong   string
 	}{
-		"flags": {demoCommand{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b",
+		"flags": {demoCommand{serviceFlags: serviceFlags{BaseURL: "http://h/v", ClientID: "a", ClientSecret: "b"},
 			DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: good}}}, cli.Credentials{BaseURL: "http://h/v", ClientID: "a",
 			ClientSecret: "b"}, ""},
-		"half a set": {demoCommand{ClientID: "a", DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: good}}}, cli.Credentials{},
+		"half a set": {demoCommand{serviceFlags: serviceFlags{ClientID: "a"},
+			DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: good}}}, cli.Credentials{},
 			"together, or none"},
 		"a folder": {demoCommand{DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: good}}},
 			cli.Credentials{PlatformID: "p", ClientID: "c", ClientSecret: "s", BaseURL: "http://localhost:8080/2025-10-13"}, ""},
@@ -200,7 +201,7 @@ func TestDemo_Credentials(t *testing.T) {
 			cli.Credentials{}, "start causeway dev"},
 		"broken file": {demoCommand{DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: bad}}}, cli.Credentials{}, "cannot read"},
 	} {
-		got, err := c.command.credentials()
+		got, err := c.command.credentials(c.command.Data)
 		if c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) || c.wrong == "" && (err != nil || got != c.want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}

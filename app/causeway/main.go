@@ -37,6 +37,8 @@ type commands struct {
 	Serve   serveCommand   `cmd:"" group:"Run" help:"Run the API and the workers on a database."`
 	Migrate migrateCommand `cmd:"" group:"Run" help:"Upgrade the database to the schema of this version."`
 
+	Listen listenCommand `cmd:"" group:"Develop" help:"Print the webhooks of a sandbox platform as they come, and forward them to a local program."`
+
 	Platform  cli.PlatformCommand  `cmd:"" group:"Platforms and customers" help:"Create, change and list platforms."`
 	Token     cli.TokenCommand     `cmd:"" group:"Platforms and customers" help:"Create, list and delete the API tokens of a platform."`
 	Customers cli.CustomersCommand `cmd:"" group:"Platforms and customers" help:"List customers, and erase the data of deleted ones."`

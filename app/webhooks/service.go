@@ -9,6 +9,7 @@ package webhooks
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -125,6 +126,28 @@ func (s *Service) Deliveries(ctx context.Context, p ident.Platform, f ports.Deli
 // Delivery returns one event with its attempts and its body.
 func (s *Service) Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (ports.Delivery, error) {
 	return s.Log.Delivery(ctx, p, id)
+}
+
+// SignedRequest is an event as an attempt sends it.
+type SignedRequest struct {
+	ID     ident.Webhook
+	Header http.Header
+	Body   []byte
+}
+
+// Signed returns the request that would send an event now. It is for who forwards events to a program that the service does
+// not reach; nothing is sent or recorded. The fault is NOT_FOUND.
+func (s *Service) Signed(ctx context.Context, p ident.Platform, id ident.Webhook) (SignedRequest, error) {
+	delivery, err := s.Log.Delivery(ctx, p, id)
+	if err != nil {
+		return SignedRequest{}, err
+	}
+	endpoint, err := s.Log.Endpoint(ctx, p)
+	if err != nil {
+		return SignedRequest{}, err
+	}
+	header, err := s.Config.Keys.Headers(ctx, ports.WebhookDelivery{Endpoint: endpoint, ID: id, Body: delivery.Body, At: s.Clock.Now()})
+	return SignedRequest{id, header, delivery.Body}, err
 }
 
 // Redeliver queues events again, under their ids and for another retry window, and returns how many.

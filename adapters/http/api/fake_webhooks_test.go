@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -75,6 +76,11 @@ func (w *fakeWebhooks) Redeliver(_ context.Context, _ ident.Platform, which port
 	defer w.mu.Unlock()
 	w.redeliveries = append(w.redeliveries, which)
 	return max(1, 2*len(which.IDs)), nil
+}
+
+func (w *fakeWebhooks) Signed(ctx context.Context, platformID ident.Platform, id ident.Webhook) (webhooks.SignedRequest, error) {
+	d, err := w.Delivery(ctx, platformID, id)
+	return webhooks.SignedRequest{ID: id, Header: http.Header{"webhook-id": {id.String()}}, Body: d.Body}, err
 }
 
 func (w *fakeWebhooks) SendTest(_ context.Context, _ ident.Platform) (webhooks.TestResult, error) {

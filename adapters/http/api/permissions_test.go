@@ -18,7 +18,7 @@ import (
 
 func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 	t.Parallel()
-	// Operations that move money require TRANSACT, those that change anything else MANAGE,
+	// Operations that move money require TRANSACT, those that change anything else or sign MANAGE,
 	// and all others VIEW. Those below /agents/me are for agents, whose policy must have one of the permissions.
 	needs := map[string]string{}
 	for permission, operations := range map[string]string{
@@ -30,7 +30,7 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 			createPlatformExternalAccount createReconciliation createToken createWebhookSecret deleteCustomerById deleteCustomerExternalAccountById
 			deleteDocument deletePlatformExternalAccountById deleteTokenById deleteWebhookSecret postDeferredFees postExchangeResult redeliverWebhook redeliverWebhooks reopenLedgerPeriod replaceDocument reverseLedgerYear setLedgerSettings makeGLJournals addLedgerAccount changeLedgerAccount setGLMapping importGLMapping importOpeningBalances reverseOpeningBalances
 			approveAgentAction createAgent deleteAgent regenerateAgentDeviceCode rejectAgentAction updateAgent updateAgentPolicy
-			createBeneficialOwner createCustomerKycLink createVerification resolveReconciliationBreak sendTestWebhook softCloseLedgerPeriod updateBeneficialOwner updateCustomerById
+			createBeneficialOwner createCustomerKycLink createVerification resolveReconciliationBreak sandboxGetWebhookRequest sendTestWebhook softCloseLedgerPeriod updateBeneficialOwner updateCustomerById
 			updatePlatformConfig uploadCustomersCsv uploadDocument`,
 		forAgents:                  `getAgentMe agentPreviewPayment agentGetQuote agentListActions agentGetAction`,
 		"VIEW_TRANSACTIONS":        `agentListTransactions agentGetTransaction agentListInternalAccounts`,

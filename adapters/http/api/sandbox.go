@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -117,7 +118,34 @@ type testWebhookResponse struct {
 	ResponseBody   string `json:"response_body" doc:"First bytes of the response body. Empty unless the operator of the service allows webhooks to private addresses."`
 }
 
+type webhookRequestBody struct {
+	WebhookID httpapi.ID[ident.Webhook] `json:"webhookId" doc:"Id of the event."`
+	Headers   map[string]string         `json:"headers" doc:"Headers of the request, with the signatures that the platform has selected."`
+	Body      string                    `json:"body" doc:"Exact body of the request, which the signatures sign."`
+}
+
+func renderWebhookRequest(r webhooks.SignedRequest) webhookRequestBody {
+	body := webhookRequestBody{WebhookID: httpapi.NewID(r.ID), Headers: make(map[string]string, len(r.Header)), Body: string(r.Body)}
+	for name, values := range r.Header {
+		body.Headers[name] = strings.Join(values, ", ")
+	}
+	return body
+}
+
 func registerSandboxWebhooks(a *httpapi.API, service Webhooks) {
+	type requestParams struct {
+		WebhookID httpapi.ID[ident.Webhook] `path:"webhookId" doc:"Id of the event."`
+	}
+	httpapi.Get(a, httpapi.Operation{
+		ID: "sandboxGetWebhookRequest", Path: "/sandbox/webhook-deliveries/{webhookId}/request", Tag: tagSandbox,
+		Summary: "Get the request of a webhook", Permission: platform.Manage, SandboxOnly: true,
+		Description: "Returns the headers and the body with which an event would be sent now, signed for this time. Send both unchanged to a " +
+			"program that the service cannot reach, as `causeway listen` does. Nothing is sent or recorded.",
+		Errors: []fault.Code{fault.NotFound, fault.Forbidden},
+	}, func(ctx context.Context, call httpapi.Call, in *requestParams) (webhooks.SignedRequest, error) {
+		return service.Signed(ctx, call.Principal.Platform, in.WebhookID.Value)
+	}, renderWebhookRequest)
+
 	httpapi.Post(a, httpapi.Operation{
 		ID: "sendTestWebhook", Path: "/sandbox/webhooks/test", Tag: tagSandbox, Summary: "Send a test webhook", Permission: platform.Manage,
 		SandboxOnly: true,

@@ -22,6 +22,7 @@ type Webhooks interface {
 	Deliveries(ctx context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error)
 	Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (ports.Delivery, error)
 	Redeliver(ctx context.Context, p ident.Platform, which ports.Redelivery) (int, error)
+	Signed(ctx context.Context, p ident.Platform, id ident.Webhook) (webhooks.SignedRequest, error)
 	SendTest(ctx context.Context, p ident.Platform) (webhooks.TestResult, error)
 }
 

@@ -81,6 +81,21 @@ func TestListDeliveries(t *testing.T) {
 	}
 }
 
+func TestSandboxWebhookRequest(t *testing.T) {
+	t.Parallel()
+	// Who manages a sandbox platform reads an event as it would be sent: headers, and the body as text. Others do not, nor
+	// another platform, nor one of production.
+	c := newClient(t)
+	d := c.webhooks.addDelivery(c.tenant.Platform.ID, event.OutgoingPaymentFailed, event.Unsent)
+	path := "/sandbox/webhook-deliveries/" + d.ID.String() + "/request"
+
+	c.must(200, "GET", path, "").assertBody(t, `{"webhookId": "`+d.ID.String()+`", "headers": {"webhook-id": "`+d.ID.String()+
+		`"}, "body": "{\"exactly\":\"this\"}"}`)
+
+	c.createPlatform(t, platform.Sandbox).must(404, "GET", path, "")
+	c.createPlatform(t, platform.Production).must(403, "GET", path, "")
+}
+
 func TestRedeliver(t *testing.T) {
 	t.Parallel()
 	// One event or a time range is redelivered as requested; unknown events and invalid
