@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"causeway/e2e/kit"
 )
 
 // recordAll runs a platform that moves money for Ana and for a company: it changes its
@@ -17,7 +19,7 @@ func (s *exampleRecorder) recordAll() {
 	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment,
 		s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods,
 		s.recordImports, s.recordVerification, s.recordDocuments, s.recordInvitations, s.recordWallets, s.recordAgents, s.recordAgentPayments,
-		s.recordBooks, s.recordTreasury, s.recordOpeningBalances, s.recordProposals, s.recordJournals, s.recordReceivables} {
+		s.recordBooks, s.recordTreasury, s.recordOpeningBalances, s.recordProposals, s.recordJournals, s.recordReceivables, s.recordSandboxTime} {
 		s.mask.beginSection()
 		section(ana, accounts)
 	}
@@ -252,6 +254,43 @@ func (s *exampleRecorder) recordJITPayment(ana string, a externalAccounts) {
 		fmt.Sprintf(`{"reference": %q, "currencyCode": "USD", "currencyAmount": 4999}`, paymentReference(wrong))).wantStatus(200)
 	s.recordWebhook("outgoingPayment", "OUTGOING_PAYMENT.REFUND_COMPLETED", s.awaitEventAbout("OUTGOING_PAYMENT.REFUND_COMPLETED",
 		wrong.text("transactionId")), "")
+}
+
+// recordSandboxTime moves quotes and payments on.
+func (s *exampleRecorder) recordSandboxTime(ana string, a externalAccounts) {
+	quote := func(to string) apiResponse {
+		return s.callUnrecorded("POST", "/quotes", object{
+			"source": object{"customerId": ana, "currency": "USD"}, "destination": object{"accountId": to},
+			"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5000,
+		}).wantStatus(201)
+	}
+	pay := func(quote apiResponse) string {
+		s.callUnrecorded("POST", "/sandbox/send", object{"quoteId": quote.text("id"), "currencyCode": "USD"}).wantStatus(200)
+		return quote.text("transactionId")
+	}
+	expired := "/sandbox/quotes/" + quote(a.eur).text("id") + "/expire"
+	s.record("sandboxExpireQuote", "", expired, "").wantStatus(200)
+	s.record("sandboxExpireQuote", "Nothing waits any more", expired, "").wantStatus(409)
+
+	slow := s.callUnrecorded("POST", "/customers/external-accounts", kit.WalletBody(ana, "003")).wantStatus(201).text("id")
+	key, path := map[string]string{}, ""
+	eventually(s.t, "a payment is settled before its delay is over", func() bool {
+		path = "/sandbox/transactions/" + pay(quote(slow)) + "/settle"
+		key["Idempotency-Key"] = path[len(path)-20:]
+		return s.withHeader("Idempotency-Key", key["Idempotency-Key"]).post(path, nil).status == 200
+	})
+	s.recordWith("", key, "sandboxSettleTransaction", "", path, "").wantStatus(200)
+
+	paid := pay(quote(a.eur))
+	s.awaitEventAbout("OUTGOING_PAYMENT.COMPLETED", paid)
+	s.record("sandboxReturnTransaction", "", "/sandbox/transactions/"+paid+"/return", "").wantStatus(200)
+	s.awaitEventAbout("OUTGOING_PAYMENT.REFUND_COMPLETED", paid)
+
+	bank := s.callUnrecorded("POST", "/customers/external-accounts", kit.USAccountBody(ana, "777")).wantStatus(201).text("id")
+	in := s.callUnrecorded("POST", "/transfer-in", object{"source": object{"accountId": bank},
+		"destination": object{"accountId": s.internalAccountID(ana, "USD")}, "amount": 2500}).wantStatus(201).text("id")
+	s.awaitEventAbout("INCOMING_PAYMENT.COMPLETED", in)
+	s.record("sandboxTakeBackTransaction", "", "/sandbox/transactions/"+in+"/take-back", "").wantStatus(200)
 }
 
 // recordUMAPayment makes the requests before a payment, and pays a receiver at another

@@ -2223,7 +2223,9 @@ CREATE TABLE quotes (
     description text NOT NULL,
     purpose text NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    expired_early_at timestamp with time zone,
+    CONSTRAINT quote_expired_early CHECK ((expired_early_at < expires_at))
 );
 ALTER TABLE ONLY quotes
     ADD CONSTRAINT quotes_pkey PRIMARY KEY (platform_id, id);
@@ -2232,6 +2234,7 @@ CREATE POLICY platform_isolation ON quotes USING (((platform_id = ( SELECT visib
 ALTER TABLE quotes ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT ON TABLE quotes TO causeway_service;
 GRANT UPDATE(description) ON TABLE quotes TO causeway_service;
+GRANT UPDATE(expired_early_at) ON TABLE quotes TO causeway_service;
 
 CREATE TABLE rail_accounts (
     connection text NOT NULL,

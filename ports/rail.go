@@ -45,6 +45,15 @@ type Rail interface {
 	Refund(ctx context.Context, refunds []Refund) []Outcome
 }
 
+// SimulatedRail is a rail that a test drives.
+type SimulatedRail interface {
+	Rail
+	// WithoutDelays returns the rail as it answers when all its delays are over.
+	WithoutDelays() Rail
+	// Returning returns the rail as if every payout that was delivered had been returned since, and every collection taken back.
+	Returning() Rail
+}
+
 // RefundStatusRail is a rail that says where refunds are which it was asked to send, also those that have ended.
 type RefundStatusRail interface {
 	Rail

@@ -8,11 +8,15 @@ import (
 
 // Examples has an example of each command, for its help.
 var Examples = map[string]string{
-	"dev":             "causeway dev --listen 127.0.0.1:9000",
-	"serve":           "causeway serve --listen 0.0.0.0:8080 --trusted-proxies 10.0.0.0/8",
-	"migrate":         "causeway migrate --database-url postgres://causeway@db/causeway",
-	"listen":          "causeway listen --forward-to http://localhost:3000/webhooks",
-	"platform create": "causeway platform create --name Acme --environment SANDBOX",
+	"dev":               "causeway dev --listen 127.0.0.1:9000",
+	"serve":             "causeway serve --listen 0.0.0.0:8080 --trusted-proxies 10.0.0.0/8",
+	"migrate":           "causeway migrate --database-url postgres://causeway@db/causeway",
+	"listen":            "causeway listen --forward-to http://localhost:3000/webhooks",
+	"sandbox expire":    "causeway sandbox expire Quote:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e44",
+	"sandbox settle":    "causeway sandbox settle Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",
+	"sandbox return":    "causeway sandbox return Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",
+	"sandbox take-back": "causeway sandbox take-back Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",
+	"platform create":   "causeway platform create --name Acme --environment SANDBOX",
 	"platform set": "causeway platform set --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --regulated " +
 		"--actor ana",
 	"platform list": "causeway platform list",

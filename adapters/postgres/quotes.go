@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -29,6 +30,7 @@ var quotes = schema.New("quotes", keyOfPlatform, func(q *quote.Quote) schema.Col
 		{Name: "instructions", Type: "text", Field: instructionsText{&q.Instructions}},
 		{Name: "description", Field: &q.Description}, {Name: "purpose", Field: &q.Purpose},
 		{Name: "expires_at", Field: &q.ExpiresAt}, {Name: "created_at", Field: &q.CreatedAt},
+		{Name: "expired_early_at", Field: &q.ExpiredEarlyAt},
 	}
 })
 
@@ -59,6 +61,14 @@ func (u *Unit) CreateQuotes(ctx context.Context, quotes []quote.Quote, transacti
 		return err
 	}
 	return u.CreateTransactions(ctx, transactions)
+}
+
+// expireQuoteEarly uses the primary key.
+var expireQuoteEarly = quotes.Update("expired_early_at")
+
+// ExpireQuoteEarly implements payments.Tx.
+func (u *Unit) ExpireQuoteEarly(ctx context.Context, p ident.Platform, id ident.Quote, at time.Time) error {
+	return write(ctx, u, expireQuoteEarly, quote.Quote{Platform: p, ID: id, ExpiredEarlyAt: at})
 }
 
 // CreateTransactions stores transactions without a quote.

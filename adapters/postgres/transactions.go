@@ -148,6 +148,9 @@ func (s *paymentScan) scan(ctx context.Context, db *DB, rows pgx.Rows, more ...a
 	t, q := s.transaction, s.quote
 	pricing := transaction.AtPar(t.Pricing.Sent)
 	if hasQuote {
+		if !q.ExpiredEarlyAt.IsZero() {
+			q.ExpiresAt = q.ExpiredEarlyAt
+		}
 		pricing, t.Reference, t.ExpiresAt, t.Source.Network = q.Pricing, q.Reference, q.ExpiresAt, q.Source.Network
 		t.Instructions, t.Description = q.Instructions, q.Description
 	}

@@ -211,7 +211,8 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	adapters := railAdapters{db: a.db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: a.log}
 	a.connections, a.rails = newConnections(adapters, a.RailTimeout), newRails(adapters)
 	a.connectedRail = connections.NewRail(a.connections, a.db, a.db)
-	byEnvironment := railsByEnvironment(timeout.New(sandboxrail.New(systemClock{}, a.SandboxSpeed), a.RailTimeout, a.log), a.connectedRail)
+	simulatedRail := sandboxrail.New(systemClock{}, a.SandboxSpeed)
+	byEnvironment := railsByEnvironment(timeout.New(simulatedRail, a.RailTimeout, a.log), a.connectedRail)
 	a.jobMetrics = newJobMetrics(a.metrics)
 	rails := newRailSelector(a.db, byEnvironment, a.walletChains())
 	counterparties := ports.CounterpartiesByEnvironment{platform.Sandbox: sandboxcounterparties.New(a.SandboxUMADomain)}
@@ -251,7 +252,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 			platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: reachableBeneficiaries{unsupported.Beneficiaries{},
 				a.connectedRail}}})
 	a.payments = payments.New(payments.Config{
-		Store: a.db, Jobs: a.db, Rails: rails, Chains: rails, Custody: a.custody,
+		Store: a.db, Jobs: a.db, Rails: rails, Simulated: simulatedRail, Chains: rails, Custody: a.custody,
 		WalletProofs: a.walletProofs, Prices: quotePrices, Timetable: a.timetable, Counterparties: counterparties,
 		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log,
 		Batches: batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout,

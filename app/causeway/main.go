@@ -37,7 +37,8 @@ type commands struct {
 	Serve   serveCommand   `cmd:"" group:"Run" help:"Run the API and the workers on a database."`
 	Migrate migrateCommand `cmd:"" group:"Run" help:"Upgrade the database to the schema of this version."`
 
-	Listen listenCommand `cmd:"" group:"Develop" help:"Print the webhooks of a sandbox platform as they come, and forward them to a local program."`
+	Listen  listenCommand  `cmd:"" group:"Develop" help:"Print the webhooks of a sandbox platform as they come, and forward them to a local program."`
+	Sandbox sandboxCommand `cmd:"" group:"Develop" help:"Move the time of a quote or payment of a sandbox platform on."`
 
 	Platform  cli.PlatformCommand  `cmd:"" group:"Platforms and customers" help:"Create, change and list platforms."`
 	Token     cli.TokenCommand     `cmd:"" group:"Platforms and customers" help:"Create, list and delete the API tokens of a platform."`

@@ -78,18 +78,12 @@ func (s *Service) callAboutNews(ctx context.Context, jobs []ports.Job) error {
 	if err != nil {
 		return err
 	}
-	for _, about := range []struct {
-		step transaction.Step
-		ask  func(context.Context, []ports.TransactionKey) (answers, error)
-	}{
-		{transaction.StepCollect, s.askCollect}, {transaction.StepPull, s.askPull}, {transaction.StepDeliver, s.askDeliver},
-		{transaction.StepCheckReturn, s.askReturns}, {transaction.StepRefund, s.askRefunds},
-		{transaction.StepCheckCollection, s.askCollectionReturns},
-	} {
-		if len(byStep[about.step]) == 0 {
+	for _, step := range []transaction.Step{transaction.StepCollect, transaction.StepPull, transaction.StepDeliver,
+		transaction.StepCheckReturn, transaction.StepRefund, transaction.StepCheckCollection} {
+		if len(byStep[step]) == 0 {
 			continue
 		}
-		a, err := about.ask(ctx, byStep[about.step])
+		a, err := s.ask(ctx, step, byStep[step])
 		if err != nil {
 			return err
 		}

@@ -29,6 +29,8 @@ type Config struct {
 	Store Store
 	Jobs  ports.Jobs
 	Rails ports.Rails
+	// Simulated is the rail of sandbox platforms, which their tests drive.
+	Simulated ports.SimulatedRail
 	// Chains move the coins of embedded wallets, and Custody signs for the chain what an owner has
 	// authorised. WalletProofs check what owners sign.
 	Chains       ports.WalletChains
@@ -68,13 +70,13 @@ type Service struct {
 	agentBatcher        *batch.Batcher[*agentCommand, AgentAction]
 	agentPreviewBatcher *batch.Batcher[*agentCommand, AgentPreview]
 	referenceBatcher    *batch.Batcher[ports.ReferenceKey, transaction.Transaction]
-	approvalResponses   approvalResponses
+	approvalResponses   *approvalResponses
 }
 
 // New returns the use cases. In at least one process Run must be running, because payments
 // continue in jobs.
 func New(c Config) *Service {
-	s := &Service{Config: c}
+	s := &Service{Config: c, approvalResponses: &approvalResponses{}}
 	options := func(kind string) batch.Options {
 		o := c.Batches
 		o.Kind = kind

@@ -97,6 +97,8 @@ type Tx interface {
 	// CreateQuotes stores quotes with their transactions. A quote whose id exists already,
 	// from a repeated attempt, is skipped.
 	CreateQuotes(ctx context.Context, quotes []quote.Quote, transactions []transaction.Transaction) error
+	// ExpireQuoteEarly stores that a locked quote has expired at a time before its own.
+	ExpireQuoteEarly(ctx context.Context, p ident.Platform, id ident.Quote, at time.Time) error
 	// SaveReceipts stores receipts, unless there is one with the same platform, rail and
 	// partner's id, and returns, locked, the transactions that they pay for; one result per
 	// receipt. Receipts with the same reference share a transaction.

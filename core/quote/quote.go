@@ -39,6 +39,8 @@ type Quote struct {
 	Purpose      string
 	CreatedAt    time.Time
 	ExpiresAt    time.Time
+	// ExpiredEarlyAt is when a test has ended the quote before its time; zero if none has. ExpiresAt is then the same.
+	ExpiredEarlyAt time.Time
 	// DestinationRail is the rail of the payout; empty if an internal account receives.
 	DestinationRail corridor.Rail
 	// Counterparty are the known facts about the receiver at a UMA address, by field name.

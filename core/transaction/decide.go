@@ -233,6 +233,18 @@ func (t Transaction) ExpireAt(now time.Time) (Decision, error) {
 	return Decision{Transaction: next, Events: next.eventNames(t.State)}, nil
 }
 
+// ExpireEarly ends the transaction of a quote that waits to be funded, as if the quote had expired by now. It is for the tests of
+// sandbox platforms.
+func (t Transaction) ExpireEarly(now time.Time) (Decision, error) {
+	if t.State != Initial {
+		return Decision{}, fault.New(fault.Conflict, "The transaction %s is %s, so its quote can no longer expire.", t.ID, t.State)
+	}
+	if now.Before(t.ExpiresAt) {
+		t.ExpiresAt = now
+	}
+	return t.ExpireAt(now)
+}
+
 // Expect records when a payout that is in transit is expected to settle, and reports whether that has changed. It is
 // no change of the state, so nothing is announced.
 func (t Transaction) Expect(settlement time.Time) (Decision, bool) {

@@ -180,6 +180,32 @@ func TestTransaction_PaymentReportedLate(t *testing.T) {
 	}
 }
 
+func TestTransaction_ExpireEarly(t *testing.T) {
+	t.Parallel()
+	// A quote that waits for money expires at the given time or at its own, whichever is first; a payment from then on is late.
+	// Nothing else can expire.
+	for _, now := range []time.Time{noon.Add(time.Minute), noon.Add(10 * time.Minute)} {
+		waiting := onRamp()
+		d, err := waiting.ExpireEarly(now)
+		if err != nil || d.Transaction.State.Status != transaction.Expired || d.Transaction.ExpiresAt.After(now) ||
+			d.Transaction.ExpiresAt.After(waiting.ExpiresAt) || !slices.Equal(d.Events, []string{"OUTGOING_PAYMENT.EXPIRED"}) {
+			t.Errorf("at %s: %v, %+v", now, err, d)
+		}
+		late, err := d.Transaction.Receive(receiptFor(d.Transaction, 10050, "late", now), activeParties(), now)
+		if err != nil || late.Transaction.Refund == nil || late.Transaction.Refund.Reason != transaction.RefundTimeout {
+			t.Errorf("a payment at %s: %v, %+v", now, err, late.Transaction)
+		}
+		if _, err := d.Transaction.ExpireEarly(now); !fault.Is(err, fault.Conflict) {
+			t.Errorf("again: %v", err)
+		}
+	}
+	transfer := onRamp()
+	transfer.State = transaction.TransferInitial
+	if _, err := transfer.ExpireEarly(noon); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a transfer: %v", err)
+	}
+}
+
 func TestTransaction_PartyNoLongerActive(t *testing.T) {
 	t.Parallel()
 	// A party that was deleted, is not active or not verified stops the execution of a quote with the

@@ -145,6 +145,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerReconciliations(a, d.Reconciliations)
 	registerExports(a, d.Exports)
 	registerSandbox(a, d.Sandbox)
+	registerSandboxTime(a, d.Sandbox)
 	registerSandboxIncomingPayments(a, d.IncomingPayments)
 	registerSandboxWebhooks(a, d.Webhooks)
 }

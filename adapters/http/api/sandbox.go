@@ -13,6 +13,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -20,6 +21,13 @@ import (
 // Sandbox holds the use cases of the sandbox operations.
 type Sandbox interface {
 	SimulatePayment(ctx context.Context, p ident.Platform, in payments.SendRequest, idempotent *ports.IdempotentRequest) (
+		transaction.Transaction, error)
+	ExpireQuote(ctx context.Context, p ident.Platform, id ident.Quote, idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
+	SettleNow(ctx context.Context, p ident.Platform, id ident.Transaction, idempotent *ports.IdempotentRequest) (
+		transaction.Transaction, error)
+	ReturnNow(ctx context.Context, p ident.Platform, id ident.Transaction, idempotent *ports.IdempotentRequest) (
+		transaction.Transaction, error)
+	TakeBackNow(ctx context.Context, p ident.Platform, id ident.Transaction, idempotent *ports.IdempotentRequest) (
 		transaction.Transaction, error)
 }
 
@@ -65,6 +73,51 @@ func registerSandbox(a *httpapi.API, service Sandbox) {
 		}
 		return service.SimulatePayment(ctx, call.Principal.Platform, payment, call.IdempotentRequest)
 	}, renderTransaction)
+}
+
+// registerSandboxTime registers the operations that move the time of one quote or payment on.
+func registerSandboxTime(a *httpapi.API, service Sandbox) {
+	const repeated = " A request that is repeated with the same `Idempotency-Key` returns the first response; without one it is 409 " +
+		"`CONFLICT`, because nothing waits any more."
+	type quoteParams struct {
+		QuoteID httpapi.ID[ident.Quote] `path:"quoteId" doc:"Id of the quote."`
+	}
+	httpapi.Post(a, httpapi.Operation{
+		ID: "sandboxExpireQuote", Path: "/sandbox/quotes/{quoteId}/expire", Tag: tagSandbox, Summary: "Expire a quote",
+		Permission: platform.Transact, SandboxOnly: true,
+		Description: "Ends a quote that waits for its payment or its execution, as if the time were `expiresAt`, which becomes the present. " +
+			"The transaction is `EXPIRED`, and a payment that is sent afterwards is late: it is refunded with the reason `TIMEOUT`." + repeated,
+		Errors: []fault.Code{fault.QuoteNotFound, fault.Conflict, fault.Forbidden},
+	}, func(ctx context.Context, call httpapi.Call, in *quoteParams) (quote.WithStatus, error) {
+		return service.ExpireQuote(ctx, call.Principal.Platform, in.QuoteID.Value, call.IdempotentRequest)
+	}, renderQuote)
+
+	type transactionParams struct {
+		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"Id of the transaction."`
+	}
+	for _, op := range []struct {
+		id, action, summary, description string
+		run                              func(Sandbox, context.Context, ident.Platform, ident.Transaction, *ports.IdempotentRequest) (
+			transaction.Transaction, error)
+	}{
+		{"sandboxSettleTransaction", "settle", "Settle a payment now",
+			"Ends the waiting of a payment, a collection or a refund for the simulated rail, with the outcome that the test value of its account " +
+				"selects: account 003 of a quote completes, account 005 of a transfer fails.", Sandbox.SettleNow},
+		{"sandboxReturnTransaction", "return", "Return a payment",
+			"Makes the beneficiary's bank return a payment that is `COMPLETED`, as one does after days, whatever the account. The transaction is " +
+				"`FAILED`, and refunded.", Sandbox.ReturnNow},
+		{"sandboxTakeBackTransaction", "take-back", "Take a collection back",
+			"Makes the payer's bank take back what was collected from an external account for a payment that has ended, as one does after days, " +
+				"whatever the account. The customer owes the money: see `GET /ledger/receivables`.", Sandbox.TakeBackNow},
+	} {
+		httpapi.Post(a, httpapi.Operation{
+			ID: op.id, Path: "/sandbox/transactions/{transactionId}/" + op.action, Tag: tagSandbox, Summary: op.summary,
+			Permission: platform.Transact, SandboxOnly: true, Description: op.description + repeated,
+			Errors: []fault.Code{fault.TransactionNotFound, fault.Conflict, fault.Forbidden},
+		}, func(ctx context.Context, call httpapi.Call, in *transactionParams) (transaction.Transaction, error) {
+			return op.run(service, ctx, call.Principal.Platform, in.TransactionID.Value, call.IdempotentRequest)
+		}, renderTransaction)
+	}
 }
 
 type sandboxUmaReceiveRequest struct {

@@ -19,12 +19,27 @@ import (
 type Rail struct {
 	clock ports.Clock
 	speed int
+	// withoutDelays: what waits for a time no longer waits.
+	withoutDelays bool
+	// returning: what was delivered or collected comes back, whatever its test value.
+	returning bool
 }
 
-var _ ports.Rail = (*Rail)(nil)
+var _ ports.SimulatedRail = (*Rail)(nil)
 
 // New returns a rail whose simulated delays are divided by speed, which is at least 1.
-func New(clock ports.Clock, speed int) *Rail { return &Rail{clock, max(speed, 1)} }
+func New(clock ports.Clock, speed int) *Rail { return &Rail{clock: clock, speed: max(speed, 1)} }
+
+// WithoutDelays implements ports.SimulatedRail.
+func (r *Rail) WithoutDelays() ports.Rail { return &Rail{clock: r.clock, speed: r.speed, withoutDelays: true} }
+
+// Returning implements ports.SimulatedRail.
+func (r *Rail) Returning() ports.Rail {
+	return &Rail{clock: r.clock, speed: r.speed, withoutDelays: true, returning: true}
+}
+
+// waits reports whether a time is still to come.
+func (r *Rail) waits(until, now time.Time) bool { return !r.withoutDelays && now.Before(until) }
 
 func (r *Rail) scaleDelay(d time.Duration) time.Duration { return d / time.Duration(r.speed) }
 
@@ -50,7 +65,7 @@ func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
 	case sandbox.ExecutionFails:
 		return refused(transaction.QuoteExecutionFailed)
 	case sandbox.CompletesLate, sandbox.PendingLong:
-		if now.Before(completesAt) {
+		if r.waits(completesAt, now) {
 			return ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: completesAt}
 		}
 	case sandbox.DeliveryFails, sandbox.RefundFails, sandbox.ComplianceFails:
@@ -82,7 +97,7 @@ func (r *Rail) transfer(p ports.Payout, now time.Time) ports.Outcome {
 	case sandbox.RejectedByBank:
 		refused.Accepted = true
 	case sandbox.PendingThenFails:
-		if endsAt := p.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.PendingTime)); now.Before(endsAt) {
+		if endsAt := p.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.PendingTime)); r.waits(endsAt, now) {
 			return ports.Outcome{Verdict: ports.Waiting, RetryAt: endsAt}
 		}
 	default: // insufficient funds, or account closed
@@ -96,10 +111,10 @@ func (r *Rail) Status(_ context.Context, payouts []ports.Payout) []ports.Outcome
 	now := r.clock.Now()
 	for i, p := range payouts {
 		outcomes[i] = ports.Outcome{Verdict: ports.Done}
-		if p.Transaction.Quote.IsZero() || scenario(p) != sandbox.Returned {
+		if !r.returning && (p.Transaction.Quote.IsZero() || scenario(p) != sandbox.Returned) {
 			continue
 		}
-		if due := p.Transaction.SettledAt.Add(r.scaleDelay(sandbox.ReturnDelay)); now.Before(due) {
+		if due := p.Transaction.SettledAt.Add(r.scaleDelay(sandbox.ReturnDelay)); r.waits(due, now) {
 			outcomes[i] = ports.Outcome{Verdict: ports.Waiting, RetryAt: due}
 		} else {
 			outcomes[i] = ports.Outcome{Verdict: ports.Returned}
@@ -125,7 +140,7 @@ func (r *Rail) collect(c ports.Collection, now time.Time) ports.Outcome {
 	case sandbox.TakenBack:
 		return ports.Outcome{Verdict: ports.Done, RetryAt: now.Add(r.scaleDelay(sandbox.ReturnDelay))}
 	case sandbox.PendingThenFails:
-		if endsAt := c.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.PendingTime)); now.Before(endsAt) {
+		if endsAt := c.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.PendingTime)); r.waits(endsAt, now) {
 			return ports.Outcome{Verdict: ports.Waiting, RetryAt: endsAt}
 		}
 	default: // insufficient funds, account closed, or rejected by the bank
@@ -139,7 +154,7 @@ func (r *Rail) CollectionStatus(_ context.Context, collections []ports.Collectio
 	now := r.clock.Now()
 	for i, c := range collections {
 		outcomes[i] = ports.Outcome{Verdict: ports.Done}
-		if sandbox.TransferScenario(c.Account.Identifier()) == sandbox.TakenBack {
+		if r.returning || sandbox.TransferScenario(c.Account.Identifier()) == sandbox.TakenBack {
 			outcomes[i] = r.takenBack(c.Transaction, now)
 		}
 	}
@@ -153,8 +168,11 @@ func (r *Rail) takenBack(t transaction.Transaction, now time.Time) ports.Outcome
 		since = t.UpdatedAt
 	}
 	due := since.Add(r.scaleDelay(sandbox.ReturnDelay))
-	if now.Before(due) {
+	if r.waits(due, now) {
 		return ports.Outcome{Verdict: ports.Done, RetryAt: due}
+	}
+	if r.returning {
+		due = now
 	}
 	code := "AM04" // ISO 20022: insufficient funds
 	if t.SourceRail == corridor.ACH {

@@ -52,6 +52,28 @@ func TestRail_DelaysScaleWithSpeed(t *testing.T) {
 	}
 }
 
+func TestRail_DrivenByATest(t *testing.T) {
+	t.Parallel()
+	// Without delays a slow payout is done, and keeps its outcome otherwise. Returning, every payout comes back and every
+	// collection is taken back, now.
+	rail := sandbox.New(fixedClock(noon), 1)
+	later := noon.Add(time.Microsecond) // what a change is dated that follows another one in the same microsecond
+	for address, want := range map[string]ports.Verdict{"spark1003": ports.Done, "spark1004": ports.Refused, "spark1good": ports.Done} {
+		p := ports.Payout{Account: wallet(address), Transaction: transaction.Transaction{Quote: quoteID, UpdatedAt: later, SettledAt: later}}
+		if got := rail.WithoutDelays().Send(t.Context(), []ports.Payout{p})[0]; got.Verdict != want {
+			t.Errorf("%s without delays: %+v", address, got)
+		}
+		if got := rail.Returning().Status(t.Context(), []ports.Payout{p})[0]; got.Verdict != ports.Returned {
+			t.Errorf("%s returning: %+v", address, got)
+		}
+	}
+	c := ports.Collection{Account: wallet("1"), Transaction: transaction.Transaction{SettledAt: later}}
+	if got := rail.Returning().CollectionStatus(t.Context(), []ports.Collection{c})[0]; got.Verdict != ports.Returned ||
+		!got.ReturnedAt.Equal(noon) || got.PartnerID == "" {
+		t.Errorf("a collection: %+v", got)
+	}
+}
+
 func TestRail_InstructionsForEveryChain(t *testing.T) {
 	t.Parallel()
 	// Without a network there is an address for every chain, with one only the address on it.

@@ -298,6 +298,17 @@ func (u *tx) SaveReceiptPayers(_ context.Context, payers []ports.ReceiptPayer) e
 	return nil
 }
 
+func (u *tx) ExpireQuoteEarly(_ context.Context, p ident.Platform, id ident.Quote, at time.Time) error {
+	u.writes(p)
+	q := u.quotes[id]
+	q.ExpiresAt, q.ExpiredEarlyAt = at, at
+	put(u.memory, u.quotes, id, q)
+	t := u.transactions[q.Transaction]
+	t.ExpiresAt = at
+	put(u.memory, u.transactions, t.ID, t)
+	return nil
+}
+
 func (u *tx) LockQuotes(_ context.Context, keys []ports.QuoteKey) (map[ports.QuoteKey]ports.QuoteState, error) {
 	found := map[ports.QuoteKey]ports.QuoteState{}
 	for _, k := range keys {

@@ -1,0 +1,206 @@
+package payments_test
+
+import (
+	"testing"
+	"time"
+
+	sandboxrail "causeway/adapters/rails/sandbox"
+	"causeway/app/internal/audittest"
+	"causeway/app/payments"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+)
+
+// newSandboxEnv builds an environment whose workers run, and whose time a test can move on payment by payment.
+func newSandboxEnv(t *testing.T) *env {
+	t.Helper()
+	e := newIdleEnv(t)
+	e.Service = newService(e.Env, e.Store, e.approvals, func(c *payments.Config) { c.Simulated = sandboxrail.New(e.Clock, 1) })
+	e.Env.Run(e.Service.Run)
+	e.dollars = e.NewInternalAccount(e.Customer.ID, "USD", 0)
+	return e
+}
+
+// checkLedger reports what the ledger check finds.
+func (e *env) checkLedger(t *testing.T) {
+	t.Helper()
+	for _, f := range audittest.Check(t, e.Env).Findings {
+		t.Errorf("the ledger check finds: %+v", f)
+	}
+}
+
+func wantConflict(t *testing.T, what string, err error) {
+	t.Helper()
+	if !fault.Is(err, fault.Conflict) {
+		t.Errorf("%s: %v, want CONFLICT", what, err)
+	}
+}
+
+func TestExpireQuote_LatePaymentIsRefunded(t *testing.T) {
+	t.Parallel()
+	// A quote expires now, for good: the quote says so, what is paid afterwards comes back as late, and its own expiry changes
+	// nothing. Other quotes stay.
+	env := newSandboxEnv(t)
+	defer env.checkLedger(t)
+	wallet := env.NewWallet("spark1good")
+	q, other := env.quote(t, "USD", 10050, wallet), env.quote(t, "USD", 10050, wallet)
+	env.Clock.Advance(time.Second)
+
+	expired, err := env.ExpireQuote(t.Context(), env.Platform.ID, q.ID, nil)
+
+	if err != nil || expired.Status != quote.Expired || !expired.Quote.ExpiresAt.Equal(env.Clock.Now()) {
+		t.Fatalf("%v, %+v", err, expired)
+	}
+	read, err := env.GetQuote(t.Context(), env.Platform.ID, q.ID)
+	if err != nil || read.Status != quote.Expired || !read.Quote.ExpiresAt.Equal(env.Clock.Now()) {
+		t.Errorf("read %v, %+v", err, read)
+	}
+	_, err = env.ExpireQuote(t.Context(), env.Platform.ID, q.ID, nil)
+	wantConflict(t, "again", err)
+	env.Clock.Advance(time.Second)
+	if _, err := env.SimulatePayment(t.Context(), env.Platform.ID, payments.SendRequest{Quote: q.ID, Currency: "USD"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	late := env.WaitForState(q.Transaction, "EXPIRED (refund COMPLETED)")
+	if late.Refund.Reason != transaction.RefundTimeout {
+		t.Errorf("refunded because of %s", late.Refund.Reason)
+	}
+	if got := env.Transaction(other.Transaction); got.State != transaction.Initial {
+		t.Errorf("the other quote is %s", got.State)
+	}
+	env.Clock.Advance(time.Hour)
+	env.WaitForState(other.Transaction, "EXPIRED")
+	env.wantOutgoingEvents(q.Transaction, "PENDING", "EXPIRED", "REFUND_PENDING", "REFUND_COMPLETED")
+	_, err = env.ExpireQuote(t.Context(), env.Platform.ID, ident.NewQuote(env.IDs.New, env.Clock.Now()), nil)
+	if !fault.Is(err, fault.QuoteNotFound) {
+		t.Errorf("an unknown quote: %v", err)
+	}
+}
+
+func TestExpireQuote_PaidFirst(t *testing.T) {
+	t.Parallel()
+	// A quote that was paid does not expire.
+	env := newSandboxEnv(t)
+	defer env.checkLedger(t)
+	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
+	if _, err := env.SimulatePayment(t.Context(), env.Platform.ID, payments.SendRequest{Quote: q.ID, Currency: "USD"}, nil); err != nil {
+		t.Fatal(err)
+	}
+
+	_, err := env.ExpireQuote(t.Context(), env.Platform.ID, q.ID, nil)
+
+	wantConflict(t, "a paid quote", err)
+	env.WaitForState(q.Transaction, "COMPLETED")
+}
+
+func TestSettleNow_EndsTheWaiting(t *testing.T) {
+	t.Parallel()
+	// A slow payout completes at once, and a slow collection fails, as both would after their delays. The jobs that wait for
+	// them find them settled. What waits for nothing is a conflict.
+	env := newSandboxEnv(t)
+	defer env.checkLedger(t)
+	q := env.quote(t, "USD", 10050, env.NewWallet("spark1003"))
+	if _, err := env.Receive(t.Context(), env.receipt(q, "RTP", 10050), nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err := env.SettleNow(t.Context(), env.Platform.ID, ident.NewTransaction(env.IDs.New, env.Clock.Now()), nil)
+	if !fault.Is(err, fault.TransactionNotFound) {
+		t.Errorf("an unknown transaction: %v", err)
+	}
+	transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: env.NewBankAccount("1234567005").ID,
+		To: env.dollars.ID, Amount: 100}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	settled, err := env.SettleNow(t.Context(), env.Platform.ID, q.Transaction, nil)
+	if err != nil || settled.State.Status != transaction.Completed || settled.SettledAt.IsZero() {
+		t.Errorf("%v, %s", err, settled.State)
+	}
+	failed, err := env.SettleNow(t.Context(), env.Platform.ID, transfer.ID, nil)
+	if err != nil || failed.State.Status != transaction.Failed {
+		t.Errorf("%v, %s", err, failed.State)
+	}
+
+	for _, id := range []ident.Transaction{q.Transaction, transfer.ID} {
+		_, err = env.SettleNow(t.Context(), env.Platform.ID, id, nil)
+		wantConflict(t, "again", err)
+	}
+	waiting := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
+	_, err = env.SettleNow(t.Context(), env.Platform.ID, waiting.Transaction, nil)
+	wantConflict(t, "an unpaid quote", err)
+	env.Clock.Advance(10 * time.Minute)
+	env.WaitForNoJobs(transaction.StepDeliver)
+	env.WaitForNoJobs(transaction.StepPull)
+	env.wantOutgoingEvents(q.Transaction, "PENDING", "PROCESSING", "COMPLETED")
+	env.wantIncomingEvents(t, transfer.ID, "INCOMING_PAYMENT.FAILED")
+}
+
+func TestReturnNow_AnyPayout(t *testing.T) {
+	t.Parallel()
+	// A payout of a quote and a transfer out are returned although no test value asks for it, and refunded; only once, and not
+	// before they are completed.
+	env := newSandboxEnv(t)
+	defer env.checkLedger(t)
+	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
+	_, err := env.ReturnNow(t.Context(), env.Platform.ID, q.Transaction, nil)
+	wantConflict(t, "an unpaid quote", err)
+	if _, err := env.Receive(t.Context(), env.receipt(q, "RTP", 10050), nil); err != nil {
+		t.Fatal(err)
+	}
+	from := env.account(ident.Customer{}, "USD", 100_00)
+	transfer, err := env.TransferOut(t.Context(), transaction.TransferOut{Platform: env.Platform.ID, From: from.ID, To: env.newOwnBank().ID,
+		Amount: 25_00}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []ident.Transaction{q.Transaction, transfer.ID} {
+		env.WaitForState(id, "COMPLETED")
+
+		returned, err := env.ReturnNow(t.Context(), env.Platform.ID, id, nil)
+
+		if err != nil || returned.State.Status != transaction.Failed {
+			t.Fatalf("%v, %s", err, returned.State)
+		}
+		env.WaitForState(id, "FAILED (refund COMPLETED)")
+		_, err = env.ReturnNow(t.Context(), env.Platform.ID, id, nil)
+		wantConflict(t, "again", err)
+	}
+	env.wantOutgoingEvents(q.Transaction, "PENDING", "PROCESSING", "COMPLETED", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED")
+}
+
+func TestTakeBackNow_OpensReceivable(t *testing.T) {
+	t.Parallel()
+	// A collection is taken back although no test value asks for it: the customer owes it. Only once, not before it has ended,
+	// and not what was never collected.
+	env := newSandboxEnv(t)
+	defer env.checkLedger(t)
+	pull := func(number string) transaction.Transaction {
+		transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: env.NewBankAccount(number).ID,
+			To: env.dollars.ID, Amount: 25_00}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return transfer
+	}
+	done, slow := pull("1234567001"), pull("1234567005")
+	env.waitForStatus(done.ID, transaction.Completed)
+	_, err := env.TakeBackNow(t.Context(), env.Platform.ID, slow.ID, nil)
+	wantConflict(t, "a collection that is not done", err)
+
+	if _, err := env.TakeBackNow(t.Context(), env.Platform.ID, done.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+
+	if owed := env.wantReceivable(t, done.ID); owed.Amount.Minor != 25_00 {
+		t.Errorf("owed %+v", owed)
+	}
+	_, err = env.TakeBackNow(t.Context(), env.Platform.ID, done.ID, nil)
+	wantConflict(t, "again", err)
+	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
+	_, err = env.TakeBackNow(t.Context(), env.Platform.ID, q.Transaction, nil)
+	wantConflict(t, "a payment that was not collected", err)
+}
+
