@@ -133,6 +133,29 @@ func (c *Client) Call(ctx context.Context, method, path string, body, result any
 	return json.Unmarshal(response.Body, result)
 }
 
+// CheckSandbox returns an error if the token is not one with which a sandbox platform can be set up: nothing that simulates or
+// tries something may reach a production platform.
+func (c *Client) CheckSandbox(ctx context.Context) error {
+	_, err := c.probeSandbox(ctx)
+	return err
+}
+
+// probeSandbox reads something that does not exist and that only a token with MANAGE of a sandbox platform may read.
+func (c *Client) probeSandbox(ctx context.Context) (*Response, error) {
+	const path = "/sandbox/webhook-deliveries/Webhook:00000000-0000-7000-8000-000000000000/request"
+	response, err := c.Do(ctx, Request{Method: http.MethodGet, Path: path})
+	if err != nil {
+		return nil, fmt.Errorf("no response from %s; is the service running? (%w)", c.BaseURL, err)
+	}
+	if response.Status == http.StatusNotFound {
+		return response, nil
+	}
+	if err := response.Err(http.MethodGet, path); err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%s is no service of this API", c.BaseURL)
+}
+
 // Err returns an *Error if the status is not 2xx.
 func (r *Response) Err(method, path string) error {
 	if r.Status >= 200 && r.Status <= 299 {

@@ -64,13 +64,9 @@ type Listener struct {
 
 // Start makes Poll return what happens from now on. The error is final: the token may not listen.
 func (l *Listener) Start(ctx context.Context) error {
-	response, err := l.Client.Do(ctx, Request{Method: http.MethodGet, Path: "/sandbox/webhook-deliveries/" +
-		"Webhook:00000000-0000-7000-8000-000000000000/request"})
+	response, err := l.Client.probeSandbox(ctx)
 	if err != nil {
-		return fmt.Errorf("no response from %s; is the service running? (%w)", l.Client.BaseURL, err)
-	}
-	if response.Status != http.StatusNotFound { // there is no such event, and it may be read
-		return response.Err(http.MethodGet, "/sandbox/webhook-deliveries/{webhookId}/request")
+		return err
 	}
 	l.returned = map[string]time.Time{}
 	if l.latest, err = http.ParseTime(response.Header.Get("Date")); err != nil {

@@ -38,6 +38,7 @@ type commands struct {
 	Migrate migrateCommand `cmd:"" group:"Run" help:"Upgrade the database to the schema of this version."`
 
 	Listen  listenCommand  `cmd:"" group:"Develop" help:"Print the webhooks of a sandbox platform as they come, and forward them to a local program."`
+	Trigger triggerCommand `cmd:"" group:"Develop" help:"Make a webhook of a sandbox platform happen, through the requests that cause it."`
 	Sandbox sandboxCommand `cmd:"" group:"Develop" help:"Move the time of a quote or payment of a sandbox platform on."`
 
 	Platform  cli.PlatformCommand  `cmd:"" group:"Platforms and customers" help:"Create, change and list platforms."`

@@ -203,4 +203,3 @@ func TestTakeBackNow_OpensReceivable(t *testing.T) {
 	_, err = env.TakeBackNow(t.Context(), env.Platform.ID, q.Transaction, nil)
 	wantConflict(t, "a payment that was not collected", err)
 }
-

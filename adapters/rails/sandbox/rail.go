@@ -31,7 +31,9 @@ var _ ports.SimulatedRail = (*Rail)(nil)
 func New(clock ports.Clock, speed int) *Rail { return &Rail{clock: clock, speed: max(speed, 1)} }
 
 // WithoutDelays implements ports.SimulatedRail.
-func (r *Rail) WithoutDelays() ports.Rail { return &Rail{clock: r.clock, speed: r.speed, withoutDelays: true} }
+func (r *Rail) WithoutDelays() ports.Rail {
+	return &Rail{clock: r.clock, speed: r.speed, withoutDelays: true}
+}
 
 // Returning implements ports.SimulatedRail.
 func (r *Rail) Returning() ports.Rail {
