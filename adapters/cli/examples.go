@@ -13,6 +13,7 @@ var Examples = map[string]string{
 	"migrate":           "causeway migrate --database-url postgres://causeway@db/causeway",
 	"listen":            "causeway listen --forward-to http://localhost:3000/webhooks",
 	"trigger":           "causeway trigger OUTGOING_PAYMENT.COMPLETED",
+	"sandbox apply":     "causeway sandbox apply fixtures.yaml",
 	"sandbox expire":    "causeway sandbox expire Quote:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e44",
 	"sandbox settle":    "causeway sandbox settle Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",
 	"sandbox return":    "causeway sandbox return Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",

@@ -39,7 +39,7 @@ type commands struct {
 
 	Listen  listenCommand  `cmd:"" group:"Develop" help:"Print the webhooks of a sandbox platform as they come, and forward them to a local program."`
 	Trigger triggerCommand `cmd:"" group:"Develop" help:"Make a webhook of a sandbox platform happen, through the requests that cause it."`
-	Sandbox sandboxCommand `cmd:"" group:"Develop" help:"Move the time of a quote or payment of a sandbox platform on."`
+	Sandbox sandboxCommand `cmd:"" group:"Develop" help:"Fill a sandbox platform with fixtures, and move the time of its quotes and payments on."`
 
 	Platform  cli.PlatformCommand  `cmd:"" group:"Platforms and customers" help:"Create, change and list platforms."`
 	Token     cli.TokenCommand     `cmd:"" group:"Platforms and customers" help:"Create, list and delete the API tokens of a platform."`

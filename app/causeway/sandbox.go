@@ -3,21 +3,61 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/google/uuid"
 
 	"causeway/adapters/apiclient"
+	"causeway/adapters/apiclient/fixtures"
 	"causeway/adapters/cli"
 )
 
 // sandboxCommand drives a sandbox platform over the API.
 type sandboxCommand struct {
+	Apply    sandboxApplyCommand    `cmd:"" help:"Make the requests of a file of fixtures: customers, accounts, payments. Applied again, it does nothing twice."`
 	Expire   sandboxExpireCommand   `cmd:"" help:"Expire a quote that waits to be paid or executed, now."`
 	Settle   sandboxSettleCommand   `cmd:"" help:"End the waiting of a payment for the simulated rail, with the outcome that its test value selects."`
 	Return   sandboxReturnCommand   `cmd:"" help:"Make the beneficiary's bank return a payment that is completed, as one does after days."`
 	TakeBack sandboxTakeBackCommand `cmd:"" help:"Make the payer's bank take back what was collected for a payment, as one does after days."`
+}
+
+type sandboxApplyCommand struct {
+	tokenFlags
+	File string `arg:"" help:"File of YAML or JSON with the fixtures. Its name is part of what makes a fixture the same."`
+}
+
+// Run makes the requests of the file.
+func (c sandboxApplyCommand) Run(ctx context.Context, env *cli.Env) error {
+	file, err := os.Open(c.File)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, fixtures.MaxBytes+1))
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(c.File)
+	set, err := fixtures.Parse(strings.TrimSuffix(name, filepath.Ext(name)), text)
+	if err != nil {
+		return fmt.Errorf("%s, nothing was applied: %w", c.File, err)
+	}
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	return set.Apply(ctx, client, func(done fixtures.Applied) {
+		before := ""
+		if done.Before {
+			before = "  (applied before)"
+		}
+		fmt.Fprintf(env.Out, "%s  %s %s  %d  %s%s\n", done.Fixture.Name, done.Fixture.Method, done.Path, done.Status, done.ID, before)
+	})
 }
 
 type sandboxExpireCommand struct {
