@@ -61,6 +61,16 @@ func downloadDescription(t *testing.T, folder, url string) string {
 	return path
 }
 
+func TestOpenAPICommand_PrintsWhatServersPublish(t *testing.T) {
+	t.Parallel()
+	// Without a database, the command prints the description of a server with the same URL.
+	h := newTestEnv(t)
+	_, published := getText(t, h.server.baseURL+"/openapi.json")
+	if printed := mustRunCommand(t, nil, "openapi", "--public-url", h.server.rootURL()); printed != published+"\n" {
+		t.Errorf("the command prints %d bytes, the server publishes %d", len(printed), len(published))
+	}
+}
+
 func TestDescription_PassesLinters(t *testing.T) {
 	t.Parallel()
 	// The recommended rules of Spectral and of Redocly find nothing in the description of the API and in that of the

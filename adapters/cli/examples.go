@@ -210,6 +210,7 @@ var Examples = map[string]string{
 	"mcp serve":      "causeway mcp serve --url http://localhost:8080/2025-10-13",
 	"mcp pair":       "causeway mcp pair AGENT-K7QF-M2XP --url http://localhost:8080/2025-10-13",
 	"complete":       "causeway complete -- ledger ba",
+	"openapi":        "causeway openapi --public-url https://pay.example.com",
 	"completion":     "causeway completion bash",
 	"version":        "causeway version",
 }

@@ -258,6 +258,23 @@ func (d *document) publish() error {
 // renderedDocument holds the files made from the description.
 type renderedDocument struct{ openapi, reference *staticFile }
 
+// Description returns the OpenAPI document that is published at BasePath + /openapi.json. Call Build before.
+func (a *API) Description() ([]byte, error) {
+	if _, err := a.document.readExamples(); err != nil {
+		return nil, err
+	}
+	defer a.document.removeExamples()
+	return a.document.marshal()
+}
+
+func (d *document) marshal() ([]byte, error) {
+	text, err := json.Marshal(d.openapi)
+	if err != nil {
+		return nil, fmt.Errorf("render the OpenAPI document: %w", err)
+	}
+	return text, nil
+}
+
 // render renders the OpenAPI document and the reference page, with the examples.
 func (d *document) render() (files renderedDocument, err error) {
 	examples, err := d.readExamples()
@@ -265,9 +282,9 @@ func (d *document) render() (files renderedDocument, err error) {
 		return files, err
 	}
 	defer d.removeExamples()
-	text, err := json.Marshal(d.openapi)
+	text, err := d.marshal()
 	if err != nil {
-		return files, fmt.Errorf("render the OpenAPI document: %w", err)
+		return files, err
 	}
 	page, err := renderReference(d.openapi, d.operations, examples, d.api.config.Version)
 	if err != nil {

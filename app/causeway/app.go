@@ -295,17 +295,22 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, MaxUploads: a.Uploads, TrustedProxies: proxies,
 		PublicURL: a.baseURL(address), Version: version, LogRefused: a.logRefused,
 	})
-	api.Register(server, api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, Invitations: a.invitations,
+	api.Register(server, a.useCases(a.verificationURL(address)))
+	a.mountPartners(server)
+	return server, errors.Join(a.mountPages(server, address), a.mountIdentity(server), server.Build())
+}
+
+// useCases returns what the operations of the API call.
+func (a *app) useCases(verificationURL string) api.Deps {
+	return api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, Invitations: a.invitations,
 		BeneficialOwners: a.verifications, Verifications: a.verifications,
-		Documents: a.documents, KYCLinks: a.kycLinks, VerificationURL: a.verificationURL(address),
+		Documents: a.documents, KYCLinks: a.kycLinks, VerificationURL: verificationURL,
 		ExternalAccounts: a.accounts, InternalAccounts: a.accounts, Wallets: a.wallets, Agents: a.agents, AgentPayments: a.payments,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks,
 		WebhookSecrets: a.webhooks,
 		Safeguarding:   a.treasury, Treasury: a.treasury, Receivables: a.receivables,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods, Books: a.books,
-		MonthEnd: a.monthEnd, Years: a.years, Journals: a.journals, Proposals: a.proposals})
-	a.mountPartners(server)
-	return server, errors.Join(a.mountPages(server, address), a.mountIdentity(server), server.Build())
+		MonthEnd: a.monthEnd, Years: a.years, Journals: a.journals, Proposals: a.proposals}
 }
 
 // pageRate is the rate limit of the pages of verifications of one address, which many customers of a

@@ -62,6 +62,7 @@ type commands struct {
 	Keys     cli.KeysCommand     `cmd:"" group:"Operation" help:"Replace the keys that encrypt stored data."`
 	Webhooks cli.WebhooksCommand `cmd:"" group:"Operation" help:"Replace the keys that sign webhooks."`
 	Mails    cli.MailsCommand    `cmd:"" group:"Operation" help:"List the mails to customers."`
+	OpenAPI  openAPICommand      `cmd:"" name:"openapi" group:"Operation" help:"Print the OpenAPI description of the API."`
 	MCP      mcpCommand          `cmd:"" name:"mcp" group:"Operation" help:"Let a language model pay, as an agent, over MCP."`
 
 	Completion cli.CompletionCommand `cmd:"" group:"Operation" help:"Print what makes a shell complete commands and values."`
