@@ -26,13 +26,17 @@ TESTFLAGS := -vet=off -timeout 60m
 WITHOUT_RACE := ./core/... ./ledger/... ./adapters/documentfiles ./app/internal/simulation ./app/causeway/...
 
 .DEFAULT_GOAL := help
-.PHONY: run build test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-evm needs-browser screenshots
+.PHONY: run build clients test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-clients needs-evm needs-browser screenshots
 
 run: needs-postgres build ## Build, then serve http://localhost:8080 with a private Postgres
 	exec $(BINARY) dev --data $(DATA)
 
 build: ## Build bin/causeway
 	$(GO) build $(BUILDFLAGS) -o $(BINARY) ./app/causeway
+
+clients: build needs-clients ## Generate and build the clients in clients/ from the description of the API
+	$(BINARY) openapi >clients/openapi.json
+	cd clients/typescript && npm run -s generate ../openapi.json && npm run -s build
 
 test: announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-evm needs-browser lint unit e2e ## Lint, unit, adapter and end-to-end tests
 
@@ -46,7 +50,8 @@ unit: needs-postgres needs-gcc needs-readers needs-evm ## Unit and adapter tests
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -p 4 $$($(GO) list ./... | grep -v '^causeway/e2e' | grep -vxF "$$($(GO) list $(WITHOUT_RACE))")
 
 # These tests wait for processes two thirds of the time: four at once keep two cores busy.
-e2e: needs-postgres needs-python needs-node needs-evm needs-browser build ## Tests that drive the real binary
+e2e: needs-postgres needs-python needs-node needs-evm needs-browser build clients ## Tests that drive the real binary
+	cd clients/typescript && npm test -s
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 $(TESTFLAGS) -parallel 4 ./e2e/...
 
 faults: needs-postgres needs-gcc build ## Long tests: payments while things fail, reports of any kind, 100,000 generated requests, a simulation of 1,000,000 steps
@@ -112,16 +117,15 @@ needs-browser:
 needs-node: e2e/node/node_modules
 	@.ci/need node
 
-e2e/node/node_modules: e2e/node/package-lock.json
-	@.ci/need node npm
-	cd e2e/node && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 5
-	touch $@
+# The npm packages of the client in TypeScript, and of its generator and tests.
+needs-clients: clients/typescript/node_modules
+	@.ci/need node
 
 # The node, the compiler and the token contract with which the tests of adapters/rails/evm move stablecoins.
 needs-evm: adapters/rails/evm/node/node_modules
 	@.ci/need node
 
-adapters/rails/evm/node/node_modules: adapters/rails/evm/node/package-lock.json
+%/node_modules: %/package-lock.json
 	@.ci/need node npm
-	cd adapters/rails/evm/node && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 5
+	cd $* && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 5
 	touch $@

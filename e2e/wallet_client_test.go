@@ -12,7 +12,7 @@ import (
 
 func TestWalletClient_WrittenFromTheDescriptionUsesAWallet(t *testing.T) {
 	t.Parallel()
-	// A client in JavaScript, written from the published description with cryptography from npm, uses a
+	// The wallet of the client in TypeScript, written from the published description with cryptography from npm, uses a
 	// wallet of a production platform, from the first code to the export of its key.
 	issuer := startNodeServer(t, nil, "issuer.mjs")
 	mails := t.TempDir()
@@ -47,7 +47,7 @@ func TestWalletClient_DocumentIsRight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := os.ReadFile("node/wallet.mjs")
+	client, err := os.ReadFile("../clients/typescript/src/wallet.ts")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,13 +60,13 @@ func TestWalletClient_DocumentIsRight(t *testing.T) {
 		return texts
 	}
 
-	scripts, examples := blocks("js"), blocks("json")
+	scripts, examples := blocks("ts"), blocks("json")
 	if len(scripts) == 0 || len(examples) != 1 {
 		t.Fatalf("%d scripts and %d examples, want scripts and one example", len(scripts), len(examples))
 	}
 	for _, script := range scripts {
 		if !strings.Contains(string(client), script) {
-			t.Errorf("e2e/node/wallet.mjs does not contain this script of docs/wallets.md:\n%s", script)
+			t.Errorf("clients/typescript/src/wallet.ts does not contain this script of docs/wallets.md:\n%s", script)
 		}
 	}
 	if _, err := kit.MustSucceed(waitContext(t), nodeProgram(t, []string{"EXAMPLE=" + examples[0]}, "wallet-example.mjs")); err != nil {

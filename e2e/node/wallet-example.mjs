@@ -1,9 +1,9 @@
-// Checks the client in wallet.mjs with an example, that of docs/wallets.md: EXAMPLE in the environment.
+// Checks the client in clients/typescript/src/wallet.ts with an example, that of docs/wallets.md: EXAMPLE in the environment.
 import assert from "node:assert/strict";
 import { DhkemP256HkdfSha256 } from "@hpke/core";
 import { p256 } from "@noble/curves/nist.js";
 import { base64, base64urlnopad, hex } from "@scure/base";
-import { openSession, sign, stamp } from "./wallet.mjs";
+import { openSession, sign, stamp } from "../../clients/typescript/dist/wallet.js";
 
 const example = JSON.parse(process.env.EXAMPLE);
 const kem = new DhkemP256HkdfSha256();

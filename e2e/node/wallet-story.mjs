@@ -1,4 +1,4 @@
-// The life of a wallet on a production platform, with the client in wallet.mjs: node wallet-story.mjs.
+// The life of a wallet on a production platform, with the client in clients/typescript/src/wallet.ts: node wallet-story.mjs.
 // In the environment: BASE_URL, CLIENT_ID and CLIENT_SECRET of the platform, MAIL_FOLDER, and ISSUER (issuer.mjs).
 // It ends at the first thing that is not as described.
 import assert from "node:assert/strict";
@@ -12,7 +12,7 @@ import { wordlist } from "@scure/bip39/wordlists/english.js";
 import emulator from "nid-webauthn-emulator";
 import {
   checkChallenge, newClientKey, nonceFor, openExport, openSession, readPayment, readRequest, sessionKey, sign, stamp, verifyPayment, walletKey,
-} from "./wallet.mjs";
+} from "../../clients/typescript/dist/wallet.js";
 
 const { BASE_URL, CLIENT_ID, CLIENT_SECRET, MAIL_FOLDER, ISSUER } = process.env;
 
@@ -193,7 +193,7 @@ const quote = await newQuote();
 const said = readPayment(payloadOf(quote), {
   quoteId: quote.id, transactionId: quote.transactionId, platformId: JSON.parse(add.payloadToSign).platformId, accountId: wallet.id,
   totalSendingAmount: 2_000_000, sendingCurrency: "USDB", feesIncluded: quote.feesIncluded,
-  totalReceivingAmount: quote.totalReceivingAmount, receivingCurrency: "USD", exchangeRate: quote.exchangeRate,
+  totalReceivingAmount: quote.totalReceivingAmount, receivingCurrency: "USD", exchangeRate: String(quote.exchangeRate),
   destination: { accountId: dollars.id },
 });
 assert.equal(new Date(said.expiresAt).getTime(), new Date(quote.expiresAt).getTime());

@@ -46,6 +46,7 @@ var wantOutput = map[string]map[string]int{
 	},
 	"api-conventions.md": {`"code":"INVALID_INPUT"`: 1},
 	"auditing.md":        {`All \d+ rules passed\.`: 3, `published checkpoints match the postings +\d+ +checkpoints +passed`: 2},
+	"clients.md":         {`"status":"COMPLETED"`: 1},
 	"customers.md": {`"isDeleted":true`: 1, `"verificationStatus":"RESOLVE_ERRORS"`: 1, `"kycUrl":"http`: 1, `"fileName":"bill.pdf"`: 2,
 		`"currencies":\["USD","BTC"\]`: 3, `"successful":2,"failed":1.*"field":"birthDate"`: 1, `"status":"CLAIMED"`: 1},
 	"exports.md": {`books\.journal: \d+ bytes`: 1},
