@@ -37,16 +37,18 @@ build: ## Build bin/causeway
 clients: build needs-clients ## Generate and build the clients in clients/ from the description of the API
 	$(BINARY) openapi >clients/openapi.json
 	cd clients/typescript && npm run -s generate ../openapi.json && npm run -s build
+	generator=$$($(TOOL) -n oapi-codegen) && cd clients/go && "$$generator" -config api/config.yaml -o api/api.gen.go ../openapi.json
 
 test: announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-evm needs-browser lint unit e2e ## Lint, unit, adapter and end-to-end tests
 
 # With the flags of the tests, so that both compile each package and its tests once.
 lint: needs-gcc ## Lint and check the formatting
-	CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" $$($(TOOL) -n golangci-lint) run
+	linter=$$($(TOOL) -n golangci-lint) && CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" "$$linter" run && cd clients/go && "$$linter" run
 
 # Most tests wait for Postgres or another process: four packages at once keep two cores busy.
 unit: needs-postgres needs-gcc needs-readers needs-evm ## Unit and adapter tests, with the race detector
 	$(GO) test $(TESTFLAGS) $(WITHOUT_RACE)
+	cd clients/go && $(GO) test $(TESTFLAGS) ./...
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -p 4 $$($(GO) list ./... | grep -v '^causeway/e2e' | grep -vxF "$$($(GO) list $(WITHOUT_RACE))")
 
 # These tests wait for processes two thirds of the time: four at once keep two cores busy.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -83,7 +84,8 @@ func testClient(t *testing.T, newCommand func(input string) kit.Command) {
 		t.Errorf("the client listed the customers %q, want %q", got.Customers, want)
 	}
 	var quote struct{ ExchangeRate json.Number }
-	if err := json.Unmarshal(h.get("/quotes/"+got.QuoteID).wantStatus(200).body, &quote); err != nil || got.Rate != quote.ExchangeRate.String() {
+	err = json.Unmarshal(h.get("/quotes/"+got.QuoteID).wantStatus(200).body, &quote)
+	if err != nil || got.Rate != quote.ExchangeRate.String() {
 		t.Errorf("%v: the client has the rate %s, want %s", err, got.Rate, quote.ExchangeRate)
 	}
 	eventually(t, "the payment of the client", func() bool {
@@ -154,6 +156,33 @@ func TestClients_TypeScript(t *testing.T) {
 	})
 }
 
+func TestClients_Go(t *testing.T) {
+	t.Parallel()
+	// The client in Go does what its story says.
+	testClient(t, func(input string) kit.Command {
+		return clientProgram(t, "go", []string{"GIVEN=" + input}, "go", "run", "./internal/story")
+	})
+}
+
+func TestClients_GeneratedGoIsCurrent(t *testing.T) {
+	t.Parallel()
+	// The committed package api is what the generator makes of the description.
+	dir := t.TempDir()
+	description, generated := filepath.Join(dir, "openapi.json"), filepath.Join(dir, "api.gen.go")
+	if err := os.WriteFile(description, []byte(mustRunCommand(t, nil, "openapi")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	generator := strings.TrimSpace(run(t, "..", "go", "tool", "-modfile=tools.mod", "-n", "oapi-codegen"))
+	run(t, "../clients/go", generator, "-config", "api/config.yaml", "-o", generated, description)
+	want, err := os.ReadFile(generated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile("../clients/go/api/api.gen.go"); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("clients/go/api/api.gen.go is not current: run make clients, and commit it (%v)", err)
+	}
+}
+
 func TestClients_DocumentIsRight(t *testing.T) {
 	t.Parallel()
 	// The example of each client in docs/clients.md makes the payment.
@@ -173,6 +202,10 @@ func TestClients_DocumentIsRight(t *testing.T) {
 			t.Helper()
 			return clientProgram(t, "typescript", env, "node", writeExample(t, "../clients/typescript/build", "example.mjs", source))
 		}},
+		{"go", func(t *testing.T, source string) kit.Command {
+			t.Helper()
+			return clientProgram(t, "go", env, "go", "run", writeExample(t, "../clients/go/internal", "main.go", source))
+		}},
 	} {
 		t.Run(example.mark, func(t *testing.T) {
 			t.Parallel()
@@ -185,7 +218,8 @@ func TestClients_DocumentIsRight(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, id, _ := strings.Cut(strings.TrimSpace(ran.Output), "COMPLETED ")
-			if got := h.get("/transactions/" + id).wantStatus(200); got.int("sentAmount.amount") != 2500 || !strings.HasPrefix(ran.Output, customer) {
+			got := h.get("/transactions/" + id).wantStatus(200)
+			if got.int("sentAmount.amount") != 2500 || !strings.HasPrefix(ran.Output, customer) {
 				t.Errorf("the example printed %s, and paid %s", ran.Output, got.body)
 			}
 		})

@@ -31,7 +31,7 @@ func walk(tree fs.FS, module string, examine func(*file)) ([]string, error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata"):
+		case isSkipped(tree, name, entry):
 			return fs.SkipDir
 		case entry.IsDir() || path.Ext(name) != ".go":
 			return nil
@@ -53,6 +53,15 @@ func walk(tree fs.FS, module string, examine func(*file)) ([]string, error) {
 		return nil
 	})
 	return violations, err
+}
+
+// isSkipped reports whether an entry is a folder without packages of this module, such as clients/go, a module of its own.
+func isSkipped(tree fs.FS, name string, entry fs.DirEntry) bool {
+	if !entry.IsDir() || name == "." {
+		return false
+	}
+	_, err := fs.Stat(tree, path.Join(name, "go.mod"))
+	return err == nil || strings.HasPrefix(entry.Name(), ".") || slices.Contains([]string{"testdata", "node_modules"}, entry.Name())
 }
 
 // file is one parsed Go file.

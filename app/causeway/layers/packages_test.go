@@ -81,8 +81,7 @@ func packageComments(tree fs.FS) ([]packageComment, error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata" ||
-			entry.Name() == "node_modules"):
+		case isSkipped(tree, name, entry):
 			return fs.SkipDir
 		case entry.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
 			return nil
