@@ -194,6 +194,7 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 	outcomes := op.Outcomes
 	switch body {
 	case reflect.TypeFor[Reply]():
+		described.DefaultStatus = outcomes[0].Status // for any other one huma would describe a response
 	case reflect.TypeFor[NoBody]():
 		outcomes = append([]Outcome{{Status: op.Status}}, outcomes...)
 	default:

@@ -122,6 +122,36 @@ func TestOpenAPI_HasOnlyWhatToolsUnderstand(t *testing.T) {
 	}
 }
 
+func TestOpenAPI_SuccessesHaveBodies(t *testing.T) {
+	t.Parallel()
+	// Each success of an operation is described with its body, unless it is 204.
+	var document struct {
+		Paths map[string]map[string]struct {
+			OperationID string
+			Responses   map[string]struct{ Content map[string]any }
+		}
+	}
+	if err := json.Unmarshal(fetchOpenAPI(t), &document); err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, operations := range document.Paths {
+		for _, operation := range operations {
+			for status, response := range operation.Responses {
+				if status >= "300" {
+					continue
+				}
+				if checked++; (len(response.Content) == 0) != (status == "204") {
+					t.Errorf("%s: the response %s has %d kinds of bodies", operation.OperationID, status, len(response.Content))
+				}
+			}
+		}
+	}
+	if checked < 180 {
+		t.Errorf("only %d successes found: the test reads the description wrongly", checked)
+	}
+}
+
 func TestOpenAPI_VersionsHaveALargestValue(t *testing.T) {
 	t.Parallel()
 	// A version that the database cannot have is an invalid request, and not an internal error.
