@@ -9,7 +9,8 @@ TOOL    := $(GO) tool -modfile=tools.mod
 
 READERS  := hledger ledger bean-check xmllint pdftotext sshd
 WEB_BROWSER := chromium-headless-shell
-PROGRAMS := postgres gcc $(READERS) python3 node npm $(WEB_BROWSER)
+PYTHON_TOOLS := python3-urllib3 python3-cryptography mypy
+PROGRAMS := postgres gcc $(READERS) python3 $(PYTHON_TOOLS) node npm $(WEB_BROWSER)
 
 BUILDFLAGS := -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)"
 
@@ -36,7 +37,9 @@ build: ## Build bin/causeway
 
 clients: build needs-clients ## Generate and build the clients in clients/ from the description of the API
 	$(BINARY) openapi >clients/openapi.json
+	cp LICENSE clients/typescript/ && cp LICENSE clients/python/
 	cd clients/typescript && npm run -s generate ../openapi.json && npm run -s build
+	cd clients/python && /usr/bin/python3 generate.py ../openapi.json
 	generator=$$($(TOOL) -n oapi-codegen) && cd clients/go && "$$generator" -config api/config.yaml -o api/api.gen.go ../openapi.json
 
 test: announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-evm needs-browser lint unit e2e ## Lint, unit, adapter and end-to-end tests
@@ -54,6 +57,7 @@ unit: needs-postgres needs-gcc needs-readers needs-evm ## Unit and adapter tests
 # These tests wait for processes two thirds of the time: four at once keep two cores busy.
 e2e: needs-postgres needs-python needs-node needs-evm needs-browser build clients ## Tests that drive the real binary
 	cd clients/typescript && npm test -s
+	cd clients/python && mypy && PYTHONPATH=src /usr/bin/python3 -m unittest discover -s tests
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 $(TESTFLAGS) -parallel 4 ./e2e/...
 
 faults: needs-postgres needs-gcc build ## Long tests: payments while things fail, reports of any kind, 100,000 generated requests, a simulation of 1,000,000 steps
@@ -119,9 +123,9 @@ needs-browser:
 needs-node: e2e/node/node_modules
 	@.ci/need node
 
-# The npm packages of the client in TypeScript, and of its generator and tests.
+# The npm packages of the client in TypeScript, and of its generator and tests; and what that in Python imports.
 needs-clients: clients/typescript/node_modules
-	@.ci/need node
+	@.ci/need node $(PYTHON_TOOLS)
 
 # The node, the compiler and the token contract with which the tests of adapters/rails/evm move stablecoins.
 needs-evm: adapters/rails/evm/node/node_modules

@@ -164,6 +164,17 @@ func TestClients_Go(t *testing.T) {
 	})
 }
 
+func TestClients_Python(t *testing.T) {
+	t.Parallel()
+	// The client in Python does what its story says.
+	testClient(t, func(input string) kit.Command {
+		return clientProgram(t, "python", []string{"GIVEN=" + input, "PYTHONPATH=src"}, python, "tests/story.py")
+	})
+}
+
+// python is that for which .ci/need installs the packages.
+const python = "/usr/bin/python3"
+
 func TestClients_GeneratedGoIsCurrent(t *testing.T) {
 	t.Parallel()
 	// The committed package api is what the generator makes of the description.
@@ -205,6 +216,11 @@ func TestClients_DocumentIsRight(t *testing.T) {
 		{"go", func(t *testing.T, source string) kit.Command {
 			t.Helper()
 			return clientProgram(t, "go", env, "go", "run", writeExample(t, "../clients/go/internal", "main.go", source))
+		}},
+		{"python", func(t *testing.T, source string) kit.Command {
+			t.Helper()
+			path := writeExample(t, t.TempDir(), "example.py", source)
+			return clientProgram(t, "python", append(slices.Clone(env), "PYTHONPATH=src"), python, path)
 		}},
 	} {
 		t.Run(example.mark, func(t *testing.T) {
