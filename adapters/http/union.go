@@ -282,14 +282,30 @@ func (c *compiledUnion) schema(r huma.Registry) *huma.Schema {
 			mapping[value] = schemaPrefix + branch.Name
 		}
 	}
-	s := &huma.Schema{Type: huma.TypeObject, Description: c.spec.Description, Extensions: map[string]any{
-		oneOfKey: oneOf, discriminatorKey: unionDiscriminator{c.spec.Discriminator, mapping},
-	}}
+	s := newUnionSchema(c.spec.Description, c.spec.Discriminator, oneOf, mapping)
 	if r == nil || c.spec.Name == "" {
 		return s
 	}
 	r.Map()[c.spec.Name] = s
 	return &huma.Schema{Ref: schemaPrefix + c.spec.Name}
+}
+
+func newUnionSchema(description, discriminator string, oneOf []*huma.Schema, mapping map[string]string) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Description: description, Extensions: map[string]any{
+		oneOfKey: oneOf, discriminatorKey: unionDiscriminator{discriminator, mapping},
+	}}
+}
+
+// UnionOf adds the schema of an object of a response that has one of several types, and returns a reference to it. The
+// values are those of the discriminator that select the types, which have it.
+func UnionOf(r huma.Registry, name, description, discriminator string, values []string, types []reflect.Type) *huma.Schema {
+	oneOf, mapping := make([]*huma.Schema, len(types)), map[string]string{}
+	for i, t := range types {
+		oneOf[i] = r.Schema(t, true, "")
+		mapping[values[i]] = oneOf[i].Ref
+	}
+	r.Map()[name] = newUnionSchema(description, discriminator, oneOf, mapping)
+	return &huma.Schema{Ref: schemaPrefix + name}
 }
 
 // The keywords of a union are extensions, because huma would validate them itself.

@@ -163,15 +163,12 @@ def returned(operation: dict) -> str:
 def main() -> None:
     description = json.loads(pathlib.Path(sys.argv[1]).read_text())
     types, rates = write_types(description["components"]["schemas"])
-    webhooks = [w["post"]["requestBody"]["content"]["application/json"]["schema"] for w in description["webhooks"].values()]
-    events = " | ".join(type_of(schema) for schema in webhooks)
     header = '"""{} Written by generate.py: do not edit."""\n\n'
     (FOLDER / "types.py").write_text(
         header.format("What the service sends and takes.")
         + "from decimal import Decimal\nfrom typing import Any, Literal, NotRequired, TypeAlias, TypedDict\n\n"
         + f"RATES = frozenset({sorted(rates)})\n\n\n"
         + types
-        + f"WebhookEvent: TypeAlias = {events}\n"
     )
     methods = ""
     for path, item in description["paths"].items():

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -162,6 +163,7 @@ func withEventNames(s *huma.Schema, t event.Type, names []string) {
 // webhookKind is a kind of events, and how it is described.
 type webhookKind struct {
 	event.Kind
+	body     reflect.Type
 	describe func(*httpapi.API)
 }
 
@@ -179,6 +181,7 @@ func eventsOf[Body, Resource any](
 			base := BaseWebhook{WebhookID: httpapi.NewID(e.ID), Type: string(e.Type), Event: e.Name, Timestamp: httpapi.NewTime(e.OccurredAt)}
 			return json.Marshal(render(base, e, resource))
 		}},
+		reflect.TypeFor[Body](),
 		func(a *httpapi.API) {
 			withEventNames(httpapi.Webhook[Body](a, id, tagWebhooks, summary, description), t, names)
 		},

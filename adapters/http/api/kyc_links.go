@@ -21,7 +21,7 @@ type KYCLinks interface {
 const kycProvider = "SUMSUB"
 
 type kycLinkBody struct {
-	KYCURL    string       `json:"kycUrl" format:"uri" doc:"URL to send the customer to. It can be opened once." example:"https://pay.example.com/verify/AZnjpMAvcAC…"`
+	KYCURL    string       `json:"kycUrl" format:"uri" doc:"URL to send the customer to. It can be opened once." example:"https://pay.example.com/verify/AZnjpMAvcACBgQ"`
 	ExpiresAt httpapi.Time `json:"expiresAt" doc:"Time after which the URL can no longer be opened: 24 hours after its creation."`
 	Provider  string       `json:"provider" enum:"SUMSUB" doc:"Always SUMSUB, the only value that this version of the interface has. The pages are the service's own."`
 	Token     string       `json:"token,omitempty" doc:"Token for the SDK of the provider. Omitted: the pages need no SDK."`

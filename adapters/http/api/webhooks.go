@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -59,7 +60,7 @@ type webhookDeliveryBody struct {
 	NextAttemptAt *httpapi.Time                 `json:"nextAttemptAt,omitempty" doc:"Time of the next attempt of a PENDING delivery. Omitted if it is due now or waits for an earlier event."`
 	Attempts      []deliveryAttemptBody         `json:"attempts" doc:"Attempts, oldest first."`
 	CreatedAt     httpapi.Time                  `json:"createdAt" doc:"Time of the event."`
-	Body          rawJSON                       `json:"body,omitempty" doc:"Exact body that is sent. Only in GET /webhook-deliveries/{webhookId}."`
+	Body          eventJSON                     `json:"body,omitempty" doc:"Exact body that is sent. Only in GET /webhook-deliveries/{webhookId}."`
 }
 
 type deliveryAttemptBody struct {
@@ -86,15 +87,20 @@ func (attemptOutcome) Schema(huma.Registry) *huma.Schema {
 	return enumSchema(toStrings(event.Outcomes))
 }
 
-// rawJSON is JSON that is already encoded.
-type rawJSON []byte
+// eventJSON is the body of an event, already encoded.
+type eventJSON []byte
 
 // MarshalJSON returns the JSON unchanged.
-func (b rawJSON) MarshalJSON() ([]byte, error) { return json.RawMessage(b).MarshalJSON() }
+func (b eventJSON) MarshalJSON() ([]byte, error) { return json.RawMessage(b).MarshalJSON() }
 
-// Schema returns the schema of any object.
-func (rawJSON) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+// Schema returns the union of all bodies of events.
+func (eventJSON) Schema(r huma.Registry) *huma.Schema {
+	var values []string
+	var bodies []reflect.Type
+	for _, w := range webhookKinds {
+		values, bodies = append(values, string(w.Type)), append(bodies, w.body)
+	}
+	return httpapi.UnionOf(r, "WebhookEvent", "Event that is sent to your webhook endpoint.", "type", values, bodies)
 }
 
 func renderDelivery(d ports.Delivery) webhookDeliveryBody {

@@ -20251,8 +20251,8 @@ type WebhookDelivery struct {
 	// Attempts Attempts, oldest first.
 	Attempts []DeliveryAttempt `json:"attempts"`
 
-	// Body Exact body that is sent. Only in GET /webhook-deliveries/{webhookId}.
-	Body *map[string]interface{} `json:"body,omitempty"`
+	// Body Event that is sent to your webhook endpoint.
+	Body *WebhookEvent `json:"body,omitempty"`
 
 	// CreatedAt Time of the event.
 	CreatedAt time.Time `json:"createdAt"`
@@ -20295,6 +20295,11 @@ type WebhookDeliveryListResponse struct {
 
 	// TotalCountIsMinimum Only if true: there are at least totalCount items, and counting stopped because there are more than 10,000 or the filter leaves out too many.
 	TotalCountIsMinimum *bool `json:"totalCountIsMinimum,omitempty"`
+}
+
+// WebhookEvent Event that is sent to your webhook endpoint.
+type WebhookEvent struct {
+	union json.RawMessage
 }
 
 // WebhookKey defines model for WebhookKey.
@@ -34410,6 +34415,425 @@ func (t VndAccountInfo_Beneficiary) MarshalJSON() ([]byte, error) {
 }
 
 func (t *VndAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsOutgoingPaymentWebhook returns the union data inside the WebhookEvent as a OutgoingPaymentWebhook
+func (t WebhookEvent) AsOutgoingPaymentWebhook() (OutgoingPaymentWebhook, error) {
+	var body OutgoingPaymentWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOutgoingPaymentWebhook overwrites any union data inside the WebhookEvent as the provided OutgoingPaymentWebhook
+func (t *WebhookEvent) FromOutgoingPaymentWebhook(v OutgoingPaymentWebhook) error {
+	v.Type = "OUTGOING_PAYMENT"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeOutgoingPaymentWebhook performs a merge with any union data inside the WebhookEvent, using the provided OutgoingPaymentWebhook
+func (t *WebhookEvent) MergeOutgoingPaymentWebhook(v OutgoingPaymentWebhook) error {
+	v.Type = "OUTGOING_PAYMENT"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsIncomingPaymentWebhook returns the union data inside the WebhookEvent as a IncomingPaymentWebhook
+func (t WebhookEvent) AsIncomingPaymentWebhook() (IncomingPaymentWebhook, error) {
+	var body IncomingPaymentWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromIncomingPaymentWebhook overwrites any union data inside the WebhookEvent as the provided IncomingPaymentWebhook
+func (t *WebhookEvent) FromIncomingPaymentWebhook(v IncomingPaymentWebhook) error {
+	v.Type = "INCOMING_PAYMENT"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeIncomingPaymentWebhook performs a merge with any union data inside the WebhookEvent, using the provided IncomingPaymentWebhook
+func (t *WebhookEvent) MergeIncomingPaymentWebhook(v IncomingPaymentWebhook) error {
+	v.Type = "INCOMING_PAYMENT"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsInternalAccountStatusWebhook returns the union data inside the WebhookEvent as a InternalAccountStatusWebhook
+func (t WebhookEvent) AsInternalAccountStatusWebhook() (InternalAccountStatusWebhook, error) {
+	var body InternalAccountStatusWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromInternalAccountStatusWebhook overwrites any union data inside the WebhookEvent as the provided InternalAccountStatusWebhook
+func (t *WebhookEvent) FromInternalAccountStatusWebhook(v InternalAccountStatusWebhook) error {
+	v.Type = "INTERNAL_ACCOUNT_STATUS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeInternalAccountStatusWebhook performs a merge with any union data inside the WebhookEvent, using the provided InternalAccountStatusWebhook
+func (t *WebhookEvent) MergeInternalAccountStatusWebhook(v InternalAccountStatusWebhook) error {
+	v.Type = "INTERNAL_ACCOUNT_STATUS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsCustomerStatusWebhook returns the union data inside the WebhookEvent as a CustomerStatusWebhook
+func (t WebhookEvent) AsCustomerStatusWebhook() (CustomerStatusWebhook, error) {
+	var body CustomerStatusWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCustomerStatusWebhook overwrites any union data inside the WebhookEvent as the provided CustomerStatusWebhook
+func (t *WebhookEvent) FromCustomerStatusWebhook(v CustomerStatusWebhook) error {
+	v.Type = "CUSTOMER_STATUS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCustomerStatusWebhook performs a merge with any union data inside the WebhookEvent, using the provided CustomerStatusWebhook
+func (t *WebhookEvent) MergeCustomerStatusWebhook(v CustomerStatusWebhook) error {
+	v.Type = "CUSTOMER_STATUS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsVerificationStatusWebhook returns the union data inside the WebhookEvent as a VerificationStatusWebhook
+func (t WebhookEvent) AsVerificationStatusWebhook() (VerificationStatusWebhook, error) {
+	var body VerificationStatusWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromVerificationStatusWebhook overwrites any union data inside the WebhookEvent as the provided VerificationStatusWebhook
+func (t *WebhookEvent) FromVerificationStatusWebhook(v VerificationStatusWebhook) error {
+	v.Type = "VERIFICATION_STATUS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeVerificationStatusWebhook performs a merge with any union data inside the WebhookEvent, using the provided VerificationStatusWebhook
+func (t *WebhookEvent) MergeVerificationStatusWebhook(v VerificationStatusWebhook) error {
+	v.Type = "VERIFICATION_STATUS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBulkUploadWebhook returns the union data inside the WebhookEvent as a BulkUploadWebhook
+func (t WebhookEvent) AsBulkUploadWebhook() (BulkUploadWebhook, error) {
+	var body BulkUploadWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBulkUploadWebhook overwrites any union data inside the WebhookEvent as the provided BulkUploadWebhook
+func (t *WebhookEvent) FromBulkUploadWebhook(v BulkUploadWebhook) error {
+	v.Type = "BULK_UPLOAD"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBulkUploadWebhook performs a merge with any union data inside the WebhookEvent, using the provided BulkUploadWebhook
+func (t *WebhookEvent) MergeBulkUploadWebhook(v BulkUploadWebhook) error {
+	v.Type = "BULK_UPLOAD"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsInvitationClaimedWebhook returns the union data inside the WebhookEvent as a InvitationClaimedWebhook
+func (t WebhookEvent) AsInvitationClaimedWebhook() (InvitationClaimedWebhook, error) {
+	var body InvitationClaimedWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromInvitationClaimedWebhook overwrites any union data inside the WebhookEvent as the provided InvitationClaimedWebhook
+func (t *WebhookEvent) FromInvitationClaimedWebhook(v InvitationClaimedWebhook) error {
+	v.Type = "INVITATION_CLAIMED"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeInvitationClaimedWebhook performs a merge with any union data inside the WebhookEvent, using the provided InvitationClaimedWebhook
+func (t *WebhookEvent) MergeInvitationClaimedWebhook(v InvitationClaimedWebhook) error {
+	v.Type = "INVITATION_CLAIMED"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsAgentActionWebhook returns the union data inside the WebhookEvent as a AgentActionWebhook
+func (t WebhookEvent) AsAgentActionWebhook() (AgentActionWebhook, error) {
+	var body AgentActionWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromAgentActionWebhook overwrites any union data inside the WebhookEvent as the provided AgentActionWebhook
+func (t *WebhookEvent) FromAgentActionWebhook(v AgentActionWebhook) error {
+	v.Type = "AGENT_ACTION"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeAgentActionWebhook performs a merge with any union data inside the WebhookEvent, using the provided AgentActionWebhook
+func (t *WebhookEvent) MergeAgentActionWebhook(v AgentActionWebhook) error {
+	v.Type = "AGENT_ACTION"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsSafeguardingWebhook returns the union data inside the WebhookEvent as a SafeguardingWebhook
+func (t WebhookEvent) AsSafeguardingWebhook() (SafeguardingWebhook, error) {
+	var body SafeguardingWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromSafeguardingWebhook overwrites any union data inside the WebhookEvent as the provided SafeguardingWebhook
+func (t *WebhookEvent) FromSafeguardingWebhook(v SafeguardingWebhook) error {
+	v.Type = "SAFEGUARDING_REPORT"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeSafeguardingWebhook performs a merge with any union data inside the WebhookEvent, using the provided SafeguardingWebhook
+func (t *WebhookEvent) MergeSafeguardingWebhook(v SafeguardingWebhook) error {
+	v.Type = "SAFEGUARDING_REPORT"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsLedgerAssetWebhook returns the union data inside the WebhookEvent as a LedgerAssetWebhook
+func (t WebhookEvent) AsLedgerAssetWebhook() (LedgerAssetWebhook, error) {
+	var body LedgerAssetWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromLedgerAssetWebhook overwrites any union data inside the WebhookEvent as the provided LedgerAssetWebhook
+func (t *WebhookEvent) FromLedgerAssetWebhook(v LedgerAssetWebhook) error {
+	v.Type = "LEDGER_ASSET"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeLedgerAssetWebhook performs a merge with any union data inside the WebhookEvent, using the provided LedgerAssetWebhook
+func (t *WebhookEvent) MergeLedgerAssetWebhook(v LedgerAssetWebhook) error {
+	v.Type = "LEDGER_ASSET"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsLedgerProposalWebhook returns the union data inside the WebhookEvent as a LedgerProposalWebhook
+func (t WebhookEvent) AsLedgerProposalWebhook() (LedgerProposalWebhook, error) {
+	var body LedgerProposalWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromLedgerProposalWebhook overwrites any union data inside the WebhookEvent as the provided LedgerProposalWebhook
+func (t *WebhookEvent) FromLedgerProposalWebhook(v LedgerProposalWebhook) error {
+	v.Type = "LEDGER_PROPOSAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeLedgerProposalWebhook performs a merge with any union data inside the WebhookEvent, using the provided LedgerProposalWebhook
+func (t *WebhookEvent) MergeLedgerProposalWebhook(v LedgerProposalWebhook) error {
+	v.Type = "LEDGER_PROPOSAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsReceivableWebhook returns the union data inside the WebhookEvent as a ReceivableWebhook
+func (t WebhookEvent) AsReceivableWebhook() (ReceivableWebhook, error) {
+	var body ReceivableWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromReceivableWebhook overwrites any union data inside the WebhookEvent as the provided ReceivableWebhook
+func (t *WebhookEvent) FromReceivableWebhook(v ReceivableWebhook) error {
+	v.Type = "RECEIVABLE"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeReceivableWebhook performs a merge with any union data inside the WebhookEvent, using the provided ReceivableWebhook
+func (t *WebhookEvent) MergeReceivableWebhook(v ReceivableWebhook) error {
+	v.Type = "RECEIVABLE"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsTestWebhook returns the union data inside the WebhookEvent as a TestWebhook
+func (t WebhookEvent) AsTestWebhook() (TestWebhook, error) {
+	var body TestWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromTestWebhook overwrites any union data inside the WebhookEvent as the provided TestWebhook
+func (t *WebhookEvent) FromTestWebhook(v TestWebhook) error {
+	v.Type = "TEST"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeTestWebhook performs a merge with any union data inside the WebhookEvent, using the provided TestWebhook
+func (t *WebhookEvent) MergeTestWebhook(v TestWebhook) error {
+	v.Type = "TEST"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t WebhookEvent) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t WebhookEvent) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "AGENT_ACTION":
+		return t.AsAgentActionWebhook()
+	case "BULK_UPLOAD":
+		return t.AsBulkUploadWebhook()
+	case "CUSTOMER_STATUS":
+		return t.AsCustomerStatusWebhook()
+	case "INCOMING_PAYMENT":
+		return t.AsIncomingPaymentWebhook()
+	case "INTERNAL_ACCOUNT_STATUS":
+		return t.AsInternalAccountStatusWebhook()
+	case "INVITATION_CLAIMED":
+		return t.AsInvitationClaimedWebhook()
+	case "LEDGER_ASSET":
+		return t.AsLedgerAssetWebhook()
+	case "LEDGER_PROPOSAL":
+		return t.AsLedgerProposalWebhook()
+	case "OUTGOING_PAYMENT":
+		return t.AsOutgoingPaymentWebhook()
+	case "RECEIVABLE":
+		return t.AsReceivableWebhook()
+	case "SAFEGUARDING_REPORT":
+		return t.AsSafeguardingWebhook()
+	case "TEST":
+		return t.AsTestWebhook()
+	case "VERIFICATION_STATUS":
+		return t.AsVerificationStatusWebhook()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t WebhookEvent) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *WebhookEvent) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }

@@ -1,10 +1,8 @@
-import type { components, webhooks } from "./generated/schema.js";
+import type { components } from "./generated/schema.js";
 import { parseJSON } from "./json.js";
 
 /** What the service sends to your endpoint. Its type, and event, tell which. */
-export type WebhookEvent = {
-  [Name in keyof webhooks]: webhooks[Name]["post"]["requestBody"]["content"]["application/json"];
-}[keyof webhooks];
+export type WebhookEvent = components["schemas"]["WebhookEvent"];
 
 /** A key of GET /webhook-keys. */
 export type WebhookKey = components["schemas"]["WebhookKey"];
