@@ -2224,9 +2224,10 @@ CREATE TABLE quotes (
     purpose text NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    expired_early_at timestamp with time zone,
-    CONSTRAINT quote_expired_early CHECK ((expired_early_at < expires_at))
+    expired_early_at timestamp with time zone
 );
+ALTER TABLE quotes
+    ADD CONSTRAINT quote_expired_early CHECK ((expired_early_at < expires_at)) NOT VALID;
 ALTER TABLE ONLY quotes
     ADD CONSTRAINT quotes_pkey PRIMARY KEY (platform_id, id);
 CREATE UNIQUE INDEX quote_reference_unique ON quotes USING btree (platform_id, reference) WHERE (reference <> ''::text);
