@@ -83,14 +83,13 @@ func (l *Listener) Start(ctx context.Context) error {
 	return nil
 }
 
-// Poll returns the events since the last poll, the oldest first. With an error it returns those before the error, and the
-// next poll continues after them.
-func (l *Listener) Poll(ctx context.Context) ([]SignedWebhook, error) {
+// Poll calls each with the events since the last poll, the oldest first, as soon as one is signed. The next poll continues after
+// an error, with the event that it was about.
+func (l *Listener) Poll(ctx context.Context, each func(SignedWebhook) error) error {
 	listed, latest, err := l.list(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var found []SignedWebhook
 	for _, e := range listed {
 		if _, returned := l.returned[e.WebhookID]; returned {
 			continue
@@ -102,10 +101,12 @@ func (l *Listener) Poll(ctx context.Context) ([]SignedWebhook, error) {
 				Body    string
 			}
 			if err := l.Client.Call(ctx, http.MethodGet, "/sandbox/webhook-deliveries/"+e.WebhookID+"/request", nil, &request); err != nil {
-				return found, err
+				return err
 			}
 			w.Headers, w.Body = request.Headers, []byte(request.Body)
-			found = append(found, w)
+			if err := each(w); err != nil {
+				return err
+			}
 		}
 		l.returned[e.WebhookID] = e.CreatedAt
 	}
@@ -115,7 +116,7 @@ func (l *Listener) Poll(ctx context.Context) ([]SignedWebhook, error) {
 			delete(l.returned, id)
 		}
 	}
-	return found, nil
+	return nil
 }
 
 type listedEvent struct {
@@ -170,6 +171,9 @@ func IsTemporary(err error) bool {
 type Forwarder struct {
 	URL  string
 	HTTP *http.Client
+
+	// down: the program has refused connections for longer than a restart takes.
+	down bool
 }
 
 // NewForwarder returns a forwarder to a URL. It follows no redirect, as the service does not.
@@ -178,16 +182,19 @@ func NewForwarder(address string) (*Forwarder, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("must be a URL such as http://localhost:3000/webhooks, not %q", address)
 	}
-	return &Forwarder{address, &http.Client{Timeout: 10 * time.Second,
+	return &Forwarder{URL: address, HTTP: &http.Client{Timeout: 10 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
 }
 
 // Forward sends a webhook and returns the response with the beginning of its body. A program that refuses the connection is
-// tried again for some seconds, because it may be restarting; it cannot have received anything.
+// tried again for some seconds, because it may be restarting; it cannot have received anything. After that it is not waited for
+// until it has responded again.
 func (f *Forwarder) Forward(ctx context.Context, w SignedWebhook) (*Response, error) {
 	for end, pause := time.Now().Add(localRetry), 100*time.Millisecond; ; pause = min(2*pause, time.Second) {
 		response, err := f.forward(ctx, w)
-		if !errors.Is(err, syscall.ECONNREFUSED) || time.Now().After(end) {
+		refused := errors.Is(err, syscall.ECONNREFUSED)
+		if !refused || f.down || time.Now().After(end) {
+			f.down = refused
 			return response, err
 		}
 		select {

@@ -49,13 +49,7 @@ func (c listenCommand) Run(ctx context.Context, env *cli.Env) error {
 		return err
 	}
 	return follow(ctx, env, func(ctx context.Context) error {
-		found, err := listener.Poll(ctx)
-		for _, w := range found {
-			if err := c.show(ctx, env, forwarder, w); err != nil {
-				return err
-			}
-		}
-		return err
+		return listener.Poll(ctx, func(w apiclient.SignedWebhook) error { return c.show(ctx, env, forwarder, w) })
 	})
 }
 
@@ -93,19 +87,21 @@ func eventNames() []string {
 	return names
 }
 
-// followInterval is the time between two polls.
-const followInterval = time.Second
+// followInterval is the time between two polls, and maxFollowInterval that after a slow one.
+const (
+	followInterval    = time.Second
+	maxFollowInterval = 5 * time.Second
+)
 
 // follow polls until ctx is done. Temporary failures are printed, the first of several in a row, and survived; a poll that takes
 // long is followed by a longer pause, so that the service is not kept busy.
 func follow(ctx context.Context, env *cli.Env, poll func(context.Context) error) error {
 	failing := false
-	for {
+	for ctx.Err() == nil {
 		start := time.Now()
 		err := poll(ctx)
 		switch {
-		case ctx.Err() != nil:
-			return nil
+		case ctx.Err() != nil: // what the end of ctx has caused
 		case err != nil && !apiclient.IsTemporary(err):
 			return err
 		case err != nil && !failing:
@@ -116,8 +112,8 @@ func follow(ctx context.Context, env *cli.Env, poll func(context.Context) error)
 		failing = err != nil
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-time.After(max(followInterval, 2*time.Since(start))):
+		case <-time.After(min(max(followInterval, 2*time.Since(start)), maxFollowInterval)):
 		}
 	}
+	return nil
 }

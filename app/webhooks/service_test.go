@@ -2,6 +2,8 @@ package webhooks
 
 import (
 	"context"
+	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -112,8 +114,44 @@ func (k *fakeKeys) Rotate(_ context.Context, env platform.Environment, _ time.Ti
 	return nil
 }
 
+func (k *fakeKeys) Headers(_ context.Context, d ports.WebhookDelivery) (http.Header, error) {
+	return http.Header{"Signed": {d.Endpoint.Platform.String(), d.ID.String(), string(d.Body)}}, nil
+}
+
 func (k *fakeKeys) NewSecret(ident.Platform, ident.WebhookSecret) (string, []byte, error) {
 	return "whsec_", []byte("sealed"), nil
+}
+
+func TestService_SignedIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	// An event is returned as it would be sent now, with the body that is stored. That is no attempt. An unknown event, and
+	// that of another platform, do not exist.
+	env := newTestEnv()
+	p := env.newPlatform()
+	service := env.newService(Config{Keys: &fakeKeys{}})
+	e := env.appendEvents(p, 1)[0]
+	stored, err := service.Delivery(context.Background(), p, e.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	signed, err := service.Signed(context.Background(), p, e.ID)
+
+	want := []string{p.String(), e.ID.String(), string(stored.Body)}
+	if err != nil || signed.ID != e.ID || string(signed.Body) != string(stored.Body) || !slices.Equal(signed.Header["Signed"], want) {
+		t.Errorf("%v, %+v, want %v", err, signed, want)
+	}
+	if after, err := service.Delivery(context.Background(), p, e.ID); err != nil || len(after.Attempts) != 0 || after.Status != event.Pending {
+		t.Errorf("%v, %+v", err, after)
+	}
+	for _, of := range []struct {
+		platform ident.Platform
+		id       ident.Webhook
+	}{{p, ident.Webhook{}}, {env.newPlatform(), e.ID}} {
+		if _, err := service.Signed(context.Background(), of.platform, of.id); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%v", err)
+		}
+	}
 }
 
 func TestService_KeysAndRotation(t *testing.T) {
