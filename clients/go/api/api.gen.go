@@ -4607,6 +4607,21 @@ func (e PaymentAltchainWalletAssetType) Valid() bool {
 	}
 }
 
+// Defines values for PaymentAltchainWalletCryptoNetwork.
+const (
+	PaymentAltchainWalletCryptoNetworkSOLANA PaymentAltchainWalletCryptoNetwork = "SOLANA"
+)
+
+// Valid indicates whether the value is a known member of the PaymentAltchainWalletCryptoNetwork enum.
+func (e PaymentAltchainWalletCryptoNetwork) Valid() bool {
+	switch e {
+	case PaymentAltchainWalletCryptoNetworkSOLANA:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentBaseWalletAccountType.
 const (
 	PaymentBaseWalletAccountTypeBASEWALLET PaymentBaseWalletAccountType = "BASE_WALLET"
@@ -4634,6 +4649,21 @@ func (e PaymentBaseWalletAssetType) Valid() bool {
 	case PaymentBaseWalletAssetTypeUSDC:
 		return true
 	case PaymentBaseWalletAssetTypeUSDT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentBaseWalletCryptoNetwork.
+const (
+	PaymentBaseWalletCryptoNetworkBASE PaymentBaseWalletCryptoNetwork = "BASE"
+)
+
+// Valid indicates whether the value is a known member of the PaymentBaseWalletCryptoNetwork enum.
+func (e PaymentBaseWalletCryptoNetwork) Valid() bool {
+	switch e {
+	case PaymentBaseWalletCryptoNetworkBASE:
 		return true
 	default:
 		return false
@@ -4679,6 +4709,21 @@ const (
 func (e PaymentBitcoinL1AssetType) Valid() bool {
 	switch e {
 	case PaymentBitcoinL1AssetTypeBTC:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentBitcoinL1CryptoNetwork.
+const (
+	PaymentBitcoinL1CryptoNetworkBITCOIN PaymentBitcoinL1CryptoNetwork = "BITCOIN"
+)
+
+// Valid indicates whether the value is a known member of the PaymentBitcoinL1CryptoNetwork enum.
+func (e PaymentBitcoinL1CryptoNetwork) Valid() bool {
+	switch e {
+	case PaymentBitcoinL1CryptoNetworkBITCOIN:
 		return true
 	default:
 		return false
@@ -4832,6 +4877,21 @@ func (e PaymentEthereumWalletAssetType) Valid() bool {
 	case PaymentEthereumWalletAssetTypeUSDC:
 		return true
 	case PaymentEthereumWalletAssetTypeUSDT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentEthereumWalletCryptoNetwork.
+const (
+	PaymentEthereumWalletCryptoNetworkETHEREUM PaymentEthereumWalletCryptoNetwork = "ETHEREUM"
+)
+
+// Valid indicates whether the value is a known member of the PaymentEthereumWalletCryptoNetwork enum.
+func (e PaymentEthereumWalletCryptoNetwork) Valid() bool {
+	switch e {
+	case PaymentEthereumWalletCryptoNetworkETHEREUM:
 		return true
 	default:
 		return false
@@ -5021,6 +5081,21 @@ func (e PaymentLayer2WalletAssetType) Valid() bool {
 	}
 }
 
+// Defines values for PaymentLayer2WalletCryptoNetwork.
+const (
+	PaymentLayer2WalletCryptoNetworkSPARK PaymentLayer2WalletCryptoNetwork = "SPARK"
+)
+
+// Valid indicates whether the value is a known member of the PaymentLayer2WalletCryptoNetwork enum.
+func (e PaymentLayer2WalletCryptoNetwork) Valid() bool {
+	switch e {
+	case PaymentLayer2WalletCryptoNetworkSPARK:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentLightningAccountType.
 const (
 	PaymentLightningAccountTypeLIGHTNING        PaymentLightningAccountType = "LIGHTNING"
@@ -5048,6 +5123,21 @@ const (
 func (e PaymentLightningAssetType) Valid() bool {
 	switch e {
 	case PaymentLightningAssetTypeBTC:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentLightningCryptoNetwork.
+const (
+	PaymentLightningCryptoNetworkLIGHTNING PaymentLightningCryptoNetwork = "LIGHTNING"
+)
+
+// Valid indicates whether the value is a known member of the PaymentLightningCryptoNetwork enum.
+func (e PaymentLightningCryptoNetwork) Valid() bool {
+	switch e {
+	case PaymentLightningCryptoNetworkLIGHTNING:
 		return true
 	default:
 		return false
@@ -5177,6 +5267,21 @@ func (e PaymentPolygonWalletAssetType) Valid() bool {
 	}
 }
 
+// Defines values for PaymentPolygonWalletCryptoNetwork.
+const (
+	PaymentPolygonWalletCryptoNetworkPOLYGON PaymentPolygonWalletCryptoNetwork = "POLYGON"
+)
+
+// Valid indicates whether the value is a known member of the PaymentPolygonWalletCryptoNetwork enum.
+func (e PaymentPolygonWalletCryptoNetwork) Valid() bool {
+	switch e {
+	case PaymentPolygonWalletCryptoNetworkPOLYGON:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentRwfAccountAccountType.
 const (
 	PaymentRwfAccountAccountTypeRWFACCOUNT PaymentRwfAccountAccountType = "RWF_ACCOUNT"
@@ -5276,6 +5381,21 @@ const (
 func (e PaymentTronWalletAssetType) Valid() bool {
 	switch e {
 	case PaymentTronWalletAssetTypeUSDT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentTronWalletCryptoNetwork.
+const (
+	PaymentTronWalletCryptoNetworkTRON PaymentTronWalletCryptoNetwork = "TRON"
+)
+
+// Valid indicates whether the value is a known member of the PaymentTronWalletCryptoNetwork enum.
+func (e PaymentTronWalletCryptoNetwork) Valid() bool {
+	switch e {
+	case PaymentTronWalletCryptoNetworkTRON:
 		return true
 	default:
 		return false
@@ -7059,6 +7179,7 @@ const (
 	TransactionFailureReasonPAYREQUESTFAILED            TransactionFailureReason = "PAY_REQUEST_FAILED"
 	TransactionFailureReasonQUOTEEXECUTIONFAILED        TransactionFailureReason = "QUOTE_EXECUTION_FAILED"
 	TransactionFailureReasonQUOTEEXPIRED                TransactionFailureReason = "QUOTE_EXPIRED"
+	TransactionFailureReasonUSERCANCELLATION            TransactionFailureReason = "USER_CANCELLATION"
 )
 
 // Valid indicates whether the value is a known member of the TransactionFailureReason enum.
@@ -7085,6 +7206,8 @@ func (e TransactionFailureReason) Valid() bool {
 	case TransactionFailureReasonQUOTEEXECUTIONFAILED:
 		return true
 	case TransactionFailureReasonQUOTEEXPIRED:
+		return true
+	case TransactionFailureReasonUSERCANCELLATION:
 		return true
 	default:
 		return false
@@ -9593,6 +9716,51 @@ func (e ListPlatformInternalAccountsParamsType) Valid() bool {
 	}
 }
 
+// Defines values for ListQuotesParamsSortOrder.
+const (
+	ListQuotesParamsSortOrderAsc  ListQuotesParamsSortOrder = "asc"
+	ListQuotesParamsSortOrderDesc ListQuotesParamsSortOrder = "desc"
+)
+
+// Valid indicates whether the value is a known member of the ListQuotesParamsSortOrder enum.
+func (e ListQuotesParamsSortOrder) Valid() bool {
+	switch e {
+	case ListQuotesParamsSortOrderAsc:
+		return true
+	case ListQuotesParamsSortOrderDesc:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListQuotesParamsStatus.
+const (
+	ListQuotesParamsStatusCOMPLETED  ListQuotesParamsStatus = "COMPLETED"
+	ListQuotesParamsStatusEXPIRED    ListQuotesParamsStatus = "EXPIRED"
+	ListQuotesParamsStatusFAILED     ListQuotesParamsStatus = "FAILED"
+	ListQuotesParamsStatusPENDING    ListQuotesParamsStatus = "PENDING"
+	ListQuotesParamsStatusPROCESSING ListQuotesParamsStatus = "PROCESSING"
+)
+
+// Valid indicates whether the value is a known member of the ListQuotesParamsStatus enum.
+func (e ListQuotesParamsStatus) Valid() bool {
+	switch e {
+	case ListQuotesParamsStatusCOMPLETED:
+		return true
+	case ListQuotesParamsStatusEXPIRED:
+		return true
+	case ListQuotesParamsStatusFAILED:
+		return true
+	case ListQuotesParamsStatusPENDING:
+		return true
+	case ListQuotesParamsStatusPROCESSING:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListTransactionsParamsSortOrder.
 const (
 	ListTransactionsParamsSortOrderAsc  ListTransactionsParamsSortOrder = "asc"
@@ -10712,7 +10880,7 @@ type AgentUsage struct {
 	MonthlySpend int64 `json:"monthlySpend"`
 }
 
-// AltchainWalletCreateInfo A wallet on the alternative chain.
+// AltchainWalletCreateInfo A wallet on Solana, the alternative chain. As a network it is named SOLANA.
 type AltchainWalletCreateInfo struct {
 	// AccountType Type of this object.
 	AccountType AltchainWalletCreateInfoAccountType `json:"accountType"`
@@ -10724,7 +10892,7 @@ type AltchainWalletCreateInfo struct {
 // AltchainWalletCreateInfoAccountType Type of this object.
 type AltchainWalletCreateInfoAccountType string
 
-// AltchainWalletInfo A wallet on the alternative chain.
+// AltchainWalletInfo A wallet on Solana, the alternative chain. As a network it is named SOLANA.
 type AltchainWalletInfo struct {
 	// AccountType Type of this object.
 	AccountType AltchainWalletInfoAccountType `json:"accountType"`
@@ -14857,11 +15025,11 @@ type KycLinkProvider string
 
 // KycLinkCreateRequest defines model for KycLinkCreateRequest.
 type KycLinkCreateRequest struct {
-	// RedirectURI URL to which the customer returns. Its origin must be one of kycRedirectOrigins in your configuration (PATCH /config), both now and when the customer returns. Returning there does not mean that the customer is approved.
+	// RedirectURI URL to which the customer returns. Its origin must be one of kycRedirectOrigins in your configuration (PATCH /config), both now and when the customer returns; sandbox platforms without that list may use any https URL. Returning there does not mean that the customer is approved.
 	RedirectURI *string `json:"redirectUri,omitempty"`
 }
 
-// Layer2WalletCreateInfo A wallet on the layer-2 Bitcoin network.
+// Layer2WalletCreateInfo A wallet on Spark, a network on top of Bitcoin (layer 2). As a network it is named SPARK.
 type Layer2WalletCreateInfo struct {
 	// AccountType Type of this object.
 	AccountType Layer2WalletCreateInfoAccountType `json:"accountType"`
@@ -14873,7 +15041,7 @@ type Layer2WalletCreateInfo struct {
 // Layer2WalletCreateInfoAccountType Type of this object.
 type Layer2WalletCreateInfoAccountType string
 
-// Layer2WalletInfo A wallet on the layer-2 Bitcoin network.
+// Layer2WalletInfo A wallet on Spark, a network on top of Bitcoin (layer 2). As a network it is named SPARK.
 type Layer2WalletInfo struct {
 	// AccountType Type of this object.
 	AccountType Layer2WalletInfoAccountType `json:"accountType"`
@@ -15493,7 +15661,7 @@ type NgnAccountCreateInfo struct {
 	// AccountType Type of this object.
 	AccountType NgnAccountCreateInfoAccountType `json:"accountType"`
 
-	// BankName The bank or wallet operator, as named by GET /discoveries.
+	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName string `json:"bankName"`
 
 	// Beneficiary Owner of the account.
@@ -15516,7 +15684,7 @@ type NgnAccountInfo struct {
 	// AccountType Type of this object.
 	AccountType NgnAccountInfoAccountType `json:"accountType"`
 
-	// BankName The bank or wallet operator, as named by GET /discoveries.
+	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName string `json:"bankName"`
 
 	// Beneficiary Owner of the account.
@@ -15808,7 +15976,7 @@ type PaymentAedAccount struct {
 // PaymentAedAccountAccountType Type of this object.
 type PaymentAedAccountAccountType string
 
-// PaymentAltchainWallet A wallet on the alternative chain.
+// PaymentAltchainWallet A wallet on Solana, the alternative chain. As a network it is named SOLANA.
 type PaymentAltchainWallet struct {
 	// AccountType Type of this object.
 	AccountType PaymentAltchainWalletAccountType `json:"accountType"`
@@ -15818,6 +15986,9 @@ type PaymentAltchainWallet struct {
 
 	// AssetType Asset to send.
 	AssetType *PaymentAltchainWalletAssetType `json:"assetType,omitempty"`
+
+	// CryptoNetwork Network to send it on, as in the source of a quote.
+	CryptoNetwork *PaymentAltchainWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 }
 
 // PaymentAltchainWalletAccountType Type of this object.
@@ -15825,6 +15996,9 @@ type PaymentAltchainWalletAccountType string
 
 // PaymentAltchainWalletAssetType Asset to send.
 type PaymentAltchainWalletAssetType string
+
+// PaymentAltchainWalletCryptoNetwork Network to send it on, as in the source of a quote.
+type PaymentAltchainWalletCryptoNetwork string
 
 // PaymentBaseWallet A wallet on Base.
 type PaymentBaseWallet struct {
@@ -15836,6 +16010,9 @@ type PaymentBaseWallet struct {
 
 	// AssetType Asset to send.
 	AssetType *PaymentBaseWalletAssetType `json:"assetType,omitempty"`
+
+	// CryptoNetwork Network to send it on, as in the source of a quote.
+	CryptoNetwork *PaymentBaseWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 }
 
 // PaymentBaseWalletAccountType Type of this object.
@@ -15843,6 +16020,9 @@ type PaymentBaseWalletAccountType string
 
 // PaymentBaseWalletAssetType Asset to send.
 type PaymentBaseWalletAssetType string
+
+// PaymentBaseWalletCryptoNetwork Network to send it on, as in the source of a quote.
+type PaymentBaseWalletCryptoNetwork string
 
 // PaymentBdtAccount A Bangladeshi bank account or mobile wallet.
 type PaymentBdtAccount struct {
@@ -15890,6 +16070,9 @@ type PaymentBitcoinL1 struct {
 
 	// AssetType Asset to send.
 	AssetType *PaymentBitcoinL1AssetType `json:"assetType,omitempty"`
+
+	// CryptoNetwork Network to send it on, as in the source of a quote.
+	CryptoNetwork *PaymentBitcoinL1CryptoNetwork `json:"cryptoNetwork,omitempty"`
 }
 
 // PaymentBitcoinL1AccountType Type of this object.
@@ -15897,6 +16080,9 @@ type PaymentBitcoinL1AccountType string
 
 // PaymentBitcoinL1AssetType Asset to send.
 type PaymentBitcoinL1AssetType string
+
+// PaymentBitcoinL1CryptoNetwork Network to send it on, as in the source of a quote.
+type PaymentBitcoinL1CryptoNetwork string
 
 // PaymentBrlAccount A Brazilian account, reached by its PIX key.
 type PaymentBrlAccount struct {
@@ -16047,6 +16233,9 @@ type PaymentCopAccount struct {
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
 
+	// PaymentURL Page on which the payer pays. Present if the partner that receives the pesos has one.
+	PaymentURL *string `json:"paymentUrl,omitempty"`
+
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
 
@@ -16153,6 +16342,9 @@ type PaymentEthereumWallet struct {
 
 	// AssetType Asset to send.
 	AssetType *PaymentEthereumWalletAssetType `json:"assetType,omitempty"`
+
+	// CryptoNetwork Network to send it on, as in the source of a quote.
+	CryptoNetwork *PaymentEthereumWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 }
 
 // PaymentEthereumWalletAccountType Type of this object.
@@ -16160,6 +16352,9 @@ type PaymentEthereumWalletAccountType string
 
 // PaymentEthereumWalletAssetType Asset to send.
 type PaymentEthereumWalletAssetType string
+
+// PaymentEthereumWalletCryptoNetwork Network to send it on, as in the source of a quote.
+type PaymentEthereumWalletCryptoNetwork string
 
 // PaymentEurAccount A euro account in a SEPA country, which is given by its IBAN.
 type PaymentEurAccount struct {
@@ -16479,7 +16674,7 @@ type PaymentKesAccount struct {
 // PaymentKesAccountAccountType Type of this object.
 type PaymentKesAccountAccountType string
 
-// PaymentLayer2Wallet A wallet on the layer-2 Bitcoin network.
+// PaymentLayer2Wallet A wallet on Spark, a network on top of Bitcoin (layer 2). As a network it is named SPARK.
 type PaymentLayer2Wallet struct {
 	// AccountType Type of this object.
 	AccountType PaymentLayer2WalletAccountType `json:"accountType"`
@@ -16489,6 +16684,9 @@ type PaymentLayer2Wallet struct {
 
 	// AssetType Asset to send.
 	AssetType *PaymentLayer2WalletAssetType `json:"assetType,omitempty"`
+
+	// CryptoNetwork Network to send it on, as in the source of a quote.
+	CryptoNetwork *PaymentLayer2WalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 }
 
 // PaymentLayer2WalletAccountType Type of this object.
@@ -16496,6 +16694,9 @@ type PaymentLayer2WalletAccountType string
 
 // PaymentLayer2WalletAssetType Asset to send.
 type PaymentLayer2WalletAssetType string
+
+// PaymentLayer2WalletCryptoNetwork Network to send it on, as in the source of a quote.
+type PaymentLayer2WalletCryptoNetwork string
 
 // PaymentLightning A payee on the Lightning network: exactly one of a one-time invoice, a reusable offer and an address.
 type PaymentLightning struct {
@@ -16507,6 +16708,9 @@ type PaymentLightning struct {
 
 	// Bolt12 A BOLT 12 offer.
 	Bolt12 *string `json:"bolt12,omitempty"`
+
+	// CryptoNetwork Network to send it on, as in the source of a quote.
+	CryptoNetwork *PaymentLightningCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
 	// Invoice A BOLT 11 invoice, good for one payment.
 	Invoice *string `json:"invoice,omitempty"`
@@ -16520,6 +16724,9 @@ type PaymentLightningAccountType string
 
 // PaymentLightningAssetType Asset to send.
 type PaymentLightningAssetType string
+
+// PaymentLightningCryptoNetwork Network to send it on, as in the source of a quote.
+type PaymentLightningCryptoNetwork string
 
 // PaymentMwkAccount A mobile money account in Malawi.
 type PaymentMwkAccount struct {
@@ -16619,7 +16826,7 @@ type PaymentNgnAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentNgnAccountAccountType `json:"accountType"`
 
-	// BankName The bank or wallet operator, as named by GET /discoveries.
+	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
@@ -16646,7 +16853,7 @@ type PaymentPhpAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentPhpAccountAccountType `json:"accountType"`
 
-	// BankName The bank or wallet operator, as named by GET /discoveries.
+	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
@@ -16705,6 +16912,9 @@ type PaymentPolygonWallet struct {
 
 	// AssetType Asset to send.
 	AssetType *PaymentPolygonWalletAssetType `json:"assetType,omitempty"`
+
+	// CryptoNetwork Network to send it on, as in the source of a quote.
+	CryptoNetwork *PaymentPolygonWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 }
 
 // PaymentPolygonWalletAccountType Type of this object.
@@ -16712,6 +16922,9 @@ type PaymentPolygonWalletAccountType string
 
 // PaymentPolygonWalletAssetType Asset to send.
 type PaymentPolygonWalletAssetType string
+
+// PaymentPolygonWalletCryptoNetwork Network to send it on, as in the source of a quote.
+type PaymentPolygonWalletCryptoNetwork string
 
 // PaymentRwfAccount A mobile money account in Rwanda.
 type PaymentRwfAccount struct {
@@ -16887,6 +17100,9 @@ type PaymentTronWallet struct {
 
 	// AssetType Asset to send.
 	AssetType *PaymentTronWalletAssetType `json:"assetType,omitempty"`
+
+	// CryptoNetwork Network to send it on, as in the source of a quote.
+	CryptoNetwork *PaymentTronWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 }
 
 // PaymentTronWalletAccountType Type of this object.
@@ -16894,6 +17110,9 @@ type PaymentTronWalletAccountType string
 
 // PaymentTronWalletAssetType Asset to send.
 type PaymentTronWalletAssetType string
+
+// PaymentTronWalletCryptoNetwork Network to send it on, as in the source of a quote.
+type PaymentTronWalletCryptoNetwork string
 
 // PaymentTzsAccount A mobile money account in Tanzania.
 type PaymentTzsAccount struct {
@@ -17104,7 +17323,7 @@ type PaymentZarAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentZarAccountAccountType `json:"accountType"`
 
-	// BankName The bank or wallet operator, as named by GET /discoveries.
+	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
@@ -17189,7 +17408,7 @@ type PhpAccountCreateInfo struct {
 	// AccountType Type of this object.
 	AccountType PhpAccountCreateInfoAccountType `json:"accountType"`
 
-	// BankName The bank or wallet operator, as named by GET /discoveries.
+	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName string `json:"bankName"`
 
 	// Beneficiary Owner of the account.
@@ -17212,7 +17431,7 @@ type PhpAccountInfo struct {
 	// AccountType Type of this object.
 	AccountType PhpAccountInfoAccountType `json:"accountType"`
 
-	// BankName The bank or wallet operator, as named by GET /discoveries.
+	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName string `json:"bankName"`
 
 	// Beneficiary Owner of the account.
@@ -17306,7 +17525,7 @@ type PlatformConfig struct {
 	// IsRegulatedFinancialInstitution Whether the platform verifies its customers itself. Only the operator of the service can change it.
 	IsRegulatedFinancialInstitution bool `json:"isRegulatedFinancialInstitution"`
 
-	// KycRedirectOrigins Origins to which a customer may return from a verification link (redirectUri). Omitted if there are none: then a link cannot have a redirectUri.
+	// KycRedirectOrigins Origins to which a customer may return from a verification link (redirectUri). Omitted if there are none: then a link of a production platform cannot have a redirectUri, and one of a sandbox platform any.
 	KycRedirectOrigins *[]string `json:"kycRedirectOrigins,omitempty"`
 
 	// ProxyUmaSubdomain Subdomain of the service that serves umaDomain, if configured.
@@ -17338,7 +17557,7 @@ type PlatformConfigUpdateRequest struct {
 	// InvitationURL Page for invitations: a slash and the code of an invitation follow it. It must use https; sandbox platforms may also use http. Existing invitations keep their URL. Send null or "" for none.
 	InvitationURL *string `json:"invitationUrl,omitempty"`
 
-	// KycRedirectOrigins Origins to which a customer may return from a verification link: scheme, host and port, such as https://example.com or, for tests, http://localhost:3000. http is allowed for localhost only. The list replaces the previous one, also for links that exist. Send [] for none: then a link cannot have a redirectUri.
+	// KycRedirectOrigins Origins to which a customer may return from a verification link: scheme, host and port, such as https://example.com or, for tests, http://localhost:3000. http is allowed for localhost only. The list replaces the previous one, also for links that exist. Send [] for none: then a link of a production platform cannot have a redirectUri, and one of a sandbox platform any.
 	KycRedirectOrigins *[]string `json:"kycRedirectOrigins,omitempty"`
 
 	// SupportedCurrencies All currencies that the platform uses. The list replaces the previous one.
@@ -17713,6 +17932,24 @@ type QuoteStatus string
 // QuoteDestination Destination of the funds.
 type QuoteDestination struct {
 	union json.RawMessage
+}
+
+// QuoteListResponse defines model for QuoteListResponse.
+type QuoteListResponse struct {
+	// Data Items of the page.
+	Data []Quote `json:"data"`
+
+	// HasMore Whether there are more items.
+	HasMore bool `json:"hasMore"`
+
+	// NextCursor Cursor of the next page. Only if hasMore is true.
+	NextCursor *string `json:"nextCursor,omitempty"`
+
+	// TotalCount Total number of items on all pages: exact up to 10,000, unless totalCountIsMinimum is true.
+	TotalCount *int64 `json:"totalCount,omitempty"`
+
+	// TotalCountIsMinimum Only if true: there are at least totalCount items, and counting stopped because there are more than 10,000 or the filter leaves out too many.
+	TotalCountIsMinimum *bool `json:"totalCountIsMinimum,omitempty"`
 }
 
 // QuoteRequest defines model for QuoteRequest.
@@ -19380,7 +19617,7 @@ type Transaction struct {
 	// ExpectedSettlementAt OUTGOING only: time by which the beneficiary is expected to have the funds, by the cut-off and the business days of the rail. Present once a payout has been handed over and has not settled at once.
 	ExpectedSettlementAt *time.Time `json:"expectedSettlementAt,omitempty"`
 
-	// FailureReason Reason of the failure. PAY_REQUEST_FAILED: the platform rejected an incoming payment.
+	// FailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: the user cancelled it during delivery.
 	FailureReason *TransactionFailureReason `json:"failureReason,omitempty"`
 
 	// Fees OUTGOING only: fees included in sentAmount, in the smallest unit of the sending currency.
@@ -19411,6 +19648,9 @@ type Transaction struct {
 	ReconciliationInstructions *ReconciliationInstructions `json:"reconciliationInstructions,omitempty"`
 	Refund                     *Refund                     `json:"refund,omitempty"`
 
+	// RejectionReason FAILED only, of an incoming payment that was not approved: why, in words. It is the reason that your platform gave, or what its approval lacked.
+	RejectionReason *string `json:"rejectionReason,omitempty"`
+
 	// RequestedReceiverCustomerInfoFields Only in the INCOMING_PAYMENT.PENDING webhook: information about the receiver that the sending institution requires and the service does not have.
 	RequestedReceiverCustomerInfoFields *[]CustomerInfoField `json:"requestedReceiverCustomerInfoFields,omitempty"`
 
@@ -19434,7 +19674,7 @@ type Transaction struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// TransactionFailureReason Reason of the failure. PAY_REQUEST_FAILED: the platform rejected an incoming payment.
+// TransactionFailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: the user cancelled it during delivery.
 type TransactionFailureReason string
 
 // TransactionStatus Status of the transaction. PENDING: awaiting funding. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment.
@@ -20332,6 +20572,18 @@ type WebhookKeyListResponse struct {
 	Data []WebhookKey `json:"data"`
 }
 
+// WebhookRequest defines model for WebhookRequest.
+type WebhookRequest struct {
+	// Body Exact body of the request, which the signatures sign.
+	Body string `json:"body"`
+
+	// Headers Headers of the request, with the signatures that the platform has selected.
+	Headers map[string]string `json:"headers"`
+
+	// WebhookID Id of the event.
+	WebhookID string `json:"webhookId"`
+}
+
 // WebhookSecret defines model for WebhookSecret.
 type WebhookSecret struct {
 	// CreatedAt Time the secret was created.
@@ -20489,7 +20741,7 @@ type ZarAccountCreateInfo struct {
 	// AccountType Type of this object.
 	AccountType ZarAccountCreateInfoAccountType `json:"accountType"`
 
-	// BankName The bank or wallet operator, as named by GET /discoveries.
+	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName string `json:"bankName"`
 
 	// Beneficiary Owner of the account.
@@ -20512,7 +20764,7 @@ type ZarAccountInfo struct {
 	// AccountType Type of this object.
 	AccountType ZarAccountInfoAccountType `json:"accountType"`
 
-	// BankName The bank or wallet operator, as named by GET /discoveries.
+	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName string `json:"bankName"`
 
 	// Beneficiary Owner of the account.
@@ -20758,8 +21010,8 @@ type AgentListTransactionsParams struct {
 	// ReceiverAccountIdentifier Account id or UMA address of the receiver.
 	ReceiverAccountIdentifier *string `form:"receiverAccountIdentifier,omitempty" json:"receiverAccountIdentifier,omitempty"`
 
-	// Status Status of the transaction.
-	Status *AgentListTransactionsParamsStatus `form:"status,omitempty" json:"status,omitempty"`
+	// Status Statuses of the transaction: repeat the parameter, or separate them by commas.
+	Status *[]AgentListTransactionsParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
 	// Type Direction of the transaction.
 	Type *AgentListTransactionsParamsType `form:"type,omitempty" json:"type,omitempty"`
@@ -20772,6 +21024,15 @@ type AgentListTransactionsParams struct {
 
 	// EndDate Created at or before this time.
 	EndDate *time.Time `form:"endDate,omitempty" json:"endDate,omitempty"`
+
+	// Currency Currency that is received or, by outgoing payments, sent.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// MinAmount Smallest amount that is received or sent in currency, which it requires, in its smallest unit. Amounts sent include fees.
+	MinAmount *int64 `form:"minAmount,omitempty" json:"minAmount,omitempty"`
+
+	// MaxAmount Largest amount that is received or sent in currency, which it requires, in its smallest unit.
+	MaxAmount *int64 `form:"maxAmount,omitempty" json:"maxAmount,omitempty"`
 }
 
 // AgentListTransactionsParamsSortOrder defines parameters for AgentListTransactions.
@@ -22187,6 +22448,51 @@ type ListPlatformInternalAccountsParams struct {
 // ListPlatformInternalAccountsParamsType defines parameters for ListPlatformInternalAccounts.
 type ListPlatformInternalAccountsParamsType string
 
+// ListQuotesParams defines parameters for ListQuotes.
+type ListQuotesParams struct {
+	// Limit Maximum number of items to return.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor Cursor of the page: nextCursor of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// SortOrder Sort order by creation time: asc is oldest first.
+	SortOrder *ListQuotesParamsSortOrder `form:"sortOrder,omitempty" json:"sortOrder,omitempty"`
+
+	// CustomerID Id of the customer, or of your platform for its own transactions.
+	CustomerID *string `form:"customerId,omitempty" json:"customerId,omitempty"`
+
+	// PlatformCustomerID Your id for the customer.
+	PlatformCustomerID *string `form:"platformCustomerId,omitempty" json:"platformCustomerId,omitempty"`
+
+	// AgentID Id of the agent that made the transaction.
+	AgentID *string `form:"agentId,omitempty" json:"agentId,omitempty"`
+
+	// Status Statuses of the quote: repeat the parameter, or separate them by commas.
+	Status *[]ListQuotesParamsStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// StartDate Created at or after this time.
+	StartDate *time.Time `form:"startDate,omitempty" json:"startDate,omitempty"`
+
+	// EndDate Created at or before this time.
+	EndDate *time.Time `form:"endDate,omitempty" json:"endDate,omitempty"`
+
+	// Currency Currency that is received or, by outgoing payments, sent.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// MinAmount Smallest amount that is received or sent in currency, which it requires, in its smallest unit. Amounts sent include fees.
+	MinAmount *int64 `form:"minAmount,omitempty" json:"minAmount,omitempty"`
+
+	// MaxAmount Largest amount that is received or sent in currency, which it requires, in its smallest unit.
+	MaxAmount *int64 `form:"maxAmount,omitempty" json:"maxAmount,omitempty"`
+}
+
+// ListQuotesParamsSortOrder defines parameters for ListQuotes.
+type ListQuotesParamsSortOrder string
+
+// ListQuotesParamsStatus defines parameters for ListQuotes.
+type ListQuotesParamsStatus string
+
 // CreateQuoteParams defines parameters for CreateQuote.
 type CreateQuoteParams struct {
 	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
@@ -22226,8 +22532,32 @@ type SandboxFundInternalAccountParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// SandboxExpireQuoteParams defines parameters for SandboxExpireQuote.
+type SandboxExpireQuoteParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // SandboxSendParams defines parameters for SandboxSend.
 type SandboxSendParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// SandboxReturnTransactionParams defines parameters for SandboxReturnTransaction.
+type SandboxReturnTransactionParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// SandboxSettleTransactionParams defines parameters for SandboxSettleTransaction.
+type SandboxSettleTransactionParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// SandboxTakeBackTransactionParams defines parameters for SandboxTakeBackTransaction.
+type SandboxTakeBackTransactionParams struct {
 	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
@@ -22303,8 +22633,8 @@ type ListTransactionsParams struct {
 	// ReceiverAccountIdentifier Account id or UMA address of the receiver.
 	ReceiverAccountIdentifier *string `form:"receiverAccountIdentifier,omitempty" json:"receiverAccountIdentifier,omitempty"`
 
-	// Status Status of the transaction.
-	Status *ListTransactionsParamsStatus `form:"status,omitempty" json:"status,omitempty"`
+	// Status Statuses of the transaction: repeat the parameter, or separate them by commas.
+	Status *[]ListTransactionsParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
 	// Type Direction of the transaction.
 	Type *ListTransactionsParamsType `form:"type,omitempty" json:"type,omitempty"`
@@ -22317,6 +22647,15 @@ type ListTransactionsParams struct {
 
 	// EndDate Created at or before this time.
 	EndDate *time.Time `form:"endDate,omitempty" json:"endDate,omitempty"`
+
+	// Currency Currency that is received or, by outgoing payments, sent.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// MinAmount Smallest amount that is received or sent in currency, which it requires, in its smallest unit. Amounts sent include fees.
+	MinAmount *int64 `form:"minAmount,omitempty" json:"minAmount,omitempty"`
+
+	// MaxAmount Largest amount that is received or sent in currency, which it requires, in its smallest unit.
+	MaxAmount *int64 `form:"maxAmount,omitempty" json:"maxAmount,omitempty"`
 }
 
 // ListTransactionsParamsSortOrder defines parameters for ListTransactions.
@@ -36183,6 +36522,9 @@ type ClientInterface interface {
 	// ListPlatformInternalAccounts request
 	ListPlatformInternalAccounts(ctx context.Context, params *ListPlatformInternalAccountsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListQuotes request
+	ListQuotes(ctx context.Context, params *ListQuotesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CreateQuoteWithBody request with any body
 	CreateQuoteWithBody(ctx context.Context, params *CreateQuoteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -36205,15 +36547,30 @@ type ClientInterface interface {
 
 	SandboxFundInternalAccount(ctx context.Context, accountID string, params *SandboxFundInternalAccountParams, body SandboxFundInternalAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// SandboxExpireQuote request
+	SandboxExpireQuote(ctx context.Context, quoteID string, params *SandboxExpireQuoteParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// SandboxSendWithBody request with any body
 	SandboxSendWithBody(ctx context.Context, params *SandboxSendParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	SandboxSend(ctx context.Context, params *SandboxSendParams, body SandboxSendJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// SandboxReturnTransaction request
+	SandboxReturnTransaction(ctx context.Context, transactionID string, params *SandboxReturnTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SandboxSettleTransaction request
+	SandboxSettleTransaction(ctx context.Context, transactionID string, params *SandboxSettleTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SandboxTakeBackTransaction request
+	SandboxTakeBackTransaction(ctx context.Context, transactionID string, params *SandboxTakeBackTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// SandboxReceiveWithBody request with any body
 	SandboxReceiveWithBody(ctx context.Context, params *SandboxReceiveParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	SandboxReceive(ctx context.Context, params *SandboxReceiveParams, body SandboxReceiveJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SandboxGetWebhookRequest request
+	SandboxGetWebhookRequest(ctx context.Context, webhookID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SendTestWebhook request
 	SendTestWebhook(ctx context.Context, params *SendTestWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -38752,6 +39109,18 @@ func (c *Client) ListPlatformInternalAccounts(ctx context.Context, params *ListP
 	return c.Client.Do(req)
 }
 
+func (c *Client) ListQuotes(ctx context.Context, params *ListQuotesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListQuotesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 func (c *Client) CreateQuoteWithBody(ctx context.Context, params *CreateQuoteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateQuoteRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
@@ -38848,6 +39217,18 @@ func (c *Client) SandboxFundInternalAccount(ctx context.Context, accountID strin
 	return c.Client.Do(req)
 }
 
+func (c *Client) SandboxExpireQuote(ctx context.Context, quoteID string, params *SandboxExpireQuoteParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSandboxExpireQuoteRequest(c.Server, quoteID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 func (c *Client) SandboxSendWithBody(ctx context.Context, params *SandboxSendParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSandboxSendRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
@@ -38872,6 +39253,42 @@ func (c *Client) SandboxSend(ctx context.Context, params *SandboxSendParams, bod
 	return c.Client.Do(req)
 }
 
+func (c *Client) SandboxReturnTransaction(ctx context.Context, transactionID string, params *SandboxReturnTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSandboxReturnTransactionRequest(c.Server, transactionID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) SandboxSettleTransaction(ctx context.Context, transactionID string, params *SandboxSettleTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSandboxSettleTransactionRequest(c.Server, transactionID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) SandboxTakeBackTransaction(ctx context.Context, transactionID string, params *SandboxTakeBackTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSandboxTakeBackTransactionRequest(c.Server, transactionID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 func (c *Client) SandboxReceiveWithBody(ctx context.Context, params *SandboxReceiveParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSandboxReceiveRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
@@ -38886,6 +39303,18 @@ func (c *Client) SandboxReceiveWithBody(ctx context.Context, params *SandboxRece
 
 func (c *Client) SandboxReceive(ctx context.Context, params *SandboxReceiveParams, body SandboxReceiveJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSandboxReceiveRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) SandboxGetWebhookRequest(ctx context.Context, webhookID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSandboxGetWebhookRequestRequest(c.Server, webhookID)
 	if err != nil {
 		return nil, err
 	}
@@ -40415,7 +40844,7 @@ func NewAgentListTransactionsRequest(server string, params *AgentListTransaction
 
 		if params.Status != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -40464,6 +40893,42 @@ func NewAgentListTransactionsRequest(server string, params *AgentListTransaction
 		if params.EndDate != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "endDate", *params.EndDate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Currency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "currency", *params.Currency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MinAmount != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "minAmount", *params.MinAmount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MaxAmount != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "maxAmount", *params.MaxAmount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -49282,6 +49747,192 @@ func NewListPlatformInternalAccountsRequest(server string, params *ListPlatformI
 	return req, nil
 }
 
+// NewListQuotesRequest generates requests for ListQuotes
+func NewListQuotesRequest(server string, params *ListQuotesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/quotes")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.SortOrder != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "sortOrder", *params.SortOrder, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CustomerID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "customerId", *params.CustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.PlatformCustomerID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "platformCustomerId", *params.PlatformCustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.AgentID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "agentId", *params.AgentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.StartDate != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "startDate", *params.StartDate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndDate != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "endDate", *params.EndDate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Currency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "currency", *params.Currency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MinAmount != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "minAmount", *params.MinAmount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MaxAmount != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "maxAmount", *params.MaxAmount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewCreateQuoteRequest calls the generic CreateQuote builder with application/json body
 func NewCreateQuoteRequest(server string, params *CreateQuoteParams, body CreateQuoteJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -49639,6 +50290,55 @@ func NewSandboxFundInternalAccountRequestWithBody(server string, accountID strin
 	return req, nil
 }
 
+// NewSandboxExpireQuoteRequest generates requests for SandboxExpireQuote
+func NewSandboxExpireQuoteRequest(server string, quoteID string, params *SandboxExpireQuoteParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "quoteId", quoteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sandbox/quotes/%s/expire", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewSandboxSendRequest calls the generic SandboxSend builder with application/json body
 func NewSandboxSendRequest(server string, params *SandboxSendParams, body SandboxSendJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -49675,6 +50375,153 @@ func NewSandboxSendRequestWithBody(server string, params *SandboxSendParams, con
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewSandboxReturnTransactionRequest generates requests for SandboxReturnTransaction
+func NewSandboxReturnTransactionRequest(server string, transactionID string, params *SandboxReturnTransactionParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "transactionId", transactionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sandbox/transactions/%s/return", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewSandboxSettleTransactionRequest generates requests for SandboxSettleTransaction
+func NewSandboxSettleTransactionRequest(server string, transactionID string, params *SandboxSettleTransactionParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "transactionId", transactionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sandbox/transactions/%s/settle", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewSandboxTakeBackTransactionRequest generates requests for SandboxTakeBackTransaction
+func NewSandboxTakeBackTransactionRequest(server string, transactionID string, params *SandboxTakeBackTransactionParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "transactionId", transactionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sandbox/transactions/%s/take-back", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	if params != nil {
 
@@ -49744,6 +50591,40 @@ func NewSandboxReceiveRequestWithBody(server string, params *SandboxReceiveParam
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewSandboxGetWebhookRequestRequest generates requests for SandboxGetWebhookRequest
+func NewSandboxGetWebhookRequestRequest(server string, webhookID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhookId", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sandbox/webhook-deliveries/%s/request", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -50178,7 +51059,7 @@ func NewListTransactionsRequest(server string, params *ListTransactionsParams) (
 
 		if params.Status != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -50227,6 +51108,42 @@ func NewListTransactionsRequest(server string, params *ListTransactionsParams) (
 		if params.EndDate != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "endDate", *params.EndDate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Currency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "currency", *params.Currency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MinAmount != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "minAmount", *params.MinAmount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MaxAmount != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "maxAmount", *params.MaxAmount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -51906,6 +52823,9 @@ type ClientWithResponsesInterface interface {
 	// ListPlatformInternalAccountsWithResponse request
 	ListPlatformInternalAccountsWithResponse(ctx context.Context, params *ListPlatformInternalAccountsParams, reqEditors ...RequestEditorFn) (*ListPlatformInternalAccountsResponse, error)
 
+	// ListQuotesWithResponse request
+	ListQuotesWithResponse(ctx context.Context, params *ListQuotesParams, reqEditors ...RequestEditorFn) (*ListQuotesResponse, error)
+
 	// CreateQuoteWithBodyWithResponse request with any body
 	CreateQuoteWithBodyWithResponse(ctx context.Context, params *CreateQuoteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateQuoteResponse, error)
 
@@ -51928,15 +52848,30 @@ type ClientWithResponsesInterface interface {
 
 	SandboxFundInternalAccountWithResponse(ctx context.Context, accountID string, params *SandboxFundInternalAccountParams, body SandboxFundInternalAccountJSONRequestBody, reqEditors ...RequestEditorFn) (*SandboxFundInternalAccountResponse, error)
 
+	// SandboxExpireQuoteWithResponse request
+	SandboxExpireQuoteWithResponse(ctx context.Context, quoteID string, params *SandboxExpireQuoteParams, reqEditors ...RequestEditorFn) (*SandboxExpireQuoteResponse, error)
+
 	// SandboxSendWithBodyWithResponse request with any body
 	SandboxSendWithBodyWithResponse(ctx context.Context, params *SandboxSendParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SandboxSendResponse, error)
 
 	SandboxSendWithResponse(ctx context.Context, params *SandboxSendParams, body SandboxSendJSONRequestBody, reqEditors ...RequestEditorFn) (*SandboxSendResponse, error)
 
+	// SandboxReturnTransactionWithResponse request
+	SandboxReturnTransactionWithResponse(ctx context.Context, transactionID string, params *SandboxReturnTransactionParams, reqEditors ...RequestEditorFn) (*SandboxReturnTransactionResponse, error)
+
+	// SandboxSettleTransactionWithResponse request
+	SandboxSettleTransactionWithResponse(ctx context.Context, transactionID string, params *SandboxSettleTransactionParams, reqEditors ...RequestEditorFn) (*SandboxSettleTransactionResponse, error)
+
+	// SandboxTakeBackTransactionWithResponse request
+	SandboxTakeBackTransactionWithResponse(ctx context.Context, transactionID string, params *SandboxTakeBackTransactionParams, reqEditors ...RequestEditorFn) (*SandboxTakeBackTransactionResponse, error)
+
 	// SandboxReceiveWithBodyWithResponse request with any body
 	SandboxReceiveWithBodyWithResponse(ctx context.Context, params *SandboxReceiveParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SandboxReceiveResponse, error)
 
 	SandboxReceiveWithResponse(ctx context.Context, params *SandboxReceiveParams, body SandboxReceiveJSONRequestBody, reqEditors ...RequestEditorFn) (*SandboxReceiveResponse, error)
+
+	// SandboxGetWebhookRequestWithResponse request
+	SandboxGetWebhookRequestWithResponse(ctx context.Context, webhookID string, reqEditors ...RequestEditorFn) (*SandboxGetWebhookRequestResponse, error)
 
 	// SendTestWebhookWithResponse request
 	SendTestWebhookWithResponse(ctx context.Context, params *SendTestWebhookParams, reqEditors ...RequestEditorFn) (*SendTestWebhookResponse, error)
@@ -56608,6 +57543,36 @@ func (r ListPlatformInternalAccountsResponse) ContentType() string {
 	return ""
 }
 
+type ListQuotesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *QuoteListResponse
+}
+
+// Status returns HTTPResponse.Status
+func (r ListQuotesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListQuotesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListQuotesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type CreateQuoteResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -56788,6 +57753,36 @@ func (r SandboxFundInternalAccountResponse) ContentType() string {
 	return ""
 }
 
+type SandboxExpireQuoteResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *Quote
+}
+
+// Status returns HTTPResponse.Status
+func (r SandboxExpireQuoteResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SandboxExpireQuoteResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SandboxExpireQuoteResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type SandboxSendResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -56818,6 +57813,96 @@ func (r SandboxSendResponse) ContentType() string {
 	return ""
 }
 
+type SandboxReturnTransactionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *Transaction
+}
+
+// Status returns HTTPResponse.Status
+func (r SandboxReturnTransactionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SandboxReturnTransactionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SandboxReturnTransactionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SandboxSettleTransactionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *Transaction
+}
+
+// Status returns HTTPResponse.Status
+func (r SandboxSettleTransactionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SandboxSettleTransactionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SandboxSettleTransactionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SandboxTakeBackTransactionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *Transaction
+}
+
+// Status returns HTTPResponse.Status
+func (r SandboxTakeBackTransactionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SandboxTakeBackTransactionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SandboxTakeBackTransactionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type SandboxReceiveResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -56842,6 +57927,36 @@ func (r SandboxReceiveResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r SandboxReceiveResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SandboxGetWebhookRequestResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *WebhookRequest
+}
+
+// Status returns HTTPResponse.Status
+func (r SandboxGetWebhookRequestResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SandboxGetWebhookRequestResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SandboxGetWebhookRequestResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -59350,6 +60465,15 @@ func (c *ClientWithResponses) ListPlatformInternalAccountsWithResponse(ctx conte
 	return ParseListPlatformInternalAccountsResponse(rsp)
 }
 
+// ListQuotesWithResponse request returning *ListQuotesResponse
+func (c *ClientWithResponses) ListQuotesWithResponse(ctx context.Context, params *ListQuotesParams, reqEditors ...RequestEditorFn) (*ListQuotesResponse, error) {
+	rsp, err := c.ListQuotes(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListQuotesResponse(rsp)
+}
+
 // CreateQuoteWithBodyWithResponse request with arbitrary body returning *CreateQuoteResponse
 func (c *ClientWithResponses) CreateQuoteWithBodyWithResponse(ctx context.Context, params *CreateQuoteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateQuoteResponse, error) {
 	rsp, err := c.CreateQuoteWithBody(ctx, params, contentType, body, reqEditors...)
@@ -59420,6 +60544,15 @@ func (c *ClientWithResponses) SandboxFundInternalAccountWithResponse(ctx context
 	return ParseSandboxFundInternalAccountResponse(rsp)
 }
 
+// SandboxExpireQuoteWithResponse request returning *SandboxExpireQuoteResponse
+func (c *ClientWithResponses) SandboxExpireQuoteWithResponse(ctx context.Context, quoteID string, params *SandboxExpireQuoteParams, reqEditors ...RequestEditorFn) (*SandboxExpireQuoteResponse, error) {
+	rsp, err := c.SandboxExpireQuote(ctx, quoteID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSandboxExpireQuoteResponse(rsp)
+}
+
 // SandboxSendWithBodyWithResponse request with arbitrary body returning *SandboxSendResponse
 func (c *ClientWithResponses) SandboxSendWithBodyWithResponse(ctx context.Context, params *SandboxSendParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SandboxSendResponse, error) {
 	rsp, err := c.SandboxSendWithBody(ctx, params, contentType, body, reqEditors...)
@@ -59437,6 +60570,33 @@ func (c *ClientWithResponses) SandboxSendWithResponse(ctx context.Context, param
 	return ParseSandboxSendResponse(rsp)
 }
 
+// SandboxReturnTransactionWithResponse request returning *SandboxReturnTransactionResponse
+func (c *ClientWithResponses) SandboxReturnTransactionWithResponse(ctx context.Context, transactionID string, params *SandboxReturnTransactionParams, reqEditors ...RequestEditorFn) (*SandboxReturnTransactionResponse, error) {
+	rsp, err := c.SandboxReturnTransaction(ctx, transactionID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSandboxReturnTransactionResponse(rsp)
+}
+
+// SandboxSettleTransactionWithResponse request returning *SandboxSettleTransactionResponse
+func (c *ClientWithResponses) SandboxSettleTransactionWithResponse(ctx context.Context, transactionID string, params *SandboxSettleTransactionParams, reqEditors ...RequestEditorFn) (*SandboxSettleTransactionResponse, error) {
+	rsp, err := c.SandboxSettleTransaction(ctx, transactionID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSandboxSettleTransactionResponse(rsp)
+}
+
+// SandboxTakeBackTransactionWithResponse request returning *SandboxTakeBackTransactionResponse
+func (c *ClientWithResponses) SandboxTakeBackTransactionWithResponse(ctx context.Context, transactionID string, params *SandboxTakeBackTransactionParams, reqEditors ...RequestEditorFn) (*SandboxTakeBackTransactionResponse, error) {
+	rsp, err := c.SandboxTakeBackTransaction(ctx, transactionID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSandboxTakeBackTransactionResponse(rsp)
+}
+
 // SandboxReceiveWithBodyWithResponse request with arbitrary body returning *SandboxReceiveResponse
 func (c *ClientWithResponses) SandboxReceiveWithBodyWithResponse(ctx context.Context, params *SandboxReceiveParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SandboxReceiveResponse, error) {
 	rsp, err := c.SandboxReceiveWithBody(ctx, params, contentType, body, reqEditors...)
@@ -59452,6 +60612,15 @@ func (c *ClientWithResponses) SandboxReceiveWithResponse(ctx context.Context, pa
 		return nil, err
 	}
 	return ParseSandboxReceiveResponse(rsp)
+}
+
+// SandboxGetWebhookRequestWithResponse request returning *SandboxGetWebhookRequestResponse
+func (c *ClientWithResponses) SandboxGetWebhookRequestWithResponse(ctx context.Context, webhookID string, reqEditors ...RequestEditorFn) (*SandboxGetWebhookRequestResponse, error) {
+	rsp, err := c.SandboxGetWebhookRequest(ctx, webhookID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSandboxGetWebhookRequestResponse(rsp)
 }
 
 // SendTestWebhookWithResponse request returning *SendTestWebhookResponse
@@ -63866,6 +65035,32 @@ func ParseListPlatformInternalAccountsResponse(rsp *http.Response) (*ListPlatfor
 	return response, nil
 }
 
+// ParseListQuotesResponse parses an HTTP response from a ListQuotesWithResponse call
+func ParseListQuotesResponse(rsp *http.Response) (*ListQuotesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListQuotesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest QuoteListResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseCreateQuoteResponse parses an HTTP response from a CreateQuoteWithResponse call
 func ParseCreateQuoteResponse(rsp *http.Response) (*CreateQuoteResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -64022,6 +65217,32 @@ func ParseSandboxFundInternalAccountResponse(rsp *http.Response) (*SandboxFundIn
 	return response, nil
 }
 
+// ParseSandboxExpireQuoteResponse parses an HTTP response from a SandboxExpireQuoteWithResponse call
+func ParseSandboxExpireQuoteResponse(rsp *http.Response) (*SandboxExpireQuoteResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SandboxExpireQuoteResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Quote
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseSandboxSendResponse parses an HTTP response from a SandboxSendWithResponse call
 func ParseSandboxSendResponse(rsp *http.Response) (*SandboxSendResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -64031,6 +65252,84 @@ func ParseSandboxSendResponse(rsp *http.Response) (*SandboxSendResponse, error) 
 	}
 
 	response := &SandboxSendResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Transaction
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSandboxReturnTransactionResponse parses an HTTP response from a SandboxReturnTransactionWithResponse call
+func ParseSandboxReturnTransactionResponse(rsp *http.Response) (*SandboxReturnTransactionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SandboxReturnTransactionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Transaction
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSandboxSettleTransactionResponse parses an HTTP response from a SandboxSettleTransactionWithResponse call
+func ParseSandboxSettleTransactionResponse(rsp *http.Response) (*SandboxSettleTransactionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SandboxSettleTransactionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Transaction
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSandboxTakeBackTransactionResponse parses an HTTP response from a SandboxTakeBackTransactionWithResponse call
+func ParseSandboxTakeBackTransactionResponse(rsp *http.Response) (*SandboxTakeBackTransactionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SandboxTakeBackTransactionResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
@@ -64064,6 +65363,32 @@ func ParseSandboxReceiveResponse(rsp *http.Response) (*SandboxReceiveResponse, e
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Transaction
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSandboxGetWebhookRequestResponse parses an HTTP response from a SandboxGetWebhookRequestWithResponse call
+func ParseSandboxGetWebhookRequestResponse(rsp *http.Response) (*SandboxGetWebhookRequestResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SandboxGetWebhookRequestResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WebhookRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
