@@ -53,7 +53,7 @@ func (f reviewFlags) withVerifications(ctx context.Context, env *Env,
 
 type reviewsListCommand struct {
 	DatabaseFlags
-	outputFlag
+	listFlags
 	Platform string `help:"Only those of this platform, which may be one of the sandbox. Default: all production platforms." placeholder:"ID"`
 }
 
@@ -61,6 +61,9 @@ type reviewsListCommand struct {
 // test values decide.
 func (c reviewsListCommand) Run(ctx context.Context, env *Env) error {
 	only, err := platformFlag{c.Platform}.parse()
+	if err == nil {
+		err = c.check()
+	}
 	if err != nil {
 		return err
 	}
@@ -69,27 +72,30 @@ func (c reviewsListCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		rows, now := table.New("subject", "status", "waits for|since", "customer", "platform"), env.Clock.Now()
+		var rows [][]any
+		now := env.Clock.Now()
 		since := func(at time.Time) table.Cell {
 			cell := table.CellOf(at)
 			cell.Text = now.Sub(at).Round(time.Minute).String()
 			return cell
 		}
 		for _, h := range hits {
-			rows.Add(h.Of(), fmt.Sprintf("resembles %s (%d)", h.EntryID(), h.Score), since(h.FoundAt), h.Customer, h.Platform)
+			rows = append(rows, []any{h.Of(), fmt.Sprintf("resembles %s (%d)", h.EntryID(), h.Score), since(h.FoundAt), h.Customer, h.Platform})
 		}
 		for _, v := range waiting {
-			rows.Add(v.ID, v.Status, since(v.UpdatedAt), v.Customer, v.Platform)
+			rows = append(rows, []any{v.ID, v.Status, since(v.UpdatedAt), v.Customer, v.Platform})
 		}
-		return c.printTable(env, rows, "No verification waits for a decision.")
+		return printList(env, c.listFlags, rows, nil, listing[[]any]{
+			columns: []string{"subject", "status", "waits for|since", "customer", "platform"},
+			row:     func(t *table.Table, row []any) { t.Add(row...) },
+			none:    "No verification waits for a decision.",
+			more:    "There are more. Decide these first, narrow the list with --platform, or raise --limit.",
+		})
 	})
 }
 
-// maxListedHits is how many entries of a platform are listed.
-const maxListedHits = 1000
-
 // waiting returns the entries of sanctions lists and the verifications that wait for an operator, those first that wait longest: of
-// one platform, or of all production platforms if it is zero.
+// one platform, or of all production platforms if it is zero, and of each one more than the limit at most.
 func (c reviewsListCommand) waiting(ctx context.Context, services Services, only ident.Platform) (hits []screening.Hit,
 	verifications []verification.Verification, err error) {
 	of, err := reviewedPlatforms(ctx, services, only)
@@ -98,11 +104,11 @@ func (c reviewsListCommand) waiting(ctx context.Context, services Services, only
 	}
 	screened := services.Screening(screening.MinThreshold)
 	for _, p := range of {
-		found, err := screened.Hits(ctx, p, maxListedHits)
+		found, err := screened.Hits(ctx, p, c.Limit+1)
 		if err != nil {
 			return nil, nil, err
 		}
-		waiting, err := screened.Waiting(ctx, p)
+		waiting, err := screened.Waiting(ctx, p, c.Limit+1)
 		if err != nil {
 			return nil, nil, err
 		}

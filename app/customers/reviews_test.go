@@ -2,6 +2,8 @@ package customers_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"causeway/core/customer"
 	"causeway/core/document"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/screening"
 	"causeway/core/verification"
@@ -51,6 +54,37 @@ func (e *verificationEnv) submittedBusiness(registration string) (verification.V
 func review(application uuid.UUID, verdict verification.Verdict, errors ...customer.CheckError) verification.Decision {
 	return verification.Decision{Application: application, By: "ana", Outcome: verification.Outcome{Verdict: verdict,
 		Reason: "compared with the passport", Errors: errors}}
+}
+
+func TestVerifications_WaitingAreTheOldest(t *testing.T) {
+	// What waits is listed oldest first, as many as are asked for. That of a deleted customer does not count.
+	t.Parallel()
+	e := newReviewEnv(t)
+	var ids []ident.Verification
+	for n := range 4 {
+		v, _ := e.submittedBusiness(fmt.Sprintf("55230%02d", 10+n))
+		ids = append(ids, v.ID)
+		if n == 0 {
+			deleted, err := e.Store.Customer(t.Context(), v.Platform, v.Customer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			deleted.DeletedAt = e.Clock.Now()
+			e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdateCustomer(ctx, deleted) })
+		}
+		e.Clock.Advance(time.Minute)
+	}
+
+	for limit, want := range map[int][]ident.Verification{1: ids[1:2], 3: ids[1:], 100: ids[1:]} {
+		waiting, err := e.verifications.Waiting(t.Context(), e.Platform.ID, limit)
+		var got []ident.Verification
+		for _, v := range waiting {
+			got = append(got, v.ID)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("at most %d: %v, %v; want %v", limit, got, err, want)
+		}
+	}
 }
 
 func TestReview_ApprovesBusinessAndOwner(t *testing.T) {

@@ -70,27 +70,47 @@ func (s *Verifications) List(ctx context.Context, p ident.Platform,
 }
 
 // Waiting returns the verifications in review, and those in progress, which wait for the review of a beneficial owner or for a
-// provider. Those of deleted customers are left out.
-func (s *Verifications) Waiting(ctx context.Context, p ident.Platform) (waiting []verification.Verification, err error) {
+// provider: of each at most limit, the oldest first. Those of deleted customers are left out.
+func (s *Verifications) Waiting(ctx context.Context, p ident.Platform, limit int) (waiting []verification.Verification, err error) {
 	for _, status := range []verification.Status{verification.PendingManualReview, verification.InProgress} {
-		read := func(paging ports.Paging) (ports.Page[verification.Verification], error) {
-			return s.List(ctx, p, ports.VerificationFilter{Status: status, Paging: paging})
-		}
-		id := func(v verification.Verification) uuid.UUID { return v.ID.UUID() }
-		for v, err := range ports.All(ports.Paging{Limit: 100, Ascending: true}, read, id) {
+		filter := ports.VerificationFilter{Status: status, Paging: ports.Paging{Limit: waitingPerRead, Ascending: true}}
+		var found []verification.Verification
+		for more := true; more && len(found) < limit; {
+			page, err := s.List(ctx, p, filter)
 			if err != nil {
 				return nil, err
 			}
-			of, err := s.Store.Customer(ctx, p, v.Customer)
+			exists, err := s.existing(ctx, p, page.Items)
 			if err != nil {
 				return nil, err
 			}
-			if !of.Deleted() {
-				waiting = append(waiting, v)
+			for _, v := range page.Items {
+				if filter.After = v.ID.UUID(); exists[v.Customer] {
+					found = append(found, v)
+				}
 			}
+			more = page.More
 		}
+		waiting = append(waiting, found[:min(len(found), limit)]...)
 	}
 	return waiting, nil
+}
+
+// waitingPerRead is how many verifications Waiting reads at once.
+const waitingPerRead = 100
+
+// existing returns which customers of verifications are not deleted.
+func (s *Verifications) existing(ctx context.Context, p ident.Platform, of []verification.Verification) (map[ident.Customer]bool, error) {
+	ids := make([]ident.Customer, len(of))
+	for i, v := range of {
+		ids[i] = v.Customer
+	}
+	customers, err := s.Store.CustomersByID(ctx, p, ids)
+	exists := make(map[ident.Customer]bool, len(customers))
+	for _, c := range customers {
+		exists[c.ID] = true
+	}
+	return exists, err
 }
 
 // Submit submits a customer with its documents, or returns a verification with what is missing. A
