@@ -26,6 +26,7 @@ type CustomerFilter struct {
 	Currency           money.Currency
 	UMAAddress         string
 	IncludeDeleted     bool
+	OnlyDeleted        bool
 }
 
 // ExternalAccountFilter selects external accounts; zero fields match all. PlatformOwned

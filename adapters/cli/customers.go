@@ -32,14 +32,11 @@ func (c customersListCommand) Run(ctx context.Context, env *Env) error {
 	return c.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
 		rows, service := table.New("customer", "type", "status", "created", "deleted", "erased"), services.Customers()
 		read := func(paging ports.Paging) (ports.Page[customer.Customer], error) {
-			return service.List(ctx, p, ports.CustomerFilter{Paging: paging, IncludeDeleted: true})
+			return service.List(ctx, p, ports.CustomerFilter{Paging: paging, IncludeDeleted: true, OnlyDeleted: c.Deleted})
 		}
 		for found, err := range ports.All(ports.Paging{Limit: 100}, read, func(c customer.Customer) uuid.UUID { return c.ID.UUID() }) {
 			if err != nil {
 				return err
-			}
-			if c.Deleted && !found.Deleted() {
-				continue
 			}
 			rows.Add(found.ID, found.Type, found.Status, found.CreatedAt, found.DeletedAt, found.ErasedAt)
 			if rows.Len() == c.Limit {

@@ -130,7 +130,10 @@ func (db *DB) Customers(ctx context.Context, p ident.Platform, f ports.CustomerF
 	if f.Currency != "" {
 		l.where("? = ANY(currencies)", string(f.Currency))
 	}
-	if !f.IncludeDeleted {
+	switch {
+	case f.OnlyDeleted:
+		l.where("deleted_at IS NOT NULL")
+	case !f.IncludeDeleted:
 		l.where("deleted_at IS NULL")
 	}
 	l.createdIn(f.Created)

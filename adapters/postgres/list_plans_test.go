@@ -237,6 +237,7 @@ func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 		"quotes of an hour":               quotes(ports.QuoteFilter{Transactions: ports.TransactionFilter{Created: hour}}),
 		"customers":                       customers(ports.CustomerFilter{}),
 		"all customers":                   customers(ports.CustomerFilter{IncludeDeleted: true}),
+		"deleted customers":               customers(ports.CustomerFilter{OnlyDeleted: true}),
 		"customers by platform id":        customers(ports.CustomerFilter{PlatformCustomerID: "customer-3"}),
 		"customers by any platform id":    customers(ports.CustomerFilter{PlatformCustomerID: "customer-3", IncludeDeleted: true}),
 		"customers by address":            customers(ports.CustomerFilter{UMAAddress: "$c3@x", IncludeDeleted: true}),
