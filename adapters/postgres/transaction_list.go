@@ -57,7 +57,7 @@ func newQuoteList(p ident.Platform, f ports.QuoteFilter) (list, bool) {
 	l, ok := newTransactionList(p, of)
 	if len(f.Statuses) > 0 {
 		l.where("CASE WHEN t.status = ? AND t.stage = ? THEN ? ELSE t.status END IN (?)", // as quote.StatusOf
-			string(transaction.Failed), string(transaction.Delivered), string(quote.Completed), bun.In(f.Statuses))
+			string(transaction.Failed), string(transaction.Delivered), string(quote.Completed), bun.List(f.Statuses))
 	}
 	l.where("t.quote_id IS NOT NULL")
 	return l, ok
@@ -118,7 +118,7 @@ func newTransactionList(p ident.Platform, f ports.TransactionFilter) (list, bool
 		l.byStatus(p, f.Statuses, f.Type)
 	} else {
 		if len(f.Statuses) > 0 {
-			l.where("t.status IN (?)", bun.In(f.Statuses))
+			l.where("t.status IN (?)", bun.List(f.Statuses))
 		}
 		l.whereEqual("direction", string(f.Type))
 	}
