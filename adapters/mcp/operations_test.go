@@ -142,6 +142,9 @@ func checkField(t *testing.T, path string, f field, schema any, schemas map[stri
 		return
 	}
 	published = resolve(published, schemas)
+	if items, isList := published["items"].(map[string]any); isList && f.kind == "string" { // a tool may take one value of a list
+		published = resolve(items, schemas)
+	}
 	if kind, _ := published["type"].(string); kind != "" && kind != string(f.kind) {
 		t.Errorf("%s is a %s in the description", path, kind)
 	}

@@ -304,7 +304,7 @@ func TestDeliver_RailReplies(t *testing.T) {
 			"REFUND_COMPLETED"}, nil},
 		"005": {"FAILED (refund COMPLETED)", transaction.CounterpartyPostFailed, []string{"PENDING", "PROCESSING", "COMPLETED", "FAILED",
 			"REFUND_PENDING", "REFUND_COMPLETED"}, nil},
-		"006": {"FAILED (refund COMPLETED)", "", []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}, nil},
+		"006": {"FAILED (refund COMPLETED)", transaction.UserCancellation, []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}, nil},
 		"007": {"FAILED (refund FAILED)", transaction.CounterpartyPostFailed, []string{"PENDING", "PROCESSING", "FAILED",
 			"REFUND_PENDING", "REFUND_FAILED"},
 			map[string]int64{"rails/RTP USD": 10050, "funding/unmatched USD": -10050}},
