@@ -32,14 +32,14 @@ var (
 type commands struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version, that of Go, and the commit."`
 
-	Dev     devCommand     `cmd:"" group:"Run" help:"Run the service on this machine, with a private Postgres."`
-	Demo    demoCommand    `cmd:"" group:"Run" help:"Make a sandbox payment against a running server, and show it."`
-	Serve   serveCommand   `cmd:"" group:"Run" help:"Run the API and the workers on a database."`
-	Migrate migrateCommand `cmd:"" group:"Run" help:"Upgrade the database to the schema of this version."`
+	Dev     devCommand     `cmd:"" group:"Run and develop" help:"Run the service on this machine, with a private Postgres."`
+	Demo    demoCommand    `cmd:"" group:"Run and develop" help:"Make a sandbox payment against a running server, and show it."`
+	Serve   serveCommand   `cmd:"" group:"Run and develop" help:"Run the API and the workers on a database."`
+	Migrate migrateCommand `cmd:"" group:"Run and develop" help:"Upgrade the database to the schema of this version."`
 
-	Listen  listenCommand  `cmd:"" group:"Develop" help:"Print the webhooks of a sandbox platform as they come, and forward them to a local program."`
-	Trigger triggerCommand `cmd:"" group:"Develop" help:"Make a webhook of a sandbox platform happen, through the requests that cause it."`
-	Sandbox sandboxCommand `cmd:"" group:"Develop" help:"Fill a sandbox platform with fixtures, and move the time of its quotes and payments on."`
+	Listen  listenCommand  `cmd:"" group:"Run and develop" help:"Print the webhooks of a sandbox platform, and forward them."`
+	Trigger triggerCommand `cmd:"" group:"Run and develop" help:"Make a webhook of a sandbox platform happen."`
+	Sandbox sandboxCommand `cmd:"" group:"Run and develop" help:"Fill a sandbox platform, and move its payments on in time."`
 
 	Platform  cli.PlatformCommand  `cmd:"" group:"Platforms and customers" help:"Create, change and list platforms."`
 	Token     cli.TokenCommand     `cmd:"" group:"Platforms and customers" help:"Create, list and delete the API tokens of a platform."`
@@ -51,13 +51,13 @@ type commands struct {
 	Agents    cli.AgentsCommand    `cmd:"" group:"Platforms and customers" help:"Show agents: their policies, and what they have sent."`
 	Wallets   cli.WalletsCommand   `cmd:"" group:"Platforms and customers" help:"Show embedded wallets, and verify their payments."`
 
-	Corridors cli.CorridorsCommand `cmd:"" group:"Payments" help:"Show and change fees, limits and rate lock times."`
-	Rails     railsCommand         `cmd:"" group:"Payments" help:"Connect production platforms to banks, partners and chains."`
-	Recover   cli.RecoverCommand   `cmd:"" group:"Payments" help:"After a failover or a restore: what was lost, and let money move again."`
-	Payouts   cli.PayoutsCommand   `cmd:"" group:"Payments" help:"Decide about payments that wait for a review or for money."`
-	Jobs      cli.JobsCommand      `cmd:"" group:"Payments" help:"List the jobs of payments, and retry or discard dead ones."`
+	Corridors cli.CorridorsCommand `cmd:"" group:"Payments and books" help:"Show and change fees, limits and rate lock times."`
+	Rails     railsCommand         `cmd:"" group:"Payments and books" help:"Connect production platforms to banks, partners and chains."`
+	Recover   cli.RecoverCommand   `cmd:"" group:"Payments and books" help:"Review what the database has lost, and let money move again."`
+	Payouts   cli.PayoutsCommand   `cmd:"" group:"Payments and books" help:"Decide about payments that wait for a review or for money."`
+	Jobs      cli.JobsCommand      `cmd:"" group:"Payments and books" help:"List the jobs of payments, and retry or discard dead ones."`
 
-	Ledger cli.LedgerCommand `cmd:"" group:"Books" help:"Read, check, export, reconcile and close the ledger."`
+	Ledger cli.LedgerCommand `cmd:"" group:"Payments and books" help:"Read, check, export, reconcile and close the ledger."`
 
 	Keys     cli.KeysCommand     `cmd:"" group:"Operation" help:"Replace the keys that encrypt stored data."`
 	Webhooks cli.WebhooksCommand `cmd:"" group:"Operation" help:"Replace the keys that sign webhooks."`
