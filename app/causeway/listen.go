@@ -104,7 +104,7 @@ func follow(ctx context.Context, env *cli.Env, poll func(context.Context) error)
 		case ctx.Err() != nil: // what the end of ctx has caused
 		case err != nil && !apiclient.IsTemporary(err):
 			return err
-		case err != nil && !failing: //nolint:nilerr // it is tried again
+		case err != nil && !failing:
 			fmt.Fprintf(env.ErrOut, "%v; trying again\n", err)
 		case err == nil && failing:
 			fmt.Fprintln(env.ErrOut, "The service responds again; nothing was lost.")
