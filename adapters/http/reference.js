@@ -1,17 +1,114 @@
 "use strict";
 const find = document.getElementById("find");
-const links = [...document.querySelectorAll("nav a.op")];
+const found = document.getElementById("found");
+const others = document.getElementById("others");
+const nav = document.querySelector("nav");
+const links = [...nav.querySelectorAll("a.op")];
+const linkOf = new Map([...nav.querySelectorAll("a")].map((link) => [link.hash.slice(1), link]));
+const maxShown = 10; // of each kind
+
+// The kinds of entries beside operations, with their names for one and for several.
+const kinds = [["webhook type", "webhook types"], ["error code", "error codes"], ["guide", "guides"], ["field", "fields"]];
+
+// collect returns what the search finds beside operations, one list for each kind. It is called when a list is
+// first needed, because there are thousands of fields.
+let collected;
+function collect() {
+  if (collected) return collected;
+  collected = kinds.map(() => new Map());
+  const add = (kind, element, name, key = name, text = name) => {
+    const place = element.closest("article, section");
+    const title = place.id === "top" ? "Introduction" : place.querySelector("h2, h3").textContent;
+    const id = place.id + "." + key;
+    if (collected[kind].has(id)) return; // a field of a request that is in its response too
+    collected[kind].set(id, { id, element, name, title, lower: name.toLowerCase(), text: (text + " " + title).toLowerCase() });
+  };
+  for (const hook of document.querySelectorAll(".path .HOOK")) {
+    for (const field of hook.closest("article").querySelectorAll(".text > .fields > li > .field")) {
+      if (field.querySelector(".name").textContent !== "event") continue;
+      for (const type of field.querySelector(".limit").textContent.split(" | ")) add(0, field, type);
+    }
+  }
+  for (const code of document.querySelectorAll(".errors dd:not(.about) code")) add(1, code, code.textContent);
+  for (const block of document.querySelectorAll(".intro > .about > *, .section > .about > *")) {
+    const text = block.textContent;
+    const name = text.length > 80 ? text.slice(0, 80).replace(/\s\S*$/, " …") : text;
+    add(2, block, name, "guide-" + [...block.parentElement.children].indexOf(block), text);
+  }
+  for (const field of document.querySelectorAll(".field")) {
+    const path = [];
+    for (let item = field.parentElement; item; item = item.parentElement.closest(".fields li")) {
+      path.unshift(item.querySelector(".name").textContent);
+    }
+    add(3, field, path.join("."));
+  }
+  return collected;
+}
+
+// prepare gives an entry its id, and opens what it is in.
+function prepare(entry) {
+  entry.element.id = entry.id;
+  for (let e = entry.element.closest("details"); e; e = e.parentElement.closest("details")) e.open = true;
+}
+
+// rank orders entries: those with the name that is looked for, those whose name begins or ends with it, and others;
+// of each, short names come first, such as those of fields that are not nested.
+function rank({ lower }, wanted) {
+  const step = 1_000; // longer than any name
+  if (lower === wanted) return 0;
+  return (lower.startsWith(wanted) || lower.endsWith(wanted) ? 1 : 2) * step + lower.length;
+}
+
+function showOthers(kind, entries) {
+  const section = document.createElement("section");
+  const heading = document.createElement("h2");
+  heading.textContent = kinds[kind][1] + (entries.length > maxShown ? ` (${maxShown} of ${entries.length})` : "");
+  section.append(heading);
+  for (const entry of entries.slice(0, maxShown)) {
+    const link = document.createElement("a");
+    const label = document.createElement("span");
+    const place = document.createElement("small");
+    link.className = "op";
+    link.href = "#" + entry.id;
+    link.addEventListener("click", () => prepare(entry));
+    place.textContent = entry.title;
+    label.append(entry.name, place);
+    link.append(label);
+    section.append(link);
+  }
+  others.append(section);
+}
 
 find.addEventListener("input", () => {
-  const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
-  for (const link of links) {
-    const text = link.dataset.find.toLowerCase();
-    link.hidden = !words.every((word) => text.includes(word));
-  }
-  for (const section of document.querySelectorAll("nav section")) {
+  const wanted = find.value.trim().toLowerCase();
+  const words = wanted.split(/\s+/).filter(Boolean);
+  const matches = (text) => words.every((word) => text.includes(word));
+  for (const link of links) link.hidden = !matches(link.dataset.find.toLowerCase());
+  others.replaceChildren();
+  for (const section of nav.querySelectorAll("section")) {
     section.hidden = words.length > 0 && !section.querySelector("a.op:not([hidden])");
   }
+  found.textContent = "";
+  if (words.length === 0) {
+    keepInView();
+    return;
+  }
+  const operations = links.filter((link) => !link.hidden).length;
+  const counts = operations > 0 ? [operations + (operations === 1 ? " operation" : " operations")] : [];
+  collect().forEach((all, kind) => {
+    const entries = [...all.values()].filter((entry) => matches(entry.text)).sort((a, b) => rank(a, wanted) - rank(b, wanted));
+    if (entries.length === 0) return;
+    counts.push(entries.length + " " + kinds[kind][entries.length === 1 ? 0 : 1]);
+    showOthers(kind, entries);
+  });
+  found.textContent = counts.length > 0 ? counts.join(", ") : `Nothing matches "${find.value.trim()}". Try fewer or shorter words.`;
 });
+
+// The address of a field, a code or a guide works in another window too.
+if (location.hash && !document.getElementById(location.hash.slice(1))) {
+  const entry = collect().map((all) => all.get(location.hash.slice(1))).find(Boolean);
+  if (entry) prepare(entry); // the browser goes there when the page is loaded
+}
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "/" && document.activeElement !== find) {
@@ -28,12 +125,21 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = "copy"; }, 1200);
 });
 
+let current;
+function keepInView() {
+  if (!current || current.getClientRects().length === 0) return; // hidden by a search
+  const box = nav.getBoundingClientRect();
+  const at = current.getBoundingClientRect();
+  if (at.top < box.top || at.bottom > box.bottom) nav.scrollTop += at.top - box.top - nav.clientHeight / 3;
+}
+
 const observer = new IntersectionObserver((entries) => {
   for (const entry of entries) {
     if (!entry.isIntersecting) continue;
-    for (const link of links) {
-      link.toggleAttribute("aria-current", link.hash === "#" + entry.target.id);
-    }
+    current?.removeAttribute("aria-current");
+    current = linkOf.get(entry.target.id);
+    current.setAttribute("aria-current", "location");
+    keepInView();
   }
 }, { rootMargin: "-10% 0px -80% 0px" });
-for (const operation of document.querySelectorAll("article.operation")) observer.observe(operation);
+for (const part of document.querySelectorAll("#top, article.operation, #objects")) observer.observe(part);

@@ -2,7 +2,11 @@ package browser
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // openReference opens the API reference in a new tab.
@@ -11,6 +15,14 @@ func (s *service) openReference(v view) *tab {
 	b := newTab(s.t, v)
 	b.open(s.base + "/docs")
 	return b
+}
+
+// search looks for a text in the reference. It returns what the page says about the result, and the addresses it links.
+func (b *tab) search(text string) (said string, links []string) {
+	b.t.Helper()
+	said = b.evaluate(fmt.Sprintf(`find.value = %q; find.dispatchEvent(new Event("input")); document.querySelector("[role=status]").innerText`, text))
+	return said, strings.Fields(b.evaluate(
+		`[...document.querySelectorAll("nav a.op")].filter((a) => a.checkVisibility()).map((a) => a.hash).join(" ")`))
 }
 
 func TestReference_Accessible(t *testing.T) {
@@ -41,9 +53,69 @@ func TestReference_Accessible(t *testing.T) {
 			t.Errorf("%s: the focus is not seen on %s", name, found)
 		}
 
+		b.search("status")
 		b.evaluate(`document.querySelectorAll(".operation:not(:first-of-type), .object:nth-of-type(n+5), .fields > :nth-child(n+5)").
 			forEach((e) => e.remove()); ""`)
 		b.check(name)
 		b.wantNoComplaints()
 	}
+}
+
+func TestReference_SearchFindsEveryKind(t *testing.T) {
+	t.Parallel()
+	// The search finds operations, fields, error codes, webhook types and guides, in any case of letters, and says so when it
+	// finds nothing. What is found is shown at its address, also in another tab.
+	s := startService(t)
+	b := s.openReference(view{width: 1300, height: 900, script: true})
+
+	for _, c := range []struct{ text, said, link string }{
+		{"execute a quote", "2 operations", "#executeQuote"},
+		{"PATCH /config", "1 operation", "#updatePlatformConfig"},
+		{"webhookEndpoint", "fields", "#updatePlatformConfig.webhookEndpoint"},
+		{"embeddedwallet", "fields", "#updatePlatformConfig.embeddedWalletConfig"},
+		{"quote_expired", "error codes", "#executeQuote.QUOTE_EXPIRED"},
+		{"RATE_LIMITED", "1 error code", "#top.RATE_LIMITED"},
+		{"OUTGOING_PAYMENT.COMPLETED", "1 webhook type", "#outgoingPayment.OUTGOING_PAYMENT.COMPLETED"},
+		{"smallest unit currency", "guides", "#top.guide-2"},
+	} {
+		said, links := b.search(c.text)
+		if !strings.Contains(said, c.said) || !slices.Contains(links, c.link) {
+			t.Errorf("%s: the page says %q and links %v; want %q and %s", c.text, said, links, c.said, c.link)
+		}
+	}
+	if said, links := b.search(" no such thing"); !strings.HasPrefix(said, `Nothing matches "no such thing"`) || len(links) > 0 {
+		t.Errorf("for what does not exist, the page says %q and links %v", said, links)
+	}
+	if said, links := b.search(""); said != "" || !slices.Contains(links, "#executeQuote") || !slices.Contains(links, "#outgoingPayment") {
+		t.Errorf("without a text, the page says %q and links %v", said, links)
+	}
+
+	b.search("transaction.sentAmount.amount")
+	b.run(chromedp.Click(chromedp.CSS("#others a")))
+	address := b.evaluate("location.href")
+	other := newTab(t, b.view)
+	other.open(address)
+	for _, shown := range []*tab{b, other} {
+		if !strings.Contains(address, "#") || shown.evaluate(`((e) => String(e && e.checkVisibility() && e.getBoundingClientRect().top < innerHeight))(
+			document.querySelector(":target"))`) != "true" {
+			t.Errorf("what was found is not shown at %s", address)
+		}
+		shown.wantNoComplaints()
+	}
+}
+
+func TestReference_MarksOperationInView(t *testing.T) {
+	t.Parallel()
+	// The navigation marks the entry of the operation in view, and scrolls to it.
+	b := startService(t).openReference(view{width: 1300, height: 900, script: true})
+	for _, id := range []string{"executeQuote", "getPlatformConfig", "outgoingPayment", "top"} {
+		b.evaluate(fmt.Sprintf(`location.hash = %q`, id))
+		eventually(t, "the entry of "+id, func() bool {
+			return b.evaluate(`[...document.querySelectorAll("nav [aria-current]")].filter((a) => {
+				const place = a.getBoundingClientRect();
+				return a.ariaCurrent === "location" && place.top >= 0 && place.bottom <= innerHeight;
+			}).map((a) => a.hash).join(" ")`) == "#"+id
+		})
+	}
+	b.wantNoComplaints()
 }
