@@ -282,16 +282,19 @@ func TestSelfService_LookingDoesNotOpenLinks(t *testing.T) {
 
 func TestSelfService_ReturnsOnlyWhereStillAllowed(t *testing.T) {
 	t.Parallel()
-	// An address that the platform no longer allows is not returned to, although the link has it.
+	// An address that the platform no longer allows is not returned to, although the link has it. Without origins a sandbox platform
+	// allows every address, and a production platform none.
 	e := newSelfServiceEnv(t)
-	secret := e.open(e.Customer.ID, "https://example.com/done")
-	if got := e.applicant(secret).ReturnTo; got != "https://example.com/done" {
-		t.Errorf("returns to %q", got)
-	}
-	for _, other := range []string{"https://other.example.com", ""} {
-		e.allowReturn(other)
-		if got := e.applicant(secret).ReturnTo; got != "" {
-			t.Errorf("with the origins %q it returns to %q", other, got)
+	const address = "https://example.com/done"
+	secret := e.open(e.Customer.ID, address)
+	for _, c := range []struct{ environment, origins, want string }{
+		{"SANDBOX", "https://example.com", address}, {"SANDBOX", "https://other.example.com", ""}, {"SANDBOX", "", address},
+		{"PRODUCTION", "https://example.com", address}, {"PRODUCTION", "https://other.example.com", ""}, {"PRODUCTION", "", ""},
+	} {
+		e.allowReturn(c.origins)
+		e.must(e.Exec("UPDATE platforms SET environment = '" + c.environment + "'"))
+		if got := e.applicant(secret).ReturnTo; got != c.want {
+			t.Errorf("%s with the origins %q returns to %q, want %q", c.environment, c.origins, got, c.want)
 		}
 	}
 }
