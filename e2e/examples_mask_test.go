@@ -152,6 +152,12 @@ func (m *mask) learnValue(value any, key, under string) {
 				}
 				m.replacements[hex] = derivedText("0123456789abcdef", length, m.nextLabel("export"))
 			}
+		case key == "Service-Webhook-Signature":
+			m.replacements[value] = `{"v":"1","s":"` + derivedText(base58Alphabet, 96, m.nextLabel("webhook signature")) + `"}`
+		case key == "webhook-signature":
+			m.replacements[value] = "v1," + derivedText(base58Alphabet, 43, m.nextLabel("webhook signature")) + "="
+		case key == "webhook-timestamp":
+			m.replacements[value] = "1768472437"
 		case key == "challenge":
 			m.replacements[value] = m.maskBytes(value)
 		case key == "clientId":
