@@ -130,7 +130,7 @@ func newTransactionList(p ident.Platform, f ports.TransactionFilter) (list, bool
 }
 
 // whereAmounts limits the list to transactions of a currency and, in it, of an amount. What was sent is that of outgoing ones
-// only: nobody is told what was sent to a customer.
+// only: nobody is shown what was sent to a customer.
 func (l *list) whereAmounts(f ports.AmountFilter) {
 	if f.Currency == "" {
 		return
