@@ -2040,7 +2040,7 @@ CREATE TABLE lost_commits (
     reference text NOT NULL,
     transaction_id uuid,
     committed_at timestamp with time zone,
-    CONSTRAINT lost_commit_kind_known CHECK ((kind = ANY (ARRAY['POSTING'::text, 'CHECKPOINT'::text]))),
+    CONSTRAINT lost_commit_kind_known CHECK ((kind = ANY (ARRAY['POSTING'::text, 'EVENT'::text, 'CHECKPOINT'::text]))),
     CONSTRAINT lost_commit_reference_length CHECK (((length(reference) >= 1) AND (length(reference) <= 200)))
 );
 ALTER TABLE ONLY lost_commits

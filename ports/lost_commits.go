@@ -13,6 +13,8 @@ type LostCommitKind string
 const (
 	// LostPosting was committed by a process that still runs; its reference is the id of the posting.
 	LostPosting LostCommitKind = "POSTING"
+	// LostEvent was delivered as a webhook by a process that still runs; its reference is its name and its id, as the platform got them.
+	LostEvent LostCommitKind = "EVENT"
 	// LostCheckpoint was published outside the database, for the log of postings or of evidence; its reference is its origin, size and
 	// root hash.
 	LostCheckpoint LostCommitKind = "CHECKPOINT"
@@ -23,9 +25,9 @@ type LostCommit struct {
 	Platform  ident.Platform
 	Kind      LostCommitKind
 	Reference string
-	// Transaction is the payment of a posting; zero for none.
+	// Transaction is the payment of a posting or an event; zero for none.
 	Transaction ident.Transaction
-	// CommittedAt is when the process learned of the commit of a posting; zero for a checkpoint.
+	// CommittedAt is when the process learned of the commit of a posting, or delivered the event; zero for a checkpoint.
 	CommittedAt time.Time
 }
 

@@ -74,7 +74,7 @@ type DB struct {
 	hosts       *databaseHosts
 	endWatch    context.CancelFunc
 	changes     *databaseChanges
-	confirmed   *acknowledgedPostings
+	remembered  *rememberedCommits
 	ledgerStore *ledgerdb.Store
 	clock       ports.Clock
 	clockOffset *atomic.Int64 // last measured, in nanoseconds; zero before the first measurement
@@ -127,12 +127,12 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	db := &DB{pool: workPool{pool, o.platformOf}, platformOf: o.platformOf, sessionSettings: o.workSettings(), sql: std,
 		bun:   bun.NewDB(std, pgdialect.New()),
 		hosts: hosts, changes: changes, ledgerStore: ledgerdb.New(), clock: o.Clock, clockOffset: new(atomic.Int64),
-		txOf: o.TxOf, emitted: o.Emitted, confirmed: new(acknowledgedPostings)}
+		txOf: o.TxOf, emitted: o.Emitted, remembered: new(rememberedCommits)}
 	db.storage = storage.New(db.pool, o.Clock)
 	db.feeds = db.storage.Leases(leasedFeeds)
 	db.OnDatabaseChange(db.ledgerStore.ForgetAccounts)
 	changes.compare = func(ctx context.Context, conn *pgx.Conn) error {
-		lost, err := db.confirmed.check(ctx, conn, o.Clock)
+		lost, err := db.remembered.check(ctx, conn, o.Clock)
 		if lost > 0 && o.LostCommits != nil {
 			o.LostCommits(lost)
 		}

@@ -5,41 +5,84 @@ import (
 	"fmt"
 	"sync"
 	"time"
+	"unique"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/adapters/postgres/schema"
 	"causeway/adapters/postgres/storage"
+	"causeway/core/event"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/ledger"
 	"causeway/ports"
 )
 
-// maxAcknowledged is how many postings a process remembers, in some megabytes.
-const maxAcknowledged = 1 << 16
+// maxRemembered is how many commits a process remembers, in 8 MiB. A payment is about three postings and three events.
+const maxRemembered = 1 << 17
 
-// acknowledgedPostings are the last postings whose commit the database has confirmed to this process. A database that does not have
-// one of them has lost it.
-type acknowledgedPostings struct {
+// rememberedFor is how long a delivered event can be looked up: less than any retention of events.
+const rememberedFor = 24 * time.Hour
+
+// rememberedCommits are the last postings whose commit the database has confirmed to this process, and the last events that it has
+// delivered. A database that does not have one of them has lost it.
+type rememberedCommits struct {
 	mu   sync.Mutex
-	list []ports.LostCommit // what they are if they are lost
-	next int                // is overwritten next, once the list is full
+	list []rememberedCommit
+	next int // is overwritten next, once the list is full
 }
 
-func (a *acknowledgedPostings) add(postings []ledger.Posting, now time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, p := range postings {
-		posting := ports.LostCommit{Platform: p.Platform, Kind: ports.LostPosting, Reference: p.ID.String(),
-			Transaction: p.Transaction, CommittedAt: now}
-		if len(a.list) < maxAcknowledged {
-			a.list = append(a.list, posting)
+// rememberedCommit is small, because there are many.
+type rememberedCommit struct {
+	platform    ident.Platform
+	id          uuid.UUID // of the posting or the event
+	transaction ident.Transaction
+	event       unique.Handle[string] // its name; that of "" for a posting
+	at          int64                 // Unix time in microseconds
+}
+
+// lost returns it as it is recorded.
+func (c rememberedCommit) lost() ports.LostCommit {
+	l := ports.LostCommit{Platform: c.platform, Kind: ports.LostPosting, Reference: c.id.String(), Transaction: c.transaction,
+		CommittedAt: time.UnixMicro(c.at).UTC()}
+	if name := c.event.Value(); name != "" {
+		var webhook ident.Webhook
+		webhook.SetUUID(c.id)
+		l.Kind, l.Reference = ports.LostEvent, name+" "+webhook.String()
+	}
+	return l
+}
+
+func (r *rememberedCommits) add(commits ...rememberedCommit) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range commits {
+		if len(r.list) < maxRemembered {
+			r.list = append(r.list, c)
 			continue
 		}
-		a.list[a.next] = posting
-		a.next = (a.next + 1) % maxAcknowledged
+		r.list[r.next] = c
+		r.next = (r.next + 1) % maxRemembered
 	}
+}
+
+func (r *rememberedCommits) addPostings(postings []ledger.Posting, now time.Time) {
+	commits := make([]rememberedCommit, len(postings))
+	for i, p := range postings {
+		commits[i] = rememberedCommit{platform: p.Platform, id: p.ID, transaction: p.Transaction, event: unique.Make(""), at: now.UnixMicro()}
+	}
+	r.add(commits...)
+}
+
+// RememberDelivery remembers an event that was delivered: a database that does not have it any more has lost it.
+func (db *DB) RememberDelivery(w ports.QueuedWebhook) {
+	c := rememberedCommit{platform: w.Platform, id: w.ID.UUID(), event: unique.Make(w.Name), at: db.clock.Now().UnixMicro()}
+	if event.OfPayment(w.Name) {
+		c.transaction.SetUUID(w.Subject)
+	}
+	db.remembered.add(c)
 }
 
 // lostCommitRows are lost commits as arguments; see lostCommitFields.
@@ -48,22 +91,31 @@ const lostCommitRows = `
 	FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[])
 		AS w (platform_id, kind, reference, transaction_id, committed_at)`
 
-// missingPostings uses the primary key.
-const missingPostings = lostCommitRows + `
-	WHERE NOT EXISTS (SELECT FROM ledger_posting_ids p WHERE p.platform_id = w.platform_id AND p.id = w.reference::uuid)`
+// missingCommits uses the primary keys. A reference ends with the id.
+const missingCommits = lostCommitRows + `
+	WHERE CASE w.kind WHEN 'EVENT' THEN NOT EXISTS (
+			SELECT FROM webhook_events e WHERE e.platform_id = w.platform_id AND e.id = right(w.reference, 36)::uuid)
+		ELSE NOT EXISTS (SELECT FROM ledger_posting_ids p WHERE p.platform_id = w.platform_id AND p.id = w.reference::uuid) END`
 
 // check records those that the database of a new connection does not have, and forgets all. It returns how many they are.
-func (a *acknowledgedPostings) check(ctx context.Context, conn *pgx.Conn, clock ports.Clock) (lost int, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.list) == 0 {
+func (r *rememberedCommits) check(ctx context.Context, conn *pgx.Conn, clock ports.Clock) (lost int, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	deleted := clock.Now().Add(-rememberedFor).UnixMicro()
+	var commits []ports.LostCommit
+	for _, c := range r.list {
+		if c.event.Value() == "" || c.at > deleted {
+			commits = append(commits, c.lost())
+		}
+	}
+	if len(commits) == 0 {
 		return 0, nil
 	}
 	err = storage.New(conn, clock).InTx(ctx, func(tx storage.Tx) error {
 		if _, err := tx.Exec(ctx, setPlatform, allPlatforms, true); err != nil {
 			return err
 		}
-		missing, err := storage.Collect(ctx, tx.Read, missingPostings, schema.Arrays(a.list, lostCommitFields), scanLostCommit)
+		missing, err := storage.Collect(ctx, tx.Read, missingCommits, schema.Arrays(commits, lostCommitFields), scanLostCommit)
 		if err != nil || len(missing) == 0 {
 			return err
 		}
@@ -73,7 +125,7 @@ func (a *acknowledgedPostings) check(ctx context.Context, conn *pgx.Conn, clock 
 	if err != nil {
 		return 0, err
 	}
-	a.list, a.next = nil, 0
+	r.list, r.next = nil, 0
 	return lost, nil
 }
 

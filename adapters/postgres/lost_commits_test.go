@@ -9,20 +9,20 @@ import (
 	"causeway/ledger"
 )
 
-func TestAcknowledgedPostings_KeepTheLast(t *testing.T) {
+func TestRememberedCommits_KeepTheLast(t *testing.T) {
 	t.Parallel()
-	// A process remembers a bounded number of postings: the last ones.
-	var a acknowledgedPostings
-	ids := make([]uuid.UUID, maxAcknowledged+10)
+	// A process remembers a bounded number of commits: the last ones.
+	var a rememberedCommits
+	ids := make([]uuid.UUID, maxRemembered+10)
 	for i := range ids {
 		ids[i] = uuid.New()
-		a.add([]ledger.Posting{{ID: ids[i]}}, time.Time{})
+		a.addPostings([]ledger.Posting{{ID: ids[i]}}, time.Time{})
 	}
 	kept := map[string]bool{}
 	for _, p := range a.list {
-		kept[p.Reference] = true
+		kept[p.lost().Reference] = true
 	}
-	if len(kept) != maxAcknowledged {
+	if len(kept) != maxRemembered {
 		t.Fatalf("kept %d", len(kept))
 	}
 	for i, id := range ids {

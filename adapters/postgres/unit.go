@@ -111,7 +111,7 @@ func (u *Unit) commit(ctx context.Context, postFirst bool) error {
 		return u.db.ledgerStore.PostingError(err)
 	}
 	if len(u.postings) > 0 {
-		u.db.confirmed.add(u.postings, u.db.clock.Now())
+		u.db.remembered.addPostings(u.postings, u.db.clock.Now())
 	}
 	if u.emits && u.db.emitted != nil {
 		u.db.emitted()

@@ -174,6 +174,9 @@ func (q *endpointQueue) resultOf(w ports.QueuedWebhook, attemptedAt time.Time, r
 	result := ports.WebhookResult{Event: w, Attempt: &attempt}
 	if response.Outcome.Delivered() {
 		q.service.Metrics.Delivered(now.Sub(w.Created))
+		if q.service.Config.Delivered != nil {
+			q.service.Config.Delivered(w)
+		}
 	} else if next, retry := event.NextAttempt(w.Name, w.AttemptsSinceDue+1, w.DueSince, now, rand.Uint64()); retry {
 		result.Outcome, result.RetryAt = ports.WebhookRetry, next
 	} else if w.Name != event.TestSent { // nothing is lost with a test event

@@ -32,6 +32,8 @@ type Config struct {
 	Clock    ports.Clock
 	IDs      ports.IDs
 	Metrics  Metrics // may be nil
+	// Delivered is called with each event that was delivered; it may be nil. It must not block.
+	Delivered func(ports.QueuedWebhook)
 
 	// MaxConcurrency is the maximum number of concurrent deliveries to one platform; 64.
 	MaxConcurrency int

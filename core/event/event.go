@@ -7,6 +7,7 @@ package event
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -56,6 +57,11 @@ func NewTest(id ident.Webhook, platform ident.Platform, at time.Time) Event {
 // INCOMING_PAYMENT.PENDING is one: it asks for approval within seconds, so a later attempt
 // would be of no use.
 func SentOnce(name string) bool { return name == TestSent || name == IncomingPaymentPending }
+
+// OfPayment reports whether the subject of the events of a name is a transaction.
+func OfPayment(name string) bool {
+	return strings.HasPrefix(name, string(OutgoingPayment)+".") || strings.HasPrefix(name, string(IncomingPayment)+".")
+}
 
 // Envelope returns the body of an event without its resource. These bytes are signed and sent.
 func (e Event) Envelope() []byte {
