@@ -81,19 +81,29 @@ func (a *Adapter) cutOf(r corridor.Rail, c money.Currency, now time.Time) FileCu
 	}
 	return FileCut{Rail: r, Currency: c, MaxOrders: a.settings.maxPayments, MaxSum: maxSum, Day: local.Format(time.DateOnly),
 		MaxOfDay: maxOfDay, Now: now,
-		Name: func(number int64) (name, messageID string) {
-			return a.settings.nameOf(a.connection.Name, r, c, local, number), messageIDOf(a.connection.Name, local, number)
+		Name: func(number, losses int64) (name, messageID string) {
+			return a.settings.nameOf(a.connection.Name, r, c, local, fmt.Sprintf("%06d", number)+afterLosses(losses)),
+				messageIDOf(a.connection.Name, local, number)+afterLosses(losses)
 		}}
 }
 
 // nameOf returns the name of a file.
-func (s settings) nameOf(connection string, r corridor.Rail, c money.Currency, day time.Time, number int64) string {
+func (s settings) nameOf(connection string, r corridor.Rail, c money.Currency, day time.Time, number string) string {
 	extension := "xml"
 	if r == corridor.ACH {
 		extension = "ach"
 	}
-	return strings.NewReplacer("{connection}", connection, "{number}", fmt.Sprintf("%06d", number), "{date}", day.Format("20060102"),
+	return strings.NewReplacer("{connection}", connection, "{number}", number, "{date}", day.Format("20060102"),
 		"{rail}", string(r), "{currency}", string(c), "{extension}", extension).Replace(s.fileName)
+}
+
+// afterLosses is what tells the files of a database that has lost commits from those that it has forgotten: otherwise the bank would take
+// a new file for one that it has, and what it says about that would be applied to the new one. It is empty without a loss.
+func afterLosses(losses int64) string {
+	if losses == 0 {
+		return ""
+	}
+	return fmt.Sprintf("-%d", losses)
 }
 
 // longestInMessageID is how much of the name of a connection fits into a message id, with the day and the number.

@@ -149,3 +149,40 @@ func TestAdapter_OrdersThatWaitStopNoOthers(t *testing.T) {
 		t.Errorf("%d files on the second day, %v", len(b.taken), err)
 	}
 }
+
+func TestAdapter_NamesFilesAfterALoss(t *testing.T) {
+	t.Parallel()
+	// A database that has lost commits may have lost files. The next file has neither the name nor the message id that one of them had.
+	d, b := openDatabase(t), newBank(t)
+	a := d.open(t, europe("lossy", b.dir), d.Store, nil)
+	defer a.Close()
+	messages := map[string]string{}
+	for n := range 2 {
+		a.Send(t.Context(), []ports.Payout{d.payout("lossy", n, corridor.SEPA)})
+		d.clock.Advance(time.Hour)
+		pollAll(t, a, "")
+		if err := b.take(); err != nil {
+			t.Fatal(err)
+		}
+		for name, contents := range b.taken {
+			_, after, _ := strings.Cut(contents[0], "<MsgId>")
+			messages[name], _, _ = strings.Cut(after, "</MsgId>")
+		}
+		lost := []ports.LostCommit{{Platform: d.platform, Kind: ports.LostCheckpoint, Reference: "a"}}
+		if _, err := d.db.SaveLostCommits(ports.ForAllPlatforms(t.Context()), lost); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.db.SaveLostCommitReview(t.Context(), 1, "ana", "compared", d.clock.Now()); err != nil && n == 0 {
+			t.Fatal(err)
+		}
+	}
+
+	for name, message := range messages {
+		if lossy := strings.Contains(name, "000002-1"); lossy != strings.HasSuffix(message, "-2-1") || !lossy && !strings.HasSuffix(message, "-1") {
+			t.Errorf("%s has the message id %s", name, message)
+		}
+	}
+	if len(messages) != 2 {
+		t.Errorf("%v", messages)
+	}
+}

@@ -41,7 +41,7 @@ type FileCut struct {
 	MaxOfDay int
 	Now      time.Time
 	// Name returns the name and the message id of the file with a number.
-	Name func(number int64) (name, messageID string)
+	Name func(number, losses int64) (name, messageID string)
 }
 
 // OrderReport is a report of a bank about an order, which it names by the end-to-end id or, if that is empty, by the key.

@@ -56,9 +56,11 @@ const deleteWithdrawnOrders = `
 func (s *Store) CutFile(ctx context.Context, lease ports.Lease, cut FileCut) (f bankorder.File, some bool, err error) {
 	err = s.files.Hold(ctx, lease, func(tx storage.Tx) error {
 		var traces, ofDay int
+		var losses int64
 		if _, err := storage.ReadRow(
-			ctx, tx.Read, `SELECT c.files + 1, c.traces, (SELECT count(*) FROM bank_files WHERE connection = $1 AND rail = $2 AND day = $3::text::date)
-			FROM bank_connections c WHERE c.connection = $1`, []any{lease.Name, cut.Rail, cut.Day}, &f.Number, &traces, &ofDay); err != nil {
+			ctx, tx.Read, `SELECT c.files + 1, c.traces, (SELECT count(*) FROM bank_files WHERE connection = $1 AND rail = $2 AND day = $3::text::date),
+			(SELECT count(*) FROM lost_commit_findings)
+			FROM bank_connections c WHERE c.connection = $1`, []any{lease.Name, cut.Rail, cut.Day}, &f.Number, &traces, &ofDay, &losses); err != nil {
 			return err
 		}
 		if ofDay >= cut.MaxOfDay {
@@ -70,7 +72,7 @@ func (s *Store) CutFile(ctx context.Context, lease ports.Lease, cut FileCut) (f 
 		}
 		f.Connection, f.Rail, f.Currency, f.DayNumber, f.State, f.CreatedAt = lease.Name, cut.Rail, cut.Currency, ofDay+1,
 			bankorder.FileCreated, cut.Now
-		f.Name, f.MessageID = cut.Name(f.Number)
+		f.Name, f.MessageID = cut.Name(f.Number, losses)
 		f.Orders, f.Sum = len(leaving), sumOfOrders(leaving)
 		if f.FirstTrace = traces + 1; traces+f.Orders > maxTrace {
 			f.FirstTrace = 1
