@@ -34,7 +34,7 @@ type RailTest struct {
 
 // RailPause stops or resumes the payments of a connection, or of a rail, by its name.
 type RailPause struct {
-	// Name is that of a connection or, in capital letters, of a rail.
+	// Name is that of a connection or, in capital letters, of a rail. It is empty for the newest finding of lost commits, At its time.
 	Name     string
 	Paused   bool
 	By, Note string

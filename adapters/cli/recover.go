@@ -71,14 +71,16 @@ type recoverReviewCommand struct {
 
 func (c recoverReviewCommand) Run(ctx context.Context, env *Env) error {
 	return c.withRails(ctx, env, func(service *rails.Service) error {
-		open, err := service.ReviewLostCommits(ctx, c.Finding, c.by(c.actorFlag))
+		open, withdrawn, err := service.ReviewLostCommits(ctx, c.Finding, c.by(c.actorFlag))
 		if err != nil {
 			return settingErrors("nothing was changed", err)
 		}
 		if len(open) > 0 {
 			return env.say(nil, "Finding %d is reviewed. No money moves until these are too: %s\n", c.Finding, joinFindings(open))
 		}
-		return env.say(nil, "Finding %d is reviewed. Money moves again, and payments that waited leave within seconds.\n", c.Finding)
+		return env.say(nil, "Finding %d is reviewed. Money moves again, and payments that waited leave within seconds, but for those that may "+
+			"have left before: %d were taken back from their connections. Look for each at the partner, then release or cancel it: "+
+			"causeway payouts review\n", c.Finding, withdrawn)
 	})
 }
 

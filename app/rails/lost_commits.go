@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"causeway/core/fault"
+	"causeway/core/rail"
 	"causeway/ports"
 )
 
@@ -35,23 +36,58 @@ func (s *Service) finding(ctx context.Context, id int64) (ports.LostCommitFindin
 }
 
 // ReviewLostCommits records that somebody has looked at a finding, and returns those that nobody has: once there are none, money moves
-// again. It returns INVALID_INPUT if there is no finding with the number, or it is reviewed.
-func (s *Service) ReviewLostCommits(ctx context.Context, finding int64, by Author) (open []ports.LostCommitFinding, err error) {
+// again. Payments that may have left already are first taken back from their connections; they, and those that were not handed over,
+// wait for a review of their own. It returns INVALID_INPUT if there is no finding with the number, or it is reviewed.
+func (s *Service) ReviewLostCommits(ctx context.Context, finding int64, by Author) (open []ports.LostCommitFinding, withdrawn int,
+	err error) {
 	by, err = by.check()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	found, err := s.finding(ctx, finding)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if !found.ReviewedAt.IsZero() {
-		return nil, fault.New(fault.InvalidInput, "Finding %d was reviewed by %s at %s.", finding, found.ReviewedBy,
+		return nil, 0, fault.New(fault.InvalidInput, "Finding %d was reviewed by %s at %s.", finding, found.ReviewedBy,
 			found.ReviewedAt.Format(time.RFC3339))
 	}
+	if withdrawn, err = s.withdrawDoubtful(ctx, found, by); err != nil {
+		return nil, withdrawn, err
+	}
 	if err := s.Lost.SaveLostCommitReview(ctx, finding, by.Actor, by.Note, s.Clock.Now()); err != nil {
-		return nil, err
+		return nil, withdrawn, err
 	}
 	all, err := s.LostCommitFindings(ctx)
-	return slices.DeleteFunc(all, func(f ports.LostCommitFinding) bool { return !f.ReviewedAt.IsZero() }), err
+	return slices.DeleteFunc(all, func(f ports.LostCommitFinding) bool { return !f.ReviewedAt.IsZero() }), withdrawn, err
+}
+
+// maxHandedOver is how many payments that have not left are looked at after a loss: more than any connection keeps waiting.
+const maxHandedOver = 1_000_000
+
+// withdrawDoubtful takes payments back that connections have and that may have left already. None leaves and none is handed over
+// meanwhile, because every connection is paused.
+func (s *Service) withdrawDoubtful(ctx context.Context, found ports.LostCommitFinding, by Author) (withdrawn int, err error) {
+	listed, _, err := s.List(ctx)
+	if err != nil {
+		return 0, err
+	}
+	connections := make([]rail.Connection, len(listed))
+	for i, l := range listed {
+		connections[i] = l.Connection
+	}
+	handedOver, err := s.Store.WaitingRailPayments(ctx, rail.HandedOver, "", maxHandedOver)
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range handedOver {
+		if p.Doubt(connections, found.NoticedAt, s.Clock.Now()) == "" {
+			continue
+		}
+		if _, err := s.Withdraw(ctx, p.ID, by); err != nil {
+			return withdrawn, err
+		}
+		withdrawn++
+	}
+	return withdrawn, nil
 }

@@ -3,10 +3,12 @@ package rails_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"causeway/app/rails"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/rail"
 	"causeway/ports"
 )
 
@@ -57,20 +59,20 @@ func TestReviewLostCommits_ConnectionsArePausedUntilAllAreReviewed(t *testing.T)
 	if err != nil || len(findings) != 2 {
 		t.Fatalf("found %+v, %v", findings, err)
 	}
-	if _, err := e.ReviewLostCommits(ctx, findings[0].ID, rails.Author{Actor: "ana"}); !fault.Is(err, fault.InvalidInput) {
+	if _, _, err := e.ReviewLostCommits(ctx, findings[0].ID, rails.Author{Actor: "ana"}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("reviewed without a note: %v", err)
 	}
-	if open, err := e.ReviewLostCommits(ctx, findings[0].ID, ana); err != nil || len(open) != 1 || open[0].ID != findings[1].ID {
+	if open, _, err := e.ReviewLostCommits(ctx, findings[0].ID, ana); err != nil || len(open) != 1 || open[0].ID != findings[1].ID {
 		t.Errorf("open are %+v, %v", open, err)
 	}
 	wantPaused("bank-eur", "bank-paused")
-	if _, err := e.ReviewLostCommits(ctx, findings[0].ID, ana); !fault.Is(err, fault.InvalidInput) {
+	if _, _, err := e.ReviewLostCommits(ctx, findings[0].ID, ana); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("reviewed twice: %v", err)
 	}
-	if _, err := e.ReviewLostCommits(ctx, findings[0].ID+1, ana); !fault.Is(err, fault.InvalidInput) {
+	if _, _, err := e.ReviewLostCommits(ctx, findings[0].ID+1, ana); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("reviewed what nobody has found: %v", err)
 	}
-	if open, err := e.ReviewLostCommits(ctx, findings[1].ID, ana); err != nil || len(open) != 0 {
+	if open, _, err := e.ReviewLostCommits(ctx, findings[1].ID, ana); err != nil || len(open) != 0 {
 		t.Errorf("open are %+v, %v", open, err)
 	}
 	wantPaused("bank-paused")
@@ -80,5 +82,33 @@ func TestReviewLostCommits_ConnectionsArePausedUntilAllAreReviewed(t *testing.T)
 	}
 	if err := e.Pause(ctx, "bank-paused", false, ana); err != nil {
 		t.Errorf("resume: %v", err)
+	}
+}
+
+func TestReviewLostCommits_TakesBackWhatMayHaveLeft(t *testing.T) {
+	t.Parallel()
+	// With the review, payments that a bank has and that have not left by the records are taken back, because they may have left in
+	// what is lost; what has left by the records is not.
+	e := newEnv(t)
+	e.set(t, "bank-eur", bankFile)
+	waiting, left := e.handOver(t, 100, false), e.handOver(t, 50, true)
+	e.Clock.Advance(time.Second)
+	ctx := ports.ForAllPlatforms(t.Context())
+	lost := []ports.LostCommit{{Platform: e.Platform.ID, Kind: ports.LostCheckpoint, Reference: "a"}}
+	if _, err := e.Store.SaveLostCommits(ctx, lost); err != nil {
+		t.Fatal(err)
+	}
+	findings, err := e.LostCommitFindings(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	_, withdrawn, err := e.ReviewLostCommits(ctx, findings[0].ID, ana)
+
+	if err != nil || withdrawn != 1 || e.only(t, waiting.ID).State != rail.InReview || e.only(t, left.ID).State != rail.Sent {
+		t.Errorf("%d were taken back, %v: %+v, %+v", withdrawn, err, e.only(t, waiting.ID), e.only(t, left.ID))
+	}
+	if e.inFlight(t, "bank-eur") != 50 {
+		t.Errorf("in flight: %d", e.inFlight(t, "bank-eur"))
 	}
 }

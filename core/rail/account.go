@@ -49,14 +49,21 @@ func (a Account) usage(r corridor.Rail) Usage {
 	return all
 }
 
+// Holds say why a payment is not handed over now; each is empty if it does not hold the payment.
+type Holds struct {
+	// Doubt is why the payment may have left before, so that an operator decides.
+	Doubt string
+	// Paused is why its rail or connection is paused, and Closed when the schedule opens the rail.
+	Paused, Closed string
+}
+
 // Dispatch decides whether a payment that is new or queued is handed over now, and what it waits for if it is not. The
-// account is that of the payment, and is changed for the next decision. Paused says why the payment's rail or connection
-// is paused, and closed when the schedule opens the rail; they are empty if it is not.
-func (a *Account) Dispatch(p Payment, c Connection, paused, closed string, now time.Time) Payment {
+// account is that of the payment, and is changed for the next decision.
+func (a *Account) Dispatch(p Payment, c Connection, h Holds, now time.Time) Payment {
 	if p.RecordedAt.IsZero() {
 		p.RecordedAt = now
 	}
-	wait, reason := a.wait(p, c, paused, closed)
+	wait, reason := a.wait(p, c, h)
 	switch wait {
 	case WaitsForNothing:
 		p.State, p.HandedOverAt = HandedOver, now
@@ -75,20 +82,23 @@ func (a *Account) Dispatch(p Payment, c Connection, paused, closed string, now t
 	return p
 }
 
-func (a *Account) wait(p Payment, c Connection, paused, closed string) (Wait, string) {
+func (a *Account) wait(p Payment, c Connection, h Holds) (Wait, string) {
+	if h.Doubt != "" && !p.Reviewed {
+		return WaitsForReview, h.Doubt
+	}
 	if p.Kind.IsOutgoing() && !p.Reviewed {
 		if limit := c.Exceeded(p.Rail, p.Amount, a.usage); limit != "" {
 			return WaitsForReview, limit
 		}
 	}
-	if paused != "" {
-		return WaitsForResumption, paused
+	if h.Paused != "" {
+		return WaitsForResumption, h.Paused
 	}
 	if !p.Kind.IsOutgoing() || p.Forced {
 		return WaitsForNothing, ""
 	}
-	if closed != "" {
-		return WaitsForOpening, closed
+	if h.Closed != "" {
+		return WaitsForOpening, h.Closed
 	}
 	available, known := a.Available()
 	switch {

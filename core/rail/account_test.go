@@ -72,7 +72,7 @@ func TestDispatch(t *testing.T) {
 		{"collection paused", collection, euros(0), "SEPA is paused", "", rail.Queued, rail.WaitsForResumption},
 	}
 	for _, tt := range tests {
-		got := tt.account.Dispatch(tt.payment, c, tt.paused, tt.closed, noon)
+		got := tt.account.Dispatch(tt.payment, c, rail.Holds{Paused: tt.paused, Closed: tt.closed}, noon)
 		if got.State != tt.state || got.Wait != tt.wait || (got.Reason == "") != (got.State == rail.HandedOver) || !got.RecordedAt.Equal(noon) {
 			t.Errorf("%s: %s, waits for %q: %s; want %s, %q", tt.name, got.State, got.Wait, got.Reason, tt.state, tt.wait)
 		}
@@ -98,7 +98,7 @@ func TestDispatch_NeverSendsMoreThanAvailableNorOutOfOrder(t *testing.T) {
 				}
 				continue
 			}
-			p := account.Dispatch(payout(rapid.Int64Range(1, 400).Draw(t, "amount")), c, "", "", noon)
+			p := account.Dispatch(payout(rapid.Int64Range(1, 400).Draw(t, "amount")), c, rail.Holds{}, noon)
 			if blocked && p.State == rail.HandedOver {
 				t.Fatalf("%s was sent before an older one", p.Amount)
 			}

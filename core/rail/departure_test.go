@@ -58,7 +58,7 @@ func TestPayment_LeavesOnceOrIsStopped(t *testing.T) {
 		account := rail.Account{AccountKey: rail.AccountKey{Connection: "bank-eur", Currency: "EUR"}}
 		other := rail.Connection{Name: "bank-2", Rails: []corridor.Rail{corridor.SEPA}, Currencies: []money.Currency{"EUR"}}
 		p := payout(40)
-		p = account.Dispatch(p, rail.Connection{Name: "bank-eur"}, "", "", noon)
+		p = account.Dispatch(p, rail.Connection{Name: "bank-eur"}, rail.Holds{}, noon)
 		now, paused, sentTwice := noon, false, false
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			now = now.Add(time.Second)

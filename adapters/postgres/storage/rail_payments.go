@@ -43,7 +43,8 @@ func RailKeyColumns(keys []ports.RailPaymentKey) []any {
 	return schema.Arrays(keys, func(k *ports.RailPaymentKey) []any { return []any{&k.Platform, &k.ID, &k.Kind} })
 }
 
-// LatestPauses reads what is paused or resumed, by name. While lost commits are not reviewed, every connection is paused.
+// LatestPauses reads what is paused or resumed, by name. While lost commits are not reviewed, every connection is paused. A row
+// without a name, which pauses nothing, says when commits were last found to be lost.
 const LatestPauses = `
 	SELECT DISTINCT ON (name) name, paused, set_by, note, set_at, loss FROM (
 		SELECT name, paused, set_by, note, set_at, 0 AS loss, id FROM rail_controls
@@ -51,4 +52,6 @@ const LatestPauses = `
 		SELECT c.name, true, 'causeway', 'the database has lost commits; run causeway recover', f.noticed_at, f.id, 0
 		FROM lost_commit_findings f CROSS JOIN (SELECT DISTINCT name FROM rail_connections) c
 		WHERE NOT EXISTS (SELECT FROM lost_commit_reviews r WHERE r.finding_id = f.id)
+		UNION ALL
+		(SELECT '', false, 'causeway', 'the database has lost commits', noticed_at, id, 0 FROM lost_commit_findings ORDER BY id DESC LIMIT 1)
 	) AS p ORDER BY name, loss DESC, id DESC`

@@ -273,12 +273,14 @@ type decisions struct {
 	now      time.Time
 	accounts map[rail.AccountKey]*rail.Account
 	paused   map[string]bool
+	lost     time.Time // when commits were last found to be lost; zero if never
 	named    func(string) (live, bool)
+	all      []rail.Connection
 }
 
 // lock locks the accounts of payments, and reads what is paused.
 func (r *Rail) lock(ctx context.Context, tx Tx, payments []rail.Payment) (decisions, error) {
-	d := decisions{now: r.Clock.Now(), paused: map[string]bool{}, named: r.named}
+	d := decisions{now: r.Clock.Now(), paused: map[string]bool{}, named: r.named, all: r.routes().all}
 	var keys []rail.AccountKey
 	for _, p := range payments {
 		if p.Connection != "" {
@@ -291,6 +293,10 @@ func (r *Rail) lock(ctx context.Context, tx Tx, payments []rail.Payment) (decisi
 	}
 	pauses, err := tx.RailPausesNow(ctx)
 	for _, p := range pauses {
+		if p.Name == "" {
+			d.lost = p.At
+			continue
+		}
 		d.paused[p.Name] = p.Paused
 	}
 	return d, err
@@ -315,7 +321,8 @@ func (d decisions) decide(p rail.Payment) rail.Payment {
 		}
 		return p
 	}
-	return d.accounts[p.Account()].Dispatch(p, l.Connection, paused, l.closed(p.Rail, d.now), d.now)
+	return d.accounts[p.Account()].Dispatch(p, l.Connection, rail.Holds{Doubt: p.Doubt(d.all, d.lost, d.now), Paused: paused,
+		Closed: l.closed(p.Rail, d.now)}, d.now)
 }
 
 // pausedBy returns why a payment of a connection and rail is paused; empty if it is not.
