@@ -84,6 +84,8 @@ func (r *Rail) report(report *ports.RailReport, e Event) {
 		report.Changed = append(report.Changed, ports.RailSubject{Platform: e.Platform, Subject: e.Subject})
 	case Differs:
 		report.Contradictions = append(report.Contradictions, contradictionOf(e))
+	case Unknown:
+		report.Contradictions = append(report.Contradictions, unknownTransfer(e))
 	}
 }
 

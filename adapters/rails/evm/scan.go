@@ -50,8 +50,14 @@ func (r *Rail) scan(ctx context.Context, state Chain, h head) (more bool, err er
 		if err != nil {
 			return false, err
 		}
+		unknown, err := r.unknownTransfers(ctx, state.Position+1, end.Number, events)
+		if err != nil {
+			return false, err
+		}
 		found += len(deposits)
-		advanced, err := r.store.Advance(ctx, r.advance(state, end, deposits))
+		a := r.advance(state, end, deposits)
+		a.Events = append(a.Events, unknown...)
+		advanced, err := r.store.Advance(ctx, a)
 		if err != nil || !advanced { // another process has read the range
 			return true, err
 		}

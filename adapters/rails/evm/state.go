@@ -88,6 +88,9 @@ type Deposit struct {
 	Oversized bool
 }
 
+// Range is a range of blocks, with its ends.
+type Range struct{ From, To uint64 }
+
 // Advance is what a range of blocks has brought: from the present position to another. A position before the
 // present one takes back what blocks after it have brought.
 type Advance struct {
@@ -110,6 +113,7 @@ const (
 	Fee      EventKind = "FEE"
 	Changed  EventKind = "CHANGED"
 	Differs  EventKind = "DIFFERS" // a transfer of ours has brought another amount than was sent
+	Unknown  EventKind = "UNKNOWN" // money has left the wallet by no transaction of ours
 )
 
 // Event is something to report.
@@ -123,7 +127,7 @@ type Event struct {
 	Subject            uuid.UUID
 	Reference          string
 	Amount             money.Amount
-	Payer              eth.Address
+	Payer              eth.Address // of Unknown, who got it
 	At                 time.Time
 	// Memo is a text or, of Differs, the purpose of the transaction.
 	Memo string

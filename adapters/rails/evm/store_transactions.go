@@ -204,6 +204,25 @@ func (s *Store) ConcludedTransactions(ctx context.Context, connection string, af
 		connection, after, limit)
 }
 
+// storedHashes uses evm_transactions_pending, evm_transactions_by_block and the primary key of the attempts.
+const storedHashes = `
+	SELECT a.hash FROM (
+		SELECT sender, nonce FROM evm_transactions WHERE connection = $1 AND state = 'PENDING'
+		UNION ALL
+		SELECT sender, nonce FROM evm_transactions WHERE connection = $1 AND block_number BETWEEN $2 AND $3) t
+	JOIN evm_attempts a ON a.connection = $1 AND a.sender = t.sender AND a.nonce = t.nonce WHERE a.hash = ANY($4::bytea[])`
+
+// StoredHashes returns those of the hashes, of transactions in a range of blocks, that attempts have: of transactions that are not
+// concluded, or were by a block of the range.
+func (s *Store) StoredHashes(ctx context.Context, connection string, blocks Range, hashes []eth.Hash) (stored []eth.Hash, err error) {
+	err = s.inTx(ctx, func(ctx context.Context, tx querier) error {
+		stored, err = storage.Collect(ctx, tx.Read, storedHashes, []any{connection, blocks.From, blocks.To, hashes},
+			func(rows pgx.Rows, h *eth.Hash) error { return rows.Scan(h) })
+		return err
+	})
+	return stored, err
+}
+
 func (s *Store) readTransactions(ctx context.Context, condition string, args ...any) (found []Transaction, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, tx querier) (err error) {
 		found, err = tx.transactions(ctx, condition, args...)

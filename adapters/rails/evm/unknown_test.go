@@ -1,0 +1,42 @@
+package evm_test
+
+import (
+	"strings"
+	"testing"
+
+	"causeway/core/rail"
+)
+
+func TestPoll_TransferThatNoRecordKnows(t *testing.T) {
+	t.Parallel()
+	// Money that has left the wallet by a transaction that the database does not have, because it has lost it, is reported once, with
+	// its amount and where it went. What the database has is not, whether its transaction is concluded or not, nor are sweeps.
+	e := newEnv(t)
+	e.fund(1_000)
+	later := *e // another database, as it was before the payout
+	later.openDatabase()
+	e.extra["sweepFrom"] = "1"
+	r, restored := e.rail(), later.rail()
+	account := e.newAccount(e.currency)
+	e.poll(r)
+	later.poll(restored)
+	e.usdc.Mint(e.address(r, account), 50)
+	to := e.payee()
+	e.send(r, e.payout(to, 700))
+	for range 4 {
+		e.chain.Mine(3)
+		if found := e.poll(r).Contradictions; len(found) > 0 {
+			t.Fatalf("of the database that has it: %+v", found)
+		}
+	}
+
+	found := later.poll(restored).Contradictions
+
+	if len(found) != 1 || found[0].Reported.Amount.Minor != 700 || found[0].Reported.Amount.Currency != e.currency ||
+		!strings.Contains(found[0].Problem, to) || found[0].Kind != rail.Kind("") || found[0].Reported.At.IsZero() {
+		t.Fatalf("%+v", found)
+	}
+	if again := later.poll(restored).Contradictions; len(again) > 0 {
+		t.Errorf("again: %+v", again)
+	}
+}
