@@ -1,6 +1,7 @@
 package rail
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"time"
@@ -63,6 +64,16 @@ type Contradiction struct {
 	Problem string
 	// Content tells reports about the same apart that differ in what is not above, such as two times of a fee; empty if those are one.
 	Content string
+}
+
+// UnknownDeparture says that money has left a wallet, to an address (empty if what was paid to has none), and no record of the service
+// has it.
+func UnknownDeparture(left Said, to string) Contradiction {
+	to = cmp.Or(to, "a script without an address")
+	left.Text = "to " + to
+	return Contradiction{Name: left.PartnerID, Recorded: Said{State: "NOTHING"}, Reported: left,
+		Problem: fmt.Sprintf("%s has left the wallet for %s, and the service has no record of it. If commits were lost, look for the payment "+
+			"among those in review, and cancel it there; if another program uses the keys, stop it. Then post what has left", left.Amount, to)}
 }
 
 // Key is the same for the same report, however often and at whichever time it is made.

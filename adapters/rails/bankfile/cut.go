@@ -83,7 +83,7 @@ func (a *Adapter) cutOf(r corridor.Rail, c money.Currency, now time.Time) FileCu
 		MaxOfDay: maxOfDay, Now: now,
 		Name: func(number, losses int64) (name, messageID string) {
 			return a.settings.nameOf(a.connection.Name, r, c, local, fmt.Sprintf("%06d", number)+afterLosses(losses)),
-				messageIDOf(a.connection.Name, local, number)+afterLosses(losses)
+				messageIDOf(a.connection.Name, local, number) + afterLosses(losses)
 		}}
 }
 

@@ -96,6 +96,8 @@ func add(report *ports.RailReport, e Event) {
 	case Fee:
 		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: corridor.Bitcoin, PartnerID: e.PartnerID, Amount: amount,
 			At: e.At, Memo: e.Text})
+	case Unknown:
+		report.Contradictions = append(report.Contradictions, unknownPayment(e))
 	case Changed:
 		report.Changed = append(report.Changed, ports.RailSubject{Platform: e.Platform, Subject: e.Subject})
 	}

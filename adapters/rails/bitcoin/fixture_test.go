@@ -211,6 +211,7 @@ func (w *world) pollOnce(ctx context.Context) (all ports.RailReport, err error) 
 		w.cursor, more = piece.Cursor, piece.More
 		all.Receipts, all.Reversals = append(all.Receipts, piece.Receipts...), append(all.Reversals, piece.Reversals...)
 		all.Changed, all.Fees = append(all.Changed, piece.Changed...), append(all.Fees, piece.Fees...)
+		all.Contradictions = append(all.Contradictions, piece.Contradictions...)
 	}
 	w.seen.Receipts, w.seen.Reversals = append(w.seen.Receipts, all.Receipts...), append(w.seen.Reversals, all.Reversals...)
 	w.seen.Changed, w.seen.Fees = append(w.seen.Changed, all.Changed...), append(w.seen.Fees, all.Fees...)

@@ -88,6 +88,52 @@ func TestSend_PayoutsShareATransaction(t *testing.T) {
 	w.wantVerdicts(t, w.poller, payouts, ports.Done)
 }
 
+func TestPoll_PaymentThatNoRecordKnows(t *testing.T) {
+	t.Parallel()
+	// What has left the wallet in a transaction that the database does not have, because it has lost it, is reported once when it has its
+	// confirmations, and not by the database that has it.
+	w := newWorld(t, 5)
+	w.poll()
+	earlier := openDatabase(t, w.clock) // as the database was before the payout
+	newPlatform(t, earlier, w.clock.Now())
+	restored := w.openOn(earlier.Pool(), devnet.Open)
+	cursor := ""
+	poll := func() (found []rail.Contradiction) {
+		t.Helper()
+		for more := true; more; {
+			piece, err := restored.Poll(t.Context(), cursor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cursor, more, found = piece.Cursor, piece.More, append(found, piece.Contradictions...)
+		}
+		return found
+	}
+	if found := poll(); len(found) > 0 {
+		t.Fatalf("at first: %+v", found)
+	}
+	p := w.payout(1, 10_000, "")
+	w.wantVerdicts(t, w.poller, []ports.Payout{p}, ports.Waiting)
+	w.node.Mine(t, 1)
+	if found := poll(); len(found) > 0 {
+		t.Errorf("before its confirmations: %+v", found)
+	}
+	w.node.Mine(t, 2)
+	if known := w.poll().Contradictions; len(known) > 0 {
+		t.Errorf("of the database that has it: %+v", known)
+	}
+
+	found := poll()
+
+	if len(found) != 1 || found[0].Reported.Amount.Minor != 10_000 || !strings.Contains(found[0].Problem, "0.00010000 BTC") {
+		t.Fatalf("%+v", found)
+	}
+	w.node.Mine(t, 1)
+	if again := poll(); len(again) > 0 {
+		t.Errorf("again: %+v", again)
+	}
+}
+
 func TestSend_StuckTransactionIsReplaced(t *testing.T) {
 	t.Parallel()
 	// No block takes the transaction for an hour. One with a higher fee, which spends the same coins, replaces it; its fee

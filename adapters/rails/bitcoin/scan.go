@@ -32,7 +32,8 @@ func (r *Rail) scan(ctx context.Context, lease ports.Lease) error {
 	if err != nil || info.Best == w.Best {
 		return err
 	}
-	if w.ScannedBlock == "" {
+	first := w.ScannedBlock == ""
+	if first {
 		w.ScannedHeight = max(info.Blocks-firstBlocks, 0)
 		if w.ScannedBlock, err = r.client.blockHash(ctx, w.ScannedHeight); err != nil {
 			return err
@@ -48,6 +49,11 @@ func (r *Rail) scan(ctx context.Context, lease ports.Lease) error {
 	}
 	if err := r.credited(ctx, list.Transactions, &changes); err != nil {
 		return err
+	}
+	if !first { // what the wallet did before it was connected is not ours
+		if changes.Events, err = r.unknownPayments(ctx, list.Transactions, changes.Events); err != nil {
+			return err
+		}
 	}
 	// What was read is of one chain only if the chain did not change meanwhile; otherwise all is read again.
 	if now, err := r.client.chain(ctx); err != nil || now.Best != info.Best {
@@ -83,7 +89,12 @@ func (r *Rail) listFrom(ctx context.Context, p Position) (since, error) {
 // the others are found again, as they were.
 func (r *Rail) saveInPieces(ctx context.Context, lease ports.Lease, changes Changes) error {
 	events := map[string][]Event{}
+	last := Changes{At: changes.At, Position: changes.Position}
 	for _, e := range changes.Events {
+		if e.Kind == Unknown {
+			last.Events = append(last.Events, e)
+			continue
+		}
 		output := outputOf(e)
 		events[output] = append(events[output], e)
 	}
@@ -97,7 +108,7 @@ func (r *Rail) saveInPieces(ctx context.Context, lease ports.Lease, changes Chan
 		}
 		changes.Deposits = changes.Deposits[savePiece:]
 	}
-	last := Changes{At: changes.At, Deposits: changes.Deposits, Position: changes.Position}
+	last.Deposits = changes.Deposits
 	for _, d := range last.Deposits {
 		last.Events = append(last.Events, events[outputName(d.Output)]...)
 	}

@@ -172,4 +172,5 @@ const (
 	Reversal EventKind = "REVERSAL"
 	Fee      EventKind = "FEE"
 	Changed  EventKind = "CHANGED"
+	Unknown  EventKind = "UNKNOWN" // money has left the wallet by no transaction of ours, to the address in Text
 )

@@ -160,6 +160,12 @@ func (s *Store) Deposits(ctx context.Context, connection string, outputs []Outpu
 		JOIN bitcoin_deposits d ON d.connection = $1 AND d.txid = k.txid AND d.vout = k.vout`, append([]any{connection}, keys...)...)
 }
 
+// StoredTransactions returns those of the ids that versions of batches have. It uses the primary key.
+func (s *Store) StoredTransactions(ctx context.Context, connection string, txids []string) ([]string, error) {
+	return storage.Collect(ctx, s.db.Read, `SELECT txid FROM bitcoin_transactions WHERE connection = $1 AND txid = ANY($2::text[])`,
+		[]any{connection, txids}, func(rows pgx.Rows, id *string) error { return rows.Scan(id) })
+}
+
 // RecentDeposits returns deposits that are not reversed, in blocks from a height on. It uses bitcoin_deposits_by_height.
 func (s *Store) RecentDeposits(ctx context.Context, connection string, height int64, limit int) ([]Deposit, error) {
 	return s.deposits(ctx, depositColumns+` FROM bitcoin_deposits d

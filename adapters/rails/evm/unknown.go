@@ -2,7 +2,6 @@ package evm
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -49,9 +48,5 @@ func (r *Rail) unknownTransfers(ctx context.Context, from, to uint64, events []e
 
 // unknownTransfer says of a transfer that no record has it.
 func unknownTransfer(e Event) rail.Contradiction {
-	to := eth.FormatAddress(e.Payer)
-	return rail.Contradiction{Name: e.PartnerID, Recorded: rail.Said{State: "NOTHING"},
-		Reported: rail.Said{State: "SENT", At: e.At, Amount: e.Amount, PartnerID: e.PartnerID, Text: "to " + to},
-		Problem: fmt.Sprintf("%s has left the wallet for %s, and the service has no record of it: if commits were lost, look for the payment "+
-			"among those in review and cancel it there; if another program uses the key, stop it; then post what has left", e.Amount, to)}
+	return rail.UnknownDeparture(rail.Said{State: "SENT", At: e.At, Amount: e.Amount, PartnerID: e.PartnerID}, eth.FormatAddress(e.Payer))
 }

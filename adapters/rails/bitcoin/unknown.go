@@ -1,0 +1,50 @@
+package bitcoin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"causeway/adapters/rails/bitcoin/btc"
+	"causeway/core/money"
+	"causeway/core/rail"
+)
+
+// unknownPayments adds an event for each payment of a list that has left the wallet with enough confirmations, and by no transaction
+// that is stored: another program has its keys, or the database has lost commits.
+func (r *Rail) unknownPayments(ctx context.Context, list []listed, events []Event) ([]Event, error) {
+	var left []listed
+	var txids []string
+	for _, entry := range list {
+		if entry.Category == "send" && entry.Confirmations >= r.settings.confirmations {
+			left, txids = append(left, entry), append(txids, entry.TxID)
+		}
+	}
+	if len(left) == 0 {
+		return events, nil
+	}
+	stored, err := r.Store.StoredTransactions(ctx, r.Connection.Name, txids)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range left {
+		if slices.Contains(stored, entry.TxID) {
+			continue
+		}
+		satoshis, err := btc.ParseAmount(strings.TrimPrefix(string(entry.Amount), "-"))
+		if err != nil {
+			return nil, fmt.Errorf("listsinceblock: output %s:%d: %q is not an amount", entry.TxID, entry.Vout, entry.Amount)
+		}
+		events = append(events, Event{Kind: Unknown, PartnerID: outputName(Output{TxID: entry.TxID, Vout: entry.Vout}), Satoshis: satoshis,
+			Text: entry.Address, At: time.Unix(entry.BlockTime, 0).UTC()})
+	}
+	return events, nil
+}
+
+// unknownPayment says of a payment that no record has it.
+func unknownPayment(e Event) rail.Contradiction {
+	amount := money.Amount{Minor: e.Satoshis, Currency: money.BTC}
+	return rail.UnknownDeparture(rail.Said{State: "SENT", At: e.At, Amount: amount, PartnerID: e.PartnerID}, e.Text)
+}
