@@ -40,6 +40,8 @@ type RailDepartures interface {
 	// RailPaymentsNotTaken records that the partner has not taken payments for which LeaveRailPayments returned Leaves, so that they
 	// can be stopped again.
 	RailPaymentsNotTaken(ctx context.Context, connection string, keys []RailPaymentKey, now time.Time) error
+	// UnknownRailPayments returns those of the keys of which no payment is recorded.
+	UnknownRailPayments(ctx context.Context, keys []RailPaymentKey) ([]RailPaymentKey, error)
 }
 
 // RailQueueExcept are payments of a queue that need not be looked at.

@@ -80,3 +80,15 @@ func (d *RailDepartures) RailPaymentsNotTaken(_ context.Context, connection stri
 	}
 	return nil
 }
+
+// UnknownRailPayments implements ports.RailDepartures.
+func (d *RailDepartures) UnknownRailPayments(_ context.Context, keys []ports.RailPaymentKey) (unknown []ports.RailPaymentKey, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, key := range keys {
+		if _, _, known := d.find(key); !known {
+			unknown = append(unknown, key)
+		}
+	}
+	return unknown, nil
+}

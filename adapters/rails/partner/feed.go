@@ -59,7 +59,9 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 		next.number = s.Number
 	}
 	report.Cursor = next.String()
-	return report, nil
+	unknown, err := r.unknownPayments(ctx, stored)
+	report.Contradictions = append(report.Contradictions, unknown...)
+	return report, err
 }
 
 // rawEvent returns an event as it came. Its key has the id, if that can be read, and a digest of the content: two events are

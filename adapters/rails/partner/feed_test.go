@@ -3,8 +3,11 @@ package partner_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strconv"
 	"strings"
@@ -13,6 +16,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
+	"github.com/sirupsen/logrus"
+
 	"causeway/adapters/rails/partner"
 	"causeway/core/account"
 	"causeway/core/money"
@@ -20,7 +26,6 @@ import (
 	"causeway/core/transaction"
 	"causeway/ports"
 	"causeway/ports/portstest"
-	"github.com/google/uuid"
 )
 
 // usd returns an amount of US dollars.
@@ -364,5 +369,47 @@ func TestRail_PollReturnsTheErrorOfTheStore(t *testing.T) {
 	r.Events.(*memoryEvents).err = down
 	if report, err := r.Poll(t.Context(), ""); !errors.Is(err, down) {
 		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+func TestRail_PollSaysWhatNoRecordKnows(t *testing.T) {
+	t.Parallel()
+	// A payment that the partner has made and that was never recorded is a contradiction, once for each thing that the partner says of it.
+	// One that was recorded is not, nor one that the partner has refused.
+	p := &pages{size: 10}
+	for i, status := range []partner.Status{partner.Accepted, partner.Settled, partner.Rejected} {
+		p.events = append(p.events, partner.Event{ID: fmt.Sprint("e", i), Type: partner.PaymentChanged, At: now,
+			Payment: &partner.PaymentEvent{Kind: partner.Payout, ID: fmt.Sprintf("0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e2%d", i/2),
+				PlatformID: platformID.String(), Status: status}})
+	}
+	recorded := partner.Event{ID: "e9", Type: partner.PaymentChanged, At: now, Payment: &partner.PaymentEvent{Kind: partner.Refund,
+		ID: "0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e29", PlatformID: platformID.String(), Status: partner.Settled}}
+	p.events = append(p.events, recorded)
+	server := httptest.NewServer(p)
+	t.Cleanup(server.Close)
+	departures, log := &portstest.RailDepartures{}, logrus.New()
+	log.SetOutput(io.Discard)
+	r, err := partner.Open(partner.Config{Connection: bankRail(server.URL), Secrets: memorySecrets{"file:/secret": secret},
+		Events: &memoryEvents{}, Departures: departures, Clock: &worldClock{now: now}, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	if _, err := departures.LeaveRailPayments(t.Context(), "bank", []ports.RailPaymentKey{{Platform: platformID,
+		ID: uuid.MustParse(recorded.Payment.ID), Kind: rail.SendBack}}, now); err != nil {
+		t.Fatal(err)
+	}
+
+	report, err := r.Poll(t.Context(), "")
+
+	keys := map[string]bool{}
+	for _, c := range report.Contradictions {
+		keys[c.Key()] = true
+		if c.Subject != uuid.MustParse(p.events[0].Payment.ID) || c.Platform != platformID || c.Kind != rail.Payout {
+			t.Errorf("%+v", c)
+		}
+	}
+	if err != nil || len(report.Changed) != 4 || len(report.Contradictions) != 2 || len(keys) != 2 {
+		t.Errorf("%v: %+v", err, report)
 	}
 }
