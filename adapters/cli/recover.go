@@ -13,7 +13,7 @@ import (
 // RecoverCommand shows what the database has lost, and lets money move again.
 type RecoverCommand struct {
 	List   recoverListCommand   `cmd:"" help:"List when a database was found to lack what had been committed, and who has reviewed it."`
-	Show   recoverShowCommand   `cmd:"" help:"List what a finding names: postings that a process had committed, and checkpoints that were published. There may be more."`
+	Show   recoverShowCommand   `cmd:"" help:"List what a finding names: postings that were committed, webhooks that were delivered, and checkpoints that were published. There may be more."`
 	Review recoverReviewCommand `cmd:"" help:"Record that a finding was looked at. Once all are, money moves again, in every process and at once."`
 }
 

@@ -65,6 +65,15 @@ func (s *system) reviewLostCommits(from *customer) (lost int) {
 		s.t.Errorf("paid after a loss: %d %s", refused.status, refused.body)
 	}
 	numbers, lost := open()
+	shown := ""
+	for _, number := range numbers {
+		shown += recovery("show", number, "--limit", "1000", "--output", "csv")
+	}
+	for _, kind := range []string{"POSTING", "EVENT,"} {
+		if !strings.Contains(shown, kind) {
+			s.t.Errorf("the findings name no %s:\n%.2000s", kind, shown)
+		}
+	}
 	for _, number := range numbers {
 		recovery("review", number, "--note", "A test", "--actor", "ana")
 	}
