@@ -91,11 +91,13 @@ const lostCommitRows = `
 	FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[])
 		AS w (platform_id, kind, reference, transaction_id, committed_at)`
 
-// missingCommits uses the primary keys. A reference ends with the id.
-const missingCommits = lostCommitRows + `
-	WHERE CASE w.kind WHEN 'EVENT' THEN NOT EXISTS (
-			SELECT FROM webhook_events e WHERE e.platform_id = w.platform_id AND e.id = right(w.reference, 36)::uuid)
-		ELSE NOT EXISTS (SELECT FROM ledger_posting_ids p WHERE p.platform_id = w.platform_id AND p.id = w.reference::uuid) END`
+// missingCommits uses the primary keys. A reference ends with the id. Its cast may fail, so that in a condition it would only be made
+// behind those of row security, and no key be used.
+const missingCommits = `
+	SELECT w.platform_id, w.kind, w.reference, w.transaction_id, w.committed_at
+	FROM (SELECT w.*, right(w.reference, 36)::uuid AS id FROM (` + lostCommitRows + `) AS w OFFSET 0) AS w
+	WHERE CASE w.kind WHEN 'EVENT' THEN NOT EXISTS (SELECT FROM webhook_events e WHERE e.platform_id = w.platform_id AND e.id = w.id)
+		ELSE NOT EXISTS (SELECT FROM ledger_posting_ids p WHERE p.platform_id = w.platform_id AND p.id = w.id) END`
 
 // check records those that the database of a new connection does not have, and forgets all. It returns how many they are.
 func (r *rememberedCommits) check(ctx context.Context, conn *pgx.Conn, clock ports.Clock) (lost int, err error) {
