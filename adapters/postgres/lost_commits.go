@@ -94,10 +94,12 @@ const lostCommitRows = `
 // missingCommits uses the primary keys. A reference ends with the id. Its cast may fail, so that in a condition it would only be made
 // behind those of row security, and no key be used.
 const missingCommits = `
-	SELECT w.platform_id, w.kind, w.reference, w.transaction_id, w.committed_at
-	FROM (SELECT w.*, right(w.reference, 36)::uuid AS id FROM (` + lostCommitRows + `) AS w OFFSET 0) AS w
-	WHERE CASE w.kind WHEN 'EVENT' THEN NOT EXISTS (SELECT FROM webhook_events e WHERE e.platform_id = w.platform_id AND e.id = w.id)
-		ELSE NOT EXISTS (SELECT FROM ledger_posting_ids p WHERE p.platform_id = w.platform_id AND p.id = w.id) END`
+	WITH known AS MATERIALIZED (SELECT w.*, right(w.reference, 36)::uuid AS id FROM (` + lostCommitRows + `) AS w)
+	SELECT w.platform_id, w.kind, w.reference, w.transaction_id, w.committed_at FROM known w
+	WHERE w.kind = 'EVENT' AND NOT EXISTS (SELECT FROM webhook_events e WHERE e.platform_id = w.platform_id AND e.id = w.id)
+	UNION ALL
+	SELECT w.platform_id, w.kind, w.reference, w.transaction_id, w.committed_at FROM known w
+	WHERE w.kind = 'POSTING' AND NOT EXISTS (SELECT FROM ledger_posting_ids p WHERE p.platform_id = w.platform_id AND p.id = w.id)`
 
 // check records those that the database of a new connection does not have, and forgets all. It returns how many they are.
 func (r *rememberedCommits) check(ctx context.Context, conn *pgx.Conn, clock ports.Clock) (lost int, err error) {

@@ -113,3 +113,21 @@ func TestRememberedCommits_NamesThoseThatADatabaseLacks(t *testing.T) {
 		t.Errorf("again: %d, %v", n, err)
 	}
 }
+
+func TestLostCommits_AreLookedUpByKey(t *testing.T) {
+	t.Parallel()
+	// A process that follows a failover looks up all that it remembers, before its first statement. Each is found by its key: the
+	// conditions of row security are no reason to read all postings of a platform for each.
+	env := newPlanEnv(t)
+	env.becomeService()
+	for name, statement := range map[string]string{"missing_commits": missingCommits, "new_commits": newLostCommits} {
+		plan := strings.Join(env.explain(name, statement, countArguments(statement)), "\n")
+		keys, want := "Index Cond: ((platform_id = w.platform_id) AND (id = ", 2 // and those of partitions
+		if name == "new_commits" {
+			keys, want = "Index Cond: ((platform_id = w.platform_id) AND (kind = w.kind) AND (reference = w.reference))", 1
+		}
+		if strings.Count(plan, keys) < want || strings.Contains(plan, "Seq Scan") {
+			t.Errorf("%s does not look rows up by their key:\n%s", name, plan)
+		}
+	}
+}
