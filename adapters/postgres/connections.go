@@ -155,6 +155,9 @@ func setServiceRole(ctx context.Context, conn *pgx.Conn) error {
 func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	config := db.pool.Config().ConnConfig
 	config.DialFunc = db.hosts.dialer(config.ConnectTimeout, 0)
+	if err := closeInsteadOfCancel(ctx, config); err != nil {
+		return nil, err
+	}
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, err
@@ -171,6 +174,33 @@ func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	}
 	return conn, nil
 }
+
+// closeInsteadOfCancel prepares a new connection that writes. The driver asks the server to cancel the statement of a connection that it
+// gives up, as at the end of a request. A commit that waits for its synchronous standby would then be shown to everybody, and a
+// repeated request be answered with it, although it is lost with this server. So the connection is closed: the commit goes on waiting,
+// and other statements end when the server notices.
+func closeInsteadOfCancel(_ context.Context, config *pgx.ConnConfig) error {
+	var connected atomic.Bool
+	var last atomic.Pointer[net.Conn]
+	dial := config.DialFunc
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if connected.Load() { // the driver uses the same function to send the request
+			return nil, errors.Join(errNoCancel, (*last.Load()).Close())
+		}
+		conn, err := dial(ctx, network, address)
+		if err == nil {
+			last.Store(&conn)
+		}
+		return conn, err
+	}
+	config.AfterConnect = func(context.Context, *pgconn.PgConn) error {
+		connected.Store(true)
+		return nil
+	}
+	return nil
+}
+
+var errNoCancel = errors.New("statements are not cancelled, because one may be a commit that waits for a standby")
 
 // newDialer returns what opens network connections to the database.
 func newDialer(timeout time.Duration) net.Dialer {
@@ -236,7 +266,7 @@ type timedConn struct {
 	host       *databaseHost
 	maxSilence time.Duration // zero for none
 	dialled    time.Time
-	givenUp    atomic.Bool // because its host does not answer
+	givenUp    atomic.Pointer[error] // why it was closed; nil unless its host was given up
 
 	mu                          sync.Mutex
 	received                    time.Time // when something was received; zero before the first time
@@ -286,8 +316,8 @@ func (c *timedConn) Close() error {
 
 // reason returns why a read or write has failed.
 func (c *timedConn) reason(err error) error {
-	if err != nil && c.givenUp.Load() {
-		return errNoAnswer
+	if givenUp := c.givenUp.Load(); err != nil && givenUp != nil {
+		return *givenUp
 	}
 	return err
 }

@@ -28,6 +28,10 @@ var errNoAnswer = errors.New("the database server accepts connections and does n
 
 // databaseHosts are the addresses of a database.
 type databaseHosts struct {
+	// primary is the server of the session that is asked, if the URL has several hosts of which one accepts writes. Otherwise, and while
+	// there is no such session, it is nil. Other servers are not dialled.
+	primary atomic.Pointer[databaseHost]
+
 	mu        sync.Mutex
 	byAddress map[string]*databaseHost
 }
@@ -38,6 +42,7 @@ func newDatabaseHosts() *databaseHosts { return &databaseHosts{byAddress: map[st
 type databaseHost struct {
 	silent      atomic.Bool  // has stopped to answer, and not answered since
 	behindUntil atomic.Int64 // of a standby: until when it is left alone, in nanoseconds since 1970
+	timeline    atomic.Int64 // of a server that accepts writes; see primaries.go
 
 	mu    sync.Mutex
 	conns map[*timedConn]struct{}
@@ -63,6 +68,8 @@ func (h *databaseHosts) dialer(timeout, maxSilence time.Duration) pgconn.DialFun
 			return nil, &connError{errNoAnswer}
 		case host.isBehind():
 			return nil, &connError{errBehind}
+		case h.isNotPrimary(host):
+			return nil, &connError{errNotPrimary}
 		}
 		return host.dial(ctx, dial, network, address, maxSilence)
 	}
@@ -92,24 +99,38 @@ func (h *databaseHost) remove(c *timedConn) {
 // same address.
 func (h *databaseHost) giveUp(since time.Time) {
 	h.silent.Store(true)
+	h.closeConns(errNoAnswer, func(c *timedConn) bool { return c.isSilent(since) })
+}
+
+func (h *databaseHost) closeConns(reason error, which func(*timedConn) bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for c := range h.conns {
-		if c.isSilent(since) {
-			c.givenUp.Store(true)
+		if which(c) {
+			c.givenUp.Store(&reason)
 			_ = c.Conn.Close() // ends its reads and writes; the driver closes it again, which removes it
 		}
 	}
 }
 
-// watch notices until ctx ends when the server that new sessions are opened at stops to answer.
+// watch notices until ctx ends when the server that new sessions are opened at stops to answer, or is replaced.
 func (h *databaseHosts) watch(ctx context.Context, config *pgx.ConnConfig) {
+	several := writableHosts(config)
+	for _, one := range several {
+		go h.watchTimeline(ctx, one)
+	}
 	for pause(ctx, 2*probeInterval) == nil { // a command is mostly done before, and needs no further session
 		conn, host, err := h.openProbe(ctx, config.Copy())
-		if err == nil {
-			host.probe(ctx, conn)
-			closeNow(conn)
+		if err != nil {
+			h.primary.Store(nil)
+			continue
 		}
+		if several != nil {
+			h.primary.Store(host)
+		}
+		host.probe(ctx, conn)
+		closeNow(conn)
+		h.primary.CompareAndSwap(host, nil)
 	}
 }
 
@@ -120,6 +141,9 @@ func (h *databaseHosts) openProbe(ctx context.Context, config *pgx.ConnConfig) (
 	var host *databaseHost // that was dialled last
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		host = h.at(address)
+		if h.isNotPrimary(host) {
+			return nil, &connError{errNotPrimary}
+		}
 		conn, err := host.dial(ctx, dialer, network, address, 0)
 		if err != nil {
 			host.silent.Store(false) // nothing is accepted any more, which a pool learns at once

@@ -65,6 +65,9 @@ func (o Options) newPool(ctx context.Context, p poolOptions) (*pgxpool.Pool, err
 		}
 		return p.changes.check(ctx, conn)
 	}
+	if p.changes != nil {
+		config.BeforeConnect = closeInsteadOfCancel
+	}
 	config.PrepareConn = o.scopeConnection
 	if p.adapt != nil {
 		if err := p.adapt(config); err != nil {

@@ -281,19 +281,22 @@ func (p *Postgres) Kill() {
 		return
 	default:
 	}
-	children := childrenOf(p.Process.PID())
-	p.Process.Signal(syscall.SIGKILL)
-	for _, child := range children { // those that are frozen do not end with their parent
-		_ = syscall.Kill(child, syscall.SIGKILL)
-	}
+	signalWithChildren(p.Process.PID(), syscall.SIGKILL) // those that are frozen do not end with their parent
 	p.Process.Kill()
 }
 
 // Freeze stops all processes of the server, as a host that hangs. Their connections stay open, and nothing on them is answered.
-func (p *Postgres) Freeze() {
-	p.Process.Signal(syscall.SIGSTOP) // first, so that it starts no further child
-	for _, child := range childrenOf(p.Process.PID()) {
-		_ = syscall.Kill(child, syscall.SIGSTOP)
+func (p *Postgres) Freeze() { signalWithChildren(p.Process.PID(), syscall.SIGSTOP) }
+
+// Thaw ends Freeze.
+func (p *Postgres) Thaw() { signalWithChildren(p.Process.PID(), syscall.SIGCONT) }
+
+// signalWithChildren sends a signal to a server and its processes: first to the one that would start another.
+func signalWithChildren(pid int, s syscall.Signal) {
+	children := childrenOf(pid)
+	_ = syscall.Kill(pid, s)
+	for _, child := range append(children, childrenOf(pid)...) {
+		_ = syscall.Kill(child, s)
 	}
 }
 

@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Two servers may accept writes for a while: a primary whose manager is stuck beside the standby that was promoted in its place, or
+// a standby that somebody has promoted by mistake. A process uses one of them at a time, the one that it has used. It leaves that one
+// if another is on a later timeline and replicates synchronously: then no commit of the former can be confirmed any more, as its
+// standbys have left it. One that was promoted by mistake has nobody who has to confirm its commits, so nothing is written there.
+
+// timelineInterval is how often each server is asked.
+const timelineInterval = time.Second
+
+var (
+	errNotPrimary = errors.New("another server of the URL is in use as the primary")
+	errReplaced   = errors.New("another server was promoted in place of this one")
+)
+
+// isNotPrimary reports whether a server is left alone because another one is used.
+func (h *databaseHosts) isNotPrimary(host *databaseHost) bool {
+	primary := h.primary.Load()
+	return primary != nil && primary != host
+}
+
+// writableHosts returns a configuration for each host of a URL with target_session_attrs and several hosts, and otherwise none.
+func writableHosts(config *pgx.ConnConfig) (hosts []*pgx.ConnConfig) {
+	if config.ValidateConnect == nil {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, f := range append([]*pgconn.FallbackConfig{{Host: config.Host, Port: config.Port, TLSConfig: config.TLSConfig}}, config.Fallbacks...) {
+		if _, address := pgconn.NetworkAddress(f.Host, f.Port); !seen[address] { // the first of several ways to connect
+			seen[address] = true
+			one := config.Copy()
+			one.Host, one.Port, one.TLSConfig, one.Fallbacks, one.ValidateConnect = f.Host, f.Port, f.TLSConfig, nil, nil
+			hosts = append(hosts, one)
+		}
+	}
+	if len(hosts) < 2 {
+		return nil
+	}
+	return hosts
+}
+
+// watchTimeline follows one server until ctx ends.
+func (h *databaseHosts) watchTimeline(ctx context.Context, config *pgx.ConnConfig) {
+	dialer := newDialer(config.ConnectTimeout)
+	var host *databaseHost
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		host = h.at(address)
+		return dialer.DialContext(ctx, network, address) // not one of the connections that are given up
+	}
+	for pause(ctx, timelineInterval) == nil {
+		conn, err := pgx.ConnectConfig(ctx, config)
+		if err != nil {
+			continue
+		}
+		for err == nil && pause(ctx, timelineInterval) == nil {
+			err = h.readTimeline(ctx, conn, host)
+		}
+		host.timeline.Store(0)
+		closeNow(conn)
+	}
+}
+
+// selectTimeline returns 0 for a standby.
+const selectTimeline = `
+	SELECT CASE WHEN pg_is_in_recovery() THEN 0 ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint END,
+		current_setting('synchronous_standby_names') <> ''`
+
+// readTimeline asks one server, and leaves the primary if that one has replaced it.
+func (h *databaseHosts) readTimeline(ctx context.Context, conn *pgx.Conn, host *databaseHost) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTicks*answerTick)
+	defer cancel()
+	var timeline int64
+	var synchronous bool
+	if err := conn.QueryRow(ctx, selectTimeline, pgx.QueryExecModeSimpleProtocol).Scan(&timeline, &synchronous); err != nil {
+		return err
+	}
+	host.timeline.Store(timeline)
+	former := h.primary.Load()
+	if former == nil || former == host || !synchronous || former.timeline.Load() == 0 || timeline <= former.timeline.Load() {
+		return nil
+	}
+	h.primary.Store(host)
+	former.closeConns(errReplaced, func(*timedConn) bool { return true })
+	return nil
+}
