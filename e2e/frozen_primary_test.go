@@ -19,7 +19,8 @@ func TestDatabase_FrozenPrimaryIsNoticed(t *testing.T) {
 	// at a deadline, and the service is not ready. When its standby is promoted, the same process pays again while the former primary
 	// is still frozen, and the payment is made once.
 	primary, standby := startPrimaryAndStandby(t)
-	h, account := startOnPrimaryAndStandby(t, primary, standby, kit.FailoverURL(primary, standby), "--request-timeout", "5m", "--batch-timeout", "5m")
+	h, account := startOnPrimaryAndStandby(t, primary, standby, kit.FailoverURL(primary, standby),
+		"--request-timeout", "5m", "--batch-timeout", "5m")
 	path, body := "/sandbox/internal-accounts/"+account+"/fund", object{"amount": 100}
 	keyed := h.withHeader("Idempotency-Key", uuid.NewString())
 
@@ -50,7 +51,8 @@ func TestDatabase_CommitThatNoStandbyHasIsNotAnswered(t *testing.T) {
 	// its repetition is answered with a payment that only the primary has, and nobody sees it. The standby takes over: the payment is
 	// made once.
 	primary, standby := startPrimaryAndStandby(t)
-	h, account := startOnPrimaryAndStandby(t, primary, standby, kit.FailoverURL(primary, standby), "--request-timeout", "1s", "--batch-timeout", "1s")
+	h, account := startOnPrimaryAndStandby(t, primary, standby, kit.FailoverURL(primary, standby),
+		"--request-timeout", "1s", "--batch-timeout", "1s")
 	execAll(t, primary, "ALTER SYSTEM SET synchronous_standby_names = 'standby'", "SELECT pg_reload_conf()")
 	path, body := "/sandbox/internal-accounts/"+account+"/fund", object{"amount": 100}
 	keyed := h.withHeader("Idempotency-Key", uuid.NewString())

@@ -35,7 +35,8 @@ func writableHosts(config *pgx.ConnConfig) (hosts []*pgx.ConnConfig) {
 		return nil
 	}
 	seen := map[string]bool{}
-	for _, f := range append([]*pgconn.FallbackConfig{{Host: config.Host, Port: config.Port, TLSConfig: config.TLSConfig}}, config.Fallbacks...) {
+	first := &pgconn.FallbackConfig{Host: config.Host, Port: config.Port, TLSConfig: config.TLSConfig}
+	for _, f := range append([]*pgconn.FallbackConfig{first}, config.Fallbacks...) {
 		if _, address := pgconn.NetworkAddress(f.Host, f.Port); !seen[address] { // the first of several ways to connect
 			seen[address] = true
 			one := config.Copy()
