@@ -64,7 +64,7 @@ var scenarios = []scenario{
 				s.processes[round/4%2].restart()
 			}
 		}},
-	{name: "a standby takes over from a killed database", standby: true, once: true,
+	{name: "a standby takes over from a killed database", quick: true, processes: 2, standby: true, once: true,
 		settings: []string{"synchronous_standby_names=" + standbyName},
 		strike: func(s *system, _ int) {
 			s.postgres.Kill()
