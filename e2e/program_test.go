@@ -105,9 +105,15 @@ func TestServe_InvalidSettingExits(t *testing.T) {
 func TestMigrate_RepeatedAndConcurrent(t *testing.T) {
 	t.Parallel()
 	// Migrate makes an empty database usable, and can be repeated and run by several processes
-	// at once.
+	// at once. Its plan says what it will apply.
 	database := pgtest.NewEmpty(t)
 	env := []string{"DATABASE_URL=" + database, "CAUSEWAY_MASTER_KEY=" + masterKey}
+	for range 2 { // the first plan changes nothing
+		if plan := mustRunCommand(t, env, "migrate", "--plan"); !strings.Contains(plan, "00001_foundations.sql ") ||
+			!strings.Contains(plan, "replace its processes one by one") {
+			t.Errorf("the plan: %s", plan)
+		}
+	}
 	ended := make(chan string)
 	go func() { ended <- mustRunCommand(t, env, "migrate") }()
 	one := mustRunCommand(t, env, "migrate")
@@ -120,6 +126,9 @@ func TestMigrate_RepeatedAndConcurrent(t *testing.T) {
 	}
 	if !strings.Contains(one, "Nothing to do: the database has version ") || repeated != one {
 		t.Errorf("the one that waited: %s\nrepeated: %s", one, repeated)
+	}
+	if plan := mustRunCommand(t, env, "migrate", "--plan"); !strings.Contains(plan, "Nothing to do") {
+		t.Errorf("the plan afterwards: %s", plan)
 	}
 	if !strings.Contains(other, "00001_foundations.sql ") || !strings.Contains(other, "The database is migrated from version 0 to ") {
 		t.Errorf("the one that migrated: %s", other)

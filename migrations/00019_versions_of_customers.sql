@@ -1,4 +1,5 @@
 -- +goose Up
+-- The previous version runs beside it.
 SET LOCAL lock_timeout = '1s';
 
 -- Each version of the status and hold of a customer is sealed in the log of evidence, as those of accounts and tokens are.

@@ -1,4 +1,5 @@
 -- +goose Up
+-- The previous version runs beside it.
 SET LOCAL lock_timeout = '1s';
 
 -- The customers of before are sealed as they are now. The triggers queue what changes meanwhile.

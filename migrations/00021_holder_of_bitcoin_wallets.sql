@@ -1,4 +1,5 @@
 -- +goose Up
+-- The previous version runs beside it.
 SET LOCAL lock_timeout = '1s';
 
 -- The process that has the lease, as of every table with leases. A program of before does not know it.

@@ -1,4 +1,5 @@
 -- +goose Up
+-- The previous version runs beside it.
 SET LOCAL lock_timeout = '1s';
 
 -- A process has noticed that the database lacks what was committed before: a standby was promoted that had not received it, or a

@@ -1,4 +1,5 @@
 -- +goose Up
+-- The previous version runs beside it.
 SET LOCAL lock_timeout = '1s';
 
 -- When a test has ended the quote of a sandbox platform before its time; it counts in place of expires_at. All else of a quote

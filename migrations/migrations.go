@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -56,7 +55,7 @@ type AppliedFile struct {
 // all.
 //
 // The pool must allow at least two connections. Errors: ErrNewerDatabase,
-// ErrDevelopmentDatabase, or the file and statement that failed.
+// ErrDevelopmentDatabase, ErrPreviousRuns, or the file and statement that failed.
 func Up(ctx context.Context, db *sql.DB) error {
 	_, err := Apply(ctx, db)
 	return err
@@ -76,6 +75,9 @@ func Hash() string {
 
 func apply(ctx context.Context, db *sql.DB, files fs.FS) (Result, error) {
 	if err := checkNotDevelopment(ctx, db); err != nil {
+		return Result{}, err
+	}
+	if err := checkPreviousStopped(ctx, db, files); err != nil {
 		return Result{}, err
 	}
 	// Try every second, for as long as a large migration of another process may take.
@@ -152,8 +154,7 @@ func checkNotNewer(ctx context.Context, provider *goose.Provider) error {
 		return fmt.Errorf("read the version of the database: %w", err)
 	}
 	if current > newest {
-		return fmt.Errorf("%w: it has version %s, this program knows %s; start the newer release",
-			ErrNewerDatabase, strconv.FormatInt(current, 10), strconv.FormatInt(newest, 10))
+		return newerDatabase(current, newest)
 	}
 	return nil
 }

@@ -185,23 +185,21 @@ func TestUp_WaitsForNoLock(t *testing.T) {
 	}
 }
 
-// lastOfBaseline is the number of the last file that makes the schema of a new database. Those after it change databases
-// that are in use.
-const lastOfBaseline = "00018"
-
 func TestFiles_KeepTheRules(t *testing.T) {
 	t.Parallel()
-	// Each file after the baseline can fail for a lock instead of waiting for it, and be repeated after it failed.
+	// Each file after the baseline can fail for a lock instead of waiting for it, be repeated after it failed, and says whether
+	// the previous version runs beside it.
 	names, err := fs.Glob(migrations.Files, "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
+	baseline := names[:migrations.LastOfBaseline]
 	for _, name := range names {
 		text, err := fs.ReadFile(migrations.Files, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if broken := brokenRule(string(text)); broken != "" && name[:len(lastOfBaseline)] > lastOfBaseline {
+		if broken := brokenRule(string(text)); broken != "" && !slices.Contains(baseline, name) {
 			t.Errorf("%s %s", name, broken)
 		}
 	}
@@ -210,10 +208,19 @@ func TestFiles_KeepTheRules(t *testing.T) {
 func TestBrokenRule(t *testing.T) {
 	t.Parallel()
 	// What the rules allow and what they do not.
-	const timeout, outside = "-- +goose Up\n-- Why.\nSET LOCAL lock_timeout = '1s';\n", "-- +goose NO TRANSACTION\n-- +goose Up\n"
+	const (
+		runs    = "-- The previous version runs beside it.\n"
+		timeout = "-- +goose Up\n" + runs + "-- Why.\nSET LOCAL lock_timeout = '1s';\n"
+		outside = "-- +goose NO TRANSACTION\n-- +goose Up\n" + runs
+		silent  = "does not say whether the previous version runs beside it, or why it must be stopped"
+	)
 	for text, want := range map[string]string{
-		timeout + "ALTER TABLE a ADD COLUMN b int;": "",
-		"-- +goose Up\nALTER TABLE a ADD COLUMN b int;": "waits for locks: it needs SET " +
+		timeout + "ALTER TABLE a ADD COLUMN b int;":                                                             "",
+		strings.ReplaceAll(timeout, runs, ""):                                                                   silent,
+		strings.ReplaceAll(timeout, runs, "-- The previous version must be stopped.\n"):                         silent,
+		strings.ReplaceAll(timeout, runs, "-- The previous version must be stopped: \n"):                        silent,
+		strings.ReplaceAll(timeout, runs, "-- The previous version must be stopped: it writes the column a.\n"): "",
+		"-- +goose Up\n" + runs + "ALTER TABLE a ADD COLUMN b int;": "waits for locks: it needs SET " +
 			"LOCAL lock_timeout",
 		outside + "DROP INDEX CONCURRENTLY IF EXISTS i; -- left\nCREATE UNIQUE INDEX CONCURRENTLY i ON a (b);": "",
 		outside + "CREATE INDEX CONCURRENTLY i ON a (b);": "cannot be repeated after it " +
@@ -240,6 +247,9 @@ var (
 // brokenRule returns the rule of README.md that a migration breaks; empty for none. A failed CREATE INDEX CONCURRENTLY
 // leaves an invalid index: the file drops it, and IF NOT EXISTS would take it for the finished one.
 func brokenRule(text string) string {
+	if !migrations.PreviousVersion.MatchString(text) {
+		return "does not say whether the previous version runs beside it, or why it must be stopped"
+	}
 	if !strings.HasPrefix(text, noTransaction) && !lockTimeout.MatchString(text) {
 		return "waits for locks: it needs SET LOCAL lock_timeout"
 	}

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // ErrNotMigrated is returned if the database lacks migrations of this release.
@@ -25,22 +23,26 @@ func Check(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	var current int64
-	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM `+versionTable+` WHERE is_applied`).Scan(&current)
-	var pg *pgconn.PgError
-	switch {
-	case errors.As(err, &pg) && pg.Code == "42P01": // undefined table
-		current = 0
-	case err != nil:
-		return fmt.Errorf("read the version of the database: %w", err)
+	current, err := currentVersion(ctx, db)
+	if err != nil {
+		return err
 	}
-	switch {
-	case current < newest:
-		return fmt.Errorf("%w: it has version %d and this program needs %d; run causeway migrate", ErrNotMigrated, current, newest)
-	case current > newest:
-		return fmt.Errorf("%w: it has version %d, this program knows %d; start the newer release", ErrNewerDatabase, current, newest)
+	if current > newest {
+		return newerDatabase(current, newest)
 	}
-	return nil
+	after, err := pending(files, current)
+	if err != nil || len(after) == 0 {
+		return err
+	}
+	if reasons := stops(after); reasons != "" && current > 0 {
+		return fmt.Errorf("%w: it has version %d and this program needs %d; stop every process of the previous version, because of %s, and "+
+			"run causeway migrate", ErrNotMigrated, current, newest, reasons)
+	}
+	return fmt.Errorf("%w: it has version %d and this program needs %d; run causeway migrate", ErrNotMigrated, current, newest)
+}
+
+func newerDatabase(current, newest int64) error {
+	return fmt.Errorf("%w: it has version %d, this program knows %d; start the newer release", ErrNewerDatabase, current, newest)
 }
 
 // newestVersion returns the highest number among the files.
@@ -51,12 +53,21 @@ func newestVersion(files fs.FS) (int64, error) {
 	}
 	var newest int64
 	for _, name := range names {
-		number, _, _ := strings.Cut(name, "_")
-		version, err := strconv.ParseInt(number, 10, 64)
+		version, err := versionOf(name)
 		if err != nil {
-			return 0, fmt.Errorf("%s does not begin with its version: %w", name, err)
+			return 0, err
 		}
 		newest = max(newest, version)
 	}
 	return newest, nil
+}
+
+// versionOf returns the number with which the name of a file begins.
+func versionOf(name string) (int64, error) {
+	number, _, _ := strings.Cut(name, "_")
+	version, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s does not begin with its version: %w", name, err)
+	}
+	return version, nil
 }

@@ -80,28 +80,53 @@ func listen(ctx context.Context, setting, address string) (net.Listener, error) 
 }
 
 type migrateCommand struct {
-	DatabaseURL string `name:"database-url" env:"DATABASE_URL" secret:"" required:"" help:"Postgres database URL, as a role that owns the database." placeholder:"URL"`
+	DatabaseURL string       `name:"database-url" env:"DATABASE_URL" secret:"" required:"" help:"Postgres database URL, as a role that owns the database." placeholder:"URL"`
+	Plan        bool         `help:"List what would be applied, and whether the processes of the previous version have to be stopped before. Nothing is changed."`
+	Output      table.Format `default:"table" enum:"table,csv,json" help:"table, or csv or json for programs."`
 }
 
 // Run prints each file that it applied, also if a later one failed.
 func (m migrateCommand) Run(ctx context.Context, env *cli.Env) error {
-	result, err := migrate(ctx, m.DatabaseURL)
+	if m.Plan {
+		return m.plan(ctx, env)
+	}
+	result, failed := migrate(ctx, m.DatabaseURL)
 	rows := table.New("applied", ">duration")
 	for _, f := range result.Applied {
 		rows.Add(f.Name, f.Duration.Round(time.Millisecond))
 	}
-	if rows.Len() > 0 {
-		if err := rows.Write(env.Out, table.Text); err != nil {
-			return err
-		}
+	var page table.Page
+	page.Table("", rows, "")
+	switch {
+	case failed != nil:
+	case len(result.Applied) == 0:
+		page.Line("Nothing to do: the database has version %d, that of this program.", result.To)
+	default:
+		page.Line("The database is migrated from version %d to %d.", result.From, result.To)
 	}
+	return errors.Join(failed, page.Write(env.Out, m.Output))
+}
+
+func (m migrateCommand) plan(ctx context.Context, env *cli.Env) error {
+	pending, err := migrationPlan(ctx, m.DatabaseURL)
 	if err != nil {
 		return err
 	}
-	if len(result.Applied) == 0 {
-		_, err = fmt.Fprintf(env.Out, "Nothing to do: the database has version %d, that of this program.\n", result.To)
-		return err
+	rows, stop := table.New("pending", "previous version"), false
+	for _, p := range pending {
+		previous := "runs beside it"
+		if p.Stop != "" {
+			previous, stop = "must be stopped: "+p.Stop, true
+		}
+		rows.Add(p.Name, previous)
 	}
-	_, err = fmt.Fprintf(env.Out, "The database is migrated from version %d to %d.\n", result.From, result.To)
-	return err
+	var page table.Page
+	page.Table("", rows, "Nothing to do: the database has the version of this program.")
+	switch {
+	case stop:
+		page.Line("Stop every process of the previous version, run causeway migrate, and start the new version.")
+	case len(pending) > 0:
+		page.Line("Run causeway migrate while the previous version serves, then replace its processes one by one.")
+	}
+	return page.Write(env.Out, m.Output)
 }
