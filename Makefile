@@ -7,7 +7,7 @@ COMMIT  := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 DATA    ?= .causeway
 TOOL    := $(GO) tool -modfile=tools.mod
 
-READERS  := hledger ledger bean-check xmllint pdftotext sshd
+READERS  := hledger ledger bean-check xmllint pdftotext sshd pgbackrest
 WEB_BROWSER := chromium-headless-shell
 PYTHON_TOOLS := python3-urllib3 python3-cryptography mypy
 PROGRAMS := postgres gcc $(READERS) python3 $(PYTHON_TOOLS) node npm $(WEB_BROWSER)
@@ -58,7 +58,7 @@ unit: needs-postgres needs-gcc needs-readers needs-evm ## Unit and adapter tests
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -p 4 $$($(GO) list ./... | grep -v '^causeway/e2e' | grep -vxF "$$($(GO) list $(WITHOUT_RACE))")
 
 # These tests wait for processes two thirds of the time: four at once keep two cores busy.
-e2e: needs-postgres needs-python needs-node needs-evm needs-browser build clients-uncommitted ## Tests that drive the real binary
+e2e: needs-postgres needs-readers needs-python needs-node needs-evm needs-browser build clients-uncommitted ## Tests that drive the real binary
 	cd clients/typescript && npm test -s
 	cd clients/python && mypy && PYTHONPATH=src /usr/bin/python3 -m unittest discover -s tests
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 $(TESTFLAGS) -parallel 4 ./e2e/...

@@ -151,6 +151,40 @@ ALTER TABLE agents ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON agents USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE agents TO causeway_service;
 
+CREATE TABLE backup_verifications (
+    id bigint NOT NULL,
+    began_at timestamp with time zone NOT NULL,
+    backup text NOT NULL,
+    backup_at timestamp with time zone,
+    backup_bytes bigint NOT NULL,
+    restored_to text NOT NULL,
+    last_segment text NOT NULL,
+    last_commit_at timestamp with time zone,
+    restored_in interval NOT NULL,
+    postings bigint NOT NULL,
+    unreached bigint NOT NULL,
+    problem text NOT NULL,
+    CONSTRAINT backup_verification_backup_length CHECK ((length(backup) <= 1000)),
+    CONSTRAINT backup_verification_last_segment_length CHECK ((length(last_segment) <= 30)),
+    CONSTRAINT backup_verification_of_backup CHECK (((problem <> ''::text) OR ((backup <> ''::text) AND (backup_at IS NOT NULL) AND (restored_to <> ''::text)))),
+    CONSTRAINT backup_verification_problem_length CHECK ((length(problem) <= 2000)),
+    CONSTRAINT backup_verification_restored_in_positive CHECK ((restored_in >= '00:00:00'::interval)),
+    CONSTRAINT backup_verification_restored_to_length CHECK ((length(restored_to) <= 30))
+);
+ALTER TABLE backup_verifications ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME backup_verifications_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+ALTER TABLE ONLY backup_verifications
+    ADD CONSTRAINT backup_verifications_pkey PRIMARY KEY (id);
+CREATE INDEX backup_verifications_by_passed ON backup_verifications USING btree (id) WHERE (problem = ''::text);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON backup_verifications FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+GRANT SELECT,INSERT ON TABLE backup_verifications TO causeway_service;
+
 CREATE TABLE bank_connections (
     connection text NOT NULL,
     fence bigint NOT NULL,

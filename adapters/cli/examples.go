@@ -45,6 +45,8 @@ var Examples = map[string]string{
 	"recover list":   "causeway recover list",
 	"recover show":   "causeway recover show 1",
 	"recover review": "causeway recover review 1 --note 'Compared with the statements of both banks' --actor ana",
+	"backup verify":  "causeway backup verify --base-backup /mnt/backup/base --wal-archive /mnt/backup/wal --checkpoints /mnt/checkpoints",
+	"backup list":    "causeway backup list",
 	"rails list":     "causeway rails list",
 	"rails show":     "causeway rails show bank-eur",
 	"rails calendar": "causeway rails calendar bank-eur --year 2027",

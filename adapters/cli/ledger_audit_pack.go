@@ -33,7 +33,8 @@ type ledgerAuditPackCommand struct {
 }
 
 func (l ledgerAuditPackCommand) Run(ctx context.Context, env *Env) error {
-	options, err := ledgerVerifyCommand{Checkpoints: l.Checkpoints, MaxUnsealed: time.Hour}.parseVerification(ctx, env)
+	verify := ledgerVerifyCommand{checkpointFlags: checkpointFlags{Checkpoints: l.Checkpoints}, MaxUnsealed: time.Hour}
+	options, err := verify.parseVerification(ctx, env)
 	if err != nil {
 		return err
 	}

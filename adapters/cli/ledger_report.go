@@ -14,20 +14,27 @@ var errCheckFailed = errors.New("the ledger check failed")
 
 // printCheck prints each rule, how many items were checked, and the violations.
 func printCheck(out io.Writer, format table.Format, report audit.Report) error {
+	var page table.Page
+	addCheck(&page, format, report)
+	if err := page.Write(out, format); err != nil || report.Clean() {
+		return err
+	}
+	return fmt.Errorf("%w: %d of %d rules failed", errCheckFailed, len(report.Failed()), len(report.Rules))
+}
+
+// addCheck adds each rule, how many items were checked, and the violations.
+func addCheck(page *table.Page, format table.Format, report audit.Report) {
 	rules := table.New("rule", ">checked", "|unit", "|verdict")
-	failed := 0
 	for _, r := range report.Rules {
 		verdict := "passed"
 		switch {
 		case r.Violations > 0:
-			failed++
 			verdict = fmt.Sprintf("FAILED: %d", r.Violations)
 		case r.Checked == 0:
 			verdict = "nothing to check"
 		}
 		rules.Add(r.Rule, r.Checked, r.Unit, verdict)
 	}
-	var page table.Page
 	page.Table("rules", rules, "")
 	if n := report.EncryptedTexts; n > 0 {
 		page.Line("\n%d texts of transactions are encrypted and were not compared; set CAUSEWAY_MASTER_KEY to compare them.", n)
@@ -42,11 +49,7 @@ func printCheck(out io.Writer, format table.Format, report audit.Report) error {
 	if report.Clean() {
 		page.Line("\nAll %d rules passed.", len(report.Rules))
 	}
-	addFindings(&page, format, report)
-	if err := page.Write(out, format); err != nil || report.Clean() {
-		return err
-	}
-	return fmt.Errorf("%w: %d of %d rules failed", errCheckFailed, failed, len(report.Rules))
+	addFindings(page, format, report)
 }
 
 // addFindings adds the violations: for people by rule, with how many more there are.

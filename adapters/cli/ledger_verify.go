@@ -13,10 +13,34 @@ import (
 type ledgerVerifyCommand struct {
 	DatabaseFlags
 	outputFlag
-	Checkpoints []string      `aliases:"checkpoint" sep:"none" help:"Folder, file, or http or https URL of checkpoints published outside the database. Repeatable." placeholder:"WHERE"`
-	Key         []string      `sep:"none" help:"Public key that signed the checkpoints, as listed by GET /ledger/log/keys. Default: the keys stored in the database. Repeatable, for keys that were replaced or of several platforms." placeholder:"KEY"`
+	checkpointFlags
 	MaxUnsealed time.Duration `default:"1h" help:"Maximum age of a posting that is not sealed yet. Must be above CAUSEWAY_SEAL_EVERY of the service." placeholder:"DURATION"`
 	Export      string        `help:"Verify this exported log, without a database. Requires --checkpoints." type:"existingfile" placeholder:"FILE"`
+}
+
+// checkpointFlags name checkpoints that were kept outside of the database, and the keys that signed them.
+type checkpointFlags struct {
+	Checkpoints []string `aliases:"checkpoint" sep:"none" help:"Folder, file, or http or https URL of checkpoints published outside the database. Repeatable." placeholder:"WHERE"`
+	Key         []string `sep:"none" help:"Public key that signed the checkpoints, as listed by GET /ledger/log/keys. Default: the keys stored in the database. Repeatable, for keys that were replaced or of several platforms." placeholder:"KEY"`
+}
+
+// published returns the checkpoints and the keys.
+func (l checkpointFlags) published(ctx context.Context, env *Env) (options audit.VerifyOptions, err error) {
+	for _, text := range l.Key {
+		key, err := audit.ParseLogKey(text)
+		if err != nil {
+			return options, fmt.Errorf("--key: %w", err)
+		}
+		options.Keys = append(options.Keys, key)
+	}
+	for _, where := range l.Checkpoints {
+		found, err := env.ReadCheckpoints(ctx, where)
+		if err != nil {
+			return options, fmt.Errorf("--checkpoints: %w", err)
+		}
+		options.Published = append(options.Published, found...)
+	}
+	return options, nil
 }
 
 func (l ledgerVerifyCommand) Run(ctx context.Context, env *Env) error {
@@ -41,21 +65,9 @@ func (l ledgerVerifyCommand) parseVerification(ctx context.Context, env *Env) (o
 		return options, fmt.Errorf("--max-unsealed must be above zero, not %s", l.MaxUnsealed)
 	}
 	options.SealedBefore = env.Clock.Now().Add(-l.MaxUnsealed)
-	for _, text := range l.Key {
-		key, err := audit.ParseLogKey(text)
-		if err != nil {
-			return options, fmt.Errorf("--key: %w", err)
-		}
-		options.Keys = append(options.Keys, key)
-	}
-	for _, where := range l.Checkpoints {
-		found, err := env.ReadCheckpoints(ctx, where)
-		if err != nil {
-			return options, fmt.Errorf("--checkpoints: %w", err)
-		}
-		options.Published = append(options.Published, found...)
-	}
-	return options, nil
+	published, err := l.published(ctx, env)
+	options.Published, options.Keys = published.Published, published.Keys
+	return options, err
 }
 
 // verifyExport verifies an exported log file.

@@ -8,6 +8,7 @@ import (
 	"causeway/app/accounting"
 	"causeway/app/agents"
 	"causeway/app/audit"
+	"causeway/app/backups"
 	"causeway/app/books"
 	"causeway/app/customers"
 	"causeway/app/datakeys"
@@ -48,6 +49,8 @@ type Env struct {
 	BaseURL func(publicURL string) string
 	// ReadCheckpoints reads the checkpoints that were published in a folder, a file or at a URL.
 	ReadCheckpoints func(ctx context.Context, where string) ([]audit.PublishedCheckpoint, error)
+	// OpenBackups returns the backups of the database that flags name.
+	OpenBackups func(BackupFlags) ports.BackupSource
 	// ReadSanctions reads the files of a sanctions list. Those that a list does not have are nil.
 	ReadSanctions func(list screening.List, file, aliases, addresses io.Reader) (SanctionsFile, error)
 }
@@ -104,6 +107,7 @@ type Services interface {
 	Documents(BlobFlags) (*customers.Documents, error)
 	Rails() *rails.Service
 	Jobs() *jobs.Service
+	Backups() *backups.Service
 	Webhooks() *webhooks.Service
 	// DataKeys are the use cases on data keys, which report how far they have read.
 	DataKeys(progress func(done, total int64)) *datakeys.Service

@@ -34,6 +34,7 @@ type Operations struct {
 	OverdrawnAssets int // of production platforms
 	// LostCommits are findings that nobody has reviewed; no money moves until then.
 	LostCommits Backlog
+	Backups     Backups
 	Receivables []OpenReceivables
 	Rails       RailOperations
 	// Unmatched is the balance of unmatched funds in minor units, by currency.
@@ -232,6 +233,9 @@ func (db *DB) Operations(ctx context.Context, steps []transaction.Step) (Operati
 		return o, err
 	}
 	var err error
+	if o.Backups, err = readBackups(read); err != nil {
+		return o, err
+	}
 	if o.Rails, err = countRails(read, age); err != nil {
 		return o, err
 	}

@@ -16,6 +16,7 @@ type checkpointCheck struct {
 	platform ident.Platform
 	names    logNames
 	keys     logKeys             // nil if signatures are not verified
+	ofCopy   bool                // see VerifyOptions
 	sources  []*checkpointSource // by size
 	// stored are the stored checkpoints, one of the sources; nil if there are none. lastStored is the size of the last
 	// one that was compared.
@@ -136,6 +137,7 @@ func (c *checkpointCheck) checkStored(s *checkpointSource) {
 	case c.stored == nil:
 	case s == c.stored:
 		c.lastStored = s.current.Size
+	case c.ofCopy && !c.stored.hasCurrent: // published after the last one that the copy has
 	case c.lastStored != s.current.Size:
 		c.report.addFinding(s.rule, "%s is missing among the stored checkpoints", c.describe(s.current))
 	}
@@ -213,14 +215,25 @@ func (c *checkpointCheck) reportTruncation(ctx context.Context, s *checkpointSou
 		if !s.hasCurrent {
 			break
 		}
-		if last.Size > 0 {
+		if last.Size > 0 && !c.isUnreached(s.rule) {
 			c.report.countViolation(s.rule)
 		}
 		last, s.hasCurrent = s.current, false
+	}
+	if c.isUnreached(s.rule) {
+		if s.rule == RulePublishedCheckpoints && last.Size > 0 {
+			c.report.Unreached += last.Size - c.lastSeq
+		}
+		return nil
 	}
 	if last.Size > 0 {
 		c.report.addFinding(s.rule, "the newest %d %s are missing on %s: %s covers them, and the last %s has number %d",
 			last.Size-c.lastSeq, c.names.leaves, c.platform, c.describe(last), c.names.leaf, c.lastSeq)
 	}
 	return nil
+}
+
+// isUnreached reports whether checkpoints of a rule may cover more than there is.
+func (c *checkpointCheck) isUnreached(rule Rule) bool {
+	return c.ofCopy && (rule == RulePublishedCheckpoints || rule == RulePublishedEvidence)
 }

@@ -72,7 +72,8 @@ type evidenceCheck struct {
 }
 
 func (c *evidenceCheck) addLog(v VerifyOptions) {
-	c.log = &checkpointCheck{report: c.report, platform: c.platform, names: evidenceNames, keys: v.Keys, tree: merkle.NewTree()}
+	c.log = &checkpointCheck{report: c.report, platform: c.platform, names: evidenceNames, keys: v.Keys, ofCopy: v.OfCopy,
+		tree: merkle.NewTree()}
 	c.log.addStoredCheckpoints(RuleEvidenceCheckpoints, c.view.EvidenceCheckpoints)
 	if published := platformCheckpoints(v.Published, ledger.EvidenceLog, c.platform); len(published) > 0 {
 		c.log.addCheckpointList(RulePublishedEvidence, published)

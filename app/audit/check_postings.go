@@ -51,7 +51,7 @@ func (c *platformRun) checkPostings(ctx context.Context) error {
 // newLogCheck compares the log of postings of a platform with its postings and checkpoints.
 func (c *platformRun) newLogCheck(ctx context.Context) (log *logCheck, err error) {
 	log = newLogCheck(c.report, c.platform.Platform, c.verify.Keys)
-	log.sealedBefore = c.verify.SealedBefore
+	log.sealedBefore, log.ofCopy = c.verify.SealedBefore, c.verify.OfCopy
 	if log.log, err = openStoredLog(ctx, c.view, c.platform.Platform); err != nil {
 		return nil, err
 	}

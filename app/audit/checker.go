@@ -78,6 +78,9 @@ type VerifyOptions struct {
 	// Keys verify the signatures of checkpoints. If empty, Verify uses the stored keys and
 	// VerifyExport does not verify signatures.
 	Keys [][32]byte
+	// OfCopy is set for a copy of the database, which need not have what was committed last: checkpoints that were published
+	// since are no violation, and Report.Unreached counts what they cover. Those before must match all the same.
+	OfCopy bool
 	// SealedBefore is the time before which every posting must be sealed; if zero, that is not checked.
 	SealedBefore time.Time
 }

@@ -19,6 +19,21 @@ type Report struct {
 	// MonthsWithoutRates counts the revalued months whose market rates were deleted, so that the result of each
 	// conversion was not computed again.
 	MonthsWithoutRates int64
+	// Unreached counts the postings that published checkpoints cover and a copy of the database does not have.
+	Unreached int64
+}
+
+// Postings returns how many postings were checked.
+func (r Report) Postings() int64 { return r.rule(RuleWellFormed).Checked }
+
+// Failed returns the rules that are violated.
+func (r Report) Failed() (failed []Rule) {
+	for _, line := range r.Rules {
+		if line.Violations > 0 {
+			failed = append(failed, line.Rule)
+		}
+	}
+	return failed
 }
 
 // RuleReport is the result of one rule.

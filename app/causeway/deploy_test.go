@@ -125,7 +125,7 @@ func TestDeploy_SettingsExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	for _, file := range []string{"causeway.service", "Containerfile", "compose.yml"} {
+	for _, file := range []string{"causeway.service", "causeway-backup-verify.service", "Containerfile", "compose.yml"} {
 		for _, name := range regexp.MustCompile(`\b(?:CAUSEWAY|DATABASE)_[A-Z_]+\b`).FindAllString(readFile(t, deployFolder+file), -1) {
 			found++
 			if !slices.Contains(known, name) {
@@ -179,20 +179,37 @@ func TestDeploy_PathsExist(t *testing.T) {
 
 func TestDeploy_UnitIsValid(t *testing.T) {
 	t.Parallel()
-	// systemd accepts every line of the unit.
+	// systemd accepts every line of the units.
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip("systemd-analyze is not installed")
 	}
-	unit := regexp.MustCompile(`(?m)^ExecStart=\S+ `).ReplaceAllString(readFile(t, deployFolder+"causeway.service"), "ExecStart=/bin/true ")
-	path := filepath.Join(t.TempDir(), "causeway.service")
-	if err := os.WriteFile(path, []byte(unit), 0o600); err != nil {
-		t.Fatal(err)
+	folder := t.TempDir()
+	var paths []string
+	for _, name := range []string{"causeway.service", "causeway-backup-verify.service", "causeway-backup-verify.timer"} {
+		unit := regexp.MustCompile(`(?m)^ExecStart=\S+ `).ReplaceAllString(readFile(t, deployFolder+name), "ExecStart=/bin/true ")
+		paths = append(paths, filepath.Join(folder, name))
+		if err := os.WriteFile(paths[len(paths)-1], []byte(unit), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 
-	out, err := exec.Command(analyze, "verify", path).CombinedOutput()
+	out, err := exec.Command(analyze, append([]string{"verify"}, paths...)...).CombinedOutput()
 
-	if err != nil || strings.Contains(string(out), path) {
+	if err != nil || strings.Contains(string(out), folder) {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestDeploy_BackupIsVerifiedByTimer(t *testing.T) {
+	t.Parallel()
+	// The command of the unit is one of the program, with flags that it has.
+	command := regexp.MustCompile(`(?m)^ExecStart=/usr/local/bin/causeway (.+)$`).FindStringSubmatch(
+		readFile(t, deployFolder+"causeway-backup-verify.service"))
+	if command == nil {
+		t.Fatal("the unit runs nothing")
+	}
+	if _, err := newTestParser(t).Parse(strings.Fields(command[1])); err != nil {
+		t.Error(err)
 	}
 }

@@ -67,9 +67,16 @@ var (
 		"that nobody has acknowledged.")
 	reportAgeDesc = describe("causeway_safeguarding_report_age_seconds", "Time since the end of the last reported day, of the "+
 		"production platform where it is longest.")
-	overdrawnDesc   = describe("causeway_ledger_overdrawn_assets", "Assets of production platforms that are below zero.")
-	lostDesc        = describe("causeway_lost_commit_findings_open", "Findings of lost commits that nobody has reviewed. No money moves.")
-	receivablesDesc = describe("causeway_receivables_open", "Collections that were returned and for which something is owed, by "+
+	overdrawnDesc = describe("causeway_ledger_overdrawn_assets", "Assets of production platforms that are below zero.")
+	lostDesc      = describe("causeway_lost_commit_findings_open", "Findings of lost commits that nobody has reviewed. No money moves.")
+	backupOKDesc  = describe("causeway_backup_verification_ok", "1 if the last verification of a backup has passed, 0 if not.")
+	backupAtDesc  = describe("causeway_backup_verified_timestamp_seconds", "When the last verification of a backup "+
+		"that has passed was begun.")
+	backupAgeDesc   = describe("causeway_backup_age_seconds", "How old the backup was that has passed last, at its verification.")
+	backupPointDesc = describe("causeway_backup_recovery_point_seconds", "Time before that verification of the last commit that was "+
+		"recovered: how much would have been lost.")
+	backupRestoreDesc = describe("causeway_backup_restore_seconds", "How long its restore took.")
+	receivablesDesc   = describe("causeway_receivables_open", "Collections that were returned and for which something is owed, by "+
 		"environment of the platform and currency.", "environment", "currency")
 	receivablesOwedDesc = describe("causeway_receivables_owed", "What is owed for these collections in the smallest unit, by environment "+
 		"and currency.", "environment", "currency")
@@ -169,7 +176,8 @@ func (o *operations) read(ctx context.Context) {
 func (o *operations) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{dueJobsDesc, dueJobsAgeDesc, stuckDesc, webhooksDesc, webhooksAgeDesc, reviewsDesc, reviewsAgeDesc,
 		hitsDesc, hitsAgeDesc, unsealedDesc, unsealedAgeDesc,
-		shortfallsDesc, reportAgeDesc, overdrawnDesc, lostDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, railWaitingDesc,
+		shortfallsDesc, reportAgeDesc, overdrawnDesc, lostDesc, backupOKDesc, backupAtDesc, backupAgeDesc, backupPointDesc,
+		backupRestoreDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, railWaitingDesc,
 		railWaitingAgeDesc, railUnsettledDesc, railDifferenceDesc, railNoBalanceDesc, railProofAgeDesc, railFeedAgeDesc, railFeedErrorsDesc,
 		railKeptAsideDesc, bankNoticesDesc, railRefusedDesc, railRefusedAgeDesc, unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc,
 		poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
@@ -218,6 +226,7 @@ func (o *operations) Collect(metrics chan<- prometheus.Metric) {
 	gauge(reportAgeDesc, last.Safeguarding.Age.Seconds())
 	gauge(overdrawnDesc, float64(last.OverdrawnAssets))
 	gauge(lostDesc, float64(last.LostCommits.Count))
+	collectBackups(gauge, last.Backups)
 	for _, r := range last.Receivables {
 		environment, currency := string(r.Environment), string(r.Currency)
 		gauge(receivablesDesc, float64(r.Count), environment, currency)
@@ -256,5 +265,23 @@ func (o *operations) Collect(metrics chan<- prometheus.Metric) {
 	}
 	for currency, minor := range last.Unmatched {
 		gauge(unmatchedDesc, float64(minor), string(currency))
+	}
+}
+
+// collectBackups shows nothing before the first verification: those who back up otherwise have no use for the alerts.
+func collectBackups(gauge func(d *prometheus.Desc, value float64, labels ...string), b postgres.Backups) {
+	if b.Last == nil {
+		return
+	}
+	ok := 0.0
+	if b.Last.Problem == "" {
+		ok = 1
+	}
+	gauge(backupOKDesc, ok)
+	if passed := b.LastPassed; passed != nil {
+		gauge(backupAtDesc, float64(passed.Began.Unix()))
+		gauge(backupAgeDesc, passed.Age().Seconds())
+		gauge(backupPointDesc, passed.Exposure().Seconds())
+		gauge(backupRestoreDesc, passed.Restored.Seconds())
 	}
 }

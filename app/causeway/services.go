@@ -17,6 +17,7 @@ import (
 	"causeway/adapters/documentfiles"
 	"causeway/adapters/encryption"
 	"causeway/adapters/ids"
+	pgbackups "causeway/adapters/pgembed/backups"
 	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/outbox"
 	"causeway/adapters/rails/sandbox"
@@ -26,6 +27,7 @@ import (
 	"causeway/app/accounting"
 	"causeway/app/agents"
 	"causeway/app/audit"
+	"causeway/app/backups"
 	"causeway/app/books"
 	"causeway/app/customers"
 	"causeway/app/datakeys"
@@ -53,7 +55,7 @@ import (
 func newEnv(out, errOut io.Writer) *cli.Env {
 	return &cli.Env{Out: out, ErrOut: errOut, Clock: systemClock{}, IDs: ids.New(), Open: openServices, Version: versionText(),
 		BaseURL:         func(publicURL string) string { return serverFlags{PublicURL: publicURL}.baseURL(nil) },
-		ReadCheckpoints: readCheckpoints, ReadSanctions: readSanctions}
+		ReadCheckpoints: readCheckpoints, ReadSanctions: readSanctions, OpenBackups: openBackups}
 }
 
 // services implements cli.Services. The HTTP API gets the same use cases from it.
@@ -216,6 +218,19 @@ func (s services) Jobs() *jobs.Service {
 func (s services) Webhooks() *webhooks.Service {
 	keys := webhooksender.NewKeyring(outbox.NewKeys(s.db.Pool()), s.db, s.master, systemClock{}, s.ids)
 	return webhooks.New(webhooks.Config{Keys: keys, Clock: systemClock{}})
+}
+
+// Backups implements cli.Services.
+func (s services) Backups() *backups.Service { return backups.New(s.db) }
+
+// openBackups returns the backups that flags name.
+func openBackups(f cli.BackupFlags) ports.BackupSource {
+	log := logrus.New()
+	log.SetOutput(io.Discard) // the errors say what is wrong
+	if f.PgBackRestStanza != "" {
+		return pgbackups.NewPgBackRest(f.PgBackRestStanza, f.PgBackRestConfig, f.Folder(), log)
+	}
+	return pgbackups.NewBaseBackups(f.BaseBackup, f.WALArchive, f.RestoreCommand, f.Folder(), log)
 }
 
 // firstKeyDelay leaves the other processes time to read the first data key, or the first of a
