@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -23,16 +21,16 @@ func TestUpgrade_EarlierProgramServesMeanwhile(t *testing.T) {
 	t.Parallel()
 	// The order of docs/operating.md: while the earlier release serves, the database is migrated; then
 	// both releases serve, and then only the new one. No request fails at any time, and every payment
-	// ends. Only the start of another process of the earlier release is refused.
+	// that was accepted exists once, ends, and is reported once. Only the start of another process of the
+	// earlier release is refused.
 	if *earlierProgram == "" {
 		t.Skip("needs -earlier; make upgrade builds it")
 	}
 	s := newEarlierEnv(t)
 	t.Cleanup(s.checkLedger)
-	endpoint := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	t.Cleanup(endpoint.Close)
 	s.start("--sandbox-speed", "1000", "--rate-limit", "100000", "--rate-burst", "100000")
-	s.patch("/config", object{"webhookEndpoint": endpoint.URL, "umaDomain": "uma.example.com"}).wantStatus(200)
+	s.patch("/config", object{"umaDomain": "uma.example.com"}).wantStatus(200)
+	hooks := s.startReceiverNoWait()
 	s.customerID = s.createCustomer(object{"umaAddress": "$ana@uma.example.com"})
 	earlier := s.server
 
@@ -61,6 +59,7 @@ func TestUpgrade_EarlierProgramServesMeanwhile(t *testing.T) {
 		"status = 'PROCESSING' OR refund_status = 'PENDING'"); n != 0 {
 		t.Errorf("%d payments did not end", n)
 	}
+	load.checkPayments(hooks)
 	if n := s.queryInt("SELECT count(*) FROM jobs WHERE due_at = 'infinity'"); n != 0 {
 		t.Errorf("%d jobs are dead", n)
 	}
@@ -80,11 +79,14 @@ type upgradeLoad struct {
 	mu       sync.Mutex
 	servers  []*process
 	failures map[string]int
+	accepted map[string]bool // transactions, by id
+	unnamed  int             // transactions that no response names: of deposits, and of customers who are paid by another one
 }
 
 func (s *earlierEnv) startUpgradeLoad(servers ...*process) *upgradeLoad {
 	ctx, cancel := context.WithCancel(context.Background())
-	load := &upgradeLoad{earlierEnv: s, cancel: cancel, servers: servers, failures: map[string]int{}}
+	load := &upgradeLoad{earlierEnv: s, cancel: cancel, servers: servers, failures: map[string]int{},
+		accepted: map[string]bool{}}
 	load.phase("start")
 	s.t.Cleanup(load.stop)
 	for range 4 {
@@ -145,6 +147,61 @@ func (l *upgradeLoad) call(method, path string, body any, want int, headers ...s
 	return apiResponse{t: l.t, request: path}
 }
 
+// accept remembers a payment that a process has accepted.
+func (l *upgradeLoad) accept(transaction string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if transaction != "" {
+		l.accepted[transaction] = true
+	}
+}
+
+// checkPayments compares the payments that were accepted with those that there are, and with what webhooks have reported.
+func (l *upgradeLoad) checkPayments(hooks *webhookReceiver) {
+	l.t.Helper()
+	rows, err := l.db.Query("SELECT id, status, direction FROM transactions")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer rows.Close()
+	unnamed := 0
+	for rows.Next() {
+		var id uuid.UUID
+		var status, direction string
+		if err := rows.Scan(&id, &status, &direction); err != nil {
+			l.t.Fatal(err)
+		}
+		transaction := "Transaction:" + id.String()
+		if !l.accepted[transaction] {
+			if unnamed++; direction != "INCOMING" {
+				l.t.Errorf("%s was made twice, or nobody knows of it", transaction)
+			}
+		}
+		delete(l.accepted, transaction)
+		reported := map[string]int{}
+		for _, event := range hooks.acceptedEvents(transaction) {
+			reported[strings.TrimPrefix(event, "INCOMING_PAYMENT.")]++
+		}
+		for event, times := range reported {
+			if times > 1 {
+				l.t.Errorf("%s was reported as %s by %d events", transaction, event, times)
+			}
+		}
+		if status == "COMPLETED" && reported[status] != 1 {
+			l.t.Errorf("%s is completed, and reported as %v", transaction, reported)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		l.t.Fatal(err)
+	}
+	for transaction := range l.accepted {
+		l.t.Errorf("%s was accepted and is lost", transaction)
+	}
+	if unnamed != l.unnamed {
+		l.t.Errorf("%d deposits and payments from other customers were received, of %d that were made", unnamed, l.unnamed)
+	}
+}
+
 // round makes one request of each kind.
 func (l *upgradeLoad) round() {
 	defer l.rounds.Add(1)
@@ -152,29 +209,46 @@ func (l *upgradeLoad) round() {
 	suffix := []string{"000", "000", "004", "005"}[rand.IntN(4)]
 	wallet := l.call("POST", "/customers/external-accounts", kit.WalletBody(customer, suffix), 201).text("id")
 	quote := l.call("POST", "/quotes", kit.RampQuoteBody(customer, wallet, "SENDING", 10050), 201)
+	l.accept(quote.text("transactionId"))
 	if quote.status == 201 {
-		l.call("POST", "/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": "USD"}, 200)
+		payment := object{"reference": paymentReference(quote), "currencyCode": "USD"}
+		if rand.IntN(4) == 0 {
+			payment["currencyAmount"] = 10049 // the wrong amount, which is refunded
+		}
+		l.call("POST", "/sandbox/send", payment, 200)
 	}
 	account := l.call("GET", "/customers/internal-accounts?currency=USD&customerId="+customer, nil, 200).text("data.0.id")
 	bank := l.call("POST", "/customers/external-accounts", usAccountBody(customer), 201).text("id")
 	l.call("POST", "/sandbox/internal-accounts/"+account+"/fund", object{"amount": 20_000}, 200)
 	from, to := object{"accountId": account}, object{"accountId": bank}
-	l.call("POST", "/transfer-out", object{"source": from, "destination": to, "amount": 500}, 201)
+	l.accept(l.call("POST", "/transfer-out", object{"source": from, "destination": to, "amount": 500}, 201).text("id"))
 	key := uuid.NewString()
 	transfer := l.call("POST", "/transfer-in", object{"source": to, "destination": from, "amount": 600}, 201, "Idempotency-Key", key)
 	if again := l.call("POST", "/transfer-in", object{"source": to, "destination": from, "amount": 600}, 201, "Idempotency-Key",
 		key); again.text("id") != transfer.text("id") {
 		l.t.Errorf("a repeated request made %s again: %s", transfer.text("id"), again.body)
 	}
+	l.accept(transfer.text("id"))
 	prefunded := l.call("POST", "/quotes", object{"source": object{"sourceType": "ACCOUNT", "accountId": account},
 		"destination":        object{"accountId": wallet},
-		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5000}, 201).text("id")
-	l.call("POST", "/quotes/"+prefunded+"/execute", nil, 200)
-	l.call("POST", "/sandbox/uma/receive", umaPaymentBody(l.customerID), 200)
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 5000}, 201)
+	l.accept(prefunded.text("transactionId"))
+	l.call("POST", "/quotes/"+prefunded.text("id")+"/execute", nil, 200)
+	payout := l.call("POST", "/quotes", object{"source": object{"sourceType": "ACCOUNT", "accountId": account},
+		"destination": object{"accountId": l.call("POST", "/customers/external-accounts", object{"customerId": customer, "currency": "EUR",
+			"accountInfo": object{"accountType": "EUR_ACCOUNT", "iban": "DE89370400440532013" + suffix, "beneficiary": testBeneficiary}},
+			201).text("id")},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 900, "immediatelyExecute": true}, 201)
+	l.accept(payout.text("transactionId"))
+	l.accept(l.call("POST", "/sandbox/uma/receive", umaPaymentBody(l.customerID), 200).text("id"))
 	lookup := l.call("GET", "/receiver/uma/%24ana@uma.example.com?customerId="+customer, nil, 200).text("lookupId")
-	l.call("POST", "/quotes", object{"source": object{"sourceType": "ACCOUNT", "accountId": account}, "lookupId": lookup,
+	internal := l.call("POST", "/quotes", object{"source": object{"sourceType": "ACCOUNT", "accountId": account}, "lookupId": lookup,
 		"destination":        object{"destinationType": "UMA_ADDRESS", "umaAddress": "$ana@uma.example.com", "currency": "USD"},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 700, "immediatelyExecute": true}, 201)
+	l.accept(internal.text("transactionId"))
+	l.mu.Lock()
+	l.unnamed += 2 // of the deposit, and of Ana
+	l.mu.Unlock()
 	token := l.call("POST", "/tokens", object{"name": "Short-lived", "permissions": []string{"VIEW"}}, 201).text("id")
 	l.call("DELETE", "/tokens/"+token, nil, 204)
 	l.call("POST", "/ledger/adjustments", object{"note": "The bank charged the wire twice.",
