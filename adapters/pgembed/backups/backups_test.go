@@ -207,8 +207,8 @@ func TestSpace_IsCheckedAndExplained(t *testing.T) {
 			t.Errorf("%v: %v", err, got)
 		}
 	}
-	if err := errors.New("checksum mismatch"); explainSpace(err, "/work") != err {
-		t.Error("another error is changed")
+	if got := explainSpace(errors.New("checksum mismatch"), "/work"); got.Error() != "checksum mismatch" {
+		t.Errorf("another error: %v", got)
 	}
 }
 
