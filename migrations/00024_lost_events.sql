@@ -1,4 +1,5 @@
 -- +goose Up
+-- The previous version runs beside it.
 SET LOCAL lock_timeout = '1s';
 
 -- An event that was delivered, and is lost. The table has few rows, if any.
