@@ -3240,6 +3240,7 @@ CREATE TABLE transactions (
     usage_given_back boolean,
     expected_settlement_at timestamp with time zone,
     payee_seal text DEFAULT ''::text NOT NULL,
+    traceparent text,
     CONSTRAINT transaction_received_positive CHECK ((received_minor > 0)),
     CONSTRAINT transaction_sent_positive CHECK ((sent_minor > 0)),
     CONSTRAINT transaction_status_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'PROCESSING'::text, 'COMPLETED'::text, 'FAILED'::text, 'EXPIRED'::text]))),
@@ -3690,7 +3691,8 @@ CREATE TABLE webhook_events (
     created_at timestamp with time zone NOT NULL,
     type text NOT NULL,
     name text NOT NULL,
-    body bytea NOT NULL
+    body bytea NOT NULL,
+    traceparent text
 )
 PARTITION BY RANGE (id);
 ALTER TABLE ONLY webhook_events ALTER COLUMN body SET COMPRESSION lz4;

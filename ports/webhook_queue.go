@@ -8,6 +8,7 @@ import (
 
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/tracing"
 )
 
 // WebhookQueue is the queue of events to deliver.
@@ -55,6 +56,8 @@ type QueuedWebhook struct {
 	Body    []byte
 	// BodyError says why the body cannot be read; nil if it can. Such an event cannot be sent.
 	BodyError error
+	// Trace is the place of the event in a trace; empty without tracing.
+	Trace tracing.Context
 	// Created is when the event happened.
 	Created time.Time
 	// DueSince is when it was first due: at its creation, or at its last redelivery.

@@ -10,6 +10,7 @@ import (
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/tracing"
 )
 
 // Webhooks sends signed webhooks.
@@ -28,6 +29,8 @@ type WebhookDelivery struct {
 	Body []byte
 	// At is the time of the attempt.
 	At time.Time
+	// Trace is the place of the attempt in a trace, for the header traceparent; it is not sent if empty.
+	Trace tracing.Context
 	// MaxResponseBytes is how many bytes of the response body to return; zero for a default
 	// that is enough for a person.
 	MaxResponseBytes int

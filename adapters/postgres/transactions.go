@@ -47,7 +47,7 @@ var transactions = schema.New("transactions", keyOfPlatform, func(t *transaction
 		{Name: "refund_reason", Field: &refund.Reason}, {Name: "refund_at", Field: &refund.InitiatedAt},
 		{Name: "refund_settled_at", Field: &refund.SettledAt},
 		{Name: "created_at", Field: &t.CreatedAt}, {Name: "updated_at", Field: &t.UpdatedAt}, {Name: "settled_at", Field: &t.SettledAt},
-		{Name: "expected_settlement_at", Field: &t.ExpectedSettlementAt},
+		{Name: "expected_settlement_at", Field: &t.ExpectedSettlementAt}, {Name: "traceparent", Field: schema.Optional(&t.Trace)},
 		{Name: "source_uma", Field: &t.Source.UMA}, {Name: "destination_uma", Field: &t.Destination.UMA}, {Name: "reference", Field: reference},
 		{Name: "agent_id", Field: &t.Agent}, {Name: "usage_day", Type: "date", Field: schema.Day(&usage.Day)},
 		{Name: "usage_given_back", Type: "boolean", Field: schema.Converted(
@@ -72,7 +72,7 @@ var (
 	// updateTransactions uses the primary key and changes no indexed column.
 	updateTransactions = transactions.UpdateAll("status", "refund_status", "stage", "failure_reason", "funded_currency", "funded_minor",
 		"refund_reason", "refund_at", "refund_settled_at", "updated_at", "settled_at", "source_rail", "source_account", "destination_account",
-		"receipt_id", "usage_day", "usage_given_back", "expected_settlement_at")
+		"receipt_id", "usage_day", "usage_given_back", "expected_settlement_at", "traceparent")
 
 	updateTransactionDetails = transactions.Update("details")
 )

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/ident"
+	"causeway/core/tracing"
 )
 
 // Event is something that happened and is sent to one platform.
@@ -29,6 +30,8 @@ type Event struct {
 	OccurredAt time.Time
 	// Resource is the resource after the event; nil for TEST.
 	Resource any
+	// Trace is the place in a trace of what the event is about; empty without tracing.
+	Trace tracing.Context
 }
 
 // Rendered is an event with its body, as it is stored and sent.
@@ -40,12 +43,13 @@ type Rendered struct {
 	Subject    uuid.UUID
 	OccurredAt time.Time
 	// Body is what is signed and sent, byte for byte.
-	Body []byte
+	Body  []byte
+	Trace tracing.Context
 }
 
 // Rendered returns the event with its body.
 func (e Event) Rendered(body []byte) Rendered {
-	return Rendered{e.ID, e.Platform, e.Type, e.Name, e.Subject, e.OccurredAt, body}
+	return Rendered{e.ID, e.Platform, e.Type, e.Name, e.Subject, e.OccurredAt, body, e.Trace}
 }
 
 // NewTest returns the event that is sent once when a platform changes its webhook endpoint.

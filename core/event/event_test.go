@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/ident"
+	"causeway/core/tracing"
 )
 
 var (
@@ -17,6 +18,7 @@ var (
 	testPlatform = ident.NewPlatform(func(time.Time) uuid.UUID {
 		return uuid.MustParse("019d0000-0000-7000-8000-000000000001")
 	}, testTime)
+	testTrace   = tracing.Context("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 	testWebhook = ident.NewWebhook(func(time.Time) uuid.UUID {
 		return uuid.MustParse("019d0000-0000-7000-8000-00000000000a")
 	}, testTime)
@@ -44,15 +46,15 @@ func TestRegistry_Render(t *testing.T) {
 		{Receivable, []string{ReceivableOpened}, func(Event) ([]byte, error) { return nil, refused }},
 	}
 	about := func(kind Type, name string, resource any) Event {
-		return Event{testWebhook, testPlatform, kind, name, uuid.UUID{1}, testTime, resource}
+		return Event{testWebhook, testPlatform, kind, name, uuid.UUID{1}, testTime, resource, testTrace}
 	}
 	ana, none := about(CustomerStatus, CustomerKYCApproved, "ana"), about(CustomerStatus, CustomerKYCApproved, nil)
 
 	got, err := registry.RenderAll([]Event{ana, none})
 
 	want := []Rendered{
-		{testWebhook, testPlatform, CustomerStatus, CustomerKYCApproved, uuid.UUID{1}, testTime, []byte("customer ana")},
-		{testWebhook, testPlatform, CustomerStatus, CustomerKYCApproved, uuid.UUID{1}, testTime, none.Envelope()},
+		{testWebhook, testPlatform, CustomerStatus, CustomerKYCApproved, uuid.UUID{1}, testTime, []byte("customer ana"), testTrace},
+		{testWebhook, testPlatform, CustomerStatus, CustomerKYCApproved, uuid.UUID{1}, testTime, none.Envelope(), testTrace},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)

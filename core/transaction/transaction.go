@@ -7,6 +7,7 @@ import (
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/tracing"
 )
 
 // Type is the direction of a transaction from the customer's view.
@@ -125,6 +126,8 @@ type Transaction struct {
 	UpdatedAt time.Time
 	// SettledAt is when the transaction completed. A later return does not change it.
 	SettledAt time.Time
+	// Trace is the place in a trace of the request that has executed the payment or, before, made its quote; empty without tracing.
+	Trace tracing.Context
 	// ExpectedSettlementAt is when the beneficiary of a payout in transit is expected to have the funds; zero until
 	// the payout has been handed over.
 	ExpectedSettlementAt time.Time

@@ -278,7 +278,7 @@ func (m *MemoryQueue) read(now time.Time, fetch ports.WebhookFetch) ports.DueWeb
 func (m *MemoryQueue) queuedWebhook(s *storedEvent) ports.QueuedWebhook {
 	q := ports.QueuedWebhook{
 		Platform: s.event.Platform, Seq: s.seq, ID: s.event.ID, Subject: s.event.Subject, Name: s.event.Name, Body: s.event.Body,
-		Created: s.event.OccurredAt, DueSince: s.dueSince, Attempts: len(s.attempts), AttemptsSinceDue: s.attemptsSinceDue,
+		Trace: s.event.Trace, Created: s.event.OccurredAt, DueSince: s.dueSince, Attempts: len(s.attempts), AttemptsSinceDue: s.attemptsSinceDue,
 		InBacklog: s.state == inBacklog,
 	}
 	if head := m.firstInBacklog(q.Platform, q.Subject); head != nil {

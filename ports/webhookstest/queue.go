@@ -57,6 +57,11 @@ func testNewEventsInOrder(t *testing.T, b Fixture) {
 		first.HasSuccessor {
 		t.Errorf("got %+v", first)
 	}
+	for i, q := range due.Fresh {
+		if q.Trace != events[i].Trace {
+			t.Errorf("event %d has the trace %q, want %q", i, q.Trace, events[i].Trace)
+		}
+	}
 	if due.Endpoint.URL != endpointURL || due.Endpoint.Environment != "SANDBOX" {
 		t.Errorf("endpoint %+v", due.Endpoint)
 	}
@@ -112,7 +117,8 @@ func testFailedEventIsRetriedWhenDue(t *testing.T, b Fixture) {
 	w.wantLabels(due.Fresh)
 	w.wantLabels(due.Retries, "a1")
 	again := due.Retries[0]
-	if !again.InBacklog || again.Attempts != 1 || again.AttemptsSinceDue != 1 || again.Blocked || !again.DueSince.Equal(e.OccurredAt) {
+	if !again.InBacklog || again.Trace != e.Trace || again.Attempts != 1 || again.AttemptsSinceDue != 1 || again.Blocked ||
+		!again.DueSince.Equal(e.OccurredAt) {
 		t.Errorf("got %+v", again)
 	}
 	w.exchange([]ports.WebhookResult{w.failed(again, w.now.Add(time.Hour))}, w.fetch(1, 1))

@@ -30,8 +30,8 @@ type Querier interface {
 // watermark).
 const appendSQL = `
 WITH stored AS (
-    INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
-    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::bytea[])
+    INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body, traceparent)
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::bytea[], $8::text[])
     WHERE pg_current_xact_id() IS NOT NULL
     RETURNING platform_id, seq, subject_id, id)
 INSERT INTO webhook_queue (platform_id, seq, subject_id, event_id)
@@ -58,6 +58,6 @@ func prepared(args []any) []any { return append([]any{pgx.QueryExecModeCacheStat
 // others. The text is always the same, so it stays prepared.
 func Statement(events []event.Rendered) (sql string, args []any) {
 	return appendSQL, schema.Arrays(events, func(e *event.Rendered) []any {
-		return []any{&e.Platform, &e.ID, &e.Subject, &e.OccurredAt, &e.Type, &e.Name, &e.Body}
+		return []any{&e.Platform, &e.ID, &e.Subject, &e.OccurredAt, &e.Type, &e.Name, &e.Body, schema.Optional(&e.Trace)}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -81,8 +82,8 @@ func (l *Log) Endpoint(ctx context.Context, p ident.Platform) (ports.Endpoint, e
 // error and its caller retries.
 const recordSQL = `
 WITH stored AS (
-    INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body)
-    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (platform_id, id) DO NOTHING)
+    INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body, traceparent)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $15) ON CONFLICT (platform_id, id) DO NOTHING)
 INSERT INTO webhook_attempts (platform_id, event_id, attempted_at, attempt_no, duration_ms, status_code, given_up, outcome, error, response)
 SELECT $1, $2, $8, 1 + (SELECT coalesce(max(attempt_no), 0) FROM webhook_attempts WHERE platform_id = $1 AND event_id = $2),
        $9, $10, $11, $12, $13, $14`
@@ -94,7 +95,8 @@ func (l *Log) Record(ctx context.Context, e event.Rendered, a event.Attempt) err
 		return err
 	}
 	_, err = l.q.Exec(ctx, recordSQL, prepared([]any{e.Platform, e.ID, e.Subject, e.OccurredAt, e.Type, e.Name, stored,
-		a.AttemptedAt, a.Duration.Milliseconds(), a.StatusCode, !a.Outcome.Delivered(), a.Outcome, a.Error, a.Response})...)
+		a.AttemptedAt, a.Duration.Milliseconds(), a.StatusCode, !a.Outcome.Delivered(), a.Outcome, a.Error, a.Response,
+		schema.Optional(&e.Trace)})...)
 	if err != nil {
 		return fmt.Errorf("record a webhook: %w", err)
 	}

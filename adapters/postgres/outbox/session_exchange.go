@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/schema"
 	"causeway/ports"
 )
 
@@ -53,7 +54,7 @@ func queueEndpoint(batch *pgx.Batch, fetch ports.WebhookFetch, due *ports.DueWeb
 const newEventsSQL = `
 SELECT (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint),
        (SELECT CASE WHEN $5 THEN pg_current_xact_id()::text::bigint ELSE 0 END), ` + endpointColumns + `,
-       q.seq, q.subject_id, e.id, e.name, e.created_at, e.body,
+       q.seq, q.subject_id, e.id, e.name, e.created_at, e.body, e.traceparent,
        (SELECT min(b.seq) FROM webhook_backlog b WHERE b.platform_id = $1 AND b.subject_id = q.subject_id)
 FROM platforms p
 LEFT JOIN LATERAL (SELECT seq, subject_id, event_id FROM webhook_queue
@@ -78,7 +79,7 @@ func queueNewEvents(batch *pgx.Batch, fetch ports.WebhookFetch, m *watermark, du
 		var first *int64 // number of the subject's first event in the backlog
 		columns := append([]any{&before.xmin, &before.nextXID}, endpointFields(&due.Endpoint)...)
 		ofAll := len(columns)
-		columns = append(columns, &q.Seq, &q.Subject, &q.ID, &q.Name, &q.Created, &q.Body, &first)
+		columns = append(columns, &q.Seq, &q.Subject, &q.ID, &q.Name, &q.Created, &q.Body, schema.Optional(&q.Trace), &first)
 		for rows.Next() {
 			noEvent := rows.RawValues()[ofAll] == nil
 			if noEvent {
@@ -113,7 +114,7 @@ func queueNewEvents(batch *pgx.Batch, fetch ports.WebhookFetch, m *watermark, du
 
 // Uses webhook_backlog_due and the primary keys.
 const retriesSQL = `
-SELECT b.seq, b.subject_id, e.id, e.name, e.created_at, e.body, b.due_since, b.attempts, b.attempts_since_due,
+SELECT b.seq, b.subject_id, e.id, e.name, e.created_at, e.body, e.traceparent, b.due_since, b.attempts, b.attempts_since_due,
        EXISTS (SELECT 1 FROM webhook_backlog x WHERE x.platform_id = $1 AND x.subject_id = b.subject_id AND x.seq < b.seq)
 FROM (SELECT * FROM webhook_backlog
       WHERE platform_id = $1 AND next_attempt_at <= $2 AND seq <> ALL ($3::bigint[])
@@ -131,7 +132,8 @@ func queueRetries(batch *pgx.Batch, now time.Time, fetch ports.WebhookFetch, due
 	batch.Queue(retriesSQL, fetch.Platform, now, inFlight, fetch.Retries).Query(func(rows pgx.Rows) error {
 		retries, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ports.QueuedWebhook, error) {
 			q := ports.QueuedWebhook{Platform: fetch.Platform, InBacklog: true, HasSuccessor: true}
-			err := row.Scan(&q.Seq, &q.Subject, &q.ID, &q.Name, &q.Created, &q.Body, &q.DueSince, &q.Attempts, &q.AttemptsSinceDue, &q.Blocked)
+			err := row.Scan(&q.Seq, &q.Subject, &q.ID, &q.Name, &q.Created, &q.Body, schema.Optional(&q.Trace), &q.DueSince,
+				&q.Attempts, &q.AttemptsSinceDue, &q.Blocked)
 			return q, err
 		})
 		due.Retries = append(due.Retries, retries...)
