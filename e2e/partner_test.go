@@ -30,7 +30,7 @@ type partnerEnv struct {
 	customer, bank string // a customer with a bank account
 }
 
-func newPartnerEnv(t *testing.T) *partnerEnv {
+func newPartnerEnv(t *testing.T, options ...string) *partnerEnv {
 	t.Helper()
 	e := &partnerEnv{testEnv: newDatabaseEnv(t), folder: t.TempDir()}
 	service, err := kit.FreeAddress()
@@ -51,7 +51,7 @@ func newPartnerEnv(t *testing.T) *partnerEnv {
 			t.Fatal(err)
 		}
 	}
-	e.flags = []string{"--listen", service, "--public-url", "http://" + service, "--admin-listen", "127.0.0.1:0"}
+	e.flags = append([]string{"--listen", service, "--public-url", "http://" + service, "--admin-listen", "127.0.0.1:0"}, options...)
 	e.callback = "http://" + service + "/rails/partner/partner-usd/events"
 	e.startSidecar()
 	e.operator("rails", "set", "partner-usd", filepath.Join(e.folder, "connection.json"), "--note", "Account at a bank", "--actor", "ana")

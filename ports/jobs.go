@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/ident"
+	"causeway/core/tracing"
 	"causeway/core/transaction"
 )
 
@@ -31,6 +32,8 @@ type Job struct {
 	// Lease identifies the lease under which a process holds the job. It grows whenever a process
 	// takes the job. A job that continues one under its id is added with a higher one.
 	Lease int
+	// Trace is that of the payment of a job of one subject which continues a failed one, for the log. It is not stored.
+	Trace tracing.Context
 }
 
 // StepOpenAccounts opens internal accounts for the customers of a platform, in its present

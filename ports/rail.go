@@ -156,6 +156,8 @@ type Outcome struct {
 	ReturnedAt time.Time
 	// ExpectedAt is when the partner expects to settle a payment that is Waiting; zero if unknown.
 	ExpectedAt time.Time
+	// Connection is the one that was called; empty if none was, or the rail has none.
+	Connection string
 	// NotCalled: the service has decided it, and no partner was called. Text then says why, and is not a partner's.
 	NotCalled bool
 	// Accepted: the rail accepted a payout, even if it refused it later. A transfer is

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // BasePath is the path prefix of the current version of the interface.
@@ -28,6 +29,8 @@ type Config struct {
 	Log *logrus.Logger
 	// LogRefused logs requests that are answered with a status from 400 to 499 at info level, for developers.
 	LogRefused bool
+	// Tracer records requests to operations as spans; nil to trace none.
+	Tracer trace.Tracer
 	// Metrics is the registry of the metrics of requests. Required.
 	Metrics *prometheus.Registry
 	// Ready returns an error if requests cannot be served now; the error is logged and not

@@ -17,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/queryparam"
 	"github.com/julienschmidt/httprouter"
+	"go.opentelemetry.io/otel/trace"
 
 	"causeway/core/fault"
 )
@@ -38,6 +39,7 @@ type exchange struct {
 	call   Call
 
 	started   time.Time
+	span      trace.Span // nil unless the request is traced
 	stages    stages
 	requestID string
 

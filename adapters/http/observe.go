@@ -71,6 +71,9 @@ func (x *exchange) observe() {
 	if p := x.call.Principal.Platform; !p.IsZero() {
 		fields["platform"] = p.String()
 	}
+	if id := x.traceID(); id != "" {
+		fields["trace_id"] = id
+	}
 	if x.code != "" {
 		fields["code"] = string(x.code)
 	}

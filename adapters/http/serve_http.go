@@ -111,6 +111,7 @@ func (x *exchange) serve() {
 	x.ctx = requestContext{Context: ctx, x: x}
 	err := x.authorize()
 	x.stages.authorized = time.Since(x.started)
+	x.startSpan(err == nil && !x.route.public)
 	if err != nil {
 		x.respondError(err)
 		return
@@ -186,6 +187,7 @@ func (x *exchange) finish() {
 	}
 	x.stages.done = time.Since(x.started)
 	x.send()
+	x.endSpan()
 	x.observe()
 	x.release()
 	if x.truncated {

@@ -120,6 +120,9 @@ func (s *Sender) deliver(ctx context.Context, d ports.WebhookDelivery) (delivere
 		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(d.Body)), nil },
 	}).WithContext(requestCtx)
 	request.Header["User-Agent"] = s.userAgent
+	if d.Trace != "" {
+		request.Header["Traceparent"] = []string{string(d.Trace)}
+	}
 	// Without a value this header is not sent. It allows the transport to retry on another connection if the receiver has
 	// just closed an idle one.
 	request.Header["X-Idempotency-Key"] = nil

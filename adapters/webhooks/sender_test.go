@@ -15,6 +15,7 @@ import (
 
 	"causeway/core/event"
 	"causeway/core/platform"
+	"causeway/core/tracing"
 	"causeway/ports"
 )
 
@@ -313,3 +314,19 @@ func BenchmarkSender_Deliver(b *testing.B) {
 }
 
 var _ ports.Webhooks = (*Sender)(nil)
+
+func TestSender_TraceIsSent(t *testing.T) {
+	t.Parallel()
+	// A delivery that is traced has its place in the header traceparent, and another one has no such header.
+	f := newFixture(t, Options{})
+	sent := make(chan []string, 1)
+	server, _ := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) { sent <- r.Header.Values("Traceparent") })
+	for _, want := range []string{"", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"} {
+		d := f.delivery(server.URL)
+		d.Trace = tracing.Context(want)
+		f.sender.Deliver(t.Context(), d)
+		if got := strings.Join(<-sent, ","); got != want {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+	}
+}

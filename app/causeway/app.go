@@ -123,6 +123,7 @@ type app struct {
 	outage          *outage
 	timetable       *settlement.Timetable
 	draining        atomic.Bool // shutting down
+	traces          *traces     // nil if nothing is traced
 }
 
 type systemClock struct{}
@@ -168,6 +169,9 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 		return nil, err
 	}
 	if a.mailers, err = c.openMailers(); err != nil {
+		return nil, err
+	}
+	if a.traces, err = c.openTraces(ctx, log); err != nil {
 		return nil, err
 	}
 	log.SetFormatter(outageFormatter{log.Formatter, a.outage})
@@ -276,7 +280,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log,
 		Batches: batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout,
 			Observer: newBatchMetrics(a.metrics)},
-		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
+		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics, Spans: a.traces.spans()})
 	a.feeds = a.payments.NewFeeds(payments.FeedConfig{Connections: a.connections, Feeds: a.db, Receipts: a.db, Balances: a.db,
 		Statements: a.db, Received: a.db, Ledger: a.db.Finance(), CallAgain: a.payments.CallAgain})
 	a.receivers = receivers.New(receivers.Config{
@@ -309,7 +313,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 	}
 	server := httpapi.New(httpapi.Config{
 		Authenticator: platforms.NewAuthenticator(a.db), AgentAuthenticator: a.agents, IdempotencyStore: a.idempotency, Log: a.log,
-		Metrics: a.metrics, Ready: a.ready, IsOutage: postgres.IsUnavailable,
+		Metrics: a.metrics, Tracer: a.traces.httpTracer(), Ready: a.ready, IsOutage: postgres.IsUnavailable,
 		Rate:           httpapi.Rate{PerSecond: float64(a.RatePerSecond), Burst: a.RateBurst},
 		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, MaxUploads: a.Uploads, TrustedProxies: proxies,
 		PublicURL: a.baseURL(address), Version: version, LogRefused: a.logRefused,
@@ -389,6 +393,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 	stopWorkers()
 	running.Wait()
 	a.connections.Close()
+	a.traces.close()
 	return err
 }
 

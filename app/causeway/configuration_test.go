@@ -37,8 +37,8 @@ precedence. A command fails at start if a value is invalid, and names the settin
 prints the settings of a command. A secret can be read from a file: its second variable, which ends in ` + "`_FILE`" + `, is
 the path. A misspelt variable is refused. Durations are written as in ` + "`90s`, `20m` or `96h`" + `, lists are separated by commas.
 
-Two settings exist as environment variables only: ` + "`CAUSEWAY_POSTGRES_BIN`" + ` is the folder of the Postgres programs
-for ` + "`causeway dev`, if they are neither in `PATH` nor in `/usr/lib/postgresql`; `GOGC`" + ` is Go's garbage collector
+Traces also follow [other variables of OpenTelemetry](operating.md#traces). Two more settings exist as environment variables
+only: ` + "`CAUSEWAY_POSTGRES_BIN`" + ` is the folder of the Postgres programs for ` + "`causeway dev`, if they are neither in `PATH` nor in `/usr/lib/postgresql`; `GOGC`" + ` is Go's garbage collector
 target, 200 unless set.
 `
 

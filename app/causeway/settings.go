@@ -52,6 +52,7 @@ type serverFlags struct {
 	issuerFlags
 	mailFlags
 	walletChainFlags
+	traceFlags
 
 	// logRefused logs requests that are refused, for developers.
 	logRefused bool `kong:"-"`
@@ -106,6 +107,7 @@ func (c serverFlags) validate() error {
 	c.checkIdentity(c.PublicURL, refuse)
 	c.checkIssuers(refuse)
 	c.checkMail(refuse)
+	c.checkTraces(refuse)
 	if _, err := c.trustedProxies(); err != nil {
 		refuse("--trusted-proxies (CAUSEWAY_TRUSTED_PROXIES)", "networks such as 10.0.0.0/8", strings.Join(c.TrustedProxies, ","))
 	}

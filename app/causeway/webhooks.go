@@ -34,6 +34,7 @@ func (a *app) openWebhooks(sealer ports.Sealer, idGenerator *ids.Generator) {
 		Log:      outbox.NewLog(a.db.Pool(), a.db.Cipher()),
 		Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks}),
 		Keys:     keys, Events: api.Events, Clock: systemClock{}, IDs: idGenerator, Metrics: newWebhookMetrics(a.metrics, a.log),
-		Delivered: a.db.RememberDelivery, Grace: 3 * time.Second, ShowTestResponses: a.AllowPrivateWebhooks,
+		Delivered: a.db.RememberDelivery, Spans: a.traces.spans(),
+		Grace: 3 * time.Second, ShowTestResponses: a.AllowPrivateWebhooks,
 	})
 }

@@ -89,6 +89,7 @@ func (r *agentRun) transferIn(c *agentCommand, p transaction.IncomingParties) (a
 // transfer returns a transfer with the marks of its agent.
 func (r *agentRun) transfer(c *agentCommand, d transaction.Decision, err error, from, to *account.External, p agent.Payment) askedPayment {
 	if err == nil {
+		d.Transaction.Trace = c.execution.trace
 		d.Transaction.Agent, d.Transaction.AgentUsage = c.agent, &transaction.AgentUsage{Day: agent.DayOf(r.Now)}
 		err = r.service.checkTransfer(d.Transaction, from, to)
 	}

@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 
+	"causeway/app/internal/spans"
 	"causeway/core/agent"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -34,7 +35,7 @@ type AgentPaymentRequest struct {
 // UNAUTHORIZED if the agent was deleted meanwhile.
 func (s *Service) ExecuteAgentQuote(ctx context.Context, caller platform.Principal, id ident.Quote, signature Signature,
 	claim *ports.IdempotentRequest) (AgentAction, error) {
-	c := s.newAgentCommand(caller, AgentPaymentRequest{Quote: id}, claim)
+	c := s.newAgentCommand(ctx, caller, AgentPaymentRequest{Quote: id}, claim)
 	if signature.Text != "" {
 		_, t, err := s.Store.Quote(ctx, caller.Platform, id)
 		if err == nil && t.Agent == caller.Agent {
@@ -67,7 +68,7 @@ func (s *Service) agentTransfer(ctx context.Context, caller platform.Principal, 
 	if err := s.checkAgentRequest(ctx, caller.Platform, r); err != nil {
 		return AgentAction{}, err
 	}
-	return s.agentBatcher.Do(ctx, caller.Platform, s.newAgentCommand(caller, r, claim))
+	return s.agentBatcher.Do(ctx, caller.Platform, s.newAgentCommand(ctx, caller, r, claim))
 }
 
 // checkAgentRequest checks what does not depend on the parties, and refreshes the prices. The accounts of a transfer
@@ -110,7 +111,7 @@ func (s *Service) ApproveAgentAction(ctx context.Context, by platform.Principal,
 	if err := s.checkAgentRequest(ctx, by.Platform, request); err != nil {
 		return AgentAction{}, err
 	}
-	c := s.newAgentCommand(platform.Principal{Platform: by.Platform, Agent: a}, request, claim)
+	c := s.newAgentCommand(ctx, platform.Principal{Platform: by.Platform, Agent: a}, request, claim)
 	c.action, c.approver = id, by.Token
 	if stored.Signature != "" {
 		if err := s.checkAgentSignature(ctx, c, Signature{Text: stored.Signature, Environment: by.Environment}); err != nil {
@@ -140,12 +141,14 @@ func (s *Service) convert(ctx context.Context) agent.Converter {
 }
 
 // newAgentCommand returns a command of the agent of a caller.
-func (s *Service) newAgentCommand(caller platform.Principal, r AgentPaymentRequest, claim *ports.IdempotentRequest) *agentCommand {
+func (s *Service) newAgentCommand(ctx context.Context, caller platform.Principal, r AgentPaymentRequest,
+	claim *ports.IdempotentRequest) *agentCommand {
 	now := s.Clock.Now()
 	return &agentCommand{platform: caller.Platform, agent: caller.Agent, request: r, idempotency: claim,
 		action: ident.NewAgentAction(s.IDs.New, now), attempt: ident.NewAgentAttempt(s.IDs.New, now),
 		transaction: ident.NewTransaction(s.IDs.New, now),
-		execution:   executeCommand{quote: ports.QuoteKey{Platform: caller.Platform, ID: r.Quote}}}
+		execution: executeCommand{quote: ports.QuoteKey{Platform: caller.Platform, ID: r.Quote},
+			trace: spans.Context(ctx)}}
 }
 
 // checkAgentSignature adds a signature to a command. That it is not valid is a fault of the payment, which is

@@ -26,7 +26,7 @@ func (s *Service) PreviewAgentPayment(ctx context.Context, caller platform.Princ
 	if err := s.checkAgentRequest(ctx, caller.Platform, r); err != nil {
 		return AgentPreview{}, err
 	}
-	return s.agentPreviewBatcher.Do(ctx, caller.Platform, s.newAgentCommand(caller, r, nil))
+	return s.agentPreviewBatcher.Do(ctx, caller.Platform, s.newAgentCommand(ctx, caller, r, nil))
 }
 
 // previewAgentBatch locks as the payments do, but for balances, and writes nothing.

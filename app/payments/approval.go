@@ -141,7 +141,8 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 // requestApproval requests approval of one payment, and keeps the response.
 func (s *Service) requestApproval(ctx context.Context, t transaction.Transaction) (transaction.ApprovalResponse, error) {
 	response, err := s.Approvals.RequestApproval(ctx, event.Event{ID: t.Approval.Webhook, Platform: t.Platform, Type: event.IncomingPayment,
-		Name: event.IncomingPaymentPending, Subject: t.ID.UUID(), OccurredAt: t.CreatedAt, Resource: t})
+		Name: event.IncomingPaymentPending, Subject: t.ID.UUID(), OccurredAt: t.CreatedAt, Resource: t,
+		Trace: t.Trace})
 	if fault.Is(err, fault.WebhookEndpointNotSet) { // it was set when the payment was received
 		return transaction.ApprovalResponse{Note: "there is no webhook endpoint any more"}, nil
 	}

@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"slices"
+	"time"
 
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -42,6 +43,7 @@ func (s *Service) askCollections(ctx context.Context, keys []ports.TransactionKe
 	applies func(transaction.Transaction) bool,
 	settle func(work, transaction.Transaction, ports.Outcome) error, callRail func(ports.Rail, context.Context,
 		[]ports.Collection) []ports.Outcome) (answers, error) {
+	began := time.Now()
 	collections, err := s.Store.Collections(ctx, keys)
 	if err != nil {
 		return answers{}, err
@@ -49,6 +51,10 @@ func (s *Service) askCollections(ctx context.Context, keys []ports.TransactionKe
 	// settled by an earlier attempt
 	collections = slices.DeleteFunc(collections, func(c ports.Collection) bool { return !applies(c.Transaction) })
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
+	var started callSpans
+	for i := range collections {
+		s.startCall(&started, began, call, &collections[i].Transaction)
+	}
 	for i, o := range callRails(ctx, s, collections, s.Rails.RailFor,
 		func(c ports.Collection) ident.Platform { return c.Transaction.Platform },
 		func(ctx context.Context, rail ports.Rail, batch []ports.Collection) []ports.Outcome {
@@ -56,7 +62,8 @@ func (s *Service) askCollections(ctx context.Context, keys []ports.TransactionKe
 		}) {
 		outcomes[transactionKey(collections[i].Transaction)] = o
 	}
-	return answers{call: call, outcomes: outcomes, applies: applies, settle: settle}, nil
+	started.endCalls(outcomes)
+	return answers{call: call, outcomes: outcomes, spans: started, applies: applies, settle: settle}, nil
 }
 
 func (w work) settleCollection(t transaction.Transaction, o ports.Outcome) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"causeway/app/internal/uow"
 	"causeway/core/ident"
@@ -47,6 +48,7 @@ func (s *Service) callAbout(ctx context.Context, jobs []ports.Job,
 // askPayouts calls the rails about payouts whose state is still the one that the call is for.
 func (s *Service) askPayouts(ctx context.Context, keys []ports.TransactionKey, call ports.RailCall, applies func(transaction.State) bool,
 	callRail func(context.Context, ports.Rail, []ports.Payout) []ports.Outcome) (answers, error) {
+	began := time.Now()
 	payouts, err := s.Store.Payouts(ctx, keys)
 	if err != nil {
 		return answers{}, err
@@ -56,10 +58,15 @@ func (s *Service) askPayouts(ctx context.Context, keys []ports.TransactionKey, c
 	if call == ports.CallSend {
 		payouts = slices.DeleteFunc(payouts, func(p ports.Payout) bool { return s.refuseChanged(p.Transaction, outcomes) })
 	}
+	var started callSpans
+	for i := range payouts {
+		s.startCall(&started, began, call, &payouts[i].Transaction)
+	}
 	for i, o := range callRails(ctx, s, payouts, s.Rails.RailFor, platformOfPayout, callRail) {
 		outcomes[transactionKey(payouts[i].Transaction)] = o
 	}
-	return answers{call: call, outcomes: outcomes, applies: func(t transaction.Transaction) bool { return applies(t.State) },
+	started.endCalls(outcomes)
+	return answers{call: call, outcomes: outcomes, spans: started, applies: func(t transaction.Transaction) bool { return applies(t.State) },
 		settle: work.settlePayout}, nil
 }
 

@@ -4,10 +4,12 @@ import (
 	"context"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/spans"
 	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/tracing"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -17,6 +19,7 @@ type depositCommand struct {
 	receipt     ports.RailReceipt
 	to          ident.InternalAccount
 	idempotency *ports.IdempotentRequest
+	trace       tracing.Context
 }
 
 // Deposit credits a payment that was received with the reference of an internal account. A
@@ -25,7 +28,8 @@ type depositCommand struct {
 // transaction.Receipt.Deposit.
 func (s *Service) Deposit(ctx context.Context, receipt transaction.Receipt, to ident.InternalAccount, request *ports.IdempotentRequest) (
 	transaction.Transaction, error) {
-	return s.depositBatcher.Do(ctx, receipt.Platform, depositCommand{storableReceipt(ports.RailReceipt{Receipt: receipt}), to, request})
+	return s.depositBatcher.Do(ctx, receipt.Platform, depositCommand{storableReceipt(ports.RailReceipt{Receipt: receipt}), to, request,
+		spans.Context(ctx)})
 }
 
 func (s *Service) depositBatch(ctx context.Context, commands []depositCommand) ([]batch.Result[transaction.Transaction], error) {
@@ -97,6 +101,7 @@ func (w work) deposit(ctx context.Context, tx Tx, commands []depositCommand, sav
 			continue
 		}
 		balances[parties[n].To.LedgerAccount()] += receipt.Amount.Minor
+		d.Transaction.Trace = commands[i].trace
 		w.Create(d)
 		results[i].Value, deposits[receipt.ID] = d.Transaction, d.Transaction
 	}
@@ -153,6 +158,7 @@ type fundCommand struct {
 	minor       int64
 	id          ident.Transaction
 	idempotency *ports.IdempotentRequest
+	trace       tracing.Context
 	// attempted is set once a batch has run with the command. If the result of its commit was
 	// lost, the deposit may exist.
 	attempted bool
@@ -173,7 +179,7 @@ func (s *Service) Fund(ctx context.Context, platform ident.Platform, to ident.In
 			Constraint: map[string]any{"minimum": 1, "maximum": MaxSimulatedDeposit}})
 	}
 	return s.fundBatcher.Do(ctx, platform, &fundCommand{platform: platform, to: to, minor: minor,
-		id: ident.NewTransaction(s.IDs.New, s.Clock.Now()), idempotency: request})
+		id: ident.NewTransaction(s.IDs.New, s.Clock.Now()), idempotency: request, trace: spans.Context(ctx)})
 }
 
 func (s *Service) fundBatch(ctx context.Context, commands []*fundCommand) ([]batch.Result[FundedAccount], error) {
@@ -218,6 +224,7 @@ func (s *Service) fundAccounts(ctx context.Context, commands []*fundCommand) ([]
 			d, balance, err := parties[i].Fund(c.id, c.to, c.minor, receivingBalance(balances, parties[i]), w.Now)
 			if err == nil {
 				balances[parties[i].To.LedgerAccount()] = balance
+				d.Transaction.Trace = c.trace
 				w.Create(d)
 				results[i].Value = FundedAccount{account.WithBalance{Internal: *parties[i].To, Balance: balance}, d.Transaction}
 			}

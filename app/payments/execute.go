@@ -1,17 +1,20 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/spans"
 	"causeway/app/internal/uow"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/quote"
+	"causeway/core/tracing"
 	"causeway/core/transaction"
 	"causeway/core/wallet"
 	"causeway/ledger"
@@ -29,6 +32,8 @@ type executeCommand struct {
 	// was lost, the quote is executed. If the batch failed for another reason, and the quote had been
 	// executed before, the command is refused in its own next batch as it was in the first.
 	executed bool
+	// trace is the place of the request in its trace, which is that of the payment from then on.
+	trace tracing.Context
 }
 
 // ExecuteQuote executes a quote that an account funds, and returns the quote afterwards. Any number of
@@ -40,7 +45,8 @@ type executeCommand struct {
 // the receiving account has capacity).
 func (s *Service) ExecuteQuote(ctx context.Context, platform ident.Platform, id ident.Quote,
 	claim *ports.IdempotentRequest) (quote.WithStatus, error) {
-	return s.executeBatcher.Do(ctx, platform, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim})
+	return s.executeBatcher.Do(ctx, platform, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim,
+		trace: spans.Context(ctx)})
 }
 
 // Signature is the header Service-Wallet-Signature of a request; Text is empty if there is none.
@@ -54,7 +60,7 @@ type Signature struct {
 // session that is active at the commit.
 func (s *Service) ExecuteSignedQuote(ctx context.Context, p ident.Platform, id ident.Quote, signature Signature,
 	claim *ports.IdempotentRequest) (quote.WithStatus, error) {
-	command := &executeCommand{quote: ports.QuoteKey{Platform: p, ID: id}, idempotency: claim}
+	command := &executeCommand{quote: ports.QuoteKey{Platform: p, ID: id}, idempotency: claim, trace: spans.Context(ctx)}
 	if signature.Text != "" {
 		if err := s.checkSignature(ctx, command, signature); err != nil {
 			return quote.WithStatus{}, err
@@ -163,6 +169,7 @@ func (w work) execute(state ports.QuoteState, o *executeCommand, sessions map[id
 func (w work) decideExecution(state ports.QuoteState, o *executeCommand, sessions map[ident.Session]wallet.Session) (
 	transaction.Decision, []wallet.Authorization, error) {
 	t := w.Latest(state.Transaction)
+	t.Trace = cmp.Or(o.trace, t.Trace)
 	var d transaction.Decision
 	var evidence []wallet.Authorization
 	var err error

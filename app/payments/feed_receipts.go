@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"causeway/app/internal/spans"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -45,7 +46,7 @@ func (s *Service) fundingAccounts(ctx context.Context, receipts ...transaction.R
 func (s *Service) receiveOrDeposit(ctx context.Context, r ports.RailReceipt, accounts map[ports.ReferenceKey]account.Internal,
 	claim *ports.IdempotentRequest) (transaction.Transaction, error) {
 	if to, known := accounts[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]; known {
-		return s.depositBatcher.Do(ctx, r.Platform, depositCommand{storableReceipt(r), to.ID, claim})
+		return s.depositBatcher.Do(ctx, r.Platform, depositCommand{storableReceipt(r), to.ID, claim, spans.Context(ctx)})
 	}
 	return s.receiveBatcher.Do(ctx, r.Platform, receiveCommand{storableReceipt(r), claim})
 }

@@ -110,7 +110,7 @@ func (s *Service) createInternal(ctx context.Context, sent transaction.Transacti
 	maps.Copy(sender.Facts, sent.Payer)
 	wanted := fieldNames(settings.RequiredCounterpartyFields)
 	maps.DeleteFunc(sender.Facts, func(name, _ string) bool { return !slices.Contains(wanted, name) })
-	return s.createUMAPayment(ctx, transaction.CounterpartID(sent.ID), in, to, sender, nil, sent.ID)
+	return s.createUMAPayment(ctx, transaction.CounterpartID(sent.ID), in, to, sender, nil, sent)
 }
 
 // lockReceived locks incoming payments, each with the one of its sender if that is a customer of the same platform.

@@ -17,6 +17,7 @@ import (
 	"causeway/app/internal/batch"
 	"causeway/app/internal/jobs"
 	"causeway/app/internal/prices"
+	"causeway/app/internal/spans"
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/settlement"
@@ -47,6 +48,8 @@ type Config struct {
 	Clock     ports.Clock
 	IDs       ports.IDs
 	Log       *logrus.Entry
+	// Spans records what jobs do for payments that are traced.
+	Spans spans.Tracer
 	// Batches are the limits of the batches of commands, and their observer.
 	Batches batch.Options
 	// JobRetry says when failed jobs are run again.

@@ -7,11 +7,13 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/spans"
 	"causeway/app/internal/uow"
 	"causeway/core/agent"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/quote"
+	"causeway/core/tracing"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -44,6 +46,7 @@ type quoteCommand struct {
 	quote       ident.Quote
 	transaction ident.Transaction
 	receiver    *quote.Lookup
+	trace       tracing.Context
 	// attempt is the entry in the trail of the agent that asks for the quote; zero for the platform.
 	attempt ident.AgentAttempt
 	// attempted is set once a batch has run with the command. If the result of its commit was
@@ -85,7 +88,7 @@ func (s *Service) newQuoteCommand(ctx context.Context, r quote.Request, claim *p
 	}
 	now := s.Clock.Now()
 	command := &quoteCommand{request: r, idempotency: claim, quote: ident.NewQuote(s.IDs.New, now),
-		transaction: ident.NewTransaction(s.IDs.New, now)}
+		transaction: ident.NewTransaction(s.IDs.New, now), trace: spans.Context(ctx)}
 	if !r.Lookup.IsZero() {
 		receiver, err := s.Store.Lookup(ctx, r.Platform, r.Lookup)
 		if err != nil {
@@ -131,6 +134,7 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 			c.attempted = true
 			parties[i].Receiver, parties[i].Networks = c.receiver, s.networks(c.request)
 			created, t, err := s.makeQuote(ctx, c, parties[i], writes.now)
+			t.Trace = c.trace
 			if err == nil && parties[i].FromWallet() {
 				err = created.CheckFunds(balances[parties[i].FromInternal.LedgerAccount()])
 			}
@@ -220,7 +224,8 @@ type quoteWrites struct {
 func (b *quoteWrites) add(q quote.Quote, t transaction.Transaction) {
 	b.quotes, b.transactions = append(b.quotes, q), append(b.transactions, t)
 	b.events = append(b.events, event.Event{ID: ident.NewWebhook(b.ids.New, t.UpdatedAt), Platform: t.Platform,
-		Type: event.OutgoingPayment, Name: event.OutgoingPaymentPending, Subject: t.ID.UUID(), OccurredAt: t.UpdatedAt, Resource: t})
+		Type: event.OutgoingPayment, Name: event.OutgoingPaymentPending, Subject: t.ID.UUID(), OccurredAt: t.UpdatedAt, Resource: t,
+		Trace: t.Trace})
 	// One job expires all quotes of a platform that were created together and expire together.
 	for i := range b.expiries {
 		if b.expiries[i].Platform == t.Platform && b.expiries[i].Due.Equal(t.ExpiresAt) {

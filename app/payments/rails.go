@@ -96,7 +96,7 @@ func (w work) callAgain(p ident.Platform, step transaction.Step, subject uuid.UU
 		}
 		w.repeated[subject], step = true, transaction.StepCallAgain
 	}
-	next := ports.Job{Platform: p, Step: step, Due: o.RetryAt}
+	next := ports.Job{Platform: p, Step: step, Due: o.RetryAt, Trace: w.traces[subject]}
 	switch {
 	case o.Verdict != ports.Waiting:
 		next.Attempts = max(running.Attempts, 1)

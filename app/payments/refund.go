@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"slices"
+	"time"
 
 	"causeway/app/internal/uow"
 	"causeway/core/account"
@@ -20,6 +21,7 @@ func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 }
 
 func (s *Service) askRefunds(ctx context.Context, keys []ports.TransactionKey) (answers, error) {
+	began := time.Now()
 	payouts, err := s.Store.Payouts(ctx, keys)
 	if err != nil {
 		return answers{}, err
@@ -35,7 +37,9 @@ func (s *Service) askRefunds(ctx context.Context, keys []ports.TransactionKey) (
 	}
 	var refunds []ports.Refund
 	var toWallets []ports.WalletCredit
+	var started callSpans
 	for _, payout := range payouts {
+		s.startCall(&started, began, ports.CallRefund, &payout.Transaction)
 		t := payout.Transaction
 		if t.Flow().Funding == transaction.Wallet {
 			toWallets = append(toWallets, ports.WalletCredit{Transaction: t, Wallet: ports.WalletID{Platform: t.Platform,
@@ -55,8 +59,9 @@ func (s *Service) askRefunds(ctx context.Context, keys []ports.TransactionKey) (
 	for i, o := range s.sendRefunds(ctx, refunds) {
 		outcomes[transactionKey(refunds[i].Payout.Transaction)] = o
 	}
-	return answers{call: ports.CallRefund, outcomes: outcomes, applies: isRefunding, settle: func(w work, t transaction.Transaction,
-		o ports.Outcome) error {
+	started.endCalls(outcomes)
+	return answers{call: ports.CallRefund, outcomes: outcomes, spans: started, applies: isRefunding, settle: func(w work,
+		t transaction.Transaction, o ports.Outcome) error {
 		to, inside := homes[t.ID]
 		if !inside {
 			to = t.SourceAccount

@@ -4,8 +4,10 @@ import (
 	"context"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/spans"
 	"causeway/app/internal/uow"
 	"causeway/core/ident"
+	"causeway/core/tracing"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -17,6 +19,7 @@ type transferInCommand struct {
 	in          transaction.TransferIn
 	id          ident.Transaction
 	idempotency *ports.IdempotentRequest
+	trace       tracing.Context
 	// attempted is set once a batch has run with the command. If the result of its commit was
 	// lost, the transfer may exist.
 	attempted bool
@@ -38,7 +41,7 @@ func (s *Service) TransferIn(ctx context.Context, in transaction.TransferIn, req
 		return transaction.Transaction{}, err
 	}
 	return s.transferInBatcher.Do(ctx, in.Platform, &transferInCommand{in: in, id: ident.NewTransaction(s.IDs.New, s.Clock.Now()),
-		idempotency: request})
+		idempotency: request, trace: spans.Context(ctx)})
 }
 
 func (s *Service) transferInBatch(ctx context.Context, commands []*transferInCommand) ([]batch.Result[transaction.Transaction], error) {
@@ -72,6 +75,7 @@ func (s *Service) createTransfersIn(ctx context.Context, commands []*transferInC
 				err = s.checkTransfer(d.Transaction, parties[i].From, nil)
 			}
 			if err == nil {
+				d.Transaction.Trace = c.trace
 				w.Create(d)
 				results[i].Value = d.Transaction
 			}

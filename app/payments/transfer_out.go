@@ -4,10 +4,12 @@ import (
 	"context"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/spans"
 	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/quote"
+	"causeway/core/tracing"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -18,6 +20,7 @@ type transferOutCommand struct {
 	out         transaction.TransferOut
 	idempotency *ports.IdempotentRequest
 	id          ident.Transaction
+	trace       tracing.Context
 	// attempted is set once a batch has run with the command. If the result of its commit was
 	// lost, the transfer may exist.
 	attempted bool
@@ -38,7 +41,7 @@ func (s *Service) TransferOut(ctx context.Context, out transaction.TransferOut, 
 		return transaction.Transaction{}, err
 	}
 	return s.transferOutBatcher.Do(ctx, out.Platform, &transferOutCommand{out: out, idempotency: request,
-		id: ident.NewTransaction(s.IDs.New, s.Clock.Now())})
+		id: ident.NewTransaction(s.IDs.New, s.Clock.Now()), trace: spans.Context(ctx)})
 }
 
 // transferOutWithID is TransferOut with an id that the caller has chosen. Repeated calls create one
@@ -103,6 +106,7 @@ func (w work) transferAll(ctx context.Context, tx Tx, check func(t transaction.T
 			results[i].Err = check(decisions[i].Transaction, nil, p.To)
 		}
 		if results[i].Err == nil {
+			decisions[i].Transaction.Trace = c.trace
 			transfers = append(transfers, decisions[i].Transaction)
 		}
 	}

@@ -1,8 +1,10 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 
+	"causeway/app/internal/spans"
 	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/customer"
@@ -60,7 +62,7 @@ func (s *Service) SimulateUMAPayment(ctx context.Context, p ident.Platform, in U
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	return s.createUMAPayment(ctx, ident.NewTransaction(s.IDs.New, s.Clock.Now()), in, to, sender, claim, ident.Transaction{})
+	return s.createUMAPayment(ctx, ident.NewTransaction(s.IDs.New, s.Clock.Now()), in, to, sender, claim, transaction.Transaction{})
 }
 
 func errNotConnected(e platform.Environment) error {
@@ -160,19 +162,19 @@ func fieldNames(fields []platform.CounterpartyField) []string {
 	return names
 }
 
-// createUMAPayment stores the payment, with the request for approval as its next step. sentBy is the
+// createUMAPayment stores the payment, with the request for approval as its next step. sent is the
 // outgoing payment of another customer of the platform, which must be in transit; zero for none.
 func (s *Service) createUMAPayment(ctx context.Context, id ident.Transaction, in UMAPayment, to customer.Customer,
 	sender ports.Counterparty, request *ports.IdempotentRequest,
-	sentBy ident.Transaction) (transaction.Transaction, error) {
+	sent transaction.Transaction) (transaction.Transaction, error) {
 	approval := transaction.Approval{Webhook: ident.NewWebhook(s.IDs.New, s.Clock.Now()), Requested: transaction.MissingFields(to.Facts(),
 		sender.WantedFields)}
 	var d transaction.Decision
 	var w work
 	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		w = s.newWork()
-		if !sentBy.IsZero() {
-			if err := checkInTransit(ctx, tx, ports.TransactionKey{Platform: to.Platform, ID: sentBy}); err != nil {
+		if !sent.ID.IsZero() {
+			if err := checkInTransit(ctx, tx, ports.TransactionKey{Platform: to.Platform, ID: sent.ID}); err != nil {
 				return err
 			}
 		}
@@ -192,7 +194,7 @@ func (s *Service) createUMAPayment(ctx context.Context, id ident.Transaction, in
 		if d, err = parties.UMAPayment(id, in.Sender, in.Amount, balances[internal.LedgerAccount()], approval, sender.Facts, w.Now); err != nil {
 			return err
 		}
-		d.Transaction.SentBy = sentBy
+		d.Transaction.SentBy, d.Transaction.Trace = sent.ID, cmp.Or(sent.Trace, spans.Context(ctx))
 		w.Create(d)
 		if err := tx.SaveResponse(ctx, request, d.Transaction, nil); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,12 +19,15 @@ import (
 
 // debitWallets transfers what the owners of wallets have signed for, on their chain.
 func (s *Service) debitWallets(ctx context.Context, jobs []ports.Job) error {
+	began := time.Now()
 	transactions, err := s.transactionsOf(ctx, jobs, isCollecting)
 	if err != nil {
 		return err
 	}
 	transfers, altered := make([]ports.WalletTransfer, len(transactions)), map[ident.Transaction]error{}
+	var started callSpans
 	for i, t := range transactions {
+		s.startCall(&started, began, ports.CallCollect, &t)
 		if !quote.PayloadMatches(t.Payload, t) {
 			altered[t.ID] = notAsSigned(t)
 		}
@@ -46,13 +50,15 @@ func (s *Service) debitWallets(ctx context.Context, jobs []ports.Job) error {
 		}) {
 		outcomes[transactionKey(transactions[i])] = o
 	}
-	return s.settleAnswers(ctx, jobs, answers{call: ports.CallCollect, outcomes: outcomes, applies: isCollecting,
+	started.endCalls(outcomes)
+	return s.settleAnswers(ctx, jobs, answers{call: ports.CallCollect, outcomes: outcomes, spans: started, applies: isCollecting,
 		settle: work.settleCollection})
 }
 
 // creditWallets transfers payments to wallets on their chain.
 func (s *Service) creditWallets(ctx context.Context, jobs []ports.Job) error {
 	isInTransit := func(t transaction.Transaction) bool { return t.State.InTransit() }
+	began := time.Now()
 	transactions, err := s.transactionsOf(ctx, jobs, isInTransit)
 	if err != nil {
 		return err
@@ -60,14 +66,18 @@ func (s *Service) creditWallets(ctx context.Context, jobs []ports.Job) error {
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
 	transactions = slices.DeleteFunc(transactions, func(t transaction.Transaction) bool { return s.refuseChanged(t, outcomes) })
 	credits := make([]ports.WalletCredit, len(transactions))
+	var started callSpans
 	for i, t := range transactions {
+		s.startCall(&started, began, ports.CallSend, &t)
 		credits[i] = ports.WalletCredit{Transaction: t, Wallet: ports.WalletID{Platform: t.Platform, Account: t.Destination.InternalAccount},
 			Amount: t.Pricing.Received}
 	}
 	for i, o := range s.credit(ctx, credits) {
 		outcomes[transactionKey(transactions[i])] = o
 	}
-	return s.settleAnswers(ctx, jobs, answers{call: ports.CallSend, outcomes: outcomes, applies: isInTransit, settle: work.settlePayout})
+	started.endCalls(outcomes)
+	return s.settleAnswers(ctx, jobs, answers{call: ports.CallSend, outcomes: outcomes, spans: started, applies: isInTransit,
+		settle: work.settlePayout})
 }
 
 // transactionsOf returns the transactions of jobs for which the work is still to be done.

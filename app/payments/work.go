@@ -10,6 +10,7 @@ import (
 	"causeway/app/internal/uow"
 	"causeway/core/rail"
 	"causeway/core/settlement"
+	"causeway/core/tracing"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -25,6 +26,8 @@ type work struct {
 	running map[uuid.UUID]ports.Job
 	// repeated are the subjects of running jobs of news that are called about again.
 	repeated map[uuid.UUID]bool
+	// traces are those of the payments of running jobs that are traced.
+	traces map[uuid.UUID]tracing.Context
 	// late are decisions that lock more than transactions.
 	late *[]func(context.Context, Tx) error
 }
@@ -37,7 +40,7 @@ func (s *Service) newWork() work {
 // newJobWork is newWork for jobs that are being run.
 func (s *Service) newJobWork(running []ports.Job) work {
 	w := s.newWork()
-	w.running, w.repeated = map[uuid.UUID]ports.Job{}, map[uuid.UUID]bool{}
+	w.running, w.repeated, w.traces = map[uuid.UUID]ports.Job{}, map[uuid.UUID]bool{}, map[uuid.UUID]tracing.Context{}
 	for _, j := range running {
 		for _, subject := range j.Subjects {
 			w.running[subject] = j
@@ -67,6 +70,7 @@ type answers struct {
 	applies func(transaction.Transaction) bool
 	// settle decides what follows.
 	settle func(work, transaction.Transaction, ports.Outcome) error
+	spans  callSpans
 	// contradictions are kept beside: what was replied about refunds that have ended.
 	contradictions []rail.Contradiction
 }
@@ -96,7 +100,7 @@ func (s *Service) settleAnswers(ctx context.Context, jobs []ports.Job, all ...an
 			}
 		}
 	}
-	return s.settleWith(ctx, jobs, keys, begin, func(w work, t transaction.Transaction) error {
+	err := s.settleWith(ctx, jobs, keys, begin, func(w work, t transaction.Transaction) error {
 		for _, a := range all {
 			if err := w.settleAnswer(a, t); err != nil {
 				return err
@@ -104,6 +108,10 @@ func (s *Service) settleAnswers(ctx context.Context, jobs []ports.Job, all ...an
 		}
 		return nil
 	})
+	for _, a := range all {
+		a.spans.endJobs(jobs, err)
+	}
+	return err
 }
 
 func (w work) settleAnswer(a answers, t transaction.Transaction) error {
@@ -152,7 +160,12 @@ type decisions struct {
 }
 
 // Decide implements uow.Decisions.
-func (d decisions) Decide(t transaction.Transaction) error { return d.decide(d.work, t) }
+func (d decisions) Decide(t transaction.Transaction) error {
+	if t.Trace != "" {
+		d.traces[t.ID.UUID()] = t.Trace
+	}
+	return d.decide(d.work, t)
+}
 
 // decideAtWrite adds a decision that locks more than transactions. It is made when the work is written, and adds to it.
 func (w work) decideAtWrite(decide func(context.Context, Tx) error) {

@@ -133,7 +133,8 @@ func (q *endpointQueue) attempt(ctx context.Context, d delivery, at time.Time) (
 	if err := d.event.BodyError; err != nil {
 		return ports.WebhookResponse{Outcome: event.InternalError, Error: err.Error()}
 	}
-	return q.service.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: d.endpoint, ID: d.event.ID, Body: d.event.Body, At: at})
+	return q.service.deliver(ctx, d.event.Name, d.event.Trace, ports.WebhookDelivery{Endpoint: d.endpoint, ID: d.event.ID, Body: d.event.Body,
+		At: at})
 }
 
 // finishAttempt sets the outcome of an event after an attempt. It returns the next delivery of the

@@ -14,10 +14,16 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"causeway/app/internal/spans"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/tracing"
 	"causeway/ports"
 )
 
@@ -34,6 +40,8 @@ type Config struct {
 	Metrics  Metrics // may be nil
 	// Delivered is called with each event that was delivered; it may be nil. It must not block.
 	Delivered func(ports.QueuedWebhook)
+	// Spans records the attempts to deliver events that are traced.
+	Spans spans.Tracer
 
 	// MaxConcurrency is the maximum number of concurrent deliveries to one platform; 64.
 	MaxConcurrency int
@@ -228,7 +236,7 @@ func (s *Service) sendNow(ctx context.Context, e event.Rendered, maxResponseByte
 			"No webhook endpoint is set. Set webhookEndpoint in the platform's configuration first.")
 	}
 	now := s.Clock.Now()
-	response := s.Webhooks.Deliver(ctx, ports.WebhookDelivery{Endpoint: endpoint, ID: e.ID, Body: e.Body, At: now,
+	response := s.deliver(ctx, e.Name, e.Trace, ports.WebhookDelivery{Endpoint: endpoint, ID: e.ID, Body: e.Body, At: now,
 		MaxResponseBytes: maxResponseBytes})
 	s.Metrics.Attempted(response.Outcome, response.Duration)
 	if response.Outcome == event.InternalError {
@@ -237,6 +245,24 @@ func (s *Service) sendNow(ctx context.Context, e event.Rendered, maxResponseByte
 	stored := response
 	stored.Response = strings.ToValidUTF8(stored.Response[:min(len(stored.Response), maxStoredResponse)], "")
 	return endpoint, response, s.Log.Record(ctx, e, newAttempt(now, stored))
+}
+
+// deliver makes one attempt, with a span if the event is traced.
+func (s *Service) deliver(ctx context.Context, name string, parent tracing.Context, d ports.WebhookDelivery) ports.WebhookResponse {
+	if parent == "" {
+		return s.Webhooks.Deliver(ctx, d)
+	}
+	place, span := s.Spans.Resume(parent, "webhook "+name, trace.WithSpanKind(trace.SpanKindProducer),
+		trace.WithAttributes(spans.Platform(d.Endpoint.Platform.String()), attribute.String("causeway.webhook", d.ID.String())))
+	d.Trace = place
+	response := s.Webhooks.Deliver(ctx, d)
+	span.SetAttributes(attribute.String("causeway.outcome", string(response.Outcome)), attribute.Int("http.response.status_code",
+		response.StatusCode))
+	if !response.Outcome.Delivered() {
+		span.SetStatus(codes.Error, "")
+	}
+	span.End()
+	return response
 }
 
 func newAttempt(at time.Time, r ports.WebhookResponse) event.Attempt {

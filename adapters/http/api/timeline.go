@@ -18,6 +18,7 @@ import (
 type timelineBody struct {
 	Transaction transactionBody     `json:"transaction" doc:"Transaction with its current status."`
 	Data        []timelineEventBody `json:"data" doc:"Events, oldest first."`
+	TraceID     string              `json:"traceId,omitempty" doc:"Id of the trace in which the service has recorded what it did for the payment: that of the request that executed it, or until then that of its quote. Absent if nothing was traced." example:"4bf92f3577b34da6a3ce929d0e0e4736"`
 	Complete    bool                `json:"complete" doc:"Whether all events are included. False if there are more than 1000 events of one type."`
 }
 
@@ -107,7 +108,8 @@ type timelineWebhookEvent struct {
 }
 
 func renderTimeline(s accounting.Timeline) timelineBody {
-	body := timelineBody{Transaction: renderTransaction(s.Transaction), Data: make([]timelineEventBody, len(s.Events)), Complete: s.Complete}
+	body := timelineBody{Transaction: renderTransaction(s.Transaction), Data: make([]timelineEventBody, len(s.Events)),
+		TraceID: s.Transaction.Trace.ID(), Complete: s.Complete}
 	for i, c := range s.Events {
 		body.Data[i] = renderTimelineEvent(s, c)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"causeway/core/rail"
 	"causeway/core/signedmessage"
+	"causeway/core/tracing"
 	"causeway/ports"
 )
 
@@ -81,8 +82,10 @@ func newClient(s settings, secrets ports.Secrets, clock ports.Clock, wrap func(h
 // Close closes idle connections.
 func (c *Client) Close() { c.close() }
 
-// call makes one request. The body is nil for a GET, whose signature is over its method and target.
-func (c *Client) call(ctx context.Context, method, path string, query url.Values, body, into any, limit int64) error {
+// call makes one request. The body is nil for a GET, whose signature is over its method and target. place is that of the request
+// in a trace; empty if it is in none.
+func (c *Client) call(ctx context.Context, method, path string, query url.Values, body, into any, limit int64,
+	place tracing.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	target := path
@@ -112,6 +115,9 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	request.Header.Set(signedmessage.SignatureHeader, h.Signature)
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", "causeway")
+	if place != "" {
+		request.Header.Set("traceparent", string(place))
+	}
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}

@@ -144,7 +144,7 @@ func (c *Client) listEvents(ctx context.Context, after string, limit int,
 	maxBytes int64) (page EventPage, raw []ports.RawReport, err error) {
 	var list rawPage
 	query := url.Values{"after": {after}, "limit": {strconv.Itoa(limit)}}
-	if err := c.call(ctx, http.MethodGet, "/events", query, nil, &list, maxBytes); err != nil {
+	if err := c.call(ctx, http.MethodGet, "/events", query, nil, &list, maxBytes, ""); err != nil {
 		return page, nil, err
 	}
 	switch {
@@ -190,7 +190,7 @@ func (r *Rail) Balances(ctx context.Context) ([]ports.RailBalance, error) {
 // Balances returns the balances of the account, which were checked.
 func (c *Client) Balances(ctx context.Context) ([]ports.RailBalance, error) {
 	var list BalanceList
-	if err := c.call(ctx, http.MethodGet, "/balances", nil, nil, &list, maxState); err != nil {
+	if err := c.call(ctx, http.MethodGet, "/balances", nil, nil, &list, maxState, ""); err != nil {
 		return nil, err
 	}
 	balances := make([]ports.RailBalance, 0, len(list.Balances))
@@ -214,7 +214,7 @@ func (c *Client) Balances(ctx context.Context) ([]ports.RailBalance, error) {
 // Health asks the sidecar what it is.
 func (c *Client) Health(ctx context.Context) (Health, error) {
 	var h Health
-	if err := c.call(ctx, http.MethodGet, "/health", nil, nil, &h, maxState); err != nil {
+	if err := c.call(ctx, http.MethodGet, "/health", nil, nil, &h, maxState, ""); err != nil {
 		return h, err
 	}
 	if h.Name == "" || !isText(h.Name, 100) || !isText(h.Version, 100) || !isText(h.Text, 500) {

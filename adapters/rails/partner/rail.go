@@ -24,6 +24,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/core/signedmessage"
+	"causeway/core/tracing"
 	"causeway/ports"
 )
 
@@ -138,6 +139,7 @@ func (r *Rail) instructions(holder, reference string, currency money.Currency, n
 type request struct {
 	payment Payment
 	key     ports.RailPaymentKey
+	trace   tracing.Context
 	began   time.Time // when it became due; zero if unknown
 	submit  bool      // else its state is asked for
 	// first: it leaves with this request. held: it has left, and may not be submitted again now.
@@ -147,17 +149,21 @@ type request struct {
 func payoutRequest(p ports.Payout, submit bool) request {
 	t := p.Transaction
 	return request{payment: newPayout(p), key: ports.RailPaymentKey{Platform: t.Platform, ID: t.ID.UUID(), Kind: rail.Payout},
-		began: t.UpdatedAt, submit: submit}
+		trace: t.Trace, began: t.UpdatedAt, submit: submit}
 }
 
 func collectionRequest(c ports.Collection, submit bool) request {
 	t := c.Transaction
 	return request{payment: newCollection(c), key: ports.RailPaymentKey{Platform: t.Platform, ID: t.ID.UUID(), Kind: rail.Collection},
-		began: t.UpdatedAt, submit: submit}
+		trace: t.Trace, began: t.UpdatedAt, submit: submit}
 }
 
 func refundRequest(r ports.Refund, submit bool) request {
-	return request{payment: newRefund(r), key: ports.RailPaymentKey{Platform: r.Platform, ID: r.ID, Kind: rail.Refund}, submit: submit}
+	q := request{payment: newRefund(r), key: ports.RailPaymentKey{Platform: r.Platform, ID: r.ID, Kind: rail.Refund}, submit: submit}
+	if r.Payout != nil {
+		q.trace = r.Payout.Transaction.Trace
+	}
+	return q
 }
 
 // Send submits payouts.
@@ -290,7 +296,7 @@ func batchTime(ctx context.Context) time.Duration {
 
 // callOne makes one request, and returns Unknown for everything but a clear answer.
 func (r *Rail) callOne(ctx context.Context, q request) ports.Outcome {
-	state, err := r.client.Payment(ctx, q.payment, q.submit)
+	state, err := r.client.payment(ctx, q.payment, q.submit, q.trace)
 	now := r.Clock.Now()
 	if err == nil {
 		return r.outcome(q.payment.Kind, state, q.began, now)
@@ -313,12 +319,17 @@ func (r *Rail) callOne(ctx context.Context, q request) ports.Outcome {
 
 // Payment submits a payment, or asks for its state, and returns a state that was checked.
 func (c *Client) Payment(ctx context.Context, p Payment, submit bool) (State, error) {
+	return c.payment(ctx, p, submit, "")
+}
+
+// payment is Payment for one that is traced.
+func (c *Client) payment(ctx context.Context, p Payment, submit bool, place tracing.Context) (State, error) {
 	var s State
 	var err error
 	if submit {
-		err = c.call(ctx, http.MethodPost, p.Kind.Path(), nil, p, &s, maxState)
+		err = c.call(ctx, http.MethodPost, p.Kind.Path(), nil, p, &s, maxState, place)
 	} else {
-		err = c.call(ctx, http.MethodGet, p.Kind.Path()+"/"+url.PathEscape(p.ID), nil, nil, &s, maxState)
+		err = c.call(ctx, http.MethodGet, p.Kind.Path()+"/"+url.PathEscape(p.ID), nil, nil, &s, maxState, place)
 	}
 	if err == nil {
 		err = s.check(p, c.clock.Now())

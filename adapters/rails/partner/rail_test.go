@@ -470,3 +470,33 @@ func TestRail_SecretThatCannotBeReadIsNoOutcome(t *testing.T) {
 		t.Errorf("%+v, %d requests; logged %s", o, requests.Load(), fmt.Sprint(logged))
 	}
 }
+
+func TestRail_TraceIsSent(t *testing.T) {
+	t.Parallel()
+	// The place in a trace of each payment is sent with the requests about it, also with its refund. Without one there is no header.
+	sent := make(chan []string, 1)
+	r, _ := newRail(t, func(w http.ResponseWriter, req *http.Request) {
+		sent <- req.Header.Values("traceparent")
+		w.WriteHeader(http.StatusNotFound)
+	})
+	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	payout := thePayout()
+	r.Send(t.Context(), []ports.Payout{payout})
+	if got := <-sent; len(got) > 0 {
+		t.Errorf("sent %q", got)
+	}
+	payout.Transaction.Trace = trace
+	for name, call := range map[string]func(){
+		"send":   func() { r.Send(t.Context(), []ports.Payout{payout}) },
+		"status": func() { r.Status(t.Context(), []ports.Payout{payout}) },
+		"refund": func() {
+			r.Refund(t.Context(), []ports.Refund{{ID: payout.Transaction.ID.UUID(), Platform: payout.Transaction.Platform,
+				Rail: payout.Transaction.DestinationRail, Amount: payout.Transaction.Pricing.Received, Payout: &payout}})
+		},
+	} {
+		call()
+		if got := <-sent; len(got) != 1 || got[0] != trace {
+			t.Errorf("%s: sent %q", name, got)
+		}
+	}
+}

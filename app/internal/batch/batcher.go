@@ -18,6 +18,10 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"causeway/app/internal/spans"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/ports"
@@ -91,6 +95,7 @@ type call[C, R any] struct {
 	arrivedAt time.Time
 	callerErr func() error // not nil once the caller has gone
 	done      chan Result[R]
+	span      trace.Span // from the arrival to the result
 }
 
 // New returns a Batcher that runs its batches with run.
@@ -121,15 +126,23 @@ func (b *Batcher[C, R]) Do(ctx context.Context, platform ident.Platform, command
 		return none, err
 	}
 	own := &call[C, R]{command: command, arrivedAt: time.Now(), callerErr: ctx.Err, done: make(chan Result[R], 1)}
+	_, own.span = spans.Start(ctx, "batch", b.Kind)
+	result := b.wait(ctx, platform, own)
+	spans.End(own.span, result.Err)
+	return result.Value, result.Err
+}
+
+// wait returns the result of one command.
+func (b *Batcher[C, R]) wait(ctx context.Context, platform ident.Platform, own *call[C, R]) Result[R] {
 	if err := b.enqueue(platform, own); err != nil {
-		return none, err
+		return Result[R]{Err: err}
 	}
 	select {
 	case result := <-own.done:
-		return result.Value, result.Err
+		return result
 	case <-ctx.Done():
 		b.withdraw(platform, own)
-		return none, ctx.Err()
+		return Result[R]{Err: ctx.Err()}
 	}
 }
 
@@ -195,6 +208,11 @@ func (b *Batcher[C, R]) runQueue(platform ident.Platform, q *queue[C, R]) {
 		}
 		if b.Observer != nil {
 			b.Observer.Started(b.Kind, len(calls), time.Since(calls[0].arrivedAt))
+		}
+		for _, c := range calls {
+			if c.span.IsRecording() {
+				c.span.AddEvent("taken", trace.WithAttributes(attribute.Int("causeway.batch.size", len(calls))))
+			}
 		}
 		// The batch belongs to several callers, so it has the context of none.
 		ctx, cancel := context.WithTimeout(ports.ForPlatform(context.Background(), platform), b.Timeout)

@@ -63,6 +63,7 @@ func callAll[T any](ctx context.Context, r *Rail, items []T, starts bool, paymen
 				batch[n] = items[i]
 			}
 			for n, o := range r.callOne(name, len(batch), func(adapter ports.Rail) []ports.Outcome { return call(adapter, ctx, batch) }) {
+				o.Connection = name
 				outcomes[indexes[n]] = o
 			}
 		})

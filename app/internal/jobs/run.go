@@ -138,6 +138,9 @@ func (w *Workers) ReportFailed(jobs []ports.Job) {
 
 func (w *Workers) report(j ports.Job, cause error) {
 	log := w.log(j).WithError(cause).WithField("attempts", j.Attempts)
+	if id := j.Trace.ID(); id != "" {
+		log = log.WithField("trace_id", id)
+	}
 	var p *panicError
 	if errors.As(cause, &p) {
 		log = log.WithField("stack", p.stack)

@@ -97,7 +97,7 @@ func (w *Work) addDecision(d transaction.Decision) {
 	}
 	for _, name := range d.Events {
 		w.events = append(w.events, event.Event{ID: ident.NewWebhook(w.ids.New, t.UpdatedAt), Platform: t.Platform,
-			Type: kind, Name: name, Subject: t.ID.UUID(), OccurredAt: t.UpdatedAt, Resource: t})
+			Type: kind, Name: name, Subject: t.ID.UUID(), OccurredAt: t.UpdatedAt, Resource: t, Trace: t.Trace})
 	}
 	switch {
 	case d.Next == transaction.NoStep:

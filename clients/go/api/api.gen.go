@@ -19517,8 +19517,11 @@ type Timeline struct {
 	Complete bool `json:"complete"`
 
 	// Data Events, oldest first.
-	Data        []TimelineEvent `json:"data"`
-	Transaction Transaction     `json:"transaction"`
+	Data []TimelineEvent `json:"data"`
+
+	// TraceID Id of the trace in which the service has recorded what it did for the payment: that of the request that executed it, or until then that of its quote. Absent if nothing was traced.
+	TraceID     *string     `json:"traceId,omitempty"`
+	Transaction Transaction `json:"transaction"`
 }
 
 // TimelineEvent defines model for TimelineEvent.

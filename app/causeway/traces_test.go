@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+func TestTraceFlags_InvalidValues(t *testing.T) {
+	t.Parallel()
+	// Each value that is not valid is reported with its setting, and credentials are not repeated.
+	for name, test := range map[string]struct {
+		flags traceFlags
+		want  string
+	}{
+		"none":        {traceFlags{TracesRatio: 1}, ""},
+		"base":        {traceFlags{OTLPEndpoint: "http://localhost:4318", TracesRatio: 0.5}, ""},
+		"no scheme":   {traceFlags{OTLPEndpoint: "localhost:4318", TracesRatio: 1}, "--otlp-endpoint (OTEL_EXPORTER_OTLP_ENDPOINT)"},
+		"credentials": {traceFlags{TracesEndpoint: "https://ana:secret@example.com/v1/traces", TracesRatio: 1}, "--traces-endpoint"},
+		"ratio":       {traceFlags{TracesRatio: 1.5}, "--traces-ratio (OTEL_TRACES_SAMPLER_ARG)"},
+	} {
+		var refused []string
+		test.flags.checkTraces(func(setting, must string, got any) { refused = append(refused, setting) })
+		if got := strings.Join(refused, " "); test.want == "" && got != "" || !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s: refused %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestTraceFlags_Endpoint(t *testing.T) {
+	t.Parallel()
+	// Traces go below the address of the collector, or to their own address as it is.
+	for want, flags := range map[string]traceFlags{
+		"http://localhost:4318/v1/traces":   {OTLPEndpoint: "http://localhost:4318/"},
+		"http://localhost:4318/a/v1/traces": {OTLPEndpoint: "http://localhost:4318/a"},
+		"http://other:4318/x":               {OTLPEndpoint: "http://localhost:4318", TracesEndpoint: "http://other:4318/x"},
+	} {
+		if got := flags.endpoint(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestTraceFlags_SamplerIgnoresWhatCallersDecide(t *testing.T) {
+	t.Parallel()
+	// The flag of a caller neither has a trace sampled nor keeps it from it. What this service has decided holds for what follows.
+	for _, test := range []struct {
+		sampler                      string
+		remote, sampledParent, wants bool
+	}{
+		{"parentbased_always_on", true, false, true}, {"parentbased_always_on", false, false, false},
+		{"parentbased_always_off", true, true, false}, {"parentbased_always_off", false, true, true},
+		{"always_on", false, false, true}, {"always_off", true, true, false},
+		{"parentbased_traceidratio", true, true, false}, {"traceidratio", true, true, false},
+	} {
+		parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}, Remote: test.remote})
+		if test.sampledParent {
+			parent = parent.WithTraceFlags(trace.FlagsSampled)
+		}
+		decided := traceFlags{TracesSampler: test.sampler}.sampler().ShouldSample(sdktrace.SamplingParameters{
+			ParentContext: trace.ContextWithSpanContext(context.Background(), parent), TraceID: parent.TraceID()})
+		if got := decided.Decision == sdktrace.RecordAndSample; got != test.wants {
+			t.Errorf("%+v: sampled %t", test, got)
+		}
+	}
+}
