@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"os"
 	"strings"
@@ -53,7 +54,7 @@ func (f traceFlags) checkTraces(refuse func(setting, must string, got any)) {
 			refuse(setting, "an address without credentials and parameters; set OTEL_EXPORTER_OTLP_HEADERS", "the one that is set")
 		}
 	}
-	if f.TracesRatio < 0 || f.TracesRatio > 1 || f.TracesRatio != f.TracesRatio {
+	if f.TracesRatio < 0 || f.TracesRatio > 1 || math.IsNaN(f.TracesRatio) {
 		refuse("--traces-ratio (OTEL_TRACES_SAMPLER_ARG)", "from 0 to 1", f.TracesRatio)
 	}
 	if !f.traced() {

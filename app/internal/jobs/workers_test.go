@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/sirupsen/logrus"
+	logtest "github.com/sirupsen/logrus/hooks/test"
 
 	"causeway/app/internal/jobs"
 	"causeway/ports"
@@ -458,5 +460,21 @@ func TestRetryPolicy_Next(t *testing.T) {
 	}
 	if _, dead := (jobs.RetryPolicy{}).Next(jobs.DefaultMaxAttempts, now); !dead {
 		t.Error("not dead after the last attempt")
+	}
+}
+
+func TestWorkers_FailureNamesTheTrace(t *testing.T) {
+	t.Parallel()
+	// A failed attempt is logged with the trace of the payment, and without one if the payment is not traced.
+	log, hook := logtest.NewNullLogger()
+	w := jobs.New(jobs.Config{Jobs: &fakeJobs{}, Clock: systemClock{}, Log: logrus.NewEntry(log)})
+	traced := job(1)
+	traced.Trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+	w.ReportFailed([]ports.Job{traced, job(2)})
+
+	logged := hook.AllEntries()
+	if len(logged) != 2 || logged[0].Data["trace_id"] != "4bf92f3577b34da6a3ce929d0e0e4736" || logged[1].Data["trace_id"] != nil {
+		t.Errorf("logged %+v", logged)
 	}
 }
