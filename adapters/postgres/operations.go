@@ -236,7 +236,7 @@ func (db *DB) Operations(ctx context.Context, steps []transaction.Step) (Operati
 	if o.Backups, err = readBackups(read); err != nil {
 		return o, err
 	}
-	if o.Rails, err = countRails(read, age); err != nil {
+	if o.Rails, err = countRails(read, now, age); err != nil {
 		return o, err
 	}
 	return o, db.addUnmatched(ctx, read, o.Unmatched)

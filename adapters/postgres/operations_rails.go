@@ -7,8 +7,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/postgres/storage"
 	"causeway/core/money"
 	"causeway/core/rail"
+	"causeway/ports"
 )
 
 // RailOperations is what operators watch of connections to partners.
@@ -23,6 +25,16 @@ type RailOperations struct {
 	Feeds    []RailFeedMetric
 	// RefusedStatements are those that reconciliation refused, by connection.
 	RefusedStatements map[string]Backlog
+	// Paused are the names of the connections and rails that are paused.
+	Paused []string
+	// Accounts are the accounts at partners whose balance is known.
+	Accounts []RailAccountMetric
+}
+
+// RailAccountMetric is what an account at a partner can pay out, and has paid out in the last 24 hours, in minor units.
+type RailAccountMetric struct {
+	rail.AccountKey
+	Available, PaidOut int64
 }
 
 // RailFeedMetric is the state of the feed of a connection.
@@ -83,8 +95,46 @@ const countRefusedStatements = `
 		SELECT connection, received_at FROM rail_statements WHERE reconciled_at IS NULL AND problem <> '' ORDER BY retry_at LIMIT $1) AS refused
 	GROUP BY connection`
 
+// rowReader runs a query, and calls row for each of its rows.
+type rowReader func(sql string, args []any, row func(pgx.Rows) error) error
+
+// selectPaidOut uses rail_usage_by_hour.
+const selectPaidOut = `SELECT connection, currency, sum(amount)::bigint FROM rail_usage WHERE hour > $1 GROUP BY connection, currency`
+
+// countRailAccounts adds what is paused, and the accounts at partners.
+func countRailAccounts(read rowReader, now time.Time, o *RailOperations) error {
+	if err := read(storage.LatestPauses, nil, func(rows pgx.Rows) error {
+		var p ports.RailPause
+		err := storage.ScanPause(rows, &p)
+		if err == nil && p.Paused {
+			o.Paused = append(o.Paused, p.Name)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	paidOut := map[rail.AccountKey]int64{}
+	if err := read(selectPaidOut, []any{now.Add(-24 * time.Hour)}, func(rows pgx.Rows) error {
+		var key rail.AccountKey
+		var amount int64
+		err := rows.Scan(&key.Connection, &key.Currency, &amount)
+		paidOut[key] = amount
+		return err
+	}); err != nil {
+		return err
+	}
+	return read(readAllRailAccounts, nil, func(rows pgx.Rows) error {
+		var a rail.Account
+		err := scanRailAccount(rows, &a)
+		if available, known := a.Available(); known {
+			o.Accounts = append(o.Accounts, RailAccountMetric{a.AccountKey, available.Minor, paidOut[a.AccountKey]})
+		}
+		return err
+	})
+}
+
 // countRails reads what operators watch of connections.
-func countRails(read func(string, []any, func(pgx.Rows) error) error, age func(*time.Time) time.Duration) (RailOperations, error) {
+func countRails(read rowReader, now time.Time, age func(*time.Time) time.Duration) (RailOperations, error) {
 	o := RailOperations{Waiting: map[rail.Wait]Backlog{}, RefusedStatements: map[string]Backlog{}}
 	err := read(countWaitingPayments, []any{MaxCounted}, func(rows pgx.Rows) error {
 		var wait rail.Wait
@@ -138,6 +188,9 @@ func countRails(read func(string, []any, func(pgx.Rows) error) error, age func(*
 		return err
 	})
 	if err != nil {
+		return o, err
+	}
+	if err := countRailAccounts(read, now, &o); err != nil {
 		return o, err
 	}
 	return o, read(selectFeeds, []any{MaxCounted}, func(rows pgx.Rows) error {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -44,16 +45,21 @@ const (
 		+ (SELECT coalesce(sum(amount), 0) FROM rail_receipts r WHERE r.connection = k.connection AND r.currency = k.currency AND r.received_at > balance.at)
 		- (SELECT coalesce(sum(amount), 0) FROM rail_receipts r WHERE r.connection = k.connection AND r.currency = k.currency AND r.reversed_at > balance.at)`
 
-	// readRailAccounts counts what moved anew if there is a new balance.
-	readRailAccounts = `SELECT connection, currency, coalesce(balance.amount, 0), balance.at, a.in_flight,
+	// railAccounts reads accounts k. It counts what moved anew if there is a new balance.
+	railAccounts = `SELECT connection, currency, coalesce(balance.amount, 0), balance.at, a.in_flight,
 			CASE WHEN balance.at IS NOT DISTINCT FROM a.balance_at THEN a.moved ELSE ` + movedSince + ` END::bigint,
 			EXISTS (SELECT FROM rail_payments p WHERE p.connection = k.connection AND p.currency = k.currency AND p.state = 'QUEUED' AND p.wait = 'FUNDS' AND NOT p.forced)
-		FROM unnest($1::text[], $2::text[]) AS k(connection, currency) JOIN rail_accounts a USING (connection, currency) ` + railBalance
+		FROM %s AS k(connection, currency) JOIN rail_accounts a USING (connection, currency) ` + railBalance
 
 	// readRailUsage uses the primary key: the hours of the present day.
 	readRailUsage = `SELECT connection, currency, rail, coalesce(sum(amount) FILTER (WHERE hour >= $4), 0)::bigint, sum(amount)::bigint
 		FROM rail_usage JOIN unnest($1::text[], $2::text[]) AS k(connection, currency) USING (connection, currency)
 		WHERE hour >= $3 GROUP BY connection, currency, rail`
+)
+
+var (
+	readRailAccounts    = fmt.Sprintf(railAccounts, `unnest($1::text[], $2::text[])`)
+	readAllRailAccounts = fmt.Sprintf(railAccounts, `(SELECT connection, currency FROM rail_accounts)`)
 )
 
 func accountColumns(keys []rail.AccountKey) []any {

@@ -249,6 +249,40 @@ func TestRailPayments_UnsettledAreListedAndCounted(t *testing.T) {
 	}
 }
 
+func TestOperations_RailAccounts(t *testing.T) {
+	t.Parallel()
+	// Operators see what each account at a partner can pay out, once its balance is known, what it has paid out within a day, and
+	// what is paused.
+	c := newEnv(t)
+	c.lockRailAccount(t, noon)
+	o, err := c.Operations(t.Context(), nil)
+	if err != nil || len(o.Rails.Accounts) != 0 || len(o.Rails.Paused) != 0 {
+		t.Errorf("before: %+v, %v", o.Rails, err)
+	}
+	balance := ports.RailBalance{Amount: money.Amount{Minor: 500, Currency: "EUR"}, At: noon}
+	if err := c.SaveRailBalances(t.Context(), "bank", []ports.RailBalance{balance}); err != nil {
+		t.Fatal(err)
+	}
+	for _, pause := range []ports.RailPause{{Name: "bank", Paused: true}, {Name: "SEPA", Paused: true}, {Name: "SEPA"}} {
+		pause.By, pause.Note, pause.At = "ana", "Test", noon
+		if err := c.SaveRailPause(t.Context(), pause); err != nil {
+			t.Fatal(err)
+		}
+	}
+	owner := connect(t, c.url)
+	exec(t, owner, `UPDATE rail_accounts SET in_flight = 120`)
+	exec(t, owner, `INSERT INTO rail_usage (connection, currency, hour, rail, amount) VALUES ('bank', 'EUR', $1, 'SEPA', 400),
+		('bank', 'EUR', $2, 'SEPA', 1000)`,
+		noon.Add(-23*time.Hour), noon.Add(-25*time.Hour))
+
+	o, err = c.Operations(t.Context(), nil)
+
+	want := []postgres.RailAccountMetric{{AccountKey: rail.AccountKey{Connection: "bank", Currency: "EUR"}, Available: 380, PaidOut: 400}}
+	if err != nil || !slices.Equal(o.Rails.Accounts, want) || !slices.Equal(o.Rails.Paused, []string{"bank"}) {
+		t.Errorf("accounts %+v, paused %q, %v", o.Rails.Accounts, o.Rails.Paused, err)
+	}
+}
+
 func TestRailDecisions_AreKept(t *testing.T) {
 	t.Parallel()
 	// Every decision about a payment is listed with the payment as it was.

@@ -104,6 +104,11 @@ var (
 		"be tried again, by connection.", "connection")
 	railRefusedAgeDesc = describe("causeway_rail_statements_refused_oldest_seconds",
 		"Time since the oldest of these statements was received, by connection.", "connection")
+	railPausedDesc    = describe("causeway_rail_paused", "1 for each connection or rail that an operator has paused, by name.", "name")
+	railAvailableDesc = describe("causeway_rail_available", "What can be paid out over a connection, in the smallest unit, by connection and "+
+		"currency.", "connection", "currency")
+	railPaidOutDesc = describe("causeway_rail_paid_out", "What was paid out over a connection in the last 24 hours, in the smallest unit, "+
+		"by connection and currency.", "connection", "currency")
 	unmatchedDesc       = describe("causeway_unmatched_funds", "Balance of unmatched funds in the smallest unit, by currency.", "currency")
 	rateAgeDesc         = describe("causeway_rates_age_seconds", "Age of the reference rates that quotes use.")
 	poolInUseDesc       = describe("causeway_database_connections_in_use", "Database connections in use, by pool.", "pool")
@@ -179,7 +184,8 @@ func (o *operations) Describe(descriptions chan<- *prometheus.Desc) {
 		shortfallsDesc, reportAgeDesc, overdrawnDesc, lostDesc, backupOKDesc, backupAtDesc, backupAgeDesc, backupPointDesc,
 		backupRestoreDesc, receivablesDesc, receivablesOwedDesc, receivablesAgeDesc, railWaitingDesc,
 		railWaitingAgeDesc, railUnsettledDesc, railDifferenceDesc, railNoBalanceDesc, railProofAgeDesc, railFeedAgeDesc, railFeedErrorsDesc,
-		railKeptAsideDesc, bankNoticesDesc, railRefusedDesc, railRefusedAgeDesc, unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc,
+		railKeptAsideDesc, bankNoticesDesc, railRefusedDesc, railRefusedAgeDesc, railPausedDesc, railAvailableDesc, railPaidOutDesc,
+		unmatchedDesc, rateAgeDesc, poolInUseDesc, poolMaxDesc,
 		poolWaitsDesc, poolWaitSecondsDesc, readAtDesc, buildDesc} {
 		descriptions <- d
 	}
@@ -262,6 +268,13 @@ func (o *operations) Collect(metrics chan<- prometheus.Metric) {
 	for connection, b := range last.Rails.RefusedStatements {
 		gauge(railRefusedDesc, float64(b.Count), connection)
 		gauge(railRefusedAgeDesc, b.Age.Seconds(), connection)
+	}
+	for _, name := range last.Rails.Paused {
+		gauge(railPausedDesc, 1, name)
+	}
+	for _, a := range last.Rails.Accounts {
+		gauge(railAvailableDesc, float64(a.Available), a.Connection, string(a.Currency))
+		gauge(railPaidOutDesc, float64(a.PaidOut), a.Connection, string(a.Currency))
 	}
 	for currency, minor := range last.Unmatched {
 		gauge(unmatchedDesc, float64(minor), string(currency))
