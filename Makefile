@@ -9,8 +9,9 @@ TOOL    := $(GO) tool -modfile=tools.mod
 
 READERS  := hledger ledger bean-check xmllint pdftotext sshd pgbackrest
 WEB_BROWSER := chromium-headless-shell
+ALERTING := prometheus
 PYTHON_TOOLS := python3-urllib3 python3-cryptography mypy
-PROGRAMS := postgres gcc $(READERS) python3 $(PYTHON_TOOLS) node npm $(WEB_BROWSER)
+PROGRAMS := postgres gcc $(READERS) python3 $(PYTHON_TOOLS) node npm $(WEB_BROWSER) $(ALERTING)
 
 BUILDFLAGS := -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)"
 
@@ -27,7 +28,7 @@ TESTFLAGS := -vet=off -timeout 60m
 WITHOUT_RACE := ./core/... ./ledger/... ./adapters/documentfiles ./app/internal/simulation ./app/causeway/...
 
 .DEFAULT_GOAL := help
-.PHONY: run build clients clients-uncommitted test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-clients needs-evm needs-browser screenshots
+.PHONY: run build clients clients-uncommitted test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-clients needs-evm needs-browser needs-prometheus screenshots
 
 run: needs-postgres build ## Build, then serve http://localhost:8080 with a private Postgres
 	exec $(BINARY) dev --data $(DATA)
@@ -45,20 +46,20 @@ clients-uncommitted: build needs-clients
 	cd clients/typescript && npm run -s generate ../openapi.json && npm run -s build
 	cd clients/python && /usr/bin/python3 generate.py ../openapi.json
 
-test: announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-evm needs-browser lint unit e2e ## Lint, unit, adapter and end-to-end tests
+test: announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-evm needs-browser needs-prometheus lint unit e2e ## Lint, unit, adapter and end-to-end tests
 
 # With the flags of the tests, so that both compile each package and its tests once.
 lint: needs-gcc ## Lint and check the formatting
 	linter=$$($(TOOL) -n golangci-lint) && CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" "$$linter" run && cd clients/go && "$$linter" run
 
 # Most tests wait for Postgres or another process: four packages at once keep two cores busy.
-unit: needs-postgres needs-gcc needs-readers needs-evm ## Unit and adapter tests, with the race detector
+unit: needs-postgres needs-gcc needs-readers needs-evm needs-prometheus ## Unit and adapter tests, with the race detector
 	$(GO) test $(TESTFLAGS) $(WITHOUT_RACE)
 	cd clients/go && $(GO) test $(TESTFLAGS) ./...
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -p 4 $$($(GO) list ./... | grep -v '^causeway/e2e' | grep -vxF "$$($(GO) list $(WITHOUT_RACE))")
 
 # These tests wait for processes two thirds of the time: four at once keep two cores busy.
-e2e: needs-postgres needs-readers needs-python needs-node needs-evm needs-browser build clients-uncommitted ## Tests that drive the real binary
+e2e: needs-postgres needs-readers needs-python needs-node needs-evm needs-browser needs-prometheus build clients-uncommitted ## Tests that drive the real binary
 	cd clients/typescript && npm test -s
 	cd clients/python && mypy && PYTHONPATH=src /usr/bin/python3 -m unittest discover -s tests
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 $(TESTFLAGS) -parallel 4 ./e2e/...
@@ -119,6 +120,10 @@ needs-python:
 # The browser in which the tests use the pages of verifications.
 needs-browser:
 	@.ci/need $(WEB_BROWSER)
+
+# The Prometheus with which the tests try the alerts, with promtool.
+needs-prometheus:
+	@.ci/need $(ALERTING)
 
 # The npm packages of the end-to-end tests: linters and generators for the API description,
 # the libraries with which webhooks are verified, a client of the Model Context Protocol, and a
