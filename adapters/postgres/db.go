@@ -60,6 +60,8 @@ type Options struct {
 	Emitted func()
 	// LostCommits is called with the number of commits that another database is found to lack; it may be nil. It must not block.
 	LostCommits func(lost int)
+	// Tracer sees every statement of the pools; it may be nil.
+	Tracer pgx.QueryTracer
 }
 
 // DB is two pools of connections to one database, all in the role of the service. It implements

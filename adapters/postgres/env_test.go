@@ -66,7 +66,8 @@ func openDB(t testing.TB, url string) *postgres.DB {
 
 func openDBAt(t testing.TB, url string, clock ports.Clock) *postgres.DB {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 8, Clock: clock, IDs: generator})
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 8, Clock: clock, IDs: generator,
+		Tracer: statements.Trace(t, url)})
 	if err != nil {
 		t.Fatal(err)
 	}

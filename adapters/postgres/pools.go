@@ -69,6 +69,7 @@ func (o Options) newPool(ctx context.Context, p poolOptions) (*pgxpool.Pool, err
 		config.BeforeConnect = closeInsteadOfCancel
 	}
 	config.PrepareConn = o.scopeConnection
+	config.ConnConfig.Tracer = o.Tracer
 	if p.adapt != nil {
 		if err := p.adapt(config); err != nil {
 			return nil, fmt.Errorf("the database URL is not usable: %w", err)
