@@ -42,6 +42,9 @@ type Options struct {
 	// IdleTimeout ends a unit of work whose process sends nothing more; 5 s if zero. Units of work make no calls to
 	// other services, so there are milliseconds between their statements.
 	IdleTimeout time.Duration
+	// PoolIdleTime closes connections of the pools that nothing has used for so long; 2 min if zero. Many quiet processes then
+	// do not hold the connections that each has needed once, and a busy one seldom opens one, which takes some milliseconds.
+	PoolIdleTime time.Duration
 	// ForReports keeps the planner's defaults, for statements that read many rows. Otherwise
 	// rows are always looked up by key.
 	ForReports bool
@@ -108,6 +111,9 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	if o.IdleTimeout == 0 {
 		o.IdleTimeout = 5 * time.Second
+	}
+	if o.PoolIdleTime == 0 {
+		o.PoolIdleTime = 2 * time.Minute
 	}
 	if o.MaxConnections == 0 {
 		o.MaxConnections = 16

@@ -49,7 +49,8 @@ func (o Options) newPool(ctx context.Context, p poolOptions) (*pgxpool.Pool, err
 	if err != nil {
 		return nil, fmt.Errorf("the database URL is not usable: %w", err)
 	}
-	config.MaxConns = p.maxConnections
+	config.MaxConns, config.MaxConnIdleTime = p.maxConnections, o.PoolIdleTime
+	config.HealthCheckPeriod = min(config.HealthCheckPeriod, o.PoolIdleTime/2) // looks for idle connections
 	config.PingTimeout = pingTimeout
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = connectTimeout

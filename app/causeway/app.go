@@ -43,6 +43,7 @@ import (
 	"causeway/app/exports"
 	"causeway/app/internal/batch"
 	"causeway/app/internal/connections"
+	"causeway/app/internal/jobs"
 	"causeway/app/internal/mails"
 	"causeway/app/internal/prices"
 	"causeway/app/journals"
@@ -248,14 +249,15 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.idempotency = platforms.NewIdempotencyStore(a.db)
 	a.mailMetrics = newMailMetrics(a.metrics)
 	a.mails = mails.New(mails.Config{IDs: idGenerator, Mailers: a.mailers, From: a.sender(), MaxPerHour: a.MailsPerHour})
+	due := jobs.SharePoll(a.db)
 	a.mailSender = mail.New(mail.Config{
-		Store: a.db, Jobs: a.db, Mailers: a.mailers, Clock: systemClock{}, Log: log, JobMetrics: a.jobMetrics,
+		Store: a.db, Jobs: due, Mailers: a.mailers, Clock: systemClock{}, Log: log, JobMetrics: a.jobMetrics,
 		Metrics: a.mailMetrics})
 	sanctions := customers.Screeners{platform.Production: customers.NewScreener(a.db, a.ScreeningThreshold)}
 	a.walletProofs = a.newWalletProofs()
 	a.customers = customers.New(customers.Config{
 		Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment,
-		Identity: identities, Sanctions: sanctions, WalletProofs: a.walletProofs, Mails: a.mails, Jobs: a.db, Log: log,
+		Identity: identities, Sanctions: sanctions, WalletProofs: a.walletProofs, Mails: a.mails, Jobs: due, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.imports = customers.NewImports(a.customers)
 	a.db.OnDatabaseChange(a.imports.ForgetPrepared)
@@ -263,7 +265,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.verifications = customers.NewVerifications(customers.VerificationsConfig{
 		Store: a.db, Clock: systemClock{}, IDs: idGenerator,
-		Identity: identities, Sanctions: sanctions, Jobs: a.db, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
+		Identity: identities, Sanctions: sanctions, Jobs: due, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.screening = customers.NewScreening(a.verifications, a.db)
 	a.documents = customers.NewDocuments(a.customers, customers.DocumentsConfig{Files: a.files, Check: documentfiles.New(maxDocumentChecks)})
 	a.kycLinks = customers.NewKYCLinks(customers.KYCLinksConfig{
@@ -275,7 +277,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 			platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: reachableBeneficiaries{unsupported.Beneficiaries{},
 				a.connectedRail}}})
 	a.payments = payments.New(payments.Config{
-		Store: a.db, Jobs: a.db, Rails: rails, Simulated: simulatedRail, Chains: rails, Custody: a.custody,
+		Store: a.db, Jobs: due, Rails: rails, Simulated: simulatedRail, Chains: rails, Custody: a.custody,
 		WalletProofs: a.walletProofs, Prices: quotePrices, Timetable: a.timetable, Counterparties: counterparties,
 		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log,
 		Batches: batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout,
