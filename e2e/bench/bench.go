@@ -31,6 +31,7 @@ type bench struct {
 	stops         []func() error // what stopAll calls after stopping them, in reverse order
 
 	customers      []customer
+	sizesBefore    []tableSize    // of the tables, before any load
 	done           map[kind]int64 // pieces of work
 	pgbenchURL     string         // of its database, once it is made
 	baselines      []float64      // transactions per second of pgbench
@@ -164,6 +165,7 @@ func (b *bench) prepare(ctx context.Context) {
 	b.report.add(memoryAndStart, "Memory of the service at rest, before any load", memory, judge(goalIdleMemory, memory))
 	b.addConditions()
 	b.createCustomers(ctx)
+	b.sizesBefore = b.tableSizes(ctx, b.meter.database, "%")
 }
 
 // warmUp lets the service prepare its statements and Postgres analyze its tables.

@@ -38,7 +38,8 @@ func (b *bench) measureLargeLedger(ctx context.Context) {
 	large := b.createLedgerFixture(ctx, "large_ledger", history.Options{Entries: b.ledgerEntries, Months: largeMonths})
 	b.comparePosting(ctx, small, large)
 	const countEntries = "SELECT count(*)::float8 FROM ledger_entries"
-	b.addTableSizes(ctx, large.name, queryIn[struct{ Count float64 }](ctx, b.meter, large.name, countEntries)[0].Count)
+	entries := queryIn[struct{ Count float64 }](ctx, b.meter, large.name, countEntries)[0].Count
+	b.report.addTableSizes(tableSizes, b.tableSizes(ctx, large.name, `ledger\_%`), nil, entries)
 	check(large.store.AdvanceBalanceSnapshots(ctx))
 	large.start(ctx)
 	logf("waiting until the ledger is sealed")
@@ -150,33 +151,6 @@ func (f *ledgerFixture) newHeader(payment ident.Transaction) ledger.Header {
 	now := time.Now()
 	memo := ident.ShortCode(payment.UUID())
 	return ledger.Header{ID: f.ids.New(now), Platform: f.id, Transaction: payment, Effective: now, Memo: memo}
-}
-
-// tableSizesSQL returns the bytes for each entry of the tables with at least half a byte for
-// each, the largest first, and their total. A partitioned table has the size of its partitions.
-const tableSizesSQL = `
-SELECT coalesce(relname, 'Total'), sum(rows) / $1, sum(indexes) / $1
-FROM (SELECT t.relname, sum(pg_table_size(part.relid))::float8 AS rows, sum(pg_indexes_size(part.relid))::float8 AS indexes
-      FROM pg_class t
-      CROSS JOIN LATERAL (SELECT t.oid AS relid UNION SELECT p.relid FROM pg_partition_tree(t.oid) p) part
-      WHERE t.relnamespace = 'public'::regnamespace AND t.relname LIKE 'ledger\_%'
-        AND t.relkind IN ('r', 'p') AND NOT t.relispartition
-      GROUP BY t.relname) tables
-WHERE rows + indexes >= $1 / 2
-GROUP BY ROLLUP (relname)
-ORDER BY relname IS NULL, sum(rows + indexes) DESC`
-
-// tableSize is the size of a table in bytes for each entry.
-type tableSize struct {
-	Name          string
-	Rows, Indexes float64
-}
-
-// addTableSizes adds the tables that grow with the ledger.
-func (b *bench) addTableSizes(ctx context.Context, database string, entries float64) {
-	for _, s := range queryIn[tableSize](ctx, b.meter, database, tableSizesSQL, entries) {
-		b.report.add(tableSizes, s.Name, fmt.Sprintf("%.1f | %.1f | %.1f", s.Rows, s.Indexes, s.Rows+s.Indexes))
-	}
 }
 
 // ledgerQuery is a request that is measured many times. In its path {account} and {entries} are

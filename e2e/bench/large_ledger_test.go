@@ -86,7 +86,7 @@ func TestAddTableSizes_PartitionsCountForTable(t *testing.T) {
 		b.meter.execIn(t.Context(), settings.Database, statement)
 	}
 
-	b.addTableSizes(t.Context(), settings.Database, 10_000)
+	b.report.addTableSizes(tableSizes, b.tableSizes(t.Context(), settings.Database, `ledger\_%`), nil, 10_000)
 
 	var rows, indexes, total float64
 	n, err := fmt.Sscanf(b.report[tableSizes], "| ledger_example | %f | %f | %f |", &rows, &indexes, &total)

@@ -29,6 +29,8 @@ func (b *bench) measureRamps(ctx context.Context) {
 		judge(goalRampRatio, m.perSecond/tps))
 	each := m.cost.each[commits]
 	b.report.add(mainFigure, "Commits per ramp", ratio(each), judge(goalCommits, each))
+	b.meter.execIn(ctx, b.meter.database, "VACUUM")
+	b.report.addTableSizes(sizeOfPayment, b.tableSizes(ctx, b.meter.database, "%"), b.sizesBefore, float64(b.done[ramps]))
 }
 
 // measureOtherLoads measures payouts and transfers, and ramps of other concurrency.

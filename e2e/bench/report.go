@@ -21,6 +21,7 @@ var (
 	mainFigure         = newSection("Main figure")
 	payments           = newSection("Payments")
 	costOfPayment      = newSection("Cost of a payment")
+	sizeOfPayment      = newSection("Size of a payment")
 	hotAccount         = newSection("One hot account")
 	agents             = newSection("Agents")
 	quotes             = newSection("Quotes")
