@@ -15,6 +15,7 @@ import (
 
 // copiedTables have no platform, or rows for all platforms, and change seldom: every server would have a copy (a reference table).
 var copiedTables = map[string]string{
+	"backup_verifications":   "are of the whole database",
 	"corridor_changes":       "prices, which operators set for all platforms or for one",
 	"corridor_overrides":     "prices, which operators set for all platforms or for one",
 	"corridor_proposals":     "prices, which operators set for all platforms or for one",
