@@ -1,4 +1,5 @@
 -- +goose Up
+-- The previous version runs beside it.
 SET LOCAL lock_timeout = '1s';
 
 -- The place of a payment and of an event in a distributed trace (W3C traceparent), so that jobs and deliveries, which any process
