@@ -234,7 +234,8 @@ func (p planner) acrossPlatforms(ctx context.Context, sql string) ([]string, err
 		arguments = "(" + strings.TrimPrefix(strings.Repeat(", NULL", n), ", ") + ")"
 	}
 	var text string
-	if err := p.conn.QueryRow(ctx, "EXPLAIN (FORMAT JSON) EXECUTE explained"+arguments, pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
+	explain := "EXPLAIN (FORMAT JSON) EXECUTE explained" + arguments
+	if err := p.conn.QueryRow(ctx, explain, pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
 		return nil, err
 	}
 	var plans []struct{ Plan planNode }

@@ -18,26 +18,26 @@ func TestPlanner_FindsReadsAcrossPlatforms(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = planner.conn.Close(t.Context()) })
 	for sql, want := range map[string]string{
-		"SELECT id FROM customers WHERE platform_id = $1":                                                                      "",
-		"SELECT id FROM customers WHERE platform_id = ANY ($1)":                                                                "",
-		"SELECT c.id FROM customers c JOIN quotes q ON q.platform_id = c.platform_id AND q.id = c.id WHERE c.platform_id = $1": "",
-		"SELECT c.id FROM unnest($1::uuid[], $2::uuid[]) AS k(p, id) JOIN customers c ON c.platform_id = k.p AND c.id = k.id":  "",
-		"SELECT EXISTS (SELECT FROM quotes q WHERE q.platform_id = c.platform_id) FROM customers c WHERE platform_id = $1":     "",
-		"INSERT INTO ledger_clocks (platform_id) VALUES ($1)":                                                                  "",
-		"SELECT connection FROM rail_accounts":                                                                                 "",
-		"SELECT id FROM platforms":                                                                                             "",
-		"SELECT id FROM customers":                                                                                             "customers",
-		"SELECT id FROM customers WHERE id = $1":                                                                               "customers",
-		"SELECT id FROM customers WHERE platform_id > $1":                                                                      "customers",
-		"SELECT id FROM customers WHERE platform_id BETWEEN $1 AND $2":                                                         "customers",
-		"SELECT id FROM invitations WHERE invitee_platform_id = $1":                                                            "invitations",
-		"SELECT c.id FROM customers c JOIN quotes q ON q.id = c.id WHERE c.platform_id = $1":                                   "quotes",
-		"SELECT c.id FROM customers c JOIN quotes q ON q.id = c.id":                                                            "customers quotes",
-		"SELECT EXISTS (SELECT FROM quotes q WHERE q.id = c.id) FROM customers c WHERE platform_id = $1":                       "quotes",
-		"SELECT seq FROM ledger_entries WHERE seq = $1":                                                                        "ledger_entries",
-		"UPDATE customers SET deleted_at = $1":                                                                                 "customers",
-		"DELETE FROM ledger_clocks":                                                                                            "ledger_clocks",
-		"INSERT INTO ledger_clocks (platform_id) SELECT platform_id FROM customers":                                            "customers",
+		"SELECT id FROM customers WHERE platform_id = $1":                                                                     "",
+		"SELECT id FROM customers WHERE platform_id = ANY ($1)":                                                               "",
+		"SELECT c.id FROM customers c JOIN quotes q ON q.platform_id = c.platform_id WHERE c.platform_id = $1":                "",
+		"SELECT c.id FROM unnest($1::uuid[], $2::uuid[]) AS k(p, id) JOIN customers c ON c.platform_id = k.p AND c.id = k.id": "",
+		"SELECT EXISTS (SELECT FROM quotes q WHERE q.platform_id = c.platform_id) FROM customers c WHERE platform_id = $1":    "",
+		"INSERT INTO ledger_clocks (platform_id) VALUES ($1)":                                                                 "",
+		"SELECT connection FROM rail_accounts":                                                                                "",
+		"SELECT id FROM platforms":                                                                                            "",
+		"SELECT id FROM customers":                                                                                            "customers",
+		"SELECT id FROM customers WHERE id = $1":                                                                              "customers",
+		"SELECT id FROM customers WHERE platform_id > $1":                                                                     "customers",
+		"SELECT id FROM customers WHERE platform_id BETWEEN $1 AND $2":                                                        "customers",
+		"SELECT id FROM invitations WHERE invitee_platform_id = $1":                                                           "invitations",
+		"SELECT c.id FROM customers c JOIN quotes q ON q.id = c.id WHERE c.platform_id = $1":                                  "quotes",
+		"SELECT c.id FROM customers c JOIN quotes q ON q.id = c.id":                                                           "customers quotes",
+		"SELECT EXISTS (SELECT FROM quotes q WHERE q.id = c.id) FROM customers c WHERE platform_id = $1":                      "quotes",
+		"SELECT seq FROM ledger_entries WHERE seq = $1":                                                                       "ledger_entries",
+		"UPDATE customers SET deleted_at = $1":                                                                                "customers",
+		"DELETE FROM ledger_clocks":                                                                                           "ledger_clocks",
+		"INSERT INTO ledger_clocks (platform_id) SELECT platform_id FROM customers":                                           "customers",
 	} {
 		got, err := planner.acrossPlatforms(t.Context(), sql)
 		if err != nil || !slices.Equal(got, strings.Fields(want)) {
@@ -62,7 +62,8 @@ func TestStatements_ListedAreAccepted(t *testing.T) {
 			t.Errorf("%s, %s: accepted %t", c.tables, c.sql, got)
 		}
 	}
-	if got, want := shortened(" SELECT 1,\n\t'it''s' FROM t1 WHERE n = 25 AND m = $2 "), "SELECT 0, ? FROM t1 WHERE n = 0 AND m = $2"; got != want {
+	got, want := shortened(" SELECT 1,\n\t'it''s' FROM t1 WHERE n = 25 AND m = $2 "), "SELECT 0, ? FROM t1 WHERE n = 0 AND m = $2"
+	if got != want {
 		t.Errorf("shortened to %q, want %q", got, want)
 	}
 }
