@@ -235,7 +235,8 @@ func (s *settings) check(r *rail.SettingReader, c rail.Connection) {
 	if s.temporary == s.outgoing && s.temporarySuffix == "" {
 		r.Refuse("temporarySuffix", "must be given, or a temporaryFolder: the bank must not take a file that is not complete")
 	}
-	if name := s.nameOf(c.Name, "", "", time.Time{}, "1"); !strings.Contains(s.fileName, "{number}") || strings.ContainsAny(name, "/\\{}\x00") {
+	name := s.nameOf(c.Name, "", "", time.Time{}, "1")
+	if !strings.Contains(s.fileName, "{number}") || strings.ContainsAny(name, "/\\{}\x00") {
 		r.Refuse("fileName", "must contain {number} and no slash; {connection}, {date}, {rail}, {currency} and {extension} are replaced too")
 	}
 	if s.iban == "" && s.accountNumber == "" {
