@@ -88,6 +88,7 @@ func (b *bench) measureAll(ctx context.Context) {
 	if b.part != "" || !b.partial() {
 		b.runParts(ctx, []part{
 			{"exports", b.measureExports},
+			{"standby", b.measureStandby},
 			{"customers", b.measureCustomers},
 			{"proof reconciliation statements exchange months", b.measurePastMonth},
 			{"books", b.measureBooks},

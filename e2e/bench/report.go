@@ -28,6 +28,7 @@ var (
 	hotRail            = newSection("One hot rail")
 	railsOfProduction  = newSection("Rails of production platforms")
 	exports            = newSection("Exports")
+	readsBeside        = newSection("Reads beside payments")
 	onboarding         = newSection("Customers")
 	ledgerLog          = newSection("Ledger log")
 	ledgerCheck        = newSection("Ledger check")
