@@ -28,7 +28,7 @@ TESTFLAGS := -vet=off -timeout 60m
 WITHOUT_RACE := ./core/... ./ledger/... ./adapters/documentfiles ./app/internal/simulation ./app/causeway/...
 
 .DEFAULT_GOAL := help
-.PHONY: run build clients clients-uncommitted test lint unit e2e faults upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-clients needs-evm needs-browser needs-prometheus screenshots
+.PHONY: run build clients clients-uncommitted test lint unit e2e faults failover upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-clients needs-evm needs-browser needs-prometheus needs-failover screenshots
 
 run: needs-postgres build ## Build, then serve http://localhost:8080 with a private Postgres
 	exec $(BINARY) dev --data $(DATA)
@@ -69,6 +69,13 @@ faults: needs-postgres needs-gcc build ## Long tests: payments while things fail
 	$(GO) test -count=1 -timeout 30m -v ./adapters/rails/bankfile ./adapters/rails/partner -run 'Any|OrderOfFiles' -rapid.checks=1000
 	CAUSEWAY_BIN=$(abspath $(BINARY)) FAULT_ROUNDS=20 $(GO) test -count=1 -timeout 60m -v ./e2e/faults
 	CAUSEWAY_BIN=$(abspath $(BINARY)) FUZZ_REQUESTS=100000 $(GO) test -count=1 -timeout 60m -v ./e2e -run TestFuzz
+
+# FAILOVER_FAILURES=kill-primary,cut-primary makes these alone, and FAILOVER_SEED repeats a run. As root, each server has a network and
+# a disk of its own, which the failures need that other users leave out.
+FAILOVER_ROUNDS ?= 10
+
+failover: needs-postgres needs-failover build ## Drill: payments by two processes while three Postgres servers with Patroni fail at random
+	CAUSEWAY_BIN=$(abspath $(BINARY)) FAILOVER_ROUNDS=$(FAILOVER_ROUNDS) $(GO) test -count=1 -timeout 60m -v ./e2e/faults -run TestFailover_Drill
 
 # The last commit before the first migration that follows the baseline: a program with the baseline alone. Once there is a
 # release, EARLIER=<its tag> runs that one beside this program.
@@ -124,6 +131,10 @@ needs-browser:
 # The Prometheus with which the tests try the alerts, with promtool.
 needs-prometheus:
 	@.ci/need $(ALERTING)
+
+# The programs with which servers of Postgres fail over. Debian may start etcd and HAProxy; the drill starts others, elsewhere.
+needs-failover:
+	@.ci/need patroni etcd haproxy ip
 
 # The npm packages of the end-to-end tests: linters and generators for the API description,
 # the libraries with which webhooks are verified, a client of the Model Context Protocol, and a

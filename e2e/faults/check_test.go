@@ -10,7 +10,8 @@ import (
 	"causeway/e2e/kit"
 )
 
-// check compares everything with what the accepted payments must have led to.
+// check compares everything with what the accepted payments must have led to. Between two loads it compares each payment once, and
+// what all of them add up to each time.
 func (l *load) check() {
 	l.t.Helper()
 	l.awaitEnd()
@@ -18,6 +19,7 @@ func (l *load) check() {
 	l.checkAgents()
 	l.checkBalances()
 	l.checkLedger()
+	l.checked = len(l.payments)
 	byKind := map[string]int{}
 	for _, p := range l.payments {
 		byKind[p.kind]++
@@ -54,11 +56,14 @@ func (l *load) awaitEnd() {
 func (l *load) checkTransactions() {
 	l.t.Helper()
 	want := 2 * len(l.customers) // deposits
-	for _, p := range l.payments {
+	for n, p := range l.payments {
 		if p.transactionID == "" {
 			continue
 		}
 		want += 1 + p.arrivals
+		if n < l.checked {
+			continue
+		}
 		got := l.mustCall(http.MethodGet, "/transactions/"+p.transactionID, nil, http.StatusOK)
 		if got.text("status") != p.status || got.text("refund.status") != p.refund {
 			l.t.Errorf("%s: want %s and refund %q: %s", p.kind, p.status, p.refund, got.body)
@@ -83,6 +88,37 @@ func (l *load) checkTransactions() {
 			l.t.Errorf("%s: %d, want %d", what, got, c.want)
 		}
 	}
+}
+
+// losses returns how many accepted payments are not in the database, how many postings or transactions are there twice, and of how
+// many transactions an event was sent under two ids.
+func (l *load) losses() (lost, doubled, toldTwice int64) {
+	l.t.Helper()
+	want := int64(2 * len(l.customers)) // deposits
+	var ids []string
+	for _, p := range l.payments {
+		if p.transactionID != "" {
+			_, id, _ := strings.Cut(p.transactionID, ":")
+			ids, want = append(ids, id), want+1+int64(p.arrivals)
+		}
+	}
+	lost = l.queryInt(`SELECT count(*) FROM unnest($1::uuid[]) AS accepted(id)
+		WHERE NOT EXISTS (SELECT FROM transactions t WHERE t.id = accepted.id)`, ids)
+	doubled = l.queryInt("SELECT count(*) FROM (SELECT FROM ledger_postings GROUP BY transaction_id, kind HAVING count(*) > 1) t") +
+		max(0, l.queryInt("SELECT count(*) FROM transactions")+lost-want)
+	return lost, doubled, l.receiver.toldTwice()
+}
+
+// toldTwice returns of how many transactions an event was sent under two ids.
+func (r *receiver) toldTwice() (n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, events := range r.events {
+		if sorted := slices.Sorted(slices.Values(events)); len(slices.Compact(sorted)) < len(events) {
+			n++
+		}
+	}
+	return n
 }
 
 // eventsOf returns the events of a transaction.
@@ -177,7 +213,11 @@ func (l *load) checkLedger() {
 		return log.text("postings") == log.text("sealed")
 	})
 	for _, command := range []string{"check", "verify"} {
-		result, err := kit.MustSucceed(waitContext(l.t), kit.Command{Program: binary, Args: []string{"ledger", command},
+		args := []string{"ledger", command}
+		if command == "verify" && l.checkpoints != "" {
+			args = append(args, "--checkpoints", l.checkpoints)
+		}
+		result, err := kit.MustSucceed(waitContext(l.t), kit.Command{Program: binary, Args: args,
 			Env: []string{"DATABASE_URL=" + l.ownerURL}})
 		if err != nil {
 			l.t.Error(err)

@@ -8,6 +8,8 @@
 //	rails_test.go      a production platform whose payments go over one connection
 //	bank_test.go       files of a bank of any kind, and a full disk of its folders
 //	partner_test.go    events of a partner of any kind
+//	failover_test.go   the drill: servers with Patroni that fail, make failover
+//	failover_servers_test.go  which of its servers accept writes, and when each process pays
 //	system_test.go     a database, its servers and the processes of the service
 //	load_test.go       the workers, which repeat each request until its response is final
 //	payments_test.go   the kinds of payments, and what each must lead to

@@ -50,33 +50,44 @@ type load struct {
 
 	mu       sync.Mutex
 	payments []payment
+	checked  int // of payments, which have been compared one by one
 }
 
 // startLoad creates customers with money, and starts the workers.
 func (s *system) startLoad() *load {
 	s.t.Helper()
-	ctx, stop := context.WithCancel(s.t.Context())
-	l := &load{system: s, stop: stop}
+	l := &load{system: s}
 	for n := range 4 {
 		l.customers = append(l.customers, s.createCustomer(n))
 	}
-	for n := range workerCount {
+	l.start(workerCount)
+	return l
+}
+
+// start starts workers, also again after finish.
+func (l *load) start(workers int) {
+	ctx, stop := context.WithCancel(l.t.Context())
+	l.stop = stop
+	for n := range workers {
 		l.workers.Go(func() {
-			for turn := n * len(kinds) / workerCount; ctx.Err() == nil; turn++ { // so that few payments are of all kinds
+			for turn := n * len(kinds) / workers; ctx.Err() == nil; turn++ { // so that few payments are of all kinds
 				one, err := l.pay(turn)
 				if err != nil {
-					s.t.Errorf("%s: %v", kinds[turn%len(kinds)].name, err)
+					l.t.Errorf("%s: %v", kinds[turn%len(kinds)].name, err)
 					return
 				}
-				l.mu.Lock()
-				l.payments = append(l.payments, one)
-				l.mu.Unlock()
-				l.count.Add(1)
+				l.accepted(one)
 			}
 		})
 	}
-	s.t.Cleanup(func() { stop(); l.workers.Wait() })
-	return l
+	l.t.Cleanup(l.finish)
+}
+
+func (l *load) accepted(p payment) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.payments = append(l.payments, p)
+	l.count.Add(1)
 }
 
 // awaitPayments returns when some more payments were accepted.

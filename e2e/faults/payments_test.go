@@ -40,11 +40,7 @@ var kinds = []struct {
 		return l.execute(from, kit.Object{"accountId": from.wallet}, nil, "chains/LAYER2 BTC")
 	}},
 	{"quote funded just in time", func(l *load, from, _ *customer) (payment, error) { return l.fund(from, from.wallet) }},
-	{"transfer out", func(l *load, from, _ *customer) (payment, error) {
-		got, err := l.call(http.MethodPost, "/transfer-out", transferBody(from.account, from.bank), http.StatusCreated)
-		return payment{transactionID: got.text("id"), status: "COMPLETED", events: deliveredEvents,
-			moves: map[string]int64{from.account: -transferAmount, "rails/RTP USD": transferAmount}}, err
-	}},
+	{"transfer out", func(l *load, from, _ *customer) (payment, error) { return l.transferOut(from) }},
 	{"transfer in", func(l *load, from, _ *customer) (payment, error) {
 		got, err := l.call(http.MethodPost, "/transfer-in", transferBody(from.bank, from.account), http.StatusCreated)
 		return payment{transactionID: got.text("id"), status: "COMPLETED", events: []string{"INCOMING_PAYMENT.COMPLETED"},
@@ -148,6 +144,13 @@ func (l *load) execute(from *customer, to, more kit.Object, arrives string) (pay
 	}
 	_, err = l.call(http.MethodPost, "/quotes/"+quote.text("id")+"/execute", nil, http.StatusOK)
 	return l.delivered(quote, from.account, arrives), err
+}
+
+// transferOut pays from the customer's balance to their bank, with one request.
+func (l *load) transferOut(from *customer) (payment, error) {
+	got, err := l.call(http.MethodPost, "/transfer-out", transferBody(from.account, from.bank), http.StatusCreated)
+	return payment{kind: "transfer out", transactionID: got.text("id"), status: "COMPLETED", events: deliveredEvents,
+		moves: map[string]int64{from.account: -transferAmount, "rails/RTP USD": transferAmount}}, err
 }
 
 // executeSigned pays a quote from the customer's wallet, with a valid signature.

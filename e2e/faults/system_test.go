@@ -34,9 +34,11 @@ type system struct {
 	db        *sql.DB // as the owner of the tables, with other servers after a failover
 	ownerURL  string
 	platform  kit.Credentials
-	umaDomain string            // of the platform
-	client    *apiclient.Client // of the first process
-	receiver  *receiver
+	umaDomain string // of the platform
+	// checkpoints is the folder that the processes publish checkpoints to; empty for none.
+	checkpoints string
+	client      *apiclient.Client // of the first process
+	receiver    *receiver
 }
 
 // process is one process of the service. Its address stays the same when it is started again.
@@ -114,10 +116,16 @@ func newSystem(t *testing.T, c scenario) *system {
 	for range max(1, c.processes) {
 		s.addProcess(serviceURL)
 	}
+	s.createSandbox()
+	return s
+}
+
+// createSandbox creates the platform of the load, whose webhooks are received.
+func (s *system) createSandbox() {
+	s.t.Helper()
 	s.createPlatform("SANDBOX")
 	s.umaDomain = s.mustCall(http.MethodGet, "/config", nil, http.StatusOK).text("umaDomain")
 	s.receiver = startReceiver(s)
-	return s
 }
 
 // openSystem starts the database of a scenario.
@@ -202,6 +210,9 @@ func (s *system) addProcess(databaseURL string) {
 		s.t.Fatal(err)
 	}
 	p := &process{t: s.t, address: address, env: environment(databaseURL)}
+	if s.checkpoints != "" {
+		p.env = append(p.env, "CAUSEWAY_CHECKPOINTS="+s.checkpoints)
+	}
 	p.start()
 	s.t.Cleanup(p.stop)
 	s.processes = append(s.processes, p)
