@@ -109,6 +109,8 @@ func TestDatabase_StandbyThatWasPromotedByMistakeIsNotUsed(t *testing.T) {
 	primary, standby := startPrimaryAndStandby(t)
 	h, account := startOnPrimaryAndStandby(t, primary, standby, kit.FailoverURL(standby, primary))
 	path, body := "/sandbox/internal-accounts/"+account+"/fund", object{"amount": 100}
+	const isWatched = "DO $$ BEGIN ASSERT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'causeway watch'); END $$"
+	eventually(t, "the process watches its primary", func() bool { return primary.Exec(waitContext(t), isWatched) == nil })
 	execAll(t, standby, "SELECT pg_promote()")
 	for range 10 {
 		execAll(t, primary, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'causeway work'")
