@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,6 +32,8 @@ type databaseHosts struct {
 	// primary is the server of the session that is asked, if the URL has several hosts of which one accepts writes. Otherwise, and while
 	// there is no such session, it is nil. Other servers are not dialled.
 	primary atomic.Pointer[databaseHost]
+	// panicked gets the panic of a watcher, which goes on; it may be nil.
+	panicked func(value any, stack []byte)
 
 	mu        sync.Mutex
 	byAddress map[string]*databaseHost
@@ -113,11 +116,29 @@ func (h *databaseHost) closeConns(reason error, which func(*timedConn) bool) {
 	}
 }
 
+// keepRunning runs a watcher until ctx ends, again after a panic.
+func (h *databaseHosts) keepRunning(ctx context.Context, watch func()) {
+	guarded := func() {
+		defer func() {
+			if value := recover(); value != nil && h.panicked != nil {
+				h.panicked(value, debug.Stack())
+			}
+		}()
+		watch()
+	}
+	for ctx.Err() == nil {
+		guarded()
+		_ = pause(ctx, probeInterval)
+	}
+}
+
 // watch notices until ctx ends when the server that new sessions are opened at stops to answer, or is replaced.
 func (h *databaseHosts) watch(ctx context.Context, config *pgx.ConnConfig) {
+	ctx, end := context.WithCancel(ctx) // of those that it starts, when it panics
+	defer end()
 	several := writableHosts(config)
 	for _, one := range several {
-		go h.watchTimeline(ctx, one)
+		go h.keepRunning(ctx, func() { h.watchTimeline(ctx, one) })
 	}
 	for pause(ctx, 2*probeInterval) == nil { // a command is mostly done before, and needs no further session
 		conn, host, err := h.openProbe(ctx, config.Copy())

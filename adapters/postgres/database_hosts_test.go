@@ -1,12 +1,14 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -131,5 +133,24 @@ func TestOpen_LostProbeIsOpenedAgain(t *testing.T) {
 	pgtest.ExecAsSuperuser(t, url, fmt.Sprintf("SELECT pg_terminate_backend(%d, 60000)", first)) // returns when it has ended
 	if again := watching(); first == 0 || again == 0 {
 		t.Errorf("watched by %d and then by %d", first, again)
+	}
+}
+
+func TestDatabaseHosts_WatcherGoesOnAfterAPanic(t *testing.T) {
+	t.Parallel()
+	// A watcher that panics is reported and begun again, and ends with its context.
+	ctx, cancel := context.WithCancel(t.Context())
+	hosts, runs, panics := newDatabaseHosts(), 0, []string{}
+	hosts.panicked = func(value any, stack []byte) { panics = append(panics, fmt.Sprint(value, len(stack) > 0)) }
+
+	hosts.keepRunning(ctx, func() {
+		if runs++; runs == 1 {
+			panic("first")
+		}
+		cancel()
+	})
+
+	if runs != 2 || !slices.Equal(panics, []string{"firsttrue"}) {
+		t.Errorf("%d runs, panics %q", runs, panics)
 	}
 }

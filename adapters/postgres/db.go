@@ -63,6 +63,8 @@ type Options struct {
 	Emitted func()
 	// LostCommits is called with the number of commits that another database is found to lack; it may be nil. It must not block.
 	LostCommits func(lost int)
+	// Panicked is called with the panic of a goroutine that watches the servers, and goes on; it may be nil.
+	Panicked func(value any, stack []byte)
 	// Tracer sees every statement of the pools; it may be nil.
 	Tracer pgx.QueryTracer
 }
@@ -126,6 +128,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		maxSilence = 0
 	}
 	hosts, changes := newDatabaseHosts(), &databaseChanges{}
+	hosts.panicked = o.Panicked
 	pool, err := o.newPool(ctx, poolOptions{url: o.URL, maxConnections: o.MaxConnections, settings: o.workSettings(),
 		maxSilence: maxSilence, hosts: hosts, changes: changes})
 	if err != nil {
@@ -148,7 +151,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	watching, endWatch := context.WithCancel(context.WithoutCancel(ctx))
 	db.endWatch = endWatch
-	go hosts.watch(watching, pool.Config().ConnConfig)
+	go hosts.keepRunning(watching, func() { hosts.watch(watching, pool.Config().ConnConfig) })
 	db.readPool = pool
 	if o.NewCipher != nil {
 		db.cipher = o.NewCipher(db)

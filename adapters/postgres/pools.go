@@ -19,6 +19,7 @@ func (o Options) openReaders(ctx, watching context.Context, work *pgxpool.Pool, 
 			maxSilence: maxReadSilence, hosts: hosts})
 	}
 	readHosts := newDatabaseHosts()
+	readHosts.panicked = o.Panicked
 	pool, err := o.newPool(ctx, poolOptions{url: o.ReadURL, maxConnections: o.MaxReadConnections, settings: o.readSettings(),
 		maxSilence: maxReadSilence, hosts: readHosts, adapt: func(config *pgxpool.Config) error {
 			config.MaxConnLifetime = fallbackLifetime
@@ -28,7 +29,7 @@ func (o Options) openReaders(ctx, watching context.Context, work *pgxpool.Pool, 
 	if err != nil {
 		return nil, fmt.Errorf("for reading: %w", err)
 	}
-	go readHosts.watch(watching, pool.Config().ConnConfig)
+	go readHosts.keepRunning(watching, func() { readHosts.watch(watching, pool.Config().ConnConfig) })
 	return pool, nil
 }
 

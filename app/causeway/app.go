@@ -187,7 +187,10 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 		StandbyBehind: func(address string) {
 			a.log.WithField("standby", address).Warn("the standby for reading is more than a second behind; the primary is read meanwhile")
 		},
-		LostCommits: func(postings int) { a.log.WithField("postings", postings).Error(lostCommitsLogged) },
+		LostCommits: func(lost int) { a.log.WithField("commits", lost).Error(lostCommitsLogged) },
+		Panicked: func(value any, stack []byte) {
+			a.log.WithField("stack", string(stack)).Errorf("panic while watching the database servers: %v", value)
+		},
 		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
 			dataKeys = encryption.NewDataKeys(store, master, systemClock{})
 			return dataKeys
