@@ -99,6 +99,11 @@ var trials = map[string][]trial{
 	"CausewayIdentityProviderFails": {{series: []trialSeries{
 		counter(`causeway_identity_request_seconds_count{operation="submit",outcome="failed"}`, 1, 1),
 		counter(`causeway_identity_request_seconds_count{operation="submit",outcome="ok"}`, 1, 0)}}},
+	// Time begins with zero: the last verification was as long ago when the fault begins as the rule allows.
+	"CausewayBackupNotVerified": {{series: []trialSeries{gauge(`causeway_backup_verified_timestamp_seconds`, -683400, -683400)}}},
+	"CausewayBackupNotUsable":   {{series: []trialSeries{gauge(`causeway_backup_verification_ok`, 1, 0)}}},
+	"CausewayBackupOld": {{series: []trialSeries{gauge(`causeway_backup_age_seconds`, 172800, 172801)}},
+		{series: []trialSeries{gauge(`causeway_backup_recovery_point_seconds`, 3600, 3601)}}},
 	"CausewayMailsNotSent":   {{series: []trialSeries{gauge(`causeway_mail_oldest_waiting_seconds`, 300, 301)}}},
 	"CausewayWebhooksFailed": {{series: []trialSeries{counter(`causeway_webhooks_failed_total`, 0, 1)}}},
 	"CausewayVersionsDiffer": {{series: []trialSeries{gauge(`causeway_build_info{version="1",goversion="1",commit="a"}`, 1, 1),
