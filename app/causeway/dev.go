@@ -24,11 +24,11 @@ type devCommand struct {
 	serverFlags
 	// Not read from DATABASE_URL: a variable that was set for something else must not make dev
 	// migrate that database and create a platform in it.
-	DatabaseURL string `name:"database-url" help:"Postgres database URL. DATABASE_URL is not used. Default: the private Postgres in the data folder." placeholder:"URL"`
-	cli.DataFlag
-	Listen          string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
-	PrivateWebhooks bool   `name:"allow-private-webhooks" env:"CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS" default:"true" negatable:"" help:"Let webhooks of sandbox platforms reach private and loopback addresses, and show the response to a test webhook."`
-	NoDemo          bool   `env:"CAUSEWAY_NO_DEMO" help:"Do not run the demo payment on the first start."`
+	DatabaseURL     string `name:"database-url" help:"Postgres database URL. DATABASE_URL is not used. Default: the private Postgres in the data folder." placeholder:"URL" group:"Database"`
+	cli.DataFlag    `group:"Database"`
+	Listen          string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on." group:"Requests"`
+	PrivateWebhooks bool   `name:"allow-private-webhooks" env:"CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS" default:"true" negatable:"" help:"Let webhooks of sandbox platforms reach private and loopback addresses, and show the response to a test webhook." group:"Sandbox"`
+	NoDemo          bool   `env:"CAUSEWAY_NO_DEMO" help:"Do not run the demo payment on the first start." group:"Sandbox"`
 }
 
 // Help is printed below the help of the command.

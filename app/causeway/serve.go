@@ -14,14 +14,14 @@ import (
 
 type serveCommand struct {
 	serverFlags
-	DatabaseURL string `name:"database-url" env:"DATABASE_URL" secret:"" required:"" help:"Postgres database URL, with a login that is a member of causeway_service and does not own the tables. Run causeway migrate as the owner first." placeholder:"URL"`
-	ReadURL     string `name:"database-read-url" env:"DATABASE_READ_URL" secret:"" help:"Postgres URL of a standby, for lists, reports, exports and proofs, with the user and the database of --database-url. While it is down or behind, they use that one." placeholder:"URL"`
-	Listen      string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on."`
-	MasterKey   string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" secret:"" required:"" help:"32 random bytes in base64 that encrypt the stored private keys, or vault: and the address of a key in Vault, such as vault:https://vault.example.com:8200/transit/causeway. The same for every process." placeholder:"KEY"`
-	cli.VaultFlag
-	PrivateWebhooks bool `name:"allow-private-webhooks" env:"CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS" help:"Let webhooks of sandbox platforms reach private and loopback addresses, and show the response to a test webhook."`
-	AllowOwner      bool `name:"allow-owner-login" env:"CAUSEWAY_ALLOW_OWNER_LOGIN" help:"Start even if the database login owns the tables or is a superuser. The ledger is then not protected against the service itself."`
-	NoWorkers       bool `env:"CAUSEWAY_NO_WORKERS" help:"Serve the API only; other processes run the jobs."`
+	DatabaseURL     string `name:"database-url" env:"DATABASE_URL" secret:"" required:"" help:"Postgres database URL, with a login that is a member of causeway_service and does not own the tables. Run causeway migrate as the owner first." placeholder:"URL" group:"Database"`
+	ReadURL         string `name:"database-read-url" env:"DATABASE_READ_URL" secret:"" help:"Postgres URL of a standby, for lists, reports, exports and proofs, with the user and the database of --database-url. While it is down or behind, they use that one." placeholder:"URL" group:"Database"`
+	Listen          string `env:"CAUSEWAY_LISTEN" default:"127.0.0.1:8080" help:"Address and port to listen on." group:"Requests"`
+	MasterKey       string `name:"master-key" env:"CAUSEWAY_MASTER_KEY" secret:"" required:"" help:"32 random bytes in base64 that encrypt the stored private keys, or vault: and the address of a key in Vault, such as vault:https://vault.example.com:8200/transit/causeway. The same for every process." placeholder:"KEY" group:"Encryption"`
+	cli.VaultFlag   `group:"Encryption"`
+	PrivateWebhooks bool `name:"allow-private-webhooks" env:"CAUSEWAY_ALLOW_PRIVATE_WEBHOOKS" help:"Let webhooks of sandbox platforms reach private and loopback addresses, and show the response to a test webhook." group:"Sandbox"`
+	AllowOwner      bool `name:"allow-owner-login" env:"CAUSEWAY_ALLOW_OWNER_LOGIN" help:"Start even if the database login owns the tables or is a superuser. The ledger is then not protected against the service itself." group:"Database"`
+	NoWorkers       bool `env:"CAUSEWAY_NO_WORKERS" help:"Serve the API only; other processes run the jobs." group:"Jobs and rails"`
 }
 
 // Help is printed below the help of the command.

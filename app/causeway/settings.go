@@ -21,38 +21,38 @@ import (
 
 // serverFlags are the settings of every command that runs the service.
 type serverFlags struct {
-	Connections      int           `name:"connections" env:"CAUSEWAY_CONNECTIONS" default:"16" help:"Maximum number of database connections for requests and jobs, at least 4."`
-	ReadConnections  int           `name:"read-connections" env:"CAUSEWAY_READ_CONNECTIONS" default:"4" help:"Maximum number of further database connections for lists, reports and exports."`
-	PublicURL        string        `env:"CAUSEWAY_PUBLIC_URL" help:"Public base URL of the API, without the version. Default: http://<listen>." placeholder:"URL"`
-	SandboxSpeed     int           `env:"CAUSEWAY_SANDBOX_SPEED" default:"1" help:"Divides the simulated delays of the sandbox: 60 makes a minute a second."`
-	SandboxUMADomain string        `name:"sandbox-uma-domain" env:"CAUSEWAY_SANDBOX_UMA_DOMAIN" default:"sandbox.uma.test" help:"Domain of the sandbox's UMA test addresses."`
-	RatePerSecond    int           `name:"rate-limit" env:"CAUSEWAY_RATE_LIMIT" default:"500" help:"Requests per second for each API token, in each process."`
-	RateBurst        int           `name:"rate-burst" env:"CAUSEWAY_RATE_BURST" default:"1000" help:"Requests that an API token may send in one burst."`
-	RequestTimeout   time.Duration `env:"CAUSEWAY_REQUEST_TIMEOUT" default:"20s" help:"Maximum duration of a request."`
-	BatchSize        int           `env:"CAUSEWAY_BATCH_SIZE" default:"256" help:"Maximum number of commands, such as payments, that one database transaction commits together."`
-	BatchTimeout     time.Duration `env:"CAUSEWAY_BATCH_TIMEOUT" default:"15s" help:"Maximum duration of such a batch."`
-	MaxWaiting       int           `env:"CAUSEWAY_MAX_WAITING" default:"2048" help:"Maximum number of commands of each kind of one platform that wait for a batch, in each process. Further ones get 503."`
-	TrustedProxies   []string      `env:"CAUSEWAY_TRUSTED_PROXIES" help:"Networks of proxies whose X-Forwarded-For header is trusted." placeholder:"CIDR"`
-	AdminListen      string        `env:"CAUSEWAY_ADMIN_LISTEN" default:"127.0.0.1:8081" help:"Address and port for operators: metrics, details of readiness, and Go profiles. Keep it private. If the default is in use, a free port is chosen and logged." placeholder:"ADDRESS"`
-	LogLevel         string        `env:"CAUSEWAY_LOG_LEVEL" default:"info" enum:"debug,info,warning,error" help:"Minimum log level: debug, info, warning or error."`
-	LogFormat        string        `env:"CAUSEWAY_LOG_FORMAT" default:"text" enum:"text,json" help:"Log format: text or json."`
+	Connections      int           `name:"connections" env:"CAUSEWAY_CONNECTIONS" default:"16" help:"Maximum number of database connections for requests and jobs, at least 4." group:"Database"`
+	ReadConnections  int           `name:"read-connections" env:"CAUSEWAY_READ_CONNECTIONS" default:"4" help:"Maximum number of further database connections for lists, reports and exports." group:"Database"`
+	PublicURL        string        `env:"CAUSEWAY_PUBLIC_URL" help:"Public base URL of the API, without the version. Default: http://<listen>." placeholder:"URL" group:"Requests"`
+	SandboxSpeed     int           `env:"CAUSEWAY_SANDBOX_SPEED" default:"1" help:"Divides the simulated delays of the sandbox: 60 makes a minute a second." group:"Sandbox"`
+	SandboxUMADomain string        `name:"sandbox-uma-domain" env:"CAUSEWAY_SANDBOX_UMA_DOMAIN" default:"sandbox.uma.test" help:"Domain of the sandbox's UMA test addresses." group:"Sandbox"`
+	RatePerSecond    int           `name:"rate-limit" env:"CAUSEWAY_RATE_LIMIT" default:"500" help:"Requests per second for each API token, in each process." group:"Requests"`
+	RateBurst        int           `name:"rate-burst" env:"CAUSEWAY_RATE_BURST" default:"1000" help:"Requests that an API token may send in one burst." group:"Requests"`
+	RequestTimeout   time.Duration `env:"CAUSEWAY_REQUEST_TIMEOUT" default:"20s" help:"Maximum duration of a request." group:"Requests"`
+	BatchSize        int           `env:"CAUSEWAY_BATCH_SIZE" default:"256" help:"Maximum number of commands, such as payments, that one database transaction commits together." group:"Requests"`
+	BatchTimeout     time.Duration `env:"CAUSEWAY_BATCH_TIMEOUT" default:"15s" help:"Maximum duration of such a batch." group:"Requests"`
+	MaxWaiting       int           `env:"CAUSEWAY_MAX_WAITING" default:"2048" help:"Maximum number of commands of each kind of one platform that wait for a batch, in each process. Further ones get 503." group:"Requests"`
+	TrustedProxies   []string      `env:"CAUSEWAY_TRUSTED_PROXIES" help:"Networks of proxies whose X-Forwarded-For header is trusted." placeholder:"CIDR" group:"Requests"`
+	AdminListen      string        `env:"CAUSEWAY_ADMIN_LISTEN" default:"127.0.0.1:8081" help:"Address and port for operators: metrics, details of readiness, and Go profiles. Keep it private. If the default is in use, a free port is chosen and logged." placeholder:"ADDRESS" group:"Logs, metrics and traces"`
+	LogLevel         string        `env:"CAUSEWAY_LOG_LEVEL" default:"info" enum:"debug,info,warning,error" help:"Minimum log level: debug, info, warning or error." group:"Logs, metrics and traces"`
+	LogFormat        string        `env:"CAUSEWAY_LOG_FORMAT" default:"text" enum:"text,json" help:"Log format: text or json." group:"Logs, metrics and traces"`
 	// AllowPrivateWebhooks is a flag of each command, because the defaults differ.
 	AllowPrivateWebhooks bool `kong:"-"`
 	// databaseReadURL is a flag of serve.
-	databaseReadURL string `kong:"-"`
-	readFlags
-	cli.CompanyFlags
-	jobFlags
-	retentionFlags
-	cli.ThresholdFlag
-	rateFlags
-	sealFlags
-	cli.BlobFlags
-	identityFlags
-	issuerFlags
-	mailFlags
-	walletChainFlags
-	traceFlags
+	databaseReadURL   string `kong:"-"`
+	readFlags         `group:"Reports, exports and uploads"`
+	cli.CompanyFlags  `group:"Statements of accounts"`
+	jobFlags          `group:"Jobs and rails"`
+	retentionFlags    `group:"Retention"`
+	cli.ThresholdFlag `group:"Verification and screening"`
+	rateFlags         `group:"Exchange rates"`
+	sealFlags         `group:"Ledger log"`
+	cli.BlobFlags     `group:"Documents"`
+	identityFlags     `group:"Verification and screening"`
+	issuerFlags       `group:"Embedded wallets"`
+	mailFlags         `group:"Mails"`
+	walletChainFlags  `group:"Embedded wallets"`
+	traceFlags        `group:"Logs, metrics and traces"`
 
 	// logRefused logs requests that are refused, for developers.
 	logRefused bool `kong:"-"`
