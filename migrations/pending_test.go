@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"testing/fstest"
 
 	"causeway/adapters/pgembed/pgtest"
@@ -81,7 +82,11 @@ func TestApply_PreviousVersionIsStoppedBefore(t *testing.T) {
 	if err := process.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := migrations.UpFrom(t.Context(), db, stops); err != nil || !hasTable(t, db, "three") || hasTable(t, db, "one") {
+	err = migrations.ErrPreviousRuns
+	for end := time.Now().Add(time.Minute); errors.Is(err, migrations.ErrPreviousRuns) && time.Now().Before(end); {
+		err = migrations.UpFrom(t.Context(), db, stops) // the server ends the session a moment after the process
+	}
+	if err != nil || !hasTable(t, db, "three") || hasTable(t, db, "one") {
 		t.Errorf("after the process has stopped: %v", err)
 	}
 	empty := pgtest.NewEmpty(t)
