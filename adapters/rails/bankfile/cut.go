@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -81,9 +82,9 @@ func (a *Adapter) cutOf(r corridor.Rail, c money.Currency, now time.Time) FileCu
 	}
 	return FileCut{Rail: r, Currency: c, MaxOrders: a.settings.maxPayments, MaxSum: maxSum, Day: local.Format(time.DateOnly),
 		MaxOfDay: maxOfDay, Now: now,
-		Name: func(number, losses int64) (name, messageID string) {
-			return a.settings.nameOf(a.connection.Name, r, c, local, fmt.Sprintf("%06d", number)+afterLosses(losses)),
-				messageIDOf(a.connection.Name, local, number) + afterLosses(losses)
+		Name: func(number int64, lost time.Time) (name, messageID string) {
+			return a.settings.nameOf(a.connection.Name, r, c, local, fmt.Sprintf("%06d", number)+afterLoss(lost)),
+				messageIDOf(a.connection.Name, local, number) + afterLoss(lost)
 		}}
 }
 
@@ -97,13 +98,15 @@ func (s settings) nameOf(connection string, r corridor.Rail, c money.Currency, d
 		"{rail}", string(r), "{currency}", string(c), "{extension}", extension).Replace(s.fileName)
 }
 
-// afterLosses is what tells the files of a database that has lost commits from those that it has forgotten: otherwise the bank would take
-// a new file for one that it has, and what it says about that would be applied to the new one. It is empty without a loss.
-func afterLosses(losses int64) string {
-	if losses == 0 {
+// afterLoss is what tells the files of a database that has lost commits from those that it has forgotten: otherwise the bank would take
+// a new file for one that it has, and what it says about that would be applied to the new one. It is of the time of the last loss, so
+// that a backup can be restored twice, and empty without one.
+func afterLoss(lost time.Time) string {
+	if lost.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("-%d", losses)
+	const minutes, base = 36 * 36, 36 // two characters, which fit into a message id
+	return fmt.Sprintf("-%02s", strconv.FormatInt(lost.Unix()/60%minutes, base))
 }
 
 // longestInMessageID is how much of the name of a connection fits into a message id, with the day and the number.

@@ -40,8 +40,8 @@ type FileCut struct {
 	Day      string
 	MaxOfDay int
 	Now      time.Time
-	// Name returns the name and the message id of the file with a number.
-	Name func(number, losses int64) (name, messageID string)
+	// Name returns the name and the message id of the file with a number; lost is when commits were last found to be lost.
+	Name func(number int64, lost time.Time) (name, messageID string)
 }
 
 // OrderReport is a report of a bank about an order, which it names by the end-to-end id or, if that is empty, by the key.

@@ -56,11 +56,11 @@ const deleteWithdrawnOrders = `
 func (s *Store) CutFile(ctx context.Context, lease ports.Lease, cut FileCut) (f bankorder.File, some bool, err error) {
 	err = s.files.Hold(ctx, lease, func(tx storage.Tx) error {
 		var traces, ofDay int
-		var losses int64
+		var lost *time.Time
 		if _, err := storage.ReadRow(
 			ctx, tx.Read, `SELECT c.files + 1, c.traces, (SELECT count(*) FROM bank_files WHERE connection = $1 AND rail = $2 AND day = $3::text::date),
-			(SELECT count(*) FROM lost_commit_findings)
-			FROM bank_connections c WHERE c.connection = $1`, []any{lease.Name, cut.Rail, cut.Day}, &f.Number, &traces, &ofDay, &losses); err != nil {
+			(SELECT max(noticed_at) FROM lost_commit_findings)
+			FROM bank_connections c WHERE c.connection = $1`, []any{lease.Name, cut.Rail, cut.Day}, &f.Number, &traces, &ofDay, &lost); err != nil {
 			return err
 		}
 		if ofDay >= cut.MaxOfDay {
@@ -72,7 +72,10 @@ func (s *Store) CutFile(ctx context.Context, lease ports.Lease, cut FileCut) (f 
 		}
 		f.Connection, f.Rail, f.Currency, f.DayNumber, f.State, f.CreatedAt = lease.Name, cut.Rail, cut.Currency, ofDay+1,
 			bankorder.FileCreated, cut.Now
-		f.Name, f.MessageID = cut.Name(f.Number, losses)
+		if lost == nil {
+			lost = new(time.Time)
+		}
+		f.Name, f.MessageID = cut.Name(f.Number, *lost)
 		f.Orders, f.Sum = len(leaving), sumOfOrders(leaving)
 		if f.FirstTrace = traces + 1; traces+f.Orders > maxTrace {
 			f.FirstTrace = 1
@@ -178,10 +181,12 @@ var filesTable = schema.New("bank_files", []string{"connection", "number"}, func
 })
 
 // undeliveredFile uses bank_files_undelivered.
-var undeliveredFile = `SELECT ` + filesTable.Names("") +
-	` FROM bank_files WHERE connection = $1 AND state <> 'DELIVERED' ORDER BY number LIMIT 1`
+var undeliveredFile = `SELECT ` + filesTable.Names("") + ` FROM bank_files WHERE connection = $1 AND state <> 'DELIVERED'
+	AND NOT EXISTS (SELECT FROM lost_commit_findings f WHERE NOT EXISTS (SELECT FROM lost_commit_reviews r WHERE r.finding_id = f.id))
+	ORDER BY number LIMIT 1`
 
-// UndeliveredFile returns the oldest file that is not delivered; false if there is none.
+// UndeliveredFile returns the oldest file that is not delivered; false if there is none. While lost commits are not reviewed none is
+// returned, because the bank may have it already.
 func (s *Store) UndeliveredFile(ctx context.Context, connection string) (f bankorder.File, some bool, err error) {
 	return storage.First(sealed.Query(ctx, s.sealed, s.db.Read, filesTable, undeliveredFile, connection))
 }

@@ -129,7 +129,7 @@ func TestStore_FilesFailedCutLeavesOrdersQueued(t *testing.T) {
 	c.cut(sepaCut(1))
 	before := c.rows()
 	taken := sepaCut(1)
-	taken.Name = func(int64, int64) (string, string) { return "file-1", "other" }
+	taken.Name = func(int64, time.Time) (string, string) { return "file-1", "other" }
 	if _, some, err := c.CutFile(t.Context(), c.lease, taken); some || err == nil ||
 		!strings.Contains(err.Error(), "bank_file_name_unique") {
 		t.Errorf("cut: %t, %v", some, err)

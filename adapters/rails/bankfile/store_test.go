@@ -91,7 +91,7 @@ func (c *storeEnv) add(orders ...bankorder.Order) []bankorder.Order {
 func sepaCut(maxOrders int) bankfile.FileCut {
 	return bankfile.FileCut{Rail: "SEPA", Currency: "EUR", MaxOrders: maxOrders, MaxSum: 1_000_00, Day: "2026-03-14",
 		MaxOfDay: 100, Now: noon,
-		Name: func(n, _ int64) (string, string) { return fmt.Sprintf("file-%d", n), fmt.Sprintf("M%d", n) }}
+		Name: func(n int64, _ time.Time) (string, string) { return fmt.Sprintf("file-%d", n), fmt.Sprintf("M%d", n) }}
 }
 
 func (c *storeEnv) cut(cut bankfile.FileCut) bankorder.File {
