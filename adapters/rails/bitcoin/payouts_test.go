@@ -225,6 +225,40 @@ func TestSend_CoinsThatSomebodyElseSpent(t *testing.T) {
 	}
 }
 
+func TestSend_VersionThatTheDatabaseHasLost(t *testing.T) {
+	t.Parallel()
+	// A transaction of which there is no record has spent the coins of a batch, and pays what that was to pay: it is a version that the
+	// database has lost. The payout is done with it, and not made anew.
+	w := newWorld(t, 3)
+	w.poll()
+	refuses := w.open(func(method string) (fails, lost bool) { return method == "sendrawtransaction", false })
+	payouts := []ports.Payout{w.payout(1, 50_000, "")}
+	w.wantVerdicts(t, refuses, payouts, ports.Waiting)
+	batches, err := w.store.OpenBatches(t.Context(), "bitcoin-hot", 10)
+	if err != nil || len(batches) != 1 {
+		t.Fatalf("%+v, %v", batches, err)
+	}
+	kept, err := btc.ParseTransaction(batches[0].Versions[0].Raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var coins []bitcoin.Output
+	for _, i := range kept.Inputs {
+		coins = append(coins, bitcoin.Output{TxID: i.TxID, Vout: int64(i.Vout)})
+	}
+	w.hot.Spend(t, "20", coins, map[string]int64{payouts[0].Account.Identifier(): 50_000})
+	for range 10 {
+		w.node.Mine(t, 1)
+		w.poll()
+	}
+
+	w.wantVerdicts(t, w.poller, payouts, ports.Done)
+	w.wantPaid(t, payouts[0], 50_000)
+	if open, err := w.store.OpenBatches(t.Context(), "bitcoin-hot", 10); err != nil || len(open) != 1 || len(open[0].Versions) != 2 {
+		t.Errorf("%+v, %v", open, err)
+	}
+}
+
 func TestSend_ConfirmedPayoutIsSentAgainWhenItsBlockIsReplaced(t *testing.T) {
 	t.Parallel()
 	// Done stays done: the same transaction is in the new blocks, without a second fee.

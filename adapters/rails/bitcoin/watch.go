@@ -1,10 +1,14 @@
 package bitcoin
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"causeway/adapters/rails/bitcoin/btc"
@@ -58,11 +62,15 @@ func (r *Rail) watchBatch(ctx context.Context, lease ports.Lease, b Batch) error
 	case b.Status == Confirmed: // its block was replaced; it stays what it is, and is sent again
 		return nil
 	case err != nil || conflicted:
-		if gone, err := r.impossible(ctx, b); err != nil || gone {
-			if err == nil {
-				err = r.releaseBatch(ctx, lease, b)
-			}
+		forgotten, gone, err := r.impossible(ctx, b)
+		switch {
+		case err != nil:
 			return err
+		case forgotten != nil:
+			return r.Store.Save(ctx, lease, Changes{At: r.Clock.Now(),
+				Replacement: &BatchVersion{Batch: b.Number, Number: len(b.Versions), Version: *forgotten}})
+		case gone:
+			return r.releaseBatch(ctx, lease, b)
 		}
 	default:
 		r.markSent(last.TxID)
@@ -105,11 +113,12 @@ func confirmedEvents(b Batch, v Version, t walletTransaction) []Event {
 }
 
 // impossible reports whether no version of a batch can ever be in the chain, on evidence: a coin of the first version,
-// and so of each, is spent by another transaction of the wallet deep in the chain, or was never made.
-func (r *Rail) impossible(ctx context.Context, b Batch) (bool, error) {
+// and so of each, is spent by another transaction of the wallet deep in the chain, or was never made. If that transaction pays what the
+// batch pays, it is a version that the database has lost, and is returned instead.
+func (r *Rail) impossible(ctx context.Context, b Batch) (forgotten *Version, gone bool, err error) {
 	first, err := parse(b.Versions[0].Raw)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	coins, ours := map[Output]bool{}, map[string]bool{}
 	for _, v := range b.Versions {
@@ -119,13 +128,13 @@ func (r *Rail) impossible(ctx context.Context, b Batch) (bool, error) {
 		coins[coin] = true
 		parent, known, err := r.client.transaction(ctx, coin.TxID)
 		if err != nil || known && parent.Confirmations <= -conflictDepth {
-			return err == nil, err
+			return nil, err == nil, err
 		}
 	}
 	depth := max(conflictDepth, r.settings.confirmations)
 	list, err := r.client.listSince(ctx, b.Since, depth)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	looked := map[string]bool{}
 	for _, entry := range list.Transactions {
@@ -133,33 +142,72 @@ func (r *Rail) impossible(ctx context.Context, b Batch) (bool, error) {
 			continue
 		}
 		looked[entry.TxID] = true
-		if spends, err := r.spends(ctx, entry.TxID, coins); err != nil || spends {
-			return spends, err
+		raw, parsed, err := r.walletTransaction(ctx, entry.TxID)
+		if err != nil {
+			return nil, false, err
 		}
+		if !slices.ContainsFunc(inputsOf(parsed), func(coin Output) bool { return coins[coin] }) {
+			continue
+		}
+		forgotten, err := r.versionOf(b, raw, parsed)
+		return forgotten, forgotten == nil, err
 	}
-	return false, nil
+	return nil, false, nil
 }
 
-// spends reports whether a transaction of the wallet that is in the chain spends one of some coins.
-func (r *Rail) spends(ctx context.Context, txid string, coins map[Output]bool) (bool, error) {
+// walletTransaction returns a transaction of the wallet; one without inputs if the wallet does not know it.
+func (r *Rail) walletTransaction(ctx context.Context, txid string) (raw []byte, parsed btc.Transaction, err error) {
 	t, known, err := r.client.transaction(ctx, txid)
 	if err != nil || !known {
-		return false, err
+		return nil, parsed, err
 	}
-	raw, err := hex.DecodeString(t.Hex)
-	if err != nil {
-		return false, errors.New("gettransaction: the transaction is not in hexadecimal digits")
+	if raw, err = hex.DecodeString(t.Hex); err != nil {
+		return nil, parsed, errors.New("gettransaction: the transaction is not in hexadecimal digits")
 	}
-	parsed, err := btc.ParseTransaction(raw)
-	if err != nil {
-		return false, fmt.Errorf("gettransaction: %s %w", txid, err)
+	if parsed, err = btc.ParseTransaction(raw); err != nil {
+		return nil, parsed, fmt.Errorf("gettransaction: %s %w", txid, err)
 	}
-	for _, coin := range inputsOf(parsed) {
-		if coins[coin] {
-			return true, nil
+	return raw, parsed, nil
+}
+
+// versionOf returns a transaction as a version of a batch if it pays every payment of it, and nil if it pays none. One that pays some
+// of them, or with other coins than the last version, is for an operator: its payments must not be made anew.
+func (r *Rail) versionOf(b Batch, raw []byte, t btc.Transaction) (*Version, error) {
+	paid := 0
+	for _, p := range b.Payments {
+		script, err := r.settings.network.Script(p.Address)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(t.Outputs, func(o btc.Output) bool { return bytes.Equal(o.Script, script) && o.Satoshis == p.Satoshis }) {
+			paid++
 		}
 	}
-	return false, nil
+	if paid == 0 {
+		return nil, nil
+	}
+	last := b.Versions[len(b.Versions)-1]
+	before, err := parse(last.Raw)
+	if err != nil {
+		return nil, err
+	}
+	coins := func(t btc.Transaction) []Output {
+		return slices.SortedFunc(slices.Values(inputsOf(t)), func(x, y Output) int {
+			return cmp.Or(strings.Compare(x.TxID, y.TxID), cmp.Compare(x.Vout, y.Vout))
+		})
+	}
+	if paid < len(b.Payments) || !slices.Equal(coins(before), coins(t)) {
+		return nil, fmt.Errorf("transaction %s, of which there is no record, pays %d of its %d payments: an operator has to look at it",
+			t.TxID, paid, len(b.Payments))
+	}
+	fee := last.Fee
+	for _, o := range before.Outputs {
+		fee += o.Satoshis
+	}
+	for _, o := range t.Outputs {
+		fee -= o.Satoshis
+	}
+	return &Version{TxID: t.TxID, Raw: raw, Fee: fee, CreatedAt: r.Clock.Now(), Inputs: inputsOf(t)}, nil
 }
 
 // releaseBatch gives up a batch that can never be in the chain: its payments are made anew.

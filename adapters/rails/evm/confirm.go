@@ -129,7 +129,7 @@ func (r *Rail) finalReceipts(ctx context.Context, h head, found []seen) (map[eth
 func (r *Rail) ending(ctx context.Context, h head, s seen, final map[eth.Hash]bool) (c Conclusion, ended bool) {
 	if s.mined == nil { // a node knows a transaction with its nonce, and not which
 		return Conclusion{State: Lost, Native: r.chain.native, Changed: s.isPayment(), At: r.clock.Now()},
-			r.isLost(ctx, h, s.Transaction)
+			h.read && r.isLost(ctx, h, s.Transaction) && !r.isForgotten(ctx, s.Transaction)
 	}
 	if !final[eth.Hash(s.mined.Hash)] {
 		return c, false
@@ -216,6 +216,17 @@ func (r *Rail) isLost(ctx context.Context, h head, t Transaction) bool {
 		}
 	}
 	return true
+}
+
+// isForgotten reports whether a transfer that no record has may be the one of a transaction: a version of it that the database has lost.
+// Then the payment is neither refunded nor made anew: it stays open for an operator.
+func (r *Rail) isForgotten(ctx context.Context, t Transaction) bool {
+	forgotten, err := r.store.HasUnknownTransfer(ctx, r.name, t)
+	if err != nil || forgotten {
+		r.log.WithError(err).WithField("subject", t.Subject).Error("another transaction has the nonce of a payment, and pays the same, or it " +
+			"cannot be known whether; look at it in causeway rails inbox list")
+	}
+	return err != nil || forgotten
 }
 
 // checkConcluded asks again about transactions in blocks after one, and takes back how they have ended if their blocks

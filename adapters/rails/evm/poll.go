@@ -147,6 +147,7 @@ func (r *Rail) work(ctx context.Context) (more bool, err error) {
 		if more, err = r.scan(ctx, state, h); err != nil {
 			return false, err
 		}
+		h.read = !more
 	default: // the node lags behind; there is nothing to read
 	}
 	if err := r.checkConcluded(ctx, max(h.final, concludedWindow)-concludedWindow); err != nil {

@@ -162,6 +162,7 @@ type head struct {
 	latest block
 	final  uint64 // a number
 	any    bool   // there is a final block
+	read   bool   // the events of all final blocks were read
 }
 
 // head returns the present head.

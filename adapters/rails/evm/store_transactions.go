@@ -223,6 +223,16 @@ func (s *Store) StoredHashes(ctx context.Context, connection string, blocks Rang
 	return stored, err
 }
 
+// HasUnknownTransfer reports whether what a transaction was to transfer has left without a record. It reads the events that are kept.
+func (s *Store) HasUnknownTransfer(ctx context.Context, connection string, t Transaction) (found bool, err error) {
+	err = s.inTx(ctx, func(ctx context.Context, tx querier) error {
+		_, err := tx.row(ctx, `SELECT EXISTS (SELECT FROM evm_events WHERE connection = $1 AND kind = 'UNKNOWN' AND payer = $2 AND currency = $3
+			AND amount = $4)`, []any{connection, t.Recipient, t.Currency, amountOf(t.Amount, t.Currency).Minor}, &found)
+		return err
+	})
+	return found, err
+}
+
 func (s *Store) readTransactions(ctx context.Context, condition string, args ...any) (found []Transaction, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, tx querier) (err error) {
 		found, err = tx.transactions(ctx, condition, args...)
