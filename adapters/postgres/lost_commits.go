@@ -104,10 +104,17 @@ const missingCommits = `
 // check records those that the database of a new connection does not have, and forgets all. It returns how many they are.
 func (r *rememberedCommits) check(ctx context.Context, conn *pgx.Conn, clock ports.Clock) (lost int, err error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	list := r.list
+	r.list, r.next = nil, 0 // commits and deliveries do not wait for the look-up
+	r.mu.Unlock()
+	defer func() {
+		if err != nil {
+			r.add(list...)
+		}
+	}()
 	deleted := clock.Now().Add(-rememberedFor).UnixMicro()
 	var commits []ports.LostCommit
-	for _, c := range r.list {
+	for _, c := range list {
 		if c.event.Value() == "" || c.at > deleted {
 			commits = append(commits, c.lost())
 		}
@@ -126,11 +133,7 @@ func (r *rememberedCommits) check(ctx context.Context, conn *pgx.Conn, clock por
 		lost = len(missing)
 		return saveLostCommits(ctx, tx, missing, clock.Now())
 	})
-	if err != nil {
-		return 0, err
-	}
-	r.list, r.next = nil, 0
-	return lost, nil
+	return lost, err
 }
 
 func lostCommitFields(c *ports.LostCommit) []any {
@@ -144,7 +147,7 @@ func scanLostCommit(rows pgx.Rows, c *ports.LostCommit) error {
 const (
 	insertLostCommitFinding = `INSERT INTO lost_commit_findings (noticed_at) VALUES ($1) RETURNING id`
 	insertLostCommits       = `INSERT INTO lost_commits (platform_id, kind, reference, transaction_id, committed_at, finding_id)
-	SELECT w.*, $6 FROM (` + lostCommitRows + `) AS w`
+	SELECT w.*, $6 FROM (` + lostCommitRows + `) AS w ON CONFLICT DO NOTHING`  // an event can have been delivered twice
 )
 
 // saveLostCommits records a finding. From its commit on nothing is posted, and after those that are leaving no payment leaves.

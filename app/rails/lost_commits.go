@@ -62,11 +62,11 @@ func (s *Service) ReviewLostCommits(ctx context.Context, finding int64, by Autho
 	return slices.DeleteFunc(all, func(f ports.LostCommitFinding) bool { return !f.ReviewedAt.IsZero() }), withdrawn, err
 }
 
-// maxHandedOver is how many payments that have not left are looked at after a loss: more than any connection keeps waiting.
-const maxHandedOver = 1_000_000
+// maxDoubtful is how many payments that have not left are looked at after a loss: more than any connection keeps waiting.
+const maxDoubtful = 1_000_000
 
-// withdrawDoubtful takes payments back that connections have and that may have left already. None leaves and none is handed over
-// meanwhile, because every connection is paused.
+// withdrawDoubtful puts payments into review that may have left already: those that connections have, and those that an operator had
+// released before. None leaves and none is handed over meanwhile, because every connection is paused.
 func (s *Service) withdrawDoubtful(ctx context.Context, found ports.LostCommitFinding, by Author) (withdrawn int, err error) {
 	listed, _, err := s.List(ctx)
 	if err != nil {
@@ -76,18 +76,28 @@ func (s *Service) withdrawDoubtful(ctx context.Context, found ports.LostCommitFi
 	for i, l := range listed {
 		connections[i] = l.Connection
 	}
-	handedOver, err := s.Store.WaitingRailPayments(ctx, rail.HandedOver, "", maxHandedOver)
-	if err != nil {
-		return 0, err
-	}
-	for _, p := range handedOver {
-		if p.Doubt(connections, found.NoticedAt, s.Clock.Now()) == "" {
-			continue
-		}
-		if _, err := s.Withdraw(ctx, p.ID, by); err != nil {
+	for _, state := range []rail.State{rail.HandedOver, rail.Queued} {
+		payments, err := s.Store.WaitingRailPayments(ctx, state, "", maxDoubtful)
+		if err != nil {
 			return withdrawn, err
 		}
-		withdrawn++
+		for _, p := range payments {
+			doubt := p.Doubt(connections, found.NoticedAt, s.Clock.Now())
+			if doubt == "" || state == rail.Queued && !p.Reviewed { // the queue asks before it hands over what nobody has released
+				continue
+			}
+			_, err := s.decidePayment(ctx, p, by, func(p rail.Payment, _ []ports.RailDecision) (rail.Payment, ports.RailDecisionKind, error) {
+				after, err := p.WithdrawForDoubt(doubt, s.Clock.Now())
+				return after, ports.WithdrawRailPayment, err
+			})
+			if fault.Is(err, fault.InvalidInput) { // it has ended meanwhile
+				continue
+			}
+			if err != nil {
+				return withdrawn, err
+			}
+			withdrawn++
+		}
 	}
 	return withdrawn, nil
 }

@@ -92,6 +92,13 @@ func TestReviewLostCommits_TakesBackWhatMayHaveLeft(t *testing.T) {
 	e := newEnv(t)
 	e.set(t, "bank-eur", bankFile)
 	waiting, left := e.handOver(t, 100, false), e.handOver(t, 50, true)
+	released := e.handOver(t, 25, false) // an operator had released it, and it waits for an opening
+	if _, err := e.Withdraw(t.Context(), released.ID, ana); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Release(t.Context(), released.ID, ana); err != nil {
+		t.Fatal(err)
+	}
 	e.Clock.Advance(time.Second)
 	ctx := ports.ForAllPlatforms(t.Context())
 	lost := []ports.LostCommit{{Platform: e.Platform.ID, Kind: ports.LostCheckpoint, Reference: "a"}}
@@ -105,7 +112,10 @@ func TestReviewLostCommits_TakesBackWhatMayHaveLeft(t *testing.T) {
 
 	_, withdrawn, err := e.ReviewLostCommits(ctx, findings[0].ID, ana)
 
-	if err != nil || withdrawn != 1 || e.only(t, waiting.ID).State != rail.InReview || e.only(t, left.ID).State != rail.Sent {
+	if again := e.only(t, released.ID); again.State != rail.InReview || again.Reviewed || !strings.Contains(again.Reason, "has lost commits") {
+		t.Errorf("it may leave: %+v", again.Payment)
+	}
+	if err != nil || withdrawn != 2 || e.only(t, waiting.ID).State != rail.InReview || e.only(t, left.ID).State != rail.Sent {
 		t.Errorf("%d were taken back, %v: %+v, %+v", withdrawn, err, e.only(t, waiting.ID), e.only(t, left.ID))
 	}
 	if e.inFlight(t, "bank-eur") != 50 {

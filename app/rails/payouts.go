@@ -161,6 +161,11 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, by Author, change de
 			target = p
 		}
 	}
+	return s.decidePayment(ctx, target, by, change)
+}
+
+// decidePayment is decide for a payment as it was read.
+func (s *Service) decidePayment(ctx context.Context, target rail.Payment, by Author, change decision) (rail.Payment, error) {
 	key := ports.RailPaymentKey{Platform: target.Platform, ID: target.ID, Kind: target.Kind}
 	earlier, err := s.Store.RailDecisions(ctx, target.Platform, target.ID)
 	if err != nil {

@@ -84,6 +84,15 @@ func (p Payment) Withdraw(now time.Time) (Payment, error) {
 	return p, err
 }
 
+// WithdrawForDoubt takes the payment back like Withdraw, because it may have left before.
+func (p Payment) WithdrawForDoubt(doubt string, now time.Time) (Payment, error) {
+	p, err := p.Withdraw(now)
+	if err == nil {
+		p.Reason = doubt
+	}
+	return p, err
+}
+
 // Move returns the payment as an operator gives it to another connection: it is then in the queue of that. A payment that waits
 // for a review goes on waiting for it.
 func (p Payment) Move(to Connection, now time.Time) (Payment, error) {

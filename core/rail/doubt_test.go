@@ -2,6 +2,7 @@ package rail_test
 
 import (
 	"encoding/binary"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,7 +27,7 @@ func TestDoubt_OnlyWhatMayHaveLeftAndWouldLeaveAgain(t *testing.T) {
 		id[8] = 0x80
 		return id
 	}
-	before, after := idAt(noon.Add(-time.Hour)), idAt(noon.Add(time.Second))
+	before, after := idAt(noon.Add(-time.Hour)), idAt(noon.Add(10 * time.Second))
 	tests := []struct {
 		name     string
 		id       uuid.UUID
@@ -41,13 +42,20 @@ func TestDoubt_OnlyWhatMayHaveLeftAndWouldLeaveAgain(t *testing.T) {
 		{"of an id without a time", uuid.UUID{15: 1}, "bank", []rail.Connection{bank}, noon, time.Minute, true},
 		{"began later", after, "bank", []rail.Connection{bank}, noon, time.Minute, false},
 		{"a month later", before, "bank", []rail.Connection{bank}, noon, 31 * 24 * time.Hour, false},
+		{"a month later, and it has waited", before, "bank", []rail.Connection{bank}, noon, 31 * 24 * time.Hour, true},
+		{"sent back over a bank that no longer carries its rail", before, "bank", []rail.Connection{connection("bank", rail.BankFile, corridor.ACH)},
+			noon, time.Minute, true},
+		{"sent back over a partner", before, "partner", []rail.Connection{bank, partner}, noon, time.Minute, false},
 		{"partner", before, "partner", []rail.Connection{partner, chain}, noon, time.Minute, false},
 		{"partner, and another one on its rail", before, "partner", []rail.Connection{partner, other}, noon, time.Minute, true},
 		{"partner, and a bank on its rail", before, "partner", []rail.Connection{bank, partner}, noon, time.Minute, true},
 	}
 	for _, tt := range tests {
 		p := payout(1)
-		p.ID, p.Connection = tt.id, tt.over
+		p.ID, p.Connection, p.Back = tt.id, tt.over, strings.HasPrefix(tt.name, "sent back")
+		if strings.HasSuffix(tt.name, "it has waited") {
+			p.RecordedAt = noon.Add(-time.Minute)
+		}
 		reason := p.Doubt(tt.all, tt.lost, noon.Add(tt.passed))
 		if (reason != "") != tt.doubtful {
 			t.Errorf("%s: %q", tt.name, reason)

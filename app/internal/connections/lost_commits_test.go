@@ -43,7 +43,7 @@ func TestRail_WhatMayHaveLeftBeforeALossIsReviewed(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.pause("bank", false)
-	e.Clock.Advance(time.Second)
+	e.Clock.Advance(time.Minute)
 	later := e.payout(4)
 
 	e.verdict(r, known)
