@@ -85,23 +85,37 @@ type Segments []string
 // segmentNameLength is that of "000000010000000000000003": eight digits each of the timeline, the log and the segment.
 const segmentNameLength = 24
 
-// CheckReached returns an error if an archive had later logs of the timeline of the last segment that was recovered: then
-// recovery has ended where one is missing or damaged.
+// timelineLength is that of the timeline in the name of a segment.
+const timelineLength = 8
+
+// CheckReached returns an error if an archive had later logs than the last segment that was recovered. If they are of its timeline,
+// recovery has ended where one is missing or damaged; if of a higher one, which begins with a failover, it was not followed. Later
+// logs of a lower timeline are those of a server that went on after it was replaced.
 func (s Segments) CheckReached(last string) error {
 	if !isSegment(last) {
 		return nil
 	}
-	var later []string
+	timeline, position := last[:timelineLength], last[timelineLength:]
+	var later, higher []string
 	for _, name := range s {
-		if isSegment(name) && name[:8] == last[:8] && name > last {
+		switch {
+		case !isSegment(name) || name[timelineLength:] <= position:
+		case name[:timelineLength] == timeline:
 			later = append(later, name)
+		case name[:timelineLength] > timeline:
+			higher = append(higher, name)
 		}
 	}
-	if len(later) == 0 {
-		return nil
+	switch {
+	case len(later) > 0:
+		return fmt.Errorf("recovery ended with the log %s, but the archive has later ones, from %s to %s: a log between them is missing or "+
+			"damaged, and nothing after it can be recovered", last, slices.Min(later), slices.Max(later))
+	case len(higher) > 0:
+		return fmt.Errorf("recovery ended with the log %s, but the archive has later ones of a timeline that was not followed, from %s to %s: "+
+			"look for the files *.history of the timelines after %s, which a failover begins with", last, slices.Min(higher),
+			slices.Max(higher), timeline)
 	}
-	return fmt.Errorf("recovery ended with the log %s, but the archive has later ones, from %s to %s: a log between them is missing or "+
-		"damaged, and nothing after it can be recovered", last, slices.Min(later), slices.Max(later))
+	return nil
 }
 
 // isSegment reports whether a name is that of a segment, and not of a history or a partial one.

@@ -47,15 +47,20 @@ func TestVerification_AgeAndExposure(t *testing.T) {
 
 func TestSegments_CheckReached(t *testing.T) {
 	t.Parallel()
-	// A later log of the same timeline shows that one is missing. Earlier ones, those of another timeline, and other files do not.
+	// A later log of the same timeline shows that one is missing, and one of a higher timeline that a failover was not followed.
+	// Earlier ones, those of a lower timeline, and other files do not.
 	const last = "0000000200000001000000FF"
 	for name, missing := range map[string]bool{
 		last:                                       false,
 		"0000000200000001000000FE":                 false,
 		"000000020000000200000000":                 true,
 		"000000020000000200000001":                 true,
-		"000000010000000300000000":                 false, // of before a failover
-		"000000030000000300000000":                 false,
+		"000000010000000300000000":                 false, // of a server that was replaced
+		"000000030000000300000000":                 true,
+		"0000000A0000000100000100":                 true,
+		"0000000300000001000000FF":                 false, // begins with what was recovered
+		"0000000300000001000000FE":                 false,
+		"000000030000000300000000.partial":         false,
 		"00000003.history":                         false,
 		"000000020000000200000000.00000028.backup": false,
 		"000000020000000200000000.part":            false,
@@ -67,6 +72,9 @@ func TestSegments_CheckReached(t *testing.T) {
 		}
 		if err != nil && !strings.Contains(err.Error(), name) {
 			t.Errorf("the error does not name %s: %v", name, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "*.history") != (name[:8] != last[:8]) {
+			t.Errorf("an archive with %s: %v", name, err)
 		}
 	}
 }
