@@ -203,9 +203,13 @@ func TestDeploy_UnitIsValid(t *testing.T) {
 
 func TestDeploy_BackupIsVerifiedByTimer(t *testing.T) {
 	t.Parallel()
-	// The command of the unit is one of the program, with flags that it has.
-	command := regexp.MustCompile(`(?m)^ExecStart=/usr/local/bin/causeway (.+)$`).FindStringSubmatch(
-		readFile(t, deployFolder+"causeway-backup-verify.service"))
+	// The command of the unit is one of the program, with flags that it has. As it is, the unit does not have the user of the database's
+	// server read the master key.
+	unit := readFile(t, deployFolder+"causeway-backup-verify.service")
+	if key := regexp.MustCompile(`(?m)^[^#].*MASTER_KEY.*`).FindString(unit); key != "" && strings.Contains(unit, "\nUser=postgres\n") {
+		t.Errorf("the user postgres reads the master key: %s", key)
+	}
+	command := regexp.MustCompile(`(?m)^ExecStart=/usr/local/bin/causeway (.+)$`).FindStringSubmatch(unit)
 	if command == nil {
 		t.Fatal("the unit runs nothing")
 	}
