@@ -18,7 +18,7 @@ type Backup struct {
 	Label string
 	// Began is when the copy was begun. What was committed since is in the archive of write-ahead logs only.
 	Began time.Time
-	// Bytes are those of its restored files; 0 if that is not known before.
+	// Bytes are those of its restored files; less if that is not known before.
 	Bytes int64
 }
 

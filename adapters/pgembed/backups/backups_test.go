@@ -4,9 +4,11 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -38,38 +40,38 @@ func label(start string) string {
 
 func TestBaseBackups_List(t *testing.T) {
 	t.Parallel()
-	// A folder is a backup, or has folders that are: plain ones and archives, with a manifest or without. One that is being written,
-	// and other files, are none of them. The time is that of the manifest, or of the label if its zone is known, or of its file.
+	// A folder is a backup, or has folders that are: plain ones and archives. One that is being written, and other files, are none of
+	// them: it has no manifest yet. Where no backup has one, a plain one is complete with its control file; the size is that of the
+	// files then. The time is that of the manifest, or of the label if its zone is known, or of its file.
 	manifest := `{"Files": [{"Path": "backup_label", "Size": 100, "Last-Modified": "2026-11-28 02:00:00 GMT"},
 		{"Path": "base/1", "Size": 23}]}`
 	archive := tarOf(t, func(w *tar.Writer) { addFile(t, w, "backup_label", label("2026-11-27 01:00:00 UTC")) })
-	folder := writeFiles(t, map[string]string{
-		"plain/backup_label": label("2026-11-28 03:00:00 CET"), "plain/backup_manifest": manifest,
-		"offset/backup_label":  label("2026-11-26 03:00:00 +02"),
-		"tar/base.tar":         string(archive),
-		"gzip/base.tar.gz":     compressed(t, archive, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }),
-		"zstd/base.tar.zst":    compressed(t, archive, func(w io.Writer) io.WriteCloser { z, _ := zstd.NewWriter(w); return z }),
-		"written/backup_label": label("2026-11-29 03:00:00 UTC"), "written/backup_manifest.tmp": "{",
+	zipped := compressed(t, archive, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+	files := map[string]string{
+		"plain/backup_label": label("2026-11-28 03:00:00 CET"), "plain/backup_manifest": manifest, "plain/global/pg_control": "x",
+		"tar/base.tar": string(archive), "tar/pg_wal.tar": "", "tar/backup_manifest": manifest,
+		"damaged/base.tar": string(archive), "damaged/backup_manifest": "{",
+		// pg_basebackup runs, and has begun to write the manifest at its end.
+		"written/backup_label": label("2026-11-29 03:00:00 UTC"), "written/base/1/2": "x",
+		"writtenTar/base.tar.gz": zipped, "writtenTar/pg_wal.tar": "", "begun/base.tar.gz": "",
+		"ending/backup_label": label("2026-11-29 03:00:00 UTC"), "ending/global/pg_control": "x", "ending/backup_manifest.tmp": "{",
 		"other/readme": "x", "file": "x",
+	}
+	folder := writeFiles(t, files)
+	wantBackups(t, folder, map[string]string{"plain": "2026-11-28 02:00:00 123", "tar": "2026-11-28 02:00:00 123",
+		"damaged": fmt.Sprintf("2026-11-27 01:00:00 %d", len(archive)+1)})
+
+	offset, zstandard := label("2026-11-26 03:00:00 +02"), compressed(t, archive, func(w io.Writer) io.WriteCloser {
+		z, _ := zstd.NewWriter(w)
+		return z
 	})
-	want := map[string]string{"plain": "2026-11-28 02:00:00 123", "offset": "2026-11-26 01:00:00 0", "tar": "2026-11-27 01:00:00 0",
-		"gzip": "2026-11-27 01:00:00 0", "zstd": "2026-11-27 01:00:00 0"}
+	wantBackups(t, writeFiles(t, map[string]string{
+		"offset/backup_label": offset, "offset/global/pg_control": "control", "gzip/base.tar.gz": zipped, "zstd/base.tar.zst": zstandard,
+		"written/backup_label": files["written/backup_label"], "written/base/1/2": "x",
+		"ending/base.tar": string(archive), "ending/backup_manifest.tmp": "{",
+	}), map[string]string{"offset": fmt.Sprintf("2026-11-26 01:00:00 %d", len(offset+"control")),
+		"gzip": fmt.Sprintf("2026-11-27 01:00:00 %d", len(zipped)), "zstd": fmt.Sprintf("2026-11-27 01:00:00 %d", len(zstandard))})
 
-	found, err := baseBackups{folder: folder}.list(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	for _, b := range found {
-		name := filepath.Base(b.Label)
-		if got := fmt.Sprintf("%s %d", b.Began.Format(time.DateTime), b.Bytes); got != want[name] {
-			t.Errorf("%s: %s, want %s", name, got, want[name])
-		}
-		delete(want, name)
-	}
-	if len(want) > 0 {
-		t.Errorf("not found: %v", want)
-	}
 	if one, err := (baseBackups{folder: folder + "/plain"}).list(t.Context()); err != nil || len(one) != 1 || one[0].Label != folder+"/plain" {
 		t.Errorf("the folder itself: %v, %v", one, err)
 	}
@@ -79,12 +81,57 @@ func TestBaseBackups_List(t *testing.T) {
 	}
 }
 
+// wantBackups compares the backups of a folder: by name, when each was begun, and its bytes.
+func wantBackups(t *testing.T, folder string, want map[string]string) {
+	t.Helper()
+	found, err := baseBackups{folder: folder}.list(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, b := range found {
+		got[filepath.Base(b.Label)] = fmt.Sprintf("%s %d", b.Began.Format(time.DateTime), b.Bytes)
+	}
+	if len(found) != len(want) || !maps.Equal(got, want) {
+		t.Errorf("found %v, want %v", found, want)
+	}
+}
+
+func TestBaseBackups_Links(t *testing.T) {
+	t.Parallel()
+	// A backup is found through a link to it or to the folder with it, counts once, and is copied from where it is.
+	folder := writeFiles(t, map[string]string{"monday/backup_label": label("2026-11-28 03:00:00 UTC"), "monday/global/pg_control": "control"})
+	links := t.TempDir()
+	for link, to := range map[string]string{folder + "/latest": "monday", folder + "/gone": "sunday", links + "/all": folder,
+		links + "/one": folder + "/latest"} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{folder, folder + "/latest", links + "/all", links + "/one"} {
+		o := baseBackups{folder: path}
+		found, err := o.list(t.Context())
+		if err != nil || len(found) != 1 || found[0].Label != folder+"/monday" {
+			t.Errorf("%s: %v, %v", path, found, err)
+			continue
+		}
+		to := filepath.Join(t.TempDir(), "copy")
+		if _, err := o.copyTo(t.Context(), found[0], to); err != nil {
+			t.Error(err)
+		}
+		if content, err := os.ReadFile(filepath.Join(to, controlFile)); err != nil || string(content) != "control" {
+			t.Errorf("%s: %q, %v", path, content, err)
+		}
+	}
+}
+
 func TestBaseBackups_ListErrors(t *testing.T) {
 	t.Parallel()
 	// No backup, no folder, an archive of something else, and a compression that is not supported are errors that say so.
 	other := tarOf(t, func(w *tar.Writer) { addFile(t, w, "readme", "x") })
 	for want, folder := range map[string]string{
 		"there is no base backup": writeFiles(t, map[string]string{"a/readme": "x"}),
+		"one that is complete":    writeFiles(t, map[string]string{"backup_label": label("2026-11-28 03:00:00 UTC")}),
 		"no such file":            filepath.Join(t.TempDir(), "missing"),
 		"does not begin with":     writeFiles(t, map[string]string{"a/base.tar": string(other)}),
 		"gzip: ":                  writeFiles(t, map[string]string{"base.tar.gz": "this is not gzip"}),
@@ -111,6 +158,9 @@ func TestCopyTree_SharesNothing(t *testing.T) {
 	}
 	to := filepath.Join(t.TempDir(), "copy")
 
+	if size, err := sizeOf(from); err != nil || size != int64(len("row")+2*len("tablelog")) {
+		t.Errorf("a size of %d, %v", size, err)
+	}
 	if err := copyTree(t.Context(), from, to); err != nil {
 		t.Fatal(err)
 	}
@@ -195,12 +245,13 @@ func TestLinksInPlace_RefusesOthers(t *testing.T) {
 
 func TestSpace_IsCheckedAndExplained(t *testing.T) {
 	t.Parallel()
-	// A copy that the disk has no space for is refused before, and a disk that becomes full is named, also when only a program says so.
+	// A copy that the disk has no space for is refused before, the logs if its size is not known, and a disk that becomes full is named,
+	// also when only a program says so.
 	if err := checkSpace(t.TempDir(), math.MaxInt64/2); err == nil || !strings.Contains(err.Error(), "choose another --work-dir") {
 		t.Errorf("no space: %v", err)
 	}
-	if err := checkSpace(t.TempDir(), 0); err != nil {
-		t.Errorf("of a size that is not known: %v", err)
+	if err := checkSpace("/proc", 0); err == nil { // which has no space at all
+		t.Error("no space for the logs")
 	}
 	for _, err := range []error{fmt.Errorf("write: %w", syscall.ENOSPC), errors.New("FATAL: could not write: No space left on device")} {
 		if got := explainSpace(err, "/work"); !strings.Contains(got.Error(), "the disk of /work is full") || !errors.Is(got, err) {
@@ -223,6 +274,25 @@ func TestBaseBackups_RestoreCommand(t *testing.T) {
 		if got := o.restoreCommand(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+func TestOutput_InterruptedProgramEndsItself(t *testing.T) {
+	t.Parallel()
+	// A program is asked to end when the context does, so that it can stop its own processes; its end is awaited.
+	ctx, cancel := context.WithCancelCause(t.Context())
+	interrupted, folder := errors.New("interrupted"), t.TempDir()
+	go func() {
+		for !exists(folder, "began") && t.Context().Err() == nil {
+			time.Sleep(5 * time.Millisecond)
+		}
+		cancel(interrupted)
+	}()
+
+	_, err := output(ctx, "sh", "-c", `cd "$1"; trap 'kill $!; touch ended; exit 1' TERM; sleep 60 & touch began; wait`, "sh", folder)
+
+	if !errors.Is(err, interrupted) || !exists(folder, "ended") {
+		t.Errorf("%v, ended %t", err, exists(folder, "ended"))
 	}
 }
 

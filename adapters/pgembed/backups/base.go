@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"causeway/adapters/pgembed"
@@ -24,47 +26,84 @@ type baseBackups struct{ folder, archive, command string }
 const (
 	labelFile    = "backup_label"
 	manifestFile = "backup_manifest"
+	controlFile  = "global/pg_control"
 )
 
 // list implements origin.
 func (o baseBackups) list(ctx context.Context) ([]backup.Backup, error) {
-	b, ok, err := readBase(o.folder)
-	if err != nil || ok {
-		return []backup.Backup{b}, err
-	}
-	entries, err := os.ReadDir(o.folder)
+	folders, err := o.folders()
 	if err != nil {
 		return nil, fmt.Errorf("the base backups: %w", err)
 	}
-	var found []backup.Backup
-	for _, entry := range entries {
-		folder := filepath.Join(o.folder, entry.Name())
-		if info, err := os.Stat(folder); err != nil || !info.IsDir() { // or a link to one, such as latest
-			continue
+	// The manifest is written last. Where others have one, a backup without it is not complete, which its files cannot tell in a tar.
+	for _, isComplete := range []func(folder string) bool{hasManifest, mayBeComplete} {
+		var found []backup.Backup
+		for _, folder := range folders {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if !isComplete(folder) {
+				continue
+			}
+			b, ok, err := readBase(folder)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				found = append(found, b)
+			}
 		}
-		b, ok, err := readBase(folder)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			found = append(found, b)
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		if len(found) > 0 {
+			return found, nil
 		}
 	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("there is no base backup in %s: neither it nor a folder in it has a file %s or base.tar", o.folder, labelFile)
-	}
-	return found, nil
+	return nil, fmt.Errorf("there is no base backup in %s: neither it nor a folder in it has a file %s or base.tar of one that is complete",
+		o.folder, labelFile)
 }
 
-// readBase reads the description of the backup in a folder. It reports false if there is none, or one that is being written.
+// folders returns where a backup may be: the folder itself if there is one, or those in it. Links, such as latest, are followed, and
+// two names of a folder count once.
+func (o baseBackups) folders() ([]string, error) {
+	root, err := filepath.EvalSymlinks(o.folder)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return nil, err
+	}
+	var folders []string
+	for _, entry := range entries {
+		if name, isTar := cutTar(entry.Name()); entry.Name() == labelFile || isTar && name == "base" {
+			return []string{root}, nil
+		}
+		folder, err := filepath.EvalSymlinks(filepath.Join(root, entry.Name()))
+		if err != nil {
+			continue // a link to nothing
+		}
+		if info, err := os.Stat(folder); err == nil && info.IsDir() && !slices.Contains(folders, folder) {
+			folders = append(folders, folder)
+		}
+	}
+	return folders, nil
+}
+
+func exists(folder, name string) bool {
+	_, err := os.Stat(filepath.Join(folder, name))
+	return err == nil
+}
+
+func hasManifest(folder string) bool { return exists(folder, manifestFile) }
+
+// mayBeComplete reports whether a backup without a manifest may have been written to its end: pg_basebackup can leave the manifest
+// out, and writes the control file as the last one of the server.
+func mayBeComplete(folder string) bool {
+	return !exists(folder, manifestFile+".tmp") && (!exists(folder, labelFile) || exists(folder, controlFile))
+}
+
+// readBase reads the description of the backup in a folder. It reports false if there is none.
 func readBase(folder string) (backup.Backup, bool, error) {
 	b := backup.Backup{Label: folder}
-	if _, err := os.Stat(filepath.Join(folder, manifestFile+".tmp")); err == nil {
-		return b, false, nil
-	}
 	label, modified, err := readLabel(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, false, nil
@@ -74,12 +113,11 @@ func readBase(folder string) (backup.Backup, bool, error) {
 	}
 	b.Began = beginOf(label, modified)
 	manifest, err := readManifest(folder)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return b, true, nil
-	case err != nil:
-		// It is a backup all the same, of which verification will say what is wrong.
-		return b, true, nil //nolint:nilerr // pg_verifybackup reports it
+	if err != nil {
+		// It is a backup all the same, and pg_verifybackup will say what is wrong with its manifest. The copy has at least these bytes,
+		// more if they are compressed; if one of them cannot be read, the copy will say it.
+		b.Bytes, _ = sizeOf(folder)
+		return b, true, nil //nolint:nilerr // as said
 	}
 	b.Bytes = manifest.bytes
 	if !manifest.began.IsZero() {
@@ -215,6 +253,8 @@ const maxSaid = 1500
 
 func output(ctx context.Context, program string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
+	// A program that is killed leaves its own processes, which would write to a copy that is being removed.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	var said strings.Builder
 	cmd.Stderr = &said

@@ -33,7 +33,7 @@ func copyTree(ctx context.Context, from, to string) error {
 			return os.Mkdir(target, 0o700)
 		case entry.Type().IsRegular():
 			return copyFile(ctx, path, target)
-		case entry.Type()&fs.ModeSymlink != 0 && (name == "pg_wal" || filepath.Dir(name) == "pg_tblspc"):
+		case isFolderLink(name, entry):
 			folder, err := filepath.EvalSymlinks(path)
 			if err != nil {
 				return err
@@ -43,6 +43,11 @@ func copyTree(ctx context.Context, from, to string) error {
 			return fmt.Errorf("%s is neither a file nor a folder, which a base backup does not have", path)
 		}
 	})
+}
+
+// isFolderLink reports whether a file of a server is a link to the folder of a tablespace or of the logs.
+func isFolderLink(name string, entry fs.DirEntry) bool {
+	return entry.Type()&fs.ModeSymlink != 0 && (name == "pg_wal" || filepath.Dir(name) == "pg_tblspc")
 }
 
 func copyFile(ctx context.Context, from, to string) error {
@@ -103,11 +108,23 @@ func linksInPlace(files string) error {
 	return nil
 }
 
-// sizeOf adds up the files in a folder.
+// sizeOf adds up the files that copyTree copies from a folder.
 func sizeOf(folder string) (total int64, err error) {
-	err = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
 			return err
+		}
+		if name, err := filepath.Rel(folder, path); err == nil && isFolderLink(name, entry) {
+			linked, err := filepath.EvalSymlinks(path)
+			if err != nil {
+				return err
+			}
+			size, err := sizeOf(linked)
+			total += size
+			return err
+		}
+		if !entry.Type().IsRegular() {
+			return nil
 		}
 		info, err := entry.Info()
 		if err == nil {
@@ -121,14 +138,14 @@ func sizeOf(folder string) (total int64, err error) {
 // spaceForLogs is for the logs that are recovered beside the files: those of some checkpoints.
 const spaceForLogs = 1 << 30
 
-// checkSpace returns an error if a folder has not enough space for a copy and the logs.
+// checkSpace returns an error if a folder has not enough space for a copy and the logs. The size may be less than that of the copy.
 func checkSpace(folder string, bytes int64) error {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(folder, &disk); err != nil {
 		return fmt.Errorf("the folder for the copy: %s: %w", folder, err)
 	}
-	if free := int64(disk.Bavail) * disk.Bsize; bytes > 0 && free < bytes+spaceForLogs {
-		return fmt.Errorf("%s has %d MiB free, but the copy needs %d MiB, with the logs that are recovered: choose another --work-dir",
+	if free := int64(disk.Bavail) * disk.Bsize; free < bytes+spaceForLogs {
+		return fmt.Errorf("%s has %d MiB free, but the copy needs at least %d MiB, with the logs that are recovered: choose another --work-dir",
 			folder, free>>20, (bytes+spaceForLogs)>>20)
 	}
 	return nil
