@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"strings"
@@ -78,20 +80,32 @@ func (f traceFlags) endpoint() string {
 }
 
 // sampler returns the sampler of the settings. It decides about the traces of callers as about new ones: otherwise anyone with a
-// token could have everything sampled, or nothing. What was decided about a payment holds for its jobs and webhooks.
+// token could have everything sampled, or nothing. What was decided about a payment holds for its jobs and webhooks; with a ratio
+// always, because it cannot be decided again from the id of a trace alone.
 func (f traceFlags) sampler() sdktrace.Sampler {
 	name, parentBased := strings.CutPrefix(f.TracesSampler, "parentbased_")
-	sampler := sdktrace.TraceIDRatioBased(f.TracesRatio)
+	var sampler sdktrace.Sampler
 	switch name {
 	case "always_on":
 		sampler = sdktrace.AlwaysSample()
 	case "always_off":
 		sampler = sdktrace.NeverSample()
+	default:
+		sampler, parentBased = drawnSampler{sdktrace.TraceIDRatioBased(f.TracesRatio)}, true
 	}
 	if !parentBased {
 		return sampler
 	}
 	return sdktrace.ParentBased(sampler, sdktrace.WithRemoteParentSampled(sampler), sdktrace.WithRemoteParentNotSampled(sampler))
+}
+
+// drawnSampler decides by a number that is drawn in place of the id of the trace, which callers choose.
+type drawnSampler struct{ sdktrace.Sampler }
+
+// ShouldSample implements sdktrace.Sampler.
+func (s drawnSampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+	binary.BigEndian.PutUint64(p.TraceID[8:], rand.Uint64()) //nolint:gosec // it draws a sample, and keeps no secret
+	return s.Sampler.ShouldSample(p)
 }
 
 // traces sends what is traced. It is nil if nothing is.

@@ -30,6 +30,30 @@ func TestTraceFlags_InvalidValues(t *testing.T) {
 	}
 }
 
+func TestTraceFlags_RatioIgnoresIDsOfCallers(t *testing.T) {
+	t.Parallel()
+	// The share that is sampled of the requests of a caller is the ratio, whichever id the caller chooses for the trace. The trace
+	// keeps that id.
+	const n, ratio = 10_000, 0.25
+	for _, id := range []trace.TraceID{{15: 1}, {8: 0xff, 9: 0xff, 10: 0xff, 15: 0xff}} {
+		provider := sdktrace.NewTracerProvider(sdktrace.WithSampler(traceFlags{TracesSampler: "traceidratio", TracesRatio: ratio}.sampler()))
+		caller := trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: trace.SpanID{1}, Remote: true})
+		sampled := 0
+		for range n {
+			_, span := provider.Tracer("").Start(trace.ContextWithSpanContext(context.Background(), caller), "request")
+			if span.SpanContext().IsSampled() {
+				sampled++
+			}
+			if got := span.SpanContext().TraceID(); got != id {
+				t.Fatalf("the trace %s became %s", id, got)
+			}
+		}
+		if share := float64(sampled) / n; share < ratio-0.05 || share > ratio+0.05 { // more than eleven standard deviations
+			t.Errorf("%s: sampled %v", id, share)
+		}
+	}
+}
+
 func TestTraceFlags_Endpoint(t *testing.T) {
 	t.Parallel()
 	// Traces go below the address of the collector, or to their own address as it is.
@@ -55,6 +79,7 @@ func TestTraceFlags_SamplerIgnoresWhatCallersDecide(t *testing.T) {
 		{"parentbased_always_off", true, true, false}, {"parentbased_always_off", false, true, true},
 		{"always_on", false, false, true}, {"always_off", true, true, false},
 		{"parentbased_traceidratio", true, true, false}, {"traceidratio", true, true, false},
+		{"parentbased_traceidratio", false, true, true}, {"traceidratio", false, true, true},
 	} {
 		parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}, Remote: test.remote})
 		if test.sampledParent {
