@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -240,6 +241,35 @@ func TestLinksInPlace_RefusesOthers(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(other, "PG_15/1")); err != nil {
 		t.Error(err)
+	}
+	for _, name := range []string{"pg_wal", "base/1"} {
+		files := writeFiles(t, map[string]string{"pg_tblspc/.keep": "", "base/.keep": ""})
+		if err := os.Symlink(other, filepath.Join(files, name)); err != nil {
+			t.Fatal(err)
+		}
+		if err := linksInPlace(files); err == nil || !strings.Contains(err.Error(), name+" of the copy is a link") {
+			t.Errorf("%s elsewhere: %v", name, err)
+		}
+	}
+}
+
+func TestStanzaInfo_LastLogOfTheServer(t *testing.T) {
+	t.Parallel()
+	// The last log is that of the server that was backed up: a server that had the stanza before may have had later names.
+	var stanza stanzaInfo
+	if err := json.Unmarshal([]byte(`{"name": "main", "archive": [
+		{"database": {"id": 1, "repo-key": 1}, "id": "15-1", "max": "000000030000000900000004", "min": "000000010000000000000001"},
+		{"database": {"id": 2, "repo-key": 1}, "id": "15-2", "max": "000000010000000000000005", "min": "000000010000000000000001"},
+		{"database": {"id": 2, "repo-key": 2}, "id": "15-2", "max": "000000010000000000000003", "min": "000000010000000000000001"}],
+		"backup": [{"label": "20261127-020000F", "database": {"id": 1, "repo-key": 1}},
+			{"label": "20261128-020000F", "database": {"id": 2, "repo-key": 1}}]}`), &stanza); err != nil {
+		t.Fatal(err)
+	}
+	for label, want := range map[string]string{"20261127-020000F": "[000000030000000900000004]",
+		"20261128-020000F": "[000000010000000000000005]", "20261129-020000F": "[]"} {
+		if got := fmt.Sprint(stanza.lastLog(label)); got != want {
+			t.Errorf("%s: %s, want %s", label, got, want)
+		}
 	}
 }
 

@@ -273,7 +273,7 @@ func output(ctx context.Context, program string, args ...string) ([]byte, error)
 }
 
 // archived implements origin. What another command fetches cannot be listed.
-func (o baseBackups) archived(context.Context) (backup.Segments, error) {
+func (o baseBackups) archived(context.Context, backup.Backup) (backup.Segments, error) {
 	if o.archive == "" {
 		return nil, nil
 	}

@@ -83,7 +83,8 @@ func writeFile(ctx context.Context, path string, content io.Reader) error {
 	return errors.Join(err, out.Close())
 }
 
-// linksInPlace replaces the links to tablespaces by the folders that they name, which pgBackRest has restored beside the others.
+// linksInPlace replaces the links to tablespaces by the folders that they name, which pgBackRest has restored beside the others. It
+// refuses other links, such as that of pg_wal: the copy would share files with another server.
 func linksInPlace(files string) error {
 	links, err := os.ReadDir(filepath.Join(files, "pg_tblspc"))
 	if err != nil {
@@ -105,7 +106,12 @@ func linksInPlace(files string) error {
 			return err
 		}
 	}
-	return nil
+	return filepath.WalkDir(files, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type()&fs.ModeSymlink != 0 {
+			err = fmt.Errorf("%s of the copy is a link, by which it would share files with another server", path)
+		}
+		return err
+	})
 }
 
 // sizeOf adds up the files that copyTree copies from a folder.

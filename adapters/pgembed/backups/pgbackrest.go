@@ -37,8 +37,12 @@ func (o pgBackRest) output(ctx context.Context, command string, more ...string) 
 // stanzaInfo is what pgbackrest info says of a stanza.
 type stanzaInfo struct {
 	Name    string
-	Archive []struct{ Max string }
-	Backup  []struct {
+	Archive []struct {
+		Database stanzaDatabase
+		Max      string
+	}
+	Backup []struct {
+		Database  stanzaDatabase
 		Label     string
 		Error     bool
 		Info      struct{ Size int64 }
@@ -48,6 +52,12 @@ type stanzaInfo struct {
 		Code    int
 		Message string
 	}
+}
+
+// stanzaDatabase is one of the servers that a stanza has had, one after the other: a new initdb begins another.
+type stanzaDatabase struct {
+	ID         int
+	Repository int `json:"repo-key"`
 }
 
 // The codes of a stanza that has no backup yet or that the repository does not know.
@@ -97,8 +107,9 @@ func (o pgBackRest) copyTo(ctx context.Context, b backup.Backup, folder string) 
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return "", err
 	}
-	if _, err := o.output(ctx, "restore", "--set="+b.Label, "--pg1-path="+folder, "--archive-mode=off",
-		"--tablespace-map-all="+filepath.Join(filepath.Dir(folder), "tablespaces")); err != nil {
+	args := append([]string{"--set=" + b.Label, "--pg1-path=" + folder, "--archive-mode=off", "--type=default",
+		"--tablespace-map-all=" + filepath.Join(filepath.Dir(folder), "tablespaces")}, resetOptions...)
+	if _, err := o.output(ctx, "restore", args...); err != nil {
 		return "", err
 	}
 	settings, err := os.ReadFile(filepath.Join(folder, "postgresql.auto.conf"))
@@ -112,17 +123,30 @@ func (o pgBackRest) copyTo(ctx context.Context, b backup.Backup, folder string) 
 	return strings.ReplaceAll(string(commands[len(commands)-1][1]), "''", "'"), nil // the last one counts
 }
 
+// resetOptions are those of a configuration for restoring the server itself: with them the copy would have files elsewhere, perhaps
+// those of the server, or be only a part of it.
+var resetOptions = []string{"--no-link-all", "--reset-link-map", "--reset-tablespace-map", "--no-delta", "--reset-db-include",
+	"--reset-db-exclude", "--reset-recovery-option"}
+
 var restoreCommands = regexp.MustCompile(`(?m)^restore_command\s*=\s*'((?:[^']|'')*)'`)
 
-// archived implements origin: the last log of each version of the server.
-func (o pgBackRest) archived(ctx context.Context) (backup.Segments, error) {
+// archived implements origin: the last log of the server that was backed up.
+func (o pgBackRest) archived(ctx context.Context, b backup.Backup) (backup.Segments, error) {
 	stanza, err := o.info(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var last backup.Segments
-	for _, a := range stanza.Archive {
-		last = append(last, a.Max)
+	return stanza.lastLog(b.Label), nil
+}
+
+// lastLog returns the last log of the server of a backup. Those of other servers say nothing about it.
+func (s stanzaInfo) lastLog(label string) (last backup.Segments) {
+	for _, b := range s.Backup {
+		for _, a := range s.Archive {
+			if b.Label == label && a.Database == b.Database {
+				last = append(last, a.Max)
+			}
+		}
 	}
-	return last, nil
+	return last
 }

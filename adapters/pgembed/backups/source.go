@@ -24,8 +24,8 @@ type origin interface {
 	// copyTo copies the files of a backup to a folder that does not exist yet, and compares them with what the backup says of
 	// them. It returns the command that fetches a file of the archive.
 	copyTo(ctx context.Context, b backup.Backup, folder string) (restoreCommand string, err error)
-	// archived returns the logs that the archive has, if it can be asked.
-	archived(context.Context) (backup.Segments, error)
+	// archived returns the logs that the archive has of the server of a backup, if it can be asked.
+	archived(context.Context, backup.Backup) (backup.Segments, error)
 }
 
 // Source restores the backups of one place.
@@ -77,7 +77,7 @@ func (s *Source) Restore(ctx context.Context, b backup.Backup) (_ ports.Restored
 		return nil, fmt.Errorf("create the folder for the copy: %w", err)
 	}
 	// Before the copy is taken, because logs that are archived later need not be recovered.
-	if r.archived, err = s.archived(ctx); err != nil {
+	if r.archived, err = s.archived(ctx, b); err != nil {
 		return nil, err
 	}
 	files := pgembed.CopyFolder(r.folder)
