@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/sirupsen/logrus"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -20,6 +22,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/net/http/httpguts"
 
 	"causeway/app/internal/spans"
 )
@@ -38,6 +41,8 @@ const (
 	exporterVariable       = "OTEL_TRACES_EXPORTER"
 	protocolVariable       = "OTEL_EXPORTER_OTLP_PROTOCOL"
 	tracesProtocolVariable = "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
+	headersVariable        = "OTEL_EXPORTER_OTLP_HEADERS"
+	tracesHeadersVariable  = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
 )
 
 // traced reports whether anything is traced.
@@ -70,6 +75,26 @@ func (f traceFlags) checkTraces(refuse func(setting, must string, got any)) {
 			refuse(variable, "http/protobuf or http/json", value)
 		}
 	}
+	for _, variable := range []string{headersVariable, tracesHeadersVariable} {
+		if !validHeaders(os.Getenv(variable)) {
+			refuse(variable, "headers as name=value with commas between them, and other characters as %2C", "the ones that are set")
+		}
+	}
+}
+
+// validHeaders reports whether headers are valid. The exporter leaves out one that is not, and repeats it in an error.
+func validHeaders(headers string) bool {
+	for header := range strings.SplitSeq(headers, ",") {
+		if strings.TrimSpace(header) == "" {
+			continue
+		}
+		name, escaped, found := strings.Cut(header, "=")
+		value, err := url.PathUnescape(escaped)
+		if !found || err != nil || !httpguts.ValidHeaderFieldName(strings.TrimSpace(name)) || !httpguts.ValidHeaderFieldValue(value) {
+			return false
+		}
+	}
+	return true
 }
 
 func (f traceFlags) endpoint() string {
@@ -119,6 +144,7 @@ func (f traceFlags) openTraces(ctx context.Context, log *logrus.Logger) (*traces
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
 		log.WithField("cause", err.Error()).Warn("traces: OpenTelemetry reports an error")
 	}))
+	otel.SetLogger(openTelemetryLog(log))
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithHost(), resource.WithProcessPID(),
 		resource.WithAttributes(attribute.String("service.name", "causeway"), attribute.String("service.version", version)),
 		resource.WithFromEnv())
@@ -132,6 +158,13 @@ func (f traceFlags) openTraces(ctx context.Context, log *logrus.Logger) (*traces
 	log.WithField("endpoint", f.endpoint()).Info("traces are sent to OpenTelemetry")
 	return &traces{sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithSampler(f.sampler()),
 		sdktrace.WithBatcher(&loggedExporter{SpanExporter: exporter, log: log}))}, nil
+}
+
+// openTelemetryLog logs what OpenTelemetry reports as errors, without the values that it adds, which may be credentials.
+func openTelemetryLog(log logrus.FieldLogger) logr.Logger {
+	return funcr.New(func(_, text string) {
+		log.WithField("cause", text).Warn("traces: OpenTelemetry reports an error")
+	}, funcr.Options{RenderArgsHook: func([]any) []any { return nil }})
 }
 
 // httpTracer returns the tracer of requests; nil if nothing is traced.

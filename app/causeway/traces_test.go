@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/sirupsen/logrus"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 )
@@ -27,6 +31,42 @@ func TestTraceFlags_InvalidValues(t *testing.T) {
 		if got := strings.Join(refused, " "); test.want == "" && got != "" || !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: refused %q, want %q", name, got, test.want)
 		}
+	}
+}
+
+func TestTraceFlags_InvalidHeaders(t *testing.T) { //nolint:paralleltest // variables of the environment
+	// Headers that the exporter would leave out are refused, by the name of the variable, and are not repeated.
+	flags := traceFlags{OTLPEndpoint: "http://localhost:4318", TracesRatio: 1}
+	for headers, valid := range map[string]bool{
+		"": true, "authorization=Bearer%20secret": true, "a=secret, b = secret=,": true,
+		"secret": false, "a=1,secret": false, "a b=secret": false, "=secret": false, "a=secret%zz": false, "a=secret%0A": false,
+	} {
+		for _, variable := range []string{headersVariable, tracesHeadersVariable} {
+			t.Run(variable+" "+headers, func(t *testing.T) {
+				t.Setenv(variable, headers)
+				var refused []string
+				flags.checkTraces(func(setting, must string, got any) { refused = append(refused, fmt.Sprint(setting, must, got)) })
+				text := strings.Join(refused, " ")
+				if valid != (text == "") || !valid && !strings.HasPrefix(text, variable) || strings.Contains(text, "secret") {
+					t.Errorf("refused %q", text)
+				}
+			})
+		}
+	}
+}
+
+func TestOpenTelemetryLog_WithoutValues(t *testing.T) {
+	t.Parallel()
+	// An error of OpenTelemetry is in the log, and not the values that it is about.
+	var out bytes.Buffer
+	log := logrus.New()
+	log.SetOutput(&out)
+
+	openTelemetryLog(log).Error(errors.New("escape"), "parse headers", "value", "secret")
+
+	text := out.String()
+	if !strings.Contains(text, "parse headers") || !strings.Contains(text, "escape") || strings.Contains(text, "secret") {
+		t.Errorf("logged %s", text)
 	}
 }
 
