@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -180,22 +181,20 @@ func (db *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 // repeated request be answered with it, although it is lost with this server. So the connection is closed: the commit goes on waiting,
 // and other statements end when the server notices.
 func closeInsteadOfCancel(_ context.Context, config *pgx.ConnConfig) error {
-	var connected atomic.Bool
-	var last atomic.Pointer[net.Conn]
+	var connected atomic.Pointer[markedConn]
 	dial := config.DialFunc
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		if connected.Load() { // the driver uses the same function to send the request
-			return nil, errors.Join(errNoCancel, (*last.Load()).Close())
+		if conn := connected.Load(); conn != nil { // the driver uses the same function to send the request
+			return nil, errors.Join(errNoCancel, conn.Close())
 		}
-		conn, err := dial(ctx, network, address)
-		if err == nil {
-			last.Store(&conn)
-		}
-		return conn, err
+		return dial(ctx, network, address)
 	}
-	config.AfterConnect = func(context.Context, *pgconn.PgConn) error {
-		connected.Store(true)
-		return nil
+	config.AfterConnect = func(_ context.Context, conn *pgconn.PgConn) error {
+		dialled, err := dialledConn(conn)
+		if err == nil {
+			connected.Store(&dialled)
+		}
+		return err
 	}
 	return nil
 }
@@ -226,7 +225,22 @@ func (e *connError) Timeout() bool {
 func (e *connError) Temporary() bool { return e.Timeout() }
 
 // markedConn returns connErrors.
-type markedConn struct{ net.Conn }
+type markedConn struct {
+	net.Conn
+	host *databaseHost // that it leads to
+}
+
+// dialledConn returns what was dialled for a connection, which may encrypt it. It is closed without a word to the server.
+func dialledConn(conn *pgconn.PgConn) (markedConn, error) {
+	network := conn.Conn()
+	if encrypted, ok := network.(*tls.Conn); ok {
+		network = encrypted.NetConn()
+	}
+	if marked, ok := network.(markedConn); ok {
+		return marked, nil
+	}
+	return markedConn{}, fmt.Errorf("a connection to the database is a %T", network)
+}
 
 // Read implements net.Conn.
 func (c markedConn) Read(b []byte) (int, error) {

@@ -87,7 +87,7 @@ func (h *databaseHost) dial(ctx context.Context, dialer net.Dialer, network, add
 	h.mu.Lock()
 	h.conns[timed] = struct{}{}
 	h.mu.Unlock()
-	return markedConn{timed}, nil
+	return markedConn{timed, h}, nil
 }
 
 func (h *databaseHost) isBehind() bool { return time.Now().UnixNano() < h.behindUntil.Load() }
@@ -159,9 +159,8 @@ func (h *databaseHosts) watch(ctx context.Context, config *pgx.ConnConfig) {
 // nothing: a pooler may have no connection for it.
 func (h *databaseHosts) openProbe(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, *databaseHost, error) {
 	dialer := newDialer(config.ConnectTimeout)
-	var host *databaseHost // that was dialled last
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		host = h.at(address)
+		host := h.at(address)
 		if h.isNotPrimary(host) {
 			return nil, &connError{errNotPrimary}
 		}
@@ -177,11 +176,13 @@ func (h *databaseHosts) openProbe(ctx context.Context, config *pgx.ConnConfig) (
 	}
 	ctx, cancel := context.WithTimeout(ctx, config.ConnectTimeout)
 	defer cancel()
-	if _, err := conn.Exec(ctx, "SET application_name = 'causeway watch'"); err != nil {
+	_, err = conn.Exec(ctx, "SET application_name = 'causeway watch'")
+	dialled, unknown := dialledConn(conn.PgConn())
+	if err = errors.Join(err, unknown); err != nil {
 		closeNow(conn)
 		return nil, nil, fmt.Errorf("open the session that watches the database: %w", err)
 	}
-	return conn, host, nil
+	return conn, dialled.host, nil
 }
 
 // probe asks until the session is lost, and gives the host up if no answer comes.

@@ -53,20 +53,24 @@ func writableHosts(config *pgx.ConnConfig) (hosts []*pgx.ConnConfig) {
 // watchTimeline follows one server until ctx ends.
 func (h *databaseHosts) watchTimeline(ctx context.Context, config *pgx.ConnConfig) {
 	dialer := newDialer(config.ConnectTimeout)
-	var host *databaseHost
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		host = h.at(address)
-		return dialer.DialContext(ctx, network, address) // not one of the connections that are given up
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return markedConn{conn, h.at(address)}, nil // not one of the connections that are given up
 	}
 	for pause(ctx, timelineInterval) == nil {
 		conn, err := pgx.ConnectConfig(ctx, config)
 		if err != nil {
 			continue
 		}
-		for err == nil && pause(ctx, timelineInterval) == nil {
-			err = h.readTimeline(ctx, conn, host)
+		if dialled, err := dialledConn(conn.PgConn()); err == nil {
+			for err == nil && pause(ctx, timelineInterval) == nil {
+				err = h.readTimeline(ctx, conn, dialled.host)
+			}
+			dialled.host.timeline.Store(0)
 		}
-		host.timeline.Store(0)
 		closeNow(conn)
 	}
 }
