@@ -29,8 +29,8 @@ var errNoAnswer = errors.New("the database server accepts connections and does n
 
 // databaseHosts are the addresses of a database.
 type databaseHosts struct {
-	// primary is the server of the session that is asked, if the URL has several hosts of which one accepts writes. Otherwise, and while
-	// there is no such session, it is nil. Other servers are not dialled.
+	// primary is the server of the session that is asked, if the URL for writing has several hosts. Otherwise, and while there is no such
+	// session, it is nil. Other servers are not dialled.
 	primary atomic.Pointer[databaseHost]
 	// panicked gets the panic of a watcher, which goes on; it may be nil.
 	panicked func(value any, stack []byte)
@@ -132,12 +132,12 @@ func (h *databaseHosts) keepRunning(ctx context.Context, watch func()) {
 	}
 }
 
-// watch notices until ctx ends when the server that new sessions are opened at stops to answer, or is replaced.
-func (h *databaseHosts) watch(ctx context.Context, config *pgx.ConnConfig) {
+// watch notices until ctx ends when the server that new sessions are opened at stops to answer. Of several writable hosts one is used as
+// the primary, until it is replaced; there are none for readers, which may use any host.
+func (h *databaseHosts) watch(ctx context.Context, config *pgx.ConnConfig, writable []*pgx.ConnConfig) {
 	ctx, end := context.WithCancel(ctx) // of those that it starts, when it panics
 	defer end()
-	several := writableHosts(config)
-	for _, one := range several {
+	for _, one := range writable {
 		go h.keepRunning(ctx, func() { h.watchTimeline(ctx, one) })
 	}
 	for pause(ctx, 2*probeInterval) == nil { // a command is mostly done before, and needs no further session
@@ -146,7 +146,7 @@ func (h *databaseHosts) watch(ctx context.Context, config *pgx.ConnConfig) {
 			h.primary.Store(nil)
 			continue
 		}
-		if several != nil {
+		if writable != nil {
 			h.primary.Store(host)
 		}
 		host.probe(ctx, conn)

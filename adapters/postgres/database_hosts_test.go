@@ -1,16 +1,22 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/adapters/pgembed/pgtest"
 )
@@ -153,4 +159,166 @@ func TestDatabaseHosts_WatcherGoesOnAfterAPanic(t *testing.T) {
 	if runs != 2 || !slices.Equal(panics, []string{"firsttrue"}) {
 		t.Errorf("%d runs, panics %q", runs, panics)
 	}
+}
+
+func TestDatabaseHosts_ProbeIsOfTheServerThatAnswered(t *testing.T) {
+	t.Parallel()
+	// The first server does not say whether it accepts writes. The session is that of the second one, although the driver dials the first
+	// one again meanwhile, to cancel what it was asked.
+	database := pgtest.New(t)
+	silent, answering := forward(t, database, "transaction_read_only"), forward(t, database, "")
+	config := severalHosts(t, database, silent, answering)
+	config.ConnectTimeout = 3 * time.Second
+	hosts := newDatabaseHosts()
+
+	conn, host, err := hosts.openProbe(t.Context(), config)
+
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeNow(conn) })
+	if host != hosts.at(answering) {
+		t.Errorf("the session is of %p, want that of %s", host, answering)
+	}
+}
+
+func TestDatabaseHosts_TimelinesAreReadWithoutEncryption(t *testing.T) {
+	t.Parallel()
+	// With a URL that prefers encryption, also servers that have none are asked for their timeline.
+	database := pgtest.New(t)
+	first, second := forward(t, database, ""), forward(t, database, "")
+	hosts := newDatabaseHosts()
+	writable := writableHosts(severalHosts(t, database, first, second))
+	if len(writable) != 2 {
+		t.Fatalf("%d servers, want 2", len(writable))
+	}
+	for _, one := range writable {
+		go hosts.watchTimeline(t.Context(), one)
+	}
+	for _, address := range []string{first, second} {
+		await(t, func() bool { return hosts.at(address).timeline.Load() > 0 })
+	}
+}
+
+func TestDatabaseHosts_ReadersMayUseAnyHost(t *testing.T) {
+	t.Parallel()
+	// The session that asks a server of readers makes it no primary: other hosts are dialled as before. Of the hosts for writing it does.
+	database := pgtest.New(t)
+	first, second := forward(t, database, ""), forward(t, database, "")
+	for _, writes := range []bool{false, true} {
+		hosts, config := newDatabaseHosts(), severalHosts(t, database, first, second)
+		var writable []*pgx.ConnConfig
+		if writes {
+			writable = writableHosts(config)
+		}
+		ctx, end := context.WithCancel(t.Context())
+		t.Cleanup(end)
+		go hosts.watch(ctx, config, writable)
+		await(t, func() bool { return hosts.at(first).isAsked() })
+		if writes {
+			await(t, func() bool { return hosts.primary.Load() == hosts.at(first) })
+		}
+
+		conn, err := hosts.dialer(time.Minute, 0)(t.Context(), "tcp", second)
+
+		if err == nil {
+			_ = conn.Close()
+		}
+		if refused := errors.Is(err, errNotPrimary); refused != writes || !refused && err != nil {
+			t.Errorf("writes %t: dialled another host: %v", writes, err)
+		}
+	}
+}
+
+// isAsked reports whether a session has been answered for a while.
+func (h *databaseHost) isAsked() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for c := range h.conns {
+		if !c.isSilent(c.dialled.Add(3 * probeInterval)) {
+			return true
+		}
+	}
+	return false
+}
+
+func await(t *testing.T, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(3 * time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not come")
+		}
+	}
+}
+
+// severalHosts returns the configuration of a URL that has servers instead of the one of a database, and does not mention encryption.
+func severalHosts(t *testing.T, database string, servers ...string) *pgx.ConnConfig {
+	t.Helper()
+	several, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := several.Query()
+	for _, name := range []string{"host", "port", "sslmode"} {
+		query.Del(name)
+	}
+	query.Set("target_session_attrs", "read-write")
+	query.Set("connect_timeout", "600")
+	several.Host, several.RawQuery = strings.Join(servers, ","), query.Encode()
+	config, err := pgx.ParseConfig(several.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// forward returns the address of a server that passes connections on to a database, until one sends the last text, if there is one: that
+// and what follows it is not answered.
+func forward(t *testing.T, database, last string) (address string) {
+	t.Helper()
+	config, err := pgx.ParseConfig(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	pass := func(client net.Conn) {
+		defer func() { _ = client.Close() }()
+		network, address := pgconn.NetworkAddress(config.Host, config.Port)
+		server, err := net.Dial(network, address)
+		if err != nil {
+			return
+		}
+		defer func() { _ = server.Close() }()
+		go func() {
+			_, _ = io.Copy(client, server)
+			_ = client.Close()
+		}()
+		for sent := make([]byte, 1<<16); ; {
+			n, err := client.Read(sent)
+			if err != nil {
+				return
+			}
+			if last != "" && bytes.Contains(sent[:n], []byte(last)) {
+				_, _ = io.Copy(io.Discard, client)
+				return
+			}
+			if _, err := server.Write(sent[:n]); err != nil {
+				return
+			}
+		}
+	}
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go pass(client)
+		}
+	}()
+	return listener.Addr().String()
 }

@@ -151,7 +151,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	watching, endWatch := context.WithCancel(context.WithoutCancel(ctx))
 	db.endWatch = endWatch
-	go hosts.keepRunning(watching, func() { hosts.watch(watching, pool.Config().ConnConfig) })
+	config := pool.Config().ConnConfig
+	go hosts.keepRunning(watching, func() { hosts.watch(watching, config, writableHosts(config)) })
 	db.readPool = pool
 	if o.NewCipher != nil {
 		db.cipher = o.NewCipher(db)

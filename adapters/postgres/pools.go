@@ -29,7 +29,7 @@ func (o Options) openReaders(ctx, watching context.Context, work *pgxpool.Pool, 
 	if err != nil {
 		return nil, fmt.Errorf("for reading: %w", err)
 	}
-	go readHosts.keepRunning(watching, func() { readHosts.watch(watching, pool.Config().ConnConfig) })
+	go readHosts.keepRunning(watching, func() { readHosts.watch(watching, pool.Config().ConnConfig, nil) })
 	return pool, nil
 }
 

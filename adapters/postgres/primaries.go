@@ -34,15 +34,18 @@ func writableHosts(config *pgx.ConnConfig) (hosts []*pgx.ConnConfig) {
 	if config.ValidateConnect == nil {
 		return nil
 	}
-	seen := map[string]bool{}
+	byAddress := map[string]*pgx.ConnConfig{}
 	first := &pgconn.FallbackConfig{Host: config.Host, Port: config.Port, TLSConfig: config.TLSConfig}
 	for _, f := range append([]*pgconn.FallbackConfig{first}, config.Fallbacks...) {
-		if _, address := pgconn.NetworkAddress(f.Host, f.Port); !seen[address] { // the first of several ways to connect
-			seen[address] = true
-			one := config.Copy()
-			one.Host, one.Port, one.TLSConfig, one.Fallbacks, one.ValidateConnect = f.Host, f.Port, f.TLSConfig, nil, nil
-			hosts = append(hosts, one)
+		_, address := pgconn.NetworkAddress(f.Host, f.Port)
+		if one := byAddress[address]; one != nil { // another way to connect, as without encryption
+			one.Fallbacks = append(one.Fallbacks, f)
+			continue
 		}
+		one := config.Copy()
+		one.Host, one.Port, one.TLSConfig, one.Fallbacks, one.ValidateConnect = f.Host, f.Port, f.TLSConfig, nil, nil
+		byAddress[address] = one
+		hosts = append(hosts, one)
 	}
 	if len(hosts) < 2 {
 		return nil
