@@ -71,10 +71,8 @@ func (h *databaseHosts) dialer(timeout, maxSilence time.Duration) pgconn.DialFun
 			return nil, &connError{errNoAnswer}
 		case host.isBehind():
 			return nil, &connError{errBehind}
-		case h.isNotPrimary(host):
-			return nil, &connError{errNotPrimary}
 		}
-		return host.dial(ctx, dial, network, address, maxSilence)
+		return h.dialPrimary(ctx, host, dial, network, address, maxSilence)
 	}
 }
 
@@ -141,15 +139,15 @@ func (h *databaseHosts) watch(ctx context.Context, config *pgx.ConnConfig, writa
 		go h.keepRunning(ctx, func() { h.watchTimeline(ctx, one) })
 	}
 	for pause(ctx, 2*probeInterval) == nil { // a command is mostly done before, and needs no further session
+		former := h.primary.Load()
 		conn, host, err := h.openProbe(ctx, config.Copy())
 		if err != nil {
-			h.primary.Store(nil)
+			h.primary.CompareAndSwap(former, nil)
 			continue
 		}
-		if writable != nil {
-			h.primary.Store(host)
+		if writable == nil || h.replacePrimary(former, host) {
+			host.probe(ctx, conn)
 		}
-		host.probe(ctx, conn)
 		closeNow(conn)
 		h.primary.CompareAndSwap(host, nil)
 	}
@@ -161,11 +159,8 @@ func (h *databaseHosts) openProbe(ctx context.Context, config *pgx.ConnConfig) (
 	dialer := newDialer(config.ConnectTimeout)
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		host := h.at(address)
-		if h.isNotPrimary(host) {
-			return nil, &connError{errNotPrimary}
-		}
-		conn, err := host.dial(ctx, dialer, network, address, 0)
-		if err != nil {
+		conn, err := h.dialPrimary(ctx, host, dialer, network, address, 0)
+		if err != nil && !errors.Is(err, errNotPrimary) {
 			host.silent.Store(false) // nothing is accepted any more, which a pool learns at once
 		}
 		return conn, err

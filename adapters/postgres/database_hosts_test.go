@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -227,6 +228,47 @@ func TestDatabaseHosts_ReadersMayUseAnyHost(t *testing.T) {
 		if refused := errors.Is(err, errNotPrimary); refused != writes || !refused && err != nil {
 			t.Errorf("writes %t: dialled another host: %v", writes, err)
 		}
+	}
+}
+
+func TestDatabaseHosts_OnlyConnectionsToThePrimaryStay(t *testing.T) {
+	t.Parallel()
+	// When a server becomes the primary, connections to others end, also one that is being dialled then. Those to the primary stay, and a
+	// server that has found another primary than it knew replaces none.
+	database := pgtest.New(t)
+	first, second := forward(t, database, ""), forward(t, database, "")
+	hosts := newDatabaseHosts()
+	dial := hosts.dialer(time.Minute, 0)
+	toFirst, err := dial(t.Context(), "tcp", first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	toSecond, err := dial(t.Context(), "tcp", second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = errors.Join(toFirst.Close(), toSecond.Close()) })
+	becomePrimary := newDialer(time.Minute)
+	becomePrimary.Control = func(string, string, syscall.RawConn) error {
+		if !hosts.replacePrimary(nil, hosts.at(second)) {
+			return errors.New("it did not become the primary")
+		}
+		return nil
+	}
+
+	_, err = hosts.dialPrimary(t.Context(), hosts.at(first), becomePrimary, "tcp", first, 0)
+
+	if !errors.Is(err, errNotPrimary) || !IsUnavailable(err) {
+		t.Errorf("dialled meanwhile: %v", err)
+	}
+	if _, err := toFirst.Write([]byte{0}); !errors.Is(err, errNotPrimary) || !IsUnavailable(err) {
+		t.Errorf("to the former server: %v", err)
+	}
+	if _, err := toSecond.Write([]byte{0}); err != nil {
+		t.Errorf("to the primary: %v", err)
+	}
+	if hosts.replacePrimary(nil, hosts.at(first)) {
+		t.Error("another primary was replaced than the one that was known")
 	}
 }
 

@@ -18,15 +18,42 @@ import (
 // timelineInterval is how often each server is asked.
 const timelineInterval = time.Second
 
-var (
-	errNotPrimary = errors.New("another server of the URL is in use as the primary")
-	errReplaced   = errors.New("another server was promoted in place of this one")
-)
+var errNotPrimary = errors.New("another server of the URL is in use as the primary")
 
 // isNotPrimary reports whether a server is left alone because another one is used.
 func (h *databaseHosts) isNotPrimary(host *databaseHost) bool {
 	primary := h.primary.Load()
 	return primary != nil && primary != host
+}
+
+// replacePrimary makes a server the primary, unless the former one was replaced meanwhile, and closes all connections to others.
+func (h *databaseHosts) replacePrimary(former, host *databaseHost) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.primary.CompareAndSwap(former, host) {
+		return false
+	}
+	for _, other := range h.byAddress {
+		if other != host {
+			other.closeConns(errNotPrimary, func(*timedConn) bool { return true })
+		}
+	}
+	return true
+}
+
+// dialPrimary opens a connection to a server, unless another one is the primary. That is asked again when the connection is known, because
+// those that were known when the primary was replaced are closed already.
+func (h *databaseHosts) dialPrimary(ctx context.Context, host *databaseHost, dialer net.Dialer, network, address string,
+	maxSilence time.Duration) (net.Conn, error) {
+	if h.isNotPrimary(host) {
+		return nil, &connError{errNotPrimary}
+	}
+	conn, err := host.dial(ctx, dialer, network, address, maxSilence)
+	if err == nil && h.isNotPrimary(host) {
+		_ = conn.Close()
+		return nil, &connError{errNotPrimary}
+	}
+	return conn, err
 }
 
 // writableHosts returns a configuration for each host of a URL with target_session_attrs and several hosts, and otherwise none.
@@ -97,7 +124,6 @@ func (h *databaseHosts) readTimeline(ctx context.Context, conn *pgx.Conn, host *
 	if former == nil || former == host || !synchronous || former.timeline.Load() == 0 || timeline <= former.timeline.Load() {
 		return nil
 	}
-	h.primary.Store(host)
-	former.closeConns(errReplaced, func(*timedConn) bool { return true })
+	h.replacePrimary(former, host)
 	return nil
 }
