@@ -105,13 +105,13 @@ func TestDatabase_PrimaryThatWasReplacedIsLeft(t *testing.T) {
 func TestDatabase_StandbyThatWasPromotedByMistakeIsNotUsed(t *testing.T) {
 	t.Parallel()
 	// A standby that is named first is promoted while the primary goes on to run. The process stays with its primary, also with new
-	// connections, because nobody has to confirm what the other one commits.
+	// connections, because nobody confirms what the other one commits, although it names a standby for that, as its primary may.
 	primary, standby := startPrimaryAndStandby(t)
 	h, account := startOnPrimaryAndStandby(t, primary, standby, kit.FailoverURL(standby, primary))
 	path, body := "/sandbox/internal-accounts/"+account+"/fund", object{"amount": 100}
 	const isWatched = "DO $$ BEGIN ASSERT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'causeway watch'); END $$"
 	eventually(t, "the process watches its primary", func() bool { return primary.Exec(waitContext(t), isWatched) == nil })
-	execAll(t, standby, "SELECT pg_promote()")
+	execAll(t, standby, "ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()", "SELECT pg_promote()")
 	for range 10 {
 		execAll(t, primary, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'causeway work'")
 		keyed := h.withHeader("Idempotency-Key", uuid.NewString())

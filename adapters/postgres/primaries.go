@@ -105,10 +105,12 @@ func (h *databaseHosts) watchTimeline(ctx context.Context, config *pgx.ConnConfi
 	}
 }
 
-// selectTimeline returns 0 for a standby.
+// selectTimeline returns 0 for a standby, and whether a commit waits for a standby that is there. Without the rights of pg_read_all_stats a
+// login sees the sessions that replicate, and not whether one is of a synchronous standby: then any counts.
 const selectTimeline = `
 	SELECT CASE WHEN pg_is_in_recovery() THEN 0 ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint END,
-		current_setting('synchronous_standby_names') <> ''`
+		current_setting('synchronous_standby_names') <> '' AND
+			EXISTS (SELECT FROM pg_stat_replication WHERE coalesce(sync_state, 'sync') IN ('sync', 'quorum'))`
 
 // readTimeline asks one server, and leaves the primary if that one has replaced it.
 func (h *databaseHosts) readTimeline(ctx context.Context, conn *pgx.Conn, host *databaseHost) error {
