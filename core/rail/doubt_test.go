@@ -27,7 +27,7 @@ func TestDoubt_OnlyWhatMayHaveLeftAndWouldLeaveAgain(t *testing.T) {
 		id[8] = 0x80
 		return id
 	}
-	before, after := idAt(noon.Add(-time.Hour)), idAt(noon.Add(10 * time.Second))
+	before, after := idAt(noon.Add(-time.Hour)), idAt(noon.Add(10*time.Second))
 	tests := []struct {
 		name     string
 		id       uuid.UUID
