@@ -133,6 +133,8 @@ func (m *mask) learnValue(value any, key, under string) {
 			if found := verifierKeyPattern.FindStringSubmatch(value); found != nil {
 				m.replacements[found[1]] = "+1f2e3d4c+" + m.maskBytes(found[1][10:])
 			}
+		case key == "sealedAt": // in the background, before or after the next step begins
+			m.replacements[value] = examplesEpoch.Add(time.Duration(m.section) * sectionInterval).Format("2006-01-02T15:04:05.000Z")
 		case key == "digest" || key == "postingDigest":
 			m.replacements[value] = derivedText("0123456789abcdef", 64, m.nextLabel("digest"))
 		case key == "payloadToSign":

@@ -17,11 +17,13 @@ func TestCommand_Help(t *testing.T) {
 	// The help lists the commands, that of a command its own, and how to start and use each; an error says what is wrong
 	// and where the help is.
 	out := mustRunCommand(t, nil, "--help")
-	for _, command := range []string{"dev", "serve", "migrate", "platform", "corridors", "demo", "ledger", "version",
-		"Start with: causeway dev"} {
-		if !strings.Contains(out, "\n  "+command+" ") && !strings.Contains(out, "\n"+command+"\n") {
+	for _, command := range []string{"dev", "serve", "migrate", "platform", "corridors", "demo", "ledger", "version"} {
+		if !strings.Contains(out, "\n  "+command+" ") {
 			t.Errorf("--help does not list %s:\n%s", command, out)
 		}
+	}
+	if !strings.Contains(out, "Start with: causeway dev\n") {
+		t.Errorf("--help does not say how to start:\n%s", out)
 	}
 	of := mustRunCommand(t, nil, "corridors", "--help")
 	for _, command := range []string{"list", "set", "reset", "history"} {

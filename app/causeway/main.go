@@ -69,7 +69,7 @@ type commands struct {
 	Completion cli.CompletionCommand `cmd:"" group:"Operation" help:"Print what makes a shell complete commands and values."`
 	Complete   cli.CompleteCommand   `cmd:"" hidden:""`
 
-	Version versionCommand `cmd:"" hidden:"" help:"Print the version, as --version does."`
+	Version versionCommand `cmd:"" group:"Operation" help:"Print the version, as --version does."`
 }
 
 type versionCommand struct{}
@@ -160,8 +160,7 @@ func parseErrorHint(err *kong.ParseError) string {
 func newParser(root *commands, out, errOut io.Writer) (*kong.Kong, error) {
 	parser, err := kong.New(root,
 		kong.Name("causeway"),
-		kong.Description("Moves money across currencies and rails, on a double-entry ledger.\n\n"+
-			"Start with: causeway dev"),
+		kong.Description("Moves money across currencies and rails.\nStart with: causeway dev"),
 		kong.Writers(out, errOut),
 		kong.UsageOnError(),
 		kong.Resolvers(kong.ResolverFunc(secretFiles)),
