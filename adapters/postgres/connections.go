@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"crypto/tls"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -230,11 +229,15 @@ type markedConn struct {
 	host *databaseHost // that it leads to
 }
 
-// dialledConn returns what was dialled for a connection, which may encrypt it. It is closed without a word to the server.
+// dialledConn returns what was dialled for a connection, which may be wrapped, as tls.Conn does. It is closed without a word to the server.
 func dialledConn(conn *pgconn.PgConn) (markedConn, error) {
 	network := conn.Conn()
-	if encrypted, ok := network.(*tls.Conn); ok {
-		network = encrypted.NetConn()
+	for {
+		wrapped, ok := network.(interface{ NetConn() net.Conn })
+		if !ok {
+			break
+		}
+		network = wrapped.NetConn()
 	}
 	if marked, ok := network.(markedConn); ok {
 		return marked, nil

@@ -27,6 +27,9 @@ type lostConn struct {
 }
 
 // Write implements net.Conn.
+// NetConn returns what it wraps, like that of tls.Conn.
+func (c *lostConn) NetConn() net.Conn { return c.Conn }
+
 func (c *lostConn) Write(sent []byte) (int, error) {
 	n, err := c.Conn.Write(sent)
 	if len(c.statement) > 0 && bytes.Contains(sent, c.statement) {
