@@ -54,7 +54,7 @@ type Verifier struct {
 	// Database is the name of the service's database.
 	Database string
 	Clock    ports.Clock
-	// Step is told what is being done.
+	// Step is called with what is being done.
 	Step func(format string, args ...any)
 }
 

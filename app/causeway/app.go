@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net"
@@ -61,7 +60,6 @@ import (
 	"causeway/app/yearend"
 	"causeway/core/platform"
 	"causeway/core/settlement"
-	"causeway/migrations"
 	"causeway/ports"
 )
 
@@ -130,37 +128,6 @@ type app struct {
 type systemClock struct{}
 
 func (systemClock) Now() time.Time { return time.Now().UTC() }
-
-// migrate upgrades a database to this version's schema.
-func migrate(ctx context.Context, databaseURL string) (result migrations.Result, err error) {
-	err = asOwner(databaseURL, func(db *sql.DB) error {
-		result, err = migrations.Apply(ctx, db)
-		return err
-	})
-	return result, err
-}
-
-// migrationPlan returns what migrate would apply.
-func migrationPlan(ctx context.Context, databaseURL string) (pending []migrations.Pending, err error) {
-	err = asOwner(databaseURL, func(db *sql.DB) error {
-		pending, err = migrations.Plan(ctx, db)
-		return err
-	})
-	return pending, err
-}
-
-// asOwner opens a database as its owner, and calls do.
-func asOwner(databaseURL string, do func(*sql.DB) error) error {
-	if databaseURL == "" {
-		return errNoDatabaseURL
-	}
-	db, err := postgres.OpenOwner(databaseURL)
-	if err != nil {
-		return fmt.Errorf("--database-url (DATABASE_URL) is invalid: %w", err)
-	}
-	defer db.Close()
-	return do(db)
-}
 
 // build wires the service to a migrated database.
 func build(ctx context.Context, c serverFlags, databaseURL string, master *encryption.Master, log *logrus.Logger) (*app, error) {

@@ -106,7 +106,8 @@ func afterLoss(lost time.Time) string {
 		return ""
 	}
 	const minutes, base = 36 * 36, 36 // two characters, which fit into a message id
-	return fmt.Sprintf("-%02s", strconv.FormatInt(lost.Unix()/60%minutes, base))
+	text := "0" + strconv.FormatInt(lost.Unix()/60%minutes, base)
+	return "-" + text[len(text)-2:]
 }
 
 // longestInMessageID is how much of the name of a connection fits into a message id, with the day and the number.
