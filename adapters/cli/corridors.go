@@ -47,7 +47,7 @@ type corridorArgs struct {
 	From     string `arg:"" help:"Sent currency."`
 	To       string `arg:"" help:"Received currency."`
 	Platform string `help:"Change this platform only. Default: all platforms." placeholder:"ID"`
-	Note     string `help:"Reason, stored in the history."`
+	Note     string `help:"Why. It is recorded."`
 	actorFlag
 }
 

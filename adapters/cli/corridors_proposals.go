@@ -100,7 +100,7 @@ func (c corridorsApproveCommand) Run(ctx context.Context, env *Env) error {
 
 type corridorsRejectCommand struct {
 	priceDecision
-	Note string `help:"Reason, stored with the proposal." placeholder:"TEXT"`
+	Note string `help:"Why. It is recorded." placeholder:"TEXT"`
 }
 
 func (c corridorsRejectCommand) Run(ctx context.Context, env *Env) error {

@@ -18,7 +18,7 @@ import (
 // openingCommand holds the arguments of a command that posts to customers' accounts, which sends events.
 type openingCommand struct {
 	changeFlags
-	Note string `help:"Reason, stored with the authorisation."`
+	Note string `help:"Why. It is recorded."`
 }
 
 // post calls post with the use cases. A posting with thousands of entries may take longer than a statement of the service.

@@ -50,7 +50,7 @@ type monthCommand struct {
 	changeFlags
 	outputFlag
 	monthArg
-	Note string `help:"Reason, stored with the change."`
+	Note string `help:"Why. It is recorded."`
 }
 
 func (m monthCommand) changeState(ctx context.Context, env *Env, change accounting.MonthChange) error {

@@ -126,7 +126,7 @@ func (c proposalsApproveCommand) Run(ctx context.Context, env *Env) error {
 
 type proposalsRejectCommand struct {
 	proposalDecision
-	Note string `help:"Reason, stored with the proposal." placeholder:"TEXT"`
+	Note string `help:"Why. It is recorded." placeholder:"TEXT"`
 }
 
 func (c proposalsRejectCommand) Run(ctx context.Context, env *Env) error {

@@ -47,7 +47,7 @@ type receivablesRecordCommand struct {
 	ReasonCode  string `required:"" help:"Partner's code of the return, such as R01." placeholder:"CODE"`
 	ReturnedAt  string `required:"" help:"When the partner took the money back." placeholder:"TIME"`
 	PartnerID   string `help:"Partner's id of the return, with which its statement names it." placeholder:"ID"`
-	Note        string `help:"Note, stored with the return." placeholder:"TEXT"`
+	Note        string `help:"Why. It is recorded." placeholder:"TEXT"`
 }
 
 func (c receivablesRecordCommand) Run(ctx context.Context, env *Env) error {
@@ -81,7 +81,7 @@ func (a receivableArg) id() (ident.Receivable, error) {
 type receivablesWriteOffCommand struct {
 	receivableChange
 	receivableArg
-	Note string `required:"" help:"Reason, stored with the write-off." placeholder:"TEXT"`
+	Note string `required:"" help:"Why. It is recorded." placeholder:"TEXT"`
 }
 
 func (c receivablesWriteOffCommand) Run(ctx context.Context, env *Env) error {

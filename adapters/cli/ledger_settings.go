@@ -31,7 +31,7 @@ func (c booksCommand) run(ctx context.Context, env *Env, run func(*booksapp.Serv
 type booksChangeCommand struct {
 	changeFlags
 	outputFlag
-	Note string `help:"Reason, stored with the change."`
+	Note string `help:"Why. It is recorded."`
 }
 
 func (c booksChangeCommand) change(ctx context.Context, env *Env,

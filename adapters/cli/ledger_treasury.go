@@ -23,7 +23,7 @@ type movementCommand struct {
 	From           string `required:"" help:"Path of the account that pays, such as rails/RTP." placeholder:"ACCOUNT"`
 	To             string `required:"" help:"Path of the account that receives, such as own/OPERATING." placeholder:"ACCOUNT"`
 	Amount         string `required:"" help:"Amount and currency, such as '12.50 USD'." placeholder:"AMOUNT"`
-	Note           string `help:"Reason, stored with the movement." placeholder:"TEXT"`
+	Note           string `help:"Why. It is recorded." placeholder:"TEXT"`
 	EffectiveAt    string `help:"Effective time. Default: now." placeholder:"TIME"`
 	AllowOverdraft bool   `help:"Allow an account to go below zero. Needs --note."`
 }
@@ -150,7 +150,7 @@ type treasuryPurposeCommand struct {
 	actorFlag
 	Account string `arg:"" optional:"" help:"Path of the account, rails/<RAIL> or chains/<network>. Without it, all are listed." placeholder:"ACCOUNT"`
 	Purpose string `arg:"" optional:"" enum:"CLIENT,OWN," default:"" help:"CLIENT or OWN."`
-	Note    string `help:"Reason, stored with the change." placeholder:"TEXT"`
+	Note    string `help:"Why. It is recorded." placeholder:"TEXT"`
 }
 
 func (c treasuryPurposeCommand) Run(ctx context.Context, env *Env) error {

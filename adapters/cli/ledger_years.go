@@ -62,7 +62,7 @@ type yearCommand struct {
 	changeFlags
 	outputFlag
 	Year int    `arg:"" help:"Calendar year in which the financial year ends, such as 2026."`
-	Note string `required:"" help:"Reason, stored with the change."`
+	Note string `required:"" help:"Why. It is recorded."`
 }
 
 func (c yearCommand) changeYear(ctx context.Context, env *Env,

@@ -40,8 +40,8 @@ type serverFlags struct {
 	AllowPrivateWebhooks bool `kong:"-"`
 	// databaseReadURL is a flag of serve.
 	databaseReadURL   string `kong:"-"`
-	readFlags         `group:"Reports, exports and uploads"`
-	cli.CompanyFlags  `group:"Statements of accounts"`
+	readFlags         `group:"Reports, statements and uploads"`
+	cli.CompanyFlags  `group:"Reports, statements and uploads"`
 	jobFlags          `group:"Jobs and rails"`
 	retentionFlags    `group:"Retention"`
 	cli.ThresholdFlag `group:"Verification and screening"`
