@@ -50,12 +50,14 @@ test: announce needs-postgres needs-gcc needs-readers needs-python needs-node ne
 
 # With the flags of the tests, so that both compile each package and its tests once.
 lint: needs-gcc ## Lint and check the formatting
-	linter=$$($(TOOL) -n golangci-lint) && CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" "$$linter" run && cd clients/go && "$$linter" run
+	linter=$$($(TOOL) -n golangci-lint) && CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" "$$linter" run && cd clients/go && "$$linter" run && \
+		cd ../../deploy/check && "$$linter" run
 
 # Most tests wait for Postgres or another process: four packages at once keep two cores busy.
 unit: needs-postgres needs-gcc needs-readers needs-evm needs-prometheus ## Unit and adapter tests, with the race detector
 	$(GO) test $(TESTFLAGS) $(WITHOUT_RACE)
 	cd clients/go && $(GO) test $(TESTFLAGS) ./...
+	cd deploy/check && $(GO) test $(TESTFLAGS) ./...
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -p 4 $$($(GO) list ./... | grep -v '^causeway/e2e' | grep -vxF "$$($(GO) list $(WITHOUT_RACE))")
 
 # These tests wait for processes two thirds of the time: four at once keep two cores busy.

@@ -108,7 +108,7 @@ func TestDeploy_AlertsHaveRunbooks(t *testing.T) {
 
 func TestDeploy_SettingsExist(t *testing.T) {
 	t.Parallel()
-	// The systemd unit, the container and the compose file name settings of serve only.
+	// The files name settings of the program only.
 	var known []string
 	err := kong.Visit(newTestParser(t).Model, func(node kong.Visitable, next kong.Next) error {
 		if flag, ok := node.(*kong.Flag); ok {
@@ -125,7 +125,8 @@ func TestDeploy_SettingsExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	for _, file := range []string{"causeway.service", "causeway-backup-verify.service", "Containerfile", "compose.yml"} {
+	files := []string{"causeway.service", "causeway-backup-verify.service", "Containerfile", "compose.yml", "../compose.yaml"}
+	for _, file := range append(files, kubernetesFiles(t)...) {
 		for _, name := range regexp.MustCompile(`\b(?:CAUSEWAY|DATABASE)_[A-Z_]+\b`).FindAllString(readFile(t, deployFolder+file), -1) {
 			found++
 			if !slices.Contains(known, name) {
@@ -140,22 +141,15 @@ func TestDeploy_SettingsExist(t *testing.T) {
 
 func TestDeploy_PathsExist(t *testing.T) {
 	t.Parallel()
-	// What the container is built from is in the repository, the compose file mounts volumes only where
-	// the container has a folder for its user, and the comment of the unit says how each file that the
-	// unit names is installed.
+	// What the container is built from is in the repository, the folders that the compose file sets are those of the container for
+	// its user, and the comment of the unit says how each file that the unit names is installed.
 	container, compose := readFile(t, deployFolder+"Containerfile"), readFile(t, deployFolder+"compose.yml")
-	build := regexp.MustCompile(`build: \{ context: (\S+), dockerfile: (\S+) \}`).FindStringSubmatch(compose)
-	if build == nil {
-		t.Fatal("the compose file builds nothing")
-	}
-	root := filepath.Join(deployFolder, build[1])
-	paths := append(regexp.MustCompile(`\./\S+`).FindAllString(container, -1), build[2], "go.mod", "go.sum")
-	for _, path := range paths {
-		if _, err := os.Stat(filepath.Join(root, strings.TrimSuffix(path, "/"))); err != nil {
+	for _, path := range append(regexp.MustCompile(`\./\S+`).FindAllString(container, -1), "go.mod", "go.sum") {
+		if _, err := os.Stat(filepath.Join(deployFolder, "..", path)); err != nil {
 			t.Error(err)
 		}
 	}
-	mounts := regexp.MustCompile(`(?:CAUSEWAY_CHECKPOINTS: |checkpoints:|tmpfs: \[")(/[^"\s]+)`).FindAllStringSubmatch(compose, -1)
+	mounts := regexp.MustCompile(`(?:CAUSEWAY_CHECKPOINTS: |CAUSEWAY_BLOBS: folder:|tmpfs: \[")(/[^"\s]+)`).FindAllStringSubmatch(compose, -1)
 	if len(mounts) != 3 {
 		t.Errorf("found %d mounts: %q", len(mounts), mounts)
 	}
