@@ -4,7 +4,8 @@
 // marked sh are run by bash from top to bottom, in one shell, against a new service that
 // nothing else uses. Blocks with any other mark, or none, are not run: use console for
 // commands that a test cannot run (make run, causeway serve, production settings), text
-// for output.
+// for output. A block marked text recorded is what the block before it printed, except for
+// ids, times and rates: -update writes it, with those of that run.
 //
 // The shell starts in an empty folder with:
 //
@@ -20,11 +21,13 @@ package readme
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,6 +37,8 @@ import (
 // waitTimeout is the limit for a document, and for the end of its service. It only ends a test that would
 // never end.
 const waitTimeout = 5 * time.Minute
+
+var update = flag.Bool("update", false, "write what commands print into the documents")
 
 // wantOutput says how often an expression matches what a document's commands print.
 var wantOutput = map[string]map[string]int{
@@ -72,51 +77,63 @@ func TestDocuments_CommandsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range append(documents, "../../README.md") {
-		script := commands(t, path)
-		if script == "" {
+		blocks := commands(t, path)
+		if len(blocks) == 0 {
 			continue
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
-			output := runScript(t, script)
+			outputs := runScript(t, blocks)
+			output := strings.Join(outputs, "")
 			for expression, want := range wantOutput[filepath.Base(path)] {
 				if got := len(regexp.MustCompile(expression).FindAllString(output, -1)); got != want {
 					t.Errorf("%s matches %d times, want %d, in\n%s", expression, got, want, output)
 				}
 			}
+			compareRecorded(t, path, outputs)
 		})
 	}
 }
 
+// documentBlocks are the blocks of a document that are marked sh, each with the recorded one after it.
+var documentBlocks = regexp.MustCompile("(?ms)^ *```sh\n(.*?)^ *```$(?:\n\n```text recorded\n(.*?)^```$)?")
+
 // commands returns the blocks of a document that are marked sh, in order.
-func commands(t *testing.T, path string) string {
+func commands(t *testing.T, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var script strings.Builder
-	for _, block := range regexp.MustCompile("(?ms)^ *```sh\n(.*?)^ *```$").FindAllSubmatch(text, -1) {
-		script.Write(block[1])
+	var blocks []string
+	for _, block := range documentBlocks.FindAllSubmatch(text, -1) {
+		blocks = append(blocks, string(block[1]))
 	}
-	return script.String()
+	return blocks
 }
 
-// runScript runs commands beside a new service, and returns what they print.
-func runScript(t *testing.T, script string) string {
+// endOfBlock is printed after each block.
+const endOfBlock = "\x1e"
+
+// runScript runs blocks of commands beside a new service, and returns what each prints.
+func runScript(t *testing.T, blocks []string) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	dir, credentials := startServer(ctx, t)
+	printEnd := "\nprintf '" + endOfBlock + "'\n"
 	shell := exec.CommandContext(ctx, "bash", "-euo", "pipefail")
-	shell.Dir, shell.Stdin = dir, strings.NewReader(script)
+	shell.Dir, shell.Stdin = dir, strings.NewReader(strings.Join(blocks, printEnd)+printEnd)
 	shell.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"),
 		"BASE="+credentials.BaseURL, "CLIENT_ID="+credentials.ClientID, "CLIENT_SECRET="+credentials.ClientSecret)
+	// What runs in the background when the shell ends, such as after a failure, ends with it.
+	shell.SysProcAttr, shell.WaitDelay = &syscall.SysProcAttr{Setpgid: true}, 5*time.Second
 	output, err := shell.CombinedOutput()
+	_ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	return string(output)
+	return strings.Split(strings.TrimSuffix(string(output), endOfBlock), endOfBlock)
 }
 
 // startServer runs the program in a folder of its own until the test ends, as `make run`
