@@ -45,6 +45,9 @@ func TestAdmin_MetricsReadinessAndProfiles(t *testing.T) {
 		Checks map[string]struct{ OK bool }
 	}
 
+	if status, _ := getText(t, admin+"/healthz"); status != 204 {
+		t.Errorf("healthz: %d", status)
+	}
 	status, body := getText(t, admin+"/readyz")
 	if err := json.Unmarshal([]byte(body), &ready); err != nil || status != 200 || !ready.Ready || !ready.Checks["database"].OK ||
 		!ready.Checks["clock"].OK {
