@@ -25,10 +25,14 @@ var copiedTables = map[string]string{
 	"lost_commit_findings":   "stop the postings of all platforms",
 	"lost_commit_reviews":    "let all platforms go on",
 	"market_rates":           "are the same for all platforms",
+	"people":                 "work for all platforms, or for some",
+	"person_links":           "are of people",
+	"person_sessions":        "are of people",
 	"sanctions_entries":      "are compared with the customers of all platforms",
 	"sanctions_lists":        "are compared with the customers of all platforms",
 	"platforms":              "every table refers to them, also the copied prices",
 	"schema_migrations":      "is the version of the schema",
+	"sign_in_attempts":       "are of people",
 	"webhook_keys":           "sign the webhooks of all platforms",
 }
 

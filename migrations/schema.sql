@@ -2190,6 +2190,74 @@ CREATE POLICY platform_isolation ON partner_events USING (((platform_id = ( SELE
 GRANT SELECT,INSERT,DELETE ON TABLE partner_events TO causeway_service;
 GRANT UPDATE(body) ON TABLE partner_events TO causeway_service;
 
+CREATE TABLE people (
+    id uuid NOT NULL,
+    email text NOT NULL,
+    name text NOT NULL,
+    roles text[] NOT NULL,
+    status text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT person_email_length CHECK (((length(email) >= 3) AND (length(email) <= 320))),
+    CONSTRAINT person_has_role CHECK ((cardinality(roles) > 0)),
+    CONSTRAINT person_name_length CHECK (((length(name) >= 1) AND (length(name) <= 255))),
+    CONSTRAINT person_status_known CHECK ((status = ANY (ARRAY['INVITED'::text, 'ACTIVE'::text, 'DISABLED'::text])))
+);
+ALTER TABLE ONLY people
+    ADD CONSTRAINT people_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY people
+    ADD CONSTRAINT person_email_unique UNIQUE (email);
+GRANT SELECT,INSERT,UPDATE ON TABLE people TO causeway_service;
+
+CREATE TABLE person_factors (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    secrets jsonb NOT NULL,
+    totp_step bigint NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY person_factors
+    ADD CONSTRAINT person_factors_pkey PRIMARY KEY (platform_id, id);
+ALTER TABLE ONLY person_factors
+    ADD CONSTRAINT person_factors_person_fkey FOREIGN KEY (id) REFERENCES people(id);
+ALTER TABLE person_factors ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON person_factors USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_factors TO causeway_service;
+
+CREATE TABLE person_links (
+    token_hash bytea NOT NULL,
+    person_id uuid NOT NULL,
+    signs_in boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    opened_at timestamp with time zone,
+    CONSTRAINT person_link_token_is_sha256 CHECK ((length(token_hash) = 32))
+);
+ALTER TABLE ONLY person_links
+    ADD CONSTRAINT person_links_pkey PRIMARY KEY (token_hash);
+CREATE INDEX person_links_by_expires_at ON person_links USING btree (expires_at);
+CREATE INDEX person_links_by_person ON person_links USING btree (person_id);
+ALTER TABLE ONLY person_links
+    ADD CONSTRAINT person_link_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_links TO causeway_service;
+
+CREATE TABLE person_sessions (
+    token_hash bytea NOT NULL,
+    person_id uuid NOT NULL,
+    setup boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT person_session_token_is_sha256 CHECK ((length(token_hash) = 32))
+);
+ALTER TABLE ONLY person_sessions
+    ADD CONSTRAINT person_sessions_pkey PRIMARY KEY (token_hash);
+CREATE INDEX person_sessions_by_expires_at ON person_sessions USING btree (expires_at);
+CREATE INDEX person_sessions_by_person ON person_sessions USING btree (person_id);
+ALTER TABLE ONLY person_sessions
+    ADD CONSTRAINT person_session_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_sessions TO causeway_service;
+
 CREATE TABLE platforms (
     id uuid NOT NULL,
     name text NOT NULL,
@@ -3164,6 +3232,17 @@ ALTER TABLE ONLY screening_runs
 CREATE POLICY platform_isolation ON screening_runs USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE screening_runs ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE screening_runs TO causeway_service;
+
+CREATE TABLE sign_in_attempts (
+    address_hash bytea NOT NULL,
+    failed integer NOT NULL,
+    last_at timestamp with time zone,
+    CONSTRAINT sign_in_attempt_address_is_sha256 CHECK ((length(address_hash) = 32))
+);
+ALTER TABLE ONLY sign_in_attempts
+    ADD CONSTRAINT sign_in_attempts_pkey PRIMARY KEY (address_hash);
+CREATE INDEX sign_in_attempts_by_last_at ON sign_in_attempts USING btree (last_at);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sign_in_attempts TO causeway_service;
 
 CREATE TABLE tokens (
     platform_id uuid NOT NULL,

@@ -17,6 +17,7 @@ import (
 	"causeway/app/jobs"
 	"causeway/app/journals"
 	"causeway/app/monthend"
+	"causeway/app/people"
 	"causeway/app/platforms"
 	"causeway/app/pricing"
 	"causeway/app/proposals"
@@ -95,6 +96,8 @@ type Services interface {
 	Platforms() *platforms.Service
 	// WithOperator calls do with the use cases of an operator on platforms.
 	WithOperator(ctx context.Context, actor string, do func(*platforms.Operator) error) error
+	// People are the use cases on the people who work with the service. They sign nobody in.
+	People() *people.Service
 	Pricing() *pricing.Service
 	Customers() *customers.Service
 	Wallets() *wallets.Service

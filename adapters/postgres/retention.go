@@ -45,8 +45,8 @@ type RetentionCutoffs struct {
 	RailData      time.Time
 	PartnerEvents time.Time // that partners have reported, by their receipt
 	ReceiptPayers time.Time // of money that is no customer's, by its receipt
-	// Connectors are rows of connectors of rails.
-	Connectors []storage.OldRows
+	// WithoutPlatform are rows that belong to no platform, such as those of connectors of rails.
+	WithoutPlatform []storage.OldRows
 }
 
 // retainedTable is a table with old rows to delete among others that stay.
@@ -173,7 +173,7 @@ func (db *DB) DeleteOld(ctx context.Context, cutoffs RetentionCutoffs, deleted f
 	if err := db.deleteOldMarketRates(ctx, cutoffs.MarketRates, func(n int) { deleted("market_rates", n) }); err != nil {
 		failures = append(failures, err)
 	}
-	for _, old := range cutoffs.Connectors {
+	for _, old := range cutoffs.WithoutPlatform {
 		if err := db.deleteInBatches(ctx, old.Table, old.Delete, old.Before, deleted); err != nil {
 			failures = append(failures, err)
 		}

@@ -41,6 +41,7 @@ type commands struct {
 	Trigger triggerCommand `cmd:"" group:"Run and develop" help:"Make a webhook of a sandbox platform happen."`
 	Sandbox sandboxCommand `cmd:"" group:"Run and develop" help:"Fill a sandbox platform, and move its payments on in time."`
 
+	People    cli.PeopleCommand    `cmd:"" group:"Platforms and customers" help:"Invite those who work with the console, and set their roles."`
 	Platform  cli.PlatformCommand  `cmd:"" group:"Platforms and customers" help:"Create, change and list platforms."`
 	Token     cli.TokenCommand     `cmd:"" group:"Platforms and customers" help:"Create, list and delete the API tokens of a platform."`
 	Customers cli.CustomersCommand `cmd:"" group:"Platforms and customers" help:"List customers, and erase the data of deleted ones."`

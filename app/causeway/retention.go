@@ -12,6 +12,7 @@ import (
 	"causeway/adapters/rails/bitcoin"
 	"causeway/core/agent"
 	"causeway/core/customer"
+	"causeway/core/person"
 )
 
 // retentionFlags say how long data is kept that grows with every payment. The ledger, the
@@ -99,7 +100,8 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now,
 		MarketRates: now.Add(-maxRetention), RailData: now.Add(-railDataRetention), PartnerEvents: now.Add(-partnerEventRetention),
 		ReceiptPayers: now.Add(-payerRetention), RevokedCredentials: now.Add(-revokedCredentialRetention),
-		Connectors: slices.Concat(bitcoin.OldRows(now.Add(-f.RailReplyRetention)), bankfile.OldRows(now.Add(-bankOrderRetention))),
+		WithoutPlatform: slices.Concat(bitcoin.OldRows(now.Add(-f.RailReplyRetention)), bankfile.OldRows(now.Add(-bankOrderRetention)),
+			postgres.OldSignIns(now, now.Add(-person.AttemptsRetention))),
 	}
 }
 

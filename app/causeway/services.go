@@ -23,6 +23,7 @@ import (
 	"causeway/adapters/rails/sandbox"
 	"causeway/adapters/sanctions"
 	"causeway/adapters/secrets"
+	"causeway/adapters/signin"
 	webhooksender "causeway/adapters/webhooks"
 	"causeway/app/accounting"
 	"causeway/app/agents"
@@ -37,6 +38,7 @@ import (
 	"causeway/app/jobs"
 	"causeway/app/journals"
 	"causeway/app/monthend"
+	"causeway/app/people"
 	"causeway/app/platforms"
 	"causeway/app/pricing"
 	"causeway/app/proposals"
@@ -150,6 +152,11 @@ func (s services) WithOperator(ctx context.Context, actor string, do func(*platf
 		return err
 	}
 	return do(operator)
+}
+
+// People implements cli.Services.
+func (s services) People() *people.Service {
+	return people.New(people.Config{Store: s.db, Verifier: signin.Verifier{}, Clock: systemClock{}, IDs: s.ids})
 }
 
 // Pricing implements cli.Services.

@@ -17,6 +17,7 @@ import (
 	"causeway/app/mail"
 	"causeway/app/monthend"
 	"causeway/app/payments"
+	"causeway/app/people"
 	"causeway/app/platforms"
 	"causeway/app/pricing"
 	"causeway/app/rails"
@@ -47,6 +48,7 @@ var (
 	_ mail.Tx           = tx{}
 	_ monthend.Tx       = tx{}
 	_ payments.Tx       = tx{}
+	_ people.Tx         = tx{}
 	_ platforms.Tx      = tx{}
 	_ rails.Tx          = tx{}
 	_ receivables.Tx    = tx{}

@@ -31,6 +31,7 @@ type (
 	movementKind        struct{}
 	proposalKind        struct{}
 	receivableKind      struct{}
+	personKind          struct{}
 )
 
 func (platformKind) prefix() string        { return "PlatformConfig" }
@@ -61,6 +62,7 @@ func (agentAttemptKind) prefix() string    { return "AgentAttempt" }
 func (movementKind) prefix() string        { return "Movement" }
 func (proposalKind) prefix() string        { return "Proposal" }
 func (receivableKind) prefix() string      { return "Receivable" }
+func (personKind) prefix() string          { return "Person" }
 
 // The ids of the resources.
 type (
@@ -113,6 +115,8 @@ type (
 	Proposal = ID[proposalKind]
 	// Receivable is what a customer owes for a collection that was returned.
 	Receivable = ID[receivableKind]
+	// Person is a person who works with the service.
+	Person = ID[personKind]
 )
 
 // ParseCustomer and the functions after it parse an id of their type.
@@ -121,6 +125,7 @@ func ParseToken(s string) (Token, error)                     { return Parse[toke
 func ParseMovement(s string) (Movement, error)               { return Parse[movementKind](s) }
 func ParseProposal(s string) (Proposal, error)               { return Parse[proposalKind](s) }
 func ParseReceivable(s string) (Receivable, error)           { return Parse[receivableKind](s) }
+func ParsePerson(s string) (Person, error)                   { return Parse[personKind](s) }
 func ParsePlatform(s string) (Platform, error)               { return Parse[platformKind](s) }
 func ParsePosting(s string) (Posting, error)                 { return Parse[postingKind](s) }
 func ParseExternalAccount(s string) (ExternalAccount, error) { return Parse[externalAccountKind](s) }
@@ -153,6 +158,7 @@ func NewSession(source Source, at time.Time) Session         { return New[sessio
 func NewAgent(source Source, at time.Time) Agent             { return New[agentKind](source, at) }
 func NewAgentAction(source Source, at time.Time) AgentAction { return New[agentActionKind](source, at) }
 func NewProposal(source Source, at time.Time) Proposal       { return New[proposalKind](source, at) }
+func NewPerson(source Source, at time.Time) Person           { return New[personKind](source, at) }
 func NewAgentAttempt(source Source, at time.Time) AgentAttempt {
 	return New[agentAttemptKind](source, at)
 }

@@ -38,6 +38,14 @@ const (
 	OperatorOpenedWallet       OperatorActionKind = "OPEN_WALLET"
 	OperatorClearedHit         OperatorActionKind = "CLEAR_SCREENING_HIT"
 	OperatorConfirmedHit       OperatorActionKind = "CONFIRM_SCREENING_HIT"
+
+	OperatorInvitedPerson  OperatorActionKind = "INVITE_PERSON"
+	OperatorLinkedPerson   OperatorActionKind = "LINK_PERSON"
+	OperatorChangedRoles   OperatorActionKind = "CHANGE_ROLES"
+	OperatorDisabledPerson OperatorActionKind = "DISABLE_PERSON"
+	PersonSetUp            OperatorActionKind = "SET_UP_PERSON" // by the person itself, as those below
+	PersonSignedIn         OperatorActionKind = "SIGN_IN"
+	PersonViewedData       OperatorActionKind = "VIEW_PERSONAL_DATA"
 )
 
 // OperatorAction is the record of an action of an operator. It never changes.

@@ -52,6 +52,7 @@ const (
 	BankOrdersReason
 	BankCorrectionsDetails
 	ReceiptPayersAccount
+	PersonFactorsSecrets
 	numColumns // keep last
 )
 
@@ -97,6 +98,7 @@ var register = [numColumns]struct {
 	ReceiptPayersAccount:  {"receipt_payers", "account", textFormat},
 	RailFeedItemsContent:  {"rail_feed_items", "content", textFormat},
 	RailStatementsContent: {"rail_statements", "content", bytesFormat},
+	PersonFactorsSecrets:  {"person_factors", "secrets", jsonFormat},
 
 	ReconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
 	ReconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},

@@ -2,7 +2,7 @@ package storage
 
 import "time"
 
-// OldRows are rows of a connector that are deleted when they are old.
+// OldRows are rows that belong to no platform, such as those of a connector, and are deleted when they are old.
 type OldRows struct {
 	Table  string
 	Before time.Time

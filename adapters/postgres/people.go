@@ -1,0 +1,245 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/sealed"
+	"causeway/adapters/postgres/storage"
+	"causeway/core/ident"
+	"causeway/core/person"
+)
+
+// people is the table people.
+var people = schema.New("people", []string{"id"}, func(p *person.Person) schema.Columns {
+	return schema.Columns{
+		{Name: "id", Field: &p.ID}, {Name: "email", Field: &p.Email}, {Name: "name", Field: &p.Name},
+		{Name: "roles", Type: "text[]", Field: schema.Converted(
+			func() []string { return mapped(p.Grants, person.Grant.String) },
+			func(texts []string) error {
+				p.Grants = make([]person.Grant, len(texts))
+				for i, text := range texts {
+					var err error
+					if p.Grants[i], err = person.ParseGrant(text); err != nil {
+						return err
+					}
+				}
+				return nil
+			})},
+		{Name: "status", Field: &p.Status}, {Name: "created_at", Field: &p.CreatedAt}, {Name: "updated_at", Field: &p.UpdatedAt},
+	}
+})
+
+var (
+	insertPerson = people.Insert("ON CONFLICT (email) DO NOTHING")
+	updatePerson = people.Update("name", "roles", "status", "updated_at")
+)
+
+// People implements people.Store. It reads the whole table.
+func (db *DB) People(ctx context.Context) ([]person.Person, error) {
+	return selectRows(ctx, db, db.read, people, `ORDER BY email`)
+}
+
+// PersonByEmail uses person_email_unique.
+func (db *DB) PersonByEmail(ctx context.Context, email string) (person.Person, error) {
+	return personByEmail(ctx, db, db.read, email, "")
+}
+
+func personByEmail(ctx context.Context, db *DB, read storage.Reader, email, lock string) (person.Person, error) {
+	return selectExisting(ctx, db, read, people, person.NotFound(email), `WHERE email = $1 `+lock, email)
+}
+
+// CreatePerson implements people.Tx.
+func (u *Unit) CreatePerson(ctx context.Context, p person.Person) error {
+	return writeNow(ctx, u, insertPerson, p, person.Exists(p.Email))
+}
+
+// LockPerson uses the primary key.
+func (u *Unit) LockPerson(ctx context.Context, id ident.Person) (person.Person, error) {
+	return selectExisting(ctx, u.db, u.query, people, person.NotFound(id.String()), `WHERE id = $1 FOR UPDATE`, id)
+}
+
+// LockPersonByEmail uses person_email_unique.
+func (u *Unit) LockPersonByEmail(ctx context.Context, email string) (person.Person, error) {
+	return personByEmail(ctx, u.db, u.query, email, "FOR UPDATE")
+}
+
+// UpdatePerson uses the primary key.
+func (u *Unit) UpdatePerson(ctx context.Context, p person.Person) error {
+	return writeNow(ctx, u, updatePerson, p, person.NotFound(p.Email))
+}
+
+// personFactors is the table person_factors. People belong to no platform.
+var personFactors = schema.New("person_factors", keyOfPlatform, func(f *person.Factors) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: new(uuid.UUID)}, {Name: "id", Field: &f.Person},
+		sealed.JSON(sealed.PersonFactorsSecrets,
+			func() factorSecrets { return factorSecrets{f.PasswordHash, f.TOTPSecret, f.RecoveryCodes} },
+			func(s factorSecrets) { f.PasswordHash, f.TOTPSecret, f.RecoveryCodes = s.Password, s.TOTP, s.Recovery }),
+		{Name: "totp_step", Field: &f.TOTPStep}, {Name: "updated_at", Field: &f.UpdatedAt},
+	}
+})
+
+// factorSecrets is the column secrets.
+type factorSecrets struct {
+	Password string   `json:"password"` // its hash
+	TOTP     string   `json:"totp"`
+	Recovery []string `json:"recovery"`
+}
+
+var saveFactors = personFactors.Insert(
+	`ON CONFLICT (platform_id, id) DO UPDATE SET secrets = EXCLUDED.secrets, totp_step = EXCLUDED.totp_step, updated_at = EXCLUDED.updated_at`)
+
+// FactorsOf uses the primary key.
+func (db *DB) FactorsOf(ctx context.Context, id ident.Person) (person.Factors, error) {
+	return factorsOf(ctx, db, db.read, id, "")
+}
+
+func factorsOf(ctx context.Context, db *DB, read storage.Reader, id ident.Person, lock string) (person.Factors, error) {
+	found, _, err := selectRow(ctx, db, read, personFactors, `WHERE platform_id = $1 AND id = $2 `+lock, uuid.Nil, id.UUID())
+	found.Person = id
+	return found, err
+}
+
+// LockFactors uses the primary key. Those of a person who has none yet are guarded by the lock of the person.
+func (u *Unit) LockFactors(ctx context.Context, id ident.Person) (person.Factors, error) {
+	return factorsOf(ctx, u.db, u.query, id, "FOR UPDATE")
+}
+
+// SaveFactors uses the primary key.
+func (u *Unit) SaveFactors(ctx context.Context, f person.Factors) error {
+	return writeNow(ctx, u, saveFactors, f, nil)
+}
+
+// DeleteFactors uses the primary key and person_links_by_person.
+func (u *Unit) DeleteFactors(_ context.Context, id ident.Person) error {
+	u.queueExec(`DELETE FROM person_factors WHERE platform_id = $1 AND id = $2`, uuid.Nil, id)
+	u.queueExec(`DELETE FROM person_links WHERE person_id = $1 AND opened_at IS NULL`, id)
+	return nil
+}
+
+// personLinks is the table person_links.
+var personLinks = schema.New("person_links", []string{"token_hash"}, func(l *person.Link) schema.Columns {
+	return schema.Columns{
+		{Name: "token_hash", Field: &l.TokenHash}, {Name: "person_id", Field: &l.Person}, {Name: "signs_in", Field: &l.SignsIn},
+		{Name: "created_at", Field: &l.CreatedAt}, {Name: "expires_at", Field: &l.ExpiresAt}, {Name: "opened_at", Field: &l.OpenedAt},
+	}
+})
+
+var (
+	insertPersonLink = personLinks.Insert("")
+	updatePersonLink = personLinks.Update("opened_at")
+)
+
+// CreatePersonLink inserts one link.
+func (u *Unit) CreatePersonLink(ctx context.Context, l person.Link) error {
+	return writeNow(ctx, u, insertPersonLink, l, nil)
+}
+
+// LinkedPerson uses the primary keys.
+func (db *DB) LinkedPerson(ctx context.Context, token person.SecretHash) (person.Link, person.Person, error) {
+	link, err := selectExisting(ctx, db, db.read, personLinks, person.ErrLink, `WHERE token_hash = $1`, token[:])
+	if err != nil {
+		return link, person.Person{}, err
+	}
+	p, err := selectExisting(ctx, db, db.read, people, person.ErrLink, `WHERE id = $1`, link.Person)
+	return link, p, err
+}
+
+// LockPersonLink uses the primary key.
+func (u *Unit) LockPersonLink(ctx context.Context, token person.SecretHash) (person.Link, error) {
+	return selectExisting(ctx, u.db, u.query, personLinks, person.ErrLink, `WHERE token_hash = $1 FOR UPDATE`, token[:])
+}
+
+// UpdatePersonLink uses the primary key.
+func (u *Unit) UpdatePersonLink(ctx context.Context, l person.Link) error {
+	return writeNow(ctx, u, updatePersonLink, l, person.ErrLink)
+}
+
+// personSessions is the table person_sessions.
+var personSessions = schema.New("person_sessions", []string{"token_hash"}, func(s *person.Session) schema.Columns {
+	return schema.Columns{
+		{Name: "token_hash", Field: &s.TokenHash}, {Name: "person_id", Field: &s.Person}, {Name: "setup", Field: &s.Setup},
+		{Name: "created_at", Field: &s.CreatedAt}, {Name: "last_used_at", Field: &s.LastUsedAt}, {Name: "expires_at", Field: &s.ExpiresAt},
+	}
+})
+
+var (
+	insertPersonSession = personSessions.Insert("")
+	updatePersonSession = personSessions.Update("last_used_at")
+)
+
+// CreatePersonSession inserts one session.
+func (u *Unit) CreatePersonSession(ctx context.Context, s person.Session) error {
+	return writeNow(ctx, u, insertPersonSession, s, nil)
+}
+
+// SessionWithPerson uses the primary keys.
+func (db *DB) SessionWithPerson(ctx context.Context, secret person.SecretHash) (person.Session, person.Person, error) {
+	session, err := selectExisting(ctx, db, db.read, personSessions, person.ErrNoSession, `WHERE token_hash = $1`, secret[:])
+	if err != nil {
+		return session, person.Person{}, err
+	}
+	p, err := selectExisting(ctx, db, db.read, people, person.ErrNoSession, `WHERE id = $1`, session.Person)
+	return session, p, err
+}
+
+// UpdatePersonSession uses the primary key. A session that has ended meanwhile is no error.
+func (u *Unit) UpdatePersonSession(ctx context.Context, s person.Session) error {
+	return write(ctx, u, updatePersonSession, s)
+}
+
+// DeletePersonSession uses the primary key.
+func (u *Unit) DeletePersonSession(_ context.Context, secret person.SecretHash) error {
+	u.queueExec(`DELETE FROM person_sessions WHERE token_hash = $1`, secret[:])
+	return nil
+}
+
+// DeletePersonSessions uses person_sessions_by_person.
+func (u *Unit) DeletePersonSessions(_ context.Context, id ident.Person) error {
+	u.queueExec(`DELETE FROM person_sessions WHERE person_id = $1`, id)
+	return nil
+}
+
+// LockSignInAttempts uses the primary key. The row is made first, so that there is one to lock.
+func (u *Unit) LockSignInAttempts(ctx context.Context, address person.SecretHash) (a person.Attempts, err error) {
+	u.queueExec(`INSERT INTO sign_in_attempts (address_hash, failed) VALUES ($1, 0) ON CONFLICT DO NOTHING`, address[:])
+	found, err := selectExisting(ctx, u.db, u.query, signInAttempts, nil, `WHERE address_hash = $1 FOR UPDATE`, address[:])
+	return found.Attempts, err
+}
+
+// signInAttemptRow is a row of sign_in_attempts.
+type signInAttemptRow struct {
+	person.Attempts
+	address person.SecretHash
+}
+
+// signInAttempts is the table sign_in_attempts.
+var signInAttempts = schema.New("sign_in_attempts", []string{"address_hash"}, func(r *signInAttemptRow) schema.Columns {
+	return schema.Columns{{Name: "address_hash", Field: &r.address}, {Name: "failed", Field: &r.Failed}, {Name: "last_at", Field: &r.LastAt}}
+})
+
+var updateSignInAttempts = signInAttempts.Update("failed", "last_at")
+
+// SaveSignInAttempts uses the primary key.
+func (u *Unit) SaveSignInAttempts(ctx context.Context, address person.SecretHash, a person.Attempts) error {
+	return write(ctx, u, updateSignInAttempts, signInAttemptRow{a, address})
+}
+
+// OldSignIns returns the links and sessions that ended before a time, and the attempts to sign in that were the last before another.
+func OldSignIns(ended, attempts time.Time) []storage.OldRows {
+	rows := func(table, key, at string, before time.Time) storage.OldRows {
+		return storage.OldRows{Table: table, Before: before, Delete: fmt.Sprintf(
+			`DELETE FROM %[1]s WHERE %[2]s IN (SELECT %[2]s FROM %[1]s WHERE %[3]s < $1 ORDER BY %[3]s LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+			table, key, at)}
+	}
+	return []storage.OldRows{
+		rows("person_links", "token_hash", "expires_at", ended),
+		rows("person_sessions", "token_hash", "expires_at", ended),
+		rows("sign_in_attempts", "address_hash", "last_at", attempts),
+	}
+}

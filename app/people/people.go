@@ -1,0 +1,207 @@
+// Package people invites the people who work with the service, gives them roles, and signs them in.
+//
+// It knows no page and no cookie: a session is a secret that the caller keeps. What people may see is decided by core/person.
+package people
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"causeway/core/ident"
+	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// Verifier makes and checks what people sign in with.
+type Verifier interface {
+	// HashPassword returns the hash of a password. It takes time and memory on purpose.
+	HashPassword(password string) (string, error)
+	// CheckPassword reports whether a hash is that of a password. For an empty hash it takes as long, and reports false.
+	CheckPassword(hash, password string) (bool, error)
+	// NewTOTPSecret returns a secret for the second factor, in base32.
+	NewTOTPSecret() string
+	// TOTPStep returns the step of time of a code, or false if it is the code of no step near now.
+	TOTPStep(secret, code string, now time.Time) (int64, bool)
+}
+
+// Config holds what the use cases need. All fields are required.
+type Config struct {
+	Store    Store
+	Verifier Verifier
+	Clock    ports.Clock
+	IDs      ports.IDs
+}
+
+// Service implements the use cases.
+type Service struct {
+	Config
+	hashing chan struct{}
+}
+
+// maxHashing is the number of passwords that are hashed at the same time, each with 19 MiB of memory.
+const maxHashing = 2
+
+// New returns the use cases.
+func New(c Config) *Service { return &Service{Config: c, hashing: make(chan struct{}, maxHashing)} }
+
+// IssuedLink is a new link with its token, which is not stored.
+type IssuedLink struct {
+	person.Link
+	Person person.Person
+	Token  string
+}
+
+// Invite creates a person, and a link with which it chooses its password. actor is who invites. Faults: INVALID_INPUT, CONFLICT
+// for an address that is invited.
+func (s *Service) Invite(ctx context.Context, email, name string, grants []person.Grant, actor string) (IssuedLink, error) {
+	now := s.Clock.Now()
+	invited, err := person.New(ident.NewPerson(s.IDs.New, now), email, name, grants, now)
+	if err != nil {
+		return IssuedLink{}, err
+	}
+	return s.create(ctx, invited, false, actor)
+}
+
+func (s *Service) create(ctx context.Context, p person.Person, signsIn bool, actor string) (issued IssuedLink, err error) {
+	err = s.do(ctx, func(ctx context.Context, tx Tx) error {
+		if err := tx.CreatePerson(ctx, p); err != nil {
+			return err
+		}
+		if issued, err = s.newLink(ctx, tx, p, signsIn); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, platform.OperatorInvitedPerson, p, "as "+person.GrantTexts(p.Grants), actor)
+	})
+	return issued, err
+}
+
+// Developer returns a link that signs in the administrator of a service on the machine of a developer, who is created if there
+// is nobody yet.
+func (s *Service) Developer(ctx context.Context) (IssuedLink, error) {
+	const email = "administrator@sandbox.test"
+	found, err := s.Store.PersonByEmail(ports.ForAllPlatforms(ctx), email)
+	if err == nil {
+		return s.link(ctx, email, found.Email, true)
+	}
+	now := s.Clock.Now()
+	administrator, err := person.New(ident.NewPerson(s.IDs.New, now), email, "Administrator", []person.Grant{{Role: person.Administrator}}, now)
+	if err != nil {
+		return IssuedLink{}, err
+	}
+	return s.create(ctx, administrator, true, administrator.Email)
+}
+
+// NewLink returns a link with which a person chooses its password again, and ends what it signs in with until now. It also
+// enables a person who is disabled. Fault: NOT_FOUND.
+func (s *Service) NewLink(ctx context.Context, email, actor string) (IssuedLink, error) {
+	return s.link(ctx, email, actor, false)
+}
+
+func (s *Service) link(ctx context.Context, email, actor string, signsIn bool) (issued IssuedLink, err error) {
+	err = s.change(ctx, email, func(ctx context.Context, tx Tx, p person.Person) error {
+		if !signsIn {
+			p = p.Enable(s.Clock.Now())
+			if err := s.signOutEverywhere(ctx, tx, p); err != nil {
+				return err
+			}
+			if err := tx.UpdatePerson(ctx, p); err != nil {
+				return err
+			}
+		}
+		if issued, err = s.newLink(ctx, tx, p, signsIn); err != nil || signsIn {
+			return err
+		}
+		return s.record(ctx, tx, platform.OperatorLinkedPerson, p, "", actor)
+	})
+	return issued, err
+}
+
+func (s *Service) signOutEverywhere(ctx context.Context, tx Tx, p person.Person) error {
+	if err := tx.DeleteFactors(ctx, p.ID); err != nil {
+		return err
+	}
+	return tx.DeletePersonSessions(ctx, p.ID)
+}
+
+func (s *Service) newLink(ctx context.Context, tx Tx, p person.Person, signsIn bool) (IssuedLink, error) {
+	token, hash := newSecret()
+	link, err := person.NewLink(p, hash, signsIn, s.Clock.Now())
+	if err != nil {
+		return IssuedLink{}, err
+	}
+	return IssuedLink{link, p, token}, tx.CreatePersonLink(ctx, link)
+}
+
+// SetGrants replaces the roles of a person, from its next request on. Faults: NOT_FOUND, INVALID_INPUT without a role.
+func (s *Service) SetGrants(ctx context.Context, email string, grants []person.Grant, actor string) (changed person.Person, err error) {
+	err = s.change(ctx, email, func(ctx context.Context, tx Tx, p person.Person) error {
+		if changed, err = p.WithGrants(grants, s.Clock.Now()); err != nil {
+			return err
+		}
+		if err := tx.UpdatePerson(ctx, changed); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, platform.OperatorChangedRoles, changed, "from "+person.GrantTexts(p.Grants)+" to "+
+			person.GrantTexts(changed.Grants), actor)
+	})
+	return changed, err
+}
+
+// Disable ends all sessions of a person, who cannot sign in until it is given a new link. Fault: NOT_FOUND.
+func (s *Service) Disable(ctx context.Context, email, actor string) (disabled person.Person, err error) {
+	err = s.change(ctx, email, func(ctx context.Context, tx Tx, p person.Person) error {
+		disabled = p.Disable(s.Clock.Now())
+		if err := s.signOutEverywhere(ctx, tx, disabled); err != nil {
+			return err
+		}
+		if err := tx.UpdatePerson(ctx, disabled); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, platform.OperatorDisabledPerson, disabled, "", actor)
+	})
+	return disabled, err
+}
+
+// List returns everybody.
+func (s *Service) List(ctx context.Context) ([]person.Person, error) {
+	return s.Store.People(ports.ForAllPlatforms(ctx))
+}
+
+// change calls fn with a person, locked.
+func (s *Service) change(ctx context.Context, email string, fn func(context.Context, Tx, person.Person) error) error {
+	return s.do(ctx, func(ctx context.Context, tx Tx) error {
+		p, err := tx.LockPersonByEmail(ctx, person.NormalizeEmail(email))
+		if err != nil {
+			return err
+		}
+		return fn(ctx, tx, p)
+	})
+}
+
+// do runs a unit of work. People belong to no platform.
+func (s *Service) do(ctx context.Context, fn func(context.Context, Tx) error) error {
+	return ports.Do(ports.ForAllPlatforms(ctx), s.Store, fn)
+}
+
+func (s *Service) record(ctx context.Context, tx Tx, kind platform.OperatorActionKind, p person.Person, what, actor string) error {
+	actor, err := platform.ParseActor(actor)
+	if err != nil {
+		return err
+	}
+	now := s.Clock.Now()
+	name := p.Email
+	if what != "" {
+		name += " " + what
+	}
+	return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Kind: kind, Subject: p.ID.UUID(), Name: name, Actor: actor,
+		At: now})
+}
+
+// newSecret returns a secret of 256 random bits and its hash.
+func newSecret() (text string, hash person.SecretHash) {
+	var random [32]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return person.NewSecret(random)
+}

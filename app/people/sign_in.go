@@ -1,0 +1,264 @@
+package people
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+
+	"causeway/core/fault"
+	"causeway/core/party"
+	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// SignedIn is a person with its session.
+type SignedIn struct {
+	person.Session
+	Person person.Person
+	// Secret continues the session. Only what begins one returns it; it is not stored.
+	Secret string
+}
+
+// Linked returns whose link a token opens, without opening it. Fault: CONFLICT if it cannot be opened.
+func (s *Service) Linked(ctx context.Context, token string) (person.Person, error) {
+	hash, ok := person.ParseSecret(token)
+	if !ok {
+		return person.Person{}, person.ErrLink
+	}
+	link, p, err := s.Store.LinkedPerson(ports.ForAllPlatforms(ctx), hash)
+	if err == nil {
+		_, err = link.Open(s.Clock.Now())
+	}
+	return p, err
+}
+
+// OpenLink begins the session of a link, which is opened once. Fault: CONFLICT if it cannot be opened.
+func (s *Service) OpenLink(ctx context.Context, token string) (in SignedIn, err error) {
+	hash, ok := person.ParseSecret(token)
+	if !ok {
+		return in, person.ErrLink
+	}
+	now := s.Clock.Now()
+	secret, sessionHash := newSecret()
+	err = s.do(ctx, func(ctx context.Context, tx Tx) error {
+		link, err := tx.LockPersonLink(ctx, hash)
+		if err != nil {
+			return err
+		}
+		if link, err = link.Open(now); err != nil {
+			return err
+		}
+		p, err := tx.LockPerson(ctx, link.Person)
+		if err != nil {
+			return err
+		}
+		if p.Status == person.Disabled {
+			return person.ErrLink
+		}
+		in = SignedIn{person.NewSessionOfLink(sessionHash, link, now), p, secret}
+		if err := tx.UpdatePersonLink(ctx, link); err != nil {
+			return err
+		}
+		if err := tx.CreatePersonSession(ctx, in.Session); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, platform.PersonSignedIn, p, "with a link", p.Email)
+	})
+	return in, err
+}
+
+// Setup is what a person chooses.
+type Setup struct {
+	Password string
+	// TOTPSecret is the secret that the person has entered in its application, from NewTOTPSecret, and Code a code of it.
+	TOTPSecret, Code string
+}
+
+// NewTOTPSecret returns a secret for the second factor of a person, which it has to give back with a code.
+func (s *Service) NewTOTPSecret() string { return s.Verifier.NewTOTPSecret() }
+
+// SetUp stores what the person of a session of a link chooses, ends its sessions, and begins one in which it may work. It
+// returns the recovery codes, which are shown once. Faults: UNAUTHORIZED without a session, CONFLICT for a person who is set up,
+// INVALID_INPUT with every invalid field.
+func (s *Service) SetUp(ctx context.Context, secret string, r Setup) (in SignedIn, recovery []string, err error) {
+	now := s.Clock.Now()
+	current, err := s.Session(ctx, secret)
+	if err != nil {
+		return in, nil, err
+	}
+	var bad party.Problems
+	if problem := person.CheckPassword(r.Password, current.Person.Email, current.Person.Name); problem != "" {
+		bad.Add("password", problem)
+	}
+	step, ok := s.Verifier.TOTPStep(r.TOTPSecret, r.Code, now)
+	if !ok {
+		bad.Add("code", "must be the code that your application shows now")
+	}
+	if bad.Err() != nil {
+		return in, nil, bad.Err()
+	}
+	factors := person.Factors{Person: current.Person.ID, TOTPSecret: r.TOTPSecret, TOTPStep: step, UpdatedAt: now}
+	if err := s.hash(ctx, func() (err error) {
+		factors.PasswordHash, err = s.Verifier.HashPassword(r.Password)
+		return err
+	}); err != nil {
+		return in, nil, err
+	}
+	var random [person.RecoveryCodes * 10]byte
+	_, _ = rand.Read(random[:]) // never fails
+	factors.RecoveryCodes = person.NewRecoveryCodes(random)
+	newText, newHash := newSecret()
+	err = s.do(ctx, func(ctx context.Context, tx Tx) error {
+		p, err := tx.LockPerson(ctx, current.Person.ID)
+		if err != nil {
+			return err
+		}
+		present, err := tx.LockFactors(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		if present.PasswordHash != "" {
+			return &fault.Error{Code: fault.Conflict, Reason: "Already set up", Message: "You have chosen a password already. Sign in with it."}
+		}
+		if p, err = p.Activate(now); err != nil {
+			return err
+		}
+		if err := tx.UpdatePerson(ctx, p); err != nil {
+			return err
+		}
+		if err := tx.SaveFactors(ctx, factors); err != nil {
+			return err
+		}
+		if err := tx.DeletePersonSessions(ctx, p.ID); err != nil {
+			return err
+		}
+		in = SignedIn{person.NewSession(newHash, p.ID, now), p, newText}
+		if err := tx.CreatePersonSession(ctx, in.Session); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, platform.PersonSetUp, p, "", p.Email)
+	})
+	return in, factors.RecoveryCodes, err
+}
+
+// SignIn begins a session. code is one of the second factor or a recovery code. Faults: UNAUTHORIZED, which says not what was
+// wrong; RATE_LIMITED after many failures with the same address.
+func (s *Service) SignIn(ctx context.Context, email, password, code string) (in SignedIn, err error) {
+	email = person.NormalizeEmail(email)
+	address := sha256.Sum256([]byte(email))
+	// Counted before it is known whether it succeeds, in a commit of its own.
+	if err := s.do(ctx, func(ctx context.Context, tx Tx) error {
+		attempts, err := tx.LockSignInAttempts(ctx, address)
+		if err != nil {
+			return err
+		}
+		if attempts, err = attempts.Count(s.Clock.Now()); err != nil {
+			return err
+		}
+		return tx.SaveSignInAttempts(ctx, address, attempts)
+	}); err != nil {
+		return in, err
+	}
+	found, err := s.Store.PersonByEmail(ports.ForAllPlatforms(ctx), email)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return in, err
+	}
+	factors, err := s.Store.FactorsOf(ports.ForAllPlatforms(ctx), found.ID)
+	if err != nil {
+		return in, err
+	}
+	var right bool
+	if err := s.hash(ctx, func() (err error) {
+		right, err = s.Verifier.CheckPassword(factors.PasswordHash, password)
+		return err
+	}); err != nil {
+		return in, err
+	}
+	if !right {
+		return in, person.ErrSignIn
+	}
+	secret, hash := newSecret()
+	err = s.do(ctx, func(ctx context.Context, tx Tx) error {
+		p, err := tx.LockPerson(ctx, found.ID)
+		if err != nil {
+			return err
+		}
+		locked, err := tx.LockFactors(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		now := s.Clock.Now()
+		used, how, ok := s.useCode(locked, code)
+		if !ok || p.Status != person.Active || locked.PasswordHash != factors.PasswordHash {
+			return person.ErrSignIn
+		}
+		if err := tx.SaveFactors(ctx, used); err != nil {
+			return err
+		}
+		if err := tx.SaveSignInAttempts(ctx, address, person.Attempts{}); err != nil {
+			return err
+		}
+		in = SignedIn{person.NewSession(hash, p.ID, now), p, secret}
+		if err := tx.CreatePersonSession(ctx, in.Session); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, platform.PersonSignedIn, p, how, p.Email)
+	})
+	return in, err
+}
+
+// useCode returns the factors after a code was used, what kind of code it was, and whether it is right.
+func (s *Service) useCode(f person.Factors, code string) (used person.Factors, how string, ok bool) {
+	now := s.Clock.Now()
+	if person.IsRecoveryCode(code) {
+		used, ok = f.UseRecoveryCode(code, now)
+		return used, "with a recovery code", ok
+	}
+	step, ok := s.Verifier.TOTPStep(f.TOTPSecret, code, now)
+	if !ok {
+		return f, "", false
+	}
+	used, ok = f.UseTOTPStep(step, now)
+	return used, "", ok
+}
+
+// hash runs what hashes a password when few others do, so that many attempts at once do not take all memory.
+func (s *Service) hash(ctx context.Context, do func() error) error {
+	select {
+	case s.hashing <- struct{}{}:
+	case <-ctx.Done():
+		return fault.New(fault.ServiceUnavailable, "Many people sign in just now. Try again.")
+	}
+	defer func() { <-s.hashing }()
+	return do()
+}
+
+// Session returns the session with a secret, and its person. Fault: UNAUTHORIZED if it has ended.
+func (s *Service) Session(ctx context.Context, secret string) (SignedIn, error) {
+	hash, ok := person.ParseSecret(secret)
+	if !ok {
+		return SignedIn{}, person.ErrNoSession
+	}
+	session, p, err := s.Store.SessionWithPerson(ports.ForAllPlatforms(ctx), hash)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	used, store, err := session.Use(s.Clock.Now())
+	if err == nil && p.Status == person.Disabled {
+		err = person.ErrNoSession
+	}
+	if err == nil && store {
+		err = s.do(ctx, func(ctx context.Context, tx Tx) error { return tx.UpdatePersonSession(ctx, used) })
+	}
+	return SignedIn{Session: used, Person: p}, err
+}
+
+// SignOut ends a session. A session that has ended is no error.
+func (s *Service) SignOut(ctx context.Context, secret string) error {
+	hash, ok := person.ParseSecret(secret)
+	if !ok {
+		return nil
+	}
+	return s.do(ctx, func(ctx context.Context, tx Tx) error { return tx.DeletePersonSession(ctx, hash) })
+}

@@ -1,0 +1,55 @@
+package people
+
+import (
+	"context"
+
+	"causeway/core/ident"
+	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// Store reads people.
+type Store interface {
+	ports.UnitsOfWork
+	// People returns everybody, in the order of the addresses.
+	People(ctx context.Context) ([]person.Person, error)
+	// PersonByEmail returns the person with a normalized address, or NOT_FOUND.
+	PersonByEmail(ctx context.Context, email string) (person.Person, error)
+	// FactorsOf returns what a person signs in with; zero if it has chosen nothing yet.
+	FactorsOf(ctx context.Context, id ident.Person) (person.Factors, error)
+	// SessionWithPerson returns the session with the hash of a secret and its person, or person.ErrNoSession.
+	SessionWithPerson(ctx context.Context, secret person.SecretHash) (person.Session, person.Person, error)
+	// LinkedPerson returns the link with the hash of a token and its person, or person.ErrLink.
+	LinkedPerson(ctx context.Context, token person.SecretHash) (person.Link, person.Person, error)
+}
+
+// Tx changes people.
+type Tx interface {
+	// CreatePerson inserts a person, or returns person.Exists.
+	CreatePerson(ctx context.Context, p person.Person) error
+	// LockPerson returns a person, locked for an update, or NOT_FOUND.
+	LockPerson(ctx context.Context, id ident.Person) (person.Person, error)
+	// LockPersonByEmail is LockPerson by the normalized address.
+	LockPersonByEmail(ctx context.Context, email string) (person.Person, error)
+	UpdatePerson(ctx context.Context, p person.Person) error
+	// LockFactors returns what a person signs in with, locked; zero if it has chosen nothing yet.
+	LockFactors(ctx context.Context, id ident.Person) (person.Factors, error)
+	SaveFactors(ctx context.Context, f person.Factors) error
+	// DeleteFactors deletes what a person signs in with, and its links that were not opened.
+	DeleteFactors(ctx context.Context, id ident.Person) error
+	CreatePersonLink(ctx context.Context, l person.Link) error
+	// LockPersonLink returns a link, locked, or person.ErrLink.
+	LockPersonLink(ctx context.Context, token person.SecretHash) (person.Link, error)
+	UpdatePersonLink(ctx context.Context, l person.Link) error
+	CreatePersonSession(ctx context.Context, s person.Session) error
+	UpdatePersonSession(ctx context.Context, s person.Session) error
+	// DeletePersonSession deletes one session; none is no error.
+	DeletePersonSession(ctx context.Context, secret person.SecretHash) error
+	// DeletePersonSessions deletes all sessions of a person.
+	DeletePersonSessions(ctx context.Context, id ident.Person) error
+	// LockSignInAttempts returns the attempts with an address, locked also if there were none.
+	LockSignInAttempts(ctx context.Context, address person.SecretHash) (person.Attempts, error)
+	SaveSignInAttempts(ctx context.Context, address person.SecretHash, a person.Attempts) error
+	RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error
+}
