@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"causeway/adapters/pages/web"
 	"causeway/core/fault"
 	"causeway/core/ident"
 )
@@ -96,10 +97,10 @@ func TestForms_EarlierSessionLosesNothing(t *testing.T) {
 	other.Customer.ID.SetUUID(numbered(ident.Customer{}, 77).UUID())
 	for path, field := range map[string]string{"/details": "businessInfo.legalName", "/owners/new": "personalInfo.firstName",
 		"/owners/" + s.ownerID(): "personalInfo.lastName"} {
-		sent := url.Values{"csrf": {csrfToken("earlier")}, "customer": {mine}, field: {"Entered"}}
+		sent := url.Values{"csrf": {web.FormToken("earlier")}, "customer": {mine}, field: {"Entered"}}
 		got := s.post(home+path, sent)
 		if got.StatusCode != http.StatusUnprocessableEntity || got.value(field) != "Entered" ||
-			got.value("csrf") != csrfToken(s.service.secret) || !strings.Contains(got.body, "a new link meanwhile") {
+			got.value("csrf") != web.FormToken(s.service.secret) || !strings.Contains(got.body, "a new link meanwhile") {
 			t.Errorf("%s: %d\n%s", path, got.StatusCode, got.body)
 		}
 		for name, customer := range map[string]string{"another customer": customerMark(other), "no customer": ""} {

@@ -1,18 +1,16 @@
 package pages
 
 import (
-	"bytes"
 	"context"
 	"embed"
-	"fmt"
 	"html/template"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
 
+	"causeway/adapters/pages/web"
 	"causeway/app/customers"
 	"causeway/core/customer"
 	"causeway/core/fault"
@@ -51,8 +49,7 @@ const home = "/verification"
 // Pages are the pages. Create them with New.
 type Pages struct {
 	Config
-	origins   *http.CrossOriginProtection
-	secure    bool
+	site      *web.Site
 	templates *template.Template
 	languages []language
 	uploads   uploadSlots
@@ -75,15 +72,11 @@ var files embed.FS
 
 // New returns the pages.
 func New(c Config) (*Pages, error) {
-	public, err := url.Parse(c.PublicURL)
+	site, err := web.New(web.Options{PublicURL: c.PublicURL, Cookie: "verification", Vary: "Accept-Language"})
 	if err != nil {
-		return nil, fmt.Errorf("the public URL of the pages: %w", err)
+		return nil, err
 	}
-	p := &Pages{Config: c, origins: http.NewCrossOriginProtection(), secure: public.Scheme == "https"}
-	// A proxy may pass another Host than the one that the browser sees.
-	if err := p.origins.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
-		return nil, fmt.Errorf("the public URL of the pages: %w", err)
-	}
+	p := &Pages{Config: c, site: site}
 	if p.languages, err = readLanguages(); err != nil {
 		return nil, err
 	}
@@ -114,7 +107,7 @@ func (p *Pages) Register(mount func(method, pattern string, h http.Handler), lim
 		mount(r.method, r.pattern, limit(p.handler(r.serve)))
 	}
 	for name, contentType := range map[string]string{"style.css": "text/css; charset=utf-8", "script.js": "text/javascript; charset=utf-8"} {
-		mount(http.MethodGet, home+"/static/"+name, staticFile(name, contentType))
+		mount(http.MethodGet, home+"/static/"+name, web.StaticFile(files, name, contentType))
 	}
 }
 
@@ -134,12 +127,12 @@ type request struct {
 // handler returns the handler that serves a page, and shows its error.
 func (p *Pages) handler(serve func(*request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p.setHeaders(w.Header())
+		p.site.SetHeaders(w.Header())
 		ctx, cancel := context.WithTimeout(r.Context(), uploadTimeout)
 		defer cancel()
 		in := &request{Request: r.WithContext(ctx), w: w, language: p.chooseLanguage(w, r)}
 		err := error(errForged)
-		if p.origins.Check(r) == nil {
+		if p.site.IsOwn(r) {
 			err = serve(in)
 		}
 		if err != nil {
@@ -148,35 +141,10 @@ func (p *Pages) handler(serve func(*request) error) http.Handler {
 	})
 }
 
-// setHeaders sets what keeps a page out of caches and frames, and foreign content out of the page.
-func (p *Pages) setHeaders(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "+
-		"base-uri 'none'; frame-ancestors 'none'")
-	h.Set("X-Frame-Options", "DENY")
-	// Other sites learn no address, as with no-referrer, with which browsers would send forms without
-	// their origin.
-	h.Set("Referrer-Policy", "same-origin")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-	h.Set("X-Robots-Tag", "noindex, nofollow")
-	h.Set("Vary", "Accept-Language, Cookie")
-	if p.secure {
-		h.Set("Strict-Transport-Security", "max-age=31536000")
-	}
-}
-
 // render writes a page with a template. Nothing is written if the template fails.
 func (p *Pages) render(r *request, status int, name string, data view) error {
 	data.set(r)
-	var out bytes.Buffer
-	if err := p.templates.ExecuteTemplate(&out, name, data); err != nil {
-		return err
-	}
-	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	r.w.WriteHeader(status)
-	_, _ = r.w.Write(out.Bytes()) // the customer may have left
-	return nil
+	return web.Write(r.w, status, p.templates, name, data)
 }
 
 // view is what a template shows.
@@ -199,7 +167,7 @@ type page struct {
 func (p *page) set(r *request) {
 	p.language, p.Path = r.language, strings.TrimSuffix(strings.TrimSuffix(r.URL.Path, "/submit"), "/remove")
 	if r.secret != "" {
-		p.CSRF, p.Customer, p.PlatformName = csrfToken(r.secret), customerMark(r.applicant), r.applicant.PlatformName
+		p.CSRF, p.Customer, p.PlatformName = web.FormToken(r.secret), customerMark(r.applicant), r.applicant.PlatformName
 	}
 }
 
@@ -207,19 +175,6 @@ func (p *page) set(r *request) {
 func redirect(r *request, to string) error {
 	http.Redirect(r.w, r.Request, to, http.StatusSeeOther)
 	return nil
-}
-
-// staticFile serves a file that never changes while the program runs.
-func staticFile(name, contentType string) http.Handler {
-	body, err := files.ReadFile("static/" + name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", contentType)
-		w.Header().Set("Cache-Control", "no-cache")
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
-	})
 }
 
 // faultOf returns the fault in an error, or one without a code.

@@ -17,6 +17,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/net/html"
 
+	"causeway/adapters/pages/web"
 	"causeway/app/customers"
 	"causeway/core/customer"
 	"causeway/core/document"
@@ -178,7 +179,7 @@ func (s *site) get(path string) response {
 // post sends a form as a browser does, with the token of the session if there is one.
 func (s *site) post(path string, values url.Values, edits ...func(*http.Request)) response {
 	s.t.Helper()
-	form := url.Values{"csrf": {csrfToken(s.service.secret)}}
+	form := url.Values{"csrf": {web.FormToken(s.service.secret)}}
 	for name, v := range values {
 		form[name] = v
 	}
@@ -232,7 +233,7 @@ func (s *site) uploadRequest(path string, fields map[string]string, fileName str
 	s.t.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
-	_ = w.WriteField("csrf", csrfToken(s.service.secret))
+	_ = w.WriteField("csrf", web.FormToken(s.service.secret))
 	for name, value := range fields {
 		_ = w.WriteField(name, value)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"causeway/adapters/pages/web"
 	"causeway/core/customer"
 	"causeway/core/document"
 	"causeway/core/ident"
@@ -97,13 +98,13 @@ func TestForms_OnlyFromThePagesThemselves(t *testing.T) {
 	}
 	s := newSite(t, public)
 	s.start()
-	for _, token := range []string{"", "x", csrfToken("another"), s.service.secret} {
+	for _, token := range []string{"", "x", web.FormToken("another"), s.service.secret} {
 		if got := s.post(home+"/submit", url.Values{"csrf": {token}}); got.StatusCode != http.StatusForbidden {
 			t.Errorf("token %q: %d", token, got.StatusCode)
 		}
 	}
 	upload := s.uploadRequest(home+"/documents/own", nil, "a.pdf", strings.NewReader("x"))
-	upload.URL.RawQuery = "csrf=" + csrfToken(s.service.secret)
+	upload.URL.RawQuery = "csrf=" + web.FormToken(s.service.secret)
 	s.service.secret += "-other"
 	s.cookies["__Host-verification"].Value = s.service.secret
 	if got := s.send(upload); got.StatusCode != http.StatusForbidden {

@@ -2,40 +2,15 @@ package pages
 
 import (
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"errors"
 	"net/http"
-	"time"
 
+	"causeway/adapters/pages/web"
 	"causeway/app/customers"
 	"causeway/core/fault"
 	"causeway/core/verification"
 )
-
-// cookieName is the name of the cookie with the secret of a session. With the prefix, browsers accept
-// the cookie only over https, from this host, and for all of it.
-func (p *Pages) cookieName() string {
-	if p.secure {
-		return "__Host-verification"
-	}
-	return "verification"
-}
-
-// setSession gives the browser the secret of a session. A secret that it had before is not used, so
-// nobody can choose it for someone else.
-func (p *Pages) setSession(r *request, secret string, until time.Time) {
-	http.SetCookie(r.w, &http.Cookie{Name: p.cookieName(), Value: secret, Path: "/", Expires: until, Secure: p.secure, HttpOnly: true,
-		SameSite: http.SameSiteLaxMode})
-}
-
-func (p *Pages) sessionSecret(r *http.Request) string {
-	cookie, err := r.Cookie(p.cookieName())
-	if err != nil {
-		return ""
-	}
-	return cookie.Value
-}
 
 // inSession returns a page that needs a session.
 func (p *Pages) inSession(serve func(*request) error) func(*request) error {
@@ -46,7 +21,7 @@ func (p *Pages) inSession(serve func(*request) error) func(*request) error {
 // is shown again with what was entered, if the page has one; nothing is changed before it is sent again.
 func (p *Pages) formInSession(serve func(*request) error, form func(*request) (*formPage, error)) func(*request) error {
 	return func(r *request) error {
-		secret := p.sessionSecret(r.Request)
+		secret := p.site.Session(r.Request)
 		applicant, err := p.SelfService.Applicant(r.Context(), secret)
 		if code := faultOf(err).Code; code == fault.NotFound || code == fault.Conflict {
 			if form != nil && r.Method == http.MethodPost {
@@ -70,7 +45,7 @@ func (p *Pages) formInSession(serve func(*request) error, form func(*request) (*
 		if err := p.readForm(r); err != nil {
 			return err
 		}
-		if subtle.ConstantTimeCompare([]byte(r.PostFormValue("csrf")), []byte(csrfToken(secret))) == 1 {
+		if web.HasFormToken(r.Request, secret) {
 			return serve(r)
 		}
 		if form == nil || !applicant.CanChange || r.PostFormValue("customer") != customerMark(applicant) {
@@ -83,13 +58,6 @@ func (p *Pages) formInSession(serve func(*request) error, form func(*request) (*
 		again.General = []string{"problem.session"}
 		return p.showAgain(r, again, http.StatusUnprocessableEntity)
 	}
-}
-
-// csrfToken returns the token that forms in a session have. Without the secret it cannot be guessed,
-// and it does not tell the secret.
-func csrfToken(secret string) string {
-	sum := sha256.Sum256([]byte("csrf " + secret))
-	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
 // customerMark returns what names the customer in forms, so that one is not sent for another customer
@@ -107,7 +75,7 @@ type linkPage struct{ page }
 // load pages in advance, must not use it up. The browser that opened it before goes on.
 func (p *Pages) showLink(r *request) error {
 	token := r.PathValue("token")
-	if session, err := p.SelfService.Session(r.Context(), p.sessionSecret(r.Request)); err == nil {
+	if session, err := p.SelfService.Session(r.Context(), p.site.Session(r.Request)); err == nil {
 		if _, hash, ok := verification.ParseSecret(token); ok && hash == session.TokenHash {
 			return redirect(r, home)
 		}
@@ -123,14 +91,14 @@ func (p *Pages) showLink(r *request) error {
 func (p *Pages) openLink(r *request) error {
 	session, err := p.SelfService.Open(r.Context(), r.PathValue("token"))
 	if err != nil {
-		if earlier, sessionErr := p.SelfService.Session(r.Context(), p.sessionSecret(r.Request)); sessionErr == nil {
+		if earlier, sessionErr := p.SelfService.Session(r.Context(), p.site.Session(r.Request)); sessionErr == nil {
 			if _, hash, ok := verification.ParseSecret(r.PathValue("token")); ok && hash == earlier.TokenHash {
 				return redirect(r, home)
 			}
 		}
 		return linkError(err)
 	}
-	p.setSession(r, session.Secret, session.SessionExpiresAt)
+	p.site.SetSession(r.w, session.Secret, session.SessionExpiresAt)
 	return redirect(r, home)
 }
 

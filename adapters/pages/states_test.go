@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/pages/web"
 	"causeway/core/customer"
 	"causeway/core/document"
 	"causeway/core/fault"
@@ -101,7 +102,7 @@ var states = map[string]func(s *site) response{
 	"form after the session": func(s *site) response { return s.post(home+"/details", nil) },
 	"form of an earlier session": func(s *site) response {
 		s.start()
-		return s.post(home+"/details", url.Values{"csrf": {csrfToken("earlier")}, "customer": {customerMark(s.service.applicant)},
+		return s.post(home+"/details", url.Values{"csrf": {web.FormToken("earlier")}, "customer": {customerMark(s.service.applicant)},
 			"fullName": {"Ada Lovelace"}})
 	},
 	"upload with every document": func(s *site) response { s.addAllDocuments(); s.start(); return s.get(home + "/documents/own") },

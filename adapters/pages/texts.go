@@ -85,7 +85,7 @@ const languageCookie = "language"
 // choice is kept for the session of the browser.
 func (p *Pages) chooseLanguage(w http.ResponseWriter, r *http.Request) language {
 	if chosen, ok := p.language(r.URL.Query().Get("lang")); ok {
-		http.SetCookie(w, &http.Cookie{Name: languageCookie, Value: chosen.Code, Path: "/", Secure: p.secure, HttpOnly: true,
+		http.SetCookie(w, &http.Cookie{Name: languageCookie, Value: chosen.Code, Path: "/", Secure: p.site.IsSecure, HttpOnly: true,
 			SameSite: http.SameSiteLaxMode})
 		return chosen
 	}
