@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,7 +26,6 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/http/api"
 	"causeway/adapters/ids"
-	"causeway/adapters/pages"
 	"causeway/adapters/postgres"
 	sandboxrail "causeway/adapters/rails/sandbox"
 	"causeway/adapters/rails/timeout"
@@ -45,10 +43,12 @@ import (
 	"causeway/app/internal/jobs"
 	"causeway/app/internal/mails"
 	"causeway/app/internal/prices"
+	operatorjobs "causeway/app/jobs"
 	"causeway/app/journals"
 	"causeway/app/mail"
 	"causeway/app/monthend"
 	"causeway/app/payments"
+	"causeway/app/people"
 	"causeway/app/platforms"
 	"causeway/app/proposals"
 	"causeway/app/rails"
@@ -96,6 +96,8 @@ type app struct {
 	custody         ports.Custody
 	accounts        *accounts.Service
 	payments        *payments.Service
+	people          *people.Service
+	jobs            *operatorjobs.Service
 	receivers       *receivers.Service
 	accounting      *accounting.Service
 	treasury        *treasury.Service
@@ -269,6 +271,8 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		Mails: a.mails, Clock: systemClock{}, IDs: idGenerator})
 	a.agents = agents.New(agents.Config{
 		Store: a.db, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
+	a.people = shared.People()
+	a.jobs = shared.Jobs()
 	a.monthEnd = shared.MonthEnd()
 	a.years = shared.Years()
 	a.journals = shared.Journals()
@@ -292,7 +296,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 	})
 	api.Register(server, a.useCases(a.verificationURL(address)))
 	a.mountPartners(server)
-	return server, errors.Join(a.mountPages(server, address), a.mountIdentity(server), server.Build())
+	return server, errors.Join(a.mountPages(server, address), a.mountConsole(server, address), a.mountIdentity(server), server.Build())
 }
 
 // useCases returns what the operations of the API call.
@@ -306,21 +310,6 @@ func (a *app) useCases(verificationURL string) api.Deps {
 		Safeguarding:   a.treasury, Treasury: a.treasury, Receivables: a.receivables,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods, Books: a.books,
 		MonthEnd: a.monthEnd, Years: a.years, Journals: a.journals, Proposals: a.proposals}
-}
-
-// pageRate is the rate limit of the pages of verifications of one address, which many customers of a
-// mobile network may share. What guards their links is that nobody can guess one.
-var pageRate = httpapi.Rate{PerSecond: 20, Burst: 300}
-
-// mountPages adds the pages of verifications.
-func (a *app) mountPages(server *httpapi.API, address net.Addr) error {
-	verificationPages, err := pages.New(pages.Config{Log: a.log, PublicURL: strings.TrimSuffix(a.verificationURL(address), pages.LinkPath),
-		SelfService: customers.NewSelfService(a.kycLinks, a.customers, a.verifications, a.documents)})
-	if err != nil {
-		return err
-	}
-	verificationPages.Register(server.Mount, server.LimitByAddress(pageRate, verificationPages.TooManyRequests()))
-	return nil
 }
 
 // run serves until ctx ends, then waits for running requests and jobs.

@@ -142,6 +142,13 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 	}
 	fmt.Fprintf(out, "causeway %s serves %s\n  API reference  %s/docs\n  credentials    %s\n", version, saved.BaseURL, saved.BaseURL,
 		d.credentialsPath())
+	if d.Console {
+		link, err := a.people.Developer(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "  console        %s (opens once)\n", cli.ConsoleLink(d.publicURL(listener.Addr()), link.Token))
+	}
 	if !first || d.NoDemo {
 		fmt.Fprintf(out, "  demo payment   %s demo --data %s\n", os.Args[0], d.Data)
 		return a.run(ctx, listener, true)

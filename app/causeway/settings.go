@@ -26,6 +26,7 @@ type serverFlags struct {
 	PublicURL        string        `env:"CAUSEWAY_PUBLIC_URL" help:"Public base URL of the API, without the version. Default: http://<listen>." placeholder:"URL" group:"Requests"`
 	SandboxSpeed     int           `env:"CAUSEWAY_SANDBOX_SPEED" default:"1" help:"Divides the simulated delays of the sandbox: 60 makes a minute a second." group:"Sandbox"`
 	SandboxUMADomain string        `name:"sandbox-uma-domain" env:"CAUSEWAY_SANDBOX_UMA_DOMAIN" default:"sandbox.uma.test" help:"Domain of the sandbox's UMA test addresses." group:"Sandbox"`
+	Console          bool          `env:"CAUSEWAY_CONSOLE" default:"true" negatable:"" help:"Serve the pages of those who work with the service, under /console of the public URL." group:"Requests"`
 	RatePerSecond    int           `name:"rate-limit" env:"CAUSEWAY_RATE_LIMIT" default:"500" help:"Requests per second for each API token, in each process." group:"Requests"`
 	RateBurst        int           `name:"rate-burst" env:"CAUSEWAY_RATE_BURST" default:"1000" help:"Requests that an API token may send in one burst." group:"Requests"`
 	RequestTimeout   time.Duration `env:"CAUSEWAY_REQUEST_TIMEOUT" default:"20s" help:"Maximum duration of a request." group:"Requests"`
@@ -144,9 +145,14 @@ func (c serverFlags) baseURL(listener net.Addr) string {
 	return "http://" + net.JoinHostPort(host, port) + httpapi.BasePath
 }
 
+// publicURL returns the URL of the service, without the version of the API.
+func (c serverFlags) publicURL(listener net.Addr) string {
+	return strings.TrimSuffix(c.baseURL(listener), httpapi.BasePath)
+}
+
 // verificationURL returns the URL of the pages of a verification, to which a token is added.
 func (c serverFlags) verificationURL(listener net.Addr) string {
-	return strings.TrimSuffix(c.baseURL(listener), httpapi.BasePath) + pages.LinkPath
+	return c.publicURL(listener) + pages.LinkPath
 }
 
 func (c serverFlags) logger() *logrus.Logger {

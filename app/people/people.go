@@ -8,6 +8,8 @@ import (
 	"crypto/rand"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
@@ -204,4 +206,16 @@ func newSecret() (text string, hash person.SecretHash) {
 	var random [32]byte
 	_, _ = rand.Read(random[:]) // never fails
 	return person.NewSecret(random)
+}
+
+// RecordViewed records that a person is about to see personal data of what is on a platform in full. Fault: FORBIDDEN if it may not.
+func (s *Service) RecordViewed(ctx context.Context, p person.Person, of ident.Platform, subject uuid.UUID, what string) error {
+	if err := p.Check(person.ViewPersonalData, of); err != nil {
+		return err
+	}
+	now := s.Clock.Now()
+	return s.do(ctx, func(ctx context.Context, tx Tx) error {
+		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Platform: of, Kind: platform.PersonViewedData,
+			Subject: subject, Name: what, Actor: p.Email, At: now})
+	})
 }

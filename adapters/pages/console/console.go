@@ -1,0 +1,320 @@
+// Package console serves the pages on which the people who work with the service look at payments, the ledger and webhooks.
+// They work without script.
+//
+// It decides nothing: who may see what comes from core/person, and what is shown from the use cases that the API calls too.
+package console
+
+import (
+	"context"
+	"embed"
+	"html/template"
+	"iter"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/sirupsen/logrus"
+
+	"causeway/adapters/pages/web"
+	"causeway/app/accounting"
+	"causeway/app/people"
+	"causeway/core/customer"
+	"causeway/core/ident"
+	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// People are the use cases of signing in.
+type People interface {
+	Linked(ctx context.Context, token string) (person.Person, error)
+	OpenLink(ctx context.Context, token string) (people.SignedIn, error)
+	NewTOTPSecret() string
+	SetUp(ctx context.Context, secret string, r people.Setup) (people.SignedIn, []string, error)
+	SignIn(ctx context.Context, email, password, code string) (people.SignedIn, error)
+	SignOut(ctx context.Context, secret string) error
+	Session(ctx context.Context, secret string) (people.SignedIn, error)
+	List(ctx context.Context) ([]person.Person, error)
+	RecordViewed(ctx context.Context, p person.Person, of ident.Platform, subject uuid.UUID, what string) error
+}
+
+// Platforms are the use cases on platforms.
+type Platforms interface {
+	All(ctx context.Context) iter.Seq2[platform.Platform, error]
+	Settings(ctx context.Context, p ident.Platform) (platform.Platform, error)
+}
+
+// Payments are the use cases on payments.
+type Payments interface {
+	ListTransactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
+}
+
+// Customers are the use cases on customers.
+type Customers interface {
+	Get(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
+	List(ctx context.Context, p ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error)
+}
+
+// Accounting are the use cases on the ledger.
+type Accounting interface {
+	Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (accounting.Timeline, error)
+	TrialBalance(ctx context.Context, p ident.Platform, q accounting.TrialBalanceQuery) (accounting.TrialBalance, error)
+	Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error)
+	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (accounting.Posting, error)
+}
+
+// Webhooks are the use cases on deliveries.
+type Webhooks interface {
+	Deliveries(ctx context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error)
+	Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (ports.Delivery, error)
+}
+
+// Jobs are the use cases on jobs.
+type Jobs interface {
+	List(ctx context.Context, f ports.JobFilter) ([]ports.ListedJob, error)
+}
+
+// Config holds what the pages need. All fields are required.
+type Config struct {
+	People     People
+	Platforms  Platforms
+	Payments   Payments
+	Customers  Customers
+	Accounting Accounting
+	Webhooks   Webhooks
+	Jobs       Jobs
+	Clock      ports.Clock
+	Log        *logrus.Logger
+	// PublicURL is where the pages are, such as https://pay.example.com.
+	PublicURL string
+	// Version is that of the service.
+	Version string
+}
+
+// Console is the pages. Create it with New.
+type Console struct {
+	Config
+	site      *web.Site
+	templates *template.Template
+}
+
+// The paths of the pages.
+const (
+	root       = "/console"
+	signInPath = root + "/sign-in"
+	setupPath  = root + "/setup"
+	// LinkPath is where a link leads; its token follows.
+	LinkPath = root + "/link/"
+	// platformPath is that of the pages of a platform, whose id without its prefix follows.
+	platformPath = root + "/platforms/"
+)
+
+const (
+	maxForm        = 64 << 10 // bytes
+	requestTimeout = 20 * time.Second
+)
+
+//go:embed templates/*.html static/*
+var files embed.FS
+
+// New returns the pages.
+func New(c Config) (*Console, error) {
+	site, err := web.New(web.Options{PublicURL: c.PublicURL, Cookie: "console", Images: true})
+	if err != nil {
+		return nil, err
+	}
+	templates, err := template.New("").Funcs(functions).ParseFS(files, "templates/*.html")
+	return &Console{Config: c, site: site, templates: templates}, err
+}
+
+// Register passes every route to mount. Pages on which a secret could be guessed go through limit, which may refuse some
+// requests. Path parameters are in braces.
+func (c *Console) Register(mount func(method, pattern string, h http.Handler), limit func(http.Handler) http.Handler) {
+	for _, r := range []struct {
+		method, pattern string
+		serve           func(*request) error
+	}{
+		{http.MethodGet, signInPath, c.showSignIn},
+		{http.MethodPost, signInPath, c.signIn},
+		{http.MethodGet, LinkPath + "{token}", c.showLink},
+		{http.MethodPost, LinkPath + "{token}", c.openLink},
+		{http.MethodGet, setupPath, c.inSession(c.showSetup)},
+		{http.MethodPost, setupPath, c.inSession(c.setUp)},
+		{http.MethodPost, root + "/sign-out", c.inSession(c.signOut)},
+	} {
+		mount(r.method, r.pattern, limit(c.handler(r.serve)))
+	}
+	mount(http.MethodGet, root, c.handler(c.working(c.showPlatforms)))
+	mount(http.MethodGet, root+"/people", c.handler(c.working(c.showPeople)))
+	for _, r := range c.platformRoutes() {
+		mount(r.method, platformPath+"{platform}"+r.pattern, c.handler(c.onPlatform(r.right, r.serve)))
+	}
+	mount(http.MethodGet, root+"/static/style.css", web.StaticFile(files, "style.css", "text/css; charset=utf-8"))
+}
+
+// platformRoute is a page of a platform, and the right that it needs.
+type platformRoute struct {
+	method, pattern string
+	right           person.Right
+	serve           func(*request) error
+}
+
+func (c *Console) platformRoutes() []platformRoute {
+	return []platformRoute{
+		{http.MethodGet, "", person.View, c.showHome},
+		{http.MethodGet, "/search", person.View, c.search},
+		{http.MethodGet, "/payments", person.View, c.showPayments},
+		{http.MethodGet, "/payments.csv", person.View, c.downloadPayments},
+		{http.MethodGet, "/payments/{transaction}", person.View, c.showPayment},
+		{http.MethodPost, "/payments/{transaction}", person.ViewPersonalData, c.revealPayment},
+		{http.MethodGet, "/customers", person.View, c.showCustomers},
+		{http.MethodGet, "/customers/{customer}", person.View, c.showCustomer},
+		{http.MethodPost, "/customers/{customer}", person.ViewPersonalData, c.revealCustomer},
+		{http.MethodGet, "/trial-balance", person.View, c.showTrialBalance},
+		{http.MethodGet, "/entries", person.View, c.showEntries},
+		{http.MethodGet, "/postings/{posting}", person.View, c.showPosting},
+		{http.MethodGet, "/webhooks", person.View, c.showDeliveries},
+		{http.MethodGet, "/webhooks/{webhook}", person.View, c.showDelivery},
+		{http.MethodPost, "/webhooks/{webhook}", person.ViewPersonalData, c.revealDelivery},
+		{http.MethodGet, "/jobs", person.ViewConnections, c.showJobs},
+	}
+}
+
+// request is a request for a page.
+type request struct {
+	*http.Request
+	w http.ResponseWriter
+	// secret and in are set in a session, and platform on the pages of a platform.
+	secret   string
+	in       people.SignedIn
+	platform platform.Platform
+}
+
+// handler returns the handler that serves a page, and shows its error.
+func (c *Console) handler(serve func(*request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.site.SetHeaders(w.Header())
+		ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+		defer cancel()
+		in := &request{Request: r.WithContext(ctx), w: w}
+		err := error(errForged)
+		if c.site.IsOwn(r) {
+			err = serve(in)
+		}
+		if err != nil {
+			c.showError(in, err)
+		}
+	})
+}
+
+// inSession returns a page that needs a session, also one in which a person may only choose its password.
+func (c *Console) inSession(serve func(*request) error) func(*request) error {
+	return func(r *request) error {
+		secret := c.site.Session(r.Request)
+		in, err := c.People.Session(r.Context(), secret)
+		if err != nil {
+			return err
+		}
+		r.secret, r.in = secret, in
+		if r.Method != http.MethodPost {
+			return serve(r)
+		}
+		if err := parseForm(r); err != nil {
+			return err
+		}
+		if !web.HasFormToken(r.Request, secret) {
+			return errForged
+		}
+		return serve(r)
+	}
+}
+
+// working returns a page that needs a session of a person who has chosen its password.
+func (c *Console) working(serve func(*request) error) func(*request) error {
+	return c.inSession(func(r *request) error {
+		if r.in.Setup {
+			return redirect(r, setupPath)
+		}
+		return serve(r)
+	})
+}
+
+// onPlatform returns a page of the platform in the path, which needs a right on it. What it reads is limited to the platform.
+func (c *Console) onPlatform(right person.Right, serve func(*request) error) func(*request) error {
+	return c.working(func(r *request) error {
+		id, err := ident.ParsePlatform(ident.Platform{}.Prefix() + ":" + r.PathValue("platform"))
+		if err != nil {
+			return errNotFound
+		}
+		// Who may see nothing of a platform is not told whether it exists.
+		if !r.in.Person.May(person.View, id) {
+			return errNotFound
+		}
+		if err := r.in.Person.Check(right, id); err != nil {
+			return err
+		}
+		r.Request = r.WithContext(ports.ForPlatform(r.Context(), id))
+		if r.platform, err = c.Platforms.Settings(r.Context(), id); err != nil {
+			return err
+		}
+		return serve(r)
+	})
+}
+
+func parseForm(r *request) error {
+	r.Body = http.MaxBytesReader(r.w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return errUnreadable
+	}
+	return nil
+}
+
+// page is what every template shows.
+type page struct {
+	Title   string
+	Version string
+	// FormToken is the token of forms in a session.
+	FormToken string
+	// Person is signed in; zero on the pages before.
+	Person   person.Person
+	Platform platform.Platform // zero on pages of no platform
+	// Base is the path of the pages of the platform, and Section the entry of the navigation that is current.
+	Base, Section string
+	Query         string // of the search
+}
+
+func (c *Console) page(r *request, title, section string) page {
+	p := page{Title: title, Version: c.Version, Section: section, Person: r.in.Person, Platform: r.platform}
+	if r.secret != "" {
+		p.FormToken = web.FormToken(r.secret)
+	}
+	if !r.platform.ID.IsZero() {
+		p.Base = basePath(r.platform.ID)
+	}
+	return p
+}
+
+// MayViewConnections reports whether the person may see the jobs of the platform.
+func (p page) MayViewConnections() bool { return p.Person.May(person.ViewConnections, p.Platform.ID) }
+
+// MayManagePeople reports whether the person may see who has which role.
+func (p page) MayManagePeople() bool { return p.Person.May(person.ManagePeople, ident.Platform{}) }
+
+// MayReveal reports whether the person may see personal data in full.
+func (p page) MayReveal() bool { return p.Person.May(person.ViewPersonalData, p.Platform.ID) }
+
+// IsSandbox reports whether the platform moves no money.
+func (p page) IsSandbox() bool { return p.Platform.Environment == platform.Sandbox }
+
+func basePath(p ident.Platform) string { return platformPath + p.UUID().String() }
+
+func (c *Console) render(r *request, status int, name string, data any) error {
+	return web.Write(r.w, status, c.templates, name, data)
+}
+
+// redirect goes to another page with GET.
+func redirect(r *request, to string) error {
+	http.Redirect(r.w, r.Request, to, http.StatusSeeOther)
+	return nil
+}

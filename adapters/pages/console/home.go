@@ -1,0 +1,180 @@
+package console
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"causeway/core/event"
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// platformsPage lists the platforms that a person may see.
+type platformsPage struct {
+	page
+	Platforms []platform.Platform
+}
+
+// showPlatforms lists the platforms, and goes to the only one.
+func (c *Console) showPlatforms(r *request) error {
+	data := platformsPage{page: c.page(r, "Platforms", "")}
+	for p, err := range c.Platforms.All(ports.ForAllPlatforms(r.Context())) {
+		if err != nil {
+			return err
+		}
+		if r.in.Person.May(person.View, p.ID) {
+			data.Platforms = append(data.Platforms, p)
+		}
+	}
+	if len(data.Platforms) == 1 && !r.URL.Query().Has("all") {
+		return redirect(r, basePath(data.Platforms[0].ID))
+	}
+	return c.render(r, http.StatusOK, "platforms.html", data)
+}
+
+// peoplePage lists everybody.
+type peoplePage struct {
+	page
+	People []person.Person
+}
+
+func (c *Console) showPeople(r *request) error {
+	if err := r.in.Person.Check(person.ManagePeople, ident.Platform{}); err != nil {
+		return err
+	}
+	found, err := c.People.List(r.Context())
+	if err != nil {
+		return err
+	}
+	return c.render(r, http.StatusOK, "people.html", peoplePage{c.page(r, "People", "people"), found})
+}
+
+// homePage is what a platform does now.
+type homePage struct {
+	page
+	Since  time.Time
+	Counts []statusCount
+	// FailedWebhooks and DeadJobs wait for somebody. MoreWebhooks and MoreJobs: there are more.
+	FailedWebhooks, DeadJobs int
+	MoreWebhooks, MoreJobs   bool
+	Latest                   []transaction.Transaction
+}
+
+// statusCount is the number of payments in a status.
+type statusCount struct {
+	Status transaction.Status
+	Count  int64
+	// IsMinimum: there are more.
+	IsMinimum bool
+}
+
+// maxCounted limits what is counted for the home page.
+const maxCounted = 20
+
+// statuses are those of payments, as the filter lists them.
+var statuses = []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed, transaction.Expired}
+
+func (c *Console) showHome(r *request) error {
+	p := r.platform.ID
+	data := homePage{page: c.page(r, "Overview", "home"), Since: c.Clock.Now().Add(-24 * time.Hour).UTC().Truncate(time.Minute)}
+	for _, status := range statuses {
+		found, err := c.Payments.ListTransactions(r.Context(), p, ports.TransactionFilter{Paging: ports.Paging{Limit: 1},
+			Statuses: []transaction.Status{status}, Created: period.Interval{From: data.Since}})
+		if err != nil {
+			return err
+		}
+		data.Counts = append(data.Counts, statusCount{status, found.Total, found.TotalIsMinimum})
+	}
+	latest, err := c.Payments.ListTransactions(r.Context(), p, ports.TransactionFilter{Paging: ports.Paging{Limit: 10}})
+	if err != nil {
+		return err
+	}
+	data.Latest = latest.Items
+	failed, err := c.Webhooks.Deliveries(r.Context(), p, ports.DeliveryFilter{Limit: maxCounted, Status: event.Failed})
+	if err != nil {
+		return err
+	}
+	data.FailedWebhooks, data.MoreWebhooks = len(failed.Items), failed.More
+	if data.MayViewConnections() {
+		dead, err := c.Jobs.List(r.Context(), ports.JobFilter{Platform: p, State: ports.JobDead, Limit: maxCounted + 1})
+		if err != nil {
+			return err
+		}
+		data.DeadJobs, data.MoreJobs = min(len(dead), maxCounted), len(dead) > maxCounted
+	}
+	return c.render(r, http.StatusOK, "home.html", data)
+}
+
+// jobsPage lists the jobs of a platform.
+type jobsPage struct {
+	page
+	State ports.JobState
+	Jobs  []ports.ListedJob
+	More  bool
+}
+
+var jobStates = []ports.JobState{"", ports.JobWaiting, ports.JobFailing, ports.JobDead}
+
+func (c *Console) showJobs(r *request) error {
+	const limit = 100
+	data := jobsPage{page: c.page(r, "Jobs", "jobs"), State: ports.JobState(r.URL.Query().Get("state"))}
+	if !slices.Contains(jobStates, data.State) {
+		return errNotFound
+	}
+	jobs, err := c.Jobs.List(r.Context(), ports.JobFilter{Platform: r.platform.ID, State: data.State, Limit: limit + 1})
+	if err != nil {
+		return err
+	}
+	data.Jobs, data.More = jobs[:min(len(jobs), limit)], len(jobs) > limit
+	return c.render(r, http.StatusOK, "jobs.html", data)
+}
+
+// search goes to what a text names: the page of an id, or the list of payments that match.
+func (c *Console) search(r *request) error {
+	text := strings.TrimSpace(r.URL.Query().Get("q"))
+	base := basePath(r.platform.ID)
+	kind, id, _ := strings.Cut(text, ":")
+	list := func(name, value string) error { return redirect(r, base+"/payments?"+name+"="+escapeQuery(value)) }
+	switch kind {
+	case ident.Transaction{}.Prefix():
+		return redirect(r, base+"/payments/"+escapeQuery(id))
+	case ident.Customer{}.Prefix():
+		return redirect(r, base+"/customers/"+escapeQuery(id))
+	case ident.Posting{}.Prefix():
+		return redirect(r, base+"/postings/"+escapeQuery(id))
+	case ident.Webhook{}.Prefix():
+		return redirect(r, base+"/webhooks/"+escapeQuery(id))
+	case ident.ExternalAccount{}.Prefix(), ident.InternalAccount{}.Prefix():
+		return list("account", text)
+	}
+	if strings.HasPrefix(text, "$") {
+		return list("account", text)
+	}
+	found, err := c.Payments.ListTransactions(r.Context(), r.platform.ID, ports.TransactionFilter{Paging: ports.Paging{Limit: 1},
+		Reference: text})
+	if err != nil {
+		return err
+	}
+	if len(found.Items) > 0 || text == "" {
+		return list("reference", text)
+	}
+	customers, err := c.Customers.List(r.Context(), r.platform.ID, ports.CustomerFilter{Paging: ports.Paging{Limit: 1}, PlatformCustomerID: text,
+		IncludeDeleted: true})
+	if err != nil {
+		return err
+	}
+	if len(customers.Items) > 0 {
+		return redirect(r, base+"/customers/"+customers.Items[0].ID.UUID().String())
+	}
+	data := errorPage{page: c.page(r, "Nothing found", ""), Text: "No payment has the reference " + text + ", and no customer has it as your " +
+		"own id. Search for an id of the service, such as Transaction:…, a UMA address such as $ana@bank.example, a reference, or your id of " +
+		"a customer."}
+	data.Query = text
+	return c.render(r, http.StatusNotFound, "error.html", data)
+}

@@ -1,0 +1,127 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/app/accounting"
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// trialBalancePage shows the trial balance of a month.
+type trialBalancePage struct {
+	page
+	accounting.TrialBalance
+	Month, Earlier, Later string
+	// IsEffective: by value date, and not by the time of recording. IsDetailed: by account.
+	IsEffective, IsDetailed bool
+}
+
+func (c *Console) showTrialBalance(r *request) error {
+	query := r.URL.Query()
+	i, month, err := monthOf(query.Get("month"), c.Clock.Now())
+	if err != nil {
+		return err
+	}
+	data := trialBalancePage{page: c.page(r, "Trial balance", "balance"), Month: month, Earlier: i.From.AddDate(0, -1, 0).Format(monthForm),
+		IsEffective: query.Get("by") == "effective", IsDetailed: query.Get("detail") == "account"}
+	if !i.To.IsZero() {
+		data.Later = i.To.Format(monthForm)
+	}
+	q := accounting.TrialBalanceQuery{Interval: i, Grouped: !data.IsDetailed, By: ports.ByRecorded}
+	if data.IsEffective {
+		q.By = ports.ByEffective
+	}
+	if data.TrialBalance, err = c.Accounting.TrialBalance(r.Context(), r.platform.ID, q); err != nil {
+		return err
+	}
+	return c.render(r, http.StatusOK, "trial_balance.html", data)
+}
+
+const monthForm = "2006-01"
+
+// monthOf returns the month that a text names, or the present one; so far, if it has not ended.
+func monthOf(text string, now time.Time) (period.Interval, string, error) {
+	if text == "" {
+		text = now.UTC().Format(monthForm)
+	}
+	from, err := time.Parse(monthForm, text)
+	if err != nil || from.After(now) {
+		return period.Interval{}, text, &problem{http.StatusUnprocessableEntity, "This cannot be shown",
+			"The month must have begun, and be written as in 2026-03."}
+	}
+	i := period.Interval{From: from}
+	if end := from.AddDate(0, 1, 0); !end.After(now) {
+		i.To = end
+	}
+	return i, text, nil
+}
+
+// entriesPage lists the entries of an account, newest first.
+type entriesPage struct {
+	page
+	Account ledger.Account
+	Class   ledger.Class
+	Entries []ports.AccountEntry
+	Older   string
+}
+
+func (c *Console) showEntries(r *request) error {
+	query := r.URL.Query()
+	data := entriesPage{page: c.page(r, "Entries", "balance"),
+		Account: ledger.Account{Platform: r.platform.ID, Path: query.Get("path"), Currency: money.Currency(query.Get("currency"))}}
+	found, err := c.Accounting.Entries(r.Context(), ports.AccountEntryFilter{Account: data.Account, Limit: pageSize,
+		After: parsePosition(query.Get("after"))})
+	if err != nil {
+		return err
+	}
+	data.Class, data.Entries = found.Class, found.Entries
+	if n := len(found.Entries); found.More {
+		last := found.Entries[n-1].Position
+		data.Older = url.Values{"path": {data.Account.Path}, "currency": {string(data.Account.Currency)},
+			"after": {strconv.FormatInt(last.Seq, 10) + "." + strconv.Itoa(last.N)}}.Encode()
+	}
+	return c.render(r, http.StatusOK, "entries.html", data)
+}
+
+// parsePosition returns the position that the link to the next page has; that of the first page for any other text.
+func parsePosition(text string) ports.EntryPosition {
+	seq, n, _ := strings.Cut(text, ".")
+	var p ports.EntryPosition
+	var errSeq, errN error
+	p.Seq, errSeq = strconv.ParseInt(seq, 10, 64)
+	p.N, errN = strconv.Atoi(n)
+	if errSeq != nil || errN != nil {
+		return ports.EntryPosition{}
+	}
+	return p
+}
+
+// postingPage shows one posting.
+type postingPage struct {
+	page
+	accounting.Posting
+	Rows []entryRow
+}
+
+func (c *Console) showPosting(r *request) error {
+	id, err := uuid.Parse(r.PathValue("posting"))
+	if err != nil {
+		return errNotFound
+	}
+	found, err := c.Accounting.Posting(r.Context(), r.platform.ID, id)
+	if err != nil {
+		return err
+	}
+	data := postingPage{page: c.page(r, "Posting", "balance"), Posting: found}
+	data.Rows = entryRows(found.Entries, data.Base)
+	return c.render(r, http.StatusOK, "posting.html", data)
+}

@@ -1,0 +1,301 @@
+package console
+
+import (
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/app/accounting"
+	"causeway/core/csvcell"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/person"
+	"causeway/core/reconcile"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// pageSize is the number of lines of a list.
+const pageSize = 50
+
+// maxDownload is the largest number of lines of a download. What is longer is exported with the API.
+const maxDownload = 20_000
+
+// paymentsPage lists payments.
+type paymentsPage struct {
+	page
+	Filter   paymentFilter
+	Problems []string
+	Found    ports.Page[transaction.Transaction]
+	// Older is the query of the next page; empty if there is none. Download is that of the list as a file.
+	Older, Download string
+	Statuses        []transaction.Status
+}
+
+// paymentFilter is the filter of the list as it was entered.
+type paymentFilter struct {
+	Status, Type, From, To, Currency, Min, Max, Reference, Account, Customer string
+}
+
+// timeForm is that of a field for a time, in UTC.
+const timeForm = "2006-01-02T15:04"
+
+// filterOf returns the filter of a request, and what is wrong with it.
+func filterOf(query url.Values) (entered paymentFilter, filter ports.TransactionFilter, problems []string) {
+	get := func(name string) string { return strings.TrimSpace(query.Get(name)) }
+	entered = paymentFilter{get("status"), get("type"), get("from"), get("to"), strings.ToUpper(get("currency")), get("min"), get("max"),
+		get("reference"), get("account"), get("customer")}
+	refuse := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	if status := transaction.Status(entered.Status); slices.Contains(statuses, status) {
+		filter.Statuses = []transaction.Status{status}
+	} else if status != "" {
+		refuse("%s is not a status.", status)
+	}
+	switch direction := transaction.Type(entered.Type); direction {
+	case "", transaction.Outgoing, transaction.Incoming:
+		filter.Type = direction
+	default:
+		refuse("%s is not a direction.", direction)
+	}
+	readTime := func(text, name string) (t time.Time) {
+		if text == "" {
+			return t
+		}
+		t, err := time.Parse(timeForm, text)
+		if err != nil {
+			refuse("%s must be a date and a time in UTC, such as 2026-03-14T09:30.", name)
+		}
+		return t
+	}
+	filter.Created.From = readTime(entered.From, "From")
+	if filter.Created.To = readTime(entered.To, "To"); !filter.Created.To.IsZero() {
+		filter.Created.To = filter.Created.To.Add(time.Minute) // the minute is part of it
+	}
+	filter.Reference, filter.Account = entered.Reference, entered.Account
+	if entered.Customer != "" {
+		var err error
+		if filter.Customer, err = ident.ParseCustomer(entered.Customer); err != nil {
+			filter.PlatformCustomerID = entered.Customer
+		}
+	}
+	filter.Amounts.Currency = money.Currency(entered.Currency)
+	if entered.Currency != "" && !filter.Amounts.Currency.Known() {
+		refuse("%s is not a currency of the service.", entered.Currency)
+	} else if entered.Currency == "" && entered.Min+entered.Max != "" {
+		refuse("An amount needs its currency.")
+	} else {
+		filter.Amounts.Min = readAmount(entered.Min, filter.Amounts.Currency, "The smallest amount", refuse)
+		filter.Amounts.Max = readAmount(entered.Max, filter.Amounts.Currency, "The largest amount", refuse)
+	}
+	return entered, filter, problems
+}
+
+func readAmount(text string, c money.Currency, name string, refuse func(string, ...any)) int64 {
+	if text == "" {
+		return 0
+	}
+	minor, err := reconcile.ParseAmount(text, c, '.', 0)
+	if err != nil || minor <= 0 {
+		refuse("%s must be above zero and have at most %d decimals, such as 100.", name, c.Decimals())
+	}
+	return minor
+}
+
+func (c *Console) showPayments(r *request) error {
+	query := r.URL.Query()
+	data := paymentsPage{page: c.page(r, "Payments", "payments"), Statuses: statuses}
+	entered, filter, problems := filterOf(query)
+	data.Filter, data.Problems = entered, problems
+	if len(problems) > 0 {
+		return c.render(r, http.StatusUnprocessableEntity, "payments.html", data)
+	}
+	filter.Paging = ports.Paging{Limit: pageSize, After: after(query)}
+	var err error
+	if data.Found, err = c.Payments.ListTransactions(r.Context(), r.platform.ID, filter); err != nil {
+		return err
+	}
+	query.Del("after")
+	data.Download = query.Encode()
+	if n := len(data.Found.Items); data.Found.More {
+		query.Set("after", data.Found.Items[n-1].ID.UUID().String())
+		data.Older = query.Encode()
+	}
+	return c.render(r, http.StatusOK, "payments.html", data)
+}
+
+// after returns the last item of the page before.
+func after(query url.Values) uuid.UUID {
+	id, _ := uuid.Parse(query.Get("after")) // the first page for what is no id
+	return id
+}
+
+var paymentColumns = []string{"id", "created_at", "type", "status", "refund_status", "sent", "sent_currency", "received", "received_currency", "fees",
+	"reference", "customer_id", "platform_customer_id", "failure_reason", "settled_at"}
+
+// downloadPayments writes the list as CSV, without personal data.
+func (c *Console) downloadPayments(r *request) error {
+	_, filter, problems := filterOf(r.URL.Query())
+	if len(problems) > 0 {
+		return &problem{http.StatusUnprocessableEntity, "The list cannot be made", strings.Join(problems, " ")}
+	}
+	read := func(p ports.Paging) (ports.Page[transaction.Transaction], error) {
+		filter.Paging = p
+		return c.Payments.ListTransactions(r.Context(), r.platform.ID, filter)
+	}
+	rows := [][]string{paymentColumns}
+	for t, err := range ports.All(ports.Paging{Limit: 1000}, read, func(t transaction.Transaction) uuid.UUID { return t.ID.UUID() }) {
+		if err != nil {
+			return err
+		}
+		if len(rows) > maxDownload {
+			return &problem{http.StatusUnprocessableEntity, "The list is too long", "It has more than " + strconv.Itoa(maxDownload) +
+				" payments. Choose a shorter time, or export the ledger with `causeway ledger export`."}
+		}
+		rows = append(rows, paymentRow(t))
+	}
+	r.w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	r.w.Header().Set("Content-Disposition", `attachment; filename="payments.csv"`)
+	return csv.NewWriter(r.w).WriteAll(rows)
+}
+
+func paymentRow(t transaction.Transaction) []string {
+	sent, fees := "", ""
+	if t.Type == transaction.Outgoing {
+		sent, fees = major(t.Pricing.Sent), major(money.Amount{Minor: t.Pricing.Fees, Currency: t.Pricing.Sent.Currency})
+	}
+	return []string{t.ID.String(), rfc3339(t.CreatedAt), string(t.Type), string(t.State.Status), string(t.State.Refund), sent,
+		string(t.Pricing.Sent.Currency), major(t.Pricing.Received), string(t.Pricing.Received.Currency), fees, csvcell.Escape(t.Reference),
+		customerText(t), csvcell.Escape(t.PlatformCustomerID), string(t.State.Reason), rfc3339(t.SettledAt)}
+}
+
+// customerText returns the id of the customer, or that of the platform for its own payments.
+func customerText(t transaction.Transaction) string {
+	if t.Customer.IsZero() {
+		return t.Platform.String()
+	}
+	return t.Customer.String()
+}
+
+// paymentPage shows one payment.
+type paymentPage struct {
+	page
+	accounting.Timeline
+	// IsRevealed: personal data is shown in full.
+	IsRevealed bool
+	Facts      []fact
+	Events     []timelineRow
+}
+
+// fact is a line of a list of facts. Link may be empty.
+type fact struct{ Name, Value, Link string }
+
+func (c *Console) showPayment(r *request) error {
+	id, err := ident.ParseTransaction(ident.Transaction{}.Prefix() + ":" + r.PathValue("transaction"))
+	if err != nil {
+		return errNotFound
+	}
+	return c.paymentWith(r, id, false)
+}
+
+// revealPayment shows a payment with personal data, which is recorded first.
+func (c *Console) revealPayment(r *request) error {
+	id, err := ident.ParseTransaction(ident.Transaction{}.Prefix() + ":" + r.PathValue("transaction"))
+	if err != nil {
+		return errNotFound
+	}
+	if err := c.People.RecordViewed(r.Context(), r.in.Person, r.platform.ID, id.UUID(), id.String()); err != nil {
+		return err
+	}
+	return c.paymentWith(r, id, true)
+}
+
+func (c *Console) paymentWith(r *request, id ident.Transaction, revealed bool) error {
+	timeline, err := c.Accounting.Timeline(r.Context(), r.platform.ID, id)
+	if err != nil {
+		return err
+	}
+	show := shown(revealed)
+	data := paymentPage{page: c.page(r, "Payment", "payments"), Timeline: timeline, IsRevealed: revealed}
+	data.Facts = paymentFacts(timeline.Transaction, data.Base, show)
+	data.Events = timelineRows(timeline, data.Base, show)
+	return c.render(r, http.StatusOK, "payment.html", data)
+}
+
+// shown returns how personal data is shown.
+func shown(revealed bool) func(string) string {
+	if revealed {
+		return func(text string) string { return text }
+	}
+	return person.Mask
+}
+
+func paymentFacts(t transaction.Transaction, base string, show func(string) string) []fact {
+	facts := []fact{{Name: "Id", Value: t.ID.String()}, {Name: "Direction", Value: string(t.Type)}}
+	add := func(name, value, link string) {
+		if value != "" {
+			facts = append(facts, fact{name, value, link})
+		}
+	}
+	if t.Type == transaction.Outgoing {
+		add("Sent", t.Pricing.Sent.String(), "")
+		add("Of it fees", money.Amount{Minor: t.Pricing.Fees, Currency: t.Pricing.Sent.Currency}.String(), "")
+	}
+	add("Received", t.Pricing.Received.String(), "")
+	if t.Customer.IsZero() {
+		add("Customer", "the platform itself", "")
+	} else {
+		add("Customer", t.Customer.String(), base+"/customers/"+t.Customer.UUID().String())
+	}
+	add("Your id of the customer", t.PlatformCustomerID, "")
+	add("From", endpointText(t.Source, string(t.SourceRail), show), "")
+	add("To", endpointText(t.Destination, string(t.DestinationRail), show), "")
+	add("Reference", t.Reference, base+"/payments?reference="+escapeQuery(t.Reference))
+	add("Description", show(t.Description), "")
+	for _, name := range slices.Sorted(maps.Keys(t.Counterparty)) {
+		add("Counterparty "+strings.ToLower(strings.ReplaceAll(name, "_", " ")), show(t.Counterparty[name]), "")
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Payer)) {
+		add("Payer "+strings.ToLower(strings.ReplaceAll(name, "_", " ")), show(t.Payer[name]), "")
+	}
+	add("Quote", t.Quote.String(), "")
+	add("Agent", t.Agent.String(), "")
+	add("Failure", string(t.State.Reason), "")
+	add("Partner's code", t.Rejection.Code, "")
+	add("Partner's words", show(t.Rejection.Text), "")
+	if t.Refund != nil {
+		add("Refund", fmt.Sprintf("%s, %s, %s", t.Refund.Amount, t.State.Refund, t.Refund.Reason), "")
+	}
+	add("Created", moment(t.CreatedAt), "")
+	add("Expected to settle", moment(t.ExpectedSettlementAt), "")
+	add("Settled", moment(t.SettledAt), "")
+	return facts
+}
+
+func endpointText(e transaction.Endpoint, rail string, show func(string) string) string {
+	var parts []string
+	switch {
+	case !e.ExternalAccount.IsZero():
+		parts = append(parts, e.ExternalAccount.String())
+	case !e.InternalAccount.IsZero():
+		parts = append(parts, e.InternalAccount.String())
+	case e.UMA == "":
+		parts = append(parts, "paid just in time")
+	}
+	if e.UMA != "" {
+		parts = append(parts, show(e.UMA))
+	}
+	for _, text := range []string{string(e.Currency), e.Network, rail} {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,161 @@
+package console
+
+import (
+	"bytes"
+	"encoding/base64"
+	"html/template"
+	"image/png"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/pquerna/otp"
+
+	"causeway/app/people"
+	"causeway/core/fault"
+	"causeway/core/person"
+)
+
+func escapeQuery(text string) string { return url.QueryEscape(text) }
+
+// signInPage asks for what a person signs in with.
+type signInPage struct {
+	page
+	Email, Next, Problem string
+}
+
+func (c *Console) showSignIn(r *request) error {
+	if _, err := c.People.Session(r.Context(), c.site.Session(r.Request)); err == nil {
+		return redirect(r, ownPath(r.URL.Query().Get("next")))
+	}
+	return c.render(r, http.StatusOK, "sign_in.html", signInPage{page: c.page(r, "Sign in", ""), Next: r.URL.Query().Get("next")})
+}
+
+func (c *Console) signIn(r *request) error {
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	email := r.PostFormValue("email")
+	in, err := c.People.SignIn(r.Context(), email, r.PostFormValue("password"), r.PostFormValue("code"))
+	if err != nil {
+		f, ok := fault.As(err)
+		if !ok || f.Code != fault.Unauthorized && f.Code != fault.RateLimited {
+			return err
+		}
+		return c.render(r, f.Code.Status(), "sign_in.html", signInPage{page: c.page(r, "Sign in", ""), Email: email,
+			Next: r.PostFormValue("next"), Problem: f.Message})
+	}
+	return c.begin(r, in, ownPath(r.PostFormValue("next")))
+}
+
+// begin gives the browser a session and goes to a page.
+func (c *Console) begin(r *request, in people.SignedIn, to string) error {
+	c.site.SetSession(r.w, in.Secret, in.ExpiresAt)
+	return redirect(r, to)
+}
+
+// ownPath returns a path of the console, whatever a link says.
+func ownPath(next string) string {
+	if next == root || strings.HasPrefix(next, root+"/") || strings.HasPrefix(next, root+"?") {
+		return next
+	}
+	return root
+}
+
+// linkPage invites to open a link.
+type linkPage struct {
+	page
+	Name string
+}
+
+// showLink shows a link without opening it: programs that check links in messages must not use it up.
+func (c *Console) showLink(r *request) error {
+	p, err := c.People.Linked(r.Context(), r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	return c.render(r, http.StatusOK, "link.html", linkPage{c.page(r, "Welcome", ""), p.Name})
+}
+
+func (c *Console) openLink(r *request) error {
+	in, err := c.People.OpenLink(r.Context(), r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	return c.begin(r, in, root)
+}
+
+// setupPage asks a person to choose its password and second factor.
+type setupPage struct {
+	page
+	Secret   string
+	QR       template.URL
+	Problems map[string]string
+}
+
+func (c *Console) showSetup(r *request) error {
+	return c.askForSetup(r, http.StatusOK, c.People.NewTOTPSecret(), nil)
+}
+
+func (c *Console) askForSetup(r *request, status int, secret string, problems map[string]string) error {
+	image, err := qrCode(secret, r.in.Person.Email)
+	if err != nil {
+		return err
+	}
+	return c.render(r, status, "setup.html", setupPage{c.page(r, "Choose your password", ""), secret, image, problems})
+}
+
+// qrCode returns the image of a secret, as applications for second factors read it.
+func qrCode(secret, email string) (template.URL, error) {
+	label := url.PathEscape("Causeway:" + email)
+	key, err := otp.NewKeyFromURL("otpauth://totp/" + label + "?" + url.Values{"secret": {secret}, "issuer": {"Causeway"}}.Encode())
+	if err != nil {
+		return "", err
+	}
+	image, err := key.Image(200, 200)
+	if err != nil {
+		return "", err
+	}
+	var encoded bytes.Buffer
+	if err := png.Encode(&encoded, image); err != nil {
+		return "", err
+	}
+	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(encoded.Bytes())), nil
+}
+
+// recoveryPage shows the recovery codes.
+type recoveryPage struct {
+	page
+	Codes []string
+}
+
+func (c *Console) setUp(r *request) error {
+	secret := r.PostFormValue("secret")
+	in, codes, err := c.People.SetUp(r.Context(), r.secret, people.Setup{Password: r.PostFormValue("password"), TOTPSecret: secret,
+		Code: r.PostFormValue("code")})
+	if f, ok := fault.As(err); ok && f.Code == fault.InvalidInput {
+		problems := map[string]string{}
+		for _, field := range f.Fields {
+			problems[field.Field] = field.Message
+		}
+		return c.askForSetup(r, http.StatusUnprocessableEntity, secret, problems)
+	}
+	if err != nil {
+		return err
+	}
+	c.site.SetSession(r.w, in.Secret, in.ExpiresAt)
+	r.secret, r.in = in.Secret, in
+	shown := make([]string, len(codes))
+	for i, code := range codes {
+		shown[i] = person.GroupRecoveryCode(code)
+	}
+	return c.render(r, http.StatusOK, "recovery.html", recoveryPage{c.page(r, "Recovery codes", ""), shown})
+}
+
+func (c *Console) signOut(r *request) error {
+	if err := c.People.SignOut(r.Context(), r.secret); err != nil {
+		return err
+	}
+	c.site.EndSession(r.w)
+	return redirect(r, signInPath)
+}

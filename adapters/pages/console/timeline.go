@@ -1,0 +1,113 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"causeway/app/accounting"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ledger"
+)
+
+// timelineRow is one event of a payment.
+type timelineRow struct {
+	At time.Time
+	// Kind is what has happened, and Text says more about it.
+	Kind, Text, Link string
+	// Bad: it needs a look.
+	Bad     bool
+	Entries []entryRow
+}
+
+// entryRow is an entry of a posting.
+type entryRow struct {
+	Debit, Credit, DebitLink, CreditLink string
+	Amount                               money.Amount
+}
+
+func entryRows(entries []ledger.Entry, base string) []entryRow {
+	rows := make([]entryRow, len(entries))
+	for i, e := range entries {
+		rows[i] = entryRow{e.Debit, e.Credit, accountLink(base, e.Debit, e.Currency), accountLink(base, e.Credit, e.Currency),
+			money.Amount{Minor: e.Amount, Currency: e.Currency}}
+	}
+	return rows
+}
+
+func accountLink(base, path string, c money.Currency) string {
+	return base + "/entries?path=" + escapeQuery(path) + "&currency=" + escapeQuery(string(c))
+}
+
+func timelineRows(t accounting.Timeline, base string, show func(string) string) []timelineRow {
+	rows := make([]timelineRow, len(t.Events))
+	for i, e := range t.Events {
+		rows[i] = newTimelineRow(t, e, base, show)
+		rows[i].At = e.At
+	}
+	return rows
+}
+
+func newTimelineRow(t accounting.Timeline, e accounting.TimelineEvent, base string, show func(string) string) timelineRow {
+	switch e.Type {
+	case accounting.TimelineQuoted:
+		text := fmt.Sprintf("%s for %s, until %s", e.Quote.Pricing.Received, e.Quote.Pricing.Sent, moment(e.Quote.ExpiresAt))
+		return timelineRow{Kind: "Quote", Text: text}
+	case accounting.TimelineAgent:
+		return timelineRow{Kind: "Agent", Text: joined([]string{string(e.AgentAttempt.Operation), string(e.AgentAttempt.Decision), string(e.AgentAttempt.Error)})}
+	case accounting.TimelineAuthorized:
+		return timelineRow{Kind: "Signed by the owner of the wallet", Text: string(e.Authorization.Form())}
+	case accounting.TimelineAssigned:
+		return timelineRow{Kind: "Unmatched funds assigned", Text: e.Assignment.Receipt.Amount.String()}
+	case accounting.TimelineRailReplied:
+		reply := e.RailReply
+		parts := []string{string(reply.Verdict), string(reply.Reason), reply.PartnerID, reply.Code, show(reply.Text)}
+		if !reply.RetryAt.IsZero() {
+			parts = append(parts, "asked again at "+moment(reply.RetryAt))
+		}
+		return timelineRow{Kind: "Rail: " + strings.ToLower(string(reply.Call)), Text: joined(parts), Bad: reply.Reason != ""}
+	case accounting.TimelineReceivable:
+		return timelineRow{Kind: "Receivable", Text: string(e.Receivable.Kind)}
+	case accounting.TimelinePosted:
+		p := e.Posting
+		text := ""
+		if p.Transaction != t.Transaction.ID {
+			text = "of another payment with the same reference"
+		}
+		return timelineRow{Kind: "Posting: " + strings.ToLower(strings.ReplaceAll(string(p.Kind), "_", " ")), Text: text,
+			Link: base + "/postings/" + p.ID.String(), Entries: entryRows(p.Entries, base)}
+	case accounting.TimelineWebhookEvent:
+		return timelineRow{Kind: "Webhook " + e.Delivery.Name, Text: string(e.Delivery.Status), Link: base + "/webhooks/" +
+			e.Delivery.ID.UUID().String()}
+	case accounting.TimelineWebhookAttempt:
+		text := joined([]string{string(e.Attempt.Outcome), statusText(e.Attempt.StatusCode), e.Attempt.Error})
+		return timelineRow{Kind: fmt.Sprintf("Attempt %d of %s", e.Attempt.Number, e.Delivery.Name), Text: text,
+			Bad: e.Attempt.StatusCode < 200 || e.Attempt.StatusCode > 299}
+	}
+	return timelineRow{Kind: "Requested", Text: requestText(t.Transaction)}
+}
+
+func requestText(t transaction.Transaction) string {
+	if !t.Agent.IsZero() {
+		return "by " + t.Agent.String()
+	}
+	return ""
+}
+
+func statusText(code int) string {
+	if code == 0 {
+		return ""
+	}
+	return fmt.Sprintf("HTTP %d", code)
+}
+
+func joined(parts []string) string {
+	var present []string
+	for _, part := range parts {
+		if part != "" {
+			present = append(present, part)
+		}
+	}
+	return strings.Join(present, ", ")
+}

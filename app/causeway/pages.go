@@ -1,0 +1,44 @@
+package main
+
+import (
+	"net"
+
+	httpapi "causeway/adapters/http"
+	"causeway/adapters/pages"
+	"causeway/adapters/pages/console"
+	"causeway/app/customers"
+)
+
+// pageRate is the rate limit of the pages of verifications of one address, which many customers of a
+// mobile network may share. What guards their links is that nobody can guess one.
+var pageRate = httpapi.Rate{PerSecond: 20, Burst: 300}
+
+// mountPages adds the pages of verifications.
+func (a *app) mountPages(server *httpapi.API, address net.Addr) error {
+	verificationPages, err := pages.New(pages.Config{Log: a.log, PublicURL: a.publicURL(address),
+		SelfService: customers.NewSelfService(a.kycLinks, a.customers, a.verifications, a.documents)})
+	if err != nil {
+		return err
+	}
+	verificationPages.Register(server.Mount, server.LimitByAddress(pageRate, verificationPages.TooManyRequests()))
+	return nil
+}
+
+// signInRate is the rate limit of the pages for signing in of one address, which an office may share. Each e-mail address has
+// limits of its own.
+var signInRate = httpapi.Rate{PerSecond: 1, Burst: 60}
+
+// mountConsole adds the pages of those who work with the service.
+func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
+	if !a.Console {
+		return nil
+	}
+	consolePages, err := console.New(console.Config{Log: a.log, PublicURL: a.publicURL(address), Version: version, Clock: systemClock{},
+		People: a.people, Platforms: a.platforms, Payments: a.payments, Customers: a.customers, Accounting: a.accounting, Webhooks: a.webhooks,
+		Jobs: a.jobs})
+	if err != nil {
+		return err
+	}
+	consolePages.Register(server.Mount, server.LimitByAddress(signInRate, consolePages.TooManyRequests()))
+	return nil
+}
