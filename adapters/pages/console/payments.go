@@ -246,7 +246,7 @@ func paymentFacts(t transaction.Transaction, base string, show func(string) stri
 	}
 	if t.Type == transaction.Outgoing {
 		add("Sent", t.Pricing.Sent.String(), "")
-		add("Of it fees", money.Amount{Minor: t.Pricing.Fees, Currency: t.Pricing.Sent.Currency}.String(), "")
+		add("Fees included", money.Amount{Minor: t.Pricing.Fees, Currency: t.Pricing.Sent.Currency}.String(), "")
 	}
 	add("Received", t.Pricing.Received.String(), "")
 	if t.Customer.IsZero() {
