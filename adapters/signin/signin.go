@@ -12,6 +12,7 @@ import (
 	"github.com/alexedwards/argon2id"
 	"github.com/pquerna/otp"
 	"github.com/pquerna/otp/totp"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Verifier implements people.Verifier.
@@ -25,17 +26,20 @@ const otherHash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$AAAAAAA
 
 // HashPassword implements people.Verifier.
 func (Verifier) HashPassword(password string) (string, error) {
-	return argon2id.CreateHash(password, parameters)
+	return argon2id.CreateHash(normalize(password), parameters)
 }
 
 // CheckPassword implements people.Verifier.
 func (Verifier) CheckPassword(hash, password string) (bool, error) {
 	if hash == "" {
-		_, err := argon2id.ComparePasswordAndHash(password, otherHash)
+		_, err := argon2id.ComparePasswordAndHash(normalize(password), otherHash)
 		return false, err
 	}
-	return argon2id.ComparePasswordAndHash(password, hash)
+	return argon2id.ComparePasswordAndHash(normalize(password), hash)
 }
+
+// normalize gives a password one form, whichever way a keyboard composes its letters, as NIST SP 800-63B asks.
+func normalize(password string) string { return norm.NFKC.String(password) }
 
 var secretEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 

@@ -1,0 +1,7 @@
+package signin
+
+// What the tests compare.
+var (
+	Parameters = parameters
+	OtherHash  = otherHash
+)
