@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
 	"causeway/adapters/postgres/sealed"
@@ -188,6 +189,11 @@ func (db *DB) SessionWithPerson(ctx context.Context, secret person.SecretHash) (
 	return session, p, err
 }
 
+// LockPersonSession uses the primary key.
+func (u *Unit) LockPersonSession(ctx context.Context, secret person.SecretHash) (person.Session, error) {
+	return selectExisting(ctx, u.db, u.query, personSessions, person.ErrNoSession, `WHERE token_hash = $1 FOR UPDATE`, secret[:])
+}
+
 // UpdatePersonSession uses the primary key. A session that has ended meanwhile is no error.
 func (u *Unit) UpdatePersonSession(ctx context.Context, s person.Session) error {
 	return write(ctx, u, updatePersonSession, s)
@@ -205,11 +211,16 @@ func (u *Unit) DeletePersonSessions(_ context.Context, id ident.Person) error {
 	return nil
 }
 
-// LockSignInAttempts uses the primary key. The row is made first, so that there is one to lock.
+// lockSignInAttempts makes or locks the row in one statement: one that is old may be deleted at any time.
+const lockSignInAttempts = `INSERT INTO sign_in_attempts AS a (address_hash, failed) VALUES ($1, 0)
+	ON CONFLICT (address_hash) DO UPDATE SET failed = a.failed RETURNING failed, last_at`
+
+// LockSignInAttempts uses the primary key.
 func (u *Unit) LockSignInAttempts(ctx context.Context, address person.SecretHash) (a person.Attempts, err error) {
-	u.queueExec(`INSERT INTO sign_in_attempts (address_hash, failed) VALUES ($1, 0) ON CONFLICT DO NOTHING`, address[:])
-	found, err := selectExisting(ctx, u.db, u.query, signInAttempts, nil, `WHERE address_hash = $1 FOR UPDATE`, address[:])
-	return found.Attempts, err
+	err = u.query(ctx, lockSignInAttempts, []any{address[:]}, func(rows pgx.Rows) error {
+		return rows.Scan(&a.Failed, schema.Optional(&a.LastAt))
+	})
+	return a, err
 }
 
 // signInAttemptRow is a row of sign_in_attempts.

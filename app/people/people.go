@@ -6,11 +6,14 @@ package people
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/party"
 	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -60,10 +63,34 @@ type IssuedLink struct {
 func (s *Service) Invite(ctx context.Context, email, name string, grants []person.Grant, actor string) (IssuedLink, error) {
 	now := s.Clock.Now()
 	invited, err := person.New(ident.NewPerson(s.IDs.New, now), email, name, grants, now)
-	if err != nil {
+	if err = s.checkPlatforms(ctx, grants, err); err != nil {
 		return IssuedLink{}, err
 	}
 	return s.create(ctx, invited, false, actor)
+}
+
+// checkPlatforms adds the roles for platforms that do not exist to what else is invalid.
+func (s *Service) checkPlatforms(ctx context.Context, grants []person.Grant, invalid error) error {
+	f, isFault := fault.As(invalid)
+	if invalid != nil && (!isFault || f.Code != fault.InvalidInput) {
+		return invalid
+	}
+	var bad party.Problems
+	if isFault {
+		bad.Fields = slices.Clone(f.Fields)
+	}
+	for _, g := range grants {
+		if g.Platform.IsZero() {
+			continue
+		}
+		switch _, err := s.Store.Platform(ports.ForAllPlatforms(ctx), g.Platform); {
+		case fault.Is(err, fault.NotFound):
+			bad.Add("roles", g.String()+" is of no platform; list them with `causeway platform list`")
+		case err != nil:
+			return err
+		}
+	}
+	return bad.Err()
 }
 
 func (s *Service) create(ctx context.Context, p person.Person, signsIn bool, actor string) (issued IssuedLink, err error) {
@@ -80,19 +107,33 @@ func (s *Service) create(ctx context.Context, p person.Person, signsIn bool, act
 }
 
 // Developer returns a link that signs in the administrator of a service on the machine of a developer, who is created if there
-// is nobody yet.
+// is nobody yet. Fault: CONFLICT if there are others and no such administrator, or it is disabled.
 func (s *Service) Developer(ctx context.Context) (IssuedLink, error) {
 	const email = "administrator@sandbox.test"
-	found, err := s.Store.PersonByEmail(ports.ForAllPlatforms(ctx), email)
-	if err == nil {
-		return s.link(ctx, email, found.Email, true)
-	}
-	now := s.Clock.Now()
-	administrator, err := person.New(ident.NewPerson(s.IDs.New, now), email, "Administrator", []person.Grant{{Role: person.Administrator}}, now)
+	everybody, err := s.List(ctx)
 	if err != nil {
 		return IssuedLink{}, err
 	}
-	return s.create(ctx, administrator, true, administrator.Email)
+	if slices.ContainsFunc(everybody, func(p person.Person) bool { return p.Email == email }) {
+		return s.link(ctx, email, email, true)
+	}
+	if len(everybody) > 0 {
+		return IssuedLink{}, &fault.Error{Code: fault.Conflict, Reason: "Not a database of a developer", Message: "People work with this " +
+			"database already, so nobody is signed in without a password. Invite yourself with `causeway people invite`."}
+	}
+	now := s.Clock.Now()
+	administrator, err := person.New(ident.NewPerson(s.IDs.New, now), email, "Administrator", []person.Grant{{Role: person.Administrator}}, now)
+	if err == nil {
+		administrator, err = administrator.Activate(now)
+	}
+	if err != nil {
+		return IssuedLink{}, err
+	}
+	issued, err := s.create(ctx, administrator, true, email)
+	if fault.Is(err, fault.Conflict) { // another process has created it meanwhile
+		return s.link(ctx, email, email, true)
+	}
+	return issued, err
 }
 
 // NewLink returns a link with which a person chooses its password again, and ends what it signs in with until now. It also
@@ -103,19 +144,22 @@ func (s *Service) NewLink(ctx context.Context, email, actor string) (IssuedLink,
 
 func (s *Service) link(ctx context.Context, email, actor string, signsIn bool) (issued IssuedLink, err error) {
 	err = s.change(ctx, email, func(ctx context.Context, tx Tx, p person.Person) error {
+		now, before := s.Clock.Now(), p.Status
 		if !signsIn {
-			p = p.Enable(s.Clock.Now())
+			p = p.Enable(now)
 			if err := s.signOutEverywhere(ctx, tx, p); err != nil {
 				return err
 			}
-			if err := tx.UpdatePerson(ctx, p); err != nil {
-				return err
-			}
+		} else if p, err = p.Activate(now); err != nil {
+			return err
+		}
+		if err := tx.UpdatePerson(ctx, p); err != nil {
+			return err
 		}
 		if issued, err = s.newLink(ctx, tx, p, signsIn); err != nil || signsIn {
 			return err
 		}
-		return s.record(ctx, tx, platform.OperatorLinkedPerson, p, "", actor)
+		return s.record(ctx, tx, platform.OperatorLinkedPerson, p, "who was "+string(before), actor)
 	})
 	return issued, err
 }
@@ -138,6 +182,9 @@ func (s *Service) newLink(ctx context.Context, tx Tx, p person.Person, signsIn b
 
 // SetGrants replaces the roles of a person, from its next request on. Faults: NOT_FOUND, INVALID_INPUT without a role.
 func (s *Service) SetGrants(ctx context.Context, email string, grants []person.Grant, actor string) (changed person.Person, err error) {
+	if err := s.checkPlatforms(ctx, grants, nil); err != nil {
+		return person.Person{}, err
+	}
 	err = s.change(ctx, email, func(ctx context.Context, tx Tx, p person.Person) error {
 		if changed, err = p.WithGrants(grants, s.Clock.Now()); err != nil {
 			return err
@@ -173,8 +220,11 @@ func (s *Service) List(ctx context.Context) ([]person.Person, error) {
 
 // change calls fn with a person, locked.
 func (s *Service) change(ctx context.Context, email string, fn func(context.Context, Tx, person.Person) error) error {
+	if email = person.NormalizeEmail(email); !person.IsEmail(email) {
+		return person.NotFound(email)
+	}
 	return s.do(ctx, func(ctx context.Context, tx Tx) error {
-		p, err := tx.LockPersonByEmail(ctx, person.NormalizeEmail(email))
+		p, err := tx.LockPersonByEmail(ctx, email)
 		if err != nil {
 			return err
 		}

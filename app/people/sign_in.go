@@ -30,7 +30,10 @@ func (s *Service) Linked(ctx context.Context, token string) (person.Person, erro
 	if err == nil {
 		_, err = link.Open(s.Clock.Now())
 	}
-	return p, err
+	if err != nil {
+		return person.Person{}, err
+	}
+	return p, nil
 }
 
 // OpenLink begins the session of a link, which is opened once. Fault: CONFLICT if it cannot be opened.
@@ -41,16 +44,21 @@ func (s *Service) OpenLink(ctx context.Context, token string) (in SignedIn, err 
 	}
 	now := s.Clock.Now()
 	secret, sessionHash := newSecret()
+	_, linked, err := s.Store.LinkedPerson(ports.ForAllPlatforms(ctx), hash)
+	if err != nil {
+		return in, err
+	}
 	err = s.do(ctx, func(ctx context.Context, tx Tx) error {
+		// The person first, as what ends its links does.
+		p, err := tx.LockPerson(ctx, linked.ID)
+		if err != nil {
+			return err
+		}
 		link, err := tx.LockPersonLink(ctx, hash)
 		if err != nil {
 			return err
 		}
 		if link, err = link.Open(now); err != nil {
-			return err
-		}
-		p, err := tx.LockPerson(ctx, link.Person)
-		if err != nil {
 			return err
 		}
 		if p.Status == person.Disabled {
@@ -121,6 +129,10 @@ func (s *Service) SetUp(ctx context.Context, secret string, r Setup) (in SignedI
 		if present.PasswordHash != "" {
 			return &fault.Error{Code: fault.Conflict, Reason: "Already set up", Message: "You have chosen a password already. Sign in with it."}
 		}
+		// A new link, or who has disabled the person, may have ended the session since it was read.
+		if _, err := tx.LockPersonSession(ctx, current.TokenHash); err != nil {
+			return err
+		}
 		if p, err = p.Activate(now); err != nil {
 			return err
 		}
@@ -145,7 +157,9 @@ func (s *Service) SetUp(ctx context.Context, secret string, r Setup) (in SignedI
 // SignIn begins a session. code is one of the second factor or a recovery code. Faults: UNAUTHORIZED, which says not what was
 // wrong; RATE_LIMITED after many failures with the same address.
 func (s *Service) SignIn(ctx context.Context, email, password, code string) (in SignedIn, err error) {
-	email = person.NormalizeEmail(email)
+	if email = person.NormalizeEmail(email); !person.IsEmail(email) {
+		return in, person.ErrSignIn // nobody can have it, so that there is nothing to count
+	}
 	address := sha256.Sum256([]byte(email))
 	// Counted before it is known whether it succeeds, in a commit of its own.
 	if err := s.do(ctx, func(ctx context.Context, tx Tx) error {
@@ -196,7 +210,7 @@ func (s *Service) SignIn(ctx context.Context, email, password, code string) (in 
 		if err := tx.SaveFactors(ctx, used); err != nil {
 			return err
 		}
-		if err := tx.SaveSignInAttempts(ctx, address, person.Attempts{}); err != nil {
+		if err := tx.SaveSignInAttempts(ctx, address, person.Attempts{LastAt: now}); err != nil {
 			return err
 		}
 		in = SignedIn{person.NewSession(hash, p.ID, now), p, secret}
@@ -251,7 +265,10 @@ func (s *Service) Session(ctx context.Context, secret string) (SignedIn, error) 
 	if err == nil && store {
 		err = s.do(ctx, func(ctx context.Context, tx Tx) error { return tx.UpdatePersonSession(ctx, used) })
 	}
-	return SignedIn{Session: used, Person: p}, err
+	if err != nil {
+		return SignedIn{}, err
+	}
+	return SignedIn{Session: used, Person: p}, nil
 }
 
 // SignOut ends a session. A session that has ended is no error.

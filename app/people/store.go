@@ -12,6 +12,8 @@ import (
 // Store reads people.
 type Store interface {
 	ports.UnitsOfWork
+	// Platform returns a platform, or NOT_FOUND.
+	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	// People returns everybody, in the order of the addresses.
 	People(ctx context.Context) ([]person.Person, error)
 	// PersonByEmail returns the person with a normalized address, or NOT_FOUND.
@@ -43,6 +45,8 @@ type Tx interface {
 	LockPersonLink(ctx context.Context, token person.SecretHash) (person.Link, error)
 	UpdatePersonLink(ctx context.Context, l person.Link) error
 	CreatePersonSession(ctx context.Context, s person.Session) error
+	// LockPersonSession returns a session, locked, or person.ErrNoSession.
+	LockPersonSession(ctx context.Context, secret person.SecretHash) (person.Session, error)
 	UpdatePersonSession(ctx context.Context, s person.Session) error
 	// DeletePersonSession deletes one session; none is no error.
 	DeletePersonSession(ctx context.Context, secret person.SecretHash) error

@@ -18,7 +18,7 @@ import (
 // name it.
 type Person struct {
 	ID ident.Person
-	// Email is the address with which the person signs in, in small letters. It belongs to no other person.
+	// Email is the address with which the person signs in, see NormalizeEmail. It belongs to no other person.
 	Email  string
 	Name   string
 	Grants []Grant
@@ -124,7 +124,10 @@ func roleNames() string {
 func New(id ident.Person, email, name string, grants []Grant, now time.Time) (Person, error) {
 	p := Person{ID: id, Email: NormalizeEmail(email), Name: strings.TrimSpace(name), Status: Invited, CreatedAt: now, UpdatedAt: now}
 	var bad party.Problems
-	bad.Email("email", p.Email, party.Required)
+	if !IsEmail(p.Email) {
+		bad.Add("email", fmt.Sprintf("must be an e-mail address such as ana@example.com, of at most %d characters, all of them ASCII; "+
+			"write the domain of another script in its form with xn--", maxEmail))
+	}
 	bad.PersonName("name", p.Name, party.Required)
 	if len(grants) == 0 {
 		bad.Add("roles", "must have at least one role of "+roleNames())
@@ -133,8 +136,26 @@ func New(id ident.Person, email, name string, grants []Grant, now time.Time) (Pe
 	return p, bad.Err()
 }
 
-// NormalizeEmail returns an address as it is stored and compared: two addresses that differ in the case of letters are one.
-func NormalizeEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+// maxEmail is the length of the name of an actor, which the address of a person is in records.
+const maxEmail = 200
+
+// NormalizeEmail returns an address as it is stored and compared: two addresses that differ in the case of letters are one. Only
+// letters of ASCII have a case here: strings.ToLower would make others, such as the sign of kelvin, letters of ASCII.
+func NormalizeEmail(email string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, strings.TrimSpace(email))
+}
+
+// IsEmail reports whether a normalized address can be that of a person. It has printable characters of ASCII only, so that none
+// looks like another one, and each has one form.
+func IsEmail(email string) bool {
+	notAllowed := func(r rune) bool { return r <= ' ' || r > '~' }
+	return len(email) <= maxEmail && !strings.ContainsFunc(email, notAllowed) && party.IsEmail(email)
+}
 
 func sorted(grants []Grant) []Grant {
 	own := slices.Clone(grants)
@@ -147,9 +168,10 @@ func sorted(grants []Grant) []Grant {
 	return slices.Compact(own)
 }
 
-// May reports whether the person has a right on a platform. The zero platform is all of them.
+// May reports whether the person has a right on a platform. The zero platform is all of them. One who is not active has none,
+// also with the session in which it chooses its password.
 func (p Person) May(right Right, on ident.Platform) bool {
-	if p.Status == Disabled {
+	if p.Status != Active {
 		return false
 	}
 	return slices.ContainsFunc(p.Grants, func(g Grant) bool {
@@ -162,7 +184,7 @@ func (p Person) MayOnAny(right Right) bool {
 	return slices.ContainsFunc(p.Grants, func(g Grant) bool { return p.May(right, g.Platform) })
 }
 
-// Check returns FORBIDDEN if the person does not have a right on a platform.
+// Check returns FORBIDDEN if May is false.
 func (p Person) Check(right Right, on ident.Platform) error {
 	if p.May(right, on) {
 		return nil
@@ -201,7 +223,8 @@ func (p Person) Enable(now time.Time) Person {
 	return p
 }
 
-// Activate returns the person after it has chosen its password and second factor. Fault: CONFLICT for one who is disabled.
+// Activate returns the person after it has chosen its password and second factor, or needs none to sign in. Fault: CONFLICT for
+// one who is disabled.
 func (p Person) Activate(now time.Time) (Person, error) {
 	if p.Status == Disabled {
 		return p, errDisabled
