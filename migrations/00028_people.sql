@@ -2,10 +2,11 @@
 -- The previous version runs beside it.
 SET LOCAL lock_timeout = '1s';
 
--- The people who work with the service. They belong to no platform and are never deleted, because records name them.
+-- The people who work with the service. They belong to no platform and are never deleted, because records name them. Only what is done
+-- for all platforms sees them, their links and sessions.
 CREATE TABLE people (
     id         uuid        PRIMARY KEY,
-    email      text        NOT NULL CONSTRAINT person_email_unique UNIQUE CONSTRAINT person_email_length CHECK (length(email) BETWEEN 3 AND 320),
+    email      text        NOT NULL CONSTRAINT person_email_unique UNIQUE CONSTRAINT person_email_length CHECK (length(email) BETWEEN 6 AND 200),
     name       text        NOT NULL CONSTRAINT person_name_length CHECK (length(name) BETWEEN 1 AND 255),
     roles      text[]      NOT NULL CONSTRAINT person_has_role CHECK (cardinality(roles) > 0), -- such as FINANCE, or FINANCE@ and a platform
     status     text        NOT NULL CONSTRAINT person_status_known CHECK (status IN ('INVITED', 'ACTIVE', 'DISABLED')),
@@ -13,6 +14,7 @@ CREATE TABLE people (
     updated_at timestamptz NOT NULL
 );
 GRANT SELECT, INSERT, UPDATE ON people TO causeway_service;
+SELECT isolate_platforms('people', 'false');
 
 -- What a person signs in with. The platform is always zero: encrypted columns are found by it when their keys are replaced.
 CREATE TABLE person_factors (
@@ -37,6 +39,7 @@ CREATE TABLE person_links (
 CREATE INDEX person_links_by_person ON person_links (person_id);
 CREATE INDEX person_links_by_expires_at ON person_links (expires_at);
 GRANT SELECT, INSERT, UPDATE, DELETE ON person_links TO causeway_service;
+SELECT isolate_platforms('person_links', 'false');
 
 CREATE TABLE person_sessions (
     token_hash   bytea       PRIMARY KEY CONSTRAINT person_session_token_is_sha256 CHECK (length(token_hash) = 32),
@@ -49,6 +52,7 @@ CREATE TABLE person_sessions (
 CREATE INDEX person_sessions_by_person ON person_sessions (person_id);
 CREATE INDEX person_sessions_by_expires_at ON person_sessions (expires_at);
 GRANT SELECT, INSERT, UPDATE, DELETE ON person_sessions TO causeway_service;
+SELECT isolate_platforms('person_sessions', 'false');
 
 -- Failed attempts to sign in, by the SHA-256 of the address, which may be nobody's.
 CREATE TABLE sign_in_attempts (
@@ -58,3 +62,4 @@ CREATE TABLE sign_in_attempts (
 );
 CREATE INDEX sign_in_attempts_by_last_at ON sign_in_attempts (last_at);
 GRANT SELECT, INSERT, UPDATE, DELETE ON sign_in_attempts TO causeway_service;
+SELECT isolate_platforms('sign_in_attempts', 'false');

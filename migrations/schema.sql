@@ -2198,7 +2198,7 @@ CREATE TABLE people (
     status text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
-    CONSTRAINT person_email_length CHECK (((length(email) >= 3) AND (length(email) <= 320))),
+    CONSTRAINT person_email_length CHECK (((length(email) >= 6) AND (length(email) <= 200))),
     CONSTRAINT person_has_role CHECK ((cardinality(roles) > 0)),
     CONSTRAINT person_name_length CHECK (((length(name) >= 1) AND (length(name) <= 255))),
     CONSTRAINT person_status_known CHECK ((status = ANY (ARRAY['INVITED'::text, 'ACTIVE'::text, 'DISABLED'::text])))
@@ -2207,6 +2207,8 @@ ALTER TABLE ONLY people
     ADD CONSTRAINT people_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY people
     ADD CONSTRAINT person_email_unique UNIQUE (email);
+ALTER TABLE people ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON people USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,UPDATE ON TABLE people TO causeway_service;
 
 CREATE TABLE person_factors (
@@ -2239,6 +2241,8 @@ CREATE INDEX person_links_by_expires_at ON person_links USING btree (expires_at)
 CREATE INDEX person_links_by_person ON person_links USING btree (person_id);
 ALTER TABLE ONLY person_links
     ADD CONSTRAINT person_link_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+ALTER TABLE person_links ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON person_links USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_links TO causeway_service;
 
 CREATE TABLE person_sessions (
@@ -2256,6 +2260,8 @@ CREATE INDEX person_sessions_by_expires_at ON person_sessions USING btree (expir
 CREATE INDEX person_sessions_by_person ON person_sessions USING btree (person_id);
 ALTER TABLE ONLY person_sessions
     ADD CONSTRAINT person_session_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+ALTER TABLE person_sessions ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON person_sessions USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_sessions TO causeway_service;
 
 CREATE TABLE platforms (
@@ -3242,6 +3248,8 @@ CREATE TABLE sign_in_attempts (
 ALTER TABLE ONLY sign_in_attempts
     ADD CONSTRAINT sign_in_attempts_pkey PRIMARY KEY (address_hash);
 CREATE INDEX sign_in_attempts_by_last_at ON sign_in_attempts USING btree (last_at);
+CREATE POLICY platform_isolation ON sign_in_attempts USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE sign_in_attempts ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sign_in_attempts TO causeway_service;
 
 CREATE TABLE tokens (

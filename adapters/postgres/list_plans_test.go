@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -60,11 +61,14 @@ SELECT pg_temp.test_id(p, 0, false), pg_temp.test_id(p, n), n, NULL, '2026-03-14
 FROM generate_series(1, 2) p, LATERAL generate_series(1, 6000) n;
 ANALYZE;`
 
+// statementOfData finds the statements that a test looks at.
+var statementOfData = regexp.MustCompile(`platform_id|people|person_|sign_in_attempts`)
+
 // tracedStatements records the statements of a pool.
 type tracedStatements struct{ statements []pgx.TraceQueryStartData }
 
 func (r *tracedStatements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
-	if strings.Contains(data.SQL, "platform_id") { // not those of a new session
+	if statementOfData.MatchString(data.SQL) { // not those of a new session
 		r.statements = append(r.statements, data)
 	}
 	return ctx

@@ -35,6 +35,7 @@ var storedDocuments = []storagetest.Document{
 	storagetest.DocumentOf(lookups, "requested_fields", nil),
 	storagetest.DocumentOf(lookups, "receiver_info", nil),
 	storagetest.DocumentOf(waitingMails, "content", nil),
+	storagetest.DocumentOf(personFactors, "secrets", nil),
 	storagetest.DocumentOf(platforms, "currencies", nil),
 	storagetest.DocumentOf(platforms, "embedded_wallets", func(p *platform.Platform) { p.Wallets.CodeLifetime = 10 * time.Minute }),
 	storagetest.DocumentOf(quotes, "instructions", nil),
