@@ -44,10 +44,19 @@ func TestPeoplePlans_FoundByIndexes(t *testing.T) {
 		conditions []string // of the statements
 		run        func(context.Context, *Unit) error
 	}{
-		"PersonByEmail":     {[]string{"(email = $1)"}, func(ctx context.Context, _ *Unit) error { _, err := db.PersonByEmail(ctx, "a"); return err }},
-		"LockPersonByEmail": {[]string{"(email = $1)"}, func(ctx context.Context, tx *Unit) error { _, err := tx.LockPersonByEmail(ctx, "a"); return err }},
-		"LockPerson":        {[]string{"(id = $1)"}, func(ctx context.Context, tx *Unit) error { _, err := tx.LockPerson(ctx, id); return err }},
-		"UpdatePerson":      {[]string{"(id = $"}, func(ctx context.Context, tx *Unit) error { return tx.UpdatePerson(ctx, p) }},
+		"PersonByEmail": {[]string{"(email = $1)"}, func(ctx context.Context, _ *Unit) error {
+			_, err := db.PersonByEmail(ctx, "a")
+			return err
+		}},
+		"LockPersonByEmail": {[]string{"(email = $1)"}, func(ctx context.Context, tx *Unit) error {
+			_, err := tx.LockPersonByEmail(ctx, "a")
+			return err
+		}},
+		"LockPerson": {[]string{"(id = $1)"}, func(ctx context.Context, tx *Unit) error {
+			_, err := tx.LockPerson(ctx, id)
+			return err
+		}},
+		"UpdatePerson": {[]string{"(id = $"}, func(ctx context.Context, tx *Unit) error { return tx.UpdatePerson(ctx, p) }},
 		"FactorsOf": {[]string{"(platform_id = $1) AND (id = $2)"}, func(ctx context.Context, _ *Unit) error {
 			_, err := db.FactorsOf(ctx, id)
 			return errors.Join(err, person.NotFound(""))
@@ -59,13 +68,22 @@ func TestPeoplePlans_FoundByIndexes(t *testing.T) {
 		"DeleteFactors": {[]string{"(platform_id = $1) AND (id = $2)", "(person_id = $1)"}, func(ctx context.Context, tx *Unit) error {
 			return errors.Join(tx.DeleteFactors(ctx, id), tx.flush(ctx), person.NotFound(""))
 		}},
-		"LinkedPerson":   {[]string{"(token_hash = $1)"}, func(ctx context.Context, _ *Unit) error { _, _, err := db.LinkedPerson(ctx, hash); return err }},
-		"LockPersonLink": {[]string{"(token_hash = $1)"}, func(ctx context.Context, tx *Unit) error { _, err := tx.LockPersonLink(ctx, hash); return err }},
+		"LinkedPerson": {[]string{"(token_hash = $1)"}, func(ctx context.Context, _ *Unit) error {
+			_, _, err := db.LinkedPerson(ctx, hash)
+			return err
+		}},
+		"LockPersonLink": {[]string{"(token_hash = $1)"}, func(ctx context.Context, tx *Unit) error {
+			_, err := tx.LockPersonLink(ctx, hash)
+			return err
+		}},
 		"SessionWithPerson": {[]string{"(token_hash = $1)"}, func(ctx context.Context, _ *Unit) error {
 			_, _, err := db.SessionWithPerson(ctx, hash)
 			return err
 		}},
-		"LockPersonSession": {[]string{"(token_hash = $1)"}, func(ctx context.Context, tx *Unit) error { _, err := tx.LockPersonSession(ctx, hash); return err }},
+		"LockPersonSession": {[]string{"(token_hash = $1)"}, func(ctx context.Context, tx *Unit) error {
+			_, err := tx.LockPersonSession(ctx, hash)
+			return err
+		}},
 		"UpdatePersonSession": {[]string{"(token_hash = $"}, func(ctx context.Context, tx *Unit) error {
 			return errors.Join(tx.UpdatePersonSession(ctx, person.Session{}), tx.flush(ctx), person.NotFound(""))
 		}},

@@ -122,7 +122,8 @@ func (s *Service) Developer(ctx context.Context) (IssuedLink, error) {
 			"database already, so nobody is signed in without a password. Invite yourself with `causeway people invite`."}
 	}
 	now := s.Clock.Now()
-	administrator, err := person.New(ident.NewPerson(s.IDs.New, now), email, "Administrator", []person.Grant{{Role: person.Administrator}}, now)
+	administrator, err := person.New(ident.NewPerson(s.IDs.New, now), email, "Administrator",
+		[]person.Grant{{Role: person.Administrator}}, now)
 	if err == nil {
 		administrator, err = administrator.Activate(now)
 	}

@@ -80,7 +80,8 @@ func (e *env) setUp(link people.IssuedLink) member {
 	opened := must[people.SignedIn](e.t)(e.OpenLink(e.t.Context(), link.Token))
 	m := member{email: link.Person.Email, totp: e.NewTOTPSecret()}
 	var err error
-	m.SignedIn, m.recovery, err = e.SetUp(e.t.Context(), opened.Secret, people.Setup{Password: password, TOTPSecret: m.totp, Code: e.code(m.totp)})
+	choice := people.Setup{Password: password, TOTPSecret: m.totp, Code: e.code(m.totp)}
+	m.SignedIn, m.recovery, err = e.SetUp(e.t.Context(), opened.Secret, choice)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -267,7 +268,8 @@ func TestPeople_RecoveryCodesOnce(t *testing.T) {
 	}
 	must[people.SignedIn](t)(e.SignIn(ctx, address, password, e.code(ana.totp)))
 	left := e.QueryStrings(`SELECT jsonb_array_length(secrets -> 'recovery')::text FROM person_factors`)
-	if got := e.actions(); !slices.Equal(left, []string{"8"}) || !slices.Contains(got, "SIGN_IN ana@example.com with a recovery code by ana@example.com") {
+	if got := e.actions(); !slices.Equal(left, []string{"8"}) ||
+		!slices.Contains(got, "SIGN_IN ana@example.com with a recovery code by ana@example.com") {
 		t.Errorf("%v codes are left, recorded %v", left, got)
 	}
 }
@@ -421,7 +423,8 @@ func TestPeople_LinkOpensOnceAtOnce(t *testing.T) {
 	}
 	secret := e.NewTOTPSecret()
 	found = concurrently(10, func(i int) error {
-		_, _, err := e.SetUp(t.Context(), opened.Secret, people.Setup{Password: fmt.Sprint(password, i), TOTPSecret: secret, Code: e.code(secret)})
+		choice := people.Setup{Password: fmt.Sprint(password, i), TOTPSecret: secret, Code: e.code(secret)}
+		_, _, err := e.SetUp(t.Context(), opened.Secret, choice)
 		return err
 	})
 	if found[""] != 1 || found[fault.Conflict]+found[fault.Unauthorized] != 9 {
@@ -507,7 +510,8 @@ func TestPeople_SetGrants(t *testing.T) {
 	ctx := t.Context()
 	ana := e.newMember(address)
 	one := person.Grant{Role: person.Viewer, Platform: e.Platform.ID}
-	if changed := must[person.Person](t)(e.SetGrants(ctx, address, []person.Grant{one}, admin)); person.GrantTexts(changed.Grants) != one.String() {
+	changed := must[person.Person](t)(e.SetGrants(ctx, address, []person.Grant{one}, admin))
+	if person.GrantTexts(changed.Grants) != one.String() {
 		t.Errorf("%+v", changed)
 	}
 	in := must[people.SignedIn](t)(e.Session(ctx, ana.Secret))
@@ -615,7 +619,8 @@ func TestPeople_ChangesWhileAPasswordIsChosen(t *testing.T) {
 			if !fault.Is(err, fault.Unauthorized) {
 				t.Errorf("set up: %v", err)
 			}
-			if rows := e.QueryStrings(`SELECT id::text FROM person_factors UNION ALL SELECT person_id::text FROM person_sessions WHERE NOT setup`); len(rows) != 0 {
+			rows := e.QueryStrings(`SELECT id::text FROM person_factors UNION ALL SELECT person_id::text FROM person_sessions WHERE NOT setup`)
+			if len(rows) != 0 {
 				t.Errorf("stored for %v", rows)
 			}
 		})
@@ -704,7 +709,8 @@ func TestPeople_Developer(t *testing.T) {
 	}
 	must[people.IssuedLink](t)(e.NewLink(ctx, email, admin))
 	e.invite(address)
-	if in := must[people.SignedIn](t)(e.OpenLink(ctx, must[people.IssuedLink](t)(e.Developer(ctx)).Token)); !in.Person.May(person.View, e.Platform.ID) {
+	last := must[people.IssuedLink](t)(e.Developer(ctx))
+	if in := must[people.SignedIn](t)(e.OpenLink(ctx, last.Token)); !in.Person.May(person.View, e.Platform.ID) {
 		t.Errorf("%+v", in)
 	}
 	must[person.Person](t)(e.Disable(ctx, email, admin))

@@ -239,10 +239,11 @@ func TestPerson_Statuses(t *testing.T) {
 	if _, err := person.NewLink(disabled, person.SecretHash{}, false, later); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a disabled person has a link: %v", err)
 	}
-	if enabled, err := disabled.Enable(later).Activate(later); err != nil || enabled.Status != person.Active || !enabled.UpdatedAt.Equal(later) {
+	enabled, err := disabled.Enable(later).Activate(later)
+	if err != nil || enabled.Status != person.Active || !enabled.UpdatedAt.Equal(later) {
 		t.Errorf("%+v, %v", enabled, err)
 	}
-	_, err := p.WithGrants(nil, later)
+	_, err = p.WithGrants(nil, later)
 	wantFields(t, "no role", err, "roles")
 	changed, err := disabled.WithGrants([]person.Grant{{Role: person.Viewer}, {Role: person.Viewer}}, later)
 	if err != nil || changed.Status != person.Disabled || person.GrantTexts(changed.Grants) != "VIEWER" || !changed.UpdatedAt.Equal(later) {

@@ -91,4 +91,8 @@ func (s Session) Use(now time.Time) (used Session, store bool, err error) {
 }
 
 // ErrNoSession is the fault of a request without a session, or with one that has ended.
-var ErrNoSession = &fault.Error{Code: fault.Unauthorized, Reason: "Not signed in", Message: "You are not signed in, or your session has ended."}
+var ErrNoSession = &fault.Error{
+	Code:    fault.Unauthorized,
+	Reason:  "Not signed in",
+	Message: "You are not signed in, or your session has ended.",
+}

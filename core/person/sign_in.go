@@ -168,8 +168,12 @@ func (a Attempts) Count(now time.Time) (Attempts, error) {
 func roundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
 // ErrSignIn is the fault of an attempt that fails, whichever of its parts was wrong: it does not say which addresses exist.
-var ErrSignIn = &fault.Error{Code: fault.Unauthorized, Reason: "Sign-in failed", Message: "The e-mail address, the password or the code is wrong. " +
-	"A code counts once: wait for the next one if you have used it."}
+var ErrSignIn = &fault.Error{
+	Code:   fault.Unauthorized,
+	Reason: "Sign-in failed",
+	Message: "The e-mail address, the password or the code is wrong. " +
+		"A code counts once: wait for the next one if you have used it.",
+}
 
 // SecretHash is the SHA-256 of the secret of a link or session, which has 256 random bits.
 type SecretHash = [sha256.Size]byte

@@ -18,8 +18,8 @@ func TestAttempts_DelaysGrowAndEnd(t *testing.T) {
 	t.Parallel()
 	// Five attempts are free. Each later one waits twice as long as that before it, up to 15 minutes, and is refused until then
 	// with the time to wait. A day without an attempt forgets them.
-	delays := []time.Duration{0, 0, 0, 0, 0, 15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute,
-		15 * time.Minute, 15 * time.Minute}
+	delays := []time.Duration{0, 0, 0, 0, 0, 15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute,
+		8 * time.Minute, 15 * time.Minute, 15 * time.Minute}
 	for range 60 { // also where a shift would overflow
 		delays = append(delays, 15*time.Minute)
 	}
@@ -29,7 +29,8 @@ func TestAttempts_DelaysGrowAndEnd(t *testing.T) {
 		if delay > 0 {
 			early, err := a.Count(now.Add(delay - time.Nanosecond))
 			f, ok := fault.As(err)
-			if !ok || f.Code != fault.RateLimited || f.RetryAfter != time.Nanosecond || early != a || !strings.Contains(f.Message, "Try again in 1s") {
+			if !ok || f.Code != fault.RateLimited || f.RetryAfter != time.Nanosecond || early != a ||
+				!strings.Contains(f.Message, "Try again in 1s") {
 				t.Fatalf("attempt %d: %+v, %v", n, early, err)
 			}
 			if _, err := a.Count(now); !fault.Is(err, fault.RateLimited) || !strings.Contains(err.Error(), delay.String()) {
@@ -147,7 +148,8 @@ func TestNewRecoveryCodes_AreDistinctAndReadable(t *testing.T) {
 	if slices.Equal(person.NewRecoveryCodes(changed), codes) {
 		t.Error("the last random byte is not used")
 	}
-	for _, text := range []string{"", "123456", "123 456", "12345678", strings.Repeat("-", 16), strings.Repeat("A", 15), strings.Repeat("A", 17)} {
+	for _, text := range []string{"", "123456", "123 456", "12345678", strings.Repeat("-", 16), strings.Repeat("A", 15),
+		strings.Repeat("A", 17)} {
 		if person.IsRecoveryCode(text) {
 			t.Errorf("%q is a recovery code", text)
 		}
