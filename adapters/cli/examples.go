@@ -18,6 +18,11 @@ var Examples = map[string]string{
 	"sandbox settle":    "causeway sandbox settle Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",
 	"sandbox return":    "causeway sandbox return Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",
 	"sandbox take-back": "causeway sandbox take-back Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",
+	"people invite":     "causeway people invite ana@example.com --name 'Ana Silva' --roles FINANCE,COMPLIANCE --actor cleo",
+	"people list":       "causeway people list",
+	"people set-roles":  "causeway people set-roles ana@example.com --roles VIEWER@PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11",
+	"people link":       "causeway people link ana@example.com --actor cleo",
+	"people disable":    "causeway people disable ana@example.com --actor cleo",
 	"platform create":   "causeway platform create --name Acme --environment SANDBOX",
 	"platform set": "causeway platform set --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --regulated " +
 		"--actor ana",

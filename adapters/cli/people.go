@@ -55,7 +55,7 @@ func (c peopleInviteCommand) Run(ctx context.Context, env *Env) error {
 	}
 	return c.with(ctx, env, AsRequest, func(services Services) error {
 		issued, err := services.People().Invite(ctx, c.Email, c.Name, grants, c.Actor)
-		return c.sayLink(env, issued, fieldErrors("nobody was invited", err))
+		return c.sayLink(env, issued, fieldErrors("nobody was invited", err, argument{"email", c.Email}))
 	})
 }
 

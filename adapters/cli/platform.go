@@ -37,9 +37,9 @@ func (p platformCreateCommand) Run(ctx context.Context, env *Env) error {
 	})
 }
 
-// publicURLFlag is the base URL that commands print with credentials.
+// publicURLFlag is the base URL that commands print with credentials and links.
 type publicURLFlag struct {
-	PublicURL string `env:"CAUSEWAY_PUBLIC_URL" default:"http://localhost:8080" help:"URL to print as baseUrl, without the version." placeholder:"URL"`
+	PublicURL string `env:"CAUSEWAY_PUBLIC_URL" default:"http://localhost:8080" help:"Public URL of the service to print, without the version." placeholder:"URL"`
 }
 
 type platformSetCommand struct {
