@@ -1,5 +1,5 @@
-// Package signin hashes passwords with argon2id and checks the codes of a second factor, time-based one-time passwords
-// (RFC 6238) of six digits every 30 seconds.
+// Package signin hashes passwords with argon2id, finds those that are easy to guess, and checks the codes of a second factor,
+// time-based one-time passwords (RFC 6238) of six digits every 30 seconds.
 package signin
 
 import (
@@ -12,6 +12,7 @@ import (
 	"github.com/alexedwards/argon2id"
 	"github.com/pquerna/otp"
 	"github.com/pquerna/otp/totp"
+	"github.com/trustelem/zxcvbn"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -40,6 +41,20 @@ func (Verifier) CheckPassword(hash, password string) (bool, error) {
 
 // normalize gives a password one form, whichever way a keyboard composes its letters, as NIST SP 800-63B asks.
 func normalize(password string) string { return norm.NFKC.String(password) }
+
+const (
+	// leastScore is that of a password that needs 100 million guesses or more, in what zxcvbn counts from 0 to 4.
+	leastScore = 3
+	// maxGuessed limits the time of an estimate, which grows faster than the length.
+	maxGuessed = 64
+)
+
+// IsGuessable implements people.Verifier: by lists of common passwords, names and words, rows of keys and repetitions, as NIST SP
+// 800-63B asks.
+func (Verifier) IsGuessable(password string) bool {
+	runes := []rune(password)
+	return zxcvbn.PasswordStrength(string(runes[:min(len(runes), maxGuessed)]), []string{"causeway"}).Score < leastScore
+}
 
 var secretEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 

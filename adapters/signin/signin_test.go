@@ -151,3 +151,35 @@ func TestCheckPassword_EarlierParameters(t *testing.T) {
 		}
 	}
 }
+
+func TestIsGuessable(t *testing.T) {
+	t.Parallel()
+	// Passwords that many people choose, rows and repetitions are guessable, however letters are replaced; words that have nothing to
+	// do with each other are not, nor what a program has made.
+	for password, want := range map[string]bool{
+		"password1234":           true,
+		"P@ssw0rd1234":           true,
+		"Password2026!":          true,
+		"123456789012":           true,
+		"qwertyuiop12":           true,
+		"letmeinletmein":         true,
+		"administrator1":         true,
+		"causeway2026!":          true,
+		"            ":           true,
+		strings.Repeat("ab", 30): true,
+		"":                       true,
+		"correct horse battery":  false,
+		"summer holiday 26":      false,
+		"пароль из слов":         false,
+		"🐎🔋📎🏠 four signs":        false,
+		"J7d0-fkwp-33ax":         false,
+	} {
+		if got := (signin.Verifier{}).IsGuessable(password); got != want {
+			t.Errorf("%q is guessable: %t", password, got)
+		}
+	}
+	// One of the longest, all of which would take a second to estimate.
+	if (signin.Verifier{}).IsGuessable(strings.Repeat("漢é漢é🐎é漢漢🐎🐎", 12)) {
+		t.Error("a long password is guessable")
+	}
+}

@@ -25,6 +25,8 @@ type Verifier interface {
 	HashPassword(password string) (string, error)
 	// CheckPassword reports whether a hash is that of a password. For an empty hash it takes as long, and reports false.
 	CheckPassword(hash, password string) (bool, error)
+	// IsGuessable reports whether a password is one that many people choose, or that is tried early.
+	IsGuessable(password string) bool
 	// NewTOTPSecret returns a secret for the second factor, in base32.
 	NewTOTPSecret() string
 	// TOTPStep returns the step of time of a code, or false if it is the code of no step near now.

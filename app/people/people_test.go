@@ -283,6 +283,8 @@ func TestPeople_SetUpRefuses(t *testing.T) {
 	secret := e.NewTOTPSecret()
 	_, _, err := e.SetUp(ctx, opened.Secret, people.Setup{Password: "short", TOTPSecret: secret, Code: "000000"})
 	apptest.WantFault(t, "both wrong", err, fault.InvalidInput, "password", "code")
+	_, _, err = e.SetUp(ctx, opened.Secret, people.Setup{Password: "password1234", TOTPSecret: secret, Code: e.code(secret)})
+	apptest.WantFault(t, "a password that many choose", err, fault.InvalidInput, "password")
 	short := base32.StdEncoding.EncodeToString([]byte("short"))
 	_, _, err = e.SetUp(ctx, opened.Secret, people.Setup{Password: password, TOTPSecret: short, Code: e.code(short)})
 	apptest.WantFault(t, "a secret that anybody guesses", err, fault.InvalidInput, "code")

@@ -98,6 +98,8 @@ func (s *Service) SetUp(ctx context.Context, secret string, r Setup) (in SignedI
 	var bad party.Problems
 	if problem := person.CheckPassword(r.Password, current.Person.Email, current.Person.Name); problem != "" {
 		bad.Add("password", problem)
+	} else if s.Verifier.IsGuessable(r.Password) {
+		bad.Add("password", person.GuessablePassword)
 	}
 	step, ok := s.Verifier.TOTPStep(r.TOTPSecret, r.Code, now)
 	if !ok {

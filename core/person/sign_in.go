@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"encoding/base32"
 	"encoding/base64"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -100,29 +101,22 @@ const (
 // CheckPassword returns what is wrong with a password that a person chooses; empty if nothing is.
 func CheckPassword(password, email, name string) string {
 	n := utf8.RuneCountInString(password)
-	switch {
-	case !utf8.ValidString(password) || n < MinPassword || n > MaxPassword:
-		return "must have 12 to 128 characters; several words are easier to remember than signs"
-	case distinct(password) < 5:
-		return "must not repeat a few characters"
+	if !utf8.ValidString(password) || n < MinPassword || n > MaxPassword {
+		return fmt.Sprintf("must have %d to %d characters; several words are easier to remember than signs", MinPassword, MaxPassword)
 	}
 	lower := strings.ToLower(password)
-	local, _, _ := strings.Cut(email, "@")
+	local, _, _ := strings.Cut(strings.ToLower(email), "@")
 	for _, part := range append(strings.Fields(strings.ToLower(name)), local) {
-		if len(part) >= 4 && strings.Contains(lower, part) {
+		if utf8.RuneCountInString(part) >= 4 && strings.Contains(lower, part) {
 			return "must not contain your name or your e-mail address"
 		}
 	}
 	return ""
 }
 
-func distinct(text string) int {
-	seen := map[rune]bool{}
-	for _, r := range text {
-		seen[r] = true
-	}
-	return len(seen)
-}
+// GuessablePassword is what is wrong with a password that CheckPassword accepts, and many people choose.
+const GuessablePassword = "is easy to guess: it must not be a common password, a row of keys or numbers, or a repetition; several " +
+	"words that have nothing to do with each other are good"
 
 // Attempts counts the attempts to sign in with one e-mail address, also of one that nobody has, that have not succeeded.
 type Attempts struct {

@@ -1,7 +1,6 @@
 package person_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -176,28 +175,27 @@ func TestFactors_TOTPStepCountsOnce(t *testing.T) {
 
 func TestCheckPassword(t *testing.T) {
 	t.Parallel()
-	// A password has 12 to 128 characters of any script, at least five different ones, and neither the name nor the address.
+	// A password has 12 to 128 characters of any script, and neither the name nor the address of the person.
 	for password, bad := range map[string]string{
 		"correct horse battery":              "",
 		"пароль из слов":                     "",
 		"🐎🔋📎🏠 four signs":                    "",
-		strings.Repeat("abcdefgh", 16):       "",
+		strings.Repeat("ab12XY.-", 16):       "",
+		strings.Repeat("ab12XY.-", 16) + "a": "12 to 128",
 		"elevenchars":                        "12 to 128",
-		strings.Repeat("abcdefgh", 16) + "a": "12 to 128",
 		"\xff\xfe twelve bytes":              "12 to 128",
-		"aaaabbbbccccdddd":                   "repeat",
-		"            ":                       "repeat",
+		"":                                   "12 to 128",
 		"silva is my name 1":                 "your name",
 		"my name is SILVA 1":                 "your name",
-		"I am ana.silva 2026":                "your name",
+		"I am Ana.M.Silva 26":                "your name",
 		"banana bread is good":               "", // a name of three letters is in too many words
 	} {
-		got := person.CheckPassword(password, "ana.silva@example.com", "Ana Silva")
+		got := person.CheckPassword(password, "ana.m.silva@example.com", "Ana Silva")
 		if (got == "") != (bad == "") || !strings.Contains(got, bad) {
 			t.Errorf("%q: %q, want %q", password, got, bad)
 		}
 	}
-	if got := person.CheckPassword("short", "", ""); !strings.Contains(got, fmt.Sprintf("%d to %d", person.MinPassword, person.MaxPassword)) {
+	if got := person.CheckPassword("correct horse battery", "", ""); got != "" {
 		t.Error(got)
 	}
 }
