@@ -252,6 +252,18 @@ func TestPeople_SignInRefusesAlike(t *testing.T) {
 		}
 	}
 	must[people.SignedIn](t)(e.SignIn(ctx, other.email, password, e.code(other.totp)))
+
+	// Who had the right password and no right code is recorded: somebody else may know the password.
+	failed := slices.DeleteFunc(e.actions(), func(a string) bool { return !strings.HasPrefix(a, "FAIL_SIGN_IN") })
+	slices.Sort(failed)
+	want := []string{"FAIL_SIGN_IN ana@example.com with a wrong code by ana@example.com",
+		"FAIL_SIGN_IN ana@example.com with a wrong code by ana@example.com",
+		"FAIL_SIGN_IN other@example.com with a wrong code by other@example.com",
+		"FAIL_SIGN_IN other@example.com with a wrong code by other@example.com",
+		"FAIL_SIGN_IN used@example.com with a wrong code by used@example.com"}
+	if !slices.Equal(failed, want) {
+		t.Errorf("recorded\n%s", strings.Join(failed, "\n"))
+	}
 }
 
 func TestPeople_RecoveryCodesOnce(t *testing.T) {

@@ -195,6 +195,7 @@ func (s *Service) SignIn(ctx context.Context, email, password, code string) (in 
 		return in, person.ErrSignIn
 	}
 	secret, hash := newSecret()
+	var isWrongCode bool
 	err = s.do(ctx, func(ctx context.Context, tx Tx) error {
 		p, err := tx.LockPerson(ctx, found.ID)
 		if err != nil {
@@ -205,9 +206,12 @@ func (s *Service) SignIn(ctx context.Context, email, password, code string) (in 
 			return err
 		}
 		now := s.Clock.Now()
-		used, how, ok := s.useCode(locked, code)
-		if !ok || p.Status != person.Active || locked.PasswordHash != factors.PasswordHash {
+		if p.Status != person.Active || locked.PasswordHash != factors.PasswordHash {
 			return person.ErrSignIn
+		}
+		used, how, ok := s.useCode(locked, code)
+		if isWrongCode = !ok; isWrongCode { // somebody else may know the password
+			return s.record(ctx, tx, platform.PersonFailedSignIn, p, "with a wrong code", p.Email)
 		}
 		if err := tx.SaveFactors(ctx, used); err != nil {
 			return err
@@ -221,6 +225,9 @@ func (s *Service) SignIn(ctx context.Context, email, password, code string) (in 
 		}
 		return s.record(ctx, tx, platform.PersonSignedIn, p, how, p.Email)
 	})
+	if err == nil && isWrongCode {
+		err = person.ErrSignIn
+	}
 	return in, err
 }
 

@@ -45,6 +45,7 @@ const (
 	OperatorDisabledPerson OperatorActionKind = "DISABLE_PERSON"
 	PersonSetUp            OperatorActionKind = "SET_UP_PERSON" // by the person itself, as those below
 	PersonSignedIn         OperatorActionKind = "SIGN_IN"
+	PersonFailedSignIn     OperatorActionKind = "FAIL_SIGN_IN" // with the right password and a wrong code
 	PersonViewedData       OperatorActionKind = "VIEW_PERSONAL_DATA"
 )
 
