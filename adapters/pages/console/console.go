@@ -10,7 +10,10 @@ import (
 	"html/template"
 	"iter"
 	"net/http"
+	"strings"
+	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/sirupsen/logrus"
@@ -124,9 +127,14 @@ func New(c Config) (*Console, error) {
 	if err != nil {
 		return nil, err
 	}
-	templates, err := template.New("").Funcs(functions).ParseFS(files, "templates/*.html")
-	return &Console{Config: c, site: site, templates: templates}, err
+	parsed, err := templates()
+	return &Console{Config: c, site: site, templates: parsed}, err
 }
+
+// templates are parsed once, by what serves them.
+var templates = sync.OnceValues(func() (*template.Template, error) {
+	return template.New("").Funcs(functions).ParseFS(files, "templates/*.html")
+})
 
 // Register passes every route to mount. Pages on which a secret could be guessed go through limit, which may refuse some
 // requests. Path parameters are in braces.
@@ -266,6 +274,13 @@ func parseForm(r *request) error {
 	r.Body = http.MaxBytesReader(r.w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return errUnreadable
+	}
+	for name, values := range r.PostForm {
+		for _, text := range append(values, name) {
+			if !utf8.ValidString(text) || strings.ContainsRune(text, 0) { // which the database cannot store
+				return errUnreadable
+			}
+		}
 	}
 	return nil
 }

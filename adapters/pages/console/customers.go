@@ -15,20 +15,21 @@ type customersPage struct {
 	page
 	Own   string // the filter of the platform's own id
 	Found ports.Page[customer.Customer]
-	Older string
+	Older string // the address of the next page
 }
 
 func (c *Console) showCustomers(r *request) error {
 	query := r.URL.Query()
 	data := customersPage{page: c.page(r, "Customers", "customers"), Own: strings.TrimSpace(query.Get("own"))}
 	var err error
-	data.Found, err = c.Customers.List(r.Context(), r.platform.ID, ports.CustomerFilter{Paging: ports.Paging{Limit: pageSize, After: after(query)},
+	data.Found, err = c.Customers.List(r.Context(), r.platform.ID, ports.CustomerFilter{Paging: ports.Paging{Limit: pageSize,
+		After: after(query)},
 		PlatformCustomerID: data.Own, IncludeDeleted: true})
 	if err != nil {
 		return err
 	}
 	if n := len(data.Found.Items); data.Found.More {
-		data.Older = url.Values{"after": {data.Found.Items[n-1].ID.UUID().String()}}.Encode()
+		data.Older = data.Base + "/customers?" + url.Values{"own": {data.Own}, "after": {data.Found.Items[n-1].ID.UUID().String()}}.Encode()
 	}
 	return c.render(r, http.StatusOK, "customers.html", data)
 }
@@ -72,10 +73,12 @@ func customerFacts(c customer.Customer, base string, show func(string) string) [
 	}
 	facts := []fact{{Name: "Id", Value: c.ID.String(), Link: base + "/payments?customer=" + escapeQuery(c.ID.String())}}
 	for _, f := range []fact{
-		{Name: "Your id", Value: c.PlatformCustomerID}, {Name: "Type", Value: string(c.Type)}, {Name: "Verification", Value: string(c.Status)},
+		{Name: "Your id", Value: c.PlatformCustomerID}, {Name: "Type", Value: string(c.Type)}, {Name: "Verification",
+			Value: string(c.Status)},
 		{Name: "Region", Value: c.Region}, {Name: "Currencies", Value: strings.Join(currencies, ", ")},
 		{Name: "Name", Value: show(c.Name())}, {Name: "E-mail", Value: show(c.Email)}, {Name: "UMA address", Value: show(c.UMAAddress)},
-		{Name: "Born", Value: show(c.BirthDate)}, {Name: "Nationality", Value: show(c.Nationality)}, {Name: "Address", Value: show(addressText(c))},
+		{Name: "Born", Value: show(c.BirthDate)}, {Name: "Nationality", Value: show(c.Nationality)}, {Name: "Address",
+			Value: show(addressText(c))},
 		{Name: "Created", Value: moment(c.CreatedAt)}, {Name: "Changed", Value: moment(c.UpdatedAt)},
 		{Name: "Held by screening since", Value: moment(c.HeldAt)}, {Name: "Deleted", Value: moment(c.DeletedAt)},
 		{Name: "Data erased", Value: moment(c.ErasedAt)},

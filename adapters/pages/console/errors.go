@@ -17,11 +17,14 @@ type problem struct {
 func (p *problem) Error() string { return p.text }
 
 var (
-	errForged     = &problem{http.StatusForbidden, "The form was not sent", "The form is of an earlier session. Go back, load the page again and send it once more."}
+	errForged = &problem{http.StatusForbidden, "The form was not sent",
+		"The form is of an earlier session. Go back, load the page again and send it once more."}
 	errUnreadable = &problem{http.StatusBadRequest, "The form was not sent", "The form could not be read. Go back and send it once more."}
-	errNotFound   = &problem{http.StatusNotFound, "Not found", "There is no such page. It may belong to another platform, or the address is not complete."}
-	errTooMany    = &problem{http.StatusTooManyRequests, "Too many requests", "Wait a minute, and try again."}
-	errFailed     = &problem{http.StatusInternalServerError, "Something went wrong", "The page could not be made. Try again; if it stays so, look at the log of the service."}
+	errNotFound   = &problem{http.StatusNotFound, "Not found", "There is no such page. It may belong to another platform, or the address " +
+		"is not complete."}
+	errTooMany = &problem{http.StatusTooManyRequests, "Too many requests", "Wait a minute, and try again."}
+	errFailed  = &problem{http.StatusInternalServerError, "Something went wrong",
+		"The page could not be made. Try again; if it stays so, look at the log of the service."}
 )
 
 // problemOf returns what a page says about an error.

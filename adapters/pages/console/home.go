@@ -78,7 +78,8 @@ type statusCount struct {
 const maxCounted = 20
 
 // statuses are those of payments, as the filter lists them.
-var statuses = []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed, transaction.Expired}
+var statuses = []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed,
+	transaction.Expired}
 
 func (c *Console) showHome(r *request) error {
 	p := r.platform.ID
@@ -139,7 +140,10 @@ func (c *Console) showJobs(r *request) error {
 func (c *Console) search(r *request) error {
 	text := strings.TrimSpace(r.URL.Query().Get("q"))
 	base := basePath(r.platform.ID)
-	kind, id, _ := strings.Cut(text, ":")
+	kind, id, isID := strings.Cut(text, ":")
+	if !isID {
+		kind = ""
+	}
 	list := func(name, value string) error { return redirect(r, base+"/payments?"+name+"="+escapeQuery(value)) }
 	switch kind {
 	case ident.Transaction{}.Prefix():
@@ -164,16 +168,19 @@ func (c *Console) search(r *request) error {
 	if len(found.Items) > 0 || text == "" {
 		return list("reference", text)
 	}
-	customers, err := c.Customers.List(r.Context(), r.platform.ID, ports.CustomerFilter{Paging: ports.Paging{Limit: 1}, PlatformCustomerID: text,
-		IncludeDeleted: true})
+	customers, err := c.Customers.List(r.Context(), r.platform.ID, ports.CustomerFilter{Paging: ports.Paging{Limit: 1},
+		PlatformCustomerID: text,
+		IncludeDeleted:     true})
 	if err != nil {
 		return err
 	}
 	if len(customers.Items) > 0 {
 		return redirect(r, base+"/customers/"+customers.Items[0].ID.UUID().String())
 	}
-	data := errorPage{page: c.page(r, "Nothing found", ""), Text: "No payment has the reference " + text + ", and no customer has it as your " +
-		"own id. Search for an id of the service, such as Transaction:…, a UMA address such as $ana@bank.example, a reference, or your id of " +
+	data := errorPage{page: c.page(r, "Nothing found", ""), Text: "No payment has the reference " + text +
+		", and no customer has it as your " +
+		"own id. Search for an id of the service, such as Transaction:…, a UMA address such as $ana@bank.example, a reference, or your id " +
+		"of " +
 		"a customer."}
 	data.Query = text
 	return c.render(r, http.StatusNotFound, "error.html", data)

@@ -20,7 +20,9 @@ import (
 type trialBalancePage struct {
 	page
 	accounting.TrialBalance
-	Month, Earlier, Later string
+	// Month is shown. Earlier and Later are the addresses of those beside it, and Accounts that of its accounts, each empty if there
+	// is none.
+	Month, Earlier, Later, Accounts string
 	// IsEffective: by value date, and not by the time of recording. IsDetailed: by account.
 	IsEffective, IsDetailed bool
 }
@@ -31,10 +33,18 @@ func (c *Console) showTrialBalance(r *request) error {
 	if err != nil {
 		return err
 	}
-	data := trialBalancePage{page: c.page(r, "Trial balance", "balance"), Month: month, Earlier: i.From.AddDate(0, -1, 0).Format(monthForm),
-		IsEffective: query.Get("by") == "effective", IsDetailed: query.Get("detail") == "account"}
+	data := trialBalancePage{page: c.page(r, "Trial balance", "balance"), Month: month, IsEffective: query.Get("by") == "effective",
+		IsDetailed: query.Get("detail") == "account"}
+	link := func(month time.Time, detail string) string {
+		return data.Base + "/trial-balance?" + url.Values{"month": {month.Format(monthForm)}, "by": {query.Get("by")},
+			"detail": {detail}}.Encode()
+	}
+	data.Earlier = link(i.From.AddDate(0, -1, 0), query.Get("detail"))
 	if !i.To.IsZero() {
-		data.Later = i.To.Format(monthForm)
+		data.Later = link(i.To, query.Get("detail"))
+	}
+	if !data.IsDetailed {
+		data.Accounts = link(i.From, "account")
 	}
 	q := accounting.TrialBalanceQuery{Interval: i, Grouped: !data.IsDetailed, By: ports.ByRecorded}
 	if data.IsEffective {
@@ -86,7 +96,7 @@ func (c *Console) showEntries(r *request) error {
 	data.Class, data.Entries = found.Class, found.Entries
 	if n := len(found.Entries); found.More {
 		last := found.Entries[n-1].Position
-		data.Older = url.Values{"path": {data.Account.Path}, "currency": {string(data.Account.Currency)},
+		data.Older = data.Base + "/entries?" + url.Values{"path": {data.Account.Path}, "currency": {string(data.Account.Currency)},
 			"after": {strconv.FormatInt(last.Seq, 10) + "." + strconv.Itoa(last.N)}}.Encode()
 	}
 	return c.render(r, http.StatusOK, "entries.html", data)

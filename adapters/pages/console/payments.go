@@ -35,7 +35,7 @@ type paymentsPage struct {
 	Filter   paymentFilter
 	Problems []string
 	Found    ports.Page[transaction.Transaction]
-	// Older is the query of the next page; empty if there is none. Download is that of the list as a file.
+	// Older is the address of the next page; empty if there is none. Download is that of the list as a file.
 	Older, Download string
 	Statuses        []transaction.Status
 }
@@ -78,6 +78,9 @@ func filterOf(query url.Values) (entered paymentFilter, filter ports.Transaction
 	filter.Created.From = readTime(entered.From, "From")
 	if filter.Created.To = readTime(entered.To, "To"); !filter.Created.To.IsZero() {
 		filter.Created.To = filter.Created.To.Add(time.Minute) // the minute is part of it
+		if !filter.Created.From.Before(filter.Created.To) {
+			refuse("From must not be after To.")
+		}
 	}
 	filter.Reference, filter.Account = entered.Reference, entered.Account
 	if entered.Customer != "" {
@@ -94,6 +97,9 @@ func filterOf(query url.Values) (entered paymentFilter, filter ports.Transaction
 	} else {
 		filter.Amounts.Min = readAmount(entered.Min, filter.Amounts.Currency, "The smallest amount", refuse)
 		filter.Amounts.Max = readAmount(entered.Max, filter.Amounts.Currency, "The largest amount", refuse)
+		if filter.Amounts.Max > 0 && filter.Amounts.Min > filter.Amounts.Max {
+			refuse("The smallest amount must not be above the largest.")
+		}
 	}
 	return entered, filter, problems
 }
@@ -104,7 +110,8 @@ func readAmount(text string, c money.Currency, name string, refuse func(string, 
 	}
 	minor, err := reconcile.ParseAmount(text, c, '.', 0)
 	if err != nil || minor <= 0 {
-		refuse("%s must be above zero and have at most %d decimals, such as 100.", name, c.Decimals())
+		refuse("%s must be between %s and %s and have at most %d decimals, such as 100.", name, major(money.Amount{Minor: 1, Currency: c}),
+			major(money.Amount{Minor: money.MaxMinor, Currency: c}), c.Decimals())
 	}
 	return minor
 }
@@ -123,10 +130,10 @@ func (c *Console) showPayments(r *request) error {
 		return err
 	}
 	query.Del("after")
-	data.Download = query.Encode()
+	data.Download = data.Base + "/payments.csv?" + query.Encode()
 	if n := len(data.Found.Items); data.Found.More {
 		query.Set("after", data.Found.Items[n-1].ID.UUID().String())
-		data.Older = query.Encode()
+		data.Older = data.Base + "/payments?" + query.Encode()
 	}
 	return c.render(r, http.StatusOK, "payments.html", data)
 }
@@ -137,7 +144,8 @@ func after(query url.Values) uuid.UUID {
 	return id
 }
 
-var paymentColumns = []string{"id", "created_at", "type", "status", "refund_status", "sent", "sent_currency", "received", "received_currency", "fees",
+var paymentColumns = []string{"id", "created_at", "type", "status", "refund_status", "sent", "sent_currency", "received",
+	"received_currency", "fees",
 	"reference", "customer_id", "platform_customer_id", "failure_reason", "settled_at"}
 
 // downloadPayments writes the list as CSV, without personal data.
@@ -163,16 +171,17 @@ func (c *Console) downloadPayments(r *request) error {
 	}
 	r.w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	r.w.Header().Set("Content-Disposition", `attachment; filename="payments.csv"`)
-	return csv.NewWriter(r.w).WriteAll(rows)
+	_ = csv.NewWriter(r.w).WriteAll(rows) // the reader may have left
+	return nil
 }
 
 func paymentRow(t transaction.Transaction) []string {
-	sent, fees := "", ""
-	if t.Type == transaction.Outgoing {
-		sent, fees = major(t.Pricing.Sent), major(money.Amount{Minor: t.Pricing.Fees, Currency: t.Pricing.Sent.Currency})
+	sent, sentCurrency, fees := "", "", ""
+	if c := t.Pricing.Sent.Currency; t.Type == transaction.Outgoing {
+		sent, sentCurrency, fees = major(t.Pricing.Sent), string(c), major(money.Amount{Minor: t.Pricing.Fees, Currency: c})
 	}
 	return []string{t.ID.String(), rfc3339(t.CreatedAt), string(t.Type), string(t.State.Status), string(t.State.Refund), sent,
-		string(t.Pricing.Sent.Currency), major(t.Pricing.Received), string(t.Pricing.Received.Currency), fees, csvcell.Escape(t.Reference),
+		sentCurrency, major(t.Pricing.Received), string(t.Pricing.Received.Currency), fees, csvcell.Escape(t.Reference),
 		customerText(t), csvcell.Escape(t.PlatformCustomerID), string(t.State.Reason), rfc3339(t.SettledAt)}
 }
 
@@ -197,30 +206,24 @@ type paymentPage struct {
 // fact is a line of a list of facts. Link may be empty.
 type fact struct{ Name, Value, Link string }
 
-func (c *Console) showPayment(r *request) error {
-	id, err := ident.ParseTransaction(ident.Transaction{}.Prefix() + ":" + r.PathValue("transaction"))
-	if err != nil {
-		return errNotFound
-	}
-	return c.paymentWith(r, id, false)
-}
+func (c *Console) showPayment(r *request) error { return c.paymentWith(r, false) }
 
 // revealPayment shows a payment with personal data, which is recorded first.
-func (c *Console) revealPayment(r *request) error {
+func (c *Console) revealPayment(r *request) error { return c.paymentWith(r, true) }
+
+func (c *Console) paymentWith(r *request, revealed bool) error {
 	id, err := ident.ParseTransaction(ident.Transaction{}.Prefix() + ":" + r.PathValue("transaction"))
 	if err != nil {
 		return errNotFound
 	}
-	if err := c.People.RecordViewed(r.Context(), r.in.Person, r.platform.ID, id.UUID(), id.String()); err != nil {
-		return err
-	}
-	return c.paymentWith(r, id, true)
-}
-
-func (c *Console) paymentWith(r *request, id ident.Transaction, revealed bool) error {
 	timeline, err := c.Accounting.Timeline(r.Context(), r.platform.ID, id)
 	if err != nil {
 		return err
+	}
+	if revealed {
+		if err := c.People.RecordViewed(r.Context(), r.in.Person, r.platform.ID, id.UUID(), id.String()); err != nil {
+			return err
+		}
 	}
 	show := shown(revealed)
 	data := paymentPage{page: c.page(r, "Payment", "payments"), Timeline: timeline, IsRevealed: revealed}

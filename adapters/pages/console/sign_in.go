@@ -5,8 +5,11 @@ import (
 	"encoding/base64"
 	"html/template"
 	"image/png"
+	"math"
 	"net/http"
 	"net/url"
+	"path"
+	"strconv"
 	"strings"
 
 	"github.com/pquerna/otp"
@@ -42,6 +45,9 @@ func (c *Console) signIn(r *request) error {
 		if !ok || f.Code != fault.Unauthorized && f.Code != fault.RateLimited {
 			return err
 		}
+		if f.RetryAfter > 0 {
+			r.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
+		}
 		return c.render(r, f.Code.Status(), "sign_in.html", signInPage{page: c.page(r, "Sign in", ""), Email: email,
 			Next: r.PostFormValue("next"), Problem: f.Message})
 	}
@@ -54,12 +60,14 @@ func (c *Console) begin(r *request, in people.SignedIn, to string) error {
 	return redirect(r, to)
 }
 
-// ownPath returns a path of the console, whatever a link says.
+// ownPath returns a path of the console, whatever a link says. Browsers leave it with dots and backslashes, also escaped ones.
 func ownPath(next string) string {
-	if next == root || strings.HasPrefix(next, root+"/") || strings.HasPrefix(next, root+"?") {
-		return next
+	to, err := url.Parse(next)
+	if err != nil || to.Scheme != "" || to.Host != "" || strings.Contains(to.Path, `\`) || path.Clean(to.Path) != to.Path ||
+		to.Path != root && !strings.HasPrefix(to.Path, root+"/") {
+		return root
 	}
-	return root
+	return next
 }
 
 // linkPage invites to open a link.
@@ -99,8 +107,11 @@ func (c *Console) showSetup(r *request) error {
 
 func (c *Console) askForSetup(r *request, status int, secret string, problems map[string]string) error {
 	image, err := qrCode(secret, r.in.Person.Email)
-	if err != nil {
-		return err
+	if err != nil { // a secret that the page has not given
+		secret = c.People.NewTOTPSecret()
+		if image, err = qrCode(secret, r.in.Person.Email); err != nil {
+			return err
+		}
 	}
 	return c.render(r, status, "setup.html", setupPage{c.page(r, "Choose your password", ""), secret, image, problems})
 }

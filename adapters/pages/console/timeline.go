@@ -55,7 +55,8 @@ func newTimelineRow(t accounting.Timeline, e accounting.TimelineEvent, base stri
 		text := fmt.Sprintf("%s for %s, until %s", e.Quote.Pricing.Received, e.Quote.Pricing.Sent, moment(e.Quote.ExpiresAt))
 		return timelineRow{Kind: "Quote", Text: text}
 	case accounting.TimelineAgent:
-		return timelineRow{Kind: "Agent", Text: joined([]string{string(e.AgentAttempt.Operation), string(e.AgentAttempt.Decision), string(e.AgentAttempt.Error)})}
+		return timelineRow{Kind: "Agent", Text: joined([]string{string(e.AgentAttempt.Operation), string(e.AgentAttempt.Decision),
+			string(e.AgentAttempt.Error)})}
 	case accounting.TimelineAuthorized:
 		return timelineRow{Kind: "Signed by the owner of the wallet", Text: string(e.Authorization.Form())}
 	case accounting.TimelineAssigned:
@@ -84,6 +85,7 @@ func newTimelineRow(t accounting.Timeline, e accounting.TimelineEvent, base stri
 		text := joined([]string{string(e.Attempt.Outcome), statusText(e.Attempt.StatusCode), e.Attempt.Error})
 		return timelineRow{Kind: fmt.Sprintf("Attempt %d of %s", e.Attempt.Number, e.Delivery.Name), Text: text,
 			Bad: e.Attempt.StatusCode < 200 || e.Attempt.StatusCode > 299}
+	case accounting.TimelineRequested:
 	}
 	return timelineRow{Kind: "Requested", Text: requestText(t.Transaction)}
 }

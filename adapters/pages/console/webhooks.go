@@ -18,7 +18,7 @@ type deliveriesPage struct {
 	Status   event.Status
 	Statuses []event.Status
 	Items    []ports.Delivery
-	Older    string
+	Older    string // the address of the next page
 }
 
 func (c *Console) showDeliveries(r *request) error {
@@ -35,7 +35,8 @@ func (c *Console) showDeliveries(r *request) error {
 	}
 	data.Items = found.Items
 	if n := len(found.Items); found.More {
-		data.Older = url.Values{"status": {string(data.Status)}, "after": {found.Items[n-1].ID.UUID().String()}}.Encode()
+		data.Older = data.Base + "/webhooks?" + url.Values{"status": {string(data.Status)},
+			"after": {found.Items[n-1].ID.UUID().String()}}.Encode()
 	}
 	return c.render(r, http.StatusOK, "webhooks.html", data)
 }
@@ -43,7 +44,7 @@ func (c *Console) showDeliveries(r *request) error {
 // deliveryPage shows one webhook. Its body is shown only where personal data is.
 type deliveryPage struct {
 	page
-	ports.Delivery
+	Delivery   ports.Delivery
 	IsRevealed bool
 	Pretty     string
 }

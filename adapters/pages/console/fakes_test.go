@@ -1,0 +1,297 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/app/accounting"
+	"causeway/app/people"
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// calls are the use cases that were called. err is what the next ones return.
+type calls struct {
+	t   *testing.T
+	log []string
+	err error
+}
+
+func (c *calls) call(name string, args ...any) error {
+	c.log = append(c.log, fmt.Sprintf(name, args...))
+	return c.err
+}
+
+// read is call for what is on a platform: the context is limited to it.
+func (c *calls) read(ctx context.Context, p ident.Platform, name string, args ...any) error {
+	c.t.Helper()
+	if scope, ok := ports.ScopeOf(ctx); !ok || scope != (ports.Scope{Platform: p}) {
+		c.t.Errorf("%s of %s is called with the scope %+v", name, p, scope)
+	}
+	return c.call(name, args...)
+}
+
+// fakePeople has sessions by their secrets, and links by their tokens.
+type fakePeople struct {
+	*calls
+	sessions map[string]people.SignedIn
+	links    map[string]person.Person
+	everyone []person.Person
+	// recordErr is what RecordViewed returns, and recorded what was recorded.
+	recordErr error
+	recorded  []string
+	setup     people.Setup
+}
+
+func (f *fakePeople) Linked(_ context.Context, token string) (person.Person, error) {
+	p, ok := f.links[token]
+	if !ok {
+		return p, person.ErrLink
+	}
+	return p, nil
+}
+
+func (f *fakePeople) OpenLink(ctx context.Context, token string) (people.SignedIn, error) {
+	p, err := f.Linked(ctx, token)
+	if err != nil {
+		return people.SignedIn{}, err
+	}
+	delete(f.links, token)
+	return f.begin(p, "linked"), f.call("open link")
+}
+
+// begin begins a session with a secret.
+func (f *fakePeople) begin(p person.Person, secret string) people.SignedIn {
+	in := people.SignedIn{Session: person.Session{Person: p.ID, ExpiresAt: now.Add(time.Hour)}, Person: p}
+	f.sessions[secret] = in
+	in.Secret = secret
+	return in
+}
+
+func (f *fakePeople) NewTOTPSecret() string { return "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP" }
+
+func (f *fakePeople) SetUp(_ context.Context, secret string, r people.Setup) (people.SignedIn, []string, error) {
+	if err := f.call("set up"); err != nil {
+		return people.SignedIn{}, nil, err
+	}
+	f.setup = r
+	p := f.sessions[secret].Person
+	delete(f.sessions, secret)
+	return f.begin(p, "set-up"), []string{"ABCDEFGHJKLMNPQR", "STUVWXYZ23456789"}, nil
+}
+
+func (f *fakePeople) SignIn(_ context.Context, email, password, code string) (people.SignedIn, error) {
+	if err := f.call("sign in %s", email); err != nil {
+		return people.SignedIn{}, err
+	}
+	if password != "right" || code != "123456" {
+		return people.SignedIn{}, person.ErrSignIn
+	}
+	return f.begin(newPerson(person.Grant{Role: person.Viewer}), "signed-in"), nil
+}
+
+func (f *fakePeople) SignOut(_ context.Context, secret string) error {
+	if err := f.call("sign out"); err != nil {
+		return err
+	}
+	delete(f.sessions, secret)
+	return nil
+}
+
+func (f *fakePeople) Session(_ context.Context, secret string) (people.SignedIn, error) {
+	in, ok := f.sessions[secret]
+	if !ok {
+		return in, person.ErrNoSession
+	}
+	return in, nil
+}
+
+func (f *fakePeople) List(context.Context) ([]person.Person, error) {
+	return f.everyone, f.call("people")
+}
+
+func (f *fakePeople) RecordViewed(_ context.Context, p person.Person, of ident.Platform, subject uuid.UUID, what string) error {
+	if f.recordErr != nil {
+		return f.recordErr
+	}
+	f.recorded = append(f.recorded, fmt.Sprintf("%s sees %s (%s) of %s", p.Email, what, subject, of))
+	return f.call("record")
+}
+
+type fakePlatforms struct {
+	*calls
+	all []platform.Platform
+}
+
+func (f *fakePlatforms) All(context.Context) iter.Seq2[platform.Platform, error] {
+	return func(yield func(platform.Platform, error) bool) {
+		if err := f.call("platforms"); err != nil {
+			yield(platform.Platform{}, err)
+			return
+		}
+		for _, p := range f.all {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (f *fakePlatforms) Settings(ctx context.Context, id ident.Platform) (platform.Platform, error) {
+	err := f.read(ctx, id, "settings")
+	for _, p := range f.all {
+		if p.ID == id {
+			return p, err
+		}
+	}
+	return platform.Platform{}, fault.New(fault.NotFound, "No platform has the id %s.", id)
+}
+
+type fakePayments struct {
+	*calls
+	all []transaction.Transaction
+	// filters are those of the lists that were read.
+	filters []ports.TransactionFilter
+}
+
+func (f *fakePayments) ListTransactions(ctx context.Context, p ident.Platform,
+	filter ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
+	f.filters = append(f.filters, filter)
+	if err := f.read(ctx, p, "payments"); err != nil {
+		return ports.Page[transaction.Transaction]{}, err
+	}
+	return listed(f.all, filter.Paging, func(t transaction.Transaction) (uuid.UUID, bool) {
+		return t.ID.UUID(), filter.Reference == "" || t.Reference == filter.Reference
+	}), nil
+}
+
+// listed returns the page of a list whose items match.
+func listed[T any](all []T, paging ports.Paging, of func(T) (id uuid.UUID, matches bool)) (page ports.Page[T]) {
+	begun := paging.After == uuid.UUID{}
+	for _, item := range all {
+		id, matches := of(item)
+		if matches {
+			page.Total++
+		}
+		switch {
+		case !begun:
+			begun = id == paging.After
+		case matches && len(page.Items) == paging.Limit:
+			page.More = true
+		case matches:
+			page.Items = append(page.Items, item)
+		}
+	}
+	return page
+}
+
+type fakeCustomers struct {
+	*calls
+	all []customer.Customer
+}
+
+func (f *fakeCustomers) Get(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error) {
+	err := f.read(ctx, p, "customer %s", id)
+	for _, c := range f.all {
+		if c.ID == id {
+			return c, err
+		}
+	}
+	return customer.Customer{}, fault.New(fault.NotFound, "No customer has the id %s.", id)
+}
+
+func (f *fakeCustomers) List(ctx context.Context, p ident.Platform, filter ports.CustomerFilter) (ports.Page[customer.Customer], error) {
+	if err := f.read(ctx, p, "customers"); err != nil {
+		return ports.Page[customer.Customer]{}, err
+	}
+	return listed(f.all, filter.Paging, func(c customer.Customer) (uuid.UUID, bool) {
+		return c.ID.UUID(), filter.PlatformCustomerID == "" || c.PlatformCustomerID == filter.PlatformCustomerID
+	}), nil
+}
+
+type fakeAccounting struct {
+	*calls
+	timeline accounting.Timeline
+	balance  accounting.TrialBalance
+	query    accounting.TrialBalanceQuery
+	entries  ports.AccountEntryPage
+	filter   ports.AccountEntryFilter
+	posting  accounting.Posting
+}
+
+func (f *fakeAccounting) Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (accounting.Timeline, error) {
+	if err := f.read(ctx, p, "timeline"); err != nil {
+		return accounting.Timeline{}, err
+	}
+	if id != f.timeline.Transaction.ID {
+		return accounting.Timeline{}, fault.New(fault.TransactionNotFound, "No transaction has the id %s.", id)
+	}
+	return f.timeline, nil
+}
+
+func (f *fakeAccounting) TrialBalance(ctx context.Context, p ident.Platform, q accounting.TrialBalanceQuery) (accounting.TrialBalance,
+	error) {
+	f.query = q
+	return f.balance, f.read(ctx, p, "trial balance")
+}
+
+func (f *fakeAccounting) Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error) {
+	f.filter = filter
+	return f.entries, f.read(ctx, filter.Account.Platform, "entries")
+}
+
+func (f *fakeAccounting) Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (accounting.Posting, error) {
+	if err := f.read(ctx, p, "posting"); err != nil {
+		return accounting.Posting{}, err
+	}
+	if id != f.posting.ID {
+		return accounting.Posting{}, fault.New(fault.NotFound, "No posting has the id %s.", id)
+	}
+	return f.posting, nil
+}
+
+type fakeWebhooks struct {
+	*calls
+	all    []ports.Delivery
+	filter ports.DeliveryFilter
+}
+
+func (f *fakeWebhooks) Deliveries(ctx context.Context, p ident.Platform, filter ports.DeliveryFilter) (ports.DeliveryPage, error) {
+	f.filter = filter
+	page := listed(f.all, ports.Paging{Limit: filter.Limit, After: filter.After.UUID()}, func(d ports.Delivery) (uuid.UUID, bool) {
+		return d.ID.UUID(), filter.Status == "" || d.Status == filter.Status
+	})
+	return ports.DeliveryPage{Items: page.Items, More: page.More}, f.read(ctx, p, "webhooks")
+}
+
+func (f *fakeWebhooks) Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (ports.Delivery, error) {
+	if err := f.read(ctx, p, "webhook"); err != nil {
+		return ports.Delivery{}, err
+	}
+	if i := slices.IndexFunc(f.all, func(d ports.Delivery) bool { return d.ID == id }); i >= 0 {
+		return f.all[i], nil
+	}
+	return ports.Delivery{}, fault.New(fault.NotFound, "No webhook has the id %s.", id)
+}
+
+type fakeJobs struct {
+	*calls
+	all    []ports.ListedJob
+	filter ports.JobFilter
+}
+
+func (f *fakeJobs) List(ctx context.Context, filter ports.JobFilter) ([]ports.ListedJob, error) {
+	f.filter = filter
+	return f.all[:min(len(f.all), filter.Limit)], f.read(ctx, filter.Platform, "jobs")
+}

@@ -1,0 +1,265 @@
+package console
+
+import (
+	"encoding/csv"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/core/person"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+func TestFilter_OfPayments(t *testing.T) {
+	t.Parallel()
+	// Every field of the filter selects what it says: times to the minute, of which the last is part, and amounts exactly. An id of
+	// the service is told from one of the platform.
+	s := newSite(t).as(person.Grant{Role: person.Viewer})
+	for query, want := range map[string]ports.TransactionFilter{
+		"":                      {},
+		"status=FAILED":         {Statuses: []transaction.Status{transaction.Failed}},
+		"type=INCOMING":         {Type: transaction.Incoming},
+		"from=2026-03-14T09:30": {Created: period.Interval{From: time.Date(2026, 3, 14, 9, 30, 0, 0, time.UTC)}},
+		"to=2026-03-14T09:30":   {Created: period.Interval{To: time.Date(2026, 3, 14, 9, 31, 0, 0, time.UTC)}},
+		"from=2026-03-14T09:30&to=2026-03-14T09:30": {Created: period.Interval{From: time.Date(2026, 3, 14, 9, 30, 0, 0, time.UTC),
+			To: time.Date(2026, 3, 14, 9, 31, 0, 0, time.UTC)}},
+		"currency=usd":                       {Amounts: ports.AmountFilter{Currency: "USD"}},
+		"currency=USD&min=0.01":              {Amounts: ports.AmountFilter{Currency: "USD", Min: 1}},
+		"currency=USD&min=100&max=100.10":    {Amounts: ports.AmountFilter{Currency: "USD", Min: 100_00, Max: 100_10}},
+		"currency=JPY&max=7":                 {Amounts: ports.AmountFilter{Currency: "JPY", Max: 7}},
+		"currency=BTC&min=0.00000001":        {Amounts: ports.AmountFilter{Currency: "BTC", Min: 1}},
+		"currency=USD&min=89999999999999.99": {Amounts: ports.AmountFilter{Currency: "USD", Min: 89999999999999_99}},
+		"reference=+CWREF123+":               {Reference: "CWREF123"},
+		"account=$ana@bank.example":          {Account: "$ana@bank.example"},
+		"customer=" + customerID.String():    {Customer: customerID},
+		"customer=customer-7":                {PlatformCustomerID: "customer-7"},
+		"status=PENDING&type=OUTGOING&reference=a": {Statuses: []transaction.Status{transaction.Pending}, Type: transaction.Outgoing,
+			Reference: "a"},
+	} {
+		want.Paging = ports.Paging{Limit: pageSize}
+		s.payments.filters = nil
+		got := s.get(base + "/payments?" + strings.ReplaceAll(query, "$", "%24"))
+		if got.StatusCode != http.StatusOK || len(s.payments.filters) != 1 || !reflect.DeepEqual(s.payments.filters[0], want) {
+			t.Errorf("%s: %d, %+v, want %+v", query, got.StatusCode, s.payments.filters, want)
+		}
+	}
+}
+
+func TestFilter_NamesEveryBadField(t *testing.T) {
+	t.Parallel()
+	// Each field that cannot be read is named, all at once; nothing is listed, and what was entered stays.
+	s := newSite(t).fill().as(person.Grant{Role: person.Viewer})
+	for query, want := range map[string][]string{
+		"status=DONE": {"DONE is not a status."}, "type=UP": {"UP is not a direction."},
+		"from=yesterday": {"From must be a date and a time"}, "to=2026-13-01T00:00": {"To must be a date and a time"},
+		"from=2026-03-14T09:30&to=2026-03-14T09:29": {"From must not be after To."},
+		"currency=XXX":        {"XXX is not a currency"},
+		"min=1":               {"An amount needs its currency."},
+		"max=1":               {"An amount needs its currency."},
+		"currency=USD&min=0":  {"The smallest amount must be between 0.01 and "},
+		"currency=USD&min=-1": {"The smallest amount must be between 0.01 and "},
+		"currency=USD&max=1.005": {"The largest amount must be between 0.01 and 90000000000000.00 and have at most 2 " +
+			"decimals"},
+		"currency=JPY&max=1.5":                                     {"The largest amount must be between 1 and 9000000000000000 and have at most 0 decimals"},
+		"currency=USD&min=1e3":                                     {"The smallest amount"},
+		"currency=USD&min=1,5":                                     {"The smallest amount"},
+		"currency=USD&min=99999999999999999999":                    {"The smallest amount"},
+		"currency=USD&min=2&max=1":                                 {"The smallest amount must not be above the largest."},
+		"status=DONE&type=UP&from=a&to=b&currency=USD&min=x&max=y": {"DONE", "UP", "From", "To", "The smallest", "The largest"},
+	} {
+		s.payments.filters = nil
+		got := s.get(base + "/payments?" + query)
+		for _, text := range want {
+			if !strings.Contains(got.body, text) {
+				t.Errorf("%s: no %q in %s", query, text, got.body)
+			}
+		}
+		download := s.get(base + "/payments.csv?" + query)
+		if got.StatusCode != http.StatusUnprocessableEntity || download.StatusCode != http.StatusUnprocessableEntity ||
+			len(s.payments.filters) > 0 ||
+			!strings.Contains(download.body, want[0]) {
+			t.Errorf("%s: %d, as a file %d, filters %v\n%s", query, got.StatusCode, download.StatusCode, s.payments.filters, download.body)
+		}
+	}
+	got := s.get(base + "/payments?status=FAILED&currency=usd&min=x&reference=a+b&from=2026-03-14T09:30")
+	for _, n := range append(got.elements("input"), got.elements("option")...) {
+		value := attribute(n, "value")
+		want, known := map[string]string{"currency": "USD", "min": "x", "reference": "a b", "from": "2026-03-14T09:30"}[attribute(n,
+			"name")]
+		isSelected := slices.ContainsFunc(n.Attr, isSelectedAttribute)
+		if known && value != want || n.Data == "option" && isSelected != (value == "FAILED") && value != "" {
+			t.Errorf("%s %s has %q, selected %v", n.Data, attribute(n, "name"), value, isSelected)
+		}
+	}
+}
+
+// many returns payments with numbers, newest first.
+func many(n int) []transaction.Transaction {
+	all := make([]transaction.Transaction, n)
+	for i := range all {
+		all[i] = newPayment()
+		all[i].ID.SetUUID(uuid.UUID{0: 2, 14: byte((n - i) >> 8), 13: byte((n - i) >> 16), 15: byte(n - i)})
+		all[i].Reference = "R" + strconv.Itoa(n-i)
+	}
+	return all
+}
+
+func TestPayments_Paging(t *testing.T) {
+	t.Parallel()
+	// The links to older payments lead through the whole list, each payment once, with the same filter. One that was changed by hand
+	// begins with the newest.
+	s := newSite(t).as(person.Grant{Role: person.Viewer})
+	s.payments.all = many(2*pageSize + 7)
+	var seen []string
+	for at := base + "/payments?status=FAILED"; at != ""; {
+		got := s.get(at)
+		at = ""
+		for _, n := range got.elements("a") {
+			href := attribute(n, "href")
+			if strings.HasPrefix(attribute(n, "aria-label"), "Payment ") {
+				seen = append(seen, href)
+			}
+			if strings.Contains(href, "after=") && !strings.Contains(href, ".csv") {
+				at = href
+			}
+			if strings.Contains(href, ".csv") && (strings.Contains(href, "after") || !strings.Contains(href, "status=FAILED")) {
+				t.Errorf("the list is downloaded from %s", href)
+			}
+		}
+		if last := s.payments.filters[len(s.payments.filters)-1]; !slices.Equal(last.Statuses, []transaction.Status{transaction.Failed}) {
+			t.Errorf("a page has the filter %+v", last)
+		}
+	}
+	if len(seen) != len(s.payments.all) || len(slices.Compact(slices.Clone(seen))) != len(seen) || !strings.Contains(seen[0],
+		s.payments.all[0].ID.UUID().String()) {
+		t.Errorf("%d links to payments, %d of them different", len(seen), len(slices.Compact(seen)))
+	}
+	if got := s.get(base + "/payments?after=x"); got.StatusCode != http.StatusOK ||
+		s.payments.filters[len(s.payments.filters)-1].After != (uuid.UUID{}) {
+		t.Errorf("after=x: %d", got.StatusCode)
+	}
+}
+
+func TestPayments_DownloadIsTheList(t *testing.T) {
+	t.Parallel()
+	// The file has every payment of the list, in its order, with exact amounts, and nothing that a spreadsheet takes for a formula.
+	// A list that is too long is refused.
+	s := newSite(t).as(person.Grant{Role: person.Viewer})
+	s.payments.all = append([]transaction.Transaction{newPayment(), newIncoming()}, many(2500)...)
+	s.payments.all[0].Reference, s.payments.all[0].PlatformCustomerID = "=1+1", `@a"b`
+	got := s.get(base + "/payments.csv?reference=")
+	if got.Header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.Contains(got.Header.Get("Content-Disposition"),
+		"attachment") {
+		t.Errorf("headers %v", got.Header)
+	}
+	rows, err := csv.NewReader(strings.NewReader(got.body)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []map[string]string{
+		{"id": paymentID.String(), "created_at": "2026-03-14T09:30:15Z", "type": "OUTGOING", "status": "FAILED",
+			"refund_status": "PENDING", "sent": "100.50",
+			"sent_currency": "USD", "received": "0.00123456", "received_currency": "BTC", "fees": "1.05", "reference": "'=1+1",
+			"customer_id":          customerID.String(),
+			"platform_customer_id": `'@a"b`, "failure_reason": "LIGHTNING_PAYMENT_FAILED", "settled_at": "2026-03-14T09:31:15Z"},
+		{"id": newIncoming().ID.String(), "created_at": "2026-03-14T09:30:15Z", "type": "INCOMING", "status": "COMPLETED",
+			"received":          "7.00",
+			"received_currency": "USD", "customer_id": ownPlatform.String()},
+	} {
+		for n, column := range rows[0] {
+			if rows[i+1][n] != want[column] {
+				t.Errorf("line %d: %s is %q, want %q", i+1, column, rows[i+1][n], want[column])
+			}
+		}
+	}
+	for i, payment := range s.payments.all {
+		if len(rows) != len(s.payments.all)+1 || rows[i+1][0] != payment.ID.String() {
+			t.Fatalf("%d lines; line %d is not payment %s", len(rows), i+1, payment.ID)
+		}
+	}
+	s.payments.all = many(maxDownload)
+	if got := s.get(base + "/payments.csv"); got.StatusCode != http.StatusOK || strings.Count(got.body, "\n") != maxDownload+1 {
+		t.Errorf("as long as a list may be: %d", got.StatusCode)
+	}
+	s.payments.all = many(maxDownload + 1)
+	if got := s.get(base + "/payments.csv"); got.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(got.body, "too long") {
+		t.Errorf("longer: %d", got.StatusCode)
+	}
+}
+
+func TestPayments_AmountsAreExact(t *testing.T) {
+	t.Parallel()
+	// Amounts have all decimals of their currency, also such as no float has.
+	for minor, want := range map[int64]string{1: "0.01", 90071992547409_93: "90071992547409.93",
+		9223372036854775807: "92233720368547758.07"} {
+		s := newSite(t).fill().as(person.Grant{Role: person.Viewer})
+		s.payments.all[0].Pricing.Sent = usd(minor)
+		s.accounting.timeline.Transaction.Pricing.Sent = usd(minor)
+		s.accounting.posting.Entries[0].Amount = minor
+		s.accounting.balance.Lines[0].Debits = money.TotalOf(minor)
+		s.accounting.entries.Entries[0].Amount = minor
+		for _, path := range []string{"", "/payments", "/payments/" + paymentID.UUID().String(), "/payments.csv", "/postings/" +
+			postingID.String(),
+			"/trial-balance", "/entries?path=income/fees&currency=USD"} {
+			if got := s.get(base + path); !strings.Contains(got.body, want) {
+				t.Errorf("%s: no %s in %s", path, want, got.body)
+			}
+		}
+	}
+}
+
+func TestSearch_EveryKindOfID(t *testing.T) {
+	t.Parallel()
+	// An id leads to its page, whatever is at it; an account, an address or a reference to its payments; the platform's own id to
+	// its customer. What is none of these is said to be found nowhere, and is still in the field.
+	s := newSite(t).fill().as(person.Grant{Role: person.Viewer})
+	account := numbered(ident.ExternalAccount{}, 17)
+	internal := numbered(ident.InternalAccount{}, 16)
+	for text, want := range map[string]string{
+		paymentID.String():              "/payments/" + paymentID.UUID().String(),
+		"  " + paymentID.String() + " ": "/payments/" + paymentID.UUID().String(),
+		customerID.String():             "/customers/" + customerID.UUID().String(),
+		"Posting:" + postingID.String(): "/postings/" + postingID.String(),
+		webhookID.String():              "/webhooks/" + webhookID.UUID().String(),
+		account.String():                "/payments?account=" + escapeQuery(account.String()),
+		internal.String():               "/payments?account=" + escapeQuery(internal.String()),
+		"$ana@bank.example":             "/payments?account=%24ana%40bank.example",
+		"CWREF123":                      "/payments?reference=CWREF123",
+		"customer-7":                    "/customers/" + customerID.UUID().String(),
+		"":                              "/payments?reference=",
+	} {
+		if got := s.get(base + "/search?q=" + escapeQuery(text)); got.StatusCode != http.StatusSeeOther ||
+			got.Header.Get("Location") != base+want {
+			t.Errorf("%q: %d to %s, want %s", text, got.StatusCode, got.Header.Get("Location"), want)
+		}
+	}
+	for _, text := range []string{"nobody", "Transaction", "Quote:1", "<b>", "a:b:c"} {
+		got := s.get(base + "/search?q=" + escapeQuery(text))
+		if got.StatusCode != http.StatusNotFound || !strings.Contains(got.body, "Nothing found") ||
+			!slices.ContainsFunc(got.elements("input"), isSearchFor(text)) {
+			t.Errorf("%q: %d %s", text, got.StatusCode, got.body)
+		}
+	}
+	for _, text := range []string{"Transaction:x", "Transaction:../people", "Customer:" + url.PathEscape("../../../sign-in"),
+		"Posting:?a=b", "Webhook:#a"} {
+		got := s.get(base + "/search?q=" + escapeQuery(text))
+		to := got.Header.Get("Location")
+		if !strings.HasPrefix(to, base+"/") {
+			t.Errorf("%q leads to %s", text, to)
+		}
+		if next := s.get(to); next.StatusCode != http.StatusNotFound {
+			t.Errorf("%q leads to %s: %d", text, to, next.StatusCode)
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package console
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"causeway/adapters/pages/web"
+	"causeway/core/person"
+)
+
+// needs are the rights that the pages of a platform need, by method and the rest of the path.
+var needs = map[string]person.Right{
+	"GET ": person.View, "GET /search": person.View, "GET /payments": person.View, "GET /payments.csv": person.View,
+	"GET /payments/{transaction}": person.View, "POST /payments/{transaction}": person.ViewPersonalData,
+	"GET /customers": person.View, "GET /customers/{customer}": person.View, "POST /customers/{customer}": person.ViewPersonalData,
+	"GET /trial-balance": person.View, "GET /entries": person.View, "GET /postings/{posting}": person.View,
+	"GET /webhooks": person.View, "GET /webhooks/{webhook}": person.View, "POST /webhooks/{webhook}": person.ViewPersonalData,
+	"GET /jobs": person.ViewConnections,
+}
+
+// anyone are the pages without a session.
+var anyone = map[string]bool{"GET /console/sign-in": true, "POST /console/sign-in": true, "GET /console/link/{token}": true,
+	"POST /console/link/{token}": true, "GET /console/static/style.css": true}
+
+// inAnySession are the pages that a person needs no right for.
+var inAnySession = map[string]bool{"GET /console": true, "GET /console/setup": true, "POST /console/setup": true,
+	"POST /console/sign-out": true}
+
+func (r route) String() string { return r.method + " " + r.pattern }
+
+// rightOf returns the right that a route needs, and whether it is one on a platform.
+func (s *site) rightOf(r route) (right person.Right, onPlatform bool) {
+	s.t.Helper()
+	rest, onPlatform := strings.CutPrefix(r.pattern, platformPath+"{platform}")
+	if !onPlatform && r.String() == "GET /console/people" {
+		return person.ManagePeople, false
+	}
+	right, known := needs[r.method+" "+rest]
+	if !onPlatform || !known {
+		s.t.Fatalf("say which right %s needs", r)
+	}
+	return right, true
+}
+
+func isShown(r response) bool {
+	return r.StatusCode == http.StatusOK || r.StatusCode == http.StatusSeeOther
+}
+
+func TestRoutes_EveryRole(t *testing.T) {
+	t.Parallel()
+	// A page is shown to a role that has its right, on all platforms or on its own. Others are told that they may not, also
+	// with a form that they made by hand; of a platform that is not theirs they are not told that it exists. Nothing is read
+	// or recorded for them.
+	for _, role := range person.Roles {
+		for _, r := range newSite(t).routes {
+			if anyone[r.String()] || inAnySession[r.String()] {
+				continue
+			}
+			right, onPlatform := newSite(t).rightOf(r)
+			refuse := func(what string, s *site, got response, status int) {
+				t.Helper()
+				if got.StatusCode != status || len(s.calls.log)+len(s.people.recorded) > 0 {
+					t.Errorf("%s %s: %s: %d, want %d; calls %q", role, what, r, got.StatusCode, status, s.calls.log)
+				}
+			}
+			all := newSite(t).fill().as(person.Grant{Role: role})
+			if got := all.visit(r, ownPlatform); !role.Has(right) {
+				refuse("on all platforms", all, got, http.StatusForbidden)
+			} else if !isShown(got) {
+				t.Errorf("%s: %s: %d\n%s", role, r, got.StatusCode, got.body)
+			}
+			own := newSite(t).fill().as(person.Grant{Role: role, Platform: ownPlatform})
+			if got := own.visit(r, ownPlatform); !onPlatform || !role.Has(right) {
+				refuse("on one platform", own, got, http.StatusForbidden)
+			} else if !isShown(got) {
+				t.Errorf("%s on its platform: %s: %d\n%s", role, r, got.StatusCode, got.body)
+			}
+			if !onPlatform {
+				continue
+			}
+			foreign := newSite(t).fill().as(person.Grant{Role: role, Platform: foreignPlatform})
+			unknown := newSite(t).fill().as(person.Grant{Role: role, Platform: foreignPlatform})
+			got, other := foreign.visit(r, ownPlatform), unknown.visit(r, numbered(ownPlatform, 99))
+			refuse("of another platform", foreign, got, http.StatusNotFound)
+			if got.body != other.body {
+				t.Errorf("%s: %s: a platform that exists is told from one that does not:\n%s\n%s", role, r, got.body, other.body)
+			}
+		}
+	}
+}
+
+func TestRoutes_RolesOfSeveralPlatformsStayApart(t *testing.T) {
+	t.Parallel()
+	// A right on one platform is none on another, of which the person may see less.
+	for _, r := range newSite(t).routes {
+		if !strings.HasPrefix(r.pattern, platformPath) {
+			continue
+		}
+		s := newSite(t).fill().as(person.Grant{Role: person.Viewer, Platform: ownPlatform},
+			person.Grant{Role: person.Administrator, Platform: foreignPlatform})
+		right, _ := s.rightOf(r)
+		want := http.StatusForbidden
+		if right == person.View {
+			want = http.StatusOK
+		}
+		if got := s.visit(r, ownPlatform); got.StatusCode != want && !(want == http.StatusOK && got.StatusCode == http.StatusSeeOther) {
+			t.Errorf("%s: %d, want %d", r, got.StatusCode, want)
+		}
+	}
+}
+
+func TestRoutes_PagesOfNoPlatformListOwnOnly(t *testing.T) {
+	t.Parallel()
+	// The list of platforms has those that a person may see; whoever sees one only is led to it.
+	s := newSite(t).as(person.Grant{Role: person.Viewer, Platform: foreignPlatform})
+	if got := s.get(root); got.Header.Get("Location") != basePath(foreignPlatform) {
+		t.Errorf("one platform: %d %s", got.StatusCode, got.Header.Get("Location"))
+	}
+	if got := s.get(root + "?all"); !strings.Contains(got.body, "Other Bank") || strings.Contains(got.body, "Acme") {
+		t.Errorf("one platform, as a list: %s", got.body)
+	}
+	if got := newSite(t).as(person.Grant{Role: person.Viewer}).get(root); !strings.Contains(got.body, "Other Bank") ||
+		!strings.Contains(got.body, "Acme") {
+		t.Errorf("all platforms: %s", got.body)
+	}
+	if got := newSite(t).as(person.Grant{Role: person.Viewer, Platform: numbered(ownPlatform, 99)}).get(root); !strings.Contains(got.body,
+		"no platform that your roles let you see") {
+		t.Errorf("no platform: %s", got.body)
+	}
+}
+
+func TestRoutes_SetupReachesNothingElse(t *testing.T) {
+	t.Parallel()
+	// Who has only opened a link can choose a password or sign out. Every other page leads to the choice, and reads nothing.
+	for _, r := range newSite(t).routes {
+		s := newSite(t).fill().as(person.Grant{Role: person.Administrator}).inSetup()
+		got := s.visit(r, ownPlatform)
+		switch {
+		case anyone[r.String()]:
+		case r.pattern == setupPath && got.StatusCode == http.StatusOK, r.pattern == root+"/sign-out" &&
+			got.StatusCode == http.StatusSeeOther:
+		case got.Header.Get("Location") != setupPath || len(s.calls.log) > 0:
+			t.Errorf("%s: %d to %s, calls %q", r, got.StatusCode, got.Header.Get("Location"), s.calls.log)
+		}
+	}
+}
+
+func TestRoutes_WithoutSession(t *testing.T) {
+	t.Parallel()
+	// Without a session, or with one that has ended, every page leads to signing in and then back to it. A form does nothing.
+	for _, r := range newSite(t).routes {
+		if anyone[r.String()] {
+			continue
+		}
+		for _, cookie := range []string{"", "ended"} {
+			s := newSite(t).fill()
+			s.cookies["__Host-console"] = &http.Cookie{Name: "__Host-console", Value: cookie}
+			want := signInPath
+			if r.method == http.MethodGet && r.pattern != root {
+				want += "?next=" + url.QueryEscape(pathOf(r.pattern, ownPlatform))
+			}
+			if got := s.visit(r, ownPlatform); got.StatusCode != http.StatusSeeOther || got.Header.Get("Location") != want ||
+				len(s.calls.log) > 0 {
+				t.Errorf("%s with the session %q: %d to %s, want %s; calls %q", r, cookie, got.StatusCode, got.Header.Get("Location"),
+					want, s.calls.log)
+			}
+		}
+	}
+}
+
+func TestForms_OnlyFromThePagesThemselves(t *testing.T) {
+	t.Parallel()
+	// A form of another site, or without the token of the session, does nothing.
+	origins := map[string]func(*http.Request){
+		"another site": func(r *http.Request) {
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+			r.Header.Set("Origin", "https://evil.test")
+		},
+		"an origin of the same site": func(r *http.Request) {
+			r.Header.Set("Sec-Fetch-Site", "same-site")
+			r.Header.Set("Origin", "https://other.example.com")
+		},
+		"an old browser at another origin": func(r *http.Request) {
+			r.Header.Del("Sec-Fetch-Site")
+			r.Header.Set("Origin", "https://other.example.com")
+		},
+		"a page without an origin": func(r *http.Request) { r.Header.Del("Sec-Fetch-Site"); r.Header.Set("Origin", "null") },
+	}
+	for _, r := range newSite(t).routes {
+		if r.method != http.MethodPost {
+			continue
+		}
+		refuse := func(what string, s *site, got response) {
+			t.Helper()
+			if got.StatusCode != http.StatusForbidden || len(s.calls.log)+len(got.Cookies()) > 0 || s.people.links["token"].Email == "" {
+				t.Errorf("%s: %s: %d, calls %q", what, r, got.StatusCode, s.calls.log)
+			}
+		}
+		for name, edit := range origins {
+			s := newSite(t).fill().as(person.Grant{Role: person.Administrator})
+			refuse(name, s, s.visit(r, ownPlatform, edit))
+		}
+		if anyone[r.String()] {
+			continue
+		}
+		for _, token := range []string{"", "x", web.FormToken("another-session"), "secret-of-the-session"} {
+			s := newSite(t).fill().as(person.Grant{Role: person.Administrator})
+			refuse("token "+token, s, s.post(pathOf(r.pattern, ownPlatform), url.Values{"csrf": {token}}))
+			refuse("token in the URL", s, s.post(pathOf(r.pattern, ownPlatform)+"?csrf="+web.FormToken(s.secret), url.Values{"csrf": nil}))
+		}
+	}
+}
+
+func TestForms_UnreadableOnes(t *testing.T) {
+	t.Parallel()
+	// A form that is too long, is no form, or has what no database can store, is refused before anything is done with it.
+	for _, path := range []string{signInPath, setupPath, base + "/payments/" + paymentID.UUID().String()} {
+		for name, edit := range map[string]func(*http.Request){
+			"no form": func(r *http.Request) { r.Header.Set("Content-Type", "x/y;;") },
+			"bad escape": func(r *http.Request) {
+				body := "csrf=" + web.FormToken("secret-of-the-session") + "&password=%zz"
+				*r = *withBody(r, body)
+			},
+			"NUL": func(r *http.Request) {
+				*r = *withBody(r, "csrf="+web.FormToken("secret-of-the-session")+"&email=a%00b&password=right&code=123456")
+			},
+			"no UTF-8": func(r *http.Request) {
+				*r = *withBody(r, "csrf="+web.FormToken("secret-of-the-session")+"&email=a%ffb&password=right&code=123456")
+			},
+			"too long": func(r *http.Request) {
+				*r = *withBody(r, "csrf="+web.FormToken("secret-of-the-session")+"&password="+strings.Repeat("x", maxForm))
+			},
+		} {
+			s := newSite(t).fill().as(person.Grant{Role: person.Administrator})
+			got := s.post(path, nil, edit)
+			if got.StatusCode != http.StatusBadRequest && !(name == "no form" && got.StatusCode == http.StatusForbidden) ||
+				len(s.calls.log) > 0 {
+				t.Errorf("%s: %s: %d, calls %q", path, name, got.StatusCode, s.calls.log)
+			}
+		}
+	}
+}
+
+func withBody(r *http.Request, body string) *http.Request {
+	with := httptest.NewRequest(r.Method, r.URL.String(), strings.NewReader(body))
+	with.Header = r.Header
+	return with
+}
+
+func TestRoutes_SigningInIsLimited(t *testing.T) {
+	t.Parallel()
+	// The pages on which a secret could be guessed, a password or the token of a link, have the rate limit of an address, and its
+	// refusal is a page.
+	for _, r := range newSite(t).routes {
+		isSecret := r.pattern == signInPath || r.pattern == setupPath || strings.HasPrefix(r.pattern, LinkPath)
+		if isSecret && !r.limited {
+			t.Errorf("%s has no limit", r)
+		}
+	}
+	s := newSite(t)
+	pages, err := New(Config{Log: nil, PublicURL: public})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.handler = http.NewServeMux()
+	s.handler.(*http.ServeMux).Handle("/", pages.TooManyRequests())
+	if got := s.get(signInPath); got.StatusCode != http.StatusTooManyRequests || !strings.Contains(got.body, "Wait a minute") {
+		t.Errorf("%d %s", got.StatusCode, got.body)
+	}
+}

@@ -1,0 +1,292 @@
+package console
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/sirupsen/logrus"
+	"golang.org/x/net/html"
+
+	"causeway/adapters/pages/web"
+	"causeway/app/people"
+	"causeway/core/ident"
+	"causeway/core/person"
+	"causeway/core/platform"
+)
+
+const public = "https://pay.example.com"
+
+var now = time.Date(2026, 3, 14, 9, 30, 15, 0, time.UTC)
+
+type fixedClock struct{}
+
+func (fixedClock) Now() time.Time { return now }
+
+// numbered returns an id of the same type with a number.
+func numbered[K ident.Kind](id ident.ID[K], n byte) ident.ID[K] {
+	id.SetUUID(uuid.UUID{0: 1, 15: n})
+	return id
+}
+
+var (
+	ownPlatform     = numbered(ident.Platform{}, 1)
+	foreignPlatform = numbered(ident.Platform{}, 2)
+	base            = basePath(ownPlatform)
+)
+
+func newPerson(grants ...person.Grant) person.Person {
+	return person.Person{ID: numbered(ident.Person{}, 9), Email: "ada@acme.example", Name: "Ada Lovelace", Grants: grants,
+		Status: person.Active}
+}
+
+// site is a browser without script at the pages.
+type site struct {
+	t          *testing.T
+	calls      *calls
+	people     *fakePeople
+	platforms  *fakePlatforms
+	payments   *fakePayments
+	customers  *fakeCustomers
+	accounting *fakeAccounting
+	webhooks   *fakeWebhooks
+	jobs       *fakeJobs
+	handler    http.Handler
+	cookies    map[string]*http.Cookie
+	log        *bytes.Buffer
+	origin     string // in the address bar
+	secret     string // of the session
+	routes     []route
+}
+
+// route is a registered page. Limited: it goes through the rate limit of signing in.
+type route struct {
+	method, pattern string
+	limited         bool
+}
+
+// newSite returns a browser at a service with two platforms, on which nothing has happened.
+func newSite(t *testing.T) *site { return newSiteAt(t, public) }
+
+func newSiteAt(t *testing.T, origin string) *site {
+	t.Helper()
+	c := &calls{t: t}
+	s := &site{t: t, calls: c, cookies: map[string]*http.Cookie{}, log: new(bytes.Buffer), origin: origin, people: &fakePeople{calls: c,
+		sessions: map[string]people.SignedIn{}, links: map[string]person.Person{"token": newPerson(person.Grant{Role: person.Viewer})}},
+		platforms: &fakePlatforms{calls: c, all: []platform.Platform{
+			{ID: ownPlatform, Name: "Acme Pay", Environment: platform.Sandbox, CreatedAt: now},
+			{ID: foreignPlatform, Name: "Other Bank", Environment: platform.Production, CreatedAt: now}}},
+		payments: &fakePayments{calls: c}, customers: &fakeCustomers{calls: c}, accounting: &fakeAccounting{calls: c},
+		webhooks: &fakeWebhooks{calls: c}, jobs: &fakeJobs{calls: c}}
+	log := logrus.New()
+	log.SetOutput(s.log)
+	log.SetLevel(logrus.DebugLevel)
+	pages, err := New(Config{People: s.people, Platforms: s.platforms, Payments: s.payments, Customers: s.customers,
+		Accounting: s.accounting,
+		Webhooks:   s.webhooks, Jobs: s.jobs, Clock: fixedClock{}, Log: log, PublicURL: origin, Version: "1.2.3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	pages.Register(func(method, pattern string, h http.Handler) {
+		mux.Handle(method+" "+pattern, h)
+		_, isLimited := h.(limitedPage)
+		s.routes = append(s.routes, route{method, pattern, isLimited})
+	}, func(h http.Handler) http.Handler { return limitedPage{h} })
+	s.handler = mux
+	return s
+}
+
+// limitedPage is a page behind the rate limit of signing in.
+type limitedPage struct{ http.Handler }
+
+// as returns the site in a session of a person with roles.
+func (s *site) as(grants ...person.Grant) *site {
+	s.secret = "secret-of-the-session"
+	in := s.people.begin(newPerson(grants...), s.secret)
+	name := "console"
+	if strings.HasPrefix(s.origin, "https") {
+		name = "__Host-console"
+	}
+	s.cookies[name] = &http.Cookie{Name: name, Value: in.Secret}
+	return s
+}
+
+// inSetup makes the session one in which a person may only choose its password.
+func (s *site) inSetup() *site {
+	in := s.people.sessions[s.secret]
+	in.Setup = true
+	s.people.sessions[s.secret] = in
+	return s
+}
+
+// response is a page as the browser has it.
+type response struct {
+	*http.Response
+	body string
+	root *html.Node
+}
+
+func (s *site) send(r *http.Request) response {
+	s.t.Helper()
+	for _, c := range s.cookies {
+		r.AddCookie(c)
+	}
+	recorder := httptest.NewRecorder()
+	s.handler.ServeHTTP(recorder, r)
+	got := response{Response: recorder.Result(), body: recorder.Body.String()}
+	for _, c := range got.Cookies() {
+		s.cookies[c.Name] = c
+	}
+	var err error
+	if got.root, err = html.Parse(strings.NewReader(got.body)); err != nil {
+		s.t.Fatal(err)
+	}
+	return got
+}
+
+func (s *site) get(path string) response {
+	s.t.Helper()
+	return s.send(httptest.NewRequest(http.MethodGet, s.origin+path, nil))
+}
+
+// post sends a form as a browser does, with the token of the session.
+func (s *site) post(path string, values url.Values, edits ...func(*http.Request)) response {
+	s.t.Helper()
+	form := url.Values{"csrf": {web.FormToken(s.secret)}}
+	for name, v := range values {
+		form[name] = v
+	}
+	r := httptest.NewRequest(http.MethodPost, s.origin+path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", s.origin)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	for _, edit := range edits {
+		edit(r)
+	}
+	return s.send(r)
+}
+
+// visit sends a request for a route on a platform, as a browser of its pages would.
+func (s *site) visit(r route, p ident.Platform, edits ...func(*http.Request)) response {
+	s.t.Helper()
+	path := pathOf(r.pattern, p)
+	if r.method == http.MethodPost {
+		return s.post(path, url.Values{"email": {"ada@acme.example"}, "password": {"right"}, "code": {"123456"}}, edits...)
+	}
+	return s.get(path)
+}
+
+// pathOf returns the path of a route for what fill has made.
+func pathOf(pattern string, p ident.Platform) string {
+	return strings.NewReplacer("{token}", "token", "{platform}", p.UUID().String(), "{transaction}", paymentID.UUID().String(),
+		"{customer}", customerID.UUID().String(), "{posting}", postingID.String(), "{webhook}", webhookID.UUID().String()).Replace(pattern)
+}
+
+// elements returns all elements with a name.
+func (r response) elements(name string) (found []*html.Node) {
+	for n := range r.root.Descendants() {
+		if n.Type == html.ElementNode && n.Data == name {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// checkStructure checks what every page must have: its links and forms lead to pages that exist, and its forms have the token.
+func (s *site) checkStructure(name string, r response) {
+	s.t.Helper()
+	bad := func(format string, args ...any) {
+		s.t.Helper()
+		s.t.Errorf("%s: %s\n%s", name, fmt.Sprintf(format, args...), r.body)
+	}
+	if n := len(r.elements("h1")); n != 1 {
+		bad("%d h1", n)
+	}
+	ids, labels := map[string]bool{}, map[string]bool{}
+	for n := range r.root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if id := attribute(n, "id"); id != "" {
+			if ids[id] {
+				bad("the id %s is there twice", id)
+			}
+			ids[id] = true
+		}
+		for _, a := range n.Attr {
+			if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
+				bad("attribute %s", a.Key)
+			}
+		}
+		if n.Data == "label" {
+			labels[attribute(n, "for")] = true
+		}
+		if n.Data == "script" || n.Data == "style" {
+			bad("a %s", n.Data)
+		}
+	}
+	for _, kind := range []string{"input", "select"} {
+		for _, n := range r.elements(kind) {
+			if attribute(n, "type") != "hidden" && !labels[attribute(n, "id")] {
+				bad("%s has no label", attribute(n, "name"))
+			}
+			for id := range strings.FieldsSeq(attribute(n, "aria-describedby")) {
+				if !ids[id] {
+					bad("%s is described by %s, which does not exist", attribute(n, "name"), id)
+				}
+			}
+		}
+	}
+	for _, n := range r.elements("a") {
+		if to := attribute(n, "href"); strings.HasPrefix(to, "#") && ids[to[1:]] {
+			continue
+		} else if !s.exists(http.MethodGet, to) {
+			bad("a link leads to %s", to)
+		}
+	}
+	for _, n := range r.elements("form") {
+		method, to := strings.ToUpper(attribute(n, "method")), attribute(n, "action")
+		if method == "" {
+			method = http.MethodGet
+		}
+		if to != "" && !s.exists(method, to) {
+			bad("a form is sent to %s %s", method, to)
+		}
+		isInSession := strings.Contains(r.body, "Sign out")
+		if method == http.MethodPost && isInSession && !slices.ContainsFunc(slices.Collect(n.Descendants()), func(n *html.Node) bool {
+			return attribute(n, "name") == "csrf" && slices.ContainsFunc(slices.Collect(maps.Keys(s.people.sessions)),
+				func(secret string) bool {
+					return attribute(n, "value") == web.FormToken(secret)
+				})
+		}) {
+			bad("a form has no token")
+		}
+	}
+}
+
+// exists reports whether a page is served at a path of the console.
+func (s *site) exists(method, path string) bool {
+	if !strings.HasPrefix(path, "/console") {
+		return false
+	}
+	_, pattern := s.handler.(*http.ServeMux).Handler(httptest.NewRequest(method, path, nil))
+	return pattern != ""
+}
