@@ -132,6 +132,13 @@ func (b *tab) prepare() {
 	var stop context.CancelFunc
 	b.ctx, stop = context.WithTimeout(b.ctx, waitTimeout)
 	b.t.Cleanup(stop)
+	b.show()
+	b.setScript(b.script)
+}
+
+// show shows pages in the size and the colours of the view.
+func (b *tab) show() {
+	b.t.Helper()
 	scheme := "light"
 	if b.dark {
 		scheme = "dark"
@@ -142,7 +149,25 @@ func (b *tab) prepare() {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.setScript(b.script)
+}
+
+// showAs shows the page in the size and the colours of another view while fn runs.
+func (b *tab) showAs(v view, fn func()) {
+	b.t.Helper()
+	own := b.view
+	b.width, b.height, b.dark = v.width, v.height, v.dark
+	b.show()
+	fn()
+	b.width, b.height, b.dark = own.width, own.height, own.dark
+	b.show()
+}
+
+// checkEverywhere is check in light and dark, and on the smallest phone.
+func (b *tab) checkEverywhere(name string) {
+	b.t.Helper()
+	for _, v := range []view{{width: 1100, height: 900}, {width: 1100, height: 900, dark: true}, {width: 360, height: 740}} {
+		b.showAs(v, func() { b.check(fmt.Sprintf("%s at %d pixels, dark %v", name, v.width, v.dark)) })
+	}
 }
 
 // setScript says whether pages may run scripts.
@@ -428,11 +453,22 @@ func (b *tab) check(name string) {
 // screenshot writes a picture of the page to the folder CAUSEWAY_SCREENSHOTS, if it is set.
 func (b *tab) screenshot(name string) {
 	b.t.Helper()
+	b.capture(name, chromedp.FullScreenshot(100))
+}
+
+// screenshotAs is screenshot for what another view shows without scrolling.
+func (b *tab) screenshotAs(name string, v view) {
+	b.t.Helper()
+	b.showAs(v, func() { b.capture(name, chromedp.CaptureScreenshot()) })
+}
+
+func (b *tab) capture(name string, take chromedp.Action[[]byte]) {
+	b.t.Helper()
 	folder := os.Getenv("CAUSEWAY_SCREENSHOTS")
 	if folder == "" {
 		return
 	}
-	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	picture, err := chromedp.Run(b.ctx, take)
 	if err != nil {
 		b.t.Fatal(err)
 	}

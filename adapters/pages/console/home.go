@@ -180,6 +180,7 @@ func (c *Console) search(r *request) error {
 	data := errorPage{page: c.page(r, "Nothing found", ""), Text: "No payment has the reference " + text +
 		", and no customer has it as your " +
 		"own id. Search for an id of the service, such as Transaction:…, a UMA address such as $ana@bank.example, a reference, or your id " +
+		"" +
 		"of " +
 		"a customer."}
 	data.Query = text

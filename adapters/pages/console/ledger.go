@@ -119,7 +119,7 @@ func parsePosition(text string) ports.EntryPosition {
 type postingPage struct {
 	page
 	accounting.Posting
-	Rows []entryRow
+	List entryList
 }
 
 func (c *Console) showPosting(r *request) error {
@@ -132,6 +132,6 @@ func (c *Console) showPosting(r *request) error {
 		return err
 	}
 	data := postingPage{page: c.page(r, "Posting", "balance"), Posting: found}
-	data.Rows = entryRows(found.Entries, data.Base)
+	data.List = newEntryList(found.RecordedPosting, data.Base)
 	return c.render(r, http.StatusOK, "posting.html", data)
 }

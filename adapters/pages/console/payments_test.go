@@ -71,7 +71,8 @@ func TestFilter_NamesEveryBadField(t *testing.T) {
 		"currency=USD&min=-1": {"The smallest amount must be between 0.01 and "},
 		"currency=USD&max=1.005": {"The largest amount must be between 0.01 and 90000000000000.00 and have at most 2 " +
 			"decimals"},
-		"currency=JPY&max=1.5":                                     {"The largest amount must be between 1 and 9000000000000000 and have at most 0 decimals"},
+		"currency=JPY&max=1.5": {"The largest amount must be between 1 and 9000000000000000 and have " +
+			"at most 0 decimals"},
 		"currency=USD&min=1e3":                                     {"The smallest amount"},
 		"currency=USD&min=1,5":                                     {"The smallest amount"},
 		"currency=USD&min=99999999999999999999":                    {"The smallest amount"},

@@ -192,7 +192,7 @@ func TestHome_SaysWhatWaits(t *testing.T) {
 		d.ID = numbered(d.ID, 100+i)
 		s.webhooks.all = append(s.webhooks.all, d)
 	}
-	for _, want := range []string{"20 or more webhooks failed", "2 jobs have stopped", "sandbox: no money moves"} {
+	for _, want := range []string{"20 or more webhooks failed", "2 stopped jobs", "sandbox: no money moves"} {
 		if got := s.get(base); !strings.Contains(got.body, want) {
 			t.Errorf("no %q in %s", want, got.body)
 		}

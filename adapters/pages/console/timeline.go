@@ -8,7 +8,7 @@ import (
 	"causeway/app/accounting"
 	"causeway/core/money"
 	"causeway/core/transaction"
-	"causeway/ledger"
+	"causeway/ports"
 )
 
 // timelineRow is one event of a payment.
@@ -18,7 +18,13 @@ type timelineRow struct {
 	Kind, Text, Link string
 	// Bad: it needs a look.
 	Bad     bool
-	Entries []entryRow
+	Entries entryList
+}
+
+// entryList is the entries of a posting, whose number tells it from others on the page.
+type entryList struct {
+	Posting int64
+	Rows    []entryRow
 }
 
 // entryRow is an entry of a posting.
@@ -27,13 +33,13 @@ type entryRow struct {
 	Amount                               money.Amount
 }
 
-func entryRows(entries []ledger.Entry, base string) []entryRow {
-	rows := make([]entryRow, len(entries))
-	for i, e := range entries {
+func newEntryList(p ports.RecordedPosting, base string) entryList {
+	rows := make([]entryRow, len(p.Entries))
+	for i, e := range p.Entries {
 		rows[i] = entryRow{e.Debit, e.Credit, accountLink(base, e.Debit, e.Currency), accountLink(base, e.Credit, e.Currency),
 			money.Amount{Minor: e.Amount, Currency: e.Currency}}
 	}
-	return rows
+	return entryList{p.Seq, rows}
 }
 
 func accountLink(base, path string, c money.Currency) string {
@@ -77,7 +83,7 @@ func newTimelineRow(t accounting.Timeline, e accounting.TimelineEvent, base stri
 			text = "of another payment with the same reference"
 		}
 		return timelineRow{Kind: "Posting: " + strings.ToLower(strings.ReplaceAll(string(p.Kind), "_", " ")), Text: text,
-			Link: base + "/postings/" + p.ID.String(), Entries: entryRows(p.Entries, base)}
+			Link: base + "/postings/" + p.ID.String(), Entries: newEntryList(*p, base)}
 	case accounting.TimelineWebhookEvent:
 		return timelineRow{Kind: "Webhook " + e.Delivery.Name, Text: string(e.Delivery.Status), Link: base + "/webhooks/" +
 			e.Delivery.ID.UUID().String()}
