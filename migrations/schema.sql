@@ -619,12 +619,16 @@ CREATE TABLE corridor_proposals (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     decided_at timestamp with time zone,
+    proposer_person_id uuid,
+    decider_person_id uuid,
     CONSTRAINT corridor_proposal_has_decider CHECK ((((status <> 'PENDING'::text) = (decided_at IS NOT NULL)) AND ((status <> 'PENDING'::text) = (decider <> ''::text)))),
     CONSTRAINT corridor_proposal_has_proposer CHECK ((proposer <> ''::text)),
     CONSTRAINT corridor_proposal_note_length CHECK ((length(note) <= 500)),
     CONSTRAINT corridor_proposal_status_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'EXECUTED'::text, 'REJECTED'::text]))),
     CONSTRAINT corridor_proposal_two_people CHECK (((status <> 'EXECUTED'::text) OR (lower(decider) <> lower(proposer))))
 );
+ALTER TABLE corridor_proposals
+    ADD CONSTRAINT corridor_proposal_two_persons CHECK (((status <> 'EXECUTED'::text) OR (decider_person_id IS NULL) OR (decider_person_id IS DISTINCT FROM proposer_person_id))) NOT VALID;
 ALTER TABLE ONLY corridor_proposals
     ADD CONSTRAINT corridor_proposals_pkey PRIMARY KEY (id);
 CREATE TRIGGER corridor_proposal_check_change BEFORE UPDATE ON corridor_proposals FOR EACH ROW EXECUTE FUNCTION corridor_check_proposal_change();
@@ -1853,6 +1857,8 @@ CREATE TABLE ledger_proposals (
     expires_at timestamp with time zone NOT NULL,
     decided_at timestamp with time zone,
     figures text DEFAULT ''::text NOT NULL,
+    proposer_person_id uuid,
+    decider_person_id uuid,
     CONSTRAINT ledger_proposal_has_decider CHECK ((((status <> 'PENDING'::text) = (decided_at IS NOT NULL)) AND ((status <> 'PENDING'::text) = ((decider_token_id IS NOT NULL) OR (decider <> ''::text))))),
     CONSTRAINT ledger_proposal_has_proposer CHECK (((proposer_token_id IS NOT NULL) OR (proposer <> ''::text))),
     CONSTRAINT ledger_proposal_note_length CHECK ((length(note) <= 500)),
@@ -1863,6 +1869,8 @@ CASE
     ELSE (decider <> proposer)
 END))
 );
+ALTER TABLE ledger_proposals
+    ADD CONSTRAINT ledger_proposal_two_persons CHECK (((status <> 'EXECUTED'::text) OR (decider_person_id IS NULL) OR (decider_person_id IS DISTINCT FROM proposer_person_id))) NOT VALID;
 ALTER TABLE ONLY ledger_proposals
     ADD CONSTRAINT ledger_proposals_pkey PRIMARY KEY (platform_id, id);
 CREATE INDEX ledger_proposals_pending ON ledger_proposals USING btree (platform_id, expires_at) WHERE (status = 'PENDING'::text);
@@ -1884,6 +1892,7 @@ GRANT UPDATE(error_code) ON TABLE ledger_proposals TO causeway_service;
 GRANT UPDATE(error_message) ON TABLE ledger_proposals TO causeway_service;
 GRANT UPDATE(error_at) ON TABLE ledger_proposals TO causeway_service;
 GRANT UPDATE(decided_at) ON TABLE ledger_proposals TO causeway_service;
+GRANT UPDATE(decider_person_id) ON TABLE ledger_proposals TO causeway_service;
 
 CREATE TABLE ledger_settings (
     platform_id uuid NOT NULL,
@@ -3261,6 +3270,8 @@ CREATE TABLE tokens (
     secret_hash bytea NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    person_id uuid,
+    creator_id uuid,
     CONSTRAINT token_secret_hash_is_sha256 CHECK ((length(secret_hash) = 32))
 );
 ALTER TABLE ONLY tokens
@@ -3268,6 +3279,10 @@ ALTER TABLE ONLY tokens
 ALTER TABLE ONLY tokens
     ADD CONSTRAINT tokens_pkey PRIMARY KEY (platform_id, id);
 CREATE TRIGGER ledger_evidence_version AFTER INSERT OR DELETE OR UPDATE ON tokens FOR EACH ROW EXECUTE FUNCTION ledger_queue_version('token');
+ALTER TABLE ONLY tokens
+    ADD CONSTRAINT token_creator_fkey FOREIGN KEY (creator_id) REFERENCES people(id) NOT VALID;
+ALTER TABLE ONLY tokens
+    ADD CONSTRAINT token_person_fkey FOREIGN KEY (person_id) REFERENCES people(id) NOT VALID;
 ALTER TABLE ONLY tokens
     ADD CONSTRAINT tokens_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
 CREATE POLICY platform_isolation ON tokens USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));

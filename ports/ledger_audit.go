@@ -263,6 +263,8 @@ type AuditProposedChange struct {
 	Operation         string
 	Status            proposal.Status // empty if there is no proposal
 	Proposer, Decider platform.Author
+	// ProposerPerson and DeciderPerson are who they are; zero if that is not known.
+	ProposerPerson, DeciderPerson ident.Person
 	// Change describes the change; empty if none was made.
 	Change         string
 	By, ApprovedBy platform.Author // of the change

@@ -26,6 +26,7 @@ type tokenCreateCommand struct {
 	platformFlags
 	Name        string   `required:"" help:"Name of the token, such as who uses it." placeholder:"NAME"`
 	Permissions []string `default:"VIEW,TRANSACT,MANAGE" help:"Permissions: a list of VIEW, TRANSACT and MANAGE." placeholder:"LIST"`
+	Person      string   `help:"E-mail address of the person whom the token belongs to, and who may approve with it. Default: the token is that of a service, which approves nothing." placeholder:"EMAIL"`
 	publicURLFlag
 	actorFlag
 }
@@ -40,7 +41,7 @@ func (c tokenCreateCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		issued, err := operator.CreateToken(ctx, owner, c.Name, permissions)
+		issued, err := operator.CreateToken(ctx, owner, c.Name, permissions, c.Person)
 		if err != nil {
 			return fieldErrors("nothing was created", err)
 		}

@@ -15,6 +15,7 @@ import (
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/proposal"
 	"causeway/ports"
 )
 
@@ -139,6 +140,11 @@ func (db Pricing) DoUnit(ctx context.Context, fn func(ctx context.Context, unit 
 type PricingTx struct {
 	db *DB
 	tx storage.Tx
+}
+
+// LockPeopleOf implements foureyes.PeopleTx. Operators have no tokens.
+func (t *PricingTx) LockPeopleOf(ctx context.Context, p ident.Platform) (proposal.People, error) {
+	return lockPeople(ctx, t.db, t.tx.Read, p)
 }
 
 // CorridorOverrides reads the locked table.

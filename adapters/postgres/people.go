@@ -13,6 +13,8 @@ import (
 	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
 	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/core/proposal"
 )
 
 // people is the table people.
@@ -43,6 +45,27 @@ var (
 // People implements people.Store. It reads the whole table.
 func (db *DB) People(ctx context.Context) ([]person.Person, error) {
 	return selectRows(ctx, db, db.read, people, `ORDER BY email`)
+}
+
+// LockPeopleOf uses the primary key of tokens, and reads the whole table of people.
+func (u *Unit) LockPeopleOf(ctx context.Context, p ident.Platform) (proposal.People, error) {
+	tokens, err := u.LockTokens(ctx, p)
+	if err != nil {
+		return proposal.People{}, err
+	}
+	found, err := lockPeople(ctx, u.db, u.query, p)
+	found.Tokens = tokens
+	return found, err
+}
+
+func lockPeople(ctx context.Context, db *DB, read storage.Reader, p ident.Platform) (found proposal.People, err error) {
+	if found.People, err = selectRows(ctx, db, read, people, `ORDER BY id FOR SHARE`); err != nil {
+		return found, err
+	}
+	// The environment of a platform never changes.
+	environments, err := queryValues[platform.Environment](ctx, read, `SELECT environment FROM platforms WHERE id = $1`, p)
+	found.IsSandbox = len(environments) == 1 && environments[0] == platform.Sandbox
+	return found, err
 }
 
 // PersonByEmail uses person_email_unique.

@@ -21,7 +21,8 @@ var pricesProposed = schema.New("corridor_proposals", []string{"id"}, func(p *pr
 
 var (
 	insertPriceProposal = pricesProposed.Insert("")
-	updatePriceProposal = pricesProposed.Update("status", "decider", "note", "error_code", "error_message", "error_at", "decided_at")
+	updatePriceProposal = pricesProposed.Update("status", "decider", "note", "error_code", "error_message", "error_at", "decided_at",
+		"decider_person_id")
 )
 
 // CountPendingProposals scans the table: it has a row for each proposal of an operator.

@@ -10,6 +10,7 @@ import (
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/ports"
@@ -18,7 +19,19 @@ import (
 // newPriceProposal returns a proposal of Ana's for a platform, or for all.
 func newPriceProposal(p ident.Platform) proposal.Proposal {
 	return proposal.New(ident.NewProposal(generator.New, noon), p, books.ActionPrice, "corridors set", []byte(`{"from": "USD"}`),
-		platform.Author{Actor: "Ana"}, noon)
+		platform.Author{Actor: "Ana"}, proposal.People{}, noon)
+}
+
+// twoPeople are Ana and Ben, who may approve.
+func twoPeople() (people proposal.People) {
+	for _, name := range []string{"ana", "ben"} {
+		p, err := person.New(ident.NewPerson(generator.New, noon), name+"@people.test", name, []person.Grant{{Role: person.Finance}}, noon)
+		if err != nil {
+			panic(err)
+		}
+		people.People = append(people.People, p)
+	}
+	return people
 }
 
 // mustChangePricing calls fn in a transaction that changes the pricing.
@@ -43,7 +56,7 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 		return nil
 	})
 	own = own.Fail(fault.New(fault.Conflict, "The terms have changed."), noon)
-	rejected, err := all.Reject(platform.Author{Actor: "Ben"}, "too low", noon)
+	rejected, err := all.Reject(platform.Author{Actor: "Ben"}, proposal.People{}, "too low", noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +107,7 @@ func TestPriceProposals_OnlyDecidedOnceByAnother(t *testing.T) {
 	// nor delete one; and no one executes their own.
 	c := newEnv(t)
 	p, own := newPriceProposal(c.platform.ID), newPriceProposal(c.platform.ID)
-	approved, err := p.Approve(platform.Author{Actor: "Ben"}, nil, noon)
+	approved, err := p.Approve(platform.Author{Actor: "ben@people.test"}, twoPeople(), noon)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,6 +41,7 @@ func proposalColumns(p *proposal.Proposal) schema.Columns {
 				return nil
 			})},
 		{Name: "created_at", Field: &p.CreatedAt}, {Name: "expires_at", Field: &p.ExpiresAt}, {Name: "decided_at", Field: &p.DecidedAt},
+		{Name: "proposer_person_id", Field: &p.ByPerson}, {Name: "decider_person_id", Field: &p.DecidedByPerson},
 	}
 }
 
@@ -59,7 +60,7 @@ func textOf(value *[]byte) any {
 var (
 	insertProposal = proposals.Insert("")
 	updateProposal = proposals.Update("status", "decider_token_id", "decider", "note", "result", "error_code", "error_message",
-		"error_at", "decided_at")
+		"error_at", "decided_at", "decider_person_id")
 )
 
 // CountPendingProposals uses ledger_proposals_pending.

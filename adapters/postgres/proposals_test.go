@@ -23,7 +23,7 @@ func TestProposal_KeepsFigures(t *testing.T) {
 	env := newEnv(t)
 	made := func(figures string) proposal.Proposal {
 		p := proposal.New(ident.NewProposal(generator.New, noon), env.platform.ID, books.ActionClose, "postExchangeResult",
-			[]byte(`{"month": "2026-02"}`), platform.Author{Actor: "Ana"}, noon)
+			[]byte(`{"month": "2026-02"}`), platform.Author{Actor: "Ana"}, proposal.People{}, noon)
 		if figures != "" {
 			p.Figures = []byte(figures)
 		}

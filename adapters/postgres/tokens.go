@@ -19,15 +19,17 @@ var tokens = schema.New("tokens", keyOfPlatform, func(t *platform.Token) schema.
 		{Name: "platform_id", Field: &t.Platform}, {Name: "id", Field: &t.ID}, {Name: "name", Field: &t.Name},
 		{Name: "permissions", Type: "text[]", Field: schema.Array(&t.Permissions)}, {Name: "client_id", Field: &t.ClientID},
 		{Name: "secret_hash", Field: &t.SecretHash}, {Name: "created_at", Field: &t.CreatedAt}, {Name: "updated_at", Field: &t.UpdatedAt},
+		{Name: "person_id", Field: &t.Person}, {Name: "creator_id", Field: &t.Creator},
 	}
 })
 
 var insertToken = tokens.Insert("")
 
-// readTokens uses token_client_id_unique and the primary key of platforms. It
-// runs for every request, in batches.
+// readTokens uses token_client_id_unique and the primary keys of platforms and people. It
+// runs for every request, in batches. A person who is disabled has no tokens.
 var readTokens = `SELECT ` + tokens.Names("t") +
-	`, p.environment FROM tokens t JOIN platforms p ON p.id = t.platform_id WHERE t.client_id = ANY($1)`
+	`, p.environment FROM tokens t JOIN platforms p ON p.id = t.platform_id
+	WHERE t.client_id = ANY($1) AND NOT EXISTS (SELECT FROM people h WHERE h.id = t.person_id AND h.status = 'DISABLED')`
 
 // TokensByClientID finds tokens by their client ids.
 func (db *DB) TokensByClientID(ctx context.Context, clientIDs []string) (map[string]ports.TokenWithEnvironment, error) {

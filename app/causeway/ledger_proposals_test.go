@@ -79,7 +79,7 @@ func addProposal(t *testing.T, url string, n byte) string {
 	id.SetUUID(uuid.UUID{15: n})
 	request := `{"entries": [{"debit": "expense/rails", "credit": "rails/RTP", "currency": "USD", "amount": 5}], "note": "A fee"}`
 	p := proposal.New(id, must(ident.ParsePlatform(fakePlatform)), books.ActionAdjustment, "createLedgerAdjustment", []byte(request),
-		platform.Author{Actor: "ana"}, systemClock{}.Now())
+		platform.Author{Actor: "ana"}, proposal.People{}, systemClock{}.Now())
 	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateProposal(ctx, p) }); err != nil {
 		t.Fatal(err)
 	}

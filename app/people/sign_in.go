@@ -162,18 +162,8 @@ func (s *Service) SignIn(ctx context.Context, email, password, code string) (in 
 	if email = person.NormalizeEmail(email); !person.IsEmail(email) {
 		return in, person.ErrSignIn // nobody can have it, so that there is nothing to count
 	}
-	address := sha256.Sum256([]byte(email))
-	// Counted before it is known whether it succeeds, in a commit of its own.
-	if err := s.do(ctx, func(ctx context.Context, tx Tx) error {
-		attempts, err := tx.LockSignInAttempts(ctx, address)
-		if err != nil {
-			return err
-		}
-		if attempts, err = attempts.Count(s.Clock.Now()); err != nil {
-			return err
-		}
-		return tx.SaveSignInAttempts(ctx, address, attempts)
-	}); err != nil {
+	address, err := s.countAttempt(ctx, email)
+	if err != nil {
 		return in, err
 	}
 	found, err := s.Store.PersonByEmail(ports.ForAllPlatforms(ctx), email)
@@ -229,6 +219,54 @@ func (s *Service) SignIn(ctx context.Context, email, password, code string) (in 
 		err = person.ErrSignIn
 	}
 	return in, err
+}
+
+// countAttempt counts an attempt with an address before it is known whether it succeeds, in a commit of its own. Fault:
+// RATE_LIMITED.
+func (s *Service) countAttempt(ctx context.Context, email string) (address person.SecretHash, err error) {
+	address = sha256.Sum256([]byte(email))
+	return address, s.do(ctx, func(ctx context.Context, tx Tx) error {
+		attempts, err := tx.LockSignInAttempts(ctx, address)
+		if err != nil {
+			return err
+		}
+		if attempts, err = attempts.Count(s.Clock.Now()); err != nil {
+			return err
+		}
+		return tx.SaveSignInAttempts(ctx, address, attempts)
+	})
+}
+
+// Confirm checks, before a person moves money or gives rights, that it is still the person who works: with a code of its second
+// factor or a recovery code. The session of a link that signs in has no factors to ask for. Faults: UNAUTHORIZED, RATE_LIMITED.
+func (s *Service) Confirm(ctx context.Context, in SignedIn, code string) error {
+	factors, err := s.Store.FactorsOf(ports.ForAllPlatforms(ctx), in.Person.ID)
+	if err != nil {
+		return err
+	}
+	if factors.PasswordHash == "" && !in.Setup {
+		// Who was given a new link meanwhile has lost its factors and its sessions at once.
+		_, _, err := s.Store.SessionWithPerson(ports.ForAllPlatforms(ctx), in.TokenHash)
+		return err
+	}
+	address, err := s.countAttempt(ctx, in.Person.Email)
+	if err != nil {
+		return err
+	}
+	return s.do(ctx, func(ctx context.Context, tx Tx) error {
+		locked, err := tx.LockFactors(ctx, in.Person.ID)
+		if err != nil {
+			return err
+		}
+		used, _, ok := s.useCode(locked, code)
+		if !ok {
+			return person.ErrCode
+		}
+		if err := tx.SaveFactors(ctx, used); err != nil {
+			return err
+		}
+		return tx.SaveSignInAttempts(ctx, address, person.Attempts{LastAt: s.Clock.Now()})
+	})
 }
 
 // useCode returns the factors after a code was used, what kind of code it was, and whether it is right.

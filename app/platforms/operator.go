@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/ident"
+	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -58,8 +59,10 @@ func (o *Operator) SetRegulated(ctx context.Context, p ident.Platform, regulated
 	return changed, err
 }
 
-// CreateToken creates a token of a platform. Faults: NOT_FOUND, INVALID_INPUT.
-func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name string, permissions []platform.Permission) (IssuedToken, error) {
+// CreateToken creates a token of a platform: of the person with an e-mail address, or of a service if that is empty. Faults:
+// NOT_FOUND, INVALID_INPUT.
+func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name string, permissions []platform.Permission,
+	email string) (IssuedToken, error) {
 	now := o.service.Clock.Now()
 	issued, err := o.service.newToken(p, name, permissions, now)
 	if err != nil {
@@ -68,6 +71,13 @@ func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name strin
 	err = ports.Do(ctx, o.service.Store, func(ctx context.Context, tx Tx) error {
 		if _, err := tx.LockPlatformShared(ctx, p); err != nil {
 			return err
+		}
+		if email != "" {
+			owner, err := tx.LockPersonByEmail(ctx, person.NormalizeEmail(email))
+			if err != nil {
+				return err
+			}
+			issued.Token.Person = owner.ID
 		}
 		if err := tx.CreateToken(ctx, issued.Token); err != nil {
 			return err

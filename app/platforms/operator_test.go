@@ -26,7 +26,7 @@ func TestOperator_ReplacesLostCredentials(t *testing.T) {
 	}
 	id := created.Platform.ID
 
-	issued, err := ana.CreateToken(t.Context(), id, "Replacement", platform.Permissions)
+	issued, err := ana.CreateToken(t.Context(), id, "Replacement", platform.Permissions, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestOperator_RefusedActionsRecordNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	_, err = ana.CreateToken(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), "x", platform.Permissions)
+	_, err = ana.CreateToken(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), "x", platform.Permissions, "")
 	apptest.WantFault(t, "unknown platform", err, fault.NotFound)
 	apptest.WantFault(t, "last token", ana.DeleteToken(t.Context(), env.admin.Platform, env.admin.Token), fault.Conflict)
 	_, err = env.platforms.As(" ")

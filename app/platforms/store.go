@@ -6,6 +6,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -35,6 +36,8 @@ type Tx interface {
 	UpdatePlatform(ctx context.Context, p platform.Platform) error
 	CreateToken(ctx context.Context, t platform.Token) error
 	LockTokens(ctx context.Context, p ident.Platform) ([]platform.Token, error)
+	// LockPersonByEmail returns the person with a normalized address, or NOT_FOUND.
+	LockPersonByEmail(ctx context.Context, email string) (person.Person, error)
 	// DeleteToken deletes a token, or returns TOKEN_NOT_FOUND.
 	DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error
 	RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error

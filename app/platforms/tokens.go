@@ -3,9 +3,11 @@ package platforms
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"time"
 
 	"causeway/core/ident"
+	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -19,12 +21,19 @@ type IssuedToken struct {
 
 // CreateToken creates a token of a platform. The secret is in the first response only: the
 // response that is stored for a repeated request does not contain it.
-func (s *Service) CreateToken(ctx context.Context, platformID ident.Platform, request *ports.IdempotentRequest, name string,
+//
+// The token is that of a service. The person who makes it, or stands behind the token that does, is kept with it.
+func (s *Service) CreateToken(ctx context.Context, platformID ident.Platform, by ident.Token, request *ports.IdempotentRequest, name string,
 	permissions []platform.Permission) (IssuedToken, error) {
 	issued, err := s.newToken(platformID, name, permissions, s.Clock.Now())
 	if err != nil {
 		return IssuedToken{}, err
 	}
+	maker, err := s.Store.Token(ctx, platformID, by)
+	if err != nil {
+		return IssuedToken{}, err
+	}
+	issued.Token.Creator = maker.Behind()
 	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.CreateToken(ctx, issued.Token); err != nil {
 			return err
@@ -45,6 +54,28 @@ func (s *Service) newToken(platformID ident.Platform, name string, permissions [
 	_, _ = rand.Read(secret[:])
 	token, text, err := platform.NewToken(ident.NewToken(s.IDs.New, now), platformID, name, permissions, clientID, secret, now)
 	return IssuedToken{token, text}, err
+}
+
+// TokenOf returns the token with which a person acts on a platform without one of its own: one that it has, or a new one, whose
+// secret nobody knows.
+func (s *Service) TokenOf(ctx context.Context, platformID ident.Platform, p person.Person) (id ident.Token, err error) {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+		tokens, err := tx.LockTokens(ctx, platformID)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(tokens, func(t platform.Token) bool { return t.Person == p.ID }); i >= 0 {
+			id = tokens[i].ID
+			return nil
+		}
+		issued, err := s.newToken(platformID, p.Email, []platform.Permission{platform.View}, s.Clock.Now())
+		if err != nil {
+			return err
+		}
+		issued.Token.Person, id = p.ID, issued.Token.ID
+		return tx.CreateToken(ctx, issued.Token)
+	})
+	return id, err
 }
 
 // Token returns a token of a platform, or TOKEN_NOT_FOUND.

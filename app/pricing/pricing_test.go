@@ -10,6 +10,7 @@ import (
 	"causeway/app/pricing"
 	"causeway/core/corridor"
 	"causeway/core/fault"
+	"causeway/core/person"
 	"causeway/core/platform"
 )
 
@@ -26,6 +27,9 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	limit := func(p *platform.Platform) { p.Currencies[0].MaxAmount = 700_00 }
 	e := apptest.New(t, apptest.EditPlatform(limit))
+	for _, email := range []string{ana.Actor, ben} {
+		e.NewPerson(person.Finance, func(p *person.Person) { p.Email = email })
+	}
 	return &env{Env: e, t: t, pricing: pricing.New(pricing.Config{Store: e.Store.Pricing(), Clock: e.Clock,
 		IDs: e.IDs}),
 		otherPlatform: e.NewPlatform(limit)}

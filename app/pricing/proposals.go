@@ -76,13 +76,15 @@ func (s *Service) propose(ctx context.Context, tx Tx, by Author, change corridor
 	if err != nil {
 		return err
 	}
+	people, err := tx.LockPeopleOf(ctx, change.Platform)
+	if err != nil {
+		return err
+	}
 	now := foureyes.Now(s.Clock)
 	created := proposal.New(ident.NewProposal(s.IDs.New, now), change.Platform, books.ActionPrice, operation, text,
-		platform.Author{Actor: by.Actor}, now)
+		platform.Author{Actor: by.Actor}, people, now)
 	result.Proposal = &created
-	return foureyes.Create(ctx, tx, created, func(pending int) error {
-		return proposal.CheckPending(pending, "`causeway corridors approve` or `causeway corridors reject`")
-	})
+	return foureyes.Create(ctx, tx, created, func(pending int) error { return created.CheckCreate(people, pending) })
 }
 
 // Approve makes a proposed change in one commit with its approval by another operator. A change that has become

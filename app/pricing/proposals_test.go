@@ -22,9 +22,9 @@ import (
 )
 
 // The persons of these tests.
-var ana = pricing.Author{Actor: "Ana", Note: "as agreed"}
+var ana = pricing.Author{Actor: "ana@people.test", Note: "as agreed"}
 
-const ben = "Ben"
+const ben = "ben@people.test"
 
 // requireFourEyes makes the settings of a platform list an action.
 func (e *env) requireFourEyes(p platform.Platform, actions ...books.Action) {
@@ -70,7 +70,7 @@ func TestService_ProposesOnlyWhatNeedsFourEyes(t *testing.T) {
 	all := pricing.CorridorInput{From: "USD", To: "BTC"}
 	for _, in := range []pricing.CorridorInput{own, all} {
 		made, err := env.pricing.Set(t.Context(), ana, in, corridor.OverrideInput{Fixed: "30"})
-		if err != nil || made.Proposal == nil || made.Proposal.By.Actor != "Ana" || made.Proposal.Action != books.ActionPrice ||
+		if err != nil || made.Proposal == nil || made.Proposal.By.Actor != ana.Actor || made.Proposal.Action != books.ActionPrice ||
 			!made.Proposal.ExpiresAt.Equal(env.Clock.Now().Add(proposal.Lifetime)) || made.After.Fee.Fixed != 30 {
 			t.Errorf("%s: %+v, %v", in.Platform, made, err)
 		}
@@ -79,7 +79,7 @@ func TestService_ProposesOnlyWhatNeedsFourEyes(t *testing.T) {
 	if err != nil || made.Proposal != nil {
 		t.Errorf("another platform: %+v, %v", made, err)
 	}
-	if changes := env.history(); len(changes) != 1 || changes[0].By != "Ana" || !changes[0].Approval.IsZero() {
+	if changes := env.history(); len(changes) != 1 || changes[0].By != ana.Actor || !changes[0].Approval.IsZero() {
 		t.Errorf("the history is %+v", changes)
 	}
 
@@ -122,7 +122,7 @@ func TestService_ApproveByAnotherOperatorOnce(t *testing.T) {
 	env.requireFourEyes(env.Platform, books.ActionPrice)
 	in := pricing.CorridorInput{From: "USD", To: "BTC", Platform: env.Platform.ID.String()}
 	id := env.propose(in, corridor.OverrideInput{Fixed: "30"})
-	for _, own := range []string{"Ana", "ana"} {
+	for _, own := range []string{ana.Actor, "Ana@People.test"} {
 		if _, err := env.pricing.Approve(t.Context(), own, id); !fault.Is(err, fault.Conflict) ||
 			!strings.Contains(err.Error(), "another person") {
 			t.Errorf("approved by %s: %v", own, err)
@@ -156,7 +156,7 @@ func TestService_ApproveByAnotherOperatorOnce(t *testing.T) {
 		t.Errorf("approved %d times: %+v", done, got)
 	}
 	changes := env.history()
-	if len(changes) != 1 || changes[0].By != "Ana" || changes[0].Note != "as agreed" ||
+	if len(changes) != 1 || changes[0].By != ana.Actor || changes[0].Note != "as agreed" ||
 		changes[0].Approval != (platform.Approval{Proposal: id, By: platform.Author{Actor: ben}}) {
 		t.Errorf("the history is %+v", changes)
 	}
@@ -215,10 +215,10 @@ func TestService_RejectAndExpire(t *testing.T) {
 	env.requireFourEyes(env.Platform, books.ActionPrice)
 	pair := pricing.CorridorInput{From: "USD", To: "BTC"}
 	withdrawn, expired := env.propose(pair, corridor.OverrideInput{Fixed: "30"}), env.propose(pair, corridor.OverrideInput{Fixed: "31"})
-	if _, err := env.pricing.Reject(t.Context(), "Ana", withdrawn, strings.Repeat("n", 501)); !fault.Is(err, fault.InvalidInput) {
+	if _, err := env.pricing.Reject(t.Context(), ana.Actor, withdrawn, strings.Repeat("n", 501)); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a long note: %v", err)
 	}
-	if rejected, err := env.pricing.Reject(t.Context(), "Ana", withdrawn, "a typo"); err != nil || rejected.State != proposal.Rejected ||
+	if rejected, err := env.pricing.Reject(t.Context(), ana.Actor, withdrawn, "a typo"); err != nil || rejected.State != proposal.Rejected ||
 		rejected.Note != "a typo" {
 		t.Errorf("rejected: %+v, %v", rejected, err)
 	}
@@ -303,8 +303,8 @@ func TestCheck_FindsDamagedPriceChanges(t *testing.T) {
 	found, _ := env.check()
 
 	want := []string{
-		"on " + env.Platform.ID.String() + ", price change 1 of USD to BTC was made by operator Ana and approved by operator Ben; " +
-			ids[0].String() + " was made by operator Ana and approved by operator Carl",
+		"on " + env.Platform.ID.String() + ", price change 1 of USD to BTC was made by operator ana@people.test and approved by operator ben@people.test; " +
+			ids[0].String() + " was made by operator ana@people.test and approved by operator Carl",
 		"on all platforms, price change 2 of USD to BTC was made by " + ids[1].String() + ", which is REJECTED",
 		"on all platforms, " + ids[2].String() + " (corridors set) is executed, and no change was made by it",
 	}

@@ -32,10 +32,7 @@ type Service struct {
 // New returns a Service. Two executors of one operation are a mistake in the program.
 func New(c Config) *Service {
 	s := &Service{Config: c, executors: map[string]foureyes.Executor{}}
-	s.Decisions = foureyes.Decisions[foureyes.Tx]{Reader: c.Store, Units: c.Store, Clock: c.Clock,
-		Tokens: func(ctx context.Context, tx foureyes.Tx, p ident.Platform) ([]platform.Token, error) {
-			return tx.LockTokens(ctx, p)
-		}}
+	s.Decisions = foureyes.Decisions[foureyes.Tx]{Reader: c.Store, Units: c.Store, Clock: c.Clock}
 	for _, e := range c.Executors {
 		if _, known := s.executors[e.Operation()]; known {
 			panic("proposals: two executors of " + e.Operation())

@@ -50,12 +50,12 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	e := newEnvWithOneToken(t)
+	e := newEnvWithOnePerson(t)
 	e.ben = platform.Author{Token: e.NewPrincipal(e.Platform).Token, Actor: "Ben"}
 	return e
 }
 
-func newEnvWithOneToken(t *testing.T) *env {
+func newEnvWithOnePerson(t *testing.T) *env {
 	t.Helper()
 	e := &env{Env: apptest.New(t), t: t}
 	e.periods = accounting.NewPeriods(accounting.PeriodsConfig{
@@ -142,7 +142,7 @@ func TestApprove_AdjustmentKeepsBothPersons(t *testing.T) {
 	if e.fees() != "0" || p.State != proposal.Pending || p.By != e.ana || p.Action != books.ActionAdjustment {
 		t.Fatalf("fees %s, %+v", e.fees(), p)
 	}
-	if _, err := e.approve(e.ana, p.ID); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "another token") {
+	if _, err := e.approve(e.ana, p.ID); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "another person") {
 		t.Errorf("approved by the proposer: %v", err)
 	}
 	if _, err := e.approve(platform.Author{Token: e.ben.Token, Actor: "ana"}, p.ID); !fault.Is(err, fault.Conflict) {
@@ -471,15 +471,15 @@ func TestAssignUnmatched_ByTwoPersons(t *testing.T) {
 	e.checkLedger()
 }
 
-func TestRun_RefusedWithoutSecondToken(t *testing.T) {
+func TestRun_RefusedWithoutSecondPerson(t *testing.T) {
 	t.Parallel()
-	// With one token nothing can be approved, so nothing is proposed. Operators work on the command line as
+	// With one person nothing can be approved, so nothing is proposed. Operators work on the command line as
 	// before.
-	e := newEnvWithOneToken(t)
+	e := newEnvWithOnePerson(t)
 
 	_, err := e.periods.Adjust(t.Context(), e.Platform.ID, e.ana, nil, adjustment(5))
 
-	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "POST /tokens") {
+	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "Invite a person") {
 		t.Errorf("proposed: %v", err)
 	}
 	month := period.MonthOf(e.Clock.Now()).Previous()

@@ -11,6 +11,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
+	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/core/reconcile"
 	"causeway/ledger"
@@ -64,7 +65,7 @@ func TestResolve_CorrectionOfProductionNeedsTwoPersons(t *testing.T) {
 	e := newEnv(t)
 	e.inProduction()
 	found := []ident.Break{e.importBreak("A1").ID, e.importBreak("B2").ID}
-	operator := platform.Author{Actor: "ops"}
+	operator := platform.Author{Actor: e.NewPerson(person.Finance).Email}
 	resolve := func(r reconcile.ResolveCommand) reconciliation.ResolveRequest {
 		return reconciliation.ResolveRequest{Platform: e.Platform.ID, Break: found[0], By: operator, ResolveCommand: r}
 	}
@@ -77,7 +78,7 @@ func TestResolve_CorrectionOfProductionNeedsTwoPersons(t *testing.T) {
 	if _, err := e.approve(operator, made.Proposal.ID); !fault.Is(err, fault.Conflict) {
 		t.Errorf("the same person: %v", err)
 	}
-	if _, err := e.approve(platform.Author{Actor: "Ben"}, made.Proposal.ID); err != nil || e.fees() == "0" {
+	if _, err := e.approve(platform.Author{Actor: e.NewPerson(person.Finance).Email}, made.Proposal.ID); err != nil || e.fees() == "0" {
 		t.Errorf("%v, fees %s", err, e.fees())
 	}
 	found = found[1:]

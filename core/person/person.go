@@ -64,6 +64,8 @@ const (
 	ViewPersonalData Right = "VIEW_PERSONAL_DATA"
 	// ViewConnections allows to see the connections to partners, their limits, and the jobs of the service.
 	ViewConnections Right = "VIEW_CONNECTIONS"
+	// ApproveBooks allows to approve what another person proposes for the books.
+	ApproveBooks Right = "APPROVE_BOOKS"
 	// ManagePeople allows to see who has which role.
 	ManagePeople Right = "MANAGE_PEOPLE"
 )
@@ -73,9 +75,9 @@ var rights = map[Role][]Right{
 	Viewer:        {View},
 	Support:       {View, ViewPersonalData},
 	Operator:      {View, ViewConnections},
-	Finance:       {View},
+	Finance:       {View, ApproveBooks},
 	Compliance:    {View, ViewPersonalData},
-	Administrator: {View, ViewPersonalData, ViewConnections, ManagePeople},
+	Administrator: {View, ViewPersonalData, ViewConnections, ApproveBooks, ManagePeople},
 }
 
 // Has reports whether a role has a right.

@@ -169,6 +169,10 @@ var ErrSignIn = &fault.Error{
 		"A code counts once: wait for the next one if you have used it.",
 }
 
+// ErrCode is the fault of a code that is not accepted.
+var ErrCode = &fault.Error{Code: fault.Unauthorized, Reason: "Code not accepted", Message: "The code is wrong, or was used already. Wait for the " +
+	"next one that your application shows."}
+
 // SecretHash is the SHA-256 of the secret of a link or session, which has 256 random bits.
 type SecretHash = [sha256.Size]byte
 

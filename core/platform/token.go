@@ -20,10 +20,14 @@ type Token struct {
 	Platform    ident.Platform
 	Name        string
 	Permissions []Permission
-	ClientID    string
-	SecretHash  [sha256.Size]byte
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	// Person is whom the token belongs to; zero for that of a service.
+	Person ident.Person
+	// Creator is the person who has made the token of a service; zero if an operator has, or a service that no person stands behind.
+	Creator    ident.Person
+	ClientID   string
+	SecretHash [sha256.Size]byte
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
 }
 
 // NewToken returns a token, made of 16 random bytes for its client id and 32 for its secret,
@@ -54,6 +58,14 @@ func NewToken(id ident.Token, p ident.Platform, name string, permissions []Permi
 		ClientID: hex.EncodeToString(clientID[:]), SecretHash: sha256.Sum256([]byte(text)),
 		CreatedAt: now, UpdatedAt: now,
 	}, text, nil
+}
+
+// Behind returns the person whom the token belongs to, or who has made it; zero if none is known.
+func (t Token) Behind() ident.Person {
+	if t.Person.IsZero() {
+		return t.Creator
+	}
+	return t.Person
 }
 
 // MatchesSecret reports, in constant time, whether secret is the token's.

@@ -12,6 +12,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/party"
+	"causeway/core/person"
 	"causeway/core/platform"
 )
 
@@ -31,8 +32,12 @@ type Proposal struct {
 	// State is the stored status: PENDING also if the proposal has expired.
 	State Status
 	By    platform.Author
+	// ByPerson is the person who proposes, or stands behind the service or operator that does; zero if none is known.
+	ByPerson ident.Person
 	// DecidedBy is who approved or rejected the proposal; zero while it is pending.
 	DecidedBy platform.Author
+	// DecidedByPerson is the person who has decided; zero if a service or an operator without a person has rejected it.
+	DecidedByPerson ident.Person
 	// Note is the reason of a rejection; may be empty.
 	Note string
 	// Result is what an executed proposal has made: the id of a posting or transaction, a month, a version. It is
@@ -78,10 +83,10 @@ const (
 )
 
 // New returns a pending proposal.
-func New(id ident.Proposal, p ident.Platform, action books.Action, operation string, request []byte, by platform.Author,
+func New(id ident.Proposal, p ident.Platform, action books.Action, operation string, request []byte, by platform.Author, people People,
 	now time.Time) Proposal {
-	return Proposal{ID: id, Platform: p, Action: action, Operation: operation, Request: request, State: Pending, By: by, CreatedAt: now,
-		ExpiresAt: now.Add(Lifetime)}
+	return Proposal{ID: id, Platform: p, Action: action, Operation: operation, Request: request, State: Pending, By: by,
+		ByPerson: people.Behind(by), CreatedAt: now, ExpiresAt: now.Add(Lifetime)}
 }
 
 // Status returns the status at a time.
@@ -101,64 +106,76 @@ type Stated struct {
 // At returns the proposal with its status at a time.
 func (p Proposal) At(now time.Time) Stated { return Stated{p, p.Status(now)} }
 
-// CheckCreate returns CONFLICT if a platform cannot have one more proposal: too many are pending, or no token
-// other than that of the proposer could approve it. tokens are all tokens of the platform.
-func CheckCreate(by platform.Author, tokens []platform.Token, pending int) error {
-	approves := func(t platform.Token) bool {
-		return t.ID != by.Token && slices.Contains(t.Permissions, platform.Manage)
+// CheckCreate returns CONFLICT if a platform cannot have one more proposal: too many are pending, or no other person could
+// approve it.
+func (p Proposal) CheckCreate(people People, pending int) error {
+	approves := func(q person.Person) bool { return q.ID != p.ByPerson && q.May(person.ApproveBooks, p.Platform) }
+	standsForAnother := func(t platform.Token) bool {
+		return people.IsSandbox && t.Person.IsZero() && t.ID != p.By.Token && slices.Contains(t.Permissions, platform.Manage)
 	}
-	if !slices.ContainsFunc(tokens, approves) {
-		return conflict("No second token", "This change needs the approval of a second token with the permission MANAGE, and the platform has "+
-			"none. %s", createToken)
+	if !slices.ContainsFunc(people.People, approves) && !slices.ContainsFunc(people.Tokens, standsForAnother) {
+		return conflict("No second person", "This change needs the approval of a second person, and nobody else has the role %s or %s. Invite a "+
+			"person with `causeway people invite`, or add the role with `causeway people set-roles`.", person.Finance, person.Administrator)
 	}
-	return CheckPending(pending, "POST /ledger/proposals/{proposalId}/approve or /reject")
-}
-
-// CheckPending returns CONFLICT if so many proposals are pending that there cannot be one more. decide is how one is
-// approved or rejected.
-func CheckPending(pending int, decide string) error {
+	if p.By.Token.IsZero() && p.ByPerson.IsZero() && !people.IsSandbox {
+		return conflict("Not a person", "This change needs the approval of a second person, and %s is nobody's e-mail address. Give yours as "+
+			"--actor.", p.By)
+	}
 	if pending >= MaxPending {
+		decide := "POST /ledger/proposals/{proposalId}/approve or /reject"
+		if p.Action == books.ActionPrice {
+			decide = "`causeway corridors approve` or `causeway corridors reject`"
+		}
 		return conflict("Too many proposals", "%d proposals are pending. Approve or reject some of them with %s.", pending, decide)
 	}
 	return nil
 }
 
-const createToken = "Create one for another person with POST /tokens or `causeway token create`."
-
 // CheckRequest returns CONFLICT for a request that is too large for a proposal.
 func CheckRequest(request []byte) error {
 	if len(request) > MaxRequest {
-		return conflict("Request too large", "This change needs the approval of a second token, and a proposal is at most 1 MiB. Make several "+
+		return conflict("Request too large", "This change needs the approval of a second person, and a proposal is at most 1 MiB. Make several "+
 			"changes, such as one for each currency.")
 	}
 	return nil
 }
 
-// Approve returns the proposal as approved and carried out by a person. tokens are all tokens of the platform.
-// Fault: CONFLICT if it is not pending, if the token that proposed it was deleted, or if the person may not
-// approve it: the proposer, or somebody with the token or the name of the proposer.
-func (p Proposal) Approve(by platform.Author, tokens []platform.Token, now time.Time) (Proposal, error) {
+// Approve returns the proposal as approved and carried out by a person. Faults: CONFLICT if it is not pending, if the token that
+// proposed it was deleted, if a service approves on a production platform, or the person who proposed it, as whoever it acts;
+// FORBIDDEN if the person may not approve.
+func (p Proposal) Approve(by platform.Author, people People, now time.Time) (Proposal, error) {
 	if err := p.checkPending(now); err != nil {
 		return p, err
 	}
-	exists := func(t platform.Token) bool { return t.ID == p.By.Token }
-	switch {
-	case !p.By.Token.IsZero() && !slices.ContainsFunc(tokens, exists):
+	if _, exists := people.token(p.By.Token); !exists && !p.By.Token.IsZero() {
 		return p, conflict("Token deleted", "The token that made this proposal was deleted. Reject the proposal and make it again with another "+
 			"token.")
-	case p.By.Token == by.Token && !by.Token.IsZero():
-		return p, conflict("Same token", "A proposal is approved with another token than the one that made it, with the permission MANAGE. %s",
-			createToken)
-	case by.Actor != "" && platform.IsSameActor(by.Actor, p.By.Actor):
-		return p, conflict("Same person", "%s made this proposal; another person must approve it.", p.By.Actor)
 	}
-	p.State, p.DecidedBy, p.DecidedAt, p.LastError = Executed, by, now, nil
+	approver, isKnown := people.Acting(by)
+	switch {
+	case !isKnown && !people.IsSandbox:
+		return p, conflict("Not a person", "A proposal is approved by a person: in the console, with a token that belongs to a person (`causeway "+
+			"token create --person`), or on the command line with the e-mail address of a person as --actor.")
+	case p.By.Token == by.Token && !by.Token.IsZero(), by.Actor != "" && platform.IsSameActor(by.Actor, p.By.Actor),
+		isKnown && (approver.ID == p.ByPerson || p.isOf(approver)):
+		return p, conflict("Same person", "%s made this proposal, or the token that did; another person must approve it.", p.By)
+	case isKnown:
+		if err := approver.Check(person.ApproveBooks, p.Platform); err != nil {
+			return p, err
+		}
+	}
+	p.State, p.DecidedBy, p.DecidedByPerson, p.DecidedAt, p.LastError = Executed, by, approver.ID, now, nil
 	return p, nil
+}
+
+// isOf reports whether the proposer has given the name or the address of a person.
+func (p Proposal) isOf(q person.Person) bool {
+	return platform.IsSameActor(p.By.Actor, q.Name) || platform.IsSameActor(p.By.Actor, q.Email)
 }
 
 // Reject returns the proposal as rejected. The proposer may reject it too, to withdraw it. Faults:
 // INVALID_INPUT for the note; CONFLICT if it is not pending.
-func (p Proposal) Reject(by platform.Author, note string, now time.Time) (Proposal, error) {
+func (p Proposal) Reject(by platform.Author, people People, note string, now time.Time) (Proposal, error) {
 	var bad party.Problems
 	if bad.Text("note", note, party.Optional, MaxNote); bad.Err() != nil {
 		return p, bad.Err()
@@ -166,7 +183,7 @@ func (p Proposal) Reject(by platform.Author, note string, now time.Time) (Propos
 	if err := p.checkPending(now); err != nil {
 		return p, err
 	}
-	p.State, p.DecidedBy, p.DecidedAt, p.Note = Rejected, by, now, note
+	p.State, p.DecidedBy, p.DecidedByPerson, p.DecidedAt, p.Note = Rejected, by, people.Behind(by), now, note
 	return p, nil
 }
 

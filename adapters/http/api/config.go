@@ -20,7 +20,7 @@ type Platforms interface {
 	Settings(ctx context.Context, platformID ident.Platform) (platform.Platform, error)
 	UpdateSettings(ctx context.Context, platformID ident.Platform, change platform.Change) (platform.Platform, error)
 
-	CreateToken(ctx context.Context, platformID ident.Platform, idempotent *ports.IdempotentRequest, name string,
+	CreateToken(ctx context.Context, platformID ident.Platform, by ident.Token, idempotent *ports.IdempotentRequest, name string,
 		permissions []platform.Permission) (platforms.IssuedToken, error)
 	Token(ctx context.Context, platformID ident.Platform, id ident.Token) (platforms.IssuedToken, error)
 	Tokens(ctx context.Context, platformID ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error)

@@ -178,8 +178,8 @@ func registerProposals(a *httpapi.API, service Proposals) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "approveLedgerProposal", Path: "/ledger/proposals/{proposalId}/approve", Tag: tagLedger, Summary: "Approve a proposal",
 		Permission: platform.Manage, Actor: true,
-		Description: "Makes the proposed change, in one step with the approval. It needs another token than the proposal, and another name if " +
-			"both requests have `Causeway-Actor`. " +
+		Description: "Makes the proposed change, in one step with the approval. It needs a token that belongs to a person, " +
+			"who has the role FINANCE or ADMINISTRATOR, and has made neither the proposal nor the token that did. " +
 			"Both persons are stored with the change. If the change has become impossible, or would come to other `figures` than proposed, the " +
 			"response is that error; the proposal stays `PENDING` with `lastError`.",
 		Timeout: monthEndTimeout, // the longest of its operations

@@ -15,20 +15,21 @@ import (
 )
 
 type apiTokenBody struct {
-	ID           httpapi.ID[ident.Token] `json:"id" doc:"Id of the token."`
-	Name         string                  `json:"name" doc:"Name of the token." example:"Back office"`
-	Permissions  []string                `json:"permissions" enum:"VIEW,TRANSACT,MANAGE" doc:"Permissions of the token. VIEW reads; TRANSACT moves money; MANAGE changes customers, accounts, settings and tokens."`
-	ClientID     string                  `json:"clientId" doc:"Client id: the user name for HTTP Basic authentication." example:"0199e3a47c5e7d219f0b3c1d2e4f5a6b"`
-	ClientSecret string                  `json:"clientSecret,omitempty" doc:"Client secret: the password for HTTP Basic authentication. Returned only when the token is created; the service does not store it."`
-	CreatedAt    httpapi.Time            `json:"createdAt" doc:"Time the token was created."`
-	UpdatedAt    httpapi.Time            `json:"updatedAt" doc:"Time of the last change."`
+	ID           httpapi.ID[ident.Token]  `json:"id" doc:"Id of the token."`
+	Name         string                   `json:"name" doc:"Name of the token." example:"Back office"`
+	Permissions  []string                 `json:"permissions" enum:"VIEW,TRANSACT,MANAGE" doc:"Permissions of the token. VIEW reads; TRANSACT moves money; MANAGE changes customers, accounts, settings and tokens."`
+	ClientID     string                   `json:"clientId" doc:"Client id: the user name for HTTP Basic authentication." example:"0199e3a47c5e7d219f0b3c1d2e4f5a6b"`
+	ClientSecret string                   `json:"clientSecret,omitempty" doc:"Client secret: the password for HTTP Basic authentication. Returned only when the token is created; the service does not store it."`
+	CreatedAt    httpapi.Time             `json:"createdAt" doc:"Time the token was created."`
+	UpdatedAt    httpapi.Time             `json:"updatedAt" doc:"Time of the last change."`
+	PersonID     httpapi.ID[ident.Person] `json:"personId,omitzero" doc:"Id of the person whom the token belongs to, and who may approve with it. Omitted for the token of a service, which approves nothing."`
 }
 
 func renderToken(i platforms.IssuedToken) apiTokenBody {
 	body := apiTokenBody{
 		ID: httpapi.NewID(i.Token.ID), Name: i.Token.Name, Permissions: make([]string, len(i.Token.Permissions)),
 		ClientID: i.Token.ClientID, ClientSecret: i.Secret,
-		CreatedAt: httpapi.NewTime(i.Token.CreatedAt), UpdatedAt: httpapi.NewTime(i.Token.UpdatedAt),
+		CreatedAt: httpapi.NewTime(i.Token.CreatedAt), UpdatedAt: httpapi.NewTime(i.Token.UpdatedAt), PersonID: httpapi.NewID(i.Token.Person),
 	}
 	for n, permission := range i.Token.Permissions {
 		body.Permissions[n] = string(permission)
@@ -75,7 +76,7 @@ func registerTokens(a *httpapi.API, service Platforms) {
 			"Idempotency-Key returns the token without its secret: " +
 			"if the first response was lost, delete the token and create another.",
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (platforms.IssuedToken, error) {
-		return service.CreateToken(ctx, call.Principal.Platform, call.IdempotentRequest, in.Body.Name, in.Body.permissions())
+		return service.CreateToken(ctx, call.Principal.Platform, call.Principal.Token, call.IdempotentRequest, in.Body.Name, in.Body.permissions())
 	}, renderToken)
 
 	httpapi.Get(a, httpapi.Operation{

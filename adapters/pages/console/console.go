@@ -25,6 +25,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -38,6 +39,7 @@ type People interface {
 	SignIn(ctx context.Context, email, password, code string) (people.SignedIn, error)
 	SignOut(ctx context.Context, secret string) error
 	Session(ctx context.Context, secret string) (people.SignedIn, error)
+	Confirm(ctx context.Context, in people.SignedIn, code string) error
 	List(ctx context.Context) ([]person.Person, error)
 	RecordViewed(ctx context.Context, p person.Person, of ident.Platform, subject uuid.UUID, what string) error
 }
@@ -46,6 +48,7 @@ type People interface {
 type Platforms interface {
 	All(ctx context.Context) iter.Seq2[platform.Platform, error]
 	Settings(ctx context.Context, p ident.Platform) (platform.Platform, error)
+	TokenOf(ctx context.Context, p ident.Platform, of person.Person) (ident.Token, error)
 }
 
 // Payments are the use cases on payments.
@@ -67,6 +70,15 @@ type Accounting interface {
 	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (accounting.Posting, error)
 }
 
+// Proposals are the use cases on changes that need the approval of a second person.
+type Proposals interface {
+	Proposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposal.Stated, error)
+	Proposals(ctx context.Context, p ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Stated], error)
+	Approve(ctx context.Context, p ident.Platform, by platform.Author, key *ports.IdempotentRequest, id ident.Proposal) (proposal.Stated, error)
+	Reject(ctx context.Context, p ident.Platform, by platform.Author, key *ports.IdempotentRequest, id ident.Proposal,
+		note string) (proposal.Stated, error)
+}
+
 // Webhooks are the use cases on deliveries.
 type Webhooks interface {
 	Deliveries(ctx context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error)
@@ -85,6 +97,7 @@ type Config struct {
 	Payments   Payments
 	Customers  Customers
 	Accounting Accounting
+	Proposals  Proposals
 	Webhooks   Webhooks
 	Jobs       Jobs
 	Clock      ports.Clock
@@ -182,6 +195,9 @@ func (c *Console) platformRoutes() []platformRoute {
 		{http.MethodGet, "/trial-balance", person.View, c.showTrialBalance},
 		{http.MethodGet, "/entries", person.View, c.showEntries},
 		{http.MethodGet, "/postings/{posting}", person.View, c.showPosting},
+		{http.MethodGet, "/proposals", person.View, c.showProposals},
+		{http.MethodGet, "/proposals/{proposal}", person.View, c.showProposal},
+		{http.MethodPost, "/proposals/{proposal}", person.ApproveBooks, c.decideProposal},
 		{http.MethodGet, "/webhooks", person.View, c.showDeliveries},
 		{http.MethodGet, "/webhooks/{webhook}", person.View, c.showDelivery},
 		{http.MethodPost, "/webhooks/{webhook}", person.ViewPersonalData, c.revealDelivery},
@@ -318,6 +334,9 @@ func (p page) MayManagePeople() bool { return p.Person.May(person.ManagePeople, 
 
 // MayReveal reports whether the person may see personal data in full.
 func (p page) MayReveal() bool { return p.Person.May(person.ViewPersonalData, p.Platform.ID) }
+
+// MayApprove reports whether the person may approve changes of the books.
+func (p page) MayApprove() bool { return p.Person.May(person.ApproveBooks, p.Platform.ID) }
 
 // IsSandbox reports whether the platform moves no money.
 func (p page) IsSandbox() bool { return p.Platform.Environment == platform.Sandbox }

@@ -11,6 +11,7 @@ import (
 	"causeway/core/period"
 	"causeway/core/person"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -62,6 +63,7 @@ type homePage struct {
 	Counts []statusCount
 	// FailedWebhooks and DeadJobs wait for somebody. MoreWebhooks and MoreJobs: there are more.
 	FailedWebhooks, DeadJobs int
+	Approvals                int64
 	MoreWebhooks, MoreJobs   bool
 	Latest                   []transaction.Transaction
 }
@@ -102,6 +104,11 @@ func (c *Console) showHome(r *request) error {
 		return err
 	}
 	data.FailedWebhooks, data.MoreWebhooks = len(failed.Items), failed.More
+	pending, err := c.Proposals.Proposals(r.Context(), p, ports.ProposalFilter{Paging: ports.Paging{Limit: 1}, Status: proposal.Pending})
+	if err != nil {
+		return err
+	}
+	data.Approvals = pending.Total
 	if data.MayViewConnections() {
 		dead, err := c.Jobs.List(r.Context(), ports.JobFilter{Platform: p, State: ports.JobDead, Limit: maxCounted + 1})
 		if err != nil {

@@ -60,12 +60,14 @@ WITH changes AS (
     SELECT 'price change ' || seq || ' of ' || source || ' to ' || destination, proposal_id, NULL, changed_by, NULL, approver FROM corridor_changes
     WHERE platform_id IS NOT DISTINCT FROM $1 AND (proposal_id IS NOT NULL OR approver <> '')
 ), proposals AS (
-    SELECT id, operation, status, proposer_token_id, proposer, decider_token_id, decider FROM ledger_proposals WHERE platform_id = $1
+    SELECT id, operation, status, proposer_token_id, proposer, proposer_person_id, decider_token_id, decider, decider_person_id
+    FROM ledger_proposals WHERE platform_id = $1
     UNION ALL
-    SELECT id, operation, status, NULL, proposer, NULL, decider FROM corridor_proposals WHERE platform_id IS NOT DISTINCT FROM $1
+    SELECT id, operation, status, NULL, proposer, proposer_person_id, NULL, decider, decider_person_id
+    FROM corridor_proposals WHERE platform_id IS NOT DISTINCT FROM $1
 )
 SELECT coalesce(p.id, c.proposal_id), coalesce(p.operation, ''), coalesce(p.status, ''),
-       p.proposer_token_id, coalesce(p.proposer, ''), p.decider_token_id, coalesce(p.decider, ''),
+       p.proposer_token_id, coalesce(p.proposer, ''), p.decider_token_id, coalesce(p.decider, ''), p.proposer_person_id, p.decider_person_id,
        coalesce(c.subject, ''), c.token_id, coalesce(c.actor, ''), c.approver_token_id, coalesce(c.approver, '')
 FROM proposals p
 FULL JOIN changes c ON c.proposal_id = p.id
@@ -78,6 +80,7 @@ func (v *auditView) ProposedChanges(ctx context.Context, p ident.Platform, each 
 	err := queryFreshPlan(ctx, v.tx, auditProposedChanges, []any{p}, func(rows pgx.Rows) error {
 		var c ports.AuditProposedChange
 		err := rows.Scan(&c.Proposal, &c.Operation, &c.Status, &c.Proposer.Token, &c.Proposer.Actor, &c.Decider.Token, &c.Decider.Actor,
+			&c.ProposerPerson, &c.DeciderPerson,
 			&c.Change, &c.By.Token, &c.By.Actor, &c.ApprovedBy.Token, &c.ApprovedBy.Actor)
 		found = append(found, c)
 		return err

@@ -386,7 +386,7 @@ func TestStore_OrdersRetention(t *testing.T) {
 			deleted[table] += n
 		}
 	}
-	if err := c.db.DeleteOld(ctx, postgres.RetentionCutoffs{Connectors: bankfile.OldRows(noon.Add(time.Hour))}, count); err != nil {
+	if err := c.db.DeleteOld(ctx, postgres.RetentionCutoffs{WithoutPlatform: bankfile.OldRows(noon.Add(time.Hour))}, count); err != nil {
 		t.Fatal(err)
 	}
 
@@ -407,7 +407,7 @@ func TestStore_OrdersRetention(t *testing.T) {
 	if f := c.cut(sepaCut(1)); f.Number != 5 {
 		t.Errorf("the next file is %d", f.Number)
 	}
-	if err := c.db.DeleteOld(ctx, postgres.RetentionCutoffs{Connectors: bankfile.OldRows(later.Add(time.Hour))}, count); err != nil ||
+	if err := c.db.DeleteOld(ctx, postgres.RetentionCutoffs{WithoutPlatform: bankfile.OldRows(later.Add(time.Hour))}, count); err != nil ||
 		deleted["bank_orders"] != 3 || deleted["bank_files"] != 3 || deleted["bank_received_files"] != 2 {
 		t.Errorf("deleted %v, %v", deleted, err)
 	}

@@ -297,7 +297,7 @@ func TestEvents_OnceInOrderAndRetained(t *testing.T) {
 	}
 
 	deleted := map[string]int{}
-	if err := c.db.DeleteOld(ctx, postgres.RetentionCutoffs{Connectors: bitcoin.OldRows(noon.Add(time.Minute))},
+	if err := c.db.DeleteOld(ctx, postgres.RetentionCutoffs{WithoutPlatform: bitcoin.OldRows(noon.Add(time.Minute))},
 		func(table string, n int) { deleted[table] += n }); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -46,8 +47,28 @@ func (e *Env) NewPrincipal(p platform.Platform) platform.Principal {
 	if err != nil {
 		e.t.Fatal(err)
 	}
+	owner := e.NewPerson(person.Administrator)
+	token.Person = owner.ID
 	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateToken(ctx, token) })
 	return platform.Principal{Platform: p.ID, Environment: p.Environment, Token: token.ID, Permissions: token.Permissions}
+}
+
+// NewPerson stores an active person with a role on all platforms, and a name and an address of its own, unless edited.
+func (e *Env) NewPerson(role person.Role, edits ...func(*person.Person)) person.Person {
+	e.t.Helper()
+	now := e.Clock.Now()
+	id := ident.NewPerson(e.IDs.New, now)
+	name := ident.ShortCode(id.UUID())
+	p, err := person.New(id, name+"@people.test", "Person "+name, []person.Grant{{Role: role}}, now)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	p.Status = person.Active
+	for _, edit := range edits {
+		edit(&p)
+	}
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePerson(ctx, p) })
+	return p
 }
 
 // NewCustomer stores another customer of Platform: an approved individual without accounts,

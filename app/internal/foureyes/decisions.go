@@ -18,8 +18,6 @@ type Decisions[T ProposalTx] struct {
 	Reader ProposalReader
 	Units  ports.UnitsOfWork
 	Clock  ports.Clock
-	// Tokens locks all tokens of a platform; nil if operators decide, who have none.
-	Tokens func(ctx context.Context, tx T, p ident.Platform) ([]platform.Token, error)
 }
 
 // Decision is who decides which proposal.
@@ -98,13 +96,11 @@ func (d Decisions[T]) lockAndApprove(ctx context.Context, tx T, by Decision[T]) 
 	if found, err = tx.LockProposal(ctx, by.Platform, by.ID); err != nil {
 		return found, found, err
 	}
-	var tokens []platform.Token
-	if d.Tokens != nil {
-		if tokens, err = d.Tokens(ctx, tx, by.Platform); err != nil {
-			return found, found, err
-		}
+	people, err := tx.LockPeopleOf(ctx, found.Platform)
+	if err != nil {
+		return found, found, err
 	}
-	approved, err = found.Approve(by.By, tokens, Now(d.Clock))
+	approved, err = found.Approve(by.By, people, Now(d.Clock))
 	return found, approved, err
 }
 
@@ -135,7 +131,11 @@ func (d Decisions[T]) Reject(ctx context.Context, by Decision[T], note string) (
 		if err != nil {
 			return err
 		}
-		if rejected, err = found.Reject(by.By, note, Now(d.Clock)); err != nil {
+		people, err := tx.LockPeopleOf(ctx, found.Platform)
+		if err != nil {
+			return err
+		}
+		if rejected, err = found.Reject(by.By, people, note, Now(d.Clock)); err != nil {
 			return err
 		}
 		return d.save(ctx, tx, by, rejected)

@@ -200,14 +200,14 @@ func propose[T Tx, Request, Result any](ctx context.Context, c Config[T], o Oper
 		return made, err
 	}
 	err = ports.Do(ctx, c.Store, func(ctx context.Context, tx T) error {
-		tokens, err := tx.LockTokens(ctx, p)
+		people, err := tx.LockPeopleOf(ctx, p)
 		if err != nil {
 			return err
 		}
 		now := Now(c.Clock)
-		created := proposal.New(ident.NewProposal(c.IDs.New, now), p, o.Action, o.ID, request, by, now)
+		created := proposal.New(ident.NewProposal(c.IDs.New, now), p, o.Action, o.ID, request, by, people, now)
 		created.Figures = figures
-		if err := Create(ctx, tx, created, func(pending int) error { return proposal.CheckCreate(by, tokens, pending) }); err != nil {
+		if err := Create(ctx, tx, created, func(pending int) error { return created.CheckCreate(people, pending) }); err != nil {
 			return err
 		}
 		if err := Emit(ctx, tx, c.IDs, created, now); err != nil {

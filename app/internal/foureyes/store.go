@@ -27,15 +27,21 @@ type Tx interface {
 	// LockBooksSettingsShared returns the settings and locks them against changes until the unit of work ends; any
 	// number of units of work can hold this lock at the same time. Call it before LockPeriods.
 	LockBooksSettingsShared(ctx context.Context, p ident.Platform) (books.SettingsVersion, error)
-	// LockTokens returns all tokens of a platform, locked for an update.
-	LockTokens(ctx context.Context, p ident.Platform) ([]platform.Token, error)
 	Emit(ctx context.Context, events []event.Event) error
 	SaveResponse(ctx context.Context, request *ports.IdempotentRequest, result any, err error) error
+}
+
+// PeopleTx reads who acts with which token.
+type PeopleTx interface {
+	// LockPeopleOf returns who acts with which token of a platform, of which nothing changes until the unit of work ends. The zero
+	// platform has no tokens.
+	LockPeopleOf(ctx context.Context, p ident.Platform) (proposal.People, error)
 }
 
 // ProposalTx stores proposals of changes that need four eyes. Those of the books are of a platform; those of prices
 // are of all, and ignore which is given.
 type ProposalTx interface {
+	PeopleTx
 	// CountPendingProposals counts the proposals of a platform that are pending at a time.
 	CountPendingProposals(ctx context.Context, p ident.Platform, now time.Time) (int, error)
 	CreateProposal(ctx context.Context, p proposal.Proposal) error
