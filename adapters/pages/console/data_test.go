@@ -16,6 +16,8 @@ import (
 	"causeway/core/party"
 	"causeway/core/period"
 	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/quote"
 	"causeway/core/receivable"
 	"causeway/core/transaction"
@@ -29,6 +31,7 @@ var (
 	customerID = numbered(ident.Customer{}, 11)
 	webhookID  = numbered(ident.Webhook{}, 12)
 	postingID  = uuid.UUID{0: 1, 15: 13}
+	proposalID = numbered(ident.Proposal{}, 18)
 )
 
 // personal are words of personal data that fill has set.
@@ -67,6 +70,14 @@ func newDelivery() ports.Delivery {
 			Response: "Hunahpu is unknown"}, {Number: 2, AttemptedAt: now, Outcome: "TIMEOUT", Error: "no response within 10s"}}}
 }
 
+// newProposal returns a pending adjustment of another person.
+func newProposal() proposal.Stated {
+	p := proposal.New(proposalID, ownPlatform, books.ActionAdjustment, "createLedgerAdjustment", []byte(`{"note":"The bank's fee"}`),
+		platform.Author{Token: numbered(ident.Token{}, 19), Actor: "Ana Lima"}, proposal.People{}, now)
+	p.Figures = []byte(`{"difference":-700}`)
+	return p.At(now)
+}
+
 func newPosting() ports.RecordedPosting {
 	return ports.RecordedPosting{Posting: ledger.Posting{ID: postingID, Platform: ownPlatform, Kind: ledger.KindFee, Transaction: paymentID,
 		Effective: now, Memo: "Fee", Reverses: uuid.UUID{15: 1}, Entries: []ledger.Entry{{Debit: "customers/1", Credit: "income/fees",
@@ -88,6 +99,7 @@ func (s *site) fill() *site {
 		CreatedAt: now,
 		Business:  &customer.BusinessInfo{LegalName: "Quetzal Cenote"}}}
 	d, p := newDelivery(), newPosting()
+	s.proposals.all = []proposal.Stated{newProposal()}
 	s.webhooks.all = []ports.Delivery{d, {ID: numbered(ident.Webhook{}, 22), Platform: ownPlatform, Name: "TEST", Status: event.Pending,
 		Created: now}}
 	other := p

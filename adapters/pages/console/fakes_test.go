@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -17,6 +18,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -129,6 +131,14 @@ func (f *fakePeople) RecordViewed(_ context.Context, p person.Person, of ident.P
 	return f.call("record")
 }
 
+// Confirm accepts one code.
+func (f *fakePeople) Confirm(_ context.Context, in people.SignedIn, code string) error {
+	if code != "123456" {
+		return person.ErrCode
+	}
+	return f.call("confirm %s", in.Person.Email)
+}
+
 type fakePlatforms struct {
 	*calls
 	all []platform.Platform
@@ -156,6 +166,48 @@ func (f *fakePlatforms) Settings(ctx context.Context, id ident.Platform) (platfo
 		}
 	}
 	return platform.Platform{}, fault.New(fault.NotFound, "No platform has the id %s.", id)
+}
+
+// TokenOf returns the token of a person, which has the number of the person.
+func (f *fakePlatforms) TokenOf(ctx context.Context, p ident.Platform, of person.Person) (id ident.Token, err error) {
+	id.SetUUID(of.ID.UUID())
+	return id, f.read(ctx, p, "token of %s", of.Email)
+}
+
+type fakeProposals struct {
+	*calls
+	all []proposal.Stated
+	// refusal is what decisions return.
+	refusal error
+}
+
+func (f *fakeProposals) Proposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposal.Stated, error) {
+	err := f.read(ctx, p, "proposal %s", id)
+	for _, item := range f.all {
+		if item.ID == id {
+			return item, err
+		}
+	}
+	return proposal.Stated{}, proposal.NotFound(id)
+}
+
+func (f *fakeProposals) Proposals(ctx context.Context, p ident.Platform, filter ports.ProposalFilter) (ports.Page[proposal.Stated], error) {
+	if err := f.read(ctx, p, "proposals"); err != nil {
+		return ports.Page[proposal.Stated]{}, err
+	}
+	return listed(f.all, filter.Paging, func(item proposal.Stated) (uuid.UUID, bool) {
+		return item.ID.UUID(), filter.Status == "" || item.Status == filter.Status
+	}), nil
+}
+
+func (f *fakeProposals) Approve(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
+	id ident.Proposal) (proposal.Stated, error) {
+	return proposal.Stated{}, cmp.Or(f.read(ctx, p, "approve %s by %s", id, by), f.refusal)
+}
+
+func (f *fakeProposals) Reject(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest, id ident.Proposal,
+	note string) (proposal.Stated, error) {
+	return proposal.Stated{}, f.read(ctx, p, "reject %s by %s: %s", id, by, note)
 }
 
 type fakePayments struct {

@@ -18,7 +18,8 @@ var needs = map[string]person.Right{
 	"GET /customers": person.View, "GET /customers/{customer}": person.View, "POST /customers/{customer}": person.ViewPersonalData,
 	"GET /trial-balance": person.View, "GET /entries": person.View, "GET /postings/{posting}": person.View,
 	"GET /webhooks": person.View, "GET /webhooks/{webhook}": person.View, "POST /webhooks/{webhook}": person.ViewPersonalData,
-	"GET /jobs": person.ViewConnections,
+	"GET /jobs":      person.ViewConnections,
+	"GET /proposals": person.View, "GET /proposals/{proposal}": person.View, "POST /proposals/{proposal}": person.ApproveBooks,
 }
 
 // anyone are the pages without a session.

@@ -57,6 +57,7 @@ type site struct {
 	payments   *fakePayments
 	customers  *fakeCustomers
 	accounting *fakeAccounting
+	proposals  *fakeProposals
 	webhooks   *fakeWebhooks
 	jobs       *fakeJobs
 	handler    http.Handler
@@ -85,13 +86,13 @@ func newSiteAt(t *testing.T, origin string) *site {
 			{ID: ownPlatform, Name: "Acme Pay", Environment: platform.Sandbox, CreatedAt: now},
 			{ID: foreignPlatform, Name: "Other Bank", Environment: platform.Production, CreatedAt: now}}},
 		payments: &fakePayments{calls: c}, customers: &fakeCustomers{calls: c}, accounting: &fakeAccounting{calls: c},
-		webhooks: &fakeWebhooks{calls: c}, jobs: &fakeJobs{calls: c}}
+		proposals: &fakeProposals{calls: c}, webhooks: &fakeWebhooks{calls: c}, jobs: &fakeJobs{calls: c}}
 	log := logrus.New()
 	log.SetOutput(s.log)
 	log.SetLevel(logrus.DebugLevel)
 	pages, err := New(Config{People: s.people, Platforms: s.platforms, Payments: s.payments, Customers: s.customers,
 		Accounting: s.accounting,
-		Webhooks:   s.webhooks, Jobs: s.jobs, Clock: fixedClock{}, Log: log, PublicURL: origin, Version: "1.2.3"})
+		Proposals:  s.proposals, Webhooks: s.webhooks, Jobs: s.jobs, Clock: fixedClock{}, Log: log, PublicURL: origin, Version: "1.2.3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +181,8 @@ func (s *site) visit(r route, p ident.Platform, edits ...func(*http.Request)) re
 	s.t.Helper()
 	path := pathOf(r.pattern, p)
 	if r.method == http.MethodPost {
-		return s.post(path, url.Values{"email": {"ada@acme.example"}, "password": {"right"}, "code": {"123456"}}, edits...)
+		return s.post(path, url.Values{"email": {"ada@acme.example"}, "password": {"right"}, "code": {"123456"},
+			"decision": {"approve"}}, edits...)
 	}
 	return s.get(path)
 }
@@ -188,7 +190,8 @@ func (s *site) visit(r route, p ident.Platform, edits ...func(*http.Request)) re
 // pathOf returns the path of a route for what fill has made.
 func pathOf(pattern string, p ident.Platform) string {
 	return strings.NewReplacer("{token}", "token", "{platform}", p.UUID().String(), "{transaction}", paymentID.UUID().String(),
-		"{customer}", customerID.UUID().String(), "{posting}", postingID.String(), "{webhook}", webhookID.UUID().String()).Replace(pattern)
+		"{customer}", customerID.UUID().String(), "{posting}", postingID.String(), "{webhook}", webhookID.UUID().String(),
+		"{proposal}", proposalID.UUID().String()).Replace(pattern)
 }
 
 // elements returns all elements with a name.
