@@ -29,8 +29,9 @@ func (a *API) welcome(w http.ResponseWriter, r *http.Request) {
 	err := welcomePage.Execute(out, struct {
 		CSS                template.CSS
 		Version, Base, URL string
-		Ready              bool
-	}{welcomeCSS, a.config.Version, BasePath, cmp.Or(a.config.PublicURL, BasePath), a.checkReady(r.Context()) == nil})
+		Console, Ready     bool
+	}{welcomeCSS, a.config.Version, BasePath, cmp.Or(a.config.PublicURL, BasePath), a.router.items["/console"] != nil,
+		a.checkReady(r.Context()) == nil})
 	if err != nil {
 		panic(err) // a test renders it
 	}

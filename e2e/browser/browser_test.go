@@ -456,10 +456,13 @@ func (b *tab) screenshot(name string) {
 	b.capture(name, chromedp.FullScreenshot(100))
 }
 
-// screenshotAs is screenshot for what another view shows without scrolling.
-func (b *tab) screenshotAs(name string, v view) {
+// screenshotAs is screenshot for what another view shows at once, from an element on.
+func (b *tab) screenshotAs(name, from string, v view) {
 	b.t.Helper()
-	b.showAs(v, func() { b.capture(name, chromedp.CaptureScreenshot()) })
+	b.showAs(v, func() {
+		b.evaluate(fmt.Sprintf(`document.querySelector(%q).scrollIntoView(); ""`, from))
+		b.capture(name, chromedp.CaptureScreenshot())
+	})
 }
 
 func (b *tab) capture(name string, take chromedp.Action[[]byte]) {

@@ -338,15 +338,15 @@ func TestConsole_AdministratorSeesAll(t *testing.T) {
 	leaving.wantNoComplaints()
 
 	c.visit(base)
-	c.screenshotAs("console-home", view{width: 900, height: 620})
-	c.screenshotAs("console-phone", view{width: 390, height: 800, dark: true})
+	c.screenshotAs("console-home", "body", view{width: 900, height: 620})
+	c.screenshotAs("console-phone", "body", view{width: 390, height: 800, dark: true})
 	c.visit(base + "/trial-balance")
-	c.screenshotAs("console-trial-balance", view{width: 900, height: 620})
+	c.screenshotAs("console-trial-balance", "body", view{width: 900, height: 620})
 	c.visit(base + "/payments")
-	c.screenshotAs("console-payments", view{width: 900, height: 700, dark: true})
+	c.screenshotAs("console-payments", "body", view{width: 900, height: 700, dark: true})
 	c.press("tbody a") // the newest, which failed
 	c.want("QUOTE_EXECUTION_FAILED")
-	c.screenshotAs("console-payment", view{width: 900, height: 680})
+	c.screenshotAs("console-payment", "h2", view{width: 900, height: 680})
 }
 
 // openStatus opens a page that is shown with a status.
