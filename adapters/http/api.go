@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"io/fs"
 	"net/http"
 	"net/netip"
 	"time"
@@ -62,6 +63,8 @@ type Config struct {
 	PublicURL string
 	// Version is the version of the program, shown on the reference page.
 	Version string
+	// Guides are Markdown files, which are served below the reference page. Nil means none.
+	Guides fs.FS
 }
 
 // API is the HTTP interface. Register the operations, call Build, then serve.

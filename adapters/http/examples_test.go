@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"html"
+	"html/template"
 	"regexp"
 	"strings"
 	"testing"
@@ -95,7 +96,7 @@ func TestExamples_GeneratedFromSchemaWhenNotRecorded(t *testing.T) {
 	t.Parallel()
 	// An operation without recorded examples has one generated from its schemas.
 	f := newFixture(t)
-	r := &referenceRenderer{api: f.document.openapi, variants: map[string]bool{}}
+	r := &referenceRenderer{api: f.document.openapi, variants: map[string]bool{}, abouts: map[string]template.HTML{}}
 	for _, op := range f.document.operations {
 		example := r.examplesFor(op.Method, op.Path, op)
 

@@ -224,9 +224,9 @@ func (d *document) describe(method string, op Operation, body reflect.Type, rt *
 	return described
 }
 
-// publish checks the description, adds the error schemas, and mounts the document and the
-// reference page. Both are rendered on the first request for one of them, because that
-// takes longer than the rest of the start.
+// publish checks the description, adds the error schemas, and mounts the document, the
+// reference page and the guides. They are rendered on the first request for one of them,
+// because that takes longer than the rest of the start.
 func (d *document) publish() error {
 	if err := d.checkTags(); err != nil {
 		return err
@@ -253,11 +253,21 @@ func (d *document) publish() error {
 	}
 	mount("/openapi.json", func(d renderedDocument) *staticFile { return d.openapi })
 	mount("/docs", func(d renderedDocument) *staticFile { return d.reference })
+	names, err := guideNames(d.api.config.Guides)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		mount("/docs/"+name, func(d renderedDocument) *staticFile { return d.guides[name] })
+	}
 	return nil
 }
 
-// renderedDocument holds the files made from the description.
-type renderedDocument struct{ openapi, reference *staticFile }
+// renderedDocument holds the files made from the description, and the guides by their names.
+type renderedDocument struct {
+	openapi, reference *staticFile
+	guides             map[string]*staticFile
+}
 
 // Description returns the OpenAPI document that is published at BasePath + /openapi.json. Call Build before.
 func (a *API) Description() ([]byte, error) {
@@ -276,7 +286,7 @@ func (d *document) marshal() ([]byte, error) {
 	return text, nil
 }
 
-// render renders the OpenAPI document and the reference page, with the examples.
+// render renders the OpenAPI document and the reference page, with the examples, and the guides.
 func (d *document) render() (files renderedDocument, err error) {
 	examples, err := d.readExamples()
 	if err != nil {
@@ -287,16 +297,34 @@ func (d *document) render() (files renderedDocument, err error) {
 	if err != nil {
 		return files, err
 	}
-	page, err := renderReference(d.openapi, d.operations, examples, d.api.config.Version)
+	guides, err := readGuides(d.api.config.Guides)
+	if err != nil {
+		return files, err
+	}
+	page, err := renderReference(d.openapi, d.operations, examples, guides, d.api.config.Version)
 	if err != nil {
 		return files, fmt.Errorf("render the reference page: %w", err)
 	}
 	if files.openapi, err = newStaticFile("application/json", text); err != nil {
 		return files, err
 	}
-	files.reference, err = newStaticFile("text/html; charset=utf-8", page)
-	return files, err
+	if files.reference, err = newStaticFile(htmlType, page); err != nil {
+		return files, err
+	}
+	files.guides = map[string]*staticFile{}
+	for _, g := range guides {
+		page, err := renderGuide(g, guides)
+		if err != nil {
+			return files, fmt.Errorf("render the guide %s: %w", g.Name, err)
+		}
+		if files.guides[g.Name], err = newStaticFile(htmlType, page); err != nil {
+			return files, err
+		}
+	}
+	return files, nil
 }
+
+const htmlType = "text/html; charset=utf-8"
 
 // checkTags returns an error if an operation has an unknown tag.
 func (d *document) checkTags() error {

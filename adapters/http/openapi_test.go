@@ -226,11 +226,11 @@ func TestMarkdown(t *testing.T) {
 	for source, want := range map[string]string{
 		"":                              "",
 		"One.":                          "<p>One.</p>",
-		"One\ntwo.\n\nThree.":           "<p>One\ntwo.</p><p>Three.</p>",
-		"Either:\n- `a<b`\n- **b** & c": "<p>Either:</p><ul><li><code>a&lt;b</code></li><li><strong>b</strong> &amp; c</li></ul>",
-		"- a\n- b\n\nc":                 "<ul><li>a</li><li>b</li></ul><p>c</p>",
+		"One\ntwo.\n\nThree.":           "<p>One\ntwo.</p>\n<p>Three.</p>",
+		"Either:\n- `a<b`\n- **b** & c": "<p>Either:</p>\n<ul>\n<li><code>a&lt;b</code></li>\n<li><strong>b</strong> &amp; c</li>\n</ul>",
+		"- a\n- b\n\nc":                 "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<p>c</p>",
 		"<script>alert(1)</script>":     "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>",
-		"[a](https://x.example/?b=1&c) [b](javascript:alert(1))": `<p><a href="https://x.example/?b=1&amp;c">a</a> [b](javascript:alert(1))</p>`,
+		"[a](https://x.example/?b=1&c) [b](javascript:alert(1))": `<p><a href="https://x.example/?b=1&amp;c">a</a> <a href="">b</a></p>`,
 	} {
 		if got := string(markdown(source)); got != want {
 			t.Errorf("%q = %s, want %s", source, got, want)

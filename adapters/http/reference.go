@@ -48,8 +48,28 @@ type pageView struct {
 	CommonErrors                  []commonErrorView
 	Sections                      []*sectionView
 	Objects                       []objectView
+	Guides                        []*guide
+	Index                         []indexEntry
 	CSS                           template.CSS
 	JS                            template.JS
+}
+
+// indexEntry is what the search finds in the guides: the kind of the entry, its text, the title of the guide, and its address.
+type indexEntry [4]string
+
+func guideIndex(guides []*guide) []indexEntry {
+	index := []indexEntry{}
+	for _, g := range guides {
+		address := "docs/" + g.Name
+		index = append(index, indexEntry{"guide", g.Title, "", address})
+		for _, h := range g.Headings {
+			index = append(index, indexEntry{"guide", h.Text, g.Title, address + "#" + h.ID})
+		}
+		for _, v := range g.testValues {
+			index = append(index, indexEntry{"test value", v.text, g.Title + ": " + v.head, address + "#" + v.id})
+		}
+	}
+	return index
 }
 
 type sectionView struct {
@@ -107,14 +127,16 @@ type objectView struct {
 
 // renderReference renders the reference page.
 func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples map[string][]Example,
-	programVersion string) ([]byte, error) {
-	r := &referenceRenderer{api: api, base: api.Servers[0].URL, examples: examples, variants: map[string]bool{}}
+	guides []*guide, programVersion string) ([]byte, error) {
+	r := &referenceRenderer{api: api, base: api.Servers[0].URL, examples: examples, variants: map[string]bool{},
+		abouts: map[string]template.HTML{}}
 	if strings.HasPrefix(r.base, "/") {
 		r.base = "http://localhost:8080" + r.base
 	}
 	view := pageView{
 		Title: api.Info.Title, Version: api.Info.Version, Program: programVersion, Base: r.base,
-		Intro: markdown(api.Info.Description), CSS: template.CSS(referenceCSS), JS: template.JS(referenceJS), //nolint:gosec // embedded files
+		Intro: markdown(api.Info.Description), Guides: guides, Index: guideIndex(guides),
+		CSS: template.CSS(referenceCSS), JS: template.JS(referenceJS), //nolint:gosec // embedded files
 	}
 	for code, description := range commonErrors {
 		view.CommonErrors = append(view.CommonErrors, commonErrorView{strconv.Itoa(code.Status()), string(code), markdown(description)})
@@ -163,6 +185,7 @@ type referenceRenderer struct {
 	base     string
 	examples map[string][]Example
 	variants map[string]bool
+	abouts   map[string]template.HTML // rendered descriptions of fields, most of which are in several places
 }
 
 func (r *referenceRenderer) operation(method, path string, op *huma.Operation) operationView {

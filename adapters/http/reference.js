@@ -8,7 +8,9 @@ const linkOf = new Map([...nav.querySelectorAll("a")].map((link) => [link.hash.s
 const maxShown = 10; // of each kind
 
 // The kinds of entries beside operations, with their names for one and for several.
-const kinds = [["webhook type", "webhook types"], ["error code", "error codes"], ["guide", "guides"], ["field", "fields"]];
+const kinds = [["webhook type", "webhook types"], ["error code", "error codes"], ["test value", "test values"], ["guide", "guides"],
+  ["field", "fields"]];
+const kindOf = Object.fromEntries(kinds.map(([one], kind) => [one, kind]));
 
 // collect returns what the search finds beside operations, one list for each kind. It is called when a list is
 // first needed, because there are thousands of fields.
@@ -26,21 +28,24 @@ function collect() {
   for (const hook of document.querySelectorAll(".path .HOOK")) {
     for (const field of hook.closest("article").querySelectorAll(".text > .fields > li > .field")) {
       if (field.querySelector(".name").textContent !== "event") continue;
-      for (const type of field.querySelector(".limit").textContent.split(" | ")) add(0, field, type);
+      for (const type of field.querySelector(".limit").textContent.split(" | ")) add(kindOf["webhook type"], field, type);
     }
   }
-  for (const code of document.querySelectorAll(".errors dd:not(.about) code")) add(1, code, code.textContent);
+  for (const code of document.querySelectorAll(".errors dd:not(.about) code")) add(kindOf["error code"], code, code.textContent);
   for (const block of document.querySelectorAll(".intro > .about > *, .section > .about > *")) {
     const text = block.textContent;
     const name = text.length > 80 ? text.slice(0, 80).replace(/\s\S*$/, " …") : text;
-    add(2, block, name, "guide-" + [...block.parentElement.children].indexOf(block), text);
+    add(kindOf.guide, block, name, "guide-" + [...block.parentElement.children].indexOf(block), text);
+  }
+  for (const [kind, name, title, address] of JSON.parse(document.getElementById("index").textContent)) {
+    collected[kindOf[kind]].set(address + " " + name, { address, name, title, lower: name.toLowerCase(), text: (name + " " + title).toLowerCase() });
   }
   for (const field of document.querySelectorAll(".field")) {
     const path = [];
     for (let item = field.parentElement; item; item = item.parentElement.closest(".fields li")) {
       path.unshift(item.querySelector(".name").textContent);
     }
-    add(3, field, path.join("."));
+    add(kindOf.field, field, path.join("."));
   }
   return collected;
 }
@@ -69,8 +74,8 @@ function showOthers(kind, entries) {
     const label = document.createElement("span");
     const place = document.createElement("small");
     link.className = "op";
-    link.href = "#" + entry.id;
-    link.addEventListener("click", () => prepare(entry));
+    link.href = entry.address ?? "#" + entry.id;
+    if (entry.element) link.addEventListener("click", () => prepare(entry));
     place.textContent = entry.title;
     label.append(entry.name, place);
     link.append(label);
@@ -79,7 +84,8 @@ function showOthers(kind, entries) {
   others.append(section);
 }
 
-find.addEventListener("input", () => {
+find.addEventListener("input", showFound);
+function showFound() {
   const wanted = find.value.trim().toLowerCase();
   const words = wanted.split(/\s+/).filter(Boolean);
   const matches = (text) => words.every((word) => text.includes(word));
@@ -102,7 +108,7 @@ find.addEventListener("input", () => {
     showOthers(kind, entries);
   });
   found.textContent = counts.length > 0 ? counts.join(", ") : `Nothing matches "${find.value.trim()}". Try fewer or shorter words.`;
-});
+}
 
 // The address of a field, a code or a guide works in another window too.
 if (location.hash && !document.getElementById(location.hash.slice(1))) {
@@ -110,10 +116,30 @@ if (location.hash && !document.getElementById(location.hash.slice(1))) {
   if (entry) prepare(entry); // the browser goes there when the page is loaded
 }
 
+// The keys: / goes to the search, the arrows from there through what was found and back, Enter to the first, and Escape clears it.
 document.addEventListener("keydown", (event) => {
-  if (event.key === "/" && document.activeElement !== find) {
+  const active = document.activeElement;
+  if (event.key === "/" && !active.matches("input, textarea, select")) {
     event.preventDefault();
     find.focus();
+    find.select();
+    return;
+  }
+  if (event.key === "Escape" && find.value && nav.contains(active)) {
+    event.preventDefault();
+    find.value = "";
+    showFound();
+    find.focus();
+    return;
+  }
+  if (!find.value.trim() || active !== find && !active.matches("nav a.op")) return;
+  const entries = [find, ...[...nav.querySelectorAll("a.op")].filter((link) => link.checkVisibility())];
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step) {
+    event.preventDefault();
+    entries[entries.indexOf(active) + step]?.focus();
+  } else if (event.key === "Enter" && active === find) {
+    entries[1]?.click();
   }
 });
 

@@ -59,8 +59,13 @@ func (r *referenceRenderer) field(name string, s *huma.Schema, required bool, de
 	if description == "" {
 		description = s.Description
 	}
+	about, ok := r.abouts[description]
+	if !ok {
+		about = markdown(description)
+		r.abouts[description] = about
+	}
 	return fieldView{
-		Name: name, Type: r.typeName(s), Required: required, Description: markdown(description),
+		Name: name, Type: r.typeName(s), Required: required, Description: about,
 		Limits: constraints(s), Fields: r.fields(s, depth+1), Variants: r.variantsOf(s),
 	}
 }

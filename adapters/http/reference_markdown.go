@@ -5,53 +5,28 @@ import (
 	"html/template"
 	"regexp"
 	"strings"
+
+	"github.com/yuin/goldmark"
+	markdownparser "github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/util"
 )
 
-// markdown renders the subset of Markdown that descriptions use: paragraphs, lists with
-// dashes, `code`, **bold** and [links](https://example.com).
+// descriptionMarkdown has what descriptions use: paragraphs, lists, `code`, **bold** and [links](https://example.com). Without HTML, a
+// name in angle brackets is text.
+var descriptionMarkdown = goldmark.New(goldmark.WithParser(markdownparser.NewParser(
+	markdownparser.WithBlockParsers(util.Prioritized(markdownparser.NewListParser(), 1),
+		util.Prioritized(markdownparser.NewListItemParser(), 2), util.Prioritized(markdownparser.NewParagraphParser(), 3)),
+	markdownparser.WithInlineParsers(util.Prioritized(markdownparser.NewCodeSpanParser(), 1),
+		util.Prioritized(markdownparser.NewLinkParser(), 2), util.Prioritized(markdownparser.NewEmphasisParser(), 3)),
+)))
+
+// markdown renders a description.
 func markdown(text string) template.HTML {
 	var out strings.Builder
-	for _, block := range strings.Split(strings.TrimSpace(text), "\n\n") {
-		lines := strings.Split(block, "\n")
-		list := false
-		for i, line := range lines {
-			item, isItem := strings.CutPrefix(strings.TrimSpace(line), "- ")
-			switch {
-			case isItem && !list:
-				if i > 0 {
-					out.WriteString("</p>")
-				}
-				out.WriteString("<ul><li>" + inlineMarkdown(item))
-				list = true
-			case isItem:
-				out.WriteString("</li><li>" + inlineMarkdown(item))
-			case i == 0 && line != "":
-				out.WriteString("<p>" + inlineMarkdown(line))
-			case line != "":
-				out.WriteString("\n" + inlineMarkdown(line))
-			}
-		}
-		switch {
-		case list:
-			out.WriteString("</li></ul>")
-		case block != "":
-			out.WriteString("</p>")
-		}
+	if err := descriptionMarkdown.Convert([]byte(text), &out); err != nil {
+		panic(err) // a strings.Builder accepts every write
 	}
-	return template.HTML(out.String()) //nolint:gosec // inline escapes everything
-}
-
-var (
-	codeText = regexp.MustCompile("`([^`]+)`")
-	boldText = regexp.MustCompile(`\*\*([^*]+)\*\*`)
-	linkText = regexp.MustCompile(`\[([^\]]+)\]\((https?://[^)\s]+|#[\w-]+)\)`)
-)
-
-func inlineMarkdown(text string) string {
-	text = html.EscapeString(text)
-	text = codeText.ReplaceAllString(text, "<code>$1</code>")
-	text = boldText.ReplaceAllString(text, "<strong>$1</strong>")
-	return linkText.ReplaceAllString(text, `<a href="$2">$1</a>`)
+	return template.HTML(strings.TrimSpace(out.String())) //nolint:gosec // goldmark escapes text, and leaves out addresses of scripts
 }
 
 var jsonToken = regexp.MustCompile(`("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|(true|false|null)`)

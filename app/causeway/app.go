@@ -60,6 +60,7 @@ import (
 	"causeway/app/yearend"
 	"causeway/core/platform"
 	"causeway/core/settlement"
+	"causeway/docs"
 	"causeway/ports"
 )
 
@@ -292,7 +293,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 		Metrics: a.metrics, Tracer: a.traces.httpTracer(), Ready: a.ready, IsOutage: postgres.IsUnavailable,
 		Rate:           httpapi.Rate{PerSecond: float64(a.RatePerSecond), Burst: a.RateBurst},
 		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, MaxUploads: a.Uploads, TrustedProxies: proxies,
-		PublicURL: a.baseURL(address), Version: version, LogRefused: a.logRefused,
+		PublicURL: a.baseURL(address), Version: version, Guides: docs.Guides, LogRefused: a.logRefused,
 	})
 	api.Register(server, a.useCases(a.verificationURL(address)))
 	a.mountPartners(server)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // openReference opens the API reference in a new tab.
@@ -22,7 +23,7 @@ func (b *tab) search(text string) (said string, links []string) {
 	b.t.Helper()
 	said = b.evaluate(fmt.Sprintf(`find.value = %q; find.dispatchEvent(new Event("input")); document.querySelector("[role=status]").innerText`, text))
 	return said, strings.Fields(b.evaluate(
-		`[...document.querySelectorAll("nav a.op")].filter((a) => a.checkVisibility()).map((a) => a.hash).join(" ")`))
+		`[...document.querySelectorAll("nav a.op")].filter((a) => a.checkVisibility()).map((a) => a.getAttribute("href")).join(" ")`))
 }
 
 func TestReference_Accessible(t *testing.T) {
@@ -63,8 +64,8 @@ func TestReference_Accessible(t *testing.T) {
 
 func TestReference_SearchFindsEveryKind(t *testing.T) {
 	t.Parallel()
-	// The search finds operations, fields, error codes, webhook types and guides, in any case of letters, and says so when it
-	// finds nothing. What is found is shown at its address, also in another tab.
+	// The search finds operations, fields, error codes, webhook types, test values and guides, in any case of letters, and says
+	// so when it finds nothing. What is found is shown at its address, also in another tab.
 	s := startService(t)
 	b := s.openReference(view{width: 1300, height: 900, script: true})
 
@@ -77,6 +78,9 @@ func TestReference_SearchFindsEveryKind(t *testing.T) {
 		{"RATE_LIMITED", "1 error code", "#top.RATE_LIMITED"},
 		{"OUTGOING_PAYMENT.COMPLETED", "1 webhook type", "#outgoingPayment.OUTGOING_PAYMENT.COMPLETED"},
 		{"smallest unit currency", "guides", "#top.guide-2"},
+		{"unmatched funds", "1 guide", "docs/finance#unmatched-funds"},
+		{"success.eur", "1 test value", "docs/getting-started#test-values"},
+		{"name check 105", "1 test value", "docs/getting-started#test-values"},
 	} {
 		said, links := b.search(c.text)
 		if !strings.Contains(said, c.said) || !slices.Contains(links, c.link) {
@@ -101,6 +105,73 @@ func TestReference_SearchFindsEveryKind(t *testing.T) {
 			t.Errorf("what was found is not shown at %s", address)
 		}
 		shown.wantNoComplaints()
+	}
+}
+
+func TestReference_SearchWithKeyboard(t *testing.T) {
+	t.Parallel()
+	// With the keyboard alone, a person searches, hears how much was found, goes through it, clears the search, and opens what was
+	// found: an operation in the page, and a guide on its own page, which leads back.
+	b := startService(t).openReference(view{width: 1300, height: 900, script: true, keyboard: true})
+	focused := func() string {
+		return b.evaluate(`document.activeElement.getAttribute("href") ?? document.activeElement.id`)
+	}
+	search := func(text string) {
+		b.run(chromedp.KeyEvent("/"))
+		if got := focused(); got != "find" {
+			t.Fatalf("after /, the focus is on %q", got)
+		}
+		// The protocol of the browser sends the / also as a character of its own.
+		b.run(chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.KeyEvent(text))
+	}
+	search("quote execute")
+	if said := b.evaluate(`document.querySelector("[role=status]").innerText`); !strings.HasPrefix(said, "2 operations") {
+		t.Errorf("the page says %q", said)
+	}
+	b.run(chromedp.KeyEvent(kb.ArrowDown))
+	first := focused()
+	b.run(chromedp.KeyEvent(kb.ArrowDown))
+	if second := focused(); !strings.HasPrefix(first, "#") || !strings.HasPrefix(second, "#") || second == first {
+		t.Errorf("the arrows lead to %q and %q", first, second)
+	}
+	b.run(chromedp.KeyEvent(kb.ArrowUp), chromedp.KeyEvent(kb.ArrowUp))
+	if got := focused(); got != "find" {
+		t.Errorf("the arrows lead back to %q", got)
+	}
+	b.run(chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Escape))
+	if got := b.evaluate("find.value + document.activeElement.id"); got != "find" {
+		t.Errorf("after Escape, text and focus are %q", got)
+	}
+
+	b.run(chromedp.KeyEvent("quote execute"), chromedp.KeyEvent(kb.Enter))
+	if got := b.evaluate("location.hash"); got != first {
+		t.Errorf("Enter opens %q, want %q", got, first)
+	}
+	search("bank holidays")
+	b.run(chromedp.KeyEvent(kb.Enter))
+	b.want("Cut-off times and bank holidays")
+	if got := b.evaluate(`location.href + document.querySelector(":target").innerText + document.querySelector("nav a").href`); !strings.Contains(got,
+		"/docs/rails#cut-off-times-and-bank-holidaysCut-off times") || !strings.HasSuffix(got, "/2025-10-13/docs") {
+		t.Errorf("the guide is at %q", got)
+	}
+	b.wantNoComplaints()
+}
+
+func TestGuides_Accessible(t *testing.T) {
+	t.Parallel()
+	// Guides meet WCAG 2.2 AA, light and dark, and nothing in them is wider than a small phone.
+	s := startService(t)
+	for _, v := range []view{{width: 360, height: 740, script: true}, {width: 1300, height: 900, dark: true, script: true}} {
+		for _, name := range []string{"getting-started", "customers", "glossary"} {
+			b := newTab(t, v)
+			b.open(s.base + "/docs/" + name)
+			if wide := b.evaluate(`[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).
+				slice(0, 5).map((e) => e.outerHTML.slice(0, 200)).join("\n")`); wide != "" {
+				t.Errorf("%s at %d pixels: these are wider than the page:\n%s", name, v.width, wide)
+			}
+			b.check(fmt.Sprintf("%s at %d pixels", name, v.width))
+			b.wantNoComplaints()
+		}
 	}
 }
 

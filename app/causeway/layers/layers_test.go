@@ -47,6 +47,8 @@ func TestCheck_ReportsViolations(t *testing.T) {
 		{"app/internal to use case", "app/internal/batch/g.go", `import "causeway/app/payments"`, "above"},
 		{"adapter to use case", "adapters/http/h.go", `import "causeway/app/payments"`, ""},
 		{"main imports all", "app/causeway/m.go", `import "causeway/adapters/http"; import "causeway/migrations"`, ""},
+		{"main to guides", "app/causeway/m.go", `import "causeway/docs"`, ""},
+		{"adapter to guides", "adapters/http/h.go", `import "causeway/docs"`, "guides is above adapters"},
 		{"adapter to migrations", "adapters/postgres/p.go", `import "causeway/migrations"`, "only main"},
 		{"migrations to core", "migrations/m.go", `import "causeway/core/money"`, "migrations import no"},
 		{"migrations tested on a database", "migrations/m_test.go", `import "causeway/adapters/pgembed/pgtest"`, ""},

@@ -24,6 +24,7 @@ var packageGroups = []struct{ title, folder string }{
 	{"Use cases", "app"},
 	{"Adapters", "adapters"},
 	{"Schema", "migrations"},
+	{"Guides", "docs"},
 	{"End-to-end tests", "e2e"},
 }
 

@@ -17,6 +17,7 @@ var layers = []layer{
 	{name: "shared by use cases", paths: []string{"app/internal"}},
 	{name: "use cases", paths: []string{"app"}},
 	{name: "adapters", paths: []string{"adapters"}},
+	{name: "guides", paths: []string{"docs"}},
 	{name: "main", paths: []string{"app/causeway"}, siblingImports: true},
 	{name: "e2e", paths: []string{"e2e"}, siblingImports: true},
 }
