@@ -24,6 +24,7 @@ type exampleRecorder struct {
 	mask       *mask
 	examples   map[string][]example // by the id of the operation or webhook
 	calls      []recordedCall
+	samples    *samplePlayer // makes the requests that have a sample; nil if the recorder makes all
 }
 
 // recordedCall is one request as it was sent, and the body of its response.
@@ -136,7 +137,12 @@ func (s *exampleRecorder) recordWith(bearer string, headers map[string]string, i
 		sent = sentBody
 	}
 	s.mask.beginStep()
-	got := by.call(op.method, path, sent)
+	var got apiResponse
+	if s.samples != nil {
+		got = s.samples.play(by, id, title, path, sent, op.uploadType)
+	} else {
+		got = by.call(op.method, path, sent)
+	}
 	s.mask.learnBody(got.body)
 	if op.uploadType != "" && !isForm {
 		body = "" // an uploaded file is shown by its type

@@ -253,6 +253,7 @@ func (d *document) publish() error {
 	}
 	mount("/openapi.json", func(d renderedDocument) *staticFile { return d.openapi })
 	mount("/docs", func(d renderedDocument) *staticFile { return d.reference })
+	mount("/docs/examples.json", func(d renderedDocument) *staticFile { return d.examples })
 	names, err := guideNames(d.api.config.Guides)
 	if err != nil {
 		return err
@@ -265,8 +266,8 @@ func (d *document) publish() error {
 
 // renderedDocument holds the files made from the description, and the guides by their names.
 type renderedDocument struct {
-	openapi, reference *staticFile
-	guides             map[string]*staticFile
+	openapi, reference, examples *staticFile
+	guides                       map[string]*staticFile
 }
 
 // Description returns the OpenAPI document that is published at BasePath + /openapi.json. Call Build before.
@@ -301,7 +302,7 @@ func (d *document) render() (files renderedDocument, err error) {
 	if err != nil {
 		return files, err
 	}
-	page, err := renderReference(d.openapi, d.operations, examples, guides, d.api.config.Version)
+	page, requests, err := renderReference(d.openapi, d.operations, examples, guides, d.api.config.Version)
 	if err != nil {
 		return files, fmt.Errorf("render the reference page: %w", err)
 	}
@@ -309,6 +310,9 @@ func (d *document) render() (files renderedDocument, err error) {
 		return files, err
 	}
 	if files.reference, err = newStaticFile(htmlType, page); err != nil {
+		return files, err
+	}
+	if files.examples, err = newStaticFile("application/json", requests); err != nil {
 		return files, err
 	}
 	files.guides = map[string]*staticFile{}

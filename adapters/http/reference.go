@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	_ "embed" // reference.html, .css and .js
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -31,9 +32,9 @@ var (
 	referenceTemplate = template.Must(template.New("reference").Parse(referenceHTML))
 
 	// referencePolicy is the Content-Security-Policy that allows only the embedded style
-	// and script.
-	referencePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'; "+
-		"frame-ancestors 'none'",
+	// and script, and requests to the service itself.
+	referencePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; connect-src 'self'; base-uri 'none'; "+
+		"form-action 'none'; frame-ancestors 'none'",
 		sha256Base64(referenceCSS), sha256Base64(referenceJS))
 )
 
@@ -125,11 +126,12 @@ type objectView struct {
 	Fields      []fieldView
 }
 
-// renderReference renders the reference page.
+// renderReference renders the reference page, and the file with the requests and samples of its examples.
 func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples map[string][]Example,
-	guides []*guide, programVersion string) ([]byte, error) {
+	guides []*guide, programVersion string) (page, requests []byte, err error) {
 	r := &referenceRenderer{api: api, base: api.Servers[0].URL, examples: examples, variants: map[string]bool{},
-		abouts: map[string]template.HTML{}}
+		requests: map[string][]requestExample{},
+		abouts:   map[string]template.HTML{}}
 	if strings.HasPrefix(r.base, "/") {
 		r.base = "http://localhost:8080" + r.base
 	}
@@ -158,7 +160,7 @@ func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples m
 		op := api.Webhooks[name].Post
 		section, ok := byTag[op.Tags[0]]
 		if !ok {
-			return nil, fmt.Errorf("webhook %s has the tag %q, which is not one of Tags", name, op.Tags[0])
+			return nil, nil, fmt.Errorf("webhook %s has the tag %q, which is not one of Tags", name, op.Tags[0])
 		}
 		hook := r.operation(http.MethodPost, "", op)
 		hook.Request = markOptional(hook.Request)
@@ -171,11 +173,12 @@ func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples m
 	view.Sections = slices.DeleteFunc(view.Sections, func(c *sectionView) bool { return len(c.Operations) == 0 && c.Description == "" })
 	view.Objects = r.objects()
 
-	var page bytes.Buffer
-	if err := referenceTemplate.Execute(&page, view); err != nil {
-		return nil, err
+	var out bytes.Buffer
+	if err := referenceTemplate.Execute(&out, view); err != nil {
+		return nil, nil, err
 	}
-	return page.Bytes(), nil
+	requests, err = json.Marshal(referenceExamples{sampleClients(r.base), r.requests})
+	return out.Bytes(), requests, err
 }
 
 // referenceRenderer renders the description. It collects the branches of unions that
@@ -185,7 +188,9 @@ type referenceRenderer struct {
 	base     string
 	examples map[string][]Example
 	variants map[string]bool
-	abouts   map[string]template.HTML // rendered descriptions of fields, most of which are in several places
+	requests map[string][]requestExample // by the id of the operation
+	rates    map[string]bool             // see rateNames
+	abouts   map[string]template.HTML    // rendered descriptions of fields, most of which are in several places
 }
 
 func (r *referenceRenderer) operation(method, path string, op *huma.Operation) operationView {
@@ -254,6 +259,9 @@ func (r *referenceRenderer) operation(method, path string, op *huma.Operation) o
 	}
 	for _, e := range r.examplesFor(method, path, op) {
 		view.Examples = append(view.Examples, r.exampleView(op, e))
+		if path != "" { // not of a webhook
+			r.requests[op.OperationID] = append(r.requests[op.OperationID], r.requestExample(path, op, e))
+		}
 	}
 	return view
 }

@@ -151,6 +151,54 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = "copy"; }, 1200);
 });
 
+// Samples in other languages than that of the shell, and the requests to try, are in a file that is loaded when it is first needed.
+let loading;
+function loadExamples() {
+  loading ??= fetch("docs/examples.json").then((response) => {
+    if (!response.ok) throw new Error(response.statusText);
+    return response.json();
+  });
+  loading.catch(() => { loading = undefined; }); // the next choice tries again
+  return loading;
+}
+
+const languages = [["curl", "curl"], ["typescript", "TypeScript"], ["python", "Python"], ["go", "Go"]];
+const samples = []; // of each example: the text of the page, where it is, and the choice of the language
+for (const article of document.querySelectorAll("article.operation")) {
+  article.querySelectorAll("figure.request").forEach((figure, index) => {
+    const choice = document.createElement("select");
+    choice.ariaLabel = "Language of the samples";
+    choice.append(...languages.map(([value, name]) => new Option(name, value)));
+    choice.addEventListener("change", () => chooseLanguage(choice.value, choice));
+    figure.querySelector("figcaption").prepend(choice);
+    const place = figure.querySelector("pre");
+    samples.push({ id: article.id, index, curl: place.textContent, place, choice });
+  });
+}
+
+async function chooseLanguage(language, chosen) {
+  const before = chosen?.getBoundingClientRect().top;
+  let file;
+  try {
+    file = language === "curl" ? undefined : await loadExamples();
+  } catch (error) {
+    if (chosen) chosen.closest("figure").querySelector("pre").textContent = `The samples could not be loaded: ${error.message}`;
+    return;
+  }
+  for (const { id, index, curl, place, choice } of samples) {
+    const sample = file?.operations[id][index].samples?.[language]; // a request that is refused has none
+    place.textContent = sample ?? curl;
+    choice.value = sample ? language : "curl";
+  }
+  const client = document.getElementById("client");
+  client.hidden = !file;
+  client.querySelector("pre").textContent = file?.clients[language] ?? "";
+  if (chosen) scrollBy(0, chosen.getBoundingClientRect().top - before); // samples above may be longer or shorter now
+  localStorage.setItem("causeway-language", language);
+}
+const remembered = localStorage.getItem("causeway-language");
+if (remembered && remembered !== "curl" && languages.some(([value]) => value === remembered)) chooseLanguage(remembered);
+
 let current;
 function keepInView() {
   if (!current || current.getClientRects().length === 0) return; // hidden by a search

@@ -38,8 +38,7 @@ func (r *referenceRenderer) examplePath(path string, op *huma.Operation) string 
 	for _, p := range op.Parameters {
 		switch {
 		case p.In == "path":
-			value, _ := r.exampleValue(p.Schema, 0).(string)
-			path = strings.ReplaceAll(path, "{"+p.Name+"}", value)
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", fmt.Sprint(r.exampleValue(p.Schema, 0)))
 		case p.In == "query" && p.Required:
 			query = append(query, p.Name+"="+fmt.Sprint(r.exampleValue(p.Schema, 0)))
 		}

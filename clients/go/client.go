@@ -94,6 +94,9 @@ func All[T any](page func(cursor *string) (items []T, nextCursor *string, err er
 	}
 }
 
+// Ptr returns a pointer to a value, for what may be left out.
+func Ptr[T any](value T) *T { return &value }
+
 // sender sends the requests of the generated client.
 type sender struct{ Config }
 

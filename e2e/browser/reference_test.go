@@ -46,7 +46,7 @@ func TestReference_Accessible(t *testing.T) {
 				t.Errorf("%s: these are %s:\n%s", name, problem, found)
 			}
 		}
-		if found := b.evaluate(`["#find", "nav a", "main a", ".show", "summary", "button"].filter((selector) => {
+		if found := b.evaluate(`["#find", "nav a", "main a", ".show", "summary", "select", "figure:not([hidden]) button"].filter((selector) => {
 				const e = document.querySelector(selector);
 				e.focus({focusVisible: true});
 				return getComputedStyle(e).outlineStyle !== "solid";
@@ -189,4 +189,52 @@ func TestReference_MarksOperationInView(t *testing.T) {
 		})
 	}
 	b.wantNoComplaints()
+}
+
+func TestReference_SamplesInOtherLanguages(t *testing.T) {
+	t.Parallel()
+	// The samples are those of the shell. In a script, one choice changes all samples to another language, and shows how its client is
+	// made; it is remembered, and a request that is refused keeps its sample of the shell.
+	b := startService(t).openReference(view{width: 360, height: 740, script: true})
+	sample := func(id string, index int) string {
+		return b.evaluate(fmt.Sprintf(`((f) => f.querySelector("select").value + " " + f.querySelector("pre").textContent)(
+			document.querySelectorAll("#%s figure.request")[%d])`, id, index))
+	}
+	if got := sample("createQuote", 0); !strings.HasPrefix(got, "curl curl -X POST") {
+		t.Errorf("at first, the sample is %s", got)
+	}
+	refused := sample("createCustomer", 2)
+	b.evaluate("var place; \"\"")
+	for language, call := range map[string]string{"typescript": `causeway.post("/quotes"`, "python": "causeway.create_quote(",
+		"go": "client.CreateQuoteWithBodyWithResponse("} {
+		b.evaluate(fmt.Sprintf(`(() => {
+			const choice = document.querySelector("#createQuote select");
+			choice.scrollIntoView({block: "center"});
+			choice.value = %q;
+			place = choice.getBoundingClientRect().top;
+			choice.dispatchEvent(new Event("change"));
+			return "";
+		})()`, language))
+		eventually(t, "the samples in "+language, func() bool { return strings.Contains(sample("createQuote", 0), call) })
+		if got := sample("createQuote", 0); !strings.HasPrefix(got, language+" ") || !strings.Contains(got, "lockedCurrencySide") {
+			t.Errorf("the sample is %s", got)
+		}
+		if got := b.evaluate(`(Math.abs(document.querySelector("#createQuote select").getBoundingClientRect().top - place) < 2) + ""`); got != "true" {
+			t.Error("the choice moved away")
+		}
+		if got := sample("createCustomer", 2); got != refused || !strings.HasPrefix(got, "curl") {
+			t.Errorf("the sample of a refused request is %s", got)
+		}
+		if got := b.evaluate(`document.querySelector("#client").innerText`); !strings.Contains(got, "/2025-10-13") {
+			t.Errorf("the client is made by %s", got)
+		}
+	}
+	again := b.newTab()
+	again.open(b.evaluate("location.href"))
+	again.want("The client of the samples")
+	if wide := again.evaluate(`String(document.documentElement.scrollWidth)`); wide != "360" {
+		t.Errorf("the page is %s pixels wide", wide)
+	}
+	b.wantNoComplaints()
+	again.wantNoComplaints()
 }
