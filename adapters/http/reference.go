@@ -85,6 +85,7 @@ type operationView struct {
 	Description                           template.HTML
 	Public, Agent, Sandbox, Experimental  bool
 	Webhook                               bool
+	CanTry                                bool // with a token, and without a file
 	Parameters                            []fieldView
 	Request                               []fieldView
 	RequestVariants                       []variantView // of a body that is a union
@@ -198,6 +199,7 @@ func (r *referenceRenderer) operation(method, path string, op *huma.Operation) o
 		ID: op.OperationID, Method: method, Path: path, Summary: op.Summary, Description: markdown(op.Description),
 		Public: len(op.Security) == 0, Agent: isForAgents(op),
 	}
+	view.CanTry = path != "" && !view.Public && !view.Agent && (op.RequestBody == nil || op.RequestBody.Content["application/json"] != nil)
 	view.Permission, _ = op.Extensions["x-permission"].(string)
 	if permissions, ok := op.Extensions["x-agent-permissions"].([]platform.Permission); ok {
 		names := make([]string, len(permissions))

@@ -38,7 +38,8 @@ function collect() {
     add(kindOf.guide, block, name, "guide-" + [...block.parentElement.children].indexOf(block), text);
   }
   for (const [kind, name, title, address] of JSON.parse(document.getElementById("index").textContent)) {
-    collected[kindOf[kind]].set(address + " " + name, { address, name, title, lower: name.toLowerCase(), text: (name + " " + title).toLowerCase() });
+    const text = (name + " " + title).toLowerCase();
+    collected[kindOf[kind]].set(address + " " + name, { address, name, title, lower: name.toLowerCase(), text });
   }
   for (const field of document.querySelectorAll(".field")) {
     const path = [];
@@ -198,6 +199,146 @@ async function chooseLanguage(language, chosen) {
 }
 const remembered = localStorage.getItem("causeway-language");
 if (remembered && remembered !== "curl" && languages.some(([value]) => value === remembered)) chooseLanguage(remembered);
+
+// Requests to this service with a token of a sandbox platform. The secret is sent to where the page is from, and never in clear text
+// over a network.
+const dialog = document.getElementById("try");
+const part = Object.fromEntries([...dialog.querySelectorAll("[id]")].map((e) => [e.id.slice("try-".length), e]));
+const base = location.pathname.replace(/\/docs$/, "");
+const lastIds = new Map(); // of each type, in responses: they replace those of the examples
+const idPattern = /\b([A-Z][A-Za-z]+):[0-9a-f]{8}-[0-9a-f-]{27}\b/g;
+const withLastIds = (text) => text.replace(idPattern, (id, type) => lastIds.get(type) ?? id);
+
+if (isSecureContext) {
+  for (const show of document.querySelectorAll("[data-try]")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "try";
+    button.textContent = "Try it";
+    button.addEventListener("click", () => openTry(show.closest("article")));
+    show.prepend(button);
+  }
+}
+
+async function openTry(article) {
+  part.title.textContent = article.querySelector("h3").textContent;
+  part.result.replaceChildren();
+  part.invalid.textContent = "";
+  part.id.value = sessionStorage.getItem("causeway-client-id") ?? "";
+  part.secret.value = sessionStorage.getItem("causeway-client-secret") ?? "";
+  let example;
+  try {
+    example = (await loadExamples()).operations[article.id][0];
+  } catch (error) {
+    part.invalid.textContent = `The example could not be loaded: ${error.message}`;
+  }
+  part.method.textContent = example?.method ?? "";
+  part.path.value = withLastIds(example?.path ?? "");
+  part.headers.value = Object.entries(example?.headers ?? {}).map(([name, value]) => `${name}: ${value}`).join("\n");
+  part["headers-label"].hidden = !example?.headers;
+  part.body.value = example?.body ? withLastIds(JSON.stringify(example.body, null, 2)) : "";
+  part["body-label"].hidden = example?.method === "GET" || example?.method === "DELETE";
+  part["key-label"].hidden = example?.method !== "POST";
+  part.key.value = crypto.randomUUID();
+  dialog.showModal();
+}
+
+part.close.addEventListener("click", () => dialog.close());
+dialog.querySelector("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  sendTry();
+});
+
+// readTry returns the request of the form, or says what is wrong with it.
+function readTry() {
+  const token = new TextEncoder().encode(`${part.id.value.trim()}:${part.secret.value.trim()}`);
+  const headers = { Authorization: "Basic " + btoa(String.fromCharCode(...token)) };
+  for (const line of part.headers.value.split("\n").filter((text) => text.trim())) {
+    const [, name, value] = /^\s*([\w-]+)\s*:\s*(.*)$/.exec(line) ?? [];
+    if (!name) throw new Error(`"${line}" is no header: write "Name: value".`);
+    headers[name] = value;
+  }
+  const method = part.method.textContent;
+  if (!part.path.value.startsWith("/")) throw new Error("The path must begin with /.");
+  if (method === "POST") headers["Idempotency-Key"] = part.key.value;
+  let body;
+  if (part.body.value.trim() && !part["body-label"].hidden) {
+    try {
+      JSON.parse(part.body.value);
+    } catch (error) {
+      throw new Error(`The body is no JSON: ${error.message}`);
+    }
+    body = part.body.value;
+    headers["Content-Type"] = "application/json";
+  }
+  return [part.path.value, { method, headers, body, credentials: "omit", cache: "no-store", redirect: "error" }];
+}
+
+async function sendTry() {
+  part.invalid.textContent = "";
+  part.result.replaceChildren();
+  part.send.disabled = true;
+  try {
+    const [path, request] = readTry();
+    if (await isSandbox(request.headers.Authorization)) {
+      sessionStorage.setItem("causeway-client-id", part.id.value.trim());
+      sessionStorage.setItem("causeway-client-secret", part.secret.value.trim());
+      await showResponse(await fetch(base + path, request));
+      part.key.value = crypto.randomUUID(); // until there is a response, the same request has the same key
+    }
+  } catch (error) {
+    const lost = error instanceof TypeError;
+    part.invalid.textContent = lost ? "No response. Send it again: the key is the same, so it is carried out once." : error.message;
+  } finally {
+    part.send.disabled = false;
+  }
+}
+
+// isSandbox reports whether a token is of a sandbox platform, and says why not: it reads what only such a token may.
+async function isSandbox(authorization) {
+  const probe = "/sandbox/webhook-deliveries/Webhook:00000000-0000-7000-8000-000000000000/request";
+  const response = await fetch(base + probe, { headers: { Authorization: authorization }, credentials: "omit", cache: "no-store" });
+  if (response.status === 404) return true;
+  const { message } = await response.json().catch(() => ({ message: response.statusText }));
+  part.invalid.textContent = `Not sent. The token must be of a sandbox platform, with the permission MANAGE: ${message}`;
+  return false;
+}
+
+async function showResponse(response) {
+  const text = await response.text();
+  for (const [id, type] of text.matchAll(idPattern)) lastIds.set(type, id);
+  const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
+  const block = (content) => {
+    const pre = document.createElement("pre");
+    pre.textContent = content;
+    return pre;
+  };
+  const status = document.createElement("p");
+  status.className = response.ok ? "status ok" : "status bad";
+  status.textContent = `${response.status} ${response.statusText}`;
+  part.result.append(status, block(lines));
+  if (text) part.result.append(block(indented(text)));
+}
+
+// indented indents JSON without reading its numbers, which may have more digits than a script keeps. Other text stays as it is.
+function indented(text) {
+  try {
+    JSON.parse(text);
+  } catch {
+    return text;
+  }
+  let depth = 0;
+  const line = () => "\n" + "  ".repeat(depth);
+  return text.replace(/"(?:[^"\\]|\\.)*"|\{\s*\}|\[\s*\]|[{}\[\],:]|\s+/g, (token) => {
+    switch (token) {
+      case "{": case "[": depth++; return token + line();
+      case "}": case "]": depth--; return line() + token;
+      case ",": return token + line();
+      case ":": return ": ";
+    }
+    return token.trim();
+  });
+}
 
 let current;
 function keepInView() {
