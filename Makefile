@@ -10,7 +10,7 @@ TOOL    := $(GO) tool -modfile=tools.mod
 READERS  := hledger ledger bean-check xmllint pdftotext sshd pgbackrest
 WEB_BROWSER := chromium-headless-shell
 ALERTING := prometheus
-PYTHON_TOOLS := python3-urllib3 python3-cryptography mypy
+PYTHON_TOOLS := python3-urllib3 python3-cryptography python3-setuptools python3-venv mypy
 PROGRAMS := postgres gcc $(READERS) python3 $(PYTHON_TOOLS) node npm $(WEB_BROWSER) $(ALERTING)
 
 BUILDFLAGS := -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)"

@@ -196,47 +196,61 @@ func TestClients_GeneratedGoIsCurrent(t *testing.T) {
 
 func TestClients_DocumentIsRight(t *testing.T) {
 	t.Parallel()
-	// The example of each client in docs/clients.md makes the payment.
+	// In an empty folder, the commands of docs/clients.md install each client from the repository, and its example there makes the
+	// payment.
 	document, err := os.ReadFile("../docs/clients.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	block := func(t *testing.T, mark, containing string) string {
+		t.Helper()
+		var found []string
+		for _, fenced := range regexp.MustCompile("(?s)\n```"+mark+"\n(.*?)```").FindAllSubmatch(document, -1) {
+			if strings.Contains(string(fenced[1]), containing) {
+				found = append(found, string(fenced[1]))
+			}
+		}
+		if len(found) != 1 {
+			t.Fatalf("%d blocks %s with %q, want 1", len(found), mark, containing)
+		}
+		return found[0]
+	}
 	h := newTestEnv(t)
 	customer := h.createCustomer()
-	env := []string{"BASE=" + h.BaseURL, "CLIENT_ID=" + h.ClientID, "CLIENT_SECRET=" + h.ClientSecret, "SOURCE=" + h.fundedAccount(customer),
-		"WALLET=" + h.createWallet(customer, "")}
-	for _, example := range []struct {
-		mark    string
-		command func(t *testing.T, source string) kit.Command
-	}{
-		{"js", func(t *testing.T, source string) kit.Command {
-			t.Helper()
-			return clientProgram(t, "typescript", env, "node", writeExample(t, "../clients/typescript/build", "example.mjs", source))
-		}},
-		{"go", func(t *testing.T, source string) kit.Command {
-			t.Helper()
-			return clientProgram(t, "go", env, "go", "run", writeExample(t, "../clients/go/internal", "main.go", source))
-		}},
-		{"python", func(t *testing.T, source string) kit.Command {
-			t.Helper()
-			path := writeExample(t, t.TempDir(), "example.py", source)
-			return clientProgram(t, "python", append(slices.Clone(env), "PYTHONPATH=src"), python, path)
-		}},
+	repository, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat("../clients/openapi.json"); err != nil {
+		t.Fatal("the clients are not generated; generate them with make clients")
+	}
+	env := append(os.Environ(), "CAUSEWAY="+repository, "BASE="+h.BaseURL, "CLIENT_ID="+h.ClientID, "CLIENT_SECRET="+h.ClientSecret,
+		"SOURCE="+h.fundedAccount(customer), "WALLET="+h.createWallet(customer, ""),
+		// The tests have all packages, and need no registry for those of Python.
+		"PIP_NO_INDEX=1", "PIP_NO_BUILD_ISOLATION=0", "npm_config_prefer_offline=true", "npm_config_audit=false")
+	for _, example := range []struct{ mark, installs, file, prepare, run string }{
+		{"js", "npm install", "example.mjs", "npm init --yes", "node example.mjs"},
+		{"go", "go mod edit", "main.go", "go mod init example.com/app", "go run ."},
+		{"python", "pip install", "example.py", ":", ".venv/bin/python example.py"},
 	} {
 		t.Run(example.mark, func(t *testing.T) {
 			t.Parallel()
-			found := regexp.MustCompile("(?s)\n```"+example.mark+"\n(.*?)```").FindAllSubmatch(document, -1)
-			if len(found) != 1 {
-				t.Fatalf("%d examples, want 1", len(found))
-			}
-			ran, err := kit.MustSucceed(waitContext(t), example.command(t, string(found[0][1])))
-			if err != nil {
+			folder := t.TempDir()
+			if err := os.WriteFile(filepath.Join(folder, example.file), []byte(block(t, example.mark, "CLIENT_ID")), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, id, _ := strings.Cut(strings.TrimSpace(ran.Output), "COMPLETED ")
+			install := strings.Replace(block(t, "console", example.installs), "python3 -m venv", python+" -m venv --system-site-packages", 1)
+			command := exec.CommandContext(waitContext(t), "bash", "-euo", "pipefail", "-c",
+				"{ "+example.prepare+"\n"+install+"} >installed.log 2>&1 || { cat installed.log; exit 1; }\n"+example.run)
+			command.Dir, command.Env = folder, env
+			output, err := command.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, output)
+			}
+			_, id, _ := strings.Cut(strings.TrimSpace(string(output)), "COMPLETED ")
 			got := h.get("/transactions/" + id).wantStatus(200)
-			if got.int("sentAmount.amount") != 2500 || !strings.HasPrefix(ran.Output, customer) {
-				t.Errorf("the example printed %s, and paid %s", ran.Output, got.body)
+			if got.int("sentAmount.amount") != 2500 || !strings.HasPrefix(string(output), customer) {
+				t.Errorf("the example printed %s, and paid %s", output, got.body)
 			}
 		})
 	}
