@@ -29,6 +29,7 @@ func twoPeople() (people proposal.People) {
 		if err != nil {
 			panic(err)
 		}
+		p.Status = person.Active
 		people.People = append(people.People, p)
 	}
 	return people

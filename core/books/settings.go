@@ -30,7 +30,7 @@ const (
 	AtDelivery   FeeRecognition = "DELIVERY"
 )
 
-// Action is a change that may need four eyes: the approval of a second token.
+// Action is a change that may need four eyes: the approval of a second person.
 type Action string
 
 // The actions.
@@ -61,7 +61,7 @@ type Settings struct {
 	FeeRecognition     FeeRecognition
 	// YearEndMonth is the last month of a financial year.
 	YearEndMonth time.Month
-	// FourEyes lists the actions that need a second token, in the order of Actions.
+	// FourEyes lists the actions that need a second person, in the order of Actions.
 	FourEyes []Action
 }
 
@@ -70,7 +70,7 @@ func DefaultSettings() Settings {
 	return Settings{UnrealisedResult: Reverse, FeeRecognition: AtConversion, YearEndMonth: time.December}
 }
 
-// NeedsFourEyes reports whether an action needs the approval of a second token. A change of the settings does
+// NeedsFourEyes reports whether an action needs the approval of a second person. A change of the settings does
 // as soon as any action does: otherwise one person could switch it off.
 func (s Settings) NeedsFourEyes(a Action) bool {
 	return slices.Contains(s.FourEyes, a) || a == ActionSettings && len(s.FourEyes) > 0

@@ -1,5 +1,5 @@
 // Package proposal holds changes of the books that need four eyes: one person proposes the change, and
-// another one, with another token, approves it.
+// another one approves it.
 //
 // It decides who may approve; it carries nothing out.
 package proposal
