@@ -51,6 +51,7 @@ SELECT pg_temp.test_id(p, 0, false), pg_temp.test_id(p, n), CASE WHEN n %% 1000 
 	pg_temp.test_id(p, n %% 500), pg_temp.test_id(p, n %% 500), pg_temp.test_id(p, (n + 1) %% 500), '', '', '', '', 'USD', 1, 'USD', 1, to_timestamp(1773489600 + n), now(),
 	'$s' || n %% 500 || '@x', '$s' || (n + 1) %% 500 || '@x', 'R' || n, '', pg_temp.test_id(p, n %% 500), CASE WHEN n %% 3 <> 0 THEN pg_temp.test_id(p, n) END
 FROM generate_series(1, 3) p, LATERAL generate_series(1, %[1]d / (p * p)) n;
+UPDATE transactions SET created_at = created_at + interval '1 day' WHERE id = pg_temp.test_id(2, 1);
 INSERT INTO agent_actions (platform_id, id, agent_id, customer_id, action_type, status, quote_id, transaction_id, signature, reason, failure_code, created_at, updated_at)
 SELECT platform_id, id, agent_id, agent_id, 'EXECUTE_QUOTE', CASE status WHEN 'COMPLETED' THEN 'APPROVED' ELSE 'PENDING_APPROVAL' END, id, CASE status WHEN 'COMPLETED' THEN id END, '', '', '', created_at, created_at FROM transactions;
 INSERT INTO agent_attempts (platform_id, id, agent_id, customer_id, operation, decision, reasons, error, currency, amount, transaction_id, attempted_at)
@@ -117,6 +118,37 @@ func newListEnv(t *testing.T) (*DB, *tracedStatements) {
 	return &traced, trace
 }
 
+func checkCounts(t *testing.T, db *DB) {
+	// The counts by status are the totals of the lists since that time. The second platform has a transaction that was created a day
+	// after its id.
+	check := func(platform string, n int) (counts map[transaction.Status]int64) {
+		t.Helper()
+		var p ident.Platform
+		p.SetUUID(uuid.MustParse(platform))
+		ctx := ports.ForPlatform(t.Context(), p)
+		since := time.Unix(1773489600+int64(n), 0)
+		counts, err := db.CountTransactions(ctx, p, since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, status := range transactionStatuses {
+			page, err := db.Transactions(ctx, p, ports.TransactionFilter{Paging: ports.Paging{Limit: 1},
+				Statuses: []transaction.Status{transaction.Status(status)}, Created: period.Interval{From: since}})
+			if got := counts[transaction.Status(status)]; err != nil || min(got, ports.MaxTotal) != page.Total ||
+				(got > ports.MaxTotal) != page.TotalIsMinimum {
+				t.Errorf("since %d: %d are %s, %v; the list has %d, a minimum: %t", n, got, status, err, page.Total, page.TotalIsMinimum)
+			}
+		}
+		return counts
+	}
+	for _, n := range []int{0, 1, 9_999, 10_003, 30_000, *manyTransactions - 5, *manyTransactions + 1} {
+		check("00000000-0000-7000-8001-000000000000", n)
+	}
+	if late := check("00000000-0000-7000-8002-000000000000", 24*60*60); late[transaction.Failed] != 1 {
+		t.Errorf("the transaction that was created late is not counted: %v", late)
+	}
+}
+
 // testID returns the id of the first platform's row n.
 func testID(n int64) uuid.UUID {
 	return uuid.MustParse(fmt.Sprintf("%08x-%04x-7000-8001-%012x", (1773489600000+n*1000)>>16, (1773489600000+n*1000)&0xffff, n))
@@ -128,6 +160,7 @@ func TestLists_ManyRows(t *testing.T) {
 	db, trace := newListEnv(t)
 	t.Run("ReadLittleByIndexes", func(t *testing.T) { checkListPlans(t, db, trace) })
 	t.Run("TotalsAreExactUpToMaximum", func(t *testing.T) { checkTotals(t, db) })
+	t.Run("CountsByStatus", func(t *testing.T) { checkCounts(t, db) })
 }
 
 func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {

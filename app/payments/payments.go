@@ -11,6 +11,7 @@ package payments
 
 import (
 	"context"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -131,4 +132,10 @@ func (s *Service) GetTransaction(ctx context.Context, platform ident.Platform, i
 func (s *Service) ListTransactions(ctx context.Context, platform ident.Platform,
 	f ports.TransactionFilter) (ports.Page[transaction.Transaction], error) {
 	return s.Store.Transactions(ctx, platform, f)
+}
+
+// CountTransactions counts the transactions of a platform that were created since a time, by status: each to one above
+// ports.MaxTotal.
+func (s *Service) CountTransactions(ctx context.Context, platform ident.Platform, since time.Time) (map[transaction.Status]int64, error) {
+	return s.Store.CountTransactions(ctx, platform, since)
 }

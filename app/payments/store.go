@@ -42,6 +42,9 @@ type Store interface {
 	Quotes(ctx context.Context, p ident.Platform, f ports.QuoteFilter) (ports.Page[ports.QuoteState], error)
 	Transaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
 	Transactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
+	// CountTransactions returns how many transactions were created since a time, by status. It counts to one above ports.MaxTotal
+	// of each; none has no entry.
+	CountTransactions(ctx context.Context, p ident.Platform, since time.Time) (map[transaction.Status]int64, error)
 	// TransactionsByKey returns transactions without their payment instructions.
 	TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error)
 	// TransactionsByReference returns transactions, without their payment instructions, by

@@ -54,6 +54,7 @@ type Platforms interface {
 // Payments are the use cases on payments.
 type Payments interface {
 	ListTransactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
+	CountTransactions(ctx context.Context, p ident.Platform, since time.Time) (map[transaction.Status]int64, error)
 }
 
 // Customers are the use cases on customers.

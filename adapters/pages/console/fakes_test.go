@@ -228,6 +228,16 @@ func (f *fakePayments) ListTransactions(ctx context.Context, p ident.Platform,
 	}), nil
 }
 
+func (f *fakePayments) CountTransactions(ctx context.Context, p ident.Platform, since time.Time) (map[transaction.Status]int64, error) {
+	counts := map[transaction.Status]int64{}
+	for _, t := range f.all {
+		if !t.CreatedAt.Before(since) {
+			counts[t.State.Status]++
+		}
+	}
+	return counts, f.read(ctx, p, "counts")
+}
+
 // listed returns the page of a list whose items match.
 func listed[T any](all []T, paging ports.Paging, of func(T) (id uuid.UUID, matches bool)) (page ports.Page[T]) {
 	begun := paging.After == uuid.UUID{}

@@ -8,7 +8,6 @@ import (
 
 	"causeway/core/event"
 	"causeway/core/ident"
-	"causeway/core/period"
 	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/core/proposal"
@@ -86,13 +85,12 @@ var statuses = []transaction.Status{transaction.Pending, transaction.Processing,
 func (c *Console) showHome(r *request) error {
 	p := r.platform.ID
 	data := homePage{page: c.page(r, "Overview", "home"), Since: c.Clock.Now().Add(-24 * time.Hour).UTC().Truncate(time.Minute)}
+	counts, err := c.Payments.CountTransactions(r.Context(), p, data.Since)
+	if err != nil {
+		return err
+	}
 	for _, status := range statuses {
-		found, err := c.Payments.ListTransactions(r.Context(), p, ports.TransactionFilter{Paging: ports.Paging{Limit: 1},
-			Statuses: []transaction.Status{status}, Created: period.Interval{From: data.Since}})
-		if err != nil {
-			return err
-		}
-		data.Counts = append(data.Counts, statusCount{status, found.Total, found.TotalIsMinimum})
+		data.Counts = append(data.Counts, statusCount{status, min(counts[status], ports.MaxTotal), counts[status] > ports.MaxTotal})
 	}
 	latest, err := c.Payments.ListTransactions(r.Context(), p, ports.TransactionFilter{Paging: ports.Paging{Limit: 10}})
 	if err != nil {

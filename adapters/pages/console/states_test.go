@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"causeway/app/accounting"
 	"causeway/core/fault"
@@ -178,6 +179,23 @@ func TestPages_IDsThatAreNone(t *testing.T) {
 	for _, query := range []string{"/webhooks?status=x", "/jobs?state=x"} {
 		if got := s.get(base + query); got.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %d", query, got.StatusCode)
+		}
+	}
+}
+
+func TestHome_CountsLastDay(t *testing.T) {
+	t.Parallel()
+	// The overview counts the payments of the last 24 hours by status, and leads to each. Where it has not counted to the end, it says
+	// so.
+	s := newSite(t).as(person.Grant{Role: person.Viewer})
+	old := newPayment()
+	old.CreatedAt = now.Add(-25 * time.Hour)
+	s.payments.all = append(many(ports.MaxTotal+1), newIncoming(), old)
+	got := s.get(base)
+	for _, want := range []string{"<strong>10000+</strong> failed", "<strong>1</strong> completed", "<strong>0</strong> pending",
+		base + "/payments?status=FAILED&amp;from=2026-03-13T09%3a30"} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("no %s in %s", want, got.body)
 		}
 	}
 }

@@ -1,0 +1,50 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"causeway/adapters/postgres/storage"
+	"causeway/core/ident"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// countTransactions counts by the primary key of transaction_statuses, from the newest on. Only transactions whose id is near the
+// time, or was derived from an earlier one, are read; those that were created late are found by transactions_created_late.
+const countTransactions = `
+	SELECT s.status, least(sum(c.n), $7)::bigint
+	FROM unnest($2::text[]) AS s(status), unnest($3::text[]) AS d(direction), LATERAL (
+		SELECT count(*) FROM (
+			(SELECT FROM transaction_statuses x
+			WHERE x.platform_id = $1 AND x.status = s.status AND x.direction = d.direction AND x.id >= $4 AND (x.id >= $5
+				OR (SELECT t.created_at FROM transactions t WHERE t.platform_id = x.platform_id AND t.id = x.id) >= $6)
+			ORDER BY x.id DESC LIMIT $7)
+			UNION ALL
+			(SELECT FROM transactions late
+			WHERE late.platform_id = $1 AND late.created_at - uuid_v7_time(late.id) > interval '2 hours' AND late.created_at >= $6
+				AND late.id < $4 AND late.status = s.status AND late.direction = d.direction
+			LIMIT $7)
+		) AS counted
+	) AS c(n)
+	GROUP BY s.status HAVING sum(c.n) > 0`
+
+// CountTransactions implements payments.Store.
+func (db *DB) CountTransactions(ctx context.Context, p ident.Platform, since time.Time) (map[transaction.Status]int64, error) {
+	counts := map[transaction.Status]int64{}
+	args := []any{p, transactionStatuses, []string{string(transaction.Outgoing), string(transaction.Incoming)},
+		idAt(since.Add(-idMargin - maxDerivedDelay)), idAt(since.Add(idMargin)), since, int64(ports.MaxTotal + 1)}
+	err := db.queryRows(ctx, countTransactions, args, func(rows pgx.Rows) error {
+		var status string
+		var n int64
+		err := rows.Scan(&status, &n)
+		counts[transaction.Status(status)] = n
+		return err
+	})
+	return counts, storage.ReadError(err)
+}
+
+var transactionStatuses = []string{string(transaction.Pending), string(transaction.Processing), string(transaction.Completed),
+	string(transaction.Failed), string(transaction.Expired)}
