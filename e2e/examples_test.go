@@ -171,7 +171,7 @@ func firstDifference(want, got []byte) string {
 
 // operation is the description of one operation.
 type operation struct {
-	method           string
+	method, path     string
 	pattern          *regexp.Regexp
 	body             any            // the schema
 	responses        map[string]any // by status
@@ -192,7 +192,7 @@ func parseOperations(description apiResponse) (map[string]operation, map[string]
 			id, _ := op["operationId"].(string)
 			responses, _ := op["responses"].(map[string]any)
 			pattern := "^" + pathParameter.ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$"
-			found[id] = operation{strings.ToUpper(method), regexp.MustCompile(pattern), schemaOf(op["requestBody"]), responses,
+			found[id] = operation{strings.ToUpper(method), path, regexp.MustCompile(pattern), schemaOf(op["requestBody"]), responses,
 				hasFileResponse(responses), uploadContentType(op["requestBody"])}
 		}
 	}

@@ -253,6 +253,7 @@ func (d *document) publish() error {
 	}
 	mount("/openapi.json", func(d renderedDocument) *staticFile { return d.openapi })
 	mount("/docs", func(d renderedDocument) *staticFile { return d.reference })
+	mount("/docs/postman.json", func(d renderedDocument) *staticFile { return d.postman })
 	mount("/docs/examples.json", func(d renderedDocument) *staticFile { return d.examples })
 	names, err := guideNames(d.api.config.Guides)
 	if err != nil {
@@ -266,8 +267,8 @@ func (d *document) publish() error {
 
 // renderedDocument holds the files made from the description, and the guides by their names.
 type renderedDocument struct {
-	openapi, reference, examples *staticFile
-	guides                       map[string]*staticFile
+	openapi, reference, examples, postman *staticFile
+	guides                                map[string]*staticFile
 }
 
 // Description returns the OpenAPI document that is published at BasePath + /openapi.json. Call Build before.
@@ -302,17 +303,20 @@ func (d *document) render() (files renderedDocument, err error) {
 	if err != nil {
 		return files, err
 	}
-	page, requests, err := renderReference(d.openapi, d.operations, examples, guides, d.api.config.Version)
+	rendered, err := renderReference(d.openapi, d.operations, examples, guides, d.api.config.Version)
 	if err != nil {
 		return files, fmt.Errorf("render the reference page: %w", err)
 	}
 	if files.openapi, err = newStaticFile("application/json", text); err != nil {
 		return files, err
 	}
-	if files.reference, err = newStaticFile(htmlType, page); err != nil {
+	if files.reference, err = newStaticFile(htmlType, rendered.page); err != nil {
 		return files, err
 	}
-	if files.examples, err = newStaticFile("application/json", requests); err != nil {
+	if files.postman, err = newStaticFile("application/json", rendered.postman); err != nil {
+		return files, err
+	}
+	if files.examples, err = newStaticFile("application/json", rendered.examples); err != nil {
 		return files, err
 	}
 	files.guides = map[string]*staticFile{}

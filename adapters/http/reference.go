@@ -127,9 +127,12 @@ type objectView struct {
 	Fields      []fieldView
 }
 
-// renderReference renders the reference page, and the file with the requests and samples of its examples.
+// renderedReference is the reference page, the file with the requests and samples of its examples, and a collection of Postman.
+type renderedReference struct{ page, examples, postman []byte }
+
+// renderReference renders the reference page and its files.
 func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples map[string][]Example,
-	guides []*guide, programVersion string) (page, requests []byte, err error) {
+	guides []*guide, programVersion string) (rendered renderedReference, err error) {
 	r := &referenceRenderer{api: api, base: api.Servers[0].URL, examples: examples, variants: map[string]bool{},
 		requests: map[string][]requestExample{},
 		abouts:   map[string]template.HTML{}}
@@ -161,7 +164,7 @@ func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples m
 		op := api.Webhooks[name].Post
 		section, ok := byTag[op.Tags[0]]
 		if !ok {
-			return nil, nil, fmt.Errorf("webhook %s has the tag %q, which is not one of Tags", name, op.Tags[0])
+			return rendered, fmt.Errorf("webhook %s has the tag %q, which is not one of Tags", name, op.Tags[0])
 		}
 		hook := r.operation(http.MethodPost, "", op)
 		hook.Request = markOptional(hook.Request)
@@ -176,10 +179,14 @@ func renderReference(api *huma.OpenAPI, operations []*huma.Operation, examples m
 
 	var out bytes.Buffer
 	if err := referenceTemplate.Execute(&out, view); err != nil {
-		return nil, nil, err
+		return rendered, err
 	}
-	requests, err = json.Marshal(referenceExamples{sampleClients(r.base), r.requests})
-	return out.Bytes(), requests, err
+	rendered.page = out.Bytes()
+	if rendered.examples, err = json.Marshal(referenceExamples{sampleClients(r.base), r.requests}); err != nil {
+		return rendered, err
+	}
+	rendered.postman, err = json.Marshal(newPostmanCollection(view, r.requests))
+	return rendered, err
 }
 
 // referenceRenderer renders the description. It collects the branches of unions that
@@ -259,10 +266,13 @@ func (r *referenceRenderer) operation(method, path string, op *huma.Operation) o
 			view.Failures = append(view.Failures, response)
 		}
 	}
-	for _, e := range r.examplesFor(method, path, op) {
+	examples := r.examplesFor(method, path, op)
+	allRefused := !slices.ContainsFunc(examples, func(e Example) bool { return e.Status < http.StatusMultipleChoices })
+	for _, e := range examples {
 		view.Examples = append(view.Examples, r.exampleView(op, e))
 		if path != "" { // not of a webhook
-			r.requests[op.OperationID] = append(r.requests[op.OperationID], r.requestExample(path, op, e))
+			request := r.requestExample(path, op, e, allRefused || e.Status < http.StatusMultipleChoices)
+			r.requests[op.OperationID] = append(r.requests[op.OperationID], request)
 		}
 	}
 	return view

@@ -25,7 +25,8 @@ type referenceExamples struct {
 	Operations map[string][]requestExample `json:"operations"`
 }
 
-// requestExample is the request of an example, and its sample for each language; none if the request is refused.
+// requestExample is the request of an example, and its sample for each language; none if the request is refused, unless all
+// requests of the operation are.
 type requestExample struct {
 	Title   string            `json:"title,omitempty"`
 	Method  string            `json:"method"`
@@ -33,6 +34,7 @@ type requestExample struct {
 	Headers map[string]string `json:"headers,omitempty"`
 	Body    json.RawMessage   `json:"body,omitempty"`
 	Samples map[string]string `json:"samples,omitempty"`
+	upload  string            // the type of an uploaded file or form; empty for JSON
 }
 
 // sampleClients makes the client that samples call.
@@ -57,11 +59,14 @@ client, err := causeway.New(causeway.Config{
 	}
 }
 
-// requestExample returns the request of an example with its samples.
-func (r *referenceRenderer) requestExample(path string, op *huma.Operation, e Example) requestExample {
+// requestExample returns the request of an example, with its samples if it has some.
+func (r *referenceRenderer) requestExample(path string, op *huma.Operation, e Example, hasSamples bool) requestExample {
 	example := requestExample{Title: e.Title, Method: e.Method, Path: e.Path, Headers: e.Headers, Body: e.Body}
-	if e.Status < http.StatusMultipleChoices {
+	if hasSamples {
 		s := r.newSample(path, op, e)
+		if example.upload = s.upload; isForm(op) {
+			example.upload = formType
+		}
 		example.Samples = map[string]string{"typescript": s.typeScript(), "python": s.python(), "go": s.goCode()}
 	}
 	return example
