@@ -23,6 +23,7 @@ func (s *exampleRecorder) recordAll() {
 		s.mask.beginSection()
 		section(ana, accounts)
 	}
+	s.recordRequestLogs()
 }
 
 func (s *exampleRecorder) recordSetup() {
@@ -458,4 +459,13 @@ func (s *exampleRecorder) recordVerification(string, externalAccounts) {
 	s.recordWebhook("verification", "VERIFICATION.RESOLVE_ERRORS", s.awaitEventAbout("VERIFICATION.RESOLVE_ERRORS", verification), "")
 	s.record("getVerification", "", "/verifications/"+verification, "").wantStatus(200)
 	s.record("listVerifications", "", "/verifications?limit=2&verificationStatus=RESOLVE_ERRORS", "").wantStatus(200)
+}
+
+// recordRequestLogs records the log of requests.
+func (s *exampleRecorder) recordRequestLogs() {
+	failed := s.post("/quotes", object{"lockedCurrencySide": "SENDING", "description": "Rent of Ana"}).wantStatus(400).header.Get("Request-Id")
+	logged := "/request-logs?status=4xx&requestId=" + failed
+	eventually(s.t, "the request is logged", func() bool { return len(s.get(logged).wantStatus(200).list("data")) == 1 })
+	entry := s.record("listRequestLogs", "", logged, "").wantStatus(200).text("data.0.id")
+	s.record("getRequestLog", "", "/request-logs/"+entry, "").wantStatus(200)
 }

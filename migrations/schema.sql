@@ -3016,6 +3016,53 @@ CREATE POLICY platform_isolation ON reconciliations USING (((platform_id = ( SEL
 ALTER TABLE reconciliations ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT ON TABLE reconciliations TO causeway_service;
 
+CREATE TABLE request_log (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    token_id uuid,
+    agent_id uuid,
+    arrived_at timestamp with time zone NOT NULL,
+    duration_us bigint NOT NULL,
+    method text NOT NULL,
+    operation text NOT NULL,
+    route text NOT NULL,
+    path text NOT NULL,
+    query text NOT NULL,
+    status smallint NOT NULL,
+    code text NOT NULL,
+    message text NOT NULL,
+    request_id uuid NOT NULL,
+    idempotency_key text NOT NULL,
+    replayed boolean NOT NULL,
+    request_type text NOT NULL,
+    request_size bigint NOT NULL,
+    request_body text NOT NULL,
+    request_cut boolean NOT NULL,
+    response_type text NOT NULL,
+    response_size bigint NOT NULL,
+    response_body text NOT NULL,
+    response_cut boolean NOT NULL,
+    lost_before bigint NOT NULL,
+    CONSTRAINT request_log_has_one_caller CHECK (((token_id IS NULL) <> (agent_id IS NULL)))
+)
+PARTITION BY RANGE (id);
+ALTER TABLE ONLY request_log ALTER COLUMN request_body SET COMPRESSION lz4;
+ALTER TABLE ONLY request_log ALTER COLUMN response_body SET COMPRESSION lz4;
+ALTER TABLE ONLY request_log ATTACH PARTITION request_log_default DEFAULT;
+ALTER TABLE ONLY request_log ATTACH PARTITION request_log_first FOR VALUES FROM (MINVALUE) TO (...);
+ALTER TABLE ONLY request_log
+    ADD CONSTRAINT request_log_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX request_log_by_key ON ONLY request_log USING btree (platform_id, idempotency_key, id) WHERE (idempotency_key <> ''::text);
+CREATE INDEX request_log_by_request ON ONLY request_log USING btree (platform_id, request_id);
+CREATE INDEX request_log_failed ON ONLY request_log USING btree (platform_id, id) WHERE (status >= 400);
+CREATE POLICY platform_isolation ON request_log USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE request_log ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT ON TABLE request_log TO causeway_service;
+
+ALTER TABLE request_log_default ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE request_log_first ENABLE ROW LEVEL SECURITY;
+
 CREATE TABLE safeguarding_acknowledgements (
     platform_id uuid NOT NULL,
     day date NOT NULL,
@@ -3957,6 +4004,18 @@ $$;
 REVOKE ALL ON FUNCTION create_lookup_partitions() FROM PUBLIC;
 GRANT ALL ON FUNCTION create_lookup_partitions() TO causeway_service;
 
+CREATE FUNCTION create_request_log_partitions() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET lock_timeout TO '200ms'
+    AS $$
+BEGIN
+    PERFORM create_time_partitions(ARRAY['request_log'], 1);
+END
+$$;
+REVOKE ALL ON FUNCTION create_request_log_partitions() FROM PUBLIC;
+GRANT ALL ON FUNCTION create_request_log_partitions() TO causeway_service;
+
 REVOKE ALL ON FUNCTION create_time_partitions(parents text[], days integer) FROM PUBLIC;
 
 CREATE FUNCTION create_time_partitions(parents text[], days integer) RETURNS void
@@ -4163,6 +4222,30 @@ BEGIN
     SELECT p.partition, p.ends_before INTO old FROM time_partitions('lookups') p ORDER BY p.ends_before LIMIT 1;
     IF old.ends_before <= first_uuid_v7(before - interval '10 minutes') THEN
         SELECT greatest(c.reltuples, 0)::bigint INTO lookups FROM pg_class c WHERE c.oid = old.partition;
+        dropped := old.partition::text;
+        EXECUTE format('DROP TABLE %s', old.partition);
+    END IF;
+END
+$$;
+
+REVOKE ALL ON FUNCTION drop_request_log_partition(before timestamp with time zone, OUT dropped text, OUT entries bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION drop_request_log_partition(before timestamp with time zone, OUT dropped text, OUT entries bigint) TO causeway_service;
+
+CREATE FUNCTION drop_request_log_partition(before timestamp with time zone, OUT dropped text, OUT entries bigint) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET lock_timeout TO '100ms'
+    AS $$
+DECLARE
+    old record;
+BEGIN
+    before := least(before, clock_timestamp());
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('drop_request_log_partition', 0)) THEN
+        RETURN;
+    END IF;
+    SELECT p.partition, p.ends_before INTO old FROM time_partitions('request_log') p ORDER BY p.ends_before LIMIT 1;
+    IF old.ends_before <= first_uuid_v7(before) THEN
+        SELECT greatest(c.reltuples, 0)::bigint INTO entries FROM pg_class c WHERE c.oid = old.partition;
         dropped := old.partition::text;
         EXECUTE format('DROP TABLE %s', old.partition);
     END IF;

@@ -13,6 +13,8 @@ var Examples = map[string]string{
 	"migrate":           "causeway migrate --database-url postgres://causeway@db/causeway",
 	"listen":            "causeway listen --forward-to http://localhost:3000/webhooks",
 	"trigger":           "causeway trigger OUTGOING_PAYMENT.COMPLETED",
+	"logs list":         "causeway logs list --follow --status 4xx,5xx",
+	"logs show":         "causeway logs show RequestLog:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e55",
 	"sandbox apply":     "causeway sandbox apply fixtures.yaml",
 	"sandbox expire":    "causeway sandbox expire Quote:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e44",
 	"sandbox settle":    "causeway sandbox settle Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",

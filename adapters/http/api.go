@@ -32,6 +32,8 @@ type Config struct {
 	LogRefused bool
 	// Tracer records requests to operations as spans; nil to trace none.
 	Tracer trace.Tracer
+	// RequestLog takes the entries of the log of requests; nil to keep none.
+	RequestLog RequestLog
 	// Metrics is the registry of the metrics of requests. Required.
 	Metrics *prometheus.Registry
 	// Ready returns an error if requests cannot be served now; the error is logged and not

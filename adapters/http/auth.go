@@ -65,7 +65,7 @@ func (x *exchange) authorize() error {
 // authenticate returns the caller: an agent for an operation of agents, and otherwise a token.
 func (x *exchange) authenticate() (platform.Principal, error) {
 	header := x.r.Header["Authorization"]
-	if x.route.agent {
+	if x.isForAgent(header) {
 		accessToken, err := bearerToken(header)
 		if err != nil {
 			return platform.Principal{}, err
@@ -87,16 +87,26 @@ func (x *exchange) authenticate() (platform.Principal, error) {
 	return principal, nil
 }
 
+// isForAgent reports whether an agent has to make the request. Without an operation, that follows from the credentials.
+func (x *exchange) isForAgent(authorization []string) bool {
+	if x.route != nil && x.route.op != nil {
+		return x.route.agent
+	}
+	return x.api.config.AgentAuthenticator != nil && strings.HasPrefix(authorization[0], "Bearer ")
+}
+
 // failedLogin counts a failed authentication of a client, and returns its error or, after too many of
 // them, RATE_LIMITED with what to check.
 func (x *exchange) failedLogin(client, check string, err error) error {
 	if f, ok := fault.As(err); !ok || f.Code.Status() != http.StatusUnauthorized {
 		return err
 	}
+	x.noteRefused(err)
 	wait := x.api.loginLimiter.recordFailure(client, x.api.remoteAddr(x.r), x.started)
 	if wait == 0 {
 		return err
 	}
+	x.refused = platform.Principal{} // or anyone could fill the log of a platform
 	return &fault.Error{
 		Code:       fault.RateLimited,
 		Message:    "Too many requests with invalid credentials from this address. " + check + ", wait, and try again.",

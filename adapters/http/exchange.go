@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"causeway/core/fault"
+	"causeway/core/platform"
 )
 
 // exchange is one request and its response. It implements huma.Context. The response
@@ -37,6 +38,8 @@ type exchange struct {
 	params httprouter.Params
 	ctx    requestContext
 	call   Call
+	// refused is whose credentials were refused, if that is known.
+	refused platform.Principal
 
 	started   time.Time
 	span      trace.Span // nil unless the request is traced

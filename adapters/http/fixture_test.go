@@ -112,9 +112,12 @@ func (g *fakeAuthenticator) Authenticate(_ context.Context, id, given string) (p
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p, ok := g.tokens[id]
-	if !ok || given != secret {
-		return platform.Principal{}, &fault.Error{Code: fault.Unauthorized, Message: "No token has these credentials.",
-			Reason: "Invalid credentials"}
+	refused := &fault.Error{Code: fault.Unauthorized, Message: "No token has these credentials.", Reason: "Invalid credentials"}
+	switch {
+	case !ok:
+		return platform.Principal{}, refused
+	case given != secret:
+		return platform.Principal{}, &platform.RefusedError{Err: refused, Principal: platform.Principal{Platform: p.Platform, Token: p.Token}}
 	}
 	return p, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"causeway/core/fault"
+	"causeway/core/requestlog"
 )
 
 // Tag is a group of operations in the published description.
@@ -50,6 +51,8 @@ type document struct {
 	operations   []*huma.Operation // in the order of registration
 	exampleFiles fs.FS             // nil if there are no examples
 	errorSchemas map[string]*huma.Schema
+	maskedWhole  []string        // see MaskWhole
+	logRule      requestlog.Rule // of the log of requests
 }
 
 const (
@@ -236,6 +239,9 @@ func (d *document) publish() error {
 	for _, op := range d.operations {
 		rt := op.Metadata[routeKey].(*route)
 		rt.known = newKnownNames(op, d.openapi.Components.Schemas)
+	}
+	if err := d.buildLogRule(); err != nil {
+		return err
 	}
 	if _, err := d.readExamples(); err != nil {
 		return err

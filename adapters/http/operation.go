@@ -38,6 +38,8 @@ type Operation struct {
 	AgentAttempt bool
 	Public       bool
 	SandboxOnly  bool // 403 for production platforms
+	// Unlogged keeps requests to the operation out of the log of requests.
+	Unlogged bool
 
 	// PublicLimit limits the requests to a public operation. Nil means no limit.
 	PublicLimit *PublicLimit
@@ -217,7 +219,7 @@ func (a *API) describe(method string, op *operation) (*route, huma.Operation) {
 	pattern := BasePath + op.Path
 	rt := &route{
 		method: method, pattern: pattern, timer: a.meter.timer(method, pattern),
-		permission: op.Permission, agent: op.Agent, public: op.Public, sandboxOnly: op.SandboxOnly, maxBody: op.MaxBody,
+		permission: op.Permission, agent: op.Agent, public: op.Public, sandboxOnly: op.SandboxOnly, unlogged: op.Unlogged, maxBody: op.MaxBody,
 		upload: op.Upload, timeout: op.Timeout, checkInvalid: op.CheckInvalid, signedRetry: op.SignedRetry, keyedHeader: op.KeyedHeader,
 		actor: op.Actor,
 	}

@@ -21,14 +21,17 @@ import (
 type router struct {
 	layers []*httprouter.Router
 	items  map[string]*pathItem // by pattern
+	// literals are the segments of all patterns that are no parameters.
+	literals []string
 }
 
 // pathItem is one path pattern with the route of each method.
 type pathItem struct {
-	pattern string // "/2025-10-13/quotes/{quoteId}"
-	names   []string
-	methods map[string]*route
-	allow   string // the Allow header
+	pattern  string // "/2025-10-13/quotes/{quoteId}"
+	segments []string
+	names    []string
+	methods  map[string]*route
+	allow    string // the Allow header
 }
 
 // match receives the item from the handle of httprouter.
@@ -44,8 +47,8 @@ func newRouter() *router { return &router{items: map[string]*pathItem{}} }
 func (r *router) add(method, pattern string, rt *route) {
 	item, ok := r.items[pattern]
 	if !ok {
-		item = &pathItem{pattern: pattern, methods: map[string]*route{}}
-		for _, segment := range segments(pattern) {
+		item = &pathItem{pattern: pattern, segments: segments(pattern), methods: map[string]*route{}}
+		for _, segment := range item.segments {
 			if name, isParam := parseParameter(segment); isParam {
 				item.names = append(item.names, name)
 			}
@@ -65,6 +68,11 @@ func (r *router) build() {
 	for _, item := range r.items {
 		item.allow = allowHeader(item.methods)
 		items = append(items, item)
+		for _, segment := range item.segments {
+			if _, isParam := parseParameter(segment); !isParam && !slices.Contains(r.literals, segment) {
+				r.literals = append(r.literals, segment)
+			}
+		}
 	}
 	slices.SortFunc(items, func(a, b *pathItem) int { return compareSpecificity(a.pattern, b.pattern) })
 
@@ -155,7 +163,7 @@ func allowHeader(methods map[string]*route) string {
 	return strings.Join(slices.Compact(names), ", ")
 }
 
-func segments(pattern string) []string { return strings.Split(strings.TrimPrefix(pattern, "/"), "/") }
+func segments(path string) []string { return strings.Split(strings.TrimPrefix(path, "/"), "/") }
 
 func parseParameter(segment string) (string, bool) {
 	name, ok := strings.CutPrefix(segment, "{")

@@ -35,6 +35,7 @@ type route struct {
 	// agentPermissions are those of which an agent must have one; empty for none.
 	agentPermissions []platform.Permission
 	sandboxOnly      bool
+	unlogged         bool
 	maxBody          int64 // bytes
 	upload           *Upload
 	timeout          time.Duration // zero means Config.RequestTimeout
@@ -189,6 +190,7 @@ func (x *exchange) finish() {
 	x.send()
 	x.endSpan()
 	x.observe()
+	x.record()
 	x.release()
 	if x.truncated {
 		panic(http.ErrAbortHandler) // the server closes the connection without logging

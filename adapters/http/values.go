@@ -31,11 +31,13 @@ func (Minor) Schema(huma.Registry) *huma.Schema {
 // Currency is a currency code in a request or a body.
 type Currency string
 
+const currencyPattern = "^[A-Z][A-Z0-9]{2,4}$"
+
 // Schema returns the schema of the form. Core checks whether the currency exists.
 func (Currency) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Type: huma.TypeString, Description: "Currency code in upper case: ISO 4217, or BTC, USDC, USDT, USDB.",
-		Pattern: "^[A-Z][A-Z0-9]{2,4}$", PatternDescription: "a currency code in upper case, such as USD or BTC",
+		Pattern: currencyPattern, PatternDescription: "a currency code in upper case, such as USD or BTC",
 		Examples: []any{"USD"},
 	}
 }
@@ -204,13 +206,15 @@ func (id *ID[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+const uuidPattern = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
+
 // Schema returns the schema of the id.
 func (id ID[T]) Schema(huma.Registry) *huma.Schema {
 	prefix := id.Value.Prefix()
 	return &huma.Schema{
 		Type:               huma.TypeString,
 		Description:        "Id of the form " + prefix + ":<uuid>.",
-		Pattern:            "^" + prefix + ":[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$",
+		Pattern:            "^" + prefix + ":" + uuidPattern,
 		PatternDescription: "an id of the form " + prefix + ":<uuid>",
 		Examples:           []any{prefix + ":0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"},
 	}

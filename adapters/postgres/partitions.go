@@ -23,7 +23,7 @@ func partitionDays(retention time.Duration) int {
 }
 
 // CreatePartitions creates the partitions of the current time and of the next one, if they do not
-// exist: of the ledger, of webhooks, which are kept for webhookRetention, and of lookups.
+// exist: of the ledger, of webhooks, which are kept for webhookRetention, of lookups, and of the log of requests.
 func (db *DB) CreatePartitions(ctx context.Context, webhookRetention time.Duration) error {
 	return errors.Join(
 		db.ledgerStore.CreateMonthPartitions(ctx, db.pool.Pool, db.clock.Now()),
@@ -33,6 +33,10 @@ func (db *DB) CreatePartitions(ctx context.Context, webhookRetention time.Durati
 		}),
 		retryLocked(ctx, func() error {
 			_, err := db.pool.Exec(ctx, `SELECT create_lookup_partitions()`)
+			return err
+		}),
+		retryLocked(ctx, func() error {
+			_, err := db.pool.Exec(ctx, `SELECT create_request_log_partitions()`)
 			return err
 		}),
 	)
@@ -54,6 +58,7 @@ func (c RetentionCutoffs) partitionedTables() []partitionedTable {
 		{"webhook_events", c.WebhookEvents, `SELECT dropped, coalesce(events, 0) FROM drop_webhook_partition($1)`,
 			`SELECT forget_dropped_webhooks()`},
 		{"lookups", c.Lookups, `SELECT dropped, coalesce(lookups, 0) FROM drop_lookup_partition($1)`, ""},
+		{"request_log", c.RequestLog, `SELECT dropped, coalesce(entries, 0) FROM drop_request_log_partition($1)`, ""},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 // RetentionCutoffs are the times before which rows are deleted unless something still needs them.
 type RetentionCutoffs struct {
 	Lookups       time.Time // by creation
+	RequestLog    time.Time // by the time at which it was written
 	Responses     time.Time // to requests with an idempotency key, by creation
 	WebhookEvents time.Time // with their attempts, by creation and by the last attempt
 	UnpaidQuotes  time.Time // that expired, with their transactions, by creation

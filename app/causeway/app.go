@@ -54,11 +54,13 @@ import (
 	"causeway/app/rails"
 	"causeway/app/receivables"
 	"causeway/app/receivers"
+	"causeway/app/requestlogs"
 	"causeway/app/treasury"
 	"causeway/app/wallets"
 	"causeway/app/webhooks"
 	"causeway/app/yearend"
 	"causeway/core/platform"
+	"causeway/core/requestlog"
 	"causeway/core/settlement"
 	"causeway/docs"
 	"causeway/ports"
@@ -115,6 +117,7 @@ type app struct {
 	exports         *exports.Service
 	walletProofs    ports.WalletProofsByEnvironment
 	wallets         *wallets.Service
+	requestLog      *requestlogs.Service
 	agents          *agents.Service
 	ecbRates        *ecb.Rates // nil unless --rates is ecb
 	connections     *connections.Connections
@@ -274,6 +277,8 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		Store: a.db, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
 	a.people = shared.People()
 	a.jobs = shared.Jobs()
+	a.requestLog = requestlogs.New(requestlogs.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Log: log,
+		Metrics: newRequestLogMetrics(a.metrics), Bodies: requestlog.Bodies(a.RequestLogBodies)})
 	a.monthEnd = shared.MonthEnd()
 	a.years = shared.Years()
 	a.journals = shared.Journals()
@@ -288,13 +293,17 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := httpapi.New(httpapi.Config{
+	config := httpapi.Config{
 		Authenticator: platforms.NewAuthenticator(a.db), AgentAuthenticator: a.agents, IdempotencyStore: a.idempotency, Log: a.log,
 		Metrics: a.metrics, Tracer: a.traces.httpTracer(), Ready: a.ready, IsOutage: postgres.IsUnavailable,
 		Rate:           httpapi.Rate{PerSecond: float64(a.RatePerSecond), Burst: a.RateBurst},
 		RequestTimeout: a.RequestTimeout, FileTimeout: a.ExportTimeout, MaxUploads: a.Uploads, TrustedProxies: proxies,
 		PublicURL: a.baseURL(address), Version: version, Guides: docs.Guides, LogRefused: a.logRefused,
-	})
+	}
+	if a.RequestLogRetention > 0 {
+		config.RequestLog = a.requestLog
+	}
+	server := httpapi.New(config)
 	api.Register(server, a.useCases(a.verificationURL(address)))
 	a.mountPartners(server)
 	return server, errors.Join(a.mountPages(server, address), a.mountConsole(server, address), a.mountIdentity(server), server.Build())
@@ -307,8 +316,8 @@ func (a *app) useCases(verificationURL string) api.Deps {
 		Documents: a.documents, KYCLinks: a.kycLinks, VerificationURL: verificationURL,
 		ExternalAccounts: a.accounts, InternalAccounts: a.accounts, Wallets: a.wallets, Agents: a.agents, AgentPayments: a.payments,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks,
-		WebhookSecrets: a.webhooks,
-		Safeguarding:   a.treasury, Treasury: a.treasury, Receivables: a.receivables,
+		WebhookSecrets: a.webhooks, RequestLog: a.requestLog,
+		Safeguarding: a.treasury, Treasury: a.treasury, Receivables: a.receivables,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods, Books: a.books,
 		MonthEnd: a.monthEnd, Years: a.years, Journals: a.journals, Proposals: a.proposals}
 }
@@ -330,6 +339,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 	running.Go(func() { a.watchClock(workerCtx) })
 	running.Go(func() { a.operations.run(workerCtx) })
 	running.Go(func() { a.connections.Run(workerCtx) })
+	running.Go(func() { a.requestLog.Run(workerCtx) })
 	if a.ecbRates != nil {
 		running.Go(func() { a.ecbRates.Run(workerCtx) })
 	}

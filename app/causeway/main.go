@@ -39,6 +39,7 @@ type commands struct {
 
 	Listen  listenCommand  `cmd:"" group:"Run and develop" help:"Print the webhooks of a sandbox platform, and forward them."`
 	Trigger triggerCommand `cmd:"" group:"Run and develop" help:"Make a webhook of a sandbox platform happen."`
+	Logs    logsCommand    `cmd:"" group:"Run and develop" help:"List or follow the API requests of a platform."`
 	Sandbox sandboxCommand `cmd:"" group:"Run and develop" help:"Fill a sandbox platform, and move its payments on in time."`
 
 	People    cli.PeopleCommand    `cmd:"" group:"Platforms and customers" help:"Invite those who work with the console, and set their roles."`

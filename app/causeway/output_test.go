@@ -28,7 +28,7 @@ func TestOutput_EveryCommandThatShowsSomething(t *testing.T) {
 			path != "documents show" {
 			t.Errorf("causeway %s has no --output", path)
 		}
-		if !has || needsArguments(command) || path == "backup verify" { // which needs a backup; see e2e
+		if !has || needsArguments(command) || path == "backup verify" || path == "logs list" { // see e2e: they need a backup, and a server
 			continue
 		}
 		ran++

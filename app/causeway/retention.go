@@ -21,6 +21,8 @@ type retentionFlags struct {
 	IdempotencyRetention time.Duration `name:"idempotency-retention" env:"CAUSEWAY_IDEMPOTENCY_RETENTION" default:"168h" help:"How long the response to a request is stored under its idempotency key, at least the 7 days that the API promises."`
 	WebhookRetention     time.Duration `name:"webhook-retention" env:"CAUSEWAY_WEBHOOK_RETENTION" default:"720h" help:"How long webhook events and their attempts are kept after the last attempt, at least 8 days. Events still to be sent are kept longer."`
 	QuoteRetention       time.Duration `name:"quote-retention" env:"CAUSEWAY_QUOTE_RETENTION" default:"2160h" help:"How long quotes that expired unpaid are kept, with their transactions, at least 30 days. A later payment with such a quote's reference becomes unmatched funds."`
+	RequestLogRetention  time.Duration `name:"request-log-retention" env:"CAUSEWAY_REQUEST_LOG_RETENTION" default:"168h" help:"How long the log of API requests is kept, which platforms read: up to a day longer. 0 keeps none."`
+	RequestLogBodies     string        `name:"request-log-bodies" env:"CAUSEWAY_REQUEST_LOG_BODIES" default:"failed" enum:"none,failed,all" help:"Of which requests the log keeps the bodies, masked: none, failed (those of production platforms that failed, and all of sandbox platforms), or all."`
 	RailReplyRetention   time.Duration `name:"rail-reply-retention" env:"CAUSEWAY_RAIL_REPLY_RETENTION" default:"9600h" help:"How long failures and other replies of rails are shown in the timeline of a payment, at least 30 days. Those of open payments are kept longer."`
 }
 
@@ -78,6 +80,7 @@ func (f retentionFlags) checkRetention(refuse func(setting, must string, got any
 		{"--webhook-retention (CAUSEWAY_WEBHOOK_RETENTION)", "from 192h to 87600h", f.WebhookRetention, 192 * time.Hour, maxRetention},
 		{"--quote-retention (CAUSEWAY_QUOTE_RETENTION)", "from 720h to 87600h", f.QuoteRetention, 720 * time.Hour, maxRetention},
 		{"--rail-reply-retention (CAUSEWAY_RAIL_REPLY_RETENTION)", "from 720h to 87600h", f.RailReplyRetention, 720 * time.Hour, maxRetention},
+		{"--request-log-retention (CAUSEWAY_REQUEST_LOG_RETENTION)", "0, or up to 2160h", f.RequestLogRetention, 0, 2160 * time.Hour},
 	} {
 		if s.value < s.from || s.value > s.to {
 			refuse(s.setting, s.must, s.value)
@@ -91,8 +94,8 @@ const kycLinkRetention = 30 * 24 * time.Hour
 // cutoffs returns the times before which rows are deleted.
 func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 	return postgres.RetentionCutoffs{
-		Lookups: now.Add(-lookupRetention), Responses: now.Add(-f.IdempotencyRetention), WebhookEvents: now.Add(-f.WebhookRetention),
-		UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
+		Lookups: now.Add(-lookupRetention), RequestLog: now.Add(-f.RequestLogRetention), Responses: now.Add(-f.IdempotencyRetention),
+		WebhookEvents: now.Add(-f.WebhookRetention), UnpaidQuotes: now.Add(-f.QuoteRetention), RailReplies: now.Add(-f.RailReplyRetention),
 		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention), Invitations: now.Add(-invitationRetention),
 		EndlessInvitations: now.Add(-endlessInvitationRetention), KYCLinks: now.Add(-kycLinkRetention),
 		IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention), Mails: now.Add(-mailRetention),

@@ -24,7 +24,7 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 		EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30),
 		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30),
 		AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
-		ReceiptPayers: daysAgo(1827),
+		ReceiptPayers: daysAgo(1827), RequestLog: daysAgo(7),
 		WithoutPlatform: slices.Concat(bitcoin.OldRows(daysAgo(400)), bankfile.OldRows(daysAgo(730)),
 			postgres.OldSignIns(now, now.Add(-24*time.Hour)))}
 	changed := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(8), WebhookEvents: daysAgo(9), UnpaidQuotes: daysAgo(31),
@@ -32,7 +32,7 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 		EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30),
 		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30),
 		AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
-		ReceiptPayers: daysAgo(1827),
+		ReceiptPayers: daysAgo(1827), RequestLog: daysAgo(2),
 		WithoutPlatform: slices.Concat(bitcoin.OldRows(daysAgo(32)), bankfile.OldRows(daysAgo(730)),
 			postgres.OldSignIns(now, now.Add(-24*time.Hour)))}
 	for _, test := range []struct {
@@ -41,7 +41,7 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 	}{
 		{nil, defaults},
 		{[]string{"--idempotency-retention", "192h", "--webhook-retention", "216h", "--quote-retention", "744h", "--rail-reply-retention",
-			"768h"}, changed},
+			"768h", "--request-log-retention", "48h"}, changed},
 	} {
 		flags := parseDev(t, test.arguments...)
 		if err := flags.validate(); err != nil {
@@ -74,6 +74,7 @@ func TestRetention_ReportsInvalidFlags(t *testing.T) {
 	// themselves are accepted.
 	for setting, limits := range map[string][2]time.Duration{
 		"--idempotency-retention": {168 * time.Hour, 720 * time.Hour},
+		"--request-log-retention": {0, 2160 * time.Hour},
 		"--webhook-retention":     {192 * time.Hour, 87600 * time.Hour},
 		"--quote-retention":       {720 * time.Hour, 87600 * time.Hour},
 		"--rail-reply-retention":  {720 * time.Hour, 87600 * time.Hour},

@@ -24,6 +24,7 @@ import (
 	"causeway/app/receivables"
 	"causeway/app/receivers"
 	"causeway/app/reconciliation"
+	"causeway/app/requestlogs"
 	"causeway/app/treasury"
 	"causeway/app/wallets"
 	"causeway/app/webhooks"
@@ -54,6 +55,7 @@ var (
 	_ receivables.Tx    = tx{}
 	_ receivers.Tx      = tx{}
 	_ reconciliation.Tx = tx{}
+	_ requestlogs.Tx    = tx{}
 	_ treasury.Tx       = tx{}
 	_ wallets.Tx        = tx{}
 	_ webhooks.Tx       = tx{}

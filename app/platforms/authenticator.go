@@ -39,7 +39,7 @@ func NewAuthenticator(tokens TokenReader) *Authenticator {
 		})}
 }
 
-// Authenticate returns the principal of a client id and secret, or UNAUTHORIZED. The
+// Authenticate returns the principal of a client id and secret, or UNAUTHORIZED: for a wrong secret in a platform.RefusedError. The
 // response to an unknown client id and to a wrong secret are the same and take the same
 // time.
 func (a *Authenticator) Authenticate(ctx context.Context, clientID, secret string) (platform.Principal, error) {
@@ -52,11 +52,16 @@ func (a *Authenticator) Authenticate(ctx context.Context, clientID, secret strin
 		token = found.Token
 	}
 	if matches := token.MatchesSecret(secret); !matches || !known {
-		return platform.Principal{}, &fault.Error{
+		refused := &fault.Error{
 			Code:    fault.Unauthorized,
 			Message: "The client id or the secret is wrong, or the token was deleted. Check both, or create a new token.",
 			Reason:  "Invalid credentials",
 		}
+		if !known {
+			return platform.Principal{}, refused
+		}
+		return platform.Principal{}, &platform.RefusedError{Err: refused,
+			Principal: platform.Principal{Platform: token.Platform, Environment: found.Environment, Token: token.ID}}
 	}
 	return platform.Principal{
 		Platform: token.Platform, Environment: found.Environment, Token: token.ID, Permissions: token.Permissions,

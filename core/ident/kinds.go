@@ -32,6 +32,7 @@ type (
 	proposalKind        struct{}
 	receivableKind      struct{}
 	personKind          struct{}
+	requestLogKind      struct{}
 )
 
 func (platformKind) prefix() string        { return "PlatformConfig" }
@@ -63,6 +64,7 @@ func (movementKind) prefix() string        { return "Movement" }
 func (proposalKind) prefix() string        { return "Proposal" }
 func (receivableKind) prefix() string      { return "Receivable" }
 func (personKind) prefix() string          { return "Person" }
+func (requestLogKind) prefix() string      { return "RequestLog" }
 
 // The ids of the resources.
 type (
@@ -117,6 +119,8 @@ type (
 	Receivable = ID[receivableKind]
 	// Person is a person who works with the service.
 	Person = ID[personKind]
+	// RequestLog is an entry of the log of API requests.
+	RequestLog = ID[requestLogKind]
 )
 
 // ParseCustomer and the functions after it parse an id of their type.
@@ -141,6 +145,7 @@ func ParseSession(s string) (Session, error)                 { return Parse[sess
 func ParseReconciliation(s string) (Reconciliation, error)   { return Parse[reconciliationKind](s) }
 func ParseBreak(s string) (Break, error)                     { return Parse[breakKind](s) }
 func ParseAgent(s string) (Agent, error)                     { return Parse[agentKind](s) }
+func ParseRequestLog(s string) (RequestLog, error)           { return Parse[requestLogKind](s) }
 func ParseAgentAction(s string) (AgentAction, error)         { return Parse[agentActionKind](s) }
 
 // NewWebhook and the functions after it return a new id of their type.
@@ -168,6 +173,7 @@ func NewSignedRequest(source Source, at time.Time) SignedRequest {
 func NewReconciliation(source Source, at time.Time) Reconciliation {
 	return New[reconciliationKind](source, at)
 }
+func NewRequestLog(source Source, at time.Time) RequestLog { return New[requestLogKind](source, at) }
 func NewWebhookSecret(source Source, at time.Time) WebhookSecret {
 	return New[webhookSecretKind](source, at)
 }

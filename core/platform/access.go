@@ -88,3 +88,16 @@ func (p Principal) CheckSandbox() error {
 		Reason:  "Sandbox only",
 	}
 }
+
+// RefusedError is the error of credentials that name a known token and do not have its secret. Callers see Err only, which does not
+// say that the token is known.
+type RefusedError struct {
+	Err error
+	// Principal has the token and its platform, and no permission.
+	Principal Principal
+}
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error without the token.
+func (e *RefusedError) Unwrap() error { return e.Err }

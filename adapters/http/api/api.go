@@ -47,6 +47,7 @@ type Deps struct {
 	Treasury         Treasury
 	Proposals        Proposals
 	Receivables      Receivables
+	RequestLog       RequestLog
 
 	// VerificationURL is the URL of the pages of a verification, to which a token is added.
 	VerificationURL string
@@ -83,6 +84,8 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagTransactions, Description: "Payments and their current status."},
 		httpapi.Tag{Name: tagWebhooks, Description: "Events sent to your webhook endpoint, the secrets and keys that sign them, and the log of " +
 			"deliveries."},
+		httpapi.Tag{Name: tagRequestLogs, Description: "The requests that your tokens and agents have made, for a week: what was sent, what " +
+			"was answered, and how long it took. Secrets and personal data are masked. Reading the log is not logged."},
 		httpapi.Tag{Name: tagLedger, Description: "The double-entry ledger behind every balance, for finance teams and auditors. It is " +
 			"append-only. Amounts are integers in the smallest unit of their currency and may exceed 64 bits. A balance has the normal sign of " +
 			"its account class: assets and expenses are debits minus credits, all other classes credits minus debits. Reports use one of two " +
@@ -128,6 +131,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerWebhookSecrets(a, d.WebhookSecrets)
 	registerDeliveries(a, d.Webhooks)
 	registerWebhooks(a)
+	registerRequestLogs(a, d.RequestLog)
 	registerLedger(a, d.Accounting)
 	registerPeriods(a, d.Periods)
 	registerLedgerSettings(a, d.Books)

@@ -30,6 +30,7 @@ const (
 	tagTransactions = "Transactions"
 	tagLedger       = "Ledger"
 	tagSandbox      = "Sandbox"
+	tagRequestLogs  = "Request logs"
 	tagWebhooks     = "Webhooks"
 	tagExports      = "Exports and statements"
 )

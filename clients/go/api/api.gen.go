@@ -9761,6 +9761,54 @@ func (e ListQuotesParamsStatus) Valid() bool {
 	}
 }
 
+// Defines values for ListRequestLogsParamsSortOrder.
+const (
+	ListRequestLogsParamsSortOrderAsc  ListRequestLogsParamsSortOrder = "asc"
+	ListRequestLogsParamsSortOrderDesc ListRequestLogsParamsSortOrder = "desc"
+)
+
+// Valid indicates whether the value is a known member of the ListRequestLogsParamsSortOrder enum.
+func (e ListRequestLogsParamsSortOrder) Valid() bool {
+	switch e {
+	case ListRequestLogsParamsSortOrderAsc:
+		return true
+	case ListRequestLogsParamsSortOrderDesc:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListRequestLogsParamsMethod.
+const (
+	ListRequestLogsParamsMethodDELETE ListRequestLogsParamsMethod = "DELETE"
+	ListRequestLogsParamsMethodGET    ListRequestLogsParamsMethod = "GET"
+	ListRequestLogsParamsMethodHEAD   ListRequestLogsParamsMethod = "HEAD"
+	ListRequestLogsParamsMethodPATCH  ListRequestLogsParamsMethod = "PATCH"
+	ListRequestLogsParamsMethodPOST   ListRequestLogsParamsMethod = "POST"
+	ListRequestLogsParamsMethodPUT    ListRequestLogsParamsMethod = "PUT"
+)
+
+// Valid indicates whether the value is a known member of the ListRequestLogsParamsMethod enum.
+func (e ListRequestLogsParamsMethod) Valid() bool {
+	switch e {
+	case ListRequestLogsParamsMethodDELETE:
+		return true
+	case ListRequestLogsParamsMethodGET:
+		return true
+	case ListRequestLogsParamsMethodHEAD:
+		return true
+	case ListRequestLogsParamsMethodPATCH:
+		return true
+	case ListRequestLogsParamsMethodPOST:
+		return true
+	case ListRequestLogsParamsMethodPUT:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListTransactionsParamsSortOrder.
 const (
 	ListTransactionsParamsSortOrderAsc  ListTransactionsParamsSortOrder = "asc"
@@ -18762,6 +18810,95 @@ type RejectPaymentRequest struct {
 	Reason *string `json:"reason,omitempty"`
 }
 
+// RequestLog defines model for RequestLog.
+type RequestLog struct {
+	// AgentID Agent that made the request.
+	AgentID *string `json:"agentId,omitempty"`
+
+	// At Time the request arrived.
+	At time.Time `json:"at"`
+
+	// Code Code of the error.
+	Code *string `json:"code,omitempty"`
+
+	// DurationMs Time until the response was sent, in milliseconds.
+	DurationMs int64 `json:"durationMs"`
+
+	// ID Id of the entry. Ids increase in the order in which entries were written.
+	ID string `json:"id"`
+
+	// IdempotencyKey Idempotency-Key of the request.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+
+	// LostBefore Number of your requests before this one that are missing in the log, because the service was overloaded or its database did not respond.
+	LostBefore *int64 `json:"lostBefore,omitempty"`
+
+	// Message Message of the error, with *** in place of values of the request that are masked.
+	Message *string `json:"message,omitempty"`
+
+	// Method Method of the request.
+	Method string `json:"method"`
+
+	// OperationID Id of the operation in this description. Omitted if the path and the method are none.
+	OperationID *string `json:"operationId,omitempty"`
+
+	// Path Path of the request, with *** in place of what may identify a person.
+	Path string `json:"path"`
+
+	// Query Query of the request, with *** in place of what may identify a person.
+	Query *string `json:"query,omitempty"`
+
+	// Replayed Whether the response was saved before, under the idempotency key.
+	Replayed bool              `json:"replayed"`
+	Request  RequestLogContent `json:"request"`
+
+	// RequestID Id in the header Request-Id of the response.
+	RequestID openapi_types.UUID `json:"requestId"`
+	Response  RequestLogContent  `json:"response"`
+
+	// Route Path of the operation.
+	Route *string `json:"route,omitempty"`
+
+	// Status HTTP status of the response.
+	Status int64 `json:"status"`
+
+	// TokenID Token that made the request, or whose secret was wrong.
+	TokenID *string `json:"tokenId,omitempty"`
+}
+
+// RequestLogContent defines model for RequestLogContent.
+type RequestLogContent struct {
+	// Body Body, if it is JSON and kept: with *** in place of what may identify a person or is a secret. Only in GET /request-logs/{requestLogId}.
+	Body interface{} `json:"body,omitempty"`
+
+	// ContentType Media type of the body. Omitted without a body.
+	ContentType *string `json:"contentType,omitempty"`
+
+	// Cut Only if true: the body goes on. About the first 16 kB are kept.
+	Cut *bool `json:"cut,omitempty"`
+
+	// Size Size of the body, in bytes. 0 if it is not known, as that of a file.
+	Size int64 `json:"size"`
+}
+
+// RequestLogListResponse defines model for RequestLogListResponse.
+type RequestLogListResponse struct {
+	// Data Items of the page.
+	Data []RequestLog `json:"data"`
+
+	// HasMore Whether there are more items.
+	HasMore bool `json:"hasMore"`
+
+	// NextCursor Cursor of the next page. Only if hasMore is true.
+	NextCursor *string `json:"nextCursor,omitempty"`
+
+	// TotalCount Total number of items on all pages: exact up to 10,000, unless totalCountIsMinimum is true.
+	TotalCount *int64 `json:"totalCount,omitempty"`
+
+	// TotalCountIsMinimum Only if true: there are at least totalCount items, and counting stopped because there are more than 10,000 or the filter leaves out too many.
+	TotalCountIsMinimum *bool `json:"totalCountIsMinimum,omitempty"`
+}
+
 // ResolveBreakRequest defines model for ResolveBreakRequest.
 type ResolveBreakRequest struct {
 	// Against Account to post the difference against. If omitted, nothing is posted. UNMATCHED: unmatched funds. EXPENSE: fees charged or returned by the partner. FEES: income.
@@ -22528,6 +22665,54 @@ type LookupUmaParams struct {
 	// CustomerID Id of the sending customer. Required unless senderUmaAddress is given.
 	CustomerID *string `form:"customerId,omitempty" json:"customerId,omitempty"`
 }
+
+// ListRequestLogsParams defines parameters for ListRequestLogs.
+type ListRequestLogsParams struct {
+	// Limit Maximum number of items to return.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor Cursor of the page: nextCursor of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// SortOrder Sort order by creation time: asc is oldest first.
+	SortOrder *ListRequestLogsParamsSortOrder `form:"sortOrder,omitempty" json:"sortOrder,omitempty"`
+
+	// Status Statuses, such as 409, or classes of them, such as 4xx. Those with one of them are returned.
+	Status *[]string `form:"status,omitempty" json:"status,omitempty"`
+
+	// Method Method of the request.
+	Method *ListRequestLogsParamsMethod `form:"method,omitempty" json:"method,omitempty"`
+
+	// OperationID Id of the operation.
+	OperationID *string `form:"operationId,omitempty" json:"operationId,omitempty"`
+
+	// PathPrefix Beginning of the path, with or without the version.
+	PathPrefix *string `form:"pathPrefix,omitempty" json:"pathPrefix,omitempty"`
+
+	// RequestID Id in the header Request-Id of the response.
+	RequestID *openapi_types.UUID `form:"requestId,omitempty" json:"requestId,omitempty"`
+
+	// IdempotencyKey Idempotency-Key of the request.
+	IdempotencyKey *string `form:"idempotencyKey,omitempty" json:"idempotencyKey,omitempty"`
+
+	// TokenID Token that made the request.
+	TokenID *string `form:"tokenId,omitempty" json:"tokenId,omitempty"`
+
+	// AgentID Agent that made the request.
+	AgentID *string `form:"agentId,omitempty" json:"agentId,omitempty"`
+
+	// StartDate Arrived at or after this time.
+	StartDate *time.Time `form:"startDate,omitempty" json:"startDate,omitempty"`
+
+	// EndDate Arrived at or before this time.
+	EndDate *time.Time `form:"endDate,omitempty" json:"endDate,omitempty"`
+}
+
+// ListRequestLogsParamsSortOrder defines parameters for ListRequestLogs.
+type ListRequestLogsParamsSortOrder string
+
+// ListRequestLogsParamsMethod defines parameters for ListRequestLogs.
+type ListRequestLogsParamsMethod string
 
 // SandboxFundInternalAccountParams defines parameters for SandboxFundInternalAccount.
 type SandboxFundInternalAccountParams struct {
@@ -36545,6 +36730,12 @@ type ClientInterface interface {
 	// LookupUma request
 	LookupUma(ctx context.Context, receiverUmaAddress string, params *LookupUmaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListRequestLogs request
+	ListRequestLogs(ctx context.Context, params *ListRequestLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRequestLog request
+	GetRequestLog(ctx context.Context, requestLogID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// SandboxFundInternalAccountWithBody request with any body
 	SandboxFundInternalAccountWithBody(ctx context.Context, accountID string, params *SandboxFundInternalAccountParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -39186,6 +39377,30 @@ func (c *Client) LookupExternalAccount(ctx context.Context, accountID string, pa
 
 func (c *Client) LookupUma(ctx context.Context, receiverUmaAddress string, params *LookupUmaParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewLookupUmaRequest(c.Server, receiverUmaAddress, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ListRequestLogs(ctx context.Context, params *ListRequestLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRequestLogsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) GetRequestLog(ctx context.Context, requestLogID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRequestLogRequest(c.Server, requestLogID)
 	if err != nil {
 		return nil, err
 	}
@@ -50231,6 +50446,238 @@ func NewLookupUmaRequest(server string, receiverUmaAddress string, params *Looku
 	return req, nil
 }
 
+// NewListRequestLogsRequest generates requests for ListRequestLogs
+func NewListRequestLogsRequest(server string, params *ListRequestLogsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/request-logs")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.SortOrder != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "sortOrder", *params.SortOrder, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Method != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "method", *params.Method, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.OperationID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "operationId", *params.OperationID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.PathPrefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "pathPrefix", *params.PathPrefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.RequestID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "requestId", *params.RequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.IdempotencyKey != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "idempotencyKey", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.TokenID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "tokenId", *params.TokenID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.AgentID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "agentId", *params.AgentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.StartDate != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "startDate", *params.StartDate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndDate != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "endDate", *params.EndDate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetRequestLogRequest generates requests for GetRequestLog
+func NewGetRequestLogRequest(server string, requestLogID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "requestLogId", requestLogID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/request-logs/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewSandboxFundInternalAccountRequest calls the generic SandboxFundInternalAccount builder with application/json body
 func NewSandboxFundInternalAccountRequest(server string, accountID string, params *SandboxFundInternalAccountParams, body SandboxFundInternalAccountJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -52845,6 +53292,12 @@ type ClientWithResponsesInterface interface {
 
 	// LookupUmaWithResponse request
 	LookupUmaWithResponse(ctx context.Context, receiverUmaAddress string, params *LookupUmaParams, reqEditors ...RequestEditorFn) (*LookupUmaResponse, error)
+
+	// ListRequestLogsWithResponse request
+	ListRequestLogsWithResponse(ctx context.Context, params *ListRequestLogsParams, reqEditors ...RequestEditorFn) (*ListRequestLogsResponse, error)
+
+	// GetRequestLogWithResponse request
+	GetRequestLogWithResponse(ctx context.Context, requestLogID string, reqEditors ...RequestEditorFn) (*GetRequestLogResponse, error)
 
 	// SandboxFundInternalAccountWithBodyWithResponse request with any body
 	SandboxFundInternalAccountWithBodyWithResponse(ctx context.Context, accountID string, params *SandboxFundInternalAccountParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SandboxFundInternalAccountResponse, error)
@@ -57726,6 +58179,66 @@ func (r LookupUmaResponse) ContentType() string {
 	return ""
 }
 
+type ListRequestLogsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *RequestLogListResponse
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRequestLogsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRequestLogsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRequestLogsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetRequestLogResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *RequestLog
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRequestLogResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRequestLogResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRequestLogResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type SandboxFundInternalAccountResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -60528,6 +61041,24 @@ func (c *ClientWithResponses) LookupUmaWithResponse(ctx context.Context, receive
 		return nil, err
 	}
 	return ParseLookupUmaResponse(rsp)
+}
+
+// ListRequestLogsWithResponse request returning *ListRequestLogsResponse
+func (c *ClientWithResponses) ListRequestLogsWithResponse(ctx context.Context, params *ListRequestLogsParams, reqEditors ...RequestEditorFn) (*ListRequestLogsResponse, error) {
+	rsp, err := c.ListRequestLogs(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRequestLogsResponse(rsp)
+}
+
+// GetRequestLogWithResponse request returning *GetRequestLogResponse
+func (c *ClientWithResponses) GetRequestLogWithResponse(ctx context.Context, requestLogID string, reqEditors ...RequestEditorFn) (*GetRequestLogResponse, error) {
+	rsp, err := c.GetRequestLog(ctx, requestLogID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRequestLogResponse(rsp)
 }
 
 // SandboxFundInternalAccountWithBodyWithResponse request with arbitrary body returning *SandboxFundInternalAccountResponse
@@ -65184,6 +65715,58 @@ func ParseLookupUmaResponse(rsp *http.Response) (*LookupUmaResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest ReceiverLookupResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListRequestLogsResponse parses an HTTP response from a ListRequestLogsWithResponse call
+func ParseListRequestLogsResponse(rsp *http.Response) (*ListRequestLogsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRequestLogsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RequestLogListResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetRequestLogResponse parses an HTTP response from a GetRequestLogWithResponse call
+func ParseGetRequestLogResponse(rsp *http.Response) (*GetRequestLogResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRequestLogResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RequestLog
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,23 @@
+package ports
+
+import (
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/core/requestlog"
+)
+
+// RequestLogFilter selects entries of the log of requests. All that is set must match.
+type RequestLogFilter struct {
+	Paging
+	Statuses       []requestlog.StatusRange // one of them
+	Method         string
+	Operation      string
+	PathPrefixes   []string // one of them
+	RequestID      uuid.UUID
+	IdempotencyKey string
+	Token          ident.Token
+	Agent          ident.Agent
+	Arrived        period.Interval
+}
