@@ -150,7 +150,9 @@ func TestReference_TryItRefuses(t *testing.T) {
 	f.run(chromedp.KeyEvent(kb.Escape))
 	f.evaluate(`document.querySelector("#createQuote .try").focus(); ""`)
 	f.run(chromedp.KeyEvent(kb.Enter))
-	eventually(t, "the form", func() bool { return f.evaluate(`String(dialog.open && dialog.contains(document.activeElement))`) == "true" })
+	eventually(t, "the form", func() bool {
+		return f.evaluate(`String(dialog.open && dialog.contains(document.activeElement))`) == "true"
+	})
 	f.run(chromedp.KeyEvent(kb.Escape))
 	if got := f.evaluate(`document.activeElement.closest("article")?.id + document.activeElement.className`); got != "createQuotetry" {
 		t.Errorf("after Escape, the focus is on %q", got)
