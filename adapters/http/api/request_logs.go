@@ -72,7 +72,8 @@ func (requestLogJSON) Schema(huma.Registry) *huma.Schema { return &huma.Schema{}
 func renderRequestLog(e requestlog.Entry) requestLogBody {
 	return requestLogBody{
 		ID: httpapi.NewID(e.ID), At: httpapi.NewTime(e.ArrivedAt), DurationMs: e.Duration.Round(time.Millisecond).Milliseconds(),
-		Method: e.Method, Path: e.Path, Query: e.Query, OperationID: e.Operation, Route: e.Route, Status: e.Status, Code: e.Code, Message: e.Message,
+		Method: e.Method, Path: e.Path, Query: e.Query, OperationID: e.Operation, Route: e.Route,
+		Status: e.Status, Code: e.Code, Message: e.Message,
 		RequestID: e.RequestID.String(), IdempotencyKey: e.IdempotencyKey, Replayed: e.Replayed, TokenID: httpapi.NewID(e.Token),
 		AgentID: httpapi.NewID(e.Agent), Request: renderLogContent(e.Request), Response: renderLogContent(e.Response),
 		LostBefore: e.LostBefore,
