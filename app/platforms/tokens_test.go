@@ -20,7 +20,8 @@ func TestService_TokenSecretIsReturnedOnce(t *testing.T) {
 	request := apptest.IdempotentRequest(env.admin, "key",
 		func(result any) string { sent = "secret:" + result.(platforms.IssuedToken).Secret; return sent })
 
-	issued, err := env.platforms.CreateToken(t.Context(), env.admin.Platform, env.admin.Token, request, "web", []platform.Permission{platform.View})
+	issued, err := env.platforms.CreateToken(t.Context(), env.admin.Platform, env.admin.Token, request, "web",
+		[]platform.Permission{platform.View})
 	if err != nil || len(issued.Secret) != 64 {
 		t.Fatalf("issued %+v, %v", issued, err)
 	}
@@ -56,7 +57,8 @@ func TestService_DeleteToken(t *testing.T) {
 	// be deleted.
 	env := newEnv(t)
 	authenticator := platforms.NewAuthenticator(env.Store)
-	second, err := env.platforms.CreateToken(t.Context(), env.admin.Platform, env.admin.Token, nil, "second", []platform.Permission{platform.Manage})
+	second, err := env.platforms.CreateToken(t.Context(), env.admin.Platform, env.admin.Token, nil, "second",
+		[]platform.Permission{platform.Manage})
 	if err != nil {
 		t.Fatal(err)
 	}

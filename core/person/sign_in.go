@@ -170,8 +170,8 @@ var ErrSignIn = &fault.Error{
 }
 
 // ErrCode is the fault of a code that is not accepted.
-var ErrCode = &fault.Error{Code: fault.Unauthorized, Reason: "Code not accepted", Message: "The code is wrong, or was used already. Wait for the " +
-	"next one that your application shows."}
+var ErrCode = &fault.Error{Code: fault.Unauthorized, Reason: "Code not accepted", Message: "The code is wrong, or was used already. Wait " +
+	"for the next one that your application shows."}
 
 // SecretHash is the SHA-256 of the secret of a link or session, which has 256 random bits.
 type SecretHash = [sha256.Size]byte

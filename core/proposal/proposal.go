@@ -154,8 +154,8 @@ func (p Proposal) Approve(by platform.Author, people People, now time.Time) (Pro
 	approver, isKnown := people.Acting(by)
 	switch {
 	case !isKnown && !people.IsSandbox:
-		return p, conflict("Not a person", "A proposal is approved by a person: in the console, with a token that belongs to a person (`causeway "+
-			"token create --person`), or on the command line with the e-mail address of a person as --actor.")
+		return p, conflict("Not a person", "A proposal is approved by a person: in the console, with a token that belongs to a person ("+
+			"`causeway token create --person`), or on the command line with the e-mail address of a person as --actor.")
 	case p.By.Token == by.Token && !by.Token.IsZero(), by.Actor != "" && platform.IsSameActor(by.Actor, p.By.Actor),
 		isKnown && (approver.ID == p.ByPerson || p.isOf(approver)):
 		return p, conflict("Same person", "%s made this proposal, or the token that did; another person must approve it.", p.By)

@@ -76,7 +76,8 @@ func registerTokens(a *httpapi.API, service Platforms) {
 			"Idempotency-Key returns the token without its secret: " +
 			"if the first response was lost, delete the token and create another.",
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (platforms.IssuedToken, error) {
-		return service.CreateToken(ctx, call.Principal.Platform, call.Principal.Token, call.IdempotentRequest, in.Body.Name, in.Body.permissions())
+		return service.CreateToken(ctx, call.Principal.Platform, call.Principal.Token, call.IdempotentRequest, in.Body.Name,
+			in.Body.permissions())
 	}, renderToken)
 
 	httpapi.Get(a, httpapi.Operation{

@@ -75,7 +75,8 @@ type Accounting interface {
 type Proposals interface {
 	Proposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposal.Stated, error)
 	Proposals(ctx context.Context, p ident.Platform, f ports.ProposalFilter) (ports.Page[proposal.Stated], error)
-	Approve(ctx context.Context, p ident.Platform, by platform.Author, key *ports.IdempotentRequest, id ident.Proposal) (proposal.Stated, error)
+	Approve(ctx context.Context, p ident.Platform, by platform.Author, key *ports.IdempotentRequest,
+		id ident.Proposal) (proposal.Stated, error)
 	Reject(ctx context.Context, p ident.Platform, by platform.Author, key *ports.IdempotentRequest, id ident.Proposal,
 		note string) (proposal.Stated, error)
 }

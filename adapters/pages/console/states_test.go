@@ -202,7 +202,8 @@ func TestHome_CountsLastDay(t *testing.T) {
 
 func TestHome_SaysWhatWaits(t *testing.T) {
 	t.Parallel()
-	// The overview names changes that wait for approval, webhooks that failed and jobs that stopped, these only to those who may see jobs, and "or more" where it
+	// The overview names changes that wait for approval, webhooks that failed and jobs that stopped, these only to
+	// those who may see jobs, and "or more" where it
 	// has not counted to the end. Where nothing waits, it says so. Only a sandbox is told to move no money.
 	s := newSite(t).fill().as(person.Grant{Role: person.Operator})
 	for i := range byte(25) {
@@ -220,8 +221,8 @@ func TestHome_SaysWhatWaits(t *testing.T) {
 	}
 	viewer := newSite(t).as(person.Grant{Role: person.Viewer})
 	viewer.platforms.all[0].Environment = platform.Production
-	if got := viewer.get(base); !strings.Contains(got.body, "Nothing: no change waits for approval, and all webhooks are accepted.") || strings.Contains(got.body,
-		"sandbox") ||
+	if got := viewer.get(base); !strings.Contains(got.body, "Nothing: no change waits for approval, and all webhooks are accepted.") ||
+		strings.Contains(got.body, "sandbox") ||
 		strings.Contains(got.body, "Jobs") || slices.Contains(viewer.calls.log, "jobs") {
 		t.Errorf("nothing waits: %s", got.body)
 	}

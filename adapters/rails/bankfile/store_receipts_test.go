@@ -65,7 +65,8 @@ func TestStore_ReceiptsNamesEndWithTheRetention(t *testing.T) {
 		}
 	}
 
-	err := c.db.DeleteOld(t.Context(), postgres.RetentionCutoffs{WithoutPlatform: bankfile.OldRows(noon.AddDate(0, 0, -5))}, func(string, int) {})
+	err := c.db.DeleteOld(t.Context(), postgres.RetentionCutoffs{WithoutPlatform: bankfile.OldRows(noon.AddDate(0, 0, -5))},
+		func(string, int) {})
 
 	found, errFound := c.ReceiptsByName(t.Context(), bankName, []string{"name"})
 	if err := errors.Join(err, errFound); err != nil || !reflect.DeepEqual(found, map[string][]string{"name": {"new"}}) {
