@@ -10975,6 +10975,9 @@ type APIToken struct {
 	// Permissions Permissions of the token. VIEW reads; TRANSACT moves money; MANAGE changes customers, accounts, settings and tokens.
 	Permissions []APITokenPermissions `json:"permissions"`
 
+	// PersonID Id of the person whom the token belongs to, and who may approve with it. Omitted for the token of a service, which approves nothing.
+	PersonID *string `json:"personId,omitempty"`
+
 	// UpdatedAt Time of the last change.
 	UpdatedAt time.Time `json:"updatedAt"`
 }
@@ -15292,7 +15295,7 @@ type LedgerSettings struct {
 	// FeeRecognition When fees are income: at the conversion of a payment, or at its delivery.
 	FeeRecognition LedgerSettingsFeeRecognition `json:"feeRecognition"`
 
-	// FourEyes Actions that need the approval of a second token: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result and deferred fees. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
+	// FourEyes Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result and deferred fees. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
 	FourEyes []LedgerSettingsFourEyes `json:"fourEyes"`
 
 	// FunctionalCurrency Functional currency of the platform (IAS 21): the currency of its exchange result. Omitted if none is chosen. It cannot change once exchange results are posted.
@@ -15346,7 +15349,7 @@ type LedgerSettingsUpdateRequest struct {
 	// FeeRecognition When fees are income: at the conversion of a payment, or at its delivery.
 	FeeRecognition LedgerSettingsUpdateRequestFeeRecognition `json:"feeRecognition"`
 
-	// FourEyes Actions that need the approval of a second token: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result and deferred fees. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
+	// FourEyes Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result and deferred fees. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
 	FourEyes []LedgerSettingsUpdateRequestFourEyes `json:"fourEyes"`
 
 	// FunctionalCurrency Functional currency of the platform (IAS 21): the currency of its exchange result. Omitted if none is chosen. It cannot change once exchange results are posted.
