@@ -42,7 +42,7 @@ func TestFourEyes_TwoPersonsEndMonthAndYear(t *testing.T) {
 		"figures.kind": "revaluation", "figures.functionalCurrency": "USD", "figures.run": 1, "figures.positions.0.currency": "EUR",
 		"figures.positions.0.cost": 1_010_000})
 	h.get("/ledger/exchange-result/"+month).wantError(404, "NOT_FOUND")
-	approve(ana, stale).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Same token"})
+	approve(ana, stale).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Same person"})
 
 	// Euros are traded in the month meanwhile.
 	approve(ben, ana.post("/ledger/adjustments", trade(100_000, 101_000)).wantStatus(202)).wantStatus(200)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -53,7 +54,7 @@ func TestFourEyes_TwoPersonsChangeTheBooks(t *testing.T) {
 		return d.event == "LEDGER_PROPOSAL.PENDING" && d.text("proposal.id") == proposed.text("id")
 	})
 	h.get("/ledger/accounts/expense%2Frails").wantError(404, "NOT_FOUND")
-	ana.post(path+"/approve", nil).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Same token"})
+	ana.post(path+"/approve", nil).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Same person"})
 	ben.withHeader("Causeway-Actor", "ana").post(path+"/approve", nil).wantError(409,
 		"CONFLICT").wantValues(map[string]any{"reason": "Same person"})
 
@@ -70,6 +71,77 @@ func TestFourEyes_TwoPersonsChangeTheBooks(t *testing.T) {
 	h.get("/ledger/settings").wantStatus(200).wantValues(map[string]any{"version": 2, "actor": "Ana", "approval.actor": "Ben"})
 	h.post("/ledger/adjustments", feeAdjustment(1)).wantStatus(201)
 	mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL}, "ledger", "check")
+}
+
+func TestFourEyes_OnProductionAPersonApproves(t *testing.T) {
+	t.Parallel()
+	// On a production platform money at partners changes by two persons. A service approves nothing, also with a second token and
+	// another name; nor does the person who proposes, with a second token or a service that it has made. Another person approves, with
+	// its token or in the console after another code, and operators as a person.
+	h := newTestEnv(t)
+	live := h.createPlatform("Live", "PRODUCTION", "--regulated")
+	propose := func(by *client) string {
+		t.Helper()
+		return by.post("/ledger/adjustments", feeAdjustment(700)).wantStatus(202).text("id")
+	}
+	approve := func(by *client, id string) apiResponse { return by.post("/ledger/proposals/"+id+"/approve", nil) }
+	if refused := live.post("/ledger/adjustments", feeAdjustment(1)).wantError(409, "CONFLICT"); !strings.Contains(refused.text("message"),
+		"people invite") {
+		t.Errorf("without people: %s", refused.body)
+	}
+	ana, ben, eve := h.invite("Ana", "FINANCE"), h.invite("Ben", "ADMINISTRATOR@"+live.platformID), h.invite("Eve", "VIEWER")
+	first, second, others := h.tokenOf(ana, live), h.tokenOf(ana, live), h.tokenOf(ben, live)
+	service := func(by *client) *client {
+		made := by.post("/tokens", object{"name": "Back office", "permissions": []string{"VIEW", "MANAGE"}}).wantStatus(201)
+		return newClient(t, h.BaseURL, made.text("clientId"), made.text("clientSecret"))
+	}
+	anas := service(service(first))
+
+	byAna := propose(first)
+	for name, refused := range map[string]apiResponse{"herself": approve(first, byAna), "her second token": approve(second, byAna)} {
+		refused.wantError(409, "CONFLICT")
+		if refused.text("reason") != "Same person" {
+			t.Errorf("%s: %s", name, refused.body)
+		}
+	}
+	for name, by := range map[string]*client{"a service": live.client, "her service": anas, "a service of another": service(others)} {
+		refused := approve(by.withHeader("Causeway-Actor", "Zoe"), byAna).wantError(409, "CONFLICT")
+		if refused.text("reason") != "Not a person" {
+			t.Errorf("%s: %s", name, refused.body)
+		}
+	}
+	approve(h.tokenOf(eve, live), byAna).wantError(403, "FORBIDDEN")
+	approve(others, byAna).wantStatus(200)
+	byService := propose(anas)
+	approve(first, byService).wantError(409, "CONFLICT").wantValues(map[string]any{"reason": "Same person"})
+
+	path := "/console/platforms/" + strings.TrimPrefix(live.platformID, "PlatformConfig:") + "/proposals/" + strings.TrimPrefix(byService,
+		"Proposal:")
+	form := url.Values{"csrf": {ben.find(tokenPattern, ben.page(http.MethodGet, path, nil))}, "decision": {"approve"}, "code": {ben.code(0)}}
+	if page := ben.page(http.MethodPost, path, form); !strings.Contains(page, "was used already") {
+		t.Errorf("with the code of the setup: %s", page)
+	}
+	form.Set("code", ben.code(1))
+	ben.page(http.MethodPost, path, form)
+	live.get("/ledger/proposals/" + byService).wantStatus(200).wantValues(map[string]any{"status": "EXECUTED", "decidedBy.actor": "Ben"})
+
+	env := []string{"DATABASE_URL=" + h.databaseURL}
+	byBen := propose(others)
+	decide := func(actor string) (errOut string, status int) {
+		_, errOut, status = runCommand(t, env, "ledger", "proposals", "approve", byBen, "--platform", live.platformID, "--actor", actor)
+		return errOut, status
+	}
+	for _, actor := range []string{"root", "Ana", "BEN@people.test"} {
+		if errOut, status := decide(actor); status != 1 || !strings.Contains(errOut, "person") {
+			t.Errorf("an operator as %s: status %d, %s", actor, status, errOut)
+		}
+	}
+	if errOut, status := decide("ana@people.test"); status != 0 {
+		t.Errorf("an operator as Ana: status %d, %s", status, errOut)
+	}
+	mustRunCommand(t, env, "people", "disable", ben.email)
+	others.get("/config").wantError(401, "UNAUTHORIZED")
+	mustRunCommand(t, env, "ledger", "check")
 }
 
 func TestFourEyes_KilledServerExecutesOnce(t *testing.T) {

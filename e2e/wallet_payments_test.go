@@ -233,12 +233,11 @@ func TestWalletPayments_SignatureOfProductionProvesItself(t *testing.T) {
 	customer := h.createCustomer(object{"email": "ana@example.com"})
 	wallet := h.walletOf(customer)
 	dollars := h.get("/customers/internal-accounts?currency=USD&customerId=" + customer).wantStatus(200).text("data.0.id")
-	ben := h.post("/tokens", object{"name": "Ben", "permissions": []string{"VIEW", "MANAGE"}}).wantStatus(201)
+	ben := h.tokenOf(h.invite("Ben", "FINANCE"), h.tenant)
 	proposed := h.post("/ledger/adjustments", object{"note": "Coins of the customer, brought from another wallet", "ownedAccounts": true,
 		"entries": []object{{"debit": "chains/LAYER2", "credit": "wallets/" + wallet, "currency": "USDB", "amount": 100_000_000}}}).wantStatus(
 		202)
-	newClient(t, h.BaseURL, ben.text("clientId"), ben.text("clientSecret")).post("/ledger/proposals/"+proposed.text("id")+"/approve",
-		nil).wantStatus(200)
+	ben.post("/ledger/proposals/"+proposed.text("id")+"/approve", nil).wantStatus(200)
 	owner := h.openSessionByMail(mails, wallet)
 	quote, other := h.quoteFromWallet(wallet, dollars), h.quoteFromWallet(wallet, dollars)
 

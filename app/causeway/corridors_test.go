@@ -1,11 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/postgres"
+	"causeway/core/person"
 )
 
 func TestCorridorsCommand_SetResetAndHistory(t *testing.T) {
@@ -70,12 +76,13 @@ func TestCorridorsCommand_SetResetAndHistory(t *testing.T) {
 
 func TestCorridorsCommand_TwoOperatorsChangePrices(t *testing.T) {
 	t.Parallel()
-	// When the settings of a platform list PRICE, changes for it and for all platforms are proposed. Another operator
+	// When the settings of a platform list PRICE, changes for it and for all platforms are proposed. Another person
 	// approves or rejects them, once, and a change of terms that have changed since is refused.
 	url := seededDatabase(t)
 	if out, errOut, status := runLedger(t, url, "settings set fourEyes=PRICE --actor ana"); status != 0 {
 		t.Fatalf("settings: status %d, %s%s", status, errOut, out)
 	}
+	addPeople(t, url, "ana@people.test", "ben@people.test")
 	proposals := regexp.MustCompile(`Proposal:[0-9a-f-]{36}`)
 	var ids []string // in the order in which they are proposed
 	var transcript strings.Builder
@@ -83,19 +90,19 @@ func TestCorridorsCommand_TwoOperatorsChangePrices(t *testing.T) {
 		args   string
 		status int
 	}{
-		{"set USD BTC --actor ana --fee-percent 0.3% --fee-fixed 25 --note agreed", 0},
-		{"set USD BTC --actor ana --fee-fixed 50 --platform " + fakePlatform, 0},
-		{"reset USD BTC --actor ana", 0},
-		{"set USD EUR --actor ben --lock 90s", 0},
+		{"set USD BTC --actor ana@people.test --fee-percent 0.3% --fee-fixed 25 --note agreed", 0},
+		{"set USD BTC --actor ana@people.test --fee-fixed 50 --platform " + fakePlatform, 0},
+		{"reset USD BTC --actor ana@people.test", 0},
+		{"set USD EUR --actor ben@people.test --lock 90s", 0},
 		{"history", 0},
 		{"proposals list --status PENDING", 0},
-		{"approve 1 --actor Ana", 1},
-		{"approve 1 --actor ben", 0},
+		{"approve 1 --actor Ana@people.test", 1},
+		{"approve 1 --actor ben@people.test", 0},
 		{"approve 1 --actor carl", 1},
-		{"approve 2 --actor ben", 1},
+		{"approve 2 --actor ben@people.test", 1},
 		{"proposals show 2", 0},
-		{"reject 2 --actor ben --note Outdated", 0},
-		{"approve 3 --actor ana", 0},
+		{"reject 2 --actor ben@people.test --note Outdated", 0},
+		{"approve 3 --actor ana@people.test", 0},
 		{"proposals list", 0},
 		{"history", 0},
 	} {
@@ -120,9 +127,27 @@ func TestCorridorsCommand_TwoOperatorsChangePrices(t *testing.T) {
 	}
 	checkGolden(t, "corridors_four_eyes.txt", text)
 
-	checkActions(t, url, "SET_CORRIDOR ben USD to BTC", "SET_CORRIDOR ana USD to EUR")
+	checkActions(t, url, "SET_CORRIDOR ben@people.test USD to BTC", "SET_CORRIDOR ana@people.test USD to EUR")
 	if out, errOut, status := runLedger(t, url, "check"); status != 0 {
 		t.Errorf("check: status %d, %s%s", status, errOut, out)
+	}
+}
+
+// addPeople stores people who may approve.
+func addPeople(t *testing.T, url string, emails ...string) {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for n, email := range emails {
+		p := person.Person{Email: email, Name: email, Grants: []person.Grant{{Role: person.Finance}}, Status: person.Active,
+			CreatedAt: systemClock{}.Now(), UpdatedAt: systemClock{}.Now()}
+		p.ID.SetUUID(uuid.UUID{15: byte(n + 1)})
+		if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePerson(ctx, p) }); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -71,7 +71,7 @@ type commands struct {
 	Completion cli.CompletionCommand `cmd:"" group:"Operation" help:"Print what makes a shell complete commands and values."`
 	Complete   cli.CompleteCommand   `cmd:"" hidden:""`
 
-	Version versionCommand `cmd:"" group:"Operation" help:"Print the version, as --version does."`
+	Version versionCommand `cmd:"" hidden:"" help:"Print the version, as --version does."`
 }
 
 type versionCommand struct{}

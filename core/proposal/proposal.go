@@ -113,9 +113,15 @@ func (p Proposal) CheckCreate(people People, pending int) error {
 	standsForAnother := func(t platform.Token) bool {
 		return people.IsSandbox && t.Person.IsZero() && t.ID != p.By.Token && slices.Contains(t.Permissions, platform.Manage)
 	}
-	if !slices.ContainsFunc(people.People, approves) && !slices.ContainsFunc(people.Tokens, standsForAnother) {
+	// On the command line the name of another operator is enough there.
+	isOperatorOfSandbox := people.IsSandbox && p.By.Token.IsZero()
+	if !isOperatorOfSandbox && !slices.ContainsFunc(people.People, approves) && !slices.ContainsFunc(people.Tokens, standsForAnother) {
+		more := ""
+		if people.IsSandbox {
+			more = " On a sandbox platform a second token with the permission MANAGE stands for one: POST /tokens."
+		}
 		return conflict("No second person", "This change needs the approval of a second person, and nobody else has the role %s or %s. Invite a "+
-			"person with `causeway people invite`, or add the role with `causeway people set-roles`.", person.Finance, person.Administrator)
+			"person with `causeway people invite`, or add the role with `causeway people set-roles`.%s", person.Finance, person.Administrator, more)
 	}
 	if p.By.Token.IsZero() && p.ByPerson.IsZero() && !people.IsSandbox {
 		return conflict("Not a person", "This change needs the approval of a second person, and %s is nobody's e-mail address. Give yours as "+
@@ -158,7 +164,7 @@ func (p Proposal) Approve(by platform.Author, people People, now time.Time) (Pro
 			"`causeway token create --person`), or on the command line with the e-mail address of a person as --actor.")
 	case p.By.Token == by.Token && !by.Token.IsZero(), by.Actor != "" && platform.IsSameActor(by.Actor, p.By.Actor),
 		isKnown && (approver.ID == p.ByPerson || p.isOf(approver)):
-		return p, conflict("Same person", "%s made this proposal, or the token that did; another person must approve it.", p.By)
+		return p, conflict("Same person", "You made this proposal, or the token that made it; another person must approve it.")
 	case isKnown:
 		if err := approver.Check(person.ApproveBooks, p.Platform); err != nil {
 			return p, err

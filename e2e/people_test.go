@@ -1,0 +1,102 @@
+package e2e
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+)
+
+var (
+	linkPattern   = regexp.MustCompile(`/console/link/[\w-]+`)
+	secretPattern = regexp.MustCompile(`name="secret" value="([A-Z2-7]+)"`)
+	tokenPattern  = regexp.MustCompile(`name="csrf" value="([\w-]+)"`)
+)
+
+// person is somebody who works with the service.
+type person struct {
+	t     testing.TB
+	root  string // of the pages
+	email string
+	http  *http.Client
+	totp  string
+}
+
+// invite invites a person by command, who opens the link and chooses its password and second factor.
+func (h *testEnv) invite(name, roles string) *person {
+	h.t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	p := &person{t: h.t, root: strings.TrimSuffix(h.server.baseURL, "/2025-10-13"), email: strings.ToLower(name) + "@people.test",
+		http: &http.Client{Jar: jar, Timeout: waitTimeout}}
+	out := mustRunCommand(h.t, []string{"DATABASE_URL=" + h.databaseURL}, "people", "invite", p.email, "--name", name, "--roles", roles)
+	link := linkPattern.FindString(out)
+	p.page(http.MethodPost, link, nil)
+	setup := p.page(http.MethodGet, "/console/setup", nil)
+	p.totp = p.find(secretPattern, setup)
+	p.page(http.MethodPost, "/console/setup", url.Values{"csrf": {p.find(tokenPattern, setup)}, "secret": {p.totp},
+		"password": {"correct horse battery staple"}, "code": {p.code(0)}})
+	return p
+}
+
+// code returns the code of the second factor, some steps of time from now.
+func (p *person) code(steps time.Duration) string {
+	p.t.Helper()
+	code, err := totp.GenerateCode(p.totp, time.Now().Add(steps*30*time.Second))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return code
+}
+
+// page returns a page, or what follows a form.
+func (p *person) page(method, path string, form url.Values) string {
+	p.t.Helper()
+	request, err := http.NewRequestWithContext(p.t.Context(), method, p.root+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if method == http.MethodPost {
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	response, err := p.http.Do(request)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode >= http.StatusInternalServerError || response.StatusCode == http.StatusNotFound {
+		p.t.Fatalf("%s %s: %d, %v\n%s", method, path, response.StatusCode, err, body)
+	}
+	return string(body)
+}
+
+func (p *person) find(pattern *regexp.Regexp, page string) string {
+	p.t.Helper()
+	found := pattern.FindAllStringSubmatch(page, -1)
+	if len(found) == 0 {
+		p.t.Fatalf("no %s in\n%s", pattern, page)
+	}
+	return found[len(found)-1][1]
+}
+
+// token returns a client with a token of the platform that belongs to the person.
+func (h *testEnv) tokenOf(p *person, on *tenant) *client {
+	h.t.Helper()
+	var created struct{ ClientID, ClientSecret string }
+	out := mustRunCommand(h.t, []string{"DATABASE_URL=" + h.databaseURL}, "token", "create", "--platform", on.platformID, "--name", p.email,
+		"--permissions", "VIEW,MANAGE", "--person", p.email)
+	if err := json.Unmarshal([]byte(out), &created); err != nil {
+		h.t.Fatal(err)
+	}
+	return newClient(h.t, h.server.baseURL, created.ClientID, created.ClientSecret)
+}
