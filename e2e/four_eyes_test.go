@@ -117,7 +117,7 @@ func TestFourEyes_OnProductionAPersonApproves(t *testing.T) {
 
 	path := "/console/platforms/" + strings.TrimPrefix(live.platformID, "PlatformConfig:") + "/proposals/" + strings.TrimPrefix(byService,
 		"Proposal:")
-	form := url.Values{"csrf": {ben.find(tokenPattern, ben.page(http.MethodGet, path, nil))}, "decision": {"approve"}, "code": {ben.code(0)}}
+	form := url.Values{"csrf": {ben.find(tokenPattern, ben.page(http.MethodGet, path, nil))}, "decision": {"approve"}, "code": {ben.used}}
 	if page := ben.page(http.MethodPost, path, form); !strings.Contains(page, "was used already") {
 		t.Errorf("with the code of the setup: %s", page)
 	}
@@ -125,7 +125,7 @@ func TestFourEyes_OnProductionAPersonApproves(t *testing.T) {
 	ben.page(http.MethodPost, path, form)
 	live.get("/ledger/proposals/" + byService).wantStatus(200).wantValues(map[string]any{"status": "EXECUTED", "decidedBy.actor": "Ben"})
 
-	env := []string{"DATABASE_URL=" + h.databaseURL}
+	env := []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}
 	byBen := propose(others)
 	decide := func(actor string) (errOut string, status int) {
 		_, errOut, status = runCommand(t, env, "ledger", "proposals", "approve", byBen, "--platform", live.platformID, "--actor", actor)

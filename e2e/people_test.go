@@ -27,6 +27,8 @@ type person struct {
 	email string
 	http  *http.Client
 	totp  string
+	// used is the code with which the second factor was chosen.
+	used string
 }
 
 // invite invites a person by command, who opens the link and chooses its password and second factor.
@@ -43,8 +45,9 @@ func (h *testEnv) invite(name, roles string) *person {
 	p.page(http.MethodPost, link, nil)
 	setup := p.page(http.MethodGet, "/console/setup", nil)
 	p.totp = p.find(secretPattern, setup)
+	p.used = p.code(0)
 	p.page(http.MethodPost, "/console/setup", url.Values{"csrf": {p.find(tokenPattern, setup)}, "secret": {p.totp},
-		"password": {"correct horse battery staple"}, "code": {p.code(0)}})
+		"password": {"correct horse battery staple"}, "code": {p.used}})
 	return p
 }
 

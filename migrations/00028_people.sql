@@ -15,6 +15,8 @@ CREATE TABLE people (
 );
 GRANT SELECT, INSERT, UPDATE ON people TO causeway_service;
 SELECT isolate_platforms('people', 'false');
+-- Who may approve a change of a platform is read with the change.
+CREATE POLICY people_read_for_platforms ON people FOR SELECT USING ((SELECT visible_platform()) IS NOT NULL);
 
 -- What a person signs in with. The platform is always zero: encrypted columns are found by it when their keys are replaced.
 CREATE TABLE person_factors (

@@ -2217,6 +2217,7 @@ ALTER TABLE ONLY people
 ALTER TABLE ONLY people
     ADD CONSTRAINT person_email_unique UNIQUE (email);
 ALTER TABLE people ENABLE ROW LEVEL SECURITY;
+CREATE POLICY people_read_for_platforms ON people FOR SELECT USING ((( SELECT visible_platform() AS visible_platform) IS NOT NULL));
 CREATE POLICY platform_isolation ON people USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,UPDATE ON TABLE people TO causeway_service;
 

@@ -47,7 +47,8 @@ func (db *DB) People(ctx context.Context) ([]person.Person, error) {
 	return selectRows(ctx, db, db.read, people, `ORDER BY email`)
 }
 
-// LockPeopleOf uses the primary key of tokens, and reads the whole table of people.
+// LockPeopleOf uses the primary key of tokens, and reads the whole table of people. Those are not locked: a platform may only read
+// them, and a role that is taken away holds from the next request on.
 func (u *Unit) LockPeopleOf(ctx context.Context, p ident.Platform) (proposal.People, error) {
 	tokens, err := u.LockTokens(ctx, p)
 	if err != nil {
@@ -59,7 +60,7 @@ func (u *Unit) LockPeopleOf(ctx context.Context, p ident.Platform) (proposal.Peo
 }
 
 func lockPeople(ctx context.Context, db *DB, read storage.Reader, p ident.Platform) (found proposal.People, err error) {
-	if found.People, err = selectRows(ctx, db, read, people, `ORDER BY id FOR SHARE`); err != nil {
+	if found.People, err = selectRows(ctx, db, read, people, `ORDER BY id`); err != nil {
 		return found, err
 	}
 	// The environment of a platform never changes.

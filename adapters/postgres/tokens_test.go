@@ -117,8 +117,8 @@ func TestTokens_ErrorInTheMiddleOfTheRows(t *testing.T) {
 	defer owner.Close(t.Context())
 	for _, statement := range []string{
 		`ALTER TABLE tokens RENAME TO stored_tokens`,
-		`CREATE VIEW tokens AS SELECT platform_id, id, name, permissions, client_id, secret_hash, created_at,
-			updated_at + make_interval(secs => 1 / (name <> 'last')::int) AS updated_at FROM stored_tokens`,
+		`CREATE VIEW tokens AS SELECT platform_id, id, name, permissions, client_id, secret_hash, created_at, person_id,
+			creator_id, updated_at + make_interval(secs => 1 / (name <> 'last')::int) AS updated_at FROM stored_tokens`,
 		`GRANT SELECT ON tokens TO causeway_service`,
 	} {
 		if _, err := owner.Exec(t.Context(), statement); err != nil {

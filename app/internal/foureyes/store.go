@@ -33,8 +33,8 @@ type Tx interface {
 
 // PeopleTx reads who acts with which token.
 type PeopleTx interface {
-	// LockPeopleOf returns who acts with which token of a platform, of which nothing changes until the unit of work ends. The zero
-	// platform has no tokens.
+	// LockPeopleOf returns who acts with which token of a platform. The tokens do not change until the unit of work ends. The zero
+	// platform has none.
 	LockPeopleOf(ctx context.Context, p ident.Platform) (proposal.People, error)
 }
 
