@@ -26,6 +26,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
+	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/core/transaction"
@@ -52,6 +53,7 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := newEnvWithOnePerson(t)
 	e.ben = platform.Author{Token: e.NewPrincipal(e.Platform).Token, Actor: "Ben"}
+	e.GiveToken(e.ben.Token, e.NewPerson(person.Finance))
 	return e
 }
 
@@ -78,6 +80,7 @@ func newEnvWithOnePerson(t *testing.T) *env {
 			e.accounting.Executors(), e.books.Executors(), e.treasury.Executors(),
 			e.monthEnd.Executors(), e.years.Executors(), e.statements.Executors())})
 	e.ana = platform.Author{Token: e.Admin.Token, Actor: "Ana"}
+	e.GiveToken(e.ana.Token, e.NewPerson(person.Finance))
 	operator := booksapp.Change{By: platform.Author{Actor: "ops"}}
 	if _, err := e.books.EditSettings(t.Context(), e.Platform.ID, operator, func(s books.Settings) (books.Settings, error) {
 		s.FourEyes = books.Actions()

@@ -79,6 +79,14 @@ type counted struct {
 func (c *counted) Written(n int) { c.mu.Lock(); defer c.mu.Unlock(); c.written += n }
 func (c *counted) Lost(n int)    { c.mu.Lock(); defer c.mu.Unlock(); c.lost += n }
 
+// total returns both numbers.
+func (c *counted) total() (t struct{ written, lost int }) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t.written, t.lost = c.written, c.lost
+	return t
+}
+
 func newService(store requestlogs.Store) (*requestlogs.Service, *counted) {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
@@ -112,8 +120,8 @@ func TestService_WritesInBatches(t *testing.T) {
 		<-done
 
 		saved := store.saved()
-		if len(saved) != 4 || store.writes != 2 || count.written != 4 || count.lost != 0 {
-			t.Fatalf("%d entries in %d writes, %+v", len(saved), store.writes, count)
+		if len(saved) != 4 || store.writes != 2 || count.total().written != 4 || count.total().lost != 0 {
+			t.Fatalf("%d entries in %d writes, %+v", len(saved), store.writes, count.total())
 		}
 		for i, e := range saved {
 			if !e.ArrivedAt.Equal(apptest.Noon.Add(-2*time.Second)) || e.LostBefore != 0 || i > 0 && saved[i-1].ID.Compare(e.ID) >= 0 {
@@ -158,8 +166,8 @@ func TestService_CountsWhatAFullQueueDrops(t *testing.T) {
 			t.Errorf("%d of %d entries, lost before the last four: %d %d %d %d", len(saved), many, tail[0].LostBefore, tail[1].LostBefore,
 				tail[2].LostBefore, tail[3].LostBefore)
 		}
-		if of[1] < 10_000 || of[3] != 1 || count.lost != 2*many+4-of[1]-of[2] {
-			t.Errorf("%v entries, %+v", of, count)
+		if of[1] < 10_000 || of[3] != 1 || count.total().lost != 2*many+4-of[1]-of[2] {
+			t.Errorf("%v entries, %+v", of, count.total())
 		}
 	})
 }
@@ -196,8 +204,8 @@ func TestService_BoundsTheMemoryOfTheQueue(t *testing.T) {
 	for range 100 {
 		s.Record(long)
 	}
-	if count.lost < 68 || count.lost > 69 {
-		t.Errorf("%d of 100 MiB were dropped", count.lost)
+	if count.total().lost < 68 || count.total().lost > 69 {
+		t.Errorf("%d of 100 MiB were dropped", count.total().lost)
 	}
 }
 
@@ -213,8 +221,8 @@ func TestService_SurvivesFailures(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		store.set(func() { store.err = nil })
 		time.Sleep(10 * time.Second)
-		if saved := store.saved(); len(saved) != 1 || !saved[0].ArrivedAt.Equal(apptest.Noon.Add(-2*time.Second)) || count.lost != 0 {
-			t.Fatalf("after an outage: %+v, %+v", saved, count)
+		if saved := store.saved(); len(saved) != 1 || !saved[0].ArrivedAt.Equal(apptest.Noon.Add(-2*time.Second)) || count.total().lost != 0 {
+			t.Fatalf("after an outage: %+v, %+v", saved, count.total())
 		}
 
 		for name, fail := range map[string]func(){
@@ -231,8 +239,8 @@ func TestService_SurvivesFailures(t *testing.T) {
 				t.Errorf("%s: %d entries, lost %d", name, len(saved), saved[len(saved)-1].LostBefore)
 			}
 		}
-		if count.lost != 4 || count.written != 3 {
-			t.Errorf("%+v", count)
+		if count.total().lost != 4 || count.total().written != 3 {
+			t.Errorf("%+v", count.total())
 		}
 	})
 }
@@ -247,8 +255,8 @@ func TestService_StopsAlsoWithoutTheDatabase(t *testing.T) {
 		begin := time.Now()
 		stop()
 		s.Run(ctx)
-		if took := time.Since(begin); took > 3*time.Second || count.lost != 1 {
-			t.Errorf("it took %s, %+v", took, count)
+		if took := time.Since(begin); took > 3*time.Second || count.total().lost != 1 {
+			t.Errorf("it took %s, %+v", took, count.total())
 		}
 	})
 }

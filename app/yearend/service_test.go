@@ -172,12 +172,12 @@ func TestClose_FourEyes(t *testing.T) {
 	e.readyToClose()
 	change := app.Change{Year: 2025, By: e.by, Note: "Audited"}
 	_, err := e.years.Close(t.Context(), e.Platform.ID, nil, change)
-	wantConflict(t, err, "No second token")
+	wantConflict(t, err, "No second person")
 	operator := app.Change{Year: 2025, By: platform.Author{Actor: "ana"}, Note: "Audited"}
 	_, err = e.years.CloseAlone(t.Context(), e.Platform.ID, operator)
 	e.must(err)
 	_, err = e.years.Reverse(t.Context(), e.Platform.ID, nil, change)
-	wantConflict(t, err, "No second token")
+	wantConflict(t, err, "No second person")
 	_, err = e.years.ReverseAlone(t.Context(), e.Platform.ID, operator)
 	e.must(err)
 	e.wantClean(1)

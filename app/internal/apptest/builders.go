@@ -47,10 +47,16 @@ func (e *Env) NewPrincipal(p platform.Platform) platform.Principal {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	owner := e.NewPerson(person.Administrator)
-	token.Person = owner.ID
 	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateToken(ctx, token) })
 	return platform.Principal{Platform: p.ID, Environment: p.Environment, Token: token.ID, Permissions: token.Permissions}
+}
+
+// GiveToken makes a token that of a person; until then it is that of a service.
+func (e *Env) GiveToken(token ident.Token, owner person.Person) {
+	e.t.Helper()
+	if err := e.Exec("UPDATE tokens SET person_id = '" + owner.ID.UUID().String() + "' WHERE id = '" + token.UUID().String() + "'"); err != nil {
+		e.t.Fatal(err)
+	}
 }
 
 // NewPerson stores an active person with a role on all platforms, and a name and an address of its own, unless edited.
