@@ -17,7 +17,7 @@ func TestCommand_Help(t *testing.T) {
 	// The help lists the commands, that of a command its own, and how to start and use each; an error says what is wrong
 	// and where the help is.
 	out := mustRunCommand(t, nil, "--help")
-	for _, command := range []string{"dev", "serve", "migrate", "platform", "corridors", "demo", "ledger", "version"} {
+	for _, command := range []string{"dev", "serve", "migrate", "platform", "corridors", "demo", "ledger"} {
 		if !strings.Contains(out, "\n  "+command+" ") {
 			t.Errorf("--help does not list %s:\n%s", command, out)
 		}

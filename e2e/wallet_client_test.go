@@ -20,8 +20,11 @@ func TestWalletClient_WrittenFromTheDescriptionUsesAWallet(t *testing.T) {
 	h.server = startServer(t, h.databaseURL, "--mail-folder", mails, "--oidc-issuers", issuer, "--wallet-chain", "simulated")
 	h.tenant = h.createPlatform("Live", "PRODUCTION", "--regulated")
 
+	second := h.tokenOf(h.invite("Ben", "FINANCE"), h.tenant)
+
 	story, err := kit.MustSucceed(waitContext(t), nodeProgram(t, []string{
 		"BASE_URL=" + h.BaseURL, "CLIENT_ID=" + h.ClientID, "CLIENT_SECRET=" + h.ClientSecret, "MAIL_FOLDER=" + mails, "ISSUER=" + issuer,
+		"SECOND_ID=" + second.ClientID, "SECOND_SECRET=" + second.ClientSecret,
 	}, "wallet-story.mjs"))
 	if err != nil {
 		t.Fatal(err)

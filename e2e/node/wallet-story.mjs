@@ -1,5 +1,5 @@
 // The life of a wallet on a production platform, with the client in clients/typescript/src/wallet.ts: node wallet-story.mjs.
-// In the environment: BASE_URL, CLIENT_ID and CLIENT_SECRET of the platform, MAIL_FOLDER, and ISSUER (issuer.mjs).
+// In the environment: BASE_URL, CLIENT_ID and CLIENT_SECRET of the platform, SECOND_ID and SECOND_SECRET of a token of a person, MAIL_FOLDER, and ISSUER (issuer.mjs).
 // It ends at the first thing that is not as described.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -14,7 +14,7 @@ import {
   checkChallenge, newClientKey, nonceFor, openExport, openSession, readPayment, readRequest, sessionKey, sign, stamp, verifyPayment, walletKey,
 } from "../../clients/typescript/dist/wallet.js";
 
-const { BASE_URL, CLIENT_ID, CLIENT_SECRET, MAIL_FOLDER, ISSUER } = process.env;
+const { BASE_URL, CLIENT_ID, CLIENT_SECRET, SECOND_ID, SECOND_SECRET, MAIL_FOLDER, ISSUER } = process.env;
 
 // request is what the servers of the platform do: they call the service with their token.
 async function request(method, path, body, headers = {}) {
@@ -176,12 +176,11 @@ assert.equal((await signed(200, signer, "UPDATE_INTERNAL_ACCOUNT", "PATCH", `/in
 assert.equal((await signed(200, signer, "UPDATE_CUSTOMER_EMAIL", "PATCH", `/customers/${customer.id}`, { customerType: "INDIVIDUAL", email: "silva@acme.example" })).email, "silva@acme.example");
 
 // The wallet has coins, which a second person approves, and pays with a signature for exactly this payment.
-const second = await call(201, "POST", "/tokens", { name: "Ben", permissions: ["VIEW", "MANAGE"] });
 const proposal = await call(202, "POST", "/ledger/adjustments", {
   note: "Coins for a test.", ownedAccounts: true,
   entries: [{ debit: "chains/LAYER2", credit: `wallets/${wallet.id}`, currency: "USDB", amount: 5_000_000 }],
 });
-await call(200, "POST", `/ledger/proposals/${proposal.id}/approve`, undefined, { authorization: "Basic " + btoa(`${second.clientId}:${second.clientSecret}`) });
+await call(200, "POST", `/ledger/proposals/${proposal.id}/approve`, undefined, { authorization: "Basic " + btoa(`${SECOND_ID}:${SECOND_SECRET}`) });
 const dollars = await accountIn("USD");
 const newQuote = () => call(201, "POST", "/quotes", {
   source: { sourceType: "ACCOUNT", accountId: wallet.id },

@@ -91,7 +91,7 @@ type listRequestLogsParams struct {
 	Method         string                  `query:"method" enum:"GET,HEAD,POST,PUT,PATCH,DELETE" doc:"Method of the request."`
 	OperationID    string                  `query:"operationId" maxLength:"100" doc:"Id of the operation." example:"createQuote"`
 	PathPrefix     string                  `query:"pathPrefix" pattern:"^/" patternDescription:"a path, such as /quotes" maxLength:"500" doc:"Beginning of the path, with or without the version." example:"/quotes"`
-	RequestID      string                  `query:"requestId" format:"uuid" doc:"Id in the header Request-Id of the response."`
+	RequestID      string                  `query:"requestId" doc:"Id in the header Request-Id of the response, a UUID."`
 	IdempotencyKey string                  `query:"idempotencyKey" maxLength:"255" doc:"Idempotency-Key of the request."`
 	TokenID        httpapi.ID[ident.Token] `query:"tokenId" doc:"Token that made the request."`
 	AgentID        httpapi.ID[ident.Agent] `query:"agentId" doc:"Agent that made the request."`

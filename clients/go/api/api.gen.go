@@ -22692,8 +22692,8 @@ type ListRequestLogsParams struct {
 	// PathPrefix Beginning of the path, with or without the version.
 	PathPrefix *string `form:"pathPrefix,omitempty" json:"pathPrefix,omitempty"`
 
-	// RequestID Id in the header Request-Id of the response.
-	RequestID *openapi_types.UUID `form:"requestId,omitempty" json:"requestId,omitempty"`
+	// RequestID Id in the header Request-Id of the response, a UUID.
+	RequestID *string `form:"requestId,omitempty" json:"requestId,omitempty"`
 
 	// IdempotencyKey Idempotency-Key of the request.
 	IdempotencyKey *string `form:"idempotencyKey,omitempty" json:"idempotencyKey,omitempty"`
@@ -50563,7 +50563,7 @@ func NewListRequestLogsRequest(server string, params *ListRequestLogsParams) (*h
 
 		if params.RequestID != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "requestId", *params.RequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "requestId", *params.RequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
