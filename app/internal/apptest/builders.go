@@ -54,7 +54,7 @@ func (e *Env) NewPrincipal(p platform.Platform) platform.Principal {
 // GiveToken makes a token that of a person; until then it is that of a service.
 func (e *Env) GiveToken(token ident.Token, owner person.Person) {
 	e.t.Helper()
-	if err := e.Exec("UPDATE tokens SET person_id = '" + owner.ID.UUID().String() + "' WHERE id = '" + token.UUID().String() + "'"); err != nil {
+	if err := e.Exec(fmt.Sprintf("UPDATE tokens SET person_id = '%s' WHERE id = '%s'", owner.ID.UUID(), token.UUID())); err != nil {
 		e.t.Fatal(err)
 	}
 }
