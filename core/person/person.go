@@ -181,11 +181,6 @@ func (p Person) May(right Right, on ident.Platform) bool {
 	})
 }
 
-// MayOnAny reports whether the person has a right on some platform.
-func (p Person) MayOnAny(right Right) bool {
-	return slices.ContainsFunc(p.Grants, func(g Grant) bool { return p.May(right, g.Platform) })
-}
-
 // Check returns FORBIDDEN if May is false.
 func (p Person) Check(right Right, on ident.Platform) error {
 	if p.May(right, on) {

@@ -147,7 +147,7 @@ func CheckRequest(request []byte) error {
 }
 
 // Approve returns the proposal as approved and carried out by a person. Faults: CONFLICT if it is not pending, if the token that
-// proposed it was deleted, if a service approves on a production platform, or the person who proposed it, as whoever it acts;
+// proposed it was deleted, if a service approves on a production platform, or the person who proposed it, whichever way it acts;
 // FORBIDDEN if the person may not approve.
 func (p Proposal) Approve(by platform.Author, people People, now time.Time) (Proposal, error) {
 	if err := p.checkPending(now); err != nil {
