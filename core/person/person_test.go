@@ -96,15 +96,16 @@ func TestPerson_MayByRole(t *testing.T) {
 		person.Viewer:        "VIEW",
 		person.Support:       "VIEW VIEW_PERSONAL_DATA",
 		person.Operator:      "VIEW VIEW_CONNECTIONS",
-		person.Finance:       "VIEW",
+		person.Finance:       "VIEW APPROVE_BOOKS",
 		person.Compliance:    "VIEW VIEW_PERSONAL_DATA",
-		person.Administrator: "VIEW VIEW_PERSONAL_DATA VIEW_CONNECTIONS MANAGE_PEOPLE",
+		person.Administrator: "VIEW VIEW_PERSONAL_DATA VIEW_CONNECTIONS APPROVE_BOOKS MANAGE_PEOPLE",
 	}
 	if len(table) != len(person.Roles) {
 		t.Errorf("there are %d roles", len(person.Roles))
 	}
 	for role, allowed := range table {
-		for _, right := range []person.Right{person.View, person.ViewPersonalData, person.ViewConnections, person.ManagePeople, "", "OTHER"} {
+		for _, right := range []person.Right{person.View, person.ViewPersonalData, person.ViewConnections, person.ApproveBooks,
+			person.ManagePeople, "", "OTHER"} {
 			if want := slices.Contains(strings.Fields(allowed), string(right)); role.Has(right) != want {
 				t.Errorf("%s has %s: %t, want %t", role, right, !want, want)
 			}
