@@ -1,0 +1,48 @@
+package ports
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+)
+
+// Lightning issues invoices of a platform's node on the Lightning network. What pays them is reported by the connection's feed
+// as received under the reference; payouts to an invoice are a Rail's.
+type Lightning interface {
+	// Invoice returns the invoice with the request's id, and makes it if there is none yet, also from another process and
+	// after a crash.
+	Invoice(ctx context.Context, request InvoiceRequest) (Invoice, error)
+	// CancelInvoice makes an unpaid invoice unpayable; a held payment goes back to its payer. An invoice that is settled
+	// stays so, and the error is a CONFLICT; none with this id is no error.
+	CancelInvoice(ctx context.Context, id uuid.UUID) error
+}
+
+// LightningNodes selects the node of a platform.
+type LightningNodes interface {
+	// LightningFor returns NOT_IMPLEMENTED if the platform has no connection to a node.
+	LightningFor(ctx context.Context, p ident.Platform) (Lightning, error)
+}
+
+// InvoiceRequest describes an invoice in whole satoshi (BOLT 11).
+type InvoiceRequest struct {
+	ID uuid.UUID
+	// Reference is what the receipt of its payment carries.
+	Reference string
+	Amount    money.Amount
+	// DescriptionHash is the SHA-256 of the description (field h); for LNURL (LUD-06) that of the metadata.
+	DescriptionHash [32]byte
+	ExpiresAt       time.Time
+}
+
+// Invoice is an invoice as its payer gets it.
+type Invoice struct {
+	// Request is the BOLT 11 text.
+	Request string
+	// PaymentHash is the key of the payment, with which a payer pays once.
+	PaymentHash [32]byte
+	ExpiresAt   time.Time
+}
