@@ -19,7 +19,8 @@ func (s *exampleRecorder) recordAll() {
 	for _, section := range []func(ana string, a externalAccounts){s.recordBalances, s.recordQuotes, s.recordJITPayment, s.recordUMAPayment,
 		s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods,
 		s.recordImports, s.recordVerification, s.recordDocuments, s.recordInvitations, s.recordWallets, s.recordAgents, s.recordAgentPayments,
-		s.recordBooks, s.recordTreasury, s.recordOpeningBalances, s.recordProposals, s.recordJournals, s.recordReceivables, s.recordSandboxTime} {
+		s.recordBooks, s.recordTreasury, s.recordOpeningBalances, s.recordProposals, s.recordJournals, s.recordReceivables, s.recordSandboxTime,
+		s.recordPlatformFees} {
 		s.mask.beginSection()
 		section(ana, accounts)
 	}
@@ -285,6 +286,22 @@ func (s *exampleRecorder) recordSandboxTime(ana string, a externalAccounts) {
 		"destination": object{"accountId": s.internalAccountID(ana, "USD")}, "amount": 2500}).wantStatus(201).text("id")
 	s.awaitEventAbout("INCOMING_PAYMENT.COMPLETED", in)
 	s.record("sandboxTakeBackTransaction", "", "/sandbox/transactions/"+in+"/take-back", "").wantStatus(200)
+}
+
+// recordPlatformFees charges fees of the platform's own, and pays those that are earned.
+func (s *exampleRecorder) recordPlatformFees(ana string, a externalAccounts) {
+	s.record("updatePlatformConfig", "A fee of your own", "/config", `{"feeConfigs": [{"feeType": "CROSS_CURRENCY_TRANSACTION",
+		"sourceCurrency": "USD", "variableFeeBps": 25, "fixedFee": {"amount": 50, "currency": "USD"}}]}`).wantStatus(200)
+	quote := s.record("createQuote", "With a fee of your own", "/quotes", `{
+		"source": {"sourceType": "REALTIME_FUNDING", "customerId": "`+ana+`", "currency": "USD"},
+		"destination": {"destinationType": "ACCOUNT", "accountId": "`+a.eur+`"},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 50000,
+		"platformFeeOverride": {"platformVariableFeeBps": 10, "platformFixedFee": {"amount": 100, "currency": "USD"}}}`).wantStatus(201)
+	s.callUnrecorded("POST", "/sandbox/send", object{"quoteId": quote.text("id"), "currencyCode": "USD"}).wantStatus(200)
+	s.awaitEventAbout("OUTGOING_PAYMENT.COMPLETED", quote.text("transactionId"))
+	s.record("getPlatformFees", "", "/platform/fees", "").wantStatus(200)
+	s.record("payPlatformFees", "", "/platform/fees/payouts", `{"currency": "USD"}`).wantStatus(201)
+	s.record("payPlatformFees", "Nothing is earned", "/platform/fees/payouts", `{"currency": "USD"}`).wantStatus(400)
 }
 
 // recordUMAPayment makes the requests before a payment, and pays a receiver at another

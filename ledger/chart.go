@@ -22,6 +22,8 @@ type ChartLine struct {
 var chart = []ChartLine{
 	{"customers/<InternalAccount>", Liability, true, "a customer's balance"},
 	{"platform/<InternalAccount>", Liability, true, "the platform's own balance"},
+	{PlatformFeesPending, Liability, false, "the platform's own fees of payments that are not delivered yet"},
+	{PlatformFees, Liability, false, "the platform's own fees that it has earned and not been paid yet"},
 	{"wallets/<InternalAccount>", Liability, true, "the balance of an embedded wallet"},
 	{FundingJIT, Liability, false, "received for a just-in-time quote, not yet converted"},
 	{FundingUnmatched, Liability, false, "received, owner unknown"},
@@ -73,6 +75,9 @@ const (
 	TransitClientMoney = "transit/client-money"
 	TransitTreasury    = "transit/treasury"
 
+	PlatformFeesPending = "platform/fees-pending"
+	PlatformFees        = "platform/fees"
+
 	FXPosition     = "fx/position"
 	FXValuation    = "fx/valuation"
 	IncomeFees     = "income/fees"
@@ -105,6 +110,11 @@ func PlatformAccount(id ident.InternalAccount) string { return "platform/" + id.
 
 // Wallet returns the path of the balance of an embedded wallet.
 func Wallet(id ident.InternalAccount) string { return "wallets/" + id.String() }
+
+// IsFee reports whether a path is that of fees that are charged to the account of a payer.
+func IsFee(path string) bool {
+	return path == IncomeFees || path == PlatformFees || path == PlatformFeesPending
+}
 
 // IsWallet reports whether a path is that of the balance of an embedded wallet.
 func IsWallet(path string) bool { return strings.HasPrefix(path, "wallets/") }

@@ -29,6 +29,8 @@ func TestChart_ContainsEveryConstructedPath(t *testing.T) {
 		{ledger.Own("OPERATING"), "own/<NAME>", ledger.Asset, false},
 		{ledger.TransitClientMoney, "transit/client-money", ledger.Asset, false},
 		{ledger.TransitTreasury, "transit/treasury", ledger.Asset, false},
+		{ledger.PlatformFeesPending, "platform/fees-pending", ledger.Liability, false},
+		{ledger.PlatformFees, "platform/fees", ledger.Liability, false},
 		{ledger.FXPosition, "fx/position", ledger.Trading, false},
 		{ledger.IncomeFees, "income/fees", ledger.Income, false},
 		{ledger.IncomeRounding, "income/rounding", ledger.Income, false},
@@ -65,8 +67,8 @@ func TestChart_ContainsEveryConstructedPath(t *testing.T) {
 			t.Errorf("%s: found %+v, want %s, %s, no overdraft %t", c.path, line, c.line, c.class, c.noOverdraft)
 		}
 	}
-	if n := len(ledger.Chart()); n != 39 {
-		t.Errorf("the chart has %d lines and this table 39", n)
+	if n := len(ledger.Chart()); n != 41 {
+		t.Errorf("the chart has %d lines and this table 41", n)
 	}
 }
 

@@ -93,7 +93,7 @@ func UnmatchedAssigned(h Header, to string, amount money.Amount) Posting {
 // Money is converted.
 
 // Conversion is one exchange; its amounts are computed elsewhere. Sent is all that leaves
-// From: Fees and RoundingSent are parts of it, in its minor units, and the rest is
+// From: Fees, PlatformFees and RoundingSent are parts of it, in its minor units, and the rest is
 // exchanged. Received reaches To. RoundingReceived, in minor units of the received
 // currency, is what the exchange yielded beyond that; the service keeps it.
 type Conversion struct {
@@ -101,6 +101,8 @@ type Conversion struct {
 	To               string // transit/payouts, or the account that receives
 	Sent             money.Amount
 	Fees             int64
+	PlatformFees     int64
+	PlatformFeesTo   string // platform/fees-pending, or platform/fees if To is the end of the payment
 	RoundingSent     int64
 	Received         money.Amount
 	RoundingReceived int64
@@ -110,19 +112,21 @@ type Conversion struct {
 // of both.
 //
 //	from → income/fees          sending currency
+//	from → platform/fees-pending, or platform/fees   sending currency
 //	from → income/rounding      sending currency
 //	from → fx/position          sending currency
 //	fx/position → to            receiving currency
 //	fx/position → income/rounding   receiving currency
 func Converted(h Header, c Conversion) Posting {
 	sent := func(minor int64) money.Amount { return money.Amount{Minor: minor, Currency: c.Sent.Currency} }
-	exchanged := c.Sent.Minor - c.Fees - c.RoundingSent
+	exchanged := c.Sent.Minor - c.Fees - c.PlatformFees - c.RoundingSent
 	if exchanged <= 0 || c.Received.Minor <= 0 || c.Sent.Currency == c.Received.Currency {
 		// This is no exchange: return a posting without entries, which Validate refuses.
 		return h.posting(KindConverted)
 	}
 	return h.posting(KindConverted,
 		entry(c.From, IncomeFees, sent(c.Fees)),
+		entry(c.From, c.PlatformFeesTo, sent(c.PlatformFees)),
 		entry(c.From, IncomeRounding, sent(c.RoundingSent)),
 		entry(c.From, FXPosition, sent(exchanged)),
 		entry(FXPosition, c.To, c.Received),
@@ -150,13 +154,15 @@ func WalletCredit(h Header, wallet string, amount money.Amount) Posting {
 
 // Money goes out.
 
-// OutgoingFunds is money that leaves an account. Fees are in minor units of the same
+// OutgoingFunds is money that leaves an account. Fees and PlatformFees are in minor units of the same
 // currency and are charged on top of Amount.
 type OutgoingFunds struct {
-	From   string // the account of a customer, a platform or a wallet, or funding/jit
-	To     string // the account that receives; empty for a payout
-	Amount money.Amount
-	Fees   int64
+	From           string // the account of a customer, a platform or a wallet, or funding/jit
+	To             string // the account that receives; empty for a payout
+	Amount         money.Amount
+	Fees           int64
+	PlatformFees   int64
+	PlatformFeesTo string // as in a Conversion
 }
 
 // TransferOut records a payment in the currency of the account that pays. Delivered follows
@@ -164,9 +170,11 @@ type OutgoingFunds struct {
 //
 //	account → transit/payouts, or the account that receives
 //	account → income/fees
+//	account → platform/fees-pending, or platform/fees
 func TransferOut(h Header, f OutgoingFunds) Posting {
 	return h.posting(KindTransferOut, entry(f.From, cmp.Or(f.To, TransitPayouts), f.Amount),
-		entry(f.From, IncomeFees, money.Amount{Minor: f.Fees, Currency: f.Amount.Currency}))
+		entry(f.From, IncomeFees, money.Amount{Minor: f.Fees, Currency: f.Amount.Currency}),
+		entry(f.From, f.PlatformFeesTo, money.Amount{Minor: f.PlatformFees, Currency: f.Amount.Currency}))
 }
 
 // Delivered records that a payout reached its beneficiary: through a partner, or within the ledger. Then

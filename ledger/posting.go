@@ -73,6 +73,7 @@ const (
 	KindReceivableCollected  Kind = "receivable_collected"
 	KindReceivableWrittenOff Kind = "receivable_written_off"
 
+	KindPlatformFees    Kind = "platform_fees"
 	KindRailFee         Kind = "rail_fee"
 	KindReceiptReversed Kind = "receipt_reversed"
 )
@@ -84,7 +85,7 @@ var kinds = []Kind{
 	KindFeeDeferral, KindYearEnd,
 	KindSweep, KindTreasuryTransfer, KindFXSettlement,
 	KindCollectionReturned, KindReceivableCollected, KindReceivableWrittenOff,
-	KindRailFee, KindReceiptReversed,
+	KindPlatformFees, KindRailFee, KindReceiptReversed,
 }
 
 // Kinds returns every kind.

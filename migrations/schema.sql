@@ -2290,6 +2290,7 @@ CREATE TABLE platforms (
     kyc_redirect_origins text[] DEFAULT '{}'::text[] NOT NULL,
     invitation_url text DEFAULT ''::text NOT NULL,
     embedded_wallets jsonb,
+    fee_configs jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT platform_environment_known CHECK ((environment = ANY (ARRAY['SANDBOX'::text, 'PRODUCTION'::text]))),
     CONSTRAINT platform_webhook_signatures_known CHECK (((webhook_signatures <@ '{ECDSA_P256_SHA256,HMAC_SHA256,ED25519}'::text[]) AND (cardinality(webhook_signatures) > 0)))
 );
@@ -2342,7 +2343,10 @@ CREATE TABLE quotes (
     purpose text NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    expired_early_at timestamp with time zone
+    expired_early_at timestamp with time zone,
+    platform_fees bigint,
+    platform_fee_fixed bigint,
+    platform_fee_bps integer
 );
 ALTER TABLE quotes
     ADD CONSTRAINT quote_expired_early CHECK ((expired_early_at < expires_at)) NOT VALID;

@@ -1,16 +1,9 @@
 package ports
 
 import (
-	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/core/platform"
 )
-
-// PlatformCurrency holds the settings of a platform for one currency.
-type PlatformCurrency struct {
-	Platform ident.Platform
-	platform.Currency
-}
 
 // TokenWithEnvironment is a token and the environment of its platform.
 type TokenWithEnvironment struct {

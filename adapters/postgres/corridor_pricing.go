@@ -15,6 +15,7 @@ import (
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/ports"
 )
@@ -104,20 +105,12 @@ func selectOverrides(ctx context.Context, db *DB, read storage.Reader) ([]ports.
 	return found, nil
 }
 
-// PlatformCurrencies reads the settings of all platforms for their currencies: one for each
-// platform and currency. Every process does so every ten seconds.
-func (db *DB) PlatformCurrencies(ctx context.Context) ([]ports.PlatformCurrency, error) {
-	platforms, err := selectRows(ctx, db, db.read, currenciesOfPlatforms, "")
-	var found []ports.PlatformCurrency
-	for _, p := range platforms {
-		for _, currency := range p.Currencies {
-			found = append(found, ports.PlatformCurrency{Platform: p.ID, Currency: currency})
-		}
-	}
-	return found, err
+// PriceSettings reads the settings of all platforms. Every process does so every ten seconds.
+func (db *DB) PriceSettings(ctx context.Context) ([]platform.Platform, error) {
+	return selectRows(ctx, db, db.read, priceSettings, "")
 }
 
-var currenciesOfPlatforms = platforms.Only("id", "currencies")
+var priceSettings = platforms.Only("id", "currencies", "fee_configs")
 
 // Pricing is a database in which operators change the prices.
 type Pricing struct{ *DB }

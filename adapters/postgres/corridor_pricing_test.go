@@ -190,25 +190,28 @@ func dropRole(t *testing.T, url, login string) {
 	}
 }
 
-func TestPlatformCurrencies_RoundTrip(t *testing.T) {
+func TestPriceSettings_RoundTrip(t *testing.T) {
 	t.Parallel()
 	// The settings of every platform are read as they are.
 	c := newEnv(t)
 	changed := c.platform
 	changed.Currencies[0].MinAmount, changed.Currencies[0].MaxAmount, changed.Currencies[0].Directions = 500, 900, []string{"INCOMING"}
+	changed.Fees = []platform.FeeConfig{{Type: platform.CrossCurrencyTransaction, Source: "USD",
+		Fee: platform.Fee{Fixed: money.Amount{Minor: 25, Currency: "USD"}, BasisPoints: 10}}}
 	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdatePlatform(ctx, changed) })
 
-	found, err := c.PlatformCurrencies(t.Context())
+	found, err := c.PriceSettings(t.Context())
 
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[ident.Platform][]platform.Currency{}
-	for _, l := range found {
-		got[l.Platform] = append(got[l.Platform], l.Currency)
+	got := map[ident.Platform]platform.Platform{}
+	for _, of := range found {
+		got[of.ID] = of
 	}
-	if want := map[ident.Platform][]platform.Currency{c.platform.ID: changed.Currencies,
-		c.otherPlatform.ID: c.otherPlatform.Currencies}; !reflect.DeepEqual(got, want) {
+	if want := map[ident.Platform]platform.Platform{
+		c.platform.ID:      {ID: c.platform.ID, Currencies: changed.Currencies, Fees: changed.Fees},
+		c.otherPlatform.ID: {ID: c.otherPlatform.ID, Currencies: c.otherPlatform.Currencies}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v\nwant %+v", got, want)
 	}
 }

@@ -25,7 +25,7 @@ var transactionFields = inOrder(
 	"t.destination_internal",
 	"t.destination_rail", "t.sent_currency", "t.sent_minor", "t.received_currency", "t.received_minor", "t.reference", "t.created_at",
 	"q.side", "q.locked_amount", "q.fees", "q.fee_fixed", "q.fee_variable", "q.fee_fraction", "q.rate", "q.market_rate", "q.rounding_sent",
-	"q.rounding_received",
+	"q.rounding_received", "q.platform_fees", "q.platform_fee_fixed", "q.platform_fee_bps",
 	"q.network", "q.reference", "q.instructions", "q.purpose", "q.expires_at", "q.created_at",
 )
 

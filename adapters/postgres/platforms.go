@@ -30,6 +30,7 @@ var platforms = schema.New("platforms", []string{"id"}, func(p *platform.Platfor
 		{Name: "embedded_wallets", Type: "jsonb", Field: schema.JSON(
 			func() *walletsColumn { return newWalletsColumn(p.Wallets) },
 			func(column *walletsColumn) { p.Wallets = column.wallets() })},
+		{Name: "fee_configs", Type: "jsonb", Field: jsonList(&p.Fees, newFeeColumn, feeColumn.config)},
 		{Name: "created_at", Field: &p.CreatedAt}, {Name: "updated_at", Field: &p.UpdatedAt},
 	}
 })
@@ -38,7 +39,7 @@ var (
 	insertPlatform = platforms.Insert("")
 	updatePlatform = platforms.Update("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies",
 		"kyc_redirect_origins",
-		"invitation_url", "embedded_wallets", "updated_at")
+		"invitation_url", "embedded_wallets", "fee_configs", "updated_at")
 )
 
 // walletsColumn is the embedded_wallets column; NULL if nothing is set.
@@ -68,6 +69,24 @@ type platformCurrencyColumn struct {
 type counterpartyFieldColumn struct {
 	Name      string `json:"name"`
 	Mandatory bool   `json:"mandatory,omitempty"`
+}
+
+// feeColumn is one fee in the fee_configs column.
+type feeColumn struct {
+	Type        string `json:"type"`
+	Source      string `json:"source"`
+	Fixed       int64  `json:"fixed"`
+	BasisPoints int64  `json:"basisPoints"`
+}
+
+func newFeeColumn(c platform.FeeConfig) feeColumn {
+	return feeColumn{string(c.Type), string(c.Source), c.Fee.Fixed.Minor, c.Fee.BasisPoints}
+}
+
+func (c feeColumn) config() platform.FeeConfig {
+	source := money.Currency(c.Source)
+	return platform.FeeConfig{Type: platform.FeeType(c.Type), Source: source,
+		Fee: platform.Fee{Fixed: money.Amount{Minor: c.Fixed, Currency: source}, BasisPoints: c.BasisPoints}}
 }
 
 // CreatePlatform inserts one platform.

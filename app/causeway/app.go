@@ -49,6 +49,7 @@ import (
 	"causeway/app/monthend"
 	"causeway/app/payments"
 	"causeway/app/people"
+	"causeway/app/platformfees"
 	"causeway/app/platforms"
 	"causeway/app/proposals"
 	"causeway/app/rails"
@@ -105,6 +106,7 @@ type app struct {
 	accounting      *accounting.Service
 	treasury        *treasury.Service
 	receivables     *receivables.Service
+	platformFees    *platformfees.Service
 	reconciliation  *reconciliations
 	periods         *accounting.Periods
 	books           *books.Service
@@ -267,6 +269,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.accounting = shared.accountingWith(marketRates)
 	a.treasury = shared.Treasury()
 	a.receivables = shared.Receivables()
+	a.platformFees = platformfees.New(platformfees.Config{Store: a.db, Ledger: a.db.Finance(), Clock: systemClock{}, IDs: idGenerator})
 	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{},
 		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform, Company: a.Company()})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
@@ -317,7 +320,7 @@ func (a *app) useCases(verificationURL string) api.Deps {
 		ExternalAccounts: a.accounts, InternalAccounts: a.accounts, Wallets: a.wallets, Agents: a.agents, AgentPayments: a.payments,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks,
 		WebhookSecrets: a.webhooks, RequestLog: a.requestLog,
-		Safeguarding: a.treasury, Treasury: a.treasury, Receivables: a.receivables,
+		Safeguarding: a.treasury, Treasury: a.treasury, Receivables: a.receivables, PlatformFees: a.platformFees,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods, Books: a.books,
 		MonthEnd: a.monthEnd, Years: a.years, Journals: a.journals, Proposals: a.proposals}
 }

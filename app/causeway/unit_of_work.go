@@ -18,6 +18,7 @@ import (
 	"causeway/app/monthend"
 	"causeway/app/payments"
 	"causeway/app/people"
+	"causeway/app/platformfees"
 	"causeway/app/platforms"
 	"causeway/app/pricing"
 	"causeway/app/rails"
@@ -50,6 +51,7 @@ var (
 	_ monthend.Tx       = tx{}
 	_ payments.Tx       = tx{}
 	_ people.Tx         = tx{}
+	_ platformfees.Tx   = tx{}
 	_ platforms.Tx      = tx{}
 	_ rails.Tx          = tx{}
 	_ receivables.Tx    = tx{}

@@ -81,7 +81,7 @@ func (n *narrative) describePending(ctx context.Context, yield func(statement.Mo
 			if payment.Description != "" {
 				m.Note = payment.Description
 			}
-			if other != ledger.IncomeFees && other != ledger.IncomeRounding {
+			if !ledger.IsFee(other) && other != ledger.IncomeRounding {
 				if m.Counterparty, err = n.counterparty(ctx, payment); err != nil {
 					return err
 				}
@@ -183,9 +183,11 @@ func exchangeOf(payment transaction.Transaction, kind ledger.Kind, amount int64)
 func describeEntry(kind ledger.Kind, other string, amount int64) string {
 	in := amount > 0
 	switch {
-	case other == ledger.IncomeFees && in:
+	case kind == ledger.KindPlatformFees:
+		return "Fees of the platform"
+	case ledger.IsFee(other) && in:
 		return "Fee returned"
-	case other == ledger.IncomeFees:
+	case ledger.IsFee(other):
 		return "Fee"
 	case other == ledger.IncomeRounding:
 		return "Rounding"

@@ -45,9 +45,10 @@ func countWhatMoved(ctx context.Context, view ports.LedgerView, a ledger.Account
 	filter := ports.LedgerFilter{Interval: interval, Path: a.Path, Currency: a.Currency}
 	err := view.Entries(ctx, filter, func(e ports.RecordedEntry) error {
 		switch {
-		case e.Credit == ledger.IncomeFees:
+		case e.Kind == ledger.KindPlatformFees: // income of the platform, whose account it is
+		case ledger.IsFee(e.Credit):
 			s.Fees += e.Amount
-		case e.Debit == ledger.IncomeFees:
+		case ledger.IsFee(e.Debit):
 			s.Fees -= e.Amount
 		}
 		if !isRefund(e.Kind) || e.Transaction.IsZero() || refunded[e.Transaction] != nil {

@@ -116,11 +116,16 @@ func (s *Service) corridors(ctx context.Context, p ident.Platform, wanted RatesR
 
 func priceCorridor(way corridor.Corridor, terms corridor.Terms, market money.Rate, sending int64) (CorridorRate, error) {
 	rate := CorridorRate{From: way.From, To: way.To, Rail: way.Rail, Sending: sending, Minimum: terms.MinSending, Maximum: terms.MaxSending,
-		FixedFee: terms.Fee.Fixed, Rate: market}
+		Rate: market}
+	_, fees, err := terms.Fees()
+	if err != nil {
+		return rate, err
+	}
+	rate.FixedFee = fees.Fixed
 	if sending == 0 {
 		return rate, nil
 	}
-	priced, err := price.Sending(sending, market, price.Fee{Fixed: terms.Fee.Fixed, Percent: terms.Fee.Percent})
+	priced, err := price.Sending(sending, market, fees)
 	switch {
 	case errors.Is(err, price.ErrTooLarge):
 		return rate, fault.Invalid(fault.Field{Field: "sendingAmount", Message: "must be at most 9000000000000000"})

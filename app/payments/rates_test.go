@@ -24,7 +24,7 @@ import (
 type fakeTermsStore struct {
 	payments.Store
 	overrides []ports.CorridorOverride
-	limits    []ports.PlatformCurrency
+	settings  []platform.Platform
 	reads     int
 	onRead    func() // called during a read
 }
@@ -38,8 +38,8 @@ func (s *fakeTermsStore) CorridorOverrides(context.Context) ([]ports.CorridorOve
 	return lines, nil
 }
 
-func (s *fakeTermsStore) PlatformCurrencies(context.Context) ([]ports.PlatformCurrency, error) {
-	return s.limits, nil
+func (s *fakeTermsStore) PriceSettings(context.Context) ([]platform.Platform, error) {
+	return s.settings, nil
 }
 
 func (s *fakeTermsStore) Platform(context.Context, ident.Platform) (platform.Platform, error) {
@@ -59,10 +59,10 @@ func TestRates_FollowTermsAndLimits(t *testing.T) {
 		{From: "USD", To: "BTC", Terms: corridor.Override{Fixed: new(int64(40)), MaxSending: new(int64(9_000))}},
 		{Platform: here, From: "USD", To: "BTC", Terms: corridor.Override{Fixed: new(int64(0))}},
 	}
-	store.limits = []ports.PlatformCurrency{
-		{Platform: here, Currency: platform.Currency{Code: "USD", MinAmount: 300, MaxAmount: 1_000_000}},
-		{Platform: here, Currency: platform.Currency{Code: "EUR", MinAmount: 1, MaxAmount: 1}},
-		{Platform: there, Currency: platform.Currency{Code: "USD", MaxAmount: 5_000}},
+	store.settings = []platform.Platform{
+		{ID: here, Currencies: []platform.Currency{{Code: "USD", MinAmount: 300, MaxAmount: 1_000_000},
+			{Code: "EUR", MinAmount: 1, MaxAmount: 1}}},
+		{ID: there, Currencies: []platform.Currency{{Code: "USD", MaxAmount: 5_000}}},
 	}
 	clock.Advance(9 * time.Second)
 	wantTerms(t, quotes, here, 50, 100, 100_000_000)
@@ -73,7 +73,7 @@ func TestRates_FollowTermsAndLimits(t *testing.T) {
 		t.Errorf("the tables were read %d times, want twice", store.reads)
 	}
 
-	store.limits[2].MaxAmount = 4_000
+	store.settings[1].Currencies[0].MaxAmount = 4_000
 	wantTerms(t, quotes, there, 40, 100, 5_000)
 	terms.Invalidate()
 	wantTerms(t, quotes, there, 40, 100, 4_000)

@@ -282,8 +282,11 @@ func (s *Service) pricePair(ctx context.Context, request lookupRequest, from, to
 	if err != nil {
 		return SupportedCurrency{}, err
 	}
-	fee := price.Fee{Fixed: priced.Terms.Fee.Fixed, Percent: priced.Terms.Fee.Percent}
-	minimum, maximum, err := price.ReceivingRange(priced.Terms.MinSending, priced.Terms.MaxSending, priced.Rate.Rate, fee)
+	_, fees, err := priced.Terms.Fees()
+	if err != nil {
+		return SupportedCurrency{}, err
+	}
+	minimum, maximum, err := price.ReceivingRange(priced.Terms.MinSending, priced.Terms.MaxSending, priced.Rate.Rate, fees)
 	if errors.Is(err, price.ErrOutOfRange) {
 		err = fault.New(fault.AmountOutOfRange, "No amount of %s can be received within the limits of this corridor.", to)
 	}

@@ -3,19 +3,35 @@ package corridor
 import (
 	"time"
 
+	"causeway/core/fault"
 	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/price"
 )
 
 // Terms are the terms of a corridor: its fee, the limits of one payment, and how long a quoted
 // rate is locked. Amounts are in minor units of the sending currency.
 type Terms struct {
-	Fee        Fee
-	MinSending int64
-	MaxSending int64
-	Lock       time.Duration
+	Fee Fee
+	// PlatformFee is what the platform charges beside Fee.
+	PlatformFee platform.Fee
+	MinSending  int64
+	MaxSending  int64
+	Lock        time.Duration
 	// MinFromPlatform and MaxFromPlatform are true if the limit is the platform's setting,
 	// because it is narrower than the corridor's.
 	MinFromPlatform, MaxFromPlatform bool
+}
+
+// Fees returns the fee of the service, and that together with the platform's. Fault: AMOUNT_OUT_OF_RANGE if both are more than
+// what is sent, whatever that is.
+func (t Terms) Fees() (service, all price.Fee, err error) {
+	service = price.Fee{Fixed: t.Fee.Fixed, Percent: t.Fee.Percent}
+	if all, err = service.PlusPlatform(t.PlatformFee.Fixed.Minor, t.PlatformFee.BasisPoints); err != nil {
+		return service, all, fault.New(fault.AmountOutOfRange, "No amount can be sent: the fees of the service and of the platform are "+
+			"together more than 100 %%, or than can be sent at once. Charge a lower fee.")
+	}
+	return service, all, nil
 }
 
 // Fee is a fixed part in minor units of the sending currency and a fraction of the sending

@@ -66,6 +66,17 @@ func (r Rate) Mul(by Rate) (Rate, error) {
 	return fromDecimal(z.Mul(r.decimal(), by.decimal()))
 }
 
+// BasisPoints returns a number of basis points, zero or more, as a fraction: 25 are 0.0025.
+func BasisPoints(n int64) (Rate, error) {
+	return fromDecimal(decimal.WithContext(decimal.ContextUnlimited).SetMantScale(n, 4).Reduce())
+}
+
+// Plus returns r + other exactly, or ErrInvalidRate if the result does not fit.
+func (r Rate) Plus(other Rate) (Rate, error) {
+	z := decimal.WithContext(decimal.ContextUnlimited)
+	return fromDecimal(z.Add(r.decimal(), other.decimal()).Reduce())
+}
+
 // Div returns r / by, rounded half to even to 34 digits, or ErrInvalidRate if by is zero or
 // the result does not fit.
 func (r Rate) Div(by Rate) (Rate, error) {

@@ -33,7 +33,9 @@ type Platform struct {
 	// verification; if there are none, they do not return.
 	KYCRedirectOrigins []string
 	// Wallets is nil if the platform has set nothing for embedded wallets; see WalletSettings.
-	Wallets   *Wallets
+	Wallets *Wallets
+	// Fees are what the platform charges; at most one for each type and currency.
+	Fees      []FeeConfig
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
@@ -114,6 +116,8 @@ type Change struct {
 	KYCRedirectOrigins *[]string
 	// Wallets changes only what it names.
 	Wallets *WalletsChange
+	// Fees replace those of the same type and currency; one of zero ends it.
+	Fees *[]FeeConfig
 }
 
 // Apply returns the platform after a change, and whether it has a new webhook endpoint; or
@@ -159,6 +163,10 @@ func (p Platform) Apply(c Change, now time.Time) (Platform, bool, error) {
 		wallets, invalid := p.applyWallets(*c.Wallets)
 		bad = append(bad, invalid...)
 		next.Wallets = wallets
+	}
+	if c.Fees != nil {
+		bad = append(bad, checkFees(*c.Fees)...)
+		next.Fees = changedFees(p.Fees, *c.Fees)
 	}
 	if len(bad) > 0 {
 		return p, false, fault.Invalid(bad...)

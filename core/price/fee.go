@@ -30,6 +30,28 @@ func (f Fee) check() error {
 	return nil
 }
 
+// PlusPlatform returns the fee of the service and that of a platform as one. The percentages are added before the fee of a total is
+// rounded up; so what the platform has of it, all less the part Of the service, is never below zero. Error: ErrInvalidFee, also if
+// both are together more than the full amount.
+func (f Fee) PlusPlatform(fixed, basisPoints int64) (Fee, error) {
+	sum, err := money.AddMinor(f.Fixed, fixed)
+	if err != nil {
+		return Fee{}, fmt.Errorf("%w: %w", ErrInvalidFee, err)
+	}
+	percent, err := money.BasisPoints(basisPoints)
+	if err == nil {
+		percent, err = f.Percent.Plus(percent)
+	}
+	if err != nil {
+		return Fee{}, fmt.Errorf("%w: %w", ErrInvalidFee, err)
+	}
+	all := Fee{Fixed: sum, Percent: percent}
+	return all, all.check()
+}
+
+// Of returns the two parts of the fee on a total.
+func (f Fee) Of(total int64) (fixed, variable int64, err error) { return f.split(total) }
+
 // split returns the two parts of the fee on a total. If they exceed the total, the fixed part
 // comes first and the variable part is the rest.
 func (f Fee) split(total int64) (fixed, variable int64, err error) {

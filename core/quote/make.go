@@ -9,6 +9,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/price"
 	"causeway/core/transaction"
 )
@@ -26,6 +27,8 @@ type Request struct {
 	Lookup ident.Lookup
 	// Payer is information about the payer that the receiving side requires.
 	Payer map[string]string
+	// PlatformFee replaces the fee that the settings of the platform have for the payment; nil for that fee.
+	PlatformFee *platform.Fee
 	// ExecuteImmediately executes the quote as soon as it is created.
 	ExecuteImmediately bool
 	// Agent is the agent that creates the quote, and Owner its customer, for whom it can only pay from and to the
@@ -101,6 +104,11 @@ func (r Request) Check() error {
 		bad = append(bad, fault.Field{Field: "lookupId", Message: "is required to pay a UMA address; get one with GET " +
 			"/receiver/uma/{receiverUmaAddress}"})
 	}
+	if r.PlatformFee != nil && !r.Agent.IsZero() {
+		bad = append(bad, fault.Field{Field: "platformFeeOverride", Message: "is not possible for agents; the platform decides what it charges"})
+	} else if r.PlatformFee != nil {
+		bad = append(bad, r.PlatformFee.Check(platformFixedFee, "platformFeeOverride.platformVariableFeeBps", "")...)
+	}
 	if len(r.Description) > MaxDescription {
 		bad = append(bad, fault.Field{Field: "description", Message: "must not be longer than 500 bytes"})
 	}
@@ -109,6 +117,8 @@ func (r Request) Check() error {
 	}
 	return nil
 }
+
+const platformFixedFee = "platformFeeOverride.platformFixedFee"
 
 // MaxDescription is the longest description of a quote, in bytes.
 const MaxDescription = 500
@@ -126,14 +136,20 @@ type MakeParams struct {
 // receiving rail adds the payment instructions.
 func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transaction.Transaction, error) {
 	from, to := route.Corridor.From, route.Corridor.To
-	priced, err := r.price(params, from, to)
+	if r.PlatformFee != nil {
+		if bad := r.PlatformFee.Check(platformFixedFee, "", from); len(bad) > 0 {
+			return Quote{}, transaction.Transaction{}, fault.Invalid(bad...)
+		}
+		params.Terms.PlatformFee = *r.PlatformFee
+	}
+	pricing, err := r.price(params, from, to)
 	if err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
-	if err := params.Terms.CheckAmount(money.Amount{Minor: priced.Sending, Currency: from}); err != nil {
+	if err := params.Terms.CheckAmount(pricing.Sent); err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
-	destinationRail, err := r.destinationRail(p, priced.Receiving)
+	destinationRail, err := r.destinationRail(p, pricing.Received.Minor)
 	if err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
@@ -144,13 +160,7 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 		Destination: transaction.Endpoint{Customer: route.Customer, InternalAccount: r.Destination.Internal,
 			ExternalAccount: r.Destination.External, UMA: r.Destination.UMA, Currency: to},
 		Side: r.Side, LockedAmount: r.Amount,
-		Pricing: transaction.Pricing{
-			Sent:     money.Amount{Minor: priced.Sending, Currency: from},
-			Received: money.Amount{Minor: priced.Receiving, Currency: to},
-			Fees:     priced.Fees, FixedFee: priced.FixedFee, VariableFee: priced.VariableFee, FeeRate: params.Terms.Fee.Percent,
-			Rate: priced.Rate, Market: priced.Market,
-			RoundingSent: priced.RoundingSending, RoundingReceived: priced.RoundingReceiving,
-		},
+		Pricing:     pricing,
 		Description: r.Description, Purpose: r.Purpose,
 		DestinationRail: destinationRail, CreatedAt: params.Now, ExpiresAt: params.Now.Add(params.Terms.Lock),
 	}
@@ -194,17 +204,33 @@ func (q Quote) CheckFunds(balance int64) error {
 		money.Amount{Minor: balance, Currency: q.Pricing.Sent.Currency}, q.Pricing.Sent)
 }
 
-func (r Request) price(params MakeParams, from, to money.Currency) (price.Price, error) {
-	fee := price.Fee{Fixed: params.Terms.Fee.Fixed, Percent: params.Terms.Fee.Percent}
+// price returns the amounts of the quote, with the fees of the service and of the platform.
+func (r Request) price(params MakeParams, from, to money.Currency) (transaction.Pricing, error) {
+	service, all, err := params.Terms.Fees()
+	if err != nil {
+		return transaction.Pricing{}, err
+	}
 	calculate := price.Sending
 	if r.Side == Receiving {
 		calculate = price.Receiving
 	}
-	priced, err := calculate(r.Amount, params.Market, fee)
+	priced, err := calculate(r.Amount, params.Market, all)
 	if errors.Is(err, price.ErrOutOfRange) {
-		return priced, r.outOfRange(err, params, fee, from, to)
+		err = r.outOfRange(err, params, all, from, to)
 	}
-	return priced, err
+	if err != nil {
+		return transaction.Pricing{}, err
+	}
+	fixed, variable, err := service.Of(priced.Sending)
+	return transaction.Pricing{
+		Sent:     money.Amount{Minor: priced.Sending, Currency: from},
+		Received: money.Amount{Minor: priced.Receiving, Currency: to},
+		Fees:     priced.Fees, FixedFee: fixed, VariableFee: variable, FeeRate: service.Percent,
+		PlatformFees: priced.Fees - fixed - variable, PlatformFixedFee: all.Fixed - service.Fixed,
+		PlatformFeeBps: params.Terms.PlatformFee.BasisPoints,
+		Rate:           priced.Rate, Market: priced.Market,
+		RoundingSent: priced.RoundingSending, RoundingReceived: priced.RoundingReceiving,
+	}, err
 }
 
 // outOfRange returns AMOUNT_OUT_OF_RANGE for an amount that cannot be priced, with the limits of the

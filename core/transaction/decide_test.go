@@ -289,7 +289,7 @@ func TestTransaction_SecondPaymentIsRefunded(t *testing.T) {
 func TestTransaction_PostingsMatchState(t *testing.T) {
 	t.Parallel()
 	// After any events in any order, the postings are exactly those of the state, and nothing is left in
-	// transit when a transaction is final. One that has failed has a reason.
+	// transit when a transaction is final. One that has failed has a reason. The platform has its fees exactly if it has completed.
 	rapid.Check(t, func(t *rapid.T) {
 		now, tx := noon, anyTransaction(t)
 		var kinds []ledger.Kind
@@ -321,10 +321,19 @@ func TestTransaction_PostingsMatchState(t *testing.T) {
 			}
 		}
 		if tx.State.IsFinal() {
-			for _, path := range []string{"transit/payouts USD", "transit/payouts BTC", "funding/jit USD", "transit/refunds USD"} {
-				if left := balances(postings)[path]; left != 0 {
+			final := balances(postings)
+			for _, path := range []string{"transit/payouts USD", "transit/payouts BTC", "funding/jit USD", "transit/refunds USD",
+				"platform/fees-pending USD"} {
+				if left := final[path]; left != 0 {
 					t.Fatalf("%s, but %d is left in %s", tx.State, left, path)
 				}
+			}
+			earned := int64(0)
+			if tx.State.Status == transaction.Completed {
+				earned = tx.Pricing.PlatformFees
+			}
+			if got := -final["platform/fees USD"]; got != earned {
+				t.Fatalf("%s, and the platform has %d of its fees, want %d", tx.State, got, earned)
 			}
 		}
 	})
@@ -370,6 +379,7 @@ func anyTransaction(t *rapid.T) transaction.Transaction {
 	tx := onRamp()
 	tx.Pricing.RoundingSent = rapid.Int64Range(0, 100).Draw(t, "rounding sent")
 	tx.Pricing.RoundingReceived = rapid.Int64Range(0, 100).Draw(t, "rounding received")
+	tx.Pricing.PlatformFees = rapid.Int64Range(0, tx.Pricing.Fees).Draw(t, "platform fees")
 	switch rapid.IntRange(0, 3).Draw(t, "funding") {
 	case 0:
 		tx.Source.InternalAccount.SetUUID(internal)

@@ -39,18 +39,20 @@ func (t Transaction) holdingAccount() string {
 // converted returns the posting that converts the money if necessary, and moves it to the internal
 // account that receives it or into transit.
 func (t Transaction) converted(at time.Time) ledger.Posting {
-	flow, to := t.Flow(), ledger.TransitPayouts
+	flow, p := t.Flow(), t.Pricing
+	to, feesTo := ledger.TransitPayouts, ledger.PlatformFeesPending
 	if flow.Internal {
-		to = t.DestinationAccount
+		to, feesTo = t.DestinationAccount, ledger.PlatformFees
 	}
+	serviceFees := p.Fees - p.PlatformFees
 	if !flow.Converts {
-		return ledger.TransferOut(t.header(ledger.KindTransferOut, at),
-			ledger.OutgoingFunds{From: t.holdingAccount(), To: to, Amount: t.Pricing.Received, Fees: t.Pricing.Fees})
+		return ledger.TransferOut(t.header(ledger.KindTransferOut, at), ledger.OutgoingFunds{From: t.holdingAccount(), To: to,
+			Amount: p.Received, Fees: serviceFees, PlatformFees: p.PlatformFees, PlatformFeesTo: feesTo})
 	}
 	return ledger.Converted(t.header(ledger.KindConverted, at), ledger.Conversion{
 		From: t.holdingAccount(), To: to,
-		Sent: t.Pricing.Sent, Fees: t.Pricing.Fees, RoundingSent: t.Pricing.RoundingSent,
-		Received: t.Pricing.Received, RoundingReceived: t.Pricing.RoundingReceived,
+		Sent: p.Sent, Fees: serviceFees, PlatformFees: p.PlatformFees, PlatformFeesTo: feesTo, RoundingSent: p.RoundingSent,
+		Received: p.Received, RoundingReceived: p.RoundingReceived,
 	})
 }
 
@@ -71,13 +73,20 @@ func (t Transaction) walletDebitReversed(at time.Time) ledger.Posting {
 
 func (t Transaction) delivered(at time.Time) ledger.Posting {
 	if t.Flow().ToWallet {
-		return ledger.WalletCredit(t.header(ledger.KindWalletCredit, at), t.DestinationAccount, t.Pricing.Received)
+		return ledger.WalletCredit(t.header(ledger.KindWalletCredit, at), t.DestinationAccount, t.Pricing.Received).
+			EarningPlatformFees(t.platformFees())
 	}
-	return ledger.Delivered(t.header(ledger.KindDelivered, at), t.DestinationAccount, t.Pricing.Received)
+	return ledger.Delivered(t.header(ledger.KindDelivered, at), t.DestinationAccount, t.Pricing.Received).
+		EarningPlatformFees(t.platformFees())
+}
+
+func (t Transaction) platformFees() money.Amount {
+	return money.Amount{Minor: t.Pricing.PlatformFees, Currency: t.Pricing.Sent.Currency}
 }
 
 func (t Transaction) returned(at time.Time) ledger.Posting {
-	return ledger.Returned(t.header(ledger.KindReturned, at), t.DestinationAccount, t.Pricing.Received)
+	return ledger.Returned(t.header(ledger.KindReturned, at), t.DestinationAccount, t.Pricing.Received).
+		LosingPlatformFees(t.platformFees())
 }
 
 func (t Transaction) refundOwed(at time.Time) ledger.Posting {

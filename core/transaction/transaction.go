@@ -46,11 +46,15 @@ func (e Endpoint) IsJustInTime() bool {
 type Pricing struct {
 	Sent     money.Amount
 	Received money.Amount
-	// Fees are in minor sending units and part of Sent.
+	// Fees are in minor sending units and part of Sent: the service's fee, FixedFee and VariableFee, and PlatformFees.
 	Fees        int64
 	FixedFee    int64
 	VariableFee int64
 	FeeRate     money.Rate
+	// PlatformFees are what the platform charges for itself: PlatformFixedFee, and PlatformFeeBps basis points of Sent.
+	PlatformFees     int64
+	PlatformFixedFee int64
+	PlatformFeeBps   int64
 	// Rate is the quoted rate, in minor receiving units per minor sending unit. Market is the market
 	// rate from which it was calculated.
 	Rate   money.Rate

@@ -47,6 +47,7 @@ type Deps struct {
 	Treasury         Treasury
 	Proposals        Proposals
 	Receivables      Receivables
+	PlatformFees     PlatformFees
 	RequestLog       RequestLog
 
 	// VerificationURL is the URL of the pages of a verification, to which a token is added.
@@ -145,6 +146,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerTreasury(a, d.Treasury)
 	registerProposals(a, d.Proposals)
 	registerReceivables(a, d.Receivables)
+	registerPlatformFees(a, d.PlatformFees)
 	registerLedgerLog(a, d.LedgerLog)
 	registerReconciliations(a, d.Reconciliations)
 	registerExports(a, d.Exports)

@@ -37,6 +37,7 @@ type platformConfigBody struct {
 	SupportedCurrencies             []platformCurrencyConfig   `json:"supportedCurrencies" doc:"Currencies that the platform uses."`
 	KYCRedirectOrigins              []string                   `json:"kycRedirectOrigins,omitempty" doc:"Origins to which a customer may return from a verification link (redirectUri). Omitted if there are none: then a link of a production platform cannot have a redirectUri, and one of a sandbox platform any." example:"[\"https://example.com\"]"`
 	EmbeddedWallets                 *embeddedWalletConfig      `json:"embeddedWalletConfig,omitempty" doc:"Settings for the embedded wallets of customers. Omitted if none are set: then the defaults hold."`
+	FeeConfigs                      []feeConfig                `json:"feeConfigs,omitempty" doc:"Fees that you charge beside those of the service, at most one for each type and currency. Omitted if there are none."`
 	IsRegulatedFinancialInstitution bool                       `json:"isRegulatedFinancialInstitution" doc:"Whether the platform verifies its customers itself. Only the operator of the service can change it."`
 	CreatedAt                       httpapi.Time               `json:"createdAt" doc:"Time the platform was created."`
 	UpdatedAt                       httpapi.Time               `json:"updatedAt" doc:"Time of the last change."`
@@ -51,6 +52,24 @@ type platformCurrencyConfig struct {
 	EnabledTransactionTypes    []string                      `json:"enabledTransactionTypes" enum:"OUTGOING,INCOMING" minItems:"1" doc:"Directions in which the currency is used: quotes and transfers out need OUTGOING, transfers in and incoming payments INCOMING."`
 	ProviderCustomerFields     []customerInfoFieldName       `json:"providerRequiredCustomerFields,omitempty" readOnly:"true" doc:"Information that a customer must have before it uses the currency: without it, a quote is refused with MISSING_MANDATORY_USER_INFO. BIRTH_DATE and NATIONALITY are required of individuals only. Omitted if none."`
 	ProviderCounterpartyFields []customerInfoFieldName       `json:"providerRequiredCounterpartyCustomerFields,omitempty" readOnly:"true" doc:"Information required about the counterparty. Omitted if none."`
+}
+
+// feeConfig is a fee of the platform, in requests and responses.
+type feeConfig struct {
+	FeeType        string           `json:"feeType" enum:"CROSS_CURRENCY_TRANSACTION" doc:"Payments that have the fee. CROSS_CURRENCY_TRANSACTION: quotes whose receiving currency is not the sending one."`
+	SourceCurrency httpapi.Currency `json:"sourceCurrency" doc:"Sending currency of these payments." example:"USD"`
+	VariableFeeBps int64            `json:"variableFeeBps" minimum:"0" maximum:"10000" doc:"Part of the amount that is sent, in basis points: 25 is 0.25 %." example:"25"`
+	FixedFee       fixedFee         `json:"fixedFee" doc:"Fixed part."`
+}
+
+// fixedFee is the fixed part of a fee of the platform.
+type fixedFee struct {
+	Amount   httpapi.Minor    `json:"amount" minimum:"0" doc:"Amount in the smallest unit of the currency." example:"50"`
+	Currency httpapi.Currency `json:"currency" doc:"The sending currency." example:"USD"`
+}
+
+func platformFee(fixed fixedFee, basisPoints int64) platform.Fee {
+	return platform.Fee{Fixed: money.Amount{Minor: int64(fixed.Amount), Currency: money.Currency(fixed.Currency)}, BasisPoints: basisPoints}
 }
 
 type counterpartyFieldDefinition struct {
@@ -85,6 +104,10 @@ func renderPlatformConfig(p platform.Platform) platformConfigBody {
 	for _, name := range p.WebhookSignatures.Names() {
 		body.WebhookSignatures = append(body.WebhookSignatures, webhookSignature(name))
 	}
+	for _, c := range p.Fees {
+		body.FeeConfigs = append(body.FeeConfigs, feeConfig{string(c.Type), httpapi.Currency(c.Source), c.Fee.BasisPoints,
+			fixedFee{minor(c.Fee.Fixed.Minor), httpapi.Currency(c.Fee.Fixed.Currency)}})
+	}
 	for i, c := range p.Currencies {
 		settings := platformCurrencyConfig{
 			CurrencyCode: httpapi.Currency(c.Code), MinAmount: minor(c.MinAmount), MaxAmount: minor(c.MaxAmount),
@@ -110,6 +133,7 @@ type platformConfigUpdateRequest struct {
 	SupportedCurrencies *[]platformCurrencyConfig   `json:"supportedCurrencies,omitempty" doc:"All currencies that the platform uses. The list replaces the previous one."`
 	KYCRedirectOrigins  *[]string                   `json:"kycRedirectOrigins,omitempty" maxItems:"20" doc:"Origins to which a customer may return from a verification link: scheme, host and port, such as https://example.com or, for tests, http://localhost:3000. http is allowed for localhost only. The list replaces the previous one, also for links that exist. Send [] for none: then a link of a production platform cannot have a redirectUri, and one of a sandbox platform any." example:"[\"https://example.com\"]"`
 	EmbeddedWallets     *embeddedWalletConfigUpdate `json:"embeddedWalletConfig,omitempty" doc:"Settings for the embedded wallets of customers. Those that are not sent do not change; null sets the default of one."`
+	FeeConfigs          *[]feeConfig                `json:"feeConfigs,omitempty" maxItems:"100" doc:"Fees that you charge beside those of the service. Each replaces your fee of the same type and currency, and one whose parts are both zero ends it; the others stay. New quotes have the fee at once, or within ten seconds in another process of the service."`
 }
 
 // embeddedWalletConfig holds the settings for embedded wallets in responses.
@@ -193,6 +217,14 @@ func (c platformConfigUpdateRequest) change() platform.Change {
 	}
 	if c.EmbeddedWallets != nil {
 		change.Wallets = c.EmbeddedWallets.change()
+	}
+	if c.FeeConfigs != nil {
+		fees := make([]platform.FeeConfig, len(*c.FeeConfigs))
+		for i, f := range *c.FeeConfigs {
+			fees[i] = platform.FeeConfig{Type: platform.FeeType(f.FeeType), Source: money.Currency(f.SourceCurrency),
+				Fee: platformFee(f.FixedFee, f.VariableFeeBps)}
+		}
+		change.Fees = &fees
 	}
 	if c.SupportedCurrencies == nil {
 		return change

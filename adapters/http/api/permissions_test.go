@@ -23,7 +23,7 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 	needs := map[string]string{}
 	for permission, operations := range map[string]string{
 		"TRANSACT": `approvePendingPayment createQuote createTransferIn createTransferOut executeQuote rejectPendingPayment
-			sandboxExpireQuote sandboxFundInternalAccount sandboxReturnTransaction sandboxSettleTransaction sandboxTakeBackTransaction sandboxReceive sandboxSend updateInternalAccount
+			sandboxExpireQuote sandboxFundInternalAccount sandboxReturnTransaction sandboxSettleTransaction sandboxTakeBackTransaction sandboxReceive sandboxSend updateInternalAccount payPlatformFees
 			challengeAuthCredential createAuthCredential exportInternalAccount refreshAuthSession revokeAuthCredential revokeAuthSession verifyAuthCredential`,
 		"MANAGE": `approveLedgerProposal rejectLedgerProposal acknowledgeSafeguardingReport arriveTreasuryTransfer createSweep createTreasurySettlement createTreasuryTransfer recordReceivable runSafeguardingReport setSafeguardingAccountPurpose writeOffReceivable
 			assignUnmatched cancelInvitation claimInvitation closeLedgerPeriod closeLedgerYear createCustomer createCustomerExternalAccount createInvitation createLedgerAdjustment

@@ -33,7 +33,13 @@ type quoteRequest struct {
 	ImmediatelyExecute   bool                            `json:"immediatelyExecute,omitempty" doc:"Whether to execute the quote when it is created. The source must be an account. If execution fails (INSUFFICIENT_BALANCE), no money moves." default:"false"`
 	Description          string                          `json:"description,omitempty" maxLength:"500" doc:"Your note. It is copied to the transaction." example:"Savings plan, March"`
 	PurposeOfPayment     string                          `json:"purposeOfPayment,omitempty" enum:"GIFT,SELF,GOODS_OR_SERVICES,EDUCATION,HEALTH_OR_MEDICAL,REAL_ESTATE_PURCHASE,TAX_PAYMENT,LOAN_PAYMENT,UTILITY_BILL,DONATION,TRAVEL,OTHER" doc:"Purpose of the payment. Required for payments to accounts in India and Nigeria."`
+	PlatformFeeOverride  *platformFeeOverride            `json:"platformFeeOverride,omitempty" doc:"Fee that you charge for this payment, in place of that of feeConfigs in your configuration. Zero charges none."`
 	SenderCustomerInfo   map[string]string               `json:"senderCustomerInfo,omitempty" doc:"Information about the payer for the receiving institution, keyed by the field names in the lookup's requiredPayerDataFields. Mandatory fields are required."`
+}
+
+type platformFeeOverride struct {
+	FixedFee       fixedFee `json:"platformFixedFee" doc:"Fixed part, in the sending currency."`
+	VariableFeeBps int64    `json:"platformVariableFeeBps" minimum:"0" maximum:"10000" doc:"Part of the amount that is sent, in basis points: 25 is 0.25 %." example:"25"`
 }
 
 // quoteSource is the union of quote sources.
@@ -140,6 +146,9 @@ func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
 		Destination: quote.Destination{ExpectedCurrency: money.Currency(b.Destination.Text("currency")),
 			Rail: corridor.RailNamed(b.Destination.Text("paymentRail"))},
 	}
+	if o := b.PlatformFeeOverride; o != nil {
+		r.PlatformFee = new(platformFee(o.FixedFee, o.VariableFeeBps))
+	}
 	var invalid []fault.Field
 	var err error
 	if id := b.Source.Text("customerId"); id != "" {
@@ -196,7 +205,8 @@ type quoteBody struct {
 	TotalSendingAmount   httpapi.Minor                 `json:"totalSendingAmount" doc:"Total amount sent including fees, in the smallest unit of the sending currency."`
 	TotalReceivingAmount httpapi.Minor                 `json:"totalReceivingAmount" doc:"Amount received, in the smallest unit of the receiving currency: floor((totalSendingAmount - feesIncluded) × exchangeRate)."`
 	ExchangeRate         httpapi.Decimal               `json:"exchangeRate" doc:"Exact rate: smallest units of the receiving currency per smallest unit of the sending currency. If the receiving amount is locked and one sending unit would buy more than that, this is the simplest rate that gives exactly the locked amount; rateDetails.serviceMultiplier is the market rate."`
-	FeesIncluded         httpapi.Minor                 `json:"feesIncluded" doc:"Fees included in totalSendingAmount, in the smallest unit of the sending currency."`
+	FeesIncluded         httpapi.Minor                 `json:"feesIncluded" doc:"Fees included in totalSendingAmount, in the smallest unit of the sending currency: of the service and of the platform."`
+	PlatformFees         httpapi.Minor                 `json:"platformFeesIncluded,omitempty" doc:"Your part of feesIncluded: what you charge by feeConfigs of your configuration, or by platformFeeOverride. Omitted if it is nothing."`
 	PaymentInstructions  []paymentInstructions         `json:"paymentInstructions,omitempty" doc:"Ways to fund the quote just in time: paying any one of them runs the quote. For an embedded wallet: what its owner has to sign."`
 	TransactionID        httpapi.ID[ident.Transaction] `json:"transactionId" doc:"Id of the transaction, which is created with the quote."`
 	Description          string                        `json:"description,omitempty" doc:"Your note."`
@@ -229,7 +239,7 @@ func renderQuote(withStatus quote.WithStatus) quoteBody {
 		Source: renderSource(q.Source), Destination: withPaymentRail(renderDestination(q.Destination), q.DestinationRail),
 		SendingCurrency: renderCurrency(q.Pricing.Sent.Currency), ReceivingCurrency: renderCurrency(q.Pricing.Received.Currency),
 		TotalSendingAmount: minor(q.Pricing.Sent.Minor), TotalReceivingAmount: minor(q.Pricing.Received.Minor),
-		ExchangeRate: httpapi.Decimal{Rate: q.Pricing.Rate}, FeesIncluded: minor(q.Pricing.Fees),
+		ExchangeRate: httpapi.Decimal{Rate: q.Pricing.Rate}, FeesIncluded: minor(q.Pricing.Fees), PlatformFees: minor(q.Pricing.PlatformFees),
 		PaymentInstructions: renderInstructions(q.Instructions, false), TransactionID: httpapi.NewID(q.Transaction),
 		Description: q.Description, Counterparty: q.Counterparty, RateDetails: renderRateDetails(q.Pricing),
 	}

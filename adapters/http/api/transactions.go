@@ -47,7 +47,8 @@ type transactionBody struct {
 	AgentID             httpapi.ID[ident.Agent]       `json:"agentId,omitzero" doc:"Agent that made the transaction for the customer. It may have been deleted."`
 	Description         string                        `json:"description,omitempty" doc:"Your note."`
 	ExchangeRate        *httpapi.Decimal              `json:"exchangeRate,omitempty" doc:"OUTGOING only: exact rate, in smallest units of the receiving currency per smallest unit of the sending currency."`
-	Fees                *httpapi.Minor                `json:"fees,omitempty" doc:"OUTGOING only: fees included in sentAmount, in the smallest unit of the sending currency."`
+	Fees                *httpapi.Minor                `json:"fees,omitempty" doc:"OUTGOING only: fees included in sentAmount, in the smallest unit of the sending currency: of the service and of the platform."`
+	PlatformFees        httpapi.Minor                 `json:"platformFees,omitempty" doc:"OUTGOING only: your part of fees. Omitted if it is nothing. It is yours once the payment has completed, and returned to the payer with a refund."`
 	QuoteID             httpapi.ID[ident.Quote]       `json:"quoteId,omitzero" doc:"Id of the quote of the transaction."`
 	PaymentInstructions []paymentInstructions         `json:"paymentInstructions,omitempty" doc:"Ways to fund the transaction just in time."`
 	Refund              *refundBody                   `json:"refund,omitempty" doc:"Refund to the payer, if the payment could not be delivered."`
@@ -115,6 +116,7 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 	}
 	sent, fees, details := renderAmount(t.Pricing.Sent), minor(t.Pricing.Fees), renderRateDetails(t.Pricing)
 	body.SentAmount, body.ExchangeRate, body.Fees, body.RateDetails = &sent, &httpapi.Decimal{Rate: t.Pricing.Rate}, &fees, &details
+	body.PlatformFees = minor(t.Pricing.PlatformFees)
 	if t.Refund != nil {
 		body.Refund = &refundBody{Reference: t.Refund.Reference, Amount: renderAmount(t.Refund.Amount),
 			InitiatedAt: httpapi.NewTime(t.Refund.InitiatedAt), SettledAt: optionalTime(t.Refund.SettledAt),

@@ -36,6 +36,7 @@ type termsCache struct {
 	readAt     time.Time
 	overrides  map[overrideKey]corridor.Override
 	currencies map[currencyKey]platform.Currency
+	fees       map[ident.Platform][]platform.FeeConfig
 }
 
 type overrideKey struct {
@@ -85,17 +86,22 @@ func (p *Prices) read(ctx context.Context, now time.Time) (*termsCache, error) {
 	if err != nil {
 		return nil, err
 	}
-	currencies, err := p.store.PlatformCurrencies(ctx)
+	settings, err := p.store.PriceSettings(ctx)
 	if err != nil {
 		return nil, err
 	}
 	fresh := &termsCache{readAt: now, overrides: make(map[overrideKey]corridor.Override, len(overrides)),
-		currencies: make(map[currencyKey]platform.Currency, len(currencies))}
+		currencies: map[currencyKey]platform.Currency{}, fees: map[ident.Platform][]platform.FeeConfig{}}
 	for _, o := range overrides {
 		fresh.overrides[overrideKey{o.Platform, o.From, o.To}] = o.Terms
 	}
-	for _, c := range currencies {
-		fresh.currencies[currencyKey{c.Platform, c.Code}] = c.Currency
+	for _, of := range settings {
+		for _, c := range of.Currencies {
+			fresh.currencies[currencyKey{of.ID, c.Code}] = c
+		}
+		if len(of.Fees) > 0 {
+			fresh.fees[of.ID] = of.Fees
+		}
 	}
 	return fresh, nil
 }
@@ -105,19 +111,21 @@ func (p *Prices) read(ctx context.Context, now time.Time) (*termsCache, error) {
 func (p *Prices) Invalidate() {
 	stale := &termsCache{}
 	if cached := p.cache.Load(); cached != nil {
-		stale.overrides, stale.currencies = cached.overrides, cached.currencies // for requests that are running
+		stale.overrides, stale.currencies, stale.fees = cached.overrides, cached.currencies, cached.fees // for requests that are running
 	}
 	p.cache.Store(stale)
 }
 
 // Terms returns what a corridor costs a platform, as of the last Refresh.
-func (p *Prices) Terms(platform ident.Platform, c corridor.Corridor) corridor.Terms {
+func (p *Prices) Terms(owner ident.Platform, c corridor.Corridor) corridor.Terms {
 	cached := p.cache.Load()
 	var limits *corridor.Limits
-	if own, ok := cached.currencies[currencyKey{platform, c.From}]; ok {
+	if own, ok := cached.currencies[currencyKey{owner, c.From}]; ok {
 		limits = &corridor.Limits{Min: own.MinAmount, Max: own.MaxAmount}
 	}
-	return c.Terms.For(cached.overrides[overrideKey{from: c.From, to: c.To}], cached.overrides[overrideKey{platform, c.From, c.To}], limits)
+	terms := c.Terms.For(cached.overrides[overrideKey{from: c.From, to: c.To}], cached.overrides[overrideKey{owner, c.From, c.To}], limits)
+	terms.PlatformFee = platform.FeeOf(cached.fees[owner], c.From, c.To)
+	return terms
 }
 
 // CheckEnabled returns INVALID_CURRENCY if the platform has not enabled payments in the currency in a

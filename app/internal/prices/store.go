@@ -3,13 +3,14 @@ package prices
 import (
 	"context"
 
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
 // Store reads terms and limits, of all platforms.
 type Store interface {
-	// PlatformCurrencies returns the settings of all platforms for their currencies.
-	PlatformCurrencies(ctx context.Context) ([]ports.PlatformCurrency, error)
+	// PriceSettings returns the currencies and the fees of all platforms, with their ids and nothing else.
+	PriceSettings(ctx context.Context) ([]platform.Platform, error)
 	// CorridorOverrides returns all overrides, of all platforms.
 	CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, error)
 }

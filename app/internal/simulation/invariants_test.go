@@ -181,6 +181,7 @@ func (w *world) checkRest() {
 	w.checkUnmatched()
 	w.checkTakenBack()
 	w.checkClosings()
+	w.checkPlatformFees()
 	w.receiveFromOthers()
 	held := map[holding]int64{}
 	for a, balance := range w.balances {
@@ -188,7 +189,8 @@ func (w *world) checkRest() {
 		switch {
 		case err != nil:
 			w.fail("%v", err)
-		case a.Path == ledger.FundingJIT || a.Path == ledger.TransitPayouts || a.Path == ledger.TransitRefunds:
+		case a.Path == ledger.FundingJIT || a.Path == ledger.TransitPayouts || a.Path == ledger.TransitRefunds ||
+			a.Path == ledger.PlatformFeesPending:
 			if balance != 0 {
 				w.fail("%d %s remain in %s", balance, a.Currency, a.Path)
 			}
@@ -321,6 +323,26 @@ func (w *world) checkClients() {
 	}
 	if unknown < 0 {
 		w.fail("of %d transactions no client can know", -unknown)
+	}
+}
+
+// checkPlatformFees checks that each platform has earned the fees of its completed payments, and no others.
+func (w *world) checkPlatformFees() {
+	earned := map[ledger.Account]int64{}
+	for _, t := range w.transactions {
+		if t.Type == transaction.Outgoing && t.State.Status == transaction.Completed {
+			earned[ledger.Account{Platform: t.Platform, Path: ledger.PlatformFees, Currency: t.Pricing.Sent.Currency}] += t.Pricing.PlatformFees
+		}
+	}
+	for a, want := range earned {
+		if got := w.balances[a]; got != want {
+			w.fail("a platform has earned %d %s, and its account has %d", want, a.Currency, got)
+		}
+	}
+	for a, balance := range w.balances {
+		if _, completed := earned[a]; a.Path == ledger.PlatformFees && !completed && balance != 0 {
+			w.fail("a platform has earned nothing in %s, and its account has %d", a.Currency, balance)
+		}
 	}
 }
 

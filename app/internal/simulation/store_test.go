@@ -600,16 +600,10 @@ func (u *tx) TransactionParties(_ context.Context, key ports.TransactionKey) (tr
 
 func (s store) CorridorOverrides(context.Context) ([]ports.CorridorOverride, error) { return nil, nil }
 
-func (s store) PlatformCurrencies(context.Context) ([]ports.PlatformCurrency, error) {
+func (s store) PriceSettings(context.Context) ([]platform.Platform, error) {
 	s.world.mu.Lock()
 	defer s.world.mu.Unlock()
-	var all []ports.PlatformCurrency
-	for _, id := range sortedKeys(s.world.platforms) {
-		for _, c := range s.world.platforms[id].Currencies {
-			all = append(all, ports.PlatformCurrency{Platform: id, Currency: c})
-		}
-	}
-	return all, nil
+	return slices.Collect(maps.Values(s.world.platforms)), nil
 }
 
 func (s store) Platform(ctx context.Context, p ident.Platform) (platform.Platform, error) {

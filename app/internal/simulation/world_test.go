@@ -113,6 +113,8 @@ func (w *world) addPlatform(name string) {
 	for _, code := range money.Currencies() {
 		p.Currencies = append(p.Currencies, platform.Currency{Code: code, MinAmount: 1, MaxAmount: math.MaxInt64,
 			Directions: []string{string(transaction.Outgoing), string(transaction.Incoming)}})
+		p.Fees = append(p.Fees, platform.FeeConfig{Type: platform.CrossCurrencyTransaction, Source: code,
+			Fee: platform.Fee{Fixed: money.Amount{Minor: 1, Currency: code}, BasisPoints: 25}})
 	}
 	w.platforms[p.ID] = p
 	for _, customer := range []string{"ana", "ben"} {
