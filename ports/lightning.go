@@ -27,6 +27,12 @@ type LightningNodes interface {
 	LightningFor(ctx context.Context, p ident.Platform) (Lightning, error)
 }
 
+// LightningNode is implemented by connections to a node.
+type LightningNode interface {
+	// Invoices returns the invoices of a platform that the node makes.
+	Invoices(p ident.Platform) Lightning
+}
+
 // InvoiceRequest describes an invoice in whole satoshi (BOLT 11).
 type InvoiceRequest struct {
 	ID uuid.UUID

@@ -23,10 +23,11 @@ type Adapter string
 
 // The adapters.
 const (
-	BankFile Adapter = "BANK_FILE" // files of a bank in a folder or on an SFTP server
-	Partner  Adapter = "PARTNER"   // a provider behind the HTTP contract of partners
-	EVM      Adapter = "EVM"       // an Ethereum-like chain over JSON-RPC
-	Bitcoin  Adapter = "BITCOIN"   // a Bitcoin wallet over its RPC
+	BankFile  Adapter = "BANK_FILE" // files of a bank in a folder or on an SFTP server
+	Partner   Adapter = "PARTNER"   // a provider behind the HTTP contract of partners
+	EVM       Adapter = "EVM"       // an Ethereum-like chain over JSON-RPC
+	Bitcoin   Adapter = "BITCOIN"   // a Bitcoin wallet over its RPC
+	Lightning Adapter = "LIGHTNING" // a node of the Lightning network over its HTTP interface
 )
 
 // Connection is one account at a partner, or one wallet on a chain, as the operator has set it up.

@@ -21,6 +21,7 @@ func TestChoose(t *testing.T) {
 	first.Priority, second.Priority = 1, 1
 	own.Platforms, german.Countries, german.Priority = []ident.Platform{platformID(1)}, []string{"DE"}, 2
 	all := []rail.Connection{first, second, own, german}
+	node := rail.Connection{Name: "node", Adapter: rail.Lightning, Rails: []corridor.Rail{corridor.Lightning}, Currencies: []money.Currency{"BTC"}}
 	euros := rail.Route{Platform: platformID(2), Rail: corridor.SEPA, Currency: "EUR", Country: "DE"}
 	tests := []struct {
 		name        string
@@ -36,7 +37,9 @@ func TestChoose(t *testing.T) {
 		{"another platform", []rail.Connection{own}, euros, ""},
 		{"another rail", all, rail.Route{Rail: corridor.Wire, Currency: "EUR"}, ""},
 		{"another currency", all, rail.Route{Rail: corridor.SEPA, Currency: "USD"}, ""},
-		{"lightning", all, rail.Route{Rail: corridor.Lightning, Currency: "BTC"}, ""},
+		{"a rail that nothing carries", all, rail.Route{Rail: corridor.Layer2, Currency: "BTC"}, ""},
+		{"lightning", []rail.Connection{node}, rail.Route{Rail: corridor.Lightning, Currency: "BTC"}, "node"},
+		{"lightning by instructions", []rail.Connection{node}, rail.Route{Rail: corridor.Lightning, Currency: "BTC", Funding: true}, ""},
 	}
 	for _, tt := range tests {
 		got, err := rail.Choose(tt.connections, tt.route)

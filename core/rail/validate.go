@@ -30,7 +30,7 @@ var (
 )
 
 // Adapters returns every adapter.
-func Adapters() []Adapter { return []Adapter{BankFile, Partner, EVM, Bitcoin} }
+func Adapters() []Adapter { return []Adapter{BankFile, Partner, EVM, Bitcoin, Lightning} }
 
 // CheckName returns INVALID_INPUT unless the text can name a connection.
 func CheckName(name string) error {
@@ -94,7 +94,9 @@ func (c Connection) checkRails(refuse func(field, format string, args ...any)) {
 			refuse(field, "is a rail that no adapter carries")
 		case c.Adapter == BankFile && r.IsChain():
 			refuse(field, "is a chain, which %s does not carry", c.Adapter)
-		case (c.Adapter == EVM || c.Adapter == Bitcoin) && !r.IsChain():
+		case c.Adapter == Lightning && r != corridor.Lightning:
+			refuse(field, "must be %s for %s", corridor.Lightning, c.Adapter)
+		case (c.Adapter == EVM || c.Adapter == Bitcoin) && (!r.IsChain() || r == corridor.Lightning):
 			refuse(field, "must be a chain for %s", c.Adapter)
 		}
 	}

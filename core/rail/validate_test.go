@@ -51,8 +51,14 @@ func TestCheck_ListsEveryBadField(t *testing.T) {
 		"name and adapter": {func(c *rail.Connection) { c.Name, c.Adapter = "Bank", "FAX" }, []string{"name", "adapter"}},
 		"nothing carried":  {func(c *rail.Connection) { c.Rails, c.Currencies, c.Limits = nil, nil, nil }, []string{"rails", "currencies"}},
 		"rails": {func(c *rail.Connection) {
-			c.Rails = []corridor.Rail{"SEPA", "SEPA", "FAX", corridor.Base, corridor.Lightning}
+			c.Rails = []corridor.Rail{"SEPA", "SEPA", "FAX", corridor.Base, corridor.Layer2}
 		}, []string{"rails[1]", "rails[2]", "rails[3]", "rails[4]"}},
+		"another rail of a Lightning node": {func(c *rail.Connection) {
+			c.Adapter, c.Rails = rail.Lightning, []corridor.Rail{corridor.Lightning, corridor.Bitcoin}
+		}, []string{"rails[1]"}},
+		"lightning over a wallet": {func(c *rail.Connection) {
+			c.Adapter, c.Rails = rail.Bitcoin, []corridor.Rail{corridor.Bitcoin, corridor.Lightning}
+		}, []string{"rails[1]"}},
 		"chain over a bank's rail": {func(c *rail.Connection) { c.Adapter = rail.Bitcoin }, []string{"rails[0]", "rails[1]"}},
 		"currencies": {func(c *rail.Connection) { c.Currencies = []money.Currency{"EUR", "EUR", "eur"} },
 			[]string{"currencies[1]", "currencies[2]"}},
