@@ -42,7 +42,7 @@ var connectionTables = []string{
 	"bank_connections", "bank_files", "bank_notices", "bank_receipt_names", "bank_received_files",
 	"bitcoin_batches", "bitcoin_deposits", "bitcoin_events", "bitcoin_inputs", "bitcoin_transactions", "bitcoin_wallets",
 	"evm_attempts", "evm_blocks", "evm_chains", "evm_events", "evm_holdings", "evm_transactions", "evm_wallets",
-	"partner_event_numbers", "rail_accounts", "rail_balances", "rail_connections", "rail_controls", "rail_feeds",
+	"lightning_events", "lightning_nodes", "partner_event_numbers", "rail_accounts", "rail_balances", "rail_connections", "rail_controls", "rail_feeds",
 	"rail_opening_balances", "rail_proofs", "rail_tests", "rail_usage",
 }
 
@@ -66,6 +66,7 @@ var withoutPlatform = map[string]string{
 	"bank_order_file_fkey":            numberedInOneFile,
 	"evm_addresses_pkey":              partnersName,
 	"evm_deposits_pkey":               partnersName,
+	"lightning_payment_hash_once":     partnersName,
 	"partner_event_number_once":       numberedInOneFile,
 	"partner_event_once":              partnersName,
 	"rail_feed_items_once":            partnersName,

@@ -101,7 +101,8 @@ func TestStoredDocuments_HaveEveryColumnOfJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	others := map[string]string{"bitcoin_events.body": "the connector of Bitcoin reads it soon after it was written"}
+	others := map[string]string{"bitcoin_events.body": "the connector of Bitcoin reads it soon after it was written",
+		"lightning_events.body": "the connector of Lightning reads it soon after it was written"}
 	table, found := "", 0
 	for line := range strings.Lines(string(tables)) {
 		if match := regexp.MustCompile(`^CREATE TABLE (\S+)`).FindStringSubmatch(line); match != nil {

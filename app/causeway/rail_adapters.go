@@ -12,6 +12,7 @@ import (
 	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/evm"
 	"causeway/adapters/rails/evm/localkeys"
+	"causeway/adapters/rails/lightning"
 	"causeway/adapters/rails/partner"
 	"causeway/adapters/rails/timeout"
 	"causeway/app/internal/connections"
@@ -41,6 +42,8 @@ func (a railAdapters) openConnection(c rail.Connection) (ports.ConnectedRail, er
 	case rail.Bitcoin:
 		return bitcoin.New(bitcoin.Config{Connection: c, Store: bitcoin.NewStore(a.db.Storage()), References: a.db, Secrets: a.secrets,
 			Clock: a.clock})
+	case rail.Lightning:
+		return lightning.New(lightning.Config{Connection: c, Store: lightning.NewStore(a.db.Storage()), Secrets: a.secrets, Clock: a.clock})
 	case rail.Partner:
 		return partner.Open(partner.Config{Connection: c, Secrets: a.secrets, Events: a.db, Departures: a.db, Clock: a.clock, Log: a.log})
 	case rail.BankFile:

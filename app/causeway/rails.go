@@ -7,8 +7,10 @@ import (
 
 	"causeway/app/internal/connections"
 	"causeway/core/account"
+	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -26,6 +28,8 @@ type railSelector struct {
 type platformReader interface {
 	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
 }
+
+var _ ports.LightningNodes = (*railSelector)(nil)
 
 func newRailSelector(store platformReader, by ports.RailsByEnvironment, chains ports.WalletChainsByEnvironment) *railSelector {
 	return &railSelector{store: store, byEnvironment: by, chains: chains}
@@ -61,6 +65,18 @@ func (r *railSelector) Carries(route rail.Route) error {
 		return routed.Carries(route)
 	}
 	return nil
+}
+
+// LightningFor implements ports.LightningNodes. Sandbox platforms have no node.
+func (r *railSelector) LightningFor(ctx context.Context, p ident.Platform) (ports.Lightning, error) {
+	selected, err := r.RailFor(p)
+	if err != nil {
+		return nil, err
+	}
+	if nodes, ok := selected.(ports.LightningNodes); ok {
+		return nodes.LightningFor(ctx, p)
+	}
+	return nil, rail.NoConnection(rail.Route{Platform: p, Rail: corridor.Lightning, Currency: money.BTC})
 }
 
 // ChainFor returns NOT_IMPLEMENTED if no chain is connected, as for production platforms unless the

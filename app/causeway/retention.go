@@ -10,6 +10,7 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/adapters/rails/bankfile"
 	"causeway/adapters/rails/bitcoin"
+	"causeway/adapters/rails/lightning"
 	"causeway/core/agent"
 	"causeway/core/customer"
 	"causeway/core/person"
@@ -103,7 +104,8 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now,
 		MarketRates: now.Add(-maxRetention), RailData: now.Add(-railDataRetention), PartnerEvents: now.Add(-partnerEventRetention),
 		ReceiptPayers: now.Add(-payerRetention), RevokedCredentials: now.Add(-revokedCredentialRetention),
-		WithoutPlatform: slices.Concat(bitcoin.OldRows(now.Add(-f.RailReplyRetention)), bankfile.OldRows(now.Add(-bankOrderRetention)),
+		WithoutPlatform: slices.Concat(bitcoin.OldRows(now.Add(-f.RailReplyRetention)), lightning.OldRows(now.Add(-f.RailReplyRetention)),
+			bankfile.OldRows(now.Add(-bankOrderRetention)),
 			postgres.OldSignIns(now, now.Add(-person.AttemptsRetention))),
 	}
 }

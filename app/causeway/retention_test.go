@@ -12,6 +12,7 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/adapters/rails/bankfile"
 	"causeway/adapters/rails/bitcoin"
+	"causeway/adapters/rails/lightning"
 )
 
 func TestRetention_DefaultsAndCutoffs(t *testing.T) {
@@ -25,7 +26,7 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30),
 		AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
 		ReceiptPayers: daysAgo(1827), RequestLog: daysAgo(7),
-		WithoutPlatform: slices.Concat(bitcoin.OldRows(daysAgo(400)), bankfile.OldRows(daysAgo(730)),
+		WithoutPlatform: slices.Concat(bitcoin.OldRows(daysAgo(400)), lightning.OldRows(daysAgo(400)), bankfile.OldRows(daysAgo(730)),
 			postgres.OldSignIns(now, now.Add(-24*time.Hour)))}
 	changed := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(8), WebhookEvents: daysAgo(9), UnpaidQuotes: daysAgo(31),
 		RailReplies: daysAgo(32), KYCLinks: daysAgo(30), Imports: daysAgo(90), Uploads: now.Add(-time.Hour), Invitations: daysAgo(365),
@@ -33,7 +34,7 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30),
 		AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
 		ReceiptPayers: daysAgo(1827), RequestLog: daysAgo(2),
-		WithoutPlatform: slices.Concat(bitcoin.OldRows(daysAgo(32)), bankfile.OldRows(daysAgo(730)),
+		WithoutPlatform: slices.Concat(bitcoin.OldRows(daysAgo(32)), lightning.OldRows(daysAgo(32)), bankfile.OldRows(daysAgo(730)),
 			postgres.OldSignIns(now, now.Add(-24*time.Hour)))}
 	for _, test := range []struct {
 		arguments []string

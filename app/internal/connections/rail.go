@@ -144,6 +144,25 @@ func (r *Rail) Funding(p ident.Platform, owner, reference string, currency money
 	return all, nil
 }
 
+// LightningFor implements ports.LightningNodes: the node of the connection that new payments of the platform take.
+func (c *Connections) LightningFor(_ context.Context, p ident.Platform) (ports.Lightning, error) {
+	var closed error
+	for _, l := range c.receiving(p, money.BTC) {
+		if !slices.Contains(l.Rails, corridor.Lightning) {
+			continue
+		}
+		if l.Adapter == nil {
+			closed = notOpen(l)
+		} else if node, makes := l.Adapter.(ports.LightningNode); makes {
+			return node.Invoices(p), nil
+		}
+	}
+	if closed != nil {
+		return nil, closed
+	}
+	return nil, rail.NoConnection(rail.Route{Platform: p, Rail: corridor.Lightning, Currency: money.BTC})
+}
+
 // Send sends payouts over their connections.
 func (r *Rail) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
 	return callAll(ctx, r, payouts, true, payoutOf, ports.Rail.Send)

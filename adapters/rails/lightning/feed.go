@@ -1,0 +1,162 @@
+package lightning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"causeway/core/corridor"
+	"causeway/core/money"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+const (
+	// maxEvents is how many events one piece has, and maxFollowed how many payments are asked about for it.
+	maxEvents   = 1000
+	maxFollowed = 500
+)
+
+// Poll implements ports.RailFeed. It asks about payments that are not final, and reads the invoices that were paid. What it finds is kept
+// as numbered events, of which it returns those after the cursor: so a piece that is read again is the same.
+func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error) {
+	var after int64
+	if cursor != "" {
+		var err error
+		if after, err = strconv.ParseInt(cursor, 10, 64); err != nil || after < 0 {
+			return ports.RailReport{}, fmt.Errorf("the cursor %.40q is not one of a Lightning node", cursor)
+		}
+	}
+	_, more, failure := r.work(ctx)
+	events, err := r.Store.Events(ctx, r.Connection.Name, after, maxEvents)
+	if err != nil || len(events) == 0 && failure != nil {
+		return ports.RailReport{}, errors.Join(failure, err)
+	}
+	// A failure returns with the next call, when what was found before it is read.
+	report := ports.RailReport{Cursor: cursor, More: more && failure == nil || len(events) == maxEvents}
+	for _, e := range events {
+		add(&report, e)
+		report.Cursor = strconv.FormatInt(e.Number, 10)
+	}
+	return report, nil
+}
+
+// add adds an event to a report.
+func add(report *ports.RailReport, e Event) {
+	amount := money.Amount{Minor: e.Satoshis, Currency: money.BTC}
+	switch e.Kind {
+	case Receipt:
+		report.Receipts = append(report.Receipts, ports.RailReceipt{Receipt: transaction.Receipt{
+			Platform: e.Platform, Rail: corridor.Lightning, PartnerID: e.PartnerID, Reference: e.Reference, Amount: amount, At: e.At,
+		}})
+	case Fee:
+		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: corridor.Lightning, PartnerID: e.PartnerID, Amount: amount,
+			At: e.At, Memo: "routing"})
+	case Changed:
+		report.Changed = append(report.Changed, ports.RailSubject{Platform: e.Platform, Subject: e.Subject})
+	}
+}
+
+// work asks the node for all news. It reports whether there were any, and whether there are more at once.
+func (r *Rail) work(ctx context.Context) (news, more bool, err error) {
+	ended, err := r.followAll(ctx)
+	settled, more, errSettled := r.readSettled(ctx)
+	return ended || settled, more, errors.Join(err, errSettled)
+}
+
+// followAll asks about the payments that were sent, and reports whether one has ended.
+func (r *Rail) followAll(ctx context.Context) (ended bool, err error) {
+	sent, err := r.Store.SentPayments(ctx, r.Connection.Name, maxFollowed)
+	if err != nil || len(sent) == 0 {
+		return false, err
+	}
+	failures := make([]error, len(sent))
+	slots := make(chan struct{}, maxParallel)
+	var running sync.WaitGroup
+	for i, p := range sent {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			defer func() {
+				if failure := recover(); failure != nil {
+					failures[i] = fmt.Errorf("panic: %v", failure)
+				}
+			}()
+			if failures[i] = r.follow(ctx, p, nil, false); errors.Is(failures[i], ErrChanged) {
+				failures[i] = nil
+			}
+		})
+	}
+	running.Wait()
+	left, err := r.Store.SentPayments(ctx, r.Connection.Name, maxFollowed)
+	ended = slices.ContainsFunc(sent, func(p Payment) bool {
+		return !slices.ContainsFunc(left, func(l Payment) bool { return l.RailPaymentKey == p.RailPaymentKey })
+	})
+	return ended, errors.Join(first(failures), err)
+}
+
+// first returns the first error; nil if there is none.
+func first(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beginFeed keeps from where on invoices are reported: what was paid before belongs to what the node held at first.
+func (r *Rail) beginFeed(ctx context.Context) error {
+	last, err := r.node.lastSettled(ctx)
+	if err != nil {
+		return err
+	}
+	return r.Store.Begin(ctx, r.Connection.Name, last)
+}
+
+// readSettled keeps the invoices that were paid since. It reports whether there were any, and whether there may be more.
+func (r *Rail) readSettled(ctx context.Context) (found, more bool, err error) {
+	after, known, err := r.Store.SettleIndex(ctx, r.Connection.Name)
+	if err != nil {
+		return false, false, err
+	}
+	if !known {
+		return false, true, r.beginFeed(ctx)
+	}
+	settled, err := r.node.settled(ctx, after)
+	if len(settled) == 0 {
+		return false, false, err
+	}
+	kept, errKeep := r.Store.Settle(ctx, r.Connection.Name, after, settled)
+	return kept, len(settled) >= maxSettled, errors.Join(err, errKeep)
+}
+
+// balanceAttempts is how often the balance is read until nothing changes meanwhile.
+const balanceAttempts = 5
+
+// Balances implements ports.RailBalances: what the channels hold, as the ledger has it. Payments count when they are final, and fees with
+// the fraction of a satoshi that is carried to the next one.
+func (r *Rail) Balances(ctx context.Context) ([]ports.RailBalance, error) {
+	for range balanceAttempts {
+		held, err := r.node.balance(ctx)
+		if err != nil {
+			return nil, err
+		}
+		news, more, err := r.work(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if news || more {
+			continue
+		}
+		rest, err := r.Store.FeeRest(ctx, r.Connection.Name)
+		if err != nil {
+			return nil, err
+		}
+		return []ports.RailBalance{{Amount: money.Amount{Minor: (held + rest) / milli, Currency: money.BTC}, At: r.Clock.Now()}}, nil
+	}
+	return nil, errors.New("payments came while the balance was read; ask again")
+}

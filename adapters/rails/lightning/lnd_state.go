@@ -1,0 +1,194 @@
+package lightning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"causeway/core/lightning"
+)
+
+const invoicePage = 1000
+
+// invoices passes every invoice of the node to fn, oldest first.
+func (c *lnd) invoices(ctx context.Context, fn func(lndInvoice) error) error {
+	for after := int64(0); ; {
+		var page struct {
+			Invoices []lndInvoice `json:"invoices"`
+		}
+		if err := c.call(ctx, http.MethodGet, fmt.Sprintf("/v1/invoices?index_offset=%d&num_max_invoices=%d", after, invoicePage), nil,
+			&page); err != nil {
+			return err
+		}
+		before := after
+		for _, i := range page.Invoices {
+			after = max(after, int64(i.AddIndex))
+			if err := fn(i); err != nil {
+				return err
+			}
+		}
+		if len(page.Invoices) < invoicePage || after == before {
+			return nil
+		}
+	}
+}
+
+func (c *lnd) lastSettled(ctx context.Context) (last uint64, err error) {
+	err = c.invoices(ctx, func(i lndInvoice) error {
+		last = max(last, uint64(max(i.SettleIndex, 0)))
+		return nil
+	})
+	return last, err
+}
+
+// settledFirst returns the first settled invoices of a node.
+func (c *lnd) settledFirst(ctx context.Context) (found []Settlement, err error) {
+	err = c.invoices(ctx, func(i lndInvoice) error {
+		if i.State != "SETTLED" {
+			return nil
+		}
+		s, err := i.settlement()
+		found = append(found, s)
+		return err
+	})
+	slices.SortFunc(found, func(a, b Settlement) int { return int(int64(a.Index) - int64(b.Index)) })
+	return found[:min(len(found), maxSettled)], err
+}
+
+// balanceReadings is how often the balance is read until it stays the same meanwhile.
+const balanceReadings = 5
+
+func (c *lnd) balance(ctx context.Context) (int64, error) {
+	before, err := c.channelBalance(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for range balanceReadings {
+		// The fee of a commitment is taken from what the one who has opened the channel holds, and changes without a payment.
+		fees, err := c.commitmentFees(ctx)
+		if err != nil {
+			return 0, err
+		}
+		after, err := c.channelBalance(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if after == before {
+			return after + fees, nil
+		}
+		before = after
+	}
+	return 0, errors.New("payments changed the balance while it was read; ask again")
+}
+
+type lndAmount struct {
+	MilliSatoshis lndNumber `json:"msat"`
+}
+
+func (c *lnd) channelBalance(ctx context.Context) (int64, error) {
+	var b struct {
+		Local lndAmount `json:"local_balance"`
+		// Outgoing is what is on its way to the other ends of the channels.
+		Outgoing lndAmount `json:"unsettled_remote_balance"`
+	}
+	err := c.call(ctx, http.MethodGet, "/v1/balance/channels", nil, &b)
+	return int64(b.Local.MilliSatoshis + b.Outgoing.MilliSatoshis), err
+}
+
+func (c *lnd) commitmentFees(ctx context.Context) (total int64, err error) {
+	var list struct {
+		Channels []struct {
+			Initiator bool      `json:"initiator"`
+			Fee       lndNumber `json:"commit_fee"`
+		} `json:"channels"`
+	}
+	err = c.call(ctx, http.MethodGet, "/v1/channels", nil, &list)
+	for _, channel := range list.Channels {
+		if channel.Initiator {
+			total += int64(channel.Fee) * milli
+		}
+	}
+	return total, err
+}
+
+// lndNetworks are the names that LND has for networks.
+var lndNetworks = map[string]lightning.Network{"mainnet": lightning.Main, "testnet": lightning.Test, "signet": lightning.Signet,
+	"regtest": lightning.Regtest, "simnet": lightning.Simnet}
+
+func (c *lnd) about(ctx context.Context) (about, error) {
+	var info struct {
+		Version  string `json:"version"`
+		Key      string `json:"identity_pubkey"`
+		Channels int    `json:"num_active_channels"`
+		Synced   bool   `json:"synced_to_chain"`
+		Chains   []struct {
+			Network string `json:"network"`
+		} `json:"chains"`
+	}
+	err := c.call(ctx, http.MethodGet, "/v1/getinfo", nil, &info)
+	a := about{version: info.Version, key: info.Key, channels: info.Channels, synced: info.Synced}
+	if len(info.Chains) > 0 {
+		a.network = lndNetworks[info.Chains[0].Network]
+	}
+	return a, err
+}
+
+// rights are calls that show what a macaroon allows. None of them does anything.
+var rights = []struct {
+	method, path string
+	body         any
+	permission   string
+	needed       bool
+}{
+	{http.MethodGet, "/v1/balance/channels", nil, "offchain:read", true},
+	{http.MethodPost, "/v2/router/send", map[string]any{}, "offchain:write", true},
+	{http.MethodGet, "/v1/invoices?num_max_invoices=1&reversed=true", nil, "invoices:read", true},
+	{http.MethodPost, "/v2/invoices/cancel", map[string]any{"payment_hash": make([]byte, 32)}, "invoices:write", true},
+	{http.MethodGet, "/v1/balance/blockchain", nil, "onchain:read", false},
+	{http.MethodGet, "/v1/macaroon/ids", nil, "macaroon:read", false},
+}
+
+func (c *lnd) checkRights(ctx context.Context) error {
+	for _, right := range rights {
+		err := c.call(ctx, right.method, right.path, right.body, nil)
+		var said *answer
+		if err != nil && !errors.As(err, &said) {
+			return err
+		}
+		switch denied := said != nil && said.isDenied(); {
+		case denied && right.needed:
+			return fmt.Errorf("the macaroon lacks the permission %s", right.permission)
+		case !denied && !right.needed:
+			return fmt.Errorf("the macaroon has the permission %s, which is not needed: make one with those of the documentation only",
+				right.permission)
+		}
+	}
+	return nil
+}
+
+// isDenied reports whether the macaroon does not allow the call.
+func (a *answer) isDenied() bool {
+	return a.code == grpcPermissionDenied || a.code == grpcUnauthenticated || a.message == "permission denied"
+}
+
+const (
+	grpcPermissionDenied = 7
+	grpcUnauthenticated  = 16
+)
+
+// lndNumber is a number, which the node writes as a text.
+type lndNumber int64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *lndNumber) UnmarshalJSON(text []byte) error {
+	value, err := strconv.ParseInt(strings.Trim(string(text), `"`), 10, 64)
+	if err != nil {
+		return errors.New("is no whole number")
+	}
+	*n = lndNumber(value)
+	return nil
+}

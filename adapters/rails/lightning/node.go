@@ -1,0 +1,98 @@
+package lightning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"causeway/core/lightning"
+)
+
+// node is what the service asks of a node.
+type node interface {
+	// pay asks for the payment of an invoice, and waits a little for what becomes of it. An *answer is the error if the node has said
+	// that it does not do it now; any other error leaves open whether it does.
+	pay(ctx context.Context, order payOrder) (state, error)
+	// track returns what became of a payment.
+	track(ctx context.Context, hash Hash) (state, error)
+	// addInvoice makes an invoice and returns its text.
+	addInvoice(ctx context.Context, order invoiceOrder) (string, error)
+	// cancelInvoice makes an invoice unpayable. It returns errSettled if it was paid.
+	cancelInvoice(ctx context.Context, hash Hash) error
+	// lastSettled returns the index of the invoice that was settled last; zero if none was.
+	lastSettled(ctx context.Context) (uint64, error)
+	// settled returns some invoices that were settled after an index, in their order, and waits a little for the first one.
+	settled(ctx context.Context, after uint64) ([]Settlement, error)
+	// balance returns what the channels hold, in thousandths of a satoshi. What is on its way out counts as held.
+	balance(ctx context.Context) (int64, error)
+	// about describes the node.
+	about(ctx context.Context) (about, error)
+	// checkRights returns what is wrong with what the node lets the service do.
+	checkRights(ctx context.Context) error
+	close()
+}
+
+// payOrder is an invoice to be paid.
+type payOrder struct {
+	invoice string
+	hash    Hash
+	// satoshis is the amount if the invoice names none.
+	satoshis int64
+	maxFee   int64 // satoshis
+	payFor   time.Duration
+}
+
+// invoiceOrder is an invoice to be made.
+type invoiceOrder struct {
+	memo            string
+	satoshis        int64
+	descriptionHash [32]byte
+	expiry          time.Duration
+	routeHints      bool
+}
+
+// about is what a node says of itself.
+type about struct {
+	version  string
+	network  lightning.Network
+	key      string
+	channels int
+	synced   bool
+}
+
+// stage is how far a payment has come at the node.
+type stage int
+
+const (
+	notKnown stage = iota // the node has never begun it
+	inFlight
+	succeeded
+	failed
+)
+
+// state is what became of a payment at the node.
+type state struct {
+	stage
+	feeMilliSatoshis int64
+	// reason is why it has failed, such as NO_ROUTE.
+	reason string
+}
+
+// insufficientBalance is the reason of a payment for which the channels had too little.
+const insufficientBalance = "INSUFFICIENT_BALANCE"
+
+// answer is an error that the node has answered with.
+type answer struct {
+	code    int // of gRPC
+	message string
+	// permanent: it never does it.
+	permanent bool
+}
+
+func (a *answer) Error() string {
+	return fmt.Sprintf("the node answers: %s (code %d)", a.message, a.code)
+}
+
+// errSettled says that an invoice was paid.
+var errSettled = errors.New("the invoice was paid")

@@ -1,0 +1,204 @@
+package lightning
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"causeway/adapters/postgres/storage"
+	"causeway/core/ident"
+)
+
+// Store keeps what the service knows of nodes. Each method is one atomic step.
+type Store struct{ db *storage.DB }
+
+// NewStore returns the store of the nodes of all connections.
+func NewStore(db *storage.DB) *Store { return &Store{db} }
+
+// SettleIndex returns up to where the settled invoices of a node are known; false if nothing was read. It uses the primary key.
+func (s *Store) SettleIndex(ctx context.Context, connection string) (index uint64, known bool, err error) {
+	var read *int64
+	if _, err = storage.ReadRow(ctx, s.db.Read, `SELECT settle_index FROM lightning_nodes WHERE connection = $1`, []any{connection},
+		&read); err != nil || read == nil {
+		return 0, false, err
+	}
+	return uint64(*read), true, nil
+}
+
+// Begin keeps from where on settled invoices are reported, unless that is known. It uses the primary key.
+func (s *Store) Begin(ctx context.Context, connection string, index uint64) error {
+	_, err := s.db.Exec(
+		ctx, `INSERT INTO lightning_nodes AS n (connection, created_at, settle_index) VALUES ($1, $2, $3)
+		ON CONFLICT (connection) DO UPDATE SET settle_index = excluded.settle_index WHERE n.settle_index IS NULL`,
+		connection, s.db.Now(), int64(index))
+	return err
+}
+
+// Settle keeps the events of invoices that were settled after an index. It changes nothing, and returns false, if another process has
+// kept later ones. What was paid beyond whole satoshis is kept for the next fee.
+func (s *Store) Settle(ctx context.Context, connection string, after uint64, settled []Settlement) (kept bool, err error) {
+	err = s.db.InTx(ctx, func(tx storage.Tx) error {
+		hashes := make([][]byte, len(settled))
+		var rest int64
+		for i, invoice := range settled {
+			hashes[i] = invoice.Hash[:]
+			rest += invoice.MilliSatoshis % milli
+		}
+		changed, err := tx.Exec(
+			ctx, `UPDATE lightning_nodes SET settle_index = $3, fee_msat = fee_msat - $4 WHERE connection = $1 AND settle_index = $2`,
+			connection, int64(after), int64(settled[len(settled)-1].Index), rest)
+		if err != nil || changed == 0 {
+			return err
+		}
+		own, err := s.invoicesOf(ctx, tx, connection, hashes)
+		if err != nil {
+			return err
+		}
+		events := make([]Event, len(settled))
+		for i, invoice := range settled {
+			events[i] = Event{Kind: Receipt, PartnerID: invoice.Hash.String(), Reference: invoice.Memo, Satoshis: invoice.MilliSatoshis / milli,
+				At: invoice.At}
+			if known, found := own[invoice.Hash]; found {
+				events[i].Platform, events[i].Reference = known.Platform, known.Reference
+			}
+		}
+		kept = true
+		return s.addEvents(ctx, tx, connection, events)
+	})
+	return kept && err == nil, err
+}
+
+// milli is how many thousandths a satoshi has.
+const milli = 1000
+
+// invoicesOf returns the known ones of some invoices. It uses lightning_invoices_by_hash.
+func (s *Store) invoicesOf(ctx context.Context, tx storage.Tx, connection string, hashes [][]byte) (map[Hash]StoredInvoice, error) {
+	own := map[Hash]StoredInvoice{}
+	return own, tx.Read(ctx, `SELECT platform_id, reference, payment_hash FROM lightning_invoices
+		WHERE connection = $1 AND payment_hash = ANY ($2::bytea[])`, []any{connection, hashes}, func(rows pgx.Rows) error {
+		var i StoredInvoice
+		var hash []byte
+		err := rows.Scan(&i.Platform, &i.Reference, &hash)
+		if err == nil {
+			own[Hash(hash)] = i
+		}
+		return err
+	})
+}
+
+// eventBody is the body of an event.
+type eventBody struct {
+	Platform  uuid.UUID `json:"platform"`
+	Reference string    `json:"reference,omitempty"`
+	Satoshis  int64     `json:"satoshis,omitempty"`
+	Subject   uuid.UUID `json:"subject"`
+	At        time.Time `json:"at"`
+}
+
+// addEvents numbers events in the order of the commits: the row of the node is locked until then. It uses the primary key.
+func (s *Store) addEvents(ctx context.Context, tx storage.Tx, connection string, events []Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	var last int64
+	if _, err := storage.ReadRow(
+		ctx, tx.Read, `INSERT INTO lightning_nodes AS n (connection, created_at, last_event) VALUES ($1, $2, $3)
+		ON CONFLICT (connection) DO UPDATE SET last_event = n.last_event + excluded.last_event RETURNING last_event`,
+		[]any{connection, s.db.Now(), int64(len(events))}, &last); err != nil {
+		return err
+	}
+	batch := &pgx.Batch{}
+	for i, e := range events {
+		body, err := json.Marshal(eventBody{e.Platform.UUID(), e.Reference, e.Satoshis, e.Subject, e.At})
+		if err != nil {
+			return err
+		}
+		batch.Queue(
+			`INSERT INTO lightning_events (connection, number, kind, partner_id, body, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+			connection, last-int64(len(events)-1-i), e.Kind, e.PartnerID, string(body), s.db.Now())
+	}
+	return tx.Send(ctx, batch)
+}
+
+// Events returns events after a number, and keeps that its reader has stored those before. It uses the primary keys.
+func (s *Store) Events(ctx context.Context, connection string, after int64, limit int) ([]Event, error) {
+	if _, err := s.db.Exec(ctx, `UPDATE lightning_nodes SET read_event = $2 WHERE connection = $1 AND read_event < $2`, connection,
+		after); err != nil {
+		return nil, err
+	}
+	return storage.Collect(
+		ctx, s.db.Read, `SELECT number, kind, partner_id, body FROM lightning_events WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`,
+		[]any{connection, after, limit}, func(rows pgx.Rows, e *Event) error {
+			var body eventBody
+			err := rows.Scan(&e.Number, &e.Kind, &e.PartnerID, &body)
+			e.Platform.SetUUID(body.Platform)
+			e.Reference, e.Satoshis, e.Subject, e.At = body.Reference, body.Satoshis, body.Subject, body.At.UTC()
+			return err
+		})
+}
+
+// FeeRest returns the thousandths of a satoshi of fees that are in no event. It uses the primary key.
+func (s *Store) FeeRest(ctx context.Context, connection string) (rest int64, err error) {
+	_, err = storage.ReadRow(ctx, s.db.Read, `SELECT fee_msat FROM lightning_nodes WHERE connection = $1`, []any{connection}, &rest)
+	return rest, err
+}
+
+// KeepInvoice keeps an invoice that the node has made, and returns the one that was kept first for its id.
+func (s *Store) KeepInvoice(ctx context.Context, i StoredInvoice) (StoredInvoice, error) {
+	if _, err := s.db.Exec(
+		ctx, `INSERT INTO lightning_invoices (platform_id, id, connection, reference, satoshis, description_hash, request, payment_hash, expires_at,
+			created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
+		i.Platform, i.InvoiceRequest.ID, i.Connection, i.Reference, i.Amount.Minor, i.DescriptionHash[:], i.Request, i.PaymentHash[:],
+		i.Invoice.ExpiresAt, i.CreatedAt); err != nil {
+		return StoredInvoice{}, err
+	}
+	kept, found, err := s.Invoice(ctx, i.Platform, i.InvoiceRequest.ID)
+	if err == nil && !found {
+		err = errors.New("the invoice was not kept")
+	}
+	return kept, err
+}
+
+// Invoice returns an invoice by its id. It uses the primary key.
+func (s *Store) Invoice(ctx context.Context, p ident.Platform, id uuid.UUID) (i StoredInvoice, found bool, err error) {
+	var description, hash []byte
+	i.Platform, i.InvoiceRequest.ID = p, id
+	found, err = storage.ReadRow(
+		ctx, s.db.Read, `SELECT connection, reference, satoshis, description_hash, request, payment_hash, expires_at, created_at
+		FROM lightning_invoices WHERE platform_id = $1 AND id = $2`, []any{p, id},
+		&i.Connection, &i.Reference, &i.Amount.Minor, &description, &i.Request, &hash, &i.Invoice.ExpiresAt, &i.CreatedAt)
+	if found {
+		i.DescriptionHash, i.PaymentHash = [32]byte(description), [32]byte(hash)
+	}
+	return i, found, err
+}
+
+// isUnique reports whether a statement was refused by a unique index.
+func isUnique(err error, index string) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) && refused.Code == "23505" && refused.ConstraintName == index
+}
+
+// OldRows are events that were read, before a time. They are found by lightning_events_by_created_at.
+func OldRows(before time.Time) []storage.OldRows {
+	return []storage.OldRows{{Table: "lightning_events", Before: before, Delete: `DELETE FROM lightning_events WHERE (connection, number) IN (
+		SELECT e.connection, e.number FROM lightning_events e
+		JOIN lightning_nodes n ON n.connection = e.connection AND e.number <= n.read_event WHERE e.created_at < $1 LIMIT $2)`}}
+}
+
+// changedOnce returns ErrChanged unless a statement has changed a row.
+func changedOnce(changed int64, err error) error {
+	if err == nil && changed == 0 {
+		return ErrChanged
+	}
+	if isUnique(err, "lightning_payment_hash_once") {
+		return fmt.Errorf("%w: %w", ErrPaidBefore, err)
+	}
+	return err
+}
