@@ -42,7 +42,8 @@ var connectionTables = []string{
 	"bank_connections", "bank_files", "bank_notices", "bank_receipt_names", "bank_received_files",
 	"bitcoin_batches", "bitcoin_deposits", "bitcoin_events", "bitcoin_inputs", "bitcoin_transactions", "bitcoin_wallets",
 	"evm_attempts", "evm_blocks", "evm_chains", "evm_events", "evm_holdings", "evm_transactions", "evm_wallets",
-	"lightning_events", "lightning_nodes", "partner_event_numbers", "rail_accounts", "rail_balances", "rail_connections", "rail_controls", "rail_feeds",
+	"lightning_events", "lightning_nodes",
+	"partner_event_numbers", "rail_accounts", "rail_balances", "rail_connections", "rail_controls", "rail_feeds",
 	"rail_opening_balances", "rail_proofs", "rail_tests", "rail_usage",
 }
 

@@ -64,8 +64,8 @@ func TestParseInvoice_Fields(t *testing.T) {
 		hashed:   {Network: lightning.Main, MilliSatoshis: 2_000_000_000, At: at, ExpiresAt: at.Add(time.Hour)},
 		strings.ToUpper(coffee): {Network: lightning.Main, MilliSatoshis: 250_000_000, Description: "1 cup coffee", At: at,
 			ExpiresAt: at.Add(time.Minute)},
-		pico: {Network: lightning.Main, MilliSatoshis: 967_878_534, At: time.Unix(1572468703, 0).UTC(), Description: "Blockstream Store: 88.85 USD " +
-			`for Blockstream Ledger Nano S x 1, "Back In My Day" Sticker x 2, "I Got Lightning Working" Sticker x 2 and 1 more items`,
+		pico: {Network: lightning.Main, MilliSatoshis: 967_878_534, At: time.Unix(1572468703, 0).UTC(), Description: "Blockstream Store: " +
+			`88.85 USD for Blockstream Ledger Nano S x 1, "Back In My Day" Sticker x 2, "I Got Lightning Working" Sticker x 2 and 1 more items`,
 			ExpiresAt: time.Unix(1572468703, 0).UTC().Add(7 * 24 * time.Hour)},
 		testnet: {Network: lightning.Test, MilliSatoshis: 2_000_000_000, At: at, ExpiresAt: at.Add(time.Hour)},
 	} {

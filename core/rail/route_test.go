@@ -21,7 +21,8 @@ func TestChoose(t *testing.T) {
 	first.Priority, second.Priority = 1, 1
 	own.Platforms, german.Countries, german.Priority = []ident.Platform{platformID(1)}, []string{"DE"}, 2
 	all := []rail.Connection{first, second, own, german}
-	node := rail.Connection{Name: "node", Adapter: rail.Lightning, Rails: []corridor.Rail{corridor.Lightning}, Currencies: []money.Currency{"BTC"}}
+	node := rail.Connection{Name: "node", Adapter: rail.Lightning, Rails: []corridor.Rail{corridor.Lightning},
+		Currencies: []money.Currency{"BTC"}}
 	euros := rail.Route{Platform: platformID(2), Rail: corridor.SEPA, Currency: "EUR", Country: "DE"}
 	tests := []struct {
 		name        string

@@ -55,32 +55,36 @@ func (r *refusal) Error() string { return r.text }
 
 func refused(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
 
-// invoice returns an invoice of an address for an amount. The error is a *refusal if asking again is of no use.
-func (p *payees) invoice(ctx context.Context, address string, satoshis int64, network lightning.Network) (string, lightning.Invoice, error) {
+// offer is what an address takes, in thousandths of a satoshi.
+type offer struct {
+	Tag      string `json:"tag"`
+	Callback string `json:"callback"`
+	Least    int64  `json:"minSendable"`
+	Most     int64  `json:"maxSendable"`
+	Metadata string `json:"metadata"`
+}
+
+// invoice returns an invoice of an address for an amount, and its text. The error is a *refusal if asking again is of no use.
+func (p *payees) invoice(ctx context.Context, address string, satoshis int64,
+	n lightning.Network) (i lightning.Invoice, text string, err error) {
 	target, err := p.urlOf(address)
 	if err != nil {
-		return "", lightning.Invoice{}, err
+		return i, "", err
 	}
-	var offer struct {
-		Tag      string `json:"tag"`
-		Callback string `json:"callback"`
-		Least    int64  `json:"minSendable"`
-		Most     int64  `json:"maxSendable"`
-		Metadata string `json:"metadata"`
-	}
-	if err := p.get(ctx, target, &offer); err != nil {
-		return "", lightning.Invoice{}, err
+	var o offer
+	if err := p.get(ctx, target, &o); err != nil {
+		return i, "", err
 	}
 	amount := satoshis * milli
 	switch {
-	case offer.Tag != "payRequest":
-		return "", lightning.Invoice{}, refused("the address takes no payments")
-	case amount < offer.Least || amount > offer.Most:
-		return "", lightning.Invoice{}, refused("the address takes from %d to %d thousandths of a satoshi", offer.Least, offer.Most)
+	case o.Tag != "payRequest":
+		return i, "", refused("the address takes no payments")
+	case amount < o.Least || amount > o.Most:
+		return i, "", refused("the address takes from %d to %d thousandths of a satoshi", o.Least, o.Most)
 	}
-	callback, err := p.checkURL(offer.Callback)
+	callback, err := p.checkURL(o.Callback)
 	if err != nil {
-		return "", lightning.Invoice{}, err
+		return i, "", err
 	}
 	query := callback.Query()
 	query.Set("amount", strconv.FormatInt(amount, 10))
@@ -89,28 +93,33 @@ func (p *payees) invoice(ctx context.Context, address string, satoshis int64, ne
 		Invoice string `json:"pr"`
 	}
 	if err := p.get(ctx, callback, &given); err != nil {
-		return "", lightning.Invoice{}, err
+		return i, "", err
 	}
-	i, err := lightning.ParseInvoice(given.Invoice)
-	hash := sha256.Sum256([]byte(offer.Metadata))
+	i, err = o.check(given.Invoice, amount, n)
+	return i, given.Invoice, err
+}
+
+// check reads the invoice that was given for an offer.
+func (o offer) check(text string, amount int64, n lightning.Network) (lightning.Invoice, error) {
+	i, err := lightning.ParseInvoice(text)
 	switch {
 	case err != nil:
-		return "", i, refused("the address gives an invoice that %v", err)
-	case i.Network != network:
-		return "", i, refused("the address gives an invoice of another network")
+		return i, refused("the address gives an invoice that %v", err)
+	case i.Network != n:
+		return i, refused("the address gives an invoice of another network")
 	case i.MilliSatoshis != amount:
-		return "", i, refused("the address gives an invoice for %d thousandths of a satoshi in place of %d", i.MilliSatoshis, amount)
-	case i.DescriptionHash == nil || *i.DescriptionHash != hash:
-		return "", i, refused("the address gives an invoice for something else than it describes")
+		return i, refused("the address gives an invoice for %d thousandths of a satoshi in place of %d", i.MilliSatoshis, amount)
+	case i.DescriptionHash == nil || *i.DescriptionHash != sha256.Sum256([]byte(o.Metadata)):
+		return i, refused("the address gives an invoice for something else than it describes")
 	}
-	return given.Invoice, i, nil
+	return i, nil
 }
 
 // urlOf returns where an address is asked.
 func (p *payees) urlOf(address string) (*url.URL, error) {
 	user, host, found := strings.Cut(address, "@")
 	if !found || user == "" || host == "" {
-		return nil, refused("%s", "it has not the form name@host")
+		return nil, refused("the address has not the form name@host")
 	}
 	scheme := "https"
 	if p.local {

@@ -119,7 +119,7 @@ func (w *world) openOn(pool storage.Pool, g lndtest.Gate) *lightning.Rail {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	r.SetWaits(50*time.Millisecond, 300*time.Millisecond)
+	r.SetWaits(20*time.Millisecond, 300*time.Millisecond)
 	w.t.Cleanup(func() { _ = r.Close() })
 	return r
 }
@@ -173,6 +173,10 @@ func addressAccount(address string) account.External {
 	return account.External{Currency: money.BTC, Type: account.LightningType, Fields: map[string]string{"lightningAddress": address}}
 }
 
+// offerAccount is that of an offer (BOLT 12).
+var offerAccount = account.External{Currency: money.BTC, Type: account.LightningType,
+	Fields: map[string]string{"bolt12": "lno1pqps7sjqpgtyzm"}}
+
 func littleID(kind byte, n int) uuid.UUID {
 	return uuid.UUID{0: kind, 6: 0x70, 8: 0x80, 14: byte(n >> 8), 15: byte(n)}
 }
@@ -196,8 +200,7 @@ func (w *world) payout(n int, satoshis int64) ports.Payout {
 	return w.payoutTo(n, satoshis, invoiceAccount(w.invoice(n, satoshis)))
 }
 
-func hashOf(t testing.TB, text string) [32]byte {
-	t.Helper()
+func hashOf(t interface{ Fatal(args ...any) }, text string) [32]byte {
 	i, err := core.ParseInvoice(text)
 	if err != nil {
 		t.Fatal(err)

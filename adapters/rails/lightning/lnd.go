@@ -216,8 +216,8 @@ func (p lndPayment) state() (state, error) {
 }
 
 func (c *lnd) pay(ctx context.Context, order payOrder) (state, error) {
-	body := map[string]any{"payment_request": order.invoice, "fee_limit_sat": order.maxFee, "timeout_seconds": int64(order.payFor / time.Second),
-		"allow_self_payment": false}
+	body := map[string]any{"payment_request": order.invoice, "fee_limit_sat": order.maxFee,
+		"timeout_seconds": int64(order.payFor / time.Second), "allow_self_payment": false}
 	if order.satoshis > 0 {
 		body["amt"] = order.satoshis
 	}
@@ -280,7 +280,8 @@ func (c *lnd) cancelInvoice(ctx context.Context, hash Hash) error {
 		return err
 	case strings.Contains(said.message, "already settled"):
 		return errSettled
-	case said.code == grpcNotFound, strings.Contains(said.message, "already canceled"), strings.Contains(said.message, "unable to locate invoice"):
+	case said.code == grpcNotFound, strings.Contains(said.message, "already canceled"),
+		strings.Contains(said.message, "unable to locate invoice"):
 		return nil
 	}
 	return err

@@ -223,7 +223,7 @@ func (r *Rail) attempt(ctx context.Context, q request, p Payment) (Attempt, erro
 	if p.Invoice != "" && p.ExpiresAt.After(now.Add(r.settings.payFor)) {
 		return p.Attempt, nil
 	}
-	text, i, err := r.payees.invoice(ctx, q.address, p.Satoshis, r.settings.network)
+	i, text, err := r.payees.invoice(ctx, q.address, p.Satoshis, r.settings.network)
 	if err != nil {
 		return Attempt{}, err
 	}
@@ -328,7 +328,8 @@ func (r *Rail) outcome(q request, p Payment, reason string, err error) ports.Out
 	case p.Status == Failed:
 		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.LightningFailed, Code: p.Code, Text: p.Problem}
 	case p.Status == Sent:
-		return ports.Outcome{Verdict: ports.Waiting, Accepted: true, PartnerID: p.Hash.String(), Text: sentText(reason), RetryAt: now.Add(waitSent)}
+		return ports.Outcome{Verdict: ports.Waiting, Accepted: true, PartnerID: p.Hash.String(), Text: sentText(reason),
+			RetryAt: now.Add(waitSent)}
 	default:
 		if reason == "" {
 			reason = p.Problem

@@ -96,6 +96,13 @@ func (n *Node) Deny(permission string) {
 	n.denied[permission] = true
 }
 
+// Allow gives a permission back.
+func (n *Node) Allow(permission string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.denied, permission)
+}
+
 // SetFate sets what becomes of the payment of an invoice, also of one that is on its way.
 func (n *Node) SetFate(text string, f Fate) {
 	n.mu.Lock()
@@ -144,6 +151,22 @@ func (n *Node) SetBalance(satoshis int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.balance = satoshis * 1000
+}
+
+// AddBalance adds to what the channels hold, in thousandths of a satoshi.
+func (n *Node) AddBalance(milliSatoshis int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.balance += milliSatoshis
+}
+
+// SettleFate ends that the payment of an invoice is stuck.
+func (n *Node) SettleFate(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if p := n.payment(hashOf(text)); p.fate == Stuck {
+		p.fate = Arrives
+	}
 }
 
 // Step lets what is on its way arrive or fail.
