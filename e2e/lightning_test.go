@@ -1,0 +1,162 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"causeway/adapters/rails/lightning/lndtest"
+	"causeway/core/lightning"
+	"causeway/e2e/kit"
+)
+
+// lightningEnv is a production platform with a node of the Lightning network.
+type lightningEnv struct {
+	*chainEnv
+	node  *lndtest.Node
+	payee *lndtest.Payee
+	// hold is closed to let the next call that pays go on; nil for none. called is closed by that call.
+	hold atomic.Pointer[heldCall]
+}
+
+type heldCall struct{ called, goOn chan struct{} }
+
+func newLightningEnv(t *testing.T) *lightningEnv {
+	t.Helper()
+	e := &lightningEnv{chainEnv: &chainEnv{testEnv: newDatabaseEnv(t)}, node: lndtest.New(lightning.Regtest, 0),
+		payee: lndtest.NewPayee(lightning.Regtest)}
+	e.node.Instant = true
+	node := e.node.Serve(t, func(call string) (bool, bool) {
+		if held := e.hold.Load(); held != nil && call == "/v2/router/send" {
+			e.hold.Store(nil)
+			close(held.called)
+			<-held.goOn
+			return false, true
+		}
+		return false, false
+	})
+	folder := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	e.operator("rails", "set", "lightning", file("lightning.json", `{"adapter": "LIGHTNING", "rails": ["LIGHTNING"], "currencies": ["BTC"],
+		"settings": {"url": "`+node.URL+`", "macaroon": "file:`+file("macaroon", lndtest.Macaroon)+`", "network": "regtest"}}`),
+		"--note", "Node", "--actor", "ana")
+	e.operator("rails", "test", "lightning")
+	login, err := kit.CreateServiceLogin(waitContext(t), e.databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.login = login
+	e.server = startServerAs(t, e.login)
+	e.tenant = e.createPlatform("Live", "PRODUCTION", "--regulated")
+	e.customer = e.createCustomer()
+	eventually(t, "the customer has an account", func() bool {
+		list := e.get("/customers/internal-accounts?currency=BTC&customerId=" + e.customer).wantStatus(200)
+		if len(list.list("data")) > 0 {
+			e.account = list.text("data.0.id")
+		}
+		return e.account != ""
+	})
+	return e
+}
+
+// restart kills the service and starts it again. The leases of the killed process would end within some minutes.
+func (e *lightningEnv) restart() {
+	e.server.kill()
+	e.exec(`UPDATE rail_feeds SET leased_until = '-infinity'`)
+	e.server = startServerAs(e.t, e.login)
+	e.tenant.BaseURL = e.server.baseURL
+}
+
+func (e *lightningEnv) balance() int64 {
+	return e.get("/customers/internal-accounts?currency=BTC&customerId=" + e.customer).wantStatus(200).int("data.0.balance.amount")
+}
+
+// pay sends satoshis to an invoice of the payee, and returns the transaction and the payment hash.
+func (e *lightningEnv) pay(name string, satoshis int64, fate lndtest.Fate) (transaction string, hash [32]byte) {
+	text := e.payee.Invoice(name, satoshis, time.Now(), time.Hour)
+	e.node.SetFate(text, fate)
+	to := e.post("/customers/external-accounts", kit.AccountBody(e.customer, "BTC",
+		object{"accountType": "LIGHTNING", "invoice": text})).wantStatus(201).text("id")
+	sent := e.post("/transfer-out", object{"source": object{"accountId": e.account}, "destination": object{"accountId": to},
+		"amount": satoshis}).wantStatus(201)
+	i, err := lightning.ParseInvoice(text)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return sent.text("id"), i.PaymentHash
+}
+
+func (e *lightningEnv) status(transaction string) string {
+	status, _ := e.get("/transactions/" + transaction).wantStatus(200).value("status").(string)
+	return status
+}
+
+func TestLightning_MoneyComesInAndGoesOut(t *testing.T) {
+	t.Parallel()
+	// An invoice that is paid while the service does not run is received once. A payout is paid once although the service is killed between
+	// its call of the node and the answer, and one without a route is refused with the reason, and its money is back. The ledger has what
+	// the channels hold.
+	e := newLightningEnv(t)
+	first, second := e.node.AddInvoice("TOPUP", 2_000_000_000), e.node.AddInvoice("TOPUP", 500_000_000)
+	eventually(t, "the feed is read", func() bool { return e.queryInt(`SELECT count(*) FROM lightning_nodes WHERE settle_index = 0`) == 1 })
+	e.server.kill()
+	e.node.Pay(first, 0)
+	e.restart()
+	e.node.Pay(second, 0)
+	eventually(t, "the invoices are received", func() bool { return e.queryInt(`SELECT count(*) FROM unmatched_funds`) == 2 })
+	for range 2 {
+		receipt := e.get("/ledger/unmatched?assigned=false&limit=1").wantStatus(200).text("data.0.receiptId")
+		e.post("/ledger/unmatched/"+receipt+"/assign", object{"to": e.account, "note": "For payouts"}).wantStatus(200)
+	}
+	eventually(t, "the account has them", func() bool { return e.balance() == 2_500_000 })
+
+	for name, info := range map[string]object{
+		"an offer":        {"accountType": "LIGHTNING", "bolt12": "lno1pqps7sjqpgtyzm3qv4uxzmtsd3jjq"},
+		"another network": {"accountType": "LIGHTNING", "invoice": lndtest.NewPayee(lightning.Main).Invoice("x", 5, time.Now(), time.Hour)},
+	} {
+		if refused := e.post("/customers/external-accounts", kit.AccountBody(e.customer, "BTC", info)); refused.status != 400 {
+			t.Errorf("%s: %d", name, refused.status)
+		}
+	}
+
+	held := &heldCall{make(chan struct{}), make(chan struct{})}
+	e.hold.Store(held)
+	killed, hash := e.pay("killed", 100_000, lndtest.Arrives)
+	<-held.called
+	e.server.kill()
+	close(held.goOn)
+	eventually(t, "the node has paid", func() bool { _, begun := e.node.Paid(hash); return begun == 1 })
+	e.restart()
+	eventually(t, "the payout is done", func() bool { return e.status(killed) == "COMPLETED" })
+
+	lost, lostHash := e.pay("lost", 50_000, lndtest.NoRoute)
+	eventually(t, "the payout is refused", func() bool { return e.status(lost) == "FAILED" || e.status(lost) == "REFUNDED" })
+	if got := e.get("/transactions/" + lost).wantStatus(200).text("failureReason"); got != "LIGHTNING_PAYMENT_FAILED" {
+		t.Errorf("failed with %s", got)
+	}
+	eventually(t, "its money is back", func() bool { return e.balance() == 2_400_000 })
+
+	done, doneHash := e.pay("done", 30_000, lndtest.Arrives)
+	eventually(t, "another payout is done", func() bool { return e.status(done) == "COMPLETED" })
+
+	for hash, want := range map[[32]byte]int{hash: 1, lostHash: 0, doneHash: 1} {
+		if paid, begun := e.node.Paid(hash); len(paid) != want || begun != 1 {
+			t.Errorf("paid %v, begun %d times; want %d", paid, begun, want)
+		}
+	}
+	eventually(t, "the fees are booked", func() bool { return e.queryInt(`SELECT count(*) FROM ledger_postings WHERE kind = 'rail_fee'`) == 2 })
+	e.restart() // and the balance is asked for at once
+	eventually(t, "the ledger has what the channels hold", func() bool {
+		out, _, status := runCommand(t, e.operatorEnv(), "rails", "prove")
+		return status == 0 && strings.Contains(out, "lightning")
+	})
+}
