@@ -68,7 +68,7 @@ e2e: needs-postgres needs-readers needs-python needs-node needs-evm needs-browse
 
 faults: needs-postgres needs-gcc build ## Long tests: payments while things fail, reports of any kind, 100,000 generated requests, a simulation of 1,000,000 steps
 	SIMULATION_STEPS=1000000 $(GO) test -count=1 -timeout 30m -v ./app/internal/simulation
-	$(GO) test -count=1 -timeout 30m -v ./adapters/rails/bankfile ./adapters/rails/partner -run 'Any|OrderOfFiles' -rapid.checks=1000
+	$(GO) test -count=1 -timeout 30m -v ./adapters/rails/bankfile ./adapters/rails/lightning ./adapters/rails/partner -run 'Any|OrderOfFiles' -rapid.checks=1000
 	CAUSEWAY_BIN=$(abspath $(BINARY)) FAULT_ROUNDS=20 $(GO) test -count=1 -timeout 60m -v ./e2e/faults
 	CAUSEWAY_BIN=$(abspath $(BINARY)) FUZZ_REQUESTS=100000 $(GO) test -count=1 -timeout 60m -v ./e2e -run TestFuzz
 

@@ -5,12 +5,13 @@ SET LOCAL lock_timeout = '1s';
 -- What connections to nodes of the Lightning network keep. A node serves several platforms, so only payments and invoices belong to
 -- a platform.
 CREATE TABLE lightning_nodes (
-    connection   text        PRIMARY KEY,
-    created_at   timestamptz NOT NULL,
-    settle_index bigint, -- invoices that were settled up to here are known; NULL: nothing was read
-    fee_msat     bigint      NOT NULL DEFAULT 0, -- thousandths of a satoshi of fees that are in no event; negative: of receipts
-    last_event   bigint      NOT NULL DEFAULT 0,
-    read_event   bigint      NOT NULL DEFAULT 0 -- events up to here were stored by their reader
+    connection    text        PRIMARY KEY,
+    created_at    timestamptz NOT NULL,
+    settle_index  bigint, -- invoices that were settled up to here are known; NULL: nothing was read
+    payment_index bigint, -- payments up to here were looked at; NULL: nothing was read
+    fee_msat      bigint      NOT NULL DEFAULT 0, -- thousandths of a satoshi of fees that are in no event; negative: of receipts
+    last_event    bigint      NOT NULL DEFAULT 0,
+    read_event    bigint      NOT NULL DEFAULT 0 -- events up to here were stored by their reader
 );
 GRANT SELECT, INSERT, UPDATE ON lightning_nodes TO causeway_service;
 
@@ -29,6 +30,7 @@ CREATE TABLE lightning_payments (
     expires_at   timestamptz, -- of the invoice
     sent_at      timestamptz, -- last
     sendings     int         NOT NULL DEFAULT 0, -- of this invoice
+    payment_index bigint, -- payments of the node up to here were looked at; NULL: none was
     fee_msat     bigint      NOT NULL DEFAULT 0,
     code         text        NOT NULL DEFAULT '',
     problem      text        NOT NULL DEFAULT '',

@@ -2057,6 +2057,7 @@ CREATE TABLE lightning_nodes (
     connection text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     settle_index bigint,
+    payment_index bigint,
     fee_msat bigint DEFAULT 0 NOT NULL,
     last_event bigint DEFAULT 0 NOT NULL,
     read_event bigint DEFAULT 0 NOT NULL
@@ -2078,6 +2079,7 @@ CREATE TABLE lightning_payments (
     expires_at timestamp with time zone,
     sent_at timestamp with time zone,
     sendings integer DEFAULT 0 NOT NULL,
+    payment_index bigint,
     fee_msat bigint DEFAULT 0 NOT NULL,
     code text DEFAULT ''::text NOT NULL,
     problem text DEFAULT ''::text NOT NULL,

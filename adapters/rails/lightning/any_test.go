@@ -41,7 +41,7 @@ func TestSend_AnyOrderOfFailuresPaysOnce(t *testing.T) {
 	a.host = newHost(a.world)
 	a.node.SetBalance(1_000_000_000)
 	a.mustPoll()
-	a.ledger = a.balance()
+	a.ledger, a.opened = a.balance(), nil
 	rapid.Check(t, func(rt *rapid.T) {
 		d := &draw{anyWorld: a, texts: map[string]bool{}}
 		d.host.invoice = func(answer map[string]any) {
@@ -57,6 +57,10 @@ func TestSend_AnyOrderOfFailuresPaysOnce(t *testing.T) {
 			d.happen(rt)
 		}
 		d.finish(rt)
+		for _, closes := range a.opened {
+			closes()
+		}
+		a.opened = nil
 	})
 }
 
@@ -150,6 +154,9 @@ func (d *draw) finish(rt *rapid.T) {
 	}
 	for ; d.fees < len(d.seen.Fees); d.fees++ {
 		d.ledger -= d.seen.Fees[d.fees].Amount.Minor
+	}
+	if len(d.seen.Contradictions) > 0 {
+		rt.Fatalf("payments that no record has: %+v", d.seen.Contradictions)
 	}
 	if got := d.balance(); got != d.ledger {
 		rt.Fatalf("the channels hold %d, the ledger has %d", got, d.ledger)

@@ -10,6 +10,7 @@ import (
 
 	"causeway/core/corridor"
 	"causeway/core/money"
+	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -20,7 +21,8 @@ const (
 	maxFollowed = 500
 )
 
-// Poll implements ports.RailFeed. It asks about payments that are not final, and reads the invoices that were paid. What it finds is kept
+// Poll implements ports.RailFeed. It asks about payments that are not final, and reads the invoices that were paid and what others have
+// paid with the node. What it finds is kept
 // as numbered events, of which it returns those after the cursor: so a piece that is read again is the same.
 func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error) {
 	var after int64
@@ -55,6 +57,9 @@ func add(report *ports.RailReport, e Event) {
 	case Fee:
 		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: corridor.Lightning, PartnerID: e.PartnerID, Amount: amount,
 			At: e.At, Memo: "routing"})
+	case Unknown:
+		report.Contradictions = append(report.Contradictions, rail.UnknownDeparture(rail.Said{State: "SENT", At: e.At, Amount: amount,
+			PartnerID: e.PartnerID}, "an invoice"))
 	case Changed:
 		report.Changed = append(report.Changed, ports.RailSubject{Platform: e.Platform, Subject: e.Subject})
 	}
@@ -63,8 +68,9 @@ func add(report *ports.RailReport, e Event) {
 // work asks the node for all news. It reports whether there were any, and whether there are more at once.
 func (r *Rail) work(ctx context.Context) (news, more bool, err error) {
 	ended, err := r.followAll(ctx)
-	settled, more, errSettled := r.readSettled(ctx)
-	return ended || settled, more, errors.Join(err, errSettled)
+	settled, moreSettled, errSettled := r.readSettled(ctx)
+	morePayments, errPayments := r.lookAtPayments(ctx)
+	return ended || settled, moreSettled || morePayments, errors.Join(err, errSettled, errPayments)
 }
 
 // followAll asks about the payments that were sent, and reports whether one has ended.
@@ -110,7 +116,7 @@ func first(errs []error) error {
 
 // beginFeed keeps from where on invoices are reported: what was paid before belongs to what the node held at first.
 func (r *Rail) beginFeed(ctx context.Context) error {
-	last, err := r.node.lastSettled(ctx)
+	last, err := r.node.last(ctx)
 	if err != nil {
 		return err
 	}
@@ -119,19 +125,56 @@ func (r *Rail) beginFeed(ctx context.Context) error {
 
 // readSettled keeps the invoices that were paid since. It reports whether there were any, and whether there may be more.
 func (r *Rail) readSettled(ctx context.Context) (found, more bool, err error) {
-	after, known, err := r.Store.SettleIndex(ctx, r.Connection.Name)
+	position, known, err := r.Store.Position(ctx, r.Connection.Name)
 	if err != nil {
 		return false, false, err
 	}
 	if !known {
 		return false, true, r.beginFeed(ctx)
 	}
-	settled, err := r.node.settled(ctx, after)
+	settled, err := r.node.settled(ctx, position.Settled)
 	if len(settled) == 0 {
 		return false, false, err
 	}
-	kept, errKeep := r.Store.Settle(ctx, r.Connection.Name, after, settled)
+	kept, errKeep := r.Store.Settle(ctx, r.Connection.Name, position.Settled, settled)
 	return kept, len(settled) >= maxSettled, errors.Join(err, errKeep)
+}
+
+// lookAtPayments keeps what the node has paid and no record has: somebody pays by hand or has the macaroon, or the database has lost
+// commits. It waits for the first unknown payment that has not ended. It reports whether there may be more.
+func (r *Rail) lookAtPayments(ctx context.Context) (more bool, err error) {
+	position, known, err := r.Store.Position(ctx, r.Connection.Name)
+	if err != nil || !known {
+		return false, err
+	}
+	list, err := r.node.payments(ctx, position.Paid)
+	if err != nil || len(list) == 0 {
+		return false, err
+	}
+	hashes := make([]Hash, len(list))
+	for i, p := range list {
+		hashes[i] = p.Hash
+	}
+	own, err := r.Store.SentHashes(ctx, r.Connection.Name, hashes)
+	if err != nil {
+		return false, err
+	}
+	upTo := position.Paid
+	var unknown []Departure
+	for _, p := range list {
+		if !own[p.Hash] && p.stage == inFlight {
+			break
+		}
+		if !own[p.Hash] && p.stage == succeeded {
+			unknown = append(unknown, p.Departure)
+		}
+		upTo = p.index
+	}
+	if upTo == position.Paid {
+		return false, nil
+	}
+	kept, err := r.Store.LookedAt(ctx, r.Connection.Name, position.Paid, upTo, unknown)
+	return kept && len(list) >= maxPayments, err
 }
 
 // balanceAttempts is how often the balance is read until nothing changes meanwhile.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/rails/lightning"
 	"causeway/adapters/rails/lightning/lndtest"
 	"causeway/core/corridor"
 	"causeway/core/money"
@@ -156,4 +157,36 @@ func TestBalances_AreThoseOfTheLedger(t *testing.T) {
 		ledger -= 10_000 + fee.Amount.Minor
 	}
 	check("in the end")
+}
+
+func TestPoll_PaymentsThatNoRecordHas(t *testing.T) {
+	t.Parallel()
+	// What somebody else pays with the node is reported once, with its amount and fee, when it has arrived, and payouts of the service never
+	// are, also if they are stuck. What was paid before the connection was set is not reported, nor what has failed.
+	w := newWorld(t)
+	w.node.PayByHand(w.payee.Invoice("before", 100, w.clock.Now(), time.Hour))
+	w.node.Step()
+	w.mustPoll()
+	r := w.rail()
+	stuck, own := w.payout(1, 1_000), w.payout(2, 2_000)
+	w.node.SetFate(stuck.Account.Fields["invoice"], lndtest.Stuck)
+	for _, p := range []ports.Payout{stuck, own} {
+		send(t, r, p)
+	}
+	failing, byHand := w.payee.Invoice("fails", 400, w.clock.Now(), time.Hour), w.payee.Invoice("by hand", 500, w.clock.Now(), time.Hour)
+	w.node.SetFate(failing, lndtest.NoRoute)
+	w.node.PayByHand(failing)
+	w.node.PayByHand(byHand)
+	if early := w.mustPoll().Contradictions; len(early) != 0 {
+		t.Errorf("on its way: %+v", early)
+	}
+	w.node.Step()
+	found := w.mustPoll().Contradictions
+	if len(found) != 1 || found[0].Reported.Amount.Minor != 501 || found[0].Reported.PartnerID != lightning.Hash(hashOf(t, byHand)).String() {
+		t.Errorf("arrived: %+v", found)
+	}
+	w.run()
+	if len(w.seen.Contradictions) != 1 {
+		t.Errorf("reported in the end: %+v", w.seen.Contradictions)
+	}
 }

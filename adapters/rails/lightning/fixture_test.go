@@ -56,6 +56,7 @@ type world struct {
 	cursor   string
 	seen     ports.RailReport // all that was reported
 	poller   *lightning.Rail
+	opened   []func() // that close them
 
 	mu     sync.Mutex
 	silent bool
@@ -121,6 +122,11 @@ func (w *world) openOn(pool storage.Pool, g lndtest.Gate) *lightning.Rail {
 	}
 	r.SetWaits(20*time.Millisecond, 300*time.Millisecond)
 	w.t.Cleanup(func() { _ = r.Close() })
+	w.opened = append(w.opened, func() {
+		_ = r.Close()
+		server.CloseClientConnections()
+		server.Close()
+	})
 	return r
 }
 
@@ -142,9 +148,11 @@ func (w *world) poll(ctx context.Context) (all ports.RailReport, err error) {
 		w.cursor, more = piece.Cursor, piece.More
 		all.Receipts, all.Changed, all.Fees = append(all.Receipts, piece.Receipts...), append(all.Changed, piece.Changed...),
 			append(all.Fees, piece.Fees...)
+		all.Contradictions = append(all.Contradictions, piece.Contradictions...)
 	}
 	w.seen.Receipts, w.seen.Changed, w.seen.Fees = append(w.seen.Receipts, all.Receipts...), append(w.seen.Changed, all.Changed...),
 		append(w.seen.Fees, all.Fees...)
+	w.seen.Contradictions = append(w.seen.Contradictions, all.Contradictions...)
 	return all, nil
 }
 

@@ -58,7 +58,7 @@ func (i invoices) order(ctx context.Context, request ports.InvoiceRequest) (Stor
 	case expiry < time.Second || expiry > maxInvoiceExpiry:
 		return StoredInvoice{}, fault.New(fault.InvalidInput, "An invoice expires within a second to 30 days.")
 	}
-	if _, known, err := r.Store.SettleIndex(ctx, r.Connection.Name); err != nil || !known {
+	if _, known, err := r.Store.Position(ctx, r.Connection.Name); err != nil || !known {
 		if err == nil {
 			err = r.beginFeed(ctx) // so that its payment is reported
 		}

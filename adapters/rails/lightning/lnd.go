@@ -296,7 +296,6 @@ type lndInvoice struct {
 	SettleIndex lndNumber `json:"settle_index"`
 	SettleDate  lndNumber `json:"settle_date"`
 	Paid        lndNumber `json:"amt_paid_msat"`
-	IsAMP       bool      `json:"is_amp"`
 }
 
 func (i lndInvoice) settlement() (Settlement, error) {

@@ -2,12 +2,14 @@ package lightning
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"causeway/core/lightning"
 )
@@ -37,12 +39,51 @@ func (c *lnd) invoices(ctx context.Context, fn func(lndInvoice) error) error {
 	}
 }
 
-func (c *lnd) lastSettled(ctx context.Context) (last uint64, err error) {
-	err = c.invoices(ctx, func(i lndInvoice) error {
-		last = max(last, uint64(max(i.SettleIndex, 0)))
+func (c *lnd) last(ctx context.Context) (p Position, err error) {
+	if err := c.invoices(ctx, func(i lndInvoice) error {
+		p.Settled = max(p.Settled, uint64(max(i.SettleIndex, 0)))
 		return nil
-	})
-	return last, err
+	}); err != nil {
+		return p, err
+	}
+	newest, err := c.listPayments(ctx, "reversed=true&max_payments=1")
+	if len(newest) > 0 {
+		p.Paid = newest[0].index
+	}
+	return p, err
+}
+
+// maxPayments is how many payments are listed at once.
+const maxPayments = 100
+
+func (c *lnd) payments(ctx context.Context, after uint64) ([]listed, error) {
+	return c.listPayments(ctx, fmt.Sprintf("index_offset=%d&max_payments=%d", after, maxPayments))
+}
+
+func (c *lnd) listPayments(ctx context.Context, query string) ([]listed, error) {
+	var page struct {
+		Payments []struct {
+			lndPayment
+			Index    lndNumber `json:"payment_index"`
+			Hash     string    `json:"payment_hash"`
+			Value    lndNumber `json:"value_msat"`
+			Creation lndNumber `json:"creation_time_ns"`
+		} `json:"payments"`
+	}
+	if err := c.call(ctx, http.MethodGet, "/v1/payments?include_incomplete=true&"+query, nil, &page); err != nil {
+		return nil, err
+	}
+	list := make([]listed, len(page.Payments))
+	for i, p := range page.Payments {
+		became, err := p.state()
+		hash, errHash := hex.DecodeString(p.Hash)
+		if err != nil || errHash != nil || len(hash) != len(Hash{}) || p.Index <= 0 {
+			return nil, errors.New("the node describes a payment not as documented")
+		}
+		list[i] = listed{became, Departure{Hash(hash), int64(p.Value) + became.feeMilliSatoshis, time.Unix(0, int64(p.Creation)).UTC()},
+			uint64(p.Index)}
+	}
+	return list, nil
 }
 
 // settledFirst returns the first settled invoices of a node.

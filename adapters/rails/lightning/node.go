@@ -20,10 +20,12 @@ type node interface {
 	addInvoice(ctx context.Context, order invoiceOrder) (string, error)
 	// cancelInvoice makes an invoice unpayable. It returns errSettled if it was paid.
 	cancelInvoice(ctx context.Context, hash Hash) error
-	// lastSettled returns the index of the invoice that was settled last; zero if none was.
-	lastSettled(ctx context.Context) (uint64, error)
+	// last returns the indexes of the invoice that was settled last, and of the last payment; zero if there is none.
+	last(ctx context.Context) (Position, error)
 	// settled returns some invoices that were settled after an index, in their order, and waits a little for the first one.
 	settled(ctx context.Context, after uint64) ([]Settlement, error)
+	// payments returns some payments after an index, in their order, also those that have failed.
+	payments(ctx context.Context, after uint64) ([]listed, error)
 	// balance returns what the channels hold, in thousandths of a satoshi. What is on its way out counts as held.
 	balance(ctx context.Context) (int64, error)
 	// about describes the node.
@@ -77,6 +79,13 @@ type state struct {
 	feeMilliSatoshis int64
 	// reason is why it has failed, such as NO_ROUTE.
 	reason string
+}
+
+// listed is a payment of the node.
+type listed struct {
+	state
+	Departure
+	index uint64
 }
 
 // insufficientBalance is the reason of a payment for which the channels had too little.

@@ -61,6 +61,19 @@ const (
 	Failed Status = "FAILED"
 )
 
+// Position is how far a node was read.
+type Position struct {
+	// Settled is the index of the invoice that was settled last, and Paid that of the last payment.
+	Settled, Paid uint64
+}
+
+// Departure is a payment of the node that no record has.
+type Departure struct {
+	Hash          Hash
+	MilliSatoshis int64 // with the fee
+	At            time.Time
+}
+
 // Settlement is an invoice that was paid.
 type Settlement struct {
 	// Index is above that of every invoice that was settled before.
@@ -101,4 +114,5 @@ const (
 	Receipt EventKind = "RECEIPT"
 	Fee     EventKind = "FEE"
 	Changed EventKind = "CHANGED"
+	Unknown EventKind = "UNKNOWN" // the node has paid what no record has
 )

@@ -21,23 +21,61 @@ type Store struct{ db *storage.DB }
 // NewStore returns the store of the nodes of all connections.
 func NewStore(db *storage.DB) *Store { return &Store{db} }
 
-// SettleIndex returns up to where the settled invoices of a node are known; false if nothing was read. It uses the primary key.
-func (s *Store) SettleIndex(ctx context.Context, connection string) (index uint64, known bool, err error) {
-	var read *int64
-	if _, err = storage.ReadRow(ctx, s.db.Read, `SELECT settle_index FROM lightning_nodes WHERE connection = $1`, []any{connection},
-		&read); err != nil || read == nil {
-		return 0, false, err
+// Position returns how far a node was read; false if it was not. It uses the primary key.
+func (s *Store) Position(ctx context.Context, connection string) (p Position, known bool, err error) {
+	var settled, paid *int64
+	if _, err = storage.ReadRow(ctx, s.db.Read, `SELECT settle_index, payment_index FROM lightning_nodes WHERE connection = $1`,
+		[]any{connection}, &settled, &paid); err != nil || settled == nil || paid == nil {
+		return p, false, err
 	}
-	return uint64(*read), true, nil
+	return Position{uint64(*settled), uint64(*paid)}, true, nil
 }
 
-// Begin keeps from where on settled invoices are reported, unless that is known. It uses the primary key.
-func (s *Store) Begin(ctx context.Context, connection string, index uint64) error {
+// Begin keeps from where on a node is read, unless that is known. It uses the primary key.
+func (s *Store) Begin(ctx context.Context, connection string, p Position) error {
 	_, err := s.db.Exec(
-		ctx, `INSERT INTO lightning_nodes AS n (connection, created_at, settle_index) VALUES ($1, $2, $3)
-		ON CONFLICT (connection) DO UPDATE SET settle_index = excluded.settle_index WHERE n.settle_index IS NULL`,
-		connection, s.db.Now(), int64(index))
+		ctx, `INSERT INTO lightning_nodes AS n (connection, created_at, settle_index, payment_index) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (connection) DO UPDATE SET settle_index = excluded.settle_index, payment_index = excluded.payment_index
+		WHERE n.settle_index IS NULL`, connection, s.db.Now(), int64(p.Settled), int64(p.Paid))
 	return err
+}
+
+// SentHashes returns those of some payment hashes that are sent or paid. It uses lightning_payment_hash_once.
+func (s *Store) SentHashes(ctx context.Context, connection string, hashes []Hash) (map[Hash]bool, error) {
+	wanted := make([][]byte, len(hashes))
+	for i := range hashes {
+		wanted[i] = hashes[i][:]
+	}
+	known := map[Hash]bool{}
+	return known, s.db.Read(ctx, `SELECT payment_hash FROM lightning_payments
+		WHERE connection = $1 AND payment_hash = ANY ($2::bytea[]) AND status IN ('SENT', 'PAID')`, []any{connection, wanted},
+		func(rows pgx.Rows) error {
+			var hash []byte
+			err := rows.Scan(&hash)
+			if err == nil {
+				known[Hash(hash)] = true
+			}
+			return err
+		})
+}
+
+// LookedAt keeps that the payments of a node after an index were looked at, and which of them no record has. It changes nothing, and
+// returns false, if another process has looked further.
+func (s *Store) LookedAt(ctx context.Context, connection string, after, upTo uint64, unknown []Departure) (kept bool, err error) {
+	err = s.db.InTx(ctx, func(tx storage.Tx) error {
+		changed, err := tx.Exec(ctx, `UPDATE lightning_nodes SET payment_index = $3 WHERE connection = $1 AND payment_index = $2`,
+			connection, int64(after), int64(upTo))
+		if err != nil || changed == 0 {
+			return err
+		}
+		events := make([]Event, len(unknown))
+		for i, d := range unknown {
+			events[i] = Event{Kind: Unknown, PartnerID: d.Hash.String(), Satoshis: d.MilliSatoshis / milli, At: d.At}
+		}
+		kept = true
+		return s.addEvents(ctx, tx, connection, events)
+	})
+	return kept && err == nil, err
 }
 
 // Settle keeps the events of invoices that were settled after an index. It changes nothing, and returns false, if another process has

@@ -44,7 +44,8 @@ func TestLightningFor_NodeOfThePlatform(t *testing.T) {
 	mine.SetUUID(uuid.UUID{15: 1})
 	other.SetUUID(uuid.UUID{15: 2})
 	connection := func(name string, edit func(*rail.Connection)) rail.Connection {
-		c := rail.Connection{Name: name, Version: 1, Rails: []corridor.Rail{corridor.Lightning}, Currencies: []money.Currency{money.BTC}, Priority: 1}
+		c := rail.Connection{Name: name, Version: 1, Rails: []corridor.Rail{corridor.Lightning}, Currencies: []money.Currency{money.BTC},
+			Priority: 1}
 		edit(&c)
 		return c
 	}

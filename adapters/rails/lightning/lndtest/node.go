@@ -58,6 +58,7 @@ type Node struct {
 	changed  *sync.Cond
 	balance  int64 // thousandths of a satoshi
 	payments map[[32]byte]*payment
+	begun    int64 // payments
 	invoices []*invoice
 	settled  int64
 	denied   map[string]bool // permissions that the macaroon lacks
@@ -71,6 +72,8 @@ type payment struct {
 	reason        string
 	times         int // it has arrived
 	begun         int
+	index         int64
+	at            time.Time
 }
 
 type invoice struct {
@@ -278,6 +281,7 @@ func (n *Node) Handler(g Gate) http.Handler {
 	handle("GET /v1/channels", "offchain:read", n.channels)
 	handle("POST /v2/router/send", "offchain:write", n.send)
 	handle("GET /v2/router/track/{hash}", "offchain:read", n.track)
+	handle("GET /v1/payments", "offchain:read", n.listPayments)
 	handle("POST /v1/invoices", "invoices:write", n.makeInvoice)
 	handle("GET /v1/invoices", "invoices:read", n.listInvoices)
 	handle("GET /v1/invoices/subscribe", "invoices:read", n.subscribe)
@@ -350,7 +354,7 @@ func (n *Node) channels(w http.ResponseWriter, _ *http.Request) {
 }
 
 // describe describes a payment.
-func (p *payment) describe() any {
+func (p *payment) describe() map[string]any {
 	reason, fee := "FAILURE_REASON_NONE", int64(0)
 	if p.status == "FAILED" {
 		reason = p.reason
@@ -358,8 +362,7 @@ func (p *payment) describe() any {
 	if p.status == "SUCCEEDED" {
 		fee = p.fee
 	}
-	return map[string]any{"result": map[string]any{"status": p.status, "fee_msat": text(fee), "failure_reason": reason,
-		"value_msat": text(p.satoshis)}}
+	return map[string]any{"status": p.status, "fee_msat": text(fee), "failure_reason": reason, "value_msat": text(p.satoshis)}
 }
 
 // follow streams what becomes of a payment until it has ended. The lock is held at its beginning and end.
@@ -379,7 +382,7 @@ func (n *Node) follow(w http.ResponseWriter, r *http.Request, p *payment) {
 	for said := ""; ; n.changed.Wait() {
 		if p.status != said {
 			said = p.status
-			body, _ := json.Marshal(p.describe())
+			body, _ := json.Marshal(map[string]any{"result": p.describe()})
 			n.mu.Unlock()
 			_, _ = w.Write(append(body, '\n'))
 			_ = http.NewResponseController(w).Flush()
@@ -448,6 +451,8 @@ func (n *Node) send(w http.ResponseWriter, r *http.Request) {
 
 func (n *Node) begin(p *payment, milliSatoshis, limit int64) {
 	p.begun++
+	n.begun++
+	p.index, p.at = n.begun, n.Now()
 	p.satoshis, p.fee, p.limit, p.status = milliSatoshis, n.Fee, limit, "IN_FLIGHT"
 	switch {
 	case p.fee > limit*1000:
@@ -460,6 +465,46 @@ func (n *Node) begin(p *payment, milliSatoshis, limit int64) {
 			n.end(p)
 		}
 	}
+}
+
+// PayByHand pays an invoice as somebody does who has the node.
+func (n *Node) PayByHand(invoice string) {
+	i, err := lightning.ParseInvoice(invoice)
+	if err != nil {
+		panic(err)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.begin(n.payment(i.PaymentHash), i.MilliSatoshis, 1_000)
+}
+
+func (n *Node) listPayments(w http.ResponseWriter, r *http.Request) {
+	after, _ := strconv.ParseInt(r.URL.Query().Get("index_offset"), 10, 64)
+	most, _ := strconv.Atoi(r.URL.Query().Get("max_payments"))
+	reversed := r.URL.Query().Get("reversed") == "true"
+	type indexed struct {
+		index int64
+		body  map[string]any
+	}
+	var found []indexed
+	n.mu.Lock()
+	for hash, p := range n.payments {
+		if p.begun > 0 && (p.index > after || reversed) {
+			body := p.describe()
+			body["payment_hash"], body["payment_index"], body["creation_time_ns"] = hex.EncodeToString(hash[:]), text(p.index), text(p.at.UnixNano())
+			found = append(found, indexed{p.index, body})
+		}
+	}
+	n.mu.Unlock()
+	slices.SortFunc(found, func(a, b indexed) int { return int(a.index - b.index) })
+	if reversed {
+		found = found[max(0, len(found)-most):]
+	}
+	list := []any{}
+	for _, p := range found[:min(len(found), most)] {
+		list = append(list, p.body)
+	}
+	write(w, map[string]any{"payments": list})
 }
 
 func (i *invoice) describe() map[string]any {
