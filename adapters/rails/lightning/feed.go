@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"causeway/core/corridor"
 	"causeway/core/money"
@@ -177,14 +178,18 @@ func (r *Rail) lookAtPayments(ctx context.Context) (more bool, err error) {
 	return kept && len(list) >= maxPayments, err
 }
 
-// balanceAttempts is how often the balance is read until nothing changes meanwhile.
-const balanceAttempts = 5
+const (
+	// balanceAttempts is how often the balance is read until nothing changes meanwhile.
+	balanceAttempts = 5
+	// movingPause is how long what is final is waited for to be in the balance.
+	movingPause = 200 * time.Millisecond
+)
 
 // Balances implements ports.RailBalances: what the channels hold, as the ledger has it. Payments count when they are final, and fees with
 // the fraction of a satoshi that is carried to the next one.
 func (r *Rail) Balances(ctx context.Context) ([]ports.RailBalance, error) {
-	for range balanceAttempts {
-		held, err := r.node.balance(ctx)
+	for attempt := range balanceAttempts {
+		held, moving, err := r.node.balance(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -192,7 +197,12 @@ func (r *Rail) Balances(ctx context.Context) ([]ports.RailBalance, error) {
 		if err != nil {
 			return nil, err
 		}
-		if news || more {
+		if last := attempt == balanceAttempts-1; news || more || moving && !last {
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(movingPause):
+			}
 			continue
 		}
 		rest, err := r.Store.FeeRest(ctx, r.Connection.Name)

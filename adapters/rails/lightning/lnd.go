@@ -148,6 +148,9 @@ func (e lndError) err() error {
 	case grpcCanceled, grpcDeadlineExceeded, grpcInternal, grpcUnavailable:
 		return fmt.Errorf("the node is not available: %s (code %d)", e.Message, e.Code)
 	}
+	if e.Code == grpcNotFound && e.Message == "Not Found" { // of its gateway
+		return errors.New("the node does not have the call; use a release of LND, or build it with the tags of one")
+	}
 	never := strings.Contains(e.Message, "invoice expired") || strings.Contains(e.Message, "self-payments not allowed")
 	return &answer{code: e.Code, message: e.Message, permanent: never}
 }
@@ -280,8 +283,8 @@ func (c *lnd) cancelInvoice(ctx context.Context, hash Hash) error {
 		return err
 	case strings.Contains(said.message, "already settled"):
 		return errSettled
-	case said.code == grpcNotFound, strings.Contains(said.message, "already canceled"),
-		strings.Contains(said.message, "unable to locate invoice"):
+	case strings.Contains(said.message, "already canceled"), strings.Contains(said.message, "unable to locate invoice"),
+		strings.Contains(said.message, "no existing invoices"):
 		return nil
 	}
 	return err

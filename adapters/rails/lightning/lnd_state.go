@@ -103,41 +103,44 @@ func (c *lnd) settledFirst(ctx context.Context) (found []Settlement, err error) 
 // balanceReadings is how often the balance is read until it stays the same meanwhile.
 const balanceReadings = 5
 
-func (c *lnd) balance(ctx context.Context) (int64, error) {
+func (c *lnd) balance(ctx context.Context) (held int64, moving bool, err error) {
 	before, err := c.channelBalance(ctx)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	for range balanceReadings {
 		// The fee of a commitment is taken from what the one who has opened the channel holds, and changes without a payment.
 		fees, err := c.commitmentFees(ctx)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		after, err := c.channelBalance(ctx)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		if after == before {
-			return after + fees, nil
+			return int64(after.Local.MilliSatoshis+after.Outgoing.MilliSatoshis) + fees,
+				after.Incoming.MilliSatoshis != 0 || after.Outgoing.MilliSatoshis != 0, nil
 		}
 		before = after
 	}
-	return 0, errors.New("payments changed the balance while it was read; ask again")
+	return 0, false, errors.New("payments changed the balance while it was read; ask again")
 }
 
 type lndAmount struct {
 	MilliSatoshis lndNumber `json:"msat"`
 }
 
-func (c *lnd) channelBalance(ctx context.Context) (int64, error) {
-	var b struct {
-		Local lndAmount `json:"local_balance"`
-		// Outgoing is what is on its way to the other ends of the channels.
-		Outgoing lndAmount `json:"unsettled_remote_balance"`
-	}
-	err := c.call(ctx, http.MethodGet, "/v1/balance/channels", nil, &b)
-	return int64(b.Local.MilliSatoshis + b.Outgoing.MilliSatoshis), err
+type lndBalance struct {
+	Local lndAmount `json:"local_balance"`
+	// Outgoing is what is on its way to the other ends of the channels, and Incoming what comes from them.
+	Outgoing lndAmount `json:"unsettled_remote_balance"`
+	Incoming lndAmount `json:"unsettled_local_balance"`
+}
+
+func (c *lnd) channelBalance(ctx context.Context) (b lndBalance, err error) {
+	err = c.call(ctx, http.MethodGet, "/v1/balance/channels", nil, &b)
+	return b, err
 }
 
 func (c *lnd) commitmentFees(ctx context.Context) (total int64, err error) {

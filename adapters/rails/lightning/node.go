@@ -26,8 +26,9 @@ type node interface {
 	settled(ctx context.Context, after uint64) ([]Settlement, error)
 	// payments returns some payments after an index, in their order, also those that have failed.
 	payments(ctx context.Context, after uint64) ([]listed, error)
-	// balance returns what the channels hold, in thousandths of a satoshi. What is on its way out counts as held.
-	balance(ctx context.Context) (int64, error)
+	// balance returns what the channels hold, in thousandths of a satoshi. What is on its way out counts as held, and moving says whether
+	// anything is on its way out or in: it can still be for some milliseconds after it is final.
+	balance(ctx context.Context) (held int64, moving bool, err error)
 	// about describes the node.
 	about(ctx context.Context) (about, error)
 	// checkRights returns what is wrong with what the node lets the service do.

@@ -159,7 +159,7 @@ func (r *Rail) Test(ctx context.Context) (checked []string, err error) {
 		return checked, err
 	}
 	checked = append(checked, "the service may do what it needs, and no more")
-	held, err := r.node.balance(ctx)
+	held, _, err := r.node.balance(ctx)
 	if err != nil {
 		return checked, err
 	}

@@ -342,7 +342,8 @@ func (n *Node) channelBalance(w http.ResponseWriter, _ *http.Request) {
 	held := n.balance - commitmentFee*1000
 	n.mu.Unlock()
 	amount := func(n int64) any { return map[string]any{"sat": text(n / 1000), "msat": text(n)} }
-	write(w, map[string]any{"local_balance": amount(held), "unsettled_remote_balance": amount(outgoing)})
+	write(w, map[string]any{"local_balance": amount(held), "unsettled_remote_balance": amount(outgoing),
+		"unsettled_local_balance": amount(0)})
 }
 
 // commitmentFee is what the commitment of the channel costs, which the node has opened.
@@ -491,7 +492,8 @@ func (n *Node) listPayments(w http.ResponseWriter, r *http.Request) {
 	for hash, p := range n.payments {
 		if p.begun > 0 && (p.index > after || reversed) {
 			body := p.describe()
-			body["payment_hash"], body["payment_index"], body["creation_time_ns"] = hex.EncodeToString(hash[:]), text(p.index), text(p.at.UnixNano())
+			body["payment_hash"], body["payment_index"] = hex.EncodeToString(hash[:]), text(p.index)
+			body["creation_time_ns"] = text(p.at.UnixNano())
 			found = append(found, indexed{p.index, body})
 		}
 	}
