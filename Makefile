@@ -28,7 +28,7 @@ TESTFLAGS := -vet=off -timeout 60m
 WITHOUT_RACE := ./core/... ./ledger/... ./adapters/documentfiles ./app/internal/simulation ./app/causeway/...
 
 .DEFAULT_GOAL := help
-.PHONY: run build clients clients-uncommitted test lint unit e2e faults failover upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-clients needs-evm needs-browser needs-prometheus needs-failover screenshots
+.PHONY: run build clients clients-uncommitted test lint unit e2e faults failover lightning upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-clients needs-evm needs-browser needs-prometheus needs-failover screenshots
 
 run: needs-postgres build ## Build, then serve http://localhost:8080 with a private Postgres
 	exec $(BINARY) dev --data $(DATA)
@@ -82,6 +82,21 @@ failover: needs-postgres needs-failover build ## Drill: payments by two processe
 # The last commit before the first migration that follows the baseline: a program with the baseline alone. Once there is a
 # release, EARLIER=<its tag> runs that one beside this program.
 EARLIER ?= $$(git log --diff-filter=A --format=%H -- migrations/00019_versions_of_customers.sql | tail -1)^
+
+# LND builds as a main module from a copy without the lines that replace its own parts by folders. A release has more tags.
+LIGHTNING := $(abspath bin/lightning)
+
+lightning: needs-postgres $(LIGHTNING)/lnd $(LIGHTNING)/btcd ## Payments between two nodes of LND on a chain of btcd, which it builds first
+	LIGHTNING_PROGRAMS=$(LIGHTNING) $(GO) test -count=1 -timeout 15m -v ./adapters/rails/lightning -run TestSimnet
+
+$(LIGHTNING)/lnd:
+	source=$$(mktemp -d) && trap 'chmod -R u+w "$$source"; rm -rf "$$source"' EXIT && \
+		cp -r "$$($(GO) mod download -json github.com/lightningnetwork/lnd@v0.18.5-beta | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')/." "$$source" && \
+		chmod -R u+w "$$source" && cd "$$source" && sed -i '/=> \.\//d' go.mod && \
+		CGO_ENABLED=0 $(GO) build -mod=mod -tags invoicesrpc -o $@ ./cmd/lnd
+
+$(LIGHTNING)/btcd:
+	GOBIN=$(LIGHTNING) CGO_ENABLED=0 $(GO) install github.com/btcsuite/btcd@v0.24.2
 
 upgrade: needs-postgres build ## Run an earlier release, built from the git history, beside this one; record its data for the upgrade test
 	source=$$(mktemp -d) && trap 'rm -rf "$$source"' EXIT && git archive $(EARLIER) | tar -x -C "$$source" && \
