@@ -88,7 +88,7 @@ func (s *Service) checkAgentRequest(ctx context.Context, p ident.Platform, r Age
 	default:
 		return nil
 	}
-	return s.Prices.Refresh(ctx)
+	return s.Prices.Refresh(ctx, p)
 }
 
 // ApproveAgentAction runs an action that waits, and returns it: APPROVED, or FAILED if it cannot run any more, for

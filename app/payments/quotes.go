@@ -83,7 +83,7 @@ func (s *Service) newQuoteCommand(ctx context.Context, r quote.Request, claim *p
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	if err := s.Prices.Refresh(ctx); err != nil {
+	if err := s.Prices.Refresh(ctx, r.Platform); err != nil {
 		return nil, err
 	}
 	now := s.Clock.Now()

@@ -36,7 +36,7 @@ type RatesRequest struct {
 // Rates lists the present prices of corridors, which are those of quotes created now. A pair that was
 // not requested explicitly and cannot be priced is left out.
 func (s *Service) Rates(ctx context.Context, p ident.Platform, wanted RatesRequest) ([]CorridorRate, error) {
-	if err := s.Prices.Refresh(ctx); err != nil {
+	if err := s.Prices.Refresh(ctx, p); err != nil {
 		return nil, err
 	}
 	ways, err := s.corridors(ctx, p, wanted)

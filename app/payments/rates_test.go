@@ -52,6 +52,7 @@ func TestRates_FollowTermsAndLimits(t *testing.T) {
 	// notification. The narrower limit applies.
 	here, there := twoPlatforms()
 	store, clock := &fakeTermsStore{}, portstest.NewFakeClock(apptest.Noon)
+	store.settings = []platform.Platform{{ID: here}, {ID: there}}
 	quotes, terms := newPricedService(store, market.New("test"), clock)
 	wantTerms(t, quotes, here, 50, 100, 100_000_000)
 

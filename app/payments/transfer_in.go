@@ -37,7 +37,7 @@ func (s *Service) TransferIn(ctx context.Context, in transaction.TransferIn, req
 	if err := in.Check(); err != nil {
 		return transaction.Transaction{}, err
 	}
-	if err := s.Prices.Refresh(ctx); err != nil {
+	if err := s.Prices.Refresh(ctx, in.Platform); err != nil {
 		return transaction.Transaction{}, err
 	}
 	return s.transferInBatcher.Do(ctx, in.Platform, &transferInCommand{in: in, id: ident.NewTransaction(s.IDs.New, s.Clock.Now()),

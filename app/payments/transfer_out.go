@@ -37,7 +37,7 @@ func (s *Service) TransferOut(ctx context.Context, out transaction.TransferOut, 
 	if err := out.Check(); err != nil {
 		return transaction.Transaction{}, err
 	}
-	if err := s.Prices.Refresh(ctx); err != nil {
+	if err := s.Prices.Refresh(ctx, out.Platform); err != nil {
 		return transaction.Transaction{}, err
 	}
 	return s.transferOutBatcher.Do(ctx, out.Platform, &transferOutCommand{out: out, idempotency: request,
@@ -50,7 +50,7 @@ func (s *Service) transferOutWithID(ctx context.Context, id ident.Transaction, o
 	if err := out.Check(); err != nil {
 		return err
 	}
-	if err := s.Prices.Refresh(ctx); err != nil {
+	if err := s.Prices.Refresh(ctx, out.Platform); err != nil {
 		return err
 	}
 	_, err := s.transferOutBatcher.Do(ctx, out.Platform, &transferOutCommand{out: out, id: id, attempted: true})

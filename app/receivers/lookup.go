@@ -222,7 +222,7 @@ func fieldNames(fields []transaction.InfoField) []string {
 // that cannot be paid now, and fails if none can.
 func (s *Service) priceAndSave(ctx context.Context, request lookupRequest, country string,
 	receiver ports.Counterparty) (LookupResult, error) {
-	if err := s.Prices.Refresh(ctx); err != nil {
+	if err := s.Prices.Refresh(ctx, request.lookup.Platform); err != nil {
 		return LookupResult{}, err
 	}
 	request.lookup.Fields = transaction.MissingFields(request.sender.Facts(), receiver.WantedFields)

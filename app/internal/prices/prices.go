@@ -36,7 +36,7 @@ type termsCache struct {
 	readAt     time.Time
 	overrides  map[overrideKey]corridor.Override
 	currencies map[currencyKey]platform.Currency
-	fees       map[ident.Platform][]platform.FeeConfig
+	fees       map[ident.Platform][]platform.FeeConfig // of the platforms that were read
 }
 
 type overrideKey struct {
@@ -60,13 +60,15 @@ type Price struct {
 	Rate  ports.MarketRate
 }
 
-// Refresh reads the terms again if they are older than ten seconds, or were invalidated. Terms
+// Refresh reads the terms again if they are older than ten seconds, were invalidated, or are older than the platform. Terms
 // and Of use what it has read; so a unit of work can call them without reading.
-func (p *Prices) Refresh(ctx context.Context) error {
+func (p *Prices) Refresh(ctx context.Context, of ident.Platform) error {
 	for {
 		now, cached := p.clock.Now(), p.cache.Load()
 		if cached != nil && now.Sub(cached.readAt) < maxAge {
-			return nil
+			if _, known := cached.fees[of]; known {
+				return nil
+			}
 		}
 		fresh, err := p.read(ctx, now)
 		if err != nil {
@@ -99,9 +101,7 @@ func (p *Prices) read(ctx context.Context, now time.Time) (*termsCache, error) {
 		for _, c := range of.Currencies {
 			fresh.currencies[currencyKey{of.ID, c.Code}] = c
 		}
-		if len(of.Fees) > 0 {
-			fresh.fees[of.ID] = of.Fees
-		}
+		fresh.fees[of.ID] = of.Fees
 	}
 	return fresh, nil
 }

@@ -9,7 +9,7 @@ import (
 
 // Store reads terms and limits, of all platforms.
 type Store interface {
-	// PriceSettings returns the currencies and the fees of all platforms, with their ids and nothing else.
+	// PriceSettings returns the currencies and the fees of all open platforms, with their ids and nothing else.
 	PriceSettings(ctx context.Context) ([]platform.Platform, error)
 	// CorridorOverrides returns all overrides, of all platforms.
 	CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, error)
