@@ -101,6 +101,9 @@ func (l *Listener) Poll(ctx context.Context, each func(SignedWebhook) error) err
 				Body    string
 			}
 			if err := l.Client.Call(ctx, http.MethodGet, "/sandbox/webhook-deliveries/"+e.WebhookID+"/request", nil, &request); err != nil {
+				if isNotFound(err) { // the sandbox was reset meanwhile
+					continue
+				}
 				return err
 			}
 			w.Headers, w.Body = request.Headers, []byte(request.Body)
@@ -156,6 +159,12 @@ func (l *Listener) list(ctx context.Context) (events []listedEvent, at time.Time
 		}
 		query.Set("cursor", page.NextCursor)
 	}
+}
+
+// isNotFound reports whether a request failed because what it names does not exist.
+func isNotFound(err error) bool {
+	var refused *Error
+	return errors.As(err, &refused) && refused.Status == http.StatusNotFound
 }
 
 // IsTemporary reports whether a request that failed with this error is worth a repetition.

@@ -16,6 +16,7 @@ var Examples = map[string]string{
 	"logs list":         "causeway logs list --follow --status 4xx,5xx",
 	"logs show":         "causeway logs show RequestLog:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e55",
 	"sandbox apply":     "causeway sandbox apply fixtures.yaml",
+	"sandbox reset":     "causeway sandbox reset",
 	"sandbox expire":    "causeway sandbox expire Quote:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e44",
 	"sandbox settle":    "causeway sandbox settle Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",
 	"sandbox return":    "causeway sandbox return Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",

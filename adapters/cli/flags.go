@@ -90,10 +90,10 @@ func (f DatabaseFlags) withAccess(ctx context.Context, env *Env, access Access, 
 
 // platformFlag selects a platform.
 type platformFlag struct {
-	Platform string `help:"Platform id, as printed by causeway platform list. Required if there are several platforms." placeholder:"ID"`
+	Platform string `help:"Platform id, as printed by causeway platform list. Required if several are open." placeholder:"ID"`
 }
 
-// resolve parses a platform id and checks that the platform exists. Without an id it returns the only platform.
+// resolve parses a platform id and checks that the platform exists. Without an id it returns the only one that is open.
 func (f platformFlag) resolve(ctx context.Context, services Services) (ident.Platform, error) {
 	if f.Platform != "" {
 		id, err := f.parse()
@@ -109,6 +109,9 @@ func (f platformFlag) resolve(ctx context.Context, services Services) (ident.Pla
 	for found, err := range services.Platforms().All(ctx) {
 		if err != nil {
 			return only, err
+		}
+		if found.Closed() {
+			continue
 		}
 		if !only.IsZero() {
 			return ident.Platform{}, errors.New("several platforms exist; set --platform")

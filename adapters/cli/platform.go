@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 
 	"causeway/adapters/cli/table"
 	"causeway/app/platforms"
@@ -81,34 +79,13 @@ type platformListCommand struct {
 
 func (p platformListCommand) Run(ctx context.Context, env *Env) error {
 	return p.with(ctx, env, OnBooks, func(services Services) error {
-		rows := table.New("platform", "environment", "created", "name")
+		rows := table.New("platform", "environment", "created", "closed", "name")
 		for found, err := range services.Platforms().All(ctx) {
 			if err != nil {
 				return err
 			}
-			rows.Add(found.ID, found.Environment, found.CreatedAt, found.Name)
+			rows.Add(found.ID, found.Environment, found.CreatedAt, found.ClosedAt, found.Name)
 		}
 		return p.printTable(env, rows, "There are no platforms. Create one with: causeway platform create")
 	})
-}
-
-// Credentials is the content of credentials.json: what a client needs to call the API.
-type Credentials struct {
-	PlatformID   string `json:"platformId"`
-	ClientID     string `json:"clientId"`
-	ClientSecret string `json:"clientSecret"`
-	BaseURL      string `json:"baseUrl"`
-}
-
-// CredentialsOf returns the credentials of a new token for the API at a URL.
-func CredentialsOf(issued platforms.IssuedToken, baseURL string) Credentials {
-	return Credentials{PlatformID: issued.Token.Platform.String(), ClientID: issued.Token.ClientID, ClientSecret: issued.Secret,
-		BaseURL: baseURL}
-}
-
-// Write writes the credentials as JSON.
-func (c Credentials) Write(out io.Writer) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(c)
 }

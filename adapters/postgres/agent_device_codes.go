@@ -37,9 +37,10 @@ func (db *DB) DeviceCodeHash(ctx context.Context, code string) (agent.DeviceCode
 	return sha256.Sum256([]byte(keyed)), err
 }
 
-// DeviceCode uses agent_device_code_hash_unique.
+// DeviceCode uses agent_device_code_hash_unique, and the primary key of platforms.
 func (db *DB) DeviceCode(ctx context.Context, hash agent.DeviceCodeHash) (agent.DeviceCode, error) {
-	return selectExisting(ctx, db, db.read, deviceCodes, agent.DeviceCodeNotFound(), `WHERE hash = $1`, hash[:])
+	return selectExisting(ctx, db, db.read, deviceCodes, agent.DeviceCodeNotFound(),
+		`WHERE hash = $1 AND NOT EXISTS (SELECT FROM platforms o WHERE o.id = platform_id AND o.closed_at IS NOT NULL)`, hash[:])
 }
 
 // LockDeviceCode uses the primary key.

@@ -20,7 +20,7 @@ import (
 // leaves its agents.
 const readAgentTokens = `
 	SELECT a.platform_id, a.id, a.customer_id, a.policy->'permissions', a.token_hash, p.environment
-	FROM agents a JOIN platforms p ON p.id = a.platform_id
+	FROM agents a JOIN platforms p ON p.id = a.platform_id AND p.closed_at IS NULL
 	JOIN customers c ON c.platform_id = a.platform_id AND c.id = a.customer_id AND c.deleted_at IS NULL
 	WHERE a.token_hash = ANY($1)`
 

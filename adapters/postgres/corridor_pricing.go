@@ -105,9 +105,10 @@ func selectOverrides(ctx context.Context, db *DB, read storage.Reader) ([]ports.
 	return found, nil
 }
 
-// PriceSettings reads the settings of all platforms. Every process does so every ten seconds.
+// PriceSettings reads all platforms, but for those that were closed before the requests that still run began. Every process does so
+// every ten seconds.
 func (db *DB) PriceSettings(ctx context.Context) ([]platform.Platform, error) {
-	return selectRows(ctx, db, db.read, priceSettings, "")
+	return selectRows(ctx, db, db.read, priceSettings, `WHERE closed_at IS NULL OR closed_at > now() - interval '1 hour'`)
 }
 
 var priceSettings = platforms.Only("id", "currencies", "fee_configs")

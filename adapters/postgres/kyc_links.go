@@ -31,7 +31,8 @@ func (u *Unit) CreateKYCLink(ctx context.Context, l verification.Link) error {
 
 // LockKYCLink uses kyc_link_token_unique.
 func (u *Unit) LockKYCLink(ctx context.Context, p ident.Platform, token verification.SecretHash) (verification.Link, error) {
-	return selectExisting(ctx, u.db, u.query, kycLinks, errNoKYCLink, `WHERE platform_id = $1 AND token_hash = $2 FOR UPDATE`, p, token[:])
+	return selectExisting(ctx, u.db, u.query, kycLinks, errNoKYCLink,
+		`WHERE platform_id = $1 AND token_hash = $2 AND `+isOpen+` FOR UPDATE`, p, token[:])
 }
 
 // UpdateKYCLink uses the primary key.
@@ -41,7 +42,8 @@ func (u *Unit) UpdateKYCLink(ctx context.Context, l verification.Link) error {
 
 // KYCLinkOfSession uses kyc_link_session_unique.
 func (db *DB) KYCLinkOfSession(ctx context.Context, p ident.Platform, session verification.SecretHash) (verification.Link, error) {
-	return selectExisting(ctx, db, db.read, kycLinks, errNoKYCLink, `WHERE platform_id = $1 AND session_hash = $2`, p, session[:])
+	return selectExisting(ctx, db, db.read, kycLinks, errNoKYCLink,
+		`WHERE platform_id = $1 AND session_hash = $2 AND `+isOpen, p, session[:])
 }
 
 var errNoKYCLink = fault.New(fault.NotFound, "This link is not valid. Ask for a new one.")

@@ -88,6 +88,12 @@ func (u *Unit) LockPerson(ctx context.Context, id ident.Person) (person.Person, 
 	return selectExisting(ctx, u.db, u.query, people, person.NotFound(id.String()), `WHERE id = $1 FOR UPDATE`, id)
 }
 
+// LockPeopleWithRolesOn reads the whole table.
+func (u *Unit) LockPeopleWithRolesOn(ctx context.Context, p ident.Platform) ([]person.Person, error) {
+	return selectRows(ctx, u.db, u.query, people,
+		`WHERE EXISTS (SELECT FROM unnest(roles) AS r(text) WHERE split_part(text, '@', 2) = $1) ORDER BY id FOR UPDATE`, p.String())
+}
+
 // LockPersonByEmail uses person_email_unique.
 func (u *Unit) LockPersonByEmail(ctx context.Context, email string) (person.Person, error) {
 	return personByEmail(ctx, u.db, u.query, email, "FOR UPDATE")

@@ -32,6 +32,7 @@ var platforms = schema.New("platforms", []string{"id"}, func(p *platform.Platfor
 			func(column *walletsColumn) { p.Wallets = column.wallets() })},
 		{Name: "fee_configs", Type: "jsonb", Field: jsonList(&p.Fees, newFeeColumn, feeColumn.config)},
 		{Name: "created_at", Field: &p.CreatedAt}, {Name: "updated_at", Field: &p.UpdatedAt},
+		{Name: "closed_at", Field: &p.ClosedAt}, {Name: "successor_id", Field: &p.Successor},
 	}
 })
 
@@ -40,6 +41,7 @@ var (
 	updatePlatform = platforms.Update("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies",
 		"kyc_redirect_origins",
 		"invitation_url", "embedded_wallets", "fee_configs", "updated_at")
+	closePlatform = platforms.Update("closed_at", "successor_id", "webhook_endpoint", "updated_at")
 )
 
 // walletsColumn is the embedded_wallets column; NULL if nothing is set.
@@ -109,6 +111,19 @@ func (u *Unit) LockPlatformShared(ctx context.Context, id ident.Platform) (platf
 func (u *Unit) UpdatePlatform(ctx context.Context, p platform.Platform) error {
 	return writeNow(ctx, u, updatePlatform, p, nil)
 }
+
+// ClosePlatform uses the primary keys. An event that another unit of work is adding stays in the queue until it is given up.
+func (u *Unit) ClosePlatform(ctx context.Context, p platform.Platform) error {
+	if err := writeNow(ctx, u, closePlatform, p, platformNotFound(p.ID)); err != nil {
+		return err
+	}
+	u.queueExec(`DELETE FROM webhook_queue WHERE platform_id = $1`, p.ID)
+	u.queueExec(`DELETE FROM webhook_backlog WHERE platform_id = $1`, p.ID)
+	return nil
+}
+
+// isOpen is the condition that the platform $1 is not closed. It uses the primary key.
+const isOpen = `EXISTS (SELECT FROM platforms o WHERE o.id = $1 AND o.closed_at IS NULL)`
 
 // Platform uses the primary key.
 func (db *DB) Platform(ctx context.Context, id ident.Platform) (platform.Platform, error) {

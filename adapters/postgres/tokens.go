@@ -29,7 +29,7 @@ var insertToken = tokens.Insert("")
 // runs for every request, in batches. A person who is disabled has no tokens.
 var readTokens = `SELECT ` + tokens.Names("t") +
 	`, p.environment FROM tokens t JOIN platforms p ON p.id = t.platform_id
-	WHERE t.client_id = ANY($1) AND NOT EXISTS (SELECT FROM people h WHERE h.id = t.person_id AND h.status = 'DISABLED')`
+	WHERE t.client_id = ANY($1) AND p.closed_at IS NULL AND NOT EXISTS (SELECT FROM people h WHERE h.id = t.person_id AND h.status = 'DISABLED')`
 
 // TokensByClientID finds tokens by their client ids.
 func (db *DB) TokensByClientID(ctx context.Context, clientIDs []string) (map[string]ports.TokenWithEnvironment, error) {

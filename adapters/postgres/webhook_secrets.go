@@ -32,7 +32,11 @@ func (db *DB) WebhookSecrets(ctx context.Context, p ident.Platform) ([]ports.Sea
 
 // LockWebhookSecrets locks the platform, because there may be no secret to lock.
 func (u *Unit) LockWebhookSecrets(ctx context.Context, p ident.Platform) ([]ports.SealedWebhookSecret, error) {
-	if _, err := u.LockPlatform(ctx, p); err != nil {
+	owner, err := u.LockPlatform(ctx, p)
+	if err == nil {
+		err = owner.CheckOpen()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return selectWebhookSecrets(ctx, u.db, u.query, p)

@@ -24,6 +24,16 @@ func (k *Keyring) NewSecret(p ident.Platform, id ident.WebhookSecret) (secret st
 	return secretPrefix + base64.StdEncoding.EncodeToString(key[:]), sealed, err
 }
 
+// SealAgain implements platforms.Secrets.
+func (k *Keyring) SealAgain(s ports.SealedWebhookSecret, from, to ident.Platform) (ports.SealedWebhookSecret, error) {
+	key, err := k.sealer.Open(s.Sealed, secretSealContext(from, s.ID))
+	if err != nil {
+		return s, fmt.Errorf("open webhook secret %s: %w", s.ID, err)
+	}
+	s.Sealed, err = k.sealer.Seal(key, secretSealContext(to, s.ID))
+	return s, err
+}
+
 // secretSealContext binds a sealed secret to its row.
 func secretSealContext(p ident.Platform, id ident.WebhookSecret) []byte {
 	return fmt.Appendf(nil, "webhook secret %s %s", p, id)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -141,7 +140,7 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 		return err
 	}
 	fmt.Fprintf(out, "causeway %s serves %s\n  API reference  %s/docs\n  credentials    %s\n", version, saved.BaseURL, saved.BaseURL,
-		d.credentialsPath())
+		d.CredentialsPath())
 	if d.Console {
 		link, err := a.people.Developer(ctx)
 		if err != nil {
@@ -161,23 +160,18 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 	return a.run(ctx, listener, true)
 }
 
-func (d devCommand) credentialsPath() string { return filepath.Join(d.Data, "credentials.json") }
-
 // credentials returns the credentials of the data folder's platform, and creates the platform
 // on the first start. The second result reports whether it was created.
 func (d devCommand) credentials(ctx context.Context, a *app, baseURL string) (cli.Credentials, bool, error) {
-	var saved cli.Credentials
-	text, err := os.ReadFile(d.credentialsPath())
+	// A reset may have been interrupted before it wrote the new platform.
+	if err := d.FollowReset(ports.ForAllPlatforms(ctx), a.platforms); err != nil {
+		return cli.Credentials{}, false, err
+	}
+	saved, err := d.Credentials()
 	switch {
-	case err == nil:
-		if err := json.Unmarshal(text, &saved); err != nil {
-			return saved, false, fmt.Errorf("%s is not valid JSON (%w); remove it to create a new platform", d.credentialsPath(), err)
-		}
-		if saved.BaseURL == baseURL {
-			return saved, false, nil
-		}
+	case err == nil && saved.BaseURL != baseURL:
 		saved.BaseURL = baseURL
-		return saved, false, d.saveCredentials(saved)
+		return saved, false, d.SaveCredentials(saved)
 	case !errors.Is(err, os.ErrNotExist):
 		return saved, false, err
 	}
@@ -186,13 +180,5 @@ func (d devCommand) credentials(ctx context.Context, a *app, baseURL string) (cl
 		return saved, false, err
 	}
 	saved = cli.CredentialsOf(created.IssuedToken, baseURL)
-	return saved, true, d.saveCredentials(saved)
-}
-
-func (d devCommand) saveCredentials(saved cli.Credentials) error {
-	text, err := json.MarshalIndent(saved, "", "  ")
-	if err != nil {
-		return err
-	}
-	return writePrivateFile(d.credentialsPath(), append(text, '\n'))
+	return saved, true, d.SaveCredentials(saved)
 }

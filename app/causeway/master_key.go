@@ -118,7 +118,7 @@ func masterKeyPath(dir string) string { return filepath.Join(dir, "master.key") 
 // loadOrCreateMaster returns the master key of a data folder, and creates it if missing.
 func loadOrCreateMaster(dir string) (*encryption.Master, error) {
 	if _, err := os.Stat(masterKeyPath(dir)); errors.Is(err, os.ErrNotExist) {
-		if err := writePrivateFile(masterKeyPath(dir), []byte(encryption.NewKey()+"\n")); err != nil {
+		if err := cli.WritePrivateFile(masterKeyPath(dir), []byte(encryption.NewKey()+"\n")); err != nil {
 			return nil, err
 		}
 	}

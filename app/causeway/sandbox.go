@@ -19,11 +19,12 @@ import (
 
 // sandboxCommand drives a sandbox platform over the API.
 type sandboxCommand struct {
-	Apply    sandboxApplyCommand    `cmd:"" help:"Make the requests of a file of fixtures: customers, accounts, payments. Applied again, it does nothing twice."`
-	Expire   sandboxExpireCommand   `cmd:"" help:"Expire a quote that waits to be paid or executed, now."`
-	Settle   sandboxSettleCommand   `cmd:"" help:"End the waiting of a payment for the simulated rail, with the outcome that its test value selects."`
-	Return   sandboxReturnCommand   `cmd:"" help:"Make the beneficiary's bank return a payment that is completed, as one does after days."`
-	TakeBack sandboxTakeBackCommand `cmd:"" help:"Make the payer's bank take back what was collected for a payment, as one does after days."`
+	Apply    sandboxApplyCommand     `cmd:"" help:"Make the requests of a file of fixtures: customers, accounts, payments. Applied again, it does nothing twice."`
+	Reset    cli.SandboxResetCommand `cmd:"" help:"Empty the platform: a new one takes over its tokens and settings, and the old one is closed."`
+	Expire   sandboxExpireCommand    `cmd:"" help:"Expire a quote that waits to be paid or executed, now."`
+	Settle   sandboxSettleCommand    `cmd:"" help:"End the waiting of a payment for the simulated rail, with the outcome that its test value selects."`
+	Return   sandboxReturnCommand    `cmd:"" help:"Make the beneficiary's bank return a payment that is completed, as one does after days."`
+	TakeBack sandboxTakeBackCommand  `cmd:"" help:"Make the payer's bank take back what was collected for a payment, as one does after days."`
 }
 
 type sandboxApplyCommand struct {

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -30,19 +28,13 @@ func (f serviceFlags) credentials(data string) (cli.Credentials, error) {
 		}
 		return fromFlags, nil
 	}
-	path := filepath.Join(data, "credentials.json")
-	text, err := os.ReadFile(path)
+	folder := cli.DataFlag{Data: data}
+	saved, err := folder.Credentials()
 	if errors.Is(err, os.ErrNotExist) {
-		return fromFlags, fmt.Errorf("%s does not exist: start causeway dev, set --data to its folder, or set --base-url, --client-id and "+
-			"--client-secret", path)
+		return saved, fmt.Errorf("%s does not exist: start causeway dev, set --data to its folder, or set --base-url, --client-id and "+
+			"--client-secret", folder.CredentialsPath())
 	}
-	if err != nil {
-		return fromFlags, err
-	}
-	if err := json.Unmarshal(text, &fromFlags); err != nil {
-		return fromFlags, fmt.Errorf("cannot read %s: %w", path, err)
-	}
-	return fromFlags, nil
+	return saved, err
 }
 
 // newAPIClient returns a client whose requests end.

@@ -131,7 +131,7 @@ func (s services) Recording(action platform.OperatorAction) cli.Services {
 func (s services) Platforms() *platforms.Service { return s.platformsWith(nil) }
 
 func (s services) platformsWith(rails ports.RailsByEnvironment) *platforms.Service {
-	return platforms.New(platforms.Config{Store: s.db, Clock: systemClock{}, IDs: s.ids, Rails: rails})
+	return platforms.New(platforms.Config{Store: s.db, Clock: systemClock{}, IDs: s.ids, Rails: rails, Secrets: s.webhookKeys()})
 }
 
 // commandTimeout bounds the calls of adapters by commands.
@@ -223,8 +223,11 @@ func (s services) Jobs() *jobs.Service {
 
 // Webhooks implements cli.Services, with what replaces their keys.
 func (s services) Webhooks() *webhooks.Service {
-	keys := webhooksender.NewKeyring(outbox.NewKeys(s.db.Pool()), s.db, s.master, systemClock{}, s.ids)
-	return webhooks.New(webhooks.Config{Keys: keys, Clock: systemClock{}})
+	return webhooks.New(webhooks.Config{Keys: s.webhookKeys(), Clock: systemClock{}})
+}
+
+func (s services) webhookKeys() *webhooksender.Keyring {
+	return webhooksender.NewKeyring(outbox.NewKeys(s.db.Pool()), s.db, s.master, systemClock{}, s.ids)
 }
 
 // Backups implements cli.Services.

@@ -47,6 +47,9 @@ func (o *Operator) SetRegulated(ctx context.Context, p ident.Platform, regulated
 		if changed, err = tx.LockPlatform(ctx, p); err != nil || changed.Regulated == regulated {
 			return err
 		}
+		if err := changed.CheckOpen(); err != nil {
+			return err
+		}
 		now := o.service.Clock.Now()
 		changed.Regulated, changed.UpdatedAt = regulated, now
 		if err := tx.UpdatePlatform(ctx, changed); err != nil {
@@ -60,7 +63,7 @@ func (o *Operator) SetRegulated(ctx context.Context, p ident.Platform, regulated
 }
 
 // CreateToken creates a token of a platform: of the person with an e-mail address, or of a service if that is empty. Faults:
-// NOT_FOUND, INVALID_INPUT.
+// NOT_FOUND, INVALID_INPUT, CONFLICT for a closed platform.
 func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name string, permissions []platform.Permission,
 	email string) (IssuedToken, error) {
 	now := o.service.Clock.Now()
@@ -69,7 +72,7 @@ func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name strin
 		return IssuedToken{}, err
 	}
 	err = ports.Do(ctx, o.service.Store, func(ctx context.Context, tx Tx) error {
-		if _, err := tx.LockPlatformShared(ctx, p); err != nil {
+		if err := lockOpen(ctx, tx, p); err != nil {
 			return err
 		}
 		if email != "" {

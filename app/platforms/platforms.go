@@ -30,6 +30,14 @@ type Config struct {
 	Prices *prices.Prices
 	// AllowPrivateWebhooks lets sandbox platforms set webhook endpoints with private addresses.
 	AllowPrivateWebhooks bool
+	// Secrets seal the webhook secrets of a platform for its successor; nil where no platform is reset.
+	Secrets Secrets
+}
+
+// Secrets encrypt webhook secrets.
+type Secrets interface {
+	// SealAgain returns a secret of a platform as it is stored for another one.
+	SealAgain(s ports.SealedWebhookSecret, from, to ident.Platform) (ports.SealedWebhookSecret, error)
 }
 
 // Service implements the use cases.
@@ -111,6 +119,9 @@ func (s *Service) UpdateSettings(ctx context.Context, platformID ident.Platform,
 	var after platform.Platform
 	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		before, err := tx.LockPlatform(ctx, platformID)
+		if err == nil {
+			err = before.CheckOpen()
+		}
 		if err != nil {
 			return err
 		}

@@ -34,6 +34,8 @@ type Tx interface {
 	LockPlatform(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	LockPlatformShared(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	UpdatePlatform(ctx context.Context, p platform.Platform) error
+	// ClosePlatform closes a platform, and takes its events out of the queue of webhooks.
+	ClosePlatform(ctx context.Context, p platform.Platform) error
 	CreateToken(ctx context.Context, t platform.Token) error
 	LockTokens(ctx context.Context, p ident.Platform) ([]platform.Token, error)
 	// LockPersonByEmail returns the person with a normalized address, or NOT_FOUND.
@@ -41,6 +43,12 @@ type Tx interface {
 	// DeleteToken deletes a token, or returns TOKEN_NOT_FOUND.
 	DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error
 	RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error
+	// LockPeopleWithRolesOn returns those who have a role on a platform that is not for all platforms, locked.
+	LockPeopleWithRolesOn(ctx context.Context, p ident.Platform) ([]person.Person, error)
+	UpdatePerson(ctx context.Context, p person.Person) error
+	// LockWebhookSecrets and ReplaceWebhookSecrets are those of package webhooks.
+	LockWebhookSecrets(ctx context.Context, p ident.Platform) ([]ports.SealedWebhookSecret, error)
+	ReplaceWebhookSecrets(ctx context.Context, p ident.Platform, secrets []ports.SealedWebhookSecret) error
 	Emit(ctx context.Context, events []event.Event) error
 	SaveResponse(ctx context.Context, request *ports.IdempotentRequest, result any, err error) error
 }

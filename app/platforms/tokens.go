@@ -35,6 +35,9 @@ func (s *Service) CreateToken(ctx context.Context, platformID ident.Platform, by
 	}
 	issued.Token.Creator = maker.Behind()
 	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+		if err := lockOpen(ctx, tx, platformID); err != nil {
+			return err
+		}
 		if err := tx.CreateToken(ctx, issued.Token); err != nil {
 			return err
 		}
@@ -44,6 +47,16 @@ func (s *Service) CreateToken(ctx context.Context, platformID ident.Platform, by
 		request.Render(issued, nil) // the response to this request has the secret
 	}
 	return issued, err
+}
+
+// lockOpen returns CONFLICT for a closed platform: a token of it would open nothing. The lock keeps it open until the unit of work
+// ends.
+func lockOpen(ctx context.Context, tx Tx, p ident.Platform) error {
+	locked, err := tx.LockPlatformShared(ctx, p)
+	if err != nil {
+		return err
+	}
+	return locked.CheckOpen()
 }
 
 // newToken returns a token with a secret of 256 random bits.
@@ -60,6 +73,9 @@ func (s *Service) newToken(platformID ident.Platform, name string, permissions [
 // secret nobody knows.
 func (s *Service) TokenOf(ctx context.Context, platformID ident.Platform, p person.Person) (id ident.Token, err error) {
 	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+		if err := lockOpen(ctx, tx, platformID); err != nil {
+			return err
+		}
 		tokens, err := tx.LockTokens(ctx, platformID)
 		if err != nil {
 			return err

@@ -181,6 +181,18 @@ func (p Person) May(right Right, on ident.Platform) bool {
 	})
 }
 
+// WithSuccessor returns the person with its roles for a platform also for another one.
+func (p Person) WithSuccessor(of, successor ident.Platform, now time.Time) Person {
+	grants := slices.Clone(p.Grants)
+	for _, g := range p.Grants {
+		if g.Platform == of {
+			grants = append(grants, Grant{g.Role, successor})
+		}
+	}
+	p.Grants, p.UpdatedAt = sorted(grants), now
+	return p
+}
+
 // Check returns FORBIDDEN if May is false.
 func (p Person) Check(right Right, on ident.Platform) error {
 	if p.May(right, on) {

@@ -23,6 +23,7 @@ const (
 	OperatorDeletedToken    OperatorActionKind = "DELETE_TOKEN"
 
 	OperatorUpdatedPlatform OperatorActionKind = "UPDATE_PLATFORM"
+	OperatorResetPlatform   OperatorActionKind = "RESET_PLATFORM" // its name is the successor
 	OperatorErasedCustomer  OperatorActionKind = "ERASE_CUSTOMER"
 
 	OperatorSetCorridor        OperatorActionKind = "SET_CORRIDOR"

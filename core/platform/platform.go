@@ -38,6 +38,9 @@ type Platform struct {
 	Fees      []FeeConfig
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	// ClosedAt and Successor are set when the platform was reset; see Reset.
+	ClosedAt  time.Time
+	Successor ident.Platform
 }
 
 // Currency is a currency that a platform uses, with its settings. Amounts are in minor units.

@@ -21,7 +21,7 @@ type platformsPage struct {
 	Platforms []platform.Platform
 }
 
-// showPlatforms lists the platforms, and goes to the only one.
+// showPlatforms lists the platforms, and goes to the only one that is open.
 func (c *Console) showPlatforms(r *request) error {
 	data := platformsPage{page: c.page(r, "Platforms", "")}
 	for p, err := range c.Platforms.All(ports.ForAllPlatforms(r.Context())) {
@@ -32,7 +32,9 @@ func (c *Console) showPlatforms(r *request) error {
 			data.Platforms = append(data.Platforms, p)
 		}
 	}
-	if len(data.Platforms) == 1 && !r.URL.Query().Has("all") {
+	slices.SortStableFunc(data.Platforms, func(a, b platform.Platform) int { return a.ClosedAt.Compare(b.ClosedAt) }) // open ones first
+	only := len(data.Platforms) == 1 || len(data.Platforms) > 1 && !data.Platforms[0].Closed() && data.Platforms[1].Closed()
+	if only && !r.URL.Query().Has("all") {
 		return redirect(r, basePath(data.Platforms[0].ID))
 	}
 	return c.render(r, http.StatusOK, "platforms.html", data)
