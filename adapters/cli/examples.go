@@ -15,6 +15,7 @@ var Examples = map[string]string{
 	"trigger":           "causeway trigger OUTGOING_PAYMENT.COMPLETED",
 	"logs list":         "causeway logs list --follow --status 4xx,5xx",
 	"logs show":         "causeway logs show RequestLog:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e55",
+	"open":              "causeway open Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33",
 	"sandbox apply":     "causeway sandbox apply fixtures.yaml",
 	"sandbox reset":     "causeway sandbox reset",
 	"sandbox expire":    "causeway sandbox expire Quote:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e44",

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
 	"causeway/adapters/cli/table"
 	"causeway/app/people"
+	"causeway/core/ident"
 	"causeway/core/person"
 )
 
@@ -68,6 +70,15 @@ func (f publicURLFlag) sayLink(env *Env, issued people.IssuedLink, err error) er
 // ConsoleLink returns the URL of a link to the console of the service at a URL.
 func ConsoleLink(publicURL, token string) string {
 	return strings.TrimSuffix(publicURL, "/") + "/console/link/" + token
+}
+
+// ConsolePage returns the path of the page of the console about something of a platform, or of the platform itself if what is empty.
+func ConsolePage(p ident.Platform, what string) string {
+	page := "/console/platforms/" + p.UUID().String()
+	if what != "" {
+		page += "/search?q=" + url.QueryEscape(what)
+	}
+	return page
 }
 
 type peopleListCommand struct {

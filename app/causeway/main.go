@@ -40,6 +40,7 @@ type commands struct {
 	Listen  listenCommand  `cmd:"" group:"Run and develop" help:"Print the webhooks of a sandbox platform, and forward them."`
 	Trigger triggerCommand `cmd:"" group:"Run and develop" help:"Make a webhook of a sandbox platform happen."`
 	Logs    logsCommand    `cmd:"" group:"Run and develop" help:"List or follow the API requests of a platform."`
+	Open    openCommand    `cmd:"" group:"Run and develop" help:"Open the console at a payment, a customer or another object."`
 	Sandbox sandboxCommand `cmd:"" group:"Run and develop" help:"Fill a sandbox platform, and move its payments on in time."`
 
 	People    cli.PeopleCommand    `cmd:"" group:"Platforms and customers" help:"Invite those who work with the console, and set their roles."`
@@ -49,7 +50,7 @@ type commands struct {
 	Reviews   cli.ReviewsCommand   `cmd:"" group:"Platforms and customers" help:"Decide verifications that wait for a person."`
 	Screening cli.ScreeningCommand `cmd:"" group:"Platforms and customers" help:"Load the sanctions lists that names are compared with."`
 	Documents cli.DocumentsCommand `cmd:"" group:"Platforms and customers" help:"List the documents of customers, and open their files."`
-	Identity  identityCommand      `cmd:"" group:"Platforms and customers" help:"Test an identity provider."`
+	Identity  identityCommand      `cmd:"" hidden:"" group:"Platforms and customers" help:"Test an identity provider."`
 	Agents    cli.AgentsCommand    `cmd:"" group:"Platforms and customers" help:"Show agents: their policies, and what they have sent."`
 	Wallets   cli.WalletsCommand   `cmd:"" group:"Platforms and customers" help:"Show embedded wallets, and verify their payments."`
 

@@ -78,6 +78,11 @@ type linkPage struct {
 
 // showLink shows a link without opening it: programs that check links in messages must not use it up.
 func (c *Console) showLink(r *request) error {
+	if next := r.URL.Query().Get("next"); next != "" {
+		if in, err := c.People.Session(r.Context(), c.site.Session(r.Request)); err == nil && !in.Setup {
+			return redirect(r, ownPath(next))
+		}
+	}
 	p, err := c.People.Linked(r.Context(), r.PathValue("token"))
 	if err != nil {
 		return err
@@ -90,7 +95,7 @@ func (c *Console) openLink(r *request) error {
 	if err != nil {
 		return err
 	}
-	return c.begin(r, in, root)
+	return c.begin(r, in, ownPath(r.URL.Query().Get("next")))
 }
 
 // setupPage asks a person to choose its password and second factor.
