@@ -199,7 +199,7 @@ func TestDemo_Credentials(t *testing.T) {
 			cli.Credentials{PlatformID: "p", ClientID: "c", ClientSecret: "s", BaseURL: "http://localhost:8080/2025-10-13"}, ""},
 		"no folder": {demoCommand{DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: filepath.Join(dir, "none")}}},
 			cli.Credentials{}, "start causeway dev"},
-		"broken file": {demoCommand{DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: bad}}}, cli.Credentials{}, "cannot read"},
+		"broken file": {demoCommand{DatabaseFlags: cli.DatabaseFlags{DataFlag: cli.DataFlag{Data: bad}}}, cli.Credentials{}, "is not valid JSON"},
 	} {
 		got, err := c.command.credentials(c.command.Data)
 		if c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) || c.wrong == "" && (err != nil || got != c.want) {
