@@ -344,6 +344,13 @@ func (s *exampleRecorder) recordIncoming(ana string, _ externalAccounts) {
 	s.record("approvePendingPayment", "", "/transactions/"+later+"/approve", facts).wantStatus(200)
 	s.awaitEventAbout("INCOMING_PAYMENT.COMPLETED", later)
 
+	s.record("sandboxListen", "", "/sandbox/webhook-listener", "").wantStatus(200)
+	relayed := s.callUnrecorded("POST", "/sandbox/uma/receive", pays).wantStatus(200).text("id")
+	s.record("sandboxAnswerApproval", "", "/sandbox/transactions/"+relayed+"/approval-response",
+		`{"status": 200, "body": "{\"receiverCustomerInfo\": {\"FULL_NAME\": \"Ana Silva\"}}"}`).wantStatus(200)
+	s.awaitEventAbout("INCOMING_PAYMENT.COMPLETED", relayed)
+	s.exec("UPDATE platforms SET listener_until = NULL") // the endpoint answers again
+
 	rejected := receive("", 202, "")
 	s.awaitEventAbout("INCOMING_PAYMENT.PENDING", rejected)
 	s.record("rejectPendingPayment", "", "/transactions/"+rejected+"/reject", `{"reason": "The account is closed."}`).wantStatus(200)

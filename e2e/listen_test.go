@@ -115,3 +115,61 @@ func TestListen_Refusals(t *testing.T) {
 		}
 	}
 }
+
+func TestListen_AnswersRequestsForApproval(t *testing.T) {
+	t.Parallel()
+	// While webhooks are forwarded, the local program decides about incoming payments with its response, on a platform with and without
+	// an endpoint, which is not asked; so do other answers than yes. A program that does not respond, and a command that was killed,
+	// leave the payment to end as one whose endpoint does not respond. After the listener's time the endpoint is asked again.
+	h := newTestEnv(t)
+	ana := h.createCustomer(object{"umaAddress": "$ana@uma.sandbox.test"})
+	h.post("/sandbox/uma/receive", umaPaymentBody(ana)).wantError(400, "WEBHOOK_ENDPOINT_NOT_SET")
+	var mu sync.Mutex
+	status, reply := http.StatusOK, ""
+	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		document, _ := apiclient.ParseJSON(body)
+		mu.Lock()
+		defer mu.Unlock()
+		if apiclient.Text(document, "type") == "INCOMING_PAYMENT.PENDING" || apiclient.Text(document, "event") == "INCOMING_PAYMENT.PENDING" {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, reply)
+		}
+	}))
+	t.Cleanup(local.Close)
+	listen := startProcess(t, h.tokenEnv(), "listen", "--forward-to", local.URL)
+	listen.awaitLine("Listening to webhooks")
+	attached := func() bool {
+		return h.query("SELECT count(*) FROM platforms WHERE listener_until > now()") == 1
+	}
+	eventually(t, "the listener", attached)
+	receive := func(respond int, body, want, reason string) {
+		t.Helper()
+		mu.Lock()
+		status, reply = respond, body
+		mu.Unlock()
+		id := h.post("/sandbox/uma/receive", umaPaymentBody(ana)).wantStatus(200).text("id")
+		eventually(t, "the end of the payment", func() bool { return h.get("/transactions/"+id).text("status") != "PENDING" })
+		ended := h.get("/transactions/" + id).wantStatus(200)
+		if ended.text("status") != want || ended.text("failureReason") != reason {
+			t.Errorf("%d: %s", respond, ended.body)
+		}
+	}
+
+	receive(200, "", "COMPLETED", "")
+	if line := listen.awaitLine("the payment is COMPLETED"); !strings.Contains(line, "200 in ") {
+		t.Errorf("printed %q", line)
+	}
+	hooks := h.startReceiver()
+	receive(403, `{"reason": "not her"}`, "FAILED", "PAY_REQUEST_FAILED")
+	receive(500, "", "FAILED", "PAYMENT_APPROVAL_WEBHOOK_ERROR")
+	if got := hooks.recentDeliveries(); strings.Contains(got, "INCOMING_PAYMENT.PENDING") {
+		t.Errorf("the endpoint was asked too:\n%s", got)
+	}
+
+	listen.kill()
+	receive(200, "", "FAILED", "PAYMENT_APPROVAL_WEBHOOK_ERROR")
+	h.exec("UPDATE platforms SET listener_until = now()")
+	hooks.setApprovalResponse(200, "")
+	receive(500, "", "COMPLETED", "")
+}

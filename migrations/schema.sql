@@ -2292,11 +2292,14 @@ CREATE TABLE platforms (
     embedded_wallets jsonb,
     closed_at timestamp with time zone,
     successor_id uuid,
+    listener_until timestamp with time zone,
     CONSTRAINT platform_environment_known CHECK ((environment = ANY (ARRAY['SANDBOX'::text, 'PRODUCTION'::text]))),
     CONSTRAINT platform_webhook_signatures_known CHECK (((webhook_signatures <@ '{ECDSA_P256_SHA256,HMAC_SHA256,ED25519}'::text[]) AND (cardinality(webhook_signatures) > 0)))
 );
 ALTER TABLE platforms
     ADD CONSTRAINT platform_closed_with_successor CHECK ((((closed_at IS NULL) = (successor_id IS NULL)) AND ((closed_at IS NULL) OR (environment = 'SANDBOX'::text)))) NOT VALID;
+ALTER TABLE platforms
+    ADD CONSTRAINT platform_listener_of_sandbox CHECK (((listener_until IS NULL) OR (environment = 'SANDBOX'::text))) NOT VALID;
 ALTER TABLE ONLY platforms
     ADD CONSTRAINT platforms_pkey PRIMARY KEY (id);
 CREATE POLICY platform_isolation ON platforms USING (((id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));

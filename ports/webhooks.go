@@ -59,6 +59,8 @@ type WebhookResponse struct {
 	// Response is the beginning of the response body, as valid UTF-8.
 	Response string
 	Duration time.Duration
+	// Relayed: a listener of the platform answers instead of its endpoint, within event.Timeout, or nobody does. Nothing else is set.
+	Relayed bool
 }
 
 // WebhookKeys manages the keys that sign webhooks, per environment.

@@ -57,6 +57,8 @@ type Listener struct {
 	Client *Client
 	// Events are the names of the events to return; empty for all.
 	Events []string
+	// Answers is whether the caller answers requests for approval, see Answer; the endpoint does not get them then.
+	Answers bool
 
 	returned map[string]time.Time // when the events of the overlap happened, by id
 	latest   time.Time            // the service's time of the last complete poll
@@ -86,6 +88,11 @@ func (l *Listener) Start(ctx context.Context) error {
 // Poll calls each with the events since the last poll, the oldest first, as soon as one is signed. The next poll continues after
 // an error, with the event that it was about.
 func (l *Listener) Poll(ctx context.Context, each func(SignedWebhook) error) error {
+	if l.Answers {
+		if err := l.Client.Call(ctx, http.MethodPost, "/sandbox/webhook-listener", struct{}{}, nil); err != nil {
+			return err
+		}
+	}
 	listed, latest, err := l.list(ctx)
 	if err != nil {
 		return err
@@ -121,6 +128,50 @@ func (l *Listener) Poll(ctx context.Context, each func(SignedWebhook) error) err
 	}
 	return nil
 }
+
+// approvalRequest is the name of the event that asks for an answer.
+const approvalRequest = "INCOMING_PAYMENT.PENDING"
+
+// AsksForAnswer reports whether the response to a webhook decides about a payment, of those with the names; none for all.
+func AsksForAnswer(names ...string) bool {
+	return len(names) == 0 || slices.Contains(names, approvalRequest)
+}
+
+// Answer gives the response to a webhook that asks for one to the service, and returns the status of the payment. What fails for
+// a while is repeated; the answer counts once, and not after answerTime.
+func (l *Listener) Answer(ctx context.Context, w SignedWebhook, response *Response) (string, error) {
+	document, err := ParseJSON(w.Body)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	path := "/sandbox/transactions/" + Text(document, "transaction.id") + "/approval-response"
+	for {
+		answered, err := l.Client.Do(ctx, Request{Method: http.MethodPost, Path: path, IdempotencyKey: "answer " + w.WebhookID,
+			Body: map[string]any{"status": response.Status, "body": string(response.Body)}})
+		if err == nil {
+			err = answered.Err(http.MethodPost, path)
+		}
+		if err == nil {
+			document, err = ParseJSON(answered.Body)
+			return Text(document, "status"), err
+		}
+		if !IsTemporary(err) || ctx.Err() != nil {
+			return "", err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(answerRetry):
+		}
+	}
+}
+
+// answerTime is how long the service waits for an answer, and answerRetry the time between two attempts to give it.
+const (
+	answerTime  = 10 * time.Second
+	answerRetry = 500 * time.Millisecond
+)
 
 type listedEvent struct {
 	WebhookID, Event string

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"causeway/adapters/postgres/schema"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -33,6 +35,7 @@ var platforms = schema.New("platforms", []string{"id"}, func(p *platform.Platfor
 		{Name: "fee_configs", Type: "jsonb", Field: jsonList(&p.Fees, newFeeColumn, feeColumn.config)},
 		{Name: "created_at", Field: &p.CreatedAt}, {Name: "updated_at", Field: &p.UpdatedAt},
 		{Name: "closed_at", Field: &p.ClosedAt}, {Name: "successor_id", Field: &p.Successor},
+		{Name: "listener_until", Field: &p.ListenerUntil},
 	}
 })
 
@@ -120,6 +123,13 @@ func (u *Unit) ClosePlatform(ctx context.Context, p platform.Platform) error {
 	u.queueExec(`DELETE FROM webhook_queue WHERE platform_id = $1`, p.ID)
 	u.queueExec(`DELETE FROM webhook_backlog WHERE platform_id = $1`, p.ID)
 	return nil
+}
+
+// SetListener uses the primary key. It does not lock the platform against what else is written.
+func (db *DB) SetListener(ctx context.Context, p ident.Platform, until time.Time) error {
+	_, err := db.pool.Exec(ctx, `UPDATE platforms SET listener_until = $2 WHERE id = $1 AND closed_at IS NULL`,
+		pgx.QueryExecModeCacheStatement, p, until)
+	return err
 }
 
 // isOpen is the condition that the platform $1 is not closed. It uses the primary key.

@@ -21,8 +21,8 @@ type listenCommand struct {
 // Help is printed below the help of the command.
 func (listenCommand) Help() string {
 	return "The webhooks are signed as those to the platform's endpoint, which still receives its own. The token needs the permission " +
-		"MANAGE. The approval of an incoming payment is decided by the endpoint, or by an operation, not by what the URL responds. " +
-		"Ctrl-C ends it."
+		"MANAGE. While webhooks are sent on, the URL's response to INCOMING_PAYMENT.PENDING approves or rejects the payment, and " +
+		"the endpoint is not asked. Ctrl-C ends it."
 }
 
 // Run prints webhooks until ctx is done.
@@ -41,7 +41,7 @@ func (c listenCommand) Run(ctx context.Context, env *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	listener := &apiclient.Listener{Client: client, Events: c.Events}
+	listener := &apiclient.Listener{Client: client, Events: c.Events, Answers: forwarder != nil && apiclient.AsksForAnswer(c.Events...)}
 	if err := listener.Start(ctx); err != nil {
 		return err
 	}
@@ -49,12 +49,13 @@ func (c listenCommand) Run(ctx context.Context, env *cli.Env) error {
 		return err
 	}
 	return follow(ctx, env, func(ctx context.Context) error {
-		return listener.Poll(ctx, func(w apiclient.SignedWebhook) error { return c.show(ctx, env, forwarder, w) })
+		return listener.Poll(ctx, func(w apiclient.SignedWebhook) error { return c.show(ctx, env, listener, forwarder, w) })
 	})
 }
 
 // show prints a webhook, and forwards it.
-func (c listenCommand) show(ctx context.Context, env *cli.Env, forwarder *apiclient.Forwarder, w apiclient.SignedWebhook) error {
+func (c listenCommand) show(ctx context.Context, env *cli.Env, listener *apiclient.Listener, forwarder *apiclient.Forwarder,
+	w apiclient.SignedWebhook) error {
 	result := ""
 	if forwarder != nil {
 		response, err := forwarder.Forward(ctx, w)
@@ -68,6 +69,9 @@ func (c listenCommand) show(ctx context.Context, env *cli.Env, forwarder *apicli
 			if !event.OutcomeOf(response.Status).Delivered() && len(response.Body) > 0 {
 				result += fmt.Sprintf(": %.200q", response.Body)
 			}
+			if apiclient.AsksForAnswer(w.Event) {
+				result += answer(ctx, listener, w, response)
+			}
 		}
 	}
 	_, err := fmt.Fprintf(env.Out, "%s  %-34s %s  [%s]%s\n", w.CreatedAt.UTC().Format("15:04:05.000"), w.Event, w.Resource(), w.WebhookID,
@@ -76,6 +80,15 @@ func (c listenCommand) show(ctx context.Context, env *cli.Env, forwarder *apicli
 		_, err = fmt.Fprintf(env.Out, "%s\n", w.Body)
 	}
 	return err
+}
+
+// answer gives the response to the service, and says what becomes of the payment.
+func answer(ctx context.Context, listener *apiclient.Listener, w apiclient.SignedWebhook, response *apiclient.Response) string {
+	status, err := listener.Answer(ctx, w, response)
+	if err != nil {
+		return fmt.Sprintf("  not answered: %v", err)
+	}
+	return "  the payment is " + status
 }
 
 // eventNames returns the names of all events, in the order of the registry.

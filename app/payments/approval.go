@@ -108,6 +108,7 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 	}
 	responses := map[ports.TransactionKey]transaction.ApprovalResponse{}
 	owners := map[ports.TransactionKey]customer.Customer{}
+	relayed := map[ports.TransactionKey]bool{}
 	var requested []transaction.Transaction
 	for _, t := range inOrder(keys, read) {
 		key := transactionKey(t)
@@ -116,7 +117,7 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 		}
 		var kept bool
 		if responses[key], kept = s.approvalResponses.get(key); !kept {
-			if responses[key], err = s.requestApproval(ctx, t); err != nil {
+			if responses[key], relayed[key], err = s.requestApproval(ctx, t); err != nil {
 				return err
 			}
 		}
@@ -129,6 +130,10 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 		if t.IncomingState() != transaction.ApprovalRequested {
 			return nil, nil // the platform decided before its endpoint responded
 		}
+		if relayed[transactionKey(t)] {
+			w.EnqueueAt(t.Platform, transaction.StepTimeOut, t.ID.UUID(), w.Now.Add(event.Timeout))
+			return nil, nil
+		}
 		d, err := t.ApprovalResponded(responses[transactionKey(t)], owners[transactionKey(t)], w.Now)
 		return &d, err
 	})
@@ -138,23 +143,49 @@ func (s *Service) requestApprovals(ctx context.Context, jobs []ports.Job) error 
 	return err
 }
 
-// requestApproval requests approval of one payment, and keeps the response.
-func (s *Service) requestApproval(ctx context.Context, t transaction.Transaction) (transaction.ApprovalResponse, error) {
+// requestApproval requests approval of one payment, and keeps the response. If the request is relayed to a listener, it calls
+// AnswerApproval with the response.
+func (s *Service) requestApproval(ctx context.Context, t transaction.Transaction) (answer transaction.ApprovalResponse, relayed bool,
+	err error) {
 	response, err := s.Approvals.RequestApproval(ctx, event.Event{ID: t.Approval.Webhook, Platform: t.Platform, Type: event.IncomingPayment,
 		Name: event.IncomingPaymentPending, Subject: t.ID.UUID(), OccurredAt: t.CreatedAt, Resource: t,
 		Trace: t.Trace})
 	if fault.Is(err, fault.WebhookEndpointNotSet) { // it was set when the payment was received
-		return transaction.ApprovalResponse{Note: "there is no webhook endpoint any more"}, nil
+		return transaction.ApprovalResponse{Note: "there is no webhook endpoint any more"}, false, nil
+	}
+	if response.Relayed {
+		return answer, true, err
 	}
 	if response.Outcome.Responded() {
 		parsed := parseApprovalResponse(response.StatusCode, response.Response)
 		s.approvalResponses.put(transactionKey(t), parsed)
-		return parsed, err
+		return parsed, false, err
 	}
 	if err != nil {
-		return transaction.ApprovalResponse{}, err
+		return answer, false, err
 	}
-	return transaction.ApprovalResponse{Note: "the webhook endpoint did not respond"}, nil
+	return transaction.ApprovalResponse{Note: "the webhook endpoint did not respond"}, false, nil
+}
+
+// AnswerApproval settles the response to a request for approval that a listener has relayed to a program of a developer: its
+// status and body. Faults: TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL if it comes too late.
+func (s *Service) AnswerApproval(ctx context.Context, p ident.Platform, id ident.Transaction, status int, body string,
+	claim *ports.IdempotentRequest) (transaction.Transaction, error) {
+	return s.decide(ctx, p, id, claim, func(ctx context.Context, tx Tx, w work, t transaction.Transaction) (transaction.Decision, error) {
+		if t.Approval == nil || t.IncomingState() != transaction.ApprovalRequested {
+			return transaction.Decision{}, fault.New(fault.TransactionNotPendingPlatformApproval,
+				"The transaction %s waits for no response. It had %s to come.", t.ID, event.Timeout)
+		}
+		parties, err := tx.TransactionParties(ctx, transactionKey(t))
+		if err != nil {
+			return transaction.Decision{}, err
+		}
+		var owner customer.Customer
+		if parties.Customer != nil {
+			owner = *parties.Customer
+		}
+		return t.ApprovalResponded(parseApprovalResponse(status, body), owner, w.Now)
+	})
 }
 
 // parseApprovalResponse reads the known fields of a response. A body that is not JSON is ignored.
@@ -217,7 +248,12 @@ func (s *Service) timeOut(ctx context.Context, jobs []ports.Job) error {
 		return err
 	}
 	return s.settleReceivedJobs(ctx, jobs, inOrder(keys, read), func(w work, t transaction.Transaction) (*transaction.Decision, error) {
-		if t.IncomingState() != transaction.ApprovalPending {
+		switch t.IncomingState() {
+		case transaction.ApprovalPending:
+		case transaction.ApprovalRequested: // relayed to a listener, which had its time
+			d, err := t.ApprovalResponded(transaction.ApprovalResponse{Note: "the listener did not respond"}, customer.Customer{}, w.Now)
+			return &d, err
+		default:
 			return nil, nil // decided
 		}
 		if w.Now.Before(t.Approval.Deadline) {

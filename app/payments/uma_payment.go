@@ -42,9 +42,10 @@ func (s *Service) SimulateUMAPayment(ctx context.Context, p ident.Platform, in U
 	if err != nil {
 		return transaction.Transaction{}, err
 	}
-	if on.WebhookEndpoint == "" {
+	if on.WebhookEndpoint == "" && !on.HasListener(s.Clock.Now()) {
 		return transaction.Transaction{}, fault.New(fault.WebhookEndpointNotSet,
-			"Incoming payments need approval at the webhook endpoint, and none is set. Set webhookEndpoint in the configuration first.")
+			"Incoming payments need approval at the webhook endpoint, and none is set. Set webhookEndpoint in the configuration, or run "+
+				"causeway listen --forward-to, first.")
 	}
 	to, err := s.findReceiver(ctx, p, in)
 	if err != nil {

@@ -427,3 +427,55 @@ func TestReceiveUMA_Refused(t *testing.T) {
 		t.Errorf("%d jobs, requests %v", n, env.approvals.all())
 	}
 }
+
+func TestApproval_ByListener(t *testing.T) {
+	t.Parallel()
+	// A payment whose request was relayed to a listener waits for the answer, which decides as the response of an endpoint does, and
+	// once. Without an answer in time the payment fails as without a response, and a late answer is refused.
+	for what, test := range map[string]struct {
+		status int
+		body   string
+		want   transaction.Status
+		reason transaction.FailureReason
+		note   string
+	}{
+		"yes":       {200, `{"receiverCustomerInfo": {"BIRTH_DATE": "1990-01-02"}}`, transaction.Completed, "", ""},
+		"no":        {403, `{"reason": "not her"}`, transaction.Failed, transaction.PayRequestFailed, "not her"},
+		"error":     {500, "", transaction.Failed, transaction.ApprovalWebhookError, ""},
+		"later":     {202, "", transaction.Failed, transaction.ApprovalTimedOut, ""},
+		"no answer": {0, "", transaction.Failed, transaction.ApprovalWebhookError, "the listener did not respond"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			env := newReceivingEnv(t)
+			env.approvals.respond = func(event.Event) (ports.WebhookResponse, error) { return ports.WebhookResponse{Relayed: true}, nil }
+			payment := env.receiveUMA(t, env.umaPayment())
+			for env.CountJobs(transaction.StepTimeOut) == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			answer := func() error {
+				_, err := env.AnswerApproval(t.Context(), env.Platform.ID, payment.ID, test.status, test.body, nil)
+				return err
+			}
+
+			if found := env.Transaction(payment.ID); found.IncomingState() != transaction.ApprovalRequested {
+				t.Fatalf("before the answer the payment is %s", found.State)
+			}
+			if test.status != 0 {
+				if err := answer(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			env.Clock.Advance(event.Timeout)
+			ended := env.waitForStatus(payment.ID, test.want)
+
+			if ended.State.Reason != test.reason || ended.Approval.Note != test.note {
+				t.Errorf("%+v, %+v", ended.State, ended.Approval)
+			}
+			apptest.WantFault(t, "an answer afterwards", answer(), fault.TransactionNotPendingPlatformApproval)
+			if n := len(env.approvals.all()); n != 1 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}

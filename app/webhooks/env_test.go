@@ -13,6 +13,7 @@ import (
 
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/ports"
 	"causeway/ports/webhookstest"
 )
@@ -196,8 +197,26 @@ func (e *testEnv) acceptedIDs() []ident.Webhook {
 func (e *testEnv) New(time.Time) uuid.UUID { return e.newEvent(ident.Platform{}, 0).ID.UUID() }
 
 // newService is a service on the queue in memory.
+// listenerStore is a store of platforms that may have a listener.
+type listenerStore struct {
+	Store
+	until time.Time
+}
+
+func (s *listenerStore) Platform(_ context.Context, id ident.Platform) (platform.Platform, error) {
+	return platform.Platform{ID: id, Environment: platform.Sandbox, ListenerUntil: s.until}, nil
+}
+
+func (s *listenerStore) SetListener(_ context.Context, _ ident.Platform, until time.Time) error {
+	s.until = until
+	return nil
+}
+
 func (e *testEnv) newService(c Config) *Service {
 	c.Queue, c.Log, c.Webhooks, c.Clock, c.IDs = e.queue, e.queue, e, e.clock, e
+	if c.Store == nil {
+		c.Store = &listenerStore{}
+	}
 	c.Events = event.Registry{{Type: event.Test, Names: []string{event.TestSent}}}
 	return New(c)
 }

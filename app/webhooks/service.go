@@ -221,7 +221,12 @@ const (
 // WEBHOOK_ENDPOINT_NOT_SET; a missing response is not a fault. Any other error says
 // nothing about the endpoint: the call has to be repeated, unless there is a response, which could
 // not be listed.
+//
+// A listener of the platform takes the place of its endpoint. It answers later, so the result is relayed, without a response.
 func (s *Service) SendAndWait(ctx context.Context, e event.Rendered) (ports.WebhookResponse, error) {
+	if relayed, err := s.relay(ctx, e); relayed || err != nil {
+		return ports.WebhookResponse{Relayed: relayed}, err
+	}
 	_, response, err := s.sendNow(ctx, e, maxResponse)
 	return response, err
 }

@@ -6,12 +6,17 @@ import (
 
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
 // Store reads the secrets of platforms.
 type Store interface {
 	ports.UnitsOfWork
+	// Platform returns a platform, or NOT_FOUND.
+	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
+	// SetListener says until when a platform has a listener.
+	SetListener(ctx context.Context, p ident.Platform, until time.Time) error
 	// WebhookSecrets returns the stored secrets of a platform, newest first. Some may have
 	// ended.
 	WebhookSecrets(ctx context.Context, p ident.Platform) ([]ports.SealedWebhookSecret, error)

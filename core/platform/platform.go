@@ -41,6 +41,8 @@ type Platform struct {
 	// ClosedAt and Successor are set when the platform was reset; see Reset.
 	ClosedAt  time.Time
 	Successor ident.Platform
+	// ListenerUntil is until when a listener answers for the endpoint; see HasListener.
+	ListenerUntil time.Time
 }
 
 // Currency is a currency that a platform uses, with its settings. Amounts are in minor units.

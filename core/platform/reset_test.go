@@ -34,6 +34,12 @@ func TestPlatform_Reset(t *testing.T) {
 	if !reflect.DeepEqual(closed, wantClosed) || !reflect.DeepEqual(next, wantNext) {
 		t.Errorf("closed %+v\nnext   %+v", closed, next)
 	}
+	listened := open
+	listened.ListenerUntil = now.Add(platform.ListenerTime)
+	after, same, err := listened.Reset(successor, now)
+	if err != nil || after.HasListener(now) || !same.HasListener(now) || same.HasListener(now.Add(platform.ListenerTime)) {
+		t.Errorf("the listener is of %+v, and not of its successor %+v (%v)", after, same, err)
+	}
 	if !closed.Closed() || next.Closed() || open.CheckOpen() != nil || next.CheckOpen() != nil {
 		t.Errorf("closed %t, successor closed %t", closed.Closed(), next.Closed())
 	}

@@ -154,6 +154,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerSandboxTime(a, d.Sandbox)
 	registerSandboxIncomingPayments(a, d.IncomingPayments)
 	registerSandboxWebhooks(a, d.Webhooks)
+	registerListener(a, d.Webhooks, d.Sandbox)
 }
 
 // exampleFiles holds the recorded examples, one file per operation or webhook. Only the

@@ -83,6 +83,10 @@ func (w *fakeWebhooks) Signed(ctx context.Context, platformID ident.Platform, id
 	return webhooks.SignedRequest{ID: id, Header: http.Header{"webhook-id": {id.String()}}, Body: d.Body}, err
 }
 
+func (w *fakeWebhooks) Listen(context.Context, ident.Platform) (time.Time, error) {
+	return time.Date(2026, 1, 15, 9, 0, 15, 0, time.UTC), nil
+}
+
 func (w *fakeWebhooks) SendTest(_ context.Context, _ ident.Platform) (webhooks.TestResult, error) {
 	return webhooks.TestResult{URL: "https://acme.example/hooks", StatusCode: 204, Response: "thanks"}, nil
 }

@@ -29,6 +29,8 @@ type Sandbox interface {
 		transaction.Transaction, error)
 	TakeBackNow(ctx context.Context, p ident.Platform, id ident.Transaction, idempotent *ports.IdempotentRequest) (
 		transaction.Transaction, error)
+	AnswerApproval(ctx context.Context, p ident.Platform, id ident.Transaction, status int, body string,
+		idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 
 type sandboxSendRequest struct {

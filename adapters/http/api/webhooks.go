@@ -25,6 +25,7 @@ type Webhooks interface {
 	Redeliver(ctx context.Context, p ident.Platform, which ports.Redelivery) (int, error)
 	Signed(ctx context.Context, p ident.Platform, id ident.Webhook) (webhooks.SignedRequest, error)
 	SendTest(ctx context.Context, p ident.Platform) (webhooks.TestResult, error)
+	Listen(ctx context.Context, p ident.Platform) (time.Time, error)
 }
 
 type webhookKeyListResponse struct {

@@ -11027,6 +11027,15 @@ type Approval struct {
 	TokenID *string `json:"tokenId,omitempty"`
 }
 
+// ApprovalAnswer defines model for ApprovalAnswer.
+type ApprovalAnswer struct {
+	// Body Body of the response.
+	Body *string `json:"body,omitempty"`
+
+	// Status HTTP status of the response.
+	Status int64 `json:"status"`
+}
+
 // ApprovePaymentRequest defines model for ApprovePaymentRequest.
 type ApprovePaymentRequest struct {
 	// ReceiverCustomerInfo Information about the receiver that the webhook requested, keyed by field name.
@@ -15505,6 +15514,12 @@ type LightningInfo struct {
 
 // LightningInfoAccountType Type of this object.
 type LightningInfoAccountType string
+
+// ListenerResponse defines model for ListenerResponse.
+type ListenerResponse struct {
+	// ListenerUntil Until when the listener answers, unless it reports again.
+	ListenerUntil time.Time `json:"listenerUntil"`
+}
 
 // MakeInput defines model for MakeInput.
 type MakeInput struct {
@@ -22735,6 +22750,12 @@ type SandboxSendParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// SandboxAnswerApprovalParams defines parameters for SandboxAnswerApproval.
+type SandboxAnswerApprovalParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // SandboxReturnTransactionParams defines parameters for SandboxReturnTransaction.
 type SandboxReturnTransactionParams struct {
 	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
@@ -22755,6 +22776,12 @@ type SandboxTakeBackTransactionParams struct {
 
 // SandboxReceiveParams defines parameters for SandboxReceive.
 type SandboxReceiveParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// SandboxListenParams defines parameters for SandboxListen.
+type SandboxListenParams struct {
 	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
@@ -23175,6 +23202,9 @@ type SandboxFundInternalAccountJSONRequestBody = SandboxFundRequest
 
 // SandboxSendJSONRequestBody defines body for SandboxSend for application/json ContentType.
 type SandboxSendJSONRequestBody = SandboxSendRequest
+
+// SandboxAnswerApprovalJSONRequestBody defines body for SandboxAnswerApproval for application/json ContentType.
+type SandboxAnswerApprovalJSONRequestBody = ApprovalAnswer
 
 // SandboxReceiveJSONRequestBody defines body for SandboxReceive for application/json ContentType.
 type SandboxReceiveJSONRequestBody = SandboxUmaReceiveRequest
@@ -36752,6 +36782,11 @@ type ClientInterface interface {
 
 	SandboxSend(ctx context.Context, params *SandboxSendParams, body SandboxSendJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// SandboxAnswerApprovalWithBody request with any body
+	SandboxAnswerApprovalWithBody(ctx context.Context, transactionID string, params *SandboxAnswerApprovalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	SandboxAnswerApproval(ctx context.Context, transactionID string, params *SandboxAnswerApprovalParams, body SandboxAnswerApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// SandboxReturnTransaction request
 	SandboxReturnTransaction(ctx context.Context, transactionID string, params *SandboxReturnTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -36768,6 +36803,9 @@ type ClientInterface interface {
 
 	// SandboxGetWebhookRequest request
 	SandboxGetWebhookRequest(ctx context.Context, webhookID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SandboxListen request
+	SandboxListen(ctx context.Context, params *SandboxListenParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SendTestWebhook request
 	SendTestWebhook(ctx context.Context, params *SendTestWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -39474,6 +39512,30 @@ func (c *Client) SandboxSend(ctx context.Context, params *SandboxSendParams, bod
 	return c.Client.Do(req)
 }
 
+func (c *Client) SandboxAnswerApprovalWithBody(ctx context.Context, transactionID string, params *SandboxAnswerApprovalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSandboxAnswerApprovalRequestWithBody(c.Server, transactionID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) SandboxAnswerApproval(ctx context.Context, transactionID string, params *SandboxAnswerApprovalParams, body SandboxAnswerApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSandboxAnswerApprovalRequest(c.Server, transactionID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 func (c *Client) SandboxReturnTransaction(ctx context.Context, transactionID string, params *SandboxReturnTransactionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSandboxReturnTransactionRequest(c.Server, transactionID, params)
 	if err != nil {
@@ -39536,6 +39598,18 @@ func (c *Client) SandboxReceive(ctx context.Context, params *SandboxReceiveParam
 
 func (c *Client) SandboxGetWebhookRequest(ctx context.Context, webhookID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSandboxGetWebhookRequestRequest(c.Server, webhookID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) SandboxListen(ctx context.Context, params *SandboxListenParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSandboxListenRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -50847,6 +50921,68 @@ func NewSandboxSendRequestWithBody(server string, params *SandboxSendParams, con
 	return req, nil
 }
 
+// NewSandboxAnswerApprovalRequest calls the generic SandboxAnswerApproval builder with application/json body
+func NewSandboxAnswerApprovalRequest(server string, transactionID string, params *SandboxAnswerApprovalParams, body SandboxAnswerApprovalJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSandboxAnswerApprovalRequestWithBody(server, transactionID, params, "application/json", bodyReader)
+}
+
+// NewSandboxAnswerApprovalRequestWithBody generates requests for SandboxAnswerApproval with any type of body
+func NewSandboxAnswerApprovalRequestWithBody(server string, transactionID string, params *SandboxAnswerApprovalParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "transactionId", transactionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sandbox/transactions/%s/approval-response", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewSandboxReturnTransactionRequest generates requests for SandboxReturnTransaction
 func NewSandboxReturnTransactionRequest(server string, transactionID string, params *SandboxReturnTransactionParams) (*http.Request, error) {
 	var err error
@@ -51078,6 +51214,48 @@ func NewSandboxGetWebhookRequestRequest(server string, webhookID string) (*http.
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSandboxListenRequest generates requests for SandboxListen
+func NewSandboxListenRequest(server string, params *SandboxListenParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sandbox/webhook-listener")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -53315,6 +53493,11 @@ type ClientWithResponsesInterface interface {
 
 	SandboxSendWithResponse(ctx context.Context, params *SandboxSendParams, body SandboxSendJSONRequestBody, reqEditors ...RequestEditorFn) (*SandboxSendResponse, error)
 
+	// SandboxAnswerApprovalWithBodyWithResponse request with any body
+	SandboxAnswerApprovalWithBodyWithResponse(ctx context.Context, transactionID string, params *SandboxAnswerApprovalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SandboxAnswerApprovalResponse, error)
+
+	SandboxAnswerApprovalWithResponse(ctx context.Context, transactionID string, params *SandboxAnswerApprovalParams, body SandboxAnswerApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*SandboxAnswerApprovalResponse, error)
+
 	// SandboxReturnTransactionWithResponse request
 	SandboxReturnTransactionWithResponse(ctx context.Context, transactionID string, params *SandboxReturnTransactionParams, reqEditors ...RequestEditorFn) (*SandboxReturnTransactionResponse, error)
 
@@ -53331,6 +53514,9 @@ type ClientWithResponsesInterface interface {
 
 	// SandboxGetWebhookRequestWithResponse request
 	SandboxGetWebhookRequestWithResponse(ctx context.Context, webhookID string, reqEditors ...RequestEditorFn) (*SandboxGetWebhookRequestResponse, error)
+
+	// SandboxListenWithResponse request
+	SandboxListenWithResponse(ctx context.Context, params *SandboxListenParams, reqEditors ...RequestEditorFn) (*SandboxListenResponse, error)
 
 	// SendTestWebhookWithResponse request
 	SendTestWebhookWithResponse(ctx context.Context, params *SendTestWebhookParams, reqEditors ...RequestEditorFn) (*SendTestWebhookResponse, error)
@@ -58332,6 +58518,36 @@ func (r SandboxSendResponse) ContentType() string {
 	return ""
 }
 
+type SandboxAnswerApprovalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *Transaction
+}
+
+// Status returns HTTPResponse.Status
+func (r SandboxAnswerApprovalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SandboxAnswerApprovalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SandboxAnswerApprovalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type SandboxReturnTransactionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -58476,6 +58692,36 @@ func (r SandboxGetWebhookRequestResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r SandboxGetWebhookRequestResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SandboxListenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *ListenerResponse
+}
+
+// Status returns HTTPResponse.Status
+func (r SandboxListenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SandboxListenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SandboxListenResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -61107,6 +61353,23 @@ func (c *ClientWithResponses) SandboxSendWithResponse(ctx context.Context, param
 	return ParseSandboxSendResponse(rsp)
 }
 
+// SandboxAnswerApprovalWithBodyWithResponse request with arbitrary body returning *SandboxAnswerApprovalResponse
+func (c *ClientWithResponses) SandboxAnswerApprovalWithBodyWithResponse(ctx context.Context, transactionID string, params *SandboxAnswerApprovalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SandboxAnswerApprovalResponse, error) {
+	rsp, err := c.SandboxAnswerApprovalWithBody(ctx, transactionID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSandboxAnswerApprovalResponse(rsp)
+}
+
+func (c *ClientWithResponses) SandboxAnswerApprovalWithResponse(ctx context.Context, transactionID string, params *SandboxAnswerApprovalParams, body SandboxAnswerApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*SandboxAnswerApprovalResponse, error) {
+	rsp, err := c.SandboxAnswerApproval(ctx, transactionID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSandboxAnswerApprovalResponse(rsp)
+}
+
 // SandboxReturnTransactionWithResponse request returning *SandboxReturnTransactionResponse
 func (c *ClientWithResponses) SandboxReturnTransactionWithResponse(ctx context.Context, transactionID string, params *SandboxReturnTransactionParams, reqEditors ...RequestEditorFn) (*SandboxReturnTransactionResponse, error) {
 	rsp, err := c.SandboxReturnTransaction(ctx, transactionID, params, reqEditors...)
@@ -61158,6 +61421,15 @@ func (c *ClientWithResponses) SandboxGetWebhookRequestWithResponse(ctx context.C
 		return nil, err
 	}
 	return ParseSandboxGetWebhookRequestResponse(rsp)
+}
+
+// SandboxListenWithResponse request returning *SandboxListenResponse
+func (c *ClientWithResponses) SandboxListenWithResponse(ctx context.Context, params *SandboxListenParams, reqEditors ...RequestEditorFn) (*SandboxListenResponse, error) {
+	rsp, err := c.SandboxListen(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSandboxListenResponse(rsp)
 }
 
 // SendTestWebhookWithResponse request returning *SendTestWebhookResponse
@@ -65858,6 +66130,32 @@ func ParseSandboxSendResponse(rsp *http.Response) (*SandboxSendResponse, error) 
 	return response, nil
 }
 
+// ParseSandboxAnswerApprovalResponse parses an HTTP response from a SandboxAnswerApprovalWithResponse call
+func ParseSandboxAnswerApprovalResponse(rsp *http.Response) (*SandboxAnswerApprovalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SandboxAnswerApprovalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Transaction
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseSandboxReturnTransactionResponse parses an HTTP response from a SandboxReturnTransactionWithResponse call
 func ParseSandboxReturnTransactionResponse(rsp *http.Response) (*SandboxReturnTransactionResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -65978,6 +66276,32 @@ func ParseSandboxGetWebhookRequestResponse(rsp *http.Response) (*SandboxGetWebho
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest WebhookRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSandboxListenResponse parses an HTTP response from a SandboxListenWithResponse call
+func ParseSandboxListenResponse(rsp *http.Response) (*SandboxListenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SandboxListenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListenerResponse
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
