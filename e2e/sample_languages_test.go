@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ type sampleLanguage struct {
 	command func(t *testing.T, setup string, samples map[string]string) kit.Command
 }
 
-var sampleLanguages = []sampleLanguage{{"typescript", typeScriptSamples}, {"python", pythonSamples}, {"go", goSamples}}
+var sampleLanguages = []sampleLanguage{{"curl", curlSamples}, {"typescript", typeScriptSamples}, {"python", pythonSamples}, {"go", goSamples}}
 
 // splitImports separates the lines of a sample that must be at the beginning of a file.
 func splitImports(sample string) (imports, rest string) {
@@ -40,6 +41,41 @@ func joinSamples(samples map[string]string, write func(i int, name, sample strin
 		functions += write(i, name, sample)
 	}
 	return strings.Join(slices.Sorted(maps.Keys(all)), ""), functions
+}
+
+// curlSamples runs each sample as a script of the shell, as a person does who copies it from the page.
+func curlSamples(t *testing.T, _ string, samples map[string]string) kit.Command {
+	t.Helper()
+	folder := t.TempDir()
+	for name, sample := range samples {
+		if err := os.WriteFile(filepath.Join(folder, strings.ReplaceAll(name, "/", "-")+".sh"), []byte(sample+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A machine without uuidgen still makes ids: the kernel does.
+	uuidgen := "#!/bin/sh\nexec cat /proc/sys/kernel/random/uuid\n"
+	if err := os.WriteFile(filepath.Join(folder, "uuidgen"), []byte(uuidgen), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	source := `import json, os, subprocess, urllib.request
+environment = os.environ | {"ACCESS_TOKEN": os.environ["AGENT_TOKEN"], "PATH": os.getcwd() + ":" + os.environ["PATH"]}
+player = os.environ["PLAYER"]
+while True:
+    name, _ = urllib.request.urlopen(player + "/next").read().decode().split(" ")
+    ran = subprocess.run(["sh", name.replace("/", "-") + ".sh"], env=environment, capture_output=True, timeout=60)
+    text, error = ran.stdout.decode(errors="replace"), ran.stderr.decode() if ran.returncode else ""
+    try:
+        result = json.loads(text or "null")
+        if isinstance(result, dict) and {"code", "message"} <= result.keys() and "id" not in result:
+            error = text
+    except ValueError as invalid:
+        error = repr(invalid)
+    # The numbers of the response are not read, so that they stay as they are.
+    outcome = json.dumps({"error": error}) if error else '{"result": %s}' % (text or "null")
+    urllib.request.urlopen(player + "/result", outcome.encode()).read()
+`
+	path := writeExample(t, t.TempDir(), "samples.py", source)
+	return kit.Command{Program: python, Args: []string{path}, Dir: folder}
 }
 
 func typeScriptSamples(t *testing.T, setup string, samples map[string]string) kit.Command {

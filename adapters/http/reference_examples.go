@@ -103,8 +103,9 @@ func (r *referenceRenderer) curl(op *huma.Operation, e Example) string {
 		}
 	case e.Body != nil:
 		command.WriteString(" \\\n  -H 'Content-Type: application/json' \\\n  -d " + shellQuote(string(indentJSON(e.Body))))
-	case op.RequestBody != nil && op.RequestBody.Content[formType] != nil:
-		command.WriteString(" \\\n  -F file=@FILE")
+	case uploadType(op) != "":
+		kind := uploadType(op)
+		command.WriteString(" \\\n  -H " + shellQuote("Content-Type: "+kind) + " \\\n  --data-binary @" + fileName(kind))
 	}
 	return command.String()
 }

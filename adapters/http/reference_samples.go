@@ -62,7 +62,7 @@ func (r *referenceRenderer) requestExample(path string, op *huma.Operation, e Ex
 		if example.upload = s.upload; isForm(op) {
 			example.upload = formType
 		}
-		example.Samples = map[string]string{"typescript": s.typeScript(), "python": s.python(), "go": s.goCode()}
+		example.Samples = map[string]string{"curl": r.curl(op, e), "typescript": s.typeScript(), "python": s.python(), "go": s.goCode()}
 	}
 	return example
 }
@@ -123,14 +123,7 @@ func (r *referenceRenderer) newSample(path string, op *huma.Operation, e Example
 		others = append(others, found)
 	}
 	s.parameters = append(s.parameters, others...)
-	if op.RequestBody != nil && op.RequestBody.Content["application/json"] == nil && !isForm(op) {
-		for _, file := range fileTypes {
-			if op.RequestBody.Content[file.kind] != nil {
-				s.upload = file.kind
-				break
-			}
-		}
-	}
+	s.upload = uploadType(op)
 	if response := op.Responses[strconv.Itoa(e.Status)]; response != nil {
 		media := response.Content["application/json"]
 		s.isFile = media == nil && len(response.Content) > 0
@@ -194,8 +187,24 @@ func (p sampleParameter) scalar() *huma.Schema {
 	return p.Schema
 }
 
-func (s *sample) fileName() string {
-	i := slices.IndexFunc(fileTypes, func(f struct{ kind, name string }) bool { return f.kind == s.upload })
+// uploadType returns the type of the file that is the body of an operation; empty for others.
+func uploadType(op *huma.Operation) string {
+	if op.RequestBody == nil || op.RequestBody.Content["application/json"] != nil || isForm(op) {
+		return ""
+	}
+	for _, file := range fileTypes {
+		if op.RequestBody.Content[file.kind] != nil {
+			return file.kind
+		}
+	}
+	return ""
+}
+
+func (s *sample) fileName() string { return fileName(s.upload) }
+
+// fileName returns the name of a file of a type that samples upload.
+func fileName(kind string) string {
+	i := slices.IndexFunc(fileTypes, func(f struct{ kind, name string }) bool { return f.kind == kind })
 	return fileTypes[i].name
 }
 

@@ -41,8 +41,8 @@ func registerListener(a *httpapi.API, listeners Webhooks, answers Sandbox) {
 		ID: "sandboxAnswerApproval", Path: "/sandbox/transactions/{transactionId}/approval-response", Tag: tagSandbox,
 		Summary: "Answer a request for approval", Permission: platform.Manage, SandboxOnly: true,
 		Description: "Decides about an incoming payment as if your webhook endpoint had responded so to its `INCOMING_PAYMENT.PENDING` event: " +
-			"200 approves it, 202 leaves the decision for 5 seconds, 403 rejects it. The event must have been left to a listener. Without an answer " +
-			"within 10 seconds the payment fails, as it does when an endpoint does not respond.",
+			"200 approves it, 202 leaves the decision for 5 seconds, 403 rejects it. The event must have been left to a listener. Without an " +
+			"answer within 10 seconds the payment fails, as it does when an endpoint does not respond.",
 		Errors: []fault.Code{fault.TransactionNotFound, fault.TransactionNotPendingPlatformApproval, fault.Forbidden},
 	}, func(ctx context.Context, call httpapi.Call, in *answerInput) (transaction.Transaction, error) {
 		return answers.AnswerApproval(ctx, call.Principal.Platform, in.TransactionID.Value, in.Body.Status, in.Body.Body, call.IdempotentRequest)
