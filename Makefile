@@ -28,7 +28,7 @@ TESTFLAGS := -vet=off -timeout 60m
 WITHOUT_RACE := ./core/... ./ledger/... ./adapters/documentfiles ./app/internal/simulation ./app/causeway/...
 
 .DEFAULT_GOAL := help
-.PHONY: run build clients clients-uncommitted test lint unit e2e faults failover lightning upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-clients needs-evm needs-browser needs-prometheus needs-failover screenshots
+.PHONY: run build clients clients-uncommitted test lint unit e2e faults failover latest lightning upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-clients needs-evm needs-browser needs-prometheus needs-failover screenshots
 
 run: needs-postgres build ## Build, then serve http://localhost:8080 with a private Postgres
 	exec $(BINARY) dev --data $(DATA)
@@ -66,11 +66,25 @@ e2e: needs-postgres needs-readers needs-python needs-node needs-evm needs-browse
 	cd clients/python && mypy && PYTHONPATH=src /usr/bin/python3 -m unittest discover -s tests
 	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 $(TESTFLAGS) -parallel 4 ./e2e/...
 
-faults: needs-postgres needs-gcc build ## Long tests: payments while things fail, reports of any kind, 100,000 generated requests, a simulation of 1,000,000 steps
+faults: needs-postgres needs-gcc build ## Long tests: payments while things fail, reports of any kind, 100,000 generated requests, a simulation of 1,000,000 steps, the newest generators
 	SIMULATION_STEPS=1000000 $(GO) test -count=1 -timeout 30m -v ./app/internal/simulation
 	$(GO) test -count=1 -timeout 30m -v ./adapters/rails/bankfile ./adapters/rails/lightning ./adapters/rails/partner -run 'Any|OrderOfFiles' -rapid.checks=1000
 	CAUSEWAY_BIN=$(abspath $(BINARY)) FAULT_ROUNDS=20 $(GO) test -count=1 -timeout 60m -v ./e2e/faults
 	CAUSEWAY_BIN=$(abspath $(BINARY)) FUZZ_REQUESTS=100000 $(GO) test -count=1 -timeout 60m -v ./e2e -run TestFuzz
+	$(MAKE) latest
+
+# openapi-typescript needs TypeScript 5. What is written here is thrown away: the versions that CI runs are in tools.mod and e2e/node.
+LATEST := $(abspath bin/latest)
+
+latest: needs-postgres build ## Lint the descriptions and generate clients with the newest releases of the programs for that
+	@.ci/need node npm
+	rm -rf $(LATEST) && mkdir -p $(LATEST)/node && cp tools.mod tools.sum $(LATEST)/ && cp e2e/node/package*.json $(LATEST)/node/
+	$(GO) get -modfile=$(LATEST)/tools.mod -tool github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@latest
+	$(GO) get -modfile=$(LATEST)/tools.mod -tool github.com/ogen-go/ogen/cmd/ogen@latest
+	cd $(LATEST)/node && npm install --ignore-scripts --no-audit --no-fund --fetch-retries 5 \
+		@redocly/cli@latest @stoplight/spectral-cli@latest openapi-typescript@latest openapi-fetch@latest typescript@5
+	CAUSEWAY_BIN=$(abspath $(BINARY)) CAUSEWAY_TEST_TOOLS=$(LATEST)/tools.mod CAUSEWAY_TEST_MODULES=$(LATEST)/node/node_modules \
+		$(GO) test -count=1 -timeout 20m -v ./e2e -run 'TestDescription_|TestPartnerDescription_'
 
 # FAILOVER_FAILURES=kill-primary,cut-primary makes these alone, and FAILOVER_SEED repeats a run. As root, each server has a network and
 # a disk of its own, which the failures need that other users leave out.

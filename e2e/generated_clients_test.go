@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,8 +12,25 @@ import (
 	"testing"
 )
 
-// modulesFolder holds the npm packages that the tests run.
-const modulesFolder = "node/node_modules"
+// modulesFolder holds the npm packages that the tests run, and toolsFile has the versions of the tools in Go. make faults sets both to
+// the newest releases of what reads the description, so that one that breaks is seen there.
+var (
+	modulesFolder = cmp.Or(os.Getenv("CAUSEWAY_TEST_MODULES"), "node/node_modules")
+	toolsFile     = cmp.Or(os.Getenv("CAUSEWAY_TEST_TOOLS"), "tools.mod")
+)
+
+// copyClients copies the programs that use generated clients, with the newest release of what the code of a newest generator imports.
+func copyClients(t *testing.T) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS("testdata/clients")); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("CAUSEWAY_TEST_TOOLS") != "" {
+		run(t, folder, "go", "get", "github.com/ogen-go/ogen@latest")
+	}
+	return folder
+}
 
 // runNode runs a program of an npm package and returns its output, also when it fails.
 func runNode(t *testing.T, folder, name string, args ...string) (string, error) {
@@ -146,14 +164,11 @@ func TestDescription_GeneratedClientsPay(t *testing.T) {
 		strings.TrimPrefix(agent.Header.Get("Authorization"), "Bearer ")}
 
 	// The Go clients are built in a module of their own, with the dependencies of their code.
-	clients := t.TempDir()
-	if err := os.CopyFS(clients, os.DirFS("testdata/clients")); err != nil {
-		t.Fatal(err)
-	}
+	clients := copyClients(t)
 	description := downloadDescription(t, clients, h.server.baseURL+"/openapi.json")
 	tool := func(t *testing.T, name string, args ...string) {
 		t.Helper()
-		run(t, "..", "go", append([]string{"tool", "-modfile=tools.mod", name}, args...)...)
+		run(t, "..", "go", append([]string{"tool", "-modfile=" + toolsFile, name}, args...)...)
 	}
 	pay := func(t *testing.T, name string) {
 		t.Helper()

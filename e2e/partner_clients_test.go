@@ -14,10 +14,7 @@ func TestPartnerDescription_GeneratedClientsPay(t *testing.T) {
 	t.Parallel()
 	// What common generators make from the description of the contract compiles, and a client makes a payout at the
 	// sidecar in Python: it submits, asks until it has settled, and lists the event.
-	clients := t.TempDir()
-	if err := os.CopyFS(clients, os.DirFS("testdata/clients")); err != nil {
-		t.Fatal(err)
-	}
+	clients := copyClients(t)
 	description, err := filepath.Abs("../docs/partner-openapi.json")
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +25,7 @@ func TestPartnerDescription_GeneratedClientsPay(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(folder, "client"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		run(t, "..", "go", "tool", "-modfile=tools.mod", "oapi-codegen", "-generate", "types,client", "-package", "client", "-o",
+		run(t, "..", "go", "tool", "-modfile="+toolsFile, "oapi-codegen", "-generate", "types,client", "-package", "client", "-o",
 			filepath.Join(folder, "client", "client.go"), description)
 		program := filepath.Join(folder, "partner")
 		run(t, clients, "go", "build", "-trimpath", "-buildvcs=false", "-o", program, "./partner")
@@ -42,7 +39,7 @@ func TestPartnerDescription_GeneratedClientsPay(t *testing.T) {
 	t.Run("ogen", func(t *testing.T) {
 		t.Parallel()
 		folder := filepath.Join(clients, "ogen")
-		run(t, "..", "go", "tool", "-modfile=tools.mod", "ogen", "--config", filepath.Join(folder, "config.yaml"), "--package", "partner",
+		run(t, "..", "go", "tool", "-modfile="+toolsFile, "ogen", "--config", filepath.Join(folder, "config.yaml"), "--package", "partner",
 			"--target", filepath.Join(folder, "partner"), description)
 		run(t, clients, "go", "build", "-trimpath", "-buildvcs=false", "./ogen/partner")
 	})
