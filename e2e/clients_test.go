@@ -291,3 +291,47 @@ func clientProgram(t *testing.T, client string, env []string, name string, args 
 	}
 	return kit.Command{Program: program, Args: args, Dir: folder, Env: env}
 }
+
+func TestGettingStarted_InEachLanguage(t *testing.T) {
+	t.Parallel()
+	// The first payment of docs/getting-started.md is made by the program that the guide shows in each language.
+	document, err := os.ReadFile("../docs/getting-started.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newTestEnv(t)
+	env := []string{"BASE=" + h.BaseURL, "CLIENT_ID=" + h.ClientID, "CLIENT_SECRET=" + h.ClientSecret}
+	for mark, program := range map[string]func(t *testing.T, source string) kit.Command{
+		"js": func(t *testing.T, source string) kit.Command {
+			path := writeExample(t, "../clients/typescript/build", "example.mjs", source)
+			return clientProgram(t, "typescript", env, "node", path)
+		},
+		"python": func(t *testing.T, source string) kit.Command {
+			path := writeExample(t, t.TempDir(), "example.py", source)
+			return clientProgram(t, "python", append(env, "PYTHONPATH=src"), python, path)
+		},
+		"go": func(t *testing.T, source string) kit.Command {
+			path := writeExample(t, "../clients/go/internal", "main.go", source)
+			return clientProgram(t, "go", env, "go", "run", path)
+		},
+	} {
+		t.Run(mark, func(t *testing.T) {
+			t.Parallel()
+			_, source, _ := strings.Cut(string(document), "\n### First payment in TypeScript\n")
+			_, source, _ = strings.Cut(source, "\n```"+mark+"\n")
+			source, _, found := strings.Cut(source, "```\n")
+			if !found {
+				t.Fatalf("the guide has no program in %s", mark)
+			}
+			out, err := kit.MustSucceed(waitContext(t), program(t, source))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, id, _ := strings.Cut(strings.TrimSpace(string(out.Output)), "COMPLETED ")
+			paid := h.get("/transactions/" + id).wantStatus(200)
+			if paid.int("receivedAmount.amount") != 25000 || paid.text("receivedAmount.currency.code") != "USD" {
+				t.Errorf("the program printed %s, and paid %s", out.Output, paid.body)
+			}
+		})
+	}
+}

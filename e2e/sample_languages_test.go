@@ -19,7 +19,9 @@ type sampleLanguage struct {
 	command func(t *testing.T, setup string, samples map[string]string) kit.Command
 }
 
-var sampleLanguages = []sampleLanguage{{"curl", curlSamples}, {"typescript", typeScriptSamples}, {"python", pythonSamples}, {"go", goSamples}}
+var sampleLanguages = []sampleLanguage{
+	{"curl", curlSamples}, {"typescript", typeScriptSamples}, {"python", pythonSamples}, {"go", goSamples},
+}
 
 // splitImports separates the lines of a sample that must be at the beginning of a file.
 func splitImports(sample string) (imports, rest string) {
