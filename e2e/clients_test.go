@@ -327,7 +327,7 @@ func TestGettingStarted_InEachLanguage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, id, _ := strings.Cut(strings.TrimSpace(string(out.Output)), "COMPLETED ")
+			_, id, _ := strings.Cut(strings.TrimSpace(out.Output), "COMPLETED ")
 			paid := h.get("/transactions/" + id).wantStatus(200)
 			if paid.int("receivedAmount.amount") != 25000 || paid.text("receivedAmount.currency.code") != "USD" {
 				t.Errorf("the program printed %s, and paid %s", out.Output, paid.body)
