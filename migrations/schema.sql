@@ -2014,6 +2014,91 @@ ALTER TABLE ledger_year_reversals ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON ledger_year_reversals USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT ON TABLE ledger_year_reversals TO causeway_service;
 
+CREATE TABLE lightning_events (
+    connection text NOT NULL,
+    number bigint NOT NULL,
+    kind text NOT NULL,
+    partner_id text NOT NULL,
+    body jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY lightning_events
+    ADD CONSTRAINT lightning_event_once UNIQUE (connection, kind, partner_id);
+ALTER TABLE ONLY lightning_events
+    ADD CONSTRAINT lightning_events_pkey PRIMARY KEY (connection, number);
+CREATE INDEX lightning_events_by_created_at ON lightning_events USING btree (created_at);
+GRANT SELECT,INSERT,DELETE ON TABLE lightning_events TO causeway_service;
+
+CREATE TABLE lightning_invoices (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    connection text NOT NULL,
+    reference text NOT NULL,
+    satoshis bigint NOT NULL,
+    description_hash bytea NOT NULL,
+    request text NOT NULL,
+    payment_hash bytea NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT lightning_invoice_description_is_sha256 CHECK ((length(description_hash) = 32)),
+    CONSTRAINT lightning_invoice_hash_is_sha256 CHECK ((length(payment_hash) = 32)),
+    CONSTRAINT lightning_invoice_positive CHECK ((satoshis > 0))
+);
+ALTER TABLE ONLY lightning_invoices
+    ADD CONSTRAINT lightning_invoices_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX lightning_invoices_by_hash ON lightning_invoices USING btree (connection, payment_hash);
+ALTER TABLE ONLY lightning_invoices
+    ADD CONSTRAINT lightning_invoices_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+ALTER TABLE lightning_invoices ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON lightning_invoices USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT ON TABLE lightning_invoices TO causeway_service;
+
+CREATE TABLE lightning_nodes (
+    connection text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    settle_index bigint,
+    payment_index bigint,
+    fee_msat bigint DEFAULT 0 NOT NULL,
+    last_event bigint DEFAULT 0 NOT NULL,
+    read_event bigint DEFAULT 0 NOT NULL
+);
+ALTER TABLE ONLY lightning_nodes
+    ADD CONSTRAINT lightning_nodes_pkey PRIMARY KEY (connection);
+GRANT SELECT,INSERT,UPDATE ON TABLE lightning_nodes TO causeway_service;
+
+CREATE TABLE lightning_payments (
+    platform_id uuid NOT NULL,
+    connection text NOT NULL,
+    id uuid NOT NULL,
+    destination bytea NOT NULL,
+    satoshis bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    status text NOT NULL,
+    invoice text DEFAULT ''::text NOT NULL,
+    payment_hash bytea,
+    expires_at timestamp with time zone,
+    sent_at timestamp with time zone,
+    sendings integer DEFAULT 0 NOT NULL,
+    payment_index bigint,
+    fee_msat bigint DEFAULT 0 NOT NULL,
+    code text DEFAULT ''::text NOT NULL,
+    problem text DEFAULT ''::text NOT NULL,
+    CONSTRAINT lightning_payment_destination_is_sha256 CHECK ((length(destination) = 32)),
+    CONSTRAINT lightning_payment_hash_is_sha256 CHECK ((length(payment_hash) = 32)),
+    CONSTRAINT lightning_payment_positive CHECK ((satoshis > 0)),
+    CONSTRAINT lightning_payment_sent_has_hash CHECK (((status <> ALL (ARRAY['SENT'::text, 'PAID'::text])) OR ((payment_hash IS NOT NULL) AND (sent_at IS NOT NULL)))),
+    CONSTRAINT lightning_payment_status_known CHECK ((status = ANY (ARRAY['NEW'::text, 'SENT'::text, 'PAID'::text, 'FAILED'::text])))
+);
+ALTER TABLE ONLY lightning_payments
+    ADD CONSTRAINT lightning_payments_pkey PRIMARY KEY (platform_id, connection, id);
+CREATE UNIQUE INDEX lightning_payment_hash_once ON lightning_payments USING btree (connection, payment_hash) WHERE (status = ANY (ARRAY['SENT'::text, 'PAID'::text]));
+CREATE INDEX lightning_payments_sent ON lightning_payments USING btree (connection, id) WHERE (status = 'SENT'::text);
+ALTER TABLE ONLY lightning_payments
+    ADD CONSTRAINT lightning_payments_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+ALTER TABLE lightning_payments ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON lightning_payments USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT,UPDATE ON TABLE lightning_payments TO causeway_service;
+
 CREATE TABLE lookups (
     platform_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -2293,6 +2378,7 @@ CREATE TABLE platforms (
     closed_at timestamp with time zone,
     successor_id uuid,
     listener_until timestamp with time zone,
+    fee_configs jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT platform_environment_known CHECK ((environment = ANY (ARRAY['SANDBOX'::text, 'PRODUCTION'::text]))),
     CONSTRAINT platform_webhook_signatures_known CHECK (((webhook_signatures <@ '{ECDSA_P256_SHA256,HMAC_SHA256,ED25519}'::text[]) AND (cardinality(webhook_signatures) > 0)))
 );
@@ -2349,7 +2435,10 @@ CREATE TABLE quotes (
     purpose text NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    expired_early_at timestamp with time zone
+    expired_early_at timestamp with time zone,
+    platform_fees bigint,
+    platform_fee_fixed bigint,
+    platform_fee_bps integer
 );
 ALTER TABLE quotes
     ADD CONSTRAINT quote_expired_early CHECK ((expired_early_at < expires_at)) NOT VALID;
