@@ -28,6 +28,7 @@ var copiedTables = map[string]string{
 	"people":                 "work for all platforms, or for some",
 	"person_links":           "are of people",
 	"person_sessions":        "are of people",
+	"sign_in_requests":       "are of people",
 	"sanctions_entries":      "are compared with the customers of all platforms",
 	"sanctions_lists":        "are compared with the customers of all platforms",
 	"platforms":              "every table refers to them, also the copied prices",

@@ -556,6 +556,7 @@ CREATE TABLE corridor_changes (
     new_lock_seconds integer,
     proposal_id uuid DEFAULT (NULLIF(current_setting('causeway.proposal'::text, true), ''::text))::uuid,
     approver text DEFAULT COALESCE(current_setting('causeway.approver'::text, true), ''::text) NOT NULL,
+    person_id uuid DEFAULT (NULLIF(current_setting('causeway.person'::text, true), ''::text))::uuid,
     CONSTRAINT corridor_change_has_approver CHECK (((proposal_id IS NOT NULL) = (approver <> ''::text))),
     CONSTRAINT corridor_change_two_people CHECK (((approver = ''::text) OR (lower(approver) <> lower(changed_by))))
 );
@@ -1032,6 +1033,7 @@ CREATE TABLE gl_journals (
     made_at timestamp with time zone NOT NULL,
     token_id uuid,
     actor text NOT NULL,
+    person_id uuid,
     CONSTRAINT gl_journal_days_in_order CHECK ((from_day < to_day)),
     CONSTRAINT gl_journal_has_author CHECK (((token_id IS NOT NULL) OR (actor <> ''::text))),
     CONSTRAINT gl_journal_revision_positive CHECK ((revision > 0))
@@ -1155,6 +1157,7 @@ CREATE TABLE job_actions (
     subjects uuid[] NOT NULL,
     attempts integer NOT NULL,
     last_error text NOT NULL,
+    person_id uuid,
     CONSTRAINT job_action_known CHECK ((action = ANY (ARRAY['RETRY'::text, 'DISCARD'::text])))
 );
 ALTER TABLE ONLY job_actions
@@ -1252,6 +1255,7 @@ CREATE TABLE ledger_added_accounts (
     proposal_id uuid,
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT ledger_added_account_description_length CHECK ((length(description) <= 500)),
     CONSTRAINT ledger_added_account_has_author CHECK (((token_id IS NOT NULL) OR (actor <> ''::text))),
     CONSTRAINT ledger_added_account_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
@@ -1286,6 +1290,7 @@ CREATE TABLE ledger_authorisations (
     proposal_id uuid,
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT ledger_authorisation_has_author CHECK (((token_id IS NOT NULL) OR (actor <> ''::text))),
     CONSTRAINT ledger_authorisation_note_length CHECK (((length(btrim(note)) >= 1) AND (length(btrim(note)) <= 500))),
     CONSTRAINT ledger_authorisation_two_tokens CHECK ((approver_token_id <> token_id))
@@ -1606,6 +1611,7 @@ CREATE TABLE ledger_gl_mappings (
     proposal_id uuid,
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT ledger_gl_mapping_has_author CHECK (((token_id IS NOT NULL) OR (actor <> ''::text))),
     CONSTRAINT ledger_gl_mapping_note_length CHECK ((length(note) <= 500)),
     CONSTRAINT ledger_gl_mapping_two_tokens CHECK ((approver_token_id <> token_id)),
@@ -1699,6 +1705,7 @@ CREATE TABLE ledger_month_end_runs (
     proposal_id uuid,
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT ledger_month_end_run_continues_earlier CHECK ((previous_month < month)),
     CONSTRAINT ledger_month_end_run_continues_whole CHECK (((previous_month IS NULL) = (previous_run IS NULL))),
     CONSTRAINT ledger_month_end_run_counts_from_one CHECK ((run > 0)),
@@ -1773,6 +1780,7 @@ CREATE TABLE ledger_period_changes (
     proposal_id uuid,
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT ledger_period_action_known CHECK ((action = ANY (ARRAY['soft-close'::text, 'reopen'::text, 'close'::text]))),
     CONSTRAINT ledger_period_change_month_is_first_day CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
     CONSTRAINT ledger_period_change_note_length CHECK ((length(note) <= 500)),
@@ -1909,6 +1917,7 @@ CREATE TABLE ledger_settings (
     proposal_id uuid,
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT ledger_setting_fee_recognition_known CHECK ((fee_recognition = ANY (ARRAY['CONVERSION'::text, 'DELIVERY'::text]))),
     CONSTRAINT ledger_setting_has_author CHECK (((token_id IS NOT NULL) OR (actor <> ''::text))),
     CONSTRAINT ledger_setting_note_length CHECK ((length(note) <= 500)),
@@ -1952,6 +1961,7 @@ CREATE TABLE ledger_year_closings (
     proposal_id uuid,
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT ledger_year_closing_has_author CHECK (((token_id IS NOT NULL) OR (actor <> ''::text))),
     CONSTRAINT ledger_year_closing_note_length CHECK (((length(btrim(note)) >= 1) AND (length(btrim(note)) <= 500))),
     CONSTRAINT ledger_year_closing_number_positive CHECK ((number > 0)),
@@ -1998,6 +2008,7 @@ CREATE TABLE ledger_year_reversals (
     proposal_id uuid,
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT ledger_year_reversal_has_author CHECK (((token_id IS NOT NULL) OR (actor <> ''::text))),
     CONSTRAINT ledger_year_reversal_note_length CHECK (((length(btrim(note)) >= 1) AND (length(btrim(note)) <= 500))),
     CONSTRAINT ledger_year_reversal_two_tokens CHECK ((approver_token_id <> token_id))
@@ -2151,6 +2162,7 @@ CREATE TABLE lost_commit_reviews (
     reviewed_by text NOT NULL,
     note text NOT NULL,
     reviewed_at timestamp with time zone NOT NULL,
+    person_id uuid,
     CONSTRAINT lost_commit_review_note_length CHECK (((length(note) >= 1) AND (length(note) <= 500))),
     CONSTRAINT lost_commit_reviewed_by_length CHECK (((length(reviewed_by) >= 1) AND (length(reviewed_by) <= 200)))
 );
@@ -2244,6 +2256,7 @@ CREATE TABLE operator_actions (
     actor text NOT NULL,
     at timestamp with time zone NOT NULL,
     subject text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT operator_action_actor_length CHECK (((length(actor) >= 1) AND (length(actor) <= 200))),
     CONSTRAINT operator_action_known CHECK ((action ~ '^[A-Z][A-Z_]{2,39}$'::text))
 );
@@ -2347,6 +2360,7 @@ CREATE TABLE person_sessions (
     created_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    command_line boolean DEFAULT false NOT NULL,
     CONSTRAINT person_session_token_is_sha256 CHECK ((length(token_hash) = 32))
 );
 ALTER TABLE ONLY person_sessions
@@ -2483,6 +2497,7 @@ CREATE TABLE rail_connections (
     note text NOT NULL,
     set_at timestamp with time zone NOT NULL,
     state text DEFAULT 'OPEN'::text NOT NULL,
+    person_id uuid,
     CONSTRAINT rail_connection_name_valid CHECK ((name ~ '^[a-z][a-z0-9-]{0,39}$'::text)),
     CONSTRAINT rail_connection_note_length CHECK (((length(note) >= 1) AND (length(note) <= 500))),
     CONSTRAINT rail_connection_set_by_length CHECK (((length(set_by) >= 1) AND (length(set_by) <= 200))),
@@ -2501,6 +2516,7 @@ CREATE TABLE rail_controls (
     set_by text NOT NULL,
     note text NOT NULL,
     set_at timestamp with time zone NOT NULL,
+    person_id uuid,
     CONSTRAINT rail_control_name_valid CHECK ((name ~ '^([a-z][a-z0-9-]{0,39}|[A-Z][A-Z0-9_]{0,39})$'::text)),
     CONSTRAINT rail_control_note_length CHECK (((length(note) >= 1) AND (length(note) <= 500))),
     CONSTRAINT rail_control_set_by_length CHECK (((length(set_by) >= 1) AND (length(set_by) <= 200)))
@@ -2530,6 +2546,7 @@ CREATE TABLE rail_decisions (
     actor text NOT NULL,
     note text NOT NULL,
     decided_at timestamp with time zone NOT NULL,
+    person_id uuid,
     CONSTRAINT rail_decision_actor_length CHECK (((length(actor) >= 1) AND (length(actor) <= 200))),
     CONSTRAINT rail_decision_known CHECK ((decision = ANY (ARRAY['RELEASE'::text, 'CANCEL'::text, 'WITHDRAW'::text, 'MOVE'::text, 'REPORT_NOT_SENT'::text, 'CONFIRM_NOT_SENT'::text]))),
     CONSTRAINT rail_decision_note_length CHECK (((length(note) >= 1) AND (length(note) <= 500)))
@@ -2557,6 +2574,7 @@ CREATE TABLE rail_feed_items (
     discarded_by text DEFAULT ''::text NOT NULL,
     note text DEFAULT ''::text NOT NULL,
     place text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT rail_feed_item_key_length CHECK (((length(key) >= 1) AND (length(key) <= 600))),
     CONSTRAINT rail_feed_item_kind_form CHECK ((kind ~ '^[A-Z_]{1,40}$'::text)),
     CONSTRAINT rail_feed_item_note_length CHECK ((length(note) <= 500)),
@@ -2571,6 +2589,7 @@ CREATE INDEX rail_feed_items_open ON rail_feed_items USING btree (connection, re
 CREATE POLICY platform_isolation ON rail_feed_items USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE rail_feed_items ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE rail_feed_items TO causeway_service;
+GRANT UPDATE(person_id) ON TABLE rail_feed_items TO causeway_service;
 
 CREATE TABLE rail_feeds (
     connection text NOT NULL,
@@ -2598,6 +2617,7 @@ CREATE TABLE rail_opening_balances (
     amount bigint NOT NULL,
     set_by text NOT NULL,
     note text NOT NULL,
+    person_id uuid,
     CONSTRAINT rail_opening_balance_note_length CHECK (((length(note) >= 1) AND (length(note) <= 500))),
     CONSTRAINT rail_opening_balance_set_by_length CHECK (((length(set_by) >= 1) AND (length(set_by) <= 200)))
 );
@@ -2745,6 +2765,7 @@ CREATE TABLE rail_statements (
     discarded_by text DEFAULT ''::text NOT NULL,
     note text DEFAULT ''::text NOT NULL,
     balances jsonb DEFAULT '[]'::jsonb NOT NULL,
+    person_id uuid,
     CONSTRAINT rail_statement_format_length CHECK (((length(format) >= 1) AND (length(format) <= 40))),
     CONSTRAINT rail_statement_name_length CHECK ((length(name) <= 300)),
     CONSTRAINT rail_statement_note_length CHECK ((length(note) <= 500)),
@@ -2758,6 +2779,7 @@ CREATE INDEX rail_statements_reconciled ON rail_statements USING btree (reconcil
 CREATE POLICY platform_isolation ON rail_statements USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE rail_statements ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE rail_statements TO causeway_service;
+GRANT UPDATE(person_id) ON TABLE rail_statements TO causeway_service;
 
 CREATE TABLE rail_tests (
     connection text NOT NULL,
@@ -2870,6 +2892,7 @@ CREATE TABLE receivable_changes (
     proposal_id uuid,
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT receivable_change_amount_positive CHECK ((amount > 0)),
     CONSTRAINT receivable_change_kind_known CHECK ((kind = ANY (ARRAY['RETURNED'::text, 'COLLECTED'::text, 'WRITTEN_OFF'::text]))),
     CONSTRAINT receivable_change_note_length CHECK ((length(note) <= 500)),
@@ -2912,6 +2935,7 @@ CREATE TABLE receivables (
     actor text DEFAULT ''::text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    person_id uuid,
     CONSTRAINT receivable_amount_positive CHECK ((amount > 0)),
     CONSTRAINT receivable_collected_not_negative CHECK ((collected >= 0)),
     CONSTRAINT receivable_note_length CHECK ((length(note) <= 500)),
@@ -3058,6 +3082,7 @@ CREATE TABLE reconciliation_resolutions (
     proposal_id uuid,
     approver_token_id uuid,
     approver text,
+    person_id uuid,
     CONSTRAINT reconciliation_resolution_has_note CHECK (((note <> ''::text) OR (method = ANY (ARRAY['MATCH'::text, 'BREAK'::text])))),
     CONSTRAINT reconciliation_resolution_method_known CHECK ((method = ANY (ARRAY['NOTE'::text, 'POSTING'::text, 'MATCH'::text, 'BREAK'::text]))),
     CONSTRAINT reconciliation_resolution_posting_has_id CHECK (((method = 'POSTING'::text) = (posting_id IS NOT NULL))),
@@ -3169,6 +3194,7 @@ CREATE TABLE safeguarding_acknowledgements (
     token_id uuid,
     actor text DEFAULT ''::text NOT NULL,
     note text NOT NULL,
+    person_id uuid,
     CONSTRAINT safeguarding_acknowledgement_note_length CHECK (((length(btrim(note)) >= 1) AND (length(btrim(note)) <= 500)))
 );
 ALTER TABLE safeguarding_acknowledgements ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -3201,6 +3227,7 @@ CREATE TABLE safeguarding_purposes (
     proposal_id uuid,
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT safeguarding_purpose_known CHECK ((purpose = ANY (ARRAY['CLIENT'::text, 'OWN'::text]))),
     CONSTRAINT safeguarding_purpose_note_length CHECK ((length(note) <= 500)),
     CONSTRAINT safeguarding_purpose_two_tokens CHECK ((approver_token_id <> token_id)),
@@ -3278,6 +3305,7 @@ CREATE TABLE safeguarding_reports (
     requirement_value numeric NOT NULL,
     resource_value numeric NOT NULL,
     digest bytea NOT NULL,
+    person_id uuid,
     CONSTRAINT safeguarding_report_digest_is_sha256 CHECK ((length(digest) = 32)),
     CONSTRAINT safeguarding_report_digest_of_last_posting CHECK (((seq = 0) = (posting_digest IS NULL))),
     CONSTRAINT safeguarding_report_posting_digest_is_sha256 CHECK ((length(posting_digest) = 32)),
@@ -3310,6 +3338,7 @@ CREATE TABLE sanctions_lists (
     entries integer NOT NULL,
     actor text NOT NULL,
     loaded_at timestamp with time zone NOT NULL,
+    person_id uuid,
     CONSTRAINT sanctions_list_actor_length CHECK (((length(actor) >= 1) AND (length(actor) <= 200))),
     CONSTRAINT sanctions_list_has_entries CHECK ((entries > 0)),
     CONSTRAINT sanctions_list_known CHECK ((list = ANY (ARRAY['ofac'::text, 'eu'::text])))
@@ -3404,6 +3433,23 @@ CREATE INDEX sign_in_attempts_by_last_at ON sign_in_attempts USING btree (last_a
 CREATE POLICY platform_isolation ON sign_in_attempts USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE sign_in_attempts ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sign_in_attempts TO causeway_service;
+
+CREATE TABLE sign_in_requests (
+    code text NOT NULL,
+    token_hash bytea NOT NULL,
+    requested_from text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT sign_in_request_code_form CHECK ((code ~ '^[B-Z]{8}$'::text)),
+    CONSTRAINT sign_in_request_from_length CHECK ((length(requested_from) <= 200)),
+    CONSTRAINT sign_in_request_token_is_sha256 CHECK ((length(token_hash) = 32))
+);
+ALTER TABLE ONLY sign_in_requests
+    ADD CONSTRAINT sign_in_requests_pkey PRIMARY KEY (code);
+CREATE INDEX sign_in_requests_by_expires_at ON sign_in_requests USING btree (expires_at);
+CREATE POLICY platform_isolation ON sign_in_requests USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE sign_in_requests ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sign_in_requests TO causeway_service;
 
 CREATE TABLE tokens (
     platform_id uuid NOT NULL,
@@ -3525,6 +3571,7 @@ CREATE TABLE treasury_arrivals (
     proposal_id uuid,
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT treasury_arrival_two_tokens CHECK ((approver_token_id <> token_id))
 );
 ALTER TABLE ONLY treasury_arrivals
@@ -3562,6 +3609,7 @@ CREATE TABLE treasury_movements (
     proposal_id uuid,
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT treasury_movement_amount_positive CHECK ((amount > 0)),
     CONSTRAINT treasury_movement_bought_amount_positive CHECK ((bought_amount > 0)),
     CONSTRAINT treasury_movement_bought_in_settlement CHECK ((((kind = 'SETTLEMENT'::text) = (bought_currency IS NOT NULL)) AND ((bought_currency IS NULL) = (bought_amount IS NULL)))),
@@ -3594,6 +3642,7 @@ CREATE TABLE unmatched_assignments (
     proposal_id uuid,
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
+    person_id uuid,
     CONSTRAINT unmatched_assignment_account_needs_transaction CHECK (((account_id IS NULL) OR (transaction_id IS NOT NULL))),
     CONSTRAINT unmatched_assignment_has_author CHECK (((token_id IS NOT NULL) OR (actor <> ''::text))),
     CONSTRAINT unmatched_assignment_two_tokens CHECK ((approver_token_id <> token_id))
@@ -3631,6 +3680,7 @@ CREATE TABLE verification_reviews (
     actor text NOT NULL,
     details jsonb NOT NULL,
     reviewed_at timestamp with time zone NOT NULL,
+    person_id uuid,
     CONSTRAINT verification_review_actor_length CHECK (((length(actor) >= 1) AND (length(actor) <= 200))),
     CONSTRAINT verification_review_subject CHECK (((verification_id IS NULL) <> (owner_id IS NULL))),
     CONSTRAINT verification_review_verdict_known CHECK ((verdict = ANY (ARRAY['ACCEPTED'::text, 'REFUSED'::text, 'CORRECTABLE'::text])))

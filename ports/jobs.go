@@ -116,6 +116,7 @@ type JobAction struct {
 	Kind   JobActionKind
 	Job    Job
 	Actor  string
+	Person ident.Person // zero if nobody has signed in
 	Reason string
 	At     time.Time
 }

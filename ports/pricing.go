@@ -14,6 +14,8 @@ type CorridorAuthor struct {
 	// By is the operator of the command; that of a proposal, if the change was proposed. If it is empty, the history
 	// names the login.
 	By, Note string
+	// Person is the operator, if it has signed in.
+	Person ident.Person
 	// Approval is that of four eyes; zero without.
 	Approval platform.Approval
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"causeway/core/ident"
 	"causeway/core/rail"
 )
 
@@ -19,6 +20,7 @@ type RailConnectionVersion struct {
 	// was not tested.
 	Latest   int
 	By, Note string
+	Person   ident.Person // who has set it; zero if nobody had signed in
 }
 
 // RailTest is a test of a version of a connection.
@@ -38,6 +40,7 @@ type RailPause struct {
 	Name     string
 	Paused   bool
 	By, Note string
+	Person   ident.Person // who has; zero if nobody had signed in
 	At       time.Time
 	// LostCommits is the finding because of which it is paused until somebody reviews it; zero for none.
 	LostCommits int64

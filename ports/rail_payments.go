@@ -57,6 +57,7 @@ type RailDecision struct {
 	Payment     rail.Payment
 	Decision    RailDecisionKind
 	Actor, Note string
+	Person      ident.Person // who has decided; zero if nobody had signed in
 	At          time.Time
 }
 
@@ -80,4 +81,5 @@ type OpeningBalance struct {
 	Amount      money.Amount
 	At          time.Time
 	Actor, Note string
+	Person      ident.Person // who has set it; zero if nobody had signed in
 }

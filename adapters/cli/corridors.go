@@ -59,12 +59,12 @@ func (c corridorArgs) corridorInput() pricing.CorridorInput {
 func (c corridorArgs) change(ctx context.Context, env *Env, kind platform.OperatorActionKind,
 	do func(*pricing.Service, pricing.Author) (pricing.ChangeResult, error)) error {
 	owner, _ := platformFlag{c.Platform}.parse() // do reports an invalid id, with other errors
-	action, err := c.action(env, kind, owner, c.From+" to "+c.To)
-	if err != nil {
-		return err
-	}
 	return c.with(ctx, env, OnBooks, func(services Services) error {
-		changed, err := do(services.Recording(action).Pricing(), pricing.Author{Actor: action.Actor, Note: c.Note})
+		action, err := c.action(ctx, env, services, kind, owner, c.From+" to "+c.To)
+		if err != nil {
+			return err
+		}
+		changed, err := do(services.Recording(action).Pricing(), pricing.Author{Actor: action.Actor, Person: action.Person, Note: c.Note})
 		if err != nil {
 			return fieldErrors("nothing was changed", err)
 		}

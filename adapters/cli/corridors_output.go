@@ -84,8 +84,8 @@ func (f outputFlag) printChange(env *Env, c pricing.ChangeResult) error {
 		if slices.ContainsFunc(c.ChangedFields, func(name string) bool { return before[name] == after[name] }) {
 			page.Line("A value that stays the same is set for this corridor from then on, or follows the default again.")
 		}
-		page.Line("%s was proposed by %s and expires at %s UTC. Another operator approves it with:\n  causeway corridors approve %s --actor NAME",
-			c.Proposal.ID, table.Printable(c.Proposal.By.Actor), table.Second(c.Proposal.ExpiresAt).Text, c.Proposal.ID)
+		page.Line("%s was proposed by %s and expires at %s UTC. Another person approves it after causeway login:\n  causeway corridors approve "+
+			"%s", c.Proposal.ID, table.Printable(c.Proposal.By.Actor), table.Second(c.Proposal.ExpiresAt).Text, c.Proposal.ID)
 		page.DataRecord("proposal", table.NewRecord("proposal", c.Proposal.ID))
 	case len(c.ChangedFields) == 0:
 		page.Line("%s: no change.", pair)

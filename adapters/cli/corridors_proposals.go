@@ -86,11 +86,11 @@ func (c corridorsApproveCommand) Run(ctx context.Context, env *Env) error {
 		if found.IsReset() {
 			kind = platform.OperatorResetCorridor
 		}
-		action, err := c.action(env, kind, found.Key.Platform, string(found.Key.From)+" to "+string(found.Key.To))
+		action, err := c.action(ctx, env, services, kind, found.Key.Platform, string(found.Key.From)+" to "+string(found.Key.To))
 		if err != nil {
 			return err
 		}
-		approved, err := services.Recording(action).Pricing().Approve(ctx, action.Actor, id)
+		approved, err := services.Recording(action).Pricing().Approve(ctx, platform.Author{Actor: action.Actor, Person: action.Person}, id)
 		if err != nil {
 			return err
 		}
@@ -108,15 +108,15 @@ func (c corridorsRejectCommand) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	by, err := c.author()
-	if err != nil {
-		return fieldErrors("nothing was changed", err)
-	}
 	return c.with(ctx, env, OnBooks, func(services Services) error {
 		if err := services.CheckClock(ctx); err != nil {
 			return err
 		}
-		rejected, err := services.Pricing().Reject(ctx, by.Actor, id, c.Note)
+		by, err := c.author(ctx, env, services)
+		if err != nil {
+			return fieldErrors("nothing was changed", err)
+		}
+		rejected, err := services.Pricing().Reject(ctx, by, id, c.Note)
 		if err != nil {
 			return settingErrors("nothing was changed", err)
 		}

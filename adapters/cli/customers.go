@@ -107,7 +107,11 @@ func (c customersEraseCommand) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	return c.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
-		erased, err := services.Customers().Erase(ctx, p, id, c.Actor, c.Now)
+		by, err := c.author(ctx, env, services)
+		if err != nil {
+			return fieldErrors("nothing was erased", err)
+		}
+		erased, err := services.Customers().Erase(ctx, p, id, by, c.Now)
 		if err != nil {
 			return fieldErrors("nothing was erased", err)
 		}

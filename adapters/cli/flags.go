@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
 	"github.com/google/uuid"
 
 	"causeway/adapters/cli/table"
+	"causeway/app/people"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
@@ -166,43 +166,53 @@ func (f anyPlatformFlag) resolve(ctx context.Context, services Services) (ident.
 	return platformFlag(f).resolve(ctx, services)
 }
 
-// actorFlag names the operator in the records of what a command changes.
+// actorFlag is part of each command that records who runs it.
 type actorFlag struct {
-	Actor string `help:"Who does it; recorded with the change. Default: the user of the operating system." placeholder:"NAME"`
+	Actor string `help:"Who does it, if nobody has signed in with causeway login; recorded with the change. Default: the user of the operating system." placeholder:"NAME"`
 }
 
-// AfterApply sets the default.
-func (f *actorFlag) AfterApply(*kong.Context) error {
-	if f.Actor != "" {
-		return nil
+// author returns who runs the command: the person who has signed in, or a name.
+func (f actorFlag) author(ctx context.Context, env *Env, services Services) (platform.Author, error) {
+	session, err := env.Sessions.Of(services.Database())
+	if err != nil {
+		return platform.Author{}, err
 	}
-	if current, err := user.Current(); err == nil {
-		f.Actor = current.Username
+	c := people.Command{Name: env.Command, Actor: f.Actor, IsNamed: f.Actor != "", Secret: session.Secret}
+	if current, err := user.Current(); err == nil && !c.IsNamed {
+		c.Actor = current.Username
 	}
-	return nil
+	return services.People().Acting(ctx, c)
 }
 
-// author returns the operator as the author of a change.
-func (f actorFlag) author() (platform.Author, error) {
-	actor, err := platform.ParseActor(f.Actor)
-	return platform.Author{Actor: actor}, err
+// withAuthor opens the services on the database, and calls do with who runs the command. The outcome is what the error says of a
+// refused one.
+func (f actorFlag) withAuthor(ctx context.Context, env *Env, database DatabaseFlags, outcome string,
+	do func(Services, platform.Author) error) error {
+	return database.with(ctx, env, AsRequest, func(services Services) error {
+		by, err := f.author(ctx, env, services)
+		if err != nil {
+			return fieldErrors(outcome, err)
+		}
+		return do(services, by)
+	})
 }
 
 // action returns the record of what the command does to what name says: of a platform, or of the
 // whole service if it is zero.
-func (f actorFlag) action(env *Env, kind platform.OperatorActionKind, p ident.Platform, name string) (platform.OperatorAction, error) {
-	actor, err := platform.ParseActor(f.Actor)
+func (f actorFlag) action(ctx context.Context, env *Env, services Services, kind platform.OperatorActionKind, p ident.Platform,
+	name string) (platform.OperatorAction, error) {
+	by, err := f.author(ctx, env, services)
 	if err != nil {
 		return platform.OperatorAction{}, fieldErrors("nothing was changed", err)
 	}
 	now := env.Clock.Now()
-	return platform.OperatorAction{ID: env.IDs.New(now), Platform: p, Kind: kind, Name: name, Actor: actor, At: now}, nil
+	return platform.OperatorAction{ID: env.IDs.New(now), Platform: p, Kind: kind, Name: name, Actor: by.Actor, Person: by.Person, At: now}, nil
 }
 
 // record records that the operator is about to see what name says.
 func (f actorFlag) record(ctx context.Context, env *Env, services Services, kind platform.OperatorActionKind, p ident.Platform, name string,
 	subject uuid.UUID) error {
-	action, err := f.action(env, kind, p, name)
+	action, err := f.action(ctx, env, services, kind, p, name)
 	if err != nil {
 		return err
 	}
@@ -220,13 +230,13 @@ type changeFlags struct {
 // what the error says of a refused change.
 func (f changeFlags) change(ctx context.Context, env *Env, work Work, outcome string,
 	do func(Services, ident.Platform, platform.Author) error) error {
-	by, err := f.author()
-	if err != nil {
-		return fieldErrors(outcome, err)
-	}
 	return f.with(ctx, env, work, func(services Services) error {
 		if err := services.CheckClock(ctx); err != nil {
 			return err
+		}
+		by, err := f.author(ctx, env, services)
+		if err != nil {
+			return fieldErrors(outcome, err)
 		}
 		p, err := f.resolve(ctx, services)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"causeway/adapters/cli/table"
 	"causeway/app/jobs"
 	"causeway/core/fault"
+	"causeway/core/platform"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -158,7 +159,11 @@ func (c jobsRetryCommand) Run(ctx context.Context, env *Env) error {
 			}
 		}
 		if len(jobIDs) > 0 {
-			if _, err := service.Retry(ctx, jobIDs, jobs.By{Actor: c.Actor, Reason: c.Reason}); err != nil {
+			by, err := c.author(ctx, env, services)
+			if err != nil {
+				return fieldErrors("nothing was changed", err)
+			}
+			if _, err := service.Retry(ctx, jobIDs, jobs.By{Actor: by.Actor, Person: by.Person, Reason: c.Reason}); err != nil {
 				return err
 			}
 		}
@@ -169,8 +174,8 @@ func (c jobsRetryCommand) Run(ctx context.Context, env *Env) error {
 type jobsDiscardCommand struct {
 	DatabaseFlags
 	Jobs   []string `arg:"" help:"Ids of dead jobs, as listed." placeholder:"JOB"`
-	Actor  string   `required:"" help:"Who discards them. It is recorded." placeholder:"NAME"`
 	Reason string   `required:"" help:"Why they are not needed. It is recorded." placeholder:"TEXT"`
+	actorFlag
 }
 
 func (c jobsDiscardCommand) Run(ctx context.Context, env *Env) error {
@@ -178,8 +183,8 @@ func (c jobsDiscardCommand) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	return c.with(ctx, env, AsRequest, func(services Services) error {
-		discarded, err := services.Jobs().Discard(ctx, jobIDs, jobs.By{Actor: c.Actor, Reason: c.Reason})
+	return c.withAuthor(ctx, env, c.DatabaseFlags, "nothing was changed", func(services Services, by platform.Author) error {
+		discarded, err := services.Jobs().Discard(ctx, jobIDs, jobs.By{Actor: by.Actor, Person: by.Person, Reason: c.Reason})
 		return env.say(err, "%d jobs are discarded.\n", len(discarded))
 	})
 }

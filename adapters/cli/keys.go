@@ -21,11 +21,11 @@ type KeysCommand struct {
 }
 
 // withKeys calls do with the use cases on data keys, and shows how far they have read.
-func (f DatabaseFlags) withKeys(ctx context.Context, env *Env, access Access, do func(*datakeys.Service) error) error {
+func (f DatabaseFlags) withKeys(ctx context.Context, env *Env, access Access, do func(Services, *datakeys.Service) error) error {
 	return f.withAccess(ctx, env, access, func(services Services) error {
 		bar := newProgress(env.ErrOut, "rows")
 		defer bar.finish()
-		return do(services.DataKeys(bar.update))
+		return do(services, services.DataKeys(bar.update))
 	})
 }
 
@@ -38,11 +38,11 @@ type keysRotateCommand struct {
 // Run runs beside the service.
 func (k keysRotateCommand) Run(ctx context.Context, env *Env) error {
 	id := env.IDs.New(env.Clock.Now())
-	action, err := k.action(env, platform.OperatorRotatedDataKey, ident.Platform{}, id.String())
-	if err != nil {
-		return err
-	}
-	return k.withKeys(ctx, env, Access{Work: AsRequest, MasterKey: &k.MasterKeyFlag}, func(keys *datakeys.Service) error {
+	return k.withKeys(ctx, env, Access{Work: AsRequest, MasterKey: &k.MasterKeyFlag}, func(services Services, keys *datakeys.Service) error {
+		action, err := k.action(ctx, env, services, platform.OperatorRotatedDataKey, ident.Platform{}, id.String())
+		if err != nil {
+			return err
+		}
 		done, err := keys.Rotate(ctx, id, action)
 		return env.say(err, "Created data key %s and encrypted %d rows with it.\n"+
 			"Encrypted %d stored keys and secrets with the current master key.\n",
@@ -57,7 +57,7 @@ type keysReencryptCommand struct {
 
 // Run can be repeated, and runs beside the service.
 func (k keysReencryptCommand) Run(ctx context.Context, env *Env) error {
-	return k.withKeys(ctx, env, Access{Work: AsRequest, MasterKey: &k.MasterKeyFlag}, func(keys *datakeys.Service) error {
+	return k.withKeys(ctx, env, Access{Work: AsRequest, MasterKey: &k.MasterKeyFlag}, func(_ Services, keys *datakeys.Service) error {
 		newest, rows, err := keys.Reencrypt(ctx)
 		return env.say(err, "Encrypted %d rows with data key %s; the others were already.\n", rows, newest)
 	})
@@ -70,7 +70,7 @@ type keysListCommand struct {
 
 // Run needs no master key.
 func (k keysListCommand) Run(ctx context.Context, env *Env) error {
-	return k.withKeys(ctx, env, Access{}, func(service *datakeys.Service) error {
+	return k.withKeys(ctx, env, Access{}, func(_ Services, service *datakeys.Service) error {
 		keys, unencrypted, err := service.List(ctx)
 		if err != nil {
 			return err
@@ -105,12 +105,12 @@ func (k keysRemoveCommand) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return fmt.Errorf("%q is not the id of a data key; list them with: causeway keys list", k.Key)
 	}
-	action, err := k.action(env, platform.OperatorRemovedDataKey, ident.Platform{}, id.String())
-	if err != nil {
-		return err
-	}
-	return k.withKeys(ctx, env, Access{}, func(keys *datakeys.Service) error {
-		err := keys.Remove(ctx, id, action)
+	return k.withKeys(ctx, env, Access{}, func(services Services, keys *datakeys.Service) error {
+		action, err := k.action(ctx, env, services, platform.OperatorRemovedDataKey, ident.Platform{}, id.String())
+		if err != nil {
+			return err
+		}
+		err = keys.Remove(ctx, id, action)
 		return env.say(err, "Data key %s is removed. Backups made before still contain it.\n", id)
 	})
 }

@@ -156,7 +156,7 @@ func writeFileAtomically(path string, write func(io.Writer) error) error {
 		if errors.As(err, &pathErr) {
 			err = fmt.Errorf("cannot create a file in %s: %w", filepath.Dir(path), pathErr.Err)
 		}
-		return fmt.Errorf("--file: %w", err)
+		return err
 	}
 	buffered := bufio.NewWriterSize(temporary, 256<<10)
 	if err = write(buffered); err == nil {

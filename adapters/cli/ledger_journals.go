@@ -30,11 +30,11 @@ func (l ledgerJournalsCommand) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return fieldErrors("no journals were made", err, typed)
 	}
-	by, err := l.author()
-	if err != nil {
-		return fieldErrors("no journals were made", err)
-	}
 	return l.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
+		by, err := l.author(ctx, env, services)
+		if err != nil {
+			return fieldErrors("no journals were made", err)
+		}
 		service := services.Journals()
 		all, err := service.Make(ctx, p, by, nil, span)
 		if err != nil {

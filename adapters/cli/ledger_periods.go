@@ -60,7 +60,7 @@ func (m monthCommand) changeState(ctx context.Context, env *Env, change accounti
 	}
 	change.Month, change.Note = month, m.Note
 	return m.change(ctx, env, OnBooks, "nothing was changed", func(services Services, p ident.Platform, by platform.Author) error {
-		changed, err := services.Periods().ChangeStateAs(ctx, p, by.Actor, change)
+		changed, err := services.Periods().ChangeStateAs(ctx, p, by, change)
 		if err != nil {
 			return errors.Join(m.printOpeningBalances(env, err), fieldErrors("nothing was changed", flagNames(err)))
 		}
@@ -137,12 +137,12 @@ func (c archiveMonthCommand) withMonth(ctx context.Context, env *Env, kind platf
 	if err != nil {
 		return err
 	}
-	action, err := c.action(env, kind, ident.Platform{}, month.String())
-	if err != nil {
-		return err
-	}
 	return c.with(ctx, env, OnBooks, func(services Services) error {
 		if err := services.CheckClock(ctx); err != nil {
+			return err
+		}
+		action, err := c.action(ctx, env, services, kind, ident.Platform{}, month.String())
+		if err != nil {
 			return err
 		}
 		return blockerErrors(apply(services.Recording(action).Periods(), month))

@@ -16,11 +16,11 @@ type ledgerRotateCommand struct {
 // Run replaces the key that signs checkpoints. It does not need the old key, which may be
 // lost.
 func (l ledgerRotateCommand) Run(ctx context.Context, env *Env) error {
-	action, err := l.action(env, platform.OperatorRotatedLedgerKey, ident.Platform{}, "")
-	if err != nil {
-		return err
-	}
 	return l.withAccess(ctx, env, Access{MasterKey: &l.MasterKeyFlag}, func(services Services) error {
+		action, err := l.action(ctx, env, services, platform.OperatorRotatedLedgerKey, ident.Platform{}, "")
+		if err != nil {
+			return err
+		}
 		if err := services.Platforms().Record(ctx, action); err != nil {
 			return err
 		}

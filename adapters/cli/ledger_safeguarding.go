@@ -34,15 +34,15 @@ func (c ledgerSafeguardingCommand) Run(ctx context.Context, env *Env) error {
 			return err
 		}
 	}
-	by, err := c.author()
-	if err != nil {
-		return fieldErrors("nothing was changed", err)
-	}
 	return c.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
 		service := services.Treasury()
+		var by platform.Author
 		if c.Again || c.Acknowledge != "" {
 			if err := services.CheckClock(ctx); err != nil {
 				return err
+			}
+			if by, err = c.author(ctx, env, services); err != nil {
+				return fieldErrors("nothing was changed", err)
 			}
 		}
 		if c.Again {

@@ -157,15 +157,15 @@ func (c treasuryPurposeCommand) Run(ctx context.Context, env *Env) error {
 	if (c.Account == "") != (c.Purpose == "") {
 		return errors.New("give an account and its purpose, CLIENT or OWN, or neither to list all")
 	}
-	by, err := c.author()
-	if err != nil {
-		return fieldErrors("nothing was changed", err)
-	}
 	return c.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
 		service := services.Treasury()
 		if c.Account != "" {
 			if err := services.CheckClock(ctx); err != nil {
 				return err
+			}
+			by, err := c.author(ctx, env, services)
+			if err != nil {
+				return fieldErrors("nothing was changed", err)
 			}
 			change := ports.AccountPurpose{Path: c.Account, Purpose: safeguarding.Purpose(c.Purpose), By: by, Note: c.Note}
 			if err := service.SetPurposeAlone(ctx, p, change); err != nil {

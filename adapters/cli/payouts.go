@@ -198,8 +198,8 @@ func (c payoutArgs) decide(ctx context.Context, env *Env,
 	if err != nil {
 		return err
 	}
-	return c.withRails(ctx, env, func(service *rails.Service) error {
-		p, err := decide(service, ctx, id, c.by(c.actorFlag))
+	return c.changeRails(ctx, env, c.DatabaseFlags, c.actorFlag, func(service *rails.Service, by rails.Author) error {
+		p, err := decide(service, ctx, id, by)
 		return env.say(settingErrors("nothing was changed", err), "%s of %s %s\n", paymentName(p), p.Amount, done(p))
 	})
 }
@@ -259,8 +259,8 @@ type payoutsMarkNotSentCommand struct{ payoutArgs }
 func (c payoutsMarkNotSentCommand) Run(ctx context.Context, env *Env) error {
 	return c.decide(ctx, env, (*rails.Service).MarkNotSent, func(p rail.Payment) string {
 		if p.State != rail.Cancelled {
-			return "is reported as not sent. Nothing changes until another person confirms it within 24 hours, with the same command and their " +
-				"own --actor."
+			return "is reported as not sent. Nothing changes until another person confirms it within 24 hours, with the same command after " +
+				"causeway login."
 		}
 		return "is cancelled, because it was not sent. What was paid for it is refunded."
 	})

@@ -12,6 +12,7 @@ import (
 	"causeway/app/people"
 	"causeway/core/ident"
 	"causeway/core/person"
+	"causeway/core/platform"
 )
 
 // PeopleCommand is about the people who work with the service.
@@ -55,8 +56,8 @@ func (c peopleInviteCommand) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	return c.with(ctx, env, AsRequest, func(services Services) error {
-		issued, err := services.People().Invite(ctx, c.Email, c.Name, grants, c.Actor)
+	return c.withAuthor(ctx, env, c.DatabaseFlags, "nobody was invited", func(services Services, by platform.Author) error {
+		issued, err := services.People().Invite(ctx, c.Email, c.Name, grants, by)
 		return c.sayLink(env, issued, fieldErrors("nobody was invited", err, argument{"email", c.Email}))
 	})
 }
@@ -117,8 +118,8 @@ func (c peopleSetRolesCommand) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	return c.with(ctx, env, AsRequest, func(services Services) error {
-		changed, err := services.People().SetGrants(ctx, c.Email, grants, c.Actor)
+	return c.withAuthor(ctx, env, c.DatabaseFlags, "nothing was changed", func(services Services, by platform.Author) error {
+		changed, err := services.People().SetGrants(ctx, c.Email, grants, by)
 		return env.say(fieldErrors("nothing was changed", err), "%s now has the roles %s.\n", changed.Email, person.GrantTexts(changed.Grants))
 	})
 }
@@ -129,8 +130,8 @@ type peopleLinkCommand struct {
 }
 
 func (c peopleLinkCommand) Run(ctx context.Context, env *Env) error {
-	return c.with(ctx, env, AsRequest, func(services Services) error {
-		issued, err := services.People().NewLink(ctx, c.Email, c.Actor)
+	return c.withAuthor(ctx, env, c.DatabaseFlags, "nothing was changed", func(services Services, by platform.Author) error {
+		issued, err := services.People().NewLink(ctx, c.Email, by)
 		return c.sayLink(env, issued, fieldErrors("nothing was changed", err))
 	})
 }
@@ -138,8 +139,8 @@ func (c peopleLinkCommand) Run(ctx context.Context, env *Env) error {
 type peopleDisableCommand struct{ personFlags }
 
 func (c peopleDisableCommand) Run(ctx context.Context, env *Env) error {
-	return c.with(ctx, env, AsRequest, func(services Services) error {
-		disabled, err := services.People().Disable(ctx, c.Email, c.Actor)
+	return c.withAuthor(ctx, env, c.DatabaseFlags, "nothing was changed", func(services Services, by platform.Author) error {
+		disabled, err := services.People().Disable(ctx, c.Email, by)
 		return env.say(fieldErrors("nothing was changed", err), "%s is disabled.\n", disabled.Email)
 	})
 }

@@ -67,7 +67,10 @@ func (c platformSetCommand) Run(ctx context.Context, env *Env) error {
 // withOperator calls do with the use cases of an operator on platforms.
 func (f DatabaseFlags) withOperator(ctx context.Context, env *Env, actor actorFlag, do func(Services, *platforms.Operator) error) error {
 	return f.with(ctx, env, AsRequest, func(services Services) error {
-		err := services.WithOperator(ctx, actor.Actor, func(operator *platforms.Operator) error { return do(services, operator) })
+		by, err := actor.author(ctx, env, services)
+		if err == nil {
+			err = services.WithOperator(ctx, by, func(operator *platforms.Operator) error { return do(services, operator) })
+		}
 		return fieldErrors("nothing was changed", err)
 	})
 }

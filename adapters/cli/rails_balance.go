@@ -28,10 +28,15 @@ func (c railsBalanceCommand) Run(ctx context.Context, env *Env) error {
 	if (c.Set == nil) != (c.Currency == "" && c.Note == "") {
 		return errors.New("to set the balance give --set, --currency and --note")
 	}
-	return c.withRails(ctx, env, func(service *rails.Service) error {
+	return c.with(ctx, env, AsRequest, func(services Services) error {
+		service := services.Rails()
 		if c.Set != nil {
+			by, err := c.author(ctx, env, services)
+			if err != nil {
+				return fieldErrors("nothing was changed", err)
+			}
 			b := ports.OpeningBalance{Connection: c.Name, Amount: money.Amount{Minor: *c.Set, Currency: money.Currency(c.Currency)},
-				Actor: c.Actor, Note: c.Note}
+				Actor: by.Actor, Person: by.Person, Note: c.Note}
 			if err := service.SetBalance(ctx, b); err != nil {
 				return settingErrors("nothing was changed", err)
 			}

@@ -15,6 +15,7 @@ import (
 	"causeway/app/rails"
 	"causeway/core/corridor"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -39,8 +40,13 @@ type RailsCommand struct {
 	Notices    railsNoticesCommand    `cmd:"" help:"List what is to be looked at in the files of a bank, newest first. Needs CAUSEWAY_MASTER_KEY with a database URL if a file corrects an account, because that is personal data."`
 }
 
-// by returns the operator with the reason, as the use cases on rails record it.
-func (f noteFlag) by(a actorFlag) rails.Author { return rails.Author{Actor: a.Actor, Note: f.Note} }
+// changeRails calls fn with the use cases of operators on connections, and who runs the command, with the reason.
+func (f noteFlag) changeRails(ctx context.Context, env *Env, database DatabaseFlags, a actorFlag,
+	fn func(*rails.Service, rails.Author) error) error {
+	return a.withAuthor(ctx, env, database, "nothing was changed", func(services Services, by platform.Author) error {
+		return fn(services.Rails(), rails.Author{Actor: by.Actor, Person: by.Person, Note: f.Note})
+	})
+}
 
 // withRails calls fn with the use cases of operators on connections.
 func (f DatabaseFlags) withRails(ctx context.Context, env *Env, fn func(*rails.Service) error) error {
@@ -214,8 +220,8 @@ func (c railsSetCommand) Run(ctx context.Context, env *Env) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, railTestTimeout)
 	defer cancel()
-	return c.withRails(ctx, env, func(service *rails.Service) error {
-		v, checked, err := service.Set(ctx, c.Name, file, c.by(c.actorFlag), c.Untested)
+	return c.changeRails(ctx, env, c.DatabaseFlags, c.actorFlag, func(service *rails.Service, by rails.Author) error {
+		v, checked, err := service.Set(ctx, c.Name, file, by, c.Untested)
 		var broken *rails.NotWorking
 		if errors.As(err, &broken) {
 			return errors.Join(writeChecked(env.Out, broken.Checked),
@@ -291,8 +297,8 @@ type railsEndArgs struct {
 
 func (c railsEndArgs) end(ctx context.Context, env *Env,
 	change func(*rails.Service, context.Context, string, rails.Author) (ports.RailConnectionVersion, error), done string) error {
-	return c.withRails(ctx, env, func(service *rails.Service) error {
-		v, err := change(service, ctx, c.Name, c.by(c.actorFlag))
+	return c.changeRails(ctx, env, c.DatabaseFlags, c.actorFlag, func(service *rails.Service, by rails.Author) error {
+		v, err := change(service, ctx, c.Name, by)
 		return env.say(settingErrors("nothing was changed", err), "%s is %s, as version %d.\n", c.Name, done, v.Version)
 	})
 }
@@ -318,8 +324,8 @@ type railsSwitchArgs struct {
 }
 
 func (c railsSwitchArgs) set(ctx context.Context, env *Env, paused bool, done string) error {
-	return c.withRails(ctx, env, func(service *rails.Service) error {
-		if err := service.Pause(ctx, c.Name, paused, c.by(c.actorFlag)); err != nil {
+	return c.changeRails(ctx, env, c.DatabaseFlags, c.actorFlag, func(service *rails.Service, by rails.Author) error {
+		if err := service.Pause(ctx, c.Name, paused, by); err != nil {
 			return settingErrors("nothing was changed", err)
 		}
 		if _, err := fmt.Fprintf(env.Out, "%s %s\n", c.Name, done); err != nil {

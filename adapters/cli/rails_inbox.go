@@ -68,11 +68,36 @@ type reportArgs struct {
 
 // withID calls fn with the id and the use cases.
 func (c reportArgs) withID(ctx context.Context, env *Env, fn func(*rails.Service, uuid.UUID) error) error {
-	id, err := uuid.Parse(c.ID)
+	id, err := c.id()
 	if err != nil {
-		return fault.New(fault.InvalidInput, "%.100q is not an id of the list.", c.ID)
+		return err
 	}
 	return c.withRails(ctx, env, func(service *rails.Service) error { return fn(service, id) })
+}
+
+func (c reportArgs) id() (uuid.UUID, error) {
+	id, err := uuid.Parse(c.ID)
+	if err != nil {
+		err = fault.New(fault.InvalidInput, "%.100q is not an id of the list.", c.ID)
+	}
+	return id, err
+}
+
+// discardArgs name what an operator ends that will never be taken.
+type discardArgs struct {
+	reportArgs
+	noteFlag
+	actorFlag
+}
+
+func (c discardArgs) discard(ctx context.Context, env *Env, fn func(*rails.Service, uuid.UUID, rails.Author) error) error {
+	id, err := c.id()
+	if err != nil {
+		return err
+	}
+	return c.changeRails(ctx, env, c.DatabaseFlags, c.actorFlag, func(service *rails.Service, by rails.Author) error {
+		return fn(service, id, by)
+	})
 }
 
 type railsInboxShowCommand struct {
@@ -185,15 +210,11 @@ func (c railsInboxRetryCommand) Run(ctx context.Context, env *Env) error {
 	})
 }
 
-type railsInboxDiscardCommand struct {
-	reportArgs
-	noteFlag
-	actorFlag
-}
+type railsInboxDiscardCommand struct{ discardArgs }
 
 func (c railsInboxDiscardCommand) Run(ctx context.Context, env *Env) error {
-	return c.withID(ctx, env, func(service *rails.Service, id uuid.UUID) error {
-		i, err := service.DiscardItem(ctx, id, c.by(c.actorFlag))
+	return c.discard(ctx, env, func(service *rails.Service, id uuid.UUID, by rails.Author) error {
+		i, err := service.DiscardItem(ctx, id, by)
 		return env.say(settingErrors("nothing was changed", err), "%s %s of %s is discarded.\n", i.Kind, table.Printable(i.Key), i.Connection)
 	})
 }

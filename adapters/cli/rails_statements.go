@@ -86,15 +86,11 @@ func (c railsStatementsRetryCommand) Run(ctx context.Context, env *Env) error {
 	})
 }
 
-type railsStatementsDiscardCommand struct {
-	reportArgs
-	noteFlag
-	actorFlag
-}
+type railsStatementsDiscardCommand struct{ discardArgs }
 
 func (c railsStatementsDiscardCommand) Run(ctx context.Context, env *Env) error {
-	return c.withID(ctx, env, func(service *rails.Service, id uuid.UUID) error {
-		q, err := service.DiscardStatement(ctx, id, c.by(c.actorFlag))
+	return c.discard(ctx, env, func(service *rails.Service, id uuid.UUID, by rails.Author) error {
+		q, err := service.DiscardStatement(ctx, id, by)
 		return env.say(settingErrors("nothing was changed", err), "The statement %s of %s is discarded.\n",
 			table.Printable(q.Name), q.Connection)
 	})

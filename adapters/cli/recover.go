@@ -70,8 +70,8 @@ type recoverReviewCommand struct {
 }
 
 func (c recoverReviewCommand) Run(ctx context.Context, env *Env) error {
-	return c.withRails(ctx, env, func(service *rails.Service) error {
-		open, withdrawn, err := service.ReviewLostCommits(ctx, c.Finding, c.by(c.actorFlag))
+	return c.changeRails(ctx, env, c.DatabaseFlags, c.actorFlag, func(service *rails.Service, by rails.Author) error {
+		open, withdrawn, err := service.ReviewLostCommits(ctx, c.Finding, by)
 		if err != nil {
 			return settingErrors("nothing was changed", err)
 		}

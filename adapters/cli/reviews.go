@@ -140,8 +140,8 @@ type reviewDecisionFlags struct {
 	reviewFlags
 	Subject     string `arg:"" help:"Id of the verification or the beneficial owner." placeholder:"ID"`
 	Application string `required:"" help:"The application that was reviewed, as printed by: causeway reviews show. A decision on another one is refused." placeholder:"UUID"`
-	Actor       string `required:"" help:"Who decides. It is recorded." placeholder:"NAME"`
 	Reason      string `required:"" help:"Why. It is recorded for operators and not shown to the platform." placeholder:"TEXT"`
+	actorFlag
 }
 
 // decide applies a decision and prints what became of the verification.
@@ -156,7 +156,11 @@ func (f reviewDecisionFlags) decide(ctx context.Context, env *Env, verdict verif
 		return fmt.Errorf("--application: %q is not the id of an application; causeway reviews show prints it", f.Application)
 	}
 	return f.withVerifications(ctx, env, func(p ident.Platform, service *customers.Verifications, services Services) error {
-		d := verification.Decision{Application: application, By: strings.TrimSpace(f.Actor),
+		by, err := f.author(ctx, env, services)
+		if err != nil {
+			return fieldErrors("nothing was changed", err)
+		}
+		d := verification.Decision{Application: application, By: by.Actor, Person: by.Person,
 			Outcome: verification.Outcome{Verdict: verdict, Reason: f.Reason}}
 		if problems != nil {
 			of := ident.Customer{}

@@ -15,8 +15,8 @@ type reviewHitFlags struct {
 	reviewFlags
 	Subject string   `arg:"" help:"Id of the customer or the beneficial owner." placeholder:"ID"`
 	Entry   []string `required:"" sep:"," help:"The entries, as printed by: causeway reviews show." placeholder:"LIST:ENTRY"`
-	Actor   string   `required:"" help:"Who decides. It is recorded." placeholder:"NAME"`
 	Reason  string   `required:"" help:"Why. It is recorded for operators and not shown to the platform." placeholder:"TEXT"`
+	actorFlag
 }
 
 // judge applies the verdict and prints what became of the customer.
@@ -32,8 +32,12 @@ func (f reviewHitFlags) judge(ctx context.Context, env *Env, status screening.Hi
 		return fmt.Errorf("ID must be that of a customer or a beneficial owner: %w", err)
 	}
 	return f.withVerifications(ctx, env, func(p ident.Platform, _ *customers.Verifications, services Services) error {
+		by, err := f.author(ctx, env, services)
+		if err != nil {
+			return fieldErrors("nothing was changed", err)
+		}
 		judged, err := services.Screening(f.ScreeningThreshold).Judge(ctx, p, subject, f.Entry,
-			screening.Verdict{Status: status, By: f.Actor, Reason: f.Reason})
+			screening.Verdict{Status: status, By: by.Actor, Person: by.Person, Reason: f.Reason})
 		return env.say(fieldErrors("nothing was changed", err), "%s of %s: %s. %s is %s.\n",
 			strings.Join(f.Entry, ", "), f.Subject, strings.ToLower(string(status)),
 			judged.ID, judged.Status)

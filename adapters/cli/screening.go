@@ -32,18 +32,19 @@ type screeningLoadCommand struct {
 
 // Run reads the whole file before it changes anything.
 func (c screeningLoadCommand) Run(ctx context.Context, env *Env) error {
-	by, err := c.author()
-	if err != nil {
-		return fieldErrors("nothing was changed", err)
-	}
 	read, hash, err := c.read(env)
 	if err != nil {
 		return err
 	}
 	now := env.Clock.Now()
 	list := screening.LoadedList{ID: env.IDs.New(now), List: screening.List(c.List), PublishedAt: read.PublishedAt, SHA256: hash,
-		Entries: len(read.Entries), LoadedAt: now, Actor: by.Actor}
+		Entries: len(read.Entries), LoadedAt: now}
 	return c.with(ctx, env, AsRequest, func(services Services) error {
+		by, err := c.author(ctx, env, services)
+		if err != nil {
+			return fieldErrors("nothing was changed", err)
+		}
+		list.Actor, list.Person = by.Actor, by.Person
 		platforms, err := reviewedPlatforms(ctx, services, ident.Platform{})
 		if err != nil {
 			return err

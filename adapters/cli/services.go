@@ -44,6 +44,9 @@ type Env struct {
 	IDs         ports.IDs
 	// Open opens the services on a database.
 	Open func(context.Context, DatabaseFlags, Access) (Services, error)
+	// Command is the words of the command, such as "rails set", and Sessions are those of who has signed in.
+	Command  string
+	Sessions Sessions
 	// Version is the one that the program reports.
 	Version string
 	// BaseURL returns the URL of the API, version included, at the public URL of the service.
@@ -87,6 +90,8 @@ const (
 type Services interface {
 	// Close closes the database.
 	Close() error
+	// Database names the database, without a secret.
+	Database() string
 	// CheckClock returns an error if the clock of this machine must not set times in the ledger.
 	CheckClock(context.Context) error
 	// Recording returns the services whose next change also records what an operator did.
@@ -95,7 +100,7 @@ type Services interface {
 	// Platforms are the use cases on platforms that need no rails.
 	Platforms() *platforms.Service
 	// WithOperator calls do with the use cases of an operator on platforms.
-	WithOperator(ctx context.Context, actor string, do func(*platforms.Operator) error) error
+	WithOperator(ctx context.Context, by platform.Author, do func(*platforms.Operator) error) error
 	// People are the use cases on the people who work with the service. They sign nobody in.
 	People() *people.Service
 	Pricing() *pricing.Service

@@ -27,15 +27,15 @@ func (c webhooksRotateCommand) Run(ctx context.Context, env *Env) error {
 	if c.Overlap < 0 || c.Overlap > 90*24*time.Hour {
 		return fmt.Errorf("--overlap must be from 0s to 2160h, not %s", c.Overlap)
 	}
-	action, err := c.action(env, platform.OperatorRotatedWebhookKeys, ident.Platform{}, c.Environment)
-	if err != nil {
-		return err
-	}
 	return c.withAccess(ctx, env, Access{MasterKey: &c.MasterKeyFlag}, func(services Services) error {
+		action, err := c.action(ctx, env, services, platform.OperatorRotatedWebhookKeys, ident.Platform{}, c.Environment)
+		if err != nil {
+			return err
+		}
 		if err := services.Platforms().Record(ctx, action); err != nil {
 			return err
 		}
-		err := services.Webhooks().Rotate(ctx, platform.Environment(c.Environment), c.Overlap)
+		err = services.Webhooks().Rotate(ctx, platform.Environment(c.Environment), c.Overlap)
 		return env.say(err, "Webhooks of %s platforms are signed with new keys, listed by GET /webhook-keys.\n", c.Environment)
 	})
 }

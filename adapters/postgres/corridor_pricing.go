@@ -153,6 +153,14 @@ func (t *PricingTx) FourEyesPlatforms(ctx context.Context, a books.Action) ([]id
 		WHERE $1 = ANY (four_eyes) ORDER BY platform_id`, a)
 }
 
+// personText returns the id of a person as a setting of a transaction, which is empty for none.
+func personText(id ident.Person) string {
+	if id.IsZero() {
+		return ""
+	}
+	return id.UUID().String()
+}
+
 // SaveOverride writes the override of a key; the history takes its author from the settings of the transaction.
 func (t *PricingTx) SaveOverride(ctx context.Context, o ports.CorridorOverride, by ports.CorridorAuthor) error {
 	var approved string
@@ -160,8 +168,8 @@ func (t *PricingTx) SaveOverride(ctx context.Context, o ports.CorridorOverride, 
 		approved = by.Approval.Proposal.UUID().String()
 	}
 	if _, err := t.tx.Exec(ctx, `SELECT set_config('causeway.change_note', $1, true), set_config('causeway.operator', $2, true),
-		set_config('causeway.proposal', $3, true), set_config('causeway.approver', $4, true)`, by.Note, by.By, approved,
-		by.Approval.By.Actor); err != nil {
+		set_config('causeway.proposal', $3, true), set_config('causeway.approver', $4, true),
+		set_config('causeway.person', $5, true)`, by.Note, by.By, approved, by.Approval.By.Actor, personText(by.Person)); err != nil {
 		return err
 	}
 	if a := t.db.operatorAction; a != nil {

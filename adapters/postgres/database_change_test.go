@@ -15,6 +15,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -156,7 +157,7 @@ func reviewLostPostings(t *testing.T, db *postgres.DB, want int) {
 			t.Errorf("lost %+v", l)
 		}
 	}
-	if err := db.SaveLostCommitReview(ctx, findings[0].ID, "ana", "Compared with the statement", noon); err != nil {
+	if err := db.SaveLostCommitReview(ctx, findings[0].ID, platform.Author{Actor: "ana"}, "Compared with the statement", noon); err != nil {
 		t.Fatal(err)
 	}
 }

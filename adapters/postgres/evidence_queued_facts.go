@@ -100,7 +100,7 @@ var queuedFacts = []queuedFact{
 	{kind: ledger.FactReceivable, table: "receivables", key: []keyColumn{{"id", "uuid"}}, columns: []string{
 		"id", "transaction_id", "customer_id", "account_id", "account_path", "partner", "reference", "currency", "amount", "reason_code",
 		"partner_id", "returned_at",
-		"note", "token_id", "actor", "created_at",
+		"note", "token_id", "actor", "created_at", "person_id",
 	}},
 	{kind: ledger.FactReceivableChange, table: "receivable_changes", key: []keyColumn{{"receivable_id", "uuid"}, {"number", "integer"}}},
 	{kind: ledger.FactSafeguardingPurpose, table: "safeguarding_purposes", key: []keyColumn{{"account", "text"}, {"version", "integer"}}},

@@ -80,9 +80,9 @@ func (u *Unit) RestartJobs(_ context.Context, jobs []ports.Job, due time.Time) e
 
 func (u *Unit) RecordJobActions(_ context.Context, actions []ports.JobAction) error {
 	for _, a := range actions {
-		u.queueExec(`INSERT INTO job_actions (platform_id, id, job_id, action, actor, reason, at, step, subjects, attempts, last_error)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, a.Job.Platform, a.ID, a.Job.ID, a.Kind,
-			a.Actor, a.Reason, a.At, a.Job.Step, pgIDs(a.Job.Subjects), a.Job.Attempts, a.Job.LastError)
+		u.queueExec(`INSERT INTO job_actions (platform_id, id, job_id, action, actor, reason, at, step, subjects, attempts, last_error, person_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`, a.Job.Platform, a.ID, a.Job.ID, a.Kind,
+			a.Actor, a.Reason, a.At, a.Job.Step, pgIDs(a.Job.Subjects), a.Job.Attempts, a.Job.LastError, a.Person)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -200,10 +201,10 @@ func (db *DB) LostCommits(ctx context.Context, finding int64, limit int) ([]port
 }
 
 // SaveLostCommitReview implements rails.LostCommitStore.
-func (db *DB) SaveLostCommitReview(ctx context.Context, finding int64, by, note string, now time.Time) error {
+func (db *DB) SaveLostCommitReview(ctx context.Context, finding int64, by platform.Author, note string, now time.Time) error {
 	return db.asOwner(ctx, "lost_commit_reviews", func(tx storage.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO lost_commit_reviews (finding_id, reviewed_by, note, reviewed_at) VALUES ($1, $2, $3, $4)`,
-			finding, by, note, now)
+		_, err := tx.Exec(ctx, `INSERT INTO lost_commit_reviews (finding_id, reviewed_by, note, reviewed_at, person_id)
+			VALUES ($1, $2, $3, $4, $5)`, finding, by.Actor, note, now, by.Person)
 		return err
 	})
 }

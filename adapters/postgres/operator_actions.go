@@ -6,11 +6,12 @@ import (
 	"causeway/core/platform"
 )
 
-const insertOperatorAction = `INSERT INTO operator_actions (platform_id, id, action, subject_id, subject, actor, at) VALUES ($1, $2, $3, $4, $5, $6, $7)`
+const insertOperatorAction = `INSERT INTO operator_actions (platform_id, id, action, subject_id, subject, actor, at, person_id)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
 // operatorActionColumns returns the arguments of insertOperatorAction. Zero ids are stored as such.
 func operatorActionColumns(a platform.OperatorAction) []any {
-	return []any{a.Platform.UUID(), a.ID, a.Kind, a.Subject, a.Name, a.Actor, a.At}
+	return []any{a.Platform.UUID(), a.ID, a.Kind, a.Subject, a.Name, a.Actor, a.At, a.Person}
 }
 
 // RecordOperatorAction inserts one action.

@@ -195,6 +195,7 @@ func (u *Unit) UpdatePersonLink(ctx context.Context, l person.Link) error {
 var personSessions = schema.New("person_sessions", []string{"token_hash"}, func(s *person.Session) schema.Columns {
 	return schema.Columns{
 		{Name: "token_hash", Field: &s.TokenHash}, {Name: "person_id", Field: &s.Person}, {Name: "setup", Field: &s.Setup},
+		{Name: "command_line", Field: &s.CommandLine},
 		{Name: "created_at", Field: &s.CreatedAt}, {Name: "last_used_at", Field: &s.LastUsedAt}, {Name: "expires_at", Field: &s.ExpiresAt},
 	}
 })
@@ -227,6 +228,44 @@ func (u *Unit) LockPersonSession(ctx context.Context, secret person.SecretHash) 
 // UpdatePersonSession uses the primary key. A session that has ended meanwhile is no error.
 func (u *Unit) UpdatePersonSession(ctx context.Context, s person.Session) error {
 	return write(ctx, u, updatePersonSession, s)
+}
+
+// signInRequests is the table sign_in_requests.
+var signInRequests = schema.New("sign_in_requests", []string{"code"}, func(r *person.SignInRequest) schema.Columns {
+	return schema.Columns{
+		{Name: "code", Field: &r.Code}, {Name: "token_hash", Field: &r.SecretHash}, {Name: "requested_from", Field: &r.From},
+		{Name: "created_at", Field: &r.CreatedAt}, {Name: "expires_at", Field: &r.ExpiresAt},
+	}
+})
+
+var insertSignInRequest = signInRequests.Insert("")
+
+// CreateSignInRequest inserts one request.
+func (u *Unit) CreateSignInRequest(ctx context.Context, r person.SignInRequest) error {
+	return writeNow(ctx, u, insertSignInRequest, r, nil)
+}
+
+// SignInRequest uses the primary key.
+func (db *DB) SignInRequest(ctx context.Context, code string) (person.SignInRequest, error) {
+	return selectExisting(ctx, db, db.read, signInRequests, person.ErrSignInRequest, `WHERE code = $1`, code)
+}
+
+// LockSignInRequest uses the primary key.
+func (u *Unit) LockSignInRequest(ctx context.Context, code string) (person.SignInRequest, error) {
+	return selectExisting(ctx, u.db, u.query, signInRequests, person.ErrSignInRequest, `WHERE code = $1 FOR UPDATE`, code)
+}
+
+// DeleteSignInRequest uses the primary key.
+func (u *Unit) DeleteSignInRequest(_ context.Context, code string) error {
+	u.queueExec(`DELETE FROM sign_in_requests WHERE code = $1`, code)
+	return nil
+}
+
+// PeopleInProduction reads both tables until it finds one.
+func (db *DB) PeopleInProduction(ctx context.Context) (isProduction, canSignIn bool, err error) {
+	const query = `SELECT EXISTS (SELECT FROM platforms WHERE environment = 'PRODUCTION'), EXISTS (SELECT FROM people WHERE status = 'ACTIVE')`
+	err = db.read(ctx, query, nil, func(rows pgx.Rows) error { return rows.Scan(&isProduction, &canSignIn) })
+	return isProduction, canSignIn, err
 }
 
 // DeletePersonSession uses the primary key.
@@ -271,7 +310,8 @@ func (u *Unit) SaveSignInAttempts(ctx context.Context, address person.SecretHash
 	return write(ctx, u, updateSignInAttempts, signInAttemptRow{a, address})
 }
 
-// OldSignIns returns the links and sessions that ended before a time, and the attempts to sign in that were the last before another.
+// OldSignIns returns the links, sessions and requests that ended before a time, and the attempts to sign in that were the last before
+// another.
 func OldSignIns(ended, attempts time.Time) []storage.OldRows {
 	rows := func(table, key, at string, before time.Time) storage.OldRows {
 		return storage.OldRows{Table: table, Before: before, Delete: fmt.Sprintf(
@@ -281,6 +321,7 @@ func OldSignIns(ended, attempts time.Time) []storage.OldRows {
 	return []storage.OldRows{
 		rows("person_links", "token_hash", "expires_at", ended),
 		rows("person_sessions", "token_hash", "expires_at", ended),
+		rows("sign_in_requests", "code", "expires_at", ended),
 		rows("sign_in_attempts", "address_hash", "last_at", attempts),
 	}
 }

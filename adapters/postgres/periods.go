@@ -85,10 +85,10 @@ func (u *Unit) ChangePeriods(ctx context.Context, change period.Change, next per
 		`UPDATE ledger_clocks SET closed_before = $2, soft_closed_before = $3, recorded_at = greatest($4, recorded_at + interval '1 microsecond')
 		WHERE platform_id = $1`, platform, monthStart(next.FirstUnclosed), monthStart(next.FirstOpen), change.At)
 	u.queueExec(
-		`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, actor, note, proposal_id, approver_token_id, approver)
-		SELECT $1, $2, $3, c.recorded_at, $4, $5, $6, $7, $8, $9 FROM ledger_clocks c WHERE c.platform_id = $1`,
+		`INSERT INTO ledger_period_changes (platform_id, month, action, changed_at, token_id, actor, note, proposal_id, approver_token_id, approver, person_id)
+		SELECT $1, $2, $3, c.recorded_at, $4, $5, $6, $7, $8, $9, $10 FROM ledger_clocks c WHERE c.platform_id = $1`,
 		platform, change.Month, change.Action, change.By.Token, change.By.Actor, change.Note,
-		change.Approval.Proposal, change.Approval.By.Token, change.Approval.By.Actor)
+		change.Approval.Proposal, change.Approval.By.Token, change.Approval.By.Actor, change.By.Person)
 	if err := u.flush(ctx); err != nil {
 		return err
 	}

@@ -166,7 +166,7 @@ func (db *DB) RailAccounts(ctx context.Context, connection string, now time.Time
 // SaveOpeningBalance implements rails.Tx.
 func (u *Unit) SaveOpeningBalance(_ context.Context, b ports.OpeningBalance) error {
 	u.queueExec(insertRailAccounts, []string{b.Connection}, []money.Currency{b.Amount.Currency})
-	u.queueExec(`INSERT INTO rail_opening_balances (connection, currency, at, amount, set_by, note) VALUES ($1, $2, $3, $4, $5, $6)`,
-		b.Connection, b.Amount.Currency, b.At, b.Amount.Minor, b.Actor, b.Note)
+	u.queueExec(`INSERT INTO rail_opening_balances (connection, currency, at, amount, set_by, note, person_id) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		b.Connection, b.Amount.Currency, b.At, b.Amount.Minor, b.Actor, b.Note, b.Person)
 	return nil
 }

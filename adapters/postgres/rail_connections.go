@@ -55,7 +55,7 @@ const connectionVersions = `FROM rail_connections c
 const connectionsInForce = connectionVersions +
 	` WHERE c.version > deleted ORDER BY c.name, (c.state = 'RETIRED' OR test.passed) DESC, c.version DESC`
 
-const connectionColumns = `c.name, c.version, c.settings, c.set_by, c.note, c.set_at, c.state, test.passed, latest `
+const connectionColumns = `c.name, c.version, c.settings, c.set_by, c.note, c.set_at, c.state, test.passed, latest, c.person_id `
 
 // RailConnections implements connections.RailConnectionReader.
 func (db *DB) RailConnections(ctx context.Context) ([]ports.RailConnectionVersion, error) {
@@ -72,7 +72,7 @@ func (db *DB) connectionVersions(ctx context.Context, query string, args ...any)
 		var settings []byte
 		var state string
 		var tested bool
-		if err := rows.Scan(&v.Name, &v.Version, &settings, &v.By, &v.Note, &v.SetAt, &state, &tested, &v.Latest); err != nil {
+		if err := rows.Scan(&v.Name, &v.Version, &settings, &v.By, &v.Note, &v.SetAt, &state, &tested, &v.Latest, &v.Person); err != nil {
 			return err
 		}
 		v.Untested, v.Retired, v.Deleted = !tested, state == connectionRetired, state == connectionDeleted
@@ -136,8 +136,9 @@ func (db *DB) SaveRailConnection(ctx context.Context, v ports.RailConnectionVers
 			return fault.New(fault.InvalidInput, "There are %d connections already, which is the maximum.", len(seen))
 		}
 		inserted, err := tx.Exec(
-			ctx, `INSERT INTO rail_connections (name, version, settings, set_by, note, set_at, state) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
-			v.Name, v.Version, string(settings), v.By, v.Note, v.SetAt, state)
+			ctx, `INSERT INTO rail_connections (name, version, settings, set_by, note, set_at, state, person_id)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+			v.Name, v.Version, string(settings), v.By, v.Note, v.SetAt, state, v.Person)
 		if err != nil || inserted != 1 {
 			return cmp.Or(err, ports.ErrRailConnectionChanged)
 		}
@@ -206,8 +207,8 @@ func (db *DB) SaveRailPause(ctx context.Context, p ports.RailPause) error {
 		if _, err := tx.Exec(ctx, storage.LockPauses); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO rail_controls (name, paused, set_by, note, set_at) VALUES ($1, $2, $3, $4, $5)`, p.Name, p.Paused,
-			p.By, p.Note, p.At)
+		_, err := tx.Exec(ctx, `INSERT INTO rail_controls (name, paused, set_by, note, set_at, person_id) VALUES ($1, $2, $3, $4, $5, $6)`,
+			p.Name, p.Paused, p.By, p.Note, p.At, p.Person)
 		return err
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"causeway/adapters/postgres/schema"
 	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -109,9 +110,10 @@ func (db *DB) DeleteRailFeedItem(ctx context.Context, i ports.RailFeedItem) erro
 }
 
 // DiscardRailFeedItem implements rails.RailFeedStore. The row stays, so that the item is not kept again.
-func (db *DB) DiscardRailFeedItem(ctx context.Context, id uuid.UUID, by, note string, now time.Time) (bool, error) {
+func (db *DB) DiscardRailFeedItem(ctx context.Context, id uuid.UUID, by platform.Author, note string, now time.Time) (bool, error) {
 	changed, err := db.exec(
-		ctx, `UPDATE rail_feed_items SET discarded_at = $2, discarded_by = $3, note = $4 WHERE id = $1 AND discarded_at IS NULL`,
-		id, now, by, note)
+		ctx, `UPDATE rail_feed_items SET discarded_at = $2, discarded_by = $3, note = $4, person_id = $5
+			WHERE id = $1 AND discarded_at IS NULL`,
+		id, now, by.Actor, note, by.Person)
 	return changed > 0, err
 }

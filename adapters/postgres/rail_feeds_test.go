@@ -11,6 +11,7 @@ import (
 
 	"causeway/adapters/postgres"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -132,7 +133,7 @@ func TestRailFeedItems_KeptOnceAndDiscarded(t *testing.T) {
 		t.Errorf("listed %+v, %v", listed, err)
 	}
 
-	if ok, err := c.DiscardRailFeedItem(ctx, first.ID, "operator", "a test of the bank", noon); err != nil || !ok {
+	if ok, err := c.DiscardRailFeedItem(ctx, first.ID, platform.Author{Actor: "operator"}, "a test of the bank", noon); err != nil || !ok {
 		t.Fatalf("discarded %v, %v", ok, err)
 	}
 	if shown, found, err := c.RailFeedItem(ctx, first.ID); err != nil || !found || string(shown.Content) != `{"payer":"Ana"}` ||
@@ -142,7 +143,7 @@ func TestRailFeedItems_KeptOnceAndDiscarded(t *testing.T) {
 	if _, found, err := c.RailFeedItem(ctx, uuid.New()); found || err != nil {
 		t.Errorf("found %v, %v", found, err)
 	}
-	if ok, err := c.DiscardRailFeedItem(ctx, first.ID, "operator", "again", noon); err != nil || ok {
+	if ok, err := c.DiscardRailFeedItem(ctx, first.ID, platform.Author{Actor: "operator"}, "again", noon); err != nil || ok {
 		t.Errorf("discarded twice: %v, %v", ok, err)
 	}
 	if err := c.DeleteRailFeedItem(ctx, owned); err != nil {
@@ -247,7 +248,7 @@ func TestRailStatements_QueuedOnceUntilReconciled(t *testing.T) {
 	if countRows(t, c.url, `SELECT count(*) FROM rail_statements WHERE length(content) > 0`) != 0 {
 		t.Error("the content is kept")
 	}
-	if ok, err := c.DiscardRailStatement(ctx, s.ID, "ana", "too late", noon); ok || err != nil {
+	if ok, err := c.DiscardRailStatement(ctx, s.ID, platform.Author{Actor: "ana"}, "too late", noon); ok || err != nil {
 		t.Errorf("a reconciled statement was discarded: %v, %v", ok, err)
 	}
 }
@@ -282,7 +283,7 @@ func TestRailStatements_RefusedAreListedUntilDiscarded(t *testing.T) {
 		t.Errorf("shown %+v, %v, %v", shown, found, err)
 	}
 
-	if ok, err := c.DiscardRailStatement(ctx, s.ID, "ana", "by hand", noon); err != nil || !ok {
+	if ok, err := c.DiscardRailStatement(ctx, s.ID, platform.Author{Actor: "ana"}, "by hand", noon); err != nil || !ok {
 		t.Fatalf("discarded %v, %v", ok, err)
 	}
 

@@ -165,7 +165,8 @@ var railDecisions = schema.New("rail_decisions", keyOfPlatform, func(d *ports.Ra
 		{Name: "kind", Field: &p.Kind},
 		{Name: "decision", Field: &d.Decision}, {Name: "state", Field: &p.State}, {Name: "wait", Field: &p.Wait},
 		{Name: "reason", Field: &p.Reason},
-		{Name: "actor", Field: &d.Actor}, {Name: "note", Field: &d.Note}, {Name: "decided_at", Field: &d.At},
+		{Name: "actor", Field: &d.Actor}, {Name: "person_id", Field: &d.Person}, {Name: "note", Field: &d.Note},
+		{Name: "decided_at", Field: &d.At},
 	}
 })
 

@@ -11,6 +11,7 @@ import (
 	"causeway/adapters/postgres/schema"
 	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -142,9 +143,10 @@ func (db *DB) RailStatementReconciled(ctx context.Context, s ports.QueuedStateme
 }
 
 // DiscardRailStatement implements rails.RailStatementStore. The row stays, so that the statement is not queued again.
-func (db *DB) DiscardRailStatement(ctx context.Context, id uuid.UUID, by, note string, now time.Time) (bool, error) {
+func (db *DB) DiscardRailStatement(ctx context.Context, id uuid.UUID, by platform.Author, note string, now time.Time) (bool, error) {
 	changed, err := db.exec(
-		ctx, `UPDATE rail_statements SET content = '', reconciled_at = $2, discarded_by = $3, note = $4 WHERE id = $1 AND reconciled_at IS NULL`,
-		id, now, by, note)
+		ctx, `UPDATE rail_statements SET content = '', reconciled_at = $2, discarded_by = $3, note = $4, person_id = $5
+			WHERE id = $1 AND reconciled_at IS NULL`,
+		id, now, by.Actor, note, by.Person)
 	return changed > 0, err
 }

@@ -183,6 +183,7 @@ var reconciliationResolutions = schema.New("reconciliation_resolutions", keyOfRe
 	return slices.Concat(schema.Columns{
 		{Name: "platform_id", Field: &row.platform}, {Name: "break_id", Field: &s.Break}, {Name: "method", Field: &s.Method},
 		{Name: "note", Field: &s.Note}, {Name: "posting_id", Field: schema.Optional(&s.Posting)}, {Name: "reconciliation_id", Field: &s.Run},
-		{Name: "resolved_by", Field: &s.By}, {Name: "actor", Field: &s.Actor}, {Name: "resolved_at", Field: &s.At},
+		{Name: "resolved_by", Field: &s.By}, {Name: "actor", Field: &s.Actor}, {Name: "person_id", Field: &s.Person},
+		{Name: "resolved_at", Field: &s.At},
 	}, schema.ApprovalColumns(&s.Approval))
 })

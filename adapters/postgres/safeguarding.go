@@ -36,13 +36,14 @@ type accountPurposeRow = ofPlatform[ports.AccountPurpose]
 
 // insertPurpose gives a purpose the next version of its account.
 const insertPurpose = `
-	INSERT INTO safeguarding_purposes (platform_id, account, version, purpose, changed_at, token_id, actor, note, proposal_id, approver_token_id, approver)
-	SELECT $1, $2, 1 + coalesce(max(version), 0), $3, $4, $5, $6, $7, $8, $9, $10 FROM safeguarding_purposes WHERE platform_id = $1 AND account = $2
+	INSERT INTO safeguarding_purposes (platform_id, account, version, purpose, changed_at, token_id, actor, note, proposal_id, approver_token_id, approver, person_id)
+	SELECT $1, $2, 1 + coalesce(max(version), 0), $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM safeguarding_purposes WHERE platform_id = $1 AND account = $2
 	RETURNING version`
 
 // SetAccountPurpose implements treasury.Tx.
 func (u *Unit) SetAccountPurpose(ctx context.Context, p ident.Platform, c ports.AccountPurpose) (ports.AccountPurpose, error) {
-	args := []any{p, c.Path, c.Purpose, c.At, c.By.Token, c.By.Actor, c.Note, c.Approval.Proposal, c.Approval.By.Token, c.Approval.By.Actor}
+	args := []any{p, c.Path, c.Purpose, c.At, c.By.Token, c.By.Actor, c.Note, c.Approval.Proposal, c.Approval.By.Token, c.Approval.By.Actor,
+		c.By.Person}
 	err := u.query(ctx, insertPurpose, args, func(rows pgx.Rows) error { return rows.Scan(&c.Version) })
 	return c, err
 }

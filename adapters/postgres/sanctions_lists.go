@@ -54,7 +54,8 @@ var sanctionsLists = schema.New("sanctions_lists", []string{"id"}, func(l *scree
 	return schema.Columns{
 		{Name: "id", Field: &l.ID}, {Name: "list", Field: &l.List}, {Name: "published_at", Field: &l.PublishedAt},
 		{Name: "sha256", Field: &l.SHA256},
-		{Name: "entries", Field: &l.Entries}, {Name: "actor", Field: &l.Actor}, {Name: "loaded_at", Field: &l.LoadedAt},
+		{Name: "entries", Field: &l.Entries}, {Name: "actor", Field: &l.Actor}, {Name: "person_id", Field: &l.Person},
+		{Name: "loaded_at", Field: &l.LoadedAt},
 	}
 })
 

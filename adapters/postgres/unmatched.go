@@ -22,7 +22,7 @@ import (
 // funding/unmatched.
 const unmatchedColumns = `
 	p.id, p.kind, p.recorded_at, r.id, r.rail, r.source_account, r.partner_id, r.reference, r.currency, r.amount, r.received_at, r.refunded,
-	a.transaction_id, a.account_id, a.note, a.token_id, a.actor, a.assigned_at, a.proposal_id, a.approver_token_id, a.approver`
+	a.transaction_id, a.account_id, a.note, a.token_id, a.actor, a.assigned_at, a.proposal_id, a.approver_token_id, a.approver, a.person_id`
 
 // unmatchedTables joins a posting p with its receipt r and its assignment a. If the refund
 // of a transaction failed, the posting is the transaction's and the amount to refund is
@@ -49,7 +49,7 @@ func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, er
 	if err := rows.Scan(&u.Posting, &u.Kind, &u.Since, &r.ID, &r.Rail, &u.SourceAccount, &r.PartnerID, &r.Reference, &r.Amount.Currency,
 		&r.Amount.Minor, &r.At, &u.RefundOf, &a.Transaction, &a.Account, schema.Optional(&a.Note), &a.By.Token,
 		schema.Optional(&a.By.Actor), &a.At,
-		&a.Approval.Proposal, &a.Approval.By.Token, schema.Optional(&a.Approval.By.Actor)); err != nil {
+		&a.Approval.Proposal, &a.Approval.By.Token, schema.Optional(&a.Approval.By.Actor), &a.By.Person); err != nil {
 		return u, err
 	}
 	if u.SourceAccount == "" {
@@ -106,13 +106,14 @@ func (u *Unit) LockUnmatched(ctx context.Context, p ident.Platform,
 }
 
 const insertAssignment = `
-	INSERT INTO unmatched_assignments (platform_id, posting_id, receipt_id, transaction_id, account_id, note, token_id, actor, assigned_at, proposal_id, approver_token_id, approver)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+	INSERT INTO unmatched_assignments (platform_id, posting_id, receipt_id, transaction_id, account_id, note, token_id, actor, assigned_at, proposal_id, approver_token_id, approver,
+		person_id)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
 
 // AssignUnmatched stores a decision.
 func (u *Unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a transaction.Assignment) error {
 	u.queueExec(insertAssignment, of.Receipt.Platform, of.Posting, of.Receipt.ID, a.Transaction,
-		a.Account, a.Note, a.By.Token, a.By.Actor, a.At, a.Approval.Proposal, a.Approval.By.Token, a.Approval.By.Actor)
+		a.Account, a.Note, a.By.Token, a.By.Actor, a.At, a.Approval.Proposal, a.Approval.By.Token, a.Approval.By.Actor, a.By.Person)
 	if !a.Transaction.IsZero() {
 		u.queueExec(assignReceiptPayer, of.Receipt.Platform, of.Receipt.ID, a.Transaction, a.Account)
 	}

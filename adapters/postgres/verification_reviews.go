@@ -16,6 +16,7 @@ var verificationReviews = schema.New("verification_reviews", keyOfPlatform, func
 		{Name: "platform_id", Field: &r.Platform}, {Name: "id", Field: &r.ID}, {Name: "customer_id", Field: &r.Customer},
 		{Name: "verification_id", Field: &r.Subject.Verification}, {Name: "owner_id", Field: &r.Subject.Owner},
 		{Name: "application_id", Field: &r.Application}, {Name: "verdict", Field: &r.Verdict}, {Name: "actor", Field: &r.By},
+		{Name: "person_id", Field: &r.Person},
 		sealed.JSON(sealed.VerificationReviewsDetails, func() reviewDetails { return newReviewDetails(*r) }, func(d reviewDetails) { d.set(r) }),
 		{Name: "reviewed_at", Field: &r.At},
 	}

@@ -138,12 +138,12 @@ func (s *Periods) ChangeState(ctx context.Context, p ident.Platform, by platform
 }
 
 // ChangeStateAs applies a change of an operator, whose name is recorded.
-func (s *Periods) ChangeStateAs(ctx context.Context, p ident.Platform, actor string, c MonthChange) (Month, error) {
-	actor, err := platform.ParseActor(actor)
+func (s *Periods) ChangeStateAs(ctx context.Context, p ident.Platform, by platform.Author, c MonthChange) (Month, error) {
+	by, err := by.Parsed()
 	if err != nil {
 		return Month{}, err
 	}
-	changed, err := foureyes.RunAlone(ctx, s.foureyes(), s.monthChange(c.Action), p, platform.Author{Actor: actor}, nil, newMonthRequest(c))
+	changed, err := foureyes.RunAlone(ctx, s.foureyes(), s.monthChange(c.Action), p, by, nil, newMonthRequest(c))
 	return changed.Done, s.describeFirst(ctx, p, c, err)
 }
 

@@ -58,10 +58,11 @@ func TestPeriods_OperatorIsRecorded(t *testing.T) {
 	env.Post(env.newFeePosting(day(time.January, 31), 20))
 	month := mustMonth("2026-01")
 
-	_, err := env.periods.ChangeStateAs(t.Context(), env.Admin.Platform, " ", accounting.MonthChange{Action: period.SoftClose, Month: month})
+	_, err := env.periods.ChangeStateAs(t.Context(), env.Admin.Platform, platform.Author{Actor: " "},
+		accounting.MonthChange{Action: period.SoftClose, Month: month})
 	apptest.WantFault(t, "no name", err, fault.InvalidInput, "actor")
-	if _, err := env.periods.ChangeStateAs(t.Context(), env.Admin.Platform, "ana", accounting.MonthChange{Action: period.SoftClose,
-		Month: month, ConfirmOpeningBalances: true}); err != nil {
+	if _, err := env.periods.ChangeStateAs(t.Context(), env.Admin.Platform, platform.Author{Actor: "ana"}, accounting.MonthChange{
+		Action: period.SoftClose, Month: month, ConfirmOpeningBalances: true}); err != nil {
 		t.Fatal(err)
 	}
 	env.changeState(period.Close, "2026-01")

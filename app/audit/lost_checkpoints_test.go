@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -50,7 +51,8 @@ func TestRecordLost_PublishedCheckpointThatIsNotStored(t *testing.T) {
 		!strings.HasPrefix(lost[0].Reference, "causeway.ledger/"+env.platform.UUID().String()+" 4 ") {
 		t.Errorf("lost %+v, %v", lost, err)
 	}
-	if err := env.Store.SaveLostCommitReview(context.Background(), findings[0].ID, "ana", "Compared", env.Clock.Now()); err != nil {
+	if err := env.Store.SaveLostCommitReview(context.Background(), findings[0].ID, platform.Author{Actor: "ana"}, "Compared",
+		env.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	wantLost(0)

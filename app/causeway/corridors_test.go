@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 
+	"causeway/adapters/cli"
 	"causeway/adapters/postgres"
 	"causeway/core/person"
 )
@@ -83,28 +85,32 @@ func TestCorridorsCommand_TwoOperatorsChangePrices(t *testing.T) {
 		t.Fatalf("settings: status %d, %s%s", status, errOut, out)
 	}
 	addPeople(t, url, "ana@people.test", "ben@people.test")
+	sessions := map[string]cli.Sessions{"ana": signInAs(t, url, "ana@people.test"), "ben": signInAs(t, url, "ben@people.test")}
 	proposals := regexp.MustCompile(`Proposal:[0-9a-f-]{36}`)
 	var ids []string // in the order in which they are proposed
 	var transcript strings.Builder
 	for _, step := range []struct {
-		args   string
-		status int
+		as, args string
+		status   int
 	}{
-		{"set USD BTC --actor ana@people.test --fee-percent 0.3% --fee-fixed 25 --note agreed", 0},
-		{"set USD BTC --actor ana@people.test --fee-fixed 50 --platform " + fakePlatform, 0},
-		{"reset USD BTC --actor ana@people.test", 0},
-		{"set USD EUR --actor ben@people.test --lock 90s", 0},
-		{"history", 0},
-		{"proposals list --status PENDING", 0},
-		{"approve 1 --actor Ana@people.test", 1},
-		{"approve 1 --actor ben@people.test", 0},
-		{"approve 1 --actor carl", 1},
-		{"approve 2 --actor ben@people.test", 1},
-		{"proposals show 2", 0},
-		{"reject 2 --actor ben@people.test --note Outdated", 0},
-		{"approve 3 --actor ana@people.test", 0},
-		{"proposals list", 0},
-		{"history", 0},
+		{"ana", "set USD BTC --fee-percent 0.3% --fee-fixed 25 --note agreed", 0},
+		{"ana", "set USD BTC --fee-fixed 50 --platform " + fakePlatform, 0},
+		{"ana", "reset USD BTC", 0},
+		{"ben", "set USD EUR --lock 90s", 0},
+		{"", "set EUR USD --lock 90s --actor ana@people.test", 1},
+		{"", "history", 0},
+		{"", "proposals list --status PENDING", 0},
+		{"ana", "approve 1", 1},
+		{"ana", "approve 1 --actor ben@people.test", 1},
+		{"", "approve 1 --actor ben@people.test", 1},
+		{"ben", "approve 1 --actor Ben@people.test", 0},
+		{"", "approve 1 --actor carl", 1},
+		{"ben", "approve 2", 1},
+		{"", "proposals show 2", 0},
+		{"ben", "reject 2 --note Outdated", 0},
+		{"ana", "approve 3", 0},
+		{"", "proposals list", 0},
+		{"", "history", 0},
 	} {
 		args := strings.Fields(step.args)
 		for i, arg := range args {
@@ -112,14 +118,14 @@ func TestCorridorsCommand_TwoOperatorsChangePrices(t *testing.T) {
 				args[i] = ids[arg[0]-'1']
 			}
 		}
-		out, errOut, status := runCorridors(t, url, strings.Join(args, " "))
+		out, errOut, status := runAs(t, sessions[step.as], slices.Concat([]string{"corridors"}, args, []string{"--database-url", url})...)
 		if status != step.status {
 			t.Errorf("corridors %s: status %d, %s%s", step.args, status, errOut, out)
 		}
 		if found := proposals.FindString(out); args[0] == "set" && found != "" {
 			ids = append(ids, found)
 		}
-		transcript.WriteString("$ causeway corridors " + strings.Join(args, " ") + "\n" + out + errOut + "\n")
+		transcript.WriteString(step.as + "$ causeway corridors " + strings.Join(args, " ") + "\n" + out + errOut + "\n")
 	}
 	text := regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`).ReplaceAllString(transcript.String(), "2026-03-14 12:00:00")
 	for i, id := range ids {

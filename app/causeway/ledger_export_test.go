@@ -157,7 +157,7 @@ func TestLedgerExport_OutputToPipeLinkAndFolder(t *testing.T) {
 		t.Errorf("output is a folder: status %d, %s", status, errOut)
 	}
 	_, errOut, status = runLedger(t, url, "export --format log --file "+filepath.Join(dir, "none", "x"))
-	if status != 1 || !strings.Contains(errOut, "--file: cannot create a file in "+filepath.Join(dir, "none")+": no such") {
+	if status != 1 || !strings.Contains(errOut, "cannot create a file in "+filepath.Join(dir, "none")+": no such") {
 		t.Errorf("output in a missing folder: status %d, %s", status, errOut)
 	}
 }

@@ -43,6 +43,9 @@ type commands struct {
 	Open    openCommand    `cmd:"" group:"Run and develop" help:"Open the console at a payment, a customer or another object."`
 	Sandbox sandboxCommand `cmd:"" group:"Run and develop" help:"Fill a sandbox platform, and move its payments on in time."`
 
+	Login     cli.LoginCommand     `cmd:"" group:"Platforms and customers" help:"Sign in on the command line. See also logout and whoami."`
+	Logout    cli.LogoutCommand    `cmd:"" hidden:"" help:"Sign out on the command line."`
+	Whoami    cli.WhoamiCommand    `cmd:"" hidden:"" help:"Show who has signed in on the command line."`
 	People    cli.PeopleCommand    `cmd:"" group:"Platforms and customers" help:"Invite those who work with the console, and set their roles."`
 	Platform  cli.PlatformCommand  `cmd:"" group:"Platforms and customers" help:"Create, change and list platforms."`
 	Token     cli.TokenCommand     `cmd:"" group:"Platforms and customers" help:"Create, list and delete the API tokens of a platform."`
@@ -69,7 +72,7 @@ type commands struct {
 	OpenAPI  openAPICommand      `cmd:"" name:"openapi" group:"Operation" help:"Print the OpenAPI description of the API."`
 	MCP      mcpCommand          `cmd:"" name:"mcp" group:"Operation" help:"Let a language model pay, as an agent, over MCP."`
 
-	Completion cli.CompletionCommand `cmd:"" group:"Operation" help:"Print what makes a shell complete commands and values."`
+	Completion cli.CompletionCommand `cmd:"" hidden:"" help:"Print what makes a shell complete commands and values."`
 	Complete   cli.CompleteCommand   `cmd:"" hidden:""`
 
 	Version versionCommand `cmd:"" hidden:"" help:"Print the version, as --version does."`
@@ -123,6 +126,7 @@ func runIn(ctx context.Context, env *cli.Env, args []string) int {
 		fmt.Fprintf(errOut, "causeway: %s\n%s", err, parseErrorHint(parseErr))
 		return 2
 	}
+	env.Command = cli.CommandPath(parsed.Selected())
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	parsed.Bind(env)
 	if err := parsed.Run(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -68,6 +69,7 @@ type services struct {
 	master   *encryption.Master
 	dataKeys *encryption.DataKeys
 	release  func() error
+	database cli.DatabaseFlags
 }
 
 // auditTimeout limits a statement of the commands that read or write a whole ledger. The service uses a much shorter limit.
@@ -75,7 +77,7 @@ const auditTimeout = 24 * time.Hour
 
 // openServices opens the database of a command.
 func openServices(ctx context.Context, database cli.DatabaseFlags, access cli.Access) (cli.Services, error) {
-	s := services{ids: ids.New()}
+	s := services{ids: ids.New(), database: database}
 	options := postgres.Options{AllPlatforms: true, NewCipher: cipherOf(database), MaxConnections: 2, Clock: systemClock{}, IDs: s.ids,
 		TxOf: newTx}
 	if access.Work != cli.AsRequest {
@@ -127,6 +129,18 @@ func (s services) Recording(action platform.OperatorAction) cli.Services {
 	return s
 }
 
+// Database implements cli.Services.
+func (s services) Database() string {
+	if s.database.DatabaseURL == "" {
+		if folder, err := filepath.Abs(s.database.Data); err == nil {
+			return folder
+		}
+		return s.database.Data
+	}
+	c := s.db.Pool().Config().ConnConfig
+	return fmt.Sprintf("%s:%d/%s", c.Host, c.Port, c.Database)
+}
+
 // Platforms implements cli.Services.
 func (s services) Platforms() *platforms.Service { return s.platformsWith(nil) }
 
@@ -138,7 +152,7 @@ func (s services) platformsWith(rails ports.RailsByEnvironment) *platforms.Servi
 const commandTimeout = 20 * time.Second
 
 // WithOperator implements cli.Services.
-func (s services) WithOperator(ctx context.Context, actor string, do func(*platforms.Operator) error) error {
+func (s services) WithOperator(ctx context.Context, by platform.Author, do func(*platforms.Operator) error) error {
 	log := logrus.New()
 	log.SetLevel(logrus.ErrorLevel)
 	opened := newConnections(railAdapters{db: s.db, secrets: secrets.New(), clock: systemClock{}, ids: s.ids, log: log}, commandTimeout)
@@ -147,7 +161,7 @@ func (s services) WithOperator(ctx context.Context, actor string, do func(*platf
 		return err
 	}
 	byEnvironment := railsByEnvironment(sandbox.New(systemClock{}, 1), connections.NewRail(opened, s.db, s.db))
-	operator, err := s.platformsWith(byEnvironment).As(actor)
+	operator, err := s.platformsWith(byEnvironment).As(by)
 	if err != nil {
 		return err
 	}

@@ -19,9 +19,9 @@ const eraseBatch = 500
 // amounts, the times and the references remain. Stored responses and lookups have retentions of their
 // own. A repeated call continues one that was interrupted. Faults: USER_NOT_FOUND,
 // INVALID_INPUT without a name; CONFLICT if it is not deleted, has money left, must be kept or is erased.
-func (s *Service) Erase(ctx context.Context, platformID ident.Platform, id ident.Customer, actor string,
+func (s *Service) Erase(ctx context.Context, platformID ident.Platform, id ident.Customer, by platform.Author,
 	early bool) (customer.Erased, error) {
-	actor, err := platform.ParseActor(actor)
+	by, err := by.Parsed()
 	if err != nil {
 		return customer.Erased{}, err
 	}
@@ -52,8 +52,9 @@ func (s *Service) Erase(ctx context.Context, platformID ident.Platform, id ident
 			return err
 		}
 		return tx.RecordOperatorAction(ctx, platform.OperatorAction{
-			ID: s.IDs.New(after.ErasedAt), Platform: platformID, Kind: platform.OperatorErasedCustomer, Subject: id.UUID(), Actor: actor,
-			At: after.ErasedAt,
+			ID: s.IDs.New(after.ErasedAt), Platform: platformID, Kind: platform.OperatorErasedCustomer, Subject: id.UUID(), Actor: by.Actor,
+			Person: by.Person,
+			At:     after.ErasedAt,
 			Name: fmt.Sprintf("transactions %d, external accounts %d, beneficial owners %d, verifications %d, documents %d, webhooks %d, early %t",
 				erased.Transactions, erased.ExternalAccounts, erased.BeneficialOwners, erased.Verifications, erased.Documents, erased.Webhooks, early),
 		})

@@ -23,6 +23,7 @@ import (
 	"causeway/core/invitation"
 	"causeway/core/money"
 	"causeway/core/party"
+	"causeway/core/platform"
 	"causeway/core/transaction"
 	"causeway/core/wallet"
 	"causeway/ports"
@@ -131,7 +132,7 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 			Name: secret, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon})
 	})
 
-	erased, err := env.customers.Erase(t.Context(), acme.Platform, acme.ID, "ana", true)
+	erased, err := env.customers.Erase(t.Context(), acme.Platform, acme.ID, platform.Author{Actor: "ana"}, true)
 
 	if want := (customer.Erased{Transactions: customers.EraseBatch + 1, ExternalAccounts: 1, BeneficialOwners: 1, Documents: 2,
 		Webhooks: len(payments) + customers.EraseBatch + 4}); err != nil || erased != want {
@@ -193,7 +194,7 @@ func TestErase_RefusedChangesNothing(t *testing.T) {
 		"without a name":      {env.Platform.ID, gone.ID, " ", true, fault.InvalidInput, []string{"actor"}},
 		"of another platform": {env.NewPlatform().ID, gone.ID, "ana", true, fault.UserNotFound, nil},
 	} {
-		_, err := env.customers.Erase(t.Context(), c.platform, c.id, c.actor, c.early)
+		_, err := env.customers.Erase(t.Context(), c.platform, c.id, platform.Author{Actor: c.actor}, c.early)
 		apptest.WantFault(t, name, err, c.want, c.fields...)
 	}
 	for _, c := range []customer.Customer{env.Customer, gone} {
@@ -202,9 +203,9 @@ func TestErase_RefusedChangesNothing(t *testing.T) {
 		}
 	}
 
-	if _, err := env.customers.Erase(t.Context(), env.Platform.ID, gone.ID, "ana", true); err != nil {
+	if _, err := env.customers.Erase(t.Context(), env.Platform.ID, gone.ID, platform.Author{Actor: "ana"}, true); err != nil {
 		t.Fatal(err)
 	}
-	_, again := env.customers.Erase(t.Context(), env.Platform.ID, gone.ID, "ana", true)
+	_, again := env.customers.Erase(t.Context(), env.Platform.ID, gone.ID, platform.Author{Actor: "ana"}, true)
 	apptest.WantFault(t, "again", again, fault.Conflict)
 }

@@ -159,7 +159,8 @@ func (s *Screening) Judge(ctx context.Context, p ident.Platform, subject screeni
 		judged = work.customer
 		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(work.now), Platform: p, Kind: action,
 			Subject: subject.Customer.UUID(),
-			Name:    subject.String() + " " + strings.Join(entries, ","), Actor: strings.TrimSpace(v.By), At: work.now})
+			Name:    subject.String() + " " + strings.Join(entries, ","), Actor: strings.TrimSpace(v.By), Person: v.Person,
+			At: work.now})
 	})
 	return judged, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -36,6 +37,7 @@ func (s *Service) List(ctx context.Context, f ports.JobFilter) ([]ports.ListedJo
 // By is who acts, and why.
 type By struct {
 	Actor  string
+	Person ident.Person // who has signed in; zero if nobody has
 	Reason string
 }
 
@@ -81,7 +83,7 @@ func (s *Service) act(ctx context.Context, ids []uuid.UUID, kind ports.JobAction
 		jobs, actions := make([]ports.Job, len(listed)), make([]ports.JobAction, len(listed))
 		for i, j := range listed {
 			jobs[i] = j.Job
-			actions[i] = ports.JobAction{ID: s.IDs.New(now), Kind: kind, Job: j.Job, Actor: by.Actor, Reason: by.Reason, At: now}
+			actions[i] = ports.JobAction{ID: s.IDs.New(now), Kind: kind, Job: j.Job, Actor: by.Actor, Person: by.Person, Reason: by.Reason, At: now}
 		}
 		if err := do(ctx, tx, jobs); err != nil {
 			return err

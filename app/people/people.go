@@ -60,15 +60,15 @@ type IssuedLink struct {
 	Token  string
 }
 
-// Invite creates a person, and a link with which it chooses its password. actor is who invites. Faults: INVALID_INPUT, CONFLICT
+// Invite creates a person, and a link with which it chooses its password. by is who invites. Faults: INVALID_INPUT, CONFLICT
 // for an address that is invited.
-func (s *Service) Invite(ctx context.Context, email, name string, grants []person.Grant, actor string) (IssuedLink, error) {
+func (s *Service) Invite(ctx context.Context, email, name string, grants []person.Grant, by platform.Author) (IssuedLink, error) {
 	now := s.Clock.Now()
 	invited, err := person.New(ident.NewPerson(s.IDs.New, now), email, name, grants, now)
 	if err = s.checkPlatforms(ctx, grants, err); err != nil {
 		return IssuedLink{}, err
 	}
-	return s.create(ctx, invited, false, actor)
+	return s.create(ctx, invited, false, by)
 }
 
 // checkPlatforms adds the roles for platforms that do not exist to what else is invalid.
@@ -95,7 +95,7 @@ func (s *Service) checkPlatforms(ctx context.Context, grants []person.Grant, inv
 	return bad.Err()
 }
 
-func (s *Service) create(ctx context.Context, p person.Person, signsIn bool, actor string) (issued IssuedLink, err error) {
+func (s *Service) create(ctx context.Context, p person.Person, signsIn bool, by platform.Author) (issued IssuedLink, err error) {
 	err = s.do(ctx, func(ctx context.Context, tx Tx) error {
 		if err := tx.CreatePerson(ctx, p); err != nil {
 			return err
@@ -103,7 +103,7 @@ func (s *Service) create(ctx context.Context, p person.Person, signsIn bool, act
 		if issued, err = s.newLink(ctx, tx, p, signsIn); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, platform.OperatorInvitedPerson, p, "as "+person.GrantTexts(p.Grants), actor)
+		return s.record(ctx, tx, platform.OperatorInvitedPerson, p, "as "+person.GrantTexts(p.Grants), by)
 	})
 	return issued, err
 }
@@ -117,7 +117,7 @@ func (s *Service) Developer(ctx context.Context) (IssuedLink, error) {
 		return IssuedLink{}, err
 	}
 	if slices.ContainsFunc(everybody, func(p person.Person) bool { return p.Email == email }) {
-		return s.link(ctx, email, email, true)
+		return s.link(ctx, email, platform.Author{Actor: email}, true)
 	}
 	if len(everybody) > 0 {
 		return IssuedLink{}, &fault.Error{Code: fault.Conflict, Reason: "Not a database of a developer", Message: "People work with this " +
@@ -132,20 +132,20 @@ func (s *Service) Developer(ctx context.Context) (IssuedLink, error) {
 	if err != nil {
 		return IssuedLink{}, err
 	}
-	issued, err := s.create(ctx, administrator, true, email)
+	issued, err := s.create(ctx, administrator, true, platform.Author{Actor: email})
 	if fault.Is(err, fault.Conflict) { // another process has created it meanwhile
-		return s.link(ctx, email, email, true)
+		return s.link(ctx, email, platform.Author{Actor: email}, true)
 	}
 	return issued, err
 }
 
 // NewLink returns a link with which a person chooses its password again, and ends what it signs in with until now. It also
 // enables a person who is disabled. Fault: NOT_FOUND.
-func (s *Service) NewLink(ctx context.Context, email, actor string) (IssuedLink, error) {
-	return s.link(ctx, email, actor, false)
+func (s *Service) NewLink(ctx context.Context, email string, by platform.Author) (IssuedLink, error) {
+	return s.link(ctx, email, by, false)
 }
 
-func (s *Service) link(ctx context.Context, email, actor string, signsIn bool) (issued IssuedLink, err error) {
+func (s *Service) link(ctx context.Context, email string, by platform.Author, signsIn bool) (issued IssuedLink, err error) {
 	err = s.change(ctx, email, func(ctx context.Context, tx Tx, p person.Person) error {
 		now, before := s.Clock.Now(), p.Status
 		if !signsIn {
@@ -162,7 +162,7 @@ func (s *Service) link(ctx context.Context, email, actor string, signsIn bool) (
 		if issued, err = s.newLink(ctx, tx, p, signsIn); err != nil || signsIn {
 			return err
 		}
-		return s.record(ctx, tx, platform.OperatorLinkedPerson, p, "who was "+string(before), actor)
+		return s.record(ctx, tx, platform.OperatorLinkedPerson, p, "who was "+string(before), by)
 	})
 	return issued, err
 }
@@ -184,7 +184,8 @@ func (s *Service) newLink(ctx context.Context, tx Tx, p person.Person, signsIn b
 }
 
 // SetGrants replaces the roles of a person, from its next request on. Faults: NOT_FOUND, INVALID_INPUT without a role.
-func (s *Service) SetGrants(ctx context.Context, email string, grants []person.Grant, actor string) (changed person.Person, err error) {
+func (s *Service) SetGrants(ctx context.Context, email string, grants []person.Grant, by platform.Author) (changed person.Person,
+	err error) {
 	if err := s.checkPlatforms(ctx, grants, nil); err != nil {
 		return person.Person{}, err
 	}
@@ -196,13 +197,13 @@ func (s *Service) SetGrants(ctx context.Context, email string, grants []person.G
 			return err
 		}
 		return s.record(ctx, tx, platform.OperatorChangedRoles, changed, "from "+person.GrantTexts(p.Grants)+" to "+
-			person.GrantTexts(changed.Grants), actor)
+			person.GrantTexts(changed.Grants), by)
 	})
 	return changed, err
 }
 
 // Disable ends all sessions of a person, who cannot sign in until it is given a new link. Fault: NOT_FOUND.
-func (s *Service) Disable(ctx context.Context, email, actor string) (disabled person.Person, err error) {
+func (s *Service) Disable(ctx context.Context, email string, by platform.Author) (disabled person.Person, err error) {
 	err = s.change(ctx, email, func(ctx context.Context, tx Tx, p person.Person) error {
 		disabled = p.Disable(s.Clock.Now())
 		if err := s.signOutEverywhere(ctx, tx, disabled); err != nil {
@@ -211,7 +212,7 @@ func (s *Service) Disable(ctx context.Context, email, actor string) (disabled pe
 		if err := tx.UpdatePerson(ctx, disabled); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, platform.OperatorDisabledPerson, disabled, "", actor)
+		return s.record(ctx, tx, platform.OperatorDisabledPerson, disabled, "", by)
 	})
 	return disabled, err
 }
@@ -240,8 +241,9 @@ func (s *Service) do(ctx context.Context, fn func(context.Context, Tx) error) er
 	return ports.Do(ports.ForAllPlatforms(ctx), s.Store, fn)
 }
 
-func (s *Service) record(ctx context.Context, tx Tx, kind platform.OperatorActionKind, p person.Person, what, actor string) error {
-	actor, err := platform.ParseActor(actor)
+func (s *Service) record(ctx context.Context, tx Tx, kind platform.OperatorActionKind, p person.Person, what string,
+	by platform.Author) error {
+	by, err := by.Parsed()
 	if err != nil {
 		return err
 	}
@@ -250,9 +252,12 @@ func (s *Service) record(ctx context.Context, tx Tx, kind platform.OperatorActio
 	if what != "" {
 		name += " " + what
 	}
-	return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Kind: kind, Subject: p.ID.UUID(), Name: name, Actor: actor,
-		At: now})
+	return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Kind: kind, Subject: p.ID.UUID(), Name: name,
+		Actor: by.Actor, Person: by.Person, At: now})
 }
+
+// itself returns a person as the author of what it does.
+func itself(p person.Person) platform.Author { return platform.Author{Actor: p.Email, Person: p.ID} }
 
 // newSecret returns a secret of 256 random bits and its hash.
 func newSecret() (text string, hash person.SecretHash) {
@@ -269,6 +274,6 @@ func (s *Service) RecordViewed(ctx context.Context, p person.Person, of ident.Pl
 	now := s.Clock.Now()
 	return s.do(ctx, func(ctx context.Context, tx Tx) error {
 		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Platform: of, Kind: platform.PersonViewedData,
-			Subject: subject, Name: what, Actor: p.Email, At: now})
+			Subject: subject, Name: what, Actor: p.Email, Person: p.ID, At: now})
 	})
 }

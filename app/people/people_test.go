@@ -26,8 +26,9 @@ import (
 const (
 	address  = "ana@example.com"
 	password = "correct horse battery"
-	admin    = "cleo"
 )
+
+var admin = platform.Author{Actor: "cleo"}
 
 // env is the environment of a test with the use cases on it. Passwords are hashed with the parameters of production.
 type env struct {
@@ -193,7 +194,7 @@ func TestPeople_InviteRefuses(t *testing.T) {
 	_, err = e.Invite(ctx, address, "Ana Silva", nil, admin)
 	apptest.WantFault(t, "no role", err, fault.InvalidInput, "roles")
 	for _, actor := range []string{"", " ", platform.Service.Actor} {
-		_, err = e.Invite(ctx, address, "Ana Silva", []person.Grant{{Role: person.Viewer}}, actor)
+		_, err = e.Invite(ctx, address, "Ana Silva", []person.Grant{{Role: person.Viewer}}, platform.Author{Actor: actor})
 		apptest.WantFault(t, "actor "+actor, err, fault.InvalidInput, "actor")
 	}
 	if found := must[[]person.Person](t)(e.List(ctx)); len(found) != 0 {
@@ -473,9 +474,9 @@ func TestPeople_NewLinkEndsEverything(t *testing.T) {
 		t.Errorf("an earlier recovery code: %v", err)
 	}
 
-	must[person.Person](t)(e.Disable(ctx, address, "bo"))
+	must[person.Person](t)(e.Disable(ctx, address, platform.Author{Actor: "bo"}))
 	e.wantSession("of one who is disabled", again.Secret, false)
-	if e.setUp(must[people.IssuedLink](t)(e.NewLink(ctx, address, "bo"))).Person.Status != person.Active {
+	if e.setUp(must[people.IssuedLink](t)(e.NewLink(ctx, address, platform.Author{Actor: "bo"}))).Person.Status != person.Active {
 		t.Error("not active after a new link")
 	}
 	got := slices.DeleteFunc(e.actions(), func(a string) bool { return !strings.HasSuffix(a, "cleo") && !strings.HasSuffix(a, " bo") })

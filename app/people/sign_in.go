@@ -71,7 +71,7 @@ func (s *Service) OpenLink(ctx context.Context, token string) (in SignedIn, err 
 		if err := tx.CreatePersonSession(ctx, in.Session); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, platform.PersonSignedIn, p, "with a link", p.Email)
+		return s.record(ctx, tx, platform.PersonSignedIn, p, "with a link", itself(p))
 	})
 	return in, err
 }
@@ -151,7 +151,7 @@ func (s *Service) SetUp(ctx context.Context, secret string, r Setup) (in SignedI
 		if err := tx.CreatePersonSession(ctx, in.Session); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, platform.PersonSetUp, p, "", p.Email)
+		return s.record(ctx, tx, platform.PersonSetUp, p, "", itself(p))
 	})
 	return in, factors.RecoveryCodes, err
 }
@@ -201,7 +201,7 @@ func (s *Service) SignIn(ctx context.Context, email, password, code string) (in 
 		}
 		used, how, ok := s.useCode(locked, code)
 		if isWrongCode = !ok; isWrongCode { // somebody else may know the password
-			return s.record(ctx, tx, platform.PersonFailedSignIn, p, "with a wrong code", p.Email)
+			return s.record(ctx, tx, platform.PersonFailedSignIn, p, "with a wrong code", itself(p))
 		}
 		if err := tx.SaveFactors(ctx, used); err != nil {
 			return err
@@ -213,7 +213,7 @@ func (s *Service) SignIn(ctx context.Context, email, password, code string) (in 
 		if err := tx.CreatePersonSession(ctx, in.Session); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, platform.PersonSignedIn, p, how, p.Email)
+		return s.record(ctx, tx, platform.PersonSignedIn, p, how, itself(p))
 	})
 	if err == nil && isWrongCode {
 		err = person.ErrSignIn
@@ -295,8 +295,12 @@ func (s *Service) hash(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// Session returns the session with a secret, and its person. Fault: UNAUTHORIZED if it has ended.
+// Session returns the session of a browser with a secret, and its person. Fault: UNAUTHORIZED if it has ended.
 func (s *Service) Session(ctx context.Context, secret string) (SignedIn, error) {
+	return s.session(ctx, secret, false)
+}
+
+func (s *Service) session(ctx context.Context, secret string, commandLine bool) (SignedIn, error) {
 	hash, ok := person.ParseSecret(secret)
 	if !ok {
 		return SignedIn{}, person.ErrNoSession
@@ -306,7 +310,7 @@ func (s *Service) Session(ctx context.Context, secret string) (SignedIn, error) 
 		return SignedIn{}, err
 	}
 	used, store, err := session.Use(s.Clock.Now())
-	if err == nil && p.Status == person.Disabled {
+	if err == nil && (p.Status == person.Disabled || used.CommandLine != commandLine) {
 		err = person.ErrNoSession
 	}
 	if err == nil && store {

@@ -22,6 +22,10 @@ type Store interface {
 	FactorsOf(ctx context.Context, id ident.Person) (person.Factors, error)
 	// SessionWithPerson returns the session with the hash of a secret and its person, or person.ErrNoSession.
 	SessionWithPerson(ctx context.Context, secret person.SecretHash) (person.Session, person.Person, error)
+	// SignInRequest returns the request of the command line with a code, or person.ErrSignInRequest.
+	SignInRequest(ctx context.Context, code string) (person.SignInRequest, error)
+	// PeopleInProduction reports whether there is a production platform, and whether somebody can sign in.
+	PeopleInProduction(ctx context.Context) (isProduction, canSignIn bool, err error)
 	// LinkedPerson returns the link with the hash of a token and its person, or person.ErrLink.
 	LinkedPerson(ctx context.Context, token person.SecretHash) (person.Link, person.Person, error)
 }
@@ -44,6 +48,10 @@ type Tx interface {
 	// LockPersonLink returns a link, locked, or person.ErrLink.
 	LockPersonLink(ctx context.Context, token person.SecretHash) (person.Link, error)
 	UpdatePersonLink(ctx context.Context, l person.Link) error
+	CreateSignInRequest(ctx context.Context, r person.SignInRequest) error
+	// LockSignInRequest returns a request of the command line, locked, or person.ErrSignInRequest.
+	LockSignInRequest(ctx context.Context, code string) (person.SignInRequest, error)
+	DeleteSignInRequest(ctx context.Context, code string) error
 	CreatePersonSession(ctx context.Context, s person.Session) error
 	// LockPersonSession returns a session, locked, or person.ErrNoSession.
 	LockPersonSession(ctx context.Context, secret person.SecretHash) (person.Session, error)

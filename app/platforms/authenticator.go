@@ -61,10 +61,11 @@ func (a *Authenticator) Authenticate(ctx context.Context, clientID, secret strin
 			return platform.Principal{}, refused
 		}
 		return platform.Principal{}, &platform.RefusedError{Err: refused,
-			Principal: platform.Principal{Platform: token.Platform, Environment: found.Environment, Token: token.ID}}
+			Principal: platform.Principal{Platform: token.Platform, Environment: found.Environment, Token: token.ID,
+				Person: token.Person}}
 	}
 	return platform.Principal{
-		Platform: token.Platform, Environment: found.Environment, Token: token.ID, Permissions: token.Permissions,
+		Platform: token.Platform, Environment: found.Environment, Token: token.ID, Person: token.Person, Permissions: token.Permissions,
 	}, nil
 }
 

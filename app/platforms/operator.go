@@ -17,13 +17,13 @@ import (
 // change is recorded with the operator's name.
 type Operator struct {
 	service *Service
-	actor   string
+	by      platform.Author
 }
 
 // As returns the use cases of an operator, or INVALID_INPUT without a name.
-func (s *Service) As(actor string) (*Operator, error) {
-	actor, err := platform.ParseActor(actor)
-	return &Operator{s, actor}, err
+func (s *Service) As(by platform.Author) (*Operator, error) {
+	by, err := by.Parsed()
+	return &Operator{s, by}, err
 }
 
 // Record records what an operator is about to do that no use case records by itself: to see personal data, or to replace keys.
@@ -57,7 +57,7 @@ func (o *Operator) SetRegulated(ctx context.Context, p ident.Platform, regulated
 		}
 		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: o.service.IDs.New(now), Platform: p,
 			Kind:    platform.OperatorUpdatedPlatform,
-			Subject: p.UUID(), Name: fmt.Sprintf("regulated %t", regulated), Actor: o.actor, At: now})
+			Subject: p.UUID(), Name: fmt.Sprintf("regulated %t", regulated), Actor: o.by.Actor, Person: o.by.Person, At: now})
 	})
 	return changed, err
 }
@@ -104,6 +104,6 @@ func (o *Operator) DeleteToken(ctx context.Context, p ident.Platform, id ident.T
 func (o *Operator) record(ctx context.Context, tx Tx, p ident.Platform, kind platform.OperatorActionKind, subject uuid.UUID,
 	now time.Time) error {
 	return tx.RecordOperatorAction(ctx, platform.OperatorAction{
-		ID: o.service.IDs.New(now), Platform: p, Kind: kind, Subject: subject, Actor: o.actor, At: now,
+		ID: o.service.IDs.New(now), Platform: p, Kind: kind, Subject: subject, Actor: o.by.Actor, Person: o.by.Person, At: now,
 	})
 }

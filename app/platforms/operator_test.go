@@ -16,7 +16,7 @@ func TestOperator_ReplacesLostCredentials(t *testing.T) {
 	// An operator creates a token that works and then deletes the lost one. Each change is recorded
 	// with the name of the operator, that of the platform too.
 	env := newEnv(t)
-	ana, err := env.platforms.As(" ana ")
+	ana, err := env.platforms.As(platform.Author{Actor: " ana "})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestOperator_SetRegulated(t *testing.T) {
 	t.Parallel()
 	// An operator makes a platform regulated, once, with a record; an unknown platform is not found.
 	env := newEnv(t)
-	ana, err := env.platforms.As("ana")
+	ana, err := env.platforms.As(platform.Author{Actor: "ana"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestOperator_RefusedActionsRecordNothing(t *testing.T) {
 	// A token of an unknown platform is not created, the last token with MANAGE is not deleted, and
 	// without a name nothing is done.
 	env := newEnv(t)
-	ana, err := env.platforms.As("ana")
+	ana, err := env.platforms.As(platform.Author{Actor: "ana"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestOperator_RefusedActionsRecordNothing(t *testing.T) {
 	_, err = ana.CreateToken(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), "x", platform.Permissions, "")
 	apptest.WantFault(t, "unknown platform", err, fault.NotFound)
 	apptest.WantFault(t, "last token", ana.DeleteToken(t.Context(), env.admin.Platform, env.admin.Token), fault.Conflict)
-	_, err = env.platforms.As(" ")
+	_, err = env.platforms.As(platform.Author{Actor: " "})
 	apptest.WantFault(t, "no name", err, fault.InvalidInput, "actor")
 
 	if got := env.QueryStrings(`SELECT action FROM operator_actions`); len(got) != 0 {

@@ -51,7 +51,9 @@ const MaxNote = 500
 type Author struct {
 	// Actor is the operator; if it is empty, the history names the login of the database.
 	Actor string
-	Note  string
+	// Person is who has signed in; zero if nobody has.
+	Person ident.Person
+	Note   string
 }
 
 // ChangeResult holds the terms of a corridor before and after a change.
@@ -114,7 +116,7 @@ func (s *Service) change(ctx context.Context, by Author, in CorridorInput, bad [
 		if change.NeedsFourEyes(fourEyes) {
 			return s.propose(ctx, tx, by, change, before, after, &result)
 		}
-		return tx.SaveOverride(ctx, newOverride(key, after), ports.CorridorAuthor{By: by.Actor, Note: by.Note})
+		return tx.SaveOverride(ctx, newOverride(key, after), ports.CorridorAuthor{By: by.Actor, Person: by.Person, Note: by.Note})
 	})
 	return result, err
 }

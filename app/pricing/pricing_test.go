@@ -27,8 +27,8 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	limit := func(p *platform.Platform) { p.Currencies[0].MaxAmount = 700_00 }
 	e := apptest.New(t, apptest.EditPlatform(limit))
-	for _, email := range []string{ana.Actor, ben} {
-		e.NewPerson(person.Finance, func(p *person.Person) { p.Email = email })
+	for _, known := range []platform.Author{itself(), ben} {
+		e.NewPerson(person.Finance, func(p *person.Person) { p.ID, p.Email = known.Person, known.Actor })
 	}
 	return &env{Env: e, t: t, pricing: pricing.New(pricing.Config{Store: e.Store.Pricing(), Clock: e.Clock,
 		IDs: e.IDs}),

@@ -82,7 +82,7 @@ func (s *Service) propose(ctx context.Context, tx Tx, by Author, change corridor
 	}
 	now := foureyes.Now(s.Clock)
 	created := proposal.New(ident.NewProposal(s.IDs.New, now), change.Platform, books.ActionPrice, operation, text,
-		platform.Author{Actor: by.Actor}, people, now)
+		platform.Author{Actor: by.Actor, Person: by.Person}, people, now)
 	result.Proposal = &created
 	return foureyes.Create(ctx, tx, created, func(pending int) error { return created.CheckCreate(people, pending) })
 }
@@ -90,7 +90,7 @@ func (s *Service) propose(ctx context.Context, tx Tx, by Author, change corridor
 // Approve makes a proposed change in one commit with its approval by another operator. A change that has become
 // impossible, or whose corridor has changed since, is answered with its fault; the proposal keeps that fault and
 // stays pending. Faults: NOT_FOUND; those of proposal.Proposal.Approve and of corridor.Pricing.Approve.
-func (s *Service) Approve(ctx context.Context, by string, id ident.Proposal) (result ChangeResult, err error) {
+func (s *Service) Approve(ctx context.Context, by platform.Author, id ident.Proposal) (result ChangeResult, err error) {
 	run := func(ctx context.Context, work func(context.Context, Tx, func(proposal.Proposal) (proposal.Proposal, error)) error) error {
 		return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 			return work(ctx, tx, func(p proposal.Proposal) (_ proposal.Proposal, err error) {
@@ -110,8 +110,8 @@ func (s *Service) decisions() foureyes.Decisions[Tx] {
 	return foureyes.Decisions[Tx]{Reader: s.Store, Units: s.Store, Clock: s.Clock}
 }
 
-func decision(by string, id ident.Proposal) foureyes.Decision[Tx] {
-	return foureyes.Decision[Tx]{ID: id, By: platform.Author{Actor: by}}
+func decision(by platform.Author, id ident.Proposal) foureyes.Decision[Tx] {
+	return foureyes.Decision[Tx]{ID: id, By: by}
 }
 
 // approve makes the change of an approved proposal.
@@ -139,7 +139,7 @@ func approve(ctx context.Context, tx Tx, p proposal.Proposal) (ChangeResult, err
 	}
 	result := newChangeResult(key, before, after)
 	result.ChangedFields = r.Before.state().ChangedFields(after.StateFor(p.Platform))
-	return result, tx.SaveOverride(ctx, newOverride(key, after), ports.CorridorAuthor{By: p.By.Actor, Note: r.Note,
+	return result, tx.SaveOverride(ctx, newOverride(key, after), ports.CorridorAuthor{By: p.By.Actor, Person: p.ByPerson, Note: r.Note,
 		Approval: platform.Approval{Proposal: p.ID, By: p.DecidedBy}})
 }
 
@@ -157,7 +157,7 @@ func (r request) change(p ident.Platform) (ports.CorridorKey, corridor.Change, e
 }
 
 // Reject rejects a proposal; the proposer withdraws it so. Faults: NOT_FOUND; those of proposal.Proposal.Reject.
-func (s *Service) Reject(ctx context.Context, by string, id ident.Proposal, note string) (proposal.Stated, error) {
+func (s *Service) Reject(ctx context.Context, by platform.Author, id ident.Proposal, note string) (proposal.Stated, error) {
 	return s.decisions().Reject(ctx, decision(by, id), note)
 }
 

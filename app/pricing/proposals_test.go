@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"causeway/adapters/postgres"
 	"causeway/app/audit"
 	"causeway/app/internal/audittest"
@@ -22,9 +24,18 @@ import (
 )
 
 // The persons of these tests.
-var ana = pricing.Author{Actor: "ana@people.test", Note: "as agreed"}
+var (
+	ana = pricing.Author{Actor: "ana@people.test", Person: personID(1), Note: "as agreed"}
+	ben = platform.Author{Actor: "ben@people.test", Person: personID(2)}
+)
 
-const ben = "ben@people.test"
+func personID(n byte) (id ident.Person) {
+	id.SetUUID(uuid.UUID{15: n})
+	return id
+}
+
+// itself returns ana as the one who decides.
+func itself() platform.Author { return platform.Author{Actor: ana.Actor, Person: ana.Person} }
 
 // requireFourEyes makes the settings of a platform list an action.
 func (e *env) requireFourEyes(p platform.Platform, actions ...books.Action) {
@@ -122,7 +133,7 @@ func TestService_ApproveByAnotherOperatorOnce(t *testing.T) {
 	env.requireFourEyes(env.Platform, books.ActionPrice)
 	in := pricing.CorridorInput{From: "USD", To: "BTC", Platform: env.Platform.ID.String()}
 	id := env.propose(in, corridor.OverrideInput{Fixed: "30"})
-	for _, own := range []string{ana.Actor, "Ana@People.test"} {
+	for _, own := range []platform.Author{itself(), {Actor: "Ana@People.test", Person: ben.Person}} {
 		if _, err := env.pricing.Approve(t.Context(), own, id); !fault.Is(err, fault.Conflict) ||
 			!strings.Contains(err.Error(), "another person") {
 			t.Errorf("approved by %s: %v", own, err)
@@ -157,11 +168,11 @@ func TestService_ApproveByAnotherOperatorOnce(t *testing.T) {
 	}
 	changes := env.history()
 	if len(changes) != 1 || changes[0].By != ana.Actor || changes[0].Note != "as agreed" ||
-		changes[0].Approval != (platform.Approval{Proposal: id, By: platform.Author{Actor: ben}}) {
+		changes[0].Approval != (platform.Approval{Proposal: id, By: platform.Author{Actor: ben.Actor}}) {
 		t.Errorf("the history is %+v", changes)
 	}
 	stored, err := env.pricing.Proposal(t.Context(), id)
-	if err != nil || stored.Status != proposal.Executed || stored.DecidedBy.Actor != ben || stored.Key.Platform != env.Platform.ID ||
+	if err != nil || stored.Status != proposal.Executed || stored.DecidedBy.Actor != ben.Actor || stored.Key.Platform != env.Platform.ID ||
 		stored.Key.To != "BTC" || stored.IsReset() {
 		t.Errorf("stored %+v, %v", stored, err)
 	}
@@ -215,10 +226,10 @@ func TestService_RejectAndExpire(t *testing.T) {
 	env.requireFourEyes(env.Platform, books.ActionPrice)
 	pair := pricing.CorridorInput{From: "USD", To: "BTC"}
 	withdrawn, expired := env.propose(pair, corridor.OverrideInput{Fixed: "30"}), env.propose(pair, corridor.OverrideInput{Fixed: "31"})
-	if _, err := env.pricing.Reject(t.Context(), ana.Actor, withdrawn, strings.Repeat("n", 501)); !fault.Is(err, fault.InvalidInput) {
+	if _, err := env.pricing.Reject(t.Context(), itself(), withdrawn, strings.Repeat("n", 501)); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a long note: %v", err)
 	}
-	if rejected, err := env.pricing.Reject(t.Context(), ana.Actor, withdrawn, "a typo"); err != nil || rejected.State != proposal.Rejected ||
+	if rejected, err := env.pricing.Reject(t.Context(), itself(), withdrawn, "a typo"); err != nil || rejected.State != proposal.Rejected ||
 		rejected.Note != "a typo" {
 		t.Errorf("rejected: %+v, %v", rejected, err)
 	}

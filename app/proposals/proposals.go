@@ -59,7 +59,7 @@ func (s *Service) Approve(
 			return prepared(ctx, func(ctx context.Context, tx foureyes.Tx, carryOut func(foureyes.Change) (foureyes.Made, error)) error {
 				return work(ctx, tx, func(approved proposal.Proposal) (proposal.Proposal, error) {
 					made, err := carryOut(foureyes.Change{
-						Platform: p, ID: id.UUID(), By: approved.By, Approval: platform.Approval{Proposal: id, By: by}, At: approved.DecidedAt,
+						Platform: p, ID: id.UUID(), By: approved.Author(), Approval: platform.Approval{Proposal: id, By: by}, At: approved.DecidedAt,
 					})
 					if err != nil {
 						return approved, err

@@ -79,8 +79,9 @@ func newEnvWithOnePerson(t *testing.T) *env {
 		Store: e.Store, Clock: e.Clock, IDs: e.IDs, Executors: slices.Concat(e.periods.Executors(),
 			e.accounting.Executors(), e.books.Executors(), e.treasury.Executors(),
 			e.monthEnd.Executors(), e.years.Executors(), e.statements.Executors())})
-	e.ana = platform.Author{Token: e.Admin.Token, Actor: "Ana"}
-	e.GiveToken(e.ana.Token, e.NewPerson(person.Finance))
+	ana := e.NewPerson(person.Finance)
+	e.ana = platform.Author{Token: e.Admin.Token, Actor: "Ana", Person: ana.ID}
+	e.GiveToken(e.ana.Token, ana)
 	operator := booksapp.Change{By: platform.Author{Actor: "ops"}}
 	if _, err := e.books.EditSettings(t.Context(), e.Platform.ID, operator, func(s books.Settings) (books.Settings, error) {
 		s.FourEyes = books.Actions()
@@ -486,8 +487,8 @@ func TestRun_RefusedWithoutSecondPerson(t *testing.T) {
 		t.Errorf("proposed: %v", err)
 	}
 	month := period.MonthOf(e.Clock.Now()).Previous()
-	if done, err := e.periods.ChangeStateAs(t.Context(), e.Platform.ID, "ops", accounting.MonthChange{Action: period.SoftClose, Month: month,
-		ConfirmOpeningBalances: true}); err != nil || done.State != period.SoftClosed {
+	if done, err := e.periods.ChangeStateAs(t.Context(), e.Platform.ID, platform.Author{Actor: "ops"}, accounting.MonthChange{
+		Action: period.SoftClose, Month: month, ConfirmOpeningBalances: true}); err != nil || done.State != period.SoftClosed {
 		t.Errorf("%+v, %v", done, err)
 	}
 }

@@ -88,9 +88,9 @@ func (e *env) authorised(p ledger.Posting) {
 // changeMonth changes the state of the month as an operator.
 func (e *env) changeMonth(a period.Action) {
 	e.t.Helper()
-	_, err := e.periods.ChangeStateAs(e.t.Context(), e.Platform.ID, "ops", accounting.MonthChange{Action: a, Month: month,
-		ConfirmOpeningBalances: true,
-		WithoutRevaluation:     true, WithoutFeeDeferral: true, WithoutYearEnd: true})
+	_, err := e.periods.ChangeStateAs(e.t.Context(), e.Platform.ID, platform.Author{Actor: "ops"}, accounting.MonthChange{
+		Action: a, Month: month, ConfirmOpeningBalances: true,
+		WithoutRevaluation: true, WithoutFeeDeferral: true, WithoutYearEnd: true})
 	if err != nil {
 		e.t.Fatal(err)
 	}

@@ -65,7 +65,8 @@ func TestResolve_CorrectionOfProductionNeedsTwoPersons(t *testing.T) {
 	e := newEnv(t)
 	e.inProduction()
 	found := []ident.Break{e.importBreak("A1").ID, e.importBreak("B2").ID}
-	operator := platform.Author{Actor: e.NewPerson(person.Finance).Email}
+	signedIn := e.NewPerson(person.Finance)
+	operator := platform.Author{Actor: signedIn.Email, Person: signedIn.ID}
 	resolve := func(r reconcile.ResolveCommand) reconciliation.ResolveRequest {
 		return reconciliation.ResolveRequest{Platform: e.Platform.ID, Break: found[0], By: operator, ResolveCommand: r}
 	}
@@ -78,7 +79,11 @@ func TestResolve_CorrectionOfProductionNeedsTwoPersons(t *testing.T) {
 	if _, err := e.approve(operator, made.Proposal.ID); !fault.Is(err, fault.Conflict) {
 		t.Errorf("the same person: %v", err)
 	}
-	if _, err := e.approve(platform.Author{Actor: e.NewPerson(person.Finance).Email}, made.Proposal.ID); err != nil || e.fees() == "0" {
+	if _, err := e.approve(platform.Author{Actor: e.NewPerson(person.Finance).Email}, made.Proposal.ID); !fault.Is(err, fault.Conflict) {
+		t.Errorf("the address of another person: %v", err)
+	}
+	another := e.NewPerson(person.Finance)
+	if _, err := e.approve(platform.Author{Actor: another.Email, Person: another.ID}, made.Proposal.ID); err != nil || e.fees() == "0" {
 		t.Errorf("%v, fees %s", err, e.fees())
 	}
 	found = found[1:]

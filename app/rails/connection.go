@@ -77,7 +77,7 @@ func (s *Service) Set(ctx context.Context, name string, file []byte, by Author,
 			return v, nil, &NotWorking{name, test.Checked, err}
 		}
 	}
-	v = ports.RailConnectionVersion{Connection: c, Latest: c.Version, By: by.Actor, Note: by.Note}
+	v = ports.RailConnectionVersion{Connection: c, Latest: c.Version, By: by.Actor, Person: by.Person, Note: by.Note}
 	v.Untested = test == nil
 	if err := s.Connections.SaveRailConnection(ctx, v, test, seen); err != nil || test == nil {
 		return v, nil, err
@@ -257,7 +257,7 @@ func (s *Service) end(ctx context.Context, name string, by Author, change func(*
 		return v, err
 	}
 	v.Version = v.Latest + 1
-	v.Latest, v.SetAt, v.By, v.Note = v.Version, s.Clock.Now(), by.Actor, by.Note
+	v.Latest, v.SetAt, v.By, v.Person, v.Note = v.Version, s.Clock.Now(), by.Actor, by.Person, by.Note
 	return v, s.Connections.SaveRailConnection(ctx, v, nil, seen)
 }
 

@@ -55,7 +55,7 @@ func (s *Service) ReviewLostCommits(ctx context.Context, finding int64, by Autho
 	if withdrawn, err = s.withdrawDoubtful(ctx, found, by); err != nil {
 		return nil, withdrawn, err
 	}
-	if err := s.Lost.SaveLostCommitReview(ctx, finding, by.Actor, by.Note, s.Clock.Now()); err != nil {
+	if err := s.Lost.SaveLostCommitReview(ctx, finding, by.author(), by.Note, s.Clock.Now()); err != nil {
 		return nil, withdrawn, err
 	}
 	all, err := s.LostCommitFindings(ctx)

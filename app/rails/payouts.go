@@ -121,10 +121,10 @@ func (s *Service) MarkNotSent(ctx context.Context, id uuid.UUID, by Author) (rai
 		var reports []rail.NotSentReport
 		for _, d := range earlier {
 			if d.Decision == ports.ReportRailPaymentNotSent && d.Payment.Kind == p.Kind {
-				reports = append(reports, rail.NotSentReport{Actor: d.Actor, At: d.At})
+				reports = append(reports, rail.NotSentReport{Actor: d.Actor, Person: d.Person, At: d.At})
 			}
 		}
-		after, confirmed, err := p.MarkNotSent(by.Actor, reports, s.Clock.Now())
+		after, confirmed, err := p.MarkNotSent(rail.NotSentReport{Actor: by.Actor, Person: by.Person, At: s.Clock.Now()}, reports)
 		if confirmed {
 			return after, ports.ConfirmRailPaymentNotSent, err
 		}
@@ -206,7 +206,7 @@ func (s *Service) decidePayment(ctx context.Context, target rail.Payment, by Aut
 			}
 		}
 		return tx.RecordRailDecision(ctx, ports.RailDecision{ID: s.IDs.New(now), Payment: before, Decision: kind, Actor: by.Actor,
-			Note: by.Note, At: now})
+			Person: by.Person, Note: by.Note, At: now})
 	})
 	return target, err
 }

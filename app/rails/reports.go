@@ -54,7 +54,7 @@ func (s *Service) DiscardItem(ctx context.Context, id uuid.UUID, by Author) (por
 	if err != nil {
 		return item, err
 	}
-	done, err := s.Feeds.DiscardRailFeedItem(ctx, id, by.Actor, by.Note, s.Clock.Now())
+	done, err := s.Feeds.DiscardRailFeedItem(ctx, id, by.author(), by.Note, s.Clock.Now())
 	if err == nil && !done {
 		err = fault.New(fault.InvalidInput, "Nothing was changed: the report was taken or discarded meanwhile.")
 	}
@@ -100,7 +100,7 @@ func (s *Service) DiscardStatement(ctx context.Context, id uuid.UUID, by Author)
 	if err != nil {
 		return statement, err
 	}
-	done, err := s.Statements.DiscardRailStatement(ctx, id, by.Actor, by.Note, s.Clock.Now())
+	done, err := s.Statements.DiscardRailStatement(ctx, id, by.author(), by.Note, s.Clock.Now())
 	if err == nil && !done {
 		err = fault.New(fault.InvalidInput, "Nothing was changed: the statement was reconciled or discarded.")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"causeway/core/corridor"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/rail"
 	"causeway/ports"
@@ -42,13 +43,17 @@ type Service struct{ Config }
 // New returns a Service.
 func New(c Config) *Service { return &Service{c} }
 
-// Author is the operator who changes something, and why.
-type Author struct{ Actor, Note string }
+// Author is who changes something, and why.
+type Author struct {
+	Actor, Note string
+	// Person is who has signed in; zero if nobody has.
+	Person ident.Person
+}
 
 // check returns the author as it is recorded, or INVALID_INPUT.
 func (a Author) check() (Author, error) {
 	var bad []fault.Field
-	actor, err := platform.ParseActor(a.Actor)
+	by, err := a.author().Parsed()
 	for _, err := range []error{err, rail.CheckNote(a.Note)} {
 		if f, ok := fault.As(err); ok {
 			bad = append(bad, f.Fields...)
@@ -57,8 +62,11 @@ func (a Author) check() (Author, error) {
 	if len(bad) > 0 {
 		return a, fault.Invalid(bad...)
 	}
-	return Author{Actor: actor, Note: a.Note}, nil
+	a.Actor = by.Actor
+	return a, nil
 }
+
+func (a Author) author() platform.Author { return platform.Author{Actor: a.Actor, Person: a.Person} }
 
 // Listed is a connection as operators see it.
 type Listed struct {
@@ -150,7 +158,8 @@ func (s *Service) Pause(ctx context.Context, name string, paused bool, by Author
 		state := map[bool]string{true: "paused already", false: "not paused"}[paused]
 		return fault.New(fault.InvalidInput, "%s is %s.", name, state)
 	}
-	return s.Connections.SaveRailPause(ctx, ports.RailPause{Name: name, Paused: paused, By: by.Actor, Note: by.Note, At: s.Clock.Now()})
+	return s.Connections.SaveRailPause(ctx, ports.RailPause{Name: name, Paused: paused, By: by.Actor, Person: by.Person, Note: by.Note,
+		At: s.Clock.Now()})
 }
 
 // Change is one entry of the history of a connection or rail.
@@ -204,7 +213,7 @@ func (s *Service) History(ctx context.Context, name string) ([]Change, error) {
 
 // SetBalance sets the balance of a connection whose partner reports none.
 func (s *Service) SetBalance(ctx context.Context, b ports.OpeningBalance) error {
-	by, err := Author{b.Actor, b.Note}.check()
+	by, err := Author{Actor: b.Actor, Note: b.Note}.check()
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ type RailFeedStore interface {
 	// oldest first, without their contents.
 	RailFeedItems(ctx context.Context, connection string, limit int) ([]ports.RailFeedItem, error)
 	// DiscardRailFeedItem ends an item that will never be taken. It returns false if there is none.
-	DiscardRailFeedItem(ctx context.Context, id uuid.UUID, by string, note string, now time.Time) (bool, error)
+	DiscardRailFeedItem(ctx context.Context, id uuid.UUID, by platform.Author, note string, now time.Time) (bool, error)
 }
 
 // RailProofStore stores the daily proofs, and reads what they need.
@@ -125,7 +125,7 @@ type RailStatementStore interface {
 	RailStatements(ctx context.Context, connection string, limit int) ([]ports.QueuedStatement, error)
 	// DiscardRailStatement ends a statement that will never be reconciled, and deletes its content. It returns false if
 	// none waits.
-	DiscardRailStatement(ctx context.Context, id uuid.UUID, by string, note string, now time.Time) (bool, error)
+	DiscardRailStatement(ctx context.Context, id uuid.UUID, by platform.Author, note string, now time.Time) (bool, error)
 }
 
 // LostCommitStore has what the database is known to have lost.
@@ -135,5 +135,5 @@ type LostCommitStore interface {
 	// LostCommits returns what a finding names, oldest first, those without a time last.
 	LostCommits(ctx context.Context, finding int64, limit int) ([]ports.LostCommit, error)
 	// SaveLostCommitReview records that a finding was looked at. It needs the rights of the tables' owner.
-	SaveLostCommitReview(ctx context.Context, finding int64, by, note string, now time.Time) error
+	SaveLostCommitReview(ctx context.Context, finding int64, by platform.Author, note string, now time.Time) error
 }

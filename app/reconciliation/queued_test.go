@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -96,7 +97,8 @@ func TestReconcileQueued_BalanceOfARefusedStatement(t *testing.T) {
 	}
 	want("reconciled", balance(5_00, now.Add(-time.Second)))
 
-	if done, err := env.Store.DiscardRailStatement(ctx, refused.ID, "ana", "of another account", now); !done || err != nil {
+	if done, err := env.Store.DiscardRailStatement(ctx, refused.ID, platform.Author{Actor: "ana"}, "of another account",
+		now); !done || err != nil {
 		t.Errorf("discarded %t, %v", done, err)
 	}
 	queue("333=rails/ACH", camtStatement("S3", "333", 0, "0.00", "0.00", "0.00"), balance(3_00, now.Add(-time.Minute)))

@@ -107,7 +107,7 @@ func resolve(ctx context.Context, tx Tx, c foureyes.Change, r resolveRequest) (d
 			Message: "The break is already resolved."}
 	}
 	resolution := reconcile.Resolution{Break: r.Break, Method: reconcile.ResolvedByNote, Note: r.Note, By: resolvedBy(c.By),
-		Approval: c.Approval, At: c.At}
+		Person: c.By.Person, Approval: c.Approval, At: c.At}
 	if !c.By.Token.IsZero() {
 		resolution.Actor = c.By.Actor
 	}

@@ -47,10 +47,12 @@ type Session struct {
 	TokenHash SecretHash
 	Person    ident.Person
 	// Setup: the person may do nothing but choose its password and second factor.
-	Setup      bool
-	CreatedAt  time.Time
-	LastUsedAt time.Time // correct to a minute
-	ExpiresAt  time.Time
+	Setup bool
+	// CommandLine: the session is that of the command line, and no browser continues it.
+	CommandLine bool
+	CreatedAt   time.Time
+	LastUsedAt  time.Time // correct to a minute
+	ExpiresAt   time.Time
 }
 
 const (

@@ -39,6 +39,7 @@ type Principal struct {
 	Platform    ident.Platform
 	Environment Environment
 	Token       ident.Token    // zero for an agent
+	Person      ident.Person   // whom the token belongs to; zero for that of a service
 	Agent       ident.Agent    // zero for a token
 	Customer    ident.Customer // of the agent
 	Permissions []Permission   // of the token, or of the policy of the agent

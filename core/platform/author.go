@@ -11,6 +11,8 @@ import (
 type Author struct {
 	Token ident.Token
 	Actor string // empty if not given
+	// Person is who acts: whom the token belongs to, or who has signed in; zero for a service, and for an operator who has not.
+	Person ident.Person
 }
 
 // Service is the service itself, which records what a partner has reported. An operator cannot take its name.
@@ -29,8 +31,8 @@ func (a Author) String() string {
 	return a.Actor + " (" + a.Token.String() + ")"
 }
 
-// Author returns the principal as an author whose person is not named.
-func (p Principal) Author() Author { return Author{Token: p.Token} }
+// Author returns the principal as an author whose name is not given.
+func (p Principal) Author() Author { return Author{Token: p.Token, Person: p.Person} }
 
 // Approval is the proposal that a change was made by, and who approved it. It is zero without four eyes.
 type Approval struct {

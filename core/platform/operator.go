@@ -48,6 +48,8 @@ const (
 	PersonSignedIn         OperatorActionKind = "SIGN_IN"
 	PersonFailedSignIn     OperatorActionKind = "FAIL_SIGN_IN" // with the right password and a wrong code
 	PersonViewedData       OperatorActionKind = "VIEW_PERSONAL_DATA"
+	// OperatorActedAlone is a command on a production service that nobody had signed in for, beside what the command records.
+	OperatorActedAlone OperatorActionKind = "BREAK_GLASS"
 )
 
 // OperatorAction is the record of an action of an operator. It never changes.
@@ -58,6 +60,7 @@ type OperatorAction struct {
 	Subject  uuid.UUID // the platform, token or customer; else zero
 	Name     string    // of what else was changed, such as a month, or what was erased
 	Actor    string
+	Person   ident.Person // who has signed in; zero if nobody has
 	At       time.Time
 }
 
@@ -73,6 +76,13 @@ func ParseActor(text string) (string, error) {
 			"character, and is not " + Service.Actor})
 	}
 	return actor, nil
+}
+
+// Parsed returns the author with its name as ParseActor does, or INVALID_INPUT.
+func (a Author) Parsed() (Author, error) {
+	var err error
+	a.Actor, err = ParseActor(a.Actor)
+	return a, err
 }
 
 // IsSameActor reports whether two names are of one person: they differ at most in case, spaces, invisible characters

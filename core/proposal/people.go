@@ -26,17 +26,15 @@ func (p People) token(id ident.Token) (platform.Token, bool) {
 	return p.Tokens[i], true
 }
 
-// Acting returns the person who acts: whom the token belongs to, or, without a token, whose e-mail address an operator gives.
-// There is none behind a service.
+// Acting returns the person who acts: whom the token belongs to, or, without a token, who has signed in. There is none behind a
+// service, nor behind a name.
 func (p People) Acting(by platform.Author) (person.Person, bool) {
-	token, _ := p.token(by.Token)
-	email := person.NormalizeEmail(by.Actor)
-	i := slices.IndexFunc(p.People, func(q person.Person) bool {
-		if by.Token.IsZero() {
-			return q.Email == email
-		}
-		return q.ID == token.Person
-	})
+	id := by.Person
+	if !by.Token.IsZero() {
+		token, _ := p.token(by.Token)
+		id = token.Person
+	}
+	i := slices.IndexFunc(p.People, func(q person.Person) bool { return q.ID == id })
 	if i < 0 {
 		return person.Person{}, false
 	}

@@ -71,6 +71,13 @@ type Failure struct {
 	At      time.Time
 }
 
+// Author returns who has proposed, with the person who acts or stands behind the service.
+func (p Proposal) Author() platform.Author {
+	by := p.By
+	by.Person = p.ByPerson
+	return by
+}
+
 const (
 	// Lifetime is how long a proposal can be approved.
 	Lifetime = 7 * 24 * time.Hour
@@ -124,8 +131,8 @@ func (p Proposal) CheckCreate(people People, pending int) error {
 			"person with `causeway people invite`, or add the role with `causeway people set-roles`.%s", person.Finance, person.Administrator, more)
 	}
 	if p.By.Token.IsZero() && p.ByPerson.IsZero() && !people.IsSandbox {
-		return conflict("Not a person", "This change needs the approval of a second person, and %s is nobody's e-mail address. Give yours as "+
-			"--actor.", p.By)
+		return conflict("Not a person", "This change needs the approval of a second person, and nobody has signed in. Sign in with `causeway "+
+			"login`.")
 	}
 	if pending >= MaxPending {
 		decide := "POST /ledger/proposals/{proposalId}/approve or /reject"
@@ -161,7 +168,7 @@ func (p Proposal) Approve(by platform.Author, people People, now time.Time) (Pro
 	switch {
 	case !isKnown && !people.IsSandbox:
 		return p, conflict("Not a person", "A proposal is approved by a person: in the console, with a token that belongs to a person ("+
-			"`causeway token create --person`), or on the command line with the e-mail address of a person as --actor.")
+			"`causeway token create --person`), or on the command line after `causeway login`.")
 	case p.By.Token == by.Token && !by.Token.IsZero(), by.Actor != "" && platform.IsSameActor(by.Actor, p.By.Actor),
 		isKnown && (approver.ID == p.ByPerson || p.isOf(approver)):
 		return p, conflict("Same person", "You made this proposal, or the token that made it; another person must approve it.")

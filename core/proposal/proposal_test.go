@@ -1,6 +1,7 @@
 package proposal_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,9 +60,10 @@ func pending(by platform.Author) proposal.Proposal {
 func TestProposal_Approve(t *testing.T) {
 	t.Parallel()
 	// A proposal is approved by a person who may, and has made neither it nor the token that did, while it is pending and the
-	// token of the proposer exists. An operator approves as the person whose address it gives.
+	// token of the proposer exists. On the command line it is who has signed in, and never a name.
 	by := func(n byte) platform.Author { return platform.Author{Token: token(n)} }
 	operator := func(name string) platform.Author { return platform.Author{Actor: name} }
+	signedIn := func(p person.Person) platform.Author { return platform.Author{Actor: p.Email, Person: p.ID} }
 	decided, _ := pending(by(1)).Reject(by(1), people, "", now)
 	for name, test := range map[string]struct {
 		p      proposal.Proposal
@@ -83,17 +85,19 @@ func TestProposal_Approve(t *testing.T) {
 		"the address of the proposer": {pending(platform.Author{Token: token(4), Actor: "BEN@people.test"}), by(2), people, now, "Same person"},
 		"a name that the proposer gave": {pending(platform.Author{Token: token(1), Actor: "Zoe"}),
 			platform.Author{Token: token(2), Actor: "zoe"}, people, now, "Same person"},
-		"a deleted token":             {pending(by(1)), by(2), without(token(1)), now, "Token deleted"},
-		"the last moment":             {pending(by(1)), by(2), people, now.Add(proposal.Lifetime - 1), ""},
-		"too late":                    {pending(by(1)), by(2), people, now.Add(proposal.Lifetime), "Proposal expired"},
-		"decided":                     {decided, by(2), people, now, "Proposal decided"},
-		"an operator":                 {pending(by(1)), operator("ben@people.test"), people, now, ""},
-		"an operator without address": {pending(by(1)), operator("ops"), people, now, "Not a person"},
-		"an operator of a name":       {pending(by(1)), operator("Ben"), people, now, "Not a person"},
-		"an operator as the person":   {pending(by(1)), operator("Ana@people.test"), people, now, "Same person"},
-		"an operator's":               {pending(operator("ana@people.test")), by(2), people, now, ""},
-		"an operator's by the person": {pending(operator("ana@people.test")), by(6), people, now, "Same person"},
-		"an operator's own":           {pending(operator("ana@people.test")), operator("ana@people.test"), people, now, "Same person"},
+		"a deleted token":           {pending(by(1)), by(2), without(token(1)), now, "Token deleted"},
+		"the last moment":           {pending(by(1)), by(2), people, now.Add(proposal.Lifetime - 1), ""},
+		"too late":                  {pending(by(1)), by(2), people, now.Add(proposal.Lifetime), "Proposal expired"},
+		"decided":                   {decided, by(2), people, now, "Proposal decided"},
+		"an operator":               {pending(by(1)), operator("ops"), people, now, "Not a person"},
+		"an operator of an address": {pending(by(1)), operator("ben@people.test"), people, now, "Not a person"},
+		"signed in":                 {pending(by(1)), signedIn(ben), people, now, ""},
+		"signed in as the person":   {pending(by(1)), signedIn(ana), people, now, "Same person"},
+		"of one who has signed in":  {pending(signedIn(ana)), by(2), people, now, ""},
+		"its own token":             {pending(signedIn(ana)), by(6), people, now, "Same person"},
+		"its own sign-in":           {pending(signedIn(ana)), signedIn(ana), people, now, "Same person"},
+		"an address of the person":  {pending(operator("ana@people.test")), signedIn(ana), people, now, "Same person"},
+		"a service with a sign-in":  {pending(by(1)), platform.Author{Token: token(4), Person: ben.ID}, people, now, "Not a person"},
 	} {
 		approved, err := test.p.Approve(test.by, test.people, test.at)
 
@@ -156,8 +160,9 @@ func TestProposal_NeverApprovedByOnePerson(t *testing.T) {
 	anybody := rapid.Custom(func(t *rapid.T) platform.Author {
 		a := platform.Author{Token: token(rapid.ByteMax(7).Draw(t, "token")),
 			Actor: rapid.SampledFrom([]string{"", "Ana", "ANA@people.test", "Ben", "ben@people.test", "Ops"}).Draw(t, "actor")}
-		if a.Token.IsZero() && a.Actor == "" {
-			a.Actor = "Ops"
+		if a.Token.IsZero() {
+			a.Person = rapid.SampledFrom([]ident.Person{{}, ana.ID, ben.ID, eve.ID}).Draw(t, "person")
+			a.Actor = cmp.Or(a.Actor, "Ops")
 		}
 		return a
 	})
@@ -224,8 +229,8 @@ func TestCheckRequest(t *testing.T) {
 
 func TestProposal_CheckCreate(t *testing.T) {
 	t.Parallel()
-	// Without another person who may approve, the fault says how to invite one. At most 1000 are pending. An operator has to be a
-	// person.
+	// Without another person who may approve, the fault says how to invite one. At most 1000 are pending. On the command line a
+	// person has to sign in.
 	byAna, byService := pending(platform.Author{Token: token(1)}), pending(platform.Author{Token: token(4)})
 	for name, c := range map[string]struct {
 		p      proposal.Proposal
@@ -237,8 +242,8 @@ func TestProposal_CheckCreate(t *testing.T) {
 		"another who is disabled":  {byAna, []person.Person{ana, ben.Disable(now)}, "No second person"},
 		"another":                  {byAna, []person.Person{ana, ben}, ""},
 		"a service's":              {byService, []person.Person{ana}, ""},
-		"an operator's":            {pending(platform.Author{Actor: "ana@people.test"}), []person.Person{ana, ben}, ""},
-		"an operator's of no name": {pending(platform.Author{Actor: "root"}), []person.Person{ana, ben}, "Not a person"},
+		"of one who has signed in": {pending(platform.Author{Actor: "ana@people.test", Person: ana.ID}), []person.Person{ana, ben}, ""},
+		"an operator's":            {pending(platform.Author{Actor: "ana@people.test"}), []person.Person{ana, ben}, "Not a person"},
 	} {
 		err := c.p.CheckCreate(proposal.People{Tokens: people.Tokens, People: c.people}, 0)
 		if f, _ := fault.As(err); (c.reason == "") != (err == nil) || f != nil && f.Reason != c.reason {

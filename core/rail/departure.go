@@ -3,8 +3,10 @@ package rail
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
+
+	"causeway/core/ident"
+	"causeway/core/platform"
 )
 
 // Departure is whether a payment that an adapter has may leave.
@@ -143,12 +145,22 @@ const NotSentWindow = 24 * time.Hour
 // NotSentReport is the report of a person that a payment was not sent.
 type NotSentReport struct {
 	Actor string
-	At    time.Time
+	// Person is who has signed in; zero if nobody has.
+	Person ident.Person
+	At     time.Time
+}
+
+// isByAnother reports whether two reports are of two persons. Names tell two only if neither is of a person who has signed in.
+func (r NotSentReport) isByAnother(other NotSentReport) bool {
+	if r.Person.IsZero() != other.Person.IsZero() {
+		return false
+	}
+	return r.Person != other.Person || r.Person.IsZero() && !platform.IsSameActor(r.Actor, other.Actor)
 }
 
 // MarkNotSent returns a payout that has left by the records as a person reports that it was not sent, and whether that confirms the
 // report of another person within the window: then it is cancelled, and what the customer paid is refunded.
-func (p Payment) MarkNotSent(actor string, earlier []NotSentReport, now time.Time) (after Payment, confirmed bool, err error) {
+func (p Payment) MarkNotSent(by NotSentReport, earlier []NotSentReport) (after Payment, confirmed bool, err error) {
 	switch {
 	case p.Kind != Payout:
 		return p, false, fmt.Errorf("the payment is a %s; only payouts can be marked as not sent", p.Kind)
@@ -159,15 +171,15 @@ func (p Payment) MarkNotSent(actor string, earlier []NotSentReport, now time.Tim
 	}
 	own := false
 	for _, r := range earlier {
-		if r.At.Before(p.SentAt) || now.Sub(r.At) > NotSentWindow {
+		if r.At.Before(p.SentAt) || by.At.Sub(r.At) > NotSentWindow {
 			continue
 		}
-		if strings.EqualFold(r.Actor, actor) {
+		if !by.isByAnother(r) {
 			own = true
 			continue
 		}
-		after, err = p.To(Cancelled, now)
-		after.Reason = fmt.Sprintf("it was not sent, as %s and %s have confirmed", r.Actor, actor)
+		after, err = p.To(Cancelled, by.At)
+		after.Reason = fmt.Sprintf("it was not sent, as %s and %s have confirmed", r.Actor, by.Actor)
 		return after, err == nil, err
 	}
 	if own {

@@ -118,6 +118,8 @@ type Resolution struct {
 	By  string // a token, or a person at the command line
 	// Actor is the person that the request of the token named; may be empty.
 	Actor string
+	// Person is who has resolved it, or stands behind the service that has; zero if none is known.
+	Person ident.Person
 	// Approval is that of four eyes; zero without.
 	Approval platform.Approval
 	At       time.Time

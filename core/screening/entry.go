@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/customer"
+	"causeway/core/ident"
 )
 
 // List is a sanctions list.
@@ -81,6 +82,7 @@ type LoadedList struct {
 	Entries  int
 	LoadedAt time.Time
 	Actor    string
+	Person   ident.Person // who has signed in; zero if nobody has
 }
 
 // Subject is who is screened.

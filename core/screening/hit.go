@@ -150,6 +150,7 @@ func OpenHits(hits []Hit) []Hit {
 type Verdict struct {
 	Status HitStatus
 	By     string
+	Person ident.Person // who has signed in; zero if nobody has
 	Reason string
 	At     time.Time
 }

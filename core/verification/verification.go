@@ -110,7 +110,9 @@ type Decision struct {
 	Outcome
 	// By is the operator or the provider who decided.
 	By string
-	At time.Time
+	// Person is the operator, if it has signed in.
+	Person ident.Person
+	At     time.Time
 }
 
 // Change is what a submission or a decision changes.

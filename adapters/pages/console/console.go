@@ -40,6 +40,9 @@ type People interface {
 	SignOut(ctx context.Context, secret string) error
 	Session(ctx context.Context, secret string) (people.SignedIn, error)
 	Confirm(ctx context.Context, in people.SignedIn, code string) error
+	SignInRequest(ctx context.Context, code string) (person.SignInRequest, error)
+	ApproveSignIn(ctx context.Context, in people.SignedIn, code string) error
+	RefuseSignIn(ctx context.Context, code string) error
 	List(ctx context.Context) ([]person.Person, error)
 	RecordViewed(ctx context.Context, p person.Person, of ident.Platform, subject uuid.UUID, what string) error
 }
@@ -122,6 +125,8 @@ const (
 	root       = "/console"
 	signInPath = root + "/sign-in"
 	setupPath  = root + "/setup"
+	// commandLinePath is where a person approves a sign-in of the command line.
+	commandLinePath = root + "/command-line"
 	// LinkPath is where a link leads; its token follows.
 	LinkPath = root + "/link/"
 	// platformPath is that of the pages of a platform, whose id without its prefix follows.
@@ -164,6 +169,8 @@ func (c *Console) Register(mount func(method, pattern string, h http.Handler), l
 		{http.MethodPost, LinkPath + "{token}", c.openLink},
 		{http.MethodGet, setupPath, c.inSession(c.showSetup)},
 		{http.MethodPost, setupPath, c.inSession(c.setUp)},
+		{http.MethodGet, commandLinePath, c.working(c.showCommandLine)},
+		{http.MethodPost, commandLinePath, c.working(c.decideCommandLine)},
 		{http.MethodPost, root + "/sign-out", c.inSession(c.signOut)},
 	} {
 		mount(r.method, r.pattern, limit(c.handler(r.serve)))

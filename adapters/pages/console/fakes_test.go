@@ -131,6 +131,28 @@ func (f *fakePeople) RecordViewed(_ context.Context, p person.Person, of ident.P
 	return f.call("record")
 }
 
+// askingCode is the code of the only sign-in of the command line that waits.
+const askingCode = "BCDFGHJK"
+
+func (f *fakePeople) SignInRequest(_ context.Context, text string) (person.SignInRequest, error) {
+	code, err := person.ParseSignInCode(text)
+	if failed := f.call("asked"); failed != nil {
+		return person.SignInRequest{}, failed
+	}
+	if err == nil && code != askingCode {
+		err = person.ErrSignInRequest
+	}
+	return person.NewSignInRequest(code, person.SecretHash{}, "ana@<laptop>", now), err
+}
+
+func (f *fakePeople) ApproveSignIn(_ context.Context, in people.SignedIn, code string) error {
+	return f.call("approve %s as %s", code, in.Person.Email)
+}
+
+func (f *fakePeople) RefuseSignIn(_ context.Context, code string) error {
+	return f.call("refuse %s", code)
+}
+
 // Confirm accepts one code.
 func (f *fakePeople) Confirm(_ context.Context, in people.SignedIn, code string) error {
 	if code != "123456" {

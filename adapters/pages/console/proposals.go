@@ -90,7 +90,7 @@ func (c *Console) decideProposal(r *request) error {
 	if err != nil {
 		return err
 	}
-	by := platform.Author{Token: token, Actor: r.in.Person.Name}
+	by := platform.Author{Token: token, Actor: r.in.Person.Name, Person: r.in.Person.ID}
 	switch r.PostFormValue("decision") {
 	case "approve":
 		_, err = c.Proposals.Approve(r.Context(), r.platform.ID, by, nil, id)

@@ -28,7 +28,7 @@ var anyone = map[string]bool{"GET /console/sign-in": true, "POST /console/sign-i
 
 // inAnySession are the pages that a person needs no right for.
 var inAnySession = map[string]bool{"GET /console": true, "GET /console/setup": true, "POST /console/setup": true,
-	"POST /console/sign-out": true}
+	"POST /console/sign-out": true, "GET /console/command-line": true, "POST /console/command-line": true}
 
 func (r route) String() string { return r.method + " " + r.pattern }
 

@@ -106,7 +106,7 @@ func (c Columns) position(table, name string) int {
 
 // AuthorColumns are the columns of who made a change.
 func AuthorColumns(by *platform.Author) Columns {
-	return Columns{{Name: "token_id", Field: &by.Token}, {Name: "actor", Field: &by.Actor}}
+	return Columns{{Name: "token_id", Field: &by.Token}, {Name: "actor", Field: &by.Actor}, {Name: "person_id", Field: &by.Person}}
 }
 
 // ApprovalColumns are the columns of a second person's approval of a change.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"causeway/core/corridor"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -173,7 +174,7 @@ func TestAdapter_NamesFilesAfterALoss(t *testing.T) {
 		if _, err := d.db.SaveLostCommits(ports.ForAllPlatforms(t.Context()), lost); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.db.SaveLostCommitReview(t.Context(), 1, "ana", "compared", d.clock.Now()); err != nil && n == 0 {
+		if err := d.db.SaveLostCommitReview(t.Context(), 1, platform.Author{Actor: "ana"}, "compared", d.clock.Now()); err != nil && n == 0 {
 			t.Fatal(err)
 		}
 	}

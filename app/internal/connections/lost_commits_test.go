@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/core/platform"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -37,7 +38,7 @@ func TestRail_WhatMayHaveLeftBeforeALossIsReviewed(t *testing.T) {
 	e.Clock.Advance(time.Second)
 	findings, err := e.Store.LostCommitFindings(ports.ForAllPlatforms(t.Context()))
 	if err == nil {
-		err = e.Store.SaveLostCommitReview(t.Context(), findings[0].ID, "ana", "compared", e.Clock.Now())
+		err = e.Store.SaveLostCommitReview(t.Context(), findings[0].ID, platform.Author{Actor: "ana"}, "compared", e.Clock.Now())
 	}
 	if err != nil {
 		t.Fatal(err)
