@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -127,20 +128,42 @@ func TestFourEyes_OnProductionAPersonApproves(t *testing.T) {
 
 	env := []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}
 	byBen := propose(others)
-	decide := func(actor string) (errOut string, status int) {
-		_, errOut, status = runCommand(t, env, "ledger", "proposals", "approve", byBen, "--platform", live.platformID, "--actor", actor)
+	decide := func(env []string, actor ...string) (errOut string, status int) {
+		_, errOut, status = runCommand(t, env, slices.Concat([]string{"ledger", "proposals", "approve", byBen, "--platform", live.platformID},
+			actor)...)
 		return errOut, status
 	}
-	for _, actor := range []string{"root", "Ana", "BEN@people.test"} {
-		if errOut, status := decide(actor); status != 1 || !strings.Contains(errOut, "person") {
-			t.Errorf("an operator as %s: status %d, %s", actor, status, errOut)
+	for _, actor := range []string{"root", "ana@people.test", "Ana"} {
+		if errOut, status := decide(env, "--actor", actor); status != 1 || !strings.Contains(errOut, "causeway login") {
+			t.Errorf("nobody as %s: status %d, %s", actor, status, errOut)
 		}
 	}
-	if errOut, status := decide("ana@people.test"); status != 0 {
-		t.Errorf("an operator as Ana: status %d, %s", status, errOut)
+	if errOut, status := decide(h.commandLine(ana), "--actor", "ben@people.test"); status != 1 || !strings.Contains(errOut, "ana@people.test") {
+		t.Errorf("Ana as Ben: status %d, %s", status, errOut)
+	}
+	if errOut, status := decide(h.commandLine(ben)); status != 1 || !strings.Contains(errOut, "another person") {
+		t.Errorf("Ben: status %d, %s", status, errOut)
+	}
+	if errOut, status := decide(h.commandLine(ana)); status != 0 {
+		t.Errorf("Ana: status %d, %s", status, errOut)
+	}
+	live.get("/ledger/proposals/" + byBen).wantStatus(200).wantValues(map[string]any{"status": "EXECUTED",
+		"decidedBy.actor": "ana@people.test"})
+	if out := mustRunCommand(t, h.commandLine(ana), "whoami"); !strings.Contains(out, ana.email) {
+		t.Errorf("whoami: %s", out)
+	}
+	mustRunCommand(t, h.commandLine(ana), "logout")
+	if _, errOut, status := runCommand(t, h.commandLine(ana), "whoami"); status != 1 || !strings.Contains(errOut, "nobody is signed in") {
+		t.Errorf("after signing out: %d, %s", status, errOut)
 	}
 	mustRunCommand(t, env, "people", "disable", ben.email)
 	others.get("/config").wantError(401, "UNAUTHORIZED")
+	if _, errOut, status := runCommand(t, h.commandLine(ben), "whoami"); status != 1 || !strings.Contains(errOut, "nobody is signed in") {
+		t.Errorf("a disabled person: %d, %s", status, errOut)
+	}
+	if n := h.queryInt("SELECT count(*) FROM operator_actions WHERE action = 'BREAK_GLASS' AND subject = 'people disable'"); n != 1 {
+		t.Errorf("recorded %d commands without a person", n)
+	}
 	mustRunCommand(t, env, "ledger", "check")
 }
 

@@ -15,9 +15,11 @@ import (
 )
 
 var (
-	linkPattern   = regexp.MustCompile(`/console/link/[\w-]+`)
-	secretPattern = regexp.MustCompile(`name="secret" value="([A-Z2-7]+)"`)
-	tokenPattern  = regexp.MustCompile(`name="csrf" value="([\w-]+)"`)
+	linkPattern       = regexp.MustCompile(`/console/link/[\w-]+`)
+	secretPattern     = regexp.MustCompile(`name="secret" value="([A-Z2-7]+)"`)
+	recoveryPattern   = regexp.MustCompile(`<li>([A-Z2-9]{4}(?:-[A-Z2-9]{4}){3})</li>`)
+	signInCodePattern = regexp.MustCompile(`the code ([B-Z]{4}-[B-Z]{4})`)
+	tokenPattern      = regexp.MustCompile(`name="csrf" value="([\w-]+)"`)
 )
 
 // person is somebody who works with the service.
@@ -27,8 +29,11 @@ type person struct {
 	email string
 	http  *http.Client
 	totp  string
-	// used is the code with which the second factor was chosen.
-	used string
+	// used is the code with which the second factor was chosen, and recovery are codes that were not used yet.
+	used     string
+	recovery []string
+	// env is the environment of commands after a sign-in; nil before.
+	env []string
 }
 
 // invite invites a person by command, who opens the link and chooses its password and second factor.
@@ -46,9 +51,40 @@ func (h *testEnv) invite(name, roles string) *person {
 	setup := p.page(http.MethodGet, "/console/setup", nil)
 	p.totp = p.find(secretPattern, setup)
 	p.used = p.code(0)
-	p.page(http.MethodPost, "/console/setup", url.Values{"csrf": {p.find(tokenPattern, setup)}, "secret": {p.totp},
+	shown := p.page(http.MethodPost, "/console/setup", url.Values{"csrf": {p.find(tokenPattern, setup)}, "secret": {p.totp},
 		"password": {"correct horse battery staple"}, "code": {p.used}})
+	for _, found := range recoveryPattern.FindAllStringSubmatch(shown, -1) {
+		p.recovery = append(p.recovery, found[1])
+	}
 	return p
+}
+
+// commandLine returns the environment of the commands of a person, who signs in first: the command prints a code, which the person
+// approves in the console.
+func (h *testEnv) commandLine(p *person) []string {
+	h.t.Helper()
+	if p.env != nil {
+		return p.env
+	}
+	p.env = []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey, "XDG_CONFIG_HOME=" + h.t.TempDir()}
+	login := startProcessNoCleanup(h.t, p.env, "login", "--public-url", p.root)
+	code := signInCodePattern.FindStringSubmatch(login.awaitLine(p.root + "/console/command-line"))
+	if code == nil || len(p.recovery) == 0 {
+		h.t.Fatal("no code")
+	}
+	form := url.Values{"csrf": {p.find(tokenPattern, p.page(http.MethodGet, "/console/command-line", nil))}, "code": {code[1]}}
+	if page := p.page(http.MethodPost, "/console/command-line", form); !strings.Contains(page, "asks to act as you, "+p.email) {
+		h.t.Fatalf("the console shows\n%s", page)
+	}
+	form.Set("decision", "approve")
+	form.Set("confirmation", p.recovery[0])
+	p.recovery = p.recovery[1:]
+	if page := p.page(http.MethodPost, "/console/command-line", form); !strings.Contains(page, "You are signed in on the command line") {
+		h.t.Fatalf("the console shows\n%s", page)
+	}
+	login.awaitLine("You are signed in as " + p.email)
+	<-login.Exited
+	return p.env
 }
 
 // code returns the code of the second factor, some steps of time from now.
@@ -96,7 +132,7 @@ func (p *person) find(pattern *regexp.Regexp, page string) string {
 func (h *testEnv) tokenOf(p *person, on *tenant) *client {
 	h.t.Helper()
 	var created struct{ ClientID, ClientSecret string }
-	out := mustRunCommand(h.t, []string{"DATABASE_URL=" + h.databaseURL}, "token", "create", "--platform", on.platformID, "--name", p.email,
+	out := mustRunCommand(h.t, h.commandLine(p), "token", "create", "--platform", on.platformID, "--name", p.email,
 		"--permissions", "VIEW,MANAGE", "--person", p.email)
 	if err := json.Unmarshal([]byte(out), &created); err != nil {
 		h.t.Fatal(err)
