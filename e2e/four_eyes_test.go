@@ -138,7 +138,8 @@ func TestFourEyes_OnProductionAPersonApproves(t *testing.T) {
 			t.Errorf("nobody as %s: status %d, %s", actor, status, errOut)
 		}
 	}
-	if errOut, status := decide(h.commandLine(ana), "--actor", "ben@people.test"); status != 1 || !strings.Contains(errOut, "ana@people.test") {
+	if errOut, status := decide(h.commandLine(ana), "--actor", "ben@people.test"); status != 1 ||
+		!strings.Contains(errOut, "ana@people.test") {
 		t.Errorf("Ana as Ben: status %d, %s", status, errOut)
 	}
 	if errOut, status := decide(h.commandLine(ben)); status != 1 || !strings.Contains(errOut, "another person") {

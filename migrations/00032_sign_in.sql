@@ -4,6 +4,9 @@ SET LOCAL lock_timeout = '1s';
 
 ALTER TABLE person_sessions ADD COLUMN command_line boolean NOT NULL DEFAULT false;
 
+-- Wrong codes of the second factor, and since when they are counted; NULL for none.
+ALTER TABLE person_factors ADD COLUMN wrong_codes integer NOT NULL DEFAULT 0, ADD COLUMN wrong_since timestamptz;
+
 -- Sign-ins of the command line that wait for a person to approve them in the console. token_hash is that of the session that begins then.
 CREATE TABLE sign_in_requests (
     code           text        PRIMARY KEY CONSTRAINT sign_in_request_code_form CHECK (code ~ '^[B-Z]{8}$'),

@@ -2324,7 +2324,9 @@ CREATE TABLE person_factors (
     id uuid NOT NULL,
     secrets jsonb NOT NULL,
     totp_step bigint NOT NULL,
-    updated_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL,
+    wrong_codes integer DEFAULT 0 NOT NULL,
+    wrong_since timestamp with time zone
 );
 ALTER TABLE ONLY person_factors
     ADD CONSTRAINT person_factors_pkey PRIMARY KEY (platform_id, id);

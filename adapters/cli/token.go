@@ -10,6 +10,7 @@ import (
 	"causeway/adapters/cli/table"
 	"causeway/app/platforms"
 	"causeway/core/ident"
+	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -17,9 +18,10 @@ import (
 // TokenCommand manages the tokens of any platform without a token, for example after the
 // credentials of a platform were lost.
 type TokenCommand struct {
-	Create tokenCreateCommand `cmd:"" help:"Create a token of a platform, and print its credentials. The secret is shown only once."`
-	List   tokenListCommand   `cmd:"" help:"Print the tokens of a platform, without their secrets."`
-	Delete tokenDeleteCommand `cmd:"" help:"Delete a token of a platform. It stops working at once. The last token with the permission MANAGE cannot be deleted: create another one first."`
+	Create         tokenCreateCommand         `cmd:"" help:"Create a token of a platform, and print its credentials. The secret is shown only once."`
+	List           tokenListCommand           `cmd:"" help:"Print the tokens of a platform, without their secrets."`
+	SetResponsible tokenSetResponsibleCommand `cmd:"" help:"Name the person who answers for the token of a service: what the token proposes, that person does not approve."`
+	Delete         tokenDeleteCommand         `cmd:"" help:"Delete a token of a platform. It stops working at once. The last token with the permission MANAGE cannot be deleted: create another one first."`
 }
 
 type tokenCreateCommand struct {
@@ -27,6 +29,7 @@ type tokenCreateCommand struct {
 	Name        string   `required:"" help:"Name of the token, such as who uses it." placeholder:"NAME"`
 	Permissions []string `default:"VIEW,TRANSACT,MANAGE" help:"Permissions: a list of VIEW, TRANSACT and MANAGE." placeholder:"LIST"`
 	Person      string   `help:"E-mail address of the person whom the token belongs to, and who may approve with it. Default: the token is that of a service, which approves nothing." placeholder:"EMAIL"`
+	Responsible string   `help:"E-mail address of the person who answers for the token of a service, and does not approve what it proposes. Default: who has signed in." placeholder:"EMAIL"`
 	publicURLFlag
 	actorFlag
 }
@@ -41,7 +44,8 @@ func (c tokenCreateCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		issued, err := operator.CreateToken(ctx, owner, c.Name, permissions, c.Person)
+		issued, err := operator.CreateToken(ctx, owner, c.Name, permissions,
+			platforms.TokenOwner{Person: c.Person, Responsible: c.Responsible})
 		if err != nil {
 			return fieldErrors("nothing was created", err)
 		}
@@ -56,7 +60,15 @@ type tokenListCommand struct {
 
 func (c tokenListCommand) Run(ctx context.Context, env *Env) error {
 	return c.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
-		rows := table.New("token", "client id", "permissions", "created", "name")
+		everybody, err := services.People().List(ctx)
+		if err != nil {
+			return err
+		}
+		emails := map[ident.Person]string{}
+		for _, p := range everybody {
+			emails[p.ID] = p.Email
+		}
+		rows := table.New("token", "client id", "permissions", "created", "of", "responsible", "name")
 		read := func(paging ports.Paging) (ports.Page[platform.Token], error) {
 			return services.Platforms().Tokens(ctx, p, ports.TokenFilter{Paging: paging})
 		}
@@ -64,9 +76,32 @@ func (c tokenListCommand) Run(ctx context.Context, env *Env) error {
 			if err != nil {
 				return err
 			}
-			rows.Add(t.ID, t.ClientID, joinTexts(t.Permissions, ","), t.CreatedAt, t.Name)
+			rows.Add(t.ID, t.ClientID, joinTexts(t.Permissions, ","), t.CreatedAt, table.OrDash(emails[t.Person]),
+				table.OrDash(emails[t.Behind()]), t.Name)
 		}
 		return c.printTable(env, rows, "")
+	})
+}
+
+type tokenSetResponsibleCommand struct {
+	platformFlags
+	Token string `arg:"" help:"Token id, as printed by causeway token list."`
+	Email string `arg:"" help:"E-mail address of the person."`
+	actorFlag
+}
+
+func (c tokenSetResponsibleCommand) Run(ctx context.Context, env *Env) error {
+	id, err := ident.ParseToken(c.Token)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Token, err)
+	}
+	return c.withOperator(ctx, env, c.actorFlag, func(services Services, operator *platforms.Operator) error {
+		owner, err := c.resolve(ctx, services)
+		if err != nil {
+			return err
+		}
+		_, err = operator.SetResponsible(ctx, owner, id, c.Email)
+		return env.say(err, "%s answers for %s.\n", person.NormalizeEmail(c.Email), id)
 	})
 }
 

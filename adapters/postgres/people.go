@@ -112,6 +112,7 @@ var personFactors = schema.New("person_factors", keyOfPlatform, func(f *person.F
 			func() factorSecrets { return factorSecrets{f.PasswordHash, f.TOTPSecret, f.RecoveryCodes} },
 			func(s factorSecrets) { f.PasswordHash, f.TOTPSecret, f.RecoveryCodes = s.Password, s.TOTP, s.Recovery }),
 		{Name: "totp_step", Field: &f.TOTPStep}, {Name: "updated_at", Field: &f.UpdatedAt},
+		{Name: "wrong_codes", Field: &f.WrongCodes}, {Name: "wrong_since", Field: &f.WrongSince},
 	}
 })
 
@@ -123,7 +124,8 @@ type factorSecrets struct {
 }
 
 var saveFactors = personFactors.Insert(
-	`ON CONFLICT (platform_id, id) DO UPDATE SET secrets = EXCLUDED.secrets, totp_step = EXCLUDED.totp_step, updated_at = EXCLUDED.updated_at`)
+	`ON CONFLICT (platform_id, id) DO UPDATE SET secrets = EXCLUDED.secrets, totp_step = EXCLUDED.totp_step, updated_at = EXCLUDED.updated_at,
+		wrong_codes = EXCLUDED.wrong_codes, wrong_since = EXCLUDED.wrong_since`)
 
 // FactorsOf uses the primary key.
 func (db *DB) FactorsOf(ctx context.Context, id ident.Person) (person.Factors, error) {

@@ -108,7 +108,9 @@ func TestPriceProposals_OnlyDecidedOnceByAnother(t *testing.T) {
 	// nor delete one; and no one executes their own.
 	c := newEnv(t)
 	p, own := newPriceProposal(c.platform.ID), newPriceProposal(c.platform.ID)
-	approved, err := p.Approve(platform.Author{Actor: "ben@people.test"}, twoPeople(), noon)
+	people := twoPeople()
+	ben := people.People[1]
+	approved, err := p.Approve(platform.Author{Actor: ben.Email, Person: ben.ID}, people, noon)
 	if err != nil {
 		t.Fatal(err)
 	}

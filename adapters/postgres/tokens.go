@@ -7,7 +7,6 @@ import (
 
 	"causeway/adapters/postgres/schema"
 	"causeway/adapters/postgres/sealed"
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -23,7 +22,10 @@ var tokens = schema.New("tokens", keyOfPlatform, func(t *platform.Token) schema.
 	}
 })
 
-var insertToken = tokens.Insert("")
+var (
+	insertToken = tokens.Insert("")
+	updateToken = tokens.Update("creator_id", "updated_at")
+)
 
 // readTokens uses token_client_id_unique and the primary keys of platforms and people. It
 // runs for every request, in batches. A person who is disabled has no tokens.
@@ -47,6 +49,25 @@ func (u *Unit) CreateToken(ctx context.Context, t platform.Token) error {
 	return writeNow(ctx, u, insertToken, t, nil)
 }
 
+// UpdateToken uses the primary key.
+func (u *Unit) UpdateToken(ctx context.Context, t platform.Token) error {
+	return writeNow(ctx, u, updateToken, t, platform.TokenNotFound(t.ID))
+}
+
+// TokensOfNobody counts the tokens of production platforms with four eyes for which no person answers. It reads the latest settings of
+// every platform, and their tokens, by the primary keys.
+func (db *DB) TokensOfNobody(ctx context.Context) (count int64, err error) {
+	counted, err := queryValues[int64](ctx, db.read, `
+		SELECT count(*) FROM (SELECT DISTINCT ON (platform_id) platform_id, four_eyes FROM ledger_settings ORDER BY platform_id, version DESC) s
+		JOIN platforms p ON p.id = s.platform_id AND p.environment = 'PRODUCTION'
+		JOIN tokens t ON t.platform_id = s.platform_id AND t.person_id IS NULL AND t.creator_id IS NULL
+		WHERE cardinality(s.four_eyes) > 0`)
+	if err == nil {
+		count = counted[0]
+	}
+	return count, err
+}
+
 // LockTokens uses the primary key. Rows are locked in the order of their ids, so
 // that two callers cannot deadlock; the second does not see tokens that the first deleted.
 func (u *Unit) LockTokens(ctx context.Context, p ident.Platform) ([]platform.Token, error) {
@@ -55,12 +76,12 @@ func (u *Unit) LockTokens(ctx context.Context, p ident.Platform) ([]platform.Tok
 
 // DeleteToken uses the primary key.
 func (u *Unit) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error {
-	return u.execOne(ctx, tokenNotFound(id), `DELETE FROM tokens WHERE platform_id = $1 AND id = $2`, p, id)
+	return u.execOne(ctx, platform.TokenNotFound(id), `DELETE FROM tokens WHERE platform_id = $1 AND id = $2`, p, id)
 }
 
 // Token uses the primary key.
 func (db *DB) Token(ctx context.Context, p ident.Platform, id ident.Token) (platform.Token, error) {
-	return selectExisting(ctx, db, db.read, tokens, tokenNotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
+	return selectExisting(ctx, db, db.read, tokens, platform.TokenNotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
 }
 
 // Tokens uses the primary key.
@@ -70,8 +91,4 @@ func (db *DB) Tokens(ctx context.Context, p ident.Platform, f ports.TokenFilter)
 	l.whereInInterval("created_at", f.Created)
 	l.whereInInterval("updated_at", f.Updated)
 	return selectPage(ctx, db, l, f.Paging, tokens)
-}
-
-func tokenNotFound(id ident.Token) error {
-	return fault.New(fault.TokenNotFound, "There is no token %s.", id)
 }

@@ -11,9 +11,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
+	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/period"
+	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -202,5 +205,57 @@ func TestTokens_FullPageIsLast(t *testing.T) {
 		if len(order) != 4 || !totals[4] || len(totals) != 1 {
 			t.Errorf("by %d: %d tokens, totals %v", limit, len(order), totals)
 		}
+	}
+}
+
+func TestTokensOfNobody_OfProductionWithFourEyes(t *testing.T) {
+	t.Parallel()
+	// Tokens without a person and without one who answers count, on production platforms whose latest settings ask for four eyes.
+	c := newEnv(t)
+	owner := newPerson(t, "ana@example.com", person.Grant{Role: person.Finance})
+	count := func() int64 {
+		t.Helper()
+		n, err := c.TokensOfNobody(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	var made []platform.Token
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+		if err := tx.CreatePerson(ctx, owner); err != nil {
+			return err
+		}
+		for i := range 3 {
+			token, _ := newToken(t, c.platform, "x", platform.View)
+			switch i {
+			case 1:
+				token.Person = owner.ID
+			case 2:
+				token.Creator = owner.ID
+			}
+			made = append(made, token)
+			if err := tx.CreateToken(ctx, token); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if count() != 0 {
+		t.Error("counted without four eyes")
+	}
+	pgtest.ExecAsSuperuser(t, c.url, "UPDATE platforms SET environment = 'PRODUCTION'")
+	settings := books.SettingsVersion{Settings: books.DefaultSettings(), Version: 1, At: noon, By: platform.Author{Actor: "ana"}}
+	settings.FourEyes = []books.Action{books.ActionAdjustment}
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+		return tx.SaveBooksSettings(ctx, c.platform.ID, settings)
+	})
+	if n := count(); n != 1 {
+		t.Errorf("counted %d", n)
+	}
+	made[0].Creator, made[0].UpdatedAt = owner.ID, noon.Add(time.Minute)
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdateToken(ctx, made[0]) })
+	if n := count(); n != 0 {
+		t.Errorf("counted %d after one was named", n)
 	}
 }

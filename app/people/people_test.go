@@ -766,3 +766,48 @@ func TestPeople_ScopeOfTheCallerDoesNotMatter(t *testing.T) {
 		ana.recovery = ana.recovery[1:]
 	}
 }
+
+func TestSignIn_WrongCodesAreLimited(t *testing.T) {
+	t.Parallel()
+	// After 50 wrong codes within 30 days, in sign-ins or confirmations and with right ones in between, no code of the application is
+	// accepted. That is recorded once. A recovery code signs in and ends it.
+	e := newEnv(t)
+	ctx := t.Context()
+	m := e.newMember(address)
+	isLocked := func(err error) bool {
+		f, ok := fault.As(err)
+		return ok && f.Reason == person.ErrCodesLocked.Reason
+	}
+	for n := range person.MaxWrongCodes {
+		e.Clock.Advance(time.Hour) // no delay is left
+		var err error
+		if n%2 == 0 {
+			_, err = e.SignIn(ctx, address, password, "000000")
+		} else {
+			err = e.Confirm(ctx, m.SignedIn, "000000")
+		}
+		if !fault.Is(err, fault.Unauthorized) || isLocked(err) {
+			t.Fatalf("wrong code %d: %v", n, err)
+		}
+		if n == 10 {
+			e.Clock.Advance(time.Hour)
+			must[people.SignedIn](t)(e.SignIn(ctx, address, password, e.code(m.totp)))
+		}
+	}
+	e.Clock.Advance(time.Hour)
+	if _, err := e.SignIn(ctx, address, password, e.code(m.totp)); !errors.Is(err, person.ErrSignIn) {
+		t.Errorf("a right code signs in: %v", err)
+	}
+	e.Clock.Advance(time.Hour)
+	if err := e.Confirm(ctx, m.SignedIn, e.code(m.totp)); !isLocked(err) {
+		t.Errorf("a right code confirms: %v", err)
+	}
+	if locked := slices.DeleteFunc(e.actions(), func(a string) bool { return !strings.HasPrefix(a, "LOCK_CODES") }); !slices.Equal(locked,
+		[]string{"LOCK_CODES ana@example.com after 50 wrong codes by ana@example.com"}) {
+		t.Errorf("recorded %q", locked)
+	}
+	e.Clock.Advance(time.Hour)
+	must[people.SignedIn](t)(e.SignIn(ctx, address, password, m.recovery[0]))
+	e.Clock.Advance(time.Minute)
+	must[people.SignedIn](t)(e.SignIn(ctx, address, password, e.code(m.totp)))
+}

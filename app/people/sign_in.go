@@ -1,9 +1,11 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"fmt"
 
 	"causeway/core/fault"
 	"causeway/core/party"
@@ -201,7 +203,10 @@ func (s *Service) SignIn(ctx context.Context, email, password, code string) (in 
 		}
 		used, how, ok := s.useCode(locked, code)
 		if isWrongCode = !ok; isWrongCode { // somebody else may know the password
-			return s.record(ctx, tx, platform.PersonFailedSignIn, p, "with a wrong code", itself(p))
+			if err := s.record(ctx, tx, platform.PersonFailedSignIn, p, "with a wrong code", itself(p)); err != nil {
+				return err
+			}
+			return s.countWrongCode(ctx, tx, p, locked)
 		}
 		if err := tx.SaveFactors(ctx, used); err != nil {
 			return err
@@ -253,20 +258,38 @@ func (s *Service) Confirm(ctx context.Context, in SignedIn, code string) error {
 	if err != nil {
 		return err
 	}
-	return s.do(ctx, func(ctx context.Context, tx Tx) error {
+	var refused error
+	err = s.do(ctx, func(ctx context.Context, tx Tx) error {
+		refused = nil
 		locked, err := tx.LockFactors(ctx, in.Person.ID)
 		if err != nil {
 			return err
 		}
 		used, _, ok := s.useCode(locked, code)
 		if !ok {
-			return person.ErrCode
+			if refused = person.ErrCode; !locked.AcceptsCodes(s.Clock.Now()) {
+				refused = person.ErrCodesLocked
+			}
+			return s.countWrongCode(ctx, tx, in.Person, locked)
 		}
 		if err := tx.SaveFactors(ctx, used); err != nil {
 			return err
 		}
 		return tx.SaveSignInAttempts(ctx, address, person.Attempts{LastAt: s.Clock.Now()})
 	})
+	return cmp.Or(err, refused)
+}
+
+// countWrongCode stores that a code of a person was wrong.
+func (s *Service) countWrongCode(ctx context.Context, tx Tx, p person.Person, f person.Factors) error {
+	if f.PasswordHash == "" { // a new link was made meanwhile
+		return nil
+	}
+	counted, isLast := f.CountWrongCode(s.Clock.Now())
+	if err := tx.SaveFactors(ctx, counted); err != nil || !isLast {
+		return err
+	}
+	return s.record(ctx, tx, platform.PersonLockedCodes, p, fmt.Sprintf("after %d wrong codes", counted.WrongCodes), itself(p))
 }
 
 // useCode returns the factors after a code was used, what kind of code it was, and whether it is right.
@@ -277,7 +300,7 @@ func (s *Service) useCode(f person.Factors, code string) (used person.Factors, h
 		return used, "with a recovery code", ok
 	}
 	step, ok := s.Verifier.TOTPStep(f.TOTPSecret, code, now)
-	if !ok {
+	if !ok || !f.AcceptsCodes(now) {
 		return f, "", false
 	}
 	used, ok = f.UseTOTPStep(step, now)

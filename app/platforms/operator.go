@@ -1,12 +1,15 @@
 package platforms
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
@@ -33,6 +36,7 @@ func (s *Service) Record(ctx context.Context, a platform.OperatorAction) error {
 
 // CreatePlatform is Service.Create.
 func (o *Operator) CreatePlatform(ctx context.Context, r CreateRequest) (Created, error) {
+	r.Responsible = o.by.Person
 	return o.service.create(ctx, r, func(ctx context.Context, tx Tx, p ident.Platform, now time.Time) error {
 		return o.record(ctx, tx, p, platform.OperatorCreatedPlatform, p.UUID(), now)
 	})
@@ -62,25 +66,40 @@ func (o *Operator) SetRegulated(ctx context.Context, p ident.Platform, regulated
 	return changed, err
 }
 
-// CreateToken creates a token of a platform: of the person with an e-mail address, or of a service if that is empty. Faults:
-// NOT_FOUND, INVALID_INPUT, CONFLICT for a closed platform.
+// TokenOwner says by e-mail addresses whose a token is. It has at most one.
+type TokenOwner struct {
+	// Person is whom the token belongs to.
+	Person string
+	// Responsible is who answers for the token of a service. Default: the operator, if it has signed in.
+	Responsible string
+}
+
+// CreateToken creates a token of a platform. Faults: NOT_FOUND, INVALID_INPUT, CONFLICT for a closed platform.
 func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name string, permissions []platform.Permission,
-	email string) (IssuedToken, error) {
+	of TokenOwner) (IssuedToken, error) {
 	now := o.service.Clock.Now()
 	issued, err := o.service.newToken(p, name, permissions, now)
 	if err != nil {
 		return IssuedToken{}, err
 	}
+	if of.Person != "" && of.Responsible != "" {
+		return IssuedToken{}, fault.Invalid(fault.Field{Field: "responsible", Message: "must be left out for the token of a person, who " +
+			"answers for it"})
+	}
 	err = ports.Do(ctx, o.service.Store, func(ctx context.Context, tx Tx) error {
 		if err := lockOpen(ctx, tx, p); err != nil {
 			return err
 		}
-		if email != "" {
-			owner, err := tx.LockPersonByEmail(ctx, person.NormalizeEmail(email))
-			if err != nil {
-				return err
-			}
-			issued.Token.Person = owner.ID
+		named, err := lockNamed(ctx, tx, cmp.Or(of.Person, of.Responsible))
+		switch {
+		case err != nil:
+			return err
+		case of.Person != "":
+			issued.Token.Person = named
+		case of.Responsible != "":
+			issued.Token.Creator = named
+		default:
+			issued.Token.Creator = o.by.Person
 		}
 		if err := tx.CreateToken(ctx, issued.Token); err != nil {
 			return err
@@ -88,6 +107,43 @@ func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name strin
 		return o.record(ctx, tx, p, platform.OperatorCreatedToken, issued.Token.ID.UUID(), now)
 	})
 	return issued, err
+}
+
+// lockNamed returns the person with an address; zero for an empty one.
+func lockNamed(ctx context.Context, tx Tx, email string) (ident.Person, error) {
+	if email == "" {
+		return ident.Person{}, nil
+	}
+	found, err := tx.LockPersonByEmail(ctx, person.NormalizeEmail(email))
+	return found.ID, err
+}
+
+// SetResponsible names the person who answers for the token of a service. Faults: NOT_FOUND, TOKEN_NOT_FOUND; CONFLICT for the token
+// of a person.
+func (o *Operator) SetResponsible(ctx context.Context, p ident.Platform, id ident.Token, email string) (changed platform.Token, err error) {
+	return changed, ports.Do(ctx, o.service.Store, func(ctx context.Context, tx Tx) error {
+		tokens, err := tx.LockTokens(ctx, p)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(tokens, func(t platform.Token) bool { return t.ID == id })
+		if i < 0 {
+			return platform.TokenNotFound(id)
+		}
+		named, err := tx.LockPersonByEmail(ctx, person.NormalizeEmail(email))
+		if err != nil {
+			return err
+		}
+		now := o.service.Clock.Now()
+		if changed, err = tokens[i].WithResponsible(named.ID, now); err != nil {
+			return err
+		}
+		if err := tx.UpdateToken(ctx, changed); err != nil {
+			return err
+		}
+		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: o.service.IDs.New(now), Platform: p, Kind: platform.OperatorChangedToken,
+			Subject: id.UUID(), Name: "responsible " + named.Email, Actor: o.by.Actor, Person: o.by.Person, At: now})
+	})
 }
 
 // DeleteToken deletes a token of a platform. Faults: TOKEN_NOT_FOUND; CONFLICT for the last token

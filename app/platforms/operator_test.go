@@ -1,13 +1,16 @@
 package platforms_test
 
 import (
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"causeway/app/internal/apptest"
 	"causeway/app/platforms"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/person"
 	"causeway/core/platform"
 )
 
@@ -26,7 +29,7 @@ func TestOperator_ReplacesLostCredentials(t *testing.T) {
 	}
 	id := created.Platform.ID
 
-	issued, err := ana.CreateToken(t.Context(), id, "Replacement", platform.Permissions, "")
+	issued, err := ana.CreateToken(t.Context(), id, "Replacement", platform.Permissions, platforms.TokenOwner{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,13 +90,83 @@ func TestOperator_RefusedActionsRecordNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	_, err = ana.CreateToken(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), "x", platform.Permissions, "")
+	_, err = ana.CreateToken(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), "x", platform.Permissions, platforms.TokenOwner{})
 	apptest.WantFault(t, "unknown platform", err, fault.NotFound)
 	apptest.WantFault(t, "last token", ana.DeleteToken(t.Context(), env.admin.Platform, env.admin.Token), fault.Conflict)
 	_, err = env.platforms.As(platform.Author{Actor: " "})
 	apptest.WantFault(t, "no name", err, fault.InvalidInput, "actor")
 
 	if got := env.QueryStrings(`SELECT action FROM operator_actions`); len(got) != 0 {
+		t.Errorf("recorded %q", got)
+	}
+}
+
+func TestOperator_ResponsibleForTokens(t *testing.T) {
+	t.Parallel()
+	// The token of a service has a person who answers for it: whom the operator names or, without, the operator who has signed in. A later
+	// one is named and recorded. One who answers is behind what the token proposes. Without anybody, the token is counted on a production
+	// platform with four eyes.
+	env := newEnv(t)
+	ana, ben := env.NewPerson(person.Finance), env.NewPerson(person.Finance)
+	nobody, err := env.platforms.As(platform.Author{Actor: "root"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signedIn, err := env.platforms.As(platform.Author{Actor: ana.Email, Person: ana.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := func(o *platforms.Operator, of platforms.TokenOwner) platform.Token {
+		t.Helper()
+		issued, err := o.CreateToken(t.Context(), env.admin.Platform, "x", platform.Permissions, of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, err := env.platforms.Token(t.Context(), env.admin.Platform, issued.Token.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stored.Token
+	}
+	orphan := create(nobody, platforms.TokenOwner{})
+	for name, c := range map[string]struct {
+		got  platform.Token
+		want ident.Person
+	}{
+		"nobody":        {orphan, ident.Person{}},
+		"who is named":  {create(nobody, platforms.TokenOwner{Responsible: " " + strings.ToUpper(ben.Email)}), ben.ID},
+		"who signed in": {create(signedIn, platforms.TokenOwner{}), ana.ID},
+		"another":       {create(signedIn, platforms.TokenOwner{Responsible: ben.Email}), ben.ID},
+	} {
+		if c.got.Creator != c.want || c.got.Behind() != c.want || !c.got.Person.IsZero() {
+			t.Errorf("%s: %+v, want %s", name, c.got, c.want)
+		}
+	}
+	own := create(signedIn, platforms.TokenOwner{Person: ben.Email})
+	if own.Person != ben.ID || !own.Creator.IsZero() {
+		t.Errorf("of a person: %+v", own)
+	}
+	created, err := signedIn.CreatePlatform(t.Context(), platforms.CreateRequest{Name: "Bank", Environment: platform.Production})
+	if err != nil || created.Token.Creator != ana.ID {
+		t.Errorf("the first token: %+v, %v", created.Token, err)
+	}
+
+	changed, err := nobody.SetResponsible(t.Context(), env.admin.Platform, orphan.ID, ben.Email)
+	if stored, readErr := env.platforms.Token(t.Context(), env.admin.Platform, orphan.ID); err != nil || readErr != nil ||
+		changed.Creator != ben.ID || !reflect.DeepEqual(stored.Token, changed) {
+		t.Errorf("stored %+v, %v; changed %+v, %v", stored, readErr, changed, err)
+	}
+	_, err = nobody.CreateToken(t.Context(), env.admin.Platform, "x", platform.Permissions, platforms.TokenOwner{Person: ben.Email,
+		Responsible: ana.Email})
+	apptest.WantFault(t, "both", err, fault.InvalidInput, "responsible")
+	_, err = nobody.SetResponsible(t.Context(), env.admin.Platform, own.ID, ana.Email)
+	apptest.WantFault(t, "the token of a person", err, fault.Conflict)
+	_, err = nobody.SetResponsible(t.Context(), env.admin.Platform, orphan.ID, "nobody@people.test")
+	apptest.WantFault(t, "nobody", err, fault.NotFound)
+	_, err = nobody.SetResponsible(t.Context(), created.Platform.ID, orphan.ID, ana.Email)
+	apptest.WantFault(t, "of another platform", err, fault.TokenNotFound)
+	if got := env.QueryStrings(`SELECT subject || ' by ' || actor FROM operator_actions WHERE action = 'CHANGE_TOKEN'`); !slices.Equal(got,
+		[]string{"responsible " + ben.Email + " by root"}) {
 		t.Errorf("recorded %q", got)
 	}
 }

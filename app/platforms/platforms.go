@@ -52,6 +52,8 @@ type CreateRequest struct {
 	Environment platform.Environment
 	// Regulated platforms verify the identity of their customers themselves.
 	Regulated bool
+	// Responsible is the person who answers for the first token; zero if nobody does.
+	Responsible ident.Person
 }
 
 // Created is a new platform and its first token, with the secret.
@@ -78,6 +80,7 @@ func (s *Service) create(ctx context.Context, r CreateRequest, record func(conte
 	if err != nil {
 		return Created{}, err
 	}
+	token.Token.Creator = r.Responsible
 	accounts, err := s.opener(created, now).Open(created.CurrencyCodes())
 	if err != nil {
 		return Created{}, err

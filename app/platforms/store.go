@@ -37,6 +37,8 @@ type Tx interface {
 	// ClosePlatform closes a platform, and takes its events out of the queue of webhooks.
 	ClosePlatform(ctx context.Context, p platform.Platform) error
 	CreateToken(ctx context.Context, t platform.Token) error
+	// UpdateToken stores who answers for a token.
+	UpdateToken(ctx context.Context, t platform.Token) error
 	LockTokens(ctx context.Context, p ident.Platform) ([]platform.Token, error)
 	// LockPersonByEmail returns the person with a normalized address, or NOT_FOUND.
 	LockPersonByEmail(ctx context.Context, email string) (person.Person, error)

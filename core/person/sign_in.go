@@ -25,7 +25,34 @@ type Factors struct {
 	TOTPStep int64
 	// RecoveryCodes are those that were not used yet.
 	RecoveryCodes []string
-	UpdatedAt     time.Time
+	// WrongCodes counts the wrong codes of the second factor since WrongSince, see CountWrongCode.
+	WrongCodes int
+	WrongSince time.Time
+	UpdatedAt  time.Time
+}
+
+const (
+	// MaxWrongCodes is how many codes may be wrong within WrongCodesWindow: who knows the password guesses one of them right once in 6,000
+	// times.
+	MaxWrongCodes    = 50
+	WrongCodesWindow = 30 * 24 * time.Hour
+)
+
+// CountWrongCode returns the factors after a wrong code, and whether it was the last one: then no code of the second factor is accepted
+// for the rest of the window. Right ones in between do not count back, because the owner of an account may sign in while another guesses.
+func (f Factors) CountWrongCode(now time.Time) (counted Factors, isLast bool) {
+	if f.WrongSince.IsZero() || now.Sub(f.WrongSince) >= WrongCodesWindow {
+		f.WrongCodes, f.WrongSince = 0, now
+	}
+	f.WrongCodes++
+	f.UpdatedAt = now
+	return f, f.WrongCodes == MaxWrongCodes
+}
+
+// AcceptsCodes reports whether codes of the second factor are accepted: not after too many wrong ones. A recovery code, or a new link,
+// ends that.
+func (f Factors) AcceptsCodes(now time.Time) bool {
+	return f.WrongCodes < MaxWrongCodes || now.Sub(f.WrongSince) >= WrongCodesWindow
 }
 
 // UseRecoveryCode returns the factors without a recovery code, and whether there was one of this text.
@@ -42,6 +69,7 @@ func (f Factors) UseRecoveryCode(text string, now time.Time) (Factors, bool) {
 	}
 	if used {
 		f.RecoveryCodes, f.UpdatedAt = left, now
+		f.WrongCodes, f.WrongSince = 0, time.Time{}
 	}
 	return f, used
 }
@@ -172,6 +200,10 @@ var ErrSignIn = &fault.Error{
 // ErrCode is the fault of a code that is not accepted.
 var ErrCode = &fault.Error{Code: fault.Unauthorized, Reason: "Code not accepted", Message: "The code is wrong, or was used already. Wait " +
 	"for the next one that your application shows."}
+
+// ErrCodesLocked is the fault of a code of the second factor after too many wrong ones.
+var ErrCodesLocked = &fault.Error{Code: fault.Unauthorized, Reason: "Too many wrong codes", Message: "There were too many wrong codes " +
+	"within 30 days, so codes of your application are not accepted. Use a recovery code, or ask an administrator for a new link."}
 
 // SecretHash is the SHA-256 of the secret of a link or session, which has 256 random bits.
 type SecretHash = [sha256.Size]byte

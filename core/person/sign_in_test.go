@@ -199,3 +199,42 @@ func TestCheckPassword(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestFactors_WrongCodesAreLimited(t *testing.T) {
+	t.Parallel()
+	// Whatever right codes are used in between, at most 50 wrong ones are within 30 days; then no code is accepted until the window is
+	// over, or a recovery code was used. The last one is reported once.
+	codes := person.NewRecoveryCodes([100]byte{1, 2, 3})
+	rapid.Check(t, func(t *rapid.T) {
+		f, now, wrong := person.Factors{RecoveryCodes: codes}, noon, 0
+		var since time.Time
+		for range rapid.IntRange(0, 200).Draw(t, "attempts") {
+			now = now.Add(time.Duration(rapid.Int64Range(0, int64(36*time.Hour)).Draw(t, "pause")))
+			if !since.IsZero() && now.Sub(since) >= person.WrongCodesWindow {
+				since, wrong = time.Time{}, 0
+			}
+			if f.AcceptsCodes(now) != (wrong < person.MaxWrongCodes) {
+				t.Fatalf("after %d wrong codes: %t", wrong, f.AcceptsCodes(now))
+			}
+			switch rapid.IntRange(0, 20).Draw(t, "attempt") {
+			case 0:
+				if used, ok := f.UseRecoveryCode(codes[0], now); ok {
+					f, since, wrong = used, time.Time{}, 0
+					f.RecoveryCodes = codes
+				}
+			case 1:
+				f, _ = f.UseTOTPStep(f.TOTPStep+1, now)
+			default:
+				if since.IsZero() {
+					since = now
+				}
+				wrong++
+				counted, isLast := f.CountWrongCode(now)
+				if isLast != (wrong == person.MaxWrongCodes) {
+					t.Fatalf("the wrong code %d is the last: %t", wrong, isLast)
+				}
+				f = counted
+			}
+		}
+	})
+}

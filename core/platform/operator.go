@@ -20,6 +20,7 @@ type OperatorActionKind string
 const (
 	OperatorCreatedPlatform OperatorActionKind = "CREATE_PLATFORM"
 	OperatorCreatedToken    OperatorActionKind = "CREATE_TOKEN"
+	OperatorChangedToken    OperatorActionKind = "CHANGE_TOKEN"
 	OperatorDeletedToken    OperatorActionKind = "DELETE_TOKEN"
 
 	OperatorUpdatedPlatform OperatorActionKind = "UPDATE_PLATFORM"
@@ -47,6 +48,7 @@ const (
 	PersonSetUp            OperatorActionKind = "SET_UP_PERSON" // by the person itself, as those below
 	PersonSignedIn         OperatorActionKind = "SIGN_IN"
 	PersonFailedSignIn     OperatorActionKind = "FAIL_SIGN_IN" // with the right password and a wrong code
+	PersonLockedCodes      OperatorActionKind = "LOCK_CODES"   // by too many wrong ones, of whoever has the password
 	PersonViewedData       OperatorActionKind = "VIEW_PERSONAL_DATA"
 	// OperatorActedAlone is a command on a production service that nobody had signed in for, beside what the command records.
 	OperatorActedAlone OperatorActionKind = "BREAK_GLASS"

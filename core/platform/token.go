@@ -22,7 +22,7 @@ type Token struct {
 	Permissions []Permission
 	// Person is whom the token belongs to; zero for that of a service.
 	Person ident.Person
-	// Creator is the person who has made the token of a service; zero if an operator has, or a service that no person stands behind.
+	// Creator is the person who has made the token of a service, or answers for it in place of who has; zero if nobody does.
 	Creator    ident.Person
 	ClientID   string
 	SecretHash [sha256.Size]byte
@@ -68,6 +68,15 @@ func (t Token) Behind() ident.Person {
 	return t.Person
 }
 
+// WithResponsible returns the token of a service with the person who answers for it. Fault: CONFLICT for the token of a person.
+func (t Token) WithResponsible(p ident.Person, now time.Time) (Token, error) {
+	if !t.Person.IsZero() {
+		return t, &fault.Error{Code: fault.Conflict, Reason: "Token of a person", Message: "This token belongs to a person, who answers for it."}
+	}
+	t.Creator, t.UpdatedAt = p, now
+	return t, nil
+}
+
 // MatchesSecret reports, in constant time, whether secret is the token's.
 func (t Token) MatchesSecret(secret string) bool {
 	hash := sha256.Sum256([]byte(secret))
@@ -80,7 +89,7 @@ func (t Token) MatchesSecret(secret string) bool {
 func CheckRevocable(tokens []Token, id ident.Token) error {
 	i := slices.IndexFunc(tokens, func(t Token) bool { return t.ID == id })
 	if i < 0 {
-		return fault.New(fault.TokenNotFound, "There is no token %s.", id)
+		return TokenNotFound(id)
 	}
 	manages := func(t Token) bool { return slices.Contains(t.Permissions, Manage) }
 	if !manages(tokens[i]) || slices.ContainsFunc(tokens, func(t Token) bool { return t.ID != id && manages(t) }) {
@@ -91,4 +100,9 @@ func CheckRevocable(tokens []Token, id ident.Token) error {
 		Message: "This is the last token with the permission MANAGE; without it no token could be created. Create another one with MANAGE first.",
 		Reason:  "Last token with MANAGE",
 	}
+}
+
+// TokenNotFound returns TOKEN_NOT_FOUND.
+func TokenNotFound(id ident.Token) error {
+	return fault.New(fault.TokenNotFound, "There is no token %s.", id)
 }
