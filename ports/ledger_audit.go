@@ -268,6 +268,8 @@ type AuditProposedChange struct {
 	// Change describes the change; empty if none was made.
 	Change         string
 	By, ApprovedBy platform.Author // of the change
+	// ChangePerson is the person whom the change names beside By; zero in older ones, and if none is known.
+	ChangePerson ident.Person
 }
 
 // AuditMonthLine is the line of an account in a month, as stored, if it is, and as computed

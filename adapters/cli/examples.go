@@ -37,7 +37,7 @@ var Examples = map[string]string{
 	"token create": "causeway token create --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --name " +
 		"'Reports' --permissions VIEW",
 	"token list":               "causeway token list --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11",
-	"token set-responsible": "causeway token set-responsible Token:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22 ana@example.com",
+	"token set-responsible":    "causeway token set-responsible Token:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22 ana@example.com",
 	"token delete":             "causeway token delete Token:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22 --actor ana",
 	"customers list":           "causeway customers list --deleted",
 	"customers show":           "causeway customers show Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e55",

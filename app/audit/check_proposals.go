@@ -40,6 +40,8 @@ func checkProposedChange(c ports.AuditProposedChange) error {
 			c.Proposer, c.Decider)
 	case c.By.Token == c.ApprovedBy.Token && (!c.By.Token.IsZero() || platform.IsSameActor(c.By.Actor, c.ApprovedBy.Actor)):
 		return fmt.Errorf("%s was made and approved by one person, %s", c.Change, c.By)
+	case !c.ChangePerson.IsZero() && c.ChangePerson != c.ProposerPerson:
+		return fmt.Errorf("%s was made by the person %s; %s was proposed by %s", c.Change, c.ChangePerson, c.Proposal, c.ProposerPerson)
 	case c.ProposerPerson == c.DeciderPerson && !c.DeciderPerson.IsZero():
 		return fmt.Errorf("%s was proposed and approved by one person, %s", c.Change, c.DeciderPerson)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/ports"
@@ -20,11 +21,20 @@ func TestCheckProposedChange(t *testing.T) {
 	right := ports.AuditProposedChange{Operation: "createLedgerAdjustment", Status: proposal.Executed, Proposer: ana, Decider: ben,
 		Change: "posting 7", By: ana, ApprovedBy: ben}
 	operator := platform.Author{Actor: "ops"}
+	var first, second ident.Person
+	first.SetUUID(uuid.UUID{3})
+	second.SetUUID(uuid.UUID{4})
 	for name, test := range map[string]struct {
 		change func(*ports.AuditProposedChange)
 		want   string
 	}{
 		"right": {func(*ports.AuditProposedChange) {}, ""},
+		"two persons": {func(c *ports.AuditProposedChange) {
+			c.ProposerPerson, c.ChangePerson, c.DeciderPerson = first, first, second
+		}, ""},
+		"one person":      {func(c *ports.AuditProposedChange) { c.ProposerPerson, c.DeciderPerson = first, first }, "approved by one person"},
+		"another person":  {func(c *ports.AuditProposedChange) { c.ProposerPerson, c.ChangePerson = first, second }, "made by the person"},
+		"an older change": {func(c *ports.AuditProposedChange) { c.ProposerPerson, c.DeciderPerson = first, second }, ""},
 		"two operators": {func(c *ports.AuditProposedChange) {
 			c.By, c.Proposer = operator, operator
 			c.ApprovedBy.Actor, c.Decider.Actor = "ana", "ana"

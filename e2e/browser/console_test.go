@@ -324,6 +324,9 @@ func TestConsole_AdministratorSeesAll(t *testing.T) {
 	c.press(`.who a[href$="/people"]`)
 	c.want("gone@acme.example")
 	c.checkEverywhere("people")
+	c.visit("/console/command-line")
+	c.want("Sign in on the command line")
+	c.checkEverywhere("command line")
 	c.visit(base + "/jobs")
 	c.checkEverywhere("jobs")
 	for _, path := range []string{"", "/payments", "/customers", "/trial-balance", "/webhooks", "/jobs"} {

@@ -13,51 +13,51 @@ import (
 // changes that were made by one, in all tables of such changes. Both are made by hand, so there are few of them.
 const auditProposedChanges = `
 WITH changes AS (
-    SELECT 'posting ' || posting_id AS subject, proposal_id, token_id, actor, approver_token_id, approver FROM ledger_authorisations
+    SELECT 'posting ' || posting_id AS subject, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_authorisations
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
-    SELECT 'assignment of receipt ' || receipt_id, proposal_id, token_id, actor, approver_token_id, approver FROM unmatched_assignments
+    SELECT 'assignment of receipt ' || receipt_id, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM unmatched_assignments
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
-    SELECT action || ' of ' || to_char(month, 'YYYY-MM'), proposal_id, token_id, actor, approver_token_id, approver FROM ledger_period_changes
+    SELECT action || ' of ' || to_char(month, 'YYYY-MM'), proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_period_changes
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
-    SELECT 'change ' || number || ' of receivable ' || receivable_id, proposal_id, token_id, actor, approver_token_id, approver FROM receivable_changes
+    SELECT 'change ' || number || ' of receivable ' || receivable_id, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM receivable_changes
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
-    SELECT 'settings version ' || version, proposal_id, token_id, actor, approver_token_id, approver FROM ledger_settings
+    SELECT 'settings version ' || version, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_settings
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
-    SELECT 'treasury movement ' || id, proposal_id, token_id, actor, approver_token_id, approver FROM treasury_movements
+    SELECT 'treasury movement ' || id, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM treasury_movements
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
-    SELECT 'arrival of treasury movement ' || movement_id, proposal_id, token_id, actor, approver_token_id, approver FROM treasury_arrivals
+    SELECT 'arrival of treasury movement ' || movement_id, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM treasury_arrivals
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
-    SELECT 'purpose of ' || account || ' version ' || version, proposal_id, token_id, actor, approver_token_id, approver FROM safeguarding_purposes
+    SELECT 'purpose of ' || account || ' version ' || version, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM safeguarding_purposes
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
-    SELECT 'account ' || path || ' version ' || version, proposal_id, token_id, actor, approver_token_id, approver FROM ledger_added_accounts
+    SELECT 'account ' || path || ' version ' || version, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_added_accounts
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
-    SELECT 'general ledger mapping version ' || version, proposal_id, token_id, actor, approver_token_id, approver FROM ledger_gl_mappings
+    SELECT 'general ledger mapping version ' || version, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_gl_mappings
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
-    SELECT kind || ' run ' || run || ' of ' || to_char(month, 'YYYY-MM'), proposal_id, token_id, actor, approver_token_id, approver FROM ledger_month_end_runs
+    SELECT kind || ' run ' || run || ' of ' || to_char(month, 'YYYY-MM'), proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_month_end_runs
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
-    SELECT 'closing ' || number || ' of the year ' || year, proposal_id, token_id, actor, approver_token_id, approver FROM ledger_year_closings
+    SELECT 'closing ' || number || ' of the year ' || year, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_year_closings
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
-    SELECT 'reversal of closing ' || number || ' of the year ' || year, proposal_id, token_id, actor, approver_token_id, approver FROM ledger_year_reversals
+    SELECT 'reversal of closing ' || number || ' of the year ' || year, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_year_reversals
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
     SELECT 'resolution of break ' || break_id, proposal_id, CASE WHEN resolved_by ~ '^Token:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN substr(resolved_by, 7)::uuid END,
-        actor, approver_token_id, approver
+        actor, person_id, approver_token_id, approver
     FROM reconciliation_resolutions
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
-    SELECT 'price change ' || seq || ' of ' || source || ' to ' || destination, proposal_id, NULL, changed_by, NULL, approver FROM corridor_changes
+    SELECT 'price change ' || seq || ' of ' || source || ' to ' || destination, proposal_id, NULL, changed_by, person_id, NULL, approver FROM corridor_changes
     WHERE platform_id IS NOT DISTINCT FROM $1 AND (proposal_id IS NOT NULL OR approver <> '')
 ), proposals AS (
     SELECT id, operation, status, proposer_token_id, proposer, proposer_person_id, decider_token_id, decider, decider_person_id
@@ -68,7 +68,7 @@ WITH changes AS (
 )
 SELECT coalesce(p.id, c.proposal_id), coalesce(p.operation, ''), coalesce(p.status, ''),
        p.proposer_token_id, coalesce(p.proposer, ''), p.decider_token_id, coalesce(p.decider, ''), p.proposer_person_id, p.decider_person_id,
-       coalesce(c.subject, ''), c.token_id, coalesce(c.actor, ''), c.approver_token_id, coalesce(c.approver, '')
+       coalesce(c.subject, ''), c.token_id, coalesce(c.actor, ''), c.approver_token_id, coalesce(c.approver, ''), c.person_id
 FROM proposals p
 FULL JOIN changes c ON c.proposal_id = p.id
 WHERE p.status = 'EXECUTED' OR c.subject IS NOT NULL
@@ -81,7 +81,7 @@ func (v *auditView) ProposedChanges(ctx context.Context, p ident.Platform, each 
 		var c ports.AuditProposedChange
 		err := rows.Scan(&c.Proposal, &c.Operation, &c.Status, &c.Proposer.Token, &c.Proposer.Actor, &c.Decider.Token, &c.Decider.Actor,
 			&c.ProposerPerson, &c.DeciderPerson,
-			&c.Change, &c.By.Token, &c.By.Actor, &c.ApprovedBy.Token, &c.ApprovedBy.Actor)
+			&c.Change, &c.By.Token, &c.By.Actor, &c.ApprovedBy.Token, &c.ApprovedBy.Actor, &c.ChangePerson)
 		found = append(found, c)
 		return err
 	})
