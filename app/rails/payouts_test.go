@@ -11,7 +11,9 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/app/rails"
 	"causeway/core/corridor"
+	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/person"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -140,6 +142,55 @@ func TestMarkNotSent_NeedsTwoPersons(t *testing.T) {
 	}
 	if _, err := mark("cleo"); err == nil {
 		t.Error("a payment that has ended was marked again")
+	}
+}
+
+func TestMarkNotSent_ComparesPersons(t *testing.T) {
+	t.Parallel()
+	// Who has signed in is the same person under any name, and a name confirms nothing of one who has. The decisions keep the persons.
+	e := newEnv(t)
+	e.set(t, "bank-eur", bankFile)
+	p := e.handOver(t, 40_00, true)
+	ana, ben := e.NewPerson(person.Operator), e.NewPerson(person.Operator)
+	mark := func(actor string, who ident.Person) (rail.Payment, error) {
+		return e.MarkNotSent(t.Context(), p.ID, rails.Author{Actor: actor, Person: who, Note: "The bank has lost the file"})
+	}
+	if after, err := mark("ana", ana.ID); err != nil || after.State != rail.Sent {
+		t.Fatalf("%+v, %v", after, err)
+	}
+	for name, who := range map[string]ident.Person{"ben": ana.ID, "cleo": {}} {
+		if after, err := mark(name, who); err == nil || !strings.Contains(err.Error(), "another person") {
+			t.Errorf("confirmed as %s: %+v, %v", name, after, err)
+		}
+	}
+	if after, err := mark("ana", ben.ID); err != nil || after.State != rail.Cancelled {
+		t.Errorf("another person of the same name: %+v, %v", after, err)
+	}
+	decisions, err := e.Store.RailDecisions(t.Context(), p.Platform, p.ID)
+	if err != nil || len(decisions) != 2 || decisions[0].Person != ana.ID || decisions[1].Person != ben.ID {
+		t.Errorf("stored %+v, %v", decisions, err)
+	}
+}
+
+func TestSet_KeepsPerson(t *testing.T) {
+	t.Parallel()
+	// A version of a connection, a pause and a balance that is set by hand keep who has signed in.
+	e := newEnv(t)
+	by := rails.Author{Actor: "ana", Person: e.NewPerson(person.Operator).ID, Note: "why"}
+	if _, _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), by, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Pause(t.Context(), "bank-eur", true, by); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"rail_connections", "rail_controls"} {
+		if got := e.QueryStrings(`SELECT person_id::text FROM ` + table); len(got) != 1 || got[0] != by.Person.UUID().String() {
+			t.Errorf("%s: %q", table, got)
+		}
+	}
+	history, err := e.Connections.RailConnectionHistory(t.Context(), "bank-eur")
+	if err != nil || len(history) != 1 || history[0].Person != by.Person {
+		t.Errorf("read %+v, %v", history, err)
 	}
 }
 
