@@ -134,12 +134,15 @@ type Session struct {
 // user: XDG_CONFIG_HOME, or .config in the home.
 type Sessions struct{ Path string }
 
-func (s Sessions) path() (string, error) {
+// path returns the path of the file; empty for a user without a home, such as that of a schedule, who has no sessions.
+func (s Sessions) path() string {
 	if s.Path != "" {
-		return s.Path, nil
+		return s.Path
 	}
-	folder, err := os.UserConfigDir()
-	return filepath.Join(folder, "causeway", "sessions.json"), err
+	if folder, err := os.UserConfigDir(); err == nil {
+		return filepath.Join(folder, "causeway", "sessions.json")
+	}
+	return ""
 }
 
 // Of returns the session of a database; zero if there is none.
@@ -149,8 +152,8 @@ func (s Sessions) Of(database string) (Session, error) {
 }
 
 func (s Sessions) read() (all map[string]Session, path string, err error) {
-	if path, err = s.path(); err != nil {
-		return nil, "", nil // a user without a home has no sessions, such as that of a schedule
+	if path = s.path(); path == "" {
+		return nil, "", nil
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
