@@ -27,7 +27,11 @@ func (SandboxResetCommand) Help() string {
 // Run resets the platform, and writes the id of the new one into the credentials of the data folder.
 func (c SandboxResetCommand) Run(ctx context.Context, env *Env) error {
 	return c.withAccess(ctx, env, Access{Work: AsRequest, MasterKey: &c.MasterKeyFlag}, func(services Services) error {
-		return services.WithOperator(ctx, c.Actor, func(operator *platforms.Operator) error {
+		by, err := c.author(ctx, env, services)
+		if err != nil {
+			return err
+		}
+		return services.WithOperator(ctx, by, func(operator *platforms.Operator) error {
 			p, err := c.resolve(ctx, services)
 			if err != nil {
 				return err

@@ -65,7 +65,7 @@ func (o *Operator) ResetSandbox(ctx context.Context, p ident.Platform) (platform
 			}
 		}
 		if err := tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Platform: p, Kind: platform.OperatorResetPlatform,
-			Subject: p.UUID(), Name: next.ID.String(), Actor: o.actor, At: now}); err != nil {
+			Subject: p.UUID(), Name: next.ID.String(), Actor: o.by.Actor, Person: o.by.Person, At: now}); err != nil {
 			return err
 		}
 		return o.record(ctx, tx, next.ID, platform.OperatorCreatedPlatform, next.ID.UUID(), now)
