@@ -250,25 +250,9 @@ func checkMonthEnd(ctx context.Context, tx Tx, p ident.Platform, c MonthChange) 
 	if err != nil {
 		return err
 	}
-	for _, needed := range []struct {
-		kind   ledger.Kind
-		needed bool
-	}{
-		{ledger.KindRevaluation, settings.FunctionalCurrency != "" && !c.WithoutRevaluation},
-		{ledger.KindFeeDeferral, settings.FeeRecognition == books.AtDelivery && !c.WithoutFeeDeferral},
-	} {
-		if !needed.needed {
-			continue
-		}
-		n := monthend.Needed{Kind: needed.kind}
-		if n.Run, err = tx.MonthEndRun(ctx, p, needed.kind, c.Month); err != nil {
-			return err
-		}
-		if n.Previous, err = tx.MonthEndRunBefore(ctx, p, needed.kind, c.Month); err != nil {
-			return err
-		}
-		if n.Changed, err = runs.Changed(ctx, tx, monthend.Run{Platform: p, Month: c.Month, Kind: needed.kind}, settings.FunctionalCurrency,
-			n.Run.LastSeq); err != nil {
+	for _, kind := range neededRuns(settings.Settings, c) {
+		n, err := neededRun(ctx, tx, p, settings, kind, c.Month)
+		if err != nil {
 			return err
 		}
 		if err := monthend.CheckClose(c.Month, n); err != nil {
@@ -276,6 +260,31 @@ func checkMonthEnd(ctx context.Context, tx Tx, p ident.Platform, c MonthChange) 
 		}
 	}
 	return nil
+}
+
+// neededRuns returns the runs that a month needs before it is closed, but for those that the change leaves out.
+func neededRuns(settings books.Settings, c MonthChange) (kinds []ledger.Kind) {
+	if settings.FunctionalCurrency != "" && !c.WithoutRevaluation {
+		kinds = append(kinds, ledger.KindRevaluation)
+	}
+	if settings.FeeRecognition == books.AtDelivery && !c.WithoutFeeDeferral {
+		kinds = append(kinds, ledger.KindFeeDeferral)
+	}
+	return kinds
+}
+
+// neededRun reads the run of a month that is needed to close it.
+func neededRun(ctx context.Context, tx Tx, p ident.Platform, settings books.SettingsVersion, kind ledger.Kind,
+	m period.Month) (n monthend.Needed, err error) {
+	n.Kind = kind
+	if n.Run, err = tx.MonthEndRun(ctx, p, kind, m); err != nil {
+		return n, err
+	}
+	if n.Previous, err = tx.MonthEndRunBefore(ctx, p, kind, m); err != nil {
+		return n, err
+	}
+	n.Changed, err = runs.Changed(ctx, tx, monthend.Run{Platform: p, Month: m, Kind: kind}, settings.FunctionalCurrency, n.Run.LastSeq)
+	return n, err
 }
 
 // OpeningBalance is what an account, or all accounts of a line of the chart, would begin with: debits
