@@ -66,18 +66,34 @@ const (
 	ViewConnections Right = "VIEW_CONNECTIONS"
 	// ApproveBooks allows to approve what another person proposes for the books.
 	ApproveBooks Right = "APPROVE_BOOKS"
+	// KeepBooks allows to make changes of the books, or to propose those that need a second person.
+	KeepBooks Right = "KEEP_BOOKS"
+	// Review allows to decide verifications, hits of the screening and payments that wait for a decision.
+	Review Right = "REVIEW"
+	// Operate allows to stop and resume connections, and to retry and discard jobs.
+	Operate Right = "OPERATE"
+	// Assist allows to send webhooks again, and to move payments of a sandbox on.
+	Assist Right = "ASSIST"
+	// ManageTokens allows to create and revoke tokens of the API.
+	ManageTokens Right = "MANAGE_TOKENS"
+	// ViewAudit allows to see who has done what.
+	ViewAudit Right = "VIEW_AUDIT"
 	// ManagePeople allows to see who has which role.
 	ManagePeople Right = "MANAGE_PEOPLE"
 )
 
+// Rights lists every right.
+var Rights = []Right{View, ViewPersonalData, ViewConnections, ApproveBooks, KeepBooks, Review, Operate, Assist, ManageTokens, ViewAudit,
+	ManagePeople}
+
 // rights are those of each role.
 var rights = map[Role][]Right{
 	Viewer:        {View},
-	Support:       {View, ViewPersonalData},
-	Operator:      {View, ViewConnections},
-	Finance:       {View, ApproveBooks},
-	Compliance:    {View, ViewPersonalData},
-	Administrator: {View, ViewPersonalData, ViewConnections, ApproveBooks, ManagePeople},
+	Support:       {View, ViewPersonalData, Assist},
+	Operator:      {View, ViewConnections, Operate, Assist},
+	Finance:       {View, ApproveBooks, KeepBooks, ViewAudit},
+	Compliance:    {View, ViewPersonalData, Review, ViewAudit},
+	Administrator: Rights,
 }
 
 // Has reports whether a role has a right.

@@ -93,19 +93,19 @@ func TestPerson_MayByRole(t *testing.T) {
 	t.Parallel()
 	// The whole table of what each role allows.
 	table := map[person.Role]string{
-		person.Viewer:        "VIEW",
-		person.Support:       "VIEW VIEW_PERSONAL_DATA",
-		person.Operator:      "VIEW VIEW_CONNECTIONS",
-		person.Finance:       "VIEW APPROVE_BOOKS",
-		person.Compliance:    "VIEW VIEW_PERSONAL_DATA",
-		person.Administrator: "VIEW VIEW_PERSONAL_DATA VIEW_CONNECTIONS APPROVE_BOOKS MANAGE_PEOPLE",
+		person.Viewer:     "VIEW",
+		person.Support:    "VIEW VIEW_PERSONAL_DATA ASSIST",
+		person.Operator:   "VIEW VIEW_CONNECTIONS OPERATE ASSIST",
+		person.Finance:    "VIEW APPROVE_BOOKS KEEP_BOOKS VIEW_AUDIT",
+		person.Compliance: "VIEW VIEW_PERSONAL_DATA REVIEW VIEW_AUDIT",
+		person.Administrator: "VIEW VIEW_PERSONAL_DATA VIEW_CONNECTIONS APPROVE_BOOKS KEEP_BOOKS REVIEW OPERATE ASSIST MANAGE_TOKENS " +
+			"VIEW_AUDIT MANAGE_PEOPLE",
 	}
 	if len(table) != len(person.Roles) {
 		t.Errorf("there are %d roles", len(person.Roles))
 	}
 	for role, allowed := range table {
-		for _, right := range []person.Right{person.View, person.ViewPersonalData, person.ViewConnections, person.ApproveBooks,
-			person.ManagePeople, "", "OTHER"} {
+		for _, right := range append(slices.Clone(person.Rights), "", "OTHER") {
 			if want := slices.Contains(strings.Fields(allowed), string(right)); role.Has(right) != want {
 				t.Errorf("%s has %s: %t, want %t", role, right, !want, want)
 			}
@@ -120,7 +120,7 @@ func TestPerson_MayByPlatform(t *testing.T) {
 	t.Parallel()
 	// A role for one platform allows something there and nowhere else, in particular not on all platforms; a role for all
 	// platforms allows it everywhere. Rights of several roles add up, each on its own platforms. Who is not active may nothing.
-	rights := []person.Right{person.View, person.ViewPersonalData, person.ViewConnections, person.ApproveBooks, person.ManagePeople}
+	rights := person.Rights
 	rapid.Check(t, func(t *rapid.T) {
 		p := active(t, rapid.SliceOfN(drawGrant(), 1, 6).Draw(t, "grants")...)
 		disabled, invited := p.Disable(noon), p.Enable(noon)

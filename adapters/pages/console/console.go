@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -105,8 +106,14 @@ type Config struct {
 	Proposals  Proposals
 	Webhooks   Webhooks
 	Jobs       Jobs
-	Clock      ports.Clock
-	Log        *logrus.Logger
+
+	Periods        Periods
+	MonthEnd       MonthEnd
+	Years          Years
+	Reconciliation Reconciliation
+
+	Clock ports.Clock
+	Log   *logrus.Logger
 	// PublicURL is where the pages are, such as https://pay.example.com.
 	PublicURL string
 	// Version is that of the service.
@@ -191,7 +198,7 @@ type platformRoute struct {
 }
 
 func (c *Console) platformRoutes() []platformRoute {
-	return []platformRoute{
+	return slices.Concat(c.monthRoutes(), c.reconciliationRoutes(), []platformRoute{
 		{http.MethodGet, "", person.View, c.showHome},
 		{http.MethodGet, "/search", person.View, c.search},
 		{http.MethodGet, "/payments", person.View, c.showPayments},
@@ -211,7 +218,7 @@ func (c *Console) platformRoutes() []platformRoute {
 		{http.MethodGet, "/webhooks/{webhook}", person.View, c.showDelivery},
 		{http.MethodPost, "/webhooks/{webhook}", person.ViewPersonalData, c.revealDelivery},
 		{http.MethodGet, "/jobs", person.ViewConnections, c.showJobs},
-	}
+	})
 }
 
 // request is a request for a page.

@@ -13,7 +13,7 @@ import (
 
 // functions are those of the templates.
 var functions = template.FuncMap{
-	"moment": moment, "machine": rfc3339, "major": major, "total": total, "lower": lower, "sent": sent, "short": short,
+	"moment": moment, "machine": rfc3339, "major": major, "total": total, "lower": lower, "sent": sent, "short": short, "spans": spans,
 	"list":      func(base string, items []transaction.Transaction) paymentList { return paymentList{base, items} },
 	"amount":    func(minor int64, c money.Currency) string { return major(money.Amount{Minor: minor, Currency: c}) },
 	"jobStates": func() []ports.JobState { return jobStates[1:] },

@@ -16,6 +16,7 @@ var revealing = map[string][]string{
 	"/customers/" + customerID.UUID().String(): {"Quetzal Balam", "quetzal.mail@mail.example", "$quetzal.uma@acme.example", "1951-02-03",
 		"Cenote 5, Tikal, 97751 Balam, MX"},
 	"/webhooks/" + webhookID.UUID().String(): {`FULL_NAME`, "Chaac"},
+	"/breaks/" + breakID.UUID().String():     {"Tikal rent"},
 }
 
 func personalIn(r response) (found []string) {

@@ -9,7 +9,6 @@ import (
 
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/ports"
 )
@@ -86,11 +85,10 @@ func (c *Console) decideProposal(r *request) error {
 	if err := c.People.Confirm(r.Context(), r.in, r.PostFormValue("code")); err != nil {
 		return c.notDecided(r, err)
 	}
-	token, err := c.Platforms.TokenOf(r.Context(), r.platform.ID, r.in.Person)
+	by, err := c.author(r)
 	if err != nil {
 		return err
 	}
-	by := platform.Author{Token: token, Actor: r.in.Person.Name, Person: r.in.Person.ID}
 	switch r.PostFormValue("decision") {
 	case "approve":
 		_, err = c.Proposals.Approve(r.Context(), r.platform.ID, by, nil, id)

@@ -18,7 +18,17 @@ var needs = map[string]person.Right{
 	"GET /customers": person.View, "GET /customers/{customer}": person.View, "POST /customers/{customer}": person.ViewPersonalData,
 	"GET /trial-balance": person.View, "GET /entries": person.View, "GET /postings/{posting}": person.View,
 	"GET /webhooks": person.View, "GET /webhooks/{webhook}": person.View, "POST /webhooks/{webhook}": person.ViewPersonalData,
-	"GET /jobs":      person.ViewConnections,
+	"GET /jobs":   person.ViewConnections,
+	"GET /months": person.View, "GET /months/{month}": person.View,
+	"GET /months/{month}/soft-close": person.KeepBooks, "POST /months/{month}/soft-close": person.KeepBooks,
+	"GET /months/{month}/revalue": person.KeepBooks, "POST /months/{month}/revalue": person.KeepBooks,
+	"GET /months/{month}/defer-fees": person.KeepBooks, "POST /months/{month}/defer-fees": person.KeepBooks,
+	"GET /months/{month}/close-year": person.KeepBooks, "POST /months/{month}/close-year": person.KeepBooks,
+	"GET /months/{month}/close": person.KeepBooks, "POST /months/{month}/close": person.KeepBooks,
+	"GET /months/{month}/reopen": person.KeepBooks, "POST /months/{month}/reopen": person.KeepBooks,
+	"GET /reconciliations": person.View, "GET /reconciliations/{reconciliation}": person.View, "GET /breaks": person.View,
+	"GET /breaks/{break}": person.View, "POST /breaks/{break}": person.ViewPersonalData,
+	"GET /breaks/{break}/resolve": person.KeepBooks, "POST /breaks/{break}/resolve": person.KeepBooks,
 	"GET /proposals": person.View, "GET /proposals/{proposal}": person.View, "POST /proposals/{proposal}": person.ApproveBooks,
 }
 

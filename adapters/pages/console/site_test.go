@@ -60,6 +60,8 @@ type site struct {
 	proposals  *fakeProposals
 	webhooks   *fakeWebhooks
 	jobs       *fakeJobs
+	books      *fakeBooks
+	statements *fakeReconciliation
 	handler    http.Handler
 	cookies    map[string]*http.Cookie
 	log        *bytes.Buffer
@@ -86,13 +88,15 @@ func newSiteAt(t *testing.T, origin string) *site {
 			{ID: ownPlatform, Name: "Acme Pay", Environment: platform.Sandbox, CreatedAt: now},
 			{ID: foreignPlatform, Name: "Other Bank", Environment: platform.Production, CreatedAt: now}}},
 		payments: &fakePayments{calls: c}, customers: &fakeCustomers{calls: c}, accounting: &fakeAccounting{calls: c},
-		proposals: &fakeProposals{calls: c}, webhooks: &fakeWebhooks{calls: c}, jobs: &fakeJobs{calls: c}}
+		proposals: &fakeProposals{calls: c}, webhooks: &fakeWebhooks{calls: c}, jobs: &fakeJobs{calls: c},
+		books: &fakeBooks{calls: c}, statements: &fakeReconciliation{calls: c}}
 	log := logrus.New()
 	log.SetOutput(s.log)
 	log.SetLevel(logrus.DebugLevel)
 	pages, err := New(Config{People: s.people, Platforms: s.platforms, Payments: s.payments, Customers: s.customers,
 		Accounting: s.accounting,
-		Proposals:  s.proposals, Webhooks: s.webhooks, Jobs: s.jobs, Clock: fixedClock{}, Log: log, PublicURL: origin, Version: "1.2.3"})
+		Proposals:  s.proposals, Webhooks: s.webhooks, Jobs: s.jobs, Periods: s.books, MonthEnd: s.books,
+		Years: fakeYears{s.books}, Reconciliation: s.statements, Clock: fixedClock{}, Log: log, PublicURL: origin, Version: "1.2.3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +195,8 @@ func (s *site) visit(r route, p ident.Platform, edits ...func(*http.Request)) re
 func pathOf(pattern string, p ident.Platform) string {
 	return strings.NewReplacer("{token}", "token", "{platform}", p.UUID().String(), "{transaction}", paymentID.UUID().String(),
 		"{customer}", customerID.UUID().String(), "{posting}", postingID.String(), "{webhook}", webhookID.UUID().String(),
-		"{proposal}", proposalID.UUID().String()).Replace(pattern)
+		"{proposal}", proposalID.UUID().String(), "{month}", testMonth.String(), "{reconciliation}", runID.UUID().String(),
+		"{break}", breakID.UUID().String()).Replace(pattern)
 }
 
 // elements returns all elements with a name.
@@ -246,7 +251,7 @@ func (s *site) checkStructure(name string, r response) {
 			bad("a %s", n.Data)
 		}
 	}
-	for _, kind := range []string{"input", "select"} {
+	for _, kind := range []string{"input", "select", "textarea"} {
 		for _, n := range r.elements(kind) {
 			if attribute(n, "type") != "hidden" && !labels[attribute(n, "id")] {
 				bad("%s has no label", attribute(n, "name"))

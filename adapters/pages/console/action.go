@@ -1,0 +1,120 @@
+package console
+
+import (
+	"net/http"
+
+	"causeway/core/fault"
+	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/core/proposal"
+)
+
+// action is something that a person can do. It has a page of its own that says before what it will do, and does it when its form is
+// sent.
+type action struct {
+	// Title is that of the page and of its button, and Section that of the navigation.
+	Title, Section string
+	// Does says what will happen.
+	Does   string
+	Facts  []fact
+	Fields []field
+	// NeedsCode: it moves money or gives rights, so it takes another code of the second factor.
+	NeedsCode bool
+	// Back is the page of what it is done to.
+	Back string
+	// do does it, and returns the page to go to; Back if that is empty.
+	do func(r *request) (to string, err error)
+	// shown, if it is set in place of do, returns a page that is shown once, such as that of a new secret.
+	shown func(r *request) (view, error)
+}
+
+// actionPage asks for a confirmation.
+type actionPage struct {
+	page
+	Action action
+	// Problem says why it was not done the last time.
+	Problem string
+}
+
+// actionRoutes are the page of an action and its form.
+func (c *Console) actionRoutes(pattern string, right person.Right, describe func(*request) (action, error)) []platformRoute {
+	return []platformRoute{
+		{http.MethodGet, pattern, right, func(r *request) error {
+			a, err := describe(r)
+			if err != nil {
+				return err
+			}
+			return c.askFor(r, a, http.StatusOK, "")
+		}},
+		{http.MethodPost, pattern, right, func(r *request) error {
+			a, err := describe(r)
+			if err != nil {
+				return err
+			}
+			return c.act(r, a)
+		}},
+	}
+}
+
+func (c *Console) askFor(r *request, a action, status int, problem string) error {
+	return c.render(r, status, "action.html", actionPage{page: c.page(r, a.Title, a.Section), Action: a, Problem: problem})
+}
+
+// act does what was confirmed. Where that is refused, the page is shown again with the reason and what was entered.
+func (c *Console) act(r *request, a action) error {
+	for i, f := range a.Fields {
+		if a.Fields[i].Value = r.PostFormValue(f.Name); f.Kind == "checkbox" && a.Fields[i].Value != "" {
+			a.Fields[i].Value = "yes"
+		}
+	}
+	if a.NeedsCode {
+		if err := c.People.Confirm(r.Context(), r.in, r.PostFormValue("code")); err != nil {
+			return c.refused(r, a, err)
+		}
+	}
+	if a.shown != nil {
+		v, err := a.shown(r)
+		if err != nil {
+			return c.refused(r, a, err)
+		}
+		return c.show(r, v)
+	}
+	to, err := a.do(r)
+	if err != nil {
+		return c.refused(r, a, err)
+	}
+	if to == "" {
+		to = a.Back
+	}
+	return redirect(r, to)
+}
+
+// refused shows an action with the reason for which it was not done.
+func (c *Console) refused(r *request, a action, err error) error {
+	f, ok := fault.As(err)
+	if !ok || f.Code.Status() >= http.StatusInternalServerError || f.Code.Status() == http.StatusNotFound {
+		return err
+	}
+	problem := f.Message
+	for _, bad := range f.Fields {
+		problem += " " + bad.Field + " " + bad.Message + "."
+	}
+	return c.askFor(r, a, f.Code.Status(), problem)
+}
+
+// author returns the person who has signed in as the author of a change on the platform.
+func (c *Console) author(r *request) (platform.Author, error) {
+	token, err := c.Platforms.TokenOf(r.Context(), r.platform.ID, r.in.Person)
+	return platform.Author{Token: token, Actor: r.in.Person.Name, Person: r.in.Person.ID}, err
+}
+
+// proposed returns the page of the proposal that a change has made; empty if it was made at once.
+func proposed[T any](base string, done proposal.Outcome[T]) string {
+	if done.Proposal == nil {
+		return ""
+	}
+	return base + "/proposals/" + done.Proposal.ID.UUID().String()
+}
+
+// link returns an action as a button on the page of what it is done to.
+func actionLink(title, to string) fact { return fact{Name: title, Link: to} }

@@ -1,0 +1,181 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/app/accounting"
+	"causeway/app/monthend"
+	"causeway/app/reconciliation"
+	"causeway/app/yearend"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/period"
+	"causeway/core/platform"
+	"causeway/core/proposal"
+	"causeway/core/reconcile"
+	"causeway/ports"
+)
+
+var (
+	testMonth = period.MonthOf(now).Previous()
+	runID     = numbered(ident.Reconciliation{}, 30)
+	breakID   = numbered(ident.Break{}, 31)
+	someone   = platform.Author{Token: numbered(ident.Token{}, 32), Actor: "Ana Lima"}
+)
+
+// fakeBooks is the months of the books. refusal is what changes return, and proposes makes them proposals.
+type fakeBooks struct {
+	*calls
+	months   []accounting.Month
+	steps    []accounting.CloseStep
+	refusal  error
+	proposes bool
+}
+
+func (f *fakeBooks) List(ctx context.Context, p ident.Platform) ([]accounting.Month, error) {
+	return f.months, f.read(ctx, p, "months")
+}
+
+func (f *fakeBooks) Get(ctx context.Context, p ident.Platform, m period.Month, _ ports.LineFilter) (accounting.Month, error) {
+	if err := f.read(ctx, p, "month %s", m); err != nil {
+		return accounting.Month{}, err
+	}
+	for _, month := range f.months {
+		if month.Month == m {
+			return month, nil
+		}
+	}
+	return accounting.Month{}, fault.New(fault.NotFound, "%s has not begun.", m)
+}
+
+func (f *fakeBooks) CloseSteps(ctx context.Context, p ident.Platform, m period.Month) ([]accounting.CloseStep, error) {
+	return f.steps, f.read(ctx, p, "steps of %s", m)
+}
+
+// changed is what a change of the books comes to.
+func changed[T any](f *fakeBooks, ctx context.Context, p ident.Platform, what string) (done proposal.Outcome[T], err error) {
+	if err := f.read(ctx, p, "%s", what); err != nil {
+		return done, err
+	}
+	if f.proposes {
+		pending := newProposal().Proposal
+		done.Proposal = &pending
+	}
+	return done, f.refusal
+}
+
+func (f *fakeBooks) ChangeState(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
+	c accounting.MonthChange) (proposal.Outcome[accounting.Month], error) {
+	return changed[accounting.Month](f, ctx, p, fmt.Sprintf("%s %s by %s: %q first %t without %t %t %t", c.Action, c.Month, by, c.Note,
+		c.ConfirmOpeningBalances, c.WithoutRevaluation, c.WithoutFeeDeferral, c.WithoutYearEnd))
+}
+
+func (f *fakeBooks) Revalue(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
+	m period.Month) (proposal.Outcome[monthend.Revaluation], error) {
+	return changed[monthend.Revaluation](f, ctx, p, fmt.Sprintf("revalue %s by %s", m, by))
+}
+
+func (f *fakeBooks) DeferFees(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
+	m period.Month) (proposal.Outcome[monthend.FeeDeferral], error) {
+	return changed[monthend.FeeDeferral](f, ctx, p, fmt.Sprintf("defer fees of %s by %s", m, by))
+}
+
+type fakeYears struct{ *fakeBooks }
+
+func (f fakeYears) Close(ctx context.Context, p ident.Platform, _ *ports.IdempotentRequest,
+	c yearend.Change) (proposal.Outcome[yearend.Year], error) {
+	return changed[yearend.Year](f.fakeBooks, ctx, p, fmt.Sprintf("close year %d by %s: %s", c.Year, c.By, c.Note))
+}
+
+type fakeReconciliation struct {
+	*calls
+	runs     []reconcile.Run
+	breaks   []reconcile.BreakDetails
+	filter   ports.BreakFilter
+	resolved []reconciliation.ResolveRequest
+	refusal  error
+}
+
+func (f *fakeReconciliation) List(ctx context.Context, p ident.Platform, filter ports.ReconciliationFilter) (ports.Page[reconcile.Run],
+	error) {
+	return listed(f.runs, filter.Paging, func(r reconcile.Run) (uuid.UUID, bool) { return r.ID.UUID(), true }), f.read(ctx, p, "statements")
+}
+
+func (f *fakeReconciliation) Get(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconciliation.RunDetails, error) {
+	if err := f.read(ctx, p, "statement"); err != nil {
+		return reconciliation.RunDetails{}, err
+	}
+	for _, run := range f.runs {
+		if run.ID == id {
+			return reconciliation.RunDetails{Run: run, Balance: run.Balance, ReconciliationCounts: ports.ReconciliationCounts{Matched: 2}}, nil
+		}
+	}
+	return reconciliation.RunDetails{}, fault.New(fault.ReconciliationNotFound, "No reconciliation has the id %s.", id)
+}
+
+func (f *fakeReconciliation) Breaks(ctx context.Context, p ident.Platform, _ ident.Reconciliation,
+	filter ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error) {
+	f.filter = filter
+	return listed(f.breaks, filter.Paging, func(b reconcile.BreakDetails) (uuid.UUID, bool) {
+		return b.ID.UUID(), filter.Status == "" || (filter.Status == "OPEN") == (b.Resolution == nil)
+	}), f.read(ctx, p, "breaks")
+}
+
+func (f *fakeReconciliation) Break(ctx context.Context, p ident.Platform, id ident.Break) (reconcile.BreakDetails, error) {
+	if err := f.read(ctx, p, "break"); err != nil {
+		return reconcile.BreakDetails{}, err
+	}
+	for _, b := range f.breaks {
+		if b.ID == id {
+			return b, nil
+		}
+	}
+	return reconcile.BreakDetails{}, fault.New(fault.BreakNotFound, "No break has the id %s.", id)
+}
+
+func (f *fakeReconciliation) Resolve(ctx context.Context, in reconciliation.ResolveRequest, _ *ports.IdempotentRequest) (
+	done proposal.Outcome[reconcile.BreakDetails], err error) {
+	f.resolved = append(f.resolved, in)
+	if in.Offset != "" {
+		pending := newProposal().Proposal
+		done.Proposal = &pending
+	}
+	if err := f.read(ctx, in.Platform, "resolve"); err != nil {
+		return done, err
+	}
+	return done, f.refusal
+}
+
+func newBreak() reconcile.BreakDetails {
+	account := reconcile.Account{Platform: ownPlatform, Path: "rails/ACH", Currency: "USD"}
+	return reconcile.BreakDetails{ID: breakID, Run: runID, Account: account, Reason: reconcile.Reasons()[0], Difference: -7_00,
+		Line: &reconcile.Line{Ordinal: 3, Amount: 93_00, ServicerReference: "S-1", References: []string{"R-1"},
+			Description: "Tikal rent"},
+		Entry: &reconcile.EntryDetails{Posting: postingID, Transaction: paymentID, Amount: 100_00, Effective: now, Memo: "Payout"},
+		At:    now, Suggestions: []reconcile.Suggestion{{Against: reconcile.OffsetFees, Explanation: "The partner may have kept a fee.",
+			Breaks: []ident.Break{numbered(ident.Break{}, 33)}}}}
+}
+
+// fillFinance makes something of everything that finance sees.
+func (s *site) fillFinance() {
+	approval := platform.Approval{Proposal: proposalID, By: platform.Author{Actor: "Root"}}
+	s.books.months = []accounting.Month{{Month: period.MonthOf(now), State: period.Open}, {Month: testMonth, State: period.SoftClosed,
+		Changes: []period.Change{{Month: testMonth, Action: period.SoftClose, At: now, By: someone, Approval: approval, Note: "Complete"}},
+		Totals:  []period.Total{{Currency: "USD", Accounts: 3, Debits: money.TotalOf(9_00), Credits: money.TotalOf(9_00)}}}}
+	blocked := fault.New(fault.Conflict, "The exchange result is out of date.")
+	s.books.steps = []accounting.CloseStep{{Name: accounting.StepSoftClose, At: now, By: someone, Approval: approval},
+		{Name: accounting.StepExchangeResult, At: now, By: someone, Blocker: blocked}, {Name: accounting.StepFeeDeferral, Blocker: blocked},
+		{Name: accounting.StepYearEnd}, {Name: accounting.StepClose, Blocker: blocked}}
+	resolved := newBreak()
+	resolved.ID, resolved.Line, resolved.Suggestions = numbered(ident.Break{}, 33), nil, nil
+	resolved.Resolution = &reconcile.Resolution{Method: reconcile.ResolvedByPosting, Note: "A fee", Posting: postingID,
+		By: someone.Token.String(), Actor: "Ana", At: now.Add(time.Hour)}
+	s.statements.breaks = []reconcile.BreakDetails{newBreak(), resolved}
+	s.statements.runs = []reconcile.Run{{ID: runID, Account: newBreak().Account, Lines: 4, Breaks: map[reconcile.Reason]int{
+		reconcile.Reasons()[0]: 1}, Balance: &reconcile.BalanceComparison{Partner: 93_00, Ledger: 100_00, OpenBreaks: -7_00}, By: "Ana", At: now}}
+}

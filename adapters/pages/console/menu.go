@@ -1,0 +1,92 @@
+package console
+
+import (
+	"slices"
+
+	"causeway/core/ident"
+	"causeway/core/person"
+)
+
+// menuItem is a page of the navigation. Section is what its pages name, and To its path below that of the platform, or below /console
+// for what belongs to no platform.
+type menuItem struct {
+	Section, Name, To string
+	Right             person.Right
+	IsGlobal          bool
+}
+
+// menuGroup is pages that belong together; the first one that a person may see opens with the name of the group.
+type menuGroup struct {
+	Name  string
+	Items []menuItem
+}
+
+var menu = []menuGroup{
+	{"Overview", []menuItem{{"home", "Overview", "", person.View, false}}},
+	{"Payments", []menuItem{{"payments", "Payments", "/payments", person.View, false}}},
+	{"Customers", []menuItem{{"customers", "Customers", "/customers", person.View, false}}},
+	{"Finance", []menuItem{
+		{"balance", "Trial balance", "/trial-balance", person.View, false},
+		{"months", "Month end", "/months", person.View, false},
+		{"breaks", "Breaks", "/breaks", person.View, false},
+		{"reconciliations", "Statements", "/reconciliations", person.View, false},
+	}},
+	{"Approvals", []menuItem{{"proposals", "Approvals", "/proposals", person.View, false}}},
+	{"Operations", []menuItem{
+		{"webhooks", "Webhooks", "/webhooks", person.View, false},
+		{"jobs", "Jobs", "/jobs", person.ViewConnections, false},
+	}},
+}
+
+// menuLink is an entry of the navigation as it is shown.
+type menuLink struct {
+	Name, To  string
+	IsCurrent bool
+}
+
+func (p page) mayOpen(i menuItem) bool {
+	on := p.Platform.ID
+	if i.IsGlobal {
+		on = ident.Platform{}
+	}
+	return p.Person.May(i.Right, on)
+}
+
+func (p page) link(i menuItem, name string, isCurrent bool) menuLink {
+	if i.IsGlobal {
+		return menuLink{name, root + i.To, isCurrent}
+	}
+	return menuLink{name, p.Base + i.To, isCurrent}
+}
+
+func (g menuGroup) has(section string) bool {
+	return slices.ContainsFunc(g.Items, func(i menuItem) bool { return i.Section == section })
+}
+
+// Menu returns the groups of pages that the person may see.
+func (p page) Menu() (links []menuLink) {
+	for _, g := range menu {
+		if i := slices.IndexFunc(g.Items, p.mayOpen); i >= 0 {
+			links = append(links, p.link(g.Items[i], g.Name, g.has(p.Section)))
+		}
+	}
+	return links
+}
+
+// Tabs returns the pages of the current group that the person may see; none if there is one only.
+func (p page) Tabs() (links []menuLink) {
+	for _, g := range menu {
+		if !g.has(p.Section) {
+			continue
+		}
+		for _, i := range g.Items {
+			if p.mayOpen(i) {
+				links = append(links, p.link(i, i.Name, i.Section == p.Section))
+			}
+		}
+	}
+	if len(links) == 1 {
+		return nil
+	}
+	return links
+}

@@ -1,0 +1,244 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"causeway/app/accounting"
+	"causeway/app/monthend"
+	"causeway/app/yearend"
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/core/proposal"
+	"causeway/ports"
+)
+
+// Periods are the use cases on the months of the books.
+type Periods interface {
+	List(ctx context.Context, p ident.Platform) ([]accounting.Month, error)
+	Get(ctx context.Context, p ident.Platform, m period.Month, f ports.LineFilter) (accounting.Month, error)
+	CloseSteps(ctx context.Context, p ident.Platform, m period.Month) ([]accounting.CloseStep, error)
+	ChangeState(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
+		c accounting.MonthChange) (proposal.Outcome[accounting.Month], error)
+}
+
+// MonthEnd are the use cases on what is posted at the end of a month.
+type MonthEnd interface {
+	Revalue(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
+		m period.Month) (proposal.Outcome[monthend.Revaluation], error)
+	DeferFees(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
+		m period.Month) (proposal.Outcome[monthend.FeeDeferral], error)
+}
+
+// Years are the use cases on the end of a year.
+type Years interface {
+	Close(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest, c yearend.Change) (proposal.Outcome[yearend.Year], error)
+}
+
+func (c *Console) monthRoutes() []platformRoute {
+	routes := []platformRoute{
+		{"GET", "/months", person.View, c.showMonths},
+		{"GET", "/months/{month}", person.View, c.showMonth},
+	}
+	for _, a := range monthActions {
+		routes = append(routes, c.actionRoutes("/months/{month}/"+a.path, person.KeepBooks,
+			func(r *request) (action, error) { return c.monthAction(r, a) })...)
+	}
+	return routes
+}
+
+// monthAction is something that is done to a month.
+type monthAction struct {
+	path, title, does string
+	// step is the one that it takes, and state that of a month that takes it.
+	step   accounting.CloseStepName
+	state  period.State
+	fields []field
+	do     func(c *Console, r *request, m period.Month, by platform.Author) (to string, err error)
+}
+
+var noteField = field{Name: "note", Label: "Reason", Hint: "It is stored with your name."}
+
+var monthActions = []monthAction{
+	{"soft-close", "Soft-close", "The month then takes only postings that a person authorises with a reason. It can be reopened. Months are " +
+		"soft-closed in their order.", accounting.StepSoftClose, period.Open, []field{noteField, {Name: "first", Kind: "checkbox",
+		Label: "It is the first month: what was posted before are its opening balances", Hint: "Needed once, if no month is soft-closed yet."}},
+		func(c *Console, r *request, m period.Month, by platform.Author) (string, error) {
+			return c.changeMonth(r, by, accounting.MonthChange{Action: period.SoftClose, Month: m})
+		}},
+	{"revalue", "Post the exchange result", "The realised and the unrealised result of the position in foreign currencies are computed and " +
+		"posted at the end of the month. An earlier run of the month is reversed.", accounting.StepExchangeResult, period.SoftClosed, nil,
+		func(c *Console, r *request, m period.Month, by platform.Author) (string, error) {
+			done, err := c.MonthEnd.Revalue(r.Context(), r.platform.ID, by, nil, m)
+			return proposed(basePath(r.platform.ID), done), err
+		}},
+	{"defer-fees", "Defer fees", "Fees of payments that were in transit at the end of the month are moved into the next one.",
+		accounting.StepFeeDeferral, period.SoftClosed, nil,
+		func(c *Console, r *request, m period.Month, by platform.Author) (string, error) {
+			done, err := c.MonthEnd.DeferFees(r.Context(), r.platform.ID, by, nil, m)
+			return proposed(basePath(r.platform.ID), done), err
+		}},
+	{"close-year", "Close the year", "Income and expense of the financial year that ends with this month are posted into retained earnings. " +
+		"That can be reversed with `causeway ledger reverse-year` as long as no later year is closed.", accounting.StepYearEnd,
+		period.SoftClosed, []field{noteField},
+		func(c *Console, r *request, m period.Month, by platform.Author) (string, error) {
+			done, err := c.Years.Close(r.Context(), r.platform.ID, nil, yearend.Change{Year: m.Start().Year(), By: by,
+				Note: r.PostFormValue("note")})
+			return proposed(basePath(r.platform.ID), done), err
+		}},
+	{"close", "Close", "The month then takes no posting any more, for good, and its trial balance is stored. Corrections are posted in the " +
+		"next month.", accounting.StepClose, period.SoftClosed, []field{noteField,
+		{Name: "withoutRevaluation", Kind: "checkbox", Label: "Without an exchange result that counts"},
+		{Name: "withoutFeeDeferral", Kind: "checkbox", Label: "Without a deferral of fees that counts"},
+		{Name: "withoutYearEnd", Kind: "checkbox", Label: "Without closing the year"}},
+		func(c *Console, r *request, m period.Month, by platform.Author) (string, error) {
+			return c.changeMonth(r, by, accounting.MonthChange{Action: period.Close, Month: m})
+		}},
+	{"reopen", "Reopen", "The month takes every posting again. Months are reopened in reverse order.", "", period.SoftClosed,
+		[]field{noteField}, func(c *Console, r *request, m period.Month, by platform.Author) (string, error) {
+			return c.changeMonth(r, by, accounting.MonthChange{Action: period.Reopen, Month: m})
+		}},
+}
+
+func (c *Console) changeMonth(r *request, by platform.Author, change accounting.MonthChange) (string, error) {
+	checked := func(name string) bool { return r.PostFormValue(name) != "" }
+	change.Note, change.ConfirmOpeningBalances = r.PostFormValue("note"), checked("first")
+	change.WithoutRevaluation, change.WithoutFeeDeferral = checked("withoutRevaluation"), checked("withoutFeeDeferral")
+	change.WithoutYearEnd = checked("withoutYearEnd")
+	done, err := c.Periods.ChangeState(r.Context(), r.platform.ID, by, nil, change)
+	return proposed(basePath(r.platform.ID), done), err
+}
+
+func (c *Console) monthAction(r *request, a monthAction) (action, error) {
+	m, err := monthIn(r)
+	return action{Title: a.title + " " + m.String(), Section: "months", Does: a.does + " If the books need a second person for it, it is " +
+		"proposed and waits for an approval.", Fields: append([]field(nil), a.fields...), NeedsCode: true,
+		Back: basePath(r.platform.ID) + "/months/" + m.String(),
+		do: func(r *request) (string, error) {
+			by, err := c.author(r)
+			if err != nil {
+				return "", err
+			}
+			return a.do(c, r, m, by)
+		}}, err
+}
+
+func monthIn(r *request) (period.Month, error) {
+	m, err := period.ParseMonth(r.PathValue("month"))
+	if err != nil {
+		return m, errNotFound
+	}
+	return m, nil
+}
+
+func (c *Console) showMonths(r *request) error {
+	months, err := c.Periods.List(r.Context(), r.platform.ID)
+	if err != nil {
+		return err
+	}
+	v := view{page: c.page(r, "Month end", "months"), Intro: "Months are in UTC. A posting belongs to the month in which it takes effect."}
+	rows := table{Label: "Months", Columns: columns("Month", "State", "Since", "By", "Trial balance")}
+	for _, m := range months {
+		row := []cell{linked(m.Month.String(), v.Base+"/months/"+m.Month.String()), stated(m.State), {}, {},
+			linked("Trial balance", v.Base+"/trial-balance?by=effective&month="+m.Month.String())}
+		if n := len(m.Changes); n > 0 {
+			last := m.Changes[n-1]
+			row[2], row[3] = timed(last.At), plain(by(last.By, last.Approval))
+		}
+		rows.Rows = append(rows.Rows, row)
+	}
+	v.Sections = []section{{Table: &rows}}
+	return c.show(r, v)
+}
+
+// stepNames are the steps as they are shown.
+var stepNames = map[accounting.CloseStepName]string{accounting.StepSoftClose: "Soft-close the month",
+	accounting.StepExchangeResult: "Post the exchange result", accounting.StepFeeDeferral: "Defer fees",
+	accounting.StepYearEnd: "Close the year", accounting.StepClose: "Close the month"}
+
+// stepState is how far a step is.
+type stepState string
+
+func (c *Console) showMonth(r *request) error {
+	m, err := monthIn(r)
+	if err != nil {
+		return err
+	}
+	month, err := c.Periods.Get(r.Context(), r.platform.ID, m, ports.LineFilter{Limit: 1})
+	if err != nil {
+		return err
+	}
+	steps, err := c.Periods.CloseSteps(r.Context(), r.platform.ID, m)
+	if err != nil {
+		return err
+	}
+	breaks, err := c.Reconciliation.Breaks(r.Context(), r.platform.ID, ident.Reconciliation{}, ports.BreakFilter{
+		Paging: ports.Paging{Limit: 1}, Status: "OPEN"})
+	if err != nil {
+		return err
+	}
+	v := view{page: c.page(r, "Month end "+m.String(), "months"), State: string(month.State)}
+	rows := table{Label: "Steps", Columns: columns("Step", "State", "Done", "By", "In the way")}
+	if month.State != period.Closed {
+		state, text := stepState("DONE"), ""
+		if breaks.Total > 0 {
+			state, text = "OPEN", fmt.Sprintf("Open breaks: %d. They do not block the close.", breaks.Total)
+		}
+		rows.Rows = append(rows.Rows, []cell{linked("Reconcile", v.Base+"/breaks?status=OPEN"), stated(state), {}, {}, plain(text)})
+	}
+	for _, s := range steps {
+		rows.Rows = append(rows.Rows, c.stepRow(v.page, month, s))
+	}
+	v.Sections = append(v.Sections, section{Heading: "Steps", Table: &rows}, section{Heading: "Changes", Table: changesOf(month)})
+	if len(month.Totals) > 0 {
+		v.Sections = append(v.Sections, section{Heading: "Trial balance at closing", Table: closingTotals(month)})
+	}
+	v.Actions = append(v.Actions, actionLink("Trial balance of the month", v.Base+"/trial-balance?by=effective&month="+m.String()))
+	if v.Person.May(person.KeepBooks, r.platform.ID) && month.State == period.SoftClosed {
+		v.Actions = append(v.Actions, actionLink("Reopen the month", v.Base+"/months/"+m.String()+"/reopen"))
+	}
+	return c.show(r, v)
+}
+
+// stepRow is a step, which leads to what takes it if the person may and the month is in the state for it.
+func (c *Console) stepRow(p page, month accounting.Month, s accounting.CloseStep) []cell {
+	name, state, blocker := plain(stepNames[s.Name]), stepState("OPEN"), ""
+	switch {
+	case s.IsDone():
+		state = "DONE"
+	case s.Blocker != nil && !s.At.IsZero():
+		state, blocker = "OUTDATED", s.Blocker.Error()
+	case s.Blocker != nil:
+		blocker = s.Blocker.Error()
+	}
+	for _, a := range monthActions {
+		if a.step == s.Name && a.state == month.State && state != "DONE" && p.Person.May(person.KeepBooks, p.Platform.ID) {
+			name.Link = p.Base + "/months/" + month.Month.String() + "/" + a.path
+		}
+	}
+	done := []cell{{}, {}}
+	if !s.At.IsZero() {
+		done = []cell{timed(s.At), plain(by(s.By, s.Approval))}
+	}
+	return []cell{name, stated(state), done[0], done[1], plain(blocker)}
+}
+
+func changesOf(m accounting.Month) *table {
+	t := &table{Label: "Changes", Columns: columns("Time", "Action", "By", "Reason"), Empty: "The month is as it was when it began."}
+	for _, change := range m.Changes {
+		t.Rows = append(t.Rows, []cell{timed(change.At), plain(string(change.Action)), plain(by(change.By, change.Approval)), plain(change.Note)})
+	}
+	return t
+}
+
+func closingTotals(m accounting.Month) *table {
+	t := &table{Label: "Trial balance at closing", Columns: columns("Currency", ">Accounts", ">Debits", ">Credits")}
+	for _, sum := range m.Totals {
+		t.Rows = append(t.Rows, []cell{plain(string(sum.Currency)), amountCell(strconv.FormatInt(sum.Accounts, 10)),
+			amountCell(sum.Debits.Major(sum.Currency)), amountCell(sum.Credits.Major(sum.Currency))})
+	}
+	return t
+}

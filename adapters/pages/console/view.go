@@ -1,0 +1,174 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/ports"
+)
+
+// view is a page of facts and tables: a list with its filter, or one thing with what belongs to it.
+type view struct {
+	page
+	// State is shown beside the heading, which is the title. Intro says what the page is for.
+	State, Intro string
+	// Filter is nil on a page without one. Problems are what is wrong with it.
+	Filter   *filter
+	Problems []string
+	Facts    []fact
+	// Actions are what the person may do here, each on a page of its own.
+	Actions  []fact
+	Sections []section
+	// Older is the address of the next page of the list; empty if there is none. Download is that of the list as a file.
+	Older, Download string
+}
+
+// section is a part of a view.
+type section struct {
+	// Heading is left out on a list that is the whole page.
+	Heading, Text string
+	Table         *table
+	// Pre is a text as it was written, such as JSON.
+	Pre   string
+	Facts []fact
+}
+
+// filter is the form above a list.
+type filter struct {
+	To     string // the path that it is sent to
+	Fields []field
+}
+
+// field is a field of a form.
+type field struct {
+	Name, Label, Value string
+	// Kind is the type of an input, "select" or "checkbox"; empty for a text.
+	Kind    string
+	Options []option
+	Hint    string
+}
+
+// option is a choice of a select.
+type option struct{ Value, Label string }
+
+// optionsOf returns the choices of a select, after one for all.
+func optionsOf[T ~string](values []T) []option {
+	options := []option{{"", "all"}}
+	for _, v := range values {
+		options = append(options, option{string(v), lower(v)})
+	}
+	return options
+}
+
+// table is rows of cells under a header. Empty says, instead of no rows, what to do to have some.
+type table struct {
+	Label   string
+	Columns []column
+	Rows    [][]cell
+	Empty   string
+}
+
+type column struct {
+	Name     string
+	IsAmount bool
+}
+
+// columns returns the header of a table. A name that begins with > is that of amounts.
+func columns(names ...string) []column {
+	all := make([]column, len(names))
+	for i, name := range names {
+		all[i].Name, all[i].IsAmount = strings.CutPrefix(name, ">")
+	}
+	return all
+}
+
+// cell is one cell of a table: a text, maybe with a link, a time or a state.
+type cell struct {
+	Text, Link string
+	// Class is that of the cell: amount, time, id or state.
+	Class string
+	At    time.Time
+}
+
+func plain(text string) cell      { return cell{Text: text} }
+func linked(text, to string) cell { return cell{Text: text, Link: to} }
+func timed(t time.Time) cell      { return cell{Class: "time", At: t} }
+func stated[T ~string](of T) cell { return cell{Class: "state", Text: string(of)} }
+func amountCell(text string) cell { return cell{Class: "amount", Text: text} }
+func shortID(id, to string) cell  { return cell{Class: "id", Text: short(id), Link: to} }
+func dayText(t time.Time) string  { return t.UTC().Format(time.DateOnly) }
+func pathOfID(id interface{ String() string }) string {
+	_, uuid, _ := strings.Cut(id.String(), ":")
+	return uuid
+}
+
+func minorCell(minor int64, c money.Currency) cell { return amountCell(money.TotalOf(minor).Major(c)) }
+
+// by names who has done something.
+func by(a platform.Author, approval platform.Approval) string {
+	if approval.IsZero() {
+		return a.String()
+	}
+	return a.String() + ", approved by " + approval.By.String()
+}
+
+// add adds a fact that is known.
+func add(facts []fact, name, value string, link ...string) []fact {
+	if value == "" {
+		return facts
+	}
+	return append(facts, fact{name, value, strings.Join(link, "")})
+}
+
+func (c *Console) show(r *request, v view) error {
+	status := http.StatusOK
+	if len(v.Problems) > 0 {
+		status = http.StatusUnprocessableEntity
+	}
+	return c.render(r, status, "view.html", v)
+}
+
+// idIn returns the id that the path of a page has, or the fault of a page that does not exist.
+func idIn[K ident.Kind](r *request, name string, parse func(string) (ident.ID[K], error)) (ident.ID[K], error) {
+	var id ident.ID[K]
+	id, err := parse(id.Prefix() + ":" + r.PathValue(name))
+	if err != nil {
+		return id, errNotFound
+	}
+	return id, nil
+}
+
+// span is a part of a text: code is shown as what is typed.
+type span struct {
+	Text   string
+	IsCode bool
+}
+
+// spans splits a text whose code is between backquotes.
+func spans(text string) (all []span) {
+	for i, part := range strings.Split(text, "`") {
+		if part != "" {
+			all = append(all, span{part, i%2 == 1})
+		}
+	}
+	return all
+}
+
+// pagingOf returns the page of a list that a request names.
+func pagingOf(r *request) ports.Paging {
+	return ports.Paging{Limit: pageSize, After: after(r.URL.Query())}
+}
+
+// older returns the address of the next page of a list, with the filter of this one; empty if there is none.
+func older[T any](r *request, more bool, items []T, id func(T) string) string {
+	if !more || len(items) == 0 {
+		return ""
+	}
+	query := r.URL.Query()
+	query.Set("after", id(items[len(items)-1]))
+	return r.URL.Path + "?" + query.Encode()
+}
