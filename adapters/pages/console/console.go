@@ -24,6 +24,7 @@ import (
 	"causeway/app/people"
 	"causeway/core/customer"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/core/proposal"
@@ -73,6 +74,7 @@ type Accounting interface {
 	TrialBalance(ctx context.Context, p ident.Platform, q accounting.TrialBalanceQuery) (accounting.TrialBalance, error)
 	Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error)
 	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (accounting.Posting, error)
+	FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (accounting.FXPosition, error)
 }
 
 // Proposals are the use cases on changes that need the approval of a second person.
@@ -111,6 +113,11 @@ type Config struct {
 	MonthEnd       MonthEnd
 	Years          Years
 	Reconciliation Reconciliation
+	Books          Books
+	Journals       Journals
+	Receivables    Receivables
+	Treasury       Treasury
+	Exports        Exports
 
 	Clock ports.Clock
 	Log   *logrus.Logger
@@ -198,7 +205,7 @@ type platformRoute struct {
 }
 
 func (c *Console) platformRoutes() []platformRoute {
-	return slices.Concat(c.monthRoutes(), c.reconciliationRoutes(), []platformRoute{
+	return slices.Concat(c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.exportRoutes(), []platformRoute{
 		{http.MethodGet, "", person.View, c.showHome},
 		{http.MethodGet, "/search", person.View, c.search},
 		{http.MethodGet, "/payments", person.View, c.showPayments},
@@ -225,6 +232,8 @@ func (c *Console) platformRoutes() []platformRoute {
 type request struct {
 	*http.Request
 	w http.ResponseWriter
+	// client is the context of the request without the timeout of a page: that of a download.
+	client context.Context
 	// secret and in are set in a session, and platform on the pages of a platform.
 	secret   string
 	in       people.SignedIn
@@ -237,7 +246,7 @@ func (c *Console) handler(serve func(*request) error) http.Handler {
 		c.site.SetHeaders(w.Header())
 		ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
 		defer cancel()
-		in := &request{Request: r.WithContext(ctx), w: w}
+		in := &request{Request: r.WithContext(ctx), w: w, client: r.Context()}
 		err := error(errForged)
 		if c.site.IsOwn(r) {
 			err = serve(in)

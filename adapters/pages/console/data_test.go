@@ -134,6 +134,7 @@ func (s *site) fill() *site {
 		State: ports.JobDead, AddedAt: now, FailedAt: now}, {Job: ports.Job{Step: transaction.StepPull, Due: now},
 		State: ports.JobWaiting, AddedAt: now}}
 	s.fillFinance()
+	s.fillFinanceLists()
 	s.people.everyone = []person.Person{newPerson(person.Grant{Role: person.Viewer}, person.Grant{Role: person.Finance,
 		Platform: ownPlatform})}
 	return s

@@ -312,6 +312,7 @@ type fakeAccounting struct {
 	entries  ports.AccountEntryPage
 	filter   ports.AccountEntryFilter
 	posting  accounting.Posting
+	position accounting.FXPosition
 }
 
 func (f *fakeAccounting) Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (accounting.Timeline, error) {

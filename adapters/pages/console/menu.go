@@ -30,6 +30,11 @@ var menu = []menuGroup{
 		{"months", "Month end", "/months", person.View, false},
 		{"breaks", "Breaks", "/breaks", person.View, false},
 		{"reconciliations", "Statements", "/reconciliations", person.View, false},
+		{"journals", "Journals", "/journals", person.View, false},
+		{"receivables", "Receivables", "/receivables", person.View, false},
+		{"safeguarding", "Safeguarding", "/safeguarding", person.View, false},
+		{"fx", "FX position", "/fx-position", person.View, false},
+		{"exports", "Exports", "/exports", person.View, false},
 	}},
 	{"Approvals", []menuItem{{"proposals", "Approvals", "/proposals", person.View, false}}},
 	{"Operations", []menuItem{

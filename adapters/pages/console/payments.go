@@ -1,7 +1,6 @@
 package console
 
 import (
-	"encoding/csv"
 	"fmt"
 	"maps"
 	"net/http"
@@ -158,21 +157,18 @@ func (c *Console) downloadPayments(r *request) error {
 		filter.Paging = p
 		return c.Payments.ListTransactions(r.Context(), r.platform.ID, filter)
 	}
-	rows := [][]string{paymentColumns}
+	var rows [][]string
 	for t, err := range ports.All(ports.Paging{Limit: 1000}, read, func(t transaction.Transaction) uuid.UUID { return t.ID.UUID() }) {
 		if err != nil {
 			return err
 		}
-		if len(rows) > maxDownload {
+		if len(rows) >= maxDownload {
 			return &problem{http.StatusUnprocessableEntity, "The list is too long", "It has more than " + strconv.Itoa(maxDownload) +
 				" payments. Choose a shorter time, or export the ledger with `causeway ledger export`."}
 		}
 		rows = append(rows, paymentRow(t))
 	}
-	r.w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	r.w.Header().Set("Content-Disposition", `attachment; filename="payments.csv"`)
-	_ = csv.NewWriter(r.w).WriteAll(rows) // the reader may have left
-	return nil
+	return writeCSV(r, "payments.csv", paymentColumns, rows)
 }
 
 func paymentRow(t transaction.Transaction) []string {

@@ -29,6 +29,13 @@ var needs = map[string]person.Right{
 	"GET /reconciliations": person.View, "GET /reconciliations/{reconciliation}": person.View, "GET /breaks": person.View,
 	"GET /breaks/{break}": person.View, "POST /breaks/{break}": person.ViewPersonalData,
 	"GET /breaks/{break}/resolve": person.KeepBooks, "POST /breaks/{break}/resolve": person.KeepBooks,
+	"GET /journals": person.View, "GET /journals/{journal}": person.View, "GET /journals/{journal}/file.csv": person.View,
+	"GET /make-journals": person.KeepBooks, "POST /make-journals": person.KeepBooks,
+	"GET /receivables": person.View, "GET /receivables/{receivable}": person.View,
+	"GET /receivables/{receivable}/write-off": person.KeepBooks, "POST /receivables/{receivable}/write-off": person.KeepBooks,
+	"GET /safeguarding": person.View, "GET /safeguarding/{day}": person.View,
+	"GET /safeguarding/{day}/acknowledge": person.KeepBooks, "POST /safeguarding/{day}/acknowledge": person.KeepBooks,
+	"GET /fx-position": person.View, "GET /exports": person.View, "GET /exports/file": person.View,
 	"GET /proposals": person.View, "GET /proposals/{proposal}": person.View, "POST /proposals/{proposal}": person.ApproveBooks,
 }
 

@@ -62,6 +62,7 @@ type site struct {
 	jobs       *fakeJobs
 	books      *fakeBooks
 	statements *fakeReconciliation
+	finance    *fakeFinance
 	handler    http.Handler
 	cookies    map[string]*http.Cookie
 	log        *bytes.Buffer
@@ -89,14 +90,15 @@ func newSiteAt(t *testing.T, origin string) *site {
 			{ID: foreignPlatform, Name: "Other Bank", Environment: platform.Production, CreatedAt: now}}},
 		payments: &fakePayments{calls: c}, customers: &fakeCustomers{calls: c}, accounting: &fakeAccounting{calls: c},
 		proposals: &fakeProposals{calls: c}, webhooks: &fakeWebhooks{calls: c}, jobs: &fakeJobs{calls: c},
-		books: &fakeBooks{calls: c}, statements: &fakeReconciliation{calls: c}}
+		books: &fakeBooks{calls: c}, statements: &fakeReconciliation{calls: c}, finance: &fakeFinance{calls: c}}
 	log := logrus.New()
 	log.SetOutput(s.log)
 	log.SetLevel(logrus.DebugLevel)
 	pages, err := New(Config{People: s.people, Platforms: s.platforms, Payments: s.payments, Customers: s.customers,
 		Accounting: s.accounting,
 		Proposals:  s.proposals, Webhooks: s.webhooks, Jobs: s.jobs, Periods: s.books, MonthEnd: s.books,
-		Years: fakeYears{s.books}, Reconciliation: s.statements, Clock: fixedClock{}, Log: log, PublicURL: origin, Version: "1.2.3"})
+		Years: fakeYears{s.books}, Reconciliation: s.statements, Books: s.finance, Journals: s.finance,
+		Receivables: s.finance, Treasury: s.finance, Exports: s.finance, Clock: fixedClock{}, Log: log, PublicURL: origin, Version: "1.2.3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +188,7 @@ func (s *site) visit(r route, p ident.Platform, edits ...func(*http.Request)) re
 	path := pathOf(r.pattern, p)
 	if r.method == http.MethodPost {
 		return s.post(path, url.Values{"email": {"ada@acme.example"}, "password": {"right"}, "code": {"123456"},
-			"decision": {"approve"}}, edits...)
+			"decision": {"approve"}, "span": {"2026-02"}}, edits...)
 	}
 	return s.get(path)
 }
@@ -196,7 +198,8 @@ func pathOf(pattern string, p ident.Platform) string {
 	return strings.NewReplacer("{token}", "token", "{platform}", p.UUID().String(), "{transaction}", paymentID.UUID().String(),
 		"{customer}", customerID.UUID().String(), "{posting}", postingID.String(), "{webhook}", webhookID.UUID().String(),
 		"{proposal}", proposalID.UUID().String(), "{month}", testMonth.String(), "{reconciliation}", runID.UUID().String(),
-		"{break}", breakID.UUID().String()).Replace(pattern)
+		"{break}", breakID.UUID().String(), "{journal}", journalNumber, "{receivable}", receivableID.UUID().String(),
+		"{day}", string(reportDay)).Replace(pattern)
 }
 
 // elements returns all elements with a name.

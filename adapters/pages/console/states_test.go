@@ -23,7 +23,7 @@ func TestPages_EveryTemplateWithEverythingAndNothing(t *testing.T) {
 		for name, s := range map[string]*site{"full": newSite(t).fill(), "empty": newSite(t), "reduced": newSite(t).fill().reduce()} {
 			s.as(person.Grant{Role: role})
 			for _, r := range s.routes {
-				if r.pattern == root+"/static/style.css" || strings.HasSuffix(r.pattern, ".csv") || r.pattern == root+"/sign-out" {
+				if r.pattern == root+"/static/style.css" || isFile(r) || r.pattern == root+"/sign-out" {
 					continue
 				}
 				s.as(person.Grant{Role: role}) // a new session may have begun
@@ -108,8 +108,7 @@ func TestPages_EscapeWhatWasEntered(t *testing.T) {
 		if r.pattern == setupPath || strings.HasPrefix(r.pattern, LinkPath) || r.pattern == signInPath || r.pattern == root+"/sign-out" {
 			continue
 		}
-		if got := s.visit(r, ownPlatform); len(got.elements("script"))+len(got.elements("img")) > 0 && !strings.HasSuffix(r.pattern,
-			".csv") {
+		if got := s.visit(r, ownPlatform); len(got.elements("script"))+len(got.elements("img")) > 0 && !isFile(r) {
 			t.Errorf("%s: %s", r, got.body)
 		}
 	}
@@ -226,4 +225,9 @@ func TestHome_SaysWhatWaits(t *testing.T) {
 		strings.Contains(got.body, "Jobs") || slices.Contains(viewer.calls.log, "jobs") {
 		t.Errorf("nothing waits: %s", got.body)
 	}
+}
+
+// isFile reports whether a route is a file and not a page.
+func isFile(r route) bool {
+	return strings.HasSuffix(r.pattern, ".csv") || strings.HasSuffix(r.pattern, "/file")
 }

@@ -1,7 +1,10 @@
 package console
 
 import (
+	"encoding/csv"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -171,4 +174,24 @@ func older[T any](r *request, more bool, items []T, id func(T) string) string {
 	query := r.URL.Query()
 	query.Set("after", id(items[len(items)-1]))
 	return r.URL.Path + "?" + query.Encode()
+}
+
+// writeCSV sends rows as a file. Texts of others are escaped by what made the rows.
+func writeCSV(r *request, name string, header []string, rows [][]string) error {
+	r.w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	r.w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	_ = csv.NewWriter(r.w).WriteAll(append([][]string{header}, rows...)) // the reader may have left
+	return nil
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func isOneOf[T comparable](value T, of []T) bool { return slices.Contains(of, value) }
+
+// byOrService names who has done something; the service, if nobody has.
+func byOrService(a platform.Author, approval platform.Approval) string {
+	if a == (platform.Author{}) {
+		return "service"
+	}
+	return by(a, approval)
 }

@@ -1,0 +1,277 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/app/accounting"
+	"causeway/app/exports"
+	"causeway/app/journals"
+	"causeway/app/receivables"
+	"causeway/core/books"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/journal"
+	"causeway/core/money"
+	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/core/proposal"
+	"causeway/core/receivable"
+	"causeway/core/safeguarding"
+	"causeway/ports"
+)
+
+const journalNumber, reportDay = "2026-02-USD-1", safeguarding.Day("2026-03-13")
+
+var receivableID = numbered(ident.Receivable{}, 34)
+
+func (f *fakeAccounting) FXPosition(ctx context.Context, p ident.Platform, _ ports.Cutoff, in money.Currency) (accounting.FXPosition,
+	error) {
+	position := f.position
+	position.ValuationCurrency = in
+	return position, f.read(ctx, p, "position in %s", in)
+}
+
+// fakeFinance is the journals, receivables, reports and files of finance.
+type fakeFinance struct {
+	*calls
+	journals    []journal.Journal
+	receivables []ports.ReceivableDetails
+	reports     []ports.KeptReport
+	// export is the last request for a file, and broken makes one fail after its first words.
+	export exports.Request
+	broken bool
+}
+
+func (f *fakeFinance) Make(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
+	span journal.Span) ([]journal.Journal, error) {
+	return f.journals, f.read(ctx, p, "make journals of %s by %s", span, by)
+}
+
+func (f *fakeFinance) List(ctx context.Context, p ident.Platform, span *journal.Span, after string, limit int) (ports.JournalPage, error) {
+	return ports.JournalPage{Journals: f.journals, More: len(f.journals) > 0 && after == ""}, f.read(ctx, p, "journals of %v after %q", span,
+		after)
+}
+
+func (f *fakeFinance) Journal(ctx context.Context, p ident.Platform, number string) (journal.Journal, error) {
+	if err := f.read(ctx, p, "journal %s", number); err != nil {
+		return journal.Journal{}, err
+	}
+	if i := slices.IndexFunc(f.journals, func(j journal.Journal) bool { return j.Number == number }); i >= 0 {
+		return f.journals[i], nil
+	}
+	return journal.Journal{}, fault.New(fault.NotFound, "There is no journal.")
+}
+
+func (f *fakeFinance) File(ctx context.Context, p ident.Platform, number string, format journal.Format,
+	_ journal.Options) (journals.Table, error) {
+	if _, err := f.Journal(ctx, p, number); err != nil {
+		return journals.Table{}, err
+	}
+	return journals.Table{Header: []string{"number", "format"}, Rows: [][]string{{number, string(format)}}}, nil
+}
+
+func (f *fakeFinance) Receivables(ctx context.Context, p ident.Platform, filter ports.ReceivableFilter) (ports.Page[receivable.Receivable],
+	error) {
+	var all []receivable.Receivable
+	for _, r := range f.receivables {
+		all = append(all, r.Receivable)
+	}
+	return listed(all, filter.Paging, func(r receivable.Receivable) (uuid.UUID, bool) {
+		return r.ID.UUID(), filter.State == "" || r.State == filter.State
+	}), f.read(ctx, p, "receivables")
+}
+
+func (f *fakeFinance) Receivable(ctx context.Context, p ident.Platform, id ident.Receivable) (ports.ReceivableDetails, error) {
+	if err := f.read(ctx, p, "receivable"); err != nil {
+		return ports.ReceivableDetails{}, err
+	}
+	if i := slices.IndexFunc(f.receivables, func(r ports.ReceivableDetails) bool { return r.ID == id }); i >= 0 {
+		return f.receivables[i], nil
+	}
+	return ports.ReceivableDetails{}, fault.New(fault.NotFound, "There is no such receivable.")
+}
+
+func (f *fakeFinance) Aging(ctx context.Context, p ident.Platform) (receivables.AgingReport, error) {
+	report := receivables.AgingReport{At: now}
+	if len(f.receivables) > 0 {
+		report.Currencies = []receivable.Aging{{Currency: "USD", Count: 1, Owed: money.TotalOf(5_00), ByAge: map[receivable.Band]money.Total{}}}
+	}
+	return report, f.read(ctx, p, "aging")
+}
+
+func (f *fakeFinance) WriteOff(ctx context.Context, p ident.Platform, by platform.Author, c receivables.WriteOffCommand,
+	_ *ports.IdempotentRequest) (done proposal.Outcome[ports.ReceivableDetails], err error) {
+	pending := newProposal().Proposal
+	done.Proposal = &pending
+	return done, f.read(ctx, p, "write off %s by %s: %s", c.Receivable, by, c.Note)
+}
+
+func (f *fakeFinance) Report(ctx context.Context, p ident.Platform, _ time.Time) (safeguarding.Report, error) {
+	if len(f.reports) == 0 {
+		return safeguarding.Report{}, f.read(ctx, p, "report")
+	}
+	return f.reports[0].Report, f.read(ctx, p, "report")
+}
+
+func (f *fakeFinance) Reports(ctx context.Context, p ident.Platform, filter ports.SafeguardingFilter) (ports.SafeguardingPage, error) {
+	return ports.SafeguardingPage{Reports: f.reports, More: len(f.reports) > 0 && filter.Before == ""},
+		f.read(ctx, p, "reports before %q, shortfall %t", filter.Before, filter.ShortfallOnly)
+}
+
+func (f *fakeFinance) KeptReport(ctx context.Context, p ident.Platform, day safeguarding.Day, _ int) (ports.KeptReport, error) {
+	if err := f.read(ctx, p, "report of %s", day); err != nil {
+		return ports.KeptReport{}, err
+	}
+	if i := slices.IndexFunc(f.reports, func(r ports.KeptReport) bool { return r.Day == day }); i >= 0 {
+		return f.reports[i], nil
+	}
+	return ports.KeptReport{}, fault.New(fault.NotFound, "There is no such report.")
+}
+
+func (f *fakeFinance) Acknowledge(ctx context.Context, p ident.Platform, day safeguarding.Day, by platform.Author, note string,
+	_ *ports.IdempotentRequest) (ports.KeptReport, error) {
+	return ports.KeptReport{}, f.read(ctx, p, "acknowledge %s by %s: %s", day, by, note)
+}
+
+func (f *fakeFinance) Settings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error) {
+	return books.SettingsVersion{Settings: books.Settings{FunctionalCurrency: "EUR"}}, f.read(ctx, p, "settings of the books")
+}
+
+func (f *fakeFinance) Export(p ident.Platform, r exports.Request) (exports.Document, error) {
+	f.export = r
+	if err := f.call("export of %s", p); err != nil {
+		return exports.Document{}, err
+	}
+	return exports.Document{Name: "ledger.csv", ContentType: "text/csv", Write: func(ctx context.Context, out io.Writer) error {
+		if err := f.read(ctx, p, "write"); err != nil {
+			return err
+		}
+		_, err := io.WriteString(out, "seq,account\n")
+		if f.broken {
+			return errors.New("connection lost")
+		}
+		return err
+	}}, nil
+}
+
+func (s *site) fillFinanceLists() {
+	s.accounting.position = accounting.FXPosition{AllValued: true, RatesKeptAt: now, Value: money.TotalOf(1_10),
+		Lines: []accounting.FXLine{{Currency: "USD", Position: money.TotalOf(1_20), Valued: true, Value: money.TotalOf(1_10)}}}
+	s.finance.journals = []journal.Journal{{Number: journalNumber, Span: journal.Span{From: testMonth.Start(), To: testMonth.End()},
+		Currency: "USD",
+		Revision: 1, MadeAt: now, By: someone, Lines: []journal.Line{{GLAccount: books.GLAccount{Code: "4000", Name: "Fees"},
+			Credit: money.TotalOf(7_00)}, {GLAccount: books.GLAccount{Code: "1000", Name: "Bank"}, Debit: money.TotalOf(7_00)}}}}
+	s.finance.receivables = []ports.ReceivableDetails{{Receivable: receivable.Receivable{ID: receivableID, Transaction: paymentID,
+		Customer: customerID, Amount: usd(5_00), State: receivable.Open, Return: receivable.Return{ReasonCode: "R01", ReturnedAt: now}},
+		Changes: []receivable.Change{{Number: 1, Kind: receivable.Returned, Amount: 5_00, Posting: postingID, At: now}}}}
+	s.finance.reports = []ports.KeptReport{{Report: safeguarding.Report{Platform: ownPlatform, Day: reportDay, Version: 1, AsOf: now,
+		MadeAt: now,
+		Figures: []safeguarding.Figures{{Currency: "USD", Requirement: money.TotalOf(9_00), Resource: money.TotalOf(8_00),
+			Lines: []safeguarding.Line{{Section: safeguarding.Resource, Path: "rails/ACH", Amount: money.TotalOf(8_00)}}}}}, Versions: 1,
+		Acknowledgements: []safeguarding.Acknowledgement{{Day: reportDay, At: now, By: someone, Note: "Topped up"}}}}
+}
+
+func TestFinanceLists_LeadToDetails(t *testing.T) {
+	t.Parallel()
+	// Each list leads to its details and the next page, and each page shows what it is for.
+	s := asFinance(t)
+	for path, wants := range map[string][]string{
+		"/journals":                  {journalNumber, "make-journals", "after=" + journalNumber, "Ana Lima"},
+		"/journals/" + journalNumber: {"4000", "7.00", "file.csv?format=quickbooks"},
+		"/receivables":               {"R01", "5.00", "Days over 90", receivableID.UUID().String()},
+		"/receivables/" + receivableID.UUID().String(): {"write-off", "returned", postingID.String()},
+		"/safeguarding":                      {"USD shortfall", "rails/ACH", "after=" + string(reportDay), "Ana Lima"},
+		"/safeguarding/" + string(reportDay): {"Topped up", "/acknowledge", "DIFFERENCE"},
+		"/fx-position":                       {"1.10 EUR", "Position", "USD"},
+		"/exports":                           {"beancount", "exports/file"},
+	} {
+		got := s.get(base + path)
+		for _, want := range wants {
+			if got.StatusCode != http.StatusOK || !strings.Contains(got.body, want) {
+				t.Errorf("%s: %d, no %q in %s", path, got.StatusCode, want, got.body)
+			}
+		}
+	}
+	viewer := newSite(t).fill().as(person.Grant{Role: person.Viewer})
+	for _, path := range []string{"/journals", "/receivables/" + receivableID.UUID().String(), "/safeguarding/" + string(reportDay)} {
+		if got := viewer.get(base + path); strings.Contains(got.body, "make-journals") || strings.Contains(got.body, "/write-off") ||
+			strings.Contains(got.body, "/acknowledge") {
+			t.Errorf("a viewer has a button on %s: %s", path, got.body)
+		}
+	}
+}
+
+func TestFinanceLists_Actions(t *testing.T) {
+	t.Parallel()
+	// Journals are made, receivables written off and reports acknowledged as the person; a write-off only with a code.
+	s := asFinance(t)
+	author := "Ada Lovelace (Token:" + newPerson().ID.UUID().String() + ")"
+	for _, test := range []struct {
+		path string
+		form url.Values
+		want string
+		to   string
+	}{
+		{"/make-journals", url.Values{"span": {" 2026-02 "}}, "make journals of 2026-02 by " + author, "/journals?span=2026-02"},
+		{"/receivables/" + receivableID.UUID().String() + "/write-off", url.Values{"note": {"Lost"}, "code": {"123456"}},
+			fmt.Sprintf("write off %s by %s: Lost", receivableID, author), "/proposals/" + proposalID.UUID().String()},
+		{"/safeguarding/2026-03-13/acknowledge", url.Values{"note": {"Seen"}}, "acknowledge 2026-03-13 by " + author + ": Seen",
+			"/safeguarding/2026-03-13"},
+	} {
+		if got := s.post(base+test.path, test.form); got.Header.Get("Location") != base+test.to || !slices.Contains(s.calls.log, test.want) {
+			t.Errorf("%s: %d to %s, calls %q", test.path, got.StatusCode, got.Header.Get("Location"), s.calls.log)
+		}
+	}
+	if got := s.post(base+"/make-journals", url.Values{"span": {"February"}}); got.StatusCode < 400 || !strings.Contains(got.body,
+		"must be a day of the form") || !strings.Contains(got.body, `value="February"`) {
+		t.Errorf("no span: %d %s", got.StatusCode, got.body)
+	}
+	for _, path := range []string{"/journals?span=x", "/fx-position?currency=xx"} {
+		if got := s.get(base + path); got.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d", path, got.StatusCode)
+		}
+	}
+	for _, path := range []string{"/receivables?state=x", "/safeguarding/x", "/journals/x", "/journals/x/file.csv", "/receivables/x"} {
+		if got := s.get(base + path); got.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %d", path, got.StatusCode)
+		}
+	}
+}
+
+func TestExports_WholeOrCutOff(t *testing.T) {
+	t.Parallel()
+	// A file has the days that were asked for, both included. One that fails before its first byte is an error page; one that fails
+	// midway is cut off, so that nobody takes it for whole.
+	s := asFinance(t)
+	got := s.get(base + "/exports/file?format=csv&from=2026-02-01&to=2026-02-28&account=rails/ACH&currency=usd")
+	if got.body != "seq,account\n" || got.Header.Get("Content-Disposition") != `attachment; filename="ledger.csv"` ||
+		s.finance.export.Interval.To != time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) || s.finance.export.Path != "rails/ACH" ||
+		s.finance.export.Currency != "USD" {
+		t.Errorf("%d %q, %+v", got.StatusCode, got.body, s.finance.export)
+	}
+	s.get(base + "/exports/file?to=" + now.Format(time.DateOnly))
+	if !s.finance.export.Interval.To.IsZero() {
+		t.Errorf("up to today: %+v", s.finance.export.Interval)
+	}
+	if got := s.get(base + "/exports/file?from=x"); got.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("no day: %d", got.StatusCode)
+	}
+	s.finance.broken = true
+	defer func() {
+		if recover() != http.ErrAbortHandler {
+			t.Error("a file that fails midway ends like a whole one")
+		}
+	}()
+	s.get(base + "/exports/file")
+}
