@@ -37,7 +37,8 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 		People: a.people, Platforms: a.platforms, Payments: a.payments, Customers: a.customers, Accounting: a.accounting, Webhooks: a.webhooks,
 		Proposals: a.proposals,
 		Jobs:      a.jobs, Periods: a.periods, MonthEnd: a.monthEnd, Years: a.years, Reconciliation: a.reconciliation,
-		Books: a.books, Journals: a.journals, Receivables: a.receivables, Treasury: a.treasury, Exports: a.exports})
+		Books: a.books, Journals: a.journals, Receivables: a.receivables, Treasury: a.treasury, Exports: a.exports,
+		Rails: a.rails})
 	if err != nil {
 		return err
 	}

@@ -72,6 +72,8 @@ const (
 	Review Right = "REVIEW"
 	// Operate allows to stop and resume connections, and to retry and discard jobs.
 	Operate Right = "OPERATE"
+	// DecidePayments allows to release, cancel and move payments that wait at a connection.
+	DecidePayments Right = "DECIDE_PAYMENTS"
 	// Assist allows to send webhooks again, and to move payments of a sandbox on.
 	Assist Right = "ASSIST"
 	// ManageTokens allows to create and revoke tokens of the API.
@@ -83,14 +85,14 @@ const (
 )
 
 // Rights lists every right.
-var Rights = []Right{View, ViewPersonalData, ViewConnections, ApproveBooks, KeepBooks, Review, Operate, Assist, ManageTokens, ViewAudit,
-	ManagePeople}
+var Rights = []Right{View, ViewPersonalData, ViewConnections, ApproveBooks, KeepBooks, Review, Operate, DecidePayments, Assist,
+	ManageTokens, ViewAudit, ManagePeople}
 
 // rights are those of each role.
 var rights = map[Role][]Right{
 	Viewer:        {View},
 	Support:       {View, ViewPersonalData, Assist},
-	Operator:      {View, ViewConnections, Operate, Assist},
+	Operator:      {View, ViewConnections, Operate, DecidePayments, Assist},
 	Finance:       {View, ApproveBooks, KeepBooks, ViewAudit},
 	Compliance:    {View, ViewPersonalData, Review, ViewAudit},
 	Administrator: Rights,

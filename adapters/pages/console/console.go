@@ -93,11 +93,6 @@ type Webhooks interface {
 	Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (ports.Delivery, error)
 }
 
-// Jobs are the use cases on jobs.
-type Jobs interface {
-	List(ctx context.Context, f ports.JobFilter) ([]ports.ListedJob, error)
-}
-
 // Config holds what the pages need. All fields are required.
 type Config struct {
 	People     People
@@ -118,6 +113,7 @@ type Config struct {
 	Receivables    Receivables
 	Treasury       Treasury
 	Exports        Exports
+	Rails          Rails
 
 	Clock ports.Clock
 	Log   *logrus.Logger
@@ -190,7 +186,9 @@ func (c *Console) Register(mount func(method, pattern string, h http.Handler), l
 		mount(r.method, r.pattern, limit(c.handler(r.serve)))
 	}
 	mount(http.MethodGet, root, c.handler(c.working(c.showPlatforms)))
-	mount(http.MethodGet, root+"/people", c.handler(c.working(c.showPeople)))
+	for _, r := range c.globalRoutes() {
+		mount(r.method, root+r.pattern, c.handler(c.everywhere(r.right, r.serve)))
+	}
 	for _, r := range c.platformRoutes() {
 		mount(r.method, platformPath+"{platform}"+r.pattern, c.handler(c.onPlatform(r.right, r.serve)))
 	}
@@ -205,7 +203,7 @@ type platformRoute struct {
 }
 
 func (c *Console) platformRoutes() []platformRoute {
-	return slices.Concat(c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.exportRoutes(), []platformRoute{
+	return slices.Concat(c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.exportRoutes(), c.jobRoutes(), []platformRoute{
 		{http.MethodGet, "", person.View, c.showHome},
 		{http.MethodGet, "/search", person.View, c.search},
 		{http.MethodGet, "/payments", person.View, c.showPayments},
@@ -224,7 +222,6 @@ func (c *Console) platformRoutes() []platformRoute {
 		{http.MethodGet, "/webhooks", person.View, c.showDeliveries},
 		{http.MethodGet, "/webhooks/{webhook}", person.View, c.showDelivery},
 		{http.MethodPost, "/webhooks/{webhook}", person.ViewPersonalData, c.revealDelivery},
-		{http.MethodGet, "/jobs", person.ViewConnections, c.showJobs},
 	})
 }
 

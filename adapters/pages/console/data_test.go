@@ -129,12 +129,13 @@ func (s *site) fill() *site {
 			Recorded: now,
 			Position: ports.EntryPosition{Seq: 42, N: 1}}}}, More: true}
 	s.accounting.posting = accounting.Posting{RecordedPosting: p, Authorisation: &period.Authorisation{Note: "Corrected", At: now}}
-	s.jobs.all = []ports.ListedJob{{Job: ports.Job{ID: uuid.UUID{15: 1}, Step: transaction.StepForward, LastError: "refused",
+	s.jobs.all = []ports.ListedJob{{Job: ports.Job{ID: deadJobID, Step: transaction.StepForward, LastError: "refused",
 		Attempts: 20, Dead: true},
 		State: ports.JobDead, AddedAt: now, FailedAt: now}, {Job: ports.Job{Step: transaction.StepPull, Due: now},
 		State: ports.JobWaiting, AddedAt: now}}
 	s.fillFinance()
 	s.fillFinanceLists()
+	s.fillRails()
 	s.people.everyone = []person.Person{newPerson(person.Grant{Role: person.Viewer}, person.Grant{Role: person.Finance,
 		Platform: ownPlatform})}
 	return s

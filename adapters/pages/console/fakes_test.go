@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/accounting"
+	"causeway/app/jobs"
 	"causeway/app/people"
 	"causeway/core/customer"
 	"causeway/core/fault"
@@ -379,4 +380,12 @@ type fakeJobs struct {
 func (f *fakeJobs) List(ctx context.Context, filter ports.JobFilter) ([]ports.ListedJob, error) {
 	f.filter = filter
 	return f.all[:min(len(f.all), filter.Limit)], f.read(ctx, filter.Platform, "jobs")
+}
+
+func (f *fakeJobs) Retry(_ context.Context, ids []uuid.UUID, by jobs.By) ([]ports.ListedJob, error) {
+	return nil, f.call("retry %s by %s: %s", ids, by.Actor, by.Reason)
+}
+
+func (f *fakeJobs) Discard(_ context.Context, ids []uuid.UUID, by jobs.By) ([]ports.ListedJob, error) {
+	return nil, f.call("discard %s by %s: %s", ids, by.Actor, by.Reason)
 }

@@ -40,6 +40,8 @@ var menu = []menuGroup{
 	{"Operations", []menuItem{
 		{"webhooks", "Webhooks", "/webhooks", person.View, false},
 		{"jobs", "Jobs", "/jobs", person.ViewConnections, false},
+		{"connections", "Connections", "/connections", person.ViewConnections, true},
+		{"rail-payments", "Payments of connections", "/rail-payments", person.ViewConnections, true},
 	}},
 }
 
@@ -50,11 +52,10 @@ type menuLink struct {
 }
 
 func (p page) mayOpen(i menuItem) bool {
-	on := p.Platform.ID
 	if i.IsGlobal {
-		on = ident.Platform{}
+		return p.Person.May(i.Right, ident.Platform{})
 	}
-	return p.Person.May(i.Right, on)
+	return p.Base != "" && p.Person.May(i.Right, p.Platform.ID)
 }
 
 func (p page) link(i menuItem, name string, isCurrent bool) menuLink {

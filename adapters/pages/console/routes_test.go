@@ -18,7 +18,9 @@ var needs = map[string]person.Right{
 	"GET /customers": person.View, "GET /customers/{customer}": person.View, "POST /customers/{customer}": person.ViewPersonalData,
 	"GET /trial-balance": person.View, "GET /entries": person.View, "GET /postings/{posting}": person.View,
 	"GET /webhooks": person.View, "GET /webhooks/{webhook}": person.View, "POST /webhooks/{webhook}": person.ViewPersonalData,
-	"GET /jobs":   person.ViewConnections,
+	"GET /jobs":             person.ViewConnections,
+	"GET /jobs/{job}/retry": person.Operate, "POST /jobs/{job}/retry": person.Operate,
+	"GET /jobs/{job}/discard": person.Operate, "POST /jobs/{job}/discard": person.Operate,
 	"GET /months": person.View, "GET /months/{month}": person.View,
 	"GET /months/{month}/soft-close": person.KeepBooks, "POST /months/{month}/soft-close": person.KeepBooks,
 	"GET /months/{month}/revalue": person.KeepBooks, "POST /months/{month}/revalue": person.KeepBooks,
@@ -39,6 +41,19 @@ var needs = map[string]person.Right{
 	"GET /proposals": person.View, "GET /proposals/{proposal}": person.View, "POST /proposals/{proposal}": person.ApproveBooks,
 }
 
+// needsEverywhere are the rights on all platforms that the other pages need.
+var needsEverywhere = map[string]person.Right{
+	"GET /people": person.ManagePeople, "GET /connections": person.ViewConnections, "GET /connections/{connection}": person.ViewConnections,
+	"GET /connections/{connection}/pause": person.Operate, "POST /connections/{connection}/pause": person.Operate,
+	"GET /connections/{connection}/resume": person.Operate, "POST /connections/{connection}/resume": person.Operate,
+	"GET /rail-payments": person.ViewConnections, "GET /rail-payments/{payment}": person.ViewConnections,
+	"GET /rail-payments/{payment}/release": person.DecidePayments, "POST /rail-payments/{payment}/release": person.DecidePayments,
+	"GET /rail-payments/{payment}/cancel": person.DecidePayments, "POST /rail-payments/{payment}/cancel": person.DecidePayments,
+	"GET /rail-payments/{payment}/withdraw": person.DecidePayments, "POST /rail-payments/{payment}/withdraw": person.DecidePayments,
+	"GET /rail-payments/{payment}/move": person.DecidePayments, "POST /rail-payments/{payment}/move": person.DecidePayments,
+	"GET /rail-payments/{payment}/not-sent": person.DecidePayments, "POST /rail-payments/{payment}/not-sent": person.DecidePayments,
+}
+
 // anyone are the pages without a session.
 var anyone = map[string]bool{"GET /console/sign-in": true, "POST /console/sign-in": true, "GET /console/link/{token}": true,
 	"POST /console/link/{token}": true, "GET /console/static/style.css": true}
@@ -53,14 +68,16 @@ func (r route) String() string { return r.method + " " + r.pattern }
 func (s *site) rightOf(r route) (right person.Right, onPlatform bool) {
 	s.t.Helper()
 	rest, onPlatform := strings.CutPrefix(r.pattern, platformPath+"{platform}")
-	if !onPlatform && r.String() == "GET /console/people" {
-		return person.ManagePeople, false
+	known := false
+	if !onPlatform {
+		right, known = needsEverywhere[r.method+" "+strings.TrimPrefix(r.pattern, root)]
+	} else {
+		right, known = needs[r.method+" "+rest]
 	}
-	right, known := needs[r.method+" "+rest]
-	if !onPlatform || !known {
+	if !known {
 		s.t.Fatalf("say which right %s needs", r)
 	}
-	return right, true
+	return right, onPlatform
 }
 
 func isShown(r response) bool {

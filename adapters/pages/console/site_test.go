@@ -63,6 +63,7 @@ type site struct {
 	books      *fakeBooks
 	statements *fakeReconciliation
 	finance    *fakeFinance
+	rails      *fakeRails
 	handler    http.Handler
 	cookies    map[string]*http.Cookie
 	log        *bytes.Buffer
@@ -90,7 +91,8 @@ func newSiteAt(t *testing.T, origin string) *site {
 			{ID: foreignPlatform, Name: "Other Bank", Environment: platform.Production, CreatedAt: now}}},
 		payments: &fakePayments{calls: c}, customers: &fakeCustomers{calls: c}, accounting: &fakeAccounting{calls: c},
 		proposals: &fakeProposals{calls: c}, webhooks: &fakeWebhooks{calls: c}, jobs: &fakeJobs{calls: c},
-		books: &fakeBooks{calls: c}, statements: &fakeReconciliation{calls: c}, finance: &fakeFinance{calls: c}}
+		books: &fakeBooks{calls: c}, statements: &fakeReconciliation{calls: c}, finance: &fakeFinance{calls: c},
+		rails: &fakeRails{calls: c}}
 	log := logrus.New()
 	log.SetOutput(s.log)
 	log.SetLevel(logrus.DebugLevel)
@@ -98,7 +100,8 @@ func newSiteAt(t *testing.T, origin string) *site {
 		Accounting: s.accounting,
 		Proposals:  s.proposals, Webhooks: s.webhooks, Jobs: s.jobs, Periods: s.books, MonthEnd: s.books,
 		Years: fakeYears{s.books}, Reconciliation: s.statements, Books: s.finance, Journals: s.finance,
-		Receivables: s.finance, Treasury: s.finance, Exports: s.finance, Clock: fixedClock{}, Log: log, PublicURL: origin, Version: "1.2.3"})
+		Receivables: s.finance, Treasury: s.finance, Exports: s.finance, Rails: s.rails, Clock: fixedClock{}, Log: log, PublicURL: origin,
+		Version: "1.2.3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +202,8 @@ func pathOf(pattern string, p ident.Platform) string {
 		"{customer}", customerID.UUID().String(), "{posting}", postingID.String(), "{webhook}", webhookID.UUID().String(),
 		"{proposal}", proposalID.UUID().String(), "{month}", testMonth.String(), "{reconciliation}", runID.UUID().String(),
 		"{break}", breakID.UUID().String(), "{journal}", journalNumber, "{receivable}", receivableID.UUID().String(),
-		"{day}", string(reportDay)).Replace(pattern)
+		"{day}", string(reportDay), "{job}", deadJobID.String(), "{connection}", "bank-eur", "{payment}",
+		paymentID.UUID().String()).Replace(pattern)
 }
 
 // elements returns all elements with a name.

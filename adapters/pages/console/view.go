@@ -195,3 +195,14 @@ func byOrService(a platform.Author, approval platform.Approval) string {
 	}
 	return by(a, approval)
 }
+
+// ageOf returns a duration as people say it.
+func ageOf(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return itoa(int(d.Hours())/24) + " days"
+	case d >= 2*time.Hour:
+		return itoa(int(d.Hours())) + " hours"
+	}
+	return itoa(int(d.Minutes())) + " minutes"
+}

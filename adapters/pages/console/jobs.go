@@ -1,0 +1,105 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"causeway/app/jobs"
+	"causeway/core/person"
+	"causeway/ports"
+)
+
+// Jobs are the use cases on jobs.
+type Jobs interface {
+	List(ctx context.Context, f ports.JobFilter) ([]ports.ListedJob, error)
+	Retry(ctx context.Context, ids []uuid.UUID, by jobs.By) ([]ports.ListedJob, error)
+	Discard(ctx context.Context, ids []uuid.UUID, by jobs.By) ([]ports.ListedJob, error)
+}
+
+// jobsPage lists the jobs of a platform.
+type jobsPage struct {
+	page
+	State ports.JobState
+	Jobs  []ports.ListedJob
+	More  bool
+	// MayOperate: the person may retry and discard dead jobs.
+	MayOperate bool
+}
+
+var jobStates = []ports.JobState{"", ports.JobWaiting, ports.JobFailing, ports.JobDead}
+
+// maxJobs is how many jobs are listed, and among how many a dead one is found.
+const maxJobs = 100
+
+func (c *Console) showJobs(r *request) error {
+	data := jobsPage{page: c.page(r, "Jobs", "jobs"), State: ports.JobState(r.URL.Query().Get("state"))}
+	if !slices.Contains(jobStates, data.State) {
+		return errNotFound
+	}
+	found, err := c.Jobs.List(r.Context(), ports.JobFilter{Platform: r.platform.ID, State: data.State, Limit: maxJobs + 1})
+	if err != nil {
+		return err
+	}
+	data.Jobs, data.More = found[:min(len(found), maxJobs)], len(found) > maxJobs
+	data.MayOperate = data.Person.May(person.Operate, r.platform.ID)
+	return c.render(r, http.StatusOK, "jobs.html", data)
+}
+
+func (c *Console) jobRoutes() []platformRoute {
+	return append([]platformRoute{{"GET", "/jobs", person.ViewConnections, c.showJobs}},
+		append(c.actionRoutes("/jobs/{job}/retry", person.Operate, c.retryJob),
+			c.actionRoutes("/jobs/{job}/discard", person.Operate, c.discardJob)...)...)
+}
+
+// deadJob returns the dead job that the path names.
+func (c *Console) deadJob(r *request) (ports.ListedJob, error) {
+	id, err := uuid.Parse(r.PathValue("job"))
+	if err != nil {
+		return ports.ListedJob{}, errNotFound
+	}
+	found, err := c.Jobs.List(r.Context(), ports.JobFilter{Platform: r.platform.ID, State: ports.JobDead, Limit: maxJobs})
+	if err != nil {
+		return ports.ListedJob{}, err
+	}
+	i := slices.IndexFunc(found, func(j ports.ListedJob) bool { return j.ID == id })
+	if i < 0 {
+		return ports.ListedJob{}, &problem{http.StatusNotFound, "Not found", "There is no such job among the first " + itoa(maxJobs) +
+			" that have stopped. It may run again. List all with `causeway jobs list`."}
+	}
+	return found[i], nil
+}
+
+func jobFacts(j ports.ListedJob) []fact {
+	facts := add(nil, "Id", j.ID.String())
+	facts = add(facts, "Step", string(j.Step))
+	facts = add(facts, "Attempts", itoa(j.Attempts))
+	facts = add(facts, "Failed last", moment(j.FailedAt))
+	return add(facts, "Last error", j.LastError)
+}
+
+func (c *Console) retryJob(r *request) (action, error) {
+	j, err := c.deadJob(r)
+	return action{Title: "Retry the job", Section: "jobs", Does: "The job is due at once, with all its attempts. Repeating it moves no " +
+		"money " +
+		"twice: partners get the same id.", Facts: jobFacts(j), Fields: []field{noteField}, NeedsCode: true,
+		Back: basePath(r.platform.ID) + "/jobs?state=dead",
+		do: func(r *request) (string, error) {
+			_, err := c.Jobs.Retry(r.Context(), []uuid.UUID{j.ID}, jobs.By{Actor: r.in.Person.Email, Reason: r.PostFormValue("note")})
+			return "", err
+		}}, err
+}
+
+func (c *Console) discardJob(r *request) (action, error) {
+	j, err := c.deadJob(r)
+	return action{Title: "Discard the job", Section: "jobs", Does: "The job is deleted, and what it should have done is not done. A job " +
+		"whose " +
+		"discarding would strand money is refused.", Facts: jobFacts(j), Fields: []field{noteField}, NeedsCode: true,
+		Back: basePath(r.platform.ID) + "/jobs?state=dead",
+		do: func(r *request) (string, error) {
+			_, err := c.Jobs.Discard(r.Context(), []uuid.UUID{j.ID}, jobs.By{Actor: r.in.Person.Email, Reason: r.PostFormValue("note")})
+			return "", err
+		}}, err
+}

@@ -1,0 +1,106 @@
+package browser
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// spendCode returns a recovery code that was not used yet: a code of the application counts once in thirty seconds.
+func (c *colleague) spendCode() string {
+	c.t.Helper()
+	code := c.recovery[0]
+	c.recovery = c.recovery[1:]
+	return code
+}
+
+// do opens a page that says what a button does, and presses it.
+func (c *colleague) do(path string, fields map[string]string) {
+	c.t.Helper()
+	c.visit(path)
+	c.fill(fields)
+	c.press("main form button.primary")
+}
+
+func TestConsole_MonthFromOpenToClosed(t *testing.T) {
+	t.Parallel()
+	// Two persons of finance close a month: one soft-closes it and proposes to close it, which says before what it will do, and the
+	// other one approves. The steps say who did what. Without the confirmation of a first month nothing happens.
+	s := startServiceAt(t, "127.0.0.1:0", "--allow-private-webhooks")
+	p, _, _ := s.newWorkload()
+	base := p.consolePath()
+	_, id, _ := strings.Cut(base, "platforms/")
+	s.causeway("ledger", "settings", "set", "fourEyes=CLOSE", "--platform", "PlatformConfig:"+id, "--actor", "Root")
+	ana := s.newColleague("ana@acme.example", "Ana Lima", "FINANCE@PlatformConfig:"+id, view{width: 1100, height: 900, script: true})
+	bob := s.newColleague("bob@acme.example", "Bob Ray", "FINANCE@PlatformConfig:"+id, desktop)
+	month := base + "/months/" + time.Now().UTC().AddDate(0, 0, -time.Now().UTC().Day()).Format("2006-01")
+
+	ana.visit(base + "/months")
+	ana.want("Month end")
+	ana.checkEverywhere("months")
+	ana.visit(month)
+	ana.want("Soft-close the month")
+	ana.checkEverywhere("month")
+	ana.press(`td a[href$="/soft-close"]`)
+	ana.want("can be reopened")
+	ana.checkEverywhere("soft-close")
+	ana.fill(map[string]string{"note": "Complete", "code": ana.spendCode()})
+	ana.pressTo("main form button.primary", http.StatusConflict)
+	ana.wantField("note", "Complete")
+	ana.checkEverywhere("refused soft-close")
+	ana.evaluate(`String(document.getElementById("f-first").checked = true)`)
+	ana.fill(map[string]string{"code": ana.spendCode()})
+	ana.press("main form button.primary")
+	ana.want("done")
+	ana.want("Ana Lima")
+	ana.press(`td a[href$="/close"]`)
+	ana.fill(map[string]string{"note": "Reviewed", "code": ana.spendCode()})
+	ana.press("main form button.primary")
+	ana.want("You have proposed this")
+	proposal := ana.evaluate("location.pathname")
+
+	bob.visit(proposal)
+	bob.fill(map[string]string{"code": bob.spendCode()})
+	bob.press(`button[value="approve"]`)
+	bob.want("Decided by")
+	ana.visit(month)
+	ana.want("closed")
+	ana.want("approved by Bob Ray")
+	ana.checkEverywhere("closed month")
+	ana.screenshotAs("console-month", "body", view{width: 900, height: 620})
+	for _, b := range []*tab{ana.tab, bob.tab} {
+		b.wantNoComplaints(http.StatusConflict)
+	}
+}
+
+func TestConsole_EveryPageOfAPlatform(t *testing.T) {
+	t.Parallel()
+	// Every page of the navigation opens for an administrator, on a platform where something has happened and on an empty one, and can
+	// be read by everybody: with a screen reader, on a phone, in both themes.
+	s := startServiceAt(t, "127.0.0.1:0", "--allow-private-webhooks")
+	p, _, _ := s.newWorkload()
+	empty := s.newPlatform("Empty Bank", "PRODUCTION")
+	c := s.newColleague("root@acme.example", "Root Admin", "ADMINISTRATOR", view{width: 1100, height: 900, script: true})
+	for name, base := range map[string]string{"": p.consolePath(), "empty ": empty.consolePath()} {
+		c.visit(base)
+		groups := strings.Fields(c.evaluate(`[...document.querySelectorAll("nav a")].map(a => a.getAttribute("href")).join(" ")`))
+		paths := map[string]bool{}
+		for _, group := range groups {
+			c.visit(group)
+			paths[group] = true
+			for _, tab := range strings.Fields(c.evaluate(`[...document.querySelectorAll(".tabs a")].map(a => a.getAttribute("href")).join(" ")`)) {
+				paths[tab] = true
+			}
+		}
+		if len(paths) < 15 {
+			t.Errorf("the navigation leads to %d pages only: %v", len(paths), paths)
+		}
+		for path := range paths {
+			c.visit(path)
+			c.want("Causeway")
+			c.checkEverywhere(name + path)
+		}
+	}
+	c.wantNoComplaints()
+}
