@@ -114,6 +114,9 @@ type Config struct {
 	Treasury       Treasury
 	Exports        Exports
 	Rails          Rails
+	Verifications  Verifications
+	Screening      Screening
+	Documents      Documents
 
 	Clock ports.Clock
 	Log   *logrus.Logger
@@ -203,26 +206,27 @@ type platformRoute struct {
 }
 
 func (c *Console) platformRoutes() []platformRoute {
-	return slices.Concat(c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.exportRoutes(), c.jobRoutes(), []platformRoute{
-		{http.MethodGet, "", person.View, c.showHome},
-		{http.MethodGet, "/search", person.View, c.search},
-		{http.MethodGet, "/payments", person.View, c.showPayments},
-		{http.MethodGet, "/payments.csv", person.View, c.downloadPayments},
-		{http.MethodGet, "/payments/{transaction}", person.View, c.showPayment},
-		{http.MethodPost, "/payments/{transaction}", person.ViewPersonalData, c.revealPayment},
-		{http.MethodGet, "/customers", person.View, c.showCustomers},
-		{http.MethodGet, "/customers/{customer}", person.View, c.showCustomer},
-		{http.MethodPost, "/customers/{customer}", person.ViewPersonalData, c.revealCustomer},
-		{http.MethodGet, "/trial-balance", person.View, c.showTrialBalance},
-		{http.MethodGet, "/entries", person.View, c.showEntries},
-		{http.MethodGet, "/postings/{posting}", person.View, c.showPosting},
-		{http.MethodGet, "/proposals", person.View, c.showProposals},
-		{http.MethodGet, "/proposals/{proposal}", person.View, c.showProposal},
-		{http.MethodPost, "/proposals/{proposal}", person.ApproveBooks, c.decideProposal},
-		{http.MethodGet, "/webhooks", person.View, c.showDeliveries},
-		{http.MethodGet, "/webhooks/{webhook}", person.View, c.showDelivery},
-		{http.MethodPost, "/webhooks/{webhook}", person.ViewPersonalData, c.revealDelivery},
-	})
+	return slices.Concat(c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.exportRoutes(), c.jobRoutes(), c.reviewRoutes(),
+		[]platformRoute{
+			{http.MethodGet, "", person.View, c.showHome},
+			{http.MethodGet, "/search", person.View, c.search},
+			{http.MethodGet, "/payments", person.View, c.showPayments},
+			{http.MethodGet, "/payments.csv", person.View, c.downloadPayments},
+			{http.MethodGet, "/payments/{transaction}", person.View, c.showPayment},
+			{http.MethodPost, "/payments/{transaction}", person.ViewPersonalData, c.revealPayment},
+			{http.MethodGet, "/customers", person.View, c.showCustomers},
+			{http.MethodGet, "/customers/{customer}", person.View, c.showCustomer},
+			{http.MethodPost, "/customers/{customer}", person.ViewPersonalData, c.revealCustomer},
+			{http.MethodGet, "/trial-balance", person.View, c.showTrialBalance},
+			{http.MethodGet, "/entries", person.View, c.showEntries},
+			{http.MethodGet, "/postings/{posting}", person.View, c.showPosting},
+			{http.MethodGet, "/proposals", person.View, c.showProposals},
+			{http.MethodGet, "/proposals/{proposal}", person.View, c.showProposal},
+			{http.MethodPost, "/proposals/{proposal}", person.ApproveBooks, c.decideProposal},
+			{http.MethodGet, "/webhooks", person.View, c.showDeliveries},
+			{http.MethodGet, "/webhooks/{webhook}", person.View, c.showDelivery},
+			{http.MethodPost, "/webhooks/{webhook}", person.ViewPersonalData, c.revealDelivery},
+		})
 }
 
 // request is a request for a page.

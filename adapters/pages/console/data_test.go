@@ -136,6 +136,7 @@ func (s *site) fill() *site {
 	s.fillFinance()
 	s.fillFinanceLists()
 	s.fillRails()
+	s.fillReviews()
 	s.people.everyone = []person.Person{newPerson(person.Grant{Role: person.Viewer}, person.Grant{Role: person.Finance,
 		Platform: ownPlatform})}
 	return s

@@ -36,6 +36,7 @@ var menu = []menuGroup{
 		{"fx", "FX position", "/fx-position", person.View, false},
 		{"exports", "Exports", "/exports", person.View, false},
 	}},
+	{"Compliance", []menuItem{{"reviews", "Reviews", "/reviews", person.View, false}}},
 	{"Approvals", []menuItem{{"proposals", "Approvals", "/proposals", person.View, false}}},
 	{"Operations", []menuItem{
 		{"webhooks", "Webhooks", "/webhooks", person.View, false},

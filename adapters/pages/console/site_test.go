@@ -64,6 +64,7 @@ type site struct {
 	statements *fakeReconciliation
 	finance    *fakeFinance
 	rails      *fakeRails
+	reviews    *fakeReviews
 	handler    http.Handler
 	cookies    map[string]*http.Cookie
 	log        *bytes.Buffer
@@ -92,7 +93,7 @@ func newSiteAt(t *testing.T, origin string) *site {
 		payments: &fakePayments{calls: c}, customers: &fakeCustomers{calls: c}, accounting: &fakeAccounting{calls: c},
 		proposals: &fakeProposals{calls: c}, webhooks: &fakeWebhooks{calls: c}, jobs: &fakeJobs{calls: c},
 		books: &fakeBooks{calls: c}, statements: &fakeReconciliation{calls: c}, finance: &fakeFinance{calls: c},
-		rails: &fakeRails{calls: c}}
+		rails: &fakeRails{calls: c}, reviews: &fakeReviews{calls: c}}
 	log := logrus.New()
 	log.SetOutput(s.log)
 	log.SetLevel(logrus.DebugLevel)
@@ -100,7 +101,8 @@ func newSiteAt(t *testing.T, origin string) *site {
 		Accounting: s.accounting,
 		Proposals:  s.proposals, Webhooks: s.webhooks, Jobs: s.jobs, Periods: s.books, MonthEnd: s.books,
 		Years: fakeYears{s.books}, Reconciliation: s.statements, Books: s.finance, Journals: s.finance,
-		Receivables: s.finance, Treasury: s.finance, Exports: s.finance, Rails: s.rails, Clock: fixedClock{}, Log: log, PublicURL: origin,
+		Receivables: s.finance, Treasury: s.finance, Exports: s.finance, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
+		Documents: s.reviews, Clock: fixedClock{}, Log: log, PublicURL: origin,
 		Version: "1.2.3"})
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +193,7 @@ func (s *site) visit(r route, p ident.Platform, edits ...func(*http.Request)) re
 	path := pathOf(r.pattern, p)
 	if r.method == http.MethodPost {
 		return s.post(path, url.Values{"email": {"ada@acme.example"}, "password": {"right"}, "code": {"123456"},
-			"decision": {"approve"}, "span": {"2026-02"}}, edits...)
+			"decision": {"approve"}, "span": {"2026-02"}, "application": {applicationID.String()}}, edits...)
 	}
 	return s.get(path)
 }
@@ -203,7 +205,8 @@ func pathOf(pattern string, p ident.Platform) string {
 		"{proposal}", proposalID.UUID().String(), "{month}", testMonth.String(), "{reconciliation}", runID.UUID().String(),
 		"{break}", breakID.UUID().String(), "{journal}", journalNumber, "{receivable}", receivableID.UUID().String(),
 		"{day}", string(reportDay), "{job}", deadJobID.String(), "{connection}", "bank-eur", "{payment}",
-		paymentID.UUID().String()).Replace(pattern)
+		paymentID.UUID().String(), "{verification}", verificationID.UUID().String(), "{owner}", ownerID.UUID().String(),
+		"{document}", documentID.UUID().String(), "{hit}", hitID.String()).Replace(pattern)
 }
 
 // elements returns all elements with a name.

@@ -110,12 +110,15 @@ func statusText(code int) string {
 	return fmt.Sprintf("HTTP %d", code)
 }
 
-func joined(parts []string) string {
+func joined(parts []string) string { return joinedWith(", ", parts...) }
+
+// joinedWith joins the parts that are not empty.
+func joinedWith(separator string, parts ...string) string {
 	var present []string
 	for _, part := range parts {
 		if part != "" {
 			present = append(present, part)
 		}
 	}
-	return strings.Join(present, ", ")
+	return strings.Join(present, separator)
 }
