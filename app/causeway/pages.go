@@ -38,7 +38,8 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 		Proposals: a.proposals,
 		Jobs:      a.jobs, Periods: a.periods, MonthEnd: a.monthEnd, Years: a.years, Reconciliation: a.reconciliation,
 		Books: a.books, Journals: a.journals, Receivables: a.receivables, Treasury: a.treasury, Exports: a.exports,
-		Rails: a.rails, Verifications: a.verifications, Screening: a.screening, Documents: a.documents})
+		Rails: a.rails, Verifications: a.verifications, Screening: a.screening, Documents: a.documents,
+		PaymentActions: a.payments, Tokens: a.platforms, RequestLog: a.requestLog})
 	if err != nil {
 		return err
 	}

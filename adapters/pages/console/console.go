@@ -22,6 +22,7 @@ import (
 	"causeway/adapters/pages/web"
 	"causeway/app/accounting"
 	"causeway/app/people"
+	"causeway/app/webhooks"
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -91,6 +92,8 @@ type Proposals interface {
 type Webhooks interface {
 	Deliveries(ctx context.Context, p ident.Platform, f ports.DeliveryFilter) (ports.DeliveryPage, error)
 	Delivery(ctx context.Context, p ident.Platform, id ident.Webhook) (ports.Delivery, error)
+	Redeliver(ctx context.Context, p ident.Platform, r ports.Redelivery) (int, error)
+	SendTest(ctx context.Context, p ident.Platform) (webhooks.TestResult, error)
 }
 
 // Config holds what the pages need. All fields are required.
@@ -117,6 +120,9 @@ type Config struct {
 	Verifications  Verifications
 	Screening      Screening
 	Documents      Documents
+	PaymentActions PaymentActions
+	Tokens         Tokens
+	RequestLog     RequestLog
 
 	Clock ports.Clock
 	Log   *logrus.Logger
@@ -206,8 +212,9 @@ type platformRoute struct {
 }
 
 func (c *Console) platformRoutes() []platformRoute {
-	return slices.Concat(c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.exportRoutes(), c.jobRoutes(), c.reviewRoutes(),
-		[]platformRoute{
+	return slices.Concat(
+		c.paymentRoutes(), c.reviewRoutes(), c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.exportRoutes(), c.jobRoutes(),
+		c.developerRoutes(), []platformRoute{
 			{http.MethodGet, "", person.View, c.showHome},
 			{http.MethodGet, "/search", person.View, c.search},
 			{http.MethodGet, "/payments", person.View, c.showPayments},

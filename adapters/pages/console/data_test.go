@@ -137,6 +137,7 @@ func (s *site) fill() *site {
 	s.fillFinanceLists()
 	s.fillRails()
 	s.fillReviews()
+	s.fillDevelopers()
 	s.people.everyone = []person.Person{newPerson(person.Grant{Role: person.Viewer}, person.Grant{Role: person.Finance,
 		Platform: ownPlatform})}
 	return s

@@ -44,6 +44,10 @@ var menu = []menuGroup{
 		{"connections", "Connections", "/connections", person.ViewConnections, true},
 		{"rail-payments", "Payments of connections", "/rail-payments", person.ViewConnections, true},
 	}},
+	{"Developers", []menuItem{
+		{"requests", "Requests", "/requests", person.View, false},
+		{"tokens", "Tokens", "/tokens", person.View, false},
+	}},
 }
 
 // menuLink is an entry of the navigation as it is shown.

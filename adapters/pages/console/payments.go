@@ -196,7 +196,9 @@ type paymentPage struct {
 	// IsRevealed: personal data is shown in full.
 	IsRevealed bool
 	Facts      []fact
-	Events     []timelineRow
+	// Actions are what the person may do to the payment as it is.
+	Actions []fact
+	Events  []timelineRow
 }
 
 // fact is a line of a list of facts. Link may be empty.
@@ -208,14 +210,11 @@ func (c *Console) showPayment(r *request) error { return c.paymentWith(r, false)
 func (c *Console) revealPayment(r *request) error { return c.paymentWith(r, true) }
 
 func (c *Console) paymentWith(r *request, revealed bool) error {
-	id, err := ident.ParseTransaction(ident.Transaction{}.Prefix() + ":" + r.PathValue("transaction"))
-	if err != nil {
-		return errNotFound
-	}
-	timeline, err := c.Accounting.Timeline(r.Context(), r.platform.ID, id)
+	timeline, err := c.paymentIn(r)
 	if err != nil {
 		return err
 	}
+	id := timeline.Transaction.ID
 	if revealed {
 		if err := c.People.RecordViewed(r.Context(), r.in.Person, r.platform.ID, id.UUID(), id.String()); err != nil {
 			return err
@@ -224,6 +223,7 @@ func (c *Console) paymentWith(r *request, revealed bool) error {
 	show := shown(revealed)
 	data := paymentPage{page: c.page(r, "Payment", "payments"), Timeline: timeline, IsRevealed: revealed}
 	data.Facts = paymentFacts(timeline.Transaction, data.Base, show)
+	data.Actions = data.actionsOn(timeline.Transaction)
 	data.Events = timelineRows(timeline, data.Base, show)
 	return c.render(r, http.StatusOK, "payment.html", data)
 }

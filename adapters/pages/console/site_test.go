@@ -65,6 +65,7 @@ type site struct {
 	finance    *fakeFinance
 	rails      *fakeRails
 	reviews    *fakeReviews
+	developers *fakeDevelopers
 	handler    http.Handler
 	cookies    map[string]*http.Cookie
 	log        *bytes.Buffer
@@ -93,7 +94,8 @@ func newSiteAt(t *testing.T, origin string) *site {
 		payments: &fakePayments{calls: c}, customers: &fakeCustomers{calls: c}, accounting: &fakeAccounting{calls: c},
 		proposals: &fakeProposals{calls: c}, webhooks: &fakeWebhooks{calls: c}, jobs: &fakeJobs{calls: c},
 		books: &fakeBooks{calls: c}, statements: &fakeReconciliation{calls: c}, finance: &fakeFinance{calls: c},
-		rails: &fakeRails{calls: c}, reviews: &fakeReviews{calls: c}}
+		rails: &fakeRails{calls: c}, reviews: &fakeReviews{calls: c},
+		developers: &fakeDevelopers{calls: c}}
 	log := logrus.New()
 	log.SetOutput(s.log)
 	log.SetLevel(logrus.DebugLevel)
@@ -102,8 +104,9 @@ func newSiteAt(t *testing.T, origin string) *site {
 		Proposals:  s.proposals, Webhooks: s.webhooks, Jobs: s.jobs, Periods: s.books, MonthEnd: s.books,
 		Years: fakeYears{s.books}, Reconciliation: s.statements, Books: s.finance, Journals: s.finance,
 		Receivables: s.finance, Treasury: s.finance, Exports: s.finance, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
-		Documents: s.reviews, Clock: fixedClock{}, Log: log, PublicURL: origin,
-		Version: "1.2.3"})
+		Documents: s.reviews, PaymentActions: s.developers, Tokens: s.developers, RequestLog: s.developers, Clock: fixedClock{}, Log: log,
+		PublicURL: origin,
+		Version:   "1.2.3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,20 +196,24 @@ func (s *site) visit(r route, p ident.Platform, edits ...func(*http.Request)) re
 	path := pathOf(r.pattern, p)
 	if r.method == http.MethodPost {
 		return s.post(path, url.Values{"email": {"ada@acme.example"}, "password": {"right"}, "code": {"123456"},
-			"decision": {"approve"}, "span": {"2026-02"}, "application": {applicationID.String()}}, edits...)
+			"decision": {"approve"}, "span": {"2026-02"}, "amount": {"1"},
+			"from": {"2026-03-13T10:00"}, "to": {"2026-03-14T10:00"}, "application": {applicationID.String()}}, edits...)
 	}
 	return s.get(path)
 }
 
 // pathOf returns the path of a route for what fill has made.
 func pathOf(pattern string, p ident.Platform) string {
+	if strings.HasPrefix(pattern, platformPath) {
+		pattern = strings.ReplaceAll(pattern, "{token}", tokenID.UUID().String())
+	}
 	return strings.NewReplacer("{token}", "token", "{platform}", p.UUID().String(), "{transaction}", paymentID.UUID().String(),
 		"{customer}", customerID.UUID().String(), "{posting}", postingID.String(), "{webhook}", webhookID.UUID().String(),
 		"{proposal}", proposalID.UUID().String(), "{month}", testMonth.String(), "{reconciliation}", runID.UUID().String(),
 		"{break}", breakID.UUID().String(), "{journal}", journalNumber, "{receivable}", receivableID.UUID().String(),
 		"{day}", string(reportDay), "{job}", deadJobID.String(), "{connection}", "bank-eur", "{payment}",
 		paymentID.UUID().String(), "{verification}", verificationID.UUID().String(), "{owner}", ownerID.UUID().String(),
-		"{document}", documentID.UUID().String(), "{hit}", hitID.String()).Replace(pattern)
+		"{document}", documentID.UUID().String(), "{hit}", hitID.String(), "{request}", requestID.UUID().String()).Replace(pattern)
 }
 
 // elements returns all elements with a name.

@@ -1,14 +1,13 @@
 package console
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
 
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/person"
 	"causeway/ports"
 )
 
@@ -18,6 +17,7 @@ type deliveriesPage struct {
 	Status   event.Status
 	Statuses []event.Status
 	Items    []ports.Delivery
+	Actions  []fact
 	Older    string // the address of the next page
 }
 
@@ -38,6 +38,10 @@ func (c *Console) showDeliveries(r *request) error {
 		data.Older = data.Base + "/webhooks?" + url.Values{"status": {string(data.Status)},
 			"after": {found.Items[n-1].ID.UUID().String()}}.Encode()
 	}
+	if data.Person.May(person.Assist, r.platform.ID) {
+		data.Actions = []fact{actionLink("Send failed webhooks again", data.Base+"/redeliver-failed"),
+			actionLink("Send a test webhook", data.Base+"/test-webhook")}
+	}
 	return c.render(r, http.StatusOK, "webhooks.html", data)
 }
 
@@ -47,6 +51,7 @@ type deliveryPage struct {
 	Delivery   ports.Delivery
 	IsRevealed bool
 	Pretty     string
+	Actions    []fact
 }
 
 func (c *Console) showDelivery(r *request) error { return c.deliveryWith(r, false) }
@@ -64,14 +69,14 @@ func (c *Console) deliveryWith(r *request, revealed bool) error {
 		return err
 	}
 	data := deliveryPage{page: c.page(r, "Webhook", "webhooks"), Delivery: found, IsRevealed: revealed}
+	if data.Person.May(person.Assist, r.platform.ID) {
+		data.Actions = []fact{actionLink("Send again", data.Base+"/webhooks/"+pathOfID(id)+"/redeliver")}
+	}
 	if revealed {
 		if err := c.People.RecordViewed(r.Context(), r.in.Person, r.platform.ID, id.UUID(), id.String()); err != nil {
 			return err
 		}
-		var indented bytes.Buffer
-		if json.Indent(&indented, found.Body, "", "  ") == nil {
-			data.Pretty = indented.String()
-		}
+		data.Pretty = indented(found.Body)
 	}
 	return c.render(r, http.StatusOK, "webhook.html", data)
 }

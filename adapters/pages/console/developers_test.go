@@ -1,0 +1,289 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/app/payments"
+	"causeway/app/platforms"
+	"causeway/app/webhooks"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/core/requestlog"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+var (
+	tokenID   = numbered(ident.Token{}, 70)
+	requestID = numbered(ident.RequestLog{}, 71)
+)
+
+func (f *fakeWebhooks) Redeliver(ctx context.Context, p ident.Platform, r ports.Redelivery) (int, error) {
+	return 1, f.read(ctx, p, "redeliver %s %s %s from %s to %s", r.IDs, r.Status, "created", r.Created.From.Format(time.RFC3339),
+		r.Created.To.Format(time.RFC3339))
+}
+
+func (f *fakeWebhooks) SendTest(ctx context.Context, p ident.Platform) (webhooks.TestResult, error) {
+	return webhooks.TestResult{URL: "https://acme.example/hook", StatusCode: 204, Response: "thanks"}, f.read(ctx, p, "test")
+}
+
+// fakeDevelopers is what moves payments on, tokens and the log of requests.
+type fakeDevelopers struct {
+	*calls
+	tokens  []platform.Token
+	entries []requestlog.Entry
+	filter  ports.RequestLogFilter
+	refusal error
+}
+
+func (f *fakeDevelopers) act(ctx context.Context, p ident.Platform, format string, args ...any) (transaction.Transaction, error) {
+	return transaction.Transaction{}, cmp.Or(f.read(ctx, p, format, args...), f.refusal)
+}
+
+func (f *fakeDevelopers) Approve(ctx context.Context, p ident.Platform, id ident.Transaction, receiver map[string]string,
+	_ *ports.IdempotentRequest) (transaction.Transaction, error) {
+	return f.act(ctx, p, "approve %s %v", id, receiver)
+}
+
+func (f *fakeDevelopers) Reject(ctx context.Context, p ident.Platform, id ident.Transaction, reason string,
+	_ *ports.IdempotentRequest) (transaction.Transaction, error) {
+	return f.act(ctx, p, "reject %s %s", id, reason)
+}
+
+func (f *fakeDevelopers) SimulatePayment(ctx context.Context, p ident.Platform, in payments.SendRequest,
+	_ *ports.IdempotentRequest) (transaction.Transaction, error) {
+	return f.act(ctx, p, "pay in %s %d %s", in.Reference, *in.Amount, in.Currency)
+}
+
+func (f *fakeDevelopers) SettleNow(ctx context.Context, p ident.Platform, id ident.Transaction,
+	_ *ports.IdempotentRequest) (transaction.Transaction, error) {
+	return f.act(ctx, p, "settle %s", id)
+}
+
+func (f *fakeDevelopers) ReturnNow(ctx context.Context, p ident.Platform, id ident.Transaction,
+	_ *ports.IdempotentRequest) (transaction.Transaction, error) {
+	return f.act(ctx, p, "return %s", id)
+}
+
+func (f *fakeDevelopers) TakeBackNow(ctx context.Context, p ident.Platform, id ident.Transaction,
+	_ *ports.IdempotentRequest) (transaction.Transaction, error) {
+	return f.act(ctx, p, "take back %s", id)
+}
+
+func (f *fakeDevelopers) Tokens(ctx context.Context, p ident.Platform, filter ports.TokenFilter) (ports.Page[platform.Token], error) {
+	return listed(f.tokens, filter.Paging, func(t platform.Token) (uuid.UUID, bool) { return t.ID.UUID(), true }), f.read(ctx, p, "tokens")
+}
+
+func (f *fakeDevelopers) CreateToken(ctx context.Context, p ident.Platform, by ident.Token, _ *ports.IdempotentRequest, name string,
+	may []platform.Permission) (platforms.IssuedToken, error) {
+	return platforms.IssuedToken{Token: platform.Token{Name: name, Permissions: may, ClientID: "client-1"}, Secret: "s3cr3t"},
+		cmp.Or(f.read(ctx, p, "create token %s %s by %s", name, may, by), f.refusal)
+}
+
+func (f *fakeDevelopers) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error {
+	return f.read(ctx, p, "revoke %s", id)
+}
+
+func (f *fakeDevelopers) List(ctx context.Context, p ident.Platform, filter ports.RequestLogFilter) (ports.Page[requestlog.Entry], error) {
+	f.filter = filter
+	return listed(f.entries, filter.Paging, func(e requestlog.Entry) (uuid.UUID, bool) { return e.ID.UUID(), true }), f.read(ctx, p,
+		"requests")
+}
+
+func (f *fakeDevelopers) Entry(ctx context.Context, p ident.Platform, id ident.RequestLog) (requestlog.Entry, error) {
+	if err := f.read(ctx, p, "request"); err != nil {
+		return requestlog.Entry{}, err
+	}
+	for _, e := range f.entries {
+		if e.ID == id {
+			return e, nil
+		}
+	}
+	return requestlog.Entry{}, fault.New(fault.NotFound, "There is no such request.")
+}
+
+func (s *site) fillDevelopers() {
+	s.developers.tokens = []platform.Token{{ID: tokenID, Name: "checkout", Permissions: []platform.Permission{platform.View},
+		ClientID: "client-1", CreatedAt: now}, {ID: numbered(tokenID, 72), Name: "ana@acme.example", Person: newPerson().ID, CreatedAt: now}}
+	s.developers.entries = []requestlog.Entry{{ID: requestID, Token: tokenID, ArrivedAt: now, Method: "POST", Path: "/quotes",
+		Operation: "createQuote", Status: 422, Code: "INVALID_INPUT", Duration: 12 * time.Millisecond, Replayed: true,
+		Request:  requestlog.Content{Type: "application/json", Size: 12, Body: `{"amount":7,"name":"***"}`},
+		Response: requestlog.Content{Type: "application/json", Size: 90_000, Body: `{"cut":`, Cut: true}}}
+}
+
+func TestDevelopers_TokenShownOnce(t *testing.T) {
+	t.Parallel()
+	// The secret of a new token is on the page after it, and on no other. It has the permissions that were chosen, and is made as the
+	// person, after a code. A token that is revoked needs one too.
+	s := newSite(t).fill().as(person.Grant{Role: person.Administrator})
+	form := url.Values{"name": {" checkout "}, "may-VIEW": {"yes"}, "may-TRANSACT": {"yes"}, "code": {"123456"}}
+	got := s.post(base+"/create-token", form)
+	want := fmt.Sprintf("create token checkout [VIEW TRANSACT] by Token:%s", newPerson().ID.UUID())
+	if got.StatusCode != http.StatusOK || !strings.Contains(got.body, "s3cr3t") || !slices.Contains(s.calls.log, want) {
+		t.Errorf("%d, %q, want %q: %s", got.StatusCode, s.calls.log, want, got.body)
+	}
+	if got := s.get(base + "/tokens"); strings.Contains(got.body, "s3cr3t") || !strings.Contains(got.body, "a person") ||
+		!strings.Contains(got.body, "/tokens/"+tokenID.UUID().String()+"/revoke") {
+		t.Errorf("tokens: %s", got.body)
+	}
+	s.developers.refusal = fault.Invalid(fault.Field{Field: "permissions", Message: "must have at least one"})
+	if got := s.post(base+"/create-token", form); !strings.Contains(got.body, "permissions must have at least one.") ||
+		!strings.Contains(got.body, `value=" checkout "`) || strings.Contains(got.body, "s3cr3t") {
+		t.Errorf("refused: %s", got.body)
+	}
+	revoke := base + "/tokens/" + tokenID.UUID().String() + "/revoke"
+	if got := s.post(revoke, url.Values{"code": {"1"}}); got.StatusCode < 400 || slices.Contains(s.calls.log, "revoke "+tokenID.String()) {
+		t.Errorf("revoked without a code: %d", got.StatusCode)
+	}
+	if s.post(revoke, url.Values{"code": {"123456"}}); !slices.Contains(s.calls.log, "revoke "+tokenID.String()) {
+		t.Errorf("not revoked: %q", s.calls.log)
+	}
+	if got := newSite(t).fill().as(person.Grant{Role: person.Viewer}).get(base + "/tokens"); strings.Contains(got.body, "/revoke") ||
+		strings.Contains(got.body, "/create-token") {
+		t.Errorf("a viewer may change tokens: %s", got.body)
+	}
+}
+
+func TestDevelopers_LogOfRequests(t *testing.T) {
+	t.Parallel()
+	// The log is filtered by what the API filters it by, and shows bodies as they are kept: masked, and with what is missing.
+	s := newSite(t).fill().as(person.Grant{Role: person.Viewer})
+	id := uuid.New()
+	s.get(base + "/requests?status=4&operation=createQuote&path=/quotes&key=k&id=" + id.String())
+	if f := s.developers.filter; len(f.Statuses) != 1 || f.Statuses[0] != (requestlog.StatusRange{From: 400, To: 499}) ||
+		f.Operation != "createQuote" || !slices.Equal(f.PathPrefixes, []string{"/quotes"}) || f.IdempotencyKey != "k" || f.RequestID != id {
+		t.Errorf("filter %+v", f)
+	}
+	if got := s.get(base + "/requests?id=x"); got.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("id=x: %d", got.StatusCode)
+	}
+	if got := s.get(base + "/requests"); !strings.Contains(got.body, "POST /quotes") || !strings.Contains(got.body, "INVALID_INPUT") {
+		t.Errorf("requests: %s", got.body)
+	}
+	got := s.get(base + "/requests/" + requestID.UUID().String())
+	for _, want := range []string{"&#34;amount&#34;: 7", "***", "The body is not whole.", "{&#34;cut&#34;:", "saved before"} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("no %q in %s", want, got.body)
+		}
+	}
+}
+
+func TestWebhooks_SentAgain(t *testing.T) {
+	t.Parallel()
+	// One webhook is sent again, or all of a time that failed; a test shows what the endpoint answers.
+	s := newSite(t).fill().as(person.Grant{Role: person.Support})
+	webhook := base + "/webhooks/" + webhookID.UUID().String()
+	if got := s.get(webhook); !strings.Contains(got.body, webhook+"/redeliver") {
+		t.Errorf("no button: %s", got.body)
+	}
+	if got := s.post(webhook+"/redeliver", nil); got.Header.Get("Location") != webhook || !slices.ContainsFunc(s.calls.log,
+		func(call string) bool { return strings.HasPrefix(call, "redeliver ["+webhookID.String()+"]") }) {
+		t.Errorf("%d, %q", got.StatusCode, s.calls.log)
+	}
+	s.post(base+"/redeliver-failed", url.Values{"from": {"2026-03-13T10:00"}, "to": {"2026-03-14T10:00"}})
+	if want := "redeliver [] FAILED created from 2026-03-13T10:00:00Z to 2026-03-14T10:00:00Z"; !slices.Contains(s.calls.log, want) {
+		t.Errorf("%q, want %q", s.calls.log, want)
+	}
+	if got := s.post(base+"/redeliver-failed", url.Values{"from": {"x"}}); got.StatusCode != http.StatusBadRequest {
+		t.Errorf("without times: %d", got.StatusCode)
+	}
+	if got := s.post(base+"/test-webhook", nil); !strings.Contains(got.body, "204") || !strings.Contains(got.body, "thanks") {
+		t.Errorf("test: %s", got.body)
+	}
+}
+
+func TestPayment_ButtonsOfItsState(t *testing.T) {
+	t.Parallel()
+	// A payment has the buttons that its state and the roles allow. In production it has none of the sandbox, by hand neither.
+	buttons := func(role person.Role, environment platform.Environment, edit func(*transaction.Transaction)) string {
+		s := newSite(t).fill().as(person.Grant{Role: role})
+		s.platforms.all[0].Environment = environment
+		edit(&s.accounting.timeline.Transaction)
+		var names []string
+		for _, n := range s.get(base + "/payments/" + paymentID.UUID().String()).elements("a") {
+			to := attribute(n, "href")
+			if attribute(n, "class") == "button" {
+				names = append(names, to[strings.LastIndex(to, "/")+1:])
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	state := func(status transaction.Status) func(*transaction.Transaction) {
+		return func(t *transaction.Transaction) { t.State = transaction.State{Status: status} }
+	}
+	asks := func(t *transaction.Transaction) {
+		t.Type, t.State, t.Approval = transaction.Incoming, transaction.State{Status: transaction.Pending}, &transaction.Approval{Deadline: now}
+	}
+	id := paymentID.UUID().String()
+	for name, test := range map[string]struct{ got, want string }{
+		"waits for money":       {buttons(person.Support, platform.Sandbox, state(transaction.Pending)), "pay-in"},
+		"at a partner":          {buttons(person.Support, platform.Sandbox, state(transaction.Processing)), "settle"},
+		"paid":                  {buttons(person.Support, platform.Sandbox, state(transaction.Completed)), "return take-back"},
+		"failed":                {buttons(person.Support, platform.Sandbox, state(transaction.Failed)), ""},
+		"a viewer":              {buttons(person.Viewer, platform.Sandbox, state(transaction.Completed)), ""},
+		"in production":         {buttons(person.Support, platform.Production, state(transaction.Completed)), ""},
+		"for operators":         {buttons(person.Operator, platform.Production, state(transaction.Processing)), id},
+		"asks for an approval":  {buttons(person.Compliance, platform.Production, asks), "approve reject"},
+		"asks, and not support": {buttons(person.Support, platform.Production, asks), ""},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s: %q, want %q", name, test.got, test.want)
+		}
+	}
+	s := newSite(t).fill().as(person.Grant{Role: person.Support})
+	s.platforms.all[0].Environment = platform.Production
+	if got := s.post(base+"/payments/"+id+"/settle", nil); got.StatusCode != http.StatusNotFound || slices.Contains(s.calls.log,
+		"settle "+paymentID.String()) {
+		t.Errorf("settled in production: %d", got.StatusCode)
+	}
+}
+
+func TestPayment_MovedOn(t *testing.T) {
+	t.Parallel()
+	// Each button does what it says; what moves money needs a code, and the sandbox does not. What is refused says why.
+	path := base + "/payments/" + paymentID.UUID().String()
+	for action, test := range map[string]struct {
+		role person.Role
+		want string
+	}{
+		"approve": {person.Compliance, "approve " + paymentID.String() + " map[FULL_NAME:Ana]"}, "reject": {person.Compliance,
+			"reject " + paymentID.String() + " Unknown"}, "pay-in": {person.Support, "pay in CWREF123 5025 USD"},
+		"settle": {person.Support, "settle " + paymentID.String()}, "return": {person.Support, "return " + paymentID.String()},
+		"take-back": {person.Support, "take back " + paymentID.String()},
+	} {
+		s := newSite(t).fill().as(person.Grant{Role: test.role})
+		s.accounting.timeline.Transaction.Approval = &transaction.Approval{Requested: []transaction.InfoField{{Name: "FULL_NAME"}}}
+		form := url.Values{"info-FULL_NAME": {"Ana"}, "info-OTHER": {"x"}, "note": {"Unknown"}, "amount": {"50.25"}}
+		if got := s.post(path+"/"+action, form); test.role == person.Compliance && (got.StatusCode < 400 || slices.Contains(s.calls.log,
+			test.want)) {
+			t.Errorf("%s without a code: %d", action, got.StatusCode)
+		}
+		form.Set("code", "123456")
+		if got := s.post(path+"/"+action, form); got.Header.Get("Location") != path || !slices.Contains(s.calls.log, test.want) {
+			t.Errorf("%s: %d, %q, want %q", action, got.StatusCode, s.calls.log, test.want)
+		}
+		s.developers.refusal = fault.New(fault.Conflict, "Nothing waits to be settled.")
+		if got := s.post(path+"/"+action, form); got.StatusCode != http.StatusConflict || !strings.Contains(got.body, "Nothing waits") {
+			t.Errorf("%s, refused: %d", action, got.StatusCode)
+		}
+	}
+	s := newSite(t).fill().as(person.Grant{Role: person.Support})
+	for _, amount := range []string{"x", "-1", "1.234"} {
+		if got := s.post(path+"/pay-in", url.Values{"amount": {amount}}); got.StatusCode != fault.InvalidInput.Status() ||
+			!strings.Contains(got.body, "must be an amount in USD") {
+			t.Errorf("amount %s: %d %s", amount, got.StatusCode, got.body)
+		}
+	}
+}
