@@ -6,6 +6,7 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/pages"
 	"causeway/adapters/pages/console"
+	"causeway/app/activity"
 	"causeway/app/customers"
 )
 
@@ -39,7 +40,7 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 		Jobs:      a.jobs, Periods: a.periods, MonthEnd: a.monthEnd, Years: a.years, Reconciliation: a.reconciliation,
 		Books: a.books, Journals: a.journals, Receivables: a.receivables, Treasury: a.treasury, Exports: a.exports,
 		Rails: a.rails, Verifications: a.verifications, Screening: a.screening, Documents: a.documents,
-		PaymentActions: a.payments, Tokens: a.platforms, RequestLog: a.requestLog})
+		PaymentActions: a.payments, Tokens: a.platforms, RequestLog: a.requestLog, Activity: activity.New(a.db)})
 	if err != nil {
 		return err
 	}

@@ -170,3 +170,46 @@ func TestOperator_ResponsibleForTokens(t *testing.T) {
 		t.Errorf("recorded %q", got)
 	}
 }
+
+func TestTokensByPerson_RecordedWithThePerson(t *testing.T) {
+	t.Parallel()
+	// A person in the console creates the token of a service, which works and names the person as its creator, and deletes it. Both are
+	// recorded with the person; what is refused is not.
+	env := newEnv(t)
+	root, err := env.platforms.As(platform.Author{Actor: "root"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	created, err := root.CreatePlatform(t.Context(), platforms.CreateRequest{Name: "Bank", Environment: platform.Production})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, ada := created.Platform.ID, env.NewPerson(person.Administrator, func(p *person.Person) { p.Email = "ada@acme.example" })
+
+	issued, err := env.platforms.CreateTokenBy(t.Context(), id, ada, "checkout", []platform.Permission{platform.View})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := env.platforms.CreateTokenBy(t.Context(), id, ada, "nothing", nil); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("a token without permissions: %v", err)
+	}
+	principal, err := platforms.NewAuthenticator(env.Store).Authenticate(t.Context(), issued.Token.ClientID, issued.Secret)
+	if err != nil || principal.Platform != id {
+		t.Errorf("the token authenticates %+v, %v", principal, err)
+	}
+	stored, err := env.platforms.Token(t.Context(), id, issued.Token.ID)
+	if err != nil || stored.Token.Creator != ada.ID || !stored.Token.Person.IsZero() {
+		t.Errorf("stored %+v, %v", stored.Token, err)
+	}
+	if err := env.platforms.DeleteTokenBy(t.Context(), id, ada, issued.Token.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := env.platforms.DeleteTokenBy(t.Context(), id, ada, created.Token.ID); !fault.Is(err, fault.Conflict) {
+		t.Errorf("the last token that manages is deleted: %v", err)
+	}
+	got := env.QueryStrings(`SELECT action || ' ' || subject_id FROM operator_actions WHERE actor = 'ada@acme.example' ORDER BY id`)
+	if want := []string{"CREATE_TOKEN " + issued.Token.ID.UUID().String(), "DELETE_TOKEN " +
+		issued.Token.ID.UUID().String()}; !slices.Equal(got, want) {
+		t.Errorf("recorded %q, want %q", got, want)
+	}
+}

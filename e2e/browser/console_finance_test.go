@@ -68,6 +68,11 @@ func TestConsole_MonthFromOpenToClosed(t *testing.T) {
 	ana.want("closed")
 	ana.want("approved by Bob Ray")
 	ana.checkEverywhere("closed month")
+	ana.visit(base + "/audit?actor=ana")
+	ana.want("soft close month")
+	ana.want("propose close")
+	ana.want("executed by Bob Ray")
+	ana.visit(month)
 	ana.screenshotAs("console-month", "body", view{width: 900, height: 620})
 	for _, b := range []*tab{ana.tab, bob.tab} {
 		b.wantNoComplaints(http.StatusConflict)

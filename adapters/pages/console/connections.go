@@ -48,7 +48,7 @@ func (c *Console) globalRoutes() []platformRoute {
 		routes = append(routes, c.actionRoutes("/rail-payments/{payment}/"+d.path, person.DecidePayments,
 			func(r *request) (action, error) { return c.decideRailPayment(r, d) })...)
 	}
-	return routes
+	return append(routes, c.auditRoutes()...)
 }
 
 // everywhere returns a page of what belongs to no platform, which needs a right on all of them.

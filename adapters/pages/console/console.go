@@ -123,6 +123,7 @@ type Config struct {
 	PaymentActions PaymentActions
 	Tokens         Tokens
 	RequestLog     RequestLog
+	Activity       Activity
 
 	Clock ports.Clock
 	Log   *logrus.Logger
@@ -214,7 +215,7 @@ type platformRoute struct {
 func (c *Console) platformRoutes() []platformRoute {
 	return slices.Concat(
 		c.paymentRoutes(), c.reviewRoutes(), c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.exportRoutes(), c.jobRoutes(),
-		c.developerRoutes(), []platformRoute{
+		c.developerRoutes(), c.auditRoutes(), []platformRoute{
 			{http.MethodGet, "", person.View, c.showHome},
 			{http.MethodGet, "/search", person.View, c.search},
 			{http.MethodGet, "/payments", person.View, c.showPayments},

@@ -138,6 +138,9 @@ func (s *site) fill() *site {
 	s.fillRails()
 	s.fillReviews()
 	s.fillDevelopers()
+	s.activity.all = []ports.Activity{{ID: uuid.UUID{0: 1, 15: 80}, At: now, Actor: "sam@acme.example", Action: "RELEASE_PAYOUT",
+		Note:      "Known",
+		SubjectID: paymentID.UUID()}}
 	s.people.everyone = []person.Person{newPerson(person.Grant{Role: person.Viewer}, person.Grant{Role: person.Finance,
 		Platform: ownPlatform})}
 	return s

@@ -21,9 +21,9 @@ import (
 // Tokens are the use cases on tokens of the API.
 type Tokens interface {
 	Tokens(ctx context.Context, p ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error)
-	CreateToken(ctx context.Context, p ident.Platform, by ident.Token, request *ports.IdempotentRequest, name string,
+	CreateTokenBy(ctx context.Context, p ident.Platform, by person.Person, name string,
 		permissions []platform.Permission) (platforms.IssuedToken, error)
-	DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error
+	DeleteTokenBy(ctx context.Context, p ident.Platform, by person.Person, id ident.Token) error
 }
 
 // RequestLog are the use cases on the log of requests.
@@ -92,17 +92,13 @@ func (c *Console) createToken(r *request) (action, error) {
 		a.Fields = append(a.Fields, field{Name: "may-" + string(p.Permission), Kind: "checkbox", Label: string(p.Permission) + ": " + p.does})
 	}
 	a.shown = func(r *request) (view, error) {
-		author, err := c.author(r)
-		if err != nil {
-			return view{}, err
-		}
 		var chosen []platform.Permission
 		for _, p := range permissions {
 			if r.PostFormValue("may-"+string(p.Permission)) != "" {
 				chosen = append(chosen, p.Permission)
 			}
 		}
-		issued, err := c.Tokens.CreateToken(r.Context(), r.platform.ID, author.Token, nil, strings.TrimSpace(r.PostFormValue("name")), chosen)
+		issued, err := c.Tokens.CreateTokenBy(r.Context(), r.platform.ID, r.in.Person, strings.TrimSpace(r.PostFormValue("name")), chosen)
 		if err != nil {
 			return view{}, err
 		}
@@ -120,7 +116,9 @@ func (c *Console) revokeToken(r *request) (action, error) {
 	return action{Title: "Revoke the token", Section: "tokens", Does: "Requests with the token are refused from now on. That cannot be " +
 		"undone.",
 		Facts: []fact{{Name: "Id", Value: id.String()}}, NeedsCode: true, Back: basePath(r.platform.ID) + "/tokens",
-		do: func(r *request) (string, error) { return "", c.Tokens.DeleteToken(r.Context(), r.platform.ID, id) }}, err
+		do: func(r *request) (string, error) {
+			return "", c.Tokens.DeleteTokenBy(r.Context(), r.platform.ID, r.in.Person, id)
+		}}, err
 }
 
 // requestStatuses are the filters of the log by the first digit of the status.

@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -86,14 +85,14 @@ func (f *fakeDevelopers) Tokens(ctx context.Context, p ident.Platform, filter po
 	return listed(f.tokens, filter.Paging, func(t platform.Token) (uuid.UUID, bool) { return t.ID.UUID(), true }), f.read(ctx, p, "tokens")
 }
 
-func (f *fakeDevelopers) CreateToken(ctx context.Context, p ident.Platform, by ident.Token, _ *ports.IdempotentRequest, name string,
+func (f *fakeDevelopers) CreateTokenBy(ctx context.Context, p ident.Platform, by person.Person, name string,
 	may []platform.Permission) (platforms.IssuedToken, error) {
 	return platforms.IssuedToken{Token: platform.Token{Name: name, Permissions: may, ClientID: "client-1"}, Secret: "s3cr3t"},
-		cmp.Or(f.read(ctx, p, "create token %s %s by %s", name, may, by), f.refusal)
+		cmp.Or(f.read(ctx, p, "create token %s %s by %s", name, may, by.Email), f.refusal)
 }
 
-func (f *fakeDevelopers) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error {
-	return f.read(ctx, p, "revoke %s", id)
+func (f *fakeDevelopers) DeleteTokenBy(ctx context.Context, p ident.Platform, by person.Person, id ident.Token) error {
+	return f.read(ctx, p, "revoke %s by %s", id, by.Email)
 }
 
 func (f *fakeDevelopers) List(ctx context.Context, p ident.Platform, filter ports.RequestLogFilter) (ports.Page[requestlog.Entry], error) {
@@ -130,7 +129,7 @@ func TestDevelopers_TokenShownOnce(t *testing.T) {
 	s := newSite(t).fill().as(person.Grant{Role: person.Administrator})
 	form := url.Values{"name": {" checkout "}, "may-VIEW": {"yes"}, "may-TRANSACT": {"yes"}, "code": {"123456"}}
 	got := s.post(base+"/create-token", form)
-	want := fmt.Sprintf("create token checkout [VIEW TRANSACT] by Token:%s", newPerson().ID.UUID())
+	want := "create token checkout [VIEW TRANSACT] by ada@acme.example"
 	if got.StatusCode != http.StatusOK || !strings.Contains(got.body, "s3cr3t") || !slices.Contains(s.calls.log, want) {
 		t.Errorf("%d, %q, want %q: %s", got.StatusCode, s.calls.log, want, got.body)
 	}
@@ -144,10 +143,11 @@ func TestDevelopers_TokenShownOnce(t *testing.T) {
 		t.Errorf("refused: %s", got.body)
 	}
 	revoke := base + "/tokens/" + tokenID.UUID().String() + "/revoke"
-	if got := s.post(revoke, url.Values{"code": {"1"}}); got.StatusCode < 400 || slices.Contains(s.calls.log, "revoke "+tokenID.String()) {
+	if got := s.post(revoke, url.Values{"code": {"1"}}); got.StatusCode < 400 || slices.Contains(s.calls.log,
+		"revoke "+tokenID.String()+" by ada@acme.example") {
 		t.Errorf("revoked without a code: %d", got.StatusCode)
 	}
-	if s.post(revoke, url.Values{"code": {"123456"}}); !slices.Contains(s.calls.log, "revoke "+tokenID.String()) {
+	if s.post(revoke, url.Values{"code": {"123456"}}); !slices.Contains(s.calls.log, "revoke "+tokenID.String()+" by ada@acme.example") {
 		t.Errorf("not revoked: %q", s.calls.log)
 	}
 	if got := newSite(t).fill().as(person.Grant{Role: person.Viewer}).get(base + "/tokens"); strings.Contains(got.body, "/revoke") ||

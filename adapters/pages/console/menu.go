@@ -48,6 +48,10 @@ var menu = []menuGroup{
 		{"requests", "Requests", "/requests", person.View, false},
 		{"tokens", "Tokens", "/tokens", person.View, false},
 	}},
+	{"Audit", []menuItem{
+		{"audit", "Of the platform", "/audit", person.ViewAudit, false},
+		{"audit-all", "Of the service", "/audit", person.ViewAudit, true},
+	}},
 }
 
 // menuLink is an entry of the navigation as it is shown.

@@ -43,6 +43,7 @@ var needs = map[string]person.Right{
 	"GET /payments/{transaction}/settle": person.Assist, "POST /payments/{transaction}/settle": person.Assist,
 	"GET /payments/{transaction}/return": person.Assist, "POST /payments/{transaction}/return": person.Assist,
 	"GET /payments/{transaction}/take-back": person.Assist, "POST /payments/{transaction}/take-back": person.Assist,
+	"GET /audit": person.ViewAudit, "GET /audit.csv": person.ViewAudit,
 	"GET /months": person.View, "GET /months/{month}": person.View,
 	"GET /months/{month}/soft-close": person.KeepBooks, "POST /months/{month}/soft-close": person.KeepBooks,
 	"GET /months/{month}/revalue": person.KeepBooks, "POST /months/{month}/revalue": person.KeepBooks,
@@ -65,6 +66,7 @@ var needs = map[string]person.Right{
 
 // needsEverywhere are the rights on all platforms that the other pages need.
 var needsEverywhere = map[string]person.Right{
+	"GET /audit": person.ViewAudit, "GET /audit.csv": person.ViewAudit,
 	"GET /people": person.ManagePeople, "GET /connections": person.ViewConnections, "GET /connections/{connection}": person.ViewConnections,
 	"GET /connections/{connection}/pause": person.Operate, "POST /connections/{connection}/pause": person.Operate,
 	"GET /connections/{connection}/resume": person.Operate, "POST /connections/{connection}/resume": person.Operate,

@@ -1,0 +1,35 @@
+package ports
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"causeway/core/ident"
+	"causeway/core/period"
+)
+
+// Activity is something that a person has done.
+type Activity struct {
+	ID uuid.UUID // in the order of time
+	At time.Time
+	// Actor is who did it: the e-mail address of a person, the name that it has given, or a token.
+	Actor string
+	// Action is what was done, such as CREATE_TOKEN, and Note the reason or what came of it.
+	Action, Note string
+	// SubjectID is what it was done to; zero if that has no id. Subject names what else was changed, such as a month.
+	SubjectID uuid.UUID
+	Subject   string
+}
+
+// ActivityFilter selects what people have done. Empty fields select all.
+type ActivityFilter struct {
+	// Platform is what it belongs to; zero for the service as a whole, such as signing in.
+	Platform ident.Platform
+	// Actor is a part of who did it, and SubjectID what it was done to.
+	Actor     string
+	SubjectID uuid.UUID
+	At        period.Interval
+	After     uuid.UUID // the last one of the page before
+	Limit     int
+}
