@@ -144,6 +144,13 @@ func checkCounts(t *testing.T, db *DB) {
 	for _, n := range []int{0, 1, 9_999, 10_003, 30_000, *manyTransactions - 5, *manyTransactions + 1} {
 		check("00000000-0000-7000-8001-000000000000", n)
 	}
+	var p ident.Platform
+	p.SetUUID(uuid.MustParse("00000000-0000-7000-8001-000000000000"))
+	days := []time.Time{time.Unix(1773489600, 0).Truncate(24 * time.Hour), time.Unix(1773489600, 0).AddDate(0, 0, -3)}
+	byDay, err := db.CountTransactionsByDay(ports.ForPlatform(t.Context(), p), p, days)
+	if err != nil || byDay[0][transaction.Completed] != ports.MaxTotal+1 || len(byDay[1]) > 0 {
+		t.Errorf("by day: %v, %v", byDay, err)
+	}
 	if late := check("00000000-0000-7000-8002-000000000000", 24*60*60); late[transaction.Failed] != 1 {
 		t.Errorf("the transaction that was created late is not counted: %v", late)
 	}

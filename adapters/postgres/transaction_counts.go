@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/storage"
@@ -41,6 +42,38 @@ func (db *DB) CountTransactions(ctx context.Context, p ident.Platform, since tim
 		var n int64
 		err := rows.Scan(&status, &n)
 		counts[transaction.Status(status)] = n
+		return err
+	})
+	return counts, storage.ReadError(err)
+}
+
+// countByDay counts ranges of ids by the primary key of transaction_statuses, up to a limit for each status and direction.
+const countByDay = `
+	SELECT d.n, s.status, least(sum(c.n), $6)::bigint
+	FROM unnest($4::uuid[], $5::uuid[]) WITH ORDINALITY AS d(first, after, n), unnest($2::text[]) AS s(status),
+		unnest($3::text[]) AS r(direction), LATERAL (
+			SELECT count(*) FROM (SELECT FROM transaction_statuses x
+				WHERE x.platform_id = $1 AND x.status = s.status AND x.direction = r.direction AND x.id >= d.first AND x.id < d.after
+				ORDER BY x.id LIMIT $6) AS counted
+		) AS c(n)
+	GROUP BY d.n, s.status HAVING sum(c.n) > 0`
+
+// CountTransactionsByDay implements payments.Store.
+func (db *DB) CountTransactionsByDay(ctx context.Context, p ident.Platform, days []time.Time) ([]map[transaction.Status]int64, error) {
+	counts := make([]map[transaction.Status]int64, len(days))
+	first, after := make([]uuid.UUID, len(days)), make([]uuid.UUID, len(days))
+	for i, day := range days {
+		counts[i], first[i], after[i] = map[transaction.Status]int64{}, idAt(day), idAt(day.AddDate(0, 0, 1))
+	}
+	args := []any{p, transactionStatuses, []string{string(transaction.Outgoing), string(transaction.Incoming)}, first, after,
+		int64(ports.MaxTotal + 1)}
+	err := db.queryRows(ctx, countByDay, args, func(rows pgx.Rows) error {
+		var day, n int64
+		var status string
+		err := rows.Scan(&day, &status, &n)
+		if err == nil {
+			counts[day-1][transaction.Status(status)] = n
+		}
 		return err
 	})
 	return counts, storage.ReadError(err)

@@ -139,3 +139,32 @@ func (s *Service) ListTransactions(ctx context.Context, platform ident.Platform,
 func (s *Service) CountTransactions(ctx context.Context, platform ident.Platform, since time.Time) (map[transaction.Status]int64, error) {
 	return s.Store.CountTransactions(ctx, platform, since)
 }
+
+// DayCount is the number of transactions of a day in UTC, by status: each to one above ports.MaxTotal.
+type DayCount struct {
+	Day    time.Time
+	Counts map[transaction.Status]int64
+}
+
+// MaxDays is the largest number of days that are counted at once.
+const MaxDays = 31
+
+// CountTransactionsByDay counts the transactions of a platform of the last days, the present one included, oldest first. A transaction
+// belongs to the day of its id, which is that of its quote.
+func (s *Service) CountTransactionsByDay(ctx context.Context, p ident.Platform, days int) ([]DayCount, error) {
+	days = min(max(days, 1), MaxDays)
+	today := s.Clock.Now().UTC().Truncate(24 * time.Hour)
+	starts := make([]time.Time, days)
+	for i := range starts {
+		starts[i] = today.AddDate(0, 0, i-days+1)
+	}
+	counts, err := s.Store.CountTransactionsByDay(ctx, p, starts)
+	if err != nil {
+		return nil, err
+	}
+	counted := make([]DayCount, days)
+	for i, day := range starts {
+		counted[i] = DayCount{day, counts[i]}
+	}
+	return counted, nil
+}

@@ -21,6 +21,7 @@ import (
 
 	"causeway/adapters/pages/web"
 	"causeway/app/accounting"
+	"causeway/app/payments"
 	"causeway/app/people"
 	"causeway/app/webhooks"
 	"causeway/core/customer"
@@ -61,6 +62,7 @@ type Platforms interface {
 type Payments interface {
 	ListTransactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
 	CountTransactions(ctx context.Context, p ident.Platform, since time.Time) (map[transaction.Status]int64, error)
+	CountTransactionsByDay(ctx context.Context, p ident.Platform, days int) ([]payments.DayCount, error)
 }
 
 // Customers are the use cases on customers.

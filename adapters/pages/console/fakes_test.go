@@ -13,6 +13,7 @@ import (
 
 	"causeway/app/accounting"
 	"causeway/app/jobs"
+	"causeway/app/payments"
 	"causeway/app/people"
 	"causeway/core/customer"
 	"causeway/core/fault"
@@ -259,6 +260,19 @@ func (f *fakePayments) CountTransactions(ctx context.Context, p ident.Platform, 
 		}
 	}
 	return counts, f.read(ctx, p, "counts")
+}
+
+func (f *fakePayments) CountTransactionsByDay(ctx context.Context, p ident.Platform, days int) (counts []payments.DayCount, err error) {
+	for n := range days {
+		day := payments.DayCount{Day: now.Truncate(24*time.Hour).AddDate(0, 0, n-days+1), Counts: map[transaction.Status]int64{}}
+		for _, t := range f.all {
+			if !t.CreatedAt.Before(day.Day) && t.CreatedAt.Before(day.Day.AddDate(0, 0, 1)) {
+				day.Counts[t.State.Status]++
+			}
+		}
+		counts = append(counts, day)
+	}
+	return counts, f.read(ctx, p, "days")
 }
 
 // listed returns the page of a list whose items match.

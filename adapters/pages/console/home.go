@@ -5,11 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
-	"causeway/core/proposal"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -56,13 +54,13 @@ func (c *Console) showPeople(r *request) error {
 // homePage is what a platform does now.
 type homePage struct {
 	page
-	Since  time.Time
-	Counts []statusCount
-	// FailedWebhooks and DeadJobs wait for somebody. MoreWebhooks and MoreJobs: there are more.
-	FailedWebhooks, DeadJobs int
-	Approvals                int64
-	MoreWebhooks, MoreJobs   bool
-	Latest                   []transaction.Transaction
+	Since   time.Time
+	Counts  []statusCount
+	Waiting []waiting
+	Chart   chart
+	// SuccessRate is that of the days of the chart; empty if no payment has ended.
+	SuccessRate string
+	Latest      []transaction.Transaction
 }
 
 // statusCount is the number of payments in a status.
@@ -73,12 +71,12 @@ type statusCount struct {
 	IsMinimum bool
 }
 
-// maxCounted limits what is counted for the home page.
-const maxCounted = 20
-
 // statuses are those of payments, as the filter lists them.
 var statuses = []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed,
 	transaction.Expired}
+
+// chartDays is the number of days of the chart.
+const chartDays = 7
 
 func (c *Console) showHome(r *request) error {
 	p := r.platform.ID
@@ -95,22 +93,13 @@ func (c *Console) showHome(r *request) error {
 		return err
 	}
 	data.Latest = latest.Items
-	failed, err := c.Webhooks.Deliveries(r.Context(), p, ports.DeliveryFilter{Limit: maxCounted, Status: event.Failed})
+	days, err := c.Payments.CountTransactionsByDay(r.Context(), p, chartDays)
 	if err != nil {
 		return err
 	}
-	data.FailedWebhooks, data.MoreWebhooks = len(failed.Items), failed.More
-	pending, err := c.Proposals.Proposals(r.Context(), p, ports.ProposalFilter{Paging: ports.Paging{Limit: 1}, Status: proposal.Pending})
-	if err != nil {
+	data.Chart, data.SuccessRate = newChart(days), successRate(days)
+	if data.Waiting, err = c.waitingFor(r); err != nil {
 		return err
-	}
-	data.Approvals = pending.Total
-	if data.MayViewConnections() {
-		dead, err := c.Jobs.List(r.Context(), ports.JobFilter{Platform: p, State: ports.JobDead, Limit: maxCounted + 1})
-		if err != nil {
-			return err
-		}
-		data.DeadJobs, data.MoreJobs = min(len(dead), maxCounted), len(dead) > maxCounted
 	}
 	return c.render(r, http.StatusOK, "home.html", data)
 }
