@@ -15,14 +15,6 @@ func (c *colleague) spendCode() string {
 	return code
 }
 
-// do opens a page that says what a button does, and presses it.
-func (c *colleague) do(path string, fields map[string]string) {
-	c.t.Helper()
-	c.visit(path)
-	c.fill(fields)
-	c.press("main form button.primary")
-}
-
 func TestConsole_MonthFromOpenToClosed(t *testing.T) {
 	t.Parallel()
 	// Two persons of finance close a month: one soft-closes it and proposes to close it, which says before what it will do, and the

@@ -269,7 +269,7 @@ func TestExports_WholeOrCutOff(t *testing.T) {
 	}
 	s.finance.broken = true
 	defer func() {
-		if recover() != http.ErrAbortHandler {
+		if err, ok := recover().(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
 			t.Error("a file that fails midway ends like a whole one")
 		}
 	}()

@@ -89,7 +89,7 @@ func TestMonths_RefusalKeepsWhatWasEntered(t *testing.T) {
 	s := asFinance(t)
 	s.books.refusal = fault.Invalid(fault.Field{Field: "note", Message: "is too long"})
 	got := s.post(base+"/months/2026-02/close", url.Values{"code": {"123456"}, "note": {"kept & shown"}, "withoutYearEnd": {"yes"}})
-	if got.StatusCode != s.books.refusal.(*fault.Error).Code.Status() || !strings.Contains(got.body, "note is too long.") ||
+	if got.StatusCode != fault.InvalidInput.Status() || !strings.Contains(got.body, "note is too long.") ||
 		!strings.Contains(got.body, `value="kept &amp; shown"`) || !strings.Contains(got.body, `value="yes" checked`) {
 		t.Errorf("%d %s", got.StatusCode, got.body)
 	}

@@ -285,6 +285,7 @@ func extensionOf(t document.ContentType) string {
 		return ".png"
 	case document.JPEG:
 		return ".jpg"
+	case document.PDF:
 	}
 	return ".pdf"
 }

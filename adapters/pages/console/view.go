@@ -3,7 +3,6 @@ package console
 import (
 	"encoding/csv"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -185,8 +184,6 @@ func writeCSV(r *request, name string, header []string, rows [][]string) error {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
-
-func isOneOf[T comparable](value T, of []T) bool { return slices.Contains(of, value) }
 
 // byOrService names who has done something; the service, if nobody has.
 func byOrService(a platform.Author, approval platform.Approval) string {
