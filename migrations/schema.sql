@@ -3350,6 +3350,27 @@ ALTER TABLE ONLY sanctions_lists
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sanctions_lists FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
 GRANT SELECT,INSERT ON TABLE sanctions_lists TO causeway_service;
 
+CREATE TABLE saved_filters (
+    platform_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    list text NOT NULL,
+    name text NOT NULL,
+    query text NOT NULL,
+    saved_at timestamp with time zone NOT NULL,
+    CONSTRAINT saved_filter_list_length CHECK (((length(list) >= 1) AND (length(list) <= 40))),
+    CONSTRAINT saved_filter_name_length CHECK (((length(name) >= 1) AND (length(name) <= 60))),
+    CONSTRAINT saved_filter_query_length CHECK ((length(query) <= 1000))
+);
+ALTER TABLE ONLY saved_filters
+    ADD CONSTRAINT saved_filters_pkey PRIMARY KEY (platform_id, person_id, list, name);
+ALTER TABLE ONLY saved_filters
+    ADD CONSTRAINT saved_filter_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+ALTER TABLE ONLY saved_filters
+    ADD CONSTRAINT saved_filter_platform_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON saved_filters USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE saved_filters ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE saved_filters TO causeway_service;
+
 CREATE TABLE schema_migrations (
     id integer NOT NULL,
     version_id bigint NOT NULL,

@@ -8,6 +8,7 @@ import (
 	"causeway/adapters/pages/console"
 	"causeway/app/activity"
 	"causeway/app/customers"
+	"causeway/app/filters"
 )
 
 // pageRate is the rate limit of the pages of verifications of one address, which many customers of a
@@ -40,7 +41,8 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 		Jobs:      a.jobs, Periods: a.periods, MonthEnd: a.monthEnd, Years: a.years, Reconciliation: a.reconciliation,
 		Books: a.books, Journals: a.journals, Receivables: a.receivables, Treasury: a.treasury, Exports: a.exports,
 		Rails: a.rails, Verifications: a.verifications, Screening: a.screening, Documents: a.documents,
-		PaymentActions: a.payments, Tokens: a.platforms, RequestLog: a.requestLog, Activity: activity.New(a.db)})
+		PaymentActions: a.payments, Tokens: a.platforms, RequestLog: a.requestLog, Activity: activity.New(a.db),
+		Filters: filters.New(a.db, systemClock{})})
 	if err != nil {
 		return err
 	}

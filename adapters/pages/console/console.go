@@ -126,6 +126,7 @@ type Config struct {
 	Tokens         Tokens
 	RequestLog     RequestLog
 	Activity       Activity
+	Filters        Filters
 
 	Clock ports.Clock
 	Log   *logrus.Logger
@@ -222,6 +223,7 @@ func (c *Console) platformRoutes() []platformRoute {
 			{http.MethodGet, "/search", person.View, c.search},
 			{http.MethodGet, "/payments", person.View, c.showPayments},
 			{http.MethodGet, "/payments.csv", person.View, c.downloadPayments},
+			{http.MethodPost, "/filters", person.View, c.saveFilter},
 			{http.MethodGet, "/payments/{transaction}", person.View, c.showPayment},
 			{http.MethodPost, "/payments/{transaction}", person.ViewPersonalData, c.revealPayment},
 			{http.MethodGet, "/customers", person.View, c.showCustomers},

@@ -37,6 +37,9 @@ type paymentsPage struct {
 	// Older is the address of the next page; empty if there is none. Download is that of the list as a file.
 	Older, Download string
 	Statuses        []transaction.Status
+	// Saved are the filters that the person has saved, and FilterQuery is the present one.
+	Saved       []menuLink
+	FilterQuery string
 }
 
 // paymentFilter is the filter of the list as it was entered.
@@ -120,15 +123,22 @@ func (c *Console) showPayments(r *request) error {
 	data := paymentsPage{page: c.page(r, "Payments", "payments"), Statuses: statuses}
 	entered, filter, problems := filterOf(query)
 	data.Filter, data.Problems = entered, problems
+	saved, err := c.Filters.SavedFilters(r.Context(), r.platform.ID, r.in.Person.ID, paymentsList)
+	if err != nil {
+		return err
+	}
+	for _, f := range saved {
+		data.Saved = append(data.Saved, menuLink{Name: f.Name, To: data.Base + "/payments?" + f.Query})
+	}
 	if len(problems) > 0 {
 		return c.render(r, http.StatusUnprocessableEntity, "payments.html", data)
 	}
 	filter.Paging = ports.Paging{Limit: pageSize, After: after(query)}
-	var err error
 	if data.Found, err = c.Payments.ListTransactions(r.Context(), r.platform.ID, filter); err != nil {
 		return err
 	}
 	query.Del("after")
+	data.FilterQuery = query.Encode()
 	data.Download = data.Base + "/payments.csv?" + query.Encode()
 	if n := len(data.Found.Items); data.Found.More {
 		query.Set("after", data.Found.Items[n-1].ID.UUID().String())

@@ -67,6 +67,7 @@ type site struct {
 	reviews    *fakeReviews
 	developers *fakeDevelopers
 	activity   *fakeActivity
+	filters    *fakeFilters
 	handler    http.Handler
 	cookies    map[string]*http.Cookie
 	log        *bytes.Buffer
@@ -96,7 +97,8 @@ func newSiteAt(t *testing.T, origin string) *site {
 		proposals: &fakeProposals{calls: c}, webhooks: &fakeWebhooks{calls: c}, jobs: &fakeJobs{calls: c},
 		books: &fakeBooks{calls: c}, statements: &fakeReconciliation{calls: c}, finance: &fakeFinance{calls: c},
 		rails: &fakeRails{calls: c}, reviews: &fakeReviews{calls: c},
-		developers: &fakeDevelopers{calls: c}, activity: &fakeActivity{calls: c}}
+		developers: &fakeDevelopers{calls: c}, activity: &fakeActivity{calls: c},
+		filters: &fakeFilters{calls: c}}
 	log := logrus.New()
 	log.SetOutput(s.log)
 	log.SetLevel(logrus.DebugLevel)
@@ -106,7 +108,8 @@ func newSiteAt(t *testing.T, origin string) *site {
 		Years: fakeYears{s.books}, Reconciliation: s.statements, Books: s.finance, Journals: s.finance,
 		Receivables: s.finance, Treasury: s.finance, Exports: s.finance, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
 		Documents: s.reviews, PaymentActions: s.developers, Tokens: s.developers, RequestLog: s.developers, Activity: s.activity,
-		Clock: fixedClock{}, Log: log,
+		Filters: s.filters,
+		Clock:   fixedClock{}, Log: log,
 		PublicURL: origin,
 		Version:   "1.2.3"})
 	if err != nil {
