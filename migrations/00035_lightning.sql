@@ -32,6 +32,7 @@ CREATE TABLE lightning_payments (
     sendings     int         NOT NULL DEFAULT 0, -- of this invoice
     payment_index bigint, -- payments of the node up to here were looked at; NULL: none was
     fee_msat     bigint      NOT NULL DEFAULT 0,
+    asked_at     timestamptz, -- when an address was first asked in vain for the next invoice
     code         text        NOT NULL DEFAULT '',
     problem      text        NOT NULL DEFAULT '',
     PRIMARY KEY (platform_id, connection, id),

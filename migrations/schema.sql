@@ -2092,6 +2092,7 @@ CREATE TABLE lightning_payments (
     sendings integer DEFAULT 0 NOT NULL,
     payment_index bigint,
     fee_msat bigint DEFAULT 0 NOT NULL,
+    asked_at timestamp with time zone,
     code text DEFAULT ''::text NOT NULL,
     problem text DEFAULT ''::text NOT NULL,
     CONSTRAINT lightning_payment_destination_is_sha256 CHECK ((length(destination) = 32)),

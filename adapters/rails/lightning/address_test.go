@@ -166,7 +166,8 @@ func TestSend_AddressThatLies(t *testing.T) {
 
 func TestSend_AddressThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	// An address that gives nothing is asked for an hour; one that its host does not know is refused at once.
+	// An address that gives nothing is asked for an hour, however long the payout has waited before; one that its host does not know is
+	// refused at once.
 	for name, test := range map[string]struct {
 		status int
 		answer map[string]any
@@ -187,11 +188,25 @@ func TestSend_AddressThatDoesNotAnswer(t *testing.T) {
 		}
 		r := w.rail()
 		p := w.payoutTo(1, 5_000, addressAccount(h.address()))
+		w.pause(true)
+		h.status = http.StatusOK
+		offer := h.offer
+		h.offer = func(map[string]any) {}
+		if o := send(t, r, p); o.Verdict != ports.Waiting {
+			t.Errorf("%s, paused: %+v", name, o)
+		}
+		w.pause(false)
+		h.status, h.offer = test.status, offer
+		w.clock.Advance(3 * time.Hour)
 		first := send(t, r, p)
 		if (first.Verdict == ports.Refused) != test.at || strings.Contains(first.Text, "Ana") {
 			t.Errorf("%s: %+v", name, first)
 		}
-		w.clock.Advance(61 * time.Minute)
+		w.clock.Advance(59 * time.Minute)
+		if o := send(t, r, p); (o.Verdict == ports.Refused) != test.at {
+			t.Errorf("%s, before an hour: %+v", name, o)
+		}
+		w.clock.Advance(2 * time.Minute)
 		if o := send(t, r, p); o.Verdict != ports.Refused || o.Code != "ADDRESS" {
 			t.Errorf("%s, after an hour: %+v", name, o)
 		}
@@ -215,5 +230,12 @@ func TestSend_AddressOfAPrivateNetworkIsNotAsked(t *testing.T) {
 		if o := send(t, r, w.payoutTo(n, 5_000, addressAccount(address))); o.Verdict != ports.Waiting || o.Accepted {
 			t.Errorf("%s: %+v", address, o)
 		}
+	}
+}
+
+func (w *world) pause(paused bool) {
+	w.t.Helper()
+	if err := w.handover().Pause(w.t.Context(), paused); err != nil {
+		w.t.Fatal(err)
 	}
 }

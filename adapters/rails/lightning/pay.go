@@ -31,6 +31,8 @@ const (
 	// grace is how long after it was sent nothing is concluded from the node not knowing a payment, or from an attempt that has failed: the
 	// call that sends it may still be on its way.
 	grace = 90 * time.Second
+	// sendWithin is how long after it has left a payment is sent at the latest, also by a process that was suspended; it is far below grace.
+	sendWithin = 20 * time.Second
 	// waitNew and waitSent are after how long a payment is asked about again, if the feed reports nothing before.
 	waitNew  = time.Minute
 	waitSent = 2 * time.Minute
@@ -175,11 +177,15 @@ func (r *Rail) begin(ctx context.Context, q request, p Payment) error {
 	switch {
 	case errors.As(err, &never):
 		return r.Store.Refuse(ctx, r.Connection.Name, p.RailPaymentKey, codeOf(q), sentence(never.text))
-	case err != nil && r.Clock.Now().Sub(p.CreatedAt) > askAddressFor:
-		return r.Store.Refuse(ctx, r.Connection.Name, p.RailPaymentKey, codeAddress, sentence(err.Error()))
 	case err != nil:
-		return err
+		since, errStore := r.Store.AskedAt(ctx, r.Connection.Name, p.RailPaymentKey)
+		if errStore == nil && r.Clock.Now().Sub(since) > askAddressFor {
+			return r.Store.Refuse(ctx, r.Connection.Name, p.RailPaymentKey, codeAddress, sentence(err.Error()))
+		}
+		return errors.Join(err, errStore)
 	}
+	ctx, cancel := context.WithTimeout(ctx, sendWithin)
+	defer cancel()
 	switch err := r.Store.Leave(ctx, r.Connection.Name, p.RailPaymentKey, a); {
 	case errors.Is(err, ErrPaidBefore):
 		return r.Store.Refuse(ctx, r.Connection.Name, p.RailPaymentKey, codePaidBefore, "The invoice is paid by another payment.")
@@ -268,6 +274,7 @@ func (r *Rail) keep(ctx context.Context, p Payment, became state) error {
 	switch became.stage {
 	case succeeded:
 		return r.Store.Pay(ctx, r.Connection.Name, p, became.feeMilliSatoshis)
+	case notKnown, inFlight:
 	case failed:
 		if became.reason == insufficientBalance {
 			return r.Store.NotTaken(ctx, r.Connection.Name, p, became.reason, "The channels of the node hold too little.")
@@ -301,6 +308,8 @@ func (r *Rail) follow(ctx context.Context, p Payment, q *request, again bool) er
 	case q == nil || !again:
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, sendWithin)
+	defer cancel()
 	switch err := r.Store.LeaveAgain(ctx, r.Connection.Name, p); {
 	case errors.Is(err, ErrHeld):
 		return errors.New("it may not leave now")

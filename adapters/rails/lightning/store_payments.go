@@ -77,7 +77,7 @@ func (s *Store) Leave(ctx context.Context, connection string, key ports.RailPaym
 			return err
 		}
 		return changedOnce(tx.Exec(
-			ctx, `UPDATE lightning_payments SET status = 'SENT', invoice = $4, payment_hash = $5, expires_at = $6, sent_at = $7, code = '', problem = '',
+			ctx, `UPDATE lightning_payments SET status = 'SENT', invoice = $4, payment_hash = $5, expires_at = $6, sent_at = $7, asked_at = NULL, code = '', problem = '',
 				sendings = CASE WHEN payment_hash = $5 THEN sendings ELSE 0 END + 1
 			WHERE connection = $1 AND platform_id = $2 AND id = $3 AND status = 'NEW'`,
 			connection, key.Platform, key.ID, a.Invoice, a.Hash[:], a.ExpiresAt, s.db.Now()))
@@ -155,6 +155,18 @@ func (s *Store) end(ctx context.Context, tx storage.Tx, connection string, p Pay
 	return changedOnce(tx.Exec(ctx, `UPDATE lightning_payments SET status = $5, fee_msat = $6, code = $7, problem = $8
 		WHERE connection = $1 AND platform_id = $2 AND id = $3 AND status = 'SENT' AND payment_hash = $4`,
 		connection, p.Platform, p.ID, p.Hash[:], to, fee, code, problem))
+}
+
+// AskedAt keeps that an address was asked in vain, and returns when it first was since it has last given an invoice. It uses the primary
+// key.
+func (s *Store) AskedAt(ctx context.Context, connection string, key ports.RailPaymentKey) (at time.Time, err error) {
+	found, err := storage.ReadRow(ctx, s.db.Read, `UPDATE lightning_payments SET asked_at = coalesce(asked_at, $4)
+		WHERE connection = $1 AND platform_id = $2 AND id = $3 AND status = 'NEW' RETURNING asked_at`,
+		[]any{connection, key.Platform, key.ID, s.db.Now()}, &at)
+	if err == nil && !found {
+		err = ErrChanged
+	}
+	return at, err
 }
 
 // Refuse keeps that a payment that is not sent never will be. It returns ErrChanged if it was sent meanwhile.
