@@ -128,6 +128,14 @@ func TestLightning_MoneyComesInAndGoesOut(t *testing.T) {
 		}
 	}
 
+	address := e.post("/customers/external-accounts", kit.AccountBody(e.customer, "BTC",
+		object{"accountType": "LIGHTNING", "lightningAddress": "ana@wallet.example.com"})).wantStatus(201).text("id")
+	if got := e.post("/quotes", object{"source": object{"sourceType": "REALTIME_FUNDING", "customerId": e.customer, "currency": "BTC",
+		"cryptoNetwork": "LIGHTNING"}, "destination": object{"destinationType": "ACCOUNT", "accountId": address},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 50_000}); got.status != 501 {
+		t.Errorf("a quote that is paid over Lightning: %d %s", got.status, got.text("message"))
+	}
+
 	held := &heldCall{make(chan struct{}), make(chan struct{})}
 	e.hold.Store(held)
 	killed, hash := e.pay("killed", 100_000, lndtest.Arrives)
