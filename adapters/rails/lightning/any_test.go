@@ -78,8 +78,8 @@ func (d *draw) add(rt *rapid.T) {
 }
 
 func (d *draw) happen(rt *rapid.T) {
-	d.node.Instant = rapid.Bool().Draw(rt, "instant")
-	d.node.Fee = rapid.Int64Range(0, 3_000).Draw(rt, "fee")
+	instant := rapid.Bool().Draw(rt, "instant")
+	d.node.SetRouting(rapid.Int64Range(0, 3_000).Draw(rt, "fee"), instant)
 	switch rapid.SampledFrom([]string{"send", "send", "crash", "crash", "lose", "away", "empty", "time", "network", "feed"}).Draw(rt,
 		"event") {
 	case "send":
