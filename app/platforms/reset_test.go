@@ -29,7 +29,7 @@ func TestOperator_ResetSandboxMovesWhatKeepsWorking(t *testing.T) {
 	// platform keeps its records, and gets no tokens and settings any more. A second reset closes the successor.
 	env := newEnv(t)
 	service := platforms.New(platforms.Config{Store: env.Store, Clock: env.Clock, IDs: env.IDs, Secrets: sealForPlatform{}})
-	ana, err := service.As("ana")
+	ana, err := service.As(platform.Author{Actor: "ana"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestOperator_ResetSandboxMovesWhatKeepsWorking(t *testing.T) {
 	// What a request or an operator tries on the closed platform is refused.
 	_, err = service.CreateToken(t.Context(), old, env.created.Token.ID, nil, "web", []platform.Permission{platform.View})
 	apptest.WantFault(t, "a token by a deleted token", err, fault.TokenNotFound)
-	_, err = ana.CreateToken(t.Context(), old, "web", []platform.Permission{platform.View}, "")
+	_, err = ana.CreateToken(t.Context(), old, "web", []platform.Permission{platform.View}, platforms.TokenOwner{})
 	apptest.WantFault(t, "a token", err, fault.Conflict)
 	_, err = service.TokenOf(t.Context(), old, finance)
 	apptest.WantFault(t, "a token of a person", err, fault.Conflict)
@@ -111,7 +111,7 @@ func TestOperator_ResetSandboxRefusesProduction(t *testing.T) {
 	t.Parallel()
 	// A production platform is never reset, and nothing of it changes.
 	env := newEnv(t)
-	ana, err := env.platforms.As("ana")
+	ana, err := env.platforms.As(platform.Author{Actor: "ana"})
 	if err != nil {
 		t.Fatal(err)
 	}
