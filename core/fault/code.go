@@ -52,20 +52,25 @@ const (
 	ReferenceNotFound       Code = "REFERENCE_NOT_FOUND"
 	LookupRequestNotFound   Code = "LOOKUP_REQUEST_NOT_FOUND"
 	UMANotFound             Code = "UMA_NOT_FOUND"
-	TokenNotFound           Code = "TOKEN_NOT_FOUND"
-	ReconciliationNotFound  Code = "RECONCILIATION_NOT_FOUND"
-	BreakNotFound           Code = "BREAK_NOT_FOUND"
-	DocumentNotFound        Code = "DOCUMENT_NOT_FOUND"
-	BeneficialOwnerNotFound Code = "BENEFICIAL_OWNER_NOT_FOUND"
-	VerificationNotFound    Code = "VERIFICATION_NOT_FOUND"
-	InvitationNotFound      Code = "INVITATION_NOT_FOUND"
-	BulkUploadJobNotFound   Code = "BULK_UPLOAD_JOB_NOT_FOUND" // an import of customers
-	CredentialNotFound      Code = "CREDENTIAL_NOT_FOUND"      // of an embedded wallet
-	SessionNotFound         Code = "SESSION_NOT_FOUND"         // of an embedded wallet, or no longer active
-	AgentNotFound           Code = "AGENT_NOT_FOUND"
-	AgentActionNotFound     Code = "AGENT_ACTION_NOT_FOUND"
-	DeviceCodeNotFound      Code = "DEVICE_CODE_NOT_FOUND" // of an agent
-	CustomerDeleted         Code = "CUSTOMER_DELETED"
+	// Another UMA provider failed.
+	LnurlpRequestFailed          Code = "LNURLP_REQUEST_FAILED"
+	PayreqRequestFailed          Code = "PAYREQ_REQUEST_FAILED"
+	NoCompatibleUMAVersion       Code = "NO_COMPATIBLE_UMA_VERSION"
+	CounterpartyPubkeyFetchError Code = "COUNTERPARTY_PUBKEY_FETCH_ERROR"
+	TokenNotFound                Code = "TOKEN_NOT_FOUND"
+	ReconciliationNotFound       Code = "RECONCILIATION_NOT_FOUND"
+	BreakNotFound                Code = "BREAK_NOT_FOUND"
+	DocumentNotFound             Code = "DOCUMENT_NOT_FOUND"
+	BeneficialOwnerNotFound      Code = "BENEFICIAL_OWNER_NOT_FOUND"
+	VerificationNotFound         Code = "VERIFICATION_NOT_FOUND"
+	InvitationNotFound           Code = "INVITATION_NOT_FOUND"
+	BulkUploadJobNotFound        Code = "BULK_UPLOAD_JOB_NOT_FOUND" // an import of customers
+	CredentialNotFound           Code = "CREDENTIAL_NOT_FOUND"      // of an embedded wallet
+	SessionNotFound              Code = "SESSION_NOT_FOUND"         // of an embedded wallet, or no longer active
+	AgentNotFound                Code = "AGENT_NOT_FOUND"
+	AgentActionNotFound          Code = "AGENT_ACTION_NOT_FOUND"
+	DeviceCodeNotFound           Code = "DEVICE_CODE_NOT_FOUND" // of an agent
+	CustomerDeleted              Code = "CUSTOMER_DELETED"
 )
 
 // 409 and 422: the request conflicts with the present state.
@@ -180,6 +185,10 @@ var statuses = map[Code]int{
 	ReferenceNotFound:                     404,
 	LookupRequestNotFound:                 404,
 	UMANotFound:                           404,
+	LnurlpRequestFailed:                   424,
+	PayreqRequestFailed:                   424,
+	NoCompatibleUMAVersion:                424,
+	CounterpartyPubkeyFetchError:          424,
 	TokenNotFound:                         404,
 	ReconciliationNotFound:                404,
 	BreakNotFound:                         404,

@@ -1,0 +1,84 @@
+package uma
+
+import (
+	"strings"
+
+	"causeway/core/platform"
+	"causeway/core/transaction"
+)
+
+// The fields that each party always states, and that are no facts about a person.
+const (
+	FieldIdentifier = "identifier"
+	FieldCompliance = "compliance"
+)
+
+// wireNames are the names of facts that the protocol names otherwise than in camel case.
+var wireNames = map[string]string{"FULL_NAME": "name", "COUNTRY_OF_RESIDENCE": "countryCode", "ACCOUNT_IDENTIFIER": "accountNumber"}
+
+var factNames = func() map[string]string {
+	names := map[string]string{}
+	for _, fact := range platform.CounterpartyFieldNames {
+		names[WireName(fact)] = fact
+	}
+	return names
+}()
+
+// WireName returns the name of a fact in the protocol: "birthDate" for BIRTH_DATE.
+func WireName(fact string) string {
+	if name, special := wireNames[fact]; special {
+		return name
+	}
+	if fact != strings.ToUpper(fact) {
+		return fact // of another provider, in its own words
+	}
+	words := strings.Split(strings.ToLower(fact), "_")
+	for i, word := range words[1:] {
+		if word != "" {
+			words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return strings.Join(words, "")
+}
+
+// FactName returns the name of the fact for which the protocol has a name, or that name if it is not known.
+func FactName(wire string) string {
+	if fact, known := factNames[wire]; known {
+		return fact
+	}
+	return wire
+}
+
+// MaxFields is how many facts another provider may want or state, and MaxFact the longest of them, in bytes.
+const (
+	MaxFields = 40
+	MaxFact   = 500
+)
+
+// Facts returns what another provider states about a person, by the names of facts, without what is too long, too much or empty.
+func Facts(stated map[string]string) map[string]string {
+	facts := map[string]string{}
+	for wire, value := range stated {
+		if wire == FieldIdentifier || wire == FieldCompliance || value == "" || len(value) > MaxFact || len(wire) > 64 || len(facts) >= MaxFields {
+			continue
+		}
+		facts[FactName(wire)] = strings.ToValidUTF8(strings.ReplaceAll(value, "\x00", ""), "")
+	}
+	return facts
+}
+
+// FactsToState returns those of the known facts that another provider wants, by the names of the protocol.
+func FactsToState(known map[string]string, wanted []transaction.InfoField) map[string]string {
+	stated := map[string]string{}
+	for _, field := range wanted {
+		if value := known[field.Name]; value != "" {
+			stated[WireName(field.Name)] = value
+		}
+	}
+	return stated
+}
+
+// MissingMandatory returns the names of the mandatory facts that are not known.
+func MissingMandatory(known map[string]string, wanted []transaction.InfoField) []string {
+	return transaction.Approval{Requested: wanted}.Missing(known)
+}
