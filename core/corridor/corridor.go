@@ -80,6 +80,14 @@ func SameCurrency(currency money.Currency) (Corridor, error) {
 	return Corridor{From: currency, To: currency, Funding: funding, Terms: terms}, nil
 }
 
+// OfUMA returns the corridor of one side of a payment between UMA providers, of which the other side is bitcoin.
+func OfUMA(from, to money.Currency) (Corridor, error) {
+	if from == to {
+		return SameCurrency(from)
+	}
+	return Find(from, to, "")
+}
+
 // FundingRails returns the rails for paying in a currency, the fastest first: instant rails if
 // the country has any, else bank transfers or mobile money; chains for a cryptocurrency. It
 // returns INVALID_CURRENCY if the currency cannot be paid in.

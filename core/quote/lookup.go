@@ -6,6 +6,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
+	"causeway/core/uma"
 )
 
 // LookupValidity is how long a lookup can be used for quotes.
@@ -28,7 +29,9 @@ type Lookup struct {
 	Currencies []money.Currency
 	// Facts are the facts about the receiver that the receiving side provided, by field name
 	// (FULL_NAME …).
-	Facts     map[string]string
+	Facts map[string]string
+	// UMA is how a receiver at another provider is paid over Lightning; nil for others.
+	UMA       *uma.Receiver
 	CreatedAt time.Time
 	ExpiresAt time.Time
 }

@@ -12,6 +12,7 @@ import (
 	"causeway/core/platform"
 	"causeway/core/price"
 	"causeway/core/transaction"
+	"causeway/core/uma"
 )
 
 // Request is a request for a quote: its payer, its receiver and its amount.
@@ -130,6 +131,8 @@ type MakeParams struct {
 	Market      money.Rate
 	Terms       corridor.Terms
 	Now         time.Time
+	// Answer is what the provider of a receiver that is paid by an invoice has answered; nil for others.
+	Answer *uma.Answer
 }
 
 // Make prices the request and returns the quote and its transaction. For just-in-time funding the
@@ -143,6 +146,9 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 		params.Terms.PlatformFee = *r.PlatformFee
 	}
 	pricing, err := r.price(params, from, to)
+	if err == nil && params.Answer != nil && pricing.Received.Minor != uma.SatsOf(params.Answer.Invoice.MilliSatoshis) {
+		err = fault.New(fault.QuoteRequestFailed, "The rate has changed meanwhile. Request the quote again.")
+	}
 	if err != nil {
 		return Quote{}, transaction.Transaction{}, err
 	}
@@ -164,6 +170,14 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 		Description: r.Description, Purpose: r.Purpose,
 		DestinationRail: destinationRail, CreatedAt: params.Now, ExpiresAt: params.Now.Add(params.Terms.Lock),
 	}
+	if a := params.Answer; a != nil {
+		q.UMA = &transaction.UMA{Invoice: a.Request, Received: money.Amount{Minor: a.Amount, Currency: a.Currency},
+			Multiplier: a.Multiplier, Fee: a.Fee}
+		q.Destination.Currency = a.Currency
+		if latest := a.Invoice.ExpiresAt.Add(-invoiceMargin); q.ExpiresAt.After(latest) {
+			q.ExpiresAt = latest
+		}
+	}
 	if p.Receiver != nil {
 		q.Counterparty = p.Receiver.Facts
 	}
@@ -184,7 +198,7 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 		SourceRail: route.SourceRail, SourceAccount: ledgerPath(p.FromInternal, route.SourceRail),
 		DestinationRail: destinationRail, DestinationAccount: ledgerPath(p.ToInternal, destinationRail),
 		Pricing: q.Pricing, Reference: q.Reference, Instructions: q.Instructions, Payload: signed, Description: q.Description,
-		Counterparty: q.Counterparty, Payer: r.Payer,
+		Counterparty: q.Counterparty, Payer: r.Payer, UMA: q.UMA,
 		ExpiresAt: q.ExpiresAt, CreatedAt: q.CreatedAt, UpdatedAt: q.CreatedAt,
 	}
 	if p.Customer != nil {
@@ -193,6 +207,9 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 	t.Payee = t.PayeeDigest(p.ToExternal)
 	return q, t, nil
 }
+
+// invoiceMargin is how long before its invoice a quote expires, so that it is paid in time.
+const invoiceMargin = 15 * time.Second
 
 // CheckFunds returns INSUFFICIENT_FUNDS if the wallet that pays holds less than the quote needs; balance
 // is in minor units. Other accounts are checked at the execution.
@@ -206,18 +223,30 @@ func (q Quote) CheckFunds(balance int64) error {
 
 // price returns the amounts of the quote, with the fees of the service and of the platform.
 func (r Request) price(params MakeParams, from, to money.Currency) (transaction.Pricing, error) {
-	service, all, err := params.Terms.Fees()
+	_, all, err := params.Terms.Fees()
 	if err != nil {
 		return transaction.Pricing{}, err
 	}
-	calculate := price.Sending
+	calculate, amount := price.Sending, r.Amount
 	if r.Side == Receiving {
 		calculate = price.Receiving
+		if params.Answer != nil {
+			amount = uma.SatsOf(params.Answer.Invoice.MilliSatoshis)
+		}
 	}
-	priced, err := calculate(r.Amount, params.Market, all)
+	priced, err := calculate(amount, params.Market, all)
 	if errors.Is(err, price.ErrOutOfRange) {
 		err = r.outOfRange(err, params, all, from, to)
 	}
+	if err != nil {
+		return transaction.Pricing{}, err
+	}
+	return pricingOf(priced, params.Terms, from, to)
+}
+
+// pricingOf returns the amounts of a price with the fees of some terms.
+func pricingOf(priced price.Price, terms corridor.Terms, from, to money.Currency) (transaction.Pricing, error) {
+	service, all, err := terms.Fees()
 	if err != nil {
 		return transaction.Pricing{}, err
 	}
@@ -227,7 +256,7 @@ func (r Request) price(params MakeParams, from, to money.Currency) (transaction.
 		Received: money.Amount{Minor: priced.Receiving, Currency: to},
 		Fees:     priced.Fees, FixedFee: fixed, VariableFee: variable, FeeRate: service.Percent,
 		PlatformFees: priced.Fees - fixed - variable, PlatformFixedFee: all.Fixed - service.Fixed,
-		PlatformFeeBps: params.Terms.PlatformFee.BasisPoints,
+		PlatformFeeBps: terms.PlatformFee.BasisPoints,
 		Rate:           priced.Rate, Market: priced.Market,
 		RoundingSent: priced.RoundingSending, RoundingReceived: priced.RoundingReceiving,
 	}, err

@@ -43,6 +43,8 @@ type Quote struct {
 	ExpiredEarlyAt time.Time
 	// DestinationRail is the rail of the payout; empty if an internal account receives.
 	DestinationRail corridor.Rail
+	// UMA is what the provider of a receiver that is paid by an invoice has answered; nil for others.
+	UMA *transaction.UMA
 	// Counterparty are the known facts about the receiver at a UMA address, by field name.
 	Counterparty map[string]string
 }

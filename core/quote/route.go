@@ -88,6 +88,13 @@ func (r Request) Route(p Parties) (Route, error) {
 	if err := r.checkPayerInfo(p); err != nil {
 		return Route{}, err
 	}
+	if p.invoiced() {
+		if p.FromWallet() {
+			return Route{}, fault.New(fault.NotImplemented, "An embedded wallet cannot pay people at other UMA providers yet. Pay from an "+
+				"internal account.")
+		}
+		to = money.BTC // which the invoice is paid in
+	}
 	pair, err := r.findCorridor(p, from, to, country)
 	if err != nil {
 		return Route{}, err
@@ -108,6 +115,9 @@ func (p Parties) FromWallet() bool { return isWallet(p.FromInternal) }
 
 // UsesChain reports whether an embedded wallet pays or receives.
 func (p Parties) UsesChain() bool { return isWallet(p.FromInternal) || isWallet(p.ToInternal) }
+
+// invoiced reports whether the receiver is paid by an invoice of another provider.
+func (p Parties) invoiced() bool { return p.Receiver != nil && p.Receiver.UMA != nil }
 
 func isWallet(a *account.Internal) bool { return a != nil && a.Type == account.EmbeddedWallet }
 
@@ -310,6 +320,8 @@ func (r Request) destinationRail(p Parties, minor int64) (corridor.Rail, error) 
 		return transaction.DefaultFundingRail(p.ToInternal.Currency), nil
 	case p.ToInternal != nil:
 		return "", nil
+	case p.invoiced():
+		return corridor.Lightning, nil
 	case r.Destination.UMA != "":
 		return transaction.UMARail, nil
 	default:

@@ -126,6 +126,20 @@ func CustomerSubject(c customer.Customer) (Subject, bool) {
 	return s, len(s.Names) > 0
 }
 
+// CounterpartySubject returns what is screened of the other party of a payment, by what is stated about it, and false if it has no
+// name.
+func CounterpartySubject(facts map[string]string) (Subject, bool) {
+	s := Subject{Kind: Person, BirthDate: facts["BIRTH_DATE"]}
+	if company := facts["COMPANY_LEGAL_NAME"]; company != "" {
+		s = Subject{Kind: Organization}
+		s.addName(company)
+	}
+	s.addName(facts["FULL_NAME"])
+	s.addCountry(facts["NATIONALITY"])
+	s.addCountry(facts["COUNTRY_OF_RESIDENCE"])
+	return s, len(s.Names) > 0
+}
+
 // OwnerSubject returns what is screened of a beneficial owner.
 func OwnerSubject(o customer.BeneficialOwner) Subject {
 	s := Subject{Kind: Person, BirthDate: o.Person.BirthDate}

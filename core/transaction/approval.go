@@ -16,6 +16,8 @@ type Approval struct {
 	Requested []InfoField
 	// Deadline is when the platform's time to decide ends; zero until its endpoint returns 202.
 	Deadline time.Time
+	// ApprovedAt is when the platform approved a payment whose invoice is paid after that; zero for others.
+	ApprovedAt time.Time
 	// Receiver are the facts that the platform provided, by field name.
 	Receiver map[string]string
 	// Note is why the platform rejected the payment, in its own words.

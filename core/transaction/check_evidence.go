@@ -143,6 +143,8 @@ func (p Posted) is(explained ledger.Posting) bool {
 func (t Transaction) checkFunded(Evidence) error {
 	want := t.Funded
 	switch flow := t.Flow(); {
+	case flow.Invoiced && t.State.Status == Completed:
+		want = t.Pricing.Sent
 	case t.Type == Incoming, flow.Funding == Balance, t.State.Stage == NoFundsMoved:
 		want = money.Amount{}
 	case flow.Funding == Pull, flow.Funding == Wallet:
@@ -205,7 +207,7 @@ func (t Transaction) checkReceipt(e Evidence) error {
 		return p.Kind == ledger.KindJITReceived || p.Kind == ledger.KindDeposit || p.Kind == ledger.KindUnmatchedAssigned
 	})
 	amount := t.Funded
-	if t.Type == Incoming {
+	if t.Type == Incoming && !t.Flow().Invoiced {
 		amount = t.Pricing.Received
 	}
 	switch r := e.Receipt; {
@@ -267,6 +269,8 @@ func (t Transaction) checkTimes(e Evidence) error {
 	}
 	settles := []ledger.Kind{ledger.KindDelivered, ledger.KindWalletCredit}
 	switch flow := t.Flow(); {
+	case flow.Invoiced:
+		settles = []ledger.Kind{flow.conversionKind()}
 	case t.Type == Incoming:
 		settles = []ledger.Kind{ledger.KindDeposit, ledger.KindTransferIn, ledger.KindUnmatchedAssigned}
 	case flow.Internal:

@@ -25,6 +25,9 @@ type Decision struct {
 // Receive applies a payment that was received with the reference of this transaction. It is late if it
 // reached the partner after the quote expired, not if this service hears of it later.
 func (t Transaction) Receive(r Receipt, p Parties, now time.Time) (Decision, error) {
+	if t.isInvoiced() {
+		return t.receiveInvoiced(r, p, now)
+	}
 	switch {
 	case t.State != Initial && t.State != (State{Status: Expired}), t.Flow().Funding != JustInTime:
 		// The transaction already has its money, or an account funds it: the payment is surplus
@@ -225,6 +228,9 @@ func (t Transaction) refundReceipt(r Receipt, event Event, reason FailureReason,
 func (t Transaction) ExpireAt(now time.Time) (Decision, error) {
 	if now.Before(t.ExpiresAt) {
 		return Decision{}, fault.New(fault.Conflict, "%s expires at %s, not before", t.ID, t.ExpiresAt.Format(time.RFC3339))
+	}
+	if t.Type == Incoming {
+		return t.declined(Lapse, QuoteExpired, now)
 	}
 	next, err := t.transition(Expire, "", now)
 	if err != nil {

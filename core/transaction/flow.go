@@ -29,6 +29,8 @@ type Flow struct {
 	// ToWallet: the destination is an embedded wallet, which is paid on its chain. Transactions to a
 	// wallet that name no rail are Internal: they are of a time when the wallet was credited at once.
 	ToWallet bool
+	// Invoiced: an incoming payment that is paid by an invoice, and may convert.
+	Invoiced bool
 	// Converts: the receiving currency differs from the sending one.
 	Converts bool
 }
@@ -37,7 +39,7 @@ type Flow struct {
 func (t Transaction) Flow() Flow {
 	inside := !t.Destination.InternalAccount.IsZero()
 	flow := Flow{Type: t.Type, Funding: JustInTime, Internal: inside && t.DestinationRail == "", ToWallet: inside && t.DestinationRail != "",
-		Converts: t.Pricing.Sent.Currency != t.Pricing.Received.Currency}
+		Converts: t.Pricing.Sent.Currency != t.Pricing.Received.Currency, Invoiced: t.isInvoiced()}
 	switch {
 	case t.Type == Outgoing && ledger.IsWallet(t.SourceAccount): // an incoming one is an assigned refund, which failed
 		flow.Funding = Wallet
@@ -141,6 +143,8 @@ func (f Flow) incomingKinds(s State) []ledger.Kind {
 	switch {
 	case s.Status != Completed:
 		return nil
+	case f.Invoiced:
+		return []ledger.Kind{ledger.KindJITReceived, f.conversionKind()}
 	case f.Funding == Pull:
 		return []ledger.Kind{ledger.KindTransferIn}
 	default:

@@ -101,12 +101,16 @@ func (t Transaction) Failed(reason FailureReason, now time.Time) (Decision, erro
 	return t.declined(Fail, reason, now)
 }
 
-// Approved credits the account with a payment that the platform approves. receiver are the requested
+// Approved credits the account with a payment that the platform approves, or lets its invoice be paid. receiver are the requested
 // facts about the receiver, and owner is the customer as it is now. Faults:
 // TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, also after the deadline; USER_NOT_READY, CUSTOMER_DELETED;
 // INVALID_INPUT if a mandatory fact is missing.
 func (t Transaction) Approved(receiver map[string]string, owner customer.Customer, now time.Time) (Decision, error) {
-	if err := t.checkPendingApproval(Approve, now); err != nil {
+	event := Approve
+	if t.isInvoiced() {
+		event = AllowInvoice
+	}
+	if err := t.checkPendingApproval(event, now); err != nil {
 		return Decision{}, err
 	}
 	if err := owner.CheckReady(); err != nil {
@@ -122,6 +126,11 @@ func (t Transaction) Approved(receiver map[string]string, owner customer.Custome
 	approval := *t.Approval
 	approval.Receiver = receiver
 	t.Approval = &approval
+	if event == AllowInvoice {
+		t.UpdatedAt = t.nextUpdateTime(now)
+		approval.ApprovedAt = t.UpdatedAt
+		return Decision{Transaction: t}, nil
+	}
 	return t.credited(t.nextUpdateTime(now)), nil
 }
 
@@ -185,8 +194,12 @@ func (a Approval) Missing(provided map[string]string) []string {
 
 // credited returns the decision that credits the account now.
 func (t Transaction) credited(now time.Time) Decision {
+	return t.completed(now, t.creditPosting(now))
+}
+
+func (t Transaction) completed(now time.Time, postings ...ledger.Posting) Decision {
 	t.State, t.UpdatedAt, t.SettledAt = State{Status: Completed, Stage: Delivered}, now, now
-	d := Decision{Transaction: t, Postings: []ledger.Posting{t.creditPosting(now)}, Events: []string{"INCOMING_PAYMENT.COMPLETED"}}
+	d := Decision{Transaction: t, Postings: postings, Events: []string{"INCOMING_PAYMENT.COMPLETED"}}
 	if t.Source.UMA != "" {
 		d.Next = StepForward
 	}

@@ -7,7 +7,7 @@ import (
 // IncomingState is the state of an incoming transaction.
 type IncomingState string
 
-// The states of an incoming transaction. The first three have the status PENDING.
+// The states of an incoming transaction. The first four have the status PENDING.
 const (
 	// AwaitingFunds: the rail is collecting the money.
 	AwaitingFunds IncomingState = "AWAITING_FUNDS"
@@ -15,6 +15,8 @@ const (
 	ApprovalRequested IncomingState = "APPROVAL_REQUESTED"
 	// ApprovalPending: the platform has acknowledged the request and has not decided yet.
 	ApprovalPending IncomingState = "APPROVAL_PENDING"
+	// AwaitingPayment: the platform has approved, and the invoice of the payment can be paid.
+	AwaitingPayment IncomingState = "AWAITING_PAYMENT"
 	// Credited: the account is credited.
 	Credited IncomingState = "CREDITED"
 	// Declined: the account will not be credited.
@@ -22,7 +24,7 @@ const (
 )
 
 // IncomingStates lists all states, for tests of the state machine.
-var IncomingStates = []IncomingState{AwaitingFunds, ApprovalRequested, ApprovalPending, Credited, Declined}
+var IncomingStates = []IncomingState{AwaitingFunds, ApprovalRequested, ApprovalPending, AwaitingPayment, Credited, Declined}
 
 // IncomingEvent is what can happen to an incoming transaction.
 type IncomingEvent string
@@ -35,6 +37,12 @@ const (
 	Fail IncomingEvent = "FAIL"
 	// Approve: the platform approves the payment.
 	Approve IncomingEvent = "APPROVE"
+	// AllowInvoice: the platform approves a payment that is to be paid by an invoice.
+	AllowInvoice IncomingEvent = "ALLOW_INVOICE"
+	// PayInvoice: the invoice of the payment was paid.
+	PayInvoice IncomingEvent = "PAY_INVOICE"
+	// Lapse: the invoice has expired unpaid.
+	Lapse IncomingEvent = "LAPSE"
 	// Reject: the platform rejects the payment, or its endpoint fails.
 	Reject IncomingEvent = "REJECT"
 	// Acknowledge: the platform will decide within the approval timeout.
@@ -44,14 +52,15 @@ const (
 )
 
 // IncomingEvents lists all events, for tests of the state machine.
-var IncomingEvents = []IncomingEvent{Arrive, Fail, Approve, Reject, Acknowledge, TimeOut}
+var IncomingEvents = []IncomingEvent{Arrive, Fail, Approve, AllowInvoice, PayInvoice, Lapse, Reject, Acknowledge, TimeOut}
 
 // The transitions of an incoming transaction; all others are refused. A platform may decide before
 // its endpoint has acknowledged the request, because the two may be different programs.
 var incomingTransitions = map[IncomingState]map[IncomingEvent]IncomingState{
 	AwaitingFunds:     {Arrive: Credited, Fail: Declined},
-	ApprovalRequested: {Approve: Credited, Reject: Declined, Acknowledge: ApprovalPending},
-	ApprovalPending:   {Approve: Credited, Reject: Declined, TimeOut: Declined},
+	ApprovalRequested: {Approve: Credited, AllowInvoice: AwaitingPayment, Reject: Declined, Acknowledge: ApprovalPending, Lapse: Declined},
+	ApprovalPending:   {Approve: Credited, AllowInvoice: AwaitingPayment, Reject: Declined, TimeOut: Declined, Lapse: Declined},
+	AwaitingPayment:   {PayInvoice: Credited, Lapse: Declined},
 }
 
 // Next returns the state after an event, or a CONFLICT fault.
@@ -72,6 +81,8 @@ func (t Transaction) IncomingState() IncomingState {
 		return Declined
 	case t.Approval == nil:
 		return AwaitingFunds
+	case !t.Approval.ApprovedAt.IsZero():
+		return AwaitingPayment
 	case t.Approval.Deadline.IsZero():
 		return ApprovalRequested
 	default:

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/money"
@@ -20,9 +21,11 @@ import (
 var allowedIncoming = map[transaction.IncomingState]map[transaction.IncomingEvent]transaction.IncomingState{
 	transaction.AwaitingFunds: {transaction.Arrive: transaction.Credited, transaction.Fail: transaction.Declined},
 	transaction.ApprovalRequested: {transaction.Approve: transaction.Credited, transaction.Reject: transaction.Declined,
-		transaction.Acknowledge: transaction.ApprovalPending},
+		transaction.Acknowledge: transaction.ApprovalPending, transaction.AllowInvoice: transaction.AwaitingPayment,
+		transaction.Lapse: transaction.Declined},
 	transaction.ApprovalPending: {transaction.Approve: transaction.Credited, transaction.Reject: transaction.Declined,
-		transaction.TimeOut: transaction.Declined},
+		transaction.TimeOut: transaction.Declined, transaction.AllowInvoice: transaction.AwaitingPayment, transaction.Lapse: transaction.Declined},
+	transaction.AwaitingPayment: {transaction.PayInvoice: transaction.Credited, transaction.Lapse: transaction.Declined},
 }
 
 func TestIncomingState_EveryTransition(t *testing.T) {
@@ -100,6 +103,10 @@ func incomingInState(s transaction.IncomingState) transaction.Transaction {
 	case transaction.ApprovalPending:
 		d, _ := requested.Acknowledged(noon.Add(time.Minute - time.Second))
 		return d.Transaction
+	case transaction.AwaitingPayment:
+		requested.UMA = &transaction.UMA{}
+		d, _ := requested.Approved(nil, readyCustomer, noon)
+		return d.Transaction
 	case transaction.Credited:
 		return newIncoming().Deposit(noon).Transaction
 	default:
@@ -118,6 +125,19 @@ func applyIncomingEvent(t transaction.Transaction, event transaction.IncomingEve
 		return t.Failed(transaction.QuoteExecutionFailed, now)
 	case transaction.Approve:
 		return t.Approved(nil, readyCustomer, now)
+	case transaction.AllowInvoice:
+		t.UMA = &transaction.UMA{}
+		return t.Approved(nil, readyCustomer, now)
+	case transaction.PayInvoice:
+		t.UMA = &transaction.UMA{}
+		d, err := t.Receive(transaction.Receipt{Rail: "LIGHTNING", Amount: t.Pricing.Sent, At: now},
+			transaction.Parties{Customer: &readyCustomer, ToInternal: &account.Internal{Status: account.InternalActive}}, now)
+		if err == nil && d.Next == transaction.StepSendBack {
+			return transaction.Decision{Transaction: d.Transaction}, fault.New(fault.Conflict, "nothing is to be paid")
+		}
+		return d, err
+	case transaction.Lapse:
+		return t.ExpireAt(now)
 	case transaction.Reject:
 		return t.Rejected(transaction.PayRequestFailed, "no", now)
 	case transaction.Acknowledge:

@@ -10,7 +10,7 @@ import (
 )
 
 // PayeeDigest returns a hash of who is paid by the transaction, and how much: to is the external account with its details,
-// nil if it pays none. It is computed when the payment is accepted, and again before it leaves.
+// nil if it pays none, or an invoice. It is computed when the payment is accepted, and again before it leaves.
 func (t Transaction) PayeeDigest(to *account.External) string {
 	hash := sha256.New()
 	write := func(part string) { fmt.Fprintf(hash, "%d:%s,", len(part), part) }
@@ -22,6 +22,9 @@ func (t Transaction) PayeeDigest(to *account.External) string {
 	write(t.Destination.ExternalAccount.String())
 	write(t.Destination.InternalAccount.String())
 	write(t.Destination.UMA)
+	if to == nil {
+		to = t.InvoiceAccount()
+	}
 	if to != nil {
 		for _, part := range to.PaymentDetails() {
 			write(part)

@@ -122,6 +122,8 @@ type Transaction struct {
 	// Payer are the facts about the payer that the receiving side requires, by field name.
 	Payer       map[string]string
 	Description string
+	// UMA is set for payments between UMA providers that are settled by an invoice.
+	UMA *UMA
 	// Approval is set for incoming payments that need the approval of the platform.
 	Approval  *Approval
 	Refund    *Refund

@@ -1,0 +1,75 @@
+package transaction
+
+import (
+	"time"
+
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/money"
+)
+
+// UMA is what the providers of a payment between UMA addresses have agreed on, if it is settled by a Lightning invoice. Pricing is
+// then this provider's side: what the invoice pays is received by an outgoing payment, and sent by an incoming one.
+type UMA struct {
+	// Invoice pays an outgoing payment. It is empty for incoming ones: their invoice has the id of the transaction.
+	Invoice string
+	// Received is what the receiver of an outgoing payment gets, by the other provider.
+	Received money.Amount
+	// Multiplier and Fee are those of the receiving provider, in millisatoshi for one of its smallest units, and in millisatoshi.
+	Multiplier money.Rate
+	Fee        int64
+	// TravelRule is what the other provider has stated encrypted about the payer of an incoming payment.
+	TravelRule string
+}
+
+// MaxTravelRule is the longest TravelRule, in bytes.
+const MaxTravelRule = 16 << 10
+
+// ReceiverAmount returns what the receiver of the transaction gets.
+func (t Transaction) ReceiverAmount() money.Amount { return receiverAmount(t.UMA, t.Pricing) }
+
+func receiverAmount(u *UMA, p Pricing) money.Amount {
+	if u != nil && u.Received.Currency != "" {
+		return u.Received
+	}
+	return p.Received
+}
+
+// ReceiverRate returns how many smallest units the receiver gets for one that is converted.
+func (t Transaction) ReceiverRate() money.Rate {
+	if t.UMA == nil || t.Type != Outgoing {
+		return t.Pricing.Rate
+	}
+	rate, err := money.SimplestRate(t.Pricing.Sent.Minor-t.Pricing.Fees, t.UMA.Received.Minor)
+	if err != nil {
+		return t.Pricing.Rate
+	}
+	return rate
+}
+
+// InvoiceAccount returns the account that an outgoing payment to a person at another provider is paid to: its invoice; nil for
+// other transactions.
+func (t Transaction) InvoiceAccount() *account.External {
+	if t.Type != Outgoing || t.UMA == nil {
+		return nil
+	}
+	return &account.External{Platform: t.Platform, Customer: t.Customer, Currency: money.BTC, Type: account.LightningType,
+		Fields: map[string]string{"invoice": t.UMA.Invoice}, Rails: []corridor.Rail{corridor.Lightning}, Status: account.Active,
+		CreatedAt: t.CreatedAt, UpdatedAt: t.CreatedAt}
+}
+
+// isInvoiced reports whether an incoming transaction is paid by an invoice, after its approval.
+func (t Transaction) isInvoiced() bool { return t.Type == Incoming && t.UMA != nil }
+
+// receiveInvoiced credits an incoming payment whose invoice was paid. A node takes the payment of an invoice only while that is
+// valid, so a payment that is reported late was in time. Another amount, and what nobody may receive any more, is refunded.
+func (t Transaction) receiveInvoiced(r Receipt, p Parties, now time.Time) (Decision, error) {
+	_, waits := t.IncomingState().Next(PayInvoice)
+	lapsed := t.State.Reason == QuoteExpired && t.Approval != nil && !t.Approval.ApprovedAt.IsZero()
+	if waits != nil && !lapsed || r.Amount != t.Pricing.Sent || t.CheckParties(p) != nil {
+		return Decision{Transaction: t, Postings: r.Surplus(), Next: StepSendBack}, nil
+	}
+	t.fundedBy(r)
+	settled := t.nextUpdateTime(now)
+	return t.completed(settled, t.received(r.Amount, r.At), t.converted(settled)), nil
+}
