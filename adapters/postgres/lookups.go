@@ -29,6 +29,9 @@ var lookups = schema.New("lookups", keyOfPlatform, func(l *quote.Lookup) schema.
 					l.Facts = facts
 				}
 			}),
+		{Name: "uma_receiver", Type: "jsonb", Field: schema.JSON(
+			func() *umaReceiverColumn { return newUMAReceiverColumn(l.UMA) },
+			func(column *umaReceiverColumn) { l.UMA = column.receiver() })},
 		{Name: "expires_at", Field: &l.ExpiresAt}, {Name: "created_at", Field: &l.CreatedAt},
 	}
 })

@@ -40,6 +40,9 @@ func (db *DB) Payouts(ctx context.Context, keys []ports.TransactionKey) ([]ports
 	payouts := make([]ports.Payout, 0, len(found))
 	for _, t := range found {
 		account := accounts[to(t)]
+		if invoice := t.InvoiceAccount(); invoice != nil {
+			account = *invoice
+		}
 		if !t.Destination.ExternalAccount.IsZero() {
 			changed, err := db.payeeChanged(ctx, &t, &account)
 			if err != nil {

@@ -33,6 +33,7 @@ type RetentionCutoffs struct {
 	// accepted again, by the time until which they are not.
 	WalletCodes, UsedChallenges time.Time
 	RevokedCredentials          time.Time // of embedded wallets, by the revocation
+	UMAPeers                    time.Time // keys of other UMA providers, by their expiry
 	Mails                       time.Time // by creation; a mail expires long before
 	DeviceCodes                 time.Time // of agents, by expiry
 	AgentAttempts               time.Time // by the time of the attempt
@@ -74,6 +75,8 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"wallet_passkey_challenges", c.WalletSessions, uuid.Nil.String(), fmt.Sprintf(deleteByID, "wallet_passkey_challenges", "created_at")},
 		{"wallet_codes", c.WalletCodes, "", fmt.Sprintf(deleteByEnd, "wallet_codes", "expires_at", "credential_id")},
 		{"wallet_used_challenges", c.UsedChallenges, "", fmt.Sprintf(deleteByEnd, "wallet_used_challenges", "expires_at", "hash")},
+		{"uma_nonces", c.UsedChallenges, "", fmt.Sprintf(deleteByEnd, "uma_nonces", "expires_at", "hash")},
+		{"uma_peers", c.UMAPeers, "", fmt.Sprintf(deleteByEnd, "uma_peers", "expires_at", "domain")},
 		{"wallet_credentials", c.RevokedCredentials, "", fmt.Sprintf(deleteByEnd, "wallet_credentials", "revoked_at", "id")},
 		{"agent_device_codes", c.DeviceCodes, "", fmt.Sprintf(deleteByEnd, "agent_device_codes", "expires_at", "hash")},
 		{"agent_attempts", c.AgentAttempts, uuid.Nil.String(),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/money"
 	"causeway/core/transaction"
 )
 
@@ -22,6 +23,33 @@ type detailsColumn struct {
 	SentBy uuid.UUID `json:"sentBy,omitzero"`
 	// Rejection is what the partner said that rejected or returned the payment: it may name the beneficiary.
 	Rejection rejectionColumn `json:"rejection,omitzero"`
+	UMA       *umaColumn      `json:"uma,omitempty"`
+}
+
+// umaColumn is what UMA providers have agreed on about a payment by an invoice.
+type umaColumn struct {
+	Invoice    string `json:"invoice,omitempty"`
+	Currency   string `json:"currency,omitempty"`
+	Received   int64  `json:"received,omitempty"`
+	Multiplier string `json:"multiplier,omitempty"`
+	Fee        int64  `json:"fee,omitempty"`
+	TravelRule string `json:"travelRule,omitempty"`
+}
+
+func newUMAColumn(u *transaction.UMA) *umaColumn {
+	if u == nil {
+		return nil
+	}
+	return &umaColumn{Invoice: u.Invoice, Currency: string(u.Received.Currency), Received: u.Received.Minor,
+		Multiplier: u.Multiplier.String(), Fee: u.Fee, TravelRule: u.TravelRule}
+}
+
+func (c *umaColumn) uma() *transaction.UMA {
+	if c == nil {
+		return nil
+	}
+	return &transaction.UMA{Invoice: c.Invoice, Received: money.Amount{Minor: c.Received, Currency: money.Currency(c.Currency)},
+		Multiplier: storedMultiplier(c.Multiplier), Fee: c.Fee, TravelRule: c.TravelRule}
 }
 
 type rejectionColumn struct {
@@ -35,6 +63,7 @@ type approvalColumn struct {
 	Until     time.Time                 `json:"until,omitzero"`
 	Receiver  map[string]string         `json:"receiver,omitempty"`
 	Note      string                    `json:"note,omitempty"`
+	Approved  time.Time                 `json:"approved,omitzero"`
 }
 
 // newDetailsColumn returns the column of a transaction, nil if it is empty. The names of the parties are in it, so it is encrypted.
@@ -42,16 +71,17 @@ func newInfoField(f transaction.InfoField) counterpartyFieldColumn { return coun
 func infoField(c counterpartyFieldColumn) transaction.InfoField    { return transaction.InfoField(c) }
 
 func newDetailsColumn(t *transaction.Transaction) *detailsColumn {
-	c := &detailsColumn{Counterparty: t.Counterparty, Payer: t.Payer, Payload: t.Payload, Rejection: rejectionColumn(t.Rejection)}
+	c := &detailsColumn{Counterparty: t.Counterparty, Payer: t.Payer, Payload: t.Payload, Rejection: rejectionColumn(t.Rejection),
+		UMA: newUMAColumn(t.UMA)}
 	if t.Quote.IsZero() {
 		c.Description = t.Description
 	}
 	if a := t.Approval; a != nil {
 		c.SentBy = t.SentBy.UUID()
 		c.Approval = &approvalColumn{Webhook: a.Webhook.UUID(), Requested: mapped(a.Requested, newInfoField), Until: a.Deadline,
-			Receiver: a.Receiver, Note: a.Note}
+			Receiver: a.Receiver, Note: a.Note, Approved: a.ApprovedAt}
 	}
-	if len(c.Counterparty) == 0 && len(c.Payer) == 0 && c.Description == "" && c.Approval == nil && c.Payload == "" &&
+	if len(c.Counterparty) == 0 && len(c.Payer) == 0 && c.Description == "" && c.Approval == nil && c.Payload == "" && c.UMA == nil &&
 		c.Rejection == (rejectionColumn{}) {
 		return nil
 	}
@@ -64,11 +94,13 @@ func (c *detailsColumn) read(t *transaction.Transaction) {
 		return
 	}
 	t.Counterparty, t.Payer, t.Payload, t.Rejection = c.Counterparty, c.Payer, c.Payload, transaction.Rejection(c.Rejection)
+	t.UMA = c.UMA.uma()
 	if t.Quote.IsZero() {
 		t.Description = c.Description
 	}
 	if a := c.Approval; a != nil {
-		t.Approval = &transaction.Approval{Requested: mapped(a.Requested, infoField), Deadline: a.Until, Receiver: a.Receiver, Note: a.Note}
+		t.Approval = &transaction.Approval{Requested: mapped(a.Requested, infoField), Deadline: a.Until, Receiver: a.Receiver, Note: a.Note,
+			ApprovedAt: a.Approved}
 		t.Approval.Webhook.SetUUID(a.Webhook)
 		t.SentBy.SetUUID(c.SentBy)
 	}

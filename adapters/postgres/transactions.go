@@ -158,6 +158,9 @@ func (s *paymentScan) scan(ctx context.Context, db *DB, rows pgx.Rows, more ...a
 	t.Pricing = pricing
 	t.Source.Customer, t.Source.Currency = t.Customer, t.Pricing.Sent.Currency
 	t.Destination.Customer, t.Destination.Currency = t.Customer, t.Pricing.Received.Currency
+	if t.Type == transaction.Outgoing {
+		t.Destination.Currency = t.ReceiverAmount().Currency
+	}
 	if t.AgentUsage = nil; s.usage.Day != "" {
 		t.AgentUsage = new(s.usage)
 	}

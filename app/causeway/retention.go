@@ -52,6 +52,8 @@ const (
 	// that follows many of them, so that waiting gives no more tries.
 	walletCodeRetention        = 30 * 24 * time.Hour
 	revokedCredentialRetention = 365 * 24 * time.Hour
+	// umaPeerRetention is how long it is shown that payments were exchanged with another provider, after the last.
+	umaPeerRetention = 90 * 24 * time.Hour
 	// mailRetention is how long it is shown what became of a mail; its content is deleted at once.
 	mailRetention = 30 * 24 * time.Hour
 	// deviceCodeRetention is how long it is shown whether a device code was redeemed, after it has expired.
@@ -104,6 +106,7 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now,
 		MarketRates: now.Add(-maxRetention), RailData: now.Add(-railDataRetention), PartnerEvents: now.Add(-partnerEventRetention),
 		ReceiptPayers: now.Add(-payerRetention), RevokedCredentials: now.Add(-revokedCredentialRetention),
+		UMAPeers: now.Add(-umaPeerRetention),
 		WithoutPlatform: slices.Concat(bitcoin.OldRows(now.Add(-f.RailReplyRetention)), lightning.OldRows(now.Add(-f.RailReplyRetention)),
 			bankfile.OldRows(now.Add(-bankOrderRetention)),
 			postgres.OldSignIns(now, now.Add(-person.AttemptsRetention))),

@@ -91,7 +91,7 @@ func (s *Service) send(ctx context.Context, rail ports.Rail, payouts []ports.Pay
 	var external []ports.Payout
 	var externalIndex []int
 	for i, p := range payouts {
-		if p.Transaction.Destination.UMA != "" {
+		if p.Transaction.Destination.UMA != "" && p.Transaction.UMA == nil {
 			outcome, onUs, err := s.receiveInternal(ctx, p.Transaction)
 			if err != nil {
 				s.Log.WithError(err).WithField("transaction", p.Transaction.ID.String()).Warn("internal payment failed; will retry")

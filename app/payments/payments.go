@@ -44,6 +44,10 @@ type Config struct {
 	Timetable *settlement.Timetable
 	// Counterparties are the people at other providers who pay customers.
 	Counterparties ports.CounterpartiesByEnvironment
+	// Lightning issues the invoices of payments from other UMA providers; nil for none.
+	Lightning ports.LightningNodes
+	// Screening has the sanctions lists that people at other providers are compared with; nil for none.
+	Screening Screening
 	// Approvals requests the approval of incoming payments from platforms.
 	Approvals ports.Approvals
 	Clock     ports.Clock

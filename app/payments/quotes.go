@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/prices"
 	"causeway/app/internal/spans"
 	"causeway/app/internal/uow"
 	"causeway/core/agent"
@@ -15,6 +16,7 @@ import (
 	"causeway/core/quote"
 	"causeway/core/tracing"
 	"causeway/core/transaction"
+	"causeway/core/uma"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -46,12 +48,21 @@ type quoteCommand struct {
 	quote       ident.Quote
 	transaction ident.Transaction
 	receiver    *quote.Lookup
-	trace       tracing.Context
+	// price and answer are those of a quote that an invoice of another provider pays; nil for others.
+	price  *prices.Price
+	answer *uma.Answer
+	trace  tracing.Context
 	// attempt is the entry in the trail of the agent that asks for the quote; zero for the platform.
 	attempt ident.AgentAttempt
 	// attempted is set once a batch has run with the command. If the result of its commit was
 	// lost, the quote may exist.
 	attempted bool
+}
+
+func (c *quoteCommand) partyKey() ports.PartyKey {
+	from, to := c.request.Source, c.request.Destination
+	return ports.PartyKey{Platform: c.request.Platform, Customer: c.request.PayingCustomer(), FromInternal: from.Internal,
+		FromExternal: from.External, ToInternal: to.Internal, ToExternal: to.External}
 }
 
 func (c *quoteCommand) transactionKey() (ports.TransactionKey, bool) {
@@ -94,7 +105,11 @@ func (s *Service) newQuoteCommand(ctx context.Context, r quote.Request, claim *p
 		if err != nil {
 			return nil, err
 		}
-		command.receiver = &receiver
+		if command.receiver = &receiver; receiver.UMA != nil && r.Destination.UMA != "" {
+			if err := s.requestInvoice(ctx, command); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return command, nil
 }
@@ -109,10 +124,7 @@ func (s *Service) createQuoteBatch(ctx context.Context, commands []*quoteCommand
 func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([]batch.Result[quote.WithStatus], error) {
 	keys := make([]ports.PartyKey, len(commands))
 	for i, c := range commands {
-		from, to := c.request.Source, c.request.Destination
-		keys[i] = ports.PartyKey{Platform: c.request.Platform, Customer: c.request.PayingCustomer(), FromInternal: from.Internal,
-			FromExternal: from.External,
-			ToInternal:   to.Internal, ToExternal: to.External}
+		keys[i] = c.partyKey()
 	}
 	var results []batch.Result[quote.WithStatus]
 	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
@@ -189,11 +201,18 @@ func (s *Service) makeQuote(ctx context.Context, c *quoteCommand, p quote.Partie
 	if err != nil {
 		return quote.Quote{}, none, err
 	}
+	if c.price != nil {
+		price = *c.price
+	}
 	created, t, err := c.request.Make(p, route, quote.MakeParams{
-		Quote: c.quote, Transaction: c.transaction, Market: price.Rate.Rate, Terms: price.Terms, Now: now,
+		Quote: c.quote, Transaction: c.transaction, Market: price.Rate.Rate, Terms: price.Terms, Now: now, Answer: c.answer,
 	})
 	if err == nil {
-		err = s.checkRoutes(t, p.FromExternal, p.ToExternal)
+		to := p.ToExternal
+		if to == nil {
+			to = t.InvoiceAccount()
+		}
+		err = s.checkRoutes(t, p.FromExternal, to)
 	}
 	if err == nil && p.UsesChain() {
 		_, err = s.Chains.ChainFor(c.request.Platform)

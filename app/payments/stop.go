@@ -28,7 +28,7 @@ func (s *Service) recorder() returns.Recorder { return returns.Recorder{Accounts
 // a payout that ends, and one that was stopped, pay what is owed for the money.
 func (s *Service) stopUse(ctx context.Context, tx Tx, w *uow.Work, t transaction.Transaction, reason string) error {
 	switch {
-	case t.State.InTransit() && t.DeliveryStep() == transaction.StepDeliver && t.Destination.UMA == "":
+	case t.State.InTransit() && t.DeliveryStep() == transaction.StepDeliver && (t.Destination.UMA == "" || t.UMA != nil):
 		stopped, err := s.stop(ctx, tx, rail.Payout, t.Platform, t.ID.UUID(), t.DestinationRail, t.Pricing.Received, reason)
 		if err != nil || !stopped {
 			return err

@@ -144,15 +144,21 @@ func (s *Service) customerByAddress(ctx context.Context, p ident.Platform, addre
 // checkCurrency checks the payment against the platform's settings for the currency, and returns
 // them.
 func (in UMAPayment) checkCurrency(on platform.Platform) (platform.Currency, error) {
+	settings, err := in.checkDirection(on)
+	if err != nil {
+		return settings, err
+	}
+	return settings, settings.CheckAmount(in.Amount)
+}
+
+// checkDirection returns the platform's settings for the currency, which its customers must receive.
+func (in UMAPayment) checkDirection(on platform.Platform) (platform.Currency, error) {
 	settings, used := on.CurrencySettings(in.Currency)
 	if !used {
 		return settings, fault.New(fault.InvalidCurrency, "Customers of this platform do not receive %s. Use a currency of supportedCurrencies "+
 			"in GET /config.", in.Currency)
 	}
-	if err := settings.CheckDirection(string(transaction.Incoming)); err != nil {
-		return settings, err
-	}
-	return settings, settings.CheckAmount(in.Amount)
+	return settings, settings.CheckDirection(string(transaction.Incoming))
 }
 
 func fieldNames(fields []platform.CounterpartyField) []string {

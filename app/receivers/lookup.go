@@ -165,7 +165,8 @@ func (s *Service) findReceiver(ctx context.Context, request lookupRequest, addre
 	if err != nil {
 		return ports.Counterparty{}, err
 	}
-	found, exists, err := directory.Counterparty(ctx, address, fields)
+	payer := ports.UMAPayer{Platform: request.platform, Address: request.sender.UMAAddress}
+	found, exists, err := directory.Counterparty(ctx, payer, address, fields)
 	if err == nil && !exists {
 		err = fault.New(fault.UMANotFound, "No receiver has the UMA address %s. Check it with the receiver.", address)
 	}
@@ -226,7 +227,7 @@ func (s *Service) priceAndSave(ctx context.Context, request lookupRequest, count
 		return LookupResult{}, err
 	}
 	request.lookup.Fields = transaction.MissingFields(request.sender.Facts(), receiver.WantedFields)
-	request.lookup.Currencies, request.lookup.Facts = receiver.Currencies, receiver.Facts
+	request.lookup.Currencies, request.lookup.Facts, request.lookup.UMA = receiver.Currencies, receiver.Facts, receiver.UMA
 	result := LookupResult{Lookup: request.lookup}
 	lastFault := error(fault.New(fault.InvalidReceiver, "The receiver accepts no currency that the sender can pay."))
 	for _, currency := range receiver.Currencies {
@@ -268,6 +269,9 @@ func (s *Service) priceCurrency(ctx context.Context, request lookupRequest, coun
 
 func (s *Service) pricePair(ctx context.Context, request lookupRequest, from, to money.Currency,
 	country string) (SupportedCurrency, error) {
+	if request.lookup.UMA != nil {
+		return s.priceInvoiced(ctx, request, from, to)
+	}
 	pair, err := corridor.Find(from, to, country)
 	switch {
 	case from == to && request.lookup.ReceiverUMA != "":

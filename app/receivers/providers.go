@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/party"
 	"causeway/core/platform"
@@ -24,9 +25,9 @@ type ProviderFilter struct {
 	AllowedOnly bool
 }
 
-// Providers returns the providers of UMA addresses that platforms of an environment can pay to,
+// Providers returns the providers of UMA addresses that a platform can pay to,
 // ordered by domain. Faults: INVALID_INPUT, NOT_IMPLEMENTED.
-func (s *Service) Providers(ctx context.Context, environment platform.Environment,
+func (s *Service) Providers(ctx context.Context, p ident.Platform, environment platform.Environment,
 	filter ProviderFilter) (ports.Page[ports.Provider], error) {
 	var page ports.Page[ports.Provider]
 	var bad []fault.Field
@@ -43,7 +44,7 @@ func (s *Service) Providers(ctx context.Context, environment platform.Environmen
 	if err != nil {
 		return page, err
 	}
-	all, err := directory.Providers(ctx)
+	all, err := directory.Providers(ctx, p)
 	if err != nil {
 		return page, err
 	}
@@ -53,17 +54,17 @@ func (s *Service) Providers(ctx context.Context, environment platform.Environmen
 		}
 		return strings.Compare(b.Domain, a.Domain)
 	})
-	for _, p := range all {
-		if !filter.matches(p) {
+	for _, provider := range all {
+		if !filter.matches(provider) {
 			continue
 		}
 		page.Total++
 		switch {
-		case filter.After != "" && (p.Domain == filter.After || (p.Domain < filter.After) == filter.Ascending):
+		case filter.After != "" && (provider.Domain == filter.After || (provider.Domain < filter.After) == filter.Ascending):
 		case len(page.Items) == filter.Limit:
 			page.More = true
 		default:
-			page.Items = append(page.Items, p)
+			page.Items = append(page.Items, provider)
 		}
 	}
 	return page, nil

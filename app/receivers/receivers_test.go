@@ -230,7 +230,7 @@ func TestService_LookupRejections(t *testing.T) {
 // fakeProviders are ten providers. Every third is blocked.
 type fakeProviders struct{ counterparties.Counterparties }
 
-func (fakeProviders) Providers(context.Context) ([]ports.Provider, error) {
+func (fakeProviders) Providers(context.Context, ident.Platform) ([]ports.Provider, error) {
 	var all []ports.Provider
 	for i := range 10 {
 		all = append(all, ports.Provider{Domain: fmt.Sprintf("p%d.example", i), Regions: []string{[]string{"DE", "US"}[i%2]},
@@ -258,7 +258,7 @@ func TestService_ProvidersPagination(t *testing.T) {
 			test.filter.Limit, test.filter.After = limit, ""
 			got := ""
 			for {
-				page, err := service.Providers(t.Context(), platform.Sandbox, test.filter)
+				page, err := service.Providers(t.Context(), ident.Platform{}, platform.Sandbox, test.filter)
 				if err != nil || int(page.Total) != len(test.want) || len(page.Items) > limit {
 					t.Fatalf("%s: %+v, %v", name, page, err)
 				}
@@ -275,7 +275,7 @@ func TestService_ProvidersPagination(t *testing.T) {
 			}
 		}
 	}
-	if _, err := service.Providers(t.Context(), platform.Sandbox, receivers.ProviderFilter{Limit: 1, Country: "XX",
+	if _, err := service.Providers(t.Context(), ident.Platform{}, platform.Sandbox, receivers.ProviderFilter{Limit: 1, Country: "XX",
 		Currency: "XXX"}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("unknown codes: %v", err)
 	}

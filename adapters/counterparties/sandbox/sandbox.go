@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/sandbox"
 	"causeway/ports"
@@ -26,7 +28,7 @@ var _ ports.Counterparties = Counterparties{}
 func New(domain string) Counterparties { return Counterparties{domain} }
 
 // Counterparty returns the person at a test address. It reports false for other addresses.
-func (c Counterparties) Counterparty(_ context.Context, address string, wanted []string) (ports.Counterparty, bool, error) {
+func (c Counterparties) Counterparty(_ context.Context, _ ports.UMAPayer, address string, wanted []string) (ports.Counterparty, bool, error) {
 	person, ok := sandbox.FindPerson(address, c.domain)
 	if !ok {
 		return ports.Counterparty{}, false, nil
@@ -40,8 +42,13 @@ func (c Counterparties) Sender(_ context.Context, address string, wanted []strin
 	return ports.Counterparty{Address: address, Facts: sandbox.Facts(address, wanted), WantedFields: sandbox.RequestedFields()}, nil
 }
 
+// RequestInvoice implements ports.Counterparties: the rail of the sandbox pays addresses.
+func (c Counterparties) RequestInvoice(context.Context, ports.PayRequest) (ports.PayAnswer, error) {
+	return ports.PayAnswer{}, fault.New(fault.NotImplemented, "The sandbox pays UMA addresses without invoices.")
+}
+
 // Providers returns the one sandbox provider, with the countries of its currencies.
-func (c Counterparties) Providers(context.Context) ([]ports.Provider, error) {
+func (c Counterparties) Providers(context.Context, ident.Platform) ([]ports.Provider, error) {
 	provider := ports.Provider{Name: "Sandbox Provider", Domain: c.domain, Currencies: sandbox.PeopleCurrencies(), Allowed: true}
 	for _, country := range corridor.Countries() {
 		if country.Live && slices.ContainsFunc(country.Currencies,

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"causeway/adapters/counterparties/sandbox"
+	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/ports"
 )
 
 func TestCounterparties_FindsSandboxPeople(t *testing.T) {
@@ -15,12 +17,12 @@ func TestCounterparties_FindsSandboxPeople(t *testing.T) {
 	// sender, and other domains have no test addresses.
 	c := sandbox.New("people.test")
 
-	found, ok, err := c.Counterparty(t.Context(), "$success.mxn@people.test", []string{"FULL_NAME", "SHOE_SIZE"})
+	found, ok, err := c.Counterparty(t.Context(), ports.UMAPayer{}, "$success.mxn@people.test", []string{"FULL_NAME", "SHOE_SIZE"})
 	if err != nil || !ok || !slices.Equal(found.Currencies, []money.Currency{"MXN"}) ||
 		!reflect.DeepEqual(found.Facts, map[string]string{"FULL_NAME": "Success Mxn"}) || len(found.WantedFields) == 0 {
 		t.Errorf("%+v, %v, %v", found, ok, err)
 	}
-	if _, ok, err := c.Counterparty(t.Context(), "$success.mxn@"+sandbox.DefaultDomain, nil); ok || err != nil {
+	if _, ok, err := c.Counterparty(t.Context(), ports.UMAPayer{}, "$success.mxn@"+sandbox.DefaultDomain, nil); ok || err != nil {
 		t.Errorf("found elsewhere: %v, %v", ok, err)
 	}
 	sender, err := c.Sender(t.Context(), "$bo@bank.example", []string{"ACCOUNT_IDENTIFIER"})
@@ -32,7 +34,7 @@ func TestCounterparties_FindsSandboxPeople(t *testing.T) {
 func TestProviders_RegionsFollowCurrencies(t *testing.T) {
 	t.Parallel()
 	// There is one provider, at the configured domain, in the countries of its currencies.
-	providers, err := sandbox.New("people.test").Providers(t.Context())
+	providers, err := sandbox.New("people.test").Providers(t.Context(), ident.Platform{})
 	if err != nil || len(providers) != 1 || providers[0].Domain != "people.test" || !providers[0].Allowed {
 		t.Fatalf("%+v, %v", providers, err)
 	}

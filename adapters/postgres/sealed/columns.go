@@ -53,6 +53,7 @@ const (
 	BankCorrectionsDetails
 	ReceiptPayersAccount
 	PersonFactorsSecrets
+	UMAKeysSecrets
 	numColumns // keep last
 )
 
@@ -99,6 +100,7 @@ var register = [numColumns]struct {
 	RailFeedItemsContent:  {"rail_feed_items", "content", textFormat},
 	RailStatementsContent: {"rail_statements", "content", bytesFormat},
 	PersonFactorsSecrets:  {"person_factors", "secrets", jsonFormat},
+	UMAKeysSecrets:        {"uma_keys", "secrets", jsonFormat},
 
 	ReconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
 	ReconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},

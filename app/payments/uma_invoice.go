@@ -1,0 +1,224 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"causeway/app/internal/spans"
+	"causeway/app/internal/uow"
+	"causeway/core/account"
+	"causeway/core/corridor"
+	"causeway/core/customer"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/price"
+	"causeway/core/quote"
+	"causeway/core/transaction"
+	"causeway/core/uma"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+// UMAPayRequest is a pay request of another provider, whose signature was verified.
+type UMAPayRequest struct {
+	// Sender and Receiver are UMA addresses in lower case.
+	Sender, Receiver string
+	Ask              uma.Ask
+	// Facts are what is stated about the sender, and TravelRule what was stated encrypted.
+	Facts      map[string]string
+	TravelRule string
+	// Wanted are the facts about the receiver that are asked for.
+	Wanted []transaction.InfoField
+	// DescriptionHash is that of the invoice.
+	DescriptionHash [32]byte
+}
+
+// UMAInvoice is the invoice of an approved payment, and what its receiver gets.
+type UMAInvoice struct {
+	Invoice  ports.Invoice
+	Offer    uma.Offer
+	Received money.Amount
+	// Facts are the facts about the receiver that were asked for and are known.
+	Facts map[string]string
+}
+
+const (
+	// approvalWait is how long an answer waits for the decision of the platform: its endpoint may take ten seconds, and then five
+	// more to decide.
+	approvalWait = 15 * time.Second
+	// firstApprovalPoll and maxApprovalPoll are the pauses between looking for the decision.
+	firstApprovalPoll, maxApprovalPoll = 25 * time.Millisecond, 400 * time.Millisecond
+)
+
+// InvoiceUMAPayment creates an incoming payment, waits until the platform approves it, and issues its invoice. An invoice that
+// nobody pays expires with its rate. The error is a uma.Refusal, or a fault.
+func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, in UMAPayRequest) (UMAInvoice, error) {
+	if on.WebhookEndpoint == "" {
+		return UMAInvoice{}, uma.Refuse(uma.PayRequestFailed, "the receiver takes no payments now")
+	}
+	if s.Lightning == nil {
+		return UMAInvoice{}, errNotConnected(on.Environment)
+	}
+	node, err := s.Lightning.LightningFor(ctx, on.ID)
+	if err != nil {
+		return UMAInvoice{}, err
+	}
+	to, err := s.customerByAddress(ctx, on.ID, in.Receiver)
+	switch {
+	case err != nil:
+		return UMAInvoice{}, err
+	case to == nil || to.CheckReady() != nil:
+		return UMAInvoice{}, uma.Refuse(uma.UserNotFound, "there is no receiver "+in.Receiver)
+	case to.UMAAddress == in.Sender:
+		return UMAInvoice{}, uma.Refuse(uma.SenderNotAccepted, "the sender and the receiver are the same")
+	}
+	if err := s.checkStatedFacts(ctx, on, in); err != nil {
+		return UMAInvoice{}, err
+	}
+	incoming, err := s.priceUMAPayment(ctx, on, *to, in)
+	if err != nil {
+		return UMAInvoice{}, err
+	}
+	created, err := s.createInvoiced(ctx, *to, incoming)
+	if err != nil {
+		return UMAInvoice{}, err
+	}
+	approved, err := s.awaitApproval(ctx, created)
+	if err != nil {
+		return UMAInvoice{}, err
+	}
+	invoice, err := node.Invoice(ctx, ports.InvoiceRequest{ID: approved.ID.UUID(), Reference: approved.Reference, Amount: approved.Pricing.Sent,
+		DescriptionHash: in.DescriptionHash, ExpiresAt: approved.ExpiresAt})
+	if err != nil {
+		return UMAInvoice{}, fmt.Errorf("issue the invoice of %s: %w", approved.ID, err)
+	}
+	facts := to.Facts()
+	for name, fact := range approved.Approval.Receiver {
+		facts[name] = fact
+	}
+	return UMAInvoice{Invoice: invoice, Offer: incoming.Offer, Received: approved.Pricing.Received,
+		Facts: uma.FactsToState(facts, in.Wanted)}, nil
+}
+
+// checkStatedFacts refuses a sender about whom a fact is missing that the platform requires, or who resembles an entry of the
+// sanctions lists.
+func (s *Service) checkStatedFacts(ctx context.Context, on platform.Platform, in UMAPayRequest) error {
+	if missing := uma.MissingMandatory(in.Facts, infoFields(on, in.Ask.Currency)); len(missing) > 0 {
+		names := make([]string, len(missing))
+		for i, name := range missing {
+			names[i] = uma.WireName(name)
+		}
+		return uma.Refuse(uma.MissingPayerData, fmt.Sprintf("payerData must have %v", names))
+	}
+	hit, err := s.resemblesListed(ctx, in.Facts)
+	if err == nil && hit {
+		err = uma.Refuse(uma.SenderNotAccepted, "payments of this sender are not accepted")
+	}
+	return err
+}
+
+// priceUMAPayment prices a payment in bitcoin to a currency of the platform.
+func (s *Service) priceUMAPayment(ctx context.Context, on platform.Platform, to customer.Customer, in UMAPayRequest) (quote.Incoming, error) {
+	settings, err := UMAPayment{Currency: in.Ask.Currency}.checkDirection(on)
+	if err != nil {
+		return quote.Incoming{}, uma.Refuse(uma.InvalidCurrency, "the receiver does not receive this currency")
+	}
+	pair, err := corridor.OfUMA(money.BTC, in.Ask.Currency)
+	if err != nil {
+		return quote.Incoming{}, uma.Refuse(uma.InvalidCurrency, "the receiver does not receive this currency")
+	}
+	if err := s.Prices.Refresh(ctx); err != nil {
+		return quote.Incoming{}, err
+	}
+	priced, err := s.Prices.Of(ctx, on.ID, pair)
+	if err != nil {
+		return quote.Incoming{}, err
+	}
+	offer, err := in.Ask.Price(priced.Rate.Rate, price.Fee{Fixed: priced.Terms.Fee.Fixed, Percent: priced.Terms.Fee.Percent})
+	if err == nil {
+		err = priced.Terms.CheckAmount(money.Amount{Minor: offer.Price.Sending, Currency: money.BTC})
+	}
+	if err == nil {
+		err = settings.CheckAmount(offer.Price.Receiving)
+	}
+	if errors.Is(err, price.ErrOutOfRange) || fault.Is(err, fault.AmountOutOfRange) {
+		err = uma.Refuse(uma.AmountOutOfRange, "the receiver cannot receive this amount")
+	}
+	now := s.Clock.Now()
+	return quote.Incoming{Quote: ident.NewQuote(s.IDs.New, now), Transaction: ident.NewTransaction(s.IDs.New, now), Sender: in.Sender, Ask: in.Ask,
+		Offer: offer, Market: priced.Rate.Rate, Terms: priced.Terms, Facts: in.Facts, TravelRule: in.TravelRule, Now: now,
+		Approval: transaction.Approval{Webhook: ident.NewWebhook(s.IDs.New, now),
+			Requested: transaction.MissingFields(to.Facts(), in.Wanted)}}, err
+}
+
+// invoiceGrace is how long after its invoice has expired a payment ends, so that a payment that was made in time is known by then.
+const invoiceGrace = 2 * time.Minute
+
+// createInvoiced stores the payment with its quote, the request for approval as its next step, and its end.
+func (s *Service) createInvoiced(ctx context.Context, to customer.Customer, in quote.Incoming) (transaction.Transaction, error) {
+	var d transaction.Decision
+	var w work
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+		w = s.newWork()
+		currency := in.Ask.Currency
+		opened, err := account.NewInternal(ident.NewInternalAccount(s.IDs.New, w.Now), to.Platform, to.ID, currency, w.Now)
+		if err != nil {
+			return err
+		}
+		internal, err := uow.EnsureAccount(ctx, tx, opened)
+		if err != nil {
+			return err
+		}
+		balances, err := tx.Balances(ctx, []ledger.Account{internal.LedgerAccount()})
+		if err != nil {
+			return err
+		}
+		var q quote.Quote
+		q, d, err = in.Make(transaction.IncomingParties{To: &internal, Owner: &to}, balances[internal.LedgerAccount()])
+		if err != nil {
+			return err
+		}
+		d.Transaction.Trace = spans.Context(ctx)
+		if err := tx.CreateQuotes(ctx, []quote.Quote{q}, nil); err != nil {
+			return err
+		}
+		w.Create(d)
+		w.EnqueueAt(to.Platform, transaction.StepExpire, d.Transaction.ID.UUID(), d.Transaction.ExpiresAt.Add(invoiceGrace))
+		return w.Write(ctx, tx)
+	})
+	if err == nil {
+		s.afterCommit(w)
+	}
+	return d.Transaction, err
+}
+
+// awaitApproval waits until the platform has decided about a payment, in whichever process. If it takes too long, or the caller
+// goes away, nobody gets an invoice, and the payment expires.
+func (s *Service) awaitApproval(ctx context.Context, t transaction.Transaction) (transaction.Transaction, error) {
+	ctx, cancel := context.WithTimeout(ctx, approvalWait)
+	defer cancel()
+	key := transactionKey(t)
+	for pause := firstApprovalPoll; ; pause = min(2*pause, maxApprovalPoll) {
+		read, err := s.Store.TransactionsByKey(ctx, []ports.TransactionKey{key})
+		if err != nil {
+			return t, err
+		}
+		switch decided := read[key]; decided.IncomingState() {
+		case transaction.AwaitingPayment:
+			return decided, nil
+		case transaction.Declined, transaction.Credited:
+			return t, uma.Refuse(uma.PayRequestFailed, "the receiver does not accept the payment")
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return t, uma.Refuse(uma.PayRequestFailed, "the receiver has not accepted the payment in time; ask again")
+		}
+	}
+}

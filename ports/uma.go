@@ -1,0 +1,28 @@
+package ports
+
+import (
+	"context"
+	"time"
+
+	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/uma"
+)
+
+// UMAStore stores the keys of platforms as UMA providers, and what they have of others. Each method is one atomic step.
+type UMAStore interface {
+	// UMAPlatform returns the production platform with a UMA domain; false if there is none, or several have it.
+	UMAPlatform(ctx context.Context, domain string) (platform.Platform, bool, error)
+	UMAKeys(ctx context.Context, p ident.Platform) (uma.KeyRing, error)
+	// AddUMAKeys adds a key pair. It returns false, and changes nothing, if there is one with its number.
+	AddUMAKeys(ctx context.Context, pair uma.KeyPair) (bool, error)
+	// DeleteUMAKeys deletes key pairs of a platform that have no use any more.
+	DeleteUMAKeys(ctx context.Context, p ident.Platform, pairs []uma.KeyPair) error
+	// SaveUMANonce keeps a nonce of a provider until a time. It returns false if it is kept already.
+	SaveUMANonce(ctx context.Context, p ident.Platform, domain, nonce string, until time.Time) (bool, error)
+	// UMAPeer returns the keys of another provider as a platform has read them last; false for none.
+	UMAPeer(ctx context.Context, p ident.Platform, domain string) (uma.PeerKeys, bool, error)
+	SaveUMAPeer(ctx context.Context, p ident.Platform, keys uma.PeerKeys) error
+	// UMAPeers returns the domains of the providers that a platform has keys of.
+	UMAPeers(ctx context.Context, p ident.Platform, limit int) ([]string, error)
+}
