@@ -31,6 +31,9 @@ func (p *Provider) Counterparty(ctx context.Context, payer ports.UMAPayer, addre
 	if domain == payer.Platform.UMADomain {
 		return ports.Counterparty{}, false, nil // it was looked for among the platform's customers
 	}
+	if err := p.Settles(payer.Platform.ID); err != nil {
+		return ports.Counterparty{}, false, err
+	}
 	if !p.Policy.Allows(domain) {
 		return ports.Counterparty{}, false, fault.New(fault.InvalidReceiver, "Payments to the provider %s are not allowed.", domain)
 	}

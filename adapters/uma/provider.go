@@ -26,9 +26,11 @@ type Config struct {
 	Store  ports.UMAStore
 	Client *Client
 	Policy uma.Policy
-	Clock  ports.Clock
-	IDs    ports.IDs
-	Log    *logrus.Entry
+	// Settles returns NOT_IMPLEMENTED if the payments of a platform cannot be settled.
+	Settles func(ident.Platform) error
+	Clock   ports.Clock
+	IDs     ports.IDs
+	Log     *logrus.Entry
 }
 
 // Provider is the provider of each production platform, at the platform's UMA domain.

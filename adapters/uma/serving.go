@@ -96,6 +96,8 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 		if refusal.Reason == uma.UnsupportedVersion {
 			refused.SupportedMajorVersions = uma.MajorVersions()
 		}
+	} else if fault.Is(err, fault.NotImplemented) {
+		status, refused.Reason = http.StatusNotImplemented, "This provider takes no payments: it has no Lightning node."
 	} else if f, is := fault.As(err); is && !f.Code.Temporary() {
 		status, refused.Reason, refused.Code = http.StatusFailedDependency, "The receiver takes no payments now.", string(uma.PayRequestFailed)
 		s.Log.WithError(err).Warn("a request of a UMA provider is refused")
@@ -152,6 +154,9 @@ func (s *Server) lookup(ctx context.Context, r *http.Request, on platform.Platfo
 	if version == "" || domain == "" || query.Get("signature") == "" {
 		return nil, uma.Refuse(uma.MissingUMAParameters, "umaVersion, vaspDomain, signature, nonce and timestamp are required: payments without "+
 			"UMA are not taken")
+	}
+	if err := s.Settles(on.ID); err != nil {
+		return nil, err
 	}
 	if err := s.checkDomain(on, domain); err != nil {
 		return nil, err

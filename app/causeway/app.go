@@ -31,6 +31,7 @@ import (
 	"causeway/adapters/rails/timeout"
 	"causeway/adapters/rates/ecb"
 	"causeway/adapters/secrets"
+	"causeway/adapters/uma"
 	"causeway/app/accounting"
 	"causeway/app/accounts"
 	"causeway/app/agents"
@@ -103,6 +104,7 @@ type app struct {
 	people          *people.Service
 	jobs            *operatorjobs.Service
 	receivers       *receivers.Service
+	uma             *uma.Provider
 	accounting      *accounting.Service
 	treasury        *treasury.Service
 	receivables     *receivables.Service
@@ -217,7 +219,8 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	byEnvironment := railsByEnvironment(timeout.New(simulatedRail, a.RailTimeout, a.log), a.connectedRail)
 	a.jobMetrics = newJobMetrics(a.metrics)
 	rails := newRailSelector(a.db, byEnvironment, a.walletChains())
-	counterparties := ports.CounterpartiesByEnvironment{platform.Sandbox: sandboxcounterparties.New(a.SandboxUMADomain)}
+	a.uma = a.newUMA(rails, idGenerator)
+	counterparties := ports.CounterpartiesByEnvironment{platform.Sandbox: sandboxcounterparties.New(a.SandboxUMADomain), platform.Production: a.uma}
 	quotePrices := prices.New(a.db, marketRates, systemClock{})
 	a.db.OnDatabaseChange(quotePrices.Invalidate)
 	a.db.OnDatabaseChange(a.connections.Reopen)
@@ -231,7 +234,8 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.mailSender = mail.New(mail.Config{
 		Store: a.db, Jobs: due, Mailers: a.mailers, Clock: systemClock{}, Log: log, JobMetrics: a.jobMetrics,
 		Metrics: a.mailMetrics})
-	sanctions := customers.Screeners{platform.Production: customers.NewScreener(a.db, a.ScreeningThreshold)}
+	screener := customers.NewScreener(a.db, a.ScreeningThreshold)
+	sanctions := customers.Screeners{platform.Production: screener}
 	a.walletProofs = a.newWalletProofs()
 	a.customers = customers.New(customers.Config{
 		Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment,
@@ -257,6 +261,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.payments = payments.New(payments.Config{
 		Store: a.db, Jobs: due, Rails: rails, Simulated: simulatedRail, Chains: rails, Custody: a.custody,
 		WalletProofs: a.walletProofs, Prices: quotePrices, Timetable: a.timetable, Counterparties: counterparties,
+		Lightning: rails, Screening: screener,
 		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log,
 		Batches: batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout,
 			Observer: newBatchMetrics(a.metrics)},
@@ -309,6 +314,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 	server := httpapi.New(config)
 	api.Register(server, a.useCases(a.verificationURL(address)))
 	a.mountPartners(server)
+	a.mountUMA(server)
 	return server, errors.Join(a.mountPages(server, address), a.mountConsole(server, address), a.mountIdentity(server), server.Build())
 }
 

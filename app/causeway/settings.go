@@ -52,6 +52,7 @@ type serverFlags struct {
 	issuerFlags       `group:"Embedded wallets"`
 	mailFlags         `group:"Mails"`
 	walletChainFlags  `group:"Embedded wallets"`
+	umaFlags          `group:"UMA"`
 	traceFlags        `group:"Logs, metrics and traces"`
 
 	// logRefused logs requests that are refused, for developers.
@@ -108,6 +109,7 @@ func (c serverFlags) validate() error {
 	c.checkIssuers(refuse)
 	c.checkMail(refuse)
 	c.checkTraces(refuse)
+	c.checkUMA(refuse)
 	if _, err := c.trustedProxies(); err != nil {
 		refuse("--trusted-proxies (CAUSEWAY_TRUSTED_PROXIES)", "networks such as 10.0.0.0/8", strings.Join(c.TrustedProxies, ","))
 	}

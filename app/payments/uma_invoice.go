@@ -107,7 +107,8 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 // checkStatedFacts refuses a sender about whom a fact is missing that the platform requires, or who resembles an entry of the
 // sanctions lists.
 func (s *Service) checkStatedFacts(ctx context.Context, on platform.Platform, in UMAPayRequest) error {
-	if missing := uma.MissingMandatory(in.Facts, infoFields(on, in.Ask.Currency)); len(missing) > 0 {
+	settings, _ := on.CurrencySettings(in.Ask.Currency)
+	if missing := uma.MissingMandatory(in.Facts, uma.RequiredFields([]platform.Currency{settings})); len(missing) > 0 {
 		names := make([]string, len(missing))
 		for i, name := range missing {
 			names[i] = uma.WireName(name)

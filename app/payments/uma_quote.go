@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"causeway/core/corridor"
+	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -67,7 +68,11 @@ func (s *Service) requestInvoice(ctx context.Context, c *quoteCommand) error {
 	if err := s.screenCounterparty(ctx, c.receiver.Facts); err != nil {
 		return err
 	}
-	answer, err := others.RequestInvoice(ctx, newPayRequest(on, parties, c.request, ask))
+	payer, err := s.Store.Customer(ctx, on.ID, parties.Customer.ID)
+	if err != nil {
+		return err
+	}
+	answer, err := others.RequestInvoice(ctx, newPayRequest(on, payer, *c.receiver.UMA, c.request, ask))
 	if err != nil {
 		return err
 	}
@@ -80,7 +85,7 @@ func (s *Service) requestInvoice(ctx context.Context, c *quoteCommand) error {
 	if err := s.screenCounterparty(ctx, receiver.Facts); err != nil {
 		return err
 	}
-	if missing := uma.MissingMandatory(receiver.Facts, infoFields(on, ask.Currency)); len(missing) > 0 {
+	if missing := uma.MissingMandatory(receiver.Facts, uma.RequiredFields(on.Currencies)); len(missing) > 0 {
 		return fault.New(fault.QuoteRequestFailed, "The receiver's provider does not state %v about the receiver, which your platform requires.",
 			missing)
 	}
@@ -90,26 +95,15 @@ func (s *Service) requestInvoice(ctx context.Context, c *quoteCommand) error {
 
 // newPayRequest returns the pay request of a quote. Facts about the payer are stated if the receiver's provider wants them; if it is
 // subject to the travel rule, who the payer is is stated to it encrypted.
-func newPayRequest(on platform.Platform, parties quote.Parties, r quote.Request, ask uma.Ask) ports.PayRequest {
-	payer, to := *parties.Customer, *parties.Receiver.UMA
+func newPayRequest(on platform.Platform, payer customer.Customer, to uma.Receiver, r quote.Request, ask uma.Ask) ports.PayRequest {
 	facts := payer.Facts()
 	maps.Copy(facts, r.Payer)
 	request := ports.PayRequest{Payer: ports.UMAPayer{Platform: on, Address: payer.UMAAddress}, Receiver: r.Destination.UMA, To: to, Ask: ask,
-		Facts: uma.FactsToState(facts, to.Wanted), Wanted: infoFields(on, ask.Currency)}
+		Facts: uma.FactsToState(facts, to.Wanted), Wanted: uma.RequiredFields(on.Currencies)}
 	if to.TravelRule {
 		request.TravelRule = facts
 	}
 	return request
-}
-
-// infoFields returns the facts about a counterparty that a platform requires in a currency.
-func infoFields(on platform.Platform, currency money.Currency) []transaction.InfoField {
-	settings, _ := on.CurrencySettings(currency)
-	fields := make([]transaction.InfoField, len(settings.RequiredCounterpartyFields))
-	for i, f := range settings.RequiredCounterpartyFields {
-		fields[i] = transaction.InfoField(f)
-	}
-	return fields
 }
 
 // screenCounterparty returns INVALID_RECEIVER if a person at another provider resembles an entry of the sanctions lists.

@@ -16,6 +16,7 @@ import (
 	"causeway/core/price"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/core/uma"
 	"causeway/ports"
 )
 
@@ -150,7 +151,7 @@ func (s *Service) customerByUMA(ctx context.Context, p ident.Platform, address s
 // findReceiver returns the person at an address, with the facts that the platform requires. It
 // looks among the platform's own customers first, whose addresses are at the platform's domain.
 func (s *Service) findReceiver(ctx context.Context, request lookupRequest, address string) (ports.Counterparty, error) {
-	fields := fieldNames(requiredFields(request.platform.Currencies))
+	fields := fieldNames(uma.RequiredFields(request.platform.Currencies))
 	own, err := s.customerByUMA(ctx, request.platform.ID, address)
 	if err != nil {
 		return ports.Counterparty{}, err
@@ -184,7 +185,7 @@ func asCounterparty(c customer.Customer, p platform.Platform, fields []string) p
 			counterparty.Currencies, accepted = append(counterparty.Currencies, currency.Code), append(accepted, currency)
 		}
 	}
-	counterparty.WantedFields = requiredFields(accepted)
+	counterparty.WantedFields = uma.RequiredFields(accepted)
 	return counterparty
 }
 
@@ -192,23 +193,6 @@ func asCounterparty(c customer.Customer, p platform.Platform, fields []string) p
 // who is not restricted to other currencies.
 func isEnabled(currency platform.Currency, direction transaction.Type, c customer.Customer) bool {
 	return slices.Contains(currency.Directions, string(direction)) && (len(c.Currencies) == 0 || slices.Contains(c.Currencies, currency.Code))
-}
-
-// requiredFields returns the facts about a counterparty that the platform requires in any of the
-// currencies. A field that is mandatory in one is mandatory.
-func requiredFields(currencies []platform.Currency) []transaction.InfoField {
-	var required []transaction.InfoField
-	for _, currency := range currencies {
-		for _, f := range currency.RequiredCounterpartyFields {
-			field := transaction.InfoField(f)
-			if i := slices.IndexFunc(required, func(r transaction.InfoField) bool { return r.Name == field.Name }); i >= 0 {
-				required[i].Mandatory = required[i].Mandatory || field.Mandatory
-			} else {
-				required = append(required, field)
-			}
-		}
-	}
-	return required
 }
 
 func fieldNames(fields []transaction.InfoField) []string {

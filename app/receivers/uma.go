@@ -64,7 +64,7 @@ func (s *Service) UMAReceiver(ctx context.Context, on platform.Platform, address
 	if len(receiver.Currencies) == 0 {
 		return UMAReceiver{}, none
 	}
-	receiver.Wanted = requiredFields(accepted)
+	receiver.Wanted = uma.RequiredFields(accepted)
 	return receiver, nil
 }
 

@@ -139,12 +139,6 @@ type MakeParams struct {
 // receiving rail adds the payment instructions.
 func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transaction.Transaction, error) {
 	from, to := route.Corridor.From, route.Corridor.To
-	if r.PlatformFee != nil {
-		if bad := r.PlatformFee.Check(platformFixedFee, "", from); len(bad) > 0 {
-			return Quote{}, transaction.Transaction{}, fault.Invalid(bad...)
-		}
-		params.Terms.PlatformFee = *r.PlatformFee
-	}
 	pricing, err := r.price(params, from, to)
 	if err == nil && params.Answer != nil && pricing.Received.Minor != uma.SatsOf(params.Answer.Invoice.MilliSatoshis) {
 		err = fault.New(fault.QuoteRequestFailed, "The rate has changed meanwhile. Request the quote again.")
@@ -223,6 +217,12 @@ func (q Quote) CheckFunds(balance int64) error {
 
 // price returns the amounts of the quote, with the fees of the service and of the platform.
 func (r Request) price(params MakeParams, from, to money.Currency) (transaction.Pricing, error) {
+	if r.PlatformFee != nil {
+		if bad := r.PlatformFee.Check(platformFixedFee, "", from); len(bad) > 0 {
+			return transaction.Pricing{}, fault.Invalid(bad...)
+		}
+		params.Terms.PlatformFee = *r.PlatformFee
+	}
 	_, all, err := params.Terms.Fees()
 	if err != nil {
 		return transaction.Pricing{}, err

@@ -26,26 +26,39 @@ type UMA struct {
 const MaxTravelRule = 16 << 10
 
 // ReceiverAmount returns what the receiver of the transaction gets.
-func (t Transaction) ReceiverAmount() money.Amount { return receiverAmount(t.UMA, t.Pricing) }
+func (t Transaction) ReceiverAmount() money.Amount { return t.Pricing.ToReceiver(t.UMA) }
 
-func receiverAmount(u *UMA, p Pricing) money.Amount {
+// ToReceiver returns what the receiver gets in the end: what the other provider says about an outgoing payment.
+func (p Pricing) ToReceiver(u *UMA) money.Amount {
 	if u != nil && u.Received.Currency != "" {
 		return u.Received
 	}
 	return p.Received
 }
 
-// ReceiverRate returns how many smallest units the receiver gets for one that is converted.
-func (t Transaction) ReceiverRate() money.Rate {
-	if t.UMA == nil || t.Type != Outgoing {
-		return t.Pricing.Rate
+// ReceiverRate returns how many of the smallest units that the receiver gets in the end one that is converted buys.
+func (p Pricing) ReceiverRate(u *UMA) money.Rate {
+	if u == nil || u.Received.Currency == "" {
+		return p.Rate
 	}
-	rate, err := money.SimplestRate(t.Pricing.Sent.Minor-t.Pricing.Fees, t.UMA.Received.Minor)
+	rate, err := money.SimplestRate(p.Sent.Minor-p.Fees, u.Received.Minor)
 	if err != nil {
-		return t.Pricing.Rate
+		return p.Rate
 	}
 	return rate
 }
+
+// OtherRate returns how many of its smallest units the receiving provider gives for a satoshi, and its fee in them, rounded down.
+func (u UMA) OtherRate() (money.Rate, int64, error) {
+	rate, err := thousand.Div(u.Multiplier)
+	if err != nil {
+		return rate, 0, err
+	}
+	fee, err := rate.Floor(u.Fee / 1000)
+	return rate, fee, err
+}
+
+var thousand = money.MustRate("1000")
 
 // InvoiceAccount returns the account that an outgoing payment to a person at another provider is paid to: its invoice; nil for
 // other transactions.

@@ -1,6 +1,7 @@
 package uma
 
 import (
+	"slices"
 	"strings"
 
 	"causeway/core/platform"
@@ -81,4 +82,21 @@ func FactsToState(known map[string]string, wanted []transaction.InfoField) map[s
 // MissingMandatory returns the names of the mandatory facts that are not known.
 func MissingMandatory(known map[string]string, wanted []transaction.InfoField) []string {
 	return transaction.Approval{Requested: wanted}.Missing(known)
+}
+
+// RequiredFields returns the facts about a counterparty that a platform requires in any of the
+// currencies. A field that is mandatory in one is mandatory.
+func RequiredFields(currencies []platform.Currency) []transaction.InfoField {
+	var required []transaction.InfoField
+	for _, currency := range currencies {
+		for _, f := range currency.RequiredCounterpartyFields {
+			field := transaction.InfoField(f)
+			if i := slices.IndexFunc(required, func(r transaction.InfoField) bool { return r.Name == field.Name }); i >= 0 {
+				required[i].Mandatory = required[i].Mandatory || field.Mandatory
+			} else {
+				required = append(required, field)
+			}
+		}
+	}
+	return required
 }

@@ -215,9 +215,9 @@ type quoteBody struct {
 }
 
 type rateDetails struct {
-	CounterpartyMultiplier   httpapi.Decimal `json:"counterpartyMultiplier" doc:"Conversion rate of the receiving institution. 1 if it does not convert."`
+	CounterpartyMultiplier   httpapi.Decimal `json:"counterpartyMultiplier" doc:"Conversion rate of the receiving institution: smallest units of the receiving currency per satoshi, for UMA addresses at other providers. 1 if it does not convert."`
 	CounterpartyFixedFee     httpapi.Minor   `json:"counterpartyFixedFee" doc:"Fee of the receiving institution, in the smallest unit of the receiving currency."`
-	ServiceMultiplier        httpapi.Decimal `json:"serviceMultiplier" doc:"Market rate of the quote."`
+	ServiceMultiplier        httpapi.Decimal `json:"serviceMultiplier" doc:"Market rate of the quote: that to satoshi, for UMA addresses at other providers."`
 	ServiceFixedFee          httpapi.Minor   `json:"serviceFixedFee" doc:"Fixed fee, in the smallest unit of the sending currency."`
 	ServiceVariableFeeRate   httpapi.Decimal `json:"serviceVariableFeeRate" doc:"Variable fee as a fraction of the sending amount: 0.003 is 0.3 %."`
 	ServiceVariableFeeAmount httpapi.Minor   `json:"serviceVariableFeeAmount" doc:"Variable fee, in the smallest unit of the sending currency."`
@@ -225,23 +225,32 @@ type rateDetails struct {
 
 var unitRate = money.MustRate("1")
 
-func renderRateDetails(p transaction.Pricing) rateDetails {
-	return rateDetails{CounterpartyMultiplier: httpapi.Decimal{Rate: unitRate}, ServiceMultiplier: httpapi.Decimal{Rate: p.Market},
+func renderRateDetails(p transaction.Pricing, u *transaction.UMA) rateDetails {
+	details := rateDetails{CounterpartyMultiplier: httpapi.Decimal{Rate: unitRate}, ServiceMultiplier: httpapi.Decimal{Rate: p.Market},
 		ServiceFixedFee: minor(p.FixedFee), ServiceVariableFeeRate: httpapi.Decimal{Rate: p.FeeRate},
 		ServiceVariableFeeAmount: minor(p.VariableFee)}
+	if u == nil || u.Received.Currency == "" {
+		return details
+	}
+	if rate, fee, err := u.OtherRate(); err == nil {
+		details.CounterpartyMultiplier, details.CounterpartyFixedFee = httpapi.Decimal{Rate: rate}, minor(fee)
+	}
+	return details
 }
 
 func renderQuote(withStatus quote.WithStatus) quoteBody {
 	q := withStatus.Quote
+	received := q.Pricing.ToReceiver(q.UMA)
 	return quoteBody{
 		ID: httpapi.NewID(q.ID), QuoteID: httpapi.NewID(q.ID), Status: string(withStatus.Status),
 		CreatedAt: httpapi.NewTime(q.CreatedAt), ExpiresAt: httpapi.NewTime(q.ExpiresAt),
 		Source: renderSource(q.Source), Destination: withPaymentRail(renderDestination(q.Destination), q.DestinationRail),
-		SendingCurrency: renderCurrency(q.Pricing.Sent.Currency), ReceivingCurrency: renderCurrency(q.Pricing.Received.Currency),
-		TotalSendingAmount: minor(q.Pricing.Sent.Minor), TotalReceivingAmount: minor(q.Pricing.Received.Minor),
-		ExchangeRate: httpapi.Decimal{Rate: q.Pricing.Rate}, FeesIncluded: minor(q.Pricing.Fees), PlatformFees: minor(q.Pricing.PlatformFees),
+		SendingCurrency: renderCurrency(q.Pricing.Sent.Currency), ReceivingCurrency: renderCurrency(received.Currency),
+		TotalSendingAmount: minor(q.Pricing.Sent.Minor), TotalReceivingAmount: minor(received.Minor),
+		ExchangeRate: httpapi.Decimal{Rate: q.Pricing.ReceiverRate(q.UMA)}, FeesIncluded: minor(q.Pricing.Fees),
+		PlatformFees:        minor(q.Pricing.PlatformFees),
 		PaymentInstructions: renderInstructions(q.Instructions, false), TransactionID: httpapi.NewID(q.Transaction),
-		Description: q.Description, Counterparty: q.Counterparty, RateDetails: renderRateDetails(q.Pricing),
+		Description: q.Description, Counterparty: q.Counterparty, RateDetails: renderRateDetails(q.Pricing, q.UMA),
 	}
 }
 
@@ -281,7 +290,7 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InternalAccountNotFound,
 			fault.ExternalAccountNotFound, fault.InvalidCurrency,
 			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientBalance, fault.InsufficientFunds,
-			fault.QuoteRequestFailed, fault.NotImplemented},
+			fault.QuoteRequestFailed, fault.InvalidReceiver, fault.PayreqRequestFailed, fault.CounterpartyPubkeyFetchError, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (quote.WithStatus, error) {
 		request, err := in.Body.request(call.Principal.Platform)
 		if err != nil {

@@ -114,7 +114,8 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 			"Rates are estimates from the sender's first currency. Use the `lookupId` in a quote to the address.\n\n" +
 			"The sandbox has the addresses `$success.usd`, `$success.eur`, `$success.mxn`, `$pending.long.usd` and `$fail.compliance.usd` at its " +
 			"own domain, and those of your customers.",
-		Errors: append(slices.Clone(refusals), fault.InvalidUMAAddress, fault.UMANotFound, fault.SelfPayment, fault.NotImplemented),
+		Errors: append(slices.Clone(refusals), fault.InvalidUMAAddress, fault.UMANotFound, fault.SelfPayment, fault.LnurlpRequestFailed,
+			fault.NoCompatibleUMAVersion, fault.CounterpartyPubkeyFetchError, fault.NotImplemented),
 	}, func(ctx context.Context, call httpapi.Call, in *umaParams) (receivers.LookupResult, error) {
 		return service.LookupUMAAddress(ctx, call.Principal.Platform, in.Receiver, in.sender())
 	}, renderLookup)

@@ -58,6 +58,7 @@ type transactionBody struct {
 	SenderUMA           string                        `json:"senderUmaAddress,omitempty" doc:"UMA address of the sender, for UMA payments." example:"$ana@bank.example"`
 	ReceiverUMA         string                        `json:"receiverUmaAddress,omitempty" doc:"UMA address of the receiver, for UMA payments." example:"$bo@bank.example"`
 	RequestedInfo       []customerInfoField           `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"Only in the INCOMING_PAYMENT.PENDING webhook: information about the receiver that the sending institution requires and the service does not have."`
+	TravelRule          string                        `json:"travelRuleInformation,omitempty" doc:"INCOMING from another UMA provider only: what that provider has stated encrypted about the sender, because of the travel rule; often JSON." example:"{\"originator\":{\"FULL_NAME\":\"Ana Silva\"}}"`
 	FailureReason       string                        `json:"failureReason,omitempty" enum:"QUOTE_EXPIRED,QUOTE_EXECUTION_FAILED,LIGHTNING_PAYMENT_FAILED,FUNDING_AMOUNT_MISMATCH,COUNTERPARTY_POST_TX_FAILED,LNURLP_FAILED,PAY_REQUEST_FAILED,PAYMENT_APPROVAL_WEBHOOK_ERROR,PAYMENT_APPROVAL_TIMED_OUT,OFFRAMP_FAILED,MISSING_MANDATORY_PAYEE_DATA,USER_CANCELLATION" doc:"FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: the user cancelled it during delivery."`
 	RejectionReason     string                        `json:"rejectionReason,omitempty" doc:"FAILED only, of an incoming payment that was not approved: why, in words. It is the reason that your platform gave, or what its approval lacked." example:"The sender is unknown to us."`
 	PartnerCode         string                        `json:"partnerCode,omitempty" doc:"FAILED only: code with which a bank or partner rejected or returned the payment, such as AC04 (ISO 20022) or R01 (Nacha)." example:"AC04"`
@@ -98,7 +99,7 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 	body := transactionBody{
 		ID: httpapi.NewID(t.ID), Status: string(t.State.Status), Type: string(t.Type),
 		Source: renderSource(t.Source), Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationRail),
-		ReceivedAmount: renderAmount(t.Pricing.Received),
+		ReceivedAmount: renderAmount(t.ReceiverAmount()),
 		CustomerID:     ownerID(t.Platform, t.Customer), PlatformCustomerID: t.PlatformCustomerID,
 		SettledAt: optionalTime(t.SettledAt), ExpectedSettlement: optionalTime(t.ExpectedSettlementAt), CreatedAt: httpapi.NewTime(t.CreatedAt),
 		UpdatedAt: httpapi.NewTime(t.UpdatedAt),
@@ -112,10 +113,14 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 	}
 	if t.Type == transaction.Incoming {
 		body.Reconciliation = &reconciliationInstructions{t.Reference}
+		if t.UMA != nil {
+			details := renderRateDetails(t.Pricing, t.UMA)
+			body.RateDetails, body.TravelRule = &details, t.UMA.TravelRule
+		}
 		return body
 	}
-	sent, fees, details := renderAmount(t.Pricing.Sent), minor(t.Pricing.Fees), renderRateDetails(t.Pricing)
-	body.SentAmount, body.ExchangeRate, body.Fees, body.RateDetails = &sent, &httpapi.Decimal{Rate: t.Pricing.Rate}, &fees, &details
+	sent, fees, details := renderAmount(t.Pricing.Sent), minor(t.Pricing.Fees), renderRateDetails(t.Pricing, t.UMA)
+	body.SentAmount, body.ExchangeRate, body.Fees, body.RateDetails = &sent, &httpapi.Decimal{Rate: t.Pricing.ReceiverRate(t.UMA)}, &fees, &details
 	body.PlatformFees = minor(t.Pricing.PlatformFees)
 	if t.Refund != nil {
 		body.Refund = &refundBody{Reference: t.Refund.Reference, Amount: renderAmount(t.Refund.Amount),

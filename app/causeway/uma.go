@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+
+	httpapi "causeway/adapters/http"
+	"causeway/adapters/uma"
+	"causeway/core/corridor"
+	"causeway/core/customer"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/rail"
+	rules "causeway/core/uma"
+	"causeway/ports"
+)
+
+// umaFlags say with which UMA providers payments are exchanged.
+type umaFlags struct {
+	UMAAllow []string `name:"uma-allow" env:"CAUSEWAY_UMA_ALLOW" help:"Domains of the only UMA providers with which production platforms exchange payments. Default: all that are not blocked." placeholder:"DOMAIN"`
+	UMABlock []string `name:"uma-block" env:"CAUSEWAY_UMA_BLOCK" help:"Domains of UMA providers with which production platforms exchange no payments." placeholder:"DOMAIN"`
+	UMAHosts []string `name:"uma-test-hosts" env:"CAUSEWAY_UMA_TEST_HOSTS" help:"For tests only: where UMA providers on this machine are reached instead of at their domain over TLS, as bank.test=http://127.0.0.1:8080." placeholder:"DOMAIN=URL"`
+}
+
+// checkUMA reports invalid values with the name of their setting.
+func (f umaFlags) checkUMA(refuse func(setting, must string, got any)) {
+	for setting, domains := range map[string][]string{"--uma-allow (CAUSEWAY_UMA_ALLOW)": f.UMAAllow,
+		"--uma-block (CAUSEWAY_UMA_BLOCK)": f.UMABlock} {
+		for _, domain := range domains {
+			if parsed, ok := customer.ParseUMAAddress("$a@" + domain); !ok || parsed != "$a@"+domain {
+				refuse(setting, "domains in lower case, such as uma.example.com", domain)
+			}
+		}
+	}
+	if _, err := f.umaHosts(); err != nil {
+		refuse("--uma-test-hosts (CAUSEWAY_UMA_TEST_HOSTS)", err.Error(), strings.Join(f.UMAHosts, ","))
+	}
+}
+
+// umaHosts returns the origins of the providers of a test. They are on this machine.
+func (f umaFlags) umaHosts() (map[string]*url.URL, error) {
+	hosts := map[string]*url.URL{}
+	for _, host := range f.UMAHosts {
+		domain, text, _ := strings.Cut(host, "=")
+		origin, err := url.Parse(text)
+		if err != nil || domain == "" || origin.Host == "" || origin.Scheme != "http" && origin.Scheme != "https" {
+			return nil, errors.New("pairs such as bank.test=http://127.0.0.1:8080")
+		}
+		hosts[domain] = origin
+	}
+	return hosts, nil
+}
+
+func (f umaFlags) umaPolicy() rules.Policy {
+	return rules.Policy{Allowed: f.UMAAllow, Blocked: f.UMABlock}
+}
+
+// newUMA returns the providers of production platforms, whose payments take a connection to a Lightning node.
+func (a *app) newUMA(rails ports.Rails, ids ports.IDs) *uma.Provider {
+	hosts, _ := a.umaHosts() // checked at the start
+	return uma.New(uma.Config{Store: a.db, Client: uma.NewClient(hosts), Policy: a.umaPolicy(), Clock: systemClock{}, IDs: ids,
+		Log: logrus.NewEntry(a.log),
+		Settles: func(p ident.Platform) error {
+			return rails.Carries(rail.Route{Platform: p, Rail: corridor.Lightning, Currency: money.BTC})
+		}})
+}
+
+// umaRate is the rate limit of requests from one address, which is that of a provider.
+var umaRate = httpapi.Rate{PerSecond: 50, Burst: 500}
+
+// mountUMA adds the paths that other UMA providers call, at the domains of production platforms.
+func (a *app) mountUMA(server *httpapi.API) {
+	limit := server.LimitByAddress(umaRate, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	answers := uma.Server{Provider: a.uma, Receivers: a.receivers, Payments: a.payments}
+	answers.Register(server.Mount, limit)
+}
