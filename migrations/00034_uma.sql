@@ -42,6 +42,3 @@ SELECT isolate_platforms('uma_peers');
 
 -- How a receiver at another provider is paid.
 ALTER TABLE lookups ADD COLUMN uma_receiver jsonb;
-
--- Requests from other providers name the platform by its domain.
-CREATE INDEX platforms_by_uma_domain ON platforms (uma_domain);

@@ -2123,6 +2123,7 @@ CREATE TABLE lookups (
     created_at timestamp with time zone NOT NULL,
     currencies text[] NOT NULL,
     receiver_info jsonb NOT NULL,
+    uma_receiver jsonb,
     CONSTRAINT lookup_has_one_receiver CHECK (((receiver_uma = ''::text) = (external_id IS NOT NULL)))
 )
 PARTITION BY RANGE (id);
@@ -3652,6 +3653,57 @@ ALTER TABLE ONLY treasury_movements
 CREATE POLICY platform_isolation ON treasury_movements USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE treasury_movements ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT ON TABLE treasury_movements TO causeway_service;
+
+CREATE TABLE uma_keys (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    number integer NOT NULL,
+    secrets jsonb NOT NULL,
+    active_from timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT uma_key_number_positive CHECK ((number > 0))
+);
+ALTER TABLE ONLY uma_keys
+    ADD CONSTRAINT uma_key_number_unique UNIQUE (platform_id, number);
+ALTER TABLE ONLY uma_keys
+    ADD CONSTRAINT uma_keys_pkey PRIMARY KEY (platform_id, id);
+ALTER TABLE ONLY uma_keys
+    ADD CONSTRAINT uma_keys_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON uma_keys USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE uma_keys ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE ON TABLE uma_keys TO causeway_service;
+GRANT UPDATE(secrets) ON TABLE uma_keys TO causeway_service;
+
+CREATE TABLE uma_nonces (
+    platform_id uuid NOT NULL,
+    hash bytea NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT uma_nonce_hash_length CHECK ((length(hash) = 32))
+);
+ALTER TABLE ONLY uma_nonces
+    ADD CONSTRAINT uma_nonces_pkey PRIMARY KEY (platform_id, hash);
+CREATE INDEX uma_nonces_by_expires_at ON uma_nonces USING btree (platform_id, expires_at);
+ALTER TABLE ONLY uma_nonces
+    ADD CONSTRAINT uma_nonces_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON uma_nonces USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE uma_nonces ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE ON TABLE uma_nonces TO causeway_service;
+
+CREATE TABLE uma_peers (
+    platform_id uuid NOT NULL,
+    domain text NOT NULL,
+    signing_key bytea NOT NULL,
+    encryption_key bytea NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY uma_peers
+    ADD CONSTRAINT uma_peers_pkey PRIMARY KEY (platform_id, domain);
+CREATE INDEX uma_peers_by_expires_at ON uma_peers USING btree (platform_id, expires_at);
+ALTER TABLE ONLY uma_peers
+    ADD CONSTRAINT uma_peers_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON uma_peers USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE uma_peers ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE uma_peers TO causeway_service;
 
 CREATE TABLE unmatched_assignments (
     platform_id uuid NOT NULL,

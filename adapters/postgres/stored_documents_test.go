@@ -34,6 +34,8 @@ var storedDocuments = []storagetest.Document{
 	storagetest.DocumentOf(internalAccounts, "instructions", nil),
 	storagetest.DocumentOf(lookups, "requested_fields", nil),
 	storagetest.DocumentOf(lookups, "receiver_info", nil),
+	storagetest.DocumentOf(lookups, "uma_receiver", nil),
+	storagetest.DocumentOf(umaKeys, "secrets", nil),
 	storagetest.DocumentOf(waitingMails, "content", nil),
 	storagetest.DocumentOf(personFactors, "secrets", nil),
 	storagetest.DocumentOf(platforms, "currencies", nil),

@@ -60,7 +60,7 @@ func (db *DB) DeleteUMAKeys(ctx context.Context, p ident.Platform, pairs []uma.K
 	return err
 }
 
-// UMAPlatform uses platforms_by_uma_domain.
+// UMAPlatform scans the platforms, which are few.
 func (db *DB) UMAPlatform(ctx context.Context, domain string) (platform.Platform, bool, error) {
 	found, err := selectRows(ctx, db, db.read, platforms, `WHERE uma_domain = $1 AND environment = 'PRODUCTION' LIMIT 2`, domain)
 	if err != nil || len(found) != 1 {
@@ -142,7 +142,8 @@ func (column *umaReceiverColumn) receiver() *uma.Receiver {
 	}
 	return &uma.Receiver{Callback: column.Callback, TravelRule: column.TravelRule, Wanted: mapped(column.Wanted, infoField),
 		Currencies: mapped(column.Currencies, func(c umaCurrencyColumn) uma.Currency {
-			return uma.Currency{Code: money.Currency(c.Code), Decimals: c.Decimals, Multiplier: storedMultiplier(c.Multiplier), Min: c.Min, Max: c.Max}
+			return uma.Currency{Code: money.Currency(c.Code), Decimals: c.Decimals, Multiplier: storedMultiplier(c.Multiplier),
+				Min: c.Min, Max: c.Max}
 		})}
 }
 

@@ -58,7 +58,8 @@ func (p *Provider) ring(ctx context.Context, platform ident.Platform) (uma.KeyRi
 }
 
 func (p *Provider) addKeys(ctx context.Context, platform ident.Platform, ring uma.KeyRing, now time.Time) (uma.KeyPair, error) {
-	pair := uma.KeyPair{ID: p.IDs.New(now), Platform: platform, Number: ring.NextNumber(), ActiveFrom: ring.NextActiveFrom(now), CreatedAt: now}
+	pair := uma.KeyPair{ID: p.IDs.New(now), Platform: platform, Number: ring.NextNumber(), ActiveFrom: ring.NextActiveFrom(now),
+		CreatedAt: now}
 	for _, key := range []*[]byte{&pair.Signing, &pair.Encryption} {
 		made, err := secp256k1.GeneratePrivateKeyFromRand(rand.Reader)
 		if err != nil {

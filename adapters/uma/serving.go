@@ -65,7 +65,8 @@ func (s *Server) Register(mount func(method, pattern string, h http.Handler), li
 }
 
 // serve answers a request to the platform whose domain is its host.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, answer func(context.Context, *http.Request, platform.Platform) (any, error)) {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request,
+	answer func(context.Context, *http.Request, platform.Platform) (any, error)) {
 	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
 	defer cancel()
 	domain := strings.ToLower(r.Host)
@@ -182,7 +183,8 @@ func (s *Server) lookup(ctx context.Context, r *http.Request, on platform.Platfo
 	if err != nil {
 		return nil, err
 	}
-	response := lnurlResponse{Tag: "payRequest", Callback: "https://" + on.UMADomain + payPath + strings.ReplaceAll(nameOf(to.Address), "$", "%24"),
+	response := lnurlResponse{Tag: "payRequest", Callback: "https://" + on.UMADomain + payPath +
+		strings.ReplaceAll(nameOf(to.Address), "$", "%24"),
 		MinSendable: to.MinSats * 1000, MaxSendable: to.MaxSats * 1000, Metadata: metadata(to.Address), UMAVersion: uma.Version,
 		PayerData: newFieldOptions(to.Wanted), Compliance: &lnurlCompliance{KYCStatus: "VERIFIED", Signature: answer.text,
 			Nonce: answer.Nonce, Timestamp: answer.Seconds, IsSubjectToTravelRule: on.Regulated, ReceiverIdentifier: to.Address}}

@@ -220,7 +220,8 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.jobMetrics = newJobMetrics(a.metrics)
 	rails := newRailSelector(a.db, byEnvironment, a.walletChains())
 	a.uma = a.newUMA(rails, idGenerator)
-	counterparties := ports.CounterpartiesByEnvironment{platform.Sandbox: sandboxcounterparties.New(a.SandboxUMADomain), platform.Production: a.uma}
+	counterparties := ports.CounterpartiesByEnvironment{platform.Sandbox: sandboxcounterparties.New(a.SandboxUMADomain),
+		platform.Production: a.uma}
 	quotePrices := prices.New(a.db, marketRates, systemClock{})
 	a.db.OnDatabaseChange(quotePrices.Invalidate)
 	a.db.OnDatabaseChange(a.connections.Reopen)

@@ -224,8 +224,10 @@ func TestUMA_ServerRefuses(t *testing.T) {
 		status int
 		code   string
 	}{
-		"another version":  {func(u string) string { return strings.Replace(u, "umaVersion=1.0", "umaVersion=2.0", 1) }, 412, "UNSUPPORTED_UMA_VERSION"},
-		"no signature":     {func(u string) string { return strings.Replace(u, "signature=", "none=", 1) }, 400, "MISSING_REQUIRED_UMA_PARAMETERS"},
+		"another version": {func(u string) string { return strings.Replace(u, "umaVersion=1.0", "umaVersion=2.0", 1) }, 412,
+			"UNSUPPORTED_UMA_VERSION"},
+		"no signature": {func(u string) string { return strings.Replace(u, "signature=", "none=", 1) }, 400,
+			"MISSING_REQUIRED_UMA_PARAMETERS"},
 		"another receiver": {func(u string) string { return strings.Replace(u, "$bo?", "$eve?", 1) }, 401, "INVALID_SIGNATURE"},
 		"another nonce":    {func(u string) string { return strings.Replace(u, "nonce=", "nonce=1", 1) }, 401, "INVALID_SIGNATURE"},
 		"a blocked provider": {func(u string) string { return strings.Replace(u, "vaspDomain=bank.test", "vaspDomain=blocked.test", 1) }, 403,

@@ -91,7 +91,8 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 	if err != nil {
 		return UMAInvoice{}, err
 	}
-	invoice, err := node.Invoice(ctx, ports.InvoiceRequest{ID: approved.ID.UUID(), Reference: approved.Reference, Amount: approved.Pricing.Sent,
+	invoice, err := node.Invoice(ctx, ports.InvoiceRequest{ID: approved.ID.UUID(), Reference: approved.Reference,
+		Amount:          approved.Pricing.Sent,
 		DescriptionHash: in.DescriptionHash, ExpiresAt: approved.ExpiresAt})
 	if err != nil {
 		return UMAInvoice{}, fmt.Errorf("issue the invoice of %s: %w", approved.ID, err)
@@ -123,7 +124,8 @@ func (s *Service) checkStatedFacts(ctx context.Context, on platform.Platform, in
 }
 
 // priceUMAPayment prices a payment in bitcoin to a currency of the platform.
-func (s *Service) priceUMAPayment(ctx context.Context, on platform.Platform, to customer.Customer, in UMAPayRequest) (quote.Incoming, error) {
+func (s *Service) priceUMAPayment(ctx context.Context, on platform.Platform, to customer.Customer,
+	in UMAPayRequest) (quote.Incoming, error) {
 	settings, err := UMAPayment{Currency: in.Ask.Currency}.checkDirection(on)
 	if err != nil {
 		return quote.Incoming{}, uma.Refuse(uma.InvalidCurrency, "the receiver does not receive this currency")
@@ -132,7 +134,7 @@ func (s *Service) priceUMAPayment(ctx context.Context, on platform.Platform, to 
 	if err != nil {
 		return quote.Incoming{}, uma.Refuse(uma.InvalidCurrency, "the receiver does not receive this currency")
 	}
-	if err := s.Prices.Refresh(ctx); err != nil {
+	if err := s.Prices.Refresh(ctx, on.ID); err != nil {
 		return quote.Incoming{}, err
 	}
 	priced, err := s.Prices.Of(ctx, on.ID, pair)
@@ -150,7 +152,8 @@ func (s *Service) priceUMAPayment(ctx context.Context, on platform.Platform, to 
 		err = uma.Refuse(uma.AmountOutOfRange, "the receiver cannot receive this amount")
 	}
 	now := s.Clock.Now()
-	return quote.Incoming{Quote: ident.NewQuote(s.IDs.New, now), Transaction: ident.NewTransaction(s.IDs.New, now), Sender: in.Sender, Ask: in.Ask,
+	return quote.Incoming{Quote: ident.NewQuote(s.IDs.New, now), Transaction: ident.NewTransaction(s.IDs.New, now), Sender: in.Sender,
+		Ask:   in.Ask,
 		Offer: offer, Market: priced.Rate.Rate, Terms: priced.Terms, Facts: in.Facts, TravelRule: in.TravelRule, Now: now,
 		Approval: transaction.Approval{Webhook: ident.NewWebhook(s.IDs.New, now),
 			Requested: transaction.MissingFields(to.Facts(), in.Wanted)}}, err

@@ -39,7 +39,7 @@ func (s *Service) UMAReceiver(ctx context.Context, on platform.Platform, address
 	if to == nil || to.CheckReady() != nil {
 		return UMAReceiver{}, none
 	}
-	if err := s.Prices.Refresh(ctx); err != nil {
+	if err := s.Prices.Refresh(ctx, on.ID); err != nil {
 		return UMAReceiver{}, err
 	}
 	receiver := UMAReceiver{Address: parsed}

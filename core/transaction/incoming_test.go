@@ -24,7 +24,8 @@ var allowedIncoming = map[transaction.IncomingState]map[transaction.IncomingEven
 		transaction.Acknowledge: transaction.ApprovalPending, transaction.AllowInvoice: transaction.AwaitingPayment,
 		transaction.Lapse: transaction.Declined},
 	transaction.ApprovalPending: {transaction.Approve: transaction.Credited, transaction.Reject: transaction.Declined,
-		transaction.TimeOut: transaction.Declined, transaction.AllowInvoice: transaction.AwaitingPayment, transaction.Lapse: transaction.Declined},
+		transaction.TimeOut: transaction.Declined, transaction.AllowInvoice: transaction.AwaitingPayment,
+		transaction.Lapse: transaction.Declined},
 	transaction.AwaitingPayment: {transaction.PayInvoice: transaction.Credited, transaction.Lapse: transaction.Declined},
 }
 

@@ -60,7 +60,8 @@ const (
 func Facts(stated map[string]string) map[string]string {
 	facts := map[string]string{}
 	for wire, value := range stated {
-		if wire == FieldIdentifier || wire == FieldCompliance || value == "" || len(value) > MaxFact || len(wire) > 64 || len(facts) >= MaxFields {
+		if wire == FieldIdentifier || wire == FieldCompliance || value == "" || len(value) > MaxFact || len(wire) > 64 ||
+			len(facts) >= MaxFields {
 			continue
 		}
 		facts[FactName(wire)] = strings.ToValidUTF8(strings.ReplaceAll(value, "\x00", ""), "")

@@ -54,7 +54,8 @@ func TestWireName_BothWays(t *testing.T) {
 	if len(facts) != 2 || facts["FULL_NAME"] != "Ana" || facts["BIRTH_DATE"] != "1990-01" {
 		t.Errorf("%v", facts)
 	}
-	stated := uma.FactsToState(map[string]string{"FULL_NAME": "Ana", "EMAIL": "a@b"}, []transaction.InfoField{{Name: "FULL_NAME"}, {Name: "TAX_ID"}})
+	stated := uma.FactsToState(map[string]string{"FULL_NAME": "Ana", "EMAIL": "a@b"}, []transaction.InfoField{{Name: "FULL_NAME"},
+		{Name: "TAX_ID"}})
 	if len(stated) != 1 || stated["name"] != "Ana" {
 		t.Errorf("%v", stated)
 	}
@@ -144,10 +145,11 @@ func TestAsk_AcceptsWhatAProviderAnswers(t *testing.T) {
 		lie := honest
 		step := rapid.Int64Range(1, 1_000_000).Draw(t, "step")
 		switch rapid.SampledFrom([]string{"amount", "invoice", "fee", "currency", "decimals", "expiry"}).Draw(t, "lie") {
-		case "amount": // more than the unit that amounts are rounded to
-			lie.Amount += step + 2
-			if ask.Amount == 0 && step < 1+2*1000/max(1, int64(1)) {
-				lie.Amount += 1_000_000
+		case "amount": // by more than what is rounded to: a satoshi, or a unit
+			lie.Amount++
+			if ask.Amount == 0 {
+				sat, _ := units.Ceil(1)
+				lie.Amount += step + 2*sat
 			}
 		case "invoice":
 			if lie.Invoice.MilliSatoshis += step; ask.Amount != 0 {

@@ -36,16 +36,18 @@ func CheckDocument(t *testing.T, folder, name string, d Document) {
 	if len(versions) == 0 {
 		t.Fatalf("there is no version; the text is now\n%s", got)
 	}
-	for i, version := range versions {
+	var texts []string
+	for i, version := range slices.Backward(versions) { // what is read of one may be written as a later one
 		text, err := os.ReadFile(version)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text = []byte(strings.TrimSpace(string(text)))
+		texts = append(texts, string(text))
 		if last := i == len(versions)-1; last && got != string(text) {
 			t.Errorf("the text is no longer that of %s, but\n%s", version, got)
 		}
-		if again, err := d.Recode(string(text)); err != nil || again != got && again != string(text) { // as it was if only fields are added
+		if again, err := d.Recode(string(text)); err != nil || again != got && !slices.Contains(texts, again) { // as it was if only fields are added
 			t.Errorf("%s is read as %s, %v", version, again, err)
 		}
 	}

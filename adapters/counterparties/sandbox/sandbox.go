@@ -28,7 +28,8 @@ var _ ports.Counterparties = Counterparties{}
 func New(domain string) Counterparties { return Counterparties{domain} }
 
 // Counterparty returns the person at a test address. It reports false for other addresses.
-func (c Counterparties) Counterparty(_ context.Context, _ ports.UMAPayer, address string, wanted []string) (ports.Counterparty, bool, error) {
+func (c Counterparties) Counterparty(_ context.Context, _ ports.UMAPayer, address string, wanted []string) (ports.Counterparty,
+	bool, error) {
 	person, ok := sandbox.FindPerson(address, c.domain)
 	if !ok {
 		return ports.Counterparty{}, false, nil

@@ -144,7 +144,8 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 		ID: "getAvailableUmaProviders", Path: "/uma-providers", Tag: tagReceivers, Summary: "List UMA providers", Permission: platform.View,
 		Description: "Returns the providers whose UMA addresses can be paid, by domain.", Errors: []fault.Code{fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[ports.Provider], error) {
-		return service.Providers(ctx, call.Principal.Platform, call.Principal.Environment, receivers.ProviderFilter{Limit: in.Limit, After: in.Cursor.ID,
+		return service.Providers(ctx, call.Principal.Platform, call.Principal.Environment, receivers.ProviderFilter{Limit: in.Limit,
+			After:     in.Cursor.ID,
 			Ascending: in.SortOrder == "asc",
 			Country:   string(in.CountryCode), Currency: money.Currency(in.CurrencyCode), AllowedOnly: !in.Blocked})
 	}, func(p ports.Page[ports.Provider]) httpapi.Page[umaProviderBody] {

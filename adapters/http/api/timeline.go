@@ -124,8 +124,9 @@ func renderTimelineEvent(s accounting.Timeline, c accounting.TimelineEvent) time
 			Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationRail), Description: t.Description}
 	}
 	if q := c.Quote; q != nil {
-		body.Quote = &timelineQuote{ID: httpapi.NewID(q.ID), Sent: renderAmount(q.Pricing.Sent), Received: renderAmount(q.Pricing.ToReceiver(q.UMA)),
-			Fees: minor(q.Pricing.Fees), ExchangeRate: httpapi.Decimal{Rate: q.Pricing.Rate}, ExpiresAt: httpapi.NewTime(q.ExpiresAt)}
+		body.Quote = &timelineQuote{ID: httpapi.NewID(q.ID), Sent: renderAmount(q.Pricing.Sent),
+			Received: renderAmount(q.Pricing.ToReceiver(q.UMA)),
+			Fees:     minor(q.Pricing.Fees), ExchangeRate: httpapi.Decimal{Rate: q.Pricing.Rate}, ExpiresAt: httpapi.NewTime(q.ExpiresAt)}
 	}
 	if c.AgentAttempt != nil {
 		attempt := renderAgentAttempt(*c.AgentAttempt)

@@ -120,7 +120,8 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 		return body
 	}
 	sent, fees, details := renderAmount(t.Pricing.Sent), minor(t.Pricing.Fees), renderRateDetails(t.Pricing, t.UMA)
-	body.SentAmount, body.ExchangeRate, body.Fees, body.RateDetails = &sent, &httpapi.Decimal{Rate: t.Pricing.ReceiverRate(t.UMA)}, &fees, &details
+	rate := httpapi.Decimal{Rate: t.Pricing.ReceiverRate(t.UMA)}
+	body.SentAmount, body.ExchangeRate, body.Fees, body.RateDetails = &sent, &rate, &fees, &details
 	body.PlatformFees = minor(t.Pricing.PlatformFees)
 	if t.Refund != nil {
 		body.Refund = &refundBody{Reference: t.Refund.Reference, Amount: renderAmount(t.Refund.Amount),
