@@ -39,7 +39,7 @@ type Provider struct{ Config }
 // New returns the providers.
 func New(c Config) *Provider { return &Provider{c} }
 
-// ring returns the keys of a platform, of which one is active. It makes the first.
+// ring returns the keys of a platform, of which one is active. It makes the first, and the next ones when they are due.
 func (p *Provider) ring(ctx context.Context, platform ident.Platform) (uma.KeyRing, error) {
 	for range 3 { // another process may make them at the same time
 		now := p.Clock.Now()
@@ -48,6 +48,11 @@ func (p *Provider) ring(ctx context.Context, platform ident.Platform) (uma.KeyRi
 			return nil, err
 		}
 		if _, _, found := ring.Active(now); found {
+			if ring.Due(now) {
+				if err := p.rotate(ctx, platform, ring, now); err != nil {
+					return nil, err
+				}
+			}
 			return ring, nil
 		}
 		if _, err := p.addKeys(ctx, platform, ring, now); err != nil {
@@ -71,17 +76,11 @@ func (p *Provider) addKeys(ctx context.Context, platform ident.Platform, ring um
 	return pair, err
 }
 
-// RotateKeys makes new keys for a platform, and returns when they take the place of the present ones: when no other provider
-// may still have kept these. It deletes keys that have no use any more.
-func (p *Provider) RotateKeys(ctx context.Context, platform ident.Platform) (time.Time, error) {
-	ring, err := p.ring(ctx, platform)
-	if err != nil {
-		return time.Time{}, err
-	}
-	now := p.Clock.Now()
-	pair, err := p.addKeys(ctx, platform, ring, now)
-	if err != nil {
-		return time.Time{}, err
+// rotate makes the next keys of a platform, which take the place of the present ones when no other provider may still have kept
+// these. It deletes keys that have no use any more.
+func (p *Provider) rotate(ctx context.Context, platform ident.Platform, ring uma.KeyRing, now time.Time) error {
+	if _, err := p.addKeys(ctx, platform, ring, now); err != nil {
+		return err
 	}
 	var outdated []uma.KeyPair
 	for _, k := range ring {
@@ -89,10 +88,13 @@ func (p *Provider) RotateKeys(ctx context.Context, platform ident.Platform) (tim
 			outdated = append(outdated, k)
 		}
 	}
-	return pair.ActiveFrom, p.Store.DeleteUMAKeys(ctx, platform, outdated)
+	if len(outdated) == 0 {
+		return nil
+	}
+	return p.Store.DeleteUMAKeys(ctx, platform, outdated)
 }
 
-// signature signs a text about addresses now.
+// signature is the signature of a message, and what makes that unique.
 type signature struct {
 	uma.Stamp
 	text string

@@ -12,6 +12,8 @@ import (
 const (
 	// KeysPublishedFor is how long other providers may keep the published keys. A new key signs only after that time.
 	KeysPublishedFor = time.Hour
+	// KeysUsedFor is how long a key pair is used before the next one is made.
+	KeysUsedFor = 90 * 24 * time.Hour
 	// DecryptsFor is how long a replaced key still decrypts.
 	DecryptsFor = 24 * time.Hour
 	// MaxKeysKept is how long the keys of another provider are kept, whatever it says, and MinKeysKept at least.
@@ -55,6 +57,11 @@ func (r KeyRing) Active(now time.Time) (KeyPair, time.Time, bool) {
 }
 
 func compareID(a, b KeyPair) int { return slices.Compare(a.ID[:], b.ID[:]) }
+
+// Due reports whether the next key pair is to be made.
+func (r KeyRing) Due(now time.Time) bool {
+	return !slices.ContainsFunc(r, func(k KeyPair) bool { return k.ActiveFrom.Add(KeysUsedFor).After(now) })
+}
 
 // NextNumber returns the number of the next key pair.
 func (r KeyRing) NextNumber() int {

@@ -215,6 +215,9 @@ func TestKeyRing_Rotation(t *testing.T) {
 			t.Errorf("at %s: %v until %s, %d decrypt", test.at, active.ID, until, len(ring.Decrypting(test.at)))
 		}
 	}
+	if ring.Due(second.ActiveFrom.Add(uma.KeysUsedFor-time.Second)) || !ring.Due(second.ActiveFrom.Add(uma.KeysUsedFor)) {
+		t.Error("the next keys are made at another time")
+	}
 	if _, _, found := (uma.KeyRing{}).Active(noon); found || !(uma.KeyRing{}).NextActiveFrom(noon).Equal(noon) {
 		t.Error("an empty ring")
 	}
