@@ -2834,6 +2834,45 @@ func (e Error422Status) Valid() bool {
 	}
 }
 
+// Defines values for Error424Code.
+const (
+	Error424CodeCOUNTERPARTYPUBKEYFETCHERROR Error424Code = "COUNTERPARTY_PUBKEY_FETCH_ERROR"
+	Error424CodeLNURLPREQUESTFAILED          Error424Code = "LNURLP_REQUEST_FAILED"
+	Error424CodeNOCOMPATIBLEUMAVERSION       Error424Code = "NO_COMPATIBLE_UMA_VERSION"
+	Error424CodePAYREQREQUESTFAILED          Error424Code = "PAYREQ_REQUEST_FAILED"
+)
+
+// Valid indicates whether the value is a known member of the Error424Code enum.
+func (e Error424Code) Valid() bool {
+	switch e {
+	case Error424CodeCOUNTERPARTYPUBKEYFETCHERROR:
+		return true
+	case Error424CodeLNURLPREQUESTFAILED:
+		return true
+	case Error424CodeNOCOMPATIBLEUMAVERSION:
+		return true
+	case Error424CodePAYREQREQUESTFAILED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Error424Status.
+const (
+	Error424StatusN424 Error424Status = 424
+)
+
+// Valid indicates whether the value is a known member of the Error424Status enum.
+func (e Error424Status) Valid() bool {
+	switch e {
+	case Error424StatusN424:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Error429Code.
 const (
 	Error429CodeRATELIMITED Error429Code = "RATE_LIMITED"
@@ -13294,6 +13333,40 @@ type Error422_Details struct {
 // Error422Status HTTP status of the response.
 type Error422Status int64
 
+// Error424 Error response with the status 424.
+type Error424 struct {
+	// Code Error code.
+	Code Error424Code `json:"code"`
+
+	// Details Further details. details.errors lists all invalid fields of the request, each with field (dotted path), message and, if any, the violated constraint. details.reason is the same as reason.
+	Details *Error424_Details `json:"details,omitempty"`
+
+	// Message Error message: what happened and what to do.
+	Message string `json:"message"`
+
+	// Reason Failed check, if the code covers several checks.
+	Reason *string `json:"reason,omitempty"`
+
+	// Status HTTP status of the response.
+	Status Error424Status `json:"status"`
+}
+
+// Error424Code Error code.
+type Error424Code string
+
+// Error424_Details Further details. details.errors lists all invalid fields of the request, each with field (dotted path), message and, if any, the violated constraint. details.reason is the same as reason.
+type Error424_Details struct {
+	// Errors Invalid fields of the request.
+	Errors *[]FieldError `json:"errors,omitempty"`
+
+	// Reason Same as reason.
+	Reason               *string                `json:"reason,omitempty"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
+
+// Error424Status HTTP status of the response.
+type Error424Status big.Int
+
 // Error429 Error response with the status 429.
 type Error429 struct {
 	// Code Error code.
@@ -18103,13 +18176,13 @@ type RateDetails struct {
 	// CounterpartyFixedFee Fee of the receiving institution, in the smallest unit of the receiving currency.
 	CounterpartyFixedFee int64 `json:"counterpartyFixedFee"`
 
-	// CounterpartyMultiplier Conversion rate of the receiving institution. 1 if it does not convert. It has up to 34 digits; a double keeps about 15 of them, so use a decimal type to calculate with it.
+	// CounterpartyMultiplier Conversion rate of the receiving institution: smallest units of the receiving currency per satoshi, for UMA addresses at other providers. 1 if it does not convert. It has up to 34 digits; a double keeps about 15 of them, so use a decimal type to calculate with it.
 	CounterpartyMultiplier json.Number `json:"counterpartyMultiplier"`
 
 	// ServiceFixedFee Fixed fee, in the smallest unit of the sending currency.
 	ServiceFixedFee int64 `json:"serviceFixedFee"`
 
-	// ServiceMultiplier Market rate of the quote. It has up to 34 digits; a double keeps about 15 of them, so use a decimal type to calculate with it.
+	// ServiceMultiplier Market rate of the quote: that to satoshi, for UMA addresses at other providers. It has up to 34 digits; a double keeps about 15 of them, so use a decimal type to calculate with it.
 	ServiceMultiplier json.Number `json:"serviceMultiplier"`
 
 	// ServiceVariableFeeAmount Variable fee, in the smallest unit of the sending currency.
@@ -19824,6 +19897,9 @@ type Transaction struct {
 
 	// Status Status of the transaction. PENDING: awaiting funding. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment.
 	Status TransactionStatus `json:"status"`
+
+	// TravelRuleInformation INCOMING from another UMA provider only: what that provider has stated encrypted about the sender, because of the travel rule; often JSON.
+	TravelRuleInformation *string `json:"travelRuleInformation,omitempty"`
 
 	// Type Direction: OUTGOING if the customer sends, INCOMING if the customer receives.
 	Type TransactionType `json:"type"`
@@ -23954,6 +24030,89 @@ func (a *Error422_Details) UnmarshalJSON(b []byte) error {
 
 // Override default JSON handling for Error422_Details to handle AdditionalProperties
 func (a Error422_Details) MarshalJSON() ([]byte, error) {
+	var err error
+	object := make(map[string]json.RawMessage)
+
+	if a.Errors != nil {
+		object["errors"], err = json.Marshal(a.Errors)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'errors': %w", err)
+		}
+	}
+
+	if a.Reason != nil {
+		object["reason"], err = json.Marshal(a.Reason)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'reason': %w", err)
+		}
+	}
+
+	for fieldName, field := range a.AdditionalProperties {
+		object[fieldName], err = json.Marshal(field)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
+		}
+	}
+	return json.Marshal(object)
+}
+
+// Getter for additional properties for Error424_Details. Returns the specified
+// element and whether it was found
+func (a Error424_Details) Get(fieldName string) (value interface{}, found bool) {
+	if a.AdditionalProperties != nil {
+		value, found = a.AdditionalProperties[fieldName]
+	}
+	return
+}
+
+// Setter for additional properties for Error424_Details
+func (a *Error424_Details) Set(fieldName string, value interface{}) {
+	if a.AdditionalProperties == nil {
+		a.AdditionalProperties = make(map[string]interface{})
+	}
+	a.AdditionalProperties[fieldName] = value
+}
+
+// Override default JSON handling for Error424_Details to handle AdditionalProperties
+func (a *Error424_Details) UnmarshalJSON(b []byte) error {
+	object := make(map[string]json.RawMessage)
+	err := json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["errors"]; found {
+		err = json.Unmarshal(raw, &a.Errors)
+		if err != nil {
+			return fmt.Errorf("error reading 'errors': %w", err)
+		}
+		delete(object, "errors")
+	}
+
+	if raw, found := object["reason"]; found {
+		err = json.Unmarshal(raw, &a.Reason)
+		if err != nil {
+			return fmt.Errorf("error reading 'reason': %w", err)
+		}
+		delete(object, "reason")
+	}
+
+	if len(object) != 0 {
+		a.AdditionalProperties = make(map[string]interface{})
+		for fieldName, fieldBuf := range object {
+			var fieldVal interface{}
+			err := json.Unmarshal(fieldBuf, &fieldVal)
+			if err != nil {
+				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
+			}
+			a.AdditionalProperties[fieldName] = fieldVal
+		}
+	}
+	return nil
+}
+
+// Override default JSON handling for Error424_Details to handle AdditionalProperties
+func (a Error424_Details) MarshalJSON() ([]byte, error) {
 	var err error
 	object := make(map[string]json.RawMessage)
 
@@ -58222,6 +58381,7 @@ type CreateQuoteResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	JSON201      *Quote
+	JSON424      *Error424
 }
 
 // Status returns HTTPResponse.Status
@@ -58342,6 +58502,7 @@ type LookupUmaResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	JSON200      *ReceiverLookupResponse
+	JSON424      *Error424
 }
 
 // Status returns HTTPResponse.Status
@@ -65891,6 +66052,13 @@ func ParseCreateQuoteResponse(rsp *http.Response) (*CreateQuoteResponse, error) 
 		}
 		response.JSON201 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 424:
+		var dest Error424
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON424 = &dest
+
 	}
 
 	return response, nil
@@ -65994,6 +66162,13 @@ func ParseLookupUmaResponse(rsp *http.Response) (*LookupUmaResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 424:
+		var dest Error424
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON424 = &dest
 
 	}
 
