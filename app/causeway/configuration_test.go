@@ -182,7 +182,7 @@ func (s *sections) text(level, start string) string {
 // settingsOf returns the flags of all commands, in their order. Commands whose flags say the same share a setting.
 func settingsOf(root *kong.Node) []*setting {
 	var found []*setting
-	for _, leaf := range root.Leaves(true) {
+	for _, leaf := range commandsOf(root) {
 		for _, f := range leaf.Flags {
 			s := setting{flag: f.Name, value: codeSpan(f.Default), environment: codeSpan(strings.Join(f.Envs, " ")),
 				usage: strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(f.Help), leaves: map[*kong.Node]bool{}}
@@ -205,6 +205,12 @@ func settingsOf(root *kong.Node) []*setting {
 	return found
 }
 
+// commandsOf returns the leaves of a node, with those that --help leaves out so that it fits on a screen, but not the one that shells
+// call to complete a line.
+func commandsOf(n *kong.Node) []*kong.Node {
+	return slices.DeleteFunc(n.Leaves(false), func(leaf *kong.Node) bool { return leaf.Name == "complete" })
+}
+
 // namesOf names the leaves of a node that are among the given ones, without the prefix of their paths. A node of which all are is
 // named with *, and with those that are not where that is shorter.
 func namesOf(n *kong.Node, prefix string, leaves map[*kong.Node]bool) []string {
@@ -212,7 +218,7 @@ func namesOf(n *kong.Node, prefix string, leaves map[*kong.Node]bool) []string {
 	if n.Leaf() && leaves[n] {
 		return []string{codeSpan(path)}
 	}
-	all, missing := n.Leaves(true), map[*kong.Node]bool{}
+	all, missing := commandsOf(n), map[*kong.Node]bool{}
 	for _, leaf := range all {
 		if !leaves[leaf] {
 			missing[leaf] = true
