@@ -3206,6 +3206,21 @@ func (e ExternalAccountStatus) Valid() bool {
 	}
 }
 
+// Defines values for FeeConfigFeeType.
+const (
+	FeeConfigFeeTypeCROSSCURRENCYTRANSACTION FeeConfigFeeType = "CROSS_CURRENCY_TRANSACTION"
+)
+
+// Valid indicates whether the value is a known member of the FeeConfigFeeType enum.
+func (e FeeConfigFeeType) Valid() bool {
+	switch e {
+	case FeeConfigFeeTypeCROSSCURRENCYTRANSACTION:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FxPositionBy.
 const (
 	FxPositionByEffective FxPositionBy = "effective"
@@ -5858,6 +5873,7 @@ const (
 	PostingKindFxSettlement         PostingKind = "fx_settlement"
 	PostingKindJitReceived          PostingKind = "jit_received"
 	PostingKindOpeningBalances      PostingKind = "opening_balances"
+	PostingKindPlatformFees         PostingKind = "platform_fees"
 	PostingKindRailFee              PostingKind = "rail_fee"
 	PostingKindReceiptReversed      PostingKind = "receipt_reversed"
 	PostingKindReceivableCollected  PostingKind = "receivable_collected"
@@ -5901,6 +5917,8 @@ func (e PostingKind) Valid() bool {
 	case PostingKindJitReceived:
 		return true
 	case PostingKindOpeningBalances:
+		return true
+	case PostingKindPlatformFees:
 		return true
 	case PostingKindRailFee:
 		return true
@@ -5957,6 +5975,7 @@ const (
 	PostingDetailsKindFxSettlement         PostingDetailsKind = "fx_settlement"
 	PostingDetailsKindJitReceived          PostingDetailsKind = "jit_received"
 	PostingDetailsKindOpeningBalances      PostingDetailsKind = "opening_balances"
+	PostingDetailsKindPlatformFees         PostingDetailsKind = "platform_fees"
 	PostingDetailsKindRailFee              PostingDetailsKind = "rail_fee"
 	PostingDetailsKindReceiptReversed      PostingDetailsKind = "receipt_reversed"
 	PostingDetailsKindReceivableCollected  PostingDetailsKind = "receivable_collected"
@@ -6000,6 +6019,8 @@ func (e PostingDetailsKind) Valid() bool {
 	case PostingDetailsKindJitReceived:
 		return true
 	case PostingDetailsKindOpeningBalances:
+		return true
+	case PostingDetailsKindPlatformFees:
 		return true
 	case PostingDetailsKindRailFee:
 		return true
@@ -9143,6 +9164,7 @@ const (
 	ListLedgerPostingsParamsKindFxSettlement         ListLedgerPostingsParamsKind = "fx_settlement"
 	ListLedgerPostingsParamsKindJitReceived          ListLedgerPostingsParamsKind = "jit_received"
 	ListLedgerPostingsParamsKindOpeningBalances      ListLedgerPostingsParamsKind = "opening_balances"
+	ListLedgerPostingsParamsKindPlatformFees         ListLedgerPostingsParamsKind = "platform_fees"
 	ListLedgerPostingsParamsKindRailFee              ListLedgerPostingsParamsKind = "rail_fee"
 	ListLedgerPostingsParamsKindReceiptReversed      ListLedgerPostingsParamsKind = "receipt_reversed"
 	ListLedgerPostingsParamsKindReceivableCollected  ListLedgerPostingsParamsKind = "receivable_collected"
@@ -9186,6 +9208,8 @@ func (e ListLedgerPostingsParamsKind) Valid() bool {
 	case ListLedgerPostingsParamsKindJitReceived:
 		return true
 	case ListLedgerPostingsParamsKindOpeningBalances:
+		return true
+	case ListLedgerPostingsParamsKindPlatformFees:
 		return true
 	case ListLedgerPostingsParamsKindRailFee:
 		return true
@@ -13951,6 +13975,22 @@ type ExternalAccountReference struct {
 	AccountID string `json:"accountId"`
 }
 
+// FeeConfig defines model for FeeConfig.
+type FeeConfig struct {
+	// FeeType Payments that have the fee. CROSS_CURRENCY_TRANSACTION: quotes whose receiving currency is not the sending one.
+	FeeType  FeeConfigFeeType `json:"feeType"`
+	FixedFee FixedFee         `json:"fixedFee"`
+
+	// SourceCurrency Sending currency of these payments.
+	SourceCurrency string `json:"sourceCurrency"`
+
+	// VariableFeeBps Part of the amount that is sent, in basis points: 25 is 0.25 %.
+	VariableFeeBps int64 `json:"variableFeeBps"`
+}
+
+// FeeConfigFeeType Payments that have the fee. CROSS_CURRENCY_TRANSACTION: quotes whose receiving currency is not the sending one.
+type FeeConfigFeeType string
+
 // FieldError defines model for FieldError.
 type FieldError struct {
 	// Constraint Violated constraint, as a JSON Schema keyword and its value.
@@ -13961,6 +14001,15 @@ type FieldError struct {
 
 	// Message Requirement that the field does not meet.
 	Message string `json:"message"`
+}
+
+// FixedFee defines model for FixedFee.
+type FixedFee struct {
+	// Amount Amount in the smallest unit of the currency.
+	Amount int64 `json:"amount"`
+
+	// Currency The sending currency.
+	Currency string `json:"currency"`
 }
 
 // FxPosition defines model for FxPosition.
@@ -17655,6 +17704,9 @@ type PlatformConfig struct {
 	CreatedAt            time.Time             `json:"createdAt"`
 	EmbeddedWalletConfig *EmbeddedWalletConfig `json:"embeddedWalletConfig,omitempty"`
 
+	// FeeConfigs Fees that you charge beside those of the service, at most one for each type and currency. Omitted if there are none.
+	FeeConfigs *[]FeeConfig `json:"feeConfigs,omitempty"`
+
 	// ID Id of the platform.
 	ID string `json:"id"`
 
@@ -17692,6 +17744,9 @@ type PlatformConfigWebhookSignatures string
 // PlatformConfigUpdateRequest defines model for PlatformConfigUpdateRequest.
 type PlatformConfigUpdateRequest struct {
 	EmbeddedWalletConfig *EmbeddedWalletConfigUpdate `json:"embeddedWalletConfig,omitempty"`
+
+	// FeeConfigs Fees that you charge beside those of the service. Each replaces your fee of the same type and currency, and one whose parts are both zero ends it; the others stay. New quotes have the fee at once, or within ten seconds in another process of the service.
+	FeeConfigs *[]FeeConfig `json:"feeConfigs,omitempty"`
 
 	// InvitationURL Page for invitations: a slash and the code of an invitation follow it. It must use https; sandbox platforms may also use http. Existing invitations keep their URL. Send null or "" for none.
 	InvitationURL *string `json:"invitationUrl,omitempty"`
@@ -17758,6 +17813,54 @@ type PlatformExternalAccountCreateRequest struct {
 
 	// PlatformAccountID Your id for the account.
 	PlatformAccountID *string `json:"platformAccountId,omitempty"`
+}
+
+// PlatformFeeOverride defines model for PlatformFeeOverride.
+type PlatformFeeOverride struct {
+	PlatformFixedFee FixedFee `json:"platformFixedFee"`
+
+	// PlatformVariableFeeBps Part of the amount that is sent, in basis points: 25 is 0.25 %.
+	PlatformVariableFeeBps int64 `json:"platformVariableFeeBps"`
+}
+
+// PlatformFees defines model for PlatformFees.
+type PlatformFees struct {
+	// Data One line for each currency in which you have charged a fee.
+	Data []PlatformFeesBalance `json:"data"`
+}
+
+// PlatformFeesBalance defines model for PlatformFeesBalance.
+type PlatformFeesBalance struct {
+	// Currency Currency of the fees: the sending currency of the payments.
+	Currency string `json:"currency"`
+
+	// Earned Charged for completed payments and not paid to you yet: the balance of the ledger account platform/fees, in the smallest unit. Below zero if payments were returned after their fees had been paid; later fees make up for it.
+	Earned big.Int `json:"earned"`
+
+	// Pending Charged for payments that are not completed yet: the balance of the ledger account platform/fees-pending, in the smallest unit.
+	Pending big.Int `json:"pending"`
+}
+
+// PlatformFeesPayOut defines model for PlatformFeesPayOut.
+type PlatformFeesPayOut struct {
+	// AccountID Id of your platform's internal account that was credited.
+	AccountID string         `json:"accountId"`
+	Amount    CurrencyAmount `json:"amount"`
+
+	// PaidAt Time of the payment.
+	PaidAt time.Time `json:"paidAt"`
+
+	// PostingID Id of the posting.
+	PostingID string `json:"postingId"`
+}
+
+// PlatformFeesPayOutRequest defines model for PlatformFeesPayOutRequest.
+type PlatformFeesPayOutRequest struct {
+	// Amount Amount in the smallest unit. Default: all that is earned.
+	Amount *int64 `json:"amount,omitempty"`
+
+	// Currency Currency of the fees.
+	Currency string `json:"currency"`
 }
 
 // PlatformInternalAccountListResponse defines model for PlatformInternalAccountListResponse.
@@ -18034,7 +18137,7 @@ type Quote struct {
 	// ExpiresAt Time until which the rate is locked and the quote can be paid.
 	ExpiresAt time.Time `json:"expiresAt"`
 
-	// FeesIncluded Fees included in totalSendingAmount, in the smallest unit of the sending currency.
+	// FeesIncluded Fees included in totalSendingAmount, in the smallest unit of the sending currency: of the service and of the platform.
 	FeesIncluded int64 `json:"feesIncluded"`
 
 	// ID Id of the quote.
@@ -18042,6 +18145,9 @@ type Quote struct {
 
 	// PaymentInstructions Ways to fund the quote just in time: paying any one of them runs the quote. For an embedded wallet: what its owner has to sign.
 	PaymentInstructions *[]PaymentInstructions `json:"paymentInstructions,omitempty"`
+
+	// PlatformFeesIncluded Your part of feesIncluded: what you charge by feeConfigs of your configuration, or by platformFeeOverride. Omitted if it is nothing.
+	PlatformFeesIncluded *int64 `json:"platformFeesIncluded,omitempty"`
 
 	// QuoteID Same as id.
 	QuoteID           string      `json:"quoteId"`
@@ -18109,7 +18215,8 @@ type QuoteRequest struct {
 	LockedCurrencySide QuoteRequestLockedCurrencySide `json:"lockedCurrencySide"`
 
 	// LookupID Id of a receiver lookup, from GET /receiver/uma/{receiverUmaAddress}. Required to pay a UMA address.
-	LookupID *string `json:"lookupId,omitempty"`
+	LookupID            *string              `json:"lookupId,omitempty"`
+	PlatformFeeOverride *PlatformFeeOverride `json:"platformFeeOverride,omitempty"`
 
 	// PurposeOfPayment Purpose of the payment. Required for payments to accounts in India and Nigeria.
 	PurposeOfPayment *QuoteRequestPurposeOfPayment `json:"purposeOfPayment,omitempty"`
@@ -19851,7 +19958,7 @@ type Transaction struct {
 	// FailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: the user cancelled it during delivery.
 	FailureReason *TransactionFailureReason `json:"failureReason,omitempty"`
 
-	// Fees OUTGOING only: fees included in sentAmount, in the smallest unit of the sending currency.
+	// Fees OUTGOING only: fees included in sentAmount, in the smallest unit of the sending currency: of the service and of the platform.
 	Fees *int64 `json:"fees,omitempty"`
 
 	// ID Id of the transaction.
@@ -19868,6 +19975,9 @@ type Transaction struct {
 
 	// PlatformCustomerID Your id for the customer. Empty for transactions of your platform.
 	PlatformCustomerID string `json:"platformCustomerId"`
+
+	// PlatformFees OUTGOING only: your part of fees. Omitted if it is nothing. It is yours once the payment has completed, and returned to the payer with a refund.
+	PlatformFees *int64 `json:"platformFees,omitempty"`
 
 	// QuoteID Id of the quote of the transaction.
 	QuoteID        *string        `json:"quoteId,omitempty"`
@@ -22670,6 +22780,12 @@ type CreatePlatformExternalAccountParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// PayPlatformFeesParams defines parameters for PayPlatformFees.
+type PayPlatformFeesParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListPlatformInternalAccountsParams defines parameters for ListPlatformInternalAccounts.
 type ListPlatformInternalAccountsParams struct {
 	// Currency Currency of the account.
@@ -23269,6 +23385,9 @@ type ReverseLedgerYearJSONRequestBody = LedgerYearChangeRequest
 
 // CreatePlatformExternalAccountJSONRequestBody defines body for CreatePlatformExternalAccount for application/json ContentType.
 type CreatePlatformExternalAccountJSONRequestBody = PlatformExternalAccountCreateRequest
+
+// PayPlatformFeesJSONRequestBody defines body for PayPlatformFees for application/json ContentType.
+type PayPlatformFeesJSONRequestBody = PlatformFeesPayOutRequest
 
 // CreateQuoteJSONRequestBody defines body for CreateQuote for application/json ContentType.
 type CreateQuoteJSONRequestBody = QuoteRequest
@@ -36899,6 +37018,14 @@ type ClientInterface interface {
 	// GetPlatformExternalAccountByID request
 	GetPlatformExternalAccountByID(ctx context.Context, externalAccountID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetPlatformFees request
+	GetPlatformFees(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PayPlatformFeesWithBody request with any body
+	PayPlatformFeesWithBody(ctx context.Context, params *PayPlatformFeesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	PayPlatformFees(ctx context.Context, params *PayPlatformFeesParams, body PayPlatformFeesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListPlatformInternalAccounts request
 	ListPlatformInternalAccounts(ctx context.Context, params *ListPlatformInternalAccountsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -39481,6 +39608,42 @@ func (c *Client) DeletePlatformExternalAccountByID(ctx context.Context, external
 
 func (c *Client) GetPlatformExternalAccountByID(ctx context.Context, externalAccountID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPlatformExternalAccountByIDRequest(c.Server, externalAccountID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) GetPlatformFees(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPlatformFeesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) PayPlatformFeesWithBody(ctx context.Context, params *PayPlatformFeesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPayPlatformFeesRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) PayPlatformFees(ctx context.Context, params *PayPlatformFeesParams, body PayPlatformFeesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPayPlatformFeesRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -50135,6 +50298,88 @@ func NewGetPlatformExternalAccountByIDRequest(server string, externalAccountID s
 	return req, nil
 }
 
+// NewGetPlatformFeesRequest generates requests for GetPlatformFees
+func NewGetPlatformFeesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/platform/fees")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPayPlatformFeesRequest calls the generic PayPlatformFees builder with application/json body
+func NewPayPlatformFeesRequest(server string, params *PayPlatformFeesParams, body PayPlatformFeesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPayPlatformFeesRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewPayPlatformFeesRequestWithBody generates requests for PayPlatformFees with any type of body
+func NewPayPlatformFeesRequestWithBody(server string, params *PayPlatformFeesParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/platform/fees/payouts")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListPlatformInternalAccountsRequest generates requests for ListPlatformInternalAccounts
 func NewListPlatformInternalAccountsRequest(server string, params *ListPlatformInternalAccountsParams) (*http.Request, error) {
 	var err error
@@ -53609,6 +53854,14 @@ type ClientWithResponsesInterface interface {
 
 	// GetPlatformExternalAccountByIDWithResponse request
 	GetPlatformExternalAccountByIDWithResponse(ctx context.Context, externalAccountID string, reqEditors ...RequestEditorFn) (*GetPlatformExternalAccountByIDResponse, error)
+
+	// GetPlatformFeesWithResponse request
+	GetPlatformFeesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetPlatformFeesResponse, error)
+
+	// PayPlatformFeesWithBodyWithResponse request with any body
+	PayPlatformFeesWithBodyWithResponse(ctx context.Context, params *PayPlatformFeesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PayPlatformFeesResponse, error)
+
+	PayPlatformFeesWithResponse(ctx context.Context, params *PayPlatformFeesParams, body PayPlatformFeesJSONRequestBody, reqEditors ...RequestEditorFn) (*PayPlatformFeesResponse, error)
 
 	// ListPlatformInternalAccountsWithResponse request
 	ListPlatformInternalAccountsWithResponse(ctx context.Context, params *ListPlatformInternalAccountsParams, reqEditors ...RequestEditorFn) (*ListPlatformInternalAccountsResponse, error)
@@ -58317,6 +58570,66 @@ func (r GetPlatformExternalAccountByIDResponse) ContentType() string {
 	return ""
 }
 
+type GetPlatformFeesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *PlatformFees
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPlatformFeesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPlatformFeesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPlatformFeesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PayPlatformFeesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON201      *PlatformFeesPayOut
+}
+
+// Status returns HTTPResponse.Status
+func (r PayPlatformFeesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PayPlatformFeesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PayPlatformFeesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListPlatformInternalAccountsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -61380,6 +61693,32 @@ func (c *ClientWithResponses) GetPlatformExternalAccountByIDWithResponse(ctx con
 		return nil, err
 	}
 	return ParseGetPlatformExternalAccountByIDResponse(rsp)
+}
+
+// GetPlatformFeesWithResponse request returning *GetPlatformFeesResponse
+func (c *ClientWithResponses) GetPlatformFeesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetPlatformFeesResponse, error) {
+	rsp, err := c.GetPlatformFees(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPlatformFeesResponse(rsp)
+}
+
+// PayPlatformFeesWithBodyWithResponse request with arbitrary body returning *PayPlatformFeesResponse
+func (c *ClientWithResponses) PayPlatformFeesWithBodyWithResponse(ctx context.Context, params *PayPlatformFeesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PayPlatformFeesResponse, error) {
+	rsp, err := c.PayPlatformFeesWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePayPlatformFeesResponse(rsp)
+}
+
+func (c *ClientWithResponses) PayPlatformFeesWithResponse(ctx context.Context, params *PayPlatformFeesParams, body PayPlatformFeesJSONRequestBody, reqEditors ...RequestEditorFn) (*PayPlatformFeesResponse, error) {
+	rsp, err := c.PayPlatformFees(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePayPlatformFeesResponse(rsp)
 }
 
 // ListPlatformInternalAccountsWithResponse request returning *ListPlatformInternalAccountsResponse
@@ -65973,6 +66312,58 @@ func ParseGetPlatformExternalAccountByIDResponse(rsp *http.Response) (*GetPlatfo
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetPlatformFeesResponse parses an HTTP response from a GetPlatformFeesWithResponse call
+func ParseGetPlatformFeesResponse(rsp *http.Response) (*GetPlatformFeesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPlatformFeesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformFees
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePayPlatformFeesResponse parses an HTTP response from a PayPlatformFeesWithResponse call
+func ParsePayPlatformFeesResponse(rsp *http.Response) (*PayPlatformFeesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PayPlatformFeesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest PlatformFeesPayOut
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
 
 	}
 
