@@ -211,10 +211,12 @@ func (s *Service) awaitApproval(ctx context.Context, t transaction.Transaction) 
 		if err != nil {
 			return t, err
 		}
-		switch decided := read[key]; decided.IncomingState() {
-		case transaction.AwaitingPayment:
+		decided := read[key]
+		state := decided.IncomingState()
+		if state == transaction.AwaitingPayment {
 			return decided, nil
-		case transaction.Declined, transaction.Credited:
+		}
+		if state == transaction.Declined || state == transaction.Credited {
 			return t, uma.Refuse(uma.PayRequestFailed, "the receiver does not accept the payment")
 		}
 		timer := time.NewTimer(pause)

@@ -77,9 +77,9 @@ func (t Transaction) isInvoiced() bool { return t.Type == Incoming && t.UMA != n
 // receiveInvoiced credits an incoming payment whose invoice was paid. A node takes the payment of an invoice only while that is
 // valid, so a payment that is reported late was in time. Another amount, and what nobody may receive any more, is refunded.
 func (t Transaction) receiveInvoiced(r Receipt, p Parties, now time.Time) (Decision, error) {
-	_, waits := t.IncomingState().Next(PayInvoice)
+	waits := t.IncomingState() == AwaitingPayment
 	lapsed := t.State.Reason == QuoteExpired && t.Approval != nil && !t.Approval.ApprovedAt.IsZero()
-	if waits != nil && !lapsed || r.Amount != t.Pricing.Sent || t.CheckParties(p) != nil {
+	if !waits && !lapsed || r.Amount != t.Pricing.Sent || t.CheckParties(p) != nil {
 		return Decision{Transaction: t, Postings: r.Surplus(), Next: StepSendBack}, nil
 	}
 	t.fundedBy(r)
