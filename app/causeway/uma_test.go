@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/app/internal/audittest"
 	"causeway/app/receivers"
 	"causeway/core/account"
 	"causeway/core/fault"
@@ -52,6 +53,14 @@ func (s *umaSide) incoming() []transaction.Transaction {
 func (s *umaSide) waitFor(id ident.Transaction, status transaction.Status) transaction.Transaction {
 	s.t.Helper()
 	return s.WaitForTransaction(id, string(status), func(t transaction.Transaction) bool { return t.State.Status == status })
+}
+
+// wantExplained checks that the ledger is explained by the payments. The balances of the test belong to nothing.
+func (s *umaSide) wantExplained() {
+	s.t.Helper()
+	for _, f := range audittest.Check(s.t, s.Env).Findings {
+		s.t.Errorf("the ledger: %+v", f)
+	}
 }
 
 func TestUMA_TwoInstallationsPayEachOther(t *testing.T) {
@@ -99,6 +108,9 @@ func TestUMA_TwoInstallationsPayEachOther(t *testing.T) {
 			t.Errorf("%d invoices were paid after payment %d", paid, i+1)
 		}
 	}
+	for _, side := range []*umaSide{ana, bo} {
+		side.wantExplained()
+	}
 }
 
 func TestUMA_NothingIsPaidWithoutApproval(t *testing.T) {
@@ -132,6 +144,9 @@ func TestUMA_NothingIsPaidWithoutApproval(t *testing.T) {
 	lapsed := bo.waitFor(bo.incoming()[0].ID, transaction.Failed)
 	if lapsed.State.Reason != transaction.QuoteExpired || ana.network.paid() != 0 {
 		t.Errorf("%+v", lapsed.State)
+	}
+	for _, side := range []*umaSide{ana, bo} {
+		side.wantExplained()
 	}
 }
 

@@ -105,7 +105,7 @@ func incomingInState(s transaction.IncomingState) transaction.Transaction {
 		d, _ := requested.Acknowledged(noon.Add(time.Minute - time.Second))
 		return d.Transaction
 	case transaction.AwaitingPayment:
-		requested.UMA = &transaction.UMA{}
+		requested.Quote.SetUUID(external)
 		d, _ := requested.Approved(nil, readyCustomer, noon)
 		return d.Transaction
 	case transaction.Credited:
@@ -127,10 +127,10 @@ func applyIncomingEvent(t transaction.Transaction, event transaction.IncomingEve
 	case transaction.Approve:
 		return t.Approved(nil, readyCustomer, now)
 	case transaction.AllowInvoice:
-		t.UMA = &transaction.UMA{}
+		t.Quote.SetUUID(external)
 		return t.Approved(nil, readyCustomer, now)
 	case transaction.PayInvoice:
-		t.UMA = &transaction.UMA{}
+		t.Quote.SetUUID(external)
 		d, err := t.Receive(transaction.Receipt{Rail: "LIGHTNING", Amount: t.Pricing.Sent, At: now},
 			transaction.Parties{Customer: &readyCustomer, ToInternal: &account.Internal{Status: account.InternalActive}}, now)
 		if err == nil && d.Next == transaction.StepSendBack {

@@ -71,8 +71,8 @@ func (t Transaction) InvoiceAccount() *account.External {
 		CreatedAt: t.CreatedAt, UpdatedAt: t.CreatedAt}
 }
 
-// isInvoiced reports whether an incoming transaction is paid by an invoice, after its approval.
-func (t Transaction) isInvoiced() bool { return t.Type == Incoming && t.UMA != nil }
+// isInvoiced reports whether an incoming transaction is paid by an invoice, after its approval: only such a one has a quote.
+func (t Transaction) isInvoiced() bool { return t.Type == Incoming && !t.Quote.IsZero() }
 
 // receiveInvoiced credits an incoming payment whose invoice was paid. A node takes the payment of an invoice only while that is
 // valid, so a payment that is reported late was in time. Another amount, and what nobody may receive any more, is refunded.
