@@ -25,7 +25,7 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 		EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30),
 		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30),
 		AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
-		ReceiptPayers: daysAgo(1827), RequestLog: daysAgo(7),
+		ReceiptPayers: daysAgo(1827), RequestLog: daysAgo(7), UMAPeers: daysAgo(90),
 		WithoutPlatform: slices.Concat(bitcoin.OldRows(daysAgo(400)), lightning.OldRows(daysAgo(400)), bankfile.OldRows(daysAgo(730)),
 			postgres.OldSignIns(now, now.Add(-24*time.Hour)))}
 	changed := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(8), WebhookEvents: daysAgo(9), UnpaidQuotes: daysAgo(31),
@@ -33,7 +33,7 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 		EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30),
 		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30),
 		AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
-		ReceiptPayers: daysAgo(1827), RequestLog: daysAgo(2),
+		ReceiptPayers: daysAgo(1827), RequestLog: daysAgo(2), UMAPeers: daysAgo(90),
 		WithoutPlatform: slices.Concat(bitcoin.OldRows(daysAgo(32)), lightning.OldRows(daysAgo(32)), bankfile.OldRows(daysAgo(730)),
 			postgres.OldSignIns(now, now.Add(-24*time.Hour)))}
 	for _, test := range []struct {
