@@ -13389,7 +13389,7 @@ type Error424_Details struct {
 }
 
 // Error424Status HTTP status of the response.
-type Error424Status big.Int
+type Error424Status int64
 
 // Error429 Error response with the status 429.
 type Error429 struct {
@@ -58694,7 +58694,6 @@ type CreateQuoteResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	JSON201      *Quote
-	JSON424      *Error424
 }
 
 // Status returns HTTPResponse.Status
@@ -58815,7 +58814,6 @@ type LookupUmaResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	JSON200      *ReceiverLookupResponse
-	JSON424      *Error424
 }
 
 // Status returns HTTPResponse.Status
@@ -66443,13 +66441,6 @@ func ParseCreateQuoteResponse(rsp *http.Response) (*CreateQuoteResponse, error) 
 		}
 		response.JSON201 = &dest
 
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 424:
-		var dest Error424
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON424 = &dest
-
 	}
 
 	return response, nil
@@ -66553,13 +66544,6 @@ func ParseLookupUmaResponse(rsp *http.Response) (*LookupUmaResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 424:
-		var dest Error424
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON424 = &dest
 
 	}
 
