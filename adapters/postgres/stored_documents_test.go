@@ -40,6 +40,7 @@ var storedDocuments = []storagetest.Document{
 	storagetest.DocumentOf(personFactors, "secrets", nil),
 	storagetest.DocumentOf(platforms, "currencies", nil),
 	storagetest.DocumentOf(platforms, "embedded_wallets", func(p *platform.Platform) { p.Wallets.CodeLifetime = 10 * time.Minute }),
+	storagetest.DocumentOf(platforms, "fee_configs", nil),
 	storagetest.DocumentOf(quotes, "instructions", nil),
 	storagetest.DocumentOf(receiptPayers, "account", nil),
 	storagetest.DocumentOf(reconciliations, "matches", nil),

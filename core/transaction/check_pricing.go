@@ -9,6 +9,10 @@ import (
 
 // check returns an error unless the amounts of a quote are those of its rates and fees.
 func (p Pricing) check() error {
+	if p.Fees != p.FixedFee+p.VariableFee+p.PlatformFees {
+		return fmt.Errorf("its quote: the fees are %d, and their parts %d, %d and %d of the platform", p.Fees, p.FixedFee, p.VariableFee,
+			p.PlatformFees)
+	}
 	service := price.Fee{Fixed: p.FixedFee, Percent: p.FeeRate}
 	all, err := service.PlusPlatform(p.PlatformFixedFee, p.PlatformFeeBps)
 	if err != nil {
@@ -20,9 +24,8 @@ func (p Pricing) check() error {
 		return fmt.Errorf("its quote: %w", err)
 	}
 	fixed, variable, err := service.Of(p.Sent.Minor)
-	if err != nil || fixed != p.FixedFee || variable != p.VariableFee || p.PlatformFees != p.Fees-fixed-variable {
-		return fmt.Errorf("its quote: the fees of %d are %d and %d of the service and %d of the platform, whose percentages give others",
-			p.Fees, p.FixedFee, p.VariableFee, p.PlatformFees)
+	if err != nil || fixed != p.FixedFee || variable != p.VariableFee {
+		return fmt.Errorf("its quote: the variable fee of the service is %d, and its percentage gives %d", p.VariableFee, variable)
 	}
 	if p.Sent.Currency == p.Received.Currency && (p.Rate != parRate || p.RoundingSent != 0 || p.RoundingReceived != 0) {
 		return errors.New("its quote: it converts nothing, and its rate is not 1")
