@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"causeway/adapters/cli/table"
@@ -36,7 +35,7 @@ func (c LoginCommand) Run(ctx context.Context, env *Env) error {
 			return err
 		}
 		if err := env.say(nil, "Open %s/console/command-line, sign in, and enter the code %s within 10 minutes.\nWaiting …\n",
-			strings.TrimSuffix(c.PublicURL, "/"), person.GroupSignInCode(requested.Code)); err != nil {
+			c.publicURL(c.DatabaseFlags), person.GroupSignInCode(requested.Code)); err != nil {
 			return err
 		}
 		in, err := awaitSignIn(ctx, services, requested)

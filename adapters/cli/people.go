@@ -58,14 +58,14 @@ func (c peopleInviteCommand) Run(ctx context.Context, env *Env) error {
 	}
 	return c.withAuthor(ctx, env, c.DatabaseFlags, "nobody was invited", func(services Services, by platform.Author) error {
 		issued, err := services.People().Invite(ctx, c.Email, c.Name, grants, by)
-		return c.sayLink(env, issued, fieldErrors("nobody was invited", err, argument{"email", c.Email}))
+		return c.sayLink(env, c.DatabaseFlags, issued, fieldErrors("nobody was invited", err, argument{"email", c.Email}))
 	})
 }
 
 // sayLink prints a link. The address is that of the console.
-func (f publicURLFlag) sayLink(env *Env, issued people.IssuedLink, err error) error {
+func (f publicURLFlag) sayLink(env *Env, of DatabaseFlags, issued people.IssuedLink, err error) error {
 	return env.say(err, "Give this link to %s in confidence. It can be opened once, until %s:\n%s\n", issued.Person.Name,
-		issued.ExpiresAt.UTC().Format(time.RFC3339), ConsoleLink(f.PublicURL, issued.Token))
+		issued.ExpiresAt.UTC().Format(time.RFC3339), ConsoleLink(f.publicURL(of), issued.Token))
 }
 
 // ConsoleLink returns the URL of a link to the console of the service at a URL.
@@ -132,7 +132,7 @@ type peopleLinkCommand struct {
 func (c peopleLinkCommand) Run(ctx context.Context, env *Env) error {
 	return c.withAuthor(ctx, env, c.DatabaseFlags, "nothing was changed", func(services Services, by platform.Author) error {
 		issued, err := services.People().NewLink(ctx, c.Email, by)
-		return c.sayLink(env, issued, fieldErrors("nothing was changed", err))
+		return c.sayLink(env, c.DatabaseFlags, issued, fieldErrors("nothing was changed", err))
 	})
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"causeway/adapters/cli/table"
 	"causeway/app/platforms"
@@ -31,13 +32,25 @@ func (p platformCreateCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return fieldErrors("nothing was created", err)
 		}
-		return CredentialsOf(created.IssuedToken, env.BaseURL(p.PublicURL)).Write(env.Out)
+		return CredentialsOf(created.IssuedToken, env.BaseURL(p.publicURL(p.DatabaseFlags))).Write(env.Out)
 	})
 }
 
 // publicURLFlag is the base URL that commands print with credentials and links.
 type publicURLFlag struct {
-	PublicURL string `env:"CAUSEWAY_PUBLIC_URL" default:"http://localhost:8080" help:"Public URL of the service to print, without the version." placeholder:"URL"`
+	PublicURL string `env:"CAUSEWAY_PUBLIC_URL" help:"Public URL of the service to print, without the version. Default: that of <data>/credentials.json, or http://localhost:8080." placeholder:"URL"`
+}
+
+// publicURL returns the URL without a slash at its end. The private Postgres of a data folder belongs to the service that has written
+// the credentials there.
+func (f publicURLFlag) publicURL(of DatabaseFlags) string {
+	if f.PublicURL != "" {
+		return strings.TrimSuffix(f.PublicURL, "/")
+	}
+	if saved, err := of.Credentials(); err == nil && of.DatabaseURL == "" && saved.BaseURL != "" {
+		return saved.BaseURL[:max(strings.LastIndexByte(saved.BaseURL, '/'), 0)]
+	}
+	return "http://localhost:8080"
 }
 
 type platformSetCommand struct {

@@ -49,7 +49,7 @@ func (c tokenCreateCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return fieldErrors("nothing was created", err)
 		}
-		return CredentialsOf(issued, env.BaseURL(c.PublicURL)).Write(env.Out)
+		return CredentialsOf(issued, env.BaseURL(c.publicURL(c.DatabaseFlags))).Write(env.Out)
 	})
 }
 
