@@ -56,6 +56,7 @@ var wantOutput = map[string]map[string]int{
 		`"currencies":\["USD","BTC"\]`: 3, `"successful":2,"failed":1.*"field":"birthDate"`: 1, `"status":"CLAIMED"`: 1},
 	"exports.md": {`books\.journal: \d+ bytes`: 1},
 	"books.md":   {`"status":"EXECUTED"`: 1, `CLOSED +.*Reviewed and complete\.`: 2},
+	"fees.md":    {`"variableFeeBps":25`: 1},
 	"finance.md": {`"code":"REFERENCE_NOT_FOUND"`: 1, `CLOSED +.*Reviewed and complete\.`: 3, `SHORTFALL`: 1,
 		`All \d+ rules passed`: 1},
 	"getting-started.md": {`"status":"COMPLETED"`: 2, `fx/position +trading +250\.000000 +USDC`: 1, `"privateEnabled":true`: 1,
