@@ -66,20 +66,20 @@ func (s serveCommand) Run(ctx context.Context) error {
 		log.Warn("ledger log checkpoints are stored in the database only, which cannot prove that no posting was removed; set " +
 			"CAUSEWAY_CHECKPOINTS")
 	}
-	if err := warnOfTokens(ctx, a.db, log); err != nil {
-		return err
-	}
+	warnOfTokens(ctx, a.db, log)
 	return a.run(ctx, listener, !s.NoWorkers)
 }
 
 // warnOfTokens says that what some tokens propose could be approved by the person who uses them.
-func warnOfTokens(ctx context.Context, db *postgres.DB, log *logrus.Logger) error {
+func warnOfTokens(ctx context.Context, db *postgres.DB, log *logrus.Logger) {
 	count, err := db.TokensOfNobody(ports.ForAllPlatforms(ctx))
+	if err != nil && ctx.Err() == nil {
+		log.WithError(err).Warn("cannot see whether nobody answers for some tokens")
+	}
 	if err == nil && count > 0 {
 		log.WithField("tokens", count).Warn("nobody answers for some tokens of production platforms with four eyes, so that a person who uses " +
 			"one could approve what it proposes; see causeway token list, and name persons with causeway token set-responsible")
 	}
-	return err
 }
 
 const listenSetting = "--listen (CAUSEWAY_LISTEN)"
