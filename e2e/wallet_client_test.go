@@ -20,7 +20,8 @@ func TestWalletClient_WrittenFromTheDescriptionUsesAWallet(t *testing.T) {
 	h.server = startServer(t, h.databaseURL, "--mail-folder", mails, "--oidc-issuers", issuer, "--wallet-chain", "simulated")
 	h.tenant = h.createPlatform("Live", "PRODUCTION", "--regulated")
 
-	second := h.tokenOf(h.invite("Ben", "FINANCE"), h.tenant)
+	ben := h.invite("Ben", "FINANCE")
+	second := h.tokenOf(ben, h.tenant)
 
 	story, err := kit.MustSucceed(waitContext(t), nodeProgram(t, []string{
 		"BASE_URL=" + h.BaseURL, "CLIENT_ID=" + h.ClientID, "CLIENT_SECRET=" + h.ClientSecret, "MAIL_FOLDER=" + mails, "ISSUER=" + issuer,
@@ -34,8 +35,7 @@ func TestWalletClient_WrittenFromTheDescriptionUsesAWallet(t *testing.T) {
 	if err := json.Unmarshal([]byte(story.Output), &got); err != nil {
 		t.Fatalf("%v: %s", err, story.Output)
 	}
-	shown := mustRunCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "wallets", "show", got.Wallet,
-		"--platform", h.platformID, "--actor", "ana")
+	shown := mustRunCommand(t, h.commandLine(ben), "wallets", "show", got.Wallet, "--platform", h.platformID)
 	_, exports, _ := strings.Cut(shown, "\nexported ")
 	if !strings.Contains(shown, "public key "+got.PublicKey+"\n") || strings.Count(exports, got.ExportedBy) != 1 ||
 		strings.Count(exports, "Session:") != 1 {
