@@ -79,7 +79,8 @@ func (t Transaction) isInvoiced() bool { return t.Type == Incoming && !t.Quote.I
 func (t Transaction) receiveInvoiced(r Receipt, p Parties, now time.Time) (Decision, error) {
 	waits := t.IncomingState() == AwaitingPayment
 	lapsed := t.State.Reason == QuoteExpired && t.Approval != nil && !t.Approval.ApprovedAt.IsZero()
-	if !waits && !lapsed || r.Amount != t.Pricing.Sent || t.CheckParties(p) != nil {
+	payable := (waits || lapsed) && r.Amount == t.Pricing.Sent && t.CheckParties(p) == nil
+	if !payable {
 		return Decision{Transaction: t, Postings: r.Surplus(), Next: StepSendBack}, nil
 	}
 	t.fundedBy(r)
