@@ -21,7 +21,7 @@ type reviewDecision struct {
 	path, title, does string
 	verdict           verification.Verdict
 	fields            []field
-	// errors returns what the platform is told. It is nil to tell nothing.
+	// errors returns what is sent to the platform; nil if nothing is.
 	errors func(r *request, resource string) ([]customer.CheckError, error)
 }
 

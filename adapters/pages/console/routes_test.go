@@ -174,7 +174,7 @@ func TestRoutes_RolesOfSeveralPlatformsStayApart(t *testing.T) {
 
 func TestRoutes_PagesOfNoPlatformListOwnOnly(t *testing.T) {
 	t.Parallel()
-	// The list of platforms has those that a person may see; whoever sees one only is led to it.
+	// The list of platforms has those that a person may see; a person who sees only one is led to it.
 	s := newSite(t).as(person.Grant{Role: person.Viewer, Platform: foreignPlatform})
 	if got := s.get(root); got.Header.Get("Location") != basePath(foreignPlatform) {
 		t.Errorf("one platform: %d %s", got.StatusCode, got.Header.Get("Location"))

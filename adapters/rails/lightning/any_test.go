@@ -34,7 +34,7 @@ type draw struct {
 
 func TestSend_AnyOrderOfFailuresPaysOnce(t *testing.T) {
 	t.Parallel()
-	// Whatever fails and whoever repeats: calls of processes that crash at any step, a node that is away or loses its answer, payments that
+	// Whatever fails and is repeated: calls of processes that crash at any step, a node that is away or loses its answer, payments that
 	// are stuck or fail, an empty channel, time that passes. In the end each payout is done and was paid once, under one hash, or is
 	// refused and was not paid, and its verdict never changes. The fees are booked once, and the channels hold what the ledger has.
 	a := &anyWorld{world: newWorld(t)}
