@@ -102,8 +102,8 @@ func (c *Console) createToken(r *request) (action, error) {
 		if err != nil {
 			return view{}, err
 		}
-		return view{page: c.page(r, "The token was created", "tokens"), Intro: "Copy the secret now: it is not shown again. Anybody who has it can " +
-			"act as the token.", Facts: []fact{{Name: "Name", Value: issued.Token.Name}, {Name: "Permissions",
+		return view{page: c.page(r, "The token was created", "tokens"), Intro: "Copy the secret now: it is not shown again. Anybody who has " +
+			"it can act as the token.", Facts: []fact{{Name: "Name", Value: issued.Token.Name}, {Name: "Permissions",
 			Value: words(issued.Token.Permissions)},
 			{Name: "Client id", Value: issued.Token.ClientID}, {Name: "Secret", Value: issued.Secret}},
 			Actions: []fact{actionLink("Tokens", base+"/tokens")}}, nil
