@@ -320,15 +320,13 @@ func (s services) Books() *books.Service {
 
 // MonthEnd implements cli.Services.
 func (s services) MonthEnd() *monthend.Service {
-	return monthend.New(monthend.Config{
-		Store: s.db, Results: s.db, Postings: s.db.LedgerReader(), Views: s.db.MonthEndViews(),
+	return monthend.New(monthend.Config{Store: s.db, Results: s.db, Postings: s.db.LedgerReader(), Views: s.db.MonthEndViews(),
 		KeptRates: s.db, Clock: systemClock{}, IDs: s.ids})
 }
 
 // Years implements cli.Services.
 func (s services) Years() *yearend.Service {
-	return yearend.New(yearend.Config{
-		Store: s.db, Ledger: s.db.LedgerReader(), Clock: systemClock{}, IDs: s.ids})
+	return yearend.New(yearend.Config{Store: s.db, Ledger: s.db.LedgerReader(), Clock: systemClock{}, IDs: s.ids})
 }
 
 // Journals implements cli.Services.
@@ -338,8 +336,7 @@ func (s services) Journals() *journals.Service {
 
 // Treasury implements cli.Services.
 func (s services) Treasury() *treasury.Service {
-	return treasury.New(treasury.Config{
-		Store: s.db, Ledger: s.db.Finance(), Balances: s.db.Readers().LedgerReader(), KeptRates: s.db,
+	return treasury.New(treasury.Config{Store: s.db, Ledger: s.db.Finance(), Balances: s.db.Readers().LedgerReader(), KeptRates: s.db,
 		Proofs: s.db, Connections: s.db, Clock: systemClock{}, IDs: s.ids})
 }
 
