@@ -101,6 +101,8 @@ func (s *Service) PayOut(ctx context.Context, p ident.Platform, c PayOut, reques
 		return paid, fault.Invalid(fault.Field{Field: "currency", Message: "must be a known currency code in upper case, such as USD"})
 	}
 	now := s.Clock.Now().Truncate(time.Microsecond)
+	// The id is chosen once: a second attempt at the unit of work writes the same posting.
+	header := ledger.Header{ID: s.IDs.New(now), Platform: p, Effective: now, Memo: "Fees of the platform"}
 	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if _, err := tx.LockPlatform(ctx, p); err != nil {
 			return err
@@ -121,7 +123,6 @@ func (s *Service) PayOut(ctx context.Context, p ident.Platform, c PayOut, reques
 		if own, err = uow.EnsureAccount(ctx, tx, own); err != nil {
 			return err
 		}
-		header := ledger.Header{ID: s.IDs.New(now), Platform: p, Effective: now, Memo: "Fees of the platform"}
 		work := uow.NewWork(now, s.IDs, 0)
 		work.Post(ledger.PlatformFeesPaid(header, own.ID, amount))
 		paid = Paid{Posting: header.ID, Amount: amount, Account: own.ID, At: now}
