@@ -1,11 +1,6 @@
 package bitcoin
 
 import (
-	"errors"
-	"net"
-	"net/netip"
-	"net/url"
-	"strings"
 	"time"
 
 	"causeway/adapters/rails/bitcoin/btc"
@@ -55,7 +50,7 @@ func parseSettings(c rail.Connection) (settings, error) {
 		confirmations: r.Number(settingConfirmations, 3, 1, 100), feeTarget: int(r.Number(settingFeeTarget, 6, 1, 1008)),
 		replaceAfter: r.Duration(settingReplaceAfter, time.Hour, 10*time.Minute, 30*24*time.Hour),
 	}
-	s.url = rail.ParseSetting(r, settingURL, r.Required(settingURL, "the URL of the node"), parseURL)
+	s.url = rail.ParseSetting(r, settingURL, r.Required(settingURL, "the URL of the node"), rail.NodeURL("http://127.0.0.1:8332"))
 	s.maxFeeRate = rail.ParseSetting(r, settingMaxFeeRate, r.Text(settingMaxFeeRate, "200"), btc.ParseFeeRate)
 	s.fallbackFeeRate = rail.ParseSetting(r, settingFallbackFeeRate, r.Text(settingFallbackFeeRate, ""), btc.ParseFeeRate)
 	s.maxFee = rail.ParseSetting(r, settingMaxFee, r.Text(settingMaxFee, "0.01"), btc.ParseAmount)
@@ -70,24 +65,4 @@ func parseSettings(c rail.Connection) (settings, error) {
 		r.Refuse(settingCookie, "must be given, or %s and %s, and not both", settingUser, settingPassword)
 	}
 	return s, r.Err()
-}
-
-// parseURL returns the URL of the node. Without TLS it has to be on this machine.
-func parseURL(value string) (string, error) {
-	u, err := url.Parse(value)
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
-		return "", errors.New("must be a URL such as http://127.0.0.1:8332, without user, password and path")
-	}
-	host := u.Hostname()
-	address, err := netip.ParseAddr(host)
-	isLocal := host == "localhost" || err == nil && address.IsLoopback()
-	if u.Scheme != "https" && (u.Scheme != "http" || !isLocal) {
-		return "", errors.New("must begin with https, or name a node on this machine")
-	}
-	if port := u.Port(); port != "" {
-		host = net.JoinHostPort(host, port)
-	} else if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	return u.Scheme + "://" + host, nil
 }

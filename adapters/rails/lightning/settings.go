@@ -3,9 +3,6 @@ package lightning
 import (
 	"encoding/hex"
 	"errors"
-	"net"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -66,7 +63,8 @@ func parseSettings(c rail.Connection) (settings, error) {
 		maxFeeLeast: r.Number(settingMaxFeeLeast, 10, 0, 100_000),
 		payFor:      r.Duration(settingPayFor, time.Minute, 5*time.Second, 10*time.Minute),
 	}
-	s.url = rail.ParseSetting(r, settingURL, r.Required(settingURL, "the URL of the REST interface of the node"), parseURL)
+	s.url = rail.ParseSetting(r, settingURL, r.Required(settingURL, "the URL of the REST interface of the node"),
+		rail.NodeURL("https://127.0.0.1:8080"))
 	s.certificate = rail.ParseSetting(r, settingCertificate, r.Text(settingCertificate, ""), parseFingerprint)
 	s.network = rail.ParseSetting(r, settingNetwork, r.Required(settingNetwork, "main, test, signet, regtest or simnet"), parseNetwork)
 	s.routeHints = rail.ParseSetting(r, settingRouteHints, r.Text(settingRouteHints, "no"), parseYes)
@@ -97,26 +95,6 @@ func parseYes(value string) (bool, error) {
 		return false, errors.New("must be yes or no")
 	}
 	return value == "yes", nil
-}
-
-// parseURL returns the URL of the node. Without TLS it has to be on this machine.
-func parseURL(value string) (string, error) {
-	u, err := url.Parse(value)
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
-		return "", errors.New("must be a URL such as https://127.0.0.1:8080, without user, password and path")
-	}
-	host := u.Hostname()
-	address, err := netip.ParseAddr(host)
-	here := host == "localhost" || err == nil && address.IsLoopback()
-	if u.Scheme != "https" && (u.Scheme != "http" || !here) {
-		return "", errors.New("must begin with https, or name a node on this machine")
-	}
-	if port := u.Port(); port != "" {
-		host = net.JoinHostPort(host, port)
-	} else if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	return u.Scheme + "://" + host, nil
 }
 
 // maxFee returns the most that the fee of a payment may be, in satoshis.
