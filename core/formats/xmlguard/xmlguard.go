@@ -130,6 +130,9 @@ func (r *Reader) failure(err error) error {
 	case r.charset != "":
 		return &Error{UnknownEncoding, r.Line(), r.charset, err}
 	case errors.As(err, &syntax) && strings.Contains(syntax.Msg, "unexpected EOF"):
+		if r.depth == 0 && !r.source.inTag { // an & ends the text, so that the decoder has not returned it
+			return r.errorOf(TextOutside, "text outside of the document")
+		}
 		return &Error{Truncated, syntax.Line, syntax.Msg, err}
 	case errors.As(err, &syntax):
 		return &Error{Malformed, syntax.Line, syntax.Msg, err}
@@ -147,6 +150,7 @@ func (r *Reader) errorOf(p Problem, format string, args ...any) error {
 type elementGuard struct {
 	source            io.Reader
 	bytesSinceElement int
+	inTag             bool // a < was read, and no > after it
 	tooLarge          bool
 	err               error
 }
@@ -157,8 +161,11 @@ func (g *elementGuard) Read(p []byte) (int, error) {
 	}
 	n, err := g.source.Read(p)
 	for _, b := range p[:n] {
-		if g.bytesSinceElement++; b == '<' {
-			g.bytesSinceElement = 0
+		switch g.bytesSinceElement++; b {
+		case '<':
+			g.bytesSinceElement, g.inTag = 0, true
+		case '>':
+			g.inTag = false
 		}
 		if g.bytesSinceElement > MaxElementBytes {
 			g.tooLarge, g.err = true, errors.New("an element is too large")
