@@ -194,6 +194,9 @@ func (s *exampleRecorder) recordBalances(ana string, a externalAccounts) {
 	out := s.record("createTransferOut", "", "/transfer-out", `{
 		"source": {"accountId": "`+balance+`"}, "destination": {"accountId": "`+a.usd+`"}, "amount": 10000}`).wantStatus(201).text("id")
 	s.awaitEventAbout("OUTGOING_PAYMENT.COMPLETED", out)
+	s.record("confirmReceiptDelivery", "", "/transactions/"+out+"/confirm", "").wantStatus(200)
+	// One that waits is cancelled in another test: here they are done at once.
+	s.record("cancelTransaction", "It has arrived", "/transactions/"+out+"/cancel", `{"reason": "The customer has changed their mind."}`).wantStatus(409)
 }
 
 // internalAccountID returns the account of a customer in a currency.

@@ -3558,6 +3558,7 @@ CREATE TABLE transactions (
     expected_settlement_at timestamp with time zone,
     payee_seal text DEFAULT ''::text NOT NULL,
     traceparent text,
+    receipt_confirmed_at timestamp with time zone,
     CONSTRAINT transaction_received_positive CHECK ((received_minor > 0)),
     CONSTRAINT transaction_sent_positive CHECK ((sent_minor > 0)),
     CONSTRAINT transaction_status_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'PROCESSING'::text, 'COMPLETED'::text, 'FAILED'::text, 'EXPIRED'::text]))),

@@ -52,6 +52,10 @@ type SimulatedRail interface {
 	WithoutDelays() Rail
 	// Returning returns the rail as if every payout that was delivered had been returned since, and every collection taken back.
 	Returning() Rail
+	// Waits reports whether a payout was not delivered yet, so that it can be stopped.
+	Waits(p Payout) bool
+	// WaitsToCollect reports whether a collection is not done yet, so that it can be stopped.
+	WaitsToCollect(c Collection) bool
 }
 
 // RefundStatusRail is a rail that says where refunds are which it was asked to send, also those that have ended.

@@ -48,6 +48,7 @@ var transactions = schema.New("transactions", keyOfPlatform, func(t *transaction
 		{Name: "refund_settled_at", Field: &refund.SettledAt},
 		{Name: "created_at", Field: &t.CreatedAt}, {Name: "updated_at", Field: &t.UpdatedAt}, {Name: "settled_at", Field: &t.SettledAt},
 		{Name: "expected_settlement_at", Field: &t.ExpectedSettlementAt}, {Name: "traceparent", Field: schema.Optional(&t.Trace)},
+		{Name: "receipt_confirmed_at", Field: &t.ReceiptConfirmedAt},
 		{Name: "source_uma", Field: &t.Source.UMA}, {Name: "destination_uma", Field: &t.Destination.UMA}, {Name: "reference", Field: reference},
 		{Name: "agent_id", Field: &t.Agent}, {Name: "usage_day", Type: "date", Field: schema.Day(&usage.Day)},
 		{Name: "usage_given_back", Type: "boolean", Field: schema.Converted(
@@ -75,6 +76,7 @@ var (
 		"receipt_id", "usage_day", "usage_given_back", "expected_settlement_at", "traceparent")
 
 	updateTransactionDetails = transactions.Update("details")
+	updateReceiptConfirmed   = transactions.Update("receipt_confirmed_at")
 )
 
 var (
@@ -237,6 +239,11 @@ func (u *Unit) UpdateTransactions(ctx context.Context, changed []transaction.Tra
 		}
 	}
 	return nil
+}
+
+// ConfirmReceipt implements payments.Tx.
+func (u *Unit) ConfirmReceipt(ctx context.Context, t transaction.Transaction) error {
+	return write(ctx, u, updateReceiptConfirmed, t)
 }
 
 // readTransactions uses the primary keys of transactions, quotes and customers.

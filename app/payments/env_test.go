@@ -9,6 +9,7 @@ import (
 	"time"
 
 	counterparties "causeway/adapters/counterparties/sandbox"
+	sandboxrail "causeway/adapters/rails/sandbox"
 	"causeway/adapters/rates/market"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/batch"
@@ -66,6 +67,7 @@ func newIdleEnv(t testing.TB, opts ...apptest.Option) *env {
 
 func newService(e *apptest.Env, store payments.Store, approvals ports.Approvals, edits ...func(*payments.Config)) *payments.Service {
 	c := payments.Config{Timetable: e.Timetable(), Store: store, Jobs: e.Store, Rails: e.Rail, Chains: e.Chain, Custody: e.Custody,
+		Simulated:      sandboxrail.New(e.Clock, 1),
 		WalletProofs:   ports.WalletProofsByEnvironment{platform.Sandbox: apptest.Signatures{}},
 		Prices:         prices.New(e.Store, market.New("test"), e.Clock),
 		Counterparties: ports.CounterpartiesByEnvironment{platform.Sandbox: counterparties.New(counterparties.DefaultDomain)},

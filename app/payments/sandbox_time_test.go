@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	sandboxrail "causeway/adapters/rails/sandbox"
 	"causeway/app/internal/audittest"
 	"causeway/app/payments"
 	"causeway/core/fault"
@@ -12,16 +11,6 @@ import (
 	"causeway/core/quote"
 	"causeway/core/transaction"
 )
-
-// newSandboxEnv builds an environment whose workers run, and whose time a test can move on payment by payment.
-func newSandboxEnv(t *testing.T) *env {
-	t.Helper()
-	e := newIdleEnv(t)
-	e.Service = newService(e.Env, e.Store, e.approvals, func(c *payments.Config) { c.Simulated = sandboxrail.New(e.Clock, 1) })
-	e.Env.Run(e.Service.Run)
-	e.dollars = e.NewInternalAccount(e.Customer.ID, "USD", 0)
-	return e
-}
 
 // checkLedger reports what the ledger check finds.
 func (e *env) checkLedger(t *testing.T) {
@@ -42,7 +31,7 @@ func TestExpireQuote_LatePaymentIsRefunded(t *testing.T) {
 	t.Parallel()
 	// A quote expires now, for good: the quote says so, what is paid afterwards comes back as late, and its own expiry changes
 	// nothing. Other quotes stay.
-	env := newSandboxEnv(t)
+	env := newReceivingEnv(t)
 	defer env.checkLedger(t)
 	wallet := env.NewWallet("spark1good")
 	q, other := env.quote(t, "USD", 10050, wallet), env.quote(t, "USD", 10050, wallet)
@@ -82,7 +71,7 @@ func TestExpireQuote_LatePaymentIsRefunded(t *testing.T) {
 func TestExpireQuote_PaidFirst(t *testing.T) {
 	t.Parallel()
 	// A quote that was paid does not expire.
-	env := newSandboxEnv(t)
+	env := newReceivingEnv(t)
 	defer env.checkLedger(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 	if _, err := env.SimulatePayment(t.Context(), env.Platform.ID, payments.SendRequest{Quote: q.ID, Currency: "USD"}, nil); err != nil {
@@ -99,7 +88,7 @@ func TestSettleNow_EndsTheWaiting(t *testing.T) {
 	t.Parallel()
 	// A slow payout completes at once, and a slow collection fails, as both would after their delays. The jobs that wait for
 	// them find them settled. What waits for nothing is a conflict.
-	env := newSandboxEnv(t)
+	env := newReceivingEnv(t)
 	defer env.checkLedger(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1003"))
 	if _, err := env.Receive(t.Context(), env.receipt(q, "RTP", 10050), nil); err != nil {
@@ -142,7 +131,7 @@ func TestReturnNow_AnyPayout(t *testing.T) {
 	t.Parallel()
 	// A payout of a quote and a transfer out are returned although no test value asks for it, and refunded; only once, and not
 	// before they are completed.
-	env := newSandboxEnv(t)
+	env := newReceivingEnv(t)
 	defer env.checkLedger(t)
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 	_, err := env.ReturnNow(t.Context(), env.Platform.ID, q.Transaction, nil)
@@ -175,7 +164,7 @@ func TestTakeBackNow_OpensReceivable(t *testing.T) {
 	t.Parallel()
 	// A collection is taken back although no test value asks for it: the customer owes it. Only once, not before it has ended,
 	// and not what was never collected.
-	env := newSandboxEnv(t)
+	env := newReceivingEnv(t)
 	defer env.checkLedger(t)
 	pull := func(number string) transaction.Transaction {
 		transfer, err := env.TransferIn(t.Context(), transaction.TransferIn{Platform: env.Platform.ID, From: env.NewBankAccount(number).ID,

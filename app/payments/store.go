@@ -118,6 +118,8 @@ type Tx interface {
 	// Balances returns the present balances without locking them, for a use case that
 	// only wants to refuse early. The balance of an account never posted to is zero.
 	Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error)
+	// ConfirmReceipt stores when the receipt of a locked transaction was given to its payer.
+	ConfirmReceipt(ctx context.Context, t transaction.Transaction) error
 	LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, bool, error)
 	AssignUnmatched(ctx context.Context, u transaction.Unmatched, a transaction.Assignment) error
 	// SaveReceiptReversal stores that a receipt was taken back. It returns false if that is stored already.

@@ -80,6 +80,7 @@ const (
 	QuoteAlreadyExecuted                  Code = "QUOTE_ALREADY_EXECUTED"
 	QuoteNotExecutable                    Code = "QUOTE_NOT_EXECUTABLE"
 	TransactionNotPendingPlatformApproval Code = "TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL"
+	TransactionNotCancellable             Code = "TRANSACTION_NOT_CANCELLABLE"
 	ActionNotPendingApproval              Code = "ACTION_NOT_PENDING_APPROVAL" // of an agent
 	UMAAddressExists                      Code = "UMA_ADDRESS_EXISTS"
 	EmailOTPEmailAlreadyExists            Code = "EMAIL_OTP_EMAIL_ALREADY_EXISTS"
@@ -208,6 +209,7 @@ var statuses = map[Code]int{
 	QuoteAlreadyExecuted:                  409,
 	QuoteNotExecutable:                    409,
 	TransactionNotPendingPlatformApproval: 409,
+	TransactionNotCancellable:             409,
 	ActionNotPendingApproval:              409,
 	UMAAddressExists:                      409,
 	EmailOTPEmailAlreadyExists:            409,

@@ -278,11 +278,6 @@ func (t Transaction) Refuse(reason FailureReason, now time.Time) (Decision, erro
 	return t.reverseAndRefund(Refuse, reason, RefundFailed, now)
 }
 
-// Cancel ends a payout that the user cancels before its delivery.
-func (t Transaction) Cancel(now time.Time) (Decision, error) {
-	return t.reverseAndRefund(Cancel, UserCancellation, RefundCancellation, now)
-}
-
 // Return ends a delivered payout that the beneficiary's bank has returned.
 func (t Transaction) Return(now time.Time) (Decision, error) {
 	if flow := t.Flow(); flow.Internal || flow.ToWallet {

@@ -130,6 +130,7 @@ var transitions = map[transitionFrom]map[Event]transitionTo{
 	{Pending, NoRefund, true}: {
 		Submit: {Processing, NoRefund},
 		Refuse: {Failed, RefundPending},
+		Cancel: {Failed, RefundPending},
 	},
 	// A payment that reached the partner in time may be reported after the quote has expired.
 	{Expired, NoRefund, false}: {

@@ -15,7 +15,9 @@ var allowed = map[string]map[transaction.Event]string{
 		transaction.FundRefused: "FAILED (refund PENDING)", transaction.FundLate: "EXPIRED (refund PENDING)", transaction.Expire: "EXPIRED",
 		transaction.Execute: "PROCESSING", transaction.Collect: "PROCESSING",
 	},
-	"PENDING, moved":            {transaction.Submit: "PROCESSING", transaction.Refuse: "FAILED (refund PENDING)"},
+	"PENDING, moved": {
+		transaction.Submit: "PROCESSING", transaction.Refuse: "FAILED (refund PENDING)", transaction.Cancel: "FAILED (refund PENDING)",
+	},
 	"PROCESSING, nothing moved": {transaction.Fund: "PROCESSING", transaction.FailCollection: "FAILED"},
 	"PROCESSING, moved": {
 		transaction.Deliver: "COMPLETED", transaction.Refuse: "FAILED (refund PENDING)", transaction.Cancel: "FAILED (refund PENDING)",

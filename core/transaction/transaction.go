@@ -137,6 +137,8 @@ type Transaction struct {
 	// ExpectedSettlementAt is when the beneficiary of a payout in transit is expected to have the funds; zero until
 	// the payout has been handed over.
 	ExpectedSettlementAt time.Time
+	// ReceiptConfirmedAt is when the platform has given the payer a receipt of the payment, as it says; zero before.
+	ReceiptConfirmedAt time.Time
 }
 
 // AgentUsage is how a payment that an agent has started counts towards its limits: with the amount sent.

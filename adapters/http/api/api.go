@@ -127,6 +127,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerQuotes(a, d.Quotes, d.Payments)
 	registerTransfers(a, d.Payments)
 	registerTransactions(a, d.Payments)
+	registerTransactionChanges(a, d.Payments)
 	registerApprovals(a, d.IncomingPayments)
 	registerTransferIn(a, d.IncomingPayments)
 	registerWebhookSecrets(a, d.WebhookSecrets)

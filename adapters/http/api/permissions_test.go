@@ -22,7 +22,7 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 	// and all others VIEW. Those below /agents/me are for agents, whose policy must have one of the permissions.
 	needs := map[string]string{}
 	for permission, operations := range map[string]string{
-		"TRANSACT": `approvePendingPayment createQuote createTransferIn createTransferOut executeQuote rejectPendingPayment
+		"TRANSACT": `approvePendingPayment cancelTransaction confirmReceiptDelivery createQuote createTransferIn createTransferOut executeQuote rejectPendingPayment
 			sandboxExpireQuote sandboxFundInternalAccount sandboxReturnTransaction sandboxSettleTransaction sandboxTakeBackTransaction sandboxReceive sandboxSend updateInternalAccount payPlatformFees
 			challengeAuthCredential createAuthCredential exportInternalAccount refreshAuthSession revokeAuthCredential revokeAuthSession verifyAuthCredential`,
 		"MANAGE": `approveLedgerProposal rejectLedgerProposal acknowledgeSafeguardingReport arriveTreasuryTransfer createSweep createTreasurySettlement createTreasuryTransfer recordReceivable runSafeguardingReport setSafeguardingAccountPurpose writeOffReceivable

@@ -24,6 +24,10 @@ type Payments interface {
 	// ExecuteSignedQuote runs a quote whose source is an account. The signature may be empty.
 	ExecuteSignedQuote(ctx context.Context, p ident.Platform, id ident.Quote, signature payments.Signature,
 		idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
+	CancelTransaction(ctx context.Context, p ident.Platform, id ident.Transaction, reason string, idempotent *ports.IdempotentRequest) (
+		transaction.Transaction, error)
+	ConfirmReceipt(ctx context.Context, p ident.Platform, id ident.Transaction, at time.Time, idempotent *ports.IdempotentRequest) (
+		transaction.Transaction, error)
 	TransferOut(ctx context.Context, out transaction.TransferOut, idempotent *ports.IdempotentRequest) (transaction.Transaction, error)
 	// An agent reads the transactions of its customer.
 	AgentTransaction(ctx context.Context, caller platform.Principal, id ident.Transaction) (transaction.Transaction, error)
@@ -44,6 +48,7 @@ type transactionBody struct {
 	ExpectedSettlement  *httpapi.Time                 `json:"expectedSettlementAt,omitempty" doc:"OUTGOING only: time by which the beneficiary is expected to have the funds, by the cut-off and the business days of the rail. Present once a payout has been handed over and has not settled at once."`
 	CreatedAt           httpapi.Time                  `json:"createdAt" doc:"Time the transaction was created."`
 	UpdatedAt           httpapi.Time                  `json:"updatedAt" doc:"Time of the last change."`
+	ReceiptConfirmedAt  *httpapi.Time                 `json:"receiptDeliveryConfirmedAt,omitempty" doc:"Time at which you have given the payer a receipt, as you have confirmed it."`
 	AgentID             httpapi.ID[ident.Agent]       `json:"agentId,omitzero" doc:"Agent that made the transaction for the customer. It may have been deleted."`
 	Description         string                        `json:"description,omitempty" doc:"Your note."`
 	ExchangeRate        *httpapi.Decimal              `json:"exchangeRate,omitempty" doc:"OUTGOING only: exact rate, in smallest units of the receiving currency per smallest unit of the sending currency."`
@@ -59,7 +64,7 @@ type transactionBody struct {
 	ReceiverUMA         string                        `json:"receiverUmaAddress,omitempty" doc:"UMA address of the receiver, for UMA payments." example:"$bo@bank.example"`
 	RequestedInfo       []customerInfoField           `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"Only in the INCOMING_PAYMENT.PENDING webhook: information about the receiver that the sending institution requires and the service does not have."`
 	TravelRule          string                        `json:"travelRuleInformation,omitempty" doc:"INCOMING from another UMA provider only: what that provider has stated encrypted about the sender, because of the travel rule; often JSON." example:"{\"originator\":{\"FULL_NAME\":\"Ana Silva\"}}"`
-	FailureReason       string                        `json:"failureReason,omitempty" enum:"QUOTE_EXPIRED,QUOTE_EXECUTION_FAILED,LIGHTNING_PAYMENT_FAILED,FUNDING_AMOUNT_MISMATCH,COUNTERPARTY_POST_TX_FAILED,LNURLP_FAILED,PAY_REQUEST_FAILED,PAYMENT_APPROVAL_WEBHOOK_ERROR,PAYMENT_APPROVAL_TIMED_OUT,OFFRAMP_FAILED,MISSING_MANDATORY_PAYEE_DATA,USER_CANCELLATION" doc:"FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: the user cancelled it during delivery."`
+	FailureReason       string                        `json:"failureReason,omitempty" enum:"QUOTE_EXPIRED,QUOTE_EXECUTION_FAILED,LIGHTNING_PAYMENT_FAILED,FUNDING_AMOUNT_MISMATCH,COUNTERPARTY_POST_TX_FAILED,LNURLP_FAILED,PAY_REQUEST_FAILED,PAYMENT_APPROVAL_WEBHOOK_ERROR,PAYMENT_APPROVAL_TIMED_OUT,OFFRAMP_FAILED,MISSING_MANDATORY_PAYEE_DATA,USER_CANCELLATION" doc:"FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: it was cancelled before it had left, by you or by the user."`
 	RejectionReason     string                        `json:"rejectionReason,omitempty" doc:"FAILED only, of an incoming payment that was not approved: why, in words. It is the reason that your platform gave, or what its approval lacked." example:"The sender is unknown to us."`
 	PartnerCode         string                        `json:"partnerCode,omitempty" doc:"FAILED only: code with which a bank or partner rejected or returned the payment, such as AC04 (ISO 20022) or R01 (Nacha)." example:"AC04"`
 	PartnerText         string                        `json:"partnerText,omitempty" doc:"FAILED only: what it said about it, in its own words." example:"Closed account number"`
@@ -102,8 +107,8 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 		ReceivedAmount: renderAmount(t.ReceiverAmount()),
 		CustomerID:     ownerID(t.Platform, t.Customer), PlatformCustomerID: t.PlatformCustomerID,
 		SettledAt: optionalTime(t.SettledAt), ExpectedSettlement: optionalTime(t.ExpectedSettlementAt), CreatedAt: httpapi.NewTime(t.CreatedAt),
-		UpdatedAt: httpapi.NewTime(t.UpdatedAt),
-		AgentID:   httpapi.NewID(t.Agent), Description: t.Description, QuoteID: httpapi.NewID(t.Quote),
+		UpdatedAt: httpapi.NewTime(t.UpdatedAt), ReceiptConfirmedAt: optionalTime(t.ReceiptConfirmedAt),
+		AgentID: httpapi.NewID(t.Agent), Description: t.Description, QuoteID: httpapi.NewID(t.Quote),
 		PaymentInstructions: renderInstructions(t.Instructions, webhook),
 		Counterparty:        t.Counterparty, SenderUMA: t.Source.UMA, ReceiverUMA: t.Destination.UMA, FailureReason: string(t.State.Reason),
 		PartnerCode: t.Rejection.Code, PartnerText: t.Rejection.Text,
@@ -172,6 +177,53 @@ func registerTransactions(a *httpapi.API, service Payments) {
 		}
 		return service.ListTransactions(ctx, call.Principal.Platform, filter)
 	}, renderTransactionPage)
+}
+
+type cancelTransactionRequest struct {
+	Reason string `json:"reason,omitempty" maxLength:"500" doc:"Why it is cancelled, for the operator of the service." example:"The customer has changed their mind."`
+}
+
+func registerTransactionChanges(a *httpapi.API, service Payments) {
+	type cancelInput struct {
+		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"Id of the transaction."`
+		Body          *cancelTransactionRequest
+	}
+	httpapi.Post(a, httpapi.Operation{
+		ID: "cancelTransaction", Path: "/transactions/{transactionId}/cancel", Tag: tagTransactions, Summary: "Cancel a bank transfer",
+		Permission: platform.Transact,
+		Description: "Cancels a transfer that a bank carries, such as by ACH or wire, to or from an external account. It must not have left: a " +
+			"payment waits for the cut-off of its bank, or for a review. The transaction becomes FAILED with USER_CANCELLATION, and what was " +
+			"paid is refunded, fees included. Repeat it at will.",
+		Errors: []fault.Code{fault.TransactionNotFound, fault.TransactionNotCancellable},
+	}, func(ctx context.Context, call httpapi.Call, in *cancelInput) (transaction.Transaction, error) {
+		reason := ""
+		if in.Body != nil {
+			reason = in.Body.Reason
+		}
+		return service.CancelTransaction(ctx, call.Principal.Platform, in.TransactionID.Value, reason, call.IdempotentRequest)
+	}, renderTransaction)
+
+	type confirmInput struct {
+		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"Id of the transaction."`
+		Body          *confirmReceiptRequest
+	}
+	httpapi.Post(a, httpapi.Operation{
+		ID: "confirmReceiptDelivery", Path: "/transactions/{transactionId}/confirm", Tag: tagTransactions, Summary: "Confirm a receipt",
+		Permission: platform.Transact,
+		Description: "Records that you have given the payer a receipt of the payment, where a law requires one. Repeat it at will: without a " +
+			"time the first one stays.",
+		Errors: []fault.Code{fault.TransactionNotFound},
+	}, func(ctx context.Context, call httpapi.Call, in *confirmInput) (transaction.Transaction, error) {
+		var at time.Time
+		if in.Body != nil {
+			at = in.Body.At.Time
+		}
+		return service.ConfirmReceipt(ctx, call.Principal.Platform, in.TransactionID.Value, at, call.IdempotentRequest)
+	}, renderTransaction)
+}
+
+type confirmReceiptRequest struct {
+	At httpapi.Time `json:"receiptDeliveryConfirmedAt,omitzero" doc:"Time at which the payer has got the receipt; now if you omit it."`
 }
 
 func renderTransactionPage(p ports.Page[transaction.Transaction]) httpapi.Page[transactionBody] {

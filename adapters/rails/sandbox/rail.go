@@ -81,6 +81,14 @@ func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
 	return ports.Outcome{Verdict: ports.Done}
 }
 
+// Waits implements ports.SimulatedRail.
+func (r *Rail) Waits(p ports.Payout) bool { return r.send(p, r.clock.Now()).Verdict == ports.Waiting }
+
+// WaitsToCollect implements ports.SimulatedRail.
+func (r *Rail) WaitsToCollect(c ports.Collection) bool {
+	return r.collect(c, r.clock.Now()).Verdict == ports.Waiting
+}
+
 // scenario returns what happens to the payout of a quote.
 func scenario(p ports.Payout) sandbox.Scenario {
 	return sandbox.PayoutScenario(p.Transaction.Destination.UMA, p.Account.Identifier())

@@ -180,7 +180,7 @@ func (w *world) newIntent() *intent {
 		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.walletQuote,
 		w.walletQuote, w.umaQuote, w.umaQuote,
 		w.execute, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve,
-		w.assign, w.assign, w.assign, w.changePeriod, w.changePeriod,
+		w.cancelPayment, w.cancelPayment, w.assign, w.assign, w.assign, w.changePeriod, w.changePeriod,
 		w.agentTransferOut, w.agentTransferIn, w.agentQuote, w.agentExecute, w.agentExecute, w.agentExecute, w.decideAction, w.decideAction,
 	}
 	if w.ofAgents {
@@ -456,6 +456,38 @@ func (w *world) execute(i *intent, amount int64, in ident.InternalAccount, out i
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
 		executed, err := p.service.ExecuteQuote(ctx, i.platform, id, r)
 		return executed.Quote.Transaction, err
+	}
+}
+
+// cancelPayment cancels a payment that is on its way, or sometimes another. If there is none, it makes a transfer.
+func (w *world) cancelPayment(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
+	var payments []ident.Transaction
+	for _, id := range w.transactionsOf(i.platform) {
+		t := w.transactions[id]
+		if _, err := t.Cancellable(); err == nil || w.chance(50) {
+			payments = append(payments, id)
+		}
+	}
+	if len(payments) == 0 {
+		w.transferOut(i, amount, in, out)
+		return
+	}
+	id := pick(w, payments)
+	i.name = fmt.Sprintf("cancellation of %s", id)
+	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
+		t, err := p.service.CancelTransaction(ctx, i.platform, id, "", r)
+		return t.ID, err
+	}
+	i.succeeded = func(id ident.Transaction) {
+		t := w.transactions[id]
+		if !t.IsCancelled() {
+			w.fail("%s was cancelled, and is %s", id, t.State)
+		}
+		kind := "payout"
+		if t.State.Stage == transaction.NoFundsMoved {
+			kind = "collection"
+		}
+		w.seen["cancelled "+kind]++
 	}
 }
 

@@ -39,7 +39,7 @@ func newProcess(w *world) *process {
 	log := logrus.New()
 	log.SetOutput(panicWriter{w})
 	s := store{process: p}
-	p.service = payments.New(payments.Config{Timetable: timetable, Store: s, Jobs: s, Rails: rails{p},
+	p.service = payments.New(payments.Config{Timetable: timetable, Store: s, Jobs: s, Rails: rails{p}, Simulated: simulated{rails{p}},
 		Chains:  chains{rails{p}},
 		Custody: custody{process: p}, WalletProofs: walletProofs, Prices: prices.New(s, w.market, p),
 		Counterparties: map[platform.Environment]ports.Counterparties{platform.Sandbox: otherProviders{process: p}}, Approvals: endpoint{p},

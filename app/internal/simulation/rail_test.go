@@ -174,6 +174,30 @@ func callBank[T any](ctx context.Context, r rails, name string, items []T, act f
 	return outcomes
 }
 
+// simulated is the rail of the platforms without connections, whose payments can be stopped until they are done. Nobody moves its time on.
+type simulated struct{ rails }
+
+func (s simulated) WithoutDelays() ports.Rail { return s.rails }
+func (s simulated) Returning() ports.Rail     { return s.rails }
+
+func (s simulated) Waits(p ports.Payout) bool {
+	return s.world.bank.stop(s.world.bank.payouts, p.Transaction.ID.UUID())
+}
+
+func (s simulated) WaitsToCollect(c ports.Collection) bool {
+	return s.world.bank.stop(s.world.bank.collections, c.Transaction.ID.UUID())
+}
+
+// stop reports whether an order has come and is not done, and never does it then.
+func (b *bank) stop(orders map[uuid.UUID]*order, id uuid.UUID) bool {
+	o, known := orders[id]
+	if !known || o.settled {
+		return false
+	}
+	o.settled, o.waits, o.verdict = true, 0, ports.CancelledByUser
+	return true
+}
+
 // order returns the order with an id, which it makes if there is none: its verdict is Done, Refused
 // or one of others.
 func (b *bank) order(orders map[uuid.UUID]*order, id uuid.UUID, request string, others ...ports.Verdict) *order {

@@ -298,6 +298,11 @@ func (u *tx) SaveReceiptPayers(_ context.Context, payers []ports.ReceiptPayer) e
 	return nil
 }
 
+func (u *tx) ConfirmReceipt(_ context.Context, t transaction.Transaction) error {
+	u.world.fail("the receipt of %s was not simulated", t.ID)
+	return nil
+}
+
 func (u *tx) ExpireQuoteEarly(_ context.Context, p ident.Platform, id ident.Quote, at time.Time) error {
 	u.writes(p)
 	q := u.quotes[id]
