@@ -61,6 +61,9 @@ func (s *exampleRecorder) recordCustomers() (ana string) {
 		"businessInfo": {"legalName": "Acme Corporation", "country": "US", "registrationNumber": "5523041", "incorporatedOn": "2018-03-14", "taxId": "47-1234567"},
 		"address": {"line1": "5 Market Street", "city": "Austin", "state": "TX", "postalCode": "78701", "country": "US"}}`).wantStatus(
 		201).text("id")
+	s.exec("INSERT INTO end_user_terms VALUES ('2026-03', 'https://example.com/terms', now(), 'ana')")
+	s.record("getEndUserTerms", "", "/customers/end-user-terms", "").wantStatus(200)
+	s.exec("DELETE FROM end_user_terms") // so that customers need no consent
 	s.record("createCustomer", "Several invalid fields", "/customers",
 		`{"customerType": "INDIVIDUAL", "fullName": "Bo Berg", "birthDate": "31.01.1990", "region": "usa"}`).wantStatus(400)
 	s.record("getCustomerById", "", "/customers/"+ana, "").wantStatus(200)

@@ -20,6 +20,7 @@ var copiedTables = map[string]string{
 	"corridor_overrides":     "prices, which operators set for all platforms or for one",
 	"corridor_proposals":     "prices, which operators set for all platforms or for one",
 	"data_keys":              "encrypt the personal data of all platforms",
+	"end_user_terms":         "are the operator's, for the customers of all platforms",
 	"ledger_archived_months": "months are archived for all platforms at once",
 	"ledger_log_keys":        "sign the checkpoints of all platforms",
 	"lost_commit_findings":   "stop the postings of all platforms",

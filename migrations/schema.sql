@@ -787,6 +787,18 @@ ALTER TABLE documents ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON documents USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE documents TO causeway_service;
 
+CREATE TABLE end_user_terms (
+    version text NOT NULL,
+    url text NOT NULL,
+    set_at timestamp with time zone NOT NULL,
+    actor text NOT NULL,
+    person_id uuid,
+    CONSTRAINT end_user_terms_version_length CHECK (((length(version) >= 1) AND (length(version) <= 64)))
+);
+ALTER TABLE ONLY end_user_terms
+    ADD CONSTRAINT end_user_terms_pkey PRIMARY KEY (version);
+GRANT SELECT,INSERT ON TABLE end_user_terms TO causeway_service;
+
 CREATE TABLE evm_addresses (
     connection text NOT NULL,
     address bytea NOT NULL,

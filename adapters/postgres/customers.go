@@ -41,6 +41,7 @@ type customerDetails struct {
 	Nationality string          `json:"nationality,omitempty"`
 	Business    *businessColumn `json:"business,omitempty"`
 	Address     *addressColumn  `json:"address,omitempty"`
+	Consent     *consentColumn  `json:"endUserTermsConsent,omitempty"`
 	// IdentityChangedAt is omitted if the identity did not change since the creation.
 	IdentityChangedAt time.Time `json:"identityChangedAt,omitzero"`
 	ErasedAt          time.Time `json:"erasedAt,omitzero"`
@@ -61,6 +62,13 @@ type businessColumn struct {
 	ExpectedMonthlyTransactionCount  string   `json:"expectedMonthlyTransactionCount,omitempty"`
 	ExpectedMonthlyTransactionVolume string   `json:"expectedMonthlyTransactionVolume,omitempty"`
 	ExpectedRecipientJurisdictions   []string `json:"expectedRecipientJurisdictions,omitempty"`
+}
+
+type consentColumn struct {
+	Version    string    `json:"termsVersion"`
+	Method     string    `json:"acceptanceMethod"`
+	IPAddress  string    `json:"ipAddress"`
+	AcceptedAt time.Time `json:"acceptedAt"`
 }
 
 type addressColumn struct {
@@ -94,7 +102,7 @@ func customerNotFound(id ident.Customer) error {
 func newCustomerDetails(c customer.Customer) customerDetails {
 	return customerDetails{
 		FullName: c.FullName, BirthDate: c.BirthDate, Nationality: c.Nationality,
-		Business: (*businessColumn)(c.Business), Address: (*addressColumn)(c.Address),
+		Business: (*businessColumn)(c.Business), Address: (*addressColumn)(c.Address), Consent: (*consentColumn)(c.Consent),
 		IdentityChangedAt: c.IdentityChangedAt, ErasedAt: c.ErasedAt,
 	}
 }
@@ -102,6 +110,7 @@ func newCustomerDetails(c customer.Customer) customerDetails {
 func (d customerDetails) set(c *customer.Customer) {
 	c.FullName, c.BirthDate, c.Nationality = d.FullName, d.BirthDate, d.Nationality
 	c.Business, c.Address = (*customer.BusinessInfo)(d.Business), (*party.Address)(d.Address)
+	c.Consent = (*customer.Consent)(d.Consent)
 	c.IdentityChangedAt, c.ErasedAt = d.IdentityChangedAt, d.ErasedAt
 }
 

@@ -24,7 +24,8 @@ import (
 var readParties = `
 	SELECT ` + partyCustomers.Names("c") + `, ` + ownersOfParties.Names("o") + `, ` + accountsPaidFrom.Names("fe") + `, ` +
 	accountsPaidTo.Names("te") + `,
-		` + partyInternals.Names("fi") + `, ` + partyInternals.Names("ti") + `, k.n
+		` + partyInternals.Names("fi") + `, ` + partyInternals.Names("ti") + `, k.n,
+		(SELECT NOT regulated AND EXISTS (SELECT FROM end_user_terms) FROM platforms WHERE id = k.platform_id)
 	FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[])
 		WITH ORDINALITY AS k(platform_id, customer_id, from_external, to_external, from_internal, to_internal, n)
 	LEFT JOIN external_accounts fe ON fe.platform_id = k.platform_id AND fe.id = k.from_external
@@ -63,17 +64,19 @@ func (u *Unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Part
 	args := []any{platforms, customers, fromExternal, toExternal, fromInternal, toInternal}
 	err := u.query(ctx, readParties, args, func(rows pgx.Rows) error {
 		var position int
+		var needsConsent bool
 		var c, owner customer.Customer
 		var from, to account.External
 		var fromInternal, toInternal account.Internal
 		ofCustomer, ofFrom, ofTo := partyCustomers.Columns(&c), accountsPaidFrom.Columns(&from), accountsPaidTo.Columns(&to)
 		all := slices.Concat(ofCustomer, ownersOfParties.Columns(&owner), ofFrom, ofTo,
 			partyInternals.Columns(&fromInternal), partyInternals.Columns(&toInternal))
-		if err := sealed.ScanStored(rows, all.Joined(), &position); err != nil {
+		if err := sealed.ScanStored(rows, all.Joined(), &position, &needsConsent); err != nil {
 			return err
 		}
 		parties := quote.Parties{Customer: existing(&c, c.ID), Owner: existing(&owner, owner.ID),
-			FromInternal: existing(&fromInternal, fromInternal.ID), ToInternal: existing(&toInternal, toInternal.ID)}
+			FromInternal: existing(&fromInternal, fromInternal.ID), ToInternal: existing(&toInternal, toInternal.ID),
+			NeedsConsent: needsConsent}
 		err := u.db.sealed.OpenColumns(ctx, ofCustomer)
 		if from.DeletedAt.IsZero() {
 			parties.FromExternal, err = existing(&from, from.ID), errors.Join(err, u.db.sealed.OpenColumns(ctx, ofFrom))

@@ -16,7 +16,7 @@ import (
 // if its own change, and changes the name in the funding instructions of its accounts. The owner of a
 // wallet has to sign a change of the e-mail address to which its codes are sent: it returns the request
 // to sign to an unsigned call, and has changed nothing. Faults: USER_NOT_FOUND, CUSTOMER_DELETED,
-// INVALID_INPUT with every invalid field, UMA_ADDRESS_EXISTS; UNAUTHORIZED,
+// INVALID_INPUT with every invalid field, UMA_ADDRESS_EXISTS, END_USER_TERMS_VERSION_NOT_FOUND; UNAUTHORIZED,
 // EMAIL_OTP_EMAIL_ALREADY_EXISTS, EMAIL_OTP_CREDENTIAL_SET_CHANGED and RATE_LIMITED for a wallet.
 func (s *Service) Update(ctx context.Context, platformID ident.Platform, call wallet.Call, id ident.Customer,
 	change customer.Change) (customer.Customer, *wallet.SignedRequest, error) {
@@ -56,6 +56,11 @@ func (s *Service) update(ctx context.Context, platformID ident.Platform, id iden
 		}
 		if after, err = before.Update(change, owner, s.Clock.Now()); err != nil {
 			return err
+		}
+		if change.Consent != nil {
+			if err := checkTermsKnown(ctx, tx, after.Consent); err != nil {
+				return err
+			}
 		}
 		if after.Status != before.Status {
 			after = s.Identity.NewCustomer(owner, after)

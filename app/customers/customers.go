@@ -62,7 +62,7 @@ func New(c Config) *Service {
 
 // Create creates a customer, with an internal account for each of the platform's
 // currencies. Faults: INVALID_INPUT with every invalid field, CONFLICT for a
-// platformCustomerId in use, UMA_ADDRESS_EXISTS.
+// platformCustomerId in use, UMA_ADDRESS_EXISTS, END_USER_TERMS_VERSION_NOT_FOUND.
 func (s *Service) Create(ctx context.Context, platformID ident.Platform, request *ports.IdempotentRequest,
 	r customer.Request) (customer.Customer, error) {
 	now := s.Clock.Now()
@@ -75,6 +75,9 @@ func (s *Service) Create(ctx context.Context, platformID ident.Platform, request
 			return err
 		}
 		if created, err = customer.Create(r, owner, ident.NewCustomer(s.IDs.New, now), s.IDs.New(now), now); err != nil {
+			return err
+		}
+		if err := checkTermsKnown(ctx, tx, created.Consent); err != nil {
 			return err
 		}
 		created = s.Identity.NewCustomer(owner, created)

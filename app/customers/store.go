@@ -74,6 +74,8 @@ type Store interface {
 	Verifications(ctx context.Context, p ident.Platform, f ports.VerificationFilter) (ports.Page[verification.Verification], error)
 	// ReviewsOf returns what operators decided about a customer and its owners, oldest first.
 	ReviewsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Review, error)
+	// EndUserTerms returns every version of the terms, oldest first.
+	EndUserTerms(ctx context.Context) ([]customer.EndUserTerms, error)
 	// OtherWalletWithEmail reports whether codes for another wallet of the platform are sent to an address.
 	// Default credentials that are not stored are not searched.
 	OtherWalletWithEmail(ctx context.Context, w ports.WalletID, email string) (bool, error)
@@ -85,6 +87,9 @@ type Tx interface {
 	mails.Tx
 	signedrequests.Tx
 	uow.Tx
+	EndUserTerms(ctx context.Context) ([]customer.EndUserTerms, error)
+	// CreateEndUserTerms stores a version of the terms, or returns CONFLICT if it exists.
+	CreateEndUserTerms(ctx context.Context, t customer.EndUserTerms) error
 	// DeleteAgentsOf is DeleteAgent for all agents of a customer.
 	DeleteAgentsOf(ctx context.Context, p ident.Platform, id ident.Customer) error
 	// CreateCustomers stores customers with their accounts, except those whose platformCustomerId or UMA

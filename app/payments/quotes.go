@@ -69,7 +69,7 @@ func (c *quoteCommand) transactionKey() (ports.TransactionKey, bool) {
 	return ports.TransactionKey{Platform: c.request.Platform, ID: c.transaction}, c.attempted
 }
 
-// CreateQuote creates a quote. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY, CUSTOMER_DELETED,
+// CreateQuote creates a quote. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY, CUSTOMER_DELETED, END_USER_TERMS_NOT_ACCEPTED,
 // EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, INSUFFICIENT_FUNDS (from an embedded
 // wallet), NOT_IMPLEMENTED.
 func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error) {

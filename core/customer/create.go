@@ -29,6 +29,7 @@ type Request struct {
 	Nationality        string
 	Address            *party.Address
 	Business           *BusinessInfo
+	Consent            *Consent
 }
 
 // Create returns the customer of a request, or INVALID_INPUT with every invalid field by its
@@ -49,6 +50,9 @@ func Create(r Request, owner platform.Platform, id ident.Customer, generated uui
 	r.checkData(c.Type, &bad, now)
 	if r.Address != nil {
 		c.Address = new(*r.Address)
+	}
+	if r.Consent != nil {
+		c.Consent = new(*r.Consent)
 	}
 	c.Currencies = parseCurrencies(r.Currencies, r.Region, &bad)
 	c.UMAAddress = generatedUMAAddress(id, owner.UMADomain)
@@ -83,6 +87,7 @@ func (r Request) checkData(kind Type, bad *party.Problems, now time.Time) {
 	if r.Address != nil {
 		bad.Fields = append(bad.Fields, r.Address.Check("address")...)
 	}
+	r.Consent.check(bad, now)
 	switch kind {
 	case Individual:
 		bad.PersonName("fullName", r.FullName, party.Optional)

@@ -37,6 +37,9 @@ type Customer struct {
 	// Address is nil if none was given.
 	Address *party.Address
 
+	// Consent is the latest one to the terms for end users; nil if the platform has stated none.
+	Consent *Consent
+
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	// IdentityChangedAt is when the Identity last changed; zero if it did not since the creation.

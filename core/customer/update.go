@@ -24,6 +24,8 @@ type Change struct {
 	Nationality *string
 	// Address points to nil to remove the address.
 	Address **party.Address
+	// Consent points to nil if the request tries to remove the consent.
+	Consent **Consent
 	// Business points to nil if the request tries to remove the business information.
 	Business **BusinessChange
 }
@@ -103,7 +105,10 @@ func isSameUMAAddress(wanted, present string) bool {
 func (ch Change) check(kind Type, region, domain string, bad *party.Problems, now time.Time) {
 	sent := Request{
 		Email: value(ch.Email), FullName: value(ch.FullName), BirthDate: value(ch.BirthDate), Nationality: value(ch.Nationality),
-		Address: value(ch.Address),
+		Address: value(ch.Address), Consent: value(ch.Consent),
+	}
+	if ch.Consent != nil && *ch.Consent == nil {
+		bad.Add("endUserTermsConsent", "cannot be removed; send a later consent or leave it out")
 	}
 	if ch.Business != nil && kind == Business {
 		if business := *ch.Business; business == nil {
@@ -132,6 +137,7 @@ func (ch Change) check(kind Type, region, domain string, bad *party.Problems, no
 func (ch Change) apply(c Customer) Customer {
 	set(&c.Email, ch.Email)
 	set(&c.Address, ch.Address)
+	set(&c.Consent, ch.Consent)
 	if ch.Currencies != nil {
 		c.Currencies = parseCurrencies(*ch.Currencies, c.Region, &party.Problems{})
 	}

@@ -21,6 +21,9 @@ const (
 	QuoteRequestFailed       Code = "QUOTE_REQUEST_FAILED" // worth a retry
 	WebhookEndpointNotSet    Code = "WEBHOOK_ENDPOINT_NOT_SET"
 	WebhookDeliveryError     Code = "WEBHOOK_DELIVERY_ERROR"
+	// A consent to terms that do not exist.
+	EndUserTermsVersionNotFound Code = "END_USER_TERMS_VERSION_NOT_FOUND"
+
 	InvitationsNotConfigured Code = "INVITATIONS_NOT_CONFIGURED"
 	InvitationAlreadyClaimed Code = "INVITATION_ALREADY_CLAIMED"
 	InvitationCancelled      Code = "INVITATION_CANCELLED"
@@ -39,6 +42,8 @@ const (
 	Unauthorized Code = "UNAUTHORIZED"
 	Forbidden    Code = "FORBIDDEN"
 	UserNotReady Code = "USER_NOT_READY"
+	// A customer of a platform that is not regulated has to accept the terms of the operator.
+	EndUserTermsNotAccepted Code = "END_USER_TERMS_NOT_ACCEPTED"
 )
 
 // 404 and 410: the resource does not exist, or no longer.
@@ -169,6 +174,7 @@ var statuses = map[Code]int{
 	InvitationAlreadyClaimed:              400,
 	InvitationCancelled:                   400,
 	InvitationExpired:                     400,
+	EndUserTermsVersionNotFound:           400,
 	InsufficientFunds:                     400,
 	EmailOTPCredentialAlreadyExists:       400,
 	PasskeyCredentialAlreadyExists:        400,
@@ -177,6 +183,7 @@ var statuses = map[Code]int{
 	Unauthorized:                          401,
 	Forbidden:                             403,
 	UserNotReady:                          403,
+	EndUserTermsNotAccepted:               403,
 	NotFound:                              404,
 	UserNotFound:                          404,
 	InternalAccountNotFound:               404,

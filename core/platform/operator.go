@@ -26,6 +26,7 @@ const (
 	OperatorUpdatedPlatform OperatorActionKind = "UPDATE_PLATFORM"
 	OperatorResetPlatform   OperatorActionKind = "RESET_PLATFORM" // its name is the successor
 	OperatorErasedCustomer  OperatorActionKind = "ERASE_CUSTOMER"
+	OperatorSetTerms        OperatorActionKind = "SET_END_USER_TERMS" // its name is the version
 
 	OperatorSetCorridor        OperatorActionKind = "SET_CORRIDOR"
 	OperatorResetCorridor      OperatorActionKind = "RESET_CORRIDOR"

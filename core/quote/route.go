@@ -28,6 +28,8 @@ type Parties struct {
 	ToExternal   *account.External
 	// Receiver is the lookup of the receiver.
 	Receiver *Lookup
+	// NeedsConsent: the paying customer must have accepted the terms for end users.
+	NeedsConsent bool
 	// Networks are the chains on which the currency of just-in-time funding can be received; none for fiat.
 	Networks []corridor.Rail
 }
@@ -61,7 +63,7 @@ type Route struct {
 }
 
 // Route checks the parties and returns the route between them. Faults: USER_NOT_FOUND,
-// USER_NOT_READY, CUSTOMER_DELETED, INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
+// USER_NOT_READY, CUSTOMER_DELETED, END_USER_TERMS_NOT_ACCEPTED, INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
 // INVALID_CURRENCY, MISSING_MANDATORY_USER_INFO, INVALID_INPUT.
 func (r Request) Route(p Parties) (Route, error) {
 	r.Source.Customer = r.PayingCustomer()
@@ -76,6 +78,11 @@ func (r Request) Route(p Parties) (Route, error) {
 			continue
 		}
 		if err := c.CheckReady(); err != nil {
+			return Route{}, err
+		}
+	}
+	if p.NeedsConsent && p.Customer != nil {
+		if err := p.Customer.CheckConsent(); err != nil {
 			return Route{}, err
 		}
 	}

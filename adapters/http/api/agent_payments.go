@@ -62,7 +62,8 @@ func registerAgentQuotes(a *httpapi.API, service AgentPayments) {
 		Description: "Locks a rate and fees for a payment of the agent's customer, whose id may be omitted. All accounts must be the " +
 			"customer's. No money moves: execute the quote before `expiresAt`, or have it funded just in time. " +
 			"`immediatelyExecute` is refused. A quote counts nothing towards the limits of the agent.",
-		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InternalAccountNotFound,
+		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.EndUserTermsNotAccepted, fault.CustomerDeleted,
+			fault.InternalAccountNotFound,
 			fault.ExternalAccountNotFound, fault.InvalidCurrency,
 			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientFunds, fault.QuoteRequestFailed,
 			fault.NotImplemented},

@@ -32,7 +32,9 @@ type customerUpdateRequest struct {
 	KYCStatus   string                            `json:"kycStatus,omitempty" readOnly:"true" doc:"INDIVIDUAL only: set by the service; ignored in requests."`
 
 	BusinessInfo httpapi.Optional[businessInfoUpdate] `json:"businessInfo,omitempty" doc:"BUSINESS only: the fields to change."`
-	KYBStatus    string                               `json:"kybStatus,omitempty" readOnly:"true" doc:"BUSINESS only: set by the service; ignored in requests."`
+
+	Consent   httpapi.Optional[termsConsent] `json:"endUserTermsConsent,omitempty" doc:"How the customer has accepted the terms of GET /customers/end-user-terms. It replaces an earlier consent."`
+	KYBStatus string                         `json:"kybStatus,omitempty" readOnly:"true" doc:"BUSINESS only: set by the service; ignored in requests."`
 }
 
 // businessInfoUpdate changes the fields that are sent; null removes a value.
@@ -76,6 +78,7 @@ func (r customerUpdateRequest) change() customer.Change {
 		FullName: changed(r.FullName), BirthDate: changed(r.BirthDate), Nationality: changed(r.Nationality),
 		Address:  httpapi.MapOptional(r.Address, func(a address) *party.Address { return a.party() }),
 		Business: httpapi.MapOptional(r.BusinessInfo, businessInfoUpdate.change),
+		Consent:  httpapi.MapOptional(r.Consent, func(c termsConsent) *customer.Consent { return c.consent() }),
 	}
 }
 
@@ -112,7 +115,7 @@ func registerCustomerChanges(a *httpapi.API, service Customers) {
 			"Codes are sent to the new address from then on, and the one that was sent is not valid any more. Other changes need no signature, " +
 			"and ignore both headers.",
 		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.UMAAddressExists, fault.EmailOTPEmailAlreadyExists,
-			fault.EmailOTPCredentialSetChanged},
+			fault.EmailOTPCredentialSetChanged, fault.EndUserTermsVersionNotFound},
 		CheckInvalid: func(ctx context.Context, call httpapi.Call, input any) error {
 			in := input.(*customerUpdateInput)
 			return service.CheckUpdate(ctx, call.Principal.Platform, in.CustomerID.Value, in.Body.change())

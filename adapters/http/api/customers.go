@@ -27,6 +27,7 @@ type Customers interface {
 		change customer.Change) (customer.Customer, *wallet.SignedRequest, error)
 	CheckUpdate(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) error
 	Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)
+	EndUserTerms(ctx context.Context) (customer.EndUserTerms, error)
 }
 
 // customerCreateRequest is a person or a business; fields of the other type are ignored.
@@ -45,7 +46,9 @@ type customerCreateRequest struct {
 	KYCStatus   string          `json:"kycStatus,omitempty" readOnly:"true" doc:"INDIVIDUAL only: set by the service; ignored in requests."`
 
 	BusinessInfo *businessInfo `json:"businessInfo,omitempty" doc:"BUSINESS only: required, with at least legalName."`
-	KYBStatus    string        `json:"kybStatus,omitempty" readOnly:"true" doc:"BUSINESS only: set by the service; ignored in requests."`
+
+	Consent   *termsConsent `json:"endUserTermsConsent,omitempty" doc:"How the customer has accepted the terms of GET /customers/end-user-terms."`
+	KYBStatus string        `json:"kybStatus,omitempty" readOnly:"true" doc:"BUSINESS only: set by the service; ignored in requests."`
 }
 
 // address is a postal address, in requests and responses.
@@ -109,7 +112,7 @@ func (r customerCreateRequest) request() customer.Request {
 	request := customer.Request{
 		PlatformCustomerID: r.PlatformCustomerID, Type: r.CustomerType, Region: string(r.Region), Currencies: toStrings(r.Currencies),
 		Email: r.Email, UMAAddress: r.UMAAddress, FullName: r.FullName, BirthDate: r.BirthDate, Nationality: string(r.Nationality),
-		Address: r.Address.party(),
+		Address: r.Address.party(), Consent: r.Consent.consent(),
 	}
 	if b := r.BusinessInfo; b != nil {
 		request.Business = &customer.BusinessInfo{
@@ -141,6 +144,7 @@ type customerBody struct {
 	Address            *address                   `json:"address,omitempty" doc:"Residential or business address."`
 	BusinessInfo       *businessInfo              `json:"businessInfo,omitempty" doc:"BUSINESS only: information about the business."`
 	BeneficialOwners   []beneficialOwnerBody      `json:"beneficialOwners,omitempty" doc:"BUSINESS only: the persons who own or control it. Omitted if there are none."`
+	Consent            *termsConsent              `json:"endUserTermsConsent,omitempty" doc:"How the customer has accepted the terms for end users, by the latest consent."`
 	CreatedAt          httpapi.Time               `json:"createdAt" doc:"Time the customer was created."`
 	UpdatedAt          httpapi.Time               `json:"updatedAt" doc:"Time of the last change."`
 	IsDeleted          bool                       `json:"isDeleted" doc:"Whether the customer was deleted."`
@@ -152,6 +156,10 @@ func renderCustomer(c customer.Customer) customerBody {
 		Email: c.Email, UMAAddress: c.UMAAddress, FullName: c.FullName, BirthDate: c.BirthDate, Nationality: httpapi.Country(c.Nationality),
 		Address: renderAddress(c.Address), CreatedAt: httpapi.NewTime(c.CreatedAt), UpdatedAt: httpapi.NewTime(c.UpdatedAt),
 		IsDeleted: c.Deleted(),
+	}
+	if given := c.Consent; given != nil {
+		body.Consent = &termsConsent{TermsVersion: given.Version, AcceptanceMethod: acceptanceMethod(given.Method),
+			IPAddress: given.IPAddress, AcceptedAt: httpapi.NewTime(given.AcceptedAt)}
 	}
 	for _, o := range c.Owners {
 		body.BeneficialOwners = append(body.BeneficialOwners, renderBeneficialOwner(o))
@@ -201,7 +209,7 @@ func registerCustomers(a *httpapi.API, service Customers) {
 		Description: "Only `customerType` is required, and `businessInfo.legalName` for a business; some currencies require more. " +
 			"The customer gets an internal account for each of your currencies. Customers of a regulated platform are APPROVED at once, and so " +
 			"are individuals in the sandbox.",
-		Errors: []fault.Code{fault.Conflict, fault.UMAAddressExists},
+		Errors: []fault.Code{fault.Conflict, fault.UMAAddressExists, fault.EndUserTermsVersionNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (customer.Customer, error) {
 		return service.Create(ctx, call.Principal.Platform, call.IdempotentRequest, in.Body.request())
 	}, renderCustomer)
@@ -233,6 +241,7 @@ func registerCustomers(a *httpapi.API, service Customers) {
 		return service.Get(ctx, call.Principal.Platform, in.CustomerID.Value)
 	}, renderCustomer)
 	registerCustomerChanges(a, service)
+	registerEndUserTerms(a, service)
 }
 
 // customerParams are the parameters of the operations on one customer.

@@ -287,7 +287,8 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 			"the quote even if it is reported later. If the source is an embedded wallet, which must hold the amount already " +
 			"(`INSUFFICIENT_FUNDS`), have its owner sign `payloadToSign` of the " +
 			"`paymentInstructions` before you execute the quote.",
-		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InternalAccountNotFound,
+		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.EndUserTermsNotAccepted, fault.CustomerDeleted,
+			fault.InternalAccountNotFound,
 			fault.ExternalAccountNotFound, fault.InvalidCurrency,
 			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientBalance, fault.InsufficientFunds,
 			fault.QuoteRequestFailed, fault.InvalidReceiver, fault.PayreqRequestFailed, fault.CounterpartyPubkeyFetchError, fault.NotImplemented},
