@@ -2350,6 +2350,22 @@ ALTER TABLE person_factors ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON person_factors USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_factors TO causeway_service;
 
+CREATE TABLE person_identities (
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    person_id uuid NOT NULL,
+    CONSTRAINT person_identity_subject_length CHECK (((length(subject) >= 1) AND (length(subject) <= 255)))
+);
+ALTER TABLE ONLY person_identities
+    ADD CONSTRAINT person_identities_pkey PRIMARY KEY (issuer, subject);
+ALTER TABLE ONLY person_identities
+    ADD CONSTRAINT person_identity_person_unique UNIQUE (person_id);
+ALTER TABLE ONLY person_identities
+    ADD CONSTRAINT person_identity_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+ALTER TABLE person_identities ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON person_identities USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT,DELETE ON TABLE person_identities TO causeway_service;
+
 CREATE TABLE person_links (
     token_hash bytea NOT NULL,
     person_id uuid NOT NULL,
@@ -2369,6 +2385,29 @@ ALTER TABLE person_links ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON person_links USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_links TO causeway_service;
 
+CREATE TABLE person_passkeys (
+    credential_id bytea NOT NULL,
+    person_id uuid NOT NULL,
+    name text NOT NULL,
+    public_key bytea NOT NULL,
+    sign_count bigint NOT NULL,
+    backup_eligible boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone,
+    stopped_at timestamp with time zone,
+    CONSTRAINT person_passkey_id_length CHECK (((length(credential_id) >= 1) AND (length(credential_id) <= 1023))),
+    CONSTRAINT person_passkey_key_length CHECK (((length(public_key) >= 1) AND (length(public_key) <= 1024))),
+    CONSTRAINT person_passkey_name_length CHECK (((length(name) >= 1) AND (length(name) <= 60)))
+);
+ALTER TABLE ONLY person_passkeys
+    ADD CONSTRAINT person_passkeys_pkey PRIMARY KEY (credential_id);
+CREATE INDEX person_passkeys_by_person ON person_passkeys USING btree (person_id);
+ALTER TABLE ONLY person_passkeys
+    ADD CONSTRAINT person_passkey_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+ALTER TABLE person_passkeys ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON person_passkeys USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_passkeys TO causeway_service;
+
 CREATE TABLE person_sessions (
     token_hash bytea NOT NULL,
     person_id uuid NOT NULL,
@@ -2377,6 +2416,9 @@ CREATE TABLE person_sessions (
     last_used_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     command_line boolean DEFAULT false NOT NULL,
+    single_sign_on boolean DEFAULT false NOT NULL,
+    confirmed_action text DEFAULT ''::text NOT NULL,
+    confirmed_until timestamp with time zone,
     CONSTRAINT person_session_token_is_sha256 CHECK ((length(token_hash) = 32))
 );
 ALTER TABLE ONLY person_sessions
@@ -3470,6 +3512,29 @@ CREATE INDEX sign_in_attempts_by_last_at ON sign_in_attempts USING btree (last_a
 CREATE POLICY platform_isolation ON sign_in_attempts USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE sign_in_attempts ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sign_in_attempts TO causeway_service;
+
+CREATE TABLE sign_in_challenges (
+    challenge_hash bytea NOT NULL,
+    purpose text NOT NULL,
+    person_id uuid,
+    holder_hash bytea NOT NULL,
+    action text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT sign_in_challenge_action_length CHECK ((length(action) <= 2000)),
+    CONSTRAINT sign_in_challenge_holder_is_sha256 CHECK ((length(holder_hash) = 32)),
+    CONSTRAINT sign_in_challenge_is_sha256 CHECK ((length(challenge_hash) = 32)),
+    CONSTRAINT sign_in_challenge_purpose_length CHECK (((length(purpose) >= 1) AND (length(purpose) <= 40)))
+);
+ALTER TABLE ONLY sign_in_challenges
+    ADD CONSTRAINT sign_in_challenges_pkey PRIMARY KEY (challenge_hash);
+CREATE INDEX sign_in_challenges_by_expires_at ON sign_in_challenges USING btree (expires_at);
+CREATE INDEX sign_in_challenges_by_person ON sign_in_challenges USING btree (person_id);
+ALTER TABLE ONLY sign_in_challenges
+    ADD CONSTRAINT sign_in_challenge_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+CREATE POLICY platform_isolation ON sign_in_challenges USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE sign_in_challenges ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sign_in_challenges TO causeway_service;
 
 CREATE TABLE sign_in_requests (
     code text NOT NULL,

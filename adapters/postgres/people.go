@@ -2,8 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -148,9 +146,12 @@ func (u *Unit) SaveFactors(ctx context.Context, f person.Factors) error {
 	return writeNow(ctx, u, saveFactors, f, nil)
 }
 
-// DeleteFactors uses the primary key and person_links_by_person.
+// DeleteFactors uses the primary key and the indexes by person.
 func (u *Unit) DeleteFactors(_ context.Context, id ident.Person) error {
 	u.queueExec(`DELETE FROM person_factors WHERE platform_id = $1 AND id = $2`, uuid.Nil, id)
+	u.queueExec(`DELETE FROM person_passkeys WHERE person_id = $1`, id)
+	u.queueExec(`DELETE FROM person_identities WHERE person_id = $1`, id)
+	u.queueExec(`DELETE FROM sign_in_challenges WHERE person_id = $1`, id)
 	u.queueExec(`DELETE FROM person_links WHERE person_id = $1 AND opened_at IS NULL`, id)
 	return nil
 }
@@ -197,7 +198,8 @@ func (u *Unit) UpdatePersonLink(ctx context.Context, l person.Link) error {
 var personSessions = schema.New("person_sessions", []string{"token_hash"}, func(s *person.Session) schema.Columns {
 	return schema.Columns{
 		{Name: "token_hash", Field: &s.TokenHash}, {Name: "person_id", Field: &s.Person}, {Name: "setup", Field: &s.Setup},
-		{Name: "command_line", Field: &s.CommandLine},
+		{Name: "command_line", Field: &s.CommandLine}, {Name: "single_sign_on", Field: &s.SingleSignOn},
+		{Name: "confirmed_action", Field: &s.ConfirmedAction}, {Name: "confirmed_until", Field: &s.ConfirmedUntil},
 		{Name: "created_at", Field: &s.CreatedAt}, {Name: "last_used_at", Field: &s.LastUsedAt}, {Name: "expires_at", Field: &s.ExpiresAt},
 	}
 })
@@ -205,6 +207,7 @@ var personSessions = schema.New("person_sessions", []string{"token_hash"}, func(
 var (
 	insertPersonSession = personSessions.Insert("")
 	updatePersonSession = personSessions.Update("last_used_at")
+	confirmSession      = personSessions.Update("confirmed_action", "confirmed_until")
 )
 
 // CreatePersonSession inserts one session.
@@ -230,6 +233,11 @@ func (u *Unit) LockPersonSession(ctx context.Context, secret person.SecretHash) 
 // UpdatePersonSession uses the primary key. A session that has ended meanwhile is no error.
 func (u *Unit) UpdatePersonSession(ctx context.Context, s person.Session) error {
 	return write(ctx, u, updatePersonSession, s)
+}
+
+// ConfirmPersonSession uses the primary key.
+func (u *Unit) ConfirmPersonSession(ctx context.Context, s person.Session) error {
+	return writeNow(ctx, u, confirmSession, s, person.ErrNoSession)
 }
 
 // signInRequests is the table sign_in_requests.
@@ -280,50 +288,4 @@ func (u *Unit) DeletePersonSession(_ context.Context, secret person.SecretHash) 
 func (u *Unit) DeletePersonSessions(_ context.Context, id ident.Person) error {
 	u.queueExec(`DELETE FROM person_sessions WHERE person_id = $1`, id)
 	return nil
-}
-
-// lockSignInAttempts makes or locks the row in one statement: one that is old may be deleted at any time.
-const lockSignInAttempts = `INSERT INTO sign_in_attempts AS a (address_hash, failed) VALUES ($1, 0)
-	ON CONFLICT (address_hash) DO UPDATE SET failed = a.failed RETURNING failed, last_at`
-
-// LockSignInAttempts uses the primary key.
-func (u *Unit) LockSignInAttempts(ctx context.Context, address person.SecretHash) (a person.Attempts, err error) {
-	err = u.query(ctx, lockSignInAttempts, []any{address[:]}, func(rows pgx.Rows) error {
-		return rows.Scan(&a.Failed, schema.Optional(&a.LastAt))
-	})
-	return a, err
-}
-
-// signInAttemptRow is a row of sign_in_attempts.
-type signInAttemptRow struct {
-	person.Attempts
-	address person.SecretHash
-}
-
-// signInAttempts is the table sign_in_attempts.
-var signInAttempts = schema.New("sign_in_attempts", []string{"address_hash"}, func(r *signInAttemptRow) schema.Columns {
-	return schema.Columns{{Name: "address_hash", Field: &r.address}, {Name: "failed", Field: &r.Failed}, {Name: "last_at", Field: &r.LastAt}}
-})
-
-var updateSignInAttempts = signInAttempts.Update("failed", "last_at")
-
-// SaveSignInAttempts uses the primary key.
-func (u *Unit) SaveSignInAttempts(ctx context.Context, address person.SecretHash, a person.Attempts) error {
-	return write(ctx, u, updateSignInAttempts, signInAttemptRow{a, address})
-}
-
-// OldSignIns returns the links, sessions and requests that ended before a time, and the attempts to sign in that were the last before
-// another.
-func OldSignIns(ended, attempts time.Time) []storage.OldRows {
-	rows := func(table, key, at string, before time.Time) storage.OldRows {
-		return storage.OldRows{Table: table, Before: before, Delete: fmt.Sprintf(
-			`DELETE FROM %[1]s WHERE %[2]s IN (SELECT %[2]s FROM %[1]s WHERE %[3]s < $1 ORDER BY %[3]s LIMIT $2 FOR UPDATE SKIP LOCKED)`,
-			table, key, at)}
-	}
-	return []storage.OldRows{
-		rows("person_links", "token_hash", "expires_at", ended),
-		rows("person_sessions", "token_hash", "expires_at", ended),
-		rows("sign_in_requests", "code", "expires_at", ended),
-		rows("sign_in_attempts", "address_hash", "last_at", attempts),
-	}
 }

@@ -21,6 +21,9 @@ INSERT INTO people SELECT gen_random_uuid(), n || '@example.com', 'Ana', '{VIEWE
 INSERT INTO person_factors SELECT '00000000-0000-0000-0000-000000000000', id, '{}', 0, now() FROM people;
 INSERT INTO person_links SELECT sha256(uuid_send(gen_random_uuid())), id, false, now(), now() - random() * interval '90 days', NULL FROM people;
 INSERT INTO person_sessions SELECT token_hash, person_id, false, created_at, created_at, expires_at FROM person_links;
+INSERT INTO person_passkeys SELECT token_hash, person_id, 'k', 'k', 0, false, now() FROM person_links;
+INSERT INTO person_identities SELECT 'i', token_hash::text, person_id FROM person_links;
+INSERT INTO sign_in_challenges SELECT token_hash, 'PASSKEY_SIGN_IN', person_id, token_hash, '', created_at, expires_at FROM person_links;
 INSERT INTO sign_in_attempts SELECT token_hash, 1, expires_at FROM person_links;
 ANALYZE;`
 
@@ -65,7 +68,8 @@ func TestPeoplePlans_FoundByIndexes(t *testing.T) {
 			_, err := tx.LockFactors(ctx, id)
 			return errors.Join(err, person.NotFound(""))
 		}},
-		"DeleteFactors": {[]string{"(platform_id = $1) AND (id = $2)", "(person_id = $1)"}, func(ctx context.Context, tx *Unit) error {
+		"DeleteFactors": {[]string{"(platform_id = $1) AND (id = $2)", "(person_id = $1)", "(person_id = $1)", "(person_id = $1)",
+			"(person_id = $1)"}, func(ctx context.Context, tx *Unit) error {
 			return errors.Join(tx.DeleteFactors(ctx, id), tx.flush(ctx), person.NotFound(""))
 		}},
 		"LinkedPerson": {[]string{"(token_hash = $1)"}, func(ctx context.Context, _ *Unit) error {
@@ -92,6 +96,29 @@ func TestPeoplePlans_FoundByIndexes(t *testing.T) {
 		}},
 		"DeletePersonSessions": {[]string{"(person_id = $1)"}, func(ctx context.Context, tx *Unit) error {
 			return errors.Join(tx.DeletePersonSessions(ctx, id), tx.flush(ctx), person.NotFound(""))
+		}},
+		"PersonByIdentity": {[]string{"(id = "}, func(ctx context.Context, _ *Unit) error {
+			_, err := db.PersonByIdentity(ctx, person.Identity{Issuer: "i", Subject: "s"})
+			return err
+		}},
+		"IdentityOf": {[]string{"(person_id = $1)"}, func(ctx context.Context, tx *Unit) error {
+			_, err := tx.IdentityOf(ctx, id)
+			return errors.Join(err, person.NotFound(""))
+		}},
+		"PasskeysOf": {[]string{"(person_id = $1)"}, func(ctx context.Context, _ *Unit) error {
+			_, err := db.PasskeysOf(ctx, id)
+			return errors.Join(err, person.NotFound(""))
+		}},
+		"LockPasskey": {[]string{"(credential_id = $1)"}, func(ctx context.Context, tx *Unit) error {
+			_, err := tx.LockPasskey(ctx, hash[:])
+			return err
+		}},
+		"UpdatePasskey": {[]string{"(credential_id = $"}, func(ctx context.Context, tx *Unit) error {
+			return tx.UpdatePasskey(ctx, person.Passkey{ID: hash[:]})
+		}},
+		"LockChallenge": {[]string{"(challenge_hash = $1)"}, func(ctx context.Context, tx *Unit) error {
+			_, err := tx.LockChallenge(ctx, hash)
+			return err
 		}},
 		"SaveSignInAttempts": {[]string{"(address_hash = $"}, func(ctx context.Context, tx *Unit) error {
 			return errors.Join(tx.SaveSignInAttempts(ctx, hash, person.Attempts{}), tx.flush(ctx), person.NotFound(""))

@@ -376,6 +376,8 @@ func TestOldSignIns_AreDeleted(t *testing.T) {
 	exec(t, c.owner, `UPDATE person_sessions SET expires_at = $1 WHERE person_id = $2`, noon.Add(justBefore), ana.ID.UUID())
 	exec(t, c.owner, `UPDATE person_links SET expires_at = $1 WHERE person_id = $2`, noon, bo.ID.UUID())
 	exec(t, c.owner, `UPDATE person_sessions SET expires_at = $1 WHERE person_id = $2`, noon, bo.ID.UUID())
+	exec(t, c.owner, `INSERT INTO sign_in_challenges VALUES (sha256('a'), 'PASSKEY_SIGN_IN', NULL, sha256(''), '', $1, $1), (sha256('b'),
+		'PASSKEY_SIGN_IN', NULL, sha256(''), '', $2, $2)`, noon.Add(justBefore), noon)
 	attemptsBefore := noon.Add(-person.AttemptsRetention)
 	exec(t, c.owner, `INSERT INTO sign_in_attempts VALUES (sha256('a'), 3, $1), (sha256('b'), 0, $1), (sha256('c'), 3, $2)`,
 		attemptsBefore.Add(justBefore), attemptsBefore)
@@ -387,6 +389,7 @@ func TestOldSignIns_AreDeleted(t *testing.T) {
 		}
 	}
 	for table, want := range map[string][2]int{"person_links": {1, 1}, "person_sessions": {1, 1}, "sign_in_attempts": {2, 1},
+		"sign_in_challenges": {1, 1},
 		"people": {0, 2}, "person_factors": {0, 2}} {
 		if left := c.count(t, table); deleted[table] != want[0] || left != want[1] {
 			t.Errorf("%s: %d deleted, %d left, want %v", table, deleted[table], left, want)

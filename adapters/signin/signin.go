@@ -1,5 +1,5 @@
 // Package signin hashes passwords with argon2id, finds those that are easy to guess, and checks the codes of a second factor,
-// time-based one-time passwords (RFC 6238) of six digits every 30 seconds.
+// time-based one-time passwords (RFC 6238) of six digits every 30 seconds. It speaks WebAuthn with browsers that have passkeys.
 package signin
 
 import (

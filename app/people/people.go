@@ -33,12 +33,17 @@ type Verifier interface {
 	TOTPStep(secret, code string, now time.Time) (int64, bool)
 }
 
-// Config holds what the use cases need. All fields are required.
+// Config holds what the use cases need. Those of the last three fields that are nil are not offered.
 type Config struct {
 	Store    Store
 	Verifier Verifier
 	Clock    ports.Clock
 	IDs      ports.IDs
+
+	Passkeys Passkeys
+	Provider Provider
+	// RoleMapping gives those who sign in at the provider their roles; nil if the invitation does.
+	RoleMapping person.RoleMapping
 }
 
 // Service implements the use cases.
@@ -149,7 +154,7 @@ func (s *Service) link(ctx context.Context, email string, by platform.Author, si
 	err = s.change(ctx, email, func(ctx context.Context, tx Tx, p person.Person) error {
 		now, before := s.Clock.Now(), p.Status
 		if !signsIn {
-			p = p.Enable(now)
+			p = p.Enable(now) // also one who signs in at the provider, which may be why it needs a link
 			if err := s.signOutEverywhere(ctx, tx, p); err != nil {
 				return err
 			}

@@ -784,7 +784,7 @@ func TestSignIn_WrongCodesAreLimited(t *testing.T) {
 		if n%2 == 0 {
 			_, err = e.SignIn(ctx, address, password, "000000")
 		} else {
-			err = e.Confirm(ctx, m.SignedIn, "000000")
+			err = e.Confirm(ctx, m.SignedIn, people.Confirmation{Code: "000000"})
 		}
 		if !fault.Is(err, fault.Unauthorized) || isLocked(err) {
 			t.Fatalf("wrong code %d: %v", n, err)
@@ -799,7 +799,7 @@ func TestSignIn_WrongCodesAreLimited(t *testing.T) {
 		t.Errorf("a right code signs in: %v", err)
 	}
 	e.Clock.Advance(time.Hour)
-	if err := e.Confirm(ctx, m.SignedIn, e.code(m.totp)); !isLocked(err) {
+	if err := e.Confirm(ctx, m.SignedIn, people.Confirmation{Code: e.code(m.totp)}); !isLocked(err) {
 		t.Errorf("a right code confirms: %v", err)
 	}
 	if locked := slices.DeleteFunc(e.actions(), func(a string) bool { return !strings.HasPrefix(a, "LOCK_CODES") }); !slices.Equal(locked,

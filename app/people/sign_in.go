@@ -130,7 +130,7 @@ func (s *Service) SetUp(ctx context.Context, secret string, r Setup) (in SignedI
 		if err != nil {
 			return err
 		}
-		if present.PasswordHash != "" {
+		if present.PasswordHash != "" || current.SingleSignOn {
 			return &fault.Error{Code: fault.Conflict, Reason: "Already set up", Message: "You have chosen a password already. Sign in with it."}
 		}
 		// A new link, or who has disabled the person, may have ended the session since it was read.
@@ -164,7 +164,7 @@ func (s *Service) SignIn(ctx context.Context, email, password, code string) (in 
 	if email = person.NormalizeEmail(email); !person.IsEmail(email) {
 		return in, person.ErrSignIn // nobody can have it, so that there is nothing to count
 	}
-	address, err := s.countAttempt(ctx, email)
+	address, err := s.countAttempt(ctx, sha256.Sum256([]byte(email)))
 	if err != nil {
 		return in, err
 	}
@@ -211,6 +211,9 @@ func (s *Service) SignIn(ctx context.Context, email, password, code string) (in 
 		if err := tx.SaveFactors(ctx, used); err != nil {
 			return err
 		}
+		if err := s.checkLocal(ctx, tx, p); err != nil {
+			return err
+		}
 		if err := tx.SaveSignInAttempts(ctx, address, person.Attempts{LastAt: now}); err != nil {
 			return err
 		}
@@ -226,10 +229,9 @@ func (s *Service) SignIn(ctx context.Context, email, password, code string) (in 
 	return in, err
 }
 
-// countAttempt counts an attempt with an address before it is known whether it succeeds, in a commit of its own. Fault:
+// countAttempt counts an attempt with an address or passkey before it is known whether it succeeds, in a commit of its own. Fault:
 // RATE_LIMITED.
-func (s *Service) countAttempt(ctx context.Context, email string) (address person.SecretHash, err error) {
-	address = sha256.Sum256([]byte(email))
+func (s *Service) countAttempt(ctx context.Context, address person.SecretHash) (person.SecretHash, error) {
 	return address, s.do(ctx, func(ctx context.Context, tx Tx) error {
 		attempts, err := tx.LockSignInAttempts(ctx, address)
 		if err != nil {
@@ -242,19 +244,39 @@ func (s *Service) countAttempt(ctx context.Context, email string) (address perso
 	})
 }
 
-// Confirm checks, before a person moves money or gives rights, that it is still the person who works: with a code of its second
-// factor or a recovery code. The session of a link that signs in has no factors to ask for. Faults: UNAUTHORIZED, RATE_LIMITED.
-func (s *Service) Confirm(ctx context.Context, in SignedIn, code string) error {
+// Confirmation is with what a person confirms that it is still the one who works.
+type Confirmation struct {
+	// Action is the path of the page whose form is confirmed. What a passkey or the provider confirms holds for no other one.
+	Action string
+	// Code is one of the second factor or a recovery code.
+	Code string
+	// Passkey is what a browser has answered to AskForConfirmation; empty for none.
+	Passkey []byte
+}
+
+// Confirm checks, before a person moves money or gives rights, that it is still the person who works: by the provider that has begun its
+// session, with a passkey, or with a code. The session of a link that signs in has no factors to ask for. Faults: UNAUTHORIZED,
+// CONFLICT, RATE_LIMITED.
+func (s *Service) Confirm(ctx context.Context, in SignedIn, by Confirmation) error {
+	if had, err := s.useProviderConfirmation(ctx, in, by.Action); err != nil || had {
+		return err
+	}
+	if len(by.Passkey) > 0 {
+		return s.confirmWithPasskey(ctx, in, by.Action, by.Passkey)
+	}
 	factors, err := s.Store.FactorsOf(ports.ForAllPlatforms(ctx), in.Person.ID)
 	if err != nil {
 		return err
+	}
+	if factors.PasswordHash == "" && in.SingleSignOn {
+		return person.ErrConfirmAtProvider
 	}
 	if factors.PasswordHash == "" && !in.Setup {
 		// Who was given a new link meanwhile has lost its factors and its sessions at once.
 		_, _, err := s.Store.SessionWithPerson(ports.ForAllPlatforms(ctx), in.TokenHash)
 		return err
 	}
-	address, err := s.countAttempt(ctx, in.Person.Email)
+	address, err := s.countAttempt(ctx, sha256.Sum256([]byte(in.Person.Email)))
 	if err != nil {
 		return err
 	}
@@ -265,7 +287,7 @@ func (s *Service) Confirm(ctx context.Context, in SignedIn, code string) error {
 		if err != nil {
 			return err
 		}
-		used, _, ok := s.useCode(locked, code)
+		used, _, ok := s.useCode(locked, by.Code)
 		if !ok {
 			if refused = person.ErrCode; !locked.AcceptsCodes(s.Clock.Now()) {
 				refused = person.ErrCodesLocked

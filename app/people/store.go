@@ -18,6 +18,12 @@ type Store interface {
 	People(ctx context.Context) ([]person.Person, error)
 	// PersonByEmail returns the person with a normalized address, or NOT_FOUND.
 	PersonByEmail(ctx context.Context, email string) (person.Person, error)
+	// PersonByIdentity returns the person with an identity at a provider, or NOT_FOUND.
+	PersonByIdentity(ctx context.Context, i person.Identity) (person.Person, error)
+	// PasskeysOf returns the passkeys of a person, the oldest first.
+	PasskeysOf(ctx context.Context, id ident.Person) ([]person.Passkey, error)
+	// Passkey returns the passkey with an id, or person.ErrPasskey.
+	Passkey(ctx context.Context, id []byte) (person.Passkey, error)
 	// FactorsOf returns what a person signs in with; zero if it has chosen nothing yet.
 	FactorsOf(ctx context.Context, id ident.Person) (person.Factors, error)
 	// SessionWithPerson returns the session with the hash of a secret and its person, or person.ErrNoSession.
@@ -42,7 +48,7 @@ type Tx interface {
 	// LockFactors returns what a person signs in with, locked; zero if it has chosen nothing yet.
 	LockFactors(ctx context.Context, id ident.Person) (person.Factors, error)
 	SaveFactors(ctx context.Context, f person.Factors) error
-	// DeleteFactors deletes what a person signs in with, and its links that were not opened.
+	// DeleteFactors deletes what a person signs in with, also its passkeys and identity, and its links and challenges that were not used.
 	DeleteFactors(ctx context.Context, id ident.Person) error
 	CreatePersonLink(ctx context.Context, l person.Link) error
 	// LockPersonLink returns a link, locked, or person.ErrLink.
@@ -56,6 +62,24 @@ type Tx interface {
 	// LockPersonSession returns a session, locked, or person.ErrNoSession.
 	LockPersonSession(ctx context.Context, secret person.SecretHash) (person.Session, error)
 	UpdatePersonSession(ctx context.Context, s person.Session) error
+	// ConfirmPersonSession updates what the provider has confirmed in a session.
+	ConfirmPersonSession(ctx context.Context, s person.Session) error
+	// IdentityOf returns who a person, which is locked, is for a provider; zero if it has signed in at none.
+	IdentityOf(ctx context.Context, id ident.Person) (person.Identity, error)
+	// CreateIdentity inserts an identity, or returns person.ErrProvider if there is another one of it or of the person.
+	CreateIdentity(ctx context.Context, i person.Identity, of ident.Person) error
+	// LockPasskeysOf is PasskeysOf, locked.
+	LockPasskeysOf(ctx context.Context, id ident.Person) ([]person.Passkey, error)
+	// LockPasskey is Passkey, locked.
+	LockPasskey(ctx context.Context, id []byte) (person.Passkey, error)
+	// CreatePasskey inserts a passkey, or returns person.ErrPasskey if there is one with its id.
+	CreatePasskey(ctx context.Context, k person.Passkey) error
+	UpdatePasskey(ctx context.Context, k person.Passkey) error
+	DeletePasskey(ctx context.Context, id []byte) error
+	CreateChallenge(ctx context.Context, c person.Challenge) error
+	// LockChallenge returns a challenge, locked, or person.ErrChallenge.
+	LockChallenge(ctx context.Context, hash person.SecretHash) (person.Challenge, error)
+	DeleteChallenge(ctx context.Context, hash person.SecretHash) error
 	// DeletePersonSession deletes one session; none is no error.
 	DeletePersonSession(ctx context.Context, secret person.SecretHash) error
 	// DeletePersonSessions deletes all sessions of a person.

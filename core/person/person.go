@@ -244,7 +244,8 @@ func (p Person) Disable(now time.Time) Person {
 	return p
 }
 
-// Enable returns the person after a new link was made, with which it chooses a password. The one before does not count any more.
+// Enable returns the person after a new link was made, with which it chooses a password. What it has
+// signed in with before, here or at a provider of single sign-on, does not count any more.
 func (p Person) Enable(now time.Time) Person {
 	p.Status, p.UpdatedAt = Invited, now
 	return p

@@ -50,9 +50,14 @@ type Session struct {
 	Setup bool
 	// CommandLine: the session is that of the command line, and no browser continues it.
 	CommandLine bool
-	CreatedAt   time.Time
-	LastUsedAt  time.Time // correct to a minute
-	ExpiresAt   time.Time
+	// SingleSignOn: the provider of single sign-on has begun it.
+	SingleSignOn bool
+	// ConfirmedAction is the page whose form the provider of single sign-on has confirmed the person for, once, until ConfirmedUntil.
+	ConfirmedAction string
+	ConfirmedUntil  time.Time
+	CreatedAt       time.Time
+	LastUsedAt      time.Time // correct to a minute
+	ExpiresAt       time.Time
 }
 
 const (
@@ -97,4 +102,24 @@ var ErrNoSession = &fault.Error{
 	Code:    fault.Unauthorized,
 	Reason:  "Not signed in",
 	Message: "You are not signed in, or your session has ended.",
+}
+
+// ConfirmFor returns the session after the provider of single sign-on has confirmed the person for the form of a page.
+func (s Session) ConfirmFor(action string, now time.Time) Session {
+	s.ConfirmedAction, s.ConfirmedUntil = action, now.Add(ConfirmedLifetime)
+	return s
+}
+
+// IsConfirmedFor reports whether the form of a page needs no further confirmation.
+func (s Session) IsConfirmedFor(action string, now time.Time) bool {
+	return action != "" && s.ConfirmedAction == action && now.Before(s.ConfirmedUntil)
+}
+
+// UseConfirmation returns the session without its confirmation for the form of a page, and whether it had one.
+func (s Session) UseConfirmation(action string, now time.Time) (Session, bool) {
+	if !s.IsConfirmedFor(action, now) {
+		return s, false
+	}
+	s.ConfirmedAction, s.ConfirmedUntil = "", time.Time{}
+	return s, true
 }

@@ -50,6 +50,9 @@ const (
 	PersonSignedIn         OperatorActionKind = "SIGN_IN"
 	PersonFailedSignIn     OperatorActionKind = "FAIL_SIGN_IN" // with the right password and a wrong code
 	PersonLockedCodes      OperatorActionKind = "LOCK_CODES"   // by too many wrong ones, of whoever has the password
+	PersonAddedPasskey     OperatorActionKind = "ADD_PASSKEY"
+	PersonRemovedPasskey   OperatorActionKind = "REMOVE_PASSKEY"
+	PersonStoppedPasskey   OperatorActionKind = "STOP_PASSKEY" // because it may have been copied
 	PersonViewedData       OperatorActionKind = "VIEW_PERSONAL_DATA"
 	// OperatorActedAlone is a command on a production service that nobody had signed in for, beside what the command records.
 	OperatorActedAlone OperatorActionKind = "BREAK_GLASS"

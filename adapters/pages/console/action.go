@@ -39,25 +39,40 @@ type actionPage struct {
 // actionRoutes are the page of an action and its form.
 func (c *Console) actionRoutes(pattern string, right person.Right, describe func(*request) (action, error)) []platformRoute {
 	return []platformRoute{
-		{http.MethodGet, pattern, right, func(r *request) error {
-			a, err := describe(r)
-			if err != nil {
-				return err
-			}
-			return c.askFor(r, a, http.StatusOK, "")
-		}},
-		{http.MethodPost, pattern, right, func(r *request) error {
-			a, err := describe(r)
-			if err != nil {
-				return err
-			}
-			return c.act(r, a)
-		}},
+		{http.MethodGet, pattern, right, c.asking(describe)}, {http.MethodPost, pattern, right, c.acting(describe)},
+	}
+}
+
+// asking shows the page of an action.
+func (c *Console) asking(describe func(*request) (action, error)) func(*request) error {
+	return func(r *request) error {
+		a, err := describe(r)
+		if err != nil {
+			return err
+		}
+		return c.askFor(r, a, http.StatusOK, "")
+	}
+}
+
+// acting does an action whose form was sent.
+func (c *Console) acting(describe func(*request) (action, error)) func(*request) error {
+	return func(r *request) error {
+		a, err := describe(r)
+		if err != nil {
+			return err
+		}
+		return c.act(r, a)
 	}
 }
 
 func (c *Console) askFor(r *request, a action, status int, problem string) error {
-	return c.render(r, status, "action.html", actionPage{page: c.page(r, a.Title, a.Section), Action: a, Problem: problem})
+	data := actionPage{page: c.page(r, a.Title, a.Section), Action: a, Problem: problem}
+	if a.NeedsCode {
+		if err := c.askToConfirm(r, &data.page); err != nil {
+			return err
+		}
+	}
+	return c.render(r, status, "action.html", data)
 }
 
 // act does what was confirmed. Where that is refused, the page is shown again with the reason and what was entered.
@@ -68,7 +83,7 @@ func (c *Console) act(r *request, a action) error {
 		}
 	}
 	if a.NeedsCode {
-		if err := c.People.Confirm(r.Context(), r.in, r.PostFormValue("code")); err != nil {
+		if err := c.confirm(r, "code"); err != nil {
 			return c.refused(r, a, err)
 		}
 	}
@@ -95,11 +110,16 @@ func (c *Console) refused(r *request, a action, err error) error {
 	if !ok || f.Code.Status() >= http.StatusInternalServerError || f.Code.Status() == http.StatusNotFound {
 		return err
 	}
-	problem := f.Message
+	return c.askFor(r, a, f.Code.Status(), problemText(f))
+}
+
+// problemText says what is wrong, with each field.
+func problemText(f *fault.Error) string {
+	text := f.Message
 	for _, bad := range f.Fields {
-		problem += " " + bad.Field + " " + bad.Message + "."
+		text += " " + bad.Field + " " + bad.Message + "."
 	}
-	return c.askFor(r, a, f.Code.Status(), problem)
+	return text
 }
 
 // author returns the person who has signed in as the author of a change on the platform.

@@ -23,6 +23,9 @@ func (c *Console) showCommandLine(r *request) error {
 
 func (c *Console) commandLineWith(r *request, status int, data commandLinePage) error {
 	data.page = c.page(r, "Sign in on the command line", "")
+	if err := c.askToConfirm(r, &data.page); err != nil {
+		return err
+	}
 	return c.render(r, status, "command_line.html", data)
 }
 
@@ -39,7 +42,7 @@ func (c *Console) decideCommandLine(r *request) error {
 	case "":
 		return c.commandLineWith(r, http.StatusOK, data)
 	case "approve":
-		if err = c.People.Confirm(r.Context(), r.in, r.PostFormValue("confirmation")); err == nil {
+		if err = c.confirm(r, "confirmation"); err == nil {
 			err = c.People.ApproveSignIn(r.Context(), r.in, asked.Code)
 		}
 		data.Done = "You are signed in on the command line of " + asked.From + "."

@@ -43,7 +43,21 @@ type People interface {
 	SignIn(ctx context.Context, email, password, code string) (people.SignedIn, error)
 	SignOut(ctx context.Context, secret string) error
 	Session(ctx context.Context, secret string) (people.SignedIn, error)
-	Confirm(ctx context.Context, in people.SignedIn, code string) error
+	Confirm(ctx context.Context, in people.SignedIn, by people.Confirmation) error
+	HasPasskeys() bool
+	PasskeysOf(ctx context.Context, p person.Person) ([]person.Passkey, error)
+	AskForSignIn(ctx context.Context) ([]byte, error)
+	AskForConfirmation(ctx context.Context, in people.SignedIn, action string) ([]byte, error)
+	AskForPasskey(ctx context.Context, in people.SignedIn, by people.Confirmation) ([]byte, error)
+	AddPasskey(ctx context.Context, in people.SignedIn, name string, answer []byte) (person.Passkey, error)
+	RemovePasskey(ctx context.Context, in people.SignedIn, id []byte) error
+	SignInWithPasskey(ctx context.Context, answer []byte) (people.SignedIn, error)
+	HasSingleSignOn() bool
+	NewBrowserSecret() string
+	BeginSingleSignOn(ctx context.Context, browser, next string) (string, error)
+	BeginProviderConfirmation(ctx context.Context, in people.SignedIn, browser, action string) (string, error)
+	ReturnFromProvider(ctx context.Context, in people.SignedIn, browser, state, code string) (people.Returned, error)
+	IsConfirmed(in people.SignedIn, action string) bool
 	SignInRequest(ctx context.Context, code string) (person.SignInRequest, error)
 	ApproveSignIn(ctx context.Context, in people.SignedIn, code string) error
 	RefuseSignIn(ctx context.Context, code string) error
@@ -139,7 +153,9 @@ type Config struct {
 // Console is the pages. Create it with New.
 type Console struct {
 	Config
-	site      *web.Site
+	site *web.Site
+	// provider keeps the secret by which a browser is known that comes back from single sign-on.
+	provider  *web.Site
 	templates *template.Template
 }
 
@@ -148,6 +164,11 @@ const (
 	root       = "/console"
 	signInPath = root + "/sign-in"
 	setupPath  = root + "/setup"
+	// accountPath is where a person sees what it signs in with.
+	accountPath  = root + "/account"
+	passkeysPath = accountPath + "/passkeys"
+	// ReturnPath is where a provider of single sign-on sends a browser back.
+	ReturnPath = signInPath + "/return"
 	// commandLinePath is where a person approves a sign-in of the command line.
 	commandLinePath = root + "/command-line"
 	// LinkPath is where a link leads; its token follows.
@@ -166,12 +187,16 @@ var files embed.FS
 
 // New returns the pages.
 func New(c Config) (*Console, error) {
-	site, err := web.New(web.Options{PublicURL: c.PublicURL, Cookie: "console", Images: true})
+	site, err := web.New(web.Options{PublicURL: c.PublicURL, Cookie: "console", Images: true, NoScript: true})
+	if err != nil {
+		return nil, err
+	}
+	provider, err := web.New(web.Options{PublicURL: c.PublicURL, Cookie: "console-browser"})
 	if err != nil {
 		return nil, err
 	}
 	parsed, err := templates()
-	return &Console{Config: c, site: site, templates: parsed}, err
+	return &Console{Config: c, site: site, provider: provider, templates: parsed}, err
 }
 
 // templates are parsed once, by what serves them.
@@ -188,6 +213,17 @@ func (c *Console) Register(mount func(method, pattern string, h http.Handler), l
 	}{
 		{http.MethodGet, signInPath, c.showSignIn},
 		{http.MethodPost, signInPath, c.signIn},
+		{http.MethodPost, signInPath + "/passkey", c.signInWithPasskey},
+		{http.MethodPost, signInPath + "/passkey/ask", c.asked(c.askForSignIn)},
+		{http.MethodGet, signInPath + "/provider", c.beginSingleSignOn},
+		{http.MethodGet, ReturnPath, c.returnFromProvider},
+		{http.MethodGet, accountPath, c.working(c.showAccount)},
+		{http.MethodPost, passkeysPath, c.working(c.addPasskey)},
+		{http.MethodPost, passkeysPath + "/ask", c.working(c.asked(c.askForPasskey))},
+		{http.MethodGet, passkeysPath + "/{passkey}/remove", c.working(c.asking(c.removePasskey))},
+		{http.MethodPost, passkeysPath + "/{passkey}/remove", c.working(c.acting(c.removePasskey))},
+		{http.MethodPost, root + "/confirm/ask", c.working(c.asked(c.askForConfirmation))},
+		{http.MethodGet, root + "/confirm/provider", c.working(c.confirmAtProvider)},
 		{http.MethodGet, LinkPath + "{token}", c.showLink},
 		{http.MethodPost, LinkPath + "{token}", c.openLink},
 		{http.MethodGet, setupPath, c.inSession(c.showSetup)},
@@ -199,6 +235,7 @@ func (c *Console) Register(mount func(method, pattern string, h http.Handler), l
 		mount(r.method, r.pattern, limit(c.handler(r.serve)))
 	}
 	mount(http.MethodGet, root, c.handler(c.working(c.showPlatforms)))
+	mount(http.MethodGet, root+"/", c.handler(func(r *request) error { return redirect(r, root) }))
 	for _, r := range c.globalRoutes() {
 		mount(r.method, root+r.pattern, c.handler(c.everywhere(r.right, r.serve)))
 	}
@@ -206,6 +243,7 @@ func (c *Console) Register(mount func(method, pattern string, h http.Handler), l
 		mount(r.method, platformPath+"{platform}"+r.pattern, c.handler(c.onPlatform(r.right, r.serve)))
 	}
 	mount(http.MethodGet, root+"/static/style.css", web.StaticFile(files, "style.css", "text/css; charset=utf-8"))
+	mount(http.MethodGet, root+"/static/passkeys.js", web.StaticFile(files, "passkeys.js", "text/javascript; charset=utf-8"))
 }
 
 // platformRoute is a page of a platform, and the right that it needs.
@@ -351,6 +389,9 @@ type page struct {
 	// Base is the path of the pages of the platform, and Section the entry of the navigation that is current.
 	Base, Section string
 	Query         string // of the search
+	// Script: the page runs the script of passkeys. Confirm is how its form is confirmed.
+	Script  bool
+	Confirm confirmBox
 }
 
 func (c *Console) page(r *request, title, section string) page {

@@ -56,6 +56,11 @@ type fakePeople struct {
 	recordErr error
 	recorded  []string
 	setup     people.Setup
+	// confirmed: the provider has confirmed the form of the page of action, which is also the last that was confirmed.
+	confirmed bool
+	action    string
+	// withoutPasskeys and withoutProvider: the service has none.
+	withoutPasskeys, withoutProvider bool
 }
 
 func (f *fakePeople) Linked(_ context.Context, token string) (person.Person, error) {
@@ -155,12 +160,86 @@ func (f *fakePeople) RefuseSignIn(_ context.Context, code string) error {
 	return f.call("refuse %s", code)
 }
 
-// Confirm accepts one code.
-func (f *fakePeople) Confirm(_ context.Context, in people.SignedIn, code string) error {
-	if code != "123456" {
+// Confirm accepts one code, and one answer of a passkey.
+func (f *fakePeople) Confirm(_ context.Context, in people.SignedIn, by people.Confirmation) error {
+	if by.Code != "123456" && string(by.Passkey) != "right" && !f.confirmed {
 		return person.ErrCode
 	}
+	f.action = by.Action
 	return f.call("confirm %s", in.Person.Email)
+}
+
+// passkeyID is the id of the passkey of everybody.
+var passkeyID = []byte{250, 251, 252}
+
+func (f *fakePeople) HasPasskeys() bool { return !f.withoutPasskeys }
+
+func (f *fakePeople) PasskeysOf(_ context.Context, p person.Person) ([]person.Passkey, error) {
+	return []person.Passkey{{ID: passkeyID, Person: p.ID, Name: "work <laptop>", CreatedAt: now}}, f.err
+}
+
+func (f *fakePeople) AskForSignIn(context.Context) ([]byte, error) {
+	return []byte(`{"challenge":"c2lnbiBpbg"}`), f.call("ask for a sign-in")
+}
+
+func (f *fakePeople) AskForConfirmation(_ context.Context, in people.SignedIn, action string) ([]byte, error) {
+	return []byte(`{"challenge":"Y29uZmlybQ"}`), f.call("ask %s to confirm %s", in.Person.Email, action)
+}
+
+func (f *fakePeople) AskForPasskey(ctx context.Context, in people.SignedIn, by people.Confirmation) ([]byte, error) {
+	return []byte(`{"challenge":"Y3JlYXRl"}`), cmp.Or(f.Confirm(ctx, in, by), f.call("ask for a passkey"))
+}
+
+func (f *fakePeople) AddPasskey(_ context.Context, in people.SignedIn, name string, answer []byte) (person.Passkey, error) {
+	if string(answer) != "right" {
+		return person.Passkey{}, fault.Invalid(fault.Field{Field: "passkey", Message: "was not accepted"})
+	}
+	return person.Passkey{}, f.call("add %s of %s", name, in.Person.Email)
+}
+
+func (f *fakePeople) RemovePasskey(_ context.Context, in people.SignedIn, id []byte) error {
+	return f.call("remove %v of %s", id, in.Person.Email)
+}
+
+func (f *fakePeople) SignInWithPasskey(_ context.Context, answer []byte) (people.SignedIn, error) {
+	if err := f.call("sign in with a passkey"); err != nil {
+		return people.SignedIn{}, err
+	}
+	if string(answer) != "right" {
+		return people.SignedIn{}, person.ErrPasskey
+	}
+	return f.begin(newPerson(person.Grant{Role: person.Viewer}), "signed-in"), nil
+}
+
+func (f *fakePeople) HasSingleSignOn() bool { return !f.withoutProvider }
+
+func (f *fakePeople) NewBrowserSecret() string { return "secret-of-the-browser" }
+
+func (f *fakePeople) BeginSingleSignOn(_ context.Context, browser, next string) (string, error) {
+	return "https://provider.test/?state=s", f.call("begin with %s for %s", browser, next)
+}
+
+func (f *fakePeople) BeginProviderConfirmation(_ context.Context, _ people.SignedIn, browser, action string) (string, error) {
+	return "https://provider.test/?state=c", f.call("confirm with %s for %s", browser, action)
+}
+
+func (f *fakePeople) ReturnFromProvider(_ context.Context, _ people.SignedIn, browser, state, code string) (people.Returned, error) {
+	err := f.call("return of %s with %s and %s", browser, state, code)
+	switch {
+	case err != nil:
+	case state == "c":
+		return people.Returned{To: f.action}, nil
+	case state == "s":
+		in := f.begin(newPerson(person.Grant{Role: person.Viewer}), "signed-in")
+		return people.Returned{SignedIn: &in, To: base}, nil
+	default:
+		err = person.ErrChallenge
+	}
+	return people.Returned{}, err
+}
+
+func (f *fakePeople) IsConfirmed(_ people.SignedIn, action string) bool {
+	return f.confirmed && action == f.action
 }
 
 type fakePlatforms struct {

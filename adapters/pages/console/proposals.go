@@ -64,8 +64,14 @@ func (c *Console) proposalWith(r *request, status int, problem string) error {
 	if err != nil {
 		return err
 	}
-	return c.render(r, status, "proposal.html", proposalPage{page: c.page(r, "Approval", "proposals"), Stated: found,
-		Request: indented(found.Request), Figures: indented(found.Figures), Problem: problem, Note: r.PostFormValue("note")})
+	data := proposalPage{page: c.page(r, "Approval", "proposals"), Stated: found, Request: indented(found.Request),
+		Figures: indented(found.Figures), Problem: problem, Note: r.PostFormValue("note")}
+	if data.MayApprove() && found.Status == proposal.Pending {
+		if err := c.askToConfirm(r, &data.page); err != nil {
+			return err
+		}
+	}
+	return c.render(r, status, "proposal.html", data)
 }
 
 func indented(document []byte) string {
@@ -82,7 +88,7 @@ func (c *Console) decideProposal(r *request) error {
 	if err != nil {
 		return errNotFound
 	}
-	if err := c.People.Confirm(r.Context(), r.in, r.PostFormValue("code")); err != nil {
+	if err := c.confirm(r, "code"); err != nil {
 		return c.notDecided(r, err)
 	}
 	by, err := c.author(r)

@@ -81,11 +81,16 @@ var needsEverywhere = map[string]person.Right{
 
 // anyone are the pages without a session.
 var anyone = map[string]bool{"GET /console/sign-in": true, "POST /console/sign-in": true, "GET /console/link/{token}": true,
-	"POST /console/link/{token}": true, "GET /console/static/style.css": true}
+	"POST /console/link/{token}": true, "GET /console/static/style.css": true, "GET /console/static/passkeys.js": true,
+	"GET /console/": true, "POST /console/sign-in/passkey": true, "POST /console/sign-in/passkey/ask": true,
+	"GET /console/sign-in/provider": true, "GET /console/sign-in/return": true}
 
 // inAnySession are the pages that a person needs no right for.
 var inAnySession = map[string]bool{"GET /console": true, "GET /console/setup": true, "POST /console/setup": true,
-	"POST /console/sign-out": true, "GET /console/command-line": true, "POST /console/command-line": true}
+	"POST /console/sign-out": true, "GET /console/command-line": true, "POST /console/command-line": true,
+	"GET /console/account": true, "POST /console/account/passkeys": true, "POST /console/account/passkeys/ask": true,
+	"GET /console/account/passkeys/{passkey}/remove": true, "POST /console/account/passkeys/{passkey}/remove": true,
+	"POST /console/confirm/ask": true, "GET /console/confirm/provider": true}
 
 func (r route) String() string { return r.method + " " + r.pattern }
 

@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"html/template"
 	"image/png"
 	"math"
@@ -25,33 +26,51 @@ func escapeQuery(text string) string { return url.QueryEscape(text) }
 type signInPage struct {
 	page
 	Email, Next, Problem string
+	// Passkeys and Provider are the ways to sign in besides a password and a code.
+	Passkeys, Provider bool
+}
+
+func (c *Console) signInWith(r *request, status int, data signInPage) error {
+	data.page, data.Passkeys, data.Provider = c.page(r, "Sign in", ""), c.People.HasPasskeys(), c.People.HasSingleSignOn()
+	if data.Passkeys {
+		c.allowScript(r, &data.page)
+	}
+	return c.render(r, status, "sign_in.html", data)
 }
 
 func (c *Console) showSignIn(r *request) error {
 	if _, err := c.People.Session(r.Context(), c.site.Session(r.Request)); err == nil {
 		return redirect(r, ownPath(r.URL.Query().Get("next")))
 	}
-	return c.render(r, http.StatusOK, "sign_in.html", signInPage{page: c.page(r, "Sign in", ""), Next: r.URL.Query().Get("next")})
+	return c.signInWith(r, http.StatusOK, signInPage{Next: r.URL.Query().Get("next")})
 }
 
 func (c *Console) signIn(r *request) error {
 	if err := parseForm(r); err != nil {
 		return err
 	}
-	email := r.PostFormValue("email")
-	in, err := c.People.SignIn(r.Context(), email, r.PostFormValue("password"), r.PostFormValue("code"))
+	in, err := c.People.SignIn(r.Context(), r.PostFormValue("email"), r.PostFormValue("password"), r.PostFormValue("code"))
 	if err != nil {
-		f, ok := fault.As(err)
-		if !ok || f.Code != fault.Unauthorized && f.Code != fault.RateLimited {
-			return err
-		}
+		return c.notSignedIn(r, err)
+	}
+	return c.begin(r, in, ownPath(r.PostFormValue("next")))
+}
+
+// notSignedIn shows the page for signing in with the reason for which nobody was.
+func (c *Console) notSignedIn(r *request, err error) error {
+	data := signInPage{Email: r.PostFormValue("email"), Next: r.PostFormValue("next")}
+	if f, ok := fault.As(err); ok && f.Code.Status() < http.StatusInternalServerError {
 		if f.RetryAfter > 0 {
 			r.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
 		}
-		return c.render(r, f.Code.Status(), "sign_in.html", signInPage{page: c.page(r, "Sign in", ""), Email: email,
-			Next: r.PostFormValue("next"), Problem: f.Message})
+		data.Problem = f.Message
+		return c.signInWith(r, f.Code.Status(), data)
 	}
-	return c.begin(r, in, ownPath(r.PostFormValue("next")))
+	if known, ok := errors.AsType[*problem](err); ok {
+		data.Problem = known.text
+		return c.signInWith(r, known.status, data)
+	}
+	return err
 }
 
 // begin gives the browser a session and goes to a page.

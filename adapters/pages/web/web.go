@@ -21,16 +21,19 @@ type Site struct {
 	IsSecure bool
 	origins  *http.CrossOriginProtection
 	cookie   string
-	policy   string
-	vary     string
+	// policy is that of pages, and scriptPolicy that of those that run a script.
+	policy, scriptPolicy string
+	vary                 string
 }
 
-// Options are those of a site. All fields but Images and Vary are required.
+// Options are those of a site. All fields but NoScript, Images and Vary are required.
 type Options struct {
 	// PublicURL is where the pages are, such as https://pay.example.com.
 	PublicURL string
 	// Cookie is the name of the cookie of a session.
 	Cookie string
+	// NoScript: only pages that AllowScript names run a script.
+	NoScript bool
 	// Images: pages show images, which are part of the page or of the site.
 	Images bool
 	// Vary lists the headers besides Cookie on which pages depend.
@@ -52,10 +55,14 @@ func New(o Options) (*Site, error) {
 		// With the prefix, browsers accept the cookie only over https, from this host, and for all of it.
 		s.cookie = "__Host-" + o.Cookie
 	}
-	s.policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
-		"frame-ancestors 'none'"
+	policy := "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 	if o.Images {
-		s.policy += "; img-src 'self' data:"
+		policy += "; img-src 'self' data:"
+	}
+	s.policy = "default-src 'none'; style-src 'self'; " + policy
+	s.scriptPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; " + policy
+	if !o.NoScript {
+		s.policy = s.scriptPolicy
 	}
 	if o.Vary != "" {
 		s.vary = o.Vary + ", " + s.vary
@@ -79,6 +86,9 @@ func (s *Site) SetHeaders(h http.Header) {
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 }
+
+// AllowScript lets a page of a site with NoScript run scripts of the site.
+func (s *Site) AllowScript(h http.Header) { h.Set("Content-Security-Policy", s.scriptPolicy) }
 
 // IsOwn reports whether a request was not made by a page of another site.
 func (s *Site) IsOwn(r *http.Request) bool { return s.origins.Check(r) == nil }
