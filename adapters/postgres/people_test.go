@@ -390,7 +390,7 @@ func TestOldSignIns_AreDeleted(t *testing.T) {
 	}
 	for table, want := range map[string][2]int{"person_links": {1, 1}, "person_sessions": {1, 1}, "sign_in_attempts": {2, 1},
 		"sign_in_challenges": {1, 1},
-		"people": {0, 2}, "person_factors": {0, 2}} {
+		"people":             {0, 2}, "person_factors": {0, 2}} {
 		if left := c.count(t, table); deleted[table] != want[0] || left != want[1] {
 			t.Errorf("%s: %d deleted, %d left, want %v", table, deleted[table], left, want)
 		}

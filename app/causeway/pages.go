@@ -6,11 +6,9 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/pages"
 	"causeway/adapters/pages/console"
-	"causeway/adapters/signin"
 	"causeway/app/activity"
 	"causeway/app/customers"
 	"causeway/app/filters"
-	"causeway/app/people"
 )
 
 // pageRate is the rate limit of the pages of verifications of one address, which many customers of a
@@ -37,12 +35,8 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 	if !a.Console {
 		return nil
 	}
-	signIns := a.people.Config
-	if passkeys, ok := signin.NewPasskeys(a.publicURL(address)); ok {
-		signIns.Passkeys = passkeys
-	}
 	consolePages, err := console.New(console.Config{Log: a.log, PublicURL: a.publicURL(address), Version: version, Clock: systemClock{},
-		People: people.New(signIns), Platforms: a.platforms,
+		People: a.signIns(address), Platforms: a.platforms,
 		Payments: a.payments, Customers: a.customers, Accounting: a.accounting, Webhooks: a.webhooks,
 		Proposals: a.proposals,
 		Jobs:      a.jobs, Periods: a.periods, MonthEnd: a.monthEnd, Years: a.years, Reconciliation: a.reconciliation,

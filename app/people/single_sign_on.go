@@ -167,13 +167,14 @@ func (s *Service) refuseAtProvider(ctx context.Context, tx Tx, p person.Person, 
 }
 
 func (s *Service) saveAdmitted(ctx context.Context, tx Tx, before, p person.Person) error {
-	if p.UpdatedAt.Equal(before.UpdatedAt) {
+	was, is := person.GrantTexts(before.Grants), person.GrantTexts(p.Grants)
+	if was == is && p.Status == before.Status {
 		return nil
 	}
 	if err := tx.UpdatePerson(ctx, p); err != nil {
 		return err
 	}
-	if was, is := person.GrantTexts(before.Grants), person.GrantTexts(p.Grants); was != is {
+	if was != is {
 		return s.record(ctx, tx, platform.OperatorChangedRoles, p, "from "+was+" to "+is+" by single sign-on", itself(p))
 	}
 	return nil

@@ -51,7 +51,8 @@ func TestPasskey_UseNeverGoesBack(t *testing.T) {
 func TestParsePasskeyName(t *testing.T) {
 	t.Parallel()
 	// A name is what a person reads: 1 to 60 characters.
-	for text, want := range map[string]string{" work laptop ": "work laptop", "": "", " ": "", "a\tb": "", strings.Repeat("ä", 60): strings.Repeat(
+	for text, want := range map[string]string{" work laptop ": "work laptop", "": "", " ": "", "a\tb": "",
+		strings.Repeat("ä", 60): strings.Repeat(
 		"ä", 60), strings.Repeat("ä", 61): "", "\xff": ""} {
 		got, err := person.ParsePasskeyName(text)
 		if got != want || (err == nil) != (want != "") {
