@@ -20,6 +20,8 @@ type testEnv struct {
 	databaseURL string
 	db          *sql.DB // as the owner of the tables
 	server      *process
+	// administrator makes tokens for people; nil before the first.
+	administrator *person
 	*tenant
 }
 

@@ -128,11 +128,14 @@ func (p *person) find(pattern *regexp.Regexp, page string) string {
 	return found[len(found)-1][1]
 }
 
-// token returns a client with a token of the platform that belongs to the person.
+// tokenOf returns a client with a token of the platform that belongs to the person, which an administrator makes.
 func (h *testEnv) tokenOf(p *person, on *tenant) *client {
 	h.t.Helper()
 	var created struct{ ClientID, ClientSecret string }
-	out := mustRunCommand(h.t, h.commandLine(p), "token", "create", "--platform", on.platformID, "--name", p.email,
+	if h.administrator == nil {
+		h.administrator = h.invite("Ada", "ADMINISTRATOR")
+	}
+	out := mustRunCommand(h.t, h.commandLine(h.administrator), "token", "create", "--platform", on.platformID, "--name", p.email,
 		"--permissions", "VIEW,MANAGE", "--person", p.email)
 	if err := json.Unmarshal([]byte(out), &created); err != nil {
 		h.t.Fatal(err)

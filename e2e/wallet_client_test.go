@@ -20,7 +20,7 @@ func TestWalletClient_WrittenFromTheDescriptionUsesAWallet(t *testing.T) {
 	h.server = startServer(t, h.databaseURL, "--mail-folder", mails, "--oidc-issuers", issuer, "--wallet-chain", "simulated")
 	h.tenant = h.createPlatform("Live", "PRODUCTION", "--regulated")
 
-	ben := h.invite("Ben", "FINANCE")
+	ben := h.invite("Ben", "FINANCE,SUPPORT")
 	second := h.tokenOf(ben, h.tenant)
 
 	story, err := kit.MustSucceed(waitContext(t), nodeProgram(t, []string{

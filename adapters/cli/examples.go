@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"reflect"
 	"strings"
+
+	"causeway/core/ident"
 
 	"github.com/alecthomas/kong"
 )
@@ -239,6 +242,16 @@ func AddExamples(parser *kong.Kong) {
 			command.Detail = strings.TrimPrefix(command.Detail+"\n\nExample: "+example, "\n\n")
 		}
 	}
+}
+
+// PlatformOf returns the platform that a parsed command names with --platform; zero for none.
+func PlatformOf(command *kong.Node) (p ident.Platform) {
+	for _, flag := range command.Flags {
+		if flag.Name == "platform" && flag.Target.Kind() == reflect.String {
+			p, _ = ident.ParsePlatform(flag.Target.String()) // the command reports what is no id
+		}
+	}
+	return p
 }
 
 // CommandPath returns the words of a command after the name of the program.

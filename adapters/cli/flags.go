@@ -177,7 +177,8 @@ func (f actorFlag) author(ctx context.Context, env *Env, services Services) (pla
 	if err != nil {
 		return platform.Author{}, err
 	}
-	c := people.Command{Name: env.Command, Actor: f.Actor, IsNamed: f.Actor != "", Secret: session.Secret}
+	c := people.Command{Name: env.Command, Actor: f.Actor, IsNamed: f.Actor != "", Secret: session.Secret,
+		Platform: env.Platform}
 	if current, err := user.Current(); err == nil && !c.IsNamed {
 		c.Actor = current.Username
 	}

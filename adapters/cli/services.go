@@ -45,7 +45,9 @@ type Env struct {
 	// Open opens the services on a database.
 	Open func(context.Context, DatabaseFlags, Access) (Services, error)
 	// Command is the words of the command, such as "rails set", and Sessions are those of who has signed in.
+	// Platform is the one that --platform names; zero for none, or for what is no id.
 	Command  string
+	Platform ident.Platform
 	Sessions Sessions
 	// Version is the one that the program reports.
 	Version string

@@ -148,7 +148,7 @@ func addPeople(t *testing.T, url string, emails ...string) {
 	}
 	defer db.Close()
 	for n, email := range emails {
-		p := person.Person{Email: email, Name: email, Grants: []person.Grant{{Role: person.Finance}}, Status: person.Active,
+		p := person.Person{Email: email, Name: email, Grants: []person.Grant{{Role: person.Administrator}}, Status: person.Active,
 			CreatedAt: systemClock{}.Now(), UpdatedAt: systemClock{}.Now()}
 		p.ID.SetUUID(uuid.UUID{15: byte(n + 1)})
 		if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePerson(ctx, p) }); err != nil {

@@ -126,7 +126,7 @@ func runIn(ctx context.Context, env *cli.Env, args []string) int {
 		fmt.Fprintf(errOut, "causeway: %s\n%s", err, parseErrorHint(parseErr))
 		return 2
 	}
-	env.Command = cli.CommandPath(parsed.Selected())
+	env.Command, env.Platform = cli.CommandPath(parsed.Selected()), cli.PlatformOf(parsed.Selected())
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	parsed.Bind(env)
 	if err := parsed.Run(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -115,11 +116,14 @@ type Command struct {
 	IsNamed bool
 	// Secret is that of the session of the command line; empty without.
 	Secret string
+	// Platform is the one that the command names; zero for none.
+	Platform ident.Platform
 }
 
 // Acting returns who runs a command: the person who has signed in on the command line or, without, the name that the operator gives.
 // On a service with a production platform somebody has to have signed in, from when one person can; the others are those of
-// person.CommandsWithoutPerson, and each is recorded. Faults: UNAUTHORIZED, CONFLICT, INVALID_INPUT for the name.
+// person.CommandsWithoutPerson, and each is recorded. Faults: UNAUTHORIZED, CONFLICT, INVALID_INPUT for the name, FORBIDDEN for a person
+// whose roles do not allow the command.
 func (s *Service) Acting(ctx context.Context, c Command) (platform.Author, error) {
 	if c.Secret != "" {
 		by, err := s.actingPerson(ctx, c)
@@ -141,10 +145,15 @@ func (s *Service) Acting(ctx context.Context, c Command) (platform.Author, error
 	case canSignIn && person.NeedsPerson(c.Name):
 		return by, person.ErrNotSignedIn
 	}
+	return by, s.recordActedAlone(ctx, c, by)
+}
+
+// recordActedAlone records a command that nobody would have been allowed to run if it were not one of person.CommandsWithoutPerson.
+func (s *Service) recordActedAlone(ctx context.Context, c Command, by platform.Author) error {
 	now := s.Clock.Now()
-	return by, s.do(ctx, func(ctx context.Context, tx Tx) error {
+	return s.do(ctx, func(ctx context.Context, tx Tx) error {
 		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Kind: platform.OperatorActedAlone, Name: c.Name,
-			Actor: actor, At: now})
+			Actor: by.Actor, Person: by.Person, At: now})
 	})
 }
 
@@ -162,5 +171,9 @@ func (s *Service) actingPerson(ctx context.Context, c Command) (by platform.Auth
 			return by, err
 		}
 	}
-	return platform.Author{Actor: in.Person.Email, Person: in.Person.ID}, nil
+	by = platform.Author{Actor: in.Person.Email, Person: in.Person.ID}
+	if err = in.Person.CheckCommand(c.Name, c.Platform); err != nil && !person.NeedsPerson(c.Name) {
+		return by, s.recordActedAlone(ctx, c, by) // whoever signs out runs it too
+	}
+	return by, err
 }

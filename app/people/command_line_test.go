@@ -138,14 +138,22 @@ func TestActing_PersonInProduction(t *testing.T) {
 			t.Errorf("signed in, as %s: %+v, %v", actor, by, err)
 		}
 	}
-	if _, err := acting("rails set", "ben@example.com", requested.Secret); !fault.Is(err, fault.InvalidInput) {
+	if _, err := acting("rails set", "root", requested.Secret); !fault.Is(err, fault.Forbidden) || !strings.Contains(err.Error(), "OPERATOR") {
+		t.Errorf("a command that the roles do not allow: %v", err)
+	}
+	recordedBefore := alone()
+	if by, err := acting("rails pause", "root", requested.Secret); err != nil || by != want || alone() != recordedBefore+
+		", rails pause by "+address {
+		t.Errorf("a listed command that the roles do not allow: %+v, %v, recorded %s", by, err, alone())
+	}
+	if _, err := acting("ledger close", "ben@example.com", requested.Secret); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("signed in, as another: %v", err)
 	}
 	e.Clock.Advance(person.RecentSignIn)
 	if _, err := acting("corridors approve", "root", requested.Secret); !fault.Is(err, fault.Conflict) {
 		t.Errorf("approved with an old sign-in: %v", err)
 	}
-	if by, err := acting("rails set", "root", requested.Secret); err != nil || by != want {
+	if by, err := acting("ledger close", "root", requested.Secret); err != nil || by != want {
 		t.Errorf("changed with an old sign-in: %+v, %v", by, err)
 	}
 	e.Clock.Advance(person.CommandLineLifetime)

@@ -53,7 +53,7 @@ func TestParsePasskeyName(t *testing.T) {
 	// A name is what a person reads: 1 to 60 characters.
 	for text, want := range map[string]string{" work laptop ": "work laptop", "": "", " ": "", "a\tb": "",
 		strings.Repeat("ä", 60): strings.Repeat(
-		"ä", 60), strings.Repeat("ä", 61): "", "\xff": ""} {
+			"ä", 60), strings.Repeat("ä", 61): "", "\xff": ""} {
 		got, err := person.ParsePasskeyName(text)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, err)

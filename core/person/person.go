@@ -80,13 +80,15 @@ const (
 	ManageTokens Right = "MANAGE_TOKENS"
 	// ViewAudit allows to see who has done what.
 	ViewAudit Right = "VIEW_AUDIT"
-	// ManagePeople allows to see who has which role.
+	// ManagePeople allows to see who has which role, and to change that.
 	ManagePeople Right = "MANAGE_PEOPLE"
+	// ManageService allows to create and change platforms, to replace keys, and to archive and erase.
+	ManageService Right = "MANAGE_SERVICE"
 )
 
 // Rights lists every right.
 var Rights = []Right{View, ViewPersonalData, ViewConnections, ApproveBooks, KeepBooks, Review, Operate, DecidePayments, Assist,
-	ManageTokens, ViewAudit, ManagePeople}
+	ManageTokens, ViewAudit, ManagePeople, ManageService}
 
 // rights are those of each role.
 var rights = map[Role][]Right{

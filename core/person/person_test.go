@@ -99,7 +99,7 @@ func TestPerson_MayByRole(t *testing.T) {
 		person.Finance:    "VIEW APPROVE_BOOKS KEEP_BOOKS VIEW_AUDIT",
 		person.Compliance: "VIEW VIEW_PERSONAL_DATA REVIEW VIEW_AUDIT",
 		person.Administrator: "VIEW VIEW_PERSONAL_DATA VIEW_CONNECTIONS APPROVE_BOOKS KEEP_BOOKS REVIEW OPERATE DECIDE_PAYMENTS ASSIST MANAGE_TOKENS " +
-			"VIEW_AUDIT MANAGE_PEOPLE",
+			"VIEW_AUDIT MANAGE_PEOPLE MANAGE_SERVICE",
 	}
 	if len(table) != len(person.Roles) {
 		t.Errorf("there are %d roles", len(person.Roles))

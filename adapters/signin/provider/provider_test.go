@@ -197,7 +197,7 @@ func TestParseIssuer(t *testing.T) {
 	t.Parallel()
 	for text, ok := range map[string]bool{"https://login.example.com": true, "https://login.example.com/tenant/": true,
 		"http://localhost:1": true,
-		"http://127.0.0.1": true, "http://login.example.com": false, "login.example.com": false, "https://u:p@x.example": false,
+		"http://127.0.0.1":   true, "http://login.example.com": false, "login.example.com": false, "https://u:p@x.example": false,
 		"https://x.example?a": false, "": false} {
 		if err := provider.ParseIssuer(text); (err == nil) != ok {
 			t.Errorf("%q: %v", text, err)
