@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"causeway/core/exchange"
+	"causeway/core/financials"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/monthend"
@@ -78,6 +79,9 @@ type MonthEndView interface {
 	// LateTransitChanges streams the same of postings that are effective before a time and were recorded after it, with
 	// numbers above after.
 	LateTransitChanges(ctx context.Context, after int64, before time.Time, each func(key monthend.TransitKey, amount int64) error) error
+	// CashMovements calls each with what entries that are effective in an interval moved between cash and other accounts, by
+	// the other account, or group of accounts, and currency; more than once for the same. The interval has two bounds.
+	CashMovements(ctx context.Context, i period.Interval, each func(financials.Movement) error) error
 	// Fees returns the fees that payments have paid by postings effective before a time, by payment and
 	// currency.
 	Fees(ctx context.Context, payments []ident.Transaction, before time.Time) (map[monthend.TransitKey]int64, error)

@@ -4,8 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
-
+	runs "causeway/app/internal/monthend"
 	"causeway/app/internal/report"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -77,7 +76,7 @@ func (s *Service) Income(ctx context.Context, p ident.Platform, q IncomeQuery) (
 
 // addEarned adds the lines of the report. It begins again if the closing of a year was posted meanwhile.
 func (s *Service) addEarned(ctx context.Context, p ident.Platform, income *Income, cuts []ports.Cutoff) error {
-	closings, err := s.yearPostings(ctx, p)
+	closings, err := runs.YearPostings(ctx, p, s.Store, s.Ledger)
 	for err == nil {
 		for i := range income.Periods {
 			income.Periods[i].Lines = nil
@@ -95,43 +94,11 @@ func (s *Service) addEarned(ctx context.Context, p ident.Platform, income *Incom
 			return err
 		}
 		before := len(closings)
-		if closings, err = s.yearPostings(ctx, p); len(closings) == before {
+		if closings, err = runs.YearPostings(ctx, p, s.Store, s.Ledger); len(closings) == before {
 			return err
 		}
 	}
 	return err
-}
-
-// yearPostings returns the postings that close years and that reverse such closings: they are no part of what was
-// earned. Postings in archived months are left out, as are those months.
-func (s *Service) yearPostings(ctx context.Context, p ident.Platform) (postings []ports.RecordedPosting, err error) {
-	closings, err := s.Store.YearClosings(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	var ids []uuid.UUID
-	for _, c := range closings {
-		ids = append(ids, c.Posting)
-		if c.Reversal != nil {
-			ids = append(ids, c.Reversal.Posting)
-		}
-	}
-	for _, id := range ids {
-		if id == uuid.Nil {
-			continue
-		}
-		posting, found, err := s.Ledger.RecordedPosting(ctx, p, id)
-		if f, ok := fault.As(err); ok && f.Code == fault.MonthArchived {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if found {
-			postings = append(postings, posting)
-		}
-	}
-	return postings, nil
 }
 
 // closedOf returns what the closings of years after one cutoff and up to another took from an income account, less

@@ -27,7 +27,7 @@ func (v *Views) MonthEndView(ctx context.Context, p ident.Platform, upto int64, 
 }
 
 // movesOn returns the entries on accounts that are effective from $7 until before $8: what each added to the credits
-// of the account less its debits. Those of postings that were recorded around that time are in a range ($3 to $6);
+// of the account less its debits, with the account on the other side. Those of postings that were recorded around that time are in a range ($3 to $6);
 // backdated ones have numbers up to $9, and $10 are those effective after they were recorded. Entries between two own
 // accounts are left out. accounts has their id, path, currency and whether they are own. Uses
 // ledger_entries_by_debit_account, ledger_entries_by_credit_account, ledger_backdated_entries_by_gap and the primary key
@@ -45,22 +45,22 @@ WITH accounts AS MATERIALIZED (` + accounts + `), own AS MATERIALIZED (SELECT id
     UNION ALL
     SELECT b.seq, b.recorded_at, b.debit_account_id, b.credit_account_id, b.amount FROM ledger_backdated_entries b WHERE b.platform_id = $1 AND b.seq = ANY($10)
 ), moves AS (
-    SELECT m.seq, m.recorded_at, a.path, a.currency, m.quantity, false AS backdated
+    SELECT m.seq, m.recorded_at, a.path, a.currency, m.quantity, m.other, false AS backdated
     FROM accounts a
     CROSS JOIN LATERAL (
-        SELECT e.seq, e.recorded_at, -e.amount AS quantity FROM ledger_entries e
+        SELECT e.seq, e.recorded_at, -e.amount AS quantity, e.credit_account_id AS other FROM ledger_entries e
         WHERE e.platform_id = $1 AND e.debit_account_id = a.id AND e.seq > $3 AND e.seq <= $4 AND e.recorded_at >= $5 AND e.recorded_at < $6
           AND NOT (a.own AND e.credit_account_id IN (SELECT id FROM own))
         UNION ALL
-        SELECT e.seq, e.recorded_at, e.amount FROM ledger_entries e
+        SELECT e.seq, e.recorded_at, e.amount, e.debit_account_id FROM ledger_entries e
         WHERE e.platform_id = $1 AND e.credit_account_id = a.id AND e.seq > $3 AND e.seq <= $4 AND e.recorded_at >= $5 AND e.recorded_at < $6
           AND NOT (a.own AND e.debit_account_id IN (SELECT id FROM own))
     ) m
     UNION ALL
-    SELECT b.seq, b.recorded_at, a.path, a.currency, -b.amount, true FROM backdated b JOIN accounts a ON a.id = b.debit_account_id
+    SELECT b.seq, b.recorded_at, a.path, a.currency, -b.amount, b.credit_account_id, true FROM backdated b JOIN accounts a ON a.id = b.debit_account_id
     WHERE NOT (a.own AND b.credit_account_id IN (SELECT id FROM own))
     UNION ALL
-    SELECT b.seq, b.recorded_at, a.path, a.currency, b.amount, true FROM backdated b JOIN accounts a ON a.id = b.credit_account_id
+    SELECT b.seq, b.recorded_at, a.path, a.currency, b.amount, b.debit_account_id, true FROM backdated b JOIN accounts a ON a.id = b.credit_account_id
     WHERE NOT (a.own AND b.debit_account_id IN (SELECT id FROM own))
 )`
 }

@@ -21,19 +21,29 @@ import (
 // the parameters with the functional currency and with the ranges of PositionRanges. Uses ledger_accounts_by_path.
 func PositionAccounts(functional, first, beyond string) string {
 	return `
-    SELECT a.id, a.path, a.currency, a.class, a.path <> 'fx/position' AS own
+    SELECT a.id, a.path, a.currency, a.class, a.path <> 'fx/position' AS own` + fromPathRanges(first, beyond) + `
+    WHERE a.path = 'fx/position' OR a.currency <> ` + functional
+}
+
+// fromPathRanges returns the accounts "a" of a platform ($1) in ranges of paths.
+func fromPathRanges(first, beyond string) string {
+	return `
     FROM unnest(` + first + `::text[], ` + beyond + `::text[]) AS w (first, beyond)
     CROSS JOIN LATERAL (
         SELECT a.id, a.path, a.currency, a.class FROM ledger_accounts a
         WHERE a.platform_id = $1 AND a.path IS NOT NULL AND a.path COLLATE "C" >= w.first AND a.path COLLATE "C" < w.beyond
         OFFSET 0 -- reads one range at a time
-    ) a
-    WHERE a.path = 'fx/position' OR a.currency <> ` + functional
+    ) a`
 }
 
 // PositionRanges returns the ranges of paths for PositionAccounts.
 func PositionRanges() (first, beyond []string) {
-	for _, path := range append(exchange.OwnAccounts(), ledger.FXPosition) {
+	return pathRanges(append(exchange.OwnAccounts(), ledger.FXPosition))
+}
+
+// pathRanges returns the ranges of paths, and of the groups that end in a slash.
+func pathRanges(paths []string) (first, beyond []string) {
+	for _, path := range paths {
 		end := path + "\x01" // the path alone
 		if strings.HasSuffix(path, "/") {
 			end = prefixEnd(path)
