@@ -29,6 +29,7 @@ type LedgerCommand struct {
 	Revalue                ledgerRevalueCommand         `cmd:"" help:"Post the exchange result of a soft-closed month."`
 	ExchangeResult         ledgerExchangeResultCommand  `cmd:"" help:"Print the exchange result of a month, or of each of its conversions."`
 	ExchangeChanges        ledgerExchangeChangesCommand `cmd:"" help:"Explain how the value of the FX position changed between two times."`
+	FinancialStatements    ledgerFinancialsCommand      `cmd:"" name:"financial-statements" help:"Print the balance sheet, income statement, cash flow statement and changes in equity of a month, quarter or year."`
 	DeferFees              ledgerDeferFeesCommand       `cmd:"" help:"Defer the fees of payments that are in transit at the end of a soft-closed month."`
 	DeferredFees           ledgerDeferredFeesCommand    `cmd:"" help:"Print the deferred fees of a month, or the payments in transit at its end."`
 	Journals               ledgerJournalsCommand        `cmd:"" help:"Make journals of a day or a month for a general ledger, and write them as files for QuickBooks, Xero or NetSuite."`

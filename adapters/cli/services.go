@@ -14,6 +14,7 @@ import (
 	"causeway/app/datakeys"
 	"causeway/app/exports"
 	"causeway/app/exports/statement"
+	"causeway/app/financials"
 	"causeway/app/jobs"
 	"causeway/app/journals"
 	"causeway/app/monthend"
@@ -126,6 +127,7 @@ type Services interface {
 	Periods() *accounting.Periods
 	Books() *books.Service
 	MonthEnd() *monthend.Service
+	Financials() *financials.Service
 	Years() *yearend.Service
 	Journals() *journals.Service
 	Treasury() *treasury.Service

@@ -39,6 +39,7 @@ import (
 	"causeway/app/books"
 	"causeway/app/customers"
 	"causeway/app/exports"
+	"causeway/app/financials"
 	"causeway/app/internal/batch"
 	"causeway/app/internal/connections"
 	"causeway/app/internal/jobs"
@@ -113,6 +114,7 @@ type app struct {
 	periods         *accounting.Periods
 	books           *books.Service
 	monthEnd        *monthend.Service
+	financials      *financials.Service
 	years           *yearend.Service
 	journals        *journals.Service
 	proposals       *proposals.Service
@@ -289,6 +291,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.requestLog = requestlogs.New(requestlogs.Config{Store: a.db, Clock: systemClock{}, IDs: idGenerator, Log: log,
 		Metrics: newRequestLogMetrics(a.metrics), Bodies: requestlog.Bodies(a.RequestLogBodies)})
 	a.monthEnd = shared.MonthEnd()
+	a.financials = shared.Financials()
 	a.years = shared.Years()
 	a.journals = shared.Journals()
 	a.books = shared.Books()
@@ -329,7 +332,7 @@ func (a *app) useCases(verificationURL string) api.Deps {
 		WebhookSecrets: a.webhooks, RequestLog: a.requestLog,
 		Safeguarding: a.treasury, Treasury: a.treasury, Receivables: a.receivables, PlatformFees: a.platformFees,
 		Accounting: a.accounting, LedgerLog: a.sealing, Exports: a.exports, Reconciliations: a.reconciliation, Periods: a.periods, Books: a.books,
-		MonthEnd: a.monthEnd, Years: a.years, Journals: a.journals, Proposals: a.proposals}
+		MonthEnd: a.monthEnd, Financials: a.financials, Years: a.years, Journals: a.journals, Proposals: a.proposals}
 }
 
 // run serves until ctx ends, then waits for running requests and jobs.

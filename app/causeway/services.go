@@ -35,6 +35,7 @@ import (
 	"causeway/app/datakeys"
 	"causeway/app/exports"
 	"causeway/app/exports/statement"
+	"causeway/app/financials"
 	"causeway/app/internal/connections"
 	"causeway/app/jobs"
 	"causeway/app/journals"
@@ -322,6 +323,11 @@ func (s services) Books() *books.Service {
 func (s services) MonthEnd() *monthend.Service {
 	return monthend.New(monthend.Config{Store: s.db, Results: s.db, Postings: s.db.LedgerReader(), Views: s.db.MonthEndViews(),
 		KeptRates: s.db, Clock: systemClock{}, IDs: s.ids})
+}
+
+// Financials implements cli.Services.
+func (s services) Financials() *financials.Service {
+	return financials.New(financials.Config{Store: s.db, Ledger: s.db.Finance(), Views: s.db.MonthEndViews()})
 }
 
 // Years implements cli.Services.

@@ -61,7 +61,7 @@ type Service struct{ Config }
 // New returns a Service.
 func New(c Config) *Service { return &Service{c} }
 
-// Query selects the statements of the months up to one.
+// Query selects the statements of the months up to one; if that is zero, of the last one that has an exchange result.
 type Query struct {
 	Month period.Month
 	Span  financials.Span
@@ -99,6 +99,15 @@ func (s *Service) Report(ctx context.Context, p ident.Platform, q Query) (Report
 	b := &reader{Service: s, platform: p, functional: functional}
 	if err := b.load(ctx, q.Month); err != nil {
 		return Report{}, report.TooSlow(err, "Choose a shorter span.")
+	}
+	if n := len(b.covered); n > 0 && q.Month.IsZero() {
+		q.Month = b.covered[n-1].month
+	}
+	if q.Month.IsZero() {
+		refused := fault.New(fault.Conflict, "No exchange result is posted yet, so there are no figures in %s. Soft-close a month, and post its "+
+			"result (causeway ledger revalue).", functional)
+		refused.Reason = "Exchange result missing"
+		return Report{}, refused
 	}
 	now, before, yearBefore := financials.Periods(q.Span, q.Month, settings.YearEndMonth)
 	if len(b.covered) > 0 && now.From.Start().Before(b.covered[0].from) && !now.To.Before(b.covered[0].month) {
@@ -146,7 +155,7 @@ func (b *reader) load(ctx context.Context, until period.Month) error {
 		return err
 	}
 	for _, run := range all {
-		if until.Before(run.Month) {
+		if !until.IsZero() && until.Before(run.Month) {
 			break
 		}
 		c := covered{month: run.Month}

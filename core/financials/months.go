@@ -19,7 +19,9 @@ type Key struct {
 	Currency money.Currency
 }
 
-func compareKeys(a, b Key) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Currency, b.Currency)) }
+func compareKeys(a, b Key) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Currency, b.Currency))
+}
 
 // Month is what the ledger says of a month, or of the months, that an exchange result covers.
 type Month struct {

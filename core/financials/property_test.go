@@ -140,7 +140,9 @@ func checkResult(t *rapid.T, before, after financials.Position, month *financial
 	if err != nil {
 		t.Fatal(err)
 	}
-	retained := func(p financials.Position) int64 { return p.Sum(financials.Equity, "retained-earnings", "result-not-closed") }
+	retained := func(p financials.Position) int64 {
+		return p.Sum(financials.Equity, "retained-earnings", "result-not-closed")
+	}
 	if got, want := financials.Result(earnings), retained(after)-retained(before)-direct; got != want {
 		t.Errorf("the result is %d, and retained earnings grew by %d (%d was posted directly)", got, want, direct)
 	}

@@ -41,6 +41,7 @@ type Deps struct {
 	Periods          Periods
 	Books            Books
 	MonthEnd         MonthEnd
+	Financials       Financials
 	Years            Years
 	Journals         Journals
 	Safeguarding     Safeguarding
@@ -141,6 +142,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerGLMapping(a, d.Books)
 	registerOpeningBalances(a, d.Books)
 	registerMonthEnd(a, d.MonthEnd)
+	registerFinancials(a, d.Financials)
 	registerYears(a, d.Years)
 	registerJournals(a, d.Journals)
 	registerSafeguarding(a, d.Safeguarding)

@@ -131,6 +131,7 @@ type Config struct {
 	Journals       Journals
 	Receivables    Receivables
 	Treasury       Treasury
+	Financials     Financials
 	Exports        Exports
 	Rails          Rails
 	Verifications  Verifications
@@ -255,7 +256,7 @@ type platformRoute struct {
 
 func (c *Console) platformRoutes() []platformRoute {
 	return slices.Concat(
-		c.paymentRoutes(), c.reviewRoutes(), c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.exportRoutes(), c.jobRoutes(),
+		c.paymentRoutes(), c.reviewRoutes(), c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.financialsRoutes(), c.exportRoutes(), c.jobRoutes(),
 		c.developerRoutes(), c.auditRoutes(), []platformRoute{
 			{http.MethodGet, "", person.View, c.showHome},
 			{http.MethodGet, "/search", person.View, c.search},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"causeway/app/exports"
+	"causeway/core/financials"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
@@ -17,6 +18,7 @@ import (
 // Exports are the use cases that write the ledger as a file.
 type Exports interface {
 	Export(p ident.Platform, r exports.Request) (exports.Document, error)
+	FinancialStatements(ctx context.Context, p ident.Platform, report financials.Report, isFinal bool) (exports.Document, error)
 }
 
 // The limits of a download. A reader that takes nothing for stallTimeout has left.

@@ -27,6 +27,7 @@ var menu = []menuGroup{
 	{"Customers", []menuItem{{"customers", "Customers", "/customers", person.View, false}}},
 	{"Finance", []menuItem{
 		{"balance", "Trial balance", "/trial-balance", person.View, false},
+		{"financials", "Financial statements", "/financial-statements", person.View, false},
 		{"months", "Month end", "/months", person.View, false},
 		{"breaks", "Breaks", "/breaks", person.View, false},
 		{"reconciliations", "Statements", "/reconciliations", person.View, false},

@@ -107,7 +107,7 @@ func newSiteAt(t *testing.T, origin string) *site {
 		Accounting: s.accounting,
 		Proposals:  s.proposals, Webhooks: s.webhooks, Jobs: s.jobs, Periods: s.books, MonthEnd: s.books,
 		Years: fakeYears{s.books}, Reconciliation: s.statements, Books: s.finance, Journals: s.finance,
-		Receivables: s.finance, Treasury: s.finance, Exports: s.finance, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
+		Receivables: s.finance, Treasury: s.finance, Financials: fakeFinancials{s.finance}, Exports: s.finance, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
 		Documents: s.reviews, PaymentActions: s.developers, Tokens: s.developers, RequestLog: s.developers, Activity: s.activity,
 		Filters: s.filters,
 		Clock:   fixedClock{}, Log: log,
@@ -221,7 +221,7 @@ func pathOf(pattern string, p ident.Platform) string {
 		"{customer}", customerID.UUID().String(), "{posting}", postingID.String(), "{webhook}", webhookID.UUID().String(),
 		"{proposal}", proposalID.UUID().String(), "{month}", testMonth.String(), "{reconciliation}", runID.UUID().String(),
 		"{break}", breakID.UUID().String(), "{journal}", journalNumber, "{receivable}", receivableID.UUID().String(),
-		"{day}", string(reportDay), "{job}", deadJobID.String(), "{connection}", "bank-eur", "{payment}",
+		"{statement}", "INCOME_STATEMENT", "{line}", "fees", "{day}", string(reportDay), "{job}", deadJobID.String(), "{connection}", "bank-eur", "{payment}",
 		paymentID.UUID().String(), "{verification}", verificationID.UUID().String(), "{owner}", ownerID.UUID().String(),
 		"{passkey}", base64.RawURLEncoding.EncodeToString(passkeyID),
 		"{document}", documentID.UUID().String(), "{hit}", hitID.String(), "{request}", requestID.UUID().String()).Replace(pattern)

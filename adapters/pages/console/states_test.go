@@ -239,6 +239,10 @@ func TestHome_SaysWhatWaits(t *testing.T) {
 
 // isFile reports whether a route is a file and not a page.
 func isFile(r route) bool {
-	return strings.HasSuffix(r.pattern, ".csv") || strings.HasSuffix(r.pattern, "/ask") ||
-		strings.HasSuffix(r.pattern, "/file") || strings.HasSuffix(r.pattern, "/{document}")
+	for _, end := range []string{".csv", ".pdf", "/ask", "/file", "/{document}"} {
+		if strings.HasSuffix(r.pattern, end) {
+			return true
+		}
+	}
+	return false
 }

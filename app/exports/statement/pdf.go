@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/go-pdf/fpdf"
 
@@ -57,12 +58,19 @@ type document struct {
 }
 
 func newDocument(s Summary) *document {
+	d := newPages("Account statement, "+s.periodText(), s.basisText(), s.AsOf)
+	d.summary = s
+	return d
+}
+
+// newPages returns a document with its first page; every page has the basis at its foot.
+func newPages(title, basis string, asOf time.Time) *document {
 	pdf := fpdf.New("P", "mm", "A4", "")
 	// The same statement has the same bytes.
 	pdf.SetCatalogSort(true)
-	pdf.SetCreationDate(s.AsOf)
-	pdf.SetModificationDate(s.AsOf)
-	pdf.SetTitle("Account statement, "+s.periodText(), true)
+	pdf.SetCreationDate(asOf)
+	pdf.SetModificationDate(asOf)
+	pdf.SetTitle(title, true)
 	pdf.SetProducer("Causeway", true)
 	pdf.SetLang("en")
 	pdf.AddUTF8FontFromBytes("text", "", regularFont)
@@ -70,11 +78,11 @@ func newDocument(s Summary) *document {
 	pdf.SetMargins(margin, top, margin)
 	pdf.SetAutoPageBreak(false, bottom)
 	pdf.AliasNbPages("{pages}")
-	d := &document{pdf, s}
+	d := &document{pdf: pdf}
 	pdf.SetFooterFunc(func() {
 		pdf.SetY(-bottom + 6)
 		d.font("", 7.5, 110)
-		pdf.CellFormat(width-30, 4, s.basisText(), "", 0, "L", false, 0, "")
+		pdf.CellFormat(width-30, 4, basis, "", 0, "L", false, 0, "")
 		pdf.CellFormat(30, 4, fmt.Sprintf("Page %d of {pages}", pdf.PageNo()), "", 0, "R", false, 0, "")
 	})
 	pdf.AddPage()
@@ -86,23 +94,23 @@ func (d *document) font(style string, size float64, grey int) {
 	d.pdf.SetTextColor(grey, grey, grey)
 }
 
-// heading writes the title, the details and the totals.
-func (d *document) heading() {
-	s := d.summary
-	if issuer := replaceUnsupported(s.Issuer); issuer != "" {
+// title writes who issues the document, and what it is.
+func (d *document) title(company Company, issuer, title string) {
+	if issuer := replaceUnsupported(issuer); issuer != "" {
 		d.font("B", 10, 90)
 		d.pdf.MultiCell(width, 5, issuer, "", "L", false)
 	}
-	for _, line := range s.Company.lines() {
+	for _, line := range company.lines() {
 		d.font("", 8.5, 110)
 		d.pdf.MultiCell(width, 4.2, replaceUnsupported(line), "", "L", false)
 	}
 	d.font("B", 17, 20)
-	d.pdf.CellFormat(width, 11, "Account statement", "", 1, "L", false, 0, "")
-	for _, fact := range [][2]string{
-		{"Account holder", replaceUnsupported(s.Owner)}, {"Account number", s.Account}, {"Currency", string(s.Currency)},
-		{"Statement", s.number()}, {"Period", s.periodText()},
-	} {
+	d.pdf.CellFormat(width, 11, title, "", 1, "L", false, 0, "")
+}
+
+// facts writes names with their values, but for empty ones.
+func (d *document) facts(facts ...[2]string) {
+	for _, fact := range facts {
 		if fact[1] == "" {
 			continue
 		}
@@ -112,6 +120,14 @@ func (d *document) heading() {
 		d.pdf.MultiCell(width-32, 5.2, fact[1], "", "L", false)
 	}
 	d.pdf.Ln(4)
+}
+
+// heading writes the title, the details and the totals.
+func (d *document) heading() {
+	s := d.summary
+	d.title(s.Company, s.Issuer, "Account statement")
+	d.facts([2]string{"Account holder", replaceUnsupported(s.Owner)}, [2]string{"Account number", s.Account},
+		[2]string{"Currency", string(s.Currency)}, [2]string{"Statement", s.number()}, [2]string{"Period", s.periodText()})
 	for _, total := range [][2]string{
 		{"Opening balance, " + formatDay(s.From), formatAmount(s.Opening, s.Currency)}, {"Money in", formatSigned(s.TotalIn, s.Currency)},
 		{"Money out", formatSigned(-s.TotalOut, s.Currency)}, {"Fees, less returned", formatAmount(s.Fees, s.Currency)},
@@ -166,8 +182,7 @@ type row struct {
 func (d *document) row(r row) {
 	columns := float64(max(len(r.description), len(r.counterparty), 1)) * lineHeight
 	height := columns + float64(len(r.details))*detailHeight + rowGap
-	if _, pageHeight := d.pdf.GetPageSize(); d.pdf.GetY()+height > pageHeight-bottom {
-		d.pdf.AddPage()
+	if d.space(height) {
 		d.columnHeaders()
 	}
 	x, y := margin, d.pdf.GetY()
