@@ -40,7 +40,7 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 		Payments: a.payments, Customers: a.customers, Accounting: a.accounting, Webhooks: a.webhooks,
 		Proposals: a.proposals,
 		Jobs:      a.jobs, Periods: a.periods, MonthEnd: a.monthEnd, Years: a.years, Reconciliation: a.reconciliation,
-		Books: a.books, Journals: a.journals, Receivables: a.receivables, Treasury: a.treasury, Financials: a.financials, Exports: a.exports,
+		Books: a.books, Journals: a.journals, Receivables: a.receivables, Treasury: a.treasury, Financials: a.financials, LedgerLog: a.sealing, Exports: a.exports,
 		Rails: a.rails, Verifications: a.verifications, Screening: a.screening, Documents: a.documents,
 		PaymentActions: a.payments, Tokens: a.platforms, RequestLog: a.requestLog, Activity: activity.New(a.db),
 		Filters: filters.New(a.db, systemClock{})})

@@ -132,6 +132,7 @@ type Config struct {
 	Receivables    Receivables
 	Treasury       Treasury
 	Financials     Financials
+	LedgerLog      LedgerLog
 	Exports        Exports
 	Rails          Rails
 	Verifications  Verifications
@@ -243,6 +244,7 @@ func (c *Console) Register(mount func(method, pattern string, h http.Handler), l
 	for _, r := range c.platformRoutes() {
 		mount(r.method, platformPath+"{platform}"+r.pattern, c.handler(c.onPlatform(r.right, r.serve)))
 	}
+	mount(http.MethodGet, root+"/static/proof.js", web.StaticFile(files, "proof.js", "text/javascript; charset=utf-8"))
 	mount(http.MethodGet, root+"/static/style.css", web.StaticFile(files, "style.css", "text/css; charset=utf-8"))
 	mount(http.MethodGet, root+"/static/passkeys.js", web.StaticFile(files, "passkeys.js", "text/javascript; charset=utf-8"))
 }

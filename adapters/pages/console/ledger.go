@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -120,7 +121,19 @@ type postingPage struct {
 	page
 	accounting.Posting
 	List entryList
+	// Proof is nil if NotProved says why there is none.
+	Proof     *postingProof
+	NotProved string
 }
+
+// hasForeignMemo reports whether the memo of a posting may have words of a payer, which are personal data.
+func hasForeignMemo(k ledger.Kind) bool {
+	return slices.Contains([]ledger.Kind{ledger.KindDeposit, ledger.KindUnmatchedReceived, ledger.KindUnmatchedAssigned,
+		ledger.KindReceiptReversed}, k)
+}
+
+// ShowsMemo reports whether the memo may be shown.
+func (p postingPage) ShowsMemo() bool { return p.Memo != "" && !hasForeignMemo(p.Kind) }
 
 func (c *Console) showPosting(r *request) error {
 	id, err := uuid.Parse(r.PathValue("posting"))
@@ -133,5 +146,11 @@ func (c *Console) showPosting(r *request) error {
 	}
 	data := postingPage{page: c.page(r, "Posting", "balance"), Posting: found}
 	data.List = newEntryList(found.RecordedPosting, data.Base)
+	if data.Proof, data.NotProved, err = c.proofOf(r, id); err != nil {
+		return err
+	}
+	if data.Proof != nil {
+		c.site.AllowScript(r.w.Header())
+	}
 	return c.render(r, http.StatusOK, "posting.html", data)
 }

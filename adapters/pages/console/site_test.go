@@ -107,7 +107,8 @@ func newSiteAt(t *testing.T, origin string) *site {
 		Accounting: s.accounting,
 		Proposals:  s.proposals, Webhooks: s.webhooks, Jobs: s.jobs, Periods: s.books, MonthEnd: s.books,
 		Years: fakeYears{s.books}, Reconciliation: s.statements, Books: s.finance, Journals: s.finance,
-		Receivables: s.finance, Treasury: s.finance, Financials: fakeFinancials{s.finance}, Exports: s.finance, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
+		Receivables: s.finance, Treasury: s.finance, Financials: fakeFinancials{s.finance}, LedgerLog: fakeLedgerLog{s.accounting},
+		Exports: s.finance, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
 		Documents: s.reviews, PaymentActions: s.developers, Tokens: s.developers, RequestLog: s.developers, Activity: s.activity,
 		Filters: s.filters,
 		Clock:   fixedClock{}, Log: log,
@@ -254,6 +255,16 @@ func attribute(n *html.Node, name string) string {
 		}
 	}
 	return ""
+}
+
+// isOwnScript reports whether an element is the script of a page that needs one.
+func isOwnScript(n *html.Node) bool {
+	return n.Data == "script" && attribute(n, "src") == root+"/static/proof.js" && n.FirstChild == nil
+}
+
+// foreignScripts returns the scripts of a page that are not its own.
+func (r response) foreignScripts() []*html.Node {
+	return slices.DeleteFunc(r.elements("script"), isOwnScript)
 }
 
 // checkStructure checks what every page must have: its links and forms lead to pages that exist, and its forms have the token.
