@@ -1,0 +1,52 @@
+package browser
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestConsole_PostingProvedInTheBrowser(t *testing.T) {
+	t.Parallel()
+	// The browser checks by itself that a posting is in the signed log: from what the page shows up to the signature. If the page shows another
+	// amount, or the proof or the key is another one, it says so. Without script the page has the proof and the commands.
+	s := startServiceAt(t, "127.0.0.1:0", "--allow-private-webhooks", "--seal-every", "1s")
+	p, _, _ := s.newWorkload()
+	c := s.newColleague("root@acme.example", "Root Admin", "ADMINISTRATOR", view{width: 1100, height: 900, script: true})
+	c.visit(p.consolePath() + "/entries?path=fx/position&currency=USD")
+	posting := c.evaluate(`document.querySelector("a[href*='/postings/']").getAttribute("href")`)
+	for deadline := time.Now().Add(time.Minute); ; {
+		c.visit(posting)
+		if c.evaluate(`String(document.querySelectorAll("[data-proof]").length)`) == "1" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the posting is not sealed: %s", c.text())
+		}
+		time.Sleep(time.Second)
+	}
+	c.want("Your browser has checked: this posting is in the signed log.")
+	c.checkEverywhere("posting with a proof")
+	if got := c.evaluate(`String(document.querySelectorAll(".checks li").length)`); got != "4" {
+		t.Errorf("%s checks: %s", got, c.text())
+	}
+	key := c.evaluate(`document.getElementById("key").value`)
+	again := func(change, want string) {
+		t.Helper()
+		c.evaluate(change)
+		c.evaluate(`document.querySelector("[data-proof] form").requestSubmit(); ""`)
+		c.want(want)
+	}
+	const fails = "Your browser has checked: the proof does not hold."
+	again(`window.cell = document.querySelector("main table td.amount"); window.was = cell.textContent; cell.textContent = "9" + was`, fails)
+	c.want("The leaf and this page differ in: entries.")
+	again(`cell.textContent = was`, "this posting is in the signed log.")
+	again(`document.getElementById("key").value = "`+strings.Replace(key, key[len(key)-6:], "AAAAAA", 1)+`"`, fails)
+	again(`document.getElementById("key").value = "`+key+`"`, "this posting is in the signed log.")
+	again(`window.leaf = document.querySelector("[data-is=leaf]"); leaf.textContent = leaf.textContent.replace(/.{8}$/, "AAAAAAAA"); ""`, fails)
+	c.wantNoComplaints()
+
+	c.setScript(false)
+	c.visit(posting)
+	c.want("causeway ledger verify")
+}
