@@ -48,6 +48,7 @@ var chart = []ChartLine{
 	{ExpenseWriteOffs, Expense, false, "receivables given up"},
 	{ExpenseTaxes, Expense, false, "taxes paid or owed"},
 	{"customer-receivables/<InternalAccount>", Asset, false, "owed by the owner of an account, whose collected money was returned"},
+	{AllowanceReceivables, Asset, false, "expected losses of customer-receivables; below zero"},
 	{"partner-receivables/<RAIL>", Asset, false, "owed by the partner of that rail"},
 	{"partner-payables/<RAIL>", Liability, false, "owed to the partner of that rail"},
 	{AssetTaxes, Asset, false, "taxes to be refunded"},
@@ -97,6 +98,9 @@ const (
 
 	LiabilityDeferredFees = "liability/deferred-fees"
 
+	// AllowanceReceivables is what of customer-receivables is expected to be lost.
+	AllowanceReceivables = "allowance/receivables"
+
 	EquityCapital          = "equity/capital"
 	EquityRetainedEarnings = "equity/retained-earnings"
 	EquityBroughtForward   = "equity/brought-forward"
@@ -130,13 +134,14 @@ func Own(name string) string { return "own/" + name }
 
 // CustomerReceivable returns the path of what the owner of an internal account owes for collections that were
 // returned.
-func CustomerReceivable(id ident.InternalAccount) string { return customerReceivables + id.String() }
+func CustomerReceivable(id ident.InternalAccount) string { return CustomerReceivables + id.String() }
 
-const customerReceivables = "customer-receivables/"
+// CustomerReceivables is the group of the accounts of CustomerReceivable.
+const CustomerReceivables = "customer-receivables/"
 
 // IsCustomerReceivable reports whether a path is one of CustomerReceivable. Only the changes of receivables post
 // to it.
-func IsCustomerReceivable(path string) bool { return strings.HasPrefix(path, customerReceivables) }
+func IsCustomerReceivable(path string) bool { return strings.HasPrefix(path, CustomerReceivables) }
 
 // PartnerReceivable returns the path of what the partner of a rail owes.
 func PartnerReceivable(rail string) string { return "partner-receivables/" + rail }

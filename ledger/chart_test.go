@@ -45,6 +45,7 @@ func TestChart_ContainsEveryConstructedPath(t *testing.T) {
 		{ledger.ExpenseTaxes, "expense/taxes", ledger.Expense, false},
 		{ledger.PartnerReceivable("RTP"), "partner-receivables/<RAIL>", ledger.Asset, false},
 		{ledger.CustomerReceivable(alice), "customer-receivables/<InternalAccount>", ledger.Asset, false},
+		{ledger.AllowanceReceivables, "allowance/receivables", ledger.Asset, false},
 		{ledger.PartnerPayable("RTP"), "partner-payables/<RAIL>", ledger.Liability, false},
 		{ledger.AssetTaxes, "asset/taxes", ledger.Asset, false},
 		{ledger.LiabilityTaxes, "liability/taxes", ledger.Liability, false},
@@ -67,8 +68,8 @@ func TestChart_ContainsEveryConstructedPath(t *testing.T) {
 			t.Errorf("%s: found %+v, want %s, %s, no overdraft %t", c.path, line, c.line, c.class, c.noOverdraft)
 		}
 	}
-	if n := len(ledger.Chart()); n != 41 {
-		t.Errorf("the chart has %d lines and this table 41", n)
+	if n := len(ledger.Chart()); n != 42 {
+		t.Errorf("the chart has %d lines and this table 42", n)
 	}
 }
 

@@ -70,6 +70,21 @@ func FeesDeferred(h Header, fees []money.Amount) Posting {
 	return h.posting(KindFeeDeferral, entries...)
 }
 
+// AllowanceChanged records that more, or less, of what customers owe is expected to be lost than before (IFRS 9).
+//
+//	expense/write-offs → allowance/receivables, or the reverse for less
+func AllowanceChanged(h Header, changes []money.Amount) Posting {
+	var entries []Entry
+	for _, c := range changes {
+		if c.Minor < 0 {
+			entries = append(entries, entry(AllowanceReceivables, ExpenseWriteOffs, money.Amount{Minor: -c.Minor, Currency: c.Currency}))
+		} else {
+			entries = append(entries, entry(ExpenseWriteOffs, AllowanceReceivables, c))
+		}
+	}
+	return h.posting(KindAllowance, entries...)
+}
+
 // FeesRecognised moves deferred fees back when the next month begins.
 //
 //	liability/deferred-fees → income/fees

@@ -115,6 +115,8 @@ func TestMovements(t *testing.T) {
 			"fx/valuation → equity/retained-earnings 70 USD"},
 		{"loss of the position before the first revaluation", ledger.PositionOpened(h, usd(-30)), ledger.KindRevaluation,
 			"equity/retained-earnings → fx/valuation 30 USD"},
+		{"allowance", ledger.AllowanceChanged(h, []money.Amount{usd(50), {Minor: -9, Currency: "EUR"}}), ledger.KindAllowance,
+			"expense/write-offs → allowance/receivables 50 USD\nallowance/receivables → expense/write-offs 9 EUR"},
 		{"fees of payments in transit", ledger.FeesDeferred(h, []money.Amount{usd(50), usdc(9)}), ledger.KindFeeDeferral,
 			"income/fees → liability/deferred-fees 50 USD\nincome/fees → liability/deferred-fees 9 USDC"},
 		{"fees of payments that were in transit", ledger.FeesRecognised(h, []money.Amount{usd(50)}), ledger.KindFeeDeferral,

@@ -65,6 +65,7 @@ const (
 	KindRevaluation       Kind = "revaluation"
 	KindFeeDeferral       Kind = "fee_deferral"
 	KindYearEnd           Kind = "year_end"
+	KindAllowance         Kind = "receivables_allowance"
 	KindSweep             Kind = "sweep"
 	KindTreasuryTransfer  Kind = "treasury_transfer"
 	KindFXSettlement      Kind = "fx_settlement"
@@ -82,7 +83,7 @@ var kinds = []Kind{
 	KindDeposit, KindJITReceived, KindConverted, KindFee, KindDelivered, KindReturned,
 	KindRefundOwed, KindRefundPaid, KindRefundFailed, KindTransferIn, KindTransferOut, KindWalletDebit, KindWalletCredit,
 	KindUnmatchedReceived, KindUnmatchedAssigned, KindReversal, KindAdjustment, KindOpeningBalances, KindRevaluation,
-	KindFeeDeferral, KindYearEnd,
+	KindFeeDeferral, KindYearEnd, KindAllowance,
 	KindSweep, KindTreasuryTransfer, KindFXSettlement,
 	KindCollectionReturned, KindReceivableCollected, KindReceivableWrittenOff,
 	KindPlatformFees, KindRailFee, KindReceiptReversed,

@@ -1914,6 +1914,28 @@ GRANT UPDATE(error_at) ON TABLE ledger_proposals TO causeway_service;
 GRANT UPDATE(decided_at) ON TABLE ledger_proposals TO causeway_service;
 GRANT UPDATE(decider_person_id) ON TABLE ledger_proposals TO causeway_service;
 
+CREATE TABLE ledger_receivables_allowances (
+    platform_id uuid NOT NULL,
+    month date NOT NULL,
+    run integer NOT NULL,
+    currency text NOT NULL,
+    owed_30 bigint NOT NULL,
+    owed_60 bigint NOT NULL,
+    owed_90 bigint NOT NULL,
+    owed_over_90 bigint NOT NULL,
+    rates text NOT NULL,
+    before bigint NOT NULL,
+    required bigint NOT NULL
+);
+ALTER TABLE ONLY ledger_receivables_allowances
+    ADD CONSTRAINT ledger_receivables_allowances_pkey PRIMARY KEY (platform_id, month, run, currency);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_receivables_allowances FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+ALTER TABLE ONLY ledger_receivables_allowances
+    ADD CONSTRAINT ledger_receivables_allowances_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+ALTER TABLE ledger_receivables_allowances ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON ledger_receivables_allowances USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT ON TABLE ledger_receivables_allowances TO causeway_service;
+
 CREATE TABLE ledger_settings (
     platform_id uuid NOT NULL,
     version integer NOT NULL,
@@ -1930,6 +1952,7 @@ CREATE TABLE ledger_settings (
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
     person_id uuid,
+    receivables_allowance text,
     CONSTRAINT ledger_setting_fee_recognition_known CHECK ((fee_recognition = ANY (ARRAY['CONVERSION'::text, 'DELIVERY'::text]))),
     CONSTRAINT ledger_setting_has_author CHECK (((token_id IS NOT NULL) OR (actor <> ''::text))),
     CONSTRAINT ledger_setting_note_length CHECK ((length(note) <= 500)),

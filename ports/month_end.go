@@ -28,6 +28,8 @@ type MonthEndResults interface {
 	// PaymentsInTransit calls each for every payment in transit of a run that deferred fees, by payment and
 	// currency.
 	PaymentsInTransit(ctx context.Context, run monthend.Run, each func(monthend.InTransit) error) error
+	// Allowances returns the allowances of a run, by currency.
+	Allowances(ctx context.Context, run monthend.Run) ([]monthend.Allowance, error)
 }
 
 // MonthEndAudit reads runs of all platforms and what they were computed from, to check them.
@@ -38,6 +40,8 @@ type MonthEndAudit interface {
 	MonthEndPlatforms(ctx context.Context) ([]ident.Platform, error)
 	LedgerReader() LedgerReader
 	MonthEndViews() MonthEndViews
+	ReceivablesAt(ctx context.Context, p ident.Platform, before time.Time, upto int64,
+		each func(currency money.Currency, owed int64, returnedAt time.Time) error) error
 }
 
 // PositionPosting is a posting that changed the foreign exchange position.

@@ -76,7 +76,7 @@ func flagNames(err error) error {
 	}
 	named := *f
 	named.Message = strings.NewReplacer("confirmOpeningBalances", "--confirm-opening-balances", "withoutRevaluation", "--without-revaluation",
-		"withoutFeeDeferral", "--without-fee-deferral", "withoutYearEnd", "--without-year-end").Replace(f.Message)
+		"withoutFeeDeferral", "--without-fee-deferral", "withoutAllowance", "--without-allowance", "withoutYearEnd", "--without-year-end").Replace(f.Message)
 	return &named
 }
 
@@ -116,12 +116,13 @@ type ledgerCloseCommand struct {
 	monthCommand
 	WithoutRevaluation bool `help:"Close the month although its exchange result is missing or out of date."`
 	WithoutFeeDeferral bool `help:"Close the month although its deferral of fees is missing or out of date."`
+	WithoutAllowance   bool `help:"Close the month although its allowance for receivables is missing or out of date."`
 	WithoutYearEnd     bool `help:"Close the last month of a financial year although its income and expense are not closed into retained earnings."`
 }
 
 func (l ledgerCloseCommand) Run(ctx context.Context, env *Env) error {
 	return l.changeState(ctx, env, accounting.MonthChange{Action: period.Close, WithoutRevaluation: l.WithoutRevaluation,
-		WithoutFeeDeferral: l.WithoutFeeDeferral, WithoutYearEnd: l.WithoutYearEnd})
+		WithoutFeeDeferral: l.WithoutFeeDeferral, WithoutAllowance: l.WithoutAllowance, WithoutYearEnd: l.WithoutYearEnd})
 }
 
 // archiveMonthCommand holds the arguments of a command on a month of all platforms.

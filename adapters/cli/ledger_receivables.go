@@ -20,6 +20,9 @@ type ledgerReceivablesCommand struct {
 	Record   receivablesRecordCommand   `cmd:"" help:"Record that the collection of a completed transaction was returned."`
 	WriteOff receivablesWriteOffCommand `cmd:"" help:"Give up what a receivable still owes."`
 	Aging    receivablesAgingCommand    `cmd:"" help:"Print what is owed in each currency, by the days since the return."`
+
+	PostAllowance receivablesPostAllowanceCommand `cmd:"" help:"Post the allowance for receivables of a soft-closed month."`
+	Allowance     receivablesAllowanceCommand     `cmd:"" help:"Print the allowance for receivables of a month."`
 }
 
 // receivableChange holds the arguments of a command that changes a receivable.

@@ -55,7 +55,7 @@ func (l ledgerSettingsShowCommand) Run(ctx context.Context, env *Env) error {
 
 type ledgerSettingsSetCommand struct {
 	booksChangeCommand
-	Changes []string `arg:"" help:"Changes: functionalCurrency=USD, unrealisedResult=REVERSE or KEEP, feeRecognition=CONVERSION or DELIVERY, yearEndMonth=12, fourEyes=ADJUSTMENT,CLOSE. What is not named stays." placeholder:"NAME=VALUE"`
+	Changes []string `arg:"" help:"Changes: functionalCurrency=USD, unrealisedResult=REVERSE or KEEP, feeRecognition=CONVERSION or DELIVERY, yearEndMonth=12, receivablesAllowance=1,5,25,100, fourEyes=ADJUSTMENT,CLOSE. What is not named stays." placeholder:"NAME=VALUE"`
 }
 
 func (l ledgerSettingsSetCommand) Run(ctx context.Context, env *Env) error {
@@ -76,6 +76,7 @@ func (f outputFlag) printSettings(env *Env, s books.Settings) error {
 	rows.Add("unrealisedResult", s.UnrealisedResult)
 	rows.Add("feeRecognition", s.FeeRecognition)
 	rows.Add("yearEndMonth", int(s.YearEndMonth))
+	rows.Add("receivablesAllowance", table.Or(s.ReceivablesAllowance.String(), "none"))
 	rows.Add("fourEyes", table.Or(joinTexts(s.FourEyes, ","), "none"))
 	return f.printTable(env, rows, "")
 }
@@ -109,10 +110,10 @@ func (l ledgerSettingsVersionsCommand) Run(ctx context.Context, env *Env) error 
 			return err
 		}
 		rows := table.New("version", "changed (UTC)", "by", "functionalCurrency|functional_currency", "unrealisedResult|unrealised_result",
-			"feeRecognition|fee_recognition", "yearEndMonth|year_end_month", "fourEyes|four_eyes", "note")
+			"feeRecognition|fee_recognition", "yearEndMonth|year_end_month", "receivablesAllowance|receivables_allowance", "fourEyes|four_eyes", "note")
 		for _, v := range page.Versions {
 			rows.Add(v.Version, table.Second(v.At), changeText(v.By, v.Approval), v.FunctionalCurrency, v.UnrealisedResult, v.FeeRecognition,
-				int(v.YearEndMonth), joinTexts(v.FourEyes, ","), v.Note)
+				int(v.YearEndMonth), v.ReceivablesAllowance.String(), joinTexts(v.FourEyes, ","), v.Note)
 		}
 		return l.printTable(env, rows, "")
 	})

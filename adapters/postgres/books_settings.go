@@ -24,6 +24,19 @@ var booksSettings = schema.New("ledger_settings", []string{"platform_id", "versi
 		{Name: "functional_currency", Field: &v.FunctionalCurrency}, {Name: "unrealised_result", Field: &v.UnrealisedResult},
 		{Name: "fee_recognition", Field: &v.FeeRecognition}, {Name: "year_end_month", Field: &v.YearEndMonth},
 		{Name: "four_eyes", Field: schema.Array(&v.FourEyes)},
+		{Name: "receivables_allowance", Type: "text", Field: schema.Converted(
+			func() *string {
+				if text := v.ReceivablesAllowance.String(); text != "" {
+					return &text
+				}
+				return nil
+			},
+			func(text *string) (err error) {
+				if text != nil {
+					v.ReceivablesAllowance, err = books.ParseAllowanceRates(*text)
+				}
+				return err
+			})},
 	}, schema.AuthorColumns(&v.By), schema.ApprovalColumns(&v.Approval))
 })
 

@@ -90,6 +90,7 @@ var queuedFacts = []queuedFact{
 			"exchange_positions":    rowsDigest("ledger_exchange_positions", runOf(ledger.KindRevaluation)),
 			"exchange_origins":      rowsDigest("ledger_exchange_origins", runOf(ledger.KindRevaluation)),
 			"exchange_translations": rowsDigest("ledger_exchange_translations", runOf(ledger.KindRevaluation)),
+			"allowances":            rowsDigest("ledger_receivables_allowances", runOf(ledger.KindAllowance)),
 			"payments_in_transit":   rowsDigest("ledger_payments_in_transit", runOf(ledger.KindFeeDeferral)),
 		}},
 	{kind: ledger.FactYearClosing, table: "ledger_year_closings", key: []keyColumn{{"year", "integer"}, {"number", "integer"}},

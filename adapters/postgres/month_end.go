@@ -100,11 +100,12 @@ func (u *Unit) SaveMonthEndRun(ctx context.Context, run monthend.Run) error {
 	return write(ctx, u, insertMonthEndRun, run)
 }
 
-// selectPostedSince has the postings on the accounts at a path that were recorded after a number and are effective
+// selectPostedSince has the postings on the accounts in a range of paths ($2 and $5) that were recorded after a number and are effective
 // before a time. All that were recorded more than ten seconds after that time are backdated
 // (ledger_backdated_entries_by_gap); the others are found by their accounts.
 const selectPostedSince = `
-WITH accounts AS MATERIALIZED (SELECT id FROM ledger_accounts WHERE platform_id = $1 AND path = $2), bound AS MATERIALIZED (
+WITH accounts AS MATERIALIZED (SELECT id FROM ledger_accounts
+	WHERE platform_id = $1 AND path IS NOT NULL AND path COLLATE "C" >= $2 AND path COLLATE "C" < $5), bound AS MATERIALIZED (
 	SELECT ledger_seq_at($1, $4::timestamptz + interval '10 seconds') AS seq
 )
 SELECT EXISTS (
@@ -122,7 +123,8 @@ SELECT EXISTS (
 
 // PostedSince implements monthend.Tx.
 func (u *Unit) PostedSince(ctx context.Context, p ident.Platform, path string, seq int64, before time.Time) (posted bool, err error) {
-	err = u.query(ctx, selectPostedSince, []any{p, path, seq, before}, func(rows pgx.Rows) error { return rows.Scan(&posted) })
+	args := []any{p, path, seq, before, ledgerdb.PathBeyond(path)}
+	err = u.query(ctx, selectPostedSince, args, func(rows pgx.Rows) error { return rows.Scan(&posted) })
 	return posted, err
 }
 

@@ -36,6 +36,7 @@ type CloseStepName string
 const (
 	StepSoftClose      CloseStepName = "SOFT_CLOSE"
 	StepExchangeResult CloseStepName = "EXCHANGE_RESULT" // only with a functional currency
+	StepAllowance      CloseStepName = "ALLOWANCE"       // only with rates of an allowance for receivables
 	StepFeeDeferral    CloseStepName = "FEE_DEFERRAL"    // only if fees are income at delivery
 	StepYearEnd        CloseStepName = "YEAR_END"        // only in the last month of a year
 	StepClose          CloseStepName = "CLOSE"
@@ -95,8 +96,11 @@ func softCloseStep(c period.Calendar, m Month, now time.Time) CloseStep {
 // runStep returns the step of a run that posts at the end of the month.
 func runStep(ctx context.Context, tx Tx, p ident.Platform, settings books.SettingsVersion, kind ledger.Kind, m Month) (CloseStep, error) {
 	step := CloseStep{Name: StepExchangeResult}
-	if kind == ledger.KindFeeDeferral {
+	switch kind {
+	case ledger.KindFeeDeferral:
 		step.Name = StepFeeDeferral
+	case ledger.KindAllowance:
+		step.Name = StepAllowance
 	}
 	needed, err := neededRun(ctx, tx, p, settings, kind, m.Month)
 	if err != nil {

@@ -121,9 +121,9 @@ type MonthChange struct {
 	// ConfirmOpeningBalances confirms that what is effective before the first month that is
 	// soft-closed forms its opening balances.
 	ConfirmOpeningBalances bool
-	// WithoutRevaluation and WithoutFeeDeferral confirm that a month is closed although it needs such a run and
+	// WithoutRevaluation, WithoutFeeDeferral and WithoutAllowance confirm that a month is closed although it needs such a run and
 	// has none, or one that is out of date.
-	WithoutRevaluation, WithoutFeeDeferral bool
+	WithoutRevaluation, WithoutFeeDeferral, WithoutAllowance bool
 	// WithoutYearEnd confirms that the last month of a year is closed although income and expense of the year are
 	// not closed into retained earnings.
 	WithoutYearEnd bool
@@ -185,11 +185,13 @@ type monthRequest struct {
 	ConfirmOpeningBalances bool   `json:"confirmOpeningBalances,omitempty"`
 	WithoutRevaluation     bool   `json:"withoutRevaluation,omitempty"`
 	WithoutFeeDeferral     bool   `json:"withoutFeeDeferral,omitempty"`
+	WithoutAllowance       bool   `json:"withoutAllowance,omitempty"`
 	WithoutYearEnd         bool   `json:"withoutYearEnd,omitempty"`
 }
 
 func newMonthRequest(c MonthChange) monthRequest {
-	return monthRequest{c.Month.String(), c.Note, c.ConfirmOpeningBalances, c.WithoutRevaluation, c.WithoutFeeDeferral, c.WithoutYearEnd}
+	return monthRequest{c.Month.String(), c.Note, c.ConfirmOpeningBalances, c.WithoutRevaluation, c.WithoutFeeDeferral, c.WithoutAllowance,
+		c.WithoutYearEnd}
 }
 
 func checkMonthRequest(_ context.Context, _ ident.Platform, r monthRequest) error {
@@ -219,7 +221,7 @@ func (s *Periods) change(ctx context.Context, tx Tx, c foureyes.Change, a period
 	done = Month{Month: month, State: next.State(month), Changes: []period.Change{change}}
 	if a == period.Close {
 		if err := checkMonthEnd(ctx, tx, c.Platform, MonthChange{Month: month, WithoutRevaluation: r.WithoutRevaluation,
-			WithoutFeeDeferral: r.WithoutFeeDeferral}); err != nil {
+			WithoutFeeDeferral: r.WithoutFeeDeferral, WithoutAllowance: r.WithoutAllowance}); err != nil {
 			return Month{}, err
 		}
 		if err := checkYearEnd(ctx, tx, c.Platform, MonthChange{Month: month, WithoutYearEnd: r.WithoutYearEnd}); err != nil {
@@ -243,8 +245,8 @@ func (s *Periods) describeFirst(ctx context.Context, p ident.Platform, c MonthCh
 	return err
 }
 
-// checkMonthEnd returns CONFLICT if a month that is to be closed lacks the run of its exchange result or of the
-// deferral of fees, or has one that is out of date, and that is not confirmed.
+// checkMonthEnd returns CONFLICT if a month that is to be closed lacks the run of its exchange result, of the
+// deferral of fees or of the allowance for receivables, or has one that is out of date, and that is not confirmed.
 func checkMonthEnd(ctx context.Context, tx Tx, p ident.Platform, c MonthChange) error {
 	settings, err := tx.BooksSettings(ctx, p)
 	if err != nil {
@@ -264,6 +266,9 @@ func checkMonthEnd(ctx context.Context, tx Tx, p ident.Platform, c MonthChange) 
 
 // neededRuns returns the runs that a month needs before it is closed, but for those that the change leaves out.
 func neededRuns(settings books.Settings, c MonthChange) (kinds []ledger.Kind) {
+	if !settings.ReceivablesAllowance.IsZero() && !c.WithoutAllowance {
+		kinds = append(kinds, ledger.KindAllowance) // before the exchange result, which it may change
+	}
 	if settings.FunctionalCurrency != "" && !c.WithoutRevaluation {
 		kinds = append(kinds, ledger.KindRevaluation)
 	}

@@ -25,9 +25,12 @@ func (c *run) checkMonthEnd(ctx context.Context) error {
 		return err
 	}
 	m := &monthEndCheck{report: c.report, stored: c.store, postings: c.store.LedgerReader(),
-		reader: &runs.Reader{Results: c.store, Views: c.store.MonthEndViews(), KeptRates: c.store}}
+		reader: &runs.Reader{Results: c.store, Views: c.store.MonthEndViews(), KeptRates: c.store, Receivables: c.store}}
 	for _, platform := range slices.DeleteFunc(platforms, c.ofOthers) {
 		if err := m.checkRuns(ctx, platform, ledger.KindRevaluation, RuleExchangeResults, m.checkExchangeResult); err != nil {
+			return err
+		}
+		if err := m.checkRuns(ctx, platform, ledger.KindAllowance, RuleAllowances, m.checkAllowance); err != nil {
 			return err
 		}
 		if err := m.checkRuns(ctx, platform, ledger.KindFeeDeferral, RuleDeferredFees, m.checkDeferredFees); err != nil {

@@ -29,7 +29,7 @@ const booksFixture = `
 		FROM ledger_clocks, generate_series(1, 2) n;
 	UPDATE ledger_proposals SET status = 'EXECUTED', decider_token_id = gen_random_uuid(), decider = 'bob', decided_at = now() WHERE id = '01930000-0000-7000-8000-0000000000c1';
 	INSERT INTO ledger_month_end_runs (platform_id, kind, month, run, ran_at, token_id, actor, last_seq, posting_ids)
-		SELECT platform_id, kind, '2026-10-01', 1, now(), NULL, 'ops', 1, '{}' FROM ledger_clocks, (VALUES ('revaluation'), ('fee_deferral')) AS v (kind);
+		SELECT platform_id, kind, '2026-10-01', 1, now(), NULL, 'ops', 1, '{}' FROM ledger_clocks, (VALUES ('revaluation'), ('fee_deferral'), ('receivables_allowance')) AS v (kind);
 	INSERT INTO ledger_exchange_results (platform_id, month, run, functional_currency, keep_unrealised, covers_from, rates_kept_at, opening_rates_kept_at, opening_result, cash, opening_value, closing_value, rate_changes)
 		SELECT platform_id, '2026-10-01', 1, 'USD', false, '2026-10-01', now(), now(), 0, 1, 2, 3, 0 FROM ledger_clocks;
 	INSERT INTO ledger_exchange_positions (platform_id, month, run, currency, quantity, cost, rate, rate_at, rate_source, value, unrealised, carried)
@@ -37,6 +37,8 @@ const booksFixture = `
 	INSERT INTO ledger_exchange_translations (platform_id, month, run, account, currency, quantity, value, postings) SELECT platform_id, '2026-10-01', 1, 'income/fees', 'EUR', 6, 7, 1 FROM ledger_clocks;
 	INSERT INTO ledger_exchange_origins (platform_id, month, run, origin, currency, amount, trades) SELECT platform_id, '2026-10-01', 1, 'CONVERSION', 'EUR', 5, 1 FROM ledger_clocks;
 	INSERT INTO ledger_payments_in_transit (platform_id, month, run, transaction_id, currency, amount, fee) SELECT platform_id, '2026-10-01', 1, gen_random_uuid(), 'USD', 100, 1 FROM ledger_clocks;
+	INSERT INTO ledger_receivables_allowances (platform_id, month, run, currency, owed_30, owed_60, owed_90, owed_over_90, rates, before, required)
+		SELECT platform_id, '2026-10-01', 1, 'USD', 100, 0, 0, 0, '5,0,0,0', 0, 5 FROM ledger_clocks;
 	INSERT INTO ledger_year_closings (platform_id, year, number, last_month, closed_at, token_id, actor, note, posting_id, seq) SELECT platform_id, 2025, 1, '2025-12-01', now(), NULL, 'ops', 'closed', NULL, 1 FROM ledger_clocks;
 	INSERT INTO ledger_year_results (platform_id, year, number, currency, income, expense) SELECT platform_id, 2025, 1, 'USD', 100, 40 FROM ledger_clocks;
 	INSERT INTO ledger_year_reversals (platform_id, year, number, reversed_at, token_id, actor, note, posting_id, effective_at) SELECT platform_id, 2025, 1, now(), NULL, 'ops', 'again', NULL, now() FROM ledger_clocks;
@@ -119,6 +121,7 @@ var booksLines = []struct{ table, change, copy, fact, name string }{
 	{"ledger_exchange_translations", "value = 8", `{"account": "income/rounding"}`, "month-end-run revaluation/2026-10-01/1",
 		"exchange_translations"},
 	{"ledger_payments_in_transit", "fee = 2", `{"currency": "GBP"}`, "month-end-run fee_deferral/2026-10-01/1", "payments_in_transit"},
+	{"ledger_receivables_allowances", "owed_30 = 90", `{"currency": "GBP"}`, "month-end-run receivables_allowance/2026-10-01/1", "allowances"},
 	{"ledger_year_results", "income = 90", `{"currency": "GBP"}`, "year-closing 2025/1", "year_results"},
 	{"safeguarding_report_lines", "amount = 9", `{"currency": "GBP"}`, "safeguarding-report 2026-11-19/1", "report_lines"},
 	{"safeguarding_report_statements", "open_breaks = 1", `{"currency": "GBP"}`, "safeguarding-report 2026-11-19/1", "report_statements"},

@@ -29,6 +29,7 @@ const (
 	RuleSoftClosedMonths     Rule = "soft-closed months have only authorised postings"
 	RuleAdjustments          Rule = "adjustments are authorised"
 	RuleExchangeResults      Rule = "exchange results are those of the position"
+	RuleAllowances           Rule = "allowances are those of receivables by age"
 	RuleDeferredFees         Rule = "deferred fees are those of payments in transit"
 	RuleSafeguarding         Rule = "safeguarding reports follow from the postings"
 	RuleTreasury             Rule = "treasury movements match their postings"
@@ -91,6 +92,7 @@ var rules = []struct {
 	{RuleSoftClosedMonths, "changes of months", check, ofMonths},
 	{RuleAdjustments, "adjustments", check, ofAdjustments},
 	{RuleExchangeResults, "revalued months", check, ofMonthEndRuns},
+	{RuleAllowances, "months with allowances", check, ofMonthEndRuns},
 	{RuleDeferredFees, "months with deferred fees", check, ofMonthEndRuns},
 	{RuleSafeguarding, "safeguarding reports", check, ofPostings},
 	{RuleTreasury, "postings of movements", check, ofPostings},

@@ -81,14 +81,18 @@ type settingsRequest struct {
 	YearEndMonth       time.Month             `json:"yearEndMonth"`
 	FourEyes           []books.Action         `json:"fourEyes"`
 	Note               string                 `json:"note,omitempty"`
+	// ReceivablesAllowance is the text of books.AllowanceRates, which were checked before.
+	ReceivablesAllowance string `json:"receivablesAllowance,omitempty"`
 }
 
 func newSettingsRequest(base int, s books.Settings, note string) settingsRequest {
-	return settingsRequest{base, s.FunctionalCurrency, s.UnrealisedResult, s.FeeRecognition, s.YearEndMonth, s.FourEyes, note}
+	return settingsRequest{base, s.FunctionalCurrency, s.UnrealisedResult, s.FeeRecognition, s.YearEndMonth, s.FourEyes, note,
+		s.ReceivablesAllowance.String()}
 }
 
 func (r settingsRequest) settings() books.Settings {
-	return books.Settings{FunctionalCurrency: r.FunctionalCurrency, UnrealisedResult: r.UnrealisedResult, FeeRecognition: r.FeeRecognition,
+	allowance, _ := books.ParseAllowanceRates(r.ReceivablesAllowance)
+	return books.Settings{ReceivablesAllowance: allowance, FunctionalCurrency: r.FunctionalCurrency, UnrealisedResult: r.UnrealisedResult, FeeRecognition: r.FeeRecognition,
 		YearEndMonth: r.YearEndMonth, FourEyes: r.FourEyes}
 }
 

@@ -322,7 +322,7 @@ func (s services) Books() *books.Service {
 // MonthEnd implements cli.Services.
 func (s services) MonthEnd() *monthend.Service {
 	return monthend.New(monthend.Config{Store: s.db, Results: s.db, Postings: s.db.LedgerReader(), Views: s.db.MonthEndViews(),
-		KeptRates: s.db, Clock: systemClock{}, IDs: s.ids})
+		KeptRates: s.db, Receivables: s.db, Balances: s.db.Finance(), Clock: systemClock{}, IDs: s.ids})
 }
 
 // Financials implements cli.Services.

@@ -44,7 +44,7 @@ func newEnv(t *testing.T, settings ...string) *env {
 	e := &env{Env: apptest.New(t), t: t}
 	e.by = platform.Author{Token: e.Admin.Token, Actor: "Ana Lima"}
 	e.service = monthend.New(monthend.Config{Store: e.Store, Results: e.Store, Postings: e.Store.LedgerReader(),
-		Views: e.Store.MonthEndViews(), KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
+		Views: e.Store.MonthEndViews(), KeptRates: e.Store, Receivables: e.Store, Balances: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
 	e.periods = accounting.NewPeriods(accounting.PeriodsConfig{
 		Store: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
 		Clock: e.Clock, IDs: e.IDs})

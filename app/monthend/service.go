@@ -1,5 +1,5 @@
-// Package monthend posts at the end of a month: the exchange result of the position, and the deferral of fees of
-// payments that are not delivered. It also explains what changed the value of the position.
+// Package monthend posts at the end of a month: the exchange result of the position, the deferral of fees of
+// payments that are not delivered, and the allowance for receivables. It also explains what changed the value of the position.
 //
 // A run reads the ledger outside of a unit of work, however long that takes, and then posts in one that refuses if
 // a posting was added meanwhile. Payments are never blocked.
@@ -27,8 +27,11 @@ type Config struct {
 	Postings  LedgerReader
 	Views     ports.MonthEndViews
 	KeptRates runs.KeptRates
-	Clock     ports.Clock
-	IDs       ports.IDs
+	// Receivables and Balances are what allowances are computed from.
+	Receivables runs.Receivables
+	Balances    runs.Balances
+	Clock       ports.Clock
+	IDs         ports.IDs
 }
 
 // Service holds the use cases.
@@ -39,7 +42,8 @@ func New(c Config) *Service { return &Service{c} }
 
 // Executors carry out the approved proposals of runs.
 func (s *Service) Executors() []foureyes.Executor {
-	return []foureyes.Executor{s.revaluation().Executor(s.foureyes()), s.feeDeferral().Executor(s.foureyes())}
+	return []foureyes.Executor{s.revaluation().Executor(s.foureyes()), s.feeDeferral().Executor(s.foureyes()),
+		s.allowance().Executor(s.foureyes())}
 }
 
 func (s *Service) foureyes() foureyes.Config[Tx] {
@@ -48,7 +52,7 @@ func (s *Service) foureyes() foureyes.Config[Tx] {
 
 // reader computes what is posted.
 func (s *Service) reader() *runs.Reader {
-	return &runs.Reader{Results: s.Results, Views: s.Views, KeptRates: s.KeptRates}
+	return &runs.Reader{Results: s.Results, Views: s.Views, KeptRates: s.KeptRates, Receivables: s.Receivables, Balances: s.Balances}
 }
 
 // run returns the last run of a kind for a month. Fault: NOT_FOUND.

@@ -32,10 +32,11 @@ type Tx interface {
 	Post(ctx context.Context, postings []ledger.Posting) error
 	MonthEndRun(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error)
 	MonthEndRunBefore(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error)
-	// SaveMonthEndRun stores a run; its result is stored with SaveExchangeResult or SavePaymentsInTransit.
+	// SaveMonthEndRun stores a run; its result is stored with SaveExchangeResult, SavePaymentsInTransit or SaveAllowances.
 	SaveMonthEndRun(ctx context.Context, run monthend.Run) error
 	SaveExchangeResult(ctx context.Context, run monthend.Run, result monthend.ExchangeResult) error
 	SavePaymentsInTransit(ctx context.Context, run monthend.Run, lines []monthend.InTransit) error
+	SaveAllowances(ctx context.Context, run monthend.Run, allowances []monthend.Allowance) error
 	LockPeriods(ctx context.Context, p ident.Platform) (period.Calendar, error)
 	Authorise(ctx context.Context, authorisations []period.Authorisation) error
 }

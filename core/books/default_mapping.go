@@ -13,6 +13,7 @@ var defaultMapping = StoredMapping([]MappingLine{
 	{"transit/treasury", "", GLAccount{"1260", "Own money in transit"}},
 	{"partner-receivables/*", "", GLAccount{"1300", "Receivables from partners"}},
 	{"customer-receivables/*", "", GLAccount{"1350", "Receivables from customers"}},
+	{"allowance/receivables", "", GLAccount{"1360", "Allowance for receivables"}},
 	{"asset/taxes", "", GLAccount{"1400", "Taxes to be refunded"}},
 	{"asset/*", "", GLAccount{"1900", "Other assets"}},
 

@@ -61,6 +61,8 @@ type Settings struct {
 	FeeRecognition     FeeRecognition
 	// YearEndMonth is the last month of a financial year.
 	YearEndMonth time.Month
+	// ReceivablesAllowance is what part of receivables is expected to be lost, by age; all zero if no allowance is made.
+	ReceivablesAllowance AllowanceRates
 	// FourEyes lists the actions that need a second person, in the order of Actions.
 	FourEyes []Action
 }
@@ -103,6 +105,9 @@ func (s Settings) Checked() (Settings, error) {
 	if s.YearEndMonth < time.January || s.YearEndMonth > time.December {
 		bad = append(bad, fault.Field{Field: "yearEndMonth", Message: "must be 1 to 12"})
 	}
+	if !s.ReceivablesAllowance.isValid() {
+		bad = append(bad, fault.Field{Field: "receivablesAllowance", Message: allowanceForm})
+	}
 	ordered := []Action{}
 	for _, a := range Actions() {
 		if slices.Contains(s.FourEyes, a) {
@@ -132,7 +137,7 @@ func actionNames() string {
 // Equal reports whether two checked settings are the same.
 func (s Settings) Equal(other Settings) bool {
 	return slices.Equal(s.FourEyes, other.FourEyes) && s.FunctionalCurrency == other.FunctionalCurrency &&
-		s.UnrealisedResult == other.UnrealisedResult &&
+		s.UnrealisedResult == other.UnrealisedResult && s.ReceivablesAllowance == other.ReceivablesAllowance &&
 		s.FeeRecognition == other.FeeRecognition && s.YearEndMonth == other.YearEndMonth
 }
 
@@ -188,6 +193,13 @@ func (s Settings) With(changes ...string) (Settings, error) {
 				continue
 			}
 			s.YearEndMonth = time.Month(month)
+		case "receivablesAllowance":
+			rates, err := ParseAllowanceRates(value)
+			if err != nil {
+				bad = append(bad, fault.Field{Field: name, Message: allowanceForm})
+				continue
+			}
+			s.ReceivablesAllowance = rates
 		case "fourEyes":
 			s.FourEyes = nil
 			for action := range strings.SplitSeq(value, ",") {
@@ -197,7 +209,7 @@ func (s Settings) With(changes ...string) (Settings, error) {
 			}
 		default:
 			bad = append(bad, fault.Field{Field: name, Message: "must be one of functionalCurrency, unrealisedResult, feeRecognition, " +
-				"yearEndMonth, fourEyes"})
+				"yearEndMonth, receivablesAllowance, fourEyes"})
 		}
 	}
 	if len(bad) > 0 {

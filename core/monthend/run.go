@@ -1,5 +1,5 @@
-// Package monthend holds the rules of runs that post at the end of a month: the exchange result, and the
-// deferral of fees of payments that are not delivered.
+// Package monthend holds the rules of runs that post at the end of a month: the exchange result, the
+// deferral of fees of payments that are not delivered, and the allowance for receivables.
 //
 // A run is for a month that is soft-closed. It may be repeated until the month is closed: a run that comes to
 // another result reverses the postings of the run before it. One run per month and kind counts, the last one.
@@ -113,8 +113,11 @@ func CheckMonth(c period.Calendar, m period.Month, kind ledger.Kind, previous Ru
 
 // Command returns the command that runs a kind for a month.
 func Command(kind ledger.Kind, m period.Month) string {
-	if kind == ledger.KindFeeDeferral {
+	switch kind {
+	case ledger.KindFeeDeferral:
 		return "causeway ledger defer-fees " + m.String()
+	case ledger.KindAllowance:
+		return "causeway ledger receivables post-allowance " + m.String()
 	}
 	return "causeway ledger revalue " + m.String()
 }
@@ -130,8 +133,10 @@ type Needed struct {
 
 // CheckClose returns CONFLICT if a month lacks a run that it needs to be closed, or has one that is out of date.
 func CheckClose(m period.Month, n Needed) error {
-	name := map[ledger.Kind]string{ledger.KindRevaluation: "exchange result", ledger.KindFeeDeferral: "deferral of fees"}[n.Kind]
-	skip := map[ledger.Kind]string{ledger.KindRevaluation: "withoutRevaluation", ledger.KindFeeDeferral: "withoutFeeDeferral"}[n.Kind]
+	name := map[ledger.Kind]string{ledger.KindRevaluation: "exchange result", ledger.KindFeeDeferral: "deferral of fees",
+		ledger.KindAllowance: "allowance for receivables"}[n.Kind]
+	skip := map[ledger.Kind]string{ledger.KindRevaluation: "withoutRevaluation", ledger.KindFeeDeferral: "withoutFeeDeferral",
+		ledger.KindAllowance: "withoutAllowance"}[n.Kind]
 	switch {
 	case !n.Run.Exists():
 		return conflict("Month-end run missing", "The %s of %s is not posted. Post it (%s), or confirm with %s to close the month without it.",

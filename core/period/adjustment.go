@@ -66,6 +66,8 @@ func (a Adjustment) checkEntry(field string, e ledger.Entry) (bad []fault.Field)
 		case side.path == ledger.FXValuation:
 			bad = append(bad, fault.Field{Field: field + side.name, Message: "is posted by the revaluation of a month only; adjust fx/position, " +
 				"and revalue the month again"})
+		case side.path == ledger.AllowanceReceivables:
+			bad = append(bad, fault.Field{Field: field + side.name, Message: "is posted by the allowance of a month only"})
 		case ledger.IsCustomerReceivable(side.path):
 			bad = append(bad, fault.Field{Field: field + side.name, Message: "changes only with a receivable: record, or write off, one at " +
 				"/ledger/receivables"})

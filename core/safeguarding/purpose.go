@@ -71,6 +71,6 @@ func isOwed(line ledger.ChartLine) bool {
 // OwnFundsPrefixes are the prefixes of the paths that together hold every account which is neither owed to
 // customers nor at a partner, and every account at a partner.
 func OwnFundsPrefixes() []string {
-	return []string{"asset/", "chains/", "customer-receivables/", "equity/", "expense/", "fx/", "income/", "liability/", "own/",
+	return []string{"allowance/", "asset/", "chains/", "customer-receivables/", "equity/", "expense/", "fx/", "income/", "liability/", "own/",
 		"partner-payables/", "partner-receivables/", "platform/", "rails/", ledger.TransitClientMoney, ledger.TransitTreasury}
 }

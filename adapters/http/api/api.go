@@ -142,6 +142,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerGLMapping(a, d.Books)
 	registerOpeningBalances(a, d.Books)
 	registerMonthEnd(a, d.MonthEnd)
+	registerAllowance(a, d.MonthEnd)
 	registerFinancials(a, d.Financials)
 	registerYears(a, d.Years)
 	registerJournals(a, d.Journals)

@@ -28,6 +28,9 @@ type MonthEnd interface {
 		m period.Month) (proposal.Outcome[monthend.FeeDeferral], error)
 	Deferral(ctx context.Context, p ident.Platform, m period.Month) (monthend.FeeDeferral, error)
 	InTransitTable(d monthend.FeeDeferral) monthend.Table
+	PostAllowance(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
+		m period.Month) (proposal.Outcome[monthend.Allowance], error)
+	AllowanceOf(ctx context.Context, p ident.Platform, m period.Month) (monthend.Allowance, error)
 }
 
 // monthEndTimeout is enough to read a month with some million conversions.

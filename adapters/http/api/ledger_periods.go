@@ -110,6 +110,7 @@ type accountingPeriodCloseRequest struct {
 	Note               string `json:"note,omitempty" maxLength:"500" doc:"Reason, stored with the change." example:"October is complete."`
 	WithoutRevaluation bool   `json:"withoutRevaluation,omitempty" doc:"Closes the month although its exchange result is missing or out of date. Only for platforms with a functional currency."`
 	WithoutFeeDeferral bool   `json:"withoutFeeDeferral,omitempty" doc:"Closes the month although its deferral of fees is missing or out of date. Only for platforms that recognise fees at delivery."`
+	WithoutAllowance   bool   `json:"withoutAllowance,omitempty" doc:"Closes the month although its allowance for receivables is missing or out of date. Only for platforms that make one."`
 	WithoutYearEnd     bool   `json:"withoutYearEnd,omitempty" doc:"Closes the last month of a financial year although the income and expense of the year are not closed into retained earnings."`
 }
 
@@ -226,12 +227,12 @@ func registerPeriods(a *httpapi.API, service Periods) {
 			"ledger log. The month accepts no more postings: corrections go to the next open month " +
 			"and contain the reversed posting or the original day. Months are closed in order.\n\n" +
 			"A platform with a functional currency posts the exchange result of the month first, and one that recognises fees at delivery defers " +
-			"fees; otherwise the request is refused, unless it confirms to close without. " +
+			"fees, and one that makes an allowance for receivables posts that; otherwise the request is refused, unless it confirms to close without. " +
 			"So is the last month of a financial year before the year is closed (`POST /ledger/years/{year}/close`), if the platform has a " +
 			"functional currency or has closed a year before."},
 		func(b accountingPeriodCloseRequest) accounting.MonthChange {
 			return accounting.MonthChange{Note: b.Note, WithoutRevaluation: b.WithoutRevaluation, WithoutFeeDeferral: b.WithoutFeeDeferral,
-				WithoutYearEnd: b.WithoutYearEnd}
+				WithoutAllowance: b.WithoutAllowance, WithoutYearEnd: b.WithoutYearEnd}
 		})
 	registerAdjustments(a, service)
 }

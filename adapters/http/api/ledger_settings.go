@@ -47,7 +47,8 @@ type LedgerSettings struct {
 	UnrealisedResult   string           `json:"unrealisedResult" enum:"REVERSE,KEEP" doc:"What happens to the unrealised exchange result of a month. REVERSE: it is reversed at the start of the next month. KEEP: it stays, and the next month adds the change since."`
 	FeeRecognition     string           `json:"feeRecognition" enum:"CONVERSION,DELIVERY" doc:"When fees are income: at the conversion of a payment, or at its delivery."`
 	YearEndMonth       int              `json:"yearEndMonth" minimum:"1" maximum:"12" doc:"Last month of the financial year: 12 is December." example:"12"`
-	FourEyes           []string         `json:"fourEyes" maxItems:"20" enum:"ADJUSTMENT,ASSIGNMENT,SOFT_CLOSE,CLOSE,PRICE,SETTINGS,WRITE_OFF,YEAR_END,TREASURY,CHART" doc:"Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result and deferred fees. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command."`
+	Allowance          string           `json:"receivablesAllowance,omitempty" maxLength:"40" doc:"Percentages of receivables that are expected to be lost (IFRS 9), by the days since the return: up to 30, 60, 90, and over. Omitted if no allowance is made." example:"1,5,25,100"`
+	FourEyes           []string         `json:"fourEyes" maxItems:"20" enum:"ADJUSTMENT,ASSIGNMENT,SOFT_CLOSE,CLOSE,PRICE,SETTINGS,WRITE_OFF,YEAR_END,TREASURY,CHART" doc:"Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result, deferred fees and allowance for receivables. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command."`
 }
 
 func (s LedgerSettings) settings() books.Settings {
@@ -57,6 +58,11 @@ func (s LedgerSettings) settings() books.Settings {
 	for _, a := range s.FourEyes {
 		settings.FourEyes = append(settings.FourEyes, books.Action(a))
 	}
+	rates, err := books.ParseAllowanceRates(s.Allowance)
+	if err != nil {
+		rates = books.AllowanceRates{-1} // is not valid: Checked says what is
+	}
+	settings.ReceivablesAllowance = rates
 	return settings
 }
 
@@ -93,7 +99,7 @@ type ledgerSettingsBody struct {
 func renderLedgerSettings(v books.SettingsVersion) ledgerSettingsBody {
 	body := ledgerSettingsBody{
 		LedgerSettings{httpapi.Currency(v.FunctionalCurrency), string(v.UnrealisedResult), string(v.FeeRecognition), int(v.YearEndMonth),
-			make([]string, len(v.FourEyes))},
+			v.ReceivablesAllowance.String(), make([]string, len(v.FourEyes))},
 		renderChange(v.Version, v.At, v.By, v.Approval, v.Note),
 	}
 	for i, a := range v.FourEyes {

@@ -91,6 +91,7 @@ type Accounting interface {
 	TrialBalance(ctx context.Context, p ident.Platform, q accounting.TrialBalanceQuery) (accounting.TrialBalance, error)
 	Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error)
 	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (accounting.Posting, error)
+	Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]accounting.LedgerAccount, error)
 	FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (accounting.FXPosition, error)
 }
 

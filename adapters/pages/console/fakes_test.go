@@ -18,10 +18,12 @@ import (
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/core/transaction"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -428,6 +430,18 @@ func (f *fakeAccounting) TrialBalance(ctx context.Context, p ident.Platform, q a
 func (f *fakeAccounting) Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error) {
 	f.filter = filter
 	return f.entries, f.read(ctx, filter.Account.Platform, "entries")
+}
+
+func (f *fakeAccounting) Account(ctx context.Context, p ident.Platform, path string, _ money.Currency, _ ports.Cutoff) ([]accounting.LedgerAccount,
+	error) {
+	if err := f.read(ctx, p, "account"); err != nil {
+		return nil, err
+	}
+	if f.posting.Seq == 0 {
+		return nil, fault.New(fault.NotFound, "There is no account %s.", path)
+	}
+	return []accounting.LedgerAccount{{LedgerAccount: ports.LedgerAccount{Account: ledger.Account{Platform: p, Path: path, Currency: "USD"},
+		Balance: money.TotalOf(-2_50)}}}, nil
 }
 
 func (f *fakeAccounting) Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (accounting.Posting, error) {

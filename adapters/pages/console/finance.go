@@ -7,6 +7,7 @@ import (
 
 	"causeway/app/journals"
 	"causeway/app/receivables"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/journal"
 	"causeway/core/money"
@@ -14,6 +15,7 @@ import (
 	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/core/receivable"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -194,6 +196,10 @@ func (c *Console) showReceivables(r *request) error {
 	if err != nil {
 		return err
 	}
+	allowances, err := c.Accounting.Account(r.Context(), r.platform.ID, ledger.AllowanceReceivables, "", ports.Cutoff{})
+	if f, ok := fault.As(err); err != nil && (!ok || f.Code != fault.NotFound) {
+		return err
+	}
 	found, err := c.Receivables.Receivables(r.Context(), r.platform.ID, ports.ReceivableFilter{Paging: pagingOf(r), State: state})
 	if err != nil {
 		return err
@@ -203,6 +209,10 @@ func (c *Console) showReceivables(r *request) error {
 		"money of the customer pays it."}
 	v.Filter = &filter{v.Base + "/receivables", []field{{Name: "state", Label: "State", Kind: "select", Value: string(state),
 		Options: optionsOf(receivable.States())}}}
+	for _, allowance := range allowances {
+		c := allowance.Account.Currency
+		v.Facts = add(v.Facts, "Allowance in "+string(c), allowance.Balance.Neg().Major(c), accountLink(v.Base, ledger.AllowanceReceivables, c))
+	}
 	ages := aging.Table()
 	rows := table{Label: "Receivables", Columns: columns("Returned", "Receivable", "State", ">Amount", ">Collected", ">Written off",
 		"Currency",

@@ -71,8 +71,8 @@ func changed[T any](f *fakeBooks, ctx context.Context, p ident.Platform, what st
 
 func (f *fakeBooks) ChangeState(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
 	c accounting.MonthChange) (proposal.Outcome[accounting.Month], error) {
-	return changed[accounting.Month](f, ctx, p, fmt.Sprintf("%s %s by %s: %q first %t without %t %t %t", c.Action, c.Month, by, c.Note,
-		c.ConfirmOpeningBalances, c.WithoutRevaluation, c.WithoutFeeDeferral, c.WithoutYearEnd))
+	return changed[accounting.Month](f, ctx, p, fmt.Sprintf("%s %s by %s: %q first %t without %t %t %t %t", c.Action, c.Month, by, c.Note,
+		c.ConfirmOpeningBalances, c.WithoutRevaluation, c.WithoutFeeDeferral, c.WithoutAllowance, c.WithoutYearEnd))
 }
 
 func (f *fakeBooks) Revalue(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
@@ -83,6 +83,11 @@ func (f *fakeBooks) Revalue(ctx context.Context, p ident.Platform, by platform.A
 func (f *fakeBooks) DeferFees(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
 	m period.Month) (proposal.Outcome[monthend.FeeDeferral], error) {
 	return changed[monthend.FeeDeferral](f, ctx, p, fmt.Sprintf("defer fees of %s by %s", m, by))
+}
+
+func (f *fakeBooks) PostAllowance(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
+	m period.Month) (proposal.Outcome[monthend.Allowance], error) {
+	return changed[monthend.Allowance](f, ctx, p, fmt.Sprintf("post the allowance of %s by %s", m, by))
 }
 
 type fakeYears struct{ *fakeBooks }

@@ -51,12 +51,13 @@ func TestMonths_ChangedAfterACode(t *testing.T) {
 		want string
 	}{
 		"soft-close": {url.Values{"note": {"Complete"}, "first": {"yes"}}, `soft-close 2026-02 by ` + author +
-			`: "Complete" first true without false false false`},
-		"close":      {url.Values{"withoutYearEnd": {"yes"}}, `close 2026-02 by ` + author + `: "" first false without false false true`},
-		"reopen":     {nil, `reopen 2026-02 by ` + author + `: "" first false without false false false`},
-		"revalue":    {nil, "revalue 2026-02 by " + author},
-		"defer-fees": {nil, "defer fees of 2026-02 by " + author},
-		"close-year": {url.Values{"note": {"Audited"}}, "close year 2026 by " + author + ": Audited"},
+			`: "Complete" first true without false false false false`},
+		"close":          {url.Values{"withoutYearEnd": {"yes"}}, `close 2026-02 by ` + author + `: "" first false without false false false true`},
+		"reopen":         {nil, `reopen 2026-02 by ` + author + `: "" first false without false false false false`},
+		"revalue":        {nil, "revalue 2026-02 by " + author},
+		"post-allowance": {nil, "post the allowance of 2026-02 by " + author},
+		"defer-fees":     {nil, "defer fees of 2026-02 by " + author},
+		"close-year":     {url.Values{"note": {"Audited"}}, "close year 2026 by " + author + ": Audited"},
 	} {
 		s := asFinance(t)
 		if got := s.get(path + "/" + name); !strings.Contains(got.body, "waits for an approval") || !strings.Contains(got.body, `name="code"`) {

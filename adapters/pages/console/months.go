@@ -29,6 +29,8 @@ type Periods interface {
 type MonthEnd interface {
 	Revalue(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
 		m period.Month) (proposal.Outcome[monthend.Revaluation], error)
+	PostAllowance(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
+		m period.Month) (proposal.Outcome[monthend.Allowance], error)
 	DeferFees(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
 		m period.Month) (proposal.Outcome[monthend.FeeDeferral], error)
 }
@@ -75,6 +77,13 @@ var monthActions = []monthAction{
 			done, err := c.MonthEnd.Revalue(r.Context(), r.platform.ID, by, nil, m)
 			return proposed(basePath(r.platform.ID), done), err
 		}},
+	{"post-allowance", "Post the allowance for receivables", "What of the receivables is expected to be lost is computed by their age, and the " +
+		"difference to the present allowance is posted. Post it before the exchange result, which it may change.", accounting.StepAllowance,
+		period.SoftClosed, nil,
+		func(c *Console, r *request, m period.Month, by platform.Author) (string, error) {
+			done, err := c.MonthEnd.PostAllowance(r.Context(), r.platform.ID, by, nil, m)
+			return proposed(basePath(r.platform.ID), done), err
+		}},
 	{"defer-fees", "Defer fees", "Fees of payments that were in transit at the end of the month are moved into the next one.",
 		accounting.StepFeeDeferral, period.SoftClosed, nil,
 		func(c *Console, r *request, m period.Month, by platform.Author) (string, error) {
@@ -93,6 +102,7 @@ var monthActions = []monthAction{
 		"next month.", accounting.StepClose, period.SoftClosed, []field{noteField,
 		{Name: "withoutRevaluation", Kind: "checkbox", Label: "Without an exchange result that counts"},
 		{Name: "withoutFeeDeferral", Kind: "checkbox", Label: "Without a deferral of fees that counts"},
+		{Name: "withoutAllowance", Kind: "checkbox", Label: "Without an allowance for receivables that counts"},
 		{Name: "withoutYearEnd", Kind: "checkbox", Label: "Without closing the year"}},
 		func(c *Console, r *request, m period.Month, by platform.Author) (string, error) {
 			return c.changeMonth(r, by, accounting.MonthChange{Action: period.Close, Month: m})
@@ -107,7 +117,7 @@ func (c *Console) changeMonth(r *request, by platform.Author, change accounting.
 	checked := func(name string) bool { return r.PostFormValue(name) != "" }
 	change.Note, change.ConfirmOpeningBalances = r.PostFormValue("note"), checked("first")
 	change.WithoutRevaluation, change.WithoutFeeDeferral = checked("withoutRevaluation"), checked("withoutFeeDeferral")
-	change.WithoutYearEnd = checked("withoutYearEnd")
+	change.WithoutYearEnd, change.WithoutAllowance = checked("withoutYearEnd"), checked("withoutAllowance")
 	done, err := c.Periods.ChangeState(r.Context(), r.platform.ID, by, nil, change)
 	return proposed(basePath(r.platform.ID), done), err
 }
@@ -157,7 +167,8 @@ func (c *Console) showMonths(r *request) error {
 // stepNames are the steps as they are shown.
 var stepNames = map[accounting.CloseStepName]string{accounting.StepSoftClose: "Soft-close the month",
 	accounting.StepExchangeResult: "Post the exchange result", accounting.StepFeeDeferral: "Defer fees",
-	accounting.StepYearEnd: "Close the year", accounting.StepClose: "Close the month"}
+	accounting.StepAllowance: "Post the allowance for receivables",
+	accounting.StepYearEnd:   "Close the year", accounting.StepClose: "Close the month"}
 
 // stepState is how far a step is.
 type stepState string

@@ -51,6 +51,7 @@ var needs = map[string]person.Right{
 	"GET /months/{month}/soft-close": person.KeepBooks, "POST /months/{month}/soft-close": person.KeepBooks,
 	"GET /months/{month}/revalue": person.KeepBooks, "POST /months/{month}/revalue": person.KeepBooks,
 	"GET /months/{month}/defer-fees": person.KeepBooks, "POST /months/{month}/defer-fees": person.KeepBooks,
+	"GET /months/{month}/post-allowance": person.KeepBooks, "POST /months/{month}/post-allowance": person.KeepBooks,
 	"GET /months/{month}/close-year": person.KeepBooks, "POST /months/{month}/close-year": person.KeepBooks,
 	"GET /months/{month}/close": person.KeepBooks, "POST /months/{month}/close": person.KeepBooks,
 	"GET /months/{month}/reopen": person.KeepBooks, "POST /months/{month}/reopen": person.KeepBooks,

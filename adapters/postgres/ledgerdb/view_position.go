@@ -41,14 +41,18 @@ func PositionRanges() (first, beyond []string) {
 	return pathRanges(append(exchange.OwnAccounts(), ledger.FXPosition))
 }
 
+// PathBeyond returns the end of the range of a path, or of the group that one with a slash at its end stands for.
+func PathBeyond(path string) string {
+	if strings.HasSuffix(path, "/") {
+		return prefixEnd(path)
+	}
+	return path + "\x01" // the path alone
+}
+
 // pathRanges returns the ranges of paths, and of the groups that end in a slash.
 func pathRanges(paths []string) (first, beyond []string) {
 	for _, path := range paths {
-		end := path + "\x01" // the path alone
-		if strings.HasSuffix(path, "/") {
-			end = prefixEnd(path)
-		}
-		first, beyond = append(first, path), append(beyond, end)
+		first, beyond = append(first, path), append(beyond, PathBeyond(path))
 	}
 	return first, beyond
 }

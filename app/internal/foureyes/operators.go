@@ -21,6 +21,7 @@ var OperatorOperations = []OperatorOperation{
 	{"closeLedgerPeriod", "ledger close"},
 	{"postExchangeResult", "ledger revalue"},
 	{"postDeferredFees", "ledger defer-fees"},
+	{"postReceivablesAllowance", "ledger receivables post-allowance"},
 	{"closeLedgerYear", "ledger close-year"},
 	{"reverseLedgerYear", "ledger reverse-year"},
 	{"writeOffReceivable", "ledger receivables write-off"},

@@ -21,6 +21,9 @@ type Reader struct {
 	Results   MonthEndResults
 	Views     ports.MonthEndViews
 	KeptRates KeptRates
+	// Receivables and Balances are what allowances are computed from.
+	Receivables Receivables
+	Balances    Balances
 }
 
 // ExchangeResult computes the result of a run from its opening book, the postings of its month with numbers up to
@@ -189,8 +192,11 @@ func (r *Reader) openBook(ctx context.Context, view ports.MonthEndView, run, pre
 // Changed reports whether a posting that a run of this platform, month and kind reads was recorded after the posting with
 // a number. functional is the functional currency.
 func Changed(ctx context.Context, tx Tx, run monthend.Run, functional money.Currency, seq int64) (bool, error) {
-	if run.Kind == ledger.KindRevaluation {
+	switch run.Kind {
+	case ledger.KindRevaluation:
 		return tx.PositionPostedSince(ctx, run.Platform, functional, seq, run.Month.End())
+	case ledger.KindAllowance:
+		return tx.PostedSince(ctx, run.Platform, ledger.CustomerReceivables, seq, run.Month.End())
 	}
 	return tx.PostedSince(ctx, run.Platform, ledger.TransitPayouts, seq, run.Month.End())
 }

@@ -13,8 +13,8 @@ import (
 
 // Tx is what this package does in a unit of work that holds LockPeriods.
 type Tx interface {
-	// PostedSince reports whether a posting on the accounts at a path, effective before a time, was recorded
-	// after the posting with a number.
+	// PostedSince reports whether a posting on the accounts at a path, or below one that ends in a slash, effective before a time, was
+	// recorded after the posting with a number.
 	PostedSince(ctx context.Context, p ident.Platform, path string, seq int64, before time.Time) (bool, error)
 	// PositionPostedSince reports the same of postings that change the position: see ports.MonthEndView.
 	PositionPostedSince(ctx context.Context, p ident.Platform, functional money.Currency, seq int64, before time.Time) (bool, error)
@@ -41,4 +41,6 @@ type MonthEndResults interface {
 	// PaymentsInTransit calls each for every payment in transit of a run that deferred fees, by payment and
 	// currency.
 	PaymentsInTransit(ctx context.Context, run monthend.Run, each func(monthend.InTransit) error) error
+	// Allowances returns the allowances of a run, by currency.
+	Allowances(ctx context.Context, run monthend.Run) ([]monthend.Allowance, error)
 }
