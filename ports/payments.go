@@ -86,6 +86,13 @@ type TransactionFilter struct {
 	Amounts          AmountFilter
 }
 
+// StatusCounts are the transactions of a list by status, each counted to one above MaxTotal. AreMinimum reports that not all of the
+// list were looked at, because a filter left many out.
+type StatusCounts struct {
+	Counts     map[transaction.Status]int64
+	AreMinimum bool
+}
+
 // AmountFilter selects transactions that receive a currency, and outgoing ones that send it. Min and Max limit the amount of
 // that currency, in minor units; 0 does not.
 type AmountFilter struct {

@@ -139,6 +139,13 @@ func checkCounts(t *testing.T, db *DB) {
 				t.Errorf("since %d: %d are %s, %v; the list has %d, a minimum: %t", n, got, status, err, page.Total, page.TotalIsMinimum)
 			}
 		}
+		all, err := db.CountTransactionsByStatus(ctx, p, ports.TransactionFilter{Created: period.Interval{From: since}})
+		for _, status := range transactionStatuses {
+			of := transaction.Status(status)
+			if err != nil || all.Counts[of] != counts[of] && !all.AreMinimum {
+				t.Errorf("since %d: by status %d are %s, want %d, %v", n, all.Counts[of], status, counts[of], err)
+			}
+		}
 		return counts
 	}
 	for _, n := range []int{0, 1, 9_999, 10_003, 30_000, *manyTransactions - 5, *manyTransactions + 1} {
@@ -150,6 +157,21 @@ func checkCounts(t *testing.T, db *DB) {
 	byDay, err := db.CountTransactionsByDay(ports.ForPlatform(t.Context(), p), p, days)
 	if err != nil || byDay[0][transaction.Completed] != ports.MaxTotal+1 || len(byDay[1]) > 0 {
 		t.Errorf("by day: %v, %v", byDay, err)
+	}
+	for _, f := range []ports.TransactionFilter{{}, {Type: transaction.Outgoing}, {Amounts: ports.AmountFilter{Currency: "USD"}},
+		{Type: transaction.Incoming, Amounts: ports.AmountFilter{Currency: "USD"}}} {
+		counts, err := db.CountTransactionsByStatus(ports.ForPlatform(t.Context(), p), p, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, status := range transactionStatuses {
+			of := f
+			of.Paging, of.Statuses = ports.Paging{Limit: 1}, []transaction.Status{transaction.Status(status)}
+			page, err := db.Transactions(ports.ForPlatform(t.Context(), p), p, of)
+			if got := counts.Counts[of.Statuses[0]]; err != nil || min(got, ports.MaxTotal) != page.Total && !page.TotalIsMinimum {
+				t.Errorf("%+v: %d are %s, the list has %d, %v", f, got, status, page.Total, err)
+			}
+		}
 	}
 	if late := check("00000000-0000-7000-8002-000000000000", 24*60*60); late[transaction.Failed] != 1 {
 		t.Errorf("the transaction that was created late is not counted: %v", late)

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,7 +36,56 @@ const countTransactions = `
 // CountTransactions implements payments.Store.
 func (db *DB) CountTransactions(ctx context.Context, p ident.Platform, since time.Time) (map[transaction.Status]int64, error) {
 	counts := map[transaction.Status]int64{}
-	args := []any{p, transactionStatuses, []string{string(transaction.Outgoing), string(transaction.Incoming)},
+	err := db.countByStatus(ctx, counts, p, since, []string{string(transaction.Outgoing), string(transaction.Incoming)})
+	return counts, err
+}
+
+// CountTransactionsByStatus implements payments.Store. Without a filter, or with a type only, it counts as CountTransactions; else
+// among the newest maxCandidates that the index of the filter finds, as totals of lists are counted.
+func (db *DB) CountTransactionsByStatus(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.StatusCounts, error) {
+	counts := ports.StatusCounts{Counts: map[transaction.Status]int64{}}
+	f.Statuses, f.Paging = nil, ports.Paging{}
+	if of := f.Type; reflect.DeepEqual(f, ports.TransactionFilter{Type: of}) {
+		directions := []string{string(of)}
+		if of == "" {
+			directions = []string{string(transaction.Outgoing), string(transaction.Incoming)}
+		}
+		return counts, db.countByStatus(ctx, counts.Counts, p, time.Unix(0, 0), directions)
+	}
+	of := f.Type
+	f.Type = "" // so that no list by type is read
+	l, ok := newTransactionList(p, f)
+	if !ok {
+		return counts, nil
+	}
+	l.whereEqual("direction", string(of))
+	matches := condition{text: "true"}
+	if len(l.filter) > 0 {
+		matches = joined(l.filter, " AND ")
+	}
+	candidates := l.query(db, candidates{columns: condition{"t.status, " + matches.text + " AS matches", matches.args}, order: "DESC",
+		limit: maxCandidates + 1, rows: true})
+	query := db.bun.NewSelect().TableExpr("(?) AS candidates", candidates).ColumnExpr("status, count(*) FILTER (WHERE matches), count(*)").
+		Group("status")
+	var read int64
+	err := db.readQuery(ctx, query, func(rows pgx.Rows) error {
+		var status transaction.Status
+		var matching, n int64
+		err := rows.Scan(&status, &matching, &n)
+		read += n
+		if matching > 0 {
+			counts.Counts[status] = min(matching, ports.MaxTotal+1)
+		}
+		return err
+	})
+	counts.AreMinimum = read > maxCandidates
+	return counts, err
+}
+
+// countByStatus adds how many transactions were created since a time.
+func (db *DB) countByStatus(ctx context.Context, counts map[transaction.Status]int64, p ident.Platform, since time.Time,
+	directions []string) error {
+	args := []any{p, transactionStatuses, directions,
 		idAt(since.Add(-idMargin - maxDerivedDelay)), idAt(since.Add(idMargin)), since, int64(ports.MaxTotal + 1)}
 	err := db.queryRows(ctx, countTransactions, args, func(rows pgx.Rows) error {
 		var status string
@@ -44,7 +94,7 @@ func (db *DB) CountTransactions(ctx context.Context, p ident.Platform, since tim
 		counts[transaction.Status(status)] = n
 		return err
 	})
-	return counts, storage.ReadError(err)
+	return storage.ReadError(err)
 }
 
 // countByDay counts ranges of ids by the primary key of transaction_statuses, up to a limit for each status and direction.

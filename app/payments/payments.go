@@ -144,6 +144,11 @@ func (s *Service) CountTransactions(ctx context.Context, platform ident.Platform
 	return s.Store.CountTransactions(ctx, platform, since)
 }
 
+// CountTransactionsByStatus counts the transactions of a platform that match a filter by status, whatever statuses it has.
+func (s *Service) CountTransactionsByStatus(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.StatusCounts, error) {
+	return s.Store.CountTransactionsByStatus(ctx, p, f)
+}
+
 // DayCount is the number of transactions of a day in UTC, by status: each to one above ports.MaxTotal.
 type DayCount struct {
 	Day    time.Time

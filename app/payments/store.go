@@ -45,6 +45,8 @@ type Store interface {
 	// CountTransactions returns how many transactions were created since a time, by status. It counts to one above ports.MaxTotal
 	// of each; none has no entry.
 	CountTransactions(ctx context.Context, p ident.Platform, since time.Time) (map[transaction.Status]int64, error)
+	// CountTransactionsByStatus counts the transactions that match a filter by status. It leaves the statuses of the filter out.
+	CountTransactionsByStatus(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.StatusCounts, error)
 	// CountTransactionsByDay returns how many transactions have ids of each day, by status. It counts to one above ports.MaxTotal each.
 	CountTransactionsByDay(ctx context.Context, p ident.Platform, days []time.Time) ([]map[transaction.Status]int64, error)
 	// TransactionsByKey returns transactions without their payment instructions.
