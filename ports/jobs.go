@@ -98,7 +98,10 @@ type JobFilter struct {
 	Platform ident.Platform
 	Step     transaction.Step
 	State    JobState
-	Limit    int
+	ID       uuid.UUID
+	// Subject selects the jobs about a transaction or a receipt.
+	Subject uuid.UUID
+	Limit   int
 }
 
 // JobActionKind is what an operator did with a dead job.

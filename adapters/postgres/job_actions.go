@@ -22,11 +22,13 @@ const listJobs = selectJobs + `
 	WHERE ($1::uuid IS NULL OR platform_id = $1) AND ($2 = '' OR step = $2)
 		AND CASE $3 WHEN 'dead' THEN due_at = 'infinity' WHEN 'failing' THEN due_at < 'infinity' AND failed_at IS NOT NULL
 			WHEN 'waiting' THEN failed_at IS NULL ELSE true END
+		AND ($5::uuid IS NULL OR $5 = ANY(subjects)) AND ($6::uuid IS NULL OR id = $6)
 	ORDER BY id LIMIT $4`
 
 // ListJobs reads jobs for operators.
 func (db *DB) ListJobs(ctx context.Context, f ports.JobFilter) ([]ports.ListedJob, error) {
-	return readListedJobs(ctx, db.read, listJobs, f.Platform, f.Step, f.State, f.Limit)
+	return readListedJobs(ctx, db.read, listJobs, f.Platform, f.Step, f.State, f.Limit,
+		uuid.NullUUID{UUID: f.Subject, Valid: f.Subject != uuid.Nil}, uuid.NullUUID{UUID: f.ID, Valid: f.ID != uuid.Nil})
 }
 
 // CountDeadJobs counts the dead jobs of each step, with jobs_due. Steps without any are left out.

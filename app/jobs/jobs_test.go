@@ -60,6 +60,8 @@ func TestList_Filters(t *testing.T) {
 		"of a platform":     {ports.JobFilter{Limit: 10, Platform: env.Platform.ID}, []ports.Job{waiting, failing, given}},
 		"of another":        {ports.JobFilter{Limit: 10, Platform: env.NewPlatform().ID}, nil},
 		"dead, of one step": {ports.JobFilter{Limit: 10, State: ports.JobDead, Step: transaction.StepExpire}, nil},
+		"with an id":        {ports.JobFilter{Limit: 10, ID: failing.ID}, []ports.Job{failing}},
+		"about a payment":   {ports.JobFilter{Limit: 10, Subject: given.Subjects[0]}, []ports.Job{given}},
 	} {
 		got, err := env.List(t.Context(), c.filter)
 		if err != nil || !slices.EqualFunc(got, c.want, func(a ports.ListedJob, b ports.Job) bool {

@@ -76,6 +76,7 @@ type Platforms interface {
 type Payments interface {
 	ListTransactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
 	CountTransactions(ctx context.Context, p ident.Platform, since time.Time) (map[transaction.Status]int64, error)
+	CountTransactionsByStatus(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.StatusCounts, error)
 	CountTransactionsByDay(ctx context.Context, p ident.Platform, days int) ([]payments.DayCount, error)
 }
 

@@ -19,6 +19,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
+	"causeway/core/quote"
 	"causeway/core/requestlog"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -64,6 +65,12 @@ func (f *fakeDevelopers) Reject(ctx context.Context, p ident.Platform, id ident.
 func (f *fakeDevelopers) SimulatePayment(ctx context.Context, p ident.Platform, in payments.SendRequest,
 	_ *ports.IdempotentRequest) (transaction.Transaction, error) {
 	return f.act(ctx, p, "pay in %s %d %s", in.Reference, *in.Amount, in.Currency)
+}
+
+func (f *fakeDevelopers) ExpireQuote(ctx context.Context, p ident.Platform, id ident.Quote,
+	_ *ports.IdempotentRequest) (quote.WithStatus, error) {
+	_, err := f.act(ctx, p, "expire %s", id)
+	return quote.WithStatus{}, err
 }
 
 func (f *fakeDevelopers) SettleNow(ctx context.Context, p ident.Platform, id ident.Transaction,
@@ -228,15 +235,15 @@ func TestPayment_ButtonsOfItsState(t *testing.T) {
 	}
 	id := paymentID.UUID().String()
 	for name, test := range map[string]struct{ got, want string }{
-		"waits for money":       {buttons(person.Support, platform.Sandbox, state(transaction.Pending)), "pay-in"},
-		"at a partner":          {buttons(person.Support, platform.Sandbox, state(transaction.Processing)), "settle"},
-		"paid":                  {buttons(person.Support, platform.Sandbox, state(transaction.Completed)), "return take-back"},
-		"failed":                {buttons(person.Support, platform.Sandbox, state(transaction.Failed)), ""},
+		"waits for money":       {buttons(person.Support, platform.Sandbox, state(transaction.Pending)), "pay-in expire redeliver"},
+		"at a partner":          {buttons(person.Support, platform.Sandbox, state(transaction.Processing)), "settle redeliver"},
+		"paid":                  {buttons(person.Support, platform.Sandbox, state(transaction.Completed)), "return take-back redeliver"},
+		"failed":                {buttons(person.Support, platform.Sandbox, state(transaction.Failed)), "redeliver"},
 		"a viewer":              {buttons(person.Viewer, platform.Sandbox, state(transaction.Completed)), ""},
-		"in production":         {buttons(person.Support, platform.Production, state(transaction.Completed)), ""},
-		"for operators":         {buttons(person.Operator, platform.Production, state(transaction.Processing)), id},
+		"in production":         {buttons(person.Support, platform.Production, state(transaction.Completed)), "redeliver"},
+		"for operators":         {buttons(person.Operator, platform.Production, state(transaction.Processing)), "redeliver release cancel move"},
 		"asks for an approval":  {buttons(person.Compliance, platform.Production, asks), "approve reject"},
-		"asks, and not support": {buttons(person.Support, platform.Production, asks), ""},
+		"asks, and not support": {buttons(person.Support, platform.Production, asks), "redeliver"},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s: %q, want %q", name, test.got, test.want)
@@ -262,6 +269,7 @@ func TestPayment_MovedOn(t *testing.T) {
 			"reject " + paymentID.String() + " Unknown"}, "pay-in": {person.Support, "pay in CWREF123 5025 USD"},
 		"settle": {person.Support, "settle " + paymentID.String()}, "return": {person.Support, "return " + paymentID.String()},
 		"take-back": {person.Support, "take back " + paymentID.String()},
+		"expire":    {person.Support, "expire " + numbered(ident.Quote{}, 14).String()},
 	} {
 		s := newSite(t).fill().as(person.Grant{Role: test.role})
 		s.accounting.timeline.Transaction.Approval = &transaction.Approval{Requested: []transaction.InfoField{{Name: "FULL_NAME"}}}
@@ -285,5 +293,44 @@ func TestPayment_MovedOn(t *testing.T) {
 			!strings.Contains(got.body, "must be an amount in USD") {
 			t.Errorf("amount %s: %d %s", amount, got.StatusCode, got.body)
 		}
+	}
+}
+
+func TestPayment_ConnectionsAndStoppedJobs(t *testing.T) {
+	t.Parallel()
+	// A payment shows what its connection says, with the partner's words masked, and the jobs about it that have stopped. A button leads
+	// to the page that says what it does. Who may not see connections sees none of it, and a sandbox has none.
+	path := base + "/payments/" + paymentID.UUID().String()
+	for role, shows := range map[person.Role]bool{person.Operator: true, person.Support: false, person.Viewer: false} {
+		s := newSite(t).fill().as(person.Grant{Role: role})
+		s.platforms.all[0].Environment = platform.Production
+		s.jobs.all[0].Subjects = []uuid.UUID{paymentID.UUID()}
+		s.rails.payments[0].Said.Text = "Ixchel account closed"
+		got := s.get(path)
+		for _, want := range []string{"Connection: Payout, review", "bank-eur", "I••• a••• c•••", "/rail-payments/" + paymentID.UUID().String() +
+			"/cancel", "refused", "/jobs/" + deadJobID.String() + "/retry"} {
+			if strings.Contains(got.body, want) != shows && (shows || want != "I••• a••• c•••") {
+				t.Errorf("%s: shows %q: %t", role, want, !shows)
+			}
+		}
+		s.platforms.all[0].Environment = platform.Sandbox
+		if strings.Contains(s.get(path).body, "Connection: ") {
+			t.Errorf("%s: a sandbox has connections", role)
+		}
+	}
+	s := newSite(t).fill().as(person.Grant{Role: person.Operator})
+	s.platforms.all[0].Environment, s.rails.payments = platform.Production, nil
+	if got := s.get(path); got.StatusCode != http.StatusOK || strings.Contains(got.body, "Connection: ") {
+		t.Errorf("a payment that no connection carries: %d", got.StatusCode)
+	}
+	s = newSite(t).fill().as(person.Grant{Role: person.Support})
+	if got := s.post(path+"/redeliver", nil); got.Header.Get("Location") != path || !slices.ContainsFunc(s.calls.log, func(call string) bool {
+		return strings.HasPrefix(call, "redeliver ["+webhookID.String()+"] ")
+	}) {
+		t.Errorf("webhooks: %d %q", got.StatusCode, s.calls.log)
+	}
+	if got := s.get(path + "/expire"); !strings.Contains(got.body, "cannot be undone") || !strings.Contains(got.body, "100.50 USD") ||
+		!strings.Contains(got.body, "InternalAccount:") {
+		t.Errorf("the page of an action says too little: %s", got.body)
 	}
 }

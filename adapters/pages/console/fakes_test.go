@@ -343,6 +343,15 @@ func (f *fakePayments) CountTransactions(ctx context.Context, p ident.Platform, 
 	return counts, f.read(ctx, p, "counts")
 }
 
+func (f *fakePayments) CountTransactionsByStatus(ctx context.Context, p ident.Platform, filter ports.TransactionFilter) (ports.StatusCounts,
+	error) {
+	counts := ports.StatusCounts{Counts: map[transaction.Status]int64{}, AreMinimum: filter.Amounts.Currency != ""}
+	for _, t := range f.all {
+		counts.Counts[t.State.Status]++
+	}
+	return counts, f.read(ctx, p, "counts by status")
+}
+
 func (f *fakePayments) CountTransactionsByDay(ctx context.Context, p ident.Platform, days int) (counts []payments.DayCount, err error) {
 	for n := range days {
 		day := payments.DayCount{Day: now.Truncate(24*time.Hour).AddDate(0, 0, n-days+1), Counts: map[transaction.Status]int64{}}
@@ -486,7 +495,10 @@ type fakeJobs struct {
 
 func (f *fakeJobs) List(ctx context.Context, filter ports.JobFilter) ([]ports.ListedJob, error) {
 	f.filter = filter
-	return f.all[:min(len(f.all), filter.Limit)], f.read(ctx, filter.Platform, "jobs")
+	found := slices.DeleteFunc(slices.Clone(f.all), func(j ports.ListedJob) bool {
+		return filter.ID != uuid.Nil && j.ID != filter.ID || filter.Subject != uuid.Nil && !slices.Contains(j.Subjects, filter.Subject)
+	})
+	return found[:min(len(found), filter.Limit)], f.read(ctx, filter.Platform, "jobs")
 }
 
 func (f *fakeJobs) Retry(_ context.Context, ids []uuid.UUID, by jobs.By) ([]ports.ListedJob, error) {

@@ -31,7 +31,7 @@ type jobsPage struct {
 
 var jobStates = []ports.JobState{"", ports.JobWaiting, ports.JobFailing, ports.JobDead}
 
-// maxJobs is how many jobs are listed, and among how many a dead one is found.
+// maxJobs is how many jobs are listed.
 const maxJobs = 100
 
 func (c *Console) showJobs(r *request) error {
@@ -60,14 +60,14 @@ func (c *Console) deadJob(r *request) (ports.ListedJob, error) {
 	if err != nil {
 		return ports.ListedJob{}, errNotFound
 	}
-	found, err := c.Jobs.List(r.Context(), ports.JobFilter{Platform: r.platform.ID, State: ports.JobDead, Limit: maxJobs})
+	found, err := c.Jobs.List(r.Context(), ports.JobFilter{Platform: r.platform.ID, State: ports.JobDead, ID: id, Limit: 1})
 	if err != nil {
 		return ports.ListedJob{}, err
 	}
 	i := slices.IndexFunc(found, func(j ports.ListedJob) bool { return j.ID == id })
 	if i < 0 {
-		return ports.ListedJob{}, &problem{http.StatusNotFound, "Not found", "There is no such job among the first " + itoa(maxJobs) +
-			" that have stopped. It may run again. List all with `causeway jobs list`."}
+		return ports.ListedJob{}, &problem{http.StatusNotFound, "Not found", "No such job has stopped. It may run again. List all with " +
+			"`causeway jobs list`."}
 	}
 	return found[i], nil
 }

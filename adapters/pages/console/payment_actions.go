@@ -10,6 +10,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -22,6 +23,7 @@ type PaymentActions interface {
 		request *ports.IdempotentRequest) (transaction.Transaction, error)
 	SimulatePayment(ctx context.Context, p ident.Platform, in payments.SendRequest,
 		request *ports.IdempotentRequest) (transaction.Transaction, error)
+	ExpireQuote(ctx context.Context, p ident.Platform, id ident.Quote, request *ports.IdempotentRequest) (quote.WithStatus, error)
 	SettleNow(ctx context.Context, p ident.Platform, id ident.Transaction, request *ports.IdempotentRequest) (transaction.Transaction, error)
 	ReturnNow(ctx context.Context, p ident.Platform, id ident.Transaction, request *ports.IdempotentRequest) (transaction.Transaction, error)
 	TakeBackNow(ctx context.Context, p ident.Platform, id ident.Transaction, request *ports.IdempotentRequest) (transaction.Transaction, error)
@@ -86,6 +88,12 @@ var paymentActions = []paymentAction{
 				Currency: currency, Amount: &minor}, nil)
 			return err
 		}},
+	{"expire", "Expire the quote", "The quote ends as if its time were over. Money that comes in for it later is refunded. That cannot be " +
+		"undone.", person.Assist, true, waitsForExecution, noFields,
+		func(c *Console, r *request, t transaction.Transaction) error {
+			_, err := c.PaymentActions.ExpireQuote(r.Context(), r.platform.ID, t.Quote, nil)
+			return err
+		}},
 	{"settle", "Settle now", "The simulated partner answers at once what it would answer after all its delays.", person.Assist, true,
 		waitsForPartner, noFields,
 		func(c *Console, r *request, t transaction.Transaction) error {
@@ -109,6 +117,10 @@ var paymentActions = []paymentAction{
 func waitsForPartner(t transaction.Transaction) bool {
 	isOpen := t.State.Status == transaction.Pending || t.State.Status == transaction.Processing
 	return t.State.Refund == transaction.RefundPending || isOpen && !waitsForMoney(t) && !waitsForApproval(t)
+}
+
+func waitsForExecution(t transaction.Transaction) bool {
+	return t.Type == transaction.Outgoing && t.State.Status == transaction.Pending && !t.Quote.IsZero()
 }
 
 func noFields(transaction.Transaction) []field { return nil }
@@ -145,7 +157,7 @@ func (c *Console) paymentRoutes() []platformRoute {
 		routes = append(routes, c.actionRoutes("/payments/{transaction}/"+a.path, a.right,
 			func(r *request) (action, error) { return c.paymentAction(r, a) })...)
 	}
-	return routes
+	return append(routes, c.actionRoutes("/payments/{transaction}/redeliver", person.Assist, c.redeliverOfPayment)...)
 }
 
 func (c *Console) paymentIn(r *request) (accounting.Timeline, error) {
@@ -165,21 +177,103 @@ func (c *Console) paymentAction(r *request, a paymentAction) (action, error) {
 		return action{}, err
 	}
 	t := found.Transaction
-	return action{Title: a.title, Section: "payments", Does: a.does, Facts: []fact{{Name: "Payment", Value: t.ID.String()},
-		{Name: "Amount", Value: sent(t).String()}, {Name: "Status", Value: lower(t.State.Status)}}, Fields: a.fields(t),
+	return action{Title: a.title, Section: "payments", Does: a.does, Facts: actedOn(t), Fields: a.fields(t),
 		NeedsCode: !a.isSandbox, Back: basePath(r.platform.ID) + "/payments/" + pathOfID(t.ID),
 		do: func(r *request) (string, error) { return "", a.do(c, r, t) }}, nil
 }
 
+// actedOn are the facts of a payment on the page of an action: what is moved, from where and to where, without personal data.
+func actedOn(t transaction.Transaction) []fact {
+	facts := []fact{{Name: "Payment", Value: t.ID.String()}, {Name: "Amount", Value: sent(t).String()}}
+	facts = add(facts, "From", endpointText(t.Source, string(t.SourceRail), person.Mask))
+	facts = add(facts, "To", endpointText(t.Destination, string(t.DestinationRail), person.Mask))
+	return add(facts, "Status", lower(t.State.Status))
+}
+
 // actionsOn returns what the person may do to a payment as it is.
-func (p page) actionsOn(t transaction.Transaction) (links []fact) {
+func (p page) actionsOn(found accounting.Timeline) (links []fact) {
+	t := found.Transaction
+	to := p.Base + "/payments/" + pathOfID(t.ID) + "/"
 	for _, a := range paymentActions {
 		if (!a.isSandbox || p.IsSandbox()) && a.offered(t) && p.Person.May(a.right, p.Platform.ID) {
-			links = append(links, actionLink(a.title, p.Base+"/payments/"+pathOfID(t.ID)+"/"+a.path))
+			links = append(links, actionLink(a.title, to+a.path))
 		}
 	}
-	if !p.IsSandbox() && p.Person.May(person.ViewConnections, ident.Platform{}) {
-		links = append(links, actionLink("Payments of connections", root+"/rail-payments/"+pathOfID(t.ID)))
+	if len(deliveriesIn(found)) > 0 && p.Person.May(person.Assist, p.Platform.ID) {
+		links = append(links, actionLink("Send the webhooks again", to+"redeliver"))
 	}
 	return links
+}
+
+// deliveriesIn are the webhooks about a payment, in their order.
+func deliveriesIn(found accounting.Timeline) (ids []ident.Webhook) {
+	for _, e := range found.Events {
+		if e.Type == accounting.TimelineWebhookEvent {
+			ids = append(ids, e.Delivery.ID)
+		}
+	}
+	return ids
+}
+
+// redeliverOfPayment sends all webhooks about a payment again.
+func (c *Console) redeliverOfPayment(r *request) (action, error) {
+	found, err := c.paymentIn(r)
+	if err != nil {
+		return action{}, err
+	}
+	ids := deliveriesIn(found)
+	return action{Title: "Send the webhooks again", Section: "payments", Does: "All webhooks about the payment are sent again to the " +
+		"endpoint, in their order and with the same ids, for another seven days. No money moves. An endpoint that has accepted them before " +
+		"must take them as repeats.", Facts: add(actedOn(found.Transaction), "Webhooks", itoa(len(ids))),
+		Back: basePath(r.platform.ID) + "/payments/" + pathOfID(found.Transaction.ID),
+		do: func(r *request) (string, error) {
+			if len(ids) == 0 {
+				return "", nil
+			}
+			_, err := c.Webhooks.Redeliver(r.Context(), r.platform.ID, ports.Redelivery{IDs: ids})
+			return "", err
+		}}, nil
+}
+
+// addConnections adds what connections say about a payment, and what the person may decide there, which needs rights on all platforms.
+func (c *Console) addConnections(r *request, data *paymentPage) error {
+	if data.IsSandbox() || !data.Person.May(person.ViewConnections, ident.Platform{}) {
+		return nil
+	}
+	id := data.Transaction.ID.UUID()
+	found, err := c.Rails.Payments(ports.ForAllPlatforms(r.Context()), id)
+	if f, isFault := fault.As(err); isFault && f.Code == fault.InvalidInput {
+		return nil // no connection carries it
+	}
+	if err != nil {
+		return err
+	}
+	sections, actions := data.railSections(id, found, shown(data.IsRevealed))
+	for i := range sections {
+		sections[i].Heading = "Connection: " + sections[i].Heading
+	}
+	data.Sections, data.Actions = append(data.Sections, sections...), append(data.Actions, actions...)
+	return nil
+}
+
+// addStoppedJobs adds the jobs about a payment that have stopped, which may be retried.
+func (c *Console) addStoppedJobs(r *request, data *paymentPage) error {
+	if !data.MayViewConnections() {
+		return nil
+	}
+	stopped, err := c.Jobs.List(r.Context(), ports.JobFilter{Platform: r.platform.ID, State: ports.JobDead,
+		Subject: data.Transaction.ID.UUID(), Limit: maxJobs})
+	if err != nil || len(stopped) == 0 {
+		return err
+	}
+	rows := table{Label: "Jobs that have stopped", Columns: columns("Failed", "Step", ">Attempts", "Last error", "Do")}
+	for _, j := range stopped {
+		row := []cell{timed(j.FailedAt), plain(string(j.Step)), amountCell(itoa(j.Attempts)), plain(j.LastError), {}}
+		if data.Person.May(person.Operate, r.platform.ID) {
+			row[4] = linked("Retry", data.Base+"/jobs/"+j.ID.String()+"/retry")
+		}
+		rows.Rows = append(rows.Rows, row)
+	}
+	data.Sections = append(data.Sections, section{Heading: "Stopped", Text: "The payment goes on when these jobs are retried.", Table: &rows})
+	return nil
 }

@@ -37,6 +37,8 @@ type paymentsPage struct {
 	// Older is the address of the next page; empty if there is none. Download is that of the list as a file.
 	Older, Download string
 	Statuses        []transaction.Status
+	// Counts are the statuses with the payments that the rest of the filter selects.
+	Counts []menuLink
 	// Saved are the filters that the person has saved, and FilterQuery is the present one.
 	Saved       []menuLink
 	FilterQuery string
@@ -133,6 +135,9 @@ func (c *Console) showPayments(r *request) error {
 	if len(problems) > 0 {
 		return c.render(r, http.StatusUnprocessableEntity, "payments.html", data)
 	}
+	if data.Counts, err = c.countsOf(r, filter, entered.Status); err != nil {
+		return err
+	}
 	filter.Paging = ports.Paging{Limit: pageSize, After: after(query)}
 	if data.Found, err = c.Payments.ListTransactions(r.Context(), r.platform.ID, filter); err != nil {
 		return err
@@ -145,6 +150,27 @@ func (c *Console) showPayments(r *request) error {
 		data.Older = data.Base + "/payments?" + query.Encode()
 	}
 	return c.render(r, http.StatusOK, "payments.html", data)
+}
+
+// countsOf returns the statuses with the payments that the rest of the filter selects, each as a link to them.
+func (c *Console) countsOf(r *request, f ports.TransactionFilter, current string) (links []menuLink, err error) {
+	counts, err := c.Payments.CountTransactionsByStatus(r.Context(), r.platform.ID, f)
+	if err != nil {
+		return nil, err
+	}
+	query := r.URL.Query()
+	query.Del("after")
+	for _, status := range append([]transaction.Status{""}, statuses...) {
+		query.Set("status", string(status))
+		name := "all"
+		if status != "" {
+			if name = lower(status) + " " + countText(counts.Counts[status]); counts.AreMinimum && counts.Counts[status] <= ports.MaxTotal {
+				name += "+"
+			}
+		}
+		links = append(links, menuLink{name, basePath(r.platform.ID) + "/payments?" + query.Encode(), string(status) == current})
+	}
+	return links, nil
 }
 
 // after returns the last item of the page before.
@@ -208,7 +234,9 @@ type paymentPage struct {
 	Facts      []fact
 	// Actions are what the person may do to the payment as it is.
 	Actions []fact
-	Events  []timelineRow
+	// Sections are about the connections that carry it, and the jobs about it that have stopped.
+	Sections []section
+	Events   []timelineRow
 }
 
 // fact is a line of a list of facts. Link may be empty.
@@ -233,7 +261,13 @@ func (c *Console) paymentWith(r *request, revealed bool) error {
 	show := shown(revealed)
 	data := paymentPage{page: c.page(r, "Payment", "payments"), Timeline: timeline, IsRevealed: revealed}
 	data.Facts = paymentFacts(timeline.Transaction, data.Base, show)
-	data.Actions = data.actionsOn(timeline.Transaction)
+	data.Actions = data.actionsOn(timeline)
+	if err := c.addConnections(r, &data); err != nil {
+		return err
+	}
+	if err := c.addStoppedJobs(r, &data); err != nil {
+		return err
+	}
 	data.Events = timelineRows(timeline, data.Base, show)
 	return c.render(r, http.StatusOK, "payment.html", data)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/net/html"
 
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -261,6 +262,42 @@ func TestSearch_EveryKindOfID(t *testing.T) {
 		}
 		if next := s.get(to); next.StatusCode != http.StatusNotFound {
 			t.Errorf("%q leads to %s: %d", text, to, next.StatusCode)
+		}
+	}
+}
+
+func TestPayments_CountsBesideFilter(t *testing.T) {
+	t.Parallel()
+	// Each status has the number of payments that the rest of the filter selects, and leads to them; a number that was not counted to
+	// the end says so.
+	s := newSite(t).fill().as(person.Grant{Role: person.Viewer})
+	for query, want := range map[string]string{
+		"":                            "*all|pending 0|processing 0|completed 1|failed 1|expired 0",
+		"status=FAILED&type=OUTGOING": "all|pending 0|processing 0|completed 1|*failed 1|expired 0",
+		"currency=USD&after=x":        "*all|pending 0+|processing 0+|completed 1+|failed 1+|expired 0+",
+	} {
+		got := s.get(base + "/payments?" + query)
+		var names []string
+		for _, list := range got.elements("ul") {
+			if attribute(list, "class") != "counts" {
+				continue
+			}
+			for n := range list.Descendants() {
+				if n.Type != html.ElementNode || n.Data != "a" {
+					continue
+				}
+				name := n.FirstChild.Data
+				if attribute(n, "aria-current") != "" {
+					name = "*" + name
+				}
+				names = append(names, name)
+				if to := attribute(n, "href"); strings.Contains(to, "after=") || query != "" && !strings.Contains(to, strings.Split(query, "&")[0][:4]) {
+					t.Errorf("%s: %s leads to %s", query, name, to)
+				}
+			}
+		}
+		if strings.Join(names, "|") != want {
+			t.Errorf("%s: %q, want %q", query, names, want)
 		}
 	}
 }

@@ -110,27 +110,33 @@ func (c *Console) showRailPayment(r *request) error {
 		return err
 	}
 	v := view{page: c.page(r, "Payment of a connection", "rail-payments")}
-	for _, p := range found {
-		s := section{Heading: capital(p.Kind.Word()) + ", " + lower(p.State), Facts: railFacts(p.Payment)}
-		if p.Said.Code != "" {
-			s.Facts = add(s.Facts, "Partner's code", p.Said.Code)
-		}
-		s.Table = &table{Label: "Decisions about the " + p.Kind.Word(), Columns: columns("Time", "Decision", "By", "Reason"),
+	v.Sections, v.Actions = v.railSections(id, found, person.Mask)
+	return c.show(r, v)
+}
+
+// railSections returns what connections say about payments with an id, with the partner's words as show shows them, and what the
+// person may decide about them.
+func (p page) railSections(id uuid.UUID, found []rails.Decided, show func(string) string) (sections []section, actions []fact) {
+	for _, carried := range found {
+		s := section{Heading: capital(carried.Kind.Word()) + ", " + lower(carried.State), Facts: railFacts(carried.Payment)}
+		s.Facts = add(s.Facts, "Partner's code", carried.Said.Code)
+		s.Facts = add(s.Facts, "Partner's words", show(carried.Said.Text))
+		s.Table = &table{Label: "Decisions about the " + carried.Kind.Word(), Columns: columns("Time", "Decision", "By", "Reason"),
 			Empty: "Nobody has decided anything about it."}
-		for _, d := range p.Decisions {
+		for _, d := range carried.Decisions {
 			s.Table.Rows = append(s.Table.Rows, []cell{timed(d.At), plain(lower(d.Decision)), plain(d.Actor), plain(d.Note)})
 		}
-		v.Sections = append(v.Sections, s)
-		if !v.Person.May(person.DecidePayments, ident.Platform{}) {
+		sections = append(sections, s)
+		if !p.Person.May(person.DecidePayments, ident.Platform{}) {
 			continue
 		}
 		for _, d := range railDecisions {
-			if slices.Contains(d.in, p.State) {
-				v.Actions = append(v.Actions, actionLink(d.title, root+"/rail-payments/"+id.String()+"/"+d.path))
+			if slices.Contains(d.in, carried.State) {
+				actions = append(actions, actionLink(d.title, root+"/rail-payments/"+id.String()+"/"+d.path))
 			}
 		}
 	}
-	return c.show(r, v)
+	return sections, actions
 }
 
 func railFacts(p rail.Payment) []fact {

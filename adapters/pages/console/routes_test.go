@@ -40,6 +40,8 @@ var needs = map[string]person.Right{
 	"GET /payments/{transaction}/approve": person.Review, "POST /payments/{transaction}/approve": person.Review,
 	"GET /payments/{transaction}/reject": person.Review, "POST /payments/{transaction}/reject": person.Review,
 	"GET /payments/{transaction}/pay-in": person.Assist, "POST /payments/{transaction}/pay-in": person.Assist,
+	"GET /payments/{transaction}/expire": person.Assist, "POST /payments/{transaction}/expire": person.Assist,
+	"GET /payments/{transaction}/redeliver": person.Assist, "POST /payments/{transaction}/redeliver": person.Assist,
 	"GET /payments/{transaction}/settle": person.Assist, "POST /payments/{transaction}/settle": person.Assist,
 	"GET /payments/{transaction}/return": person.Assist, "POST /payments/{transaction}/return": person.Assist,
 	"GET /payments/{transaction}/take-back": person.Assist, "POST /payments/{transaction}/take-back": person.Assist,
