@@ -706,6 +706,29 @@ ALTER TABLE customer_imports ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON customer_imports USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE customer_imports TO causeway_service;
 
+CREATE TABLE customer_notes (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    author text NOT NULL,
+    content text NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY customer_notes
+    ADD CONSTRAINT customer_notes_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX customer_notes_by_customer ON customer_notes USING btree (platform_id, customer_id, id);
+ALTER TABLE ONLY customer_notes
+    ADD CONSTRAINT customer_note_customer_fkey FOREIGN KEY (platform_id, customer_id) REFERENCES customers(platform_id, id);
+ALTER TABLE ONLY customer_notes
+    ADD CONSTRAINT customer_note_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+ALTER TABLE ONLY customer_notes
+    ADD CONSTRAINT customer_note_platform_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+ALTER TABLE customer_notes ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON customer_notes USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT,DELETE ON TABLE customer_notes TO causeway_service;
+GRANT UPDATE(content) ON TABLE customer_notes TO causeway_service;
+
 CREATE TABLE customers (
     platform_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -735,6 +758,8 @@ CREATE INDEX customers_by_uma_address ON customers USING btree (platform_id, uma
 CREATE INDEX customers_by_updated_at ON customers USING btree (platform_id, updated_at, id) WHERE (updated_at IS NOT NULL);
 CREATE TRIGGER ledger_evidence_change AFTER UPDATE ON customers FOR EACH ROW WHEN (((((old.customer_type IS DISTINCT FROM new.customer_type) OR (old.status IS DISTINCT FROM new.status)) OR (old.held_at IS DISTINCT FROM new.held_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION ledger_queue_version('customer-status');
 CREATE TRIGGER ledger_evidence_version AFTER INSERT OR DELETE ON customers FOR EACH ROW EXECUTE FUNCTION ledger_queue_version('customer-status');
+CREATE TRIGGER search_changed AFTER UPDATE ON customers FOR EACH ROW WHEN ((old.updated_at IS DISTINCT FROM new.updated_at)) EXECUTE FUNCTION queue_search_keys('CUSTOMER');
+CREATE TRIGGER search_new AFTER INSERT OR DELETE ON customers FOR EACH ROW EXECUTE FUNCTION queue_search_keys('CUSTOMER');
 ALTER TABLE ONLY customers
     ADD CONSTRAINT customers_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
 ALTER TABLE customers ENABLE ROW LEVEL SECURITY;
@@ -1006,6 +1031,8 @@ CREATE INDEX external_accounts_by_customer ON external_accounts USING btree (pla
 CREATE INDEX external_accounts_by_platform ON external_accounts USING btree (platform_id, id) WHERE (customer_id IS NULL);
 CREATE TRIGGER ledger_evidence_change AFTER UPDATE ON external_accounts FOR EACH ROW WHEN (((((((((((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.platform_account_id IS DISTINCT FROM new.platform_account_id)) OR (old.currency IS DISTINCT FROM new.currency)) OR (old.account_type IS DISTINCT FROM new.account_type)) OR (old.rails IS DISTINCT FROM new.rails)) OR (old.status IS DISTINCT FROM new.status)) OR (old.default_uma_deposit IS DISTINCT FROM new.default_uma_deposit)) OR (old.verification IS DISTINCT FROM new.verification)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.seal IS DISTINCT FROM new.seal))) EXECUTE FUNCTION ledger_queue_version('external-account');
 CREATE TRIGGER ledger_evidence_version AFTER INSERT OR DELETE ON external_accounts FOR EACH ROW EXECUTE FUNCTION ledger_queue_version('external-account');
+CREATE TRIGGER search_changed AFTER UPDATE ON external_accounts FOR EACH ROW WHEN ((old.updated_at IS DISTINCT FROM new.updated_at)) EXECUTE FUNCTION queue_search_keys('EXTERNAL_ACCOUNT');
+CREATE TRIGGER search_new AFTER INSERT OR DELETE ON external_accounts FOR EACH ROW EXECUTE FUNCTION queue_search_keys('EXTERNAL_ACCOUNT');
 ALTER TABLE ONLY external_accounts
     ADD CONSTRAINT external_accounts_platform_id_customer_id_fkey FOREIGN KEY (platform_id, customer_id) REFERENCES customers(platform_id, id);
 ALTER TABLE ONLY external_accounts
@@ -2454,6 +2481,17 @@ ALTER TABLE person_sessions ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON person_sessions USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_sessions TO causeway_service;
 
+CREATE TABLE person_settings (
+    person_id uuid NOT NULL,
+    time_zone text NOT NULL,
+    CONSTRAINT person_settings_time_zone_length CHECK (((length(time_zone) >= 1) AND (length(time_zone) <= 60)))
+);
+ALTER TABLE ONLY person_settings
+    ADD CONSTRAINT person_settings_pkey PRIMARY KEY (person_id);
+ALTER TABLE ONLY person_settings
+    ADD CONSTRAINT person_settings_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_settings TO causeway_service;
+
 CREATE TABLE platforms (
     id uuid NOT NULL,
     name text NOT NULL,
@@ -2486,6 +2524,18 @@ ALTER TABLE ONLY platforms
 CREATE POLICY platform_isolation ON platforms USING (((id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE platforms ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE platforms TO causeway_service;
+
+CREATE TABLE processes (
+    id uuid NOT NULL,
+    host text NOT NULL,
+    version text NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    stopped_at timestamp with time zone
+);
+ALTER TABLE ONLY processes
+    ADD CONSTRAINT processes_pkey PRIMARY KEY (id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE processes TO causeway_service;
 
 CREATE TABLE quote_retention_open (
     platform_id uuid NOT NULL,
@@ -2821,6 +2871,7 @@ CREATE TABLE rail_replies (
     expected_at timestamp with time zone,
     seal text DEFAULT ''::text NOT NULL
 );
+CREATE INDEX rail_replies_by_partner_id ON rail_replies USING btree (platform_id, partner_id, subject_id) WHERE (partner_id <> ''::text);
 CREATE INDEX rail_replies_by_replied_at ON rail_replies USING btree (platform_id, replied_at);
 CREATE INDEX rail_replies_by_subject ON rail_replies USING btree (platform_id, subject_id, replied_at);
 CREATE POLICY platform_isolation ON rail_replies USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
@@ -3523,6 +3574,40 @@ CREATE POLICY platform_isolation ON screening_runs USING (((platform_id = ( SELE
 ALTER TABLE screening_runs ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE screening_runs TO causeway_service;
 
+CREATE TABLE search_keys (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    object_id uuid NOT NULL,
+    hash text NOT NULL,
+    CONSTRAINT search_key_kind_known CHECK ((kind = ANY (ARRAY['CUSTOMER'::text, 'EXTERNAL_ACCOUNT'::text])))
+);
+ALTER TABLE ONLY search_keys
+    ADD CONSTRAINT search_keys_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX search_keys_by_hash ON search_keys USING btree (platform_id, hash, kind, object_id);
+CREATE INDEX search_keys_by_object ON search_keys USING btree (platform_id, kind, object_id);
+ALTER TABLE ONLY search_keys
+    ADD CONSTRAINT search_key_platform_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON search_keys USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE search_keys ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE ON TABLE search_keys TO causeway_service;
+GRANT UPDATE(hash) ON TABLE search_keys TO causeway_service;
+
+CREATE TABLE search_queue (
+    platform_id uuid NOT NULL,
+    kind text NOT NULL,
+    object_id uuid NOT NULL,
+    queued_at timestamp with time zone NOT NULL,
+    CONSTRAINT search_queue_kind_known CHECK ((kind = ANY (ARRAY['CUSTOMER'::text, 'EXTERNAL_ACCOUNT'::text, 'CUSTOMERS'::text, 'EXTERNAL_ACCOUNTS'::text])))
+);
+ALTER TABLE ONLY search_queue
+    ADD CONSTRAINT search_queue_pkey PRIMARY KEY (platform_id, kind, object_id);
+ALTER TABLE ONLY search_queue
+    ADD CONSTRAINT search_queue_platform_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON search_queue USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE search_queue ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE search_queue TO causeway_service;
+
 CREATE TABLE sign_in_attempts (
     address_hash bytea NOT NULL,
     failed integer NOT NULL,
@@ -3673,7 +3758,9 @@ CREATE INDEX transactions_by_destination_external ON transactions USING btree (p
 CREATE INDEX transactions_by_destination_internal ON transactions USING btree (platform_id, destination_internal, id) WHERE (destination_internal IS NOT NULL);
 CREATE INDEX transactions_by_destination_uma ON transactions USING btree (platform_id, destination_uma, id) WHERE (destination_uma <> ''::text);
 CREATE INDEX transactions_by_platform ON transactions USING btree (platform_id, id) WHERE (customer_id IS NULL);
+CREATE INDEX transactions_by_received ON transactions USING btree (platform_id, received_minor, received_currency, id);
 CREATE INDEX transactions_by_reference ON transactions USING btree (platform_id, reference, id) WHERE (reference <> ''::text);
+CREATE INDEX transactions_by_sent ON transactions USING btree (platform_id, sent_minor, sent_currency, id) WHERE (direction = 'OUTGOING'::text);
 CREATE INDEX transactions_by_source_external ON transactions USING btree (platform_id, source_external, id) WHERE (source_external IS NOT NULL);
 CREATE INDEX transactions_by_source_internal ON transactions USING btree (platform_id, source_internal, id) WHERE (source_internal IS NOT NULL);
 CREATE INDEX transactions_by_source_uma ON transactions USING btree (platform_id, source_uma, id) WHERE (source_uma <> ''::text);
@@ -5105,6 +5192,23 @@ REVOKE ALL ON FUNCTION partition_end(partition regclass) FROM PUBLIC;
 CREATE FUNCTION partition_end(partition regclass) RETURNS uuid
     LANGUAGE sql STABLE STRICT
     RETURN (SELECT ((regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \(''([0-9a-f-]{36})''\)'::text))[1])::uuid AS regexp_match FROM pg_class c WHERE (c.oid = (partition_end.partition)::oid));
+
+CREATE FUNCTION queue_search_keys() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    changed record := CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
+BEGIN
+    INSERT INTO search_queue AS q (platform_id, kind, object_id, queued_at)
+    VALUES (changed.platform_id, TG_ARGV[0], changed.id, clock_timestamp())
+    ON CONFLICT (platform_id, kind, object_id) DO UPDATE SET queued_at = q.queued_at;
+    IF TG_OP <> 'INSERT' THEN
+        DELETE FROM search_keys WHERE platform_id = changed.platform_id AND kind = TG_ARGV[0] AND object_id = changed.id;
+    END IF;
+    RETURN NULL;
+END
+$$;
+REVOKE ALL ON FUNCTION queue_search_keys() FROM PUBLIC;
 
 CREATE FUNCTION refuse_posting_after_loss() RETURNS trigger
     LANGUAGE plpgsql

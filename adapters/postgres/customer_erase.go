@@ -115,6 +115,7 @@ var eraseRecords = []struct {
 	{`DELETE FROM verifications WHERE platform_id = $1 AND customer_id = $2`, func(e *customer.Erased) *int { return &e.Verifications }},
 	{`DELETE FROM beneficial_owners WHERE platform_id = $1 AND customer_id = $2`,
 		func(e *customer.Erased) *int { return &e.BeneficialOwners }},
+	{`DELETE FROM customer_notes WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM kyc_links WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`UPDATE verification_reviews SET details = 'null' WHERE platform_id = $1 AND customer_id = $2`,
 		func(*customer.Erased) *int { return new(int) }},

