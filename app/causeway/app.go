@@ -58,6 +58,7 @@ import (
 	"causeway/app/receivables"
 	"causeway/app/receivers"
 	"causeway/app/requestlogs"
+	"causeway/app/search"
 	"causeway/app/treasury"
 	"causeway/app/wallets"
 	"causeway/app/webhooks"
@@ -124,6 +125,7 @@ type app struct {
 	walletProofs    ports.WalletProofsByEnvironment
 	wallets         *wallets.Service
 	requestLog      *requestlogs.Service
+	search          *search.Service
 	agents          *agents.Service
 	ecbRates        *ecb.Rates // nil unless --rates is ecb
 	connections     *connections.Connections
@@ -244,6 +246,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment,
 		Identity: identities, Sanctions: sanctions, WalletProofs: a.walletProofs, Mails: a.mails, Jobs: due, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
+	a.search = search.New(a.db, systemClock{}, idGenerator)
 	a.imports = customers.NewImports(a.customers)
 	a.db.OnDatabaseChange(a.imports.ForgetPrepared)
 	a.invitations = customers.NewInvitations(customers.InvitationsConfig{

@@ -25,6 +25,7 @@ func (a *app) maintenanceTasks() []maintenanceTask {
 	}
 	return []maintenanceTask{
 		{name: "advance balance snapshots", interval: 5 * time.Second, run: a.db.AdvanceBalanceSnapshots},
+		{name: "make keys of the search", interval: 2 * time.Second, run: a.search.Index},
 		{name: "create partitions", interval: time.Hour,
 			run: func(ctx context.Context) error { return a.db.CreatePartitions(ctx, a.WebhookRetention) }},
 		{name: "keep market rates", interval: time.Minute, run: a.accounting.KeepRates},

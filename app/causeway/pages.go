@@ -43,7 +43,8 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 		Books: a.books, Journals: a.journals, Receivables: a.receivables, Treasury: a.treasury, Financials: a.financials, LedgerLog: a.sealing, Exports: a.exports,
 		Rails: a.rails, Verifications: a.verifications, Screening: a.screening, Documents: a.documents,
 		PaymentActions: a.payments, Tokens: a.platforms, RequestLog: a.requestLog, Activity: activity.New(a.db),
-		Filters: filters.New(a.db, systemClock{})})
+		Filters: filters.New(a.db, systemClock{}), Search: a.search,
+		Accounts: a.accounts})
 	if err != nil {
 		return err
 	}

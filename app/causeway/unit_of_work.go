@@ -26,6 +26,7 @@ import (
 	"causeway/app/receivers"
 	"causeway/app/reconciliation"
 	"causeway/app/requestlogs"
+	"causeway/app/search"
 	"causeway/app/treasury"
 	"causeway/app/wallets"
 	"causeway/app/webhooks"
@@ -58,6 +59,7 @@ var (
 	_ receivers.Tx      = tx{}
 	_ reconciliation.Tx = tx{}
 	_ requestlogs.Tx    = tx{}
+	_ search.Tx         = tx{}
 	_ treasury.Tx       = tx{}
 	_ wallets.Tx        = tx{}
 	_ webhooks.Tx       = tx{}

@@ -145,6 +145,8 @@ type Config struct {
 	RequestLog     RequestLog
 	Activity       Activity
 	Filters        Filters
+	Search         Search
+	Accounts       Accounts
 
 	Clock ports.Clock
 	Log   *logrus.Logger

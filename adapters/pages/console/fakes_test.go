@@ -12,9 +12,11 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/accounting"
+	"causeway/app/accounts"
 	"causeway/app/jobs"
 	"causeway/app/payments"
 	"causeway/app/people"
+	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -387,7 +389,8 @@ func listed[T any](all []T, paging ports.Paging, of func(T) (id uuid.UUID, match
 
 type fakeCustomers struct {
 	*calls
-	all []customer.Customer
+	accounts []account.WithBalance
+	all      []customer.Customer
 }
 
 func (f *fakeCustomers) Get(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error) {
@@ -407,6 +410,11 @@ func (f *fakeCustomers) List(ctx context.Context, p ident.Platform, filter ports
 	return listed(f.all, filter.Paging, func(c customer.Customer) (uuid.UUID, bool) {
 		return c.ID.UUID(), filter.PlatformCustomerID == "" || c.PlatformCustomerID == filter.PlatformCustomerID
 	}), nil
+}
+
+func (f *fakeCustomers) ListInternal(ctx context.Context, p ident.Platform, owner accounts.Owner,
+	filter ports.InternalAccountFilter) (ports.Page[account.WithBalance], error) {
+	return ports.Page[account.WithBalance]{Items: f.accounts}, f.read(ctx, p, "accounts of the platform %t, of %s", owner, filter.Customer)
 }
 
 type fakeAccounting struct {

@@ -62,3 +62,11 @@ func sent(t transaction.Transaction) money.Amount {
 
 // short returns the end of an id, which differs also between those of the same second.
 func short(id string) string { return "…" + id[max(0, len(id)-8):] }
+
+// counted returns a number of things with their name.
+func counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return itoa(n) + " " + one + "s"
+}

@@ -1,12 +1,13 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
-	"causeway/core/ident"
+	"causeway/app/payments"
+	"causeway/core/period"
 	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/core/transaction"
@@ -59,9 +60,14 @@ type homePage struct {
 	Counts  []statusCount
 	Waiting []waiting
 	Chart   chart
-	// SuccessRate is that of the days of the chart; empty if no payment has ended.
-	SuccessRate string
-	Latest      []transaction.Transaction
+	// SuccessRate is that of the days of the chart, and SuccessRateNow that of the last 24 hours; empty if no payment has ended.
+	SuccessRate, SuccessRateNow string
+	Balances                    balances
+	// Connections are what connections hold and have paid out; nil for those who may not see them.
+	Connections *table
+	// Month says how long the present month is open.
+	Month  string
+	Latest []transaction.Transaction
 }
 
 // statusCount is the number of payments in a status.
@@ -99,59 +105,27 @@ func (c *Console) showHome(r *request) error {
 		return err
 	}
 	data.Chart, data.SuccessRate = newChart(days), successRate(days)
+	data.SuccessRateNow = successRate([]payments.DayCount{{Counts: counts}})
+	if data.Balances, err = c.balancesOf(r); err != nil {
+		return err
+	}
+	if data.Connections, err = c.connectionLevels(r, data.page); err != nil {
+		return err
+	}
+	data.Month = monthText(c.Clock.Now())
 	if data.Waiting, err = c.waitingFor(r); err != nil {
 		return err
 	}
 	return c.render(r, http.StatusOK, "home.html", data)
 }
 
-// search goes to what a text names: the page of an id, or the list of payments that match.
-func (c *Console) search(r *request) error {
-	text := strings.TrimSpace(r.URL.Query().Get("q"))
-	base := basePath(r.platform.ID)
-	kind, id, isID := strings.Cut(text, ":")
-	if !isID {
-		kind = ""
+// monthText says how many days are left of the present month, after which it can be closed.
+func monthText(now time.Time) string {
+	month := period.MonthOf(now)
+	end := month.Start().AddDate(0, 1, 0)
+	left := int(end.Sub(now.UTC().Truncate(24*time.Hour)).Hours()) / 24
+	if left == 1 {
+		return month.String() + " ends today, and can be closed from tomorrow on."
 	}
-	list := func(name, value string) error { return redirect(r, base+"/payments?"+name+"="+escapeQuery(value)) }
-	switch kind {
-	case ident.Transaction{}.Prefix():
-		return redirect(r, base+"/payments/"+escapeQuery(id))
-	case ident.Customer{}.Prefix():
-		return redirect(r, base+"/customers/"+escapeQuery(id))
-	case ident.Posting{}.Prefix():
-		return redirect(r, base+"/postings/"+escapeQuery(id))
-	case ident.Webhook{}.Prefix():
-		return redirect(r, base+"/webhooks/"+escapeQuery(id))
-	case ident.ExternalAccount{}.Prefix(), ident.InternalAccount{}.Prefix():
-		return list("account", text)
-	}
-	if strings.HasPrefix(text, "$") {
-		return list("account", text)
-	}
-	found, err := c.Payments.ListTransactions(r.Context(), r.platform.ID, ports.TransactionFilter{Paging: ports.Paging{Limit: 1},
-		Reference: text})
-	if err != nil {
-		return err
-	}
-	if len(found.Items) > 0 || text == "" {
-		return list("reference", text)
-	}
-	customers, err := c.Customers.List(r.Context(), r.platform.ID, ports.CustomerFilter{Paging: ports.Paging{Limit: 1},
-		PlatformCustomerID: text,
-		IncludeDeleted:     true})
-	if err != nil {
-		return err
-	}
-	if len(customers.Items) > 0 {
-		return redirect(r, base+"/customers/"+customers.Items[0].ID.UUID().String())
-	}
-	data := errorPage{page: c.page(r, "Nothing found", ""), Text: "No payment has the reference " + text +
-		", and no customer has it as your " +
-		"own id. Search for an id of the service, such as Transaction:…, a UMA address such as $ana@bank.example, a reference, or your id " +
-		"" +
-		"of " +
-		"a customer."}
-	data.Query = text
-	return c.render(r, http.StatusNotFound, "error.html", data)
+	return fmt.Sprintf("%s ends in %s, and can be closed then.", month, counted(left-1, "day"))
 }

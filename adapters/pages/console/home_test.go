@@ -3,9 +3,14 @@ package console
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"causeway/app/payments"
+	"causeway/core/account"
+	"causeway/core/money"
 	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/core/safeguarding"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -75,5 +80,46 @@ func TestChart_Draws(t *testing.T) {
 	}
 	if got := newChart(nil); len(got.Bars) > 0 {
 		t.Errorf("no days: %+v", got)
+	}
+}
+
+func TestHome_Balances(t *testing.T) {
+	t.Parallel()
+	// What is held for customers stands beside what is owed to them, on a scale of each currency, and a shortfall is seen. Currencies of
+	// own accounts alone have a row. Who may see connections sees what they hold and have paid out, of a production platform.
+	figures := []safeguarding.Figures{{Currency: "USD", Requirement: money.TotalOf(9_00), Resource: money.TotalOf(6_00)},
+		{Currency: "EUR", Requirement: money.TotalOf(1_00), Resource: money.TotalOf(4_00)}, {Currency: "JPY"}}
+	b := newBalances(figures, []account.WithBalance{{Internal: account.Internal{Currency: "USD"}, Balance: 2_00},
+		{Internal: account.Internal{Currency: "BTC"}, Balance: 5}, {Internal: account.Internal{Currency: "USD"}, Balance: 1_50}})
+	if l := b.Levels; len(l) != 3 || l[0].Class != "lost" || l[0].Bar != 200 || l[0].Line != levelWidth || l[1].Class != "done" ||
+		l[1].Bar != levelWidth || l[1].Line != levelWidth/4 || l[2].Bar != 0 || l[2].Class != "done" ||
+		l[0].Label != "USD: 6.00 USD, owed to customers 9.00" {
+		t.Errorf("%+v", l)
+	}
+	if rows := b.Table.Rows; len(rows) != 4 || rows[0][3].Text != "-3.00" || rows[0][4].Text != "3.50" || rows[3][0].Text != "BTC" {
+		t.Errorf("%+v", rows)
+	}
+	for role, shows := range map[person.Role]bool{person.Operator: true, person.Viewer: false} {
+		s := newSite(t).fill().as(person.Grant{Role: role})
+		s.platforms.all[0].Environment = platform.Production
+		got := s.get(base)
+		if strings.Contains(got.body, "Paid out today") != shows || !strings.Contains(got.body, "Held for customers") {
+			t.Errorf("%s: %s", role, got.body)
+		}
+		s.platforms.all[0].Environment = platform.Sandbox
+		if strings.Contains(s.get(base).body, "Paid out today") {
+			t.Errorf("%s sees connections of a sandbox", role)
+		}
+	}
+}
+
+func TestMonthText_CountsDays(t *testing.T) {
+	t.Parallel()
+	// The last day of a month ends it; the others say how many follow.
+	for day, want := range map[int]string{1: "2026-02 ends in 27 days, and can be closed then.", 27: "2026-02 ends in 1 day, and can be closed then.",
+		28: "2026-02 ends today, and can be closed from tomorrow on."} {
+		if got := monthText(time.Date(2026, 2, day, 23, 59, 0, 0, time.UTC)); got != want {
+			t.Errorf("day %d: %s, want %s", day, got, want)
+		}
 	}
 }

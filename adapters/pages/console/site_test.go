@@ -69,6 +69,7 @@ type site struct {
 	developers *fakeDevelopers
 	activity   *fakeActivity
 	filters    *fakeFilters
+	search     *fakeSearch
 	handler    http.Handler
 	cookies    map[string]*http.Cookie
 	log        *bytes.Buffer
@@ -99,7 +100,7 @@ func newSiteAt(t *testing.T, origin string) *site {
 		books: &fakeBooks{calls: c}, statements: &fakeReconciliation{calls: c}, finance: &fakeFinance{calls: c},
 		rails: &fakeRails{calls: c}, reviews: &fakeReviews{calls: c},
 		developers: &fakeDevelopers{calls: c}, activity: &fakeActivity{calls: c},
-		filters: &fakeFilters{calls: c}}
+		filters: &fakeFilters{calls: c}, search: &fakeSearch{calls: c}}
 	log := logrus.New()
 	log.SetOutput(s.log)
 	log.SetLevel(logrus.DebugLevel)
@@ -110,8 +111,8 @@ func newSiteAt(t *testing.T, origin string) *site {
 		Receivables: s.finance, Treasury: s.finance, Financials: fakeFinancials{s.finance}, LedgerLog: fakeLedgerLog{s.accounting},
 		Exports: s.finance, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
 		Documents: s.reviews, PaymentActions: s.developers, Tokens: s.developers, RequestLog: s.developers, Activity: s.activity,
-		Filters: s.filters,
-		Clock:   fixedClock{}, Log: log,
+		Filters: s.filters, Search: s.search, Accounts: s.customers,
+		Clock: fixedClock{}, Log: log,
 		PublicURL: origin,
 		Version:   "1.2.3"})
 	if err != nil {

@@ -1,0 +1,181 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"causeway/app/search"
+	"causeway/core/account"
+	"causeway/core/customer"
+	"causeway/core/ident"
+	"causeway/core/person"
+	"causeway/core/transaction"
+	"causeway/ports"
+)
+
+// Search is the use case of searching.
+type Search interface {
+	Find(ctx context.Context, p ident.Platform, text string, personal bool) (search.Found, error)
+}
+
+// foundKinds are the names of what is found by its id.
+var foundKinds = map[ports.SearchKind]string{ports.FoundPayment: "Payment", ports.FoundCustomer: "Customer",
+	ports.FoundExternalAccount: "Payments of the external account", ports.FoundInternalAccount: "Payments of the account",
+	ports.FoundWebhook: "Webhook", ports.FoundPosting: "Posting"}
+
+// foundLink returns the page of what was found by its id.
+func foundLink(base string, h ports.SearchHit) string {
+	id := h.ID.String()
+	switch h.Kind {
+	case ports.FoundCustomer:
+		return base + "/customers/" + id
+	case ports.FoundWebhook:
+		return base + "/webhooks/" + id
+	case ports.FoundPosting:
+		return base + "/postings/" + id
+	case ports.FoundExternalAccount:
+		return paymentsOf(base, ident.ExternalAccount{}.Prefix()+":"+id)
+	case ports.FoundInternalAccount:
+		return paymentsOf(base, ident.InternalAccount{}.Prefix()+":"+id)
+	case ports.FoundPayment:
+	}
+	return base + "/payments/" + id
+}
+
+// paymentsOf returns the list of the payments of an account or a UMA address.
+func paymentsOf(base, account string) string {
+	return base + "/payments?account=" + escapeQuery(account)
+}
+
+// search shows what a text names; what is the only thing is opened.
+func (c *Console) search(r *request) error {
+	text := strings.TrimSpace(r.URL.Query().Get("q"))
+	v := view{page: c.page(r, "Found", "")}
+	v.Query = text
+	if text == "" {
+		return redirect(r, v.Base+"/payments")
+	}
+	found, err := c.Search.Find(r.Context(), r.platform.ID, text, v.MayReveal())
+	if err != nil {
+		return err
+	}
+	var links []string // of all that was found
+	if len(found.Hits) > 0 {
+		rows := table{Label: "By id", Columns: columns("Found", "Id")}
+		for _, h := range found.Hits {
+			links = append(links, foundLink(v.Base, h))
+			rows.Rows = append(rows.Rows, []cell{linked(foundKinds[h.Kind], foundLink(v.Base, h)), plain(h.ID.String())})
+		}
+		v.Sections = append(v.Sections, section{Heading: "By id", Table: &rows})
+	}
+	for _, p := range found.Payments {
+		for _, t := range p.Items {
+			links = append(links, v.Base+"/payments/"+pathOfID(t.ID))
+		}
+		v.Sections = append(v.Sections, foundPayments(v.Base, found, p))
+	}
+	for _, k := range found.Customers {
+		for _, item := range k.Items {
+			links = append(links, v.Base+"/customers/"+pathOfID(item.ID))
+		}
+		v.Sections = append(v.Sections, foundCustomers(v.Base, k))
+	}
+	if len(found.Accounts) > 0 {
+		for _, a := range found.Accounts {
+			links = append(links, paymentsOf(v.Base, a.ID.String()))
+		}
+		v.Sections = append(v.Sections, foundAccounts(v.Base, found.Accounts, found.MoreAccounts))
+	}
+	switch {
+	case len(links) == 1 && !found.NotSearched:
+		return redirect(r, links[0])
+	case len(links) == 0:
+		return c.render(r, http.StatusNotFound, "error.html", nothingFound(v.page, found.NotSearched))
+	case found.NotSearched:
+		v.Intro = notSearched
+	}
+	return c.show(r, v)
+}
+
+// notSearched says what a person cannot find.
+const notSearched = "Names of customers and numbers of accounts were not searched: your roles do not show personal data."
+
+func nothingFound(p page, isLimited bool) errorPage {
+	p.Title = "Nothing found"
+	text := "Nothing has the name " + p.Query + ". Search for an id of the service or of a partner, a hash of a transaction on a chain, a " +
+		"reference, your id of a customer, a UMA address such as $ana@bank.example, an amount such as 12.50 EUR, whole words of the name of a " +
+		"customer, or the number of an account or its last four characters."
+	if isLimited {
+		text += " " + notSearched
+	}
+	return errorPage{page: p, Text: text}
+}
+
+// foundPayments are payments that were found by a name, with a link to the list where there are more.
+func foundPayments(base string, found search.Found, p search.Payments) section {
+	name, query := "", ""
+	switch p.By {
+	case search.ByReference:
+		name, query = "By reference", "reference="+escapeQuery(found.Query.Text)
+	case search.ByUMA:
+		name, query = "By UMA address", "account="+escapeQuery(found.Query.UMA)
+	case search.ByAmount:
+		amount := found.Query.Amount
+		name, query = "By amount", "currency="+string(amount.Currency)+"&min="+major(amount)+"&max="+major(amount)
+	case search.ByPartnerID:
+		name = "By the id of a partner, or a hash"
+	}
+	rows := table{Label: "Payments " + strings.ToLower(name), Columns: columns("Created", "Payment", "Status", ">Amount", ">Received",
+		"Reference")}
+	for _, t := range p.Items {
+		rows.Rows = append(rows.Rows, paymentCells(base, t))
+	}
+	if p.More && query != "" {
+		rows.Rows = append(rows.Rows, []cell{linked("All of them", base+"/payments?"+query), {}, {}, {}, {}, {}})
+	}
+	return section{Heading: "Payments " + strings.ToLower(name), Table: &rows}
+}
+
+func paymentCells(base string, t transaction.Transaction) []cell {
+	return []cell{timed(t.CreatedAt), shortID(t.ID.String(), base+"/payments/"+pathOfID(t.ID)), stated(t.State.Status),
+		amountCell(sent(t).String()), amountCell(t.Pricing.Received.String()), plain(t.Reference)}
+}
+
+func foundCustomers(base string, found search.Customers) section {
+	name := map[search.By]string{search.ByUMA: "by UMA address", search.ByPlatformID: "by your id", search.ByName: "by name"}[found.By]
+	rows := table{Label: "Customers " + name, Columns: columns("Customer", "Your id", "Name", "Verification", "Created")}
+	for _, k := range found.Items {
+		rows.Rows = append(rows.Rows, customerCells(base, k))
+	}
+	s := section{Heading: "Customers " + name, Table: &rows}
+	if found.More {
+		s.Text = "There are more. Enter more words of the name."
+	}
+	return s
+}
+
+func customerCells(base string, k customer.Customer) []cell {
+	return []cell{shortID(k.ID.String(), base+"/customers/"+pathOfID(k.ID)), plain(k.PlatformCustomerID), plain(person.Mask(k.Name())),
+		stated(k.Status), timed(k.CreatedAt)}
+}
+
+func foundAccounts(base string, accounts []account.External, more bool) section {
+	rows := table{Label: "External accounts", Columns: columns("Account", "Number", "Type", "Currency", "Customer", "State")}
+	for _, a := range accounts {
+		owner, state := plain("the platform"), string(a.Status)
+		if !a.Customer.IsZero() {
+			owner = shortID(a.Customer.String(), base+"/customers/"+pathOfID(a.Customer))
+		}
+		if a.Deleted() {
+			state = "DELETED"
+		}
+		rows.Rows = append(rows.Rows, []cell{shortID(a.ID.String(), paymentsOf(base, a.ID.String())), plain(a.MaskedIdentifier()),
+			plain(string(a.Type)), plain(string(a.Currency)), owner, stated(state)})
+	}
+	s := section{Heading: "External accounts", Text: "An account leads to its payments.", Table: &rows}
+	if more {
+		s.Text += " There are more. Enter the whole number."
+	}
+	return s
+}
