@@ -109,7 +109,8 @@ func newBalances(figures []safeguarding.Figures, own []account.WithBalance) bala
 		seen[f.Currency] = true
 		b.Levels = append(b.Levels, newLevel(string(f.Currency), f.Resource, f.Requirement, f.Currency, true, "owed to customers"))
 		b.Table.Rows = append(b.Table.Rows, []cell{plain(string(f.Currency)), amountCell(f.Resource.Major(f.Currency)),
-			amountCell(f.Requirement.Major(f.Currency)), amountCell(f.Difference().Major(f.Currency)), amountCell(sums[f.Currency].Major(f.Currency))})
+			amountCell(f.Requirement.Major(f.Currency)), amountCell(f.Difference().Major(f.Currency)),
+			amountCell(sums[f.Currency].Major(f.Currency))})
 	}
 	for _, currency := range order {
 		if !seen[currency] {

@@ -116,7 +116,8 @@ func TestHome_Balances(t *testing.T) {
 func TestMonthText_CountsDays(t *testing.T) {
 	t.Parallel()
 	// The last day of a month ends it; the others say how many follow.
-	for day, want := range map[int]string{1: "2026-02 ends in 27 days, and can be closed then.", 27: "2026-02 ends in 1 day, and can be closed then.",
+	for day, want := range map[int]string{1: "2026-02 ends in 27 days, and can be closed then.",
+		27: "2026-02 ends in 1 day, and can be closed then.",
 		28: "2026-02 ends today, and can be closed from tomorrow on."} {
 		if got := monthText(time.Date(2026, 2, day, 23, 59, 0, 0, time.UTC)); got != want {
 			t.Errorf("day %d: %s, want %s", day, got, want)
