@@ -136,6 +136,7 @@ type app struct {
 	outage          *outage
 	timetable       *settlement.Timetable
 	draining        atomic.Bool // shutting down
+	stopping        <-chan struct{}
 	traces          *traces     // nil if nothing is traced
 }
 
@@ -340,6 +341,7 @@ func (a *app) useCases(verificationURL string) api.Deps {
 
 // run serves until ctx ends, then waits for running requests and jobs.
 func (a *app) run(ctx context.Context, listener net.Listener, workers bool) error {
+	a.stopping = ctx.Done()
 	server, err := a.newAPI(listener.Addr())
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/adapters/pages"
 	"causeway/adapters/pages/console"
+	sandboxrail "causeway/adapters/rails/sandbox"
 	"causeway/app/activity"
 	"causeway/app/customers"
 	"causeway/app/filters"
@@ -44,7 +45,8 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 		Rails: a.rails, Verifications: a.verifications, Screening: a.screening, Documents: a.documents,
 		PaymentActions: a.payments, Tokens: a.platforms, RequestLog: a.requestLog, Activity: activity.New(a.db),
 		Filters: filters.New(a.db, systemClock{}), Search: a.search,
-		Accounts: a.accounts})
+		Accounts: a.accounts, Stopping: a.stopping,
+		TestValues: sandboxrail.TestValues()})
 	if err != nil {
 		return err
 	}

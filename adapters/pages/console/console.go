@@ -1,5 +1,5 @@
 // Package console serves the pages on which the people who work with the service look at payments, the ledger and webhooks.
-// They work without script.
+// They work without script, but for a list of events that grows by itself.
 //
 // It decides nothing: who may see what comes from core/person, and what is shown from the use cases that the API calls too.
 package console
@@ -148,6 +148,11 @@ type Config struct {
 	Search         Search
 	Accounts       Accounts
 
+	// TestValues are those of sandbox platforms.
+	TestValues []ports.TestValue
+	// Stopping is closed when the service begins to stop; nil never is.
+	Stopping <-chan struct{}
+
 	Clock ports.Clock
 	Log   *logrus.Logger
 	// PublicURL is where the pages are, such as https://pay.example.com.
@@ -163,6 +168,7 @@ type Console struct {
 	// provider keeps the secret by which a browser is known that comes back from single sign-on.
 	provider  *web.Site
 	templates *template.Template
+	streams   chan struct{} // one for each stream of events that is open
 }
 
 // The paths of the pages.
@@ -202,7 +208,7 @@ func New(c Config) (*Console, error) {
 		return nil, err
 	}
 	parsed, err := templates()
-	return &Console{Config: c, site: site, provider: provider, templates: parsed}, err
+	return &Console{Config: c, site: site, provider: provider, templates: parsed, streams: make(chan struct{}, maxStreams)}, err
 }
 
 // templates are parsed once, by what serves them.
@@ -251,6 +257,7 @@ func (c *Console) Register(mount func(method, pattern string, h http.Handler), l
 	mount(http.MethodGet, root+"/static/proof.js", web.StaticFile(files, "proof.js", "text/javascript; charset=utf-8"))
 	mount(http.MethodGet, root+"/static/style.css", web.StaticFile(files, "style.css", "text/css; charset=utf-8"))
 	mount(http.MethodGet, root+"/static/passkeys.js", web.StaticFile(files, "passkeys.js", "text/javascript; charset=utf-8"))
+	mount(http.MethodGet, root+"/static/live.js", web.StaticFile(files, "live.js", "text/javascript; charset=utf-8"))
 }
 
 // platformRoute is a page of a platform, and the right that it needs.
@@ -262,8 +269,8 @@ type platformRoute struct {
 
 func (c *Console) platformRoutes() []platformRoute {
 	return slices.Concat(
-		c.paymentRoutes(), c.reviewRoutes(), c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.financialsRoutes(), c.exportRoutes(), c.jobRoutes(),
-		c.developerRoutes(), c.auditRoutes(), []platformRoute{
+		c.paymentRoutes(), c.reviewRoutes(), c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.financialsRoutes(),
+		c.exportRoutes(), c.jobRoutes(), c.developerRoutes(), c.eventRoutes(), c.auditRoutes(), []platformRoute{
 			{http.MethodGet, "", person.View, c.showHome},
 			{http.MethodGet, "/search", person.View, c.search},
 			{http.MethodGet, "/payments", person.View, c.showPayments},

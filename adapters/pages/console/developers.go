@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,7 @@ func (c *Console) developerRoutes() []platformRoute {
 		{"GET", "/tokens", person.View, c.showTokens},
 		{"GET", "/requests", person.View, c.showRequests},
 		{"GET", "/requests/{request}", person.View, c.showRequest},
+		{"GET", "/test-values", person.View, c.showTestValues},
 	}
 	routes = append(routes, c.actionRoutes("/create-token", person.ManageTokens, c.createToken)...)
 	routes = append(routes, c.actionRoutes("/tokens/{token}/revoke", person.ManageTokens, c.revokeToken)...)
@@ -280,4 +282,19 @@ func (c *Console) testWebhook(r *request) (action, error) {
 			}
 			return v, nil
 		}}, nil
+}
+
+// showTestValues lists what selects an outcome on a sandbox platform.
+func (c *Console) showTestValues(r *request) error {
+	if r.platform.Environment != platform.Sandbox {
+		return &problem{http.StatusNotFound, "Not found", "A production platform has no test values."}
+	}
+	v := view{page: c.page(r, "Test values", "test-values"), Intro: "What makes something fail or wait on a sandbox platform. Everything " +
+		"else succeeds. Payments are also paid in, settled, returned and expired with the buttons on their pages."}
+	rows := table{Label: "Test values", Columns: columns("Value", "As", "What happens")}
+	for _, t := range c.TestValues {
+		rows.Rows = append(rows.Rows, []cell{plain(t.Value), plain(t.Where), plain(t.Then)})
+	}
+	v.Sections = []section{{Table: &rows}}
+	return c.show(r, v)
 }

@@ -46,8 +46,10 @@ var menu = []menuGroup{
 		{"rail-payments", "Payments of connections", "/rail-payments", person.ViewConnections, true},
 	}},
 	{"Developers", []menuItem{
+		{"events", "Events", "/events", person.View, false},
 		{"requests", "Requests", "/requests", person.View, false},
 		{"tokens", "Tokens", "/tokens", person.View, false},
+		{"test-values", "Test values", "/test-values", person.View, false},
 	}},
 	{"Audit", []menuItem{
 		{"audit", "Of the platform", "/audit", person.ViewAudit, false},
@@ -62,6 +64,9 @@ type menuLink struct {
 }
 
 func (p page) mayOpen(i menuItem) bool {
+	if i.Section == "test-values" && !p.IsSandbox() {
+		return false
+	}
 	if i.IsGlobal {
 		return p.Person.May(i.Right, ident.Platform{})
 	}

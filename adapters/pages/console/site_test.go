@@ -22,6 +22,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
+	"causeway/ports"
 )
 
 const public = "https://pay.example.com"
@@ -71,6 +72,7 @@ type site struct {
 	filters    *fakeFilters
 	search     *fakeSearch
 	handler    http.Handler
+	console    *Console
 	cookies    map[string]*http.Cookie
 	log        *bytes.Buffer
 	origin     string // in the address bar
@@ -111,7 +113,7 @@ func newSiteAt(t *testing.T, origin string) *site {
 		Receivables: s.finance, Treasury: s.finance, Financials: fakeFinancials{s.finance}, LedgerLog: fakeLedgerLog{s.accounting},
 		Exports: s.finance, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
 		Documents: s.reviews, PaymentActions: s.developers, Tokens: s.developers, RequestLog: s.developers, Activity: s.activity,
-		Filters: s.filters, Search: s.search, Accounts: s.customers,
+		Filters: s.filters, Search: s.search, Accounts: s.customers, TestValues: []ports.TestValue{{Where: "the account", Value: "002", Then: "it fails"}},
 		Clock: fixedClock{}, Log: log,
 		PublicURL: origin,
 		Version:   "1.2.3"})
@@ -128,7 +130,7 @@ func newSiteAt(t *testing.T, origin string) *site {
 		_, isLimited := h.(limitedPage)
 		s.routes = append(s.routes, route{method, pattern, isLimited})
 	}, func(h http.Handler) http.Handler { return limitedPage{h} })
-	s.handler = mux
+	s.handler, s.console = mux, pages
 	return s
 }
 
@@ -239,16 +241,6 @@ func (r response) elements(name string) (found []*html.Node) {
 	return found
 }
 
-// isOwnScript reports whether an element is the script of passkeys.
-func isOwnScript(n *html.Node) bool {
-	return n.Data == "script" && attribute(n, "src") == root+"/static/passkeys.js" && n.FirstChild == nil
-}
-
-// foreignScripts returns the scripts that are not that of passkeys.
-func (r response) foreignScripts() []*html.Node {
-	return slices.DeleteFunc(r.elements("script"), isOwnScript)
-}
-
 func attribute(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
@@ -260,7 +252,8 @@ func attribute(n *html.Node, name string) string {
 
 // isOwnScript reports whether an element is the script of a page that needs one.
 func isOwnScript(n *html.Node) bool {
-	return n.Data == "script" && attribute(n, "src") == root+"/static/proof.js" && n.FirstChild == nil
+	return n.Data == "script" && n.FirstChild == nil &&
+		slices.Contains([]string{root + "/static/passkeys.js", root + "/static/proof.js", root + "/static/live.js"}, attribute(n, "src"))
 }
 
 // foreignScripts returns the scripts of a page that are not its own.
