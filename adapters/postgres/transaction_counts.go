@@ -97,8 +97,8 @@ func (db *DB) countByStatus(ctx context.Context, counts map[transaction.Status]i
 	return storage.ReadError(err)
 }
 
-// countByDay counts ranges of ids by the primary key of transaction_statuses, up to a limit for each status and direction.
-const countByDay = `
+// countRanges counts ranges of ids by the primary key of transaction_statuses, up to a limit for each status and direction.
+const countRanges = `
 	SELECT d.n, s.status, least(sum(c.n), $6)::bigint
 	FROM unnest($4::uuid[], $5::uuid[]) WITH ORDINALITY AS d(first, after, n), unnest($2::text[]) AS s(status),
 		unnest($3::text[]) AS r(direction), LATERAL (
@@ -108,16 +108,16 @@ const countByDay = `
 		) AS c(n)
 	GROUP BY d.n, s.status HAVING sum(c.n) > 0`
 
-// CountTransactionsByDay implements payments.Store.
-func (db *DB) CountTransactionsByDay(ctx context.Context, p ident.Platform, days []time.Time) ([]map[transaction.Status]int64, error) {
+// CountTransactionsFrom implements payments.Store.
+func (db *DB) CountTransactionsFrom(ctx context.Context, p ident.Platform, days []time.Time, length time.Duration) ([]map[transaction.Status]int64, error) {
 	counts := make([]map[transaction.Status]int64, len(days))
 	first, after := make([]uuid.UUID, len(days)), make([]uuid.UUID, len(days))
 	for i, day := range days {
-		counts[i], first[i], after[i] = map[transaction.Status]int64{}, idAt(day), idAt(day.AddDate(0, 0, 1))
+		counts[i], first[i], after[i] = map[transaction.Status]int64{}, idAt(day), idAt(day.Add(length))
 	}
 	args := []any{p, transactionStatuses, []string{string(transaction.Outgoing), string(transaction.Incoming)}, first, after,
 		int64(ports.MaxTotal + 1)}
-	err := db.queryRows(ctx, countByDay, args, func(rows pgx.Rows) error {
+	err := db.queryRows(ctx, countRanges, args, func(rows pgx.Rows) error {
 		var day, n int64
 		var status string
 		err := rows.Scan(&day, &status, &n)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -53,6 +54,7 @@ import (
 	"causeway/app/people"
 	"causeway/app/platformfees"
 	"causeway/app/platforms"
+	"causeway/app/processes"
 	"causeway/app/proposals"
 	"causeway/app/rails"
 	"causeway/app/receivables"
@@ -126,6 +128,7 @@ type app struct {
 	wallets         *wallets.Service
 	requestLog      *requestlogs.Service
 	search          *search.Service
+	processes       *processes.Service
 	agents          *agents.Service
 	ecbRates        *ecb.Rates // nil unless --rates is ecb
 	connections     *connections.Connections
@@ -137,7 +140,7 @@ type app struct {
 	timetable       *settlement.Timetable
 	draining        atomic.Bool // shutting down
 	stopping        <-chan struct{}
-	traces          *traces     // nil if nothing is traced
+	traces          *traces // nil if nothing is traced
 }
 
 type systemClock struct{}
@@ -247,6 +250,8 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		Store: a.db, Clock: systemClock{}, IDs: idGenerator, Rails: byEnvironment,
 		Identity: identities, Sanctions: sanctions, WalletProofs: a.walletProofs, Mails: a.mails, Jobs: due, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
+	host, _ := os.Hostname() // an empty name is shown as it is
+	a.processes = processes.New(a.db, systemClock{}, idGenerator, host, version)
 	a.search = search.New(a.db, systemClock{}, idGenerator)
 	a.imports = customers.NewImports(a.customers)
 	a.db.OnDatabaseChange(a.imports.ForgetPrepared)
@@ -356,6 +361,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 	context.AfterFunc(ctx, func() { a.draining.Store(true) })
 	running.Go(func() { a.watchClock(workerCtx) })
 	running.Go(func() { a.operations.run(workerCtx) })
+	running.Go(func() { a.runTasks(workerCtx, a.processTasks()) })
 	running.Go(func() { a.connections.Run(workerCtx) })
 	running.Go(func() { a.requestLog.Run(workerCtx) })
 	if a.ecbRates != nil {
@@ -382,6 +388,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 	err = server.Serve(ctx, listener, a.timeouts())
 	stopWorkers()
 	running.Wait()
+	a.recordStop(context.WithoutCancel(workerCtx))
 	a.connections.Close()
 	a.traces.close()
 	return err

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"causeway/app/processes"
 	"causeway/core/platform"
 )
 
@@ -45,6 +46,20 @@ func (a *app) maintenanceTasks() []maintenanceTask {
 // railTasks returns the periodic tasks of payments over connections. The other tasks do not delay them.
 func (a *app) railTasks() []maintenanceTask {
 	return []maintenanceTask{{name: "send queued payments", interval: 5 * time.Second, run: a.connectedRail.SendQueued}}
+}
+
+// processTasks returns what every process does, also one without workers.
+func (a *app) processTasks() []maintenanceTask {
+	return []maintenanceTask{{name: "renew the record of the process", interval: processes.RenewInterval, run: a.processes.Renew}}
+}
+
+// recordStop records that the process ends in order. Without a database it is seen as one that has vanished.
+func (a *app) recordStop(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := a.processes.Stop(ctx); err != nil {
+		a.log.WithError(err).Debug("the end of the process is not recorded")
+	}
 }
 
 // proofTasks returns the daily proof, which reads the ledgers of all production platforms.

@@ -45,7 +45,7 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 		Rails: a.rails, Verifications: a.verifications, Screening: a.screening, Documents: a.documents,
 		PaymentActions: a.payments, Tokens: a.platforms, RequestLog: a.requestLog, Activity: activity.New(a.db),
 		Filters: filters.New(a.db, systemClock{}), Search: a.search,
-		Accounts: a.accounts, Stopping: a.stopping,
+		Accounts: a.accounts, Stopping: a.stopping, Operations: a.processes,
 		TestValues: sandboxrail.TestValues()})
 	if err != nil {
 		return err

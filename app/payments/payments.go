@@ -149,31 +149,40 @@ func (s *Service) CountTransactionsByStatus(ctx context.Context, p ident.Platfor
 	return s.Store.CountTransactionsByStatus(ctx, p, f)
 }
 
-// DayCount is the number of transactions of a day in UTC, by status: each to one above ports.MaxTotal.
-type DayCount struct {
-	Day    time.Time
+// TimeCount is the number of transactions of a day in UTC, or of an hour, by status: each to one above ports.MaxTotal.
+type TimeCount struct {
+	From   time.Time
 	Counts map[transaction.Status]int64
 }
 
-// MaxDays is the largest number of days that are counted at once.
-const MaxDays = 31
+// MaxCounted is the largest number of days or hours that are counted at once.
+const MaxCounted = 31
 
 // CountTransactionsByDay counts the transactions of a platform of the last days, the present one included, oldest first. A transaction
 // belongs to the day of its id, which is that of its quote.
-func (s *Service) CountTransactionsByDay(ctx context.Context, p ident.Platform, days int) ([]DayCount, error) {
-	days = min(max(days, 1), MaxDays)
-	today := s.Clock.Now().UTC().Truncate(24 * time.Hour)
-	starts := make([]time.Time, days)
+func (s *Service) CountTransactionsByDay(ctx context.Context, p ident.Platform, days int) ([]TimeCount, error) {
+	return s.countFrom(ctx, p, days, 24*time.Hour)
+}
+
+// CountTransactionsByHour is CountTransactionsByDay for hours.
+func (s *Service) CountTransactionsByHour(ctx context.Context, p ident.Platform, hours int) ([]TimeCount, error) {
+	return s.countFrom(ctx, p, hours, time.Hour)
+}
+
+func (s *Service) countFrom(ctx context.Context, p ident.Platform, n int, length time.Duration) ([]TimeCount, error) {
+	n = min(max(n, 1), MaxCounted)
+	last := s.Clock.Now().UTC().Truncate(length)
+	starts := make([]time.Time, n)
 	for i := range starts {
-		starts[i] = today.AddDate(0, 0, i-days+1)
+		starts[i] = last.Add(time.Duration(i-n+1) * length)
 	}
-	counts, err := s.Store.CountTransactionsByDay(ctx, p, starts)
+	counts, err := s.Store.CountTransactionsFrom(ctx, p, starts, length)
 	if err != nil {
 		return nil, err
 	}
-	counted := make([]DayCount, days)
-	for i, day := range starts {
-		counted[i] = DayCount{day, counts[i]}
+	counted := make([]TimeCount, n)
+	for i, from := range starts {
+		counted[i] = TimeCount{from, counts[i]}
 	}
 	return counted, nil
 }

@@ -47,8 +47,9 @@ type Store interface {
 	CountTransactions(ctx context.Context, p ident.Platform, since time.Time) (map[transaction.Status]int64, error)
 	// CountTransactionsByStatus counts the transactions that match a filter by status. It leaves the statuses of the filter out.
 	CountTransactionsByStatus(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.StatusCounts, error)
-	// CountTransactionsByDay returns how many transactions have ids of each day, by status. It counts to one above ports.MaxTotal each.
-	CountTransactionsByDay(ctx context.Context, p ident.Platform, days []time.Time) ([]map[transaction.Status]int64, error)
+	// CountTransactionsFrom returns how many transactions have ids of each time and the length after it, by status. It counts to one
+	// above ports.MaxTotal each.
+	CountTransactionsFrom(ctx context.Context, p ident.Platform, times []time.Time, length time.Duration) ([]map[transaction.Status]int64, error)
 	// TransactionsByKey returns transactions without their payment instructions.
 	TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error)
 	// TransactionsByReference returns transactions, without their payment instructions, by

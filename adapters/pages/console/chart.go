@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"time"
 
 	"causeway/app/payments"
 	"causeway/core/transaction"
@@ -47,8 +48,12 @@ const (
 	chartFoot   = 20
 )
 
-// newChart draws the payments of days.
-func newChart(days []payments.DayCount) chart {
+// newChart draws the payments of days, or of hours.
+func newChart(days []payments.TimeCount, isHours bool) chart {
+	what, long, brief := "days", dayText, func(t time.Time) string { return t.Format("Jan 2") }
+	if isHours {
+		what, long, brief = "hours", moment, func(t time.Time) string { return t.UTC().Format("15:00") }
+	}
 	c := chart{Width: dayWidth * len(days), Height: chartHeight + chartFoot}
 	counted, highest, sum := make([][len(chartGroups)]int64, len(days)), int64(1), int64(0)
 	for i, d := range days {
@@ -62,7 +67,7 @@ func newChart(days []payments.DayCount) chart {
 		highest, sum = max(highest, total), sum+total
 	}
 	for i, d := range days {
-		day := chartDay{Day: dayText(d.Day), Short: d.Day.Format("Jan 2"), X: i*dayWidth + dayWidth/2}
+		day := chartDay{Day: long(d.From), Short: brief(d.From), X: i*dayWidth + dayWidth/2}
 		y := chartHeight
 		for g, group := range chartGroups {
 			day.Counts[g] = countText(counted[i][g])
@@ -77,7 +82,8 @@ func newChart(days []payments.DayCount) chart {
 		}
 		c.Days = append(c.Days, day)
 	}
-	c.Label = fmt.Sprintf("Payments of each of the last %d days, %s in all; the table below has the numbers", len(days), countText(sum))
+	c.Label = fmt.Sprintf("Payments of each of the last %d %s, %s in all; the table below has the numbers", len(days), what,
+		countText(sum))
 	return c
 }
 
@@ -90,7 +96,7 @@ func countText(n int64) string {
 }
 
 // successRate returns the part of the ended payments of days that are completed, in percent; empty if none has ended.
-func successRate(days []payments.DayCount) string {
+func successRate(days []payments.TimeCount) string {
 	var done, lost int64
 	for _, d := range days {
 		done, lost = done+d.Counts[transaction.Completed], lost+d.Counts[transaction.Failed]

@@ -37,6 +37,7 @@ type Rails interface {
 func (c *Console) globalRoutes() []platformRoute {
 	routes := []platformRoute{
 		{"GET", "/people", person.ManagePeople, c.showPeople},
+		{"GET", "/processes", person.ViewConnections, c.showProcesses},
 		{"GET", "/connections", person.ViewConnections, c.showConnections},
 		{"GET", "/connections/{connection}", person.ViewConnections, c.showConnection},
 		{"GET", "/rail-payments", person.ViewConnections, c.showRailPayments},

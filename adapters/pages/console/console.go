@@ -77,7 +77,8 @@ type Payments interface {
 	ListTransactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
 	CountTransactions(ctx context.Context, p ident.Platform, since time.Time) (map[transaction.Status]int64, error)
 	CountTransactionsByStatus(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.StatusCounts, error)
-	CountTransactionsByDay(ctx context.Context, p ident.Platform, days int) ([]payments.DayCount, error)
+	CountTransactionsByHour(ctx context.Context, p ident.Platform, hours int) ([]payments.TimeCount, error)
+	CountTransactionsByDay(ctx context.Context, p ident.Platform, days int) ([]payments.TimeCount, error)
 }
 
 // Customers are the use cases on customers.
@@ -147,6 +148,7 @@ type Config struct {
 	Filters        Filters
 	Search         Search
 	Accounts       Accounts
+	Operations     Operations
 
 	// TestValues are those of sandbox platforms.
 	TestValues []ports.TestValue

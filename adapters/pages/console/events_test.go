@@ -120,7 +120,8 @@ func TestEvents_StreamsAreBounded(t *testing.T) {
 	if got := s.get(streamURL("")); got.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("one too many: %d", got.StatusCode)
 	}
-	if got := s.get(base + "/events"); !strings.Contains(got.body, "events/stream?until=") || !strings.Contains(got.body, "OUTGOING_PAYMENT.FAILED") {
+	if got := s.get(base + "/events"); !strings.Contains(got.body, "events/stream?until=") ||
+		!strings.Contains(got.body, "OUTGOING_PAYMENT.FAILED") {
 		t.Errorf("page: %s", got.body)
 	}
 	if got := s.get(base + "/events?after=" + webhookID.UUID().String()); strings.Contains(got.body, "<script") {

@@ -354,11 +354,20 @@ func (f *fakePayments) CountTransactionsByStatus(ctx context.Context, p ident.Pl
 	return counts, f.read(ctx, p, "counts by status")
 }
 
-func (f *fakePayments) CountTransactionsByDay(ctx context.Context, p ident.Platform, days int) (counts []payments.DayCount, err error) {
+func (f *fakePayments) CountTransactionsByHour(ctx context.Context, p ident.Platform, hours int) ([]payments.TimeCount, error) {
+	counts := make([]payments.TimeCount, hours)
+	for n := range counts {
+		counts[n].From = now.Truncate(time.Hour).Add(time.Duration(n-hours+1) * time.Hour)
+	}
+	counts[hours-1].Counts = map[transaction.Status]int64{transaction.Completed: int64(len(f.all))}
+	return counts, f.read(ctx, p, "hours")
+}
+
+func (f *fakePayments) CountTransactionsByDay(ctx context.Context, p ident.Platform, days int) (counts []payments.TimeCount, err error) {
 	for n := range days {
-		day := payments.DayCount{Day: now.Truncate(24*time.Hour).AddDate(0, 0, n-days+1), Counts: map[transaction.Status]int64{}}
+		day := payments.TimeCount{From: now.Truncate(24*time.Hour).AddDate(0, 0, n-days+1), Counts: map[transaction.Status]int64{}}
 		for _, t := range f.all {
-			if !t.CreatedAt.Before(day.Day) && t.CreatedAt.Before(day.Day.AddDate(0, 0, 1)) {
+			if !t.CreatedAt.Before(day.From) && t.CreatedAt.Before(day.From.AddDate(0, 0, 1)) {
 				day.Counts[t.State.Status]++
 			}
 		}

@@ -104,8 +104,8 @@ func (c *Console) showHome(r *request) error {
 	if err != nil {
 		return err
 	}
-	data.Chart, data.SuccessRate = newChart(days), successRate(days)
-	data.SuccessRateNow = successRate([]payments.DayCount{{Counts: counts}})
+	data.Chart, data.SuccessRate = newChart(days, false), successRate(days)
+	data.SuccessRateNow = successRate([]payments.TimeCount{{Counts: counts}})
 	if data.Balances, err = c.balancesOf(r); err != nil {
 		return err
 	}

@@ -54,11 +54,11 @@ func TestChart_Draws(t *testing.T) {
 	t.Parallel()
 	// A day has a bar for each group of statuses, one on the other, the highest as high as the chart; few payments are still seen, and
 	// none have no bar. The numbers are beside it, and say where counting stopped.
-	days := []payments.DayCount{{Day: now, Counts: map[transaction.Status]int64{transaction.Completed: ports.MaxTotal + 1,
+	days := []payments.TimeCount{{From: now, Counts: map[transaction.Status]int64{transaction.Completed: ports.MaxTotal + 1,
 		transaction.Failed: 1}},
-		{Day: now.AddDate(0, 0, 1), Counts: map[transaction.Status]int64{transaction.Pending: 2, transaction.Processing: 2}},
-		{Day: now.AddDate(0, 0, 2)}}
-	c := newChart(days)
+		{From: now.AddDate(0, 0, 1), Counts: map[transaction.Status]int64{transaction.Pending: 2, transaction.Processing: 2}},
+		{From: now.AddDate(0, 0, 2)}}
+	c := newChart(days, false)
 	if len(c.Bars) != 3 || c.Bars[0].Class != "done" || c.Bars[0].Height != chartHeight-1 || c.Bars[1] != (bar{"lost", c.Bars[0].X, 0,
 		barWidth, 1}) &&
 		c.Bars[1].Height != 1 || c.Bars[2].Class != "open" || c.Bars[2].Height != 1 {
@@ -78,7 +78,7 @@ func TestChart_Draws(t *testing.T) {
 	if got := successRate(days[1:]); got != "" {
 		t.Errorf("success rate of nothing: %s", got)
 	}
-	if got := newChart(nil); len(got.Bars) > 0 {
+	if got := newChart(nil, true); len(got.Bars) > 0 {
 		t.Errorf("no days: %+v", got)
 	}
 }

@@ -41,9 +41,11 @@ var menu = []menuGroup{
 	{"Approvals", []menuItem{{"proposals", "Approvals", "/proposals", person.View, false}}},
 	{"Operations", []menuItem{
 		{"webhooks", "Webhooks", "/webhooks", person.View, false},
+		{"state", "State", "/state", person.ViewConnections, false},
 		{"jobs", "Jobs", "/jobs", person.ViewConnections, false},
 		{"connections", "Connections", "/connections", person.ViewConnections, true},
 		{"rail-payments", "Payments of connections", "/rail-payments", person.ViewConnections, true},
+		{"processes", "Processes", "/processes", person.ViewConnections, true},
 	}},
 	{"Developers", []menuItem{
 		{"events", "Events", "/events", person.View, false},

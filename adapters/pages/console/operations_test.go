@@ -16,6 +16,7 @@ import (
 	"causeway/app/rails"
 	"causeway/core/corridor"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/person"
 	"causeway/core/rail"
@@ -220,5 +221,42 @@ func TestOperations_DecidedWithACode(t *testing.T) {
 	s := newSite(t).fill().as(person.Grant{Role: person.Operator})
 	if got := s.get(base + "/jobs/" + uuid.NewString() + "/retry"); got.StatusCode != http.StatusNotFound {
 		t.Errorf("a job that is not dead: %d", got.StatusCode)
+	}
+}
+
+// fakeProcesses are one process in each state.
+func fakeProcesses() []ports.Process {
+	return []ports.Process{{Host: "host-1", Version: "1.2.3", StartedAt: now, SeenAt: now}, {Host: "host-2", Version: "1.2.4", StartedAt: now,
+		SeenAt: now.Add(-10 * time.Second)}, {Host: "host-3", Version: "1.2.2", StartedAt: now, SeenAt: now.Add(-time.Hour)},
+		{Host: "host-4", Version: "1.2.2", StartedAt: now, SeenAt: now, StoppedAt: now}}
+}
+
+func (f *fakeJobs) Processes(ctx context.Context) ([]ports.Process, error) {
+	if scope, ok := ports.ScopeOf(ctx); !ok || scope != (ports.Scope{AllPlatforms: true}) {
+		f.t.Errorf("processes are read with the scope %+v", scope)
+	}
+	return fakeProcesses(), f.call("processes")
+}
+
+func (f *fakeJobs) WebhookBacklog(ctx context.Context, p ident.Platform) (ports.WebhookBacklog, error) {
+	return ports.WebhookBacklog{Waiting: 7, WaitingSince: now.Add(-3 * time.Minute), Failing: ports.MaxTotal + 1}, f.read(ctx, p, "backlog")
+}
+
+func TestOperations_ShowHowTheServiceRuns(t *testing.T) {
+	t.Parallel()
+	// Operators see the processes with their state and versions, and of a platform what waits, with a chart of its hours and the numbers.
+	s := newSite(t).fill().as(person.Grant{Role: person.Operator})
+	for path, wants := range map[string][]string{
+		root + "/processes": {"host-1", "vanished", "stopped", "2 versions run at once", "1.2.4", "state=HANDED_OVER", "SEPA"},
+		base + "/state": {"7, the oldest for 3 minutes", "10000 or more", "the last 24 hours, 2 in all", "2026-03-14 09:00:00 UTC", "Payments an hour",
+			"/jobs?state=dead"},
+	} {
+		got := s.get(path)
+		s.checkStructure(path, got)
+		for _, want := range wants {
+			if !strings.Contains(got.body, want) {
+				t.Errorf("%s: no %q in %s", path, want, got.body)
+			}
+		}
 	}
 }

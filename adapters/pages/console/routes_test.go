@@ -18,7 +18,7 @@ var needs = map[string]person.Right{
 	"GET /customers": person.View, "GET /customers/{customer}": person.View, "POST /customers/{customer}": person.ViewPersonalData,
 	"GET /trial-balance": person.View, "GET /entries": person.View, "GET /postings/{posting}": person.View,
 	"GET /webhooks": person.View, "GET /webhooks/{webhook}": person.View, "POST /webhooks/{webhook}": person.ViewPersonalData,
-	"GET /jobs":             person.ViewConnections,
+	"GET /jobs": person.ViewConnections, "GET /state": person.ViewConnections,
 	"GET /jobs/{job}/retry": person.Operate, "POST /jobs/{job}/retry": person.Operate,
 	"GET /jobs/{job}/discard": person.Operate, "POST /jobs/{job}/discard": person.Operate,
 	"GET /reviews": person.View, "GET /reviews/{verification}": person.View, "POST /reviews/{verification}": person.ViewPersonalData,
@@ -74,7 +74,8 @@ var needs = map[string]person.Right{
 // needsEverywhere are the rights on all platforms that the other pages need.
 var needsEverywhere = map[string]person.Right{
 	"GET /audit": person.ViewAudit, "GET /audit.csv": person.ViewAudit,
-	"GET /people": person.ManagePeople, "GET /connections": person.ViewConnections, "GET /connections/{connection}": person.ViewConnections,
+	"GET /processes": person.ViewConnections,
+	"GET /people":    person.ManagePeople, "GET /connections": person.ViewConnections, "GET /connections/{connection}": person.ViewConnections,
 	"GET /connections/{connection}/pause": person.Operate, "POST /connections/{connection}/pause": person.Operate,
 	"GET /connections/{connection}/resume": person.Operate, "POST /connections/{connection}/resume": person.Operate,
 	"GET /rail-payments": person.ViewConnections, "GET /rail-payments/{payment}": person.ViewConnections,

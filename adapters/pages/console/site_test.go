@@ -113,8 +113,9 @@ func newSiteAt(t *testing.T, origin string) *site {
 		Receivables: s.finance, Treasury: s.finance, Financials: fakeFinancials{s.finance}, LedgerLog: fakeLedgerLog{s.accounting},
 		Exports: s.finance, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
 		Documents: s.reviews, PaymentActions: s.developers, Tokens: s.developers, RequestLog: s.developers, Activity: s.activity,
-		Filters: s.filters, Search: s.search, Accounts: s.customers, TestValues: []ports.TestValue{{Where: "the account", Value: "002", Then: "it fails"}},
-		Clock: fixedClock{}, Log: log,
+		Filters: s.filters, Search: s.search, Accounts: s.customers, Operations: s.jobs,
+		TestValues: []ports.TestValue{{Where: "the account", Value: "002", Then: "it fails"}},
+		Clock:      fixedClock{}, Log: log,
 		PublicURL: origin,
 		Version:   "1.2.3"})
 	if err != nil {

@@ -1,0 +1,76 @@
+// Package processes shows how the service runs: its processes, and what waits to be sent to a platform.
+package processes
+
+import (
+	"context"
+	"time"
+
+	"causeway/core/ident"
+	"causeway/ports"
+)
+
+// RenewInterval is how often a process renews its record. One that was not renewed for goneAfter has vanished.
+const (
+	RenewInterval = 15 * time.Second
+	goneAfter     = 4 * RenewInterval
+	// keptFor is how long the record of a process is kept after it was renewed last.
+	keptFor = 7 * 24 * time.Hour
+)
+
+// Store keeps the records of processes.
+type Store interface {
+	// SaveProcess stores the record of a process, and deletes those that were renewed last before a time.
+	SaveProcess(ctx context.Context, p ports.Process, deleteBefore time.Time) error
+	// Processes returns all records, those that were renewed last first.
+	Processes(ctx context.Context) ([]ports.Process, error)
+	WebhookBacklog(ctx context.Context, p ident.Platform) (ports.WebhookBacklog, error)
+}
+
+// Service holds the use cases of one process.
+type Service struct {
+	Store
+	clock   ports.Clock
+	process ports.Process
+}
+
+// New returns a Service for a process that starts now.
+func New(store Store, clock ports.Clock, ids ports.IDs, host, version string) *Service {
+	now := clock.Now()
+	return &Service{store, clock, ports.Process{ID: ids.New(now), Host: host, Version: version, StartedAt: now}}
+}
+
+// Renew records that the process runs.
+func (s *Service) Renew(ctx context.Context) error { return s.save(ctx, s.process) }
+
+// Stop records that the process ends.
+func (s *Service) Stop(ctx context.Context) error {
+	p := s.process
+	p.StoppedAt = s.clock.Now()
+	return s.save(ctx, p)
+}
+
+func (s *Service) save(ctx context.Context, p ports.Process) error {
+	p.SeenAt = s.clock.Now()
+	return s.SaveProcess(ctx, p, p.SeenAt.Add(-keptFor))
+}
+
+// State is whether a process runs.
+type State string
+
+// The states.
+const (
+	Running  State = "RUNNING"
+	Stopped  State = "STOPPED"
+	Vanished State = "VANISHED"
+)
+
+// StateOf returns whether a process runs: it has vanished if it did not end in order and is no longer renewed.
+func StateOf(p ports.Process, now time.Time) State {
+	switch {
+	case !p.StoppedAt.IsZero():
+		return Stopped
+	case now.Sub(p.SeenAt) > goneAfter:
+		return Vanished
+	}
+	return Running
+}

@@ -1,0 +1,76 @@
+package processes_test
+
+import (
+	"testing"
+	"time"
+
+	"causeway/app/internal/apptest"
+	"causeway/app/processes"
+	"causeway/ports"
+)
+
+func TestProcesses_SayWhetherTheyRun(t *testing.T) {
+	t.Parallel()
+	// Each process has one record, which it renews. One that ends says so, one that vanishes is seen as such after a minute, and records
+	// are deleted a week after the last renewal.
+	env := apptest.New(t)
+	ctx := ports.ForAllPlatforms(t.Context())
+	one := processes.New(env.Store, env.Clock, env.IDs, "host-1", "1.2.3")
+	two := processes.New(env.Store, env.Clock, env.IDs, "host-2", "1.2.4")
+	states := func() map[string]processes.State {
+		t.Helper()
+		all, err := one.Processes(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]processes.State{}
+		for _, p := range all {
+			if _, twice := found[p.Host]; twice || p.Version == "" || p.StartedAt.IsZero() {
+				t.Errorf("%+v", p)
+			}
+			found[p.Host] = processes.StateOf(p, env.Clock.Now())
+		}
+		return found
+	}
+	renew := func(s *processes.Service) {
+		t.Helper()
+		if err := s.Renew(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	renew(one)
+	renew(two)
+	renew(one)
+	if got := states(); len(got) != 2 || got["host-1"] != processes.Running || got["host-2"] != processes.Running {
+		t.Errorf("both run: %v", got)
+	}
+	env.Clock.Advance(2 * time.Minute)
+	renew(one)
+	if got := states(); got["host-1"] != processes.Running || got["host-2"] != processes.Vanished {
+		t.Errorf("one vanished: %v", got)
+	}
+	if err := one.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := states(); got["host-1"] != processes.Stopped {
+		t.Errorf("one has stopped: %v", got)
+	}
+	env.Clock.Advance(8 * 24 * time.Hour)
+	renew(processes.New(env.Store, env.Clock, env.IDs, "host-3", "1.2.5"))
+	if got := states(); len(got) != 1 || got["host-3"] != processes.Running {
+		t.Errorf("after a week: %v", got)
+	}
+	if b, err := one.WebhookBacklog(ports.ForPlatform(t.Context(), env.Platform.ID), env.Platform.ID); err != nil || b != (ports.WebhookBacklog{}) {
+		t.Errorf("nothing waits: %+v, %v", b, err)
+	}
+	platform := env.Platform.ID.UUID().String()
+	if err := env.Exec("INSERT INTO webhook_queue SELECT '"+platform+"', n, gen_random_uuid(), gen_random_uuid() FROM generate_series(1, 3) n",
+		"INSERT INTO webhook_backlog SELECT '"+platform+"', gen_random_uuid(), n, gen_random_uuid(), now(), now(), 1, 1 FROM generate_series(1, 2) n",
+	); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := one.WebhookBacklog(ports.ForPlatform(t.Context(), env.Platform.ID), env.Platform.ID); err != nil || b.Waiting != 3 ||
+		b.Failing != 2 || b.FailingSince.IsZero() {
+		t.Errorf("some wait: %+v, %v", b, err)
+	}
+}

@@ -1,0 +1,26 @@
+package ports
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Process is a process of the service, as it has said of itself.
+type Process struct {
+	ID            uuid.UUID
+	Host, Version string
+	StartedAt     time.Time
+	// SeenAt is when the process has renewed its record last, and StoppedAt when it ended in order; zero if it did not.
+	SeenAt, StoppedAt time.Time
+}
+
+// WebhookBacklog is what waits to be sent to the endpoint of a platform, each counted to one above MaxTotal.
+type WebhookBacklog struct {
+	// Waiting were not tried yet, the oldest since WaitingSince.
+	Waiting      int64
+	WaitingSince time.Time
+	// Failing were refused, or wait for an earlier one of their subject, the oldest since FailingSince.
+	Failing      int64
+	FailingSince time.Time
+}
