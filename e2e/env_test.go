@@ -32,6 +32,8 @@ type tenant struct {
 	receiver   *webhookReceiver // nil until startReceiver
 	// webhookSecret is the secret of the webhooks; empty until startReceiver.
 	webhookSecret string
+	// endpointFor, if set, returns the URL at which the service reaches a receiver.
+	endpointFor func(receiver string) string
 }
 
 func newTestEnv(t testing.TB, options ...string) *testEnv {

@@ -18,19 +18,29 @@ type lightningEnv struct {
 	*chainEnv
 	node  *lndtest.Node
 	payee *lndtest.Payee
-	// hold is closed to let the next call that pays go on; nil for none. called is closed by that call.
-	hold atomic.Pointer[heldCall]
+	// hold stops the next call of its path until the test lets it go on; nil for none. The node then has the call, and its answer is lost.
+	hold    atomic.Pointer[heldCall]
+	options []string // of the server
 }
 
-type heldCall struct{ called, goOn chan struct{} }
+// heldCall is a call of the node. called is closed when it comes, and the test closes goOn.
+type heldCall struct {
+	path         string
+	called, goOn chan struct{}
+}
 
 func newLightningEnv(t *testing.T) *lightningEnv {
 	t.Helper()
-	e := &lightningEnv{chainEnv: &chainEnv{testEnv: newDatabaseEnv(t)}, node: lndtest.New(lightning.Regtest, 0),
-		payee: lndtest.NewPayee(lightning.Regtest)}
+	return newLightningEnvOf(t, lndtest.New(lightning.Regtest, 0))
+}
+
+// newLightningEnvOf is newLightningEnv with a node, and options of the server.
+func newLightningEnvOf(t *testing.T, of *lndtest.Node, options ...string) *lightningEnv {
+	t.Helper()
+	e := &lightningEnv{chainEnv: &chainEnv{testEnv: newDatabaseEnv(t)}, node: of, payee: lndtest.NewPayee(lightning.Regtest), options: options}
 	e.node.Instant = true
 	node := e.node.Serve(t, func(call string) (bool, bool) {
-		if held := e.hold.Load(); held != nil && call == "/v2/router/send" {
+		if held := e.hold.Load(); held != nil && call == held.path {
 			e.hold.Store(nil)
 			close(held.called)
 			<-held.goOn
@@ -55,7 +65,7 @@ func newLightningEnv(t *testing.T) *lightningEnv {
 		t.Fatal(err)
 	}
 	e.login = login
-	e.server = startServerAs(t, e.login)
+	e.server = startServerAs(t, e.login, e.options...)
 	e.tenant = e.createPlatform("Live", "PRODUCTION", "--regulated")
 	e.customer = e.createCustomer()
 	eventually(t, "the customer has an account", func() bool {
@@ -68,11 +78,18 @@ func newLightningEnv(t *testing.T) *lightningEnv {
 	return e
 }
 
+// holdCall stops the next call of a path.
+func (e *lightningEnv) holdCall(path string) *heldCall {
+	held := &heldCall{path, make(chan struct{}), make(chan struct{})}
+	e.hold.Store(held)
+	return held
+}
+
 // restart kills the service and starts it again. The leases of the killed process would end within some minutes.
 func (e *lightningEnv) restart() {
 	e.server.kill()
 	e.exec(`UPDATE rail_feeds SET leased_until = '-infinity'`)
-	e.server = startServerAs(e.t, e.login)
+	e.server = startServerAs(e.t, e.login, e.options...)
 	e.tenant.BaseURL = e.server.baseURL
 }
 
@@ -136,8 +153,7 @@ func TestLightning_MoneyComesInAndGoesOut(t *testing.T) {
 		t.Errorf("a quote that is paid over Lightning: %d %s", got.status, got.text("message"))
 	}
 
-	held := &heldCall{make(chan struct{}), make(chan struct{})}
-	e.hold.Store(held)
+	held := e.holdCall("/v2/router/send")
 	killed, hash := e.pay("killed", 100_000, lndtest.Arrives)
 	<-held.called
 	e.server.kill()

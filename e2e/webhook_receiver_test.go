@@ -69,6 +69,9 @@ func (p *tenant) startReceiverNoWait() *webhookReceiver {
 	}
 	p.t.Cleanup(server.Close)
 	p.receiver, h.url = h, server.URL
+	if p.endpointFor != nil {
+		h.url = p.endpointFor(h.url)
+	}
 	p.patch("/config", object{"webhookEndpoint": h.url}).wantStatus(200)
 	return h
 }

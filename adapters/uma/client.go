@@ -24,47 +24,25 @@ const maxBody = 128 << 10
 // Client sends requests to other providers: to public addresses over TLS, without redirects, and with bounds on time and size.
 type Client struct {
 	transport http.RoundTripper
-	hosts     map[string]*url.URL
 }
 
-// NewClient returns a client. hosts replace the origins of domains, for tests with providers on one machine; only they may have
-// a loopback address and plain HTTP.
-func NewClient(hosts map[string]*url.URL) *Client {
-	public := newTransport(func(address netip.Addr) bool { return platform.AllowsWebhooksTo(false, address) })
-	c := &Client{transport: public, hosts: hosts}
-	if len(hosts) > 0 {
-		c.transport = &testTransport{public: public, hosts: hosts,
-			loopback: newTransport(func(address netip.Addr) bool { return address.Unmap().IsLoopback() })}
+// NewClient returns a client. wrap wraps its transport; nil for nothing.
+func NewClient(wrap func(http.RoundTripper) http.RoundTripper) *Client {
+	var public http.RoundTripper = newTransport()
+	if wrap != nil {
+		public = wrap(public)
 	}
-	return c
-}
-
-// testTransport sends requests for the domains of a test to this machine.
-type testTransport struct {
-	public, loopback http.RoundTripper
-	hosts            map[string]*url.URL
-}
-
-// RoundTrip implements http.RoundTripper.
-func (t *testTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	origin, test := t.hosts[r.URL.Host]
-	if !test {
-		return t.public.RoundTrip(r)
-	}
-	sent := r.Clone(r.Context())
-	sent.Host = r.URL.Host
-	sent.URL.Scheme, sent.URL.Host = origin.Scheme, origin.Host
-	return t.loopback.RoundTrip(sent)
+	return &Client{public}
 }
 
 const connectTimeout = 5 * time.Second
 
-// newTransport returns a transport that connects to allowed addresses only. It checks the address that is dialled, after the name
+// newTransport returns a transport that connects to public addresses only. It checks the address that is dialled, after the name
 // is resolved, so that DNS rebinding does not get around the check.
-func newTransport(allowed func(netip.Addr) bool) *http.Transport {
+func newTransport() *http.Transport {
 	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		target, err := netip.ParseAddrPort(address)
-		if err != nil || !allowed(target.Addr()) {
+		if err != nil || !platform.AllowsWebhooksTo(false, target.Addr()) {
 			return errors.New("requests are not sent to this address")
 		}
 		return nil

@@ -42,6 +42,8 @@ type Options struct {
 	Resolver *net.Resolver
 	// AllowPrivate lets deliveries of sandbox platforms reach loopback and private addresses.
 	AllowPrivate bool
+	// Wrap, if set, wraps the transport of production platforms.
+	Wrap func(http.RoundTripper) http.RoundTripper
 	// UserAgent is the User-Agent header; "causeway-webhooks" if empty.
 	UserAgent string
 }
@@ -51,7 +53,8 @@ type Sender struct {
 	keys      signer
 	timeout   time.Duration
 	userAgent []string
-	transport map[platform.Environment]*http.Transport
+	transport map[platform.Environment]http.RoundTripper
+	idle      []*http.Transport // for Close
 	urls      urlCache
 }
 
@@ -74,18 +77,20 @@ func NewSender(keys *Keyring, o Options) *Sender {
 	if o.UserAgent == "" {
 		o.UserAgent = "causeway-webhooks"
 	}
-	return &Sender{
-		keys: keys, timeout: o.Timeout, userAgent: []string{o.UserAgent},
-		transport: map[platform.Environment]*http.Transport{
-			platform.Sandbox:    newTransport(o, o.AllowPrivate),
-			platform.Production: newTransport(o, false),
-		},
+	sandbox, production := newTransport(o, o.AllowPrivate), newTransport(o, false)
+	s := &Sender{
+		keys: keys, timeout: o.Timeout, userAgent: []string{o.UserAgent}, idle: []*http.Transport{sandbox, production},
+		transport: map[platform.Environment]http.RoundTripper{platform.Sandbox: sandbox, platform.Production: production},
 	}
+	if o.Wrap != nil {
+		s.transport[platform.Production] = o.Wrap(production)
+	}
+	return s
 }
 
 // Close closes idle connections.
 func (s *Sender) Close() {
-	for _, transport := range s.transport {
+	for _, transport := range s.idle {
 		transport.CloseIdleConnections()
 	}
 }

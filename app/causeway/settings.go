@@ -54,6 +54,7 @@ type serverFlags struct {
 	mailFlags         `group:"Mails"`
 	walletChainFlags  `group:"Embedded wallets"`
 	umaFlags          `group:"UMA"`
+	testFlags         `group:"UMA"`
 	traceFlags        `group:"Logs, metrics and traces"`
 
 	// logRefused logs requests that are refused, for developers.
@@ -112,6 +113,7 @@ func (c serverFlags) validate() error {
 	c.checkMail(refuse)
 	c.checkTraces(refuse)
 	c.checkUMA(refuse)
+	c.checkTestHosts(refuse)
 	if _, err := c.trustedProxies(); err != nil {
 		refuse("--trusted-proxies (CAUSEWAY_TRUSTED_PROXIES)", "networks such as 10.0.0.0/8", strings.Join(c.TrustedProxies, ","))
 	}

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"errors"
 	"net/http"
-	"net/url"
-	"strings"
 
 	"github.com/sirupsen/logrus"
 
@@ -23,7 +20,6 @@ import (
 type umaFlags struct {
 	UMAAllow []string `name:"uma-allow" env:"CAUSEWAY_UMA_ALLOW" help:"Domains of the only UMA providers with which production platforms exchange payments. Default: all that are not blocked." placeholder:"DOMAIN"`
 	UMABlock []string `name:"uma-block" env:"CAUSEWAY_UMA_BLOCK" help:"Domains of UMA providers with which production platforms exchange no payments." placeholder:"DOMAIN"`
-	UMAHosts []string `name:"uma-test-hosts" env:"CAUSEWAY_UMA_TEST_HOSTS" help:"For tests only: where UMA providers on this machine are reached instead of at their domain over TLS, as bank.test=http://127.0.0.1:8080." placeholder:"DOMAIN=URL"`
 }
 
 // checkUMA reports invalid values with the name of their setting.
@@ -36,23 +32,6 @@ func (f umaFlags) checkUMA(refuse func(setting, must string, got any)) {
 			}
 		}
 	}
-	if _, err := f.umaHosts(); err != nil {
-		refuse("--uma-test-hosts (CAUSEWAY_UMA_TEST_HOSTS)", err.Error(), strings.Join(f.UMAHosts, ","))
-	}
-}
-
-// umaHosts returns the origins of the providers of a test. They are on this machine.
-func (f umaFlags) umaHosts() (map[string]*url.URL, error) {
-	hosts := map[string]*url.URL{}
-	for _, host := range f.UMAHosts {
-		domain, text, _ := strings.Cut(host, "=")
-		origin, err := url.Parse(text)
-		if err != nil || domain == "" || origin.Host == "" || origin.Scheme != "http" && origin.Scheme != "https" {
-			return nil, errors.New("pairs such as bank.test=http://127.0.0.1:8080")
-		}
-		hosts[domain] = origin
-	}
-	return hosts, nil
 }
 
 func (f umaFlags) umaPolicy() rules.Policy {
@@ -61,8 +40,7 @@ func (f umaFlags) umaPolicy() rules.Policy {
 
 // newUMA returns the providers of production platforms, whose payments take a connection to a Lightning node.
 func (a *app) newUMA(rails ports.Rails, ids ports.IDs) *uma.Provider {
-	hosts, _ := a.umaHosts() // checked at the start
-	return uma.New(uma.Config{Store: a.db, Client: uma.NewClient(hosts), Policy: a.umaPolicy(), Clock: systemClock{}, IDs: ids,
+	return uma.New(uma.Config{Store: a.db, Client: uma.NewClient(a.reachTestHosts), Policy: a.umaPolicy(), Clock: systemClock{}, IDs: ids,
 		Log: logrus.NewEntry(a.log),
 		Settles: func(p ident.Platform) error {
 			return rails.Carries(rail.Route{Platform: p, Rail: corridor.Lightning, Currency: money.BTC})

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -74,13 +73,13 @@ type umaSide struct {
 // customer is bo.
 func newUMASides(t *testing.T) (ana, bo *umaSide) {
 	t.Helper()
-	network, hosts := &lightningNetwork{invoices: map[string]*networkInvoice{}}, map[string]*url.URL{}
+	network, hosts := &lightningNetwork{invoices: map[string]*networkInvoice{}}, testFlags{}
 	sides := map[string]*umaSide{}
 	domains := []string{"bank.test", "pay.test"}
 	for _, domain := range domains {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { sides[domain].serve(w, r) }))
 		t.Cleanup(server.Close)
-		hosts[domain], _ = url.Parse(server.URL)
+		hosts.TestHosts = append(hosts.TestHosts, domain+"="+server.URL)
 	}
 	for _, domain := range domains {
 		sides[domain] = newUMASide(t, network, domain, hosts)
@@ -88,7 +87,7 @@ func newUMASides(t *testing.T) (ana, bo *umaSide) {
 	return sides["bank.test"], sides["pay.test"]
 }
 
-func newUMASide(t *testing.T, network *lightningNetwork, domain string, hosts map[string]*url.URL) *umaSide {
+func newUMASide(t *testing.T, network *lightningNetwork, domain string, hosts testFlags) *umaSide {
 	t.Helper()
 	name, code := "ana", money.Currency("USD")
 	if domain == "pay.test" {
@@ -106,7 +105,8 @@ func newUMASide(t *testing.T, network *lightningNetwork, domain string, hosts ma
 	env.Rail.OnSend = side.pay
 	env.Rail.OnRefund = apptest.AllOutcomes[ports.Refund](ports.Outcome{Verdict: ports.Done})
 	quotePrices := prices.New(env.Store, market.New("test"), env.Clock)
-	side.provider = uma.New(uma.Config{Store: env.Store, Client: uma.NewClient(hosts), Clock: env.Clock, IDs: env.IDs, Log: env.Log,
+	side.provider = uma.New(uma.Config{Store: env.Store, Client: uma.NewClient(hosts.reachTestHosts), Clock: env.Clock, IDs: env.IDs,
+		Log:    env.Log,
 		Policy: rules.Policy{Blocked: []string{"blocked.test"}}, Settles: func(ident.Platform) error { return nil }})
 	others := ports.CounterpartiesByEnvironment{platform.Production: side.provider}
 	side.payments = payments.New(payments.Config{Timetable: env.Timetable(), Store: env.Store, Jobs: env.Store, Rails: env.Rail,

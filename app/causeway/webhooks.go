@@ -32,7 +32,7 @@ func (a *app) openWebhooks(sealer ports.Sealer, idGenerator *ids.Generator) {
 	a.webhooks = webhooks.New(webhooks.Config{
 		Store: a.db, Queue: outbox.NewQueue(a.db.Connect, a.db.Cipher()),
 		Log:      outbox.NewLog(a.db.Pool(), a.db.Cipher()),
-		Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks}),
+		Webhooks: webhooksender.NewSender(keys, webhooksender.Options{AllowPrivate: a.AllowPrivateWebhooks, Wrap: a.reachTestHosts}),
 		Keys:     keys, Events: api.Events, Clock: systemClock{}, IDs: idGenerator, Metrics: newWebhookMetrics(a.metrics, a.log),
 		Delivered: a.db.RememberDelivery, Spans: a.traces.spans(),
 		Grace: 3 * time.Second, ShowTestResponses: a.AllowPrivateWebhooks,

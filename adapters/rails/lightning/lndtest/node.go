@@ -44,7 +44,8 @@ type Node struct {
 	// Instant: payments arrive at once.
 	Instant bool
 
-	mu       sync.Mutex
+	mu       *sync.Mutex // shared by connected nodes
+	peers    []*Node
 	changed  *sync.Cond
 	balance  int64 // thousandths of a satoshi
 	payments map[[32]byte]*payment
@@ -55,6 +56,7 @@ type Node struct {
 }
 
 type payment struct {
+	hash          [32]byte
 	satoshis, fee int64 // thousandths
 	limit         int64
 	fate          Fate
@@ -77,9 +79,17 @@ type invoice struct {
 // New returns a node whose channels hold an amount.
 func New(n lightning.Network, satoshis int64) *Node {
 	node := &Node{Network: n, Key: NewPayee(n).Key, Now: time.Now, Fee: 1_234, balance: satoshis * 1000, payments: map[[32]byte]*payment{},
-		denied: map[string]bool{}}
-	node.changed = sync.NewCond(&node.mu)
+		denied: map[string]bool{}, mu: &sync.Mutex{}}
+	node.changed = sync.NewCond(node.mu)
 	return node
+}
+
+// Connect makes new nodes pay each other's invoices, before any of them is served.
+func Connect(nodes ...*Node) {
+	for _, n := range nodes {
+		n.mu, n.peers = nodes[0].mu, nodes
+		n.changed = sync.NewCond(n.mu)
+	}
 }
 
 // Deny takes a permission from the macaroon.
@@ -105,7 +115,7 @@ func (n *Node) SetFate(text string, f Fate) {
 
 func (n *Node) payment(hash [32]byte) *payment {
 	if n.payments[hash] == nil {
-		n.payments[hash] = &payment{}
+		n.payments[hash] = &payment{hash: hash}
 	}
 	return n.payments[hash]
 }
@@ -186,10 +196,23 @@ func (n *Node) end(p *payment) {
 	case p.fate == NoRoute:
 		p.status, p.reason = "FAILED", "FAILURE_REASON_NO_ROUTE"
 		n.balance += p.satoshis + p.fee
+	case !n.reaches(p):
+		p.status, p.reason = "FAILED", "FAILURE_REASON_INCORRECT_PAYMENT_DETAILS"
+		n.balance += p.satoshis + p.fee
 	default:
 		p.status = "SUCCEEDED"
 		p.times++
 	}
+}
+
+// reaches reports whether a payment to a connected node, if it is one, is taken there.
+func (n *Node) reaches(p *payment) bool {
+	for _, peer := range n.peers {
+		if i := peer.invoice(p.hash); i != nil {
+			return p.satoshis >= i.milliSatoshis && peer.settle(i, p.satoshis)
+		}
+	}
+	return true
 }
 
 // AddInvoice makes an invoice by hand, as lncli does.
@@ -214,7 +237,11 @@ func (n *Node) Pay(text string, milliSatoshis int64) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	i := n.invoice(hashOf(text))
-	if i == nil || i.state != "OPEN" {
+	return i != nil && n.settle(i, milliSatoshis)
+}
+
+func (n *Node) settle(i *invoice, milliSatoshis int64) bool {
+	if i.state != "OPEN" {
 		return false
 	}
 	n.settled++
