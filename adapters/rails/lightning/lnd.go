@@ -203,6 +203,7 @@ func (c *lnd) request(ctx context.Context, method, path string, body any) (*http
 type lndPayment struct {
 	Status  string    `json:"status"`
 	Fee     lndNumber `json:"fee_msat"`
+	Value   lndNumber `json:"value_msat"`
 	Failure string    `json:"failure_reason"`
 }
 
@@ -213,7 +214,7 @@ func (p lndPayment) state() (state, error) {
 	case "FAILED":
 		return state{stage: failed, reason: strings.TrimPrefix(p.Failure, "FAILURE_REASON_")}, nil
 	case "SUCCEEDED":
-		return state{stage: succeeded, feeMilliSatoshis: max(int64(p.Fee), 0)}, nil
+		return state{stage: succeeded, feeMilliSatoshis: max(int64(p.Fee), 0), milliSatoshis: max(int64(p.Value), 0)}, nil
 	}
 	return state{}, fmt.Errorf("the node describes a payment with the unknown status %.40q", p.Status)
 }

@@ -78,6 +78,8 @@ const (
 type state struct {
 	stage
 	feeMilliSatoshis int64
+	// milliSatoshis is what has arrived; zero if the node does not say that.
+	milliSatoshis int64
 	// reason is why it has failed, such as NO_ROUTE.
 	reason string
 }

@@ -76,7 +76,7 @@ func (r *Rail) check(q request) string {
 		return fmt.Sprintf("The invoice %v.", err)
 	case i.Network != r.settings.network:
 		return fmt.Sprintf("The invoice is not of the network %s.", nameOf(r.settings.network))
-	case i.MilliSatoshis != 0 && i.MilliSatoshis != q.amount.Minor*milli:
+	case i.MilliSatoshis != 0 && (i.MilliSatoshis+milli-1)/milli != q.amount.Minor:
 		return fmt.Sprintf("The invoice asks for %d thousandths of a satoshi, and the payment is of %d.", i.MilliSatoshis, q.amount.Minor*milli)
 	}
 	return ""
@@ -273,7 +273,11 @@ func (r *Rail) order(ctx context.Context, q request, p Payment) error {
 func (r *Rail) keep(ctx context.Context, p Payment, became state) error {
 	switch became.stage {
 	case succeeded:
-		return r.Store.Pay(ctx, r.Connection.Name, p, became.feeMilliSatoshis)
+		fee := became.feeMilliSatoshis
+		if became.milliSatoshis > 0 { // less than whole satoshis, if the invoice asks for fractions of one
+			fee -= p.Satoshis*milli - became.milliSatoshis
+		}
+		return r.Store.Pay(ctx, r.Connection.Name, p, fee)
 	case notKnown, inFlight:
 	case failed:
 		if became.reason == insufficientBalance {

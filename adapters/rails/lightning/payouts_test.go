@@ -68,6 +68,29 @@ func TestSend_PaysWhatAnInvoiceAsksFor(t *testing.T) {
 	}
 }
 
+func TestSend_PaysFractionsOfASatoshi(t *testing.T) {
+	t.Parallel()
+	// An invoice that asks for fractions of a satoshi is paid by a payout of the next whole one. What is not paid of it is carried to the
+	// next fee, so that the ledger has what the channels hold.
+	w := newWorld(t)
+	w.node.SetRouting(0, true)
+	r := w.rail()
+	const paid = 4_999_001 + 5_000_000 + 4_999_500
+	for n, msats := range []int64{4_999_001, 5_000_000, 4_999_500} {
+		text := lndtest.Write(w.payee.Key, lndtest.Terms{Network: core.Regtest, MilliSatoshis: msats, Hash: [32]byte{byte(n)},
+			Description: "x", At: w.clock.Now(), Expiry: time.Hour})
+		if o := w.settle(r, w.payoutTo(n+1, 5_000, invoiceAccount(text))); o.Verdict != ports.Done {
+			t.Errorf("%d: %+v", msats, o)
+		}
+	}
+	if got := w.node.Balance(); got != 1_000_000_000-paid {
+		t.Errorf("the node holds %d, want %d", got, 1_000_000_000-paid)
+	}
+	if got, ledger := w.balance(), int64(1_000_000-3*5_000); got != ledger {
+		t.Errorf("the channels hold %d, the ledger has %d", got, ledger)
+	}
+}
+
 func TestSend_DoneAtOnceIfTheNodeIs(t *testing.T) {
 	t.Parallel()
 	// A payment that arrives within the call is done with its answer.
