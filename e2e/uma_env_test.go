@@ -108,12 +108,7 @@ func (p *umaProxy) changes(answered func(path string, body []byte) []byte) {
 // newUMAEnvs returns two installations that know each other: of bank.test, where ana has dollars, and of pay.test, where bo has euros.
 func newUMAEnvs(t *testing.T) (ana, bo *umaEnv) {
 	t.Helper()
-	nodes := []*lndtest.Node{lndtest.New(lightning.Regtest, 1_000_000_000), lndtest.New(lightning.Regtest, 1_000_000_000)}
-	lndtest.Connect(nodes...)
-	hosts := umaHosts{}
-	for _, host := range []string{"bank.test", "hooks.bank.test", "pay.test", "hooks.pay.test"} {
-		hosts[host] = newUMAProxy(t)
-	}
+	nodes, hosts := newUMANodes(), newUMAHosts(t, "bank.test", "hooks.bank.test", "pay.test", "hooks.pay.test")
 	ana = newUMAEnv(t, nodes[0], hosts, "ana", "bank.test", "USD")
 	bo = newUMAEnv(t, nodes[1], hosts, "bo", "pay.test", "EUR")
 	return ana, bo
@@ -121,6 +116,21 @@ func newUMAEnvs(t *testing.T) (ana, bo *umaEnv) {
 
 // umaHosts are the hosts of a test.
 type umaHosts map[string]*umaProxy
+
+func newUMAHosts(t *testing.T, names ...string) umaHosts {
+	hosts := umaHosts{}
+	for _, name := range names {
+		hosts[name] = newUMAProxy(t)
+	}
+	return hosts
+}
+
+// newUMANodes returns two nodes that pay each other.
+func newUMANodes() []*lndtest.Node {
+	nodes := []*lndtest.Node{lndtest.New(lightning.Regtest, 1_000_000_000), lndtest.New(lightning.Regtest, 1_000_000_000)}
+	lndtest.Connect(nodes...)
+	return nodes
+}
 
 // options are those of a service that reaches the hosts.
 func (h umaHosts) options() []string {

@@ -190,10 +190,12 @@ type payeeCompliance struct {
 }
 
 type payResponse struct {
-	Invoice   string          `json:"pr"`
-	Routes    []struct{}      `json:"routes"` // always empty: an invoice has them
-	Converted *converted      `json:"converted"`
-	PayeeData json.RawMessage `json:"payeeData"`
+	Invoice string     `json:"pr"`
+	Routes  []struct{} `json:"routes"` // always empty: an invoice has them
+	// Disposable is false: the address may be kept, and paid again (LUD-11).
+	Disposable bool            `json:"disposable"`
+	Converted  *converted      `json:"converted"`
+	PayeeData  json.RawMessage `json:"payeeData"`
 }
 
 type converted struct {

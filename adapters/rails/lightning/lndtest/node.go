@@ -222,6 +222,13 @@ func (n *Node) AddInvoice(memo string, milliSatoshis int64) string {
 	return n.addInvoice(memo, milliSatoshis, [32]byte{}, time.Hour).request
 }
 
+// AddDescribedInvoice is AddInvoice with the hash of a description, as it is made for others.
+func (n *Node) AddDescribedInvoice(description [32]byte, milliSatoshis int64) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.addInvoice("", milliSatoshis, description, time.Hour).request
+}
+
 func (n *Node) addInvoice(memo string, milliSatoshis int64, description [32]byte, expiry time.Duration) *invoice {
 	var preimage [32]byte
 	_, _ = rand.Read(preimage[:])

@@ -1,0 +1,115 @@
+package e2e
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"causeway/adapters/rails/lightning/lndtest"
+	"causeway/core/lightning"
+)
+
+// nodeProvider is a UMA provider that is made of the SDK of the protocol for Node, and the node of its customer nina.
+type nodeProvider struct {
+	t    *testing.T
+	url  string
+	node *lndtest.Node
+}
+
+func newNodeProvider(t *testing.T, hosts umaHosts, node *lndtest.Node) *nodeProvider {
+	t.Helper()
+	invoices := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var order struct {
+			AmountMsats int64
+			Metadata    string
+		}
+		if err := json.NewDecoder(r.Body).Decode(&order); err != nil {
+			t.Error(err)
+		}
+		_, _ = io.WriteString(w, node.AddDescribedInvoice(sha256.Sum256([]byte(order.Metadata)), order.AmountMsats))
+	}))
+	t.Cleanup(invoices.Close)
+	node.SetRouting(0, true)
+	p := &nodeProvider{t: t, node: node, url: startNodeServer(t, []string{"DOMAIN=node.test", "PEER=bank.test", "NODE_URL=" + invoices.URL,
+		"PEER_URL=" + hosts["bank.test"].URL}, "uma-provider.mjs")}
+	hosts["node.test"].reach(t, p.url)
+	return p
+}
+
+// post asks the provider for something.
+func (p *nodeProvider) post(path string, body any) apiResponse {
+	p.t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	response, err := http.Post(p.url+path, "application/json", strings.NewReader(string(text)))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return apiResponse{t: p.t, request: "POST " + path, status: response.StatusCode, body: answer}
+}
+
+func TestUMA_ProviderOfTheNodeSDK(t *testing.T) {
+	t.Parallel()
+	// A provider that is made of the protocol's SDK for Node accepts each message: it is paid by ana and pays her, with either amount
+	// locked. Each side gets what the other states, also encrypted, and each invoice is bound to the messages that it is for.
+	nodes, hosts := newUMANodes(), newUMAHosts(t, "bank.test", "hooks.bank.test", "node.test")
+	ana := newUMAEnv(t, nodes[0], hosts, "ana", "bank.test", "USD")
+	nina := newNodeProvider(t, hosts, nodes[1])
+
+	for side, amount := range map[string]int64{"SENDING": 50_00, "RECEIVING": 20_00} {
+		found := ana.get("/receiver/uma/%24nina%40node.test?customerId=" + ana.customer).wantStatus(200)
+		quote := ana.post("/quotes", object{"source": object{"sourceType": "ACCOUNT", "accountId": ana.account},
+			"lookupId":           found.text("lookupId"),
+			"destination":        object{"destinationType": "UMA_ADDRESS", "umaAddress": "$nina@node.test", "currency": "USD"},
+			"lockedCurrencySide": side, "lockedCurrencyAmount": amount}).wantStatus(201)
+		ana.post("/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200)
+		ana.hooks.awaitOutgoingEvent(quote.text("transactionId"), "COMPLETED")
+	}
+	seen := nina.post("/seen", nil).wantStatus(200)
+	if !strings.Contains(seen.text("travelRule"), "The Person ana") || seen.text("name") != "The Person ana" {
+		t.Errorf("nina's provider knows of ana: %s", seen.body)
+	}
+
+	for side, amount := range map[string]int64{"SENDING": 40_000_000, "RECEIVING": 30_00} {
+		before := ana.held()
+		sent := nina.post("/send?"+url.Values{"receiver": {ana.address}, "currency": {"USD"}, "locked": {side},
+			"amount": {strconv.FormatInt(amount, 10)}}.Encode(), nil).wantStatus(200)
+		invoice, err := lightning.ParseInvoice(sent.text("invoice"))
+		if err != nil || invoice.DescriptionHash == nil || *invoice.DescriptionHash != sha256.Sum256([]byte(sent.text("metadata"))) {
+			t.Fatalf("the invoice is of other messages: %v", err)
+		}
+		sent.wantValues(map[string]any{"payee.identifier": ana.address, "payee.name": "The Person ana", "disposable": false,
+			"converted.currencyCode": "USD", "converted.decimals": 2})
+		nina.node.PayByHand(sent.text("invoice"))
+		arrived := ana.hooks.awaitDelivery("a payment from nina", func(d delivery) bool {
+			return d.event == "INCOMING_PAYMENT.COMPLETED" && d.value("transaction.senderUmaAddress") == "$nina@node.test" &&
+				d.int("transaction.receivedAmount.amount") == sent.int("converted.amount")
+		})
+		known := ana.get("/transactions/" + arrived.transactionID).wantStatus(200)
+		if !strings.Contains(string(known.body), "Nina Node") || ana.held()-before != sent.int("converted.amount") {
+			t.Errorf("%s has arrived, and ana has %d more", known.body, ana.held()-before)
+		}
+		multiplier, _ := sent.rat("converted.multiplier").Float64()
+		cost := float64(sent.int("converted.amount"))*multiplier + float64(sent.int("converted.fee"))
+		if off := math.Abs(cost - float64(invoice.MilliSatoshis)); off > multiplier {
+			t.Errorf("the invoice is of %d, and the answer says %f", invoice.MilliSatoshis, cost)
+		}
+		nina.post("/report", object{"url": sent.text("payee.compliance.utxoCallback"), "callback": sent.value("callback")}).
+			wantStatus(200).wantValues(map[string]any{"status": 200})
+	}
+	ana.expire()
+}
