@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/core/fault"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -23,6 +24,10 @@ var constraintFaults = map[string]func() *fault.Error{
 	},
 	"customer_uma_address_unique_while_active": func() *fault.Error {
 		return fault.New(fault.UMAAddressExists, "Another active customer has this umaAddress. Choose another address.")
+	},
+	"platform_uma_domain_unique": func() *fault.Error {
+		return &fault.Error{Code: fault.Conflict, Reason: platform.UMADomainInUse,
+			Message: "Another production platform of this service has this umaDomain. Choose another domain, such as a subdomain of yours."}
 	},
 	"unmatched_assignment_once": func() *fault.Error {
 		return &fault.Error{Code: fault.Conflict, Reason: "Already assigned",

@@ -89,3 +89,76 @@ func TestLockPlatform_SerializesUpdates(t *testing.T) {
 		t.Errorf("after %d changes: %d, %v; want %d", writers*changes, after.Currencies[0].MaxAmount, err, want)
 	}
 }
+
+func TestPlatform_UMADomainIsUniqueInProduction(t *testing.T) {
+	t.Parallel()
+	// Of production platforms that take one UMA domain at the same time, one gets it. Sandbox platforms may have any. Platforms that had
+	// the same before this was checked change all else, and get it back only when no other has it.
+	c := newEnv(t)
+	create := func(environment platform.Environment, domain string) (platform.Platform, error) {
+		p := newPlatform(t, "A platform")
+		p.Environment, p.UMADomain = environment, domain
+		return p, c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, p) })
+	}
+	update := func(p platform.Platform) error {
+		return c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdatePlatform(ctx, p) })
+	}
+	inUse := func(err error) bool {
+		f, is := fault.As(err)
+		return is && f.Code == fault.Conflict && f.Reason == platform.UMADomainInUse
+	}
+	results := make(chan error)
+	for range 8 {
+		go func() {
+			_, err := create(platform.Production, "one.example.com")
+			results <- err
+		}()
+	}
+	got := 0
+	for range 8 {
+		if err := <-results; err == nil {
+			got++
+		} else if !inUse(err) {
+			t.Error(err)
+		}
+	}
+	if got != 1 {
+		t.Errorf("%d platforms have the domain", got)
+	}
+	for range 2 {
+		if _, err := create(platform.Sandbox, "one.example.com"); err != nil {
+			t.Error(err)
+		}
+	}
+
+	other, err := create(platform.Production, "two.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.UMADomain = "one.example.com"
+	if err := update(other); !inUse(err) {
+		t.Errorf("changed to the domain of another: %v", err)
+	}
+	owner := connect(t, c.url)
+	exec(t, owner, `ALTER TABLE platforms DISABLE TRIGGER platform_uma_domain_stays_unique`)
+	exec(t, owner, `UPDATE platforms SET uma_domain = 'one.example.com' WHERE uma_domain = 'two.example.com'`)
+	exec(t, owner, `ALTER TABLE platforms ENABLE TRIGGER platform_uma_domain_stays_unique`)
+	other.WebhookEndpoint = "https://example.com/hooks"
+	if err := update(other); err != nil {
+		t.Errorf("another setting: %v", err)
+	}
+	if _, found, err := c.UMAPlatform(t.Context(), "one.example.com"); found || err != nil {
+		t.Errorf("one of two is found: %v", err)
+	}
+	other.UMADomain = "three.example.com"
+	if err := update(other); err != nil {
+		t.Error(err)
+	}
+	if _, found, err := c.UMAPlatform(t.Context(), "one.example.com"); !found || err != nil {
+		t.Errorf("the one that has it now: %v", err)
+	}
+	other.UMADomain = "one.example.com"
+	if err := update(other); !inUse(err) {
+		t.Errorf("changed back: %v", err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/app/platforms"
 	"causeway/core/customer"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -256,7 +257,8 @@ func registerConfig(a *httpapi.API, service Platforms) {
 	httpapi.Patch(a, httpapi.Operation{
 		ID: "updatePlatformConfig", Path: "/config", Tag: tagConfig, Summary: "Update the platform configuration", Permission: platform.Manage,
 		Description: "Changes only the settings that are sent. For each new currency the platform gets an internal account at once, and each " +
-			"of its customers gets one shortly after.",
+			"of its customers gets one shortly after. No two production platforms have the same umaDomain.",
+		Errors: []fault.Code{fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *updateInput) (platform.Platform, error) {
 		return service.UpdateSettings(ctx, call.Principal.Platform, in.Body.change())
 	}, renderPlatformConfig)
