@@ -2071,7 +2071,9 @@ CREATE TABLE lightning_nodes (
     payment_index bigint,
     fee_msat bigint DEFAULT 0 NOT NULL,
     last_event bigint DEFAULT 0 NOT NULL,
-    read_event bigint DEFAULT 0 NOT NULL
+    read_event bigint DEFAULT 0 NOT NULL,
+    began_settle_index bigint,
+    began_payment_index bigint
 );
 ALTER TABLE ONLY lightning_nodes
     ADD CONSTRAINT lightning_nodes_pkey PRIMARY KEY (connection);

@@ -39,7 +39,8 @@ type InvoiceRequest struct {
 	// Reference is what the receipt of its payment carries.
 	Reference string
 	Amount    money.Amount
-	// DescriptionHash is the SHA-256 of the description (field h); for LNURL (LUD-06) that of the metadata.
+	// DescriptionHash is the SHA-256 of the description (field h); for LNURL (LUD-06) that of the metadata. If it is zero, the description
+	// is the reference (field d).
 	DescriptionHash [32]byte
 	ExpiresAt       time.Time
 }

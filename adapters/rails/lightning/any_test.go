@@ -37,7 +37,12 @@ func TestSend_AnyOrderOfFailuresPaysOnce(t *testing.T) {
 	// Whatever fails and is repeated: calls of processes that crash at any step, a node that is away or loses its answer, payments that
 	// are stuck or fail, an empty channel, time that passes. In the end each payout is done and was paid once, under one hash, or is
 	// refused and was not paid, and its verdict never changes. The fees are booked once, and the channels hold what the ledger has.
-	a := &anyWorld{world: newWorld(t)}
+	bothNodes(t, payAnything)
+}
+
+func payAnything(t *testing.T, w *world) {
+	t.Helper()
+	a := &anyWorld{world: w}
 	a.host = newHost(a.world)
 	a.node.SetBalance(1_000_000_000)
 	a.mustPoll()

@@ -2,8 +2,15 @@ package lightning
 
 import "time"
 
-// SetWaits sets how long calls wait for a node that has nothing to say.
+// SetWaits sets how long calls wait for a node that has nothing to say, and makes lists short.
 func (r *Rail) SetWaits(pay, settled time.Duration) {
-	c := r.node.(*lnd) //nolint:forcetypeassert // there is no other node
-	c.payWait, c.settledWait = pay, settled
+	switch c := r.node.(type) {
+	case *lnd:
+		c.payWait, c.settledWait = pay, settled
+	case *phoenixd:
+		c.payWait, c.recheck, c.page = pay, time.Millisecond, 3
+	}
 }
+
+// PhoenixdReason is phoenixdReason.
+var PhoenixdReason = phoenixdReason

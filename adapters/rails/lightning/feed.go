@@ -1,6 +1,7 @@
 package lightning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,12 +53,15 @@ func add(report *ports.RailReport, e Event) {
 	amount := money.Amount{Minor: e.Satoshis, Currency: money.BTC}
 	switch e.Kind {
 	case Receipt:
+		if e.Satoshis == 0 {
+			return
+		}
 		report.Receipts = append(report.Receipts, ports.RailReceipt{Receipt: transaction.Receipt{
 			Platform: e.Platform, Rail: corridor.Lightning, PartnerID: e.PartnerID, Reference: e.Reference, Amount: amount, At: e.At,
 		}})
 	case Fee:
 		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: corridor.Lightning, PartnerID: e.PartnerID, Amount: amount,
-			At: e.At, Memo: "routing"})
+			At: e.At, Memo: cmp.Or(e.Reference, "routing")})
 	case Unknown:
 		report.Contradictions = append(report.Contradictions, rail.UnknownDeparture(rail.Said{State: "SENT", At: e.At, Amount: amount,
 			PartnerID: e.PartnerID}, "an invoice"))
@@ -133,12 +137,30 @@ func (r *Rail) readSettled(ctx context.Context) (found, more bool, err error) {
 	if !known {
 		return false, true, r.beginFeed(ctx)
 	}
-	settled, err := r.node.settled(ctx, position.Settled)
+	settled, err := r.node.settled(ctx, r.from(position.Settled, position.BeganSettled))
+	if r.node.lag() > 0 && err == nil {
+		settled, err = unreported(ctx, r, Receipt, settled, func(s Settlement) Hash { return s.Hash })
+	}
 	if len(settled) == 0 {
 		return false, false, err
 	}
 	kept, errKeep := r.Store.Settle(ctx, r.Connection.Name, position.Settled, settled)
 	return kept, len(settled) >= maxSettled, errors.Join(err, errKeep)
+}
+
+// from returns the index after which a node is asked for what it has not reported yet.
+func (r *Rail) from(last, began uint64) uint64 {
+	return max(last-min(last, r.node.lag()), began)
+}
+
+// unreported returns those of some payments of which there are no events of a kind.
+func unreported[T any](ctx context.Context, r *Rail, kind EventKind, all []T, hashOf func(T) Hash) ([]T, error) {
+	ids := make([]string, len(all))
+	for i, item := range all {
+		ids[i] = hashOf(item).String()
+	}
+	known, err := r.Store.Reported(ctx, r.Connection.Name, kind, ids)
+	return slices.DeleteFunc(all, func(item T) bool { return err != nil || known[hashOf(item).String()] }), err
 }
 
 // lookAtPayments keeps what the node has paid and no record has: somebody pays by hand or has the macaroon, or the database has lost
@@ -148,7 +170,10 @@ func (r *Rail) lookAtPayments(ctx context.Context) (more bool, err error) {
 	if err != nil || !known {
 		return false, err
 	}
-	list, err := r.node.payments(ctx, position.Paid)
+	list, err := r.node.payments(ctx, r.from(position.Paid, position.BeganPaid))
+	if r.node.lag() > 0 && err == nil {
+		list, err = unreported(ctx, r, Unknown, list, func(l listed) Hash { return l.Hash })
+	}
 	if err != nil || len(list) == 0 {
 		return false, err
 	}
@@ -169,9 +194,9 @@ func (r *Rail) lookAtPayments(ctx context.Context) (more bool, err error) {
 		if !own[p.Hash] && p.stage == succeeded {
 			unknown = append(unknown, p.Departure)
 		}
-		upTo = p.index
+		upTo = max(upTo, p.index)
 	}
-	if upTo == position.Paid {
+	if upTo == position.Paid && len(unknown) == 0 {
 		return false, nil
 	}
 	kept, err := r.Store.LookedAt(ctx, r.Connection.Name, position.Paid, upTo, unknown)
@@ -208,6 +233,13 @@ func (r *Rail) Balances(ctx context.Context) ([]ports.RailBalance, error) {
 		rest, err := r.Store.FeeRest(ctx, r.Connection.Name)
 		if err != nil {
 			return nil, err
+		}
+		sent, err := r.Store.SentPayments(ctx, r.Connection.Name, maxFollowed)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range sent {
+			held += r.node.onTheWay(p.Satoshis)
 		}
 		return []ports.RailBalance{{Amount: money.Amount{Minor: (held + rest) / milli, Currency: money.BTC}, At: r.Clock.Now()}}, nil
 	}

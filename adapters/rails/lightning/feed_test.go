@@ -15,77 +15,80 @@ func TestPoll_ReportsEachPaidInvoiceOnce(t *testing.T) {
 	t.Parallel()
 	// An invoice of the service is received for its platform under its reference, one that was made by hand under its memo, in the order
 	// in which they were paid. What was paid before the connection was set is not reported; what is paid while no process runs is.
-	w := newWorld(t)
-	w.node.Pay(w.node.AddInvoice("before", 9_000), 0)
-	w.mustPoll()
-	given, err := w.poller.Invoices(w.platform).Invoice(t.Context(), w.request(1, 2_500))
-	if err != nil {
-		t.Fatal(err)
-	}
-	byHand, open := w.node.AddInvoice("BY-HAND", 7_000_000), w.node.AddInvoice("OPEN", 5_000)
-	w.clock.Advance(time.Minute)
-	w.node.Pay(byHand, 0)
-	w.node.Pay(given.Request, 0)
-	w.poller = w.open(lndtest.Open)
+	bothNodes(t, func(t *testing.T, w *world) {
+		w.node.Pay(w.node.AddInvoice("before", 9_000), 0)
+		w.mustPoll()
+		given, err := w.poller.Invoices(w.platform).Invoice(t.Context(), w.request(1, 2_500))
+		if err != nil {
+			t.Fatal(err)
+		}
+		byHand, open := w.node.AddInvoice("BY-HAND", 7_000_000), w.node.AddInvoice("OPEN", 5_000)
+		w.clock.Advance(time.Minute)
+		w.node.Pay(byHand, 0)
+		w.node.Pay(given.Request, 0)
+		w.poller = w.open(lndtest.Open)
 
-	first := w.mustPoll().Receipts
-	again := w.mustPoll().Receipts
-	w.cursor = "" // as if it had not been stored
-	repeated := w.mustPoll().Receipts
+		first := w.mustPoll().Receipts
+		again := w.mustPoll().Receipts
+		w.cursor = "" // as if it had not been stored
+		repeated := w.mustPoll().Receipts
 
-	if len(first) != 2 || len(again) != 0 || len(repeated) != 2 || first[0] != repeated[0] || first[1] != repeated[1] {
-		t.Fatalf("%+v, then %+v, and from the beginning %+v", first, again, repeated)
-	}
-	hand, own := first[0], first[1]
-	if hand.Reference != "BY-HAND" || !hand.Platform.IsZero() || hand.Amount.Minor != 7_000 || hand.Rail != corridor.Lightning {
-		t.Errorf("by hand: %+v", hand)
-	}
-	if own.Reference != "REF-B" || own.Platform != w.platform || own.Amount.Minor != 2_500 || !own.At.Equal(w.clock.Now()) ||
-		own.Payer != nil {
-		t.Errorf("of the service: %+v", own)
-	}
-	w.node.Pay(open, 0)
-	if late := w.mustPoll().Receipts; len(late) != 1 || late[0].Reference != "OPEN" {
-		t.Errorf("later: %+v", late)
-	}
+		if len(first) != 2 || len(again) != 0 || len(repeated) != 2 || first[0] != repeated[0] || first[1] != repeated[1] {
+			t.Fatalf("%+v, then %+v, and from the beginning %+v", first, again, repeated)
+		}
+		hand, own := first[0], first[1]
+		if hand.Reference != "BY-HAND" || !hand.Platform.IsZero() || hand.Amount.Minor != 7_000 || hand.Rail != corridor.Lightning {
+			t.Errorf("by hand: %+v", hand)
+		}
+		if own.Reference != "REF-B" || own.Platform != w.platform || own.Amount.Minor != 2_500 || own.At.Sub(w.clock.Now()).Abs() > time.Second ||
+			own.Payer != nil {
+			t.Errorf("of the service: %+v", own)
+		}
+		w.node.Pay(open, 0)
+		if late := w.mustPoll().Receipts; len(late) != 1 || late[0].Reference != "OPEN" {
+			t.Errorf("later: %+v", late)
+		}
+	})
 }
 
 func TestPoll_FirstInvoiceOfANode(t *testing.T) {
 	t.Parallel()
 	// The very first invoice of a node is reported too, of which the node reports nothing to somebody who knows none, also if it was paid
 	// before the feed was read for the first time.
-	w := newWorld(t)
-	given, err := w.poller.Invoices(w.platform).Invoice(t.Context(), w.request(1, 2_500))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.node.Pay(given.Request, 0)
-	if receipts := w.mustPoll().Receipts; len(receipts) != 1 || receipts[0].Amount.Minor != 2_500 {
-		t.Errorf("received %+v", receipts)
-	}
+	bothNodes(t, func(t *testing.T, w *world) {
+		given, err := w.poller.Invoices(w.platform).Invoice(t.Context(), w.request(1, 2_500))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.node.Pay(given.Request, 0)
+		if receipts := w.mustPoll().Receipts; len(receipts) != 1 || receipts[0].Amount.Minor != 2_500 {
+			t.Errorf("received %+v", receipts)
+		}
+	})
 }
 
 func TestPoll_NodeThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	// A node that is away makes the feed fail, and nothing is lost: what was paid meanwhile is reported once when it is back.
-	w := newWorld(t)
-	w.node.Pay(w.node.AddInvoice("before", 9_000), 0)
-	w.mustPoll()
-	text := w.node.AddInvoice("MEANWHILE", 5_000)
-	w.setSilent(true)
-	for range 2 {
-		if _, err := w.poll(t.Context()); err == nil {
-			t.Error("no failure")
+	bothNodes(t, func(t *testing.T, w *world) {
+		w.node.Pay(w.node.AddInvoice("before", 9_000), 0)
+		w.mustPoll()
+		text := w.node.AddInvoice("MEANWHILE", 5_000)
+		w.setSilent(true)
+		for range 2 {
+			if _, err := w.poll(t.Context()); err == nil {
+				t.Error("no failure")
+			}
 		}
-	}
-	w.node.Pay(text, 0)
-	w.setSilent(false)
-	if receipts := w.mustPoll().Receipts; len(receipts) != 1 || receipts[0].Reference != "MEANWHILE" {
-		t.Errorf("received %+v", receipts)
-	}
-	if _, err := w.poller.Poll(t.Context(), "nonsense"); err == nil {
-		t.Error("any cursor is taken")
-	}
+		w.node.Pay(text, 0)
+		w.setSilent(false)
+		if receipts := w.mustPoll().Receipts; len(receipts) != 1 || receipts[0].Reference != "MEANWHILE" {
+			t.Errorf("received %+v", receipts)
+		}
+		if _, err := w.poller.Poll(t.Context(), "nonsense"); err == nil {
+			t.Error("any cursor is taken")
+		}
+	})
 }
 
 func (w *world) setSilent(silent bool) {

@@ -51,8 +51,11 @@ type world struct {
 	db       *postgres.DB
 	clock    *portstest.FakeClock
 	platform ident.Platform
+	// phoenixd: the node has the interface of phoenixd, and not of LND.
+	phoenixd bool
 	settings map[string]string
 	macaroon string
+	password string
 	cursor   string
 	seen     ports.RailReport // all that was reported
 	poller   *lightning.Rail
@@ -68,7 +71,24 @@ var generator = ids.New()
 // newWorld returns a world whose node holds a hundredth of a bitcoin.
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t, node: lndtest.New(core.Regtest, 1_000_000), payee: lndtest.NewPayee(core.Regtest), macaroon: lndtest.Macaroon,
+	return newWorldOf(t, false)
+}
+
+// bothNodes runs a test with a world of each kind of node.
+func bothNodes(t *testing.T, run func(t *testing.T, w *world)) {
+	t.Helper()
+	for name, phoenixd := range map[string]bool{"LND": false, "phoenixd": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, newWorldOf(t, phoenixd))
+		})
+	}
+}
+
+func newWorldOf(t testing.TB, phoenixd bool) *world {
+	t.Helper()
+	w := &world{t: t, node: lndtest.New(core.Regtest, 1_000_000), payee: lndtest.NewPayee(core.Regtest), phoenixd: phoenixd,
+		macaroon: lndtest.Macaroon, password: lndtest.Password,
 		clock: portstest.NewFakeClock(time.Now().UTC().Truncate(time.Second)), settings: map[string]string{}}
 	w.node.Now = w.clock.Now
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.SimulateClock(t, pgtest.New(t)), AllPlatforms: true, MaxConnections: 8,
@@ -100,23 +120,28 @@ func (w *world) open(g lndtest.Gate) *lightning.Rail { return w.openOn(w.db.Pool
 
 func (w *world) openOn(pool storage.Pool, g lndtest.Gate) *lightning.Rail {
 	w.t.Helper()
-	server := w.node.Serve(w.t, func(call string) (fails, lost bool) {
+	serve, settings := w.node.Serve, map[string]string{"macaroon": "env:MACAROON", "network": "regtest"}
+	if w.phoenixd {
+		serve, settings = w.node.ServePhoenixd, map[string]string{"node": "PHOENIXD", "password": "env:PASSWORD", "network": "regtest"}
+	}
+	server := serve(w.t, func(call string) (fails, lost bool) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		fails, lost = g(call)
-		if w.lose && call == "/v2/router/send" {
+		if w.lose && pays(call) {
 			w.lose, lost = false, true
 		}
 		return fails || w.silent, lost
 	})
-	settings := map[string]string{"url": server.URL, "macaroon": "env:MACAROON", "network": "regtest"}
+	settings["url"] = server.URL
 	for name, value := range w.settings {
 		settings[name] = value
 	}
 	r, err := lightning.New(lightning.Config{
 		Connection: rail.Connection{Name: connection, Adapter: rail.Lightning, Rails: []corridor.Rail{corridor.Lightning},
 			Currencies: []money.Currency{money.BTC}, Settings: settings},
-		Store: lightning.NewStore(storage.New(pool, w.clock)), Clock: w.clock, Secrets: secrets{"env:MACAROON": w.macaroon}})
+		Store: lightning.NewStore(storage.New(pool, w.clock)), Clock: w.clock,
+		Secrets: secrets{"env:MACAROON": w.macaroon, "env:PASSWORD": w.password}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -129,6 +154,9 @@ func (w *world) openOn(pool storage.Pool, g lndtest.Gate) *lightning.Rail {
 	})
 	return r
 }
+
+// pays reports whether a call of a node pays.
+func pays(call string) bool { return call == "/v2/router/send" || call == "/payinvoice" }
 
 // handover records the payments of the connection.
 func (w *world) handover() *portstest.RailHandover {
@@ -224,10 +252,12 @@ type fixture struct {
 	texts   map[uuid.UUID]string
 }
 
-func newFixture(t *testing.T) railtest.Fixture {
-	t.Parallel()
-	w := newWorld(t)
-	return &fixture{world: w, RailHandover: w.handover(), texts: map[uuid.UUID]string{}}
+func newFixture(phoenixd bool) func(t *testing.T) railtest.Fixture {
+	return func(t *testing.T) railtest.Fixture {
+		t.Parallel()
+		w := newWorldOf(t, phoenixd)
+		return &fixture{world: w, RailHandover: w.handover(), texts: map[uuid.UUID]string{}}
+	}
 }
 
 func (f *fixture) Features() railtest.Features {
@@ -258,7 +288,7 @@ func (c *crash) effect() bool {
 }
 
 func (c *crash) gate(call string) (fails, lost bool) {
-	if call == "/v2/router/send" {
+	if pays(call) {
 		return !c.effect(), false
 	}
 	c.mu.Lock()
@@ -380,5 +410,10 @@ func (f *fixture) Close() error { return nil }
 func TestRailPort(t *testing.T) {
 	t.Parallel()
 	// The checks of every rail, with a crash after each effect. Each has a world of its own, so they run beside each other.
-	portstest.Rail(t, newFixture)
+	for name, phoenixd := range map[string]bool{"LND": false, "phoenixd": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			portstest.Rail(t, newFixture(phoenixd))
+		})
+	}
 }

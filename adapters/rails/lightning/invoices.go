@@ -75,14 +75,24 @@ func (i invoices) order(ctx context.Context, request ports.InvoiceRequest) (Stor
 	switch {
 	case err != nil:
 		return StoredInvoice{}, unavailable(fmt.Errorf("the node has made an invoice that %w", err))
-	case made.Network != r.settings.network || made.MilliSatoshis != request.Amount.Minor*milli || made.DescriptionHash == nil ||
-		*made.DescriptionHash != request.DescriptionHash:
+	case made.ExpiresAt.Before(now.Add(expiry / 2)), made.ExpiresAt.After(request.ExpiresAt.Add(expiry / 2)):
+		return StoredInvoice{}, unavailable(fmt.Errorf("the node has made an invoice that expires at %s and not at %s; set its clock",
+			made.ExpiresAt, request.ExpiresAt))
+	case made.Network != r.settings.network || made.MilliSatoshis != request.Amount.Minor*milli || !describes(made, request):
 		return StoredInvoice{}, unavailable(errors.New("the node has made another invoice than it was asked for"))
 	}
 	kept, err := r.Store.KeepInvoice(ctx, StoredInvoice{Platform: i.platform, Connection: r.Connection.Name, InvoiceRequest: request,
 		Invoice:   ports.Invoice{Request: text, PaymentHash: made.PaymentHash, ExpiresAt: made.ExpiresAt},
 		CreatedAt: now})
 	return kept, err
+}
+
+// describes reports whether an invoice has the description that was asked for.
+func describes(made lightning.Invoice, request ports.InvoiceRequest) bool {
+	if request.DescriptionHash == [32]byte{} {
+		return made.DescriptionHash == nil && made.Description == request.Reference
+	}
+	return made.DescriptionHash != nil && *made.DescriptionHash == request.DescriptionHash
 }
 
 // unavailable is the fault of a node that cannot be asked now.
@@ -103,6 +113,11 @@ func (i invoices) CancelInvoice(ctx context.Context, id uuid.UUID) error {
 	switch err := r.node.cancelInvoice(ctx, kept.PaymentHash); {
 	case errors.Is(err, errSettled):
 		return fault.New(fault.Conflict, "The invoice was paid.")
+	case errors.Is(err, errCannotCancel) && !kept.Invoice.ExpiresAt.After(r.Clock.Now()):
+		return nil
+	case errors.Is(err, errCannotCancel):
+		return fault.New(fault.NotImplemented, "This node cannot cancel invoices. The invoice expires at %s.",
+			kept.Invoice.ExpiresAt.Format(time.RFC3339))
 	case err != nil:
 		return unavailable(err)
 	}

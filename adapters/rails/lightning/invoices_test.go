@@ -23,38 +23,39 @@ func TestInvoice_IsMadeOnceForItsID(t *testing.T) {
 	t.Parallel()
 	// The same invoice is returned for an id, from any process, also if several ask at once and after it has expired. It is for the amount,
 	// carries the hash of the description, and expires with the request.
-	w := newWorld(t)
-	request := w.request(1, 2_500)
-	given := make([]ports.Invoice, 6)
-	errs := make([]error, len(given))
-	var asking sync.WaitGroup
-	for i := range given {
-		r := w.open(lndtest.Open)
-		asking.Go(func() { given[i], errs[i] = r.Invoices(w.platform).Invoice(t.Context(), request) })
-	}
-	asking.Wait()
-	w.clock.Advance(time.Hour)
-	last, err := w.open(lndtest.Open).Invoices(w.platform).Invoice(t.Context(), request)
-	for i := range given {
-		if errs[i] != nil || given[i] != last || err != nil {
-			t.Fatalf("%+v, %v, and later %+v, %v", given[i], errs[i], last, err)
+	bothNodes(t, func(t *testing.T, w *world) {
+		request := w.request(1, 2_500)
+		given := make([]ports.Invoice, 6)
+		errs := make([]error, len(given))
+		var asking sync.WaitGroup
+		for i := range given {
+			r := w.open(lndtest.Open)
+			asking.Go(func() { given[i], errs[i] = r.Invoices(w.platform).Invoice(t.Context(), request) })
 		}
-	}
-	i, err := core.ParseInvoice(last.Request)
-	if err != nil || i.MilliSatoshis != 2_500_000 || i.DescriptionHash == nil || *i.DescriptionHash != request.DescriptionHash ||
-		!i.ExpiresAt.Equal(request.ExpiresAt) || !last.ExpiresAt.Equal(request.ExpiresAt) || i.PaymentHash != last.PaymentHash {
-		t.Errorf("the invoice asks for %+v, %v", i, err)
-	}
-	other := request
-	other.Amount.Minor++
-	if _, err := w.poller.Invoices(w.platform).Invoice(t.Context(), other); !fault.Is(err, fault.Conflict) {
-		t.Errorf("another amount: %v", err)
-	}
-	// Another platform may use the same id.
-	if second, err := w.poller.Invoices(newPlatform(t, w.db, w.clock.Now())).Invoice(t.Context(),
-		w.request(1, 2_500)); err != nil || second.PaymentHash == last.PaymentHash {
-		t.Errorf("another platform: %v", err)
-	}
+		asking.Wait()
+		w.clock.Advance(time.Hour)
+		last, err := w.open(lndtest.Open).Invoices(w.platform).Invoice(t.Context(), request)
+		for i := range given {
+			if errs[i] != nil || given[i] != last || err != nil {
+				t.Fatalf("%+v, %v, and later %+v, %v", given[i], errs[i], last, err)
+			}
+		}
+		i, err := core.ParseInvoice(last.Request)
+		if err != nil || i.MilliSatoshis != 2_500_000 || i.DescriptionHash == nil || *i.DescriptionHash != request.DescriptionHash ||
+			!i.ExpiresAt.Equal(request.ExpiresAt) || !last.ExpiresAt.Equal(request.ExpiresAt) || i.PaymentHash != last.PaymentHash {
+			t.Errorf("the invoice asks for %+v, %v", i, err)
+		}
+		other := request
+		other.Amount.Minor++
+		if _, err := w.poller.Invoices(w.platform).Invoice(t.Context(), other); !fault.Is(err, fault.Conflict) {
+			t.Errorf("another amount: %v", err)
+		}
+		// Another platform may use the same id.
+		if second, err := w.poller.Invoices(newPlatform(t, w.db, w.clock.Now())).Invoice(t.Context(),
+			w.request(1, 2_500)); err != nil || second.PaymentHash == last.PaymentHash {
+			t.Errorf("another platform: %v", err)
+		}
+	})
 }
 
 func TestInvoice_LostAnswerMakesAnotherOneThatNobodyHas(t *testing.T) {
@@ -85,19 +86,20 @@ func TestInvoice_LostAnswerMakesAnotherOneThatNobodyHas(t *testing.T) {
 func TestInvoice_Refused(t *testing.T) {
 	t.Parallel()
 	// What no invoice can be made for is refused, and makes none.
-	w := newWorld(t)
-	expired, dollars, none, far := w.request(1, 100), w.request(2, 100), w.request(3, 0), w.request(4, 100)
-	expired.ExpiresAt = w.clock.Now()
-	dollars.Amount.Currency = "USD"
-	far.ExpiresAt = w.clock.Now().AddDate(1, 0, 0)
-	for _, request := range []ports.InvoiceRequest{expired, dollars, none, far} {
-		if _, err := w.poller.Invoices(w.platform).Invoice(t.Context(), request); err == nil || fault.Is(err, fault.ServiceUnavailable) {
-			t.Errorf("%+v: %v", request, err)
+	bothNodes(t, func(t *testing.T, w *world) {
+		expired, dollars, none, far := w.request(1, 100), w.request(2, 100), w.request(3, 0), w.request(4, 100)
+		expired.ExpiresAt = w.clock.Now()
+		dollars.Amount.Currency = "USD"
+		far.ExpiresAt = w.clock.Now().AddDate(1, 0, 0)
+		for _, request := range []ports.InvoiceRequest{expired, dollars, none, far} {
+			if _, err := w.poller.Invoices(w.platform).Invoice(t.Context(), request); err == nil || fault.Is(err, fault.ServiceUnavailable) {
+				t.Errorf("%+v: %v", request, err)
+			}
 		}
-	}
-	if n := w.node.Invoices(); n != 0 {
-		t.Errorf("%d invoices", n)
-	}
+		if n := w.node.Invoices(); n != 0 {
+			t.Errorf("%d invoices", n)
+		}
+	})
 }
 
 func TestCancelInvoice(t *testing.T) {

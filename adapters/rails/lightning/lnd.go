@@ -43,18 +43,22 @@ type lnd struct {
 const maxConnections = 32
 
 func newLND(s settings, secrets ports.Secrets) *lnd {
-	c := &lnd{settings: s, secrets: secrets, payWait: 1500 * time.Millisecond, settledWait: time.Second}
+	return &lnd{settings: s, secrets: secrets, transport: newTransport(s), payWait: 1500 * time.Millisecond, settledWait: time.Second}
+}
+
+// newTransport returns the transport of calls to a node.
+func newTransport(s settings) *http.Transport {
 	dialer := &net.Dialer{Timeout: connectTimeout}
-	c.transport = &http.Transport{
+	transport := &http.Transport{
 		DialContext: dialer.DialContext, TLSHandshakeTimeout: connectTimeout,
 		MaxConnsPerHost: maxConnections, MaxIdleConnsPerHost: 8, IdleConnTimeout: 20 * time.Second,
 		// A call that is given up closes its connection, and so its stream at the node.
 		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 	}
 	if s.certificate != ([32]byte{}) {
-		c.transport.TLSClientConfig = pinned(s.certificate)
+		transport.TLSClientConfig = pinned(s.certificate)
 	}
-	return c
+	return transport
 }
 
 // pinned accepts a node that shows the certificate with a SHA-256, whatever its names and authority are.
@@ -70,6 +74,12 @@ func pinned(certificate [32]byte) *tls.Config {
 		},
 	}
 }
+
+// lag is zero: the indexes of LND only grow.
+func (c *lnd) lag() uint64 { return 0 }
+
+// onTheWay is zero: the balance has what is on its way.
+func (c *lnd) onTheWay(int64) int64 { return 0 }
 
 func (c *lnd) close() { c.transport.CloseIdleConnections() }
 
@@ -271,8 +281,12 @@ func (c *lnd) addInvoice(ctx context.Context, order invoiceOrder) (string, error
 	var made struct {
 		Request string `json:"payment_request"`
 	}
-	err := c.call(ctx, http.MethodPost, "/v1/invoices", map[string]any{"memo": order.memo, "value": order.satoshis,
-		"description_hash": order.descriptionHash[:], "expiry": int64(order.expiry / time.Second), "private": order.routeHints}, &made)
+	body := map[string]any{"memo": order.memo, "value": order.satoshis, "expiry": int64(order.expiry / time.Second),
+		"private": order.routeHints}
+	if order.descriptionHash != [32]byte{} {
+		body["description_hash"] = order.descriptionHash[:]
+	}
+	err := c.call(ctx, http.MethodPost, "/v1/invoices", body, &made)
 	return made.Request, err
 }
 

@@ -18,7 +18,7 @@ type node interface {
 	track(ctx context.Context, hash Hash) (state, error)
 	// addInvoice makes an invoice and returns its text.
 	addInvoice(ctx context.Context, order invoiceOrder) (string, error)
-	// cancelInvoice makes an invoice unpayable. It returns errSettled if it was paid.
+	// cancelInvoice makes an invoice unpayable. It returns errSettled if it was paid, and errCannotCancel if the node never can.
 	cancelInvoice(ctx context.Context, hash Hash) error
 	// last returns the indexes of the invoice that was settled last, and of the last payment; zero if there is none.
 	last(ctx context.Context) (Position, error)
@@ -26,8 +26,12 @@ type node interface {
 	settled(ctx context.Context, after uint64) ([]Settlement, error)
 	// payments returns some payments after an index, in their order, also those that have failed.
 	payments(ctx context.Context, after uint64) ([]listed, error)
-	// balance returns what the channels hold, in thousandths of a satoshi. What is on its way out counts as held, and moving says whether
-	// anything is on its way out or in: it can still be for some milliseconds after it is final.
+	// lag is how far behind the last index something can still appear; zero if indexes only grow.
+	lag() uint64
+	// onTheWay returns what the balance lacks of a payment of the service that is on its way, in thousandths of a satoshi.
+	onTheWay(satoshis int64) int64
+	// balance returns what the channels hold, in thousandths of a satoshi. What is on its way out counts as held but for onTheWay, and moving
+	// says whether anything is on its way out or in: it can still be for some milliseconds after it is final.
 	balance(ctx context.Context) (held int64, moving bool, err error)
 	// about describes the node.
 	about(ctx context.Context) (about, error)
@@ -50,7 +54,7 @@ type payOrder struct {
 type invoiceOrder struct {
 	memo            string
 	satoshis        int64
-	descriptionHash [32]byte
+	descriptionHash [32]byte // zero if the memo is the description
 	expiry          time.Duration
 	routeHints      bool
 }
@@ -62,6 +66,8 @@ type about struct {
 	key      string
 	channels int
 	synced   bool
+	// opensChannels: the node opens its channel with the first payment that it receives.
+	opensChannels bool
 }
 
 // stage is how far a payment has come at the node.
@@ -91,12 +97,12 @@ type listed struct {
 	index uint64
 }
 
-// insufficientBalance is the reason of a payment for which the channels had too little.
-const insufficientBalance = "INSUFFICIENT_BALANCE"
+// The reasons that pass: the channels had too little, or there was none at the moment.
+const insufficientBalance, noChannel = "INSUFFICIENT_BALANCE", "NO_CHANNEL"
 
 // answer is an error that the node has answered with.
 type answer struct {
-	code    int // of gRPC
+	code    int // of gRPC, or of HTTP
 	message string
 	// permanent: it never does it.
 	permanent bool
@@ -106,5 +112,8 @@ func (a *answer) Error() string {
 	return fmt.Sprintf("the node answers: %s (code %d)", a.message, a.code)
 }
 
-// errSettled says that an invoice was paid.
-var errSettled = errors.New("the invoice was paid")
+// errSettled says that an invoice was paid, and errCannotCancel that the node cancels none.
+var (
+	errSettled      = errors.New("the invoice was paid")
+	errCannotCancel = errors.New("the node cannot cancel invoices")
+)

@@ -280,8 +280,11 @@ func (r *Rail) keep(ctx context.Context, p Payment, became state) error {
 		return r.Store.Pay(ctx, r.Connection.Name, p, fee)
 	case notKnown, inFlight:
 	case failed:
-		if became.reason == insufficientBalance {
+		switch became.reason {
+		case insufficientBalance:
 			return r.Store.NotTaken(ctx, r.Connection.Name, p, became.reason, "The channels of the node hold too little.")
+		case noChannel:
+			return r.Store.NotTaken(ctx, r.Connection.Name, p, became.reason, "The channel of the node is not ready.")
 		}
 		return r.Store.Fail(ctx, r.Connection.Name, p, became.reason, "The node could not pay it.")
 	}

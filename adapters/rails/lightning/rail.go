@@ -47,7 +47,13 @@ func New(c Config) (*Rail, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rail{Config: c, settings: s, node: newLND(s, c.Secrets), payees: newPayees(isLocal(s.network))}, nil
+	r := &Rail{Config: c, settings: s, payees: newPayees(isLocal(s.network))}
+	if s.phoenixd {
+		r.node = newPhoenixd(s, c.Secrets)
+	} else {
+		r.node = newLND(s, c.Secrets)
+	}
+	return r, nil
 }
 
 // Close implements ports.ConnectedRail.
@@ -150,7 +156,7 @@ func (r *Rail) Test(ctx context.Context) (checked []string, err error) {
 		return nil, fmt.Errorf("the node is on the network %q and not on %s", nameOf(a.network), nameOf(r.settings.network))
 	case !a.synced:
 		return nil, fmt.Errorf("the node has not all blocks yet; wait until it has")
-	case a.channels == 0:
+	case a.channels == 0 && !a.opensChannels:
 		return nil, fmt.Errorf("the node has no active channel; open one")
 	}
 	checked = append(checked, fmt.Sprintf("the node %s answers, version %s, with %d active channels on %s", a.key, a.version, a.channels,
@@ -158,7 +164,11 @@ func (r *Rail) Test(ctx context.Context) (checked []string, err error) {
 	if err := r.node.checkRights(ctx); err != nil {
 		return checked, err
 	}
-	checked = append(checked, "the service may do what it needs, and no more")
+	may := "the service may do what it needs, and no more"
+	if r.settings.phoenixd {
+		may = "the service may pay" // and everything else
+	}
+	checked = append(checked, may)
 	held, _, err := r.node.balance(ctx)
 	if err != nil {
 		return checked, err

@@ -65,6 +65,8 @@ const (
 type Position struct {
 	// Settled is the index of the invoice that was settled last, and Paid that of the last payment.
 	Settled, Paid uint64
+	// BeganSettled and BeganPaid are what they were when the node was first read: what was before is never reported.
+	BeganSettled, BeganPaid uint64
 }
 
 // Departure is a payment of the node that no record has.
@@ -76,12 +78,14 @@ type Departure struct {
 
 // Settlement is an invoice that was paid.
 type Settlement struct {
-	// Index is above that of every invoice that was settled before.
+	// Index is above that of every invoice that was settled before, but for the lag of the node.
 	Index         uint64
 	Hash          Hash
 	Memo          string
 	MilliSatoshis int64
-	At            time.Time
+	// FeeSatoshis is what of it the node has kept for the channel that it came over.
+	FeeSatoshis int64
+	At          time.Time
 }
 
 // StoredInvoice is an invoice that was given to a payer.

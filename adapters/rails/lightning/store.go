@@ -1,6 +1,7 @@
 package lightning
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,18 +25,22 @@ func NewStore(db *storage.DB) *Store { return &Store{db} }
 // Position returns how far a node was read; false if it was not. It uses the primary key.
 func (s *Store) Position(ctx context.Context, connection string) (p Position, known bool, err error) {
 	var settled, paid *int64
-	if _, err = storage.ReadRow(ctx, s.db.Read, `SELECT settle_index, payment_index FROM lightning_nodes WHERE connection = $1`,
-		[]any{connection}, &settled, &paid); err != nil || settled == nil || paid == nil {
+	var beganSettled, beganPaid int64
+	if _, err = storage.ReadRow(ctx, s.db.Read, `SELECT settle_index, payment_index, coalesce(began_settle_index, 0), coalesce(began_payment_index, 0)
+		FROM lightning_nodes WHERE connection = $1`, []any{connection}, &settled, &paid, &beganSettled, &beganPaid); err != nil || settled == nil ||
+		paid == nil {
 		return p, false, err
 	}
-	return Position{uint64(*settled), uint64(*paid)}, true, nil
+	return Position{uint64(*settled), uint64(*paid), uint64(beganSettled), uint64(beganPaid)}, true, nil
 }
 
 // Begin keeps from where on a node is read, unless that is known. It uses the primary key.
 func (s *Store) Begin(ctx context.Context, connection string, p Position) error {
 	_, err := s.db.Exec(
-		ctx, `INSERT INTO lightning_nodes AS n (connection, created_at, settle_index, payment_index) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (connection) DO UPDATE SET settle_index = excluded.settle_index, payment_index = excluded.payment_index
+		ctx, `INSERT INTO lightning_nodes AS n (connection, created_at, settle_index, payment_index, began_settle_index, began_payment_index)
+			VALUES ($1, $2, $3, $4, $3, $4)
+		ON CONFLICT (connection) DO UPDATE SET settle_index = excluded.settle_index, payment_index = excluded.payment_index,
+			began_settle_index = excluded.began_settle_index, began_payment_index = excluded.began_payment_index
 		WHERE n.settle_index IS NULL`, connection, s.db.Now(), int64(p.Settled), int64(p.Paid))
 	return err
 }
@@ -90,7 +95,7 @@ func (s *Store) Settle(ctx context.Context, connection string, after uint64, set
 		}
 		changed, err := tx.Exec(
 			ctx, `UPDATE lightning_nodes SET settle_index = $3, fee_msat = fee_msat - $4 WHERE connection = $1 AND settle_index = $2`,
-			connection, int64(after), int64(settled[len(settled)-1].Index), rest)
+			connection, int64(after), int64(max(after, settled[len(settled)-1].Index)), rest)
 		if err != nil || changed == 0 {
 			return err
 		}
@@ -98,18 +103,42 @@ func (s *Store) Settle(ctx context.Context, connection string, after uint64, set
 		if err != nil {
 			return err
 		}
-		events := make([]Event, len(settled))
-		for i, invoice := range settled {
-			events[i] = Event{Kind: Receipt, PartnerID: invoice.Hash.String(), Reference: invoice.Memo, Satoshis: invoice.MilliSatoshis / milli,
-				At: invoice.At}
-			if known, found := own[invoice.Hash]; found {
-				events[i].Platform, events[i].Reference = known.Platform, known.Reference
-			}
+		var events []Event
+		for _, invoice := range settled {
+			events = append(events, invoice.events(own[invoice.Hash])...)
 		}
 		kept = true
 		return s.addEvents(ctx, tx, connection, events)
 	})
 	return kept && err == nil, err
+}
+
+// events returns what an invoice that was settled is reported as: the payment of its payer and what the node has kept of it, for an invoice
+// of a platform, or what is left of one that was made by hand.
+func (i Settlement) events(known StoredInvoice) []Event {
+	receipt := Event{Kind: Receipt, PartnerID: i.Hash.String(), Platform: known.Platform, Reference: cmp.Or(known.Reference, i.Memo),
+		Satoshis: i.MilliSatoshis / milli, At: i.At}
+	switch {
+	case i.FeeSatoshis == 0:
+		return []Event{receipt}
+	case !known.Platform.IsZero():
+		return []Event{receipt, {Kind: Fee, PartnerID: i.Hash.String(), Platform: known.Platform, Reference: "channel", Satoshis: i.FeeSatoshis,
+			At: i.At}}
+	}
+	receipt.Satoshis = max(receipt.Satoshis-i.FeeSatoshis, 0) // zero is known, and not reported
+	return []Event{receipt}
+}
+
+// Reported returns those of some ids of which there are events of a kind. It uses lightning_event_once.
+func (s *Store) Reported(ctx context.Context, connection string, kind EventKind, ids []string) (map[string]bool, error) {
+	known := map[string]bool{}
+	return known, s.db.Read(ctx, `SELECT partner_id FROM lightning_events WHERE connection = $1 AND kind = $2 AND partner_id = ANY ($3::text[])`,
+		[]any{connection, kind, ids}, func(rows pgx.Rows) error {
+			var id string
+			err := rows.Scan(&id)
+			known[id] = true
+			return err
+		})
 }
 
 // milli is how many thousandths a satoshi has.

@@ -43,6 +43,8 @@ type Node struct {
 	Fee int64
 	// Instant: payments arrive at once.
 	Instant bool
+	// Version is that of phoenixd; a present one if it is empty.
+	Version string
 
 	mu       *sync.Mutex // shared by connected nodes
 	peers    []*Node
@@ -53,12 +55,15 @@ type Node struct {
 	invoices []*invoice
 	settled  int64
 	denied   map[string]bool // permissions that the macaroon lacks
+	// Of phoenixd.
+	onChain    map[int64]any // payments on chain by their time
+	channelFee int64
+	lastTick   int64
 }
 
 type payment struct {
 	hash          [32]byte
 	satoshis, fee int64 // thousandths
-	limit         int64
 	fate          Fate
 	status        string
 	reason        string
@@ -66,6 +71,7 @@ type payment struct {
 	begun         int
 	index         int64
 	at            time.Time
+	ended         int64 // milliseconds
 }
 
 type invoice struct {
@@ -74,12 +80,13 @@ type invoice struct {
 	milliSatoshis, paid  int64
 	added, settled       int64
 	settledAt            time.Time
+	ended, kept          int64 // milliseconds; thousandths
 }
 
 // New returns a node whose channels hold an amount.
 func New(n lightning.Network, satoshis int64) *Node {
 	node := &Node{Network: n, Key: NewPayee(n).Key, Now: time.Now, Fee: 1_234, balance: satoshis * 1000, payments: map[[32]byte]*payment{},
-		denied: map[string]bool{}, mu: &sync.Mutex{}}
+		denied: map[string]bool{}, onChain: map[int64]any{}, mu: &sync.Mutex{}}
 	node.changed = sync.NewCond(node.mu)
 	return node
 }
@@ -194,13 +201,13 @@ func (n *Node) end(p *payment) {
 	switch {
 	case p.status != "IN_FLIGHT" || p.fate == Stuck:
 	case p.fate == NoRoute:
-		p.status, p.reason = "FAILED", "FAILURE_REASON_NO_ROUTE"
+		p.status, p.reason, p.ended = "FAILED", "FAILURE_REASON_NO_ROUTE", n.tick()
 		n.balance += p.satoshis + p.fee
 	case !n.reaches(p):
-		p.status, p.reason = "FAILED", "FAILURE_REASON_INCORRECT_PAYMENT_DETAILS"
+		p.status, p.reason, p.ended = "FAILED", "FAILURE_REASON_INCORRECT_PAYMENT_DETAILS", n.tick()
 		n.balance += p.satoshis + p.fee
 	default:
-		p.status = "SUCCEEDED"
+		p.status, p.ended = "SUCCEEDED", n.tick()
 		p.times++
 	}
 }
@@ -253,7 +260,8 @@ func (n *Node) settle(i *invoice, milliSatoshis int64) bool {
 	}
 	n.settled++
 	i.state, i.paid, i.settled, i.settledAt = "SETTLED", max(i.milliSatoshis, milliSatoshis), n.settled, n.Now()
-	n.balance += i.paid
+	i.ended, i.kept = n.tick(), n.channelFee
+	n.balance += i.paid - i.kept
 	n.changed.Broadcast()
 	return true
 }

@@ -32,24 +32,13 @@ func (n *Node) Serve(t testing.TB, g Gate) *httptest.Server {
 func (n *Node) Handler(g Gate) http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern, permission string, call func(w http.ResponseWriter, r *http.Request)) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			_, path, _ := strings.Cut(pattern, " ")
-			fails, lost := g(path)
-			if fails {
-				panic(http.ErrAbortHandler)
-			}
-			if lost {
-				gone, cancel := context.WithCancel(r.Context())
-				cancel()
-				call(httptest.NewRecorder(), r.WithContext(gone))
-				panic(http.ErrAbortHandler)
-			}
+		mux.HandleFunc(pattern, gated(pattern, g, func(w http.ResponseWriter, r *http.Request) {
 			if !n.allows(r.Header.Get("Grpc-Metadata-Macaroon"), permission) {
 				answer(w, http.StatusInternalServerError, 2, "permission denied")
 				return
 			}
 			call(w, r)
-		})
+		}))
 	}
 	handle("GET /v1/getinfo", "info:read", n.getInfo)
 	handle("GET /v1/balance/channels", "offchain:read", n.channelBalance)
@@ -64,6 +53,24 @@ func (n *Node) Handler(g Gate) http.Handler {
 	handle("GET /v1/balance/blockchain", "onchain:read", func(w http.ResponseWriter, _ *http.Request) { write(w, map[string]any{}) })
 	handle("GET /v1/macaroon/ids", "macaroon:read", func(w http.ResponseWriter, _ *http.Request) { write(w, map[string]any{}) })
 	return mux
+}
+
+// gated returns a handler behind a gate.
+func gated(pattern string, g Gate, call http.HandlerFunc) http.HandlerFunc {
+	_, path, _ := strings.Cut(pattern, " ")
+	return func(w http.ResponseWriter, r *http.Request) {
+		fails, lost := g(path)
+		if fails {
+			panic(http.ErrAbortHandler)
+		}
+		if lost {
+			gone, cancel := context.WithCancel(r.Context())
+			cancel()
+			call(httptest.NewRecorder(), r.WithContext(gone))
+			panic(http.ErrAbortHandler)
+		}
+		call(w, r)
+	}
 }
 
 func (n *Node) allows(macaroon, permission string) bool {
@@ -143,19 +150,8 @@ func (p *payment) describe() map[string]any {
 
 // follow streams what becomes of a payment until it has ended. The lock is held at its beginning and end.
 func (n *Node) follow(w http.ResponseWriter, r *http.Request, p *payment) {
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
-		select {
-		case <-r.Context().Done():
-			n.mu.Lock()
-			n.changed.Broadcast()
-			n.mu.Unlock()
-		case <-stop:
-		}
-	}()
 	w.Header().Set("Content-Type", "application/json")
-	for said := ""; ; n.changed.Wait() {
+	for said := ""; ; n.await(r, p) {
 		if p.status != said {
 			said = p.status
 			body, _ := json.Marshal(map[string]any{"result": p.describe()})
@@ -225,21 +221,29 @@ func (n *Node) send(w http.ResponseWriter, r *http.Request) {
 	n.follow(w, r, p)
 }
 
+// begin begins a payment for the fee of the node, unless that is above a limit.
 func (n *Node) begin(p *payment, milliSatoshis, limit int64) {
+	if n.Fee > limit*1000 {
+		n.beginFor(p, n.balance+1, n.Fee)
+		p.satoshis, p.reason = milliSatoshis, "FAILURE_REASON_NO_ROUTE"
+		return
+	}
+	n.beginFor(p, milliSatoshis, n.Fee)
+}
+
+// beginFor begins a payment for a fee.
+func (n *Node) beginFor(p *payment, milliSatoshis, fee int64) {
 	p.begun++
 	n.begun++
-	p.index, p.at = n.begun, n.Now()
-	p.satoshis, p.fee, p.limit, p.status = milliSatoshis, n.Fee, limit, "IN_FLIGHT"
-	switch {
-	case p.fee > limit*1000:
-		p.status, p.reason = "FAILED", "FAILURE_REASON_NO_ROUTE"
-	case p.satoshis+p.fee > n.balance:
-		p.status, p.reason = "FAILED", "FAILURE_REASON_INSUFFICIENT_BALANCE"
-	default:
-		n.balance -= p.satoshis + p.fee
-		if n.Instant {
-			n.end(p)
-		}
+	p.index, p.at, p.ended = n.begun, n.Now(), 0
+	p.satoshis, p.fee, p.status = milliSatoshis, fee, "IN_FLIGHT"
+	if p.satoshis+p.fee > n.balance {
+		p.status, p.reason, p.ended = "FAILED", "FAILURE_REASON_INSUFFICIENT_BALANCE", n.tick()
+		return
+	}
+	n.balance -= p.satoshis + p.fee
+	if n.Instant {
+		n.end(p)
 	}
 }
 
