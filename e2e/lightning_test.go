@@ -20,7 +20,8 @@ type lightningEnv struct {
 	payee *lndtest.Payee
 	// hold stops the next call of its path until the test lets it go on; nil for none. The node then has the call, and its answer is lost.
 	hold    atomic.Pointer[heldCall]
-	options []string // of the server
+	options []string    // of the server
+	away    atomic.Bool // no call reaches the node
 }
 
 // heldCall is a call of the node. called is closed when it comes, and the test closes goOn.
@@ -46,7 +47,7 @@ func newLightningEnvOf(t *testing.T, of *lndtest.Node, options ...string) *light
 			<-held.goOn
 			return false, true
 		}
-		return false, false
+		return e.away.Load(), false
 	})
 	folder := t.TempDir()
 	file := func(name, text string) string {
@@ -145,14 +146,6 @@ func TestLightning_MoneyComesInAndGoesOut(t *testing.T) {
 		}
 	}
 
-	address := e.post("/customers/external-accounts", kit.AccountBody(e.customer, "BTC",
-		object{"accountType": "LIGHTNING", "lightningAddress": "ana@wallet.example.com"})).wantStatus(201).text("id")
-	if got := e.post("/quotes", object{"source": object{"sourceType": "REALTIME_FUNDING", "customerId": e.customer, "currency": "BTC",
-		"cryptoNetwork": "LIGHTNING"}, "destination": object{"destinationType": "ACCOUNT", "accountId": address},
-		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 50_000}); got.status != 501 {
-		t.Errorf("a quote that is paid over Lightning: %d %s", got.status, got.text("message"))
-	}
-
 	held := e.holdCall("/v2/router/send")
 	killed, hash := e.pay("killed", 100_000, lndtest.Arrives)
 	<-held.called
@@ -183,4 +176,73 @@ func TestLightning_MoneyComesInAndGoesOut(t *testing.T) {
 		out, _, status := runCommand(t, e.operatorEnv(), "rails", "prove")
 		return status == 0 && strings.Contains(out, "lightning")
 	})
+}
+
+// fund asks for a quote of satoshis over Lightning, to the customer's account in bitcoin, and returns its transaction and its invoice.
+func (e *lightningEnv) fund(satoshis int64) (transaction, invoice string) {
+	e.t.Helper()
+	q := e.requestFunding(satoshis).wantStatus(201)
+	if kind := q.text("paymentInstructions.0.accountOrWalletInfo.accountType"); kind != "LIGHTNING" || len(q.list("paymentInstructions")) != 1 {
+		e.t.Errorf("instructions of the type %s", kind)
+	}
+	return q.text("transactionId"), q.text("paymentInstructions.0.accountOrWalletInfo.invoice")
+}
+
+func (e *lightningEnv) requestFunding(satoshis int64) apiResponse {
+	return e.post("/quotes", object{"source": object{"sourceType": "REALTIME_FUNDING", "customerId": e.customer, "currency": "BTC",
+		"cryptoNetwork": "LIGHTNING"}, "destination": object{"destinationType": "ACCOUNT", "accountId": e.account},
+		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": satoshis})
+}
+
+func TestLightning_FundsQuotes(t *testing.T) {
+	t.Parallel()
+	// A quote is paid by its invoice, also while the service does not run. The invoice is for the exact amount, shows the reference and
+	// expires with the quote. A larger payment fails the quote and is credited. While the node is away, a quote is a temporary fault and
+	// nothing is left of it.
+	e := newLightningEnv(t)
+	first, invoice := e.fund(1_000_000)
+	i, err := lightning.ParseInvoice(invoice)
+	expires, _ := time.Parse(time.RFC3339, e.get("/transactions/"+first).wantStatus(200).text("createdAt"))
+	if err != nil || i.MilliSatoshis != 1_000_000_000 || i.Description == "" || i.ExpiresAt.Before(expires) {
+		t.Errorf("the invoice asks for %+v, %v", i, err)
+	}
+	e.server.kill()
+	e.node.Pay(invoice, 0)
+	if e.node.Pay(invoice, 0) {
+		t.Error("the node takes the payment of an invoice twice")
+	}
+	e.restart()
+	eventually(t, "the quote is paid", func() bool { return e.status(first) == "COMPLETED" })
+	received := e.balance()
+	if want := e.get("/transactions/" + first).wantStatus(200).int("receivedAmount.amount"); received != want || want == 0 {
+		t.Errorf("the account has %d, want %d", received, want)
+	}
+
+	second, invoice := e.fund(2_000_000)
+	e.node.Pay(invoice, 2_500_000_000)
+	eventually(t, "the quote fails", func() bool { return e.status(second) == "FAILED" })
+	eventually(t, "the payment is credited", func() bool { return e.balance() == received+2_500_000 })
+	if got := e.get("/transactions/" + second).wantStatus(200); got.text("failureReason") != "FUNDING_AMOUNT_MISMATCH" {
+		t.Errorf("failed with %s", got.text("failureReason"))
+	}
+
+	before := e.queryInt(`SELECT count(*) FROM transactions`)
+	e.away.Store(true)
+	if refused := e.requestFunding(1_000_000); refused.status != 503 {
+		t.Errorf("without the node: %d %s", refused.status, refused.text("message"))
+	}
+	e.away.Store(false)
+	if after := e.queryInt(`SELECT count(*) FROM transactions`); after != before {
+		t.Errorf("%d transactions, before %d", after, before)
+	}
+	third, invoice := e.fund(1_000_000)
+	e.node.Pay(invoice, 0)
+	eventually(t, "the next quote is paid", func() bool { return e.status(third) == "COMPLETED" })
+	eventually(t, "the ledger has what the channels hold", func() bool {
+		out, _, status := runCommand(t, e.operatorEnv(), "rails", "prove")
+		return status == 0 && strings.Contains(out, "lightning")
+	})
+	if out, _, status := runCommand(t, e.operatorEnv(), "ledger", "check"); status != 0 {
+		t.Errorf("the ledger: %s", out)
+	}
 }

@@ -48,10 +48,11 @@ type quoteCommand struct {
 	quote       ident.Quote
 	transaction ident.Transaction
 	receiver    *quote.Lookup
-	// price and answer are those of a quote that an invoice of another provider pays; nil for others.
-	price  *prices.Price
-	answer *uma.Answer
-	trace  tracing.Context
+	// price is that at which an invoice was made for the quote, and answer that of the provider whose invoice it pays; nil for others.
+	price   *prices.Price
+	answer  *uma.Answer
+	funding fundingInvoice
+	trace   tracing.Context
 	// attempt is the entry in the trail of the agent that asks for the quote; zero for the platform.
 	attempt ident.AgentAttempt
 	// attempted is set once a batch has run with the command. If the result of its commit was
@@ -111,6 +112,7 @@ func (s *Service) newQuoteCommand(ctx context.Context, r quote.Request, claim *p
 			}
 		}
 	}
+	s.requestFunding(ctx, command)
 	return command, nil
 }
 
@@ -183,28 +185,36 @@ func walletBalances(ctx context.Context, tx Tx, parties []quote.Parties) (ledger
 // makeQuote decides one quote: its route, price, terms and payment instructions.
 func (s *Service) makeQuote(ctx context.Context, c *quoteCommand, p quote.Parties,
 	now time.Time) (quote.Quote, transaction.Transaction, error) {
-	var none transaction.Transaction
+	created, t, _, err := s.priceQuote(ctx, c, p, now)
+	if err == nil && c.request.Source.JustInTime() {
+		created.Instructions, err = s.instructions(c, created)
+		t.Instructions = created.Instructions
+	}
+	return created, t, err
+}
+
+// priceQuote decides all of a quote but how it is paid. A price that the command has is kept.
+func (s *Service) priceQuote(ctx context.Context, c *quoteCommand, p quote.Parties,
+	now time.Time) (created quote.Quote, t transaction.Transaction, price prices.Price, err error) {
 	route, err := c.request.Route(p)
 	if err != nil {
-		return quote.Quote{}, none, err
+		return created, t, price, err
 	}
 	if c.request.Source.JustInTime() {
 		// What is paid in and has to go back is credited to an account in this currency.
 		if err := s.Prices.CheckSupported(c.request.Platform, route.Corridor.From); err != nil {
-			return quote.Quote{}, none, err
+			return created, t, price, err
 		}
 	}
 	if err := s.Prices.CheckEnabled(c.request.Platform, route.Corridor.From, transaction.Outgoing); err != nil {
-		return quote.Quote{}, none, err
-	}
-	price, err := s.Prices.Of(ctx, c.request.Platform, route.Corridor)
-	if err != nil {
-		return quote.Quote{}, none, err
+		return created, t, price, err
 	}
 	if c.price != nil {
 		price = *c.price
+	} else if price, err = s.Prices.Of(ctx, c.request.Platform, route.Corridor); err != nil {
+		return created, t, price, err
 	}
-	created, t, err := c.request.Make(p, route, quote.MakeParams{
+	created, t, err = c.request.Make(p, route, quote.MakeParams{
 		Quote: c.quote, Transaction: c.transaction, Market: price.Rate.Rate, Terms: price.Terms, Now: now, Answer: c.answer,
 	})
 	if err == nil {
@@ -217,16 +227,7 @@ func (s *Service) makeQuote(ctx context.Context, c *quoteCommand, p quote.Partie
 	if err == nil && p.UsesChain() {
 		_, err = s.Chains.ChainFor(c.request.Platform)
 	}
-	if err != nil || !c.request.Source.JustInTime() {
-		return created, t, err
-	}
-	rail, err := s.Rails.RailFor(c.request.Platform)
-	if err != nil {
-		return quote.Quote{}, none, err
-	}
-	created.Instructions, err = rail.Instructions(created.Platform, created.Reference, created.Pricing.Sent.Currency, created.Source.Network)
-	t.Instructions = created.Instructions
-	return created, t, err
+	return created, t, price, err
 }
 
 // quoteWrites collects what one unit of work writes.

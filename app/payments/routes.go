@@ -34,7 +34,7 @@ func (s *Service) networks(r quote.Request) []corridor.Rail {
 		return nil
 	}
 	return slices.DeleteFunc(corridor.Chains(r.Source.Currency), func(chain corridor.Rail) bool {
-		return s.Rails.Carries(rail.Route{Platform: r.Platform, Rail: chain, Currency: r.Source.Currency, Funding: true}) != nil
+		return s.Rails.Carries(rail.Route{Platform: r.Platform, Rail: chain, Currency: r.Source.Currency}) != nil
 	})
 }
 

@@ -114,3 +114,9 @@ type Instruction struct {
 	// Info is the type-specific part: accountType, accountNumber, reference …
 	Info map[string]any
 }
+
+// PayInvoice is the instruction to pay an invoice of the Lightning network.
+func PayInvoice(request string) Instruction {
+	return Instruction{Notes: "Pay this invoice before it expires. It is for exactly the quoted amount, and can be paid once.",
+		Info: map[string]any{"accountType": string(LightningType), "invoice": request}}
+}

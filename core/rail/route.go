@@ -21,8 +21,6 @@ type Route struct {
 	// does not count for money that is sent back.
 	Country string
 	Back    bool // sent back to its payer
-	// Funding: a payer is asked to pay it in by instructions that are known without asking anybody.
-	Funding bool
 }
 
 // Choose returns the connection that a payment takes: of those that serve its route the one with the lowest
@@ -53,10 +51,10 @@ func (c Connection) Serves(r Route) bool { return c.TakesNew() && c.carries(r) }
 func (c Connection) TakesNew() bool { return !c.Untested && !c.Retired }
 
 // carries reports whether the connection carries payments of a route. A payment whose country is unknown takes only a
-// connection for every country. A Lightning node has to be asked for each invoice, so no instructions name it.
+// connection for every country.
 func (c Connection) carries(r Route) bool {
 	return slices.Contains(c.Rails, r.Rail) && slices.Contains(c.Currencies, r.Currency) && c.ServesPlatform(r.Platform) &&
-		(r.Back || len(c.Countries) == 0 || slices.Contains(c.Countries, r.Country)) && (!r.Funding || c.Adapter != Lightning)
+		(r.Back || len(c.Countries) == 0 || slices.Contains(c.Countries, r.Country))
 }
 
 // ServesPlatform reports whether the connection carries payments of a platform.

@@ -40,7 +40,6 @@ func TestChoose(t *testing.T) {
 		{"another currency", all, rail.Route{Rail: corridor.SEPA, Currency: "USD"}, ""},
 		{"a rail that nothing carries", all, rail.Route{Rail: corridor.Layer2, Currency: "BTC"}, ""},
 		{"lightning", []rail.Connection{node}, rail.Route{Rail: corridor.Lightning, Currency: "BTC"}, "node"},
-		{"lightning by instructions", []rail.Connection{node}, rail.Route{Rail: corridor.Lightning, Currency: "BTC", Funding: true}, ""},
 	}
 	for _, tt := range tests {
 		got, err := rail.Choose(tt.connections, tt.route)
