@@ -182,7 +182,8 @@ func TestLightning_MoneyComesInAndGoesOut(t *testing.T) {
 func (e *lightningEnv) fund(satoshis int64) (transaction, invoice string) {
 	e.t.Helper()
 	q := e.requestFunding(satoshis).wantStatus(201)
-	if kind := q.text("paymentInstructions.0.accountOrWalletInfo.accountType"); kind != "LIGHTNING" || len(q.list("paymentInstructions")) != 1 {
+	kind := q.text("paymentInstructions.0.accountOrWalletInfo.accountType")
+	if kind != "LIGHTNING" || len(q.list("paymentInstructions")) != 1 {
 		e.t.Errorf("instructions of the type %s", kind)
 	}
 	return q.text("transactionId"), q.text("paymentInstructions.0.accountOrWalletInfo.invoice")

@@ -102,7 +102,8 @@ func TestCreateQuote_FundedOverLightning(t *testing.T) {
 		t.Fatalf("%+v, made %+v", q.Instructions, node.made)
 	}
 	made := node.made[0]
-	if made.Amount != q.Pricing.Sent || made.Reference != q.Reference || made.ID != q.Transaction.UUID() || made.DescriptionHash != [32]byte{} {
+	if made.Amount != q.Pricing.Sent || made.Reference != q.Reference || made.ID != q.Transaction.UUID() ||
+		made.DescriptionHash != [32]byte{} {
 		t.Errorf("made %+v for %+v", made, q)
 	}
 	if before := q.ExpiresAt.Sub(made.ExpiresAt); before < time.Second || before > 10*time.Second {
@@ -112,8 +113,8 @@ func TestCreateQuote_FundedOverLightning(t *testing.T) {
 		t.Errorf("%d transactions of the database are open while the node is asked", open)
 	}
 	again, err := env.GetQuote(t.Context(), env.Platform.ID, q.ID)
-	if err != nil || invoiceOf(again.Quote) != invoiceOf(q) || invoiceOf(quote.Quote{Instructions: env.Transaction(q.Transaction).Instructions}) !=
-		invoiceOf(q) {
+	if err != nil || invoiceOf(again.Quote) != invoiceOf(q) ||
+		invoiceOf(quote.Quote{Instructions: env.Transaction(q.Transaction).Instructions}) != invoiceOf(q) {
 		t.Errorf("read again: %+v, %v", again.Quote.Instructions, err)
 	}
 
@@ -140,7 +141,9 @@ func TestCreateQuote_NodeIsDown(t *testing.T) {
 	unavailable := fault.New(fault.ServiceUnavailable, "The node is not available.")
 	for name, set := range map[string]func(){
 		"closed": func() { node.closed, node.down = unavailable, nil },
-		"down":   func() { node.closed, node.down = nil, fmt.Errorf("%w: %w", unavailable, errors.New("no route to host")) },
+		"down": func() {
+			node.closed, node.down = nil, fmt.Errorf("%w: %w", unavailable, errors.New("no route to host"))
+		},
 	} {
 		set()
 		_, err := env.CreateQuote(t.Context(), env.fundedRequest("LIGHTNING"), nil)
