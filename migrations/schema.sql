@@ -2057,12 +2057,13 @@ CREATE TABLE lightning_invoices (
 );
 ALTER TABLE ONLY lightning_invoices
     ADD CONSTRAINT lightning_invoices_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX lightning_invoices_by_expiry ON lightning_invoices USING btree (platform_id, expires_at);
 CREATE INDEX lightning_invoices_by_hash ON lightning_invoices USING btree (connection, payment_hash);
 ALTER TABLE ONLY lightning_invoices
     ADD CONSTRAINT lightning_invoices_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
 ALTER TABLE lightning_invoices ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON lightning_invoices USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
-GRANT SELECT,INSERT ON TABLE lightning_invoices TO causeway_service;
+GRANT SELECT,INSERT,DELETE ON TABLE lightning_invoices TO causeway_service;
 
 CREATE TABLE lightning_nodes (
     connection text NOT NULL,
@@ -2097,6 +2098,7 @@ CREATE TABLE lightning_payments (
     asked_at timestamp with time zone,
     code text DEFAULT ''::text NOT NULL,
     problem text DEFAULT ''::text NOT NULL,
+    ended_at timestamp with time zone,
     CONSTRAINT lightning_payment_destination_is_sha256 CHECK ((length(destination) = 32)),
     CONSTRAINT lightning_payment_hash_is_sha256 CHECK ((length(payment_hash) = 32)),
     CONSTRAINT lightning_payment_positive CHECK ((satoshis > 0)),
@@ -2106,12 +2108,13 @@ CREATE TABLE lightning_payments (
 ALTER TABLE ONLY lightning_payments
     ADD CONSTRAINT lightning_payments_pkey PRIMARY KEY (platform_id, connection, id);
 CREATE UNIQUE INDEX lightning_payment_hash_once ON lightning_payments USING btree (connection, payment_hash) WHERE (status = ANY (ARRAY['SENT'::text, 'PAID'::text]));
+CREATE INDEX lightning_payments_ended ON lightning_payments USING btree (platform_id, ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX lightning_payments_sent ON lightning_payments USING btree (connection, id) WHERE (status = 'SENT'::text);
 ALTER TABLE ONLY lightning_payments
     ADD CONSTRAINT lightning_payments_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
 ALTER TABLE lightning_payments ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON lightning_payments USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
-GRANT SELECT,INSERT,UPDATE ON TABLE lightning_payments TO causeway_service;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE lightning_payments TO causeway_service;
 
 CREATE TABLE lookups (
     platform_id uuid NOT NULL,

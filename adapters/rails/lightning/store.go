@@ -252,11 +252,32 @@ func isUnique(err error, index string) bool {
 	return errors.As(err, &refused) && refused.Code == "23505" && refused.ConstraintName == index
 }
 
-// OldRows are events that were read, before a time. They are found by lightning_events_by_created_at.
+// OldRows are what is needed no more after a time: events that were read, payments that have ended, and invoices that have expired. They
+// are found by lightning_events_by_created_at, lightning_payments_ended and lightning_invoices_by_expiry.
+//
+// A payment stays as long as anybody may ask about it, because its outcome is not recorded, and as long as its invoice is good, because that
+// must not be paid again. What is paid late to an invoice that is gone is received under its memo, which is the reference.
 func OldRows(before time.Time) []storage.OldRows {
-	return []storage.OldRows{{Table: "lightning_events", Before: before, Delete: `DELETE FROM lightning_events WHERE (connection, number) IN (
-		SELECT e.connection, e.number FROM lightning_events e
-		JOIN lightning_nodes n ON n.connection = e.connection AND e.number <= n.read_event WHERE e.created_at < $1 LIMIT $2)`}}
+	return []storage.OldRows{
+		{Table: "lightning_events", Before: before, Delete: `DELETE FROM lightning_events WHERE (connection, number) IN (
+			SELECT e.connection, e.number FROM lightning_events e
+			JOIN lightning_nodes n ON n.connection = e.connection AND e.number <= n.read_event WHERE e.created_at < $1 LIMIT $2)`},
+		{Table: "lightning_payments", Before: before, Delete: `
+			WITH old AS MATERIALIZED (
+				SELECT o.platform_id, o.connection, o.id FROM platforms p CROSS JOIN LATERAL (
+					SELECT l.platform_id, l.connection, l.id FROM lightning_payments l WHERE l.platform_id = p.id AND l.ended_at < $1
+						AND (l.expires_at IS NULL OR l.expires_at < $1) AND NOT EXISTS (SELECT FROM rail_payments r
+						WHERE r.platform_id = l.platform_id AND r.id = l.id AND r.kind = 'PAYOUT'
+						AND r.state NOT IN ('DONE', 'REFUSED', 'RETURNED', 'CANCELLED'))
+					ORDER BY l.ended_at LIMIT $2 FOR UPDATE OF l SKIP LOCKED) o LIMIT $2)
+			DELETE FROM lightning_payments l USING old WHERE l.platform_id = old.platform_id AND l.connection = old.connection AND l.id = old.id`},
+		{Table: "lightning_invoices", Before: before, Delete: `
+			WITH old AS MATERIALIZED (
+				SELECT o.platform_id, o.id FROM platforms p CROSS JOIN LATERAL (
+					SELECT platform_id, id FROM lightning_invoices WHERE platform_id = p.id AND expires_at < $1
+					ORDER BY expires_at LIMIT $2) o LIMIT $2)
+			DELETE FROM lightning_invoices i USING old WHERE i.platform_id = old.platform_id AND i.id = old.id`},
+	}
 }
 
 // changedOnce returns ErrChanged unless a statement has changed a row.

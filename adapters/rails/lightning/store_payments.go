@@ -152,9 +152,10 @@ func (s *Store) NotTaken(ctx context.Context, connection string, p Payment, code
 }
 
 func (s *Store) end(ctx context.Context, tx storage.Tx, connection string, p Payment, to Status, fee int64, code, problem string) error {
-	return changedOnce(tx.Exec(ctx, `UPDATE lightning_payments SET status = $5, fee_msat = $6, code = $7, problem = $8
+	return changedOnce(tx.Exec(ctx, `UPDATE lightning_payments SET status = $5, fee_msat = $6, code = $7, problem = $8,
+			ended_at = CASE WHEN $5 = 'NEW' THEN NULL ELSE $9::timestamptz END
 		WHERE connection = $1 AND platform_id = $2 AND id = $3 AND status = 'SENT' AND payment_hash = $4`,
-		connection, p.Platform, p.ID, p.Hash[:], to, fee, code, problem))
+		connection, p.Platform, p.ID, p.Hash[:], to, fee, code, problem, s.db.Now()))
 }
 
 // AskedAt keeps that an address was asked in vain, and returns when it first was since it has last given an invoice. It uses the primary
@@ -171,8 +172,8 @@ func (s *Store) AskedAt(ctx context.Context, connection string, key ports.RailPa
 
 // Refuse keeps that a payment that is not sent never will be. It returns ErrChanged if it was sent meanwhile.
 func (s *Store) Refuse(ctx context.Context, connection string, key ports.RailPaymentKey, code, problem string) error {
-	return changedOnce(s.db.Exec(ctx, `UPDATE lightning_payments SET status = 'FAILED', code = $4, problem = $5
-		WHERE connection = $1 AND platform_id = $2 AND id = $3 AND status = 'NEW'`, connection, key.Platform, key.ID, code, problem))
+	return changedOnce(s.db.Exec(ctx, `UPDATE lightning_payments SET status = 'FAILED', code = $4, problem = $5, ended_at = $6
+		WHERE connection = $1 AND platform_id = $2 AND id = $3 AND status = 'NEW'`, connection, key.Platform, key.ID, code, problem, s.db.Now()))
 }
 
 // changed is the event of news about a payment.
