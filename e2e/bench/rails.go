@@ -36,6 +36,20 @@ func (b *bench) measureRails(ctx context.Context) {
 	}
 	took := time.Duration(m["ns/op"])
 	b.report.add(railsOfProduction, "1000 deposits in one block are read from the chain and credited", took, "", "", judge(goalDeposits, took))
+	b.measureLightning(ctx)
+}
+
+// measureLightning runs the benchmark of payouts over nodes of the Lightning network.
+func (b *bench) measureLightning(ctx context.Context) {
+	nodes := must(b.goBenchmark(ctx, "./adapters/rails/lightning", "BenchmarkSend"))
+	for _, node := range []string{"LND", "phoenixd"} {
+		m, found := nodes["BenchmarkSend/"+node]
+		if !found || m["payments/s"] <= 0 {
+			failf("the benchmark of Lightning has not measured %s", node)
+		}
+		cost := fmt.Sprintf("%.1f statements and %.2f commits, %.0f a second", m["statements/payment"], m["commits/payment"], m["payments/s"])
+		b.report.add(railsOfProduction, "A payout is made over Lightning with "+node+": "+cost, seconds(1/m["payments/s"]))
+	}
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
