@@ -35,7 +35,9 @@ func TestFinancialStatements_AgainstEntries(t *testing.T) {
 	env := []string{"DATABASE_URL=" + h.databaseURL}
 	second := period.MonthOf(time.Now()).Previous()
 	first := second.Previous()
-	run := func(args ...string) string { return mustRunCommand(t, env, append(args, "--platform", h.platformID)...) }
+	run := func(args ...string) string {
+		return mustRunCommand(t, env, append(args, "--platform", h.platformID)...)
+	}
 	run("ledger", "settings", "set", "functionalCurrency=USD", "yearEndMonth="+first.Previous().Start().Format("1"), "--actor", "ana")
 	h.get("/ledger/financial-statements/"+second.String()).wantError(409, "CONFLICT")
 	run("ledger", "soft-close", first.String(), "--confirm-opening-balances")

@@ -23,10 +23,10 @@ type Beneficiaries interface {
 }
 
 // Verification is the result of a verification. Name is the name of the owner as the
-// institution has it; empty if the institution does not disclose it.
+// institution has it; empty if the institution does not disclose it. Reason says why there is no result though one was asked for.
 type Verification struct {
-	Status account.VerificationStatus
-	Name   string
+	Status       account.VerificationStatus
+	Name, Reason string
 }
 
 // BeneficiariesByEnvironment holds the adapter of each environment.

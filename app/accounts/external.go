@@ -96,7 +96,7 @@ func (s *Service) newAccount(ctx context.Context, principal platform.Principal, 
 // verify returns the account with the result of the check of its beneficiary.
 func verify(ctx context.Context, beneficiaries ports.Beneficiaries, a account.External) (account.External, error) {
 	verified, err := beneficiaries.Verify(ctx, a)
-	a.Verification, a.VerifiedName = verified.Status, verified.Name
+	a.Verification, a.VerifiedName, a.UnverifiedReason = verified.Status, verified.Name, verified.Reason
 	return a, err
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/sirupsen/logrus"
 
 	sandboxbeneficiaries "causeway/adapters/beneficiaries/sandbox"
-	"causeway/adapters/beneficiaries/unsupported"
 	sandboxcounterparties "causeway/adapters/counterparties/sandbox"
 	localcustody "causeway/adapters/custody/local"
 	"causeway/adapters/documentfiles"
@@ -88,6 +87,7 @@ type app struct {
 	metrics         *prometheus.Registry
 	jobMetrics      *jobMetrics
 	identityMetrics *identityMetrics // nil unless --identity is provider
+	nameCheck       ports.Beneficiaries
 	platforms       *platforms.Service
 	idempotency     *platforms.IdempotencyStore
 	customers       *customers.Service
@@ -209,6 +209,10 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 		a.db.Close()
 		return nil, err
 	}
+	if a.nameCheck, err = a.openNameCheck(idGenerator); err != nil {
+		a.db.Close()
+		return nil, err
+	}
 	a.wire(idGenerator, marketRates, identities)
 	if err := a.connections.Refresh(ctx); err != nil {
 		a.db.Close()
@@ -268,7 +272,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.accounts = accounts.New(accounts.Config{
 		Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator,
 		Beneficiaries: ports.BeneficiariesByEnvironment{
-			platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: reachableBeneficiaries{unsupported.Beneficiaries{},
+			platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: reachableBeneficiaries{a.nameCheck,
 				a.connectedRail}}})
 	a.payments = payments.New(payments.Config{
 		Store: a.db, Jobs: due, Rails: rails, Simulated: simulatedRail, Chains: rails, Custody: a.custody,

@@ -24,7 +24,8 @@ import (
 type railsCommand struct {
 	cli.RailsCommand
 
-	Conform railsConformCommand `cmd:"" help:"Drive the test environment of a sidecar through the partner contract, docs/partner-contract.md, with invented payments, and print which rules it follows. Needs no database. Exits 1 if it breaks one."`
+	Conform      railsConformCommand      `cmd:"" help:"Drive the test environment of a sidecar through the partner contract, docs/partner-contract.md, with invented payments, and print which rules it follows. Needs no database. Exits 1 if it breaks one."`
+	ConformNames railsConformNamesCommand `cmd:"" help:"Drive the test environment of a provider of name checks through its contract, docs/name-checks.md, with invented names, and print which rules it follows. Needs no database. Exits 1 if it breaks one."`
 }
 
 type railsConformCommand struct {
@@ -64,7 +65,7 @@ func (c railsConformCommand) Run(ctx context.Context, env *cli.Env) error {
 			return err
 		}
 	}
-	return printRailConformance(ctx, env.Out, suite)
+	return printRules(ctx, env.Out, 17, "sidecar", suite.Run)
 }
 
 func (c railsConformCommand) options() (conformance.Options, error) {
@@ -92,25 +93,33 @@ func (c railsConformCommand) options() (conformance.Options, error) {
 	if c.Account == "" {
 		return o, nil
 	}
-	text, err := os.ReadFile(c.Account)
-	if err != nil {
-		return o, fmt.Errorf("--account: %w", err)
-	}
-	o.Account = partner.Account{}
-	if err := json.Unmarshal(text, &o.Account); err != nil || o.Account.Type == "" {
-		return o, errors.New("--account: the file must have a JSON object with type, currency and fields, as account in docs/partner-contract.md")
-	}
-	return o, nil
+	o.Account, err = readTestAccount(c.Account)
+	return o, err
 }
 
-func printRailConformance(ctx context.Context, out io.Writer, suite *conformance.Suite) error {
-	p := rulePrinter{out: out, width: 17}
-	broken := suite.Run(ctx, func(r conformance.Result) {
+// readTestAccount returns the account of a file that --account names.
+func readTestAccount(path string) (partner.Account, error) {
+	var a partner.Account
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return a, fmt.Errorf("--account: %w", err)
+	}
+	if err := json.Unmarshal(text, &a); err != nil || a.Type == "" {
+		return a, errors.New("--account: the file must have a JSON object with type, currency and fields, as account in docs/partner-contract.md")
+	}
+	return a, nil
+}
+
+// printRules runs a suite and prints its results; width is that of the longest name of a rule.
+func printRules(ctx context.Context, out io.Writer, width int, subject string,
+	run func(context.Context, func(conformance.Result)) (failed int)) error {
+	p := rulePrinter{out: out, width: width}
+	broken := run(ctx, func(r conformance.Result) {
 		if r.Skipped {
 			p.skip(r.Rule, r.Text)
 		} else {
 			p.print(r.Rule, r.Text, r.Err)
 		}
 	})
-	return p.end(ctx, "sidecar", broken)
+	return p.end(ctx, subject, broken)
 }

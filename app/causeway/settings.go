@@ -49,6 +49,7 @@ type serverFlags struct {
 	sealFlags         `group:"Ledger log"`
 	cli.BlobFlags     `group:"Documents"`
 	identityFlags     `group:"Verification and screening"`
+	nameCheckFlags    `group:"Verification and screening"`
 	singleSignOnFlags `group:"Console"`
 	issuerFlags       `group:"Embedded wallets"`
 	mailFlags         `group:"Mails"`
@@ -108,6 +109,7 @@ func (c serverFlags) validate() error {
 	c.checkRates(refuse)
 	c.checkSealing(refuse)
 	c.checkIdentity(c.PublicURL, refuse)
+	c.checkNameCheck(refuse)
 	c.checkSingleSignOn(c.PublicURL, refuse)
 	c.checkIssuers(refuse)
 	c.checkMail(refuse)

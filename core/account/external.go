@@ -62,9 +62,11 @@ type External struct {
 	Verification      VerificationStatus
 	// VerifiedName is the owner's name at the receiving institution, if it discloses it.
 	VerifiedName string
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
-	DeletedAt    time.Time
+	// UnverifiedReason says why the name was not checked though it should have been. It is not stored.
+	UnverifiedReason string
+	CreatedAt        time.Time
+	UpdatedAt        time.Time
+	DeletedAt        time.Time
 }
 
 // BeneficiaryType is the type of a beneficiary: person or business.

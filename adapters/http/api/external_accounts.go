@@ -37,7 +37,8 @@ type externalAccountBody struct {
 	Currency          httpapi.Currency                  `json:"currency" doc:"Currency of the account." example:"BTC"`
 	PlatformAccountID string                            `json:"platformAccountId,omitempty" doc:"Your id for the account."`
 	DefaultUMADeposit bool                              `json:"defaultUmaDepositAccount,omitempty" doc:"Whether payments to the customer's UMA address go to this account."`
-	Verification      string                            `json:"beneficiaryVerificationStatus,omitempty" enum:"MATCHED,PARTIAL_MATCH,NOT_MATCHED,UNSUPPORTED,CHECKED_BY_RECEIVING_FI,PENDING" doc:"Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives."`
+	Verification      string                            `json:"beneficiaryVerificationStatus,omitempty" enum:"MATCHED,PARTIAL_MATCH,NOT_MATCHED,UNSUPPORTED,CHECKED_BY_RECEIVING_FI,PENDING" doc:"Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check, or the check did not answer. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives."`
+	Reason            string                            `json:"beneficiaryVerificationReason,omitempty" doc:"Why the name was not checked although it should have been. Only in the response that registers the account."`
 	VerifiedData      *beneficiaryVerifiedData          `json:"beneficiaryVerifiedData,omitempty" doc:"Beneficiary data returned by the receiving institution, if any."`
 	AccountInfo       httpapi.Union[accountInfoOutput]  `json:"accountInfo" doc:"Account details."`
 }
@@ -50,6 +51,7 @@ func renderExternalAccount(a account.External) externalAccountBody {
 	body := externalAccountBody{
 		ID: httpapi.NewID(a.ID), CustomerID: httpapi.NewID(a.Customer), Status: string(a.Status), Currency: httpapi.Currency(a.Currency),
 		PlatformAccountID: a.PlatformAccountID, DefaultUMADeposit: a.DefaultUMADeposit, Verification: string(a.Verification),
+		Reason:      a.UnverifiedReason,
 		AccountInfo: httpapi.NewUnion[accountInfoOutput](renderAccountInfo(a)),
 	}
 	if a.VerifiedName != "" {

@@ -13904,7 +13904,10 @@ type ExternalAccount struct {
 	// AccountInfo Registered account details, with the payment rails that reach the account.
 	AccountInfo AccountInfo `json:"accountInfo"`
 
-	// BeneficiaryVerificationStatus Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives.
+	// BeneficiaryVerificationReason Why the name was not checked although it should have been. Only in the response that registers the account.
+	BeneficiaryVerificationReason *string `json:"beneficiaryVerificationReason,omitempty"`
+
+	// BeneficiaryVerificationStatus Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check, or the check did not answer. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives.
 	BeneficiaryVerificationStatus *ExternalAccountBeneficiaryVerificationStatus `json:"beneficiaryVerificationStatus,omitempty"`
 	BeneficiaryVerifiedData       *BeneficiaryVerifiedData                      `json:"beneficiaryVerifiedData,omitempty"`
 
@@ -13927,7 +13930,7 @@ type ExternalAccount struct {
 	Status ExternalAccountStatus `json:"status"`
 }
 
-// ExternalAccountBeneficiaryVerificationStatus Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives.
+// ExternalAccountBeneficiaryVerificationStatus Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check, or the check did not answer. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives.
 type ExternalAccountBeneficiaryVerificationStatus string
 
 // ExternalAccountStatus Status of the account. Only ACTIVE accounts can send and receive.

@@ -14,7 +14,9 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/rails/partner"
+	"causeway/core/rail"
 	"causeway/core/signedmessage"
+	"causeway/ports"
 )
 
 func (s *Suite) checkHealth(ctx context.Context) error {
@@ -44,9 +46,33 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// refusesAll checks that a request without a body and one with get 401, after tamper has changed them.
-func (s *Suite) refusesAll(ctx context.Context, what string, secrets testSecrets, at time.Duration, tamper func(*http.Request)) error {
-	client, err := partner.OpenClient(s.Connection, secrets, shiftedClock{s.Clock, at}, func(next http.RoundTripper) http.RoundTripper {
+// signing checks how a sidecar checks signatures.
+type signing struct {
+	connection rail.Connection
+	clock      ports.Clock
+	secrets    signedmessage.Secrets
+	// requests are some that succeed if they are signed, one without a body among them.
+	requests []request
+}
+
+// request is a request by its name, such as "GET /balances".
+type request struct {
+	name string
+	make func(ctx context.Context, client *partner.Client) error
+}
+
+func (s signing) rules() []rule {
+	return []rule{
+		{"unsigned", "a request without a signature, or with one by another secret, gets 401", s.checkUnsigned},
+		{"changed", "a request that was changed after it was signed gets 401", s.checkChanged},
+		{"old", "a request that was signed an hour ago gets 401", s.checkOld},
+		{"two-secrets", "a request with two signatures is accepted if one of them is valid", s.checkTwoSecrets},
+	}
+}
+
+// refusesAll checks that every request gets 401, after tamper has changed it.
+func (s signing) refusesAll(ctx context.Context, what string, secrets testSecrets, at time.Duration, tamper func(*http.Request)) error {
+	client, err := partner.OpenClient(s.connection, secrets, shiftedClock{s.clock, at}, func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			tamper(r)
 			return next.RoundTrip(r)
@@ -56,16 +82,17 @@ func (s *Suite) refusesAll(ctx context.Context, what string, secrets testSecrets
 		return err
 	}
 	defer client.Close()
-	if err := wantStatus("GET /balances "+what, orError(client.Balances(ctx)), http.StatusUnauthorized); err != nil {
-		return err
+	for _, r := range s.requests {
+		if err := wantStatus(r.name+" "+what, r.make(ctx, client), http.StatusUnauthorized); err != nil {
+			return err
+		}
 	}
-	p := s.newPayment(s.Kinds[0], 0)
-	return wantStatus("POST "+p.Kind.Path()+" "+what, orError(client.Payment(ctx, p, true)), http.StatusUnauthorized)
+	return nil
 }
 
 func orError[T any](_ T, err error) error { return err }
 
-func (s *Suite) checkUnsigned(ctx context.Context) error {
+func (s signing) checkUnsigned(ctx context.Context) error {
 	err := s.refusesAll(ctx, "without a signature", testSecrets{s.secrets}, 0,
 		func(r *http.Request) { r.Header.Del(signedmessage.SignatureHeader) })
 	if err != nil {
@@ -74,7 +101,7 @@ func (s *Suite) checkUnsigned(ctx context.Context) error {
 	return s.refusesAll(ctx, "signed with another secret", testSecrets{newSecrets()}, 0, func(*http.Request) {})
 }
 
-func (s *Suite) checkChanged(ctx context.Context) error {
+func (s signing) checkChanged(ctx context.Context) error {
 	return s.refusesAll(ctx, "that was changed after it was signed", testSecrets{s.secrets}, 0, func(r *http.Request) {
 		if r.Method == http.MethodGet {
 			r.URL.RawQuery = "changed=1"
@@ -89,12 +116,12 @@ func (s *Suite) checkChanged(ctx context.Context) error {
 	})
 }
 
-func (s *Suite) checkOld(ctx context.Context) error {
+func (s signing) checkOld(ctx context.Context) error {
 	return s.refusesAll(ctx, "that was signed an hour ago", testSecrets{s.secrets}, -time.Hour, func(*http.Request) {})
 }
 
-func (s *Suite) checkTwoSecrets(ctx context.Context) error {
-	client, err := partner.OpenClient(s.Connection, testSecrets{append(newSecrets(), s.secrets...)}, s.Clock, nil)
+func (s signing) checkTwoSecrets(ctx context.Context) error {
+	client, err := partner.OpenClient(s.connection, testSecrets{append(newSecrets(), s.secrets...)}, s.clock, nil)
 	if err != nil {
 		return err
 	}
