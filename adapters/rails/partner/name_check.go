@@ -127,8 +127,8 @@ func NewNameChecker(c NameCheckConfig) (*NameChecker, error) {
 }
 
 // unchecked is what the response that registers an account says if the provider has not answered.
-const unchecked = "The name was not checked, because the name check did not answer. To have it checked, delete the account and register it " +
-	"again."
+const unchecked = "The name was not checked, because the name check did not answer. To have it checked, delete the account and " +
+	"register it again."
 
 // Close closes idle connections.
 func (n *NameChecker) Close() { n.client.Close() }
@@ -139,8 +139,8 @@ func (n *NameChecker) AcceptsTestValue(string) bool { return false }
 // ChecksDigits implements ports.Beneficiaries.
 func (n *NameChecker) ChecksDigits() bool { return true }
 
-// Verify implements ports.Beneficiaries. It asks once and keeps no answer. A provider that does not answer as the contract says leaves the
-// account unchecked, or is a SERVICE_UNAVAILABLE if the check is required. A wallet has no owner.
+// Verify implements ports.Beneficiaries. It asks once and keeps no answer. A provider that does not answer as the contract says leaves
+// the account unchecked, or is a SERVICE_UNAVAILABLE if the check is required. A wallet has no owner.
 func (n *NameChecker) Verify(ctx context.Context, a account.External) (ports.Verification, error) {
 	if a.Beneficiary == nil {
 		return ports.Verification{}, nil
