@@ -9,6 +9,7 @@ import (
 	"causeway/adapters/rails/lightning"
 	"causeway/adapters/rails/lightning/lndtest"
 	"causeway/adapters/rails/lightning/simnet"
+	core "causeway/core/lightning"
 	"causeway/ports"
 )
 
@@ -91,6 +92,36 @@ func TestSimnet_PaymentsBothWays(t *testing.T) {
 	if state, _ := own.State(cancelled.PaymentHash); state != "CANCELED" {
 		t.Errorf("the cancelled invoice is %s", state)
 	}
+
+	// The invoice of a quote shows its reference, and is paid once and in time.
+	funding, short := w.request(3, 12_000), w.request(4, 13_000)
+	funding.DescriptionHash, short.DescriptionHash = [32]byte{}, [32]byte{}
+	short.ExpiresAt = w.clock.Now().Add(30 * time.Second)
+	quoted, err := w.poller.Invoices(w.platform).Invoice(t.Context(), funding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i, err := core.ParseInvoice(quoted.Request); err != nil || i.Description != funding.Reference || i.MilliSatoshis != 12_000_000 ||
+		i.ExpiresAt.Sub(funding.ExpiresAt).Abs() > 10*time.Second {
+		t.Errorf("the invoice of a quote: %+v, %v", i, err)
+	}
+	other.Pay(quoted.Request)
+	if problem := other.TryPay(quoted.Request); problem == "" {
+		t.Error("the invoice of a quote was paid twice")
+	}
+	expiring, err := w.poller.Invoices(w.platform).Invoice(t.Context(), short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Until(expiring.ExpiresAt) + 2*time.Second)
+	if problem := other.TryPay(expiring.Request); problem == "" {
+		t.Error("an invoice that has expired was paid")
+	}
+	if receipts := w.mustPoll().Receipts; len(receipts) != 1 || receipts[0].Reference != funding.Reference ||
+		receipts[0].Amount.Minor != 12_000 || !receipts[0].At.Before(funding.ExpiresAt) {
+		t.Errorf("received for a quote: %+v", receipts)
+	}
+	check("the invoice of a quote", 12_000)
 
 	// The payee holds the payment, and the node is killed meanwhile.
 	preimage := sha256.Sum256([]byte("held"))

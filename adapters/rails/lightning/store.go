@@ -255,8 +255,8 @@ func isUnique(err error, index string) bool {
 // OldRows are what is needed no more after a time: events that were read, payments that have ended, and invoices that have expired. They
 // are found by lightning_events_by_created_at, lightning_payments_ended and lightning_invoices_by_expiry.
 //
-// A payment stays as long as anybody may ask about it, because its outcome is not recorded, and as long as its invoice is good, because that
-// must not be paid again. What is paid late to an invoice that is gone is received under its memo, which is the reference.
+// A payment stays as long as anybody may ask about it, because its outcome is not recorded, and as long as its invoice is good, because
+// that must not be paid again. What is paid late to an invoice that is gone is received under its memo, which is the reference.
 func OldRows(before time.Time) []storage.OldRows {
 	return []storage.OldRows{
 		{Table: "lightning_events", Before: before, Delete: `DELETE FROM lightning_events WHERE (connection, number) IN (

@@ -28,12 +28,6 @@ const (
 	NoRoute Fate = "NO_ROUTE" // fails so
 )
 
-// Gate decides what a call meets: it fails before the node has it, or its answer is lost.
-type Gate func(call string) (fails, lost bool)
-
-// Open lets every call through.
-func Open(string) (fails, lost bool) { return false, false }
-
 // Node is a node.
 type Node struct {
 	Network lightning.Network

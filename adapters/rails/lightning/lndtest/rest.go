@@ -1,7 +1,6 @@
 package lndtest
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -10,7 +9,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,24 +51,6 @@ func (n *Node) Handler(g Gate) http.Handler {
 	handle("GET /v1/balance/blockchain", "onchain:read", func(w http.ResponseWriter, _ *http.Request) { write(w, map[string]any{}) })
 	handle("GET /v1/macaroon/ids", "macaroon:read", func(w http.ResponseWriter, _ *http.Request) { write(w, map[string]any{}) })
 	return mux
-}
-
-// gated returns a handler behind a gate.
-func gated(pattern string, g Gate, call http.HandlerFunc) http.HandlerFunc {
-	_, path, _ := strings.Cut(pattern, " ")
-	return func(w http.ResponseWriter, r *http.Request) {
-		fails, lost := g(path)
-		if fails {
-			panic(http.ErrAbortHandler)
-		}
-		if lost {
-			gone, cancel := context.WithCancel(r.Context())
-			cancel()
-			call(httptest.NewRecorder(), r.WithContext(gone))
-			panic(http.ErrAbortHandler)
-		}
-		call(w, r)
-	}
 }
 
 func (n *Node) allows(macaroon, permission string) bool {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"crypto/tls"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
@@ -338,29 +337,6 @@ func (n *Node) Cancel(preimage [32]byte) {
 	n.t.Helper()
 	hash := sha256.Sum256(preimage[:])
 	n.Must(http.MethodPost, "/v2/invoices/cancel", map[string]any{"payment_hash": hash[:]}, nil)
-}
-
-// Pay pays an invoice, and waits until it is paid.
-func (n *Node) Pay(invoice string) {
-	n.t.Helper()
-	var answer struct {
-		Error string `json:"payment_error"`
-	}
-	n.Must(http.MethodPost, "/v1/channels/transactions", map[string]any{"payment_request": invoice}, &answer)
-	if answer.Error != "" {
-		n.t.Fatal(answer.Error)
-	}
-}
-
-// State returns the state and the paid amount of an invoice.
-func (n *Node) State(hash [32]byte) (state, satoshis string) {
-	n.t.Helper()
-	var i struct {
-		State string `json:"state"`
-		Paid  string `json:"amt_paid_sat"`
-	}
-	n.Must(http.MethodGet, "/v2/invoices/lookup?payment_hash="+base64.URLEncoding.EncodeToString(hash[:]), nil, &i)
-	return i.State, i.Paid
 }
 
 func start(t testing.TB, program, log string, args ...string) *exec.Cmd {

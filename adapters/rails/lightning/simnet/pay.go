@@ -1,0 +1,36 @@
+package simnet
+
+import (
+	"encoding/base64"
+	"net/http"
+)
+
+// Pay pays an invoice, and waits until it is paid.
+func (n *Node) Pay(invoice string) {
+	n.t.Helper()
+	if problem := n.TryPay(invoice); problem != "" {
+		n.t.Fatal(problem)
+	}
+}
+
+// TryPay asks to pay an invoice, and returns why the node has not; nothing if it has.
+func (n *Node) TryPay(invoice string) (problem string) {
+	var answer struct {
+		Error string `json:"payment_error"`
+	}
+	if err := n.Call(http.MethodPost, "/v1/channels/transactions", map[string]any{"payment_request": invoice}, &answer); err != nil {
+		return err.Error()
+	}
+	return answer.Error
+}
+
+// State returns the state and the paid amount of an invoice.
+func (n *Node) State(hash [32]byte) (state, satoshis string) {
+	n.t.Helper()
+	var i struct {
+		State string `json:"state"`
+		Paid  string `json:"amt_paid_sat"`
+	}
+	n.Must(http.MethodGet, "/v2/invoices/lookup?payment_hash="+base64.URLEncoding.EncodeToString(hash[:]), nil, &i)
+	return i.State, i.Paid
+}
