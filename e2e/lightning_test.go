@@ -30,17 +30,22 @@ type heldCall struct {
 	called, goOn chan struct{}
 }
 
-func newLightningEnv(t *testing.T) *lightningEnv {
+func newLightningEnv(t *testing.T, phoenixd bool) *lightningEnv {
 	t.Helper()
-	return newLightningEnvOf(t, lndtest.New(lightning.Regtest, 0))
+	return newLightningEnvOf(t, lndtest.New(lightning.Regtest, 0), phoenixd)
 }
 
 // newLightningEnvOf is newLightningEnv with a node, and options of the server.
-func newLightningEnvOf(t *testing.T, of *lndtest.Node, options ...string) *lightningEnv {
+func newLightningEnvOf(t *testing.T, of *lndtest.Node, phoenixd bool, options ...string) *lightningEnv {
 	t.Helper()
-	e := &lightningEnv{chainEnv: &chainEnv{testEnv: newDatabaseEnv(t)}, node: of, payee: lndtest.NewPayee(lightning.Regtest), options: options}
+	e := &lightningEnv{chainEnv: &chainEnv{testEnv: newDatabaseEnv(t)}, node: of, payee: lndtest.NewPayee(lightning.Regtest),
+		options: options}
 	e.node.Instant = true
-	node := e.node.Serve(t, func(call string) (bool, bool) {
+	serve := e.node.Serve
+	if phoenixd {
+		serve = e.node.ServePhoenixd
+	}
+	node := serve(t, func(call string) (bool, bool) {
 		if held := e.hold.Load(); held != nil && call == held.path {
 			e.hold.Store(nil)
 			close(held.called)
@@ -57,8 +62,12 @@ func newLightningEnvOf(t *testing.T, of *lndtest.Node, options ...string) *light
 		}
 		return path
 	}
+	settings := `"macaroon": "file:` + file("macaroon", lndtest.Macaroon) + `"`
+	if phoenixd {
+		settings = `"node": "PHOENIXD", "password": "file:` + file("password", lndtest.Password) + `"`
+	}
 	e.operator("rails", "set", "lightning", file("lightning.json", `{"adapter": "LIGHTNING", "rails": ["LIGHTNING"], "currencies": ["BTC"],
-		"settings": {"url": "`+node.URL+`", "macaroon": "file:`+file("macaroon", lndtest.Macaroon)+`", "network": "regtest"}}`),
+		"settings": {"url": "`+node.URL+`", `+settings+`, "network": "regtest"}}`),
 		"--note", "Node", "--actor", "ana")
 	e.operator("rails", "test", "lightning")
 	login, err := kit.CreateServiceLogin(waitContext(t), e.databaseURL)
@@ -123,7 +132,7 @@ func TestLightning_MoneyComesInAndGoesOut(t *testing.T) {
 	// An invoice that is paid while the service does not run is received once. A payout is paid once although the service is killed between
 	// its call of the node and the answer, and one without a route is refused with the reason, and its money is back. The ledger has what
 	// the channels hold.
-	e := newLightningEnv(t)
+	e := newLightningEnv(t, false)
 	first, second := e.node.AddInvoice("TOPUP", 2_000_000_000), e.node.AddInvoice("TOPUP", 500_000_000)
 	eventually(t, "the feed is read", func() bool { return e.queryInt(`SELECT count(*) FROM lightning_nodes WHERE settle_index = 0`) == 1 })
 	e.server.kill()
@@ -199,8 +208,17 @@ func TestLightning_FundsQuotes(t *testing.T) {
 	t.Parallel()
 	// A quote is paid by its invoice, also while the service does not run. The invoice is for the exact amount, shows the reference and
 	// expires with the quote. A larger payment fails the quote and is credited. While the node is away, a quote is a temporary fault and
-	// nothing is left of it.
-	e := newLightningEnv(t)
+	// nothing is left of it. It is the same with LND and phoenixd.
+	for name, phoenixd := range map[string]bool{"LND": false, "phoenixd": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fundQuotes(t, newLightningEnv(t, phoenixd))
+		})
+	}
+}
+
+func fundQuotes(t *testing.T, e *lightningEnv) {
+	t.Helper()
 	first, invoice := e.fund(1_000_000)
 	i, err := lightning.ParseInvoice(invoice)
 	expires, _ := time.Parse(time.RFC3339, e.get("/transactions/"+first).wantStatus(200).text("createdAt"))

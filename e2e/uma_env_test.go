@@ -143,7 +143,7 @@ func (h umaHosts) options() []string {
 
 func newUMAEnv(t *testing.T, node *lndtest.Node, hosts umaHosts, name, domain, currency string) *umaEnv {
 	t.Helper()
-	e := &umaEnv{lightningEnv: newLightningEnvOf(t, node, hosts.options()...), proxy: hosts[domain], address: "$" + name + "@" + domain,
+	e := &umaEnv{lightningEnv: newLightningEnvOf(t, node, false, hosts.options()...), proxy: hosts[domain], address: "$" + name + "@" + domain,
 		currency: currency}
 	e.endpointFor = func(receiver string) string {
 		hosts["hooks."+domain].reach(t, receiver)

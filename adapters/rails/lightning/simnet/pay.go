@@ -3,13 +3,20 @@ package simnet
 import (
 	"encoding/base64"
 	"net/http"
+	"time"
 )
 
-// Pay pays an invoice, and waits until it is paid.
+// Pay pays an invoice, and waits until it is paid. What the node has just received can be spent a little later.
 func (n *Node) Pay(invoice string) {
 	n.t.Helper()
-	if problem := n.TryPay(invoice); problem != "" {
-		n.t.Fatal(problem)
+	for attempt := 0; ; attempt++ {
+		switch problem := n.TryPay(invoice); {
+		case problem == "":
+			return
+		case problem != "insufficient_balance" || attempt == 20:
+			n.t.Fatal(problem)
+		}
+		time.Sleep(500 * time.Millisecond)
 	}
 }
 
