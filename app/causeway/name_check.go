@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 
 	"causeway/adapters/beneficiaries/unsupported"
@@ -58,8 +59,17 @@ func (a *app) openNameCheck(ids ports.IDs) (ports.Beneficiaries, error) {
 	if err != nil {
 		return nil, err
 	}
+	took := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "causeway_name_check_seconds", Help: "Duration of questions to the provider of name checks, by result.",
+		Buckets: []float64{0.05, 0.2, 0.5, 1, 2, 5, 20},
+	}, []string{"result"})
+	a.metrics.MustRegister(took)
+	took.WithLabelValues(string(partner.NameCheckFailed))
 	return partner.NewNameChecker(partner.NameCheckConfig{URL: a.NameCheckURL, Secrets: signed, Timeout: a.NameCheckTimeout,
-		Required: a.NameCheckRequired, Clock: systemClock{}, IDs: ids, Log: logrus.NewEntry(a.log)})
+		Required: a.NameCheckRequired, Clock: systemClock{}, IDs: ids, Log: logrus.NewEntry(a.log),
+		Asked: func(result partner.NameCheckStatus, d time.Duration) {
+			took.WithLabelValues(string(result)).Observe(d.Seconds())
+		}})
 }
 
 type railsConformNamesCommand struct {

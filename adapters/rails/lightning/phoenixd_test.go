@@ -20,8 +20,8 @@ func TestNew_RefusesWhatPhoenixdCannotDo(t *testing.T) {
 	t.Parallel()
 	// Settings that phoenixd decides itself are refused by name, and its password is required.
 	c := rail.Connection{Name: "phoenixd", Adapter: rail.Lightning, Rails: []corridor.Rail{corridor.Lightning},
-		Currencies: []money.Currency{money.BTC}, Settings: map[string]string{"node": "PHOENIXD", "url": "http://127.0.0.1:9740", "network": "main",
-			"macaroon": "env:MACAROON", "maxFeeRate": "5000", "maxFeeLeast": "10", "payFor": "1m", "routeHints": "yes"}}
+		Currencies: []money.Currency{money.BTC}, Settings: map[string]string{"node": "PHOENIXD", "url": "http://127.0.0.1:9740",
+			"network": "main", "macaroon": "env:MACAROON", "maxFeeRate": "5000", "maxFeeLeast": "10", "payFor": "1m", "routeHints": "yes"}}
 	_, err := lightning.New(lightning.Config{Connection: c})
 	f, _ := fault.As(err)
 	var fields []string

@@ -1,6 +1,7 @@
 package partner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -41,6 +42,8 @@ const (
 	NameOfNoAccount    NameCheckStatus = "NO_ACCOUNT"
 	NameNotSupported   NameCheckStatus = "NOT_SUPPORTED"
 	NameCheckedByPayee NameCheckStatus = "CHECKED_ON_PAYMENT"
+	// NameCheckFailed is none: the provider has not answered as the contract says.
+	NameCheckFailed NameCheckStatus = "FAILED"
 )
 
 // nameStatuses are the statuses of accounts by the results; NO_ACCOUNT is a fault.
@@ -99,6 +102,8 @@ type NameCheckConfig struct {
 	Clock    ports.Clock
 	IDs      ports.IDs
 	Log      *logrus.Entry
+	// Asked is called after each question with its result, or FAILED; nil for nothing.
+	Asked func(result NameCheckStatus, took time.Duration)
 }
 
 // NameChecker implements ports.Beneficiaries with a provider of name checks over HTTP, as docs/name-checks.md describes it.
@@ -145,7 +150,11 @@ func (n *NameChecker) Verify(ctx context.Context, a account.External) (ports.Ver
 	if a.Beneficiary == nil {
 		return ports.Verification{}, nil
 	}
+	began := time.Now()
 	r, err := n.client.CheckName(ctx, NewNameCheck(n.IDs.New(n.Clock.Now()).String(), a))
+	if n.Asked != nil && ctx.Err() == nil {
+		n.Asked(cmp.Or(r.Result, NameCheckFailed), time.Since(began))
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ports.Verification{}, ctx.Err()

@@ -57,7 +57,10 @@ func TestNameChecker_Results(t *testing.T) {
 	t.Parallel()
 	// Each result is a status of the interface, with the name of the owner if that may be known; an account that does not exist is a fault.
 	// The provider gets the account and the name, and nothing else about the person. A wallet is not asked about.
-	checker, provider := newNameChecker(t, nil)
+	counted := map[partner.NameCheckStatus]int{}
+	checker, provider := newNameChecker(t, func(c *partner.NameCheckConfig) {
+		c.Asked = func(result partner.NameCheckStatus, _ time.Duration) { counted[result]++ }
+	})
 	for name, want := range map[string]ports.Verification{
 		"Ana Silva":        {Status: account.Matched, Name: "Ana Silva"},
 		"Test Partial":     {Status: account.PartialMatch, Name: "Test Partially"},
@@ -70,6 +73,11 @@ func TestNameChecker_Results(t *testing.T) {
 	}
 	if _, err := checker.Verify(t.Context(), accountOf("Test Missing")); !fault.Is(err, fault.InvalidBankAccount) {
 		t.Errorf("an account that does not exist: %v", err)
+	}
+	provider.SetFault(partnertest.NamesDown)
+	if _, err := checker.Verify(t.Context(), accountOf("Ana Silva")); err != nil || counted[partner.NameCheckFailed] != 1 ||
+		counted[partner.NameMatchesPartly] != 1 || len(counted) != 6 {
+		t.Errorf("counted %v, %v", counted, err)
 	}
 	asked := len(provider.Asked())
 	if got, err := checker.Verify(t.Context(), account.External{Type: account.Layer2Wallet}); err != nil || got != (ports.Verification{}) ||

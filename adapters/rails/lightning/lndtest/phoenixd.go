@@ -129,8 +129,8 @@ func (n *Node) payInvoice(w http.ResponseWriter, r *http.Request) {
 		write(w, map[string]any{"recipientAmountSat": p.satoshis / 1000, "routingFeeSat": p.fee / 1000,
 			"paymentId": "d7a1b3c2-0000-4000-8000-000000000001", "paymentHash": hex.EncodeToString(i.PaymentHash[:]), "paymentPreimage": "00"})
 	case "FAILED":
-		refuse(map[string]string{"FAILURE_REASON_INSUFFICIENT_BALANCE": "not enough funds in wallet to afford payment"}[p.reason] +
-			map[string]string{"FAILURE_REASON_NO_ROUTE": "the recipient was offline or did not have enough liquidity to receive the payment"}[p.reason])
+		refuse(map[string]string{"FAILURE_REASON_INSUFFICIENT_BALANCE": "not enough funds in wallet to afford payment",
+			"FAILURE_REASON_NO_ROUTE": "the recipient was offline or did not have enough liquidity to receive the payment"}[p.reason])
 	}
 }
 
