@@ -209,15 +209,17 @@ func TestLightning_FundsQuotes(t *testing.T) {
 	// A quote is paid by its invoice, also while the service does not run. The invoice is for the exact amount, shows the reference and
 	// expires with the quote. A larger payment fails the quote and is credited. While the node is away, a quote is a temporary fault and
 	// nothing is left of it. It is the same with LND and phoenixd.
-	for name, phoenixd := range map[string]bool{"LND": false, "phoenixd": true} {
+	// phoenixd keeps a part of a payment for its channel, which is a fee and no part of what was paid.
+	for name, kept := range map[string]int64{"LND": 0, "phoenixd": 5_000_500} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fundQuotes(t, newLightningEnv(t, phoenixd))
+			fundQuotes(t, newLightningEnv(t, kept > 0), kept)
 		})
 	}
 }
 
-func fundQuotes(t *testing.T, e *lightningEnv) {
+// fundQuotes funds quotes over a node that keeps thousandths of a satoshi of the last payment.
+func fundQuotes(t *testing.T, e *lightningEnv, kept int64) {
 	t.Helper()
 	first, invoice := e.fund(1_000_000)
 	i, err := lightning.ParseInvoice(invoice)
@@ -255,8 +257,14 @@ func fundQuotes(t *testing.T, e *lightningEnv) {
 		t.Errorf("%d transactions, before %d", after, before)
 	}
 	third, invoice := e.fund(1_000_000)
+	e.node.SetChannelFee(kept)
 	e.node.Pay(invoice, 0)
 	eventually(t, "the next quote is paid", func() bool { return e.status(third) == "COMPLETED" })
+	if kept > 0 {
+		eventually(t, "what the node keeps is a fee", func() bool {
+			return e.queryInt(`SELECT count(*) FROM ledger_postings WHERE kind = 'rail_fee'`) == 1
+		})
+	}
 	eventually(t, "the ledger has what the channels hold", func() bool {
 		out, _, status := runCommand(t, e.operatorEnv(), "rails", "prove")
 		return status == 0 && strings.Contains(out, "lightning")

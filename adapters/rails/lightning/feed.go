@@ -222,6 +222,11 @@ func (r *Rail) Balances(ctx context.Context) ([]ports.RailBalance, error) {
 		if err != nil {
 			return nil, err
 		}
+		onTheWay, changed, err := r.onTheWay(ctx, held)
+		if err != nil {
+			return nil, err
+		}
+		news = news || changed
 		if last := attempt == balanceAttempts-1; news || more || moving && !last {
 			select {
 			case <-ctx.Done():
@@ -234,14 +239,29 @@ func (r *Rail) Balances(ctx context.Context) ([]ports.RailBalance, error) {
 		if err != nil {
 			return nil, err
 		}
-		sent, err := r.Store.SentPayments(ctx, r.Connection.Name, maxFollowed)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range sent {
-			held += r.node.onTheWay(p.Satoshis)
-		}
-		return []ports.RailBalance{{Amount: money.Amount{Minor: (held + rest) / milli, Currency: money.BTC}, At: r.Clock.Now()}}, nil
+		return []ports.RailBalance{{Amount: money.Amount{Minor: (held + onTheWay + rest) / milli, Currency: money.BTC}, At: r.Clock.Now()}}, nil
 	}
 	return nil, errors.New("payments came while the balance was read; ask again")
+}
+
+// onTheWay returns what a balance of the node lacks of payments that are on their way, and reports whether it has changed meanwhile.
+func (r *Rail) onTheWay(ctx context.Context, held int64) (total int64, changed bool, err error) {
+	if r.node.onTheWay(1) == 0 {
+		return 0, false, nil
+	}
+	sent, err := r.Store.SentPayments(ctx, r.Connection.Name, maxFollowed)
+	if err != nil || len(sent) == 0 {
+		return 0, false, err
+	}
+	for _, p := range sent {
+		became, err := r.node.track(ctx, p.Hash)
+		if err != nil {
+			return 0, false, err
+		}
+		if became.stage == inFlight {
+			total += r.node.onTheWay(p.Satoshis)
+		}
+	}
+	now, _, err := r.node.balance(ctx)
+	return total, now != held, err
 }

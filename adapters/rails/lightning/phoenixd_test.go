@@ -193,3 +193,30 @@ func TestPhoenixdReason(t *testing.T) {
 		}
 	}
 }
+
+func TestBalances_PhoenixdCountsWhatIsOnItsWay(t *testing.T) {
+	t.Parallel()
+	// What has left the balance of phoenixd and has not arrived counts as held, with its fee. What it never got, and what has failed, is in
+	// the balance already.
+	w := newWorldOf(t, true)
+	w.mustPoll()
+	r := w.rail()
+	going, failing, never := w.payout(1, 100_000), w.payout(2, 50_000), w.payout(3, 30_000)
+	w.node.SetFate(going.Account.Fields["invoice"], lndtest.Stuck)
+	w.node.SetFate(failing.Account.Fields["invoice"], lndtest.NoRoute)
+	send(t, r, going)
+	send(t, r, failing)
+	w.handover().Rail(w.open(func(call string) (bool, bool) { return pays(call), false })).Send(t.Context(), []ports.Payout{never})
+	if held := w.balance(); held != 1_000_000 {
+		t.Errorf("on the way: %d", held)
+	}
+	w.node.Step()
+	if held := w.balance(); held != 1_000_000 {
+		t.Errorf("one has failed: %d", held)
+	}
+	w.node.SettleFate(going.Account.Fields["invoice"])
+	w.node.Step()
+	if held := w.balance(); held != 1_000_000-100_000-404 {
+		t.Errorf("one has arrived: %d", held)
+	}
+}
