@@ -85,8 +85,8 @@ func TestNameChecks_OfProductionPlatforms(t *testing.T) {
 
 func TestNameChecks_Conformance(t *testing.T) {
 	t.Parallel()
-	// The command passes a provider that follows the contract, and names the rules that one breaks that calls every name right. Settings
-	// that are not complete are refused.
+	// The command passes a provider that follows the contract, the one in Python too, and names the rules that one breaks that calls every
+	// name right. Settings that are not complete are refused.
 	provider, url := newNameProvider(t)
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte(nameSecret), 0o600); err != nil {
@@ -95,6 +95,11 @@ func TestNameChecks_Conformance(t *testing.T) {
 	out := mustRunCommand(t, nil, "rails", "conform-names", "--url", url, "--secret-file", secret, "--within", "1m")
 	if !strings.Contains(out, "The provider follows all 15 rules.") {
 		t.Errorf("printed %s", out)
+	}
+	python, pythonSecret := startPartner(t, "names.py")
+	out = mustRunCommand(t, nil, "rails", "conform-names", "--url", python, "--secret-file", pythonSecret, "--within", "1m")
+	if !strings.Contains(out, "The provider follows all 15 rules.") {
+		t.Errorf("in Python: %s", out)
 	}
 	provider.SetFault(partnertest.NamesAllMatch)
 	out, errOut, status := runCommand(t, nil, "rails", "conform-names", "--url", url, "--secret-file", secret, "--skip", "in-time")

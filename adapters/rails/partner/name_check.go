@@ -106,7 +106,8 @@ type NameCheckConfig struct {
 	Asked func(result NameCheckStatus, took time.Duration)
 }
 
-// NameChecker implements ports.Beneficiaries with a provider of name checks over HTTP, as docs/name-checks.md describes it.
+// NameChecker implements ports.Beneficiaries with a provider of name checks over HTTP, as docs/name-checks.md describes it. It is here, and
+// not with the other adapters of that port, because it makes requests as a partner gets them.
 type NameChecker struct {
 	NameCheckConfig
 	client *Client
