@@ -99,6 +99,9 @@ var trials = map[string][]trial{
 	"CausewayIdentityProviderFails": {{series: []trialSeries{
 		counter(`causeway_identity_request_seconds_count{operation="submit",outcome="failed"}`, 1, 1),
 		counter(`causeway_identity_request_seconds_count{operation="submit",outcome="ok"}`, 1, 0)}}},
+	"CausewayNameChecksFail": {{series: []trialSeries{
+		counter(`causeway_name_check_seconds_count{result="FAILED"}`, 1, 1),
+		counter(`causeway_name_check_seconds_count{result="MATCH"}`, 1, 0)}}},
 	// Time begins with zero: the last verification was as long ago when the fault begins as the rule allows.
 	"CausewayBackupNotVerified": {{series: []trialSeries{gauge(`causeway_backup_verified_timestamp_seconds`, -683400, -683400)}}},
 	"CausewayBackupNotUsable":   {{series: []trialSeries{gauge(`causeway_backup_verification_ok`, 1, 0)}}},
