@@ -13,6 +13,7 @@ import (
 	"causeway/core/price"
 	"causeway/core/transaction"
 	"causeway/core/uma"
+	"causeway/core/wallet"
 )
 
 // Request is a request for a quote: its payer, its receiver and its amount.
@@ -133,6 +134,8 @@ type MakeParams struct {
 	Now         time.Time
 	// Answer is what the provider of a receiver that is paid by an invoice has answered; nil for others.
 	Answer *uma.Answer
+	// Settlement is how payments of wallets move on their chain; nil if that is simulated.
+	Settlement *wallet.Settlement
 }
 
 // Make prices the request and returns the quote and its transaction. For just-in-time funding the
@@ -180,7 +183,7 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 	case r.Source.JustInTime():
 		q.Reference = transaction.NewReference(params.Transaction)
 	case p.FromWallet():
-		if signed, err = newPayload(q, p.ToExternal); err != nil {
+		if signed, err = newPayload(q, p.ToExternal, params.Settlement); err != nil {
 			return Quote{}, transaction.Transaction{}, err
 		}
 		q.Instructions = transaction.SigningInstructions(signed)

@@ -8,23 +8,24 @@ import (
 
 	"causeway/core/account"
 	"causeway/core/transaction"
+	"causeway/core/wallet"
 	"causeway/ledger"
 )
 
 // payloadText has the fields in the order of the text, which must not change within a version. Amounts are
 // in minor units.
-const payloadText = `{"type":"PAYMENT","version":1,"quoteId":"%s","transactionId":"%s","platformId":"%s","accountId":"%s",` +
+const payloadText = `{"type":"PAYMENT","version":%d,"quoteId":"%s","transactionId":"%s","platformId":"%s","accountId":"%s",` +
 	`"totalSendingAmount":%d,"sendingCurrency":"%s","feesIncluded":%d,"totalReceivingAmount":%d,"receivingCurrency":"%s","exchangeRate":%s,` +
-	`"destination":{%s},"expiresAt":"%s"}`
+	`"destination":{%s},%s"expiresAt":"%s"}`
 
 // newPayload returns the canonical text that the owner of a wallet signs: JSON with the fields in a fixed
 // order and no spaces. It is stored with the quote, and never built again. to is the external account that
-// receives, if there is one.
-func newPayload(q Quote, to *account.External) (string, error) {
+// receives, if there is one. Version 2 is of a payment that moves on a chain, and says how.
+func newPayload(q Quote, to *account.External, via *wallet.Settlement) (string, error) {
 	var destination string
 	switch {
 	case q.Destination.UMA != "":
-		address, err := jsonString(q.Destination.UMA)
+		address, err := encode(q.Destination.UMA)
 		if err != nil {
 			return "", err
 		}
@@ -34,28 +35,36 @@ func newPayload(q Quote, to *account.External) (string, error) {
 	default:
 		destination = fmt.Sprintf(`"accountId":"%s"`, to.ID)
 		if on := to.Fields["address"]; on != "" {
-			address, err := jsonString(on)
+			address, err := encode(on)
 			if err != nil {
 				return "", err
 			}
 			destination += `,"address":` + address
 		}
 	}
+	version, settlement := 1, ""
+	if via != nil {
+		text, err := encode(via.For(q.ExpiresAt))
+		if err != nil {
+			return "", err
+		}
+		version, settlement = 2, `"settlement":`+text+`,`
+	}
 	p := q.Pricing
-	return fmt.Sprintf(payloadText, q.ID, q.Transaction, q.Platform, q.Source.InternalAccount,
+	return fmt.Sprintf(payloadText, version, q.ID, q.Transaction, q.Platform, q.Source.InternalAccount,
 		p.Sent.Minor, p.Sent.Currency, p.Fees, p.Received.Minor, p.Received.Currency, p.Rate,
-		destination, payloadTime(q.ExpiresAt)), nil
+		destination, settlement, payloadTime(q.ExpiresAt)), nil
 }
 
 // payloadTime returns a time as the API shows it, so that a client can compare the two.
 func payloadTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// jsonString returns a string of JSON, in which no more is escaped than must be.
-func jsonString(text string) (string, error) {
+// encode returns the JSON of a value, in which no more is escaped than must be.
+func encode(value any) (string, error) {
 	var encoded strings.Builder
 	encoder := json.NewEncoder(&encoded)
 	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(text)
+	err := encoder.Encode(value)
 	return strings.TrimSuffix(encoded.String(), "\n"), err
 }
 
@@ -81,7 +90,7 @@ func PayloadMatches(text string, t transaction.Transaction) bool {
 		owned, _ := ledger.Account{Path: t.DestinationAccount}.InternalAccount()
 		credited = owned == t.Destination.InternalAccount
 	}
-	return p.Type == "PAYMENT" && p.Version == 1 && p.QuoteID == t.Quote.String() && p.TransactionID == t.ID.String() &&
+	return p.Type == "PAYMENT" && (p.Version == 1 || p.Version == 2) && p.QuoteID == t.Quote.String() && p.TransactionID == t.ID.String() &&
 		p.PlatformID == t.Platform.String() && p.AccountID == t.Source.InternalAccount.String() &&
 		p.TotalSendingAmount == t.Pricing.Sent.Minor && p.SendingCurrency == string(t.Pricing.Sent.Currency) &&
 		p.FeesIncluded == t.Pricing.Fees &&
