@@ -3,6 +3,7 @@ package ports
 import (
 	"context"
 
+	"causeway/core/ethereum"
 	"causeway/core/ident"
 	"causeway/core/wallet"
 )
@@ -17,6 +18,13 @@ type Custody interface {
 	WalletKey(ctx context.Context, w WalletID) (wallet.Key, error)
 	// Sign signs a statement with the key of a wallet, made at the first call.
 	Sign(ctx context.Context, w WalletID, statement string) (wallet.Certificate, error)
+	// Address returns the address of a wallet on chains like Ethereum, made at the first call. It follows from the words at
+	// m/44'/60'/0'/0/0, as in other wallets.
+	Address(ctx context.Context, w WalletID) (ethereum.Address, error)
+	// SignTransfer signs, with the key of the address of a wallet, the transfer that the payload of an authorisation says. It returns
+	// an error, and signs nothing, unless the key of the wallet proves that its owner has signed that payload. The same payload
+	// is the same transfer, which a chain takes once.
+	SignTransfer(ctx context.Context, w WalletID, a wallet.Authorization) (wallet.SignedTransfer, error)
 	// NewSessionKey makes a key pair for a session. The private key is sealed to the client's key and kept
 	// nowhere.
 	NewSessionKey(ctx context.Context, client wallet.ClientKey) (SealedSessionKey, error)

@@ -28,6 +28,7 @@ type NewWallets func(t *testing.T) (one, other, elsewhere ports.WalletID)
 // than an adapter needs.
 func Custody(t *testing.T, custody ports.Custody, newWallets NewWallets) {
 	t.Helper()
+	custodyTransfers(t, custody, newWallets)
 	t.Run("concurrent first calls return the same key", func(t *testing.T) {
 		one, _, _ := newWallets(t)
 		client := NewWalletClient(t)

@@ -49,7 +49,7 @@ func (c *Custody) WalletKey(ctx context.Context, w ports.WalletID) (wallet.Key, 
 func (c *Custody) create(ctx context.Context, s *secrets, w ports.WalletID) (wallet.Key, error) {
 	entropy := s.add(make([]byte, entropyLength))
 	c.random(entropy)
-	private, err := privateKey(s, words(s, entropy))
+	private, err := privateKey(s, words(s, entropy), walletPath)
 	if err != nil {
 		return wallet.Key{}, err
 	}
@@ -72,7 +72,7 @@ func (c *Custody) open(ctx context.Context, s *secrets, w ports.WalletID) (*secp
 		return nil, nil, fmt.Errorf("the entropy of the wallet %s has %d bytes, not %d", w.Account, len(entropy), entropyLength)
 	}
 	text := words(s, entropy)
-	private, err := privateKey(s, text)
+	private, err := privateKey(s, text, walletPath)
 	if err != nil {
 		return nil, nil, err
 	}

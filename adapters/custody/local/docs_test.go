@@ -18,7 +18,7 @@ func TestDocs_RestoreExampleIsRight(t *testing.T) {
 	}
 	s := new(secrets)
 	text := words(s, bytes.Repeat([]byte{0x7f}, entropyLength))
-	private, err := privateKey(s, text)
+	private, err := privateKey(s, text, walletPath)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func TestSecrets_HoldEverythingDerived(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	private, err := privateKey(s, text)
+	private, err := privateKey(s, text, walletPath)
 	if err != nil {
 		t.Fatal(err)
 	}
