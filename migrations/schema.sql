@@ -792,7 +792,8 @@ CREATE TABLE evm_addresses (
     address bytea NOT NULL,
     platform_id uuid NOT NULL,
     reference text NOT NULL,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    account_id uuid
 );
 ALTER TABLE ONLY evm_addresses
     ADD CONSTRAINT evm_address_reference_unique UNIQUE (connection, platform_id, reference);
@@ -902,11 +903,13 @@ CREATE TABLE evm_holdings (
     address bytea NOT NULL,
     received numeric DEFAULT 0 NOT NULL,
     sent numeric DEFAULT 0 NOT NULL,
-    claimed_at timestamp with time zone
+    claimed_at timestamp with time zone,
+    wallet boolean DEFAULT false NOT NULL
 );
 ALTER TABLE ONLY evm_holdings
     ADD CONSTRAINT evm_holdings_pkey PRIMARY KEY (connection, currency, address);
 CREATE INDEX evm_holdings_of_some_money ON evm_holdings USING btree (connection, currency, ((received - sent))) WHERE (received <> sent);
+CREATE INDEX evm_holdings_to_sweep ON evm_holdings USING btree (connection, currency, ((received - sent))) WHERE ((received <> sent) AND (NOT wallet));
 GRANT SELECT,INSERT,UPDATE ON TABLE evm_holdings TO causeway_service;
 
 CREATE TABLE evm_reference_positions (

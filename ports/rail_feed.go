@@ -31,8 +31,10 @@ type RailReport struct {
 	// Contradictions are what was reported and cannot be true beside what the adapter has recorded.
 	Contradictions []rail.Contradiction
 	Fees           []RailFee
-	Balances       []RailBalance
-	Statements     []RailStatement
+	// Addresses are those that embedded wallets have got.
+	Addresses  []WalletAddress
+	Balances   []RailBalance
+	Statements []RailStatement
 	// Raw is what the adapter could not understand. It is kept aside as it came, and holds nothing up.
 	Raw []RawReport
 	// Problem is what does not work at present, in words for operators; nil if all does. It is recorded as a failure of the
@@ -41,6 +43,13 @@ type RailReport struct {
 	// Cursor continues after this piece. More means that there is more at once.
 	Cursor string
 	More   bool
+}
+
+// WalletAddress is the address of an embedded wallet on its chain. Reference is that of its account.
+type WalletAddress struct {
+	Platform    ident.Platform
+	Reference   string
+	Instruction account.Instruction
 }
 
 // MaxRawReport bounds the bytes of a RawReport that are kept.

@@ -13,6 +13,9 @@ import (
 // WalletChain moves the coins of embedded wallets on their chain. Every call is idempotent by the id of
 // the transaction: a repeated call moves the coins once and returns the same outcome.
 type WalletChain interface {
+	// Settlement returns how payments of wallets move, which their owners sign; nil if the chain is simulated. It returns a fault if
+	// no payment can be made now.
+	Settlement(ctx context.Context) (*wallet.Settlement, error)
 	// Debit transfers coins from wallets; one outcome per transfer. A transfer that the key of the
 	// wallet has not signed is refused.
 	Debit(ctx context.Context, transfers []WalletTransfer) []Outcome
@@ -20,12 +23,13 @@ type WalletChain interface {
 	Credit(ctx context.Context, credits []WalletCredit) []Outcome
 }
 
-// WalletTransfer is a transfer from a wallet, and the certificate by which its key authorises it: the
-// statement is that of the transfer.
+// WalletTransfer is a transfer from a wallet, as its key authorises it: by a certificate whose statement is that of the transfer, or
+// with a signature for the chain if the payload says how the payment moves there.
 type WalletTransfer struct {
 	wallet.Transfer
 	Wallet      WalletID
 	Certificate wallet.Certificate
+	Signed      *wallet.SignedTransfer
 }
 
 // WalletCredit is a transfer to a wallet. A payment and its refund are two of them.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	localcustody "causeway/adapters/custody/local"
 	"causeway/adapters/postgres"
 	"causeway/adapters/rails/bankfile"
 	"causeway/adapters/rails/bitcoin"
@@ -60,11 +61,13 @@ func (a railAdapters) openEVM(c rail.Connection) (ports.ConnectedRail, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
 	return evm.New(ctx, evm.Config{Connection: c, Store: evm.NewStore(a.db.Storage()),
-		Keys: localkeys.New(a.secrets, c.Settings[evm.SettingSeed]), Secrets: a.secrets, Clock: a.clock, Log: a.log})
+		Keys: localkeys.New(a.secrets, c.Settings[evm.SettingSeed]), Secrets: a.secrets, Wallets: localcustody.New(a.db), Clock: a.clock,
+		Log: a.log})
 }
 
 // newConnections returns connections that have read nothing yet. The calls of their adapters end after the timeout.
 func newConnections(a railAdapters, limit time.Duration) *connections.Connections {
 	return connections.New(connections.Config{Store: a.db, Open: a.openConnection, Clock: a.clock, IDs: a.ids, Log: logrus.NewEntry(a.log),
-		Bound: func(r ports.Rail) ports.Rail { return timeout.New(r, limit, a.log) }})
+		Bound:      func(r ports.Rail) ports.Rail { return timeout.New(r, limit, a.log) },
+		BoundChain: func(c ports.WalletChain) ports.WalletChain { return timeout.NewChain(c, limit, a.log) }})
 }

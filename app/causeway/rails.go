@@ -79,18 +79,42 @@ func (r *railSelector) LightningFor(ctx context.Context, p ident.Platform) (port
 	return nil, rail.NoConnection(rail.Route{Platform: p, Rail: corridor.Lightning, Currency: money.BTC})
 }
 
-// ChainFor returns NOT_IMPLEMENTED if no chain is connected, as for production platforms unless the
-// operator connects the simulated one.
+// ChainFor returns the chain of the wallets of a platform: the simulated one of sandboxes, and for production that of a connection. It
+// returns NOT_IMPLEMENTED if there is none; and if there are two, as in a test installation with a connection for wallets, because what
+// the simulated one has settled moved no coins.
 func (r *railSelector) ChainFor(p ident.Platform) (ports.WalletChain, error) {
 	environment, err := r.environment(p)
 	if err != nil {
 		return nil, err
 	}
-	if chain, connected := r.chains[environment]; connected {
-		return chain, nil
+	simulated, connected := r.chains[environment]
+	if environment != platform.Production {
+		if connected {
+			return simulated, nil
+		}
+		return nil, fault.New(fault.NotImplemented, "There is no chain of embedded wallets for %s platforms.", environment)
+	}
+	var real ports.WalletChain
+	exists := false
+	if connections, some := r.byEnvironment[environment].(walletConnections); some {
+		real, exists, err = connections.WalletChain(p)
+	}
+	switch {
+	case exists && connected:
+		return nil, fault.New(fault.NotImplemented, "This service has a connection for embedded wallets and a simulated chain "+
+			"(CAUSEWAY_WALLET_CHAIN=simulated). Ask its operator to unset that; until then wallets can neither pay nor be paid.")
+	case exists:
+		return real, err
+	case connected:
+		return simulated, nil
 	}
 	return nil, fault.New(fault.NotImplemented, "No chain of embedded wallets is connected for production platforms, so that wallets can "+
 		"neither pay nor be paid. Use a sandbox platform.")
+}
+
+// walletConnections is implemented by rails whose payments take connections.
+type walletConnections interface {
+	WalletChain(p ident.Platform) (ports.WalletChain, bool, error)
 }
 
 func (r *railSelector) environment(p ident.Platform) (platform.Environment, error) {

@@ -3,10 +3,12 @@ package payments
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
 	"causeway/app/internal/uow"
+	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -53,6 +55,9 @@ func (f *Feeds) takeReport(ctx context.Context, p *piece, report ports.RailRepor
 		return err
 	}
 	if err := f.takeContradictions(p, report.Contradictions); err != nil {
+		return err
+	}
+	if err := f.takeAddresses(ctx, p, report.Addresses); err != nil {
 		return err
 	}
 	if len(report.Changed) == 0 || f.CallAgain == nil {
@@ -174,6 +179,39 @@ func (f *Feeds) postFees(ctx context.Context, fees []rail.Fee) error {
 			return work.Write(ctx, tx)
 		})
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeAddresses stores how embedded wallets are paid into.
+func (f *Feeds) takeAddresses(ctx context.Context, p *piece, addresses []ports.WalletAddress) error {
+	byPlatform := map[ident.Platform]map[ports.ReferenceKey]account.Instruction{}
+	for _, a := range addresses {
+		if p.checkPlatform(a.Platform) != nil || a.Platform.IsZero() {
+			continue
+		}
+		if byPlatform[a.Platform] == nil {
+			byPlatform[a.Platform] = map[ports.ReferenceKey]account.Instruction{}
+		}
+		byPlatform[a.Platform][ports.ReferenceKey{Platform: a.Platform, Reference: a.Reference}] = a.Instruction
+	}
+	for _, instructions := range byPlatform {
+		accounts, err := f.service.Store.InternalAccountsByReference(ctx, slices.Collect(maps.Keys(instructions)))
+		if err != nil {
+			return err
+		}
+		var instructed []account.Internal
+		for key, a := range accounts {
+			if a.Type == account.EmbeddedWallet {
+				a.Instructions, a.UpdatedAt = []account.Instruction{instructions[key]}, f.service.Clock.Now()
+				instructed = append(instructed, a)
+			}
+		}
+		if err := ports.Do(ctx, f.service.Store, func(ctx context.Context, tx Tx) error {
+			return tx.ReplaceFundingInstructions(ctx, instructed)
+		}); err != nil {
 			return err
 		}
 	}

@@ -12,11 +12,14 @@ import (
 	"causeway/app/internal/uow"
 	"causeway/core/agent"
 	"causeway/core/event"
+	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/quote"
 	"causeway/core/tracing"
 	"causeway/core/transaction"
 	"causeway/core/uma"
+	"causeway/core/wallet"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -52,7 +55,10 @@ type quoteCommand struct {
 	price   *prices.Price
 	answer  *uma.Answer
 	funding fundingInvoice
-	trace   tracing.Context
+	// settlement is how a payment from a wallet moves on its chain, or unsettled why none can.
+	settlement *wallet.Settlement
+	unsettled  error
+	trace      tracing.Context
 	// attempt is the entry in the trail of the agent that asks for the quote; zero for the platform.
 	attempt ident.AgentAttempt
 	// attempted is set once a batch has run with the command. If the result of its commit was
@@ -101,6 +107,12 @@ func (s *Service) newQuoteCommand(ctx context.Context, r quote.Request, claim *p
 	now := s.Clock.Now()
 	command := &quoteCommand{request: r, idempotency: claim, quote: ident.NewQuote(s.IDs.New, now),
 		transaction: ident.NewTransaction(s.IDs.New, now), trace: spans.Context(ctx)}
+	// Before the parties are known, because a node may have to be asked.
+	if chain, err := s.Chains.ChainFor(r.Platform); err != nil {
+		command.unsettled = err
+	} else if !r.Source.Internal.IsZero() || !r.Destination.Internal.IsZero() || r.Destination.UMA != "" {
+		command.settlement, command.unsettled = chain.Settlement(ctx)
+	}
 	if !r.Lookup.IsZero() {
 		receiver, err := s.Store.Lookup(ctx, r.Platform, r.Lookup)
 		if err != nil {
@@ -216,6 +228,7 @@ func (s *Service) priceQuote(ctx context.Context, c *quoteCommand, p quote.Parti
 	}
 	created, t, err = c.request.Make(p, route, quote.MakeParams{
 		Quote: c.quote, Transaction: c.transaction, Market: price.Rate.Rate, Terms: price.Terms, Now: now, Answer: c.answer,
+		Settlement: c.settlement,
 	})
 	if err == nil {
 		to := p.ToExternal
@@ -224,8 +237,13 @@ func (s *Service) priceQuote(ctx context.Context, c *quoteCommand, p quote.Parti
 		}
 		err = s.checkRoutes(t, p.FromExternal, to)
 	}
-	if err == nil && p.UsesChain() {
-		_, err = s.Chains.ChainFor(c.request.Platform)
+	overUMA := t.Destination.UMA != "" && t.Pricing.Received.Currency == money.USDB // a wallet is credited
+	if err == nil && (p.UsesChain() || overUMA) {
+		err = c.unsettled
+	}
+	if err == nil && overUMA && c.settlement != nil {
+		err = fault.New(fault.NotImplemented, "%s is not paid to UMA addresses, because wallets are paid on their chain. Choose another "+
+			"currency of the receiver.", money.USDB)
 	}
 	return created, t, price, err
 }

@@ -77,6 +77,8 @@ type Store interface {
 	RailPartnerIDs(ctx context.Context, keys []ports.TransactionKey, call ports.RailCall) (map[ports.TransactionKey]string, error)
 	RailPayments(ctx context.Context, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error)
 	ReceivableOf(ctx context.Context, p ident.Platform, id ident.Transaction) (ports.ReceivableDetails, bool, error)
+	// WalletAuthorization returns the evidence of a payment from a wallet, and false if there is none.
+	WalletAuthorization(ctx context.Context, key ports.TransactionKey) (found wallet.Authorization, exists bool, err error)
 	// ActiveWalletSessions returns the sessions of a wallet that are active at a time, oldest first, without
 	// their nicknames.
 	ActiveWalletSessions(ctx context.Context, w ports.WalletID, now time.Time) ([]wallet.Session, error)
@@ -129,6 +131,8 @@ type Tx interface {
 	SaveReceiptReversal(ctx context.Context, r transaction.ReceiptReversal) (isNew bool, err error)
 	// IsReceiptReversed reports whether a receipt was taken back. LockUnmatched makes that wait which takes it back.
 	IsReceiptReversed(ctx context.Context, p ident.Platform, receipt ident.Receipt) (bool, error)
+	// ReplaceFundingInstructions stores instructions of accounts that have others.
+	ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) error
 	// SaveWalletAuthorizations stores authorizations. They never change.
 	SaveWalletAuthorizations(ctx context.Context, authorizations []wallet.Authorization) error
 	// LockWalletSessions returns those of the sessions that exist, and keeps them from being ended until the

@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -42,8 +43,7 @@ func (s *Service) debitWallets(ctx context.Context, jobs []ports.Job) error {
 			if err := altered[t.Transaction]; err != nil {
 				return err // the key of the wallet signs only what its owner did
 			}
-			t.Certificate, err = s.Custody.Sign(ctx, t.Wallet, t.Statement())
-			return err
+			return s.authorize(ctx, t)
 		},
 		func(ctx context.Context, chain ports.WalletChain, batch []ports.WalletTransfer) []ports.Outcome {
 			return chain.Debit(ctx, batch)
@@ -53,6 +53,25 @@ func (s *Service) debitWallets(ctx context.Context, jobs []ports.Job) error {
 	started.endCalls(outcomes)
 	return s.settleAnswers(ctx, jobs, answers{call: ports.CallCollect, outcomes: outcomes, spans: started, applies: isCollecting,
 		settle: work.settleCollection})
+}
+
+// authorize has the key of a wallet authorise a transfer: on the chain that the payload names, by what its owner has signed, or else by
+// a certificate.
+func (s *Service) authorize(ctx context.Context, t *ports.WalletTransfer) (err error) {
+	if _, failed := wallet.ParseChainTransfer(t.Payload); failed != nil {
+		t.Certificate, err = s.Custody.Sign(ctx, t.Wallet, t.Statement())
+		return err
+	}
+	evidence, found, err := s.Store.WalletAuthorization(ctx, ports.TransactionKey{Platform: t.Wallet.Platform, ID: t.Transaction})
+	if err == nil && !found {
+		err = errors.New("nobody has signed it")
+	}
+	if err != nil {
+		return err
+	}
+	signed, err := s.Custody.SignTransfer(ctx, t.Wallet, evidence)
+	t.Signed = &signed
+	return err
 }
 
 // creditWallets transfers payments to wallets on their chain.

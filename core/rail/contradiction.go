@@ -76,6 +76,15 @@ func UnknownDeparture(left Said, to string) Contradiction {
 			"among those in review, and cancel it there; if another program uses the keys, stop it. Then post what has left", left.Amount, to)}
 }
 
+// WalletMoved says that an embedded wallet has sent money, to an address, that it was not asked to pay: its owner has exported the key.
+func WalletMoved(p ident.Platform, of ident.InternalAccount, left Said, to string) Contradiction {
+	left.Text = "to " + to
+	return Contradiction{Platform: p, Name: left.PartnerID, Recorded: Said{State: "NOTHING"}, Reported: left,
+		Problem: fmt.Sprintf("%s has left the embedded wallet %s for %s without a payment: who has exported its key has moved it. The ledger "+
+			"shows it in the wallet until you post it from wallets/%s to the account of the chain; payments of the wallet that need it wait, and fail",
+			left.Amount, of, to, of)}
+}
+
 // Key is the same for the same report, however often and at whichever time it is made.
 func (c Contradiction) Key() string {
 	said := fmt.Sprintf("%s/%s/%s/%s/%s/%s/%s", c.Kind, c.Name, c.Recorded.State, c.Reported.State, c.Reported.PartnerID,

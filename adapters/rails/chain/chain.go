@@ -9,6 +9,7 @@ import (
 	"context"
 
 	"causeway/core/transaction"
+	"causeway/core/wallet"
 	"causeway/ports"
 )
 
@@ -19,6 +20,9 @@ type Chain struct {
 }
 
 var _ ports.WalletChain = Chain{}
+
+// Settlement returns nil: nothing moves.
+func (Chain) Settlement(context.Context) (*wallet.Settlement, error) { return nil, nil }
 
 // Debit settles every transfer that the key of its wallet has signed, at once, and refuses the others.
 func (Chain) Debit(_ context.Context, transfers []ports.WalletTransfer) []ports.Outcome {

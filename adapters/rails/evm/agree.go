@@ -136,7 +136,7 @@ func (r *Rail) stateOf(t Transaction, mined receipt) (State, *Transfer, error) {
 	}
 	measured := Transfer{Sent: t.Amount, Arrived: new(big.Int), Taken: new(big.Int)}
 	for _, found := range r.transfers(mined.Logs) {
-		if eth.Address(found.Address) != contract || found.From != t.Sender {
+		if eth.Address(found.Address) != contract || found.From != t.payer() {
 			continue
 		}
 		measured.Taken.Add(measured.Taken, found.Amount)

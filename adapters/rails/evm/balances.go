@@ -20,6 +20,10 @@ const holdingsPage = 500
 // Balances returns what the wallet and the deposit addresses hold together, at the last block that was read. The native
 // currency is in billionths, without the fraction of one.
 func (r *Rail) Balances(ctx context.Context) ([]ports.RailBalance, error) {
+	r.contractsChecked.Store(false) // a proxy may have got another contract since
+	if err := r.checkContracts(ctx); err != nil {
+		return nil, err
+	}
 	state, err := r.state(ctx)
 	if err != nil {
 		return nil, err

@@ -64,6 +64,7 @@ type env struct {
 	cursor   string
 	extra    map[string]string // settings
 	account  uint32            // of the seed
+	wallets  evm.WalletAddresses
 	ids      *ids.Generator
 }
 
@@ -171,7 +172,7 @@ type opened struct{ *evm.Rail }
 
 func (e *env) tryOpen(pool storage.Pool, c rail.Connection) (*recorded, error) {
 	r, err := evm.New(e.t.Context(), evm.Config{Connection: c, Store: evm.NewStore(storage.New(pool, e.clock)),
-		Keys: localkeys.New(e.secrets(), "env:SEED"), Secrets: e.secrets(), Clock: e.clock, Log: quiet()})
+		Keys: localkeys.New(e.secrets(), "env:SEED"), Secrets: e.secrets(), Wallets: e.wallets, Clock: e.clock, Log: quiet()})
 	if err != nil {
 		return nil, err
 	}
@@ -239,6 +240,7 @@ func (e *env) poll(r *recorded) ports.RailReport {
 		all.Changed = append(all.Changed, report.Changed...)
 		all.Fees = append(all.Fees, report.Fees...)
 		all.Contradictions = append(all.Contradictions, report.Contradictions...)
+		all.Addresses = append(all.Addresses, report.Addresses...)
 		if !report.More {
 			return all
 		}

@@ -86,6 +86,13 @@ func (r *Rail) report(report *ports.RailReport, e Event) {
 		report.Contradictions = append(report.Contradictions, contradictionOf(e))
 	case Unknown:
 		report.Contradictions = append(report.Contradictions, unknownTransfer(e))
+	case Moved:
+		report.Contradictions = append(report.Contradictions, movedByOwner(e))
+	case Undone:
+		report.Contradictions = append(report.Contradictions, undone(e))
+	case Issued:
+		report.Addresses = append(report.Addresses, ports.WalletAddress{Platform: e.Platform, Reference: e.Reference,
+			Instruction: r.walletInstruction(e.Payer)})
 	}
 }
 
@@ -162,7 +169,7 @@ func (r *Rail) work(ctx context.Context) (more bool, err error) {
 // issueAddresses derives the addresses of new references, and reports whether every reference has one.
 func (r *Rail) issueAddresses(ctx context.Context) (complete bool, err error) {
 	query := ReferenceQuery{Connection: r.name, Rail: r.rail, Currencies: r.connection.Currencies, Platforms: r.connection.Platforms,
-		Overlap: referenceOverlap, QuotesFrom: r.clock.Now().Add(-quotesBefore), Limit: maxReferences}
+		Overlap: referenceOverlap, QuotesFrom: r.clock.Now().Add(-quotesBefore), Limit: maxReferences, Wallets: r.asset != ""}
 	for range maxFillPages {
 		found, err := r.store.UnknownReferences(ctx, query)
 		if err != nil {
@@ -171,7 +178,7 @@ func (r *Rail) issueAddresses(ctx context.Context) (complete bool, err error) {
 		addresses := make([]DepositAddress, len(found.References))
 		for i, reference := range found.References {
 			addresses[i].PlatformReference = reference
-			if addresses[i].Address, err = r.depositAddress(reference.Platform, reference.Reference); err != nil {
+			if addresses[i].Address, err = r.addressOf(ctx, reference); err != nil {
 				return false, err
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/account"
 	"causeway/core/corridor"
+	"causeway/core/ethereum"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -28,8 +29,10 @@ type Config struct {
 	Store      *Store
 	Keys       ports.ChainKeys
 	Secrets    ports.Secrets
-	Clock      ports.Clock
-	Log        logrus.FieldLogger
+	// Wallets has the addresses of embedded wallets.
+	Wallets WalletAddresses
+	Clock   ports.Clock
+	Log     logrus.FieldLogger
 }
 
 // Rail is one wallet on one chain.
@@ -38,6 +41,7 @@ type Rail struct {
 	connection rail.Connection
 	store      *Store
 	keys       ports.ChainKeys
+	wallets    WalletAddresses
 	clock      ports.Clock
 	log        logrus.FieldLogger
 	nodes      *nodes
@@ -47,6 +51,8 @@ type Rail struct {
 	wallet      eth.Address
 	// contractsChecked: the contracts have the decimals of their currencies.
 	contractsChecked atomic.Bool
+	// domain is that of the token of embedded wallets; nil until its contract was checked.
+	domain atomic.Pointer[ethereum.Domain]
 	// busy is held by the process while it signs, so that its own calls do not compete for a nonce.
 	busy chan struct{}
 	// lastRange is how many blocks were read at once.
@@ -75,7 +81,7 @@ func New(ctx context.Context, c Config) (*Rail, error) {
 	transport.MaxConnsPerHost = 8
 	client := &http.Client{Transport: transport, Timeout: callTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("the node redirects; correct its URL") }}
-	r := &Rail{settings: parsed, connection: c.Connection, store: c.Store, keys: c.Keys, clock: c.Clock,
+	r := &Rail{settings: parsed, connection: c.Connection, store: c.Store, keys: c.Keys, wallets: c.Wallets, clock: c.Clock,
 		log:   c.Log.WithField("connection", c.Connection.Name),
 		nodes: newNodes(parsed.urls, parsed.chain.id, client, c.Clock.Now), busy: make(chan struct{}, 1)}
 	r.lastRange.Store(min(parsed.maxRange, firstRange))
@@ -102,9 +108,14 @@ func (r *Rail) Close() error {
 	return nil
 }
 
-// Exclusive implements ports.ExclusiveRail: two connections of one wallet would sign with the same nonces.
+// Exclusive implements ports.ExclusiveRail: two connections of one wallet would sign with the same nonces, and embedded wallets hold the
+// token of one connection.
 func (r *Rail) Exclusive() []string {
-	return []string{fmt.Sprintf("the wallet %s on chain %d", eth.FormatAddress(r.wallet), r.chain.id)}
+	exclusive := []string{fmt.Sprintf("the wallet %s on chain %d", eth.FormatAddress(r.wallet), r.chain.id)}
+	if r.asset != "" {
+		exclusive = append(exclusive, "the embedded wallets")
+	}
+	return exclusive
 }
 
 // addressAt returns the address at a path below the account.
@@ -147,8 +158,16 @@ func (r *Rail) instruction(p ident.Platform, reference string, currency money.Cu
 	}
 	return []account.Instruction{{
 		Notes: fmt.Sprintf(notes, currency, r.rail.PublicName()),
-		Info:  map[string]any{"accountType": string(r.chain.account), "assetType": string(currency), "address": eth.FormatAddress(address)},
+		Info:  r.instructionInfo(address, currency),
 	}}, nil
+}
+
+// instructionInfo returns where a token is to be sent, by the name that payers know.
+func (r *Rail) instructionInfo(address eth.Address, currency money.Currency) map[string]any {
+	if currency == money.USDB {
+		currency = r.asset
+	}
+	return map[string]any{"accountType": string(r.chain.account), "assetType": string(currency), "address": eth.FormatAddress(address)}
 }
 
 // payerAccount returns the account of a payer.
@@ -239,6 +258,11 @@ func (r *Rail) checkContracts(ctx context.Context) error {
 		if decimals.Cmp(big.NewInt(int64(currency.Decimals()))) != 0 {
 			return fmt.Errorf("the contract %s has %s decimals, but %s has %d; correct %s_contract", eth.FormatAddress(contract), decimals, currency,
 				currency.Decimals(), currency)
+		}
+	}
+	if r.asset != "" {
+		if err := r.checkAuthorizations(ctx, r.tokens[money.USDB]); err != nil {
+			return err
 		}
 	}
 	r.contractsChecked.Store(true)

@@ -54,9 +54,13 @@ func (r *Rail) scan(ctx context.Context, state Chain, h head) (more bool, err er
 		if err != nil {
 			return false, err
 		}
+		moved, err := r.movedByOwners(ctx, state.Position+1, end.Number, events)
+		if err != nil {
+			return false, err
+		}
 		found += len(deposits)
 		a := r.advance(state, end, deposits)
-		a.Events = append(a.Events, unknown...)
+		a.Events = append(append(a.Events, unknown...), moved...)
 		advanced, err := r.store.Advance(ctx, a)
 		if err != nil || !advanced { // another process has read the range
 			return true, err
@@ -123,7 +127,9 @@ func (r *Rail) transfers(events []event) []transfer {
 
 // deposits returns the transfers to issued addresses that were not stored yet, oldest first.
 func (r *Rail) deposits(ctx context.Context, events []event) ([]Deposit, error) {
-	transfers := r.transfers(events)
+	transfers := slices.DeleteFunc(r.transfers(events), func(t transfer) bool {
+		return r.asset != "" && t.From == r.wallet // to an embedded wallet: a payment, or what unknownTransfers reports
+	})
 	issued := map[eth.Address]DepositAddress{}
 	for chunk := range slices.Chunk(transfers, maxLookup) {
 		addresses := make([]eth.Address, len(chunk))

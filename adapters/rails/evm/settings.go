@@ -59,7 +59,9 @@ type settings struct {
 	startBlock    uint64
 	maxRange      uint64
 	sweepFrom     map[money.Currency]*big.Int // none: not swept
-	maxAttempts   int
+	// asset is the token of embedded wallets; empty if the connection is not theirs.
+	asset       money.Currency
+	maxAttempts int
 }
 
 // The settings of a connection.
@@ -77,6 +79,7 @@ const (
 	settingSweepFrom     = "sweepFrom"
 	settingStartBlock    = "startBlock"
 	settingLogRange      = "logRange"
+	settingAsset         = "usdbToken"
 )
 
 const (
@@ -158,8 +161,11 @@ func (s *settings) readTokens(r *rail.SettingReader, currencies []money.Currency
 	s.tokens = map[money.Currency]eth.Address{}
 	seen := map[eth.Address]bool{{}: true}
 	for _, c := range currencies {
-		if c != money.USDC && c != money.USDT {
-			r.RefuseField("currencies", "must be USDC and USDT, or one of them")
+		switch {
+		case c == money.USDB && len(currencies) == 1:
+			s.asset = readAsset(r, s.rail)
+		case c != money.USDC && c != money.USDT:
+			r.RefuseField("currencies", "must be USDC and USDT, or one of them, or USDB alone: embedded wallets have a connection of their own")
 			continue
 		}
 		name := strings.ToLower(string(c)) + settingContract
@@ -173,6 +179,15 @@ func (s *settings) readTokens(r *rail.SettingReader, currencies []money.Currency
 		seen[contract] = true
 		s.tokens[c] = contract
 	}
+}
+
+// readAsset reads which token USDB is.
+func readAsset(r *rail.SettingReader, on corridor.Rail) money.Currency {
+	asset := money.Currency(r.Text(settingAsset, string(money.USDC)))
+	if !slices.Contains(on.ChainCurrencies(), asset) {
+		r.Refuse(settingAsset, "must be a stablecoin on %s, such as %s", on, money.USDC)
+	}
+	return asset
 }
 
 func (s *settings) readSweepFrom(r *rail.SettingReader, currencies []money.Currency) {

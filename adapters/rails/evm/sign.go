@@ -91,8 +91,8 @@ func (r *Rail) add(ctx context.Context, s *session,
 			new(big.Int).Div(s.funds.native, gwei(1)), r.chain.native, new(big.Int).Div(needed, gwei(1))), nil
 	}
 	limit := &SpendingLimit{Available: s.funds.tokens[t.Currency], FromNonce: s.funds.nonce}
-	if limit.Available == nil {
-		limit = nil // native currency, which was checked
+	if limit.Available == nil || t.Purpose == WalletDebit {
+		limit = nil // native currency, which was checked, or tokens of another address
 	}
 	stored, added, err = r.addWithNonce(ctx, t, s.offer, s.funds.nonce, limit)
 	switch {

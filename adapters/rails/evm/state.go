@@ -23,7 +23,9 @@ type ReferenceQuery struct {
 	// quotes begins.
 	Overlap    time.Duration
 	QuotesFrom time.Time
-	Limit      int
+	// Wallets: embedded wallets have addresses too.
+	Wallets bool
+	Limit   int
 }
 
 // References are references without an address.
@@ -38,6 +40,8 @@ type References struct {
 type PlatformReference struct {
 	Platform  ident.Platform
 	Reference string
+	// Wallet is the account of an embedded wallet, whose address is that of its own key; zero for others.
+	Wallet ident.InternalAccount
 }
 
 // ReferencePosition is how far the references of a platform were read.
@@ -114,6 +118,9 @@ const (
 	Changed  EventKind = "CHANGED"
 	Differs  EventKind = "DIFFERS" // a transfer of ours has brought another amount than was sent
 	Unknown  EventKind = "UNKNOWN" // money has left the wallet by no transaction of ours
+	Moved    EventKind = "MOVED"   // money has left the address of an embedded wallet by no transaction of ours
+	Issued   EventKind = "ISSUED"  // an embedded wallet has an address, which is the payer
+	Undone   EventKind = "UNDONE"  // a payment from or to an embedded wallet was done before its block vanished, and is no more
 )
 
 // Event is something to report.
@@ -145,6 +152,8 @@ type Holding struct {
 	Currency money.Currency
 	Received *big.Int
 	Sent     *big.Int
+	// Wallet: the address is that of an embedded wallet.
+	Wallet bool
 }
 
 // Wallet is a sender.
@@ -164,6 +173,10 @@ const (
 	TopUp  Purpose = "TOP_UP" // native currency for the fee of a sweep
 	Sweep  Purpose = "SWEEP"  // of a deposit address
 	Fill   Purpose = "FILL"   // a nonce that another program had used
+
+	WalletDebit  Purpose = "WALLET_DEBIT"  // from an embedded wallet
+	WalletCredit Purpose = "WALLET_CREDIT" // to an embedded wallet
+	WalletRefund Purpose = "WALLET_REFUND" // of a payment from an embedded wallet, to it
 )
 
 // State is the state of a transaction.

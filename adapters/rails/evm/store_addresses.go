@@ -20,12 +20,12 @@ const (
 	lastQuoteID   = `SELECT id FROM quotes WHERE platform_id = $1 ORDER BY id DESC LIMIT 1`
 
 	unknownAccountReferences = `
-	SELECT a.id, a.reference FROM internal_accounts a
-	WHERE a.platform_id = $2 AND a.id > $3 AND a.currency = ANY($4::text[]) AND a.account_type <> 'EMBEDDED_WALLET'
+	SELECT a.id, a.reference, CASE WHEN a.account_type = 'EMBEDDED_WALLET' THEN a.id END FROM internal_accounts a
+	WHERE a.platform_id = $2 AND a.id > $3 AND a.currency = ANY($4::text[]) AND (a.account_type <> 'EMBEDDED_WALLET' OR $6)
 		AND NOT EXISTS (SELECT FROM evm_addresses e WHERE e.connection = $1 AND e.platform_id = a.platform_id AND e.reference = a.reference)
 	ORDER BY a.id LIMIT $5`
 	unknownQuoteReferences = `
-	SELECT q.id, q.reference FROM quotes q JOIN transactions t ON t.platform_id = q.platform_id AND t.id = q.transaction_id
+	SELECT q.id, q.reference, NULL::uuid FROM quotes q JOIN transactions t ON t.platform_id = q.platform_id AND t.id = q.transaction_id
 	WHERE q.platform_id = $2 AND q.id > $3 AND t.sent_currency = ANY($4::text[]) AND q.network = ANY($6::text[]) AND q.reference <> ''
 		AND q.instructions NOT IN ('', 'null', '[]')
 		AND NOT EXISTS (SELECT FROM evm_addresses e WHERE e.connection = $1 AND e.platform_id = q.platform_id AND e.reference = q.reference)
@@ -76,6 +76,8 @@ func (q querier) unknownReferences(ctx context.Context, query ReferenceQuery, p 
 	if quotes {
 		last, unknown = lastQuoteID, unknownQuoteReferences
 		args = append(args, []string{"", string(query.Rail), query.Rail.PublicName()})
+	} else {
+		args = append(args, query.Wallets)
 	}
 	// The last id is read first: what is added in between is read again.
 	if found, err := q.row(ctx, last, []any{p}, &position.Last); err != nil || !found {
@@ -86,7 +88,7 @@ func (q querier) unknownReferences(ctx context.Context, query ReferenceQuery, p 
 	if err := q.Read(ctx, unknown, args, func(rows pgx.Rows) error {
 		r := PlatformReference{Platform: p}
 		read++
-		if err := rows.Scan(&lastRead, &r.Reference); err != nil {
+		if err := rows.Scan(&lastRead, &r.Reference, &r.Wallet); err != nil {
 			return err
 		}
 		found.References = append(found.References, r)
@@ -127,23 +129,32 @@ func firstIDAt(t time.Time) (id uuid.UUID) {
 	return id
 }
 
-// AddAddresses stores addresses, and how far the references were read. An address that exists stays. It uses the primary keys.
+// AddAddresses stores addresses, and how far the references were read. An address that exists stays; a new one of an embedded wallet is
+// reported. It uses the primary keys.
 func (s *Store) AddAddresses(ctx context.Context, connection string, addresses []DepositAddress,
 	read []ReferencePosition) error {
 	return s.inTx(ctx, func(ctx context.Context, tx querier) error {
 		batch := &pgx.Batch{}
 		now := s.db.Now()
+		var issued []Event
 		for _, a := range addresses {
 			batch.Queue(
-				`INSERT INTO evm_addresses (connection, address, platform_id, reference, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-				connection, a.Address, a.Platform, a.Reference, now)
+				`INSERT INTO evm_addresses (connection, address, platform_id, reference, created_at, account_id) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+				connection, a.Address, a.Platform, a.Reference, now, a.Wallet)
+			if !a.Wallet.IsZero() {
+				issued = append(issued, Event{Kind: Issued, Platform: a.Platform, PartnerID: eth.FormatAddress(a.Address), Subject: a.Wallet.UUID(),
+					Reference: a.Reference, Payer: a.Address, At: now})
+			}
 		}
 		for _, r := range read {
 			batch.Queue(`INSERT INTO evm_reference_positions AS p (connection, platform_id, quotes, last) VALUES ($1, $2, $3, $4)
 				ON CONFLICT (connection, platform_id, quotes) DO UPDATE SET last = greatest(p.last, excluded.last)`, connection, r.Platform,
 				r.Quotes, r.Last)
 		}
-		return tx.Send(ctx, batch)
+		if err := tx.Send(ctx, batch); err != nil {
+			return err
+		}
+		return tx.addEvents(ctx, connection, issued, now)
 	})
 }
 
@@ -153,10 +164,10 @@ func (s *Store) DepositAddresses(ctx context.Context, connection string,
 	found := map[eth.Address]DepositAddress{}
 	return found, s.inTx(ctx, func(ctx context.Context, tx querier) error {
 		return tx.Read(
-			ctx, `SELECT e.address, e.platform_id, e.reference FROM unnest($2::bytea[]) AS k(address) JOIN evm_addresses e ON e.connection = $1 AND e.address = k.address`,
+			ctx, `SELECT e.address, e.platform_id, e.reference, e.account_id FROM unnest($2::bytea[]) AS k(address) JOIN evm_addresses e ON e.connection = $1 AND e.address = k.address`,
 			[]any{connection, append([]eth.Address{}, addresses...)}, func(rows pgx.Rows) error {
 				var d DepositAddress
-				err := rows.Scan(&d.Address, &d.Platform, &d.Reference)
+				err := rows.Scan(&d.Address, &d.Platform, &d.Reference, &d.Wallet)
 				found[d.Address] = d
 				return err
 			})

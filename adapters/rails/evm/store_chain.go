@@ -166,7 +166,7 @@ func (q querier) reverseDeposit(ctx context.Context, connection string, d Deposi
 		return err
 	}
 	return q.changeHoldings(ctx, connection,
-		[]Holding{{Address: d.Address, Currency: d.Currency, Received: new(big.Int).Neg(d.Amount), Sent: new(big.Int)}})
+		[]Holding{{Address: d.Address, Currency: d.Currency, Received: new(big.Int).Neg(d.Amount), Sent: new(big.Int), Wallet: !d.Wallet.IsZero()}})
 }
 
 func (q querier) addDeposits(ctx context.Context, connection string, deposits []Deposit) error {
@@ -174,7 +174,8 @@ func (q querier) addDeposits(ctx context.Context, connection string, deposits []
 	var holdings []Holding
 	for _, d := range deposits {
 		batch.Queue(insertDeposit.SQL, depositTable.Columns(&depositRow{connection, d}).Fields()...)
-		holdings = append(holdings, Holding{Address: d.Address, Currency: d.Currency, Received: d.Amount, Sent: new(big.Int)})
+		holdings = append(holdings, Holding{Address: d.Address, Currency: d.Currency, Received: d.Amount, Sent: new(big.Int),
+			Wallet: !d.Wallet.IsZero()})
 	}
 	if err := q.Send(ctx, batch); err != nil {
 		return err
@@ -186,9 +187,9 @@ func (q querier) addDeposits(ctx context.Context, connection string, deposits []
 func (q querier) changeHoldings(ctx context.Context, connection string, changes []Holding) error {
 	batch := &pgx.Batch{}
 	for _, c := range changes {
-		batch.Queue(`INSERT INTO evm_holdings AS h (connection, currency, address, received, sent) VALUES ($1, $2, $3, $4, $5)
+		batch.Queue(`INSERT INTO evm_holdings AS h (connection, currency, address, received, sent, wallet) VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (connection, currency, address) DO UPDATE SET received = h.received + excluded.received, sent = h.sent + excluded.sent, claimed_at = NULL`,
-			connection, c.Currency, c.Address, valueOrZero(c.Received), valueOrZero(c.Sent))
+			connection, c.Currency, c.Address, valueOrZero(c.Received), valueOrZero(c.Sent), c.Wallet)
 	}
 	return q.Send(ctx, batch)
 }
@@ -316,11 +317,11 @@ func (s *Store) Events(ctx context.Context, connection string, after int64, limi
 	return events, err
 }
 
-// claimHoldings uses evm_holdings_of_some_money. A claim ends in the time of the database.
+// claimHoldings uses evm_holdings_to_sweep. A claim ends in the time of the database.
 var claimHoldings = `
 	UPDATE evm_holdings h SET claimed_at = ` + storage.Time(6) + ` FROM (
 		SELECT connection, currency, address FROM evm_holdings
-		WHERE connection = $1 AND currency = $2 AND received <> sent AND received - sent >= $3
+		WHERE connection = $1 AND currency = $2 AND received <> sent AND NOT wallet AND received - sent >= $3
 			AND (claimed_at IS NULL OR claimed_at < ` + storage.Time(6) + ` - $4::interval)
 		ORDER BY claimed_at NULLS FIRST LIMIT $5 FOR UPDATE SKIP LOCKED) k
 	WHERE h.connection = k.connection AND h.currency = k.currency AND h.address = k.address

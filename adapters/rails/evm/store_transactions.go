@@ -128,7 +128,7 @@ func (q querier) isWithin(ctx context.Context, t Transaction, limit *SpendingLim
 	}
 	var spent *big.Int
 	if _, err := q.row(
-		ctx, `SELECT coalesce(sum(amount), 0) FROM evm_transactions WHERE connection = $1 AND sender = $2 AND nonce >= $3 AND currency = $4 AND state IN ('PENDING', 'CONFIRMED')`,
+		ctx, `SELECT coalesce(sum(amount), 0) FROM evm_transactions WHERE connection = $1 AND sender = $2 AND nonce >= $3 AND currency = $4 AND state IN ('PENDING', 'CONFIRMED') AND purpose <> 'WALLET_DEBIT'`,
 		[]any{t.Connection, t.Sender, limit.FromNonce, t.Currency}, &spent); err != nil {
 		return false, err
 	}
@@ -343,6 +343,10 @@ func conclusionEvents(t Transaction, c Conclusion, gwei int64) (events []Event) 
 		events = append(events, Event{Kind: Differs, Platform: t.Platform, PartnerID: fmt.Sprintf("0x%x", c.Hash),
 			Subject: t.Subject, At: c.At,
 			Amount: money.Amount{Currency: t.Currency}, Memo: string(t.Purpose), Transfer: *c.Differs})
+	}
+	if t.Settled && t.isOfWallet() && (c.State == Reverted || c.State == Lost) {
+		events = append(events, Event{Kind: Undone, Platform: t.Platform, PartnerID: "undone:" + t.Subject.String(), Subject: t.Subject,
+			Amount: amountOf(t.Amount, t.Currency), Payer: t.payer(), At: c.At, Memo: string(t.Purpose)})
 	}
 	if c.Changed {
 		events = append(events, Event{Kind: Changed, Platform: t.Platform, Subject: t.Subject, At: c.At})

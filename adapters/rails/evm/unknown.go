@@ -12,17 +12,50 @@ import (
 // unknownTransfers returns what has left the wallet in a range of blocks, and by no transaction that is stored: another program has its
 // key, or the database has lost commits.
 func (r *Rail) unknownTransfers(ctx context.Context, from, to uint64, events []event) ([]Event, error) {
-	var left []transfer
-	var hashes []eth.Hash
-	for _, t := range r.transfers(events) {
-		if t.From == r.wallet && t.To != r.wallet {
-			left, hashes = append(left, t), append(hashes, eth.Hash(t.Transaction))
+	left := slices.DeleteFunc(r.transfers(events), func(t transfer) bool { return t.From != r.wallet || t.To == r.wallet })
+	return r.unstored(ctx, Range{from, to}, left, func(t transfer) Event { return Event{Kind: Unknown, Payer: t.To} })
+}
+
+// movedByOwners returns what has left the addresses of embedded wallets in a range of blocks, and by no payment: their owners have
+// exported the keys.
+func (r *Rail) movedByOwners(ctx context.Context, from, to uint64, events []event) ([]Event, error) {
+	if r.asset == "" {
+		return nil, nil
+	}
+	wallets := map[eth.Address]DepositAddress{}
+	transfers := r.transfers(events)
+	for chunk := range slices.Chunk(transfers, maxLookup) {
+		addresses := make([]eth.Address, len(chunk))
+		for i, t := range chunk {
+			addresses[i] = t.From
+		}
+		found, err := r.store.DepositAddresses(ctx, r.name, addresses)
+		if err != nil {
+			return nil, err
+		}
+		for address, d := range found {
+			if !d.Wallet.IsZero() {
+				wallets[address] = d
+			}
 		}
 	}
+	left := slices.DeleteFunc(transfers, func(t transfer) bool { return wallets[t.From].Wallet.IsZero() || t.From == t.To })
+	return r.unstored(ctx, Range{from, to}, left, func(t transfer) Event {
+		d := wallets[t.From]
+		return Event{Kind: Moved, Platform: d.Platform, Subject: d.Wallet.UUID(), Reference: d.Reference, Payer: t.To}
+	})
+}
+
+// unstored returns the events of transfers that belong to no transaction that is stored.
+func (r *Rail) unstored(ctx context.Context, blocks Range, left []transfer, eventOf func(transfer) Event) ([]Event, error) {
 	if len(left) == 0 {
 		return nil, nil
 	}
-	stored, err := r.store.StoredHashes(ctx, r.name, Range{from, to}, hashes)
+	hashes := make([]eth.Hash, len(left))
+	for i, t := range left {
+		hashes[i] = eth.Hash(t.Transaction)
+	}
+	stored, err := r.store.StoredHashes(ctx, r.name, blocks, hashes)
 	if err != nil {
 		return nil, err
 	}
@@ -37,13 +70,15 @@ func (r *Rail) unknownTransfers(ctx context.Context, from, to uint64, events []e
 	if err != nil {
 		return nil, err
 	}
-	unknown := make([]Event, len(left))
+	events := make([]Event, len(left))
 	for i, t := range left {
-		id := partnerID(eventKey{eth.Hash(t.Transaction), uint64(t.Index)}, 0)
-		unknown[i] = Event{Kind: Unknown, PartnerID: id, Amount: amountOf(t.Amount, t.currency), Payer: t.To, At: times[uint64(t.BlockNumber)]}
-		r.log.WithField("transfer", id).Errorf("%s has left the wallet, and no record says why", unknown[i].Amount)
+		e := eventOf(t)
+		e.PartnerID, e.Amount = partnerID(eventKey{eth.Hash(t.Transaction), uint64(t.Index)}, 0), amountOf(t.Amount, t.currency)
+		e.At = times[uint64(t.BlockNumber)]
+		events[i] = e
+		r.log.WithField("transfer", e.PartnerID).WithField("kind", e.Kind).Errorf("%s has left a wallet, and no record says why", e.Amount)
 	}
-	return unknown, nil
+	return events, nil
 }
 
 // unknownTransfer says of a transfer that no record has it.

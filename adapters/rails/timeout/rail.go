@@ -9,6 +9,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"causeway/core/wallet"
 	"causeway/ports"
 )
 
@@ -52,6 +53,13 @@ type Chain struct {
 // NewChain returns a chain whose calls of another one take at most timeout.
 func NewChain(chain ports.WalletChain, timeout time.Duration, log logrus.FieldLogger) *Chain {
 	return &Chain{chain, newCalls(timeout, log)}
+}
+
+// Settlement calls the chain.
+func (c *Chain) Settlement(ctx context.Context) (*wallet.Settlement, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.calls.timeout)
+	defer cancel()
+	return c.chain.Settlement(ctx)
 }
 
 // Debit calls the chain.

@@ -26,6 +26,8 @@ type Chain struct {
 	OnCredit func(context.Context, []ports.WalletCredit) []ports.Outcome
 	// Missing: no chain is connected.
 	Missing error
+	// Via is how payments move; nil for the simulated chain.
+	Via *wallet.Settlement
 }
 
 var (
@@ -41,6 +43,9 @@ func (c *Chain) ChainFor(ident.Platform) (ports.WalletChain, error) {
 	}
 	return c, nil
 }
+
+// Settlement returns how payments move.
+func (c *Chain) Settlement(context.Context) (*wallet.Settlement, error) { return c.Via, nil }
 
 // Debit calls OnDebit, or the simulated chain.
 func (c *Chain) Debit(ctx context.Context, transfers []ports.WalletTransfer) []ports.Outcome {

@@ -37,9 +37,11 @@ type Config struct {
 	Open func(rail.Connection) (ports.ConnectedRail, error)
 	// Bound returns a rail whose calls of another one end in time.
 	Bound func(ports.Rail) ports.Rail
-	Clock ports.Clock
-	IDs   ports.IDs
-	Log   *logrus.Entry
+	// BoundChain does so for the chain of embedded wallets.
+	BoundChain func(ports.WalletChain) ports.WalletChain
+	Clock      ports.Clock
+	IDs        ports.IDs
+	Log        *logrus.Entry
 }
 
 // Connections are the connections of one process.
@@ -55,6 +57,7 @@ type Connections struct {
 type live struct {
 	ports.LiveConnection
 	bounded  ports.Rail            // calls the adapter
+	chain    ports.WalletChain     // calls it as the chain of embedded wallets; nil if it is none
 	times    *settlement.Timetable // of its schedules; nil if a zone of theirs is not known
 	openedAt time.Time             // also if it could not be opened
 }
@@ -203,6 +206,9 @@ func (c *Connections) open(connection rail.Connection, now time.Time) (opened li
 		return opened
 	}
 	opened.bounded = c.Bound(opened.Adapter)
+	if chain, moves := opened.Adapter.(ports.WalletChain); moves {
+		opened.chain = c.BoundChain(chain)
+	}
 	if log.Info("connection opened"); connection.Untested {
 		log.Warn("the connection was not tested, so that no payment takes it; test it with: causeway rails test " + connection.Name)
 	}

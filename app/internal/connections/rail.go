@@ -13,6 +13,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
+	"causeway/core/wallet"
 	"causeway/ports"
 )
 
@@ -161,6 +162,37 @@ func (c *Connections) LightningFor(_ context.Context, p ident.Platform) (ports.L
 		return nil, closed
 	}
 	return nil, rail.NoConnection(rail.Route{Platform: p, Rail: corridor.Lightning, Currency: money.BTC})
+}
+
+// WalletChain returns the chain of the embedded wallets of a platform, and false if there is none: that of the connection for their
+// stablecoin. One that was not tested or is retired carries what was begun, and nothing new.
+func (c *Connections) WalletChain(p ident.Platform) (chain ports.WalletChain, exists bool, err error) {
+	for _, l := range *c.current.Load() {
+		switch {
+		case !l.ServesPlatform(p) || !slices.Contains(l.Currencies, money.USDB):
+			continue
+		case l.Adapter == nil:
+			return nil, true, notOpen(l)
+		}
+		if l.chain != nil {
+			return walletChain{l.chain, l}, true, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// walletChain is the chain of a connection.
+type walletChain struct {
+	ports.WalletChain
+	of live
+}
+
+// Settlement returns SERVICE_UNAVAILABLE if the connection takes no new payments.
+func (w walletChain) Settlement(ctx context.Context) (*wallet.Settlement, error) {
+	if !w.of.TakesNew() {
+		return nil, notOpen(w.of)
+	}
+	return w.WalletChain.Settlement(ctx)
 }
 
 // Send sends payouts over their connections.

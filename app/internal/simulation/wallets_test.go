@@ -23,6 +23,8 @@ type chains struct{ rails }
 
 func (c chains) ChainFor(ident.Platform) (ports.WalletChain, error) { return c, nil }
 
+func (c chains) Settlement(context.Context) (*wallet.Settlement, error) { return nil, nil }
+
 func (c chains) Debit(ctx context.Context, transfers []ports.WalletTransfer) []ports.Outcome {
 	return callBank(ctx, c.rails, "debit", transfers, func(t ports.WalletTransfer) ports.Outcome {
 		b := c.world.bank

@@ -1,0 +1,195 @@
+package evm_test
+
+import (
+	"context"
+	ecdsap256 "crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"causeway/adapters/custody/local"
+	"causeway/adapters/rails/evm/eth"
+	"causeway/core/account"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/wallet"
+	"causeway/ports"
+)
+
+// walletEnv is an env whose connection is that of embedded wallets, in a token that takes authorisations.
+type walletEnv struct {
+	*env
+	custody *local.Custody
+}
+
+func newWalletEnv(t testing.TB) *walletEnv {
+	e := &walletEnv{env: newEnv(t), custody: local.New(&keyStore{keys: map[ports.WalletID]storedKey{}})}
+	e.currency, e.usdc = money.USDB, e.chain.DeployContract("TestAuthorizedToken")
+	e.wallets = e.custody
+	return e
+}
+
+// keyStore keeps keys of wallets in memory.
+type keyStore struct {
+	mu   sync.Mutex
+	keys map[ports.WalletID]storedKey
+}
+
+type storedKey struct {
+	key     wallet.Key
+	entropy []byte
+}
+
+func (k *keyStore) WalletKey(_ context.Context, w ports.WalletID) (wallet.Key, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.keys[w].key, nil
+}
+
+func (k *keyStore) WalletEntropy(_ context.Context, w ports.WalletID) ([]byte, wallet.Key, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.keys[w].entropy), k.keys[w].key, nil
+}
+
+func (k *keyStore) AddWalletKey(_ context.Context, w ports.WalletID, key wallet.Key, entropy []byte) (wallet.Key, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, exists := k.keys[w]; !exists {
+		k.keys[w] = storedKey{key, slices.Clone(entropy)}
+	}
+	return k.keys[w].key, nil
+}
+
+// owner is a wallet with an open session.
+type owner struct {
+	*walletEnv
+	account account.Internal
+	id      ports.WalletID
+	address string
+	session wallet.Session
+	private *ecdsap256.PrivateKey
+}
+
+func (e *walletEnv) newOwner(r *recorded) *owner {
+	e.t.Helper()
+	o := &owner{walletEnv: e, account: e.newAccount(money.USDB)}
+	o.id = ports.WalletID{Platform: e.platform, Account: o.account.ID}
+	address, err := e.custody.Address(e.t.Context(), o.id)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	o.address = eth.FormatAddress(address)
+	if got := e.poll(r).Addresses; len(got) != 1 || got[0].Platform != e.platform || got[0].Reference != o.account.Reference ||
+		got[0].Instruction.Info["address"] != o.address || got[0].Instruction.Info["assetType"] != "USDC" {
+		e.t.Fatalf("the address %s is reported as %+v", o.address, got)
+	}
+	if o.private, err = ecdsap256.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+		e.t.Fatal(err)
+	}
+	o.session = wallet.Session{ID: ident.NewSession(e.ids.New, noon), Platform: e.platform, Account: o.account.ID, Type: wallet.EmailOTP,
+		Credential: ident.NewAuthMethod(e.ids.New, noon), CreatedAt: noon, ExpiresAt: noon.Add(wallet.SessionLifetime),
+		PublicKey: wallet.SessionKey(elliptic.MarshalCompressed(elliptic.P256(), o.private.X, o.private.Y))}
+	if o.session.Certificate, err = e.custody.Sign(e.t.Context(), o.id, o.session.Statement()); err != nil {
+		e.t.Fatal(err)
+	}
+	return o
+}
+
+// pays returns a payment that the owner has signed, for some seconds from now on.
+func (o *owner) pays(r *recorded, amount int64, seconds int64) ports.WalletTransfer {
+	o.t.Helper()
+	via, err := r.Settlement(o.t.Context())
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	via.ValidBefore = o.now() + seconds
+	id := ident.NewTransaction(o.ids.New, noon)
+	return o.transfer(id, amount, o.payload(id, amount, *via))
+}
+
+func (e *walletEnv) now() int64 {
+	latest, _ := e.chain.Call("eth_getBlockByNumber", "latest", false).(map[string]any)
+	text, _ := latest["timestamp"].(string)
+	var n int64
+	if _, err := fmt.Sscanf(text, "0x%x", &n); err != nil {
+		e.t.Fatal(err)
+	}
+	return n
+}
+
+func (o *owner) payload(id ident.Transaction, amount int64, via wallet.Settlement) string {
+	settlement, err := json.Marshal(via)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return fmt.Sprintf(`{"type":"PAYMENT","version":2,"quoteId":"Quote:%s","transactionId":"%s","platformId":"%s","accountId":"%s",`+
+		`"totalSendingAmount":%d,"sendingCurrency":"USDB","feesIncluded":0,"totalReceivingAmount":%d,"receivingCurrency":"USDC","exchangeRate":1,`+
+		`"destination":{"accountId":"x"},"settlement":%s,"expiresAt":"2026-03-14T12:05:00.000Z"}`, id.UUID(), id, o.platform, o.account.ID, amount,
+		amount, settlement)
+}
+
+// sign returns the evidence of a payload.
+func (o *owner) sign(id ident.Transaction, payload string) wallet.Authorization {
+	o.t.Helper()
+	digest := sha256.Sum256([]byte(payload))
+	der, err := ecdsap256.SignASN1(rand.Reader, o.private, digest[:])
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return wallet.NewAuthorization(o.platform, id, o.account.ID, payload, base64.StdEncoding.EncodeToString(der), o.session,
+		noon.Add(time.Minute))
+}
+
+func (o *owner) transfer(id ident.Transaction, amount int64, payload string) ports.WalletTransfer {
+	o.t.Helper()
+	signed, err := o.custody.SignTransfer(o.t.Context(), o.id, o.sign(id, payload))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return ports.WalletTransfer{Wallet: o.id, Signed: &signed, Transfer: wallet.Transfer{Transaction: id, Account: o.account.ID,
+		Amount: money.Amount{Minor: amount, Currency: money.USDB}, Payload: payload}}
+}
+
+func (e *walletEnv) debit(r *recorded, t ports.WalletTransfer) ports.Outcome {
+	return r.Debit(e.t.Context(), []ports.WalletTransfer{t})[0]
+}
+
+// deposit pays tokens into the wallet, which are reported.
+func (o *owner) deposit(r *recorded, amount int64) {
+	o.t.Helper()
+	o.usdc.Mint(o.address, amount)
+	o.chain.Mine(3)
+	if got := o.poll(r).Receipts; len(got) != 1 || got[0].Reference != o.account.Reference || got[0].Platform != o.platform ||
+		got[0].Amount != (money.Amount{Minor: amount, Currency: money.USDB}) {
+		o.t.Fatalf("%+v", got)
+	}
+}
+
+func (e *walletEnv) wantBalances(wantWallet, wantHot int64, o *owner) {
+	e.t.Helper()
+	if got, hot := e.usdc.Balance(o.address), e.usdc.Balance(e.env.wallet()); got != wantWallet || hot != wantHot {
+		e.t.Errorf("the embedded wallet has %d, want %d; that of the connection %d, want %d", got, wantWallet, hot, wantHot)
+	}
+}
+
+// wantTotal checks what the connection reports for the daily proof.
+func (e *walletEnv) wantTotal(r *recorded, want int64) {
+	e.t.Helper()
+	balances, err := r.Balances(e.t.Context())
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	for _, b := range balances {
+		if b.Amount.Currency == money.USDB && b.Amount.Minor != want {
+			e.t.Errorf("the addresses hold %s, want %d", b.Amount, want)
+		}
+	}
+}

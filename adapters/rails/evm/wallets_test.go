@@ -1,0 +1,342 @@
+package evm_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"strings"
+	"sync"
+	"testing"
+
+	"causeway/adapters/rails/evm/eth"
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/ports"
+)
+
+func TestWallets_DepositPaymentAndCredit(t *testing.T) {
+	t.Parallel()
+	// Tokens at the address of a wallet are reported and stay there. What its owner signs moves to the wallet of the connection, which
+	// pays the gas; what is paid to it comes from there, and is no deposit. Each happens once, however often it is called.
+	e := newWalletEnv(t)
+	e.extra["sweepFrom"] = "1"
+	r := e.rail()
+	o := e.newOwner(r)
+	o.deposit(r, 50_000_000)
+	e.chain.Mine(3)
+	if got := e.poll(r); len(got.Receipts) != 0 {
+		t.Errorf("reported again: %+v", got)
+	}
+
+	pays := o.pays(r, 20_000_000, 3600)
+	for range 3 {
+		if got := e.debit(r, pays); got.Verdict != ports.Waiting || !got.Accepted {
+			t.Fatalf("%+v", got)
+		}
+	}
+	e.chain.Mine(3)
+	e.poll(e.rail())
+	for range 2 {
+		if got := e.debit(e.rail(), pays); got.Verdict != ports.Done || !got.RetryAt.IsZero() || got.PartnerID == "" {
+			t.Fatalf("%+v", got)
+		}
+	}
+	e.wantBalances(30_000_000, 20_000_000, o)
+	e.wantTotal(r, 50_000_000)
+	if n := e.chain.Number("eth_getBalance", o.address, "latest"); n.Sign() != 0 {
+		t.Errorf("the address of the wallet has %s wei", n)
+	}
+
+	paid := ports.WalletCredit{Wallet: o.id, Amount: money.Amount{Minor: 5_000_000, Currency: money.USDB}}
+	paid.Transaction.ID = ident.NewTransaction(e.ids.New, noon)
+	refund := ports.WalletCredit{Wallet: o.id, Amount: money.Amount{Minor: 1_000_000, Currency: money.USDB}, Refunded: &ports.Payout{}}
+	refund.Transaction.ID = pays.Transaction
+	credit := func() []ports.Outcome { return r.Credit(t.Context(), []ports.WalletCredit{paid, refund}) }
+	credit()
+	e.chain.Mine(3)
+	reported := e.poll(r)
+	if got := credit(); got[0].Verdict != ports.Done || got[1].Verdict != ports.Done {
+		t.Fatalf("%+v", got)
+	}
+	if len(reported.Receipts)+len(reported.Contradictions) != 0 {
+		t.Errorf("%+v", reported)
+	}
+	e.wantBalances(36_000_000, 14_000_000, o)
+	e.wantTotal(r, 50_000_000)
+}
+
+func TestWallets_PaymentMovesOnceAfterACrashAtAnyStep(t *testing.T) {
+	t.Parallel()
+	// A process ends before or after any call of the node and write to the store. Another one completes the payment, once.
+	e := newWalletEnv(t)
+	first := e.rail()
+	o := e.newOwner(first)
+	o.deposit(first, 1_000_000)
+	spent := int64(0)
+	for _, after := range []bool{false, true} {
+		for call := 1; ; call++ {
+			pays := o.pays(first, 10, 3600)
+			c := &crash{call: call, after: after}
+			fault := func([]string) (bool, bool) { return c.at() }
+			e.proxy.fault.Store(&fault)
+			crashed := e.open(crashingPool{e.db.Pool(), c.at})
+			for range 2 {
+				if got := e.debit(crashed, pays); got.Verdict != ports.Unknown && got.Verdict != ports.Waiting {
+					t.Fatalf("call %d: %+v", call, got)
+				}
+			}
+			e.chain.Mine(3)
+			_, _ = crashed.Poll(t.Context(), e.cursor)
+			e.debit(crashed, pays)
+			e.proxy.fault.Store(nil)
+			other := e.rail()
+			e.debit(other, pays)
+			e.chain.Mine(3)
+			e.poll(other)
+			spent += 10
+			if got := e.debit(other, pays); got.Verdict != ports.Done || e.usdc.Balance(o.address) != 1_000_000-spent {
+				t.Fatalf("call %d, after %t: %+v; the wallet has %d, want %d", call, after, got, e.usdc.Balance(o.address), 1_000_000-spent)
+			}
+			if c.calls < call {
+				break
+			}
+		}
+	}
+	e.wantBalances(1_000_000-spent, spent, o)
+}
+
+func TestWallets_TwoProcessesPayOnce(t *testing.T) {
+	t.Parallel()
+	// Two processes are called at the same time about one payment.
+	e := newWalletEnv(t)
+	r := e.rail()
+	o := e.newOwner(r)
+	o.deposit(r, 100)
+	pays := o.pays(r, 60, 3600)
+	var calling sync.WaitGroup
+	for range 4 {
+		other := e.rail()
+		calling.Go(func() { e.debit(other, pays) })
+	}
+	calling.Wait()
+	e.chain.Mine(3)
+	e.poll(r)
+
+	if got := e.debit(r, pays); got.Verdict != ports.Done {
+		t.Errorf("%+v", got)
+	}
+	e.wantBalances(40, 60, o)
+	if n := e.chain.Number("eth_getTransactionCount", e.env.wallet(), "latest").Int64(); n != 1 {
+		t.Errorf("the wallet of the connection has sent %d transactions", n)
+	}
+}
+
+func TestWallets_ForgottenPaymentIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	// The database knows nothing of the transaction of a payment that was made: the state of its authorisation says so.
+	e := newWalletEnv(t)
+	r := e.rail()
+	o := e.newOwner(r)
+	o.deposit(r, 100)
+	pays := o.pays(r, 60, 3600)
+	e.debit(r, pays)
+	e.chain.Mine(3)
+	e.openDatabase() // an earlier one, restored
+
+	if got := e.debit(e.rail(), pays); got.Verdict != ports.Done {
+		t.Errorf("%+v", got)
+	}
+	e.wantBalances(40, 60, o)
+}
+
+func TestWallets_PaymentIsRefusedOnlyOnceItCannotMove(t *testing.T) {
+	t.Parallel()
+	// A payment of what is not there waits, and is refused when its time is over as of a final block; from then on it moves nothing,
+	// also if the tokens arrive. One whose transaction fails on the chain is refused then too, and not before.
+	e := newWalletEnv(t)
+	r := e.rail()
+	o := e.newOwner(r)
+	o.deposit(r, 100)
+	missing, fails := o.pays(r, 500, 600), o.pays(r, 80, 600)
+	if got := e.debit(r, missing); got.Verdict != ports.Waiting || got.Accepted {
+		t.Errorf("%+v", got)
+	}
+	if got := e.debit(r, fails); got.Verdict != ports.Waiting || !got.Accepted {
+		t.Errorf("%+v", got)
+	}
+	e.usdc.SetFrozen(o.address) // in the same block or before, so that the transaction fails
+	e.chain.Mine(3)
+	e.poll(r)
+	for _, late := range []bool{false, true} {
+		if late {
+			e.chain.Call("evm_increaseTime", 700)
+			e.chain.Mine(4)
+		}
+		for name, pays := range map[string]ports.WalletTransfer{"missing": missing, "fails": fails} {
+			want := ports.Waiting
+			if late {
+				want = ports.Refused
+			}
+			if got := e.debit(r, pays); name == "missing" && got.Verdict != want {
+				t.Errorf("%s, late %t: %+v", name, late, got)
+			}
+		}
+	}
+	e.usdc.Mint(o.address, 1000)
+	e.chain.Mine(3)
+	if got := e.debit(r, missing); got.Verdict != ports.Refused || got.Code != "AUTHORIZATION_EXPIRED" {
+		t.Errorf("%+v", got)
+	}
+	e.chain.Mine(3)
+	if e.usdc.Balance(o.address) < 1000 {
+		t.Error("a payment that was refused has moved")
+	}
+}
+
+func TestWallets_OnlyWhatTheOwnerSigned(t *testing.T) {
+	t.Parallel()
+	// The chain refuses a signature with another amount, recipient, wallet or nonce; the connection refuses what is for another
+	// contract or recipient, or for another payment.
+	e := newWalletEnv(t)
+	r := e.rail()
+	o, other := e.newOwner(r), e.newOwner(r)
+	o.deposit(r, 1000)
+	other.deposit(r, 1000)
+	for name, change := range map[string]func(*ports.WalletTransfer){
+		"value": func(t *ports.WalletTransfer) { t.Signed.Value, t.Amount.Minor = 900, 900 },
+		"nonce": func(t *ports.WalletTransfer) { t.Signed.Nonce[0]++ },
+		"time":  func(t *ports.WalletTransfer) { t.Signed.ValidBefore++ },
+		"from": func(t *ports.WalletTransfer) {
+			address, err := eth.ParseAddress(other.address)
+			if err != nil {
+				panic(err)
+			}
+			t.Signed.From = address
+		},
+	} {
+		pays := o.pays(r, 10, 3600)
+		change(&pays)
+		if got := e.debit(r, pays); got.Verdict != ports.Waiting || got.Accepted || !strings.Contains(got.Text, "invalid signature") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	for name, change := range map[string]func(*ports.WalletTransfer){
+		"recipient":   func(t *ports.WalletTransfer) { t.Signed.To = other.address },
+		"contract":    func(t *ports.WalletTransfer) { t.Signed.Contract = other.address },
+		"chain":       func(t *ports.WalletTransfer) { t.Signed.ChainID++ },
+		"amount":      func(t *ports.WalletTransfer) { t.Amount.Minor++ },
+		"transaction": func(t *ports.WalletTransfer) { t.Transaction = ident.NewTransaction(e.ids.New, noon) },
+		"unsigned":    func(t *ports.WalletTransfer) { t.Signed = nil },
+	} {
+		pays := o.pays(r, 10, 3600)
+		change(&pays)
+		if got := e.debit(r, pays); got.Verdict != ports.Refused {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	e.chain.Mine(3)
+	e.wantBalances(1000, 0, o)
+}
+
+func TestWallets_ReorganisationAfterThePayment(t *testing.T) {
+	t.Parallel()
+	// The block of a payment vanishes after its confirmations: it is sent again, moves once, and stays done. If the tokens are gone by
+	// then, a person is told.
+	for _, gone := range []bool{false, true} {
+		t.Run(fmt.Sprint("gone ", gone), func(t *testing.T) {
+			t.Parallel()
+			e := newWalletEnv(t)
+			r := e.rail()
+			o := e.newOwner(r)
+			o.deposit(r, 100)
+			pays := o.pays(r, 60, 3600)
+			before := e.chain.Call("evm_snapshot")
+			e.debit(r, pays)
+			e.chain.Mine(3)
+			e.poll(r)
+			if got := e.debit(r, pays); got.Verdict != ports.Done {
+				t.Fatalf("%+v", got)
+			}
+			e.chain.Call("evm_revert", before)
+			if gone {
+				e.usdc.SetFrozen(o.address)
+			}
+			e.usdc.Mint(e.payee(), 1)
+			e.chain.Mine(6)
+			e.poll(r)
+			if got := e.debit(r, pays); got.Verdict != ports.Done {
+				t.Errorf("after the reorganisation: %+v", got)
+			}
+			e.chain.Mine(4)
+
+			reported := e.poll(r)
+
+			if gone {
+				if len(reported.Contradictions) != 1 || reported.Contradictions[0].Platform != e.platform ||
+					!strings.Contains(reported.Contradictions[0].Problem, pays.Transaction.String()) {
+					t.Errorf("%+v", reported.Contradictions)
+				}
+				e.wantBalances(100, 0, o)
+				return
+			}
+			if got := e.debit(r, pays); got.Verdict != ports.Done || len(reported.Contradictions) != 0 {
+				t.Errorf("%+v, %+v", got, reported.Contradictions)
+			}
+			e.wantBalances(40, 60, o)
+		})
+	}
+}
+
+func TestWallets_ExportedKeyMovesTokens(t *testing.T) {
+	t.Parallel()
+	// The owner moves tokens with the exported key, beside the service. It is reported once, to be posted by a person, with the wallet
+	// and the amount; a payment of what is no longer there waits.
+	e := newWalletEnv(t)
+	r := e.rail()
+	o := e.newOwner(r)
+	o.deposit(r, 100)
+	to := e.payee()
+	e.chain.Call("hardhat_impersonateAccount", o.address)
+	e.chain.Call("hardhat_setBalance", o.address, "0xde0b6b3a7640000")
+	payee, err := eth.ParseAddress(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.chain.Call("eth_sendTransaction", map[string]any{"from": o.address, "to": e.usdc.Address, "gas": "0x40000",
+		"data": "0x" + hex.EncodeToString(eth.TransferCall(payee, big.NewInt(70)))})
+	e.chain.Mine(3)
+
+	got := e.poll(r)
+
+	if len(got.Contradictions) != 1 || got.Contradictions[0].Platform != e.platform ||
+		got.Contradictions[0].Reported.Amount != (money.Amount{Minor: 70, Currency: money.USDB}) ||
+		!strings.Contains(got.Contradictions[0].Problem, o.account.ID.String()) || !strings.Contains(got.Contradictions[0].Problem, to) {
+		t.Errorf("%+v", got)
+	}
+	if again := e.poll(r); len(again.Contradictions) != 0 {
+		t.Errorf("reported again: %+v", again)
+	}
+	if got := e.debit(r, o.pays(r, 60, 3600)); got.Verdict != ports.Waiting || got.Accepted {
+		t.Errorf("%+v", got)
+	}
+	e.wantTotal(r, 30)
+}
+
+func TestSettlement_NeedsATokenWithAuthorisations(t *testing.T) {
+	t.Parallel()
+	// A contract without EIP-3009 is refused when the connection is tested, and before each payment. A connection for other currencies
+	// is none of wallets.
+	e := newWalletEnv(t)
+	e.usdc = e.chain.Deploy("USDC", 6)
+	r := e.rail()
+	if _, err := r.Test(t.Context()); err == nil || !strings.Contains(err.Error(), "EIP-3009") {
+		t.Errorf("%v", err)
+	}
+	if via, err := r.Settlement(t.Context()); err == nil {
+		t.Errorf("%+v", via)
+	}
+	e.currency = money.USDC
+	if via, err := e.rail().Settlement(t.Context()); err == nil {
+		t.Errorf("%+v", via)
+	}
+}
