@@ -20,8 +20,9 @@ type chainEnv struct {
 	chain             *devnet.Chain
 	usdc              devnet.Token
 	wallet, login     string
-	customer, account string // a customer with an account in USDC
-	address           string // for deposits to it
+	options           []string // of the service
+	customer, account string   // a customer with an account in USDC
+	address           string   // for deposits to it
 }
 
 func newChainEnv(t testing.TB) *chainEnv {
@@ -75,7 +76,7 @@ func (e *chainEnv) operatorEnv() []string {
 // restart kills the service and starts it again.
 func (e *chainEnv) restart() {
 	e.server.kill()
-	e.server = startServerAs(e.t, e.login)
+	e.server = startServerAs(e.t, e.login, e.options...)
 	e.tenant.BaseURL = e.server.baseURL
 }
 

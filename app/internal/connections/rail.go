@@ -175,22 +175,23 @@ func (c *Connections) WalletChain(p ident.Platform) (chain ports.WalletChain, ex
 			return nil, true, notOpen(l)
 		}
 		if l.chain != nil {
-			return walletChain{l.chain, l}, true, nil
+			return walletChain{l.chain, c, l.Name}, true, nil
 		}
 	}
 	return nil, false, nil
 }
 
-// walletChain is the chain of a connection.
+// walletChain is the chain of a connection. Two of one connection are equal, so that payments are passed to it together.
 type walletChain struct {
 	ports.WalletChain
-	of live
+	connections *Connections
+	name        string
 }
 
 // Settlement returns SERVICE_UNAVAILABLE if the connection takes no new payments.
 func (w walletChain) Settlement(ctx context.Context) (*wallet.Settlement, error) {
-	if !w.of.TakesNew() {
-		return nil, notOpen(w.of)
+	if l, open := w.connections.named(w.name); !open || !l.TakesNew() {
+		return nil, fault.New(fault.ServiceUnavailable, "The connection %s takes no new payments of wallets now. Repeat the request later.", w.name)
 	}
 	return w.WalletChain.Settlement(ctx)
 }

@@ -4,6 +4,7 @@ import { Aes256Gcm, CipherSuite, DhkemP256HkdfSha256, HkdfSha256 } from "@hpke/c
 import { p256 } from "@noble/curves/nist.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { sha256 } from "@noble/hashes/sha2.js";
+import { keccak_256 } from "@noble/hashes/sha3.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { base64, base64urlnopad, createBase58check, hex } from "@scure/base";
 import { HDKey } from "@scure/bip32";
@@ -19,7 +20,7 @@ export type ClientKey = { privateKey: CryptoKey; publicKey: string };
 export type SessionKey = { privateKey: Uint8Array; publicKey: string };
 
 /** What the payload of a payment says: the amounts in the smallest unit of their currency, the ids, and the destination. */
-export type PaymentPayload = { type: "PAYMENT"; version: 1; [field: string]: unknown };
+export type PaymentPayload = { type: "PAYMENT"; version: 1 | 2; [field: string]: unknown };
 
 /** A request as the client knows it. */
 export type KnownRequest = { accountId: string; operation: string; method: string; path: string; body: string };
@@ -83,7 +84,10 @@ export function readRequest(payload: string, known: KnownRequest): RequestPayloa
 
 /** Returns what the payload of a payment says. It fails unless that has the values that the client knows. */
 export function readPayment(payload: string, known: Record<string, unknown>): PaymentPayload {
-  return read(payload, { type: "PAYMENT", version: 1, ...known }) as PaymentPayload;
+  const said = read(payload, { type: "PAYMENT", ...known }) as PaymentPayload;
+  const versions: number[] = [1, 2]; // 2 has a settlement: how the payment moves on its chain
+  if (!versions.includes(said.version)) throw new Error(`the payload has the version ${said.version}, which is not known`);
+  return said;
 }
 
 function read(payload: string, known: Record<string, unknown>): Record<string, unknown> {
@@ -126,6 +130,15 @@ export function walletKey(words: string): SessionKey {
   if (!validateMnemonic(words, wordlist)) throw new Error("the words have no valid checksum");
   const { privateKey, publicKey } = HDKey.fromMasterSeed(mnemonicToSeedSync(words)).derive("m/8797555'/0'/0'");
   return { privateKey: privateKey!, publicKey: hex.encode(publicKey!) }; // a seed has both
+}
+
+/** Returns the address of a wallet on its chain from its words, as other wallets show it (EIP-55). */
+export function walletAddress(words: string): string {
+  if (!validateMnemonic(words, wordlist)) throw new Error("the words have no valid checksum");
+  const { publicKey } = HDKey.fromMasterSeed(mnemonicToSeedSync(words)).derive("m/44'/60'/0'/0/0");
+  const digits = hex.encode(keccak_256(secp256k1.Point.fromBytes(publicKey!).toBytes(false).subarray(1)).subarray(12));
+  const checksum = hex.encode(keccak_256(utf8.encode(digits)));
+  return "0x" + [...digits].map((digit, i) => (parseInt(checksum[i]!, 16) >= 8 ? digit.toUpperCase() : digit)).join("");
 }
 
 /**

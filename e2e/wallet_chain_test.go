@@ -1,0 +1,187 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"causeway/adapters/rails/evm/devnet"
+	"causeway/e2e/kit"
+)
+
+// walletChainEnv is a production platform whose embedded wallets hold a token on a chain of their own.
+type walletChainEnv struct {
+	*chainEnv
+	mails    string
+	embedded string // the wallet of the customer
+}
+
+func newWalletChainEnv(t testing.TB) *walletChainEnv {
+	t.Helper()
+	e := &walletChainEnv{chainEnv: &chainEnv{testEnv: newDatabaseEnv(t), chain: devnet.Start(t, "../adapters/rails/evm/node")}, mails: t.TempDir()}
+	e.usdc = e.chain.DeployContract("TestAuthorizedToken")
+	folder := t.TempDir()
+	for name, text := range map[string]string{"seed": strings.Repeat("0123456789abcdef", 4), "wallets.json": `{
+		"adapter": "EVM", "rails": ["BASE"], "currencies": ["USDB"], "settings": {"urls": "` + e.chain.URL + `", "chainId": "31337",
+			"seed": "file:` + filepath.Join(folder, "seed") + `", "usdbContract": "` + e.usdc.Address + `", "confirmations": "2"}}`} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.operator("rails", "set", "wallets", filepath.Join(folder, "wallets.json"), "--note", "Embedded wallets", "--actor", "ana")
+	_, rest, found := strings.Cut(e.operator("rails", "test", "wallets"), "wallet ")
+	if !found {
+		t.Fatal("the test of the connection names no wallet")
+	}
+	e.wallet = rest[:42]
+	e.chain.Call("hardhat_setBalance", e.wallet, "0xde0b6b3a7640000") // one ether
+	e.chain.Call("evm_setIntervalMining", 1000)
+	login, err := kit.CreateServiceLogin(waitContext(t), e.databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.login, e.options = login, []string{"--mail-folder", e.mails}
+	e.server = startServerAs(t, e.login, e.options...)
+	e.tenant = e.createPlatform("Live", "PRODUCTION", "--regulated")
+	e.customer = e.createCustomer(object{"email": "ana@example.com"})
+	e.embedded = e.walletOf(e.customer)
+	eventually(t, "the wallet has an address", func() bool {
+		account := e.get("/customers/internal-accounts?currency=USDB&customerId=" + e.customer).wantStatus(200)
+		e.address, _ = account.value("data.0.fundingPaymentInstructions.0.accountOrWalletInfo.address").(string)
+		return e.address != ""
+	})
+	return e
+}
+
+func (e *walletChainEnv) balance(currency string) int64 {
+	return e.get("/customers/internal-accounts?currency=" + currency + "&customerId=" + e.customer).wantStatus(200).int("data.0.balance.amount")
+}
+
+// pay signs and executes a quote from the wallet, and kills the service once its transaction is signed.
+func (e *walletChainEnv) pay(signer sessionSigner, quote apiResponse) {
+	e.t.Helper()
+	before := e.queryInt(`SELECT count(*) FROM evm_transactions WHERE purpose = 'WALLET_DEBIT'`)
+	e.executeSigned(quote, signer.sign(e.t.(*testing.T), payloadToSign(quote))).wantStatus(200)
+	eventually(e.t, "the transfer is signed", func() bool {
+		return e.queryInt(`SELECT count(*) FROM evm_transactions WHERE purpose = 'WALLET_DEBIT'`) > before
+	})
+	e.restart()
+	e.completed(quote)
+}
+
+func (e *walletChainEnv) completed(quote apiResponse) {
+	e.t.Helper()
+	eventually(e.t, "the payment is completed", func() bool {
+		return e.get("/transactions/"+quote.text("transactionId")).wantStatus(200).value("status") == "COMPLETED"
+	})
+}
+
+func TestWalletChain_PaysOnTheChainOfAConnection(t *testing.T) {
+	t.Parallel()
+	// A wallet of a production platform is paid into on the chain, pays with its owner's signature, and is paid. The service is killed
+	// while the payments are on their way: each moves once, and the ledger has what the chain holds. The exported words are the wallet
+	// of the same address in other programs; what its owner moves with them is kept for a person.
+	e := newWalletChainEnv(t)
+	e.usdc.Mint(e.address, 50_000_000)
+	e.restart()
+	eventually(t, "the deposit is credited", func() bool { return e.balance("USDB") == 50_000_000 })
+	signer := e.openSessionByMail(e.mails, e.embedded)
+	dollars := e.get("/customers/internal-accounts?currency=USD&customerId=" + e.customer).wantStatus(200).text("data.0.id")
+	// The operator's own ether pays for the fees, so it is the company's money on the chain.
+	e.operator("ledger", "treasury", "transfer", "--from", "own/OPERATING", "--to", "chains/BASE", "--amount", "1 ETH", "--note", "For fees",
+		"--allow-overdraft")
+
+	quote := e.quoteFromWallet(e.embedded, dollars)
+	var said struct {
+		Version    int
+		Settlement struct{ Network, Contract, To string }
+	}
+	if err := json.Unmarshal([]byte(payloadToSign(quote)), &said); err != nil || said.Version != 2 || said.Settlement.Network != "BASE" ||
+		said.Settlement.Contract != e.usdc.Address || said.Settlement.To != e.wallet {
+		t.Errorf("%s, %v", payloadToSign(quote), err)
+	}
+	e.executeSigned(quote, signer.sign(t, payloadToSign(quote)+" ")).wantError(401, "UNAUTHORIZED")
+	e.pay(signer, quote)
+	if e.usdc.Balance(e.address) != 25_000_000 || e.usdc.Balance(e.wallet) != 25_000_000 || e.balance("USDB") != 25_000_000 || e.balance("USD") == 0 {
+		t.Errorf("the wallet has %d on the chain and %d in the ledger, that of the connection %d", e.usdc.Balance(e.address), e.balance("USDB"),
+			e.usdc.Balance(e.wallet))
+	}
+
+	back := e.post("/quotes", object{"source": object{"accountId": dollars}, "destination": object{"accountId": e.embedded},
+		"lockedCurrencySide": "RECEIVING", "lockedCurrencyAmount": 4_000_000}).wantStatus(201)
+	e.post("/quotes/"+back.text("id")+"/execute", nil).wantStatus(200)
+	e.completed(back)
+	if e.usdc.Balance(e.address) != 29_000_000 || e.balance("USDB") != 29_000_000 {
+		t.Errorf("the wallet has %d on the chain and %d in the ledger", e.usdc.Balance(e.address), e.balance("USDB"))
+	}
+	e.provesRails("wallets")
+
+	words := e.export(signer)
+	address := strings.TrimSpace(e.otherWallet("WORDS=" + words))
+	if address != e.address {
+		t.Fatalf("the words are those of %s, the wallet has %s", address, e.address)
+	}
+	e.chain.Call("hardhat_setBalance", e.address, "0xde0b6b3a7640000")
+	payee := "0x" + strings.ReplaceAll(uuid.NewString(), "-", "") + "00000000"
+	e.otherWallet("WORDS="+words, "NODE="+e.chain.URL, "TOKEN="+e.usdc.Address, "TO="+payee, "AMOUNT=9000000")
+	eventually(t, "what the owner has moved is kept", func() bool {
+		return strings.Contains(e.operator("rails", "inbox", "list", "--connection", "wallets"), "9.00")
+	})
+	if out := e.operator("ledger", "check"); !regexp.MustCompile(`payments of their wallets +1 `).MatchString(out) {
+		t.Error(out)
+	}
+}
+
+func TestWalletChain_SimulatedChainIsRefusedBesideIt(t *testing.T) {
+	t.Parallel()
+	// With a connection for wallets, the simulated chain settles nothing.
+	e := newWalletChainEnv(t)
+	e.options = append(e.options, "--wallet-chain", "simulated")
+	e.restart()
+	dollars := e.get("/customers/internal-accounts?currency=USD&customerId=" + e.customer).wantStatus(200).text("data.0.id")
+	eventually(t, "the connection is open", func() bool {
+		refused := e.post("/quotes", object{"source": object{"accountId": e.embedded}, "destination": object{"accountId": dollars},
+			"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 25_000_000})
+		return refused.status == 501 && strings.Contains(refused.text("message"), "CAUSEWAY_WALLET_CHAIN")
+	})
+}
+
+// provesRails waits until the ledger has what a connection holds.
+func (e *walletChainEnv) provesRails(connection string) {
+	e.t.Helper()
+	eventually(e.t, "the ledger has what the chain holds", func() bool {
+		out, _, status := runCommand(e.t, e.operatorEnv(), "rails", "prove")
+		return status == 0 && strings.Contains(out, connection)
+	})
+}
+
+// export returns the words of the wallet, as its owner gets them.
+func (e *walletChainEnv) export(signer sessionSigner) string {
+	e.t.Helper()
+	t := e.t.(*testing.T)
+	o := &walletOwner{tenant: e.tenant, wallet: e.embedded}
+	client, public := o.newClient()
+	path, body := "/internal-accounts/"+e.embedded+"/export", object{"clientPublicKey": public}
+	first := o.call("POST", path, body).wantStatus(202)
+	exported := o.with(first.text("requestId"), signer.sign(t, first.text("payloadToSign"))).call("POST", path, body).wantStatus(200)
+	words, err := client.OpenExport(exported.text("encryptedWalletCredentials"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return words
+}
+
+// otherWallet runs a program that knows the words of a wallet, and nothing of the service.
+func (e *walletChainEnv) otherWallet(env ...string) string {
+	e.t.Helper()
+	done, err := kit.MustSucceed(waitContext(e.t), nodeProgram(e.t.(*testing.T), env, "exported-wallet.mjs"))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return done.Output
+}
