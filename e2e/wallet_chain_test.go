@@ -23,7 +23,8 @@ type walletChainEnv struct {
 
 func newWalletChainEnv(t testing.TB) *walletChainEnv {
 	t.Helper()
-	e := &walletChainEnv{chainEnv: &chainEnv{testEnv: newDatabaseEnv(t), chain: devnet.Start(t, "../adapters/rails/evm/node")}, mails: t.TempDir()}
+	e := &walletChainEnv{mails: t.TempDir(), chainEnv: &chainEnv{testEnv: newDatabaseEnv(t),
+		chain: devnet.Start(t, "../adapters/rails/evm/node")}}
 	e.usdc = e.chain.DeployContract("TestAuthorizedToken")
 	folder := t.TempDir()
 	for name, text := range map[string]string{"seed": strings.Repeat("0123456789abcdef", 4), "wallets.json": `{
@@ -59,7 +60,8 @@ func newWalletChainEnv(t testing.TB) *walletChainEnv {
 }
 
 func (e *walletChainEnv) balance(currency string) int64 {
-	return e.get("/customers/internal-accounts?currency=" + currency + "&customerId=" + e.customer).wantStatus(200).int("data.0.balance.amount")
+	accounts := e.get("/customers/internal-accounts?currency=" + currency + "&customerId=" + e.customer)
+	return accounts.wantStatus(200).int("data.0.balance.amount")
 }
 
 // pay signs and executes a quote from the wallet, and kills the service once its transaction is signed.
@@ -107,7 +109,8 @@ func TestWalletChain_PaysOnTheChainOfAConnection(t *testing.T) {
 	}
 	e.executeSigned(quote, signer.sign(t, payloadToSign(quote)+" ")).wantError(401, "UNAUTHORIZED")
 	e.pay(signer, quote)
-	if e.usdc.Balance(e.address) != 25_000_000 || e.usdc.Balance(e.wallet) != 25_000_000 || e.balance("USDB") != 25_000_000 || e.balance("USD") == 0 {
+	if e.usdc.Balance(e.address) != 25_000_000 || e.usdc.Balance(e.wallet) != 25_000_000 || e.balance("USDB") != 25_000_000 ||
+		e.balance("USD") == 0 {
 		t.Errorf("the wallet has %d on the chain and %d in the ledger, that of the connection %d", e.usdc.Balance(e.address), e.balance("USDB"),
 			e.usdc.Balance(e.wallet))
 	}

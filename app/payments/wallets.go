@@ -55,6 +55,16 @@ func (s *Service) debitWallets(ctx context.Context, jobs []ports.Job) error {
 		settle: work.settleCollection})
 }
 
+// walletsAreOnChain reports whether what wallets are paid has to move on a chain, as it is unless that is simulated.
+func (s *Service) walletsAreOnChain(ctx context.Context, p ident.Platform) bool {
+	chain, err := s.Chains.ChainFor(p)
+	if err != nil {
+		return true
+	}
+	via, err := chain.Settlement(ctx)
+	return err != nil || via != nil
+}
+
 // authorize has the key of a wallet authorise a transfer: on the chain that the payload names, by what its owner has signed, or else by
 // a certificate.
 func (s *Service) authorize(ctx context.Context, t *ports.WalletTransfer) (err error) {

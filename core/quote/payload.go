@@ -12,12 +12,6 @@ import (
 	"causeway/ledger"
 )
 
-// payloadText has the fields in the order of the text, which must not change within a version. Amounts are
-// in minor units.
-const payloadText = `{"type":"PAYMENT","version":%d,"quoteId":"%s","transactionId":"%s","platformId":"%s","accountId":"%s",` +
-	`"totalSendingAmount":%d,"sendingCurrency":"%s","feesIncluded":%d,"totalReceivingAmount":%d,"receivingCurrency":"%s","exchangeRate":%s,` +
-	`"destination":{%s},%s"expiresAt":"%s"}`
-
 // newPayload returns the canonical text that the owner of a wallet signs: JSON with the fields in a fixed
 // order and no spaces. It is stored with the quote, and never built again. to is the external account that
 // receives, if there is one. Version 2 is of a payment that moves on a chain, and says how.
@@ -25,7 +19,7 @@ func newPayload(q Quote, to *account.External, via *wallet.Settlement) (string, 
 	var destination string
 	switch {
 	case q.Destination.UMA != "":
-		address, err := encode(q.Destination.UMA)
+		address, err := jsonString(q.Destination.UMA)
 		if err != nil {
 			return "", err
 		}
@@ -35,36 +29,33 @@ func newPayload(q Quote, to *account.External, via *wallet.Settlement) (string, 
 	default:
 		destination = fmt.Sprintf(`"accountId":"%s"`, to.ID)
 		if on := to.Fields["address"]; on != "" {
-			address, err := encode(on)
+			address, err := jsonString(on)
 			if err != nil {
 				return "", err
 			}
 			destination += `,"address":` + address
 		}
 	}
-	version, settlement := 1, ""
+	p := wallet.Payment{QuoteID: q.ID.String(), TransactionID: q.Transaction.String(), PlatformID: q.Platform.String(),
+		AccountID: q.Source.InternalAccount.String(), TotalSendingAmount: q.Pricing.Sent.Minor, SendingCurrency: string(q.Pricing.Sent.Currency),
+		FeesIncluded: q.Pricing.Fees, TotalReceivingAmount: q.Pricing.Received.Minor, ReceivingCurrency: string(q.Pricing.Received.Currency),
+		ExchangeRate: q.Pricing.Rate.String(), Destination: "{" + destination + "}", ExpiresAt: payloadTime(q.ExpiresAt)}
 	if via != nil {
-		text, err := encode(via.For(q.ExpiresAt))
-		if err != nil {
-			return "", err
-		}
-		version, settlement = 2, `"settlement":`+text+`,`
+		settlement := via.For(q.ExpiresAt)
+		p.Settlement = &settlement
 	}
-	p := q.Pricing
-	return fmt.Sprintf(payloadText, version, q.ID, q.Transaction, q.Platform, q.Source.InternalAccount,
-		p.Sent.Minor, p.Sent.Currency, p.Fees, p.Received.Minor, p.Received.Currency, p.Rate,
-		destination, settlement, payloadTime(q.ExpiresAt)), nil
+	return p.Payload(), nil
 }
 
 // payloadTime returns a time as the API shows it, so that a client can compare the two.
 func payloadTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// encode returns the JSON of a value, in which no more is escaped than must be.
-func encode(value any) (string, error) {
+// jsonString returns a string of JSON, in which no more is escaped than must be.
+func jsonString(text string) (string, error) {
 	var encoded strings.Builder
 	encoder := json.NewEncoder(&encoded)
 	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
+	err := encoder.Encode(text)
 	return strings.TrimSuffix(encoded.String(), "\n"), err
 }
 

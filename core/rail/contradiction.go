@@ -80,8 +80,9 @@ func UnknownDeparture(left Said, to string) Contradiction {
 func WalletMoved(p ident.Platform, of ident.InternalAccount, left Said, to string) Contradiction {
 	left.Text = "to " + to
 	return Contradiction{Platform: p, Name: left.PartnerID, Recorded: Said{State: "NOTHING"}, Reported: left,
-		Problem: fmt.Sprintf("%s has left the embedded wallet %s for %s without a payment: who has exported its key has moved it. The ledger "+
-			"shows it in the wallet until you post it from wallets/%s to the account of the chain; payments of the wallet that need it wait, and fail",
+		Problem: fmt.Sprintf("%s has left the embedded wallet %s for %s without a payment: who has exported its key has moved it. The "+
+			"ledger shows it in the wallet until you post it from wallets/%s to the account of the chain; payments of the wallet that need it "+
+			"wait, and fail",
 			left.Amount, of, to, of)}
 }
 

@@ -1,12 +1,10 @@
 package wallet
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"time"
 
@@ -18,16 +16,16 @@ import (
 // Settlement is how a payment of a wallet moves the token of wallets on its chain, as its owner signs it. Texts, because it is part of
 // a text that is signed.
 type Settlement struct {
-	Network  string `json:"network"`
-	ChainID  uint64 `json:"chainId"`
-	Contract string `json:"contract"`
+	Network  string
+	ChainID  uint64
+	Contract string
 	// TokenName and TokenVersion name the contract in what the key of the wallet signs (EIP-712).
-	TokenName    string `json:"tokenName"`
-	TokenVersion string `json:"tokenVersion"`
+	TokenName    string
+	TokenVersion string
 	// To is the address that receives: that of the service, which passes the payment on.
-	To string `json:"to"`
+	To string
 	// ValidBefore is until when the chain takes the transfer, in seconds since 1970.
-	ValidBefore int64 `json:"validBefore"`
+	ValidBefore int64
 }
 
 // SettlementTime is for how long after the end of a quote the chain takes the transfer of its payment.
@@ -59,37 +57,54 @@ type ChainTransfer struct {
 	Nonce [sha256.Size]byte
 }
 
-// chainPayload has the fields of a payload.
-type chainPayload struct {
-	Type                 string          `json:"type"`
-	Version              int             `json:"version"`
-	QuoteID              string          `json:"quoteId"`
-	TransactionID        string          `json:"transactionId"`
-	PlatformID           string          `json:"platformId"`
-	AccountID            string          `json:"accountId"`
-	TotalSendingAmount   int64           `json:"totalSendingAmount"`
-	SendingCurrency      string          `json:"sendingCurrency"`
-	FeesIncluded         int64           `json:"feesIncluded"`
-	TotalReceivingAmount int64           `json:"totalReceivingAmount"`
-	ReceivingCurrency    string          `json:"receivingCurrency"`
-	ExchangeRate         json.Number     `json:"exchangeRate"`
-	Destination          json.RawMessage `json:"destination"`
-	Settlement           json.RawMessage `json:"settlement"`
-	ExpiresAt            string          `json:"expiresAt"`
+// Payment is what the payload of a payment says, which the owner of a wallet signs. Amounts are in minor units.
+type Payment struct {
+	QuoteID, TransactionID, PlatformID, AccountID string
+	TotalSendingAmount                            int64
+	SendingCurrency                               string
+	FeesIncluded, TotalReceivingAmount            int64
+	ReceivingCurrency, ExchangeRate               string
+	// Destination is an object of JSON.
+	Destination string
+	// Settlement is how the payment moves on a chain; nil if it does not. The version of the payload is 2 with one, and otherwise 1.
+	Settlement *Settlement
+	ExpiresAt  string
+}
+
+// The texts of a payload, with the fields in the order that must not change within a version.
+const (
+	paymentText = `{"type":"PAYMENT","version":%d,"quoteId":"%s","transactionId":"%s","platformId":"%s","accountId":"%s",` +
+		`"totalSendingAmount":%d,"sendingCurrency":"%s","feesIncluded":%d,"totalReceivingAmount":%d,"receivingCurrency":"%s","exchangeRate":%s,` +
+		`"destination":%s,%s"expiresAt":"%s"}`
+	settlementText = `"settlement":{"network":%s,"chainId":%d,"contract":%s,"tokenName":%s,"tokenVersion":%s,"to":%s,"validBefore":%d},`
+)
+
+// Payload returns the canonical text: JSON with the fields in a fixed order and no spaces.
+func (p Payment) Payload() string {
+	version, settlement := 1, ""
+	if s := p.Settlement; s != nil {
+		version = 2
+		settlement = fmt.Sprintf(settlementText, quoteJSON(s.Network), s.ChainID, quoteJSON(s.Contract), quoteJSON(s.TokenName),
+			quoteJSON(s.TokenVersion), quoteJSON(s.To), s.ValidBefore)
+	}
+	return fmt.Sprintf(paymentText, version, p.QuoteID, p.TransactionID, p.PlatformID, p.AccountID, p.TotalSendingAmount, p.SendingCurrency,
+		p.FeesIncluded, p.TotalReceivingAmount, p.ReceivingCurrency, p.ExchangeRate, p.Destination, settlement, p.ExpiresAt)
 }
 
 // ParseChainTransfer returns the transfer that a payload says, or ErrNoSettlement. A payload is refused that somebody could read in
-// another way: with a field that is not known, or twice.
+// another way: it must be the canonical text of what it says.
 func ParseChainTransfer(payload string) (t ChainTransfer, err error) {
-	var p chainPayload
-	if err := decodeStrictly([]byte(payload), &p); err != nil {
+	var p struct {
+		Payment
+		ExchangeRate json.Number
+		Destination  json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(payload), &p); err != nil {
 		return t, fmt.Errorf("%w: %w", ErrNoSettlement, err)
 	}
-	if p.Type != "PAYMENT" || p.Version != 2 || p.SendingCurrency != string(money.USDB) || p.TotalSendingAmount <= 0 {
+	p.Payment.ExchangeRate, p.Payment.Destination = p.ExchangeRate.String(), string(p.Destination)
+	if p.Settlement == nil || p.SendingCurrency != string(money.USDB) || p.TotalSendingAmount <= 0 || p.Payload() != payload {
 		return t, ErrNoSettlement
-	}
-	if err := decodeStrictly(p.Settlement, &t.Settlement); err != nil {
-		return t, fmt.Errorf("%w: %w", ErrNoSettlement, err)
 	}
 	var failed [3]error
 	t.Platform, failed[0] = ident.ParsePlatform(p.PlatformID)
@@ -98,30 +113,8 @@ func ParseChainTransfer(payload string) (t ChainTransfer, err error) {
 	if err := errors.Join(failed[:]...); err != nil {
 		return t, fmt.Errorf("%w: %w", ErrNoSettlement, err)
 	}
-	t.Value, t.Nonce = p.TotalSendingAmount, sha256.Sum256([]byte(payload))
+	t.Settlement, t.Value, t.Nonce = *p.Settlement, p.TotalSendingAmount, sha256.Sum256([]byte(payload))
 	return t, nil
-}
-
-// decodeStrictly decodes an object of JSON with known fields, each at most once, in their own spelling, and nothing after it.
-func decodeStrictly(data []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
-		return err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the object")
-	}
-	again, err := json.Marshal(into)
-	if err != nil {
-		return err
-	}
-	var escaped bytes.Buffer // as Marshal does
-	json.HTMLEscape(&escaped, data)
-	if !bytes.Equal(escaped.Bytes(), again) {
-		return errors.New("a field is missing, twice, or not in its place")
-	}
-	return nil
 }
 
 // Authorization returns the authorisation that moves the transfer from an address, and the contract that it is for.

@@ -133,7 +133,6 @@ func custodyTransfers(t *testing.T, custody ports.Custody, newWallets NewWallets
 			"a longer time":             edited(`"validBefore":1773493500`, `"validBefore":1873493500`),
 			"another payment":           changed(func(a *wallet.Authorization) { a.Transaction = another }),
 			"no signature":              changed(func(a *wallet.Authorization) { a.Signature = "" }),
-			"a test value":              changed(func(a *wallet.Authorization) { a.Signature = "sandbox-valid-signature" }),
 			"no certificate":            changed(func(a *wallet.Authorization) { a.Certificate = wallet.Certificate{} }),
 			"after the session":         changed(func(a *wallet.Authorization) { a.SignedAt = session.ExpiresAt }),
 			"a session of another key":  foreign.sign(t, one, id, payload),

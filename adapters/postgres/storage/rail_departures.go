@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -42,16 +43,9 @@ func saveDepartures(ctx context.Context, tx Tx, changed []rail.Payment) error {
 // records that they have. It returns a departure for each key; a payment that is not recorded is withdrawn.
 func LeaveRailPayments(ctx context.Context, tx Tx, connection string, keys []ports.RailPaymentKey,
 	now time.Time) ([]rail.Departure, error) {
-	if _, err := tx.Exec(ctx, lockPausesShared); err != nil {
-		return nil, err
-	}
-	pauses, err := Collect(ctx, tx.Read, LatestPauses, nil, ScanPause)
+	paused, err := pausedNames(ctx, tx)
 	if err != nil {
 		return nil, err
-	}
-	paused := map[string]bool{}
-	for _, p := range pauses {
-		paused[p.Name] = p.Paused
 	}
 	locked, err := lockRailDepartures(ctx, tx, keys)
 	if err != nil {
@@ -71,6 +65,25 @@ func LeaveRailPayments(ctx context.Context, tx Tx, connection string, keys []por
 		}
 	}
 	return departures, saveDepartures(ctx, tx, changed)
+}
+
+// AnyPaused reports whether one of some connections and rails is paused, which stays so until the transaction ends.
+func AnyPaused(ctx context.Context, tx Tx, names ...string) (bool, error) {
+	paused, err := pausedNames(ctx, tx)
+	return slices.ContainsFunc(names, func(name string) bool { return paused[name] }), err
+}
+
+// pausedNames returns the connections and rails that are paused, and keeps them so until the transaction ends.
+func pausedNames(ctx context.Context, tx Tx) (map[string]bool, error) {
+	if _, err := tx.Exec(ctx, lockPausesShared); err != nil {
+		return nil, err
+	}
+	pauses, err := Collect(ctx, tx.Read, LatestPauses, nil, ScanPause)
+	paused := map[string]bool{}
+	for _, p := range pauses {
+		paused[p.Name] = p.Paused
+	}
+	return paused, err
 }
 
 // lockRailDepartures returns the payments that are recorded, by the keys that were asked for.

@@ -159,6 +159,7 @@ type Holding struct {
 // Wallet is a sender.
 type Wallet struct {
 	Connection string
+	Rail       corridor.Rail
 	ChainID    uint64
 	Address    eth.Address
 }

@@ -166,7 +166,8 @@ func (q querier) reverseDeposit(ctx context.Context, connection string, d Deposi
 		return err
 	}
 	return q.changeHoldings(ctx, connection,
-		[]Holding{{Address: d.Address, Currency: d.Currency, Received: new(big.Int).Neg(d.Amount), Sent: new(big.Int), Wallet: !d.Wallet.IsZero()}})
+		[]Holding{{Address: d.Address, Currency: d.Currency, Received: new(big.Int).Neg(d.Amount), Sent: new(big.Int),
+			Wallet: !d.Wallet.IsZero()}})
 }
 
 func (q querier) addDeposits(ctx context.Context, connection string, deposits []Deposit) error {

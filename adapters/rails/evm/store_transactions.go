@@ -75,7 +75,7 @@ func (s *Store) AddTransaction(ctx context.Context, w Wallet, t Transaction,
 			added = TooLittle
 			return err
 		}
-		if added, err = tx.leave(ctx, t, s.db.Now()); err != nil || added != Added {
+		if added, err = tx.leave(ctx, w, t, s.db.Now()); err != nil || added != Added {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE evm_wallets SET next_nonce = $3 WHERE chain_id = $1 AND address = $2`, w.ChainID, w.Address,
@@ -92,9 +92,16 @@ func (s *Store) AddTransaction(ctx context.Context, w Wallet, t Transaction,
 var paymentKinds = map[Purpose]rail.Kind{Payout: rail.Payout, Refund: rail.Refund}
 
 // leave asks whether the payment of a transaction may leave, and returns Added if so.
-func (q querier) leave(ctx context.Context, t Transaction, now time.Time) (Addition, error) {
+func (q querier) leave(ctx context.Context, w Wallet, t Transaction, now time.Time) (Addition, error) {
 	kind, isPayment := paymentKinds[t.Purpose]
-	if !isPayment {
+	switch {
+	case t.isOfWallet():
+		paused, err := storage.AnyPaused(ctx, q.Tx, w.Connection, string(w.Rail))
+		if err != nil || paused {
+			return Held, err
+		}
+		return Added, nil
+	case !isPayment:
 		return Added, nil
 	}
 	departures, err := storage.LeaveRailPayments(ctx, q.Tx, t.Connection,

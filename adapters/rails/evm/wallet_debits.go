@@ -85,7 +85,8 @@ func (r *Rail) authorizationsOf(ctx context.Context, n *node, open []debit, fina
 	requests := []*request{{Method: "eth_getBlockByNumber", Params: []any{at, false}, Result: &own}}
 	replies := make([]hexBytes, len(open))
 	for i, d := range open {
-		requests = append(requests, callContract(r.tokens[money.USDB], eth.StateCall(d.authorization.From, d.authorization.Nonce), at, &replies[i]))
+		call := eth.StateCall(d.authorization.From, d.authorization.Nonce)
+		requests = append(requests, callContract(r.tokens[money.USDB], call, at, &replies[i]))
 	}
 	if err := r.nodes.sendTo(ctx, n, requests); err != nil {
 		return nil, err
@@ -126,7 +127,8 @@ func (r *Rail) sendDebits(ctx context.Context, fresh []debit, outcomes []ports.O
 	calls := make([]Transaction, len(fresh))
 	for i, d := range fresh {
 		calls[i] = Transaction{Connection: r.name, Sender: r.wallet, Path: r.keyPath(eth.HotPath()), Purpose: WalletDebit, Subject: d.subject,
-			Platform: d.platform, To: r.tokens[money.USDB], Value: new(big.Int), Data: eth.ReceiveCall(d.authorization, d.signed.V, d.signed.R, d.signed.S),
+			Platform: d.platform, To: r.tokens[money.USDB], Value: new(big.Int),
+			Data:      eth.ReceiveCall(d.authorization, d.signed.V, d.signed.R, d.signed.S),
 			Recipient: r.wallet, Currency: money.USDB, Amount: d.authorization.Value, State: Pending, CreatedAt: now, UpdatedAt: now}
 	}
 	estimates, err := r.estimate(ctx, calls)

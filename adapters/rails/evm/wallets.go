@@ -44,7 +44,8 @@ func (r *Rail) walletInstruction(address eth.Address) account.Instruction {
 // checkAuthorizations checks that a contract takes authorisations (EIP-3009) that are signed for the domain that it names (EIP-712).
 func (r *Rail) checkAuthorizations(ctx context.Context, contract eth.Address) error {
 	var name, version, separator, used hexBytes
-	requests := []*request{callContract(contract, eth.NameCall(), "latest", &name), callContract(contract, eth.VersionCall(), "latest", &version),
+	requests := []*request{callContract(contract, eth.NameCall(), "latest", &name),
+		callContract(contract, eth.VersionCall(), "latest", &version),
 		callContract(contract, eth.SeparatorCall(), "latest", &separator),
 		callContract(contract, eth.StateCall(eth.Address{}, eth.Hash{}), "latest", &used)}
 	if err := r.nodes.call(ctx, requests...); err != nil {

@@ -340,3 +340,42 @@ func TestSettlement_NeedsATokenWithAuthorisations(t *testing.T) {
 		t.Errorf("%+v", via)
 	}
 }
+
+func TestWallets_PauseHoldsPayments(t *testing.T) {
+	t.Parallel()
+	// While the connection or its rail is paused nothing is signed, from or to a wallet. What was sent before is completed.
+	e := newWalletEnv(t)
+	r := e.rail()
+	o := e.newOwner(r)
+	o.deposit(r, 100)
+	e.usdc.Mint(e.env.wallet(), 50)
+	sent, held := o.pays(r, 10, 3600), o.pays(r, 20, 3600)
+	e.debit(r, sent)
+	credit := ports.WalletCredit{Wallet: o.id, Amount: money.Amount{Minor: 5, Currency: money.USDB}}
+	credit.Transaction.ID = ident.NewTransaction(e.ids.New, noon)
+	e.chain.Mine(3)
+	e.poll(r)
+	for _, name := range []string{"base-main", "BASE"} {
+		pause := func(paused bool) {
+			if err := e.db.SaveRailPause(t.Context(), ports.RailPause{Name: name, Paused: paused, By: "ana", Note: "Test", At: noon}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pause(true)
+		if got := e.debit(r, held); got.Verdict != ports.Waiting || got.Accepted {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if got := r.Credit(t.Context(), []ports.WalletCredit{credit})[0]; got.Verdict != ports.Waiting || got.Accepted {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if got := e.debit(r, sent); got.Verdict != ports.Done {
+			t.Errorf("%s: sent before: %+v", name, got)
+		}
+		pause(false)
+	}
+	e.debit(r, held)
+	r.Credit(t.Context(), []ports.WalletCredit{credit})
+	e.chain.Mine(3)
+	e.poll(r)
+	e.wantBalances(100-10-20+5, 50+10+20-5, o)
+}

@@ -65,7 +65,8 @@ var pureStdlib = []string{
 // pureModules lists the other modules that the pure layers may import.
 var pureModules = []string{
 	"github.com/btcsuite/btcd/btcutil/base58", "github.com/btcsuite/btcd/btcutil/bech32", "github.com/decred/dcrd/dcrec/secp256k1/v4",
-	"github.com/ericlagergren/decimal", "github.com/google/uuid", "github.com/rickar/cal/v2", "golang.org/x/text/unicode/norm",
+	"github.com/ericlagergren/decimal", "github.com/google/uuid", "github.com/rickar/cal/v2", "golang.org/x/crypto/sha3",
+	"golang.org/x/text/unicode/norm",
 }
 
 // formatsPath has the formats of files, which are read and written as streams: a large file fits into no memory.

@@ -191,7 +191,8 @@ type walletChain struct {
 // Settlement returns SERVICE_UNAVAILABLE if the connection takes no new payments.
 func (w walletChain) Settlement(ctx context.Context) (*wallet.Settlement, error) {
 	if l, open := w.connections.named(w.name); !open || !l.TakesNew() {
-		return nil, fault.New(fault.ServiceUnavailable, "The connection %s takes no new payments of wallets now. Repeat the request later.", w.name)
+		return nil, fault.New(fault.ServiceUnavailable, "The connection %s takes no new payments of wallets now. Repeat the request "+
+			"later.", w.name)
 	}
 	return w.WalletChain.Settlement(ctx)
 }

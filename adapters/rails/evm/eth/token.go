@@ -52,8 +52,8 @@ func SeparatorCall() []byte { return append([]byte(nil), separatorSelector...) }
 // the recipient.
 func ReceiveCall(a ethereum.Authorization, v byte, r, s [32]byte) []byte {
 	call := append([]byte(nil), receiveSelector...)
-	for _, word := range [][]byte{a.From[:], a.To[:], a.Value.Bytes(), nil, new(big.Int).SetUint64(a.ValidBefore).Bytes(), a.Nonce[:], {v}, r[:],
-		s[:]} {
+	before := new(big.Int).SetUint64(a.ValidBefore)
+	for _, word := range [][]byte{a.From[:], a.To[:], a.Value.Bytes(), nil, before.Bytes(), a.Nonce[:], {v}, r[:], s[:]} {
 		call = appendWord(call, word)
 	}
 	return call
