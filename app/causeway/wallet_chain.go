@@ -10,7 +10,7 @@ import (
 
 // walletChainFlags select the chain of embedded wallets.
 type walletChainFlags struct {
-	WalletChain string `name:"wallet-chain" env:"CAUSEWAY_WALLET_CHAIN" default:"none" enum:"none,simulated" help:"Chain of the embedded wallets of production platforms: none or simulated. The simulated chain moves no coins: it is for test installations, and never for real money. Sandbox platforms always have it."`
+	WalletChain string `name:"wallet-chain" env:"CAUSEWAY_WALLET_CHAIN" default:"none" enum:"none,simulated" help:"Chain of the embedded wallets of production platforms without a connection for USDB: none or simulated. The simulated chain moves no coins: it is for test installations, and never for real money. Beside a connection for USDB it is refused. Sandbox platforms always have it."`
 }
 
 // walletChains returns the connected chains, whose calls end at the timeout. Only that of sandbox

@@ -116,6 +116,7 @@ func New(c Config) *Service {
 		jobs.Handler{Step: transaction.StepPull, Do: s.pull},
 		jobs.Handler{Step: transaction.StepDebitWallet, Do: s.debitWallets},
 		jobs.Handler{Step: transaction.StepCreditWallet, Do: s.creditWallets},
+		jobs.Handler{Step: transaction.StepSettleWallet, Do: s.settleWallets},
 		jobs.Handler{Step: transaction.StepRefund, Do: s.refund},
 		jobs.Handler{Step: transaction.StepSendBack, Do: s.sendBack},
 		jobs.Handler{Step: transaction.StepExpire, Do: s.expire},

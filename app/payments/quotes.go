@@ -12,7 +12,6 @@ import (
 	"causeway/app/internal/uow"
 	"causeway/core/agent"
 	"causeway/core/event"
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/quote"
@@ -240,10 +239,6 @@ func (s *Service) priceQuote(ctx context.Context, c *quoteCommand, p quote.Parti
 	overUMA := t.Destination.UMA != "" && t.Pricing.Received.Currency == money.USDB // a wallet is credited
 	if err == nil && (p.UsesChain() || overUMA) {
 		err = c.unsettled
-	}
-	if err == nil && overUMA && c.settlement != nil {
-		err = fault.New(fault.NotImplemented, "%s is not paid to UMA addresses, because wallets are paid on their chain. Choose another "+
-			"currency of the receiver.", money.USDB)
 	}
 	return created, t, price, err
 }

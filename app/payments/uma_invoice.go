@@ -134,8 +134,10 @@ func (s *Service) priceUMAPayment(ctx context.Context, on platform.Platform, to 
 	if err != nil {
 		return quote.Incoming{}, uma.Refuse(uma.InvalidCurrency, "the receiver does not receive this currency")
 	}
-	if in.Ask.Currency == money.USDB && s.walletsAreOnChain(ctx, on.ID) {
-		return quote.Incoming{}, uma.Refuse(uma.InvalidCurrency, "the receiver does not receive this currency")
+	if in.Ask.Currency == money.USDB { // a wallet is credited
+		if _, err := s.Chains.ChainFor(on.ID); err != nil {
+			return quote.Incoming{}, uma.Refuse(uma.InvalidCurrency, "the receiver does not receive this currency")
+		}
 	}
 	if err := s.Prices.Refresh(ctx, on.ID); err != nil {
 		return quote.Incoming{}, err

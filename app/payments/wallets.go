@@ -15,6 +15,7 @@ import (
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/core/wallet"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -55,16 +56,6 @@ func (s *Service) debitWallets(ctx context.Context, jobs []ports.Job) error {
 		settle: work.settleCollection})
 }
 
-// walletsAreOnChain reports whether what wallets are paid has to move on a chain, as it is unless that is simulated.
-func (s *Service) walletsAreOnChain(ctx context.Context, p ident.Platform) bool {
-	chain, err := s.Chains.ChainFor(p)
-	if err != nil {
-		return true
-	}
-	via, err := chain.Settlement(ctx)
-	return err != nil || via != nil
-}
-
 // authorize has the key of a wallet authorise a transfer: on the chain that the payload names, by what its owner has signed, or else by
 // a certificate.
 func (s *Service) authorize(ctx context.Context, t *ports.WalletTransfer) (err error) {
@@ -86,9 +77,31 @@ func (s *Service) authorize(ctx context.Context, t *ports.WalletTransfer) (err e
 
 // creditWallets transfers payments to wallets on their chain.
 func (s *Service) creditWallets(ctx context.Context, jobs []ports.Job) error {
-	isInTransit := func(t transaction.Transaction) bool { return t.State.InTransit() }
+	return s.payWallets(ctx, jobs, func(t transaction.Transaction) bool { return t.State.InTransit() }, work.settlePayout)
+}
+
+// settleWallets transfers to wallets on their chain what payments to UMA addresses have credited: those are settled at once on both sides.
+// It is repeated until the chain has done it.
+func (s *Service) settleWallets(ctx context.Context, jobs []ports.Job) error {
+	return s.payWallets(ctx, jobs, isCreditedWallet, func(w work, t transaction.Transaction, o ports.Outcome) error {
+		if o.Verdict != ports.Done {
+			w.callAgain(t.Platform, transaction.StepSettleWallet, t.ID.UUID(), o)
+		}
+		return nil
+	})
+}
+
+// isCreditedWallet reports whether a wallet was credited with a payment to a UMA address.
+func isCreditedWallet(t transaction.Transaction) bool {
+	return t.Type == transaction.Incoming && t.State.Status == transaction.Completed && t.Source.UMA != "" &&
+		ledger.IsWallet(t.DestinationAccount)
+}
+
+// payWallets transfers payments to wallets on their chain, whose state is still the one that the call is for.
+func (s *Service) payWallets(ctx context.Context, jobs []ports.Job, applies func(transaction.Transaction) bool,
+	settle func(work, transaction.Transaction, ports.Outcome) error) error {
 	began := time.Now()
-	transactions, err := s.transactionsOf(ctx, jobs, isInTransit)
+	transactions, err := s.transactionsOf(ctx, jobs, applies)
 	if err != nil {
 		return err
 	}
@@ -105,8 +118,7 @@ func (s *Service) creditWallets(ctx context.Context, jobs []ports.Job) error {
 		outcomes[transactionKey(transactions[i])] = o
 	}
 	started.endCalls(outcomes)
-	return s.settleAnswers(ctx, jobs, answers{call: ports.CallSend, outcomes: outcomes, spans: started, applies: isInTransit,
-		settle: work.settlePayout})
+	return s.settleAnswers(ctx, jobs, answers{call: ports.CallSend, outcomes: outcomes, spans: started, applies: applies, settle: settle})
 }
 
 // transactionsOf returns the transactions of jobs for which the work is still to be done.

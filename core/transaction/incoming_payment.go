@@ -200,7 +200,11 @@ func (t Transaction) credited(now time.Time) Decision {
 func (t Transaction) completed(now time.Time, postings ...ledger.Posting) Decision {
 	t.State, t.UpdatedAt, t.SettledAt = State{Status: Completed, Stage: Delivered}, now, now
 	d := Decision{Transaction: t, Postings: postings, Events: []string{"INCOMING_PAYMENT.COMPLETED"}}
-	if t.Source.UMA != "" {
+	switch {
+	case t.Source.UMA == "":
+	case ledger.IsWallet(t.DestinationAccount): // it is not forwarded, because its owner signs each payment
+		d.Next = StepSettleWallet
+	default:
 		d.Next = StepForward
 	}
 	return d

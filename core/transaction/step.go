@@ -20,6 +20,8 @@ const (
 	StepDebitWallet Step = "debit-wallet"
 	// StepCreditWallet: transfer a payment to a wallet on its chain.
 	StepCreditWallet Step = "credit-wallet"
+	// StepSettleWallet: transfer to a wallet on its chain what a payment to a UMA address has credited.
+	StepSettleWallet Step = "settle-wallet"
 	// StepRefund: refund the payer.
 	StepRefund Step = "refund"
 	// StepSendBack: return a receipt that belongs to no transaction.
@@ -111,10 +113,10 @@ func (t Transaction) RefundEnd() rail.State {
 
 // CanDiscard reports whether a job of the step can be given up without stranding money: its
 // transactions are final, so at most a return is not noticed, or money stays on a balance. A receipt
-// must always be sent back.
+// must always be sent back, and a wallet must get on its chain what it was credited.
 func (s Step) CanDiscard(subjects []Transaction) bool {
 	switch s {
-	case StepSendBack:
+	case StepSendBack, StepSettleWallet: // what the books have is not where they have it
 		return false
 	case StepCallAgain: // the job of the step of the payment is there too
 		return true

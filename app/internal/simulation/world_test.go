@@ -297,7 +297,8 @@ func (w *world) release(i int) {
 }
 
 // steps are the steps of the jobs that are run.
-var steps = []transaction.Step{transaction.StepCollect, transaction.StepDebitWallet, transaction.StepCreditWallet, transaction.StepDeliver,
+var steps = []transaction.Step{transaction.StepCollect, transaction.StepDebitWallet, transaction.StepCreditWallet,
+	transaction.StepSettleWallet, transaction.StepDeliver,
 	transaction.StepCheckReturn, transaction.StepCheckCollection, transaction.StepCallAgain, transaction.StepExpire,
 	transaction.StepPull, transaction.StepRefund, transaction.StepSendBack, transaction.StepRequestApproval, transaction.StepTimeOut,
 	transaction.StepForward}
