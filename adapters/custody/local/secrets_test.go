@@ -82,6 +82,7 @@ func calls(t *testing.T) map[string]struct {
 		"WalletKey":     {1, 1, func(c *Custody) (any, error) { return c.WalletKey(t.Context(), ports.WalletID{}) }},
 		"Sign":          {1, 2, func(c *Custody) (any, error) { return c.Sign(t.Context(), ports.WalletID{}, "a statement") }},
 		"Export":        {1, 2, func(c *Custody) (any, error) { return c.Export(t.Context(), ports.WalletID{}, client) }},
+		"Address":       {1, 5, func(c *Custody) (any, error) { return c.Address(t.Context(), ports.WalletID{}) }},
 		"NewSessionKey": {1, 0, func(c *Custody) (any, error) { return c.NewSessionKey(t.Context(), client) }},
 	}
 }
@@ -185,7 +186,7 @@ func TestCustody_ShowsNothingPrivate(t *testing.T) {
 			show(result, err, s.Custody)
 		}
 	}
-	if len(private) != 3*8 || shown.Len() == 0 {
+	if len(private) != 3*10 || shown.Len() == 0 {
 		t.Fatalf("%d private values, %d characters were shown", len(private), shown.Len())
 	}
 	for _, secret := range private {

@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -126,14 +125,10 @@ func (e *walletEnv) now() int64 {
 }
 
 func (o *owner) payload(id ident.Transaction, amount int64, via wallet.Settlement) string {
-	settlement, err := json.Marshal(via)
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	return fmt.Sprintf(`{"type":"PAYMENT","version":2,"quoteId":"Quote:%s","transactionId":"%s","platformId":"%s","accountId":"%s",`+
-		`"totalSendingAmount":%d,"sendingCurrency":"USDB","feesIncluded":0,"totalReceivingAmount":%d,"receivingCurrency":"USDC","exchangeRate":1,`+
-		`"destination":{"accountId":"x"},"settlement":%s,"expiresAt":"2026-03-14T12:05:00.000Z"}`, id.UUID(), id, o.platform, o.account.ID, amount,
-		amount, settlement)
+	return wallet.Payment{QuoteID: "Quote:" + id.UUID().String(), TransactionID: id.String(), PlatformID: o.platform.String(),
+		AccountID: o.account.ID.String(), TotalSendingAmount: amount, SendingCurrency: "USDB", TotalReceivingAmount: amount,
+		ReceivingCurrency: "USDC", ExchangeRate: "1", Destination: `{"accountId":"x"}`, Settlement: &via,
+		ExpiresAt: "2026-03-14T12:05:00.000Z"}.Payload()
 }
 
 // sign returns the evidence of a payload.

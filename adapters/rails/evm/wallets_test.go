@@ -327,6 +327,10 @@ func TestSettlement_NeedsATokenWithAuthorisations(t *testing.T) {
 	// A contract without EIP-3009 is refused when the connection is tested, and before each payment. A connection for other currencies
 	// is none of wallets.
 	e := newWalletEnv(t)
+	if checked, err := e.rail().Test(t.Context()); err != nil || !strings.Contains(strings.Join(checked, "\n"), `for "USD Coin", version "2"`) {
+		t.Errorf("%v, %v", checked, err)
+	}
+	e = newWalletEnv(t)
 	e.usdc = e.chain.Deploy("USDC", 6)
 	r := e.rail()
 	if _, err := r.Test(t.Context()); err == nil || !strings.Contains(err.Error(), "EIP-3009") {
