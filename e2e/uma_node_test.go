@@ -79,7 +79,11 @@ func TestUMA_ProviderOfTheNodeSDK(t *testing.T) {
 		ana.post("/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200)
 		ana.hooks.awaitOutgoingEvent(quote.text("transactionId"), "COMPLETED")
 	}
+	eventually(t, "the channels are reported to nina's provider", func() bool {
+		return len(nina.post("/seen", nil).wantStatus(200).list("callbacks")) == 2
+	})
 	seen := nina.post("/seen", nil).wantStatus(200)
+	seen.wantValues(map[string]any{"callbacks.0.utxos.0.utxo": ana.node.ChannelPoint()})
 	if !strings.Contains(seen.text("travelRule"), "The Person ana") || seen.text("name") != "The Person ana" {
 		t.Errorf("nina's provider knows of ana: %s", seen.body)
 	}
@@ -110,6 +114,9 @@ func TestUMA_ProviderOfTheNodeSDK(t *testing.T) {
 		}
 		nina.post("/report", object{"url": sent.text("payee.compliance.utxoCallback"), "callback": sent.value("callback")}).
 			wantStatus(200).wantValues(map[string]any{"status": 200})
+	}
+	if n := ana.queryInt("SELECT count(*) FROM uma_channels WHERE channels -> 0 ->> 'outpoint' = 'bb22:1'"); n != 2 {
+		t.Errorf("the channels of %d payments from nina are kept", n)
 	}
 	ana.expire()
 }

@@ -44,6 +44,15 @@ func TestUMA_TwoProcessesPayEachOther(t *testing.T) {
 		t.Errorf("the nodes have %d and %d, from %v", ana.node.Balance(), bo.node.Balance(), node)
 	}
 
+	// Each side has what the other reports of the channel over which each payment went.
+	for _, e := range []*umaEnv{ana, bo} {
+		other := map[*umaEnv]*umaEnv{ana: bo, bo: ana}[e]
+		eventually(t, "the channels are reported to "+e.address, func() bool {
+			return e.queryInt(`SELECT count(*) FROM uma_channels WHERE channels -> 0 ->> 'outpoint' = $1
+				AND (channels -> 0 ->> 'milliSatoshis')::bigint > 0`, other.node.ChannelPoint()) == 4
+		})
+	}
+
 	bo.hooks.setApprovalResponse(http.StatusForbidden, `{"reason": "no"}`)
 	ana.quote(bo, "SENDING", 50_00).wantError(424, "PAYREQ_REQUEST_FAILED")
 	bo.hooks.setApprovalResponse(http.StatusAccepted, "")

@@ -3664,6 +3664,20 @@ CREATE POLICY platform_isolation ON treasury_movements USING (((platform_id = ( 
 ALTER TABLE treasury_movements ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT ON TABLE treasury_movements TO causeway_service;
 
+CREATE TABLE uma_channels (
+    platform_id uuid NOT NULL,
+    transaction_id uuid NOT NULL,
+    channels jsonb NOT NULL,
+    received_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY uma_channels
+    ADD CONSTRAINT uma_channels_pkey PRIMARY KEY (platform_id, transaction_id);
+ALTER TABLE ONLY uma_channels
+    ADD CONSTRAINT uma_channels_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON uma_channels USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE uma_channels ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT ON TABLE uma_channels TO causeway_service;
+
 CREATE TABLE uma_keys (
     platform_id uuid NOT NULL,
     id uuid NOT NULL,

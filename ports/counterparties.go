@@ -19,6 +19,8 @@ type Counterparties interface {
 	// RequestInvoice asks the provider of a counterparty with a UMA receiver for an invoice. Each call is a payment of its own
 	// for that provider, of which at most one is paid. NOT_IMPLEMENTED if no invoices are asked for.
 	RequestInvoice(ctx context.Context, request PayRequest) (PayAnswer, error)
+	// ReportChannels reports to the callback of another provider which channels a payment has used.
+	ReportChannels(ctx context.Context, on platform.Platform, callback string, channels []uma.ChannelUse) error
 	// Sender returns the sender of a payment from an address, with those of the wanted
 	// facts that the provider has, and the facts that the provider wants of the receiver.
 	Sender(ctx context.Context, address string, wanted []string) (Counterparty, error)
@@ -47,10 +49,12 @@ type Counterparty struct {
 
 // PayRequest asks the provider of a receiver for an invoice.
 type PayRequest struct {
-	Payer    UMAPayer
-	Receiver string
-	To       uma.Receiver
-	Ask      uma.Ask
+	// Transaction is the payment that the request is for.
+	Transaction ident.Transaction
+	Payer       UMAPayer
+	Receiver    string
+	To          uma.Receiver
+	Ask         uma.Ask
 	// Facts are the facts about the payer that are stated, and TravelRule what is only stated encrypted, by field name.
 	Facts, TravelRule map[string]string
 	// Wanted are the facts about the receiver that are asked for.

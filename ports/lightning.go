@@ -8,6 +8,7 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/uma"
 )
 
 // Lightning issues invoices of a platform's node on the Lightning network. What pays them is reported by the connection's feed
@@ -19,6 +20,14 @@ type Lightning interface {
 	// CancelInvoice makes an unpaid invoice unpayable; a held payment goes back to its payer. An invoice that is settled
 	// stays so, and the error is a CONFLICT; none with this id is no error.
 	CancelInvoice(ctx context.Context, id uuid.UUID) error
+}
+
+// LightningChannels is implemented by the Lightning of nodes that say which channels a payment has used.
+type LightningChannels interface {
+	// PaidOver returns the channels over which the node has paid, by the payment hash; none if it does not know the payment.
+	PaidOver(ctx context.Context, hash [32]byte) ([]uma.ChannelUse, error)
+	// ReceivedOver returns the channels over which the invoice with an id was paid; none if it was not.
+	ReceivedOver(ctx context.Context, id uuid.UUID) ([]uma.ChannelUse, error)
 }
 
 // LightningNodes selects the node of a platform.

@@ -36,6 +36,7 @@ var storedDocuments = []storagetest.Document{
 	storagetest.DocumentOf(lookups, "receiver_info", nil),
 	storagetest.DocumentOf(lookups, "uma_receiver", nil),
 	storagetest.DocumentOf(umaKeys, "secrets", nil),
+	storagetest.DocumentOf(umaChannels, "channels", nil),
 	storagetest.DocumentOf(waitingMails, "content", nil),
 	storagetest.DocumentOf(personFactors, "secrets", nil),
 	storagetest.DocumentOf(platforms, "currencies", nil),

@@ -34,6 +34,7 @@ type umaColumn struct {
 	Multiplier string `json:"multiplier,omitempty"`
 	Fee        int64  `json:"fee,omitempty"`
 	TravelRule string `json:"travelRule,omitempty"`
+	Callback   string `json:"callback,omitempty"`
 }
 
 func newUMAColumn(u *transaction.UMA) *umaColumn {
@@ -41,7 +42,7 @@ func newUMAColumn(u *transaction.UMA) *umaColumn {
 		return nil
 	}
 	return &umaColumn{Invoice: u.Invoice, Currency: string(u.Received.Currency), Received: u.Received.Minor,
-		Multiplier: u.Multiplier.String(), Fee: u.Fee, TravelRule: u.TravelRule}
+		Multiplier: u.Multiplier.String(), Fee: u.Fee, TravelRule: u.TravelRule, Callback: u.Callback}
 }
 
 func (c *umaColumn) uma() *transaction.UMA {
@@ -49,7 +50,7 @@ func (c *umaColumn) uma() *transaction.UMA {
 		return nil
 	}
 	return &transaction.UMA{Invoice: c.Invoice, Received: money.Amount{Minor: c.Received, Currency: money.Currency(c.Currency)},
-		Multiplier: storedMultiplier(c.Multiplier), Fee: c.Fee, TravelRule: c.TravelRule}
+		Multiplier: storedMultiplier(c.Multiplier), Fee: c.Fee, TravelRule: c.TravelRule, Callback: c.Callback}
 }
 
 type rejectionColumn struct {

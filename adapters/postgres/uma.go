@@ -155,3 +155,43 @@ func storedMultiplier(text string) money.Rate {
 	}
 	return rate
 }
+
+// umaChannelColumn is an entry of the column channels of uma_channels.
+type umaChannelColumn struct {
+	Outpoint      string `json:"outpoint"`
+	MilliSatoshis int64  `json:"milliSatoshis"`
+}
+
+// umaChannels is the table uma_channels.
+var umaChannels = schema.New("uma_channels", []string{"platform_id", "transaction_id"}, func(c *umaChannelsRow) schema.Columns {
+	return schema.Columns{
+		{Name: "platform_id", Field: &c.Key.Platform}, {Name: "transaction_id", Field: &c.Key.ID},
+		{Name: "channels", Type: "jsonb", Field: jsonList(&c.Channels, func(u uma.ChannelUse) umaChannelColumn { return umaChannelColumn(u) },
+			func(u umaChannelColumn) uma.ChannelUse { return uma.ChannelUse(u) })},
+		{Name: "received_at", Field: &c.ReceivedAt},
+	}
+})
+
+type umaChannelsRow struct {
+	Key        ports.TransactionKey
+	Channels   []uma.ChannelUse
+	ReceivedAt time.Time
+}
+
+var insertUMAChannels = umaChannels.Insert("ON CONFLICT DO NOTHING")
+
+// SaveUMAChannels uses the primary key.
+func (db *DB) SaveUMAChannels(ctx context.Context, key ports.TransactionKey, channels []uma.ChannelUse, at time.Time) error {
+	row := umaChannelsRow{key, channels, at}
+	columns, err := sealed.ToWrite(ctx, db.sealed, insertUMAChannels, &row)
+	if err == nil {
+		_, err = db.exec(ctx, insertUMAChannels.SQL, columns.Fields()...)
+	}
+	return err
+}
+
+// UMAChannels uses the primary key.
+func (db *DB) UMAChannels(ctx context.Context, key ports.TransactionKey) ([]uma.ChannelUse, error) {
+	row, _, err := selectRow(ctx, db, db.read, umaChannels, `WHERE platform_id = $1 AND transaction_id = $2`, key.Platform, key.ID)
+	return row.Channels, err
+}

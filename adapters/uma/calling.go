@@ -172,6 +172,7 @@ func (p *Provider) requestInvoice(ctx context.Context, request ports.PayRequest,
 	if err != nil {
 		return ports.PayAnswer{}, err
 	}
+	answer.Callback = knownCallback(c.UTXOCallback)
 	if err := request.Ask.Check(answer, p.Clock.Now()); err != nil {
 		return ports.PayAnswer{}, err
 	}
@@ -189,7 +190,7 @@ func (p *Provider) payRequest(ctx context.Context, request ports.PayRequest, dom
 		return nil, err
 	}
 	payer := personData[payerCompliance]{identifier: request.Payer.Address, facts: request.Facts, compliance: &payerCompliance{
-		KYCStatus: "VERIFIED", UTXOs: []string{}, UTXOCallback: "https://" + on.UMADomain + utxoPath,
+		KYCStatus: "VERIFIED", UTXOs: []string{}, UTXOCallback: callbackURL(on, request.Transaction),
 		Signature: signed.text, SignatureNonce: signed.Nonce, SignatureTimestamp: signed.Seconds}}
 	if len(request.TravelRule) > 0 {
 		keys, _, err := p.peerKeys(ctx, on.ID, domain)

@@ -17,6 +17,7 @@ import (
 	"causeway/app/receivers"
 	"causeway/core/customer"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/transaction"
 	"causeway/core/uma"
@@ -29,7 +30,7 @@ const (
 	configurationPath = "/.well-known/uma-configuration"
 	lookupPath        = "/.well-known/lnurlp/"
 	payPath           = "/uma/payreq/"
-	utxoPath          = "/uma/utxos"
+	utxoPath          = "/uma/utxos/" // and the id of a payment
 )
 
 // Receivers finds customers as receivers.
@@ -40,6 +41,7 @@ type Receivers interface {
 // Payments takes the payments of other providers.
 type Payments interface {
 	InvoiceUMAPayment(ctx context.Context, on platform.Platform, in payments.UMAPayRequest) (payments.UMAInvoice, error)
+	TakeUMAChannels(ctx context.Context, on platform.Platform, id ident.Transaction, domain string, channels []uma.ChannelUse) error
 }
 
 // Server answers the requests of other providers.
@@ -61,7 +63,7 @@ func (s *Server) Register(mount func(method, pattern string, h http.Handler), li
 	handle(http.MethodGet, configurationPath, s.configuration)
 	handle(http.MethodGet, lookupPath+"{name}", s.lookup)
 	handle(http.MethodPost, payPath+"{name}", s.pay)
-	handle(http.MethodPost, utxoPath, s.utxos)
+	handle(http.MethodPost, utxoPath+"{id}", s.channels)
 }
 
 // serve answers a request to the platform whose domain is its host.
@@ -248,6 +250,7 @@ func (s *Server) pay(ctx context.Context, r *http.Request, on platform.Platform)
 		return nil, err
 	}
 	in := payments.UMAPayRequest{Sender: sender, Receiver: to.Address, Facts: payer.facts, Wanted: request.PayeeData.facts(),
+		Callback:        knownCallback(c.UTXOCallback),
 		DescriptionHash: sha256.Sum256([]byte(metadata(to.Address) + string(request.PayerData)))}
 	if in.Ask, err = request.ask(); err != nil {
 		return nil, err
@@ -274,38 +277,13 @@ func (s *Server) payResponse(ctx context.Context, on platform.Platform, payer st
 		return payResponse{}, err
 	}
 	payee := personData[payeeCompliance]{identifier: to.Address, facts: paid.Facts, compliance: &payeeCompliance{UTXOs: []string{},
-		UTXOCallback: "https://" + on.UMADomain + utxoPath, Signature: answer.text, SignatureNonce: answer.Nonce,
+		UTXOCallback: callbackURL(on, paid.Transaction), Signature: answer.text, SignatureNonce: answer.Nonce,
 		SignatureTimestamp: answer.Seconds}}
 	response := payResponse{Invoice: paid.Invoice.Request, Routes: []struct{}{}, Converted: &converted{Amount: paid.Received.Minor,
 		CurrencyCode: string(paid.Received.Currency), Decimals: paid.Received.Currency.Decimals(),
 		Multiplier: json.Number(paid.Offer.Multiplier.String()), Fee: paid.Offer.Fee}}
 	response.PayeeData, err = payee.encode()
 	return response, err
-}
-
-// utxos takes what another provider says about the channels of a payment. There is no provider of compliance data to pass it to, so
-// only its signature is checked.
-func (s *Server) utxos(ctx context.Context, r *http.Request, on platform.Platform) (any, error) {
-	body, err := readBody(r)
-	if err != nil {
-		return nil, err
-	}
-	var callback struct {
-		Domain    string `json:"vaspDomain"`
-		Signature string `json:"signature"`
-		Nonce     string `json:"signatureNonce"`
-		Timestamp int64  `json:"signatureTimestamp"`
-	}
-	if err := json.Unmarshal(body, &callback); err != nil {
-		return nil, uma.Refuse(uma.InvalidInput, "the body must be a post-transaction callback of UMA 1.0")
-	}
-	domain := strings.ToLower(callback.Domain)
-	if err := s.checkDomain(on, domain); err != nil {
-		return nil, err
-	}
-	signed := signature{uma.Stamp{Nonce: callback.Nonce, Seconds: callback.Timestamp}, callback.Signature}
-	_, err = s.verify(ctx, on.ID, domain, signed)
-	return map[string]string{"status": "OK"}, err
 }
 
 // pathName returns the name after a prefix of the path, such as "$ana".

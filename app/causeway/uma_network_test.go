@@ -162,6 +162,20 @@ func (s *umaSide) LightningFor(context.Context, ident.Platform) (ports.Lightning
 // CancelInvoice implements ports.Lightning.
 func (s *umaSide) CancelInvoice(context.Context, uuid.UUID) error { return errors.ErrUnsupported }
 
+// PaidOver implements ports.LightningChannels.
+func (s *umaSide) PaidOver(context.Context, [32]byte) ([]rules.ChannelUse, error) {
+	return s.channels(), nil
+}
+
+// ReceivedOver implements ports.LightningChannels.
+func (s *umaSide) ReceivedOver(context.Context, uuid.UUID) ([]rules.ChannelUse, error) {
+	return s.channels(), nil
+}
+
+func (s *umaSide) channels() []rules.ChannelUse {
+	return []rules.ChannelUse{{Outpoint: map[string]string{"bank.test": "ba:1", "pay.test": "fa:2"}[s.Platform.UMADomain], MilliSatoshis: 5}}
+}
+
 // Invoice implements ports.Lightning.
 func (s *umaSide) Invoice(_ context.Context, request ports.InvoiceRequest) (ports.Invoice, error) {
 	s.network.mu.Lock()

@@ -3,14 +3,17 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"causeway/app/internal/apptest"
 	"causeway/app/internal/audittest"
 	"causeway/app/receivers"
 	"causeway/core/account"
@@ -19,6 +22,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	rules "causeway/core/uma"
 	"causeway/ports"
 )
 
@@ -293,4 +297,100 @@ func (s *umaSide) get(target string) (int, string) {
 	answer := response.Result()
 	body, _ := io.ReadAll(answer.Body)
 	return answer.StatusCode, string(body)
+}
+
+func TestUMA_ChannelsAreReported(t *testing.T) {
+	t.Parallel()
+	// Each provider of a payment gets the channels of the other one. One that does not answer gets them later, within a day. What somebody
+	// else reports is refused, and so is what is no output.
+	ana, bo := newUMASides(t)
+	dollars := ana.NewInternalAccount(ana.Customer.ID, "USD", 1_000_00)
+	channels := func(s *umaSide, id ident.Transaction) []rules.ChannelUse {
+		kept, err := s.Store.UMAChannels(t.Context(), ports.TransactionKey{Platform: s.Platform.ID, ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kept
+	}
+	setDown := func(down bool) {
+		bo.mu.Lock()
+		defer bo.mu.Unlock()
+		bo.down = down
+	}
+	pay := func(reached bool) (sent, arrived ident.Transaction) {
+		created, err := ana.payments.CreateQuote(t.Context(), ana.request(dollars, bo, quote.Sending, 50_00), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		setDown(!reached)
+		if _, err := ana.payments.ExecuteQuote(t.Context(), ana.Platform.ID, created.Quote.ID, nil); err != nil {
+			t.Fatal(err)
+		}
+		ana.waitFor(created.Quote.Transaction, transaction.Completed)
+		return created.Quote.Transaction, bo.incoming()[0].ID
+	}
+
+	sent, arrived := pay(true)
+	for _, side := range []*umaSide{ana, bo} {
+		side.WaitForNoJobs(transaction.StepReportChannels)
+	}
+	if got := channels(ana, sent); !slices.Equal(got, bo.channels()) {
+		t.Errorf("ana's provider has %v", got)
+	}
+	if err := bo.payments.TakeUMAChannels(t.Context(), bo.Platform, arrived, "bank.test", []rules.ChannelUse{{Outpoint: "ee:1"}}); err != nil {
+		t.Error(err)
+	}
+	if got := channels(bo, arrived); !slices.Equal(got, ana.channels()) {
+		t.Errorf("reported again: %v", got)
+	}
+	for what, report := range map[string]struct {
+		id       ident.Transaction
+		domain   string
+		outpoint string
+	}{"another provider": {arrived, "eve.test", "ee:1"}, "another payment": {sent, "bank.test", "ee:1"},
+		"no output": {arrived, "bank.test", "x"}} {
+		err := bo.payments.TakeUMAChannels(t.Context(), bo.Platform, report.id, report.domain,
+			[]rules.ChannelUse{{Outpoint: report.outpoint}})
+		if _, refused := errors.AsType[*rules.Refusal](err); !refused {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+
+	_, late := pay(false)
+	if waiting := ana.attemptReports(); waiting != 1 || len(channels(bo, late)) != 0 {
+		t.Fatalf("%d reports wait", waiting)
+	}
+	setDown(false)
+	for _, side := range []*umaSide{ana, bo} {
+		side.Clock.Advance(2 * time.Minute)
+	}
+	ana.WaitForNoJobs(transaction.StepReportChannels)
+	if got := channels(bo, late); !slices.Equal(got, ana.channels()) {
+		t.Errorf("reported late: %v", got)
+	}
+	_, never := pay(false)
+	attempts := 1
+	for ; ana.attemptReports() > 0; attempts++ { // each pause is as long as all before
+		ana.Clock.Advance(time.Hour)
+	}
+	if attempts < 20 || attempts > 60 {
+		t.Errorf("given up after %d hours", attempts)
+	}
+	if got := channels(bo, never); len(got) != 0 {
+		t.Errorf("reported without a connection: %v", got)
+	}
+}
+
+// attemptReports waits until every report of channels that is due was attempted, and returns how many wait for another attempt.
+func (s *umaSide) attemptReports() int {
+	s.t.Helper()
+	deadline := time.After(apptest.WaitTimeout)
+	for len(s.QueryStrings(`SELECT step FROM jobs WHERE step = 'report-channels' AND due_at <= $1`, s.Clock.Now().Add(time.Second))) > 0 {
+		select {
+		case <-deadline:
+			s.t.Fatal("a report of channels is not attempted")
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return s.CountJobs(transaction.StepReportChannels)
 }

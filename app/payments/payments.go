@@ -124,6 +124,7 @@ func New(c Config) *Service {
 		jobs.Handler{Step: transaction.StepRequestApproval, Do: s.requestApprovals, MaxBatch: 1, MaxConcurrency: 128, MaxPerPlatform: 64},
 		jobs.Handler{Step: transaction.StepTimeOut, Do: s.timeOut},
 		jobs.Handler{Step: transaction.StepForward, Do: s.forward},
+		jobs.Handler{Step: transaction.StepReportChannels, Do: s.reportChannels, MaxBatch: 1}, // another provider may be slow
 	)
 	return s
 }

@@ -16,6 +16,7 @@ import (
 	"causeway/core/quote"
 	"causeway/core/rail"
 	"causeway/core/transaction"
+	"causeway/core/uma"
 	"causeway/core/wallet"
 	"causeway/ledger"
 	"causeway/ports"
@@ -52,6 +53,8 @@ type Store interface {
 	CountTransactionsFrom(ctx context.Context, p ident.Platform, times []time.Time, length time.Duration) ([]map[transaction.Status]int64, error)
 	// TransactionsByKey returns transactions without their payment instructions.
 	TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error)
+	// SaveUMAChannels keeps which channels of another provider a payment has used, unless that is kept already.
+	SaveUMAChannels(ctx context.Context, key ports.TransactionKey, channels []uma.ChannelUse, at time.Time) error
 	// TransactionsByReference returns transactions, without their payment instructions, by
 	// the reference of payments for them.
 	TransactionsByReference(ctx context.Context, keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error)

@@ -35,13 +35,16 @@ type UMAPayRequest struct {
 	Wanted []transaction.InfoField
 	// DescriptionHash is that of the invoice.
 	DescriptionHash [32]byte
+	// Callback is the URL for the channels that are used; empty for none.
+	Callback string
 }
 
 // UMAInvoice is the invoice of an approved payment, and what its receiver gets.
 type UMAInvoice struct {
-	Invoice  ports.Invoice
-	Offer    uma.Offer
-	Received money.Amount
+	Transaction ident.Transaction
+	Invoice     ports.Invoice
+	Offer       uma.Offer
+	Received    money.Amount
 	// Facts are the facts about the receiver that were asked for and are known.
 	Facts map[string]string
 }
@@ -101,7 +104,7 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 	for name, fact := range approved.Approval.Receiver {
 		facts[name] = fact
 	}
-	return UMAInvoice{Invoice: invoice, Offer: incoming.Offer, Received: approved.Pricing.Received,
+	return UMAInvoice{Transaction: approved.ID, Invoice: invoice, Offer: incoming.Offer, Received: approved.Pricing.Received,
 		Facts: uma.FactsToState(facts, in.Wanted)}, nil
 }
 
@@ -159,7 +162,7 @@ func (s *Service) priceUMAPayment(ctx context.Context, on platform.Platform, to 
 	now := s.Clock.Now()
 	return quote.Incoming{Quote: ident.NewQuote(s.IDs.New, now), Transaction: ident.NewTransaction(s.IDs.New, now), Sender: in.Sender,
 		Ask:   in.Ask,
-		Offer: offer, Market: priced.Rate.Rate, Terms: priced.Terms, Facts: in.Facts, TravelRule: in.TravelRule, Now: now,
+		Offer: offer, Market: priced.Rate.Rate, Terms: priced.Terms, Facts: in.Facts, TravelRule: in.TravelRule, Callback: in.Callback, Now: now,
 		Approval: transaction.Approval{Webhook: ident.NewWebhook(s.IDs.New, now),
 			Requested: transaction.MissingFields(to.Facts(), in.Wanted)}}, err
 }

@@ -72,7 +72,7 @@ func (s *Service) requestInvoice(ctx context.Context, c *quoteCommand) error {
 	if err != nil {
 		return err
 	}
-	answer, err := others.RequestInvoice(ctx, newPayRequest(on, payer, *c.receiver.UMA, c.request, ask))
+	answer, err := others.RequestInvoice(ctx, newPayRequest(on, payer, c, ask))
 	if err != nil {
 		return err
 	}
@@ -95,10 +95,12 @@ func (s *Service) requestInvoice(ctx context.Context, c *quoteCommand) error {
 
 // newPayRequest returns the pay request of a quote. Facts about the payer are stated if the receiver's provider wants them; if it is
 // subject to the travel rule, who the payer is is stated to it encrypted.
-func newPayRequest(on platform.Platform, payer customer.Customer, to uma.Receiver, r quote.Request, ask uma.Ask) ports.PayRequest {
+func newPayRequest(on platform.Platform, payer customer.Customer, c *quoteCommand, ask uma.Ask) ports.PayRequest {
+	to, r := *c.receiver.UMA, c.request
 	facts := payer.Facts()
 	maps.Copy(facts, r.Payer)
-	request := ports.PayRequest{Payer: ports.UMAPayer{Platform: on, Address: payer.UMAAddress}, Receiver: r.Destination.UMA, To: to, Ask: ask,
+	request := ports.PayRequest{Transaction: c.transaction, Payer: ports.UMAPayer{Platform: on, Address: payer.UMAAddress},
+		Receiver: r.Destination.UMA, To: to, Ask: ask,
 		Facts: uma.FactsToState(facts, to.Wanted), Wanted: uma.RequiredFields(on.Currencies)}
 	if to.TravelRule {
 		request.TravelRule = facts

@@ -25,7 +25,9 @@ type Incoming struct {
 	// Facts are what the other provider states about the payer, and TravelRule what it has stated encrypted.
 	Facts      map[string]string
 	TravelRule string
-	Now        time.Time
+	// Callback is the URL for the channels that are used.
+	Callback string
+	Now      time.Time
 }
 
 // Make returns the quote and the decision that creates its transaction; balance is that of the account. Faults: INVALID_RECEIVER,
@@ -44,7 +46,7 @@ func (in Incoming) Make(p transaction.IncomingParties, balance int64) (Quote, tr
 	}
 	t.Source.Currency = money.BTC
 	t.SourceRail, t.SourceAccount = corridor.Lightning, corridor.Lightning.LedgerPath()
-	t.UMA = &transaction.UMA{Multiplier: in.Offer.Multiplier, Fee: in.Offer.Fee, TravelRule: in.TravelRule}
+	t.UMA = &transaction.UMA{Multiplier: in.Offer.Multiplier, Fee: in.Offer.Fee, TravelRule: in.TravelRule, Callback: in.Callback}
 	side, locked := Sending, priced.Sending
 	if in.Ask.Amount != 0 {
 		side, locked = Receiving, in.Ask.Amount

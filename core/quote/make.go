@@ -169,7 +169,7 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 	}
 	if a := params.Answer; a != nil {
 		q.UMA = &transaction.UMA{Invoice: a.Request, Received: money.Amount{Minor: a.Amount, Currency: a.Currency},
-			Multiplier: a.Multiplier, Fee: a.Fee}
+			Multiplier: a.Multiplier, Fee: a.Fee, Callback: a.Callback}
 		q.Destination.Currency = a.Currency
 		if latest := a.Invoice.ExpiresAt.Add(-invoiceMargin); q.ExpiresAt.After(latest) {
 			q.ExpiresAt = latest

@@ -1,6 +1,8 @@
 package transaction
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"causeway/core/account"
@@ -18,8 +20,19 @@ type UMA struct {
 	// Multiplier and Fee are those of the receiving provider, in millisatoshi for one of its smallest units, and in millisatoshi.
 	Multiplier money.Rate
 	Fee        int64
+	// Callback is the URL to which the other provider wants the channels to be reported that were used; empty for nowhere.
+	Callback string
 	// TravelRule is what the other provider has stated encrypted about the payer of an incoming payment.
 	TravelRule string
+}
+
+// StepReportChannels reports the channels of a completed payment to its other provider.
+const StepReportChannels Step = "report-channels"
+
+// ReportsChannels reports whether the decision completes a payment whose other provider wants to know the channels that were used.
+func (d Decision) ReportsChannels() bool {
+	return d.Transaction.UMA != nil && d.Transaction.UMA.Callback != "" &&
+		slices.ContainsFunc(d.Events, func(name string) bool { return strings.HasSuffix(name, "_PAYMENT.COMPLETED") })
 }
 
 // MaxTravelRule is the longest TravelRule, in bytes.

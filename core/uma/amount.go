@@ -78,6 +78,8 @@ type Answer struct {
 	Multiplier money.Rate
 	// Fee is the fee of the receiving provider, in millisatoshi.
 	Fee int64
+	// Callback is the URL to which the channels that are used are reported; empty for nowhere.
+	Callback string
 }
 
 // minInvoiceTime is how long an invoice must be payable, so that a quote can be executed.

@@ -2,6 +2,7 @@ package uma_test
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -235,5 +236,25 @@ func TestPolicy(t *testing.T) {
 	open, closed := uma.Policy{Blocked: []string{"b.test"}}, uma.Policy{Allowed: []string{"a.test", "b.test"}, Blocked: []string{"b.test"}}
 	if !open.Allows("a.test") || open.Allows("b.test") || !closed.Allows("a.test") || closed.Allows("b.test") || closed.Allows("c.test") {
 		t.Error("policy")
+	}
+}
+
+func TestCheckChannels(t *testing.T) {
+	t.Parallel()
+	// What another provider reports of its channels is kept if it is some outputs with possible amounts.
+	for outpoint, valid := range map[string]bool{"aB09:0": true, strings.Repeat("f", 64) + ":65535": true, "": false, "ab": false,
+		"ab:": false, ":1": false, "xy:1": false, "ab:1:2": false, "ab:-1": false, strings.Repeat("f", 80) + ":1": false} {
+		if err := uma.CheckChannels([]uma.ChannelUse{{outpoint, 1}}); (err == nil) != valid {
+			t.Errorf("%q: %v", outpoint, err)
+		}
+	}
+	for amount, valid := range map[int64]bool{0: true, 2_100_000_000_000_000_000: true, -1: false, 2_100_000_000_000_000_001: false} {
+		if err := uma.CheckChannels([]uma.ChannelUse{{"ab:1", amount}}); (err == nil) != valid {
+			t.Errorf("%d: %v", amount, err)
+		}
+	}
+	if uma.CheckChannels(slices.Repeat([]uma.ChannelUse{{"ab:1", 1}}, uma.MaxChannels)) != nil ||
+		uma.CheckChannels(slices.Repeat([]uma.ChannelUse{{"ab:1", 1}}, uma.MaxChannels+1)) == nil {
+		t.Error("not the limit of entries")
 	}
 }

@@ -12,7 +12,9 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/sandbox"
+	"causeway/core/uma"
 	"causeway/ports"
 )
 
@@ -36,6 +38,11 @@ func (c Counterparties) Counterparty(_ context.Context, _ ports.UMAPayer, addres
 	}
 	return ports.Counterparty{Address: address, Currencies: []money.Currency{person.Currency}, Facts: sandbox.Facts(address, wanted),
 		WantedFields: sandbox.RequestedFields()}, true, nil
+}
+
+// ReportChannels implements ports.Counterparties. Payments of a sandbox use no channels.
+func (c Counterparties) ReportChannels(context.Context, platform.Platform, string, []uma.ChannelUse) error {
+	return nil
 }
 
 // Sender returns the requested facts about the sender at any address.

@@ -99,6 +99,9 @@ func (w *Work) addDecision(d transaction.Decision) {
 		w.events = append(w.events, event.Event{ID: ident.NewWebhook(w.ids.New, t.UpdatedAt), Platform: t.Platform,
 			Type: kind, Name: name, Subject: t.ID.UUID(), OccurredAt: t.UpdatedAt, Resource: t, Trace: t.Trace})
 	}
+	if d.ReportsChannels() {
+		w.Enqueue(t.Platform, transaction.StepReportChannels, t.ID.UUID())
+	}
 	switch {
 	case d.Next == transaction.NoStep:
 	case d.Due.IsZero():

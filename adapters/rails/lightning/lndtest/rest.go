@@ -46,6 +46,7 @@ func (n *Node) Handler(g Gate) http.Handler {
 	handle("GET /v1/payments", "offchain:read", n.listPayments)
 	handle("POST /v1/invoices", "invoices:write", n.makeInvoice)
 	handle("GET /v1/invoices", "invoices:read", n.listInvoices)
+	handle("GET /v1/invoice/{hash}", "invoices:read", n.lookUpInvoice)
 	handle("GET /v1/invoices/subscribe", "invoices:read", n.subscribe)
 	handle("POST /v2/invoices/cancel", "invoices:write", n.cancel)
 	handle("GET /v1/balance/blockchain", "onchain:read", func(w http.ResponseWriter, _ *http.Request) { write(w, map[string]any{}) })
@@ -112,7 +113,8 @@ func (n *Node) channelBalance(w http.ResponseWriter, _ *http.Request) {
 const commitmentFee = 2_810
 
 func (n *Node) channels(w http.ResponseWriter, _ *http.Request) {
-	write(w, map[string]any{"channels": []any{map[string]any{"initiator": true, "commit_fee": text(commitmentFee)},
+	write(w, map[string]any{"channels": []any{map[string]any{"initiator": true, "commit_fee": text(commitmentFee),
+		"chan_id": channelID, "channel_point": n.ChannelPoint()},
 		map[string]any{"initiator": false, "commit_fee": "77"}}})
 }
 
@@ -125,7 +127,8 @@ func (p *payment) describe() map[string]any {
 	if p.status == "SUCCEEDED" {
 		fee = p.fee
 	}
-	return map[string]any{"status": p.status, "fee_msat": text(fee), "failure_reason": reason, "value_msat": text(p.satoshis)}
+	return map[string]any{"status": p.status, "fee_msat": text(fee), "failure_reason": reason, "value_msat": text(p.satoshis),
+		"htlcs": p.parts()}
 }
 
 // follow streams what becomes of a payment until it has ended. The lock is held at its beginning and end.
