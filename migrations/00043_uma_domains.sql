@@ -3,7 +3,8 @@
 SET LOCAL lock_timeout = '1s';
 
 -- Requests of other UMA providers find a production platform by its domain, so none takes the domain of another. Platforms that have the
--- same one already keep it until one of them changes it, and are not found: no unique index holds that.
+-- same one already keep it until one of them changes it, and are not found: no unique index holds that. Domains under test are those of new
+-- platforms until they have set one, and no provider is reached at them.
 -- +goose StatementBegin
 CREATE FUNCTION platform_check_uma_domain() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -19,6 +20,7 @@ $$;
 -- +goose StatementEnd
 REVOKE ALL ON FUNCTION platform_check_uma_domain() FROM PUBLIC;
 CREATE TRIGGER platform_uma_domain_unique BEFORE INSERT ON platforms
-    FOR EACH ROW WHEN (NEW.environment = 'PRODUCTION') EXECUTE FUNCTION platform_check_uma_domain();
+    FOR EACH ROW WHEN (NEW.environment = 'PRODUCTION' AND NEW.uma_domain NOT LIKE '%.test') EXECUTE FUNCTION platform_check_uma_domain();
 CREATE TRIGGER platform_uma_domain_stays_unique BEFORE UPDATE OF uma_domain ON platforms
-    FOR EACH ROW WHEN (NEW.environment = 'PRODUCTION' AND NEW.uma_domain <> OLD.uma_domain) EXECUTE FUNCTION platform_check_uma_domain();
+    FOR EACH ROW WHEN (NEW.environment = 'PRODUCTION' AND NEW.uma_domain <> OLD.uma_domain AND NEW.uma_domain NOT LIKE '%.test')
+    EXECUTE FUNCTION platform_check_uma_domain();

@@ -2414,8 +2414,8 @@ ALTER TABLE platforms
     ADD CONSTRAINT platform_listener_of_sandbox CHECK (((listener_until IS NULL) OR (environment = 'SANDBOX'::text))) NOT VALID;
 ALTER TABLE ONLY platforms
     ADD CONSTRAINT platforms_pkey PRIMARY KEY (id);
-CREATE TRIGGER platform_uma_domain_stays_unique BEFORE UPDATE OF uma_domain ON platforms FOR EACH ROW WHEN (((new.environment = 'PRODUCTION'::text) AND (new.uma_domain <> old.uma_domain))) EXECUTE FUNCTION platform_check_uma_domain();
-CREATE TRIGGER platform_uma_domain_unique BEFORE INSERT ON platforms FOR EACH ROW WHEN ((new.environment = 'PRODUCTION'::text)) EXECUTE FUNCTION platform_check_uma_domain();
+CREATE TRIGGER platform_uma_domain_stays_unique BEFORE UPDATE OF uma_domain ON platforms FOR EACH ROW WHEN (((new.environment = 'PRODUCTION'::text) AND (new.uma_domain <> old.uma_domain) AND (new.uma_domain !~~ '%.test'::text))) EXECUTE FUNCTION platform_check_uma_domain();
+CREATE TRIGGER platform_uma_domain_unique BEFORE INSERT ON platforms FOR EACH ROW WHEN (((new.environment = 'PRODUCTION'::text) AND (new.uma_domain !~~ '%.test'::text))) EXECUTE FUNCTION platform_check_uma_domain();
 CREATE POLICY platform_isolation ON platforms USING (((id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE platforms ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE platforms TO causeway_service;

@@ -12,7 +12,6 @@ import (
 	"causeway/app/internal/prices"
 	"causeway/core/account"
 	"causeway/core/event"
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -86,7 +85,7 @@ func (s *Service) create(ctx context.Context, r CreateRequest, record func(conte
 	if err != nil {
 		return Created{}, err
 	}
-	write := func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.CreatePlatform(ctx, created); err != nil {
 			return err
 		}
@@ -97,12 +96,7 @@ func (s *Service) create(ctx context.Context, r CreateRequest, record func(conte
 			return err
 		}
 		return record(ctx, tx, created.ID, now)
-	}
-	err = ports.Do(ctx, s.Store, write)
-	if f, is := fault.As(err); is && f.Reason == platform.UMADomainInUse { // that of a platform of the same name
-		created = created.WithOwnUMADomain()
-		err = ports.Do(ctx, s.Store, write)
-	}
+	})
 	return Created{created, token}, err
 }
 

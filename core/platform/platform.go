@@ -100,12 +100,6 @@ func New(id ident.Platform, name string, env Environment, regulated bool, now ti
 // UMADomainInUse is the reason of a CONFLICT: another production platform has the domain.
 const UMADomainInUse = "umaDomain in use"
 
-// WithOwnUMADomain returns a new platform with a default domain that no other has.
-func (p Platform) WithOwnUMADomain() Platform {
-	p.UMADomain = "uma." + slug(p.Name) + "." + p.ID.UUID().String() + ".test"
-	return p
-}
-
 var nonSlugRegexp = regexp.MustCompile(`[^a-z0-9]+`)
 
 func slug(name string) string {
