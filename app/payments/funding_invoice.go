@@ -15,7 +15,8 @@ import (
 // fundingInvoice is the invoice that funds a quote, or why there is none though a node makes them; neither if no node does.
 type fundingInvoice struct {
 	ports.Invoice
-	err error
+	amount money.Amount
+	err    error
 }
 
 // fundingMargin is how long before its quote a funding invoice expires at least, so that what pays it at the last moment is in time.
@@ -53,7 +54,7 @@ func (s *Service) makeFunding(ctx context.Context, c *quoteCommand, node ports.L
 	if err != nil {
 		return ports.Invoice{}, err
 	}
-	c.price = &price
+	c.price, c.funding.amount = &price, planned.Pricing.Sent
 	return node.Invoice(ctx, ports.InvoiceRequest{ID: c.transaction.UUID(), Reference: planned.Reference, Amount: planned.Pricing.Sent,
 		ExpiresAt: planned.ExpiresAt.Add(-fundingMargin)})
 }
@@ -66,6 +67,8 @@ func (s *Service) instructions(c *quoteCommand, q quote.Quote) ([]account.Instru
 	}
 	ways, err := rail.Instructions(q.Platform, q.Reference, q.Pricing.Sent.Currency, q.Source.Network)
 	switch {
+	case c.funding.Request != "" && c.funding.amount != q.Pricing.Sent: // a setting was changed meanwhile
+		return nil, fault.New(fault.ServiceUnavailable, "The price has changed meanwhile. Request the quote again.")
 	case c.funding.Request != "" && (err == nil || fault.Is(err, fault.NotImplemented) || fault.Is(err, fault.ServiceUnavailable)):
 		return append([]account.Instruction{account.PayInvoice(c.funding.Request)}, ways...), nil
 	case c.funding.err != nil && len(ways) == 0:
