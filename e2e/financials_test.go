@@ -19,7 +19,8 @@ import (
 
 func TestFinancialStatements_AgainstEntries(t *testing.T) {
 	t.Parallel()
-	// Two months of payments in several currencies are revalued. What the statements of the second one say of cash, of what is owed and of cash
+	// Two months of payments in several currencies are revalued. What the statements of the second one say of cash, of what is owed
+	// and of cash
 	// flows is what the entries come to at the closing rates, computed here with exact numbers, and hledger has the same cash. The statements
 	// agree with each other and with those of the month before; a closed month has the same ones after later postings. API, command, CSV and
 	// PDF have the same figures.
@@ -28,7 +29,8 @@ func TestFinancialStatements_AgainstEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 6000, Months: 2, Seed: 5}); err != nil {
+	if _, err := history.Write(t.Context(), history.Options{URL: h.databaseURL, Platform: platform, Entries: 6000, Months: 2,
+		Seed: 5}); err != nil {
 		t.Fatal(err)
 	}
 	h.keepPastRates(100)
@@ -183,10 +185,12 @@ func (h *testEnv) statementsOf(m period.Month) computed {
 func (h *testEnv) checkCashByHledger(m period.Month, want map[string]*big.Rat) {
 	h.t.Helper()
 	path := filepath.Join(h.t.TempDir(), "books.journal")
-	if err := os.WriteFile(path, h.get("/ledger/export?format=hledger&to="+url.QueryEscape(formatTimestamp(m.End()))).wantStatus(200).body, 0o600); err != nil {
+	if err := os.WriteFile(path, h.get("/ledger/export?format=hledger&to="+url.QueryEscape(formatTimestamp(m.End()))).wantStatus(200).body,
+		0o600); err != nil {
 		h.t.Fatal(err)
 	}
-	out, err := exec.CommandContext(h.t.Context(), "hledger", "-f", path, "balance", "^Assets:(Rails|Chains)", "--flat", "--no-total", "--layout=bare",
+	out, err := exec.CommandContext(h.t.Context(), "hledger", "-f", path, "balance", "^Assets:(Rails|Chains)", "--flat", "--no-total",
+		"--layout=bare",
 		"-O", "csv").CombinedOutput()
 	if err != nil {
 		h.t.Fatalf("hledger: %v\n%s; install it with .ci/need hledger", err, out)

@@ -2,7 +2,8 @@
 -- The previous version runs beside it.
 SET LOCAL lock_timeout = '1s';
 
--- The percentages of receivables that are expected to be lost, by age; NULL is none, as in older versions of the settings.
+-- The percentages of receivables that are expected to be lost, by age; NULL is none, as in older versions of the settings. Set them when no
+-- process of the previous version runs: it would take them back with the next change of the settings.
 ALTER TABLE ledger_settings ADD COLUMN receivables_allowance text;
 
 -- The allowances of a month-end run, in minor units, by currency.

@@ -88,7 +88,8 @@ func (l ledgerFinancialsCommand) printStatements(ctx context.Context, env *Env, 
 	return nil
 }
 
-func (l ledgerFinancialsCommand) writePDF(ctx context.Context, env *Env, services Services, p ident.Platform, report financials.Report) (err error) {
+func (l ledgerFinancialsCommand) writePDF(ctx context.Context, env *Env, services Services, p ident.Platform, report financials.Report) (
+	err error) {
 	document, err := services.Exports(l.Company(), nil).FinancialStatements(ctx, p, report.Report, report.State == period.Closed)
 	if err != nil {
 		return err

@@ -76,7 +76,8 @@ func flagNames(err error) error {
 	}
 	named := *f
 	named.Message = strings.NewReplacer("confirmOpeningBalances", "--confirm-opening-balances", "withoutRevaluation", "--without-revaluation",
-		"withoutFeeDeferral", "--without-fee-deferral", "withoutAllowance", "--without-allowance", "withoutYearEnd", "--without-year-end").Replace(f.Message)
+		"withoutFeeDeferral", "--without-fee-deferral", "withoutAllowance", "--without-allowance", "withoutYearEnd",
+		"--without-year-end").Replace(f.Message)
 	return &named
 }
 

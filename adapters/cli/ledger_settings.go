@@ -110,7 +110,8 @@ func (l ledgerSettingsVersionsCommand) Run(ctx context.Context, env *Env) error 
 			return err
 		}
 		rows := table.New("version", "changed (UTC)", "by", "functionalCurrency|functional_currency", "unrealisedResult|unrealised_result",
-			"feeRecognition|fee_recognition", "yearEndMonth|year_end_month", "receivablesAllowance|receivables_allowance", "fourEyes|four_eyes", "note")
+			"feeRecognition|fee_recognition", "yearEndMonth|year_end_month", "receivablesAllowance|receivables_allowance", "fourEyes|four_eyes",
+			"note")
 		for _, v := range page.Versions {
 			rows.Add(v.Version, table.Second(v.At), changeText(v.By, v.Approval), v.FunctionalCurrency, v.UnrealisedResult, v.FeeRecognition,
 				int(v.YearEndMonth), v.ReceivablesAllowance.String(), joinTexts(v.FourEyes, ","), v.Note)

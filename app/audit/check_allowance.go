@@ -28,12 +28,14 @@ func (c *monthEndCheck) checkAllowance(ctx context.Context, run, _ monthend.Run,
 	for _, a := range stored {
 		for i, band := range receivable.Bands() {
 			if computed := ages[a.Currency].ByAge[band]; !computed.Equal(money.TotalOf(a.Owed[i])) {
-				return nil, fmt.Sprintf("%d %s are stored as owed for %s days, and by the receivables it is %s", a.Owed[i], a.Currency, band, computed), nil
+				return nil, fmt.Sprintf("%d %s are stored as owed for %s days, and by the receivables it is %s", a.Owed[i], a.Currency, band,
+					computed), nil
 			}
 		}
 		delete(ages, a.Currency)
 		if !a.IsConsistent() {
-			return nil, fmt.Sprintf("the allowance is stored as %d %s, which does not follow from what is owed at %s percent", a.Required, a.Currency,
+			return nil, fmt.Sprintf("the allowance is stored as %d %s, which does not follow from what is owed at %s percent", a.Required,
+				a.Currency,
 				a.Rates), nil
 		}
 		account := ledger.Account{Platform: run.Platform, Path: ledger.AllowanceReceivables, Currency: a.Currency}

@@ -92,8 +92,9 @@ func newSettingsRequest(base int, s books.Settings, note string) settingsRequest
 
 func (r settingsRequest) settings() books.Settings {
 	allowance, _ := books.ParseAllowanceRates(r.ReceivablesAllowance)
-	return books.Settings{ReceivablesAllowance: allowance, FunctionalCurrency: r.FunctionalCurrency, UnrealisedResult: r.UnrealisedResult, FeeRecognition: r.FeeRecognition,
-		YearEndMonth: r.YearEndMonth, FourEyes: r.FourEyes}
+	return books.Settings{ReceivablesAllowance: allowance, FunctionalCurrency: r.FunctionalCurrency, UnrealisedResult: r.UnrealisedResult,
+		FeeRecognition: r.FeeRecognition,
+		YearEndMonth:   r.YearEndMonth, FourEyes: r.FourEyes}
 }
 
 func editSettings(ctx context.Context, tx Tx, c foureyes.Change, note string,

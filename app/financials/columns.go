@@ -41,8 +41,8 @@ func (b *reader) check(p financials.Period) error {
 			missing = m
 		}
 	}
-	refused := fault.New(fault.Conflict, "The exchange result of %s is not posted, so its figures in %s are not known. Soft-close the month, and "+
-		"post the result (%s).", missing, b.functional, monthend.Command(ledger.KindRevaluation, missing))
+	refused := fault.New(fault.Conflict, "The exchange result of %s is not posted, so its figures in %s are not known. Soft-close the "+
+		"month, and post the result (%s).", missing, b.functional, monthend.Command(ledger.KindRevaluation, missing))
 	refused.Reason = "Exchange result missing"
 	return refused
 }
@@ -97,7 +97,8 @@ func (b *reader) before(n int) (*financials.State, *exchange.Rates) {
 	return b.covered[n-1].state, b.covered[n-1].rates
 }
 
-// balancesOf reads the balances of all accounts at the ends of what the exchange results of columns cover, and before the first, by the number of
+// balancesOf reads the balances of all accounts at the ends of what the exchange results of columns cover, and before the first,
+// by the number of
 // the result; −1 is before all.
 func (b *reader) balancesOf(ctx context.Context, columns []financials.Column) (map[int]map[financials.Key]money.Total, error) {
 	var ends []int

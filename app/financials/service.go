@@ -45,7 +45,8 @@ type Ledger interface {
 	// each cutoff. All are read from one snapshot.
 	Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, each func(ports.AccountTurnovers) error) error
 	// AccountsAtCutoff returns the accounts at a path with their balances at a cutoff.
-	AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut ports.Cutoff) ([]ports.LedgerAccount, error)
+	AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut ports.Cutoff) ([]ports.LedgerAccount,
+		error)
 }
 
 // Config is what the use cases need.
@@ -76,7 +77,8 @@ type Report struct {
 }
 
 // Report returns the statements of a period with those of the period before and of the year before, as far as their months have exchange
-// results. A period that begins before the first one begins with it. Faults: INVALID_INPUT for an unknown span; CONFLICT without a functional currency, or without the exchange result of a month; MONTH_ARCHIVED.
+// results. A period that begins before the first one begins with it. Faults: INVALID_INPUT for an unknown span; CONFLICT without
+// a functional currency, or without the exchange result of a month; MONTH_ARCHIVED.
 func (s *Service) Report(ctx context.Context, p ident.Platform, q Query) (Report, error) {
 	if q.Span == "" {
 		q.Span = financials.OneMonth

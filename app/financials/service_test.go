@@ -153,22 +153,28 @@ func TestReport_MonthsAndComparatives(t *testing.T) {
 	e.change(period.Close, march)
 	first := e.report(march, financials.OneMonth)
 	e.post(day(april, 2), entry(ledger.FundingUnmatched, "rails/SEPA", "EUR", 5_000))
-	e.post(day(april, 3), entry(ledger.FundingUnmatched, ledger.IncomeFees, "EUR", 1_000), entry(ledger.ExpenseTaxes, "own/OPERATING", "USD", 700))
+	e.post(day(april, 3), entry(ledger.FundingUnmatched, ledger.IncomeFees, "EUR", 1_000), entry(ledger.ExpenseTaxes, "own/OPERATING",
+		"USD", 700))
 	e.endMonth(april, "1.20")
 
 	r := e.report(april, financials.OneMonth)
 
 	want(t, r, 1, map[string]int64{
 		"BALANCE_SHEET cash-at-partners": 11_000, "BALANCE_SHEET own-cash": 100_000, "BALANCE_SHEET funding": 9_900,
-		"BALANCE_SHEET result-not-closed": 1_100, "BALANCE_SHEET capital": 100_000, "INCOME_STATEMENT fees": 1_000, "INCOME_STATEMENT unrealised-gains": 100,
-		"INCOME_STATEMENT result": 1_100, "CASH_FLOW customers-received": 11_000, "CASH_FLOW owners-received": 100_000, "CASH_FLOW closing-cash": 111_000,
+		"BALANCE_SHEET result-not-closed": 1_100, "BALANCE_SHEET capital": 100_000, "INCOME_STATEMENT fees": 1_000,
+		"INCOME_STATEMENT unrealised-gains": 100,
+		"INCOME_STATEMENT result":           1_100, "CASH_FLOW customers-received": 11_000, "CASH_FLOW owners-received": 100_000,
+		"CASH_FLOW closing-cash":            111_000,
 		"CHANGES_IN_EQUITY capital-changes": 100_000,
 	})
-	// In April fees of 10.00 EUR are worth 11.00 at the rate of their day, and the 20.00 EUR of its own 24.00: the unrealised result of 1.00 is
+	// In April fees of 10.00 EUR are worth 11.00 at the rate of their day, and the 20.00 EUR of its own 24.00: the unrealised
+	// result of 1.00 is
 	// reversed, and 3.00 are posted.
 	want(t, r, 0, map[string]int64{
-		"BALANCE_SHEET cash-at-partners": 6_000, "BALANCE_SHEET own-cash": 99_300, "BALANCE_SHEET funding": 3_600, "BALANCE_SHEET exchange-difference": 0,
-		"INCOME_STATEMENT fees": 1_100, "INCOME_STATEMENT unrealised-gains": 200, "INCOME_STATEMENT taxes": 700, "INCOME_STATEMENT result": 600,
+		"BALANCE_SHEET cash-at-partners": 6_000, "BALANCE_SHEET own-cash": 99_300, "BALANCE_SHEET funding": 3_600,
+		"BALANCE_SHEET exchange-difference": 0,
+		"INCOME_STATEMENT fees":             1_100, "INCOME_STATEMENT unrealised-gains": 200, "INCOME_STATEMENT taxes": 700,
+		"INCOME_STATEMENT result":  600,
 		"CASH_FLOW customers-paid": -6_000, "CASH_FLOW tax-paid": -700, "CASH_FLOW rate-changes": 1_000, "CASH_FLOW opening-cash": 111_000,
 		"CASH_FLOW closing-cash": 105_300, "CHANGES_IN_EQUITY earnings-closing": 1_700,
 	})
@@ -184,7 +190,8 @@ func TestReport_MonthsAndComparatives(t *testing.T) {
 		t.Errorf("%s", quarter.Columns[0].Period)
 	}
 	want(t, quarter, 0, map[string]int64{"INCOME_STATEMENT fees": 2_100, "INCOME_STATEMENT result": 1_700, "CASH_FLOW rate-changes": 1_000,
-		"CASH_FLOW opening-cash": 0, "CASH_FLOW owners-received": 100_000, "CASH_FLOW closing-cash": 105_300, "CHANGES_IN_EQUITY earnings-result": 1_700})
+		"CASH_FLOW opening-cash": 0, "CASH_FLOW owners-received": 100_000, "CASH_FLOW closing-cash": 105_300,
+		"CHANGES_IN_EQUITY earnings-result": 1_700})
 	audittest.Check(t, e.Env, "transactions")
 }
 

@@ -23,7 +23,8 @@ type Allowance struct {
 }
 
 // PostAllowance computes what of the receivables is expected to be lost at the end of a soft-closed month, and posts the difference to what
-// there is, or makes a proposal of that. A repetition posts nothing if nothing has changed. Without rates, it takes back what there is. Faults:
+// there is, or makes a proposal of that. A repetition posts nothing if nothing has changed. Without rates, it takes back what
+// there is. Faults:
 // CONFLICT if the month does not take it, or if no rates are set and there is no allowance; those of foureyes.Run.
 func (s *Service) PostAllowance(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
 	m period.Month) (proposal.Outcome[Allowance], error) {

@@ -28,7 +28,8 @@ type allowanceEnv struct {
 func newAllowanceEnv(t *testing.T, rates string) *allowanceEnv {
 	t.Helper()
 	e := &allowanceEnv{env: newEnv(t)}
-	e.monthEnd = monthend.New(monthend.Config{Store: e.Store, Results: e.Store, Postings: e.Store.LedgerReader(), Views: e.Store.MonthEndViews(),
+	e.monthEnd = monthend.New(monthend.Config{Store: e.Store, Results: e.Store, Postings: e.Store.LedgerReader(),
+		Views:     e.Store.MonthEndViews(),
 		KeptRates: e.Store, Receivables: e.Store, Balances: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
 	e.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
 		Clock: e.Clock, IDs: e.IDs})
@@ -46,7 +47,8 @@ func (e *allowanceEnv) setRates(version int, rates string) {
 		if _, err := tx.LockPeriods(ctx, e.Platform.ID); err != nil {
 			return err
 		}
-		return tx.SaveBooksSettings(ctx, e.Platform.ID, corebooks.SettingsVersion{Settings: settings, Version: version, At: e.Clock.Now(), By: e.by()})
+		return tx.SaveBooksSettings(ctx, e.Platform.ID, corebooks.SettingsVersion{Settings: settings, Version: version, At: e.Clock.Now(),
+			By: e.by()})
 	})
 }
 
@@ -113,7 +115,8 @@ func TestAllowance_PostedByAgeAndUsedByWriteOffs(t *testing.T) {
 	april, may := march.Next(), march.Next().Next()
 	first := e.owe(100_00)
 	e.mustChange(accounting.MonthChange{Action: period.SoftClose, Month: march})
-	if err := e.change(accounting.MonthChange{Action: period.Close, Month: march}); err == nil || !strings.Contains(err.Error(), "withoutAllowance") {
+	if err := e.change(accounting.MonthChange{Action: period.Close, Month: march}); err == nil || !strings.Contains(err.Error(),
+		"withoutAllowance") {
 		t.Errorf("closed without an allowance: %v", err)
 	}
 
@@ -140,7 +143,8 @@ func TestAllowance_PostedByAgeAndUsedByWriteOffs(t *testing.T) {
 	}
 	e.mustChange(accounting.MonthChange{Action: period.Close, Month: april})
 
-	if _, err := e.WriteOffAlone(t.Context(), e.Platform.ID, e.by(), receivables.WriteOffCommand{Receivable: first, Note: "Bankrupt"}); err != nil {
+	if _, err := e.WriteOffAlone(t.Context(), e.Platform.ID, e.by(), receivables.WriteOffCommand{Receivable: first,
+		Note: "Bankrupt"}); err != nil {
 		t.Fatal(err)
 	}
 	e.mustChange(accounting.MonthChange{Action: period.SoftClose, Month: may})
@@ -177,7 +181,8 @@ func TestAllowance_OutOfDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.mustChange(accounting.MonthChange{Action: period.SoftClose, Month: march})
-	if err := e.change(accounting.MonthChange{Action: period.Close, Month: march}); err == nil || !strings.Contains(err.Error(), "out of date") {
+	if err := e.change(accounting.MonthChange{Action: period.Close, Month: march}); err == nil || !strings.Contains(err.Error(),
+		"out of date") {
 		t.Errorf("closed: %v", err)
 	}
 
@@ -214,7 +219,8 @@ func TestAllowance_CheckFindsChanges(t *testing.T) {
 	e.owe(100_00)
 	e.mustChange(accounting.MonthChange{Action: period.SoftClose, Month: march})
 	e.post(march)
-	for change, text := range map[string]string{"owed_30 = 9000, required = 900": "by the receivables it is 10000", "required = 1100": "does not follow",
+	for change, text := range map[string]string{"owed_30 = 9000, required = 900": "by the receivables it is 10000",
+		"required = 1100":        "does not follow",
 		"rates = '20,10,50,100'": "does not follow", "currency = 'EUR'": "by the receivables it is 0"} {
 		e.mustExec("ALTER TABLE ledger_receivables_allowances DISABLE TRIGGER USER", "CREATE TABLE kept AS TABLE ledger_receivables_allowances",
 			"UPDATE ledger_receivables_allowances SET "+change)

@@ -11,13 +11,15 @@ import (
 func TestAllowanceRates_Parse(t *testing.T) {
 	t.Parallel()
 	// Four percentages with at most two decimals, up to 100; or nothing.
-	for text, want := range map[string]books.AllowanceRates{"": {}, "1,5,25,100": {100, 500, 2500, 10000}, " 0.5, 5 ,12.25,100": {50, 500, 1225, 10000},
+	for text, want := range map[string]books.AllowanceRates{"": {}, "1,5,25,100": {100, 500, 2500, 10000}, " 0.5, 5 ,12.25,100": {50, 500,
+		1225, 10000},
 		"0,0,0,0": {}} {
 		if got, err := books.ParseAllowanceRates(text); err != nil || got != want {
 			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"1", "1,2,3", "1,2,3,4,5", "1,2,3,101", "-1,2,3,4", "1,2,3,x", "1,2,,4", "1.234,2,3,4", "1e1,2,3,4", "+1,2,3,4"} {
+	for _, text := range []string{"1", "1,2,3", "1,2,3,4,5", "1,2,3,101", "-1,2,3,4", "1,2,3,x", "1,2,,4", "1.234,2,3,4", "1e1,2,3,4",
+		"+1,2,3,4"} {
 		if got, err := books.ParseAllowanceRates(text); err == nil {
 			t.Errorf("%q: %v", text, got)
 		}

@@ -33,7 +33,8 @@ type CashFlows struct {
 	Unexplained int64
 }
 
-// NewCashFlows returns the cash flows of a month. net are the balances at its beginning and end, as in NewPosition. Flows in foreign currencies
+// NewCashFlows returns the cash flows of a month. net are the balances at its beginning and end, as in NewPosition. Flows in
+// foreign currencies
 // have the rates of the month's end. Faults and errors: those of exchange.Rates.Value; money.ErrOverflow.
 func NewCashFlows(functional money.Currency, opening, closing map[Key]money.Total, openingRates, rates *exchange.Rates,
 	movements []Movement) (c CashFlows, err error) {

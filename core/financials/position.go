@@ -23,7 +23,8 @@ type Figure struct {
 type Position []Figure
 
 // NewPosition returns the balance sheet of a month. net are the balances of all accounts at its end, debits less credits, and rates
-// those of its end. What is missing to a balance is the exchange result that is not posted: nothing after it was. Faults and errors: those of
+// those of its end. What is missing to a balance is the exchange result that is not posted: nothing after it was. Faults and
+// errors: those of
 // exchange.Rates.Value; money.ErrOverflow.
 func NewPosition(state *State, net map[Key]money.Total, rates *exchange.Rates) (Position, error) {
 	grouped := map[Key]money.Total{}

@@ -94,7 +94,8 @@ func yearPostings(t *rapid.T, postings []ledger.Posting) (years []financials.Yea
 	return years
 }
 
-func position(t *rapid.T, state *financials.State, net map[financials.Key]money.Total, rates *exchange.Rates, unposted bool) financials.Position {
+func position(t *rapid.T, state *financials.State, net map[financials.Key]money.Total, rates *exchange.Rates,
+	unposted bool) financials.Position {
 	p, err := financials.NewPosition(state, net, rates)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +149,8 @@ func checkResult(t *rapid.T, before, after financials.Position, month *financial
 	}
 }
 
-func checkCash(t *rapid.T, b *books, opening map[financials.Key]money.Total, openingRates, rates *exchange.Rates, before, after financials.Position) {
+func checkCash(t *rapid.T, b *books, opening map[financials.Key]money.Total, openingRates, rates *exchange.Rates, before,
+	after financials.Position) {
 	movements := make([]financials.Movement, 0, len(b.flows))
 	for _, m := range b.flows {
 		movements = append(movements, *m)

@@ -192,7 +192,10 @@ func (r *Report) cash() {
 			return sum(c.Cash.Flows, func(f Flow) bool { return f.Line.Section == section.Section })
 		})
 	}
-	r.add(Row{Statement: CashFlow, Code: "rate-changes", Name: "Changes of exchange rates"}, func(c Column) int64 { return c.Cash.RateChanges })
+	r.add(Row{Statement: CashFlow, Code: "rate-changes", Name: "Changes of exchange rates"}, func(
+		c Column) int64 {
+		return c.Cash.RateChanges
+	})
 	r.add(Row{Statement: CashFlow, Code: "posted-meanwhile", Name: "Posted while this was read"},
 		func(c Column) int64 { return c.Cash.Unexplained })
 	r.total(CashFlow, "", "opening-cash", "Cash at the beginning", func(c Column) int64 { return c.Cash.Opening })

@@ -79,8 +79,10 @@ func TestReport_Example(t *testing.T) {
 		return exchange.NewRates(price.KeptRates{InUSD: map[money.Currency]price.KeptRate{"EUR": {Rate: money.MustRate(rate)}}}, "USD")
 	}
 	k := func(path string, c money.Currency) financials.Key { return financials.Key{Path: path, Currency: c} }
-	opening := map[financials.Key]money.Total{k("own/OPERATING", "USD"): money.TotalOf(100_000), k("equity/capital", "USD"): money.TotalOf(-100_000)}
-	closing := map[financials.Key]money.Total{k("own/OPERATING", "USD"): money.TotalOf(97_000), k("equity/capital", "USD"): money.TotalOf(-100_000),
+	opening := map[financials.Key]money.Total{k("own/OPERATING", "USD"): money.TotalOf(100_000), k("equity/capital",
+		"USD"): money.TotalOf(-100_000)}
+	closing := map[financials.Key]money.Total{k("own/OPERATING", "USD"): money.TotalOf(97_000), k("equity/capital",
+		"USD"): money.TotalOf(-100_000),
 		k("rails/SEPA", "EUR"): money.TotalOf(10_000), k(customer, "EUR"): money.TotalOf(-9_000), k("income/fees", "EUR"): money.TotalOf(-1_000),
 		k("expense/rent", "USD"): money.TotalOf(3_000), k("income/unrealised-exchange-gains", "USD"): money.TotalOf(-100),
 		k("fx/valuation", "USD"): money.TotalOf(100)}
@@ -109,7 +111,8 @@ func TestReport_Example(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	report := financials.NewReport("USD", []financials.Column{column, {Period: financials.Period{From: first.Previous(), To: first.Previous()}}})
+	report := financials.NewReport("USD", []financials.Column{column, {Period: financials.Period{From: first.Previous(),
+		To: first.Previous()}}})
 
 	var got strings.Builder
 	for _, row := range report.Rows {

@@ -25,7 +25,8 @@ type Allowance struct {
 // Change returns what the run posts: above zero if more is expected to be lost.
 func (a Allowance) Change() int64 { return a.Required - a.Before }
 
-// Allowances returns the allowances by currency, for what is owed at the end of a month, rounded half to even. before has the allowances that
+// Allowances returns the allowances by currency, for what is owed at the end of a month, rounded half to even. before has the
+// allowances that
 // there are. Error: money.ErrOverflow.
 func Allowances(owed []receivable.Aging, rates books.AllowanceRates, before map[money.Currency]int64) ([]Allowance, error) {
 	found := map[money.Currency]Allowance{}

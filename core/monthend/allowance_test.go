@@ -68,7 +68,8 @@ func TestAllowances_PercentagesOfWhatIsOwedByAge(t *testing.T) {
 			}
 			difference := new(big.Rat).Sub(exact, new(big.Rat).SetInt64(balances[currency]))
 			if difference.Abs(difference).Cmp(big.NewRat(1, 2)) > 0 || balances[currency] > sums[currency] {
-				t.Errorf("the allowance is %d %s, and %s of %d are expected to be lost", balances[currency], currency, exact.FloatString(4), sums[currency])
+				t.Errorf("the allowance is %d %s, and %s of %d are expected to be lost", balances[currency], currency, exact.FloatString(4),
+					sums[currency])
 			}
 		}
 		for _, a := range found {

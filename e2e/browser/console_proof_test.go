@@ -8,7 +8,8 @@ import (
 
 func TestConsole_PostingProvedInTheBrowser(t *testing.T) {
 	t.Parallel()
-	// The browser checks by itself that a posting is in the signed log: from what the page shows up to the signature. If the page shows another
+	// The browser checks by itself that a posting is in the signed log: from what the page shows up to the signature. If the page
+	// shows another
 	// amount, or the proof or the key is another one, it says so. Without script the page has the proof and the commands.
 	s := startServiceAt(t, "127.0.0.1:0", "--allow-private-webhooks", "--seal-every", "1s")
 	p, _, _ := s.newWorkload()
@@ -43,7 +44,8 @@ func TestConsole_PostingProvedInTheBrowser(t *testing.T) {
 	again(`cell.textContent = was`, "this posting is in the signed log.")
 	again(`document.getElementById("key").value = "`+strings.Replace(key, key[len(key)-6:], "AAAAAA", 1)+`"`, fails)
 	again(`document.getElementById("key").value = "`+key+`"`, "this posting is in the signed log.")
-	again(`window.leaf = document.querySelector("[data-is=leaf]"); leaf.textContent = leaf.textContent.replace(/.{8}$/, "AAAAAAAA"); ""`, fails)
+	again(`window.leaf = document.querySelector("[data-is=leaf]"); leaf.textContent = leaf.textContent.replace(/.{8}$/, "AAAAAAAA"); ""`,
+		fails)
 	c.wantNoComplaints()
 
 	c.setScript(false)

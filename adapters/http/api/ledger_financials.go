@@ -73,7 +73,8 @@ func renderFinancialStatements(r financials.Report) financialStatementsBody {
 		return &value
 	}
 	for _, row := range r.Rows {
-		line := financialLineBody{Statement: string(row.Statement), Section: string(row.Section), Code: row.Code, Name: row.Name, Total: row.IsTotal,
+		line := financialLineBody{Statement: string(row.Statement), Section: string(row.Section), Code: row.Code, Name: row.Name,
+			Total:  row.IsTotal,
 			Amount: minor(row.Values[0]), AmountYearBefore: amount(row, last), Accounts: make([]financialAccountBody, len(row.Accounts))}
 		if last == 2 {
 			line.AmountBefore = amount(row, 1)
@@ -93,10 +94,11 @@ func registerFinancials(a *httpapi.API, service Financials) {
 		Span  string    `query:"span" enum:"MONTH,QUARTER_TO_DATE,YEAR_TO_DATE" default:"MONTH" doc:"How far the statements reach back from the month. Quarters and years are those of the financial year."`
 	}
 	httpapi.GetReport(a, httpapi.Operation{
-		ID: "getFinancialStatements", Path: "/ledger/financial-statements/{month}", Tag: tagLedger, Summary: "Get the financial statements of a month",
+		ID: "getFinancialStatements", Path: "/ledger/financial-statements/{month}", Tag: tagLedger,
+		Summary:    "Get the financial statements of a month",
 		Permission: platform.View,
-		Description: "Returns balance sheet, income statement, cash flow statement (IAS 7, direct method) and changes in equity in the functional " +
-			"currency, with those of the period before and of the year before. Money, and what is owed in money, is worth the closing rate of the " +
+		Description: "Returns balance sheet, income statement, cash flow statement (IAS 7, direct method) and changes in equity in the " +
+			"functional currency, with those of the period before and of the year before. Money, and what is owed in money, is worth the closing rate of the " +
 			"month; income, expense and equity keep the value of their times, as the exchange results have it (IAS 21). Cash flows in foreign " +
 			"currencies have the closing rate of their month. Every month of the period needs its exchange result. With format=csv, one line per " +
 			"line of the statements, without accounts.",

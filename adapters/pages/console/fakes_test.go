@@ -458,7 +458,8 @@ func (f *fakeAccounting) Entries(ctx context.Context, filter ports.AccountEntryF
 	return f.entries, f.read(ctx, filter.Account.Platform, "entries")
 }
 
-func (f *fakeAccounting) Account(ctx context.Context, p ident.Platform, path string, _ money.Currency, _ ports.Cutoff) ([]accounting.LedgerAccount,
+func (f *fakeAccounting) Account(ctx context.Context, p ident.Platform, path string, _ money.Currency,
+	_ ports.Cutoff) ([]accounting.LedgerAccount,
 	error) {
 	if err := f.read(ctx, p, "account"); err != nil {
 		return nil, err

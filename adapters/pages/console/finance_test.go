@@ -52,7 +52,8 @@ func TestMonths_ChangedAfterACode(t *testing.T) {
 	}{
 		"soft-close": {url.Values{"note": {"Complete"}, "first": {"yes"}}, `soft-close 2026-02 by ` + author +
 			`: "Complete" first true without false false false false`},
-		"close":          {url.Values{"withoutYearEnd": {"yes"}}, `close 2026-02 by ` + author + `: "" first false without false false false true`},
+		"close": {url.Values{"withoutYearEnd": {"yes"}},
+			`close 2026-02 by ` + author + `: "" first false without false false false true`},
 		"reopen":         {nil, `reopen 2026-02 by ` + author + `: "" first false without false false false false`},
 		"revalue":        {nil, "revalue 2026-02 by " + author},
 		"post-allowance": {nil, "post the allowance of 2026-02 by " + author},

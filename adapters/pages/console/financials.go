@@ -76,7 +76,8 @@ func (c *Console) showFinancials(r *request) error {
 		v.Intro = refused.Message
 	}
 	v.Filter = &filter{path, []field{{Name: "month", Label: "Month", Kind: "month", Value: month},
-		{Name: "span", Label: "Period", Kind: "select", Options: options, Value: string(q.Span), Hint: "Quarters and years are those of the financial year."}}}
+		{Name: "span", Label: "Period", Kind: "select", Options: options, Value: string(q.Span),
+			Hint: "Quarters and years are those of the financial year."}}}
 	if err != nil {
 		v.Actions = []fact{actionLink("Month end", v.Base+"/months")}
 		return c.show(r, v)
@@ -135,7 +136,8 @@ func (c *Console) showFinancialLine(r *request) error {
 		if row.Code != r.PathValue("line") || len(row.Accounts) == 0 {
 			continue
 		}
-		v := view{page: c.page(r, row.Name, "financials"), Intro: "What each account adds to this line of the " + lower(string(name)) + ", in its own " +
+		v := view{page: c.page(r, row.Name, "financials"), Intro: "What each account adds to this line of the " + lower(string(
+			name)) + ", in its own " +
 			"currency and in " + string(report.Functional) + "."}
 		v.Facts = add(nil, "Period", report.Columns[0].Period.String(), financialsLink(v.Base+"/financial-statements", report.Query))
 		v.Facts = add(v.Facts, "Amount", report.Amount(row, 0)+" "+string(report.Functional))

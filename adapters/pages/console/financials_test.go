@@ -54,9 +54,11 @@ func TestFinancials_FiguresLeadToTheirAccounts(t *testing.T) {
 	// trial balance. A month that is not closed is provisional.
 	s := asFinance(t)
 	got := s.get(base + "/financial-statements")
-	for _, want := range []string{"Balance sheet", "Income statement", "Cash flow statement", "Changes in equity", "2026-01", "the month is not closed",
+	for _, want := range []string{"Balance sheet", "Income statement", "Cash flow statement", "Changes in equity", "2026-01",
+		"the month is not closed",
 		`href="` + base + `/financial-statements/lines/INCOME_STATEMENT/fees?month=2026-02&amp;span=MONTH">1.05</a>`,
-		base + "/financial-statements/file.pdf?month=2026-02&amp;span=MONTH", base + "/financial-statements/file.csv?month=2026-02&amp;span=MONTH"} {
+		base + "/financial-statements/file.pdf?month=2026-02&amp;span=MONTH",
+		base + "/financial-statements/file.csv?month=2026-02&amp;span=MONTH"} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("no %q in %s", want, got.body)
 		}

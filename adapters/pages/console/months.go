@@ -77,8 +77,9 @@ var monthActions = []monthAction{
 			done, err := c.MonthEnd.Revalue(r.Context(), r.platform.ID, by, nil, m)
 			return proposed(basePath(r.platform.ID), done), err
 		}},
-	{"post-allowance", "Post the allowance for receivables", "What of the receivables is expected to be lost is computed by their age, and the " +
-		"difference to the present allowance is posted. Post it before the exchange result, which it may change.", accounting.StepAllowance,
+	{"post-allowance", "Post the allowance for receivables",
+		"What of the receivables is expected to be lost is computed by their age, and the " +
+			"difference to the present allowance is posted. Post it before the exchange result, which it may change.", accounting.StepAllowance,
 		period.SoftClosed, nil,
 		func(c *Console, r *request, m period.Month, by platform.Author) (string, error) {
 			done, err := c.MonthEnd.PostAllowance(r.Context(), r.platform.ID, by, nil, m)

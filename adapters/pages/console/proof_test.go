@@ -50,7 +50,8 @@ func TestPosting_HasItsProof(t *testing.T) {
 	leaf := base64.StdEncoding.EncodeToString(ledger.Leaf{Posting: p.Posting, Seq: p.Seq, Recorded: p.Recorded}.Encode(nil))
 	key := audit.VerifierKey(ownPlatform, ports.CheckpointKey{Public: [32]byte{1}})
 	got := s.get(path)
-	for _, want := range []string{leaf, "origin\n43\nroot\n\n— origin signature", strings.ReplaceAll(key, "+", "&#43;"), "leaf 41", "causeway ledger verify"} {
+	for _, want := range []string{leaf, "origin\n43\nroot\n\n— origin signature", strings.ReplaceAll(key, "+", "&#43;"), "leaf 41",
+		"causeway ledger verify"} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("no %q in %s", want, got.body)
 		}
@@ -58,12 +59,14 @@ func TestPosting_HasItsProof(t *testing.T) {
 	if len(got.elements("script")) != 1 || !strings.Contains(got.Header.Get("Content-Security-Policy"), "script-src 'self';") {
 		t.Errorf("%q, %s", got.Header.Get("Content-Security-Policy"), got.body)
 	}
-	if other := s.get(base + "/entries?path=income/fees&currency=USD"); strings.Contains(other.Header.Get("Content-Security-Policy"), "script-src") {
+	if other := s.get(base + "/entries?path=income/fees&currency=USD"); strings.Contains(other.Header.Get("Content-Security-Policy"),
+		"script-src") {
 		t.Errorf("another page may run scripts: %q", other.Header.Get("Content-Security-Policy"))
 	}
 	s.accounting.posting.Kind, s.accounting.posting.Memo = ledger.KindUnmatchedReceived, "unknown reference Ixchel Balam"
 	foreign := base64.StdEncoding.EncodeToString([]byte("Ixchel Balam"))
-	if got := s.get(path); strings.Contains(got.body, "Ixchel") || strings.Contains(got.body, foreign[:8]) || strings.Contains(got.body, `data-is="leaf"`) {
+	if got := s.get(path); strings.Contains(got.body, "Ixchel") || strings.Contains(got.body, foreign[:8]) || strings.Contains(got.body,
+		`data-is="leaf"`) {
 		t.Errorf("words of a payer: %s", got.body)
 	}
 	s.accounting.posting.Seq = 0

@@ -226,7 +226,8 @@ func pathOf(pattern string, p ident.Platform) string {
 		"{customer}", customerID.UUID().String(), "{posting}", postingID.String(), "{webhook}", webhookID.UUID().String(),
 		"{proposal}", proposalID.UUID().String(), "{month}", testMonth.String(), "{reconciliation}", runID.UUID().String(),
 		"{break}", breakID.UUID().String(), "{journal}", journalNumber, "{receivable}", receivableID.UUID().String(),
-		"{statement}", "INCOME_STATEMENT", "{line}", "fees", "{day}", string(reportDay), "{job}", deadJobID.String(), "{connection}", "bank-eur", "{payment}",
+		"{statement}", "INCOME_STATEMENT", "{line}", "fees", "{day}", string(reportDay), "{job}", deadJobID.String(), "{connection}",
+		"bank-eur", "{payment}",
 		paymentID.UUID().String(), "{verification}", verificationID.UUID().String(), "{owner}", ownerID.UUID().String(),
 		"{passkey}", base64.RawURLEncoding.EncodeToString(passkeyID),
 		"{document}", documentID.UUID().String(), "{hit}", hitID.String(), "{request}", requestID.UUID().String()).Replace(pattern)

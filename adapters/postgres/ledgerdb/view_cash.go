@@ -7,7 +7,8 @@ import (
 	"causeway/core/period"
 )
 
-// cashAccounts has the accounts that are cash, in ranges of paths ($11, $12): all of them are own, so that what moves between two of them is
+// cashAccounts has the accounts that are cash, in ranges of paths ($11, $12): all of them are own, so that what moves between
+// two of them is
 // left out; $2 is empty. Uses ledger_accounts_by_path.
 var cashAccounts = `
     SELECT a.id, a.path, a.currency, a.class, $2::text = '' AS own` + fromPathRanges("$11", "$12")

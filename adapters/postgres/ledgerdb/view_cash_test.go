@@ -80,11 +80,14 @@ func TestMonthEndView_CashMovementsAnyTimes(t *testing.T) {
 			header := h.newHeader()
 			header.Effective = recorded.Add(time.Duration(gap)).Truncate(time.Microsecond)
 			amount := rapid.Int64Range(1, 1000).Draw(t, "amount")
-			h.postAt(recorded, ledger.Adjustment(header, []ledger.Entry{{Debit: "rails/RTP", Credit: ledger.FundingJIT, Currency: money.USD, Amount: amount}}))
+			h.postAt(recorded, ledger.Adjustment(header, []ledger.Entry{{Debit: "rails/RTP", Credit: ledger.FundingJIT, Currency: money.USD,
+				Amount: amount}}))
 			amounts[header.Effective] += amount
 		}
-		from := noon.Add(time.Duration(rapid.Int64Range(-int64(50*time.Hour), int64(recorded.Sub(noon))).Draw(t, "from"))).Truncate(time.Microsecond)
-		interval := period.Interval{From: from, To: from.Add(time.Duration(rapid.Int64Range(1, int64(200*time.Hour)).Draw(t, "length"))).Truncate(time.Microsecond)}
+		from := noon.Add(time.Duration(rapid.Int64Range(-int64(50*time.Hour), int64(recorded.Sub(noon))).Draw(t, "from"))).Truncate(
+			time.Microsecond)
+		interval := period.Interval{From: from, To: from.Add(time.Duration(rapid.Int64Range(1, int64(200*time.Hour)).Draw(t,
+			"length"))).Truncate(time.Microsecond)}
 
 		got := h.cashMovements(interval)[financials.Key{Path: ledger.FundingJIT, Currency: money.USD}]
 

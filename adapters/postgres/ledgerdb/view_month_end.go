@@ -27,7 +27,8 @@ func (v *Views) MonthEndView(ctx context.Context, p ident.Platform, upto int64, 
 }
 
 // movesOn returns the entries on accounts that are effective from $7 until before $8: what each added to the credits
-// of the account less its debits, with the account on the other side. Those of postings that were recorded around that time are in a range ($3 to $6);
+// of the account less its debits, with the account on the other side. Those of postings that were recorded around that time are
+// in a range ($3 to $6);
 // backdated ones have numbers up to $9, and $10 are those effective after they were recorded. Entries between two own
 // accounts are left out. accounts has their id, path, currency and whether they are own. Uses
 // ledger_entries_by_debit_account, ledger_entries_by_credit_account, ledger_backdated_entries_by_gap and the primary key

@@ -24,7 +24,8 @@ type Receivables interface {
 // Balances reads balances of the past.
 type Balances interface {
 	// AccountsAtCutoff returns the accounts at a path with their balances at a cutoff.
-	AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut ports.Cutoff) ([]ports.LedgerAccount, error)
+	AccountsAtCutoff(ctx context.Context, p ident.Platform, path string, currency money.Currency, cut ports.Cutoff) ([]ports.LedgerAccount,
+		error)
 }
 
 // Owed computes what was owed at the end of the month of a run by age, by postings with numbers up to its LastSeq.
@@ -38,7 +39,8 @@ func (r *Reader) Owed(ctx context.Context, run monthend.Run) ([]receivable.Aging
 	return sums.Sorted(), err
 }
 
-// Allowances computes the allowances of a run; former are the postings of the month that it replaces. It returns the number of the last posting
+// Allowances computes the allowances of a run; former are the postings of the month that it replaces. It returns the number of
+// the last posting
 // that it may have read.
 func (r *Reader) Allowances(ctx context.Context, run monthend.Run, rates books.AllowanceRates, former []ledger.Posting) (
 	found []monthend.Allowance, lastSeq int64, err error) {
