@@ -6,7 +6,7 @@ import "time"
 // earned in them.
 func (s *exampleRecorder) recordMonthEnd() {
 	s.callUnrecorded("PUT", "/ledger/settings", object{"functionalCurrency": "USD", "unrealisedResult": "KEEP", "feeRecognition": "DELIVERY",
-		"yearEndMonth": int(previousMonth().Month()), "fourEyes": []string{}})
+		"yearEndMonth": int(previousMonth().Month()), "receivablesAllowance": "1,5,25,100", "fourEyes": []string{}})
 	trade := func(day, euros, dollars int) object {
 		return object{"note": "Traded with the liquidity provider", "effectiveAt": formatTimestamp(previousMonth().AddDate(0, 0, day)),
 			"entries": []object{
@@ -16,10 +16,13 @@ func (s *exampleRecorder) recordMonthEnd() {
 	}
 	s.callUnrecorded("POST", "/ledger/adjustments", trade(3, 1_000_000, 1_080_000))
 	month := previousMonth().Format("2006-01")
+	s.record("postReceivablesAllowance", "", "/ledger/receivables-allowance/"+month+"/post", "").wantStatus(200)
+	s.record("getReceivablesAllowance", "", "/ledger/receivables-allowance/"+month, "").wantStatus(200)
 	s.record("postExchangeResult", "", "/ledger/exchange-result/"+month+"/post", "").wantStatus(200)
 	s.record("getExchangeResult", "", "/ledger/exchange-result/"+month, "").wantStatus(200)
 	s.record("postDeferredFees", "", "/ledger/deferred-fees/"+month+"/post", "").wantStatus(200)
 	s.record("getDeferredFees", "", "/ledger/deferred-fees/"+month, "").wantStatus(200)
+	s.record("getFinancialStatements", "", "/ledger/financial-statements/"+month, "").wantStatus(200)
 	from := s.get("/ledger/fx-position").wantStatus(200).text("valuedAt")
 	s.record("getExchangeChanges", "", "/ledger/exchange-changes?from="+from+"&to="+formatTimestamp(time.Now()), "").wantStatus(200)
 	s.recordYearEnd()

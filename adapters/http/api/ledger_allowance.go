@@ -40,7 +40,8 @@ func registerAllowance(a *httpapi.API, service MonthEnd) {
 		ID: "postReceivablesAllowance", Path: "/ledger/receivables-allowance/{month}/post", Tag: tagLedger,
 		Summary: "Post the allowance for receivables of a month", Permission: platform.Manage,
 		Description: "For platforms with `receivablesAllowance` in their accounting policies: computes what of the receivables is " +
-			"expected to be lost at the end of a soft-closed month, by the days since the return (IFRS 9), and posts the difference to what there is between " +
+			"expected to be " +
+			"lost at the end of a soft-closed month, by the days since the return (IFRS 9), and posts the difference to what there is between " +
 			"`expense/write-offs` and `allowance/receivables`. It can be repeated until the month is closed, as the exchange result, and is " +
 			"posted before it.",
 		Timeout: monthEndTimeout, Errors: []fault.Code{fault.MonthArchived},

@@ -98,7 +98,8 @@ func registerFinancials(a *httpapi.API, service Financials) {
 		Summary:    "Get the financial statements of a month",
 		Permission: platform.View,
 		Description: "Returns balance sheet, income statement, cash flow statement (IAS 7, direct method) and changes in equity in the " +
-			"functional currency, with those of the period before and of the year before. Money, and what is owed in money, is worth the closing rate of the " +
+			"functional currency, " +
+			"with those of the period before and of the year before. Money, and what is owed in money, is worth the closing rate of the " +
 			"month; income, expense and equity keep the value of their times, as the exchange results have it (IAS 21). Cash flows in foreign " +
 			"currencies have the closing rate of their month. Every month of the period needs its exchange result. With format=csv, one line per " +
 			"line of the statements, without accounts.",

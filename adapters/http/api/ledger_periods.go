@@ -228,7 +228,8 @@ func registerPeriods(a *httpapi.API, service Periods) {
 			"and contain the reversed posting or the original day. Months are closed in order.\n\n" +
 			"A platform with a functional currency posts the exchange result of the month first, and one that recognises fees at delivery defers " +
 			"fees, and one that makes an allowance for receivables posts that; otherwise the request is refused, unless it confirms to close " +
-			"without. So is the last month of a financial year before the year is closed (`POST /ledger/years/{year}/close`), if the platform has a " +
+			"without. So is the last month of a financial year before the year is closed (`POST " +
+			"/ledger/years/{year}/close`), if the platform has a " +
 			"functional currency or has closed a year before."},
 		func(b accountingPeriodCloseRequest) accounting.MonthChange {
 			return accounting.MonthChange{Note: b.Note, WithoutRevaluation: b.WithoutRevaluation, WithoutFeeDeferral: b.WithoutFeeDeferral,
