@@ -2561,10 +2561,18 @@ CREATE TABLE rail_decisions (
     note text NOT NULL,
     decided_at timestamp with time zone NOT NULL,
     person_id uuid,
+    token_id uuid,
+    proposal_id uuid,
+    approver_token_id uuid,
+    approver text DEFAULT ''::text NOT NULL,
     CONSTRAINT rail_decision_actor_length CHECK (((length(actor) >= 1) AND (length(actor) <= 200))),
     CONSTRAINT rail_decision_known CHECK ((decision = ANY (ARRAY['RELEASE'::text, 'CANCEL'::text, 'WITHDRAW'::text, 'MOVE'::text, 'REPORT_NOT_SENT'::text, 'CONFIRM_NOT_SENT'::text]))),
     CONSTRAINT rail_decision_note_length CHECK (((length(note) >= 1) AND (length(note) <= 500)))
 );
+ALTER TABLE rail_decisions
+    ADD CONSTRAINT rail_decision_has_approver CHECK (((proposal_id IS NOT NULL) = (approver <> ''::text))) NOT VALID;
+ALTER TABLE rail_decisions
+    ADD CONSTRAINT rail_decision_two_tokens CHECK ((approver_token_id <> token_id)) NOT VALID;
 ALTER TABLE ONLY rail_decisions
     ADD CONSTRAINT rail_decisions_pkey PRIMARY KEY (platform_id, id);
 CREATE INDEX rail_decisions_by_payment ON rail_decisions USING btree (platform_id, payment_id);

@@ -9,6 +9,7 @@ import (
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/rail"
 )
 
@@ -54,11 +55,13 @@ type RailQueueExcept struct {
 type RailDecision struct {
 	ID uuid.UUID
 	// Payment is the payment as it was.
-	Payment     rail.Payment
-	Decision    RailDecisionKind
-	Actor, Note string
-	Person      ident.Person // who has decided; zero if nobody had signed in
-	At          time.Time
+	Payment  rail.Payment
+	Decision RailDecisionKind
+	// Author has decided, and Approval is that of a second person; zero without one.
+	platform.Author
+	Approval platform.Approval
+	Note     string
+	At       time.Time
 }
 
 // RailDecisionKind is what an operator decides.

@@ -12,6 +12,7 @@ import (
 	"causeway/app/rails"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/proposal"
 	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -226,8 +227,20 @@ func parsePaymentID(text string) (uuid.UUID, error) {
 type payoutsReleaseCommand struct{ payoutArgs }
 
 func (c payoutsReleaseCommand) Run(ctx context.Context, env *Env) error {
-	return c.decide(ctx, env, (*rails.Service).Release,
-		always("is released. It is sent within seconds, unless it now waits for money; see: causeway payouts queue"))
+	var waits *proposal.Proposal
+	return c.decide(ctx, env, func(s *rails.Service, ctx context.Context, id uuid.UUID, by rails.Author) (rail.Payment, error) {
+		done, err := s.Release(ctx, id, by)
+		if waits = done.Proposal; err != nil || waits == nil {
+			return done.Done, err
+		}
+		shown, err := s.Payments(ctx, id)
+		return shown[0].Payment, err
+	}, func(rail.Payment) string {
+		if waits != nil {
+			return "needs the approval of a second person: " + waits.ID.String() + ". See: causeway ledger proposals"
+		}
+		return "is released. It is sent within seconds, unless it now waits for money; see: causeway payouts queue"
+	})
 }
 
 type payoutsCancelCommand struct{ payoutArgs }

@@ -160,14 +160,13 @@ func (u *Unit) writeRailPayments(ctx context.Context, s schema.Statement[rail.Pa
 // railDecisions is the table rail_decisions.
 var railDecisions = schema.New("rail_decisions", keyOfPlatform, func(d *ports.RailDecision) schema.Columns {
 	p := &d.Payment
-	return schema.Columns{
+	return slices.Concat(schema.Columns{
 		{Name: "platform_id", Field: &p.Platform}, {Name: "id", Field: &d.ID}, {Name: "payment_id", Field: &p.ID},
 		{Name: "kind", Field: &p.Kind},
 		{Name: "decision", Field: &d.Decision}, {Name: "state", Field: &p.State}, {Name: "wait", Field: &p.Wait},
 		{Name: "reason", Field: &p.Reason},
-		{Name: "actor", Field: &d.Actor}, {Name: "person_id", Field: &d.Person}, {Name: "note", Field: &d.Note},
-		{Name: "decided_at", Field: &d.At},
-	}
+		{Name: "note", Field: &d.Note}, {Name: "decided_at", Field: &d.At},
+	}, schema.AuthorColumns(&d.Author), schema.ApprovalColumns(&d.Approval))
 })
 
 var insertRailDecision = railDecisions.Insert("")

@@ -11,6 +11,7 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/core/corridor"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -289,7 +290,8 @@ func TestRailDecisions_AreKept(t *testing.T) {
 	c := newEnv(t)
 	p := railPayment(c, rail.Payout, 0, 1, rail.InReview, rail.WaitsForReview)
 	p.Reason = "above the limit"
-	d := ports.RailDecision{ID: generator.New(noon), Payment: p, Decision: ports.ReleaseRailPayment, Actor: "ana", Note: "confirmed", At: noon}
+	d := ports.RailDecision{ID: generator.New(noon), Payment: p, Decision: ports.ReleaseRailPayment, Author: platform.Author{Actor: "ana"},
+		Note: "confirmed", At: noon}
 	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.RecordRailDecision(ctx, d) })
 
 	found, err := c.RailDecisions(t.Context(), p.Platform, p.ID)

@@ -360,6 +360,7 @@ func (s services) Proposals() *proposals.Service {
 		Store: s.db, Clock: systemClock{}, IDs: s.ids, Executors: slices.Concat(
 			s.Accounting().Executors(), s.Periods().Executors(), s.Books().Executors(), s.Treasury().Executors(), s.Receivables().Executors(),
 			s.MonthEnd().Executors(), s.Years().Executors(), newReconciliation(s.db, s.ids).Executors(),
+			s.Rails().Executors(),
 		)})
 }
 

@@ -84,11 +84,6 @@ func noPayment(id uuid.UUID) error {
 	return fault.New(fault.InvalidInput, "No connection has a payment %s. List those that wait with: causeway payouts list", id)
 }
 
-// Release lets a payment go on that waits for a review, or for money. It is sent when the queue is next looked at.
-func (s *Service) Release(ctx context.Context, id uuid.UUID, by Author) (rail.Payment, error) {
-	return s.decide(ctx, id, by, as(ports.ReleaseRailPayment, rail.Payment.Release))
-}
-
 // Cancel ends a payout that has not left. The customer is refunded.
 func (s *Service) Cancel(ctx context.Context, id uuid.UUID, by Author) (rail.Payment, error) {
 	return s.decide(ctx, id, by, as(ports.CancelRailPayment, func(p rail.Payment) (rail.Payment, error) { return p.Cancel(s.Clock.Now()) }))
@@ -148,67 +143,82 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, by Author, change de
 	if err != nil {
 		return rail.Payment{}, err
 	}
-	found, err := s.Store.RailPaymentsByID(ctx, id)
+	target, err := s.undecided(ctx, id)
 	if err != nil {
 		return rail.Payment{}, err
 	}
-	if len(found) == 0 {
-		return rail.Payment{}, noPayment(id)
+	return s.decidePayment(ctx, target, by, change)
+}
+
+// undecided returns the payment with an id that has not ended.
+func (s *Service) undecided(ctx context.Context, id uuid.UUID) (target rail.Payment, err error) {
+	found, err := s.Store.RailPaymentsByID(ctx, id)
+	if err != nil {
+		return target, err
 	}
-	target := found[0]
+	if len(found) == 0 {
+		return target, noPayment(id)
+	}
+	target = found[0]
 	for _, p := range found { // a transaction can have a payout and a refund
 		if p.State.IsWaiting() || p.State.IsInFlight() {
 			target = p
 		}
 	}
-	return s.decidePayment(ctx, target, by, change)
+	return target, nil
 }
 
 // decidePayment is decide for a payment as it was read.
-func (s *Service) decidePayment(ctx context.Context, target rail.Payment, by Author, change decision) (rail.Payment, error) {
-	key := ports.RailPaymentKey{Platform: target.Platform, ID: target.ID, Kind: target.Kind}
+func (s *Service) decidePayment(ctx context.Context, target rail.Payment, by Author, change decision) (decided rail.Payment, err error) {
 	earlier, err := s.Store.RailDecisions(ctx, target.Platform, target.ID)
 	if err != nil {
-		return rail.Payment{}, err
+		return decided, err
 	}
-	account := target.Account()
 	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		now := s.Clock.Now()
-		accounts, err := lockAccounts(ctx, tx, account, now)
-		if err != nil {
-			return err
-		}
-		locked, err := tx.LockRailPayments(ctx, []ports.RailPaymentKey{key})
-		if err != nil {
-			return err
-		}
-		before := locked[key]
-		if before.Account() != account {
-			return fault.New(fault.InvalidInput, "Nothing was changed: the payment was given to another connection meanwhile. Repeat the command.")
-		}
-		after, kind, err := change(before, earlier)
-		if err != nil {
-			return fault.New(fault.InvalidInput, "Nothing was changed: %v.", err)
-		}
-		target = after
-		if err := tx.UpdateRailPayments(ctx, []rail.Payment{after}); err != nil {
-			return err
-		}
-		if a := accounts[account]; a != nil {
-			a.Settle(before, after)
-		}
-		if err := tx.SaveRailAccounts(ctx, accounts, nil, now); err != nil {
-			return err
-		}
-		if after.State == rail.Cancelled {
-			if err := connections.AddCalls(ctx, tx, []rail.Payment{after}, now, s.IDs); err != nil {
-				return err
-			}
-		}
-		return tx.RecordRailDecision(ctx, ports.RailDecision{ID: s.IDs.New(now), Payment: before, Decision: kind, Actor: by.Actor,
-			Person: by.Person, Note: by.Note, At: now})
+		decided, err = s.decideIn(ctx, tx, target, earlier, change,
+			ports.RailDecision{ID: s.IDs.New(now), Author: by.author(), Note: by.Note, At: now})
+		return err
 	})
-	return target, err
+	return decided, err
+}
+
+// decideIn changes a payment as it was read, given what was decided about it before, and records the decision.
+func (s *Service) decideIn(ctx context.Context, tx Tx, target rail.Payment, earlier []ports.RailDecision, change decision,
+	d ports.RailDecision) (after rail.Payment, err error) {
+	key, account := ports.RailPaymentKey{Platform: target.Platform, ID: target.ID, Kind: target.Kind}, target.Account()
+	accounts, err := lockAccounts(ctx, tx, account, d.At)
+	if err != nil {
+		return after, err
+	}
+	locked, err := tx.LockRailPayments(ctx, []ports.RailPaymentKey{key})
+	if err != nil {
+		return after, err
+	}
+	d.Payment = locked[key]
+	if d.Payment.Account() != account {
+		return after, fault.New(fault.InvalidInput,
+			"Nothing was changed: the payment was given to another connection meanwhile. Repeat the command.")
+	}
+	after, d.Decision, err = change(d.Payment, earlier)
+	if err != nil {
+		return after, fault.New(fault.InvalidInput, "Nothing was changed: %v.", err)
+	}
+	if err := tx.UpdateRailPayments(ctx, []rail.Payment{after}); err != nil {
+		return after, err
+	}
+	if a := accounts[account]; a != nil {
+		a.Settle(d.Payment, after)
+	}
+	if err := tx.SaveRailAccounts(ctx, accounts, nil, d.At); err != nil {
+		return after, err
+	}
+	if after.State == rail.Cancelled {
+		if err := connections.AddCalls(ctx, tx, []rail.Payment{after}, d.At, s.IDs); err != nil {
+			return after, err
+		}
+	}
+	return after, tx.RecordRailDecision(ctx, d)
 }
 
 // lockAccounts locks the account of a payment; there is none if no connection serves it.

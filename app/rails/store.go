@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/internal/connections"
+	"causeway/app/internal/foureyes"
 	"causeway/core/bankorder"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -37,6 +38,7 @@ type Store interface {
 // Tx records what operators decide about payments of connections.
 type Tx interface {
 	connections.Tx
+	foureyes.Tx
 	RecordRailDecision(ctx context.Context, d ports.RailDecision) error
 	SaveOpeningBalance(ctx context.Context, b ports.OpeningBalance) error
 }

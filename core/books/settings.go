@@ -44,13 +44,14 @@ const (
 	ActionWriteOff   Action = "WRITE_OFF"
 	ActionYearEnd    Action = "YEAR_END"
 	ActionTreasury   Action = "TREASURY"
-	ActionChart      Action = "CHART" // accounts, codes of the general ledger, opening balances
+	ActionChart      Action = "CHART"   // accounts, codes of the general ledger, opening balances
+	ActionRelease    Action = "RELEASE" // of payments that wait at a connection
 )
 
 // Actions lists every action.
 func Actions() []Action {
 	return []Action{ActionAdjustment, ActionAssignment, ActionSoftClose, ActionClose, ActionPrice, ActionSettings,
-		ActionWriteOff, ActionYearEnd, ActionTreasury, ActionChart}
+		ActionWriteOff, ActionYearEnd, ActionTreasury, ActionChart, ActionRelease}
 }
 
 // Settings are the accounting policies of a platform.

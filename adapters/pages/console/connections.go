@@ -12,6 +12,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/person"
+	"causeway/core/proposal"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -26,7 +27,7 @@ type Rails interface {
 	Pause(ctx context.Context, name string, paused bool, by rails.Author) error
 	Waiting(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error)
 	Payments(ctx context.Context, id uuid.UUID) ([]rails.Decided, error)
-	Release(ctx context.Context, id uuid.UUID, by rails.Author) (rail.Payment, error)
+	Release(ctx context.Context, id uuid.UUID, by rails.Author) (proposal.Outcome[rail.Payment], error)
 	Cancel(ctx context.Context, id uuid.UUID, by rails.Author) (rail.Payment, error)
 	Withdraw(ctx context.Context, id uuid.UUID, by rails.Author) (rail.Payment, error)
 	Move(ctx context.Context, id uuid.UUID, to string, by rails.Author) (rail.Payment, error)
@@ -65,7 +66,7 @@ func (c *Console) everywhere(right person.Right, serve func(*request) error) fun
 
 // railAuthor returns the person who has signed in as one who decides about connections, with the reason that was entered.
 func railAuthor(r *request) rails.Author {
-	return rails.Author{Actor: r.in.Person.Email, Note: r.PostFormValue("note")}
+	return rails.Author{Actor: r.in.Person.Email, Person: r.in.Person.ID, Note: r.PostFormValue("note")}
 }
 
 func connectionState(l rails.Listed) stepState {

@@ -19,6 +19,8 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/rail"
 	"causeway/core/settlement"
 	"causeway/ports"
@@ -28,6 +30,8 @@ var deadJobID = uuid.UUID{0: 1, 15: 40}
 
 // fakeRails is connections and the payments that they carry.
 type fakeRails struct {
+	// proposes: releases need a second person.
+	proposes bool
 	*calls
 	listed   []rails.Listed
 	pauses   []ports.RailPause
@@ -114,8 +118,12 @@ func (f *fakeRails) decided(ctx context.Context, what string, id uuid.UUID, by r
 	return rail.Payment{}, cmp.Or(f.everywhere(ctx, "%s %s by %s: %s", what, id, by.Actor, by.Note), f.refusal)
 }
 
-func (f *fakeRails) Release(ctx context.Context, id uuid.UUID, by rails.Author) (rail.Payment, error) {
-	return f.decided(ctx, "release", id, by)
+func (f *fakeRails) Release(ctx context.Context, id uuid.UUID, by rails.Author) (done proposal.Outcome[rail.Payment], err error) {
+	done.Done, err = f.decided(ctx, "release", id, by)
+	if f.proposes {
+		done.Proposal = &proposal.Proposal{ID: proposalID, Platform: ownPlatform}
+	}
+	return done, err
 }
 
 func (f *fakeRails) Cancel(ctx context.Context, id uuid.UUID, by rails.Author) (rail.Payment, error) {
@@ -137,7 +145,7 @@ func (f *fakeRails) MarkNotSent(ctx context.Context, id uuid.UUID, by rails.Auth
 func newRailPayment(state rail.State) rails.Decided {
 	p := rails.Decided{Payment: rail.Payment{ID: paymentID.UUID(), Kind: rail.Payout, Connection: "bank-eur", State: state, Amount: usd(9_00),
 		Reason: "above the limit", RecordedAt: now.Add(-50 * time.Hour)}, Decisions: []ports.RailDecision{{Decision: ports.WithdrawRailPayment,
-		Actor: "ana", Note: "Doubt", At: now}}, Said: ports.RailReply{Outcome: ports.Outcome{Code: "AC04"}}}
+		Author: platform.Author{Actor: "ana"}, Note: "Doubt", At: now}}, Said: ports.RailReply{Outcome: ports.Outcome{Code: "AC04"}}}
 	p.Platform = ownPlatform
 	return p
 }
@@ -258,5 +266,16 @@ func TestOperations_ShowHowTheServiceRuns(t *testing.T) {
 				t.Errorf("%s: no %q in %s", path, want, got.body)
 			}
 		}
+	}
+}
+
+func TestRailPayments_ReleaseThatNeedsSecondPerson(t *testing.T) {
+	t.Parallel()
+	// Where a release needs a second person, the one who releases is led to the proposal that it has made.
+	s := newSite(t).fill().as(person.Grant{Role: person.Operator})
+	s.rails.proposes = true
+	got := s.post(root+"/rail-payments/"+paymentID.UUID().String()+"/release", url.Values{"code": {"123456"}, "note": {"by phone"}})
+	if want := base + "/proposals/" + proposalID.UUID().String(); got.Header.Get("Location") != want {
+		t.Errorf("%d to %s, want %s", got.StatusCode, got.Header.Get("Location"), want)
 	}
 }

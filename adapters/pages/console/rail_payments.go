@@ -19,39 +19,44 @@ type railDecision struct {
 	// in are the states of a payment that it is offered for. The use case decides whether it can be made.
 	in     []rail.State
 	fields []field
-	do     func(c *Console, r *request, id uuid.UUID) error
+	// do returns the page to go to; that of the payment if it is empty.
+	do func(c *Console, r *request, id uuid.UUID) (to string, err error)
 }
 
 var railDecisions = []railDecision{
-	{"release", "Release", "The payment goes on: it is sent when the queue is next looked at.", []rail.State{rail.InReview, rail.Queued},
-		[]field{noteField}, func(c *Console, r *request, id uuid.UUID) error {
-			_, err := c.Rails.Release(r.Context(), id, railAuthor(r))
-			return err
+	{"release", "Release", "The payment goes on: it is sent when the queue is next looked at. If releases need a second person on " +
+		"its platform, it waits until that person approves.", []rail.State{rail.InReview, rail.Queued},
+		[]field{noteField}, func(c *Console, r *request, id uuid.UUID) (string, error) {
+			done, err := c.Rails.Release(r.Context(), id, railAuthor(r))
+			if err != nil || done.Proposal == nil {
+				return "", err
+			}
+			return proposed(basePath(done.Proposal.Platform), done), nil
 		}},
 	{"cancel", "Cancel", "The payment is not sent, and what the customer paid is refunded. That cannot be undone.",
-		[]rail.State{rail.InReview, rail.Queued}, []field{noteField}, func(c *Console, r *request, id uuid.UUID) error {
+		[]rail.State{rail.InReview, rail.Queued}, []field{noteField}, func(c *Console, r *request, id uuid.UUID) (string, error) {
 			_, err := c.Rails.Cancel(r.Context(), id, railAuthor(r))
-			return err
+			return "", err
 		}},
 	{"withdraw", "Take back", "The payment is taken back from the connection, if it has not left. It then waits for a review, after " +
 		"which it " +
 		"can be released, moved or cancelled.", []rail.State{rail.Queued, rail.HandedOver}, []field{noteField},
-		func(c *Console, r *request, id uuid.UUID) error {
+		func(c *Console, r *request, id uuid.UUID) (string, error) {
 			_, err := c.Rails.Withdraw(r.Context(), id, railAuthor(r))
-			return err
+			return "", err
 		}},
 	{"move", "Give to another connection", "The payment is then in the queue of another connection, which must carry its rail and " +
 		"currency. One " +
 		"that waits for a review goes on waiting for it.", []rail.State{rail.InReview, rail.Queued},
-		[]field{{Name: "to", Label: "Connection"}, noteField}, func(c *Console, r *request, id uuid.UUID) error {
+		[]field{{Name: "to", Label: "Connection"}, noteField}, func(c *Console, r *request, id uuid.UUID) (string, error) {
 			_, err := c.Rails.Move(r.Context(), id, strings.TrimSpace(r.PostFormValue("to")), railAuthor(r))
-			return err
+			return "", err
 		}},
 	{"not-sent", "Report as not sent", "It is recorded that the partner has not got the payment although it has left by the records. When a " +
 		"second person reports the same, it is cancelled and the customer refunded; until then it stays as it is.", []rail.State{rail.Sent},
-		[]field{noteField}, func(c *Console, r *request, id uuid.UUID) error {
+		[]field{noteField}, func(c *Console, r *request, id uuid.UUID) (string, error) {
 			_, err := c.Rails.MarkNotSent(r.Context(), id, railAuthor(r))
-			return err
+			return "", err
 		}},
 }
 
@@ -171,5 +176,5 @@ func (c *Console) decideRailPayment(r *request, d railDecision) (action, error) 
 	}
 	return action{Title: d.title, Section: "rail-payments", Does: d.does, Facts: railFacts(found[len(found)-1].Payment),
 		Fields: append([]field(nil), d.fields...), NeedsCode: true, Back: root + "/rail-payments/" + id.String(),
-		do: func(r *request) (string, error) { return "", d.do(c, r, id) }}, nil
+		do: func(r *request) (string, error) { return d.do(c, r, id) }}, nil
 }

@@ -57,6 +57,9 @@ WITH changes AS (
     FROM reconciliation_resolutions
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
+    SELECT 'decision ' || id || ' about payment ' || payment_id, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM rail_decisions
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
     SELECT 'price change ' || seq || ' of ' || source || ' to ' || destination, proposal_id, NULL, changed_by, person_id, NULL, approver FROM corridor_changes
     WHERE platform_id IS NOT DISTINCT FROM $1 AND (proposal_id IS NOT NULL OR approver <> '')
 ), proposals AS (

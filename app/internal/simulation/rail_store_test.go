@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -12,7 +13,9 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/account"
+	"causeway/core/books"
 	"causeway/core/ident"
+	"causeway/core/proposal"
 	"causeway/core/rail"
 	"causeway/core/receivable"
 	"causeway/core/transaction"
@@ -262,3 +265,27 @@ func (s store) SaveRailPause(context.Context, ports.RailPause) error { return ni
 func (s store) RailAccounts(context.Context, string, time.Time) ([]rail.Account, error) {
 	return nil, nil
 }
+
+// Nothing needs four eyes in a simulation, so that nothing is proposed.
+
+func (u *tx) LockBooksSettings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error) {
+	return u.LockBooksSettingsShared(ctx, p)
+}
+
+func (*tx) LockPeopleOf(context.Context, ident.Platform) (proposal.People, error) {
+	return proposal.People{}, errNoProposals
+}
+
+func (*tx) CountPendingProposals(context.Context, ident.Platform, time.Time) (int, error) {
+	return 0, errNoProposals
+}
+
+func (*tx) CreateProposal(context.Context, proposal.Proposal) error { return errNoProposals }
+
+func (*tx) LockProposal(context.Context, ident.Platform, ident.Proposal) (proposal.Proposal, error) {
+	return proposal.Proposal{}, errNoProposals
+}
+
+func (*tx) UpdateProposal(context.Context, proposal.Proposal) error { return errNoProposals }
+
+var errNoProposals = errors.New("a simulation has no proposals")

@@ -3221,72 +3221,6 @@ func (e FeeConfigFeeType) Valid() bool {
 	}
 }
 
-// Defines values for FinancialLineStatement.
-const (
-	FinancialLineStatementBALANCESHEET    FinancialLineStatement = "BALANCE_SHEET"
-	FinancialLineStatementCASHFLOW        FinancialLineStatement = "CASH_FLOW"
-	FinancialLineStatementCHANGESINEQUITY FinancialLineStatement = "CHANGES_IN_EQUITY"
-	FinancialLineStatementINCOMESTATEMENT FinancialLineStatement = "INCOME_STATEMENT"
-)
-
-// Valid indicates whether the value is a known member of the FinancialLineStatement enum.
-func (e FinancialLineStatement) Valid() bool {
-	switch e {
-	case FinancialLineStatementBALANCESHEET:
-		return true
-	case FinancialLineStatementCASHFLOW:
-		return true
-	case FinancialLineStatementCHANGESINEQUITY:
-		return true
-	case FinancialLineStatementINCOMESTATEMENT:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for FinancialStatementsSpan.
-const (
-	FinancialStatementsSpanMONTH         FinancialStatementsSpan = "MONTH"
-	FinancialStatementsSpanQUARTERTODATE FinancialStatementsSpan = "QUARTER_TO_DATE"
-	FinancialStatementsSpanYEARTODATE    FinancialStatementsSpan = "YEAR_TO_DATE"
-)
-
-// Valid indicates whether the value is a known member of the FinancialStatementsSpan enum.
-func (e FinancialStatementsSpan) Valid() bool {
-	switch e {
-	case FinancialStatementsSpanMONTH:
-		return true
-	case FinancialStatementsSpanQUARTERTODATE:
-		return true
-	case FinancialStatementsSpanYEARTODATE:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for FinancialStatementsState.
-const (
-	FinancialStatementsStateCLOSED     FinancialStatementsState = "CLOSED"
-	FinancialStatementsStateOPEN       FinancialStatementsState = "OPEN"
-	FinancialStatementsStateSOFTCLOSED FinancialStatementsState = "SOFT_CLOSED"
-)
-
-// Valid indicates whether the value is a known member of the FinancialStatementsState enum.
-func (e FinancialStatementsState) Valid() bool {
-	switch e {
-	case FinancialStatementsStateCLOSED:
-		return true
-	case FinancialStatementsStateOPEN:
-		return true
-	case FinancialStatementsStateSOFTCLOSED:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for FxPositionBy.
 const (
 	FxPositionByEffective FxPositionBy = "effective"
@@ -4125,6 +4059,7 @@ const (
 	LedgerSettingsFourEyesCHART      LedgerSettingsFourEyes = "CHART"
 	LedgerSettingsFourEyesCLOSE      LedgerSettingsFourEyes = "CLOSE"
 	LedgerSettingsFourEyesPRICE      LedgerSettingsFourEyes = "PRICE"
+	LedgerSettingsFourEyesRELEASE    LedgerSettingsFourEyes = "RELEASE"
 	LedgerSettingsFourEyesSETTINGS   LedgerSettingsFourEyes = "SETTINGS"
 	LedgerSettingsFourEyesSOFTCLOSE  LedgerSettingsFourEyes = "SOFT_CLOSE"
 	LedgerSettingsFourEyesTREASURY   LedgerSettingsFourEyes = "TREASURY"
@@ -4144,6 +4079,8 @@ func (e LedgerSettingsFourEyes) Valid() bool {
 	case LedgerSettingsFourEyesCLOSE:
 		return true
 	case LedgerSettingsFourEyesPRICE:
+		return true
+	case LedgerSettingsFourEyesRELEASE:
 		return true
 	case LedgerSettingsFourEyesSETTINGS:
 		return true
@@ -4203,6 +4140,7 @@ const (
 	LedgerSettingsUpdateRequestFourEyesCHART      LedgerSettingsUpdateRequestFourEyes = "CHART"
 	LedgerSettingsUpdateRequestFourEyesCLOSE      LedgerSettingsUpdateRequestFourEyes = "CLOSE"
 	LedgerSettingsUpdateRequestFourEyesPRICE      LedgerSettingsUpdateRequestFourEyes = "PRICE"
+	LedgerSettingsUpdateRequestFourEyesRELEASE    LedgerSettingsUpdateRequestFourEyes = "RELEASE"
 	LedgerSettingsUpdateRequestFourEyesSETTINGS   LedgerSettingsUpdateRequestFourEyes = "SETTINGS"
 	LedgerSettingsUpdateRequestFourEyesSOFTCLOSE  LedgerSettingsUpdateRequestFourEyes = "SOFT_CLOSE"
 	LedgerSettingsUpdateRequestFourEyesTREASURY   LedgerSettingsUpdateRequestFourEyes = "TREASURY"
@@ -4222,6 +4160,8 @@ func (e LedgerSettingsUpdateRequestFourEyes) Valid() bool {
 	case LedgerSettingsUpdateRequestFourEyesCLOSE:
 		return true
 	case LedgerSettingsUpdateRequestFourEyesPRICE:
+		return true
+	case LedgerSettingsUpdateRequestFourEyesRELEASE:
 		return true
 	case LedgerSettingsUpdateRequestFourEyesSETTINGS:
 		return true
@@ -5944,7 +5884,6 @@ const (
 	PostingKindReceiptReversed      PostingKind = "receipt_reversed"
 	PostingKindReceivableCollected  PostingKind = "receivable_collected"
 	PostingKindReceivableWrittenOff PostingKind = "receivable_written_off"
-	PostingKindReceivablesAllowance PostingKind = "receivables_allowance"
 	PostingKindRefundFailed         PostingKind = "refund_failed"
 	PostingKindRefundOwed           PostingKind = "refund_owed"
 	PostingKindRefundPaid           PostingKind = "refund_paid"
@@ -5994,8 +5933,6 @@ func (e PostingKind) Valid() bool {
 	case PostingKindReceivableCollected:
 		return true
 	case PostingKindReceivableWrittenOff:
-		return true
-	case PostingKindReceivablesAllowance:
 		return true
 	case PostingKindRefundFailed:
 		return true
@@ -6049,7 +5986,6 @@ const (
 	PostingDetailsKindReceiptReversed      PostingDetailsKind = "receipt_reversed"
 	PostingDetailsKindReceivableCollected  PostingDetailsKind = "receivable_collected"
 	PostingDetailsKindReceivableWrittenOff PostingDetailsKind = "receivable_written_off"
-	PostingDetailsKindReceivablesAllowance PostingDetailsKind = "receivables_allowance"
 	PostingDetailsKindRefundFailed         PostingDetailsKind = "refund_failed"
 	PostingDetailsKindRefundOwed           PostingDetailsKind = "refund_owed"
 	PostingDetailsKindRefundPaid           PostingDetailsKind = "refund_paid"
@@ -6100,8 +6036,6 @@ func (e PostingDetailsKind) Valid() bool {
 		return true
 	case PostingDetailsKindReceivableWrittenOff:
 		return true
-	case PostingDetailsKindReceivablesAllowance:
-		return true
 	case PostingDetailsKindRefundFailed:
 		return true
 	case PostingDetailsKindRefundOwed:
@@ -6144,6 +6078,7 @@ const (
 	ProposalActionCHART      ProposalAction = "CHART"
 	ProposalActionCLOSE      ProposalAction = "CLOSE"
 	ProposalActionPRICE      ProposalAction = "PRICE"
+	ProposalActionRELEASE    ProposalAction = "RELEASE"
 	ProposalActionSETTINGS   ProposalAction = "SETTINGS"
 	ProposalActionSOFTCLOSE  ProposalAction = "SOFT_CLOSE"
 	ProposalActionTREASURY   ProposalAction = "TREASURY"
@@ -6163,6 +6098,8 @@ func (e ProposalAction) Valid() bool {
 	case ProposalActionCLOSE:
 		return true
 	case ProposalActionPRICE:
+		return true
+	case ProposalActionRELEASE:
 		return true
 	case ProposalActionSETTINGS:
 		return true
@@ -8990,45 +8927,6 @@ func (e ExportLedgerParamsFormat) Valid() bool {
 	}
 }
 
-// Defines values for GetFinancialStatementsParamsFormat.
-const (
-	GetFinancialStatementsParamsFormatCsv  GetFinancialStatementsParamsFormat = "csv"
-	GetFinancialStatementsParamsFormatJSON GetFinancialStatementsParamsFormat = "json"
-)
-
-// Valid indicates whether the value is a known member of the GetFinancialStatementsParamsFormat enum.
-func (e GetFinancialStatementsParamsFormat) Valid() bool {
-	switch e {
-	case GetFinancialStatementsParamsFormatCsv:
-		return true
-	case GetFinancialStatementsParamsFormatJSON:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for GetFinancialStatementsParamsSpan.
-const (
-	GetFinancialStatementsParamsSpanMONTH         GetFinancialStatementsParamsSpan = "MONTH"
-	GetFinancialStatementsParamsSpanQUARTERTODATE GetFinancialStatementsParamsSpan = "QUARTER_TO_DATE"
-	GetFinancialStatementsParamsSpanYEARTODATE    GetFinancialStatementsParamsSpan = "YEAR_TO_DATE"
-)
-
-// Valid indicates whether the value is a known member of the GetFinancialStatementsParamsSpan enum.
-func (e GetFinancialStatementsParamsSpan) Valid() bool {
-	switch e {
-	case GetFinancialStatementsParamsSpanMONTH:
-		return true
-	case GetFinancialStatementsParamsSpanQUARTERTODATE:
-		return true
-	case GetFinancialStatementsParamsSpanYEARTODATE:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for GetFXPositionParamsFormat.
 const (
 	GetFXPositionParamsFormatCsv  GetFXPositionParamsFormat = "csv"
@@ -9280,7 +9178,6 @@ const (
 	ListLedgerPostingsParamsKindReceiptReversed      ListLedgerPostingsParamsKind = "receipt_reversed"
 	ListLedgerPostingsParamsKindReceivableCollected  ListLedgerPostingsParamsKind = "receivable_collected"
 	ListLedgerPostingsParamsKindReceivableWrittenOff ListLedgerPostingsParamsKind = "receivable_written_off"
-	ListLedgerPostingsParamsKindReceivablesAllowance ListLedgerPostingsParamsKind = "receivables_allowance"
 	ListLedgerPostingsParamsKindRefundFailed         ListLedgerPostingsParamsKind = "refund_failed"
 	ListLedgerPostingsParamsKindRefundOwed           ListLedgerPostingsParamsKind = "refund_owed"
 	ListLedgerPostingsParamsKindRefundPaid           ListLedgerPostingsParamsKind = "refund_paid"
@@ -9330,8 +9227,6 @@ func (e ListLedgerPostingsParamsKind) Valid() bool {
 	case ListLedgerPostingsParamsKindReceivableCollected:
 		return true
 	case ListLedgerPostingsParamsKindReceivableWrittenOff:
-		return true
-	case ListLedgerPostingsParamsKindReceivablesAllowance:
 		return true
 	case ListLedgerPostingsParamsKindRefundFailed:
 		return true
@@ -9393,6 +9288,7 @@ const (
 	ListLedgerProposalsParamsActionCHART      ListLedgerProposalsParamsAction = "CHART"
 	ListLedgerProposalsParamsActionCLOSE      ListLedgerProposalsParamsAction = "CLOSE"
 	ListLedgerProposalsParamsActionPRICE      ListLedgerProposalsParamsAction = "PRICE"
+	ListLedgerProposalsParamsActionRELEASE    ListLedgerProposalsParamsAction = "RELEASE"
 	ListLedgerProposalsParamsActionSETTINGS   ListLedgerProposalsParamsAction = "SETTINGS"
 	ListLedgerProposalsParamsActionSOFTCLOSE  ListLedgerProposalsParamsAction = "SOFT_CLOSE"
 	ListLedgerProposalsParamsActionTREASURY   ListLedgerProposalsParamsAction = "TREASURY"
@@ -9412,6 +9308,8 @@ func (e ListLedgerProposalsParamsAction) Valid() bool {
 	case ListLedgerProposalsParamsActionCLOSE:
 		return true
 	case ListLedgerProposalsParamsActionPRICE:
+		return true
+	case ListLedgerProposalsParamsActionRELEASE:
 		return true
 	case ListLedgerProposalsParamsActionSETTINGS:
 		return true
@@ -9503,24 +9401,6 @@ func (e GetReceivablesAgingParamsFormat) Valid() bool {
 	case GetReceivablesAgingParamsFormatCsv:
 		return true
 	case GetReceivablesAgingParamsFormatJSON:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for GetReceivablesAllowanceParamsFormat.
-const (
-	GetReceivablesAllowanceParamsFormatCsv  GetReceivablesAllowanceParamsFormat = "csv"
-	GetReceivablesAllowanceParamsFormatJSON GetReceivablesAllowanceParamsFormat = "json"
-)
-
-// Valid indicates whether the value is a known member of the GetReceivablesAllowanceParamsFormat enum.
-func (e GetReceivablesAllowanceParamsFormat) Valid() bool {
-	switch e {
-	case GetReceivablesAllowanceParamsFormatCsv:
-		return true
-	case GetReceivablesAllowanceParamsFormatJSON:
 		return true
 	default:
 		return false
@@ -10375,9 +10255,6 @@ type AccountingPeriodCloseRequest struct {
 	// Note Reason, stored with the change.
 	Note *string `json:"note,omitempty"`
 
-	// WithoutAllowance Closes the month although its allowance for receivables is missing or out of date. Only for platforms that make one.
-	WithoutAllowance *bool `json:"withoutAllowance,omitempty"`
-
 	// WithoutFeeDeferral Closes the month although its deferral of fees is missing or out of date. Only for platforms that recognise fees at delivery.
 	WithoutFeeDeferral *bool `json:"withoutFeeDeferral,omitempty"`
 
@@ -11124,34 +11001,6 @@ type AgentUsage struct {
 
 	// MonthlySpend Amount spent in the month, likewise.
 	MonthlySpend int64 `json:"monthlySpend"`
-}
-
-// Allowance defines model for Allowance.
-type Allowance struct {
-	// Actor Name of the person: from Causeway-Actor, or of the operator.
-	Actor *string `json:"actor,omitempty"`
-
-	// Allowances Allowances, one per currency.
-	Allowances []CurrencyAllowance `json:"allowances"`
-	Approval   *Approval           `json:"approval,omitempty"`
-
-	// LastPosting Number of the last posting of the platform that the run read.
-	LastPosting int64 `json:"lastPosting"`
-
-	// Month Month of the result.
-	Month string `json:"month"`
-
-	// PostedAt Time of the run.
-	PostedAt time.Time `json:"postedAt"`
-
-	// PostingIds Ids of the postings of the result. Empty if it is zero.
-	PostingIds []string `json:"postingIds"`
-
-	// Run Number of the run that counts. Each run with another result than the one before has the next number.
-	Run int64 `json:"run"`
-
-	// TokenID Id of the token that requested the run. Omitted if the operator of the service did.
-	TokenID *string `json:"tokenId,omitempty"`
 }
 
 // AltchainWalletCreateInfo A wallet on Solana, the alternative chain. As a network it is named SOLANA.
@@ -12562,33 +12411,6 @@ type Currency struct {
 
 	// Symbol Display symbol.
 	Symbol string `json:"symbol"`
-}
-
-// CurrencyAllowance defines model for CurrencyAllowance.
-type CurrencyAllowance struct {
-	// Allowance Allowance at the end of the month. The difference to before was posted.
-	Allowance big.Int `json:"allowance"`
-
-	// Before Allowance that there was without this run.
-	Before big.Int `json:"before"`
-
-	// Currency Currency of the receivables.
-	Currency string `json:"currency"`
-
-	// Owed30 What was owed for up to 30 days since the return at the end of the month, in the smallest unit.
-	Owed30 big.Int `json:"owed30"`
-
-	// Owed60 What was owed for 31 to 60 days.
-	Owed60 big.Int `json:"owed60"`
-
-	// Owed90 What was owed for 61 to 90 days.
-	Owed90 big.Int `json:"owed90"`
-
-	// OwedOver90 What was owed for more than 90 days.
-	OwedOver90 big.Int `json:"owedOver90"`
-
-	// Rates Percentages of these parts; empty if no allowance was made any more.
-	Rates string `json:"rates"`
 }
 
 // CurrencyAmount defines model for CurrencyAmount.
@@ -14094,10 +13916,7 @@ type ExternalAccount struct {
 	// AccountInfo Registered account details, with the payment rails that reach the account.
 	AccountInfo AccountInfo `json:"accountInfo"`
 
-	// BeneficiaryVerificationReason Why the name was not checked although it should have been. Only in the response that registers the account.
-	BeneficiaryVerificationReason *string `json:"beneficiaryVerificationReason,omitempty"`
-
-	// BeneficiaryVerificationStatus Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check, or the check did not answer. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives.
+	// BeneficiaryVerificationStatus Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives.
 	BeneficiaryVerificationStatus *ExternalAccountBeneficiaryVerificationStatus `json:"beneficiaryVerificationStatus,omitempty"`
 	BeneficiaryVerifiedData       *BeneficiaryVerifiedData                      `json:"beneficiaryVerifiedData,omitempty"`
 
@@ -14120,7 +13939,7 @@ type ExternalAccount struct {
 	Status ExternalAccountStatus `json:"status"`
 }
 
-// ExternalAccountBeneficiaryVerificationStatus Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check, or the check did not answer. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives.
+// ExternalAccountBeneficiaryVerificationStatus Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives.
 type ExternalAccountBeneficiaryVerificationStatus string
 
 // ExternalAccountStatus Status of the account. Only ACTIVE accounts can send and receive.
@@ -14195,90 +14014,6 @@ type FieldError struct {
 	// Message Requirement that the field does not meet.
 	Message string `json:"message"`
 }
-
-// FinancialAccount defines model for FinancialAccount.
-type FinancialAccount struct {
-	// Amount What it adds to the line, in the smallest unit of the functional currency.
-	Amount big.Int `json:"amount"`
-
-	// Balance Its balance, or what moved between it and cash, in the smallest unit of its currency; 0 in the income statement.
-	Balance big.Int `json:"balance"`
-
-	// Currency Currency of the account.
-	Currency string `json:"currency"`
-
-	// Path Path of the account; a group, such as all customers, ends in a slash.
-	Path string `json:"path"`
-}
-
-// FinancialLine defines model for FinancialLine.
-type FinancialLine struct {
-	// Accounts What the amount of the period consists of, by account; empty for sums and for the changes in equity.
-	Accounts []FinancialAccount `json:"accounts"`
-
-	// Amount Amount of the period, in the smallest unit of the functional currency.
-	Amount big.Int `json:"amount"`
-
-	// AmountBefore Amount of the period before.
-	AmountBefore *big.Int `json:"amountBefore,omitempty"`
-
-	// AmountYearBefore Amount of the same period of the year before.
-	AmountYearBefore *big.Int `json:"amountYearBefore,omitempty"`
-
-	// Code Name of the line in its statement, which does not change. Omitted for the total of a section.
-	Code *string `json:"code,omitempty"`
-
-	// Name Line as it is shown.
-	Name string `json:"name"`
-
-	// Section Section of the statement. Omitted for sums over sections.
-	Section *string `json:"section,omitempty"`
-
-	// Statement Statement.
-	Statement FinancialLineStatement `json:"statement"`
-
-	// Total Whether the line is a sum.
-	Total bool `json:"total"`
-}
-
-// FinancialLineStatement Statement.
-type FinancialLineStatement string
-
-// FinancialPeriod defines model for FinancialPeriod.
-type FinancialPeriod struct {
-	// From First month.
-	From string `json:"from"`
-
-	// Known Whether its months have exchange results; otherwise its amounts are omitted.
-	Known bool `json:"known"`
-
-	// To Last month.
-	To string `json:"to"`
-}
-
-// FinancialStatements defines model for FinancialStatements.
-type FinancialStatements struct {
-	// FunctionalCurrency Currency of all amounts.
-	FunctionalCurrency string `json:"functionalCurrency"`
-
-	// Lines Lines by statement, without those that are zero in every period.
-	Lines            []FinancialLine  `json:"lines"`
-	Period           FinancialPeriod  `json:"period"`
-	PeriodBefore     *FinancialPeriod `json:"periodBefore,omitempty"`
-	PeriodYearBefore FinancialPeriod  `json:"periodYearBefore"`
-
-	// Span Span.
-	Span FinancialStatementsSpan `json:"span"`
-
-	// State State of the last month. The statements of a closed month are final.
-	State FinancialStatementsState `json:"state"`
-}
-
-// FinancialStatementsSpan Span.
-type FinancialStatementsSpan string
-
-// FinancialStatementsState State of the last month. The statements of a closed month are final.
-type FinancialStatementsState string
 
 // FixedFee defines model for FixedFee.
 type FixedFee struct {
@@ -15703,7 +15438,7 @@ type LedgerSettings struct {
 	// FeeRecognition When fees are income: at the conversion of a payment, or at its delivery.
 	FeeRecognition LedgerSettingsFeeRecognition `json:"feeRecognition"`
 
-	// FourEyes Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result, deferred fees and allowance for receivables. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
+	// FourEyes Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result and deferred fees. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. RELEASE: releases of payments that wait at a connection, for a review or for money. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
 	FourEyes []LedgerSettingsFourEyes `json:"fourEyes"`
 
 	// FunctionalCurrency Functional currency of the platform (IAS 21): the currency of its exchange result. Omitted if none is chosen. It cannot change once exchange results are posted.
@@ -15711,9 +15446,6 @@ type LedgerSettings struct {
 
 	// Note Reason of the change.
 	Note *string `json:"note,omitempty"`
-
-	// ReceivablesAllowance Percentages of receivables that are expected to be lost (IFRS 9), by the days since the return: up to 30, 60, 90, and over. Omitted if no allowance is made.
-	ReceivablesAllowance *string `json:"receivablesAllowance,omitempty"`
 
 	// TokenID Id of the token that made the change. Omitted for version 0, and if the operator of the service made it.
 	TokenID *string `json:"tokenId,omitempty"`
@@ -15760,7 +15492,7 @@ type LedgerSettingsUpdateRequest struct {
 	// FeeRecognition When fees are income: at the conversion of a payment, or at its delivery.
 	FeeRecognition LedgerSettingsUpdateRequestFeeRecognition `json:"feeRecognition"`
 
-	// FourEyes Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result, deferred fees and allowance for receivables. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
+	// FourEyes Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result and deferred fees. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. RELEASE: releases of payments that wait at a connection, for a review or for money. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
 	FourEyes []LedgerSettingsUpdateRequestFourEyes `json:"fourEyes"`
 
 	// FunctionalCurrency Functional currency of the platform (IAS 21): the currency of its exchange result. Omitted if none is chosen. It cannot change once exchange results are posted.
@@ -15768,9 +15500,6 @@ type LedgerSettingsUpdateRequest struct {
 
 	// Note Reason, stored with the change.
 	Note *string `json:"note,omitempty"`
-
-	// ReceivablesAllowance Percentages of receivables that are expected to be lost (IFRS 9), by the days since the return: up to 30, 60, 90, and over. Omitted if no allowance is made.
-	ReceivablesAllowance *string `json:"receivablesAllowance,omitempty"`
 
 	// UnrealisedResult What happens to the unrealised exchange result of a month. REVERSE: it is reversed at the start of the next month. KEEP: it stays, and the next month adds the change since.
 	UnrealisedResult LedgerSettingsUpdateRequestUnrealisedResult `json:"unrealisedResult"`
@@ -22289,21 +22018,6 @@ type ExportLedgerParams struct {
 // ExportLedgerParamsFormat defines parameters for ExportLedger.
 type ExportLedgerParamsFormat string
 
-// GetFinancialStatementsParams defines parameters for GetFinancialStatements.
-type GetFinancialStatementsParams struct {
-	// Format Format of the response: json, or csv for spreadsheets (RFC 4180), with amounts in major units and all lines, whatever the limit. In csv, a text that a spreadsheet would interpret as a formula is prefixed with an apostrophe.
-	Format *GetFinancialStatementsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
-
-	// Span How far the statements reach back from the month. Quarters and years are those of the financial year.
-	Span *GetFinancialStatementsParamsSpan `form:"span,omitempty" json:"span,omitempty"`
-}
-
-// GetFinancialStatementsParamsFormat defines parameters for GetFinancialStatements.
-type GetFinancialStatementsParamsFormat string
-
-// GetFinancialStatementsParamsSpan defines parameters for GetFinancialStatements.
-type GetFinancialStatementsParamsSpan string
-
 // GetFXPositionParams defines parameters for GetFXPosition.
 type GetFXPositionParams struct {
 	// Format Format of the response: json, or csv for spreadsheets (RFC 4180), with amounts in major units and all lines, whatever the limit. In csv, a text that a spreadsheet would interpret as a formula is prefixed with an apostrophe.
@@ -22699,24 +22413,6 @@ type GetReceivablesAgingParams struct {
 
 // GetReceivablesAgingParamsFormat defines parameters for GetReceivablesAging.
 type GetReceivablesAgingParamsFormat string
-
-// GetReceivablesAllowanceParams defines parameters for GetReceivablesAllowance.
-type GetReceivablesAllowanceParams struct {
-	// Format Format of the response: json, or csv for spreadsheets (RFC 4180), with amounts in major units and all lines, whatever the limit. In csv, a text that a spreadsheet would interpret as a formula is prefixed with an apostrophe.
-	Format *GetReceivablesAllowanceParamsFormat `form:"format,omitempty" json:"format,omitempty"`
-}
-
-// GetReceivablesAllowanceParamsFormat defines parameters for GetReceivablesAllowance.
-type GetReceivablesAllowanceParamsFormat string
-
-// PostReceivablesAllowanceParams defines parameters for PostReceivablesAllowance.
-type PostReceivablesAllowanceParams struct {
-	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
-	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
-
-	// CausewayActor Name of the person who makes the request, in 1 to 200 characters of UTF-8 or percent-encoded. It is stored with the change and returned beside the id of the token.
-	CausewayActor *Actor `json:"Causeway-Actor,omitempty"`
-}
 
 // WriteOffReceivableParams defines parameters for WriteOffReceivable.
 type WriteOffReceivableParams struct {
@@ -37085,9 +36781,6 @@ type ClientInterface interface {
 	// ExportLedger request
 	ExportLedger(ctx context.Context, params *ExportLedgerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetFinancialStatements request
-	GetFinancialStatements(ctx context.Context, month string, params *GetFinancialStatementsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
 	// GetFXPosition request
 	GetFXPosition(ctx context.Context, params *GetFXPositionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -37203,12 +36896,6 @@ type ClientInterface interface {
 
 	// GetReceivablesAging request
 	GetReceivablesAging(ctx context.Context, params *GetReceivablesAgingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetReceivablesAllowance request
-	GetReceivablesAllowance(ctx context.Context, month string, params *GetReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PostReceivablesAllowance request
-	PostReceivablesAllowance(ctx context.Context, month string, params *PostReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetReceivable request
 	GetReceivable(ctx context.Context, receivableID string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -38851,18 +38538,6 @@ func (c *Client) ExportLedger(ctx context.Context, params *ExportLedgerParams, r
 	return c.Client.Do(req)
 }
 
-func (c *Client) GetFinancialStatements(ctx context.Context, month string, params *GetFinancialStatementsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetFinancialStatementsRequest(c.Server, month, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
 func (c *Client) GetFXPosition(ctx context.Context, params *GetFXPositionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetFXPositionRequest(c.Server, params)
 	if err != nil {
@@ -39357,30 +39032,6 @@ func (c *Client) RecordReceivable(ctx context.Context, params *RecordReceivableP
 
 func (c *Client) GetReceivablesAging(ctx context.Context, params *GetReceivablesAgingParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetReceivablesAgingRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-func (c *Client) GetReceivablesAllowance(ctx context.Context, month string, params *GetReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetReceivablesAllowanceRequest(c.Server, month, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-func (c *Client) PostReceivablesAllowance(ctx context.Context, month string, params *PostReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPostReceivablesAllowanceRequest(c.Server, month, params)
 	if err != nil {
 		return nil, err
 	}
@@ -46098,79 +45749,6 @@ func NewExportLedgerRequest(server string, params *ExportLedgerParams) (*http.Re
 	return req, nil
 }
 
-// NewGetFinancialStatementsRequest generates requests for GetFinancialStatements
-func NewGetFinancialStatementsRequest(server string, month string, params *GetFinancialStatementsParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "month", month, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/ledger/financial-statements/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Format != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Span != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "span", *params.Span, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
 // NewGetFXPositionRequest generates requests for GetFXPosition
 func NewGetFXPositionRequest(server string, params *GetFXPositionParams) (*http.Request, error) {
 	var err error
@@ -48389,127 +47967,6 @@ func NewGetReceivablesAgingRequest(server string, params *GetReceivablesAgingPar
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewGetReceivablesAllowanceRequest generates requests for GetReceivablesAllowance
-func NewGetReceivablesAllowanceRequest(server string, month string, params *GetReceivablesAllowanceParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "month", month, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/ledger/receivables-allowance/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Format != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewPostReceivablesAllowanceRequest generates requests for PostReceivablesAllowance
-func NewPostReceivablesAllowanceRequest(server string, month string, params *PostReceivablesAllowanceParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "month", month, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/ledger/receivables-allowance/%s/post", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-
-		if params.IdempotencyKey != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Idempotency-Key", headerParam0)
-		}
-
-		if params.CausewayActor != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Causeway-Actor", *params.CausewayActor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Causeway-Actor", headerParam1)
-		}
-
 	}
 
 	return req, nil
@@ -54161,9 +53618,6 @@ type ClientWithResponsesInterface interface {
 	// ExportLedgerWithResponse request
 	ExportLedgerWithResponse(ctx context.Context, params *ExportLedgerParams, reqEditors ...RequestEditorFn) (*ExportLedgerResponse, error)
 
-	// GetFinancialStatementsWithResponse request
-	GetFinancialStatementsWithResponse(ctx context.Context, month string, params *GetFinancialStatementsParams, reqEditors ...RequestEditorFn) (*GetFinancialStatementsResponse, error)
-
 	// GetFXPositionWithResponse request
 	GetFXPositionWithResponse(ctx context.Context, params *GetFXPositionParams, reqEditors ...RequestEditorFn) (*GetFXPositionResponse, error)
 
@@ -54279,12 +53733,6 @@ type ClientWithResponsesInterface interface {
 
 	// GetReceivablesAgingWithResponse request
 	GetReceivablesAgingWithResponse(ctx context.Context, params *GetReceivablesAgingParams, reqEditors ...RequestEditorFn) (*GetReceivablesAgingResponse, error)
-
-	// GetReceivablesAllowanceWithResponse request
-	GetReceivablesAllowanceWithResponse(ctx context.Context, month string, params *GetReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*GetReceivablesAllowanceResponse, error)
-
-	// PostReceivablesAllowanceWithResponse request
-	PostReceivablesAllowanceWithResponse(ctx context.Context, month string, params *PostReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*PostReceivablesAllowanceResponse, error)
 
 	// GetReceivableWithResponse request
 	GetReceivableWithResponse(ctx context.Context, receivableID string, reqEditors ...RequestEditorFn) (*GetReceivableResponse, error)
@@ -57108,36 +56556,6 @@ func (r ExportLedgerResponse) ContentType() string {
 	return ""
 }
 
-type GetFinancialStatementsResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	JSON200      *FinancialStatements
-}
-
-// Status returns HTTPResponse.Status
-func (r GetFinancialStatementsResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r GetFinancialStatementsResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetFinancialStatementsResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
 type GetFXPositionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -58097,67 +57515,6 @@ func (r GetReceivablesAgingResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetReceivablesAgingResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-type GetReceivablesAllowanceResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	JSON200      *Allowance
-}
-
-// Status returns HTTPResponse.Status
-func (r GetReceivablesAllowanceResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r GetReceivablesAllowanceResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetReceivablesAllowanceResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-type PostReceivablesAllowanceResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	JSON200      *Allowance
-	JSON202      *Proposal
-}
-
-// Status returns HTTPResponse.Status
-func (r PostReceivablesAllowanceResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r PostReceivablesAllowanceResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r PostReceivablesAllowanceResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -61553,15 +60910,6 @@ func (c *ClientWithResponses) ExportLedgerWithResponse(ctx context.Context, para
 	return ParseExportLedgerResponse(rsp)
 }
 
-// GetFinancialStatementsWithResponse request returning *GetFinancialStatementsResponse
-func (c *ClientWithResponses) GetFinancialStatementsWithResponse(ctx context.Context, month string, params *GetFinancialStatementsParams, reqEditors ...RequestEditorFn) (*GetFinancialStatementsResponse, error) {
-	rsp, err := c.GetFinancialStatements(ctx, month, params, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseGetFinancialStatementsResponse(rsp)
-}
-
 // GetFXPositionWithResponse request returning *GetFXPositionResponse
 func (c *ClientWithResponses) GetFXPositionWithResponse(ctx context.Context, params *GetFXPositionParams, reqEditors ...RequestEditorFn) (*GetFXPositionResponse, error) {
 	rsp, err := c.GetFXPosition(ctx, params, reqEditors...)
@@ -61928,24 +61276,6 @@ func (c *ClientWithResponses) GetReceivablesAgingWithResponse(ctx context.Contex
 		return nil, err
 	}
 	return ParseGetReceivablesAgingResponse(rsp)
-}
-
-// GetReceivablesAllowanceWithResponse request returning *GetReceivablesAllowanceResponse
-func (c *ClientWithResponses) GetReceivablesAllowanceWithResponse(ctx context.Context, month string, params *GetReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*GetReceivablesAllowanceResponse, error) {
-	rsp, err := c.GetReceivablesAllowance(ctx, month, params, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseGetReceivablesAllowanceResponse(rsp)
-}
-
-// PostReceivablesAllowanceWithResponse request returning *PostReceivablesAllowanceResponse
-func (c *ClientWithResponses) PostReceivablesAllowanceWithResponse(ctx context.Context, month string, params *PostReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*PostReceivablesAllowanceResponse, error) {
-	rsp, err := c.PostReceivablesAllowance(ctx, month, params, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParsePostReceivablesAllowanceResponse(rsp)
 }
 
 // GetReceivableWithResponse request returning *GetReceivableResponse
@@ -65120,35 +64450,6 @@ func ParseExportLedgerResponse(rsp *http.Response) (*ExportLedgerResponse, error
 	return response, nil
 }
 
-// ParseGetFinancialStatementsResponse parses an HTTP response from a GetFinancialStatementsWithResponse call
-func ParseGetFinancialStatementsResponse(rsp *http.Response) (*GetFinancialStatementsResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &GetFinancialStatementsResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest FinancialStatements
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case rsp.StatusCode == 200:
-		// Content-type (text/csv) unsupported
-
-	}
-
-	return response, nil
-}
-
 // ParseGetFXPositionResponse parses an HTTP response from a GetFXPositionWithResponse call
 func ParseGetFXPositionResponse(rsp *http.Response) (*GetFXPositionResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -66022,68 +65323,6 @@ func ParseGetReceivablesAgingResponse(rsp *http.Response) (*GetReceivablesAgingR
 
 	case rsp.StatusCode == 200:
 		// Content-type (text/csv) unsupported
-
-	}
-
-	return response, nil
-}
-
-// ParseGetReceivablesAllowanceResponse parses an HTTP response from a GetReceivablesAllowanceWithResponse call
-func ParseGetReceivablesAllowanceResponse(rsp *http.Response) (*GetReceivablesAllowanceResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &GetReceivablesAllowanceResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest Allowance
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case rsp.StatusCode == 200:
-		// Content-type (text/csv) unsupported
-
-	}
-
-	return response, nil
-}
-
-// ParsePostReceivablesAllowanceResponse parses an HTTP response from a PostReceivablesAllowanceWithResponse call
-func ParsePostReceivablesAllowanceResponse(rsp *http.Response) (*PostReceivablesAllowanceResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &PostReceivablesAllowanceResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest Allowance
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
-		var dest Proposal
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON202 = &dest
 
 	}
 
