@@ -109,7 +109,8 @@ const countRanges = `
 	GROUP BY d.n, s.status HAVING sum(c.n) > 0`
 
 // CountTransactionsFrom implements payments.Store.
-func (db *DB) CountTransactionsFrom(ctx context.Context, p ident.Platform, days []time.Time, length time.Duration) ([]map[transaction.Status]int64, error) {
+func (db *DB) CountTransactionsFrom(ctx context.Context, p ident.Platform, days []time.Time,
+	length time.Duration) ([]map[transaction.Status]int64, error) {
 	counts := make([]map[transaction.Status]int64, len(days))
 	first, after := make([]uuid.UUID, len(days)), make([]uuid.UUID, len(days))
 	for i, day := range days {

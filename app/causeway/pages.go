@@ -4,12 +4,14 @@ import (
 	"net"
 
 	httpapi "causeway/adapters/http"
+	"causeway/adapters/ids"
 	"causeway/adapters/pages"
 	"causeway/adapters/pages/console"
 	sandboxrail "causeway/adapters/rails/sandbox"
 	"causeway/app/activity"
 	"causeway/app/customers"
 	"causeway/app/filters"
+	"causeway/app/notes"
 )
 
 // pageRate is the rate limit of the pages of verifications of one address, which many customers of a
@@ -46,7 +48,8 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 		Rails:   a.rails, Verifications: a.verifications, Screening: a.screening, Documents: a.documents,
 		PaymentActions: a.payments, Tokens: a.platforms, RequestLog: a.requestLog, Activity: activity.New(a.db),
 		Filters: filters.New(a.db, systemClock{}), Search: a.search,
-		Accounts: a.accounts, Stopping: a.stopping, Operations: a.processes,
+		Accounts: a.accounts, Stopping: a.stopping, Operations: a.processes, Agents: a.agents,
+		Notes:      notes.New(a.db, systemClock{}, ids.New()),
 		TestValues: sandboxrail.TestValues()})
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"causeway/app/journals"
 	"causeway/app/mail"
 	"causeway/app/monthend"
+	"causeway/app/notes"
 	"causeway/app/payments"
 	"causeway/app/people"
 	"causeway/app/platformfees"
@@ -50,6 +51,7 @@ var (
 	_ journals.Tx       = tx{}
 	_ mail.Tx           = tx{}
 	_ monthend.Tx       = tx{}
+	_ notes.Tx          = tx{}
 	_ payments.Tx       = tx{}
 	_ people.Tx         = tx{}
 	_ platformfees.Tx   = tx{}

@@ -102,6 +102,11 @@ func (w *customerWork) screenedOwner(ctx context.Context, o customer.BeneficialO
 	return w.screened(ctx, screening.OwnerParty(o), d)
 }
 
+// HitsOf returns all hits of a customer and its owners, oldest first.
+func (s *Screening) HitsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]screening.Hit, error) {
+	return s.Store.CustomerScreeningHits(ctx, p, c)
+}
+
 // Hits returns the hits that wait for an operator, those first that wait longest.
 func (s *Screening) Hits(ctx context.Context, p ident.Platform, limit int) ([]screening.Hit, error) {
 	return s.Store.OpenScreeningHits(ctx, p, limit)

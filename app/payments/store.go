@@ -50,7 +50,8 @@ type Store interface {
 	CountTransactionsByStatus(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.StatusCounts, error)
 	// CountTransactionsFrom returns how many transactions have ids of each time and the length after it, by status. It counts to one
 	// above ports.MaxTotal each.
-	CountTransactionsFrom(ctx context.Context, p ident.Platform, times []time.Time, length time.Duration) ([]map[transaction.Status]int64, error)
+	CountTransactionsFrom(ctx context.Context, p ident.Platform, times []time.Time,
+		length time.Duration) ([]map[transaction.Status]int64, error)
 	// TransactionsByKey returns transactions without their payment instructions.
 	TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error)
 	// SaveUMAChannels keeps which channels of another provider a payment has used, unless that is kept already.

@@ -60,7 +60,8 @@ func TestProcesses_SayWhetherTheyRun(t *testing.T) {
 	if got := states(); len(got) != 1 || got["host-3"] != processes.Running {
 		t.Errorf("after a week: %v", got)
 	}
-	if b, err := one.WebhookBacklog(ports.ForPlatform(t.Context(), env.Platform.ID), env.Platform.ID); err != nil || b != (ports.WebhookBacklog{}) {
+	if b, err := one.WebhookBacklog(ports.ForPlatform(t.Context(), env.Platform.ID), env.Platform.ID); err != nil ||
+		b != (ports.WebhookBacklog{}) {
 		t.Errorf("nothing waits: %+v, %v", b, err)
 	}
 	platform := env.Platform.ID.UUID().String()

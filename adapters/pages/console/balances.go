@@ -21,6 +21,7 @@ import (
 type Accounts interface {
 	ListInternal(ctx context.Context, p ident.Platform, owner accounts.Owner, f ports.InternalAccountFilter) (ports.Page[account.WithBalance],
 		error)
+	List(ctx context.Context, p ident.Platform, owner accounts.Owner, f ports.ExternalAccountFilter) (ports.Page[account.External], error)
 }
 
 // maxAccounts is how many accounts of a platform or a customer are shown.

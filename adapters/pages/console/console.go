@@ -149,6 +149,8 @@ type Config struct {
 	Search         Search
 	Accounts       Accounts
 	Operations     Operations
+	Agents         Agents
+	Notes          Notes
 
 	// TestValues are those of sandbox platforms.
 	TestValues []ports.TestValue
@@ -272,7 +274,8 @@ type platformRoute struct {
 func (c *Console) platformRoutes() []platformRoute {
 	return slices.Concat(
 		c.paymentRoutes(), c.reviewRoutes(), c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.financialsRoutes(),
-		c.exportRoutes(), c.jobRoutes(), c.developerRoutes(), c.eventRoutes(), c.auditRoutes(), []platformRoute{
+		c.exportRoutes(), c.jobRoutes(), c.developerRoutes(), c.eventRoutes(), c.customerRoutes(), c.auditRoutes(),
+		[]platformRoute{
 			{http.MethodGet, "", person.View, c.showHome},
 			{http.MethodGet, "/search", person.View, c.search},
 			{http.MethodGet, "/payments", person.View, c.showPayments},

@@ -40,6 +40,8 @@ type customerPage struct {
 	Customer   customer.Customer
 	IsRevealed bool
 	Facts      []fact
+	Actions    []fact
+	Sections   []section
 }
 
 func (c *Console) showCustomer(r *request) error { return c.customerWith(r, false) }
@@ -63,6 +65,14 @@ func (c *Console) customerWith(r *request, revealed bool) error {
 	}
 	data := customerPage{page: c.page(r, "Customer", "customers"), Customer: found, IsRevealed: revealed}
 	data.Facts = customerFacts(found, data.Base, shown(revealed))
+	data.Actions = []fact{actionLink("Payments of the customer", data.Base+"/payments?customer="+escapeQuery(id.String()))}
+	if data.MayReveal() {
+		path := data.Base + "/customers/" + pathOfID(id)
+		data.Actions = append(data.Actions, actionLink("Write a note", path+"/note"), actionLink("Statement", path+"/statement"))
+	}
+	if data.Sections, err = c.customerSections(r, data); err != nil {
+		return err
+	}
 	return c.render(r, http.StatusOK, "customer.html", data)
 }
 

@@ -19,6 +19,7 @@ import (
 type Exports interface {
 	Export(p ident.Platform, r exports.Request) (exports.Document, error)
 	FinancialStatements(ctx context.Context, p ident.Platform, report financials.Report, isFinal bool) (exports.Document, error)
+	Statement(ctx context.Context, p ident.Platform, r exports.StatementRequest) (exports.Document, error)
 }
 
 // The limits of a download. A reader that takes nothing for stallTimeout has left.
@@ -54,22 +55,9 @@ func (c *Console) showExports(r *request) error {
 
 func (c *Console) downloadExport(r *request) error {
 	query := r.URL.Query()
-	var i period.Interval
-	for name, end := range map[string]*time.Time{"from": &i.From, "to": &i.To} {
-		text := strings.TrimSpace(query.Get(name))
-		if text == "" {
-			continue
-		}
-		day, err := time.Parse(time.DateOnly, text)
-		if err != nil {
-			return &problem{http.StatusUnprocessableEntity, "The file cannot be made", "A day must be written as in 2026-10-31."}
-		}
-		if *end = day; name == "to" {
-			*end = day.AddDate(0, 0, 1)
-		}
-	}
-	if now := c.Clock.Now(); i.To.After(now) {
-		i.To = time.Time{} // up to now: the day is not over
+	i, err := daysOf(query.Get, c.Clock.Now())
+	if err != nil {
+		return err
 	}
 	document, err := c.Exports.Export(r.platform.ID, exports.Request{Format: exports.Format(query.Get("format")),
 		LedgerFilter: ports.LedgerFilter{Interval: i, Path: strings.TrimSpace(query.Get("account")),
@@ -78,6 +66,27 @@ func (c *Console) downloadExport(r *request) error {
 		return err
 	}
 	return download(r, document)
+}
+
+// daysOf returns the interval of a form with the first and the last day, up to now if that is not over.
+func daysOf(get func(name string) string, now time.Time) (i period.Interval, err error) {
+	for name, end := range map[string]*time.Time{"from": &i.From, "to": &i.To} {
+		text := strings.TrimSpace(get(name))
+		if text == "" {
+			continue
+		}
+		day, err := time.Parse(time.DateOnly, text)
+		if err != nil {
+			return i, &problem{http.StatusUnprocessableEntity, "The file cannot be made", "A day must be written as in 2026-10-31."}
+		}
+		if *end = day; name == "to" {
+			*end = day.AddDate(0, 0, 1)
+		}
+	}
+	if i.To.After(now) {
+		i.To = time.Time{} // the day is not over
+	}
+	return i, nil
 }
 
 // download sends a document while it is written. Of one that fails midway the connection is closed, so that a file that arrives whole

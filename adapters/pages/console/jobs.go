@@ -49,7 +49,8 @@ func (c *Console) showJobs(r *request) error {
 }
 
 func (c *Console) jobRoutes() []platformRoute {
-	return append([]platformRoute{{"GET", "/jobs", person.ViewConnections, c.showJobs}, {"GET", "/state", person.ViewConnections, c.showState}},
+	return append([]platformRoute{{"GET", "/jobs", person.ViewConnections, c.showJobs},
+		{"GET", "/state", person.ViewConnections, c.showState}},
 		append(c.actionRoutes("/jobs/{job}/retry", person.Operate, c.retryJob),
 			c.actionRoutes("/jobs/{job}/discard", person.Operate, c.discardJob)...)...)
 }

@@ -71,7 +71,8 @@ func (c *Console) showProcesses(r *request) error {
 	if err != nil {
 		return err
 	}
-	v := view{page: c.page(r, "Processes", "processes"), Intro: "The processes of the last seven days. All are equal; each renews its record " +
+	v := view{page: c.page(r, "Processes", "processes"), Intro: "The processes of the last seven days. All are equal; each renews its " +
+		"record " +
 		"every 15 seconds. One that vanished has not ended in order: its jobs go on in another one."}
 	rows := table{Label: "Processes", Columns: columns("Host", "State", "Version", "Started", "Seen last")}
 	versions := map[string]bool{}

@@ -256,7 +256,8 @@ func TestOperations_ShowHowTheServiceRuns(t *testing.T) {
 	s := newSite(t).fill().as(person.Grant{Role: person.Operator})
 	for path, wants := range map[string][]string{
 		root + "/processes": {"host-1", "vanished", "stopped", "2 versions run at once", "1.2.4", "state=HANDED_OVER", "SEPA"},
-		base + "/state": {"7, the oldest for 3 minutes", "10000 or more", "the last 24 hours, 2 in all", "2026-03-14 09:00:00 UTC", "Payments an hour",
+		base + "/state": {"7, the oldest for 3 minutes", "10000 or more", "the last 24 hours, 2 in all", "2026-03-14 09:00:00 UTC",
+			"Payments an hour",
 			"/jobs?state=dead"},
 	} {
 		got := s.get(path)

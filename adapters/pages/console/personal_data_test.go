@@ -91,8 +91,9 @@ func TestPersonalData_EveryRevealIsTested(t *testing.T) {
 	t.Parallel()
 	// Each page that needs the right to see personal data is one of those above.
 	for _, r := range newSite(t).routes {
-		if strings.HasSuffix(r.pattern, "/documents/{document}") {
-			continue // a file, see TestReviews_DocumentsBesideTheForm
+		if strings.HasSuffix(r.pattern, "/documents/{document}") || strings.HasSuffix(r.pattern, "/statement") ||
+			strings.HasSuffix(r.pattern, "/note") {
+			continue // see TestReviews_DocumentsBesideTheForm, TestCustomer_StatementIsRecorded and TestCustomer_ShowsWhatItHas
 		}
 		_, known := revealing[strings.TrimPrefix(pathOf(r.pattern, ownPlatform), base)]
 		if strings.HasPrefix(r.pattern, platformPath) && r.method == http.MethodPost && needs["POST "+strings.TrimPrefix(r.pattern,

@@ -35,6 +35,7 @@ type Verifications interface {
 // Screening are the use cases on those who resemble an entry of a sanctions list.
 type Screening interface {
 	Hits(ctx context.Context, p ident.Platform, limit int) ([]screening.Hit, error)
+	HitsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]screening.Hit, error)
 	Judge(ctx context.Context, p ident.Platform, subject screening.Party, entries []string, v screening.Verdict) (customer.Customer, error)
 }
 

@@ -16,6 +16,8 @@ var needs = map[string]person.Right{
 	"GET ": person.View, "GET /search": person.View, "GET /payments": person.View, "GET /payments.csv": person.View,
 	"GET /payments/{transaction}": person.View, "POST /payments/{transaction}": person.ViewPersonalData,
 	"GET /customers": person.View, "GET /customers/{customer}": person.View, "POST /customers/{customer}": person.ViewPersonalData,
+	"GET /customers/{customer}/note": person.ViewPersonalData, "POST /customers/{customer}/note": person.ViewPersonalData,
+	"GET /customers/{customer}/statement": person.ViewPersonalData, "POST /customers/{customer}/statement": person.ViewPersonalData,
 	"GET /trial-balance": person.View, "GET /entries": person.View, "GET /postings/{posting}": person.View,
 	"GET /webhooks": person.View, "GET /webhooks/{webhook}": person.View, "POST /webhooks/{webhook}": person.ViewPersonalData,
 	"GET /jobs": person.ViewConnections, "GET /state": person.ViewConnections,

@@ -113,7 +113,8 @@ func newSiteAt(t *testing.T, origin string) *site {
 		Receivables: s.finance, Treasury: s.finance, Financials: fakeFinancials{s.finance}, LedgerLog: fakeLedgerLog{s.accounting},
 		Exports: s.finance, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
 		Documents: s.reviews, PaymentActions: s.developers, Tokens: s.developers, RequestLog: s.developers, Activity: s.activity,
-		Filters: s.filters, Search: s.search, Accounts: s.customers, Operations: s.jobs,
+		Filters: s.filters, Search: s.search, Accounts: fakeAccounts{s.customers}, Operations: s.jobs, Agents: fakeAgents{c},
+		Notes:      s.customers,
 		TestValues: []ports.TestValue{{Where: "the account", Value: "002", Then: "it fails"}},
 		Clock:      fixedClock{}, Log: log,
 		PublicURL: origin,
@@ -211,7 +212,9 @@ func (s *site) visit(r route, p ident.Platform, edits ...func(*http.Request)) re
 	path := pathOf(r.pattern, p)
 	if r.method == http.MethodPost {
 		return s.post(path, url.Values{"email": {"ada@acme.example"}, "password": {"right"}, "code": {"123456"},
-			"decision": {"approve"}, "name": {"laptop"}, "passkey": {""}, "answer": {"right"}, "span": {"2026-02"}, "amount": {"1"},
+			"decision": {"approve"}, "name": {"laptop"}, "passkey": {""}, "answer": {"right"},
+			"decision": {"approve"}, "content": {"Called"}, "account": {numbered(ident.InternalAccount{}, 16).String()},
+			"span": {"2026-02"}, "amount": {"1"},
 			"from": {"2026-03-13T10:00"}, "to": {"2026-03-14T10:00"}, "application": {applicationID.String()}}, edits...)
 	}
 	return s.get(path)

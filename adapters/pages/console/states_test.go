@@ -244,5 +244,5 @@ func isFile(r route) bool {
 			return true
 		}
 	}
-	return false
+	return r.method == http.MethodPost && strings.HasSuffix(r.pattern, "/statement")
 }
