@@ -34,7 +34,8 @@ func NewNote(n Note, c Customer) (Note, error) {
 	case length == 0:
 		return n, fault.Invalid(fault.Field{Field: "content", Message: "is required"})
 	case length > MaxNote:
-		return n, fault.Invalid(fault.Field{Field: "content", Message: fmt.Sprintf("must have at most %d characters, and has %d", MaxNote, length)})
+		return n, fault.Invalid(fault.Field{Field: "content", Message: fmt.Sprintf("must have at most %d characters, and has %d",
+			MaxNote, length)})
 	case !c.ErasedAt.IsZero():
 		return n, fault.New(fault.CustomerDeleted, "The data of the customer was erased, so nothing more is written about it.")
 	}

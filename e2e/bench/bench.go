@@ -93,6 +93,7 @@ func (b *bench) measureAll(ctx context.Context) {
 			{"proof reconciliation statements exchange months", b.measurePastMonth},
 			{"books", b.measureBooks},
 			{"large-ledger", b.measureLargeLedger},
+			{"console", b.measureConsole},
 		})
 	}
 	b.checkAfterwards(ctx)

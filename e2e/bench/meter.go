@@ -39,6 +39,15 @@ func (m *meter) execIn(ctx context.Context, database, statement string) {
 	queryIn[struct{}](ctx, m, database, statement)
 }
 
+// scriptIn runs statements in a database, in one session.
+func (m *meter) scriptIn(ctx context.Context, database, statements string) {
+	settings := must(pgx.ParseConfig(m.superuserURL))
+	settings.Database = database
+	conn := must(pgx.ConnectConfig(ctx, settings))
+	defer conn.Close(context.WithoutCancel(ctx))
+	must(conn.Exec(ctx, statements))
+}
+
 // queryIn reads rows from a database. That makes a commit, which is counted, so it is not for use
 // during a measurement.
 func queryIn[T any](ctx context.Context, m *meter, database, query string, args ...any) []T {

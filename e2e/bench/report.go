@@ -39,6 +39,7 @@ var (
 	customerStatements = newSection("Customer statements")
 	largePosting       = newSection("Posting to a large ledger")
 	largeQueries       = newSection("Queries on a large ledger")
+	consoleSection     = newSection("Console")
 	tableSizes         = newSection("Size of a large ledger")
 	memoryAndStart     = newSection("Memory and start")
 	afterwards         = newSection("Afterwards")
@@ -168,6 +169,7 @@ var (
 	goalDeposits       = under(10*time.Second, "", "")
 	goalLargeLedger    = atMost(1.2, " times") // of what a commit takes on a small ledger
 	goalPastQuery      = under(20*time.Millisecond, "p99 ", "")
+	goalConsolePage    = under(150*time.Millisecond, "p99 ", "")
 	goalTrialBalance   = under(2*time.Second, "p99 ", "")
 )
 

@@ -352,6 +352,45 @@ func TestConsole_AdministratorSeesAll(t *testing.T) {
 	c.screenshotAs("console-payment", "h2", view{width: 900, height: 680})
 }
 
+func TestConsole_OperatorSearchesAndWatches(t *testing.T) {
+	t.Parallel()
+	// The search lists what an amount and a name find, events appear on their page as they happen, and the pages of operations are as
+	// readable as the others. A note is kept with the customer.
+	s := startServiceAt(t, "127.0.0.1:0", "--allow-private-webhooks")
+	p, failed, _ := s.newWorkload()
+	base := p.consolePath()
+	c := s.newColleague("ops@acme.example", "Olga Ops", "ADMINISTRATOR", view{width: 1100, height: 900, script: true})
+	for path, text := range map[string]string{base + "/state": "Payments an hour", base + "/test-values": "sandbox-valid-signature",
+		"/console/processes": "running", base + "/payments/" + failed.id[len("Transaction:"):] + "/redeliver": "with the same ids"} {
+		c.visit(path)
+		c.want(text)
+		c.checkEverywhere(path)
+	}
+	eventually(t, "the keys of the search", func() bool {
+		var waiting int
+		err := s.openDatabase().QueryRowContext(t.Context(), `SELECT count(*) FROM search_queue`).Scan(&waiting)
+		return err == nil && waiting == 0
+	})
+	c.visit(base + "/search?q=balam+QUETZALLI") // which opens the only one
+	c.press(`main a[href$="/note"]`)
+	c.checkEverywhere("note")
+	c.fill(map[string]string{"f-content": "Called, and all is well"})
+	c.press("main form button.primary")
+	c.want("C•••")
+	c.press("main form button")
+	c.want("Called, and all is well")
+	c.checkEverywhere("customer with a note")
+	c.visit(base + "/search?q=100.50+USD")
+	c.checkEverywhere("found")
+
+	c.visit(base + "/events")
+	c.want("New ones appear by themselves.")
+	p.call("POST", "/sandbox/webhooks/test", nil)
+	c.want("TEST")
+	c.checkEverywhere("events")
+	c.wantNoComplaints(http.StatusNotFound)
+}
+
 // openStatus opens a page that is shown with a status.
 func (c *colleague) openStatus(url string, status int) {
 	c.t.Helper()

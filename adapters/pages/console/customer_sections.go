@@ -134,8 +134,8 @@ func (c *Console) statement(r *request) (action, error) {
 	for i, a := range found.Items {
 		options[i] = option{a.ID.String(), string(a.Currency) + ", " + lower(a.Type) + " " + short(a.ID.String())}
 	}
-	return action{Title: "Statement", Section: "customers", Does: "The file has every payment of the account with the names of those who paid " +
-		"and were paid. It is recorded that you have it.", Facts: []fact{{Name: "Customer", Value: id.String()}}, Fields: []field{
+	return action{Title: "Statement", Section: "customers", Does: "The file has every payment of the account with the names of those who " +
+		"paid and were paid. It is recorded that you have it.", Facts: []fact{{Name: "Customer", Value: id.String()}}, Fields: []field{
 		{Name: "account", Label: "Account", Kind: "select", Options: options},
 		{Name: "format", Label: "Format", Kind: "select", Options: []option{{string(exports.PDF), "PDF"}, {string(exports.HTML), "HTML"}}},
 		{Name: "day-from", Label: "From (UTC)", Kind: "date"},

@@ -104,7 +104,8 @@ func TestCustomer_StatementIsRecorded(t *testing.T) {
 	path := base + "/customers/" + customerID.UUID().String() + "/statement"
 	s := newSite(t).fill().as(person.Grant{Role: person.Support})
 	of := numbered(ident.InternalAccount{}, 16).String()
-	for form, want := range map[string]int{"account=x": 422, "account=" + of + "&day-from=yesterday": 422, "account=" + of + "&format=x": 400} {
+	for form, want := range map[string]int{"account=x": 422, "account=" + of + "&day-from=yesterday": 422,
+		"account=" + of + "&format=x": 400} {
 		values, _ := url.ParseQuery(form)
 		if got := s.post(path, values); got.StatusCode != want && got.StatusCode != fault.InvalidInput.Status() || len(s.people.recorded) > 0 {
 			t.Errorf("%s: %d, recorded %q", form, got.StatusCode, s.people.recorded)
