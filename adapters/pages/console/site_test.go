@@ -213,7 +213,7 @@ func (s *site) visit(r route, p ident.Platform, edits ...func(*http.Request)) re
 	if r.method == http.MethodPost {
 		return s.post(path, url.Values{"email": {"ada@acme.example"}, "password": {"right"}, "code": {"123456"},
 			"decision": {"approve"}, "name": {"laptop"}, "passkey": {""}, "answer": {"right"},
-			"decision": {"approve"}, "content": {"Called"}, "account": {numbered(ident.InternalAccount{}, 16).String()},
+			"content": {"Called"}, "account": {numbered(ident.InternalAccount{}, 16).String()},
 			"span": {"2026-02"}, "amount": {"1"},
 			"from": {"2026-03-13T10:00"}, "to": {"2026-03-14T10:00"}, "application": {applicationID.String()}}, edits...)
 	}
