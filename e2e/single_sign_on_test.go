@@ -15,7 +15,7 @@ import (
 func TestSingleSignOn_RolesOfTheProvider(t *testing.T) {
 	t.Parallel()
 	// People of a provider sign in to the console with the roles that its claim gives, confirm there what needs it, and lose their sessions
-	// with their roles. While the provider is down, who is signed in works on, and others are told.
+	// with their roles. While the provider is down, who is signed in works on.
 	at := providertest.New(t, time.Now)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

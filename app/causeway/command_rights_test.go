@@ -75,7 +75,7 @@ func commandTable() string {
 
 func TestCommandRights_HoldOnTheCommandLine(t *testing.T) {
 	t.Parallel()
-	// Who has signed in runs what its roles allow, and is told which role another command needs. What stops harm runs all the same, and
+	// Who has signed in runs what its roles allow, and learns which role another command needs. What stops harm runs all the same, and
 	// is recorded.
 	url := pgtest.New(t)
 	addPeople(t, url, "ana@people.test", "ben@people.test")

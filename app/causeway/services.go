@@ -359,8 +359,7 @@ func (s services) Proposals() *proposals.Service {
 	return proposals.New(proposals.Config{
 		Store: s.db, Clock: systemClock{}, IDs: s.ids, Executors: slices.Concat(
 			s.Accounting().Executors(), s.Periods().Executors(), s.Books().Executors(), s.Treasury().Executors(), s.Receivables().Executors(),
-			s.MonthEnd().Executors(), s.Years().Executors(), newReconciliation(s.db, s.ids).Executors(),
-			s.Rails().Executors(),
+			s.MonthEnd().Executors(), s.Years().Executors(), newReconciliation(s.db, s.ids).Executors(), s.Rails().Executors(),
 		)})
 }
 

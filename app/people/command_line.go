@@ -173,7 +173,7 @@ func (s *Service) actingPerson(ctx context.Context, c Command) (by platform.Auth
 	}
 	by = platform.Author{Actor: in.Person.Email, Person: in.Person.ID}
 	if err = in.Person.CheckCommand(c.Name, c.Platform); err != nil && !person.NeedsPerson(c.Name) {
-		return by, s.recordActedAlone(ctx, c, by) // whoever signs out runs it too
+		return by, s.recordActedAlone(ctx, c, by) // one who signs out runs it too
 	}
 	return by, err
 }

@@ -65,7 +65,7 @@ func (m RoleMapping) Grants(values []string) []Grant {
 const maxIdentity = 255
 
 // FindBy returns how the person of claims is found if it has not signed in at the provider before: by its e-mail address, which the
-// provider has to have verified, because whoever could enter that of another one would be that one. Fault: UNAUTHORIZED.
+// provider has to have verified, because one who could enter the address of another would be that one. Fault: UNAUTHORIZED.
 func (c Claims) FindBy() (email string, err error) {
 	if email = NormalizeEmail(c.Email); !c.IsEmailVerified || !IsEmail(email) {
 		return "", notAdmitted("Your provider does not say which e-mail address is yours, or has not verified it.")

@@ -40,7 +40,7 @@ func TestRoleMapping(t *testing.T) {
 
 func TestPerson_Admit(t *testing.T) {
 	t.Parallel()
-	// Whoever the person and the claims are: nobody is admitted who is disabled, somebody else at the provider, or without a role that the
+	// For every person and all claims: nobody is admitted who is disabled, somebody else at the provider, or without a role that the
 	// claim gives, and who is admitted has exactly the roles of the claim, where it gives roles.
 	mapping := person.RoleMapping{{"f", person.Grant{Role: person.Finance}}, {"v", person.Grant{Role: person.Viewer}}}
 	rapid.Check(t, func(t *rapid.T) {
