@@ -165,7 +165,10 @@ var Examples = map[string]string{
 		"R01 --returned-at 2026-10-14T08:00:00Z --partner-id RET20261014000042 --actor ana",
 	"ledger receivables write-off": "causeway ledger receivables write-off Receivable:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33 --note 'The " +
 		"customer cannot be reached' --actor ana",
-	"ledger receivables aging": "causeway ledger receivables aging --output csv",
+	"ledger receivables post-allowance": "causeway ledger receivables post-allowance 2026-10",
+	"ledger receivables allowance":      "causeway ledger receivables allowance 2026-10 --output csv",
+	"ledger financial-statements":       "causeway ledger financial-statements 2026-10 --span year-to-date --pdf statements.pdf",
+	"ledger receivables aging":          "causeway ledger receivables aging --output csv",
 	"ledger treasury transfer": "causeway ledger treasury transfer --from own/OPERATING --to rails/WIRE --amount '500 USD' " +
 		"--in-transit --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11",
 	"ledger proposals list": "causeway ledger proposals list --status PENDING --platform " +
