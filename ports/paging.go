@@ -16,6 +16,8 @@ type Paging struct {
 	Limit     int
 	After     uuid.UUID
 	Ascending bool
+	// WithoutTotal: the list is not counted.
+	WithoutTotal bool
 }
 
 // MaxTotal is the largest exact Total of a page. Counting more would cost more than the page.

@@ -22,6 +22,6 @@ func TestActivityPlan_ByPrimaryKeys(t *testing.T) {
 	pgtest.ExecAsSuperuser(t, plans.conn.Config().ConnString(), fillActivity)
 	plans.becomeService()
 	wantIndexCondition(t, plans, "activities", activities, "((platform_id = $1) AND (id > $2) AND (id < $3))")
-	wantIndexCondition(t, plans, "by_day", countByDay,
+	wantIndexCondition(t, plans, "by_day", countRanges,
 		"((platform_id = $1) AND (status = s.status) AND (direction = r.direction) AND (id >= d.first) AND (id < d.after))")
 }

@@ -154,7 +154,8 @@ func checkCounts(t *testing.T, db *DB) {
 	var p ident.Platform
 	p.SetUUID(uuid.MustParse("00000000-0000-7000-8001-000000000000"))
 	days := []time.Time{time.Unix(1773489600, 0).Truncate(24 * time.Hour), time.Unix(1773489600, 0).AddDate(0, 0, -3)}
-	byDay, err := db.CountTransactionsFrom(ports.ForPlatform(t.Context(), p), p, days, 24*time.Hour)
+	byDay, err := db.CountTransactionsFrom(ports.ForPlatform(t.Context(), p), p, days,
+		24*time.Hour)
 	if err != nil || byDay[0][transaction.Completed] != ports.MaxTotal+1 || len(byDay[1]) > 0 {
 		t.Errorf("by day: %v, %v", byDay, err)
 	}
@@ -168,7 +169,8 @@ func checkCounts(t *testing.T, db *DB) {
 			of := f
 			of.Paging, of.Statuses = ports.Paging{Limit: 1}, []transaction.Status{transaction.Status(status)}
 			page, err := db.Transactions(ports.ForPlatform(t.Context(), p), p, of)
-			if got := counts.Counts[of.Statuses[0]]; err != nil || min(got, ports.MaxTotal) != page.Total && !page.TotalIsMinimum {
+			if got := counts.Counts[of.Statuses[0]]; err != nil || min(got, ports.MaxTotal) != page.Total &&
+				!page.TotalIsMinimum && !counts.AreMinimum {
 				t.Errorf("%+v: %d are %s, the list has %d, %v", f, got, status, page.Total, err)
 			}
 		}

@@ -247,9 +247,11 @@ func pageOf[Row, T any](read ports.Page[Row], items []T) ports.Page[T] {
 // data keys are read.
 func selectPageOf[T any](ctx context.Context, db *DB, l list, p ports.Paging, columns string,
 	scan func(pgx.Rows) (T, error)) (found ports.Page[T], err error) {
-	matching, read, err := l.count(ctx, db)
-	if err != nil {
-		return found, err
+	var matching, read int64
+	if !p.WithoutTotal {
+		if matching, read, err = l.count(ctx, db); err != nil {
+			return found, err
+		}
 	}
 	query := l.page(db, p, columns)
 	err = db.readQuery(ctx, query, func(rows pgx.Rows) error {

@@ -40,8 +40,11 @@ func (db *DB) CountTransactions(ctx context.Context, p ident.Platform, since tim
 	return counts, err
 }
 
+// maxCounted is the number of rows that are read to count by status those that match a filter. A page has nothing else to count.
+const maxCounted = 10_000
+
 // CountTransactionsByStatus implements payments.Store. Without a filter, or with a type only, it counts as CountTransactions; else
-// among the newest maxCandidates that the index of the filter finds, as totals of lists are counted.
+// among the newest maxCounted that the index of the filter finds.
 func (db *DB) CountTransactionsByStatus(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.StatusCounts, error) {
 	counts := ports.StatusCounts{Counts: map[transaction.Status]int64{}}
 	f.Statuses, f.Paging = nil, ports.Paging{}
@@ -64,7 +67,7 @@ func (db *DB) CountTransactionsByStatus(ctx context.Context, p ident.Platform, f
 		matches = joined(l.filter, " AND ")
 	}
 	candidates := l.query(db, candidates{columns: condition{"t.status, " + matches.text + " AS matches", matches.args}, order: "DESC",
-		limit: maxCandidates + 1, rows: true})
+		limit: maxCounted + 1, rows: true})
 	query := db.bun.NewSelect().TableExpr("(?) AS candidates", candidates).ColumnExpr("status, count(*) FILTER (WHERE matches), count(*)").
 		Group("status")
 	var read int64
@@ -78,7 +81,7 @@ func (db *DB) CountTransactionsByStatus(ctx context.Context, p ident.Platform, f
 		}
 		return err
 	})
-	counts.AreMinimum = read > maxCandidates
+	counts.AreMinimum = read > maxCounted
 	return counts, err
 }
 

@@ -113,8 +113,8 @@ func (b *bench) measureConsole(ctx context.Context) {
 
 // payForConsole makes payments through the API, and returns their ids.
 func (p platform) payForConsole(ctx context.Context) (ids []string) {
-	customer := p.create(ctx, "/customers", map[string]any{"customerType": "INDIVIDUAL", "fullName": "Console Bench", "birthDate": "1990-01-31",
-		"nationality": "US", "platformCustomerId": "console-bench"})
+	customer := p.create(ctx, "/customers", map[string]any{"customerType": "INDIVIDUAL", "fullName": "Console Bench",
+		"birthDate": "1990-01-31", "nationality": "US", "platformCustomerId": "console-bench"})
 	wallet := p.create(ctx, "/customers/external-accounts", map[string]any{"customerId": customer, "currency": "BTC",
 		"accountInfo": map[string]any{"accountType": "LAYER2_WALLET", "address": "spark1benchofconsole"}})
 	for range paidForConsole {

@@ -35,7 +35,8 @@ func (c *Console) customerRoutes() []platformRoute {
 func (c *Console) customerSections(r *request, data customerPage) ([]section, error) {
 	p, id, show := r.platform.ID, data.Customer.ID, shown(data.IsRevealed)
 	first := ports.Paging{Limit: maxAccounts}
-	internal, err := c.Accounts.ListInternal(r.Context(), p, accounts.OwnedByCustomers, ports.InternalAccountFilter{Paging: first, Customer: id})
+	internal, err := c.Accounts.ListInternal(r.Context(), p, accounts.OwnedByCustomers,
+		ports.InternalAccountFilter{Paging: first, Customer: id})
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +115,8 @@ func (c *Console) customerOfAction(r *request) (id ident.Customer, back string, 
 
 func (c *Console) writeNote(r *request) (action, error) {
 	id, back, err := c.customerOfAction(r)
-	return action{Title: "Write a note", Section: "customers", Does: "The note is kept with your name and the time, encrypted, and is shown to " +
-		"those who may see personal data. It cannot be changed, and is erased with the data of the customer.",
+	return action{Title: "Write a note", Section: "customers", Does: "The note is kept with your name and the time, encrypted, and is shown " +
+		"to those who may see personal data. It cannot be changed, and is erased with the data of the customer.",
 		Facts: []fact{{Name: "Customer", Value: id.String()}}, Fields: []field{{Name: "content", Label: "Note", Kind: "textarea"}}, Back: back,
 		do: func(r *request) (string, error) {
 			return "", c.Notes.Add(r.Context(), r.platform.ID, id, r.in.Person, r.PostFormValue("content"))

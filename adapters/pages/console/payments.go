@@ -135,13 +135,22 @@ func (c *Console) showPayments(r *request) error {
 	if len(problems) > 0 {
 		return c.render(r, http.StatusUnprocessableEntity, "payments.html", data)
 	}
-	if data.Counts, err = c.countsOf(r, filter, entered.Status); err != nil {
+	counts, err := c.Payments.CountTransactionsByStatus(r.Context(), r.platform.ID, filter)
+	if err != nil {
 		return err
 	}
-	filter.Paging = ports.Paging{Limit: pageSize, After: after(query)}
+	data.Counts = countLinks(r, counts, entered.Status)
+	filter.Paging = ports.Paging{Limit: pageSize, After: after(query), WithoutTotal: true}
 	if data.Found, err = c.Payments.ListTransactions(r.Context(), r.platform.ID, filter); err != nil {
 		return err
 	}
+	for status, n := range counts.Counts {
+		if entered.Status == "" || entered.Status == string(status) {
+			data.Found.Total += n
+		}
+	}
+	data.Found.TotalIsMinimum = counts.AreMinimum || data.Found.Total > ports.MaxTotal
+	data.Found.Total = min(data.Found.Total, ports.MaxTotal)
 	query.Del("after")
 	data.FilterQuery = query.Encode()
 	data.Download = data.Base + "/payments.csv?" + query.Encode()
@@ -152,12 +161,8 @@ func (c *Console) showPayments(r *request) error {
 	return c.render(r, http.StatusOK, "payments.html", data)
 }
 
-// countsOf returns the statuses with the payments that the rest of the filter selects, each as a link to them.
-func (c *Console) countsOf(r *request, f ports.TransactionFilter, current string) (links []menuLink, err error) {
-	counts, err := c.Payments.CountTransactionsByStatus(r.Context(), r.platform.ID, f)
-	if err != nil {
-		return nil, err
-	}
+// countLinks returns the statuses with the payments that the rest of the filter selects, each as a link to them.
+func countLinks(r *request, counts ports.StatusCounts, current string) (links []menuLink) {
 	query := r.URL.Query()
 	query.Del("after")
 	for _, status := range append([]transaction.Status{""}, statuses...) {
@@ -170,7 +175,7 @@ func (c *Console) countsOf(r *request, f ports.TransactionFilter, current string
 		}
 		links = append(links, menuLink{name, basePath(r.platform.ID) + "/payments?" + query.Encode(), string(status) == current})
 	}
-	return links, nil
+	return links
 }
 
 // after returns the last item of the page before.

@@ -46,7 +46,7 @@ func TestFilter_OfPayments(t *testing.T) {
 		"status=PENDING&type=OUTGOING&reference=a": {Statuses: []transaction.Status{transaction.Pending}, Type: transaction.Outgoing,
 			Reference: "a"},
 	} {
-		want.Paging = ports.Paging{Limit: pageSize}
+		want.Paging = ports.Paging{Limit: pageSize, WithoutTotal: true}
 		s.payments.filters = nil
 		got := s.get(base + "/payments?" + strings.ReplaceAll(query, "$", "%24"))
 		if got.StatusCode != http.StatusOK || len(s.payments.filters) != 1 || !reflect.DeepEqual(s.payments.filters[0], want) {
