@@ -36,6 +36,8 @@ var Examples = map[string]string{
 	"platform create":   "causeway platform create --name Acme --environment SANDBOX",
 	"platform set": "causeway platform set --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --regulated " +
 		"--actor ana",
+	"platform revoke-uma-keys": "causeway platform revoke-uma-keys --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 " +
+		"--actor ana",
 	"platform list": "causeway platform list",
 	"token create": "causeway token create --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --name " +
 		"'Reports' --permissions VIEW",

@@ -14,6 +14,8 @@ type PlatformCommand struct {
 	Create platformCreateCommand `cmd:"" help:"Create a platform and its first API token. The secret is shown only once."`
 	Set    platformSetCommand    `cmd:"" help:"Change what only the operator of the service decides about a platform."`
 	List   platformListCommand   `cmd:"" help:"Print the platforms, oldest first."`
+
+	RevokeUMAKeys platformRevokeUMAKeysCommand `cmd:"" name:"revoke-uma-keys" help:"Replace the keys of a platform as a UMA provider at once, because somebody else may have them. Other providers refuse its messages until they read the new keys, within an hour, and what they have encrypted before cannot be read."`
 }
 
 type platformCreateCommand struct {
@@ -74,6 +76,24 @@ func (c platformSetCommand) Run(ctx context.Context, env *Env) error {
 			is = "is not"
 		}
 		return env.say(nil, "%s %s regulated.\n", changed.ID, is)
+	})
+}
+
+type platformRevokeUMAKeysCommand struct {
+	platformFlags
+	Of string `help:"Domain of another UMA provider: forget the keys that are kept of that one, and read them again for the next message." placeholder:"DOMAIN"`
+	actorFlag
+}
+
+// Run needs no master key: the service makes the new keys.
+func (c platformRevokeUMAKeysCommand) Run(ctx context.Context, env *Env) error {
+	return c.withOperator(ctx, env, c.actorFlag, func(services Services, operator *platforms.Operator) error {
+		owner, err := c.resolve(ctx, services)
+		if err != nil {
+			return err
+		}
+		err = operator.RevokeUMAKeys(ctx, owner, strings.ToLower(c.Of))
+		return env.say(err, "The keys are not used any more. The next message of UMA has new ones.\n")
 	})
 }
 

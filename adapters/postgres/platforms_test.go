@@ -10,6 +10,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/uma"
 )
 
 func TestPlatform_RoundTrip(t *testing.T) {
@@ -160,5 +161,40 @@ func TestPlatform_UMADomainIsUniqueInProduction(t *testing.T) {
 	other.UMADomain = "one.example.com"
 	if err := update(other); !inUse(err) {
 		t.Errorf("changed back: %v", err)
+	}
+}
+
+func TestRevokeUMAKeys_OfOnePlatformOnly(t *testing.T) {
+	t.Parallel()
+	// The keys of a platform and those that it keeps of others are deleted, and not those of another platform. Without any, nothing is
+	// wrong.
+	c := newEnv(t)
+	both := []platform.Platform{c.platform, c.otherPlatform}
+	for _, p := range both {
+		pair := uma.KeyPair{ID: generator.New(noon), Number: 1, Platform: p.ID, Signing: []byte{1}, Encryption: []byte{2}, ActiveFrom: noon,
+			CreatedAt: noon}
+		if added, err := c.AddUMAKeys(t.Context(), pair); err != nil || !added {
+			t.Fatal(err)
+		}
+		if err := c.SaveUMAPeer(t.Context(), p.ID, uma.PeerKeys{Domain: "pay.example.com", Until: noon}); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	for range 2 {
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+			if err := tx.RevokeUMAKeys(ctx, c.platform.ID); err != nil {
+				return err
+			}
+			return tx.ForgetUMAPeer(ctx, c.platform.ID, "pay.example.com")
+		})
+	}
+
+	for i, p := range both {
+		ring, err := c.UMAKeys(t.Context(), p.ID)
+		_, kept, errPeer := c.UMAPeer(t.Context(), p.ID, "pay.example.com")
+		if err != nil || errPeer != nil || len(ring) != i || kept != (i == 1) {
+			t.Errorf("platform %d has %d key pairs, and keeps those of the other: %t; %v, %v", i, len(ring), kept, err, errPeer)
+		}
 	}
 }

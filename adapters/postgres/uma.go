@@ -195,3 +195,13 @@ func (db *DB) UMAChannels(ctx context.Context, key ports.TransactionKey) ([]uma.
 	row, _, err := selectRow(ctx, db, db.read, umaChannels, `WHERE platform_id = $1 AND transaction_id = $2`, key.Platform, key.ID)
 	return row.Channels, err
 }
+
+// RevokeUMAKeys uses the primary key.
+func (u *Unit) RevokeUMAKeys(ctx context.Context, p ident.Platform) error {
+	return u.execOne(ctx, nil, `DELETE FROM uma_keys WHERE platform_id = $1`, p)
+}
+
+// ForgetUMAPeer uses the primary key.
+func (u *Unit) ForgetUMAPeer(ctx context.Context, p ident.Platform, domain string) error {
+	return u.execOne(ctx, nil, `DELETE FROM uma_peers WHERE platform_id = $1 AND domain = $2`, p, domain)
+}

@@ -15,11 +15,13 @@ import (
 
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/audittest"
+	"causeway/app/platforms"
 	"causeway/app/receivers"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	rules "causeway/core/uma"
@@ -393,4 +395,36 @@ func (s *umaSide) attemptReports() int {
 		}
 	}
 	return s.CountJobs(transaction.StepReportChannels)
+}
+
+func TestUMA_RevokedKeysAreReplacedAtOnce(t *testing.T) {
+	t.Parallel()
+	// After a revocation a provider signs with other keys. One that keeps those of before refuses that until it forgets them.
+	ana, bo := newUMASides(t)
+	ana.lookUp(bo)
+	keys := func() string {
+		_, body := bo.get("http://pay.test/.well-known/lnurlpubkey")
+		return body
+	}
+	before := keys()
+	revoke := func(s *umaSide, domain string) {
+		operator, err := platforms.New(platforms.Config{Store: s.Store, Clock: s.Clock, IDs: s.IDs}).As(platform.Author{Actor: "ana"})
+		if err == nil {
+			err = operator.RevokeUMAKeys(t.Context(), s.Platform.ID, domain)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	revoke(bo, "")
+	if after := keys(); after == before || !strings.Contains(after, "signingPubKey") {
+		t.Errorf("%s, and before %s", after, before)
+	}
+	_, err := ana.receivers.LookupUMAAddress(t.Context(), ana.Platform.ID, bo.Customer.UMAAddress, receivers.Sender{Customer: ana.Customer.ID})
+	if !fault.Is(err, fault.LnurlpRequestFailed) {
+		t.Errorf("with the keys of before: %v", err)
+	}
+	revoke(ana, "pay.test")
+	ana.lookUp(bo)
 }

@@ -157,6 +157,26 @@ func (o *Operator) DeleteToken(ctx context.Context, p ident.Platform, id ident.T
 	})
 }
 
+// RevokeUMAKeys ends the use of keys that somebody else may have: those of a platform as a UMA provider, or, with the domain of another
+// provider, those that are kept of that one. New ones are made, or read, for the next message. Faults: NOT_FOUND.
+func (o *Operator) RevokeUMAKeys(ctx context.Context, p ident.Platform, domain string) error {
+	return ports.Do(ctx, o.service.Store, func(ctx context.Context, tx Tx) error {
+		if _, err := tx.LockPlatform(ctx, p); err != nil {
+			return err
+		}
+		revoke := func() error { return tx.RevokeUMAKeys(ctx, p) }
+		if domain != "" {
+			revoke = func() error { return tx.ForgetUMAPeer(ctx, p, domain) }
+		}
+		if err := revoke(); err != nil {
+			return err
+		}
+		now := o.service.Clock.Now()
+		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: o.service.IDs.New(now), Platform: p,
+			Kind: platform.OperatorRevokedUMAKeys, Subject: p.UUID(), Name: domain, Actor: o.by.Actor, Person: o.by.Person, At: now})
+	})
+}
+
 func (o *Operator) record(ctx context.Context, tx Tx, p ident.Platform, kind platform.OperatorActionKind, subject uuid.UUID,
 	now time.Time) error {
 	return tx.RecordOperatorAction(ctx, platform.OperatorAction{

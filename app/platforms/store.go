@@ -34,6 +34,10 @@ type Tx interface {
 	LockPlatform(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	LockPlatformShared(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	UpdatePlatform(ctx context.Context, p platform.Platform) error
+	// RevokeUMAKeys deletes the key pairs of a platform as a UMA provider.
+	RevokeUMAKeys(ctx context.Context, p ident.Platform) error
+	// ForgetUMAPeer deletes the kept keys of another UMA provider.
+	ForgetUMAPeer(ctx context.Context, p ident.Platform, domain string) error
 	// ClosePlatform closes a platform, and takes its events out of the queue of webhooks.
 	ClosePlatform(ctx context.Context, p platform.Platform) error
 	CreateToken(ctx context.Context, t platform.Token) error

@@ -24,7 +24,8 @@ const (
 	OperatorDeletedToken    OperatorActionKind = "DELETE_TOKEN"
 
 	OperatorUpdatedPlatform OperatorActionKind = "UPDATE_PLATFORM"
-	OperatorResetPlatform   OperatorActionKind = "RESET_PLATFORM" // its name is the successor
+	OperatorRevokedUMAKeys  OperatorActionKind = "REVOKE_UMA_KEYS" // its name is the other provider, if the keys are that one's
+	OperatorResetPlatform   OperatorActionKind = "RESET_PLATFORM"  // its name is the successor
 	OperatorErasedCustomer  OperatorActionKind = "ERASE_CUSTOMER"
 	OperatorSetTerms        OperatorActionKind = "SET_END_USER_TERMS" // its name is the version
 
