@@ -96,10 +96,9 @@ func softCloseStep(c period.Calendar, m Month, now time.Time) CloseStep {
 // runStep returns the step of a run that posts at the end of the month.
 func runStep(ctx context.Context, tx Tx, p ident.Platform, settings books.SettingsVersion, kind ledger.Kind, m Month) (CloseStep, error) {
 	step := CloseStep{Name: StepExchangeResult}
-	switch kind {
-	case ledger.KindFeeDeferral:
+	if kind == ledger.KindFeeDeferral {
 		step.Name = StepFeeDeferral
-	case ledger.KindAllowance:
+	} else if kind == ledger.KindAllowance {
 		step.Name = StepAllowance
 	}
 	needed, err := neededRun(ctx, tx, p, settings, kind, m.Month)

@@ -124,11 +124,11 @@ func (b *books) draw(rates *exchange.Rates) {
 	}
 	n := amount.Draw(b.t, "amount")
 	if bought := rapid.SampledFrom(currencies).Draw(b.t, "bought"); bought != c && rapid.Bool().Draw(b.t, "convert") {
-		b.post(rates, ledger.Entry{debit, ledger.FXPosition, c, n}, ledger.Entry{ledger.FXPosition, credit, bought, amount.Draw(b.t,
-			"bought amount")})
+		b.post(rates, ledger.Entry{Debit: debit, Credit: ledger.FXPosition, Currency: c, Amount: n},
+			ledger.Entry{Debit: ledger.FXPosition, Credit: credit, Currency: bought, Amount: amount.Draw(b.t, "bought amount")})
 		return
 	}
-	b.post(rates, ledger.Entry{debit, credit, c, n})
+	b.post(rates, ledger.Entry{Debit: debit, Credit: credit, Currency: c, Amount: n})
 }
 
 func (b *books) totals() map[financials.Key]money.Total {

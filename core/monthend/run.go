@@ -118,8 +118,9 @@ func Command(kind ledger.Kind, m period.Month) string {
 		return "causeway ledger defer-fees " + m.String()
 	case ledger.KindAllowance:
 		return "causeway ledger receivables post-allowance " + m.String()
+	default:
+		return "causeway ledger revalue " + m.String()
 	}
-	return "causeway ledger revalue " + m.String()
 }
 
 // Needed is a kind of run that a month needs before it is closed.

@@ -197,8 +197,9 @@ func Changed(ctx context.Context, tx Tx, run monthend.Run, functional money.Curr
 		return tx.PositionPostedSince(ctx, run.Platform, functional, seq, run.Month.End())
 	case ledger.KindAllowance:
 		return tx.PostedSince(ctx, run.Platform, ledger.CustomerReceivables, seq, run.Month.End())
+	default:
+		return tx.PostedSince(ctx, run.Platform, ledger.TransitPayouts, seq, run.Month.End())
 	}
-	return tx.PostedSince(ctx, run.Platform, ledger.TransitPayouts, seq, run.Month.End())
 }
 
 // EachTrade calls visit for each posting on the position that is effective in an interval, with the rates of its
