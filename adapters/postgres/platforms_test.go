@@ -176,7 +176,8 @@ func TestRevokeUMAKeys_OfOnePlatformOnly(t *testing.T) {
 		if added, err := c.AddUMAKeys(t.Context(), pair); err != nil || !added {
 			t.Fatal(err)
 		}
-		if err := c.SaveUMAPeer(t.Context(), p.ID, uma.PeerKeys{Domain: "pay.example.com", Until: noon}); err != nil {
+		if err := c.SaveUMAPeer(t.Context(), p.ID, uma.PeerKeys{Domain: "pay.example.com", Signing: []byte{1}, Encryption: []byte{2},
+			Until: noon}); err != nil {
 			t.Fatal(err)
 		}
 	}
