@@ -374,7 +374,7 @@ func TestConsole_OperatorSearchesAndWatches(t *testing.T) {
 	c.visit(base + "/search?q=balam+QUETZALLI") // which opens the only one
 	c.press(`main a[href$="/note"]`)
 	c.checkEverywhere("note")
-	c.fill(map[string]string{"f-content": "Called, and all is well"})
+	c.fill(map[string]string{"content": "Called, and all is well"})
 	c.press("main form button.primary")
 	c.want("C•••")
 	c.press("main form button")
