@@ -706,6 +706,29 @@ ALTER TABLE customer_imports ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON customer_imports USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE customer_imports TO causeway_service;
 
+CREATE TABLE customer_notes (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    author text NOT NULL,
+    content text NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY customer_notes
+    ADD CONSTRAINT customer_notes_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX customer_notes_by_customer ON customer_notes USING btree (platform_id, customer_id, id);
+ALTER TABLE ONLY customer_notes
+    ADD CONSTRAINT customer_note_customer_fkey FOREIGN KEY (platform_id, customer_id) REFERENCES customers(platform_id, id);
+ALTER TABLE ONLY customer_notes
+    ADD CONSTRAINT customer_note_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+ALTER TABLE ONLY customer_notes
+    ADD CONSTRAINT customer_note_platform_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+ALTER TABLE customer_notes ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON customer_notes USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT,DELETE ON TABLE customer_notes TO causeway_service;
+GRANT UPDATE(content) ON TABLE customer_notes TO causeway_service;
+
 CREATE TABLE customers (
     platform_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -735,6 +758,8 @@ CREATE INDEX customers_by_uma_address ON customers USING btree (platform_id, uma
 CREATE INDEX customers_by_updated_at ON customers USING btree (platform_id, updated_at, id) WHERE (updated_at IS NOT NULL);
 CREATE TRIGGER ledger_evidence_change AFTER UPDATE ON customers FOR EACH ROW WHEN (((((old.customer_type IS DISTINCT FROM new.customer_type) OR (old.status IS DISTINCT FROM new.status)) OR (old.held_at IS DISTINCT FROM new.held_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION ledger_queue_version('customer-status');
 CREATE TRIGGER ledger_evidence_version AFTER INSERT OR DELETE ON customers FOR EACH ROW EXECUTE FUNCTION ledger_queue_version('customer-status');
+CREATE TRIGGER search_changed AFTER UPDATE ON customers FOR EACH ROW WHEN ((old.updated_at IS DISTINCT FROM new.updated_at)) EXECUTE FUNCTION queue_search_keys('CUSTOMER');
+CREATE TRIGGER search_new AFTER INSERT OR DELETE ON customers FOR EACH ROW EXECUTE FUNCTION queue_search_keys('CUSTOMER');
 ALTER TABLE ONLY customers
     ADD CONSTRAINT customers_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
 ALTER TABLE customers ENABLE ROW LEVEL SECURITY;
@@ -786,6 +811,18 @@ ALTER TABLE ONLY documents
 ALTER TABLE documents ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON documents USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE documents TO causeway_service;
+
+CREATE TABLE end_user_terms (
+    version text NOT NULL,
+    url text NOT NULL,
+    set_at timestamp with time zone NOT NULL,
+    actor text NOT NULL,
+    person_id uuid,
+    CONSTRAINT end_user_terms_version_length CHECK (((length(version) >= 1) AND (length(version) <= 64)))
+);
+ALTER TABLE ONLY end_user_terms
+    ADD CONSTRAINT end_user_terms_pkey PRIMARY KEY (version);
+GRANT SELECT,INSERT ON TABLE end_user_terms TO causeway_service;
 
 CREATE TABLE evm_addresses (
     connection text NOT NULL,
@@ -997,6 +1034,8 @@ CREATE INDEX external_accounts_by_customer ON external_accounts USING btree (pla
 CREATE INDEX external_accounts_by_platform ON external_accounts USING btree (platform_id, id) WHERE (customer_id IS NULL);
 CREATE TRIGGER ledger_evidence_change AFTER UPDATE ON external_accounts FOR EACH ROW WHEN (((((((((((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.platform_account_id IS DISTINCT FROM new.platform_account_id)) OR (old.currency IS DISTINCT FROM new.currency)) OR (old.account_type IS DISTINCT FROM new.account_type)) OR (old.rails IS DISTINCT FROM new.rails)) OR (old.status IS DISTINCT FROM new.status)) OR (old.default_uma_deposit IS DISTINCT FROM new.default_uma_deposit)) OR (old.verification IS DISTINCT FROM new.verification)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at)) OR (old.seal IS DISTINCT FROM new.seal))) EXECUTE FUNCTION ledger_queue_version('external-account');
 CREATE TRIGGER ledger_evidence_version AFTER INSERT OR DELETE ON external_accounts FOR EACH ROW EXECUTE FUNCTION ledger_queue_version('external-account');
+CREATE TRIGGER search_changed AFTER UPDATE ON external_accounts FOR EACH ROW WHEN ((old.updated_at IS DISTINCT FROM new.updated_at)) EXECUTE FUNCTION queue_search_keys('EXTERNAL_ACCOUNT');
+CREATE TRIGGER search_new AFTER INSERT OR DELETE ON external_accounts FOR EACH ROW EXECUTE FUNCTION queue_search_keys('EXTERNAL_ACCOUNT');
 ALTER TABLE ONLY external_accounts
     ADD CONSTRAINT external_accounts_platform_id_customer_id_fkey FOREIGN KEY (platform_id, customer_id) REFERENCES customers(platform_id, id);
 ALTER TABLE ONLY external_accounts
@@ -1905,6 +1944,28 @@ GRANT UPDATE(error_at) ON TABLE ledger_proposals TO causeway_service;
 GRANT UPDATE(decided_at) ON TABLE ledger_proposals TO causeway_service;
 GRANT UPDATE(decider_person_id) ON TABLE ledger_proposals TO causeway_service;
 
+CREATE TABLE ledger_receivables_allowances (
+    platform_id uuid NOT NULL,
+    month date NOT NULL,
+    run integer NOT NULL,
+    currency text NOT NULL,
+    owed_30 bigint NOT NULL,
+    owed_60 bigint NOT NULL,
+    owed_90 bigint NOT NULL,
+    owed_over_90 bigint NOT NULL,
+    rates text NOT NULL,
+    before bigint NOT NULL,
+    required bigint NOT NULL
+);
+ALTER TABLE ONLY ledger_receivables_allowances
+    ADD CONSTRAINT ledger_receivables_allowances_pkey PRIMARY KEY (platform_id, month, run, currency);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_receivables_allowances FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+ALTER TABLE ONLY ledger_receivables_allowances
+    ADD CONSTRAINT ledger_receivables_allowances_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+ALTER TABLE ledger_receivables_allowances ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON ledger_receivables_allowances USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT ON TABLE ledger_receivables_allowances TO causeway_service;
+
 CREATE TABLE ledger_settings (
     platform_id uuid NOT NULL,
     version integer NOT NULL,
@@ -1921,6 +1982,7 @@ CREATE TABLE ledger_settings (
     approver_token_id uuid,
     approver text DEFAULT ''::text NOT NULL,
     person_id uuid,
+    receivables_allowance text,
     CONSTRAINT ledger_setting_fee_recognition_known CHECK ((fee_recognition = ANY (ARRAY['CONVERSION'::text, 'DELIVERY'::text]))),
     CONSTRAINT ledger_setting_has_author CHECK (((token_id IS NOT NULL) OR (actor <> ''::text))),
     CONSTRAINT ledger_setting_note_length CHECK ((length(note) <= 500)),
@@ -2346,6 +2408,22 @@ ALTER TABLE person_factors ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON person_factors USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_factors TO causeway_service;
 
+CREATE TABLE person_identities (
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    person_id uuid NOT NULL,
+    CONSTRAINT person_identity_subject_length CHECK (((length(subject) >= 1) AND (length(subject) <= 255)))
+);
+ALTER TABLE ONLY person_identities
+    ADD CONSTRAINT person_identities_pkey PRIMARY KEY (issuer, subject);
+ALTER TABLE ONLY person_identities
+    ADD CONSTRAINT person_identity_person_unique UNIQUE (person_id);
+ALTER TABLE ONLY person_identities
+    ADD CONSTRAINT person_identity_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+ALTER TABLE person_identities ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON person_identities USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT,DELETE ON TABLE person_identities TO causeway_service;
+
 CREATE TABLE person_links (
     token_hash bytea NOT NULL,
     person_id uuid NOT NULL,
@@ -2365,6 +2443,29 @@ ALTER TABLE person_links ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON person_links USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_links TO causeway_service;
 
+CREATE TABLE person_passkeys (
+    credential_id bytea NOT NULL,
+    person_id uuid NOT NULL,
+    name text NOT NULL,
+    public_key bytea NOT NULL,
+    sign_count bigint NOT NULL,
+    backup_eligible boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone,
+    stopped_at timestamp with time zone,
+    CONSTRAINT person_passkey_id_length CHECK (((length(credential_id) >= 1) AND (length(credential_id) <= 1023))),
+    CONSTRAINT person_passkey_key_length CHECK (((length(public_key) >= 1) AND (length(public_key) <= 1024))),
+    CONSTRAINT person_passkey_name_length CHECK (((length(name) >= 1) AND (length(name) <= 60)))
+);
+ALTER TABLE ONLY person_passkeys
+    ADD CONSTRAINT person_passkeys_pkey PRIMARY KEY (credential_id);
+CREATE INDEX person_passkeys_by_person ON person_passkeys USING btree (person_id);
+ALTER TABLE ONLY person_passkeys
+    ADD CONSTRAINT person_passkey_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+ALTER TABLE person_passkeys ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON person_passkeys USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_passkeys TO causeway_service;
+
 CREATE TABLE person_sessions (
     token_hash bytea NOT NULL,
     person_id uuid NOT NULL,
@@ -2373,6 +2474,9 @@ CREATE TABLE person_sessions (
     last_used_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     command_line boolean DEFAULT false NOT NULL,
+    single_sign_on boolean DEFAULT false NOT NULL,
+    confirmed_action text DEFAULT ''::text NOT NULL,
+    confirmed_until timestamp with time zone,
     CONSTRAINT person_session_token_is_sha256 CHECK ((length(token_hash) = 32))
 );
 ALTER TABLE ONLY person_sessions
@@ -2384,6 +2488,17 @@ ALTER TABLE ONLY person_sessions
 ALTER TABLE person_sessions ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON person_sessions USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_sessions TO causeway_service;
+
+CREATE TABLE person_settings (
+    person_id uuid NOT NULL,
+    time_zone text NOT NULL,
+    CONSTRAINT person_settings_time_zone_length CHECK (((length(time_zone) >= 1) AND (length(time_zone) <= 60)))
+);
+ALTER TABLE ONLY person_settings
+    ADD CONSTRAINT person_settings_pkey PRIMARY KEY (person_id);
+ALTER TABLE ONLY person_settings
+    ADD CONSTRAINT person_settings_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_settings TO causeway_service;
 
 CREATE TABLE platforms (
     id uuid NOT NULL,
@@ -2419,6 +2534,18 @@ CREATE TRIGGER platform_uma_domain_unique BEFORE INSERT ON platforms FOR EACH RO
 CREATE POLICY platform_isolation ON platforms USING (((id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE platforms ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE platforms TO causeway_service;
+
+CREATE TABLE processes (
+    id uuid NOT NULL,
+    host text NOT NULL,
+    version text NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    stopped_at timestamp with time zone
+);
+ALTER TABLE ONLY processes
+    ADD CONSTRAINT processes_pkey PRIMARY KEY (id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE processes TO causeway_service;
 
 CREATE TABLE quote_retention_open (
     platform_id uuid NOT NULL,
@@ -2762,6 +2889,7 @@ CREATE TABLE rail_replies (
     expected_at timestamp with time zone,
     seal text DEFAULT ''::text NOT NULL
 );
+CREATE INDEX rail_replies_by_partner_id ON rail_replies USING btree (platform_id, partner_id, subject_id) WHERE (partner_id <> ''::text);
 CREATE INDEX rail_replies_by_replied_at ON rail_replies USING btree (platform_id, replied_at);
 CREATE INDEX rail_replies_by_subject ON rail_replies USING btree (platform_id, subject_id, replied_at);
 CREATE POLICY platform_isolation ON rail_replies USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
@@ -3464,6 +3592,40 @@ CREATE POLICY platform_isolation ON screening_runs USING (((platform_id = ( SELE
 ALTER TABLE screening_runs ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE screening_runs TO causeway_service;
 
+CREATE TABLE search_keys (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    object_id uuid NOT NULL,
+    hash text NOT NULL,
+    CONSTRAINT search_key_kind_known CHECK ((kind = ANY (ARRAY['CUSTOMER'::text, 'EXTERNAL_ACCOUNT'::text])))
+);
+ALTER TABLE ONLY search_keys
+    ADD CONSTRAINT search_keys_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX search_keys_by_hash ON search_keys USING btree (platform_id, hash, kind, object_id);
+CREATE INDEX search_keys_by_object ON search_keys USING btree (platform_id, kind, object_id);
+ALTER TABLE ONLY search_keys
+    ADD CONSTRAINT search_key_platform_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON search_keys USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE search_keys ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE ON TABLE search_keys TO causeway_service;
+GRANT UPDATE(hash) ON TABLE search_keys TO causeway_service;
+
+CREATE TABLE search_queue (
+    platform_id uuid NOT NULL,
+    kind text NOT NULL,
+    object_id uuid NOT NULL,
+    queued_at timestamp with time zone NOT NULL,
+    CONSTRAINT search_queue_kind_known CHECK ((kind = ANY (ARRAY['CUSTOMER'::text, 'EXTERNAL_ACCOUNT'::text, 'CUSTOMERS'::text, 'EXTERNAL_ACCOUNTS'::text])))
+);
+ALTER TABLE ONLY search_queue
+    ADD CONSTRAINT search_queue_pkey PRIMARY KEY (platform_id, kind, object_id);
+ALTER TABLE ONLY search_queue
+    ADD CONSTRAINT search_queue_platform_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON search_queue USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE search_queue ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE search_queue TO causeway_service;
+
 CREATE TABLE sign_in_attempts (
     address_hash bytea NOT NULL,
     failed integer NOT NULL,
@@ -3476,6 +3638,29 @@ CREATE INDEX sign_in_attempts_by_last_at ON sign_in_attempts USING btree (last_a
 CREATE POLICY platform_isolation ON sign_in_attempts USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE sign_in_attempts ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sign_in_attempts TO causeway_service;
+
+CREATE TABLE sign_in_challenges (
+    challenge_hash bytea NOT NULL,
+    purpose text NOT NULL,
+    person_id uuid,
+    holder_hash bytea NOT NULL,
+    action text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT sign_in_challenge_action_length CHECK ((length(action) <= 2000)),
+    CONSTRAINT sign_in_challenge_holder_is_sha256 CHECK ((length(holder_hash) = 32)),
+    CONSTRAINT sign_in_challenge_is_sha256 CHECK ((length(challenge_hash) = 32)),
+    CONSTRAINT sign_in_challenge_purpose_length CHECK (((length(purpose) >= 1) AND (length(purpose) <= 40)))
+);
+ALTER TABLE ONLY sign_in_challenges
+    ADD CONSTRAINT sign_in_challenges_pkey PRIMARY KEY (challenge_hash);
+CREATE INDEX sign_in_challenges_by_expires_at ON sign_in_challenges USING btree (expires_at);
+CREATE INDEX sign_in_challenges_by_person ON sign_in_challenges USING btree (person_id);
+ALTER TABLE ONLY sign_in_challenges
+    ADD CONSTRAINT sign_in_challenge_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+CREATE POLICY platform_isolation ON sign_in_challenges USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE sign_in_challenges ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sign_in_challenges TO causeway_service;
 
 CREATE TABLE sign_in_requests (
     code text NOT NULL,
@@ -3576,6 +3761,7 @@ CREATE TABLE transactions (
     expected_settlement_at timestamp with time zone,
     payee_seal text DEFAULT ''::text NOT NULL,
     traceparent text,
+    receipt_confirmed_at timestamp with time zone,
     CONSTRAINT transaction_received_positive CHECK ((received_minor > 0)),
     CONSTRAINT transaction_sent_positive CHECK ((sent_minor > 0)),
     CONSTRAINT transaction_status_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'PROCESSING'::text, 'COMPLETED'::text, 'FAILED'::text, 'EXPIRED'::text]))),
@@ -3590,7 +3776,9 @@ CREATE INDEX transactions_by_destination_external ON transactions USING btree (p
 CREATE INDEX transactions_by_destination_internal ON transactions USING btree (platform_id, destination_internal, id) WHERE (destination_internal IS NOT NULL);
 CREATE INDEX transactions_by_destination_uma ON transactions USING btree (platform_id, destination_uma, id) WHERE (destination_uma <> ''::text);
 CREATE INDEX transactions_by_platform ON transactions USING btree (platform_id, id) WHERE (customer_id IS NULL);
+CREATE INDEX transactions_by_received ON transactions USING btree (platform_id, received_minor, received_currency, id);
 CREATE INDEX transactions_by_reference ON transactions USING btree (platform_id, reference, id) WHERE (reference <> ''::text);
+CREATE INDEX transactions_by_sent ON transactions USING btree (platform_id, sent_minor, sent_currency, id) WHERE (direction = 'OUTGOING'::text);
 CREATE INDEX transactions_by_source_external ON transactions USING btree (platform_id, source_external, id) WHERE (source_external IS NOT NULL);
 CREATE INDEX transactions_by_source_internal ON transactions USING btree (platform_id, source_internal, id) WHERE (source_internal IS NOT NULL);
 CREATE INDEX transactions_by_source_uma ON transactions USING btree (platform_id, source_uma, id) WHERE (source_uma <> ''::text);
@@ -5051,6 +5239,23 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION platform_check_uma_domain() FROM PUBLIC;
+
+CREATE FUNCTION queue_search_keys() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    changed record := CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
+BEGIN
+    INSERT INTO search_queue AS q (platform_id, kind, object_id, queued_at)
+    VALUES (changed.platform_id, TG_ARGV[0], changed.id, clock_timestamp())
+    ON CONFLICT (platform_id, kind, object_id) DO UPDATE SET queued_at = q.queued_at;
+    IF TG_OP <> 'INSERT' THEN
+        DELETE FROM search_keys WHERE platform_id = changed.platform_id AND kind = TG_ARGV[0] AND object_id = changed.id;
+    END IF;
+    RETURN NULL;
+END
+$$;
+REVOKE ALL ON FUNCTION queue_search_keys() FROM PUBLIC;
 
 CREATE FUNCTION refuse_posting_after_loss() RETURNS trigger
     LANGUAGE plpgsql
