@@ -211,7 +211,9 @@ func TestConsole_SupportFindsFailedPayment(t *testing.T) {
 			c.checkEverywhere("overview")
 			c.wantNone(`a[href$="/jobs"], a[href$="/people"]`)
 			c.fill(map[string]string{"q": failed.reference})
-			c.press(".search button")
+			c.press(".search button") // which opens the only payment
+			c.want("QUOTE_EXECUTION_FAILED")
+			c.visit(base + "/payments?reference=" + failed.reference)
 			c.want("1 payment, newest first")
 			c.checkEverywhere("payments")
 			c.press("tbody a")
