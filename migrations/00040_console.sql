@@ -74,13 +74,6 @@ CREATE INDEX customer_notes_by_customer ON customer_notes (platform_id, customer
 GRANT SELECT, INSERT, DELETE, UPDATE (content) ON customer_notes TO causeway_service;
 SELECT isolate_platforms('customer_notes');
 
--- How a person wants to see the console. No row is the default.
-CREATE TABLE person_settings (
-    person_id uuid PRIMARY KEY CONSTRAINT person_settings_person_fkey REFERENCES people,
-    time_zone text NOT NULL CONSTRAINT person_settings_time_zone_length CHECK (length(time_zone) BETWEEN 1 AND 60)
-);
-GRANT SELECT, INSERT, UPDATE, DELETE ON person_settings TO causeway_service;
-
 -- The processes of the service: each renews its row, and one that has stopped renewing is deleted after some days.
 CREATE TABLE processes (
     id         uuid        PRIMARY KEY,

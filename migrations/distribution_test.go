@@ -32,7 +32,6 @@ var copiedTables = map[string]string{
 	"person_passkeys":        "are of people",
 	"person_sessions":        "are of people",
 	"sign_in_challenges":     "are of people",
-	"person_settings":        "are of people",
 	"sign_in_requests":       "are of people",
 	"sanctions_entries":      "are compared with the customers of all platforms",
 	"sanctions_lists":        "are compared with the customers of all platforms",

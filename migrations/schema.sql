@@ -2489,17 +2489,6 @@ ALTER TABLE person_sessions ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON person_sessions USING ((false OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_sessions TO causeway_service;
 
-CREATE TABLE person_settings (
-    person_id uuid NOT NULL,
-    time_zone text NOT NULL,
-    CONSTRAINT person_settings_time_zone_length CHECK (((length(time_zone) >= 1) AND (length(time_zone) <= 60)))
-);
-ALTER TABLE ONLY person_settings
-    ADD CONSTRAINT person_settings_pkey PRIMARY KEY (person_id);
-ALTER TABLE ONLY person_settings
-    ADD CONSTRAINT person_settings_person_fkey FOREIGN KEY (person_id) REFERENCES people(id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE person_settings TO causeway_service;
-
 CREATE TABLE platforms (
     id uuid NOT NULL,
     name text NOT NULL,
