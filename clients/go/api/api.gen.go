@@ -2408,6 +2408,7 @@ const (
 	Error400CodeDEVICECODEALREADYREDEEMED       Error400Code = "DEVICE_CODE_ALREADY_REDEEMED"
 	Error400CodeDEVICECODEEXPIRED               Error400Code = "DEVICE_CODE_EXPIRED"
 	Error400CodeEMAILOTPCREDENTIALALREADYEXISTS Error400Code = "EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS"
+	Error400CodeENDUSERTERMSVERSIONNOTFOUND     Error400Code = "END_USER_TERMS_VERSION_NOT_FOUND"
 	Error400CodeINSUFFICIENTBALANCE             Error400Code = "INSUFFICIENT_BALANCE"
 	Error400CodeINSUFFICIENTFUNDS               Error400Code = "INSUFFICIENT_FUNDS"
 	Error400CodeINVALIDAMOUNT                   Error400Code = "INVALID_AMOUNT"
@@ -2439,6 +2440,8 @@ func (e Error400Code) Valid() bool {
 	case Error400CodeDEVICECODEEXPIRED:
 		return true
 	case Error400CodeEMAILOTPCREDENTIALALREADYEXISTS:
+		return true
+	case Error400CodeENDUSERTERMSVERSIONNOTFOUND:
 		return true
 	case Error400CodeINSUFFICIENTBALANCE:
 		return true
@@ -2530,13 +2533,16 @@ func (e Error401Status) Valid() bool {
 
 // Defines values for Error403Code.
 const (
-	Error403CodeFORBIDDEN    Error403Code = "FORBIDDEN"
-	Error403CodeUSERNOTREADY Error403Code = "USER_NOT_READY"
+	Error403CodeENDUSERTERMSNOTACCEPTED Error403Code = "END_USER_TERMS_NOT_ACCEPTED"
+	Error403CodeFORBIDDEN               Error403Code = "FORBIDDEN"
+	Error403CodeUSERNOTREADY            Error403Code = "USER_NOT_READY"
 )
 
 // Valid indicates whether the value is a known member of the Error403Code enum.
 func (e Error403Code) Valid() bool {
 	switch e {
+	case Error403CodeENDUSERTERMSNOTACCEPTED:
+		return true
 	case Error403CodeFORBIDDEN:
 		return true
 	case Error403CodeUSERNOTREADY:
@@ -2665,6 +2671,7 @@ const (
 	Error409CodeQUOTEALREADYEXECUTED                  Error409Code = "QUOTE_ALREADY_EXECUTED"
 	Error409CodeQUOTEEXPIRED                          Error409Code = "QUOTE_EXPIRED"
 	Error409CodeQUOTENOTEXECUTABLE                    Error409Code = "QUOTE_NOT_EXECUTABLE"
+	Error409CodeTRANSACTIONNOTCANCELLABLE             Error409Code = "TRANSACTION_NOT_CANCELLABLE"
 	Error409CodeTRANSACTIONNOTPENDINGPLATFORMAPPROVAL Error409Code = "TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL"
 	Error409CodeUMAADDRESSEXISTS                      Error409Code = "UMA_ADDRESS_EXISTS"
 )
@@ -2689,6 +2696,8 @@ func (e Error409Code) Valid() bool {
 	case Error409CodeQUOTEEXPIRED:
 		return true
 	case Error409CodeQUOTENOTEXECUTABLE:
+		return true
+	case Error409CodeTRANSACTIONNOTCANCELLABLE:
 		return true
 	case Error409CodeTRANSACTIONNOTPENDINGPLATFORMAPPROVAL:
 		return true
@@ -3215,6 +3224,72 @@ const (
 func (e FeeConfigFeeType) Valid() bool {
 	switch e {
 	case FeeConfigFeeTypeCROSSCURRENCYTRANSACTION:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FinancialLineStatement.
+const (
+	FinancialLineStatementBALANCESHEET    FinancialLineStatement = "BALANCE_SHEET"
+	FinancialLineStatementCASHFLOW        FinancialLineStatement = "CASH_FLOW"
+	FinancialLineStatementCHANGESINEQUITY FinancialLineStatement = "CHANGES_IN_EQUITY"
+	FinancialLineStatementINCOMESTATEMENT FinancialLineStatement = "INCOME_STATEMENT"
+)
+
+// Valid indicates whether the value is a known member of the FinancialLineStatement enum.
+func (e FinancialLineStatement) Valid() bool {
+	switch e {
+	case FinancialLineStatementBALANCESHEET:
+		return true
+	case FinancialLineStatementCASHFLOW:
+		return true
+	case FinancialLineStatementCHANGESINEQUITY:
+		return true
+	case FinancialLineStatementINCOMESTATEMENT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FinancialStatementsSpan.
+const (
+	FinancialStatementsSpanMONTH         FinancialStatementsSpan = "MONTH"
+	FinancialStatementsSpanQUARTERTODATE FinancialStatementsSpan = "QUARTER_TO_DATE"
+	FinancialStatementsSpanYEARTODATE    FinancialStatementsSpan = "YEAR_TO_DATE"
+)
+
+// Valid indicates whether the value is a known member of the FinancialStatementsSpan enum.
+func (e FinancialStatementsSpan) Valid() bool {
+	switch e {
+	case FinancialStatementsSpanMONTH:
+		return true
+	case FinancialStatementsSpanQUARTERTODATE:
+		return true
+	case FinancialStatementsSpanYEARTODATE:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FinancialStatementsState.
+const (
+	FinancialStatementsStateCLOSED     FinancialStatementsState = "CLOSED"
+	FinancialStatementsStateOPEN       FinancialStatementsState = "OPEN"
+	FinancialStatementsStateSOFTCLOSED FinancialStatementsState = "SOFT_CLOSED"
+)
+
+// Valid indicates whether the value is a known member of the FinancialStatementsState enum.
+func (e FinancialStatementsState) Valid() bool {
+	switch e {
+	case FinancialStatementsStateCLOSED:
+		return true
+	case FinancialStatementsStateOPEN:
+		return true
+	case FinancialStatementsStateSOFTCLOSED:
 		return true
 	default:
 		return false
@@ -5884,6 +5959,7 @@ const (
 	PostingKindReceiptReversed      PostingKind = "receipt_reversed"
 	PostingKindReceivableCollected  PostingKind = "receivable_collected"
 	PostingKindReceivableWrittenOff PostingKind = "receivable_written_off"
+	PostingKindReceivablesAllowance PostingKind = "receivables_allowance"
 	PostingKindRefundFailed         PostingKind = "refund_failed"
 	PostingKindRefundOwed           PostingKind = "refund_owed"
 	PostingKindRefundPaid           PostingKind = "refund_paid"
@@ -5933,6 +6009,8 @@ func (e PostingKind) Valid() bool {
 	case PostingKindReceivableCollected:
 		return true
 	case PostingKindReceivableWrittenOff:
+		return true
+	case PostingKindReceivablesAllowance:
 		return true
 	case PostingKindRefundFailed:
 		return true
@@ -5986,6 +6064,7 @@ const (
 	PostingDetailsKindReceiptReversed      PostingDetailsKind = "receipt_reversed"
 	PostingDetailsKindReceivableCollected  PostingDetailsKind = "receivable_collected"
 	PostingDetailsKindReceivableWrittenOff PostingDetailsKind = "receivable_written_off"
+	PostingDetailsKindReceivablesAllowance PostingDetailsKind = "receivables_allowance"
 	PostingDetailsKindRefundFailed         PostingDetailsKind = "refund_failed"
 	PostingDetailsKindRefundOwed           PostingDetailsKind = "refund_owed"
 	PostingDetailsKindRefundPaid           PostingDetailsKind = "refund_paid"
@@ -6035,6 +6114,8 @@ func (e PostingDetailsKind) Valid() bool {
 	case PostingDetailsKindReceivableCollected:
 		return true
 	case PostingDetailsKindReceivableWrittenOff:
+		return true
+	case PostingDetailsKindReceivablesAllowance:
 		return true
 	case PostingDetailsKindRefundFailed:
 		return true
@@ -7103,6 +7184,24 @@ const (
 func (e SwiftAccountInfoAccountType) Valid() bool {
 	switch e {
 	case SwiftAccountInfoAccountTypeSWIFTACCOUNT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TermsConsentAcceptanceMethod.
+const (
+	TermsConsentAcceptanceMethodCHECKBOX      TermsConsentAcceptanceMethod = "CHECKBOX"
+	TermsConsentAcceptanceMethodCLICKTOACCEPT TermsConsentAcceptanceMethod = "CLICK_TO_ACCEPT"
+)
+
+// Valid indicates whether the value is a known member of the TermsConsentAcceptanceMethod enum.
+func (e TermsConsentAcceptanceMethod) Valid() bool {
+	switch e {
+	case TermsConsentAcceptanceMethodCHECKBOX:
+		return true
+	case TermsConsentAcceptanceMethodCLICKTOACCEPT:
 		return true
 	default:
 		return false
@@ -8927,6 +9026,45 @@ func (e ExportLedgerParamsFormat) Valid() bool {
 	}
 }
 
+// Defines values for GetFinancialStatementsParamsFormat.
+const (
+	GetFinancialStatementsParamsFormatCsv  GetFinancialStatementsParamsFormat = "csv"
+	GetFinancialStatementsParamsFormatJSON GetFinancialStatementsParamsFormat = "json"
+)
+
+// Valid indicates whether the value is a known member of the GetFinancialStatementsParamsFormat enum.
+func (e GetFinancialStatementsParamsFormat) Valid() bool {
+	switch e {
+	case GetFinancialStatementsParamsFormatCsv:
+		return true
+	case GetFinancialStatementsParamsFormatJSON:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetFinancialStatementsParamsSpan.
+const (
+	GetFinancialStatementsParamsSpanMONTH         GetFinancialStatementsParamsSpan = "MONTH"
+	GetFinancialStatementsParamsSpanQUARTERTODATE GetFinancialStatementsParamsSpan = "QUARTER_TO_DATE"
+	GetFinancialStatementsParamsSpanYEARTODATE    GetFinancialStatementsParamsSpan = "YEAR_TO_DATE"
+)
+
+// Valid indicates whether the value is a known member of the GetFinancialStatementsParamsSpan enum.
+func (e GetFinancialStatementsParamsSpan) Valid() bool {
+	switch e {
+	case GetFinancialStatementsParamsSpanMONTH:
+		return true
+	case GetFinancialStatementsParamsSpanQUARTERTODATE:
+		return true
+	case GetFinancialStatementsParamsSpanYEARTODATE:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetFXPositionParamsFormat.
 const (
 	GetFXPositionParamsFormatCsv  GetFXPositionParamsFormat = "csv"
@@ -9178,6 +9316,7 @@ const (
 	ListLedgerPostingsParamsKindReceiptReversed      ListLedgerPostingsParamsKind = "receipt_reversed"
 	ListLedgerPostingsParamsKindReceivableCollected  ListLedgerPostingsParamsKind = "receivable_collected"
 	ListLedgerPostingsParamsKindReceivableWrittenOff ListLedgerPostingsParamsKind = "receivable_written_off"
+	ListLedgerPostingsParamsKindReceivablesAllowance ListLedgerPostingsParamsKind = "receivables_allowance"
 	ListLedgerPostingsParamsKindRefundFailed         ListLedgerPostingsParamsKind = "refund_failed"
 	ListLedgerPostingsParamsKindRefundOwed           ListLedgerPostingsParamsKind = "refund_owed"
 	ListLedgerPostingsParamsKindRefundPaid           ListLedgerPostingsParamsKind = "refund_paid"
@@ -9227,6 +9366,8 @@ func (e ListLedgerPostingsParamsKind) Valid() bool {
 	case ListLedgerPostingsParamsKindReceivableCollected:
 		return true
 	case ListLedgerPostingsParamsKindReceivableWrittenOff:
+		return true
+	case ListLedgerPostingsParamsKindReceivablesAllowance:
 		return true
 	case ListLedgerPostingsParamsKindRefundFailed:
 		return true
@@ -9401,6 +9542,24 @@ func (e GetReceivablesAgingParamsFormat) Valid() bool {
 	case GetReceivablesAgingParamsFormatCsv:
 		return true
 	case GetReceivablesAgingParamsFormatJSON:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetReceivablesAllowanceParamsFormat.
+const (
+	GetReceivablesAllowanceParamsFormatCsv  GetReceivablesAllowanceParamsFormat = "csv"
+	GetReceivablesAllowanceParamsFormatJSON GetReceivablesAllowanceParamsFormat = "json"
+)
+
+// Valid indicates whether the value is a known member of the GetReceivablesAllowanceParamsFormat enum.
+func (e GetReceivablesAllowanceParamsFormat) Valid() bool {
+	switch e {
+	case GetReceivablesAllowanceParamsFormatCsv:
+		return true
+	case GetReceivablesAllowanceParamsFormatJSON:
 		return true
 	default:
 		return false
@@ -10255,6 +10414,9 @@ type AccountingPeriodCloseRequest struct {
 	// Note Reason, stored with the change.
 	Note *string `json:"note,omitempty"`
 
+	// WithoutAllowance Closes the month although its allowance for receivables is missing or out of date. Only for platforms that make one.
+	WithoutAllowance *bool `json:"withoutAllowance,omitempty"`
+
 	// WithoutFeeDeferral Closes the month although its deferral of fees is missing or out of date. Only for platforms that recognise fees at delivery.
 	WithoutFeeDeferral *bool `json:"withoutFeeDeferral,omitempty"`
 
@@ -11001,6 +11163,34 @@ type AgentUsage struct {
 
 	// MonthlySpend Amount spent in the month, likewise.
 	MonthlySpend int64 `json:"monthlySpend"`
+}
+
+// Allowance defines model for Allowance.
+type Allowance struct {
+	// Actor Name of the person: from Causeway-Actor, or of the operator.
+	Actor *string `json:"actor,omitempty"`
+
+	// Allowances Allowances, one per currency.
+	Allowances []CurrencyAllowance `json:"allowances"`
+	Approval   *Approval           `json:"approval,omitempty"`
+
+	// LastPosting Number of the last posting of the platform that the run read.
+	LastPosting int64 `json:"lastPosting"`
+
+	// Month Month of the result.
+	Month string `json:"month"`
+
+	// PostedAt Time of the run.
+	PostedAt time.Time `json:"postedAt"`
+
+	// PostingIds Ids of the postings of the result. Empty if it is zero.
+	PostingIds []string `json:"postingIds"`
+
+	// Run Number of the run that counts. Each run with another result than the one before has the next number.
+	Run int64 `json:"run"`
+
+	// TokenID Id of the token that requested the run. Omitted if the operator of the service did.
+	TokenID *string `json:"tokenId,omitempty"`
 }
 
 // AltchainWalletCreateInfo A wallet on Solana, the alternative chain. As a network it is named SOLANA.
@@ -11983,6 +12173,12 @@ type CadAccountInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
+// CancelTransactionRequest defines model for CancelTransactionRequest.
+type CancelTransactionRequest struct {
+	// Reason Why it is cancelled, for the operator of the service.
+	Reason *string `json:"reason,omitempty"`
+}
+
 // Certificate defines model for Certificate.
 type Certificate struct {
 	// Signature Signature of the wallet over the statement: ECDSA with SHA-256, in DER, in hexadecimal digits.
@@ -12235,6 +12431,12 @@ type CnyAccountInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
+// ConfirmReceiptRequest defines model for ConfirmReceiptRequest.
+type ConfirmReceiptRequest struct {
+	// ReceiptDeliveryConfirmedAt Time at which the payer has got the receipt; now if you omit it.
+	ReceiptDeliveryConfirmedAt *time.Time `json:"receiptDeliveryConfirmedAt,omitempty"`
+}
+
 // ConsistencyProof defines model for ConsistencyProof.
 type ConsistencyProof struct {
 	From Checkpoint `json:"from"`
@@ -12413,6 +12615,33 @@ type Currency struct {
 	Symbol string `json:"symbol"`
 }
 
+// CurrencyAllowance defines model for CurrencyAllowance.
+type CurrencyAllowance struct {
+	// Allowance Allowance at the end of the month. The difference to before was posted.
+	Allowance big.Int `json:"allowance"`
+
+	// Before Allowance that there was without this run.
+	Before big.Int `json:"before"`
+
+	// Currency Currency of the receivables.
+	Currency string `json:"currency"`
+
+	// Owed30 What was owed for up to 30 days since the return at the end of the month, in the smallest unit.
+	Owed30 big.Int `json:"owed30"`
+
+	// Owed60 What was owed for 31 to 60 days.
+	Owed60 big.Int `json:"owed60"`
+
+	// Owed90 What was owed for 61 to 90 days.
+	Owed90 big.Int `json:"owed90"`
+
+	// OwedOver90 What was owed for more than 90 days.
+	OwedOver90 big.Int `json:"owedOver90"`
+
+	// Rates Percentages of these parts; empty if no allowance was made any more.
+	Rates string `json:"rates"`
+}
+
 // CurrencyAmount defines model for CurrencyAmount.
 type CurrencyAmount struct {
 	// Amount Amount in the smallest unit of the currency.
@@ -12441,7 +12670,8 @@ type Customer struct {
 	CustomerType CustomerCustomerType `json:"customerType"`
 
 	// Email Email address.
-	Email *string `json:"email,omitempty"`
+	Email               *string       `json:"email,omitempty"`
+	EndUserTermsConsent *TermsConsent `json:"endUserTermsConsent,omitempty"`
 
 	// FullName INDIVIDUAL only: full name.
 	FullName *string `json:"fullName,omitempty"`
@@ -12498,7 +12728,8 @@ type CustomerCreateRequest struct {
 	CustomerType CustomerCreateRequestCustomerType `json:"customerType"`
 
 	// Email Email address.
-	Email *string `json:"email,omitempty"`
+	Email               *string       `json:"email,omitempty"`
+	EndUserTermsConsent *TermsConsent `json:"endUserTermsConsent,omitempty"`
 
 	// FullName INDIVIDUAL only: full name. In the sandbox its last three characters decide, unless the platform is regulated: 001 is PENDING, 002 REJECTED, 003 PENDING until it is corrected, any other APPROVED.
 	FullName *string `json:"fullName,omitempty"`
@@ -12682,7 +12913,8 @@ type CustomerUpdateRequest struct {
 	CustomerType CustomerUpdateRequestCustomerType `json:"customerType"`
 
 	// Email Email address.
-	Email *string `json:"email,omitempty"`
+	Email               *string       `json:"email,omitempty"`
+	EndUserTermsConsent *TermsConsent `json:"endUserTermsConsent,omitempty"`
 
 	// FullName INDIVIDUAL only: full name.
 	FullName *string `json:"fullName,omitempty"`
@@ -13052,6 +13284,15 @@ type EmbeddedWalletConfigUpdate struct {
 
 	// SendFromEmailSenderName Sender name of e-mails. Default: Notifications.
 	SendFromEmailSenderName *string `json:"sendFromEmailSenderName,omitempty"`
+}
+
+// EndUserTerms defines model for EndUserTerms.
+type EndUserTerms struct {
+	// URL Address of their text.
+	URL string `json:"url"`
+
+	// Version Version of the terms, for the consent of a customer.
+	Version string `json:"version"`
 }
 
 // EntryReference defines model for EntryReference.
@@ -13916,7 +14157,10 @@ type ExternalAccount struct {
 	// AccountInfo Registered account details, with the payment rails that reach the account.
 	AccountInfo AccountInfo `json:"accountInfo"`
 
-	// BeneficiaryVerificationStatus Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives.
+	// BeneficiaryVerificationReason Why the name was not checked although it should have been. Only in the response that registers the account.
+	BeneficiaryVerificationReason *string `json:"beneficiaryVerificationReason,omitempty"`
+
+	// BeneficiaryVerificationStatus Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check, or the check did not answer. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives.
 	BeneficiaryVerificationStatus *ExternalAccountBeneficiaryVerificationStatus `json:"beneficiaryVerificationStatus,omitempty"`
 	BeneficiaryVerifiedData       *BeneficiaryVerifiedData                      `json:"beneficiaryVerifiedData,omitempty"`
 
@@ -13939,7 +14183,7 @@ type ExternalAccount struct {
 	Status ExternalAccountStatus `json:"status"`
 }
 
-// ExternalAccountBeneficiaryVerificationStatus Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives.
+// ExternalAccountBeneficiaryVerificationStatus Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check, or the check did not answer. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives.
 type ExternalAccountBeneficiaryVerificationStatus string
 
 // ExternalAccountStatus Status of the account. Only ACTIVE accounts can send and receive.
@@ -14014,6 +14258,90 @@ type FieldError struct {
 	// Message Requirement that the field does not meet.
 	Message string `json:"message"`
 }
+
+// FinancialAccount defines model for FinancialAccount.
+type FinancialAccount struct {
+	// Amount What it adds to the line, in the smallest unit of the functional currency.
+	Amount big.Int `json:"amount"`
+
+	// Balance Its balance, or what moved between it and cash, in the smallest unit of its currency; 0 in the income statement.
+	Balance big.Int `json:"balance"`
+
+	// Currency Currency of the account.
+	Currency string `json:"currency"`
+
+	// Path Path of the account; a group, such as all customers, ends in a slash.
+	Path string `json:"path"`
+}
+
+// FinancialLine defines model for FinancialLine.
+type FinancialLine struct {
+	// Accounts What the amount of the period consists of, by account; empty for sums and for the changes in equity.
+	Accounts []FinancialAccount `json:"accounts"`
+
+	// Amount Amount of the period, in the smallest unit of the functional currency.
+	Amount big.Int `json:"amount"`
+
+	// AmountBefore Amount of the period before.
+	AmountBefore *big.Int `json:"amountBefore,omitempty"`
+
+	// AmountYearBefore Amount of the same period of the year before.
+	AmountYearBefore *big.Int `json:"amountYearBefore,omitempty"`
+
+	// Code Name of the line in its statement, which does not change. Omitted for the total of a section.
+	Code *string `json:"code,omitempty"`
+
+	// Name Line as it is shown.
+	Name string `json:"name"`
+
+	// Section Section of the statement. Omitted for sums over sections.
+	Section *string `json:"section,omitempty"`
+
+	// Statement Statement.
+	Statement FinancialLineStatement `json:"statement"`
+
+	// Total Whether the line is a sum.
+	Total bool `json:"total"`
+}
+
+// FinancialLineStatement Statement.
+type FinancialLineStatement string
+
+// FinancialPeriod defines model for FinancialPeriod.
+type FinancialPeriod struct {
+	// From First month.
+	From string `json:"from"`
+
+	// Known Whether its months have exchange results; otherwise its amounts are omitted.
+	Known bool `json:"known"`
+
+	// To Last month.
+	To string `json:"to"`
+}
+
+// FinancialStatements defines model for FinancialStatements.
+type FinancialStatements struct {
+	// FunctionalCurrency Currency of all amounts.
+	FunctionalCurrency string `json:"functionalCurrency"`
+
+	// Lines Lines by statement, without those that are zero in every period.
+	Lines            []FinancialLine  `json:"lines"`
+	Period           FinancialPeriod  `json:"period"`
+	PeriodBefore     *FinancialPeriod `json:"periodBefore,omitempty"`
+	PeriodYearBefore FinancialPeriod  `json:"periodYearBefore"`
+
+	// Span Span.
+	Span FinancialStatementsSpan `json:"span"`
+
+	// State State of the last month. The statements of a closed month are final.
+	State FinancialStatementsState `json:"state"`
+}
+
+// FinancialStatementsSpan Span.
+type FinancialStatementsSpan string
+
+// FinancialStatementsState State of the last month. The statements of a closed month are final.
+type FinancialStatementsState string
 
 // FixedFee defines model for FixedFee.
 type FixedFee struct {
@@ -15438,7 +15766,7 @@ type LedgerSettings struct {
 	// FeeRecognition When fees are income: at the conversion of a payment, or at its delivery.
 	FeeRecognition LedgerSettingsFeeRecognition `json:"feeRecognition"`
 
-	// FourEyes Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result and deferred fees. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. RELEASE: releases of payments that wait at a connection, for a review or for money. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
+	// FourEyes Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result, deferred fees and allowance for receivables. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. RELEASE: releases of payments that wait at a connection, for a review or for money. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
 	FourEyes []LedgerSettingsFourEyes `json:"fourEyes"`
 
 	// FunctionalCurrency Functional currency of the platform (IAS 21): the currency of its exchange result. Omitted if none is chosen. It cannot change once exchange results are posted.
@@ -15446,6 +15774,9 @@ type LedgerSettings struct {
 
 	// Note Reason of the change.
 	Note *string `json:"note,omitempty"`
+
+	// ReceivablesAllowance Percentages of receivables that are expected to be lost (IFRS 9), by the days since the return: up to 30, 60, 90, and over. Omitted if no allowance is made.
+	ReceivablesAllowance *string `json:"receivablesAllowance,omitempty"`
 
 	// TokenID Id of the token that made the change. Omitted for version 0, and if the operator of the service made it.
 	TokenID *string `json:"tokenId,omitempty"`
@@ -15492,7 +15823,7 @@ type LedgerSettingsUpdateRequest struct {
 	// FeeRecognition When fees are income: at the conversion of a payment, or at its delivery.
 	FeeRecognition LedgerSettingsUpdateRequestFeeRecognition `json:"feeRecognition"`
 
-	// FourEyes Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result and deferred fees. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. RELEASE: releases of payments that wait at a connection, for a review or for money. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
+	// FourEyes Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result, deferred fees and allowance for receivables. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. RELEASE: releases of payments that wait at a connection, for a review or for money. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
 	FourEyes []LedgerSettingsUpdateRequestFourEyes `json:"fourEyes"`
 
 	// FunctionalCurrency Functional currency of the platform (IAS 21): the currency of its exchange result. Omitted if none is chosen. It cannot change once exchange results are posted.
@@ -15500,6 +15831,9 @@ type LedgerSettingsUpdateRequest struct {
 
 	// Note Reason, stored with the change.
 	Note *string `json:"note,omitempty"`
+
+	// ReceivablesAllowance Percentages of receivables that are expected to be lost (IFRS 9), by the days since the return: up to 30, 60, 90, and over. Omitted if no allowance is made.
+	ReceivablesAllowance *string `json:"receivablesAllowance,omitempty"`
 
 	// UnrealisedResult What happens to the unrealised exchange result of a month. REVERSE: it is reversed at the start of the next month. KEEP: it stays, and the next month adds the change since.
 	UnrealisedResult LedgerSettingsUpdateRequestUnrealisedResult `json:"unrealisedResult"`
@@ -19770,6 +20104,24 @@ type SwiftAccountInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
+// TermsConsent defines model for TermsConsent.
+type TermsConsent struct {
+	// AcceptanceMethod What the customer did to accept them.
+	AcceptanceMethod TermsConsentAcceptanceMethod `json:"acceptanceMethod"`
+
+	// AcceptedAt Time of the consent.
+	AcceptedAt time.Time `json:"acceptedAt"`
+
+	// IPAddress IPv4 or IPv6 address of the customer at that time.
+	IPAddress string `json:"ipAddress"`
+
+	// TermsVersion Version of the terms.
+	TermsVersion string `json:"termsVersion"`
+}
+
+// TermsConsentAcceptanceMethod What the customer did to accept them.
+type TermsConsentAcceptanceMethod string
+
 // TestWebhook defines model for TestWebhook.
 type TestWebhook struct {
 	// Event Name of the event.
@@ -19967,7 +20319,7 @@ type Transaction struct {
 	// ExpectedSettlementAt OUTGOING only: time by which the beneficiary is expected to have the funds, by the cut-off and the business days of the rail. Present once a payout has been handed over and has not settled at once.
 	ExpectedSettlementAt *time.Time `json:"expectedSettlementAt,omitempty"`
 
-	// FailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: the user cancelled it during delivery.
+	// FailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
 	FailureReason *TransactionFailureReason `json:"failureReason,omitempty"`
 
 	// Fees OUTGOING only: fees included in sentAmount, in the smallest unit of the sending currency: of the service and of the platform.
@@ -19992,9 +20344,12 @@ type Transaction struct {
 	PlatformFees *int64 `json:"platformFees,omitempty"`
 
 	// QuoteID Id of the quote of the transaction.
-	QuoteID        *string        `json:"quoteId,omitempty"`
-	RateDetails    *RateDetails   `json:"rateDetails,omitempty"`
-	ReceivedAmount CurrencyAmount `json:"receivedAmount"`
+	QuoteID     *string      `json:"quoteId,omitempty"`
+	RateDetails *RateDetails `json:"rateDetails,omitempty"`
+
+	// ReceiptDeliveryConfirmedAt Time at which you have given the payer a receipt, as you have confirmed it.
+	ReceiptDeliveryConfirmedAt *time.Time     `json:"receiptDeliveryConfirmedAt,omitempty"`
+	ReceivedAmount             CurrencyAmount `json:"receivedAmount"`
 
 	// ReceiverUmaAddress UMA address of the receiver, for UMA payments.
 	ReceiverUmaAddress         *string                     `json:"receiverUmaAddress,omitempty"`
@@ -20030,7 +20385,7 @@ type Transaction struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// TransactionFailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: the user cancelled it during delivery.
+// TransactionFailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
 type TransactionFailureReason string
 
 // TransactionStatus Status of the transaction. PENDING: awaiting funding. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment.
@@ -22018,6 +22373,21 @@ type ExportLedgerParams struct {
 // ExportLedgerParamsFormat defines parameters for ExportLedger.
 type ExportLedgerParamsFormat string
 
+// GetFinancialStatementsParams defines parameters for GetFinancialStatements.
+type GetFinancialStatementsParams struct {
+	// Format Format of the response: json, or csv for spreadsheets (RFC 4180), with amounts in major units and all lines, whatever the limit. In csv, a text that a spreadsheet would interpret as a formula is prefixed with an apostrophe.
+	Format *GetFinancialStatementsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Span How far the statements reach back from the month. Quarters and years are those of the financial year.
+	Span *GetFinancialStatementsParamsSpan `form:"span,omitempty" json:"span,omitempty"`
+}
+
+// GetFinancialStatementsParamsFormat defines parameters for GetFinancialStatements.
+type GetFinancialStatementsParamsFormat string
+
+// GetFinancialStatementsParamsSpan defines parameters for GetFinancialStatements.
+type GetFinancialStatementsParamsSpan string
+
 // GetFXPositionParams defines parameters for GetFXPosition.
 type GetFXPositionParams struct {
 	// Format Format of the response: json, or csv for spreadsheets (RFC 4180), with amounts in major units and all lines, whatever the limit. In csv, a text that a spreadsheet would interpret as a formula is prefixed with an apostrophe.
@@ -22413,6 +22783,24 @@ type GetReceivablesAgingParams struct {
 
 // GetReceivablesAgingParamsFormat defines parameters for GetReceivablesAging.
 type GetReceivablesAgingParamsFormat string
+
+// GetReceivablesAllowanceParams defines parameters for GetReceivablesAllowance.
+type GetReceivablesAllowanceParams struct {
+	// Format Format of the response: json, or csv for spreadsheets (RFC 4180), with amounts in major units and all lines, whatever the limit. In csv, a text that a spreadsheet would interpret as a formula is prefixed with an apostrophe.
+	Format *GetReceivablesAllowanceParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// GetReceivablesAllowanceParamsFormat defines parameters for GetReceivablesAllowance.
+type GetReceivablesAllowanceParamsFormat string
+
+// PostReceivablesAllowanceParams defines parameters for PostReceivablesAllowance.
+type PostReceivablesAllowanceParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// CausewayActor Name of the person who makes the request, in 1 to 200 characters of UTF-8 or percent-encoded. It is stored with the change and returned beside the id of the token.
+	CausewayActor *Actor `json:"Causeway-Actor,omitempty"`
+}
 
 // WriteOffReceivableParams defines parameters for WriteOffReceivable.
 type WriteOffReceivableParams struct {
@@ -23095,6 +23483,18 @@ type ApprovePendingPaymentParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// CancelTransactionParams defines parameters for CancelTransaction.
+type CancelTransactionParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ConfirmReceiptDeliveryParams defines parameters for ConfirmReceiptDelivery.
+type ConfirmReceiptDeliveryParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // RejectPendingPaymentParams defines parameters for RejectPendingPayment.
 type RejectPendingPaymentParams struct {
 	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
@@ -23421,6 +23821,12 @@ type CreateTokenJSONRequestBody = APITokenCreateRequest
 
 // ApprovePendingPaymentJSONRequestBody defines body for ApprovePendingPayment for application/json ContentType.
 type ApprovePendingPaymentJSONRequestBody = ApprovePaymentRequest
+
+// CancelTransactionJSONRequestBody defines body for CancelTransaction for application/json ContentType.
+type CancelTransactionJSONRequestBody = CancelTransactionRequest
+
+// ConfirmReceiptDeliveryJSONRequestBody defines body for ConfirmReceiptDelivery for application/json ContentType.
+type ConfirmReceiptDeliveryJSONRequestBody = ConfirmReceiptRequest
 
 // RejectPendingPaymentJSONRequestBody defines body for RejectPendingPayment for application/json ContentType.
 type RejectPendingPaymentJSONRequestBody = RejectPaymentRequest
@@ -36653,6 +37059,9 @@ type ClientInterface interface {
 	// GetBulkCustomerImportJob request
 	GetBulkCustomerImportJob(ctx context.Context, jobID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetEndUserTerms request
+	GetEndUserTerms(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListCustomerExternalAccounts request
 	ListCustomerExternalAccounts(ctx context.Context, params *ListCustomerExternalAccountsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -36781,6 +37190,9 @@ type ClientInterface interface {
 	// ExportLedger request
 	ExportLedger(ctx context.Context, params *ExportLedgerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetFinancialStatements request
+	GetFinancialStatements(ctx context.Context, month string, params *GetFinancialStatementsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetFXPosition request
 	GetFXPosition(ctx context.Context, params *GetFXPositionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -36896,6 +37308,12 @@ type ClientInterface interface {
 
 	// GetReceivablesAging request
 	GetReceivablesAging(ctx context.Context, params *GetReceivablesAgingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetReceivablesAllowance request
+	GetReceivablesAllowance(ctx context.Context, month string, params *GetReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PostReceivablesAllowance request
+	PostReceivablesAllowance(ctx context.Context, month string, params *PostReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetReceivable request
 	GetReceivable(ctx context.Context, receivableID string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -37132,6 +37550,16 @@ type ClientInterface interface {
 	ApprovePendingPaymentWithBody(ctx context.Context, transactionID string, params *ApprovePendingPaymentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	ApprovePendingPayment(ctx context.Context, transactionID string, params *ApprovePendingPaymentParams, body ApprovePendingPaymentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelTransactionWithBody request with any body
+	CancelTransactionWithBody(ctx context.Context, transactionID string, params *CancelTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	CancelTransaction(ctx context.Context, transactionID string, params *CancelTransactionParams, body CancelTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ConfirmReceiptDeliveryWithBody request with any body
+	ConfirmReceiptDeliveryWithBody(ctx context.Context, transactionID string, params *ConfirmReceiptDeliveryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	ConfirmReceiptDelivery(ctx context.Context, transactionID string, params *ConfirmReceiptDeliveryParams, body ConfirmReceiptDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RejectPendingPaymentWithBody request with any body
 	RejectPendingPaymentWithBody(ctx context.Context, transactionID string, params *RejectPendingPaymentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -37986,6 +38414,18 @@ func (c *Client) GetBulkCustomerImportJob(ctx context.Context, jobID string, req
 	return c.Client.Do(req)
 }
 
+func (c *Client) GetEndUserTerms(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEndUserTermsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 func (c *Client) ListCustomerExternalAccounts(ctx context.Context, params *ListCustomerExternalAccountsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListCustomerExternalAccountsRequest(c.Server, params)
 	if err != nil {
@@ -38538,6 +38978,18 @@ func (c *Client) ExportLedger(ctx context.Context, params *ExportLedgerParams, r
 	return c.Client.Do(req)
 }
 
+func (c *Client) GetFinancialStatements(ctx context.Context, month string, params *GetFinancialStatementsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFinancialStatementsRequest(c.Server, month, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 func (c *Client) GetFXPosition(ctx context.Context, params *GetFXPositionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetFXPositionRequest(c.Server, params)
 	if err != nil {
@@ -39032,6 +39484,30 @@ func (c *Client) RecordReceivable(ctx context.Context, params *RecordReceivableP
 
 func (c *Client) GetReceivablesAging(ctx context.Context, params *GetReceivablesAgingParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetReceivablesAgingRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) GetReceivablesAllowance(ctx context.Context, month string, params *GetReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetReceivablesAllowanceRequest(c.Server, month, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) PostReceivablesAllowance(ctx context.Context, month string, params *PostReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPostReceivablesAllowanceRequest(c.Server, month, params)
 	if err != nil {
 		return nil, err
 	}
@@ -40064,6 +40540,54 @@ func (c *Client) ApprovePendingPaymentWithBody(ctx context.Context, transactionI
 
 func (c *Client) ApprovePendingPayment(ctx context.Context, transactionID string, params *ApprovePendingPaymentParams, body ApprovePendingPaymentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewApprovePendingPaymentRequest(c.Server, transactionID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) CancelTransactionWithBody(ctx context.Context, transactionID string, params *CancelTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelTransactionRequestWithBody(c.Server, transactionID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) CancelTransaction(ctx context.Context, transactionID string, params *CancelTransactionParams, body CancelTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelTransactionRequest(c.Server, transactionID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ConfirmReceiptDeliveryWithBody(ctx context.Context, transactionID string, params *ConfirmReceiptDeliveryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmReceiptDeliveryRequestWithBody(c.Server, transactionID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ConfirmReceiptDelivery(ctx context.Context, transactionID string, params *ConfirmReceiptDeliveryParams, body ConfirmReceiptDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmReceiptDeliveryRequest(c.Server, transactionID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -43349,6 +43873,33 @@ func NewGetBulkCustomerImportJobRequest(server string, jobID string) (*http.Requ
 	return req, nil
 }
 
+// NewGetEndUserTermsRequest generates requests for GetEndUserTerms
+func NewGetEndUserTermsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/customers/end-user-terms")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListCustomerExternalAccountsRequest generates requests for ListCustomerExternalAccounts
 func NewListCustomerExternalAccountsRequest(server string, params *ListCustomerExternalAccountsParams) (*http.Request, error) {
 	var err error
@@ -45749,6 +46300,79 @@ func NewExportLedgerRequest(server string, params *ExportLedgerParams) (*http.Re
 	return req, nil
 }
 
+// NewGetFinancialStatementsRequest generates requests for GetFinancialStatements
+func NewGetFinancialStatementsRequest(server string, month string, params *GetFinancialStatementsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "month", month, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/ledger/financial-statements/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Span != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "span", *params.Span, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetFXPositionRequest generates requests for GetFXPosition
 func NewGetFXPositionRequest(server string, params *GetFXPositionParams) (*http.Request, error) {
 	var err error
@@ -47967,6 +48591,127 @@ func NewGetReceivablesAgingRequest(server string, params *GetReceivablesAgingPar
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetReceivablesAllowanceRequest generates requests for GetReceivablesAllowance
+func NewGetReceivablesAllowanceRequest(server string, month string, params *GetReceivablesAllowanceParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "month", month, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/ledger/receivables-allowance/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPostReceivablesAllowanceRequest generates requests for PostReceivablesAllowance
+func NewPostReceivablesAllowanceRequest(server string, month string, params *PostReceivablesAllowanceParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "month", month, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/ledger/receivables-allowance/%s/post", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.CausewayActor != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Causeway-Actor", *params.CausewayActor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Causeway-Actor", headerParam1)
+		}
+
 	}
 
 	return req, nil
@@ -52310,6 +53055,130 @@ func NewApprovePendingPaymentRequestWithBody(server string, transactionID string
 	return req, nil
 }
 
+// NewCancelTransactionRequest calls the generic CancelTransaction builder with application/json body
+func NewCancelTransactionRequest(server string, transactionID string, params *CancelTransactionParams, body CancelTransactionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCancelTransactionRequestWithBody(server, transactionID, params, "application/json", bodyReader)
+}
+
+// NewCancelTransactionRequestWithBody generates requests for CancelTransaction with any type of body
+func NewCancelTransactionRequestWithBody(server string, transactionID string, params *CancelTransactionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "transactionId", transactionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/transactions/%s/cancel", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewConfirmReceiptDeliveryRequest calls the generic ConfirmReceiptDelivery builder with application/json body
+func NewConfirmReceiptDeliveryRequest(server string, transactionID string, params *ConfirmReceiptDeliveryParams, body ConfirmReceiptDeliveryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewConfirmReceiptDeliveryRequestWithBody(server, transactionID, params, "application/json", bodyReader)
+}
+
+// NewConfirmReceiptDeliveryRequestWithBody generates requests for ConfirmReceiptDelivery with any type of body
+func NewConfirmReceiptDeliveryRequestWithBody(server string, transactionID string, params *ConfirmReceiptDeliveryParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "transactionId", transactionID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/transactions/%s/confirm", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewRejectPendingPaymentRequest calls the generic RejectPendingPayment builder with application/json body
 func NewRejectPendingPaymentRequest(server string, transactionID string, params *RejectPendingPaymentParams, body RejectPendingPaymentJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -53490,6 +54359,9 @@ type ClientWithResponsesInterface interface {
 	// GetBulkCustomerImportJobWithResponse request
 	GetBulkCustomerImportJobWithResponse(ctx context.Context, jobID string, reqEditors ...RequestEditorFn) (*GetBulkCustomerImportJobResponse, error)
 
+	// GetEndUserTermsWithResponse request
+	GetEndUserTermsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetEndUserTermsResponse, error)
+
 	// ListCustomerExternalAccountsWithResponse request
 	ListCustomerExternalAccountsWithResponse(ctx context.Context, params *ListCustomerExternalAccountsParams, reqEditors ...RequestEditorFn) (*ListCustomerExternalAccountsResponse, error)
 
@@ -53618,6 +54490,9 @@ type ClientWithResponsesInterface interface {
 	// ExportLedgerWithResponse request
 	ExportLedgerWithResponse(ctx context.Context, params *ExportLedgerParams, reqEditors ...RequestEditorFn) (*ExportLedgerResponse, error)
 
+	// GetFinancialStatementsWithResponse request
+	GetFinancialStatementsWithResponse(ctx context.Context, month string, params *GetFinancialStatementsParams, reqEditors ...RequestEditorFn) (*GetFinancialStatementsResponse, error)
+
 	// GetFXPositionWithResponse request
 	GetFXPositionWithResponse(ctx context.Context, params *GetFXPositionParams, reqEditors ...RequestEditorFn) (*GetFXPositionResponse, error)
 
@@ -53733,6 +54608,12 @@ type ClientWithResponsesInterface interface {
 
 	// GetReceivablesAgingWithResponse request
 	GetReceivablesAgingWithResponse(ctx context.Context, params *GetReceivablesAgingParams, reqEditors ...RequestEditorFn) (*GetReceivablesAgingResponse, error)
+
+	// GetReceivablesAllowanceWithResponse request
+	GetReceivablesAllowanceWithResponse(ctx context.Context, month string, params *GetReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*GetReceivablesAllowanceResponse, error)
+
+	// PostReceivablesAllowanceWithResponse request
+	PostReceivablesAllowanceWithResponse(ctx context.Context, month string, params *PostReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*PostReceivablesAllowanceResponse, error)
 
 	// GetReceivableWithResponse request
 	GetReceivableWithResponse(ctx context.Context, receivableID string, reqEditors ...RequestEditorFn) (*GetReceivableResponse, error)
@@ -53969,6 +54850,16 @@ type ClientWithResponsesInterface interface {
 	ApprovePendingPaymentWithBodyWithResponse(ctx context.Context, transactionID string, params *ApprovePendingPaymentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApprovePendingPaymentResponse, error)
 
 	ApprovePendingPaymentWithResponse(ctx context.Context, transactionID string, params *ApprovePendingPaymentParams, body ApprovePendingPaymentJSONRequestBody, reqEditors ...RequestEditorFn) (*ApprovePendingPaymentResponse, error)
+
+	// CancelTransactionWithBodyWithResponse request with any body
+	CancelTransactionWithBodyWithResponse(ctx context.Context, transactionID string, params *CancelTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CancelTransactionResponse, error)
+
+	CancelTransactionWithResponse(ctx context.Context, transactionID string, params *CancelTransactionParams, body CancelTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*CancelTransactionResponse, error)
+
+	// ConfirmReceiptDeliveryWithBodyWithResponse request with any body
+	ConfirmReceiptDeliveryWithBodyWithResponse(ctx context.Context, transactionID string, params *ConfirmReceiptDeliveryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmReceiptDeliveryResponse, error)
+
+	ConfirmReceiptDeliveryWithResponse(ctx context.Context, transactionID string, params *ConfirmReceiptDeliveryParams, body ConfirmReceiptDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmReceiptDeliveryResponse, error)
 
 	// RejectPendingPaymentWithBodyWithResponse request with any body
 	RejectPendingPaymentWithBodyWithResponse(ctx context.Context, transactionID string, params *RejectPendingPaymentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RejectPendingPaymentResponse, error)
@@ -55471,6 +56362,36 @@ func (r GetBulkCustomerImportJobResponse) ContentType() string {
 	return ""
 }
 
+type GetEndUserTermsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *EndUserTerms
+}
+
+// Status returns HTTPResponse.Status
+func (r GetEndUserTermsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetEndUserTermsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetEndUserTermsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListCustomerExternalAccountsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -56556,6 +57477,36 @@ func (r ExportLedgerResponse) ContentType() string {
 	return ""
 }
 
+type GetFinancialStatementsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *FinancialStatements
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFinancialStatementsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFinancialStatementsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetFinancialStatementsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetFXPositionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -57515,6 +58466,67 @@ func (r GetReceivablesAgingResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetReceivablesAgingResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetReceivablesAllowanceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *Allowance
+}
+
+// Status returns HTTPResponse.Status
+func (r GetReceivablesAllowanceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetReceivablesAllowanceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetReceivablesAllowanceResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PostReceivablesAllowanceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *Allowance
+	JSON202      *Proposal
+}
+
+// Status returns HTTPResponse.Status
+func (r PostReceivablesAllowanceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PostReceivablesAllowanceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PostReceivablesAllowanceResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -59451,6 +60463,66 @@ func (r ApprovePendingPaymentResponse) ContentType() string {
 	return ""
 }
 
+type CancelTransactionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *Transaction
+}
+
+// Status returns HTTPResponse.Status
+func (r CancelTransactionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CancelTransactionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CancelTransactionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ConfirmReceiptDeliveryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *Transaction
+}
+
+// Status returns HTTPResponse.Status
+func (r ConfirmReceiptDeliveryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ConfirmReceiptDeliveryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ConfirmReceiptDeliveryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type RejectPendingPaymentResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -60506,6 +61578,15 @@ func (c *ClientWithResponses) GetBulkCustomerImportJobWithResponse(ctx context.C
 	return ParseGetBulkCustomerImportJobResponse(rsp)
 }
 
+// GetEndUserTermsWithResponse request returning *GetEndUserTermsResponse
+func (c *ClientWithResponses) GetEndUserTermsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetEndUserTermsResponse, error) {
+	rsp, err := c.GetEndUserTerms(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetEndUserTermsResponse(rsp)
+}
+
 // ListCustomerExternalAccountsWithResponse request returning *ListCustomerExternalAccountsResponse
 func (c *ClientWithResponses) ListCustomerExternalAccountsWithResponse(ctx context.Context, params *ListCustomerExternalAccountsParams, reqEditors ...RequestEditorFn) (*ListCustomerExternalAccountsResponse, error) {
 	rsp, err := c.ListCustomerExternalAccounts(ctx, params, reqEditors...)
@@ -60910,6 +61991,15 @@ func (c *ClientWithResponses) ExportLedgerWithResponse(ctx context.Context, para
 	return ParseExportLedgerResponse(rsp)
 }
 
+// GetFinancialStatementsWithResponse request returning *GetFinancialStatementsResponse
+func (c *ClientWithResponses) GetFinancialStatementsWithResponse(ctx context.Context, month string, params *GetFinancialStatementsParams, reqEditors ...RequestEditorFn) (*GetFinancialStatementsResponse, error) {
+	rsp, err := c.GetFinancialStatements(ctx, month, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFinancialStatementsResponse(rsp)
+}
+
 // GetFXPositionWithResponse request returning *GetFXPositionResponse
 func (c *ClientWithResponses) GetFXPositionWithResponse(ctx context.Context, params *GetFXPositionParams, reqEditors ...RequestEditorFn) (*GetFXPositionResponse, error) {
 	rsp, err := c.GetFXPosition(ctx, params, reqEditors...)
@@ -61276,6 +62366,24 @@ func (c *ClientWithResponses) GetReceivablesAgingWithResponse(ctx context.Contex
 		return nil, err
 	}
 	return ParseGetReceivablesAgingResponse(rsp)
+}
+
+// GetReceivablesAllowanceWithResponse request returning *GetReceivablesAllowanceResponse
+func (c *ClientWithResponses) GetReceivablesAllowanceWithResponse(ctx context.Context, month string, params *GetReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*GetReceivablesAllowanceResponse, error) {
+	rsp, err := c.GetReceivablesAllowance(ctx, month, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetReceivablesAllowanceResponse(rsp)
+}
+
+// PostReceivablesAllowanceWithResponse request returning *PostReceivablesAllowanceResponse
+func (c *ClientWithResponses) PostReceivablesAllowanceWithResponse(ctx context.Context, month string, params *PostReceivablesAllowanceParams, reqEditors ...RequestEditorFn) (*PostReceivablesAllowanceResponse, error) {
+	rsp, err := c.PostReceivablesAllowance(ctx, month, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePostReceivablesAllowanceResponse(rsp)
 }
 
 // GetReceivableWithResponse request returning *GetReceivableResponse
@@ -62028,6 +63136,40 @@ func (c *ClientWithResponses) ApprovePendingPaymentWithResponse(ctx context.Cont
 		return nil, err
 	}
 	return ParseApprovePendingPaymentResponse(rsp)
+}
+
+// CancelTransactionWithBodyWithResponse request with arbitrary body returning *CancelTransactionResponse
+func (c *ClientWithResponses) CancelTransactionWithBodyWithResponse(ctx context.Context, transactionID string, params *CancelTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CancelTransactionResponse, error) {
+	rsp, err := c.CancelTransactionWithBody(ctx, transactionID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelTransactionResponse(rsp)
+}
+
+func (c *ClientWithResponses) CancelTransactionWithResponse(ctx context.Context, transactionID string, params *CancelTransactionParams, body CancelTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*CancelTransactionResponse, error) {
+	rsp, err := c.CancelTransaction(ctx, transactionID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelTransactionResponse(rsp)
+}
+
+// ConfirmReceiptDeliveryWithBodyWithResponse request with arbitrary body returning *ConfirmReceiptDeliveryResponse
+func (c *ClientWithResponses) ConfirmReceiptDeliveryWithBodyWithResponse(ctx context.Context, transactionID string, params *ConfirmReceiptDeliveryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmReceiptDeliveryResponse, error) {
+	rsp, err := c.ConfirmReceiptDeliveryWithBody(ctx, transactionID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmReceiptDeliveryResponse(rsp)
+}
+
+func (c *ClientWithResponses) ConfirmReceiptDeliveryWithResponse(ctx context.Context, transactionID string, params *ConfirmReceiptDeliveryParams, body ConfirmReceiptDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmReceiptDeliveryResponse, error) {
+	rsp, err := c.ConfirmReceiptDelivery(ctx, transactionID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmReceiptDeliveryResponse(rsp)
 }
 
 // RejectPendingPaymentWithBodyWithResponse request with arbitrary body returning *RejectPendingPaymentResponse
@@ -63464,6 +64606,32 @@ func ParseGetBulkCustomerImportJobResponse(rsp *http.Response) (*GetBulkCustomer
 	return response, nil
 }
 
+// ParseGetEndUserTermsResponse parses an HTTP response from a GetEndUserTermsWithResponse call
+func ParseGetEndUserTermsResponse(rsp *http.Response) (*GetEndUserTermsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetEndUserTermsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EndUserTerms
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListCustomerExternalAccountsResponse parses an HTTP response from a ListCustomerExternalAccountsWithResponse call
 func ParseListCustomerExternalAccountsResponse(rsp *http.Response) (*ListCustomerExternalAccountsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -64450,6 +65618,35 @@ func ParseExportLedgerResponse(rsp *http.Response) (*ExportLedgerResponse, error
 	return response, nil
 }
 
+// ParseGetFinancialStatementsResponse parses an HTTP response from a GetFinancialStatementsWithResponse call
+func ParseGetFinancialStatementsResponse(rsp *http.Response) (*GetFinancialStatementsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFinancialStatementsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FinancialStatements
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
 // ParseGetFXPositionResponse parses an HTTP response from a GetFXPositionWithResponse call
 func ParseGetFXPositionResponse(rsp *http.Response) (*GetFXPositionResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -65323,6 +66520,68 @@ func ParseGetReceivablesAgingResponse(rsp *http.Response) (*GetReceivablesAgingR
 
 	case rsp.StatusCode == 200:
 		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseGetReceivablesAllowanceResponse parses an HTTP response from a GetReceivablesAllowanceWithResponse call
+func ParseGetReceivablesAllowanceResponse(rsp *http.Response) (*GetReceivablesAllowanceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetReceivablesAllowanceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Allowance
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParsePostReceivablesAllowanceResponse parses an HTTP response from a PostReceivablesAllowanceWithResponse call
+func ParsePostReceivablesAllowanceResponse(rsp *http.Response) (*PostReceivablesAllowanceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PostReceivablesAllowanceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Allowance
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Proposal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	}
 
@@ -67055,6 +68314,58 @@ func ParseApprovePendingPaymentResponse(rsp *http.Response) (*ApprovePendingPaym
 	}
 
 	response := &ApprovePendingPaymentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Transaction
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCancelTransactionResponse parses an HTTP response from a CancelTransactionWithResponse call
+func ParseCancelTransactionResponse(rsp *http.Response) (*CancelTransactionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CancelTransactionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Transaction
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseConfirmReceiptDeliveryResponse parses an HTTP response from a ConfirmReceiptDeliveryWithResponse call
+func ParseConfirmReceiptDeliveryResponse(rsp *http.Response) (*ConfirmReceiptDeliveryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ConfirmReceiptDeliveryResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
