@@ -274,6 +274,7 @@ func (s *Service) indexSome(ctx context.Context, tx Tx) (taken int, err error) {
 				all = append(all, ports.SearchKeys{Platform: g.platform, SearchHit: ports.SearchHit{Kind: g.kind, ID: a.ID.UUID()},
 					Keys: search.KeysOfAccount(a)})
 			}
+		default: // is found without keys
 		}
 	}
 	return len(queue), tx.SaveSearchKeys(ctx, all, func() uuid.UUID { return s.ids.New(s.clock.Now()) })

@@ -132,15 +132,20 @@ func (p platform) payForConsole(ctx context.Context) (ids []string) {
 // consoleClient is a browser in a session.
 type consoleClient struct{ address, secret, base string }
 
+// roundTrip sends a request and reads the whole response.
+func roundTrip(r *http.Request) (*http.Response, []byte) {
+	response := must(http.DefaultTransport.RoundTrip(r))
+	defer response.Body.Close()
+	return response, must(io.ReadAll(response.Body))
+}
+
 // get reads a page, and those that it leads to, and returns how long that took.
 func (c consoleClient) get(ctx context.Context, path string) time.Duration {
 	began := time.Now()
 	for to := c.base + path; to != ""; {
 		r := must(http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.address+to, nil))
 		r.AddCookie(&http.Cookie{Name: "console", Value: c.secret})
-		response := must(http.DefaultTransport.RoundTrip(r))
-		body := must(io.ReadAll(response.Body))
-		check(response.Body.Close())
+		response, body := roundTrip(r)
 		switch response.StatusCode {
 		case http.StatusOK, http.StatusNotFound: // nothing was found
 			to = ""

@@ -125,6 +125,7 @@ func foundPayments(base string, found search.Found, p search.Payments) section {
 		name, query = "By amount", "currency="+string(amount.Currency)+"&min="+major(amount)+"&max="+major(amount)
 	case search.ByPartnerID:
 		name = "By the id of a partner, or a hash"
+	default: // customers are found so
 	}
 	rows := table{Label: "Payments " + strings.ToLower(name), Columns: columns("Created", "Payment", "Status", ">Amount", ">Received",
 		"Reference")}
