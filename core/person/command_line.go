@@ -113,6 +113,7 @@ var CommandsWithoutPerson = []WithoutPerson{
 	{"token delete", "A secret is in wrong hands."},
 	{"keys rotate", "A key is in wrong hands, or a schedule replaces it."},
 	{"webhooks rotate-keys", "A key is in wrong hands."},
+	{"platform revoke-uma-keys", "A key is in wrong hands."},
 	{"ledger rotate-key", "A key is in wrong hands."},
 	{"rails pause", "Money must not leave, at once."},
 	{"recover review", "The database has lost commits, and the console is not served."},
