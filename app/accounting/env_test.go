@@ -41,7 +41,7 @@ func newEnv(t *testing.T, edits ...func(*apptest.Env)) *env {
 	}
 	rates := market.New("test")
 	e.payments = payments.New(payments.Config{Timetable: e.Timetable(), Store: e.Store, Jobs: e.Store,
-		Rails: e.Rail, Clock: e.Clock,
+		Rails: e.Rail, Chains: e.Chain, Clock: e.Clock,
 		IDs: e.IDs, Log: e.Log,
 		Prices: prices.New(e.Store, rates, e.Clock)})
 	e.accounting = accounting.New(accounting.Config{
