@@ -132,11 +132,12 @@ func (p platform) payForConsole(ctx context.Context) (ids []string) {
 // consoleClient is a browser in a session.
 type consoleClient struct{ address, secret, base string }
 
-// roundTrip sends a request and reads the whole response.
-func roundTrip(r *http.Request) (*http.Response, []byte) {
-	response := must(http.DefaultTransport.RoundTrip(r))
+// roundTrip sends a request, and returns the status, the address that it leads to, and the whole body.
+func roundTrip(r *http.Request) (status int, location string, body []byte) {
+	response, err := http.DefaultTransport.RoundTrip(r)
+	check(err)
 	defer response.Body.Close()
-	return response, must(io.ReadAll(response.Body))
+	return response.StatusCode, response.Header.Get("Location"), must(io.ReadAll(response.Body))
 }
 
 // get reads a page, and those that it leads to, and returns how long that took.
@@ -145,17 +146,16 @@ func (c consoleClient) get(ctx context.Context, path string) time.Duration {
 	for to := c.base + path; to != ""; {
 		r := must(http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.address+to, nil))
 		r.AddCookie(&http.Cookie{Name: "console", Value: c.secret})
-		response, body := roundTrip(r)
-		switch response.StatusCode {
+		status, location, body := roundTrip(r)
+		switch status {
 		case http.StatusOK, http.StatusNotFound: // nothing was found
 			to = ""
 		case http.StatusSeeOther:
-			location := must(url.Parse(response.Header.Get("Location")))
-			if to = location.RequestURI(); strings.HasPrefix(to, "/console/sign-in") {
+			if to = must(url.Parse(location)).RequestURI(); strings.HasPrefix(to, "/console/sign-in") {
 				check(fmt.Errorf("GET %s asks to sign in", path))
 			}
 		default:
-			check(fmt.Errorf("GET %s: %s: %.200s", path, response.Status, body))
+			check(fmt.Errorf("GET %s: %d: %.200s", path, status, body))
 		}
 	}
 	return time.Since(began)
