@@ -57,15 +57,6 @@ func newBitcoinEnv(t *testing.T) *bitcoinEnv {
 	return e
 }
 
-// restart kills the service and starts it again. The leases of the killed process would end within three minutes.
-func (e *bitcoinEnv) restart() {
-	e.server.kill()
-	e.exec(`UPDATE bitcoin_wallets SET leased_until = '-infinity'`)
-	e.exec(`UPDATE rail_feeds SET leased_until = '-infinity'`)
-	e.server = startServerAs(e.t, e.login)
-	e.tenant.BaseURL = e.server.baseURL
-}
-
 func (e *bitcoinEnv) balance() int64 {
 	return e.get("/customers/internal-accounts?currency=BTC&customerId=" + e.customer).wantStatus(200).int("data.0.balance.amount")
 }

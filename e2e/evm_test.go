@@ -73,9 +73,11 @@ func (e *chainEnv) operatorEnv() []string {
 	return []string{"DATABASE_URL=" + e.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}
 }
 
-// restart kills the service and starts it again.
+// restart kills the service and starts it again. The leases of the killed process would end within three minutes.
 func (e *chainEnv) restart() {
 	e.server.kill()
+	e.exec(`UPDATE bitcoin_wallets SET leased_until = '-infinity'`)
+	e.exec(`UPDATE rail_feeds SET leased_until = '-infinity'`)
 	e.server = startServerAs(e.t, e.login, e.options...)
 	e.tenant.BaseURL = e.server.baseURL
 }

@@ -19,9 +19,8 @@ type lightningEnv struct {
 	node  *lndtest.Node
 	payee *lndtest.Payee
 	// hold stops the next call of its path until the test lets it go on; nil for none. The node then has the call, and its answer is lost.
-	hold    atomic.Pointer[heldCall]
-	options []string    // of the server
-	away    atomic.Bool // no call reaches the node
+	hold atomic.Pointer[heldCall]
+	away atomic.Bool // no call reaches the node
 }
 
 // heldCall is a call of the node. called is closed when it comes, and the test closes goOn.
@@ -38,8 +37,8 @@ func newLightningEnv(t *testing.T, phoenixd bool) *lightningEnv {
 // newLightningEnvOf is newLightningEnv with a node, and options of the server.
 func newLightningEnvOf(t *testing.T, of *lndtest.Node, phoenixd bool, options ...string) *lightningEnv {
 	t.Helper()
-	e := &lightningEnv{chainEnv: &chainEnv{testEnv: newDatabaseEnv(t)}, node: of, payee: lndtest.NewPayee(lightning.Regtest),
-		options: options}
+	e := &lightningEnv{chainEnv: &chainEnv{testEnv: newDatabaseEnv(t), options: options}, node: of,
+		payee: lndtest.NewPayee(lightning.Regtest)}
 	e.node.Instant = true
 	serve := e.node.Serve
 	if phoenixd {
@@ -93,14 +92,6 @@ func (e *lightningEnv) holdCall(path string) *heldCall {
 	held := &heldCall{path, make(chan struct{}), make(chan struct{})}
 	e.hold.Store(held)
 	return held
-}
-
-// restart kills the service and starts it again. The leases of the killed process would end within some minutes.
-func (e *lightningEnv) restart() {
-	e.server.kill()
-	e.exec(`UPDATE rail_feeds SET leased_until = '-infinity'`)
-	e.server = startServerAs(e.t, e.login, e.options...)
-	e.tenant.BaseURL = e.server.baseURL
 }
 
 func (e *lightningEnv) balance() int64 {
