@@ -7,9 +7,8 @@ import (
 )
 
 var (
-	ApplyFrom = apply
-	HashOf    = hash
-	Files     = files
+	HashOf = hash
+	Files  = files
 
 	PreviousVersion = previousVersion
 )
@@ -17,8 +16,19 @@ var (
 // LastOfBaseline is the number of the files of the baseline.
 const LastOfBaseline = lastOfBaseline
 
-// UpFrom is Up with other files.
+// ApplyFrom is Apply with other files, which are tried once.
+func ApplyFrom(ctx context.Context, db *sql.DB, files fs.FS) (Result, error) {
+	return apply(ctx, db, files, 1)
+}
+
+// UpFrom is Up with other files, which are tried once.
 func UpFrom(ctx context.Context, db *sql.DB, files fs.FS) error {
-	_, err := apply(ctx, db, files)
+	_, err := ApplyFrom(ctx, db, files)
+	return err
+}
+
+// Attempt is UpFrom that tries files again.
+func Attempt(ctx context.Context, db *sql.DB, files fs.FS, attempts int) error {
+	_, err := apply(ctx, db, files, attempts)
 	return err
 }

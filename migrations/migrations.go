@@ -62,7 +62,17 @@ func Up(ctx context.Context, db *sql.DB) error {
 }
 
 // Apply is Up, and returns what was applied, also if a later file failed.
-func Apply(ctx context.Context, db *sql.DB) (Result, error) { return apply(ctx, db, files) }
+func Apply(ctx context.Context, db *sql.DB) (Result, error) {
+	return apply(ctx, db, files, lockAttempts)
+}
+
+const (
+	// lockAttempts is how often a file is tried that cannot have its locks within a second. Two tables of one file may be locked by requests
+	// in another order, which the next attempt seldom meets again.
+	lockAttempts = 10
+	// lockPause is how long requests run freely before the next attempt.
+	lockPause = 500 * time.Millisecond
+)
 
 // Hash identifies the schema: it changes with the name or content of any file.
 func Hash() string {
@@ -73,7 +83,7 @@ func Hash() string {
 	return h
 }
 
-func apply(ctx context.Context, db *sql.DB, files fs.FS) (Result, error) {
+func apply(ctx context.Context, db *sql.DB, files fs.FS, attempts int) (Result, error) {
 	if err := checkNotDevelopment(ctx, db); err != nil {
 		return Result{}, err
 	}
@@ -89,10 +99,25 @@ func apply(ctx context.Context, db *sql.DB, files fs.FS) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("read the migrations: %w", err)
 	}
-	applied, err := provider.Up(ctx)
+	var applied []*goose.MigrationResult
 	var partial *goose.PartialError
-	if errors.As(err, &partial) {
-		applied = partial.Applied
+	for attempt := 1; ; attempt++ {
+		var more []*goose.MigrationResult
+		more, err = provider.Up(ctx)
+		if partial = nil; errors.As(err, &partial) {
+			more = partial.Applied
+		}
+		if applied = append(applied, more...); len(more) > 0 {
+			attempt = 1
+		}
+		if attempt >= attempts || partial == nil || !isNotLocked(err) {
+			break
+		}
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+			return newResult(provider.ListSources(), applied), ctx.Err()
+		}
 	}
 	result := newResult(provider.ListSources(), applied)
 	if err != nil {
@@ -107,11 +132,17 @@ func describe(partial *goose.PartialError, err error) error {
 		return fmt.Errorf("migrate the database: %w", err)
 	}
 	file := filepath.Base(partial.Failed.Source.Path)
-	if pg := new(pgconn.PgError); errors.As(err, &pg) && pg.Code == "55P03" { // lock_not_available
+	if isNotLocked(err) {
 		return fmt.Errorf("%s waited a second for a table that other transactions use, and was not applied: "+
 			"run causeway migrate again; if it fails again, end the long transactions in pg_stat_activity: %w", file, partial.Err)
 	}
 	return fmt.Errorf("apply %s: %w", file, partial.Err)
+}
+
+// isNotLocked reports whether a table could not be locked, because other transactions use it.
+func isNotLocked(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "55P03" || pg.Code == "40P01") // lock_not_available, deadlock_detected
 }
 
 // newResult returns the result of applying some of the sources, which are in order.
