@@ -18,28 +18,7 @@ const cancelledAndRefunded = "FAILED (refund COMPLETED)"
 func TestCancel_BeforeThePayoutLeaves(t *testing.T) {
 	t.Parallel()
 	// A payout that has not left is cancelled wherever it waits, any number of times. It never leaves, and the payer has the money again.
-	for name, before := range map[string]func(*recallEnv){
-		"before the first call": func(*recallEnv) {},
-		"handed over, and the connection is paused": func(e *recallEnv) {
-			e.pause(true)
-			e.runDue(e.t)
-			e.pause(false)
-		},
-		"held by its adapter": func(e *recallEnv) {
-			if err := e.Store.SaveRailPause(e.t.Context(), ports.RailPause{Name: "ACH", Paused: true, By: "ana", Note: "test",
-				At: e.Clock.Now()}); err != nil {
-				e.t.Fatal(err)
-			}
-			e.runDue(e.t)
-		},
-		"cancelled by an operator": func(e *recallEnv) {
-			e.pause(true)
-			e.runDue(e.t)
-			if _, err := e.operators.Cancel(e.t.Context(), e.quoted.Transaction.UUID(), operator); err != nil {
-				e.t.Fatal(err)
-			}
-		},
-	} {
+	for name, before := range waitingPayouts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newRecallEnv(t)

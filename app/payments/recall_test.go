@@ -149,32 +149,35 @@ func (e *recallEnv) owed() (receivable.Receivable, bool) {
 	return found.Receivable, exists
 }
 
+// waitingPayouts are the places in which a payout waits before it leaves.
+var waitingPayouts = map[string]func(*recallEnv){
+	"before the first call": func(e *recallEnv) {},
+	"handed over, and the connection is paused": func(e *recallEnv) {
+		e.pause(true)
+		e.runDue(e.t)
+		e.pause(false)
+	},
+	"held by its adapter": func(e *recallEnv) {
+		if err := e.Store.SaveRailPause(e.t.Context(), ports.RailPause{Name: "ACH", Paused: true, By: "ana", Note: "test",
+			At: e.Clock.Now()}); err != nil {
+			e.t.Fatal(err)
+		}
+		e.runDue(e.t)
+	},
+	"withdrawn by an operator": func(e *recallEnv) {
+		e.pause(true)
+		e.runDue(e.t)
+		if _, err := e.operators.Cancel(e.t.Context(), e.quoted.Transaction.UUID(), operator); err != nil {
+			e.t.Fatal(err)
+		}
+	},
+}
+
 func TestRecall_BeforeThePayoutLeaves(t *testing.T) {
 	t.Parallel()
 	// Money that is taken back before the payout that it paid for has left ends that payout, wherever it waits. Nothing is paid
 	// out then or later, nothing is sent back to the payer, who has the money again, and nobody owes anything.
-	for name, before := range map[string]func(*recallEnv){
-		"before the first call": func(e *recallEnv) {},
-		"handed over, and the connection is paused": func(e *recallEnv) {
-			e.pause(true)
-			e.runDue(e.t)
-			e.pause(false)
-		},
-		"held by its adapter": func(e *recallEnv) {
-			if err := e.Store.SaveRailPause(e.t.Context(), ports.RailPause{Name: "ACH", Paused: true, By: "ana", Note: "test",
-				At: e.Clock.Now()}); err != nil {
-				e.t.Fatal(err)
-			}
-			e.runDue(e.t)
-		},
-		"withdrawn by an operator": func(e *recallEnv) {
-			e.pause(true)
-			e.runDue(e.t)
-			if _, err := e.operators.Cancel(e.t.Context(), e.quoted.Transaction.UUID(), operator); err != nil {
-				e.t.Fatal(err)
-			}
-		},
-	} {
+	for name, before := range waitingPayouts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newRecallEnv(t)
