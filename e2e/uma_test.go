@@ -149,7 +149,7 @@ func TestUMA_ChangedAndRepeatedAnswers(t *testing.T) {
 	ana.quote(bo, "RECEIVING", 50_00).wantError(424, "PAYREQ_REQUEST_FAILED")
 	bo.proxy.changes(nil)
 
-	// The lookup is signed in its URL, so that whoever has seen one can send it again.
+	// The lookup is signed in its URL, so that who has seen one can send it again.
 	var sent string
 	bo.proxy.sees(func(r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, lookups) {

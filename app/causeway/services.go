@@ -22,7 +22,6 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/outbox"
 	"causeway/adapters/rails/sandbox"
-	"causeway/adapters/sanctions"
 	"causeway/adapters/secrets"
 	"causeway/adapters/signin"
 	webhooksender "causeway/adapters/webhooks"
@@ -51,7 +50,6 @@ import (
 	"causeway/app/webhooks"
 	"causeway/app/yearend"
 	"causeway/core/platform"
-	"causeway/core/screening"
 	"causeway/ports"
 )
 
@@ -384,23 +382,4 @@ func (s services) CheckpointKeys(ctx context.Context) ([]ports.SealedCheckpointK
 // RotateLedgerKey implements cli.Services. It does not need the old key, which may be lost.
 func (s services) RotateLedgerKey(ctx context.Context) (ports.CheckpointKey, error) {
 	return checkpoints.NewKeyring(s.db.LedgerLog(), s.master, systemClock{}, s.ids).Rotate(ctx)
-}
-
-// readCheckpoints reads the checkpoints that were published in a folder, a file or at a URL.
-func readCheckpoints(ctx context.Context, where string) (found []audit.PublishedCheckpoint, err error) {
-	sources, err := checkpoints.Open(ctx, where)
-	if err != nil {
-		return nil, err
-	}
-	for _, source := range sources {
-		checkpoints, readErr := audit.ReadCheckpoints(source.Name, source.Text)
-		err = errors.Join(err, readErr, source.Text.Close())
-		found = append(found, checkpoints...)
-	}
-	return found, err
-}
-
-func readSanctions(list screening.List, file, aliases, addresses io.Reader) (cli.SanctionsFile, error) {
-	read, err := sanctions.Read(list, file, aliases, addresses)
-	return cli.SanctionsFile{Entries: read.Entries, PublishedAt: read.PublishedAt}, err
 }

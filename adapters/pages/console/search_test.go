@@ -77,7 +77,7 @@ func TestSearch_OpensTheOnlyThing(t *testing.T) {
 func TestSearch_SeveralThingsAreListed(t *testing.T) {
 	t.Parallel()
 	// Several things are listed by their kind, names masked, with a link to all where there are more. A person who may not see personal
-	// data is not searched for by it, and is told so, also where only one thing was found.
+	// data is not searched for by it, which the page says, also where only one thing was found.
 	found := search.Found{Hits: []ports.SearchHit{{Kind: ports.FoundWebhook, ID: webhookID.UUID()}},
 		Payments: []search.Payments{
 			{By: search.ByReference, Items: []transaction.Transaction{newPayment()}, More: true},

@@ -241,7 +241,7 @@ func TestWallets_OnlyWhatTheOwnerSigned(t *testing.T) {
 func TestWallets_ReorganisationAfterThePayment(t *testing.T) {
 	t.Parallel()
 	// The block of a payment vanishes after its confirmations: it is sent again, moves once, and stays done. If the tokens are gone by
-	// then, a person is told.
+	// then, a report waits for a person.
 	for _, gone := range []bool{false, true} {
 		t.Run(fmt.Sprint("gone ", gone), func(t *testing.T) {
 			t.Parallel()
