@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"causeway/adapters/cli"
+	"causeway/adapters/pgembed/pgtest"
 	"causeway/core/ident"
 )
 
@@ -112,6 +114,22 @@ func TestRun_EmptyDatabaseURLIsRefused(t *testing.T) {
 
 		if status == 0 || !strings.Contains(errOut.String(), "--database-url") {
 			t.Errorf("%v: status %d, %s", args, status, errOut.String())
+		}
+	}
+}
+
+func TestRun_ServiceStoppedWhileItStartsEndedAsAsked(t *testing.T) {
+	// Supervisors count another status than 0 as a failure. A command that only reads has no result to show.
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for command, want := range map[string]int{"dev --no-demo --listen 127.0.0.1:0 --data " + t.TempDir(): 0, "ledger check": 1} {
+		var errOut bytes.Buffer
+		args := append(strings.Fields(command), "--database-url", pgtest.New(t))
+
+		status := run(stopped, args, io.Discard, &errOut)
+
+		if status != want || (want != 0) != strings.Contains(errOut.String(), "interrupted") {
+			t.Errorf("%s: status %d, %s", command, status, errOut.String())
 		}
 	}
 }

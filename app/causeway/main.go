@@ -131,6 +131,9 @@ func runIn(ctx context.Context, env *cli.Env, args []string) int {
 	parsed.Bind(env)
 	if err := parsed.Run(); err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			if env.Command == "dev" || env.Command == "serve" {
+				return 0 // stopped as asked, though it was still starting
+			}
 			err = errors.New("interrupted")
 		}
 		fmt.Fprintln(errOut, "causeway:", errorText(err))
