@@ -2,6 +2,7 @@ package ports
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,6 +13,9 @@ import (
 	"causeway/core/platform"
 	"causeway/core/rail"
 )
+
+// ErrRailPaymentRecorded is the error of a unit of work that records a payment of a connection which another one has recorded meanwhile.
+var ErrRailPaymentRecorded = errors.New("the payment was recorded meanwhile")
 
 // RailPaymentKey identifies a payment of a connection.
 type RailPaymentKey struct {

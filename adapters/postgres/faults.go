@@ -43,6 +43,9 @@ func translate(err error) error {
 		if pg.ConstraintName == "job_lease_held" {
 			return fmt.Errorf("%w: %s", ports.ErrLeaseLost, pg.Message)
 		}
+		if pg.ConstraintName == "rail_payments_pkey" {
+			return fmt.Errorf("%w: %s", ports.ErrRailPaymentRecorded, pg.Message)
+		}
 		if newFault, ok := constraintFaults[pg.ConstraintName]; ok {
 			return newFault()
 		}

@@ -137,8 +137,7 @@ func (u *Unit) RailPausesNow(ctx context.Context) ([]ports.RailPause, error) {
 	return storage.Collect(ctx, u.query, storage.LatestPauses, nil, storage.ScanPause)
 }
 
-// CreateRailPayments implements connections.Tx. A payment that another process has recorded meanwhile fails the unit
-// of work.
+// CreateRailPayments implements connections.Tx.
 func (u *Unit) CreateRailPayments(ctx context.Context, payments []rail.Payment) error {
 	return u.writeRailPayments(ctx, insertRailPayment, payments)
 }

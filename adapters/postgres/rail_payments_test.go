@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -45,6 +46,20 @@ func (c *env) lockRailAccount(t *testing.T, now time.Time) (a rail.Account) {
 		return err
 	})
 	return a
+}
+
+func TestRailPayments_RecordedTwice(t *testing.T) {
+	t.Parallel()
+	// The second unit of work that records a payment learns that there is one, and reads it.
+	c := newEnv(t)
+	p := railPayment(c, rail.Payout, 0, 100, rail.Sent, "")
+	c.createRailPayments(t, p)
+	err := ports.Do(t.Context(), c.DB, func(ctx context.Context, tx *postgres.Unit) error {
+		return tx.CreateRailPayments(ctx, []rail.Payment{p})
+	})
+	if !errors.Is(err, ports.ErrRailPaymentRecorded) {
+		t.Errorf("%v", err)
+	}
 }
 
 func TestRailAccounts_CountFromTheLastBalance(t *testing.T) {

@@ -2,9 +2,11 @@ package payments
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"causeway/app/internal/uow"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/rail"
@@ -47,7 +49,7 @@ func (s *Service) change(ctx context.Context, p ident.Platform, id ident.Transac
 	key := ports.TransactionKey{Platform: p, ID: id}
 	var result transaction.Transaction
 	var done work
-	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+	attempt := func(ctx context.Context, tx Tx) error {
 		done = s.newWork()
 		locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
 		if err != nil {
@@ -64,8 +66,14 @@ func (s *Service) change(ctx context.Context, p ident.Platform, id ident.Transac
 			return err
 		}
 		return done.Write(ctx, tx)
-	})
-	if err != nil {
+	}
+	if err := uow.Repeat(func() error {
+		err := ports.Do(ctx, s.Store, attempt)
+		if errors.Is(err, ports.ErrRailPaymentRecorded) { // it leaves at this moment
+			err = uow.ErrChanged
+		}
+		return err
+	}); err != nil {
 		return transaction.Transaction{}, err
 	}
 	s.afterCommit(done)

@@ -38,6 +38,7 @@ type Tx interface {
 		limit int) ([]rail.Payment, error)
 	// RailPausesNow returns the latest pause or resumption of each name, also of a commit after this unit of work began.
 	RailPausesNow(ctx context.Context) ([]ports.RailPause, error)
+	// CreateRailPayments records payments. The unit of work fails with ErrRailPaymentRecorded if another one has recorded one of them.
 	CreateRailPayments(ctx context.Context, payments []rail.Payment) error
 	UpdateRailPayments(ctx context.Context, payments []rail.Payment) error
 }
