@@ -50,7 +50,7 @@ var connectionTables = []string{
 	"evm_attempts", "evm_blocks", "evm_chains", "evm_events", "evm_holdings", "evm_transactions", "evm_wallets",
 	"lightning_events", "lightning_nodes",
 	"partner_event_numbers", "rail_accounts", "rail_balances", "rail_connections", "rail_controls", "rail_feeds",
-	"rail_opening_balances", "rail_proofs", "rail_tests", "rail_usage",
+	"rail_opening_balances", "rail_proofs", "rail_proposals", "rail_tests", "rail_usage",
 }
 
 const (

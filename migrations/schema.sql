@@ -2628,12 +2628,16 @@ CREATE TABLE rail_connections (
     set_at timestamp with time zone NOT NULL,
     state text DEFAULT 'OPEN'::text NOT NULL,
     person_id uuid,
+    proposal_id uuid,
+    approver text DEFAULT ''::text NOT NULL,
     CONSTRAINT rail_connection_name_valid CHECK ((name ~ '^[a-z][a-z0-9-]{0,39}$'::text)),
     CONSTRAINT rail_connection_note_length CHECK (((length(note) >= 1) AND (length(note) <= 500))),
     CONSTRAINT rail_connection_set_by_length CHECK (((length(set_by) >= 1) AND (length(set_by) <= 200))),
     CONSTRAINT rail_connection_state_known CHECK ((state = ANY (ARRAY['OPEN'::text, 'RETIRED'::text, 'DELETED'::text]))),
     CONSTRAINT rail_connection_version_positive CHECK ((version > 0))
 );
+ALTER TABLE rail_connections
+    ADD CONSTRAINT rail_connection_has_approver CHECK (((proposal_id IS NOT NULL) = (approver <> ''::text))) NOT VALID;
 ALTER TABLE ONLY rail_connections
     ADD CONSTRAINT rail_connections_pkey PRIMARY KEY (name, version);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON rail_connections FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
@@ -2756,13 +2760,17 @@ CREATE TABLE rail_opening_balances (
     set_by text NOT NULL,
     note text NOT NULL,
     person_id uuid,
+    proposal_id uuid,
+    approver text DEFAULT ''::text NOT NULL,
     CONSTRAINT rail_opening_balance_note_length CHECK (((length(note) >= 1) AND (length(note) <= 500))),
     CONSTRAINT rail_opening_balance_set_by_length CHECK (((length(set_by) >= 1) AND (length(set_by) <= 200)))
 );
+ALTER TABLE rail_opening_balances
+    ADD CONSTRAINT rail_opening_balance_has_approver CHECK (((proposal_id IS NOT NULL) = (approver <> ''::text))) NOT VALID;
 ALTER TABLE ONLY rail_opening_balances
     ADD CONSTRAINT rail_opening_balances_pkey PRIMARY KEY (connection, currency, at);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON rail_opening_balances FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
-GRANT SELECT,INSERT ON TABLE rail_opening_balances TO causeway_service;
+GRANT SELECT ON TABLE rail_opening_balances TO causeway_service;
 
 CREATE TABLE rail_payments (
     platform_id uuid NOT NULL,
@@ -2840,6 +2848,36 @@ CREATE TABLE rail_proofs (
 ALTER TABLE ONLY rail_proofs
     ADD CONSTRAINT rail_proofs_pkey PRIMARY KEY (day, currency, connections);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE rail_proofs TO causeway_service;
+
+CREATE TABLE rail_proposals (
+    id uuid NOT NULL,
+    operation text NOT NULL,
+    request text NOT NULL,
+    status text NOT NULL,
+    proposer text NOT NULL,
+    decider text DEFAULT ''::text NOT NULL,
+    note text DEFAULT ''::text NOT NULL,
+    error_code text DEFAULT ''::text NOT NULL,
+    error_message text DEFAULT ''::text NOT NULL,
+    error_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    decided_at timestamp with time zone,
+    proposer_person_id uuid,
+    decider_person_id uuid,
+    CONSTRAINT rail_proposal_has_decider CHECK ((((status <> 'PENDING'::text) = (decided_at IS NOT NULL)) AND ((status <> 'PENDING'::text) = (decider <> ''::text)))),
+    CONSTRAINT rail_proposal_has_proposer CHECK ((proposer <> ''::text)),
+    CONSTRAINT rail_proposal_note_length CHECK ((length(note) <= 500)),
+    CONSTRAINT rail_proposal_status_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'EXECUTED'::text, 'REJECTED'::text]))),
+    CONSTRAINT rail_proposal_two_people CHECK (((status <> 'EXECUTED'::text) OR (lower(decider) <> lower(proposer)))),
+    CONSTRAINT rail_proposal_two_persons CHECK (((status <> 'EXECUTED'::text) OR (decider_person_id IS DISTINCT FROM proposer_person_id)))
+);
+ALTER TABLE ONLY rail_proposals
+    ADD CONSTRAINT rail_proposals_pkey PRIMARY KEY (id);
+CREATE TRIGGER not_deleted BEFORE DELETE OR TRUNCATE ON rail_proposals FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+CREATE TRIGGER rail_proposal_check_change BEFORE UPDATE ON rail_proposals FOR EACH ROW EXECUTE FUNCTION rail_check_proposal_change();
+CREATE TRIGGER rail_proposal_fixed BEFORE UPDATE OF id, operation, request, proposer, proposer_person_id, created_at, expires_at ON rail_proposals FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+GRANT SELECT ON TABLE rail_proposals TO causeway_service;
 
 CREATE TABLE rail_receipts (
     platform_id uuid NOT NULL,
@@ -5245,6 +5283,18 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION queue_search_keys() FROM PUBLIC;
+
+CREATE FUNCTION rail_check_proposal_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF OLD.status <> 'PENDING' THEN
+        RAISE EXCEPTION 'a decided proposal cannot be changed'
+            USING ERRCODE = 'restrict_violation', CONSTRAINT = 'rail_proposal_decided_once', TABLE = 'rail_proposals';
+    END IF;
+    RETURN NEW;
+END
+$$;
 
 CREATE FUNCTION refuse_posting_after_loss() RETURNS trigger
     LANGUAGE plpgsql

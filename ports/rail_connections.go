@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/core/rail"
 )
 
@@ -21,6 +22,8 @@ type RailConnectionVersion struct {
 	Latest   int
 	By, Note string
 	Person   ident.Person // who has set it; zero if nobody had signed in
+	// Approval is by which proposal it was made; zero if it needed none.
+	Approval platform.Approval
 }
 
 // RailTest is a test of a version of a connection.

@@ -89,4 +89,6 @@ type OpeningBalance struct {
 	At          time.Time
 	Actor, Note string
 	Person      ident.Person // who has set it; zero if nobody had signed in
+	// Approval is by which proposal it was set; zero if it needed none.
+	Approval platform.Approval
 }

@@ -59,15 +59,15 @@ func (c corridorsProposalsShowCommand) Run(ctx context.Context, env *Env) error 
 	})
 }
 
-// priceDecision holds the arguments of a command that decides a proposed change of terms.
-type priceDecision struct {
+// operatorDecision holds the arguments of a command that decides a proposal of an operator.
+type operatorDecision struct {
 	DatabaseFlags
 	outputFlag
 	proposalArg
 	actorFlag
 }
 
-type corridorsApproveCommand struct{ priceDecision }
+type corridorsApproveCommand struct{ operatorDecision }
 
 func (c corridorsApproveCommand) Run(ctx context.Context, env *Env) error {
 	id, err := c.id(listPriceProposals)
@@ -99,7 +99,7 @@ func (c corridorsApproveCommand) Run(ctx context.Context, env *Env) error {
 }
 
 type corridorsRejectCommand struct {
-	priceDecision
+	operatorDecision
 	Note string `help:"Why. It is recorded." placeholder:"TEXT"`
 }
 

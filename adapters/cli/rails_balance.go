@@ -11,7 +11,6 @@ import (
 	"causeway/app/rails"
 	"causeway/core/money"
 	"causeway/core/rail"
-	"causeway/ports"
 )
 
 type railsBalanceCommand struct {
@@ -35,10 +34,13 @@ func (c railsBalanceCommand) Run(ctx context.Context, env *Env) error {
 			if err != nil {
 				return fieldErrors("nothing was changed", err)
 			}
-			b := ports.OpeningBalance{Connection: c.Name, Amount: money.Amount{Minor: *c.Set, Currency: money.Currency(c.Currency)},
-				Actor: by.Actor, Person: by.Person, Note: c.Note}
-			if err := service.SetBalance(ctx, b); err != nil {
+			proposed, err := service.SetBalance(ctx, c.Name, money.Amount{Minor: *c.Set, Currency: money.Currency(c.Currency)},
+				rails.Author{Actor: by.Actor, Person: by.Person, Note: c.Note})
+			if err != nil {
 				return settingErrors("nothing was changed", err)
+			}
+			if proposed != nil {
+				return sayProposed(env, c.Name, proposed)
 			}
 		}
 		shown, err := service.Show(ctx, c.Name)

@@ -16,6 +16,7 @@ import (
 	"causeway/core/corridor"
 	"causeway/core/money"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -34,6 +35,10 @@ type RailsCommand struct {
 	History  railsHistoryCommand  `cmd:"" help:"Print every version and pause of a connection, or every pause of a rail."`
 	Prove    railsProveCommand    `cmd:"" help:"Compare the ledger with what partners and chains say that they hold, as the service does every day. Exits 1 if they differ."`
 	Balance  railsBalanceCommand  `cmd:"" help:"Show what a connection can pay out, or set its balance if its partner reports none."`
+
+	Proposals railsProposalsCommand `cmd:"" help:"List and show proposed changes of connections: set, retire, delete and balance make them if a platform that the connection serves lists CONNECTION in fourEyes."`
+	Approve   railsApproveCommand   `cmd:"" help:"Approve a proposed change of another person, and make it. A connection is tested again."`
+	Reject    railsRejectCommand    `cmd:"" help:"Reject a proposed change, for good."`
 
 	Inbox      railsInboxCommand      `cmd:"" help:"What partners, banks and chains reported and the service could not take: list, show, retry or discard it."`
 	Statements railsStatementsCommand `cmd:"" help:"Statements of partners that wait to be reconciled: list, retry or discard them."`
@@ -221,7 +226,7 @@ func (c railsSetCommand) Run(ctx context.Context, env *Env) error {
 	ctx, cancel := context.WithTimeout(ctx, railTestTimeout)
 	defer cancel()
 	return c.changeRails(ctx, env, c.DatabaseFlags, c.actorFlag, func(service *rails.Service, by rails.Author) error {
-		v, checked, err := service.Set(ctx, c.Name, file, by, c.Untested)
+		set, checked, err := service.Set(ctx, c.Name, file, by, c.Untested)
 		var broken *rails.NotWorking
 		if errors.As(err, &broken) {
 			return errors.Join(writeChecked(env.Out, broken.Checked),
@@ -234,7 +239,10 @@ func (c railsSetCommand) Run(ctx context.Context, env *Env) error {
 		if err := writeChecked(env.Out, checked); err != nil {
 			return err
 		}
-		used := "It works, and servers use it within 5 seconds."
+		if set.Proposal != nil {
+			return sayProposed(env, c.Name, set.Proposal)
+		}
+		v, used := set.Done, "It works, and servers use it within 5 seconds."
 		if v.Untested {
 			used = "It was not tested: no payment takes it, or the version before stays in use, until this passes: causeway rails test " + v.Name
 		}
@@ -296,10 +304,14 @@ type railsEndArgs struct {
 }
 
 func (c railsEndArgs) end(ctx context.Context, env *Env,
-	change func(*rails.Service, context.Context, string, rails.Author) (ports.RailConnectionVersion, error), done string) error {
+	change func(*rails.Service, context.Context, string, rails.Author) (proposal.Outcome[ports.RailConnectionVersion], error),
+	done string) error {
 	return c.changeRails(ctx, env, c.DatabaseFlags, c.actorFlag, func(service *rails.Service, by rails.Author) error {
-		v, err := change(service, ctx, c.Name, by)
-		return env.say(settingErrors("nothing was changed", err), "%s is %s, as version %d.\n", c.Name, done, v.Version)
+		ended, err := change(service, ctx, c.Name, by)
+		if err == nil && ended.Proposal != nil {
+			return sayProposed(env, c.Name, ended.Proposal)
+		}
+		return env.say(settingErrors("nothing was changed", err), "%s is %s, as version %d.\n", c.Name, done, ended.Done.Version)
 	})
 }
 

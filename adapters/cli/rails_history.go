@@ -47,7 +47,11 @@ func (c railsHistoryCommand) Run(ctx context.Context, env *Env) error {
 			case v.Retired:
 				changed = "retired"
 			}
-			t.Add(table.Minute(v.SetAt), fmt.Sprintf("version %d", v.Version), v.By, v.Note, changed)
+			by := v.By
+			if approver := v.Approval.By.Actor; approver != "" {
+				by += ", approved by " + approver
+			}
+			t.Add(table.Minute(v.SetAt), fmt.Sprintf("version %d", v.Version), by, v.Note, changed)
 			before = v.Connection
 		}
 		return c.printTable(env, t, c.Name+" was never paused.")

@@ -11,12 +11,10 @@ import (
 
 	"causeway/adapters/postgres/schema"
 	"causeway/adapters/postgres/storage"
-	"causeway/core/books"
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
-	"causeway/core/proposal"
 	"causeway/ports"
 )
 
@@ -126,31 +124,16 @@ func (db Pricing) DoUnit(ctx context.Context, fn func(ctx context.Context, unit 
 		if _, err := tx.Exec(ctx, `LOCK TABLE corridor_overrides IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 			return err
 		}
-		return fn(ctx, &PricingTx{db.DB, tx})
+		return fn(ctx, &PricingTx{operatorTx{db.DB, tx, priceProposals}})
 	})
 }
 
 // PricingTx is a transaction of the owner that has locked corridor_overrides.
-type PricingTx struct {
-	db *DB
-	tx storage.Tx
-}
-
-// LockPeopleOf implements foureyes.PeopleTx. Operators have no tokens.
-func (t *PricingTx) LockPeopleOf(ctx context.Context, p ident.Platform) (proposal.People, error) {
-	return lockPeople(ctx, t.db, t.tx.Read, p)
-}
+type PricingTx struct{ operatorTx }
 
 // CorridorOverrides reads the locked table.
 func (t *PricingTx) CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, error) {
 	return selectOverrides(ctx, t.db, t.tx.Read)
-}
-
-// FourEyesPlatforms reads the latest settings of every platform, by the primary key.
-func (t *PricingTx) FourEyesPlatforms(ctx context.Context, a books.Action) ([]ident.Platform, error) {
-	return queryValues[ident.Platform](ctx, t.tx.Read, `
-		SELECT platform_id FROM (SELECT DISTINCT ON (platform_id) platform_id, four_eyes FROM ledger_settings ORDER BY platform_id, version DESC) latest
-		WHERE $1 = ANY (four_eyes) ORDER BY platform_id`, a)
 }
 
 // personText returns the id of a person as a setting of a transaction, which is empty for none.

@@ -14,9 +14,7 @@ import (
 	"causeway/adapters/postgres/schema"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/corridor"
-	"causeway/core/money"
 	"causeway/core/rail"
-	"causeway/ports"
 )
 
 func compareAccounts(a, b rail.AccountKey) int {
@@ -161,12 +159,4 @@ func (db *DB) RailAccounts(ctx context.Context, connection string, now time.Time
 		found = append(found, *accounts[key])
 	}
 	return found, err
-}
-
-// SaveOpeningBalance implements rails.Tx.
-func (u *Unit) SaveOpeningBalance(_ context.Context, b ports.OpeningBalance) error {
-	u.queueExec(insertRailAccounts, []string{b.Connection}, []money.Currency{b.Amount.Currency})
-	u.queueExec(`INSERT INTO rail_opening_balances (connection, currency, at, amount, set_by, note, person_id) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		b.Connection, b.Amount.Currency, b.At, b.Amount.Minor, b.Actor, b.Note, b.Person)
-	return nil
 }

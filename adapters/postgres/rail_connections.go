@@ -15,6 +15,7 @@ import (
 	"causeway/adapters/postgres/storage"
 	"causeway/core/fault"
 	"causeway/core/formats/connection"
+	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -55,7 +56,7 @@ const connectionVersions = `FROM rail_connections c
 const connectionsInForce = connectionVersions +
 	` WHERE c.version > deleted ORDER BY c.name, (c.state = 'RETIRED' OR test.passed) DESC, c.version DESC`
 
-const connectionColumns = `c.name, c.version, c.settings, c.set_by, c.note, c.set_at, c.state, test.passed, latest, c.person_id `
+const connectionColumns = `c.name, c.version, c.settings, c.set_by, c.note, c.set_at, c.state, test.passed, latest, c.person_id, c.proposal_id, c.approver `
 
 // RailConnections implements connections.RailConnectionReader.
 func (db *DB) RailConnections(ctx context.Context) ([]ports.RailConnectionVersion, error) {
@@ -72,7 +73,8 @@ func (db *DB) connectionVersions(ctx context.Context, query string, args ...any)
 		var settings []byte
 		var state string
 		var tested bool
-		if err := rows.Scan(&v.Name, &v.Version, &settings, &v.By, &v.Note, &v.SetAt, &state, &tested, &v.Latest, &v.Person); err != nil {
+		if err := rows.Scan(&v.Name, &v.Version, &settings, &v.By, &v.Note, &v.SetAt, &state, &tested, &v.Latest, &v.Person,
+			&v.Approval.Proposal, &v.Approval.By.Actor); err != nil {
 			return err
 		}
 		v.Untested, v.Retired, v.Deleted = !tested, state == connectionRetired, state == connectionDeleted
@@ -116,8 +118,24 @@ func writeConnectionSettings(c rail.Connection) ([]byte, error) {
 	return json.Marshal(connectionSettings{connection.NewDocument[durationText](c), c.Exclusive})
 }
 
-// SaveRailConnection implements rails.RailConnectionStore.
-func (db *DB) SaveRailConnection(ctx context.Context, v ports.RailConnectionVersion, test *ports.RailTest,
+// Connections is a database in which operators change connections.
+type Connections struct{ *DB }
+
+// Connections returns the connections of the database.
+func (db *DB) Connections() Connections { return Connections{db} }
+
+// DoUnit implements ports.UnitsOfWork with a ConnectionsTx.
+func (db Connections) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
+	return db.lockConnections(ctx, func(tx storage.Tx) error {
+		return fn(ctx, &ConnectionsTx{operatorTx{db.DB, tx, connectionProposals}})
+	})
+}
+
+// ConnectionsTx is a transaction of the owner that has locked rail_connections.
+type ConnectionsTx struct{ operatorTx }
+
+// SaveRailConnection implements rails.ConnectionsTx.
+func (t *ConnectionsTx) SaveRailConnection(ctx context.Context, v ports.RailConnectionVersion, test *ports.RailTest,
 	seen []ports.RailConnectionVersion) error {
 	settings, err := writeConnectionSettings(v.Connection)
 	if err != nil {
@@ -130,28 +148,46 @@ func (db *DB) SaveRailConnection(ctx context.Context, v ports.RailConnectionVers
 	case v.Retired:
 		state = connectionRetired
 	}
-	return db.changeConnections(ctx, seen, func(tx storage.Tx) error {
-		isNew := !slices.ContainsFunc(seen, func(s ports.RailConnectionVersion) bool { return s.Name == v.Name })
-		if isNew && len(seen) >= rail.MaxConnections {
-			return fault.New(fault.InvalidInput, "There are %d connections already, which is the maximum.", len(seen))
-		}
-		inserted, err := tx.Exec(
-			ctx, `INSERT INTO rail_connections (name, version, settings, set_by, note, set_at, state, person_id)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
-			v.Name, v.Version, string(settings), v.By, v.Note, v.SetAt, state, v.Person)
-		if err != nil || inserted != 1 {
-			return cmp.Or(err, ports.ErrRailConnectionChanged)
-		}
-		if test != nil {
-			return addRailTest(ctx, tx, *test)
-		}
-		return nil
-	})
+	if err := checkSeen(ctx, t.tx, seen); err != nil {
+		return err
+	}
+	isNew := !slices.ContainsFunc(seen, func(s ports.RailConnectionVersion) bool { return s.Name == v.Name })
+	if isNew && len(seen) >= rail.MaxConnections {
+		return fault.New(fault.InvalidInput, "There are %d connections already, which is the maximum.", len(seen))
+	}
+	inserted, err := t.tx.Exec(
+		ctx, `INSERT INTO rail_connections (name, version, settings, set_by, note, set_at, state, person_id, proposal_id, approver)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
+		v.Name, v.Version, string(settings), v.By, v.Note, v.SetAt, state, v.Person, v.Approval.Proposal, v.Approval.By.Actor)
+	if err != nil || inserted != 1 {
+		return cmp.Or(err, ports.ErrRailConnectionChanged)
+	}
+	if test != nil {
+		return addRailTest(ctx, t.tx, *test)
+	}
+	return nil
+}
+
+// SaveOpeningBalance implements rails.ConnectionsTx.
+func (t *ConnectionsTx) SaveOpeningBalance(ctx context.Context, b ports.OpeningBalance) error {
+	if _, err := t.tx.Exec(ctx, insertRailAccounts, []string{b.Connection}, []money.Currency{b.Amount.Currency}); err != nil {
+		return err
+	}
+	_, err := t.tx.Exec(ctx, `
+		INSERT INTO rail_opening_balances (connection, currency, at, amount, set_by, note, person_id, proposal_id, approver)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		b.Connection, b.Amount.Currency, b.At, b.Amount.Minor, b.Actor, b.Note, b.Person, b.Approval.Proposal, b.Approval.By.Actor)
+	return err
 }
 
 // SaveRailTest implements rails.RailConnectionStore.
 func (db *DB) SaveRailTest(ctx context.Context, t ports.RailTest, seen []ports.RailConnectionVersion) error {
-	return db.changeConnections(ctx, seen, func(tx storage.Tx) error { return addRailTest(ctx, tx, t) })
+	return db.lockConnections(ctx, func(tx storage.Tx) error {
+		if err := checkSeen(ctx, tx, seen); err != nil {
+			return err
+		}
+		return addRailTest(ctx, tx, t)
+	})
 }
 
 func addRailTest(ctx context.Context, tx storage.Tx, t ports.RailTest) error {
@@ -160,34 +196,37 @@ func addRailTest(ctx context.Context, tx storage.Tx, t ports.RailTest) error {
 	return err
 }
 
-// changeConnections calls fn if the connections in force are those that the caller has seen. Commands that change connections
-// wait for each other, so that what was compared with the others before is true of them still.
-func (db *DB) changeConnections(ctx context.Context, seen []ports.RailConnectionVersion, fn func(storage.Tx) error) error {
+// lockConnections calls fn in a transaction of the owner. Commands that change connections wait for each other, so that what was
+// compared with the others before is true of them still.
+func (db *DB) lockConnections(ctx context.Context, fn func(storage.Tx) error) error {
 	return db.asOwner(ctx, "rail_connections", func(tx storage.Tx) error {
 		if _, err := tx.Exec(ctx, `LOCK TABLE rail_connections IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 			return err
 		}
-		i := 0
-		if err := tx.Read(ctx, `SELECT DISTINCT ON (c.name) c.name, c.version, test.passed `+connectionsInForce, nil, func(rows pgx.Rows) error {
-			var name string
-			var version int
-			var tested bool
-			if err := rows.Scan(&name, &version, &tested); err != nil {
-				return err
-			}
-			if i >= len(seen) || seen[i].Name != name || seen[i].Version != version || seen[i].Untested == tested {
-				return ports.ErrRailConnectionChanged
-			}
-			i++
-			return nil
-		}); err != nil {
-			return err
-		}
-		if i != len(seen) {
-			return ports.ErrRailConnectionChanged
-		}
 		return fn(tx)
 	})
+}
+
+// checkSeen returns ErrRailConnectionChanged if the connections in force are not those that the caller has seen.
+func checkSeen(ctx context.Context, tx storage.Tx, seen []ports.RailConnectionVersion) error {
+	i := 0
+	err := tx.Read(ctx, `SELECT DISTINCT ON (c.name) c.name, c.version, test.passed `+connectionsInForce, nil, func(rows pgx.Rows) error {
+		var name string
+		var version int
+		var tested bool
+		if err := rows.Scan(&name, &version, &tested); err != nil {
+			return err
+		}
+		if i >= len(seen) || seen[i].Name != name || seen[i].Version != version || seen[i].Untested == tested {
+			return ports.ErrRailConnectionChanged
+		}
+		i++
+		return nil
+	})
+	if err == nil && i != len(seen) {
+		err = ports.ErrRailConnectionChanged
+	}
+	return err
 }
 
 // RailPauses implements rails.RailConnectionStore. It uses the primary key.

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/postgres"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -40,14 +42,14 @@ func TestRailConnections_LatestVersionAndHistory(t *testing.T) {
 	other := ports.RailConnectionVersion{By: "ana", Note: "wallet", Connection: rail.Connection{Name: "base", Adapter: rail.EVM, Version: 1,
 		Rails: []corridor.Rail{corridor.Base}, Currencies: []money.Currency{"USDC"}, SetAt: noon}}
 	for _, v := range []ports.RailConnectionVersion{first, second, other} {
-		portstest.SaveConnection(t, db, v)
+		portstest.SaveConnection(t, db.Connections(), v)
 	}
 
 	seen, err := db.RailConnections(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := db.SaveRailConnection(t.Context(), second, nil, seen)
+	again := saveConnection(t, db, second, nil, seen)
 	latest, err := db.RailConnections(t.Context())
 	history, errHistory := db.RailConnectionHistory(t.Context(), "bank-eur")
 
@@ -78,7 +80,7 @@ func TestRailConnections_InForceIsTheLatestThatWasTested(t *testing.T) {
 		t.Helper()
 		v := connection("bank", version)
 		edit(&v)
-		portstest.SaveConnection(t, env.DB, v)
+		portstest.SaveConnection(t, env.DB.Connections(), v)
 	}
 	want := func(want string) {
 		t.Helper()
@@ -127,10 +129,10 @@ func TestRailConnections_ChangedBesideOtherConnections(t *testing.T) {
 	t.Parallel()
 	// What was compared with the connections of before is not stored after another one was set, tested or retired.
 	env := newEnv(t)
-	portstest.SaveConnection(t, env.DB, connection("bank", 1))
+	portstest.SaveConnection(t, env.DB.Connections(), connection("bank", 1))
 	pending := connection("new", 1)
 	pending.Untested = true
-	portstest.SaveConnection(t, env.DB, pending)
+	portstest.SaveConnection(t, env.DB.Connections(), pending)
 	seen, err := env.RailConnections(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +152,7 @@ func TestRailConnections_ChangedBesideOtherConnections(t *testing.T) {
 	} {
 		stale := change(slices.Clone(seen))
 		test := ports.RailTest{Connection: "new", Version: 1, Passed: true, At: noon}
-		if err := env.SaveRailConnection(t.Context(), connection("third", 1), nil, stale); !errors.Is(err, ports.ErrRailConnectionChanged) {
+		if err := saveConnection(t, env.DB, connection("third", 1), nil, stale); !errors.Is(err, ports.ErrRailConnectionChanged) {
 			t.Errorf("%s: a version: %v", name, err)
 		}
 		if err := env.SaveRailTest(t.Context(), test, stale); !errors.Is(err, ports.ErrRailConnectionChanged) {
@@ -167,7 +169,7 @@ func TestRailConnections_NeverMoreThanTheMaximum(t *testing.T) {
 	// Commands that add connections at the same time do not add more than every process reads. One that exists can be changed.
 	env := newEnv(t)
 	for n := range rail.MaxConnections - 1 {
-		portstest.SaveConnection(t, env.DB, connection(fmt.Sprintf("bank-%d", n), 1))
+		portstest.SaveConnection(t, env.DB.Connections(), connection(fmt.Sprintf("bank-%d", n), 1))
 	}
 	seen, err := env.RailConnections(t.Context())
 	if err != nil {
@@ -177,7 +179,7 @@ func TestRailConnections_NeverMoreThanTheMaximum(t *testing.T) {
 	results := make(chan error, 4)
 	for n := range cap(results) {
 		running.Go(func() {
-			results <- env.SaveRailConnection(t.Context(), connection(fmt.Sprintf("bank-%d", rail.MaxConnections+n), 1), nil, seen)
+			results <- saveConnection(t, env.DB, connection(fmt.Sprintf("bank-%d", rail.MaxConnections+n), 1), nil, seen)
 		})
 	}
 	running.Wait()
@@ -195,10 +197,18 @@ func TestRailConnections_NeverMoreThanTheMaximum(t *testing.T) {
 	if len(found) != rail.MaxConnections || refused != 3 || err != nil {
 		t.Errorf("%d connections, %d refused, %v", len(found), refused, err)
 	}
-	if err := env.SaveRailConnection(t.Context(), connection("one-more", 1), nil, found); !fault.Is(err, fault.InvalidInput) {
+	if err := saveConnection(t, env.DB, connection("one-more", 1), nil, found); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("one more: %v", err)
 	}
-	portstest.SaveConnection(t, env.DB, connection("bank-0", 2))
+	portstest.SaveConnection(t, env.DB.Connections(), connection("bank-0", 2))
+}
+
+func saveConnection(t *testing.T, db *postgres.DB, v ports.RailConnectionVersion, test *ports.RailTest,
+	seen []ports.RailConnectionVersion) error {
+	t.Helper()
+	return ports.Do(t.Context(), db.Connections(), func(ctx context.Context, tx *postgres.ConnectionsTx) error {
+		return tx.SaveRailConnection(ctx, v, test, seen)
+	})
 }
 
 func TestRailPauses_LatestOfEachName(t *testing.T) {

@@ -91,10 +91,12 @@ func TestRailAccounts_CountFromTheLastBalance(t *testing.T) {
 		t.Errorf("with a reported balance: %+v", a)
 	}
 
-	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+	if err := ports.Do(t.Context(), c.Connections(), func(ctx context.Context, tx *postgres.ConnectionsTx) error {
 		return tx.SaveOpeningBalance(ctx, ports.OpeningBalance{Connection: "bank", Amount: money.Amount{Minor: 9, Currency: "EUR"}, At: at(20),
 			Actor: "ana", Note: "statement"})
-	})
+	}); err != nil {
+		t.Fatal(err)
+	}
 
 	if a := c.lockRailAccount(t, noon); !a.BalanceAt.Equal(at(20)) || a.Balance != 9 || a.Moved != 0 {
 		t.Errorf("with a balance that was set: %+v", a)

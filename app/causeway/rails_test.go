@@ -36,11 +36,11 @@ func railsDatabase(t *testing.T) string {
 		Currencies: []money.Currency{"EUR"},
 		Limits:     []rail.Limit{{Currency: "EUR", PerPayout: 1_000_000}}, Settings: map[string]string{"folder": "/srv/bank",
 			"sftpPassword": "file:/run/secrets/bank"}, SetAt: noon}
-	portstest.SaveConnection(t, db, ports.RailConnectionVersion{Connection: c, By: "ana", Note: "Account at Example Bank"})
+	portstest.SaveConnection(t, db.Connections(), ports.RailConnectionVersion{Connection: c, By: "ana", Note: "Account at Example Bank"})
 	c.Version, c.Priority, c.Countries, c.SetAt = 2, 5, []string{"DE", "FR"}, noon.Add(time.Hour)
 	c.Settings = map[string]string{"folder": "/srv/bank2"}
 	c.Schedules = []rail.Schedule{{Rail: corridor.SEPA, CutOff: "13:30", Holidays: []string{"2026-12-24"}, Hold: true}}
-	portstest.SaveConnection(t, db, ports.RailConnectionVersion{Connection: c, By: "ben", Note: "Only two countries"})
+	portstest.SaveConnection(t, db.Connections(), ports.RailConnectionVersion{Connection: c, By: "ben", Note: "Only two countries"})
 	payment := func(n byte, minor int64, state rail.State, wait rail.Wait, reason string) rail.Payment {
 		return rail.Payment{ID: uuid.UUID{6: 0x70, 8: 0x80, 15: n}, Kind: rail.Payout, Connection: "bank-eur",
 			Amount: money.Amount{Minor: minor, Currency: "EUR"}, State: state, Wait: wait, Reason: reason,

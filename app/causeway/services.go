@@ -225,7 +225,7 @@ func (s services) Rails() *rails.Service {
 // newRails returns the use cases of operators on connections.
 func newRails(a railAdapters) *rails.Service {
 	return rails.New(rails.Config{
-		Store: a.db, Connections: a.db, Balances: a.db, Proofs: a.db, Finance: a.db.Finance(), Feeds: a.db,
+		Store: a.db, Connections: a.db.Connections(), Balances: a.db, Proofs: a.db, Finance: a.db.Finance(), Feeds: a.db,
 		Statements: a.db, Lost: a.db, BankNotices: a.bankFiles(), Open: a.openConnection, Clock: a.clock, IDs: a.ids})
 }
 

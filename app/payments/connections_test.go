@@ -56,7 +56,7 @@ func newIdleConnectedEnv(t *testing.T, around func(ports.Rail, *env) ports.Rail)
 	bank := rail.Connection{Name: "bank", Adapter: rail.Partner, Version: 1, Rails: []corridor.Rail{corridor.ACH},
 		Currencies: []money.Currency{"USD"},
 		Limits:     []rail.Limit{{Currency: "USD", PerPayout: 60_00}}, SetAt: e.Clock.Now()}
-	portstest.SaveConnection(t, e.Store, ports.RailConnectionVersion{Connection: bank, By: "ana", Note: "test"})
+	portstest.SaveConnection(t, e.Store.Connections(), ports.RailConnectionVersion{Connection: bank, By: "ana", Note: "test"})
 	open := func(rail.Connection) (ports.ConnectedRail, error) { return connected{around(e.Env.Rail, e)}, nil }
 	opened := connections.New(connections.Config{Store: e.Store, Open: open, Bound: func(r ports.Rail) ports.Rail { return r }, Clock: e.Clock,
 		IDs: e.IDs, Log: e.Log})
@@ -64,7 +64,7 @@ func newIdleConnectedEnv(t *testing.T, around func(ports.Rail, *env) ports.Rail)
 		t.Fatal(err)
 	}
 	c := &connectedEnv{env: e, rail: connections.NewRail(opened, e.Store, e.Store)}
-	c.operators = rails.New(rails.Config{Store: e.Store, Connections: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
+	c.operators = rails.New(rails.Config{Store: e.Store, Connections: e.Store.Connections(), Open: open, Clock: e.Clock, IDs: e.IDs})
 	e.Service = newService(e.Env, e.Store, e.approvals,
 		func(c2 *payments.Config) { c2.Rails = overConnections{c.rail} })
 	return c
@@ -183,7 +183,7 @@ func TestConnections_TokenIsFundedOnTheOnlyNetwork(t *testing.T) {
 		t.Helper()
 		connection := rail.Connection{Name: name, Adapter: rail.Partner, Version: 1, Rails: []corridor.Rail{chain},
 			Currencies: []money.Currency{money.USDC}, SetAt: c.Clock.Now()}
-		portstest.SaveConnection(t, c.Store, ports.RailConnectionVersion{Connection: connection, By: "ana", Note: "test"})
+		portstest.SaveConnection(t, c.Store.Connections(), ports.RailConnectionVersion{Connection: connection, By: "ana", Note: "test"})
 		if err := c.rail.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}

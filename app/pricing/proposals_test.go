@@ -1,7 +1,6 @@
 package pricing_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/adapters/postgres"
 	"causeway/app/audit"
 	"causeway/app/internal/audittest"
 	"causeway/app/pricing"
@@ -37,19 +35,6 @@ func personID(n byte) (id ident.Person) {
 // itself returns ana as the one who decides.
 func itself() platform.Author { return platform.Author{Actor: ana.Actor, Person: ana.Person} }
 
-// requireFourEyes makes the settings of a platform list an action.
-func (e *env) requireFourEyes(p platform.Platform, actions ...books.Action) {
-	e.t.Helper()
-	present, err := e.Store.BooksSettings(e.t.Context(), p.ID)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	next := books.SettingsVersion{Settings: present.Settings, Version: present.Version + 1, At: e.Clock.Now(),
-		By: platform.Author{Actor: "ops"}}
-	next.FourEyes = actions
-	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.SaveBooksSettings(ctx, p.ID, next) })
-}
-
 // propose proposes a change that needs four eyes.
 func (e *env) propose(at pricing.CorridorInput, values corridor.OverrideInput) ident.Proposal {
 	e.t.Helper()
@@ -74,8 +59,8 @@ func TestService_ProposesOnlyWhatNeedsFourEyes(t *testing.T) {
 	// A platform lists PRICE: its changes and those for all platforms are proposed, and those of another platform are
 	// made at once. After it no longer does, all are.
 	env := newEnv(t)
-	env.requireFourEyes(env.otherPlatform, books.ActionAdjustment, books.ActionClose)
-	env.requireFourEyes(env.Platform, books.ActionAdjustment, books.ActionPrice)
+	env.RequireFourEyes(env.otherPlatform, books.ActionAdjustment, books.ActionClose)
+	env.RequireFourEyes(env.Platform, books.ActionAdjustment, books.ActionPrice)
 	own := pricing.CorridorInput{From: "USD", To: "BTC", Platform: env.Platform.ID.String()}
 	others := pricing.CorridorInput{From: "USD", To: "BTC", Platform: env.otherPlatform.ID.String()}
 	all := pricing.CorridorInput{From: "USD", To: "BTC"}
@@ -94,7 +79,7 @@ func TestService_ProposesOnlyWhatNeedsFourEyes(t *testing.T) {
 		t.Errorf("the history is %+v", changes)
 	}
 
-	env.requireFourEyes(env.Platform)
+	env.RequireFourEyes(env.Platform)
 	for _, in := range []pricing.CorridorInput{own, all} {
 		if made, err := env.pricing.Set(t.Context(), ana, in, corridor.OverrideInput{Fixed: "30"}); err != nil || made.Proposal != nil {
 			t.Errorf("without PRICE, %s: %+v, %v", in.Platform, made, err)
@@ -106,7 +91,7 @@ func TestService_ChangeWithoutEffectIsNotProposed(t *testing.T) {
 	t.Parallel()
 	// What changes nothing makes no proposal; what sets a value that is in force already does, and so does its reset.
 	env := newEnv(t)
-	env.requireFourEyes(env.Platform, books.ActionPrice)
+	env.RequireFourEyes(env.Platform, books.ActionPrice)
 	pair := pricing.CorridorInput{From: "USD", To: "BTC"}
 	if made, err := env.pricing.Reset(t.Context(), ana, pair); err != nil || made.Proposal != nil || len(made.ChangedFields) > 0 {
 		t.Errorf("reset of nothing: %+v, %v", made, err)
@@ -130,7 +115,7 @@ func TestService_ApproveByAnotherOperatorOnce(t *testing.T) {
 	t.Parallel()
 	// Nobody approves their own proposal. Many approve at the same time: the change is made once, with both names.
 	env := newEnv(t)
-	env.requireFourEyes(env.Platform, books.ActionPrice)
+	env.RequireFourEyes(env.Platform, books.ActionPrice)
 	in := pricing.CorridorInput{From: "USD", To: "BTC", Platform: env.Platform.ID.String()}
 	id := env.propose(in, corridor.OverrideInput{Fixed: "30"})
 	for _, own := range []platform.Author{itself(), {Actor: "Ana@People.test", Person: ben.Person}} {
@@ -183,7 +168,7 @@ func TestService_StaleProposalStaysPending(t *testing.T) {
 	// Two changes of one corridor are proposed. When one is made, the other is refused with both states, and keeps the
 	// error. It is rejected, or can be approved when the terms are again those of the proposal.
 	env := newEnv(t)
-	env.requireFourEyes(env.Platform, books.ActionPrice)
+	env.RequireFourEyes(env.Platform, books.ActionPrice)
 	pair := pricing.CorridorInput{From: "USD", To: "BTC"}
 	first, second := env.propose(pair, corridor.OverrideInput{Fixed: "30"}), env.propose(pair, corridor.OverrideInput{Percent: "0.1%"})
 	if _, err := env.pricing.Approve(t.Context(), ben, first); err != nil {
@@ -223,7 +208,7 @@ func TestService_RejectAndExpire(t *testing.T) {
 	// A rejected proposal, which its proposer may withdraw, and one of seven days ago are not approved. They are listed by
 	// status, newest first.
 	env := newEnv(t)
-	env.requireFourEyes(env.Platform, books.ActionPrice)
+	env.RequireFourEyes(env.Platform, books.ActionPrice)
 	pair := pricing.CorridorInput{From: "USD", To: "BTC"}
 	withdrawn, expired := env.propose(pair, corridor.OverrideInput{Fixed: "30"}), env.propose(pair, corridor.OverrideInput{Fixed: "31"})
 	if _, err := env.pricing.Reject(t.Context(), itself(), withdrawn, strings.Repeat("n", 501)); !fault.Is(err, fault.InvalidInput) {
@@ -264,7 +249,7 @@ func TestService_FailedCommitApprovesNothing(t *testing.T) {
 	// The change and the status of its proposal are one commit: when the status cannot be stored, nothing is changed, and
 	// the proposal can be approved later.
 	env := newEnv(t)
-	env.requireFourEyes(env.Platform, books.ActionPrice)
+	env.RequireFourEyes(env.Platform, books.ActionPrice)
 	id := env.propose(pricing.CorridorInput{From: "USD", To: "BTC"}, corridor.OverrideInput{Fixed: "30"})
 	if err := env.Exec("ALTER TABLE corridor_proposals ADD CONSTRAINT broken CHECK (status = 'PENDING')"); err != nil {
 		t.Fatal(err)
@@ -292,7 +277,7 @@ func TestCheck_FindsDamagedPriceChanges(t *testing.T) {
 	// change without a proposal, and a proposal without a change are found, in words.
 	env := newEnv(t)
 	env.NewInternalAccount(env.Customer.ID, "USD", 100) // a platform without postings is not checked
-	env.requireFourEyes(env.Platform, books.ActionPrice)
+	env.RequireFourEyes(env.Platform, books.ActionPrice)
 	own := pricing.CorridorInput{From: "USD", To: "BTC", Platform: env.Platform.ID.String()}
 	var ids []ident.Proposal
 	for i, in := range []pricing.CorridorInput{own, {From: "USD", To: "BTC"}, {From: "EUR", To: "BTC"}} {

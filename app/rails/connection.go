@@ -10,6 +10,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -25,64 +26,75 @@ func (e *NotWorking) Error() string { return fmt.Sprintf("%s does not work: %v",
 
 func (e *NotWorking) Unwrap() error { return e.Err }
 
-// Set stores the next version of a connection from its file, after a test of it. If the test fails, nothing is changed, and
-// the error is a NotWorking. Untested stores it without a test: payments take it, in place of the version before, once Test has passed. A
-// change of other fields than adapters work with needs no test. It returns what the test has checked. INVALID_INPUT lists
+// Set stores the next version of a connection from its file, after a test of it, or proposes that. If the test fails, nothing is
+// changed, and the error is a NotWorking. Untested stores it without a test: payments take it, in place of the version before, once Test
+// has passed. A change of other fields than adapters work with needs no test. It returns what the test has checked. INVALID_INPUT lists
 // every bad field.
 func (s *Service) Set(ctx context.Context, name string, file []byte, by Author,
-	untested bool) (v ports.RailConnectionVersion, checked []string, err error) {
-	if by, err = by.check(); err != nil {
-		return v, nil, err
+	untested bool) (done proposal.Outcome[ports.RailConnectionVersion], checked []string, err error) {
+	made, err := s.change(ctx, operationSet, change{Connection: name, File: file, Untested: untested}, by)
+	done.Proposal = made.Proposal
+	if made.Done.version != nil {
+		done.Done = *made.Done.version
 	}
-	c, err := ParseConnection(name, file)
+	if made.Done.test != nil {
+		checked = made.Done.test.Checked
+	}
+	return done, checked, err
+}
+
+// planVersion prepares the version of a file.
+func (s *Service) planVersion(ctx context.Context, of change, by Author) (p plan, err error) {
+	c, err := ParseConnection(of.Connection, of.File)
 	if err != nil {
-		return v, nil, err
+		return p, err
 	}
 	if err := s.checkPlatforms(ctx, c); err != nil {
-		return v, nil, err
+		return p, err
 	}
-	seen, err := s.Connections.RailConnections(ctx)
+	if p.seen, err = s.Connections.RailConnections(ctx); err != nil {
+		return p, err
+	}
+	history, err := s.Connections.RailConnectionHistory(ctx, c.Name)
 	if err != nil {
-		return v, nil, err
+		return p, err
 	}
-	history, err := s.Connections.RailConnectionHistory(ctx, name)
-	if err != nil {
-		return v, nil, err
-	}
-	c.Version, c.SetAt = 1, s.Clock.Now()
+	p.serves = append(p.serves, c)
 	if n := len(history); n > 0 {
 		if history[n-1].Adapter != c.Adapter {
-			return v, nil, fault.Invalid(fault.Field{Field: "adapter", Message: fmt.Sprintf("must stay %s, because its payments are called about; "+
+			return p, fault.Invalid(fault.Field{Field: "adapter", Message: fmt.Sprintf("must stay %s, because its payments are called about; "+
 				"use another name for the new connection", history[n-1].Adapter)})
 		}
-		c.Version = history[n-1].Version + 1
+		p.after = history[n-1].Version
+		p.serves = append(p.serves, history[n-1].Connection)
 	}
+	c.Version, c.SetAt = p.after+1, s.Clock.Now()
 	adapter, err := s.open(&c)
 	if err != nil {
-		return v, nil, err
+		return p, err
 	}
 	defer func() { err = errors.Join(err, adapter.Close()) }()
-	if err := checkShared(c, seen); err != nil {
-		return v, nil, err
+	if err := checkShared(c, p.seen); err != nil {
+		return p, err
 	}
-	inForce, known := findConnection(seen, name)
-	test := &ports.RailTest{Connection: name, Version: c.Version, Passed: true, At: c.SetAt}
+	inForce, known := findConnection(p.seen, c.Name)
+	if known {
+		p.serves = append(p.serves, inForce.Connection)
+	}
+	test := &ports.RailTest{Connection: c.Name, Version: c.Version, Passed: true, At: c.SetAt}
 	switch {
 	case known && !inForce.Untested && !inForce.Retired && !c.NeedsTest(inForce.Connection):
 		test.Checked = []string{fmt.Sprintf("what version %d was tested for has not changed", inForce.Version)}
-	case untested:
+	case of.Untested:
 		test = nil
 	default:
 		if test.Checked, err = adapter.Test(ctx); err != nil {
-			return v, nil, &NotWorking{name, test.Checked, err}
+			return p, &NotWorking{c.Name, test.Checked, err}
 		}
 	}
-	v = ports.RailConnectionVersion{Connection: c, Latest: c.Version, By: by.Actor, Person: by.Person, Note: by.Note}
-	v.Untested = test == nil
-	if err := s.Connections.SaveRailConnection(ctx, v, test, seen); err != nil || test == nil {
-		return v, nil, err
-	}
-	return v, test.Checked, s.addInstructions(ctx, c)
+	p.test, p.version = test, &ports.RailConnectionVersion{Connection: c, Latest: c.Version, By: by.Actor, Person: by.Person, Note: by.Note}
+	p.version.Untested = test == nil
+	return p, nil
 }
 
 func findConnection(versions []ports.RailConnectionVersion, name string) (ports.RailConnectionVersion, bool) {
@@ -209,56 +221,68 @@ func (s *Service) test(ctx context.Context, c rail.Connection, seen []ports.Rail
 	return err
 }
 
-// Retire stores a version of a connection that takes no new payments. What was handed over is still asked about, and what
-// it reports is still read, until it is deleted.
-func (s *Service) Retire(ctx context.Context, name string, by Author) (ports.RailConnectionVersion, error) {
-	return s.end(ctx, name, by, func(v *ports.RailConnectionVersion) error {
-		if v.Retired {
-			return fault.New(fault.InvalidInput, "%s is retired already, since %s.", name, v.SetAt.UTC().Format("2006-01-02 15:04"))
-		}
-		v.Retired = true
-		return nil
-	})
+// Retire stores a version of a connection that takes no new payments, or proposes that. What was handed over is still asked about,
+// and what it reports is still read, until it is deleted.
+func (s *Service) Retire(ctx context.Context, name string, by Author) (proposal.Outcome[ports.RailConnectionVersion], error) {
+	return s.end(ctx, operationRetire, name, by)
 }
 
-// Delete ends a connection that was never tested and has carried nothing, or that is retired and settled. What it has
-// carried, and its versions, stay.
-func (s *Service) Delete(ctx context.Context, name string, by Author) (ports.RailConnectionVersion, error) {
-	return s.end(ctx, name, by, func(v *ports.RailConnectionVersion) error {
-		open, err := s.openOf(ctx, *v)
-		if err != nil {
-			return err
-		}
-		if len(open) > 0 {
-			f := fault.New(fault.InvalidInput, "%s cannot be deleted yet.", name)
-			f.Fields = open
-			return f
-		}
-		v.Deleted = true
-		return nil
-	})
-}
-
-// end stores the version that change makes of the version in force.
-func (s *Service) end(ctx context.Context, name string, by Author, change func(*ports.RailConnectionVersion) error) (
-	v ports.RailConnectionVersion, err error) {
-	if by, err = by.check(); err != nil {
-		return v, err
+func (s *Service) retire(_ context.Context, v *ports.RailConnectionVersion) error {
+	if v.Retired {
+		return fault.New(fault.InvalidInput, "%s is retired already, since %s.", v.Name, v.SetAt.UTC().Format("2006-01-02 15:04"))
 	}
-	seen, err := s.Connections.RailConnections(ctx)
+	v.Retired = true
+	return nil
+}
+
+// Delete ends a connection that was never tested and has carried nothing, or that is retired and settled, or proposes that. What
+// it has carried, and its versions, stay.
+func (s *Service) Delete(ctx context.Context, name string, by Author) (proposal.Outcome[ports.RailConnectionVersion], error) {
+	return s.end(ctx, operationDelete, name, by)
+}
+
+func (s *Service) delete(ctx context.Context, v *ports.RailConnectionVersion) error {
+	open, err := s.openOf(ctx, *v)
 	if err != nil {
-		return v, err
+		return err
 	}
-	v, known := findConnection(seen, name)
+	if len(open) > 0 {
+		f := fault.New(fault.InvalidInput, "%s cannot be deleted yet.", v.Name)
+		f.Fields = open
+		return f
+	}
+	v.Deleted = true
+	return nil
+}
+
+func (s *Service) end(ctx context.Context, operation, name string,
+	by Author) (done proposal.Outcome[ports.RailConnectionVersion], err error) {
+	made, err := s.change(ctx, operation, change{Connection: name}, by)
+	done.Proposal = made.Proposal
+	if made.Done.version != nil {
+		done.Done = *made.Done.version
+	}
+	return done, err
+}
+
+// planEnd prepares the version that change makes of the version in force.
+func (s *Service) planEnd(ctx context.Context, of change, by Author,
+	change func(context.Context, *ports.RailConnectionVersion) error) (p plan, err error) {
+	if p.seen, err = s.Connections.RailConnections(ctx); err != nil {
+		return p, err
+	}
+	v, known := findConnection(p.seen, of.Connection)
 	if !known {
-		return v, noConnection(name)
+		return p, noConnection(of.Connection)
 	}
-	if err := change(&v); err != nil {
-		return v, err
+	if err := change(ctx, &v); err != nil {
+		return p, err
 	}
+	p.after, p.serves = v.Latest, []rail.Connection{v.Connection}
 	v.Version = v.Latest + 1
 	v.Latest, v.SetAt, v.By, v.Person, v.Note = v.Version, s.Clock.Now(), by.Actor, by.Person, by.Note
-	return v, s.Connections.SaveRailConnection(ctx, v, nil, seen)
+	p.version = &v
+	return p, nil
 }
 
 // openOf says what has to end before a connection is deleted.

@@ -64,7 +64,7 @@ func TestSet_TwoConnectionsNeverWorkWithTheSame(t *testing.T) {
 
 	copied := e.inForce(t, "bank-eur").RailConnectionVersion
 	copied.Name, copied.Version, copied.Retired = "bank-copy", 1, false
-	portstest.SaveConnection(t, e.Store, copied)
+	portstest.SaveConnection(t, e.Store.Connections(), copied)
 	_, _, err = e.Test(t.Context(), "bank-copy")
 	refused("the test of one that is stored", err)
 	if listed, _, err := e.List(t.Context()); err != nil || len(listed) != 2 {
@@ -113,7 +113,7 @@ func TestSet_FailedTestChangesNothing(t *testing.T) {
 
 	limited := e.set(t, "bank-eur", strings.Replace(bankFile, "1000}", "2000}", 1))
 	stored, checked, err := e.Set(t.Context(), "bank-eur", []byte(elsewhere("/srv/new")), ana, true)
-	if err != nil || limited.Version != 2 || stored.Version != 3 || !stored.Untested || len(checked) != 0 {
+	if err != nil || limited.Version != 2 || stored.Done.Version != 3 || !stored.Done.Untested || len(checked) != 0 {
 		t.Fatalf("%+v, %+v, %v", limited, stored, err)
 	}
 	if v := e.inForce(t, "bank-eur"); v.Version != 2 || v.Latest != 3 || v.Untested || v.Limits[0].PerDay != 2000 {
@@ -205,7 +205,7 @@ func TestDelete_OnlyWhatIsRetiredAndSettled(t *testing.T) {
 		}
 		return tx.CreateRailPayments(ctx, []rail.Payment{p})
 	})
-	if v, err := e.Retire(t.Context(), "bank-eur", ana); err != nil || v.Version != 2 || !e.inForce(t, "bank-eur").Retired {
+	if v, err := e.Retire(t.Context(), "bank-eur", ana); err != nil || v.Done.Version != 2 || !e.inForce(t, "bank-eur").Retired {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	if _, err := e.Retire(t.Context(), "bank-eur", ana); !fault.Is(err, fault.InvalidInput) {
@@ -217,8 +217,7 @@ func TestDelete_OnlyWhatIsRetiredAndSettled(t *testing.T) {
 	e.Clock.Advance(time.Minute)
 	balance := func(minor int64) {
 		t.Helper()
-		if err := e.SetBalance(t.Context(), ports.OpeningBalance{Connection: "bank-eur", Amount: money.Amount{Minor: minor, Currency: "EUR"},
-			Actor: "ana", Note: "end"}); err != nil {
+		if _, err := e.SetBalance(t.Context(), "bank-eur", money.Amount{Minor: minor, Currency: "EUR"}, ana); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -167,8 +167,7 @@ func TestProve_WithoutARetiredConnection(t *testing.T) {
 		strings.Contains(p.Problem, "bank-new") {
 		t.Errorf("without its last balance: %+v", p)
 	}
-	if err := e.SetBalance(t.Context(), ports.OpeningBalance{Connection: "bank-two", Amount: money.Amount{Minor: 5_00, Currency: "EUR"},
-		Actor: "ana", Note: "closed"}); err != nil {
+	if _, err := e.SetBalance(t.Context(), "bank-two", money.Amount{Minor: 5_00, Currency: "EUR"}, ana); err != nil {
 		t.Fatal(err)
 	}
 	e.Clock.Advance(30 * 24 * time.Hour)

@@ -6,7 +6,6 @@ package rails
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -209,21 +208,4 @@ func (s *Service) History(ctx context.Context, name string) ([]Change, error) {
 		return nil, noConnection(name)
 	}
 	return changes, nil
-}
-
-// SetBalance sets the balance of a connection whose partner reports none.
-func (s *Service) SetBalance(ctx context.Context, b ports.OpeningBalance) error {
-	by, err := Author{Actor: b.Actor, Note: b.Note}.check()
-	if err != nil {
-		return err
-	}
-	shown, err := s.Show(ctx, b.Connection)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(shown.Currencies, b.Amount.Currency) {
-		return fault.Invalid(fault.Field{Field: "currency", Message: fmt.Sprintf("must be one that %s carries", b.Connection)})
-	}
-	b.Actor, b.Note, b.At = by.Actor, by.Note, s.Clock.Now()
-	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error { return tx.SaveOpeningBalance(ctx, b) })
 }

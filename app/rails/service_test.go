@@ -55,7 +55,7 @@ func newEnv(t *testing.T, opts ...apptest.Option) *env {
 		return adapter{broken: e.broken, exclusive: []string{"the folder " + c.Settings["folder"]}, closed: &e.closed}, nil
 	}
 	e.Service = rails.New(rails.Config{
-		Store: e.Store, Connections: e.Store, Balances: e.Store, Proofs: e.Store, Finance: e.Store.Finance(),
+		Store: e.Store, Connections: e.Store.Connections(), Balances: e.Store, Proofs: e.Store, Finance: e.Store.Finance(),
 		Feeds: e.Store, Lost: e.Store, Open: open, Clock: e.Clock, IDs: e.IDs})
 	return e
 }
@@ -67,7 +67,7 @@ func (e *env) set(t *testing.T, name, file string) ports.RailConnectionVersion {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v
+	return v.Done
 }
 
 const bankFile = `{"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"], "limits": [{"currency": "EUR", "perDay": 1000}],
@@ -86,7 +86,8 @@ func TestSet_StoresVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	second, _, err := e.Set(t.Context(), "bank-eur", again, ana, false)
+	set, _, err := e.Set(t.Context(), "bank-eur", again, ana, false)
+	second := set.Done
 
 	if !reflect.DeepEqual(first.Schedules, second.Schedules) || first.Schedules[0].CutOff != "13:30" || !first.Schedules[0].Hold {
 		t.Errorf("schedules %+v and %+v", first.Schedules, second.Schedules)

@@ -9,6 +9,7 @@ import (
 	"causeway/app/internal/connections"
 	"causeway/app/internal/foureyes"
 	"causeway/core/bankorder"
+	"causeway/core/books"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -40,7 +41,6 @@ type Tx interface {
 	connections.Tx
 	foureyes.Tx
 	RecordRailDecision(ctx context.Context, d ports.RailDecision) error
-	SaveOpeningBalance(ctx context.Context, b ports.OpeningBalance) error
 }
 
 // Finance reads the ledger for finance reports: committed postings only, and sums that
@@ -64,8 +64,21 @@ type RailBalanceStore interface {
 	RailBalancesAt(ctx context.Context, connection string, at time.Time) ([]ports.RailBalance, error)
 }
 
-// RailConnectionStore is what the commands of operators change.
+// ConnectionsTx changes connections, or stores proposals of that. Changes wait for each other.
+type ConnectionsTx interface {
+	foureyes.ProposalTx
+	// FourEyesPlatforms returns the platforms whose present settings of the books list an action.
+	FourEyesPlatforms(ctx context.Context, a books.Action) ([]ident.Platform, error)
+	// SaveRailConnection stores a version, with its test if there was one. It returns ErrRailConnectionChanged if there is one
+	// with its number, or if the connections in force are no longer those that the caller has seen.
+	SaveRailConnection(ctx context.Context, v ports.RailConnectionVersion, test *ports.RailTest, seen []ports.RailConnectionVersion) error
+	SaveOpeningBalance(ctx context.Context, b ports.OpeningBalance) error
+}
+
+// RailConnectionStore is what the commands of operators change, in units of work of type ConnectionsTx.
 type RailConnectionStore interface {
+	ports.UnitsOfWork
+	foureyes.ProposalReader
 	// RailConnections returns the version in force of every connection that is not deleted, by name: the latest one that was
 	// tested or that retires the connection, and if there is none, the latest one.
 	RailConnections(ctx context.Context) ([]ports.RailConnectionVersion, error)
@@ -77,9 +90,6 @@ type RailConnectionStore interface {
 	RailPauses(ctx context.Context) ([]ports.RailPause, error)
 	// RailPauseHistory returns every pause and resumption of a name, oldest first.
 	RailPauseHistory(ctx context.Context, name string) ([]ports.RailPause, error)
-	// SaveRailConnection stores a version, with its test if there was one. It returns ErrRailConnectionChanged if there is one
-	// with its number, or if the connections in force are no longer those that the caller has seen.
-	SaveRailConnection(ctx context.Context, v ports.RailConnectionVersion, test *ports.RailTest, seen []ports.RailConnectionVersion) error
 	// SaveRailTest stores a test. It returns ErrRailConnectionChanged if the connections in force are no longer those that the
 	// caller has seen.
 	SaveRailTest(ctx context.Context, t ports.RailTest, seen []ports.RailConnectionVersion) error

@@ -44,14 +44,15 @@ const (
 	ActionWriteOff   Action = "WRITE_OFF"
 	ActionYearEnd    Action = "YEAR_END"
 	ActionTreasury   Action = "TREASURY"
-	ActionChart      Action = "CHART"   // accounts, codes of the general ledger, opening balances
-	ActionRelease    Action = "RELEASE" // of payments that wait at a connection
+	ActionChart      Action = "CHART"      // accounts, codes of the general ledger, opening balances
+	ActionRelease    Action = "RELEASE"    // of payments that wait at a connection
+	ActionConnection Action = "CONNECTION" // settings of connections, and balances of them that are set by hand
 )
 
 // Actions lists every action.
 func Actions() []Action {
 	return []Action{ActionAdjustment, ActionAssignment, ActionSoftClose, ActionClose, ActionPrice, ActionSettings,
-		ActionWriteOff, ActionYearEnd, ActionTreasury, ActionChart, ActionRelease}
+		ActionWriteOff, ActionYearEnd, ActionTreasury, ActionChart, ActionRelease, ActionConnection}
 }
 
 // Settings are the accounting policies of a platform.

@@ -19,11 +19,12 @@ import (
 // Proposal is a change that a second person has to approve.
 type Proposal struct {
 	ID ident.Proposal
-	// Platform is zero for a change of the prices of all platforms.
+	// Platform is zero for a change of the prices of all platforms, and of a connection.
 	Platform ident.Platform
 	Action   books.Action
 	// Operation is the id of the operation that makes the change, and Request its request as JSON: the
-	// parameters of the path and the fields of the body. The operation of a change of prices is the command.
+	// parameters of the path and the fields of the body. The operation of a change of prices or of a connection is
+	// the command.
 	Operation string
 	Request   []byte
 	// Figures are what the change comes to, as JSON, beside its request: what the approver approves. An approval
@@ -41,7 +42,7 @@ type Proposal struct {
 	// Note is the reason of a rejection; may be empty.
 	Note string
 	// Result is what an executed proposal has made: the id of a posting or transaction, a month, a version. It is
-	// empty for prices.
+	// empty for prices and connections.
 	Result string
 	// LastError is why the last approval could not be carried out; nil if none failed.
 	LastError *Failure
@@ -136,8 +137,11 @@ func (p Proposal) CheckCreate(people People, pending int) error {
 	}
 	if pending >= MaxPending {
 		decide := "POST /ledger/proposals/{proposalId}/approve or /reject"
-		if p.Action == books.ActionPrice {
+		switch p.Action {
+		case books.ActionPrice:
 			decide = "`causeway corridors approve` or `causeway corridors reject`"
+		case books.ActionConnection:
+			decide = "`causeway rails approve` or `causeway rails reject`"
 		}
 		return conflict("Too many proposals", "%d proposals are pending. Approve or reject some of them with %s.", pending, decide)
 	}
@@ -231,6 +235,11 @@ func NotFound(id ident.Proposal) error {
 // PriceNotFound returns NOT_FOUND for a proposal to change prices, which operators decide.
 func PriceNotFound(id ident.Proposal) error {
 	return fault.New(fault.NotFound, "No proposed change of prices has the id %s. List them with `causeway corridors proposals list`.", id)
+}
+
+// ConnectionNotFound returns NOT_FOUND for a proposal to change a connection, which operators decide.
+func ConnectionNotFound(id ident.Proposal) error {
+	return fault.New(fault.NotFound, "No proposed change of a connection has the id %s. List them with `causeway rails proposals list`.", id)
 }
 
 // Outcome is the outcome of a request that may need four eyes: what it did, or the proposal that it made.

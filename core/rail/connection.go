@@ -68,6 +68,14 @@ func (c Connection) NeedsTest(tested Connection) bool {
 		!maps.Equal(c.Settings, tested.Settings)
 }
 
+// NeedsFourEyes reports whether a change of a connection, as it is before and after, needs a second person: if it serves one of the
+// platforms whose changes do.
+func NeedsFourEyes(platforms []ident.Platform, served ...Connection) bool {
+	return slices.ContainsFunc(platforms, func(p ident.Platform) bool {
+		return slices.ContainsFunc(served, func(c Connection) bool { return len(c.Platforms) == 0 || slices.Contains(c.Platforms, p) })
+	})
+}
+
 // EndToEndID returns the id under which a payment travels: partners, statements and beneficiaries name the payment
 // by it. It is the id of the transaction or receipt, in 32 upper-case hexadecimal digits, so that it fits into the 35
 // characters of ISO 20022.

@@ -7,9 +7,14 @@ import (
 	"causeway/ports"
 )
 
-// ConnectionStore stores connections.
+// ConnectionStore stores connections, in units of work that are a ConnectionTx.
 type ConnectionStore interface {
+	ports.UnitsOfWork
 	RailConnections(ctx context.Context) ([]ports.RailConnectionVersion, error)
+}
+
+// ConnectionTx stores a connection.
+type ConnectionTx interface {
 	SaveRailConnection(ctx context.Context, v ports.RailConnectionVersion, test *ports.RailTest, seen []ports.RailConnectionVersion) error
 }
 
@@ -24,7 +29,8 @@ func SaveConnection(t testing.TB, store ConnectionStore, v ports.RailConnectionV
 	if v.Untested {
 		test = nil
 	}
-	if err := store.SaveRailConnection(t.Context(), v, test, seen); err != nil {
+	save := func(ctx context.Context, tx ConnectionTx) error { return tx.SaveRailConnection(ctx, v, test, seen) }
+	if err := ports.Do(t.Context(), store, save); err != nil {
 		t.Fatal(err)
 	}
 }

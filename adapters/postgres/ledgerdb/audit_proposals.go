@@ -9,7 +9,7 @@ import (
 	"causeway/ports"
 )
 
-// auditProposedChanges pairs the executed proposals of a platform, or those for all platforms if it is NULL, with the
+// auditProposedChanges pairs the executed proposals of a platform, or those for all platforms and of connections if it is NULL, with the
 // changes that were made by one, in all tables of such changes. Both are made by hand, so there are few of them.
 const auditProposedChanges = `
 WITH changes AS (
@@ -62,12 +62,20 @@ WITH changes AS (
     UNION ALL
     SELECT 'price change ' || seq || ' of ' || source || ' to ' || destination, proposal_id, NULL, changed_by, person_id, NULL, approver FROM corridor_changes
     WHERE platform_id IS NOT DISTINCT FROM $1 AND (proposal_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT 'version ' || version || ' of connection ' || name, proposal_id, NULL, set_by, person_id, NULL, approver FROM rail_connections
+    WHERE $1::uuid IS NULL AND (proposal_id IS NOT NULL OR approver <> '')
+    UNION ALL
+    SELECT 'balance in ' || currency || ' of connection ' || connection, proposal_id, NULL, set_by, person_id, NULL, approver FROM rail_opening_balances
+    WHERE $1::uuid IS NULL AND (proposal_id IS NOT NULL OR approver <> '')
 ), proposals AS (
     SELECT id, operation, status, proposer_token_id, proposer, proposer_person_id, decider_token_id, decider, decider_person_id
     FROM ledger_proposals WHERE platform_id = $1
     UNION ALL
     SELECT id, operation, status, NULL, proposer, proposer_person_id, NULL, decider, decider_person_id
     FROM corridor_proposals WHERE platform_id IS NOT DISTINCT FROM $1
+    UNION ALL
+    SELECT id, operation, status, NULL, proposer, proposer_person_id, NULL, decider, decider_person_id FROM rail_proposals WHERE $1::uuid IS NULL
 )
 SELECT coalesce(p.id, c.proposal_id), coalesce(p.operation, ''), coalesce(p.status, ''),
        p.proposer_token_id, coalesce(p.proposer, ''), p.decider_token_id, coalesce(p.decider, ''), p.proposer_person_id, p.decider_person_id,

@@ -7,6 +7,7 @@ import (
 
 	"causeway/adapters/postgres"
 	"causeway/core/account"
+	"causeway/core/books"
 	"causeway/core/corridor"
 	"causeway/core/customer"
 	"causeway/core/ident"
@@ -24,6 +25,19 @@ import (
 func (e *Env) Do(fn func(context.Context, *postgres.Unit) error) {
 	e.t.Helper()
 	portstest.MustDo(e.t, e.Store, fn)
+}
+
+// RequireFourEyes makes the settings of a platform list actions.
+func (e *Env) RequireFourEyes(p platform.Platform, actions ...books.Action) {
+	e.t.Helper()
+	present, err := e.Store.BooksSettings(e.t.Context(), p.ID)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	next := books.SettingsVersion{Settings: present.Settings, Version: present.Version + 1, At: e.Clock.Now(),
+		By: platform.Author{Actor: "ops"}}
+	next.FourEyes = actions
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error { return tx.SaveBooksSettings(ctx, p.ID, next) })
 }
 
 // NewPlatform stores another platform: regulated and in the sandbox, unless edited.

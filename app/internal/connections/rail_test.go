@@ -111,7 +111,7 @@ func (e *railEnv) set(name string, edits ...func(*rail.Connection)) {
 	for _, edit := range edits {
 		edit(&c)
 	}
-	portstest.SaveConnection(e.t, e.Store, ports.RailConnectionVersion{Connection: c, By: "ana", Note: "test"})
+	portstest.SaveConnection(e.t, e.Store.Connections(), ports.RailConnectionVersion{Connection: c, By: "ana", Note: "test"})
 	if e.banks[name] == nil {
 		e.banks[name] = &bank{name: name, outcomes: map[uuid.UUID]ports.Outcome{}}
 	}

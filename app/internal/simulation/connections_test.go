@@ -71,7 +71,7 @@ func (p *process) connect(s store, log *logrus.Entry) {
 		p.world.fail("opening connections: %v", err)
 	}
 	p.overConnections = connections.NewRail(opened, s, receiptConnections{store: s})
-	p.operators = operators.New(operators.Config{Store: s, Connections: s, Clock: p, IDs: p})
+	p.operators = operators.New(operators.Config{Store: s, Connections: railConnections{store: s}, Clock: p, IDs: p})
 }
 
 // receiptConnections knows over which connection money came.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/app/internal/foureyes"
 	"causeway/core/account"
 	"causeway/core/books"
 	"causeway/core/ident"
@@ -252,8 +253,10 @@ func (s store) RailPauseHistory(context.Context, string) ([]ports.RailPause, err
 
 func (s store) RailTests(context.Context, string) ([]ports.RailTest, error) { return nil, nil }
 
-func (s store) SaveRailConnection(context.Context, ports.RailConnectionVersion, *ports.RailTest, []ports.RailConnectionVersion) error {
-	return nil
+// railConnections are the connections, which do not change.
+type railConnections struct {
+	store
+	foureyes.ProposalReader
 }
 
 func (s store) SaveRailTest(context.Context, ports.RailTest, []ports.RailConnectionVersion) error {
