@@ -49,11 +49,10 @@ func (s *Service) callAbout(ctx context.Context, jobs []ports.Job,
 func (s *Service) askPayouts(ctx context.Context, keys []ports.TransactionKey, call ports.RailCall, applies func(transaction.State) bool,
 	callRail func(context.Context, ports.Rail, []ports.Payout) []ports.Outcome) (answers, error) {
 	began := time.Now()
-	payouts, err := s.Store.Payouts(ctx, keys)
+	payouts, err := s.duePayouts(ctx, keys, func(t transaction.Transaction) bool { return applies(t.State) })
 	if err != nil {
 		return answers{}, err
 	}
-	payouts = slices.DeleteFunc(payouts, func(p ports.Payout) bool { return !applies(p.Transaction.State) }) // settled by an earlier attempt
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
 	if call == ports.CallSend {
 		payouts = slices.DeleteFunc(payouts, func(p ports.Payout) bool { return s.refuseChanged(p.Transaction, outcomes) })
@@ -68,6 +67,12 @@ func (s *Service) askPayouts(ctx context.Context, keys []ports.TransactionKey, c
 	started.endCalls(outcomes)
 	return answers{call: call, outcomes: outcomes, spans: started, applies: func(t transaction.Transaction) bool { return applies(t.State) },
 		settle: work.settlePayout}, nil
+}
+
+// duePayouts returns those of some payouts about which a rail is still to be called: the others were settled by an earlier attempt.
+func (s *Service) duePayouts(ctx context.Context, keys []ports.TransactionKey, due func(transaction.Transaction) bool) ([]ports.Payout, error) {
+	payouts, err := s.Store.Payouts(ctx, keys)
+	return slices.DeleteFunc(payouts, func(p ports.Payout) bool { return !due(p.Transaction) }), err
 }
 
 // refuseChanged reports whether the payee of a payment is not the one that was accepted. Then nothing is handed over: the

@@ -2,7 +2,6 @@ package payments
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"causeway/app/internal/uow"
@@ -22,11 +21,10 @@ func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 
 func (s *Service) askRefunds(ctx context.Context, keys []ports.TransactionKey) (answers, error) {
 	began := time.Now()
-	payouts, err := s.Store.Payouts(ctx, keys)
+	payouts, err := s.duePayouts(ctx, keys, isRefunding)
 	if err != nil {
 		return answers{}, err
 	}
-	payouts = slices.DeleteFunc(payouts, func(p ports.Payout) bool { return !isRefunding(p.Transaction) }) // settled by an earlier attempt
 	homes, err := s.refundAccounts(ctx, payouts)
 	if err != nil {
 		return answers{}, err
