@@ -4,6 +4,9 @@ import (
 	"context"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/spans"
+	"causeway/core/ident"
+	"causeway/core/tracing"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -14,6 +17,46 @@ type attemptedCommand interface {
 	// transactionKey returns the key of the transaction, and whether a batch has run with the command
 	// before. If the result of its commit was lost, the transaction exists.
 	transactionKey() (key ports.TransactionKey, attempted bool)
+}
+
+// newCommand is the part of an attemptedCommand that each has: its transaction, and the request that asks for it.
+type newCommand struct {
+	transaction ports.TransactionKey
+	idempotency *ports.IdempotentRequest
+	trace       tracing.Context
+	// attempted is set once a batch has run with the command.
+	attempted bool
+}
+
+func (s *Service) newCommand(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest) newCommand {
+	return newCommand{transaction: ports.TransactionKey{Platform: p, ID: ident.NewTransaction(s.IDs.New, s.Clock.Now())},
+		idempotency: request, trace: spans.Context(ctx)}
+}
+
+func (c *newCommand) transactionKey() (ports.TransactionKey, bool) { return c.transaction, c.attempted }
+
+// asCommitted is the result of a command that returns its transaction.
+func asCommitted[C attemptedCommand](_ context.Context, _ C, t transaction.Transaction) (transaction.Transaction, error) {
+	return t, nil
+}
+
+// runBatch decides about the commands of a batch in one unit of work.
+func runBatch[R any](ctx context.Context, s *Service, size int,
+	decide func(ctx context.Context, tx Tx, w work, results []batch.Result[R]) error) ([]batch.Result[R], error) {
+	var results []batch.Result[R]
+	var w work
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+		results, w = make([]batch.Result[R], size), s.newWork()
+		if err := decide(ctx, tx, w, results); err != nil {
+			return err
+		}
+		return w.Write(ctx, tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.afterCommit(w)
+	return results, nil
 }
 
 // runUncommitted runs the commands of a batch, except those that an earlier run has committed. It

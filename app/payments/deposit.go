@@ -37,10 +37,7 @@ func (s *Service) depositBatch(ctx context.Context, commands []depositCommand) (
 	for i, c := range commands {
 		receipts[i] = c.receipt.Receipt
 	}
-	var results []batch.Result[transaction.Transaction]
-	var w work
-	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
-		results, w = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
+	return runBatch(ctx, s, len(commands), func(ctx context.Context, tx Tx, w work, results []batch.Result[transaction.Transaction]) error {
 		saved, err := tx.SaveReceipts(ctx, receipts)
 		if err != nil {
 			return err
@@ -60,13 +57,8 @@ func (s *Service) depositBatch(ctx context.Context, commands []depositCommand) (
 				return err
 			}
 		}
-		return w.Write(ctx, tx)
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.afterCommit(w)
-	return results, nil
 }
 
 // deposit decides about the new receipts, each after those before it in the batch, and adds their deposits.
@@ -153,19 +145,9 @@ type FundedAccount struct {
 // fundCommand is a request in a batch. Its id is chosen before anything is written, so that a
 // second attempt finds what the first one wrote.
 type fundCommand struct {
-	platform    ident.Platform
-	to          ident.InternalAccount
-	minor       int64
-	id          ident.Transaction
-	idempotency *ports.IdempotentRequest
-	trace       tracing.Context
-	// attempted is set once a batch has run with the command. If the result of its commit was
-	// lost, the deposit may exist.
-	attempted bool
-}
-
-func (c *fundCommand) transactionKey() (ports.TransactionKey, bool) {
-	return ports.TransactionKey{Platform: c.platform, ID: c.id}, c.attempted
+	newCommand
+	to    ident.InternalAccount
+	minor int64
 }
 
 // Fund simulates a deposit into an internal account of a sandbox platform, and returns the account
@@ -178,8 +160,7 @@ func (s *Service) Fund(ctx context.Context, platform ident.Platform, to ident.In
 			"from 1 to 100000000000",
 			Constraint: map[string]any{"minimum": 1, "maximum": MaxSimulatedDeposit}})
 	}
-	return s.fundBatcher.Do(ctx, platform, &fundCommand{platform: platform, to: to, minor: minor,
-		id: ident.NewTransaction(s.IDs.New, s.Clock.Now()), idempotency: request, trace: spans.Context(ctx)})
+	return s.fundBatcher.Do(ctx, platform, &fundCommand{s.newCommand(ctx, platform, request), to, minor})
 }
 
 func (s *Service) fundBatch(ctx context.Context, commands []*fundCommand) ([]batch.Result[FundedAccount], error) {
@@ -204,12 +185,9 @@ func (s *Service) fundedAccount(ctx context.Context, c *fundCommand, t transacti
 func (s *Service) fundAccounts(ctx context.Context, commands []*fundCommand) ([]batch.Result[FundedAccount], error) {
 	keys := make([]ports.IncomingPaymentKey, len(commands))
 	for i, c := range commands {
-		keys[i] = ports.IncomingPaymentKey{Platform: c.platform, To: c.to}
+		keys[i] = ports.IncomingPaymentKey{Platform: c.transaction.Platform, To: c.to}
 	}
-	var results []batch.Result[FundedAccount]
-	var w work
-	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
-		results, w = make([]batch.Result[FundedAccount], len(commands)), s.newWork()
+	return runBatch(ctx, s, len(commands), func(ctx context.Context, tx Tx, w work, results []batch.Result[FundedAccount]) error {
 		parties, err := tx.IncomingPaymentParties(ctx, keys)
 		if err != nil {
 			return err
@@ -221,7 +199,7 @@ func (s *Service) fundAccounts(ctx context.Context, commands []*fundCommand) ([]
 		for i, c := range commands {
 			c.attempted = true
 			// Each decision uses the balances after the decisions before it in the batch.
-			d, balance, err := parties[i].Fund(c.id, c.to, c.minor, receivingBalance(balances, parties[i]), w.Now)
+			d, balance, err := parties[i].Fund(c.transaction.ID, c.to, c.minor, receivingBalance(balances, parties[i]), w.Now)
 			if err == nil {
 				balances[parties[i].To.LedgerAccount()] = balance
 				d.Transaction.Trace = c.trace
@@ -233,11 +211,6 @@ func (s *Service) fundAccounts(ctx context.Context, commands []*fundCommand) ([]
 				return err
 			}
 		}
-		return w.Write(ctx, tx)
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.afterCommit(w)
-	return results, nil
 }

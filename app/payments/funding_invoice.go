@@ -41,21 +41,16 @@ func (s *Service) requestFunding(ctx context.Context, c *quoteCommand) {
 }
 
 func (s *Service) makeFunding(ctx context.Context, c *quoteCommand, node ports.Lightning) (ports.Invoice, error) {
-	var read []quote.Parties
-	if err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) (err error) {
-		read, err = s.parties(ctx, tx, []ports.PartyKey{c.partyKey()})
-		return err
-	}); err != nil {
+	parties, err := s.partiesOf(ctx, c)
+	if err != nil {
 		return ports.Invoice{}, err
 	}
-	parties := read[0]
-	parties.Receiver, parties.Networks = c.receiver, s.networks(c.request)
 	planned, _, price, err := s.priceQuote(ctx, c, parties, s.Clock.Now())
 	if err != nil {
 		return ports.Invoice{}, err
 	}
 	c.price, c.funding.amount = &price, planned.Pricing.Sent
-	return node.Invoice(ctx, ports.InvoiceRequest{ID: c.transaction.UUID(), Reference: planned.Reference, Amount: planned.Pricing.Sent,
+	return node.Invoice(ctx, ports.InvoiceRequest{ID: c.transaction.ID.UUID(), Reference: planned.Reference, Amount: planned.Pricing.Sent,
 		ExpiresAt: planned.ExpiresAt.Add(-fundingMargin)})
 }
 

@@ -8,14 +8,12 @@ import (
 
 	"causeway/app/internal/batch"
 	"causeway/app/internal/prices"
-	"causeway/app/internal/spans"
 	"causeway/app/internal/uow"
 	"causeway/core/agent"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/quote"
-	"causeway/core/tracing"
 	"causeway/core/transaction"
 	"causeway/core/uma"
 	"causeway/core/wallet"
@@ -45,11 +43,10 @@ func (s *Service) ListQuotes(ctx context.Context, p ident.Platform, f ports.Quot
 // quoteCommand is a request in a batch. Its ids are chosen before anything is written, so that a
 // second attempt writes the same rows.
 type quoteCommand struct {
-	request     quote.Request
-	idempotency *ports.IdempotentRequest
-	quote       ident.Quote
-	transaction ident.Transaction
-	receiver    *quote.Lookup
+	newCommand
+	request  quote.Request
+	quote    ident.Quote
+	receiver *quote.Lookup
 	// price is that at which an invoice was made for the quote, and answer that of the provider whose invoice it pays; nil for others.
 	price   *prices.Price
 	answer  *uma.Answer
@@ -57,12 +54,8 @@ type quoteCommand struct {
 	// settlement is how a payment from a wallet moves on its chain, or unsettled why none can.
 	settlement *wallet.Settlement
 	unsettled  error
-	trace      tracing.Context
 	// attempt is the entry in the trail of the agent that asks for the quote; zero for the platform.
 	attempt ident.AgentAttempt
-	// attempted is set once a batch has run with the command. If the result of its commit was
-	// lost, the quote may exist.
-	attempted bool
 }
 
 func (c *quoteCommand) partyKey() ports.PartyKey {
@@ -71,8 +64,17 @@ func (c *quoteCommand) partyKey() ports.PartyKey {
 		FromExternal: from.External, ToInternal: to.Internal, ToExternal: to.External}
 }
 
-func (c *quoteCommand) transactionKey() (ports.TransactionKey, bool) {
-	return ports.TransactionKey{Platform: c.request.Platform, ID: c.transaction}, c.attempted
+// partiesOf returns the parties of a quote that is not created yet.
+func (s *Service) partiesOf(ctx context.Context, c *quoteCommand) (parties quote.Parties, err error) {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+		read, err := s.parties(ctx, tx, []ports.PartyKey{c.partyKey()})
+		if err == nil {
+			parties = read[0]
+		}
+		return err
+	})
+	parties.Receiver, parties.Networks = c.receiver, s.networks(c.request)
+	return parties, err
 }
 
 // CreateQuote creates a quote. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY, CUSTOMER_DELETED, END_USER_TERMS_NOT_ACCEPTED,
@@ -103,9 +105,7 @@ func (s *Service) newQuoteCommand(ctx context.Context, r quote.Request, claim *p
 	if err := s.Prices.Refresh(ctx, r.Platform); err != nil {
 		return nil, err
 	}
-	now := s.Clock.Now()
-	command := &quoteCommand{request: r, idempotency: claim, quote: ident.NewQuote(s.IDs.New, now),
-		transaction: ident.NewTransaction(s.IDs.New, now), trace: spans.Context(ctx)}
+	command := &quoteCommand{newCommand: s.newCommand(ctx, r.Platform, claim), request: r, quote: ident.NewQuote(s.IDs.New, s.Clock.Now())}
 	// Before the parties are known, because a node may have to be asked.
 	if chain, err := s.Chains.ChainFor(r.Platform); err != nil {
 		command.unsettled = err
@@ -226,7 +226,7 @@ func (s *Service) priceQuote(ctx context.Context, c *quoteCommand, p quote.Parti
 		return created, t, price, err
 	}
 	created, t, err = c.request.Make(p, route, quote.MakeParams{
-		Quote: c.quote, Transaction: c.transaction, Market: price.Rate.Rate, Terms: price.Terms, Now: now, Answer: c.answer,
+		Quote: c.quote, Transaction: c.transaction.ID, Market: price.Rate.Rate, Terms: price.Terms, Now: now, Answer: c.answer,
 		Settlement: c.settlement,
 	})
 	if err == nil {

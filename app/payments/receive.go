@@ -29,10 +29,7 @@ func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 	for i, c := range commands {
 		receipts[i] = c.receipt.Receipt
 	}
-	var results []batch.Result[transaction.Transaction]
-	var done work
-	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
-		results, done = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
+	return runBatch(ctx, s, len(commands), func(ctx context.Context, tx Tx, done work, results []batch.Result[transaction.Transaction]) error {
 		taken, err := tx.SaveReceipts(ctx, receipts)
 		if err != nil {
 			return err
@@ -60,13 +57,8 @@ func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 				return err
 			}
 		}
-		return done.Write(ctx, tx)
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.afterCommit(done)
-	return results, nil
 }
 
 // receive decides about one receipt, after those before it in the batch.

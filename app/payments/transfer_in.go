@@ -4,10 +4,7 @@ import (
 	"context"
 
 	"causeway/app/internal/batch"
-	"causeway/app/internal/spans"
 	"causeway/app/internal/uow"
-	"causeway/core/ident"
-	"causeway/core/tracing"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -16,17 +13,8 @@ import (
 // transferInCommand is a request in a batch. Its id is chosen before anything is written, so that
 // a second attempt finds what the first one wrote.
 type transferInCommand struct {
-	in          transaction.TransferIn
-	id          ident.Transaction
-	idempotency *ports.IdempotentRequest
-	trace       tracing.Context
-	// attempted is set once a batch has run with the command. If the result of its commit was
-	// lost, the transfer may exist.
-	attempted bool
-}
-
-func (c *transferInCommand) transactionKey() (ports.TransactionKey, bool) {
-	return ports.TransactionKey{Platform: c.in.Platform, ID: c.id}, c.attempted
+	newCommand
+	in transaction.TransferIn
 }
 
 // TransferIn creates a transfer from an external account to an internal one. The transaction is
@@ -40,15 +28,11 @@ func (s *Service) TransferIn(ctx context.Context, in transaction.TransferIn, req
 	if err := s.Prices.Refresh(ctx, in.Platform); err != nil {
 		return transaction.Transaction{}, err
 	}
-	return s.transferInBatcher.Do(ctx, in.Platform, &transferInCommand{in: in, id: ident.NewTransaction(s.IDs.New, s.Clock.Now()),
-		idempotency: request, trace: spans.Context(ctx)})
+	return s.transferInBatcher.Do(ctx, in.Platform, &transferInCommand{s.newCommand(ctx, in.Platform, request), in})
 }
 
 func (s *Service) transferInBatch(ctx context.Context, commands []*transferInCommand) ([]batch.Result[transaction.Transaction], error) {
-	read := func(_ context.Context, _ *transferInCommand, t transaction.Transaction) (transaction.Transaction, error) {
-		return t, nil
-	}
-	return runUncommitted(ctx, s.Store, commands, read, s.createTransfersIn)
+	return runUncommitted(ctx, s.Store, commands, asCommitted, s.createTransfersIn)
 }
 
 func (s *Service) createTransfersIn(ctx context.Context, commands []*transferInCommand) ([]batch.Result[transaction.Transaction], error) {
@@ -56,10 +40,7 @@ func (s *Service) createTransfersIn(ctx context.Context, commands []*transferInC
 	for i, c := range commands {
 		keys[i] = ports.IncomingPaymentKey{Platform: c.in.Platform, To: c.in.To, From: c.in.From}
 	}
-	var results []batch.Result[transaction.Transaction]
-	var w work
-	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
-		results, w = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
+	return runBatch(ctx, s, len(commands), func(ctx context.Context, tx Tx, w work, results []batch.Result[transaction.Transaction]) error {
 		parties, err := tx.IncomingPaymentParties(ctx, keys)
 		if err != nil {
 			return err
@@ -70,7 +51,7 @@ func (s *Service) createTransfersIn(ctx context.Context, commands []*transferInC
 		}
 		for i, c := range commands {
 			c.attempted = true
-			d, err := c.in.Make(c.id, parties[i], receivingBalance(balances, parties[i]), w.Now)
+			d, err := c.in.Make(c.transaction.ID, parties[i], receivingBalance(balances, parties[i]), w.Now)
 			if err == nil {
 				err = s.checkTransfer(d.Transaction, parties[i].From, nil)
 			}
@@ -84,13 +65,8 @@ func (s *Service) createTransfersIn(ctx context.Context, commands []*transferInC
 				return err
 			}
 		}
-		return w.Write(ctx, tx)
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.afterCommit(w)
-	return results, nil
 }
 
 // receivingAccounts returns the ledger accounts of internal accounts that receive, each once.

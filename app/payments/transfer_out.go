@@ -4,12 +4,10 @@ import (
 	"context"
 
 	"causeway/app/internal/batch"
-	"causeway/app/internal/spans"
 	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/quote"
-	"causeway/core/tracing"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -17,17 +15,8 @@ import (
 // transferOutCommand is a request in a batch. Its id is chosen before anything is written, so that
 // a second attempt finds what the first one wrote.
 type transferOutCommand struct {
-	out         transaction.TransferOut
-	idempotency *ports.IdempotentRequest
-	id          ident.Transaction
-	trace       tracing.Context
-	// attempted is set once a batch has run with the command. If the result of its commit was
-	// lost, the transfer may exist.
-	attempted bool
-}
-
-func (c *transferOutCommand) transactionKey() (ports.TransactionKey, bool) {
-	return ports.TransactionKey{Platform: c.out.Platform, ID: c.id}, c.attempted
+	newCommand
+	out transaction.TransferOut
 }
 
 // TransferOut sends money from an internal account to an external one, and returns the
@@ -40,8 +29,7 @@ func (s *Service) TransferOut(ctx context.Context, out transaction.TransferOut, 
 	if err := s.Prices.Refresh(ctx, out.Platform); err != nil {
 		return transaction.Transaction{}, err
 	}
-	return s.transferOutBatcher.Do(ctx, out.Platform, &transferOutCommand{out: out, idempotency: request,
-		id: ident.NewTransaction(s.IDs.New, s.Clock.Now()), trace: spans.Context(ctx)})
+	return s.transferOutBatcher.Do(ctx, out.Platform, &transferOutCommand{s.newCommand(ctx, out.Platform, request), out})
 }
 
 // transferOutWithID is TransferOut with an id that the caller has chosen. Repeated calls create one
@@ -53,15 +41,13 @@ func (s *Service) transferOutWithID(ctx context.Context, id ident.Transaction, o
 	if err := s.Prices.Refresh(ctx, out.Platform); err != nil {
 		return err
 	}
-	_, err := s.transferOutBatcher.Do(ctx, out.Platform, &transferOutCommand{out: out, id: id, attempted: true})
+	_, err := s.transferOutBatcher.Do(ctx, out.Platform, &transferOutCommand{out: out,
+		newCommand: newCommand{transaction: ports.TransactionKey{Platform: out.Platform, ID: id}, attempted: true}})
 	return err
 }
 
 func (s *Service) transferOutBatch(ctx context.Context, commands []*transferOutCommand) ([]batch.Result[transaction.Transaction], error) {
-	read := func(_ context.Context, _ *transferOutCommand, t transaction.Transaction) (transaction.Transaction, error) {
-		return t, nil
-	}
-	return runUncommitted(ctx, s.Store, commands, read, s.createTransfersOut)
+	return runUncommitted(ctx, s.Store, commands, asCommitted, s.createTransfersOut)
 }
 
 func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOutCommand) ([]batch.Result[transaction.Transaction], error) {
@@ -69,10 +55,7 @@ func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOu
 	for i, c := range commands {
 		keys[i] = ports.PartyKey{Platform: c.out.Platform, FromInternal: c.out.From, ToExternal: c.out.To}
 	}
-	var results []batch.Result[transaction.Transaction]
-	var w work
-	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
-		results, w = make([]batch.Result[transaction.Transaction], len(commands)), s.newWork()
+	return runBatch(ctx, s, len(commands), func(ctx context.Context, tx Tx, w work, results []batch.Result[transaction.Transaction]) error {
 		parties, err := s.parties(ctx, tx, keys)
 		if err != nil {
 			return err
@@ -80,13 +63,8 @@ func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOu
 		if err := w.transferAll(ctx, tx, s.checkTransfer, commands, parties, results); err != nil {
 			return err
 		}
-		return w.Write(ctx, tx)
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.afterCommit(w)
-	return results, nil
 }
 
 // transferAll creates all transfers first, to find which balances to lock, and then debits the
@@ -101,7 +79,7 @@ func (w work) transferAll(ctx context.Context, tx Tx, check func(t transaction.T
 		}
 		c.attempted = true
 		p := transaction.TransferOutParties{Customer: parties[i].Customer, From: parties[i].FromInternal, To: parties[i].ToExternal}
-		decisions[i], results[i].Err = c.out.Make(c.id, p, w.Now)
+		decisions[i], results[i].Err = c.out.Make(c.transaction.ID, p, w.Now)
 		if results[i].Err == nil {
 			results[i].Err = check(decisions[i].Transaction, nil, p.To)
 		}

@@ -36,17 +36,10 @@ func (s *Service) requestInvoice(ctx context.Context, c *quoteCommand) error {
 	if err := s.Rails.Carries(rail.Route{Platform: on.ID, Rail: corridor.Lightning, Currency: money.BTC}); err != nil {
 		return err
 	}
-	var parties quote.Parties
-	if err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
-		read, err := s.parties(ctx, tx, []ports.PartyKey{c.partyKey()})
-		if err == nil {
-			parties = read[0]
-		}
-		return err
-	}); err != nil {
+	parties, err := s.partiesOf(ctx, c)
+	if err != nil {
 		return err
 	}
-	parties.Receiver, parties.Networks = c.receiver, s.networks(c.request)
 	route, err := c.request.Route(parties)
 	if err != nil {
 		return err
@@ -99,7 +92,7 @@ func newPayRequest(on platform.Platform, payer customer.Customer, c *quoteComman
 	to, r := *c.receiver.UMA, c.request
 	facts := payer.Facts()
 	maps.Copy(facts, r.Payer)
-	request := ports.PayRequest{Transaction: c.transaction, Payer: ports.UMAPayer{Platform: on, Address: payer.UMAAddress},
+	request := ports.PayRequest{Transaction: c.transaction.ID, Payer: ports.UMAPayer{Platform: on, Address: payer.UMAAddress},
 		Receiver: r.Destination.UMA, To: to, Ask: ask,
 		Facts: uma.FactsToState(facts, to.Wanted), Wanted: uma.RequiredFields(on.Currencies)}
 	if to.TravelRule {
