@@ -3,8 +3,6 @@ package monthend
 import (
 	"context"
 
-	"causeway/app/internal/foureyes"
-	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -28,49 +26,30 @@ type Allowance struct {
 // CONFLICT if the month does not take it, or if no rates are set and there is no allowance; those of foureyes.Run.
 func (s *Service) PostAllowance(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
 	m period.Month) (proposal.Outcome[Allowance], error) {
-	return foureyes.Run(ctx, s.foureyes(), s.allowance(), p, by, request, allowanceRequest{Month: m.String()})
+	return s.allowance().run(ctx, s, p, by, request, m)
 }
 
 // PostAllowanceAlone is PostAllowance by an operator on the command line, who needs no second person.
 func (s *Service) PostAllowanceAlone(ctx context.Context, p ident.Platform, by platform.Author, m period.Month) (Allowance, error) {
-	done, err := foureyes.RunAlone(ctx, s.foureyes(), s.allowance(), p, by, nil, allowanceRequest{Month: m.String()})
-	return done.Done, err
+	return s.allowance().runAlone(ctx, s, p, by, m)
 }
 
-// allowanceRequest is the stored form of a request for an allowance, with the allowances.
-type allowanceRequest struct {
-	Month      string `json:"month"`
-	draft      draft
-	allowances []monthend.Allowance
+func (s *Service) allowance() operation[[]monthend.Allowance, Allowance] {
+	return operation[[]monthend.Allowance, Allowance]{"postReceivablesAllowance", ledger.KindAllowance, s.computeAllowance, Tx.SaveAllowances,
+		func(run monthend.Run, a []monthend.Allowance) Allowance { return Allowance{run, a} }, Allowance.figures}
 }
 
-func (s *Service) allowance() foureyes.Operation[Tx, allowanceRequest, Allowance] {
-	return foureyes.Operation[Tx, allowanceRequest, Allowance]{ID: "postReceivablesAllowance", Action: books.ActionClose,
-		Prepare: s.computeAllowance,
-		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r allowanceRequest) (Allowance, string, error) {
-			run, made, err := r.draft.write(ctx, tx, c, func(run monthend.Run) error { return tx.SaveAllowances(ctx, run, r.allowances) })
-			return Allowance{run, r.allowances}, made, err
-		}, Figures: Allowance.figures}
-}
-
-func (s *Service) computeAllowance(ctx context.Context, p ident.Platform, r allowanceRequest) (_ allowanceRequest, err error) {
-	if r.draft, err = s.draft(ctx, p, ledger.KindAllowance, r.Month); err != nil {
-		return r, err
-	}
-	rates := r.draft.settings.ReceivablesAllowance
-	if rates.IsZero() && !r.draft.current.Exists() && !r.draft.previous.Exists() {
+func (s *Service) computeAllowance(ctx context.Context, d *draft) (allowances []monthend.Allowance, err error) {
+	rates := d.settings.ReceivablesAllowance
+	if rates.IsZero() && !d.current.Exists() && !d.previous.Exists() {
 		f := fault.New(fault.Conflict, "The platform makes no allowance for receivables. Set receivablesAllowance with PUT /ledger/settings or "+
 			"`causeway ledger settings set` first.")
 		f.Reason = "No allowance is made"
-		return r, f
+		return nil, f
 	}
-	var lastSeq int64
-	if r.allowances, lastSeq, err = s.reader().Allowances(ctx, r.draft.run, rates, r.draft.former); err != nil {
-		return r, amountFault(err)
-	}
-	r.draft.run.LastSeq = lastSeq
-	r.draft.postings = monthend.AllowancePostings(r.draft.run, r.allowances)
-	return r, nil
+	allowances, d.run.LastSeq, err = s.reader().Allowances(ctx, d.run, rates, d.former)
+	d.postings = monthend.AllowancePostings(d.run, allowances)
+	return allowances, err
 }
 
 // AllowanceOf returns the allowance of a month. Fault: NOT_FOUND.

@@ -3,7 +3,6 @@ package monthend
 import (
 	"context"
 
-	"causeway/app/internal/foureyes"
 	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -31,57 +30,49 @@ type FeeDeferral struct {
 // take it, or if fees are recognised at conversion; those of foureyes.Run.
 func (s *Service) DeferFees(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
 	m period.Month) (proposal.Outcome[FeeDeferral], error) {
-	return foureyes.Run(ctx, s.foureyes(), s.feeDeferral(), p, by, request, deferralRequest{Month: m.String()})
+	return s.feeDeferral().run(ctx, s, p, by, request, m)
 }
 
 // DeferFeesAlone is DeferFees by an operator on the command line, who needs no second person.
 func (s *Service) DeferFeesAlone(ctx context.Context, p ident.Platform, by platform.Author, m period.Month) (FeeDeferral, error) {
-	done, err := foureyes.RunAlone(ctx, s.foureyes(), s.feeDeferral(), p, by, nil, deferralRequest{Month: m.String()})
-	return done.Done, err
+	return s.feeDeferral().runAlone(ctx, s, p, by, m)
 }
 
-// deferralRequest is the stored form of a request to defer fees, with the payments in transit and their fees.
-type deferralRequest struct {
-	Month string `json:"month"`
-	draft draft
+// inTransit are the payments in transit and their fees.
+type inTransit struct {
 	lines []monthend.InTransit
 	fees  []money.Amount
 }
 
-func (s *Service) feeDeferral() foureyes.Operation[Tx, deferralRequest, FeeDeferral] {
-	return foureyes.Operation[Tx, deferralRequest, FeeDeferral]{ID: "postDeferredFees", Action: books.ActionClose, Prepare: s.computeDeferral,
-		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r deferralRequest) (FeeDeferral, string, error) {
-			run, made, err := r.draft.write(ctx, tx, c, func(run monthend.Run) error { return tx.SavePaymentsInTransit(ctx, run, r.lines) })
-			return FeeDeferral{run, countPayments(r.lines), r.fees}, made, err
-		}, Figures: FeeDeferral.figures}
+func (s *Service) feeDeferral() operation[inTransit, FeeDeferral] {
+	return operation[inTransit, FeeDeferral]{"postDeferredFees", ledger.KindFeeDeferral, s.computeDeferral,
+		func(tx Tx, ctx context.Context, run monthend.Run, t inTransit) error {
+			return tx.SavePaymentsInTransit(ctx, run, t.lines)
+		},
+		func(run monthend.Run, t inTransit) FeeDeferral {
+			return FeeDeferral{run, countPayments(t.lines), t.fees}
+		}, FeeDeferral.figures}
 }
 
-func (s *Service) computeDeferral(ctx context.Context, p ident.Platform, r deferralRequest) (_ deferralRequest, err error) {
-	if r.draft, err = s.draft(ctx, p, ledger.KindFeeDeferral, r.Month); err != nil {
-		return r, err
-	}
-	deferred := r.draft.settings.FeeRecognition == books.AtDelivery
-	if !deferred && !r.draft.current.Exists() {
+func (s *Service) computeDeferral(ctx context.Context, d *draft) (t inTransit, err error) {
+	deferred := d.settings.FeeRecognition == books.AtDelivery
+	if !deferred && !d.current.Exists() {
 		f := fault.New(fault.Conflict, "The platform recognises fees at conversion. Set feeRecognition to DELIVERY with PUT /ledger/settings "+
 			"or `causeway ledger settings set` first.")
 		f.Reason = "Fees are recognised at conversion"
-		return r, f
+		return t, f
 	}
-	lines, lastSeq, err := s.reader().InTransit(ctx, r.draft.run, r.draft.previous)
-	if err != nil {
-		return r, amountFault(err)
+	if t.lines, d.run.LastSeq, err = s.reader().InTransit(ctx, d.run, d.previous); err != nil {
+		return t, err
 	}
 	if !deferred {
-		for i := range lines {
-			lines[i].Fee = 0
+		for i := range t.lines {
+			t.lines[i].Fee = 0
 		}
 	}
-	r.draft.run.LastSeq, r.lines = lastSeq, lines
-	if r.fees, err = monthend.DeferredFees(lines); err != nil {
-		return r, amountFault(err)
-	}
-	r.draft.postings = monthend.FeePostings(r.draft.run, r.fees)
-	return r, nil
+	t.fees, err = monthend.DeferredFees(t.lines)
+	d.postings = monthend.FeePostings(d.run, t.fees)
+	return t, err
 }
 
 func countPayments(lines []monthend.InTransit) (n int64) {

@@ -3,8 +3,6 @@ package monthend
 import (
 	"context"
 
-	"causeway/app/internal/foureyes"
-	"causeway/core/books"
 	"causeway/core/exchange"
 	"causeway/core/ident"
 	"causeway/core/monthend"
@@ -26,46 +24,32 @@ type Revaluation struct {
 // does not take it, if the platform has no functional currency, or if a market rate is missing; those of foureyes.Run.
 func (s *Service) Revalue(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
 	m period.Month) (proposal.Outcome[Revaluation], error) {
-	return foureyes.Run(ctx, s.foureyes(), s.revaluation(), p, by, request, revaluationRequest{Month: m.String()})
+	return s.revaluation().run(ctx, s, p, by, request, m)
 }
 
 // RevalueAlone is Revalue by an operator on the command line, who needs no second person.
 func (s *Service) RevalueAlone(ctx context.Context, p ident.Platform, by platform.Author, m period.Month) (Revaluation, error) {
-	done, err := foureyes.RunAlone(ctx, s.foureyes(), s.revaluation(), p, by, nil, revaluationRequest{Month: m.String()})
-	return done.Done, err
+	return s.revaluation().runAlone(ctx, s, p, by, m)
 }
 
-// revaluationRequest is the stored form of a request for an exchange result, with the result.
-type revaluationRequest struct {
-	Month  string `json:"month"`
-	draft  draft
-	result monthend.ExchangeResult
+func (s *Service) revaluation() operation[monthend.ExchangeResult, Revaluation] {
+	return operation[monthend.ExchangeResult, Revaluation]{"postExchangeResult", ledger.KindRevaluation, s.computeRevaluation,
+		Tx.SaveExchangeResult,
+		func(run monthend.Run, r monthend.ExchangeResult) Revaluation { return Revaluation{run, r} }, Revaluation.figures}
 }
 
-func (s *Service) revaluation() foureyes.Operation[Tx, revaluationRequest, Revaluation] {
-	return foureyes.Operation[Tx, revaluationRequest, Revaluation]{ID: "postExchangeResult", Action: books.ActionClose,
-		Prepare: s.computeRevaluation,
-		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r revaluationRequest) (Revaluation, string, error) {
-			run, made, err := r.draft.write(ctx, tx, c, func(run monthend.Run) error { return tx.SaveExchangeResult(ctx, run, r.result) })
-			return Revaluation{run, r.result}, made, err
-		}, Figures: Revaluation.figures}
-}
-
-func (s *Service) computeRevaluation(ctx context.Context, p ident.Platform, r revaluationRequest) (_ revaluationRequest, err error) {
-	if r.draft, err = s.draft(ctx, p, ledger.KindRevaluation, r.Month); err != nil {
-		return r, err
-	}
-	functional, err := r.draft.settings.RequireFunctionalCurrency()
+func (s *Service) computeRevaluation(ctx context.Context, d *draft) (result monthend.ExchangeResult, err error) {
+	functional, err := d.settings.RequireFunctionalCurrency()
 	if err != nil {
-		return r, err
+		return result, err
 	}
-	r.result, err = s.reader().ExchangeResult(ctx, r.draft.run, r.draft.previous, functional, r.draft.settings.UnrealisedResult)
+	result, err = s.reader().ExchangeResult(ctx, d.run, d.previous, functional, d.settings.UnrealisedResult)
 	if err != nil {
-		return r, amountFault(err)
+		return result, err
 	}
-	r.draft.run.LastSeq = r.result.LastSeq
-	r.draft.postings, err = r.result.Postings(r.draft.run)
-	return r, amountFault(err)
+	d.run.LastSeq = result.LastSeq
+	d.postings, err = result.Postings(d.run)
+	return result, err
 }
 
 // Result returns the exchange result of a month. Fault: NOT_FOUND.

@@ -42,8 +42,8 @@ func New(c Config) *Service { return &Service{c} }
 
 // Executors carry out the approved proposals of runs.
 func (s *Service) Executors() []foureyes.Executor {
-	return []foureyes.Executor{s.revaluation().Executor(s.foureyes()), s.feeDeferral().Executor(s.foureyes()),
-		s.allowance().Executor(s.foureyes())}
+	return []foureyes.Executor{s.revaluation().of(s).Executor(s.foureyes()), s.feeDeferral().of(s).Executor(s.foureyes()),
+		s.allowance().of(s).Executor(s.foureyes())}
 }
 
 func (s *Service) foureyes() foureyes.Config[Tx] {
