@@ -55,7 +55,8 @@ func (o operation[Result, Done]) run(ctx context.Context, s *Service, p ident.Pl
 }
 
 // runAlone carries out the operation for an operator on the command line, who needs no second person.
-func (o operation[Result, Done]) runAlone(ctx context.Context, s *Service, p ident.Platform, by platform.Author, m period.Month) (Done, error) {
+func (o operation[Result, Done]) runAlone(ctx context.Context, s *Service, p ident.Platform, by platform.Author,
+	m period.Month) (Done, error) {
 	outcome, err := foureyes.RunAlone(ctx, s.foureyes(), o.of(s), p, by, nil, request[Result]{Month: m.String()})
 	return outcome.Done, err
 }

@@ -70,7 +70,8 @@ func (s *Service) askPayouts(ctx context.Context, keys []ports.TransactionKey, c
 }
 
 // duePayouts returns those of some payouts about which a rail is still to be called: the others were settled by an earlier attempt.
-func (s *Service) duePayouts(ctx context.Context, keys []ports.TransactionKey, due func(transaction.Transaction) bool) ([]ports.Payout, error) {
+func (s *Service) duePayouts(ctx context.Context, keys []ports.TransactionKey,
+	due func(transaction.Transaction) bool) ([]ports.Payout, error) {
 	payouts, err := s.Store.Payouts(ctx, keys)
 	return slices.DeleteFunc(payouts, func(p ports.Payout) bool { return !due(p.Transaction) }), err
 }
