@@ -4,51 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"causeway/adapters/rails/bitcoin/btc"
+	"causeway/adapters/rails/feed"
 	"causeway/core/corridor"
 	"causeway/core/money"
-	"causeway/core/transaction"
 	"causeway/ports"
 )
 
-// maxEvents is how many events one piece has.
-const maxEvents = 1000
-
-// Poll implements ports.RailFeed. It reads the chain, keeps what it finds as numbered events, and returns those after
-// the cursor: so a piece that is read again is the same.
+// Poll implements ports.RailFeed. It reads the chain, and returns what it finds. The balance is that after all of the events.
 func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error) {
-	var after int64
-	if cursor != "" {
-		var err error
-		if after, err = strconv.ParseInt(cursor, 10, 64); err != nil || after < 0 {
-			return ports.RailReport{}, fmt.Errorf("the cursor %.40q is not one of a Bitcoin wallet", cursor)
-		}
-	}
-	more := false
 	var balances []ports.RailBalance
-	_, failure := r.withLease(ctx, workLease, func(ctx context.Context, lease ports.Lease) (err error) {
-		if more, err = r.work(ctx, lease); err == nil && !more && r.balanceDue() {
-			balances, err = r.readBalance(ctx)
-		}
-		return err
-	})
-	events, err := r.Store.Events(ctx, r.Connection.Name, after, maxEvents)
-	if err != nil || len(events) == 0 && failure != nil {
-		return ports.RailReport{}, errors.Join(failure, err)
-	}
-	// A failure returns with the next call, when what was found before it is read.
-	report := ports.RailReport{Cursor: cursor, More: more && failure == nil || len(events) == maxEvents}
-	for _, e := range events {
-		add(&report, e)
-		report.Cursor = strconv.FormatInt(e.Number, 10)
-	}
-	if len(events) < maxEvents { // the balance is that after all of the events
+	report, err := feed.Poll(ctx, r.Connection.Name, cursor, feed.MaxEvents, func(ctx context.Context) (more bool, err error) {
+		_, err = r.withLease(ctx, workLease, func(ctx context.Context, lease ports.Lease) (err error) {
+			if more, err = r.work(ctx, lease); err == nil && !more && r.balanceDue() {
+				balances, err = r.readBalance(ctx)
+			}
+			return err
+		})
+		return more, err
+	}, r.Store.Events, add)
+	if err == nil && !report.More {
 		report.Balances = balances
 	}
-	return report, nil
+	return report, err
+}
+
+func add(report *ports.RailReport, e feed.Event) int64 {
+	e.AddTo(report, corridor.Bitcoin)
+	return e.Number
 }
 
 // work does everything that the chain asks for. It reports whether there is more to do at once. A part that fails
@@ -79,28 +64,6 @@ func (r *Rail) readDeposits(ctx context.Context, lease ports.Lease) (more bool, 
 	}
 	moreBlocks, err := r.rescan(ctx, lease)
 	return moreImports || moreBlocks, errors.Join(failure, err, r.scan(ctx, lease))
-}
-
-// add adds an event to a report.
-func add(report *ports.RailReport, e Event) {
-	amount := money.Amount{Minor: e.Satoshis, Currency: money.BTC}
-	switch e.Kind {
-	case Receipt:
-		report.Receipts = append(report.Receipts, ports.RailReceipt{Receipt: transaction.Receipt{
-			Platform: e.Platform, Rail: corridor.Bitcoin, PartnerID: e.PartnerID, Reference: e.Reference, Amount: amount, At: e.At,
-		}})
-	case Reversal:
-		report.Reversals = append(report.Reversals, ports.ReceiptReversal{
-			Platform: e.Platform, Rail: corridor.Bitcoin, Receipt: e.Receipt, PartnerID: e.PartnerID, Text: e.Text, At: e.At,
-		})
-	case Fee:
-		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: corridor.Bitcoin, PartnerID: e.PartnerID, Amount: amount,
-			At: e.At, Memo: e.Text})
-	case Unknown:
-		report.Contradictions = append(report.Contradictions, unknownPayment(e))
-	case Changed:
-		report.Changed = append(report.Changed, ports.RailSubject{Platform: e.Platform, Subject: e.Subject})
-	}
 }
 
 // balanceAttempts is how often balances are read until no block comes meanwhile.

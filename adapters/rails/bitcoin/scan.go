@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"causeway/adapters/rails/bitcoin/btc"
+	"causeway/adapters/rails/feed"
 	"causeway/ports"
 )
 
@@ -88,10 +89,10 @@ func (r *Rail) listFrom(ctx context.Context, p Position) (since, error) {
 // saveInPieces saves changes of any number of deposits. The position is that of the last piece, so that after a crash
 // the others are found again, as they were.
 func (r *Rail) saveInPieces(ctx context.Context, lease ports.Lease, changes Changes) error {
-	events := map[string][]Event{}
+	events := map[string][]feed.Event{}
 	last := Changes{At: changes.At, Position: changes.Position}
 	for _, e := range changes.Events {
-		if e.Kind == Unknown {
+		if e.Kind == feed.Unknown {
 			last.Events = append(last.Events, e)
 			continue
 		}
@@ -126,7 +127,7 @@ func receiptID(d Deposit) string {
 }
 
 // outputOf returns the output of an event: it begins the id of each.
-func outputOf(e Event) string {
+func outputOf(e feed.Event) string {
 	id := e.PartnerID
 	if i := slices.Index([]byte(id), '#'); i >= 0 {
 		return id[:i]
@@ -186,8 +187,8 @@ func (r *Rail) credited(ctx context.Context, list []listed, changes *Changes) er
 // credit returns a deposit that is credited, and adds its event.
 func credit(d Deposit, at time.Time, owner Address, changes *Changes) Deposit {
 	d.Status, d.Occurrence = Credited, d.Occurrence+1
-	changes.Events = append(changes.Events, Event{
-		Kind: Receipt, PartnerID: receiptID(d), Platform: owner.Platform, Reference: owner.Reference,
+	changes.Events = append(changes.Events, feed.Event{
+		Kind: feed.Receipt, PartnerID: receiptID(d), Platform: owner.Platform, Reference: owner.Reference,
 		Satoshis: d.Satoshis, At: at.UTC(),
 	})
 	return d
@@ -299,8 +300,8 @@ func (r *Rail) recheck(ctx context.Context, d Deposit, owner Address, info chain
 			text = "another transaction has spent its coins"
 		}
 		id := receiptID(d)
-		changes.Events = append(changes.Events, Event{
-			Kind: Reversal, PartnerID: id + reversedSuffix, Receipt: id, Platform: owner.Platform, Satoshis: d.Satoshis,
+		changes.Events = append(changes.Events, feed.Event{
+			Kind: feed.Reversal, PartnerID: id + reversedSuffix, Receipt: id, Platform: owner.Platform, Satoshis: d.Satoshis,
 			Text: text, At: r.Clock.Now(),
 		})
 		d.Status = Reversed

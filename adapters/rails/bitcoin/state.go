@@ -4,8 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/google/uuid"
-
+	"causeway/adapters/rails/feed"
 	"causeway/core/ident"
 	"causeway/ports"
 )
@@ -46,7 +45,7 @@ type Changes struct {
 	// Batch changes the status of a batch. The payments and coins of one that is released have no batch again.
 	Batch *BatchStatus
 	// Events are added, unless there is one of the same kind and partner's id.
-	Events []Event
+	Events []feed.Event
 }
 
 // Address is an address under which a reference can be paid.
@@ -145,32 +144,4 @@ const (
 	Immature DepositStatus = "IMMATURE" // mined, and not spendable yet
 	Credited DepositStatus = "CREDITED"
 	Reversed DepositStatus = "REVERSED"
-)
-
-// Event is what the feed of a wallet reports.
-type Event struct {
-	Number int64 // set by the store
-	Kind   EventKind
-	// PartnerID is unique for the kind.
-	PartnerID string
-	Platform  ident.Platform // zero: unknown
-	// Receipt is the partner's id of the receipt that is reversed.
-	Receipt   string
-	Reference string
-	Satoshis  int64
-	Subject   uuid.UUID
-	Text      string
-	At        time.Time
-}
-
-// EventKind is the kind of an event.
-type EventKind string
-
-// The kinds of events.
-const (
-	Receipt  EventKind = "RECEIPT"
-	Reversal EventKind = "REVERSAL"
-	Fee      EventKind = "FEE"
-	Changed  EventKind = "CHANGED"
-	Unknown  EventKind = "UNKNOWN" // money has left the wallet by no transaction of ours, to the address in Text
 )

@@ -2,27 +2,31 @@ package bitcoin
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/storage"
+	"causeway/adapters/rails/feed"
 	"causeway/ports"
 )
 
 // Store keeps what the service knows of wallets. Each method is one atomic step.
 type Store struct {
+	*feed.Store
 	db      *storage.DB
 	wallets *storage.Leases
 }
 
+// eventTables are where events are.
+var eventTables = feed.Tables{Events: "bitcoin_events", Connections: "bitcoin_wallets"}
+
 // NewStore returns the store of the wallets of all connections.
 func NewStore(db *storage.DB) *Store {
-	return &Store{db, db.Leases(storage.LeasedTable{Name: "bitcoin_wallets", Fence: "lease", CreatedAt: "created_at"})}
+	return &Store{feed.NewStore(db, eventTables), db,
+		db.Leases(storage.LeasedTable{Name: "bitcoin_wallets", Fence: "lease", CreatedAt: "created_at"})}
 }
 
 // Lease gives one process the right to change a wallet, or returns false if another has it. The first call creates the wallet.
@@ -42,24 +46,24 @@ func (s *Store) Release(ctx context.Context, lease ports.Lease) error {
 func (s *Store) Save(ctx context.Context, lease ports.Lease, changes Changes) error {
 	return s.db.InTx(ctx, func(tx storage.Tx) error {
 		c := save{tx: tx, connection: lease.Name, changes: changes}
-		if err := s.wallets.Lock(ctx, tx, lease, `last_batch, last_event`, &c.lastBatch, &c.lastEvent); err != nil {
+		if err := s.wallets.Lock(ctx, tx, lease, `last_batch`, &c.lastBatch); err != nil {
 			return err
 		}
-		for _, step := range []func(context.Context) error{c.position, c.addresses, c.deposits, c.newBatch, c.replacement, c.batch, c.events} {
+		for _, step := range []func(context.Context) error{c.position, c.addresses, c.deposits, c.newBatch, c.replacement, c.batch} {
 			if err := step(ctx); err != nil {
 				return err
 			}
 		}
-		return nil
+		return s.Add(ctx, tx, lease.Name, changes.Events, changes.At)
 	})
 }
 
 // save is one call of Save.
 type save struct {
-	tx                   storage.Tx
-	connection           string
-	changes              Changes
-	lastBatch, lastEvent int64
+	tx         storage.Tx
+	connection string
+	changes    Changes
+	lastBatch  int64
 }
 
 func (s *save) exec(ctx context.Context, sql string, args ...any) error {
@@ -221,33 +225,4 @@ func (s *save) batch(ctx context.Context) error {
 		return err
 	}
 	return s.exec(ctx, `DELETE FROM bitcoin_inputs WHERE connection = $1 AND batch = $2`, s.connection, b.Batch)
-}
-
-// eventBody is the body of an event.
-type eventBody struct {
-	Platform  uuid.UUID `json:"platform"`
-	Receipt   string    `json:"receipt,omitempty"`
-	Reference string    `json:"reference,omitempty"`
-	Satoshis  int64     `json:"satoshis,omitempty"`
-	Subject   uuid.UUID `json:"subject"`
-	Text      string    `json:"text,omitempty"`
-	At        time.Time `json:"at"`
-}
-
-func (s *save) events(ctx context.Context) error {
-	if len(s.changes.Events) == 0 {
-		return nil
-	}
-	batch := &pgx.Batch{}
-	for i, e := range s.changes.Events {
-		body, err := json.Marshal(eventBody{e.Platform.UUID(), e.Receipt, e.Reference, e.Satoshis, e.Subject, e.Text, e.At})
-		if err != nil {
-			return err
-		}
-		batch.Queue(
-			`INSERT INTO bitcoin_events (connection, number, kind, partner_id, body, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
-			s.connection, s.lastEvent+int64(i)+1, e.Kind, e.PartnerID, string(body), s.changes.At)
-	}
-	batch.Queue(`UPDATE bitcoin_wallets SET last_event = $2 WHERE connection = $1`, s.connection, s.lastEvent+int64(len(s.changes.Events)))
-	return s.tx.Send(ctx, batch)
 }

@@ -178,31 +178,11 @@ func (s *Store) deposits(ctx context.Context, sql string, args ...any) ([]Deposi
 	})
 }
 
-// Events returns events after a number, and keeps that its reader has stored those before. It uses the primary keys.
-func (s *Store) Events(ctx context.Context, connection string, after int64, limit int) ([]Event, error) {
-	if _, err := s.db.Exec(ctx, `UPDATE bitcoin_wallets SET read_event = $2 WHERE connection = $1 AND read_event < $2`, connection,
-		after); err != nil {
-		return nil, err
-	}
-	return storage.Collect(
-		ctx, s.db.Read, `SELECT number, kind, partner_id, body FROM bitcoin_events WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`,
-		[]any{connection, after, limit}, func(rows pgx.Rows, e *Event) error {
-			var body eventBody
-			err := rows.Scan(&e.Number, &e.Kind, &e.PartnerID, &body)
-			e.Platform.SetUUID(body.Platform)
-			e.Receipt, e.Reference, e.Satoshis, e.Subject, e.Text, e.At = body.Receipt, body.Reference, body.Satoshis, body.Subject,
-				body.Text, body.At.UTC()
-			return err
-		})
-}
-
 // OldRows are what is needed no more after a time: events that were read, and the transactions and coins of batches that are final. They
 // are found by bitcoin_events_by_created_at and bitcoin_batches_by_end.
 func OldRows(before time.Time) []storage.OldRows {
 	return []storage.OldRows{
-		{Table: "bitcoin_events", Before: before, Delete: `DELETE FROM bitcoin_events WHERE (connection, number) IN (
-			SELECT e.connection, e.number FROM bitcoin_events e
-			JOIN bitcoin_wallets w ON w.connection = e.connection AND e.number <= w.read_event WHERE e.created_at < $1 LIMIT $2)`},
+		eventTables.OldRows(before),
 		{Table: "bitcoin_inputs", Before: before, Delete: `DELETE FROM bitcoin_inputs WHERE (connection, outpoint) IN (
 			SELECT i.connection, i.outpoint FROM bitcoin_batches b
 			JOIN bitcoin_inputs i ON i.connection = b.connection AND i.batch = b.number WHERE b.ended_at < $1 LIMIT $2)`},

@@ -12,6 +12,7 @@ import (
 
 	"causeway/adapters/postgres"
 	"causeway/adapters/rails/bitcoin"
+	"causeway/adapters/rails/feed"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
@@ -270,10 +271,10 @@ func TestEvents_OnceInOrderAndRetained(t *testing.T) {
 	c := newEnv(t)
 	ctx := t.Context()
 	lease := c.lease(t, noon)
-	events := []bitcoin.Event{
-		{Kind: bitcoin.Receipt, PartnerID: "t1:0", Platform: c.platform, Reference: "R1", Satoshis: 5000, At: noon},
-		{Kind: bitcoin.Reversal, PartnerID: "t1:0", Receipt: "t1:0", Text: "gone", At: noon},
-		{Kind: bitcoin.Changed, PartnerID: "1", Subject: uuid.UUID{15: 1}, At: noon},
+	events := []feed.Event{
+		{Kind: feed.Receipt, PartnerID: "t1:0", Platform: c.platform, Reference: "R1", Satoshis: 5000, At: noon},
+		{Kind: feed.Reversal, PartnerID: "t1:0", Receipt: "t1:0", Text: "gone", At: noon},
+		{Kind: feed.Changed, PartnerID: "1", Subject: uuid.UUID{15: 1}, At: noon},
 	}
 	c.save(t, lease, bitcoin.Changes{Events: events[:2]})
 	c.save(t, lease, bitcoin.Changes{Events: events})
@@ -318,7 +319,7 @@ func TestStore_ShowsNoUnfinishedSave(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := c.Save(ctx, lease, bitcoin.Changes{At: noon,
-		Events: []bitcoin.Event{{Kind: bitcoin.Fee, PartnerID: "x"}}}); err == nil {
+		Events: []feed.Event{{Kind: feed.Fee, PartnerID: "x"}}}); err == nil {
 		t.Error("saved after the caller had gone")
 	}
 	bad := bitcoin.Changes{At: noon, Position: &bitcoin.Position{ScannedBlock: "b1"},

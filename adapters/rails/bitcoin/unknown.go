@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"causeway/adapters/rails/bitcoin/btc"
-	"causeway/core/money"
-	"causeway/core/rail"
+	"causeway/adapters/rails/feed"
 )
 
 // unknownPayments adds an event for each payment of a list that has left the wallet with enough confirmations, and by no transaction
 // that is stored: another program has its keys, or the database has lost commits.
-func (r *Rail) unknownPayments(ctx context.Context, list []listed, events []Event) ([]Event, error) {
+func (r *Rail) unknownPayments(ctx context.Context, list []listed, events []feed.Event) ([]feed.Event, error) {
 	var left []listed
 	var txids []string
 	for _, entry := range list {
@@ -37,14 +36,8 @@ func (r *Rail) unknownPayments(ctx context.Context, list []listed, events []Even
 		if err != nil {
 			return nil, fmt.Errorf("listsinceblock: output %s:%d: %q is not an amount", entry.TxID, entry.Vout, entry.Amount)
 		}
-		events = append(events, Event{Kind: Unknown, PartnerID: outputName(Output{TxID: entry.TxID, Vout: entry.Vout}), Satoshis: satoshis,
-			Text: entry.Address, At: time.Unix(entry.BlockTime, 0).UTC()})
+		events = append(events, feed.Event{Kind: feed.Unknown, PartnerID: outputName(Output{TxID: entry.TxID, Vout: entry.Vout}),
+			Satoshis: satoshis, Text: entry.Address, At: time.Unix(entry.BlockTime, 0).UTC()})
 	}
 	return events, nil
-}
-
-// unknownPayment says of a payment that no record has it.
-func unknownPayment(e Event) rail.Contradiction {
-	amount := money.Amount{Minor: e.Satoshis, Currency: money.BTC}
-	return rail.UnknownDeparture(rail.Said{State: "SENT", At: e.At, Amount: amount, PartnerID: e.PartnerID}, e.Text)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"causeway/adapters/rails/bitcoin/btc"
+	"causeway/adapters/rails/feed"
 	"causeway/ports"
 )
 
@@ -99,14 +100,14 @@ func (r *Rail) inChain(ctx context.Context, lease ports.Lease, b Batch, v Versio
 }
 
 // confirmedEvents returns the events of a batch that is confirmed: its fee, and news of its payments.
-func confirmedEvents(b Batch, v Version, t walletTransaction) []Event {
+func confirmedEvents(b Batch, v Version, t walletTransaction) []feed.Event {
 	at := time.Unix(t.BlockTime, 0).UTC()
-	events := []Event{{
-		Kind: Fee, PartnerID: "fee:" + v.TxID, Platform: b.Payments[0].Platform, Satoshis: v.Fee, At: at,
+	events := []feed.Event{{
+		Kind: feed.Fee, PartnerID: "fee:" + v.TxID, Platform: b.Payments[0].Platform, Satoshis: v.Fee, At: at,
 		Text: fmt.Sprintf("network fee of transaction %s with %d payments", v.TxID, len(b.Payments)),
 	}}
 	for _, p := range b.Payments {
-		events = append(events, Event{Kind: Changed, PartnerID: p.ID.String() + ":" + v.TxID, Platform: p.Platform,
+		events = append(events, feed.Event{Kind: feed.Changed, PartnerID: p.ID.String() + ":" + v.TxID, Platform: p.Platform,
 			Subject: p.ID, At: at})
 	}
 	return events

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"strconv"
 	"time"
 
+	"causeway/adapters/rails/feed"
 	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/core/transaction"
@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// maxReported is how much one poll returns.
-	maxReported = 1000
 	// pollTimeout bounds the work of one poll.
 	pollTimeout = 2 * time.Minute
 	// referenceOverlap is how long before the last known reference the next read begins: an account or quote can be
@@ -30,44 +28,21 @@ const (
 
 // Poll reads the chain, attends to transactions, and reports what was found after a cursor: the number of an event.
 func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error) {
-	after, err := parseCursor(cursor)
-	if err != nil {
-		return ports.RailReport{}, err
+	var failure error
+	report, err := feed.Poll(ctx, r.name, cursor, feed.MaxEvents, func(ctx context.Context) (more bool, err error) {
+		ctx, cancel := context.WithTimeout(ctx, pollTimeout)
+		defer cancel()
+		more, failure = r.work(ctx)
+		return more, failure
+	}, r.store.Events, r.report)
+	if err == nil && failure != nil {
+		r.log.WithError(failure).Warn("the chain was not read to its end; will retry")
 	}
-	working, cancel := context.WithTimeout(ctx, pollTimeout)
-	defer cancel()
-	more, workErr := r.work(working)
-	events, err := r.store.Events(ctx, r.name, after, maxReported)
-	if err != nil {
-		return ports.RailReport{}, err
-	}
-	if len(events) == 0 && workErr != nil {
-		return ports.RailReport{}, workErr
-	}
-	if workErr != nil {
-		r.log.WithError(workErr).Warn("the chain was not read to its end; will retry")
-	}
-	report := ports.RailReport{Cursor: cursor, More: more || len(events) == maxReported}
-	for _, e := range events {
-		r.report(&report, e)
-		report.Cursor = strconv.FormatInt(e.Number, 10)
-	}
-	return report, nil
+	return report, err
 }
 
-func parseCursor(cursor string) (int64, error) {
-	if cursor == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(cursor, 10, 64)
-	if err != nil || n < 0 {
-		return 0, fmt.Errorf("the cursor %.40q is not one of this connection", cursor)
-	}
-	return n, nil
-}
-
-// report adds an event to a report.
-func (r *Rail) report(report *ports.RailReport, e Event) {
+// report adds an event to a report, and returns its number.
+func (r *Rail) report(report *ports.RailReport, e Event) int64 {
 	switch e.Kind {
 	case Received:
 		report.Receipts = append(report.Receipts, ports.RailReceipt{Payer: r.payerAccount(e.Payer, e.Amount.Currency),
@@ -94,6 +69,7 @@ func (r *Rail) report(report *ports.RailReport, e Event) {
 		report.Addresses = append(report.Addresses, ports.WalletAddress{Platform: e.Platform, Reference: e.Reference,
 			Instruction: r.walletInstruction(e.Payer)})
 	}
+	return e.Number
 }
 
 // kinds are those of the payments that transactions are about; others are errands of the wallet.

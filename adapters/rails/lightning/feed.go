@@ -6,68 +6,38 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
+	"causeway/adapters/rails/feed"
 	"causeway/core/corridor"
 	"causeway/core/money"
-	"causeway/core/rail"
-	"causeway/core/transaction"
 	"causeway/ports"
 )
 
-const (
-	// maxEvents is how many events one piece has, and maxFollowed how many payments are asked about for it.
-	maxEvents   = 1000
-	maxFollowed = 500
-)
+// maxFollowed is how many payments are asked about for one piece.
+const maxFollowed = 500
 
-// Poll implements ports.RailFeed. It asks about payments that are not final, and reads the invoices that were paid and what others have
-// paid with the node. What it finds is kept
-// as numbered events, of which it returns those after the cursor: so a piece that is read again is the same.
+// Poll implements ports.RailFeed. It asks about payments that are not final, reads the invoices that were paid and what others have paid
+// with the node, and returns what it finds.
 func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error) {
-	var after int64
-	if cursor != "" {
-		var err error
-		if after, err = strconv.ParseInt(cursor, 10, 64); err != nil || after < 0 {
-			return ports.RailReport{}, fmt.Errorf("the cursor %.40q is not one of a Lightning node", cursor)
-		}
-	}
-	_, more, failure := r.work(ctx)
-	events, err := r.Store.Events(ctx, r.Connection.Name, after, maxEvents)
-	if err != nil || len(events) == 0 && failure != nil {
-		return ports.RailReport{}, errors.Join(failure, err)
-	}
-	// A failure returns with the next call, when what was found before it is read.
-	report := ports.RailReport{Cursor: cursor, More: more && failure == nil || len(events) == maxEvents}
-	for _, e := range events {
-		add(&report, e)
-		report.Cursor = strconv.FormatInt(e.Number, 10)
-	}
-	return report, nil
+	return feed.Poll(ctx, r.Connection.Name, cursor, feed.MaxEvents, func(ctx context.Context) (more bool, err error) {
+		_, more, err = r.work(ctx)
+		return more, err
+	}, r.Store.Events, add)
 }
 
-// add adds an event to a report.
-func add(report *ports.RailReport, e Event) {
-	amount := money.Amount{Minor: e.Satoshis, Currency: money.BTC}
-	switch e.Kind {
-	case Receipt:
-		if e.Satoshis == 0 {
-			return
-		}
-		report.Receipts = append(report.Receipts, ports.RailReceipt{Receipt: transaction.Receipt{
-			Platform: e.Platform, Rail: corridor.Lightning, PartnerID: e.PartnerID, Reference: e.Reference, Amount: amount, At: e.At,
-		}})
-	case Fee:
-		report.Fees = append(report.Fees, ports.RailFee{Platform: e.Platform, Rail: corridor.Lightning, PartnerID: e.PartnerID, Amount: amount,
-			At: e.At, Memo: cmp.Or(e.Reference, "routing")})
-	case Unknown:
-		report.Contradictions = append(report.Contradictions, rail.UnknownDeparture(rail.Said{State: "SENT", At: e.At, Amount: amount,
-			PartnerID: e.PartnerID}, "an invoice"))
-	case Changed:
-		report.Changed = append(report.Changed, ports.RailSubject{Platform: e.Platform, Subject: e.Subject})
+// add adds an event to a report. A receipt of nothing is known, and not reported.
+func add(report *ports.RailReport, e feed.Event) int64 {
+	if e.Kind == feed.Fee {
+		e.Text = cmp.Or(e.Reference, "routing")
+	} else if e.Kind == feed.Unknown {
+		e.Text = "an invoice"
 	}
+	if e.Kind != feed.Receipt || e.Satoshis != 0 {
+		e.AddTo(report, corridor.Lightning)
+	}
+	return e.Number
 }
 
 // work asks the node for all news. It reports whether there were any, and whether there are more at once.
@@ -139,7 +109,7 @@ func (r *Rail) readSettled(ctx context.Context) (found, more bool, err error) {
 	}
 	settled, err := r.node.settled(ctx, r.from(position.Settled, position.BeganSettled))
 	if r.node.lag() > 0 && err == nil {
-		settled, err = unreported(ctx, r, Receipt, settled, func(s Settlement) Hash { return s.Hash })
+		settled, err = unreported(ctx, r, feed.Receipt, settled, func(s Settlement) Hash { return s.Hash })
 	}
 	if len(settled) == 0 {
 		return false, false, err
@@ -154,7 +124,7 @@ func (r *Rail) from(last, began uint64) uint64 {
 }
 
 // unreported returns those of some payments of which there are no events of a kind.
-func unreported[T any](ctx context.Context, r *Rail, kind EventKind, all []T, hashOf func(T) Hash) ([]T, error) {
+func unreported[T any](ctx context.Context, r *Rail, kind feed.Kind, all []T, hashOf func(T) Hash) ([]T, error) {
 	ids := make([]string, len(all))
 	for i, item := range all {
 		ids[i] = hashOf(item).String()
@@ -172,7 +142,7 @@ func (r *Rail) lookAtPayments(ctx context.Context) (more bool, err error) {
 	}
 	list, err := r.node.payments(ctx, r.from(position.Paid, position.BeganPaid))
 	if r.node.lag() > 0 && err == nil {
-		list, err = unreported(ctx, r, Unknown, list, func(l listed) Hash { return l.Hash })
+		list, err = unreported(ctx, r, feed.Unknown, list, func(l listed) Hash { return l.Hash })
 	}
 	if err != nil || len(list) == 0 {
 		return false, err

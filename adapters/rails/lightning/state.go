@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/google/uuid"
-
 	"causeway/core/ident"
 	"causeway/ports"
 )
@@ -96,27 +94,3 @@ type StoredInvoice struct {
 	ports.Invoice
 	CreatedAt time.Time
 }
-
-// Event is what the feed of a node reports.
-type Event struct {
-	Number int64 // set by the store
-	Kind   EventKind
-	// PartnerID is unique for the kind.
-	PartnerID string
-	Platform  ident.Platform // zero: unknown
-	Reference string
-	Satoshis  int64
-	Subject   uuid.UUID
-	At        time.Time
-}
-
-// EventKind is the kind of an event.
-type EventKind string
-
-// The kinds of events.
-const (
-	Receipt EventKind = "RECEIPT"
-	Fee     EventKind = "FEE"
-	Changed EventKind = "CHANGED"
-	Unknown EventKind = "UNKNOWN" // the node has paid what no record has
-)

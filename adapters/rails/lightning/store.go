@@ -3,7 +3,6 @@ package lightning
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -13,14 +12,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/adapters/postgres/storage"
+	"causeway/adapters/rails/feed"
 	"causeway/core/ident"
 )
 
 // Store keeps what the service knows of nodes. Each method is one atomic step.
-type Store struct{ db *storage.DB }
+type Store struct {
+	*feed.Store
+	db *storage.DB
+}
+
+// eventTables are where events are.
+var eventTables = feed.Tables{Events: "lightning_events", Connections: "lightning_nodes"}
 
 // NewStore returns the store of the nodes of all connections.
-func NewStore(db *storage.DB) *Store { return &Store{db} }
+func NewStore(db *storage.DB) *Store { return &Store{feed.NewStore(db, eventTables), db} }
 
 // Position returns how far a node was read; false if it was not. It uses the primary key.
 func (s *Store) Position(ctx context.Context, connection string) (p Position, known bool, err error) {
@@ -73,12 +79,12 @@ func (s *Store) LookedAt(ctx context.Context, connection string, after, upTo uin
 		if err != nil || changed == 0 {
 			return err
 		}
-		events := make([]Event, len(unknown))
+		events := make([]feed.Event, len(unknown))
 		for i, d := range unknown {
-			events[i] = Event{Kind: Unknown, PartnerID: d.Hash.String(), Satoshis: d.MilliSatoshis / milli, At: d.At}
+			events[i] = feed.Event{Kind: feed.Unknown, PartnerID: d.Hash.String(), Satoshis: d.MilliSatoshis / milli, At: d.At}
 		}
 		kept = true
-		return s.addEvents(ctx, tx, connection, events)
+		return s.Add(ctx, tx, connection, events, s.db.Now())
 	})
 	return kept && err == nil, err
 }
@@ -103,34 +109,34 @@ func (s *Store) Settle(ctx context.Context, connection string, after uint64, set
 		if err != nil {
 			return err
 		}
-		var events []Event
+		var events []feed.Event
 		for _, invoice := range settled {
 			events = append(events, invoice.events(own[invoice.Hash])...)
 		}
 		kept = true
-		return s.addEvents(ctx, tx, connection, events)
+		return s.Add(ctx, tx, connection, events, s.db.Now())
 	})
 	return kept && err == nil, err
 }
 
 // events returns what an invoice that was settled is reported as: the payment of its payer and what the node has kept of it, for an invoice
 // of a platform, or what is left of one that was made by hand.
-func (i Settlement) events(known StoredInvoice) []Event {
-	receipt := Event{Kind: Receipt, PartnerID: i.Hash.String(), Platform: known.Platform, Reference: cmp.Or(known.Reference, i.Memo),
+func (i Settlement) events(known StoredInvoice) []feed.Event {
+	receipt := feed.Event{Kind: feed.Receipt, PartnerID: i.Hash.String(), Platform: known.Platform, Reference: cmp.Or(known.Reference, i.Memo),
 		Satoshis: i.MilliSatoshis / milli, At: i.At}
 	switch {
 	case i.FeeSatoshis == 0:
-		return []Event{receipt}
+		return []feed.Event{receipt}
 	case !known.Platform.IsZero():
-		return []Event{receipt, {Kind: Fee, PartnerID: i.Hash.String(), Platform: known.Platform, Reference: "channel", Satoshis: i.FeeSatoshis,
-			At: i.At}}
+		return []feed.Event{receipt, {Kind: feed.Fee, PartnerID: i.Hash.String(), Platform: known.Platform, Reference: "channel",
+			Satoshis: i.FeeSatoshis, At: i.At}}
 	}
 	receipt.Satoshis = max(receipt.Satoshis-i.FeeSatoshis, 0) // zero is known, and not reported
-	return []Event{receipt}
+	return []feed.Event{receipt}
 }
 
 // Reported returns those of some ids of which there are events of a kind. It uses lightning_event_once.
-func (s *Store) Reported(ctx context.Context, connection string, kind EventKind, ids []string) (map[string]bool, error) {
+func (s *Store) Reported(ctx context.Context, connection string, kind feed.Kind, ids []string) (map[string]bool, error) {
 	known := map[string]bool{}
 	return known, s.db.Read(ctx, `SELECT partner_id FROM lightning_events WHERE connection = $1 AND kind = $2 AND partner_id = ANY ($3::text[])`,
 		[]any{connection, kind, ids}, func(rows pgx.Rows) error {
@@ -157,57 +163,6 @@ func (s *Store) invoicesOf(ctx context.Context, tx storage.Tx, connection string
 		}
 		return err
 	})
-}
-
-// eventBody is the body of an event.
-type eventBody struct {
-	Platform  uuid.UUID `json:"platform"`
-	Reference string    `json:"reference,omitempty"`
-	Satoshis  int64     `json:"satoshis,omitempty"`
-	Subject   uuid.UUID `json:"subject"`
-	At        time.Time `json:"at"`
-}
-
-// addEvents numbers events in the order of the commits: the row of the node is locked until then. It uses the primary key.
-func (s *Store) addEvents(ctx context.Context, tx storage.Tx, connection string, events []Event) error {
-	if len(events) == 0 {
-		return nil
-	}
-	var last int64
-	if _, err := storage.ReadRow(
-		ctx, tx.Read, `INSERT INTO lightning_nodes AS n (connection, created_at, last_event) VALUES ($1, $2, $3)
-		ON CONFLICT (connection) DO UPDATE SET last_event = n.last_event + excluded.last_event RETURNING last_event`,
-		[]any{connection, s.db.Now(), int64(len(events))}, &last); err != nil {
-		return err
-	}
-	batch := &pgx.Batch{}
-	for i, e := range events {
-		body, err := json.Marshal(eventBody{e.Platform.UUID(), e.Reference, e.Satoshis, e.Subject, e.At})
-		if err != nil {
-			return err
-		}
-		batch.Queue(
-			`INSERT INTO lightning_events (connection, number, kind, partner_id, body, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
-			connection, last-int64(len(events)-1-i), e.Kind, e.PartnerID, string(body), s.db.Now())
-	}
-	return tx.Send(ctx, batch)
-}
-
-// Events returns events after a number, and keeps that its reader has stored those before. It uses the primary keys.
-func (s *Store) Events(ctx context.Context, connection string, after int64, limit int) ([]Event, error) {
-	if _, err := s.db.Exec(ctx, `UPDATE lightning_nodes SET read_event = $2 WHERE connection = $1 AND read_event < $2`, connection,
-		after); err != nil {
-		return nil, err
-	}
-	return storage.Collect(
-		ctx, s.db.Read, `SELECT number, kind, partner_id, body FROM lightning_events WHERE connection = $1 AND number > $2 ORDER BY number LIMIT $3`,
-		[]any{connection, after, limit}, func(rows pgx.Rows, e *Event) error {
-			var body eventBody
-			err := rows.Scan(&e.Number, &e.Kind, &e.PartnerID, &body)
-			e.Platform.SetUUID(body.Platform)
-			e.Reference, e.Satoshis, e.Subject, e.At = body.Reference, body.Satoshis, body.Subject, body.At.UTC()
-			return err
-		})
 }
 
 // FeeRest returns the thousandths of a satoshi of fees that are in no event. It uses the primary key.
@@ -259,9 +214,7 @@ func isUnique(err error, index string) bool {
 // that must not be paid again. What is paid late to an invoice that is gone is received under its memo, which is the reference.
 func OldRows(before time.Time) []storage.OldRows {
 	return []storage.OldRows{
-		{Table: "lightning_events", Before: before, Delete: `DELETE FROM lightning_events WHERE (connection, number) IN (
-			SELECT e.connection, e.number FROM lightning_events e
-			JOIN lightning_nodes n ON n.connection = e.connection AND e.number <= n.read_event WHERE e.created_at < $1 LIMIT $2)`},
+		eventTables.OldRows(before),
 		{Table: "lightning_payments", Before: before, Delete: `
 			WITH old AS MATERIALIZED (
 				SELECT o.platform_id, o.connection, o.id FROM platforms p CROSS JOIN LATERAL (

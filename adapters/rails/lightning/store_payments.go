@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/storage"
+	"causeway/adapters/rails/feed"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -111,11 +112,7 @@ func (s *Store) Pay(ctx context.Context, connection string, p Payment, feeMilliS
 		if err := s.end(ctx, tx, connection, p, Paid, feeMilliSatoshis, "", ""); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO lightning_nodes (connection, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, connection,
-			s.db.Now()); err != nil {
-			return err
-		}
-		events := []Event{s.changed(p)}
+		events := []feed.Event{s.changed(p)}
 		var fee int64
 		if _, err := storage.ReadRow(
 			ctx, tx.Read, `WITH before AS (SELECT fee_msat FROM lightning_nodes WHERE connection = $1 FOR UPDATE)
@@ -124,9 +121,9 @@ func (s *Store) Pay(ctx context.Context, connection string, p Payment, feeMilliS
 			return err
 		}
 		if fee > 0 {
-			events = append(events, Event{Kind: Fee, PartnerID: p.Hash.String(), Platform: p.Platform, Satoshis: fee, At: s.db.Now()})
+			events = append(events, feed.Event{Kind: feed.Fee, PartnerID: p.Hash.String(), Platform: p.Platform, Satoshis: fee, At: s.db.Now()})
 		}
-		return s.addEvents(ctx, tx, connection, events)
+		return s.Add(ctx, tx, connection, events, s.db.Now())
 	})
 }
 
@@ -136,7 +133,7 @@ func (s *Store) Fail(ctx context.Context, connection string, p Payment, code, pr
 		if err := s.end(ctx, tx, connection, p, Failed, 0, code, problem); err != nil {
 			return err
 		}
-		return s.addEvents(ctx, tx, connection, []Event{s.changed(p)})
+		return s.Add(ctx, tx, connection, []feed.Event{s.changed(p)}, s.db.Now())
 	})
 }
 
@@ -152,6 +149,10 @@ func (s *Store) NotTaken(ctx context.Context, connection string, p Payment, code
 }
 
 func (s *Store) end(ctx context.Context, tx storage.Tx, connection string, p Payment, to Status, fee int64, code, problem string) error {
+	if _, err := tx.Exec(ctx, `INSERT INTO lightning_nodes (connection, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, connection,
+		s.db.Now()); err != nil {
+		return err
+	}
 	return changedOnce(tx.Exec(ctx, `UPDATE lightning_payments SET status = $5, fee_msat = $6, code = $7, problem = $8,
 			ended_at = CASE WHEN $5 = 'NEW' THEN NULL ELSE $9::timestamptz END
 		WHERE connection = $1 AND platform_id = $2 AND id = $3 AND status = 'SENT' AND payment_hash = $4`,
@@ -177,6 +178,6 @@ func (s *Store) Refuse(ctx context.Context, connection string, key ports.RailPay
 }
 
 // changed is the event of news about a payment.
-func (s *Store) changed(p Payment) Event {
-	return Event{Kind: Changed, PartnerID: fmt.Sprintf("%s/%s", p.ID, p.Hash), Platform: p.Platform, Subject: p.ID, At: s.db.Now()}
+func (s *Store) changed(p Payment) feed.Event {
+	return feed.Event{Kind: feed.Changed, PartnerID: fmt.Sprintf("%s/%s", p.ID, p.Hash), Platform: p.Platform, Subject: p.ID, At: s.db.Now()}
 }

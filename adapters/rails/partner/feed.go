@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"causeway/adapters/rails/feed"
 	"causeway/core/money"
 	"causeway/ports"
 )
@@ -26,42 +27,50 @@ const (
 // piece of what is stored. So an event has one way into the service, however often and in whichever way it comes. An event
 // that is not understood is returned as it came.
 func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error) {
-	position, err := parseCursor(cursor)
-	if err != nil {
-		return ports.RailReport{}, err
+	if cursor == "" {
+		cursor = "0:"
 	}
-	page, raw, err := r.client.listEvents(ctx, position.partner, MaxEvents, maxPage)
+	number, after, found := strings.Cut(cursor, ":") // the number of the last stored event, and the cursor of the partner
+	if !found {
+		return ports.RailReport{}, fmt.Errorf("the cursor %.40q is not one of a partner", cursor)
+	}
+	var page EventPage
+	var raw []ports.RawReport
+	var stored []ports.PartnerEvent
+	var failure error
+	report, err := feed.Poll(ctx, r.Connection.Name, number, MaxEvents, func(ctx context.Context) (more bool, err error) {
+		if page, raw, failure = r.saveNew(ctx, after); failure != nil {
+			// What the partner has sent by itself is returned even if it does not answer.
+			page, raw, failure = EventPage{Cursor: after}, nil, fmt.Errorf("events of the partner: %w", failure)
+		}
+		return page.More, failure
+	}, r.Events.PartnerEvents, func(report *ports.RailReport, s ports.PartnerEvent) int64 {
+		appendEvent(report, s)
+		stored = append(stored, s)
+		return s.Number
+	})
+	if err != nil {
+		return report, err
+	}
+	if failure != nil {
+		r.log.WithError(failure).Warn("partner does not list its events; those that it has sent are used")
+	}
+	report.Raw, report.Cursor = append(raw, report.Raw...), report.Cursor+":"+page.Cursor
+	unknown, err := r.unknownPayments(ctx, stored)
+	report.Contradictions = append(report.Contradictions, unknown...)
+	return report, err
+}
+
+// saveNew asks the partner for events, and stores those that are new.
+func (r *Rail) saveNew(ctx context.Context, after string) (EventPage, []ports.RawReport, error) {
+	page, raw, err := r.client.listEvents(ctx, after, MaxEvents, maxPage)
 	if tooLarge := sizeError(0); errors.As(err, &tooLarge) { // because of one event, maybe: they are asked for one by one
-		page, raw, err = r.client.listEvents(ctx, position.partner, 1, maxEvent)
+		page, raw, err = r.client.listEvents(ctx, after, 1, maxEvent)
 	}
 	if err == nil {
 		_, err = saveEvents(ctx, r.Events, r.Connection.Name, r.Clock.Now(), page.Events)
 	}
-	if err != nil {
-		// What the partner has sent by itself is returned even if it does not answer.
-		err = fmt.Errorf("events of the partner: %w", err)
-		page, raw = EventPage{Cursor: position.partner}, nil
-	}
-	stored, errStored := r.Events.PartnerEvents(ctx, r.Connection.Name, position.number, MaxEvents)
-	if errStored != nil {
-		return ports.RailReport{}, errStored
-	}
-	if err != nil && len(stored) == 0 {
-		return ports.RailReport{}, err
-	}
-	if err != nil {
-		r.log.WithError(err).Warn("partner does not list its events; those that it has sent are used")
-	}
-	report := ports.RailReport{Raw: raw, More: page.More || len(stored) == MaxEvents}
-	next := feedPosition{number: position.number, partner: page.Cursor}
-	for _, s := range stored {
-		appendEvent(&report, s)
-		next.number = s.Number
-	}
-	report.Cursor = next.String()
-	unknown, err := r.unknownPayments(ctx, stored)
-	report.Contradictions = append(report.Contradictions, unknown...)
-	return report, err
+	return page, raw, err
 }
 
 // rawEvent returns an event as it came. Its key has the id, if that can be read, and a digest of the content: two events are
@@ -92,26 +101,6 @@ func (r *Rail) ReadRaw(ctx context.Context, raw ports.RawReport) (ports.RailRepo
 	}
 	_, err = saveEvents(ctx, r.Events, r.Connection.Name, r.Clock.Now(), []Event{e})
 	return report, err
-}
-
-// feedPosition is the cursor of the feed: the number of the last stored event, and the cursor of the partner.
-type feedPosition struct {
-	number  int64
-	partner string
-}
-
-func (p feedPosition) String() string { return strconv.FormatInt(p.number, 10) + ":" + p.partner }
-
-func parseCursor(text string) (feedPosition, error) {
-	if text == "" {
-		return feedPosition{}, nil
-	}
-	number, partner, found := strings.Cut(text, ":")
-	n, err := strconv.ParseInt(number, 10, 64)
-	if !found || err != nil || n < 0 {
-		return feedPosition{}, fmt.Errorf("the cursor %.40q is not one of a partner", text)
-	}
-	return feedPosition{n, partner}, nil
 }
 
 // Events returns at most limit events after a cursor of the partner, which were checked.
