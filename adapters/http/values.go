@@ -159,6 +159,7 @@ type identifier[T any] interface {
 	Parse(text string) (T, error)
 	Prefix() string
 	String() string
+	UUID() uuid.UUID
 	IsZero() bool
 }
 

@@ -82,10 +82,6 @@ func renderAgentAction(a payments.AgentAction) agentActionBody {
 	return body
 }
 
-func renderAgentActionPage(p ports.Page[payments.AgentAction]) httpapi.Page[agentActionBody] {
-	return renderPage(p, renderAgentAction, func(a payments.AgentAction) string { return a.ID.String() })
-}
-
 type agentActionRejectRequest struct {
 	Reason string `json:"reason,omitempty" maxLength:"500" doc:"Reason, which the agent can read." example:"We buy from this supplier by invoice."`
 }
@@ -100,22 +96,19 @@ type listAgentApprovalsParams struct {
 }
 
 func registerAgentApprovals(a *httpapi.API, service AgentPayments) {
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listAgentApprovals", Path: "/agents/approvals", Tag: tagAgents, Summary: "List what waits for approval", Permission: platform.View,
 		Experimental: true,
 		Description: "Lists the actions of agents that wait for your approval, newest first by default. All filters must match; times are " +
 			"inclusive.",
-	}, func(ctx context.Context, call httpapi.Call, in *listAgentApprovalsParams) (ports.Page[payments.AgentAction], error) {
-		after, err := httpapi.CursorID[ident.AgentAction](in.Cursor)
-		if err != nil {
-			return ports.Page[payments.AgentAction]{}, err
-		}
+	}, func(ctx context.Context, call httpapi.Call, in *listAgentApprovalsParams, page ports.Paging) (
+		ports.Page[payments.AgentAction], error) {
 		return service.AgentActions(ctx, call.Principal.Platform, ports.AgentActionFilter{
-			Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
+			Paging: page,
 			Agent:  in.AgentID.Value, Customer: in.CustomerID.Value, Status: agent.ActionPending,
 			Created: inclusiveInterval(in.StartDate, in.EndDate),
 		})
-	}, renderAgentActionPage)
+	}, renderAgentAction, func(a payments.AgentAction) ident.AgentAction { return a.ID })
 
 	type actionParams struct {
 		AgentID  httpapi.ID[ident.Agent]       `path:"agentId" doc:"Id of the agent."`
@@ -158,19 +151,15 @@ func registerOwnActions(a *httpapi.API, service AgentPayments) {
 		httpapi.Paging
 		Status agentActionStatus `query:"status" doc:"Status of the action."`
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "agentListActions", Path: "/agents/me/actions", Tag: tagForAgents, Summary: "List the actions of the calling agent", Agent: true,
 		Experimental: true,
 		Description:  "Newest first.",
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[payments.AgentAction], error) {
-		after, err := httpapi.CursorID[ident.AgentAction](in.Cursor)
-		if err != nil {
-			return ports.Page[payments.AgentAction]{}, err
-		}
+	}, func(ctx context.Context, call httpapi.Call, in *listParams, page ports.Paging) (ports.Page[payments.AgentAction], error) {
 		return service.AgentActions(ctx, call.Principal.Platform, ports.AgentActionFilter{
-			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, Agent: call.Principal.Agent, Status: agent.ActionStatus(in.Status),
+			Paging: page, Agent: call.Principal.Agent, Status: agent.ActionStatus(in.Status),
 		})
-	}, renderAgentActionPage)
+	}, renderAgentAction, func(a payments.AgentAction) ident.AgentAction { return a.ID })
 
 	type actionParams struct {
 		ActionID httpapi.ID[ident.AgentAction] `path:"actionId" doc:"Id of the action."`

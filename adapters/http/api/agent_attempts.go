@@ -64,7 +64,7 @@ type listAgentAttemptsParams struct {
 }
 
 func registerAgentAttempts(a *httpapi.API, service Agents) {
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listAgentAttempts", Path: "/agents/{agentId}/attempts", Tag: tagAgents, Summary: "List what an agent has attempted",
 		Permission: platform.View, Experimental: true,
 		Description: "Lists the audit trail of an agent, also after the agent was deleted: each quote, execution, transfer, and registration " +
@@ -72,16 +72,10 @@ func registerAgentAttempts(a *httpapi.API, service Agents) {
 			"and each approval and rejection by you. Newest first by default. All filters must match; times are inclusive. Entries are kept for " +
 			"400 days.",
 		Errors: []fault.Code{fault.AgentNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *listAgentAttemptsParams) (ports.Page[agent.Attempt], error) {
-		after, err := httpapi.CursorID[ident.AgentAttempt](in.Cursor)
-		if err != nil {
-			return ports.Page[agent.Attempt]{}, err
-		}
+	}, func(ctx context.Context, call httpapi.Call, in *listAgentAttemptsParams, page ports.Paging) (ports.Page[agent.Attempt], error) {
 		return service.Attempts(ctx, call.Principal.Platform, ports.AgentAttemptFilter{
-			Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
+			Paging: page,
 			Agent:  in.AgentID.Value, Decision: agent.Decision(in.Decision), At: inclusiveInterval(in.StartDate, in.EndDate),
 		})
-	}, func(p ports.Page[agent.Attempt]) httpapi.Page[agentAttemptBody] {
-		return renderPage(p, renderAgentAttempt, func(a agent.Attempt) string { return a.ID.String() })
-	})
+	}, renderAgentAttempt, func(a agent.Attempt) ident.AgentAttempt { return a.ID })
 }

@@ -156,23 +156,17 @@ func registerAgents(a *httpapi.API, service Agents) {
 		return agentCreateResponse{Agent: renderAgent(c.Agent), DeviceCode: renderDeviceCode(c.Code)}
 	})
 
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listAgents", Path: "/agents", Tag: tagAgents, Summary: "List agents", Permission: platform.View, Experimental: true,
 		Description: "Newest first. All filters must match; times are inclusive.",
-	}, func(ctx context.Context, call httpapi.Call, in *listAgentsParams) (ports.Page[agent.WithUsage], error) {
-		after, err := httpapi.CursorID[ident.Agent](in.Cursor)
-		if err != nil {
-			return ports.Page[agent.WithUsage]{}, err
-		}
+	}, func(ctx context.Context, call httpapi.Call, in *listAgentsParams, page ports.Paging) (ports.Page[agent.WithUsage], error) {
 		return service.List(ctx, call.Principal.Platform, ports.AgentFilter{
-			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, Customer: in.CustomerID.Value,
+			Paging: page, Customer: in.CustomerID.Value,
 			Paused: in.IsPaused.Pointer(), Connected: in.IsConnected.Pointer(),
 			Created: inclusiveInterval(in.CreatedAfter, in.CreatedBefore),
 			Updated: inclusiveInterval(in.UpdatedAfter, in.UpdatedBefore),
 		})
-	}, func(p ports.Page[agent.WithUsage]) httpapi.Page[agentBody] {
-		return renderPage(p, renderAgent, func(a agent.WithUsage) string { return a.ID.String() })
-	})
+	}, renderAgent, func(a agent.WithUsage) ident.Agent { return a.ID })
 
 	type agentParams struct {
 		AgentID httpapi.ID[ident.Agent] `path:"agentId" doc:"Id of the agent."`

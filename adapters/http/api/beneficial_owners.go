@@ -184,21 +184,16 @@ func registerBeneficialOwners(a *httpapi.API, service BeneficialOwners) {
 		return service.CreateOwner(ctx, call.Principal, call.IdempotentRequest, in.Body.CustomerID.Value, in.Body.request())
 	}, renderBeneficialOwner)
 
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listBeneficialOwners", Path: "/beneficial-owners", Tag: tagVerification, Summary: "List beneficial owners",
 		Permission:  platform.View,
 		Description: "Returns the beneficial owners of a business, newest first.", Errors: []fault.Code{fault.UserNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *listBeneficialOwnersParams) (ports.Page[customer.BeneficialOwner], error) {
-		after, err := httpapi.CursorID[ident.BeneficialOwner](in.Cursor)
-		if err != nil {
-			return ports.Page[customer.BeneficialOwner]{}, err
-		}
+	}, func(ctx context.Context, call httpapi.Call, in *listBeneficialOwnersParams, page ports.Paging) (
+		ports.Page[customer.BeneficialOwner], error) {
 		return service.Owners(ctx, call.Principal.Platform, ports.BeneficialOwnerFilter{
-			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, Customer: in.CustomerID.Value,
+			Paging: page, Customer: in.CustomerID.Value,
 		})
-	}, func(p ports.Page[customer.BeneficialOwner]) httpapi.Page[beneficialOwnerBody] {
-		return renderPage(p, renderBeneficialOwner, func(o customer.BeneficialOwner) string { return o.ID.String() })
-	})
+	}, renderBeneficialOwner, func(o customer.BeneficialOwner) ident.BeneficialOwner { return o.ID })
 
 	type ownerParams struct {
 		ID httpapi.ID[ident.BeneficialOwner] `path:"beneficialOwnerId" doc:"Id of the beneficial owner."`

@@ -214,25 +214,19 @@ func registerCustomers(a *httpapi.API, service Customers) {
 		return service.Create(ctx, call.Principal.Platform, call.IdempotentRequest, in.Body.request())
 	}, renderCustomer)
 
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listCustomers", Path: "/customers", Tag: tagCustomers, Summary: "List customers", Permission: platform.View,
 		Description: "Newest first. All filters must match; times are inclusive.",
-	}, func(ctx context.Context, call httpapi.Call, in *listCustomersParams) (ports.Page[customer.Customer], error) {
-		after, err := httpapi.CursorID[ident.Customer](in.Cursor)
-		if err != nil {
-			return ports.Page[customer.Customer]{}, err
-		}
+	}, func(ctx context.Context, call httpapi.Call, in *listCustomersParams, page ports.Paging) (ports.Page[customer.Customer], error) {
 		address, _ := customer.ParseUMAAddress(in.UMAAddress)
 		return service.List(ctx, call.Principal.Platform, ports.CustomerFilter{
-			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, PlatformCustomerID: in.PlatformCustomerID,
+			Paging: page, PlatformCustomerID: in.PlatformCustomerID,
 			Type: customer.Type(in.CustomerType), Region: string(in.Region), Currency: money.Currency(in.Currency),
 			UMAAddress: address, IncludeDeleted: in.IsIncludingDeleted,
 			Created: inclusiveInterval(in.CreatedAfter, in.CreatedBefore),
 			Updated: inclusiveInterval(in.UpdatedAfter, in.UpdatedBefore),
 		})
-	}, func(p ports.Page[customer.Customer]) httpapi.Page[customerBody] {
-		return renderPage(p, renderCustomer, func(c customer.Customer) string { return c.ID.String() })
-	})
+	}, renderCustomer, func(c customer.Customer) ident.Customer { return c.ID })
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getCustomerById", Path: "/customers/{customerId}", Tag: tagCustomers, Summary: "Get a customer", Permission: platform.View,

@@ -127,24 +127,19 @@ func registerDocuments(a *httpapi.API, service Documents) {
 		httpapi.Paging
 		Holder documentHolder `query:"documentHolder" doc:"Customer or beneficial owner whom the documents are about."`
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listDocuments", Path: "/documents", Tag: tagDocuments, Summary: "List documents", Permission: platform.View,
 		Description: "Newest first.",
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[document.Document], error) {
-		after, err := httpapi.CursorID[ident.Document](in.Cursor)
-		if err != nil {
-			return ports.Page[document.Document]{}, err
-		}
-		f := ports.DocumentFilter{Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}}
+	}, func(ctx context.Context, call httpapi.Call, in *listParams, page ports.Paging) (ports.Page[document.Document], error) {
+		f := ports.DocumentFilter{Paging: page}
 		if in.Holder != "" {
+			var err error
 			if f.Holder, err = document.ParseHolder(string(in.Holder)); err != nil {
 				return ports.Page[document.Document]{}, fault.Invalid(fault.Field{Field: "documentHolder", Message: err.Error()})
 			}
 		}
 		return service.List(ctx, call.Principal.Platform, f)
-	}, func(p ports.Page[document.Document]) httpapi.Page[documentBody] {
-		return renderPage(p, renderDocument, func(d document.Document) string { return d.ID.String() })
-	})
+	}, renderDocument, func(d document.Document) ident.Document { return d.ID })
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getDocument", Path: "/documents/{documentId}", Tag: tagDocuments, Summary: "Get a document", Permission: platform.View,

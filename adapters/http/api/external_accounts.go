@@ -61,7 +61,7 @@ func renderExternalAccount(a account.External) externalAccountBody {
 }
 
 func renderExternalAccountPage(p ports.Page[account.External]) httpapi.Page[externalAccountBody] {
-	return renderPage(p, renderExternalAccount, func(a account.External) string { return a.ID.String() })
+	return httpapi.RenderPage(p, renderExternalAccount, func(a account.External) string { return a.ID.String() })
 }
 
 // externalAccountFilter returns the filter of a list request.

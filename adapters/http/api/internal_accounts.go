@@ -53,10 +53,6 @@ func newInternalAccountBody(a account.WithBalance, webhook bool) internalAccount
 	return body
 }
 
-func renderInternalAccountPage(p ports.Page[account.WithBalance]) httpapi.Page[internalAccountBody] {
-	return renderPage(p, renderInternalAccount, func(a account.WithBalance) string { return a.ID.String() })
-}
-
 // platformInternalAccountListResponse lists all internal accounts of the platform.
 type platformInternalAccountListResponse struct {
 	Data []internalAccountBody `json:"data" doc:"Accounts, newest first."`
@@ -82,19 +78,15 @@ func registerInternalAccounts(a *httpapi.API, service InternalAccounts) {
 		InternalAccountFilter
 		CustomerID httpapi.ID[ident.Customer] `query:"customerId" doc:"Customer who owns the account."`
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listCustomerInternalAccounts", Path: "/customers/internal-accounts", Tag: tagInternal,
 		Summary:    "List internal accounts of customers",
 		Permission: platform.View, Description: internalAccountsDescription + "Newest first.",
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[account.WithBalance], error) {
+	}, func(ctx context.Context, call httpapi.Call, in *listParams, page ports.Paging) (ports.Page[account.WithBalance], error) {
 		filter := in.filter()
-		after, err := httpapi.CursorID[ident.InternalAccount](in.Cursor)
-		if err != nil {
-			return ports.Page[account.WithBalance]{}, err
-		}
-		filter.Paging, filter.Customer = ports.Paging{Limit: in.Limit, After: after.UUID()}, in.CustomerID.Value
+		filter.Paging, filter.Customer = page, in.CustomerID.Value
 		return service.ListInternal(ctx, call.Principal.Platform, accounts.OwnedByCustomers, filter)
-	}, renderInternalAccountPage)
+	}, renderInternalAccount, func(a account.WithBalance) ident.InternalAccount { return a.ID })
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listPlatformInternalAccounts", Path: "/platform/internal-accounts", Tag: tagInternal, Summary: "List internal accounts of the " +
@@ -105,7 +97,7 @@ func registerInternalAccounts(a *httpapi.API, service InternalAccounts) {
 		filter.Limit = len(money.Currencies()) // at most one account per currency
 		return service.ListInternal(ctx, call.Principal.Platform, accounts.OwnedByPlatform, filter)
 	}, func(p ports.Page[account.WithBalance]) platformInternalAccountListResponse {
-		return platformInternalAccountListResponse{renderPage(p, renderInternalAccount, func(account.WithBalance) string { return "" }).Data}
+		return platformInternalAccountListResponse{renderList(p.Items, renderInternalAccount)}
 	})
 }
 
@@ -114,17 +106,13 @@ func registerAgentInternalAccounts(a *httpapi.API, service InternalAccounts) {
 		httpapi.Paging
 		InternalAccountFilter
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "agentListInternalAccounts", Path: "/agents/me/internal-accounts", Tag: tagForAgents, Summary: "List internal accounts as an agent",
 		Agent: true, AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
 		Description: "Lists the internal accounts of the agent's customer with which the policy lets it pay, newest first.",
-	}, func(ctx context.Context, call httpapi.Call, in *internalParams) (ports.Page[account.WithBalance], error) {
+	}, func(ctx context.Context, call httpapi.Call, in *internalParams, page ports.Paging) (ports.Page[account.WithBalance], error) {
 		filter := in.filter()
-		after, err := httpapi.CursorID[ident.InternalAccount](in.Cursor)
-		if err != nil {
-			return ports.Page[account.WithBalance]{}, err
-		}
-		filter.Paging = ports.Paging{Limit: in.Limit, After: after.UUID()}
+		filter.Paging = page
 		return service.ListInternalForAgent(ctx, call.Principal, filter)
-	}, renderInternalAccountPage)
+	}, renderInternalAccount, func(a account.WithBalance) ident.InternalAccount { return a.ID })
 }

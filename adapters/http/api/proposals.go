@@ -150,20 +150,14 @@ func registerProposals(a *httpapi.API, service Proposals) {
 		Action proposalAction `query:"action" doc:"Action of the proposal."`
 		Status proposalStatus `query:"status" doc:"Status of the proposal."`
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listLedgerProposals", Path: "/ledger/proposals", Tag: tagLedger, Summary: "List proposals", Permission: platform.View,
 		Description: "Returns the changes of the books that were proposed because they need four eyes, newest first by default.",
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[proposal.Stated], error) {
-		after, err := httpapi.CursorID[ident.Proposal](in.Cursor)
-		if err != nil {
-			return ports.Page[proposal.Stated]{}, err
-		}
+	}, func(ctx context.Context, call httpapi.Call, in *listParams, page ports.Paging) (ports.Page[proposal.Stated], error) {
 		return service.Proposals(ctx, call.Principal.Platform,
-			ports.ProposalFilter{Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
+			ports.ProposalFilter{Paging: page,
 				Action: books.Action(in.Action), Status: proposal.Status(in.Status)})
-	}, func(p ports.Page[proposal.Stated]) httpapi.Page[proposalBody] {
-		return renderPage(p, renderProposal, func(p proposal.Stated) string { return p.ID.String() })
-	})
+	}, renderProposal, func(p proposal.Stated) ident.Proposal { return p.ID })
 
 	type proposalParams struct {
 		ProposalID httpapi.ID[ident.Proposal] `path:"proposalId" doc:"Id of the proposal."`

@@ -264,12 +264,11 @@ type listQuotesParams struct {
 	AmountFilterParams
 }
 
-func (in *listQuotesParams) filter(p ident.Platform) (filter ports.QuoteFilter, err error) {
+func (in *listQuotesParams) filter(p ident.Platform, page ports.Paging) (filter ports.QuoteFilter, err error) {
 	// A quote is created with its transaction, whose id is the cursor.
 	of := TransactionFilterParams{StartDate: in.StartDate, EndDate: in.EndDate, AmountFilterParams: in.AmountFilterParams}
-	if filter.Transactions, err = of.filter(in.Paging, in.Sorting); err == nil {
-		err = in.limit(&filter.Transactions, p)
-	}
+	filter.Transactions = of.filter(page)
+	err = in.limit(&filter.Transactions, p)
 	for _, status := range in.Status {
 		filter.Statuses = append(filter.Statuses, quote.Status(status))
 	}
@@ -310,19 +309,17 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 		return service.GetQuote(ctx, call.Principal.Platform, in.QuoteID.Value)
 	}, renderQuote)
 
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listQuotes", Path: "/quotes", Tag: tagQuotes, Summary: "List quotes", Permission: platform.View,
 		Description: "Newest first by default. All filters must match; times are inclusive. Quotes that were never paid are deleted some time " +
 			"after they expired.",
-	}, func(ctx context.Context, call httpapi.Call, in *listQuotesParams) (ports.Page[quote.WithStatus], error) {
-		filter, err := in.filter(call.Principal.Platform)
+	}, func(ctx context.Context, call httpapi.Call, in *listQuotesParams, page ports.Paging) (ports.Page[quote.WithStatus], error) {
+		filter, err := in.filter(call.Principal.Platform, page)
 		if err != nil {
 			return ports.Page[quote.WithStatus]{}, err
 		}
 		return service.ListQuotes(ctx, call.Principal.Platform, filter)
-	}, func(p ports.Page[quote.WithStatus]) httpapi.Page[quoteBody] {
-		return renderPage(p, renderQuote, func(q quote.WithStatus) string { return q.Quote.Transaction.String() })
-	})
+	}, renderQuote, func(q quote.WithStatus) ident.Transaction { return q.Quote.Transaction })
 
 	type executeParams struct {
 		QuoteID   httpapi.ID[ident.Quote] `path:"quoteId" doc:"Id of the quote."`

@@ -169,20 +169,13 @@ func registerReceivables(a *httpapi.API, service Receivables) {
 		CustomerID httpapi.ID[ident.Customer] `query:"customerId" doc:"Id of the customer who owes."`
 		Currency   httpapi.Currency           `query:"currency" doc:"Currency."`
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listReceivables", Path: "/ledger/receivables", Tag: tagLedger, Summary: "List receivables", Permission: platform.View,
 		Description: "Returns what customers owe, or have owed, for collections that were returned, newest first by default.",
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[receivable.Receivable], error) {
-		after, err := httpapi.CursorID[ident.Receivable](in.Cursor)
-		if err != nil {
-			return ports.Page[receivable.Receivable]{}, err
-		}
-		return service.Receivables(ctx, call.Principal.Platform, ports.ReceivableFilter{Paging: ports.Paging{Limit: in.Limit, After: after.UUID(),
-			Ascending: in.Ascending()},
+	}, func(ctx context.Context, call httpapi.Call, in *listParams, page ports.Paging) (ports.Page[receivable.Receivable], error) {
+		return service.Receivables(ctx, call.Principal.Platform, ports.ReceivableFilter{Paging: page,
 			State: receivable.State(in.Status), Customer: in.CustomerID.Value, Currency: money.Currency(in.Currency)})
-	}, func(p ports.Page[receivable.Receivable]) httpapi.Page[ReceivableBody] {
-		return renderPage(p, renderReceivable, func(r receivable.Receivable) string { return r.ID.String() })
-	})
+	}, renderReceivable, func(r receivable.Receivable) ident.Receivable { return r.ID })
 
 	type getParams struct {
 		ReceivableID httpapi.ID[ident.Receivable] `path:"receivableId" doc:"Id of the receivable."`

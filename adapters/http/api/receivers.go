@@ -149,7 +149,7 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 			Ascending: in.SortOrder == "asc",
 			Country:   string(in.CountryCode), Currency: money.Currency(in.CurrencyCode), AllowedOnly: !in.Blocked})
 	}, func(p ports.Page[ports.Provider]) httpapi.Page[umaProviderBody] {
-		return renderPage(p, renderUMAProvider, func(p ports.Provider) string { return p.Domain })
+		return httpapi.RenderPage(p, renderUMAProvider, func(p ports.Provider) string { return p.Domain })
 	})
 
 	type estimateInput struct {

@@ -83,21 +83,15 @@ func registerStatementLines(a *httpapi.API, service Reconciliations) {
 		ReconciliationID httpapi.ID[ident.Reconciliation] `path:"reconciliationId" doc:"Id of the reconciliation."`
 		Status           string                           `query:"status" enum:"MATCHED,BREAK,RESOLVED" doc:"Status of the line."`
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listReconciliationLines", Path: "/ledger/reconciliations/{reconciliationId}/lines", Tag: tagLedger, Summary: "List statement lines",
 		Permission:  platform.View,
 		Description: "Returns the lines that first appeared on this statement, in file order, each with its result.",
 		Errors:      []fault.Code{fault.ReconciliationNotFound},
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[reconcile.LineDetails], error) {
-		after, err := httpapi.CursorID[ident.StatementLine](in.Cursor)
-		if err != nil {
-			return ports.Page[reconcile.LineDetails]{}, err
-		}
+	}, func(ctx context.Context, call httpapi.Call, in *listParams, page ports.Paging) (ports.Page[reconcile.LineDetails], error) {
 		return service.Lines(ctx, call.Principal.Platform, in.ReconciliationID.Value, ports.StatementLineFilter{
-			Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: true}, Status: reconcile.LineStatus(in.Status)})
-	}, func(p ports.Page[reconcile.LineDetails]) httpapi.Page[reconciledLine] {
-		return renderPage(p, renderReconciledLine, func(l reconcile.LineDetails) string { return statementLineID(l.ID).Value.String() })
-	})
+			Paging: ports.Paging{Limit: page.Limit, After: page.After, Ascending: true}, Status: reconcile.LineStatus(in.Status)})
+	}, renderReconciledLine, func(l reconcile.LineDetails) ident.StatementLine { return statementLineID(l.ID).Value })
 }
 
 // reconciliationBreak is a statement line or ledger entry without a match.
@@ -217,7 +211,7 @@ func registerBreaks(a *httpapi.API, service Reconciliations) {
 		}
 		return service.Breaks(ctx, call.Principal.Platform, in.ReconciliationID.Value, filter)
 	}, func(p ports.Page[reconcile.BreakDetails]) httpapi.Page[reconciliationBreak] {
-		return renderPage(p, renderBreak, func(b reconcile.BreakDetails) string { return b.ID.String() })
+		return httpapi.RenderPage(p, renderBreak, func(b reconcile.BreakDetails) string { return b.ID.String() })
 	}, func(_ context.Context, call httpapi.Call, in *breakParams) (reconciliation.Table, error) {
 		filter, err := in.filter()
 		return service.BreaksTable(call.Principal.Platform, in.ReconciliationID.Value, filter), err

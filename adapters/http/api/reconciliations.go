@@ -191,19 +191,13 @@ func registerReconciliations(a *httpapi.API, service Reconciliations) {
 		Account  string           `query:"account" maxLength:"60" doc:"Path of the ledger account." example:"rails/RTP"`
 		Currency httpapi.Currency `query:"currency" doc:"Currency of the account."`
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listReconciliations", Path: "/ledger/reconciliations", Tag: tagLedger, Summary: "List reconciliations", Permission: platform.View,
 		Description: "Newest first by default.",
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[reconcile.Run], error) {
-		after, err := httpapi.CursorID[ident.Reconciliation](in.Cursor)
-		if err != nil {
-			return ports.Page[reconcile.Run]{}, err
-		}
+	}, func(ctx context.Context, call httpapi.Call, in *listParams, page ports.Paging) (ports.Page[reconcile.Run], error) {
 		return service.List(ctx, call.Principal.Platform, ports.ReconciliationFilter{
-			Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()}, Path: in.Account, Currency: string(in.Currency)})
-	}, func(p ports.Page[reconcile.Run]) httpapi.Page[ReconciliationRun] {
-		return renderPage(p, renderReconciliationRun, func(run reconcile.Run) string { return run.ID.String() })
-	})
+			Paging: page, Path: in.Account, Currency: string(in.Currency)})
+	}, renderReconciliationRun, func(run reconcile.Run) ident.Reconciliation { return run.ID })
 
 	type getParams struct {
 		ReconciliationID httpapi.ID[ident.Reconciliation] `path:"reconciliationId" doc:"Id of the reconciliation."`

@@ -131,19 +131,15 @@ func pathPrefixes(prefix string) []string {
 
 func registerRequestLogs(a *httpapi.API, service RequestLog) {
 	a.MaskWhole(maskedWhole...)
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listRequestLogs", Path: "/request-logs", Tag: tagRequestLogs, Summary: "List API requests", Permission: platform.View,
 		Unlogged: true,
 		Description: "Lists the requests that your tokens and agents have made in the last week, in the order in which they were answered; " +
 			"the newest first by default. All filters must match; times are inclusive. Requests of a wrong secret are among them, and " +
 			"those to paths that do not exist. Requests appear within a second of their response.",
-	}, func(ctx context.Context, call httpapi.Call, in *listRequestLogsParams) (ports.Page[requestlog.Entry], error) {
-		after, err := httpapi.CursorID[ident.RequestLog](in.Cursor)
-		if err != nil {
-			return ports.Page[requestlog.Entry]{}, err
-		}
+	}, func(ctx context.Context, call httpapi.Call, in *listRequestLogsParams, page ports.Paging) (ports.Page[requestlog.Entry], error) {
 		filter := ports.RequestLogFilter{
-			Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
+			Paging: page,
 			Method: in.Method, Operation: in.OperationID, PathPrefixes: pathPrefixes(in.PathPrefix), IdempotencyKey: in.IdempotencyKey,
 			Token: in.TokenID.Value, Agent: in.AgentID.Value, Arrived: inclusiveInterval(in.StartDate, in.EndDate),
 		}
@@ -151,14 +147,13 @@ func registerRequestLogs(a *httpapi.API, service RequestLog) {
 			filter.Statuses = append(filter.Statuses, status.statusRange())
 		}
 		if in.RequestID != "" {
+			var err error
 			if filter.RequestID, err = uuid.Parse(in.RequestID); err != nil {
 				return ports.Page[requestlog.Entry]{}, fault.Invalid(fault.Field{Field: "requestId", Message: "must be a UUID"})
 			}
 		}
 		return service.List(ctx, call.Principal.Platform, filter)
-	}, func(p ports.Page[requestlog.Entry]) httpapi.Page[requestLogBody] {
-		return renderPage(p, renderRequestLog, func(e requestlog.Entry) string { return e.ID.String() })
-	})
+	}, renderRequestLog, func(e requestlog.Entry) ident.RequestLog { return e.ID })
 
 	type getParams struct {
 		ID httpapi.ID[ident.RequestLog] `path:"requestLogId" doc:"Id of the entry."`

@@ -5,9 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	httpapi "causeway/adapters/http"
 	"causeway/core/account"
-	"causeway/ports"
 )
 
 // The tags of the operations.
@@ -51,19 +49,6 @@ func schemaName(t account.Type) string {
 
 func stringListSchema() *huma.Schema {
 	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}
-}
-
-// renderPage renders one page of a list.
-func renderPage[Item, Body any](p ports.Page[Item], body func(Item) Body, id func(Item) string) httpapi.Page[Body] {
-	bodies := make([]Body, len(p.Items))
-	for i, item := range p.Items {
-		bodies[i] = body(item)
-	}
-	var last httpapi.Cursor
-	if len(p.Items) > 0 {
-		last.ID = id(p.Items[len(p.Items)-1])
-	}
-	return httpapi.NewPage(bodies, p.More, last, p.Total, p.TotalIsMinimum)
 }
 
 // renderList renders a list that is not paginated. It is never null.

@@ -80,23 +80,17 @@ func registerTokens(a *httpapi.API, service Platforms) {
 			in.Body.permissions())
 	}, renderToken)
 
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listTokens", Path: "/tokens", Tag: tagTokens, Summary: "List tokens", Permission: platform.View,
 		Description: "Newest first, without secrets. All filters must match; times are inclusive.",
-	}, func(ctx context.Context, call httpapi.Call, in *listTokensParams) (ports.Page[platform.Token], error) {
-		after, err := httpapi.CursorID[ident.Token](in.Cursor)
-		if err != nil {
-			return ports.Page[platform.Token]{}, err
-		}
+	}, func(ctx context.Context, call httpapi.Call, in *listTokensParams, page ports.Paging) (ports.Page[platform.Token], error) {
 		return service.Tokens(ctx, call.Principal.Platform, ports.TokenFilter{
-			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, Name: in.Name,
+			Paging: page, Name: in.Name,
 			Created: inclusiveInterval(in.CreatedAfter, in.CreatedBefore),
 			Updated: inclusiveInterval(in.UpdatedAfter, in.UpdatedBefore),
 		})
-	}, func(p ports.Page[platform.Token]) httpapi.Page[apiTokenBody] {
-		return renderPage(p, func(t platform.Token) apiTokenBody { return renderToken(platforms.IssuedToken{Token: t}) },
-			func(t platform.Token) string { return t.ID.String() })
-	})
+	}, func(t platform.Token) apiTokenBody { return renderToken(platforms.IssuedToken{Token: t}) },
+		func(t platform.Token) ident.Token { return t.ID })
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "getTokenById", Path: "/tokens/{tokenId}", Tag: tagTokens, Summary: "Get a token", Permission: platform.View,

@@ -164,19 +164,17 @@ func registerTransactions(a *httpapi.API, service Payments) {
 		return service.GetTransaction(ctx, call.Principal.Platform, in.TransactionID.Value)
 	}, renderTransaction)
 
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listTransactions", Path: "/transactions", Tag: tagTransactions, Summary: "List transactions", Permission: platform.View,
 		Description: "Newest first by default. All filters must match; times are inclusive.",
-	}, func(ctx context.Context, call httpapi.Call, in *listTransactionsParams) (ports.Page[transaction.Transaction], error) {
-		filter, err := in.filter(in.Paging, in.Sorting)
-		if err == nil {
-			err = in.limit(&filter, call.Principal.Platform)
-		}
-		if err != nil {
+	}, func(ctx context.Context, call httpapi.Call, in *listTransactionsParams, page ports.Paging) (
+		ports.Page[transaction.Transaction], error) {
+		filter := in.filter(page)
+		if err := in.limit(&filter, call.Principal.Platform); err != nil {
 			return ports.Page[transaction.Transaction]{}, err
 		}
 		return service.ListTransactions(ctx, call.Principal.Platform, filter)
-	}, renderTransactionPage)
+	}, renderTransaction, transactionID)
 }
 
 type cancelTransactionRequest struct {
@@ -226,9 +224,7 @@ type confirmReceiptRequest struct {
 	At httpapi.Time `json:"receiptDeliveryConfirmedAt,omitzero" doc:"Time at which the payer has got the receipt; now if you omit it."`
 }
 
-func renderTransactionPage(p ports.Page[transaction.Transaction]) httpapi.Page[transactionBody] {
-	return renderPage(p, renderTransaction, func(t transaction.Transaction) string { return t.ID.String() })
-}
+func transactionID(t transaction.Transaction) ident.Transaction { return t.ID }
 
 type listTransactionsParams struct {
 	httpapi.Paging
@@ -301,18 +297,16 @@ func (in OwnerParams) limit(filter *ports.TransactionFilter, p ident.Platform) e
 	return nil
 }
 
-func (in TransactionFilterParams) filter(paging httpapi.Paging, sorting httpapi.Sorting) (ports.TransactionFilter, error) {
-	after, err := httpapi.CursorID[ident.Transaction](paging.Cursor)
+func (in TransactionFilterParams) filter(page ports.Paging) ports.TransactionFilter {
 	var statuses []transaction.Status
 	for _, status := range in.Status {
 		statuses = append(statuses, transaction.Status(status))
 	}
 	return ports.TransactionFilter{
-		Paging:  ports.Paging{Limit: paging.Limit, After: after.UUID(), Ascending: sorting.Ascending()},
-		Account: in.AccountIdentifier, Sender: in.SenderAccountIdentifier, Receiver: in.ReceiverAccountIdentifier,
+		Paging: page, Account: in.AccountIdentifier, Sender: in.SenderAccountIdentifier, Receiver: in.ReceiverAccountIdentifier,
 		Statuses: statuses, Type: transaction.Type(in.Type), Reference: in.Reference,
 		Created: inclusiveInterval(in.StartDate, in.EndDate), Amounts: in.amounts(),
-	}, err
+	}
 }
 
 func registerAgentTransactions(a *httpapi.API, service Payments) {
@@ -321,18 +315,14 @@ func registerAgentTransactions(a *httpapi.API, service Payments) {
 		httpapi.Sorting
 		TransactionFilterParams
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "agentListTransactions", Path: "/agents/me/transactions", Tag: tagForAgents, Summary: "List transactions as an agent", Agent: true,
 		AgentPermissions: []platform.Permission{mayViewTransactions}, Experimental: true,
 		Description: "Lists all transactions of the agent's customer, also those that the agent did not make: `agentId` of a transaction is " +
 			"the agent. Newest first by default. All filters must match; times are inclusive.",
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[transaction.Transaction], error) {
-		filter, err := in.filter(in.Paging, in.Sorting)
-		if err != nil {
-			return ports.Page[transaction.Transaction]{}, err
-		}
-		return service.AgentTransactions(ctx, call.Principal, filter)
-	}, renderTransactionPage)
+	}, func(ctx context.Context, call httpapi.Call, in *listParams, page ports.Paging) (ports.Page[transaction.Transaction], error) {
+		return service.AgentTransactions(ctx, call.Principal, in.filter(page))
+	}, renderTransaction, transactionID)
 
 	type getParams struct {
 		TransactionID httpapi.ID[ident.Transaction] `path:"transactionId" doc:"Id of the transaction."`

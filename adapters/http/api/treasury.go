@@ -179,21 +179,15 @@ func registerTreasury(a *httpapi.API, service Treasury) {
 		Kind   string `query:"kind" enum:"SWEEP,TRANSFER,SETTLEMENT" doc:"Kind of movement."`
 		Status string `query:"status" enum:"IN_TRANSIT" doc:"Only transfers that have not arrived."`
 	}
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listTreasuryMovements", Path: "/ledger/treasury/movements", Tag: tagLedger, Summary: "List treasury movements",
 		Permission:  platform.View,
 		Description: "Returns sweeps, transfers and settlements, newest first by default.",
-	}, func(ctx context.Context, call httpapi.Call, in *listParams) (ports.Page[treasury.Movement], error) {
-		after, err := httpapi.CursorID[ident.Movement](in.Cursor)
-		if err != nil {
-			return ports.Page[treasury.Movement]{}, err
-		}
+	}, func(ctx context.Context, call httpapi.Call, in *listParams, page ports.Paging) (ports.Page[treasury.Movement], error) {
 		return service.Movements(ctx, call.Principal.Platform,
-			ports.MovementFilter{Paging: ports.Paging{Limit: in.Limit, After: after.UUID(), Ascending: in.Ascending()},
+			ports.MovementFilter{Paging: page,
 				Kind: treasury.Kind(in.Kind), Open: in.Status != ""})
-	}, func(p ports.Page[treasury.Movement]) httpapi.Page[treasuryMovementBody] {
-		return renderPage(p, renderMovement, func(m treasury.Movement) string { return m.ID.String() })
-	})
+	}, renderMovement, func(m treasury.Movement) ident.Movement { return m.ID })
 
 	type getParams struct {
 		MovementID httpapi.ID[ident.Movement] `path:"movementId" doc:"Id of the movement."`

@@ -99,21 +99,16 @@ func registerVerifications(a *httpapi.API, service Verifications) {
 		return service.Submit(ctx, call.Principal, call.IdempotentRequest, in.Body.CustomerID.Value)
 	}, renderVerification)
 
-	httpapi.Get(a, httpapi.Operation{
+	httpapi.GetPage(a, httpapi.Operation{
 		ID: "listVerifications", Path: "/verifications", Tag: tagVerification, Summary: "List verifications", Permission: platform.View,
 		Description: "Newest first. All filters must match.",
-	}, func(ctx context.Context, call httpapi.Call, in *listVerificationsParams) (ports.Page[verification.Verification], error) {
-		after, err := httpapi.CursorID[ident.Verification](in.Cursor)
-		if err != nil {
-			return ports.Page[verification.Verification]{}, err
-		}
+	}, func(ctx context.Context, call httpapi.Call, in *listVerificationsParams, page ports.Paging) (
+		ports.Page[verification.Verification], error) {
 		return service.List(ctx, call.Principal.Platform, ports.VerificationFilter{
-			Paging: ports.Paging{Limit: in.Limit, After: after.UUID()}, Customer: in.CustomerID.Value,
+			Paging: page, Customer: in.CustomerID.Value,
 			Status: verification.Status(in.VerificationStatus),
 		})
-	}, func(p ports.Page[verification.Verification]) httpapi.Page[verificationBody] {
-		return renderPage(p, renderVerification, func(v verification.Verification) string { return v.ID.String() })
-	})
+	}, renderVerification, func(v verification.Verification) ident.Verification { return v.ID })
 
 	type getParams struct {
 		ID httpapi.ID[ident.Verification] `path:"verificationId" doc:"Id of the verification."`

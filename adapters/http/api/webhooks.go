@@ -220,7 +220,7 @@ func registerDeliveries(a *httpapi.API, service Webhooks) {
 
 // renderDeliveryPage renders one page of a list, without a total count.
 func renderDeliveryPage(p ports.DeliveryPage) httpapi.Page[webhookDeliveryBody] {
-	page := renderPage(ports.Page[ports.Delivery]{Items: p.Items, More: p.More}, renderDelivery,
+	page := httpapi.RenderPage(ports.Page[ports.Delivery]{Items: p.Items, More: p.More}, renderDelivery,
 		func(d ports.Delivery) string { return d.ID.String() })
 	page.TotalCount = nil
 	return page
