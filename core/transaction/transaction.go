@@ -10,14 +10,31 @@ import (
 	"causeway/core/tracing"
 )
 
-// Type is the direction of a transaction from the customer's view.
+// Type says whether the customer sends or receives.
 type Type string
 
-// The directions.
+// The types.
 const (
 	Outgoing Type = "OUTGOING"
 	Incoming Type = "INCOMING"
 )
+
+// Direction is what a payment does to the money of its customer.
+type Direction string
+
+// The directions of money.
+const (
+	Credit Direction = "CREDIT" // the customer receives
+	Debit  Direction = "DEBIT"  // the customer sends
+)
+
+// Direction returns what a payment of the type does to the money of its customer.
+func (t Type) Direction() Direction {
+	if t == Incoming {
+		return Credit
+	}
+	return Debit
+}
 
 // Endpoint is the source or the destination of a payment: an account, a UMA address or just-in-time
 // funding.

@@ -26,6 +26,7 @@ type internalAccountBody struct {
 	Type                string                            `json:"type" enum:"INTERNAL_FIAT,INTERNAL_CRYPTO,EMBEDDED_WALLET" doc:"Type of account. An EMBEDDED_WALLET is held under the customer's own keys."`
 	Status              string                            `json:"status" enum:"PENDING,ACTIVE,CLOSED,FROZEN" doc:"Status of the account. Only ACTIVE accounts can send and receive." example:"ACTIVE"`
 	Balance             currencyAmount                    `json:"balance" doc:"Available balance."`
+	TotalBalance        currencyAmount                    `json:"totalBalance" doc:"Balance with what is held. Nothing is: a payment takes its whole amount when it is made, and returns it if it fails. So it is always the balance."`
 	FundingInstructions []paymentInstructions             `json:"fundingPaymentInstructions" doc:"Instructions to fund the account, at any time and with any amount. They do not change. Empty for embedded wallets and for currencies without funding instructions."`
 	PrivateEnabled      *bool                             `json:"privateEnabled,omitempty" doc:"Embedded wallets only: whether the wallet is private on the blockchain."`
 	CreatedAt           httpapi.Time                      `json:"createdAt" doc:"Time the account was opened."`
@@ -38,9 +39,10 @@ func renderInternalAccount(a account.WithBalance) internalAccountBody {
 
 // newInternalAccountBody renders an account for a response or a webhook.
 func newInternalAccountBody(a account.WithBalance, webhook bool) internalAccountBody {
+	balance := renderAmount(money.Amount{Minor: a.Balance, Currency: a.Currency})
 	body := internalAccountBody{
 		ID: httpapi.NewID(a.ID), CustomerID: httpapi.NewID(a.Customer), Type: string(a.Type), Status: string(a.Status),
-		Balance:             renderAmount(money.Amount{Minor: a.Balance, Currency: a.Currency}),
+		Balance: balance, TotalBalance: balance,
 		FundingInstructions: renderInstructions(a.Instructions, webhook),
 		CreatedAt:           httpapi.NewTime(a.CreatedAt), UpdatedAt: httpapi.NewTime(a.UpdatedAt),
 	}

@@ -73,6 +73,7 @@ func TestListCustomerInternalAccounts(t *testing.T) {
 	}
 	listed.assertBody(t, `{"data": [{"id": "`+dollars+`", "customerId": "`+ana+`", "type": "INTERNAL_FIAT", "status": "ACTIVE",
 		"balance": {"amount": 10050, "currency": {"code": "USD", "name": "US Dollar", "symbol": "$", "decimals": 2}},
+		"totalBalance": {"amount": 10050, "currency": {"code": "USD", "name": "US Dollar", "symbol": "$", "decimals": 2}},
 		"fundingPaymentInstructions": [{"instructionsNotes": "*", "accountOrWalletInfo": {"accountType": "US_ACCOUNT", "accountNumber": "4210000017", "routingNumber": "021000021",
 			"accountHolderName": "Causeway Client Money FBO Ana Silva", "bankName": "Causeway Sandbox Bank", "paymentRails": "*", "reference": "`+
 		reference+`"}}],
@@ -80,7 +81,7 @@ func TestListCustomerInternalAccounts(t *testing.T) {
 	wallet := b.must(200, "GET", list+"&type=EMBEDDED_WALLET", "")
 	wallet.assertBody(t, `{"data": [{"id": "*", "customerId": "`+ana+
 		`", "type": "EMBEDDED_WALLET", "status": "ACTIVE", "fundingPaymentInstructions": [], "privateEnabled": false,
-		"balance": {"amount": 0, "currency": {"code": "USDB", "name": "*", "symbol": "*", "decimals": 6}}, "createdAt": "*", "updatedAt": "*"}], "hasMore": false, "totalCount": 1}`)
+		"balance": {"amount": 0, "currency": {"code": "USDB", "name": "*", "symbol": "*", "decimals": 6}}, "totalBalance": "*", "createdAt": "*", "updatedAt": "*"}], "hasMore": false, "totalCount": 1}`)
 	chains := b.must(200, "GET", list+"&currency=USDC", "").body["data"].([]any)[0].(map[string]any)["fundingPaymentInstructions"].([]any)
 	if len(chains) != 4 {
 		t.Errorf("%d chains for USDC, want 4", len(chains))
@@ -146,7 +147,7 @@ func TestPlatformInternalAccounts_CreatedForNewCurrency(t *testing.T) {
 
 	b.must(200, "GET", "/platform/internal-accounts?currency=NGN", "").assertBody(t,
 		`{"data": [{"id": "*", "type": "INTERNAL_FIAT", "status": "ACTIVE", "fundingPaymentInstructions": [],
-		"balance": {"amount": 0, "currency": {"code": "NGN", "name": "*", "symbol": "*", "decimals": 2}}, "createdAt": "*", "updatedAt": "*"}]}`)
+		"balance": {"amount": 0, "currency": {"code": "NGN", "name": "*", "symbol": "*", "decimals": 2}}, "totalBalance": "*", "createdAt": "*", "updatedAt": "*"}]}`)
 	if n := len(b.must(200, "GET", "/platform/internal-accounts", "").dataStrings("id")); n != 5 {
 		t.Errorf("%d accounts, want 5: those of currencies no longer used stay", n)
 	}

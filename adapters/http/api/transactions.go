@@ -38,6 +38,7 @@ type transactionBody struct {
 	ID                  httpapi.ID[ident.Transaction] `json:"id" doc:"Id of the transaction."`
 	Status              string                        `json:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"Status of the transaction. PENDING: awaiting funding. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment."`
 	Type                string                        `json:"type" enum:"OUTGOING,INCOMING" doc:"Direction: OUTGOING if the customer sends, INCOMING if the customer receives."`
+	Direction           string                        `json:"direction" enum:"CREDIT,DEBIT" doc:"CREDIT if the customer receives, as INCOMING payments, and DEBIT if the customer sends."`
 	Source              paymentSource                 `json:"source" doc:"Source of the funds."`
 	Destination         paymentDestination            `json:"destination" doc:"Destination of the funds."`
 	SentAmount          *currencyAmount               `json:"sentAmount,omitempty" doc:"OUTGOING only: total amount sent, including fees."`
@@ -102,7 +103,7 @@ func renderTransaction(t transaction.Transaction) transactionBody {
 
 func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody {
 	body := transactionBody{
-		ID: httpapi.NewID(t.ID), Status: string(t.State.Status), Type: string(t.Type),
+		ID: httpapi.NewID(t.ID), Status: string(t.State.Status), Type: string(t.Type), Direction: string(t.Type.Direction()),
 		Source: renderSource(t.Source), Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationRail),
 		ReceivedAmount: renderAmount(t.ReceiverAmount()),
 		CustomerID:     ownerID(t.Platform, t.Customer), PlatformCustomerID: t.PlatformCustomerID,

@@ -176,7 +176,7 @@ func TestWallets_SignedOperations(t *testing.T) {
 			`{"id": "` + walletID + `", "encryptedWalletCredentials": "{\"version\":\"v1.0.0\"}"}`,
 			[]any{fakeCredential.Account, must(wallet.ParseClientKey(clientKey))}},
 		{"PATCH", "/internal-accounts/" + walletID, `{"privateEnabled": true}`, 200,
-			`{"id": "` + walletID + `", "type": "EMBEDDED_WALLET", "status": "", "balance": "*", "fundingPaymentInstructions": [],
+			`{"id": "` + walletID + `", "type": "EMBEDDED_WALLET", "status": "", "balance": "*", "totalBalance": "*", "fundingPaymentInstructions": [],
 			"privateEnabled": true, "createdAt": "*", "updatedAt": "*"}`,
 			[]any{fakeCredential.Account, account.InternalChange{PrivateEnabled: new(true)}}},
 	} {
