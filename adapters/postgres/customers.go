@@ -39,6 +39,7 @@ type customerDetails struct {
 	FullName    string          `json:"fullName,omitempty"`
 	BirthDate   string          `json:"birthDate,omitempty"`
 	Nationality string          `json:"nationality,omitempty"`
+	Diligence   diligenceColumn `json:"diligence,omitzero"`
 	Business    *businessColumn `json:"business,omitempty"`
 	Address     *addressColumn  `json:"address,omitempty"`
 	Consent     *consentColumn  `json:"endUserTermsConsent,omitempty"`
@@ -62,6 +63,27 @@ type businessColumn struct {
 	ExpectedMonthlyTransactionCount  string   `json:"expectedMonthlyTransactionCount,omitempty"`
 	ExpectedMonthlyTransactionVolume string   `json:"expectedMonthlyTransactionVolume,omitempty"`
 	ExpectedRecipientJurisdictions   []string `json:"expectedRecipientJurisdictions,omitempty"`
+	SourceOfFundsCategories          []string `json:"sourceOfFundsCategories,omitempty"`
+	SourceOfFundsOtherDescription    string   `json:"sourceOfFundsOtherDescription,omitempty"`
+	PurposeOfAccountOtherDescription string   `json:"purposeOfAccountOtherDescription,omitempty"`
+	ExpectedCounterpartyCountries    []string `json:"expectedCounterpartyCountries,omitempty"`
+	NAICSCode                        string   `json:"naicsCode,omitempty"`
+	PrimaryContactFirstName          string   `json:"primaryContactFirstName,omitempty"`
+	PrimaryContactLastName           string   `json:"primaryContactLastName,omitempty"`
+}
+
+type diligenceColumn struct {
+	SourceOfFundsCategories          []string `json:"sourceOfFundsCategories,omitempty"`
+	SourceOfFundsOtherDescription    string   `json:"sourceOfFundsOtherDescription,omitempty"`
+	SourceOfWealthCategories         []string `json:"sourceOfWealthCategories,omitempty"`
+	SourceOfWealthOtherDescription   string   `json:"sourceOfWealthOtherDescription,omitempty"`
+	PurposeOfAccount                 string   `json:"purposeOfAccount,omitempty"`
+	PurposeOfAccountOtherDescription string   `json:"purposeOfAccountOtherDescription,omitempty"`
+	ExpectedMonthlyTransactionCount  string   `json:"expectedMonthlyTransactionCount,omitempty"`
+	ExpectedMonthlyTransactionVolume string   `json:"expectedMonthlyTransactionVolume,omitempty"`
+	AnnualIncomeRange                string   `json:"annualIncomeRange,omitempty"`
+	NetWorthRange                    string   `json:"netWorthRange,omitempty"`
+	PEPStatus                        string   `json:"pepStatus,omitempty"`
 }
 
 type consentColumn struct {
@@ -101,14 +123,14 @@ func customerNotFound(id ident.Customer) error {
 
 func newCustomerDetails(c customer.Customer) customerDetails {
 	return customerDetails{
-		FullName: c.FullName, BirthDate: c.BirthDate, Nationality: c.Nationality,
+		FullName: c.FullName, BirthDate: c.BirthDate, Nationality: c.Nationality, Diligence: diligenceColumn(c.Diligence),
 		Business: (*businessColumn)(c.Business), Address: (*addressColumn)(c.Address), Consent: (*consentColumn)(c.Consent),
 		IdentityChangedAt: c.IdentityChangedAt, ErasedAt: c.ErasedAt,
 	}
 }
 
 func (d customerDetails) set(c *customer.Customer) {
-	c.FullName, c.BirthDate, c.Nationality = d.FullName, d.BirthDate, d.Nationality
+	c.FullName, c.BirthDate, c.Nationality, c.Diligence = d.FullName, d.BirthDate, d.Nationality, customer.Diligence(d.Diligence)
 	c.Business, c.Address = (*customer.BusinessInfo)(d.Business), (*party.Address)(d.Address)
 	c.Consent = (*customer.Consent)(d.Consent)
 	c.IdentityChangedAt, c.ErasedAt = d.IdentityChangedAt, d.ErasedAt

@@ -32,6 +32,10 @@ func TestCustomer_RoundTrip(t *testing.T) {
 	person.FullName, person.BirthDate, person.Nationality = "Ana 'Aninha' D’Ávila", "1990-02-28", "BR"
 	person.Address = &party.Address{Line1: "Rua \"A\" 1", Line2: "ap. 2", City: "São Paulo", State: "SP",
 		PostalCode: "01000-000", Country: "BR"}
+	person.Diligence = customer.Diligence{SourceOfFundsCategories: []string{"SALARY"}, SourceOfFundsOtherDescription: "a",
+		SourceOfWealthCategories: []string{"GIFT"}, SourceOfWealthOtherDescription: "b", PurposeOfAccount: "OTHER",
+		PurposeOfAccountOtherDescription: "c", ExpectedMonthlyTransactionCount: "COUNT_UNDER_10",
+		ExpectedMonthlyTransactionVolume: "VOLUME_OVER_10M", AnnualIncomeRange: "UNDER_50K", NetWorthRange: "OVER_25M", PEPStatus: "HIO"}
 	person.UpdatedAt, person.DeletedAt = noon.Add(time.Minute), noon.Add(time.Minute)
 	business := newCustomer(c.platform, "business")
 	business.Type, business.FullName = customer.Business, ""
@@ -39,7 +43,9 @@ func TestCustomer_RoundTrip(t *testing.T) {
 		LegalName: "Acme & Söhne GmbH", DoingBusinessAs: "Acme", Country: "DE", RegistrationNumber: "HRB 001", IncorporatedOn: "1999-12-31",
 		EntityType: "LLC", TaxID: "DE1", CountriesOfOperation: []string{"DE", "AT"}, BusinessType: "INFORMATION", PurposeOfAccount: "OTHER",
 		SourceOfFunds: "sales", ExpectedMonthlyTransactionCount: "COUNT_UNDER_10", ExpectedMonthlyTransactionVolume: "VOLUME_OVER_10M",
-		ExpectedRecipientJurisdictions: []string{"US"},
+		ExpectedRecipientJurisdictions: []string{"US"}, SourceOfFundsCategories: []string{"LOANS"}, SourceOfFundsOtherDescription: "d",
+		PurposeOfAccountOtherDescription: "e", ExpectedCounterpartyCountries: []string{"FR"}, NAICSCode: "5112",
+		PrimaryContactFirstName: "Ana", PrimaryContactLastName: "Silva",
 	}
 	c.createCustomers(t, least, person, business)
 

@@ -3,6 +3,7 @@ package customer
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
@@ -27,6 +28,7 @@ type Request struct {
 	FullName           string
 	BirthDate          string
 	Nationality        string
+	Diligence          Diligence
 	Address            *party.Address
 	Business           *BusinessInfo
 	Consent            *Consent
@@ -61,7 +63,7 @@ func Create(r Request, owner platform.Platform, id ident.Customer, generated uui
 	}
 	switch c.Type {
 	case Individual:
-		c.FullName, c.BirthDate, c.Nationality = r.FullName, r.BirthDate, r.Nationality
+		c.FullName, c.BirthDate, c.Nationality, c.Diligence = r.FullName, r.BirthDate, r.Nationality, r.Diligence.clone()
 	case Business:
 		c.Business = r.Business.clone()
 		if r.Business == nil {
@@ -93,6 +95,7 @@ func (r Request) checkData(kind Type, bad *party.Problems, now time.Time) {
 		bad.PersonName("fullName", r.FullName, party.Optional)
 		bad.PastDate("birthDate", r.BirthDate, party.Optional, minBirthYear, now)
 		bad.Country("nationality", r.Nationality, party.Optional)
+		r.Diligence.check(bad)
 	case Business:
 		r.Business.check(bad, now)
 	}
@@ -171,6 +174,8 @@ var (
 	}
 )
 
+var naicsCode = regexp.MustCompile(`^[0-9]{2,6}$`)
+
 // minIncorporationYear is the earliest accepted year of incorporation; no registered company
 // is older.
 const minIncorporationYear = 700
@@ -195,6 +200,15 @@ func (b *BusinessInfo) check(bad *party.Problems, now time.Time) {
 	bad.OneOf(path+"expectedMonthlyTransactionCount", b.ExpectedMonthlyTransactionCount, party.Optional, MonthlyCounts)
 	bad.OneOf(path+"expectedMonthlyTransactionVolume", b.ExpectedMonthlyTransactionVolume, party.Optional, MonthlyVolumes)
 	checkCountries(path+"expectedRecipientJurisdictions", b.ExpectedRecipientJurisdictions, bad)
+	checkCategories(path+"sourceOfFundsCategories", b.SourceOfFundsCategories, BusinessFunds, bad)
+	bad.Text(path+"sourceOfFundsOtherDescription", b.SourceOfFundsOtherDescription, party.Optional, maxDescription)
+	bad.Text(path+"purposeOfAccountOtherDescription", b.PurposeOfAccountOtherDescription, party.Optional, maxDescription)
+	checkCountries(path+"expectedCounterpartyCountries", b.ExpectedCounterpartyCountries, bad)
+	if b.NAICSCode != "" && !naicsCode.MatchString(b.NAICSCode) {
+		bad.AddRule(path+"naicsCode", "must be 2 to 6 digits", "pattern", naicsCode.String())
+	}
+	bad.PersonName(path+"primaryContactFirstName", b.PrimaryContactFirstName, party.Optional)
+	bad.PersonName(path+"primaryContactLastName", b.PrimaryContactLastName, party.Optional)
 }
 
 func (b *BusinessInfo) clone() *BusinessInfo {
@@ -204,6 +218,8 @@ func (b *BusinessInfo) clone() *BusinessInfo {
 	info := *b
 	info.CountriesOfOperation = slices.Clone(b.CountriesOfOperation)
 	info.ExpectedRecipientJurisdictions = slices.Clone(b.ExpectedRecipientJurisdictions)
+	info.SourceOfFundsCategories = slices.Clone(b.SourceOfFundsCategories)
+	info.ExpectedCounterpartyCountries = slices.Clone(b.ExpectedCounterpartyCountries)
 	return &info
 }
 

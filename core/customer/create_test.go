@@ -1,6 +1,7 @@
 package customer_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +50,9 @@ func businessRequest() customer.Request {
 			EntityType: "LLC", TaxID: "DE123456789", CountriesOfOperation: []string{"DE", "FR"}, BusinessType: "INFORMATION",
 			PurposeOfAccount: "CONTRACTOR_PAYOUTS", SourceOfFunds: "Sales of software", ExpectedMonthlyTransactionCount: "COUNT_100_TO_500",
 			ExpectedMonthlyTransactionVolume: "VOLUME_100K_TO_1M", ExpectedRecipientJurisdictions: []string{"US", "MX"},
+			SourceOfFundsCategories: []string{"OPERATING_REVENUE", "OTHER"}, SourceOfFundsOtherDescription: "Sale of a patent",
+			PurposeOfAccountOtherDescription: "Deposits", ExpectedCounterpartyCountries: []string{"FR"}, NAICSCode: "5112",
+			PrimaryContactFirstName: "Ana", PrimaryContactLastName: "Silva",
 		},
 	}
 }
@@ -94,6 +98,9 @@ func TestCreate_Business(t *testing.T) {
 		want.ExpectedRecipientJurisdictions) {
 		t.Errorf("countries %v, jurisdictions %v", info.CountriesOfOperation, info.ExpectedRecipientJurisdictions)
 	}
+	if !reflect.DeepEqual(info, want) {
+		t.Errorf("%+v, want %+v", info, want)
+	}
 	if info.LegalName != want.LegalName || info.TaxID != want.TaxID || info.IncorporatedOn != want.IncorporatedOn ||
 		info.BusinessType != want.BusinessType {
 		t.Errorf("%+v", info)
@@ -127,6 +134,7 @@ func TestCreate_RejectsEachInvalidField(t *testing.T) {
 	// Each invalid field is refused by its own path and no other.
 	t.Parallel()
 	individual := func(change func(*customer.Request)) customer.Request { r := individualRequest(); change(&r); return r }
+	said := func(d customer.Diligence) customer.Request { return customer.Request{Type: "INDIVIDUAL", Diligence: d} }
 	company := func(change func(*customer.BusinessInfo)) customer.Request {
 		r := businessRequest()
 		change(r.Business)
@@ -180,6 +188,30 @@ func TestCreate_RejectsEachInvalidField(t *testing.T) {
 			company(func(b *customer.BusinessInfo) { b.ExpectedMonthlyTransactionVolume = "VOLUME" })},
 		{"businessInfo.expectedRecipientJurisdictions[0]",
 			company(func(b *customer.BusinessInfo) { b.ExpectedRecipientJurisdictions = []string{""} })},
+		{"businessInfo.sourceOfFundsCategories[0]", company(func(b *customer.BusinessInfo) { b.SourceOfFundsCategories = []string{"SALARY"} })},
+		{"businessInfo.sourceOfFundsCategories[1]",
+			company(func(b *customer.BusinessInfo) { b.SourceOfFundsCategories = []string{"LOANS", "LOANS"} })},
+		{"businessInfo.sourceOfFundsOtherDescription",
+			company(func(b *customer.BusinessInfo) { b.SourceOfFundsOtherDescription = strings.Repeat("x", 501) })},
+		{"businessInfo.purposeOfAccountOtherDescription",
+			company(func(b *customer.BusinessInfo) { b.PurposeOfAccountOtherDescription = " " })},
+		{"businessInfo.expectedCounterpartyCountries[0]",
+			company(func(b *customer.BusinessInfo) { b.ExpectedCounterpartyCountries = []string{"Europe"} })},
+		{"businessInfo.naicsCode", company(func(b *customer.BusinessInfo) { b.NAICSCode = "5112a" })},
+		{"businessInfo.naicsCode", company(func(b *customer.BusinessInfo) { b.NAICSCode = "5112000" })},
+		{"businessInfo.primaryContactFirstName", company(func(b *customer.BusinessInfo) { b.PrimaryContactFirstName = "A\x00" })},
+		{"businessInfo.primaryContactLastName", company(func(b *customer.BusinessInfo) { b.PrimaryContactLastName = "S\x00" })},
+		{"sourceOfFundsCategories[1]", said(customer.Diligence{SourceOfFundsCategories: []string{"SALARY", "OPERATING_REVENUE"}})},
+		{"sourceOfFundsOtherDescription", said(customer.Diligence{SourceOfFundsOtherDescription: strings.Repeat("x", 501)})},
+		{"sourceOfWealthCategories[2]", said(customer.Diligence{SourceOfWealthCategories: []string{"GIFT", "OTHER", "GIFT"}})},
+		{"sourceOfWealthOtherDescription", said(customer.Diligence{SourceOfWealthOtherDescription: " "})},
+		{"purposeOfAccount", said(customer.Diligence{PurposeOfAccount: "FUN"})},
+		{"purposeOfAccountOtherDescription", said(customer.Diligence{PurposeOfAccountOtherDescription: " "})},
+		{"expectedMonthlyTransactionCount", said(customer.Diligence{ExpectedMonthlyTransactionCount: "10"})},
+		{"expectedMonthlyTransactionVolume", said(customer.Diligence{ExpectedMonthlyTransactionVolume: "10"})},
+		{"annualIncomeRange", said(customer.Diligence{AnnualIncomeRange: "60000"})},
+		{"netWorthRange", said(customer.Diligence{NetWorthRange: "MUCH"})},
+		{"pepStatus", said(customer.Diligence{PEPStatus: "YES"})},
 	}
 	for _, tt := range tests {
 		_, err := create(tt.request)

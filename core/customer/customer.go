@@ -29,6 +29,8 @@ type Customer struct {
 	FullName    string
 	BirthDate   string
 	Nationality string
+	// Diligence is of individuals.
+	Diligence Diligence
 	// Business is set for businesses only.
 	Business *BusinessInfo
 	// Owners are the beneficial owners of a business, oldest first, where the customer is shown to the
@@ -79,6 +81,15 @@ type BusinessInfo struct {
 	ExpectedMonthlyTransactionCount  string
 	ExpectedMonthlyTransactionVolume string
 	ExpectedRecipientJurisdictions   []string
+	SourceOfFundsCategories          []string
+	SourceOfFundsOtherDescription    string
+	PurposeOfAccountOtherDescription string
+	// ExpectedCounterpartyCountries are where its payers and beneficiaries are.
+	ExpectedCounterpartyCountries []string
+	// NAICSCode is its industry in the North American Industry Classification System: 2 to 6 digits.
+	NAICSCode               string
+	PrimaryContactFirstName string
+	PrimaryContactLastName  string
 }
 
 // Deleted reports whether the customer is deleted.

@@ -22,6 +22,7 @@ type Change struct {
 	FullName    *string
 	BirthDate   *string
 	Nationality *string
+	Diligence   DiligenceChange
 	// Address points to nil to remove the address.
 	Address **party.Address
 	// Consent points to nil if the request tries to remove the consent.
@@ -46,6 +47,13 @@ type BusinessChange struct {
 	ExpectedMonthlyTransactionCount  *string
 	ExpectedMonthlyTransactionVolume *string
 	ExpectedRecipientJurisdictions   *[]string
+	SourceOfFundsCategories          *[]string
+	SourceOfFundsOtherDescription    *string
+	PurposeOfAccountOtherDescription *string
+	ExpectedCounterpartyCountries    *[]string
+	NAICSCode                        *string
+	PrimaryContactFirstName          *string
+	PrimaryContactLastName           *string
 }
 
 // Check returns INVALID_INPUT with every field that is invalid for any customer of the type.
@@ -105,7 +113,7 @@ func isSameUMAAddress(wanted, present string) bool {
 func (ch Change) check(kind Type, region, domain string, bad *party.Problems, now time.Time) {
 	sent := Request{
 		Email: value(ch.Email), FullName: value(ch.FullName), BirthDate: value(ch.BirthDate), Nationality: value(ch.Nationality),
-		Address: value(ch.Address), Consent: value(ch.Consent),
+		Address: value(ch.Address), Consent: value(ch.Consent), Diligence: ch.Diligence.apply(Diligence{}),
 	}
 	if ch.Consent != nil && *ch.Consent == nil {
 		bad.Add("endUserTermsConsent", "cannot be removed; send a later consent or leave it out")
@@ -149,6 +157,7 @@ func (ch Change) apply(c Customer) Customer {
 		set(&c.FullName, ch.FullName)
 		set(&c.BirthDate, ch.BirthDate)
 		set(&c.Nationality, ch.Nationality)
+		c.Diligence = ch.Diligence.apply(c.Diligence)
 	case ch.Business != nil:
 		c.Business = new((*ch.Business).apply(value(c.Business)))
 	}
@@ -171,6 +180,13 @@ func (ch BusinessChange) apply(b BusinessInfo) BusinessInfo {
 	set(&b.ExpectedMonthlyTransactionCount, ch.ExpectedMonthlyTransactionCount)
 	set(&b.ExpectedMonthlyTransactionVolume, ch.ExpectedMonthlyTransactionVolume)
 	set(&b.ExpectedRecipientJurisdictions, ch.ExpectedRecipientJurisdictions)
+	set(&b.SourceOfFundsCategories, ch.SourceOfFundsCategories)
+	set(&b.SourceOfFundsOtherDescription, ch.SourceOfFundsOtherDescription)
+	set(&b.PurposeOfAccountOtherDescription, ch.PurposeOfAccountOtherDescription)
+	set(&b.ExpectedCounterpartyCountries, ch.ExpectedCounterpartyCountries)
+	set(&b.NAICSCode, ch.NAICSCode)
+	set(&b.PrimaryContactFirstName, ch.PrimaryContactFirstName)
+	set(&b.PrimaryContactLastName, ch.PrimaryContactLastName)
 	return b
 }
 

@@ -30,6 +30,7 @@ type customerUpdateRequest struct {
 	BirthDate   httpapi.Optional[string]          `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
 	Nationality httpapi.Optional[httpapi.Country] `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
 	KYCStatus   string                            `json:"kycStatus,omitempty" readOnly:"true" doc:"INDIVIDUAL only: set by the service; ignored in requests."`
+	diligenceUpdate
 
 	BusinessInfo httpapi.Optional[businessInfoUpdate] `json:"businessInfo,omitempty" doc:"BUSINESS only: the fields to change."`
 
@@ -53,6 +54,42 @@ type businessInfoUpdate struct {
 	ExpectedMonthlyTransactionCount  httpapi.Optional[monthlyCount]      `json:"expectedMonthlyTransactionCount,omitempty" doc:"Expected number of payments per month."`
 	ExpectedMonthlyTransactionVolume httpapi.Optional[monthlyVolume]     `json:"expectedMonthlyTransactionVolume,omitempty" doc:"Expected payment volume per month, in US dollars."`
 	ExpectedRecipientJurisdictions   httpapi.Optional[[]httpapi.Country] `json:"expectedRecipientJurisdictions,omitempty" doc:"Countries it expects to send payments to. The list replaces the previous one."`
+	SourceOfFundsCategories          httpapi.Optional[[]businessFunds]   `json:"sourceOfFundsCategories,omitempty" doc:"Where its funds come from. The list replaces the previous one."`
+	SourceOfFundsOtherDescription    httpapi.Optional[string]            `json:"sourceOfFundsOtherDescription,omitempty" maxLength:"500" doc:"Source of funds that no category names." example:"Sale of a patent"`
+	PurposeOfAccountOtherDescription httpapi.Optional[string]            `json:"purposeOfAccountOtherDescription,omitempty" maxLength:"500" doc:"Purpose of the account, if it is OTHER." example:"Deposits of tenants"`
+	ExpectedCounterpartyCountries    httpapi.Optional[[]httpapi.Country] `json:"expectedCounterpartyCountries,omitempty" doc:"Countries of those it expects to pay or be paid by. The list replaces the previous one."`
+	NAICSCode                        httpapi.Optional[string]            `json:"naicsCode,omitempty" pattern:"^\\d{2,6}$" doc:"Industry in the North American Industry Classification System." example:"5112"`
+	PrimaryContactFirstName          httpapi.Optional[string]            `json:"primaryContactFirstName,omitempty" maxLength:"250" doc:"First name of the person to contact." example:"Ana"`
+	PrimaryContactLastName           httpapi.Optional[string]            `json:"primaryContactLastName,omitempty" maxLength:"250" doc:"Last name of the person to contact." example:"Silva"`
+}
+
+// diligenceUpdate changes the fields that are sent; null removes a value.
+type diligenceUpdate struct {
+	SourceOfFundsCategories          httpapi.Optional[[]personalFunds]  `json:"sourceOfFundsCategories,omitempty" doc:"INDIVIDUAL only: where the funds come from. The list replaces the previous one."`
+	SourceOfFundsOtherDescription    httpapi.Optional[string]           `json:"sourceOfFundsOtherDescription,omitempty" maxLength:"500" doc:"INDIVIDUAL only: source of funds that no category names." example:"Prize money"`
+	SourceOfWealthCategories         httpapi.Optional[[]sourceOfWealth] `json:"sourceOfWealthCategories,omitempty" doc:"INDIVIDUAL only: where the wealth comes from. The list replaces the previous one."`
+	SourceOfWealthOtherDescription   httpapi.Optional[string]           `json:"sourceOfWealthOtherDescription,omitempty" maxLength:"500" doc:"INDIVIDUAL only: source of wealth that no category names." example:"Royalties"`
+	PurposeOfAccount                 httpapi.Optional[purposeOfAccount] `json:"purposeOfAccount,omitempty" doc:"INDIVIDUAL only: purpose of the account."`
+	PurposeOfAccountOtherDescription httpapi.Optional[string]           `json:"purposeOfAccountOtherDescription,omitempty" maxLength:"500" doc:"INDIVIDUAL only: purpose of the account, if it is OTHER." example:"Support of relatives"`
+	ExpectedMonthlyTransactionCount  httpapi.Optional[monthlyCount]     `json:"expectedMonthlyTransactionCount,omitempty" doc:"INDIVIDUAL only: expected number of payments per month."`
+	ExpectedMonthlyTransactionVolume httpapi.Optional[monthlyVolume]    `json:"expectedMonthlyTransactionVolume,omitempty" doc:"INDIVIDUAL only: expected payment volume per month, in US dollars."`
+	AnnualIncomeRange                httpapi.Optional[annualIncome]     `json:"annualIncomeRange,omitempty" doc:"INDIVIDUAL only: income of a year, in US dollars."`
+	NetWorthRange                    httpapi.Optional[netWorth]         `json:"netWorthRange,omitempty" doc:"INDIVIDUAL only: net worth, in US dollars."`
+	PEPStatus                        httpapi.Optional[pepStatus]        `json:"pepStatus,omitempty" doc:"INDIVIDUAL only: whether the person is politically exposed."`
+}
+
+func (d diligenceUpdate) change() customer.DiligenceChange {
+	return customer.DiligenceChange{
+		SourceOfFundsCategories:          httpapi.MapOptional(d.SourceOfFundsCategories, toStrings),
+		SourceOfFundsOtherDescription:    changed(d.SourceOfFundsOtherDescription),
+		SourceOfWealthCategories:         httpapi.MapOptional(d.SourceOfWealthCategories, toStrings),
+		SourceOfWealthOtherDescription:   changed(d.SourceOfWealthOtherDescription),
+		PurposeOfAccount:                 changed(d.PurposeOfAccount),
+		PurposeOfAccountOtherDescription: changed(d.PurposeOfAccountOtherDescription),
+		ExpectedMonthlyTransactionCount:  changed(d.ExpectedMonthlyTransactionCount),
+		ExpectedMonthlyTransactionVolume: changed(d.ExpectedMonthlyTransactionVolume),
+		AnnualIncomeRange:                changed(d.AnnualIncomeRange), NetWorthRange: changed(d.NetWorthRange), PEPStatus: changed(d.PEPStatus),
+	}
 }
 
 // Resolve reports what core finds invalid, whichever customer it is.
@@ -76,9 +113,10 @@ func (r customerUpdateRequest) change() customer.Change {
 		Type: r.CustomerType, PlatformCustomerID: changed(r.PlatformCustomerID), Region: changed(r.Region),
 		Currencies: httpapi.MapOptional(r.Currencies, toStrings), Email: changed(r.Email), UMAAddress: changed(r.UMAAddress),
 		FullName: changed(r.FullName), BirthDate: changed(r.BirthDate), Nationality: changed(r.Nationality),
-		Address:  httpapi.MapOptional(r.Address, func(a address) *party.Address { return a.party() }),
-		Business: httpapi.MapOptional(r.BusinessInfo, businessInfoUpdate.change),
-		Consent:  httpapi.MapOptional(r.Consent, func(c termsConsent) *customer.Consent { return c.consent() }),
+		Address:   httpapi.MapOptional(r.Address, func(a address) *party.Address { return a.party() }),
+		Business:  httpapi.MapOptional(r.BusinessInfo, businessInfoUpdate.change),
+		Diligence: r.diligenceUpdate.change(),
+		Consent:   httpapi.MapOptional(r.Consent, func(c termsConsent) *customer.Consent { return c.consent() }),
 	}
 }
 
@@ -92,6 +130,11 @@ func (b businessInfoUpdate) change() *customer.BusinessChange {
 		SourceOfFunds:    changed(b.SourceOfFunds), ExpectedMonthlyTransactionCount: changed(b.ExpectedMonthlyTransactionCount),
 		ExpectedMonthlyTransactionVolume: changed(b.ExpectedMonthlyTransactionVolume),
 		ExpectedRecipientJurisdictions:   httpapi.MapOptional(b.ExpectedRecipientJurisdictions, toStrings),
+		SourceOfFundsCategories:          httpapi.MapOptional(b.SourceOfFundsCategories, toStrings),
+		SourceOfFundsOtherDescription:    changed(b.SourceOfFundsOtherDescription),
+		PurposeOfAccountOtherDescription: changed(b.PurposeOfAccountOtherDescription),
+		ExpectedCounterpartyCountries:    httpapi.MapOptional(b.ExpectedCounterpartyCountries, toStrings), NAICSCode: changed(b.NAICSCode),
+		PrimaryContactFirstName: changed(b.PrimaryContactFirstName), PrimaryContactLastName: changed(b.PrimaryContactLastName),
 	}
 }
 

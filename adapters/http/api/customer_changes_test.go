@@ -22,15 +22,21 @@ func TestUpdateCustomer_ChangesWhatIsSent(t *testing.T) {
 			`{"id": "*", "platformCustomerId": "ana", "customerType": "INDIVIDUAL", "region": "US", "currencies": ["BTC"], "umaAddress": "$ana@uma.acme.test", "kycStatus": "APPROVED",
 			"fullName": "Ana Souza", "birthDate": "1990-01-31", "nationality": "BR", "address": {"line1": "2 High St", "city": "Leeds", "postalCode": "LS1", "country": "GB"},
 			"createdAt": "*", "updatedAt": "*", "isDeleted": false}`},
+		"what a person says about its money": {
+			`{"customerType": "INDIVIDUAL", "platformCustomerId": "cy", "sourceOfFundsCategories": ["SALARY", "OTHER"], "sourceOfFundsOtherDescription": "Prize", "pepStatus": "NONE", "annualIncomeRange": "UNDER_50K"}`,
+			`{"customerType": "INDIVIDUAL", "sourceOfFundsCategories": ["PENSION"], "sourceOfFundsOtherDescription": null, "netWorthRange": "OVER_25M", "purposeOfAccount": "P2P_TRANSFERS"}`,
+			`{"id": "*", "platformCustomerId": "cy", "customerType": "INDIVIDUAL", "umaAddress": "*", "kycStatus": "APPROVED", "sourceOfFundsCategories": ["PENSION"], "pepStatus": "NONE",
+			"annualIncomeRange": "UNDER_50K", "netWorthRange": "OVER_25M", "purposeOfAccount": "P2P_TRANSFERS", "createdAt": "*", "updatedAt": "*", "isDeleted": false}`},
 		"a person without an address": {
 			`{"customerType": "INDIVIDUAL", "platformCustomerId": "bo", "currencies": ["USD"], "address": {"line1": "2 High St", "city": "Leeds", "postalCode": "LS1", "country": "GB"}}`,
 			`{"customerType": "INDIVIDUAL", "address": null, "currencies": null, "fullName": null}`,
 			`{"id": "*", "platformCustomerId": "bo", "customerType": "INDIVIDUAL", "umaAddress": "*", "kycStatus": "APPROVED", "createdAt": "*", "updatedAt": "*", "isDeleted": false}`},
 		"a business": {
-			`{"customerType": "BUSINESS", "platformCustomerId": "acme", "businessInfo": {"legalName": "Acme", "doingBusinessAs": "Ac", "country": "US", "countriesOfOperation": ["US", "MX"], "entityType": "LLC"}}`,
-			`{"customerType": "BUSINESS", "fullName": "ignored", "businessInfo": {"doingBusinessAs": null, "taxId": "47-1", "countriesOfOperation": ["CA"], "entityType": null}}`,
+			`{"customerType": "BUSINESS", "platformCustomerId": "acme", "businessInfo": {"legalName": "Acme", "doingBusinessAs": "Ac", "country": "US", "countriesOfOperation": ["US", "MX"], "entityType": "LLC", "naicsCode": "5112", "primaryContactFirstName": "Ana"}}`,
+			`{"customerType": "BUSINESS", "fullName": "ignored", "businessInfo": {"doingBusinessAs": null, "taxId": "47-1", "countriesOfOperation": ["CA"], "entityType": null, "naicsCode": null, "sourceOfFundsCategories": ["LOANS"], "expectedCounterpartyCountries": ["MX"]}}`,
 			`{"id": "*", "platformCustomerId": "acme", "customerType": "BUSINESS", "umaAddress": "*", "kybStatus": "PENDING",
-			"businessInfo": {"legalName": "Acme", "country": "US", "taxId": "47-1", "countriesOfOperation": ["CA"]}, "createdAt": "*", "updatedAt": "*", "isDeleted": false}`},
+			"businessInfo": {"legalName": "Acme", "country": "US", "taxId": "47-1", "countriesOfOperation": ["CA"], "sourceOfFundsCategories": ["LOANS"], "expectedCounterpartyCountries": ["MX"],
+			"primaryContactFirstName": "Ana"}, "createdAt": "*", "updatedAt": "*", "isDeleted": false}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := "/customers/" + c.must(201, "POST", "/customers", test.create).stringAt("id")

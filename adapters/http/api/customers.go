@@ -44,6 +44,7 @@ type customerCreateRequest struct {
 	BirthDate   string          `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
 	Nationality httpapi.Country `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
 	KYCStatus   string          `json:"kycStatus,omitempty" readOnly:"true" doc:"INDIVIDUAL only: set by the service; ignored in requests."`
+	diligence
 
 	BusinessInfo *businessInfo `json:"businessInfo,omitempty" doc:"BUSINESS only: required, with at least legalName."`
 
@@ -77,6 +78,54 @@ type businessInfo struct {
 	ExpectedMonthlyTransactionCount  monthlyCount      `json:"expectedMonthlyTransactionCount,omitempty" doc:"Expected number of payments per month."`
 	ExpectedMonthlyTransactionVolume monthlyVolume     `json:"expectedMonthlyTransactionVolume,omitempty" doc:"Expected payment volume per month, in US dollars."`
 	ExpectedRecipientJurisdictions   []httpapi.Country `json:"expectedRecipientJurisdictions,omitempty" doc:"Countries it expects to send payments to."`
+	SourceOfFundsCategories          []businessFunds   `json:"sourceOfFundsCategories,omitempty" doc:"Where its funds come from."`
+	SourceOfFundsOtherDescription    string            `json:"sourceOfFundsOtherDescription,omitempty" maxLength:"500" doc:"Source of funds that no category names." example:"Sale of a patent"`
+	PurposeOfAccountOtherDescription string            `json:"purposeOfAccountOtherDescription,omitempty" maxLength:"500" doc:"Purpose of the account, if it is OTHER." example:"Deposits of tenants"`
+	ExpectedCounterpartyCountries    []httpapi.Country `json:"expectedCounterpartyCountries,omitempty" doc:"Countries of those it expects to pay or be paid by."`
+	NAICSCode                        string            `json:"naicsCode,omitempty" pattern:"^\\d{2,6}$" doc:"Industry in the North American Industry Classification System." example:"5112"`
+	PrimaryContactFirstName          string            `json:"primaryContactFirstName,omitempty" maxLength:"250" doc:"First name of the person to contact." example:"Ana"`
+	PrimaryContactLastName           string            `json:"primaryContactLastName,omitempty" maxLength:"250" doc:"Last name of the person to contact." example:"Silva"`
+}
+
+// diligence is what a person says for enhanced due diligence, in requests and responses.
+type diligence struct {
+	SourceOfFundsCategories          []personalFunds  `json:"sourceOfFundsCategories,omitempty" doc:"INDIVIDUAL only: where the funds come from."`
+	SourceOfFundsOtherDescription    string           `json:"sourceOfFundsOtherDescription,omitempty" maxLength:"500" doc:"INDIVIDUAL only: source of funds that no category names." example:"Prize money"`
+	SourceOfWealthCategories         []sourceOfWealth `json:"sourceOfWealthCategories,omitempty" doc:"INDIVIDUAL only: where the wealth comes from."`
+	SourceOfWealthOtherDescription   string           `json:"sourceOfWealthOtherDescription,omitempty" maxLength:"500" doc:"INDIVIDUAL only: source of wealth that no category names." example:"Royalties"`
+	PurposeOfAccount                 purposeOfAccount `json:"purposeOfAccount,omitempty" doc:"INDIVIDUAL only: purpose of the account."`
+	PurposeOfAccountOtherDescription string           `json:"purposeOfAccountOtherDescription,omitempty" maxLength:"500" doc:"INDIVIDUAL only: purpose of the account, if it is OTHER." example:"Support of relatives"`
+	ExpectedMonthlyTransactionCount  monthlyCount     `json:"expectedMonthlyTransactionCount,omitempty" doc:"INDIVIDUAL only: expected number of payments per month."`
+	ExpectedMonthlyTransactionVolume monthlyVolume    `json:"expectedMonthlyTransactionVolume,omitempty" doc:"INDIVIDUAL only: expected payment volume per month, in US dollars."`
+	AnnualIncomeRange                annualIncome     `json:"annualIncomeRange,omitempty" doc:"INDIVIDUAL only: income of a year, in US dollars."`
+	NetWorthRange                    netWorth         `json:"netWorthRange,omitempty" doc:"INDIVIDUAL only: net worth, in US dollars."`
+	PEPStatus                        pepStatus        `json:"pepStatus,omitempty" doc:"INDIVIDUAL only: whether the person is politically exposed, in its country, abroad or in an international organisation (HIO), or close to one who is."`
+}
+
+func (d diligence) core() customer.Diligence {
+	return customer.Diligence{
+		SourceOfFundsCategories: toStrings(d.SourceOfFundsCategories), SourceOfFundsOtherDescription: d.SourceOfFundsOtherDescription,
+		SourceOfWealthCategories: toStrings(d.SourceOfWealthCategories), SourceOfWealthOtherDescription: d.SourceOfWealthOtherDescription,
+		PurposeOfAccount: string(d.PurposeOfAccount), PurposeOfAccountOtherDescription: d.PurposeOfAccountOtherDescription,
+		ExpectedMonthlyTransactionCount:  string(d.ExpectedMonthlyTransactionCount),
+		ExpectedMonthlyTransactionVolume: string(d.ExpectedMonthlyTransactionVolume),
+		AnnualIncomeRange:                string(d.AnnualIncomeRange), NetWorthRange: string(d.NetWorthRange), PEPStatus: string(d.PEPStatus),
+	}
+}
+
+func renderDiligence(d customer.Diligence) diligence {
+	return diligence{
+		SourceOfFundsCategories:          fromStrings[personalFunds](d.SourceOfFundsCategories),
+		SourceOfFundsOtherDescription:    d.SourceOfFundsOtherDescription,
+		SourceOfWealthCategories:         fromStrings[sourceOfWealth](d.SourceOfWealthCategories),
+		SourceOfWealthOtherDescription:   d.SourceOfWealthOtherDescription,
+		PurposeOfAccount:                 purposeOfAccount(d.PurposeOfAccount),
+		PurposeOfAccountOtherDescription: d.PurposeOfAccountOtherDescription,
+		ExpectedMonthlyTransactionCount:  monthlyCount(d.ExpectedMonthlyTransactionCount),
+		ExpectedMonthlyTransactionVolume: monthlyVolume(d.ExpectedMonthlyTransactionVolume),
+		AnnualIncomeRange:                annualIncome(d.AnnualIncomeRange), NetWorthRange: netWorth(d.NetWorthRange),
+		PEPStatus: pepStatus(d.PEPStatus),
+	}
 }
 
 // Enum fields of a business; core defines their values.
@@ -86,6 +135,12 @@ type (
 	purposeOfAccount string
 	monthlyCount     string
 	monthlyVolume    string
+	businessFunds    string
+	personalFunds    string
+	sourceOfWealth   string
+	annualIncome     string
+	netWorth         string
+	pepStatus        string
 )
 
 // Schema returns the enum of values.
@@ -96,6 +151,14 @@ func (purposeOfAccount) Schema(huma.Registry) *huma.Schema {
 }
 func (monthlyCount) Schema(huma.Registry) *huma.Schema  { return enumSchema(customer.MonthlyCounts) }
 func (monthlyVolume) Schema(huma.Registry) *huma.Schema { return enumSchema(customer.MonthlyVolumes) }
+func (businessFunds) Schema(huma.Registry) *huma.Schema { return enumSchema(customer.BusinessFunds) }
+func (personalFunds) Schema(huma.Registry) *huma.Schema { return enumSchema(customer.PersonalFunds) }
+func (sourceOfWealth) Schema(huma.Registry) *huma.Schema {
+	return enumSchema(customer.SourcesOfWealth)
+}
+func (annualIncome) Schema(huma.Registry) *huma.Schema { return enumSchema(customer.AnnualIncomes) }
+func (netWorth) Schema(huma.Registry) *huma.Schema     { return enumSchema(customer.NetWorths) }
+func (pepStatus) Schema(huma.Registry) *huma.Schema    { return enumSchema(customer.PEPStatuses) }
 
 // placeholderPlatform is used where core validates a request without its platform. Every UMA address
 // is valid on it.
@@ -112,7 +175,7 @@ func (r customerCreateRequest) request() customer.Request {
 	request := customer.Request{
 		PlatformCustomerID: r.PlatformCustomerID, Type: r.CustomerType, Region: string(r.Region), Currencies: toStrings(r.Currencies),
 		Email: r.Email, UMAAddress: r.UMAAddress, FullName: r.FullName, BirthDate: r.BirthDate, Nationality: string(r.Nationality),
-		Address: r.Address.party(), Consent: r.Consent.consent(),
+		Address: r.Address.party(), Consent: r.Consent.consent(), Diligence: r.diligence.core(),
 	}
 	if b := r.BusinessInfo; b != nil {
 		request.Business = &customer.BusinessInfo{
@@ -123,6 +186,11 @@ func (r customerCreateRequest) request() customer.Request {
 			ExpectedMonthlyTransactionCount:  string(b.ExpectedMonthlyTransactionCount),
 			ExpectedMonthlyTransactionVolume: string(b.ExpectedMonthlyTransactionVolume),
 			ExpectedRecipientJurisdictions:   toStrings(b.ExpectedRecipientJurisdictions),
+			SourceOfFundsCategories:          toStrings(b.SourceOfFundsCategories),
+			SourceOfFundsOtherDescription:    b.SourceOfFundsOtherDescription,
+			PurposeOfAccountOtherDescription: b.PurposeOfAccountOtherDescription,
+			ExpectedCounterpartyCountries:    toStrings(b.ExpectedCounterpartyCountries), NAICSCode: b.NAICSCode,
+			PrimaryContactFirstName: b.PrimaryContactFirstName, PrimaryContactLastName: b.PrimaryContactLastName,
 		}
 	}
 	return request
@@ -141,13 +209,14 @@ type customerBody struct {
 	FullName           string                     `json:"fullName,omitempty" doc:"INDIVIDUAL only: full name." example:"Ana Silva"`
 	BirthDate          string                     `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
 	Nationality        httpapi.Country            `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
-	Address            *address                   `json:"address,omitempty" doc:"Residential or business address."`
-	BusinessInfo       *businessInfo              `json:"businessInfo,omitempty" doc:"BUSINESS only: information about the business."`
-	BeneficialOwners   []beneficialOwnerBody      `json:"beneficialOwners,omitempty" doc:"BUSINESS only: the persons who own or control it. Omitted if there are none."`
-	Consent            *termsConsent              `json:"endUserTermsConsent,omitempty" doc:"How the customer has accepted the terms for end users, by the latest consent."`
-	CreatedAt          httpapi.Time               `json:"createdAt" doc:"Time the customer was created."`
-	UpdatedAt          httpapi.Time               `json:"updatedAt" doc:"Time of the last change."`
-	IsDeleted          bool                       `json:"isDeleted" doc:"Whether the customer was deleted."`
+	diligence
+	Address          *address              `json:"address,omitempty" doc:"Residential or business address."`
+	BusinessInfo     *businessInfo         `json:"businessInfo,omitempty" doc:"BUSINESS only: information about the business."`
+	BeneficialOwners []beneficialOwnerBody `json:"beneficialOwners,omitempty" doc:"BUSINESS only: the persons who own or control it. Omitted if there are none."`
+	Consent          *termsConsent         `json:"endUserTermsConsent,omitempty" doc:"How the customer has accepted the terms for end users, by the latest consent."`
+	CreatedAt        httpapi.Time          `json:"createdAt" doc:"Time the customer was created."`
+	UpdatedAt        httpapi.Time          `json:"updatedAt" doc:"Time of the last change."`
+	IsDeleted        bool                  `json:"isDeleted" doc:"Whether the customer was deleted."`
 }
 
 func renderCustomer(c customer.Customer) customerBody {
@@ -155,7 +224,7 @@ func renderCustomer(c customer.Customer) customerBody {
 		ID: httpapi.NewID(c.ID), PlatformCustomerID: c.PlatformCustomerID, CustomerType: string(c.Type), Region: httpapi.Country(c.Region),
 		Email: c.Email, UMAAddress: c.UMAAddress, FullName: c.FullName, BirthDate: c.BirthDate, Nationality: httpapi.Country(c.Nationality),
 		Address: renderAddress(c.Address), CreatedAt: httpapi.NewTime(c.CreatedAt), UpdatedAt: httpapi.NewTime(c.UpdatedAt),
-		IsDeleted: c.Deleted(),
+		IsDeleted: c.Deleted(), diligence: renderDiligence(c.Diligence),
 	}
 	if given := c.Consent; given != nil {
 		body.Consent = &termsConsent{TermsVersion: given.Version, AcceptanceMethod: acceptanceMethod(given.Method),
@@ -177,12 +246,17 @@ func renderCustomer(c customer.Customer) customerBody {
 			LegalName: b.LegalName, DoingBusinessAs: b.DoingBusinessAs, Country: httpapi.Country(b.Country),
 			RegistrationNumber: b.RegistrationNumber,
 			IncorporatedOn:     b.IncorporatedOn, EntityType: entityType(b.EntityType), TaxID: b.TaxID,
-			CountriesOfOperation: toCountries(b.CountriesOfOperation),
+			CountriesOfOperation: fromStrings[httpapi.Country](b.CountriesOfOperation),
 			BusinessType:         businessType(b.BusinessType), PurposeOfAccount: purposeOfAccount(b.PurposeOfAccount),
 			SourceOfFunds:                    b.SourceOfFunds,
 			ExpectedMonthlyTransactionCount:  monthlyCount(b.ExpectedMonthlyTransactionCount),
 			ExpectedMonthlyTransactionVolume: monthlyVolume(b.ExpectedMonthlyTransactionVolume),
-			ExpectedRecipientJurisdictions:   toCountries(b.ExpectedRecipientJurisdictions),
+			ExpectedRecipientJurisdictions:   fromStrings[httpapi.Country](b.ExpectedRecipientJurisdictions),
+			SourceOfFundsCategories:          fromStrings[businessFunds](b.SourceOfFundsCategories),
+			SourceOfFundsOtherDescription:    b.SourceOfFundsOtherDescription,
+			PurposeOfAccountOtherDescription: b.PurposeOfAccountOtherDescription,
+			ExpectedCounterpartyCountries:    fromStrings[httpapi.Country](b.ExpectedCounterpartyCountries), NAICSCode: b.NAICSCode,
+			PrimaryContactFirstName: b.PrimaryContactFirstName, PrimaryContactLastName: b.PrimaryContactLastName,
 		}
 	}
 	return body
@@ -266,10 +340,10 @@ func toStrings[T ~string](values []T) []string {
 	return list
 }
 
-func toCountries(codes []string) []httpapi.Country {
-	var list []httpapi.Country
-	for _, code := range codes {
-		list = append(list, httpapi.Country(code))
+func fromStrings[T ~string](texts []string) []T {
+	var list []T
+	for _, text := range texts {
+		list = append(list, T(text))
 	}
 	return list
 }

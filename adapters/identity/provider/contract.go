@@ -33,6 +33,7 @@ type Customer struct {
 	FullName    string    `json:"fullName,omitempty"`
 	BirthDate   string    `json:"birthDate,omitempty"`
 	Nationality string    `json:"nationality,omitempty"`
+	Diligence   Diligence `json:"diligence,omitzero"`
 	Address     *Address  `json:"address,omitempty"`
 	Business    *Business `json:"businessInfo,omitempty"`
 	Owners      []Owner   `json:"owners,omitempty"`
@@ -54,6 +55,28 @@ type Business struct {
 	ExpectedMonthlyTransactionCount  string   `json:"expectedMonthlyTransactionCount,omitempty"`
 	ExpectedMonthlyTransactionVolume string   `json:"expectedMonthlyTransactionVolume,omitempty"`
 	ExpectedRecipientJurisdictions   []string `json:"expectedRecipientJurisdictions,omitempty"`
+	SourceOfFundsCategories          []string `json:"sourceOfFundsCategories,omitempty"`
+	SourceOfFundsOtherDescription    string   `json:"sourceOfFundsOtherDescription,omitempty"`
+	PurposeOfAccountOtherDescription string   `json:"purposeOfAccountOtherDescription,omitempty"`
+	ExpectedCounterpartyCountries    []string `json:"expectedCounterpartyCountries,omitempty"`
+	NAICSCode                        string   `json:"naicsCode,omitempty"`
+	PrimaryContactFirstName          string   `json:"primaryContactFirstName,omitempty"`
+	PrimaryContactLastName           string   `json:"primaryContactLastName,omitempty"`
+}
+
+// Diligence is what a person says about its money.
+type Diligence struct {
+	SourceOfFundsCategories          []string `json:"sourceOfFundsCategories,omitempty"`
+	SourceOfFundsOtherDescription    string   `json:"sourceOfFundsOtherDescription,omitempty"`
+	SourceOfWealthCategories         []string `json:"sourceOfWealthCategories,omitempty"`
+	SourceOfWealthOtherDescription   string   `json:"sourceOfWealthOtherDescription,omitempty"`
+	PurposeOfAccount                 string   `json:"purposeOfAccount,omitempty"`
+	PurposeOfAccountOtherDescription string   `json:"purposeOfAccountOtherDescription,omitempty"`
+	ExpectedMonthlyTransactionCount  string   `json:"expectedMonthlyTransactionCount,omitempty"`
+	ExpectedMonthlyTransactionVolume string   `json:"expectedMonthlyTransactionVolume,omitempty"`
+	AnnualIncomeRange                string   `json:"annualIncomeRange,omitempty"`
+	NetWorthRange                    string   `json:"netWorthRange,omitempty"`
+	PEPStatus                        string   `json:"pepStatus,omitempty"`
 }
 
 // Owner is a beneficial owner of a business.
@@ -155,7 +178,7 @@ func newApplication(a verification.Application, documents []document.Document, c
 	out := Application{ID: a.ID.String(), PlatformID: a.Platform.String(), SubjectID: a.Subject().String(), CallbackURL: callbackURL,
 		SubmittedAt: a.SubmittedAt.UTC().Format(time.RFC3339), Documents: []Document{},
 		Customer: Customer{ID: c.ID.String(), Type: string(c.Type), Region: c.Region, Email: c.Email, FullName: c.FullName,
-			BirthDate: c.BirthDate, Nationality: c.Nationality}}
+			BirthDate: c.BirthDate, Nationality: c.Nationality, Diligence: Diligence(c.Diligence)}}
 	if c.Address != nil {
 		address := newAddress(*c.Address)
 		out.Customer.Address = &address
