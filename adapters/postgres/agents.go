@@ -103,8 +103,7 @@ func (u *Unit) CreateAgent(ctx context.Context, a agent.Agent) error {
 
 // LockAgent uses the primary key.
 func (u *Unit) LockAgent(ctx context.Context, p ident.Platform, id ident.Agent) (agent.Agent, error) {
-	found, err := selectExisting(ctx, u.db, u.query, agents, agent.NotFound(id), `WHERE platform_id = $1 AND id = $2 FOR UPDATE`, p, id)
-	return found, translate(err)
+	return lockByID(ctx, u, agents, agent.NotFound(id), p, id)
 }
 
 // UpdateAgent uses the primary key.
@@ -152,7 +151,7 @@ func (u *Unit) deleteAgents(ctx context.Context, lock string, p ident.Platform, 
 
 // Agent uses the primary key.
 func (db *DB) Agent(ctx context.Context, p ident.Platform, id ident.Agent) (agent.Agent, error) {
-	return selectExisting(ctx, db, db.read, agents, agent.NotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
+	return readByID(ctx, db, agents, agent.NotFound(id), p, id)
 }
 
 // Agents uses the primary key or agents_by_customer.

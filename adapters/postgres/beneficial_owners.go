@@ -91,7 +91,7 @@ const ownersOfCustomers = `WHERE platform_id = $1 AND customer_id = ANY($2) ORDE
 
 // BeneficialOwner uses the primary key.
 func (db *DB) BeneficialOwner(ctx context.Context, p ident.Platform, id ident.BeneficialOwner) (customer.BeneficialOwner, error) {
-	return selectExisting(ctx, db, db.read, beneficialOwners, beneficialOwnerNotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
+	return readByID(ctx, db, beneficialOwners, beneficialOwnerNotFound(id), p, id)
 }
 
 // ListBeneficialOwners uses beneficial_owners_by_customer.

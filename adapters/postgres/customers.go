@@ -138,7 +138,7 @@ func (d customerDetails) set(c *customer.Customer) {
 
 // Customer uses the primary key. It finds deleted customers too.
 func (db *DB) Customer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error) {
-	return selectExisting(ctx, db, db.read, customers, customerNotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
+	return readByID(ctx, db, customers, customerNotFound(id), p, id)
 }
 
 // Customers uses customers_by_platform_customer_id, customers_by_uma_address, customers_by_type,

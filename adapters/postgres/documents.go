@@ -117,7 +117,7 @@ func (u *Unit) DeleteDocuments(_ context.Context, p ident.Platform, ids []ident.
 
 // Document uses the primary key.
 func (db *DB) Document(ctx context.Context, p ident.Platform, id ident.Document) (document.Document, error) {
-	return selectExisting(ctx, db, db.read, documents, documentNotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
+	return readByID(ctx, db, documents, documentNotFound(id), p, id)
 }
 
 // Documents uses documents_by_holder or, for those of all holders, the primary key.

@@ -163,7 +163,7 @@ func (u *Unit) Balances(ctx context.Context, accounts []ledger.Account) (map[led
 
 // InternalAccount uses the primary key.
 func (db *DB) InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error) {
-	return selectExisting(ctx, db, db.read, internalAccounts, internalAccountNotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
+	return readByID(ctx, db, internalAccounts, internalAccountNotFound(id), p, id)
 }
 
 // InternalAccountsByReference finds accounts by the code in a memo.

@@ -42,7 +42,7 @@ func (u *Unit) CreateInvitation(ctx context.Context, i invitation.Invitation) er
 
 // LockInvitation uses the primary key.
 func (u *Unit) LockInvitation(ctx context.Context, p ident.Platform, id uuid.UUID) (invitation.Invitation, error) {
-	return selectExisting(ctx, u.db, u.query, invitations, invitation.NotFound(), `WHERE platform_id = $1 AND id = $2 FOR UPDATE`, p, id)
+	return lockByID(ctx, u, invitations, invitation.NotFound(), p, id)
 }
 
 // UpdateInvitation uses the primary key.

@@ -174,14 +174,18 @@ func (u *Unit) CreatePersonLink(ctx context.Context, l person.Link) error {
 	return writeNow(ctx, u, insertPersonLink, l, nil)
 }
 
+// withPerson returns the row of a secret with its person. It uses the primary keys.
+func withPerson[T any](ctx context.Context, db *DB, t *schema.Table[T], none error, secret person.SecretHash,
+	of func(T) ident.Person) (row T, p person.Person, err error) {
+	if row, err = selectExisting(ctx, db, db.read, t, none, `WHERE token_hash = $1`, secret[:]); err == nil {
+		p, err = selectExisting(ctx, db, db.read, people, none, `WHERE id = $1`, of(row))
+	}
+	return row, p, err
+}
+
 // LinkedPerson uses the primary keys.
 func (db *DB) LinkedPerson(ctx context.Context, token person.SecretHash) (person.Link, person.Person, error) {
-	link, err := selectExisting(ctx, db, db.read, personLinks, person.ErrLink, `WHERE token_hash = $1`, token[:])
-	if err != nil {
-		return link, person.Person{}, err
-	}
-	p, err := selectExisting(ctx, db, db.read, people, person.ErrLink, `WHERE id = $1`, link.Person)
-	return link, p, err
+	return withPerson(ctx, db, personLinks, person.ErrLink, token, func(l person.Link) ident.Person { return l.Person })
 }
 
 // LockPersonLink uses the primary key.
@@ -217,12 +221,7 @@ func (u *Unit) CreatePersonSession(ctx context.Context, s person.Session) error 
 
 // SessionWithPerson uses the primary keys.
 func (db *DB) SessionWithPerson(ctx context.Context, secret person.SecretHash) (person.Session, person.Person, error) {
-	session, err := selectExisting(ctx, db, db.read, personSessions, person.ErrNoSession, `WHERE token_hash = $1`, secret[:])
-	if err != nil {
-		return session, person.Person{}, err
-	}
-	p, err := selectExisting(ctx, db, db.read, people, person.ErrNoSession, `WHERE id = $1`, session.Person)
-	return session, p, err
+	return withPerson(ctx, db, personSessions, person.ErrNoSession, secret, func(s person.Session) ident.Person { return s.Person })
 }
 
 // LockPersonSession uses the primary key.

@@ -87,7 +87,7 @@ func (u *Unit) UpdateProposal(ctx context.Context, p proposal.Proposal) error {
 
 // Proposal uses the primary key.
 func (db *DB) Proposal(ctx context.Context, p ident.Platform, id ident.Proposal) (proposal.Proposal, error) {
-	return selectExisting(ctx, db, db.read, proposals, proposal.NotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
+	return readByID(ctx, db, proposals, proposal.NotFound(id), p, id)
 }
 
 // Proposals uses the primary key.

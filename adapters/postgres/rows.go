@@ -64,6 +64,16 @@ func selectExisting[T any](ctx context.Context, db *DB, read storage.Reader, t *
 	return row, err
 }
 
+// readByID is selectExisting for a row of a platform by its id. It uses the primary key.
+func readByID[T any](ctx context.Context, db *DB, t *schema.Table[T], none error, p ident.Platform, id any) (T, error) {
+	return selectExisting(ctx, db, db.read, t, none, `WHERE platform_id = $1 AND id = $2`, p, id)
+}
+
+// lockByID is readByID in a unit of work, which locks the row.
+func lockByID[T any](ctx context.Context, u *Unit, t *schema.Table[T], none error, p ident.Platform, id any) (T, error) {
+	return selectExisting(ctx, u.db, u.query, t, none, `WHERE platform_id = $1 AND id = $2 FOR UPDATE`, p, id)
+}
+
 // write queues a statement for one row.
 func write[T any](ctx context.Context, u *Unit, s schema.Statement[T], row T) error {
 	_, err := queueWrite(ctx, u, s, row)

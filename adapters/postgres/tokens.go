@@ -81,7 +81,7 @@ func (u *Unit) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token
 
 // Token uses the primary key.
 func (db *DB) Token(ctx context.Context, p ident.Platform, id ident.Token) (platform.Token, error) {
-	return selectExisting(ctx, db, db.read, tokens, platform.TokenNotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
+	return readByID(ctx, db, tokens, platform.TokenNotFound(id), p, id)
 }
 
 // Tokens uses the primary key.

@@ -110,7 +110,7 @@ func (u *Unit) VerificationsOf(ctx context.Context, p ident.Platform, c ident.Cu
 
 // Verification uses the primary key.
 func (db *DB) Verification(ctx context.Context, p ident.Platform, id ident.Verification) (verification.Verification, error) {
-	row, err := selectExisting(ctx, db, db.read, verifications, verificationNotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
+	row, err := readByID(ctx, db, verifications, verificationNotFound(id), p, id)
 	return row.Verification, err
 }
 

@@ -73,15 +73,12 @@ func (u *Unit) CreatePasskeyChallenge(ctx context.Context, c wallet.PasskeyChall
 
 // LockPasskeyChallenge uses the primary key.
 func (u *Unit) LockPasskeyChallenge(ctx context.Context, p ident.Platform, id ident.SignedRequest) (wallet.PasskeyChallenge, error) {
-	c, err := selectExisting(ctx, u.db, u.query, passkeyChallenges, wallet.InvalidRequestID(), `WHERE platform_id = $1 AND id = $2 FOR UPDATE`,
-		p, id)
-	return c, translate(err)
+	return lockByID(ctx, u, passkeyChallenges, wallet.InvalidRequestID(), p, id)
 }
 
 // PasskeyChallenge uses the primary key.
 func (db *DB) PasskeyChallenge(ctx context.Context, p ident.Platform, id ident.SignedRequest) (wallet.PasskeyChallenge, error) {
-	c, err := selectExisting(ctx, db, db.read, passkeyChallenges, wallet.InvalidRequestID(), `WHERE platform_id = $1 AND id = $2`, p, id)
-	return c, translate(err)
+	return readByID(ctx, db, passkeyChallenges, wallet.InvalidRequestID(), p, id)
 }
 
 // UsePasskeyChallenge uses the primary key.

@@ -125,7 +125,7 @@ func (u *Unit) SaveWallet(ctx context.Context, c wallet.Change) error {
 
 // WalletCredential uses the primary key.
 func (db *DB) WalletCredential(ctx context.Context, p ident.Platform, id ident.AuthMethod) (wallet.Credential, error) {
-	row, err := selectExisting(ctx, db, db.read, walletCredentials, wallet.CredentialNotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
+	row, err := readByID(ctx, db, walletCredentials, wallet.CredentialNotFound(id), p, id)
 	return row.credential(), err
 }
 

@@ -31,15 +31,12 @@ func (u *Unit) CreateSignedRequest(ctx context.Context, r wallet.SignedRequest) 
 
 // LockSignedRequest uses the primary key.
 func (u *Unit) LockSignedRequest(ctx context.Context, p ident.Platform, id ident.SignedRequest) (wallet.SignedRequest, error) {
-	r, err := selectExisting(ctx, u.db, u.query, signedRequests, wallet.InvalidRequestID(), `WHERE platform_id = $1 AND id = $2 FOR UPDATE`,
-		p, id)
-	return r, translate(err)
+	return lockByID(ctx, u, signedRequests, wallet.InvalidRequestID(), p, id)
 }
 
 // SignedRequest uses the primary key.
 func (db *DB) SignedRequest(ctx context.Context, p ident.Platform, id ident.SignedRequest) (wallet.SignedRequest, error) {
-	r, err := selectExisting(ctx, db, db.read, signedRequests, wallet.InvalidRequestID(), `WHERE platform_id = $1 AND id = $2`, p, id)
-	return r, translate(err)
+	return readByID(ctx, db, signedRequests, wallet.InvalidRequestID(), p, id)
 }
 
 // UseSignedRequest uses the primary key.

@@ -39,7 +39,7 @@ func selectActiveSessions(ctx context.Context, db *DB, read storage.Reader, w po
 
 // WalletSession uses the primary key.
 func (db *DB) WalletSession(ctx context.Context, p ident.Platform, id ident.Session) (wallet.Session, error) {
-	return selectExisting(ctx, db, db.read, walletSessions, wallet.SessionNotFound(id), `WHERE platform_id = $1 AND id = $2`, p, id)
+	return readByID(ctx, db, walletSessions, wallet.SessionNotFound(id), p, id)
 }
 
 // LockWalletSessions uses the primary key. Payments may hold the lock of a session at the same time.
