@@ -6,6 +6,7 @@ import (
 
 	"causeway/adapters/cli/table"
 	"causeway/app/platforms"
+	"causeway/core/ident"
 	"causeway/core/platform"
 )
 
@@ -62,11 +63,7 @@ type platformSetCommand struct {
 }
 
 func (c platformSetCommand) Run(ctx context.Context, env *Env) error {
-	return c.withOperator(ctx, env, c.actorFlag, func(services Services, operator *platforms.Operator) error {
-		owner, err := c.resolve(ctx, services)
-		if err != nil {
-			return err
-		}
+	return c.asOperator(ctx, env, c.actorFlag, func(operator *platforms.Operator, owner ident.Platform) error {
 		changed, err := operator.SetRegulated(ctx, owner, c.Regulated)
 		if err != nil {
 			return fieldErrors("nothing was changed", err)
@@ -87,12 +84,8 @@ type platformRevokeUMAKeysCommand struct {
 
 // Run needs no master key: the service makes the new keys.
 func (c platformRevokeUMAKeysCommand) Run(ctx context.Context, env *Env) error {
-	return c.withOperator(ctx, env, c.actorFlag, func(services Services, operator *platforms.Operator) error {
-		owner, err := c.resolve(ctx, services)
-		if err != nil {
-			return err
-		}
-		err = operator.RevokeUMAKeys(ctx, owner, strings.ToLower(c.Of))
+	return c.asOperator(ctx, env, c.actorFlag, func(operator *platforms.Operator, owner ident.Platform) error {
+		err := operator.RevokeUMAKeys(ctx, owner, strings.ToLower(c.Of))
 		return env.say(err, "The keys are not used any more. The next message of UMA has new ones.\n")
 	})
 }
@@ -105,6 +98,18 @@ func (f DatabaseFlags) withOperator(ctx context.Context, env *Env, actor actorFl
 			err = services.WithOperator(ctx, by, func(operator *platforms.Operator) error { return do(services, operator) })
 		}
 		return fieldErrors("nothing was changed", err)
+	})
+}
+
+// asOperator is withOperator for what is done to one platform.
+func (f platformFlags) asOperator(ctx context.Context, env *Env, actor actorFlag,
+	do func(*platforms.Operator, ident.Platform) error) error {
+	return f.withOperator(ctx, env, actor, func(services Services, operator *platforms.Operator) error {
+		p, err := f.resolve(ctx, services)
+		if err != nil {
+			return err
+		}
+		return do(operator, p)
 	})
 }
 

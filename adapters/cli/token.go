@@ -39,11 +39,7 @@ func (c tokenCreateCommand) Run(ctx context.Context, env *Env) error {
 	for i, text := range c.Permissions {
 		permissions[i] = platform.Permission(strings.ToUpper(strings.TrimSpace(text)))
 	}
-	return c.withOperator(ctx, env, c.actorFlag, func(services Services, operator *platforms.Operator) error {
-		owner, err := c.resolve(ctx, services)
-		if err != nil {
-			return err
-		}
+	return c.asOperator(ctx, env, c.actorFlag, func(operator *platforms.Operator, owner ident.Platform) error {
 		issued, err := operator.CreateToken(ctx, owner, c.Name, permissions,
 			platforms.TokenOwner{Person: c.Person, Responsible: c.Responsible})
 		if err != nil {
@@ -95,12 +91,8 @@ func (c tokenSetResponsibleCommand) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Token, err)
 	}
-	return c.withOperator(ctx, env, c.actorFlag, func(services Services, operator *platforms.Operator) error {
-		owner, err := c.resolve(ctx, services)
-		if err != nil {
-			return err
-		}
-		_, err = operator.SetResponsible(ctx, owner, id, c.Email)
+	return c.asOperator(ctx, env, c.actorFlag, func(operator *platforms.Operator, owner ident.Platform) error {
+		_, err := operator.SetResponsible(ctx, owner, id, c.Email)
 		return env.say(err, "%s answers for %s.\n", person.NormalizeEmail(c.Email), id)
 	})
 }
@@ -116,12 +108,8 @@ func (c tokenDeleteCommand) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Token, err)
 	}
-	return c.withOperator(ctx, env, c.actorFlag, func(services Services, operator *platforms.Operator) error {
-		owner, err := c.resolve(ctx, services)
-		if err != nil {
-			return err
-		}
-		err = operator.DeleteToken(ctx, owner, id)
+	return c.asOperator(ctx, env, c.actorFlag, func(operator *platforms.Operator, owner ident.Platform) error {
+		err := operator.DeleteToken(ctx, owner, id)
 		return env.say(err, "%s is deleted.\n", id)
 	})
 }
