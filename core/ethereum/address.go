@@ -77,13 +77,3 @@ func ParseAddress(text string) (a Address, err error) {
 
 // FormatHash returns a hash in hexadecimal digits after 0x.
 func FormatHash(h Hash) string { return "0x" + hex.EncodeToString(h[:]) }
-
-// ParseHash parses what FormatHash returns.
-func ParseHash(text string) (h Hash, err error) {
-	digits, ok := strings.CutPrefix(text, "0x")
-	if !ok || len(digits) != hex.EncodedLen(HashLength) {
-		return h, errors.New("must be 0x and 64 hexadecimal digits")
-	}
-	_, err = hex.Decode(h[:], []byte(digits))
-	return h, err
-}

@@ -129,7 +129,6 @@ func ParseToken(s string) (Token, error)                     { return Parse[toke
 func ParseMovement(s string) (Movement, error)               { return Parse[movementKind](s) }
 func ParseProposal(s string) (Proposal, error)               { return Parse[proposalKind](s) }
 func ParseReceivable(s string) (Receivable, error)           { return Parse[receivableKind](s) }
-func ParsePerson(s string) (Person, error)                   { return Parse[personKind](s) }
 func ParsePlatform(s string) (Platform, error)               { return Parse[platformKind](s) }
 func ParsePosting(s string) (Posting, error)                 { return Parse[postingKind](s) }
 func ParseExternalAccount(s string) (ExternalAccount, error) { return Parse[externalAccountKind](s) }
@@ -146,7 +145,6 @@ func ParseReconciliation(s string) (Reconciliation, error)   { return Parse[reco
 func ParseBreak(s string) (Break, error)                     { return Parse[breakKind](s) }
 func ParseAgent(s string) (Agent, error)                     { return Parse[agentKind](s) }
 func ParseRequestLog(s string) (RequestLog, error)           { return Parse[requestLogKind](s) }
-func ParseAgentAction(s string) (AgentAction, error)         { return Parse[agentActionKind](s) }
 
 // NewWebhook and the functions after it return a new id of their type.
 func NewWebhook(source Source, at time.Time) Webhook         { return New[webhookKind](source, at) }

@@ -28,6 +28,3 @@ func ParseAddress(text string) (Address, error) { return ethereum.ParseAddress(t
 
 // FormatHash returns a hash in hexadecimal digits after 0x.
 func FormatHash(h Hash) string { return ethereum.FormatHash(h) }
-
-// ParseHash parses what FormatHash returns.
-func ParseHash(text string) (Hash, error) { return ethereum.ParseHash(text) }
