@@ -1,8 +1,6 @@
 package bankfile_test
 
 import (
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,12 +13,14 @@ import (
 	"causeway/core/fault"
 	"causeway/core/money"
 	"causeway/core/rail"
+	"causeway/ports/portstest"
 )
 
 // badFields opens a connection and returns the fields that it refuses.
 func (d database) badFields(t testing.TB, c rail.Connection) []string {
 	t.Helper()
-	a, err := bankfile.Open(bankfile.Config{Connection: c, Store: d.Store, Secrets: secrets{}, Clock: d.clock, IDs: d.ids, Log: testLog(t)})
+	a, err := bankfile.Open(bankfile.Config{Connection: c, Store: d.Store, Secrets: portstest.Secrets{}, Clock: d.clock, IDs: d.ids,
+		Log: testLog(t)})
 	if err == nil {
 		if err := a.Close(); err != nil {
 			t.Fatal(err)
@@ -36,16 +36,6 @@ func (d database) badFields(t testing.TB, c rail.Connection) []string {
 		names = append(names, f.Field+": "+f.Message)
 	}
 	return names
-}
-
-// secrets are the secrets of a test, by reference.
-type secrets map[string]string
-
-func (s secrets) Secret(_ context.Context, reference string) ([]byte, error) {
-	if secret, some := s[reference]; some {
-		return []byte(secret), nil
-	}
-	return nil, errors.New(reference + " does not exist")
 }
 
 func TestOpen_RefusesBadSettings(t *testing.T) {
@@ -134,8 +124,9 @@ func TestAdapter_Test(t *testing.T) {
 				connection.Settings[name] = value
 			}
 		}
-		a, err := bankfile.Open(bankfile.Config{Connection: connection, Store: d.Store, Secrets: secrets{"file:/key": string(server.PrivateKey)},
-			Clock: d.clock, IDs: d.ids, Log: testLog(t)})
+		a, err := bankfile.Open(bankfile.Config{Connection: connection, Store: d.Store,
+			Secrets: portstest.Secrets{"file:/key": string(server.PrivateKey)},
+			Clock:   d.clock, IDs: d.ids, Log: testLog(t)})
 		if err != nil {
 			t.Fatal(err)
 		}

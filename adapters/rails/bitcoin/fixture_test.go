@@ -5,14 +5,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
@@ -20,6 +17,7 @@ import (
 	"causeway/adapters/postgres/storage"
 	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/bitcoin/devnet"
+	"causeway/adapters/rails/crashtest"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -30,17 +28,6 @@ import (
 	"causeway/ports/portstest"
 	"causeway/ports/railtest"
 )
-
-// secrets are those of the tests.
-type secrets map[string]string
-
-func (s secrets) Secret(_ context.Context, reference string) ([]byte, error) {
-	secret, ok := s[reference]
-	if !ok {
-		return nil, errors.New("no secret " + reference)
-	}
-	return []byte(secret + "\n"), nil
-}
 
 // references are those that have been shown.
 type references struct {
@@ -155,7 +142,7 @@ func (w *world) openOn(pool storage.Pool, g devnet.Gate) *recorded {
 	}
 	r, err := bitcoin.New(bitcoin.Config{Connection: rail.Connection{Name: "bitcoin-hot", Adapter: rail.Bitcoin, Settings: settings},
 		Store: bitcoin.NewStore(storage.New(pool, w.clock)), References: w.references, Clock: w.clock,
-		Secrets: secrets{"env:RPC": "hunter2", "env:WALLET": w.passphrase, "env:KEY": devnet.DepositXprv}})
+		Secrets: portstest.Secrets{"env:RPC": "hunter2\n", "env:WALLET": w.passphrase + "\n", "env:KEY": devnet.DepositXprv + "\n"}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -289,65 +276,13 @@ func (f *fixture) Features() railtest.Features {
 
 func (f *fixture) Open(context.Context) (ports.Rail, error) { return f.open(devnet.Open), nil }
 
-// crash lets the first effects happen and no later one.
-type crash struct {
-	mu      sync.Mutex
-	left    int
-	crashed bool
-}
-
-var errCrash = errors.New("the process has crashed")
-
-func (c *crash) effect() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.left--; c.left < 0 {
-		c.crashed = true
-	}
-	return !c.crashed
-}
-
-func (c *crash) gate(method string) (fails, lost bool) {
-	switch method {
-	case "lockunspent", "sendrawtransaction", "importdescriptors", "rescanblockchain":
-		return !c.effect(), false
-	default:
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return c.crashed, false
-	}
-}
-
-// crashPool is the database as a process has it that crashes. What it writes is an effect: a transaction, or a statement of its own.
-type crashPool struct {
-	storage.Pool
-	*crash
-}
-
-func (p crashPool) Begin(ctx context.Context) (pgx.Tx, error) {
-	if !p.effect() {
-		return nil, errCrash
-	}
-	return p.Pool.Begin(ctx)
-}
-
-func (p crashPool) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	if !p.effect() {
-		return pgconn.CommandTag{}, errCrash
-	}
-	return p.Pool.Exec(ctx, sql, args...)
-}
-
-func (p crashPool) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	if strings.HasPrefix(strings.TrimSpace(sql), "INSERT") && !p.effect() {
-		return nil, errCrash
-	}
-	return p.Pool.Query(ctx, sql, args...)
+func isEffect(method string) bool {
+	return slices.Contains([]string{"lockunspent", "sendrawtransaction", "importdescriptors", "rescanblockchain"}, method)
 }
 
 func (f *fixture) OpenCrashing(_ context.Context, effects int) (ports.Rail, func() bool, error) {
-	c := &crash{left: effects}
-	return f.openOn(crashPool{f.db.Pool(), c}, c.gate), func() bool { return c.crashed }, nil
+	c := crashtest.New(effects)
+	return f.openOn(c.Pool(f.db.Pool()), c.Gate(isEffect)), c.Crashed, nil
 }
 
 func (f *fixture) Now() time.Time { return f.clock.Now() }

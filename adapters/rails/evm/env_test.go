@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"errors"
 	"io"
 	"os"
 	"strconv"
@@ -38,17 +37,6 @@ import (
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 const testWords = "legal winner thank year wave sausage worth useful legal winner thank yellow"
-
-// secrets are the secrets of a test, by reference.
-type secrets map[string]string
-
-func (s secrets) Secret(_ context.Context, reference string) ([]byte, error) {
-	secret, ok := s[reference]
-	if !ok {
-		return nil, errors.New(reference + " does not exist")
-	}
-	return []byte(secret), nil
-}
 
 // env is a devnet with a token, a database and a platform.
 type env struct {
@@ -144,7 +132,9 @@ func (e *env) connection() rail.Connection {
 		Currencies: []money.Currency{e.currency}, Settings: settings}
 }
 
-func (e *env) secrets() secrets { return secrets{"env:NODE": e.proxy.url, "env:SEED": testWords} }
+func (e *env) secrets() portstest.Secrets {
+	return portstest.Secrets{"env:NODE": e.proxy.url, "env:SEED": testWords}
+}
 
 // open opens the connection, as another process would.
 func (e *env) open(pool storage.Pool) *recorded { return e.openAt(pool, "env:NODE") }
@@ -202,7 +192,7 @@ func (e *env) rail() *recorded { return e.open(e.db.Pool()) }
 
 // wallet returns the address of the wallet that pays.
 func (e *env) wallet() string {
-	key, err := localkeys.New(secrets{"s": testWords}, "s").AccountKey(e.t.Context(),
+	key, err := localkeys.New(portstest.Secrets{"s": testWords}, "s").AccountKey(e.t.Context(),
 		[]uint32{44 | ports.ChainHardened, 60 | ports.ChainHardened, e.account | ports.ChainHardened, 0, 0})
 	if err != nil {
 		e.t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"causeway/adapters/rails/evm/localkeys"
 	"causeway/core/money"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // number returns a quantity of JSON-RPC.
@@ -411,7 +412,7 @@ func TestNew_RefusesAnotherSeed(t *testing.T) {
 	// shown to a payer. The same settings are opened without a node.
 	e := newEnv(t)
 	e.poll(e.rail())
-	other := secrets{"env:NODE": e.proxy.url, "env:SEED": "000102030405060708090a0b0c0d0e0f"}
+	other := portstest.Secrets{"env:NODE": e.proxy.url, "env:SEED": "000102030405060708090a0b0c0d0e0f"}
 	if _, err := evm.New(t.Context(), evm.Config{Connection: e.connection(), Store: e.store(),
 		Keys: localkeys.New(other, "env:SEED"), Secrets: other, Clock: e.clock, Log: quiet()}); err == nil || !strings.Contains(err.Error(),
 		"restore the seed") {

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"causeway/adapters/rails/crashtest"
 	"causeway/adapters/rails/lightning/lndtest"
 	"causeway/core/account"
 	"causeway/ports"
@@ -90,8 +91,8 @@ func (d *draw) happen(rt *rapid.T) {
 	case "send":
 		d.send(rt, d.rail())
 	case "crash":
-		c := &crash{left: rapid.IntRange(0, 12).Draw(rt, "effects")}
-		d.handover().Rail(d.openOn(crashPool{d.db.Pool(), c}, c.gate)).Send(d.t.Context(), d.payouts)
+		c := crashtest.New(rapid.IntRange(0, 12).Draw(rt, "effects"))
+		d.handover().Rail(d.openOn(c.Pool(d.db.Pool()), c.Gate(pays))).Send(d.t.Context(), d.payouts)
 	case "lose":
 		d.mu.Lock()
 		d.lose = true

@@ -14,6 +14,7 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	"causeway/adapters/postgres/storage"
+	"causeway/adapters/rails/crashtest"
 	"causeway/adapters/rails/lightning"
 	"causeway/adapters/rails/lightning/lndtest"
 	"causeway/core/account"
@@ -28,17 +29,6 @@ import (
 	"causeway/ports/portstest"
 	"causeway/ports/railtest"
 )
-
-// secrets are those of the tests.
-type secrets map[string]string
-
-func (s secrets) Secret(_ context.Context, reference string) ([]byte, error) {
-	secret, ok := s[reference]
-	if !ok {
-		return nil, errors.New("no secret " + reference)
-	}
-	return []byte(secret), nil
-}
 
 // world is a node with a payee on its network, and a store.
 type world struct {
@@ -138,7 +128,7 @@ func (w *world) openOn(pool storage.Pool, g lndtest.Gate) *lightning.Rail {
 		Connection: rail.Connection{Name: connection, Adapter: rail.Lightning, Rails: []corridor.Rail{corridor.Lightning},
 			Currencies: []money.Currency{money.BTC}, Settings: settings},
 		Store: lightning.NewStore(storage.New(pool, w.clock)), Clock: w.clock,
-		Secrets: secrets{"env:MACAROON": w.macaroon, "env:PASSWORD": w.password}})
+		Secrets: portstest.Secrets{"env:MACAROON": w.macaroon, "env:PASSWORD": w.password}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -267,8 +257,8 @@ func (f *fixture) Features() railtest.Features {
 func (f *fixture) Open(context.Context) (ports.Rail, error) { return f.rail(), nil }
 
 func (f *fixture) OpenCrashing(_ context.Context, effects int) (ports.Rail, func() bool, error) {
-	c := &crash{left: effects}
-	return f.handover().Rail(f.openOn(crashPool{f.db.Pool(), c}, c.gate)), func() bool { return c.crashed }, nil
+	c := crashtest.New(effects)
+	return f.handover().Rail(f.openOn(c.Pool(f.db.Pool()), c.Gate(pays))), c.Crashed, nil
 }
 
 func (f *fixture) Now() time.Time { return f.clock.Now() }

@@ -17,6 +17,7 @@ import (
 	core "causeway/core/lightning"
 	"causeway/core/money"
 	"causeway/core/rail"
+	"causeway/ports/portstest"
 )
 
 func TestNew_RefusesBadSettings(t *testing.T) {
@@ -88,8 +89,9 @@ func TestNew_PinsTheCertificate(t *testing.T) {
 		if certificate != "" {
 			settings["certificate"] = certificate
 		}
-		r, err := lightning.New(lightning.Config{Secrets: secrets{"env:MACAROON": lndtest.Macaroon}, Connection: rail.Connection{Name: "one",
-			Adapter: rail.Lightning, Rails: []corridor.Rail{corridor.Lightning}, Currencies: []money.Currency{money.BTC}, Settings: settings}})
+		r, err := lightning.New(lightning.Config{Secrets: portstest.Secrets{"env:MACAROON": lndtest.Macaroon},
+			Connection: rail.Connection{Name: "one",
+				Adapter: rail.Lightning, Rails: []corridor.Rail{corridor.Lightning}, Currencies: []money.Currency{money.BTC}, Settings: settings}})
 		if err != nil {
 			t.Fatal(err)
 		}

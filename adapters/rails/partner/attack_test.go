@@ -105,7 +105,7 @@ func TestRail_SendsOnlyToTheRightServer(t *testing.T) {
 			connection.Settings["caFile"] = c.ca
 		}
 		logger, _ := newLog()
-		r, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{"file:/secret": secret}, Events: &memoryEvents{},
+		r, err := partner.Open(partner.Config{Connection: connection, Secrets: portstest.Secrets{"file:/secret": secret}, Events: &memoryEvents{},
 			Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: logger})
 		if err != nil {
 			t.Fatal(err)
@@ -177,7 +177,7 @@ func TestCallback_SecretIsReplaced(t *testing.T) {
 	} {
 		logger, _ := newLog()
 		store := &memoryEvents{}
-		callback := &partner.Callback{Secrets: memorySecrets{"file:/secret": c.accepted, "file:/other": anotherSecret}, Events: store,
+		callback := &partner.Callback{Secrets: portstest.Secrets{"file:/secret": c.accepted, "file:/other": anotherSecret}, Events: store,
 			Clock: &worldClock{now: now}, Log: logger,
 			Connection: func(_ context.Context, name string) (rail.Connection, error) {
 				connection := bankRail("https://partner.example.com")

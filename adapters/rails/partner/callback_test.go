@@ -84,7 +84,7 @@ func TestCallback_StoresAndRefuses(t *testing.T) {
 	} {
 		log, logged := newLog()
 		var result partner.Result
-		callback := &partner.Callback{Secrets: memorySecrets{"file:/secret": secret}, Events: c.store, Clock: &worldClock{now: now}, Log: log,
+		callback := &partner.Callback{Secrets: portstest.Secrets{"file:/secret": secret}, Events: c.store, Clock: &worldClock{now: now}, Log: log,
 			Received: func(r partner.Result) { result = r },
 			Connection: func(_ context.Context, name string) (rail.Connection, error) {
 				connection := bankRail("https://partner.example.com")
@@ -132,7 +132,7 @@ func stored(t *testing.T, body string) *memoryEvents {
 	}
 	store := &memoryEvents{}
 	log, _ := newLog()
-	r, err := partner.Open(partner.Config{Connection: bankRail("https://partner.example.com"), Secrets: memorySecrets{}, Events: store,
+	r, err := partner.Open(partner.Config{Connection: bankRail("https://partner.example.com"), Secrets: portstest.Secrets{}, Events: store,
 		Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
 	if err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 	"causeway/core/rail"
 	"causeway/core/signedmessage"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // anyEvents are what a partner lists and sends, and what it must lead to.
@@ -198,7 +199,8 @@ func TestRail_AnyEventsInAnyOrder(t *testing.T) {
 		size := rapid.IntRange(1, 10).Draw(rt, "page")
 		r, _ := newRail(t, a.handler(size), "timeout", "20s")
 		log, _ := newLog()
-		callback := &partner.Callback{Secrets: memorySecrets{"file:/secret": secret}, Events: r.Events, Clock: &worldClock{now: now}, Log: log,
+		callback := &partner.Callback{Secrets: portstest.Secrets{"file:/secret": secret}, Events: r.Events,
+			Clock: &worldClock{now: now}, Log: log,
 			Connection: func(context.Context, string) (rail.Connection, error) { return bankRail("http://127.0.0.1"), nil }}
 		for content, want := range a.sent {
 			if status := send(rt, callback, content); status != want {

@@ -154,7 +154,7 @@ func TestRail_PollOfAPartnerThatIsDown(t *testing.T) {
 	t.Parallel()
 	// A partner that cannot be reached is not taken for a database that cannot.
 	log, _ := newLog()
-	r, err := partner.Open(partner.Config{Connection: bankRail("http://127.0.0.1:1"), Secrets: memorySecrets{"file:/secret": secret},
+	r, err := partner.Open(partner.Config{Connection: bankRail("http://127.0.0.1:1"), Secrets: portstest.Secrets{"file:/secret": secret},
 		Events: &memoryEvents{}, Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
 	if err != nil {
 		t.Fatal(err)
@@ -389,7 +389,7 @@ func TestRail_PollSaysWhatNoRecordKnows(t *testing.T) {
 	t.Cleanup(server.Close)
 	departures, log := &portstest.RailDepartures{}, logrus.New()
 	log.SetOutput(io.Discard)
-	r, err := partner.Open(partner.Config{Connection: bankRail(server.URL), Secrets: memorySecrets{"file:/secret": secret},
+	r, err := partner.Open(partner.Config{Connection: bankRail(server.URL), Secrets: portstest.Secrets{"file:/secret": secret},
 		Events: &memoryEvents{}, Departures: departures, Clock: &worldClock{now: now}, Log: log})
 	if err != nil {
 		t.Fatal(err)

@@ -101,7 +101,7 @@ func newWorld(t testing.TB) *world {
 	w.server = httptest.NewServer(w.sidecar)
 	log, _ := newLog()
 	mux := http.NewServeMux()
-	mux.Handle("POST "+partner.CallbackPath, &partner.Callback{Secrets: memorySecrets{"file:/secret": secret}, Events: w.store,
+	mux.Handle("POST "+partner.CallbackPath, &partner.Callback{Secrets: portstest.Secrets{"file:/secret": secret}, Events: w.store,
 		Clock: w.clock, Log: log,
 		Connection: func(context.Context, string) (rail.Connection, error) { return bankRail(w.server.URL), nil }})
 	w.callback = httptest.NewServer(mux)
@@ -139,7 +139,7 @@ func (w *world) Open(context.Context) (ports.Rail, error) {
 func (w *world) open(url string) (*partner.Rail, error) {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	opened, err := partner.Open(partner.Config{Connection: bankRail(url), Secrets: memorySecrets{"file:/secret": secret}, Events: w.store,
+	opened, err := partner.Open(partner.Config{Connection: bankRail(url), Secrets: portstest.Secrets{"file:/secret": secret}, Events: w.store,
 		Departures: &w.departures, Clock: w.clock, Log: log})
 	if err == nil {
 		w.rails = append(w.rails, opened)

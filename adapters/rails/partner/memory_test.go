@@ -3,7 +3,6 @@ package partner_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -66,17 +65,6 @@ func (m *memoryEvents) PartnerEvents(_ context.Context, connection string, after
 func TestMemoryEvents_Port(t *testing.T) {
 	t.Parallel()
 	portstest.PartnerEvents(t, &memoryEvents{}, now)
-}
-
-// memorySecrets are secrets by their references.
-type memorySecrets map[string]string
-
-func (m memorySecrets) Secret(_ context.Context, reference string) ([]byte, error) {
-	secret, found := m[reference]
-	if !found {
-		return nil, errors.New("there is no secret " + reference)
-	}
-	return []byte(secret), nil
 }
 
 // worldClock is a clock that is moved.

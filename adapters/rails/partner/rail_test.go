@@ -33,7 +33,7 @@ func newRail(t *testing.T, handler http.HandlerFunc, settings ...string) (*partn
 		connection.Settings[settings[i]] = settings[i+1]
 	}
 	log, logged := newLog()
-	r, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{"file:/secret": secret}, Events: &memoryEvents{},
+	r, err := partner.Open(partner.Config{Connection: connection, Secrets: portstest.Secrets{"file:/secret": secret}, Events: &memoryEvents{},
 		Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
 	if err != nil {
 		t.Fatal(err)
@@ -394,7 +394,7 @@ func TestRail_InstructionsLeadToThePageOfAPayment(t *testing.T) {
 	connection.Currencies = append(connection.Currencies, "COP")
 	connection.Settings["receive.COP"] = `{"accountType":"COP_ACCOUNT","paymentUrl":"https://pay.example.com/?reference={reference}"}`
 	log, _ := newLog()
-	opened, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{}, Events: &memoryEvents{},
+	opened, err := partner.Open(partner.Config{Connection: connection, Secrets: portstest.Secrets{}, Events: &memoryEvents{},
 		Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
 	if err != nil {
 		t.Fatal(err)
@@ -442,7 +442,7 @@ func TestOpen_ChecksSettings(t *testing.T) {
 		connection := bankRail("https://partner.example.com")
 		connection.Settings[c.name] = c.value
 		log, _ := newLog()
-		_, err := partner.Open(partner.Config{Connection: connection, Secrets: memorySecrets{}, Events: &memoryEvents{},
+		_, err := partner.Open(partner.Config{Connection: connection, Secrets: portstest.Secrets{}, Events: &memoryEvents{},
 			Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s=%q: %v, want %q", c.name, c.value, err, c.want)
@@ -454,7 +454,7 @@ func TestOpen_ChecksSettings(t *testing.T) {
 	plain := bankRail("http://sidecar:9000")
 	plain.Settings["plainHttp"] = "allow"
 	log, _ := newLog()
-	if _, err := partner.Open(partner.Config{Connection: plain, Secrets: memorySecrets{}, Events: &memoryEvents{},
+	if _, err := partner.Open(partner.Config{Connection: plain, Secrets: portstest.Secrets{}, Events: &memoryEvents{},
 		Departures: &portstest.RailDepartures{}, Clock: &worldClock{now: now}, Log: log}); err != nil {
 		t.Error(err)
 	}

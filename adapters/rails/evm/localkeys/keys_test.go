@@ -1,9 +1,7 @@
 package localkeys_test
 
 import (
-	"context"
 	"encoding/hex"
-	"errors"
 	"strings"
 	"testing"
 
@@ -12,16 +10,8 @@ import (
 	"causeway/adapters/rails/evm/eth"
 	"causeway/adapters/rails/evm/localkeys"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
-
-type secrets map[string]string
-
-func (s secrets) Secret(_ context.Context, reference string) ([]byte, error) {
-	if secret, ok := s[reference]; ok {
-		return []byte(secret), nil
-	}
-	return nil, errors.New("no secret " + reference)
-}
 
 const h = ports.ChainHardened
 
@@ -36,7 +26,7 @@ func TestKeys_BIP32Vectors(t *testing.T) {
 		{"000102030405060708090a0b0c0d0e0f", "035a784662a4a20a65bf6aab9ae98a6c068a81c52e4b032c0fb5400c706cfccc56", []uint32{h}},
 		{"000102030405060708090a0b0c0d0e0f", "03501e454bf00751f24b1b489aa925215d66af2234e3891c3b21a52bedb3cd711c", []uint32{h, 1}},
 	} {
-		key, err := localkeys.New(secrets{"s": c.seed}, "s").AccountKey(t.Context(), c.path)
+		key, err := localkeys.New(portstest.Secrets{"s": c.seed}, "s").AccountKey(t.Context(), c.path)
 		if err != nil || hex.EncodeToString(key.PublicKey[:]) != c.key {
 			t.Errorf("%v: %x, %v", c.path, key.PublicKey, err)
 		}
@@ -47,7 +37,7 @@ func TestKeys_AddressesOfKnownWords(t *testing.T) {
 	t.Parallel()
 	// The words that development nodes use have these addresses at m/44'/60'/0'/0/0 and 1, whether they are derived from
 	// the private key or from the public key of the account.
-	keys := localkeys.New(secrets{"s": " test test test test test test test\n test test test test junk \n"}, "s")
+	keys := localkeys.New(portstest.Secrets{"s": " test test test test test test test\n test test test test junk \n"}, "s")
 	account, err := keys.AccountKey(t.Context(), []uint32{44 | h, 60 | h, h})
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +60,7 @@ func TestKeys_AddressesOfKnownWords(t *testing.T) {
 func TestKeys_SignsForItsAddress(t *testing.T) {
 	t.Parallel()
 	// A signature recovers to the key of the path.
-	keys := localkeys.New(secrets{"s": strings.Repeat("ab", 32)}, "s")
+	keys := localkeys.New(portstest.Secrets{"s": strings.Repeat("ab", 32)}, "s")
 	path := []uint32{44 | h, 60 | h, h, 1, 5, 6}
 	want, err := keys.AccountKey(t.Context(), path)
 	if err != nil {
@@ -93,7 +83,7 @@ func TestKeys_ErrorsNeverShowTheSecret(t *testing.T) {
 	// A seed that is none is an error that names its reference.
 	for _, secret := range []string{"", "secretword other", "abcd", strings.Repeat("zz", 32), strings.Repeat("ab", 65),
 		"test test test test test test test test test test test test"} {
-		_, err := localkeys.New(secrets{"env:SEED": secret}, "env:SEED").AccountKey(t.Context(), nil)
+		_, err := localkeys.New(portstest.Secrets{"env:SEED": secret}, "env:SEED").AccountKey(t.Context(), nil)
 		if err == nil || !strings.Contains(err.Error(), "env:SEED") || len(secret) > 3 && strings.Contains(err.Error(), secret) {
 			t.Errorf("%q: %v", secret, err)
 		}
