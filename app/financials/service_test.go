@@ -1,26 +1,22 @@
 package financials_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
-	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	app "causeway/app/financials"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/audittest"
 	"causeway/app/monthend"
-	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/financials"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/platform"
-	"causeway/core/price"
 	"causeway/ledger"
 )
 
@@ -48,47 +44,16 @@ func newEnv(t *testing.T) *env {
 		Views: e.Store.MonthEndViews(), KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
 	e.periods = accounting.NewPeriods(accounting.PeriodsConfig{Store: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
 		Clock: e.Clock, IDs: e.IDs})
-	e.do(func(ctx context.Context, tx *postgres.Unit) error {
-		if _, err := tx.LockPeriods(ctx, e.Platform.ID); err != nil {
-			return err
-		}
-		settings, err := books.DefaultSettings().With("functionalCurrency=USD", "yearEndMonth=4")
-		if err != nil {
-			return err
-		}
-		return tx.SaveBooksSettings(ctx, e.Platform.ID, books.SettingsVersion{Settings: settings, Version: 1, At: e.Clock.Now(), By: e.by})
-	})
-	e.keepRates(march.Start().Add(-time.Hour), "1.00")
+	e.SetBooks(e.by, "functionalCurrency=USD", "yearEndMonth=4")
+	e.KeepRates(march.Start().Add(-time.Hour), "1.00")
 	return e
-}
-
-func (e *env) do(fn func(context.Context, *postgres.Unit) error) {
-	e.t.Helper()
-	if err := e.Store.Do(e.t.Context(), fn); err != nil {
-		e.t.Fatal(err)
-	}
-}
-
-func (e *env) keepRates(at time.Time, eur string) {
-	e.t.Helper()
-	err := e.Store.KeepRates(e.t.Context(), price.KeptRates{At: at, InUSD: map[money.Currency]price.KeptRate{
-		"USD": {Rate: money.MustRate("1"), At: at, Source: "FIXED"}, "EUR": {Rate: money.MustRate(eur), At: at, Source: "ECB"}}})
-	if err != nil {
-		e.t.Fatal(err)
-	}
 }
 
 // post posts entries on a day, authorised.
 func (e *env) post(at time.Time, entries ...ledger.Entry) {
 	e.t.Helper()
 	posting := ledger.Adjustment(ledger.Header{ID: uuid.Must(uuid.NewV7()), Platform: e.Platform.ID, Effective: at, Memo: "Test"}, entries)
-	e.do(func(ctx context.Context, tx *postgres.Unit) error {
-		if err := tx.Authorise(ctx, []period.Authorisation{{Platform: e.Platform.ID, Posting: posting.ID, By: e.by, Note: "Test",
-			At: e.Clock.Now()}}); err != nil {
-			return err
-		}
-		return tx.Post(ctx, []ledger.Posting{posting})
-	})
+	e.PostAuthorised(e.by, posting)
 }
 
 func (e *env) change(a period.Action, m period.Month) {
@@ -105,7 +70,7 @@ func (e *env) change(a period.Action, m period.Month) {
 // endMonth soft-closes a month at a rate of the euro, and posts its exchange result.
 func (e *env) endMonth(m period.Month, eur string) {
 	e.t.Helper()
-	e.keepRates(m.End().Add(-time.Hour), eur)
+	e.KeepRates(m.End().Add(-time.Hour), eur)
 	e.change(period.SoftClose, m)
 	if _, err := e.monthEnd.Revalue(e.t.Context(), e.Platform.ID, e.by, nil, m); err != nil {
 		e.t.Fatal(err)

@@ -17,10 +17,10 @@ func revalueTwoMonths(e *env) {
 	fillMarch(e)
 	e.revalue(march)
 	e.convert(10, 100, "EUR", 2_300, "MXN")
-	e.keepRates(april.End().Add(-time.Minute), "1.15")
+	e.KeepRates(april.End().Add(-time.Minute), "1.15")
 	e.softClose(april)
 	e.revalue(april)
-	e.keepRates(april.End().AddDate(10, 0, 0), "2.5")
+	e.KeepRates(april.End().AddDate(10, 0, 0), "2.5")
 	pgtest.ExecAsSuperuser(e.t, e.URL, "DELETE FROM market_rates WHERE kept_at < (SELECT max(kept_at) FROM market_rates)")
 }
 

@@ -1,24 +1,20 @@
 package monthend_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
-	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/audittest"
 	"causeway/app/monthend"
-	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/platform"
-	"causeway/core/price"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -49,48 +45,14 @@ func newEnv(t *testing.T, settings ...string) *env {
 		Store: e.Store, Ledger: e.Store.LedgerReader(), Finance: e.Store.Finance(),
 		Clock: e.Clock, IDs: e.IDs})
 	e.set(append([]string{"functionalCurrency=USD"}, settings...)...)
-	e.keepRates(march.Start().Add(-time.Hour), "1.1")
+	e.KeepRates(march.Start().Add(-time.Hour), "1.1")
 	return e
 }
 
 // set changes settings of the books.
 func (e *env) set(changes ...string) {
 	e.t.Helper()
-	e.do(func(ctx context.Context, tx *postgres.Unit) error {
-		if _, err := tx.LockPeriods(ctx, e.Platform.ID); err != nil {
-			return err
-		}
-		present, err := tx.BooksSettings(ctx, e.Platform.ID)
-		if err != nil {
-			return err
-		}
-		settings, err := present.With(changes...)
-		if err != nil {
-			return err
-		}
-		return tx.SaveBooksSettings(ctx, e.Platform.ID, books.SettingsVersion{Settings: settings, Version: present.Version + 1,
-			At: e.Clock.Now(), By: e.by})
-	})
-}
-
-func (e *env) do(fn func(context.Context, *postgres.Unit) error) {
-	e.t.Helper()
-	if err := e.Store.Do(e.t.Context(), fn); err != nil {
-		e.t.Fatal(err)
-	}
-}
-
-// keepRates keeps the rate of the euro at a time.
-func (e *env) keepRates(at time.Time, eur string) {
-	e.t.Helper()
-	err := e.Store.KeepRates(e.t.Context(), price.KeptRates{At: at, InUSD: map[money.Currency]price.KeptRate{
-		"USD": {Rate: money.MustRate("1"), At: at, Source: "FIXED"},
-		"EUR": {Rate: money.MustRate(eur), At: at, Source: "ECB"},
-		"MXN": {Rate: money.MustRate("0.05"), At: at, Source: "ECB"},
-	}})
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	e.SetBooks(e.by, changes...)
 }
 
 // convert posts a conversion that is effective on a day of the month of the clock, with a fee of 2 in the sending
@@ -104,35 +66,14 @@ func (e *env) convert(day int, sent int64, from money.Currency, received int64, 
 	header.Transaction.SetUUID(uuid.Must(uuid.NewV7()))
 	posting := ledger.Converted(header, ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts,
 		Sent: money.Amount{Minor: sent + 2, Currency: from}, Fees: 2, Received: money.Amount{Minor: received, Currency: to}})
-	e.post(posting)
+	e.Post(posting)
 	return posting
-}
-
-func (e *env) post(postings ...ledger.Posting) {
-	e.t.Helper()
-	e.do(func(ctx context.Context, tx *postgres.Unit) error { return tx.Post(ctx, postings) })
-}
-
-// postAuthorised posts into a soft-closed month.
-func (e *env) postAuthorised(postings ...ledger.Posting) {
-	e.t.Helper()
-	e.do(func(ctx context.Context, tx *postgres.Unit) error {
-		var authorisations []period.Authorisation
-		for _, p := range postings {
-			authorisations = append(authorisations, period.Authorisation{Platform: p.Platform, Posting: p.ID, By: e.by, Note: "Test",
-				At: e.Clock.Now()})
-		}
-		if err := tx.Authorise(ctx, authorisations); err != nil {
-			return err
-		}
-		return tx.Post(ctx, postings)
-	})
 }
 
 // deliver posts the delivery of a conversion now.
 func (e *env) deliver(converted ledger.Posting, received money.Amount) {
 	e.t.Helper()
-	e.post(ledger.Delivered(ledger.Header{ID: uuid.Must(uuid.NewV7()), Platform: e.Platform.ID, Transaction: converted.Transaction,
+	e.Post(ledger.Delivered(ledger.Header{ID: uuid.Must(uuid.NewV7()), Platform: e.Platform.ID, Transaction: converted.Transaction,
 		Effective: e.Clock.Now()}, ledger.Rail("SEPA"), received))
 }
 

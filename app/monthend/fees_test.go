@@ -28,7 +28,7 @@ func TestDeferFees_PaymentsInTransitOverTheMonthsEnd(t *testing.T) {
 	e.deliver(delivered, money.Amount{Minor: 540, Currency: "USD"})
 	stuck := e.convert(16, 300, "USD", 270, "EUR")
 	undone := e.convert(17, 400, "EUR", 430, "USD")
-	e.post(ledger.Reverse(undone, e.IDs.New(e.Clock.Now()), e.Clock.Now(), "failed"))
+	e.Post(ledger.Reverse(undone, e.IDs.New(e.Clock.Now()), e.Clock.Now(), "failed"))
 	e.softClose(march)
 	_, err := e.change(accounting.MonthChange{Action: period.Close, Month: march, WithoutRevaluation: true})
 	wantConflict(t, err, "Month-end run missing")
@@ -89,9 +89,9 @@ func TestDeferFees_ClosedOutOfDate(t *testing.T) {
 		return ledger.Header{ID: e.IDs.New(e.Clock.Now()), Platform: e.Platform.ID, Transaction: transaction,
 			Effective: march.End().Add(-time.Hour)}
 	}
-	e.post(ledger.Delivered(late(delivered.Transaction), ledger.Rail("SEPA"), money.Amount{Minor: 1_080, Currency: "USD"}))
+	e.Post(ledger.Delivered(late(delivered.Transaction), ledger.Rail("SEPA"), money.Amount{Minor: 1_080, Currency: "USD"}))
 	converted := late(ident.NewTransaction(e.IDs.New, e.Clock.Now()))
-	e.post(ledger.Converted(converted, ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts,
+	e.Post(ledger.Converted(converted, ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts,
 		Sent: money.Amount{Minor: 303, Currency: "USD"}, Fees: 3, Received: money.Amount{Minor: 270, Currency: "EUR"}}))
 	e.softCloseNow(march)
 	_, err := e.change(accounting.MonthChange{Action: period.Close, Month: march, WithoutRevaluation: true})

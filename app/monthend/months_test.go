@@ -42,18 +42,18 @@ func TestRevalue_PolicyChangesBetweenMonths(t *testing.T) {
 	fillMarch(e) // 500 euros that cost 550
 	e.wantValued(march, 50, 50)
 	may, june := april.Next(), april.Next().Next()
-	e.keepRates(april.End().Add(-time.Minute), "1.2")
+	e.KeepRates(april.End().Add(-time.Minute), "1.2")
 	e.softClose(april)
 	e.wantValued(april, 50, 50) // nothing to post
 
 	e.set("unrealisedResult=REVERSE")
 	e.wantValued(april, 50, 0)
 
-	e.keepRates(may.End().Add(-time.Minute), "1.15")
+	e.KeepRates(may.End().Add(-time.Minute), "1.15")
 	e.softClose(may)
 	e.wantValued(may, 25, 0)
 	e.set("unrealisedResult=KEEP")
-	e.keepRates(june.End().Add(-time.Minute), "1.3")
+	e.KeepRates(june.End().Add(-time.Minute), "1.3")
 	e.softClose(june)
 	e.wantValued(june, 100, 100)
 }
@@ -70,7 +70,7 @@ func TestRevalue_PostingAfterTheLastRunOfAClosedMonth(t *testing.T) {
 	if _, err := e.change(accounting.MonthChange{Action: period.Close, Month: march, WithoutRevaluation: true}); err != nil {
 		t.Fatal(err)
 	}
-	e.keepRates(april.End().Add(-time.Minute), "1.2")
+	e.KeepRates(april.End().Add(-time.Minute), "1.2")
 	e.softClose(april)
 
 	done := e.revalue(april)
@@ -104,7 +104,7 @@ func TestRevalue_FixesTheFunctionalCurrency(t *testing.T) {
 	// The book of a month is in the functional currency, also if there was nothing to post.
 	e := newEnv(t)
 	fixed := func() (fixed books.Fixed) {
-		e.do(func(ctx context.Context, tx *postgres.Unit) (err error) {
+		e.Do(func(ctx context.Context, tx *postgres.Unit) (err error) {
 			fixed, err = tx.BooksFixed(ctx, e.Platform.ID)
 			return err
 		})

@@ -16,7 +16,7 @@ func (e *env) importOpening(at time.Time, currency money.Currency, position int6
 	header := ledger.Header{ID: ledger.OpeningBalancesID(e.Platform.ID, currency, 0), Platform: e.Platform.ID, Effective: at}
 	posting := ledger.OpeningBalances(header, currency, []ledger.OpeningBalance{{Path: ledger.FXPosition, Minor: -position},
 		{Path: ledger.Rail("SEPA"), Minor: position}})
-	e.postAuthorised(posting)
+	e.PostAuthorised(e.by, posting)
 	return posting
 }
 
@@ -30,7 +30,7 @@ func TestRevalue_OpeningBalancesWithinTheFirstMonth(t *testing.T) {
 	e.importOpening(opened, "EUR", 1_000)
 	e.importOpening(opened, "USD", -1_080)
 	e.convert(14, 600, "USD", 500, "EUR")
-	e.keepRates(march.End().Add(-time.Hour), "1.2")
+	e.KeepRates(march.End().Add(-time.Hour), "1.2")
 	e.softClose(march)
 
 	done := e.revalue(march)
@@ -64,7 +64,7 @@ func TestRevalue_OpeningBalancesOfALaterMonthAndTheirReversal(t *testing.T) {
 	e := newEnv(t)
 	fillMarch(e)
 	e.revalue(march)
-	e.keepRates(april.Start().Add(time.Hour), "1.2")
+	e.KeepRates(april.Start().Add(time.Hour), "1.2")
 	at := april.Start().AddDate(0, 0, 9)
 	e.moveTo(at.Add(time.Hour))
 	opening := e.importOpening(at, "MXN", 2_000) // worth 100 dollars
@@ -73,7 +73,7 @@ func TestRevalue_OpeningBalancesOfALaterMonthAndTheirReversal(t *testing.T) {
 	if got := e.balance(ledger.EquityRetainedEarnings, coremonthend.Last(april)); got != 120 {
 		t.Errorf("retained earnings %d, want 120", got)
 	}
-	e.postAuthorised(ledger.Reverse(opening, e.IDs.New(e.Clock.Now()), opening.Effective, "reversed"))
+	e.PostAuthorised(e.by, ledger.Reverse(opening, e.IDs.New(e.Clock.Now()), opening.Effective, "reversed"))
 
 	done := e.revalue(april)
 

@@ -18,7 +18,7 @@ import (
 // entry posts one entry now.
 func (e *env) entry(debit, credit string, currency money.Currency, minor int64) {
 	e.t.Helper()
-	e.postAuthorised(ledger.Adjustment(ledger.Header{ID: e.IDs.New(e.Clock.Now()), Platform: e.Platform.ID, Effective: e.Clock.Now(),
+	e.PostAuthorised(e.by, ledger.Adjustment(ledger.Header{ID: e.IDs.New(e.Clock.Now()), Platform: e.Platform.ID, Effective: e.Clock.Now(),
 		Memo: "Test"},
 		[]ledger.Entry{{Debit: debit, Credit: credit, Currency: currency, Amount: minor}}))
 }
@@ -35,7 +35,7 @@ func fillOwn(e *env) {
 	e.entry(ledger.Rail("SEPA"), ledger.CustomerAccount(customer.ID), "EUR", 7_000)
 	e.entry(ledger.CustomerAccount(customer.ID), ledger.PlatformAccount(own.ID), "EUR", 500)
 	e.entry(ledger.Rail("WIRE"), ledger.IncomeFees, "USD", 9) // no foreign currency
-	e.keepRates(march.End().Add(-time.Hour), "1.2")
+	e.KeepRates(march.End().Add(-time.Hour), "1.2")
 	e.softClose(march)
 }
 
@@ -102,10 +102,10 @@ func TestRevalue_NextMonthOfOwnFunds(t *testing.T) {
 	e := newEnv(t)
 	fillOwn(e)
 	e.revalue(march)
-	e.keepRates(april.Start().Add(time.Minute), "1.2")
+	e.KeepRates(april.Start().Add(time.Minute), "1.2")
 	e.moveTo(april.Start().AddDate(0, 0, 9))
 	e.entry(ledger.ExpenseRails, ledger.Own("OPERATING"), "EUR", 1_000) // cost 1,100, worth 1,200
-	e.keepRates(april.End().Add(-time.Hour), "1.15")
+	e.KeepRates(april.End().Add(-time.Hour), "1.15")
 	e.softClose(april)
 
 	done := e.revalue(april)
@@ -135,7 +135,7 @@ func TestRevalue_EntriesBetweenOwnAccountsChangeNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	header := ledger.Header{ID: e.IDs.New(e.Clock.Now()), Platform: e.Platform.ID, Effective: coremonthend.Last(march), Memo: "Closing"}
-	e.postAuthorised(ledger.YearEnd(header, []ledger.NetBalance{{Path: ledger.IncomeFees, Currency: "EUR", Net: money.TotalOf(-100)},
+	e.PostAuthorised(e.by, ledger.YearEnd(header, []ledger.NetBalance{{Path: ledger.IncomeFees, Currency: "EUR", Net: money.TotalOf(-100)},
 		{Path: ledger.ExpenseRails, Currency: "EUR", Net: money.TotalOf(40)}}))
 
 	again := e.revalue(march)
@@ -167,7 +167,7 @@ func TestRevalue_FirstMonthWithOwnFundsOfBefore(t *testing.T) {
 	e.Clock.Advance(march.Start().AddDate(0, 0, -10).Sub(e.Clock.Now()))
 	e.entry(ledger.Own("OPERATING"), ledger.EquityCapital, "EUR", 1_001)
 	e.convert(20, 1_000, "EUR", 1_080, "USD") // 20 earned, and a fee of 2 euros
-	e.keepRates(march.End().Add(-time.Hour), "1.2")
+	e.KeepRates(march.End().Add(-time.Hour), "1.2")
 	e.softClose(march)
 
 	done := e.revalue(march)
@@ -189,7 +189,7 @@ func TestChanges_OfOwnFunds(t *testing.T) {
 	t.Parallel()
 	// Between any two times, in any currency, own funds and income in all others are a part of the change.
 	e := newEnv(t)
-	e.keepRates(march.Start().AddDate(0, 0, 12), "1.1")
+	e.KeepRates(march.Start().AddDate(0, 0, 12), "1.1")
 	from := march.Start().AddDate(0, 0, 12).Add(time.Hour)
 	fillOwn(e)
 

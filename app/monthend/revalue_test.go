@@ -25,7 +25,7 @@ func fillMarch(e *env) {
 	e.convert(20, 1_000, "EUR", 1_080, "USD")
 	e.moveTo(march.Start().Add(time.Hour))
 	e.convert(14, 600, "USD", 500, "EUR")
-	e.keepRates(march.End().Add(-time.Hour), "1.2")
+	e.KeepRates(march.End().Add(-time.Hour), "1.2")
 	e.softClose(march)
 }
 
@@ -183,8 +183,8 @@ func TestRevalue_NextMonths(t *testing.T) {
 			fillMarch(e)
 			e.revalue(march)
 			e.convert(10, 100, "EUR", 2_300, "MXN") // at 1.15 by the value of the euros, which are bought
-			e.keepRates(april.Start().AddDate(0, 0, 3), "1.15")
-			e.keepRates(april.End().Add(-time.Minute), "1.15")
+			e.KeepRates(april.Start().AddDate(0, 0, 3), "1.15")
+			e.KeepRates(april.End().Add(-time.Minute), "1.15")
 			e.softClose(april)
 
 			done := e.revalue(april)
@@ -216,12 +216,12 @@ func TestRevalue_ReversalAtAnotherRateIsALoss(t *testing.T) {
 	// A conversion that is undone after the rate has moved costs the difference, which is shown as a loss on a
 	// reversal; the detail of each conversion adds up to the realised result.
 	e := newEnv(t)
-	e.keepRates(march.Start().Add(time.Hour), "1.1")
+	e.KeepRates(march.Start().Add(time.Hour), "1.1")
 	converted := e.convert(15, 1_100, "USD", 1_000, "EUR") // sold short at 1.1
-	e.keepRates(e.Clock.Now().Add(time.Hour), "1.05")
+	e.KeepRates(e.Clock.Now().Add(time.Hour), "1.05")
 	e.Clock.Advance(2 * time.Hour)
-	e.post(ledger.Reverse(converted, e.IDs.New(e.Clock.Now()), e.Clock.Now(), "returned"))
-	e.keepRates(march.End().Add(-time.Hour), "1.05")
+	e.Post(ledger.Reverse(converted, e.IDs.New(e.Clock.Now()), e.Clock.Now(), "returned"))
+	e.KeepRates(march.End().Add(-time.Hour), "1.05")
 	e.softClose(march)
 
 	done := e.revalue(march)
@@ -251,10 +251,10 @@ func TestChanges_BetweenAnyTwoTimes(t *testing.T) {
 	// Between any two times with rates the value changes by conversions and rates, in any currency; a time without
 	// rates is refused.
 	e := newEnv(t)
-	e.keepRates(march.Start().AddDate(0, 0, 13), "1.1")
+	e.KeepRates(march.Start().AddDate(0, 0, 13), "1.1")
 	e.convert(14, 1_000, "EUR", 1_080, "USD") // worth 1,100: 20 earned, and a fee of 2 euros
 	from, to := e.Clock.Now().Add(-time.Minute), e.Clock.Now().Add(5*time.Hour)
-	e.keepRates(e.Clock.Now().Add(time.Hour), "1.2")
+	e.KeepRates(e.Clock.Now().Add(time.Hour), "1.2")
 	e.moveTo(to)
 
 	got, err := e.service.Changes(t.Context(), e.Platform.ID, from, to, "USD")

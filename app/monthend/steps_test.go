@@ -98,7 +98,7 @@ func TestCloseSteps_LastMonthOfAYear(t *testing.T) {
 
 // fillMarchOpen makes conversions in March, which stays open.
 func fillMarchOpen(e *env) {
-	e.keepRates(march.End().Add(-time.Hour), "1.2")
+	e.KeepRates(march.End().Add(-time.Hour), "1.2")
 	e.convert(14, 600, "USD", 500, "EUR")
 }
 
@@ -110,6 +110,6 @@ func (e *env) convertAuthorised(day int) ledger.Posting {
 	header.Transaction.SetUUID(uuid.Must(uuid.NewV7()))
 	posting := ledger.Converted(header, ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts,
 		Sent: money.Amount{Minor: 102, Currency: "USD"}, Fees: 2, Received: money.Amount{Minor: 80, Currency: "EUR"}})
-	e.postAuthorised(posting)
+	e.PostAuthorised(e.by, posting)
 	return posting
 }

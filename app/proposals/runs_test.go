@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	booksapp "causeway/app/books"
@@ -23,7 +22,6 @@ import (
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/platform"
-	"causeway/core/price"
 	"causeway/core/proposal"
 	"causeway/core/reconcile"
 	"causeway/ledger"
@@ -43,11 +41,7 @@ func newEnvAtMonthEnd(t *testing.T) *env {
 	e := newEnv(t)
 	e.set("functionalCurrency=USD", "feeRecognition=DELIVERY", "yearEndMonth="+month.Start().Format("1"))
 	for _, at := range []time.Time{month.Start().Add(-time.Hour), month.End().Add(-time.Hour)} {
-		err := e.Store.KeepRates(t.Context(), price.KeptRates{At: at, InUSD: map[money.Currency]price.KeptRate{
-			"USD": {Rate: money.MustRate("1"), At: at, Source: "FIXED"}, "EUR": {Rate: money.MustRate("1.1"), At: at, Source: "ECB"}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e.KeepRates(at, "1.1")
 	}
 	e.convert(1_000)
 	e.changeMonth(period.SoftClose)
@@ -69,20 +63,9 @@ func (e *env) convert(euros int64) {
 	e.t.Helper()
 	header := ledger.Header{ID: uuid.Must(uuid.NewV7()), Platform: e.Platform.ID, Effective: month.Start().AddDate(0, 0, 9)}
 	header.Transaction.SetUUID(uuid.Must(uuid.NewV7()))
-	e.authorised(ledger.Converted(header, ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts,
+	e.PostAuthorised(e.ana, ledger.Converted(header, ledger.Conversion{From: ledger.FundingJIT, To: ledger.TransitPayouts,
 		Sent: money.Amount{Minor: euros + 2, Currency: "EUR"}, Fees: 2,
 		Received: money.Amount{Minor: euros * 108 / 100, Currency: "USD"}}))
-}
-
-func (e *env) authorised(p ledger.Posting) {
-	e.t.Helper()
-	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
-		if err := tx.Authorise(ctx, []period.Authorisation{{Platform: p.Platform, Posting: p.ID, By: e.ana, Note: "Late",
-			At: e.Clock.Now()}}); err != nil {
-			return err
-		}
-		return tx.Post(ctx, []ledger.Posting{p})
-	})
 }
 
 // changeMonth changes the state of the month as an operator.

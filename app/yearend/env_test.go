@@ -1,17 +1,14 @@
 package yearend_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
-	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/audittest"
 	app "causeway/app/yearend"
-	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/money"
 	"causeway/core/period"
@@ -44,7 +41,8 @@ func newEnv(t *testing.T) *env {
 			Store: base.Store, Ledger: base.Store.Finance(), Clock: base.Clock, IDs: base.IDs}),
 		by: platform.Author{Token: base.Admin.Token, Actor: "Ana Lima"},
 	}
-	e.post(e.fee(time.Date(2025, 11, 10, 8, 0, 0, 0, time.UTC), 7000), e.fee(time.Date(2025, 12, 10, 8, 0, 0, 0, time.UTC), 5000),
+	e.PostAuthorised(e.by, e.fee(time.Date(2025, 11, 10, 8, 0, 0, 0, time.UTC), 7000),
+		e.fee(time.Date(2025, 12, 10, 8, 0, 0, 0, time.UTC), 5000),
 		ledger.FeePaid(e.header(time.Date(2025, 12, 11, 8, 0, 0, 0, time.UTC)), ledger.Rail("WIRE"),
 			money.Amount{Minor: 2000, Currency: money.USD}),
 		e.fee(time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC), 1000))
@@ -61,41 +59,9 @@ func (e *env) fee(at time.Time, minor int64) ledger.Posting {
 		Currency: money.USD, Amount: minor}})
 }
 
-func (e *env) do(fn func(context.Context, *postgres.Unit) error) {
-	e.t.Helper()
-	if err := e.Store.Do(e.t.Context(), fn); err != nil {
-		e.t.Fatal(err)
-	}
-}
-
-// post posts authorised.
-func (e *env) post(postings ...ledger.Posting) {
-	e.t.Helper()
-	e.do(func(ctx context.Context, tx *postgres.Unit) error {
-		var authorisations []period.Authorisation
-		for _, p := range postings {
-			authorisations = append(authorisations, period.Authorisation{Platform: p.Platform, Posting: p.ID, By: e.by, Note: "Test",
-				At: e.Clock.Now()})
-		}
-		if err := tx.Authorise(ctx, authorisations); err != nil {
-			return err
-		}
-		return tx.Post(ctx, postings)
-	})
-}
-
 func (e *env) set(changes ...string) {
 	e.t.Helper()
-	e.do(func(ctx context.Context, tx *postgres.Unit) error {
-		if _, err := tx.LockPeriods(ctx, e.Platform.ID); err != nil {
-			return err
-		}
-		settings, err := books.DefaultSettings().With(changes...)
-		if err != nil {
-			return err
-		}
-		return tx.SaveBooksSettings(ctx, e.Platform.ID, books.SettingsVersion{Settings: settings, Version: 1, At: e.Clock.Now(), By: e.by})
-	})
+	e.SetBooks(e.by, changes...)
 }
 
 // changeMonth changes the state of a month. The exchange result is not of this test.

@@ -88,7 +88,7 @@ func TestReverse_WhileSoftClosed(t *testing.T) {
 		t.Fatalf("%+v, %v", reversed, err)
 	}
 	e.wantBalances(endOf2025, 12000, 2000, 0)
-	e.post(e.fee(time.Date(2025, 12, 30, 8, 0, 0, 0, time.UTC), 500))
+	e.PostAuthorised(e.by, e.fee(time.Date(2025, 12, 30, 8, 0, 0, 0, time.UTC), 500))
 	e.closeYear()
 	e.wantBalances(endOf2025, 0, 0, 10500)
 	if got := e.income(); got != [3]string{"7000", "5500", "1000"} {
@@ -135,7 +135,7 @@ func TestChangeState_LastMonthOfAYear(t *testing.T) {
 
 	wantConflict(t, e.changeMonth(period.Close, "2025-12"), "Year is not closed")
 	e.closeYear()
-	e.post(e.fee(time.Date(2025, 12, 30, 8, 0, 0, 0, time.UTC), 500))
+	e.PostAuthorised(e.by, e.fee(time.Date(2025, 12, 30, 8, 0, 0, 0, time.UTC), 500))
 	wantConflict(t, e.changeMonth(period.Close, "2025-12"), "Year end out of date")
 	_, err := e.reverse(2025, "A fee is missing")
 	e.must(err)
@@ -155,7 +155,7 @@ func TestSettings_YearEndMonthStays(t *testing.T) {
 	e.readyToClose()
 	e.closeYear()
 	var fixed books.Fixed
-	e.do(func(ctx context.Context, tx *postgres.Unit) (err error) {
+	e.Do(func(ctx context.Context, tx *postgres.Unit) (err error) {
 		fixed, err = tx.BooksFixed(ctx, e.Platform.ID)
 		return err
 	})
@@ -234,7 +234,7 @@ func TestCheck_FindsYearEndWithoutRecord(t *testing.T) {
 	t.Parallel()
 	// A posting that closes a year without a record of it is found.
 	e := newEnv(t)
-	e.post(ledger.YearEnd(ledger.Header{ID: uuid.UUID{1}, Platform: e.Platform.ID, Effective: endOf2025},
+	e.PostAuthorised(e.by, ledger.YearEnd(ledger.Header{ID: uuid.UUID{1}, Platform: e.Platform.ID, Effective: endOf2025},
 		[]ledger.NetBalance{{Path: ledger.IncomeFees, Currency: "USD", Net: money.TotalOf(-12000)}}))
 	for _, r := range e.check().Rules {
 		if want := strings.HasPrefix(string(r.Rule), "closed years"); want != (r.Violations > 0) && r.Rule != "adjustments are authorised" {
