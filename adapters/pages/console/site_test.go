@@ -18,6 +18,7 @@ import (
 	"golang.org/x/net/html"
 
 	"causeway/adapters/pages/web"
+	"causeway/adapters/pages/web/webtest"
 	"causeway/app/people"
 	"causeway/core/ident"
 	"causeway/core/person"
@@ -168,20 +169,8 @@ type response struct {
 
 func (s *site) send(r *http.Request) response {
 	s.t.Helper()
-	for _, c := range s.cookies {
-		r.AddCookie(c)
-	}
-	recorder := httptest.NewRecorder()
-	s.handler.ServeHTTP(recorder, r)
-	got := response{Response: recorder.Result(), body: recorder.Body.String()}
-	for _, c := range got.Cookies() {
-		s.cookies[c.Name] = c
-	}
-	var err error
-	if got.root, err = html.Parse(strings.NewReader(got.body)); err != nil {
-		s.t.Fatal(err)
-	}
-	return got
+	got, body, root := webtest.Send(s.t, s.handler, s.cookies, r)
+	return response{got, body, root}
 }
 
 func (s *site) get(path string) response {
@@ -192,18 +181,7 @@ func (s *site) get(path string) response {
 // post sends a form as a browser does, with the token of the session.
 func (s *site) post(path string, values url.Values, edits ...func(*http.Request)) response {
 	s.t.Helper()
-	form := url.Values{"csrf": {web.FormToken(s.secret)}}
-	for name, v := range values {
-		form[name] = v
-	}
-	r := httptest.NewRequest(http.MethodPost, s.origin+path, strings.NewReader(form.Encode()))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Origin", s.origin)
-	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	for _, edit := range edits {
-		edit(r)
-	}
-	return s.send(r)
+	return s.send(webtest.Form(s.origin, path, s.secret, values, edits...))
 }
 
 // visit sends a request for a route on a platform, as a browser of its pages would.
@@ -237,23 +215,9 @@ func pathOf(pattern string, p ident.Platform) string {
 }
 
 // elements returns all elements with a name.
-func (r response) elements(name string) (found []*html.Node) {
-	for n := range r.root.Descendants() {
-		if n.Type == html.ElementNode && n.Data == name {
-			found = append(found, n)
-		}
-	}
-	return found
-}
+func (r response) elements(name string) []*html.Node { return webtest.Elements(r.root, name) }
 
-func attribute(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
-}
+func attribute(n *html.Node, name string) string { return webtest.Attribute(n, name) }
 
 // isOwnScript reports whether an element is the script of a page that needs one.
 func isOwnScript(n *html.Node) bool {
@@ -273,43 +237,14 @@ func (s *site) checkStructure(name string, r response) {
 		s.t.Helper()
 		s.t.Errorf("%s: %s\n%s", name, fmt.Sprintf(format, args...), r.body)
 	}
-	if n := len(r.elements("h1")); n != 1 {
-		bad("%d h1", n)
-	}
-	ids, labels := map[string]bool{}, map[string]bool{}
+	ids := webtest.CheckStructure(r.root, bad)
 	for n := range r.root.Descendants() {
 		if n.Type != html.ElementNode {
 			continue
 		}
-		if id := attribute(n, "id"); id != "" {
-			if ids[id] {
-				bad("the id %s is there twice", id)
-			}
-			ids[id] = true
-		}
-		for _, a := range n.Attr {
-			if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
-				bad("attribute %s", a.Key)
-			}
-		}
-		if n.Data == "label" {
-			labels[attribute(n, "for")] = true
-		}
 		isAllowed := isOwnScript(n) && strings.Contains(r.Header.Get("Content-Security-Policy"), "script-src 'self';")
 		if n.Data == "script" && !isAllowed || n.Data == "style" {
 			bad("a %s", n.Data)
-		}
-	}
-	for _, kind := range []string{"input", "select", "textarea"} {
-		for _, n := range r.elements(kind) {
-			if attribute(n, "type") != "hidden" && !labels[attribute(n, "id")] {
-				bad("%s has no label", attribute(n, "name"))
-			}
-			for id := range strings.FieldsSeq(attribute(n, "aria-describedby")) {
-				if !ids[id] {
-					bad("%s is described by %s, which does not exist", attribute(n, "name"), id)
-				}
-			}
 		}
 	}
 	for _, n := range r.elements("a") {
