@@ -29,6 +29,26 @@ func newEnv(t *testing.T) *env {
 	return e
 }
 
+// operator returns what an author can do to platforms.
+func operator(t *testing.T, service *platforms.Service, by platform.Author) *platforms.Operator {
+	t.Helper()
+	o, err := service.As(by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// newBank creates a production platform.
+func newBank(t *testing.T, o *platforms.Operator) platforms.Created {
+	t.Helper()
+	created, err := o.CreatePlatform(t.Context(), platforms.CreateRequest{Name: "Bank", Environment: platform.Production})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created
+}
+
 func principalOf(p platform.Platform, t platform.Token) platform.Principal {
 	return platform.Principal{Platform: p.ID, Environment: p.Environment, Token: t.ID, Permissions: t.Permissions}
 }

@@ -19,14 +19,8 @@ func TestOperator_ReplacesLostCredentials(t *testing.T) {
 	// An operator creates a token that works and then deletes the lost one. Each change is recorded
 	// with the name of the operator, that of the platform too.
 	env := newEnv(t)
-	ana, err := env.platforms.As(platform.Author{Actor: " ana "})
-	if err != nil {
-		t.Fatal(err)
-	}
-	created, err := ana.CreatePlatform(t.Context(), platforms.CreateRequest{Name: "Bank", Environment: platform.Production})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ana := operator(t, env.platforms, platform.Author{Actor: " ana "})
+	created := newBank(t, ana)
 	id := created.Platform.ID
 
 	issued, err := ana.CreateToken(t.Context(), id, "Replacement", platform.Permissions, platforms.TokenOwner{})
@@ -53,14 +47,8 @@ func TestOperator_SetRegulated(t *testing.T) {
 	t.Parallel()
 	// An operator makes a platform regulated, once, with a record; an unknown platform is not found.
 	env := newEnv(t)
-	ana, err := env.platforms.As(platform.Author{Actor: "ana"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	created, err := ana.CreatePlatform(t.Context(), platforms.CreateRequest{Name: "Bank", Environment: platform.Production})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ana := operator(t, env.platforms, platform.Author{Actor: "ana"})
+	created := newBank(t, ana)
 	id := created.Platform.ID
 
 	for _, regulated := range []bool{true, true, false} {
@@ -71,7 +59,7 @@ func TestOperator_SetRegulated(t *testing.T) {
 			t.Errorf("read %t, %v; want %t", read.Regulated, err, regulated)
 		}
 	}
-	_, err = ana.SetRegulated(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), true)
+	_, err := ana.SetRegulated(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), true)
 	apptest.WantFault(t, "unknown platform", err, fault.NotFound)
 
 	got := env.QueryStrings(`SELECT action || ' ' || subject FROM operator_actions WHERE platform_id = $1 ORDER BY id`, id.UUID())
@@ -85,12 +73,9 @@ func TestOperator_RefusedActionsRecordNothing(t *testing.T) {
 	// A token of an unknown platform is not created, the last token with MANAGE is not deleted, and
 	// without a name nothing is done.
 	env := newEnv(t)
-	ana, err := env.platforms.As(platform.Author{Actor: "ana"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ana := operator(t, env.platforms, platform.Author{Actor: "ana"})
 
-	_, err = ana.CreateToken(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), "x", platform.Permissions, platforms.TokenOwner{})
+	_, err := ana.CreateToken(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), "x", platform.Permissions, platforms.TokenOwner{})
 	apptest.WantFault(t, "unknown platform", err, fault.NotFound)
 	apptest.WantFault(t, "last token", ana.DeleteToken(t.Context(), env.admin.Platform, env.admin.Token), fault.Conflict)
 	_, err = env.platforms.As(platform.Author{Actor: " "})
@@ -108,14 +93,8 @@ func TestOperator_ResponsibleForTokens(t *testing.T) {
 	// platform with four eyes.
 	env := newEnv(t)
 	ana, ben := env.NewPerson(person.Finance), env.NewPerson(person.Finance)
-	nobody, err := env.platforms.As(platform.Author{Actor: "root"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	signedIn, err := env.platforms.As(platform.Author{Actor: ana.Email, Person: ana.ID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	nobody := operator(t, env.platforms, platform.Author{Actor: "root"})
+	signedIn := operator(t, env.platforms, platform.Author{Actor: ana.Email, Person: ana.ID})
 	create := func(o *platforms.Operator, of platforms.TokenOwner) platform.Token {
 		t.Helper()
 		issued, err := o.CreateToken(t.Context(), env.admin.Platform, "x", platform.Permissions, of)
@@ -176,10 +155,7 @@ func TestTokensByPerson_RecordedWithThePerson(t *testing.T) {
 	// A person in the console creates the token of a service, which works and names the person as its creator, and deletes it. Both are
 	// recorded with the person; what is refused is not.
 	env := newEnv(t)
-	root, err := env.platforms.As(platform.Author{Actor: "root"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := operator(t, env.platforms, platform.Author{Actor: "root"})
 	created, err := root.CreatePlatform(t.Context(), platforms.CreateRequest{Name: "Bank", Environment: platform.Production})
 	if err != nil {
 		t.Fatal(err)

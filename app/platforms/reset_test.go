@@ -29,10 +29,7 @@ func TestOperator_ResetSandboxMovesWhatKeepsWorking(t *testing.T) {
 	// platform keeps its records, and gets no tokens and settings any more. A second reset closes the successor.
 	env := newEnv(t)
 	service := platforms.New(platforms.Config{Store: env.Store, Clock: env.Clock, IDs: env.IDs, Secrets: sealForPlatform{}})
-	ana, err := service.As(platform.Author{Actor: "ana"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ana := operator(t, service, platform.Author{Actor: "ana"})
 	old := env.created.Platform.ID
 	domain := "uma.acme.example"
 	if _, err := service.UpdateSettings(t.Context(), old, platform.Change{UMADomain: &domain}); err != nil {
@@ -111,16 +108,10 @@ func TestOperator_ResetSandboxRefusesProduction(t *testing.T) {
 	t.Parallel()
 	// A production platform is never reset, and nothing of it changes.
 	env := newEnv(t)
-	ana, err := env.platforms.As(platform.Author{Actor: "ana"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	created, err := ana.CreatePlatform(t.Context(), platforms.CreateRequest{Name: "Bank", Environment: platform.Production})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ana := operator(t, env.platforms, platform.Author{Actor: "ana"})
+	created := newBank(t, ana)
 
-	_, err = ana.ResetSandbox(t.Context(), created.Platform.ID)
+	_, err := ana.ResetSandbox(t.Context(), created.Platform.ID)
 	apptest.WantFault(t, "production", err, fault.Forbidden)
 
 	if read, err := env.platforms.Settings(t.Context(), created.Platform.ID); err != nil || read.Closed() {
