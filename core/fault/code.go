@@ -17,10 +17,12 @@ const (
 	MissingMandatoryUserInfo Code = "MISSING_MANDATORY_USER_INFO"
 	SelfPayment              Code = "SELF_PAYMENT"
 	AmountOutOfRange         Code = "AMOUNT_OUT_OF_RANGE"
-	InsufficientBalance      Code = "INSUFFICIENT_BALANCE" // at execution, from any account
-	QuoteRequestFailed       Code = "QUOTE_REQUEST_FAILED" // worth a retry
-	WebhookEndpointNotSet    Code = "WEBHOOK_ENDPOINT_NOT_SET"
-	WebhookDeliveryError     Code = "WEBHOOK_DELIVERY_ERROR"
+	// More than the operator allows with one payment.
+	TransactionSizeLimitExceeded Code = "TRANSACTION_SIZE_LIMIT_EXCEEDED"
+	InsufficientBalance          Code = "INSUFFICIENT_BALANCE" // at execution, from any account
+	QuoteRequestFailed           Code = "QUOTE_REQUEST_FAILED" // worth a retry
+	WebhookEndpointNotSet        Code = "WEBHOOK_ENDPOINT_NOT_SET"
+	WebhookDeliveryError         Code = "WEBHOOK_DELIVERY_ERROR"
 	// A consent to terms that do not exist.
 	EndUserTermsVersionNotFound Code = "END_USER_TERMS_VERSION_NOT_FOUND"
 
@@ -101,6 +103,8 @@ const (
 	PayloadTooLarge      Code = "PAYLOAD_TOO_LARGE"
 	UnsupportedMediaType Code = "UNSUPPORTED_MEDIA_TYPE"
 	RateLimited          Code = "RATE_LIMITED" // set RetryAfter
+	// More than the operator allows on one day.
+	DailyVolumeLimitExceeded Code = "DAILY_VOLUME_LIMIT_EXCEEDED"
 )
 
 // 5xx: the service, or a service it depends on, failed.
@@ -166,6 +170,7 @@ var statuses = map[Code]int{
 	MissingMandatoryUserInfo:              400,
 	SelfPayment:                           400,
 	AmountOutOfRange:                      400,
+	TransactionSizeLimitExceeded:          400,
 	InsufficientBalance:                   400,
 	QuoteRequestFailed:                    400,
 	WebhookEndpointNotSet:                 400,
@@ -228,6 +233,7 @@ var statuses = map[Code]int{
 	PayloadTooLarge:                       413,
 	UnsupportedMediaType:                  415,
 	RateLimited:                           429,
+	DailyVolumeLimitExceeded:              429,
 	InternalError:                         500,
 	NotImplemented:                        501,
 	ServiceUnavailable:                    503,
