@@ -2181,6 +2181,45 @@ ALTER TABLE lightning_payments ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON lightning_payments USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE lightning_payments TO causeway_service;
 
+CREATE TABLE limit_usage (
+    platform_id uuid NOT NULL,
+    scope text NOT NULL,
+    day date NOT NULL,
+    currency text NOT NULL,
+    transactions bigint NOT NULL,
+    spent bigint NOT NULL,
+    CONSTRAINT limit_usage_spent_not_negative CHECK ((spent >= 0)),
+    CONSTRAINT limit_usage_transactions_not_negative CHECK ((transactions >= 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY limit_usage
+    ADD CONSTRAINT limit_usage_pkey PRIMARY KEY (platform_id, scope, day, currency);
+CREATE INDEX limit_usage_by_day ON limit_usage USING btree (platform_id, day);
+ALTER TABLE ONLY limit_usage
+    ADD CONSTRAINT limit_usage_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+ALTER TABLE limit_usage ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON limit_usage USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE limit_usage TO causeway_service;
+
+CREATE TABLE limits (
+    platform_id uuid NOT NULL,
+    currency text NOT NULL,
+    customer text NOT NULL,
+    region text NOT NULL,
+    per_payment bigint NOT NULL,
+    daily bigint NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT limit_daily_not_negative CHECK ((daily >= 0)),
+    CONSTRAINT limit_per_payment_not_negative CHECK ((per_payment >= 0))
+);
+ALTER TABLE ONLY limits
+    ADD CONSTRAINT limits_pkey PRIMARY KEY (platform_id, currency, customer, region);
+ALTER TABLE ONLY limits
+    ADD CONSTRAINT limits_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+ALTER TABLE limits ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON limits USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE limits TO causeway_service;
+
 CREATE TABLE lookups (
     platform_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -3789,6 +3828,8 @@ CREATE TABLE transactions (
     payee_seal text DEFAULT ''::text NOT NULL,
     traceparent text,
     receipt_confirmed_at timestamp with time zone,
+    limit_day date,
+    limit_scopes text,
     CONSTRAINT transaction_received_positive CHECK ((received_minor > 0)),
     CONSTRAINT transaction_sent_positive CHECK ((sent_minor > 0)),
     CONSTRAINT transaction_status_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'PROCESSING'::text, 'COMPLETED'::text, 'FAILED'::text, 'EXPIRED'::text]))),

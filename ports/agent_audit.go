@@ -3,17 +3,20 @@ package ports
 import (
 	"causeway/core/agent"
 	"causeway/core/ident"
+	"causeway/core/limit"
 	"causeway/core/money"
 )
 
-// AgentUsageLine is a counter of an agent and what its transactions say.
-type AgentUsageLine struct {
+// UsageLine is a counter, of an agent or of limits, and what its transactions say.
+type UsageLine struct {
 	Platform ident.Platform
 	Agent    ident.Agent
+	Scope    limit.Scope // of limits; empty for an agent, and for payments that count no more
 	// Counted has the day and the currency. Exists is false if there is no such counter.
 	Counted agent.Counter
 	Exists  bool
-	// Transactions and Spent are those of the transactions that the agent has started and that are not given back.
+	// Transactions and Spent are those of the transactions that count: which the agent has started or the limits were checked for, and
+	// that are not given back.
 	Transactions, Spent int64
 	// Misflagged is one of its transactions that is given back and has not failed, or has failed and is not given
 	// back; zero if there is none.

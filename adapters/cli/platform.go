@@ -15,6 +15,7 @@ type PlatformCommand struct {
 	Create platformCreateCommand `cmd:"" help:"Create a platform and its first API token. The secret is shown only once."`
 	Set    platformSetCommand    `cmd:"" help:"Change what only the operator of the service decides about a platform."`
 	List   platformListCommand   `cmd:"" help:"Print the platforms, oldest first."`
+	Limits platformLimitsCommand `cmd:"" help:"Limit what a platform and its customers may send, and show what is left."`
 
 	RevokeUMAKeys platformRevokeUMAKeysCommand `cmd:"" name:"revoke-uma-keys" help:"Replace the keys of a platform as a UMA provider at once, because somebody else may have them. Other providers refuse its messages until they read the new keys, within an hour, and what they have encrypted before cannot be read."`
 }

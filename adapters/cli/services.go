@@ -17,6 +17,7 @@ import (
 	"causeway/app/financials"
 	"causeway/app/jobs"
 	"causeway/app/journals"
+	"causeway/app/limits"
 	"causeway/app/monthend"
 	"causeway/app/people"
 	"causeway/app/platforms"
@@ -107,6 +108,7 @@ type Services interface {
 	// People are the use cases on the people who work with the service. They sign nobody in.
 	People() *people.Service
 	Pricing() *pricing.Service
+	Limits() *limits.Service
 	Customers() *customers.Service
 	Wallets() *wallets.Service
 	// Agents have no market rates, so what agents may still send is not computed.

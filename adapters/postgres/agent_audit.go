@@ -53,10 +53,9 @@ const (
 )
 
 // EachAgentUsage reads some agents with each statement, and so in one snapshot.
-func (db *DB) EachAgentUsage(ctx context.Context, of ident.Platform, visit func(ports.AgentUsageLine) error) error {
+func (db *DB) EachAgentUsage(ctx context.Context, of ident.Platform, visit func(ports.UsageLine) error) error {
 	const batchSize = 100 // agents
-	first, last := platformRange(of)
-	platforms, err := queryValues[ident.Platform](ctx, db.read, `SELECT id FROM platforms WHERE id BETWEEN $1 AND $2 ORDER BY id`, first, last)
+	platforms, err := db.platformIDs(ctx, of)
 	if err != nil {
 		return err
 	}
@@ -80,12 +79,54 @@ func (db *DB) EachAgentUsage(ctx context.Context, of ident.Platform, visit func(
 	return nil
 }
 
+// readAuditedLimits reads all transactions of the platform $1, and its counters, in one snapshot.
+const readAuditedLimits = `
+	WITH sent AS (
+		SELECT coalesce(s.scope, '') AS scope, t.limit_day AS day, t.sent_currency AS currency, count(s.scope) AS transactions,
+			sum(t.sent_minor) FILTER (WHERE s.scope IS NOT NULL) AS spent,
+			(array_agg(t.id) FILTER (WHERE (t.limit_scopes = '') <> (t.status = 'FAILED')))[1] AS misflagged
+		FROM transactions t LEFT JOIN LATERAL string_to_table(t.limit_scopes, ' ') s(scope) ON s.scope <> ''
+		WHERE t.platform_id = $1 AND t.limit_day IS NOT NULL GROUP BY 1, 2, 3)
+	SELECT scope, day, currency, u.transactions IS NOT NULL, coalesce(u.transactions, 0), coalesce(u.spent, 0),
+		coalesce(s.transactions, 0), least(coalesce(s.spent, 0), 9223372036854775807)::bigint, s.misflagged
+	FROM sent s FULL JOIN (SELECT * FROM limit_usage WHERE platform_id = $1) u USING (scope, day, currency)
+	ORDER BY scope, day, currency`
+
+// EachLimitUsage reads each platform with one statement.
+func (db *DB) EachLimitUsage(ctx context.Context, of ident.Platform, visit func(ports.UsageLine) error) error {
+	platforms, err := db.platformIDs(ctx, of)
+	if err != nil {
+		return err
+	}
+	for _, p := range platforms {
+		if err := db.read(ctx, readAuditedLimits, []any{p}, func(rows pgx.Rows) error {
+			line := ports.UsageLine{Platform: p}
+			if err := rows.Scan(append([]any{&line.Scope}, usageFields(&line)...)...); err != nil {
+				return err
+			}
+			return visit(line)
+		}); err != nil {
+			return fmt.Errorf("read the usage of limits: %w", err)
+		}
+	}
+	return nil
+}
+
+func (db *DB) platformIDs(ctx context.Context, of ident.Platform) ([]ident.Platform, error) {
+	first, last := platformRange(of)
+	return queryValues[ident.Platform](ctx, db.read, `SELECT id FROM platforms WHERE id BETWEEN $1 AND $2 ORDER BY id`, first, last)
+}
+
 // scanUsageLine returns false if the agent has no line.
-func scanUsageLine(rows pgx.Rows) (line ports.AgentUsageLine, exists bool, err error) {
-	err = rows.Scan(&line.Agent, schema.Day(&line.Counted.Day), &line.Counted.Currency, &line.Exists, &line.Counted.Transactions,
-		&line.Counted.Spent,
-		&line.Transactions, &line.Spent, &line.Misflagged)
+func scanUsageLine(rows pgx.Rows) (line ports.UsageLine, exists bool, err error) {
+	err = rows.Scan(append([]any{&line.Agent}, usageFields(&line)...)...)
 	return line, line.Counted.Day != "", err
+}
+
+// usageFields are the columns of a line after its agent or scope.
+func usageFields(line *ports.UsageLine) []any {
+	return []any{schema.Day(&line.Counted.Day), &line.Counted.Currency, &line.Exists, &line.Counted.Transactions, &line.Counted.Spent,
+		&line.Transactions, &line.Spent, &line.Misflagged}
 }
 
 const auditBatchSize = 1000

@@ -20,10 +20,10 @@ import (
 )
 
 // auditAgents returns every line of the audit of agents, in the order of the platforms, agents and days.
-func (c *env) auditAgents(t *testing.T) (usage []ports.AgentUsageLine, payments []ports.AgentPaymentLine) {
+func (c *env) auditAgents(t *testing.T) (usage []ports.UsageLine, payments []ports.AgentPaymentLine) {
 	t.Helper()
 	err := errors.Join(
-		c.EachAgentUsage(t.Context(), ident.Platform{}, func(l ports.AgentUsageLine) error { usage = append(usage, l); return nil }),
+		c.EachAgentUsage(t.Context(), ident.Platform{}, func(l ports.UsageLine) error { usage = append(usage, l); return nil }),
 		c.EachAgentPayment(t.Context(), ident.Platform{}, func(l ports.AgentPaymentLine) error { payments = append(payments, l); return nil }))
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestAgentAudit_WhatIsStored(t *testing.T) {
 
 	usage, payments := c.auditAgents(t)
 	count := func(of ident.Platform) (counted int) {
-		err := errors.Join(c.EachAgentUsage(t.Context(), of, func(ports.AgentUsageLine) error { counted++; return nil }),
+		err := errors.Join(c.EachAgentUsage(t.Context(), of, func(ports.UsageLine) error { counted++; return nil }),
 			c.EachAgentPayment(t.Context(), of, func(ports.AgentPaymentLine) error { counted++; return nil }))
 		if err != nil {
 			t.Fatal(err)
@@ -79,12 +79,12 @@ func TestAgentAudit_WhatIsStored(t *testing.T) {
 		t.Errorf("of the platform %d lines, of another %d", of, others)
 	}
 
-	line := func(a agent.Agent, currency money.Currency, n, spent int64) ports.AgentUsageLine {
-		return ports.AgentUsageLine{Platform: a.Platform, Agent: a.ID, Counted: agent.Counter{Day: today, Currency: currency,
+	line := func(a agent.Agent, currency money.Currency, n, spent int64) ports.UsageLine {
+		return ports.UsageLine{Platform: a.Platform, Agent: a.ID, Counted: agent.Counter{Day: today, Currency: currency,
 			Transactions: n, Spent: spent},
 			Exists: true, Transactions: n, Spent: spent}
 	}
-	if want := []ports.AgentUsageLine{line(a, "EUR", 1, 9), line(a, "USD", 1, 12_50), line(b, "USD", 1, 12_50)}; !reflect.DeepEqual(usage,
+	if want := []ports.UsageLine{line(a, "EUR", 1, 9), line(a, "USD", 1, 12_50), line(b, "USD", 1, 12_50)}; !reflect.DeepEqual(usage,
 		want) {
 		t.Errorf("usage %+v\nwant %+v", usage, want)
 	}
@@ -110,24 +110,24 @@ func TestAgentAudit_ShowsDamage(t *testing.T) {
 	// Whatever is changed behind the back of the service is in the lines.
 	for name, test := range map[string]struct {
 		damage string // $1 is the transaction
-		usage  func(*ports.AgentUsageLine, transaction.Transaction)
+		usage  func(*ports.UsageLine, transaction.Transaction)
 		// payment is the change of the only line; lines is how many there then are, one unless it is set.
 		payment func(*ports.AgentPaymentLine)
 		lines   int
 	}{
 		"counter": {damage: "UPDATE agent_usage SET transactions = 3, spent = 4 WHERE $1::uuid IS NOT NULL",
-			usage: func(l *ports.AgentUsageLine, _ transaction.Transaction) {
+			usage: func(l *ports.UsageLine, _ transaction.Transaction) {
 				l.Counted.Transactions, l.Counted.Spent = 3, 4
 			}},
 		"no counter": {damage: "DELETE FROM agent_usage WHERE $1::uuid IS NOT NULL",
-			usage: func(l *ports.AgentUsageLine, _ transaction.Transaction) {
+			usage: func(l *ports.UsageLine, _ transaction.Transaction) {
 				l.Counted.Transactions, l.Counted.Spent, l.Exists = 0, 0, false
 			}},
 		"amount": {damage: "UPDATE transactions SET sent_minor = 7 WHERE id = $1",
-			usage:   func(l *ports.AgentUsageLine, _ transaction.Transaction) { l.Spent = 7 },
+			usage:   func(l *ports.UsageLine, _ transaction.Transaction) { l.Spent = 7 },
 			payment: func(l *ports.AgentPaymentLine) { l.Transaction.Sent.Minor = 7 }},
 		"flag": {damage: "UPDATE transactions SET usage_given_back = true WHERE id = $1",
-			usage: func(l *ports.AgentUsageLine, p transaction.Transaction) {
+			usage: func(l *ports.UsageLine, p transaction.Transaction) {
 				l.Transactions, l.Spent, l.Misflagged = 0, 0, p.ID
 			}},
 		"agent of the action": {damage: "UPDATE agent_actions SET agent_id = transaction_id WHERE transaction_id = $1",
@@ -135,7 +135,7 @@ func TestAgentAudit_ShowsDamage(t *testing.T) {
 				l.Action.Agent.SetUUID(l.Action.Transaction.UUID())
 			}},
 		"no transaction": {damage: "DELETE FROM transactions WHERE id = $1",
-			usage:   func(l *ports.AgentUsageLine, _ transaction.Transaction) { l.Transactions, l.Spent = 0, 0 },
+			usage:   func(l *ports.UsageLine, _ transaction.Transaction) { l.Transactions, l.Spent = 0, 0 },
 			payment: func(l *ports.AgentPaymentLine) { l.Transaction = ports.AuditedAgentTransaction{} }},
 		"no action": {damage: "DELETE FROM agent_actions WHERE transaction_id = $1",
 			payment: func(l *ports.AgentPaymentLine) { l.Action = ports.AuditedAction{} }},
@@ -208,7 +208,7 @@ func TestAgentAudit_ReadsAllBatches(t *testing.T) {
 	for _, l := range usage {
 		sum += l.Transactions
 	}
-	ordered := slices.IsSortedFunc(usage, func(a, b ports.AgentUsageLine) int {
+	ordered := slices.IsSortedFunc(usage, func(a, b ports.UsageLine) int {
 		return cmp.Or(a.Platform.Compare(b.Platform), a.Agent.Compare(b.Agent))
 	})
 	if len(usage) != 2*agents || sum != 2*payments || !ordered {
@@ -229,7 +229,7 @@ func TestAgentAudit_ReadsAllBatches(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	calls := 0
-	if err := c.EachAgentUsage(t.Context(), ident.Platform{}, func(ports.AgentUsageLine) error { calls++; return stop }); !errors.Is(err,
+	if err := c.EachAgentUsage(t.Context(), ident.Platform{}, func(ports.UsageLine) error { calls++; return stop }); !errors.Is(err,
 		stop) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}

@@ -62,7 +62,7 @@ func fail(ctx context.Context, tx *postgres.Unit, payments ...transaction.Transa
 		p.State.Status, p.AgentUsage = transaction.Failed, &transaction.AgentUsage{Day: p.AgentUsage.Day, GivenBack: true}
 		failed = append(failed, p)
 	}
-	if err := tx.GiveBackAgentUsage(ctx, failed); err != nil {
+	if err := tx.GiveBackUsage(ctx, failed); err != nil {
 		return err
 	}
 	return tx.UpdateTransactions(ctx, failed)

@@ -11,7 +11,6 @@ import (
 	"causeway/core/agent"
 	"causeway/core/ident"
 	"causeway/core/money"
-	"causeway/core/transaction"
 	"causeway/ports"
 )
 
@@ -29,28 +28,6 @@ const (
 	SELECT k.id, (SELECT count(*) FROM (
 		SELECT FROM agent_actions a WHERE a.platform_id = $1 AND a.agent_id = k.id AND a.status = 'PENDING_APPROVAL' LIMIT $3) w)
 	FROM unnest($2::uuid[]) AS k(id)`
-
-	// addAgentUsage uses the primary key.
-	addAgentUsage = `
-	INSERT INTO agent_usage (platform_id, agent_id, day, currency, transactions, spent)
-	SELECT $1, k.agent_id, k.day, k.currency, sum(k.transactions)::bigint, sum(k.spent)::bigint
-	FROM unnest($2::uuid[], $3::date[], $4::text[], $5::bigint[], $6::bigint[]) AS k(agent_id, day, currency, transactions, spent)
-	GROUP BY k.agent_id, k.day, k.currency ORDER BY k.agent_id, k.day, k.currency
-	ON CONFLICT (platform_id, agent_id, day, currency) DO UPDATE
-	SET transactions = agent_usage.transactions + excluded.transactions, spent = agent_usage.spent + excluded.spent`
-
-	// giveBackAgentUsage uses the primary keys. Counters are locked in the order of their keys, as addAgentUsage
-	// does, so that two batches cannot deadlock. One that was damaged keeps no payment from failing.
-	giveBackAgentUsage = `
-	WITH given AS MATERIALIZED (
-		SELECT t.platform_id, t.agent_id, t.usage_day AS day, t.sent_currency AS currency, count(*) AS transactions, sum(t.sent_minor)::bigint AS spent
-		FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id) JOIN transactions t ON t.platform_id = k.platform_id AND t.id = k.id
-		WHERE t.usage_given_back = false GROUP BY 1, 2, 3, 4),
-	locked AS MATERIALIZED (
-		SELECT g.* FROM given g JOIN agent_usage u USING (platform_id, agent_id, day, currency)
-		ORDER BY u.platform_id, u.agent_id, u.day, u.currency FOR UPDATE OF u)
-	UPDATE agent_usage u SET transactions = greatest(u.transactions - l.transactions, 0), spent = greatest(u.spent - l.spent, 0)
-	FROM locked l WHERE u.platform_id = l.platform_id AND u.agent_id = l.agent_id AND u.day = l.day AND u.currency = l.currency`
 )
 
 // LockAgents reads the counters and counts what waits with statements of their own: their snapshots are taken when
@@ -121,21 +98,6 @@ func (u *Unit) AddAgentUsage(_ context.Context, p ident.Platform, counted []port
 		ids[i], days[i], currencies[i], transactions[i], spent[i] = c.Agent, schema.Day(&c.Day), c.Currency, c.Transactions, c.Spent
 	}
 	u.queueExec(addAgentUsage, p, ids, days, currencies, transactions, spent)
-	return nil
-}
-
-// GiveBackAgentUsage implements uow.Tx.
-func (u *Unit) GiveBackAgentUsage(_ context.Context, transactions []transaction.Transaction) error {
-	var keys []ports.TransactionKey
-	for i := range transactions {
-		if t := &transactions[i]; t.AgentUsage != nil && t.AgentUsage.GivenBack {
-			keys = append(keys, ports.TransactionKey{Platform: t.Platform, ID: t.ID})
-		}
-	}
-	if len(keys) > 0 {
-		platforms, ids := keyArrays(keys)
-		u.queueExec(giveBackAgentUsage, platforms, ids)
-	}
 	return nil
 }
 

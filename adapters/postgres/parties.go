@@ -40,7 +40,7 @@ var readParties = `
 
 // What is read of the parties of a quote: the beneficiary only of an account that is paid to.
 var (
-	partyCustomers = customers.Only("platform_id", "id", "platform_customer_id", "status", "customer_type", "deleted_at", "held_at",
+	partyCustomers = customers.Only("platform_id", "id", "platform_customer_id", "status", "customer_type", "region", "deleted_at", "held_at",
 		"details")
 	ownersOfParties = customers.Only("id", "status", "customer_type", "deleted_at")
 	accountsPaidTo  = externalAccounts.Only("platform_id", "id", "customer_id", "currency", "account_type", "fields", "rails", "status",
@@ -105,7 +105,7 @@ const customerOfTransaction = `
 // partyStateColumns are the columns that partyStates reads, of a transaction t, its customer c and
 // partyStateTables, which use primary keys. An account that was deleted has no status.
 const partyStateColumns = `
-	c.id, c.status, c.customer_type, c.deleted_at, o.id, o.status, o.customer_type, o.deleted_at, fi.status, ti.status,
+	c.id, c.status, c.customer_type, c.region, c.deleted_at, o.id, o.status, o.customer_type, o.deleted_at, fi.status, ti.status,
 	CASE WHEN fe.deleted_at IS NULL THEN fe.status END, CASE WHEN te.deleted_at IS NULL THEN te.status END`
 
 // As in readParties, OFFSET 0 makes the planner look rows up by the whole key.
@@ -126,7 +126,7 @@ type partyStates struct {
 
 func (s *partyStates) scanTargets() []any {
 	c, o := &s.customer, &s.owner
-	return []any{&c.ID, schema.Optional(&c.Status), schema.Optional(&c.Type), &c.DeletedAt,
+	return []any{&c.ID, schema.Optional(&c.Status), schema.Optional(&c.Type), schema.Optional(&c.Region), &c.DeletedAt,
 		&o.ID, schema.Optional(&o.Status), schema.Optional(&o.Type), &o.DeletedAt,
 		schema.Optional(&s.fromInternal), schema.Optional(&s.toInternal), schema.Optional(&s.fromExternal), schema.Optional(&s.toExternal)}
 }

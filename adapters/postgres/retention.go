@@ -37,7 +37,7 @@ type RetentionCutoffs struct {
 	Mails                       time.Time // by creation; a mail expires long before
 	DeviceCodes                 time.Time // of agents, by expiry
 	AgentAttempts               time.Time // by the time of the attempt
-	AgentUsage                  time.Time // before the month of the time
+	Usage                       time.Time // of agents and limits, before the month of the time
 	Invitations                 time.Time // by their claim, cancellation or expiry
 	// EndlessInvitations are those that do not expire and were not claimed, by creation.
 	EndlessInvitations time.Time
@@ -81,7 +81,8 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"agent_device_codes", c.DeviceCodes, "", fmt.Sprintf(deleteByEnd, "agent_device_codes", "expires_at", "hash")},
 		{"agent_attempts", c.AgentAttempts, uuid.Nil.String(),
 			`SELECT checked, deleted, last::text FROM delete_agent_attempts($1, $2, $3::text::uuid, $4)`},
-		{"agent_usage", c.AgentUsage, "", deleteAgentUsage},
+		{"agent_usage", c.Usage, "", deleteAgentUsage},
+		{"limit_usage", c.Usage, "", deleteLimitUsage},
 		{"mails", c.Mails, uuid.Nil.String(), deleteMails},
 		{"rail_replies", c.RailReplies, firstTime,
 			`SELECT checked, deleted, last::text FROM delete_rail_replies($1, $2, $3::text::timestamptz, $4)`},
@@ -111,14 +112,6 @@ const deleteIdentityMessages = `
 const deleteImports = `
 	WITH old AS MATERIALIZED (SELECT id FROM customer_imports WHERE platform_id = $1 AND %s LIMIT least($4, 100) FOR UPDATE SKIP LOCKED),
 	gone AS (DELETE FROM customer_imports i USING old WHERE i.platform_id = $1 AND i.id = old.id)
-	SELECT count(*), count(*), $3::text FROM old`
-
-// deleteAgentUsage uses agent_usage_by_day. It deletes whole months, as limits have them.
-const deleteAgentUsage = `
-	WITH old AS MATERIALIZED (
-		SELECT agent_id, day, currency FROM agent_usage WHERE platform_id = $1 AND day < date_trunc('month', $2::timestamptz AT TIME ZONE 'UTC')::date
-		ORDER BY day LIMIT $4 FOR UPDATE SKIP LOCKED),
-	gone AS (DELETE FROM agent_usage u USING old WHERE u.platform_id = $1 AND u.agent_id = old.agent_id AND u.day = old.day AND u.currency = old.currency)
 	SELECT count(*), count(*), $3::text FROM old`
 
 // deleteMails uses the primary key: ids begin with the time of creation.

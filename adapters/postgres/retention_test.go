@@ -39,7 +39,7 @@ const (
 
 var allCutoffs = postgres.RetentionCutoffs{Lookups: noon, RequestLog: noon, Responses: noon, WebhookEvents: noon, UnpaidQuotes: noon,
 	RailReplies: noon, KYCLinks: noon, IdentityMessages: noon, ScreeningRuns: noon, WalletSessions: noon, WalletCodes: noon,
-	UsedChallenges: noon, RevokedCredentials: noon, Mails: noon, DeviceCodes: noon, AgentAttempts: noon, AgentUsage: noon}
+	UsedChallenges: noon, RevokedCredentials: noon, Mails: noon, DeviceCodes: noon, AgentAttempts: noon, Usage: noon}
 
 // uuidAt is a UUIDv7 of the time t.at in SQL.
 const uuidAt = `overlay(gen_random_uuid()::text PLACING left(first_uuid_v7(t.at)::text, 13) FROM 1)::uuid`

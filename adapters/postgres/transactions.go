@@ -18,14 +18,18 @@ import (
 	"causeway/ports"
 )
 
-// transactions is the table transactions. A transaction that is read must have a Refund and an AgentUsage, as of paymentScan.
+// transactions is the table transactions. A transaction that is read must have a Refund, an AgentUsage and a LimitUsage, as of
+// paymentScan.
 var transactions = schema.New("transactions", keyOfPlatform, func(t *transaction.Transaction) schema.Columns {
-	refund, usage, reference := t.Refund, t.AgentUsage, &t.Reference
+	refund, usage, limited, reference := t.Refund, t.AgentUsage, t.LimitUsage, &t.Reference
 	if refund == nil {
 		refund = &transaction.Refund{}
 	}
 	if usage == nil {
 		usage = &transaction.AgentUsage{}
+	}
+	if limited == nil {
+		limited = &transaction.LimitUsage{}
 	}
 	if !t.Quote.IsZero() {
 		reference = new(string) // the quote has it
@@ -62,6 +66,20 @@ var transactions = schema.New("transactions", keyOfPlatform, func(t *transaction
 				usage.GivenBack = givenBack != nil && *givenBack
 				return nil
 			})},
+		{Name: "limit_day", Type: "date", Field: schema.Day(&limited.Day)},
+		{Name: "limit_scopes", Type: "text", Field: schema.Converted(
+			func() *string {
+				if t.LimitUsage == nil {
+					return nil
+				}
+				return new(joinScopes(limited.Scopes))
+			},
+			func(scopes *string) error {
+				if limited.Scopes = nil; scopes != nil {
+					limited.Scopes = splitScopes(*scopes)
+				}
+				return nil
+			})},
 		sealed.KeyedHash("payee_seal", func() string { return t.Payee }, func(stored string) { t.Payee = stored }),
 		sealed.JSON(sealed.TransactionsDetails, func() *detailsColumn { return newDetailsColumn(t) }, func(c *detailsColumn) { c.read(t) }),
 	}
@@ -73,7 +91,7 @@ var (
 	// updateTransactions uses the primary key and changes no indexed column.
 	updateTransactions = transactions.UpdateAll("status", "refund_status", "stage", "failure_reason", "funded_currency", "funded_minor",
 		"refund_reason", "refund_at", "refund_settled_at", "updated_at", "settled_at", "source_rail", "source_account", "destination_account",
-		"receipt_id", "usage_day", "usage_given_back", "expected_settlement_at", "traceparent")
+		"receipt_id", "usage_day", "usage_given_back", "limit_day", "limit_scopes", "expected_settlement_at", "traceparent")
 
 	updateTransactionDetails = transactions.Update("details")
 	updateReceiptConfirmed   = transactions.Update("receipt_confirmed_at")
@@ -112,6 +130,7 @@ type paymentScan struct {
 	transaction transaction.Transaction
 	refund      transaction.Refund
 	usage       transaction.AgentUsage
+	limited     transaction.LimitUsage
 	quote       quote.Quote
 
 	columns                 schema.Columns
@@ -134,8 +153,8 @@ func newPaymentScan() *paymentScan {
 }
 
 func (s *paymentScan) clear() {
-	s.refund, s.usage, s.quote = transaction.Refund{}, transaction.AgentUsage{}, quote.Quote{}
-	s.transaction = transaction.Transaction{Refund: &s.refund, AgentUsage: &s.usage}
+	s.refund, s.usage, s.limited, s.quote = transaction.Refund{}, transaction.AgentUsage{}, transaction.LimitUsage{}, quote.Quote{}
+	s.transaction = transaction.Transaction{Refund: &s.refund, AgentUsage: &s.usage, LimitUsage: &s.limited}
 }
 
 func (s *paymentScan) scan(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (transaction.Transaction, quote.Quote, error) {
@@ -165,6 +184,9 @@ func (s *paymentScan) scan(ctx context.Context, db *DB, rows pgx.Rows, more ...a
 	}
 	if t.AgentUsage = nil; s.usage.Day != "" {
 		t.AgentUsage = new(s.usage)
+	}
+	if t.LimitUsage = nil; s.limited.Day != "" {
+		t.LimitUsage = new(s.limited)
 	}
 	if t.Refund = nil; t.State.Refund != transaction.NoRefund {
 		t.Refund = new(s.refund)

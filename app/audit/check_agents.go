@@ -11,9 +11,9 @@ import (
 // checkAgents checks the counters and the approved actions of agents. Each is read with its transactions at once,
 // so payments that run meanwhile are no violations.
 func (c *run) checkAgents(ctx context.Context) error {
-	err := c.store.EachAgentUsage(ctx, c.only, func(l ports.AgentUsageLine) error {
+	err := c.store.EachAgentUsage(ctx, c.only, func(l ports.UsageLine) error {
 		c.report.countChecked(RuleAgentUsage)
-		if err := c.checkAgentUsage(l); err != nil {
+		if err := c.checkUsage(l); err != nil {
 			c.report.addFinding(RuleAgentUsage, "%s on %s, %s in %s: %v", l.Agent, l.Platform, l.Counted.Day, l.Counted.Currency, err)
 		}
 		return nil
@@ -34,12 +34,27 @@ func (c *run) checkAgents(ctx context.Context) error {
 	return nil
 }
 
-func (c *run) checkAgentUsage(l ports.AgentUsageLine) error {
+// checkLimits checks the counters of limits, as those of agents.
+func (c *run) checkLimits(ctx context.Context) error {
+	err := c.store.EachLimitUsage(ctx, c.only, func(l ports.UsageLine) error {
+		c.report.countChecked(RuleLimitUsage)
+		if err := c.checkUsage(l); err != nil {
+			c.report.addFinding(RuleLimitUsage, "%s of %s on %s in %s: %v", l.Scope, l.Platform, l.Counted.Day, l.Counted.Currency, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("check usage of limits: %w", err)
+	}
+	return nil
+}
+
+func (c *run) checkUsage(l ports.UsageLine) error {
 	counted := l.Counted
 	switch {
 	case !l.Misflagged.IsZero():
 		return fmt.Errorf("whether %s counts does not match its status", l.Misflagged)
-	case !l.Exists && (l.Transactions == 0 || counted.Day < c.since.AgentCounters):
+	case !l.Exists && (l.Transactions == 0 || counted.Day < c.since.Counters):
 		return nil
 	case !l.Exists:
 		return fmt.Errorf("there is no counter, and %d transactions have sent %d", l.Transactions, l.Spent)

@@ -35,8 +35,8 @@ type Store interface {
 
 // Since are the times before which records may have been deleted at the end of their retention.
 type Since struct {
-	AgentCounters string // a day, "2026-03-14"
-	Replies       time.Time
+	Counters string // a day, "2026-03-14"
+	Replies  time.Time
 }
 
 // Checker checks the ledger of all platforms, or of one.

@@ -109,7 +109,11 @@ func (nothing) MissingReplies(context.Context, ident.Platform, time.Time, func(p
 	return nil
 }
 
-func (nothing) EachAgentUsage(context.Context, ident.Platform, func(ports.AgentUsageLine) error) error {
+func (nothing) EachLimitUsage(context.Context, ident.Platform, func(ports.UsageLine) error) error {
+	return nil
+}
+
+func (nothing) EachAgentUsage(context.Context, ident.Platform, func(ports.UsageLine) error) error {
 	return nil
 }
 

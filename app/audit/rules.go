@@ -43,6 +43,7 @@ const (
 	RuleReplies              Rule = "replies of rails are what was recorded"
 	RuleWalletPayments       Rule = "owners have signed the payments of their wallets"
 	RuleAgentUsage           Rule = "counters of agents equal their transactions"
+	RuleLimitUsage           Rule = "counters of limits equal their transactions"
 	RuleAgentActions         Rule = "approved actions of agents have their transactions"
 	RuleEvidence             Rule = "facts beside the postings are what was sealed"
 	RulePayees               Rule = "payments that wait are for the payees that were accepted"
@@ -107,6 +108,7 @@ var rules = []struct {
 	{RuleWalletPayments, "payments of wallets", check, ofWalletPayments},
 	{RuleAgentUsage, "counters", check, ofAgents},
 	{RuleAgentActions, "approved actions", check, ofAgents},
+	{RuleLimitUsage, "counters", check, ofLimits},
 	{RuleEvidence, "facts", check, ofEvidence},
 	{RulePayees, "payments", check, ofEvidence},
 	{RuleAccounts, "external accounts", check, ofEvidence},
@@ -145,6 +147,7 @@ var (
 	ofPaymentRecords  = &pass{after: (*run).checkPayments}
 	ofWalletPayments  = &pass{after: (*run).checkWalletPayments}
 	ofAgents          = &pass{after: (*run).checkAgents}
+	ofLimits          = &pass{after: (*run).checkLimits}
 	ofEvidence        = &pass{after: (*run).checkEvidence}
 )
 

@@ -15,7 +15,9 @@ import (
 type AgentAudit interface {
 	// EachAgentUsage calls visit for each agent, day and currency that has a counter, or transactions that an agent
 	// has started. Both are of the same moment.
-	EachAgentUsage(ctx context.Context, of ident.Platform, visit func(ports.AgentUsageLine) error) error
+	EachAgentUsage(ctx context.Context, of ident.Platform, visit func(ports.UsageLine) error) error
+	// EachLimitUsage calls visit for each scope of limits, day and currency that has a counter, or transactions that count.
+	EachLimitUsage(ctx context.Context, of ident.Platform, visit func(ports.UsageLine) error) error
 	// EachAgentPayment calls visit for each approved action, and for each transaction that an agent has started
 	// without one. Both are of the same moment.
 	EachAgentPayment(ctx context.Context, of ident.Platform, visit func(ports.AgentPaymentLine) error) error

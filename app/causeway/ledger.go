@@ -12,7 +12,7 @@ import (
 
 func newAudit(db *postgres.DB) *audit.Checker {
 	now := systemClock{}.Now()
-	return audit.NewChecker(db, issuerFlags{}.newWalletProofs(), audit.Since{AgentCounters: agentUsageSince(now), Replies: repliesSince(now)})
+	return audit.NewChecker(db, issuerFlags{}.newWalletProofs(), audit.Since{Counters: usageSince(now), Replies: repliesSince(now)})
 }
 
 // ledgerReader reads committed postings and balances.

@@ -58,7 +58,7 @@ const (
 	mailRetention = 30 * 24 * time.Hour
 	// deviceCodeRetention is how long it is shown whether a device code was redeemed, after it has expired.
 	deviceCodeRetention = 30 * 24 * time.Hour
-	// agentRetention is that of the audit trail of agents, and of what they have spent: more than a year.
+	// agentRetention is that of the audit trail of agents, and of what they, and all payments with limits, have spent: more than a year.
 	agentRetention = 400 * 24 * time.Hour
 	// railDataRetention is that of the daily balances of connections, of what became of their statements, and of what an
 	// operator discarded.
@@ -102,7 +102,7 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		Imports: now.Add(-importRetention), Uploads: now.Add(-uploadRetention), Invitations: now.Add(-invitationRetention),
 		EndlessInvitations: now.Add(-endlessInvitationRetention), KYCLinks: now.Add(-kycLinkRetention),
 		IdentityMessages: now.Add(-identityMessageRetention), ScreeningRuns: now.Add(-screeningRunRetention), Mails: now.Add(-mailRetention),
-		DeviceCodes: now.Add(-deviceCodeRetention), AgentAttempts: now.Add(-agentRetention), AgentUsage: now.Add(-agentRetention),
+		DeviceCodes: now.Add(-deviceCodeRetention), AgentAttempts: now.Add(-agentRetention), Usage: now.Add(-agentRetention),
 		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now,
 		MarketRates: now.Add(-maxRetention), RailData: now.Add(-railDataRetention), PartnerEvents: now.Add(-partnerEventRetention),
 		ReceiptPayers: now.Add(-payerRetention), RevokedCredentials: now.Add(-revokedCredentialRetention),
@@ -113,8 +113,8 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 	}
 }
 
-// agentUsageSince returns the first day since which no usage of agents is deleted soon: whole months are.
-func agentUsageSince(now time.Time) string {
+// usageSince returns the first day since which no usage of agents and limits is deleted soon: whole months are.
+func usageSince(now time.Time) string {
 	oldest := now.Add(-agentRetention).UTC()
 	return agent.DayOf(time.Date(oldest.Year(), oldest.Month()+1, 1, 0, 0, 0, 0, time.UTC))
 }

@@ -24,7 +24,7 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 		RailReplies: daysAgo(400), KYCLinks: daysAgo(30), Imports: daysAgo(90), Uploads: now.Add(-time.Hour), Invitations: daysAgo(365),
 		EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30),
 		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30),
-		AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
+		AgentAttempts: daysAgo(400), Usage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
 		ReceiptPayers: daysAgo(1827), RequestLog: daysAgo(7), UMAPeers: daysAgo(90),
 		WithoutPlatform: slices.Concat(bitcoin.OldRows(daysAgo(400)), lightning.OldRows(daysAgo(400)), bankfile.OldRows(daysAgo(730)),
 			postgres.OldSignIns(now, now.Add(-24*time.Hour)))}
@@ -32,7 +32,7 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 		RailReplies: daysAgo(32), KYCLinks: daysAgo(30), Imports: daysAgo(90), Uploads: now.Add(-time.Hour), Invitations: daysAgo(365),
 		EndlessInvitations: daysAgo(730), IdentityMessages: daysAgo(7), ScreeningRuns: daysAgo(365), WalletSessions: daysAgo(30),
 		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), Mails: daysAgo(30), DeviceCodes: daysAgo(30),
-		AgentAttempts: daysAgo(400), AgentUsage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
+		AgentAttempts: daysAgo(400), Usage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
 		ReceiptPayers: daysAgo(1827), RequestLog: daysAgo(2), UMAPeers: daysAgo(90),
 		WithoutPlatform: slices.Concat(bitcoin.OldRows(daysAgo(32)), lightning.OldRows(daysAgo(32)), bankfile.OldRows(daysAgo(730)),
 			postgres.OldSignIns(now, now.Add(-24*time.Hour)))}
@@ -54,7 +54,7 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 	}
 }
 
-func TestAgentUsageSince_IsAfterEveryDeletedMonth(t *testing.T) {
+func TestUsageSince_IsAfterEveryDeletedMonth(t *testing.T) {
 	t.Parallel()
 	// The day is the first of the month after the one that the retention has reached, also at the end of a year.
 	for now, want := range map[string]string{"2026-06-01": "2025-05-01", "2026-01-15": "2025-01-01", "2026-02-04": "2025-01-01",
@@ -63,7 +63,7 @@ func TestAgentUsageSince_IsAfterEveryDeletedMonth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := agentUsageSince(at); got != want {
+		if got := usageSince(at); got != want {
 			t.Errorf("on %s: %s, want %s", now, got, want)
 		}
 	}

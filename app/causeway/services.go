@@ -38,6 +38,7 @@ import (
 	"causeway/app/internal/connections"
 	"causeway/app/jobs"
 	"causeway/app/journals"
+	"causeway/app/limits"
 	"causeway/app/monthend"
 	"causeway/app/people"
 	"causeway/app/platforms"
@@ -175,6 +176,11 @@ func (s services) People() *people.Service {
 // Pricing implements cli.Services.
 func (s services) Pricing() *pricing.Service {
 	return pricing.New(pricing.Config{Store: s.db.Pricing(), Clock: systemClock{}, IDs: s.ids})
+}
+
+// Limits implements cli.Services.
+func (s services) Limits() *limits.Service {
+	return limits.New(limits.Config{Store: s.db, Clock: systemClock{}})
 }
 
 // Customers implements cli.Services.

@@ -10,6 +10,8 @@ import (
 	"causeway/core/agent"
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/limit"
+	"causeway/core/money"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/core/wallet"
@@ -52,10 +54,15 @@ func (c *agentCommand) committed(stored agent.Action) bool {
 }
 
 func (s *Service) runAgentBatch(ctx context.Context, commands []*agentCommand) ([]batch.Result[AgentAction], error) {
+	rules, err := s.limits(ctx, commands[0].platform)
+	if err != nil {
+		return nil, err
+	}
 	var results []batch.Result[AgentAction]
 	var run *agentRun
-	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		results, run = make([]batch.Result[AgentAction], len(commands)), s.newAgentRun(commands)
+		run.limits.rules = rules
 		if err := run.lock(ctx, tx); err != nil {
 			return err
 		}
@@ -116,7 +123,7 @@ func (s *Service) newAgentRun(commands []*agentCommand) *agentRun {
 		in: map[int]transaction.IncomingParties{}}
 }
 
-// lock locks what the commands are about, in one order: sessions, agents, actions, quotes, balances.
+// lock locks what the commands are about, in one order: sessions, agents, actions, quotes, balances, counters of limits.
 func (r *agentRun) lock(ctx context.Context, tx Tx) error {
 	var signed []*executeCommand
 	for _, c := range r.commands {
@@ -137,8 +144,10 @@ func (r *agentRun) lock(ctx context.Context, tx Tx) error {
 	if err := r.readPayments(ctx, tx); err != nil {
 		return err
 	}
-	r.balances, err = r.LockBalances(ctx, tx, r.payingAccounts())
-	return err
+	if r.balances, err = r.LockBalances(ctx, tx, r.payingAccounts()); err != nil {
+		return err
+	}
+	return r.limits.lock(ctx, tx, r.commands[0].platform, r.limits.rules, r.limited())
 }
 
 func (r *agentRun) lockAgents(ctx context.Context, tx Tx) error {
@@ -227,6 +236,20 @@ func (r *agentRun) readPayments(ctx context.Context, tx Tx) error {
 		r.quotes, err = tx.LockQuotes(ctx, quotes)
 	}
 	return err
+}
+
+// limited returns what limits know of the payments.
+func (r *agentRun) limited() []limit.Payment {
+	var payments []limit.Payment
+	for _, state := range r.quotes {
+		payments = append(payments, limitedPayment(state.Transaction.Pricing.Sent, state.Parties.Customer))
+	}
+	for i, p := range r.out {
+		if p.From != nil {
+			payments = append(payments, limitedPayment(money.Amount{Minor: r.commands[i].request.Out.Amount, Currency: p.From.Currency}, p.Customer))
+		}
+	}
+	return payments
 }
 
 // payingAccounts returns the accounts that the payments debit or credit at once.

@@ -62,6 +62,9 @@ func (r *agentRun) executeQuote(c *agentCommand) (askedPayment, error) {
 		stateErr: t.CheckExecutable(r.Now)}
 	state.Transaction.AgentUsage = &transaction.AgentUsage{Day: agent.DayOf(r.Now)}
 	asked.decision, asked.evidence, asked.err = r.decideExecution(state, &c.execution, r.sessions)
+	if asked.err == nil {
+		asked.err = r.limits.check(&asked.decision.Transaction, state.Parties.Customer)
+	}
 	if c.signatureErr != nil {
 		asked.err = c.signatureErr
 	}
@@ -73,8 +76,12 @@ func (r *agentRun) transferOut(c *agentCommand, p transaction.TransferOutParties
 	if isUnrecorded(err) {
 		return askedPayment{}, err
 	}
-	return r.transfer(c, d, err, nil, p.To, agent.Payment{Type: agent.TransferOut, Account: p.From.ID,
-		Amount: money.Amount{Minor: c.request.Out.Amount, Currency: p.From.Currency}}), nil
+	asked := r.transfer(c, d, err, nil, p.To, agent.Payment{Type: agent.TransferOut, Account: p.From.ID,
+		Amount: money.Amount{Minor: c.request.Out.Amount, Currency: p.From.Currency}})
+	if asked.err == nil {
+		asked.err = r.limits.check(&asked.decision.Transaction, p.Customer)
+	}
+	return asked, nil
 }
 
 func (r *agentRun) transferIn(c *agentCommand, p transaction.IncomingParties) (askedPayment, error) {
@@ -242,6 +249,7 @@ func (r *agentRun) start(c *agentCommand, action agent.Action, asked askedPaymen
 		return action, err
 	}
 	// From here on nothing fails.
+	r.limits.count(d.Transaction)
 	if action.Type == agent.ExecuteQuote {
 		r.Update(d)
 	} else {

@@ -31,8 +31,12 @@ func (s *Service) PreviewAgentPayment(ctx context.Context, caller platform.Princ
 
 // previewAgentBatch locks as the payments do, but for balances, and writes nothing.
 func (s *Service) previewAgentBatch(ctx context.Context, commands []*agentCommand) ([]batch.Result[AgentPreview], error) {
+	rules, err := s.limits(ctx, commands[0].platform)
+	if err != nil {
+		return nil, err
+	}
 	var results []batch.Result[AgentPreview]
-	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		results = make([]batch.Result[AgentPreview], len(commands))
 		run := s.newAgentRun(commands)
 		if err := run.lockAgents(ctx, tx); err != nil {
@@ -46,6 +50,9 @@ func (s *Service) previewAgentBatch(ctx context.Context, commands []*agentComman
 		}
 		balances, err := tx.Balances(ctx, run.payingAccounts())
 		if err != nil {
+			return err
+		}
+		if err := run.limits.read(ctx, tx, commands[0].platform, rules, run.limited()); err != nil {
 			return err
 		}
 		for i := range commands {

@@ -11,6 +11,7 @@ import (
 	"causeway/app/internal/uow"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/limit"
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/quote"
@@ -40,9 +41,9 @@ type executeCommand struct {
 // calls execute it once. Faults: QUOTE_NOT_FOUND, QUOTE_EXPIRED,
 // QUOTE_ALREADY_EXECUTED; UNAUTHORIZED (an embedded wallet pays); QUOTE_NOT_EXECUTABLE and USER_NOT_READY, also if an account or a customer
 // was
-// deleted or suspended since the quote was created; INSUFFICIENT_BALANCE and AMOUNT_OUT_OF_RANGE (the quote does not change, and can be
-// executed once the account is funded, or
-// the receiving account has capacity).
+// deleted or suspended since the quote was created; INSUFFICIENT_BALANCE, AMOUNT_OUT_OF_RANGE, TRANSACTION_SIZE_LIMIT_EXCEEDED and
+// DAILY_VOLUME_LIMIT_EXCEEDED (the quote does not change, and can be executed once the account is funded, the receiving account has
+// capacity, or the limits allow it).
 func (s *Service) ExecuteQuote(ctx context.Context, platform ident.Platform, id ident.Quote,
 	claim *ports.IdempotentRequest) (quote.WithStatus, error) {
 	return s.executeBatcher.Do(ctx, platform, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim,
@@ -99,9 +100,13 @@ func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 	for i, o := range orders {
 		keys[i] = o.quote
 	}
+	rules, err := s.limits(ctx, keys[0].Platform)
+	if err != nil {
+		return nil, err
+	}
 	var results []batch.Result[quote.WithStatus]
 	var done work
-	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		results, done = make([]batch.Result[quote.WithStatus], len(orders)), s.newWork()
 		sessions, err := lockSessions(ctx, tx, orders)
 		if err != nil {
@@ -113,11 +118,16 @@ func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 			return err
 		}
 		about := make([]transaction.Transaction, 0, len(states))
+		limited := make([]limit.Payment, 0, len(states))
 		for _, state := range states {
 			about = append(about, state.Transaction)
+			limited = append(limited, limitedPayment(state.Transaction.Pricing.Sent, state.Parties.Customer))
 		}
 		balances, err := done.lockBalances(ctx, tx, about)
 		if err != nil {
+			return err
+		}
+		if err := done.limits.lock(ctx, tx, keys[0].Platform, rules, limited); err != nil {
 			return err
 		}
 		for i, o := range orders {
@@ -158,9 +168,13 @@ func (w work) execute(state ports.QuoteState, o *executeCommand, sessions map[id
 	if err != nil {
 		return quote.WithStatus{}, nil, err
 	}
+	if err := w.limits.check(&d.Transaction, state.Parties.Customer); err != nil {
+		return quote.WithStatus{}, nil, err
+	}
 	if err := applyPostings(balances, d); err != nil {
 		return quote.WithStatus{}, nil, err
 	}
+	w.limits.count(d.Transaction)
 	w.Update(d)
 	return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(d.Transaction.State)}, evidence, nil
 }

@@ -12,6 +12,7 @@ import (
 	"causeway/core/agent"
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/limit"
 	"causeway/core/money"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -78,8 +79,8 @@ func (s *Service) partiesOf(ctx context.Context, c *quoteCommand) (parties quote
 }
 
 // CreateQuote creates a quote. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY, CUSTOMER_DELETED, END_USER_TERMS_NOT_ACCEPTED,
-// EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, INSUFFICIENT_FUNDS (from an embedded
-// wallet), NOT_IMPLEMENTED.
+// EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, TRANSACTION_SIZE_LIMIT_EXCEEDED, DAILY_VOLUME_LIMIT_EXCEEDED,
+// INSUFFICIENT_FUNDS (from an embedded wallet), NOT_IMPLEMENTED.
 func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
 	command, err := s.newQuoteCommand(ctx, r, claim)
 	if err != nil {
@@ -139,8 +140,12 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 	for i, c := range commands {
 		keys[i] = c.partyKey()
 	}
+	rules, err := s.limits(ctx, keys[0].Platform)
+	if err != nil {
+		return nil, err
+	}
 	var results []batch.Result[quote.WithStatus]
-	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		results = make([]batch.Result[quote.WithStatus], len(commands))
 		parties, err := s.parties(ctx, tx, keys)
 		if err != nil {
@@ -155,13 +160,17 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 		if err != nil {
 			return err
 		}
+		made, limits, err := s.makeQuotes(ctx, tx, commands, parties, rules, writes.now)
+		if err != nil {
+			return err
+		}
 		for i, c := range commands {
-			c.attempted = true
-			parties[i].Receiver, parties[i].Networks = c.receiver, s.networks(c.request)
-			created, t, err := s.makeQuote(ctx, c, parties[i], writes.now)
-			t.Trace = c.trace
+			created, t, err := made[i].quote, made[i].transaction, made[i].err
 			if err == nil && parties[i].FromWallet() {
 				err = created.CheckFunds(balances[parties[i].FromInternal.LedgerAccount()])
+			}
+			if err == nil {
+				err = limits.allows(t, parties[i].Customer)
 			}
 			if !c.request.Agent.IsZero() {
 				err = c.evaluate(agents, t, err, writes)
@@ -191,6 +200,30 @@ func walletBalances(ctx context.Context, tx Tx, parties []quote.Parties) (ledger
 		return nil, nil
 	}
 	return tx.Balances(ctx, wallets)
+}
+
+// madeQuote is a quote that a command asks for, or why there is none.
+type madeQuote struct {
+	quote       quote.Quote
+	transaction transaction.Transaction
+	err         error
+}
+
+// makeQuotes decides the quotes of a batch, and reads the counters of their limits. A quote takes nothing from them.
+func (s *Service) makeQuotes(ctx context.Context, tx Tx, commands []*quoteCommand, parties []quote.Parties, rules limit.Rules,
+	now time.Time) ([]madeQuote, *limiter, error) {
+	made, limits := make([]madeQuote, len(commands)), &limiter{day: limit.DayOf(now)}
+	var limited []limit.Payment
+	for i, c := range commands {
+		c.attempted = true
+		parties[i].Receiver, parties[i].Networks = c.receiver, s.networks(c.request)
+		m := &made[i]
+		m.quote, m.transaction, m.err = s.makeQuote(ctx, c, parties[i], now)
+		if m.transaction.Trace = c.trace; m.err == nil {
+			limited = append(limited, limitedPayment(m.transaction.Pricing.Sent, parties[i].Customer))
+		}
+	}
+	return made, limits, limits.read(ctx, tx, commands[0].request.Platform, rules, limited)
 }
 
 // makeQuote decides one quote: its route, price, terms and payment instructions.

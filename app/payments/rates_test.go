@@ -14,6 +14,7 @@ import (
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/limit"
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -28,6 +29,8 @@ type fakeTermsStore struct {
 	reads     int
 	onRead    func() // called during a read
 }
+
+func (s *fakeTermsStore) LimitRules(context.Context) ([]limit.Rule, error) { return nil, nil }
 
 func (s *fakeTermsStore) CorridorOverrides(context.Context) ([]ports.CorridorOverride, error) {
 	s.reads++

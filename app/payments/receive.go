@@ -6,6 +6,7 @@ import (
 	"causeway/app/internal/batch"
 	"causeway/app/internal/uow"
 	"causeway/core/fault"
+	"causeway/core/limit"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -29,16 +30,22 @@ func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 	for i, c := range commands {
 		receipts[i] = c.receipt.Receipt
 	}
+	rules, err := s.limits(ctx, receipts[0].Platform)
+	if err != nil {
+		return nil, err
+	}
 	return runBatch(ctx, s, len(commands), func(ctx context.Context, tx Tx, done work, results []batch.Result[transaction.Transaction]) error {
 		taken, err := tx.SaveReceipts(ctx, receipts)
 		if err != nil {
 			return err
 		}
 		var about []transaction.Transaction
+		var limited []limit.Payment
 		var payers []ports.ReceiptPayer
 		for i, t := range taken {
 			if t.Transaction != nil {
 				about = append(about, *t.Transaction)
+				limited = append(limited, limitedPayment(t.Transaction.Pricing.Sent, t.Parties.Customer))
 			}
 			if t.IsNew {
 				payers = appendPayer(payers, commands[i].receipt, t.Parties.Customer)
@@ -49,6 +56,9 @@ func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 		}
 		balances, err := done.lockBalances(ctx, tx, about)
 		if err != nil {
+			return err
+		}
+		if err := done.limits.lock(ctx, tx, receipts[0].Platform, rules, limited); err != nil {
 			return err
 		}
 		for i, c := range commands {
@@ -76,6 +86,9 @@ func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances 
 		return t, nil
 	}
 	d, err := t.Receive(r, taken.Parties, w.Now)
+	if err == nil && t.StartsWith(d) && w.limits.check(&d.Transaction, taken.Parties.Customer) != nil {
+		d, err = t.RefuseFunds(r, w.Now)
+	}
 	if err != nil {
 		return t, err
 	}
@@ -91,6 +104,9 @@ func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances 
 		w.Post(d.Postings...)
 		w.Enqueue(r.Platform, transaction.StepSendBack, r.ID.UUID())
 	} else {
+		if t.StartsWith(d) {
+			w.limits.count(d.Transaction)
+		}
 		w.Update(d)
 	}
 	return d.Transaction, nil

@@ -7,6 +7,7 @@ import (
 	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/ident"
+	"causeway/core/limit"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -20,7 +21,8 @@ type transferOutCommand struct {
 }
 
 // TransferOut sends money from an internal account to an external one, and returns the
-// transaction. Faults: those of transaction.TransferOut, INSUFFICIENT_BALANCE, and NOT_IMPLEMENTED if no connection serves it.
+// transaction. Faults: those of transaction.TransferOut, INSUFFICIENT_BALANCE, TRANSACTION_SIZE_LIMIT_EXCEEDED,
+// DAILY_VOLUME_LIMIT_EXCEEDED, and NOT_IMPLEMENTED if no connection serves it.
 func (s *Service) TransferOut(ctx context.Context, out transaction.TransferOut, request *ports.IdempotentRequest) (
 	transaction.Transaction, error) {
 	if err := out.Check(); err != nil {
@@ -55,12 +57,16 @@ func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOu
 	for i, c := range commands {
 		keys[i] = ports.PartyKey{Platform: c.out.Platform, FromInternal: c.out.From, ToExternal: c.out.To}
 	}
+	rules, err := s.limits(ctx, keys[0].Platform)
+	if err != nil {
+		return nil, err
+	}
 	return runBatch(ctx, s, len(commands), func(ctx context.Context, tx Tx, w work, results []batch.Result[transaction.Transaction]) error {
 		parties, err := s.parties(ctx, tx, keys)
 		if err != nil {
 			return err
 		}
-		if err := w.transferAll(ctx, tx, s.checkTransfer, commands, parties, results); err != nil {
+		if err := w.transferAll(ctx, tx, s.checkTransfer, rules, commands, parties, results); err != nil {
 			return err
 		}
 		return nil
@@ -70,9 +76,10 @@ func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOu
 // transferAll creates all transfers first, to find which balances to lock, and then debits the
 // balances one transfer after the other.
 func (w work) transferAll(ctx context.Context, tx Tx, check func(t transaction.Transaction, from, to *account.External) error,
-	commands []*transferOutCommand, parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
+	rules limit.Rules, commands []*transferOutCommand, parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
 	decisions, transfers := make([]transaction.Decision, len(commands)), make([]transaction.Transaction, 0, len(commands))
 	var attempted []ports.TransactionKey
+	var limited []limit.Payment
 	for i, c := range commands {
 		if key, again := c.transactionKey(); again {
 			attempted = append(attempted, key)
@@ -86,6 +93,7 @@ func (w work) transferAll(ctx context.Context, tx Tx, check func(t transaction.T
 		if results[i].Err == nil {
 			decisions[i].Transaction.Trace = c.trace
 			transfers = append(transfers, decisions[i].Transaction)
+			limited = append(limited, limitedPayment(decisions[i].Transaction.Pricing.Sent, p.Customer))
 		}
 	}
 	balances, err := w.lockBalances(ctx, tx, transfers)
@@ -96,6 +104,9 @@ func (w work) transferAll(ctx context.Context, tx Tx, check func(t transaction.T
 	if err != nil {
 		return err
 	}
+	if err := w.limits.lock(ctx, tx, commands[0].out.Platform, rules, limited); err != nil {
+		return err
+	}
 	for i, c := range commands {
 		key, _ := c.transactionKey()
 		if t, exists := committed[key]; exists {
@@ -103,9 +114,13 @@ func (w work) transferAll(ctx context.Context, tx Tx, check func(t transaction.T
 			continue
 		}
 		if results[i].Err == nil {
+			results[i].Err = w.limits.check(&decisions[i].Transaction, parties[i].Customer)
+		}
+		if results[i].Err == nil {
 			results[i].Err = applyPostings(balances, decisions[i])
 		}
 		if results[i].Err == nil {
+			w.limits.count(decisions[i].Transaction)
 			results[i].Value = decisions[i].Transaction
 			w.Create(decisions[i])
 			if committed != nil { // the same transfer may be in the batch twice

@@ -8,6 +8,7 @@ import (
 	"causeway/app/internal/jobs"
 	"causeway/app/internal/returns"
 	"causeway/app/internal/uow"
+	"causeway/core/limit"
 	"causeway/core/rail"
 	"causeway/core/settlement"
 	"causeway/core/tracing"
@@ -28,13 +29,15 @@ type work struct {
 	repeated map[uuid.UUID]bool
 	// traces are those of the payments of running jobs that are traced.
 	traces map[uuid.UUID]tracing.Context
+	limits *limiter
 	// late are decisions that lock more than transactions.
 	late *[]func(context.Context, Tx) error
 }
 
 func (s *Service) newWork() work {
-	return work{Work: uow.NewWork(s.Clock.Now(), s.IDs, s.LocalLease()), retry: s.JobRetry, recorder: s.recorder(), timetable: s.Timetable,
-		late: new([]func(context.Context, Tx) error)}
+	now := s.Clock.Now()
+	return work{Work: uow.NewWork(now, s.IDs, s.LocalLease()), retry: s.JobRetry, recorder: s.recorder(), timetable: s.Timetable,
+		limits: &limiter{day: limit.DayOf(now)}, late: new([]func(context.Context, Tx) error)}
 }
 
 // newJobWork is newWork for jobs that are being run.
@@ -176,6 +179,11 @@ func (w work) decideAtWrite(decide func(context.Context, Tx) error) {
 func (w work) Write(ctx context.Context, tx Tx) error {
 	for _, decide := range *w.late {
 		if err := decide(ctx, tx); err != nil {
+			return err
+		}
+	}
+	if len(w.limits.added) > 0 {
+		if err := tx.AddLimitUsage(ctx, w.limits.added); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/limit"
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/quote"
@@ -44,6 +45,8 @@ func (fakeMarket) Rate(_ context.Context, _, to money.Currency, now time.Time) (
 // fakeTerms is a store whose operator charges half a percent for dollars, of which between 1 and
 // 1,000 can be sent at once.
 type fakeTerms struct{ prices.Store }
+
+func (fakeTerms) LimitRules(context.Context) ([]limit.Rule, error) { return nil, nil }
 
 func (fakeTerms) CorridorOverrides(context.Context) ([]ports.CorridorOverride, error) {
 	var overrides []ports.CorridorOverride

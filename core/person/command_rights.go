@@ -69,6 +69,8 @@ var CommandRights = []CommandRight{
 	{"people link", ManagePeople, false},
 	{"people set-roles", ManagePeople, false},
 	{"platform create", ManageService, false},
+	{"platform limits clear", ManageService, true},
+	{"platform limits set", ManageService, true},
 	{"platform revoke-uma-keys", ManageService, true},
 	{"platform set", ManageService, true},
 	{"rails approve", ApproveBooks, false},

@@ -29,6 +29,9 @@ const (
 	OperatorErasedCustomer  OperatorActionKind = "ERASE_CUSTOMER"
 	OperatorSetTerms        OperatorActionKind = "SET_END_USER_TERMS" // its name is the version
 
+	OperatorSetLimit     OperatorActionKind = "SET_LIMIT" // its name is the limit and its amounts
+	OperatorClearedLimit OperatorActionKind = "CLEAR_LIMIT"
+
 	OperatorSetCorridor        OperatorActionKind = "SET_CORRIDOR"
 	OperatorResetCorridor      OperatorActionKind = "RESET_CORRIDOR"
 	OperatorArchivedMonth      OperatorActionKind = "ARCHIVE_MONTH"

@@ -48,6 +48,16 @@ func (t Transaction) Receive(r Receipt, p Parties, now time.Time) (Decision, err
 	return t.dispatch(next, now, next.received(r.Amount, r.At), next.converted(now))
 }
 
+// StartsWith reports whether a decision about received funds sends the payment on.
+func (t Transaction) StartsWith(d Decision) bool {
+	return t.State != d.Transaction.State && (d.Transaction.State.Status == Processing || d.Transaction.State.Status == Completed)
+}
+
+// RefuseFunds records a payment that was received in time, and refunds it, because a limit of the platform does not allow to send it.
+func (t Transaction) RefuseFunds(r Receipt, now time.Time) (Decision, error) {
+	return t.refundReceipt(r, FundRefused, LimitExceeded, RefundFailed, now)
+}
+
 // fundedBy records the receipt of the money, its rail and its amount.
 func (t *Transaction) fundedBy(r Receipt) {
 	t.Receipt, t.Funded = r.ID, r.Amount
@@ -338,10 +348,14 @@ func (t Transaction) transition(event Event, reason FailureReason, now time.Time
 	return t, nil
 }
 
-// setState moves the transaction to a state. A payment of an agent that fails counts no more towards its limits.
+// setState moves the transaction to a state. A payment that fails counts no more towards limits.
 func (t *Transaction) setState(s State) {
-	if t.State = s; s.Status == Failed && t.AgentUsage != nil {
+	t.State = s
+	if s.Status == Failed && t.AgentUsage != nil {
 		t.AgentUsage = &AgentUsage{Day: t.AgentUsage.Day, GivenBack: true}
+	}
+	if s.Status == Failed && t.LimitUsage != nil {
+		t.LimitUsage = &LimitUsage{Day: t.LimitUsage.Day}
 	}
 }
 

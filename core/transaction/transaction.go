@@ -6,6 +6,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/ident"
+	"causeway/core/limit"
 	"causeway/core/money"
 	"causeway/core/tracing"
 )
@@ -103,7 +104,9 @@ type Transaction struct {
 	SentBy ident.Transaction
 	// AgentUsage is how the payment counts towards the limits of the agent; nil if it does not, because the
 	// agent has not started it.
-	AgentUsage  *AgentUsage
+	AgentUsage *AgentUsage
+	// LimitUsage is how the payment counts towards the limits of its platform; nil if it does not.
+	LimitUsage  *LimitUsage
 	Type        Type
 	State       State
 	Source      Endpoint
@@ -166,6 +169,17 @@ type AgentUsage struct {
 	GivenBack bool
 }
 
+// LimitUsage is how a payment that was sent counts towards the limits of its platform: with the amount sent.
+type LimitUsage struct {
+	// Day is the day (UTC) on which it was sent, such as "2026-03-14".
+	Day string
+	// Scopes are those of the counters to which it was added. There are none when the payment has failed: it then counts no more.
+	Scopes []limit.Scope
+}
+
+// GivenBack reports whether the payment was counted, and counts no more.
+func (u *LimitUsage) GivenBack() bool { return u != nil && len(u.Scopes) == 0 }
+
 // SigningInstructions returns how to pay with an embedded wallet: its owner signs a payload.
 func SigningInstructions(payload string) []account.Instruction {
 	return []account.Instruction{{
@@ -218,6 +232,7 @@ const (
 	QuoteExecutionFailed   FailureReason = "QUOTE_EXECUTION_FAILED"
 	LightningFailed        FailureReason = "LIGHTNING_PAYMENT_FAILED"
 	FundingAmountMismatch  FailureReason = "FUNDING_AMOUNT_MISMATCH"
+	LimitExceeded          FailureReason = "LIMIT_EXCEEDED"
 	CounterpartyPostFailed FailureReason = "COUNTERPARTY_POST_TX_FAILED"
 	// UserCancellation: the user cancelled it during delivery, as the reason of its refund says too.
 	UserCancellation FailureReason = "USER_CANCELLATION"

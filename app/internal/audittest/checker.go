@@ -18,7 +18,7 @@ var Signatures = ports.WalletProofsByEnvironment{platform.Sandbox: apptest.Signa
 // New returns a checker of the ledger of an environment, from which nothing was deleted for a month.
 func New(e *apptest.Env) *audit.Checker {
 	monthAgo := e.Clock.Now().AddDate(0, -1, 0)
-	return audit.NewChecker(e.Store, Signatures, audit.Since{AgentCounters: agent.DayOf(monthAgo), Replies: monthAgo})
+	return audit.NewChecker(e.Store, Signatures, audit.Since{Counters: agent.DayOf(monthAgo), Replies: monthAgo})
 }
 
 // Check checks every rule. Findings of some are left out: of a test whose postings belong to nothing.

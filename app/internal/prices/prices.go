@@ -1,5 +1,6 @@
 // Package prices says what a corridor costs a platform now: the built-in terms with the
-// operator's overrides, within the platform's own limits, and the market's rate.
+// operator's overrides, within the platform's own limits, and the market's rate; and what the
+// operator allows the platform to send.
 //
 // Quotes, rates and receiver lookups share it, so that all of them name the same price. It
 // caches terms for ten seconds, and decides nothing: core/corridor applies overrides and limits.
@@ -13,6 +14,7 @@ import (
 
 	"causeway/core/corridor"
 	"causeway/core/ident"
+	"causeway/core/limit"
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/transaction"
@@ -37,6 +39,7 @@ type termsCache struct {
 	overrides  map[overrideKey]corridor.Override
 	currencies map[currencyKey]platform.Currency
 	fees       map[ident.Platform][]platform.FeeConfig // of the platforms that were read
+	limits     map[ident.Platform]limit.Rules
 }
 
 type overrideKey struct {
@@ -60,13 +63,13 @@ type Price struct {
 	Rate  ports.MarketRate
 }
 
-// Refresh reads the terms again if they are older than ten seconds, were invalidated, or are older than the platform. Terms
-// and Of use what it has read; so a unit of work can call them without reading.
+// Refresh reads the terms again if they are older than ten seconds, were invalidated, or are older than the platform, unless that is
+// zero. Terms and Of use what it has read; so a unit of work can call them without reading.
 func (p *Prices) Refresh(ctx context.Context, of ident.Platform) error {
 	for {
 		now, cached := p.clock.Now(), p.cache.Load()
 		if cached != nil && now.Sub(cached.readAt) < maxAge {
-			if _, known := cached.fees[of]; known {
+			if _, known := cached.fees[of]; known || of.IsZero() {
 				return nil
 			}
 		}
@@ -92,8 +95,15 @@ func (p *Prices) read(ctx context.Context, now time.Time) (*termsCache, error) {
 	if err != nil {
 		return nil, err
 	}
+	limits, err := p.store.LimitRules(ctx)
+	if err != nil {
+		return nil, err
+	}
 	fresh := &termsCache{readAt: now, overrides: make(map[overrideKey]corridor.Override, len(overrides)),
-		currencies: map[currencyKey]platform.Currency{}, fees: map[ident.Platform][]platform.FeeConfig{}}
+		currencies: map[currencyKey]platform.Currency{}, fees: map[ident.Platform][]platform.FeeConfig{}, limits: map[ident.Platform]limit.Rules{}}
+	for _, r := range limits {
+		fresh.limits[r.Platform] = append(fresh.limits[r.Platform], r)
+	}
 	for _, o := range overrides {
 		fresh.overrides[overrideKey{o.Platform, o.From, o.To}] = o.Terms
 	}
@@ -111,7 +121,8 @@ func (p *Prices) read(ctx context.Context, now time.Time) (*termsCache, error) {
 func (p *Prices) Invalidate() {
 	stale := &termsCache{}
 	if cached := p.cache.Load(); cached != nil {
-		stale.overrides, stale.currencies, stale.fees = cached.overrides, cached.currencies, cached.fees // for requests that are running
+		*stale = *cached // for requests that are running
+		stale.readAt = time.Time{}
 	}
 	p.cache.Store(stale)
 }
@@ -127,6 +138,9 @@ func (p *Prices) Terms(owner ident.Platform, c corridor.Corridor) corridor.Terms
 	terms.PlatformFee = platform.FeeOf(cached.fees[owner], c.From, c.To)
 	return terms
 }
+
+// LimitsOf returns what the operator allows a platform to send, as of the last Refresh.
+func (p *Prices) LimitsOf(owner ident.Platform) limit.Rules { return p.cache.Load().limits[owner] }
 
 // CheckEnabled returns INVALID_CURRENCY if the platform has not enabled payments in the currency in a
 // direction, as of the last Refresh. A currency that it has no settings for is enabled.

@@ -3,6 +3,7 @@ package prices
 import (
 	"context"
 
+	"causeway/core/limit"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -13,4 +14,6 @@ type Store interface {
 	PriceSettings(ctx context.Context) ([]platform.Platform, error)
 	// CorridorOverrides returns all overrides, of all platforms.
 	CorridorOverrides(ctx context.Context) ([]ports.CorridorOverride, error)
+	// LimitRules returns the rules of all platforms, in one order.
+	LimitRules(ctx context.Context) ([]limit.Rule, error)
 }

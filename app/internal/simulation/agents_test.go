@@ -142,9 +142,8 @@ func (m *memory) addUsage(key usageKey, transactions, spent int64) {
 		Spent: counter.Spent + spent})
 }
 
-func (u *tx) GiveBackAgentUsage(_ context.Context, transactions []transaction.Transaction) error {
+func (u *tx) giveBackAgentUsage(_ context.Context, transactions []transaction.Transaction) error {
 	for _, t := range transactions {
-		u.writes(t.Platform)
 		if before := u.transactions[t.ID].AgentUsage; t.AgentUsage != nil && t.AgentUsage.GivenBack && before != nil && !before.GivenBack {
 			u.addUsage(usageKey{t.Agent, t.AgentUsage.Day, t.Pricing.Sent.Currency}, -1, -t.Pricing.Sent.Minor)
 		}

@@ -25,6 +25,7 @@ func (w *world) checkCommit(u *tx) {
 	}
 	w.checkBalances()
 	w.checkAgents()
+	w.checkLimits()
 }
 
 // checkTransition checks that a state follows from the one before.
@@ -238,6 +239,7 @@ func (w *world) outcomes() map[string]int {
 		}
 	}
 	w.agentOutcomes(counts)
+	w.limitOutcomes(counts)
 	w.railOutcomes(counts)
 	counts["closed month"] += len(w.closings)
 	for posting, a := range w.assignments {

@@ -76,6 +76,8 @@ func TestSimulation_ReachesEveryOutcome(t *testing.T) {
 		"decision WITHDRAW", "decision MOVE", "decision CONFIRM_NOT_SENT", "payment that was not taken",
 		"attempt PER_TRANSACTION_LIMIT", "attempt DAILY_LIMIT", "attempt DAILY_TRANSACTION_LIMIT", "attempt MONTHLY_LIMIT",
 		"attempt APPROVAL_THRESHOLD", "attempt EXECUTION_MODE",
+		"response TRANSACTION_SIZE_LIMIT_EXCEEDED", "response DAILY_VOLUME_LIMIT_EXCEEDED", "refund because of LIMIT_EXCEEDED",
+		"payment that limits count", "payment that limits count no more",
 	} {
 		if reached[outcome] == 0 {
 			t.Errorf("no %s", outcome)

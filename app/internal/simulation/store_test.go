@@ -18,6 +18,7 @@ import (
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/limit"
 	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/core/quote"
@@ -52,6 +53,7 @@ type memory struct {
 	closings     map[closedMonth]map[ledger.Account]int64 // the balances of closed months
 
 	agentTables
+	limitTables
 	railTables
 
 	sessions       map[ident.Session]wallet.Session
@@ -71,7 +73,7 @@ func newMemory() *memory {
 		jobs: map[uuid.UUID]ports.Job{}, responses: map[ports.IdempotencyKey]ports.StoredResponse{}, events: map[uuid.UUID][]event.Event{},
 		unmatched: map[ident.Receipt][]uuid.UUID{}, assignments: map[uuid.UUID]transaction.Assignment{},
 		calendars: map[ident.Platform]period.Calendar{}, closings: map[closedMonth]map[ledger.Account]int64{},
-		agentTables: newAgentTables(), railTables: newRailTables(),
+		agentTables: newAgentTables(), railTables: newRailTables(), limitTables: limitTables{limitCounts: map[limitKey]limit.Count{}},
 		sessions: map[ident.Session]wallet.Session{}, authorizations: map[ident.Transaction]wallet.Authorization{},
 	}
 }

@@ -117,6 +117,7 @@ func (w *world) addPlatform(name string) {
 			Fee: platform.Fee{Fixed: money.Amount{Minor: 1, Currency: code}, BasisPoints: 25}})
 	}
 	w.platforms[p.ID] = p
+	w.addLimits(p)
 	for _, customer := range []string{"ana", "ben"} {
 		w.addCustomer(p, customer)
 	}

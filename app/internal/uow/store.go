@@ -13,9 +13,9 @@ import (
 
 // Tx writes a Work: transactions with their postings, events, jobs and replies.
 type Tx interface {
-	// GiveBackAgentUsage takes locked transactions out of the counters if their AgentUsage is given back and the
+	// GiveBackUsage takes locked transactions out of the counters of limits, and then of agents, if their usage is given back and the
 	// stored one is not. It comes before UpdateTransactions, which stores that.
-	GiveBackAgentUsage(ctx context.Context, transactions []transaction.Transaction) error
+	GiveBackUsage(ctx context.Context, transactions []transaction.Transaction) error
 	// OpenInternalAccounts creates the accounts that do not exist yet; there is one per
 	// customer (or platform), currency and type.
 	OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error

@@ -187,7 +187,7 @@ func (w *Work) Write(ctx context.Context, tx Tx) error {
 		return err
 	}
 	if w.givesBackUsage() {
-		// The counters of agents are locked after all balances that the postings lock, as by the payments that they
+		// Counters are locked after all balances that the postings lock, as by the payments that they
 		// count.
 		named, err := w.internalChanges()
 		if err == nil {
@@ -196,7 +196,7 @@ func (w *Work) Write(ctx context.Context, tx Tx) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.GiveBackAgentUsage(ctx, w.updated); err != nil {
+		if err := tx.GiveBackUsage(ctx, w.updated); err != nil {
 			return err
 		}
 	}
@@ -227,9 +227,11 @@ func (w *Work) Write(ctx context.Context, tx Tx) error {
 	return tx.Post(ctx, w.postings)
 }
 
-// givesBackUsage reports whether payments of agents have failed.
+// givesBackUsage reports whether payments that were counted have failed.
 func (w *Work) givesBackUsage() bool {
-	return slices.ContainsFunc(w.updated, func(t transaction.Transaction) bool { return t.AgentUsage != nil && t.AgentUsage.GivenBack })
+	return slices.ContainsFunc(w.updated, func(t transaction.Transaction) bool {
+		return t.AgentUsage != nil && t.AgentUsage.GivenBack || t.LimitUsage.GivenBack()
+	})
 }
 
 // LocalJobs returns the jobs to submit to this process's workers after the commit.

@@ -1,0 +1,128 @@
+package simulation_test
+
+import (
+	"context"
+
+	"causeway/core/ident"
+	"causeway/core/limit"
+	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/transaction"
+)
+
+// limitTables is what the service stores about limits.
+type limitTables struct {
+	limits      []limit.Rule
+	limitCounts map[limitKey]limit.Count
+}
+
+// limitKey is a counter of limits.
+type limitKey struct {
+	platform ident.Platform
+	day      string
+	counter  limit.Counter
+}
+
+// addLimits limits a platform, and each of its customers, to some payments a day.
+func (w *world) addLimits(p platform.Platform) {
+	k := limit.Key{Platform: p.ID, Currency: money.USD}
+	each := k
+	each.Customer = limit.EachCustomer
+	w.limits = append(w.limits, limit.Rule{Key: k, PerPayment: 190_00, Daily: 250_00, ChangedAt: w.now},
+		limit.Rule{Key: each, Daily: 180_00, ChangedAt: w.now})
+}
+
+func (s store) LimitRules(context.Context) ([]limit.Rule, error) { return s.world.limits, nil }
+
+func (u *tx) LimitCounts(_ context.Context, p ident.Platform, day string, counters []limit.Counter) (limit.Counts, error) {
+	found := limit.Counts{}
+	for _, c := range counters {
+		found[c] = u.limitCounts[limitKey{p, day, c}]
+	}
+	return found, nil
+}
+
+func (u *tx) LockLimitCounts(ctx context.Context, p ident.Platform, day string, counters []limit.Counter) (limit.Counts, error) {
+	u.writes(p)
+	return u.LimitCounts(ctx, p, day, counters)
+}
+
+// AddLimitUsage counts payments, and fails the run if a limit is then exceeded.
+func (u *tx) AddLimitUsage(_ context.Context, sent []transaction.Transaction) error {
+	for _, t := range sent {
+		u.writes(t.Platform)
+		if t.LimitUsage.Day != limit.DayOf(u.now) {
+			u.world.fail("a payment of %s is counted on %s", u.now, t.LimitUsage.Day)
+		}
+		u.addLimitUsage(t, t.LimitUsage, 1)
+	}
+	for key, count := range u.limitCounts {
+		for _, r := range u.limits {
+			ofPlatform := r.Customer == ""
+			if r.Platform == key.platform && r.Currency == key.counter.Currency && ofPlatform == (key.counter.Scope == limit.WholePlatform) &&
+				count.Sent > r.Daily {
+				u.world.fail("%s has sent %d on %s, and the limit is %d", key.counter.Scope, count.Sent, key.day, r.Daily)
+			}
+		}
+	}
+	return nil
+}
+
+func (m *memory) addLimitUsage(t transaction.Transaction, usage *transaction.LimitUsage, n int64) {
+	for _, scope := range usage.Scopes {
+		key := limitKey{t.Platform, usage.Day, limit.Counter{Scope: scope, Currency: t.Pricing.Sent.Currency}}
+		count := m.limitCounts[key]
+		put(m, m.limitCounts, key, limit.Count{Transactions: count.Transactions + n, Sent: count.Sent + n*t.Pricing.Sent.Minor})
+	}
+}
+
+// GiveBackUsage implements uow.Tx.
+func (u *tx) GiveBackUsage(ctx context.Context, transactions []transaction.Transaction) error {
+	for _, t := range transactions {
+		u.writes(t.Platform)
+		if before := u.transactions[t.ID].LimitUsage; t.LimitUsage.GivenBack() && before != nil {
+			u.addLimitUsage(t, before, -1)
+		}
+	}
+	return u.giveBackAgentUsage(ctx, transactions)
+}
+
+// checkLimits checks that the counters of limits are what the transactions say.
+func (w *world) checkLimits() {
+	derived := newMemory()
+	for _, t := range w.transactions {
+		if t.LimitUsage == nil {
+			continue
+		}
+		if t.LimitUsage.GivenBack() != (t.State.Status == transaction.Failed) {
+			w.fail("%s is %s, and counts for limits: %v", t.ID, t.State, t.LimitUsage.Scopes)
+		}
+		derived.addLimitUsage(t, t.LimitUsage, 1)
+	}
+	for key, count := range w.limitCounts {
+		if count != derived.limitCounts[key] {
+			w.fail("%s has the counter %+v on %s, and its transactions are %+v", key.counter.Scope, count, key.day, derived.limitCounts[key])
+		}
+		delete(derived.limitCounts, key)
+	}
+	if len(derived.limitCounts) > 0 {
+		w.fail("not counted: %v", derived.limitCounts)
+	}
+}
+
+// limitOutcomes counts what limits have decided.
+func (w *world) limitOutcomes(counts map[string]int) {
+	for _, t := range w.transactions {
+		switch {
+		case t.State.Reason == transaction.LimitExceeded:
+			counts["refund because of LIMIT_EXCEEDED"]++
+		case t.LimitUsage.GivenBack():
+			counts["payment that limits count no more"]++
+		case t.LimitUsage != nil:
+			counts["payment that limits count"]++
+		}
+	}
+	for _, r := range w.responses {
+		counts["response "+string(r.Body)]++
+	}
+}
