@@ -14,6 +14,9 @@ var statements = storagetest.NewStatements(300,
 		"agent_device_codes: FROM agent_device_codes WHERE hash = $1",
 		"tokens: WHERE t.client_id = ANY($1)",
 	}},
+	storagetest.AcrossPlatforms{Why: "every process keeps the limits of all platforms, which are few", Statements: []string{
+		"limits: FROM limits ORDER BY platform_id, currency, customer, region",
+	}},
 	storagetest.AcrossPlatforms{Why: "jobs of all platforms are due in one order, and platforms take turns", Statements: []string{
 		"jobs: WHERE EXISTS (SELECT FROM jobs WHERE jobs.step = s.step AND due_at <=",
 		"jobs: WITH due AS ( SELECT platform_id, id FROM jobs WHERE step = $1",
