@@ -66,7 +66,7 @@ func registerAgentQuotes(a *httpapi.API, service AgentPayments) {
 			fault.InternalAccountNotFound,
 			fault.ExternalAccountNotFound, fault.InvalidCurrency,
 			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientFunds, fault.QuoteRequestFailed,
-			fault.NotImplemented},
+			fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (quote.WithStatus, error) {
 		request, err := in.Body.request(call.Principal.Platform)
 		if err != nil {
@@ -96,7 +96,7 @@ func registerAgentQuotes(a *httpapi.API, service AgentPayments) {
 		Description: "Executes a quote that this agent has created and that an account of its customer pays." + agentPaymentDescription +
 			" An approval often comes after the quote has expired; then the action becomes `FAILED`.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.UserNotReady, fault.QuoteExpired,
-			fault.QuoteAlreadyExecuted, fault.InsufficientBalance, fault.AmountOutOfRange},
+			fault.QuoteAlreadyExecuted, fault.InsufficientBalance, fault.AmountOutOfRange, fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded},
 	}, func(ctx context.Context, call httpapi.Call, in *executeParams) (payments.AgentAction, error) {
 		return service.ExecuteAgentQuote(ctx, call.Principal, in.QuoteID.Value,
 			payments.Signature{Text: in.Signature, Environment: call.Principal.Environment}, call.IdempotentRequest)
@@ -112,7 +112,7 @@ func registerAgentTransfers(a *httpapi.API, service AgentPayments) {
 			"currency, without a fee." + agentPaymentDescription,
 		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.CustomerDeleted,
 			fault.InvalidCurrency,
-			fault.AmountOutOfRange, fault.InsufficientBalance, fault.NotImplemented},
+			fault.AmountOutOfRange, fault.InsufficientBalance, fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *outInput) (payments.AgentAction, error) {
 		return service.AgentTransferOut(ctx, call.Principal, in.Body.transfer(call.Principal.Platform), call.IdempotentRequest)
 	}, renderAgentAction)
@@ -210,7 +210,7 @@ func registerAgentPreview(a *httpapi.API, service AgentPayments) {
 		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.QuoteExpired, fault.QuoteAlreadyExecuted,
 			fault.InternalAccountNotFound, fault.ExternalAccountNotFound,
 			fault.UserNotReady, fault.CustomerDeleted, fault.InvalidCurrency, fault.AmountOutOfRange, fault.InsufficientBalance,
-			fault.NotImplemented},
+			fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *previewInput) (payments.AgentPreview, error) {
 		return service.PreviewAgentPayment(ctx, call.Principal, in.Body.request(call.Principal.Platform))
 	}, func(p payments.AgentPreview) agentPaymentPreviewBody {

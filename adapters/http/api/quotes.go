@@ -290,6 +290,7 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 			fault.InternalAccountNotFound,
 			fault.ExternalAccountNotFound, fault.InvalidCurrency,
 			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientBalance, fault.InsufficientFunds,
+			fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded,
 			fault.QuoteRequestFailed, fault.InvalidReceiver, fault.PayreqRequestFailed, fault.CounterpartyPubkeyFetchError, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (quote.WithStatus, error) {
 		request, err := in.Body.request(call.Principal.Platform)
@@ -329,6 +330,7 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 		ID: "executeQuote", Path: "/quotes/{quoteId}/execute", Tag: tagQuotes, Summary: "Execute a quote", Permission: platform.Transact,
 		Description: "For quotes whose source is an account: debits the account at once. A quote runs only once, even if it is executed again. " +
 			"If the balance is too low (`INSUFFICIENT_BALANCE`) nothing changes; fund the account and execute the quote again before it expires. " +
+			"So it is with a limit that the operator of the service has set, which other payments may have used up since the quote was made. " +
 			"A quote that is funded just in time runs when its payment arrives; executing it returns `QUOTE_NOT_EXECUTABLE`. So does a quote of " +
 			"which a customer or an account " +
 			"was deleted, or is no longer active; what is paid in for such a quote is refunded. A quote of an embedded wallet needs the header " +
@@ -336,7 +338,7 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 			"that no active session of the wallet made, the response is 401 with the reason `Missing Service-Wallet-Signature` or `Invalid " +
 			"Service-Wallet-Signature`.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.UserNotReady, fault.QuoteExpired, fault.QuoteAlreadyExecuted,
-			fault.InsufficientBalance, fault.AmountOutOfRange},
+			fault.InsufficientBalance, fault.AmountOutOfRange, fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded},
 	}, func(ctx context.Context, call httpapi.Call, in *executeParams) (quote.WithStatus, error) {
 		return executor.ExecuteSignedQuote(ctx, call.Principal.Platform, in.QuoteID.Value,
 			payments.Signature{Text: in.Signature, Environment: call.Principal.Environment}, call.IdempotentRequest)

@@ -2426,6 +2426,7 @@ const (
 	Error400CodePASSKEYCREDENTIALALREADYEXISTS  Error400Code = "PASSKEY_CREDENTIAL_ALREADY_EXISTS"
 	Error400CodeQUOTEREQUESTFAILED              Error400Code = "QUOTE_REQUEST_FAILED"
 	Error400CodeSELFPAYMENT                     Error400Code = "SELF_PAYMENT"
+	Error400CodeTRANSACTIONSIZELIMITEXCEEDED    Error400Code = "TRANSACTION_SIZE_LIMIT_EXCEEDED"
 	Error400CodeWEBHOOKDELIVERYERROR            Error400Code = "WEBHOOK_DELIVERY_ERROR"
 	Error400CodeWEBHOOKENDPOINTNOTSET           Error400Code = "WEBHOOK_ENDPOINT_NOT_SET"
 )
@@ -2476,6 +2477,8 @@ func (e Error400Code) Valid() bool {
 	case Error400CodeQUOTEREQUESTFAILED:
 		return true
 	case Error400CodeSELFPAYMENT:
+		return true
+	case Error400CodeTRANSACTIONSIZELIMITEXCEEDED:
 		return true
 	case Error400CodeWEBHOOKDELIVERYERROR:
 		return true
@@ -2884,12 +2887,15 @@ func (e Error424Status) Valid() bool {
 
 // Defines values for Error429Code.
 const (
-	Error429CodeRATELIMITED Error429Code = "RATE_LIMITED"
+	Error429CodeDAILYVOLUMELIMITEXCEEDED Error429Code = "DAILY_VOLUME_LIMIT_EXCEEDED"
+	Error429CodeRATELIMITED              Error429Code = "RATE_LIMITED"
 )
 
 // Valid indicates whether the value is a known member of the Error429Code enum.
 func (e Error429Code) Valid() bool {
 	switch e {
+	case Error429CodeDAILYVOLUMELIMITEXCEEDED:
+		return true
 	case Error429CodeRATELIMITED:
 		return true
 	default:
@@ -7339,6 +7345,7 @@ const (
 	TransactionFailureReasonCOUNTERPARTYPOSTTXFAILED    TransactionFailureReason = "COUNTERPARTY_POST_TX_FAILED"
 	TransactionFailureReasonFUNDINGAMOUNTMISMATCH       TransactionFailureReason = "FUNDING_AMOUNT_MISMATCH"
 	TransactionFailureReasonLIGHTNINGPAYMENTFAILED      TransactionFailureReason = "LIGHTNING_PAYMENT_FAILED"
+	TransactionFailureReasonLIMITEXCEEDED               TransactionFailureReason = "LIMIT_EXCEEDED"
 	TransactionFailureReasonLNURLPFAILED                TransactionFailureReason = "LNURLP_FAILED"
 	TransactionFailureReasonMISSINGMANDATORYPAYEEDATA   TransactionFailureReason = "MISSING_MANDATORY_PAYEE_DATA"
 	TransactionFailureReasonOFFRAMPFAILED               TransactionFailureReason = "OFFRAMP_FAILED"
@@ -7358,6 +7365,8 @@ func (e TransactionFailureReason) Valid() bool {
 	case TransactionFailureReasonFUNDINGAMOUNTMISMATCH:
 		return true
 	case TransactionFailureReasonLIGHTNINGPAYMENTFAILED:
+		return true
+	case TransactionFailureReasonLIMITEXCEEDED:
 		return true
 	case TransactionFailureReasonLNURLPFAILED:
 		return true
@@ -20319,7 +20328,7 @@ type Transaction struct {
 	// ExpectedSettlementAt OUTGOING only: time by which the beneficiary is expected to have the funds, by the cut-off and the business days of the rail. Present once a payout has been handed over and has not settled at once.
 	ExpectedSettlementAt *time.Time `json:"expectedSettlementAt,omitempty"`
 
-	// FailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
+	// FailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
 	FailureReason *TransactionFailureReason `json:"failureReason,omitempty"`
 
 	// Fees OUTGOING only: fees included in sentAmount, in the smallest unit of the sending currency: of the service and of the platform.
@@ -20385,7 +20394,7 @@ type Transaction struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// TransactionFailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
+// TransactionFailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
 type TransactionFailureReason string
 
 // TransactionStatus Status of the transaction. PENDING: awaiting funding. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment.
