@@ -73,6 +73,15 @@ func (u *Unit) SaveLimitRule(ctx context.Context, r limit.Rule) error {
 	return write(ctx, u, saveLimit, r)
 }
 
+// CustomerRegion implements limits.Store. It uses the primary key, and decrypts nothing.
+func (db *DB) CustomerRegion(ctx context.Context, p ident.Platform, id ident.Customer) (string, error) {
+	region, found, err := storage.First(queryValues[string](ctx, db.read, `SELECT region FROM customers WHERE platform_id = $1 AND id = $2`, p, id))
+	if err == nil && !found {
+		err = customerNotFound(id)
+	}
+	return region, err
+}
+
 // LimitCounts implements payments.Tx.
 func (u *Unit) LimitCounts(ctx context.Context, p ident.Platform, day string, counters []limit.Counter) (limit.Counts, error) {
 	return readCounts(ctx, u.query, readLimitUsage, p, day, counters)
@@ -121,7 +130,8 @@ func (u *Unit) AddLimitUsage(_ context.Context, sent []transaction.Transaction) 
 	var transactions, spent []int64
 	for _, t := range sent {
 		for _, scope := range t.LimitUsage.Scopes {
-			scopes, days, currencies = append(scopes, string(scope)), append(days, schema.Day(&t.LimitUsage.Day)), append(currencies, t.Pricing.Sent.Currency)
+			scopes, days, currencies = append(scopes, string(scope)), append(days, schema.Day(&t.LimitUsage.Day)),
+				append(currencies, t.Pricing.Sent.Currency)
 			transactions, spent = append(transactions, 1), append(spent, t.Pricing.Sent.Minor)
 		}
 	}

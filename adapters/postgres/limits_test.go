@@ -52,7 +52,8 @@ func TestLimits_AreSavedAndCleared(t *testing.T) {
 	rule := func(p ident.Platform, customer, region string, daily int64, at time.Time) limit.Rule {
 		return limit.Rule{Key: limit.Key{Platform: p, Currency: "USD", Customer: customer, Region: region}, Daily: daily, ChangedAt: at}
 	}
-	one, each, other := rule(c.platform.ID, "", "", 5, noon), rule(c.platform.ID, "each", "DE", 6, noon), rule(c.otherPlatform.ID, "", "", 7, noon)
+	one, each, other := rule(c.platform.ID, "", "", 5, noon), rule(c.platform.ID, "each", "DE", 6, noon),
+		rule(c.otherPlatform.ID, "", "", 7, noon)
 	save(one, each, other)
 	each.Daily, each.PerPayment = 0, 9
 	cleared := rule(c.platform.ID, "", "FR", 0, noon.AddDate(-1, 0, 0))
@@ -181,7 +182,8 @@ func TestLimitUsage_IsGivenBackOnce(t *testing.T) {
 		counts[dollars(limit.WholePlatform)[0]] != want {
 		t.Errorf("%+v, %v", counts, err)
 	}
-	if read, err := c.Transaction(t.Context(), c.platform.ID, one.ID); err != nil || !read.LimitUsage.GivenBack() || read.LimitUsage.Day != today {
+	if read, err := c.Transaction(t.Context(), c.platform.ID,
+		one.ID); err != nil || !read.LimitUsage.GivenBack() || read.LimitUsage.Day != today {
 		t.Errorf("read %+v, %v", read.LimitUsage, err)
 	}
 	c.wantUsage(t)

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/limit"
 	"causeway/ports"
@@ -17,8 +16,8 @@ import (
 // Store keeps rules, and reads counters.
 type Store interface {
 	ports.UnitsOfWork
-	// Customer returns a customer, or USER_NOT_FOUND.
-	Customer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
+	// CustomerRegion returns the region of a customer, or USER_NOT_FOUND.
+	CustomerRegion(ctx context.Context, p ident.Platform, id ident.Customer) (string, error)
 	LimitRulesOf(ctx context.Context, p ident.Platform) (limit.Rules, error)
 	// LimitCounts returns counters of a day; one without payments has no entry.
 	LimitCounts(ctx context.Context, p ident.Platform, day string, counters []limit.Counter) (limit.Counts, error)
@@ -63,7 +62,7 @@ func (s *Service) change(ctx context.Context, p ident.Platform, in limit.Input,
 		return limit.Rule{}, err
 	}
 	if id, err := ident.ParseCustomer(key.Customer); err == nil {
-		if _, err := s.Store.Customer(ctx, p, id); err != nil {
+		if _, err := s.Store.CustomerRegion(ctx, p, id); err != nil {
 			return limit.Rule{}, err
 		}
 	}
@@ -88,11 +87,9 @@ func (s *Service) Headroom(ctx context.Context, p ident.Platform, of ident.Custo
 	}
 	var region string
 	if !of.IsZero() {
-		c, err := s.Store.Customer(ctx, p, of)
-		if err != nil {
+		if region, err = s.Store.CustomerRegion(ctx, p, of); err != nil {
 			return nil, err
 		}
-		region = c.Region
 	}
 	found := rules.Headroom(of, region)
 	if len(found) == 0 {

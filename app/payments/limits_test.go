@@ -189,7 +189,8 @@ func TestLimits_ClearedLimitCountsToTheEndOfTheDay(t *testing.T) {
 	theirs := e.account(other.ID, "USD", 100_00)
 	bank := e.bank
 	bank.Customer = other.ID
-	if _, err := e.TransferOut(t.Context(), transaction.TransferOut{Platform: e.Platform.ID, From: theirs.ID, To: e.NewExternalAccount(bank).ID,
+	if _, err := e.TransferOut(t.Context(), transaction.TransferOut{Platform: e.Platform.ID, From: theirs.ID,
+		To:     e.NewExternalAccount(bank).ID,
 		Amount: 60_00}, nil); err != nil {
 		t.Errorf("another customer: %v", err)
 	}

@@ -183,7 +183,7 @@ func TestIsRetryable_ServiceDecides(t *testing.T) {
 		code, said string
 		want       bool
 	}{
-		{409, "IDEMPOTENCY_KEY_IN_USE", "", true}, {429, "RATE_LIMITED", "", true}, {429, "DAILY_VOLUME_LIMIT_EXCEEDED", "false", false}, 
+		{409, "IDEMPOTENCY_KEY_IN_USE", "", true}, {429, "RATE_LIMITED", "", true}, {429, "DAILY_VOLUME_LIMIT_EXCEEDED", "false", false},
 		{502, "UNKNOWN", "", true}, {503, "UNKNOWN", "", true},
 		{409, "CONFLICT", "", false}, {400, "INVALID_INPUT", "", false}, {501, "NOT_IMPLEMENTED", "", false},
 		{409, "CONFLICT", "true", true}, {503, "SERVICE_UNAVAILABLE", "false", false},

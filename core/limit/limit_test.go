@@ -46,8 +46,9 @@ func TestRules_CheckAndScopes(t *testing.T) {
 	t.Parallel()
 	// Each rule that matches a payment holds, up to its amount, and the strictest of a kind is named. A payment is added to one counter of
 	// each scope that has a daily limit.
-	sent := limit.Counts{{Scope: limit.WholePlatform, Currency: "USD"}: {Transactions: 2, Sent: 60}, {Scope: "region:DE", Currency: "USD"}: {Sent: 90},
-		{Scope: scope(ana), Currency: "USD"}: {Transactions: 1, Sent: 30}, {Scope: limit.WholePlatform, Currency: "EUR"}: {Sent: 1000}}
+	sent := limit.Counts{{Scope: limit.WholePlatform, Currency: "USD"}: {Transactions: 2, Sent: 60},
+		{Scope: "region:DE", Currency: "USD"}: {Sent: 90},
+		{Scope: scope(ana), Currency: "USD"}:  {Transactions: 1, Sent: 30}, {Scope: limit.WholePlatform, Currency: "EUR"}: {Sent: 1000}}
 	for name, c := range map[string]struct {
 		rules   limit.Rules
 		payment limit.Payment
@@ -55,27 +56,36 @@ func TestRules_CheckAndScopes(t *testing.T) {
 		text    string
 		scopes  []limit.Scope
 	}{
-		"none":               {nil, payment(ana, "DE", 100), "", "", nil},
-		"size reached":       {limit.Rules{rule("", "", 100, 0)}, payment(ana, "DE", 100), "", "", nil},
-		"size exceeded":      {limit.Rules{rule("", "", 100, 0)}, payment(ana, "DE", 101), fault.TransactionSizeLimitExceeded, "at most 1.00 USD", nil},
-		"strictest size":     {limit.Rules{rule("", "", 100, 0), rule("each", "", 50, 0), rule("", "DE", 70, 0)}, payment(ana, "DE", 60), fault.TransactionSizeLimitExceeded, "at most 0.50 USD", nil},
-		"size before volume": {limit.Rules{rule("", "", 10, 20)}, payment(ana, "", 60), fault.TransactionSizeLimitExceeded, "", []limit.Scope{"platform"}},
-		"day reached":        {limit.Rules{rule("", "", 0, 100)}, payment(ana, "DE", 40), "", "", []limit.Scope{"platform"}},
-		"day exceeded":       {limit.Rules{rule("", "", 0, 100)}, payment(ana, "DE", 41), fault.DailyVolumeLimitExceeded, "0.40 USD of the daily limit of 1.00 USD is left", []limit.Scope{"platform"}},
+		"none":         {nil, payment(ana, "DE", 100), "", "", nil},
+		"size reached": {limit.Rules{rule("", "", 100, 0)}, payment(ana, "DE", 100), "", "", nil},
+		"size exceeded": {limit.Rules{rule("", "", 100, 0)}, payment(ana, "DE", 101),
+			fault.TransactionSizeLimitExceeded, "at most 1.00 USD", nil},
+		"strictest size": {limit.Rules{rule("", "", 100, 0), rule("each", "", 50, 0), rule("", "DE", 70, 0)},
+			payment(ana, "DE", 60), fault.TransactionSizeLimitExceeded, "at most 0.50 USD", nil},
+		"size before volume": {limit.Rules{rule("", "", 10, 20)}, payment(ana, "", 60), fault.TransactionSizeLimitExceeded,
+			"", []limit.Scope{"platform"}},
+		"day reached": {limit.Rules{rule("", "", 0, 100)}, payment(ana, "DE", 40), "", "", []limit.Scope{"platform"}},
+		"day exceeded": {limit.Rules{rule("", "", 0, 100)}, payment(ana, "DE", 41), fault.DailyVolumeLimitExceeded,
+			"0.40 USD of the daily limit of 1.00 USD is left", []limit.Scope{"platform"}},
 		"more was sent before the limit": {limit.Rules{rule("", "", 0, 50)}, payment(ana, "DE", 1), fault.DailyVolumeLimitExceeded,
 			"0.00 USD of the daily limit of 0.50 USD", []limit.Scope{"platform"}},
-		"least left": {limit.Rules{rule("", "", 0, 100), rule("each", "", 0, 50), rule("", "DE", 0, 200)}, payment(ana, "DE", 21), fault.DailyVolumeLimitExceeded,
+		"least left": {limit.Rules{rule("", "", 0, 100), rule("each", "", 0, 50), rule("", "DE", 0, 200)}, payment(ana,
+			"DE", 21), fault.DailyVolumeLimitExceeded,
 			"0.20 USD of the daily limit of 0.50 USD", []limit.Scope{scope(ana), "platform", "region:DE"}},
-		"another customer":   {limit.Rules{rule(bob.String(), "", 1, 1)}, payment(ana, "DE", 100), "", "", nil},
-		"this customer":      {limit.Rules{rule(ana.String(), "", 0, 50)}, payment(ana, "DE", 21), fault.DailyVolumeLimitExceeded, "", []limit.Scope{scope(ana)}},
-		"one counter of two": {limit.Rules{rule(ana.String(), "", 0, 500), rule("each", "DE", 0, 500)}, payment(ana, "DE", 21), "", "", []limit.Scope{scope(ana)}},
-		"each has its own":   {limit.Rules{rule("each", "", 0, 50)}, payment(bob, "DE", 50), "", "", []limit.Scope{scope(bob)}},
-		"another region":     {limit.Rules{rule("", "DE", 1, 1), rule("each", "DE", 1, 1)}, payment(ana, "FR", 100), "", "", nil},
-		"no region":          {limit.Rules{rule("", "DE", 1, 1)}, payment(ana, "", 100), "", "", nil},
-		"the platform pays":  {limit.Rules{rule("each", "", 1, 1), rule("", "", 0, 100)}, payment(ident.Customer{}, "", 41), fault.DailyVolumeLimitExceeded, "", []limit.Scope{"platform"}},
-		"another currency":   {limit.Rules{{Key: limit.Key{Platform: acme, Currency: "EUR"}, PerPayment: 1, Daily: 1}}, payment(ana, "DE", 100), "", "", nil},
-		"cleared today":      {limit.Rules{{Key: key("", ""), ChangedAt: noon}}, payment(ana, "DE", 100), "", "", []limit.Scope{"platform"}},
-		"cleared yesterday":  {limit.Rules{{Key: key("", ""), ChangedAt: noon.AddDate(0, 0, -1)}}, payment(ana, "DE", 100), "", "", nil},
+		"another customer": {limit.Rules{rule(bob.String(), "", 1, 1)}, payment(ana, "DE", 100), "", "", nil},
+		"this customer": {limit.Rules{rule(ana.String(), "", 0, 50)}, payment(ana, "DE", 21),
+			fault.DailyVolumeLimitExceeded, "", []limit.Scope{scope(ana)}},
+		"one counter of two": {limit.Rules{rule(ana.String(), "", 0, 500), rule("each", "DE", 0, 500)}, payment(ana, "DE",
+			21), "", "", []limit.Scope{scope(ana)}},
+		"each has its own": {limit.Rules{rule("each", "", 0, 50)}, payment(bob, "DE", 50), "", "", []limit.Scope{scope(bob)}},
+		"another region":   {limit.Rules{rule("", "DE", 1, 1), rule("each", "DE", 1, 1)}, payment(ana, "FR", 100), "", "", nil},
+		"no region":        {limit.Rules{rule("", "DE", 1, 1)}, payment(ana, "", 100), "", "", nil},
+		"the platform pays": {limit.Rules{rule("each", "", 1, 1), rule("", "", 0, 100)}, payment(ident.Customer{}, "",
+			41), fault.DailyVolumeLimitExceeded, "", []limit.Scope{"platform"}},
+		"another currency": {limit.Rules{{Key: limit.Key{Platform: acme, Currency: "EUR"}, PerPayment: 1, Daily: 1}},
+			payment(ana, "DE", 100), "", "", nil},
+		"cleared today":     {limit.Rules{{Key: key("", ""), ChangedAt: noon}}, payment(ana, "DE", 100), "", "", []limit.Scope{"platform"}},
+		"cleared yesterday": {limit.Rules{{Key: key("", ""), ChangedAt: noon.AddDate(0, 0, -1)}}, payment(ana, "DE", 100), "", "", nil},
 	} {
 		err := c.rules.Check(c.payment, sent)
 		if c.code == "" && err != nil || c.code != "" && (!fault.Is(err, c.code) || !strings.Contains(err.Error(), c.text)) {
@@ -86,7 +96,9 @@ func TestRules_CheckAndScopes(t *testing.T) {
 		}
 	}
 	f, _ := fault.As(limit.Rules{rule("", "", 0, 100)}.Check(payment(ana, "", 41), sent))
-	if f.Details["limit"] != int64(100) || f.Details["remaining"] != int64(40) || f.Details["amount"] != int64(41) || f.Details["currency"] != "USD" {
+
+
+		if f.Details["limit"] != int64(100) || f.Details["remaining"] != int64(40) || f.Details["amount"] != int64(41) || f.Details["currency"] != "USD" {
 		t.Errorf("details %v", f.Details)
 	}
 }
@@ -167,7 +179,8 @@ func TestRules_NeverMoreThanLimits(t *testing.T) {
 func TestRules_Headroom(t *testing.T) {
 	t.Parallel()
 	// The platform sees every rule in force, and a customer those about it, each with its counter and what is left.
-	rules := limit.Rules{rule("", "", 0, 100), rule("each", "", 5, 0), rule(bob.String(), "", 0, 40), rule("", "FR", 0, 10), {Key: key("each", "FR"), ChangedAt: noon}}
+	rules := limit.Rules{rule("", "", 0, 100), rule("each", "", 5, 0), rule(bob.String(), "", 0, 40), rule("", "FR", 0,
+		10), {Key: key("each", "FR"), ChangedAt: noon}}
 	platform, customer := rules.Headroom(ident.Customer{}, ""), rules.Headroom(bob, "DE")
 	scopes := func(hs []limit.Headroom) (found []limit.Scope) {
 		for _, h := range hs {
@@ -181,7 +194,8 @@ func TestRules_Headroom(t *testing.T) {
 	if got := scopes(customer); !slices.Equal(got, []limit.Scope{"platform", scope(bob), scope(bob)}) {
 		t.Errorf("customer %q", got)
 	}
-	if h := customer[2].With(limit.Count{Transactions: 2, Sent: 30}); h.Left != 10 || h.Sent.Sent != 30 || h.With(limit.Count{Sent: 50}).Left != 0 {
+	if h := customer[2].With(limit.Count{Transactions: 2,
+		Sent: 30}); h.Left != 10 || h.Sent.Sent != 30 || h.With(limit.Count{Sent: 50}).Left != 0 {
 		t.Errorf("%+v", h)
 	}
 }

@@ -96,7 +96,8 @@ func registerAgentQuotes(a *httpapi.API, service AgentPayments) {
 		Description: "Executes a quote that this agent has created and that an account of its customer pays." + agentPaymentDescription +
 			" An approval often comes after the quote has expired; then the action becomes `FAILED`.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.UserNotReady, fault.QuoteExpired,
-			fault.QuoteAlreadyExecuted, fault.InsufficientBalance, fault.AmountOutOfRange, fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded},
+			fault.QuoteAlreadyExecuted, fault.InsufficientBalance, fault.AmountOutOfRange, fault.TransactionSizeLimitExceeded,
+			fault.DailyVolumeLimitExceeded},
 	}, func(ctx context.Context, call httpapi.Call, in *executeParams) (payments.AgentAction, error) {
 		return service.ExecuteAgentQuote(ctx, call.Principal, in.QuoteID.Value,
 			payments.Signature{Text: in.Signature, Environment: call.Principal.Environment}, call.IdempotentRequest)
@@ -112,7 +113,8 @@ func registerAgentTransfers(a *httpapi.API, service AgentPayments) {
 			"currency, without a fee." + agentPaymentDescription,
 		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.CustomerDeleted,
 			fault.InvalidCurrency,
-			fault.AmountOutOfRange, fault.InsufficientBalance, fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded, fault.NotImplemented},
+			fault.AmountOutOfRange, fault.InsufficientBalance, fault.TransactionSizeLimitExceeded,
+			fault.DailyVolumeLimitExceeded, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *outInput) (payments.AgentAction, error) {
 		return service.AgentTransferOut(ctx, call.Principal, in.Body.transfer(call.Principal.Platform), call.IdempotentRequest)
 	}, renderAgentAction)

@@ -59,7 +59,8 @@ func registerTransfers(a *httpapi.API, service Payments) {
 			"pay any account.",
 		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.CustomerDeleted,
 			fault.InvalidCurrency,
-			fault.AmountOutOfRange, fault.InsufficientBalance, fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded, fault.NotImplemented},
+			fault.AmountOutOfRange, fault.InsufficientBalance, fault.TransactionSizeLimitExceeded,
+			fault.DailyVolumeLimitExceeded, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (transaction.Transaction, error) {
 		return service.TransferOut(ctx, in.Body.transfer(call.Principal.Platform), call.IdempotentRequest)
 	}, renderTransaction)

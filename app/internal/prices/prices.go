@@ -100,7 +100,8 @@ func (p *Prices) read(ctx context.Context, now time.Time) (*termsCache, error) {
 		return nil, err
 	}
 	fresh := &termsCache{readAt: now, overrides: make(map[overrideKey]corridor.Override, len(overrides)),
-		currencies: map[currencyKey]platform.Currency{}, fees: map[ident.Platform][]platform.FeeConfig{}, limits: map[ident.Platform]limit.Rules{}}
+		currencies: map[currencyKey]platform.Currency{}, fees: map[ident.Platform][]platform.FeeConfig{},
+		limits: map[ident.Platform]limit.Rules{}}
 	for _, r := range limits {
 		fresh.limits[r.Platform] = append(fresh.limits[r.Platform], r)
 	}
