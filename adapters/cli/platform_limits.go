@@ -26,9 +26,9 @@ type limitArgs struct {
 	actorFlag
 }
 
-// change calls do with the use cases, which record the operator with the change, and prints the limits of the platform afterwards.
+// change calls do with the action of the operator, which is recorded with the change, and prints the limits of the platform afterwards.
 func (c limitArgs) change(ctx context.Context, env *Env, kind platform.OperatorActionKind, amounts string,
-	do func(Services, ident.Platform) error) error {
+	do func(Services, platform.OperatorAction) error) error {
 	return c.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
 		if err := services.CheckClock(ctx); err != nil {
 			return err
@@ -36,7 +36,7 @@ func (c limitArgs) change(ctx context.Context, env *Env, kind platform.OperatorA
 		name := strings.Join(strings.Fields(c.Currency+" "+c.Customer+" "+c.Region+" "+amounts), " ")
 		action, err := c.action(ctx, env, services, kind, p, name)
 		if err == nil {
-			err = do(services.Recording(action), p)
+			err = do(services, action)
 		}
 		if err != nil {
 			return fieldErrors("nothing was changed", err, argument{limit.FieldCurrency, c.Currency})
@@ -58,8 +58,8 @@ type limitsSetCommand struct {
 func (c limitsSetCommand) Run(ctx context.Context, env *Env) error {
 	in := c.input()
 	in.PerPayment, in.Daily = c.PerPayment, c.Daily
-	return c.change(ctx, env, platform.OperatorSetLimit, in.Amounts(), func(services Services, p ident.Platform) error {
-		_, err := services.Limits().Set(ctx, p, in)
+	return c.change(ctx, env, platform.OperatorSetLimit, in.Amounts(), func(services Services, action platform.OperatorAction) error {
+		_, err := services.Limits().Set(ctx, action, in)
 		return err
 	})
 }
@@ -67,8 +67,8 @@ func (c limitsSetCommand) Run(ctx context.Context, env *Env) error {
 type limitsClearCommand struct{ limitArgs }
 
 func (c limitsClearCommand) Run(ctx context.Context, env *Env) error {
-	return c.change(ctx, env, platform.OperatorClearedLimit, "", func(services Services, p ident.Platform) error {
-		_, err := services.Limits().Clear(ctx, p, c.input())
+	return c.change(ctx, env, platform.OperatorClearedLimit, "", func(services Services, action platform.OperatorAction) error {
+		_, err := services.Limits().Clear(ctx, action, c.input())
 		return err
 	})
 }

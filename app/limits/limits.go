@@ -10,6 +10,7 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/limit"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -31,6 +32,7 @@ type Tx interface {
 	LockLimitRules(ctx context.Context, p ident.Platform) (limit.Rules, error)
 	// SaveLimitRule creates or replaces a rule, and deletes those that were cleared days ago.
 	SaveLimitRule(ctx context.Context, r limit.Rule) error
+	RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error
 }
 
 // Config is what the use cases need.
@@ -45,18 +47,20 @@ type Service struct{ Config }
 // New returns a Service.
 func New(c Config) *Service { return &Service{c} }
 
-// Set sets the given amounts of a limit. Faults: INVALID_INPUT with every invalid field; CONFLICT if the platform has too many.
-func (s *Service) Set(ctx context.Context, p ident.Platform, in limit.Input) (limit.Rule, error) {
-	return s.change(ctx, p, in, func(rules limit.Rules, k limit.Key) (limit.Rule, error) { return rules.Set(k, in, s.Clock.Now()) })
+// Set sets the given amounts of a limit of the platform of the action, which is recorded. Faults: INVALID_INPUT with every invalid field;
+// USER_NOT_FOUND; CONFLICT if the platform has too many.
+func (s *Service) Set(ctx context.Context, action platform.OperatorAction, in limit.Input) (limit.Rule, error) {
+	return s.change(ctx, action, in, func(rules limit.Rules, k limit.Key) (limit.Rule, error) { return rules.Set(k, in, s.Clock.Now()) })
 }
 
-// Clear ends a limit. Faults: INVALID_INPUT; NOT_FOUND if there is none.
-func (s *Service) Clear(ctx context.Context, p ident.Platform, in limit.Input) (limit.Rule, error) {
-	return s.change(ctx, p, in, func(rules limit.Rules, k limit.Key) (limit.Rule, error) { return rules.Clear(k, s.Clock.Now()) })
+// Clear ends a limit of the platform of the action, which is recorded. Faults: INVALID_INPUT; NOT_FOUND if there is none.
+func (s *Service) Clear(ctx context.Context, action platform.OperatorAction, in limit.Input) (limit.Rule, error) {
+	return s.change(ctx, action, in, func(rules limit.Rules, k limit.Key) (limit.Rule, error) { return rules.Clear(k, s.Clock.Now()) })
 }
 
-func (s *Service) change(ctx context.Context, p ident.Platform, in limit.Input,
+func (s *Service) change(ctx context.Context, action platform.OperatorAction, in limit.Input,
 	decide func(limit.Rules, limit.Key) (limit.Rule, error)) (changed limit.Rule, err error) {
+	p := action.Platform
 	key, err := in.Key(p)
 	if err != nil {
 		return limit.Rule{}, err
@@ -74,7 +78,10 @@ func (s *Service) change(ctx context.Context, p ident.Platform, in limit.Input,
 		if changed, err = decide(rules, key); err != nil {
 			return err
 		}
-		return tx.SaveLimitRule(ctx, changed)
+		if err := tx.SaveLimitRule(ctx, changed); err != nil {
+			return err
+		}
+		return tx.RecordOperatorAction(ctx, action)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/limit"
+	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 )
@@ -45,7 +46,7 @@ func newLimits(t *testing.T, of *env) *limitedEnv {
 // set sets a limit of dollars as an operator does, and lets this process know.
 func (e *limitedEnv) set(customer string, perPayment, daily int64) {
 	e.t.Helper()
-	if _, err := e.operator().Set(e.t.Context(), e.Platform.ID, limit.Input{Currency: "USD", Customer: customer, PerPayment: &perPayment,
+	if _, err := e.operator().Set(e.t.Context(), e.action(), limit.Input{Currency: "USD", Customer: customer, PerPayment: &perPayment,
 		Daily: &daily}); err != nil {
 		e.t.Fatal(err)
 	}
@@ -54,6 +55,11 @@ func (e *limitedEnv) set(customer string, perPayment, daily int64) {
 
 func (e *limitedEnv) operator() *limits.Service {
 	return limits.New(limits.Config{Store: e.Store, Clock: e.Clock})
+}
+
+func (e *limitedEnv) action() platform.OperatorAction {
+	now := e.Clock.Now()
+	return platform.OperatorAction{ID: e.IDs.New(now), Platform: e.Platform.ID, Kind: platform.OperatorSetLimit, Actor: "ana", At: now}
 }
 
 func (e *limitedEnv) transferOut(to account.External, minor int64) (transaction.Transaction, error) {
@@ -175,7 +181,7 @@ func TestLimits_ClearedLimitCountsToTheEndOfTheDay(t *testing.T) {
 	if _, err := e.transferOut(e.bank, 50_00); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.operator().Clear(t.Context(), e.Platform.ID, limit.Input{Currency: "USD", Customer: limit.EachCustomer}); err != nil {
+	if _, err := e.operator().Clear(t.Context(), e.action(), limit.Input{Currency: "USD", Customer: limit.EachCustomer}); err != nil {
 		t.Fatal(err)
 	}
 	e.Prices.Invalidate()
@@ -243,9 +249,9 @@ func TestLimits_OperatorNamesWhatExists(t *testing.T) {
 	// A limit of a customer who does not exist is refused, and so is the end of one that there is not.
 	e := newLimitedEnv(t)
 	unknown := limit.Input{Currency: "USD", Customer: ident.NewCustomer(e.IDs.New, e.Clock.Now()).String(), Daily: new(int64(1))}
-	_, err := e.operator().Set(t.Context(), e.Platform.ID, unknown)
+	_, err := e.operator().Set(t.Context(), e.action(), unknown)
 	e.wantFault("unknown customer", err, fault.UserNotFound)
-	_, err = e.operator().Clear(t.Context(), e.Platform.ID, limit.Input{Currency: "EUR"})
+	_, err = e.operator().Clear(t.Context(), e.action(), limit.Input{Currency: "EUR"})
 	e.wantFault("no limit", err, fault.NotFound)
 	headroom, err := e.operator().Headroom(t.Context(), e.Platform.ID, ident.Customer{})
 	if err != nil || len(headroom) != 2 || headroom[1].Left != 100_00 {

@@ -98,7 +98,8 @@ func TestRules_CheckAndScopes(t *testing.T) {
 	f, _ := fault.As(limit.Rules{rule("", "", 0, 100)}.Check(payment(ana, "", 41), sent))
 
 
-		if f.Details["limit"] != int64(100) || f.Details["remaining"] != int64(40) || f.Details["amount"] != int64(41) || f.Details["currency"] != "USD" {
+
+				if f.Details["limit"] != int64(100) || f.Details["remaining"] != int64(40) || f.Details["amount"] != int64(41) || f.Details["currency"] != "USD" {
 		t.Errorf("details %v", f.Details)
 	}
 }
