@@ -11,6 +11,7 @@ import (
 	"causeway/app/activity"
 	"causeway/app/customers"
 	"causeway/app/filters"
+	"causeway/app/limits"
 	"causeway/app/notes"
 )
 
@@ -49,6 +50,7 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 		PaymentActions: a.payments, Tokens: a.platforms, RequestLog: a.requestLog, Activity: activity.New(a.db),
 		Filters: filters.New(a.db, systemClock{}), Search: a.search,
 		Accounts: a.accounts, Stopping: a.stopping, Operations: a.processes, Agents: a.agents,
+		Limits:     limits.New(limits.Config{Store: a.db, Clock: systemClock{}}),
 		Notes:      notes.New(a.db, systemClock{}, ids.New()),
 		TestValues: sandboxrail.TestValues()})
 	if err != nil {

@@ -1,6 +1,7 @@
 package limit_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -96,10 +97,7 @@ func TestRules_CheckAndScopes(t *testing.T) {
 		}
 	}
 	f, _ := fault.As(limit.Rules{rule("", "", 0, 100)}.Check(payment(ana, "", 41), sent))
-
-
-
-				if f.Details["limit"] != int64(100) || f.Details["remaining"] != int64(40) || f.Details["amount"] != int64(41) || f.Details["currency"] != "USD" {
+	if want := map[string]any{"currency": "USD", "amount": int64(41), "limit": int64(100), "remaining": int64(40)}; !maps.Equal(f.Details, want) {
 		t.Errorf("details %v", f.Details)
 	}
 }

@@ -60,6 +60,7 @@ type Config struct {
 	Accounts       Accounts
 	Operations     Operations
 	Agents         Agents
+	Limits         Limits
 	Notes          Notes
 
 	// TestValues are those of sandbox platforms.

@@ -73,6 +73,13 @@ func (c *Console) customerSections(r *request, data customerPage) ([]section, er
 			plain(string(a.Type)), plain(string(a.Currency)), stated(a.Status), plain(lower(a.Verification))})
 	}
 	sections := []section{{Heading: "Accounts and wallets", Table: &balances}, {Heading: "External accounts", Table: &outside}}
+	limits, err := c.limitsOf(r, id)
+	if err != nil {
+		return nil, err
+	}
+	if limits != nil {
+		sections = append(sections, section{Heading: "Limits", Table: limits})
+	}
 	if len(agents.Items) > 0 {
 		sections = append(sections, section{Heading: "Agents", Table: agentsTable(agents.Items, show)})
 	}

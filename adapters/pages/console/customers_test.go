@@ -16,6 +16,7 @@ import (
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/limit"
 	"causeway/core/person"
 	"causeway/core/screening"
 	"causeway/ports"
@@ -38,6 +39,14 @@ type fakeAgents struct{ *calls }
 func (f fakeAgents) List(ctx context.Context, p ident.Platform, filter ports.AgentFilter) (ports.Page[agent.WithUsage], error) {
 	return ports.Page[agent.WithUsage]{Items: []agent.WithUsage{{Agent: agent.Agent{ID: numbered(ident.Agent{}, 15), Name: "Balam bot",
 		Paused: true}}}}, f.read(ctx, p, "agents of %s", filter.Customer)
+}
+
+// fakeLimits has a limit of each customer.
+type fakeLimits struct{ *calls }
+
+func (f fakeLimits) Headroom(ctx context.Context, p ident.Platform, of ident.Customer) ([]limit.Headroom, error) {
+	return []limit.Headroom{{Rule: limit.Rule{Key: limit.Key{Currency: "USD", Customer: limit.EachCustomer}, Daily: 4321_00},
+		Sent: limit.Count{Transactions: 1, Sent: 1000_00}, Left: 3321_00}}, f.read(ctx, p, "limits of %s", of)
 }
 
 // fakeAccounts are the accounts of customers and of the platform.
@@ -74,7 +83,8 @@ func TestCustomer_ShowsWhatItHas(t *testing.T) {
 		Status: account.InternalActive}, Balance: 12_34}}
 	got := s.get(path)
 	s.checkStructure("customer", got)
-	for text, shown := range map[string]bool{"12.34": true, "B••• b•••": true, "Balam bot": false, "Sam Ito": true, "Q••• c•••": true,
+	for text, shown := range map[string]bool{"12.34": true, "3321.00": true, "B••• b•••": true, "Balam bot": false,
+		"Sam Ito": true, "Q••• c•••": true,
 		"Quetzal called": false, "3000": false, "paused": true, "Hits of the screening": true, path + "/note": true} {
 		if strings.Contains(got.body, text) != shown {
 			t.Errorf("%q is shown: %t", text, !shown)

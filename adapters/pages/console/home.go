@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"causeway/app/payments"
+	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/core/person"
 	"causeway/core/platform"
@@ -65,6 +66,7 @@ type homePage struct {
 	Balances                    balances
 	// Connections are what connections hold and have paid out; nil for those who may not see them.
 	Connections *table
+	Limits      *table // nil for none
 	// Month says how long the present month is open.
 	Month  string
 	Latest []transaction.Transaction
@@ -110,6 +112,9 @@ func (c *Console) showHome(r *request) error {
 		return err
 	}
 	if data.Connections, err = c.connectionLevels(r, data.page); err != nil {
+		return err
+	}
+	if data.Limits, err = c.limitsOf(r, ident.Customer{}); err != nil {
 		return err
 	}
 	data.Month = monthText(c.Clock.Now())
