@@ -97,7 +97,8 @@ func TestRules_CheckAndScopes(t *testing.T) {
 		}
 	}
 	f, _ := fault.As(limit.Rules{rule("", "", 0, 100)}.Check(payment(ana, "", 41), sent))
-	if want := map[string]any{"currency": "USD", "amount": int64(41), "limit": int64(100), "remaining": int64(40)}; !maps.Equal(f.Details, want) {
+	want := map[string]any{"currency": "USD", "amount": int64(41), "limit": int64(100), "remaining": int64(40)}
+	if !maps.Equal(f.Details, want) {
 		t.Errorf("details %v", f.Details)
 	}
 }
