@@ -2,12 +2,14 @@
 package bitcoin
 
 import (
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"strings"
 
 	"github.com/btcsuite/btcd/btcutil/base58"
 	"github.com/btcsuite/btcd/btcutil/bech32"
+	"golang.org/x/crypto/ripemd160" //nolint:staticcheck // deprecated for new designs; addresses are defined by it
 )
 
 // The first part of SegWit addresses, and the first byte of the older ones, on the main and the test networks.
@@ -22,6 +24,17 @@ var (
 	ErrMixedCase = errors.New("mixes upper and lower case letters")
 	ErrChecksum  = errors.New("has a wrong letter")
 )
+
+// hashLength is the length of the hash of a key or script, in bytes.
+const hashLength = ripemd160.Size
+
+// Hash160 returns the hash of a key or script that addresses have.
+func Hash160(data []byte) []byte {
+	sum := sha256.Sum256(data)
+	h := ripemd160.New()
+	h.Write(sum[:])
+	return h.Sum(nil)
+}
 
 // Address is what an address says.
 type Address struct {
@@ -40,7 +53,7 @@ func ParseAddress(text string) (Address, error) {
 }
 
 func parseBase58(text string) (Address, error) {
-	const shortest, longest, hashLength = 26, 35, 20
+	const shortest, longest = 26, 35
 	if len(text) < shortest || len(text) > longest {
 		return Address{}, ErrForm
 	}

@@ -57,7 +57,7 @@ var purePaths = []string{"core", "ledger"}
 var pureStdlib = []string{
 	"bytes", "cmp", "embed", "errors", "fmt", "iter", "maps", "math", "math/big", "math/bits", "regexp", "slices", "sort",
 	"strconv", "strings", "time", "unicode", "unicode/utf8",
-	"crypto/ecdh", "crypto/ecdsa", "crypto/elliptic", "crypto/hmac", "crypto/sha256", "crypto/sha512", "crypto/subtle",
+	"crypto/ecdh", "crypto/ecdsa", "crypto/ed25519", "crypto/elliptic", "crypto/hmac", "crypto/sha256", "crypto/sha512", "crypto/subtle",
 	"encoding", "encoding/base32", "encoding/base64", "encoding/binary", "encoding/hex", "encoding/json",
 	"hash", "hash/fnv", "net/mail", "net/netip", "net/url", "path",
 }
@@ -65,7 +65,8 @@ var pureStdlib = []string{
 // pureModules lists the other modules that the pure layers may import.
 var pureModules = []string{
 	"github.com/btcsuite/btcd/btcutil/base58", "github.com/btcsuite/btcd/btcutil/bech32", "github.com/decred/dcrd/dcrec/secp256k1/v4",
-	"github.com/ericlagergren/decimal", "github.com/google/uuid", "github.com/rickar/cal/v2", "golang.org/x/crypto/sha3",
+	"github.com/ericlagergren/decimal", "github.com/google/uuid", "github.com/rickar/cal/v2",
+	"golang.org/x/crypto/ripemd160", "golang.org/x/crypto/sha3",
 	"golang.org/x/text/unicode/norm",
 }
 

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"causeway/core/bitcoin"
-
-	"golang.org/x/crypto/ripemd160" //nolint:staticcheck // deprecated for new designs; addresses are defined by it
 )
 
 // Network is one of the chains, with the prefixes of its addresses and keys.
@@ -63,15 +61,8 @@ func (n Network) Script(address string) ([]byte, error) {
 
 // WitnessAddress returns the P2WPKH address of a compressed public key.
 func (n Network) WitnessAddress(publicKey []byte) string {
-	address, _ := bitcoin.WitnessAddress(n.prefix, hash160(publicKey)) // a hash can always be encoded
+	address, _ := bitcoin.WitnessAddress(n.prefix, bitcoin.Hash160(publicKey)) // a hash can always be encoded
 	return address
-}
-
-func hash160(data []byte) []byte {
-	sum := sha256.Sum256(data)
-	h := ripemd160.New()
-	h.Write(sum[:])
-	return h.Sum(nil)
 }
 
 func doubleHash(data []byte) [32]byte {
